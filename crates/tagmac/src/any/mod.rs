@@ -1,0 +1,347 @@
+//! Every MAC by its name: what the command and the bindings for other languages drive.
+//!
+//! ```
+//! use tagmac::any::{Algorithm, AnyMac};
+//! let algorithm = Algorithm::named("pmac-aes128")?;
+//! let mac = AnyMac::new(algorithm, &[7; 16])?;
+//! let tag = mac.tag(&[], b"message")?;
+//! assert!(mac.verify(&[], b"message", &tag).is_ok());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod key_file;
+mod registry;
+mod sequential;
+
+use std::any::Any;
+use std::sync::Arc;
+
+pub use key_file::{KeyFile, KeyFileError, key_id};
+pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
+pub use sequential::Sequential;
+
+use crate::bits::Bits;
+use crate::error::{Error, Mismatch};
+use crate::hash::Hash;
+use crate::isa::Level;
+use crate::mac::Mac;
+use crate::part::Part;
+use crate::stream::Stream;
+use crate::tag::Tag;
+
+/// A MAC of the registry under a key.
+#[derive(Clone)]
+pub struct AnyMac {
+    algorithm: Algorithm,
+    mac: Inner,
+}
+
+#[derive(Clone)]
+enum Inner {
+    Product(Arc<dyn Product>),
+    Sequential(Box<dyn Sequential>),
+}
+
+/// A message that comes in pieces, for any MAC.
+pub struct AnyStream(StreamInner);
+
+enum StreamInner {
+    Product(Box<dyn ProductStream>),
+    Sequential(Box<dyn Sequential>),
+}
+
+/// A part of a message, for any MAC that has parts. Secret, wiped on drop, silent in `Debug`.
+pub struct AnyPart {
+    start: u64,
+    end: u64,
+    part: Box<dyn Any + Send + Sync>,
+}
+
+impl core::fmt::Debug for AnyPart {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "AnyPart({}..{})", self.start, self.end)
+    }
+}
+
+impl AnyPart {
+    /// The first byte of the range.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The byte after the range.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+}
+
+/// A nonce given as bytes.
+trait NonceBytes: Sized {
+    fn read(bytes: &[u8]) -> Result<Self, Error>;
+}
+
+impl NonceBytes for () {
+    fn read(bytes: &[u8]) -> Result<(), Error> {
+        match bytes.len() {
+            0 => Ok(()),
+            found => Err(Error::NonceLength { expected: 0, found }),
+        }
+    }
+}
+
+/// [`Mac`] without types, for MACs whose hash is a product of parts.
+trait Product: Send + Sync {
+    fn level(&self) -> Level;
+    fn block(&self) -> usize;
+    fn limit_bits(&self) -> u64;
+    fn holds_last(&self) -> bool;
+    fn tag_bits(&self) -> usize;
+    fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error>;
+    fn stream(self: Arc<Self>) -> Box<dyn ProductStream>;
+    fn part(&self, start: u64, blocks: &[u8]) -> Result<AnyPart, Error>;
+    fn join(&self, left: AnyPart, right: &AnyPart) -> Result<AnyPart, Error>;
+    fn finish(&self, part: AnyPart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error>;
+}
+
+trait ProductStream: Send {
+    fn update(&mut self, data: &[u8]);
+    fn tag(self: Box<Self>, nonce: &[u8]) -> Result<Tag, Error>;
+}
+
+impl<M: Mac<Nonce: NonceBytes, Hash: 'static> + 'static> ProductStream for Stream<Arc<M>> {
+    fn update(&mut self, data: &[u8]) {
+        Stream::update(self, data);
+    }
+
+    fn tag(self: Box<Self>, nonce: &[u8]) -> Result<Tag, Error> {
+        Stream::tag(*self, &M::Nonce::read(nonce)?)
+    }
+}
+
+impl<H: Hash + 'static> From<Part<H>> for AnyPart {
+    fn from(part: Part<H>) -> AnyPart {
+        AnyPart { start: part.start(), end: part.end(), part: Box::new(part) }
+    }
+}
+
+impl AnyPart {
+    fn typed<H: Hash + 'static>(self) -> Result<Part<H>, Error> {
+        self.part.downcast().map(|part| *part).map_err(|_| Error::ForeignPart)
+    }
+}
+
+impl<M: Mac<Nonce: NonceBytes, Hash: 'static> + 'static> Product for M {
+    fn level(&self) -> Level {
+        self.hash().level()
+    }
+
+    fn block(&self) -> usize {
+        self.hash().block()
+    }
+
+    fn limit_bits(&self) -> u64 {
+        self.hash().limit_bits()
+    }
+
+    fn holds_last(&self) -> bool {
+        M::Hash::HOLDS_LAST
+    }
+
+    fn tag_bits(&self) -> usize {
+        Mac::tag_bits(self)
+    }
+
+    fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error> {
+        self.tag_with(&M::Nonce::read(nonce)?, message)
+    }
+
+    fn stream(self: Arc<Self>) -> Box<dyn ProductStream> {
+        Box::new(Stream::new(self))
+    }
+
+    fn part(&self, start: u64, blocks: &[u8]) -> Result<AnyPart, Error> {
+        Ok(Part::of(self.hash(), start, blocks)?.into())
+    }
+
+    fn join(&self, left: AnyPart, right: &AnyPart) -> Result<AnyPart, Error> {
+        let right = right.part.downcast_ref().ok_or(Error::ForeignPart)?;
+        Ok(left.typed::<M::Hash>()?.join(self.hash(), right)?.into())
+    }
+
+    fn finish(&self, part: AnyPart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error> {
+        part.typed()?.finish(self, &M::Nonce::read(nonce)?, rest)
+    }
+}
+
+impl AnyMac {
+    /// The MAC under a key, with its full tag, on the best rung of this CPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyLength`] if the algorithm takes no key of that length.
+    pub fn new(algorithm: Algorithm, key: &[u8]) -> Result<Self, Error> {
+        AnyMac::with(algorithm, key, *algorithm.tag_bits().end(), Level::best())
+    }
+
+    /// The MAC under a key, with tags of `tag_bits` bits, on a rung of your choice.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyLength`] or [`Error::TagBits`] if the algorithm has no such key or tag.
+    pub fn with(
+        algorithm: Algorithm,
+        key: &[u8],
+        tag_bits: usize,
+        level: Level,
+    ) -> Result<Self, Error> {
+        algorithm.check_key(key.len())?;
+        algorithm.check_tag_bits(tag_bits)?;
+        Ok(AnyMac { algorithm, mac: algorithm.make(key, tag_bits, level)? })
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The length of the tags in bits.
+    pub fn tag_bits(&self) -> usize {
+        match &self.mac {
+            Inner::Product(mac) => mac.tag_bits(),
+            Inner::Sequential(mac) => mac.tag_bits(),
+        }
+    }
+
+    /// The most bits of a message; `u64::MAX` where there is no limit in reach.
+    pub fn limit_bits(&self) -> u64 {
+        match &self.mac {
+            Inner::Product(mac) => mac.limit_bits(),
+            Inner::Sequential(_) => u64::MAX,
+        }
+    }
+
+    /// The rung in use; `None` for CMAC and HMAC, which choose their own.
+    pub fn level(&self) -> Option<Level> {
+        match &self.mac {
+            Inner::Product(mac) => Some(mac.level()),
+            Inner::Sequential(_) => None,
+        }
+    }
+
+    /// The tag of a message. `nonce` is empty for deterministic MACs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NonceLength`] for a nonce of the wrong length, [`Error::TooLong`] if the message
+    /// is over the limit.
+    pub fn tag(&self, nonce: &[u8], message: &[u8]) -> Result<Tag, Error> {
+        match &self.mac {
+            Inner::Product(mac) => mac.tag(nonce, message.into()),
+            Inner::Sequential(mac) => {
+                let mut state = mac.clone();
+                state.update(message);
+                <()>::read(nonce)?;
+                Ok(state.tag())
+            }
+        }
+    }
+
+    /// Checks a tag in constant time.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless `tag` is the message's tag, of this MAC's own length.
+    pub fn verify(&self, nonce: &[u8], message: &[u8], tag: &Tag) -> Result<(), Mismatch> {
+        match self.tag(nonce, message) {
+            Ok(expected) if expected == *tag => Ok(()),
+            _ => Err(Mismatch),
+        }
+    }
+
+    /// A stream of one message.
+    pub fn stream(&self) -> AnyStream {
+        AnyStream(match &self.mac {
+            Inner::Product(mac) => StreamInner::Product(mac.clone().stream()),
+            Inner::Sequential(mac) => StreamInner::Sequential(mac.clone()),
+        })
+    }
+
+    /// The calls on parts; `None` if the MAC's hash is no product of parts.
+    pub fn parts(&self) -> Option<Parts<'_>> {
+        match &self.mac {
+            Inner::Product(mac) => Some(Parts(&**mac)),
+            Inner::Sequential(_) => None,
+        }
+    }
+}
+
+impl AnyStream {
+    /// Adds to the message. Once it is over the MAC's limit, [`tag`](AnyStream::tag) says so.
+    pub fn update(&mut self, data: &[u8]) {
+        match &mut self.0 {
+            StreamInner::Product(stream) => stream.update(data),
+            StreamInner::Sequential(state) => state.update(data),
+        }
+    }
+
+    /// The tag of the message. `nonce` is empty for deterministic MACs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NonceLength`] for a nonce of the wrong length, [`Error::TooLong`] if the message
+    /// is over the limit.
+    pub fn tag(self, nonce: &[u8]) -> Result<Tag, Error> {
+        match self.0 {
+            StreamInner::Product(stream) => stream.tag(nonce),
+            StreamInner::Sequential(state) => {
+                <()>::read(nonce)?;
+                Ok(state.tag())
+            }
+        }
+    }
+}
+
+/// The calls on parts of a MAC that has them, see [`Part`].
+#[derive(Clone, Copy)]
+pub struct Parts<'a>(&'a dyn Product);
+
+impl Parts<'_> {
+    /// Bytes of a block: parts start and end at multiples of it.
+    pub fn block(self) -> usize {
+        self.0.block()
+    }
+
+    /// Whether at least the last byte of a message that has any must be left for
+    /// [`finish`](Parts::finish).
+    pub fn holds_last(self) -> bool {
+        self.0.holds_last()
+    }
+
+    /// The part of whole blocks that starts at byte `start`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Part::of`].
+    pub fn of(self, start: u64, blocks: &[u8]) -> Result<AnyPart, Error> {
+        self.0.part(start, blocks)
+    }
+
+    /// Two neighbouring parts as one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gap`] if they are no neighbours, [`Error::ForeignPart`] if they are not of this
+    /// MAC's kind.
+    pub fn join(self, left: AnyPart, right: &AnyPart) -> Result<AnyPart, Error> {
+        self.0.join(left, right)
+    }
+
+    /// The tag of the message that `part` begins and `rest` ends.
+    ///
+    /// # Errors
+    ///
+    /// As [`Part::finish`].
+    pub fn finish(self, part: AnyPart, nonce: &[u8], rest: &[u8]) -> Result<Tag, Error> {
+        self.0.finish(part, nonce, rest.into())
+    }
+}

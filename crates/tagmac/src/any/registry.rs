@@ -1,0 +1,305 @@
+//! The registry: one line per MAC. The command, the bindings, the benches and the law tests
+//! expand from it.
+
+use core::fmt;
+use core::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::{Inner, sequential};
+use crate::algo::{EliMac, LightMac, Pmac, elimac as eli, lightmac as light};
+use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
+use crate::error::Error;
+use crate::isa::Level;
+
+/// A MAC of the registry.
+#[derive(Clone, Copy)]
+pub struct Algorithm(&'static Row);
+
+/// What can be done with a MAC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Hashes of ranges join.
+    pub parts: bool,
+    /// One message on several threads.
+    pub threads: bool,
+    /// Many messages in one call.
+    pub batch: bool,
+    /// A tag that follows edits.
+    pub edits: bool,
+    /// Messages of any number of bits.
+    pub bits: bool,
+}
+
+type Make = fn(key: &[u8], tag_bits: usize, level: Level) -> Result<Inner, Error>;
+
+struct Row {
+    name: &'static str,
+    /// Bytes of a new key, and of the keys that are taken.
+    new_key: usize,
+    min_key: usize,
+    max_key: usize,
+    nonce: usize,
+    min_tag: usize,
+    max_tag: usize,
+    tag_step: usize,
+    /// Bytes of a block, 0 if there are no parts.
+    block: usize,
+    limit_bits: u64,
+    can: Capabilities,
+    make: Make,
+}
+
+/// PMAC, LightMAC and EliMAC.
+const XOR: Capabilities =
+    Capabilities { parts: true, threads: true, batch: false, edits: false, bits: true };
+/// CMAC and HMAC.
+const SEQUENTIAL: Capabilities =
+    Capabilities { parts: false, threads: false, batch: false, edits: false, bits: false };
+
+const fn pmac<C: Cipher + 'static>(name: &'static str) -> Row {
+    Row {
+        name,
+        new_key: C::KEY_BYTES,
+        min_key: C::KEY_BYTES,
+        max_key: C::KEY_BYTES,
+        nonce: 0,
+        min_tag: 1,
+        max_tag: 128,
+        tag_step: 1,
+        block: 16,
+        limit_bits: u64::MAX,
+        can: XOR,
+        make: |key, tag_bits, level| {
+            let mac = Pmac::of_cipher(C::from_slice(key, level)?, level);
+            Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
+        },
+    }
+}
+
+/// A xor MAC with two keys of C.
+const fn two_keys<C: Cipher + 'static>(name: &'static str, make: Make) -> Row {
+    let bytes = 2 * C::KEY_BYTES;
+    Row { new_key: bytes, min_key: bytes, max_key: bytes, make, ..pmac::<C>(name) }
+}
+
+const fn lightmac<C: Cipher + 'static, const S: usize>(name: &'static str) -> Row {
+    let make: Make = |key, tag_bits, level| {
+        let (k1, k2) = key.split_at(C::KEY_BYTES);
+        let (k1, k2) = (C::from_slice(k1, level)?, C::from_slice(k2, level)?);
+        let mac = LightMac::of_ciphers(k1, k2, S, level)?;
+        Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
+    };
+    let (block, limit_bits) = (16 - S / 8, light::limit_bits(S));
+    Row { block, limit_bits, ..two_keys::<C>(name, make) }
+}
+
+const fn elimac(name: &'static str) -> Row {
+    let make: Make = |key, tag_bits, level| {
+        let wrong = Error::KeyLength { min: 32, max: 32, found: key.len() };
+        let ([k1, k2], []) = key.as_chunks() else { return Err(wrong) };
+        let mac = EliMac::new(k1, k2, level);
+        Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
+    };
+    Row { limit_bits: eli::LIMIT_BITS, ..two_keys::<Aes128>(name, make) }
+}
+
+/// CMAC or HMAC with tags of up to `max_tag` bits.
+const fn in_order(name: &'static str, key: [usize; 3], max_tag: usize, make: Make) -> Row {
+    let [new_key, min_key, max_key] = key;
+    Row {
+        name,
+        new_key,
+        min_key,
+        max_key,
+        nonce: 0,
+        min_tag: 32,
+        max_tag,
+        tag_step: 8,
+        block: 0,
+        limit_bits: u64::MAX,
+        can: SEQUENTIAL,
+        make,
+    }
+}
+
+static ROWS: &[Row] = &[
+    pmac::<Aes128>("PMAC-AES128"),
+    pmac::<Aes192>("PMAC-AES192"),
+    pmac::<Aes256>("PMAC-AES256"),
+    lightmac::<Aes128, 8>("LIGHTMAC-AES128-S8"),
+    lightmac::<Aes128, 16>("LIGHTMAC-AES128-S16"),
+    lightmac::<Aes128, 24>("LIGHTMAC-AES128-S24"),
+    lightmac::<Aes128, 32>("LIGHTMAC-AES128-S32"),
+    lightmac::<Aes128, 40>("LIGHTMAC-AES128-S40"),
+    lightmac::<Aes128, 48>("LIGHTMAC-AES128-S48"),
+    lightmac::<Aes128, 56>("LIGHTMAC-AES128-S56"),
+    lightmac::<Aes128, 64>("LIGHTMAC-AES128-S64"),
+    lightmac::<Aes192, 8>("LIGHTMAC-AES192-S8"),
+    lightmac::<Aes192, 16>("LIGHTMAC-AES192-S16"),
+    lightmac::<Aes192, 24>("LIGHTMAC-AES192-S24"),
+    lightmac::<Aes192, 32>("LIGHTMAC-AES192-S32"),
+    lightmac::<Aes192, 40>("LIGHTMAC-AES192-S40"),
+    lightmac::<Aes192, 48>("LIGHTMAC-AES192-S48"),
+    lightmac::<Aes192, 56>("LIGHTMAC-AES192-S56"),
+    lightmac::<Aes192, 64>("LIGHTMAC-AES192-S64"),
+    lightmac::<Aes256, 8>("LIGHTMAC-AES256-S8"),
+    lightmac::<Aes256, 16>("LIGHTMAC-AES256-S16"),
+    lightmac::<Aes256, 24>("LIGHTMAC-AES256-S24"),
+    lightmac::<Aes256, 32>("LIGHTMAC-AES256-S32"),
+    lightmac::<Aes256, 40>("LIGHTMAC-AES256-S40"),
+    lightmac::<Aes256, 48>("LIGHTMAC-AES256-S48"),
+    lightmac::<Aes256, 56>("LIGHTMAC-AES256-S56"),
+    lightmac::<Aes256, 64>("LIGHTMAC-AES256-S64"),
+    elimac("ELIMAC-AES128"),
+    in_order("CMAC-AES128", [16, 16, 16], 128, |key, bits, _| {
+        Ok(Inner::Sequential(sequential::cmac_aes128(key, bits)?))
+    }),
+    in_order("CMAC-AES256", [32, 32, 32], 128, |key, bits, _| {
+        Ok(Inner::Sequential(sequential::cmac_aes256(key, bits)?))
+    }),
+    in_order("HMAC-SHA256", [32, 16, 64], 256, |key, bits, _| {
+        Ok(Inner::Sequential(sequential::hmac_sha256(key, bits)?))
+    }),
+];
+
+/// A name that is not in the registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnknownAlgorithm {
+    /// No such name.
+    Name(String),
+    /// A LightMAC whose counter length is not 8 to 64 bits in steps of 8.
+    CounterBits(String),
+}
+
+impl fmt::Display for UnknownAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UnknownAlgorithm::Name(name) => {
+                write!(f, "unknown algorithm '{name}'; 'tagmac list' shows those there are")
+            }
+            UnknownAlgorithm::CounterBits(name) => write!(
+                f,
+                "expected LightMAC's counter length to be S8 to S64 in steps of 8, found '{name}'"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for UnknownAlgorithm {}
+
+impl Algorithm {
+    /// Every MAC there is.
+    pub fn all() -> impl Iterator<Item = Algorithm> {
+        ROWS.iter().map(Algorithm)
+    }
+
+    /// The MAC of that name, in any case of letters. LightMAC without a counter length has 32 bits.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownAlgorithm`] if there is none.
+    pub fn named(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
+        let find = |name: &str| Algorithm::all().find(|a| a.name().eq_ignore_ascii_case(name));
+        if let Some(found) = find(name).or_else(|| find(&format!("{name}-S32"))) {
+            return Ok(found);
+        }
+        let stem = name.rsplit_once(['-']).map_or(name, |(stem, _)| stem);
+        match find(&format!("{stem}-S32")) {
+            Some(_) => Err(UnknownAlgorithm::CounterBits(name.into())),
+            None => Err(UnknownAlgorithm::Name(name.into())),
+        }
+    }
+
+    /// The name, in capitals.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Bytes of a new key.
+    pub fn new_key_bytes(self) -> usize {
+        self.0.new_key
+    }
+
+    /// Bytes of the keys that are taken.
+    pub fn key_bytes(self) -> RangeInclusive<usize> {
+        self.0.min_key..=self.0.max_key
+    }
+
+    /// Bytes of a nonce; 0 for a deterministic MAC.
+    pub fn nonce_bytes(self) -> usize {
+        self.0.nonce
+    }
+
+    /// Bits of the tags that there are; the longest is the default.
+    pub fn tag_bits(self) -> RangeInclusive<usize> {
+        self.0.min_tag..=self.0.max_tag
+    }
+
+    /// Tag lengths go up in steps of this many bits.
+    pub fn tag_step(self) -> usize {
+        self.0.tag_step
+    }
+
+    /// Bytes of a block: parts start and end at multiples of it. `None` if there are no parts.
+    pub fn block(self) -> Option<usize> {
+        self.0.can.parts.then_some(self.0.block)
+    }
+
+    /// The most bits of a message; `u64::MAX` where there is no limit in reach.
+    pub fn limit_bits(self) -> u64 {
+        self.0.limit_bits
+    }
+
+    /// What can be done with the MAC.
+    pub fn capabilities(self) -> Capabilities {
+        self.0.can
+    }
+
+    /// Refuses a key length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyLength`] unless the algorithm takes keys of that many bytes.
+    pub fn check_key(self, found: usize) -> Result<(), Error> {
+        let (min, max) = (self.0.min_key, self.0.max_key);
+        if (min..=max).contains(&found) { Ok(()) } else { Err(Error::KeyLength { min, max, found }) }
+    }
+
+    /// Refuses a tag length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TagBits`] unless the algorithm has tags of that many bits.
+    pub fn check_tag_bits(self, found: usize) -> Result<(), Error> {
+        let (min, max, step) = (self.0.min_tag, self.0.max_tag, self.0.tag_step);
+        if (min..=max).contains(&found) && found % step == 0 {
+            Ok(())
+        } else {
+            Err(Error::TagBits { min, max, step, found })
+        }
+    }
+
+    pub(super) fn make(self, key: &[u8], tag_bits: usize, level: Level) -> Result<Inner, Error> {
+        (self.0.make)(key, tag_bits, level)
+    }
+}
+
+impl PartialEq for Algorithm {
+    fn eq(&self, other: &Algorithm) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Algorithm {}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Algorithm({})", self.name())
+    }
+}

@@ -1,0 +1,169 @@
+//! AES (FIPS-197) over lanes: `ROUNDS + 1` round keys, of which the first is added outside.
+//!
+//! The key schedule needs no table: SubBytes of a word is the last round, with the zero key, of
+//! the block that holds the word four times, because ShiftRows leaves such a block alone.
+
+use zeroize::Zeroize;
+
+use super::Cipher;
+use crate::error::Error;
+use crate::isa::{Block, Isa, Kernel, Level};
+
+/// AES with `ROUNDS` rounds. Fewer rounds than the standard's are the first rounds' keys with a
+/// last round that has no MixColumns.
+#[derive(Clone)]
+pub struct Aes<const ROUNDS: usize> {
+    whitening: Block,
+    rounds: [Block; ROUNDS],
+}
+
+/// AES with a 16-byte key.
+pub type Aes128 = Aes<10>;
+/// AES with a 24-byte key.
+pub type Aes192 = Aes<12>;
+/// AES with a 32-byte key.
+pub type Aes256 = Aes<14>;
+
+impl<const ROUNDS: usize> Drop for Aes<ROUNDS> {
+    fn drop(&mut self) {
+        self.whitening.zeroize();
+        self.rounds.zeroize();
+    }
+}
+
+/// Round keys on a rung.
+#[derive(Clone, Copy)]
+pub struct Keys<'a, I: Isa, const ROUNDS: usize> {
+    whitening: I::V,
+    rounds: I::Keys<'a, ROUNDS>,
+}
+
+impl<const ROUNDS: usize> Aes<ROUNDS> {
+    /// The first `ROUNDS + 1` round keys of AES with a key of 16, 24 or 32 bytes.
+    pub(crate) fn expand(key: &[u8], level: Level) -> Self {
+        let mut aes = Aes { whitening: [0; 16], rounds: [[0; 16]; ROUNDS] };
+        level.run(Expand { key, aes: &mut aes });
+        aes
+    }
+
+    /// The round keys on a rung.
+    #[inline(always)]
+    pub(crate) fn on<I: Isa>(&self, isa: I) -> Keys<'_, I, ROUNDS> {
+        Keys { whitening: isa.splat(&self.whitening), rounds: isa.keys(&self.rounds) }
+    }
+}
+
+impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
+    /// The first round key.
+    #[inline(always)]
+    pub(crate) fn whitening(&self) -> I::V {
+        self.whitening
+    }
+
+    /// All rounds on blocks to which the first round key was added.
+    #[inline(always)]
+    pub(crate) fn rounds<const N: usize>(&self, isa: I, mut x: [I::V; N]) -> [I::V; N] {
+        for r in 0..ROUNDS - 1 {
+            let key = isa.key(&self.rounds, r);
+            for x in &mut x {
+                *x = isa.aes(*x, key);
+            }
+        }
+        let key = isa.key(&self.rounds, ROUNDS - 1);
+        for x in &mut x {
+            *x = isa.aes_last(*x, key);
+        }
+        x
+    }
+}
+
+struct Expand<'a, const ROUNDS: usize> {
+    key: &'a [u8],
+    aes: &'a mut Aes<ROUNDS>,
+}
+
+impl<const ROUNDS: usize> Kernel for Expand<'_, ROUNDS> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let isa = isa.narrow();
+        let zero = isa.splat(&[0; 16]);
+        let sub_word = |word: u32| -> u32 {
+            let word = word as u128;
+            let four = word | word << 32 | word << 64 | word << 96;
+            let block = isa.first_lane(isa.aes_last(isa.splat(&four.to_le_bytes()), zero));
+            u128::from_le_bytes(block) as u32
+        };
+        // FIPS-197, section 5.2, on words in little-endian order. `last` holds the Nk words before
+        // the next one, at place i mod Nk.
+        let nk = self.key.len() / 4;
+        let mut last = [0u32; 8];
+        for (word, bytes) in last.iter_mut().zip(self.key.as_chunks().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        let mut rcon = 1u32;
+        for i in 0..4 * (ROUNDS + 1) {
+            let place = i % nk;
+            if i >= nk {
+                let mut word = last[(i - 1) % nk];
+                if place == 0 {
+                    word = sub_word(word.rotate_right(8)) ^ rcon;
+                    rcon = rcon << 1 ^ (rcon >> 7) * 0x11b;
+                } else if nk > 6 && place == 4 {
+                    word = sub_word(word);
+                }
+                last[place] ^= word;
+            }
+            let block = match i / 4 {
+                0 => &mut self.aes.whitening,
+                r => &mut self.aes.rounds[r - 1],
+            };
+            block[4 * (i % 4)..][..4].copy_from_slice(&last[place].to_le_bytes());
+        }
+        last.zeroize();
+    }
+}
+
+macro_rules! aes {
+    ($rounds:literal, $name:literal, $key:literal) => {
+        impl Cipher for Aes<$rounds> {
+            const NAME: &'static str = $name;
+            const KEY_BYTES: usize = $key;
+            type Key = [u8; $key];
+            type Keys<'a, I: Isa> = Keys<'a, I, $rounds>;
+
+            fn new(key: &[u8; $key], level: Level) -> Self {
+                Aes::expand(key, level)
+            }
+
+            fn from_slice(key: &[u8], level: Level) -> Result<Self, Error> {
+                let wrong = Error::KeyLength { min: $key, max: $key, found: key.len() };
+                Ok(Self::new(key.try_into().map_err(|_| wrong)?, level))
+            }
+
+            #[inline(always)]
+            fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I> {
+                self.on(isa)
+            }
+
+            #[inline(always)]
+            fn whiten<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, mask: I::V) -> I::V {
+                isa.xor(mask, keys.whitening())
+            }
+
+            #[inline(always)]
+            fn encrypt_whitened<I: Isa, const N: usize>(
+                isa: I,
+                keys: &Self::Keys<'_, I>,
+                x: [I::V; N],
+            ) -> [I::V; N] {
+                keys.rounds(isa, x)
+            }
+        }
+    };
+}
+
+aes!(10, "AES128", 16);
+aes!(12, "AES192", 24);
+aes!(14, "AES256", 32);

@@ -1,0 +1,134 @@
+//! What can go wrong, as facts with numbers.
+
+use core::fmt;
+
+/// A request that a MAC cannot serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The key has the wrong number of bytes.
+    KeyLength {
+        /// The fewest bytes that the MAC takes.
+        min: usize,
+        /// The most bytes that the MAC takes.
+        max: usize,
+        /// The bytes given.
+        found: usize,
+    },
+    /// The nonce has the wrong number of bytes.
+    NonceLength {
+        /// The bytes that the MAC takes.
+        expected: usize,
+        /// The bytes given.
+        found: usize,
+    },
+    /// No such tag length.
+    TagBits {
+        /// The shortest tag.
+        min: usize,
+        /// The longest tag.
+        max: usize,
+        /// Lengths go up in steps of this many bits.
+        step: usize,
+        /// The bits asked for.
+        found: usize,
+    },
+    /// A bit string's bytes are not as many as its bits need.
+    MessageBits {
+        /// The bytes given.
+        bytes: usize,
+        /// The bits asked for.
+        found: usize,
+    },
+    /// LightMAC's counter is 8 to 64 bits long, in whole bytes.
+    CounterBits {
+        /// The bits asked for.
+        found: usize,
+    },
+    /// The message is longer than the MAC's definition allows.
+    TooLong {
+        /// The most bits of a message.
+        limit_bits: u64,
+    },
+    /// A part starts or ends within a block.
+    Unaligned {
+        /// The MAC's block in bytes.
+        block: usize,
+        /// The offset or length in question.
+        found: u64,
+    },
+    /// Two parts are no neighbours.
+    Gap {
+        /// Where the next part has to start.
+        expected: u64,
+        /// Where it starts.
+        found: u64,
+    },
+    /// A part was made by another kind of MAC.
+    ForeignPart,
+    /// The MAC treats the last block apart, so at least one byte must be left for the finish.
+    NoLastBlock,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Error::KeyLength { min, max, found } if min == max => {
+                write!(f, "expected a key of {min} bytes, found {found}")
+            }
+            Error::KeyLength { min, max, found } => {
+                write!(f, "expected a key of {min} to {max} bytes, found {found}")
+            }
+            Error::NonceLength { expected: 0, found } => {
+                write!(f, "expected no nonce, found one of {found} bytes")
+            }
+            Error::NonceLength { expected, found } => {
+                write!(f, "expected a nonce of {expected} bytes, found {found}")
+            }
+            Error::TagBits { min, max, step: 1, found } => {
+                write!(f, "expected a tag length of {min} to {max} bits, found {found}")
+            }
+            Error::TagBits { min, max, step, found } => write!(
+                f,
+                "expected a tag length of {min} to {max} bits in steps of {step}, found {found}"
+            ),
+            Error::MessageBits { bytes, found } => write!(
+                f,
+                "expected a bit string that ends in the last of its {bytes} bytes, found {found} bits"
+            ),
+            Error::CounterBits { found } => write!(
+                f,
+                "expected a counter length s of 8 to 64 bits in steps of 8, found {found}"
+            ),
+            Error::TooLong { limit_bits } => write!(
+                f,
+                "the message is over this MAC's limit of {limit_bits} bits ({} bytes)",
+                limit_bits / 8
+            ),
+            Error::Unaligned { block, found } => {
+                write!(f, "expected a multiple of the block of {block} bytes, found {found}")
+            }
+            Error::Gap { expected, found } => {
+                write!(f, "expected a part that starts at byte {expected}, found one at {found}")
+            }
+            Error::ForeignPart => f.write_str("expected a part of the same MAC, found another's"),
+            Error::NoLastBlock => {
+                f.write_str("expected at least one byte of the message for the finish, found none")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// The tag is wrong. There is nothing more to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mismatch;
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the tag does not match the message")
+    }
+}
+
+impl core::error::Error for Mismatch {}

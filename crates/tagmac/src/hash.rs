@@ -1,0 +1,72 @@
+//! The keyed hash inside a MAC, and the laws that let one driver serve all MACs.
+//!
+//! A keyed hash of a message is the product of its parts. With `||` for joining messages:
+//!
+//! * `absorb(absorb(s, a), b) = absorb(s, a || b)`
+//! * `join` is associative and `empty` is neutral
+//! * `join(absorb(empty, a at 0), absorb(empty, b at |a|)) = absorb(empty, a || b at 0)`
+//!
+//! One-shot, streams, threads and parts are all written on these verbs, once.
+
+use zeroize::Zeroize;
+
+use crate::bits::Bits;
+use crate::error::Error;
+use crate::isa::{Isa, Level};
+
+/// A keyed hash whose values over neighbouring ranges join.
+///
+/// The methods that take an [`Isa`] run inside a kernel: the driver enters the rung once per call
+/// and passes the proof on. They need `#[inline(always)]`.
+pub trait Hash: Send + Sync {
+    /// The hash of a range of blocks. Secret: whoever sees sums can forge.
+    type Sum: Copy + Zeroize + Send + Sync;
+    /// The hash of a whole message.
+    type Digest;
+    /// Room for one block, for streams.
+    type Held: AsMut<[u8]> + Zeroize + Send + Sync;
+
+    /// Whether the last block is treated apart even when it is full (PMAC), so that a driver must
+    /// hold it back. Otherwise any full block can be absorbed.
+    const HOLDS_LAST: bool;
+
+    /// The rung that the key was made for.
+    fn level(&self) -> Level;
+    /// Bytes of a block.
+    fn block(&self) -> usize;
+    /// The most bits of a message; `u64::MAX` where the definition has no limit in reach.
+    fn limit_bits(&self) -> u64;
+    /// The sum of no blocks.
+    fn empty(&self) -> Self::Sum;
+    /// A cleared block.
+    fn held(&self) -> Self::Held;
+    /// Adds whole blocks, of which the first starts at byte `at` of the message.
+    fn absorb<I: Isa>(&self, isa: I, sum: &mut Self::Sum, at: u64, blocks: &[u8]);
+    /// `left := left || right`, for neighbouring ranges.
+    fn join(&self, left: &mut Self::Sum, right: &Self::Sum);
+    /// Adds the rest of the message, which starts at byte `at`, and closes the hash. The rest is
+    /// shorter than a block, or a full last block where [`HOLDS_LAST`](Hash::HOLDS_LAST); it is
+    /// empty only if the whole message is, or if the hash does not hold the last block.
+    fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest;
+}
+
+/// How many of the next bytes, the last ones of a message, can be absorbed as whole blocks.
+#[inline(always)]
+pub(crate) fn whole<H: Hash>(hash: &H, rest: Bits<'_>) -> usize {
+    let block = hash.block();
+    if H::HOLDS_LAST {
+        rest.bytes().len().saturating_sub(1) / block * block
+    } else {
+        rest.whole_bytes() / block * block
+    }
+}
+
+/// Refuses a message of `at` bytes and `rest` if it is over the limit.
+#[inline(always)]
+pub(crate) fn within_limit<H: Hash>(hash: &H, at: u64, rest: Bits<'_>) -> Result<(), Error> {
+    let limit_bits = hash.limit_bits();
+    match at.checked_mul(8).and_then(|bits| bits.checked_add(rest.bits())) {
+        Some(bits) if bits <= limit_bits => Ok(()),
+        _ => Err(Error::TooLong { limit_bits }),
+    }
+}

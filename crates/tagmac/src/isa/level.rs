@@ -1,0 +1,180 @@
+//! Levels: which rungs this CPU has, and which of them have proved themselves.
+
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use super::portable::Portable;
+use super::{Isa, proof};
+
+#[cfg(target_arch = "aarch64")]
+use super::aarch64::Neon;
+#[cfg(target_arch = "x86_64")]
+use super::x86::{Aesni, Avx2, Avx512, Vaes};
+
+/// Work written once and compiled for every rung.
+pub trait Kernel {
+    /// What the work gives.
+    type Out;
+    /// Does the work. Needs `#[inline(always)]`.
+    fn run<I: Isa>(self, isa: I) -> Self::Out;
+}
+
+macro_rules! levels {
+    ($($(#[$cfg:meta])? $rung:ident),+) => {
+        #[derive(Clone, Copy)]
+        enum Rung { $($(#[$cfg])? $rung($rung)),+ }
+
+        impl Rung {
+            /// Every rung of this architecture, lowest first: the proof, if the CPU has it.
+            const DETECT: &[fn() -> Option<Rung>] =
+                &[$($(#[$cfg])? || $rung::detect().map(Rung::$rung)),+];
+        }
+
+        impl Level {
+            /// The names of all rungs of this architecture, lowest first.
+            pub const NAMES: &'static [&'static str] = &[$($(#[$cfg])? <$rung as Isa>::NAME),+];
+
+            /// The rung's name.
+            pub fn name(self) -> &'static str {
+                match self.0 { $($(#[$cfg])? Rung::$rung(_) => <$rung as Isa>::NAME),+ }
+            }
+
+            /// Runs a kernel on this rung.
+            #[inline(always)]
+            pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
+                match self.0 {
+                    $($(#[$cfg])? Rung::$rung(isa) => isa.run(#[inline(always)] || kernel.run(isa))),+
+                }
+            }
+        }
+    };
+}
+
+levels!(
+    Portable,
+    #[cfg(target_arch = "x86_64")] Aesni,
+    #[cfg(target_arch = "x86_64")] Avx2,
+    #[cfg(target_arch = "x86_64")] Vaes,
+    #[cfg(target_arch = "x86_64")] Avx512,
+    #[cfg(target_arch = "aarch64")] Neon
+);
+
+/// A rung that this CPU has and that gave the right known answers in this process.
+///
+/// ```
+/// use tagmac::isa::Level;
+/// println!("running on {}", Level::best());
+/// ```
+#[derive(Clone, Copy)]
+pub struct Level(Rung);
+
+/// What became of a rung on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// In use where asked for.
+    Proved,
+    /// The CPU lacks it.
+    Absent,
+    /// It gave a wrong known answer, so it is never used.
+    Wrong,
+}
+
+/// A rung that cannot be used here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnusableLevel(Option<Status>);
+
+impl core::fmt::Display for UnusableLevel {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.0 {
+            None => {
+                f.write_str("no such level; expected one of")?;
+                Level::NAMES.iter().try_for_each(|name| write!(f, " {name}"))
+            }
+            Some(Status::Wrong) => f.write_str("this level failed its known answers"),
+            Some(_) => f.write_str("this CPU lacks the level"),
+        }
+    }
+}
+
+impl core::error::Error for UnusableLevel {}
+
+impl core::fmt::Display for Level {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl core::fmt::Debug for Level {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Level({})", self.name())
+    }
+}
+
+impl PartialEq for Level {
+    fn eq(&self, other: &Level) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Level {}
+
+struct Prove;
+
+impl Kernel for Prove {
+    type Out = bool;
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> bool {
+        proof::holds(isa)
+    }
+}
+
+impl Level {
+    /// The highest usable rung.
+    ///
+    /// # Panics
+    ///
+    /// If even the portable rung gives wrong answers: a broken machine or compiler.
+    #[inline]
+    pub fn best() -> Level {
+        // One more than the place of the best rung in DETECT; 0 before the first call.
+        static BEST: AtomicU8 = AtomicU8::new(0);
+        let known = BEST.load(Ordering::Relaxed) as usize;
+        if let Some(level) = known.checked_sub(1).and_then(Level::detected) {
+            return level;
+        }
+        let places = (0..Rung::DETECT.len()).rev();
+        let best = places.filter_map(|place| Some((place, Level::proved(place)?))).next();
+        let (place, level) = best.expect("even the portable level gives wrong known answers");
+        BEST.store(place as u8 + 1, Ordering::Relaxed);
+        level
+    }
+
+    /// Every usable rung, lowest first.
+    pub fn all() -> impl Iterator<Item = Level> {
+        (0..Rung::DETECT.len()).filter_map(Level::proved)
+    }
+
+    /// The rung of that name, in any case of letters.
+    pub fn named(name: &str) -> Result<Level, UnusableLevel> {
+        let place = Level::place(name).ok_or(UnusableLevel(None))?;
+        let level = Level::detected(place).ok_or(UnusableLevel(Some(Status::Absent)))?;
+        level.run(Prove).then_some(level).ok_or(UnusableLevel(Some(Status::Wrong)))
+    }
+
+    /// What became of the rung of that name; `None` if this architecture has no such rung.
+    pub fn status(name: &str) -> Option<Status> {
+        Level::place(name)?;
+        Some(Level::named(name).err().and_then(|e| e.0).unwrap_or(Status::Proved))
+    }
+
+    fn place(name: &str) -> Option<usize> {
+        Level::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    fn detected(place: usize) -> Option<Level> {
+        Rung::DETECT[place]().map(Level)
+    }
+
+    fn proved(place: usize) -> Option<Level> {
+        Level::detected(place).filter(|level| level.run(Prove))
+    }
+}

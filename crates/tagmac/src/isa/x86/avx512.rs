@@ -1,0 +1,208 @@
+//! Four blocks in an `__m512i`.
+
+use core::arch::x86_64::*;
+
+use super::{Avx2, rung};
+use crate::isa::{Block, Isa};
+
+rung!(
+    /// Ice Lake and Zen 4 on. Without DQ and VL: compilers 1.95 to 1.97 miscompile
+    /// auto-vectorised code where both are on (rust-lang/rust#158622).
+    Avx512: "avx2", "aes", "avx512f", "avx512bw", "avx512ifma", "avx512vbmi", "avx512vbmi2",
+        "gfni", "vaes", "vpclmulqdq"
+);
+
+/// Pieces of `step` bytes: where each byte of the blocks comes from.
+#[derive(Clone, Copy)]
+pub struct Spread {
+    step: usize,
+    index: __m512i,
+    message: __mmask64,
+}
+
+/// For pieces of 8..=16 bytes: byte i of lane j comes from byte `j * step + i - (16 - step)` of
+/// the pieces, and which bytes come from there at all.
+static SPREADS: [([u8; 64], u64); 9] = {
+    let mut spreads = [([0; 64], 0); 9];
+    let mut place = 0;
+    while place < 64 * 9 {
+        let (step, lane, byte) = (8 + place / 64, place % 64 / 16, place % 16);
+        if byte >= 16 - step {
+            spreads[step - 8].0[place % 64] = (lane * step + byte + step - 16) as u8;
+            spreads[step - 8].1 |= 1 << (place % 64);
+        }
+        place += 1;
+    }
+    spreads
+};
+
+/// The lowest `n` bits, `n` in 0..=64.
+#[inline(always)]
+fn ones(n: usize) -> u64 {
+    if n == 0 { 0 } else { u64::MAX >> (64 - n) }
+}
+
+impl Avx512 {
+    /// Up to 64 bytes; zeros fill the rest.
+    #[inline(always)]
+    fn load_bytes(self, p: &[u8]) -> __m512i {
+        assert!(p.len() <= 64);
+        // SAFETY: the mask keeps the read inside `p`; `self` is proof of avx512bw.
+        unsafe { _mm512_maskz_loadu_epi8(ones(p.len()), p.as_ptr().cast()) }
+    }
+}
+
+impl Isa for Avx512 {
+    const NAME: &'static str = "avx512";
+    const LANES: usize = 4;
+    const TOGETHER: bool = false;
+    type V = __m512i;
+    type Counter = __m512i;
+    type Form = __m512i;
+    type Spread = Spread;
+    type Keys<'a, const R: usize> = &'a [Block; R];
+    type Narrow = Avx2;
+
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter(f)
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> Avx2 {
+        self.into()
+    }
+
+    #[inline(always)]
+    fn splat(self, b: &Block) -> __m512i {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { _mm512_broadcast_i32x4(self.narrow().splat(b)) }
+    }
+
+    #[inline(always)]
+    fn load(self, p: &[u8]) -> __m512i {
+        let p: &[u8; 64] = p.try_into().expect("four blocks");
+        // SAFETY: reads the 64 bytes of an array; `self` is proof of avx512f.
+        unsafe { _mm512_loadu_si512(p.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn load_lanes(self, p: &[u8]) -> __m512i {
+        self.load_bytes(p)
+    }
+
+    #[inline(always)]
+    fn store_lanes(self, a: __m512i, p: &mut [u8]) {
+        let bytes = p.len().min(64) / 16 * 16;
+        // SAFETY: the mask keeps the write inside `p`; `self` is proof of avx512bw.
+        unsafe { _mm512_mask_storeu_epi8(p.as_mut_ptr().cast(), ones(bytes), a) };
+    }
+
+    #[inline(always)]
+    fn keep_lanes(self, a: __m512i, n: usize) -> __m512i {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { _mm512_maskz_mov_epi64(ones(2 * n) as __mmask8, a) }
+    }
+
+    #[inline(always)]
+    fn last_lane(self, b: &Block) -> __m512i {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { _mm512_maskz_broadcast_i32x4(0xf000, self.narrow().splat(b)) }
+    }
+
+    #[inline(always)]
+    fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> &'a [Block; R] {
+        keys
+    }
+
+    #[inline(always)]
+    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Self::V {
+        self.splat(&keys[r])
+    }
+
+    #[inline(always)]
+    fn first_lane(self, a: __m512i) -> Block {
+        // SAFETY: `self` is proof of avx512f.
+        self.narrow().first_lane(unsafe { _mm512_castsi512_si128(a) })
+    }
+
+    #[inline(always)]
+    fn fold(self, a: __m512i) -> __m128i {
+        // SAFETY: `self` is proof of avx512f, which includes avx2.
+        unsafe {
+            let half = _mm256_xor_si256(
+                _mm512_castsi512_si256(a),
+                _mm512_extracti64x4_epi64::<1>(a),
+            );
+            _mm_xor_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256::<1>(half))
+        }
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { _mm512_xor_si512(a, b) }
+    }
+
+    #[inline(always)]
+    fn xor3(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { _mm512_ternarylogic_epi64::<0x96>(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn aes(self, a: __m512i, k: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of vaes and avx512f.
+        unsafe { _mm512_aesenc_epi128(a, k) }
+    }
+
+    #[inline(always)]
+    fn aes_last(self, a: __m512i, k: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of vaes and avx512f.
+        unsafe { _mm512_aesenclast_epi128(a, k) }
+    }
+
+    #[inline(always)]
+    fn counter(self, first: u64) -> __m512i {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe {
+            let places = _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0);
+            _mm512_add_epi64(_mm512_set1_epi64(first as i64), places)
+        }
+    }
+
+    #[inline(always)]
+    fn advance(self, c: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { _mm512_add_epi64(c, _mm512_set1_epi64(4)) }
+    }
+
+    #[inline(always)]
+    fn form(self, form: &Block) -> __m512i {
+        self.splat(form)
+    }
+
+    #[inline(always)]
+    fn encode(self, c: __m512i, form: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of avx512bw.
+        unsafe { _mm512_shuffle_epi8(c, form) }
+    }
+
+    #[inline(always)]
+    fn spread(self, step: usize) -> Spread {
+        let (index, message) = &SPREADS[step - 8];
+        Spread { step, index: self.load(index), message: *message }
+    }
+
+    #[inline(always)]
+    fn load_spread(self, data: &[u8], at: usize, spread: Spread) -> __m512i {
+        self.load_spread_lanes(data, at, 4, spread)
+    }
+
+    #[inline(always)]
+    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m512i {
+        let pieces = self.load_bytes(&data[at..at + n * spread.step]);
+        // SAFETY: `self` is proof of avx512vbmi.
+        unsafe { _mm512_maskz_permutexvar_epi8(spread.message, spread.index, pieces) }
+    }
+}

@@ -1,0 +1,218 @@
+//! One block in an `__m128i`: the rungs Aesni and Avx2, and the one-block rung of wider ones.
+
+use core::arch::x86_64::*;
+
+use super::{Avx512, Vaes, rung};
+use crate::isa::{Block, Isa};
+
+rung!(
+    /// SSE4.1 and AES: Westmere and Jaguar on.
+    Aesni: "sse4.1", "aes"
+);
+
+rung!(
+    /// AVX2 and AES: Haswell and Zen on. Same width for AES, but three-operand instructions.
+    Avx2: "avx2", "aes"
+);
+
+impl From<Vaes> for Avx2 {
+    #[inline(always)]
+    fn from(_: Vaes) -> Avx2 {
+        // Every feature of Avx2 is one of Vaes.
+        Avx2(())
+    }
+}
+
+impl From<Avx512> for Avx2 {
+    #[inline(always)]
+    fn from(_: Avx512) -> Avx2 {
+        // Every feature of Avx2 is one of Avx512.
+        Avx2(())
+    }
+}
+
+/// A rung with 128-bit vectors. Implementors hold the features SSE4.1 and AES.
+pub trait Lane: Copy + Send + Sync + 'static {
+    /// The rung's name.
+    const NAME: &'static str;
+    /// Runs `f` compiled with the rung's features.
+    fn enter<R>(self, f: impl FnOnce() -> R) -> R;
+}
+
+impl Lane for Aesni {
+    const NAME: &'static str = "aesni";
+    #[inline(always)]
+    fn enter<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter(f)
+    }
+}
+
+impl Lane for Avx2 {
+    const NAME: &'static str = "avx2";
+    #[inline(always)]
+    fn enter<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter(f)
+    }
+}
+
+/// Pieces of `step` bytes; `mask` covers the last `step` bytes of a block.
+#[derive(Clone, Copy)]
+pub struct Spread {
+    step: usize,
+    mask: __m128i,
+}
+
+/// The last `step` bytes of a block set, for [`Isa::spread`].
+#[inline(always)]
+pub(super) fn last_bytes(step: usize) -> Block {
+    u128::MAX.checked_shl(8 * (16 - step as u32)).unwrap_or(0).to_le_bytes()
+}
+
+/// The 16 bytes of `data` that end at `end`, at least 8; zeros stand before the first byte.
+#[inline(always)]
+pub(super) fn ending_at(data: &[u8], end: usize) -> Block {
+    let upto = &data[..end];
+    if let Some(block) = upto.last_chunk() {
+        return *block;
+    }
+    let low = u64::from_le_bytes(*upto.first_chunk().expect("8 bytes")) as u128;
+    let high = u64::from_le_bytes(*upto.last_chunk().expect("8 bytes")) as u128;
+    // Where the two overlap, they agree.
+    (high << 64 | low << (8 * (16 - end as u32))).to_le_bytes()
+}
+
+impl<L: Lane> Isa for L {
+    const NAME: &'static str = <L as Lane>::NAME;
+    const LANES: usize = 1;
+    const TOGETHER: bool = false;
+    type V = __m128i;
+    type Counter = __m128i;
+    type Form = __m128i;
+    type Spread = Spread;
+    type Keys<'a, const R: usize> = &'a [Block; R];
+    type Narrow = L;
+
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter(f)
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> L {
+        self
+    }
+
+    #[inline(always)]
+    fn splat(self, b: &Block) -> __m128i {
+        // SAFETY: reads the 16 bytes of an array; SSE2 is part of x86-64.
+        unsafe { _mm_loadu_si128(b.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn load(self, p: &[u8]) -> __m128i {
+        self.splat(p.try_into().expect("one block"))
+    }
+
+    #[inline(always)]
+    fn load_lanes(self, p: &[u8]) -> __m128i {
+        self.splat(p.first_chunk().unwrap_or(&[0; 16]))
+    }
+
+    #[inline(always)]
+    fn store_lanes(self, a: __m128i, p: &mut [u8]) {
+        if let Some(p) = p.first_chunk_mut() {
+            *p = self.first_lane(a);
+        }
+    }
+
+    #[inline(always)]
+    fn keep_lanes(self, a: __m128i, n: usize) -> __m128i {
+        if n == 0 { self.splat(&[0; 16]) } else { a }
+    }
+
+    #[inline(always)]
+    fn last_lane(self, b: &Block) -> __m128i {
+        self.splat(b)
+    }
+
+    #[inline(always)]
+    fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> &'a [Block; R] {
+        keys
+    }
+
+    #[inline(always)]
+    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Self::V {
+        self.splat(&keys[r])
+    }
+
+    #[inline(always)]
+    fn first_lane(self, a: __m128i) -> Block {
+        let mut b = [0; 16];
+        // SAFETY: writes the 16 bytes of an array; SSE2 is part of x86-64.
+        unsafe { _mm_storeu_si128(b.as_mut_ptr().cast(), a) };
+        b
+    }
+
+    #[inline(always)]
+    fn fold(self, a: __m128i) -> __m128i {
+        a
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_xor_si128(a, b) }
+    }
+
+    #[inline(always)]
+    fn aes(self, a: __m128i, k: __m128i) -> __m128i {
+        // SAFETY: a `Lane` is proof of aes.
+        unsafe { _mm_aesenc_si128(a, k) }
+    }
+
+    #[inline(always)]
+    fn aes_last(self, a: __m128i, k: __m128i) -> __m128i {
+        // SAFETY: a `Lane` is proof of aes.
+        unsafe { _mm_aesenclast_si128(a, k) }
+    }
+
+    #[inline(always)]
+    fn counter(self, first: u64) -> __m128i {
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_cvtsi64_si128(first as i64) }
+    }
+
+    #[inline(always)]
+    fn advance(self, c: __m128i) -> __m128i {
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_add_epi64(c, _mm_set_epi64x(0, 1)) }
+    }
+
+    #[inline(always)]
+    fn form(self, form: &Block) -> __m128i {
+        self.splat(form)
+    }
+
+    #[inline(always)]
+    fn encode(self, c: __m128i, form: __m128i) -> __m128i {
+        // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3.
+        unsafe { _mm_shuffle_epi8(c, form) }
+    }
+
+    #[inline(always)]
+    fn spread(self, step: usize) -> Spread {
+        Spread { step, mask: self.splat(&last_bytes(step)) }
+    }
+
+    #[inline(always)]
+    fn load_spread(self, data: &[u8], at: usize, spread: Spread) -> __m128i {
+        let block = self.splat(&ending_at(data, at + spread.step));
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_and_si128(block, spread.mask) }
+    }
+
+    #[inline(always)]
+    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m128i {
+        if n == 0 { self.splat(&[0; 16]) } else { self.load_spread(data, at, spread) }
+    }
+}

@@ -1,0 +1,190 @@
+//! Two blocks in an `__m256i`.
+
+use core::arch::x86_64::*;
+
+use super::lane::{ending_at, last_bytes};
+use super::{Avx2, rung};
+use crate::isa::{Block, Isa};
+
+rung!(
+    /// AVX2 and VAES: Zen 3, Alder Lake and later CPUs without AVX-512.
+    Vaes: "avx2", "aes", "vaes"
+);
+
+/// Pieces of `step` bytes; `mask` covers the last `step` bytes of each block.
+#[derive(Clone, Copy)]
+pub struct Spread {
+    step: usize,
+    mask: __m256i,
+}
+
+/// Lane 0 and lane 1.
+#[inline(always)]
+fn pair(low: __m128i, high: __m128i) -> __m256i {
+    // SAFETY: the callers hold a `Vaes`, the proof of avx2.
+    unsafe { _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high) }
+}
+
+impl Isa for Vaes {
+    const NAME: &'static str = "vaes";
+    const LANES: usize = 2;
+    const TOGETHER: bool = false;
+    type V = __m256i;
+    type Counter = __m256i;
+    type Form = __m256i;
+    type Spread = Spread;
+    type Keys<'a, const R: usize> = &'a [Block; R];
+    type Narrow = Avx2;
+
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter(f)
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> Avx2 {
+        self.into()
+    }
+
+    #[inline(always)]
+    fn splat(self, b: &Block) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_broadcastsi128_si256(self.narrow().splat(b)) }
+    }
+
+    #[inline(always)]
+    fn load(self, p: &[u8]) -> __m256i {
+        let p: &[u8; 32] = p.try_into().expect("two blocks");
+        // SAFETY: reads the 32 bytes of an array; `self` is proof of avx2.
+        unsafe { _mm256_loadu_si256(p.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn load_lanes(self, p: &[u8]) -> __m256i {
+        if p.len() == 32 {
+            self.load(p)
+        } else {
+            pair(self.narrow().load_lanes(p), self.narrow().splat(&[0; 16]))
+        }
+    }
+
+    #[inline(always)]
+    fn store_lanes(self, a: __m256i, p: &mut [u8]) {
+        let mut both = [0; 32];
+        // SAFETY: writes the 32 bytes of an array; `self` is proof of avx2.
+        unsafe { _mm256_storeu_si256(both.as_mut_ptr().cast(), a) };
+        let bytes = p.len().min(32) / 16 * 16;
+        p[..bytes].copy_from_slice(&both[..bytes]);
+    }
+
+    #[inline(always)]
+    fn keep_lanes(self, a: __m256i, n: usize) -> __m256i {
+        const LANES: [[u8; 32]; 3] = {
+            let mut masks = [[0; 32]; 3];
+            let mut byte = 0;
+            while byte < 32 {
+                masks[2][byte] = 0xff;
+                masks[1][byte] = if byte < 16 { 0xff } else { 0 };
+                byte += 1;
+            }
+            masks
+        };
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_and_si256(a, self.load(&LANES[n])) }
+    }
+
+    #[inline(always)]
+    fn last_lane(self, b: &Block) -> __m256i {
+        pair(self.narrow().splat(&[0; 16]), self.narrow().splat(b))
+    }
+
+    #[inline(always)]
+    fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> &'a [Block; R] {
+        keys
+    }
+
+    #[inline(always)]
+    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Self::V {
+        self.splat(&keys[r])
+    }
+
+    #[inline(always)]
+    fn first_lane(self, a: __m256i) -> Block {
+        // SAFETY: `self` is proof of avx2.
+        self.narrow().first_lane(unsafe { _mm256_castsi256_si128(a) })
+    }
+
+    #[inline(always)]
+    fn fold(self, a: __m256i) -> __m128i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm_xor_si128(_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a)) }
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_xor_si256(a, b) }
+    }
+
+    #[inline(always)]
+    fn aes(self, a: __m256i, k: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of vaes.
+        unsafe { _mm256_aesenc_epi128(a, k) }
+    }
+
+    #[inline(always)]
+    fn aes_last(self, a: __m256i, k: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of vaes.
+        unsafe { _mm256_aesenclast_epi128(a, k) }
+    }
+
+    #[inline(always)]
+    fn counter(self, first: u64) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_set_epi64x(0, first.wrapping_add(1) as i64, 0, first as i64) }
+    }
+
+    #[inline(always)]
+    fn advance(self, c: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_add_epi64(c, _mm256_set_epi64x(0, 2, 0, 2)) }
+    }
+
+    #[inline(always)]
+    fn form(self, form: &Block) -> __m256i {
+        self.splat(form)
+    }
+
+    #[inline(always)]
+    fn encode(self, c: __m256i, form: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_shuffle_epi8(c, form) }
+    }
+
+    #[inline(always)]
+    fn spread(self, step: usize) -> Spread {
+        Spread { step, mask: self.splat(&last_bytes(step)) }
+    }
+
+    #[inline(always)]
+    fn load_spread(self, data: &[u8], at: usize, spread: Spread) -> __m256i {
+        let low = self.narrow().splat(&ending_at(data, at + spread.step));
+        let high = self.narrow().splat(&ending_at(data, at + 2 * spread.step));
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_and_si256(pair(low, high), spread.mask) }
+    }
+
+    #[inline(always)]
+    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m256i {
+        match n {
+            0 => self.splat(&[0; 16]),
+            1 => {
+                let low = self.narrow().splat(&ending_at(data, at + spread.step));
+                let zero = self.narrow().splat(&[0; 16]);
+                // SAFETY: `self` is proof of avx2.
+                unsafe { _mm256_and_si256(pair(low, zero), spread.mask) }
+            }
+            _ => self.load_spread(data, at, spread),
+        }
+    }
+}

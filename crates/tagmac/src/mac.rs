@@ -1,0 +1,130 @@
+//! A MAC: a keyed hash, sealed by a PRF under a nonce or under none.
+
+use crate::bits::Bits;
+use crate::error::{Error, Mismatch};
+use crate::hash::{Hash, whole, within_limit};
+use crate::isa::{Isa, Kernel};
+use crate::tag::Tag;
+
+/// A MAC under a key.
+///
+/// Deterministic MACs have `Nonce = ()`; their types also have `tag`, `verify` and `stream`
+/// without the nonce.
+pub trait Mac: Send + Sync {
+    /// The hash of the message.
+    type Hash: Hash;
+    /// What must never repeat under a key; `()` for a deterministic MAC.
+    type Nonce: ?Sized;
+    /// What may be kept between messages with consecutive nonces.
+    type Pad: Default;
+
+    /// The hash of the message.
+    fn hash(&self) -> &Self::Hash;
+    /// The length of the tags in bits.
+    fn tag_bits(&self) -> usize;
+    /// Turns the digest of a message into its tag. Runs inside a kernel.
+    fn seal<I: Isa>(
+        &self,
+        isa: I,
+        nonce: &Self::Nonce,
+        pad: &mut Self::Pad,
+        digest: <Self::Hash as Hash>::Digest,
+    ) -> Tag;
+
+    /// The tag of a message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] if the message is over the limit of the MAC's definition.
+    #[inline]
+    fn tag_with<'m>(
+        &self,
+        nonce: &Self::Nonce,
+        message: impl Into<Bits<'m>>,
+    ) -> Result<Tag, Error> {
+        self.hash().level().run(OneShot { mac: self, nonce, message: message.into() })
+    }
+
+    /// Checks a tag in constant time. A message over the limit has no tag, so it is a mismatch.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
+    #[inline]
+    fn verify_with<'m>(
+        &self,
+        nonce: &Self::Nonce,
+        message: impl Into<Bits<'m>>,
+        tag: &Tag,
+    ) -> Result<(), Mismatch> {
+        match self.tag_with(nonce, message) {
+            Ok(expected) if expected == *tag => Ok(()),
+            _ => Err(Mismatch),
+        }
+    }
+}
+
+/// Absorb, finish and seal in one visit to the rung.
+struct OneShot<'a, M: Mac + ?Sized> {
+    mac: &'a M,
+    nonce: &'a M::Nonce,
+    message: Bits<'a>,
+}
+
+impl<M: Mac + ?Sized> Kernel for OneShot<'_, M> {
+    type Out = Result<Tag, Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
+        let hash = self.mac.hash();
+        within_limit(hash, 0, self.message)?;
+        let cut = whole(hash, self.message);
+        let mut sum = hash.empty();
+        hash.absorb(isa, &mut sum, 0, &self.message.bytes()[..cut]);
+        let digest = hash.finish(isa, &sum, cut as u64, self.message.after(cut));
+        Ok(self.mac.seal(isa, self.nonce, &mut M::Pad::default(), digest))
+    }
+}
+
+/// Gives a deterministic MAC its calls without a nonce.
+macro_rules! deterministic {
+    ($name:ident $(<$parameter:ident: $bound:path>)?) => {
+        impl $(<$parameter: $bound>)? $name $(<$parameter>)? {
+            /// The tag of a message.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::TooLong`](crate::Error::TooLong) if the message is over the limit of the
+            /// MAC's definition.
+            #[inline]
+            pub fn tag<'m>(
+                &self,
+                message: impl Into<crate::Bits<'m>>,
+            ) -> Result<crate::Tag, crate::Error> {
+                crate::Mac::tag_with(self, &(), message)
+            }
+
+            /// Checks a tag in constant time.
+            ///
+            /// # Errors
+            ///
+            /// [`Mismatch`](crate::Mismatch) unless `tag` is the tag of the message, of the MAC's
+            /// own length.
+            #[inline]
+            pub fn verify<'m>(
+                &self,
+                message: impl Into<crate::Bits<'m>>,
+                tag: &crate::Tag,
+            ) -> Result<(), crate::Mismatch> {
+                crate::Mac::verify_with(self, &(), message, tag)
+            }
+
+            /// A stream of one message.
+            #[inline]
+            pub fn stream(&self) -> crate::Stream<&Self> {
+                crate::Stream::new(self)
+            }
+        }
+    };
+}
+pub(crate) use deterministic;

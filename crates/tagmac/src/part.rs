@@ -1,0 +1,143 @@
+//! Parts: the hash of a range of a message, and how neighbours join.
+
+use zeroize::Zeroize;
+
+use crate::bits::Bits;
+use crate::error::Error;
+use crate::hash::{Hash, whole, within_limit};
+use crate::isa::{Isa, Kernel};
+use crate::mac::Mac;
+use crate::tag::Tag;
+
+/// The hash of the bytes from `start` to `end` of some message. Wiped on drop, silent in `Debug`.
+pub struct Part<H: Hash> {
+    start: u64,
+    end: u64,
+    sum: H::Sum,
+}
+
+impl<H: Hash> Drop for Part<H> {
+    fn drop(&mut self) {
+        self.sum.zeroize();
+    }
+}
+
+impl<H: Hash> core::fmt::Debug for Part<H> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Part({}..{})", self.start, self.end)
+    }
+}
+
+impl<H: Hash> Part<H> {
+    /// The part of whole blocks that starts at byte `start`. None of them may be the message's
+    /// last if the MAC treats that one apart; [`finish`](Part::finish) takes the rest.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unaligned`] if the start or the length is no multiple of the block,
+    /// [`Error::TooLong`] if the part ends over the MAC's limit.
+    pub fn of(hash: &H, start: u64, blocks: &[u8]) -> Result<Self, Error> {
+        let block = hash.block();
+        for found in [start, blocks.len() as u64] {
+            if found % block as u64 != 0 {
+                return Err(Error::Unaligned { block, found });
+            }
+        }
+        within_limit(hash, start, blocks.into())?;
+        let mut part = Part { start, end: start, sum: hash.empty() };
+        part.grow(hash, blocks);
+        Ok(part)
+    }
+
+    /// Adds neighbouring whole blocks within the limit.
+    fn grow(&mut self, hash: &H, blocks: &[u8]) {
+        hash.level().run(Absorb { hash, sum: &mut self.sum, at: self.end, blocks });
+        self.end += blocks.len() as u64;
+    }
+
+    /// The first byte of the range.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The byte after the range.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The two ranges as one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gap`] unless `right` starts where this part ends.
+    pub fn join(mut self, hash: &H, right: &Self) -> Result<Self, Error> {
+        if right.start != self.end {
+            return Err(Error::Gap { expected: self.end, found: right.start });
+        }
+        hash.join(&mut self.sum, &right.sum);
+        self.end = right.end;
+        Ok(self)
+    }
+
+    /// The tag of the message that this part begins and `rest`, of any length, ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Gap`] if the part does not start at byte 0, [`Error::NoLastBlock`] if the rest is
+    /// empty although the MAC treats the last block apart, [`Error::TooLong`] if the message is
+    /// over the limit.
+    pub fn finish<'m, M: Mac<Hash = H>>(
+        mut self,
+        mac: &M,
+        nonce: &M::Nonce,
+        rest: impl Into<Bits<'m>>,
+    ) -> Result<Tag, Error> {
+        let (hash, rest) = (mac.hash(), rest.into());
+        if self.start != 0 {
+            return Err(Error::Gap { expected: 0, found: self.start });
+        }
+        if H::HOLDS_LAST && self.end > 0 && rest.bits() == 0 {
+            return Err(Error::NoLastBlock);
+        }
+        within_limit(hash, self.end, rest)?;
+        let cut = whole(hash, rest);
+        self.grow(hash, &rest.bytes()[..cut]);
+        let (sum, at, tail) = (&self.sum, self.end, rest.after(cut));
+        Ok(hash.level().run(Close { mac, nonce, sum, at, tail }))
+    }
+}
+
+struct Absorb<'a, H: Hash> {
+    hash: &'a H,
+    sum: &'a mut H::Sum,
+    at: u64,
+    blocks: &'a [u8],
+}
+
+impl<H: Hash> Kernel for Absorb<'_, H> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        self.hash.absorb(isa, self.sum, self.at, self.blocks);
+    }
+}
+
+/// Finish and seal in one visit to the rung.
+pub(crate) struct Close<'a, M: Mac + ?Sized> {
+    pub(crate) mac: &'a M,
+    pub(crate) nonce: &'a M::Nonce,
+    pub(crate) sum: &'a <M::Hash as Hash>::Sum,
+    pub(crate) at: u64,
+    pub(crate) tail: Bits<'a>,
+}
+
+impl<M: Mac + ?Sized> Kernel for Close<'_, M> {
+    type Out = Tag;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Tag {
+        let digest = self.mac.hash().finish(isa, self.sum, self.at, self.tail);
+        self.mac.seal(isa, self.nonce, &mut M::Pad::default(), digest)
+    }
+}

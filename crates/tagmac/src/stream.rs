@@ -1,0 +1,158 @@
+//! Streams: a message in pieces, the last block held back until more follows.
+
+use core::ops::Deref;
+
+use zeroize::Zeroize;
+
+use crate::bits::Bits;
+use crate::error::{Error, Mismatch};
+use crate::hash::{Hash, within_limit};
+use crate::isa::{Isa, Kernel};
+use crate::mac::Mac;
+use crate::part::Close;
+use crate::tag::Tag;
+
+/// A message that comes in pieces. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
+///
+/// ```
+/// use tagmac::Pmac;
+/// let mac = Pmac::aes128(&[7; 16]);
+/// let mut stream = mac.stream();
+/// stream.update(b"in ").update(b"pieces");
+/// assert_eq!(stream.tag(&())?, mac.tag(b"in pieces")?);
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+pub struct Stream<R: Deref<Target: Mac>> {
+    mac: R,
+    state: State<<R::Target as Mac>::Hash>,
+}
+
+/// What is known of the message so far. Wiped on drop.
+struct State<H: Hash> {
+    sum: H::Sum,
+    /// Bytes absorbed.
+    at: u64,
+    /// The bytes after them, at most a block.
+    held: H::Held,
+    held_bytes: usize,
+    /// The message grew over the limit.
+    over: Result<(), Error>,
+}
+
+impl<H: Hash> Drop for State<H> {
+    fn drop(&mut self) {
+        self.sum.zeroize();
+        self.held.zeroize();
+    }
+}
+
+impl<R: Deref<Target: Mac>> Stream<R> {
+    /// An empty message.
+    #[inline]
+    pub fn new(mac: R) -> Self {
+        let hash = mac.hash();
+        let (sum, held) = (hash.empty(), hash.held());
+        Stream { state: State { sum, at: 0, held, held_bytes: 0, over: Ok(()) }, mac }
+    }
+
+    /// Adds to the message. Once it is over the MAC's limit, [`tag`](Stream::tag) says so.
+    #[inline]
+    pub fn update(&mut self, data: &[u8]) -> &mut Self {
+        let hash = self.mac.hash();
+        let state = &mut self.state;
+        let at = state.at + state.held_bytes as u64;
+        if state.over.is_ok() {
+            state.over = within_limit(hash, at, data.into());
+        }
+        if state.over.is_ok() {
+            let room = hash.block() - state.held_bytes;
+            if data.len() < room + <R::Target as Mac>::Hash::HOLDS_LAST as usize {
+                state.hold(data);
+            } else {
+                hash.level().run(Update { hash, state, data });
+            }
+        }
+        self
+    }
+
+    /// Bytes so far.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.state.at + self.state.held_bytes as u64
+    }
+
+    /// The tag of the message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] if the message is over the MAC's limit.
+    #[inline]
+    pub fn tag(mut self, nonce: &<R::Target as Mac>::Nonce) -> Result<Tag, Error> {
+        self.state.over?;
+        let (mac, state) = (&*self.mac, &mut self.state);
+        let tail = Bits::from(&state.held.as_mut()[..state.held_bytes]);
+        Ok(mac.hash().level().run(Close { mac, nonce, sum: &state.sum, at: state.at, tail }))
+    }
+
+    /// Checks the message's tag in constant time.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
+    #[inline]
+    pub fn verify(self, nonce: &<R::Target as Mac>::Nonce, tag: &Tag) -> Result<(), Mismatch> {
+        match self.tag(nonce) {
+            Ok(expected) if expected == *tag => Ok(()),
+            _ => Err(Mismatch),
+        }
+    }
+}
+
+impl<H: Hash> State<H> {
+    fn hold(&mut self, data: &[u8]) {
+        let free = &mut self.held.as_mut()[self.held_bytes..];
+        free[..data.len()].copy_from_slice(data);
+        self.held_bytes += data.len();
+    }
+}
+
+/// Absorbs what is held and all whole blocks of `data`, which together are more than can be held.
+struct Update<'a, H: Hash> {
+    hash: &'a H,
+    state: &'a mut State<H>,
+    data: &'a [u8],
+}
+
+impl<H: Hash> Kernel for Update<'_, H> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let Update { hash, state, mut data } = self;
+        let block = hash.block();
+        if state.held_bytes > 0 {
+            let (fill, rest) = data.split_at(block - state.held_bytes);
+            state.hold(fill);
+            hash.absorb(isa, &mut state.sum, state.at, &state.held.as_mut()[..block]);
+            state.at += block as u64;
+            state.held_bytes = 0;
+            data = rest;
+        }
+        let cut = crate::hash::whole(hash, data.into());
+        hash.absorb(isa, &mut state.sum, state.at, &data[..cut]);
+        state.at += cut as u64;
+        state.hold(&data[cut..]);
+    }
+}
+
+#[cfg(feature = "std")]
+impl<R: Deref<Target: Mac>> std::io::Write for Stream<R> {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        self.update(data).state.over.map_err(std::io::Error::other)?;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

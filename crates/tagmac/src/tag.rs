@@ -1,0 +1,86 @@
+//! Tags: up to 256 bits, compared in constant time only.
+
+use core::fmt;
+
+use subtle::ConstantTimeEq;
+
+use crate::error::Error;
+
+/// A tag of 1 to 256 bits: the first bits of its bytes. Unused low bits of the last byte are zero.
+///
+/// `==` takes the same time whatever the bytes are. `Display` writes lower-case hex; `Debug` keeps
+/// silent, because the right tag of a message that failed must not end up in a log.
+#[derive(Clone, Copy)]
+pub struct Tag {
+    bytes: [u8; Tag::MAX_BYTES],
+    bits: u16,
+}
+
+impl Tag {
+    /// The bytes of the longest tag.
+    pub const MAX_BYTES: usize = 32;
+
+    /// The tag of `bits` bits in `bytes`.
+    ///
+    /// ```
+    /// use tagmac::Tag;
+    /// assert!(Tag::new(&[0xab, 0xc0], 12).is_ok());
+    /// assert!(Tag::new(&[0xab, 0xcd], 12).is_err(), "an unused bit is set");
+    /// assert!(Tag::new(&[0xab], 12).is_err(), "one byte is too few");
+    /// ```
+    pub fn new(bytes: &[u8], bits: usize) -> Result<Tag, Error> {
+        let wrong = Error::TagBits { min: 1, max: 8 * Self::MAX_BYTES, step: 1, found: bits };
+        if bits == 0 || bits.div_ceil(8) != bytes.len() || bytes.len() > Self::MAX_BYTES {
+            return Err(wrong);
+        }
+        let unused = 0xffu16 >> (8 - (bytes.len() * 8 - bits)) as u16;
+        if bytes[bytes.len() - 1] as u16 & unused != 0 {
+            return Err(wrong);
+        }
+        let mut tag = Tag { bytes: [0; Self::MAX_BYTES], bits: bits as u16 };
+        tag.bytes[..bytes.len()].copy_from_slice(bytes);
+        Ok(tag)
+    }
+
+    /// The first `bits` bits of a block, all others already zero.
+    #[inline(always)]
+    pub(crate) fn of_block(block: [u8; 16], bits: u16) -> Tag {
+        let mut bytes = [0; Self::MAX_BYTES];
+        *bytes.first_chunk_mut().expect("16 of 32 bytes") = block;
+        Tag { bytes, bits }
+    }
+
+    /// The tag's bytes; unused low bits of the last one are zero.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..(self.bits as usize).div_ceil(8)]
+    }
+
+    /// The tag's length in bits.
+    #[inline]
+    pub fn bits(&self) -> usize {
+        self.bits as usize
+    }
+}
+
+impl PartialEq for Tag {
+    #[inline]
+    fn eq(&self, other: &Tag) -> bool {
+        // Lengths are public. Bytes past the tag are zero in both.
+        self.bits == other.bits && bool::from(self.bytes.ct_eq(&other.bytes))
+    }
+}
+
+impl Eq for Tag {}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tag({} bits)", self.bits)
+    }
+}

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Prints random test cases with the tags that the references give.
+
+    generate.py --count N --seed S [--max-len L] [--bits] ALG ..
+
+Each line is one JSON object {"algorithm", "key", "msg", "tag", "tag_bits"}.
+The cases take turns through the algorithms. The same arguments give the same
+lines on every machine and every Python 3.11 or later.
+
+Half of the messages have a random length up to L. The others stand at an edge:
+a multiple of a block or vector size, or one byte to either side of it, up to
+1025 bytes even if L is less. Some messages for an algorithm with a low length
+limit have the longest length allowed, or one byte less.
+
+With --bits a quarter of the messages do not end on a byte. Such a line has
+"msg_bits", a string of 0s and 1s, in place of "msg".
+"""
+
+import argparse
+import json
+import os
+import sys
+from hashlib import sha256
+
+from algorithms import ALGORITHMS
+
+# Message bytes in a LightMAC block (12 for S32, 15 for S8) and in an AES block;
+# then 4, 8 and 32 AES blocks, where vectors and unrolled loops begin and end.
+EDGES = (12, 15, 16, 64, 128, 512)
+EDGE_TOP = 1024
+KEYS = 4  # keys for each algorithm, so that key setup does not take the time
+
+
+class Random:
+    """SHA-256 of the seed and a counter. Python's own random may change."""
+
+    def __init__(self, seed):
+        self.seed = str(seed).encode()
+        self.counter = 0
+        self.pool = b""
+
+    def bytes(self, count):
+        while len(self.pool) < count:
+            self.counter += 1
+            self.pool += sha256(b"%s/%d" % (self.seed, self.counter)).digest()
+        out, self.pool = self.pool[:count], self.pool[count:]
+        return out
+
+    def below(self, limit):
+        # The bias of 64 bits modulo a small limit does not matter to a test.
+        return int.from_bytes(self.bytes(8), "big") % limit
+
+    def one_in(self, n):
+        return self.below(n) == 0
+
+    def choice(self, items):
+        return items[self.below(len(items))]
+
+
+def message_length(random, max_len, limit):
+    if limit is not None and random.one_in(100):
+        return limit - random.below(2)
+    if random.one_in(2):
+        length = random.below(max_len + 1)
+    else:
+        edge = random.choice(EDGES)
+        length = edge * (1 + random.below(EDGE_TOP // edge)) + random.below(3) - 1
+    return length if limit is None else min(length, limit)
+
+
+def case(random, name, keys, max_len, with_bits):
+    mac = ALGORITHMS[name]
+    key = random.choice(keys)
+    message = random.bytes(message_length(random, max_len, mac.max_bytes))
+    tag_bits = 1 + random.below(128) if random.one_in(5) else 128
+    row = {"algorithm": name, "key": key.hex()}
+    if with_bits and message and random.one_in(4):
+        bits = 8 * len(message) - 1 - random.below(7)
+        text = "".join(f"{byte:08b}" for byte in message)[:bits]
+        row["msg_bits"] = text
+        tag = mac(key, message, tag_bits, bits)
+    else:
+        row["msg"] = message.hex()
+        tag = mac(key, message, tag_bits)
+    return row | {"tag": tag.hex(), "tag_bits": tag_bits}
+
+
+def natural(text):
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return value
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description="Print random test cases with their tags, one JSON object a line."
+    )
+    parser.add_argument("--count", type=natural, required=True, metavar="N")
+    parser.add_argument("--seed", required=True, metavar="S", help="any text")
+    parser.add_argument("--max-len", type=natural, default=400, metavar="L",
+                        help="longest random length in bytes (default 400)")  # fmt: skip
+    parser.add_argument("--bits", action="store_true",
+                        help="a quarter of the messages do not end on a byte")  # fmt: skip
+    parser.add_argument("algorithms", nargs="+", metavar="ALG",
+                        help="PMAC-AES128, LIGHTMAC-AES128-S32, ELIMAC-AES128, ..")  # fmt: skip
+    args = parser.parse_args()
+    for name in args.algorithms:
+        if name not in ALGORITHMS:
+            parser.error(f"no reference for {name}; known: {', '.join(ALGORITHMS)}")
+
+    random = Random(args.seed)
+    keys = {
+        name: [random.bytes(ALGORITHMS[name].key_bytes) for _ in range(KEYS)]
+        for name in args.algorithms
+    }
+    for i in range(args.count):
+        name = args.algorithms[i % len(args.algorithms)]
+        print(json.dumps(case(random, name, keys[name], args.max_len, args.bits)))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough, as `head` does. Nothing is left to flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
