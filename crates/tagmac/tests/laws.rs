@@ -1,0 +1,294 @@
+//! The laws, walked through by every MAC on every rung: any cut, streamed or joined from parts,
+//! gives the one-shot tag, and all rungs give the same tag.
+
+use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher};
+use tagmac::isa::Level;
+use tagmac::{Bits, EliMac, Error, Hash, LightMac, Mac, Part, Pmac, Tag};
+
+/// Lengths around every edge: blocks, vectors, eight vectors, periods, and each of them one off.
+fn lengths(block: usize) -> Vec<usize> {
+    let edges = [1, 2, 3, 4, 7, 8, 12, 16, 24, 31, 32, 33, 63, 64, 65, 96, 127, 128, 200];
+    let mut lengths: Vec<usize> = (0..=4 * block + 1).collect();
+    for edge in edges.map(|blocks| blocks * block) {
+        lengths.extend([edge - 1, edge, edge + 1]);
+    }
+    lengths.sort();
+    lengths.dedup();
+    lengths
+}
+
+fn message(length: usize) -> Vec<u8> {
+    (0..length as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as u8).collect()
+}
+
+/// Every MAC on one rung, each with a check that is generic over the MAC.
+fn each_mac(level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) {
+    let key = |seed: u8| -> Vec<u8> { (0..64u8).map(|i| seed ^ i.wrapping_mul(7)).collect() };
+    let (k1, k2) = (key(1), key(99));
+    fn first<const N: usize>(key: &[u8]) -> &[u8; N] {
+        key.first_chunk().expect("a long key")
+    }
+    check("PMAC-AES128", &Pmac::<Aes128>::new(first(&k1), level));
+    check("PMAC-AES192", &Pmac::<Aes192>::new(first(&k1), level));
+    check("PMAC-AES256", &Pmac::<Aes256>::new(first(&k1), level));
+    check("PMAC-AES128, 61 bits", &cut(Pmac::<Aes128>::new(first(&k1), level).with_tag_bits(61)));
+    for s in (8..=64).step_by(8) {
+        let mac = LightMac::<Aes128>::new(first(&k1), first(&k2), s, level);
+        check(&format!("LIGHTMAC-AES128-S{s}"), &cut(mac));
+    }
+    check("LIGHTMAC-AES192-S40", &cut(LightMac::<Aes192>::new(first(&k1), first(&k2), 40, level)));
+    check("LIGHTMAC-AES256-S16", &cut(LightMac::<Aes256>::new(first(&k1), first(&k2), 16, level)));
+    let elimac = EliMac::new(first(&k1), first(&k2), level);
+    check("ELIMAC-AES128", &elimac);
+    for cached in [1, 16, 100, 512, 4000] {
+        check(&format!("ELIMAC-AES128, {cached} cached"), &elimac.clone().with_cache(cached));
+    }
+}
+
+fn cut<M>(mac: Result<M, Error>) -> M {
+    mac.expect("a length that the MAC has")
+}
+
+/// A deterministic MAC behind the calls that the laws need.
+trait Laws {
+    fn tag(&self, message: Bits<'_>) -> Result<Tag, Error>;
+    fn limit(&self) -> u64;
+    fn block(&self) -> usize;
+    /// The tag by a stream that gets the message in these pieces.
+    fn streamed(&self, pieces: &[&[u8]]) -> Result<Tag, Error>;
+    /// The tag from parts that end at these places, joined left to right or right to left.
+    fn joined(&self, message: &[u8], ends: &[usize], from_the_right: bool) -> Result<Tag, Error>;
+}
+
+impl<M: Mac<Nonce = ()>> Laws for M {
+    fn tag(&self, message: Bits<'_>) -> Result<Tag, Error> {
+        self.tag_with(&(), message)
+    }
+
+    fn limit(&self) -> u64 {
+        self.hash().limit_bits() / 8
+    }
+
+    fn block(&self) -> usize {
+        self.hash().block()
+    }
+
+    fn streamed(&self, pieces: &[&[u8]]) -> Result<Tag, Error> {
+        let mut stream = tagmac::Stream::new(self);
+        pieces.iter().for_each(|piece| {
+            stream.update(piece);
+        });
+        assert_eq!(stream.bytes(), pieces.iter().map(|piece| piece.len() as u64).sum::<u64>());
+        stream.tag(&())
+    }
+
+    fn joined(&self, message: &[u8], ends: &[usize], from_the_right: bool) -> Result<Tag, Error> {
+        let hash = self.hash();
+        let mut start = 0;
+        let mut parts = Vec::new();
+        for &end in ends {
+            parts.push(Part::of(hash, start as u64, &message[start..end])?);
+            start = end;
+        }
+        let whole = if from_the_right {
+            let mut right = Part::of(hash, start as u64, &[])?;
+            for left in parts.into_iter().rev() {
+                right = left.join(hash, &right)?;
+            }
+            right
+        } else {
+            let mut left = Part::of(hash, 0, &[])?;
+            for right in &parts {
+                left = left.join(hash, right)?;
+            }
+            left
+        };
+        whole.finish(self, &(), &message[start..])
+    }
+}
+
+#[test]
+fn any_cut_gives_the_one_shot_tag() {
+    for level in Level::all() {
+        each_mac(level, &mut |name, mac| {
+            for length in lengths(mac.block()).into_iter().filter(|n| *n as u64 <= mac.limit()) {
+                let message = message(length);
+                let at = || format!("{name} on {level}, {length} bytes");
+                let tag = mac.tag((&message).into()).unwrap_or_else(|e| panic!("{}: {e}", at()));
+                let block = mac.block();
+                for cut in [0, 1, block - 1, block, block + 1, length / 2, length - length.min(1)] {
+                    let (left, right) = message.split_at(cut.min(length));
+                    assert!(mac.streamed(&[left, right]) == Ok(tag), "{} cut at {cut}", at());
+                }
+                for piece in [1, 3, block, 5 * block + 1] {
+                    let pieces: Vec<&[u8]> = message.chunks(piece).collect();
+                    assert!(mac.streamed(&pieces) == Ok(tag), "{} by {piece}", at());
+                }
+                let blocks = length.saturating_sub(1) / block;
+                for cuts in [vec![], vec![0], vec![1, 2], vec![blocks / 2], vec![blocks / 3, blocks]] {
+                    let mut ends: Vec<usize> = cuts.iter().map(|c| c.min(&blocks) * block).collect();
+                    ends.sort();
+                    for from_the_right in [false, true] {
+                        let joined = mac.joined(&message, &ends, from_the_right);
+                        assert!(joined == Ok(tag), "{} joined at {ends:?}", at());
+                    }
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn every_cut_of_some_messages() {
+    for level in Level::all() {
+        each_mac(level, &mut |name, mac| {
+            for length in [33 * 16, 34 * 16 - 3].into_iter().filter(|n| *n as u64 <= mac.limit()) {
+                let message = message(length);
+                let tag = mac.tag((&message).into()).expect("within the limit");
+                for cut in 0..=length {
+                    let (left, right) = message.split_at(cut);
+                    assert!(mac.streamed(&[left, right]) == Ok(tag), "{name} on {level} at {cut}");
+                    if cut % mac.block() == 0 && cut < length {
+                        let joined = mac.joined(&message, &[cut], false);
+                        assert!(joined == Ok(tag), "{name} on {level} joined at {cut}");
+                    }
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn all_rungs_agree() {
+    let mut expected: Vec<(String, Vec<Tag>)> = Vec::new();
+    for (place, level) in Level::all().enumerate() {
+        let mut row = 0;
+        each_mac(level, &mut |name, mac| {
+            let mut lengths = lengths(mac.block());
+            lengths.extend([4096, 5000, 70_000].into_iter().filter(|n| *n as u64 <= mac.limit()));
+            let tags: Vec<Tag> = lengths
+                .into_iter()
+                .filter(|n| *n as u64 <= mac.limit())
+                .map(|length| mac.tag((&message(length)).into()).expect("within the limit"))
+                .collect();
+            if place == 0 {
+                expected.push((name.into(), tags));
+            } else {
+                assert!(expected[row].1 == tags, "{name}: {level} is unlike the portable rung");
+            }
+            row += 1;
+        });
+        assert_eq!(row, expected.len());
+    }
+}
+
+#[test]
+fn a_cached_subkey_changes_no_tag() {
+    let mac = EliMac::new(&[5; 16], &[6; 16], Level::best());
+    let message = message(3000);
+    let cached = mac.clone().with_cache(1000);
+    for length in 0..message.len() {
+        assert!(mac.tag(&message[..length]) == cached.tag(&message[..length]), "{length} bytes");
+    }
+}
+
+#[test]
+fn bits_count_one_by_one() {
+    // The bits after the last one do not matter, and each length has its own tag.
+    for level in Level::all() {
+        each_mac(level, &mut |name, mac| {
+            if mac.block() > mac.limit() as usize {
+                return;
+            }
+            let bytes = message(40);
+            let mut tags = Vec::new();
+            for bits in 0..=8 * bytes.len() {
+                let mut upto = bytes[..bits.div_ceil(8)].to_vec();
+                let tag = |bytes: &[u8]| {
+                    mac.tag(Bits::new(bytes, bits).expect("as many bytes as bits need"))
+                };
+                let once = tag(&upto).expect("within the limit");
+                if bits % 8 != 0 {
+                    *upto.last_mut().expect("a byte") ^= 0xff >> (bits % 8);
+                    assert!(tag(&upto) == Ok(once), "{name} on {level}: {bits} bits");
+                } else {
+                    assert!(mac.tag((&upto).into()) == Ok(once), "{name} on {level}: {bits} bits");
+                }
+                assert!(!tags.contains(&once), "{name} on {level}: {bits} bits repeat a tag");
+                tags.push(once);
+            }
+        });
+    }
+}
+
+#[test]
+fn limits_are_refused_one_past_and_not_at() {
+    let mac = LightMac::<Aes128>::new(&[1; 16], &[2; 16], 8, Level::best()).expect("s = 8");
+    let limit = 256 * 15;
+    let message = vec![7; limit + 1];
+    let over = Err(Error::TooLong { limit_bits: 8 * limit as u64 });
+    let tag = mac.tag(&message[..limit]).expect("exactly the limit is fine");
+    assert!(mac.tag(&message) == over);
+    assert!(mac.verify(&message, &tag).is_err());
+    let mut stream = mac.stream();
+    stream.update(&message[..limit]);
+    stream.update(&[]);
+    assert!(stream.tag(&()) == Ok(tag));
+    let mut stream = mac.stream();
+    stream.update(&message[..limit]).update(&[0]);
+    assert!(stream.tag(&()) == over);
+    let part = Part::of(&mac, 0, &message[..limit]).expect("exactly the limit");
+    assert!(part.finish(&mac, &(), &[0]) == over);
+    assert!(Part::of(&mac, limit as u64, &[0; 15]).map(|_| ()) == over.map(|_: Tag| ()));
+    let mac = EliMac::aes128(&[1; 16], &[2; 16]);
+    let start = (1 << 36) - 16;
+    assert!(Part::of(&mac, start, &[0; 16]).is_err(), "block 2^32 has no subkey");
+    assert!(Part::of(&mac, start - 16, &[0; 16]).is_ok());
+}
+
+#[test]
+fn wrong_ranges_do_not_join() {
+    let mac = Pmac::aes128(&[7; 16]);
+    let part = |start: u64, blocks: usize| Part::of(&mac, start, &vec![1; 16 * blocks]);
+    let left = part(0, 2).expect("aligned");
+    let gap = left.join(&mac, &part(48, 1).expect("aligned")).map(|_| ());
+    assert_eq!(gap, Err(Error::Gap { expected: 32, found: 48 }));
+    assert_eq!(part(8, 1).map(|_| ()), Err(Error::Unaligned { block: 16, found: 8 }));
+    let short = Part::of(&mac, 0, &[0; 15]).map(|_| ());
+    assert_eq!(short, Err(Error::Unaligned { block: 16, found: 15 }));
+    let middle = part(16, 1).expect("aligned").finish(&mac, &(), b"end");
+    assert!(middle == Err(Error::Gap { expected: 0, found: 16 }));
+    let ended = part(0, 1).expect("aligned").finish(&mac, &(), b"");
+    assert!(ended == Err(Error::NoLastBlock));
+}
+
+#[test]
+fn tag_lengths_are_prefixes() {
+    let key = [7; 16];
+    let full = Pmac::aes128(&key).tag(b"message").expect("short");
+    for bits in 1..=128 {
+        let mac = Pmac::aes128(&key).with_tag_bits(bits).expect("1 to 128 bits");
+        assert_eq!(mac.tag_bits(), bits);
+        let tag = mac.tag(b"message").expect("short");
+        let mut expected = full.as_bytes()[..bits.div_ceil(8)].to_vec();
+        if bits % 8 != 0 {
+            *expected.last_mut().expect("a byte") &= 0xff << (8 - bits % 8);
+        }
+        assert_eq!(tag.as_bytes(), expected);
+        assert!(mac.verify(b"message", &tag).is_ok());
+        assert!(mac.verify(b"message", &full).is_err() || bits == 128, "{bits} bits took 128");
+    }
+    for bits in [0, 129] {
+        let wrong = Error::TagBits { min: 1, max: 128, step: 1, found: bits };
+        assert_eq!(Pmac::aes128(&key).with_tag_bits(bits).map(|_| ()).unwrap_err(), wrong);
+    }
+}
+
+#[test]
+fn counters_of_no_such_length() {
+    for s in [0, 4, 12, 65, 72, 128] {
+        let mac = LightMac::aes128(&[1; 16], &[2; 16], s).map(|_| ());
+        assert_eq!(mac.unwrap_err(), Error::CounterBits { found: s });
+    }
+    assert_eq!(<Aes128 as Cipher>::KEY_BYTES, 16);
+}

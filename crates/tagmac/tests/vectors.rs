@@ -1,0 +1,134 @@
+//! `vectors/*.json` on every rung. The rows' schema stands in `vectors/README.md`.
+
+use serde_json::Value;
+use tagmac::any::{Algorithm, AnyMac};
+use tagmac::cipher::Aes128;
+use tagmac::isa::Level;
+use tagmac::{Bits, EliMac, Pmac, Tag};
+
+fn rows(file: &str) -> Vec<Value> {
+    let path = format!("{}/../../vectors/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+    let rows: Vec<Value> = serde_json::from_str(&text).expect("an array of rows");
+    assert!(!rows.is_empty(), "{file} is empty");
+    rows
+}
+
+fn text<'a>(row: &'a Value, field: &str) -> &'a str {
+    row[field].as_str().unwrap_or_else(|| panic!("no text in '{field}' of {row}"))
+}
+
+fn hex(digits: &str) -> Vec<u8> {
+    assert!(digits.len() % 2 == 0, "half a byte in {digits}");
+    let byte = |i| u8::from_str_radix(&digits[i..i + 2], 16).expect("hex");
+    (0..digits.len()).step_by(2).map(byte).collect()
+}
+
+fn message(row: &Value) -> Vec<u8> {
+    match &row["msg"] {
+        Value::String(digits) => hex(digits),
+        repeated => {
+            let count = repeated["count"].as_u64().expect("a count") as usize;
+            let mut bytes = hex(text(repeated, "repeat")).repeat(count);
+            bytes.truncate(repeated["total_bytes"].as_u64().expect("a length") as usize);
+            bytes
+        }
+    }
+}
+
+/// The bits as bytes, and how many there are.
+fn bit_string(row: &Value) -> Option<(Vec<u8>, usize)> {
+    let bits = row.get("msg_bits")?.as_str()?;
+    let mut bytes = vec![0; bits.len().div_ceil(8)];
+    for (i, _) in bits.bytes().enumerate().filter(|(_, bit)| *bit == b'1') {
+        bytes[i / 8] |= 0x80 >> (i % 8);
+    }
+    Some((bytes, bits.len()))
+}
+
+fn expected(row: &Value) -> Tag {
+    let bits = row["tag_bits"].as_u64().expect("a number") as usize;
+    Tag::new(&hex(text(row, "tag")), bits).expect("a tag of that many bits")
+}
+
+/// Checks a row by every call that there is; the number of checks.
+fn check(row: &Value, level: Level) -> usize {
+    // Wycheproof's rows for keys of no AES size name an algorithm that must refuse them.
+    let algorithm = match Algorithm::named(text(row, "algorithm")) {
+        Ok(algorithm) => algorithm,
+        // No CMAC with AES-192 in the registry.
+        Err(_) => return 0,
+    };
+    let key = hex(text(row, "key"));
+    if row.get("refuse").and_then(Value::as_str) == Some("key") {
+        assert!(AnyMac::new(algorithm, &key).is_err(), "took the key of {row}");
+        return 1;
+    }
+    if algorithm.check_key(key.len()).is_err() {
+        // HMAC with keys that the registry does not take.
+        assert!(!algorithm.key_bytes().contains(&key.len()));
+        return 0;
+    }
+    let tag = expected(row);
+    if algorithm.check_tag_bits(tag.bits()).is_err() {
+        assert!(AnyMac::with(algorithm, &key, tag.bits(), level).is_err());
+        return 0;
+    }
+    let mac = AnyMac::with(algorithm, &key, tag.bits(), level).expect("a key and a tag length");
+    let valid = row["valid"].as_bool().expect("true or false");
+    if let Some((bytes, bits)) = bit_string(row) {
+        let pmac = Pmac::<Aes128>::new(key.first_chunk().expect("16 bytes"), level);
+        let message = Bits::new(&bytes, bits).expect("as many bytes as bits need");
+        assert!(pmac.tag(message) == Ok(tag), "{level}: {row}");
+        assert!(pmac.verify(message, &tag).is_ok(), "{level}: {row}");
+        return 1;
+    }
+    let message = message(row);
+    let mut stream = mac.stream();
+    message.chunks(13).for_each(|piece| stream.update(piece));
+    assert_eq!(mac.tag(&[], &message) == Ok(tag), valid, "{level}: {row}");
+    assert_eq!(stream.tag(&[]) == Ok(tag), valid, "streamed on {level}: {row}");
+    assert_eq!(mac.verify(&[], &message, &tag).is_ok(), valid, "verified on {level}: {row}");
+    1
+}
+
+fn walk(file: &str, least: usize) {
+    let rows = rows(file);
+    for level in Level::all() {
+        let checked: usize = rows.iter().map(|row| check(row, level)).sum();
+        assert!(checked >= least, "{file}: only {checked} rows were checked on {level}");
+    }
+}
+
+#[test]
+fn pmac() {
+    walk("pmac.json", 29);
+}
+
+#[test]
+fn lightmac() {
+    walk("lightmac.json", 41);
+}
+
+#[test]
+fn elimac() {
+    walk("elimac.json", 14);
+    for level in Level::all() {
+        for row in rows("elimac.json") {
+            let key = hex(text(&row, "key"));
+            let ([k1, k2], []) = key.as_chunks() else { panic!("32 bytes of key in {row}") };
+            let cached = EliMac::new(k1, k2, level).with_cache(256);
+            assert!(cached.tag(&message(&row)) == Ok(expected(&row)), "cached on {level}: {row}");
+        }
+    }
+}
+
+#[test]
+fn cmac() {
+    walk("cmac.json", 200);
+}
+
+#[test]
+fn hmac_sha256() {
+    walk("hmac-sha256.json", 150);
+}
