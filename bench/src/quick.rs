@@ -20,24 +20,30 @@ struct Contender {
     rounds_per_byte: f64,
     longest: usize,
     tag: Box<dyn Fn(&[u8]) -> Tag>,
+    back_to_back: Box<dyn Fn(&[u8], usize)>,
     chained: Box<dyn Fn(&mut [u8], usize)>,
 }
 
-/// The MAC's own calls, compiled in place: no indirection inside what is timed.
+/// The MAC's own calls, in loops compiled with them: no indirection inside what is timed.
 fn contender<M>(name: &'static str, mac: M, level: Level, rounds_per_byte: f64) -> Contender
 where
     M: Mac<Nonce = ()> + Clone + 'static,
 {
-    let again = mac.clone();
+    let [again, once_more] = [mac.clone(), mac.clone()];
     Contender {
         name,
         level,
         rounds_per_byte,
         longest: usize::try_from(mac.hash().limit_bits() / 8).unwrap_or(usize::MAX),
         tag: Box::new(move |message| mac.tag_with(&(), message).expect("within the limit")),
+        back_to_back: Box::new(move |message, calls| {
+            for _ in 0..calls {
+                black_box(again.tag_with(&(), black_box(message)).expect("within the limit"));
+            }
+        }),
         chained: Box::new(move |message, calls| {
             for _ in 0..calls {
-                let tag = again.tag_with(&(), &*message).expect("within the limit");
+                let tag = once_more.tag_with(&(), &*message).expect("within the limit");
                 message[..16].copy_from_slice(tag.as_bytes());
             }
         }),
@@ -64,19 +70,24 @@ fn pmac256(level: Level) -> Pmac<tagmac::cipher::Aes256> {
     Pmac::new(&[3; <tagmac::cipher::Aes256 as Cipher>::KEY_BYTES], level)
 }
 
+/// Calls in a timed loop on messages of `length` bytes.
+fn calls(length: usize) -> usize {
+    (1 << 17) / (length + 64) + 1
+}
+
 /// Core cycles of one call, back to back.
 fn back_to_back(contender: &Contender, message: &[u8], clock: f64) -> f64 {
-    let run = if message.len() > 65536 { 2e6 } else { 2e5 };
-    clock * best_ns(15, run, || {
-        black_box((contender.tag)(black_box(message)));
-    })
+    let calls = calls(message.len());
+    let ns = best_ns(25, 1e5, || (contender.back_to_back)(black_box(message), calls));
+    clock * ns / calls as f64
 }
 
 /// Core cycles of one call in a chain.
 fn chained(contender: &Contender, message: &[u8], clock: f64) -> f64 {
-    const CALLS: usize = 1000;
+    let calls = calls(message.len());
     let mut message = message.to_vec();
-    clock * best_ns(15, 2e5, || (contender.chained)(black_box(&mut message), CALLS)) / CALLS as f64
+    let ns = best_ns(25, 1e5, || (contender.chained)(black_box(&mut message), calls));
+    clock * ns / calls as f64
 }
 
 /// Prints the table for the named rungs, or for all.

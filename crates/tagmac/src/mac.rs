@@ -4,6 +4,7 @@ use crate::bits::Bits;
 use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, whole, within_limit};
 use crate::isa::{Isa, Kernel};
+use crate::part::Close;
 use crate::tag::Tag;
 
 /// A MAC under a key.
@@ -42,7 +43,15 @@ pub trait Mac: Send + Sync {
         nonce: &Self::Nonce,
         message: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
-        self.hash().level().run(OneShot { mac: self, nonce, message: message.into() })
+        let (hash, message) = (self.hash(), message.into());
+        within_limit(hash, 0, message)?;
+        let cut = whole(hash, message);
+        if cut == 0 {
+            // A kernel of its own, so that a short message does not pay for a long one's set-up.
+            let close = Close { mac: self, nonce, sum: &hash.empty(), at: 0, tail: message };
+            return hash.level().run(close);
+        }
+        hash.level().run(OneShot { mac: self, nonce, message, cut })
     }
 
     /// Checks a tag in constant time. A message over the limit has no tag, so it is a mismatch.
@@ -69,6 +78,8 @@ struct OneShot<'a, M: Mac + ?Sized> {
     mac: &'a M,
     nonce: &'a M::Nonce,
     message: Bits<'a>,
+    /// Bytes to absorb; the rest is for the finish.
+    cut: usize,
 }
 
 impl<M: Mac + ?Sized> Kernel for OneShot<'_, M> {
@@ -76,9 +87,7 @@ impl<M: Mac + ?Sized> Kernel for OneShot<'_, M> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
-        let hash = self.mac.hash();
-        within_limit(hash, 0, self.message)?;
-        let cut = whole(hash, self.message);
+        let (hash, cut) = (self.mac.hash(), self.cut);
         let mut sum = hash.empty();
         hash.absorb(isa, &mut sum, 0, &self.message.bytes()[..cut]);
         let digest = hash.finish(isa, &sum, cut as u64, self.message.after(cut));

@@ -103,7 +103,7 @@ impl<H: Hash> Part<H> {
         let cut = whole(hash, rest);
         self.grow(hash, &rest.bytes()[..cut]);
         let (sum, at, tail) = (&self.sum, self.end, rest.after(cut));
-        Ok(hash.level().run(Close { mac, nonce, sum, at, tail }))
+        hash.level().run(Close { mac, nonce, sum, at, tail })
     }
 }
 
@@ -123,7 +123,7 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
     }
 }
 
-/// Finish and seal in one visit to the rung.
+/// Finish and seal in one visit to the rung. A result, so that callers pass it on as it is.
 pub(crate) struct Close<'a, M: Mac + ?Sized> {
     pub(crate) mac: &'a M,
     pub(crate) nonce: &'a M::Nonce,
@@ -133,11 +133,11 @@ pub(crate) struct Close<'a, M: Mac + ?Sized> {
 }
 
 impl<M: Mac + ?Sized> Kernel for Close<'_, M> {
-    type Out = Tag;
+    type Out = Result<Tag, Error>;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Tag {
+    fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
         let digest = self.mac.hash().finish(isa, self.sum, self.at, self.tail);
-        self.mac.seal(isa, self.nonce, &mut M::Pad::default(), digest)
+        Ok(self.mac.seal(isa, self.nonce, &mut M::Pad::default(), digest))
     }
 }

@@ -230,11 +230,12 @@ impl<'a, S: Subkeys> Terms for EliTerms<'a, S> {
     }
 
     #[inline(always)]
-    fn vectors<I: Isa, const N: usize>(
+    fn add<I: Isa, const N: usize>(
         &mut self,
         isa: I,
         (keys, subkeys): &Self::Ready<I>,
-    ) -> [I::V; N] {
+        sum: I::V,
+    ) -> I::V {
         let (now, rest) = self.data.split_at(16 * I::LANES * N);
         self.data = rest;
         let mut x: [I::V; N] = self.subkeys.next(isa, subkeys);
@@ -242,7 +243,7 @@ impl<'a, S: Subkeys> Terms for EliTerms<'a, S> {
             // The zero key's first round key is zero.
             *x = isa.xor(*x, isa.load(&now[16 * I::LANES * v..][..16 * I::LANES]));
         }
-        keys.rounds(isa, x)
+        keys.add_rounds(isa, sum, x)
     }
 
     #[inline(always)]

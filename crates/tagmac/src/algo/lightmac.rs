@@ -168,7 +168,12 @@ impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn vectors<I: Isa, const N: usize>(&mut self, isa: I, ready: &Ready<I, C::Keys<'a, I>>) -> [I::V; N] {
+    fn add<I: Isa, const N: usize>(
+        &mut self,
+        isa: I,
+        ready: &Ready<I, C::Keys<'a, I>>,
+        sum: I::V,
+    ) -> I::V {
         let mut counter = isa.counter(self.i);
         let mut x = [ready.whitening; N];
         for x in &mut x {
@@ -178,7 +183,7 @@ impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
             self.at += I::LANES * self.mac.block();
         }
         self.i += (N * I::LANES) as u64;
-        C::encrypt_whitened(isa, &ready.keys, x)
+        C::add_whitened(isa, &ready.keys, sum, x)
     }
 
     #[inline(always)]

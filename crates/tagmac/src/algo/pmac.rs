@@ -217,7 +217,12 @@ impl<'a, C: Cipher> Terms for PmacTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn vectors<I: Isa, const N: usize>(&mut self, isa: I, keys: &C::Keys<'a, I>) -> [I::V; N] {
+    fn add<I: Isa, const N: usize>(
+        &mut self,
+        isa: I,
+        keys: &C::Keys<'a, I>,
+        sum: I::V,
+    ) -> I::V {
         let base = C::whiten(isa, keys, isa.splat(&self.base));
         let (now, offsets) = self.next(I::LANES * N);
         let mut x = [base; N];
@@ -228,7 +233,7 @@ impl<'a, C: Cipher> Terms for PmacTerms<'a, C> {
         if self.j == PERIOD {
             x[N - 1] = isa.xor(x[N - 1], isa.last_lane(&self.next_period()));
         }
-        C::encrypt_whitened(isa, keys, x)
+        C::add_whitened(isa, keys, sum, x)
     }
 
     #[inline(always)]

@@ -56,8 +56,8 @@ pub(super) trait Terms {
     type Ready<I: Isa>: Copy;
     /// Prepares a rung: once per range, before the loop.
     fn ready<I: Isa>(&self, isa: I) -> Self::Ready<I>;
-    /// The terms of the next `N * LANES` blocks.
-    fn vectors<I: Isa, const N: usize>(&mut self, isa: I, ready: &Self::Ready<I>) -> [I::V; N];
+    /// Xors the terms of the next `N * LANES` blocks into `sum`.
+    fn add<I: Isa, const N: usize>(&mut self, isa: I, ready: &Self::Ready<I>, sum: I::V) -> I::V;
     /// The terms of the next `n` blocks, fewer than `LANES`; the other lanes do not matter.
     fn lanes<I: Isa>(&mut self, isa: I, ready: &Self::Ready<I>, n: usize) -> I::V;
 }
@@ -79,8 +79,7 @@ impl<I: Isa> Adder<I> {
     /// Adds the terms of the next `N` vectors.
     #[inline(always)]
     pub(super) fn vectors<T: Terms, const N: usize>(&mut self, terms: &mut T, ready: &T::Ready<I>) {
-        let terms: [I::V; N] = terms.vectors(self.isa, ready);
-        self.wide = self.isa.xor(self.wide, tree(self.isa, terms));
+        self.wide = terms.add::<I, N>(self.isa, ready, self.wide);
     }
 
     /// Adds the terms of the next `N` blocks one by one.
@@ -88,8 +87,7 @@ impl<I: Isa> Adder<I> {
     pub(super) fn blocks<T: Terms, const N: usize>(&mut self, terms: &mut T) {
         let narrow = self.isa.narrow();
         let ready = terms.ready(narrow);
-        let terms: [_; N] = terms.vectors(narrow, &ready);
-        self.narrow = narrow.xor(self.narrow, tree(narrow, terms));
+        self.narrow = terms.add::<_, N>(narrow, &ready, self.narrow);
     }
 
     /// Adds the terms of the next `blocks` blocks.
@@ -128,19 +126,6 @@ impl<I: Isa> Adder<I> {
         let narrow = self.isa.narrow();
         XorSum(narrow.first_lane(narrow.xor(self.narrow, self.isa.fold(self.wide))))
     }
-}
-
-/// The xor of `N` vectors, as a tree so that none waits long.
-#[inline(always)]
-fn tree<I: Isa, const N: usize>(isa: I, mut x: [I::V; N]) -> I::V {
-    let mut n = N;
-    while n > 1 {
-        for v in 0..n / 2 {
-            x[v] = isa.xor(x[v], x[n - 1 - v]);
-        }
-        n = n.div_ceil(2);
-    }
-    x[0]
 }
 
 /// How long a tag is: the first `bits` bits of a block.

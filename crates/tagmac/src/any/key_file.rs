@@ -106,12 +106,9 @@ impl fmt::Display for KeyFileError {
             ),
             KeyFileError::Algorithm(unknown) => write!(f, "line 2: {unknown}"),
             KeyFileError::KeyLength(wrong) => write!(f, "line 5: {wrong}"),
-            KeyFileError::Id { expected, found } => write!(
-                f,
-                "line 3: expected the key's id {}, found {}",
-                hex(expected),
-                hex(found)
-            ),
+            KeyFileError::Id { expected, found } => {
+                write!(f, "line 3: expected the key's id {}, found {}", hex(expected), hex(found))
+            }
         }
     }
 }
@@ -351,7 +348,11 @@ mod tests {
     fn the_documentation_shows_a_file_to_the_byte() {
         let text = example().to_text();
         let guide = include_str!("../../../../docs/key-file.md");
-        assert!(guide.contains(&format!("```text\n{}```", *text)), "expected in the guide:\n{}", *text);
+        assert!(
+            guide.contains(&format!("```text\n{}```", *text)),
+            "expected in the guide:\n{}",
+            *text
+        );
         assert_eq!(KeyFile::parse(text.as_bytes()).unwrap().key(), example().key());
     }
 

@@ -60,20 +60,44 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
         self.whitening
     }
 
-    /// All rounds on blocks to which the first round key was added.
+    /// All rounds but the last on blocks to which the first round key was added.
     #[inline(always)]
-    pub(crate) fn rounds<const N: usize>(&self, isa: I, mut x: [I::V; N]) -> [I::V; N] {
+    fn first_rounds<const N: usize>(&self, isa: I, mut x: [I::V; N]) -> [I::V; N] {
         for r in 0..ROUNDS - 1 {
             let key = isa.key(&self.rounds, r);
             for x in &mut x {
                 *x = isa.aes(*x, key);
             }
         }
+        x
+    }
+
+    /// All rounds on blocks to which the first round key was added.
+    #[inline(always)]
+    pub(crate) fn rounds<const N: usize>(&self, isa: I, x: [I::V; N]) -> [I::V; N] {
+        let mut x = self.first_rounds(isa, x);
         let key = isa.key(&self.rounds, ROUNDS - 1);
         for x in &mut x {
             *x = isa.aes_last(*x, key);
         }
         x
+    }
+
+    /// As [`rounds`](Keys::rounds), all xored into `sum`. In the place of the last round key
+    /// stands the sum, so that adding costs nothing; an even number of last keys cancel out. Two
+    /// chains, because each step waits for the one before.
+    #[inline(always)]
+    pub(crate) fn add_rounds<const N: usize>(&self, isa: I, sum: I::V, x: [I::V; N]) -> I::V {
+        if N % 4 != 0 {
+            let x = self.rounds(isa, x);
+            return x.into_iter().fold(sum, #[inline(always)] |sum, x| isa.xor(sum, x));
+        }
+        let x = self.first_rounds(isa, x);
+        let mut sums = [sum, isa.splat(&[0; 16])];
+        for (i, x) in x.into_iter().enumerate() {
+            sums[i % 2] = isa.aes_last(x, sums[i % 2]);
+        }
+        isa.xor(sums[0], sums[1])
     }
 }
 
@@ -159,6 +183,16 @@ macro_rules! aes {
                 x: [I::V; N],
             ) -> [I::V; N] {
                 keys.rounds(isa, x)
+            }
+
+            #[inline(always)]
+            fn add_whitened<I: Isa, const N: usize>(
+                isa: I,
+                keys: &Self::Keys<'_, I>,
+                sum: I::V,
+                x: [I::V; N],
+            ) -> I::V {
+                keys.add_rounds(isa, sum, x)
             }
         }
     };

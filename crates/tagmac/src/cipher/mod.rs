@@ -42,6 +42,19 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         x: [I::V; N],
     ) -> [I::V; N];
 
+    /// `sum` and E_K of each block of `x`, to which [`whiten`](Cipher::whiten)'s mask was added,
+    /// xored together.
+    #[inline(always)]
+    fn add_whitened<I: Isa, const N: usize>(
+        isa: I,
+        keys: &Self::Keys<'_, I>,
+        sum: I::V,
+        x: [I::V; N],
+    ) -> I::V {
+        let x = Self::encrypt_whitened(isa, keys, x);
+        x.into_iter().fold(sum, #[inline(always)] |sum, x| isa.xor(sum, x))
+    }
+
     /// E_K of one block on the one-block rung.
     #[inline(always)]
     fn encrypt_one<I: Isa>(&self, isa: I, x: I::V) -> I::V {

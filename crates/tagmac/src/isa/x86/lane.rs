@@ -75,10 +75,10 @@ pub(super) fn ending_at(data: &[u8], end: usize) -> Block {
     if let Some(block) = upto.last_chunk() {
         return *block;
     }
-    let low = u64::from_le_bytes(*upto.first_chunk().expect("8 bytes")) as u128;
-    let high = u64::from_le_bytes(*upto.last_chunk().expect("8 bytes")) as u128;
-    // Where the two overlap, they agree.
-    (high << 64 | low << (8 * (16 - end as u32))).to_le_bytes()
+    let low = u64::from_le_bytes(*upto.first_chunk().expect("8 bytes"));
+    let low = low.checked_shl(8 * (16 - end as u32)).unwrap_or(0);
+    let high = u64::from_le_bytes(*upto.last_chunk().expect("8 bytes"));
+    ((high as u128) << 64 | low as u128).to_le_bytes()
 }
 
 impl<L: Lane> Isa for L {
