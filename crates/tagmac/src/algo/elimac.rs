@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use zeroize::Zeroize;
 
-use super::xor::{Adder, Terms, Truncation, XorSum};
+use super::xor::{self, Adder, Numbered, Terms, Truncation, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes, Aes128, Cipher, Keys};
 use crate::error::Error;
@@ -140,7 +140,7 @@ trait Subkeys {
     fn ready<I: Isa>(&self, isa: I) -> Self::Ready<I>;
     /// Those of the next `N * LANES` blocks.
     fn next<I: Isa, const N: usize>(&mut self, isa: I, ready: &Self::Ready<I>) -> [I::V; N];
-    /// Those of the next `n` blocks, fewer than `LANES`; the other lanes do not matter.
+    /// Those of the next `n` blocks, at most `LANES`; the other lanes do not matter.
     fn next_lanes<I: Isa>(&mut self, isa: I, ready: &Self::Ready<I>, n: usize) -> I::V;
 }
 
@@ -256,15 +256,38 @@ impl<'a, S: Subkeys> Terms for EliTerms<'a, S> {
     }
 }
 
-impl EliMac {
-    /// Adds the terms of `blocks`, whose subkeys come from `subkeys`.
+impl Numbered for EliTerms<'_, Computed<'_>> {
     #[inline(always)]
-    fn add<I: Isa, S: Subkeys>(&self, isa: I, sum: &mut XorSum, subkeys: S, blocks: &[u8]) {
-        let mut terms = EliTerms { i: &self.i, subkeys, data: blocks };
-        let mut adder = Adder::new(isa, sum);
-        let ready = terms.ready(isa);
-        adder.all(&mut terms, &ready, blocks.len() / 16);
-        *sum = adder.sum();
+    fn number(&self) -> u64 {
+        self.subkeys.i
+    }
+
+    #[inline(always)]
+    fn places<I: Isa>(&self, isa: I, (_, (_, form)): &Self::Ready<I>) -> [I::V; 8] {
+        xor::places(isa, *form)
+    }
+
+    #[inline(always)]
+    fn add_group<I: Isa>(
+        &mut self,
+        isa: I,
+        (keys, (subkeys, _)): &Self::Ready<I>,
+        places: &[I::V; 8],
+        sum: I::V,
+    ) -> I::V {
+        let (now, rest) = self.data.split_at(16 * I::LANES * 8);
+        self.data = rest;
+        let first = isa.xor(xor::number(isa, self.subkeys.i, &FORM), subkeys.whitening());
+        self.subkeys.i += 8 * I::LANES as u64;
+        let mut x = *places;
+        for x in &mut x {
+            *x = isa.xor(*x, first);
+        }
+        let mut x = subkeys.rounds(isa, x);
+        for (v, x) in x.iter_mut().enumerate() {
+            *x = isa.xor(*x, isa.load(&now[16 * I::LANES * v..][..16 * I::LANES]));
+        }
+        keys.add_rounds(isa, sum, x)
     }
 }
 
@@ -307,12 +330,19 @@ impl Hash for EliMac {
             let cached = self.subkeys.get(first as usize..).unwrap_or_default();
             let (now, later) = blocks.split_at(blocks.len().min(16 * cached.len()));
             if !now.is_empty() {
-                self.add(isa, sum, Cached(cached), now);
+                let mut terms = EliTerms { i: &self.i, subkeys: Cached(cached), data: now };
+                let (mut adder, ready) = (Adder::new(isa), terms.ready(isa));
+                adder.all(&mut terms, &ready, now.len() / 16);
+                adder.add_to(sum);
             }
             (first + now.len() as u64 / 16, later)
         };
         if !blocks.is_empty() {
-            self.add(isa, sum, Computed { h: &self.h, i: first + 1 }, blocks);
+            let subkeys = Computed { h: &self.h, i: first + 1 };
+            let mut terms = EliTerms { i: &self.i, subkeys, data: blocks };
+            let (mut adder, ready) = (Adder::new(isa), terms.ready(isa));
+            adder.numbered(&mut terms, &ready, blocks.len() / 16);
+            adder.add_to(sum);
         }
     }
 

@@ -13,7 +13,7 @@
 //! 2^s (n - s) bits long. Fast because a vector's pieces of n - s bits come by one load and one
 //! permutation of bytes, and its counters by one addition and one shuffle.
 
-use super::xor::{Adder, Terms, Truncation, XorSum};
+use super::xor::{self, Adder, Numbered, Terms, Truncation, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
 use crate::error::Error;
@@ -175,14 +175,13 @@ impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
         sum: I::V,
     ) -> I::V {
         let mut counter = isa.counter(self.i);
-        let mut x = [ready.whitening; N];
+        let mut x: [I::V; N] = isa.load_spread(self.data, self.at, ready.spread);
         for x in &mut x {
-            let pieces = isa.load_spread(self.data, self.at, ready.spread);
-            *x = isa.xor3(pieces, isa.encode(counter, ready.form), ready.whitening);
+            *x = isa.xor3(*x, isa.encode(counter, ready.form), ready.whitening);
             counter = isa.advance(counter);
-            self.at += I::LANES * self.mac.block();
         }
         self.i += (N * I::LANES) as u64;
+        self.at += N * I::LANES * self.mac.block();
         C::add_whitened(isa, &ready.keys, sum, x)
     }
 
@@ -195,6 +194,37 @@ impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
         self.at += n * self.mac.block();
         let [x] = C::encrypt_whitened(isa, &ready.keys, [x]);
         x
+    }
+}
+
+impl<C: Cipher> Numbered for LightTerms<'_, C> {
+    #[inline(always)]
+    fn number(&self) -> u64 {
+        self.i
+    }
+
+    #[inline(always)]
+    fn places<I: Isa>(&self, isa: I, ready: &Self::Ready<I>) -> [I::V; 8] {
+        xor::places(isa, ready.form)
+    }
+
+    #[inline(always)]
+    fn add_group<I: Isa>(
+        &mut self,
+        isa: I,
+        ready: &Self::Ready<I>,
+        places: &[I::V; 8],
+        sum: I::V,
+    ) -> I::V {
+        let first = xor::number(isa, self.i, &self.mac.form());
+        let mask = isa.xor(first, ready.whitening);
+        let mut x: [I::V; 8] = isa.load_spread(self.data, self.at, ready.spread);
+        for (x, place) in x.iter_mut().zip(places) {
+            *x = isa.xor3(*x, *place, mask);
+        }
+        self.i += 8 * I::LANES as u64;
+        self.at += 8 * I::LANES * self.mac.block();
+        C::add_whitened(isa, &ready.keys, sum, x)
     }
 }
 
@@ -236,10 +266,11 @@ impl<C: Cipher> Hash for LightMac<C> {
         }
         let step = self.block();
         let mut terms = LightTerms { mac: self, data: blocks, i: at / step as u64 + 1, at: 0 };
-        let mut adder = Adder::new(isa, sum);
-        let ready = terms.ready(isa);
-        adder.all(&mut terms, &ready, blocks.len() / step);
-        *sum = adder.sum();
+        let (mut adder, ready) = (Adder::new(isa), terms.ready(isa));
+        // Pieces are loaded by whole blocks that end with them, so the first one goes alone.
+        adder.lanes(&mut terms, &ready, 1);
+        adder.numbered(&mut terms, &ready, blocks.len() / step - 1);
+        adder.add_to(sum);
     }
 
     #[inline(always)]

@@ -238,9 +238,16 @@ impl<'a, C: Cipher> Terms for PmacTerms<'a, C> {
 
     #[inline(always)]
     fn lanes<I: Isa>(&mut self, isa: I, keys: &C::Keys<'a, I>, n: usize) -> I::V {
-        let base = C::whiten(isa, keys, isa.splat(&self.base));
+        let mut base = self.base;
         let (now, offsets) = self.next(n);
-        let x = isa.xor3(isa.load_lanes(now), isa.load_lanes(offsets), base);
+        let mut offsets = isa.load_lanes(offsets);
+        if self.j == PERIOD {
+            // One block, whose offset is the next period's base.
+            self.next_period();
+            (base, offsets) = (self.base, isa.splat(&[0; 16]));
+        }
+        let base = C::whiten(isa, keys, isa.splat(&base));
+        let x = isa.xor3(isa.load_lanes(now), offsets, base);
         let [x] = C::encrypt_whitened(isa, keys, [x]);
         x
     }
@@ -289,7 +296,7 @@ impl<C: Cipher> Hash for Pmac<C> {
         let base = self.base(period);
         let mut terms = PmacTerms { mac: self, data: blocks, period, j, base };
         let ready = terms.ready(isa);
-        let mut adder = Adder::new(isa, sum);
+        let mut adder = Adder::new(isa);
         loop {
             if terms.j == 0 {
                 while left >= PERIOD {
@@ -299,17 +306,17 @@ impl<C: Cipher> Hash for Pmac<C> {
                     left -= PERIOD;
                 }
             }
-            // Vectors as far as they end before the period's last block; that one goes alone.
+            // The period's last block goes alone.
             let run = left.min(PERIOD - 1 - terms.j);
             adder.all(&mut terms, &ready, run);
             left -= run;
             if left == 0 {
                 break;
             }
-            adder.blocks::<_, 1>(&mut terms);
+            adder.lanes(&mut terms, &ready, 1);
             left -= 1;
         }
-        *sum = adder.sum();
+        adder.add_to(sum);
     }
 
     #[inline(always)]

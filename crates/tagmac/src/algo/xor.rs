@@ -58,36 +58,72 @@ pub(super) trait Terms {
     fn ready<I: Isa>(&self, isa: I) -> Self::Ready<I>;
     /// Xors the terms of the next `N * LANES` blocks into `sum`.
     fn add<I: Isa, const N: usize>(&mut self, isa: I, ready: &Self::Ready<I>, sum: I::V) -> I::V;
-    /// The terms of the next `n` blocks, fewer than `LANES`; the other lanes do not matter.
+    /// The terms of the next `n` blocks, at most `LANES`; the other lanes do not matter.
     fn lanes<I: Isa>(&mut self, isa: I, ready: &Self::Ready<I>, n: usize) -> I::V;
+}
+
+/// Terms of blocks that have numbers. In a group of `8 * LANES` numbers that starts at a multiple
+/// of its size, each is the group's first number xor its place, and so are their encodings: the
+/// places make a table, and a block's number costs one xor.
+pub(super) trait Numbered: Terms {
+    /// The next block's number.
+    fn number(&self) -> u64;
+    /// Numbers 0 to `8 * LANES - 1`, encoded.
+    fn places<I: Isa>(&self, isa: I, ready: &Self::Ready<I>) -> [I::V; 8];
+    /// Xors the terms of the next group into `sum`.
+    fn add_group<I: Isa>(
+        &mut self,
+        isa: I,
+        ready: &Self::Ready<I>,
+        places: &[I::V; 8],
+        sum: I::V,
+    ) -> I::V;
+}
+
+/// The first `8 * LANES` numbers in a form.
+#[inline(always)]
+pub(super) fn places<I: Isa>(isa: I, form: I::Form) -> [I::V; 8] {
+    let mut counter = isa.counter(0);
+    let mut places = [isa.encode(counter, form); 8];
+    for place in &mut places[1..] {
+        counter = isa.advance(counter);
+        *place = isa.encode(counter, form);
+    }
+    places
+}
+
+/// A number in a form, in every lane.
+#[inline(always)]
+pub(super) fn number<I: Isa>(isa: I, number: u64, form: &Block) -> I::V {
+    let narrow = isa.narrow();
+    let block = narrow.encode(narrow.counter(number), narrow.form(form));
+    isa.splat(&narrow.first_lane(block))
 }
 
 /// A xor of terms in the making.
 pub(super) struct Adder<I: Isa> {
     isa: I,
-    wide: I::V,
-    narrow: <I::Narrow as Isa>::V,
+    sum: I::V,
 }
 
 impl<I: Isa> Adder<I> {
-    /// Starts from a sum.
+    /// A xor of nothing.
     #[inline(always)]
-    pub(super) fn new(isa: I, sum: &XorSum) -> Self {
-        Adder { isa, wide: isa.splat(&[0; 16]), narrow: isa.narrow().splat(&sum.0) }
+    pub(super) fn new(isa: I) -> Self {
+        Adder { isa, sum: isa.splat(&[0; 16]) }
     }
 
     /// Adds the terms of the next `N` vectors.
     #[inline(always)]
     pub(super) fn vectors<T: Terms, const N: usize>(&mut self, terms: &mut T, ready: &T::Ready<I>) {
-        self.wide = terms.add::<I, N>(self.isa, ready, self.wide);
+        self.sum = terms.add::<I, N>(self.isa, ready, self.sum);
     }
 
-    /// Adds the terms of the next `N` blocks one by one.
+    /// Adds the terms of the next `n` blocks, at most `LANES`.
     #[inline(always)]
-    pub(super) fn blocks<T: Terms, const N: usize>(&mut self, terms: &mut T) {
-        let narrow = self.isa.narrow();
-        let ready = terms.ready(narrow);
-        self.narrow = terms.add::<_, N>(narrow, &ready, self.narrow);
+    pub(super) fn lanes<T: Terms>(&mut self, terms: &mut T, ready: &T::Ready<I>, n: usize) {
+        let last = terms.lanes(self.isa, ready, n);
+        self.sum = self.isa.xor(self.sum, self.isa.keep_lanes(last, n));
     }
 
     /// Adds the terms of the next `blocks` blocks.
@@ -106,25 +142,38 @@ impl<I: Isa> Adder<I> {
         if vectors & 1 != 0 {
             self.vectors::<T, 1>(terms, ready);
         }
-        let rest = blocks % I::LANES;
-        if I::TOGETHER && rest != 0 {
-            let last = self.isa.keep_lanes(terms.lanes(self.isa, ready, rest), rest);
-            self.wide = self.isa.xor(self.wide, last);
-        } else {
-            if rest & 2 != 0 {
-                self.blocks::<T, 2>(terms);
-            }
-            if rest & 1 != 0 {
-                self.blocks::<T, 1>(terms);
-            }
+        if blocks % I::LANES != 0 {
+            self.lanes(terms, ready, blocks % I::LANES);
         }
     }
 
-    /// The sum.
+    /// Adds the terms of the next `left` numbered blocks, by groups where there are some.
     #[inline(always)]
-    pub(super) fn sum(self) -> XorSum {
+    pub(super) fn numbered<T: Numbered>(
+        &mut self,
+        terms: &mut T,
+        ready: &T::Ready<I>,
+        mut left: usize,
+    ) {
+        let group = 8 * I::LANES;
+        let head = (group - terms.number() as usize % group) % group;
+        if left >= head + group {
+            self.all(terms, ready, head);
+            left -= head;
+            let places = terms.places(self.isa, ready);
+            while left >= group {
+                self.sum = terms.add_group(self.isa, ready, &places, self.sum);
+                left -= group;
+            }
+        }
+        self.all(terms, ready, left);
+    }
+
+    /// Adds the xor to a sum.
+    #[inline(always)]
+    pub(super) fn add_to(self, sum: &mut XorSum) {
         let narrow = self.isa.narrow();
-        XorSum(narrow.first_lane(narrow.xor(self.narrow, self.isa.fold(self.wide))))
+        sum.0 = narrow.first_lane(narrow.xor(narrow.splat(&sum.0), self.isa.fold(self.sum)));
     }
 }
 

@@ -30,7 +30,7 @@ pub trait Isa: Copy + Send + Sync + 'static {
     const NAME: &'static str;
     /// Blocks in a vector.
     const LANES: usize;
-    /// Whether a few blocks cost less in one vector than one by one.
+    /// Whether a few blocks cost less in one vector than side by side on the one-block rung.
     const TOGETHER: bool;
 
     /// A vector of blocks.
@@ -95,10 +95,17 @@ pub trait Isa: Copy + Send + Sync + 'static {
 
     /// Prepares pieces of `step` bytes, 8..=16.
     fn spread(self, step: usize) -> Self::Spread;
-    /// Lane j ends with the `step` bytes of `data` from `at + j * step`; its first `16 - step`
-    /// bytes are zero.
-    fn load_spread(self, data: &[u8], at: usize, spread: Self::Spread) -> Self::V;
-    /// As [`load_spread`](Isa::load_spread) for the first `n` lanes; the other lanes are zero.
+    /// `N` vectors of pieces: lane j of vector v ends with the `step` bytes of `data` from
+    /// `at + (v * LANES + j) * step`; its first `16 - step` bytes are zero. At least `16 - step`
+    /// bytes come before `at`. Many at once, so that bounds are checked once.
+    fn load_spread<const N: usize>(
+        self,
+        data: &[u8],
+        at: usize,
+        spread: Self::Spread,
+    ) -> [Self::V; N];
+    /// As one vector of [`load_spread`](Isa::load_spread), but only the first `n` lanes are
+    /// loaded; the other lanes are zero. No bytes need to come before `at`.
     fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Self::Spread) -> Self::V;
 
     /// Up to 16 bytes, filled up with zeros, as a vector of the one-block rung.
@@ -131,6 +138,15 @@ pub(crate) fn zero_filled(p: &[u8]) -> Block {
         p.first().copied().unwrap_or(0) as u128
     };
     value.to_le_bytes()
+}
+
+/// 8 to 16 bytes, with zeros before them.
+#[inline(always)]
+pub(crate) fn zeros_before(p: &[u8]) -> Block {
+    let low = u64::from_le_bytes(*p.first_chunk().expect("8 bytes"));
+    let low = low.checked_shl(8 * (16 - p.len() as u32)).unwrap_or(0);
+    let high = u64::from_le_bytes(*p.last_chunk().expect("8 bytes"));
+    ((high as u128) << 64 | low as u128).to_le_bytes()
 }
 
 /// The block `0^bits 1 0*` for fewer than 128 bits: what padding by `10*` adds.

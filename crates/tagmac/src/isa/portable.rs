@@ -30,6 +30,6 @@ impl Isa for Portable {
     fn form(self, f: &Block) -> Block { *f }
     fn encode(self, c: u64, f: Block) -> Block { core::array::from_fn(|i| if f[i] < 8 { c.to_le_bytes()[f[i] as usize] } else { 0 }) }
     fn spread(self, s: usize) -> usize { s }
-    fn load_spread(self, d: &[u8], at: usize, s: usize) -> Block { let mut b = [0; 16]; b[16 - s..].copy_from_slice(&d[at..at + s]); b }
-    fn load_spread_lanes(self, d: &[u8], at: usize, n: usize, s: usize) -> Block { if n == 0 { [0; 16] } else { self.load_spread(d, at, s) } }
+    fn load_spread<const N: usize>(self, d: &[u8], at: usize, s: usize) -> [Block; N] { core::array::from_fn(|v| { let mut b = [0; 16]; b[16 - s..].copy_from_slice(&d[at + v * s..at + v * s + s]); b }) }
+    fn load_spread_lanes(self, d: &[u8], at: usize, n: usize, s: usize) -> Block { if n == 0 { [0; 16] } else { self.load_spread::<1>(d, at, s)[0] } }
 }

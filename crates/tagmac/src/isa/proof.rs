@@ -70,6 +70,7 @@ fn lanes_hold<I: Isa>(isa: I, message: &[u8; 16 * MOST], n: usize) -> bool {
         form
     };
     const STEP: usize = 11;
+    const AT: usize = 6;
     let first = u64::MAX - 1;
     let counter = isa.counter(first.wrapping_sub(I::LANES as u64));
     let encoded = isa.encode(isa.advance(counter), isa.form(&FORM));
@@ -88,7 +89,7 @@ fn lanes_hold<I: Isa>(isa: I, message: &[u8; 16 * MOST], n: usize) -> bool {
         pieces = xor(
             pieces,
             core::array::from_fn(|i| match i.checked_sub(16 - STEP) {
-                Some(byte) => message[1 + STEP * j + byte],
+                Some(byte) => message[AT + STEP * j + byte],
                 None => 0,
             }),
         );
@@ -98,8 +99,8 @@ fn lanes_hold<I: Isa>(isa: I, message: &[u8; 16 * MOST], n: usize) -> bool {
     one(isa.load_lanes(&message[..16 * n])) == blocks
         && one(isa.keep_lanes(whole, n)) == blocks
         && one(isa.keep_lanes(encoded, n)) == counters
-        && one(isa.load_spread_lanes(message, 1, n, spread)) == pieces
-        && (n < I::LANES || one(isa.load_spread(message, 1, spread)) == pieces)
+        && one(isa.load_spread_lanes(message, AT, n, spread)) == pieces
+        && (n < I::LANES || one(isa.load_spread::<1>(message, AT, spread)[0]) == pieces)
         && one(isa.keep_lanes(last, n)) == if n == I::LANES { ROUND[0] } else { [0; 16] }
         && isa.narrow().first_lane(isa.tail(&message[..n])) == super::zero_filled(&message[..n])
 }

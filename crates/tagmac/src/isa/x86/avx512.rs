@@ -195,8 +195,24 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn load_spread(self, data: &[u8], at: usize, spread: Spread) -> __m512i {
-        self.load_spread_lanes(data, at, 4, spread)
+    fn load_spread<const N: usize>(
+        self,
+        data: &[u8],
+        at: usize,
+        spread: Spread,
+    ) -> [__m512i; N] {
+        let data = &data[at..];
+        assert!(data.len() >= 4 * N * spread.step);
+        let mut x = [spread.index; N];
+        for (v, x) in x.iter_mut().enumerate() {
+            let p = data.as_ptr().wrapping_add(4 * v * spread.step);
+            // SAFETY: the mask keeps the read inside `data`, as was checked; `self` is proof of
+            // avx512bw.
+            let pieces = unsafe { _mm512_maskz_loadu_epi8(ones(4 * spread.step), p.cast()) };
+            // SAFETY: `self` is proof of avx512vbmi.
+            *x = unsafe { _mm512_maskz_permutexvar_epi8(spread.message, spread.index, pieces) };
+        }
+        x
     }
 
     #[inline(always)]

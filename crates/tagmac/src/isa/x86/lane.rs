@@ -3,7 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::{Avx512, Vaes, rung};
-use crate::isa::{Block, Isa};
+use crate::isa::{Block, Isa, zeros_before};
 
 rung!(
     /// SSE4.1 and AES: Westmere and Jaguar on.
@@ -68,17 +68,12 @@ pub(super) fn last_bytes(step: usize) -> Block {
     u128::MAX.checked_shl(8 * (16 - step as u32)).unwrap_or(0).to_le_bytes()
 }
 
-/// The 16 bytes of `data` that end at `end`, at least 8; zeros stand before the first byte.
+/// Where the block is that ends with the first of `pieces` pieces of `step` bytes from `at` on.
+/// Blocks that end with the others follow it in steps of `step` bytes, all within `data`.
 #[inline(always)]
-pub(super) fn ending_at(data: &[u8], end: usize) -> Block {
-    let upto = &data[..end];
-    if let Some(block) = upto.last_chunk() {
-        return *block;
-    }
-    let low = u64::from_le_bytes(*upto.first_chunk().expect("8 bytes"));
-    let low = low.checked_shl(8 * (16 - end as u32)).unwrap_or(0);
-    let high = u64::from_le_bytes(*upto.last_chunk().expect("8 bytes"));
-    ((high as u128) << 64 | low as u128).to_le_bytes()
+pub(super) fn first_block(data: &[u8], at: usize, step: usize, pieces: usize) -> *const u8 {
+    assert!((8..=16).contains(&step) && data[at..].len() >= pieces * step);
+    data[at + step - 16..].as_ptr()
 }
 
 impl<L: Lane> Isa for L {
@@ -205,14 +200,26 @@ impl<L: Lane> Isa for L {
     }
 
     #[inline(always)]
-    fn load_spread(self, data: &[u8], at: usize, spread: Spread) -> __m128i {
-        let block = self.splat(&ending_at(data, at + spread.step));
-        // SAFETY: SSE2 is part of x86-64.
-        unsafe { _mm_and_si128(block, spread.mask) }
+    fn load_spread<const N: usize>(
+        self,
+        data: &[u8],
+        at: usize,
+        spread: Spread,
+    ) -> [__m128i; N] {
+        let first = first_block(data, at, spread.step, N);
+        let mut x = [spread.mask; N];
+        for (v, x) in x.iter_mut().enumerate() {
+            // SAFETY: block v is within `data`, as `first_block` checked; SSE2 is part of x86-64.
+            let block = unsafe { _mm_loadu_si128(first.add(v * spread.step).cast()) };
+            // SAFETY: SSE2 is part of x86-64.
+            *x = unsafe { _mm_and_si128(block, spread.mask) };
+        }
+        x
     }
 
     #[inline(always)]
     fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m128i {
-        if n == 0 { self.splat(&[0; 16]) } else { self.load_spread(data, at, spread) }
+        let piece = &data[at..at + n * spread.step];
+        self.splat(&if n == 0 { [0; 16] } else { zeros_before(piece) })
     }
 }

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::lane::{ending_at, last_bytes};
+use super::lane::{first_block, last_bytes};
 use super::{Avx2, rung};
 use crate::isa::{Block, Isa};
 
@@ -167,24 +167,31 @@ impl Isa for Vaes {
     }
 
     #[inline(always)]
-    fn load_spread(self, data: &[u8], at: usize, spread: Spread) -> __m256i {
-        let low = self.narrow().splat(&ending_at(data, at + spread.step));
-        let high = self.narrow().splat(&ending_at(data, at + 2 * spread.step));
-        // SAFETY: `self` is proof of avx2.
-        unsafe { _mm256_and_si256(pair(low, high), spread.mask) }
+    fn load_spread<const N: usize>(
+        self,
+        data: &[u8],
+        at: usize,
+        spread: Spread,
+    ) -> [__m256i; N] {
+        let step = spread.step;
+        let first = first_block(data, at, step, 2 * N);
+        let mut x = [spread.mask; N];
+        for (v, x) in x.iter_mut().enumerate() {
+            // SAFETY: block 2v is within `data`, as `first_block` checked; SSE2 is part of x86-64.
+            let low = unsafe { _mm_loadu_si128(first.add(2 * v * step).cast()) };
+            // SAFETY: block 2v + 1 is within `data`, as `first_block` checked.
+            let high = unsafe { _mm_loadu_si128(first.add((2 * v + 1) * step).cast()) };
+            // SAFETY: `self` is proof of avx2.
+            *x = unsafe { _mm256_and_si256(pair(low, high), spread.mask) };
+        }
+        x
     }
 
     #[inline(always)]
     fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m256i {
-        match n {
-            0 => self.splat(&[0; 16]),
-            1 => {
-                let low = self.narrow().splat(&ending_at(data, at + spread.step));
-                let zero = self.narrow().splat(&[0; 16]);
-                // SAFETY: `self` is proof of avx2.
-                unsafe { _mm256_and_si256(pair(low, zero), spread.mask) }
-            }
-            _ => self.load_spread(data, at, spread),
-        }
+        let lane = self.narrow();
+        let (step, spread) = (spread.step, lane.spread(spread.step));
+        let low = lane.load_spread_lanes(data, at, n.min(1), spread);
+        pair(low, lane.load_spread_lanes(data, at + n / 2 * step, n / 2, spread))
     }
 }

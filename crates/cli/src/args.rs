@@ -1,0 +1,243 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueEnum};
+use tagmac::any::Algorithm;
+
+use crate::help;
+
+/// The command line.
+#[derive(Parser)]
+#[command(name = "tagmac", version, about = "Tags files with a key and checks the tags")]
+#[command(long_about = help::ABOUT, after_help = help::AFTER, max_term_width = 100)]
+#[command(disable_help_subcommand = true)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Make a key
+    #[command(after_help = help::KEYGEN)]
+    Keygen(Keygen),
+    /// Tag files
+    #[command(after_help = help::TAG)]
+    Tag(Tag),
+    /// Check files against the tags in a list
+    #[command(after_help = help::CHECK)]
+    Check(Check),
+    /// Show the algorithms
+    #[command(after_help = help::LIST)]
+    List(List),
+    /// Check this build and this machine against known answers
+    #[command(after_help = help::SELFTEST)]
+    Selftest,
+    /// Print completions for a shell
+    Completions(Completions),
+    /// Print the manual page, in roff
+    Man(Man),
+}
+
+/// `tagmac keygen`
+#[derive(Group)]
+pub struct Keygen {
+    /// The algorithm that the key is for
+    #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
+    #[arg(hide_possible_values = true, default_value = "PMAC-AES128")]
+    pub algorithm: Algorithm,
+    /// The new file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// `tagmac tag`
+#[derive(Group)]
+pub struct Tag {
+    /// The key.
+    #[command(flatten)]
+    pub key: Key,
+    /// Tag the files below each directory, in order of their names. Links inside are not followed;
+    /// what is skipped is named
+    #[arg(short, long, conflicts_with = "raw")]
+    pub recursive: bool,
+    /// End each line with a zero byte, and do not escape names
+    #[arg(short, long)]
+    pub zero: bool,
+    /// Write 'HEX  NAME' lines
+    #[arg(long)]
+    pub untagged: bool,
+    /// Write the bytes of the tag alone, of one file
+    #[arg(long, conflicts_with_all = ["untagged", "zero"])]
+    pub raw: bool,
+    /// Write a JSON object a line
+    #[arg(long, conflicts_with_all = ["untagged", "zero", "raw"])]
+    pub json: bool,
+    /// How to read.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The files; '-' or none at all is standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+/// `tagmac check`
+#[derive(Group)]
+pub struct Check {
+    /// The key.
+    #[command(flatten)]
+    pub key: Key,
+    /// Say nothing of files that are good
+    #[arg(long)]
+    pub quiet: bool,
+    /// Say nothing: the exit status tells
+    #[arg(long)]
+    pub status: bool,
+    /// Let malformed lines fail the check. They always do; taken for the habit of it
+    #[arg(long)]
+    pub strict: bool,
+    /// Tell of every malformed line, not of a list's first only
+    #[arg(short, long)]
+    pub warn: bool,
+    /// Pass over files that are missing
+    #[arg(long)]
+    pub ignore_missing: bool,
+    /// The lists' lines end with a zero byte, and their names are not escaped
+    #[arg(short, long)]
+    pub zero: bool,
+    /// Write a JSON object a line
+    #[arg(long)]
+    pub json: bool,
+    /// Check one FILE, or standard input, against a tag that 'tag --raw' wrote
+    #[arg(long, value_name = "TAGFILE", conflicts_with_all = ["zero", "warn", "ignore_missing"])]
+    pub raw_tag: Option<PathBuf>,
+    /// How to read.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The lists; '-' or none at all is standard input
+    #[arg(value_name = "LIST")]
+    pub lists: Vec<PathBuf>,
+}
+
+/// The key and what is made with it.
+#[derive(Group)]
+pub struct Key {
+    /// Where it is.
+    #[command(flatten)]
+    pub source: KeySource,
+    /// What is there. auto takes a file that keygen made, nothing else; hex and base64 lose one
+    /// trailing newline
+    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Key")]
+    pub key_format: KeyFormat,
+    /// The algorithm, where no key file names it
+    #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
+    #[arg(hide_possible_values = true, help_heading = "Key")]
+    pub algorithm: Option<Algorithm>,
+    /// The length of the tags in bits; the algorithm's longest if not given
+    #[arg(short = 'l', long = "length", visible_alias = "tag-bits", value_name = "BITS")]
+    #[arg(help_heading = "Key")]
+    pub length: Option<usize>,
+    /// Let tags be shorter than 64 bits: guesses may pass
+    #[arg(long, help_heading = "Key")]
+    pub allow_short: bool,
+}
+
+/// Where the key is: in one place.
+#[derive(Group)]
+#[group(multiple = false)]
+pub struct KeySource {
+    /// The key file
+    #[arg(short, long, value_name = "FILE", help_heading = "Key")]
+    pub key_file: Option<PathBuf>,
+    /// An open file descriptor to read the key from
+    #[arg(long, value_name = "N", help_heading = "Key")]
+    pub key_fd: Option<u32>,
+    /// An environment variable that holds the key
+    #[arg(long, value_name = "VAR", help_heading = "Key")]
+    pub key_env: Option<OsString>,
+    /// A command, run by 'sh -c', that writes the key to its standard output
+    #[arg(long, value_name = "CMD", help_heading = "Key")]
+    pub key_cmd: Option<OsString>,
+}
+
+/// What the source of a key gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KeyFormat {
+    // Plain comments here: the help shows documentation of variants at length.
+    // tagmac's own key file, nothing else.
+    Auto,
+    Raw,
+    Hex,
+    // With padding.
+    Base64,
+}
+
+/// How files are read.
+#[derive(Group)]
+pub struct Reading {
+    /// Threads for a large file; 0 is as many as there are cores
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Reading")]
+    pub num_threads: usize,
+    /// Show a large file's progress on standard error; auto does so on a terminal
+    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Reading")]
+    pub progress: When,
+}
+
+/// When to show progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    // If standard error is a terminal.
+    Auto,
+    Always,
+    Never,
+}
+
+/// `tagmac list`
+#[derive(Group)]
+pub struct List {
+    /// Write a JSON object for each algorithm
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `tagmac completions`
+#[derive(Group)]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// `tagmac man`
+#[derive(Group)]
+pub struct Man {
+    /// The page of this command instead of the main one
+    #[arg(value_name = "COMMAND", action = ArgAction::Set)]
+    pub command: Option<String>,
+}
+
+/// Reads the name of an algorithm, and tells the completions which there are.
+#[derive(Clone)]
+struct AlgorithmParser;
+
+impl TypedValueParser for AlgorithmParser {
+    type Value = Algorithm;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Algorithm, clap::Error> {
+        let named = |name: &str| Algorithm::named(name);
+        TypedValueParser::parse_ref(&named, command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Algorithm::all().map(|algorithm| PossibleValue::new(algorithm.name()))))
+    }
+}

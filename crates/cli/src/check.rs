@@ -1,0 +1,305 @@
+//! `tagmac check`: a verdict for each line of a list.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use tagmac::Tag;
+use tagmac::any::Algorithm;
+
+use crate::args::Check;
+use crate::error::{Error, Exit, Shown, say};
+use crate::line::{self, End, Line, Malformed};
+use crate::lines::Lines;
+use crate::mac::{self, Mac};
+use crate::progress::Progress;
+use crate::read::{Reader, Trouble};
+use crate::record::{MalformedRecord, Record};
+use crate::{key, output};
+
+/// Checks the lists. `Some(exit)` if not all is good.
+pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
+    let stdin = [PathBuf::from("-")];
+    let lists = if args.lists.is_empty() { &stdin[..] } else { &args.lists };
+    if args.raw_tag.is_some() && lists.len() != 1 {
+        let found = lists.len();
+        return Err(Error::usage(format_args!("--raw-tag: expected one file, found {found}")));
+    }
+    let names = lists.iter().chain(&args.raw_tag);
+    let stdins = names.filter(|name| name.as_os_str() == "-").count();
+    if stdins + key::is_stdin(&args.key) as usize > 1 {
+        return Err(Error::usage("standard input: expected one use of it, found more"));
+    }
+    let mac = mac::make(&args.key, args.status)?;
+    let progress = Progress::new(args.reading.progress);
+    let mut reader = Reader::new(&mac.mac, args.reading.num_threads, progress);
+    if key::is_stdin(&args.key) {
+        reader.take_stdin("the key");
+    } else if stdins > 0 && args.raw_tag.is_none() {
+        reader.take_stdin("the list");
+    }
+    let mut checker = Checker { args, mac: &mac, reader, seen: Seen::default() };
+    match &args.raw_tag {
+        Some(tag) => checker.raw(tag, &lists[0])?,
+        None => lists.iter().try_for_each(|list| checker.list(list))?,
+    }
+    Ok(checker.seen.exit())
+}
+
+/// What was seen, over all lists.
+#[derive(Default)]
+struct Seen {
+    mismatch: bool,
+    io: bool,
+}
+
+impl Seen {
+    fn exit(&self) -> Option<Exit> {
+        match self {
+            Seen { mismatch: true, .. } => Some(Exit::Mismatch),
+            Seen { io: true, .. } => Some(Exit::Io),
+            _ => None,
+        }
+    }
+}
+
+/// What was seen in one list.
+#[derive(Default)]
+struct Counts {
+    /// Lines that are not malformed.
+    proper: u64,
+    malformed: u64,
+    verified: u64,
+    mismatched: u64,
+    unread: u64,
+}
+
+enum Verdict {
+    Good {
+        bytes: u64,
+    },
+    Mismatch {
+        bytes: u64,
+    },
+    /// The line cannot be of this MAC; why.
+    Unlike(String),
+    Trouble(Trouble),
+}
+
+struct Checker<'a> {
+    args: &'a Check,
+    mac: &'a Mac,
+    reader: Reader<'a>,
+    seen: Seen,
+}
+
+impl Checker<'_> {
+    /// One file against what `tag --raw` wrote.
+    fn raw(&mut self, tag: &Path, file: &Path) -> Result<(), Error> {
+        let found = read_raw(tag).map_err(|error| {
+            Error::io(format_args!("{}: {}", Shown::name(tag), Trouble::from(error)))
+        })?;
+        let mut counts = Counts::default();
+        let line = Line { algorithm: None, name: file.as_os_str().as_bytes().into(), tag: found };
+        self.line(&line, &mut counts)
+    }
+
+    fn list(&mut self, path: &Path) -> Result<(), Error> {
+        if path.as_os_str() == "-" {
+            return self.lines("standard input", &mut io::stdin().lock());
+        }
+        let name = Shown::name(path).to_string();
+        match File::open(path) {
+            Ok(file) => self.lines(&name, &mut BufReader::new(file)),
+            Err(error) => self.unreadable_list(&name, error),
+        }
+    }
+
+    fn unreadable_list(&mut self, name: &str, error: io::Error) -> Result<(), Error> {
+        self.seen.io = true;
+        say(format_args!("{name}: {}", Trouble::from(error)));
+        Ok(())
+    }
+
+    fn lines(&mut self, list: &str, input: &mut dyn BufRead) -> Result<(), Error> {
+        let end = if self.args.zero { End::Zero } else { End::Newline };
+        let mut lines = Lines::new(input, end.byte());
+        let mut counts = Counts::default();
+        loop {
+            let line = match lines.next() {
+                Ok(Some(line)) => line,
+                Ok(None) => break,
+                // What was read so far is no whole list, so there is no summary of it.
+                Err(error) => return self.unreadable_list(list, error),
+            };
+            let Some(bytes) = line.bytes else {
+                self.malformed(list, line.number, Malformed::Long, b"", &mut counts)?;
+                continue;
+            };
+            if bytes.is_empty() || bytes.starts_with(b"#") {
+                continue;
+            }
+            match line::parse(bytes, end) {
+                Ok(line) => {
+                    counts.proper += 1;
+                    self.line(&line, &mut counts)?;
+                }
+                Err(why) => self.malformed(list, line.number, why, bytes, &mut counts)?,
+            }
+        }
+        self.sum_up(list, &counts);
+        Ok(())
+    }
+
+    fn malformed(
+        &mut self,
+        list: &str,
+        number: u64,
+        why: Malformed,
+        found: &[u8],
+        counts: &mut Counts,
+    ) -> Result<(), Error> {
+        counts.malformed += 1;
+        self.seen.mismatch = true;
+        let found = match why {
+            Malformed::Long => "a longer one".to_string(),
+            _ => format!("'{}'", Shown::bytes(&found[..found.len().min(60)])),
+        };
+        let reason = format!("{why}, found {found}");
+        if !self.args.status && (self.args.warn || counts.malformed == 1) {
+            say(format_args!("{list}: line {number}: {reason}"));
+        }
+        if !self.args.json || self.args.status {
+            return Ok(());
+        }
+        let (list, status) = (list.into(), "malformed");
+        output::json(&MalformedRecord { list, line: number, status, reason })
+    }
+
+    fn line(&mut self, line: &Line<'_>, counts: &mut Counts) -> Result<(), Error> {
+        let verdict = self.verdict(line);
+        match &verdict {
+            Verdict::Good { .. } => counts.verified += 1,
+            Verdict::Mismatch { .. } | Verdict::Unlike(_) => {
+                counts.verified += 1;
+                counts.mismatched += 1;
+                self.seen.mismatch = true;
+                if let Verdict::Unlike(why) = &verdict {
+                    self.explain(&line.name, why);
+                }
+            }
+            Verdict::Trouble(Trouble::Missing(_)) if self.args.ignore_missing => return Ok(()),
+            Verdict::Trouble(trouble) => {
+                counts.unread += 1;
+                match trouble {
+                    Trouble::Missing(_) => self.seen.mismatch = true,
+                    _ => self.seen.io = true,
+                }
+                self.explain(&line.name, &trouble.to_string());
+            }
+        }
+        self.report(line, &verdict)
+    }
+
+    /// The tag's algorithm and length come from the key and the flags: a line that has others
+    /// could be an attempt to have the file checked by something weaker.
+    fn verdict(&mut self, line: &Line<'_>) -> Verdict {
+        let mac = &self.mac.mac;
+        if let Some(found) = line.algorithm
+            && Algorithm::named(found) != Ok(mac.algorithm())
+        {
+            let expected = mac.algorithm();
+            let found = Shown::bytes(found.as_bytes());
+            return Verdict::Unlike(format!("expected a tag of {expected}, found one of {found}"));
+        }
+        let (bits, found) = (mac.tag_bits(), line.tag.len());
+        if found != bits.div_ceil(8) {
+            let expected = bits.div_ceil(8);
+            return Verdict::Unlike(format!(
+                "expected a tag of {expected} bytes ({bits} bits), found one of {found}"
+            ));
+        }
+        let Ok(tag) = Tag::new(&line.tag, bits) else {
+            return Verdict::Unlike(format!(
+                "expected a tag of {bits} bits, found one with bits set after them"
+            ));
+        };
+        match self.reader.tag(Path::new(OsStr::from_bytes(&line.name))) {
+            Ok(made) if made.tag == tag => Verdict::Good { bytes: made.bytes },
+            Ok(made) => Verdict::Mismatch { bytes: made.bytes },
+            Err(trouble) => Verdict::Trouble(trouble),
+        }
+    }
+
+    fn explain(&self, name: &[u8], why: &str) {
+        if !self.args.status {
+            say(format_args!("{}: {why}", Shown::bytes(name)));
+        }
+    }
+
+    fn report(&self, line: &Line<'_>, verdict: &Verdict) -> Result<(), Error> {
+        let good = matches!(verdict, Verdict::Good { .. });
+        if self.args.status || good && self.args.quiet {
+            return Ok(());
+        }
+        let (text, status, bytes, reason) = match verdict {
+            Verdict::Good { bytes } => ("OK", "ok", Some(*bytes), None),
+            Verdict::Mismatch { bytes } => ("FAILED", "failed", Some(*bytes), None),
+            Verdict::Unlike(why) => ("FAILED", "failed", None, Some(why.clone())),
+            Verdict::Trouble(trouble) => {
+                let status = match trouble {
+                    Trouble::Missing(_) => "missing",
+                    _ => "unreadable",
+                };
+                ("FAILED open or read", status, None, Some(trouble.to_string()))
+            }
+        };
+        if !self.args.json {
+            return output::write(&line::write_verdict(&line.name, text));
+        }
+        let tag = Some(base16ct::lower::encode_string(&line.tag));
+        let record = Record::new(&line.name, self.mac, status);
+        output::json(&Record { tag, bytes, reason, ..record })
+    }
+
+    /// The summary of a list, in the words of GNU's tools.
+    fn sum_up(&mut self, list: &str, counts: &Counts) {
+        let silent = self.args.status;
+        let nothing = counts.proper == 0;
+        let unverified = counts.verified == 0 && counts.unread == 0;
+        self.seen.mismatch |= nothing || unverified;
+        if nothing {
+            say(format_args!("{list}: no properly formatted checksum lines found"));
+            return;
+        }
+        let warn = |count: u64, one: &str, many: &str| {
+            if count > 0 && !silent {
+                say(format_args!("WARNING: {count} {}", if count == 1 { one } else { many }));
+            }
+        };
+        warn(counts.malformed, "line is improperly formatted", "lines are improperly formatted");
+        warn(counts.unread, "listed file could not be read", "listed files could not be read");
+        warn(
+            counts.mismatched,
+            "computed checksum did NOT match",
+            "computed checksums did NOT match",
+        );
+        if unverified && !silent {
+            say(format_args!("{list}: no file was verified"));
+        }
+    }
+}
+
+/// The bytes of a raw tag; one more than the longest is enough to see that it is none.
+fn read_raw(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let most = Tag::MAX_BYTES as u64 + 1;
+    if path.as_os_str() == "-" {
+        io::stdin().lock().take(most).read_to_end(&mut bytes)?;
+    } else {
+        File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,73 @@
+//! The longer texts of the help.
+
+/// What the command is, after its first line.
+pub const ABOUT: &str = "\
+Tags files with a key and checks the tags.
+
+A tag depends on every byte of the file and on a secret key. Who has the key can tell later
+whether the file is still the same; who lacks it cannot make a tag that passes. Files of any size
+are read in parallel.";
+
+/// Examples and the exit codes, after the options.
+pub const AFTER: &str = "\
+Examples:
+  tagmac keygen -o my.key               make a key
+  tagmac tag -k my.key -r . > LIST      tag every file below here
+  tagmac check -k my.key LIST           check them all
+  tar c dir | tagmac tag -k my.key      tag standard input
+
+Exit status:
+  0  all is good
+  1  a tag does not match, a file is missing, a line is malformed, or nothing was verified
+  2  the command line asks for what there is not
+  3  the key cannot be used
+  4  a file could not be read, so there is no verdict on it
+
+Environment:
+  TAGMAC_KEY_FILE  the key file where no option names a key
+  TAGMAC_LEVEL     the instruction set to use, see 'tagmac selftest'";
+
+/// Examples of `keygen`.
+pub const KEYGEN: &str = "\
+The file gets mode 0600. A file that exists is never overwritten. The key's id goes to standard
+output: it is public and tells keys apart.
+
+Examples:
+  tagmac keygen -o my.key
+  tagmac keygen -a HMAC-SHA256 -o approved.key";
+
+/// Examples of `tag`.
+pub const TAG: &str = "\
+One line a file: 'PMAC-AES128 (NAME) = HEX'. If NAME has a backslash, a line feed or a carriage
+return, the line begins with a backslash and NAME is escaped, as cksum does.
+
+Examples:
+  tagmac tag -k my.key *.iso > LIST
+  tagmac tag -k my.key -r photos > LIST
+  tagmac tag -k my.key --raw backup.tar > backup.tag
+  pass show backup | tagmac tag --key-fd 0 --key-format hex -a PMAC-AES128 backup.tar";
+
+/// Examples of `check`.
+pub const CHECK: &str = "\
+The algorithm and the length of the tags come from the key file or from -a and -l, never from the
+list: a line with another algorithm or length has FAILED. Empty lines and lines that begin with #
+are skipped.
+
+Examples:
+  tagmac check -k my.key LIST
+  tagmac check -k my.key --quiet < LIST
+  tagmac check -k my.key --raw-tag backup.tag backup.tar";
+
+/// What `list` shows.
+pub const LIST: &str = "\
+KEY, NONCE and BLOCK are in bytes, TAG in bits, LIMIT is the longest message. CAN lists what the
+algorithm can do: parts (hashes of ranges join), threads (one message on several cores), batch
+(many messages in one call), edits (a tag that follows edits), bits (messages of any number of
+bits). LEVEL is the instruction set in use; CMAC and HMAC choose their own.";
+
+/// What `selftest` does.
+pub const SELFTEST: &str = "\
+Shows each level of instruction set that the command knows for this kind of CPU: 'proved' (this
+CPU has it and it gives the right answers), 'absent' (this CPU lacks it) or 'wrong' (it gives
+wrong answers and is never used). Then computes the known answers of each algorithm on each proved
+level.";

@@ -1,0 +1,212 @@
+//! Where keys come from, and in which formats. A key is wiped after use and is in no message.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use base64ct::Encoding;
+use tagmac::any::{Algorithm, KeyFile, KeyFileError, key_id};
+use zeroize::Zeroizing;
+
+use crate::args::{Key as KeyArgs, KeyFormat, KeySource};
+use crate::error::{Error, Shown, say, why};
+
+/// More than this is no key.
+const MOST: usize = 64 << 10;
+/// The key file where no option names a key.
+const DEFAULT: &str = "TAGMAC_KEY_FILE";
+
+/// A key with its algorithm.
+pub struct Key {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// The bytes.
+    pub bytes: Zeroizing<Vec<u8>>,
+    /// The public id.
+    pub id: String,
+}
+
+/// Where the key is.
+enum Place<'a> {
+    File(PathBuf),
+    Fd(u32),
+    Env(&'a OsStr),
+    Cmd(&'a OsStr),
+}
+
+impl fmt::Display for Place<'_> {
+    // A command may hold a secret of its own, so it is not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File(path) => write!(f, "key file {}", Shown::name(path)),
+            Place::Fd(fd) => write!(f, "--key-fd {fd}"),
+            Place::Env(name) => write!(f, "--key-env {}", Shown::name(name)),
+            Place::Cmd(_) => write!(f, "--key-cmd"),
+        }
+    }
+}
+
+/// Whether the key takes up standard input.
+pub fn is_stdin(args: &KeyArgs) -> bool {
+    args.source.key_fd == Some(0)
+}
+
+/// Gets the key that the command line asks for.
+pub fn get(args: &KeyArgs, silent: bool) -> Result<Key, Error> {
+    let place = Place::of(&args.source)?;
+    if args.key_format != KeyFormat::Auto && args.algorithm.is_none() {
+        return Err(Error::usage("--key-format: expected -a with the key's algorithm, found none"));
+    }
+    let text = place.read(silent)?;
+    let wrong = |what: &dyn fmt::Display| Error::key(format_args!("{place}: {what}"));
+    let (algorithm, bytes) = match (args.key_format, args.algorithm) {
+        (KeyFormat::Auto, asked) => own(&text, asked).map_err(|what| wrong(&what))?,
+        (format, Some(asked)) => (asked, foreign(&text, format).map_err(|what| wrong(&what))?),
+        (_, None) => unreachable!("refused above"),
+    };
+    algorithm.check_key(bytes.len()).map_err(|what| wrong(&what))?;
+    let id = base16ct::lower::encode_string(&key_id(algorithm, &bytes));
+    Ok(Key { algorithm, bytes, id })
+}
+
+/// The key in a key file of ours.
+fn own(text: &[u8], asked: Option<Algorithm>) -> Result<(Algorithm, Zeroizing<Vec<u8>>), String> {
+    let file = KeyFile::parse(text).map_err(|error| match error {
+        KeyFileError::NotAKeyFile if text.is_empty() => {
+            "expected a key file made by 'tagmac keygen', found nothing".to_string()
+        }
+        KeyFileError::NotAKeyFile => "expected a key file made by 'tagmac keygen', found \
+             something else; for other keys give --key-format raw, hex or base64"
+            .to_string(),
+        other => other.to_string(),
+    })?;
+    match asked {
+        Some(asked) if asked != file.algorithm() => {
+            Err(format!("expected a key for {asked} (-a), found one for {}", file.algorithm()))
+        }
+        _ => Ok((file.algorithm(), Zeroizing::new(file.key().to_vec()))),
+    }
+}
+
+/// A key that another program made.
+fn foreign(text: &[u8], format: KeyFormat) -> Result<Zeroizing<Vec<u8>>, &'static str> {
+    let line = text.strip_suffix(b"\n").unwrap_or(text);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    match format {
+        KeyFormat::Hex => base16ct::mixed::decode_vec(line)
+            .map(Zeroizing::new)
+            .map_err(|_| "expected an even number of hex digits, found something else"),
+        KeyFormat::Base64 => str::from_utf8(line)
+            .ok()
+            .and_then(|line| base64ct::Base64::decode_vec(line).ok())
+            .map(Zeroizing::new)
+            .ok_or("expected one line of base64 with padding, found something else"),
+        KeyFormat::Raw | KeyFormat::Auto => Ok(Zeroizing::new(text.to_vec())),
+    }
+}
+
+impl Place<'_> {
+    fn of(source: &KeySource) -> Result<Place<'_>, Error> {
+        Ok(match source {
+            KeySource { key_file: Some(path), .. } => Place::File(path.clone()),
+            KeySource { key_fd: Some(fd), .. } => Place::Fd(*fd),
+            KeySource { key_env: Some(name), .. } => Place::Env(name),
+            KeySource { key_cmd: Some(command), .. } => Place::Cmd(command),
+            _ => match std::env::var_os(DEFAULT).filter(|path| !path.is_empty()) {
+                Some(path) => Place::File(path.into()),
+                None => {
+                    return Err(Error::usage(format_args!(
+                        "expected a key by -k, --key-fd, --key-env, --key-cmd or {DEFAULT}, \
+                         found none"
+                    )));
+                }
+            },
+        })
+    }
+
+    fn read(&self, silent: bool) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let failed = |error: io::Error| Error::key(format_args!("{self}: {}", why(&error)));
+        let bytes = match self {
+            Place::File(path) => read_file(path, silent).map_err(failed)?,
+            Place::Fd(fd) => {
+                read(File::open(format!("/dev/fd/{fd}")).map_err(failed)?).map_err(failed)?
+            }
+            Place::Env(name) => match std::env::var_os(name) {
+                Some(value) => Zeroizing::new(value.into_vec()),
+                None => {
+                    let what = "expected a variable that is set, found none";
+                    return Err(Error::key(format_args!("{self}: {what}")));
+                }
+            },
+            Place::Cmd(command) => run(command).map_err(failed)?,
+        };
+        if bytes.len() > MOST {
+            let what = format_args!("{self}: expected at most 64 KiB, found more");
+            return Err(Error::key(what));
+        }
+        Ok(bytes)
+    }
+}
+
+fn read_file(path: &Path, silent: bool) -> io::Result<Zeroizing<Vec<u8>>> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    let mode = metadata.permissions().mode();
+    if metadata.is_file() && mode & 0o044 != 0 && !silent {
+        let name = Shown::name(path);
+        say(format_args!(
+            "warning: key file {name}: expected mode 0600, found {:04o}: others can read the key",
+            mode & 0o7777
+        ));
+    }
+    read(file)
+}
+
+/// Reads up to one byte more than a key can have, into a buffer that never moves: a vector that
+/// grows would leave copies of the key behind.
+fn read(input: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(MOST + 64));
+    input.take(MOST as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn run(command: &OsStr) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut child = Command::new("sh")
+        .arg("-c")
+        .arg(command)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let bytes = child.stdout.take().map(read).transpose();
+    // The pipe is closed by now, so a command that writes on and on ends too.
+    let status = child.wait()?;
+    let bytes = bytes?.unwrap_or_default();
+    if bytes.len() <= MOST && !status.success() {
+        return Err(io::Error::other(format!("expected the command to succeed, found {status}")));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_trailing_newline_is_lost() {
+        for text in [b"00ff".as_slice(), b"00FF\n", b"00ff\r\n"] {
+            assert_eq!(**foreign(text, KeyFormat::Hex).unwrap(), [0, 0xff]);
+        }
+        for text in [b"AP8=".as_slice(), b"AP8=\n"] {
+            assert_eq!(**foreign(text, KeyFormat::Base64).unwrap(), [0, 0xff]);
+        }
+        assert!(foreign(b"00ff\n\n", KeyFormat::Hex).is_err());
+        assert!(foreign(b"00f", KeyFormat::Hex).is_err());
+        assert!(foreign(b"AP8", KeyFormat::Base64).is_err());
+        assert_eq!(**foreign(b"00ff\n", KeyFormat::Raw).unwrap(), *b"00ff\n");
+    }
+}

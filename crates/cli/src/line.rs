@@ -1,0 +1,261 @@
+//! The lines that `tag` writes and `check` reads: `PMAC-AES128 (name) = hex` and `hex  name`.
+//!
+//! Names are bytes. A name with a backslash, a line feed or a carriage return is escaped, and the
+//! line then begins with a backslash, as in the lists of GNU's cksum and sha256sum.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// What ends a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// A line feed; names are escaped.
+    Newline,
+    /// A zero byte; names stand as they are.
+    Zero,
+}
+
+impl End {
+    /// The byte.
+    pub fn byte(self) -> u8 {
+        match self {
+            End::Newline => b'\n',
+            End::Zero => 0,
+        }
+    }
+}
+
+/// How a line is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `ALGORITHM (name) = hex`
+    Tagged,
+    /// `hex  name`
+    Untagged,
+}
+
+/// A line, taken apart.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// The algorithm's name, if the line has one.
+    pub algorithm: Option<&'a str>,
+    /// The file's name, unescaped.
+    pub name: Cow<'a, [u8]>,
+    /// The tag.
+    pub tag: Vec<u8>,
+}
+
+/// Why a line is malformed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// Neither of the two forms.
+    Form,
+    /// The tag is no hex, or half a byte is missing.
+    Hex,
+    /// A backslash is followed by something else than a backslash, `n` or `r`.
+    Escape,
+    /// The name is empty or has a zero byte.
+    Name,
+    /// The line is longer than any line could be.
+    Long,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Malformed::Form => "expected 'ALGORITHM (NAME) = HEX' or 'HEX  NAME'",
+            Malformed::Hex => "expected two hex digits for each byte of the tag",
+            Malformed::Escape => "expected '\\\\', '\\n' or '\\r' for each backslash in the name",
+            Malformed::Name => "expected a name without zero bytes",
+            Malformed::Long => "expected a line of at most 64 KiB",
+        })
+    }
+}
+
+/// Writes a line with its end.
+pub fn write(form: Form, end: End, algorithm: &str, name: &[u8], tag: &str) -> Vec<u8> {
+    let mut line = Vec::with_capacity(algorithm.len() + name.len() + tag.len() + 8);
+    let name = escaped(name, end, &mut line);
+    let parts: [&[u8]; 5] = match form {
+        Form::Tagged => [algorithm.as_bytes(), b" (", &name, b") = ", tag.as_bytes()],
+        Form::Untagged => [tag.as_bytes(), b"  ", &name, b"", b""],
+    };
+    line.extend_from_slice(&parts.concat());
+    line.push(end.byte());
+    line
+}
+
+/// Writes `name: verdict`.
+pub fn write_verdict(name: &[u8], verdict: &str) -> Vec<u8> {
+    let mut line = Vec::with_capacity(name.len() + verdict.len() + 4);
+    let name = escaped(name, End::Newline, &mut line);
+    line.extend_from_slice(&[&name, b": ".as_slice(), verdict.as_bytes(), b"\n"].concat());
+    line
+}
+
+/// The name as it stands on a line. If it had to be escaped, the line gets its mark.
+fn escaped<'a>(name: &'a [u8], end: End, line: &mut Vec<u8>) -> Cow<'a, [u8]> {
+    if end == End::Zero || !name.iter().any(|byte| b"\\\n\r".contains(byte)) {
+        return name.into();
+    }
+    line.push(b'\\');
+    let mut out = Vec::with_capacity(name.len() + 8);
+    for &byte in name {
+        match byte {
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            _ => out.push(byte),
+        }
+    }
+    out.into()
+}
+
+/// Takes a line apart, given without its end.
+pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
+    let (line, escaped) = match line.strip_prefix(b"\\") {
+        Some(line) if end == End::Newline => (line, true),
+        _ => (line, false),
+    };
+    // The byte after the first blank tells the forms apart: neither an algorithm nor hex has a
+    // blank in it.
+    let blank = line.iter().position(|&byte| byte == b' ').ok_or(Malformed::Form)?;
+    let (first, rest) = (&line[..blank], &line[blank + 1..]);
+    let (algorithm, name, hex) = match rest.split_first() {
+        Some((b'(', rest)) => {
+            let cut = rest.windows(4).rposition(|four| four == b") = ").ok_or(Malformed::Form)?;
+            (Some(word(first)?), &rest[..cut], &rest[cut + 4..])
+        }
+        Some((b' ' | b'*', name)) => (None, name, first),
+        _ => return Err(Malformed::Form),
+    };
+    if hex.is_empty() {
+        return Err(Malformed::Hex);
+    }
+    let tag = base16ct::mixed::decode_vec(hex).map_err(|_| Malformed::Hex)?;
+    let name = if escaped { unescape(name)?.into() } else { Cow::Borrowed(name) };
+    if name.is_empty() || name.contains(&0) {
+        return Err(Malformed::Name);
+    }
+    Ok(Line { algorithm, name, tag })
+}
+
+/// The name of an algorithm, known or not: one word of printable ASCII.
+fn word(bytes: &[u8]) -> Result<&str, Malformed> {
+    let graphic = !bytes.is_empty() && bytes.iter().all(|b| b.is_ascii_graphic() && *b != b'\\');
+    str::from_utf8(bytes).ok().filter(|_| graphic).ok_or(Malformed::Form)
+}
+
+fn unescape(name: &[u8]) -> Result<Vec<u8>, Malformed> {
+    let mut out = Vec::with_capacity(name.len());
+    let mut bytes = name.iter();
+    while let Some(&byte) = bytes.next() {
+        out.push(match byte {
+            b'\\' => match bytes.next() {
+                Some(b'\\') => b'\\',
+                Some(b'n') => b'\n',
+                Some(b'r') => b'\r',
+                _ => return Err(Malformed::Escape),
+            },
+            _ => byte,
+        });
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parsed(line: &[u8]) -> Result<(Option<&str>, String, Vec<u8>), Malformed> {
+        let Line { algorithm, name, tag } = parse(line, End::Newline)?;
+        Ok((algorithm, String::from_utf8_lossy(&name).into(), tag))
+    }
+
+    #[test]
+    fn lines_are_split_at_the_last_end_and_the_first_start() {
+        let cases: [(&[u8], _, _); 8] = [
+            (b"A (b) = 0aF1", Some("A"), "b"),
+            (b"A (b) = c) = 0aF1", Some("A"), "b) = c"),
+            (b"A (b (c) = 0aF1", Some("A"), "b (c"),
+            (b"A ( ) = 0aF1", Some("A"), " "),
+            (b"0aF1  b", None, "b"),
+            (b"0aF1 *b", None, "b"),
+            (b"0aF1  A (b) = 00", None, "A (b) = 00"),
+            (b"\\A (b\\n\\r\\\\) = 0aF1", Some("A"), "b\n\r\\"),
+        ];
+        for (line, algorithm, name) in cases {
+            assert_eq!(parsed(line), Ok((algorithm, name.into(), vec![0x0a, 0xf1])));
+        }
+    }
+
+    #[test]
+    fn malformed_lines() {
+        let cases: [(&[u8], _); 17] = [
+            (b"bogus", Malformed::Form),
+            (b" A (b) = 00", Malformed::Form),
+            (b"A B (b) = 00", Malformed::Form),
+            (b" (b) = 00", Malformed::Form),
+            (b"A (b) =00", Malformed::Form),
+            (b"A (b) = ", Malformed::Hex),
+            (b"A (b) = 0", Malformed::Hex),
+            (b"A (b) = 0g", Malformed::Hex),
+            (b"A (b) = 00 ", Malformed::Hex),
+            (b"A (b) = 00\r", Malformed::Hex),
+            (b"A () = 00", Malformed::Name),
+            (b"A (a\0b) = 00", Malformed::Name),
+            (b"00  ", Malformed::Name),
+            (b"0  b", Malformed::Hex),
+            (b"  b", Malformed::Hex),
+            (b"\\A (b\\t) = 00", Malformed::Escape),
+            (b"\\A (b\\) = 00", Malformed::Escape),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(parse(line, End::Newline).unwrap_err(), expected, "{}", line.escape_ascii());
+        }
+        assert_eq!(parse(b"\\A (b) = 00", End::Zero).unwrap_err(), Malformed::Form);
+    }
+
+    #[test]
+    fn verdicts_are_escaped_as_lines_are() {
+        assert_eq!(write_verdict(b"a", "OK"), b"a: OK\n");
+        assert_eq!(write_verdict(b"a\n\\", "OK"), b"\\a\\n\\\\: OK\n");
+    }
+
+    fn names() -> impl Strategy<Value = Vec<u8>> {
+        // Bytes that matter to the grammar come up often.
+        let byte = prop_oneof![proptest::sample::select(b"\\\n\r ()=*#A0".to_vec()), 1..=255u8,];
+        prop::collection::vec(byte, 1..40)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(
+            name in names(),
+            tag in prop::collection::vec(any::<u8>(), 1..33),
+            tagged: bool,
+            zero: bool,
+        ) {
+            let form = if tagged { Form::Tagged } else { Form::Untagged };
+            let end = if zero { End::Zero } else { End::Newline };
+            let hex = base16ct::lower::encode_string(&tag);
+            let line = write(form, end, "PMAC-AES128", &name, &hex);
+            let (last, line) = line.split_last().unwrap();
+            prop_assert_eq!(*last, end.byte());
+            prop_assert!(!line.contains(last));
+            let algorithm = tagged.then_some("PMAC-AES128");
+            prop_assert_eq!(parse(line, end), Ok(Line { algorithm, name: name.into(), tag }));
+        }
+
+        #[test]
+        fn no_line_makes_the_reader_panic(line: Vec<u8>, zero: bool) {
+            let _ = parse(&line, if zero { End::Zero } else { End::Newline });
+        }
+
+        #[test]
+        fn no_likely_line_makes_the_reader_panic(line in names()) {
+            let _ = parse(&line, End::Newline);
+        }
+    }
+}

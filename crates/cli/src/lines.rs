@@ -1,0 +1,92 @@
+//! Reads a list line by line in constant memory.
+
+use std::io::{self, BufRead};
+
+/// Longer lines are malformed: a name has at most 4096 bytes, twice as many when escaped.
+const MOST: usize = 64 << 10;
+
+/// The lines of a list.
+pub struct Lines<R> {
+    input: R,
+    end: u8,
+    line: Vec<u8>,
+    number: u64,
+}
+
+/// A line without its end, with its number from 1; no bytes if it is over the limit.
+pub struct NumberedLine<'a> {
+    /// The number.
+    pub number: u64,
+    /// The bytes.
+    pub bytes: Option<&'a [u8]>,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The lines of `input`, each ended by the byte `end`.
+    pub fn new(input: R, end: u8) -> Lines<R> {
+        Lines { input, end, line: Vec::new(), number: 0 }
+    }
+
+    /// The next line.
+    pub fn next(&mut self) -> io::Result<Option<NumberedLine<'_>>> {
+        self.line.clear();
+        let (mut ended, mut any) = (false, false);
+        while !ended {
+            let ready = match self.input.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                ready => ready?,
+            };
+            if ready.is_empty() {
+                break;
+            }
+            any = true;
+            let end = ready.iter().position(|&byte| byte == self.end);
+            let bytes = &ready[..end.unwrap_or(ready.len())];
+            // One byte over the limit is kept as the sign that the line is too long.
+            let room = MOST + 1 - self.line.len();
+            self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            let used = bytes.len() + end.is_some() as usize;
+            self.input.consume(used);
+            ended = end.is_some();
+        }
+        self.number += 1;
+        let bytes = (self.line.len() <= MOST).then_some(&*self.line);
+        Ok(any.then_some(NumberedLine { number: self.number, bytes }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(input: &[u8], buffer: usize) -> Vec<Option<Vec<u8>>> {
+        let mut lines = Lines::new(io::BufReader::with_capacity(buffer, input), b'\n');
+        let mut out = Vec::new();
+        while let Some(line) = lines.next().unwrap() {
+            assert_eq!(line.number, out.len() as u64 + 1);
+            out.push(line.bytes.map(<[u8]>::to_vec));
+        }
+        out
+    }
+
+    #[test]
+    fn lines_come_whole_whatever_the_buffer() {
+        for buffer in 1..8 {
+            let lines = [Some(b"ab".to_vec()), Some(vec![]), Some(b"c".to_vec())];
+            assert_eq!(all(b"ab\n\nc", buffer), lines);
+            assert_eq!(all(b"ab\n\nc\n", buffer), lines);
+            assert_eq!(all(b"", buffer), []);
+        }
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_passed_over() {
+        let mut input = vec![b'x'; MOST];
+        input.extend_from_slice(b"\n");
+        input.extend_from_slice(&vec![b'x'; MOST + 1]);
+        input.extend_from_slice(b"\ny");
+        let lines = all(&input, 4096);
+        assert!(lines[0].is_some() && lines[1].is_none());
+        assert_eq!(lines[2].as_deref(), Some(b"y".as_slice()));
+    }
+}

@@ -1,0 +1,99 @@
+//! The command `tagmac`: tags files with a key and checks the tags.
+//!
+//! `main` is parse, build, run. Each subcommand has a file of its own.
+
+mod args;
+mod check;
+mod error;
+mod help;
+mod key;
+mod keygen;
+mod line;
+mod lines;
+mod list;
+mod mac;
+mod output;
+mod pages;
+mod progress;
+mod read;
+mod record;
+mod selftest;
+mod tag;
+mod walk;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use args::{Args, Command};
+use error::{Error, Exit, Shown, say};
+
+fn main() -> ExitCode {
+    // Rust ignores SIGPIPE; a filter should end by it, as SIGINT ends it.
+    sigpipe::reset();
+    let exit = match Args::try_parse() {
+        Ok(args) => run(&args.command),
+        Err(wrong) => usage(&wrong),
+    };
+    match exit {
+        Ok(None) => ExitCode::SUCCESS,
+        Ok(Some(exit)) => ExitCode::from(exit as u8),
+        Err(error) => {
+            say(&error);
+            ExitCode::from(error.exit() as u8)
+        }
+    }
+}
+
+fn run(command: &Command) -> Result<Option<Exit>, Error> {
+    match command {
+        Command::Keygen(args) => keygen::run(args).map(|()| None),
+        Command::Tag(args) => tag::run(args),
+        Command::Check(args) => check::run(args),
+        Command::List(args) => list::run(args).map(|()| None),
+        Command::Selftest => selftest::run(),
+        Command::Completions(args) => pages::completions(args).map(|()| None),
+        Command::Man(args) => pages::man(args).map(|()| None),
+    }
+}
+
+/// Help is printed as it is. What is wrong with a command line is said on one line.
+fn usage(wrong: &clap::Error) -> Result<Option<Exit>, Error> {
+    let text = wrong.render();
+    match wrong.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            output::write(text.to_string().as_bytes())?;
+            return Ok(None);
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            eprint!("{text}");
+            return Ok(Some(Exit::Usage));
+        }
+        _ => {}
+    }
+    Err(Error::usage(one_line(&text.to_string())))
+}
+
+/// Clap's message, and whose help to read.
+fn one_line(text: &str) -> String {
+    let mut facts = String::new();
+    let mut command = "tagmac".to_string();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(usage) = line.strip_prefix("Usage: ") {
+            let name = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
+            command = usage.split(' ').take_while(name).collect::<Vec<_>>().join(" ");
+        }
+        if line.starts_with("Usage: ") || line.starts_with("For more") {
+            break;
+        }
+        facts.push_str(match line {
+            _ if facts.is_empty() => "",
+            _ if line.starts_with("tip: ") => "; ",
+            _ => " ",
+        });
+        facts.push_str(line);
+    }
+    let facts = facts.strip_prefix("error: ").unwrap_or(&facts);
+    format!("{}; see '{command} --help'", Shown::bytes(facts.as_bytes()))
+}

@@ -1,0 +1,365 @@
+//! Reads files and tags them.
+//!
+//! A regular file is cut into pieces. Each worker takes the next piece that nobody has and makes a
+//! part of it, in steps that stay in its core's second cache between the read and the MAC. The
+//! parts are joined in order. The rest, at least one byte, goes to the finish. Every worker has one
+//! buffer for good, so memory does not depend on the file. What cannot be read at an offset (pipes,
+//! devices) is streamed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::num::NonZero;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use tagmac::any::{AnyMac, AnyPart, Parts};
+use tagmac::{Error, Tag};
+
+use crate::error::why;
+use crate::progress::{Bar, Progress};
+
+/// Bytes of a step, nearly. With twice as many, one thread is a quarter slower.
+const STEP: usize = 128 << 10;
+/// A piece is so many steps: the disk sees long reads, and workers meet seldom.
+const STEPS: usize = 4;
+/// A file gets a thread for each of these, so that a small file starts none.
+const PER_THREAD: u64 = 1 << 20;
+/// More threads would not be fed, and each has a buffer.
+const MOST_THREADS: usize = 64;
+
+/// Reads files for one MAC.
+pub struct Reader<'a> {
+    mac: &'a AnyMac,
+    progress: Progress,
+    /// A buffer for each thread there may be, filled at its first use.
+    buffers: Vec<Vec<u8>>,
+    step: usize,
+    /// What has taken up standard input.
+    stdin: Option<&'static str>,
+    /// The file that the output goes to.
+    output: Option<(u64, u64)>,
+}
+
+/// A tag and the length of what it is of.
+pub struct Tagged {
+    /// The tag.
+    pub tag: Tag,
+    /// The length in bytes.
+    pub bytes: u64,
+}
+
+/// Why there is no tag.
+#[derive(Debug)]
+pub enum Trouble {
+    /// There is no such file.
+    Missing(io::Error),
+    /// It cannot be opened or read.
+    Io(io::Error),
+    /// It is a directory.
+    Directory,
+    /// Its length was another afterwards.
+    Changed {
+        /// The length before, in bytes.
+        before: u64,
+        /// The length after, in bytes.
+        after: u64,
+    },
+    /// It is over the limit of the MAC.
+    TooLong {
+        /// The most bytes that the MAC takes.
+        most: u64,
+        /// The bytes that there are, as far as is known.
+        found: Option<u64>,
+    },
+    /// The MAC cannot take it for another reason.
+    Mac(Error),
+    /// The output goes there.
+    Output,
+    /// Standard input serves for something else.
+    Stdin(&'static str),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::Missing(error) | Trouble::Io(error) => f.write_str(&why(error)),
+            Trouble::Directory => f.write_str("expected a file, found a directory"),
+            Trouble::Changed { before, after } => write!(
+                f,
+                "expected {before} bytes, found {after}: the file changed while it was read"
+            ),
+            Trouble::TooLong { most, found: None } => {
+                write!(f, "expected at most {most} bytes, the algorithm's limit, found more")
+            }
+            Trouble::TooLong { most, found: Some(found) } => {
+                write!(f, "expected at most {most} bytes, the algorithm's limit, found {found}")
+            }
+            Trouble::Mac(error) => error.fmt(f),
+            Trouble::Output => f.write_str("expected a file to read, found the output itself"),
+            Trouble::Stdin(user) => {
+                write!(f, "expected standard input to be free, found that it serves for {user}")
+            }
+        }
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Trouble {
+        match error.kind() {
+            io::ErrorKind::NotFound => Trouble::Missing(error),
+            io::ErrorKind::IsADirectory => Trouble::Directory,
+            _ => Trouble::Io(error),
+        }
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Trouble {
+        match error {
+            Error::TooLong { limit_bits } => Trouble::TooLong { most: limit_bits / 8, found: None },
+            _ => Trouble::Mac(error),
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// A reader with `threads` threads, 0 for as many as there are cores.
+    pub fn new(mac: &'a AnyMac, threads: usize, progress: Progress) -> Reader<'a> {
+        let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = if threads == 0 { cores() } else { threads }.min(MOST_THREADS);
+        let block = mac.parts().map_or(1, Parts::block);
+        let buffers = (0..threads).map(|_| Vec::new()).collect();
+        Reader { mac, progress, buffers, step: STEP / block * block, stdin: None, output: output() }
+    }
+
+    /// Marks standard input as taken up.
+    pub fn take_stdin(&mut self, user: &'static str) {
+        self.stdin = Some(user);
+    }
+
+    /// The tag of a file, or of standard input if it is `-`.
+    pub fn tag(&mut self, path: &Path) -> Result<Tagged, Trouble> {
+        if path.as_os_str() == "-" {
+            if let Some(user) = self.stdin {
+                return Err(Trouble::Stdin(user));
+            }
+            self.take_stdin("another '-'");
+            let bar = self.progress.start(path, None);
+            return self.stream(&mut io::stdin().lock(), &bar);
+        }
+        let mut file = File::open(path)?;
+        let before = file.metadata()?;
+        if before.is_dir() {
+            return Err(Trouble::Directory);
+        }
+        let size = before.is_file().then_some(before.len());
+        if before.is_file() && self.output == Some(identity(&before)) {
+            return Err(Trouble::Output);
+        }
+        if let Some(size) = size {
+            within_limit(self.mac, size, Some(size))?;
+        }
+        let bar = self.progress.start(path, size);
+        let tagged = match (size, self.mac.parts()) {
+            (Some(size), Some(parts)) if size > 0 => self.in_parts(parts, &file, size, &bar)?,
+            // One byte more than there should be is enough to see that the file grows.
+            (Some(size), _) if size > 0 => self.stream(&mut file.by_ref().take(size + 1), &bar)?,
+            _ => self.stream(&mut file, &bar)?,
+        };
+        unchanged(&before, &file.metadata()?, tagged.bytes)?;
+        Ok(tagged)
+    }
+
+    /// Reads to the end.
+    fn stream(&mut self, input: &mut dyn Read, bar: &Bar) -> Result<Tagged, Trouble> {
+        let buffer = sized(&mut self.buffers[0], self.step);
+        let mut stream = self.mac.stream();
+        let mut bytes = 0;
+        loop {
+            let read = match input.read(buffer) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error.into()),
+            };
+            stream.update(&buffer[..read]);
+            bytes += read as u64;
+            bar.add(read);
+            within_limit(self.mac, bytes, None)?;
+        }
+        Ok(Tagged { tag: stream.tag(&[])?, bytes })
+    }
+
+    /// Reads a file of a known size that is not empty.
+    fn in_parts(
+        &mut self,
+        parts: Parts<'_>,
+        file: &File,
+        size: u64,
+        bar: &Bar,
+    ) -> Result<Tagged, Trouble> {
+        let step = self.step;
+        let piece = (STEPS * step) as u64;
+        // At least one byte is left: some MACs treat the last block apart.
+        let pieces = (size - 1) / piece;
+        let work = Work {
+            parts,
+            file,
+            size,
+            piece,
+            pieces,
+            next: AtomicU64::new(0),
+            joined: Mutex::new(Joined::default()),
+            bar,
+        };
+        let helpers = (size / PER_THREAD).saturating_sub(1) as usize;
+        let (own, others) = self.buffers.split_first_mut().expect("at least one thread");
+        let own = sized(own, step);
+        thread::scope(|scope| {
+            for buffer in others.iter_mut().take(helpers) {
+                let help = || work.take_pieces(sized(buffer, step));
+                // Where no thread can be had, this one does all the work.
+                if thread::Builder::new().spawn_scoped(scope, help).is_err() {
+                    break;
+                }
+            }
+            work.take_pieces(own);
+        });
+        let tail = (size - 1) / step as u64 * step as u64;
+        let part = work.part(pieces * piece, tail, own)?;
+        let rest = &mut own[..(size - tail) as usize];
+        work.read(rest, tail)?;
+        let joined = work.joined.into_inner().expect("no worker panics");
+        let part = joined.with(parts, part)?;
+        Ok(Tagged { tag: parts.finish(part, &[], rest)?, bytes: size })
+    }
+}
+
+/// The pieces of a file, and what the workers share.
+struct Work<'a> {
+    parts: Parts<'a>,
+    file: &'a File,
+    size: u64,
+    piece: u64,
+    pieces: u64,
+    /// The next piece that nobody has.
+    next: AtomicU64,
+    joined: Mutex<Joined>,
+    bar: &'a Bar,
+}
+
+impl Work<'_> {
+    /// Takes pieces until there are none, or until one fails.
+    fn take_pieces(&self, buffer: &mut [u8]) {
+        loop {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            if index >= self.pieces {
+                return;
+            }
+            let start = index * self.piece;
+            let part = self.part(start, start + self.piece, buffer);
+            let mut joined = self.joined.lock().expect("no worker panics");
+            if let Err(trouble) = part.and_then(|part| joined.put(self.parts, part)) {
+                joined.trouble.get_or_insert(trouble);
+                self.next.store(self.pieces, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// The part of whole steps from `start` to `end`.
+    fn part(&self, start: u64, end: u64, buffer: &mut [u8]) -> Result<AnyPart, Trouble> {
+        let mut part = self.parts.of(start, &[])?;
+        while part.end() < end {
+            self.read(buffer, part.end())?;
+            let next = self.parts.of(part.end(), buffer)?;
+            part = self.parts.join(part, &next)?;
+        }
+        Ok(part)
+    }
+
+    /// Reads bytes that the file had when it was opened.
+    fn read(&self, buffer: &mut [u8], at: u64) -> Result<(), Trouble> {
+        self.file.read_exact_at(buffer, at).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => Trouble::Changed {
+                before: self.size,
+                after: self.file.metadata().map_or(at, |now| now.len()),
+            },
+            _ => error.into(),
+        })?;
+        self.bar.add(buffer.len());
+        Ok(())
+    }
+}
+
+/// The parts so far: those from the start without a gap as one, the others until the gap closes.
+#[derive(Default)]
+struct Joined {
+    whole: Option<AnyPart>,
+    waiting: BTreeMap<u64, AnyPart>,
+    trouble: Option<Trouble>,
+}
+
+impl Joined {
+    fn put(&mut self, parts: Parts<'_>, part: AnyPart) -> Result<(), Trouble> {
+        self.waiting.insert(part.start(), part);
+        let end = |whole: &Option<AnyPart>| whole.as_ref().map_or(0, AnyPart::end);
+        while let Some(next) = self.waiting.remove(&end(&self.whole)) {
+            self.whole = Some(match self.whole.take() {
+                Some(left) => parts.join(left, &next)?,
+                None => next,
+            });
+        }
+        Ok(())
+    }
+
+    /// All parts and the last one as one part.
+    fn with(mut self, parts: Parts<'_>, last: AnyPart) -> Result<AnyPart, Trouble> {
+        match (self.trouble.take(), self.whole.take()) {
+            (Some(trouble), _) => Err(trouble),
+            (None, Some(whole)) => Ok(parts.join(whole, &last)?),
+            (None, None) => Ok(last),
+        }
+    }
+}
+
+/// The first `bytes` bytes of a buffer, which is made once and then kept.
+fn sized(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
+    if buffer.len() < bytes {
+        buffer.resize(bytes, 0);
+    }
+    &mut buffer[..bytes]
+}
+
+/// Refuses a regular file that has grown or shrunk. Files of /proc say that they are empty.
+fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), Trouble> {
+    let (before, after, regular) = (before.len(), after.len(), before.is_file());
+    if regular && (before != after || before > 0 && read != before) {
+        return Err(Trouble::Changed { before, after: if before == after { read } else { after } });
+    }
+    Ok(())
+}
+
+fn within_limit(mac: &AnyMac, bytes: u64, found: Option<u64>) -> Result<(), Trouble> {
+    let limit_bits = mac.limit_bits();
+    if u128::from(bytes) * 8 > u128::from(limit_bits) && limit_bits < u64::MAX {
+        return Err(Trouble::TooLong { most: limit_bits / 8, found });
+    }
+    Ok(())
+}
+
+/// What two names of one file have in common.
+fn identity(file: &Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
+}
+
+/// The file that standard output goes to. Its tag would be that of a list half written.
+fn output() -> Option<(u64, u64)> {
+    let output = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
+    output.metadata().ok().filter(Metadata::is_file).as_ref().map(identity)
+}

@@ -1,0 +1,124 @@
+//! `tagmac selftest`: known answers on every level.
+
+use serde::Deserialize;
+use tagmac::Tag;
+use tagmac::any::{Algorithm, AnyMac};
+use tagmac::isa::{Level, Status};
+
+use crate::error::{Error, Exit};
+use crate::output;
+
+/// The vectors that the tests of the library read; `vectors/README.md` has their sources.
+const VECTORS: [&str; 5] = [
+    include_str!("../../../vectors/pmac.json"),
+    include_str!("../../../vectors/lightmac.json"),
+    include_str!("../../../vectors/elimac.json"),
+    include_str!("../../../vectors/cmac.json"),
+    include_str!("../../../vectors/hmac-sha256.json"),
+];
+
+/// A row of the vectors.
+#[derive(Deserialize)]
+struct Row {
+    algorithm: String,
+    key: String,
+    /// Missing where the message is counted in bits.
+    msg: Option<Message>,
+    tag: String,
+    tag_bits: usize,
+    valid: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Message {
+    Hex(String),
+    Repeat { repeat: String, total_bytes: usize },
+}
+
+/// Runs the test. `Some(exit)` if an answer is wrong.
+pub fn run() -> Result<Option<Exit>, Error> {
+    // A level that is asked for and cannot be had is an error here as elsewhere.
+    crate::mac::level()?;
+    let rows = VECTORS.iter().flat_map(|text| {
+        serde_json::from_str::<Vec<Row>>(text).expect("the vectors are of this form")
+    });
+    let rows: Vec<Row> = rows.filter(|row| row.valid && row.msg.is_some()).collect();
+    let mut good = true;
+    for name in Level::NAMES {
+        let status = match Level::status(name) {
+            Some(Status::Proved) => "proved",
+            Some(Status::Wrong) => "wrong",
+            _ => "absent",
+        };
+        good &= status != "wrong";
+        output::write(format!("{name}: {status}\n").as_bytes())?;
+        if let Ok(level) = Level::named(name) {
+            good &= level_holds(level, &rows)?;
+        }
+    }
+    let verdict = if good { "all answers are right" } else { "WRONG ANSWERS: do not use this" };
+    output::write(format!("{verdict}\n").as_bytes())?;
+    Ok((!good).then_some(Exit::Mismatch))
+}
+
+/// Each algorithm's answers on a level, in a line.
+fn level_holds(level: Level, rows: &[Row]) -> Result<bool, Error> {
+    let mut good = true;
+    for algorithm in Algorithm::all() {
+        let own = rows.iter().filter(|row| row.is_of(algorithm));
+        let answers: Vec<bool> = own.map(|row| holds(algorithm, level, row)).collect();
+        let right = answers.iter().filter(|&&right| right).count();
+        good &= right == answers.len();
+        let line = match (answers.len(), right) {
+            (0, _) => continue,
+            (all, right) if all == right => format!("  {algorithm}: {all} right\n"),
+            (all, right) => format!("  {algorithm}: {} of {all} WRONG\n", all - right),
+        };
+        output::write(line.as_bytes())?;
+    }
+    Ok(good)
+}
+
+/// Whether the tag comes out at once, in a stream and from parts.
+fn holds(algorithm: Algorithm, level: Level, row: &Row) -> bool {
+    let message = row.msg.as_ref().map(Message::bytes).unwrap_or_default();
+    let Ok(mac) = AnyMac::with(algorithm, &bytes(&row.key), row.tag_bits, level) else {
+        return false;
+    };
+    let Ok(tag) = Tag::new(&bytes(&row.tag), row.tag_bits) else { return false };
+    let stream = || {
+        let mut stream = mac.stream();
+        message.chunks(37).for_each(|chunk| stream.update(chunk));
+        stream.tag(&[])
+    };
+    let parts = |parts: tagmac::any::Parts<'_>| {
+        let cut = message.len().saturating_sub(1) / parts.block() * parts.block();
+        parts.finish(parts.of(0, &message[..cut])?, &[], &message[cut..])
+    };
+    mac.tag(&[], &message) == Ok(tag)
+        && stream() == Ok(tag)
+        && mac.parts().is_none_or(|calls| parts(calls) == Ok(tag))
+}
+
+impl Row {
+    /// Some answers for HMAC are under keys that are too short or too long for us.
+    fn is_of(&self, algorithm: Algorithm) -> bool {
+        self.algorithm == algorithm.name() && algorithm.check_key(self.key.len() / 2).is_ok()
+    }
+}
+
+impl Message {
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Message::Hex(hex) => bytes(hex),
+            Message::Repeat { repeat, total_bytes } => {
+                bytes(repeat).into_iter().cycle().take(*total_bytes).collect()
+            }
+        }
+    }
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    base16ct::mixed::decode_vec(hex).expect("the vectors hold hex")
+}

@@ -1,0 +1,143 @@
+//! A folder with a key, in which the command runs.
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A key that is the same in every run, and in hex.
+pub const KEY_HEX: &str = "000102030405060708090a0b0c0d0e0f";
+
+/// A folder of its own for one test, with the key file `k`.
+pub struct Place(TempDir);
+
+/// What a run gave.
+pub struct Ran {
+    /// The exit code; `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard output, as it is.
+    pub bytes: Vec<u8>,
+    /// Standard error.
+    pub err: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        Ran {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into(),
+            bytes: output.stdout,
+            err: String::from_utf8_lossy(&output.stderr).into(),
+        }
+    }
+}
+
+impl Ran {
+    /// Checks the exit code, and that no message is spread over lines of its own.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Ran {
+        assert_eq!(self.code, Some(code), "out: {}\nerr: {}", self.out, self.err);
+        for line in self.err.lines() {
+            assert!(line.starts_with("tagmac: "), "err: {}", self.err);
+        }
+        self
+    }
+
+    /// Checks that standard error says all of it.
+    #[track_caller]
+    pub fn says(self, texts: &[&str]) -> Ran {
+        for text in texts {
+            assert!(self.err.contains(text), "expected {text}, found {}", self.err);
+        }
+        self
+    }
+
+    /// Checks standard output.
+    #[track_caller]
+    pub fn prints(self, out: &str) -> Ran {
+        assert_eq!(self.out, out, "err: {}", self.err);
+        self
+    }
+
+    /// Checks that standard error is empty.
+    #[track_caller]
+    pub fn in_silence(self) -> Ran {
+        assert_eq!(self.err, "");
+        self
+    }
+}
+
+impl Place {
+    /// A folder with a key file for PMAC-AES128.
+    pub fn new() -> Place {
+        let place = Place::bare();
+        place.run(&["keygen", "-o", "k"]).exits(0);
+        place
+    }
+
+    /// A folder with nothing in it.
+    pub fn bare() -> Place {
+        Place(TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
+    }
+
+    /// A name in the folder.
+    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file.
+    pub fn file(&self, name: impl AsRef<Path>, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    /// The command, in the folder, with a clean environment.
+    pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tagmac"));
+        command.args(args).current_dir(&self.0).stdin(Stdio::null());
+        command.env_remove("TAGMAC_KEY_FILE").env_remove("TAGMAC_LEVEL");
+        command
+    }
+
+    /// Runs the command.
+    pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
+        self.command(args).output().unwrap().into()
+    }
+
+    /// Runs the command with the key file and more arguments.
+    pub fn keyed<S: AsRef<OsStr>>(&self, what: &str, args: &[S]) -> Ran {
+        let mut command = self.command(&[what, "-k", "k"]);
+        command.args(args).output().unwrap().into()
+    }
+
+    /// Starts the command with pipes.
+    pub fn spawn<S: AsRef<OsStr>>(&self, args: &[S]) -> Child {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    /// Runs the command with an input.
+    pub fn feed<S: AsRef<OsStr>>(&self, args: &[S], input: &[u8]) -> Ran {
+        let mut child = self.spawn(args);
+        let mut stdin = child.stdin.take().unwrap();
+        // The command may end before it has read all.
+        let _ = stdin.write_all(input);
+        drop(stdin);
+        child.wait_with_output().unwrap().into()
+    }
+
+    /// Runs a line of shell in the folder, with the command as `$T`.
+    pub fn shell(&self, line: &str) -> Ran {
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(line).current_dir(&self.0).stdin(Stdio::null());
+        command.env("T", env!("CARGO_BIN_EXE_tagmac"));
+        command.env_remove("TAGMAC_KEY_FILE").env_remove("TAGMAC_LEVEL");
+        command.output().unwrap().into()
+    }
+}

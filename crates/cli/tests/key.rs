@@ -1,0 +1,191 @@
+//! Keys: where they come from, and what is refused.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use common::{KEY_HEX, Place, Ran};
+
+const PMAC: [&str; 2] = ["-a", "pmac-aes128"];
+
+#[test]
+fn keygen_makes_a_file_for_its_owner() {
+    let place = Place::bare();
+    let ran = place.run(&["keygen", "-o", "k"]).exits(0);
+    let text = fs::read_to_string(place.path("k")).unwrap();
+    assert!(text.contains(&format!("id: {}\n", ran.out.trim_end())));
+    assert_eq!(ran.out.len(), 17);
+    let key = text.lines().nth(4).unwrap().strip_prefix("key: ").unwrap();
+    assert!(!ran.out.contains(key) && !ran.err.contains(key));
+    assert_eq!(fs::metadata(place.path("k")).unwrap().permissions().mode() & 0o7777, 0o600);
+    assert_eq!(fs::read_dir(place.path(".")).unwrap().count(), 1, "nothing else is left");
+}
+
+#[test]
+fn keygen_never_overwrites() {
+    let place = Place::new();
+    let before = fs::read(place.path("k")).unwrap();
+    symlink("nowhere", place.path("link")).unwrap();
+    for name in ["k", "link", "."] {
+        let ran = place.run(&["keygen", "-o", name]).exits(4).prints("");
+        ran.says(&["expected a new file, found one that exists"]);
+    }
+    assert_eq!(fs::read(place.path("k")).unwrap(), before);
+    place
+        .run(&["keygen", "-o", "no/k"])
+        .exits(4)
+        .says(&["tagmac: no/k: No such file or directory\n"]);
+    place.run(&["keygen"]).exits(2);
+    place.run(&["keygen", "-o", "-"]).exits(2);
+    place.run(&["keygen", "-a", "bogus", "-o", "new"]).exits(2);
+    assert_eq!(fs::read_dir(place.path(".")).unwrap().count(), 2, "nothing half-written is left");
+}
+
+#[test]
+fn every_source_gives_the_same_key() {
+    let place = Place::bare();
+    place.file("f", [0, 1, 2]);
+    place.file("hex", format!("{KEY_HEX}\n"));
+    place.file("base64", "AAECAwQFBgcICQoLDA0ODw==\n");
+    place.file("raw", (0..16).collect::<Vec<u8>>());
+    let expected = "PMAC-AES128 (f) = 256ba5193c1b991b4df0c51f388a9e27\n";
+    for format in ["hex", "base64", "raw"] {
+        let flags = format!("--key-format {format} -a pmac-aes128 f");
+        let sources = [
+            format!("$T tag -k {format} {flags}"),
+            format!("$T tag --key-fd 0 {flags} < {format}"),
+            format!("$T tag --key-fd 5 {flags} 5< {format}"),
+            format!("cat {format} | $T tag --key-fd 0 {flags}"),
+            format!("$T tag --key-cmd 'cat {format}' {flags}"),
+        ];
+        for line in sources {
+            place.shell(&line).exits(0).prints(expected);
+        }
+    }
+    place
+        .shell(&format!("KEY={KEY_HEX} $T tag --key-env KEY --key-format hex -a pmac-aes128 f"))
+        .exits(0)
+        .prints(expected)
+        .in_silence();
+}
+
+#[test]
+fn our_own_file_by_every_source() {
+    let place = Place::new();
+    place.file("f", "text");
+    let expected = place.keyed("tag", &["f"]).exits(0).out;
+    let sources = [
+        "TAGMAC_KEY_FILE=k $T tag f",
+        "TAGMAC_KEY_FILE=missing $T tag -k k f",
+        "TAGMAC_KEY_FILE=k $T tag -a pmac-aes128 f",
+        "KEY=\"$(cat k)\n\" $T tag --key-env KEY f",
+        "$T tag --key-cmd 'cat k' f",
+        "$T tag --key-fd 0 f < k",
+    ];
+    for line in sources {
+        place.shell(line).exits(0).prints(&expected).in_silence();
+    }
+    place.shell("TAGMAC_KEY_FILE=missing $T tag f").exits(3);
+}
+
+/// A run with a key in `foreign`, which is no file of ours.
+fn foreign(key: &[u8], flags: &[&str]) -> Ran {
+    let place = Place::bare();
+    place.file("f", "text");
+    place.file("foreign", key);
+    fs::set_permissions(place.path("foreign"), fs::Permissions::from_mode(0o600)).unwrap();
+    let ran = place.run(&[&["tag", "-k", "foreign"], flags, &["f"]].concat());
+    assert!(!ran.err.contains("c0ffee") && !ran.out.contains("c0ffee"), "{}", ran.err);
+    ran
+}
+
+#[test]
+fn foreign_keys_need_their_format_and_algorithm() {
+    let hex = |length: usize| "c0ffee00".repeat(length / 4).into_bytes();
+    let ran = foreign(&hex(16), &PMAC).exits(3).prints("");
+    ran.says(&["key file foreign: expected a key file made by 'tagmac keygen'", "--key-format"]);
+    foreign(b"", &PMAC).exits(3).says(&["found nothing"]);
+    foreign(&hex(16), &["--key-format", "hex"]).exits(2);
+    foreign(&hex(16), &["--key-format", "hex", "-a", "pmac-aes128"]).exits(0).in_silence();
+    let wrong = [
+        ("hex", hex(20), "expected a key of 16 bytes, found 20"),
+        ("hex", b"c0ffee0".to_vec(), "expected an even number of hex digits"),
+        ("hex", [hex(16), b"\n\n".to_vec()].concat(), "expected an even number of hex digits"),
+        ("base64", b"c0ffee0".to_vec(), "expected one line of base64"),
+        ("raw", b"c0ffee\n".to_vec(), "expected a key of 16 bytes, found 7"),
+        ("raw", vec![7; 70_000], "expected at most 64 KiB, found more"),
+        ("raw", vec![], "expected a key of 16 bytes, found 0"),
+    ];
+    for (format, key, text) in wrong {
+        foreign(&key, &["--key-format", format, "-a", "pmac-aes128"]).exits(3).says(&[text]);
+    }
+    foreign(&hex(12), &["--key-format", "hex", "-a", "hmac-sha256"]).exits(3).says(&["16 to 64"]);
+    foreign(&hex(64), &["--key-format", "hex", "-a", "hmac-sha256"]).exits(0);
+}
+
+#[test]
+fn damaged_key_files() {
+    let place = Place::new();
+    place.file("f", "text");
+    let text = fs::read_to_string(place.path("k")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let cases = [
+        (text[..90].to_string(), "line 5: expected 'key: ' and the key in hex, found the end"),
+        (
+            text.trim_end().to_string(),
+            "line 6: expected 'checksum: ' and 16 hex digits, found the end",
+        ),
+        (text.replace("created: 2", "created: 3"), "line 6: expected the checksum"),
+        (text.replace("key-1", "key-2"), "line 1: expected 'tagmac-key-1', found version '2'"),
+        (format!("{text}\n"), "line 7: expected the end of the file, found more text"),
+    ];
+    for (damaged, why) in cases {
+        fs::write(place.path("k"), damaged).unwrap();
+        let ran = place.keyed("tag", &["f"]).exits(3).prints("").says(&["key file k: ", why]);
+        assert!(!ran.err.contains(&lines[4][5..]));
+        place.keyed("check", &["f"]).exits(3);
+    }
+}
+
+#[test]
+fn the_algorithm_is_the_key_files() {
+    let place = Place::new();
+    place.file("f", "text");
+    let ran = place.keyed("tag", &["-a", "cmac-aes128", "f"]).exits(3).prints("");
+    ran.says(&["expected a key for CMAC-AES128 (-a), found one for PMAC-AES128"]);
+    place.keyed("tag", &["-a", "PMAC-aes128", "f"]).exits(0);
+}
+
+#[test]
+fn a_key_that_others_can_read() {
+    let place = Place::new();
+    place.file("f", "text");
+    let warned = |mode| {
+        fs::set_permissions(place.path("k"), fs::Permissions::from_mode(mode)).unwrap();
+        let ran = place.keyed("tag", &["f"]).exits(0);
+        ran.err.contains("key file k: expected mode 0600, found 06")
+    };
+    assert!(warned(0o644) && warned(0o640) && warned(0o604));
+    assert!(!warned(0o600));
+}
+
+#[test]
+fn sources_that_fail() {
+    let place = Place::new();
+    place.file("f", "text");
+    let cases = [
+        ("$T tag -k missing f", "key file missing: No such file or directory"),
+        ("$T tag -k . f", "key file .: "),
+        ("$T tag --key-env UNSET_IN_TESTS f", "--key-env UNSET_IN_TESTS: expected a variable"),
+        ("$T tag --key-fd 77 f", "--key-fd 77: No such file"),
+        ("$T tag --key-cmd 'cat k; exit 5' f", "--key-cmd: expected the command to succeed"),
+        ("$T tag --key-cmd 'exec kill -9 $$' f", "--key-cmd: expected the command to succeed"),
+        ("$T tag --key-cmd 'yes' f", "--key-cmd: expected at most 64 KiB, found more"),
+        ("$T tag --key-cmd true f", "--key-cmd: expected a key file made by"),
+        ("$T check -k missing list", "key file missing: No such file or directory"),
+    ];
+    for (line, text) in cases {
+        place.shell(line).exits(3).prints("").says(&[text]);
+    }
+}

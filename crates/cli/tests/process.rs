@@ -1,0 +1,195 @@
+//! The command as a process: signals, memory, files that change under it, the small subcommands.
+
+mod common;
+
+use std::fs::{self, OpenOptions};
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Child;
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{Place, Ran};
+
+const SIGINT: i32 = 2;
+const SIGPIPE: i32 = 13;
+
+/// A file of so many bytes, all of them holes.
+fn sparse(place: &Place, name: &str, bytes: u64) -> fs::File {
+    let file = OpenOptions::new().create(true).truncate(true).write(true).open(place.path(name));
+    let file = file.unwrap();
+    file.set_len(bytes).unwrap();
+    file
+}
+
+/// Waits until the command has opened the file.
+fn opened(child: &Child, name: &str) {
+    let folder = format!("/proc/{}/fd", child.id());
+    loop {
+        let links = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let mut names = links.filter_map(|link| fs::read_link(link.path()).ok());
+        if names.any(|path| path.ends_with(name)) {
+            return;
+        }
+        sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_shrinks() {
+    for algorithm in ["PMAC-AES128", "HMAC-SHA256"] {
+        let place = Place::bare();
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        // More than can be read before it is cut.
+        let file = sparse(&place, "f", 1 << 40);
+        let child = place.spawn(&["tag", "-k", "k", "f"]);
+        opened(&child, "f");
+        sleep(Duration::from_millis(20));
+        file.set_len(12345).unwrap();
+        let ran: Ran = child.wait_with_output().unwrap().into();
+        ran.exits(4).prints("").says(&[
+            "tagmac: f: expected 1099511627776 bytes, found ",
+            "the file changed while it was read",
+        ]);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_grows() {
+    let place = Place::new();
+    let file = sparse(&place, "f", 512 << 20);
+    let mut child = place.spawn(&["tag", "-k", "k", "f"]);
+    opened(&child, "f");
+    let mut bytes = 512 << 20;
+    while child.try_wait().unwrap().is_none() {
+        bytes += 1;
+        file.set_len(bytes).unwrap();
+    }
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    ran.exits(4).prints("").says(&["the file changed while it was read"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_does_not_depend_on_the_file() {
+    let place = Place::new();
+    sparse(&place, "f", 2 << 30);
+    for threads in ["0", "1000"] {
+        let mut child = place.spawn(&["tag", "-k", "k", "--num-threads", threads, "f"]);
+        let mut peak = 0;
+        while child.try_wait().unwrap().is_none() {
+            let status = fs::read_to_string(format!("/proc/{}/status", child.id()));
+            let line =
+                status.iter().flat_map(|text| text.lines()).find(|line| line.starts_with("VmHWM"));
+            let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+            peak = peak.max(kib.unwrap_or(0u64));
+            sleep(Duration::from_millis(2));
+        }
+        assert!((1..64 << 10).contains(&peak), "{threads} threads: {peak} KiB");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn files_of_proc_say_that_they_are_empty() {
+    let place = Place::new();
+    place.shell("cat /proc/version | $T tag -k k | sed s:-:/proc/version: > x");
+    let direct = place.keyed("tag", &["/proc/version"]).exits(0).out;
+    let piped = place.shell("cat /proc/version | $T tag -k k").exits(0).out;
+    assert_eq!(direct, piped.replace("(-)", "(/proc/version)"));
+}
+
+#[test]
+fn sigpipe_ends_it() {
+    let place = Place::new();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = place.command(&["list"]).stdout(writer).status().unwrap();
+    assert_eq!(status.signal(), Some(SIGPIPE));
+}
+
+/// Whether this process was started with SIGINT ignored, as a shell does for what it runs in the
+/// background. The command then ignores it too, and rightly.
+fn sigint_is_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.unwrap_or(0) >> (SIGINT - 1) & 1 == 1
+}
+
+#[test]
+fn sigint_ends_it() {
+    if sigint_is_ignored() {
+        return;
+    }
+    let place = Place::new();
+    let mut child = place.spawn(&["tag", "-k", "k"]);
+    sleep(Duration::from_millis(50));
+    let kill = format!("kill -INT {}", child.id());
+    place.shell(&kill);
+    let status = child.wait().unwrap();
+    assert_eq!(status.signal(), Some(SIGINT));
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(out, "");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_an_error() {
+    let place = Place::new();
+    place.file("f", "text");
+    let ran = place.shell("$T tag -k k f > /dev/full").exits(4);
+    ran.says(&["tagmac: standard output: No space left on device\n"]);
+}
+
+#[test]
+fn progress_is_shown_where_asked_for() {
+    let place = Place::new();
+    sparse(&place, "f", 256 << 20);
+    let run = |when| {
+        let ran = place.keyed("tag", &["--progress", when, "f"]);
+        assert_eq!(ran.code, Some(0));
+        ran.err
+    };
+    assert_eq!((run("auto"), run("never")), (String::new(), String::new()));
+    assert!(run("always").contains("/256.00 MiB"));
+}
+
+#[test]
+fn the_list_of_algorithms() {
+    let place = Place::bare();
+    let table = place.run(&["list"]).exits(0).in_silence().out;
+    assert!(table.contains("PMAC-AES128 ") && table.contains("LIGHTMAC-AES256-S8..S64 "));
+    let rows = place.run(&["list", "--json"]).exits(0).out;
+    assert!(rows.lines().count() >= 31);
+    let level = place.command(&["list"]).env("TAGMAC_LEVEL", "portable").output().unwrap();
+    assert!(Ran::from(level).exits(0).out.contains("  portable  parts"));
+}
+
+#[test]
+fn the_test_of_itself() {
+    let out = Place::bare().run(&["selftest"]).exits(0).in_silence().out;
+    assert!(out.starts_with("portable: proved\n  PMAC-AES128: "));
+    assert!(out.ends_with("\nall answers are right\n"));
+}
+
+#[test]
+fn help_pages_and_completions() {
+    let place = Place::bare();
+    for command in ["keygen", "tag", "check", "list", "selftest", "completions", "man"] {
+        let help = place.run(&[command, "--help"]).exits(0).in_silence().out;
+        assert!(help.contains("Usage: tagmac"));
+        place.run(&["man", command]).exits(0);
+    }
+    let help = place.run(&["--help"]).exits(0).out;
+    assert!(help.contains("Exit status:") && help.contains("Examples:"));
+    assert!(place.run(&["man"]).exits(0).out.contains(".TH tagmac 1"));
+    place.run(&["man", "bogus"]).exits(2);
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(place.run(&["completions", shell]).exits(0).out.contains("PMAC-AES128"));
+    }
+    place.run(&["--version"]).exits(0).prints(concat!("tagmac ", env!("CARGO_PKG_VERSION"), "\n"));
+}
