@@ -4,7 +4,8 @@ use std::hint::black_box;
 
 use tagmac::cipher::{Aes128, Cipher};
 use tagmac::isa::Level;
-use tagmac::{EliMac, Hash, LightMac, Mac, Pmac, Tag};
+use tagmac::hazmat::Hash;
+use tagmac::{EliMac, LightMac, Mac, Pmac, Tag};
 
 use crate::ceiling::round_ns;
 use crate::clock::{best_ns, cycles_per_ns};

@@ -1,5 +1,37 @@
-//! stub
+//! Message authentication with parallel MACs, at the speed of the hardware.
+//!
+//! ```
+//! use tagmac::Pmac;
+//!
+//! let mac = Pmac::aes128(&[7; 16]);
+//! let tag = mac.tag(b"pay 100 to Bob")?;
+//! assert!(mac.verify(b"pay 100 to Bob", &tag).is_ok());
+//! assert!(mac.verify(b"pay 900 to Bob", &tag).is_err());
+//! # Ok::<(), tagmac::Error>(())
+//! ```
+//!
+//! | MAC | key | from | choose it for |
+//! |---|---|---|---|
+//! | [`Pmac`] | 16, 24 or 32 bytes | Black and Rogaway 2001 | the default: one key, any length |
+//! | [`LightMac`] | two AES keys | Luykx, Preneel, Tischhauser, Yasuda 2016 | many tags of long messages under one key |
+//! | [`EliMac`] | two AES-128 keys | Dobraunig, Mennink, Neves 2023 | speed, with a bold assumption on reduced AES |
+//!
+//! All three are deterministic: they need no nonce. Messages come at once (`tag`), in pieces
+//! ([`Stream`]), on several threads ([`threads`]), or as [`hazmat::Part`]s made anywhere. The code
+//! runs on the best rung of instruction sets that the CPU has, see [`isa`]; tags are the same on
+//! all.
+//!
+//! A MAC proves that a message comes from somebody who has the key. It is no signature (whoever
+//! can check can also forge), no encryption, and no hash for content ids.
+//!
+//! # Features
+//!
+//! `std` (default): CPU detection, threads, `io::Write`. `alloc`: [`EliMac`]'s cache. `any`: every
+//! MAC by name, CMAC and HMAC, key files. Without any the crate is `no_std`.
+
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
@@ -10,17 +42,18 @@ mod bits;
 pub mod cipher;
 mod error;
 mod hash;
+pub mod hazmat;
 pub mod isa;
 mod mac;
 mod part;
 mod stream;
 mod tag;
+#[cfg(feature = "std")]
+pub mod threads;
 
-pub use algo::{EliMac, LightMac, Pmac, XorSum};
+pub use algo::{EliMac, LightMac, Pmac};
 pub use bits::Bits;
 pub use error::{Error, Mismatch};
-pub use hash::Hash;
 pub use mac::Mac;
-pub use part::Part;
 pub use stream::Stream;
 pub use tag::Tag;

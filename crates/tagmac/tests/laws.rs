@@ -3,7 +3,8 @@
 
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher};
 use tagmac::isa::Level;
-use tagmac::{Bits, EliMac, Error, Hash, LightMac, Mac, Part, Pmac, Tag};
+use tagmac::hazmat::{Hash, Part};
+use tagmac::{Bits, EliMac, Error, LightMac, Mac, Pmac, Tag, threads};
 
 /// Lengths around every edge: blocks, vectors, eight vectors, periods, and each of them one off.
 fn lengths(block: usize) -> Vec<usize> {
@@ -291,4 +292,43 @@ fn counters_of_no_such_length() {
         assert_eq!(mac.unwrap_err(), Error::CounterBits { found: s });
     }
     assert_eq!(<Aes128 as Cipher>::KEY_BYTES, 16);
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_tag() {
+    let (pmac, light) = (Pmac::aes128(&[7; 16]), LightMac::aes128(&[1; 16], &[2; 16], 40));
+    let light = light.expect("s = 40");
+    for length in [0, 100, (1 << 20) - 1, 2 << 20, (2 << 20) + 1, 5_000_000] {
+        let message = message(length);
+        let (p, l) = (pmac.tag(&message), light.tag(&message));
+        for count in [0, 1, 2, 3, 7] {
+            assert!(threads::tag(&pmac, &(), &message, count) == p, "{length} on {count}");
+            assert!(threads::tag(&light, &(), &message, count) == l, "{length} on {count}");
+        }
+        let tag = p.expect("no limit in reach");
+        assert!(threads::verify(&pmac, &(), &message, &tag, 2).is_ok());
+        assert!(threads::verify(&light, &(), &message, &tag, 2).is_err());
+    }
+    let short = LightMac::aes128(&[1; 16], &[2; 16], 16).expect("s = 16");
+    let over = threads::tag(&short, &(), &vec![0; 65536 * 14 + 1], 2);
+    assert!(over == Err(Error::TooLong { limit_bits: 65536 * 14 * 8 }));
+}
+
+#[test]
+fn a_stream_writes_until_the_limit() {
+    use std::io::Write;
+    let mac = LightMac::aes128(&[1; 16], &[2; 16], 8).expect("s = 8");
+    let mut stream = mac.stream();
+    stream.write_all(&[5; 3840]).expect("exactly the limit");
+    assert!(stream.write_all(&[5]).is_err(), "one byte over the limit");
+    let mut stream = mac.stream();
+    std::io::copy(&mut &[5; 3840][..], &mut stream).expect("exactly the limit");
+    assert!(stream.verify(&(), &mac.tag(&[5; 3840]).expect("the limit")).is_ok());
+}
+
+#[test]
+fn secrets_are_silent() {
+    let mac = Pmac::aes128(&[7; 16]);
+    let part = Part::of(&mac, 0, &[1; 32]).expect("aligned");
+    assert_eq!(format!("{part:?}"), "Part(0..32)");
 }

@@ -95,7 +95,7 @@ impl<C: Cipher> LightMac<C> {
 
     /// LightMAC with the ciphers under their keys, which were made for the same rung.
     pub(crate) fn of_ciphers(k1: C, k2: C, s: usize, level: Level) -> Result<Self, Error> {
-        if s % 8 != 0 || !(8..=64).contains(&s) {
+        if !s.is_multiple_of(8) || !(8..=64).contains(&s) {
             return Err(Error::CounterBits { found: s });
         }
         Ok(LightMac { k1, k2, level, truncation: Truncation::NONE, counter_bytes: s / 8 })

@@ -142,7 +142,7 @@ impl<I: Isa> Adder<I> {
         if vectors & 1 != 0 {
             self.vectors::<T, 1>(terms, ready);
         }
-        if blocks % I::LANES != 0 {
+        if !blocks.is_multiple_of(I::LANES) {
             self.lanes(terms, ready, blocks % I::LANES);
         }
     }

@@ -272,7 +272,7 @@ impl Algorithm {
     /// [`Error::TagBits`] unless the algorithm has tags of that many bits.
     pub fn check_tag_bits(self, found: usize) -> Result<(), Error> {
         let (min, max, step) = (self.0.min_tag, self.0.max_tag, self.0.tag_step);
-        if (min..=max).contains(&found) && found % step == 0 {
+        if (min..=max).contains(&found) && found.is_multiple_of(step) {
             Ok(())
         } else {
             Err(Error::TagBits { min, max, step, found })

@@ -88,7 +88,7 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
     /// chains, because each step waits for the one before.
     #[inline(always)]
     pub(crate) fn add_rounds<const N: usize>(&self, isa: I, sum: I::V, x: [I::V; N]) -> I::V {
-        if N % 4 != 0 {
+        if !N.is_multiple_of(4) {
             let x = self.rounds(isa, x);
             return x.into_iter().fold(sum, #[inline(always)] |sum, x| isa.xor(sum, x));
         }
@@ -133,7 +133,7 @@ impl<const ROUNDS: usize> Kernel for Expand<'_, ROUNDS> {
                 let mut word = last[(i - 1) % nk];
                 if place == 0 {
                     word = sub_word(word.rotate_right(8)) ^ rcon;
-                    rcon = rcon << 1 ^ (rcon >> 7) * 0x11b;
+                    rcon = (rcon << 1) ^ ((rcon >> 7) * 0x11b);
                 } else if nk > 6 && place == 4 {
                     word = sub_word(word);
                 }

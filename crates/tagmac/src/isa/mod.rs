@@ -11,6 +11,8 @@
 mod level;
 mod portable;
 mod proof;
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+mod rung;
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 #[cfg(target_arch = "x86_64")]

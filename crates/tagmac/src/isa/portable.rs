@@ -17,7 +17,7 @@ impl Isa for Portable {
     fn store_lanes(self, a: Block, p: &mut [u8]) { if let Some(p) = p.first_chunk_mut() { *p = a } }
     fn keep_lanes(self, a: Block, n: usize) -> Block { if n == 0 { [0; 16] } else { a } }
     fn last_lane(self, b: &Block) -> Block { *b }
-    fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> &'a [Block; R] { keys }
+    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] { keys }
     fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Block { keys[r] }
     fn first_lane(self, a: Block) -> Block { a }
     fn fold(self, a: Block) -> Block { a }

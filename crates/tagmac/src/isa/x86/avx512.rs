@@ -2,10 +2,12 @@
 
 use core::arch::x86_64::*;
 
-use super::{Avx2, rung};
+use super::Avx2;
+use crate::isa::rung::rung;
 use crate::isa::{Block, Isa};
 
 rung!(
+    is_x86_feature_detected;
     /// Ice Lake and Zen 4 on. Without DQ and VL: compilers 1.95 to 1.97 miscompile
     /// auto-vectorised code where both are on (rust-lang/rust#158622).
     Avx512: "avx2", "aes", "avx512f", "avx512bw", "avx512ifma", "avx512vbmi", "avx512vbmi2",
@@ -111,7 +113,7 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> &'a [Block; R] {
+    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
         keys
     }
 

@@ -2,15 +2,18 @@
 
 use core::arch::x86_64::*;
 
-use super::{Avx512, Vaes, rung};
+use super::{Avx512, Vaes};
+use crate::isa::rung::rung;
 use crate::isa::{Block, Isa, zeros_before};
 
 rung!(
+    is_x86_feature_detected;
     /// SSE4.1 and AES: Westmere and Jaguar on.
     Aesni: "sse4.1", "aes"
 );
 
 rung!(
+    is_x86_feature_detected;
     /// AVX2 and AES: Haswell and Zen on. Same width for AES, but three-operand instructions.
     Avx2: "avx2", "aes"
 );
@@ -131,7 +134,7 @@ impl<L: Lane> Isa for L {
     }
 
     #[inline(always)]
-    fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> &'a [Block; R] {
+    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
         keys
     }
 

@@ -7,35 +7,3 @@ mod vaes;
 pub use avx512::Avx512;
 pub use lane::{Aesni, Avx2};
 pub use vaes::Vaes;
-
-/// Makes a rung's type. One list of features serves detection and compilation, so they agree.
-macro_rules! rung {
-    ($(#[$doc:meta])* $name:ident: $($feature:tt),+) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy)]
-        pub struct $name(());
-
-        impl $name {
-            /// The rung, if this CPU has every feature of it.
-            #[inline]
-            pub fn detect() -> Option<Self> {
-                #[cfg(feature = "std")]
-                let found = $(std::arch::is_x86_feature_detected!($feature))&&+;
-                #[cfg(not(feature = "std"))]
-                let found = $(cfg!(target_feature = $feature))&&+;
-                found.then_some($name(()))
-            }
-
-            #[inline(always)]
-            fn enter<R>(self, f: impl FnOnce() -> R) -> R {
-                #[target_feature($(enable = $feature),+)]
-                fn inside<R>(f: impl FnOnce() -> R) -> R {
-                    f()
-                }
-                // SAFETY: `self` exists only after `detect` saw every feature in the list.
-                unsafe { inside(f) }
-            }
-        }
-    };
-}
-use rung;

@@ -3,10 +3,12 @@
 use core::arch::x86_64::*;
 
 use super::lane::{first_block, last_bytes};
-use super::{Avx2, rung};
+use super::Avx2;
+use crate::isa::rung::rung;
 use crate::isa::{Block, Isa};
 
 rung!(
+    is_x86_feature_detected;
     /// AVX2 and VAES: Zen 3, Alder Lake and later CPUs without AVX-512.
     Vaes: "avx2", "aes", "vaes"
 );
@@ -99,7 +101,7 @@ impl Isa for Vaes {
     }
 
     #[inline(always)]
-    fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> &'a [Block; R] {
+    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
         keys
     }
 

@@ -1,0 +1,29 @@
+//! Parts of messages: sharp tools.
+//!
+//! A [`Part`] is the keyed hash of a range of a message. Parts of neighbouring ranges join, in any
+//! grouping and on any machine, and the first part with the rest of the message gives the tag.
+//!
+//! Keep in mind:
+//!
+//! * **Parts are as secret as the key.** Whoever sees the sums of some ranges can forge tags.
+//!   They are wiped on drop and show nothing in `Debug`. Nothing here lets them leave the process.
+//! * **A part vouches for nothing.** Only the whole message has a tag. Check it before you use
+//!   any of the bytes.
+//! * **Ranges are in bytes from the start of the message**, multiples of [`Hash::block`]. Joining
+//!   refuses what does not fit, but it cannot know that two parts are of the same message.
+//!
+//! ```
+//! use tagmac::Pmac;
+//! use tagmac::hazmat::Part;
+//!
+//! let (mac, message) = (Pmac::aes128(&[7; 16]), [3; 100]);
+//! let left = Part::of(&mac, 0, &message[..32])?;
+//! let right = Part::of(&mac, 32, &message[32..96])?;
+//! let tag = left.join(&mac, &right)?.finish(&mac, &(), &message[96..])?;
+//! assert_eq!(tag, mac.tag(&message)?);
+//! # Ok::<(), tagmac::Error>(())
+//! ```
+
+pub use crate::algo::XorSum;
+pub use crate::hash::Hash;
+pub use crate::part::Part;

@@ -1,0 +1,5 @@
+//! The rungs of aarch64.
+
+mod neon;
+
+pub use neon::Neon;

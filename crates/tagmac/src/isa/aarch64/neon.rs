@@ -1,0 +1,175 @@
+//! One block in a `uint8x16_t`.
+
+use core::arch::aarch64::*;
+
+use crate::isa::rung::rung;
+use crate::isa::{Block, Isa, zeros_before};
+
+rung!(
+    is_aarch64_feature_detected;
+    /// NEON and AES: nearly every 64-bit Arm CPU of servers, phones and desktops.
+    Neon: "neon", "aes"
+);
+
+/// Pieces of `step` bytes; `mask` covers the last `step` bytes of a block.
+#[derive(Clone, Copy)]
+pub struct Spread {
+    step: usize,
+    mask: uint8x16_t,
+}
+
+impl Isa for Neon {
+    const NAME: &'static str = "neon";
+    const LANES: usize = 1;
+    const TOGETHER: bool = false;
+    type V = uint8x16_t;
+    type Counter = uint64x2_t;
+    type Form = uint8x16_t;
+    type Spread = Spread;
+    type Keys<'a, const R: usize> = &'a [Block; R];
+    type Narrow = Neon;
+
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter(f)
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> Neon {
+        self
+    }
+
+    #[inline(always)]
+    fn splat(self, b: &Block) -> uint8x16_t {
+        // SAFETY: reads the 16 bytes of an array; `self` is proof of neon.
+        unsafe { vld1q_u8(b.as_ptr()) }
+    }
+
+    #[inline(always)]
+    fn load(self, p: &[u8]) -> uint8x16_t {
+        self.splat(p.try_into().expect("one block"))
+    }
+
+    #[inline(always)]
+    fn load_lanes(self, p: &[u8]) -> uint8x16_t {
+        self.splat(p.first_chunk().unwrap_or(&[0; 16]))
+    }
+
+    #[inline(always)]
+    fn store_lanes(self, a: uint8x16_t, p: &mut [u8]) {
+        if let Some(p) = p.first_chunk_mut() {
+            *p = self.first_lane(a);
+        }
+    }
+
+    #[inline(always)]
+    fn keep_lanes(self, a: uint8x16_t, n: usize) -> uint8x16_t {
+        if n == 0 { self.splat(&[0; 16]) } else { a }
+    }
+
+    #[inline(always)]
+    fn last_lane(self, b: &Block) -> uint8x16_t {
+        self.splat(b)
+    }
+
+    #[inline(always)]
+    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
+        keys
+    }
+
+    #[inline(always)]
+    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> uint8x16_t {
+        self.splat(&keys[r])
+    }
+
+    #[inline(always)]
+    fn first_lane(self, a: uint8x16_t) -> Block {
+        let mut b = [0; 16];
+        // SAFETY: writes the 16 bytes of an array; `self` is proof of neon.
+        unsafe { vst1q_u8(b.as_mut_ptr(), a) };
+        b
+    }
+
+    #[inline(always)]
+    fn fold(self, a: uint8x16_t) -> uint8x16_t {
+        a
+    }
+
+    #[inline(always)]
+    fn xor(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { veorq_u8(a, b) }
+    }
+
+    // AESE adds its key first. With a zero key there and the xor after, the compiler moves each
+    // xor into the next round's AESE, so that a round is AESE and AESMC, which CPUs fuse.
+    #[inline(always)]
+    fn aes(self, a: uint8x16_t, k: uint8x16_t) -> uint8x16_t {
+        let zero = self.splat(&[0; 16]);
+        // SAFETY: `self` is proof of aes.
+        let mixed = unsafe { vaesmcq_u8(vaeseq_u8(a, zero)) };
+        self.xor(mixed, k)
+    }
+
+    #[inline(always)]
+    fn aes_last(self, a: uint8x16_t, k: uint8x16_t) -> uint8x16_t {
+        let zero = self.splat(&[0; 16]);
+        // SAFETY: `self` is proof of aes.
+        let last = unsafe { vaeseq_u8(a, zero) };
+        self.xor(last, k)
+    }
+
+    #[inline(always)]
+    fn counter(self, first: u64) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { vdupq_n_u64(first) }
+    }
+
+    #[inline(always)]
+    fn advance(self, c: uint64x2_t) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { vaddq_u64(c, vdupq_n_u64(1)) }
+    }
+
+    #[inline(always)]
+    fn form(self, form: &Block) -> uint8x16_t {
+        self.splat(form)
+    }
+
+    #[inline(always)]
+    fn encode(self, c: uint64x2_t, form: uint8x16_t) -> uint8x16_t {
+        // SAFETY: `self` is proof of neon. Indices from 16 on give zero.
+        unsafe { vqtbl1q_u8(vreinterpretq_u8_u64(c), form) }
+    }
+
+    #[inline(always)]
+    fn spread(self, step: usize) -> Spread {
+        Spread { step, mask: self.splat(&zeros_before(&[0xff; 16][..step])) }
+    }
+
+    #[inline(always)]
+    fn load_spread<const N: usize>(
+        self,
+        data: &[u8],
+        at: usize,
+        spread: Spread,
+    ) -> [uint8x16_t; N] {
+        let step = spread.step;
+        assert!((8..=16).contains(&step) && data[at..].len() >= N * step);
+        let first = data[at + step - 16..].as_ptr();
+        let mut x = [spread.mask; N];
+        for (v, x) in x.iter_mut().enumerate() {
+            // SAFETY: the block that ends with piece v is within `data`, as was checked.
+            let block = unsafe { vld1q_u8(first.add(v * step)) };
+            // SAFETY: `self` is proof of neon.
+            *x = unsafe { vandq_u8(block, spread.mask) };
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> uint8x16_t {
+        let piece = &data[at..at + n * spread.step];
+        self.splat(&if n == 0 { [0; 16] } else { zeros_before(piece) })
+    }
+}

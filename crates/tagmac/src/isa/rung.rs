@@ -1,0 +1,33 @@
+//! The type of a rung.
+
+/// Makes a rung's type. One list of features serves detection and compilation, so they agree.
+macro_rules! rung {
+    ($detected:ident; $(#[$doc:meta])* $name:ident: $($feature:tt),+) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name(());
+
+        impl $name {
+            /// The rung, if this CPU has every feature of it.
+            #[inline]
+            pub fn detect() -> Option<Self> {
+                #[cfg(feature = "std")]
+                let found = $(std::arch::$detected!($feature))&&+;
+                #[cfg(not(feature = "std"))]
+                let found = $(cfg!(target_feature = $feature))&&+;
+                found.then_some($name(()))
+            }
+
+            #[inline(always)]
+            fn enter<R>(self, f: impl FnOnce() -> R) -> R {
+                #[target_feature($(enable = $feature),+)]
+                fn inside<R>(f: impl FnOnce() -> R) -> R {
+                    f()
+                }
+                // SAFETY: `self` exists only after `detect` saw every feature in the list.
+                unsafe { inside(f) }
+            }
+        }
+    };
+}
+pub(super) use rung;
