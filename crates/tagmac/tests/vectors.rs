@@ -132,3 +132,11 @@ fn cmac() {
 fn hmac_sha256() {
     walk("hmac-sha256.json", 150);
 }
+
+#[test]
+fn the_best_level_is_the_expected_one() {
+    // Set where the tests run on a CPU of a known kind.
+    if let Ok(expected) = std::env::var("TAGMAC_EXPECT_LEVEL") {
+        assert_eq!(Level::best().name(), expected);
+    }
+}

@@ -22,15 +22,19 @@ fn xor(a: Block, b: Block) -> Block {
     core::array::from_fn(|i| a[i] ^ b[i])
 }
 
+/// The xor of the lanes as bytes.
+#[inline(always)]
+fn folded<I: Isa>(isa: I, a: I::V) -> Block {
+    isa.narrow().first_lane(isa.fold(a))
+}
+
 /// Whether the rung computes what [`Isa`] says.
 #[inline(always)]
 pub(super) fn holds<I: Isa>(isa: I) -> bool {
     let narrow = isa.narrow();
-    let one = |a: <I::Narrow as Isa>::V| narrow.first_lane(a);
-    let known = |[state, key, next]: &[Block; 3], last: bool| {
-        let (a, k) = (narrow.splat(state), narrow.splat(key));
-        one(if last { narrow.aes_last(a, k) } else { narrow.aes(a, k) }) == *next
-    };
+    let round = narrow.first_lane(narrow.aes(narrow.splat(&ROUND[0]), narrow.splat(&ROUND[1])));
+    let last = narrow.first_lane(narrow.aes_last(narrow.splat(&LAST_ROUND[0]), narrow.splat(&LAST_ROUND[1])));
+    let mut holds = round == ROUND[2] && last == LAST_ROUND[2];
 
     // Blocks unlike each other in every byte, and what the narrow rung makes of each.
     let mut message = [0; 16 * MOST];
@@ -40,21 +44,24 @@ pub(super) fn holds<I: Isa>(isa: I) -> bool {
     let block = |j: usize| -> Block { core::array::from_fn(|i| message[16 * j + i]) };
     let whole = &message[..16 * I::LANES];
     let (a, k) = (isa.load(whole), isa.splat(&ROUND[1]));
-    let round = isa.fold(isa.aes(a, k));
-    let last_round = isa.fold(isa.aes_last(a, k));
-    let xored = isa.fold(isa.xor3(isa.aes(a, k), a, isa.xor(a, k)));
+    let found = [
+        folded(isa, isa.aes(a, k)),
+        folded(isa, isa.aes_last(a, k)),
+        folded(isa, isa.xor3(isa.aes(a, k), a, isa.xor(a, k))),
+    ];
     let mut expected = [[0; 16]; 3];
     for j in 0..I::LANES {
         let (a, k) = (narrow.splat(&block(j)), narrow.splat(&ROUND[1]));
-        expected[0] = xor(expected[0], one(narrow.aes(a, k)));
-        expected[1] = xor(expected[1], one(narrow.aes_last(a, k)));
-        expected[2] = xor(expected[2], xor(one(narrow.aes(a, k)), ROUND[1]));
+        expected[0] = xor(expected[0], narrow.first_lane(narrow.aes(a, k)));
+        expected[1] = xor(expected[1], narrow.first_lane(narrow.aes_last(a, k)));
+        expected[2] = xor(expected[2], xor(narrow.first_lane(narrow.aes(a, k)), ROUND[1]));
     }
-    known(&ROUND, false)
-        && known(&LAST_ROUND, true)
-        && [one(round), one(last_round), one(xored)] == expected
-        && isa.first_lane(a) == block(0)
-        && (0..=I::LANES).all(|n| lanes_hold(isa, &message, n))
+    holds &= found == expected;
+    holds &= isa.first_lane(a) == block(0);
+    for n in 0..=I::LANES {
+        holds &= lanes_hold(isa, &message, n);
+    }
+    holds
 }
 
 /// Partial loads, counters and spread pieces, seen through the xor of the lanes.
@@ -75,7 +82,6 @@ fn lanes_hold<I: Isa>(isa: I, message: &[u8; 16 * MOST], n: usize) -> bool {
     let counter = isa.counter(first.wrapping_sub(I::LANES as u64));
     let encoded = isa.encode(isa.advance(counter), isa.form(&FORM));
     let spread = isa.spread(STEP);
-    let one = |a| isa.narrow().first_lane(isa.fold(a));
     let mut blocks = [0; 16];
     let mut counters = [0; 16];
     let mut pieces = [0; 16];
@@ -96,11 +102,11 @@ fn lanes_hold<I: Isa>(isa: I, message: &[u8; 16 * MOST], n: usize) -> bool {
     }
     let whole = isa.load(&message[..16 * I::LANES]);
     let last = isa.last_lane(&ROUND[0]);
-    one(isa.load_lanes(&message[..16 * n])) == blocks
-        && one(isa.keep_lanes(whole, n)) == blocks
-        && one(isa.keep_lanes(encoded, n)) == counters
-        && one(isa.load_spread_lanes(message, AT, n, spread)) == pieces
-        && (n < I::LANES || one(isa.load_spread::<1>(message, AT, spread)[0]) == pieces)
-        && one(isa.keep_lanes(last, n)) == if n == I::LANES { ROUND[0] } else { [0; 16] }
+    folded(isa, isa.load_lanes(&message[..16 * n])) == blocks
+        && folded(isa, isa.keep_lanes(whole, n)) == blocks
+        && folded(isa, isa.keep_lanes(encoded, n)) == counters
+        && folded(isa, isa.load_spread_lanes(message, AT, n, spread)) == pieces
+        && (n < I::LANES || folded(isa, isa.load_spread::<1>(message, AT, spread)[0]) == pieces)
+        && folded(isa, isa.keep_lanes(last, n)) == if n == I::LANES { ROUND[0] } else { [0; 16] }
         && isa.narrow().first_lane(isa.tail(&message[..n])) == super::zero_filled(&message[..n])
 }
