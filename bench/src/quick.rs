@@ -3,8 +3,8 @@
 use std::hint::black_box;
 
 use tagmac::cipher::{Aes128, Cipher};
-use tagmac::isa::Level;
 use tagmac::hazmat::Hash;
+use tagmac::isa::Level;
 use tagmac::{EliMac, LightMac, Mac, Pmac, Tag};
 
 use crate::ceiling::round_ns;
@@ -136,6 +136,8 @@ fn row(contender: &Contender, witness: &Contender, message: &[u8], round: f64) {
         }
     }
     print!("{ceiling:9.3}{share:7.2}");
-    SHORT.iter().for_each(|n| print!("{:10.0}", chained(contender, &message[..*n], cycles_per_ns())));
+    SHORT
+        .iter()
+        .for_each(|n| print!("{:10.0}", chained(contender, &message[..*n], cycles_per_ns())));
     println!("{short}");
 }

@@ -52,7 +52,7 @@ pub trait Mac: Send + Sync {
             return hash.level().run(close);
         }
         let one_shot = OneShot { mac: self, nonce, message, cut };
-        if cut <= 8 * hash.block() {
+        if cut <= hash.level().few() * hash.block() {
             return hash.level().run(Few(one_shot));
         }
         hash.level().run(one_shot)
@@ -99,7 +99,7 @@ impl<M: Mac + ?Sized> Kernel for OneShot<'_, M> {
     }
 }
 
-/// A message of few blocks: on most rungs they cost least side by side.
+/// A message of few blocks, on the one-block rung.
 struct Few<'a, M: Mac + ?Sized>(OneShot<'a, M>);
 
 impl<M: Mac + ?Sized> Kernel for Few<'_, M> {
@@ -107,7 +107,10 @@ impl<M: Mac + ?Sized> Kernel for Few<'_, M> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
-        if I::TOGETHER { self.0.run(isa) } else { self.0.run(isa.narrow()) }
+        if I::FEW == 0 {
+            unreachable!("no message has that few blocks")
+        }
+        self.0.run(isa.narrow())
     }
 }
 

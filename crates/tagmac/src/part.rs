@@ -107,11 +107,12 @@ impl<H: Hash> Part<H> {
     }
 }
 
-struct Absorb<'a, H: Hash> {
-    hash: &'a H,
-    sum: &'a mut H::Sum,
-    at: u64,
-    blocks: &'a [u8],
+/// Adds whole blocks to a sum.
+pub(crate) struct Absorb<'a, H: Hash> {
+    pub(crate) hash: &'a H,
+    pub(crate) sum: &'a mut H::Sum,
+    pub(crate) at: u64,
+    pub(crate) blocks: &'a [u8],
 }
 
 impl<H: Hash> Kernel for Absorb<'_, H> {

@@ -6,10 +6,9 @@ use zeroize::Zeroize;
 
 use crate::bits::Bits;
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, within_limit};
-use crate::isa::{Isa, Kernel};
+use crate::hash::{Hash, whole, within_limit};
 use crate::mac::Mac;
-use crate::part::Close;
+use crate::part::{Absorb, Close};
 use crate::tag::Tag;
 
 /// A message that comes in pieces. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
@@ -69,7 +68,7 @@ impl<R: Deref<Target: Mac>> Stream<R> {
             if data.len() < room + <R::Target as Mac>::Hash::HOLDS_LAST as usize {
                 state.hold(data);
             } else {
-                hash.level().run(Update { hash, state, data });
+                state.absorb(hash, data);
             }
         }
         self
@@ -114,34 +113,23 @@ impl<H: Hash> State<H> {
         free[..data.len()].copy_from_slice(data);
         self.held_bytes += data.len();
     }
-}
 
-/// Absorbs what is held and all whole blocks of `data`, which together are more than can be held.
-struct Update<'a, H: Hash> {
-    hash: &'a H,
-    state: &'a mut State<H>,
-    data: &'a [u8],
-}
-
-impl<H: Hash> Kernel for Update<'_, H> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        let Update { hash, state, mut data } = self;
-        let block = hash.block();
-        if state.held_bytes > 0 {
-            let (fill, rest) = data.split_at(block - state.held_bytes);
-            state.hold(fill);
-            hash.absorb(isa, &mut state.sum, state.at, &state.held.as_mut()[..block]);
-            state.at += block as u64;
-            state.held_bytes = 0;
+    /// Absorbs what is held and all whole blocks of `data`, together more than can be held.
+    fn absorb(&mut self, hash: &H, mut data: &[u8]) {
+        if self.held_bytes > 0 {
+            let (fill, rest) = data.split_at(hash.block() - self.held_bytes);
+            self.hold(fill);
+            let (sum, at, blocks) = (&mut self.sum, self.at, &self.held.as_mut()[..hash.block()]);
+            hash.level().run(Absorb { hash, sum, at, blocks });
+            self.at += hash.block() as u64;
+            self.held_bytes = 0;
             data = rest;
         }
-        let cut = crate::hash::whole(hash, data.into());
-        hash.absorb(isa, &mut state.sum, state.at, &data[..cut]);
-        state.at += cut as u64;
-        state.hold(&data[cut..]);
+        let cut = whole(hash, data.into());
+        let (sum, at, blocks) = (&mut self.sum, self.at, &data[..cut]);
+        hash.level().run(Absorb { hash, sum, at, blocks });
+        self.at += cut as u64;
+        self.hold(&data[cut..]);
     }
 }
 

@@ -92,13 +92,7 @@ impl Data {
 
     /// Everything that a kernel may have written.
     fn results(&self) -> impl PartialEq {
-        (
-            &self.out8[..],
-            &self.out16[..],
-            &self.out32[..],
-            &self.out64[..],
-            &self.out128[..],
-        )
+        (&self.out8[..], &self.out16[..], &self.out32[..], &self.out64[..], &self.out128[..])
     }
 }
 
@@ -247,16 +241,8 @@ fn masks<const O: bool, V>(d: &mut Data, n: usize) {
         let (b, h) = (o::<O, _>(d.b[i]), o::<O, _>(d.h[i]));
         let (w, q, r) = (o::<O, _>(d.w[i]), o::<O, _>(d.q[i]), o::<O, _>(d.r[i]));
         d.out64[i] = o::<O, _>(if b > h as u8 { q } else { r.wrapping_neg() });
-        d.out32[i] = o::<O, _>(if q < r {
-            w
-        } else {
-            u32::from(h).wrapping_mul(w)
-        });
-        d.out16[i] = o::<O, _>(if (w as i32) < -1 || r == 0 {
-            h.swap_bytes()
-        } else {
-            !h
-        });
+        d.out32[i] = o::<O, _>(if q < r { w } else { u32::from(h).wrapping_mul(w) });
+        d.out16[i] = o::<O, _>(if (w as i32) < -1 || r == 0 { h.swap_bytes() } else { !h });
         d.out8[i] = o::<O, _>(if q == r { 1 } else { b & 0x0f });
         differ = o::<O, _>(differ | b ^ h as u8);
         count = o::<O, _>(count + u64::from(b == (q >> 8) as u8));
@@ -341,10 +327,7 @@ fn helper<const O: bool, V: Vector>(d: &mut Data, n: usize) {
         for j in 0..per {
             // SAFETY: the 64 bytes are in the arrays, as `8 * i + 8 <= n <= N`.
             let pair = unsafe {
-                [
-                    q.cast::<V>().add(j).read_unaligned(),
-                    r.cast::<V>().add(j).read_unaligned(),
-                ]
+                [q.cast::<V>().add(j).read_unaligned(), r.cast::<V>().add(j).read_unaligned()]
             };
             sum = sum.wrapping_add(o::<O, _>(near(&pair)));
         }
@@ -377,11 +360,7 @@ kernels! {
 }
 
 /// Name, reference, and the code under test.
-type Row = (
-    &'static str,
-    fn(&mut Data, usize),
-    unsafe fn(&mut Data, usize),
-);
+type Row = (&'static str, fn(&mut Data, usize), unsafe fn(&mut Data, usize));
 
 /// # Safety
 /// The CPU has the features of the code under test.

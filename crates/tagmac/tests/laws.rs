@@ -2,8 +2,8 @@
 //! gives the one-shot tag, and all rungs give the same tag.
 
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher};
-use tagmac::isa::Level;
 use tagmac::hazmat::{Hash, Part};
+use tagmac::isa::Level;
 use tagmac::{Bits, EliMac, Error, LightMac, Mac, Pmac, Tag, threads};
 
 /// Lengths around every edge: blocks, vectors, eight vectors, periods, and each of them one off.
@@ -126,8 +126,11 @@ fn any_cut_gives_the_one_shot_tag() {
                     assert!(mac.streamed(&pieces) == Ok(tag), "{} by {piece}", at());
                 }
                 let blocks = length.saturating_sub(1) / block;
-                for cuts in [vec![], vec![0], vec![1, 2], vec![blocks / 2], vec![blocks / 3, blocks]] {
-                    let mut ends: Vec<usize> = cuts.iter().map(|c| c.min(&blocks) * block).collect();
+                for cuts in
+                    [vec![], vec![0], vec![1, 2], vec![blocks / 2], vec![blocks / 3, blocks]]
+                {
+                    let mut ends: Vec<usize> =
+                        cuts.iter().map(|c| c.min(&blocks) * block).collect();
                     ends.sort();
                     for from_the_right in [false, true] {
                         let joined = mac.joined(&message, &ends, from_the_right);

@@ -32,7 +32,8 @@ fn agrees_on_random_messages() {
     let mut count = 0;
     for line in BufReader::new(child.stdout.take().expect("a pipe")).lines() {
         let row: Value = serde_json::from_str(&line.expect("a line")).expect("an object");
-        let algorithm = Algorithm::named(row["algorithm"].as_str().expect("a name")).expect("known");
+        let algorithm =
+            Algorithm::named(row["algorithm"].as_str().expect("a name")).expect("known");
         let bits = row["tag_bits"].as_u64().expect("a number") as usize;
         let tag = Tag::new(&hex(&row, "tag"), bits).expect("a tag");
         let (key, message) = (hex(&row, "key"), hex(&row, "msg"));

@@ -22,7 +22,8 @@ fn rows_say_what_the_macs_do() {
         }
         for bytes in [0, *algorithm.key_bytes().start() - 1, *algorithm.key_bytes().end() + 1] {
             let refused = AnyMac::new(algorithm, &vec![0; bytes]).map(|_| ());
-            let is_length = matches!(refused, Err(Error::KeyLength { found, .. }) if found == bytes);
+            let is_length =
+                matches!(refused, Err(Error::KeyLength { found, .. }) if found == bytes);
             assert!(is_length, "{algorithm} with {bytes} bytes of key: {refused:?}");
         }
     }
@@ -62,7 +63,8 @@ fn parts_of_every_mac_that_has_them() {
 
 #[test]
 fn parts_of_another_kind_are_refused() {
-    let make = |name| AnyMac::new(Algorithm::named(name).expect("known"), &[1; 16]).expect("16 bytes");
+    let make =
+        |name| AnyMac::new(Algorithm::named(name).expect("known"), &[1; 16]).expect("16 bytes");
     let (pmac, cmac) = (make("PMAC-AES128"), make("CMAC-AES128"));
     assert!(cmac.parts().is_none());
     let elimac = AnyMac::new(Algorithm::named("ELIMAC-AES128").expect("known"), &[1; 32]);

@@ -159,11 +159,7 @@ impl<'a> Subkeys for Computed<'a> {
     }
 
     #[inline(always)]
-    fn next<I: Isa, const N: usize>(
-        &mut self,
-        isa: I,
-        (keys, form): &Self::Ready<I>,
-    ) -> [I::V; N] {
+    fn next<I: Isa, const N: usize>(&mut self, isa: I, (keys, form): &Self::Ready<I>) -> [I::V; N] {
         let mut counter = isa.counter(self.i);
         let mut x = [keys.whitening(); N];
         for x in &mut x {

@@ -217,12 +217,7 @@ impl<'a, C: Cipher> Terms for PmacTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn add<I: Isa, const N: usize>(
-        &mut self,
-        isa: I,
-        keys: &C::Keys<'a, I>,
-        sum: I::V,
-    ) -> I::V {
+    fn add<I: Isa, const N: usize>(&mut self, isa: I, keys: &C::Keys<'a, I>, sum: I::V) -> I::V {
         let base = C::whiten(isa, keys, isa.splat(&self.base));
         let (now, offsets) = self.next(I::LANES * N);
         let mut x = [base; N];
@@ -300,8 +295,8 @@ impl<C: Cipher> Hash for Pmac<C> {
         loop {
             if terms.j == 0 {
                 while left >= PERIOD {
-                    for _ in 0..PERIOD / (8 * I::LANES) {
-                        adder.vectors::<_, 8>(&mut terms, &ready);
+                    for _ in 0..PERIOD / (I::VECTORS * I::LANES) {
+                        adder.flight(&mut terms, &ready);
                     }
                     left -= PERIOD;
                 }

@@ -115,8 +115,19 @@ impl<I: Isa> Adder<I> {
 
     /// Adds the terms of the next `N` vectors.
     #[inline(always)]
-    pub(super) fn vectors<T: Terms, const N: usize>(&mut self, terms: &mut T, ready: &T::Ready<I>) {
+    fn vectors<T: Terms, const N: usize>(&mut self, terms: &mut T, ready: &T::Ready<I>) {
         self.sum = terms.add::<I, N>(self.isa, ready, self.sum);
+    }
+
+    /// Adds the terms of the next `VECTORS` vectors.
+    #[inline(always)]
+    pub(super) fn flight<T: Terms>(&mut self, terms: &mut T, ready: &T::Ready<I>) {
+        const { assert!(I::VECTORS == 1 || I::VECTORS == 8) };
+        if I::VECTORS == 8 {
+            self.vectors::<T, 8>(terms, ready);
+        } else {
+            self.vectors::<T, 1>(terms, ready);
+        }
     }
 
     /// Adds the terms of the next `n` blocks, at most `LANES`.
@@ -130,17 +141,19 @@ impl<I: Isa> Adder<I> {
     #[inline(always)]
     pub(super) fn all<T: Terms>(&mut self, terms: &mut T, ready: &T::Ready<I>, blocks: usize) {
         let vectors = blocks / I::LANES;
-        for _ in 0..vectors / 8 {
-            self.vectors::<T, 8>(terms, ready);
+        for _ in 0..vectors / I::VECTORS {
+            self.flight(terms, ready);
         }
-        if vectors & 4 != 0 {
-            self.vectors::<T, 4>(terms, ready);
-        }
-        if vectors & 2 != 0 {
-            self.vectors::<T, 2>(terms, ready);
-        }
-        if vectors & 1 != 0 {
-            self.vectors::<T, 1>(terms, ready);
+        if I::VECTORS == 8 {
+            if vectors & 4 != 0 {
+                self.vectors::<T, 4>(terms, ready);
+            }
+            if vectors & 2 != 0 {
+                self.vectors::<T, 2>(terms, ready);
+            }
+            if vectors & 1 != 0 {
+                self.vectors::<T, 1>(terms, ready);
+            }
         }
         if !blocks.is_multiple_of(I::LANES) {
             self.lanes(terms, ready, blocks % I::LANES);
@@ -157,7 +170,7 @@ impl<I: Isa> Adder<I> {
     ) {
         let group = 8 * I::LANES;
         let head = (group - terms.number() as usize % group) % group;
-        if left >= head + group {
+        if I::VECTORS == 8 && left >= head + group {
             self.all(terms, ready, head);
             left -= head;
             let places = terms.places(self.isa, ready);

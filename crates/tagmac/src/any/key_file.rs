@@ -34,7 +34,7 @@ const HEX: &str = "lower-case hex digits";
 /// ```
 /// use std::time::SystemTime;
 /// use tagmac::any::{Algorithm, AnyMac, KeyFile};
-/// let file = KeyFile::generate(Algorithm::named("PMAC-AES128")?, SystemTime::now())?;
+/// let file = KeyFile::generate(Algorithm::default(), SystemTime::now())?;
 /// let again = KeyFile::parse(file.to_text().as_bytes())?;
 /// assert_eq!(file.id(), again.id());
 /// let mac = AnyMac::new(again.algorithm(), again.key())?;
@@ -198,6 +198,9 @@ impl KeyFile {
             }
             _ => KeyFileError::NotAKeyFile,
         })?;
+        if version.ends_with('\r') {
+            return Err(lines.wrong("a line that ends in a line feed alone", "a carriage return"));
+        }
         if version != VERSION {
             let found = version.chars().filter(char::is_ascii_graphic).take(20).collect();
             return Err(KeyFileError::Version { found });
@@ -221,9 +224,13 @@ impl KeyFile {
         if found != checksum(above) {
             return Err(KeyFileError::Checksum);
         }
+        lines.line = 2;
+        // The message about an unknown name repeats it, so it has to be fit for a message.
+        if name.len() > 64 || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(lines.wrong("a name of letters, digits and dashes", "another text"));
+        }
         let algorithm = Algorithm::named(name).map_err(KeyFileError::Algorithm)?;
         if algorithm.name() != name {
-            lines.line = 2;
             return Err(lines.wrong("the name in full and in capitals", "another form of it"));
         }
         algorithm.check_key(key.len()).map_err(KeyFileError::KeyLength)?;
@@ -288,7 +295,9 @@ fn hex(bytes: &[u8]) -> String {
 
 /// `2026-11-21T10:00:00Z`, from the days since 1970 by the calendar's 400-year cycle.
 fn date(time: SystemTime) -> String {
-    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    // The format has four digits for the year: a clock that is out of them stops at the last.
+    const LAST: u64 = 253_402_300_799;
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()).min(LAST);
     let (days, second) = (seconds / 86400, seconds % 86400);
     // Years that begin in March end with the leap day, so no month needs a case of its own.
     let since_march_0 = days + 719_468;
@@ -321,7 +330,7 @@ mod tests {
     }
 
     fn pmac() -> Algorithm {
-        Algorithm::named("PMAC-AES128").unwrap()
+        Algorithm::default()
     }
 
     fn example() -> KeyFile {
@@ -375,6 +384,8 @@ mod tests {
             (1_709_251_199, "2024-02-29T23:59:59Z"),
             (1_735_689_599, "2024-12-31T23:59:59Z"),
             (4_107_542_400, "2100-03-01T00:00:00Z"),
+            (253_402_300_799, "9999-12-31T23:59:59Z"),
+            (253_402_300_800, "9999-12-31T23:59:59Z"),
         ];
         for (seconds, text) in cases {
             assert_eq!(date(at(seconds)), text);
@@ -403,6 +414,8 @@ mod tests {
         let cases = [
             (1, "tagmac-key-2", "line 1: expected 'tagmac-key-1', found version '2'"),
             (1, "secret", "line 1: expected 'tagmac-key-1', found something else"),
+            (1, "tagmac-key-1\r", "line 1: expected a line that ends in a line feed alone"),
+            (2, "algorithm: ROT\u{1b}[1m", "line 2: expected a name of letters, digits and dashes"),
             (2, "algorithm: ROT13", "line 2: unknown algorithm 'ROT13'"),
             (2, "algorithm: LIGHTMAC-AES128-S9", "line 2: expected LightMAC's counter length"),
             (2, "algorithm: pmac-aes128", "line 2: expected the name in full and in capitals"),

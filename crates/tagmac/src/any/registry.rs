@@ -262,7 +262,11 @@ impl Algorithm {
     /// [`Error::KeyLength`] unless the algorithm takes keys of that many bytes.
     pub fn check_key(self, found: usize) -> Result<(), Error> {
         let (min, max) = (self.0.min_key, self.0.max_key);
-        if (min..=max).contains(&found) { Ok(()) } else { Err(Error::KeyLength { min, max, found }) }
+        if (min..=max).contains(&found) {
+            Ok(())
+        } else {
+            Err(Error::KeyLength { min, max, found })
+        }
     }
 
     /// Refuses a tag length.
@@ -281,6 +285,17 @@ impl Algorithm {
 
     pub(super) fn make(self, key: &[u8], tag_bits: usize, level: Level) -> Result<Inner, Error> {
         (self.0.make)(key, tag_bits, level)
+    }
+}
+
+/// PMAC-AES128: what new keys are for where nothing else is asked.
+///
+/// ```
+/// assert_eq!(tagmac::any::Algorithm::default().name(), "PMAC-AES128");
+/// ```
+impl Default for Algorithm {
+    fn default() -> Algorithm {
+        Algorithm(&ROWS[0])
     }
 }
 

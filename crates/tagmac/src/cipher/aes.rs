@@ -90,7 +90,11 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
     pub(crate) fn add_rounds<const N: usize>(&self, isa: I, sum: I::V, x: [I::V; N]) -> I::V {
         if !N.is_multiple_of(4) {
             let x = self.rounds(isa, x);
-            return x.into_iter().fold(sum, #[inline(always)] |sum, x| isa.xor(sum, x));
+            return x.into_iter().fold(
+                sum,
+                #[inline(always)]
+                |sum, x| isa.xor(sum, x),
+            );
         }
         let x = self.first_rounds(isa, x);
         let mut sums = [sum, isa.splat(&[0; 16])];

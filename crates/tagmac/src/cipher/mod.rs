@@ -52,7 +52,11 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         x: [I::V; N],
     ) -> I::V {
         let x = Self::encrypt_whitened(isa, keys, x);
-        x.into_iter().fold(sum, #[inline(always)] |sum, x| isa.xor(sum, x))
+        x.into_iter().fold(
+            sum,
+            #[inline(always)]
+            |sum, x| isa.xor(sum, x),
+        )
     }
 
     /// E_K of one block on the one-block rung.

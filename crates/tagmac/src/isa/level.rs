@@ -38,6 +38,12 @@ macro_rules! levels {
                 match self.0 { $($(#[$cfg])? Rung::$rung(_) => <$rung as Isa>::NAME),+ }
             }
 
+            /// See [`Isa::FEW`].
+            #[inline(always)]
+            pub(crate) fn few(self) -> usize {
+                match self.0 { $($(#[$cfg])? Rung::$rung(_) => <$rung as Isa>::FEW),+ }
+            }
+
             /// Runs a kernel on this rung.
             #[inline(always)]
             pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
@@ -51,11 +57,16 @@ macro_rules! levels {
 
 levels!(
     Portable,
-    #[cfg(target_arch = "x86_64")] Aesni,
-    #[cfg(target_arch = "x86_64")] Avx2,
-    #[cfg(target_arch = "x86_64")] Vaes,
-    #[cfg(target_arch = "x86_64")] Avx512,
-    #[cfg(target_arch = "aarch64")] Neon
+    #[cfg(target_arch = "x86_64")]
+    Aesni,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Vaes,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    #[cfg(target_arch = "aarch64")]
+    Neon
 );
 
 /// A rung that this CPU has and that gave the right known answers in this process.

@@ -8,13 +8,13 @@
 //! Every function and closure that a kernel passes through needs `#[inline(always)]`. Without it
 //! the result stays right and every instruction becomes a call; `scripts/check-asm` tells.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod level;
 mod portable;
 mod proof;
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod rung;
-#[cfg(target_arch = "aarch64")]
-mod aarch64;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -32,8 +32,11 @@ pub trait Isa: Copy + Send + Sync + 'static {
     const NAME: &'static str;
     /// Blocks in a vector.
     const LANES: usize;
-    /// Whether a few blocks cost less in one vector than side by side on the one-block rung.
-    const TOGETHER: bool;
+    /// Vectors worth having in flight: 8 where instructions overlap, 1 where a vector keeps the
+    /// CPU busy by itself.
+    const VECTORS: usize;
+    /// Messages of up to so many blocks cost less on the one-block rung; 0 if this is it.
+    const FEW: usize;
 
     /// A vector of blocks.
     type V: Copy;

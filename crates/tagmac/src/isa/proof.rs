@@ -33,7 +33,8 @@ fn folded<I: Isa>(isa: I, a: I::V) -> Block {
 pub(super) fn holds<I: Isa>(isa: I) -> bool {
     let narrow = isa.narrow();
     let round = narrow.first_lane(narrow.aes(narrow.splat(&ROUND[0]), narrow.splat(&ROUND[1])));
-    let last = narrow.first_lane(narrow.aes_last(narrow.splat(&LAST_ROUND[0]), narrow.splat(&LAST_ROUND[1])));
+    let last = narrow
+        .first_lane(narrow.aes_last(narrow.splat(&LAST_ROUND[0]), narrow.splat(&LAST_ROUND[1])));
     let mut holds = round == ROUND[2] && last == LAST_ROUND[2];
 
     // Blocks unlike each other in every byte, and what the narrow rung makes of each.

@@ -21,7 +21,8 @@ pub struct Spread {
 impl Isa for Neon {
     const NAME: &'static str = "neon";
     const LANES: usize = 1;
-    const TOGETHER: bool = false;
+    const VECTORS: usize = 8;
+    const FEW: usize = 0;
     type V = uint8x16_t;
     type Counter = uint64x2_t;
     type Form = uint8x16_t;

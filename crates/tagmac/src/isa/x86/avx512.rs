@@ -57,7 +57,8 @@ impl Avx512 {
 impl Isa for Avx512 {
     const NAME: &'static str = "avx512";
     const LANES: usize = 4;
-    const TOGETHER: bool = false;
+    const VECTORS: usize = 8;
+    const FEW: usize = 8;
     type V = __m512i;
     type Counter = __m512i;
     type Form = __m512i;
@@ -132,10 +133,8 @@ impl Isa for Avx512 {
     fn fold(self, a: __m512i) -> __m128i {
         // SAFETY: `self` is proof of avx512f, which includes avx2.
         unsafe {
-            let half = _mm256_xor_si256(
-                _mm512_castsi512_si256(a),
-                _mm512_extracti64x4_epi64::<1>(a),
-            );
+            let half =
+                _mm256_xor_si256(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64::<1>(a));
             _mm_xor_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256::<1>(half))
         }
     }
@@ -197,12 +196,7 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn load_spread<const N: usize>(
-        self,
-        data: &[u8],
-        at: usize,
-        spread: Spread,
-    ) -> [__m512i; N] {
+    fn load_spread<const N: usize>(self, data: &[u8], at: usize, spread: Spread) -> [__m512i; N] {
         let data = &data[at..];
         assert!(data.len() >= 4 * N * spread.step);
         let mut x = [spread.index; N];

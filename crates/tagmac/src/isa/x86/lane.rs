@@ -82,7 +82,8 @@ pub(super) fn first_block(data: &[u8], at: usize, step: usize, pieces: usize) ->
 impl<L: Lane> Isa for L {
     const NAME: &'static str = <L as Lane>::NAME;
     const LANES: usize = 1;
-    const TOGETHER: bool = false;
+    const VECTORS: usize = 8;
+    const FEW: usize = 0;
     type V = __m128i;
     type Counter = __m128i;
     type Form = __m128i;
@@ -203,12 +204,7 @@ impl<L: Lane> Isa for L {
     }
 
     #[inline(always)]
-    fn load_spread<const N: usize>(
-        self,
-        data: &[u8],
-        at: usize,
-        spread: Spread,
-    ) -> [__m128i; N] {
+    fn load_spread<const N: usize>(self, data: &[u8], at: usize, spread: Spread) -> [__m128i; N] {
         let first = first_block(data, at, spread.step, N);
         let mut x = [spread.mask; N];
         for (v, x) in x.iter_mut().enumerate() {

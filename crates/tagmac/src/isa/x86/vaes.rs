@@ -2,8 +2,8 @@
 
 use core::arch::x86_64::*;
 
-use super::lane::{first_block, last_bytes};
 use super::Avx2;
+use super::lane::{first_block, last_bytes};
 use crate::isa::rung::rung;
 use crate::isa::{Block, Isa};
 
@@ -30,7 +30,8 @@ fn pair(low: __m128i, high: __m128i) -> __m256i {
 impl Isa for Vaes {
     const NAME: &'static str = "vaes";
     const LANES: usize = 2;
-    const TOGETHER: bool = false;
+    const VECTORS: usize = 8;
+    const FEW: usize = 8;
     type V = __m256i;
     type Counter = __m256i;
     type Form = __m256i;
@@ -169,12 +170,7 @@ impl Isa for Vaes {
     }
 
     #[inline(always)]
-    fn load_spread<const N: usize>(
-        self,
-        data: &[u8],
-        at: usize,
-        spread: Spread,
-    ) -> [__m256i; N] {
+    fn load_spread<const N: usize>(self, data: &[u8], at: usize, spread: Spread) -> [__m256i; N] {
         let step = spread.step;
         let first = first_block(data, at, step, 2 * N);
         let mut x = [spread.mask; N];

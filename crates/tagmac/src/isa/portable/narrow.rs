@@ -1,0 +1,206 @@
+//! One block in two words:
+//!
+//! ```text
+//! bit 16r + 4c + b mod 4 of word b / 4  =  bit b of byte (r, c)
+//! ```
+//!
+//! The same formulas as [`super`], for the same sources. Fast because only the circuit takes a
+//! word for each plane, and gets it by a shift that leaves other planes' bits between: all else
+//! works on two words instead of eight.
+
+use super::planes::{columns, from_columns};
+use super::sbox::sub_bytes;
+use super::{PortableNarrow, written};
+use crate::isa::{Block, Isa, zero_filled, zeros_before};
+
+/// A block, with four planes in each word.
+pub(super) type Nibbles = [u64; 2];
+
+/// Bit 0 of every nibble: one plane.
+const PLANE: u64 = 0x1111_1111_1111_1111;
+/// Bits 0 to 3 of every byte.
+const LOW: u64 = 0x0f0f_0f0f_0f0f_0f0f;
+
+/// Swaps the bits of `w` under `mask` with those `by` places above.
+#[inline(always)]
+pub(super) fn swap(w: u64, by: u32, mask: u64) -> u64 {
+    let t = (w >> by ^ w) & mask;
+    w ^ t ^ t << by
+}
+
+/// A block to nibbles.
+#[inline(always)]
+fn pack(b: &Block) -> Nibbles {
+    let [even, odd] = columns(b);
+    [even & LOW | (odd & LOW) << 4, even >> 4 & LOW | odd & !LOW].map(
+        // A byte is in row r of two columns now, and goes from 32 (c / 2) + 8r to 16r + 8 (c / 2).
+        #[inline(always)]
+        |w| swap(swap(w, 16, 0x0000_0000_ffff_0000), 8, 0x0000_ff00_0000_ff00),
+    )
+}
+
+/// Nibbles to the block.
+#[inline(always)]
+fn unpack(a: Nibbles) -> Block {
+    let [low, high] = a.map(
+        #[inline(always)]
+        |w| swap(swap(w, 8, 0x0000_ff00_0000_ff00), 16, 0x0000_0000_ffff_0000),
+    );
+    from_columns([low & LOW | (high & LOW) << 4, low >> 4 & LOW | high & !LOW])
+}
+
+/// ShiftRows(SubBytes(a)).
+#[inline(always)]
+fn sub_shift([l, h]: Nibbles) -> Nibbles {
+    let s = sub_bytes([l, l >> 1, l >> 2, l >> 3, h, h >> 1, h >> 2, h >> 3]);
+    [[s[0], s[1], s[2], s[3]], [s[4], s[5], s[6], s[7]]].map(
+        #[inline(always)]
+        |[p, q, r, s]| {
+            let w = p & PLANE | (q & PLANE) << 1 | (r & PLANE) << 2 | (s & PLANE) << 3;
+            // Rows 2 and 3 turn by two columns, then rows 1 and 3 by one.
+            let w = swap(w, 8, 0x00ff_00ff_0000_0000);
+            let stay = w & 0x0000_ffff_0000_ffff;
+            stay | w >> 4 & 0x0fff_0000_0fff_0000 | w << 12 & 0xf000_0000_f000_0000
+        },
+    )
+}
+
+/// MixColumns, by the formula in [`super`].
+#[inline(always)]
+fn mix_columns([l, h]: Nibbles) -> Nibbles {
+    let (next_l, next_h) = (l.rotate_right(16), h.rotate_right(16));
+    let (t_l, t_h) = (l ^ next_l, h ^ next_h);
+    // 2t is t one plane up, and what leaves plane 7 comes back as 0x1b.
+    let top = t_h >> 3 & PLANE;
+    let twice_l = (t_l << 1 & !PLANE) ^ top ^ top << 1 ^ top << 3;
+    let twice_h = (t_h << 1 & !PLANE) ^ (t_l >> 3 & PLANE) ^ top;
+    [twice_l ^ next_l ^ t_l.rotate_right(32), twice_h ^ next_h ^ t_h.rotate_right(32)]
+}
+
+impl Isa for PortableNarrow {
+    const NAME: &'static str = "portable";
+    const LANES: usize = 1;
+    const VECTORS: usize = 1;
+    const FEW: usize = 0;
+    type V = Nibbles;
+    type Counter = u64;
+    type Form = Block;
+    type Spread = usize;
+    type Keys<'a, const R: usize> = &'a [Block; R];
+    type Narrow = Self;
+
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn splat(self, b: &Block) -> Nibbles {
+        pack(b)
+    }
+
+    #[inline(always)]
+    fn load(self, p: &[u8]) -> Nibbles {
+        pack(p.try_into().expect("one block"))
+    }
+
+    #[inline(always)]
+    fn load_lanes(self, p: &[u8]) -> Nibbles {
+        pack(&zero_filled(p))
+    }
+
+    #[inline(always)]
+    fn store_lanes(self, a: Nibbles, p: &mut [u8]) {
+        if let Some(p) = p.first_chunk_mut() {
+            *p = unpack(a);
+        }
+    }
+
+    #[inline(always)]
+    fn keep_lanes(self, a: Nibbles, n: usize) -> Nibbles {
+        if n == 0 { [0; 2] } else { a }
+    }
+
+    #[inline(always)]
+    fn last_lane(self, b: &Block) -> Nibbles {
+        pack(b)
+    }
+
+    #[inline(always)]
+    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
+        keys
+    }
+
+    #[inline(always)]
+    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Nibbles {
+        pack(&keys[r])
+    }
+
+    #[inline(always)]
+    fn first_lane(self, a: Nibbles) -> Block {
+        unpack(a)
+    }
+
+    #[inline(always)]
+    fn fold(self, a: Nibbles) -> Nibbles {
+        a
+    }
+
+    #[inline(always)]
+    fn xor(self, a: Nibbles, b: Nibbles) -> Nibbles {
+        [a[0] ^ b[0], a[1] ^ b[1]]
+    }
+
+    #[inline(always)]
+    fn aes(self, a: Nibbles, k: Nibbles) -> Nibbles {
+        self.xor(mix_columns(sub_shift(a)), k)
+    }
+
+    #[inline(always)]
+    fn aes_last(self, a: Nibbles, k: Nibbles) -> Nibbles {
+        self.xor(sub_shift(a), k)
+    }
+
+    #[inline(always)]
+    fn counter(self, first: u64) -> u64 {
+        first
+    }
+
+    #[inline(always)]
+    fn advance(self, c: u64) -> u64 {
+        c.wrapping_add(1)
+    }
+
+    #[inline(always)]
+    fn form(self, form: &Block) -> Block {
+        *form
+    }
+
+    #[inline(always)]
+    fn encode(self, c: u64, form: Block) -> Nibbles {
+        pack(&written(c, &form))
+    }
+
+    #[inline(always)]
+    fn spread(self, step: usize) -> usize {
+        step
+    }
+
+    #[inline(always)]
+    fn load_spread<const N: usize>(self, data: &[u8], at: usize, step: usize) -> [Nibbles; N] {
+        core::array::from_fn(
+            #[inline(always)]
+            |v| pack(&zeros_before(&data[at + v * step..][..step])),
+        )
+    }
+
+    #[inline(always)]
+    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Nibbles {
+        if n == 0 { [0; 2] } else { pack(&zeros_before(&data[at..at + step])) }
+    }
+}

@@ -1,0 +1,224 @@
+//! The layout of 16 blocks in planes, and AES rounds on it.
+
+use super::narrow::{Nibbles, swap};
+use super::sbox;
+use crate::isa::Block;
+
+/// Blocks in a vector.
+pub(super) const LANES: usize = 16;
+
+/// Words (b, r): 4 words of a plane side by side.
+pub(super) type Planes = [[u64; 4]; 8];
+
+/// Bit 0 of each of the four 16-bit fields of a word.
+pub(super) const ONES: u64 = 0x0001_0001_0001_0001;
+/// The low byte of each field.
+const BYTES: u64 = 0x00ff_00ff_00ff_00ff;
+
+/// Columns 0 and 2 of a block, columns 1 and 3.
+#[inline(always)]
+pub(super) fn columns(b: &Block) -> [u64; 2] {
+    let block = u128::from_le_bytes(*b);
+    let (first, second) = (block as u64, (block >> 64) as u64);
+    [first & 0xffff_ffff | second << 32, first >> 32 | second >> 32 << 32]
+}
+
+/// The inverse of [`columns`].
+#[inline(always)]
+pub(super) fn from_columns([even, odd]: [u64; 2]) -> Block {
+    let (first, second) = (even & 0xffff_ffff | odd << 32, even >> 32 | odd >> 32 << 32);
+    (first as u128 | (second as u128) << 64).to_le_bytes()
+}
+
+/// Exchanges the bits of `y` under `mask` with those of `x` that are `by` places higher.
+#[inline(always)]
+fn exchange(x: u64, y: u64, by: usize, mask: u64) -> (u64, u64) {
+    let t = (x >> by ^ y) & mask;
+    (x ^ t << by, y ^ t)
+}
+
+/// Rows 0 and 1 of a block, rows 2 and 3: byte (r, c) is byte `2c + r % 2` of word `r / 2`.
+#[inline(always)]
+fn row_pairs(b: &Block) -> (u64, u64) {
+    let [even, odd] = columns(b);
+    exchange(even, odd, 16, 0x0000_ffff_0000_ffff)
+}
+
+/// The inverse of [`row_pairs`].
+#[inline(always)]
+fn from_row_pairs(upper: u64, lower: u64) -> Block {
+    let (even, odd) = exchange(upper, lower, 16, 0x0000_ffff_0000_ffff);
+    from_columns([even, odd])
+}
+
+/// Exchanges bit b of each byte of words (j, r) with bit j of that byte of words (b, r). Its own
+/// inverse. Never inlined, because as a part of more it is no longer compiled to vectors.
+#[inline(never)]
+fn transpose(w: &mut Planes) {
+    const STEPS: [(usize, u64); 3] =
+        [(4, 0x0f0f_0f0f_0f0f_0f0f), (2, 0x3333_3333_3333_3333), (1, 0x5555_5555_5555_5555)];
+    for (step, mask) in STEPS {
+        for i in 0..8 {
+            if i & step == 0 {
+                for r in 0..4 {
+                    (w[i][r], w[i + step][r]) = exchange(w[i][r], w[i + step][r], step, mask);
+                }
+            }
+        }
+    }
+}
+
+/// Blocks to planes.
+#[inline(never)]
+pub(super) fn slice(p: &[u8; 16 * LANES]) -> Planes {
+    let mut w = [[0; 4]; 8];
+    let (blocks, _) = p.as_chunks();
+    for j in 0..8 {
+        // A word has one row: of block j in the low bytes, of block j + 8 in the high bytes.
+        let (low, high) = (row_pairs(&blocks[j]), row_pairs(&blocks[j + 8]));
+        (w[j][0], w[j][1]) = exchange(low.0, high.0, 8, BYTES);
+        (w[j][2], w[j][3]) = exchange(low.1, high.1, 8, BYTES);
+    }
+    transpose(&mut w);
+    w
+}
+
+/// Planes to blocks.
+#[inline(never)]
+pub(super) fn unslice(mut w: Planes) -> [u8; 16 * LANES] {
+    transpose(&mut w);
+    let mut p = [0; 16 * LANES];
+    let (blocks, _) = p.as_chunks_mut();
+    for j in 0..8 {
+        let (low, high) = exchange(w[j][0], w[j][1], 8, BYTES);
+        let (low2, high2) = exchange(w[j][2], w[j][3], 8, BYTES);
+        blocks[j] = from_row_pairs(low, low2);
+        blocks[j + 8] = from_row_pairs(high, high2);
+    }
+    p
+}
+
+/// One block in all lanes: each bit fills a field.
+#[inline]
+pub(super) fn fill(b: &Block) -> Planes {
+    let (upper, lower) = row_pairs(b);
+    fill_rows(&[upper & BYTES, upper >> 8 & BYTES, lower & BYTES, lower >> 8 & BYTES])
+}
+
+/// The rows' bytes are in the low bytes of fields. Never inlined, see [`transpose`].
+#[inline(never)]
+fn fill_rows(rows: &[u64; 4]) -> Planes {
+    let mut v = [[0; 4]; 8];
+    for b in 0..8 {
+        for r in 0..4 {
+            let top = rows[r] << (15 - b) & ONES << 15;
+            v[b][r] = top | (top - (top >> 15));
+        }
+    }
+    v
+}
+
+/// `a` where `mask` is set, zero elsewhere.
+#[inline(always)]
+pub(super) fn masked(mut a: Planes, mask: u64) -> Planes {
+    for word in a.as_flattened_mut() {
+        *word &= mask;
+    }
+    a
+}
+
+/// `x` and `y` in the place of one word: each field is halved, into the xor of its halves, and
+/// those of `y` come above those of `x`.
+#[inline(always)]
+fn merge(x: u64, y: u64, half: u32, mask: u64) -> u64 {
+    (x ^ x >> half) & mask | (y ^ y << half) & !mask
+}
+
+/// The xor of all lanes.
+#[inline(never)]
+pub(super) fn fold(a: &Planes) -> Nibbles {
+    let planes: [u64; 8] = core::array::from_fn(
+        #[inline(always)]
+        |b| {
+            let even = merge(a[b][0], a[b][2], 8, BYTES);
+            let odd = merge(a[b][1], a[b][3], 8, BYTES);
+            merge(even, odd, 4, 0x0f0f_0f0f_0f0f_0f0f)
+        },
+    );
+    core::array::from_fn(
+        #[inline(always)]
+        |h| {
+            let even = merge(planes[4 * h], planes[4 * h + 2], 2, 0x3333_3333_3333_3333);
+            let odd = merge(planes[4 * h + 1], planes[4 * h + 3], 2, 0x3333_3333_3333_3333);
+            let w = merge(even, odd, 1, 0x5555_5555_5555_5555);
+            // Bits 16c + 4r + b go to 16r + 4c + b.
+            swap(swap(w, 24, 0x0000_0000_ff00_ff00), 12, 0x0000_f0f0_0000_f0f0)
+        },
+    )
+}
+
+#[inline(always)]
+pub(super) fn xor(a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
+    core::array::from_fn(
+        #[inline(always)]
+        |r| a[r] ^ b[r],
+    )
+}
+
+/// Row `r + by` in the place of row r.
+#[inline(always)]
+fn turn(a: [u64; 4], by: usize) -> [u64; 4] {
+    core::array::from_fn(
+        #[inline(always)]
+        |r| a[(r + by) % 4],
+    )
+}
+
+#[inline(always)]
+fn sub_bytes(a: &mut Planes) {
+    // Nothing else in this loop: compilers then run it on two rows at once.
+    for r in 0..4 {
+        let column = core::array::from_fn(
+            #[inline(always)]
+            |b| a[b][r],
+        );
+        let s = sbox::sub_bytes::<u64>(column);
+        for b in 0..8 {
+            a[b][r] = s[b];
+        }
+    }
+}
+
+#[inline(always)]
+fn shift_rows(a: [u64; 4]) -> [u64; 4] {
+    core::array::from_fn(
+        #[inline(always)]
+        |r| a[r].rotate_right(16 * r as u32),
+    )
+}
+
+/// A round. Not always inlined: it is thousands of bytes of code, and a call costs little beside.
+#[inline]
+pub(super) fn round(a: &mut Planes, k: &Planes) {
+    sub_bytes(a);
+    // 2t is t one plane up, and what leaves plane 7 comes back as 0x1b.
+    let mut below = [0; 4];
+    for b in 0..8 {
+        let p = shift_rows(a[b]);
+        let t = xor(p, turn(p, 1));
+        a[b] = xor(xor(xor(below, turn(p, 1)), turn(t, 2)), k[b]);
+        below = t;
+    }
+    for b in [0, 1, 3, 4] {
+        a[b] = xor(a[b], below);
+    }
+}
+
+/// The last round, which has no MixColumns.
+#[inline]
+pub(super) fn last_round(a: &mut Planes, k: &Planes) {
+    sub_bytes(a);
+    for b in 0..8 {
+        a[b] = xor(shift_rows(a[b]), k[b]);
+    }
+}
