@@ -1,5 +1,9 @@
 //! One block in a `uint8x16_t`.
 
+// Compilers from 1.96 on warn where an intrinsic stands in a method without the feature. The
+// method is inlined into `Isa::run`'s function, which has it, and the intrinsic with it.
+#![allow(unknown_lints, inline_always_mismatching_target_features)]
+
 use core::arch::aarch64::*;
 
 use crate::isa::rung::rung;
