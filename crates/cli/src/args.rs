@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueEnum, value_parser};
 use tagmac::any::Algorithm;
 
 use crate::help;
@@ -12,8 +12,8 @@ use crate::help;
 /// The command line.
 #[derive(Parser)]
 #[command(name = "tagmac", version, about = "Tags files with a key and checks the tags")]
+#[command(bin_name = "tagmac")]
 #[command(long_about = help::ABOUT, after_help = help::AFTER, max_term_width = 100)]
-#[command(disable_help_subcommand = true)]
 pub struct Args {
     /// What to do.
     #[command(subcommand)]
@@ -49,7 +49,7 @@ pub enum Command {
 pub struct Keygen {
     /// The algorithm that the key is for
     #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
-    #[arg(hide_possible_values = true, default_value = "PMAC-AES128")]
+    #[arg(hide_possible_values = true, default_value_t)]
     pub algorithm: Algorithm,
     /// The new file
     #[arg(short, long, value_name = "FILE")]
@@ -81,8 +81,8 @@ pub struct Tag {
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
-    /// The files; '-' or none at all is standard input
-    #[arg(value_name = "FILE")]
+    /// The files; '-' is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
     pub files: Vec<PathBuf>,
 }
 
@@ -119,8 +119,8 @@ pub struct Check {
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
-    /// The lists; '-' or none at all is standard input
-    #[arg(value_name = "LIST")]
+    /// The lists; '-' is standard input
+    #[arg(value_name = "LIST", default_value = "-")]
     pub lists: Vec<PathBuf>,
 }
 
@@ -155,8 +155,9 @@ pub struct KeySource {
     #[arg(short, long, value_name = "FILE", help_heading = "Key")]
     pub key_file: Option<PathBuf>,
     /// An open file descriptor to read the key from
-    #[arg(long, value_name = "N", help_heading = "Key")]
-    pub key_fd: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(i32).range(0..))]
+    #[arg(help_heading = "Key")]
+    pub key_fd: Option<i32>,
     /// An environment variable that holds the key
     #[arg(long, value_name = "VAR", help_heading = "Key")]
     pub key_env: Option<OsString>,

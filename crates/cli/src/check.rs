@@ -2,9 +2,9 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tagmac::Tag;
 use tagmac::any::Algorithm;
@@ -14,36 +14,37 @@ use crate::error::{Error, Exit, Shown, say};
 use crate::line::{self, End, Line, Malformed};
 use crate::lines::Lines;
 use crate::mac::{self, Mac};
+use crate::output;
 use crate::progress::Progress;
-use crate::read::{Reader, Trouble};
+use crate::read::{self, Reader, Stdin, Trouble};
 use crate::record::{MalformedRecord, Record};
-use crate::{key, output};
 
 /// Checks the lists. `Some(exit)` if not all is good.
 pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
-    let stdin = [PathBuf::from("-")];
-    let lists = if args.lists.is_empty() { &stdin[..] } else { &args.lists };
+    let lists = &args.lists;
     if args.raw_tag.is_some() && lists.len() != 1 {
         let found = lists.len();
         return Err(Error::usage(format_args!("--raw-tag: expected one file, found {found}")));
     }
-    let names = lists.iter().chain(&args.raw_tag);
-    let stdins = names.filter(|name| name.as_os_str() == "-").count();
-    if stdins + key::is_stdin(&args.key) as usize > 1 {
-        return Err(Error::usage("standard input: expected one use of it, found more"));
-    }
+    let stdin = read::stdin_once(&args.key, lists.iter().chain(&args.raw_tag))?;
     let mac = mac::make(&args.key, args.status)?;
     let progress = Progress::new(args.reading.progress);
     let mut reader = Reader::new(&mac.mac, args.reading.num_threads, progress);
-    if key::is_stdin(&args.key) {
-        reader.take_stdin("the key");
-    } else if stdins > 0 && args.raw_tag.is_none() {
-        reader.take_stdin("the list");
+    match stdin {
+        Some(Stdin::Key) => reader.take_stdin("the key"),
+        Some(Stdin::Name) if args.raw_tag.is_none() => reader.take_stdin("the list"),
+        _ => {}
     }
-    let mut checker = Checker { args, mac: &mac, reader, seen: Seen::default() };
-    match &args.raw_tag {
-        Some(tag) => checker.raw(tag, &lists[0])?,
-        None => lists.iter().try_for_each(|list| checker.list(list))?,
+    let terminal = io::stdout().is_terminal();
+    let mut checker = Checker { args, mac: &mac, reader, terminal, seen: Seen::default() };
+    let done = match &args.raw_tag {
+        Some(tag) => checker.raw(tag, &lists[0]),
+        None => lists.iter().try_for_each(|list| checker.list(list)),
+    };
+    if let Err(error) = done {
+        // The check stops, but what was seen before stands: 1 wins over 4.
+        say(error);
+        checker.seen.io = true;
     }
     Ok(checker.seen.exit())
 }
@@ -92,6 +93,8 @@ struct Checker<'a> {
     args: &'a Check,
     mac: &'a Mac,
     reader: Reader<'a>,
+    /// Whether the verdicts go to a terminal.
+    terminal: bool,
     seen: Seen,
 }
 
@@ -134,19 +137,25 @@ impl Checker<'_> {
                 // What was read so far is no whole list, so there is no summary of it.
                 Err(error) => return self.unreadable_list(list, error),
             };
-            let Some(bytes) = line.bytes else {
-                self.malformed(list, line.number, Malformed::Long, b"", &mut counts)?;
-                continue;
-            };
-            if bytes.is_empty() || bytes.starts_with(b"#") {
+            let bytes = line.bytes.map(|bytes| match end {
+                // A list that was edited on Windows. A name's own carriage return is escaped.
+                End::Newline => bytes.strip_suffix(b"\r").unwrap_or(bytes),
+                End::Zero => bytes,
+            });
+            if bytes.is_some_and(|bytes| bytes.is_empty() || bytes.starts_with(b"#")) {
                 continue;
             }
-            match line::parse(bytes, end) {
+            match bytes.ok_or(Malformed::Long).and_then(|bytes| line::parse(bytes, end)) {
                 Ok(line) => {
                     counts.proper += 1;
                     self.line(&line, &mut counts)?;
                 }
-                Err(why) => self.malformed(list, line.number, why, bytes, &mut counts)?,
+                Err(why) => {
+                    counts.malformed += 1;
+                    let tell = self.args.warn || counts.malformed == 1;
+                    let found = bytes.map_or("a longer one".into(), excerpt);
+                    self.malformed(list, line.number, format!("{why}, found {found}"), tell)?;
+                }
             }
         }
         self.sum_up(list, &counts);
@@ -156,26 +165,21 @@ impl Checker<'_> {
     fn malformed(
         &mut self,
         list: &str,
-        number: u64,
-        why: Malformed,
-        found: &[u8],
-        counts: &mut Counts,
+        line: u64,
+        reason: String,
+        tell: bool,
     ) -> Result<(), Error> {
-        counts.malformed += 1;
         self.seen.mismatch = true;
-        let found = match why {
-            Malformed::Long => "a longer one".to_string(),
-            _ => format!("'{}'", Shown::bytes(&found[..found.len().min(60)])),
-        };
-        let reason = format!("{why}, found {found}");
-        if !self.args.status && (self.args.warn || counts.malformed == 1) {
-            say(format_args!("{list}: line {number}: {reason}"));
-        }
-        if !self.args.json || self.args.status {
+        if self.args.status {
             return Ok(());
         }
-        let (list, status) = (list.into(), "malformed");
-        output::json(&MalformedRecord { list, line: number, status, reason })
+        if tell {
+            say(format_args!("{list}: line {line}: {reason}"));
+        }
+        if !self.args.json {
+            return Ok(());
+        }
+        output::json(&MalformedRecord { list, line, status: "malformed", reason })
     }
 
     fn line(&mut self, line: &Line<'_>, counts: &mut Counts) -> Result<(), Error> {
@@ -257,7 +261,7 @@ impl Checker<'_> {
             }
         };
         if !self.args.json {
-            return output::write(&line::write_verdict(&line.name, text));
+            return output::write(&line::write_verdict(&line.name, text, self.terminal));
         }
         let tag = Some(base16ct::lower::encode_string(&line.tag));
         let record = Record::new(&line.name, self.mac, status);
@@ -290,6 +294,13 @@ impl Checker<'_> {
             say(format_args!("{list}: no file was verified"));
         }
     }
+}
+
+/// A malformed line, or its start with the mark that there is more.
+fn excerpt(line: &[u8]) -> String {
+    let start = &line[..line.len().min(60)];
+    let more = if start.len() < line.len() { "..." } else { "" };
+    format!("'{}'{more}", Shown::bytes(start))
 }
 
 /// The bytes of a raw tag; one more than the longest is enough to see that it is none.

@@ -86,7 +86,7 @@ impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for chunk in self.0.utf8_chunks() {
             for c in chunk.valid().chars() {
-                if c.is_control() || c == '\\' {
+                if c == '\\' || is_unseen(c) {
                     write!(f, "{}", c.escape_default())?;
                 } else {
                     write!(f, "{c}")?;
@@ -98,6 +98,15 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
+/// Whether the character does something to a line instead of standing in it: controls, line and
+/// paragraph ends, marks that turn the direction of writing, the mark of byte order.
+fn is_unseen(c: char) -> bool {
+    let turns = ['\u{61c}', '\u{200e}', '\u{200f}', '\u{feff}'].contains(&c)
+        || ('\u{2028}'..='\u{202e}').contains(&c)
+        || ('\u{2066}'..='\u{2069}').contains(&c);
+    c.is_control() || turns
+}
+
 #[cfg(test)]
 mod tests {
     use super::Shown;
@@ -107,5 +116,7 @@ mod tests {
         let shown = Shown::bytes("a\n\u{1b}[1mb\\é\u{ff}".as_bytes()).to_string();
         assert_eq!(shown, "a\\n\\u{1b}[1mb\\\\éÿ");
         assert_eq!(Shown::bytes(b"\xff\xfe").to_string(), "\\xff\\xfe");
+        let turned = Shown::bytes("\u{feff}KO\u{202e}: ".as_bytes()).to_string();
+        assert_eq!(turned, "\\u{feff}KO\\u{202e}: ");
     }
 }

@@ -53,6 +53,9 @@ The algorithm and the length of the tags come from the key file or from -a and -
 list: a line with another algorithm or length has FAILED. Empty lines and lines that begin with #
 are skipped.
 
+A tag is of a file's bytes, not of its name: the check does not see that lines are missing, or that
+two files and their tags have traded names.
+
 Examples:
   tagmac check -k my.key LIST
   tagmac check -k my.key --quiet < LIST

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ pub struct Key {
 /// Where the key is.
 enum Place<'a> {
     File(PathBuf),
-    Fd(u32),
+    Fd(i32),
     Env(&'a OsStr),
     Cmd(&'a OsStr),
 }
@@ -49,11 +50,6 @@ impl fmt::Display for Place<'_> {
             Place::Cmd(_) => write!(f, "--key-cmd"),
         }
     }
-}
-
-/// Whether the key takes up standard input.
-pub fn is_stdin(args: &KeyArgs) -> bool {
-    args.source.key_fd == Some(0)
 }
 
 /// Gets the key that the command line asks for.
@@ -97,22 +93,28 @@ fn own(text: &[u8], asked: Option<Algorithm>) -> Result<(Algorithm, Zeroizing<Ve
 fn foreign(text: &[u8], format: KeyFormat) -> Result<Zeroizing<Vec<u8>>, &'static str> {
     let line = text.strip_suffix(b"\n").unwrap_or(text);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    match format {
-        KeyFormat::Hex => base16ct::mixed::decode_vec(line)
-            .map(Zeroizing::new)
-            .map_err(|_| "expected an even number of hex digits, found something else"),
-        KeyFormat::Base64 => str::from_utf8(line)
-            .ok()
-            .and_then(|line| base64ct::Base64::decode_vec(line).ok())
-            .map(Zeroizing::new)
-            .ok_or("expected one line of base64 with padding, found something else"),
-        KeyFormat::Raw | KeyFormat::Auto => Ok(Zeroizing::new(text.to_vec())),
-    }
+    // What was decoded is wiped even where the rest cannot be.
+    let mut key = Zeroizing::new(text.to_vec());
+    let bytes = match format {
+        KeyFormat::Hex => base16ct::mixed::decode(line, &mut key)
+            .map_err(|_| "expected an even number of hex digits, found something else")?,
+        KeyFormat::Base64 => base64ct::Base64::decode(line, &mut key)
+            .map_err(|_| "expected one line of base64 with padding, found something else")?,
+        KeyFormat::Raw | KeyFormat::Auto => text,
+    };
+    let length = bytes.len();
+    key.truncate(length);
+    Ok(key)
 }
 
 impl Place<'_> {
     fn of(source: &KeySource) -> Result<Place<'_>, Error> {
         Ok(match source {
+            KeySource { key_file: Some(path), .. } if path.as_os_str() == "-" => {
+                return Err(Error::usage(
+                    "-k: expected a file, found '-'; --key-fd 0 is standard input",
+                ));
+            }
             KeySource { key_file: Some(path), .. } => Place::File(path.clone()),
             KeySource { key_fd: Some(fd), .. } => Place::Fd(*fd),
             KeySource { key_env: Some(name), .. } => Place::Env(name),
@@ -133,9 +135,7 @@ impl Place<'_> {
         let failed = |error: io::Error| Error::key(format_args!("{self}: {}", why(&error)));
         let bytes = match self {
             Place::File(path) => read_file(path, silent).map_err(failed)?,
-            Place::Fd(fd) => {
-                read(File::open(format!("/dev/fd/{fd}")).map_err(failed)?).map_err(failed)?
-            }
+            Place::Fd(fd) => open(*fd).and_then(read).map_err(failed)?,
             Place::Env(name) => match std::env::var_os(name) {
                 Some(value) => Zeroizing::new(value.into_vec()),
                 None => {
@@ -151,6 +151,14 @@ impl Place<'_> {
         }
         Ok(bytes)
     }
+}
+
+/// An open descriptor. To open /dev/fd instead would fail for sockets, and where there is no /proc.
+fn open(fd: i32) -> io::Result<File> {
+    // SAFETY: nothing else runs yet, so nothing closes the descriptor during the one call that it
+    // is borrowed for. If it is not open, the call fails.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    fd.try_clone_to_owned().map(File::from)
 }
 
 fn read_file(path: &Path, silent: bool) -> io::Result<Zeroizing<Vec<u8>>> {

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::error::Shown;
+
 /// What ends a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -85,8 +87,14 @@ pub fn write(form: Form, end: End, algorithm: &str, name: &[u8], tag: &str) -> V
     line
 }
 
-/// Writes `name: verdict`.
-pub fn write_verdict(name: &[u8], verdict: &str) -> Vec<u8> {
+/// Writes `name: verdict`. On a terminal the name shows what it holds: who made the list chose it,
+/// and a control character in it could hide the verdict or paint another.
+pub fn write_verdict(name: &[u8], verdict: &str, terminal: bool) -> Vec<u8> {
+    if terminal {
+        let shown = Shown::bytes(name).to_string();
+        let mark = if shown.as_bytes() == name { "" } else { "\\" };
+        return format!("{mark}{shown}: {verdict}\n").into_bytes();
+    }
     let mut line = Vec::with_capacity(name.len() + verdict.len() + 4);
     let name = escaped(name, End::Newline, &mut line);
     line.extend_from_slice(&[&name, b": ".as_slice(), verdict.as_bytes(), b"\n"].concat());
@@ -219,8 +227,13 @@ mod tests {
 
     #[test]
     fn verdicts_are_escaped_as_lines_are() {
-        assert_eq!(write_verdict(b"a", "OK"), b"a: OK\n");
-        assert_eq!(write_verdict(b"a\n\\", "OK"), b"\\a\\n\\\\: OK\n");
+        for terminal in [false, true] {
+            assert_eq!(write_verdict(b"a", "OK", terminal), b"a: OK\n");
+            assert_eq!(write_verdict(b"a\n\\", "OK", terminal), b"\\a\\n\\\\: OK\n");
+        }
+        let name = b"a: OK\x1b[8m";
+        assert_eq!(write_verdict(name, "FAILED", false), b"a: OK\x1b[8m: FAILED\n");
+        assert_eq!(write_verdict(name, "FAILED", true), b"\\a: OK\\u{1b}[8m: FAILED\n");
     }
 
     fn names() -> impl Strategy<Value = Vec<u8>> {

@@ -21,10 +21,12 @@ mod selftest;
 mod tag;
 mod walk;
 
+use std::env;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use args::{Args, Command};
 use error::{Error, Exit, Shown, say};
@@ -67,7 +69,8 @@ fn usage(wrong: &clap::Error) -> Result<Option<Exit>, Error> {
             return Ok(None);
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            eprint!("{text}");
+            // Not by `eprint!`, which panics where standard error takes nothing.
+            let _ = io::stderr().write_all(text.to_string().as_bytes());
             return Ok(Some(Exit::Usage));
         }
         _ => {}
@@ -78,14 +81,13 @@ fn usage(wrong: &clap::Error) -> Result<Option<Exit>, Error> {
 /// Clap's message, and whose help to read.
 fn one_line(text: &str) -> String {
     let mut facts = String::new();
-    let mut command = "tagmac".to_string();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        if let Some(usage) = line.strip_prefix("Usage: ") {
-            let name = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
-            command = usage.split(' ').take_while(name).collect::<Vec<_>>().join(" ");
-        }
+    for line in text.lines().map(str::trim) {
         if line.starts_with("Usage: ") || line.starts_with("For more") {
             break;
+        }
+        // That an unknown option could also be a file's name helps nobody.
+        if line.is_empty() || line.starts_with("tip: to pass ") {
+            continue;
         }
         facts.push_str(match line {
             _ if facts.is_empty() => "",
@@ -95,5 +97,10 @@ fn one_line(text: &str) -> String {
         facts.push_str(line);
     }
     let facts = facts.strip_prefix("error: ").unwrap_or(&facts);
+    let first = env::args_os().nth(1).unwrap_or_default();
+    let command = match Args::command().find_subcommand(first) {
+        Some(command) => format!("tagmac {}", command.get_name()),
+        None => "tagmac".into(),
+    };
     format!("{}; see '{command} --help'", Shown::bytes(facts.as_bytes()))
 }

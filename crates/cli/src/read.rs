@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
+use std::iter;
 use std::num::NonZero;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -21,7 +22,8 @@ use std::thread;
 use tagmac::any::{AnyMac, AnyPart, Parts};
 use tagmac::{Error, Tag};
 
-use crate::error::why;
+use crate::args;
+use crate::error::{self, why};
 use crate::progress::{Bar, Progress};
 
 /// Bytes of a step, nearly. With twice as many, one thread is a quarter slower.
@@ -125,6 +127,29 @@ impl From<Error> for Trouble {
             Error::TooLong { limit_bits } => Trouble::TooLong { most: limit_bits / 8, found: None },
             _ => Trouble::Mac(error),
         }
+    }
+}
+
+/// What standard input serves for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stdin {
+    /// The key.
+    Key,
+    /// The name `-`.
+    Name,
+}
+
+/// Refuses a command line that uses standard input twice.
+pub fn stdin_once<'a>(
+    key: &args::Key,
+    names: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<Option<Stdin>, error::Error> {
+    let key = iter::once(Stdin::Key).filter(|_| key.source.key_fd == Some(0));
+    let names = names.into_iter().filter(|name| name.as_os_str() == "-").map(|_| Stdin::Name);
+    let mut uses = key.chain(names);
+    match (uses.next(), uses.next()) {
+        (first, None) => Ok(first),
+        _ => Err(error::Error::usage("standard input: expected one use of it, found more")),
     }
 }
 
@@ -285,13 +310,16 @@ impl Work<'_> {
 
     /// Reads bytes that the file had when it was opened.
     fn read(&self, buffer: &mut [u8], at: u64) -> Result<(), Trouble> {
-        self.file.read_exact_at(buffer, at).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Trouble::Changed {
-                before: self.size,
-                after: self.file.metadata().map_or(at, |now| now.len()),
-            },
-            _ => error.into(),
-        })?;
+        let mut done = 0;
+        while done < buffer.len() {
+            let from = at + done as u64;
+            match self.file.read_at(&mut buffer[done..], from) {
+                Ok(0) => return Err(Trouble::Changed { before: self.size, after: from }),
+                Ok(read) => done += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
         self.bar.add(buffer.len());
         Ok(())
     }

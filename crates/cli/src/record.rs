@@ -35,7 +35,7 @@ pub struct Record<'a> {
 #[derive(Serialize)]
 pub struct MalformedRecord<'a> {
     /// The list's name.
-    pub list: Cow<'a, str>,
+    pub list: &'a str,
     /// The line's number, from 1.
     pub line: u64,
     /// `malformed`

@@ -9,22 +9,18 @@ use crate::line::{self, End, Form};
 use crate::mac::{self, Mac};
 use crate::output;
 use crate::progress::Progress;
-use crate::read::{Reader, Tagged, Trouble};
+use crate::read::{self, Reader, Tagged, Trouble};
 use crate::record::Record;
-use crate::{key, walk};
+use crate::walk;
 
 /// Tags the files. `Some(exit)` if not all could be.
 pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
-    let stdin = [Path::new("-").to_path_buf()];
-    let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
+    let files = &args.files;
     if args.raw && files.len() != 1 {
         let found = files.len();
         return Err(Error::usage(format_args!("--raw: expected one file, found {found}")));
     }
-    let stdins = files.iter().filter(|file| file.as_os_str() == "-").count();
-    if stdins + key::is_stdin(&args.key) as usize > 1 {
-        return Err(Error::usage("standard input: expected one use of it, found more"));
-    }
+    read::stdin_once(&args.key, files)?;
     let mac = mac::make(&args.key, false)?;
     let reader =
         Reader::new(&mac.mac, args.reading.num_threads, Progress::new(args.reading.progress));

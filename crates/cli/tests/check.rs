@@ -236,6 +236,58 @@ fn cksum_passes_over_our_lines() {
     }
 }
 
+#[test]
+fn lists_with_carriage_returns() {
+    let place = listed();
+    place.file("c\r", "three");
+    let text = place.keyed("tag", &["a", "c\r"]).exits(0).out
+        + &place.keyed("tag", &["--untagged", "b", "c\r"]).exits(0).out;
+    place.file("crlf", format!("# tags\n\n{text}").replace('\n', "\r\n"));
+    let ran = check(&place, &["crlf"]).exits(0).in_silence();
+    ran.prints("a: OK\n\\c\\r: OK\nb: OK\n\\c\\r: OK\n");
+    // One is of the line's end, two are not.
+    place.file("crlf", text.replace('\n', "\r\r\n"));
+    check(&place, &["crlf"]).exits(1).says(&["found 'PMAC-AES128 (a) = ", "\\r'"]);
+    // With -z a line has another end.
+    let zero = place.keyed("tag", &["-z", "a"]).exits(0).out.replace('\0', "\r\0");
+    place.feed(&["check", "-k", "k", "-z"], zero.as_bytes()).exits(1).prints("");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn one_wins_over_four_where_the_output_fails() {
+    let place = listed();
+    place.shell("$T check -k k list > /dev/full").exits(4).says(&["standard output: No space"]);
+    place.file("a", "other");
+    let ran = place.shell("$T check -k k list > /dev/full").exits(1);
+    ran.says(&["standard output: No space left on device"]);
+}
+
+#[test]
+fn a_long_malformed_line_is_shown_in_part() {
+    let place = listed();
+    place.file("long", "x".repeat(61));
+    let part = format!("found '{}'...\n", "x".repeat(60));
+    check(&place, &["long"]).exits(1).says(&[&part]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_terminal_sees_what_a_name_holds() {
+    let place = listed();
+    let text = list(&place).replace("(b)", "(b: OK\u{1b}[8m)");
+    place.file("odd", text);
+    let line = "script -qec \"$T check -k k odd\" /dev/null";
+    let ran = place.shell(&format!("command -v script > /dev/null || exit 77; {line}"));
+    if ran.code != Some(77) {
+        assert_eq!(ran.code, Some(1));
+        assert!(ran.out.contains("\\b: OK\\u{1b}[8m: FAILED open or read"), "{}", ran.out);
+        assert!(!ran.out.contains('\u{1b}'));
+    }
+    // Elsewhere the bytes are those of the name, as GNU's tools write them.
+    check(&place, &["odd"]).exits(1).prints("a: OK\nb: OK\u{1b}[8m: FAILED open or read\n");
+}
+
 fn names() -> impl Strategy<Value = Vec<u8>> {
     let special = proptest::sample::select(b"\\\n\r ()=*#-".to_vec());
     let byte = prop_oneof![special, (1..=255u8).prop_filter("a name", |byte| *byte != b'/')];

@@ -3,7 +3,11 @@
 mod common;
 
 use std::fs;
+use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixStream;
+use std::process::Stdio;
 
 use common::{KEY_HEX, Place, Ran};
 
@@ -171,14 +175,42 @@ fn a_key_that_others_can_read() {
 }
 
 #[test]
+fn a_descriptor_is_read_as_it_is() {
+    let place = Place::bare();
+    place.file("f", [0, 1, 2]);
+    let expected = "PMAC-AES128 (f) = 256ba5193c1b991b4df0c51f388a9e27\n";
+    let options = ["tag", "--key-fd", "0", "--key-format", "hex", "-a", "pmac-aes128", "f"];
+    // A socket, as Node makes for its children.
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    ours.write_all(KEY_HEX.as_bytes()).unwrap();
+    drop(ours);
+    let stdin = Stdio::from(OwnedFd::from(theirs));
+    Ran::from(place.command(&options).stdin(stdin).output().unwrap()).exits(0).prints(expected);
+    // A file from where it is read by now, and one that could not be opened again.
+    place.file("keys", format!("the second line\n{KEY_HEX}\n"));
+    let line = "exec 5< keys; read -r line <&5; rm keys; $T tag --key-fd 5 --key-format hex \
+                -a pmac-aes128 f";
+    place.shell(line).exits(0).prints(expected);
+}
+
+#[test]
+fn a_dash_is_no_key_file() {
+    let place = Place::new();
+    let text = fs::read(place.path("k")).unwrap();
+    let ran = place.feed(&["tag", "-k", "-", "k"], &text).exits(2).prints("");
+    ran.says(&["-k: expected a file, found '-'; --key-fd 0 is standard input\n"]);
+}
+
+#[test]
 fn sources_that_fail() {
     let place = Place::new();
     place.file("f", "text");
     let cases = [
         ("$T tag -k missing f", "key file missing: No such file or directory"),
+        ("$T tag --key-fd 2147483647 f", "--key-fd 2147483647: Bad file descriptor"),
         ("$T tag -k . f", "key file .: "),
         ("$T tag --key-env UNSET_IN_TESTS f", "--key-env UNSET_IN_TESTS: expected a variable"),
-        ("$T tag --key-fd 77 f", "--key-fd 77: No such file"),
+        ("$T tag --key-fd 77 f", "--key-fd 77: Bad file descriptor"),
         ("$T tag --key-cmd 'cat k; exit 5' f", "--key-cmd: expected the command to succeed"),
         ("$T tag --key-cmd 'exec kill -9 $$' f", "--key-cmd: expected the command to succeed"),
         ("$T tag --key-cmd 'yes' f", "--key-cmd: expected at most 64 KiB, found more"),

@@ -146,6 +146,27 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn standard_error_that_takes_nothing() {
+    let place = Place::new();
+    for end in ["2> /dev/full", "2>&-"] {
+        assert_eq!(place.shell(&format!("$T {end}")).code, Some(2));
+        assert_eq!(place.shell(&format!("$T tag --bogus {end}")).code, Some(2));
+        assert_eq!(place.shell(&format!("$T tag -k k missing {end}")).code, Some(4));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_is_shorter_than_it_says() {
+    // The system says 4096 bytes and gives fewer.
+    let name = "/sys/kernel/mm/transparent_hugepage/enabled";
+    let Ok(text) = fs::read(name) else { return };
+    let ran = Place::new().keyed("tag", &[name]).exits(4).prints("");
+    ran.says(&[&format!("expected 4096 bytes, found {}: ", text.len())]);
+}
+
+#[test]
 fn progress_is_shown_where_asked_for() {
     let place = Place::new();
     sparse(&place, "f", 256 << 20);
@@ -184,6 +205,7 @@ fn help_pages_and_completions() {
         assert!(help.contains("Usage: tagmac"));
         place.run(&["man", command]).exits(0);
     }
+    place.run(&["help", "tag"]).exits(0).in_silence();
     let help = place.run(&["--help"]).exits(0).out;
     assert!(help.contains("Exit status:") && help.contains("Examples:"));
     assert!(place.run(&["man"]).exits(0).out.contains(".TH tagmac 1"));

@@ -204,6 +204,29 @@ fn wrong_command_lines() {
 }
 
 #[test]
+fn messages_name_the_help_to_read() {
+    let place = Place::new();
+    // Under whatever name the command is installed.
+    symlink(env!("CARGO_BIN_EXE_tagmac"), place.path("other")).unwrap();
+    let says = |line: &str, text: &str| {
+        let ran = place.shell(line).exits(2);
+        assert_eq!(ran.err, format!("tagmac: {text}\n"));
+    };
+    says("./other -c", "unexpected argument '-c' found; see 'tagmac --help'");
+    says("./other tag -q f", "unexpected argument '-q' found; see 'tagmac tag --help'");
+    says(
+        "./other check --quit",
+        "unexpected argument '--quit' found; tip: a similar argument exists: '--quiet'; \
+         see 'tagmac check --help'",
+    );
+    says(
+        "$T tag -l x",
+        "invalid value 'x' for '--length <BITS>': invalid digit found in string; \
+         see 'tagmac tag --help'",
+    );
+}
+
+#[test]
 fn levels() {
     let place = Place::new();
     place.file("f", "text");
