@@ -33,6 +33,15 @@ pub enum Error {
         /// The bits asked for.
         found: usize,
     },
+    /// A tag's bytes are not as many as its bits need.
+    TagBytes {
+        /// The bytes that the bits need.
+        expected: usize,
+        /// The bytes given.
+        found: usize,
+    },
+    /// A bit of a tag's last byte is set that does not belong to the tag.
+    UnusedTagBits,
     /// A bit string's bytes are not as many as its bits need.
     MessageBits {
         /// The bytes given.
@@ -64,7 +73,7 @@ pub enum Error {
         /// Where it starts.
         found: u64,
     },
-    /// A part was made by another kind of MAC.
+    /// A part was made by another kind of MAC, or under another key.
     ForeignPart,
     /// The MAC treats the last block apart, so at least one byte must be left for the finish.
     NoLastBlock,
@@ -92,6 +101,12 @@ impl fmt::Display for Error {
                 f,
                 "expected a tag length of {min} to {max} bits in steps of {step}, found {found}"
             ),
+            Error::TagBytes { expected, found } => {
+                write!(f, "expected a tag of {expected} bytes, found {found}")
+            }
+            Error::UnusedTagBits => {
+                f.write_str("expected zeros after the tag's last bit, found a one")
+            }
             Error::MessageBits { bytes, found } => write!(
                 f,
                 "expected a bit string that ends in the last of its {bytes} bytes, found {found} bits"
@@ -111,7 +126,9 @@ impl fmt::Display for Error {
             Error::Gap { expected, found } => {
                 write!(f, "expected a part that starts at byte {expected}, found one at {found}")
             }
-            Error::ForeignPart => f.write_str("expected a part of the same MAC, found another's"),
+            Error::ForeignPart => {
+                f.write_str("expected a part of the same MAC and key, found another's")
+            }
             Error::NoLastBlock => {
                 f.write_str("expected at least one byte of the message for the finish, found none")
             }
@@ -120,6 +137,18 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+/// Writes a type's name and nothing of what it holds.
+macro_rules! silent {
+    ($($name:ident $(<$($parameter:ident: $bound:path),+>)?),+ $(,)?) => {$(
+        impl $(<$($parameter: $bound),+>)? core::fmt::Debug for $name $(<$($parameter),+>)? {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(concat!(stringify!($name), "(..)"))
+            }
+        }
+    )+};
+}
+pub(crate) use silent;
 
 /// The tag is wrong. There is nothing more to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,8 @@
 //! * **A part vouches for nothing.** Only the whole message has a tag. Check it before you use
 //!   any of the bytes.
 //! * **Ranges are in bytes from the start of the message**, multiples of [`Hash::block`]. Joining
-//!   refuses what does not fit, but it cannot know that two parts are of the same message.
+//!   refuses what does not fit, but it cannot know that two parts are of the same message, and
+//!   only the parts of [`any`](crate::any) know their key.
 //!
 //! ```
 //! use tagmac::Pmac;
@@ -24,6 +25,6 @@
 //! # Ok::<(), tagmac::Error>(())
 //! ```
 
-pub use crate::algo::XorSum;
+pub use crate::algo::{XorDigest, XorSum};
 pub use crate::hash::Hash;
 pub use crate::part::Part;

@@ -13,6 +13,7 @@ use crate::tag::Tag;
 pub struct Part<H: Hash> {
     start: u64,
     end: u64,
+    block: usize,
     sum: H::Sum,
 }
 
@@ -44,7 +45,7 @@ impl<H: Hash> Part<H> {
             }
         }
         within_limit(hash, start, blocks.into())?;
-        let mut part = Part { start, end: start, sum: hash.empty() };
+        let mut part = Part { start, end: start, block, sum: hash.empty() };
         part.grow(hash, blocks);
         Ok(part)
     }
@@ -69,8 +70,12 @@ impl<H: Hash> Part<H> {
     ///
     /// # Errors
     ///
-    /// [`Error::Gap`] unless `right` starts where this part ends.
+    /// [`Error::Gap`] unless `right` starts where this part ends, [`Error::ForeignPart`] if they
+    /// are of a MAC with another block. That they are of one key is up to you.
     pub fn join(mut self, hash: &H, right: &Self) -> Result<Self, Error> {
+        if self.block != hash.block() || right.block != hash.block() {
+            return Err(Error::ForeignPart);
+        }
         if right.start != self.end {
             return Err(Error::Gap { expected: self.end, found: right.start });
         }
@@ -93,6 +98,9 @@ impl<H: Hash> Part<H> {
         rest: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
         let (hash, rest) = (mac.hash(), rest.into());
+        if self.block != hash.block() {
+            return Err(Error::ForeignPart);
+        }
         if self.start != 0 {
             return Err(Error::Gap { expected: 0, found: self.start });
         }

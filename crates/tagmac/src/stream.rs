@@ -18,12 +18,40 @@ use crate::tag::Tag;
 /// let mac = Pmac::aes128(&[7; 16]);
 /// let mut stream = mac.stream();
 /// stream.update(b"in ").update(b"pieces");
-/// assert_eq!(stream.tag(&())?, mac.tag(b"in pieces")?);
+/// assert_eq!(stream.tag()?, mac.tag(b"in pieces")?);
 /// # Ok::<(), tagmac::Error>(())
 /// ```
 pub struct Stream<R: Deref<Target: Mac>> {
     mac: R,
     state: State<<R::Target as Mac>::Hash>,
+}
+
+impl<R: Deref<Target: Mac<Nonce = ()>>> Stream<R> {
+    /// The tag of the message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] if the message is over the MAC's limit.
+    #[inline]
+    pub fn tag(self) -> Result<Tag, Error> {
+        self.tag_with(&())
+    }
+
+    /// Checks the message's tag in constant time.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
+    #[inline]
+    pub fn verify(self, tag: &Tag) -> Result<(), Mismatch> {
+        self.verify_with(&(), tag)
+    }
+}
+
+impl<R: Deref<Target: Mac>> core::fmt::Debug for Stream<R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Stream({} bytes)", self.bytes())
+    }
 }
 
 /// What is known of the message so far. Wiped on drop.
@@ -54,7 +82,7 @@ impl<R: Deref<Target: Mac>> Stream<R> {
         Stream { state: State { sum, at: 0, held, held_bytes: 0, over: Ok(()) }, mac }
     }
 
-    /// Adds to the message. Once it is over the MAC's limit, [`tag`](Stream::tag) says so.
+    /// Adds to the message. Once it is over the MAC's limit, the tag is an error that says so.
     #[inline]
     pub fn update(&mut self, data: &[u8]) -> &mut Self {
         let hash = self.mac.hash();
@@ -74,7 +102,7 @@ impl<R: Deref<Target: Mac>> Stream<R> {
         self
     }
 
-    /// Bytes so far.
+    /// Bytes so far, up to the limit.
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.state.at + self.state.held_bytes as u64
@@ -86,7 +114,7 @@ impl<R: Deref<Target: Mac>> Stream<R> {
     ///
     /// [`Error::TooLong`] if the message is over the MAC's limit.
     #[inline]
-    pub fn tag(mut self, nonce: &<R::Target as Mac>::Nonce) -> Result<Tag, Error> {
+    pub fn tag_with(mut self, nonce: &<R::Target as Mac>::Nonce) -> Result<Tag, Error> {
         self.state.over?;
         let (mac, state) = (&*self.mac, &mut self.state);
         let tail = Bits::from(&state.held.as_mut()[..state.held_bytes]);
@@ -99,8 +127,8 @@ impl<R: Deref<Target: Mac>> Stream<R> {
     ///
     /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
     #[inline]
-    pub fn verify(self, nonce: &<R::Target as Mac>::Nonce, tag: &Tag) -> Result<(), Mismatch> {
-        match self.tag(nonce) {
+    pub fn verify_with(self, nonce: &<R::Target as Mac>::Nonce, tag: &Tag) -> Result<(), Mismatch> {
+        match self.tag_with(nonce) {
             Ok(expected) if expected == *tag => Ok(()),
             _ => Err(Mismatch),
         }

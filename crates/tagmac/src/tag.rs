@@ -20,7 +20,11 @@ impl Tag {
     /// The bytes of the longest tag.
     pub const MAX_BYTES: usize = 32;
 
-    /// The tag of `bits` bits in `bytes`.
+    /// The tag of `bits` bits in `bytes`. For whole bytes there is `Tag::try_from(bytes)`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TagBits`], [`Error::TagBytes`] or [`Error::UnusedTagBits`].
     ///
     /// ```
     /// use tagmac::Tag;
@@ -29,13 +33,16 @@ impl Tag {
     /// assert!(Tag::new(&[0xab], 12).is_err(), "one byte is too few");
     /// ```
     pub fn new(bytes: &[u8], bits: usize) -> Result<Tag, Error> {
-        let wrong = Error::TagBits { min: 1, max: 8 * Self::MAX_BYTES, step: 1, found: bits };
-        if bits == 0 || bits.div_ceil(8) != bytes.len() || bytes.len() > Self::MAX_BYTES {
-            return Err(wrong);
+        if !(1..=8 * Self::MAX_BYTES).contains(&bits) {
+            let max = 8 * Self::MAX_BYTES;
+            return Err(Error::TagBits { min: 1, max, step: 1, found: bits });
         }
-        let unused = 0xffu16 >> (8 - (bytes.len() * 8 - bits)) as u16;
-        if bytes[bytes.len() - 1] as u16 & unused != 0 {
-            return Err(wrong);
+        if bits.div_ceil(8) != bytes.len() {
+            return Err(Error::TagBytes { expected: bits.div_ceil(8), found: bytes.len() });
+        }
+        let unused = bytes.len() * 8 - bits;
+        if bytes[bytes.len() - 1] & !(0xff << unused) != 0 {
+            return Err(Error::UnusedTagBits);
         }
         let mut tag = Tag { bytes: [0; Self::MAX_BYTES], bits: bits as u16 };
         tag.bytes[..bytes.len()].copy_from_slice(bytes);
@@ -60,6 +67,21 @@ impl Tag {
     #[inline]
     pub fn bits(&self) -> usize {
         self.bits as usize
+    }
+}
+
+impl TryFrom<&[u8]> for Tag {
+    type Error = Error;
+
+    /// A tag of whole bytes.
+    fn try_from(bytes: &[u8]) -> Result<Tag, Error> {
+        Tag::new(bytes, 8 * bytes.len())
+    }
+}
+
+impl AsRef<[u8]> for Tag {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
     }
 }
 

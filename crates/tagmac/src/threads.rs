@@ -1,5 +1,6 @@
 //! One message on several threads: a part for each, joined in order.
 
+use std::panic::resume_unwind;
 use std::thread;
 
 use crate::error::{Error, Mismatch};
@@ -26,7 +27,7 @@ const LEAST: usize = 1 << 20;
 /// [`Error::TooLong`] if the message is over the limit of the MAC's definition.
 pub fn tag<M>(mac: &M, nonce: &M::Nonce, message: &[u8], threads: usize) -> Result<Tag, Error>
 where
-    M: Mac<Hash: Sync>,
+    M: Mac,
 {
     let hash = mac.hash();
     within_limit(hash, 0, message.into())?;
@@ -40,15 +41,19 @@ where
     }
     let (blocks, rest) = message.split_at(whole(hash, message.into()));
     let piece = (blocks.len() / hash.block()).div_ceil(pieces) * hash.block();
-    let mut starts = (0..).step_by(piece).zip(blocks.chunks(piece));
-    let (_, first) = starts.next().expect("at least one piece");
+    let mut pieces = (0..).step_by(piece).zip(blocks.chunks(piece));
+    let first = pieces.next().expect("at least one piece");
+    let of = |(start, piece)| Part::of(hash, start, piece);
     let whole = thread::scope(|scope| {
-        let others: Vec<_> = starts
-            .map(|(start, piece)| scope.spawn(move || Part::of(hash, start, piece)))
+        // A piece whose thread the system refuses is left for this one.
+        let others: Vec<_> = pieces
+            .map(|piece| (piece, thread::Builder::new().spawn_scoped(scope, move || of(piece))))
             .collect();
-        let first = Part::of(hash, 0, first);
-        others.into_iter().fold(first, |left, right| {
-            let right = right.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        others.into_iter().fold(of(first), |left, (piece, thread)| {
+            let right = match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                Err(_) => of(piece),
+            };
             left?.join(hash, &right?)
         })
     })?;
@@ -68,7 +73,7 @@ pub fn verify<M>(
     threads: usize,
 ) -> Result<(), Mismatch>
 where
-    M: Mac<Hash: Sync>,
+    M: Mac,
 {
     match self::tag(mac, nonce, message, threads) {
         Ok(expected) if expected == *tag => Ok(()),

@@ -19,13 +19,14 @@ fn holds<M: Mac<Nonce = ()>>(mac: &M, message: &[u8], cuts: &[usize], block: usi
         start = end;
     }
     stream.update(&message[start..]);
-    assert!(stream.tag(&()) == Ok(expected), "streamed");
+    assert!(stream.tag() == Ok(expected), "streamed");
 
     let whole = message.len().saturating_sub(1) / block;
     let mut part = Part::of(mac.hash(), 0, &[]).expect("aligned");
     let mut start = 0;
     for end in ends.iter().map(|end| end / block).filter(|end| *end <= whole) {
-        let next = Part::of(mac.hash(), (start * block) as u64, &message[start * block..end * block]);
+        let next =
+            Part::of(mac.hash(), (start * block) as u64, &message[start * block..end * block]);
         part = part.join(mac.hash(), &next.expect("aligned")).expect("neighbours");
         start = end;
     }

@@ -19,7 +19,7 @@ fn text<'a>(row: &'a Value, field: &str) -> &'a str {
 }
 
 fn hex(digits: &str) -> Vec<u8> {
-    assert!(digits.len() % 2 == 0, "half a byte in {digits}");
+    assert!(digits.len().is_multiple_of(2), "half a byte in {digits}");
     let byte = |i| u8::from_str_radix(&digits[i..i + 2], 16).expect("hex");
     (0..digits.len()).step_by(2).map(byte).collect()
 }

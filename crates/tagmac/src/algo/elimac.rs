@@ -10,24 +10,27 @@
 //! ```
 //!
 //! AES_a is AES with `a` rounds, the last without MixColumns, under the first a + 1 round keys;
-//! <i> is the 32-bit big-endian i four times. Fast because a block costs 11 rounds, and 4 where
+//! `<i>` is the 32-bit big-endian i four times. Fast because a block costs 11 rounds, and 4 where
 //! the subkey H(K1, i) is cached: subkeys do not depend on the message.
 
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 
+#[cfg(feature = "alloc")]
 use zeroize::Zeroize;
 
-use super::xor::{self, Adder, Numbered, Terms, Truncation, XorSum};
+use super::xor::{self, Adder, Numbered, Terms, Truncation, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes, Aes128, Cipher, Keys};
-use crate::error::Error;
+use crate::error::{Error, silent};
 use crate::hash::Hash;
-use crate::isa::{Block, Isa, Kernel, Level};
+#[cfg(feature = "alloc")]
+use crate::isa::Kernel;
+use crate::isa::{Block, Isa, Level};
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
 
-/// <i>: the counter's low four bytes, high byte first, four times.
+/// `<i>`: the counter's low four bytes, high byte first, four times.
 const FORM: Block = [3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0];
 
 /// Blocks before the last one: i is a positive 32-bit number.
@@ -38,7 +41,8 @@ pub(crate) const LIMIT_BITS: u64 = (MAX_BLOCKS + 1) * 128 - 1;
 
 /// EliMAC-AES under a key.
 ///
-/// Deterministic; tags of 1 to 128 bits; messages shorter than 2^36 bytes. The fastest of the
+/// Deterministic; tags of 1 to 128 bits; messages shorter than 2^36 bytes. The two keys must be
+/// independent. The fastest of the
 /// xor MACs on long messages once its subkeys are cached.
 ///
 /// ```
@@ -97,7 +101,7 @@ impl EliMac {
     }
 
     /// The same key with the subkeys of the first `message_bytes` of a message kept, 16 bytes for
-    /// each 16 bytes. Tags do not change.
+    /// each 16 bytes, allocated at once. Tags do not change.
     #[cfg(feature = "alloc")]
     pub fn with_cache(mut self, message_bytes: usize) -> Self {
         let blocks = (message_bytes / 16).min(MAX_BLOCKS as usize);
@@ -109,6 +113,7 @@ impl EliMac {
 }
 
 deterministic!(EliMac);
+silent!(EliMac);
 
 /// Fills the cache, vector by vector.
 #[cfg(feature = "alloc")]
@@ -289,7 +294,7 @@ impl Numbered for EliTerms<'_, Computed<'_>> {
 
 impl Hash for EliMac {
     type Sum = XorSum;
-    type Digest = Block;
+    type Digest = XorDigest;
     type Held = Block;
     const HOLDS_LAST: bool = false;
 
@@ -329,6 +334,7 @@ impl Hash for EliMac {
                 let mut terms = EliTerms { i: &self.i, subkeys: Cached(cached), data: now };
                 let (mut adder, ready) = (Adder::new(isa), terms.ready(isa));
                 adder.all(&mut terms, &ready, now.len() / 16);
+                debug_assert!(terms.data.is_empty());
                 adder.add_to(sum);
             }
             (first + now.len() as u64 / 16, later)
@@ -338,6 +344,7 @@ impl Hash for EliMac {
             let mut terms = EliTerms { i: &self.i, subkeys, data: blocks };
             let (mut adder, ready) = (Adder::new(isa), terms.ready(isa));
             adder.numbered(&mut terms, &ready, blocks.len() / 16);
+            debug_assert!(terms.data.is_empty());
             adder.add_to(sum);
         }
     }
@@ -348,8 +355,8 @@ impl Hash for EliMac {
     }
 
     #[inline(always)]
-    fn finish<I: Isa>(&self, isa: I, sum: &XorSum, _at: u64, tail: Bits<'_>) -> Block {
-        isa.narrow().first_lane(sum.with_last(isa, tail))
+    fn finish<I: Isa>(&self, isa: I, sum: &XorSum, _at: u64, tail: Bits<'_>) -> XorDigest {
+        XorDigest(isa.narrow().first_lane(sum.with_last(isa, tail)))
     }
 }
 
@@ -368,7 +375,7 @@ impl Mac for EliMac {
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: Block) -> Tag {
+    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest) -> Tag {
         self.truncation.seal(isa, &self.e, &digest)
     }
 }

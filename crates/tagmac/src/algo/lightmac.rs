@@ -13,10 +13,10 @@
 //! 2^s (n - s) bits long. Fast because a vector's pieces of n - s bits come by one load and one
 //! permutation of bytes, and its counters by one addition and one shuffle.
 
-use super::xor::{self, Adder, Numbered, Terms, Truncation, XorSum};
+use super::xor::{self, Adder, Numbered, Terms, Truncation, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
-use crate::error::Error;
+use crate::error::{Error, silent};
 use crate::hash::Hash;
 use crate::isa::{Block, Isa, Level, ZERO};
 use crate::mac::{Mac, deterministic};
@@ -24,7 +24,7 @@ use crate::tag::Tag;
 
 /// LightMAC under a key, with a counter of s bits.
 ///
-/// Deterministic; tags of 1 to 128 bits. A short counter is faster and limits the message to
+/// Deterministic; tags of 1 to 128 bits. The two keys must be independent. A short counter is faster and limits the message to
 /// 2^s (128 - s) bits; the number of tags that a key may give hardly depends on their messages'
 /// lengths.
 ///
@@ -134,6 +134,7 @@ impl<C: Cipher> LightMac<C> {
 }
 
 deterministic!(LightMac<C: Cipher>);
+silent!(LightMac<C: Cipher>);
 
 /// The terms E_K1(i_s || M_i).
 struct LightTerms<'a, C: Cipher> {
@@ -230,7 +231,7 @@ impl<C: Cipher> Numbered for LightTerms<'_, C> {
 
 impl<C: Cipher> Hash for LightMac<C> {
     type Sum = XorSum;
-    type Digest = Block;
+    type Digest = XorDigest;
     type Held = Block;
     const HOLDS_LAST: bool = false;
 
@@ -270,6 +271,7 @@ impl<C: Cipher> Hash for LightMac<C> {
         // Pieces are loaded by whole blocks that end with them, so the first one goes alone.
         adder.lanes(&mut terms, &ready, 1);
         adder.numbered(&mut terms, &ready, blocks.len() / step - 1);
+        debug_assert!(terms.at == blocks.len());
         adder.add_to(sum);
     }
 
@@ -279,8 +281,8 @@ impl<C: Cipher> Hash for LightMac<C> {
     }
 
     #[inline(always)]
-    fn finish<I: Isa>(&self, isa: I, sum: &XorSum, _at: u64, tail: Bits<'_>) -> Block {
-        isa.narrow().first_lane(sum.with_last(isa, tail))
+    fn finish<I: Isa>(&self, isa: I, sum: &XorSum, _at: u64, tail: Bits<'_>) -> XorDigest {
+        XorDigest(isa.narrow().first_lane(sum.with_last(isa, tail)))
     }
 }
 
@@ -299,7 +301,7 @@ impl<C: Cipher> Mac for LightMac<C> {
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: Block) -> Tag {
+    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest) -> Tag {
         self.truncation.seal(isa, &self.k2, &digest)
     }
 }

@@ -14,10 +14,10 @@
 
 use zeroize::Zeroize;
 
-use super::xor::{Adder, Terms, Truncation, XorSum};
+use super::xor::{Adder, Terms, Truncation, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
-use crate::error::Error;
+use crate::error::{Error, silent};
 use crate::hash::Hash;
 use crate::isa::{Block, Isa, Kernel, Level};
 use crate::mac::{Mac, deterministic};
@@ -122,16 +122,20 @@ impl<C: Cipher> Pmac<C> {
 
     /// PMAC with a cipher under its key, which was made for the same rung.
     pub(crate) fn of_cipher(cipher: C, level: Level) -> Self {
-        let mut l = [[0; 16]; STORED];
-        l[0] = level.run(EncryptZero(&cipher));
+        // Filled in place: what is moved leaves a copy behind that nothing wipes.
+        let (l_inv, l, gamma_l) = ([0; 16], [[0; 16]; STORED], [[0; 16]; PERIOD]);
+        let mut mac = Pmac { cipher, level, truncation: Truncation::NONE, l_inv, l, gamma_l };
+        mac.l[0] = level.run(EncryptZero(&mac.cipher));
+        mac.l_inv = over_x(mac.l[0]);
         for i in 1..STORED {
-            l[i] = times_x(l[i - 1]);
+            mac.l[i] = times_x(mac.l[i - 1]);
         }
-        let mut gamma_l = [l[0]; PERIOD];
+        mac.gamma_l[0] = mac.l[0];
         for j in 1..PERIOD {
-            gamma_l[j] = xor(&gamma_l[j - 1], &l[(j + 1).trailing_zeros() as usize]);
+            let power = (j + 1).trailing_zeros() as usize;
+            mac.gamma_l[j] = xor(&mac.gamma_l[j - 1], &mac.l[power]);
         }
-        Pmac { cipher, level, truncation: Truncation::NONE, l_inv: over_x(l[0]), l, gamma_l }
+        mac
     }
 
     /// The same key with tags of the first `bits` bits, 1 to 128.
@@ -173,6 +177,7 @@ impl<C: Cipher> Pmac<C> {
 }
 
 deterministic!(Pmac<C: Cipher>);
+silent!(Pmac<C: Cipher>);
 
 /// The terms E_K(M_i ^ gamma_i L).
 struct PmacTerms<'a, C: Cipher> {
@@ -250,7 +255,7 @@ impl<'a, C: Cipher> Terms for PmacTerms<'a, C> {
 
 impl<C: Cipher> Hash for Pmac<C> {
     type Sum = XorSum;
-    type Digest = Block;
+    type Digest = XorDigest;
     type Held = Block;
     const HOLDS_LAST: bool = true;
 
@@ -281,6 +286,8 @@ impl<C: Cipher> Hash for Pmac<C> {
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sum: &mut XorSum, at: u64, blocks: &[u8]) {
+        // A flight never crosses a period.
+        const { assert!(PERIOD.is_multiple_of(I::VECTORS * I::LANES)) };
         let mut left = blocks.len() / 16;
         if left == 0 {
             return;
@@ -311,6 +318,7 @@ impl<C: Cipher> Hash for Pmac<C> {
             adder.lanes(&mut terms, &ready, 1);
             left -= 1;
         }
+        debug_assert!(terms.data.is_empty());
         adder.add_to(sum);
     }
 
@@ -320,11 +328,12 @@ impl<C: Cipher> Hash for Pmac<C> {
     }
 
     #[inline(always)]
-    fn finish<I: Isa>(&self, isa: I, sum: &XorSum, _at: u64, tail: Bits<'_>) -> Block {
+    fn finish<I: Isa>(&self, isa: I, sum: &XorSum, _at: u64, tail: Bits<'_>) -> XorDigest {
         let narrow = isa.narrow();
         let x = sum.with_last(isa, tail);
         let full = tail.bits() == 128;
-        narrow.first_lane(if full { narrow.xor(x, narrow.splat(&self.l_inv)) } else { x })
+        let x = if full { narrow.xor(x, narrow.splat(&self.l_inv)) } else { x };
+        XorDigest(narrow.first_lane(x))
     }
 }
 
@@ -343,7 +352,7 @@ impl<C: Cipher> Mac for Pmac<C> {
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: Block) -> Tag {
+    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest) -> Tag {
         self.truncation.seal(isa, &self.cipher, &digest)
     }
 }

@@ -21,6 +21,9 @@ impl Zeroize for XorSum {
     }
 }
 
+/// What the last cipher call encrypts. Secret, so it shows nothing.
+pub struct XorDigest(pub(super) Block);
+
 impl XorSum {
     /// The sum of no blocks.
     pub(super) const EMPTY: XorSum = XorSum([0; 16]);
@@ -168,6 +171,8 @@ impl<I: Isa> Adder<I> {
         ready: &T::Ready<I>,
         mut left: usize,
     ) {
+        // Only then is a number in a group the group's first xor its place.
+        const { assert!(I::LANES.is_power_of_two()) };
         let group = 8 * I::LANES;
         let head = (group - terms.number() as usize % group) % group;
         if I::VECTORS == 8 && left >= head + group {
@@ -216,9 +221,9 @@ impl Truncation {
 
     /// The first bits of E_K(x) as a tag.
     #[inline(always)]
-    pub(super) fn seal<I: Isa, C: Cipher>(&self, isa: I, cipher: &C, x: &Block) -> Tag {
+    pub(super) fn seal<I: Isa, C: Cipher>(&self, isa: I, cipher: &C, x: &XorDigest) -> Tag {
         let narrow = isa.narrow();
-        let full = narrow.first_lane(cipher.encrypt_one(narrow, narrow.splat(x)));
+        let full = narrow.first_lane(cipher.encrypt_one(narrow, narrow.splat(&x.0)));
         let cut = u128::from_ne_bytes(full) & u128::from_ne_bytes(self.mask);
         Tag::of_block(cut.to_ne_bytes(), self.bits)
     }

@@ -21,7 +21,7 @@ pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
 pub use sequential::Sequential;
 
 use crate::bits::Bits;
-use crate::error::{Error, Mismatch};
+use crate::error::{Error, Mismatch, silent};
 use crate::hash::Hash;
 use crate::isa::Level;
 use crate::mac::Mac;
@@ -33,6 +33,7 @@ use crate::tag::Tag;
 #[derive(Clone)]
 pub struct AnyMac {
     algorithm: Algorithm,
+    id: [u8; 8],
     mac: Inner,
 }
 
@@ -52,9 +53,11 @@ enum StreamInner {
 
 /// A part of a message, for any MAC that has parts. Secret, wiped on drop, silent in `Debug`.
 pub struct AnyPart {
+    /// The key's id, which covers the algorithm.
+    id: [u8; 8],
     start: u64,
     end: u64,
-    part: Box<dyn Any + Send + Sync>,
+    part: SomePart,
 }
 
 impl core::fmt::Debug for AnyPart {
@@ -74,6 +77,8 @@ impl AnyPart {
         self.end
     }
 }
+
+silent!(AnyMac, AnyStream);
 
 /// A nonce given as bytes.
 trait NonceBytes: Sized {
@@ -98,9 +103,9 @@ trait Product: Send + Sync {
     fn tag_bits(&self) -> usize;
     fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error>;
     fn stream(self: Arc<Self>) -> Box<dyn ProductStream>;
-    fn part(&self, start: u64, blocks: &[u8]) -> Result<AnyPart, Error>;
-    fn join(&self, left: AnyPart, right: &AnyPart) -> Result<AnyPart, Error>;
-    fn finish(&self, part: AnyPart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error>;
+    fn part(&self, start: u64, blocks: &[u8]) -> Result<SomePart, Error>;
+    fn join(&self, left: SomePart, right: &SomePart) -> Result<SomePart, Error>;
+    fn finish(&self, part: SomePart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error>;
 }
 
 trait ProductStream: Send {
@@ -114,20 +119,15 @@ impl<M: Mac<Nonce: NonceBytes, Hash: 'static> + 'static> ProductStream for Strea
     }
 
     fn tag(self: Box<Self>, nonce: &[u8]) -> Result<Tag, Error> {
-        Stream::tag(*self, &M::Nonce::read(nonce)?)
+        self.tag_with(&M::Nonce::read(nonce)?)
     }
 }
 
-impl<H: Hash + 'static> From<Part<H>> for AnyPart {
-    fn from(part: Part<H>) -> AnyPart {
-        AnyPart { start: part.start(), end: part.end(), part: Box::new(part) }
-    }
-}
+/// A [`Part`] without its type.
+type SomePart = Box<dyn Any + Send + Sync>;
 
-impl AnyPart {
-    fn typed<H: Hash + 'static>(self) -> Result<Part<H>, Error> {
-        self.part.downcast().map(|part| *part).map_err(|_| Error::ForeignPart)
-    }
+fn typed<H: Hash + 'static>(part: SomePart) -> Result<Part<H>, Error> {
+    part.downcast().map(|part| *part).map_err(|_| Error::ForeignPart)
 }
 
 impl<M: Mac<Nonce: NonceBytes, Hash: 'static> + 'static> Product for M {
@@ -159,17 +159,17 @@ impl<M: Mac<Nonce: NonceBytes, Hash: 'static> + 'static> Product for M {
         Box::new(Stream::new(self))
     }
 
-    fn part(&self, start: u64, blocks: &[u8]) -> Result<AnyPart, Error> {
-        Ok(Part::of(self.hash(), start, blocks)?.into())
+    fn part(&self, start: u64, blocks: &[u8]) -> Result<SomePart, Error> {
+        Ok(Box::new(Part::of(self.hash(), start, blocks)?))
     }
 
-    fn join(&self, left: AnyPart, right: &AnyPart) -> Result<AnyPart, Error> {
-        let right = right.part.downcast_ref().ok_or(Error::ForeignPart)?;
-        Ok(left.typed::<M::Hash>()?.join(self.hash(), right)?.into())
+    fn join(&self, left: SomePart, right: &SomePart) -> Result<SomePart, Error> {
+        let right = right.downcast_ref().ok_or(Error::ForeignPart)?;
+        Ok(Box::new(typed::<M::Hash>(left)?.join(self.hash(), right)?))
     }
 
-    fn finish(&self, part: AnyPart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error> {
-        part.typed()?.finish(self, &M::Nonce::read(nonce)?, rest)
+    fn finish(&self, part: SomePart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error> {
+        typed(part)?.finish(self, &M::Nonce::read(nonce)?, rest)
     }
 }
 
@@ -196,7 +196,8 @@ impl AnyMac {
     ) -> Result<Self, Error> {
         algorithm.check_key(key.len())?;
         algorithm.check_tag_bits(tag_bits)?;
-        Ok(AnyMac { algorithm, mac: algorithm.make(key, tag_bits, level)? })
+        let (id, mac) = (key_id(algorithm, key), algorithm.make(key, tag_bits, level)?);
+        Ok(AnyMac { algorithm, id, mac })
     }
 
     /// The algorithm.
@@ -238,9 +239,9 @@ impl AnyMac {
         match &self.mac {
             Inner::Product(mac) => mac.tag(nonce, message.into()),
             Inner::Sequential(mac) => {
+                <()>::read(nonce)?;
                 let mut state = mac.clone();
                 state.update(message);
-                <()>::read(nonce)?;
                 Ok(state.tag())
             }
         }
@@ -269,7 +270,7 @@ impl AnyMac {
     /// The calls on parts; `None` if the MAC's hash is no product of parts.
     pub fn parts(&self) -> Option<Parts<'_>> {
         match &self.mac {
-            Inner::Product(mac) => Some(Parts(&**mac)),
+            Inner::Product(mac) => Some(Parts { mac: &**mac, id: self.id }),
             Inner::Sequential(_) => None,
         }
     }
@@ -303,18 +304,21 @@ impl AnyStream {
 
 /// The calls on parts of a MAC that has them, see [`Part`].
 #[derive(Clone, Copy)]
-pub struct Parts<'a>(&'a dyn Product);
+pub struct Parts<'a> {
+    mac: &'a dyn Product,
+    id: [u8; 8],
+}
 
 impl Parts<'_> {
     /// Bytes of a block: parts start and end at multiples of it.
     pub fn block(self) -> usize {
-        self.0.block()
+        self.mac.block()
     }
 
     /// Whether at least the last byte of a message that has any must be left for
     /// [`finish`](Parts::finish).
     pub fn holds_last(self) -> bool {
-        self.0.holds_last()
+        self.mac.holds_last()
     }
 
     /// The part of whole blocks that starts at byte `start`.
@@ -323,25 +327,33 @@ impl Parts<'_> {
     ///
     /// As [`Part::of`].
     pub fn of(self, start: u64, blocks: &[u8]) -> Result<AnyPart, Error> {
-        self.0.part(start, blocks)
+        let part = self.mac.part(start, blocks)?;
+        Ok(AnyPart { id: self.id, start, end: start + blocks.len() as u64, part })
     }
 
     /// Two neighbouring parts as one.
     ///
     /// # Errors
     ///
-    /// [`Error::Gap`] if they are no neighbours, [`Error::ForeignPart`] if they are not of this
-    /// MAC's kind.
+    /// [`Error::Gap`] if they are no neighbours, [`Error::ForeignPart`] if one is of another MAC
+    /// or key.
     pub fn join(self, left: AnyPart, right: &AnyPart) -> Result<AnyPart, Error> {
-        self.0.join(left, right)
+        if left.id != self.id || right.id != self.id {
+            return Err(Error::ForeignPart);
+        }
+        let part = self.mac.join(left.part, &right.part)?;
+        Ok(AnyPart { id: self.id, start: left.start, end: right.end, part })
     }
 
     /// The tag of the message that `part` begins and `rest` ends.
     ///
     /// # Errors
     ///
-    /// As [`Part::finish`].
+    /// As [`Part::finish`]; [`Error::ForeignPart`] if the part is of another MAC or key.
     pub fn finish(self, part: AnyPart, nonce: &[u8], rest: &[u8]) -> Result<Tag, Error> {
-        self.0.finish(part, nonce, rest.into())
+        if part.id != self.id {
+            return Err(Error::ForeignPart);
+        }
+        self.mac.finish(part.part, nonce, rest.into())
     }
 }

@@ -31,6 +31,12 @@ impl<const ROUNDS: usize> Drop for Aes<ROUNDS> {
     }
 }
 
+impl<const ROUNDS: usize> core::fmt::Debug for Aes<ROUNDS> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Aes(..)")
+    }
+}
+
 /// Round keys on a rung.
 #[derive(Clone, Copy)]
 pub struct Keys<'a, I: Isa, const ROUNDS: usize> {

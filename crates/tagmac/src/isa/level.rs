@@ -4,6 +4,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use super::portable::Portable;
 use super::{Isa, proof};
+use crate::algo::answers_hold;
 
 #[cfg(target_arch = "aarch64")]
 use super::aarch64::Neon;
@@ -146,46 +147,49 @@ impl Level {
     /// If even the portable rung gives wrong answers: a broken machine or compiler.
     #[inline]
     pub fn best() -> Level {
-        // One more than the place of the best rung in DETECT; 0 before the first call.
-        static BEST: AtomicU8 = AtomicU8::new(0);
-        let known = BEST.load(Ordering::Relaxed) as usize;
-        if let Some(level) = known.checked_sub(1).and_then(Level::detected) {
-            return level;
-        }
-        let places = (0..Rung::DETECT.len()).rev();
-        let best = places.filter_map(|place| Some((place, Level::proved(place)?))).next();
-        let (place, level) = best.expect("even the portable level gives wrong known answers");
-        BEST.store(place as u8 + 1, Ordering::Relaxed);
-        level
+        let best = (0..Rung::DETECT.len()).rev().find_map(|place| Level::proved(place).ok());
+        best.expect("even the portable level gives wrong known answers")
     }
 
     /// Every usable rung, lowest first.
     pub fn all() -> impl Iterator<Item = Level> {
-        (0..Rung::DETECT.len()).filter_map(Level::proved)
+        (0..Rung::DETECT.len()).filter_map(|place| Level::proved(place).ok())
     }
 
     /// The rung of that name, in any case of letters.
+    ///
+    /// # Errors
+    ///
+    /// [`UnusableLevel`] if there is no such rung, the CPU lacks it, or it gave a wrong answer.
     pub fn named(name: &str) -> Result<Level, UnusableLevel> {
-        let place = Level::place(name).ok_or(UnusableLevel(None))?;
-        let level = Level::detected(place).ok_or(UnusableLevel(Some(Status::Absent)))?;
-        level.run(Prove).then_some(level).ok_or(UnusableLevel(Some(Status::Wrong)))
+        let place = Level::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
+        let level = Level::proved(place.ok_or(UnusableLevel(None))?);
+        level.map_err(|status| UnusableLevel(Some(status)))
     }
 
     /// What became of the rung of that name; `None` if this architecture has no such rung.
     pub fn status(name: &str) -> Option<Status> {
-        Level::place(name)?;
-        Some(Level::named(name).err().and_then(|e| e.0).unwrap_or(Status::Proved))
+        match Level::named(name) {
+            Ok(_) => Some(Status::Proved),
+            Err(UnusableLevel(status)) => status,
+        }
     }
 
-    fn place(name: &str) -> Option<usize> {
-        Level::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name))
-    }
-
-    fn detected(place: usize) -> Option<Level> {
-        Rung::DETECT[place]().map(Level)
-    }
-
-    fn proved(place: usize) -> Option<Level> {
-        Level::detected(place).filter(|level| level.run(Prove))
+    /// The rung at a place of `DETECT`, if the CPU has it and its answers are right. They are
+    /// asked for once in a process.
+    fn proved(place: usize) -> Result<Level, Status> {
+        const UNKNOWN: u8 = 0;
+        const RIGHT: u8 = 1;
+        const WRONG: u8 = 2;
+        static VERDICTS: [AtomicU8; Rung::DETECT.len()] =
+            [const { AtomicU8::new(UNKNOWN) }; Rung::DETECT.len()];
+        let level = Level(Rung::DETECT[place]().ok_or(Status::Absent)?);
+        let mut verdict = VERDICTS[place].load(Ordering::Relaxed);
+        if verdict == UNKNOWN {
+            let right = level.run(Prove) && answers_hold(level);
+            verdict = if right { RIGHT } else { WRONG };
+            VERDICTS[place].store(verdict, Ordering::Relaxed);
+        }
+        if verdict == RIGHT { Ok(level) } else { Err(Status::Wrong) }
     }
 }

@@ -80,6 +80,7 @@ pub trait Isa: Copy + Send + Sync + 'static {
     /// `a ^ b`.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a ^ b ^ c`.
+    #[inline(always)]
     fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
         self.xor(self.xor(a, b), c)
     }

@@ -95,7 +95,7 @@ impl Isa for Portable {
     const NAME: &'static str = "portable";
     const LANES: usize = LANES;
     const VECTORS: usize = 1;
-    const FEW: usize = 4;
+    const FEW: usize = 6;
     type V = Planes;
     type Counter = u64;
     type Form = Form;

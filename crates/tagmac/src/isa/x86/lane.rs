@@ -34,15 +34,20 @@ impl From<Avx512> for Avx2 {
     }
 }
 
-/// A rung with 128-bit vectors. Implementors hold the features SSE4.1 and AES.
-pub trait Lane: Copy + Send + Sync + 'static {
+/// A rung with 128-bit vectors.
+///
+/// # Safety
+///
+/// A value of the type exists only where the CPU has SSE4.1 and AES.
+pub unsafe trait Lane: Copy + Send + Sync + 'static {
     /// The rung's name.
     const NAME: &'static str;
     /// Runs `f` compiled with the rung's features.
     fn enter<R>(self, f: impl FnOnce() -> R) -> R;
 }
 
-impl Lane for Aesni {
+// SAFETY: both are in the rung's list.
+unsafe impl Lane for Aesni {
     const NAME: &'static str = "aesni";
     #[inline(always)]
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {
@@ -50,7 +55,8 @@ impl Lane for Aesni {
     }
 }
 
-impl Lane for Avx2 {
+// SAFETY: AVX2, which includes SSE4.1, and AES are in the rung's list.
+unsafe impl Lane for Avx2 {
     const NAME: &'static str = "avx2";
     #[inline(always)]
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {

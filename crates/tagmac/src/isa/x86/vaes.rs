@@ -20,11 +20,13 @@ pub struct Spread {
     mask: __m256i,
 }
 
-/// Lane 0 and lane 1.
-#[inline(always)]
-fn pair(low: __m128i, high: __m128i) -> __m256i {
-    // SAFETY: the callers hold a `Vaes`, the proof of avx2.
-    unsafe { _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high) }
+impl Vaes {
+    /// Lane 0 and lane 1.
+    #[inline(always)]
+    fn pair(self, low: __m128i, high: __m128i) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high) }
+    }
 }
 
 impl Isa for Vaes {
@@ -67,7 +69,7 @@ impl Isa for Vaes {
         if p.len() == 32 {
             self.load(p)
         } else {
-            pair(self.narrow().load_lanes(p), self.narrow().splat(&[0; 16]))
+            self.pair(self.narrow().load_lanes(p), self.narrow().splat(&[0; 16]))
         }
     }
 
@@ -98,7 +100,7 @@ impl Isa for Vaes {
 
     #[inline(always)]
     fn last_lane(self, b: &Block) -> __m256i {
-        pair(self.narrow().splat(&[0; 16]), self.narrow().splat(b))
+        self.pair(self.narrow().splat(&[0; 16]), self.narrow().splat(b))
     }
 
     #[inline(always)]
@@ -180,7 +182,7 @@ impl Isa for Vaes {
             // SAFETY: block 2v + 1 is within `data`, as `first_block` checked.
             let high = unsafe { _mm_loadu_si128(first.add((2 * v + 1) * step).cast()) };
             // SAFETY: `self` is proof of avx2.
-            *x = unsafe { _mm256_and_si256(pair(low, high), spread.mask) };
+            *x = unsafe { _mm256_and_si256(self.pair(low, high), spread.mask) };
         }
         x
     }
@@ -190,6 +192,6 @@ impl Isa for Vaes {
         let lane = self.narrow();
         let (step, spread) = (spread.step, lane.spread(spread.step));
         let low = lane.load_spread_lanes(data, at, n.min(1), spread);
-        pair(low, lane.load_spread_lanes(data, at + n / 2 * step, n / 2, spread))
+        self.pair(low, lane.load_spread_lanes(data, at + n / 2 * step, n / 2, spread))
     }
 }

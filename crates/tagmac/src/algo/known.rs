@@ -1,0 +1,48 @@
+//! What a rung must get right before its first use: the tag of a message that takes every path of
+//! the kernels, by each MAC. The answers are those of `reference/`.
+
+use super::{EliMac, LightMac, Pmac};
+use crate::cipher::Aes128;
+use crate::isa::Level;
+
+/// Byte i is 167 i + floor(i / 256).
+static MESSAGE: [u8; 4133] = {
+    let mut message = [0; 4133];
+    let mut i = 0;
+    while i < message.len() {
+        message[i] = (i * 167 + i / 256) as u8;
+        i += 1;
+    }
+    message
+};
+
+/// Bytes 0, 1, 2 and so on.
+const K1: [u8; 16] = 0x000102030405060708090a0b0c0d0e0f_u128.to_be_bytes();
+const K2: [u8; 16] = 0x101112131415161718191a1b1c1d1e1f_u128.to_be_bytes();
+
+const PMAC: u128 = 0xb5a81d9524b959999d02e3da7ba9a466;
+const LIGHTMAC_S32: u128 = 0xa9875cb6ba179385666f32dee460a60b;
+const ELIMAC: u128 = 0x20a9c19cf159533b669cb2075f967dbf;
+
+/// Whether the MACs give their known answers on a rung.
+pub(crate) fn answers_hold(level: Level) -> bool {
+    let is = |tag: Result<crate::Tag, crate::Error>, known: u128| {
+        tag.is_ok_and(|tag| tag.as_bytes() == known.to_be_bytes())
+    };
+    let elimac = EliMac::new(&K1, &K2, level);
+    let light = LightMac::<Aes128>::new(&K1, &K2, 32, level);
+    is(Pmac::<Aes128>::new(&K1, level).tag(&MESSAGE), PMAC)
+        && light.is_ok_and(|mac| is(mac.tag(&MESSAGE), LIGHTMAC_S32))
+        && is(elimac.tag(&MESSAGE), ELIMAC)
+        && cached_answers_hold(elimac)
+}
+
+#[cfg(feature = "alloc")]
+fn cached_answers_hold(elimac: EliMac) -> bool {
+    elimac.with_cache(1000).tag(&MESSAGE).is_ok_and(|tag| tag.as_bytes() == ELIMAC.to_be_bytes())
+}
+
+#[cfg(not(feature = "alloc"))]
+fn cached_answers_hold(_: EliMac) -> bool {
+    true
+}
