@@ -8,9 +8,9 @@ use tagmac::{Bits, EliMac, Error, LightMac, Mac, Pmac, Tag, threads};
 
 /// Lengths around every edge: blocks, vectors, eight vectors, periods, and each of them one off.
 fn lengths(block: usize) -> Vec<usize> {
-    let edges = [1, 2, 3, 4, 7, 8, 12, 16, 24, 31, 32, 33, 63, 64, 65, 96, 127, 128, 200];
+    let edges = [1, 2, 3, 4, 7, 8, 12, 16, 24, 31, 32, 33, 63, 64, 65, 96, 127, 128, 200, 300, 520];
     let mut lengths: Vec<usize> = (0..=4 * block + 1).collect();
-    for edge in edges.map(|blocks| blocks * block) {
+    for edge in edges.into_iter().chain(254..=258).map(|blocks| blocks * block) {
         lengths.extend([edge - 1, edge, edge + 1]);
     }
     lengths.sort();
@@ -220,6 +220,25 @@ fn bits_count_one_by_one() {
                 }
                 assert!(!tags.contains(&once), "{name} on {level}: {bits} bits repeat a tag");
                 tags.push(once);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_flipped_bit_in_any_byte_changes_the_tag() {
+    // Two periods of PMAC, the widest rung's flight twice over, and a block.
+    const BLOCKS: usize = 2 * 32 + 8 * 16 + 1;
+    for level in Level::all() {
+        each_mac(level, &mut |name, mac| {
+            let mut message = message(BLOCKS * mac.block());
+            let tag = mac.tag((&message).into()).expect("within the limit");
+            for place in 0..message.len() {
+                let bit = 0x80 >> (place % 8);
+                message[place] ^= bit;
+                let flipped = mac.tag((&message).into()).expect("within the limit");
+                assert!(flipped != tag, "{name} on {level}: byte {place} does not count");
+                message[place] ^= bit;
             }
         });
     }
