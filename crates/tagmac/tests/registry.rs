@@ -1,6 +1,6 @@
 //! The registry against the MACs that it makes.
 
-use tagmac::any::{Algorithm, AnyMac, UnknownAlgorithm};
+use tagmac::any::{Algorithm, AnyMac, Parts, UnknownAlgorithm};
 use tagmac::isa::Level;
 use tagmac::{Error, Tag};
 
@@ -72,6 +72,45 @@ fn parts_of_another_kind_are_refused() {
     let parts = |mac: &AnyMac| mac.parts().expect("parts").of(0, &[0; 16]).expect("aligned");
     let mixed = pmac.parts().expect("parts").join(parts(&pmac), &parts(&elimac));
     assert_eq!(mixed.map(|_| ()), Err(Error::ForeignPart));
+}
+
+#[test]
+fn parts_of_another_key_or_counter_length_are_refused() {
+    let make = |name: &str, byte| {
+        let algorithm = Algorithm::named(name).expect("known");
+        AnyMac::new(algorithm, &vec![byte; algorithm.new_key_bytes()]).expect("its own key")
+    };
+    let pairs = [
+        (make("LIGHTMAC-AES128-S32", 1), make("LIGHTMAC-AES128-S24", 1)),
+        (make("LIGHTMAC-AES128-S8", 1), make("LIGHTMAC-AES128-S64", 1)),
+        (make("LIGHTMAC-AES128-S32", 1), make("LIGHTMAC-AES256-S32", 1)),
+        (make("LIGHTMAC-AES256-S32", 1), make("LIGHTMAC-AES256-S32", 2)),
+        (make("PMAC-AES128", 1), make("PMAC-AES128", 2)),
+        (make("PMAC-AES128", 1), make("PMAC-AES256", 1)),
+        (make("ELIMAC-AES128", 1), make("ELIMAC-AES128", 2)),
+    ];
+    for (one, other) in pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]) {
+        let at = format!("a part of {} for {}", other.algorithm(), one.algorithm());
+        let (parts, others) = (one.parts().expect("parts"), other.parts().expect("parts"));
+        // A multiple of either block, so that nothing but their makers is wrong.
+        let bytes = parts.block() * others.block();
+        let message = vec![7; bytes];
+        let left = |parts: Parts<'_>| parts.of(0, &message).expect("aligned");
+        let right = |parts: Parts<'_>| parts.of(bytes as u64, &message).expect("aligned");
+        let joined = parts.join(left(parts), &right(others)).map(|_| ());
+        assert_eq!(joined, Err(Error::ForeignPart), "{at}, on the right");
+        let joined = parts.join(left(others), &right(parts)).map(|_| ());
+        assert_eq!(joined, Err(Error::ForeignPart), "{at}, on the left");
+        let joined = parts.join(left(others), &right(others)).map(|_| ());
+        assert_eq!(joined, Err(Error::ForeignPart), "{at}, on both sides");
+        let finished = parts.finish(left(others), &[], b"end").map(|_| ());
+        assert_eq!(finished, Err(Error::ForeignPart), "{at}, at the end");
+        // A clone is the same MAC.
+        let (clone, whole) = (one.clone(), [&message[..], &message, b"end"].concat());
+        let clones = clone.parts().expect("parts");
+        let joined = parts.join(left(clones), &right(parts)).expect("neighbours");
+        assert!(clones.finish(joined, &[], b"end") == one.tag(&[], &whole), "{}", one.algorithm());
+    }
 }
 
 #[test]
