@@ -11,7 +11,7 @@
 //!   any of the bytes.
 //! * **Ranges are in bytes from the start of the message**, multiples of [`Hash::block`]. Joining
 //!   refuses what does not fit, but it cannot know that two parts are of the same message, and
-//!   only the parts of [`any`](crate::any) know their key.
+//!   only the parts of the module `any` know their key.
 //!
 //! ```
 //! use tagmac::Pmac;

@@ -17,7 +17,7 @@
 //! | [`EliMac`] | two AES-128 keys | Dobraunig, Mennink, Neves 2023 | speed, with a bold assumption on reduced AES |
 //!
 //! All three are deterministic: they need no nonce. Messages come at once (`tag`), in pieces
-//! ([`Stream`]), on several threads ([`threads`]), or as [`hazmat::Part`]s made anywhere. The code
+//! ([`Stream`]), on several threads (`threads`), or as [`hazmat::Part`]s made anywhere. The code
 //! runs on the best rung of instruction sets that the CPU has, see [`isa`]; tags are the same on
 //! all.
 //!
