@@ -5,7 +5,7 @@ use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, whole, within_limit};
 use crate::isa::{Isa, Kernel};
 use crate::part::Close;
-use crate::tag::Tag;
+use crate::tag::{Tag, matches};
 
 /// A MAC under a key.
 ///
@@ -70,10 +70,7 @@ pub trait Mac: Send + Sync {
         message: impl Into<Bits<'m>>,
         tag: &Tag,
     ) -> Result<(), Mismatch> {
-        match self.tag_with(nonce, message) {
-            Ok(expected) if expected == *tag => Ok(()),
-            _ => Err(Mismatch),
-        }
+        matches(self.tag_with(nonce, message), tag)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, whole, within_limit};
 use crate::mac::Mac;
 use crate::part::{Absorb, Close};
-use crate::tag::Tag;
+use crate::tag::{Tag, matches};
 
 /// A message that comes in pieces. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
 ///
@@ -128,10 +128,7 @@ impl<R: Deref<Target: Mac>> Stream<R> {
     /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
     #[inline]
     pub fn verify_with(self, nonce: &<R::Target as Mac>::Nonce, tag: &Tag) -> Result<(), Mismatch> {
-        match self.tag_with(nonce) {
-            Ok(expected) if expected == *tag => Ok(()),
-            _ => Err(Mismatch),
-        }
+        matches(self.tag_with(nonce), tag)
     }
 }
 

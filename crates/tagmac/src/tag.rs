@@ -4,7 +4,7 @@ use core::fmt;
 
 use subtle::ConstantTimeEq;
 
-use crate::error::Error;
+use crate::error::{Error, Mismatch};
 
 /// A tag of 1 to 256 bits: the first bits of its bytes. Unused low bits of the last byte are zero.
 ///
@@ -67,6 +67,15 @@ impl Tag {
     #[inline]
     pub fn bits(&self) -> usize {
         self.bits as usize
+    }
+}
+
+/// Whether a message's tag is this one. A message that has no tag matches none.
+#[inline]
+pub(crate) fn matches(expected: Result<Tag, Error>, tag: &Tag) -> Result<(), Mismatch> {
+    match expected {
+        Ok(expected) if expected == *tag => Ok(()),
+        _ => Err(Mismatch),
     }
 }
 

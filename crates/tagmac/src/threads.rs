@@ -9,7 +9,7 @@ use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, whole, within_limit};
 use crate::mac::Mac;
 use crate::part::Part;
-use crate::tag::Tag;
+use crate::tag::{Tag, matches};
 
 /// The least that is worth a thread, measured with the fastest MAC: starting one costs about as
 /// much as tagging this.
@@ -89,8 +89,5 @@ pub fn verify<M>(
 where
     M: Mac,
 {
-    match self::tag(mac, nonce, message, threads) {
-        Ok(expected) if expected == *tag => Ok(()),
-        _ => Err(Mismatch),
-    }
+    matches(self::tag(mac, nonce, message, threads), tag)
 }

@@ -19,7 +19,7 @@ use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
 use crate::error::{Error, silent};
 use crate::hash::Hash;
-use crate::isa::{Block, Isa, Kernel, Level};
+use crate::isa::{Block, Isa, Kernel, Level, xor_blocks};
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
 
@@ -76,11 +76,6 @@ fn over_x(a: Block) -> Block {
     (a >> 1 ^ (0u128.wrapping_sub(a & 1) & (1 << 127 | 0x43))).to_be_bytes()
 }
 
-#[inline(always)]
-fn xor(a: &Block, b: &Block) -> Block {
-    (u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b)).to_ne_bytes()
-}
-
 impl Pmac<Aes128> {
     /// PMAC-AES128 on the best rung of this CPU.
     pub fn aes128(key: &[u8; 16]) -> Self {
@@ -133,7 +128,7 @@ impl<C: Cipher> Pmac<C> {
         mac.gamma_l[0] = mac.l[0];
         for j in 1..PERIOD {
             let power = (j + 1).trailing_zeros() as usize;
-            mac.gamma_l[j] = xor(&mac.gamma_l[j - 1], &mac.l[power]);
+            mac.gamma_l[j] = xor_blocks(&mac.gamma_l[j - 1], &mac.l[power]);
         }
         mac
     }
@@ -169,7 +164,7 @@ impl<C: Cipher> Pmac<C> {
         let mut base = [0; 16];
         let mut left = gamma;
         while left != 0 {
-            base = xor(&base, &self.l(left.trailing_zeros() as usize));
+            base = xor_blocks(&base, &self.l(left.trailing_zeros() as usize));
             left &= left - 1;
         }
         base
@@ -207,8 +202,8 @@ impl<'a, C: Cipher> PmacTerms<'a, C> {
         self.j = 0;
         self.period += 1;
         let z = self.period.trailing_zeros() as usize;
-        let correction = xor(&self.mac.l[PERIOD_LOG], &self.mac.l(PERIOD_LOG + z));
-        self.base = xor(&self.base, &xor(&self.mac.gamma_l[PERIOD - 1], &correction));
+        let correction = xor_blocks(&self.mac.l[PERIOD_LOG], &self.mac.l(PERIOD_LOG + z));
+        self.base = xor_blocks(&self.base, &xor_blocks(&self.mac.gamma_l[PERIOD - 1], &correction));
         correction
     }
 }

@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 
 use crate::bits::Bits;
 use crate::cipher::Cipher;
-use crate::isa::{Block, Isa, one_at};
+use crate::isa::{Block, Isa, one_at, xor_blocks};
 use crate::tag::Tag;
 
 /// The xor of the terms of a range of blocks. Secret, so it shows nothing.
@@ -30,7 +30,7 @@ impl XorSum {
 
     #[inline(always)]
     pub(super) fn join(&mut self, right: &XorSum) {
-        self.0 = (u128::from_ne_bytes(self.0) ^ u128::from_ne_bytes(right.0)).to_ne_bytes();
+        self.0 = xor_blocks(&self.0, &right.0);
     }
 
     /// The sum, the last block with `10*` after it, and as much of it as a block holds. A full

@@ -27,7 +27,7 @@ use crate::isa::Level;
 use crate::mac::Mac;
 use crate::part::Part;
 use crate::stream::Stream;
-use crate::tag::Tag;
+use crate::tag::{Tag, matches};
 
 /// A MAC of the registry under a key.
 #[derive(Clone)]
@@ -253,10 +253,7 @@ impl AnyMac {
     ///
     /// [`Mismatch`] unless `tag` is the message's tag, of this MAC's own length.
     pub fn verify(&self, nonce: &[u8], message: &[u8], tag: &Tag) -> Result<(), Mismatch> {
-        match self.tag(nonce, message) {
-            Ok(expected) if expected == *tag => Ok(()),
-            _ => Err(Mismatch),
-        }
+        matches(self.tag(nonce, message), tag)
     }
 
     /// A stream of one message.

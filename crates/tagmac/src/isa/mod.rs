@@ -155,6 +155,21 @@ pub(crate) fn zeros_before(p: &[u8]) -> Block {
     ((high as u128) << 64 | low as u128).to_le_bytes()
 }
 
+/// `a ^ b`.
+#[inline(always)]
+pub(crate) fn xor_blocks(a: &Block, b: &Block) -> Block {
+    (u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b)).to_ne_bytes()
+}
+
+/// Where the block is that ends with the first of `pieces` pieces of `step` bytes from `at` on.
+/// Blocks that end with the others follow it in steps of `step` bytes, all within `data`.
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+#[inline(always)]
+fn first_block(data: &[u8], at: usize, step: usize, pieces: usize) -> *const u8 {
+    assert!((8..=16).contains(&step) && data[at..].len() >= pieces * step);
+    data[at + step - 16..].as_ptr()
+}
+
 /// The block `0^bits 1 0*` for fewer than 128 bits: what padding by `10*` adds.
 #[inline(always)]
 pub(crate) fn one_at(bits: usize) -> Block {

@@ -7,7 +7,7 @@
 use core::arch::aarch64::*;
 
 use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, zeros_before};
+use crate::isa::{Block, Isa, first_block, zeros_before};
 
 rung!(
     is_aarch64_feature_detected;
@@ -160,11 +160,10 @@ impl Isa for Neon {
         spread: Spread,
     ) -> [uint8x16_t; N] {
         let step = spread.step;
-        assert!((8..=16).contains(&step) && data[at..].len() >= N * step);
-        let first = data[at + step - 16..].as_ptr();
+        let first = first_block(data, at, step, N);
         let mut x = [spread.mask; N];
         for (v, x) in x.iter_mut().enumerate() {
-            // SAFETY: the block that ends with piece v is within `data`, as was checked.
+            // SAFETY: block v is within `data`, as `first_block` checked.
             let block = unsafe { vld1q_u8(first.add(v * step)) };
             // SAFETY: `self` is proof of neon.
             *x = unsafe { vandq_u8(block, spread.mask) };

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use super::{Avx512, Vaes};
 use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, zeros_before};
+use crate::isa::{Block, Isa, first_block, zeros_before};
 
 rung!(
     is_x86_feature_detected;
@@ -69,20 +69,6 @@ unsafe impl Lane for Avx2 {
 pub struct Spread {
     step: usize,
     mask: __m128i,
-}
-
-/// The last `step` bytes of a block set, for [`Isa::spread`].
-#[inline(always)]
-pub(super) fn last_bytes(step: usize) -> Block {
-    u128::MAX.checked_shl(8 * (16 - step as u32)).unwrap_or(0).to_le_bytes()
-}
-
-/// Where the block is that ends with the first of `pieces` pieces of `step` bytes from `at` on.
-/// Blocks that end with the others follow it in steps of `step` bytes, all within `data`.
-#[inline(always)]
-pub(super) fn first_block(data: &[u8], at: usize, step: usize, pieces: usize) -> *const u8 {
-    assert!((8..=16).contains(&step) && data[at..].len() >= pieces * step);
-    data[at + step - 16..].as_ptr()
 }
 
 impl<L: Lane> Isa for L {
@@ -206,7 +192,7 @@ impl<L: Lane> Isa for L {
 
     #[inline(always)]
     fn spread(self, step: usize) -> Spread {
-        Spread { step, mask: self.splat(&last_bytes(step)) }
+        Spread { step, mask: self.splat(&zeros_before(&[0xff; 16][..step])) }
     }
 
     #[inline(always)]

@@ -3,9 +3,8 @@
 use core::arch::x86_64::*;
 
 use super::Avx2;
-use super::lane::{first_block, last_bytes};
 use crate::isa::rung::rung;
-use crate::isa::{Block, Isa};
+use crate::isa::{Block, Isa, first_block, zeros_before};
 
 rung!(
     is_x86_feature_detected;
@@ -168,7 +167,7 @@ impl Isa for Vaes {
 
     #[inline(always)]
     fn spread(self, step: usize) -> Spread {
-        Spread { step, mask: self.splat(&last_bytes(step)) }
+        Spread { step, mask: self.splat(&zeros_before(&[0xff; 16][..step])) }
     }
 
     #[inline(always)]
