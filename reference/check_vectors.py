@@ -63,19 +63,22 @@ def check_mac(row):
     fields = MAC_FIELDS | ({"msg_bits"} if "msg_bits" in row else {"msg"})
     if not row["valid"]:
         fields |= {"refuse"}
+    mac = ALGORITHMS[row["algorithm"]]
+    if mac.nonce_bytes is not None:
+        fields |= {"nonce"}
     require(set(row) == fields, f"fields {sorted(row)}")
     tag, tag_bits = bytes.fromhex(row["tag"]), row["tag_bits"]
     require(len(tag) == (tag_bits + 7) // 8, "tag and tag_bits disagree")
-    mac = ALGORITHMS[row["algorithm"]]
     key = bytes.fromhex(row["key"])
+    nonce = bytes.fromhex(row["nonce"]) if "nonce" in row else None
     message, bits = message_of(row)
     if row.get("refuse") == "key":
         try:
-            mac(key, message, 128, bits)
+            mac(key, message, None, bits, nonce)
         except ValueError:
             return
         raise Failure("the key was accepted")
-    found = mac(key, message, tag_bits, bits)
+    found = mac(key, message, tag_bits, bits, nonce)
     if row["valid"]:
         require(found == tag, f"tag {found.hex()}, want {tag.hex()}")
     else:

@@ -3,17 +3,20 @@
 
     generate.py --count N --seed S [--max-len L] [--bits] ALG ..
 
-Each line is one JSON object {"algorithm", "key", "msg", "tag", "tag_bits"}.
-The cases take turns through the algorithms. The same arguments give the same
-lines on every machine and every Python 3.11 or later.
+Each line is one JSON object {"algorithm", "key", "msg", "tag", "tag_bits"},
+with "nonce" after "key" if the algorithm takes one. The cases take turns
+through the algorithms. The same arguments give the same lines on every machine
+and every Python 3.11 or later.
 
 Half of the messages have a random length up to L. The others stand at an edge:
 a multiple of a block or vector size, or one byte to either side of it, up to
-1025 bytes even if L is less. Some messages for an algorithm with a low length
-limit have the longest length allowed, or one byte less.
+1025 bytes (Poly1305 and UMAC: 4097) even if L is less. Some messages for an
+algorithm with a low length limit have the longest length allowed, or one byte
+less.
 
 With --bits a quarter of the messages do not end on a byte. Such a line has
-"msg_bits", a string of 0s and 1s, in place of "msg".
+"msg_bits", a string of 0s and 1s, in place of "msg". Poly1305 and UMAC get
+whole bytes all the same.
 """
 
 import argparse
@@ -24,10 +27,18 @@ from hashlib import sha256
 
 from algorithms import ALGORITHMS
 
+# The sizes at whose multiples the edges are, and the greatest multiple, by the
+# first word of the name.
+EDGES = {
+    # A block, and 4, 8, 16 and 32 of them.
+    "POLY1305": ((16, 64, 128, 256, 512), 4096),
+    # A group of 8 words in NH, a chunk of L1, and the two chunks of one word in
+    # L2 with 128-bit words.
+    "UMAC": ((32, 1024, 2048), 4096),
+}
 # Message bytes in a LightMAC block (12 for S32, 15 for S8) and in an AES block;
 # then 4, 8 and 32 AES blocks, where vectors and unrolled loops begin and end.
-EDGES = (12, 15, 16, 64, 128, 512)
-EDGE_TOP = 1024
+OTHER_EDGES = ((12, 15, 16, 64, 128, 512), 1024)
 KEYS = 4  # keys for each algorithm, so that key setup does not take the time
 
 
@@ -57,31 +68,36 @@ class Random:
         return items[self.below(len(items))]
 
 
-def message_length(random, max_len, limit):
+def message_length(random, name, max_len):
+    limit = ALGORITHMS[name].max_bytes
     if limit is not None and random.one_in(100):
         return limit - random.below(2)
     if random.one_in(2):
         length = random.below(max_len + 1)
     else:
-        edge = random.choice(EDGES)
-        length = edge * (1 + random.below(EDGE_TOP // edge)) + random.below(3) - 1
+        edges, top = EDGES.get(name.split("-")[0], OTHER_EDGES)
+        edge = random.choice(edges)
+        length = edge * (1 + random.below(top // edge)) + random.below(3) - 1
     return length if limit is None else min(length, limit)
 
 
 def case(random, name, keys, max_len, with_bits):
     mac = ALGORITHMS[name]
     key = random.choice(keys)
-    message = random.bytes(message_length(random, max_len, mac.max_bytes))
-    tag_bits = 1 + random.below(128) if random.one_in(5) else 128
     row = {"algorithm": name, "key": key.hex()}
-    if with_bits and message and random.one_in(4):
+    nonce = None
+    if mac.nonce_bytes is not None:
+        nonce = random.bytes(random.choice(mac.nonce_bytes))
+        row["nonce"] = nonce.hex()
+    message = random.bytes(message_length(random, name, max_len))
+    tag_bits = random.choice(mac.tag_bits) if random.one_in(5) else mac.tag_bits[-1]
+    bits = None
+    if with_bits and mac.bits and message and random.one_in(4):
         bits = 8 * len(message) - 1 - random.below(7)
-        text = "".join(f"{byte:08b}" for byte in message)[:bits]
-        row["msg_bits"] = text
-        tag = mac(key, message, tag_bits, bits)
+        row["msg_bits"] = "".join(f"{byte:08b}" for byte in message)[:bits]
     else:
         row["msg"] = message.hex()
-        tag = mac(key, message, tag_bits)
+    tag = mac(key, message, tag_bits, bits, nonce)
     return row | {"tag": tag.hex(), "tag_bits": tag_bits}
 
 
@@ -103,7 +119,7 @@ def main():
     parser.add_argument("--bits", action="store_true",
                         help="a quarter of the messages do not end on a byte")  # fmt: skip
     parser.add_argument("algorithms", nargs="+", metavar="ALG",
-                        help="PMAC-AES128, LIGHTMAC-AES128-S32, ELIMAC-AES128, ..")  # fmt: skip
+                        help="PMAC-AES128, UMAC-64, POLY1305-AES, ..")  # fmt: skip
     args = parser.parse_args()
     for name in args.algorithms:
         if name not in ALGORITHMS:

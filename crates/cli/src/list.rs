@@ -53,7 +53,7 @@ fn cells(first: Algorithm, last: Algorithm, level: Level) -> [String; 8] {
     [
         name,
         range(first.key_bytes().into_inner(), 1),
-        first.nonce_bytes().to_string(),
+        first.nonce_bytes().end().to_string(),
         range(first.tag_bits().into_inner(), first.tag_step()),
         span(|algorithm| algorithm.block().map_or("-".into(), |block| block.to_string())),
         span(limit),
@@ -145,7 +145,7 @@ impl Row {
             key_bytes: algorithm.new_key_bytes(),
             min_key_bytes: *key.start(),
             max_key_bytes: *key.end(),
-            nonce_bytes: algorithm.nonce_bytes(),
+            nonce_bytes: *algorithm.nonce_bytes().end(),
             min_tag_bits: *tag.start(),
             max_tag_bits: *tag.end(),
             tag_step_bits: algorithm.tag_step(),

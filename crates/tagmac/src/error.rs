@@ -17,11 +17,22 @@ pub enum Error {
     },
     /// The nonce has the wrong number of bytes.
     NonceLength {
-        /// The bytes that the MAC takes.
-        expected: usize,
+        /// The fewest bytes that the MAC takes.
+        min: usize,
+        /// The most bytes that the MAC takes.
+        max: usize,
         /// The bytes given.
         found: usize,
     },
+    /// The nonce is below the next one of its sequence, so it may have been used.
+    NonceReused,
+    /// A sequence has used every nonce of its length.
+    NoncesUsedUp {
+        /// The length of the sequence's nonces.
+        bytes: usize,
+    },
+    /// The system gives no random bytes.
+    NoRandomBytes,
     /// No such tag length.
     TagBits {
         /// The shortest tag.
@@ -48,6 +59,11 @@ pub enum Error {
         bytes: usize,
         /// The bits asked for.
         found: usize,
+    },
+    /// The message ends within a byte, and the MAC takes whole bytes.
+    PartialByte {
+        /// The bits given.
+        found: u64,
     },
     /// LightMAC's counter is 8 to 64 bits long, in whole bytes.
     CounterBits {
@@ -88,11 +104,24 @@ impl fmt::Display for Error {
             Error::KeyLength { min, max, found } => {
                 write!(f, "expected a key of {min} to {max} bytes, found {found}")
             }
-            Error::NonceLength { expected: 0, found } => {
+            Error::NonceLength { max: 0, found, .. } => {
                 write!(f, "expected no nonce, found one of {found} bytes")
             }
-            Error::NonceLength { expected, found } => {
-                write!(f, "expected a nonce of {expected} bytes, found {found}")
+            Error::NonceLength { min, max, found } if min == max => {
+                write!(f, "expected a nonce of {min} bytes, found {found}")
+            }
+            Error::NonceLength { min, max, found } => {
+                write!(f, "expected a nonce of {min} to {max} bytes, found {found}")
+            }
+            Error::NonceReused => {
+                f.write_str("expected a nonce that was not used, found one of before")
+            }
+            Error::NoncesUsedUp { bytes } => write!(
+                f,
+                "expected an unused nonce of {bytes} bytes, found none left: take a new key"
+            ),
+            Error::NoRandomBytes => {
+                f.write_str("expected random bytes from the system, found none")
             }
             Error::TagBits { min, max, step: 1, found } => {
                 write!(f, "expected a tag length of {min} to {max} bits, found {found}")
@@ -111,6 +140,9 @@ impl fmt::Display for Error {
                 f,
                 "expected a bit string that ends in the last of its {bytes} bytes, found {found} bits"
             ),
+            Error::PartialByte { found } => {
+                write!(f, "expected a message of whole bytes, found {found} bits")
+            }
             Error::CounterBits { found } => write!(
                 f,
                 "expected a counter length s of 8 to 64 bits in steps of 8, found {found}"

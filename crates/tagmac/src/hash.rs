@@ -29,11 +29,18 @@ pub trait Hash: Send + Sync {
     /// Whether the last block is treated apart even when it is full (PMAC), so that a driver must
     /// hold it back. Otherwise any full block can be absorbed.
     const HOLDS_LAST: bool;
+    /// Whether a message may end within a byte.
+    const BITS: bool;
 
     /// The rung that the key was made for.
     fn level(&self) -> Level;
     /// Bytes of a block.
     fn block(&self) -> usize;
+    /// Messages of up to so many bytes cost less on the one-block rung.
+    #[inline(always)]
+    fn few(&self) -> usize {
+        self.level().few() * self.block()
+    }
     /// The most bits of a message; `u64::MAX` where the definition has no limit in reach.
     fn limit_bits(&self) -> u64;
     /// The sum of no blocks.
@@ -61,9 +68,13 @@ pub(crate) fn whole<H: Hash>(hash: &H, rest: Bits<'_>) -> usize {
     }
 }
 
-/// Refuses a message of `at` bytes and `rest` if it is over the limit.
+/// Refuses a message of `at` bytes and `rest` if it is over the limit, or ends within a byte where
+/// that cannot be.
 #[inline(always)]
 pub(crate) fn within_limit<H: Hash>(hash: &H, at: u64, rest: Bits<'_>) -> Result<(), Error> {
+    if !H::BITS && rest.last_mask().is_some() {
+        return Err(Error::PartialByte { found: rest.bits() });
+    }
     let limit_bits = hash.limit_bits();
     match at.checked_mul(8).and_then(|bits| bits.checked_add(rest.bits())) {
         Some(bits) if bits <= limit_bits => Ok(()),

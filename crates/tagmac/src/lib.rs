@@ -45,15 +45,20 @@ mod hash;
 pub mod hazmat;
 pub mod isa;
 mod mac;
+mod nonce;
 mod part;
 mod stream;
 mod tag;
 #[cfg(feature = "std")]
 pub mod threads;
 
-pub use algo::{EliMac, LightMac, Pmac};
+pub use algo::{EliMac, Grade, LightMac, Pmac, Poly1305, Poly1305Aes};
+pub use algo::{Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use bits::Bits;
 pub use error::{Error, Mismatch};
 pub use mac::Mac;
+#[cfg(feature = "std")]
+pub use nonce::random_nonce;
+pub use nonce::{Nonce, NonceSequence};
 pub use stream::Stream;
 pub use tag::Tag;

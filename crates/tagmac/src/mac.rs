@@ -1,9 +1,12 @@
 //! A MAC: a keyed hash, sealed by a PRF under a nonce or under none.
 
+use zeroize::Zeroize;
+
 use crate::bits::Bits;
 use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, whole, within_limit};
 use crate::isa::{Isa, Kernel};
+use crate::nonce::Nonce;
 use crate::part::Close;
 use crate::tag::{Tag, matches};
 
@@ -15,9 +18,9 @@ pub trait Mac: Send + Sync {
     /// The hash of the message.
     type Hash: Hash;
     /// What must never repeat under a key; `()` for a deterministic MAC.
-    type Nonce: ?Sized;
-    /// What may be kept between messages with consecutive nonces.
-    type Pad: Default;
+    type Nonce: Nonce;
+    /// What may be kept between messages with consecutive nonces. Secret.
+    type Pad: Default + Zeroize + Send + Sync;
 
     /// The hash of the message.
     fn hash(&self) -> &Self::Hash;
@@ -43,16 +46,31 @@ pub trait Mac: Send + Sync {
         nonce: &Self::Nonce,
         message: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
+        self.tag_with_pad(nonce, &mut Self::Pad::default(), message)
+    }
+
+    /// As [`tag_with`](Mac::tag_with), with the pad that the message before it left.
+    ///
+    /// # Errors
+    ///
+    /// As [`tag_with`](Mac::tag_with).
+    #[inline]
+    fn tag_with_pad<'m>(
+        &self,
+        nonce: &Self::Nonce,
+        pad: &mut Self::Pad,
+        message: impl Into<Bits<'m>>,
+    ) -> Result<Tag, Error> {
         let (hash, message) = (self.hash(), message.into());
         within_limit(hash, 0, message)?;
         let cut = whole(hash, message);
         if cut == 0 {
             // Kernels of their own, so that short messages do not pay for long ones' set-up.
-            let close = Close { mac: self, nonce, sum: &hash.empty(), at: 0, tail: message };
+            let close = Close { mac: self, nonce, pad, sum: &hash.empty(), at: 0, tail: message };
             return hash.level().run(close);
         }
-        let one_shot = OneShot { mac: self, nonce, message, cut };
-        if cut <= hash.level().few() * hash.block() {
+        let one_shot = OneShot { mac: self, nonce, pad, message, cut };
+        if cut <= hash.few() {
             return hash.level().run(Few(one_shot));
         }
         hash.level().run(one_shot)
@@ -78,6 +96,7 @@ pub trait Mac: Send + Sync {
 struct OneShot<'a, M: Mac + ?Sized> {
     mac: &'a M,
     nonce: &'a M::Nonce,
+    pad: &'a mut M::Pad,
     message: Bits<'a>,
     /// Bytes to absorb; the rest is for the finish.
     cut: usize,
@@ -92,7 +111,7 @@ impl<M: Mac + ?Sized> Kernel for OneShot<'_, M> {
         let mut sum = hash.empty();
         hash.absorb(isa, &mut sum, 0, &self.message.bytes()[..cut]);
         let digest = hash.finish(isa, &sum, cut as u64, self.message.after(cut));
-        Ok(self.mac.seal(isa, self.nonce, &mut M::Pad::default(), digest))
+        Ok(self.mac.seal(isa, self.nonce, self.pad, digest))
     }
 }
 

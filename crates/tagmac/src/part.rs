@@ -111,7 +111,8 @@ impl<H: Hash> Part<H> {
         let cut = whole(hash, rest);
         self.grow(hash, &rest.bytes()[..cut]);
         let (sum, at, tail) = (&self.sum, self.end, rest.after(cut));
-        hash.level().run(Close { mac, nonce, sum, at, tail })
+        let pad = &mut M::Pad::default();
+        hash.level().run(Close { mac, nonce, pad, sum, at, tail })
     }
 }
 
@@ -136,6 +137,7 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
 pub(crate) struct Close<'a, M: Mac + ?Sized> {
     pub(crate) mac: &'a M,
     pub(crate) nonce: &'a M::Nonce,
+    pub(crate) pad: &'a mut M::Pad,
     pub(crate) sum: &'a <M::Hash as Hash>::Sum,
     pub(crate) at: u64,
     pub(crate) tail: Bits<'a>,
@@ -147,6 +149,6 @@ impl<M: Mac + ?Sized> Kernel for Close<'_, M> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
         let digest = self.mac.hash().finish(isa, self.sum, self.at, self.tail);
-        Ok(self.mac.seal(isa, self.nonce, &mut M::Pad::default(), digest))
+        Ok(self.mac.seal(isa, self.nonce, self.pad, digest))
     }
 }

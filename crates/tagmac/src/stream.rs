@@ -118,7 +118,8 @@ impl<R: Deref<Target: Mac>> Stream<R> {
         self.state.over?;
         let (mac, state) = (&*self.mac, &mut self.state);
         let tail = Bits::from(&state.held.as_mut()[..state.held_bytes]);
-        mac.hash().level().run(Close { mac, nonce, sum: &state.sum, at: state.at, tail })
+        let (sum, at, pad) = (&state.sum, state.at, &mut Default::default());
+        mac.hash().level().run(Close { mac, nonce, pad, sum, at, tail })
     }
 
     /// Checks the message's tag in constant time.

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tagmac::any::{Algorithm, AnyMac};
 use tagmac::cipher::Aes128;
 use tagmac::isa::Level;
-use tagmac::{Bits, EliMac, Pmac, Tag};
+use tagmac::{Bits, EliMac, Pmac, Poly1305, Tag};
 
 fn rows(file: &str) -> Vec<Value> {
     let path = format!("{}/../../vectors/{file}", env!("CARGO_MANIFEST_DIR"));
@@ -84,11 +84,13 @@ fn check(row: &Value, level: Level) -> usize {
         return 1;
     }
     let message = message(row);
+    let nonce = row.get("nonce").map(|_| hex(text(row, "nonce"))).unwrap_or_default();
     let mut stream = mac.stream();
-    message.chunks(13).for_each(|piece| stream.update(piece));
-    assert_eq!(mac.tag(&[], &message) == Ok(tag), valid, "{level}: {row}");
-    assert_eq!(stream.tag(&[]) == Ok(tag), valid, "streamed on {level}: {row}");
-    assert_eq!(mac.verify(&[], &message, &tag).is_ok(), valid, "verified on {level}: {row}");
+    // Pieces that fit no block, and of a long message longer ones.
+    message.chunks(13.max(message.len() / 1000)).for_each(|piece| stream.update(piece));
+    assert_eq!(mac.tag(&nonce, &message) == Ok(tag), valid, "{level}: {row}");
+    assert_eq!(stream.tag(&nonce) == Ok(tag), valid, "streamed on {level}: {row}");
+    assert_eq!(mac.verify(&nonce, &message, &tag).is_ok(), valid, "verified on {level}: {row}");
     1
 }
 
@@ -121,6 +123,31 @@ fn elimac() {
             assert!(cached.tag(&message(&row)) == Ok(expected(&row)), "cached on {level}: {row}");
         }
     }
+}
+
+#[test]
+fn poly1305() {
+    for row in rows("poly1305.json") {
+        for level in Level::all() {
+            let key = hex(text(&row, "key"));
+            let mac = Poly1305::on(key.as_slice().try_into().expect("32 bytes"), level);
+            let message = message(&row);
+            let mut stream = mac.stream();
+            message.chunks(13).for_each(|piece| _ = stream.update(piece));
+            assert!(mac.tag(&message) == Ok(expected(&row)), "{level}: {row}");
+            assert!(stream.tag() == Ok(expected(&row)), "streamed on {level}: {row}");
+        }
+    }
+}
+
+#[test]
+fn poly1305_aes() {
+    walk("poly1305-aes.json", 128);
+}
+
+#[test]
+fn umac() {
+    walk("umac.json", 417);
 }
 
 #[test]

@@ -296,6 +296,7 @@ impl Hash for EliMac {
     type Sum = XorSum;
     type Digest = XorDigest;
     type Held = Block;
+    const BITS: bool = true;
     const HOLDS_LAST: bool = false;
 
     #[inline(always)]

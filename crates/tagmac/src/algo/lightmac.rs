@@ -233,6 +233,7 @@ impl<C: Cipher> Hash for LightMac<C> {
     type Sum = XorSum;
     type Digest = XorDigest;
     type Held = Block;
+    const BITS: bool = true;
     const HOLDS_LAST: bool = false;
 
     #[inline(always)]

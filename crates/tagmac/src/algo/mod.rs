@@ -4,10 +4,15 @@ pub(crate) mod elimac;
 mod known;
 pub(crate) mod lightmac;
 mod pmac;
+pub(crate) mod poly1305;
+pub(crate) mod umac;
 mod xor;
 
 pub use elimac::EliMac;
 pub(crate) use known::answers_hold;
 pub use lightmac::LightMac;
 pub use pmac::Pmac;
+pub use poly1305::{Poly1305, Poly1305Aes, Poly1305Digest, Poly1305Hash, Poly1305Sum};
+pub use umac::{Grade, Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
+pub use umac::{UmacDigest, UmacHash, UmacPad, UmacSum};
 pub use xor::{XorDigest, XorSum};

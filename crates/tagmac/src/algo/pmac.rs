@@ -252,6 +252,7 @@ impl<C: Cipher> Hash for Pmac<C> {
     type Sum = XorSum;
     type Digest = XorDigest;
     type Held = Block;
+    const BITS: bool = true;
     const HOLDS_LAST: bool = true;
 
     #[inline(always)]

@@ -25,6 +25,7 @@ use crate::error::{Error, Mismatch, silent};
 use crate::hash::Hash;
 use crate::isa::Level;
 use crate::mac::Mac;
+use crate::nonce::Nonce;
 use crate::part::Part;
 use crate::stream::Stream;
 use crate::tag::{Tag, matches};
@@ -80,20 +81,6 @@ impl AnyPart {
 
 silent!(AnyMac, AnyStream);
 
-/// A nonce given as bytes.
-trait NonceBytes: Sized {
-    fn read(bytes: &[u8]) -> Result<Self, Error>;
-}
-
-impl NonceBytes for () {
-    fn read(bytes: &[u8]) -> Result<(), Error> {
-        match bytes.len() {
-            0 => Ok(()),
-            found => Err(Error::NonceLength { expected: 0, found }),
-        }
-    }
-}
-
 /// [`Mac`] without types, for MACs whose hash is a product of parts.
 trait Product: Send + Sync {
     fn level(&self) -> Level;
@@ -113,13 +100,13 @@ trait ProductStream: Send {
     fn tag(self: Box<Self>, nonce: &[u8]) -> Result<Tag, Error>;
 }
 
-impl<M: Mac<Nonce: NonceBytes, Hash: 'static> + 'static> ProductStream for Stream<Arc<M>> {
+impl<M: Mac<Hash: 'static> + 'static> ProductStream for Stream<Arc<M>> {
     fn update(&mut self, data: &[u8]) {
         Stream::update(self, data);
     }
 
     fn tag(self: Box<Self>, nonce: &[u8]) -> Result<Tag, Error> {
-        self.tag_with(&M::Nonce::read(nonce)?)
+        self.tag_with(&M::Nonce::from_slice(nonce)?)
     }
 }
 
@@ -130,7 +117,7 @@ fn typed<H: Hash + 'static>(part: SomePart) -> Result<Part<H>, Error> {
     part.downcast().map(|part| *part).map_err(|_| Error::ForeignPart)
 }
 
-impl<M: Mac<Nonce: NonceBytes, Hash: 'static> + 'static> Product for M {
+impl<M: Mac<Hash: 'static> + 'static> Product for M {
     fn level(&self) -> Level {
         self.hash().level()
     }
@@ -152,7 +139,7 @@ impl<M: Mac<Nonce: NonceBytes, Hash: 'static> + 'static> Product for M {
     }
 
     fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error> {
-        self.tag_with(&M::Nonce::read(nonce)?, message)
+        self.tag_with(&M::Nonce::from_slice(nonce)?, message)
     }
 
     fn stream(self: Arc<Self>) -> Box<dyn ProductStream> {
@@ -169,7 +156,7 @@ impl<M: Mac<Nonce: NonceBytes, Hash: 'static> + 'static> Product for M {
     }
 
     fn finish(&self, part: SomePart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error> {
-        typed(part)?.finish(self, &M::Nonce::read(nonce)?, rest)
+        typed(part)?.finish(self, &M::Nonce::from_slice(nonce)?, rest)
     }
 }
 
@@ -239,7 +226,7 @@ impl AnyMac {
         match &self.mac {
             Inner::Product(mac) => mac.tag(nonce, message.into()),
             Inner::Sequential(mac) => {
-                <()>::read(nonce)?;
+                <()>::from_slice(nonce)?;
                 let mut state = mac.clone();
                 state.update(message);
                 Ok(state.tag())
@@ -292,7 +279,7 @@ impl AnyStream {
         match self.0 {
             StreamInner::Product(stream) => stream.tag(nonce),
             StreamInner::Sequential(state) => {
-                <()>::read(nonce)?;
+                <()>::from_slice(nonce)?;
                 Ok(state.tag())
             }
         }

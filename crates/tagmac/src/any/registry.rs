@@ -6,7 +6,7 @@ use core::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{Inner, sequential};
-use crate::algo::{EliMac, LightMac, Pmac, elimac as eli, lightmac as light};
+use crate::algo::{EliMac, LightMac, Pmac, Poly1305Aes, Umac, elimac as eli, lightmac as light};
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
 use crate::error::Error;
 use crate::isa::Level;
@@ -38,7 +38,9 @@ struct Row {
     new_key: usize,
     min_key: usize,
     max_key: usize,
-    nonce: usize,
+    /// Bytes of the nonces that there are; both 0 for a deterministic MAC.
+    min_nonce: usize,
+    max_nonce: usize,
     min_tag: usize,
     max_tag: usize,
     tag_step: usize,
@@ -52,6 +54,8 @@ struct Row {
 /// PMAC, LightMAC and EliMAC.
 const XOR: Capabilities =
     Capabilities { parts: true, threads: true, batch: false, edits: false, bits: true };
+/// Poly1305-AES and UMAC.
+const UNIVERSAL: Capabilities = Capabilities { bits: false, ..XOR };
 /// CMAC and HMAC.
 const SEQUENTIAL: Capabilities =
     Capabilities { parts: false, threads: false, batch: false, edits: false, bits: false };
@@ -62,7 +66,8 @@ const fn pmac<C: Cipher + 'static>(name: &'static str) -> Row {
         new_key: C::KEY_BYTES,
         min_key: C::KEY_BYTES,
         max_key: C::KEY_BYTES,
-        nonce: 0,
+        min_nonce: 0,
+        max_nonce: 0,
         min_tag: 1,
         max_tag: 128,
         tag_step: 1,
@@ -103,6 +108,47 @@ const fn elimac(name: &'static str) -> Row {
     Row { limit_bits: eli::LIMIT_BITS, ..two_keys::<Aes128>(name, make) }
 }
 
+const fn poly1305_aes(name: &'static str) -> Row {
+    Row {
+        name,
+        new_key: 32,
+        min_key: 32,
+        max_key: 32,
+        min_nonce: 16,
+        max_nonce: 16,
+        min_tag: 128,
+        max_tag: 128,
+        tag_step: 1,
+        block: 16,
+        limit_bits: u64::MAX,
+        can: UNIVERSAL,
+        make: |key, _, level| {
+            let wrong = Error::KeyLength { min: 32, max: 32, found: key.len() };
+            let mac = Poly1305Aes::on(key.try_into().map_err(|_| wrong)?, level);
+            Ok(Inner::Product(Arc::new(mac)))
+        },
+    }
+}
+
+const fn umac<const T: usize>(name: &'static str) -> Row {
+    let make: Make = |key, _, level| {
+        let wrong = Error::KeyLength { min: 16, max: 16, found: key.len() };
+        let mac = Umac::<Aes128, T>::on(key.try_into().map_err(|_| wrong)?, level);
+        Ok(Inner::Product(Arc::new(mac)))
+    };
+    Row {
+        new_key: 16,
+        min_key: 16,
+        max_key: 16,
+        min_nonce: 1,
+        min_tag: 32 * T,
+        max_tag: 32 * T,
+        block: 2048,
+        make,
+        ..poly1305_aes(name)
+    }
+}
+
 /// CMAC or HMAC with tags of up to `max_tag` bits.
 const fn in_order(name: &'static str, key: [usize; 3], max_tag: usize, make: Make) -> Row {
     let [new_key, min_key, max_key] = key;
@@ -111,7 +157,8 @@ const fn in_order(name: &'static str, key: [usize; 3], max_tag: usize, make: Mak
         new_key,
         min_key,
         max_key,
-        nonce: 0,
+        min_nonce: 0,
+        max_nonce: 0,
         min_tag: 32,
         max_tag,
         tag_step: 8,
@@ -151,6 +198,11 @@ static ROWS: &[Row] = &[
     lightmac::<Aes256, 56>("LIGHTMAC-AES256-S56"),
     lightmac::<Aes256, 64>("LIGHTMAC-AES256-S64"),
     elimac("ELIMAC-AES128"),
+    poly1305_aes("POLY1305-AES"),
+    umac::<1>("UMAC-32"),
+    umac::<2>("UMAC-64"),
+    umac::<3>("UMAC-96"),
+    umac::<4>("UMAC-128"),
     in_order("CMAC-AES128", [16, 16, 16], 128, |key, bits, _| {
         Ok(Inner::Sequential(sequential::cmac_aes128(key, bits)?))
     }),
@@ -225,9 +277,20 @@ impl Algorithm {
         self.0.min_key..=self.0.max_key
     }
 
-    /// Bytes of a nonce; 0 for a deterministic MAC.
-    pub fn nonce_bytes(self) -> usize {
-        self.0.nonce
+    /// Bytes of the nonces that there are; `0..=0` for a deterministic MAC.
+    pub fn nonce_bytes(self) -> RangeInclusive<usize> {
+        self.0.min_nonce..=self.0.max_nonce
+    }
+
+    /// A random nonce of full length; empty for a deterministic MAC.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRandomBytes`] if the system gives none.
+    pub fn random_nonce(self) -> Result<Vec<u8>, Error> {
+        let mut nonce = vec![0; self.0.max_nonce];
+        getrandom::fill(&mut nonce).map_err(|_| Error::NoRandomBytes)?;
+        Ok(nonce)
     }
 
     /// Bits of the tags that there are; the longest is the default.

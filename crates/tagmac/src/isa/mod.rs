@@ -15,10 +15,12 @@ mod portable;
 mod proof;
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod rung;
+mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub use level::{Kernel, Level, Status, UnusableLevel};
+pub use words::Words;
 
 /// Sixteen bytes: a block of AES.
 pub type Block = [u8; 16];
@@ -48,6 +50,8 @@ pub trait Isa: Copy + Send + Sync + 'static {
     type Spread: Copy;
     /// `R` round keys as the rung likes to keep them over a loop.
     type Keys<'a, const R: usize>: Copy;
+    /// Vectors of 64-bit words, see [`Isa::words`].
+    type Words: Words;
     /// The rung for one block at a time. Only lane 0 of its vectors counts.
     type Narrow: Isa<Narrow = Self::Narrow>;
 
@@ -55,6 +59,8 @@ pub trait Isa: Copy + Send + Sync + 'static {
     fn run<R>(self, f: impl FnOnce() -> R) -> R;
     /// The one-block rung within this one, for tails and single blocks.
     fn narrow(self) -> Self::Narrow;
+    /// Arithmetic on words, at the widest that the rung has.
+    fn words(self) -> Self::Words;
 
     /// `b` in every lane.
     fn splat(self, b: &Block) -> Self::V;

@@ -30,10 +30,12 @@
 mod narrow;
 mod planes;
 mod sbox;
+mod words;
 
 use super::{Block, Isa, ZERO, zeros_before};
 use narrow::Nibbles;
 use planes::{LANES, ONES, Planes, fill, fold, last_round, masked, round, slice, unslice, xor};
+use words::PortableWords;
 
 /// Any CPU, 16 blocks at once.
 #[derive(Clone, Copy)]
@@ -101,6 +103,7 @@ impl Isa for Portable {
     type Form = Form;
     type Spread = usize;
     type Keys<'a, const R: usize> = [Planes; R];
+    type Words = PortableWords;
     type Narrow = PortableNarrow;
 
     #[inline(always)]
@@ -116,6 +119,11 @@ impl Isa for Portable {
     #[inline(always)]
     fn narrow(self) -> PortableNarrow {
         PortableNarrow(())
+    }
+
+    #[inline(always)]
+    fn words(self) -> PortableWords {
+        PortableWords
     }
 
     #[inline(always)]

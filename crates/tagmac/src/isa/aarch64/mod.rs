@@ -1,5 +1,6 @@
 //! The rungs of aarch64.
 
 mod neon;
+mod words;
 
 pub use neon::Neon;

@@ -6,6 +6,7 @@
 
 use core::arch::aarch64::*;
 
+use super::words::NeonWords;
 use crate::isa::rung::rung;
 use crate::isa::{Block, Isa, first_block, zeros_before};
 
@@ -32,6 +33,7 @@ impl Isa for Neon {
     type Form = uint8x16_t;
     type Spread = Spread;
     type Keys<'a, const R: usize> = &'a [Block; R];
+    type Words = NeonWords;
     type Narrow = Neon;
 
     #[inline(always)]
@@ -42,6 +44,11 @@ impl Isa for Neon {
     #[inline(always)]
     fn narrow(self) -> Neon {
         self
+    }
+
+    #[inline(always)]
+    fn words(self) -> NeonWords {
+        NeonWords(self)
     }
 
     #[inline(always)]

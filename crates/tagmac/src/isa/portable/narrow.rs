@@ -10,6 +10,7 @@
 
 use super::planes::{columns, from_columns};
 use super::sbox::sub_bytes;
+use super::words::PortableWords;
 use super::{PortableNarrow, written};
 use crate::isa::{Block, Isa, zero_filled, zeros_before};
 
@@ -88,6 +89,7 @@ impl Isa for PortableNarrow {
     type Form = Block;
     type Spread = usize;
     type Keys<'a, const R: usize> = &'a [Block; R];
+    type Words = PortableWords;
     type Narrow = Self;
 
     #[inline(always)]
@@ -98,6 +100,11 @@ impl Isa for PortableNarrow {
     #[inline(always)]
     fn narrow(self) -> Self {
         self
+    }
+
+    #[inline(always)]
+    fn words(self) -> PortableWords {
+        PortableWords
     }
 
     #[inline(always)]

@@ -3,6 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::Avx2;
+use super::words::Words512;
 use crate::isa::rung::rung;
 use crate::isa::{Block, Isa};
 
@@ -64,6 +65,7 @@ impl Isa for Avx512 {
     type Form = __m512i;
     type Spread = Spread;
     type Keys<'a, const R: usize> = &'a [Block; R];
+    type Words = Words512;
     type Narrow = Avx2;
 
     #[inline(always)]
@@ -74,6 +76,11 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn narrow(self) -> Avx2 {
         self.into()
+    }
+
+    #[inline(always)]
+    fn words(self) -> Words512 {
+        Words512(self)
     }
 
     #[inline(always)]

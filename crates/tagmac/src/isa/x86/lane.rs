@@ -2,9 +2,10 @@
 
 use core::arch::x86_64::*;
 
+use super::words::{Words128, Words256};
 use super::{Avx512, Vaes};
 use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, first_block, zeros_before};
+use crate::isa::{Block, Isa, Words, first_block, zeros_before};
 
 rung!(
     is_x86_feature_detected;
@@ -42,6 +43,10 @@ impl From<Avx512> for Avx2 {
 pub unsafe trait Lane: Copy + Send + Sync + 'static {
     /// The rung's name.
     const NAME: &'static str;
+    /// See [`Isa::Words`].
+    type Words: Words;
+    /// See [`Isa::words`].
+    fn words(self) -> Self::Words;
     /// Runs `f` compiled with the rung's features.
     fn enter<R>(self, f: impl FnOnce() -> R) -> R;
 }
@@ -49,6 +54,11 @@ pub unsafe trait Lane: Copy + Send + Sync + 'static {
 // SAFETY: both are in the rung's list.
 unsafe impl Lane for Aesni {
     const NAME: &'static str = "aesni";
+    type Words = Words128<Aesni>;
+    #[inline(always)]
+    fn words(self) -> Words128<Aesni> {
+        Words128(self)
+    }
     #[inline(always)]
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {
         self.enter(f)
@@ -58,6 +68,11 @@ unsafe impl Lane for Aesni {
 // SAFETY: AVX2, which includes SSE4.1, and AES are in the rung's list.
 unsafe impl Lane for Avx2 {
     const NAME: &'static str = "avx2";
+    type Words = Words256;
+    #[inline(always)]
+    fn words(self) -> Words256 {
+        Words256(self)
+    }
     #[inline(always)]
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {
         self.enter(f)
@@ -81,6 +96,7 @@ impl<L: Lane> Isa for L {
     type Form = __m128i;
     type Spread = Spread;
     type Keys<'a, const R: usize> = &'a [Block; R];
+    type Words = <L as Lane>::Words;
     type Narrow = L;
 
     #[inline(always)]
@@ -91,6 +107,11 @@ impl<L: Lane> Isa for L {
     #[inline(always)]
     fn narrow(self) -> L {
         self
+    }
+
+    #[inline(always)]
+    fn words(self) -> <L as Lane>::Words {
+        Lane::words(self)
     }
 
     #[inline(always)]

@@ -3,6 +3,7 @@
 mod avx512;
 mod lane;
 mod vaes;
+mod words;
 
 pub use avx512::Avx512;
 pub use lane::{Aesni, Avx2};

@@ -3,6 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::Avx2;
+use super::words::Words256;
 use crate::isa::rung::rung;
 use crate::isa::{Block, Isa, first_block, zeros_before};
 
@@ -38,6 +39,7 @@ impl Isa for Vaes {
     type Form = __m256i;
     type Spread = Spread;
     type Keys<'a, const R: usize> = &'a [Block; R];
+    type Words = Words256;
     type Narrow = Avx2;
 
     #[inline(always)]
@@ -48,6 +50,11 @@ impl Isa for Vaes {
     #[inline(always)]
     fn narrow(self) -> Avx2 {
         self.into()
+    }
+
+    #[inline(always)]
+    fn words(self) -> Words256 {
+        Words256(self.into())
     }
 
     #[inline(always)]

@@ -1,0 +1,224 @@
+//! Horner's rule in the words of vectors, generic over the layout of the limbs.
+//!
+//! A vector of n words takes n blocks at once, a row. With R = r^n, all but the last few rows are
+//! added four at a time, `h = (h + m_0) R^4 + m_1 R^3 + m_2 R^2 + m_3 R`, and carried once. The
+//! last rows take for each word the power of its own block, so that the words of the sum add up to
+//! the hash. The very last row may have missing blocks in front: it is read so that it ends with
+//! the message, and what was there before is masked.
+
+use zeroize::Zeroize;
+
+use super::field::{Multiplier, Number};
+use crate::isa::{Block, Words};
+
+/// A layout of numbers mod 2^130 - 5 in limbs, one number in each word of a vector.
+pub(super) trait Radix<A: Words> {
+    /// Limbs of a number.
+    const LIMBS: usize;
+    /// Bits of a limb but the highest.
+    const BITS: usize;
+    /// A number in each word.
+    type Limbs: Copy + AsRef<[A::W]>;
+    /// A power of r in each word, made ready to be a factor.
+    type Power: Copy;
+    /// Sums of products, before carries.
+    type Sums: Copy;
+
+    /// The number with these limbs.
+    fn limbs(limb: impl Fn(usize) -> A::W) -> Self::Limbs;
+    /// Makes a power ready.
+    fn power(a: A, r: Self::Limbs) -> Self::Power;
+    /// The numbers of blocks in columns, plus 2^128 where `top` is all ones.
+    fn of_columns(a: A, columns: (A::W, A::W), top: A::W) -> Self::Limbs;
+    /// `x + y`.
+    fn plus(a: A, x: Self::Limbs, y: Self::Limbs) -> Self::Limbs;
+    /// No products.
+    fn no_sums(a: A) -> Self::Sums;
+    /// `d + h r`, for h that has been added to once since it was carried. There is room for
+    /// [`LAST_ROWS`] of them.
+    fn add_product(a: A, d: Self::Sums, h: Self::Limbs, r: &Self::Power) -> Self::Sums;
+    /// Carries.
+    fn carry(a: A, d: Self::Sums) -> Self::Limbs;
+}
+
+/// Rows that are added before a carry.
+const ROWS: usize = 4;
+/// Words of the widest vector.
+const WORDS: usize = 8;
+/// The most limbs.
+const LIMBS: usize = 5;
+
+/// Powers of r in a rung's limbs.
+#[derive(Clone)]
+pub(super) struct Powers {
+    /// Limbs 2i and 2i + 1 of r^(LAST_ROWS n - j) in block j of row i, for a rung of n words.
+    pairs: [[Block; MOST]; 3],
+}
+
+/// Rows that may be left for the last sum: at least a whole one, and one with missing blocks.
+const LAST_ROWS: usize = ROWS + 1;
+/// The most powers: as many as those rows have blocks.
+const MOST: usize = LAST_ROWS * WORDS;
+
+impl Zeroize for Powers {
+    fn zeroize(&mut self) {
+        self.pairs.as_flattened_mut().as_flattened_mut().zeroize();
+    }
+}
+
+/// Words of a vector.
+const fn words<A: Words>() -> usize {
+    2 * A::LANES
+}
+
+impl Powers {
+    #[inline(always)]
+    pub(super) fn new<A: Words, R: Radix<A>>(a: A, r: Multiplier) -> Powers {
+        let n = words::<A>();
+        let mut powers = Powers { pairs: [[[0; 16]; MOST]; 3] };
+        // The lowest n one by one, the others from them by vectors.
+        let mut power = r.number();
+        for e in 1..=n {
+            for (l, limb) in power.limbs(R::LIMBS, R::BITS).into_iter().enumerate() {
+                powers.set::<A>(e, l, limb);
+            }
+            power = power.times(r.number());
+        }
+        let order = order(a);
+        let step = R::power(a, powers.in_every_word::<A, R>(a, n));
+        for v in 1..LAST_ROWS {
+            let row = powers.from::<A, R>(a, v * n);
+            let row = R::carry(a, R::add_product(a, R::no_sums(a), row, &step));
+            for (l, limb) in row.as_ref().iter().enumerate() {
+                let mut limbs = [0; WORDS];
+                a.store(*limb, &mut limbs[..n]);
+                for (limb, place) in limbs[..n].iter().zip(order) {
+                    powers.set::<A>((v + 1) * n - place as usize, l, *limb);
+                }
+            }
+        }
+        powers
+    }
+
+    /// Sets a limb of r^e.
+    #[inline(always)]
+    fn set<A: Words>(&mut self, e: usize, l: usize, limb: u64) {
+        let pair = &mut self.pairs[l / 2][LAST_ROWS * words::<A>() - e];
+        pair[8 * (l % 2)..][..8].copy_from_slice(&limb.to_le_bytes());
+    }
+
+    /// r^e for the first block of a row, r^(e-1) for the next one, and so on.
+    #[inline(always)]
+    fn from<A: Words, R: Radix<A>>(&self, a: A, e: usize) -> R::Limbs {
+        let place = LAST_ROWS * words::<A>() - e;
+        R::limbs(
+            #[inline(always)]
+            |l| {
+                let pairs = self.pairs[l / 2][place..][..words::<A>()].as_flattened();
+                let columns = a.columns(pairs);
+                if l % 2 == 0 { columns.0 } else { columns.1 }
+            },
+        )
+    }
+
+    /// r^e in every word.
+    #[inline(always)]
+    fn in_every_word<A: Words, R: Radix<A>>(&self, a: A, e: usize) -> R::Limbs {
+        let place = LAST_ROWS * words::<A>() - e;
+        R::limbs(
+            #[inline(always)]
+            |l| {
+                let pair = &self.pairs[l / 2][place];
+                let limb = pair[8 * (l % 2)..].first_chunk().expect("two limbs");
+                a.splat(u64::from_le_bytes(*limb))
+            },
+        )
+    }
+}
+
+/// The block that a rung's columns have in each word.
+#[inline(always)]
+fn order<A: Words>(a: A) -> [u64; WORDS] {
+    let mut blocks = [[0u8; 16]; WORDS];
+    for (i, block) in blocks.iter_mut().enumerate() {
+        block[0] = i as u8;
+    }
+    let mut order = [0; WORDS];
+    let (first_words, _) = a.columns(blocks[..words::<A>()].as_flattened());
+    a.store(first_words, &mut order[..words::<A>()]);
+    order
+}
+
+/// Adds at least as many blocks as a vector has words: for each block, `h = (h + block) r`.
+#[inline(always)]
+pub(super) fn absorb<A: Words, R: Radix<A>>(
+    a: A,
+    powers: &Powers,
+    h: Number,
+    blocks: &[u8],
+) -> Number {
+    /// Blocks of zeros, then blocks of ones.
+    static MASKS: [[u8; 16]; 2 * WORDS] = {
+        let mut masks = [[0; 16]; 2 * WORDS];
+        let mut i = WORDS;
+        while i < 2 * WORDS {
+            masks[i] = [0xff; 16];
+            i += 1;
+        }
+        masks
+    };
+    let n = words::<A>();
+    let row = 16 * n;
+    let ones = a.splat(u64::MAX);
+    let h = h.limbs(R::LIMBS, R::BITS);
+    let mut h = R::limbs(
+        #[inline(always)]
+        |l| a.first(h[l]),
+    );
+    let mut left = blocks;
+    if left.len() >= LAST_ROWS * row {
+        let power = [4, 3, 2, 1].map(
+            #[inline(always)]
+            |v| R::power(a, powers.in_every_word::<A, R>(a, v * n)),
+        );
+        while left.len() >= LAST_ROWS * row {
+            let (now, after) = left.split_at(ROWS * row);
+            let mut sums = R::no_sums(a);
+            for (v, power) in power.iter().enumerate() {
+                let mut m = R::of_columns(a, a.columns(&now[v * row..][..row]), ones);
+                if v == 0 {
+                    m = R::plus(a, m, h);
+                }
+                sums = R::add_product(a, sums, m, power);
+            }
+            h = R::carry(a, sums);
+            left = after;
+        }
+    }
+    // Rows that are left, each word with the power of its own block.
+    let mut sums = R::no_sums(a);
+    while left.len() >= row {
+        let (now, after) = left.split_at(row);
+        let m = R::plus(a, R::of_columns(a, a.columns(now), ones), h);
+        let power = R::power(a, powers.from::<A, R>(a, left.len() / 16));
+        sums = R::add_product(a, sums, m, &power);
+        h = R::limbs(
+            #[inline(always)]
+            |_| a.splat(0),
+        );
+        left = after;
+    }
+    if !left.is_empty() {
+        let masks = &MASKS[WORDS - n + left.len() / 16..][..n];
+        let (mask, _) = a.columns(masks.as_flattened());
+        let (low, high) = a.columns(&blocks[blocks.len() - row..]);
+        let m = R::of_columns(a, (a.and(low, mask), a.and(high, mask)), mask);
+        sums = R::add_product(a, sums, m, &R::power(a, powers.from::<A, R>(a, n)));
+    }
+    let h = R::carry(a, sums);
+    let mut limbs = [0; LIMBS];
+    for (limb, h) in limbs.iter_mut().zip(h.as_ref()) {
+        *limb = a.sum(*h);
+    }
+    Number::from_limbs(&limbs[..R::LIMBS], R::BITS)
+}

@@ -1,0 +1,305 @@
+//! Poly1305 and Poly1305-AES (Bernstein, "The Poly1305-AES message-authentication code", FSE 2005;
+//! RFC 8439, section 2.5).
+//!
+//! For M in blocks of 16 bytes, the last of 1 to 16 bytes, and c_i the little-endian number of the
+//! bytes of block i with a byte 1 after them:
+//!
+//! ```text
+//! h   = c_1 r^q + c_2 r^(q-1) + .. + c_q r  mod 2^130 - 5
+//! Tag = h + s  mod 2^128, little-endian
+//! ```
+//!
+//! r is clamped: 22 of its bits are zero. One-time Poly1305 takes s from its key; Poly1305-AES has
+//! s = AES_k(nonce). Fast because powers of r make blocks independent: see [`horner`]. Few blocks
+//! go one by one in 64-bit limbs, without any powers.
+
+mod field;
+mod horner;
+mod radix26;
+mod radix44;
+
+use zeroize::Zeroize;
+
+use crate::bits::Bits;
+use crate::cipher::{Aes128, Cipher};
+use crate::error::silent;
+use crate::hash::Hash;
+use crate::isa::{Block, Isa, Level, Words, zero_filled};
+use crate::mac::{Mac, deterministic};
+use crate::tag::Tag;
+use field::{Multiplier, Number};
+use horner::{Powers, Radix};
+use radix26::Radix26;
+use radix44::Radix44;
+
+/// Blocks up to which one by one costs less than vectors.
+const FEW: usize = 8;
+
+/// The hash of a range of blocks. Secret, so it shows nothing.
+#[derive(Clone, Copy)]
+pub struct Poly1305Sum {
+    h: Number,
+    /// Blocks in the range: joining multiplies by r as often.
+    blocks: u64,
+}
+
+impl Zeroize for Poly1305Sum {
+    fn zeroize(&mut self) {
+        self.h.zeroize();
+        self.blocks.zeroize();
+    }
+}
+
+/// The hash of a message, mod 2^128. Secret, so it shows nothing.
+pub struct Poly1305Digest(u128);
+
+/// The hash of Poly1305 under r.
+#[derive(Clone)]
+pub struct Poly1305Hash {
+    r: Multiplier,
+    level: Level,
+    /// Made when the first message needs them.
+    #[cfg(feature = "std")]
+    powers: std::sync::OnceLock<Powers>,
+}
+
+impl Drop for Poly1305Hash {
+    fn drop(&mut self) {
+        self.r.zeroize();
+        #[cfg(feature = "std")]
+        if let Some(powers) = self.powers.get_mut() {
+            powers.zeroize();
+        }
+    }
+}
+
+impl Poly1305Hash {
+    fn new(r: &[u8; 16], level: Level) -> Self {
+        Poly1305Hash {
+            r: Multiplier::clamped(r),
+            level,
+            #[cfg(feature = "std")]
+            powers: std::sync::OnceLock::new(),
+        }
+    }
+
+    /// Adds blocks one by one.
+    #[inline(always)]
+    fn one_by_one(&self, h: Number, blocks: &[u8]) -> Number {
+        blocks.as_chunks().0.iter().fold(
+            h,
+            #[inline(always)]
+            |h, block| self.r.step(h, u128::from_le_bytes(*block), 1),
+        )
+    }
+
+    /// Adds blocks by vectors. The powers are made within the kernel, and kept where there is a
+    /// lock to keep them.
+    #[inline(always)]
+    fn by_vectors<A: Words, R: Radix<A>>(&self, a: A, h: Number, blocks: &[u8]) -> Number {
+        #[cfg(feature = "std")]
+        if let Some(powers) = self.powers.get() {
+            return horner::absorb::<A, R>(a, powers, h, blocks);
+        }
+        let mut powers = Powers::new::<A, R>(a, self.r);
+        #[cfg(feature = "std")]
+        self.powers.get_or_init(|| powers.clone());
+        let h = horner::absorb::<A, R>(a, &powers, h, blocks);
+        powers.zeroize();
+        h
+    }
+}
+
+impl Hash for Poly1305Hash {
+    type Sum = Poly1305Sum;
+    type Digest = Poly1305Digest;
+    type Held = Block;
+    const HOLDS_LAST: bool = false;
+    const BITS: bool = false;
+
+    #[inline(always)]
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    #[inline(always)]
+    fn block(&self) -> usize {
+        16
+    }
+
+    #[inline(always)]
+    fn few(&self) -> usize {
+        // Zero on the one-block rungs themselves.
+        self.level.few().min(1) * 16 * FEW
+    }
+
+    #[inline(always)]
+    fn limit_bits(&self) -> u64 {
+        u64::MAX
+    }
+
+    #[inline(always)]
+    fn empty(&self) -> Poly1305Sum {
+        Poly1305Sum { h: Number::ZERO, blocks: 0 }
+    }
+
+    #[inline(always)]
+    fn held(&self) -> Block {
+        [0; 16]
+    }
+
+    #[inline(always)]
+    fn absorb<I: Isa>(&self, isa: I, sum: &mut Poly1305Sum, _at: u64, blocks: &[u8]) {
+        sum.blocks += blocks.len() as u64 / 16;
+        sum.h = if blocks.len() <= 16 * FEW || !<I::Words as Words>::VECTORS {
+            self.one_by_one(sum.h, blocks)
+        } else if <I::Words as Words>::MUL52 {
+            self.by_vectors::<_, Radix44>(isa.words(), sum.h, blocks)
+        } else {
+            self.by_vectors::<_, Radix26>(isa.words(), sum.h, blocks)
+        };
+    }
+
+    #[inline(always)]
+    fn join(&self, left: &mut Poly1305Sum, right: &Poly1305Sum) {
+        left.h = left.h.times(self.r.number().power(right.blocks)).plus(right.h);
+        left.blocks += right.blocks;
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(
+        &self,
+        _isa: I,
+        sum: &Poly1305Sum,
+        _at: u64,
+        tail: Bits<'_>,
+    ) -> Poly1305Digest {
+        let tail = tail.bytes();
+        let mut h = sum.h;
+        if !tail.is_empty() {
+            let block = u128::from_le_bytes(zero_filled(tail)) | 1 << (8 * tail.len());
+            h = self.r.step(h, block, 0);
+        }
+        Poly1305Digest(h.residue())
+    }
+}
+
+/// One-time Poly1305 (RFC 8439, section 2.5): a key is for **one message**, and whoever sees two
+/// tags under one key can forge. Protocols derive a key for each message; to keep a key, take
+/// [`Poly1305Aes`].
+///
+/// The key is r || s, 32 bytes. Tags have 128 bits.
+///
+/// ```
+/// use tagmac::Poly1305;
+/// let tag = Poly1305::new(&[7; 32]).tag(b"the only message")?;
+/// assert!(Poly1305::new(&[7; 32]).verify(b"the only message", &tag).is_ok());
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+pub struct Poly1305 {
+    hash: Poly1305Hash,
+    s: u128,
+}
+
+impl Drop for Poly1305 {
+    fn drop(&mut self) {
+        self.s.zeroize();
+    }
+}
+
+impl Poly1305 {
+    /// One-time Poly1305 on the best rung of this CPU.
+    pub fn new(key: &[u8; 32]) -> Self {
+        Poly1305::on(key, Level::best())
+    }
+
+    /// One-time Poly1305 on a rung of your choice.
+    pub fn on(key: &[u8; 32], level: Level) -> Self {
+        let ([r, s], []) = key.as_chunks() else { unreachable!("32 bytes") };
+        Poly1305 { hash: Poly1305Hash::new(r, level), s: u128::from_le_bytes(*s) }
+    }
+}
+
+/// Poly1305-AES: a key for many messages, each with a nonce of its own.
+///
+/// The key is k || r, 32 bytes, of which r is clamped. Nonces have 16 bytes and must never repeat,
+/// see [`NonceSequence`](crate::NonceSequence). Tags have 128 bits.
+///
+/// ```
+/// use tagmac::{Mac, Poly1305Aes};
+/// let mac = Poly1305Aes::new(&[7; 32]);
+/// let nonce = 1u128.to_be_bytes();
+/// let tag = mac.tag_with(&nonce, b"message")?;
+/// assert!(mac.verify_with(&nonce, b"message", &tag).is_ok());
+/// assert!(mac.verify_with(&nonce, b"massage", &tag).is_err());
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Poly1305Aes {
+    hash: Poly1305Hash,
+    cipher: Aes128,
+}
+
+impl Poly1305Aes {
+    /// Poly1305-AES on the best rung of this CPU.
+    pub fn new(key: &[u8; 32]) -> Self {
+        Poly1305Aes::on(key, Level::best())
+    }
+
+    /// Poly1305-AES on a rung of your choice.
+    pub fn on(key: &[u8; 32], level: Level) -> Self {
+        let ([k, r], []) = key.as_chunks() else { unreachable!("32 bytes") };
+        Poly1305Aes { hash: Poly1305Hash::new(r, level), cipher: Aes128::new(k, level) }
+    }
+}
+
+deterministic!(Poly1305);
+silent!(Poly1305, Poly1305Aes);
+
+/// The tag h + s.
+#[inline(always)]
+fn tag(digest: &Poly1305Digest, s: u128) -> Tag {
+    Tag::of_block(digest.0.wrapping_add(s).to_le_bytes(), 128)
+}
+
+impl Mac for Poly1305 {
+    type Hash = Poly1305Hash;
+    type Nonce = ();
+    type Pad = ();
+
+    #[inline(always)]
+    fn hash(&self) -> &Poly1305Hash {
+        &self.hash
+    }
+
+    fn tag_bits(&self) -> usize {
+        128
+    }
+
+    #[inline(always)]
+    fn seal<I: Isa>(&self, _isa: I, _nonce: &(), _pad: &mut (), digest: Poly1305Digest) -> Tag {
+        tag(&digest, self.s)
+    }
+}
+
+impl Mac for Poly1305Aes {
+    type Hash = Poly1305Hash;
+    type Nonce = [u8; 16];
+    type Pad = ();
+
+    #[inline(always)]
+    fn hash(&self) -> &Poly1305Hash {
+        &self.hash
+    }
+
+    fn tag_bits(&self) -> usize {
+        128
+    }
+
+    #[inline(always)]
+    fn seal<I: Isa>(&self, isa: I, nonce: &[u8; 16], _pad: &mut (), digest: Poly1305Digest) -> Tag {
+        let isa = isa.narrow();
+        let s = isa.first_lane(self.cipher.encrypt_one(isa, isa.splat(nonce)));
+        tag(&digest, u128::from_le_bytes(s))
+    }
+}

@@ -1,0 +1,75 @@
+//! L3-HASH (RFC 4418, section 5.4): 16 bytes to 4 in each stream.
+
+use zeroize::Zeroize;
+
+/// 2^36 - 5.
+const P36: u64 = (1 << 36) - 5;
+
+/// A stream's keys: eight numbers mod 2^36 - 5, and the bytes that hide the result.
+#[derive(Clone, Copy)]
+pub(super) struct L3Key {
+    k1: [u64; 8],
+    k2: u32,
+}
+
+impl Zeroize for L3Key {
+    fn zeroize(&mut self) {
+        self.k1.zeroize();
+        self.k2.zeroize();
+    }
+}
+
+/// A number mod 2^36 - 5, from any.
+#[inline(always)]
+fn reduced(a: u64) -> u64 {
+    // 2^36 = 5 mod p; what is above fits in 28 bits, so one fold leaves less than 2p.
+    let a = (a & ((1 << 36) - 1)) + 5 * (a >> 36);
+    let less_p = a.wrapping_sub(P36);
+    let below = (less_p >> 63).wrapping_neg();
+    less_p ^ (less_p ^ a) & below
+}
+
+impl L3Key {
+    pub(super) const ZERO: L3Key = L3Key { k1: [0; 8], k2: 0 };
+
+    pub(super) fn new(k1: &[u8; 64], k2: &[u8; 4]) -> L3Key {
+        let mut key = L3Key { k1: [0; 8], k2: u32::from_be_bytes(*k2) };
+        for (number, bytes) in key.k1.iter_mut().zip(k1.as_chunks().0) {
+            *number = reduced(u64::from_be_bytes(*bytes));
+        }
+        key
+    }
+
+    /// The hash of `high 2^64 + low`.
+    #[inline(always)]
+    pub(super) fn hash(&self, high: u64, low: u64) -> u32 {
+        let [k1, k2, k3, k4, ..] = self.k1;
+        self.sealed(dot(high, [k1, k2, k3, k4]) + self.dot_low(low))
+    }
+
+    /// The hash of a number below 2^64.
+    #[inline(always)]
+    pub(super) fn hash_low(&self, low: u64) -> u32 {
+        self.sealed(self.dot_low(low))
+    }
+
+    #[inline(always)]
+    fn dot_low(&self, low: u64) -> u64 {
+        let [.., k5, k6, k7, k8] = self.k1;
+        dot(low, [k5, k6, k7, k8])
+    }
+
+    #[inline(always)]
+    fn sealed(&self, sum: u64) -> u32 {
+        reduced(sum) as u32 ^ self.k2
+    }
+}
+
+/// The sum of four 16-bit words, highest first, times keys: below 2^54.
+#[inline(always)]
+fn dot(words: u64, k: [u64; 4]) -> u64 {
+    (words >> 48) * k[0]
+        + (words >> 32 & 0xffff) * k[1]
+        + (words >> 16 & 0xffff) * k[2]
+        + (words & 0xffff) * k[3]
+}

@@ -1,0 +1,133 @@
+//! NH (RFC 4418, section 5.2.2): what compresses 1024 bytes to 8 in each stream.
+//!
+//! With message words m and key words k of 32 bits, in groups of eight words:
+//!
+//! ```text
+//! NH = sum over groups, j = 0..4, of (m_j + k_j mod 2^32) (m_{j+4} + k_{j+4} mod 2^32)  mod 2^64
+//! ```
+//!
+//! In units of 16 bytes, a group is an even unit and the odd one after it, multiplied word by word.
+//! Fast because streams differ by one unit of the key only (Toeplitz): stream s takes units s and
+//! s + 1 where stream 0 takes 0 and 1, so that s streams need s + 1 loads of key and share the
+//! message's.
+
+use zeroize::Zeroize;
+
+use super::STREAMS;
+use crate::isa::{Block, Words, zero_filled};
+
+/// Bytes that are compressed at once.
+pub(super) const CHUNK: usize = 1024;
+/// Bytes of a unit.
+const UNIT: usize = 16;
+/// Bytes of a group: an even unit and an odd one.
+const GROUP: usize = 2 * UNIT;
+/// Bytes of key for all streams.
+pub(super) const KEY_BYTES: usize = CHUNK + (STREAMS - 1) * UNIT;
+
+/// The key of NH in units, those with even numbers apart from those with odd numbers.
+#[derive(Clone)]
+pub(super) struct NhKey {
+    even: [Block; (KEY_BYTES / UNIT).div_ceil(2)],
+    odd: [Block; KEY_BYTES / UNIT / 2],
+}
+
+impl Zeroize for NhKey {
+    fn zeroize(&mut self) {
+        self.even.zeroize();
+        self.odd.zeroize();
+    }
+}
+
+impl NhKey {
+    pub(super) const ZERO: NhKey = NhKey {
+        even: [[0; UNIT]; (KEY_BYTES / UNIT).div_ceil(2)],
+        odd: [[0; UNIT]; KEY_BYTES / UNIT / 2],
+    };
+
+    /// Sets unit `i` from the key's bytes: big-endian words of 32 bits.
+    pub(super) fn set(&mut self, i: usize, bytes: &Block) {
+        let unit = if i.is_multiple_of(2) { &mut self.even[i / 2] } else { &mut self.odd[i / 2] };
+        for (word, bytes) in unit.as_chunks_mut::<4>().0.iter_mut().zip(bytes.as_chunks::<4>().0) {
+            *word = [bytes[3], bytes[2], bytes[1], bytes[0]];
+        }
+    }
+
+    /// Units `2 group + i`, `2 group + i + 2` and so on, one in each lane.
+    #[inline(always)]
+    fn units<A: Words>(&self, a: A, group: usize, i: usize) -> A::W {
+        let units = if i.is_multiple_of(2) { &self.even[..] } else { &self.odd[..] };
+        a.blocks(units[group + i / 2..][..A::LANES].as_flattened())
+    }
+
+    /// NH of a chunk of 0 to 1024 bytes, filled up with zeros to whole groups, at least one, plus
+    /// the chunk's length in bits: `T` streams.
+    #[inline(always)]
+    pub(super) fn hash<A: Words, const T: usize>(&self, a: A, chunk: &[u8]) -> [u64; T] {
+        let narrow = a.narrow();
+        let bytes = A::LANES * GROUP;
+        let mut wide = [a.splat(0); T];
+        for (v, groups) in chunk.chunks_exact(bytes).enumerate() {
+            wide = self.add(a, wide, A::LANES * v, a.even_odd(groups));
+        }
+        let mut sums = wide.map(
+            #[inline(always)]
+            |sum| a.fold(sum),
+        );
+        let whole = chunk.len() / bytes * bytes;
+        for at in (whole..chunk.len().max(1)).step_by(GROUP) {
+            let rest = &chunk[at..];
+            let units = match rest.first_chunk::<GROUP>() {
+                Some(group) => narrow.even_odd(group),
+                None => {
+                    let (even, odd) = rest.split_at(rest.len().min(UNIT));
+                    (narrow.blocks(&zero_filled(even)), narrow.blocks(&zero_filled(odd)))
+                }
+            };
+            sums = self.add(narrow, sums, at / GROUP, units);
+        }
+        let bits = 8 * chunk.len() as u64;
+        sums.map(
+            #[inline(always)]
+            |sum| narrow.sum(sum).wrapping_add(bits),
+        )
+    }
+
+    /// NH of a whole chunk, plus its length in bits.
+    #[inline(always)]
+    pub(super) fn hash_whole<A: Words, const T: usize>(
+        &self,
+        a: A,
+        chunk: &[u8; CHUNK],
+    ) -> [u64; T] {
+        let mut sums = [a.splat(0); T];
+        for (v, groups) in chunk.chunks_exact(A::LANES * GROUP).enumerate() {
+            sums = self.add(a, sums, A::LANES * v, a.even_odd(groups));
+        }
+        sums.map(
+            #[inline(always)]
+            |sum| a.sum(sum).wrapping_add(8 * CHUNK as u64),
+        )
+    }
+
+    /// Adds one group in each lane, of which the first is `group`.
+    #[inline(always)]
+    fn add<A: Words, const T: usize>(
+        &self,
+        a: A,
+        mut sums: [A::W; T],
+        group: usize,
+        (even, odd): (A::W, A::W),
+    ) -> [A::W; T] {
+        let mut key = self.units(a, group, 0);
+        for (s, sum) in sums.iter_mut().enumerate() {
+            let left = a.add32(even, key);
+            key = self.units(a, group, s + 1);
+            let right = a.add32(odd, key);
+            let low = a.mul32(left, right);
+            let high = a.mul32(a.shr(left, 32), a.shr(right, 32));
+            *sum = a.add(*sum, a.add(low, high));
+        }
+        sums
+    }
+}

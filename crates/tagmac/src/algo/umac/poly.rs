@@ -1,0 +1,201 @@
+//! POLY-64 and POLY-128 (RFC 4418, section 5.3.2): polynomials over prime fields, without a branch
+//! on secrets.
+//!
+//! A word m below the range's end is a step `y = k y + m`. A word above, where m is no number mod
+//! p, is two steps: `y = k y + marker`, then `y = k y + m - offset`, with marker = p - 1 and
+//! offset = 2^bits - p. As one step that is `y = k^2 y + (m - offset - k)`, so both kinds cost one
+//! multiplication, whose factors are chosen by a mask.
+
+use zeroize::Zeroize;
+
+/// A prime field whose polynomials are evaluated.
+pub(super) trait Field: Copy + Zeroize + Eq {
+    /// A word of the message; also a number mod p, not always below p.
+    type Word: Copy;
+    const ZERO: Self;
+    const ONE: Self;
+    /// `self k + m` mod p.
+    fn times_plus(self, k: Self, m: Self) -> Self;
+    /// `self - k` mod p.
+    fn minus(self, k: Self) -> Self;
+    /// The number below p.
+    fn reduced(self) -> Self;
+    /// All ones if `m` is a word that takes two steps.
+    fn is_marked(self) -> u64;
+    /// `a` where the mask is zero, `b` where it is all ones.
+    fn select(mask: u64, a: Self, b: Self) -> Self;
+    /// 2^bits - p.
+    const OFFSET: Self;
+}
+
+/// p = 2^64 - 59.
+impl Field for u64 {
+    type Word = u64;
+    const ZERO: u64 = 0;
+    const ONE: u64 = 1;
+    const OFFSET: u64 = 59;
+
+    #[inline(always)]
+    fn times_plus(self, k: u64, m: u64) -> u64 {
+        // 2^64 = 59 mod p, three times: what is above is below 2^64, then below 60, then 0 or 1.
+        let a = self as u128 * k as u128 + m as u128;
+        let a = a as u64 as u128 + 59 * (a >> 64);
+        let (a, carry) = (a as u64).overflowing_add(59 * (a >> 64) as u64);
+        a.wrapping_add(59 * carry as u64)
+    }
+
+    #[inline(always)]
+    fn minus(self, k: u64) -> u64 {
+        // k is below p, so p - k is the number to add.
+        let (a, carry) = self.overflowing_add((0u64.wrapping_sub(59)).wrapping_sub(k));
+        let (a, again) = a.overflowing_add(59 * carry as u64);
+        a.wrapping_add(59 * again as u64)
+    }
+
+    #[inline(always)]
+    fn reduced(self) -> u64 {
+        let (less_p, above) = self.overflowing_add(59);
+        Self::select((above as u64).wrapping_neg(), self, less_p)
+    }
+
+    #[inline(always)]
+    fn is_marked(self) -> u64 {
+        // The high 32 bits are all ones exactly if adding 2^32 carries.
+        (self.overflowing_add(1 << 32).1 as u64).wrapping_neg()
+    }
+
+    #[inline(always)]
+    fn select(mask: u64, a: u64, b: u64) -> u64 {
+        a ^ (a ^ b) & mask
+    }
+}
+
+/// p = 2^128 - 159.
+impl Field for u128 {
+    type Word = u128;
+    const ZERO: u128 = 0;
+    const ONE: u128 = 1;
+    const OFFSET: u128 = 159;
+
+    #[inline(always)]
+    fn times_plus(self, k: u128, m: u128) -> u128 {
+        let [(a0, a1), (k0, k1)] = [self, k].map(
+            #[inline(always)]
+            |x| (x as u64 as u128, x >> 64),
+        );
+        // The product in words, by columns.
+        let low = a0 * k0;
+        let middle = a0 * k1 + (low >> 64);
+        let (middle, carry) = middle.overflowing_add(a1 * k0);
+        let high = a1 * k1 + (middle >> 64) + ((carry as u128) << 64);
+        let low = middle << 64 | low as u64 as u128;
+        // 2^128 = 159 mod p.
+        let by_159 = 159 * (high as u64 as u128);
+        let (by_159, above) = {
+            let top = 159 * (high >> 64) + (by_159 >> 64);
+            (top << 64 | by_159 as u64 as u128, top >> 64)
+        };
+        let (a, carry) = low.overflowing_add(by_159);
+        let (a, again) = a.overflowing_add(m);
+        let above = above + carry as u128 + again as u128;
+        let (a, carry) = a.overflowing_add(159 * above);
+        a.wrapping_add(159 * carry as u128)
+    }
+
+    #[inline(always)]
+    fn minus(self, k: u128) -> u128 {
+        let (a, carry) = self.overflowing_add((0u128.wrapping_sub(159)).wrapping_sub(k));
+        let (a, again) = a.overflowing_add(159 * carry as u128);
+        a.wrapping_add(159 * again as u128)
+    }
+
+    #[inline(always)]
+    fn reduced(self) -> u128 {
+        let (less_p, above) = self.overflowing_add(159);
+        Self::select((above as u64).wrapping_neg(), self, less_p)
+    }
+
+    #[inline(always)]
+    fn is_marked(self) -> u64 {
+        // The high 32 bits are all ones exactly if adding 2^96 carries.
+        (self.overflowing_add(1 << 96).1 as u64).wrapping_neg()
+    }
+
+    #[inline(always)]
+    fn select(mask: u64, a: u128, b: u128) -> u128 {
+        let mask = (mask as u128) << 64 | mask as u128;
+        a ^ (a ^ b) & mask
+    }
+}
+
+/// A key k of POLY and its square.
+#[derive(Clone, Copy)]
+pub(super) struct PolyKey<F> {
+    k: F,
+    k2: F,
+}
+
+impl<F: Zeroize> Zeroize for PolyKey<F> {
+    fn zeroize(&mut self) {
+        self.k.zeroize();
+        self.k2.zeroize();
+    }
+}
+
+/// The value of a range of words. Secret.
+#[derive(Clone, Copy)]
+pub(super) struct Poly<F> {
+    y: F,
+    /// Steps taken by marked words beyond one. Secret.
+    marked: u64,
+}
+
+impl<F: Zeroize> Zeroize for Poly<F> {
+    fn zeroize(&mut self) {
+        self.y.zeroize();
+        self.marked.zeroize();
+    }
+}
+
+impl<F: Field> PolyKey<F> {
+    pub(super) fn new(k: F) -> Self {
+        PolyKey { k, k2: k.times_plus(k, F::ZERO).reduced() }
+    }
+
+    /// Takes the next word.
+    #[inline(always)]
+    pub(super) fn step(&self, poly: &mut Poly<F>, m: F) {
+        let marked = m.is_marked();
+        let k = F::select(marked, self.k, self.k2);
+        let m = F::select(marked, m, m.minus(F::OFFSET).minus(self.k));
+        poly.y = poly.y.times_plus(k, m);
+        poly.marked += marked & 1;
+    }
+
+    /// `left k^steps + right`, for the `words` words of `right`.
+    pub(super) fn join(&self, left: &mut Poly<F>, right: &Poly<F>, words: u64) {
+        // Steps are between `words`, which is public, and twice as many: the same time for all.
+        let steps = words + right.marked;
+        let mut power = F::ONE;
+        for bit in (0..u64::BITS - (2 * words).leading_zeros()).rev() {
+            power = power.times_plus(power, F::ZERO);
+            let mask = (steps >> bit & 1).wrapping_neg();
+            power = F::select(mask, power, power.times_plus(self.k, F::ZERO));
+        }
+        left.y = left.y.times_plus(power, right.y);
+        left.marked += right.marked;
+    }
+}
+
+impl<F: Field> Poly<F> {
+    /// The value of no words within a message.
+    pub(super) const NONE: Self = Poly { y: F::ZERO, marked: 0 };
+    /// What a message begins with.
+    pub(super) const START: Self = Poly { y: F::ONE, marked: 0 };
+
+    /// The number below p.
+    #[inline(always)]
+    pub(super) fn value(&self) -> F {
+        self.y.reduced()
+    }
+}

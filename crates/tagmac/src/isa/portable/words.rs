@@ -1,0 +1,111 @@
+//! Words in plain arrays. The loops are short, so that compilers turn them into the vectors that
+//! every CPU of the target has.
+
+use crate::isa::Words;
+
+/// Two words.
+#[derive(Clone, Copy)]
+pub struct PortableWords;
+
+type W = [u64; 2];
+
+/// `f` of each pair of words.
+#[inline(always)]
+fn each(a: W, b: W, f: impl Fn(u64, u64) -> u64) -> W {
+    [f(a[0], b[0]), f(a[1], b[1])]
+}
+
+impl Words for PortableWords {
+    const LANES: usize = 1;
+    const VECTORS: bool = false;
+    const MUL52: bool = false;
+    type W = W;
+    type Narrow = Self;
+
+    #[inline(always)]
+    fn narrow(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn splat(self, x: u64) -> W {
+        [x; 2]
+    }
+
+    #[inline(always)]
+    fn first(self, x: u64) -> W {
+        [x, 0]
+    }
+
+    #[inline(always)]
+    fn store(self, a: W, p: &mut [u64]) {
+        p.copy_from_slice(&a);
+    }
+
+    #[inline(always)]
+    fn blocks(self, p: &[u8]) -> W {
+        let ([low, high], []) = p.as_chunks() else { unreachable!("one block") };
+        [u64::from_le_bytes(*low), u64::from_le_bytes(*high)]
+    }
+
+    #[inline(always)]
+    fn even_odd(self, p: &[u8]) -> (W, W) {
+        let (even, odd) = p.split_at(16);
+        (self.blocks(even), self.blocks(odd))
+    }
+
+    #[inline(always)]
+    fn columns(self, p: &[u8]) -> (W, W) {
+        let (a, b) = self.even_odd(p);
+        ([a[0], b[0]], [a[1], b[1]])
+    }
+
+    #[inline(always)]
+    fn and(self, a: W, b: W) -> W {
+        each(a, b, |a, b| a & b)
+    }
+
+    #[inline(always)]
+    fn or(self, a: W, b: W) -> W {
+        each(a, b, |a, b| a | b)
+    }
+
+    #[inline(always)]
+    fn add(self, a: W, b: W) -> W {
+        each(a, b, u64::wrapping_add)
+    }
+
+    #[inline(always)]
+    fn add32(self, a: W, b: W) -> W {
+        each(a, b, |a, b| {
+            let low = (a as u32).wrapping_add(b as u32);
+            let high = ((a >> 32) as u32).wrapping_add((b >> 32) as u32);
+            low as u64 | (high as u64) << 32
+        })
+    }
+
+    #[inline(always)]
+    fn mul32(self, a: W, b: W) -> W {
+        each(a, b, |a, b| a as u32 as u64 * (b as u32 as u64))
+    }
+
+    #[inline(always)]
+    fn shl(self, a: W, n: u32) -> W {
+        a.map(|a| a << n)
+    }
+
+    #[inline(always)]
+    fn shr(self, a: W, n: u32) -> W {
+        a.map(|a| a >> n)
+    }
+
+    #[inline(always)]
+    fn fold(self, a: W) -> W {
+        a
+    }
+
+    #[inline(always)]
+    fn sum(self, a: W) -> u64 {
+        a[0].wrapping_add(a[1])
+    }
+}

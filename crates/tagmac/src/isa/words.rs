@@ -1,0 +1,77 @@
+//! Arithmetic on 64-bit words: what universal hashes are made of.
+
+/// Vectors of 64-bit words on a rung.
+///
+/// A vector [`W`](Words::W) has [`LANES`](Words::LANES) lanes of 16 bytes, two words each, the
+/// first byte lowest. All methods are safe because a value of the type exists only where the CPU
+/// has the rung.
+pub trait Words: Copy + Send + Sync + 'static {
+    /// Lanes of 16 bytes in a vector.
+    const LANES: usize;
+    /// Whether the words of a vector are multiplied by one instruction.
+    const VECTORS: bool;
+    /// Whether [`mul52`](Words::mul52) is an instruction.
+    const MUL52: bool;
+
+    /// A vector of words.
+    type W: Copy;
+    /// One lane alone.
+    type Narrow: Words<Narrow = Self::Narrow>;
+
+    /// One lane alone.
+    fn narrow(self) -> Self::Narrow;
+
+    /// `x` in every word.
+    fn splat(self, x: u64) -> Self::W;
+    /// `x` in word 0, zero in the others.
+    fn first(self, x: u64) -> Self::W;
+    /// Word j goes to `p[j]`, of exactly `2 * LANES`.
+    fn store(self, a: Self::W, p: &mut [u64]);
+    /// Lane j is block j of `p`, which holds exactly `LANES` blocks.
+    fn blocks(self, p: &[u8]) -> Self::W;
+    /// Of `2 * LANES` blocks: those with even numbers, and those with odd numbers.
+    fn even_odd(self, p: &[u8]) -> (Self::W, Self::W);
+    /// Of `2 * LANES` blocks: their first words, and their second words. Both in the same order,
+    /// which is the rung's own, begins with block 0 and never changes.
+    fn columns(self, p: &[u8]) -> (Self::W, Self::W);
+
+    /// `a & b`.
+    fn and(self, a: Self::W, b: Self::W) -> Self::W;
+    /// `a | b`.
+    fn or(self, a: Self::W, b: Self::W) -> Self::W;
+    /// `a + b` in each word, mod 2^64.
+    fn add(self, a: Self::W, b: Self::W) -> Self::W;
+    /// `a + b` in each half of a word, mod 2^32.
+    fn add32(self, a: Self::W, b: Self::W) -> Self::W;
+    /// The product of the low halves of each word.
+    fn mul32(self, a: Self::W, b: Self::W) -> Self::W;
+    /// Each word times 2^n, mod 2^64; n is constant.
+    fn shl(self, a: Self::W, n: u32) -> Self::W;
+    /// Each word over 2^n, rounded down; n is constant.
+    fn shr(self, a: Self::W, n: u32) -> Self::W;
+    /// The low word of `(high, low)` over 2^n, for 0 < n < 64; n is constant.
+    #[inline(always)]
+    fn shr_pair(self, low: Self::W, high: Self::W, n: u32) -> Self::W {
+        self.or(self.shr(low, n), self.shl(high, 64 - n))
+    }
+    /// Adds bits 0..52 of each product to `sums[0]` and bits 52..104 to `sums[1]`. The factors are
+    /// below 2^52.
+    #[inline(always)]
+    fn mul52(self, sums: [Self::W; 2], a: Self::W, b: Self::W) -> [Self::W; 2] {
+        // From 26-bit halves, for rungs without the instruction: right, not fast.
+        let half = self.splat((1 << 26) - 1);
+        let halves = |x| [self.and(x, half), self.shr(x, 26)];
+        let ([a0, a1], [b0, b1]) = (halves(a), halves(b));
+        let middle = self.add(self.mul32(a0, b1), self.mul32(a1, b0));
+        let low = self.add(self.mul32(a0, b0), self.shl(self.and(middle, half), 26));
+        let high = self.add(self.mul32(a1, b1), self.shr(middle, 26));
+        let high = self.add(high, self.shr(low, 52));
+        let low = self.and(low, self.splat((1 << 52) - 1));
+        [self.add(sums[0], low), self.add(sums[1], high)]
+    }
+
+    /// The sum of the lanes, word by word.
+    fn fold(self, a: Self::W) -> <Self::Narrow as Words>::W;
+    /// The sum of all words, mod 2^64.
+    fn sum(self, a: Self::W) -> u64;
+}

@@ -1,0 +1,239 @@
+//! Words in vectors of 128, 256 and 512 bits.
+
+use core::arch::x86_64::*;
+
+use super::lane::Lane;
+use super::{Avx2, Avx512};
+use crate::isa::Words;
+
+/// Two words in an `__m128i`.
+#[derive(Clone, Copy)]
+pub struct Words128<L>(pub(super) L);
+
+/// Four words in an `__m256i`.
+#[derive(Clone, Copy)]
+pub struct Words256(pub(super) Avx2);
+
+/// Eight words in an `__m512i`.
+#[derive(Clone, Copy)]
+pub struct Words512(pub(super) Avx512);
+
+/// The operations that are one instruction of the same kind at every width.
+macro_rules! same_at_every_width {
+    (
+        $bytes:literal, $word:ty; $splat:ident, $load:ident, $store:ident, $and:ident, $or:ident,
+        $add:ident, $add32:ident, $mul32:ident, $shl:ident, $shr:ident, $low:ident, $high:ident
+    ) => {
+        #[inline(always)]
+        fn splat(self, x: u64) -> $word {
+            // SAFETY: `self` is proof of the rung that the vector's width belongs to.
+            unsafe { $splat(x as i64) }
+        }
+
+        #[inline(always)]
+        fn store(self, a: $word, p: &mut [u64]) {
+            let p: &mut [u64; $bytes / 8] = p.try_into().expect("a vector of words");
+            // SAFETY: writes the bytes of an array; `self` is proof of the rung.
+            unsafe { $store(p.as_mut_ptr().cast(), a) }
+        }
+
+        #[inline(always)]
+        fn blocks(self, p: &[u8]) -> $word {
+            let p: &[u8; $bytes] = p.try_into().expect("a vector of blocks");
+            // SAFETY: reads the bytes of an array; `self` is proof of the rung.
+            unsafe { $load(p.as_ptr().cast()) }
+        }
+
+        #[inline(always)]
+        fn columns(self, p: &[u8]) -> ($word, $word) {
+            let (a, b) = p.split_at($bytes);
+            let (a, b) = (self.blocks(a), self.blocks(b));
+            // SAFETY: `self` is proof of the rung.
+            unsafe { ($low(a, b), $high(a, b)) }
+        }
+
+        #[inline(always)]
+        fn and(self, a: $word, b: $word) -> $word {
+            // SAFETY: `self` is proof of the rung.
+            unsafe { $and(a, b) }
+        }
+
+        #[inline(always)]
+        fn or(self, a: $word, b: $word) -> $word {
+            // SAFETY: `self` is proof of the rung.
+            unsafe { $or(a, b) }
+        }
+
+        #[inline(always)]
+        fn add(self, a: $word, b: $word) -> $word {
+            // SAFETY: `self` is proof of the rung.
+            unsafe { $add(a, b) }
+        }
+
+        #[inline(always)]
+        fn add32(self, a: $word, b: $word) -> $word {
+            // SAFETY: `self` is proof of the rung.
+            unsafe { $add32(a, b) }
+        }
+
+        #[inline(always)]
+        fn mul32(self, a: $word, b: $word) -> $word {
+            // SAFETY: `self` is proof of the rung.
+            unsafe { $mul32(a, b) }
+        }
+
+        #[inline(always)]
+        fn shl(self, a: $word, n: u32) -> $word {
+            // SAFETY: `self` is proof of the rung; a constant count becomes an immediate.
+            unsafe { $shl(a, _mm_cvtsi32_si128(n as i32)) }
+        }
+
+        #[inline(always)]
+        fn shr(self, a: $word, n: u32) -> $word {
+            // SAFETY: `self` is proof of the rung; a constant count becomes an immediate.
+            unsafe { $shr(a, _mm_cvtsi32_si128(n as i32)) }
+        }
+    };
+}
+
+impl<L: Lane> Words for Words128<L> {
+    const LANES: usize = 1;
+    const VECTORS: bool = true;
+    const MUL52: bool = false;
+    type W = __m128i;
+    type Narrow = Self;
+
+    same_at_every_width!(
+        16, __m128i; _mm_set1_epi64x, _mm_loadu_si128, _mm_storeu_si128, _mm_and_si128,
+        _mm_or_si128, _mm_add_epi64, _mm_add_epi32, _mm_mul_epu32, _mm_sll_epi64, _mm_srl_epi64,
+        _mm_unpacklo_epi64, _mm_unpackhi_epi64
+    );
+
+    #[inline(always)]
+    fn narrow(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn first(self, x: u64) -> __m128i {
+        // SAFETY: `self` is proof of the rung.
+        unsafe { _mm_cvtsi64_si128(x as i64) }
+    }
+
+    #[inline(always)]
+    fn even_odd(self, p: &[u8]) -> (__m128i, __m128i) {
+        let (even, odd) = p.split_at(16);
+        (self.blocks(even), self.blocks(odd))
+    }
+
+    #[inline(always)]
+    fn fold(self, a: __m128i) -> __m128i {
+        a
+    }
+
+    #[inline(always)]
+    fn sum(self, a: __m128i) -> u64 {
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_cvtsi128_si64(_mm_add_epi64(a, _mm_unpackhi_epi64(a, a))) as u64 }
+    }
+}
+
+impl Words for Words256 {
+    const LANES: usize = 2;
+    const VECTORS: bool = true;
+    const MUL52: bool = false;
+    type W = __m256i;
+    type Narrow = Words128<Avx2>;
+
+    same_at_every_width!(
+        32, __m256i; _mm256_set1_epi64x, _mm256_loadu_si256, _mm256_storeu_si256,
+        _mm256_and_si256, _mm256_or_si256, _mm256_add_epi64, _mm256_add_epi32, _mm256_mul_epu32,
+        _mm256_sll_epi64, _mm256_srl_epi64, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64
+    );
+
+    #[inline(always)]
+    fn narrow(self) -> Words128<Avx2> {
+        Words128(self.0)
+    }
+
+    #[inline(always)]
+    fn first(self, x: u64) -> __m256i {
+        // SAFETY: `self` is proof of the rung.
+        unsafe { _mm256_zextsi128_si256(_mm_cvtsi64_si128(x as i64)) }
+    }
+
+    #[inline(always)]
+    fn even_odd(self, p: &[u8]) -> (__m256i, __m256i) {
+        let (a, b) = p.split_at(32);
+        let (a, b) = (self.blocks(a), self.blocks(b));
+        // SAFETY: `self` is proof of avx2.
+        unsafe {
+            (_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b))
+        }
+    }
+
+    #[inline(always)]
+    fn fold(self, a: __m256i) -> __m128i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm_add_epi64(_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a)) }
+    }
+
+    #[inline(always)]
+    fn sum(self, a: __m256i) -> u64 {
+        self.narrow().sum(self.fold(a))
+    }
+}
+
+impl Words for Words512 {
+    const LANES: usize = 4;
+    const VECTORS: bool = true;
+    const MUL52: bool = true;
+    type W = __m512i;
+    type Narrow = Words128<Avx2>;
+
+    same_at_every_width!(
+        64, __m512i; _mm512_set1_epi64, _mm512_loadu_si512, _mm512_storeu_si512,
+        _mm512_and_si512, _mm512_or_si512, _mm512_add_epi64, _mm512_add_epi32, _mm512_mul_epu32,
+        _mm512_sll_epi64, _mm512_srl_epi64, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64
+    );
+
+    #[inline(always)]
+    fn narrow(self) -> Words128<Avx2> {
+        Words128(self.0.into())
+    }
+
+    #[inline(always)]
+    fn first(self, x: u64) -> __m512i {
+        // SAFETY: `self` is proof of the rung.
+        unsafe { _mm512_zextsi128_si512(_mm_cvtsi64_si128(x as i64)) }
+    }
+
+    #[inline(always)]
+    fn even_odd(self, p: &[u8]) -> (__m512i, __m512i) {
+        let (a, b) = p.split_at(64);
+        let (a, b) = (self.blocks(a), self.blocks(b));
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b)) }
+    }
+
+    #[inline(always)]
+    fn mul52(self, [low, high]: [__m512i; 2], a: __m512i, b: __m512i) -> [__m512i; 2] {
+        // SAFETY: `self` is proof of avx512ifma.
+        unsafe { [_mm512_madd52lo_epu64(low, a, b), _mm512_madd52hi_epu64(high, a, b)] }
+    }
+
+    #[inline(always)]
+    fn fold(self, a: __m512i) -> __m128i {
+        // SAFETY: `self` is proof of avx512f, which includes avx2.
+        unsafe {
+            let half =
+                _mm256_add_epi64(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64::<1>(a));
+            _mm_add_epi64(_mm256_castsi256_si128(half), _mm256_extracti128_si256::<1>(half))
+        }
+    }
+
+    #[inline(always)]
+    fn sum(self, a: __m512i) -> u64 {
+        self.narrow().sum(self.fold(a))
+    }
+}

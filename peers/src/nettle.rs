@@ -1,0 +1,217 @@
+//! nettle: UMAC (RFC 4418) and Poly1305-AES (Bernstein 2005).
+//!
+//! nettle's functions cannot fail and abort on a length they do not take, so lengths are checked
+//! here. A context is plain data that the caller provides; what it holds is nettle's business.
+
+/// Room for any of nettle's contexts. On x86-64, nettle 3.8.1, they are `umac32_ctx` 2392,
+/// `umac64_ctx` 2520, `umac96_ctx` 2640, `umac128_ctx` 2768 and `poly1305_aes_ctx` 272 bytes, all
+/// aligned to 8. Much more is given, so that a context which grows in a later nettle still fits,
+/// and a whole line of cache as alignment, so that timings do not hang on the allocator. The test
+/// at the end asks the headers.
+#[repr(C, align(64))]
+struct Context([u8; 8192]);
+
+impl Context {
+    fn zeroed() -> Box<Context> {
+        Box::new(Context([0; 8192]))
+    }
+}
+
+/// Takes a key of 16 bytes (UMAC) or 32 (Poly1305-AES).
+type SetKey = unsafe extern "C" fn(*mut Context, *const u8);
+type SetNonce = unsafe extern "C" fn(*mut Context, usize, *const u8);
+type Update = unsafe extern "C" fn(*mut Context, usize, *const u8);
+type Digest = unsafe extern "C" fn(*mut Context, usize, *mut u8);
+
+/// nettle's four functions for one length of tag.
+struct Umac {
+    tag_bytes: usize,
+    set_key: SetKey,
+    set_nonce: SetNonce,
+    update: Update,
+    digest: Digest,
+}
+
+/// Declares the functions of each UMAC and lists them.
+macro_rules! umac {
+    ($($tag_bytes:literal: $set_key:ident $set_nonce:ident $update:ident $digest:ident;)*) => {
+        #[link(name = "nettle")]
+        unsafe extern "C" {
+            $(
+                fn $set_key(context: *mut Context, key: *const u8);
+                fn $set_nonce(context: *mut Context, length: usize, nonce: *const u8);
+                fn $update(context: *mut Context, length: usize, data: *const u8);
+                fn $digest(context: *mut Context, length: usize, digest: *mut u8);
+            )*
+        }
+
+        static UMAC: [Umac; 4] = [$(Umac {
+            tag_bytes: $tag_bytes,
+            set_key: $set_key,
+            set_nonce: $set_nonce,
+            update: $update,
+            digest: $digest,
+        }),*];
+    };
+}
+
+umac! {
+    4: nettle_umac32_set_key nettle_umac32_set_nonce nettle_umac32_update nettle_umac32_digest;
+    8: nettle_umac64_set_key nettle_umac64_set_nonce nettle_umac64_update nettle_umac64_digest;
+    12: nettle_umac96_set_key nettle_umac96_set_nonce nettle_umac96_update nettle_umac96_digest;
+    16: nettle_umac128_set_key nettle_umac128_set_nonce nettle_umac128_update nettle_umac128_digest;
+}
+
+#[link(name = "nettle")]
+unsafe extern "C" {
+    fn nettle_poly1305_aes_set_key(context: *mut Context, key: *const u8);
+    fn nettle_poly1305_aes_set_nonce(context: *mut Context, nonce: *const u8);
+    fn nettle_poly1305_aes_update(context: *mut Context, length: usize, data: *const u8);
+    fn nettle_poly1305_aes_digest(context: *mut Context, length: usize, digest: *mut u8);
+}
+
+/// UMAC-32, -64, -96 or -128 of nettle.
+///
+/// ```
+/// let mut umac = peers::NettleUmac::new(b"abcdefghijklmnop", 8);
+/// let mut tag = [0; 8];
+/// umac.tag(b"bcdefghi", b"abc", &mut tag);
+/// assert_eq!(tag, [0xd4, 0xd7, 0xb9, 0xf6, 0xbd, 0x4f, 0xbf, 0xcf]);
+/// ```
+pub struct NettleUmac {
+    umac: &'static Umac,
+    context: Box<Context>,
+}
+
+impl NettleUmac {
+    /// Tags of 4, 8, 12 or 16 bytes; the nonce is 16 bytes of zero. Panics at another length.
+    pub fn new(key: &[u8; 16], tag_bytes: usize) -> NettleUmac {
+        let umac = UMAC.iter().find(|umac| umac.tag_bytes == tag_bytes);
+        let umac = umac.unwrap_or_else(|| panic!("nettle: no UMAC with {tag_bytes} bytes of tag"));
+        let mut context = Context::zeroed();
+        // SAFETY: the context has room and alignment; UMAC keys are 16 bytes.
+        unsafe { (umac.set_key)(&mut *context, key.as_ptr()) };
+        NettleUmac { umac, context }
+    }
+
+    /// Bytes of a tag.
+    pub fn tag_bytes(&self) -> usize {
+        self.umac.tag_bytes
+    }
+
+    /// The tag of a message: nonce, update, digest. Panics as they do.
+    pub fn tag(&mut self, nonce: &[u8], message: &[u8], tag: &mut [u8]) {
+        self.set_nonce(nonce);
+        self.next(message, tag);
+    }
+
+    /// The tag of a message under the nonce that follows the last one: what nettle's users do with
+    /// consecutive nonces. Then one AES call makes the pad of four (UMAC-32) or two (UMAC-64)
+    /// messages, where [`tag`](NettleUmac::tag) makes it for each.
+    pub fn next(&mut self, message: &[u8], tag: &mut [u8]) {
+        self.update(message);
+        self.digest(tag);
+    }
+
+    /// The nonce of the next digest. Panics unless it has 1 to 16 bytes.
+    pub fn set_nonce(&mut self, nonce: &[u8]) {
+        let length = nonce.len();
+        assert!((1..=16).contains(&length), "nettle: UMAC takes no nonce of {length} bytes");
+        // SAFETY: the context has its key, and the nonce a length that nettle takes.
+        unsafe { (self.umac.set_nonce)(&mut *self.context, length, nonce.as_ptr()) };
+    }
+
+    /// More of the message.
+    pub fn update(&mut self, data: &[u8]) {
+        // SAFETY: the context has its key; the length is that of the data.
+        unsafe { (self.umac.update)(&mut *self.context, data.len(), data.as_ptr()) };
+    }
+
+    /// The tag of what was given since the last digest; the nonce goes up by one. Panics unless
+    /// `tag` has the length of a tag.
+    pub fn digest(&mut self, tag: &mut [u8]) {
+        assert_eq!(tag.len(), self.umac.tag_bytes, "nettle: bytes of a UMAC tag");
+        // SAFETY: the context has its key, and the tag the length of this UMAC.
+        unsafe { (self.umac.digest)(&mut *self.context, tag.len(), tag.as_mut_ptr()) };
+    }
+}
+
+/// Poly1305-AES of nettle.
+///
+/// ```
+/// let mut mac = peers::NettlePoly1305Aes::new(&[0; 32]);
+/// let mut tag = [0; 16];
+/// mac.tag(&[0; 16], b"r = 0 makes the tag AES of the nonce", &mut tag);
+/// assert_eq!(tag[..4], [0x66, 0xe9, 0x4b, 0xd4]);
+/// ```
+pub struct NettlePoly1305Aes {
+    context: Box<Context>,
+}
+
+impl NettlePoly1305Aes {
+    /// The key is that of AES, then `r`, which nettle clamps; the nonce is zero.
+    pub fn new(key: &[u8; 32]) -> NettlePoly1305Aes {
+        let mut context = Context::zeroed();
+        // SAFETY: the context has room and alignment; the key has its 32 bytes.
+        unsafe { nettle_poly1305_aes_set_key(&mut *context, key.as_ptr()) };
+        NettlePoly1305Aes { context }
+    }
+
+    /// The tag of a message: nonce, update, digest.
+    pub fn tag(&mut self, nonce: &[u8; 16], message: &[u8], tag: &mut [u8; 16]) {
+        self.set_nonce(nonce);
+        self.next(message, tag);
+    }
+
+    /// The tag of a message under the nonce that follows the last one.
+    pub fn next(&mut self, message: &[u8], tag: &mut [u8; 16]) {
+        self.update(message);
+        self.digest(tag);
+    }
+
+    /// The nonce of the next digest.
+    pub fn set_nonce(&mut self, nonce: &[u8; 16]) {
+        // SAFETY: the context has its key; the nonce has its 16 bytes.
+        unsafe { nettle_poly1305_aes_set_nonce(&mut *self.context, nonce.as_ptr()) };
+    }
+
+    /// More of the message.
+    pub fn update(&mut self, data: &[u8]) {
+        // SAFETY: the context has its key; the length is that of the data.
+        unsafe { nettle_poly1305_aes_update(&mut *self.context, data.len(), data.as_ptr()) };
+    }
+
+    /// The tag of what was given since the last digest; the nonce goes up by one.
+    pub fn digest(&mut self, tag: &mut [u8; 16]) {
+        // SAFETY: the context has its key; the tag has its 16 bytes.
+        unsafe { nettle_poly1305_aes_digest(&mut *self.context, tag.len(), tag.as_mut_ptr()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    use super::Context;
+
+    /// The headers that belong to the library say how large its contexts are.
+    #[test]
+    fn contexts_fit() {
+        let mut source = String::from("#include <nettle/umac.h>\n#include <nettle/poly1305.h>\n");
+        for name in ["umac32", "umac64", "umac96", "umac128", "poly1305_aes"] {
+            let (size, align) = (size_of::<Context>(), align_of::<Context>());
+            source += &format!(
+                "_Static_assert(sizeof(struct {name}_ctx) <= {size}, \"size\");\n\
+                 _Static_assert(_Alignof(struct {name}_ctx) <= {align}, \"alignment\");\n"
+            );
+        }
+        let mut command = Command::new("cc");
+        command.args(["-std=c11", "-fsyntax-only", "-x", "c", "-"]).stdin(Stdio::piped());
+        let mut compiler = command.spawn().expect("a C compiler");
+        let mut input = compiler.stdin.take().expect("a pipe");
+        input.write_all(source.as_bytes()).expect("a compiler that reads");
+        drop(input);
+        assert!(compiler.wait().expect("a compiler that ends").success());
+    }
+}
