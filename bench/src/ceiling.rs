@@ -1,19 +1,57 @@
-//! What a rung could do at most: the cost of an AES round when nothing else stands in its way.
+//! What a rung could do at most: the cost of an AES round and of multiplications when nothing else
+//! stands in their way.
 
+use core::fmt;
 use std::hint::black_box;
 
-use tagmac::isa::{Isa, Kernel, Level};
+use tagmac::isa::{Isa, Kernel, Level, Words};
 
 use crate::clock::best_ns;
 
-/// Independent vectors, enough to cover the latency of a round.
+/// Independent vectors, enough to cover the latency of a round or a product.
 const CHAINS: usize = 12;
 const ROUNDS: usize = 1000;
+
+/// Core cycles per 16 bytes of vector.
+pub struct Costs {
+    /// An AES round.
+    pub aes: f64,
+    /// A product of 32-bit numbers in each word.
+    pub mul32: f64,
+    /// Half a product of 52-bit numbers in each word, where there is an instruction for it.
+    pub mul52: Option<f64>,
+}
+
+impl fmt::Display for Costs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Costs { aes, mul32, mul52 } = self;
+        write!(f, "cycles per 16 bytes: AES round {aes:.3}, 32-bit products {mul32:.3}")?;
+        mul52.map_or(Ok(()), |mul52| write!(f, ", 52-bit half products {mul52:.3}"))
+    }
+}
+
+/// Measures a rung; `clock` in cycles per nanosecond.
+pub fn costs(level: Level, clock: f64) -> Costs {
+    Costs {
+        aes: clock * ns(level, || level.run(Rounds)),
+        mul32: clock * ns(level, || level.run(Products32)),
+        mul52: level
+            .run(Products52)
+            .map(|_| clock * ns(level, || level.run(Products52).expect("there are some"))),
+    }
+}
+
+/// Nanoseconds of an operation on 16 bytes, where `f` gives how many it did.
+fn ns(_level: Level, f: impl Fn() -> usize) -> f64 {
+    let operations = f();
+    best_ns(9, 2e5, || {
+        black_box(f());
+    }) / operations as f64
+}
 
 struct Rounds;
 
 impl Kernel for Rounds {
-    /// Blocks that go through the rounds.
     type Out = usize;
 
     #[inline(always)]
@@ -32,15 +70,59 @@ impl Kernel for Rounds {
         }
         let all = x.into_iter().reduce(|a, b| isa.xor(a, b)).expect("some vectors");
         black_box(isa.narrow().first_lane(isa.fold(all)));
-        chains * I::LANES
+        ROUNDS * chains * I::LANES
     }
 }
 
-/// Nanoseconds of an AES round of one block.
-pub fn round_ns(level: Level) -> f64 {
-    let blocks = level.run(Rounds);
-    let ns = best_ns(9, 2e5, || {
-        black_box(level.run(Rounds));
-    });
-    ns / (ROUNDS * blocks) as f64
+struct Products32;
+
+impl Kernel for Products32 {
+    type Out = usize;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> usize {
+        let a = isa.words();
+        let factor = a.splat(black_box(0x9e37_79b9));
+        let mut x: [<I::Words as Words>::W; CHAINS] = core::array::from_fn(
+            #[inline(always)]
+            |i| a.splat(black_box(i as u64 + 3)),
+        );
+        for _ in 0..ROUNDS {
+            for x in &mut x {
+                *x = a.mul32(*x, factor);
+            }
+        }
+        for x in x {
+            black_box(a.sum(x));
+        }
+        ROUNDS * CHAINS * <I::Words as Words>::LANES
+    }
+}
+
+struct Products52;
+
+impl Kernel for Products52 {
+    type Out = Option<usize>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Option<usize> {
+        if !<I::Words as Words>::MUL52 {
+            return None;
+        }
+        let a = isa.words();
+        let factor = a.splat(black_box(0x9e37_79b9));
+        let mut x: [[<I::Words as Words>::W; 2]; CHAINS] = core::array::from_fn(
+            #[inline(always)]
+            |i| [a.splat(black_box(i as u64 + 3)); 2],
+        );
+        for _ in 0..ROUNDS {
+            for x in &mut x {
+                *x = a.mul52(*x, factor, factor);
+            }
+        }
+        for [low, high] in x {
+            black_box(a.sum(a.add(low, high)));
+        }
+        Some(ROUNDS * CHAINS * 2 * <I::Words as Words>::LANES)
+    }
 }

@@ -2,80 +2,136 @@
 
 use std::hint::black_box;
 
-use tagmac::cipher::{Aes128, Cipher};
+use tagmac::cipher::{Aes128, Aes256};
 use tagmac::hazmat::Hash;
 use tagmac::isa::Level;
-use tagmac::{EliMac, LightMac, Mac, Pmac, Tag};
+use tagmac::{EliMac, LightMac, Mac, NonceSequence, Pmac, Poly1305, Poly1305Aes};
+use tagmac::{Umac, UmacNonce};
 
-use crate::ceiling::round_ns;
+use crate::ceiling::{Costs, costs};
 use crate::clock::{best_ns, cycles_per_ns};
 
 /// Lengths whose cost is given per message as well.
 const SHORT: [usize; 2] = [16, 64];
 const LENGTHS: [usize; 9] = [16, 64, 256, 1024, 1536, 4096, 16384, 65536, 1 << 20];
 
-/// Tags a message.
-type Tags = Box<dyn Fn(&[u8]) -> Tag>;
-/// Makes that many calls on one message.
-type Repeats = Box<dyn Fn(&[u8], usize)>;
-/// Makes that many calls, each of which writes its tag to the front of the message.
-type Chains = Box<dyn Fn(&mut [u8], usize)>;
-
-/// A MAC on a rung, with the AES rounds that a byte costs at least.
-struct Contender {
-    name: &'static str,
-    level: Level,
-    rounds_per_byte: f64,
-    longest: usize,
-    tag: Tags,
-    back_to_back: Repeats,
-    chained: Chains,
+/// Whole calls as applications make them, key ready, in loops compiled with them: no indirection
+/// inside what is timed.
+pub trait Timed {
+    /// The tag of a message.
+    fn tag(&mut self, message: &[u8]) -> Vec<u8>;
+    /// That many calls on one message.
+    fn repeat(&mut self, message: &[u8], calls: usize);
+    /// That many calls, each of which writes its tag to the front of the message.
+    fn chain(&mut self, message: &mut [u8], calls: usize);
 }
 
-/// The MAC's own calls, in loops compiled with them: no indirection inside what is timed.
-fn contender<M>(name: &'static str, mac: M, level: Level, rounds_per_byte: f64) -> Contender
-where
-    M: Mac<Nonce = ()> + Clone + 'static,
-{
-    let [again, once_more] = [mac.clone(), mac.clone()];
-    Contender {
-        name,
-        level,
-        rounds_per_byte,
-        longest: usize::try_from(mac.hash().limit_bits() / 8).unwrap_or(usize::MAX),
-        tag: Box::new(move |message| mac.tag_with(&(), message).expect("within the limit")),
-        back_to_back: Box::new(move |message, calls| {
-            for _ in 0..calls {
-                black_box(again.tag_with(&(), black_box(message)).expect("within the limit"));
-            }
-        }),
-        chained: Box::new(move |message, calls| {
-            for _ in 0..calls {
-                let tag = once_more.tag_with(&(), &*message).expect("within the limit");
-                message[..16].copy_from_slice(tag.as_bytes());
-            }
-        }),
+impl<T: AsRef<[u8]>, F: FnMut(&[u8]) -> T> Timed for F {
+    fn tag(&mut self, message: &[u8]) -> Vec<u8> {
+        self(message).as_ref().to_vec()
+    }
+
+    fn repeat(&mut self, message: &[u8], calls: usize) {
+        for _ in 0..calls {
+            black_box(self(black_box(message)));
+        }
+    }
+
+    fn chain(&mut self, message: &mut [u8], calls: usize) {
+        for _ in 0..calls {
+            let tag = self(message);
+            message[..tag.as_ref().len()].copy_from_slice(tag.as_ref());
+        }
     }
 }
 
-fn contenders(level: Level) -> Vec<Contender> {
-    let (k1, k2) = ([1; 16], [2; 16]);
-    let aes = |rounds: f64, bytes: f64| rounds / bytes;
-    let elimac = EliMac::new(&k1, &k2, level);
-    let light = |s| LightMac::<Aes128>::new(&k1, &k2, s, level).expect("a counter length");
-    vec![
-        contender("PMAC-AES128", Pmac::<Aes128>::new(&k1, level), level, aes(10.0, 16.0)),
-        contender("PMAC-AES256", pmac256(level), level, aes(14.0, 16.0)),
-        contender("LIGHTMAC-AES128-S16", light(16), level, aes(10.0, 14.0)),
-        contender("LIGHTMAC-AES128-S32", light(32), level, aes(10.0, 12.0)),
-        contender("LIGHTMAC-AES128-S64", light(64), level, aes(10.0, 8.0)),
-        contender("ELIMAC-AES128", elimac.clone(), level, aes(11.0, 16.0)),
-        contender("ELIMAC, cached", elimac.with_cache(1 << 20), level, aes(4.0, 16.0)),
-    ]
+/// A MAC on a rung.
+struct Contender {
+    name: String,
+    /// Cycles per byte that its multiplications or AES rounds cost at least.
+    ceiling: f64,
+    longest: usize,
+    timed: Box<dyn Timed>,
+    /// Whether the tags of one message are the same in each call.
+    repeats: bool,
+    /// The same function of other libraries.
+    peers: Vec<(&'static str, Box<dyn Timed>)>,
 }
 
-fn pmac256(level: Level) -> Pmac<tagmac::cipher::Aes256> {
-    Pmac::new(&[3; <tagmac::cipher::Aes256 as Cipher>::KEY_BYTES], level)
+/// The MAC's one-shot call.
+fn contender<M>(name: &str, mac: M, nonce: M::Nonce, ceiling: f64) -> Contender
+where
+    M: Mac<Nonce: 'static> + 'static,
+{
+    Contender {
+        name: name.into(),
+        ceiling,
+        longest: usize::try_from(mac.hash().limit_bits() / 8).unwrap_or(usize::MAX),
+        timed: Box::new(move |message: &[u8]| {
+            mac.tag_with(black_box(&nonce), message).expect("within the limit")
+        }),
+        repeats: true,
+        peers: Vec::new(),
+    }
+}
+
+/// UMAC under a new nonce for each message, and under nonces that count up.
+fn umac<const T: usize>(level: Level, costs: &Costs) -> [Contender; 2] {
+    let key = [1; 16];
+    let mac = Umac::<Aes128, T>::on(&key, level);
+    let name = format!("UMAC-{}", 32 * T);
+    let ceiling = 2.0 * T as f64 * costs.mul32 / 32.0;
+    let mut one_shot = contender(&name, mac.clone(), UmacNonce::from(7), ceiling);
+    let mut sequence = NonceSequence::new(Box::new(mac), 8).expect("UMAC takes 8 bytes");
+    let mut counting = Contender {
+        name: format!("{name}, counting"),
+        timed: Box::new(move |message: &[u8]| sequence.tag(message).expect("nonces are left").1),
+        repeats: false,
+        peers: Vec::new(),
+        ..one_shot
+    };
+    let _ = &mut counting;
+    one_shot.peers = crate::peers::umac(&key, 4 * T);
+    counting.peers = crate::peers::umac_counting(&key, 4 * T);
+    [one_shot, counting]
+}
+
+fn contenders(level: Level, costs: &Costs) -> Vec<Contender> {
+    let (k1, k2) = ([1; 16], [2; 16]);
+    let aes = |rounds: f64, bytes: f64| rounds * costs.aes / bytes;
+    let elimac = EliMac::new(&k1, &k2, level);
+    let light = |s| LightMac::<Aes128>::new(&k1, &k2, s, level).expect("a counter length");
+    let key = [3; 32];
+    // Nine products of two instructions, or 25 of one.
+    let poly = match costs.mul52 {
+        Some(mul52) => 18.0 * mul52 / 16.0,
+        None => 25.0 * costs.mul32 / 16.0,
+    };
+    let mut poly1305 = contender("POLY1305-AES", Poly1305Aes::on(&key, level), [7; 16], poly);
+    poly1305.peers = crate::peers::poly1305_aes(&key);
+    let one_time = Contender {
+        name: "POLY1305, key each".into(),
+        timed: Box::new(move |message: &[u8]| {
+            Poly1305::on(black_box(&key), level).tag(message).expect("within the limit")
+        }),
+        peers: crate::peers::poly1305(&key),
+        ..contender("", Poly1305Aes::on(&key, level), [7; 16], poly)
+    };
+    let mut all = vec![
+        contender("PMAC-AES128", Pmac::<Aes128>::new(&k1, level), (), aes(10.0, 16.0)),
+        contender("PMAC-AES256", Pmac::<Aes256>::new(&key, level), (), aes(14.0, 16.0)),
+        contender("LIGHTMAC-AES128-S16", light(16), (), aes(10.0, 14.0)),
+        contender("LIGHTMAC-AES128-S32", light(32), (), aes(10.0, 12.0)),
+        contender("LIGHTMAC-AES128-S64", light(64), (), aes(10.0, 8.0)),
+        contender("ELIMAC-AES128", elimac.clone(), (), aes(11.0, 16.0)),
+        contender("ELIMAC, cached", elimac.with_cache(1 << 20), (), aes(4.0, 16.0)),
+        poly1305,
+        one_time,
+    ];
+    all.extend(umac::<1>(level, costs));
+    all.extend(umac::<2>(level, costs));
+    all.extend(umac::<4>(level, costs));
+    all
 }
 
 /// Calls in a timed loop on messages of `length` bytes.
@@ -84,67 +140,99 @@ fn calls(length: usize) -> usize {
 }
 
 /// Core cycles of one call, back to back.
-fn back_to_back(contender: &Contender, message: &[u8], clock: f64) -> f64 {
+fn back_to_back(timed: &mut dyn Timed, message: &[u8], clock: f64) -> f64 {
     let calls = calls(message.len());
-    let ns = best_ns(25, 1e5, || (contender.back_to_back)(black_box(message), calls));
+    let ns = best_ns(25, 1e5, || timed.repeat(black_box(message), calls));
     clock * ns / calls as f64
 }
 
 /// Core cycles of one call in a chain.
-fn chained(contender: &Contender, message: &[u8], clock: f64) -> f64 {
+fn chained(timed: &mut dyn Timed, message: &[u8], clock: f64) -> f64 {
     let calls = calls(message.len());
     let mut message = message.to_vec();
-    let ns = best_ns(25, 1e5, || (contender.chained)(black_box(&mut message), calls));
+    let ns = best_ns(25, 1e5, || timed.chain(black_box(&mut message), calls));
     clock * ns / calls as f64
 }
 
-/// Prints the table for the named rungs, or for all.
+/// Prints the table for the named rungs and MACs, or for all.
 pub fn run(names: &[String]) {
     let longest = LENGTHS[LENGTHS.len() - 1];
     let message: Vec<u8> = (0..longest).map(|i| (i * 7 + i / 256) as u8).collect();
-    let portable = contenders(Level::all().next().expect("a lowest rung"));
-    let wanted = |level: &Level| names.is_empty() || names.iter().any(|n| n == level.name());
-    for level in Level::all().filter(wanted) {
+    let (levels, macs): (Vec<&String>, Vec<&String>) =
+        names.iter().partition(|name| Level::NAMES.contains(&name.as_str()));
+    let wanted_level =
+        |level: &Level| levels.is_empty() || levels.iter().any(|n| *n == level.name());
+    let wanted = |name: &str| macs.is_empty() || macs.iter().any(|mac| name.starts_with(*mac));
+    for level in Level::all().filter(wanted_level) {
         let clock = cycles_per_ns();
-        let round = clock * round_ns(level);
-        println!("\n{level}: clock {clock:.2} GHz, an AES round of a block {round:.3} cycles");
+        let costs = costs(level, clock);
+        println!("\n{level}: clock {clock:.2} GHz, {costs}");
         print!("{:20}", "cycles per byte at");
         LENGTHS.iter().for_each(|n| print!("{n:>8}"));
         print!("{:>9}{:>7}", "ceiling", "share");
         println!("{:>20}{:>20}", "chained 16/64", "back to back 16/64");
-        for (contender, witness) in contenders(level).iter().zip(&portable) {
-            row(contender, witness, &message, round);
+        let portable = Level::all().next().expect("a lowest rung");
+        let witnesses = contenders(portable, &costs);
+        for (mut contender, mut witness) in contenders(level, &costs).into_iter().zip(witnesses) {
+            if wanted(&contender.name) {
+                row(&mut contender, &mut witness, &message);
+            }
         }
     }
 }
 
-fn row(contender: &Contender, witness: &Contender, message: &[u8], round: f64) {
-    let Contender { name, level, .. } = contender;
-    let ceiling = contender.rounds_per_byte * round;
-    print!("{name:20}");
-    let mut share = 0.0;
-    let mut short = String::new();
-    for length in LENGTHS {
+/// The figures of one contender, and under them those of its peers, timed in turns.
+fn row(contender: &mut Contender, witness: &mut Contender, message: &[u8]) {
+    let name = &contender.name;
+    let mut all: Vec<(&str, &mut dyn Timed)> = vec![(name, &mut *contender.timed)];
+    for (name, timed) in &mut contender.peers {
+        all.push((name, &mut **timed));
+    }
+    let mut cycles = vec![[f64::NAN; LENGTHS.len()]; all.len()];
+    for (at, length) in LENGTHS.into_iter().enumerate() {
         let message = &message[..length];
         if length > contender.longest {
-            print!("{:>8}", "-");
             continue;
         }
-        let right = (contender.tag)(message) == (witness.tag)(message);
-        assert!(right, "{name} on {level}: wrong tag at {length} bytes");
-        // The clock is taken again beside each figure, because it drifts.
-        let cycles = back_to_back(contender, message, cycles_per_ns());
-        print!("{:8.3}", cycles / length as f64);
-        if length == 16384 {
-            share = ceiling / (cycles / length as f64);
-        }
-        if SHORT.contains(&length) {
-            short += &format!("{cycles:10.0}");
+        let expected = witness.timed.tag(message);
+        for ((peer, timed), cycles) in all.iter_mut().zip(&mut cycles) {
+            if contender.repeats {
+                let right = timed.tag(message) == expected;
+                assert!(right, "{name}, {peer}: wrong tag at {length} bytes");
+            }
+            // The clock is taken again beside each figure, because it drifts.
+            cycles[at] = back_to_back(*timed, message, cycles_per_ns());
         }
     }
-    print!("{ceiling:9.3}{share:7.2}");
-    SHORT
-        .iter()
-        .for_each(|n| print!("{:10.0}", chained(contender, &message[..*n], cycles_per_ns())));
-    println!("{short}");
+    let ours = cycles[0];
+    for ((peer, timed), cycles) in all.iter_mut().zip(&cycles) {
+        print!("{peer:20}");
+        for (cycles, length) in cycles.iter().zip(LENGTHS) {
+            match cycles.is_nan() {
+                true => print!("{:>8}", "-"),
+                false => print!("{:8.3}", cycles / length as f64),
+            }
+        }
+        match *peer == name.as_str() {
+            true => {
+                let at = LENGTHS.iter().position(|n| *n == 16384).expect("a length");
+                let share = contender.ceiling / (cycles[at] / 16384.0);
+                print!("{:9.3}{share:7.2}", contender.ceiling);
+            }
+            false => print!("{:16}", ""),
+        }
+        for n in SHORT {
+            print!("{:10.0}", chained(*timed, &message[..n], cycles_per_ns()));
+        }
+        for n in SHORT {
+            let at = LENGTHS.iter().position(|length| *length == n).expect("a length");
+            print!("{:10.0}", cycles[at]);
+        }
+        println!();
+        if *peer != name.as_str() {
+            print!("{:20}", "  times as fast");
+            cycles.iter().zip(ours).for_each(|(peer, ours)| print!("{:8.2}", peer / ours));
+            println!();
+        }
+    }
 }

@@ -13,8 +13,8 @@
 //! let one = number(&mac.tag_with(&used_twice, &1u128.to_le_bytes())?);
 //! let two = number(&mac.tag_with(&used_twice, &2u128.to_le_bytes())?);
 //!
-//! // tag = (message + 2^128) r + pad, so the difference of the tags is r, and so is the next one.
-//! // The first subtraction needs no luck but with the reduction mod 2^130 - 5.
+//! // tag = (message + 2^128) r mod p + pad, so the difference of the tags is r, or r - p, which is
+//! // r + 5 mod 2^128. So is the next difference.
 //! let step = two.wrapping_sub(one);
 //! let forged = two.wrapping_add(step).to_le_bytes();
 //! let forged = Tag::try_from(&forged[..])?;
@@ -45,6 +45,16 @@ pub trait Nonce: Copy + Send + Sync {
     ///
     /// [`Error::NonceLength`] unless it has one of the lengths in [`BYTES`](Nonce::BYTES).
     fn from_slice(bytes: &[u8]) -> Result<Self, Error>;
+    /// The nonce of `bytes` bytes that is this number, big-endian.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NonceLength`] as [`from_slice`](Nonce::from_slice).
+    #[inline]
+    fn from_number(number: u128, bytes: usize) -> Result<Self, Error> {
+        check_length::<Self>(bytes)?;
+        Self::from_slice(&number.to_be_bytes()[MOST - bytes.min(MOST)..])
+    }
     /// The nonce's bytes.
     fn as_bytes(&self) -> &[u8];
 }
@@ -54,7 +64,7 @@ impl Nonce for () {
     const BYTES: RangeInclusive<usize> = 0..=0;
 
     fn from_slice(bytes: &[u8]) -> Result<(), Error> {
-        check_length::<()>(bytes)
+        check_length::<()>(bytes.len())
     }
 
     fn as_bytes(&self) -> &[u8] {
@@ -66,7 +76,7 @@ impl<const N: usize> Nonce for [u8; N] {
     const BYTES: RangeInclusive<usize> = N..=N;
 
     fn from_slice(bytes: &[u8]) -> Result<Self, Error> {
-        check_length::<Self>(bytes)?;
+        check_length::<Self>(bytes.len())?;
         Ok(bytes.try_into().expect("N bytes"))
     }
 
@@ -76,11 +86,10 @@ impl<const N: usize> Nonce for [u8; N] {
 }
 
 /// Refuses a nonce of a length that there is not.
-pub(crate) fn check_length<N: Nonce>(bytes: &[u8]) -> Result<(), Error> {
-    if N::BYTES.contains(&bytes.len()) {
-        return Ok(());
-    }
-    Err(Error::NonceLength { min: *N::BYTES.start(), max: *N::BYTES.end(), found: bytes.len() })
+#[inline]
+pub(crate) fn check_length<N: Nonce>(found: usize) -> Result<(), Error> {
+    let (min, max) = N::BYTES.into_inner();
+    if (min..=max).contains(&found) { Ok(()) } else { Err(Error::NonceLength { min, max, found }) }
 }
 
 /// A random nonce of the MAC's full length.
@@ -160,13 +169,7 @@ impl<R: Deref<Target: Mac>> NonceSequence<R> {
     ///
     /// [`Error::NonceLength`] if the MAC takes no nonces of that length.
     pub fn new(mac: R, bytes: usize) -> Result<Self, Error> {
-        let zeros = [0; MOST];
-        let first = zeros.get(..bytes).unwrap_or(&zeros);
-        check_length::<NonceOf<R>>(first)?;
-        if first.len() < bytes {
-            let (min, max) = NonceOf::<R>::BYTES.into_inner();
-            return Err(Error::NonceLength { min, max, found: bytes });
-        }
+        check_length::<NonceOf<R>>(bytes)?;
         Ok(NonceSequence { mac, bytes, next: Some(0), pad: Default::default() })
     }
 
@@ -186,9 +189,10 @@ impl<R: Deref<Target: Mac>> NonceSequence<R> {
     /// # Errors
     ///
     /// [`Error::NoncesUsedUp`] if there is none.
+    #[inline]
     pub fn peek(&self) -> Result<NonceOf<R>, Error> {
         let next = self.next.ok_or(Error::NoncesUsedUp { bytes: self.bytes })?;
-        NonceOf::<R>::from_slice(&next.to_be_bytes()[MOST - self.bytes..])
+        NonceOf::<R>::from_number(next, self.bytes)
     }
 
     /// Takes the next nonce, for a [`Stream`](crate::Stream) or threads.
@@ -196,6 +200,7 @@ impl<R: Deref<Target: Mac>> NonceSequence<R> {
     /// # Errors
     ///
     /// [`Error::NoncesUsedUp`] if there is none.
+    #[inline]
     pub fn take(&mut self) -> Result<NonceOf<R>, Error> {
         let nonce = self.peek()?;
         let last = u128::MAX.checked_shr(128 - 8 * self.bytes as u32).unwrap_or(0);

@@ -332,6 +332,20 @@ impl Algorithm {
         }
     }
 
+    /// Refuses a nonce length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NonceLength`] unless the algorithm takes nonces of that many bytes.
+    pub fn check_nonce(self, found: usize) -> Result<(), Error> {
+        let (min, max) = (self.0.min_nonce, self.0.max_nonce);
+        if (min..=max).contains(&found) {
+            Ok(())
+        } else {
+            Err(Error::NonceLength { min, max, found })
+        }
+    }
+
     /// Refuses a tag length.
     ///
     /// # Errors

@@ -177,19 +177,20 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
     );
     let mut left = blocks;
     if left.len() >= LAST_ROWS * row {
-        let power = [4, 3, 2, 1].map(
-            #[inline(always)]
-            |v| R::power(a, powers.in_every_word::<A, R>(a, v * n)),
-        );
+        let mut power = [R::power(a, powers.in_every_word::<A, R>(a, n)); ROWS];
+        for (v, power) in power.iter_mut().enumerate() {
+            *power = R::power(a, powers.in_every_word::<A, R>(a, (ROWS - v) * n));
+        }
         while left.len() >= LAST_ROWS * row {
             let (now, after) = left.split_at(ROWS * row);
+            // The row with h comes last, so that the others need not wait for it.
             let mut sums = R::no_sums(a);
-            for (v, power) in power.iter().enumerate() {
+            for v in (0..ROWS).rev() {
                 let mut m = R::of_columns(a, a.columns(&now[v * row..][..row]), ones);
                 if v == 0 {
                     m = R::plus(a, m, h);
                 }
-                sums = R::add_product(a, sums, m, power);
+                sums = R::add_product(a, sums, m, &power[v]);
             }
             h = R::carry(a, sums);
             left = after;

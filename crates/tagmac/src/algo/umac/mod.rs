@@ -57,8 +57,14 @@ impl Nonce for UmacNonce {
 
     #[inline]
     fn from_slice(bytes: &[u8]) -> Result<Self, Error> {
-        check_length::<Self>(bytes)?;
+        check_length::<Self>(bytes.len())?;
         Ok(UmacNonce { block: crate::isa::zero_filled(bytes), bytes: bytes.len() })
+    }
+
+    #[inline]
+    fn from_number(number: u128, bytes: usize) -> Result<Self, Error> {
+        check_length::<Self>(bytes)?;
+        Ok(UmacNonce { block: (number << (128 - 8 * bytes)).to_be_bytes(), bytes })
     }
 
     #[inline]
@@ -395,10 +401,12 @@ fn sealed<I: Isa, C: Cipher, const T: usize>(
     pad: &mut UmacPad,
     digest: &UmacDigest<T>,
 ) -> Tag {
-    let mut input = nonce.block;
-    let low = &mut input[nonce.bytes - 1];
-    let place = (*low % pads) as usize;
-    *low -= *low % pads;
+    // On numbers, lowest byte first: bytes written one by one could not be read back at once.
+    let nonce_block = u128::from_le_bytes(nonce.block);
+    let last_byte = 8 * (nonce.bytes as u32 - 1);
+    let low = (pads as u128 - 1) << last_byte;
+    let place = ((nonce_block & low) >> last_byte) as u32;
+    let input = (nonce_block & !low).to_le_bytes();
     let output = match pad.last {
         Some((last, output)) if last == input => output,
         _ => {
@@ -407,12 +415,12 @@ fn sealed<I: Isa, C: Cipher, const T: usize>(
         }
     };
     pad.last = Some((input, output));
-    let mut tag = [0; 16];
-    let (words, _) = output[4 * T * place..].as_chunks();
-    for (s, tag) in tag.as_chunks_mut::<4>().0[..T].iter_mut().enumerate() {
-        *tag = (digest.0[s] ^ u32::from_be_bytes(words[s])).to_be_bytes();
+    let mut tag = u128::from_le_bytes(output) >> (32 * T as u32 * place);
+    for (s, word) in digest.0.iter().enumerate() {
+        tag ^= (word.swap_bytes() as u128) << (32 * s);
     }
-    Tag::of_block(tag, 32 * T as u16)
+    let tag = tag & u128::MAX >> (128 - 32 * T);
+    Tag::of_block(tag.to_le_bytes(), 32 * T as u16)
 }
 
 impl<C: Cipher, const T: usize> Mac for Umac<C, T> {

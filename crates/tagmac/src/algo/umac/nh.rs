@@ -28,26 +28,32 @@ pub(super) const KEY_BYTES: usize = CHUNK + (STREAMS - 1) * UNIT;
 /// The key of NH in units, those with even numbers apart from those with odd numbers.
 #[derive(Clone)]
 pub(super) struct NhKey {
-    even: [Block; (KEY_BYTES / UNIT).div_ceil(2)],
-    odd: [Block; KEY_BYTES / UNIT / 2],
+    even: Units<{ (KEY_BYTES / UNIT).div_ceil(2) }>,
+    odd: Units<{ KEY_BYTES / UNIT / 2 }>,
 }
+
+/// Units from the start of a line of cache on, so that the first streams' loads never cross one.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Units<const N: usize>([Block; N]);
 
 impl Zeroize for NhKey {
     fn zeroize(&mut self) {
-        self.even.zeroize();
-        self.odd.zeroize();
+        self.even.0.zeroize();
+        self.odd.0.zeroize();
     }
 }
 
 impl NhKey {
     pub(super) const ZERO: NhKey = NhKey {
-        even: [[0; UNIT]; (KEY_BYTES / UNIT).div_ceil(2)],
-        odd: [[0; UNIT]; KEY_BYTES / UNIT / 2],
+        even: Units([[0; UNIT]; (KEY_BYTES / UNIT).div_ceil(2)]),
+        odd: Units([[0; UNIT]; KEY_BYTES / UNIT / 2]),
     };
 
     /// Sets unit `i` from the key's bytes: big-endian words of 32 bits.
     pub(super) fn set(&mut self, i: usize, bytes: &Block) {
-        let unit = if i.is_multiple_of(2) { &mut self.even[i / 2] } else { &mut self.odd[i / 2] };
+        let unit =
+            if i.is_multiple_of(2) { &mut self.even.0[i / 2] } else { &mut self.odd.0[i / 2] };
         for (word, bytes) in unit.as_chunks_mut::<4>().0.iter_mut().zip(bytes.as_chunks::<4>().0) {
             *word = [bytes[3], bytes[2], bytes[1], bytes[0]];
         }
@@ -56,7 +62,7 @@ impl NhKey {
     /// Units `2 group + i`, `2 group + i + 2` and so on, one in each lane.
     #[inline(always)]
     fn units<A: Words>(&self, a: A, group: usize, i: usize) -> A::W {
-        let units = if i.is_multiple_of(2) { &self.even[..] } else { &self.odd[..] };
+        let units = if i.is_multiple_of(2) { &self.even.0[..] } else { &self.odd.0[..] };
         a.blocks(units[group + i / 2..][..A::LANES].as_flattened())
     }
 
@@ -70,10 +76,10 @@ impl NhKey {
         for (v, groups) in chunk.chunks_exact(bytes).enumerate() {
             wide = self.add(a, wide, A::LANES * v, a.even_odd(groups));
         }
-        let mut sums = wide.map(
-            #[inline(always)]
-            |sum| a.fold(sum),
-        );
+        let mut sums = [narrow.splat(0); T];
+        for (sum, wide) in sums.iter_mut().zip(wide) {
+            *sum = a.fold(wide);
+        }
         let whole = chunk.len() / bytes * bytes;
         for at in (whole..chunk.len().max(1)).step_by(GROUP) {
             let rest = &chunk[at..];
@@ -86,11 +92,11 @@ impl NhKey {
             };
             sums = self.add(narrow, sums, at / GROUP, units);
         }
-        let bits = 8 * chunk.len() as u64;
-        sums.map(
-            #[inline(always)]
-            |sum| narrow.sum(sum).wrapping_add(bits),
-        )
+        let mut words = [8 * chunk.len() as u64; T];
+        for (word, sum) in words.iter_mut().zip(sums) {
+            *word = word.wrapping_add(narrow.sum(sum));
+        }
+        words
     }
 
     /// NH of a whole chunk, plus its length in bits.
@@ -104,10 +110,11 @@ impl NhKey {
         for (v, groups) in chunk.chunks_exact(A::LANES * GROUP).enumerate() {
             sums = self.add(a, sums, A::LANES * v, a.even_odd(groups));
         }
-        sums.map(
-            #[inline(always)]
-            |sum| a.sum(sum).wrapping_add(8 * CHUNK as u64),
-        )
+        let mut words = [8 * CHUNK as u64; T];
+        for (word, sum) in words.iter_mut().zip(sums) {
+            *word = word.wrapping_add(a.sum(sum));
+        }
+        words
     }
 
     /// Adds one group in each lane, of which the first is `group`.

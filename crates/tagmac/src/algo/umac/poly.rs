@@ -3,8 +3,8 @@
 //!
 //! A word m below the range's end is a step `y = k y + m`. A word above, where m is no number mod
 //! p, is two steps: `y = k y + marker`, then `y = k y + m - offset`, with marker = p - 1 and
-//! offset = 2^bits - p. As one step that is `y = k^2 y + (m - offset - k)`, so both kinds cost one
-//! multiplication, whose factors are chosen by a mask.
+//! offset = 2^bits - p. As one step that is `y = k^2 y + m - offset - k`, so both kinds cost one
+//! multiplication, whose operands are chosen by a mask.
 
 use zeroize::Zeroize;
 
@@ -14,8 +14,8 @@ pub(super) trait Field: Copy + Zeroize + Eq {
     type Word: Copy;
     const ZERO: Self;
     const ONE: Self;
-    /// `self k + m` mod p.
-    fn times_plus(self, k: Self, m: Self) -> Self;
+    /// `self k + m + n` mod p.
+    fn times_plus(self, k: Self, m: Self, n: Self) -> Self;
     /// `self - k` mod p.
     fn minus(self, k: Self) -> Self;
     /// The number below p.
@@ -36,9 +36,9 @@ impl Field for u64 {
     const OFFSET: u64 = 59;
 
     #[inline(always)]
-    fn times_plus(self, k: u64, m: u64) -> u64 {
+    fn times_plus(self, k: u64, m: u64, n: u64) -> u64 {
         // 2^64 = 59 mod p, three times: what is above is below 2^64, then below 60, then 0 or 1.
-        let a = self as u128 * k as u128 + m as u128;
+        let a = self as u128 * k as u128 + m as u128 + n as u128;
         let a = a as u64 as u128 + 59 * (a >> 64);
         let (a, carry) = (a as u64).overflowing_add(59 * (a >> 64) as u64);
         a.wrapping_add(59 * carry as u64)
@@ -78,11 +78,9 @@ impl Field for u128 {
     const OFFSET: u128 = 159;
 
     #[inline(always)]
-    fn times_plus(self, k: u128, m: u128) -> u128 {
-        let [(a0, a1), (k0, k1)] = [self, k].map(
-            #[inline(always)]
-            |x| (x as u64 as u128, x >> 64),
-        );
+    fn times_plus(self, k: u128, m: u128, n: u128) -> u128 {
+        let (a0, a1) = (self as u64 as u128, self >> 64);
+        let (k0, k1) = (k as u64 as u128, k >> 64);
         // The product in words, by columns.
         let low = a0 * k0;
         let middle = a0 * k1 + (low >> 64);
@@ -97,7 +95,8 @@ impl Field for u128 {
         };
         let (a, carry) = low.overflowing_add(by_159);
         let (a, again) = a.overflowing_add(m);
-        let above = above + carry as u128 + again as u128;
+        let (a, once_more) = a.overflowing_add(n);
+        let above = above + carry as u128 + again as u128 + once_more as u128;
         let (a, carry) = a.overflowing_add(159 * above);
         a.wrapping_add(159 * carry as u128)
     }
@@ -128,17 +127,20 @@ impl Field for u128 {
     }
 }
 
-/// A key k of POLY and its square.
+/// A key k of POLY, and what a marked word takes instead.
 #[derive(Clone, Copy)]
 pub(super) struct PolyKey<F> {
     k: F,
     k2: F,
+    /// -offset - k.
+    less: F,
 }
 
 impl<F: Zeroize> Zeroize for PolyKey<F> {
     fn zeroize(&mut self) {
         self.k.zeroize();
         self.k2.zeroize();
+        self.less.zeroize();
     }
 }
 
@@ -159,7 +161,8 @@ impl<F: Zeroize> Zeroize for Poly<F> {
 
 impl<F: Field> PolyKey<F> {
     pub(super) fn new(k: F) -> Self {
-        PolyKey { k, k2: k.times_plus(k, F::ZERO).reduced() }
+        let k2 = k.times_plus(k, F::ZERO, F::ZERO);
+        PolyKey { k, k2, less: F::ZERO.minus(F::OFFSET).minus(k) }
     }
 
     /// Takes the next word.
@@ -167,8 +170,8 @@ impl<F: Field> PolyKey<F> {
     pub(super) fn step(&self, poly: &mut Poly<F>, m: F) {
         let marked = m.is_marked();
         let k = F::select(marked, self.k, self.k2);
-        let m = F::select(marked, m, m.minus(F::OFFSET).minus(self.k));
-        poly.y = poly.y.times_plus(k, m);
+        let less = F::select(marked, F::ZERO, self.less);
+        poly.y = poly.y.times_plus(k, m, less);
         poly.marked += marked & 1;
     }
 
@@ -178,11 +181,11 @@ impl<F: Field> PolyKey<F> {
         let steps = words + right.marked;
         let mut power = F::ONE;
         for bit in (0..u64::BITS - (2 * words).leading_zeros()).rev() {
-            power = power.times_plus(power, F::ZERO);
+            power = power.times_plus(power, F::ZERO, F::ZERO);
             let mask = (steps >> bit & 1).wrapping_neg();
-            power = F::select(mask, power, power.times_plus(self.k, F::ZERO));
+            power = F::select(mask, power, power.times_plus(self.k, F::ZERO, F::ZERO));
         }
-        left.y = left.y.times_plus(power, right.y);
+        left.y = left.y.times_plus(power, right.y, F::ZERO);
         left.marked += right.marked;
     }
 }
