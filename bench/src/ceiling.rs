@@ -33,16 +33,16 @@ impl fmt::Display for Costs {
 /// Measures a rung; `clock` in cycles per nanosecond.
 pub fn costs(level: Level, clock: f64) -> Costs {
     Costs {
-        aes: clock * ns(level, || level.run(Rounds)),
-        mul32: clock * ns(level, || level.run(Products32)),
+        aes: clock * ns(|| level.run(Rounds)),
+        mul32: clock * ns(|| level.run(Products32)),
         mul52: level
             .run(Products52)
-            .map(|_| clock * ns(level, || level.run(Products52).expect("there are some"))),
+            .map(|_| clock * ns(|| level.run(Products52).expect("there are some"))),
     }
 }
 
 /// Nanoseconds of an operation on 16 bytes, where `f` gives how many it did.
-fn ns(_level: Level, f: impl Fn() -> usize) -> f64 {
+fn ns(f: impl Fn() -> usize) -> f64 {
     let operations = f();
     best_ns(9, 2e5, || {
         black_box(f());

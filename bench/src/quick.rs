@@ -90,7 +90,6 @@ fn umac<const T: usize>(level: Level, costs: &Costs) -> [Contender; 2] {
         peers: Vec::new(),
         ..one_shot
     };
-    let _ = &mut counting;
     one_shot.peers = crate::peers::umac(&key, 4 * T);
     counting.peers = crate::peers::umac_counting(&key, 4 * T);
     [one_shot, counting]
@@ -102,10 +101,10 @@ fn contenders(level: Level, costs: &Costs) -> Vec<Contender> {
     let elimac = EliMac::new(&k1, &k2, level);
     let light = |s| LightMac::<Aes128>::new(&k1, &k2, s, level).expect("a counter length");
     let key = [3; 32];
-    // Nine products of two instructions, or 25 of one.
+    // Nine products of two instructions, or 25 of one, for two blocks in 16 bytes of vector.
     let poly = match costs.mul52 {
-        Some(mul52) => 18.0 * mul52 / 16.0,
-        None => 25.0 * costs.mul32 / 16.0,
+        Some(mul52) => 18.0 * mul52 / 32.0,
+        None => 25.0 * costs.mul32 / 32.0,
     };
     let mut poly1305 = contender("POLY1305-AES", Poly1305Aes::on(&key, level), [7; 16], poly);
     poly1305.peers = crate::peers::poly1305_aes(&key);

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueEnum, value_parser};
 use tagmac::any::Algorithm;
 
-use crate::help;
+use crate::{help, line};
 
 /// The command line.
 #[derive(Parser)]
@@ -78,6 +78,10 @@ pub struct Tag {
     /// Write a JSON object a line
     #[arg(long, conflicts_with_all = ["untagged", "zero", "raw"])]
     pub json: bool,
+    /// The nonce of one file, where the algorithm takes nonces; a random one for each file if not
+    /// given. No nonce may serve twice under a key
+    #[arg(long, value_name = "HEX", value_parser = Nonce::parse, conflicts_with = "recursive")]
+    pub nonce_hex: Option<Nonce>,
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
@@ -116,6 +120,9 @@ pub struct Check {
     /// Check one FILE, or standard input, against a tag that 'tag --raw' wrote
     #[arg(long, value_name = "TAGFILE", conflicts_with_all = ["zero", "warn", "ignore_missing"])]
     pub raw_tag: Option<PathBuf>,
+    /// The nonce of a raw tag, or of the one line of a list, where the algorithm takes nonces
+    #[arg(long, value_name = "HEX", value_parser = Nonce::parse)]
+    pub nonce_hex: Option<Nonce>,
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
@@ -142,7 +149,7 @@ pub struct Key {
     #[arg(short = 'l', long = "length", visible_alias = "tag-bits", value_name = "BITS")]
     #[arg(help_heading = "Key")]
     pub length: Option<usize>,
-    /// Let tags be shorter than 64 bits: guesses may pass
+    /// Let tags be shorter than 64 bits, as those of UMAC-32 are: guesses may pass
     #[arg(long, help_heading = "Key")]
     pub allow_short: bool,
 }
@@ -176,6 +183,16 @@ pub enum KeyFormat {
     Hex,
     // With padding.
     Base64,
+}
+
+/// A nonce: at least one byte.
+#[derive(Clone)]
+pub struct Nonce(pub Vec<u8>);
+
+impl Nonce {
+    fn parse(hex: &str) -> Result<Nonce, &'static str> {
+        line::hex(hex.as_bytes()).map(Nonce).ok_or("expected two hex digits for each byte")
+    }
 }
 
 /// How files are read.

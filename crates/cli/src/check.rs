@@ -22,12 +22,18 @@ use crate::record::{MalformedRecord, Record};
 /// Checks the lists. `Some(exit)` if not all is good.
 pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
     let lists = &args.lists;
-    if args.raw_tag.is_some() && lists.len() != 1 {
+    let (raw, nonce) = (args.raw_tag.is_some(), args.nonce_hex.is_some());
+    for (given, what) in
+        [(raw, "--raw-tag: expected one file"), (nonce, "--nonce-hex: expected one list")]
+    {
         let found = lists.len();
-        return Err(Error::usage(format_args!("--raw-tag: expected one file, found {found}")));
+        if given && found != 1 {
+            return Err(Error::usage(format_args!("{what}, found {found}")));
+        }
     }
     let stdin = read::stdin_once(&args.key, lists.iter().chain(&args.raw_tag))?;
     let mac = mac::make(&args.key, args.status)?;
+    let nonce = mac.given_nonce(args.nonce_hex.as_ref(), raw.then_some("--raw-tag"))?;
     let progress = Progress::new(args.reading.progress);
     let mut reader = Reader::new(&mac.mac, args.reading.num_threads, progress);
     match stdin {
@@ -36,7 +42,8 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
         _ => {}
     }
     let terminal = io::stdout().is_terminal();
-    let mut checker = Checker { args, mac: &mac, reader, terminal, seen: Seen::default() };
+    let seen = Seen::default();
+    let mut checker = Checker { args, mac: &mac, nonce, reader, terminal, seen };
     let done = match &args.raw_tag {
         Some(tag) => checker.raw(tag, &lists[0]),
         None => lists.iter().try_for_each(|list| checker.list(list)),
@@ -92,6 +99,8 @@ enum Verdict {
 struct Checker<'a> {
     args: &'a Check,
     mac: &'a Mac,
+    /// The nonce of the only line, if it was given.
+    nonce: Option<&'a [u8]>,
     reader: Reader<'a>,
     /// Whether the verdicts go to a terminal.
     terminal: bool,
@@ -105,7 +114,9 @@ impl Checker<'_> {
             Error::io(format_args!("{}: {}", Shown::name(tag), Trouble::from(error)))
         })?;
         let mut counts = Counts::default();
-        let line = Line { algorithm: None, name: file.as_os_str().as_bytes().into(), tag: found };
+        let name = file.as_os_str().as_bytes().into();
+        let nonce = self.nonce.map(<[u8]>::to_vec);
+        let line = Line { algorithm: None, nonce, name, tag: found };
         self.line(&line, &mut counts)
     }
 
@@ -137,6 +148,7 @@ impl Checker<'_> {
                 // What was read so far is no whole list, so there is no summary of it.
                 Err(error) => return self.unreadable_list(list, error),
             };
+            let number = line.number;
             let bytes = line.bytes.map(|bytes| match end {
                 // A list that was edited on Windows. A name's own carriage return is escaped.
                 End::Newline => bytes.strip_suffix(b"\r").unwrap_or(bytes),
@@ -145,7 +157,9 @@ impl Checker<'_> {
             if bytes.is_some_and(|bytes| bytes.is_empty() || bytes.starts_with(b"#")) {
                 continue;
             }
-            match bytes.ok_or(Malformed::Long).and_then(|bytes| line::parse(bytes, end)) {
+            let line = bytes.ok_or(Malformed::Long).and_then(|bytes| line::parse(bytes, end));
+            let line = line.map_err(|why| why.to_string());
+            match line.and_then(|line| self.with_nonce(line, &counts)) {
                 Ok(line) => {
                     counts.proper += 1;
                     self.line(&line, &mut counts)?;
@@ -154,12 +168,40 @@ impl Checker<'_> {
                     counts.malformed += 1;
                     let tell = self.args.warn || counts.malformed == 1;
                     let found = bytes.map_or("a longer one".into(), excerpt);
-                    self.malformed(list, line.number, format!("{why}, found {found}"), tell)?;
+                    self.malformed(list, number, format!("{why}, found {found}"), tell)?;
                 }
             }
         }
         self.sum_up(list, &counts);
         Ok(())
+    }
+
+    /// The line with its nonce, which is its own or was given; or what was expected instead.
+    fn with_nonce<'l>(&self, mut line: Line<'l>, counts: &Counts) -> Result<Line<'l>, String> {
+        if self.nonce.is_some() && counts.proper > 0 {
+            return Err("expected no second line, as --nonce-hex is one nonce".into());
+        }
+        if self.other_algorithm(&line).is_some() {
+            return Ok(line);
+        }
+        line.nonce = line.nonce.or_else(|| self.nonce.map(<[u8]>::to_vec));
+        let algorithm = self.mac.mac.algorithm();
+        if algorithm.check_nonce(line.nonce.as_deref().unwrap_or_default().len()).is_ok() {
+            return Ok(line);
+        }
+        Err(match algorithm.nonce_bytes().into_inner() {
+            (_, 0) => format!("expected '{algorithm} (NAME) = HEX', without a nonce"),
+            (min, max) => {
+                let bytes = if min == max { max.to_string() } else { format!("{min} to {max}") };
+                let form = format_args!("{algorithm}{}NONCE (NAME) = HEX", line::NONCE);
+                format!("expected '{form}', with a nonce of {bytes} bytes")
+            }
+        })
+    }
+
+    /// The algorithm of the line, if it is not the one in use.
+    fn other_algorithm<'l>(&self, line: &Line<'l>) -> Option<&'l str> {
+        line.algorithm.filter(|found| Algorithm::named(found) != Ok(self.mac.mac.algorithm()))
     }
 
     fn malformed(
@@ -211,12 +253,17 @@ impl Checker<'_> {
     /// could be an attempt to have the file checked by something weaker.
     fn verdict(&mut self, line: &Line<'_>) -> Verdict {
         let mac = &self.mac.mac;
-        if let Some(found) = line.algorithm
-            && Algorithm::named(found) != Ok(mac.algorithm())
-        {
+        if let Some(found) = self.other_algorithm(line) {
             let expected = mac.algorithm();
             let found = Shown::bytes(found.as_bytes());
             return Verdict::Unlike(format!("expected a tag of {expected}, found one of {found}"));
+        }
+        let nonce = line.nonce.as_deref().unwrap_or_default();
+        if let Some(given) = self.nonce.filter(|given| *given != nonce) {
+            let [given, found] = [given, nonce].map(base16ct::lower::encode_string);
+            return Verdict::Unlike(format!(
+                "expected the nonce {given} (--nonce-hex), found {found}"
+            ));
         }
         let (bits, found) = (mac.tag_bits(), line.tag.len());
         if found != bits.div_ceil(8) {
@@ -230,7 +277,7 @@ impl Checker<'_> {
                 "expected a tag of {bits} bits, found one with bits set after them"
             ));
         };
-        match self.reader.tag(Path::new(OsStr::from_bytes(&line.name))) {
+        match self.reader.tag(Path::new(OsStr::from_bytes(&line.name)), nonce) {
             Ok(made) if made.tag == tag => Verdict::Good { bytes: made.bytes },
             Ok(made) => Verdict::Mismatch { bytes: made.bytes },
             Err(trouble) => Verdict::Trouble(trouble),
@@ -263,9 +310,7 @@ impl Checker<'_> {
         if !self.args.json {
             return output::write(&line::write_verdict(&line.name, text, self.terminal));
         }
-        let tag = Some(base16ct::lower::encode_string(&line.tag));
-        let record = Record::new(&line.name, self.mac, status);
-        output::json(&Record { tag, bytes, reason, ..record })
+        output::json(&Record { bytes, reason, ..Record::of_line(line, self.mac, status) })
     }
 
     /// The summary of a list, in the words of GNU's tools.

@@ -34,17 +34,26 @@ output: it is public and tells keys apart.
 
 Examples:
   tagmac keygen -o my.key
-  tagmac keygen -a HMAC-SHA256 -o approved.key";
+  tagmac keygen -a HMAC-SHA256 -o approved.key
+  tagmac keygen -a POLY1305-AES -o nonces.key";
 
 /// Examples of `tag`.
 pub const TAG: &str = "\
 One line a file: 'PMAC-AES128 (NAME) = HEX'. If NAME has a backslash, a line feed or a carriage
 return, the line begins with a backslash and NAME is escaped, as cksum does.
 
+POLY1305-AES and UMAC take a nonce. Each file gets a random one of 16 bytes, and its line says
+which: 'POLY1305-AES.n=NONCE (NAME) = HEX'. A nonce is no secret, but under one key no two contents
+may have the same: two such tags tell enough of the key to forge others. Random nonces do not
+repeat; those of --nonce-hex are up to you. Under a UMAC key they all need the same length: 00 and
+0000 count as one nonce. --raw and --untagged leave the nonce out, so they ask for --nonce-hex, and
+so will the check. UMAC-32 has tags of 32 bits, so it asks for --allow-short.
+
 Examples:
   tagmac tag -k my.key *.iso > LIST
   tagmac tag -k my.key -r photos > LIST
   tagmac tag -k my.key --raw backup.tar > backup.tag
+  tagmac tag -k nonces.key --raw --nonce-hex 00000000000000000000000000000001 1.msg > 1.tag
   pass show backup | tagmac tag --key-fd 0 --key-format hex -a PMAC-AES128 backup.tar";
 
 /// Examples of `check`.
@@ -53,13 +62,18 @@ The algorithm and the length of the tags come from the key file or from -a and -
 list: a line with another algorithm or length has FAILED. Empty lines and lines that begin with #
 are skipped.
 
+The nonce comes from the line. A line is malformed if it lacks the nonce that the algorithm takes,
+if its nonce has a wrong length, or if the algorithm takes none. --nonce-hex gives the nonce of a
+raw tag or of a list's only line; if that line has another nonce, it has FAILED.
+
 A tag is of a file's bytes, not of its name: the check does not see that lines are missing, or that
 two files and their tags have traded names.
 
 Examples:
   tagmac check -k my.key LIST
   tagmac check -k my.key --quiet < LIST
-  tagmac check -k my.key --raw-tag backup.tag backup.tar";
+  tagmac check -k my.key --raw-tag backup.tag backup.tar
+  tagmac check -k nonces.key --raw-tag 1.tag --nonce-hex 00000000000000000000000000000001 1.msg";
 
 /// What `list` shows.
 pub const LIST: &str = "\
@@ -73,4 +87,4 @@ pub const SELFTEST: &str = "\
 Shows each level of instruction set that the command knows for this kind of CPU: 'proved' (this
 CPU has it and it gives the right answers), 'absent' (this CPU lacks it) or 'wrong' (it gives
 wrong answers and is never used). Then computes the known answers of each algorithm on each proved
-level.";
+level. Those for messages of over 2 MiB would take too long: their number is shown.";

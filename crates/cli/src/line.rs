@@ -1,5 +1,8 @@
 //! The lines that `tag` writes and `check` reads: `PMAC-AES128 (name) = hex` and `hex  name`.
 //!
+//! A nonce stands behind the algorithm: `UMAC-64.n=hex (name) = hex`. No algorithm's name has a
+//! dot or a blank, so there is one way to read a line.
+//!
 //! Names are bytes. A name with a backslash, a line feed or a carriage return is escaped, and the
 //! line then begins with a backslash, as in the lists of GNU's cksum and sha256sum.
 
@@ -27,20 +30,16 @@ impl End {
     }
 }
 
-/// How a line is laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// `ALGORITHM (name) = hex`
-    Tagged,
-    /// `hex  name`
-    Untagged,
-}
+/// What comes between an algorithm and a nonce.
+pub const NONCE: &str = ".n=";
 
 /// A line, taken apart.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// The algorithm's name, if the line has one.
+    /// The algorithm's name; a line without one is `hex  name`.
     pub algorithm: Option<&'a str>,
+    /// The nonce, if the line has one.
+    pub nonce: Option<Vec<u8>>,
     /// The file's name, unescaped.
     pub name: Cow<'a, [u8]>,
     /// The tag.
@@ -54,6 +53,8 @@ pub enum Malformed {
     Form,
     /// The tag is no hex, or half a byte is missing.
     Hex,
+    /// So is the nonce.
+    Nonce,
     /// A backslash is followed by something else than a backslash, `n` or `r`.
     Escape,
     /// The name is empty or has a zero byte.
@@ -67,6 +68,7 @@ impl fmt::Display for Malformed {
         f.write_str(match self {
             Malformed::Form => "expected 'ALGORITHM (NAME) = HEX' or 'HEX  NAME'",
             Malformed::Hex => "expected two hex digits for each byte of the tag",
+            Malformed::Nonce => "expected two hex digits for each byte of the nonce",
             Malformed::Escape => "expected '\\\\', '\\n' or '\\r' for each backslash in the name",
             Malformed::Name => "expected a name without zero bytes",
             Malformed::Long => "expected a line of at most 64 KiB",
@@ -74,17 +76,22 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// Writes a line with its end.
-pub fn write(form: Form, end: End, algorithm: &str, name: &[u8], tag: &str) -> Vec<u8> {
-    let mut line = Vec::with_capacity(algorithm.len() + name.len() + tag.len() + 8);
-    let name = escaped(name, end, &mut line);
-    let parts: [&[u8]; 5] = match form {
-        Form::Tagged => [algorithm.as_bytes(), b" (", &name, b") = ", tag.as_bytes()],
-        Form::Untagged => [tag.as_bytes(), b"  ", &name, b"", b""],
+/// Writes a line with its end. A line without an algorithm has no place for a nonce.
+pub fn write(line: &Line<'_>, end: End) -> Vec<u8> {
+    let mut out = Vec::with_capacity(line.name.len() + 160);
+    let name = escaped(&line.name, end, &mut out);
+    let tag = base16ct::lower::encode_string(&line.tag);
+    let Some(algorithm) = line.algorithm else {
+        out.extend_from_slice(&[tag.as_bytes(), b"  ", &name, &[end.byte()]].concat());
+        return out;
     };
-    line.extend_from_slice(&parts.concat());
-    line.push(end.byte());
-    line
+    out.extend_from_slice(algorithm.as_bytes());
+    if let Some(nonce) = &line.nonce {
+        out.extend_from_slice(NONCE.as_bytes());
+        out.extend_from_slice(base16ct::lower::encode_string(nonce).as_bytes());
+    }
+    out.extend_from_slice(&[b" (", &*name, b") = ", tag.as_bytes(), &[end.byte()]].concat());
+    out
 }
 
 /// Writes `name: verdict`. On a terminal the name shows what it holds: who made the list chose it,
@@ -129,7 +136,7 @@ pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
     // blank in it.
     let blank = line.iter().position(|&byte| byte == b' ').ok_or(Malformed::Form)?;
     let (first, rest) = (&line[..blank], &line[blank + 1..]);
-    let (algorithm, name, hex) = match rest.split_first() {
+    let (word, name, tag) = match rest.split_first() {
         Some((b'(', rest)) => {
             let cut = rest.windows(4).rposition(|four| four == b") = ").ok_or(Malformed::Form)?;
             (Some(word(first)?), &rest[..cut], &rest[cut + 4..])
@@ -137,15 +144,25 @@ pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
         Some((b' ' | b'*', name)) => (None, name, first),
         _ => return Err(Malformed::Form),
     };
-    if hex.is_empty() {
-        return Err(Malformed::Hex);
-    }
-    let tag = base16ct::mixed::decode_vec(hex).map_err(|_| Malformed::Hex)?;
+    let (algorithm, nonce) = match word.and_then(|word| word.split_once(NONCE)) {
+        Some(("", _)) => return Err(Malformed::Form),
+        Some((algorithm, nonce)) => {
+            let nonce = hex(nonce.as_bytes()).ok_or(Malformed::Nonce)?;
+            (Some(algorithm), Some(nonce))
+        }
+        None => (word, None),
+    };
+    let tag = hex(tag).ok_or(Malformed::Hex)?;
     let name = if escaped { unescape(name)?.into() } else { Cow::Borrowed(name) };
     if name.is_empty() || name.contains(&0) {
         return Err(Malformed::Name);
     }
-    Ok(Line { algorithm, name, tag })
+    Ok(Line { algorithm, nonce, name, tag })
+}
+
+/// The bytes that hex stands for, at least one, in any case of letters.
+pub fn hex(digits: &[u8]) -> Option<Vec<u8>> {
+    base16ct::mixed::decode_vec(digits).ok().filter(|bytes| !bytes.is_empty())
 }
 
 /// The name of an algorithm, known or not: one word of printable ASCII.
@@ -177,7 +194,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn parsed(line: &[u8]) -> Result<(Option<&str>, String, Vec<u8>), Malformed> {
-        let Line { algorithm, name, tag } = parse(line, End::Newline)?;
+        let Line { algorithm, name, tag, .. } = parse(line, End::Newline)?;
         Ok((algorithm, String::from_utf8_lossy(&name).into(), tag))
     }
 
@@ -200,7 +217,7 @@ mod tests {
 
     #[test]
     fn malformed_lines() {
-        let cases: [(&[u8], _); 17] = [
+        let cases: [(&[u8], _); 22] = [
             (b"bogus", Malformed::Form),
             (b" A (b) = 00", Malformed::Form),
             (b"A B (b) = 00", Malformed::Form),
@@ -216,6 +233,11 @@ mod tests {
             (b"00  ", Malformed::Name),
             (b"0  b", Malformed::Hex),
             (b"  b", Malformed::Hex),
+            (b"A.n= (b) = 00", Malformed::Nonce),
+            (b"A.n=0 (b) = 00", Malformed::Nonce),
+            (b"A.n=0g (b) = 00", Malformed::Nonce),
+            (b"A.n=00.n=00 (b) = 00", Malformed::Nonce),
+            (b".n=00 (b) = 00", Malformed::Form),
             (b"\\A (b\\t) = 00", Malformed::Escape),
             (b"\\A (b\\) = 00", Malformed::Escape),
         ];
@@ -223,6 +245,15 @@ mod tests {
             assert_eq!(parse(line, End::Newline).unwrap_err(), expected, "{}", line.escape_ascii());
         }
         assert_eq!(parse(b"\\A (b) = 00", End::Zero).unwrap_err(), Malformed::Form);
+    }
+
+    #[test]
+    fn a_nonce_stands_behind_the_algorithm() {
+        let nonce = |line: &'static [u8]| parse(line, End::Newline).unwrap().nonce;
+        assert_eq!(nonce(b"A.n=0aF1 (b) = 00").as_deref(), Some([0x0a, 0xf1].as_slice()));
+        // A name or a tag is no place for one.
+        assert_eq!(nonce(b"A (.n=00) = 00"), None);
+        assert_eq!(nonce(b"00  A.n=00"), None);
     }
 
     #[test]
@@ -238,7 +269,7 @@ mod tests {
 
     fn names() -> impl Strategy<Value = Vec<u8>> {
         // Bytes that matter to the grammar come up often.
-        let byte = prop_oneof![proptest::sample::select(b"\\\n\r ()=*#A0".to_vec()), 1..=255u8,];
+        let byte = prop_oneof![proptest::sample::select(b"\\\n\r ()=*#A0.n".to_vec()), 1..=255u8,];
         prop::collection::vec(byte, 1..40)
     }
 
@@ -247,18 +278,19 @@ mod tests {
         fn what_is_written_is_read(
             name in names(),
             tag in prop::collection::vec(any::<u8>(), 1..33),
+            nonce in prop::option::of(prop::collection::vec(any::<u8>(), 1..17)),
             tagged: bool,
             zero: bool,
         ) {
-            let form = if tagged { Form::Tagged } else { Form::Untagged };
             let end = if zero { End::Zero } else { End::Newline };
-            let hex = base16ct::lower::encode_string(&tag);
-            let line = write(form, end, "PMAC-AES128", &name, &hex);
-            let (last, line) = line.split_last().unwrap();
+            let algorithm = tagged.then_some("UMAC-128");
+            let nonce = nonce.filter(|_| tagged);
+            let line = Line { algorithm, nonce, name: name.into(), tag };
+            let written = write(&line, end);
+            let (last, written) = written.split_last().unwrap();
             prop_assert_eq!(*last, end.byte());
-            prop_assert!(!line.contains(last));
-            let algorithm = tagged.then_some("PMAC-AES128");
-            prop_assert_eq!(parse(line, end), Ok(Line { algorithm, name: name.into(), tag }));
+            prop_assert!(!written.contains(last));
+            prop_assert_eq!(parse(written, end), Ok(line));
         }
 
         #[test]

@@ -53,7 +53,7 @@ fn cells(first: Algorithm, last: Algorithm, level: Level) -> [String; 8] {
     [
         name,
         range(first.key_bytes().into_inner(), 1),
-        first.nonce_bytes().end().to_string(),
+        range(first.nonce_bytes().into_inner(), 1),
         range(first.tag_bits().into_inner(), first.tag_step()),
         span(|algorithm| algorithm.block().map_or("-".into(), |block| block.to_string())),
         span(limit),
@@ -125,7 +125,8 @@ struct Row {
     key_bytes: usize,
     min_key_bytes: usize,
     max_key_bytes: usize,
-    nonce_bytes: usize,
+    min_nonce_bytes: usize,
+    max_nonce_bytes: usize,
     min_tag_bits: usize,
     max_tag_bits: usize,
     tag_step_bits: usize,
@@ -138,14 +139,16 @@ struct Row {
 
 impl Row {
     fn of(algorithm: Algorithm, level: Level) -> Row {
-        let (key, tag) = (algorithm.key_bytes(), algorithm.tag_bits());
+        let (key, nonce) = (algorithm.key_bytes(), algorithm.nonce_bytes());
+        let tag = algorithm.tag_bits();
         let limit = algorithm.limit_bits();
         Row {
             algorithm: algorithm.name(),
             key_bytes: algorithm.new_key_bytes(),
             min_key_bytes: *key.start(),
             max_key_bytes: *key.end(),
-            nonce_bytes: *algorithm.nonce_bytes().end(),
+            min_nonce_bytes: *nonce.start(),
+            max_nonce_bytes: *nonce.end(),
             min_tag_bits: *tag.start(),
             max_tag_bits: *tag.end(),
             tag_step_bits: algorithm.tag_step(),

@@ -1,6 +1,8 @@
 //! The MAC that the command line asks for.
 
-use tagmac::any::AnyMac;
+use std::fmt;
+
+use tagmac::any::{Algorithm, AnyMac};
 use tagmac::isa::Level;
 
 use crate::args;
@@ -19,6 +21,28 @@ pub struct Mac {
     pub key_id: String,
 }
 
+impl Mac {
+    /// The nonce that the command line gives. `alone` is the option by which a tag goes without its
+    /// nonce, so that one has to be given.
+    pub fn given_nonce<'n>(
+        &self,
+        given: Option<&'n args::Nonce>,
+        alone: Option<&str>,
+    ) -> Result<Option<&'n [u8]>, Error> {
+        let algorithm = self.mac.algorithm();
+        if let Some(args::Nonce(nonce)) = given {
+            let wrong = |error| Error::usage(format_args!("--nonce-hex: {algorithm}: {error}"));
+            return algorithm.check_nonce(nonce.len()).map_err(wrong).map(|()| Some(&**nonce));
+        }
+        match alone.filter(|_| *algorithm.nonce_bytes().start() > 0) {
+            Some(option) => Err(Error::usage(format_args!(
+                "{option}: expected --nonce-hex with the nonce that {algorithm} takes, found none"
+            ))),
+            None => Ok(None),
+        }
+    }
+}
+
 /// The level that the environment names, or the best.
 pub fn level() -> Result<Level, Error> {
     let Some(name) = std::env::var_os(LEVEL).filter(|name| !name.is_empty()) else {
@@ -34,23 +58,35 @@ pub fn level() -> Result<Level, Error> {
 /// Gets the key and makes the MAC. `silent` keeps warnings back.
 pub fn make(args: &args::Key, silent: bool) -> Result<Mac, Error> {
     let level = level()?;
-    if let Some(bits) = args.length.filter(|&bits| bits < SHORT && !args.allow_short) {
-        return Err(Error::usage(format_args!(
-            "-l: expected at least {SHORT} bits, found {bits}; --allow-short lets shorter tags be"
-        )));
+    // What is wrong whatever the key is said before the key is asked for.
+    if let Some(bits) = args.length {
+        long_enough(args, "-l", bits)?;
     }
-    let check = |algorithm: tagmac::any::Algorithm, bits| {
-        algorithm
-            .check_tag_bits(bits)
-            .map_err(|error| Error::usage(format_args!("-l: {algorithm}: {error}")))
-    };
-    // Before the key is asked for, where that can be.
-    if let (Some(algorithm), Some(bits)) = (args.algorithm, args.length) {
-        check(algorithm, bits)?;
+    if let Some(algorithm) = args.algorithm {
+        tag_bits(args, algorithm)?;
     }
     let key = key::get(args, silent)?;
-    let bits = args.length.unwrap_or(*key.algorithm.tag_bits().end());
-    check(key.algorithm, bits)?;
+    let bits = tag_bits(args, key.algorithm)?;
     let mac = AnyMac::with(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
     Ok(Mac { mac, key_id: key.id })
+}
+
+/// The length of the tags: the one asked for, or the algorithm's longest.
+fn tag_bits(args: &args::Key, algorithm: Algorithm) -> Result<usize, Error> {
+    let bits = args.length.unwrap_or(*algorithm.tag_bits().end());
+    algorithm
+        .check_tag_bits(bits)
+        .map_err(|error| Error::usage(format_args!("-l: {algorithm}: {error}")))?;
+    long_enough(args, algorithm, bits)?;
+    Ok(bits)
+}
+
+fn long_enough(args: &args::Key, what: impl fmt::Display, bits: usize) -> Result<(), Error> {
+    if bits >= SHORT || args.allow_short {
+        return Ok(());
+    }
+    Err(Error::usage(format_args!(
+        "{what}: expected tags of at least {SHORT} bits, found {bits}; \
+         --allow-short lets shorter tags be"
+    )))
 }

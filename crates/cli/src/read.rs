@@ -168,15 +168,16 @@ impl<'a> Reader<'a> {
         self.stdin = Some(user);
     }
 
-    /// The tag of a file, or of standard input if it is `-`.
-    pub fn tag(&mut self, path: &Path) -> Result<Tagged, Trouble> {
+    /// The tag of a file, or of standard input if it is `-`. `nonce` is empty for deterministic
+    /// MACs.
+    pub fn tag(&mut self, path: &Path, nonce: &[u8]) -> Result<Tagged, Trouble> {
         if path.as_os_str() == "-" {
             if let Some(user) = self.stdin {
                 return Err(Trouble::Stdin(user));
             }
             self.take_stdin("another '-'");
             let bar = self.progress.start(path, None);
-            return self.stream(&mut io::stdin().lock(), &bar);
+            return self.stream(&mut io::stdin().lock(), nonce, &bar);
         }
         let mut file = File::open(path)?;
         let before = file.metadata()?;
@@ -192,17 +193,21 @@ impl<'a> Reader<'a> {
         }
         let bar = self.progress.start(path, size);
         let tagged = match (size, self.mac.parts()) {
-            (Some(size), Some(parts)) if size > 0 => self.in_parts(parts, &file, size, &bar)?,
+            (Some(size), Some(parts)) if size > 0 => {
+                self.in_parts(parts, nonce, &file, size, &bar)?
+            }
             // One byte more than there should be is enough to see that the file grows.
-            (Some(size), _) if size > 0 => self.stream(&mut file.by_ref().take(size + 1), &bar)?,
-            _ => self.stream(&mut file, &bar)?,
+            (Some(size), _) if size > 0 => {
+                self.stream(&mut file.by_ref().take(size + 1), nonce, &bar)?
+            }
+            _ => self.stream(&mut file, nonce, &bar)?,
         };
         unchanged(&before, &file.metadata()?, tagged.bytes)?;
         Ok(tagged)
     }
 
     /// Reads to the end.
-    fn stream(&mut self, input: &mut dyn Read, bar: &Bar) -> Result<Tagged, Trouble> {
+    fn stream(&mut self, input: &mut dyn Read, nonce: &[u8], bar: &Bar) -> Result<Tagged, Trouble> {
         let buffer = sized(&mut self.buffers[0], self.step);
         let mut stream = self.mac.stream();
         let mut bytes = 0;
@@ -218,13 +223,14 @@ impl<'a> Reader<'a> {
             bar.add(read);
             within_limit(self.mac, bytes, None)?;
         }
-        Ok(Tagged { tag: stream.tag(&[])?, bytes })
+        Ok(Tagged { tag: stream.tag(nonce)?, bytes })
     }
 
     /// Reads a file of a known size that is not empty.
     fn in_parts(
         &mut self,
         parts: Parts<'_>,
+        nonce: &[u8],
         file: &File,
         size: u64,
         bar: &Bar,
@@ -262,7 +268,7 @@ impl<'a> Reader<'a> {
         work.read(rest, tail)?;
         let joined = work.joined.into_inner().expect("no worker panics");
         let part = joined.with(parts, part)?;
-        Ok(Tagged { tag: parts.finish(part, &[], rest)?, bytes: size })
+        Ok(Tagged { tag: parts.finish(part, nonce, rest)?, bytes: size })
     }
 }
 

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::line::Line;
+use crate::mac::Mac;
+
 /// What became of a file.
 #[derive(Serialize)]
 pub struct Record<'a> {
@@ -17,6 +20,9 @@ pub struct Record<'a> {
     /// The tag: the one made by `tag`, the one in the list by `check`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
+    /// The nonce of the tag, if the algorithm takes one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<String>,
     /// The length of the tags in use.
     pub bits: usize,
     /// The id of the key in use.
@@ -46,7 +52,7 @@ pub struct MalformedRecord<'a> {
 
 impl<'a> Record<'a> {
     /// A record of a file, with nothing said yet of its tag.
-    pub fn new(name: &'a [u8], mac: &'a crate::mac::Mac, status: &'a str) -> Record<'a> {
+    pub fn new(name: &'a [u8], mac: &'a Mac, status: &'a str) -> Record<'a> {
         let path = String::from_utf8_lossy(name);
         let path_hex = matches!(path, Cow::Owned(_)).then(|| base16ct::lower::encode_string(name));
         Record {
@@ -54,11 +60,19 @@ impl<'a> Record<'a> {
             path_hex,
             algorithm: mac.mac.algorithm().name(),
             tag: None,
+            nonce: None,
             bits: mac.mac.tag_bits(),
             key_id: &mac.key_id,
             bytes: None,
             status,
             reason: None,
         }
+    }
+
+    /// A record of a file and of the tag in its line.
+    pub fn of_line(line: &'a Line<'_>, mac: &'a Mac, status: &'a str) -> Record<'a> {
+        let hex = |bytes: &Vec<u8>| base16ct::lower::encode_string(bytes);
+        let (tag, nonce) = (Some(hex(&line.tag)), line.nonce.as_ref().map(hex));
+        Record { tag, nonce, ..Record::new(&line.name, mac, status) }
     }
 }

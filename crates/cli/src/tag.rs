@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::args::Tag;
 use crate::error::{Error, Exit, Shown, say};
-use crate::line::{self, End, Form};
+use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::output;
 use crate::progress::Progress;
@@ -16,15 +16,20 @@ use crate::walk;
 /// Tags the files. `Some(exit)` if not all could be.
 pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     let files = &args.files;
-    if args.raw && files.len() != 1 {
+    for (given, option) in [(args.raw, "--raw"), (args.nonce_hex.is_some(), "--nonce-hex")] {
         let found = files.len();
-        return Err(Error::usage(format_args!("--raw: expected one file, found {found}")));
+        if given && found != 1 {
+            return Err(Error::usage(format_args!("{option}: expected one file, found {found}")));
+        }
     }
     read::stdin_once(&args.key, files)?;
     let mac = mac::make(&args.key, false)?;
+    let alone = [(args.raw, "--raw"), (args.untagged, "--untagged")];
+    let alone = alone.into_iter().find_map(|(given, option)| given.then_some(option));
+    let nonce = mac.given_nonce(args.nonce_hex.as_ref(), alone)?;
     let reader =
         Reader::new(&mac.mac, args.reading.num_threads, Progress::new(args.reading.progress));
-    let mut tagger = Tagger { args, mac: &mac, reader, failed: false };
+    let mut tagger = Tagger { args, mac: &mac, nonce, reader, failed: false };
     for file in files {
         tagger.name(file)?;
     }
@@ -34,6 +39,8 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
 struct Tagger<'a> {
     args: &'a Tag,
     mac: &'a Mac,
+    /// The nonce of the only file, if it was given.
+    nonce: Option<&'a [u8]>,
     reader: Reader<'a>,
     failed: bool,
 }
@@ -42,11 +49,11 @@ impl Tagger<'_> {
     /// A name of the command line.
     fn name(&mut self, name: &Path) -> Result<(), Error> {
         if !self.args.recursive || !walk::is_dir(name) {
-            let made = self.reader.tag(name);
+            let made = self.tag(name);
             return self.made(name, made);
         }
         walk::walk(name, |path, error| match error {
-            None => match self.reader.tag(path) {
+            None => match self.tag(path) {
                 Err(trouble @ Trouble::Output) => {
                     say(format_args!("{}: skipped: {trouble}", Shown::name(path)));
                     Ok(())
@@ -57,27 +64,40 @@ impl Tagger<'_> {
         })
     }
 
-    fn made(&mut self, file: &Path, made: Result<Tagged, Trouble>) -> Result<(), Error> {
+    /// Tags a file under a nonce that is its own.
+    fn tag(&mut self, file: &Path) -> Result<(Vec<u8>, Tagged), Trouble> {
+        let nonce = match self.nonce {
+            Some(given) => given.to_vec(),
+            None => self.mac.mac.algorithm().random_nonce()?,
+        };
+        let tagged = self.reader.tag(file, &nonce)?;
+        Ok((nonce, tagged))
+    }
+
+    fn made(&mut self, file: &Path, made: Result<(Vec<u8>, Tagged), Trouble>) -> Result<(), Error> {
         match made {
-            Ok(tagged) => self.tagged(file, &tagged),
+            Ok((nonce, tagged)) => self.tagged(file, nonce, &tagged),
             Err(trouble) => self.trouble(file, &trouble),
         }
     }
 
-    fn tagged(&self, file: &Path, tagged: &Tagged) -> Result<(), Error> {
-        let (name, args) = (file.as_os_str().as_bytes(), self.args);
+    fn tagged(&self, file: &Path, nonce: Vec<u8>, tagged: &Tagged) -> Result<(), Error> {
+        let args = self.args;
         if args.raw {
             return output::write(tagged.tag.as_bytes());
         }
-        let tag = tagged.tag.to_string();
+        let line = Line {
+            algorithm: (!args.untagged).then_some(self.mac.mac.algorithm().name()),
+            nonce: Some(nonce).filter(|nonce| !nonce.is_empty()),
+            name: file.as_os_str().as_bytes().into(),
+            tag: tagged.tag.as_bytes().to_vec(),
+        };
         if args.json {
-            let (tag, bytes) = (Some(tag), Some(tagged.bytes));
-            return output::json(&Record { tag, bytes, ..Record::new(name, self.mac, "tagged") });
+            let bytes = Some(tagged.bytes);
+            return output::json(&Record { bytes, ..Record::of_line(&line, self.mac, "tagged") });
         }
-        let form = if args.untagged { Form::Untagged } else { Form::Tagged };
         let end = if args.zero { End::Zero } else { End::Newline };
-        let algorithm = self.mac.mac.algorithm().name();
-        output::write(&line::write(form, end, algorithm, name, &tag))
+        output::write(&line::write(&line, end))
     }
 
     fn trouble(&mut self, file: &Path, trouble: &Trouble) -> Result<(), Error> {

@@ -229,7 +229,8 @@ fn cksum_passes_over_our_lines() {
     let place = listed();
     let ran = place.shell(
         "cksum --help | grep -q algorithm || exit 77; cat list > mixed; \
-                           cksum -a sha256 a >> mixed; cksum --check mixed",
+         $T keygen -a UMAC-64 -o u > u.id; $T tag -k u a >> mixed; \
+         cksum -a sha256 a >> mixed; cksum --check mixed",
     );
     if ran.code != Some(77) {
         assert_eq!((ran.code, &*ran.out), (Some(0), "a: OK\n"), "{}", ran.err);

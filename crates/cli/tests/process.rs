@@ -186,6 +186,21 @@ fn the_list_of_algorithms() {
     assert!(table.contains("PMAC-AES128 ") && table.contains("LIGHTMAC-AES256-S8..S64 "));
     let rows = place.run(&["list", "--json"]).exits(0).out;
     assert!(rows.lines().count() >= 31);
+    let nonces = |algorithm: &str| {
+        let named = |row: &&serde_json::Value| row["algorithm"] == algorithm;
+        let rows: Vec<serde_json::Value> =
+            rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let row = rows.iter().find(named).unwrap();
+        [&row["min_nonce_bytes"], &row["max_nonce_bytes"]].map(|bytes| bytes.as_u64().unwrap())
+    };
+    assert_eq!(["HMAC-SHA256", "POLY1305-AES", "UMAC-96"].map(nonces), [[0, 0], [16, 16], [1, 16]]);
+    let cells = |algorithm: &str| -> Vec<&str> {
+        let line = table.lines().find(|line| line.split(' ').next() == Some(algorithm)).unwrap();
+        line.split_whitespace().take(4).collect()
+    };
+    assert_eq!(cells("UMAC-96"), ["UMAC-96", "16", "1..16", "96"]);
+    assert_eq!(cells("POLY1305-AES"), ["POLY1305-AES", "32", "16", "128"]);
+    assert_eq!(cells("CMAC-AES128")[2], "0");
     let level = place.command(&["list"]).env("TAGMAC_LEVEL", "portable").output().unwrap();
     assert!(Ran::from(level).exits(0).out.contains("  portable  parts"));
 }
@@ -194,6 +209,15 @@ fn the_list_of_algorithms() {
 fn the_test_of_itself() {
     let out = Place::bare().run(&["selftest"]).exits(0).in_silence().out;
     assert!(out.starts_with("portable: proved\n  PMAC-AES128: "));
+    let levels = out.matches(": proved\n").count();
+    let ends = |start: &str, end: &str| {
+        let own = out.lines().filter(|line| line.starts_with(start));
+        assert_eq!(own.filter(|line| line.ends_with(end)).count(), levels, "{start}: {out}");
+    };
+    ends("  POLY1305-AES: ", " right");
+    for start in ["  UMAC-32: ", "  UMAC-64: ", "  UMAC-96: ", "  UMAC-128: "] {
+        ends(start, " of over 2 MiB left out");
+    }
     assert!(out.ends_with("\nall answers are right\n"));
 }
 

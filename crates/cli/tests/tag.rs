@@ -85,15 +85,18 @@ fn every_algorithm_and_every_way_of_reading_agree() {
         let limit = row["limit_bits"].as_u64().unwrap_or(u64::MAX) / 8;
         let name = if limit > 5_000_000 { "large" } else { "small" };
         place.run(&["keygen", "-a", algorithm, "-o", algorithm]).exits(0);
+        let nonce = ["--nonce-hex", "00112233445566778899aabbccddeeff"];
+        let nonce = if row["max_nonce_bytes"] == 0 { &[][..] } else { &nonce };
+        let options = [&["tag", "-k", algorithm, "--allow-short"], nonce].concat();
         let tag = |threads: &str| {
-            let options = ["tag", "-k", algorithm, "--num-threads", threads, name];
+            let options = [&options[..], &["--num-threads", threads, name]].concat();
             place.run(&options).exits(0).in_silence().out
         };
         let one = tag("1");
         assert_eq!(one, tag("0"));
         assert_eq!(one, tag("7"));
         let input = fs::read(place.path(name)).unwrap();
-        let streamed = place.feed(&["tag", "-k", algorithm], &input).exits(0).out;
+        let streamed = place.feed(&options, &input).exits(0).out;
         assert_eq!(one, streamed.replace("(-)", &format!("({name})")), "{algorithm}");
     }
 }
@@ -103,15 +106,18 @@ fn lengths_around_every_edge_of_the_reader() {
     let place = Place::bare();
     place.run(&["keygen", "-a", "LIGHTMAC-AES128-S24", "-o", "k13"]).exits(0);
     place.run(&["keygen", "-o", "k16"]).exits(0);
+    place.run(&["keygen", "-a", "UMAC-64", "-o", "k2048"]).exits(0);
     let text = vec![7; (2 << 20) + 1];
-    for (key, block) in [("k13", 13), ("k16", 16)] {
+    let nonce = &["--nonce-hex", "0102030405060708"][..];
+    for (key, block, nonce) in [("k13", 13, &[][..]), ("k16", 16, &[]), ("k2048", 2048, nonce)] {
         let step = (128 << 10) / block * block;
         let edges = [0, block, step, 4 * step, 5 * step, 8 * step, 1 << 20, 2 << 20];
         for edge in edges {
             for length in edge.max(1) - 1..=edge + 1 {
                 place.file("f", &text[..length]);
-                let one = place.run(&["tag", "-k", key, "f"]).exits(0).out;
-                let streamed = place.feed(&["tag", "-k", key], &text[..length]).exits(0).out;
+                let options = [&["tag", "-k", key], nonce].concat();
+                let one = place.run(&[&options[..], &["f"]].concat()).exits(0).out;
+                let streamed = place.feed(&options, &text[..length]).exits(0).out;
                 assert_eq!(one, streamed.replace("(-)", "(f)"), "{length} bytes, block {block}");
             }
         }

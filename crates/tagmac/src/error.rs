@@ -123,6 +123,9 @@ impl fmt::Display for Error {
             Error::NoRandomBytes => {
                 f.write_str("expected random bytes from the system, found none")
             }
+            Error::TagBits { min, max, found, .. } if min == max => {
+                write!(f, "expected a tag length of {min} bits, found {found}")
+            }
             Error::TagBits { min, max, step: 1, found } => {
                 write!(f, "expected a tag length of {min} to {max} bits, found {found}")
             }

@@ -15,11 +15,27 @@
 //! | [`Pmac`] | 16, 24 or 32 bytes | Black and Rogaway 2001 | the default: one key, any length |
 //! | [`LightMac`] | two AES keys | Luykx, Preneel, Tischhauser, Yasuda 2016 | many tags of long messages under one key |
 //! | [`EliMac`] | two AES-128 keys | Dobraunig, Mennink, Neves 2023 | speed, with a bold assumption on reduced AES |
+//! | [`Poly1305Aes`] | 32 bytes, k then r | Bernstein 2005 | one nonce a message: formats and protocols that have it |
+//! | [`Umac32`], [`Umac64`], [`Umac96`], [`Umac128`] | an AES-128 key | RFC 4418 | one nonce a message: short tags, many packets |
+//! | [`Poly1305`] | 32 bytes, r then s, for one message | RFC 8439 | protocols that derive a key for each message |
 //!
-//! All three are deterministic: they need no nonce. Messages come at once (`tag`), in pieces
-//! ([`Stream`]), on several threads (`threads`), or as [`hazmat::Part`]s made anywhere. The code
-//! runs on the best rung of instruction sets that the CPU has, see [`isa`]; tags are the same on
-//! all.
+//! The first three are deterministic: they need no nonce. Poly1305-AES and UMAC need one that never
+//! repeats under a key ([`NonceSequence`] counts, `random_nonce` draws); if it does, forgeries
+//! are easy:
+//!
+//! ```
+//! use tagmac::{Mac, NonceSequence, Umac64};
+//!
+//! let mac = Umac64::new(&[7; 16]);
+//! let mut sequence = NonceSequence::new(&mac, 8)?;
+//! let (nonce, tag) = sequence.tag(b"pay 100 to Bob")?;
+//! assert!(mac.verify_with(&nonce, b"pay 100 to Bob", &tag).is_ok());
+//! # Ok::<(), tagmac::Error>(())
+//! ```
+//!
+//! Messages come at once (`tag`), in pieces ([`Stream`]), on several threads (`threads`), or as
+//! [`hazmat::Part`]s made anywhere. The code runs on the best rung of instruction sets that the CPU
+//! has, see [`isa`]; tags are the same on all.
 //!
 //! A MAC proves that a message comes from somebody who has the key. It is no signature (whoever
 //! can check can also forge), no encryption, and no hash for content ids.

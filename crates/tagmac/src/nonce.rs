@@ -22,7 +22,7 @@
 //! # Ok::<(), tagmac::Error>(())
 //! ```
 //!
-//! So nonces come from a [`NonceSequence`], which counts, or from [`random_nonce`], where they are
+//! So nonces come from a [`NonceSequence`], which counts, or from `random_nonce`, where they are
 //! long enough.
 
 use core::ops::{Deref, RangeInclusive};

@@ -272,6 +272,7 @@ impl Hash for Hollow {
     type Digest = <EliMac as Hash>::Digest;
     type Held = <EliMac as Hash>::Held;
     const HOLDS_LAST: bool = EliMac::HOLDS_LAST;
+    const BITS: bool = EliMac::BITS;
 
     fn level(&self) -> Level {
         self.0.level()

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tagmac::isa::{Isa, Kernel, Level};
+use tagmac::isa::{Isa, Kernel, Level, Status};
 
 /// Loads two vectors of pieces from data that is `short` bytes too short.
 struct Spread {
@@ -46,5 +46,12 @@ fn the_best_level_is_the_last_one() {
     assert_eq!(Some(Level::best()), Level::all().last());
     for level in Level::all() {
         assert_eq!(Level::named(level.name()), Ok(level));
+    }
+}
+
+#[test]
+fn no_rung_gives_wrong_answers() {
+    for name in Level::NAMES {
+        assert_ne!(Level::status(name), Some(Status::Wrong), "{name}");
     }
 }

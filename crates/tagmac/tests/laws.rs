@@ -4,10 +4,21 @@
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher};
 use tagmac::hazmat::{Hash, Part};
 use tagmac::isa::Level;
-use tagmac::{Bits, EliMac, Error, LightMac, Mac, Pmac, Tag, threads};
+use tagmac::{Bits, EliMac, Error, LightMac, Mac, Pmac, Poly1305, Poly1305Aes, Tag, threads};
+use tagmac::{Umac32, Umac64, Umac96, Umac128, UmacNonce};
 
 /// Lengths around every edge: blocks, vectors, eight vectors, periods, and each of them one off.
 fn lengths(block: usize) -> Vec<usize> {
+    if block > 16 {
+        // UMAC: NH's units and chunks, and a few blocks.
+        let edges = [16, 32, 48, 64, 128, 256, 512, 992, 1024, 1056, 1536, 2016, 2048, 3072];
+        let edges = edges.into_iter().chain((2..10).map(|chunks| 1024 * chunks)).chain([33 * 2048]);
+        let mut lengths: Vec<usize> = (0..=34).collect();
+        lengths.extend(edges.flat_map(|edge| [edge - 1, edge, edge + 1]));
+        lengths.sort();
+        lengths.dedup();
+        return lengths;
+    }
     let edges = [1, 2, 3, 4, 7, 8, 12, 16, 24, 31, 32, 33, 63, 64, 65, 96, 127, 128, 200, 300, 520];
     let mut lengths: Vec<usize> = (0..=4 * block + 1).collect();
     for edge in edges.into_iter().chain(254..=258).map(|blocks| blocks * block) {
@@ -29,62 +40,91 @@ fn each_mac(level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) {
     fn first<const N: usize>(key: &[u8]) -> &[u8; N] {
         key.first_chunk().expect("a long key")
     }
-    check("PMAC-AES128", &Pmac::<Aes128>::new(first(&k1), level));
-    check("PMAC-AES192", &Pmac::<Aes192>::new(first(&k1), level));
-    check("PMAC-AES256", &Pmac::<Aes256>::new(first(&k1), level));
-    check("PMAC-AES128, 61 bits", &cut(Pmac::<Aes128>::new(first(&k1), level).with_tag_bits(61)));
+    check("PMAC-AES128", &under(Pmac::<Aes128>::new(first(&k1), level), ()));
+    check("PMAC-AES192", &under(Pmac::<Aes192>::new(first(&k1), level), ()));
+    check("PMAC-AES256", &under(Pmac::<Aes256>::new(first(&k1), level), ()));
+    let short = Pmac::<Aes128>::new(first(&k1), level).with_tag_bits(61);
+    check("PMAC-AES128, 61 bits", &under(cut(short), ()));
     for s in (8..=64).step_by(8) {
         let mac = LightMac::<Aes128>::new(first(&k1), first(&k2), s, level);
-        check(&format!("LIGHTMAC-AES128-S{s}"), &cut(mac));
+        check(&format!("LIGHTMAC-AES128-S{s}"), &under(cut(mac), ()));
     }
-    check("LIGHTMAC-AES192-S40", &cut(LightMac::<Aes192>::new(first(&k1), first(&k2), 40, level)));
-    check("LIGHTMAC-AES256-S16", &cut(LightMac::<Aes256>::new(first(&k1), first(&k2), 16, level)));
+    let mac = LightMac::<Aes192>::new(first(&k1), first(&k2), 40, level);
+    check("LIGHTMAC-AES192-S40", &under(cut(mac), ()));
+    let mac = LightMac::<Aes256>::new(first(&k1), first(&k2), 16, level);
+    check("LIGHTMAC-AES256-S16", &under(cut(mac), ()));
     let elimac = EliMac::new(first(&k1), first(&k2), level);
-    check("ELIMAC-AES128", &elimac);
+    check("ELIMAC-AES128", &under(elimac.clone(), ()));
     for cached in [1, 16, 100, 512, 4000] {
-        check(&format!("ELIMAC-AES128, {cached} cached"), &elimac.clone().with_cache(cached));
+        check(
+            &format!("ELIMAC-AES128, {cached} cached"),
+            &under(elimac.clone().with_cache(cached), ()),
+        );
     }
+    let nonce = [0x6e; 16];
+    check("POLY1305", &under(Poly1305::on(first(&k1), level), ()));
+    check("POLY1305-AES", &under(Poly1305Aes::on(first(&k1), level), nonce));
+    check("UMAC-32", &under(Umac32::on(first(&k1), level), UmacNonce::from(7)));
+    check("UMAC-64", &under(Umac64::on(first(&k1), level), UmacNonce::from(7)));
+    check("UMAC-96", &under(Umac96::on(first(&k1), level), UmacNonce::from(nonce)));
+    check("UMAC-128", &under(Umac128::on(first(&k1), level), UmacNonce::from(nonce)));
+}
+
+/// A MAC and the nonce that all its messages have here.
+struct Under<M: Mac> {
+    mac: M,
+    nonce: M::Nonce,
+}
+
+fn under<M: Mac>(mac: M, nonce: M::Nonce) -> Under<M> {
+    Under { mac, nonce }
 }
 
 fn cut<M>(mac: Result<M, Error>) -> M {
     mac.expect("a length that the MAC has")
 }
 
-/// A deterministic MAC behind the calls that the laws need.
+/// A MAC under a nonce behind the calls that the laws need.
 trait Laws {
     fn tag(&self, message: Bits<'_>) -> Result<Tag, Error>;
     fn limit(&self) -> u64;
     fn block(&self) -> usize;
+    /// Whether messages may end within a byte.
+    fn bits(&self) -> bool;
     /// The tag by a stream that gets the message in these pieces.
     fn streamed(&self, pieces: &[&[u8]]) -> Result<Tag, Error>;
     /// The tag from parts that end at these places, joined left to right or right to left.
     fn joined(&self, message: &[u8], ends: &[usize], from_the_right: bool) -> Result<Tag, Error>;
 }
 
-impl<M: Mac<Nonce = ()>> Laws for M {
+impl<M: Mac> Laws for Under<M> {
     fn tag(&self, message: Bits<'_>) -> Result<Tag, Error> {
-        self.tag_with(&(), message)
+        self.mac.tag_with(&self.nonce, message)
     }
 
     fn limit(&self) -> u64 {
-        self.hash().limit_bits() / 8
+        self.mac.hash().limit_bits() / 8
     }
 
     fn block(&self) -> usize {
-        self.hash().block()
+        self.mac.hash().block()
+    }
+
+    fn bits(&self) -> bool {
+        M::Hash::BITS
     }
 
     fn streamed(&self, pieces: &[&[u8]]) -> Result<Tag, Error> {
-        let mut stream = tagmac::Stream::new(self);
+        let mut stream = tagmac::Stream::new(&self.mac);
         pieces.iter().for_each(|piece| {
             stream.update(piece);
         });
         assert_eq!(stream.bytes(), pieces.iter().map(|piece| piece.len() as u64).sum::<u64>());
-        stream.tag()
+        stream.tag_with(&self.nonce)
     }
 
     fn joined(&self, message: &[u8], ends: &[usize], from_the_right: bool) -> Result<Tag, Error> {
-        let hash = self.hash();
+        let hash = self.mac.hash();
         let mut start = 0;
         let mut parts = Vec::new();
         for &end in ends {
@@ -104,7 +144,7 @@ impl<M: Mac<Nonce = ()>> Laws for M {
             }
             left
         };
-        whole.finish(self, &(), &message[start..])
+        whole.finish(&self.mac, &self.nonce, &message[start..])
     }
 }
 
@@ -146,7 +186,10 @@ fn any_cut_gives_the_one_shot_tag() {
 fn every_cut_of_some_messages() {
     for level in Level::all() {
         each_mac(level, &mut |name, mac| {
-            for length in [33 * 16, 34 * 16 - 3].into_iter().filter(|n| *n as u64 <= mac.limit()) {
+            let longer = 2 * mac.block() + 33;
+            for length in
+                [33 * 16, 34 * 16 - 3, longer].into_iter().filter(|n| *n as u64 <= mac.limit())
+            {
                 let message = message(length);
                 let tag = mac.tag((&message).into()).expect("within the limit");
                 for cut in 0..=length {
@@ -205,6 +248,14 @@ fn bits_count_one_by_one() {
                 return;
             }
             let bytes = message(40);
+            if !mac.bits() {
+                for bits in (0..=8 * bytes.len()).filter(|bits| bits % 8 != 0) {
+                    let upto = Bits::new(&bytes[..bits.div_ceil(8)], bits).expect("as many bytes");
+                    let refused = Err(Error::PartialByte { found: bits as u64 });
+                    assert!(mac.tag(upto) == refused, "{name} on {level}: {bits} bits");
+                }
+                return;
+            }
             let mut tags = Vec::new();
             for bits in 0..=8 * bytes.len() {
                 let mut upto = bytes[..bits.div_ceil(8)].to_vec();
@@ -231,7 +282,7 @@ fn a_flipped_bit_in_any_byte_changes_the_tag() {
     const BLOCKS: usize = 2 * 32 + 8 * 16 + 1;
     for level in Level::all() {
         each_mac(level, &mut |name, mac| {
-            let mut message = message(BLOCKS * mac.block());
+            let mut message = message(if mac.block() > 16 { 6149 } else { BLOCKS * mac.block() });
             let tag = mac.tag((&message).into()).expect("within the limit");
             for place in 0..message.len() {
                 let bit = 0x80 >> (place % 8);
@@ -334,6 +385,50 @@ fn any_number_of_threads_gives_the_same_tag() {
     let short = LightMac::aes128(&[1; 16], &[2; 16], 16).expect("s = 16");
     let over = threads::tag(&short, &(), &vec![0; 65536 * 14 + 1], 2);
     assert!(over == Err(Error::TooLong { limit_bits: 65536 * 14 * 8 }));
+}
+
+/// UMAC goes on with another polynomial from byte 2^24 on.
+#[test]
+fn any_cut_around_the_end_of_poly64() {
+    const END: usize = 1 << 24;
+    fn holds<M: Mac>(mac: M, nonce: M::Nonce, length: usize) {
+        let (message, level) = (message(length), mac.hash().level());
+        let mac = under(mac, nonce);
+        let tag = mac.tag((&message).into()).expect("no limit");
+        for cut in [END - 2048, END - 1, END, END + 1, END + 1024, END + 2048] {
+            let (left, right) = message.split_at(cut.min(length));
+            assert!(mac.streamed(&[left, right]) == Ok(tag), "{length} cut at {cut} on {level}");
+        }
+        let most = length / 2048 * 2048;
+        for ends in [
+            vec![END],
+            vec![END - 2048],
+            vec![END - 2048, END],
+            vec![2048, END - 2048, END, END + 2048],
+            vec![END / 2, END + 2048],
+            vec![most],
+        ] {
+            let ends: Vec<usize> = ends.into_iter().map(|end| end.min(most)).collect();
+            for from_the_right in [false, true] {
+                let joined = mac.joined(&message, &ends, from_the_right);
+                assert!(joined == Ok(tag), "{length} joined at {ends:?} on {level}");
+            }
+        }
+        for count in [2, 3] {
+            let threads = threads::tag(&mac.mac, &mac.nonce, &message, count);
+            assert!(threads == Ok(tag), "{length} on {count} threads on {level}");
+        }
+    }
+    let (key, nonce) = ([0x31; 16], UmacNonce::from(9));
+    for length in [END - 1, END, END + 1, END + 1024, END + 1025, END + 2048, END + 5000] {
+        holds(Umac128::new(&key), nonce, length);
+        holds(Umac32::new(&key), nonce, length);
+    }
+    for level in Level::all() {
+        holds(Umac64::on(&key, level), nonce, END + 3073);
+        holds(Umac96::on(&key, level), nonce, END + 2047);
+        holds(Poly1305Aes::on(&[0x32; 32], level), [1; 16], END + 2047);
+    }
 }
 
 #[test]

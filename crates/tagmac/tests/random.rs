@@ -5,11 +5,12 @@ use proptest::prelude::*;
 use tagmac::cipher::Aes128;
 use tagmac::hazmat::Part;
 use tagmac::isa::Level;
-use tagmac::{Bits, EliMac, LightMac, Mac, Pmac, Stream};
+use tagmac::{Bits, EliMac, LightMac, Mac, Pmac, Poly1305Aes, Stream, Umac64, Umac128, UmacNonce};
 
 /// Streamed in pieces and joined from parts, the message has its one-shot tag.
-fn holds<M: Mac<Nonce = ()>>(mac: &M, message: &[u8], cuts: &[usize], block: usize) {
-    let expected = mac.tag_with(&(), message).expect("within the limit");
+fn holds<M: Mac>(mac: &M, nonce: &M::Nonce, message: &[u8], cuts: &[usize]) {
+    let block = mac.hash().block();
+    let expected = mac.tag_with(nonce, message).expect("within the limit");
     let mut ends: Vec<usize> = cuts.iter().map(|cut| cut % (message.len() + 1)).collect();
     ends.sort();
     let mut stream = Stream::new(mac);
@@ -19,7 +20,7 @@ fn holds<M: Mac<Nonce = ()>>(mac: &M, message: &[u8], cuts: &[usize], block: usi
         start = end;
     }
     stream.update(&message[start..]);
-    assert!(stream.tag() == Ok(expected), "streamed");
+    assert!(stream.tag_with(nonce) == Ok(expected), "streamed");
 
     let whole = message.len().saturating_sub(1) / block;
     let mut part = Part::of(mac.hash(), 0, &[]).expect("aligned");
@@ -30,7 +31,7 @@ fn holds<M: Mac<Nonce = ()>>(mac: &M, message: &[u8], cuts: &[usize], block: usi
         part = part.join(mac.hash(), &next.expect("aligned")).expect("neighbours");
         start = end;
     }
-    assert!(part.finish(mac, &(), &message[start * block..]) == Ok(expected), "joined");
+    assert!(part.finish(mac, nonce, &message[start * block..]) == Ok(expected), "joined");
 }
 
 proptest! {
@@ -38,20 +39,29 @@ proptest! {
     fn any_cuts_give_the_one_shot_tag(
         k1: [u8; 16],
         k2: [u8; 16],
+        nonce: [u8; 16],
         s in 2usize..=8,
         cached in 0usize..2000,
         message in vec(any::<u8>(), 0..3000),
         cuts in vec(any::<usize>(), 0..6),
     ) {
         for level in Level::all() {
-            holds(&Pmac::<Aes128>::new(&k1, level), &message, &cuts, 16);
+            holds(&Pmac::<Aes128>::new(&k1, level), &(), &message, &cuts);
             let light = LightMac::<Aes128>::new(&k1, &k2, 8 * s, level).expect("16 to 64 bits");
-            holds(&light, &message, &cuts, 16 - s);
+            holds(&light, &(), &message, &cuts);
             let elimac = EliMac::new(&k1, &k2, level);
             let tag = elimac.tag(&message);
             let elimac = elimac.with_cache(cached);
             prop_assert!(elimac.tag(&message) == tag);
-            holds(&elimac, &message, &cuts, 16);
+            holds(&elimac, &(), &message, &cuts);
+            let both = [k1, k2].concat().try_into().expect("32 bytes");
+            holds(&Poly1305Aes::on(&both, level), &nonce, &message, &cuts);
+            let nonce = UmacNonce::from(nonce);
+            let (umac64, umac128) = (Umac64::on(&k1, level), Umac128::on(&k1, level));
+            for message in [&message[..], &message.repeat(4)] {
+                holds(&umac64, &nonce, message, &cuts);
+                holds(&umac128, &nonce, message, &cuts);
+            }
         }
     }
 

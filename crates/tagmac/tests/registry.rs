@@ -4,6 +4,11 @@ use tagmac::any::{Algorithm, AnyMac, Parts, UnknownAlgorithm};
 use tagmac::isa::Level;
 use tagmac::{Error, Tag};
 
+/// A nonce of full length.
+fn nonce(algorithm: Algorithm) -> Vec<u8> {
+    (1..=*algorithm.nonce_bytes().end() as u8).collect()
+}
+
 #[test]
 fn rows_say_what_the_macs_do() {
     for algorithm in Algorithm::all() {
@@ -14,7 +19,11 @@ fn rows_say_what_the_macs_do() {
             assert_eq!(mac.limit_bits(), algorithm.limit_bits(), "{algorithm}");
             assert_eq!(mac.parts().map(|parts| parts.block()), algorithm.block(), "{algorithm}");
             assert_eq!(mac.parts().is_some(), algorithm.capabilities().parts, "{algorithm}");
-            assert_eq!(mac.tag(&[], b"abc").expect("short").bits(), bits, "{algorithm}");
+            assert_eq!(
+                mac.tag(&nonce(algorithm), b"abc").expect("short").bits(),
+                bits,
+                "{algorithm}"
+            );
         }
         assert!(algorithm.key_bytes().contains(&key.len()), "{algorithm}");
         for bits in [0, *algorithm.tag_bits().start() - 1, *algorithm.tag_bits().end() + 1] {
@@ -48,17 +57,53 @@ fn parts_of_every_mac_that_has_them() {
     for algorithm in Algorithm::all() {
         let mac = AnyMac::new(algorithm, &vec![3; algorithm.new_key_bytes()]).expect("its own key");
         let Some(parts) = mac.parts() else { continue };
-        let message: Vec<u8> = (0..1000u32).map(|i| (i * i) as u8).collect();
-        let cut = 20 * parts.block();
+        let (cut, nonce) = (20 * parts.block(), nonce(algorithm));
+        let message: Vec<u8> = (0..2 * cut as u32 + 25).map(|i| i.wrapping_mul(i) as u8).collect();
         let left = parts.of(0, &message[..cut]).expect("aligned");
         let right = parts.of(cut as u64, &message[cut..2 * cut]).expect("aligned");
         let both = parts.join(left, &right).expect("neighbours");
         assert_eq!((both.start(), both.end()), (0, 2 * cut as u64));
-        let tag = parts.finish(both, &[], &message[2 * cut..]);
-        assert!(tag == mac.tag(&[], &message), "{algorithm}");
+        let tag = parts.finish(both, &nonce, &message[2 * cut..]);
+        assert!(tag == mac.tag(&nonce, &message), "{algorithm}");
         assert!(parts.of(0, &message[..1]).is_err());
-        assert!(mac.tag(&[0], &message) == Err(Error::NonceLength { expected: 0, found: 1 }));
     }
+}
+
+#[test]
+fn nonces_of_other_lengths_are_refused_and_other_nonces_mismatch() {
+    let mut with_nonce = 0;
+    for algorithm in Algorithm::all() {
+        let mac = AnyMac::new(algorithm, &vec![3; algorithm.new_key_bytes()]).expect("its own key");
+        let (min, max) = algorithm.nonce_bytes().into_inner();
+        for found in (0..40).filter(|found| !(min..=max).contains(found)) {
+            let (nonce, wrong) = (vec![0; found], Error::NonceLength { min, max, found });
+            let at = format!("{algorithm}, a nonce of {found} bytes");
+            assert_eq!(algorithm.check_nonce(found), Err(wrong), "{at}");
+            assert!(mac.tag(&nonce, b"abc") == Err(wrong), "{at}");
+            assert!(mac.stream().tag(&nonce) == Err(wrong), "{at}");
+            if let Some(parts) = mac.parts() {
+                let part = parts.of(0, &[]).expect("aligned");
+                assert!(parts.finish(part, &nonce, b"abc") == Err(wrong), "{at}");
+            }
+        }
+        with_nonce += (max > 0) as usize;
+        for length in min.max(1)..=max {
+            let nonce = vec![0x55; length];
+            let tag = mac.tag(&nonce, b"abc").expect("its own length");
+            assert!(mac.verify(&nonce, b"abc", &tag).is_ok(), "{algorithm}, {length} bytes");
+            for bit in 0..8 * length {
+                let mut other = nonce.clone();
+                other[bit / 8] ^= 1 << (bit % 8);
+                let at = format!("{algorithm}, bit {bit} of a nonce of {length} bytes");
+                assert!(mac.verify(&other, b"abc", &tag).is_err(), "{at}");
+                assert!(mac.tag(&other, b"abc") != Ok(tag), "{at}");
+            }
+        }
+        let random = algorithm.random_nonce().expect("random bytes");
+        assert_eq!(random.len(), max, "{algorithm}");
+        assert!(max == 0 || algorithm.random_nonce() != Ok(random), "{algorithm}");
+    }
+    assert_eq!(with_nonce, 5, "Poly1305-AES and four UMACs");
 }
 
 #[test]
@@ -88,6 +133,11 @@ fn parts_of_another_key_or_counter_length_are_refused() {
         (make("PMAC-AES128", 1), make("PMAC-AES128", 2)),
         (make("PMAC-AES128", 1), make("PMAC-AES256", 1)),
         (make("ELIMAC-AES128", 1), make("ELIMAC-AES128", 2)),
+        (make("POLY1305-AES", 1), make("POLY1305-AES", 2)),
+        (make("POLY1305-AES", 1), make("ELIMAC-AES128", 1)),
+        (make("UMAC-64", 1), make("UMAC-64", 2)),
+        (make("UMAC-64", 1), make("UMAC-32", 1)),
+        (make("UMAC-96", 1), make("UMAC-128", 1)),
     ];
     for (one, other) in pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]) {
         let at = format!("a part of {} for {}", other.algorithm(), one.algorithm());
@@ -103,13 +153,15 @@ fn parts_of_another_key_or_counter_length_are_refused() {
         assert_eq!(joined, Err(Error::ForeignPart), "{at}, on the left");
         let joined = parts.join(left(others), &right(others)).map(|_| ());
         assert_eq!(joined, Err(Error::ForeignPart), "{at}, on both sides");
-        let finished = parts.finish(left(others), &[], b"end").map(|_| ());
+        let nonce = nonce(one.algorithm());
+        let finished = parts.finish(left(others), &nonce, b"end").map(|_| ());
         assert_eq!(finished, Err(Error::ForeignPart), "{at}, at the end");
         // A clone is the same MAC.
         let (clone, whole) = (one.clone(), [&message[..], &message, b"end"].concat());
         let clones = clone.parts().expect("parts");
         let joined = parts.join(left(clones), &right(parts)).expect("neighbours");
-        assert!(clones.finish(joined, &[], b"end") == one.tag(&[], &whole), "{}", one.algorithm());
+        let tag = clones.finish(joined, &nonce, b"end");
+        assert!(tag == one.tag(&nonce, &whole), "{}", one.algorithm());
     }
 }
 

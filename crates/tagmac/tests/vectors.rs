@@ -150,6 +150,44 @@ fn umac() {
     walk("umac.json", 417);
 }
 
+/// Words that take two steps of a polynomial must be counted when parts are joined.
+#[test]
+fn umac_markers_in_parts() {
+    let mut state = 1u64;
+    let mut below = |limit: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % limit
+    };
+    let mut long = 0;
+    for row in rows("umac.json").iter().filter(|row| text(row, "comment").contains("marker")) {
+        let (key, nonce, message) = (hex(text(row, "key")), hex(text(row, "nonce")), message(row));
+        let algorithm = Algorithm::named(text(row, "algorithm")).expect("UMAC");
+        long += (message.len() > 1 << 24) as usize;
+        for (i, level) in Level::all().enumerate() {
+            let mac = AnyMac::with(algorithm, &key, expected(row).bits(), level).expect("UMAC");
+            let parts = mac.parts().expect("UMAC has parts");
+            let blocks = message.len() / 2048;
+            // The last blocks of all, and others at random.
+            let mut ends: Vec<usize> = (0..i + 4).map(|_| below(blocks + 1)).collect();
+            ends.extend([blocks.saturating_sub(1), blocks, blocks.min(8192), blocks.min(8191)]);
+            ends.sort();
+            let (mut start, mut all) = (0, vec![parts.of(0, &[]).expect("aligned")]);
+            for end in ends.into_iter().map(|end| 2048 * end) {
+                all.push(parts.of(start as u64, &message[start..end]).expect("aligned"));
+                start = end;
+            }
+            while all.len() > 1 {
+                let place = below(all.len() - 1);
+                let (right, left) = (all.remove(place + 1), all.remove(place));
+                all.insert(place, parts.join(left, &right).expect("neighbours"));
+            }
+            let tag = parts.finish(all.remove(0), &nonce, &message[start..]);
+            assert!(tag == Ok(expected(row)), "on {level}: {}", text(row, "comment"));
+        }
+    }
+    assert!(long >= 10, "only {long} rows past byte 2^24");
+}
+
 #[test]
 fn cmac() {
     walk("cmac.json", 200);

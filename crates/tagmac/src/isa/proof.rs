@@ -1,7 +1,8 @@
 //! What every rung must get right before its first use: one AES round and one last round from
-//! FIPS-197 (appendix C.1), and each lane operation against its definition on bytes.
+//! FIPS-197 (appendix C.1), each lane operation against its definition on bytes, and each operation
+//! on words against its definition on plain words.
 
-use super::{Block, Isa, ZERO};
+use super::{Block, Isa, Words, ZERO};
 
 /// Rounds 1 and 10 of FIPS-197, appendix C.1: state, round key, next state.
 const ROUND: [Block; 3] = [
@@ -61,6 +62,133 @@ pub(super) fn holds<I: Isa>(isa: I) -> bool {
     holds &= isa.first_lane(a) == block(0);
     for n in 0..=I::LANES {
         holds &= lanes_hold(isa, &message, n);
+    }
+    let words = isa.words();
+    holds && words_hold(words, &message) && words_hold(words.narrow(), &message)
+}
+
+/// A vector's words; zeros after them.
+#[inline(always)]
+fn stored<A: Words>(a: A, w: A::W) -> [u64; MOST] {
+    let mut words = [0; MOST];
+    a.store(w, &mut words[..2 * A::LANES]);
+    words
+}
+
+/// All operations on words.
+#[inline(always)]
+fn words_hold<A: Words>(a: A, message: &[u8; 16 * MOST]) -> bool {
+    const LOW: u64 = u32::MAX as u64;
+    const LOW52: u64 = (1 << 52) - 1;
+    let n = 2 * A::LANES;
+    // Words x and y of two vectors, and all words of 2 LANES blocks.
+    let (mut x, mut y, mut all) = ([0; MOST], [0; MOST], [0; 2 * MOST]);
+    for (word, bytes) in all.iter_mut().zip(message.as_chunks().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    x[..n].copy_from_slice(&all[..n]);
+    y[..n].copy_from_slice(&all[n..2 * n]);
+    let (v, w) = (a.blocks(&message[..8 * n]), a.blocks(&message[8 * n..16 * n]));
+    let mut holds = stored(a, v) == x && stored(a, w) == y;
+
+    let low52 = a.splat(LOW52);
+    let (v52, w52) = (a.and(v, low52), a.and(w, low52));
+    let [sum0, sum1] = a.mul52([w, v], v52, w52);
+    // Ones and zeros: the greatest products, and carries out of both halves.
+    let ones = a.splat(u64::MAX);
+    let [most0, most1] = a.mul52([w, v], low52, low52);
+    let found = [
+        stored(a, a.and(v, w)),
+        stored(a, a.or(v, w)),
+        stored(a, a.add(v, w)),
+        stored(a, a.add32(v, w)),
+        stored(a, a.mul32(v, w)),
+        stored(a, a.mul32(ones, ones)),
+        stored(a, a.add32(v, ones)),
+        stored(a, a.and(a.high32(v), a.splat(LOW))),
+        stored(a, a.shl(v, 26)),
+        stored(a, a.shr(v, 26)),
+        stored(a, a.shl(v, 63)),
+        stored(a, a.shr(v, 63)),
+        stored(a, a.shr_pair(v, w, 44)),
+        stored(a, sum0),
+        stored(a, sum1),
+        stored(a, most0),
+        stored(a, most1),
+        stored(a, ones),
+        stored(a, a.first(x[1])),
+    ];
+    let mut expected = [[0; MOST]; 19];
+    for j in 0..n {
+        let (x, y) = (x[j], y[j]);
+        let product = (x & LOW52) as u128 * (y & LOW52) as u128;
+        let most = LOW52 as u128 * LOW52 as u128;
+        let words = [
+            x & y,
+            x | y,
+            x.wrapping_add(y),
+            ((x & LOW) + (y & LOW)) & LOW | ((x >> 32) + (y >> 32)) << 32,
+            (x & LOW) * (y & LOW),
+            LOW * LOW,
+            (x & LOW).wrapping_sub(1) & LOW | (x >> 32).wrapping_sub(1) << 32,
+            x >> 32,
+            x << 26,
+            x >> 26,
+            x << 63,
+            x >> 63,
+            (((y as u128) << 64 | x as u128) >> 44) as u64,
+            y.wrapping_add(product as u64 & LOW52),
+            x.wrapping_add((product >> 52) as u64),
+            y.wrapping_add(most as u64 & LOW52),
+            x.wrapping_add((most >> 52) as u64),
+            u64::MAX,
+            0,
+        ];
+        for (row, word) in expected.iter_mut().zip(words) {
+            row[j] = word;
+        }
+    }
+    expected[18][0] = x[1];
+    holds &= found == expected;
+
+    // The sums of the lanes and of all words.
+    let mut sums = [0u64; 2];
+    for j in 0..n {
+        sums[j % 2] = sums[j % 2].wrapping_add(x[j]);
+    }
+    let narrow = a.narrow();
+    let mut folded = [0; 2];
+    narrow.store(a.fold(v), &mut folded);
+    holds &= folded == sums && a.sum(v) == sums[0].wrapping_add(sums[1]);
+
+    // Blocks of each half or word by word: all of them once, in one order.
+    let blocks = &message[..16 * n];
+    let (even, odd) = a.even_odd(blocks);
+    let (even, odd) = (stored(a, even), stored(a, odd));
+    let (first, second) = a.columns(blocks);
+    let (first, second) = (stored(a, first), stored(a, second));
+    let mut numbers = [0; MOST];
+    for (number, bytes) in numbers.iter_mut().zip(message.as_chunks().0) {
+        *number = u128::from_le_bytes(*bytes);
+    }
+    let (again, too) = a.columns_of(&numbers[..n]);
+    holds &= stored(a, again) == first && stored(a, too) == second && first[0] == all[0];
+    for j in 0..n {
+        let pair = [all[2 * j], all[2 * j + 1]];
+        let mut seen = 0;
+        for place in 0..n {
+            seen += ([first[place], second[place]] == pair) as u32;
+        }
+        holds &= seen == 1;
+    }
+    for j in 0..A::LANES {
+        let four = [all[4 * j], all[4 * j + 1], all[4 * j + 2], all[4 * j + 3]];
+        let mut seen = 0;
+        for lane in 0..A::LANES {
+            let (l, h) = (2 * lane, 2 * lane + 1);
+            seen += ([even[l], even[h], odd[l], odd[h]] == four) as u32;
+        }
+        holds &= seen == 1;
     }
     holds
 }

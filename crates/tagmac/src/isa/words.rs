@@ -34,6 +34,8 @@ pub trait Words: Copy + Send + Sync + 'static {
     /// Of `2 * LANES` blocks: their first words, and their second words. Both in the same order,
     /// which is the rung's own, begins with block 0 and never changes.
     fn columns(self, p: &[u8]) -> (Self::W, Self::W);
+    /// As [`columns`](Words::columns), for blocks that are little-endian numbers.
+    fn columns_of(self, p: &[u128]) -> (Self::W, Self::W);
 
     /// `a & b`.
     fn and(self, a: Self::W, b: Self::W) -> Self::W;
@@ -45,6 +47,8 @@ pub trait Words: Copy + Send + Sync + 'static {
     fn add32(self, a: Self::W, b: Self::W) -> Self::W;
     /// The product of the low halves of each word.
     fn mul32(self, a: Self::W, b: Self::W) -> Self::W;
+    /// The high half of each word in its low half, whatever in its high half.
+    fn high32(self, a: Self::W) -> Self::W;
     /// Each word times 2^n, mod 2^64; n is constant.
     fn shl(self, a: Self::W, n: u32) -> Self::W;
     /// Each word over 2^n, rounded down; n is constant.

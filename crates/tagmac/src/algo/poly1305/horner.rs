@@ -9,7 +9,7 @@
 use zeroize::Zeroize;
 
 use super::field::{Multiplier, Number};
-use crate::isa::{Block, Words};
+use crate::isa::Words;
 
 /// A layout of numbers mod 2^130 - 5 in limbs, one number in each word of a vector.
 pub(super) trait Radix<A: Words> {
@@ -51,8 +51,9 @@ const LIMBS: usize = 5;
 /// Powers of r in a rung's limbs.
 #[derive(Clone)]
 pub(super) struct Powers {
-    /// Limbs 2i and 2i + 1 of r^(LAST_ROWS n - j) in block j of row i, for a rung of n words.
-    pairs: [[Block; MOST]; 3],
+    /// Limbs 2i and 2i + 1 of r^(LAST_ROWS n - j) in `pairs[i][j]`, for a rung of n words. Wide
+    /// numbers, because they are wiped faster than bytes.
+    pairs: [[u128; MOST]; 3],
 }
 
 /// Rows that may be left for the last sum: at least a whole one, and one with missing blocks.
@@ -62,7 +63,7 @@ const MOST: usize = LAST_ROWS * WORDS;
 
 impl Zeroize for Powers {
     fn zeroize(&mut self) {
-        self.pairs.as_flattened_mut().as_flattened_mut().zeroize();
+        self.pairs.as_flattened_mut().zeroize();
     }
 }
 
@@ -75,7 +76,7 @@ impl Powers {
     #[inline(always)]
     pub(super) fn new<A: Words, R: Radix<A>>(a: A, r: Multiplier) -> Powers {
         let n = words::<A>();
-        let mut powers = Powers { pairs: [[[0; 16]; MOST]; 3] };
+        let mut powers = Powers { pairs: [[0; MOST]; 3] };
         // The lowest n one by one, the others from them by vectors.
         let mut power = r.number();
         for e in 1..=n {
@@ -100,11 +101,10 @@ impl Powers {
         powers
     }
 
-    /// Sets a limb of r^e.
+    /// Sets a limb of r^e, which was zero.
     #[inline(always)]
     fn set<A: Words>(&mut self, e: usize, l: usize, limb: u64) {
-        let pair = &mut self.pairs[l / 2][LAST_ROWS * words::<A>() - e];
-        pair[8 * (l % 2)..][..8].copy_from_slice(&limb.to_le_bytes());
+        self.pairs[l / 2][LAST_ROWS * words::<A>() - e] |= (limb as u128) << (64 * (l % 2));
     }
 
     /// r^e for the first block of a row, r^(e-1) for the next one, and so on.
@@ -114,8 +114,7 @@ impl Powers {
         R::limbs(
             #[inline(always)]
             |l| {
-                let pairs = self.pairs[l / 2][place..][..words::<A>()].as_flattened();
-                let columns = a.columns(pairs);
+                let columns = a.columns_of(&self.pairs[l / 2][place..][..words::<A>()]);
                 if l % 2 == 0 { columns.0 } else { columns.1 }
             },
         )
@@ -127,11 +126,7 @@ impl Powers {
         let place = LAST_ROWS * words::<A>() - e;
         R::limbs(
             #[inline(always)]
-            |l| {
-                let pair = &self.pairs[l / 2][place];
-                let limb = pair[8 * (l % 2)..].first_chunk().expect("two limbs");
-                a.splat(u64::from_le_bytes(*limb))
-            },
+            |l| a.splat((self.pairs[l / 2][place] >> (64 * (l % 2))) as u64),
         )
     }
 }

@@ -32,8 +32,10 @@ use horner::{Powers, Radix};
 use radix26::Radix26;
 use radix44::Radix44;
 
-/// Blocks up to which one by one costs less than vectors.
+/// Blocks up to which one by one costs less than vectors, with the powers of r at hand.
 const FEW: usize = 8;
+/// The same where the powers would be made for one message.
+const FEW_ONCE: usize = 64;
 
 /// The hash of a range of blocks. Secret, so it shows nothing.
 #[derive(Clone, Copy)]
@@ -58,6 +60,8 @@ pub struct Poly1305Digest(u128);
 pub struct Poly1305Hash {
     r: Multiplier,
     level: Level,
+    /// Blocks up to which they go one by one.
+    few: usize,
     /// Made when the first message needs them.
     #[cfg(feature = "std")]
     powers: std::sync::OnceLock<Powers>,
@@ -74,10 +78,11 @@ impl Drop for Poly1305Hash {
 }
 
 impl Poly1305Hash {
-    fn new(r: &[u8; 16], level: Level) -> Self {
+    fn new(r: &[u8; 16], level: Level, few: usize) -> Self {
         Poly1305Hash {
             r: Multiplier::clamped(r),
             level,
+            few,
             #[cfg(feature = "std")]
             powers: std::sync::OnceLock::new(),
         }
@@ -98,15 +103,23 @@ impl Poly1305Hash {
     #[inline(always)]
     fn by_vectors<A: Words, R: Radix<A>>(&self, a: A, h: Number, blocks: &[u8]) -> Number {
         #[cfg(feature = "std")]
-        if let Some(powers) = self.powers.get() {
-            return horner::absorb::<A, R>(a, powers, h, blocks);
+        {
+            let powers = match self.powers.get() {
+                Some(powers) => powers,
+                None => {
+                    let powers = Powers::new::<A, R>(a, self.r);
+                    self.powers.get_or_init(|| powers)
+                }
+            };
+            horner::absorb::<A, R>(a, powers, h, blocks)
         }
-        let mut powers = Powers::new::<A, R>(a, self.r);
-        #[cfg(feature = "std")]
-        self.powers.get_or_init(|| powers.clone());
-        let h = horner::absorb::<A, R>(a, &powers, h, blocks);
-        powers.zeroize();
-        h
+        #[cfg(not(feature = "std"))]
+        {
+            let mut powers = Powers::new::<A, R>(a, self.r);
+            let h = horner::absorb::<A, R>(a, &powers, h, blocks);
+            powers.zeroize();
+            h
+        }
     }
 }
 
@@ -130,7 +143,7 @@ impl Hash for Poly1305Hash {
     #[inline(always)]
     fn few(&self) -> usize {
         // Zero on the one-block rungs themselves.
-        self.level.few().min(1) * 16 * FEW
+        self.level.few().min(1) * 16 * self.few
     }
 
     #[inline(always)]
@@ -151,7 +164,7 @@ impl Hash for Poly1305Hash {
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sum: &mut Poly1305Sum, _at: u64, blocks: &[u8]) {
         sum.blocks += blocks.len() as u64 / 16;
-        sum.h = if blocks.len() <= 16 * FEW || !<I::Words as Words>::VECTORS {
+        sum.h = if blocks.len() <= 16 * self.few || !<I::Words as Words>::VECTORS {
             self.one_by_one(sum.h, blocks)
         } else if <I::Words as Words>::MUL52 {
             self.by_vectors::<_, Radix44>(isa.words(), sum.h, blocks)
@@ -216,7 +229,7 @@ impl Poly1305 {
     /// One-time Poly1305 on a rung of your choice.
     pub fn on(key: &[u8; 32], level: Level) -> Self {
         let ([r, s], []) = key.as_chunks() else { unreachable!("32 bytes") };
-        Poly1305 { hash: Poly1305Hash::new(r, level), s: u128::from_le_bytes(*s) }
+        Poly1305 { hash: Poly1305Hash::new(r, level, FEW_ONCE), s: u128::from_le_bytes(*s) }
     }
 }
 
@@ -249,7 +262,7 @@ impl Poly1305Aes {
     /// Poly1305-AES on a rung of your choice.
     pub fn on(key: &[u8; 32], level: Level) -> Self {
         let ([k, r], []) = key.as_chunks() else { unreachable!("32 bytes") };
-        Poly1305Aes { hash: Poly1305Hash::new(r, level), cipher: Aes128::new(k, level) }
+        Poly1305Aes { hash: Poly1305Hash::new(r, level, FEW), cipher: Aes128::new(k, level) }
     }
 }
 

@@ -132,7 +132,7 @@ impl NhKey {
             key = self.units(a, group, s + 1);
             let right = a.add32(odd, key);
             let low = a.mul32(left, right);
-            let high = a.mul32(a.shr(left, 32), a.shr(right, 32));
+            let high = a.mul32(a.high32(left), a.high32(right));
             *sum = a.add(*sum, a.add(low, high));
         }
         sums

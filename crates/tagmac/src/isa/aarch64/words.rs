@@ -63,6 +63,15 @@ impl Words for NeonWords {
     }
 
     #[inline(always)]
+    fn columns_of(self, p: &[u128]) -> (uint64x2_t, uint64x2_t) {
+        let [a, b] = p else { unreachable!("two blocks") };
+        let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
+        let (a, b) = (self.blocks(&a), self.blocks(&b));
+        // SAFETY: `self` is proof of neon.
+        unsafe { (vzip1q_u64(a, b), vzip2q_u64(a, b)) }
+    }
+
+    #[inline(always)]
     fn and(self, a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
         // SAFETY: `self` is proof of neon.
         unsafe { vandq_u64(a, b) }
@@ -92,6 +101,12 @@ impl Words for NeonWords {
     fn mul32(self, a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
         // SAFETY: `self` is proof of neon.
         unsafe { vmull_u32(vmovn_u64(a), vmovn_u64(b)) }
+    }
+
+    #[inline(always)]
+    fn high32(self, a: uint64x2_t) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { vshrq_n_u64::<32>(a) }
     }
 
     #[inline(always)]

@@ -61,6 +61,12 @@ impl Words for PortableWords {
     }
 
     #[inline(always)]
+    fn columns_of(self, p: &[u128]) -> (W, W) {
+        let [a, b] = p else { unreachable!("two blocks") };
+        ([*a as u64, *b as u64], [(a >> 64) as u64, (b >> 64) as u64])
+    }
+
+    #[inline(always)]
     fn and(self, a: W, b: W) -> W {
         each(a, b, |a, b| a & b)
     }
@@ -87,6 +93,11 @@ impl Words for PortableWords {
     #[inline(always)]
     fn mul32(self, a: W, b: W) -> W {
         each(a, b, |a, b| a as u32 as u64 * (b as u32 as u64))
+    }
+
+    #[inline(always)]
+    fn high32(self, a: W) -> W {
+        self.shr(a, 32)
     }
 
     #[inline(always)]

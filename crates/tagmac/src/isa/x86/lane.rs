@@ -1,5 +1,6 @@
 //! One block in an `__m128i`: the rungs Aesni and Avx2, and the one-block rung of wider ones.
 
+use core::arch::asm;
 use core::arch::x86_64::*;
 
 use super::words::{Words128, Words256};
@@ -47,6 +48,8 @@ pub unsafe trait Lane: Copy + Send + Sync + 'static {
     type Words: Words;
     /// See [`Isa::words`].
     fn words(self) -> Self::Words;
+    /// See [`Words::mul32`].
+    fn mul32(self, a: __m128i, b: __m128i) -> __m128i;
     /// Runs `f` compiled with the rung's features.
     fn enter<R>(self, f: impl FnOnce() -> R) -> R;
 }
@@ -58,6 +61,20 @@ unsafe impl Lane for Aesni {
     #[inline(always)]
     fn words(self) -> Words128<Aesni> {
         Words128(self)
+    }
+
+    #[inline(always)]
+    fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
+        let mut product = a;
+        // SAFETY: SSE2 is part of x86-64; the instruction reads and writes registers only.
+        unsafe {
+            asm!(
+                "pmuludq {product}, {b}",
+                product = inout(xmm_reg) product, b = in(xmm_reg) b,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        product
     }
     #[inline(always)]
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {
@@ -72,6 +89,20 @@ unsafe impl Lane for Avx2 {
     #[inline(always)]
     fn words(self) -> Words256 {
         Words256(self)
+    }
+
+    #[inline(always)]
+    fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
+        let product;
+        // SAFETY: `self` is proof of avx2; the instruction reads and writes registers only.
+        unsafe {
+            asm!(
+                "vpmuludq {product}, {a}, {b}",
+                product = lateout(xmm_reg) product, a = in(xmm_reg) a, b = in(xmm_reg) b,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        product
     }
     #[inline(always)]
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {

@@ -1,5 +1,10 @@
 //! Words in vectors of 128, 256 and 512 bits.
+//!
+//! The 32-bit product is written as the instruction. The intrinsic stands for a masked 64-bit
+//! product, and where LLVM moves the mask of a factor out of a loop it no longer sees that the
+//! high half is zero, and multiplies that as well.
 
+use core::arch::asm;
 use core::arch::x86_64::*;
 
 use super::lane::Lane;
@@ -22,7 +27,7 @@ pub struct Words512(pub(super) Avx512);
 macro_rules! same_at_every_width {
     (
         $bytes:literal, $word:ty; $splat:ident, $load:ident, $store:ident, $and:ident, $or:ident,
-        $add:ident, $add32:ident, $mul32:ident, $shl:ident, $shr:ident, $low:ident, $high:ident
+        $add:ident, $add32:ident, $shl:ident, $shr:ident, $low:ident, $high:ident
     ) => {
         #[inline(always)]
         fn splat(self, x: u64) -> $word {
@@ -53,6 +58,17 @@ macro_rules! same_at_every_width {
         }
 
         #[inline(always)]
+        fn columns_of(self, p: &[u128]) -> ($word, $word) {
+            let ([a, b], []) = p.as_chunks::<{ $bytes / 16 }>() else {
+                unreachable!("two vectors of blocks")
+            };
+            // SAFETY: reads the bytes of arrays; `self` is proof of the rung.
+            let (a, b) = unsafe { ($load(a.as_ptr().cast()), $load(b.as_ptr().cast())) };
+            // SAFETY: `self` is proof of the rung.
+            unsafe { ($low(a, b), $high(a, b)) }
+        }
+
+        #[inline(always)]
         fn and(self, a: $word, b: $word) -> $word {
             // SAFETY: `self` is proof of the rung.
             unsafe { $and(a, b) }
@@ -77,12 +93,6 @@ macro_rules! same_at_every_width {
         }
 
         #[inline(always)]
-        fn mul32(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung.
-            unsafe { $mul32(a, b) }
-        }
-
-        #[inline(always)]
         fn shl(self, a: $word, n: u32) -> $word {
             // SAFETY: `self` is proof of the rung; a constant count becomes an immediate.
             unsafe { $shl(a, _mm_cvtsi32_si128(n as i32)) }
@@ -96,6 +106,38 @@ macro_rules! same_at_every_width {
     };
 }
 
+/// The products of the low halves.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mul32_256(a: __m256i, b: __m256i) -> __m256i {
+    let product;
+    // SAFETY: the instruction reads and writes registers only.
+    unsafe {
+        asm!(
+            "vpmuludq {product}, {a}, {b}",
+            product = lateout(ymm_reg) product, a = in(ymm_reg) a, b = in(ymm_reg) b,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    product
+}
+
+/// The products of the low halves.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn mul32_512(a: __m512i, b: __m512i) -> __m512i {
+    let product;
+    // SAFETY: the instruction reads and writes registers only.
+    unsafe {
+        asm!(
+            "vpmuludq {product}, {a}, {b}",
+            product = lateout(zmm_reg) product, a = in(zmm_reg) a, b = in(zmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    product
+}
+
 impl<L: Lane> Words for Words128<L> {
     const LANES: usize = 1;
     const VECTORS: bool = true;
@@ -105,13 +147,24 @@ impl<L: Lane> Words for Words128<L> {
 
     same_at_every_width!(
         16, __m128i; _mm_set1_epi64x, _mm_loadu_si128, _mm_storeu_si128, _mm_and_si128,
-        _mm_or_si128, _mm_add_epi64, _mm_add_epi32, _mm_mul_epu32, _mm_sll_epi64, _mm_srl_epi64,
+        _mm_or_si128, _mm_add_epi64, _mm_add_epi32, _mm_sll_epi64, _mm_srl_epi64,
         _mm_unpacklo_epi64, _mm_unpackhi_epi64
     );
 
     #[inline(always)]
     fn narrow(self) -> Self {
         self
+    }
+
+    #[inline(always)]
+    fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
+        self.0.mul32(a, b)
+    }
+
+    #[inline(always)]
+    fn high32(self, a: __m128i) -> __m128i {
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_shuffle_epi32::<0xf5>(a) }
     }
 
     #[inline(always)]
@@ -147,13 +200,25 @@ impl Words for Words256 {
 
     same_at_every_width!(
         32, __m256i; _mm256_set1_epi64x, _mm256_loadu_si256, _mm256_storeu_si256,
-        _mm256_and_si256, _mm256_or_si256, _mm256_add_epi64, _mm256_add_epi32, _mm256_mul_epu32,
+        _mm256_and_si256, _mm256_or_si256, _mm256_add_epi64, _mm256_add_epi32,
         _mm256_sll_epi64, _mm256_srl_epi64, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64
     );
 
     #[inline(always)]
     fn narrow(self) -> Words128<Avx2> {
         Words128(self.0)
+    }
+
+    #[inline(always)]
+    fn mul32(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { mul32_256(a, b) }
+    }
+
+    #[inline(always)]
+    fn high32(self, a: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_shuffle_epi32::<0xf5>(a) }
     }
 
     #[inline(always)]
@@ -193,13 +258,25 @@ impl Words for Words512 {
 
     same_at_every_width!(
         64, __m512i; _mm512_set1_epi64, _mm512_loadu_si512, _mm512_storeu_si512,
-        _mm512_and_si512, _mm512_or_si512, _mm512_add_epi64, _mm512_add_epi32, _mm512_mul_epu32,
+        _mm512_and_si512, _mm512_or_si512, _mm512_add_epi64, _mm512_add_epi32,
         _mm512_sll_epi64, _mm512_srl_epi64, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64
     );
 
     #[inline(always)]
     fn narrow(self) -> Words128<Avx2> {
         Words128(self.0.into())
+    }
+
+    #[inline(always)]
+    fn mul32(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { mul32_512(a, b) }
+    }
+
+    #[inline(always)]
+    fn high32(self, a: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { _mm512_shuffle_epi32::<0xf5>(a) }
     }
 
     #[inline(always)]
