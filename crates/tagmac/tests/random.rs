@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tagmac::cipher::Aes128;
-use tagmac::hazmat::Part;
+use tagmac::hazmat::{Hash, Part};
 use tagmac::isa::Level;
 use tagmac::{Bits, EliMac, LightMac, Mac, Pmac, Poly1305Aes, Stream, Umac64, Umac128, UmacNonce};
 
