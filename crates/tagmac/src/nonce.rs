@@ -52,7 +52,7 @@ pub trait Nonce: Copy + Send + Sync {
     /// [`Error::NonceLength`] as [`from_slice`](Nonce::from_slice).
     #[inline]
     fn from_number(number: u128, bytes: usize) -> Result<Self, Error> {
-        check_length::<Self>(bytes)?;
+        check_length(Self::BYTES, bytes)?;
         Self::from_slice(&number.to_be_bytes()[MOST - bytes.min(MOST)..])
     }
     /// The nonce's bytes.
@@ -64,7 +64,7 @@ impl Nonce for () {
     const BYTES: RangeInclusive<usize> = 0..=0;
 
     fn from_slice(bytes: &[u8]) -> Result<(), Error> {
-        check_length::<()>(bytes.len())
+        check_length(Self::BYTES, bytes.len())
     }
 
     fn as_bytes(&self) -> &[u8] {
@@ -76,7 +76,7 @@ impl<const N: usize> Nonce for [u8; N] {
     const BYTES: RangeInclusive<usize> = N..=N;
 
     fn from_slice(bytes: &[u8]) -> Result<Self, Error> {
-        check_length::<Self>(bytes.len())?;
+        check_length(Self::BYTES, bytes.len())?;
         Ok(bytes.try_into().expect("N bytes"))
     }
 
@@ -87,8 +87,8 @@ impl<const N: usize> Nonce for [u8; N] {
 
 /// Refuses a nonce of a length that there is not.
 #[inline]
-pub(crate) fn check_length<N: Nonce>(found: usize) -> Result<(), Error> {
-    let (min, max) = N::BYTES.into_inner();
+pub(crate) fn check_length(expected: RangeInclusive<usize>, found: usize) -> Result<(), Error> {
+    let (min, max) = expected.into_inner();
     if (min..=max).contains(&found) { Ok(()) } else { Err(Error::NonceLength { min, max, found }) }
 }
 
@@ -112,8 +112,14 @@ pub(crate) fn check_length<N: Nonce>(found: usize) -> Result<(), Error> {
 pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
     let mut bytes = [0; MOST];
     let bytes = &mut bytes[..*M::Nonce::BYTES.end()];
-    getrandom::fill(bytes).map_err(|_| Error::NoRandomBytes)?;
+    fill_random(bytes)?;
     M::Nonce::from_slice(bytes)
+}
+
+/// Random bytes from the system.
+#[cfg(feature = "std")]
+pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<(), Error> {
+    getrandom::fill(bytes).map_err(|_| Error::NoRandomBytes)
 }
 
 /// Bytes of the longest nonce.
@@ -169,7 +175,7 @@ impl<R: Deref<Target: Mac>> NonceSequence<R> {
     ///
     /// [`Error::NonceLength`] if the MAC takes no nonces of that length.
     pub fn new(mac: R, bytes: usize) -> Result<Self, Error> {
-        check_length::<NonceOf<R>>(bytes)?;
+        check_length(NonceOf::<R>::BYTES, bytes)?;
         Ok(NonceSequence { mac, bytes, next: Some(0), pad: Default::default() })
     }
 

@@ -10,6 +10,7 @@ use crate::algo::{EliMac, LightMac, Pmac, Poly1305Aes, Umac, elimac as eli, ligh
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
 use crate::error::Error;
 use crate::isa::Level;
+use crate::nonce::{check_length, fill_random};
 
 /// A MAC of the registry.
 #[derive(Clone, Copy)]
@@ -289,7 +290,7 @@ impl Algorithm {
     /// [`Error::NoRandomBytes`] if the system gives none.
     pub fn random_nonce(self) -> Result<Vec<u8>, Error> {
         let mut nonce = vec![0; self.0.max_nonce];
-        getrandom::fill(&mut nonce).map_err(|_| Error::NoRandomBytes)?;
+        fill_random(&mut nonce)?;
         Ok(nonce)
     }
 
@@ -338,12 +339,7 @@ impl Algorithm {
     ///
     /// [`Error::NonceLength`] unless the algorithm takes nonces of that many bytes.
     pub fn check_nonce(self, found: usize) -> Result<(), Error> {
-        let (min, max) = (self.0.min_nonce, self.0.max_nonce);
-        if (min..=max).contains(&found) {
-            Ok(())
-        } else {
-            Err(Error::NonceLength { min, max, found })
-        }
+        check_length(self.nonce_bytes(), found)
     }
 
     /// Refuses a tag length.

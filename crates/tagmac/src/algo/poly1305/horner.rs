@@ -48,7 +48,7 @@ const WORDS: usize = 8;
 /// The most limbs.
 const LIMBS: usize = 5;
 
-/// Powers of r in a rung's limbs.
+/// Powers of r in a rung's limbs, wiped on drop.
 #[derive(Clone)]
 pub(super) struct Powers {
     /// Limbs 2i and 2i + 1 of r^(LAST_ROWS n - j) in `pairs[i][j]`, for a rung of n words. Wide
@@ -61,8 +61,8 @@ const LAST_ROWS: usize = ROWS + 1;
 /// The most powers: as many as those rows have blocks.
 const MOST: usize = LAST_ROWS * WORDS;
 
-impl Zeroize for Powers {
-    fn zeroize(&mut self) {
+impl Drop for Powers {
+    fn drop(&mut self) {
         self.pairs.as_flattened_mut().zeroize();
     }
 }
@@ -134,12 +134,9 @@ impl Powers {
 /// The block that a rung's columns have in each word.
 #[inline(always)]
 fn order<A: Words>(a: A) -> [u64; WORDS] {
-    let mut blocks = [[0u8; 16]; WORDS];
-    for (i, block) in blocks.iter_mut().enumerate() {
-        block[0] = i as u8;
-    }
+    let blocks: [u128; WORDS] = [0, 1, 2, 3, 4, 5, 6, 7];
     let mut order = [0; WORDS];
-    let (first_words, _) = a.columns(blocks[..words::<A>()].as_flattened());
+    let (first_words, _) = a.columns_of(&blocks[..words::<A>()]);
     a.store(first_words, &mut order[..words::<A>()]);
     order
 }
@@ -153,11 +150,11 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
     blocks: &[u8],
 ) -> Number {
     /// Blocks of zeros, then blocks of ones.
-    static MASKS: [[u8; 16]; 2 * WORDS] = {
-        let mut masks = [[0; 16]; 2 * WORDS];
+    static MASKS: [u128; 2 * WORDS] = {
+        let mut masks = [0; 2 * WORDS];
         let mut i = WORDS;
         while i < 2 * WORDS {
-            masks[i] = [0xff; 16];
+            masks[i] = u128::MAX;
             i += 1;
         }
         masks
@@ -205,8 +202,7 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
         left = after;
     }
     if !left.is_empty() {
-        let masks = &MASKS[WORDS - n + left.len() / 16..][..n];
-        let (mask, _) = a.columns(masks.as_flattened());
+        let (mask, _) = a.columns_of(&MASKS[WORDS - n + left.len() / 16..][..n]);
         let (low, high) = a.columns(&blocks[blocks.len() - row..]);
         let m = R::of_columns(a, (a.and(low, mask), a.and(high, mask)), mask);
         sums = R::add_product(a, sums, m, &R::power(a, powers.from::<A, R>(a, n)));

@@ -70,10 +70,6 @@ pub struct Poly1305Hash {
 impl Drop for Poly1305Hash {
     fn drop(&mut self) {
         self.r.zeroize();
-        #[cfg(feature = "std")]
-        if let Some(powers) = self.powers.get_mut() {
-            powers.zeroize();
-        }
     }
 }
 
@@ -103,23 +99,16 @@ impl Poly1305Hash {
     #[inline(always)]
     fn by_vectors<A: Words, R: Radix<A>>(&self, a: A, h: Number, blocks: &[u8]) -> Number {
         #[cfg(feature = "std")]
-        {
-            let powers = match self.powers.get() {
-                Some(powers) => powers,
-                None => {
-                    let powers = Powers::new::<A, R>(a, self.r);
-                    self.powers.get_or_init(|| powers)
-                }
-            };
-            horner::absorb::<A, R>(a, powers, h, blocks)
-        }
+        let powers = match self.powers.get() {
+            Some(powers) => powers,
+            None => {
+                let powers = Powers::new::<A, R>(a, self.r);
+                self.powers.get_or_init(|| powers)
+            }
+        };
         #[cfg(not(feature = "std"))]
-        {
-            let mut powers = Powers::new::<A, R>(a, self.r);
-            let h = horner::absorb::<A, R>(a, &powers, h, blocks);
-            powers.zeroize();
-            h
-        }
+        let powers = &Powers::new::<A, R>(a, self.r);
+        horner::absorb::<A, R>(a, powers, h, blocks)
     }
 }
 

@@ -57,13 +57,13 @@ impl Nonce for UmacNonce {
 
     #[inline]
     fn from_slice(bytes: &[u8]) -> Result<Self, Error> {
-        check_length::<Self>(bytes.len())?;
+        check_length(Self::BYTES, bytes.len())?;
         Ok(UmacNonce { block: crate::isa::zero_filled(bytes), bytes: bytes.len() })
     }
 
     #[inline]
     fn from_number(number: u128, bytes: usize) -> Result<Self, Error> {
-        check_length::<Self>(bytes)?;
+        check_length(Self::BYTES, bytes)?;
         Ok(UmacNonce { block: (number << (128 - 8 * bytes)).to_be_bytes(), bytes })
     }
 
@@ -187,17 +187,19 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         sum.words[0] += (low.len() / CHUNK) as u64;
         sum.words[1] += (high.len() / BLOCK) as u64;
         let mut polys = sum.low;
-        for chunk in low.as_chunks().0 {
-            let words: [u64; T] = key.nh.hash_whole(a, chunk);
+        for chunk in low.as_chunks::<CHUNK>().0 {
+            let words: [u64; T] = key.nh.hash(a, chunk);
             for s in 0..T {
                 key.poly64[s].step(&mut polys[s], words[s]);
             }
         }
         sum.low = polys;
         for block in high.as_chunks::<BLOCK>().0 {
-            let ([left, right], []) = block.as_chunks() else { unreachable!("two chunks") };
-            let left: [u64; T] = key.nh.hash_whole(a, left);
-            let right: [u64; T] = key.nh.hash_whole(a, right);
+            let ([left, right], []) = block.as_chunks::<CHUNK>() else {
+                unreachable!("two chunks")
+            };
+            let left: [u64; T] = key.nh.hash(a, left);
+            let right: [u64; T] = key.nh.hash(a, right);
             for s in 0..T {
                 let word = (left[s] as u128) << 64 | right[s] as u128;
                 key.poly128[s].step(&mut sum.high[s], word);

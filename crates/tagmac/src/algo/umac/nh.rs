@@ -67,7 +67,8 @@ impl NhKey {
     }
 
     /// NH of a chunk of 0 to 1024 bytes, filled up with zeros to whole groups, at least one, plus
-    /// the chunk's length in bits: `T` streams.
+    /// the chunk's length in bits: `T` streams. Where the compiler knows the length, only what that
+    /// needs is left.
     #[inline(always)]
     pub(super) fn hash<A: Words, const T: usize>(&self, a: A, chunk: &[u8]) -> [u64; T] {
         let narrow = a.narrow();
@@ -95,24 +96,6 @@ impl NhKey {
         let mut words = [8 * chunk.len() as u64; T];
         for (word, sum) in words.iter_mut().zip(sums) {
             *word = word.wrapping_add(narrow.sum(sum));
-        }
-        words
-    }
-
-    /// NH of a whole chunk, plus its length in bits.
-    #[inline(always)]
-    pub(super) fn hash_whole<A: Words, const T: usize>(
-        &self,
-        a: A,
-        chunk: &[u8; CHUNK],
-    ) -> [u64; T] {
-        let mut sums = [a.splat(0); T];
-        for (v, groups) in chunk.chunks_exact(A::LANES * GROUP).enumerate() {
-            sums = self.add(a, sums, A::LANES * v, a.even_odd(groups));
-        }
-        let mut words = [8 * CHUNK as u64; T];
-        for (word, sum) in words.iter_mut().zip(sums) {
-            *word = word.wrapping_add(a.sum(sum));
         }
         words
     }

@@ -9,15 +9,11 @@
 use zeroize::Zeroize;
 
 /// A prime field whose polynomials are evaluated.
-pub(super) trait Field: Copy + Zeroize + Eq {
-    /// A word of the message; also a number mod p, not always below p.
-    type Word: Copy;
+pub(super) trait Field: Copy + Zeroize {
     const ZERO: Self;
     const ONE: Self;
     /// `self k + m + n` mod p.
     fn times_plus(self, k: Self, m: Self, n: Self) -> Self;
-    /// `self - k` mod p.
-    fn minus(self, k: Self) -> Self;
     /// The number below p.
     fn reduced(self) -> Self;
     /// All ones if `m` is a word that takes two steps.
@@ -26,14 +22,16 @@ pub(super) trait Field: Copy + Zeroize + Eq {
     fn select(mask: u64, a: Self, b: Self) -> Self;
     /// 2^bits - p.
     const OFFSET: Self;
+    /// p - 1.
+    const MARKER: Self;
 }
 
 /// p = 2^64 - 59.
 impl Field for u64 {
-    type Word = u64;
     const ZERO: u64 = 0;
     const ONE: u64 = 1;
     const OFFSET: u64 = 59;
+    const MARKER: u64 = u64::MAX - 59;
 
     #[inline(always)]
     fn times_plus(self, k: u64, m: u64, n: u64) -> u64 {
@@ -42,14 +40,6 @@ impl Field for u64 {
         let a = a as u64 as u128 + 59 * (a >> 64);
         let (a, carry) = (a as u64).overflowing_add(59 * (a >> 64) as u64);
         a.wrapping_add(59 * carry as u64)
-    }
-
-    #[inline(always)]
-    fn minus(self, k: u64) -> u64 {
-        // k is below p, so p - k is the number to add.
-        let (a, carry) = self.overflowing_add((0u64.wrapping_sub(59)).wrapping_sub(k));
-        let (a, again) = a.overflowing_add(59 * carry as u64);
-        a.wrapping_add(59 * again as u64)
     }
 
     #[inline(always)]
@@ -72,10 +62,10 @@ impl Field for u64 {
 
 /// p = 2^128 - 159.
 impl Field for u128 {
-    type Word = u128;
     const ZERO: u128 = 0;
     const ONE: u128 = 1;
     const OFFSET: u128 = 159;
+    const MARKER: u128 = u128::MAX - 159;
 
     #[inline(always)]
     fn times_plus(self, k: u128, m: u128, n: u128) -> u128 {
@@ -99,13 +89,6 @@ impl Field for u128 {
         let above = above + carry as u128 + again as u128 + once_more as u128;
         let (a, carry) = a.overflowing_add(159 * above);
         a.wrapping_add(159 * carry as u128)
-    }
-
-    #[inline(always)]
-    fn minus(self, k: u128) -> u128 {
-        let (a, carry) = self.overflowing_add((0u128.wrapping_sub(159)).wrapping_sub(k));
-        let (a, again) = a.overflowing_add(159 * carry as u128);
-        a.wrapping_add(159 * again as u128)
     }
 
     #[inline(always)]
@@ -162,7 +145,8 @@ impl<F: Zeroize> Zeroize for Poly<F> {
 impl<F: Field> PolyKey<F> {
     pub(super) fn new(k: F) -> Self {
         let k2 = k.times_plus(k, F::ZERO, F::ZERO);
-        PolyKey { k, k2, less: F::ZERO.minus(F::OFFSET).minus(k) }
+        let less_offset = F::MARKER.times_plus(F::OFFSET, F::ZERO, F::ZERO);
+        PolyKey { k, k2, less: F::MARKER.times_plus(k, less_offset, F::ZERO) }
     }
 
     /// Takes the next word.

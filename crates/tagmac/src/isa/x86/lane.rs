@@ -3,7 +3,7 @@
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-use super::words::{Words128, Words256};
+use super::words::{Words128, Words256, mul32_128};
 use super::{Avx512, Vaes};
 use crate::isa::rung::rung;
 use crate::isa::{Block, Isa, Words, first_block, zeros_before};
@@ -76,6 +76,7 @@ unsafe impl Lane for Aesni {
         }
         product
     }
+
     #[inline(always)]
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {
         self.enter(f)
@@ -93,17 +94,10 @@ unsafe impl Lane for Avx2 {
 
     #[inline(always)]
     fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
-        let product;
-        // SAFETY: `self` is proof of avx2; the instruction reads and writes registers only.
-        unsafe {
-            asm!(
-                "vpmuludq {product}, {a}, {b}",
-                product = lateout(xmm_reg) product, a = in(xmm_reg) a, b = in(xmm_reg) b,
-                options(pure, nomem, nostack, preserves_flags)
-            );
-        }
-        product
+        // SAFETY: `self` is proof of avx2.
+        unsafe { mul32_128(a, b) }
     }
+
     #[inline(always)]
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {
         self.enter(f)

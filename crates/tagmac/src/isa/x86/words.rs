@@ -106,37 +106,31 @@ macro_rules! same_at_every_width {
     };
 }
 
-/// The products of the low halves.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn mul32_256(a: __m256i, b: __m256i) -> __m256i {
-    let product;
-    // SAFETY: the instruction reads and writes registers only.
-    unsafe {
-        asm!(
-            "vpmuludq {product}, {a}, {b}",
-            product = lateout(ymm_reg) product, a = in(ymm_reg) a, b = in(ymm_reg) b,
-            options(pure, nomem, nostack, preserves_flags)
-        );
-    }
-    product
+/// Makes a function of the products of the low halves.
+macro_rules! product {
+    ($name:ident, $feature:literal, $word:ty, $register:ident) => {
+        #[inline]
+        #[target_feature(enable = $feature)]
+        pub(super) fn $name(a: $word, b: $word) -> $word {
+            let product;
+            // SAFETY: the instruction reads and writes registers only.
+            unsafe {
+                asm!(
+                    "vpmuludq {product}, {a}, {b}",
+                    product = lateout($register) product,
+                    a = in($register) a,
+                    b = in($register) b,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            product
+        }
+    };
 }
 
-/// The products of the low halves.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn mul32_512(a: __m512i, b: __m512i) -> __m512i {
-    let product;
-    // SAFETY: the instruction reads and writes registers only.
-    unsafe {
-        asm!(
-            "vpmuludq {product}, {a}, {b}",
-            product = lateout(zmm_reg) product, a = in(zmm_reg) a, b = in(zmm_reg) b,
-            options(pure, nomem, nostack, preserves_flags)
-        );
-    }
-    product
-}
+product!(mul32_128, "avx2", __m128i, xmm_reg);
+product!(mul32_256, "avx2", __m256i, ymm_reg);
+product!(mul32_512, "avx512f", __m512i, zmm_reg);
 
 impl<L: Lane> Words for Words128<L> {
     const LANES: usize = 1;
