@@ -4,7 +4,7 @@
 use core::fmt;
 use std::hint::black_box;
 
-use tagmac::isa::{Isa, Kernel, Level, Words};
+use tagmac::isa::{Isa, Kernel, Lanes, Level, Words};
 
 use crate::clock::best_ns;
 

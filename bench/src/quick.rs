@@ -98,8 +98,8 @@ fn umac<const T: usize>(level: Level, costs: &Costs) -> [Contender; 2] {
 fn contenders(level: Level, costs: &Costs) -> Vec<Contender> {
     let (k1, k2) = ([1; 16], [2; 16]);
     let aes = |rounds: f64, bytes: f64| rounds * costs.aes / bytes;
-    let elimac = EliMac::new(&k1, &k2, level);
-    let light = |s| LightMac::<Aes128>::new(&k1, &k2, s, level).expect("a counter length");
+    let elimac = EliMac::on(&k1, &k2, level);
+    let light = |s| LightMac::<Aes128>::on(&k1, &k2, s, level).expect("a counter length");
     let key = [3; 32];
     // Nine products of two instructions, or 25 of one, for two blocks in 16 bytes of vector.
     let poly = match costs.mul52 {
@@ -117,8 +117,8 @@ fn contenders(level: Level, costs: &Costs) -> Vec<Contender> {
         ..contender("", Poly1305Aes::on(&key, level), [7; 16], poly)
     };
     let mut all = vec![
-        contender("PMAC-AES128", Pmac::<Aes128>::new(&k1, level), (), aes(10.0, 16.0)),
-        contender("PMAC-AES256", Pmac::<Aes256>::new(&key, level), (), aes(14.0, 16.0)),
+        contender("PMAC-AES128", Pmac::<Aes128>::on(&k1, level), (), aes(10.0, 16.0)),
+        contender("PMAC-AES256", Pmac::<Aes256>::on(&key, level), (), aes(14.0, 16.0)),
         contender("LIGHTMAC-AES128-S16", light(16), (), aes(10.0, 14.0)),
         contender("LIGHTMAC-AES128-S32", light(32), (), aes(10.0, 12.0)),
         contender("LIGHTMAC-AES128-S64", light(64), (), aes(10.0, 8.0)),

@@ -65,8 +65,10 @@ pub enum Error {
         /// The bits given.
         found: u64,
     },
-    /// LightMAC's counter is 8 to 64 bits long, in whole bytes.
+    /// LightMAC has no counter of that length.
     CounterBits {
+        /// The most bits: half a block.
+        max: usize,
         /// The bits asked for.
         found: usize,
     },
@@ -146,10 +148,9 @@ impl fmt::Display for Error {
             Error::PartialByte { found } => {
                 write!(f, "expected a message of whole bytes, found {found} bits")
             }
-            Error::CounterBits { found } => write!(
-                f,
-                "expected a counter length s of 8 to 64 bits in steps of 8, found {found}"
-            ),
+            Error::CounterBits { max, found } => {
+                write!(f, "expected a counter length s of 1 to {max} bits, found {found}")
+            }
             Error::TooLong { limit_bits } => write!(
                 f,
                 "the message is over this MAC's limit of {limit_bits} bits ({} bytes)",

@@ -14,10 +14,10 @@
 //!   only the parts of the module `any` know their key.
 //!
 //! ```
-//! use tagmac::Pmac;
+//! use tagmac::PmacAes128;
 //! use tagmac::hazmat::Part;
 //!
-//! let (mac, message) = (Pmac::aes128(&[7; 16]), [3; 100]);
+//! let (mac, message) = (PmacAes128::new(&[7; 16]), [3; 100]);
 //! let left = Part::of(&mac, 0, &message[..32])?;
 //! let right = Part::of(&mac, 32, &message[32..96])?;
 //! let tag = left.join(&mac, &right)?.finish(&mac, &(), &message[96..])?;

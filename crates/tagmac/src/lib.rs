@@ -1,9 +1,9 @@
 //! Message authentication with parallel MACs, at the speed of the hardware.
 //!
 //! ```
-//! use tagmac::Pmac;
+//! use tagmac::PmacAes128;
 //!
-//! let mac = Pmac::aes128(&[7; 16]);
+//! let mac = PmacAes128::new(&[7; 16]);
 //! let tag = mac.tag(b"pay 100 to Bob")?;
 //! assert!(mac.verify(b"pay 100 to Bob", &tag).is_ok());
 //! assert!(mac.verify(b"pay 900 to Bob", &tag).is_err());
@@ -68,7 +68,9 @@ mod tag;
 #[cfg(feature = "std")]
 pub mod threads;
 
-pub use algo::{EliMac, Grade, LightMac, Pmac, Poly1305, Poly1305Aes};
+pub use algo::{EliMac, Grade, Poly1305, Poly1305Aes};
+pub use algo::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
+pub use algo::{Pmac, PmacAes128, PmacAes192, PmacAes256};
 pub use algo::{Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use bits::Bits;
 pub use error::{Error, Mismatch};

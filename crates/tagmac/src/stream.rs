@@ -14,8 +14,8 @@ use crate::tag::{Tag, matches};
 /// A message that comes in pieces. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
 ///
 /// ```
-/// use tagmac::Pmac;
-/// let mac = Pmac::aes128(&[7; 16]);
+/// use tagmac::PmacAes128;
+/// let mac = PmacAes128::new(&[7; 16]);
 /// let mut stream = mac.stream();
 /// stream.update(b"in ").update(b"pieces");
 /// assert_eq!(stream.tag()?, mac.tag(b"in pieces")?);

@@ -5,6 +5,7 @@ use core::fmt;
 use subtle::ConstantTimeEq;
 
 use crate::error::{Error, Mismatch};
+use crate::isa::CipherBlock;
 
 /// A tag of 1 to 256 bits: the first bits of its bytes. Unused low bits of the last byte are zero.
 ///
@@ -51,9 +52,9 @@ impl Tag {
 
     /// The first `bits` bits of a block, all others already zero.
     #[inline(always)]
-    pub(crate) fn of_block(block: [u8; 16], bits: u16) -> Tag {
+    pub(crate) fn of_block<B: CipherBlock>(block: B, bits: u16) -> Tag {
         let mut bytes = [0; Self::MAX_BYTES];
-        *bytes.first_chunk_mut().expect("16 of 32 bytes") = block;
+        bytes[..B::BYTES].copy_from_slice(block.as_ref());
         Tag { bytes, bits }
     }
 

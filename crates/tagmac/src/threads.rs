@@ -20,8 +20,8 @@ const PIECE: usize = 1 << 18;
 /// The tag of a message, on up to `threads` threads; 0 stands for as many as there are cores.
 ///
 /// ```
-/// use tagmac::{Pmac, threads};
-/// let (mac, message) = (Pmac::aes128(&[7; 16]), vec![1; 5_000_000]);
+/// use tagmac::{PmacAes128, threads};
+/// let (mac, message) = (PmacAes128::new(&[7; 16]), vec![1; 5_000_000]);
 /// assert_eq!(threads::tag(&mac, &(), &message, 0)?, mac.tag(&message)?);
 /// # Ok::<(), tagmac::Error>(())
 /// ```

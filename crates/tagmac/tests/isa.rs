@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tagmac::isa::{Isa, Kernel, Level, Status};
+use tagmac::isa::{Isa, Kernel, Lanes, Level, Status};
 
 /// Loads two vectors of pieces from data that is `short` bytes too short.
 struct Spread {

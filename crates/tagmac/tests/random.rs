@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use tagmac::cipher::Aes128;
 use tagmac::hazmat::{Hash, Part};
 use tagmac::isa::Level;
-use tagmac::{Bits, EliMac, LightMac, Mac, Pmac, Poly1305Aes, Stream, Umac64, Umac128, UmacNonce};
+use tagmac::{
+    Bits, EliMac, LightMac, LightMacAes128, Mac, Pmac, PmacAes128, Poly1305Aes, Stream, Umac64,
+    Umac128, UmacNonce,
+};
 
 /// Streamed in pieces and joined from parts, the message has its one-shot tag.
 fn holds<M: Mac>(mac: &M, nonce: &M::Nonce, message: &[u8], cuts: &[usize]) {
@@ -46,10 +49,10 @@ proptest! {
         cuts in vec(any::<usize>(), 0..6),
     ) {
         for level in Level::all() {
-            holds(&Pmac::<Aes128>::new(&k1, level), &(), &message, &cuts);
-            let light = LightMac::<Aes128>::new(&k1, &k2, 8 * s, level).expect("16 to 64 bits");
+            holds(&Pmac::<Aes128>::on(&k1, level), &(), &message, &cuts);
+            let light = LightMac::<Aes128>::on(&k1, &k2, 8 * s, level).expect("16 to 64 bits");
             holds(&light, &(), &message, &cuts);
-            let elimac = EliMac::new(&k1, &k2, level);
+            let elimac = EliMac::on(&k1, &k2, level);
             let tag = elimac.tag(&message);
             let elimac = elimac.with_cache(cached);
             prop_assert!(elimac.tag(&message) == tag);
@@ -72,7 +75,7 @@ proptest! {
         unused in 1usize..8,
         flips: u8,
     ) {
-        let mac = Pmac::aes128(&key);
+        let mac = PmacAes128::new(&key);
         let bits = message.len() * 8 - unused;
         let mut other = message.clone();
         *other.last_mut().expect("a byte") ^= flips & !(0xff << unused);
@@ -88,7 +91,7 @@ proptest! {
         place: prop::sample::Index,
         bit in 0u8..8,
     ) {
-        let mac = LightMac::aes128(&key, &[9; 16], 24).expect("s = 24");
+        let mac = LightMacAes128::new(&key, &[9; 16], 24).expect("s = 24");
         let tag = mac.tag(&message).expect("within the limit");
         let place = place.index(message.len());
         message[place] ^= 1 << bit;

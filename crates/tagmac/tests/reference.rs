@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tagmac::any::{Algorithm, AnyMac};
-use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher};
+use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, Field};
 use tagmac::isa::Level;
 use tagmac::{Bits, EliMac, Error, LightMac, Pmac, Tag};
 
@@ -72,9 +72,11 @@ fn tag(
         key.try_into().expect("a key of the right length")
     }
     type Arguments<'a> = (&'a [u8], usize, Bits<'a>, Level);
-    fn pmac<const N: usize, C: Cipher<Key = [u8; N]>>(a: Arguments<'_>) -> Result<Tag, Error> {
+    fn pmac<const N: usize, C: Cipher<Key = [u8; N], Block: Field>>(
+        a: Arguments<'_>,
+    ) -> Result<Tag, Error> {
         let (key, tag_bits, message, level) = a;
-        Pmac::<C>::new(key_of(key), level).with_tag_bits(tag_bits)?.tag(message)
+        Pmac::<C>::on(key_of(key), level).with_tag_bits(tag_bits)?.tag(message)
     }
     fn light<const N: usize, C: Cipher<Key = [u8; N]>>(
         s: usize,
@@ -82,7 +84,7 @@ fn tag(
     ) -> Result<Tag, Error> {
         let (key, tag_bits, message, level) = a;
         let (k1, k2) = key.split_at(N);
-        LightMac::<C>::new(key_of(k1), key_of(k2), s, level)?.with_tag_bits(tag_bits)?.tag(message)
+        LightMac::<C>::on(key_of(k1), key_of(k2), s, level)?.with_tag_bits(tag_bits)?.tag(message)
     }
     let s = |text: &str| text.strip_prefix('S').and_then(|s| s.parse().ok()).expect("S and bits");
     let arguments = (key, tag_bits, message, level);
@@ -95,7 +97,7 @@ fn tag(
         ["LIGHTMAC", "AES256", bits] => light::<32, Aes256>(s(bits), arguments),
         ["ELIMAC", "AES128"] => {
             let (k1, k2) = key.split_at(16);
-            EliMac::new(key_of(k1), key_of(k2), level).with_tag_bits(tag_bits)?.tag(message)
+            EliMac::on(key_of(k1), key_of(k2), level).with_tag_bits(tag_bits)?.tag(message)
         }
         _ => panic!("no typed MAC for {name}"),
     }

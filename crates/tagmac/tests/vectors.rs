@@ -77,7 +77,7 @@ fn check(row: &Value, level: Level) -> usize {
     let mac = AnyMac::with(algorithm, &key, tag.bits(), level).expect("a key and a tag length");
     let valid = row["valid"].as_bool().expect("true or false");
     if let Some((bytes, bits)) = bit_string(row) {
-        let pmac = Pmac::<Aes128>::new(key.first_chunk().expect("16 bytes"), level);
+        let pmac = Pmac::<Aes128>::on(key.first_chunk().expect("16 bytes"), level);
         let message = Bits::new(&bytes, bits).expect("as many bytes as bits need");
         assert!(pmac.tag(message) == Ok(tag), "{level}: {row}");
         assert!(pmac.verify(message, &tag).is_ok(), "{level}: {row}");
@@ -124,7 +124,7 @@ fn elimac() {
         for row in rows("elimac.json") {
             let key = hex(text(&row, "key"));
             let ([k1, k2], []) = key.as_chunks() else { panic!("32 bytes of key in {row}") };
-            let cached = EliMac::new(k1, k2, level).with_cache(256);
+            let cached = EliMac::on(k1, k2, level).with_cache(256);
             assert!(cached.tag(&message(&row)) == Ok(expected(&row)), "cached on {level}: {row}");
         }
     }

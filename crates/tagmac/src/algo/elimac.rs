@@ -26,7 +26,7 @@ use crate::error::{Error, silent};
 use crate::hash::Hash;
 #[cfg(feature = "alloc")]
 use crate::isa::Kernel;
-use crate::isa::{Block, Isa, Level};
+use crate::isa::{Block, Isa, Lanes, Level};
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
 
@@ -47,7 +47,7 @@ pub(crate) const LIMIT_BITS: u64 = (MAX_BLOCKS + 1) * 128 - 1;
 ///
 /// ```
 /// use tagmac::EliMac;
-/// let mac = EliMac::aes128(&[1; 16], &[2; 16]);
+/// let mac = EliMac::new(&[1; 16], &[2; 16]);
 /// let tag = mac.tag(b"message")?;
 /// assert_eq!(mac.with_cache(4096).tag(b"message")?, tag);
 /// # Ok::<(), tagmac::Error>(())
@@ -58,7 +58,7 @@ pub struct EliMac {
     i: Aes<4>,
     e: Aes128,
     level: Level,
-    truncation: Truncation,
+    truncation: Truncation<Block>,
     /// H(K1, i) from i = 1.
     #[cfg(feature = "alloc")]
     subkeys: Vec<Block>,
@@ -73,18 +73,18 @@ impl Drop for EliMac {
 
 impl EliMac {
     /// EliMAC-AES128 on the best rung of this CPU.
-    pub fn aes128(k1: &[u8; 16], k2: &[u8; 16]) -> Self {
-        EliMac::new(k1, k2, Level::best())
+    pub fn new(k1: &[u8; 16], k2: &[u8; 16]) -> Self {
+        EliMac::on(k1, k2, Level::best())
     }
 
     /// EliMAC-AES128 on a rung of your choice.
-    pub fn new(k1: &[u8; 16], k2: &[u8; 16], level: Level) -> Self {
+    pub fn on(k1: &[u8; 16], k2: &[u8; 16], level: Level) -> Self {
         EliMac {
             h: Aes::expand(k1, level),
             i: Aes::expand(&[0; 16], level),
             e: Aes128::new(k2, level),
             level,
-            truncation: Truncation::NONE,
+            truncation: Truncation::none(),
             #[cfg(feature = "alloc")]
             subkeys: Vec::new(),
         }
@@ -223,7 +223,24 @@ struct EliTerms<'a, S> {
 }
 
 impl<'a, S: Subkeys> Terms for EliTerms<'a, S> {
+    type Lanes<I: Isa> = I;
     type Ready<I: Isa> = (Keys<'a, I, 4>, S::Ready<I>);
+    type Sum<I: Isa> = I::V;
+
+    #[inline(always)]
+    fn on<I: Isa>(isa: I) -> I {
+        isa
+    }
+
+    #[inline(always)]
+    fn sum<I: Isa>(isa: I, _ready: &Self::Ready<I>) -> I::V {
+        isa.splat(&[0; 16])
+    }
+
+    #[inline(always)]
+    fn total<I: Isa>(isa: I, _ready: &Self::Ready<I>, sum: I::V) -> <I::Narrow as Lanes>::V {
+        isa.fold(sum)
+    }
 
     #[inline(always)]
     fn ready<I: Isa>(&self, isa: I) -> Self::Ready<I> {
@@ -235,8 +252,8 @@ impl<'a, S: Subkeys> Terms for EliTerms<'a, S> {
         &mut self,
         isa: I,
         (keys, subkeys): &Self::Ready<I>,
-        sum: I::V,
-    ) -> I::V {
+        sum: &mut I::V,
+    ) {
         let (now, rest) = self.data.split_at(16 * I::LANES * N);
         self.data = rest;
         let mut x: [I::V; N] = self.subkeys.next(isa, subkeys);
@@ -244,16 +261,22 @@ impl<'a, S: Subkeys> Terms for EliTerms<'a, S> {
             // The zero key's first round key is zero.
             *x = isa.xor(*x, isa.load(&now[16 * I::LANES * v..][..16 * I::LANES]));
         }
-        keys.add_rounds(isa, sum, x)
+        *sum = keys.add_rounds(isa, *sum, x);
     }
 
     #[inline(always)]
-    fn lanes<I: Isa>(&mut self, isa: I, (keys, subkeys): &Self::Ready<I>, n: usize) -> I::V {
+    fn add_lanes<I: Isa>(
+        &mut self,
+        isa: I,
+        (keys, subkeys): &Self::Ready<I>,
+        sum: &mut I::V,
+        n: usize,
+    ) {
         let (now, rest) = self.data.split_at(16 * n);
         self.data = rest;
         let x = isa.xor(self.subkeys.next_lanes(isa, subkeys, n), isa.load_lanes(now));
         let [x] = keys.rounds(isa, [x]);
-        x
+        *sum = isa.xor(*sum, isa.keep_lanes(x, n));
     }
 }
 
@@ -274,11 +297,12 @@ impl Numbered for EliTerms<'_, Computed<'_>> {
         isa: I,
         (keys, (subkeys, _)): &Self::Ready<I>,
         places: &[I::V; 8],
-        sum: I::V,
-    ) -> I::V {
+        sum: &mut I::V,
+    ) {
         let (now, rest) = self.data.split_at(16 * I::LANES * 8);
         self.data = rest;
-        let first = isa.xor(xor::number(isa, self.subkeys.i, &FORM), subkeys.whitening());
+        let first = isa
+            .xor(xor::number(isa, self.subkeys.i, isa.narrow().form(&FORM)), subkeys.whitening());
         self.subkeys.i += 8 * I::LANES as u64;
         let mut x = *places;
         for x in &mut x {
@@ -288,7 +312,7 @@ impl Numbered for EliTerms<'_, Computed<'_>> {
         for (v, x) in x.iter_mut().enumerate() {
             *x = isa.xor(*x, isa.load(&now[16 * I::LANES * v..][..16 * I::LANES]));
         }
-        keys.add_rounds(isa, sum, x)
+        *sum = keys.add_rounds(isa, *sum, x);
     }
 }
 
@@ -332,20 +356,19 @@ impl Hash for EliMac {
             let cached = self.subkeys.get(first as usize..).unwrap_or_default();
             let (now, later) = blocks.split_at(blocks.len().min(16 * cached.len()));
             if !now.is_empty() {
-                let mut terms = EliTerms { i: &self.i, subkeys: Cached(cached), data: now };
-                let (mut adder, ready) = (Adder::new(isa), terms.ready(isa));
-                adder.all(&mut terms, &ready, now.len() / 16);
-                debug_assert!(terms.data.is_empty());
+                let terms = EliTerms { i: &self.i, subkeys: Cached(cached), data: now };
+                let mut adder = Adder::new(isa, terms);
+                adder.all(now.len() / 16);
+                debug_assert!(adder.terms.data.is_empty());
                 adder.add_to(sum);
             }
             (first + now.len() as u64 / 16, later)
         };
         if !blocks.is_empty() {
             let subkeys = Computed { h: &self.h, i: first + 1 };
-            let mut terms = EliTerms { i: &self.i, subkeys, data: blocks };
-            let (mut adder, ready) = (Adder::new(isa), terms.ready(isa));
-            adder.numbered(&mut terms, &ready, blocks.len() / 16);
-            debug_assert!(terms.data.is_empty());
+            let mut adder = Adder::new(isa, EliTerms { i: &self.i, subkeys, data: blocks });
+            adder.numbered(blocks.len() / 16);
+            debug_assert!(adder.terms.data.is_empty());
             adder.add_to(sum);
         }
     }

@@ -43,9 +43,9 @@ pub(crate) fn answers_hold(level: Level) -> bool {
     let is = |tag: Result<crate::Tag, crate::Error>, known: u128| {
         tag.is_ok_and(|tag| tag.as_bytes() == known.to_be_bytes())
     };
-    let elimac = EliMac::new(&K1, &K2, level);
-    let light = LightMac::<Aes128>::new(&K1, &K2, 32, level);
-    is(Pmac::<Aes128>::new(&K1, level).tag(&MESSAGE), PMAC)
+    let elimac = EliMac::on(&K1, &K2, level);
+    let light = LightMac::<Aes128>::on(&K1, &K2, 32, level);
+    is(Pmac::<Aes128>::on(&K1, level).tag(&MESSAGE), PMAC)
         && light.is_ok_and(|mac| is(mac.tag(&MESSAGE), LIGHTMAC_S32))
         && is(elimac.tag(&MESSAGE), ELIMAC)
         && is(Poly1305Aes::on(&K1_K2, level).tag_with(&NONCE, &MESSAGE), POLY1305_AES)

@@ -10,8 +10,9 @@ mod xor;
 
 pub use elimac::EliMac;
 pub(crate) use known::answers_hold;
-pub use lightmac::LightMac;
-pub use pmac::Pmac;
+pub use lightmac::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
+pub use pmac::Field;
+pub use pmac::{Pmac, PmacAes128, PmacAes192, PmacAes256};
 pub use poly1305::{Poly1305, Poly1305Aes, Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use umac::{Grade, Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use umac::{UmacDigest, UmacHash, UmacPad, UmacSum};

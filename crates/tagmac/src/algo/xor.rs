@@ -7,62 +7,86 @@
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
-use crate::cipher::Cipher;
-use crate::isa::{Block, Isa, one_at, xor_blocks};
+use crate::cipher::{Cipher, CipherBlock};
+use crate::isa::{Block, Isa, Lanes};
 use crate::tag::Tag;
 
 /// The xor of the terms of a range of blocks. Secret, so it shows nothing.
 #[derive(Clone, Copy)]
-pub struct XorSum(Block);
+pub struct XorSum<B = Block>(pub(super) B);
 
-impl Zeroize for XorSum {
+impl<B: CipherBlock> Zeroize for XorSum<B> {
     fn zeroize(&mut self) {
         self.0.zeroize();
     }
 }
 
 /// What the last cipher call encrypts. Secret, so it shows nothing.
-pub struct XorDigest(pub(super) Block);
+pub struct XorDigest<B = Block>(pub(super) B);
 
-impl XorSum {
+impl<B: CipherBlock> XorSum<B> {
     /// The sum of no blocks.
-    pub(super) const EMPTY: XorSum = XorSum([0; 16]);
+    pub(super) const EMPTY: Self = XorSum(B::ZERO);
 
     #[inline(always)]
-    pub(super) fn join(&mut self, right: &XorSum) {
-        self.0 = xor_blocks(&self.0, &right.0);
+    pub(super) fn join(&mut self, right: &Self) {
+        self.0 = self.0.xor(&right.0);
     }
 
     /// The sum, the last block with `10*` after it, and as much of it as a block holds. A full
     /// block is left as it is.
     #[inline(always)]
-    pub(super) fn with_last<I: Isa>(&self, isa: I, last: Bits<'_>) -> <I::Narrow as Isa>::V {
-        let narrow = isa.narrow();
+    pub(super) fn with_last<L: Lanes<Block = B>>(&self, lanes: L, last: Bits<'_>) -> Single<L> {
+        let narrow = lanes.narrow();
         let sum = narrow.splat(&self.0);
         let bits = last.bits() as usize;
-        if bits == 128 {
-            return narrow.xor(sum, isa.tail(last.bytes()));
+        if bits == 8 * B::BYTES {
+            return narrow.xor(sum, lanes.tail(last.bytes()));
         }
-        let mut block = isa.tail(last.bytes());
+        let mut block = lanes.tail(last.bytes());
         if let Some(mask) = last.last_mask() {
             let mut bytes = narrow.first_lane(block);
-            bytes[bits / 8] &= mask;
+            bytes.as_mut()[bits / 8] &= mask;
             block = narrow.splat(&bytes);
         }
-        narrow.xor3(sum, block, narrow.splat(&one_at(bits)))
+        narrow.xor3(sum, block, narrow.splat(&B::one_at(bits)))
     }
 }
 
+/// One block of lanes as a vector.
+type Single<L> = <<L as Lanes>::Narrow as Lanes>::V;
+
 /// The terms of a range of blocks, taken in order.
 pub(super) trait Terms {
+    /// Vectors of blocks on a rung.
+    type Lanes<I: Isa>: Lanes;
     /// What a rung needs to make terms: keys, tables.
     type Ready<I: Isa>: Copy;
+    /// A xor of terms in the making.
+    type Sum<I: Isa>;
+    /// The vectors of a rung.
+    fn on<I: Isa>(isa: I) -> Self::Lanes<I>;
     /// Prepares a rung: once per range, before the loop.
     fn ready<I: Isa>(&self, isa: I) -> Self::Ready<I>;
+    /// A xor of nothing.
+    fn sum<I: Isa>(isa: I, ready: &Self::Ready<I>) -> Self::Sum<I>;
     /// Xors the terms of the next `N * LANES` blocks into `sum`.
-    fn add<I: Isa, const N: usize>(&mut self, isa: I, ready: &Self::Ready<I>, sum: I::V) -> I::V;
-    /// The terms of the next `n` blocks, at most `LANES`; the other lanes do not matter.
-    fn lanes<I: Isa>(&mut self, isa: I, ready: &Self::Ready<I>, n: usize) -> I::V;
+    fn add<I: Isa, const N: usize>(
+        &mut self,
+        isa: I,
+        ready: &Self::Ready<I>,
+        sum: &mut Self::Sum<I>,
+    );
+    /// Xors the terms of the next `n` blocks, at most `LANES`, into `sum`.
+    fn add_lanes<I: Isa>(
+        &mut self,
+        isa: I,
+        ready: &Self::Ready<I>,
+        sum: &mut Self::Sum<I>,
+        n: usize,
+    );
+    /// The xor as one block.
+    fn total<I: Isa>(isa: I, ready: &Self::Ready<I>, sum: Self::Sum<I>) -> Single<Self::Lanes<I>>;
 }
 
 /// Terms of blocks that have numbers. In a group of `8 * LANES` numbers that starts at a multiple
@@ -72,147 +96,161 @@ pub(super) trait Numbered: Terms {
     /// The next block's number.
     fn number(&self) -> u64;
     /// Numbers 0 to `8 * LANES - 1`, encoded.
-    fn places<I: Isa>(&self, isa: I, ready: &Self::Ready<I>) -> [I::V; 8];
+    fn places<I: Isa>(&self, isa: I, ready: &Self::Ready<I>) -> [VOf<Self, I>; 8];
     /// Xors the terms of the next group into `sum`.
     fn add_group<I: Isa>(
         &mut self,
         isa: I,
         ready: &Self::Ready<I>,
-        places: &[I::V; 8],
-        sum: I::V,
-    ) -> I::V;
+        places: &[VOf<Self, I>; 8],
+        sum: &mut Self::Sum<I>,
+    );
 }
+
+/// A vector of the blocks of T.
+pub(super) type VOf<T, I> = <<T as Terms>::Lanes<I> as Lanes>::V;
 
 /// The first `8 * LANES` numbers in a form.
 #[inline(always)]
-pub(super) fn places<I: Isa>(isa: I, form: I::Form) -> [I::V; 8] {
-    let mut counter = isa.counter(0);
-    let mut places = [isa.encode(counter, form); 8];
+pub(super) fn places<L: Lanes>(lanes: L, form: L::Form) -> [L::V; 8] {
+    let mut counter = lanes.counter(0);
+    let mut places = [lanes.encode(counter, form); 8];
     for place in &mut places[1..] {
-        counter = isa.advance(counter);
-        *place = isa.encode(counter, form);
+        counter = lanes.advance(counter);
+        *place = lanes.encode(counter, form);
     }
     places
 }
 
-/// A number in a form, in every lane.
+/// A number in a form of one block, in every lane.
 #[inline(always)]
-pub(super) fn number<I: Isa>(isa: I, number: u64, form: &Block) -> I::V {
-    let narrow = isa.narrow();
-    let block = narrow.encode(narrow.counter(number), narrow.form(form));
-    isa.splat(&narrow.first_lane(block))
+pub(super) fn number<L: Lanes>(lanes: L, number: u64, form: <L::Narrow as Lanes>::Form) -> L::V {
+    let narrow = lanes.narrow();
+    lanes.splat(&narrow.first_lane(narrow.encode(narrow.counter(number), form)))
 }
 
-/// A xor of terms in the making.
-pub(super) struct Adder<I: Isa> {
+/// A xor of terms in the making, and where they come from.
+pub(super) struct Adder<I: Isa, T: Terms> {
     isa: I,
-    sum: I::V,
+    pub(super) terms: T,
+    ready: T::Ready<I>,
+    sum: T::Sum<I>,
 }
 
-impl<I: Isa> Adder<I> {
+impl<I: Isa, T: Terms> Adder<I, T> {
+    /// Blocks in a flight, after which the next one begins.
+    pub(super) const FLIGHT: usize = T::Lanes::<I>::VECTORS * T::Lanes::<I>::LANES;
+
     /// A xor of nothing.
     #[inline(always)]
-    pub(super) fn new(isa: I) -> Self {
-        Adder { isa, sum: isa.splat(&[0; 16]) }
+    pub(super) fn new(isa: I, terms: T) -> Self {
+        let ready = terms.ready(isa);
+        Adder { isa, terms, ready, sum: T::sum(isa, &ready) }
     }
 
     /// Adds the terms of the next `N` vectors.
     #[inline(always)]
-    fn vectors<T: Terms, const N: usize>(&mut self, terms: &mut T, ready: &T::Ready<I>) {
-        self.sum = terms.add::<I, N>(self.isa, ready, self.sum);
+    fn vectors<const N: usize>(&mut self) {
+        self.terms.add::<I, N>(self.isa, &self.ready, &mut self.sum);
     }
 
-    /// Adds the terms of the next `VECTORS` vectors.
+    /// Adds the terms of the next flight.
     #[inline(always)]
-    pub(super) fn flight<T: Terms>(&mut self, terms: &mut T, ready: &T::Ready<I>) {
-        const { assert!(I::VECTORS == 1 || I::VECTORS == 8) };
-        if I::VECTORS == 8 {
-            self.vectors::<T, 8>(terms, ready);
+    pub(super) fn flight(&mut self) {
+        const { assert!(T::Lanes::<I>::VECTORS == 1 || T::Lanes::<I>::VECTORS == 8) };
+        if T::Lanes::<I>::VECTORS == 8 {
+            self.vectors::<8>();
         } else {
-            self.vectors::<T, 1>(terms, ready);
+            self.vectors::<1>();
         }
     }
 
     /// Adds the terms of the next `n` blocks, at most `LANES`.
     #[inline(always)]
-    pub(super) fn lanes<T: Terms>(&mut self, terms: &mut T, ready: &T::Ready<I>, n: usize) {
-        let last = terms.lanes(self.isa, ready, n);
-        self.sum = self.isa.xor(self.sum, self.isa.keep_lanes(last, n));
+    pub(super) fn lanes(&mut self, n: usize) {
+        self.terms.add_lanes(self.isa, &self.ready, &mut self.sum, n);
     }
 
     /// Adds the terms of the next `blocks` blocks.
     #[inline(always)]
-    pub(super) fn all<T: Terms>(&mut self, terms: &mut T, ready: &T::Ready<I>, blocks: usize) {
-        let vectors = blocks / I::LANES;
-        for _ in 0..vectors / I::VECTORS {
-            self.flight(terms, ready);
+    pub(super) fn all(&mut self, blocks: usize) {
+        let lanes = T::Lanes::<I>::LANES;
+        let vectors = blocks / lanes;
+        for _ in 0..blocks / Self::FLIGHT {
+            self.flight();
         }
-        if I::VECTORS == 8 {
+        if T::Lanes::<I>::VECTORS == 8 {
             if vectors & 4 != 0 {
-                self.vectors::<T, 4>(terms, ready);
+                self.vectors::<4>();
             }
             if vectors & 2 != 0 {
-                self.vectors::<T, 2>(terms, ready);
+                self.vectors::<2>();
             }
             if vectors & 1 != 0 {
-                self.vectors::<T, 1>(terms, ready);
+                self.vectors::<1>();
             }
         }
-        if !blocks.is_multiple_of(I::LANES) {
-            self.lanes(terms, ready, blocks % I::LANES);
+        if !blocks.is_multiple_of(lanes) {
+            self.lanes(blocks % lanes);
         }
-    }
-
-    /// Adds the terms of the next `left` numbered blocks, by groups where there are some.
-    #[inline(always)]
-    pub(super) fn numbered<T: Numbered>(
-        &mut self,
-        terms: &mut T,
-        ready: &T::Ready<I>,
-        mut left: usize,
-    ) {
-        // Only then is a number in a group the group's first xor its place.
-        const { assert!(I::LANES.is_power_of_two()) };
-        let group = 8 * I::LANES;
-        let head = (group - terms.number() as usize % group) % group;
-        if I::VECTORS == 8 && left >= head + group {
-            self.all(terms, ready, head);
-            left -= head;
-            let places = terms.places(self.isa, ready);
-            while left >= group {
-                self.sum = terms.add_group(self.isa, ready, &places, self.sum);
-                left -= group;
-            }
-        }
-        self.all(terms, ready, left);
     }
 
     /// Adds the xor to a sum.
     #[inline(always)]
-    pub(super) fn add_to(self, sum: &mut XorSum) {
-        let narrow = self.isa.narrow();
-        sum.0 = narrow.first_lane(narrow.xor(narrow.splat(&sum.0), self.isa.fold(self.sum)));
+    pub(super) fn add_to<B: CipherBlock>(self, sum: &mut XorSum<B>)
+    where
+        T::Lanes<I>: Lanes<Block = B>,
+    {
+        let narrow = T::on(self.isa).narrow();
+        let total = T::total(self.isa, &self.ready, self.sum);
+        sum.0 = narrow.first_lane(narrow.xor(narrow.splat(&sum.0), total));
+    }
+}
+
+impl<I: Isa, T: Numbered> Adder<I, T> {
+    /// Adds the terms of the next `left` numbered blocks, by groups where there are some.
+    #[inline(always)]
+    pub(super) fn numbered(&mut self, mut left: usize) {
+        let lanes = T::Lanes::<I>::LANES;
+        // Only then is a number in a group the group's first xor its place.
+        const { assert!(T::Lanes::<I>::LANES.is_power_of_two()) };
+        let group = 8 * lanes;
+        let head = (group - self.terms.number() as usize % group) % group;
+        if T::Lanes::<I>::VECTORS == 8 && left >= head + group {
+            self.all(head);
+            left -= head;
+            let places = self.terms.places(self.isa, &self.ready);
+            while left >= group {
+                self.terms.add_group(self.isa, &self.ready, &places, &mut self.sum);
+                left -= group;
+            }
+        }
+        self.all(left);
     }
 }
 
 /// How long a tag is: the first `bits` bits of a block.
 #[derive(Clone, Copy)]
-pub(super) struct Truncation {
+pub(super) struct Truncation<B> {
     bits: u16,
-    mask: Block,
+    mask: B,
 }
 
-impl Truncation {
+impl<B: CipherBlock> Truncation<B> {
     /// The whole block.
-    pub(super) const NONE: Truncation = Truncation { bits: 128, mask: [0xff; 16] };
+    pub(super) fn none() -> Self {
+        const { assert!(B::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
+        let bits = 8 * B::BYTES;
+        Truncation { bits: bits as u16, mask: B::first_ones(bits) }
+    }
 
     /// The first `bits` bits.
     pub(super) fn to(bits: usize) -> Result<Self, crate::Error> {
-        if !(1..=128).contains(&bits) {
-            return Err(crate::Error::TagBits { min: 1, max: 128, step: 1, found: bits });
+        let max = 8 * B::BYTES;
+        if !(1..=max).contains(&bits) {
+            return Err(crate::Error::TagBits { min: 1, max, step: 1, found: bits });
         }
-        let mask = (u128::MAX << (128 - bits)).to_be_bytes();
-        Ok(Truncation { bits: bits as u16, mask })
+        Ok(Truncation { bits: bits as u16, mask: B::first_ones(bits) })
     }
 
     pub(super) fn bits(&self) -> usize {
@@ -221,10 +259,12 @@ impl Truncation {
 
     /// The first bits of E_K(x) as a tag.
     #[inline(always)]
-    pub(super) fn seal<I: Isa, C: Cipher>(&self, isa: I, cipher: &C, x: &XorDigest) -> Tag {
-        let narrow = isa.narrow();
-        let full = narrow.first_lane(cipher.encrypt_one(narrow, narrow.splat(&x.0)));
-        let cut = u128::from_ne_bytes(full) & u128::from_ne_bytes(self.mask);
-        Tag::of_block(cut.to_ne_bytes(), self.bits)
+    pub(super) fn seal<I: Isa, C: Cipher<Block = B>>(
+        &self,
+        isa: I,
+        cipher: &C,
+        x: &XorDigest<B>,
+    ) -> Tag {
+        Tag::of_block(cipher.encrypt_one(isa, &x.0).and(&self.mask), self.bits)
     }
 }

@@ -6,8 +6,10 @@ use core::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{Inner, sequential};
-use crate::algo::{EliMac, LightMac, Pmac, Poly1305Aes, Umac, elimac as eli, lightmac as light};
-use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
+use crate::algo::{
+    EliMac, Field, LightMac, Pmac, Poly1305Aes, Umac, elimac as eli, lightmac as light,
+};
+use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock};
 use crate::error::Error;
 use crate::isa::Level;
 use crate::nonce::{check_length, fill_random};
@@ -61,7 +63,7 @@ const UNIVERSAL: Capabilities = Capabilities { bits: false, ..XOR };
 const SEQUENTIAL: Capabilities =
     Capabilities { parts: false, threads: false, batch: false, edits: false, bits: false };
 
-const fn pmac<C: Cipher + 'static>(name: &'static str) -> Row {
+const fn pmac<C: Cipher<Block: Field> + 'static>(name: &'static str) -> Row {
     Row {
         name,
         new_key: C::KEY_BYTES,
@@ -70,9 +72,9 @@ const fn pmac<C: Cipher + 'static>(name: &'static str) -> Row {
         min_nonce: 0,
         max_nonce: 0,
         min_tag: 1,
-        max_tag: 128,
+        max_tag: 8 * C::Block::BYTES,
         tag_step: 1,
-        block: 16,
+        block: C::Block::BYTES,
         limit_bits: u64::MAX,
         can: XOR,
         make: |key, tag_bits, level| {
@@ -83,19 +85,20 @@ const fn pmac<C: Cipher + 'static>(name: &'static str) -> Row {
 }
 
 /// A xor MAC with two keys of C.
-const fn two_keys<C: Cipher + 'static>(name: &'static str, make: Make) -> Row {
+const fn two_keys<C: Cipher<Block: Field> + 'static>(name: &'static str, make: Make) -> Row {
     let bytes = 2 * C::KEY_BYTES;
     Row { new_key: bytes, min_key: bytes, max_key: bytes, make, ..pmac::<C>(name) }
 }
 
-const fn lightmac<C: Cipher + 'static, const S: usize>(name: &'static str) -> Row {
+const fn lightmac<C: Cipher<Block: Field> + 'static, const S: usize>(name: &'static str) -> Row {
     let make: Make = |key, tag_bits, level| {
         let (k1, k2) = key.split_at(C::KEY_BYTES);
         let (k1, k2) = (C::from_slice(k1, level)?, C::from_slice(k2, level)?);
         let mac = LightMac::of_ciphers(k1, k2, S, level)?;
         Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
     };
-    let (block, limit_bits) = (16 - S / 8, light::limit_bits(S));
+    let n = C::Block::BYTES;
+    let (block, limit_bits) = (n - S / 8, light::limit_bits(8 * n, S));
     Row { block, limit_bits, ..two_keys::<C>(name, make) }
 }
 
@@ -103,7 +106,7 @@ const fn elimac(name: &'static str) -> Row {
     let make: Make = |key, tag_bits, level| {
         let wrong = Error::KeyLength { min: 32, max: 32, found: key.len() };
         let ([k1, k2], []) = key.as_chunks() else { return Err(wrong) };
-        let mac = EliMac::new(k1, k2, level);
+        let mac = EliMac::on(k1, k2, level);
         Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
     };
     Row { limit_bits: eli::LIMIT_BITS, ..two_keys::<Aes128>(name, make) }

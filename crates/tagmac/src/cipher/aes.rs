@@ -5,9 +5,8 @@
 
 use zeroize::Zeroize;
 
-use super::Cipher;
-use crate::error::Error;
-use crate::isa::{Block, Isa, Kernel, Level};
+use super::{Cipher, V};
+use crate::isa::{Block, Isa, Kernel, Lanes, Level};
 
 /// AES with `ROUNDS` rounds. Fewer rounds than the standard's are the first rounds' keys with a
 /// last round that has no MixColumns.
@@ -164,16 +163,24 @@ macro_rules! aes {
         impl Cipher for Aes<$rounds> {
             const NAME: &'static str = $name;
             const KEY_BYTES: usize = $key;
+            type Block = Block;
             type Key = [u8; $key];
+            type Lanes<I: Isa> = I;
             type Keys<'a, I: Isa> = Keys<'a, I, $rounds>;
+            type Sum<'a, I: Isa> = I::V;
 
             fn new(key: &[u8; $key], level: Level) -> Self {
                 Aes::expand(key, level)
             }
 
-            fn from_slice(key: &[u8], level: Level) -> Result<Self, Error> {
-                let wrong = Error::KeyLength { min: $key, max: $key, found: key.len() };
-                Ok(Self::new(key.try_into().map_err(|_| wrong)?, level))
+            #[inline(always)]
+            fn few(level: Level) -> usize {
+                level.few()
+            }
+
+            #[inline(always)]
+            fn lanes<I: Isa>(isa: I) -> I {
+                isa
             }
 
             #[inline(always)]
@@ -196,13 +203,45 @@ macro_rules! aes {
             }
 
             #[inline(always)]
-            fn add_whitened<I: Isa, const N: usize>(
+            fn sum<'a, I: Isa>(isa: I, _keys: &Self::Keys<'a, I>) -> I::V
+            where
+                Self: 'a,
+            {
+                isa.splat(&[0; 16])
+            }
+
+            #[inline(always)]
+            fn add_whitened<'a, I: Isa, const N: usize>(
                 isa: I,
-                keys: &Self::Keys<'_, I>,
-                sum: I::V,
+                keys: &Self::Keys<'a, I>,
+                sum: &mut I::V,
                 x: [I::V; N],
-            ) -> I::V {
-                keys.add_rounds(isa, sum, x)
+            ) where
+                Self: 'a,
+            {
+                *sum = keys.add_rounds(isa, *sum, x);
+            }
+
+            #[inline(always)]
+            fn add_whitened_lanes<'a, I: Isa>(
+                isa: I,
+                keys: &Self::Keys<'a, I>,
+                sum: &mut I::V,
+                x: I::V,
+                n: usize,
+            ) where
+                Self: 'a,
+            {
+                let [x] = keys.rounds(isa, [x]);
+                *sum = isa.xor(*sum, isa.keep_lanes(x, n));
+            }
+
+            #[inline(always)]
+            fn total<'a, I: Isa>(isa: I, _keys: &Self::Keys<'a, I>, sum: I::V) -> V<Self, I::Narrow>
+            where
+                Self: 'a,
+            {
+                isa.fold(sum)
             }
         }
     };

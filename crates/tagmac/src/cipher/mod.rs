@@ -1,4 +1,50 @@
-//! Block ciphers over lanes.
+//! Block ciphers over lanes, and how to bring one of your own.
+//!
+//! A mode such as [`Pmac`](crate::Pmac) works with every [`Cipher`]. The ciphers here are
+//! constant-time on every rung. Your own implements [`BlockCipher`], which asks for nothing but the
+//! encryption of blocks in memory:
+//!
+//! ```
+//! use tagmac::Pmac;
+//! use tagmac::cipher::BlockCipher;
+//!
+//! /// XTEA with 32 rounds (Needham and Wheeler, 1997).
+//! #[derive(Clone)]
+//! struct Xtea([u32; 4]);
+//!
+//! impl BlockCipher for Xtea {
+//!     const NAME: &'static str = "XTEA";
+//!     const KEY_BYTES: usize = 16;
+//!     type Block = [u8; 8];
+//!     type Key = [u8; 16];
+//!
+//!     fn new(key: &[u8; 16]) -> Self {
+//!         Xtea(std::array::from_fn(|i| u32::from_be_bytes(*key.as_chunks().0[i..].first().unwrap())))
+//!     }
+//!
+//!     fn encrypt(&self, blocks: &mut [[u8; 8]]) {
+//!         for block in blocks {
+//!             let x = u64::from_be_bytes(*block);
+//!             let (mut y, mut z, mut sum) = ((x >> 32) as u32, x as u32, 0u32);
+//!             let mix = |v: u32| (v << 4 ^ v >> 5).wrapping_add(v);
+//!             for _ in 0..32 {
+//!                 let key = sum.wrapping_add(self.0[(sum & 3) as usize]);
+//!                 y = y.wrapping_add(mix(z) ^ key);
+//!                 sum = sum.wrapping_add(0x9e37_79b9);
+//!                 let key = sum.wrapping_add(self.0[(sum >> 11 & 3) as usize]);
+//!                 z = z.wrapping_add(mix(y) ^ key);
+//!             }
+//!             *block = ((y as u64) << 32 | z as u64).to_be_bytes();
+//!         }
+//!     }
+//! }
+//!
+//! let mac = Pmac::<Xtea>::new(&[7; 16]);
+//! let tag = mac.tag(b"message")?;
+//! assert_eq!(tag.bits(), 64);
+//! assert!(mac.verify(b"message", &tag).is_ok());
+//! # Ok::<(), tagmac::Error>(())
+//! ```
 
 mod aes;
 
@@ -7,63 +53,228 @@ pub use aes::{Aes128, Aes192, Aes256};
 
 use zeroize::Zeroize;
 
+pub use crate::algo::Field;
 use crate::error::Error;
-use crate::isa::{Isa, Level};
+pub use crate::isa::CipherBlock;
+use crate::isa::{Isa, Lanes, Level, Single};
 
-/// A block cipher of 16-byte blocks, evaluated on vectors of blocks.
+/// A key of a block cipher: an array of bytes.
+pub trait CipherKey: AsRef<[u8]> + Zeroize + for<'a> TryFrom<&'a [u8]> {}
+
+impl<K: AsRef<[u8]> + Zeroize + for<'a> TryFrom<&'a [u8]>> CipherKey for K {}
+
+/// A block cipher under its key, evaluated on vectors of blocks.
 ///
-/// The first key is added outside: it goes into the mask that the mode adds anyway.
+/// The first key is added outside: it goes into the mask that the mode adds anyway. Implement
+/// [`BlockCipher`] for a cipher without such needs.
 pub trait Cipher: Clone + Send + Sync + Sized {
     /// The cipher's name, as in the names of MACs.
     const NAME: &'static str;
     /// Bytes of a key.
     const KEY_BYTES: usize;
+    /// A block, of n bits.
+    type Block: CipherBlock;
     /// A key. Its length is known, so nothing can fail.
-    type Key: AsRef<[u8]> + Zeroize;
+    type Key: CipherKey;
+    /// Vectors of blocks on a rung.
+    type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
     /// The key schedule on a rung.
-    type Keys<'a, I: Isa>: Copy;
+    type Keys<'a, I: Isa>: Copy
+    where
+        Self: 'a;
+    /// A xor of E_K of many blocks in the making.
+    type Sum<'a, I: Isa>
+    where
+        Self: 'a;
 
     /// Makes the key schedule.
     fn new(key: &Self::Key, level: Level) -> Self;
+
     /// Makes the key schedule of a key whose length is not known.
     ///
     /// # Errors
     ///
     /// [`Error::KeyLength`] unless it is [`KEY_BYTES`](Cipher::KEY_BYTES) long.
-    fn from_slice(key: &[u8], level: Level) -> Result<Self, Error>;
+    fn from_slice(key: &[u8], level: Level) -> Result<Self, Error> {
+        let (min, max, found) = (Self::KEY_BYTES, Self::KEY_BYTES, key.len());
+        let wrong = |_| Error::KeyLength { min, max, found };
+        let mut key = Self::Key::try_from(key).map_err(wrong)?;
+        let cipher = Self::new(&key, level);
+        key.zeroize();
+        Ok(cipher)
+    }
+
+    /// Messages of up to so many blocks cost less on the one-block rung.
+    #[inline(always)]
+    fn few(_level: Level) -> usize {
+        0
+    }
+
+    /// The vectors of a rung.
+    fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
     /// Prepares the key schedule: once per range, before the loop.
     fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I>;
     /// The mask with the first round key in it.
-    fn whiten<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, mask: I::V) -> I::V;
+    fn whiten<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, mask: V<Self, I>) -> V<Self, I>;
     /// E_K of each block of `x`, to which [`whiten`](Cipher::whiten)'s mask was added.
     fn encrypt_whitened<I: Isa, const N: usize>(
         isa: I,
         keys: &Self::Keys<'_, I>,
-        x: [I::V; N],
-    ) -> [I::V; N];
+        x: [V<Self, I>; N],
+    ) -> [V<Self, I>; N];
 
-    /// `sum` and E_K of each block of `x`, to which [`whiten`](Cipher::whiten)'s mask was added,
-    /// xored together.
-    #[inline(always)]
-    fn add_whitened<I: Isa, const N: usize>(
+    /// The xor of no blocks.
+    fn sum<'a, I: Isa>(isa: I, keys: &Self::Keys<'a, I>) -> Self::Sum<'a, I>
+    where
+        Self: 'a;
+    /// Xors E_K of each block of `x`, to which [`whiten`](Cipher::whiten)'s mask was added, into
+    /// the sum.
+    fn add_whitened<'a, I: Isa, const N: usize>(
         isa: I,
-        keys: &Self::Keys<'_, I>,
-        sum: I::V,
-        x: [I::V; N],
-    ) -> I::V {
-        let x = Self::encrypt_whitened(isa, keys, x);
-        x.into_iter().fold(
-            sum,
-            #[inline(always)]
-            |sum, x| isa.xor(sum, x),
-        )
+        keys: &Self::Keys<'a, I>,
+        sum: &mut Self::Sum<'a, I>,
+        x: [V<Self, I>; N],
+    ) where
+        Self: 'a;
+    /// As [`add_whitened`](Cipher::add_whitened), for the first `n` lanes of `x` alone.
+    fn add_whitened_lanes<'a, I: Isa>(
+        isa: I,
+        keys: &Self::Keys<'a, I>,
+        sum: &mut Self::Sum<'a, I>,
+        x: V<Self, I>,
+        n: usize,
+    ) where
+        Self: 'a;
+    /// The xor as one block.
+    fn total<'a, I: Isa>(
+        isa: I,
+        keys: &Self::Keys<'a, I>,
+        sum: Self::Sum<'a, I>,
+    ) -> V<Self, I::Narrow>
+    where
+        Self: 'a;
+
+    /// E_K of one block.
+    #[inline(always)]
+    fn encrypt_one<I: Isa>(&self, isa: I, block: &Self::Block) -> Self::Block {
+        let isa = isa.narrow();
+        let (lanes, keys) = (Self::lanes(isa), self.keys(isa));
+        let x = Self::whiten(isa, &keys, lanes.splat(block));
+        let [y] = Self::encrypt_whitened(isa, &keys, [x]);
+        lanes.first_lane(y)
+    }
+}
+
+/// A vector of a cipher's blocks on a rung.
+pub type V<C, I> = <<C as Cipher>::Lanes<I> as Lanes>::V;
+
+/// A block cipher under its key, as plain code on blocks in memory: the way to bring your own.
+///
+/// Every one is a [`Cipher`], so it works in all modes; see the [module](self) for an example.
+/// Calls come with up to eight blocks at once, and are compiled for each rung where
+/// `#[inline(always)]` lets them be.
+pub trait BlockCipher: Clone + Send + Sync {
+    /// The cipher's name, as in the names of MACs.
+    const NAME: &'static str;
+    /// Bytes of a key.
+    const KEY_BYTES: usize;
+    /// A block, of n bits: `[u8; 8]`, `[u8; 16]`.
+    type Block: CipherBlock;
+    /// A key: `[u8; KEY_BYTES]`.
+    type Key: CipherKey;
+
+    /// Makes the key schedule.
+    fn new(key: &Self::Key) -> Self;
+    /// Replaces each block by E_K of it.
+    fn encrypt(&self, blocks: &mut [Self::Block]);
+}
+
+impl<B: BlockCipher> Cipher for B {
+    const NAME: &'static str = <B as BlockCipher>::NAME;
+    const KEY_BYTES: usize = <B as BlockCipher>::KEY_BYTES;
+    type Block = <B as BlockCipher>::Block;
+    type Key = <B as BlockCipher>::Key;
+    type Lanes<I: Isa> = Single<<B as BlockCipher>::Block>;
+    type Keys<'a, I: Isa>
+        = &'a B
+    where
+        Self: 'a;
+    type Sum<'a, I: Isa>
+        = <B as BlockCipher>::Block
+    where
+        Self: 'a;
+
+    fn new(key: &<B as BlockCipher>::Key, _level: Level) -> Self {
+        <B as BlockCipher>::new(key)
     }
 
-    /// E_K of one block on the one-block rung.
     #[inline(always)]
-    fn encrypt_one<I: Isa>(&self, isa: I, x: I::V) -> I::V {
-        let keys = self.keys(isa);
-        let [y] = Self::encrypt_whitened(isa, &keys, [Self::whiten(isa, &keys, x)]);
-        y
+    fn lanes<I: Isa>(_isa: I) -> Single<<B as BlockCipher>::Block> {
+        Single::new()
+    }
+
+    #[inline(always)]
+    fn keys<I: Isa>(&self, _isa: I) -> &B {
+        self
+    }
+
+    #[inline(always)]
+    fn whiten<I: Isa>(_isa: I, _keys: &&B, mask: V<Self, I>) -> V<Self, I> {
+        mask
+    }
+
+    #[inline(always)]
+    fn encrypt_whitened<I: Isa, const N: usize>(
+        _isa: I,
+        keys: &&B,
+        mut x: [V<Self, I>; N],
+    ) -> [V<Self, I>; N] {
+        keys.encrypt(&mut x);
+        x
+    }
+
+    #[inline(always)]
+    fn sum<'a, I: Isa>(_isa: I, _keys: &&'a B) -> Self::Sum<'a, I>
+    where
+        Self: 'a,
+    {
+        CipherBlock::ZERO
+    }
+
+    #[inline(always)]
+    fn add_whitened<'a, I: Isa, const N: usize>(
+        isa: I,
+        keys: &&'a B,
+        sum: &mut Self::Sum<'a, I>,
+        x: [V<Self, I>; N],
+    ) where
+        Self: 'a,
+    {
+        for x in Self::encrypt_whitened(isa, keys, x) {
+            *sum = sum.xor(&x);
+        }
+    }
+
+    #[inline(always)]
+    fn add_whitened_lanes<'a, I: Isa>(
+        isa: I,
+        keys: &&'a B,
+        sum: &mut Self::Sum<'a, I>,
+        x: V<Self, I>,
+        n: usize,
+    ) where
+        Self: 'a,
+    {
+        if n > 0 {
+            Self::add_whitened(isa, keys, sum, [x]);
+        }
+    }
+
+    #[inline(always)]
+    fn total<'a, I: Isa>(_isa: I, _keys: &&'a B, sum: Self::Sum<'a, I>) -> V<Self, I::Narrow>
+    where
+        Self: 'a,
+    {
+        sum
     }
 }

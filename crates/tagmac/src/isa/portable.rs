@@ -32,7 +32,7 @@ mod planes;
 mod sbox;
 mod words;
 
-use super::{Block, Isa, ZERO, zeros_before};
+use super::{Block, Isa, Lanes, ZERO, front, zeros_before};
 use narrow::Nibbles;
 use planes::{LANES, ONES, Planes, fill, fold, last_round, masked, round, slice, unslice, xor};
 use words::PortableWords;
@@ -93,37 +93,19 @@ fn encode(first: u64, form: &Form) -> Planes {
     v
 }
 
-impl Isa for Portable {
-    const NAME: &'static str = "portable";
+impl Lanes for Portable {
+    type Block = Block;
     const LANES: usize = LANES;
     const VECTORS: usize = 1;
-    const FEW: usize = 6;
     type V = Planes;
     type Counter = u64;
     type Form = Form;
     type Spread = usize;
-    type Keys<'a, const R: usize> = [Planes; R];
-    type Words = PortableWords;
     type Narrow = PortableNarrow;
-
-    #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        // Apart, so that the caller, who may take another rung, needs no stack for planes.
-        #[inline(never)]
-        fn apart<R>(f: impl FnOnce() -> R) -> R {
-            f()
-        }
-        apart(f)
-    }
 
     #[inline(always)]
     fn narrow(self) -> PortableNarrow {
         PortableNarrow(())
-    }
-
-    #[inline(always)]
-    fn words(self) -> PortableWords {
-        PortableWords
     }
 
     #[inline(always)]
@@ -144,12 +126,6 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    fn store_lanes(self, a: Planes, p: &mut [u8]) {
-        let bytes = p.len().min(16 * LANES) / 16 * 16;
-        p[..bytes].copy_from_slice(&unslice(a)[..bytes]);
-    }
-
-    #[inline(always)]
     fn keep_lanes(self, a: Planes, n: usize) -> Planes {
         masked(a, ONES * ((1 << n) - 1))
     }
@@ -157,20 +133,6 @@ impl Isa for Portable {
     #[inline(always)]
     fn last_lane(self, b: &Block) -> Planes {
         masked(fill(b), ONES << (LANES - 1))
-    }
-
-    #[inline(always)]
-    fn keys<const R: usize>(self, keys: &[Block; R]) -> [Planes; R] {
-        let mut planes = [[[0; 4]; 8]; R];
-        for (planes, key) in planes.iter_mut().zip(keys) {
-            *planes = fill(key);
-        }
-        planes
-    }
-
-    #[inline(always)]
-    fn key<const R: usize>(self, keys: &[Planes; R], r: usize) -> Planes {
-        keys[r]
     }
 
     #[inline(always)]
@@ -192,18 +154,6 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    fn aes(self, mut a: Planes, k: Planes) -> Planes {
-        round(&mut a, &k);
-        a
-    }
-
-    #[inline(always)]
-    fn aes_last(self, mut a: Planes, k: Planes) -> Planes {
-        last_round(&mut a, &k);
-        a
-    }
-
-    #[inline(always)]
     fn counter(self, first: u64) -> u64 {
         first
     }
@@ -214,12 +164,8 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    fn form(self, form: &Block) -> Form {
-        let mut lowest = [0; 4];
-        for (i, byte) in form.iter().enumerate() {
-            lowest[i % 4] |= ((*byte == 0) as u64) << (16 * (i / 4));
-        }
-        Form { form: *form, lowest }
+    fn front(self, bytes: usize) -> Self::Form {
+        self.form(&front(bytes))
     }
 
     #[inline(always)]
@@ -248,6 +194,70 @@ impl Isa for Portable {
             *block = zeros_before(piece);
         }
         slice(&blocks)
+    }
+}
+
+impl Isa for Portable {
+    const NAME: &'static str = "portable";
+    const FEW: usize = 6;
+    type Keys<'a, const R: usize> = [Planes; R];
+    type Words = PortableWords;
+    type One = PortableNarrow;
+
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        // Apart, so that the caller, who may take another rung, needs no stack for planes.
+        #[inline(never)]
+        fn apart<R>(f: impl FnOnce() -> R) -> R {
+            f()
+        }
+        apart(f)
+    }
+
+    #[inline(always)]
+    fn words(self) -> PortableWords {
+        PortableWords
+    }
+
+    #[inline(always)]
+    fn store_lanes(self, a: Planes, p: &mut [u8]) {
+        let bytes = p.len().min(16 * LANES) / 16 * 16;
+        p[..bytes].copy_from_slice(&unslice(a)[..bytes]);
+    }
+
+    #[inline(always)]
+    fn keys<const R: usize>(self, keys: &[Block; R]) -> [Planes; R] {
+        let mut planes = [[[0; 4]; 8]; R];
+        for (planes, key) in planes.iter_mut().zip(keys) {
+            *planes = fill(key);
+        }
+        planes
+    }
+
+    #[inline(always)]
+    fn key<const R: usize>(self, keys: &[Planes; R], r: usize) -> Planes {
+        keys[r]
+    }
+
+    #[inline(always)]
+    fn aes(self, mut a: Planes, k: Planes) -> Planes {
+        round(&mut a, &k);
+        a
+    }
+
+    #[inline(always)]
+    fn aes_last(self, mut a: Planes, k: Planes) -> Planes {
+        last_round(&mut a, &k);
+        a
+    }
+
+    #[inline(always)]
+    fn form(self, form: &Block) -> Form {
+        let mut lowest = [0; 4];
+        for (i, byte) in form.iter().enumerate() {
+            lowest[i % 4] |= ((*byte == 0) as u64) << (16 * (i / 4));
+        }
+        Form { form: *form, lowest }
     }
 }
 

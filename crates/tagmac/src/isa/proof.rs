@@ -2,7 +2,7 @@
 //! FIPS-197 (appendix C.1), each lane operation against its definition on bytes, and each operation
 //! on words against its definition on plain words.
 
-use super::{Block, Isa, Words, ZERO};
+use super::{Block, Isa, Lanes, Words, ZERO};
 
 /// Rounds 1 and 10 of FIPS-197, appendix C.1: state, round key, next state.
 const ROUND: [Block; 3] = [

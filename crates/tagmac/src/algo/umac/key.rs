@@ -44,16 +44,14 @@ struct Derive<'a, C> {
     out: &'a mut [u8],
 }
 
-impl<C: Cipher> Kernel for Derive<'_, C> {
+impl<C: Cipher<Block = Block>> Kernel for Derive<'_, C> {
     type Out = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let isa = isa.narrow();
         for (i, out) in self.out.chunks_mut(16).enumerate() {
             let input = (self.usage as u128) << 64 | (i as u128 + 1);
-            let block = self.cipher.encrypt_one(isa, isa.splat(&input.to_be_bytes()));
-            let mut block: Block = isa.first_lane(block);
+            let mut block = self.cipher.encrypt_one(isa, &input.to_be_bytes());
             out.copy_from_slice(&block[..out.len()]);
             block.zeroize();
         }
@@ -61,7 +59,7 @@ impl<C: Cipher> Kernel for Derive<'_, C> {
 }
 
 /// The cipher of the pads, under a key of its own.
-pub(super) fn pad_cipher<C: Cipher>(cipher: &C, level: Level) -> C {
+pub(super) fn pad_cipher<C: Cipher<Block = Block>>(cipher: &C, level: Level) -> C {
     let mut key = [0; 32];
     let bytes = &mut key[..C::KEY_BYTES];
     level.run(Derive { cipher, usage: Use::Pad, out: bytes });
@@ -72,7 +70,11 @@ pub(super) fn pad_cipher<C: Cipher>(cipher: &C, level: Level) -> C {
 
 impl HashKey {
     /// The keys of `streams` streams; zeros for the others.
-    pub(super) fn derive<C: Cipher>(cipher: &C, level: Level, streams: usize) -> HashKey {
+    pub(super) fn derive<C: Cipher<Block = Block>>(
+        cipher: &C,
+        level: Level,
+        streams: usize,
+    ) -> HashKey {
         let mut key = HashKey {
             nh: NhKey::ZERO,
             poly64: [PolyKey::new(0); STREAMS],

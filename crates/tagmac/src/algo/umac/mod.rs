@@ -275,7 +275,7 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
 /// [`NonceSequence`](crate::NonceSequence). The RFC's vectors are for AES-128 alone; it allows
 /// AES-192 and AES-256 as well.
 #[derive(Clone)]
-pub struct Umac<C: Cipher, const T: usize> {
+pub struct Umac<C: Cipher<Block = Block>, const T: usize> {
     hash: UmacHash<T>,
     /// Under the key of the pads.
     cipher: C,
@@ -303,7 +303,7 @@ pub type Umac128 = Umac<Aes128, 4>;
 
 silent!(Umac32, Umac64, Umac96, Umac128);
 
-impl<C: Cipher, const T: usize> Umac<C, T> {
+impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
     /// Bits of a tag.
     const TAG_BITS: u16 = {
         assert!(T >= 1 && T <= STREAMS, "UMAC has one to four streams");
@@ -336,7 +336,7 @@ pub enum Grade {
     Bits120,
 }
 
-impl<C: Cipher> Umac<C, 4> {
+impl<C: Cipher<Block = Block>> Umac<C, 4> {
     /// Checks the first 4, 8, 12 or 16 bytes of a tag in constant time, at a quarter, half, three
     /// quarters or all of the cost: graded verification (section 9 of the paper). A receiver with
     /// little time, or with many copies to check, can be less sure at once and check the rest
@@ -382,7 +382,7 @@ struct Prefix<'a, C, const T: usize> {
     cipher: &'a C,
 }
 
-impl<C: Cipher, const T: usize> Prefix<'_, C, T> {
+impl<C: Cipher<Block = Block>, const T: usize> Prefix<'_, C, T> {
     fn verify(&self, nonce: &UmacNonce, message: Bits<'_>, tag: &Tag) -> Result<(), Mismatch> {
         if tag.bits() != 128 {
             return Err(Mismatch);
@@ -395,7 +395,7 @@ impl<C: Cipher, const T: usize> Prefix<'_, C, T> {
 /// The tag of a digest. A block of the cipher has `pads` pads of the tag's length; the nonce's low
 /// bits say which one.
 #[inline(always)]
-fn sealed<I: Isa, C: Cipher, const T: usize>(
+fn sealed<I: Isa, C: Cipher<Block = Block>, const T: usize>(
     isa: I,
     cipher: &C,
     pads: u8,
@@ -411,10 +411,7 @@ fn sealed<I: Isa, C: Cipher, const T: usize>(
     let input = (nonce_block & !low).to_le_bytes();
     let output = match pad.last {
         Some((last, output)) if last == input => output,
-        _ => {
-            let isa = isa.narrow();
-            isa.first_lane(cipher.encrypt_one(isa, isa.splat(&input)))
-        }
+        _ => cipher.encrypt_one(isa, &input),
     };
     pad.last = Some((input, output));
     let mut tag = u128::from_le_bytes(output) >> (32 * T as u32 * place);
@@ -425,7 +422,7 @@ fn sealed<I: Isa, C: Cipher, const T: usize>(
     Tag::of_block(tag.to_le_bytes(), 32 * T as u16)
 }
 
-impl<C: Cipher, const T: usize> Mac for Umac<C, T> {
+impl<C: Cipher<Block = Block>, const T: usize> Mac for Umac<C, T> {
     type Hash = UmacHash<T>;
     type Nonce = UmacNonce;
     type Pad = UmacPad;
@@ -452,7 +449,7 @@ impl<C: Cipher, const T: usize> Mac for Umac<C, T> {
     }
 }
 
-impl<'a, C: Cipher, const T: usize> Mac for Prefix<'a, C, T> {
+impl<'a, C: Cipher<Block = Block>, const T: usize> Mac for Prefix<'a, C, T> {
     type Hash = UmacHash<T, &'a HashKey>;
     type Nonce = UmacNonce;
     type Pad = UmacPad;

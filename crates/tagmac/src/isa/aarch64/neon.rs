@@ -8,7 +8,7 @@ use core::arch::aarch64::*;
 
 use super::words::NeonWords;
 use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, first_block, zeros_before};
+use crate::isa::{Block, Isa, Lanes, first_block, front, zeros_before};
 
 rung!(
     is_aarch64_feature_detected;
@@ -23,32 +23,19 @@ pub struct Spread {
     mask: uint8x16_t,
 }
 
-impl Isa for Neon {
-    const NAME: &'static str = "neon";
+impl Lanes for Neon {
+    type Block = Block;
     const LANES: usize = 1;
     const VECTORS: usize = 8;
-    const FEW: usize = 0;
     type V = uint8x16_t;
     type Counter = uint64x2_t;
     type Form = uint8x16_t;
     type Spread = Spread;
-    type Keys<'a, const R: usize> = &'a [Block; R];
-    type Words = NeonWords;
     type Narrow = Neon;
-
-    #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter(f)
-    }
 
     #[inline(always)]
     fn narrow(self) -> Neon {
         self
-    }
-
-    #[inline(always)]
-    fn words(self) -> NeonWords {
-        NeonWords(self)
     }
 
     #[inline(always)]
@@ -68,13 +55,6 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn store_lanes(self, a: uint8x16_t, p: &mut [u8]) {
-        if let Some(p) = p.first_chunk_mut() {
-            *p = self.first_lane(a);
-        }
-    }
-
-    #[inline(always)]
     fn keep_lanes(self, a: uint8x16_t, n: usize) -> uint8x16_t {
         if n == 0 { self.splat(&[0; 16]) } else { a }
     }
@@ -82,16 +62,6 @@ impl Isa for Neon {
     #[inline(always)]
     fn last_lane(self, b: &Block) -> uint8x16_t {
         self.splat(b)
-    }
-
-    #[inline(always)]
-    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
-        keys
-    }
-
-    #[inline(always)]
-    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> uint8x16_t {
-        self.splat(&keys[r])
     }
 
     #[inline(always)]
@@ -113,24 +83,6 @@ impl Isa for Neon {
         unsafe { veorq_u8(a, b) }
     }
 
-    // AESE adds its key first. With a zero key there and the xor after, the compiler moves each
-    // xor into the next round's AESE, so that a round is AESE and AESMC, which CPUs fuse.
-    #[inline(always)]
-    fn aes(self, a: uint8x16_t, k: uint8x16_t) -> uint8x16_t {
-        let zero = self.splat(&[0; 16]);
-        // SAFETY: `self` is proof of aes.
-        let mixed = unsafe { vaesmcq_u8(vaeseq_u8(a, zero)) };
-        self.xor(mixed, k)
-    }
-
-    #[inline(always)]
-    fn aes_last(self, a: uint8x16_t, k: uint8x16_t) -> uint8x16_t {
-        let zero = self.splat(&[0; 16]);
-        // SAFETY: `self` is proof of aes.
-        let last = unsafe { vaeseq_u8(a, zero) };
-        self.xor(last, k)
-    }
-
     #[inline(always)]
     fn counter(self, first: u64) -> uint64x2_t {
         // SAFETY: `self` is proof of neon.
@@ -144,8 +96,8 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn form(self, form: &Block) -> uint8x16_t {
-        self.splat(form)
+    fn front(self, bytes: usize) -> Self::Form {
+        self.form(&front(bytes))
     }
 
     #[inline(always)]
@@ -182,5 +134,63 @@ impl Isa for Neon {
     fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> uint8x16_t {
         let piece = &data[at..at + n * spread.step];
         self.splat(&if n == 0 { [0; 16] } else { zeros_before(piece) })
+    }
+}
+
+impl Isa for Neon {
+    const NAME: &'static str = "neon";
+    const FEW: usize = 0;
+    type Keys<'a, const R: usize> = &'a [Block; R];
+    type Words = NeonWords;
+    type One = Neon;
+
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter(f)
+    }
+
+    #[inline(always)]
+    fn words(self) -> NeonWords {
+        NeonWords(self)
+    }
+
+    #[inline(always)]
+    fn store_lanes(self, a: uint8x16_t, p: &mut [u8]) {
+        if let Some(p) = p.first_chunk_mut() {
+            *p = self.first_lane(a);
+        }
+    }
+
+    #[inline(always)]
+    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
+        keys
+    }
+
+    #[inline(always)]
+    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> uint8x16_t {
+        self.splat(&keys[r])
+    }
+
+    // AESE adds its key first. With a zero key there and the xor after, the compiler moves each
+    // xor into the next round's AESE, so that a round is AESE and AESMC, which CPUs fuse.
+    #[inline(always)]
+    fn aes(self, a: uint8x16_t, k: uint8x16_t) -> uint8x16_t {
+        let zero = self.splat(&[0; 16]);
+        // SAFETY: `self` is proof of aes.
+        let mixed = unsafe { vaesmcq_u8(vaeseq_u8(a, zero)) };
+        self.xor(mixed, k)
+    }
+
+    #[inline(always)]
+    fn aes_last(self, a: uint8x16_t, k: uint8x16_t) -> uint8x16_t {
+        let zero = self.splat(&[0; 16]);
+        // SAFETY: `self` is proof of aes.
+        let last = unsafe { vaeseq_u8(a, zero) };
+        self.xor(last, k)
+    }
+
+    #[inline(always)]
+    fn form(self, form: &Block) -> uint8x16_t {
+        self.splat(form)
     }
 }

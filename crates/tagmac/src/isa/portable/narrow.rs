@@ -12,7 +12,7 @@ use super::planes::{columns, from_columns};
 use super::sbox::sub_bytes;
 use super::words::PortableWords;
 use super::{PortableNarrow, written};
-use crate::isa::{Block, Isa, zero_filled, zeros_before};
+use crate::isa::{Block, Isa, Lanes, front, zero_filled, zeros_before};
 
 /// A block, with four planes in each word.
 pub(super) type Nibbles = [u64; 2];
@@ -78,33 +78,20 @@ fn mix_columns([l, h]: Nibbles) -> Nibbles {
     [twice_l ^ next_l ^ t_l.rotate_right(32), twice_h ^ next_h ^ t_h.rotate_right(32)]
 }
 
-impl Isa for PortableNarrow {
-    const NAME: &'static str = "portable";
+impl Lanes for PortableNarrow {
+    type Block = Block;
     const LANES: usize = 1;
     // The gates of one block wait for each other; those of the next fill the time.
     const VECTORS: usize = 8;
-    const FEW: usize = 0;
     type V = Nibbles;
     type Counter = u64;
     type Form = Block;
     type Spread = usize;
-    type Keys<'a, const R: usize> = &'a [Block; R];
-    type Words = PortableWords;
     type Narrow = Self;
-
-    #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        f()
-    }
 
     #[inline(always)]
     fn narrow(self) -> Self {
         self
-    }
-
-    #[inline(always)]
-    fn words(self) -> PortableWords {
-        PortableWords
     }
 
     #[inline(always)]
@@ -123,13 +110,6 @@ impl Isa for PortableNarrow {
     }
 
     #[inline(always)]
-    fn store_lanes(self, a: Nibbles, p: &mut [u8]) {
-        if let Some(p) = p.first_chunk_mut() {
-            *p = unpack(a);
-        }
-    }
-
-    #[inline(always)]
     fn keep_lanes(self, a: Nibbles, n: usize) -> Nibbles {
         if n == 0 { [0; 2] } else { a }
     }
@@ -137,16 +117,6 @@ impl Isa for PortableNarrow {
     #[inline(always)]
     fn last_lane(self, b: &Block) -> Nibbles {
         pack(b)
-    }
-
-    #[inline(always)]
-    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
-        keys
-    }
-
-    #[inline(always)]
-    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Nibbles {
-        pack(&keys[r])
     }
 
     #[inline(always)]
@@ -165,16 +135,6 @@ impl Isa for PortableNarrow {
     }
 
     #[inline(always)]
-    fn aes(self, a: Nibbles, k: Nibbles) -> Nibbles {
-        self.xor(mix_columns(sub_shift(a)), k)
-    }
-
-    #[inline(always)]
-    fn aes_last(self, a: Nibbles, k: Nibbles) -> Nibbles {
-        self.xor(sub_shift(a), k)
-    }
-
-    #[inline(always)]
     fn counter(self, first: u64) -> u64 {
         first
     }
@@ -185,8 +145,8 @@ impl Isa for PortableNarrow {
     }
 
     #[inline(always)]
-    fn form(self, form: &Block) -> Block {
-        *form
+    fn front(self, bytes: usize) -> Self::Form {
+        self.form(&front(bytes))
     }
 
     #[inline(always)]
@@ -210,5 +170,55 @@ impl Isa for PortableNarrow {
     #[inline(always)]
     fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Nibbles {
         if n == 0 { [0; 2] } else { pack(&zeros_before(&data[at..at + step])) }
+    }
+}
+
+impl Isa for PortableNarrow {
+    const NAME: &'static str = "portable";
+    const FEW: usize = 0;
+    type Keys<'a, const R: usize> = &'a [Block; R];
+    type Words = PortableWords;
+    type One = Self;
+
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
+    #[inline(always)]
+    fn words(self) -> PortableWords {
+        PortableWords
+    }
+
+    #[inline(always)]
+    fn store_lanes(self, a: Nibbles, p: &mut [u8]) {
+        if let Some(p) = p.first_chunk_mut() {
+            *p = unpack(a);
+        }
+    }
+
+    #[inline(always)]
+    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
+        keys
+    }
+
+    #[inline(always)]
+    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Nibbles {
+        pack(&keys[r])
+    }
+
+    #[inline(always)]
+    fn aes(self, a: Nibbles, k: Nibbles) -> Nibbles {
+        self.xor(mix_columns(sub_shift(a)), k)
+    }
+
+    #[inline(always)]
+    fn aes_last(self, a: Nibbles, k: Nibbles) -> Nibbles {
+        self.xor(sub_shift(a), k)
+    }
+
+    #[inline(always)]
+    fn form(self, form: &Block) -> Block {
+        *form
     }
 }

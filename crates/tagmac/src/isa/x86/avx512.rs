@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use super::Avx2;
 use super::words::Words512;
 use crate::isa::rung::rung;
-use crate::isa::{Block, Isa};
+use crate::isa::{Block, Isa, Lanes, front};
 
 rung!(
     is_x86_feature_detected;
@@ -55,32 +55,19 @@ impl Avx512 {
     }
 }
 
-impl Isa for Avx512 {
-    const NAME: &'static str = "avx512";
+impl Lanes for Avx512 {
+    type Block = Block;
     const LANES: usize = 4;
     const VECTORS: usize = 8;
-    const FEW: usize = 8;
     type V = __m512i;
     type Counter = __m512i;
     type Form = __m512i;
     type Spread = Spread;
-    type Keys<'a, const R: usize> = &'a [Block; R];
-    type Words = Words512;
     type Narrow = Avx2;
-
-    #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter(f)
-    }
 
     #[inline(always)]
     fn narrow(self) -> Avx2 {
         self.into()
-    }
-
-    #[inline(always)]
-    fn words(self) -> Words512 {
-        Words512(self)
     }
 
     #[inline(always)]
@@ -102,13 +89,6 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn store_lanes(self, a: __m512i, p: &mut [u8]) {
-        let bytes = p.len().min(64) / 16 * 16;
-        // SAFETY: the mask keeps the write inside `p`; `self` is proof of avx512bw.
-        unsafe { _mm512_mask_storeu_epi8(p.as_mut_ptr().cast(), ones(bytes), a) };
-    }
-
-    #[inline(always)]
     fn keep_lanes(self, a: __m512i, n: usize) -> __m512i {
         // SAFETY: `self` is proof of avx512f.
         unsafe { _mm512_maskz_mov_epi64(ones(2 * n) as __mmask8, a) }
@@ -118,16 +98,6 @@ impl Isa for Avx512 {
     fn last_lane(self, b: &Block) -> __m512i {
         // SAFETY: `self` is proof of avx512f.
         unsafe { _mm512_maskz_broadcast_i32x4(0xf000, self.narrow().splat(b)) }
-    }
-
-    #[inline(always)]
-    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
-        keys
-    }
-
-    #[inline(always)]
-    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Self::V {
-        self.splat(&keys[r])
     }
 
     #[inline(always)]
@@ -159,18 +129,6 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn aes(self, a: __m512i, k: __m512i) -> __m512i {
-        // SAFETY: `self` is proof of vaes and avx512f.
-        unsafe { _mm512_aesenc_epi128(a, k) }
-    }
-
-    #[inline(always)]
-    fn aes_last(self, a: __m512i, k: __m512i) -> __m512i {
-        // SAFETY: `self` is proof of vaes and avx512f.
-        unsafe { _mm512_aesenclast_epi128(a, k) }
-    }
-
-    #[inline(always)]
     fn counter(self, first: u64) -> __m512i {
         // SAFETY: `self` is proof of avx512f.
         unsafe {
@@ -186,8 +144,8 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn form(self, form: &Block) -> __m512i {
-        self.splat(form)
+    fn front(self, bytes: usize) -> Self::Form {
+        self.form(&front(bytes))
     }
 
     #[inline(always)]
@@ -223,5 +181,57 @@ impl Isa for Avx512 {
         let pieces = self.load_bytes(&data[at..at + n * spread.step]);
         // SAFETY: `self` is proof of avx512vbmi.
         unsafe { _mm512_maskz_permutexvar_epi8(spread.message, spread.index, pieces) }
+    }
+}
+
+impl Isa for Avx512 {
+    const NAME: &'static str = "avx512";
+    const FEW: usize = 8;
+    type Keys<'a, const R: usize> = &'a [Block; R];
+    type Words = Words512;
+    type One = Avx2;
+
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter(f)
+    }
+
+    #[inline(always)]
+    fn words(self) -> Words512 {
+        Words512(self)
+    }
+
+    #[inline(always)]
+    fn store_lanes(self, a: __m512i, p: &mut [u8]) {
+        let bytes = p.len().min(64) / 16 * 16;
+        // SAFETY: the mask keeps the write inside `p`; `self` is proof of avx512bw.
+        unsafe { _mm512_mask_storeu_epi8(p.as_mut_ptr().cast(), ones(bytes), a) };
+    }
+
+    #[inline(always)]
+    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
+        keys
+    }
+
+    #[inline(always)]
+    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Self::V {
+        self.splat(&keys[r])
+    }
+
+    #[inline(always)]
+    fn aes(self, a: __m512i, k: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of vaes and avx512f.
+        unsafe { _mm512_aesenc_epi128(a, k) }
+    }
+
+    #[inline(always)]
+    fn aes_last(self, a: __m512i, k: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of vaes and avx512f.
+        unsafe { _mm512_aesenclast_epi128(a, k) }
+    }
+
+    #[inline(always)]
+    fn form(self, form: &Block) -> __m512i {
+        self.splat(form)
     }
 }

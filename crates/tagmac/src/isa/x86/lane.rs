@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 use super::words::{Words128, Words256, mul32_128};
 use super::{Avx512, Vaes};
 use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, Words, first_block, zeros_before};
+use crate::isa::{Block, Isa, Lanes, Words, first_block, front, zeros_before};
 
 rung!(
     is_x86_feature_detected;
@@ -111,32 +111,19 @@ pub struct Spread {
     mask: __m128i,
 }
 
-impl<L: Lane> Isa for L {
-    const NAME: &'static str = <L as Lane>::NAME;
+impl<L: Lane> Lanes for L {
+    type Block = Block;
     const LANES: usize = 1;
     const VECTORS: usize = 8;
-    const FEW: usize = 0;
     type V = __m128i;
     type Counter = __m128i;
     type Form = __m128i;
     type Spread = Spread;
-    type Keys<'a, const R: usize> = &'a [Block; R];
-    type Words = <L as Lane>::Words;
     type Narrow = L;
-
-    #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter(f)
-    }
 
     #[inline(always)]
     fn narrow(self) -> L {
         self
-    }
-
-    #[inline(always)]
-    fn words(self) -> <L as Lane>::Words {
-        Lane::words(self)
     }
 
     #[inline(always)]
@@ -156,13 +143,6 @@ impl<L: Lane> Isa for L {
     }
 
     #[inline(always)]
-    fn store_lanes(self, a: __m128i, p: &mut [u8]) {
-        if let Some(p) = p.first_chunk_mut() {
-            *p = self.first_lane(a);
-        }
-    }
-
-    #[inline(always)]
     fn keep_lanes(self, a: __m128i, n: usize) -> __m128i {
         if n == 0 { self.splat(&[0; 16]) } else { a }
     }
@@ -170,16 +150,6 @@ impl<L: Lane> Isa for L {
     #[inline(always)]
     fn last_lane(self, b: &Block) -> __m128i {
         self.splat(b)
-    }
-
-    #[inline(always)]
-    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
-        keys
-    }
-
-    #[inline(always)]
-    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Self::V {
-        self.splat(&keys[r])
     }
 
     #[inline(always)]
@@ -202,18 +172,6 @@ impl<L: Lane> Isa for L {
     }
 
     #[inline(always)]
-    fn aes(self, a: __m128i, k: __m128i) -> __m128i {
-        // SAFETY: a `Lane` is proof of aes.
-        unsafe { _mm_aesenc_si128(a, k) }
-    }
-
-    #[inline(always)]
-    fn aes_last(self, a: __m128i, k: __m128i) -> __m128i {
-        // SAFETY: a `Lane` is proof of aes.
-        unsafe { _mm_aesenclast_si128(a, k) }
-    }
-
-    #[inline(always)]
     fn counter(self, first: u64) -> __m128i {
         // SAFETY: SSE2 is part of x86-64.
         unsafe { _mm_cvtsi64_si128(first as i64) }
@@ -226,8 +184,8 @@ impl<L: Lane> Isa for L {
     }
 
     #[inline(always)]
-    fn form(self, form: &Block) -> __m128i {
-        self.splat(form)
+    fn front(self, bytes: usize) -> Self::Form {
+        self.form(&front(bytes))
     }
 
     #[inline(always)]
@@ -258,5 +216,57 @@ impl<L: Lane> Isa for L {
     fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m128i {
         let piece = &data[at..at + n * spread.step];
         self.splat(&if n == 0 { [0; 16] } else { zeros_before(piece) })
+    }
+}
+
+impl<L: Lane> Isa for L {
+    const NAME: &'static str = <L as Lane>::NAME;
+    const FEW: usize = 0;
+    type Keys<'a, const R: usize> = &'a [Block; R];
+    type Words = <L as Lane>::Words;
+    type One = L;
+
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter(f)
+    }
+
+    #[inline(always)]
+    fn words(self) -> <L as Lane>::Words {
+        Lane::words(self)
+    }
+
+    #[inline(always)]
+    fn store_lanes(self, a: __m128i, p: &mut [u8]) {
+        if let Some(p) = p.first_chunk_mut() {
+            *p = self.first_lane(a);
+        }
+    }
+
+    #[inline(always)]
+    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
+        keys
+    }
+
+    #[inline(always)]
+    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Self::V {
+        self.splat(&keys[r])
+    }
+
+    #[inline(always)]
+    fn aes(self, a: __m128i, k: __m128i) -> __m128i {
+        // SAFETY: a `Lane` is proof of aes.
+        unsafe { _mm_aesenc_si128(a, k) }
+    }
+
+    #[inline(always)]
+    fn aes_last(self, a: __m128i, k: __m128i) -> __m128i {
+        // SAFETY: a `Lane` is proof of aes.
+        unsafe { _mm_aesenclast_si128(a, k) }
+    }
+
+    #[inline(always)]
+    fn form(self, form: &Block) -> __m128i {
+        self.splat(form)
     }
 }

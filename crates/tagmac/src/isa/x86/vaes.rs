@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use super::Avx2;
 use super::words::Words256;
 use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, first_block, zeros_before};
+use crate::isa::{Block, Isa, Lanes, first_block, front, zeros_before};
 
 rung!(
     is_x86_feature_detected;
@@ -29,32 +29,19 @@ impl Vaes {
     }
 }
 
-impl Isa for Vaes {
-    const NAME: &'static str = "vaes";
+impl Lanes for Vaes {
+    type Block = Block;
     const LANES: usize = 2;
     const VECTORS: usize = 8;
-    const FEW: usize = 8;
     type V = __m256i;
     type Counter = __m256i;
     type Form = __m256i;
     type Spread = Spread;
-    type Keys<'a, const R: usize> = &'a [Block; R];
-    type Words = Words256;
     type Narrow = Avx2;
-
-    #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter(f)
-    }
 
     #[inline(always)]
     fn narrow(self) -> Avx2 {
         self.into()
-    }
-
-    #[inline(always)]
-    fn words(self) -> Words256 {
-        Words256(self.into())
     }
 
     #[inline(always)]
@@ -80,15 +67,6 @@ impl Isa for Vaes {
     }
 
     #[inline(always)]
-    fn store_lanes(self, a: __m256i, p: &mut [u8]) {
-        let mut both = [0; 32];
-        // SAFETY: writes the 32 bytes of an array; `self` is proof of avx2.
-        unsafe { _mm256_storeu_si256(both.as_mut_ptr().cast(), a) };
-        let bytes = p.len().min(32) / 16 * 16;
-        p[..bytes].copy_from_slice(&both[..bytes]);
-    }
-
-    #[inline(always)]
     fn keep_lanes(self, a: __m256i, n: usize) -> __m256i {
         const LANES: [[u8; 32]; 3] = {
             let mut masks = [[0; 32]; 3];
@@ -110,16 +88,6 @@ impl Isa for Vaes {
     }
 
     #[inline(always)]
-    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
-        keys
-    }
-
-    #[inline(always)]
-    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Self::V {
-        self.splat(&keys[r])
-    }
-
-    #[inline(always)]
     fn first_lane(self, a: __m256i) -> Block {
         // SAFETY: `self` is proof of avx2.
         self.narrow().first_lane(unsafe { _mm256_castsi256_si128(a) })
@@ -138,18 +106,6 @@ impl Isa for Vaes {
     }
 
     #[inline(always)]
-    fn aes(self, a: __m256i, k: __m256i) -> __m256i {
-        // SAFETY: `self` is proof of vaes.
-        unsafe { _mm256_aesenc_epi128(a, k) }
-    }
-
-    #[inline(always)]
-    fn aes_last(self, a: __m256i, k: __m256i) -> __m256i {
-        // SAFETY: `self` is proof of vaes.
-        unsafe { _mm256_aesenclast_epi128(a, k) }
-    }
-
-    #[inline(always)]
     fn counter(self, first: u64) -> __m256i {
         // SAFETY: `self` is proof of avx2.
         unsafe { _mm256_set_epi64x(0, first.wrapping_add(1) as i64, 0, first as i64) }
@@ -162,8 +118,8 @@ impl Isa for Vaes {
     }
 
     #[inline(always)]
-    fn form(self, form: &Block) -> __m256i {
-        self.splat(form)
+    fn front(self, bytes: usize) -> Self::Form {
+        self.form(&front(bytes))
     }
 
     #[inline(always)]
@@ -199,5 +155,59 @@ impl Isa for Vaes {
         let (step, spread) = (spread.step, lane.spread(spread.step));
         let low = lane.load_spread_lanes(data, at, n.min(1), spread);
         self.pair(low, lane.load_spread_lanes(data, at + n / 2 * step, n / 2, spread))
+    }
+}
+
+impl Isa for Vaes {
+    const NAME: &'static str = "vaes";
+    const FEW: usize = 8;
+    type Keys<'a, const R: usize> = &'a [Block; R];
+    type Words = Words256;
+    type One = Avx2;
+
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter(f)
+    }
+
+    #[inline(always)]
+    fn words(self) -> Words256 {
+        Words256(self.into())
+    }
+
+    #[inline(always)]
+    fn store_lanes(self, a: __m256i, p: &mut [u8]) {
+        let mut both = [0; 32];
+        // SAFETY: writes the 32 bytes of an array; `self` is proof of avx2.
+        unsafe { _mm256_storeu_si256(both.as_mut_ptr().cast(), a) };
+        let bytes = p.len().min(32) / 16 * 16;
+        p[..bytes].copy_from_slice(&both[..bytes]);
+    }
+
+    #[inline(always)]
+    fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
+        keys
+    }
+
+    #[inline(always)]
+    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Self::V {
+        self.splat(&keys[r])
+    }
+
+    #[inline(always)]
+    fn aes(self, a: __m256i, k: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of vaes.
+        unsafe { _mm256_aesenc_epi128(a, k) }
+    }
+
+    #[inline(always)]
+    fn aes_last(self, a: __m256i, k: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of vaes.
+        unsafe { _mm256_aesenclast_epi128(a, k) }
+    }
+
+    #[inline(always)]
+    fn form(self, form: &Block) -> __m256i {
+        self.splat(form)
     }
 }

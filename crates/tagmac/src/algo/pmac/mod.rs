@@ -12,14 +12,18 @@
 //! and a table that is the same in all periods. Only the period's last block, j = 32, needs a
 //! correction: gamma_{32g+32} = gamma_{32g} ^ gamma_32 ^ 2^5 ^ 2^(5+z), z = ntz(g + 1).
 
+mod field;
+
 use zeroize::Zeroize;
 
-use super::xor::{Adder, Terms, Truncation, XorDigest, XorSum};
+pub use field::Field;
+
+use super::xor::{Adder, Terms, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
 use crate::error::{Error, silent};
 use crate::hash::Hash;
-use crate::isa::{Block, Isa, Kernel, Level, xor_blocks};
+use crate::isa::{CipherBlock, Isa, Kernel, Lanes, Level};
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
 
@@ -32,31 +36,31 @@ const STORED: usize = 16;
 
 /// PMAC under a key.
 ///
-/// Deterministic; any bit length; tags of 1 to 128 bits, 128 unless
+/// Deterministic; any bit length; tags of 1 to n bits, 128 unless
 /// [`with_tag_bits`](Pmac::with_tag_bits) says less.
 ///
 /// ```
-/// use tagmac::Pmac;
-/// let mac = Pmac::aes128(&[7; 16]);
+/// use tagmac::PmacAes128;
+/// let mac = PmacAes128::new(&[7; 16]);
 /// let tag = mac.tag(b"message")?;
 /// assert!(mac.verify(b"message", &tag).is_ok());
 /// assert!(mac.verify(b"massage", &tag).is_err());
 /// # Ok::<(), tagmac::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Pmac<C: Cipher> {
+pub struct Pmac<C: Cipher<Block: Field>> {
     cipher: C,
     level: Level,
-    truncation: Truncation,
+    truncation: Truncation<C::Block>,
     /// L/x.
-    l_inv: Block,
+    l_inv: C::Block,
     /// L(i) = L x^i.
-    l: [Block; STORED],
+    l: [C::Block; STORED],
     /// gamma_j L for j = 1..=32.
-    gamma_l: [[u8; 16]; PERIOD],
+    gamma_l: [C::Block; PERIOD],
 }
 
-impl<C: Cipher> Drop for Pmac<C> {
+impl<C: Cipher<Block: Field>> Drop for Pmac<C> {
     fn drop(&mut self) {
         self.l_inv.zeroize();
         self.l.zeroize();
@@ -64,76 +68,55 @@ impl<C: Cipher> Drop for Pmac<C> {
     }
 }
 
-/// a x in GF(2^128), the first bit of a string being the coefficient of x^127.
-fn times_x(a: Block) -> Block {
-    let a = u128::from_be_bytes(a);
-    (a << 1 ^ (0u128.wrapping_sub(a >> 127) & 0x87)).to_be_bytes()
-}
-
-/// a / x in GF(2^128).
-fn over_x(a: Block) -> Block {
-    let a = u128::from_be_bytes(a);
-    (a >> 1 ^ (0u128.wrapping_sub(a & 1) & (1 << 127 | 0x43))).to_be_bytes()
-}
-
-impl Pmac<Aes128> {
-    /// PMAC-AES128 on the best rung of this CPU.
-    pub fn aes128(key: &[u8; 16]) -> Self {
-        Pmac::new(key, Level::best())
-    }
-}
-
-impl Pmac<Aes192> {
-    /// PMAC-AES192 on the best rung of this CPU.
-    pub fn aes192(key: &[u8; 24]) -> Self {
-        Pmac::new(key, Level::best())
-    }
-}
-
-impl Pmac<Aes256> {
-    /// PMAC-AES256 on the best rung of this CPU.
-    pub fn aes256(key: &[u8; 32]) -> Self {
-        Pmac::new(key, Level::best())
-    }
-}
+/// PMAC-AES128.
+pub type PmacAes128 = Pmac<Aes128>;
+/// PMAC-AES192.
+pub type PmacAes192 = Pmac<Aes192>;
+/// PMAC-AES256.
+pub type PmacAes256 = Pmac<Aes256>;
 
 struct EncryptZero<'a, C>(&'a C);
 
-impl<C: Cipher> Kernel for EncryptZero<'_, C> {
-    type Out = Block;
+impl<C: Cipher<Block: Field>> Kernel for EncryptZero<'_, C> {
+    type Out = C::Block;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Block {
-        let isa = isa.narrow();
-        isa.first_lane(self.0.encrypt_one(isa, isa.splat(&[0; 16])))
+    fn run<I: Isa>(self, isa: I) -> C::Block {
+        self.0.encrypt_one(isa, &C::Block::ZERO)
     }
 }
 
-impl<C: Cipher> Pmac<C> {
+impl<C: Cipher<Block: Field>> Pmac<C> {
+    /// PMAC with the cipher C on the best rung of this CPU.
+    pub fn new(key: &C::Key) -> Self {
+        Pmac::on(key, Level::best())
+    }
+
     /// PMAC with the cipher C on a rung of your choice.
-    pub fn new(key: &C::Key, level: Level) -> Self {
+    pub fn on(key: &C::Key, level: Level) -> Self {
         Pmac::of_cipher(C::new(key, level), level)
     }
 
     /// PMAC with a cipher under its key, which was made for the same rung.
     pub(crate) fn of_cipher(cipher: C, level: Level) -> Self {
         // Filled in place: what is moved leaves a copy behind that nothing wipes.
-        let (l_inv, l, gamma_l) = ([0; 16], [[0; 16]; STORED], [[0; 16]; PERIOD]);
-        let mut mac = Pmac { cipher, level, truncation: Truncation::NONE, l_inv, l, gamma_l };
+        let zero = C::Block::ZERO;
+        let (l_inv, l, gamma_l) = (zero, [zero; STORED], [zero; PERIOD]);
+        let mut mac = Pmac { cipher, level, truncation: Truncation::none(), l_inv, l, gamma_l };
         mac.l[0] = level.run(EncryptZero(&mac.cipher));
-        mac.l_inv = over_x(mac.l[0]);
+        mac.l_inv = mac.l[0].over_x();
         for i in 1..STORED {
-            mac.l[i] = times_x(mac.l[i - 1]);
+            mac.l[i] = mac.l[i - 1].times_x();
         }
         mac.gamma_l[0] = mac.l[0];
         for j in 1..PERIOD {
             let power = (j + 1).trailing_zeros() as usize;
-            mac.gamma_l[j] = xor_blocks(&mac.gamma_l[j - 1], &mac.l[power]);
+            mac.gamma_l[j] = mac.gamma_l[j - 1].xor(&mac.l[power]);
         }
         mac
     }
 
-    /// The same key with tags of the first `bits` bits, 1 to 128.
+    /// The same key with tags of the first `bits` bits, 1 to n.
     ///
     /// # Errors
     ///
@@ -145,7 +128,7 @@ impl<C: Cipher> Pmac<C> {
 
     /// L(i) = L x^i.
     #[inline(always)]
-    fn l(&self, i: usize) -> Block {
+    fn l(&self, i: usize) -> C::Block {
         match self.l.get(i) {
             Some(l) => *l,
             None => self.l_above(i),
@@ -153,63 +136,70 @@ impl<C: Cipher> Pmac<C> {
     }
 
     #[cold]
-    fn l_above(&self, i: usize) -> Block {
-        (STORED..=i).fold(self.l[STORED - 1], |l, _| times_x(l))
+    fn l_above(&self, i: usize) -> C::Block {
+        (STORED..=i).fold(self.l[STORED - 1], |l, _| l.times_x())
     }
 
     /// gamma_{32g} L.
     #[inline(always)]
-    fn base(&self, period: u64) -> Block {
+    fn base(&self, period: u64) -> C::Block {
         let gamma = period << PERIOD_LOG ^ period << (PERIOD_LOG - 1);
-        let mut base = [0; 16];
+        let mut base = C::Block::ZERO;
         let mut left = gamma;
         while left != 0 {
-            base = xor_blocks(&base, &self.l(left.trailing_zeros() as usize));
+            base = base.xor(&self.l(left.trailing_zeros() as usize));
             left &= left - 1;
         }
         base
     }
 }
 
-deterministic!(Pmac<C: Cipher>);
-silent!(Pmac<C: Cipher>);
+deterministic!(Pmac<C: Cipher<Block: Field>>);
+silent!(Pmac<C: Cipher<Block: Field>>);
 
 /// The terms E_K(M_i ^ gamma_i L).
-struct PmacTerms<'a, C: Cipher> {
+struct PmacTerms<'a, C: Cipher<Block: Field>> {
     mac: &'a Pmac<C>,
     data: &'a [u8],
     /// The next block is number 32 period + j + 1.
     period: u64,
     j: usize,
     /// gamma_{32 period} L.
-    base: Block,
+    base: C::Block,
 }
 
-impl<'a, C: Cipher> PmacTerms<'a, C> {
+impl<'a, C: Cipher<Block: Field>> PmacTerms<'a, C> {
     /// The next `n` blocks and their table entries.
     #[inline(always)]
     fn next(&mut self, n: usize) -> (&'a [u8], &'a [u8]) {
-        let (now, rest) = self.data.split_at(16 * n);
+        let (now, rest) = self.data.split_at(C::Block::BYTES * n);
         let offsets = &self.mac.gamma_l[self.j..][..n];
         self.data = rest;
         self.j += n;
-        (now, offsets.as_flattened())
+        (now, C::Block::flatten(offsets))
     }
 
     /// Goes to the next period: the correction for this one's last block.
     #[inline(always)]
-    fn next_period(&mut self) -> Block {
+    fn next_period(&mut self) -> C::Block {
         self.j = 0;
         self.period += 1;
         let z = self.period.trailing_zeros() as usize;
-        let correction = xor_blocks(&self.mac.l[PERIOD_LOG], &self.mac.l(PERIOD_LOG + z));
-        self.base = xor_blocks(&self.base, &xor_blocks(&self.mac.gamma_l[PERIOD - 1], &correction));
+        let correction = self.mac.l[PERIOD_LOG].xor(&self.mac.l(PERIOD_LOG + z));
+        self.base = self.base.xor(&self.mac.gamma_l[PERIOD - 1]).xor(&correction);
         correction
     }
 }
 
-impl<'a, C: Cipher> Terms for PmacTerms<'a, C> {
+impl<'a, C: Cipher<Block: Field>> Terms for PmacTerms<'a, C> {
+    type Lanes<I: Isa> = C::Lanes<I>;
     type Ready<I: Isa> = C::Keys<'a, I>;
+    type Sum<I: Isa> = C::Sum<'a, I>;
+
+    #[inline(always)]
+    fn on<I: Isa>(isa: I) -> C::Lanes<I> {
+        C::lanes(isa)
+    }
 
     #[inline(always)]
     fn ready<I: Isa>(&self, isa: I) -> C::Keys<'a, I> {
@@ -217,41 +207,64 @@ impl<'a, C: Cipher> Terms for PmacTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn add<I: Isa, const N: usize>(&mut self, isa: I, keys: &C::Keys<'a, I>, sum: I::V) -> I::V {
-        let base = C::whiten(isa, keys, isa.splat(&self.base));
-        let (now, offsets) = self.next(I::LANES * N);
-        let mut x = [base; N];
-        for (v, x) in x.iter_mut().enumerate() {
-            let range = 16 * I::LANES * v..16 * I::LANES * (v + 1);
-            *x = isa.xor3(isa.load(&now[range.clone()]), isa.load(&offsets[range]), base);
-        }
-        if self.j == PERIOD {
-            x[N - 1] = isa.xor(x[N - 1], isa.last_lane(&self.next_period()));
-        }
-        C::add_whitened(isa, keys, sum, x)
+    fn sum<I: Isa>(isa: I, keys: &C::Keys<'a, I>) -> C::Sum<'a, I> {
+        C::sum(isa, keys)
     }
 
     #[inline(always)]
-    fn lanes<I: Isa>(&mut self, isa: I, keys: &C::Keys<'a, I>, n: usize) -> I::V {
+    fn add<I: Isa, const N: usize>(
+        &mut self,
+        isa: I,
+        keys: &C::Keys<'a, I>,
+        sum: &mut C::Sum<'a, I>,
+    ) {
+        let (lanes, in_vector) = (C::lanes(isa), C::Lanes::<I>::LANES);
+        let base = C::whiten(isa, keys, lanes.splat(&self.base));
+        let (now, offsets) = self.next(in_vector * N);
+        let bytes = C::Block::BYTES * in_vector;
+        let mut x = [base; N];
+        for (v, x) in x.iter_mut().enumerate() {
+            let range = bytes * v..bytes * (v + 1);
+            *x = lanes.xor3(lanes.load(&now[range.clone()]), lanes.load(&offsets[range]), base);
+        }
+        if self.j == PERIOD {
+            x[N - 1] = lanes.xor(x[N - 1], lanes.last_lane(&self.next_period()));
+        }
+        C::add_whitened(isa, keys, sum, x);
+    }
+
+    #[inline(always)]
+    fn add_lanes<I: Isa>(
+        &mut self,
+        isa: I,
+        keys: &C::Keys<'a, I>,
+        sum: &mut C::Sum<'a, I>,
+        n: usize,
+    ) {
+        let lanes = C::lanes(isa);
         let mut base = self.base;
         let (now, offsets) = self.next(n);
-        let mut offsets = isa.load_lanes(offsets);
+        let mut offsets = lanes.load_lanes(offsets);
         if self.j == PERIOD {
             // One block, whose offset is the next period's base.
             self.next_period();
-            (base, offsets) = (self.base, isa.splat(&[0; 16]));
+            (base, offsets) = (self.base, lanes.splat(&C::Block::ZERO));
         }
-        let base = C::whiten(isa, keys, isa.splat(&base));
-        let x = isa.xor3(isa.load_lanes(now), offsets, base);
-        let [x] = C::encrypt_whitened(isa, keys, [x]);
-        x
+        let base = C::whiten(isa, keys, lanes.splat(&base));
+        let x = lanes.xor3(lanes.load_lanes(now), offsets, base);
+        C::add_whitened_lanes(isa, keys, sum, x, n);
+    }
+
+    #[inline(always)]
+    fn total<I: Isa>(isa: I, keys: &C::Keys<'a, I>, sum: C::Sum<'a, I>) -> VOf<Self, I::Narrow> {
+        C::total(isa, keys, sum)
     }
 }
 
-impl<C: Cipher> Hash for Pmac<C> {
-    type Sum = XorSum;
-    type Digest = XorDigest;
-    type Held = Block;
+impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
+    type Sum = XorSum<C::Block>;
+    type Digest = XorDigest<C::Block>;
+    type Held = C::Block;
     const BITS: bool = true;
     const HOLDS_LAST: bool = true;
 
@@ -262,7 +275,12 @@ impl<C: Cipher> Hash for Pmac<C> {
 
     #[inline(always)]
     fn block(&self) -> usize {
-        16
+        C::Block::BYTES
+    }
+
+    #[inline(always)]
+    fn few(&self) -> usize {
+        C::few(self.level) * C::Block::BYTES
     }
 
     #[inline(always)]
@@ -271,69 +289,73 @@ impl<C: Cipher> Hash for Pmac<C> {
     }
 
     #[inline(always)]
-    fn empty(&self) -> XorSum {
+    fn empty(&self) -> XorSum<C::Block> {
         XorSum::EMPTY
     }
 
     #[inline(always)]
-    fn held(&self) -> Block {
-        [0; 16]
+    fn held(&self) -> C::Block {
+        C::Block::ZERO
     }
 
     #[inline(always)]
-    fn absorb<I: Isa>(&self, isa: I, sum: &mut XorSum, at: u64, blocks: &[u8]) {
+    fn absorb<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, at: u64, blocks: &[u8]) {
         // A flight never crosses a period.
-        const { assert!(PERIOD.is_multiple_of(I::VECTORS * I::LANES)) };
-        let mut left = blocks.len() / 16;
+        const { assert!(PERIOD.is_multiple_of(C::Lanes::<I>::VECTORS * C::Lanes::<I>::LANES)) };
+        let mut left = blocks.len() / C::Block::BYTES;
         if left == 0 {
             return;
         }
-        let first = at / 16;
+        let first = at / C::Block::BYTES as u64;
         let period = first / PERIOD as u64;
         let j = (first % PERIOD as u64) as usize;
         let base = self.base(period);
-        let mut terms = PmacTerms { mac: self, data: blocks, period, j, base };
-        let ready = terms.ready(isa);
-        let mut adder = Adder::new(isa);
+        let mut adder = Adder::new(isa, PmacTerms { mac: self, data: blocks, period, j, base });
         loop {
-            if terms.j == 0 {
+            if adder.terms.j == 0 {
                 while left >= PERIOD {
-                    for _ in 0..PERIOD / (I::VECTORS * I::LANES) {
-                        adder.flight(&mut terms, &ready);
+                    for _ in 0..PERIOD / Adder::<I, PmacTerms<'_, C>>::FLIGHT {
+                        adder.flight();
                     }
                     left -= PERIOD;
                 }
             }
             // The period's last block goes alone.
-            let run = left.min(PERIOD - 1 - terms.j);
-            adder.all(&mut terms, &ready, run);
+            let run = left.min(PERIOD - 1 - adder.terms.j);
+            adder.all(run);
             left -= run;
             if left == 0 {
                 break;
             }
-            adder.lanes(&mut terms, &ready, 1);
+            adder.lanes(1);
             left -= 1;
         }
-        debug_assert!(terms.data.is_empty());
+        debug_assert!(adder.terms.data.is_empty());
         adder.add_to(sum);
     }
 
     #[inline(always)]
-    fn join(&self, left: &mut XorSum, right: &XorSum) {
+    fn join(&self, left: &mut XorSum<C::Block>, right: &XorSum<C::Block>) {
         left.join(right);
     }
 
     #[inline(always)]
-    fn finish<I: Isa>(&self, isa: I, sum: &XorSum, _at: u64, tail: Bits<'_>) -> XorDigest {
-        let narrow = isa.narrow();
-        let x = sum.with_last(isa, tail);
-        let full = tail.bits() == 128;
+    fn finish<I: Isa>(
+        &self,
+        isa: I,
+        sum: &XorSum<C::Block>,
+        _at: u64,
+        tail: Bits<'_>,
+    ) -> XorDigest<C::Block> {
+        let lanes = C::lanes(isa);
+        let (narrow, x) = (lanes.narrow(), sum.with_last(lanes, tail));
+        let full = tail.bits() == 8 * C::Block::BYTES as u64;
         let x = if full { narrow.xor(x, narrow.splat(&self.l_inv)) } else { x };
         XorDigest(narrow.first_lane(x))
     }
 }
 
-impl<C: Cipher> Mac for Pmac<C> {
+impl<C: Cipher<Block: Field>> Mac for Pmac<C> {
     type Hash = Self;
     type Nonce = ();
     type Pad = ();
@@ -348,7 +370,7 @@ impl<C: Cipher> Mac for Pmac<C> {
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest) -> Tag {
+    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest<C::Block>) -> Tag {
         self.truncation.seal(isa, &self.cipher, &digest)
     }
 }

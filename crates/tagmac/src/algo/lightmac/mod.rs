@@ -1,0 +1,428 @@
+//! LightMAC (Luykx, Preneel, Tischhauser, Yasuda, "A MAC Mode for Lightweight Block Ciphers",
+//! 2016; equation (8)).
+//!
+//! With an s-bit counter and M = M_1 .. M_l in blocks of r = n - s bits, of which the last has 0
+//! to r - 1 bits:
+//!
+//! ```text
+//! V   = E_K1(1_s || M_1) ^ .. ^ E_K1((l-1)_s || M_{l-1})
+//! Tag = first t bits of E_K2(V ^ (M_l || 10*))
+//! ```
+//!
+//! i_s is the big-endian s-bit integer i mod 2^s, or its Gray code. Messages are at most 2^s r
+//! bits long. Fast where counters are integers of whole bytes: a vector's pieces of r bits come by
+//! one load and one permutation of bytes, and its counters by one xor with a table.
+
+mod strings;
+
+use super::xor::{self, Adder, Numbered, Terms, Truncation, VOf, XorDigest, XorSum};
+use crate::bits::Bits;
+use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, V};
+use crate::error::{Error, silent};
+use crate::hash::Hash;
+use crate::isa::{Isa, Lanes, Level};
+use crate::mac::{Mac, deterministic};
+use crate::tag::Tag;
+use strings::StringTerms;
+
+/// LightMAC under a key, with a counter of s bits.
+///
+/// Deterministic; tags of 1 to n bits, n being the bits of the cipher's block. The two keys must be
+/// independent. A short counter is faster and limits the message to 2^s (n - s) bits; the number of
+/// tags that a key may give hardly depends on their messages' lengths. Fast if s is a multiple of 8
+/// and at most 64.
+///
+/// ```
+/// use tagmac::LightMacAes128;
+/// let mac = LightMacAes128::new(&[1; 16], &[2; 16], 32)?;
+/// let tag = mac.tag(b"message")?;
+/// assert!(mac.verify(b"message", &tag).is_ok());
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct LightMac<C: Cipher> {
+    k1: C,
+    k2: C,
+    level: Level,
+    truncation: Truncation<C::Block>,
+    s: usize,
+    gray: bool,
+}
+
+/// LightMAC-AES128.
+pub type LightMacAes128 = LightMac<Aes128>;
+/// LightMAC-AES192.
+pub type LightMacAes192 = LightMac<Aes192>;
+/// LightMAC-AES256.
+pub type LightMacAes256 = LightMac<Aes256>;
+
+/// The most bits of a message with blocks of n bits and a counter of `s` bits: 2^s (n - s), where
+/// that is a `u64`.
+pub(crate) const fn limit_bits(n: usize, s: usize) -> u64 {
+    if s >= 64 {
+        return u64::MAX;
+    }
+    let bits = ((n - s) as u128) << s;
+    if bits > u64::MAX as u128 { u64::MAX } else { bits as u64 }
+}
+
+/// The greatest common divisor of a positive number and 8.
+const fn gcd8(a: usize) -> usize {
+    let ones = a.trailing_zeros();
+    1 << if ones < 3 { ones } else { 3 }
+}
+
+impl<C: Cipher> LightMac<C> {
+    /// LightMAC with the cipher C and a counter of `s` bits on the best rung of this CPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CounterBits`] unless `s` is 1 to n/2.
+    pub fn new(k1: &C::Key, k2: &C::Key, s: usize) -> Result<Self, Error> {
+        LightMac::on(k1, k2, s, Level::best())
+    }
+
+    /// LightMAC with the cipher C and a counter of `s` bits on a rung of your choice.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CounterBits`] unless `s` is 1 to n/2.
+    pub fn on(k1: &C::Key, k2: &C::Key, s: usize, level: Level) -> Result<Self, Error> {
+        LightMac::of_ciphers(C::new(k1, level), C::new(k2, level), s, level)
+    }
+
+    /// LightMAC with the ciphers under their keys, which were made for the same rung.
+    pub(crate) fn of_ciphers(k1: C, k2: C, s: usize, level: Level) -> Result<Self, Error> {
+        let max = 4 * C::Block::BYTES;
+        if !(1..=max).contains(&s) {
+            return Err(Error::CounterBits { max, found: s });
+        }
+        Ok(LightMac { k1, k2, level, truncation: Truncation::none(), s, gray: false })
+    }
+
+    /// The same key with tags of the first `bits` bits, 1 to n.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TagBits`] for any other length.
+    pub fn with_tag_bits(mut self, bits: usize) -> Result<Self, Error> {
+        self.truncation = Truncation::to(bits)?;
+        Ok(self)
+    }
+
+    /// The same key with the Gray code of i mod 2^s in the place of i: other tags, just as good,
+    /// and slower here. Neighbouring counters differ in one bit, which suits hardware.
+    pub fn with_gray_code(mut self) -> Self {
+        self.gray = true;
+        self
+    }
+
+    /// The length of the counter in bits.
+    pub fn s(&self) -> usize {
+        self.s
+    }
+
+    /// Bits of a message block.
+    #[inline(always)]
+    fn r(&self) -> usize {
+        8 * C::Block::BYTES - self.s
+    }
+
+    /// Whether blocks are whole bytes behind an integer, the fast case.
+    #[inline(always)]
+    fn in_bytes(&self) -> bool {
+        self.s.is_multiple_of(8) && self.s <= 64 && !self.gray
+    }
+}
+
+deterministic!(LightMac<C: Cipher>);
+silent!(LightMac<C: Cipher>);
+
+/// The terms E_K1(i_s || M_i), of whole bytes.
+struct LightTerms<'a, C: Cipher> {
+    mac: &'a LightMac<C>,
+    data: &'a [u8],
+    /// The next block is number `i` and starts at byte `at` of the data.
+    i: u64,
+    at: usize,
+}
+
+impl<C: Cipher> LightTerms<'_, C> {
+    /// Goes on by `blocks` blocks.
+    #[inline(always)]
+    fn skip(&mut self, blocks: usize) {
+        self.i += blocks as u64;
+        self.at += blocks * self.mac.block();
+    }
+}
+
+/// What a rung needs for them.
+#[derive(Clone, Copy)]
+struct Ready<L: Lanes, K> {
+    keys: K,
+    whitening: L::V,
+    spread: L::Spread,
+    form: L::Form,
+}
+
+impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
+    type Lanes<I: Isa> = C::Lanes<I>;
+    type Ready<I: Isa> = Ready<C::Lanes<I>, C::Keys<'a, I>>;
+    type Sum<I: Isa> = C::Sum<'a, I>;
+
+    #[inline(always)]
+    fn on<I: Isa>(isa: I) -> C::Lanes<I> {
+        C::lanes(isa)
+    }
+
+    #[inline(always)]
+    fn ready<I: Isa>(&self, isa: I) -> Self::Ready<I> {
+        let (lanes, keys) = (C::lanes(isa), self.mac.k1.keys(isa));
+        Ready {
+            keys,
+            whitening: C::whiten(isa, &keys, lanes.splat(&C::Block::ZERO)),
+            spread: lanes.spread(self.mac.block()),
+            form: lanes.front(self.mac.s / 8),
+        }
+    }
+
+    #[inline(always)]
+    fn sum<I: Isa>(isa: I, ready: &Self::Ready<I>) -> C::Sum<'a, I> {
+        C::sum(isa, &ready.keys)
+    }
+
+    #[inline(always)]
+    fn add<I: Isa, const N: usize>(
+        &mut self,
+        isa: I,
+        ready: &Self::Ready<I>,
+        sum: &mut C::Sum<'a, I>,
+    ) {
+        let lanes = C::lanes(isa);
+        let mut counter = lanes.counter(self.i);
+        let mut x: [V<C, I>; N] = lanes.load_spread(self.data, self.at, ready.spread);
+        for x in &mut x {
+            *x = lanes.xor3(*x, lanes.encode(counter, ready.form), ready.whitening);
+            counter = lanes.advance(counter);
+        }
+        self.skip(N * C::Lanes::<I>::LANES);
+        C::add_whitened(isa, &ready.keys, sum, x);
+    }
+
+    #[inline(always)]
+    fn add_lanes<I: Isa>(
+        &mut self,
+        isa: I,
+        ready: &Self::Ready<I>,
+        sum: &mut C::Sum<'a, I>,
+        n: usize,
+    ) {
+        let lanes = C::lanes(isa);
+        let pieces = lanes.load_spread_lanes(self.data, self.at, n, ready.spread);
+        let counters = lanes.encode(lanes.counter(self.i), ready.form);
+        let x = lanes.xor3(pieces, counters, ready.whitening);
+        self.skip(n);
+        C::add_whitened_lanes(isa, &ready.keys, sum, x, n);
+    }
+
+    #[inline(always)]
+    fn total<I: Isa>(isa: I, ready: &Self::Ready<I>, sum: C::Sum<'a, I>) -> VOf<Self, I::Narrow> {
+        C::total(isa, &ready.keys, sum)
+    }
+}
+
+impl<C: Cipher> Numbered for LightTerms<'_, C> {
+    #[inline(always)]
+    fn number(&self) -> u64 {
+        self.i
+    }
+
+    #[inline(always)]
+    fn places<I: Isa>(&self, isa: I, ready: &Self::Ready<I>) -> [V<C, I>; 8] {
+        xor::places(C::lanes(isa), ready.form)
+    }
+
+    #[inline(always)]
+    fn add_group<I: Isa>(
+        &mut self,
+        isa: I,
+        ready: &Self::Ready<I>,
+        places: &[V<C, I>; 8],
+        sum: &mut Self::Sum<I>,
+    ) {
+        let lanes = C::lanes(isa);
+        let narrow = lanes.narrow();
+        let first = xor::number(lanes, self.i, narrow.front(self.mac.s / 8));
+        let mask = lanes.xor(first, ready.whitening);
+        let mut x: [V<C, I>; 8] = lanes.load_spread(self.data, self.at, ready.spread);
+        for (x, place) in x.iter_mut().zip(places) {
+            *x = lanes.xor3(*x, *place, mask);
+        }
+        self.skip(8 * C::Lanes::<I>::LANES);
+        C::add_whitened(isa, &ready.keys, sum, x);
+    }
+}
+
+impl<C: Cipher> Hash for LightMac<C> {
+    type Sum = XorSum<C::Block>;
+    type Digest = XorDigest<C::Block>;
+    /// As many blocks as end on a byte: fewer bytes than a block has bits.
+    type Held = [u8; 8 * Tag::MAX_BYTES];
+    const BITS: bool = true;
+    const HOLDS_LAST: bool = false;
+
+    #[inline(always)]
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    /// The bytes of a message block or, if it does not end on a byte, of two, four or eight.
+    #[inline(always)]
+    fn block(&self) -> usize {
+        self.r() / gcd8(self.r())
+    }
+
+    #[inline(always)]
+    fn few(&self) -> usize {
+        C::few(self.level) * self.block()
+    }
+
+    #[inline(always)]
+    fn limit_bits(&self) -> u64 {
+        limit_bits(8 * C::Block::BYTES, self.s)
+    }
+
+    #[inline(always)]
+    fn empty(&self) -> Self::Sum {
+        XorSum::EMPTY
+    }
+
+    #[inline(always)]
+    fn held(&self) -> Self::Held {
+        [0; 8 * Tag::MAX_BYTES]
+    }
+
+    #[inline(always)]
+    fn absorb<I: Isa>(&self, isa: I, sum: &mut Self::Sum, at: u64, blocks: &[u8]) {
+        if blocks.is_empty() {
+            return;
+        }
+        if !self.in_bytes() {
+            let per_block = 8 / gcd8(self.r());
+            let (at, n) = (at / self.block() as u64, blocks.len() / self.block());
+            self.absorb_strings(
+                isa,
+                sum,
+                at * per_block as u64,
+                Message::new(blocks),
+                n * per_block,
+            );
+            return;
+        }
+        let step = self.block();
+        let terms = LightTerms { mac: self, data: blocks, i: at / step as u64 + 1, at: 0 };
+        let mut adder = Adder::new(isa, terms);
+        // Pieces are loaded by whole blocks that end with them, so the first one goes alone.
+        adder.lanes(1);
+        adder.numbered(blocks.len() / step - 1);
+        debug_assert!(adder.terms.at == blocks.len());
+        adder.add_to(sum);
+    }
+
+    #[inline(always)]
+    fn join(&self, left: &mut Self::Sum, right: &Self::Sum) {
+        left.join(right);
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest {
+        let lanes = C::lanes(isa);
+        if self.in_bytes() {
+            return XorDigest(lanes.narrow().first_lane(sum.with_last(lanes, tail)));
+        }
+        let (mut sum, mut rest) = (*sum, Message::new(tail.bytes()));
+        let (blocks, bits) = (tail.bits() as usize / self.r(), tail.bits() as usize % self.r());
+        let before = at / self.block() as u64 * (8 / gcd8(self.r())) as u64;
+        self.absorb_strings(isa, &mut sum, before, rest, blocks);
+        rest.skip(blocks * self.r());
+        let last: C::Block = rest.take(0, bits);
+        XorDigest(sum.0.xor(&last).xor(&C::Block::one_at(bits)))
+    }
+}
+
+impl<C: Cipher> LightMac<C> {
+    /// Adds `n` blocks at the start of `message`, after `before` others.
+    #[inline(always)]
+    fn absorb_strings<I: Isa>(
+        &self,
+        isa: I,
+        sum: &mut XorSum<C::Block>,
+        before: u64,
+        message: Message<'_>,
+        n: usize,
+    ) {
+        let mut adder = Adder::new(isa, StringTerms { mac: self, message, i: before + 1 });
+        adder.all(n);
+        adder.add_to(sum);
+    }
+}
+
+impl<C: Cipher> Mac for LightMac<C> {
+    type Hash = Self;
+    type Nonce = ();
+    type Pad = ();
+
+    #[inline(always)]
+    fn hash(&self) -> &Self {
+        self
+    }
+
+    fn tag_bits(&self) -> usize {
+        self.truncation.bits()
+    }
+
+    #[inline(always)]
+    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest<C::Block>) -> Tag {
+        self.truncation.seal(isa, &self.k2, &digest)
+    }
+}
+
+/// The bits of a message from some bit on.
+#[derive(Clone, Copy)]
+struct Message<'a> {
+    bytes: &'a [u8],
+    /// The next bit.
+    at: usize,
+}
+
+impl<'a> Message<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Message { bytes, at: 0 }
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, bits: usize) {
+        self.at += bits;
+    }
+
+    /// The next `bits` bits, after `before` zeros, with zeros after them.
+    #[inline(always)]
+    fn take<B: CipherBlock>(&mut self, before: usize, bits: usize) -> B {
+        let mut block = B::ZERO;
+        let (first, turn) = (before / 8, before % 8);
+        // Byte j of the string begins with bit `at + 8j`; it is spread over two of the block's.
+        let byte = |i: usize| self.bytes.get(i).copied().unwrap_or(0) as u16;
+        for j in 0..bits.div_ceil(8) {
+            let (i, shift) = ((self.at + 8 * j) / 8, (self.at + 8 * j) % 8);
+            let next = (byte(i) << 8 | byte(i + 1)) << shift >> 8;
+            let spread = ((next as u8) as u16) << 8 >> turn;
+            let bytes = block.as_mut();
+            bytes[first + j] |= (spread >> 8) as u8;
+            if let Some(after) = bytes.get_mut(first + j + 1) {
+                *after |= spread as u8;
+            }
+        }
+        self.at += bits;
+        block.and(&B::first_ones(before + bits))
+    }
+}

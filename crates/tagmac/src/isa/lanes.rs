@@ -1,0 +1,88 @@
+//! Vectors of cipher blocks: what a mode of operation needs of a rung.
+
+use super::CipherBlock;
+
+/// Blocks of one size in vectors.
+///
+/// A vector [`V`](Lanes::V) holds [`LANES`](Lanes::LANES) blocks. Each rung of instruction sets
+/// has vectors of 16-byte blocks, which AES works on; ciphers that take their blocks one by one
+/// have [`Single`](super::Single). All methods are safe because a value of the type exists only
+/// where the CPU has the rung.
+pub trait Lanes: Copy + Send + Sync + 'static {
+    /// Blocks in a vector.
+    const LANES: usize;
+    /// Vectors worth having in flight: 8 where instructions overlap, 1 where a vector keeps the
+    /// CPU busy by itself.
+    const VECTORS: usize;
+
+    /// A block.
+    type Block: CipherBlock;
+    /// A vector of blocks.
+    type V: Copy;
+    /// A counter in each lane.
+    type Counter: Copy;
+    /// How a lane's counter is written into its block.
+    type Form: Copy;
+    /// How pieces shorter than a block are spread over lanes, see [`Lanes::spread`].
+    type Spread: Copy;
+    /// One block at a time. Only lane 0 of its vectors counts.
+    type Narrow: Lanes<Block = Self::Block, Narrow = Self::Narrow>;
+
+    /// One block at a time, for tails and single blocks.
+    fn narrow(self) -> Self::Narrow;
+
+    /// `b` in every lane.
+    fn splat(self, b: &Self::Block) -> Self::V;
+    /// Lane j is block j of `p`, which holds exactly `LANES` blocks.
+    fn load(self, p: &[u8]) -> Self::V;
+    /// As [`load`](Lanes::load) for up to `LANES` whole blocks; the other lanes are zero.
+    fn load_lanes(self, p: &[u8]) -> Self::V;
+    /// The first `n` lanes of `a`; the other lanes are zero.
+    fn keep_lanes(self, a: Self::V, n: usize) -> Self::V;
+    /// `b` in the last lane; the other lanes are zero.
+    fn last_lane(self, b: &Self::Block) -> Self::V;
+    /// Lane 0.
+    fn first_lane(self, a: Self::V) -> Self::Block;
+    /// Xor of all lanes.
+    fn fold(self, a: Self::V) -> <Self::Narrow as Lanes>::V;
+
+    /// `a ^ b`.
+    fn xor(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a ^ b ^ c`.
+    #[inline(always)]
+    fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+        self.xor(self.xor(a, b), c)
+    }
+
+    /// Lane j holds `first + j` (mod 2^64).
+    fn counter(self, first: u64) -> Self::Counter;
+    /// Adds `LANES` to each lane (mod 2^64).
+    fn advance(self, c: Self::Counter) -> Self::Counter;
+    /// Prepares the form in which the low `bytes` bytes of a counter, 1 to 8, come first in the
+    /// block, big-endian, with zeros after them.
+    fn front(self, bytes: usize) -> Self::Form;
+    /// Each lane's counter written in `form`.
+    fn encode(self, c: Self::Counter, form: Self::Form) -> Self::V;
+
+    /// Prepares pieces of `step` bytes, from half a block to a block.
+    fn spread(self, step: usize) -> Self::Spread;
+    /// `N` vectors of pieces: lane j of vector v ends with the `step` bytes of `data` from
+    /// `at + (v * LANES + j) * step`; the bytes before them are zero. At least as many bytes as a
+    /// piece is shorter than a block come before `at`. Many at once, so that bounds are checked
+    /// once.
+    fn load_spread<const N: usize>(
+        self,
+        data: &[u8],
+        at: usize,
+        spread: Self::Spread,
+    ) -> [Self::V; N];
+    /// As one vector of [`load_spread`](Lanes::load_spread), but only the first `n` lanes are
+    /// loaded; the other lanes are zero. No bytes need to come before `at`.
+    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Self::Spread) -> Self::V;
+
+    /// As many bytes as a block has or fewer, filled up with zeros, as a vector of one block.
+    #[inline(always)]
+    fn tail(self, p: &[u8]) -> <Self::Narrow as Lanes>::V {
+        self.narrow().splat(&Self::Block::zero_filled(p))
+    }
+}
