@@ -42,18 +42,14 @@ impl<const N: usize> CipherBlock for [u8; N] {
     #[inline(always)]
     fn xor(&self, other: &Self) -> Self {
         let mut xor = *self;
-        for (a, b) in xor.iter_mut().zip(other) {
-            *a ^= b;
-        }
+        combine(&mut xor, other, |a, b| *a ^= b, |a, b| a ^ b);
         xor
     }
 
     #[inline(always)]
     fn and(&self, mask: &Self) -> Self {
         let mut and = *self;
-        for (a, b) in and.iter_mut().zip(mask) {
-            *a &= b;
-        }
+        combine(&mut and, mask, |a, b| *a &= b, |a, b| a & b);
         and
     }
 
@@ -87,6 +83,23 @@ impl<const N: usize> CipherBlock for [u8; N] {
             *byte = !(0xff_u16 >> bits.saturating_sub(8 * i).min(8)) as u8;
         }
         block
+    }
+}
+
+/// An operation on the bits of `a` and `b`: on 16 bytes at once, and on the bytes after them.
+#[inline(always)]
+fn combine<const N: usize>(
+    a: &mut [u8; N],
+    b: &[u8; N],
+    bytes: impl Fn(&mut u8, u8),
+    blocks: impl Fn(u128, u128) -> u128,
+) {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks_mut(), b.as_chunks());
+    for (a, b) in a.iter_mut().zip(b) {
+        *a = blocks(u128::from_ne_bytes(*a), u128::from_ne_bytes(*b)).to_ne_bytes();
+    }
+    for (a, b) in a_rest.iter_mut().zip(b_rest) {
+        bytes(a, *b);
     }
 }
 

@@ -47,6 +47,10 @@ pub struct LightMac<C: Cipher> {
     truncation: Truncation<C::Block>,
     s: usize,
     gray: bool,
+    /// See [`Hash::block`].
+    block: usize,
+    /// Whether blocks are whole bytes behind an integer, the fast case.
+    in_bytes: bool,
 }
 
 /// LightMAC-AES128.
@@ -97,7 +101,9 @@ impl<C: Cipher> LightMac<C> {
         if !(1..=max).contains(&s) {
             return Err(Error::CounterBits { max, found: s });
         }
-        Ok(LightMac { k1, k2, level, truncation: Truncation::none(), s, gray: false })
+        let r = 8 * C::Block::BYTES - s;
+        let (truncation, in_bytes) = (Truncation::none(), s.is_multiple_of(8) && s <= 64);
+        Ok(LightMac { k1, k2, level, truncation, s, gray: false, block: r / gcd8(r), in_bytes })
     }
 
     /// The same key with tags of the first `bits` bits, 1 to n.
@@ -113,7 +119,7 @@ impl<C: Cipher> LightMac<C> {
     /// The same key with the Gray code of i mod 2^s in the place of i: other tags, just as good,
     /// and slower here. Neighbouring counters differ in one bit, which suits hardware.
     pub fn with_gray_code(mut self) -> Self {
-        self.gray = true;
+        (self.gray, self.in_bytes) = (true, false);
         self
     }
 
@@ -126,12 +132,6 @@ impl<C: Cipher> LightMac<C> {
     #[inline(always)]
     fn r(&self) -> usize {
         8 * C::Block::BYTES - self.s
-    }
-
-    /// Whether blocks are whole bytes behind an integer, the fast case.
-    #[inline(always)]
-    fn in_bytes(&self) -> bool {
-        self.s.is_multiple_of(8) && self.s <= 64 && !self.gray
     }
 }
 
@@ -279,7 +279,7 @@ impl<C: Cipher> Hash for LightMac<C> {
     /// The bytes of a message block or, if it does not end on a byte, of two, four or eight.
     #[inline(always)]
     fn block(&self) -> usize {
-        self.r() / gcd8(self.r())
+        self.block
     }
 
     #[inline(always)]
@@ -307,7 +307,7 @@ impl<C: Cipher> Hash for LightMac<C> {
         if blocks.is_empty() {
             return;
         }
-        if !self.in_bytes() {
+        if !self.in_bytes {
             let per_block = 8 / gcd8(self.r());
             let (at, n) = (at / self.block() as u64, blocks.len() / self.block());
             self.absorb_strings(
@@ -337,13 +337,12 @@ impl<C: Cipher> Hash for LightMac<C> {
     #[inline(always)]
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest {
         let lanes = C::lanes(isa);
-        if self.in_bytes() {
+        if self.in_bytes {
             return XorDigest(lanes.narrow().first_lane(sum.with_last(lanes, tail)));
         }
         let (mut sum, mut rest) = (*sum, Message::new(tail.bytes()));
         let (blocks, bits) = (tail.bits() as usize / self.r(), tail.bits() as usize % self.r());
-        let before = at / self.block() as u64 * (8 / gcd8(self.r())) as u64;
-        self.absorb_strings(isa, &mut sum, before, rest, blocks);
+        self.absorb_strings(isa, &mut sum, self.blocks_before(at), rest, blocks);
         rest.skip(blocks * self.r());
         let last: C::Block = rest.take(0, bits);
         XorDigest(sum.0.xor(&last).xor(&C::Block::one_at(bits)))
@@ -351,6 +350,11 @@ impl<C: Cipher> Hash for LightMac<C> {
 }
 
 impl<C: Cipher> LightMac<C> {
+    /// Message blocks before byte `at`, where one begins.
+    fn blocks_before(&self, at: u64) -> u64 {
+        (8 * at as u128 / self.r() as u128) as u64
+    }
+
     /// Adds `n` blocks at the start of `message`, after `before` others.
     #[inline(always)]
     fn absorb_strings<I: Isa>(
