@@ -243,7 +243,7 @@ def check_file(path):
     failures = []
     for number, row in enumerate(rows, 1):
         name = row["family"] if "family" in row else row["algorithm"]
-        if "family" in row:
+        if name in FAMILIES:
             check = FAMILIES[name]
         elif name in CIPHERS:
             check = check_cipher

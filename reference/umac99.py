@@ -32,8 +32,11 @@ its specification byte-oriented.
 - The shift is an even number of words, and the same for K and L. It is 8 in the
   MMX sets, a pairing unit, and 2 in the STD sets.
 - A message of fewer than `min_length` bytes is not hashed, and Section 2.2 says
-  no more. HM is then Msg || Len. It is 0 in the five sets: all are hashed. With
-  `min_length` 0 the HM of the empty message is Len alone, as in Section 6.
+  no more. Its HM is Msg || Len here. The five sets hash all messages: their
+  `min_length` is 0. The HM of the empty message is Len alone either way, as in
+  Section 6. Proposition 6.1 does not cover hashed and unhashed messages together:
+  who guesses the hash of b >= 2 blocks has a short message with the same HM. If
+  `min_length` is at most twice the bytes of h, no unhashed message is long enough.
 - Subkeys are KDF(i, size). With F = HMAC-SHA1 that is
   HMAC-SHA1_Key(byte i || uint32_BE(c)) for c = 1, 2, .. one after the other; with
   F = CBC3 it is output feedback: C_1 || C_2 || .. with C_0 = 15 zero bytes || byte
