@@ -4,7 +4,9 @@
                 . (AddRoundKey_r . MixColumns . ShiftRows . SubBytes, r = Nr-1 .. 1)
                 . AddRoundKey_0 (X)
 
-    AES_a(K, X) = the same with a in place of Nr and the first a + 1 round keys.
+    InvCipher = the same steps undone, in the opposite order.
+
+    AES_a(K, X) = Cipher(X) with a in place of Nr and the first a + 1 round keys.
 
 Source: FIPS-197, Sections 4 and 5. AES_a: EliMAC, Section 5, which names
 AES_4, AES_7 and AES_10 and does not say whether the last of the a rounds has a
@@ -15,6 +17,7 @@ Blocks are numbers below 2^128; the first byte of the string is the highest.
 
 from functools import lru_cache
 
+N = 128  # n, the block size in bits
 ROUNDS = {16: 10, 24: 12, 32: 14}  # Nr for each key length in bytes
 
 
@@ -59,6 +62,7 @@ def s_box_entry(a):
 
 
 S_BOX = bytes(s_box_entry(a) for a in range(256))
+S_BOX_INVERSE = bytes(S_BOX.index(v) for v in range(256))
 
 
 # A state is 16 bytes; byte r + 4c stands in row r and column c.
@@ -73,19 +77,34 @@ def shift_rows(state):
     return bytes(state[r + 4 * ((c + r) % 4)] for c in range(4) for r in range(4))
 
 
-def mix_columns(state):
-    """Each column is multiplied by a matrix with first row 2 3 1 1."""
+def mix_columns(state, row=(2, 3, 1, 1)):
+    """Each column is multiplied by a matrix with this first row, each further
+    row of which is the one above, turned one place to the right."""
     out = []
     for c in range(4):
         column = state[4 * c : 4 * c + 4]
         for r in range(4):
-            out.append(
-                multiply(column[r], 2)
-                ^ multiply(column[(r + 1) % 4], 3)
-                ^ column[(r + 2) % 4]
-                ^ column[(r + 3) % 4]
-            )
+            entry = 0
+            for i in range(4):
+                entry ^= multiply(column[(r + i) % 4], row[i])
+            out.append(entry)
     return bytes(out)
+
+
+# --- The steps undone, FIPS-197 Section 5.3 --------------------------------
+
+
+def inv_sub_bytes(state):
+    return bytes(S_BOX_INVERSE[b] for b in state)
+
+
+def inv_shift_rows(state):
+    """Row r moves r columns to the right."""
+    return bytes(state[r + 4 * ((c - r) % 4)] for c in range(4) for r in range(4))
+
+
+def inv_mix_columns(state):
+    return mix_columns(state, row=(0xE, 0xB, 0xD, 9))
 
 
 # --- Key expansion, FIPS-197 Section 5.2 -----------------------------------
@@ -124,6 +143,17 @@ def encrypt_by_steps(round_keys, block):
     return int.from_bytes(shift_rows(state), "big") ^ round_keys[-1]
 
 
+def decrypt_by_steps(round_keys, block):
+    """InvCipher() as the standard prints it."""
+    state = (block ^ round_keys[-1]).to_bytes(16, "big")
+    state = inv_sub_bytes(inv_shift_rows(state))
+    for round_key in reversed(round_keys[1:-1]):
+        state = int.from_bytes(state, "big") ^ round_key
+        state = inv_mix_columns(state.to_bytes(16, "big"))
+        state = inv_sub_bytes(inv_shift_rows(state))
+    return int.from_bytes(state, "big") ^ round_keys[0]
+
+
 def byte_tables(linear):
     """For each of the 16 byte positions: byte value -> its share of a round.
 
@@ -156,6 +186,8 @@ LAST = byte_tables(shift_rows)
 class Cipher:
     """AES under one key, or AES_a if `rounds` is given."""
 
+    n = N
+
     def __init__(self, key, rounds=None):
         round_keys = expand_key(key)
         full = len(round_keys) - 1
@@ -184,6 +216,9 @@ class Cipher:
         for table, byte in zip(LAST, state.to_bytes(16, "big")):
             out ^= table[byte]
         return out
+
+    def decrypt(self, block):
+        return decrypt_by_steps(self.round_keys, block)
 
 
 @lru_cache(maxsize=64)

@@ -1,10 +1,16 @@
 """The algorithm names of this library, and the reference for each.
 
     PMAC-AES128|192|256
+    PMAC-PRESENT80|PRESENT128|RC6
     LIGHTMAC-AES128|192|256-S8|S16|..|S64    key K1 || K2
+    LIGHTMAC-PRESENT80|128-S8|S16|S24|S32    key K1 || K2
     ELIMAC-AES128                            key K1 || K2
     POLY1305-AES                             key k || r, nonce
     UMAC-32|64|96|128                        key K of AES-128, nonce
+    UMAC99-STD-30|60, UMAC99-MMX-15|30|60    key of 16 bytes, nonce
+
+The names of UMAC99 are sets of parameters from 1999, and UMAC-32 and so on are
+RFC 4418.
 
 One more is here for its vectors, and is no MAC of the library, since its key
 is good for one message:
@@ -19,11 +25,25 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Callable
 
+import aes
+import present
+import rc6
 from elimac import elimac
 from lightmac import lightmac
 from pmac import pmac
 from poly1305 import poly1305, poly1305_aes
 from umac import TAG_BYTES, umac
+from umac99 import LEAST_TAG_BYTES, NAMED, PRFS, umac99
+
+# name -> (key bytes, function from a key to a cipher)
+CIPHERS = {
+    "AES128": (16, aes.cipher),
+    "AES192": (24, aes.cipher),
+    "AES256": (32, aes.cipher),
+    "PRESENT80": (10, present.cipher),
+    "PRESENT128": (16, present.cipher),
+    "RC6": (16, rc6.cipher),
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +70,10 @@ class Algorithm:
             tag_bits = self.tag_bits[-1]
         if tag_bits not in self.tag_bits:
             least, most = self.tag_bits[0], self.tag_bits[-1]
-            raise ValueError(f"tag length: {tag_bits} bits, want {least} to {most}")
+            steps = f" in steps of {self.tag_bits.step}" if self.tag_bits.step > 1 else ""
+            raise ValueError(
+                f"tag length: {tag_bits} bits, want {least} to {most}{steps}"
+            )
         if bits is not None and not self.bits:
             raise ValueError("message: counted in bits, want bytes")
         return self.tag(key, nonce, message, tag_bits, bits)
@@ -60,12 +83,22 @@ def exactly(n):
     return range(n, n + 1)
 
 
-def plain(mac, key, nonce, message, tag_bits, bits):
-    return mac(key, message, tag_bits, bits)
+def two(cipher, key):
+    """The ciphers under K1 and K2 of the key K1 || K2."""
+    half = len(key) // 2
+    return cipher(key[:half]), cipher(key[half:])
 
 
-def light(s, key, nonce, message, tag_bits, bits):
-    return lightmac(key, message, s, tag_bits, bits)
+def parallel(cipher, key, nonce, message, tag_bits, bits):
+    return pmac(cipher(key), message, tag_bits, bits)
+
+
+def light(cipher, s, key, nonce, message, tag_bits, bits):
+    return lightmac(*two(cipher, key), message, s, tag_bits, bits)
+
+
+def extremely_light(key, nonce, message, tag_bits, bits):
+    return elimac(key, message, tag_bits, bits)
 
 
 def one_time(key, nonce, message, tag_bits, bits):
@@ -80,15 +113,25 @@ def wide(key, nonce, message, tag_bits, bits):
     return umac(key, message, nonce, tag_bits // 8)
 
 
+def first_umac(parameters, key, nonce, message, tag_bits, bits):
+    return umac99(parameters, key, message, nonce, tag_bits // 8)
+
+
 ALGORITHMS = {}
-for size in (128, 192, 256):
-    ALGORITHMS[f"PMAC-AES{size}"] = Algorithm(size // 8, partial(plain, pmac))
-    for s in range(8, 65, 8):
-        limit = 2**s * (128 - s) // 8
-        ALGORITHMS[f"LIGHTMAC-AES{size}-S{s}"] = Algorithm(
-            2 * size // 8, partial(light, s), limit if limit < 1 << 16 else None
+for name, (size, cipher) in CIPHERS.items():
+    n = cipher(bytes(size)).n
+    ALGORITHMS[f"PMAC-{name}"] = Algorithm(
+        size, partial(parallel, cipher), tag_bits=range(1, n + 1)
+    )
+    for s in range(8, n // 2 + 1, 8) if name != "RC6" else ():
+        limit = 2**s * (n - s) // 8
+        ALGORITHMS[f"LIGHTMAC-{name}-S{s}"] = Algorithm(
+            2 * size,
+            partial(light, cipher, s),
+            limit if limit < 1 << 16 else None,
+            tag_bits=range(1, n + 1),
         )
-ALGORITHMS["ELIMAC-AES128"] = Algorithm(32, partial(plain, elimac))
+ALGORITHMS["ELIMAC-AES128"] = Algorithm(32, extremely_light)
 ALGORITHMS["POLY1305"] = Algorithm(32, one_time, tag_bits=exactly(128), bits=False)
 ALGORITHMS["POLY1305-AES"] = Algorithm(
     32, poly_aes, nonce_bytes=exactly(16), tag_bits=exactly(128), bits=False
@@ -96,4 +139,14 @@ ALGORITHMS["POLY1305-AES"] = Algorithm(
 for size in TAG_BYTES:
     ALGORITHMS[f"UMAC-{8 * size}"] = Algorithm(
         16, wide, nonce_bytes=range(1, 17), tag_bits=exactly(8 * size), bits=False
+    )
+for name, parameters in NAMED.items():
+    ALGORITHMS[f"UMAC99-{name}"] = Algorithm(
+        16,
+        partial(first_umac, parameters),
+        nonce_bytes=exactly(8),
+        tag_bits=range(
+            8 * LEAST_TAG_BYTES, 8 * PRFS[parameters.prf].tag_bytes + 1, 8
+        ),
+        bits=False,
     )

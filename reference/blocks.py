@@ -5,6 +5,7 @@
     A [first tau bits]
 
 Source: the notation of PMAC 2001, Section 2, which LightMAC and EliMAC share.
+Blocks need not end on a byte: those of LightMAC have n - s bits.
 
 A message is bytes with a length in bits. If that is no multiple of 8, the
 message ends within its last byte, and the low bits of that byte do not count.
@@ -21,15 +22,27 @@ def bit_length(message, bits):
     return bits
 
 
+def substring(message, start, end):
+    """The bits from `start` to before `end` as a number."""
+    first, after = start // 8, (end + 7) // 8
+    value = int.from_bytes(message[first:after], "big") >> (8 * after - end)
+    return value % 2 ** (end - start)
+
+
 def cut(message, bits, size, full):
     """The first `full` blocks of `size` bits, and the rest as (value, length)."""
-    step = size // 8
-    parts = [
-        int.from_bytes(message[i * step : (i + 1) * step], "big") for i in range(full)
-    ]
-    rest = message[full * step :]
-    length = bits - full * size
-    return parts, (int.from_bytes(rest, "big") >> (8 * len(rest) - length), length)
+    parts = [substring(message, i * size, (i + 1) * size) for i in range(full)]
+    start = full * size
+    return parts, (substring(message, start, bits), bits - start)
+
+
+def join(parts):
+    """Bit strings, given as (value, length), one after the other, as bytes."""
+    whole = length = 0
+    for value, count in parts:
+        whole = whole << count | value
+        length += count
+    return first_bits(whole, length, length)
 
 
 def pad10(value, length, n):

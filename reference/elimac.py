@@ -1,9 +1,10 @@
-"""EliMAC-AES with tag length t.
+"""EliMAC[H, I, E] with tag length t, and EliMAC-AES.
 
     M_1 .. M_l = M || 10*,   l = floor(|M| / n) + 1
     S = xor over i < l of I(H(K1, i), M_i)
-    T = AES_10(K2, S xor M_l) [first t bits]
+    T = E_K2(S xor M_l) [first t bits]
 
+    EliMAC-AES: n = 128, E = AES_10,
     H(K, i) = AES_7(K, <i>),   <i> = the 32-bit number i, four times
     I(K, M) = AES_4(0, K xor M)
 
@@ -21,44 +22,59 @@ What the paper leaves open is read as follows.
   encoding, so a message that needs it is refused.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import aes
 from blocks import bit_length, check_tag_bits, cut, first_bits, pad10
 
-N = 128  # n, the block size of AES in bits
+MU = 2**32 - 1  # the greatest i
 
 
-@lru_cache(maxsize=4096)
-def H(K, i):
-    return aes.cipher(K, rounds=7).encrypt(i << 96 | i << 64 | i << 32 | i)
-
-
-def I(K, M):
-    return aes.cipher(bytes(16), rounds=4).encrypt(K ^ M)
-
-
-def blocks_before_last(bits):
-    """l - 1, after a check that the largest i is at most 2^32 - 1."""
-    full = bits // N
-    if full >= 2**32:
-        raise ValueError(f"message length: {bits} bits, want fewer than 2^32 n = 2^39")
+def blocks_before_last(bits, n, mu):
+    """l - 1, after a check that the largest i is at most mu."""
+    full = bits // n
+    if full > mu:
+        limit = (mu + 1) * n
+        raise ValueError(
+            f"message length: {bits} bits, want fewer than (mu + 1) n = {limit}"
+        )
     return full
 
 
-def elimac(key, message, t=128, bits=None):
-    """The tag as bytes, under the key K1 || K2."""
-    n = N
+def elimac_of(H, I, E, n, message, t=None, bits=None, mu=MU):
+    """The tag as bytes, for H(i), I(S, M) and E(X), which know their keys. All
+    numbers but i have n bits. t is n if not given."""
+    t = n if t is None else t
     check_tag_bits("t", t, n)
     bits = bit_length(message, bits)
-    full = blocks_before_last(bits)
-    if len(key) != 32:
-        raise ValueError(f"EliMAC key K1 || K2: {len(key)} bytes, want 32")
-    K1, K2 = key[:16], key[16:]
+    full = blocks_before_last(bits, n, mu)
 
     M, (last, length) = cut(message, bits, n, full)
     S = 0
     for i in range(1, full + 1):
-        S ^= I(H(K1, i), M[i - 1])
+        S ^= I(H(i), M[i - 1])
     M_l = pad10(last, length, n)
-    return first_bits(aes.cipher(K2).encrypt(S ^ M_l), n, t)
+    return first_bits(E(S ^ M_l), n, t)
+
+
+# --- EliMAC-AES, Section 5.1 -------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def H(K, i, rounds=7):
+    return aes.cipher(K, rounds).encrypt(i << 96 | i << 64 | i << 32 | i)
+
+
+def I(K, M, rounds=4):
+    return aes.cipher(bytes(16), rounds).encrypt(K ^ M)
+
+
+def elimac(key, message, t=128, bits=None, h_rounds=7, i_rounds=4):
+    """The tag as bytes, under the key K1 || K2. The rounds of H and of I are
+    those of EliMAC-AES if not given."""
+    if len(key) != 32:
+        raise ValueError(f"EliMAC key K1 || K2: {len(key)} bytes, want 32")
+    K1, K2 = key[:16], key[16:]
+    H_K1 = partial(H, K1, rounds=h_rounds)
+    I_0 = partial(I, rounds=i_rounds)
+    return elimac_of(H_K1, I_0, aes.cipher(K2).encrypt, 128, message, t, bits)

@@ -12,11 +12,12 @@ Half of the messages have a random length up to L. The others stand at an edge:
 a multiple of a block or vector size, or one byte to either side of it, up to
 1025 bytes (Poly1305 and UMAC: 4097) even if L is less. Some messages for an
 algorithm with a low length limit have the longest length allowed, or one byte
-less.
+less, and some for UMAC99 have one to four of its blocks of 4096 bytes, or one
+byte to either side.
 
 With --bits a quarter of the messages do not end on a byte. Such a line has
-"msg_bits", a string of 0s and 1s, in place of "msg". Poly1305 and UMAC get
-whole bytes all the same.
+"msg_bits", a string of 0s and 1s, in place of "msg". Poly1305, UMAC and UMAC99
+get whole bytes all the same.
 """
 
 import argparse
@@ -35,10 +36,16 @@ EDGES = {
     # A group of 8 words in NH, a chunk of L1, and the two chunks of one word in
     # L2 with 128-bit words.
     "UMAC": ((32, 1024, 2048), 4096),
+    # A pairing unit of STD and of MMX, a part of STD, and a vector.
+    "UMAC99": ((8, 16, 64, 256), 1024),
 }
 # Message bytes in a LightMAC block (12 for S32, 15 for S8) and in an AES block;
 # then 4, 8 and 32 AES blocks, where vectors and unrolled loops begin and end.
 OTHER_EDGES = ((12, 15, 16, 64, 128, 512), 1024)
+# The same with the blocks of PRESENT: 4 message bytes for S32, 7 for S8, 8 for
+# PMAC; then 4, 8, 16 and 64 blocks of 8.
+PRESENT_EDGES = ((4, 5, 6, 7, 8, 32, 64, 128, 512), 1024)
+LONG = {"UMAC99": 4096}  # blocks of which some messages have up to four
 KEYS = 4  # keys for each algorithm, so that key setup does not take the time
 
 
@@ -69,13 +76,17 @@ class Random:
 
 
 def message_length(random, name, max_len):
+    family = name.split("-")[0]
+    if family in LONG and random.one_in(20):
+        return LONG[family] * (1 + random.below(4)) + random.below(3) - 1
     limit = ALGORITHMS[name].max_bytes
     if limit is not None and random.one_in(100):
         return limit - random.below(2)
     if random.one_in(2):
         length = random.below(max_len + 1)
     else:
-        edges, top = EDGES.get(name.split("-")[0], OTHER_EDGES)
+        others = PRESENT_EDGES if "-PRESENT" in name else OTHER_EDGES
+        edges, top = EDGES.get(family, others)
         edge = random.choice(edges)
         length = edge * (1 + random.below(top // edge)) + random.below(3) - 1
     return length if limit is None else min(length, limit)

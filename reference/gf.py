@@ -29,6 +29,9 @@ EXPONENTS = {
 
 def c(n):
     """The low part c_n of the polynomial p_n, as a number."""
+    if n not in EXPONENTS:
+        known = ", ".join(map(str, EXPONENTS))
+        raise ValueError(f"block size n: {n} bits, want one of {known}")
     return sum(1 << e for e in EXPONENTS[n])
 
 

@@ -1,4 +1,4 @@
-"""LightMAC with AES-128, AES-192 or AES-256, counter size s, tag length t.
+"""LightMAC with a block cipher E of n bits, counter size s, tag length t.
 
     M = M[1] .. M[l],   |M[1]| = .. = |M[l-1]| = n - s,   0 <= |M[l]| < n - s
     V = xor over i < l of E_K1(i_s || M[i])
@@ -10,44 +10,57 @@ multiple of n - s has an empty last block, so l = floor(|M| / (n - s)) + 1.
 Source: Luykx, Preneel, Tischhauser, Yasuda, "A MAC Mode for Lightweight Block
 Ciphers", FSE 2016, Section 3, Algorithm 1, and equation (8) in Section 4.2.
 
-Two choices that the paper leaves open follow the authors' C code: i_s is the
-s-bit big-endian number i, and the tag is the first t bits of the block. (The
-paper writes "t least significant bits".) Block i = 2^s, the last one that the
-length limit allows, has the counter 0^s. No other block has it.
+The paper lets i_s be any s-bit constants that differ, and names two kinds:
+
+    integer   i_s = i mod 2^s, big-endian, which is the authors' C code
+    gray      i_s = g(i mod 2^s) with g(x) = x xor (x >> 1), the Gray code
+
+Block i = 2^s, the last one that the length limit 2^s (n - s) allows, has the
+counter 0^s. No other block has it. s is 1 to n / 2, in bits, so that blocks
+need not end on a byte. The paper writes "t least significant bits" of the tag;
+it is the first t bits here, as in the authors' C code.
 """
 
-import aes
 from blocks import bit_length, check_tag_bits, cut, first_bits, pad10
 
-N = 128  # n, the block size of AES in bits
+
+def gray(x):
+    return x ^ (x >> 1)
 
 
-def blocks_before_last(bits, s):
+def integer(x):
+    return x
+
+
+COUNTERS = {"integer": integer, "gray": gray}
+
+
+def blocks_before_last(bits, n, s):
     """l - 1, after a check of s and of the length limit 2^s (n - s)."""
-    if s % 8 or not 8 <= s <= N // 2:
-        raise ValueError(f"counter size s: {s} bits, want 8, 16, .. or {N // 2}")
-    limit = 2**s * (N - s)
+    if not 1 <= s <= n // 2:
+        raise ValueError(f"counter size s: {s} bits, want 1 to n / 2 = {n // 2}")
+    limit = 2**s * (n - s)
     if bits > limit:
         raise ValueError(
             f"message length: {bits} bits, want at most 2^s (n - s) = {limit}"
         )
-    return bits // (N - s)
+    return bits // (n - s)
 
 
-def lightmac(key, message, s, t=128, bits=None):
-    """The tag as bytes, under the key K1 || K2."""
-    n = N
+def lightmac(E1, E2, message, s, t=None, bits=None, counter="integer"):
+    """The tag as bytes, for the ciphers E_K1 and E_K2. t is n if not given."""
+    n = E1.n
+    t = n if t is None else t
     check_tag_bits("t", t, n)
     bits = bit_length(message, bits)
-    full = blocks_before_last(bits, s)
-    if len(key) not in (32, 48, 64):
-        raise ValueError(f"LightMAC key K1 || K2: {len(key)} bytes, want 32, 48 or 64")
-    E_K1 = aes.cipher(key[: len(key) // 2]).encrypt
-    E_K2 = aes.cipher(key[len(key) // 2 :]).encrypt
+    full = blocks_before_last(bits, n, s)
+    if counter not in COUNTERS:
+        raise ValueError(f"counter: {counter}, want {' or '.join(COUNTERS)}")
+    constant = COUNTERS[counter]
 
     M, (last, length) = cut(message, bits, n - s, full)
     V = 0
     for i in range(1, full + 1):
-        i_s = i % 2**s
-        V ^= E_K1(i_s << (n - s) | M[i - 1])
-    return first_bits(E_K2(V ^ pad10(last, length, n)), n, t)
+        i_s = constant(i % 2**s)
+        V ^= E1.encrypt(i_s << (n - s) | M[i - 1])
+    return first_bits(E2.encrypt(V ^ pad10(last, length, n)), n, t)
