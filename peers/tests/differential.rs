@@ -101,10 +101,10 @@ fn random_messages() {
                 let mac = AnyMac::with(algorithm, key, 8 * expected.len(), level).expect("its key");
                 let tag = mac.tag(nonce, &message).expect("its nonce");
                 assert!(tag.as_bytes() == expected, "{}", at());
-                let mut stream = mac.stream();
+                let mut stream = mac.stream(nonce).expect("its nonce");
                 stream.update(&message[..cut]);
                 stream.update(&message[cut..]);
-                assert!(stream.tag(nonce) == Ok(tag), "{}, cut at {cut}", at());
+                assert!(stream.tag() == Ok(tag), "{}, cut at {cut}", at());
             }
         }
     }
@@ -148,14 +148,14 @@ fn every_way<M: Mac>(mac: &M, nonce: &[u8], message: &[u8], expected: &[u8], at:
     for count in [2, 3] {
         assert!(threads::tag(mac, &nonce, message, count) == Ok(tag), "{at}, {count} threads");
     }
-    let mut stream = Stream::new(mac);
+    let mut stream = Stream::new(mac, &nonce);
     let mut left = message;
     while !left.is_empty() {
         let (piece, after) = left.split_at((1 + random.below(3 << 20)).min(left.len()));
         stream.update(piece);
         left = after;
     }
-    assert!(stream.tag_with(&nonce) == Ok(tag), "{at}, streamed");
+    assert!(stream.tag() == Ok(tag), "{at}, streamed");
     for cuts in [1, 7, 40] {
         let found = joined(mac, &nonce, message, cuts, &mut random);
         assert!(found == expected, "{at}, {cuts} cuts");

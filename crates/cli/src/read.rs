@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
     /// Reads to the end.
     fn stream(&mut self, input: &mut dyn Read, nonce: &[u8], bar: &Bar) -> Result<Tagged, Trouble> {
         let buffer = sized(&mut self.buffers[0], self.step);
-        let mut stream = self.mac.stream();
+        let mut stream = self.mac.stream(nonce)?;
         let mut bytes = 0;
         loop {
             let read = match input.read(buffer) {
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
             bar.add(read);
             within_limit(self.mac, bytes, None)?;
         }
-        Ok(Tagged { tag: stream.tag(nonce)?, bytes })
+        Ok(Tagged { tag: stream.tag()?, bytes })
     }
 
     /// Reads a file of a known size that is not empty.

@@ -20,7 +20,7 @@ use crate::isa::{Isa, Level};
 /// and passes the proof on. They need `#[inline(always)]`.
 pub trait Hash: Send + Sync {
     /// The hash of a range of blocks. Secret: whoever sees sums can forge.
-    type Sum: Copy + Zeroize + Send + Sync;
+    type Sum: Clone + Zeroize + Send + Sync;
     /// The hash of a whole message.
     type Digest;
     /// Room for one block, for streams.

@@ -8,6 +8,7 @@ use crate::hash::{Hash, whole, within_limit};
 use crate::isa::{Isa, Kernel};
 use crate::nonce::Nonce;
 use crate::part::Close;
+use crate::stream::Stream;
 use crate::tag::{Tag, matches};
 
 /// A MAC under a key.
@@ -26,6 +27,13 @@ pub trait Mac: Send + Sync {
     fn hash(&self) -> &Self::Hash;
     /// The length of the tags in bits.
     fn tag_bits(&self) -> usize;
+    /// The sum that a message under this nonce begins with. A MAC whose sums grow with the message
+    /// gives one that feeds its PRF at once, so that one-shot calls and streams take constant
+    /// memory.
+    #[inline(always)]
+    fn begin(&self, _nonce: &Self::Nonce) -> <Self::Hash as Hash>::Sum {
+        self.hash().empty()
+    }
     /// Turns the digest of a message into its tag. Runs inside a kernel.
     fn seal<I: Isa>(
         &self,
@@ -66,7 +74,8 @@ pub trait Mac: Send + Sync {
         let cut = whole(hash, message);
         if cut == 0 {
             // Kernels of their own, so that short messages do not pay for long ones' set-up.
-            let close = Close { mac: self, nonce, pad, sum: &hash.empty(), at: 0, tail: message };
+            let sum = &self.begin(nonce);
+            let close = Close { mac: self, nonce, pad, sum, at: 0, tail: message };
             return hash.level().run(close);
         }
         let one_shot = OneShot { mac: self, nonce, pad, message, cut };
@@ -90,6 +99,15 @@ pub trait Mac: Send + Sync {
     ) -> Result<(), Mismatch> {
         matches(self.tag_with(nonce, message), tag)
     }
+
+    /// A stream of one message under a nonce.
+    #[inline]
+    fn stream_with(&self, nonce: &Self::Nonce) -> Stream<&Self>
+    where
+        Self: Sized,
+    {
+        Stream::new(self, nonce)
+    }
 }
 
 /// Absorb, finish and seal in one visit to the rung.
@@ -108,7 +126,7 @@ impl<M: Mac + ?Sized> Kernel for OneShot<'_, M> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
         let (hash, cut) = (self.mac.hash(), self.cut);
-        let mut sum = hash.empty();
+        let mut sum = self.mac.begin(self.nonce);
         hash.absorb(isa, &mut sum, 0, &self.message.bytes()[..cut]);
         let digest = hash.finish(isa, &sum, cut as u64, self.message.after(cut));
         Ok(self.mac.seal(isa, self.nonce, self.pad, digest))
@@ -166,7 +184,7 @@ macro_rules! deterministic {
             /// A stream of one message.
             #[inline]
             pub fn stream(&self) -> crate::Stream<&Self> {
-                crate::Stream::new(self)
+                crate::Stream::new(self, &())
             }
         }
     };

@@ -19,33 +19,19 @@ use crate::tag::{Tag, matches};
 /// let mut stream = mac.stream();
 /// stream.update(b"in ").update(b"pieces");
 /// assert_eq!(stream.tag()?, mac.tag(b"in pieces")?);
+///
+/// // A MAC with a nonce takes it first.
+/// use tagmac::{Mac, Umac64, UmacNonce};
+/// let (mac, nonce) = (Umac64::new(&[7; 16]), UmacNonce::from(1));
+/// let mut stream = mac.stream_with(&nonce);
+/// stream.update(b"in ").update(b"pieces");
+/// assert_eq!(stream.tag()?, mac.tag_with(&nonce, b"in pieces")?);
 /// # Ok::<(), tagmac::Error>(())
 /// ```
 pub struct Stream<R: Deref<Target: Mac>> {
     mac: R,
+    nonce: <R::Target as Mac>::Nonce,
     state: State<<R::Target as Mac>::Hash>,
-}
-
-impl<R: Deref<Target: Mac<Nonce = ()>>> Stream<R> {
-    /// The tag of the message.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooLong`] if the message is over the MAC's limit.
-    #[inline]
-    pub fn tag(self) -> Result<Tag, Error> {
-        self.tag_with(&())
-    }
-
-    /// Checks the message's tag in constant time.
-    ///
-    /// # Errors
-    ///
-    /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
-    #[inline]
-    pub fn verify(self, tag: &Tag) -> Result<(), Mismatch> {
-        self.verify_with(&(), tag)
-    }
 }
 
 impl<R: Deref<Target: Mac>> core::fmt::Debug for Stream<R> {
@@ -74,12 +60,12 @@ impl<H: Hash> Drop for State<H> {
 }
 
 impl<R: Deref<Target: Mac>> Stream<R> {
-    /// An empty message.
+    /// An empty message under a nonce; `&()` for a deterministic MAC.
     #[inline]
-    pub fn new(mac: R) -> Self {
-        let hash = mac.hash();
-        let (sum, held) = (hash.empty(), hash.held());
-        Stream { state: State { sum, at: 0, held, held_bytes: 0, over: Ok(()) }, mac }
+    pub fn new(mac: R, nonce: &<R::Target as Mac>::Nonce) -> Self {
+        let (sum, held) = (mac.begin(nonce), mac.hash().held());
+        let state = State { sum, at: 0, held, held_bytes: 0, over: Ok(()) };
+        Stream { mac, nonce: *nonce, state }
     }
 
     /// Adds to the message. Once it is over the MAC's limit, the tag is an error that says so.
@@ -114,9 +100,9 @@ impl<R: Deref<Target: Mac>> Stream<R> {
     ///
     /// [`Error::TooLong`] if the message is over the MAC's limit.
     #[inline]
-    pub fn tag_with(mut self, nonce: &<R::Target as Mac>::Nonce) -> Result<Tag, Error> {
+    pub fn tag(mut self) -> Result<Tag, Error> {
         self.state.over?;
-        let (mac, state) = (&*self.mac, &mut self.state);
+        let (mac, nonce, state) = (&*self.mac, &self.nonce, &mut self.state);
         let tail = Bits::from(&state.held.as_mut()[..state.held_bytes]);
         let (sum, at, pad) = (&state.sum, state.at, &mut Default::default());
         mac.hash().level().run(Close { mac, nonce, pad, sum, at, tail })
@@ -128,8 +114,8 @@ impl<R: Deref<Target: Mac>> Stream<R> {
     ///
     /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
     #[inline]
-    pub fn verify_with(self, nonce: &<R::Target as Mac>::Nonce, tag: &Tag) -> Result<(), Mismatch> {
-        matches(self.tag_with(nonce), tag)
+    pub fn verify(self, tag: &Tag) -> Result<(), Mismatch> {
+        matches(self.tag(), tag)
     }
 }
 

@@ -118,12 +118,12 @@ impl<M: Mac> Laws for Under<M> {
     }
 
     fn streamed(&self, pieces: &[&[u8]]) -> Result<Tag, Error> {
-        let mut stream = tagmac::Stream::new(&self.mac);
+        let mut stream = self.mac.stream_with(&self.nonce);
         pieces.iter().for_each(|piece| {
             stream.update(piece);
         });
         assert_eq!(stream.bytes(), pieces.iter().map(|piece| piece.len() as u64).sum::<u64>());
-        stream.tag_with(&self.nonce)
+        stream.tag()
     }
 
     fn joined(&self, message: &[u8], ends: &[usize], from_the_right: bool) -> Result<Tag, Error> {

@@ -89,7 +89,7 @@ trait Product: Send + Sync {
     fn holds_last(&self) -> bool;
     fn tag_bits(&self) -> usize;
     fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error>;
-    fn stream(self: Arc<Self>) -> Box<dyn ProductStream>;
+    fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn ProductStream>, Error>;
     fn part(&self, start: u64, blocks: &[u8]) -> Result<SomePart, Error>;
     fn join(&self, left: SomePart, right: &SomePart) -> Result<SomePart, Error>;
     fn finish(&self, part: SomePart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error>;
@@ -97,7 +97,7 @@ trait Product: Send + Sync {
 
 trait ProductStream: Send {
     fn update(&mut self, data: &[u8]);
-    fn tag(self: Box<Self>, nonce: &[u8]) -> Result<Tag, Error>;
+    fn tag(self: Box<Self>) -> Result<Tag, Error>;
 }
 
 impl<M: Mac<Hash: 'static> + 'static> ProductStream for Stream<Arc<M>> {
@@ -105,8 +105,8 @@ impl<M: Mac<Hash: 'static> + 'static> ProductStream for Stream<Arc<M>> {
         Stream::update(self, data);
     }
 
-    fn tag(self: Box<Self>, nonce: &[u8]) -> Result<Tag, Error> {
-        self.tag_with(&M::Nonce::from_slice(nonce)?)
+    fn tag(self: Box<Self>) -> Result<Tag, Error> {
+        Stream::tag(*self)
     }
 }
 
@@ -142,8 +142,8 @@ impl<M: Mac<Hash: 'static> + 'static> Product for M {
         self.tag_with(&M::Nonce::from_slice(nonce)?, message)
     }
 
-    fn stream(self: Arc<Self>) -> Box<dyn ProductStream> {
-        Box::new(Stream::new(self))
+    fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn ProductStream>, Error> {
+        Ok(Box::new(Stream::new(self, &M::Nonce::from_slice(nonce)?)))
     }
 
     fn part(&self, start: u64, blocks: &[u8]) -> Result<SomePart, Error> {
@@ -243,12 +243,19 @@ impl AnyMac {
         matches(self.tag(nonce, message), tag)
     }
 
-    /// A stream of one message.
-    pub fn stream(&self) -> AnyStream {
-        AnyStream(match &self.mac {
-            Inner::Product(mac) => StreamInner::Product(mac.clone().stream()),
-            Inner::Sequential(mac) => StreamInner::Sequential(mac.clone()),
-        })
+    /// A stream of one message. `nonce` is empty for deterministic MACs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NonceLength`] for a nonce of the wrong length.
+    pub fn stream(&self, nonce: &[u8]) -> Result<AnyStream, Error> {
+        Ok(AnyStream(match &self.mac {
+            Inner::Product(mac) => StreamInner::Product(mac.clone().stream(nonce)?),
+            Inner::Sequential(mac) => {
+                <()>::from_slice(nonce)?;
+                StreamInner::Sequential(mac.clone())
+            }
+        }))
     }
 
     /// The calls on parts; `None` if the MAC's hash is no product of parts.
@@ -269,19 +276,15 @@ impl AnyStream {
         }
     }
 
-    /// The tag of the message. `nonce` is empty for deterministic MACs.
+    /// The tag of the message.
     ///
     /// # Errors
     ///
-    /// [`Error::NonceLength`] for a nonce of the wrong length, [`Error::TooLong`] if the message
-    /// is over the limit.
-    pub fn tag(self, nonce: &[u8]) -> Result<Tag, Error> {
+    /// [`Error::TooLong`] if the message is over the limit.
+    pub fn tag(self) -> Result<Tag, Error> {
         match self.0 {
-            StreamInner::Product(stream) => stream.tag(nonce),
-            StreamInner::Sequential(state) => {
-                <()>::from_slice(nonce)?;
-                Ok(state.tag())
-            }
+            StreamInner::Product(stream) => stream.tag(),
+            StreamInner::Sequential(state) => Ok(state.tag()),
         }
     }
 }

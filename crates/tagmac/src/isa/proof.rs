@@ -150,6 +150,7 @@ fn words_hold<A: Words>(a: A, message: &[u8; 16 * MOST]) -> bool {
     }
     expected[18][0] = x[1];
     holds &= found == expected;
+    holds &= signed_hold(a, v, w, &x, &y);
 
     // The sums of the lanes and of all words.
     let mut sums = [0u64; 2];
@@ -191,6 +192,54 @@ fn words_hold<A: Words>(a: A, message: &[u8; 16 * MOST]) -> bool {
         holds &= seen == 1;
     }
     holds
+}
+
+/// The operations on signed fields of words.
+#[inline(always)]
+fn signed_hold<A: Words>(a: A, v: A::W, w: A::W, x: &[u64; MOST], y: &[u64; MOST]) -> bool {
+    // The least numbers: their products, and sums of products that wrap around.
+    const LEAST16: u64 = 0x8000_8000_8000_8000;
+    const LEAST32: u64 = 1 << 31;
+    let ones = a.splat(u64::MAX);
+    let (least16, least32) = (a.splat(LEAST16), a.splat(LEAST32));
+    let found = [
+        stored(a, a.add16(v, w)),
+        stored(a, a.add16(v, ones)),
+        stored(a, a.madd16(v, w)),
+        stored(a, a.madd16(v, ones)),
+        stored(a, a.madd16(least16, least16)),
+        stored(a, a.mul32_signed(v, w)),
+        stored(a, a.mul32_signed(v, ones)),
+        stored(a, a.mul32_signed(least32, least32)),
+    ];
+    let add16 = |x: u64, y: u64| {
+        let field = |n: u32| (((x >> n) as u16).wrapping_add((y >> n) as u16) as u64) << n;
+        field(0) | field(16) | field(32) | field(48)
+    };
+    let madd16 = |x: u64, y: u64| {
+        let product = |n: u32| (x >> n) as i16 as i64 * (y >> n) as i16 as i64;
+        let half = |n: u32| (product(n) + product(n + 16)) as u32 as u64;
+        half(0) | half(32) << 32
+    };
+    let mul32 = |x: u64, y: u64| (x as i32 as i128 * y as i32 as i128) as u64;
+    let mut expected = [[0; MOST]; 8];
+    for j in 0..2 * A::LANES {
+        let (x, y) = (x[j], y[j]);
+        let words = [
+            add16(x, y),
+            add16(x, u64::MAX),
+            madd16(x, y),
+            madd16(x, u64::MAX),
+            madd16(LEAST16, LEAST16),
+            mul32(x, y),
+            mul32(x, u64::MAX),
+            1 << 62,
+        ];
+        for (row, word) in expected.iter_mut().zip(words) {
+            row[j] = word;
+        }
+    }
+    found == expected
 }
 
 /// Partial loads, counters and spread pieces, seen through the xor of the lanes.

@@ -78,4 +78,11 @@ pub trait Words: Copy + Send + Sync + 'static {
     fn fold(self, a: Self::W) -> <Self::Narrow as Words>::W;
     /// The sum of all words, mod 2^64.
     fn sum(self, a: Self::W) -> u64;
+
+    /// `a + b` in each quarter of a word, mod 2^16.
+    fn add16(self, a: Self::W, b: Self::W) -> Self::W;
+    /// In each half of a word, the sum of the signed products of its two 16-bit fields, mod 2^32.
+    fn madd16(self, a: Self::W, b: Self::W) -> Self::W;
+    /// The signed product of the low halves of each word.
+    fn mul32_signed(self, a: Self::W, b: Self::W) -> Self::W;
 }

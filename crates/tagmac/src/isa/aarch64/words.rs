@@ -131,4 +131,31 @@ impl Words for NeonWords {
         // SAFETY: `self` is proof of neon.
         unsafe { vaddvq_u64(a) }
     }
+
+    #[inline(always)]
+    fn add16(self, a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe {
+            vreinterpretq_u64_u16(vaddq_u16(vreinterpretq_u16_u64(a), vreinterpretq_u16_u64(b)))
+        }
+    }
+
+    #[inline(always)]
+    fn madd16(self, a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe {
+            let (a, b) = (vreinterpretq_s16_u64(a), vreinterpretq_s16_u64(b));
+            let low = vmull_s16(vget_low_s16(a), vget_low_s16(b));
+            vreinterpretq_u64_s32(vpaddq_s32(low, vmull_high_s16(a, b)))
+        }
+    }
+
+    #[inline(always)]
+    fn mul32_signed(self, a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe {
+            let (a, b) = (vreinterpretq_s64_u64(a), vreinterpretq_s64_u64(b));
+            vreinterpretq_u64_s64(vmull_s32(vmovn_s64(a), vmovn_s64(b)))
+        }
+    }
 }

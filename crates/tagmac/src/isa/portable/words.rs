@@ -119,4 +119,26 @@ impl Words for PortableWords {
     fn sum(self, a: W) -> u64 {
         a[0].wrapping_add(a[1])
     }
+
+    #[inline(always)]
+    fn add16(self, a: W, b: W) -> W {
+        // The high bit of each field apart, so that no carry leaves it.
+        const LOW: u64 = 0x7fff_7fff_7fff_7fff;
+        each(a, b, |a, b| ((a & LOW) + (b & LOW)) ^ (a ^ b) & !LOW)
+    }
+
+    #[inline(always)]
+    fn madd16(self, a: W, b: W) -> W {
+        each(a, b, |a, b| {
+            let product = |n| (a >> n) as i16 as i32 * (b >> n) as i16 as i32;
+            let low = product(0).wrapping_add(product(16)) as u32;
+            let high = product(32).wrapping_add(product(48)) as u32;
+            low as u64 | (high as u64) << 32
+        })
+    }
+
+    #[inline(always)]
+    fn mul32_signed(self, a: W, b: W) -> W {
+        each(a, b, |a, b| (a as i32 as i64 * b as i32 as i64) as u64)
+    }
 }

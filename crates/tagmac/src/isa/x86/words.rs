@@ -183,6 +183,24 @@ impl<L: Lane> Words for Words128<L> {
         // SAFETY: SSE2 is part of x86-64.
         unsafe { _mm_cvtsi128_si64(_mm_add_epi64(a, _mm_unpackhi_epi64(a, a))) as u64 }
     }
+
+    #[inline(always)]
+    fn add16(self, a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: `self` is proof of SSE4.1, which includes SSE2.
+        unsafe { _mm_add_epi16(a, b) }
+    }
+
+    #[inline(always)]
+    fn madd16(self, a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: `self` is proof of SSE4.1, which includes SSE2.
+        unsafe { _mm_madd_epi16(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul32_signed(self, a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: `self` is proof of SSE4.1, which includes SSE2.
+        unsafe { _mm_mul_epi32(a, b) }
+    }
 }
 
 impl Words for Words256 {
@@ -240,6 +258,24 @@ impl Words for Words256 {
     #[inline(always)]
     fn sum(self, a: __m256i) -> u64 {
         self.narrow().sum(self.fold(a))
+    }
+
+    #[inline(always)]
+    fn add16(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_add_epi16(a, b) }
+    }
+
+    #[inline(always)]
+    fn madd16(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_madd_epi16(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul32_signed(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_mul_epi32(a, b) }
     }
 }
 
@@ -306,5 +342,23 @@ impl Words for Words512 {
     #[inline(always)]
     fn sum(self, a: __m512i) -> u64 {
         self.narrow().sum(self.fold(a))
+    }
+
+    #[inline(always)]
+    fn add16(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of avx512bw.
+        unsafe { _mm512_add_epi16(a, b) }
+    }
+
+    #[inline(always)]
+    fn madd16(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of avx512bw.
+        unsafe { _mm512_madd_epi16(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul32_signed(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { _mm512_mul_epi32(a, b) }
     }
 }
