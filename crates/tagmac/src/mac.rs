@@ -150,8 +150,8 @@ impl<M: Mac + ?Sized> Kernel for Few<'_, M> {
 
 /// Gives a deterministic MAC its calls without a nonce.
 macro_rules! deterministic {
-    ($name:ident $(<$parameter:ident: $bound:path>)?) => {
-        impl $(<$parameter: $bound>)? $name $(<$parameter>)? {
+    ($name:ident $(<$($parameter:ident: $bound:path),+>)?) => {
+        impl $(<$($parameter: $bound),+>)? $name $(<$($parameter),+>)? {
             /// The tag of a message.
             ///
             /// # Errors

@@ -8,7 +8,7 @@ pub(crate) mod poly1305;
 pub(crate) mod umac;
 mod xor;
 
-pub use elimac::EliMac;
+pub use elimac::{AesFamilies, EliHash, EliMac, Families, PlainFamilies};
 pub(crate) use known::answers_hold;
 pub use lightmac::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 pub use pmac::Field;

@@ -280,20 +280,3 @@ impl<B: BlockCipher> Cipher for B {
         sum
     }
 }
-
-/// A block cipher on blocks of its own size, several at once.
-pub trait BlockCipher: Clone + Send + Sync {
-    /// The cipher's name, as in the names of MACs.
-    const NAME: &'static str;
-    /// Bytes of a key.
-    const KEY_BYTES: usize;
-    /// A block.
-    type Block: Copy + AsRef<[u8]> + AsMut<[u8]>;
-    /// A key. Its length is known, so nothing can fail.
-    type Key: AsRef<[u8]> + Zeroize;
-
-    /// Makes the key schedule.
-    fn new(key: &Self::Key) -> Self;
-    /// E_K of each block, in place.
-    fn encrypt(&self, blocks: &mut [Self::Block]);
-}

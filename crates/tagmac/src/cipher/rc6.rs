@@ -1,4 +1,4 @@
-//! RC6-32/20/16 (Rivest, Robshaw, Sidney, Yin 1998): 20 rounds on four words of 32 bits,
+//! RC6-32/20 (Rivest, Robshaw, Sidney, Yin 1998): 20 rounds on four words of 32 bits,
 //! little-endian, and 44 round keys S:
 //!
 //! ```text
@@ -14,7 +14,6 @@
 use zeroize::Zeroize;
 
 use super::BlockCipher;
-use crate::error::silent;
 
 const ROUNDS: usize = 20;
 /// Round keys.
@@ -23,22 +22,26 @@ const KEYS: usize = 2 * ROUNDS + 4;
 const P: u32 = 0xb7e1_5163;
 const Q: u32 = 0x9e37_79b9;
 
-/// RC6 with a 16-byte key. Wiped on drop.
+/// RC6 with a key of 16 bytes, or of 24 or 32. Wiped on drop.
 ///
 /// ```
 /// use tagmac::cipher::{BlockCipher, Rc6};
 /// let mut blocks = [[0; 16]];
-/// Rc6::new(&[0; 16]).encrypt(&mut blocks);
+/// Rc6::<16>::new(&[0; 16]).encrypt(&mut blocks);
 /// assert_eq!(u128::from_be_bytes(blocks[0]), 0x8fc3a53656b1f778c129df4e9848a41e);
 /// ```
 #[derive(Clone)]
-pub struct Rc6 {
+pub struct Rc6<const BYTES: usize = 16> {
     keys: [u32; KEYS],
 }
 
-silent!(Rc6);
+impl<const BYTES: usize> core::fmt::Debug for Rc6<BYTES> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Rc6(..)")
+    }
+}
 
-impl Drop for Rc6 {
+impl<const BYTES: usize> Drop for Rc6<BYTES> {
     fn drop(&mut self) {
         self.keys.zeroize();
     }
@@ -62,7 +65,7 @@ fn mixed<const N: usize>(x: &mut [u32; N], with: &[u32; N], by: &[u32; N], key: 
     }
 }
 
-impl Rc6 {
+impl<const BYTES: usize> Rc6<BYTES> {
     #[inline(always)]
     fn encrypt_many<const N: usize>(&self, blocks: &mut [[u8; 16]; N]) {
         let [mut a, mut b, mut c, mut d] = [[0; N]; 4];
@@ -90,14 +93,15 @@ impl Rc6 {
     }
 }
 
-impl BlockCipher for Rc6 {
+impl<const BYTES: usize> BlockCipher for Rc6<BYTES> {
     const NAME: &'static str = "RC6";
-    const KEY_BYTES: usize = 16;
+    const KEY_BYTES: usize = BYTES;
     type Block = [u8; 16];
-    type Key = [u8; 16];
+    type Key = [u8; BYTES];
 
-    fn new(key: &[u8; 16]) -> Self {
-        let mut l = [0; 4];
+    fn new(key: &[u8; BYTES]) -> Self {
+        const { assert!(BYTES == 16 || BYTES == 24 || BYTES == 32) };
+        let mut l = [0; 8];
         for (word, bytes) in l.iter_mut().zip(key.as_chunks().0) {
             *word = u32::from_le_bytes(*bytes);
         }
@@ -107,7 +111,7 @@ impl BlockCipher for Rc6 {
         }
         let (mut a, mut b) = (0u32, 0u32);
         for i in 0..3 * KEYS {
-            let (key, word) = (&mut rc6.keys[i % KEYS], &mut l[i % 4]);
+            let (key, word) = (&mut rc6.keys[i % KEYS], &mut l[i % (BYTES / 4)]);
             a = key.wrapping_add(a).wrapping_add(b).rotate_left(3);
             *key = a;
             let sum = a.wrapping_add(b);
@@ -142,17 +146,17 @@ mod tests {
         let expected = 0x524e192f4715c6231f51f6367ea43f18u128.to_be_bytes();
         for count in 1..20 {
             let mut blocks = vec![block; count];
-            Rc6::new(&key).encrypt(&mut blocks);
+            Rc6::<16>::new(&key).encrypt(&mut blocks);
             assert_eq!(blocks, vec![expected; count]);
         }
         let mut zero = [[0; 16]];
-        Rc6::new(&[0; 16]).encrypt(&mut zero);
+        Rc6::<16>::new(&[0; 16]).encrypt(&mut zero);
         assert_eq!(zero[0], 0x8fc3a53656b1f778c129df4e9848a41eu128.to_be_bytes());
     }
 
     #[test]
     fn eight_at_once_are_eight_alone() {
-        let cipher = Rc6::new(&[0x5a; 16]);
+        let cipher = Rc6::<16>::new(&[0x5a; 16]);
         let mut blocks = [[0; 16]; 13];
         for (i, byte) in blocks.as_flattened_mut().iter_mut().enumerate() {
             *byte = (i * 91 + i / 16) as u8;

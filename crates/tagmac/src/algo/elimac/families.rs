@@ -1,0 +1,254 @@
+//! The two families of hash functions that EliHash is made of, H and I.
+
+use core::fmt;
+
+use crate::cipher::{Aes, CipherBlock, Keys};
+use crate::isa::{Block, Isa, Lanes, Level, Single};
+
+/// H and I over lanes: `H(K, i)` gives subkey i, of n bits, and `I(S, M)` hashes block M under
+/// subkey S.
+///
+/// Implement [`PlainFamilies`] for functions of your own.
+pub trait Families: Clone + Send + Sync {
+    /// A block, of n bits.
+    type Block: CipherBlock;
+    /// Vectors of blocks on a rung.
+    type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
+    /// What a rung needs of the keys.
+    type Keys<'a, I: Isa>: Copy
+    where
+        Self: 'a;
+    /// mu: subkeys have the numbers 1 to mu - 1, at least.
+    const MU: u64;
+
+    /// The vectors of a rung.
+    fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
+    /// Prepares the keys: once per range, before the loop.
+    fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I>;
+    /// How the numbers of subkeys are written.
+    fn form<I: Isa>(isa: I) -> <Self::Lanes<I> as Lanes>::Form;
+    /// A number, or a mask of numbers, with H's first key in it.
+    fn whiten<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, number: V<Self, I>) -> V<Self, I>;
+    /// H(K, i) of each number, written in [`form`](Families::form), to which
+    /// [`whiten`](Families::whiten)'s mask was added.
+    fn subkeys<I: Isa, const N: usize>(
+        isa: I,
+        keys: &Self::Keys<'_, I>,
+        numbers: [V<Self, I>; N],
+    ) -> [V<Self, I>; N];
+    /// Xors I of each subkey and its block into `sum`.
+    fn add<I: Isa, const N: usize>(
+        isa: I,
+        keys: &Self::Keys<'_, I>,
+        sum: V<Self, I>,
+        subkeys: [V<Self, I>; N],
+        blocks: [V<Self, I>; N],
+    ) -> V<Self, I>;
+    /// I of each subkey and its block.
+    fn hash<I: Isa>(
+        isa: I,
+        keys: &Self::Keys<'_, I>,
+        subkey: V<Self, I>,
+        block: V<Self, I>,
+    ) -> V<Self, I>;
+}
+
+/// A vector of the families' blocks on a rung.
+pub(super) type V<F, I> = <<F as Families>::Lanes<I> as Lanes>::V;
+
+/// Round-reduced AES: `H(K, i) = AES_H(K, <i>)` and `I(S, M) = AES_I(0, S ^ M)` with so many rounds,
+/// the last without MixColumns, under the first round keys of AES-128. `<i>` is the 32-bit
+/// big-endian i four times.
+///
+/// The paper's choice is 7 and 4 rounds (sections 1.3 and 5.1).
+#[derive(Clone)]
+pub struct AesFamilies<const H: usize, const I: usize> {
+    h: Aes<H>,
+    i: Aes<I>,
+}
+
+impl<const H: usize, const I: usize> fmt::Debug for AesFamilies<H, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AesFamilies(..)")
+    }
+}
+
+/// `<i>`: the counter's low four bytes, high byte first, four times.
+const FORM: Block = [3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0];
+
+impl<const H: usize, const I: usize> AesFamilies<H, I> {
+    /// The families under a key, for a rung.
+    pub fn new(key: &[u8; 16], level: Level) -> Self {
+        const { assert!(1 <= H && H <= 10 && 1 <= I && I <= 10, "AES-128 has 1 to 10 rounds") };
+        AesFamilies { h: Aes::expand(key, level), i: Aes::expand(&[0; 16], level) }
+    }
+}
+
+impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
+    type Block = Block;
+    type Lanes<R: Isa> = R;
+    type Keys<'a, R: Isa> = (Keys<'a, R, H>, Keys<'a, R, I>);
+    const MU: u64 = 1 << 32;
+
+    #[inline(always)]
+    fn lanes<R: Isa>(isa: R) -> R {
+        isa
+    }
+
+    #[inline(always)]
+    fn keys<R: Isa>(&self, isa: R) -> Self::Keys<'_, R> {
+        (self.h.on(isa), self.i.on(isa))
+    }
+
+    #[inline(always)]
+    fn form<R: Isa>(isa: R) -> R::Form {
+        isa.form(&FORM)
+    }
+
+    #[inline(always)]
+    fn whiten<R: Isa>(isa: R, (h, _): &Self::Keys<'_, R>, number: R::V) -> R::V {
+        isa.xor(number, h.whitening())
+    }
+
+    #[inline(always)]
+    fn subkeys<R: Isa, const N: usize>(
+        isa: R,
+        (h, _): &Self::Keys<'_, R>,
+        numbers: [R::V; N],
+    ) -> [R::V; N] {
+        h.rounds(isa, numbers)
+    }
+
+    #[inline(always)]
+    fn add<R: Isa, const N: usize>(
+        isa: R,
+        (_, i): &Self::Keys<'_, R>,
+        sum: R::V,
+        mut subkeys: [R::V; N],
+        blocks: [R::V; N],
+    ) -> R::V {
+        for (subkey, block) in subkeys.iter_mut().zip(blocks) {
+            // The zero key's first round key is zero.
+            *subkey = isa.xor(*subkey, block);
+        }
+        i.add_rounds(isa, sum, subkeys)
+    }
+
+    #[inline(always)]
+    fn hash<R: Isa>(isa: R, (_, i): &Self::Keys<'_, R>, subkey: R::V, block: R::V) -> R::V {
+        let [hash] = i.rounds(isa, [isa.xor(subkey, block)]);
+        hash
+    }
+}
+
+/// H and I of your own, as plain code on blocks: every one is [`Families`].
+///
+/// EliHash under them is eps-XOR-universal if H is mu-independent and I is eps-XOR-universal (the
+/// paper's section 3).
+///
+/// ```
+/// use tagmac::{EliMac, hashes::PlainFamilies, cipher::Aes128};
+///
+/// /// The multilinear hash of 64-bit halves: subkeys by heart, products mod 2^64.
+/// #[derive(Clone)]
+/// struct Multilinear(Vec<[u8; 16]>);
+///
+/// fn product(a: &[u8], b: &[u8]) -> u64 {
+///     let number = |p: &[u8]| u64::from_le_bytes(p.try_into().unwrap());
+///     number(a).wrapping_mul(number(b))
+/// }
+///
+/// impl PlainFamilies for Multilinear {
+///     type Block = [u8; 16];
+///     const MU: u64 = 4;
+///
+///     fn h(&self, i: u64) -> [u8; 16] {
+///         self.0[i as usize - 1]
+///     }
+///
+///     fn i(&self, s: &[u8; 16], m: &[u8; 16]) -> [u8; 16] {
+///         let [low, high] = [product(&s[..8], &m[..8]), product(&s[8..], &m[8..])];
+///         ((high as u128) << 64 | low as u128).to_le_bytes()
+///     }
+/// }
+///
+/// let families = Multilinear(vec![[3; 16], [5; 16], [7; 16]]);
+/// let mac = EliMac::<_, Aes128>::of(families, &[2; 16]);
+/// let tag = mac.tag(b"up to three blocks, and some bytes")?;
+/// assert!(mac.verify(b"up to three blocks, and some bytes", &tag).is_ok());
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+pub trait PlainFamilies: Clone + Send + Sync {
+    /// A block, of n bits, at least 64.
+    type Block: CipherBlock;
+    /// mu: subkeys have the numbers 1 to mu - 1.
+    const MU: u64;
+
+    /// H(K, i).
+    fn h(&self, i: u64) -> Self::Block;
+    /// I(S, M).
+    fn i(&self, s: &Self::Block, m: &Self::Block) -> Self::Block;
+}
+
+impl<P: PlainFamilies> Families for P {
+    type Block = <P as PlainFamilies>::Block;
+    type Lanes<I: Isa> = Single<<P as PlainFamilies>::Block>;
+    type Keys<'a, I: Isa>
+        = &'a P
+    where
+        Self: 'a;
+    const MU: u64 = <P as PlainFamilies>::MU;
+
+    #[inline(always)]
+    fn lanes<I: Isa>(_isa: I) -> Self::Lanes<I> {
+        Single::new()
+    }
+
+    #[inline(always)]
+    fn keys<I: Isa>(&self, _isa: I) -> &P {
+        self
+    }
+
+    #[inline(always)]
+    fn form<I: Isa>(_isa: I) -> <Self::Lanes<I> as Lanes>::Form {
+        const { assert!(<P as PlainFamilies>::Block::BYTES >= 8, "a number takes 64 bits") };
+        Single::<<P as PlainFamilies>::Block>::new().front(8)
+    }
+
+    #[inline(always)]
+    fn whiten<I: Isa>(_isa: I, _keys: &&P, number: V<Self, I>) -> V<Self, I> {
+        number
+    }
+
+    #[inline(always)]
+    fn subkeys<I: Isa, const N: usize>(
+        _isa: I,
+        keys: &&P,
+        mut numbers: [V<Self, I>; N],
+    ) -> [V<Self, I>; N] {
+        for x in &mut numbers {
+            let number = x.as_ref().first_chunk().expect("8 bytes at least");
+            *x = keys.h(u64::from_be_bytes(*number));
+        }
+        numbers
+    }
+
+    #[inline(always)]
+    fn add<I: Isa, const N: usize>(
+        _isa: I,
+        keys: &&P,
+        mut sum: V<Self, I>,
+        subkeys: [V<Self, I>; N],
+        blocks: [V<Self, I>; N],
+    ) -> V<Self, I> {
+        for (subkey, block) in subkeys.iter().zip(&blocks) {
+            sum = sum.xor(&keys.i(subkey, block));
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn hash<I: Isa>(_isa: I, keys: &&P, subkey: V<Self, I>, block: V<Self, I>) -> V<Self, I> {
+        keys.i(&subkey, &block)
+    }
+}

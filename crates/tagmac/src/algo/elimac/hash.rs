@@ -1,0 +1,326 @@
+//! EliHash: `I(H(K, 1), M_1) ^ I(H(K, 2), M_2) ^ ..` (the paper's section 3).
+
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
+
+#[cfg(feature = "alloc")]
+use zeroize::Zeroize;
+
+use super::families::{Families, V};
+use crate::algo::xor::{self, Adder, Numbered, Terms, VOf, XorDigest, XorSum};
+use crate::bits::Bits;
+use crate::cipher::CipherBlock;
+use crate::error::silent;
+use crate::hash::Hash;
+#[cfg(feature = "alloc")]
+use crate::isa::Kernel;
+use crate::isa::{Isa, Lanes, Level};
+
+/// The most bits of a message: mu - 1 full blocks and a last one that is not full.
+pub(super) const fn limit_bits<F: Families>() -> u64 {
+    let bits = F::MU as u128 * (8 * F::Block::BYTES as u128) - 1;
+    if bits > u64::MAX as u128 { u64::MAX } else { bits as u64 }
+}
+
+/// EliHash under the key of its families: `I(H(K, 1), M_1) ^ I(H(K, 2), M_2) ^ ..`, the last block
+/// added as it is with `10*` after it.
+///
+/// If H is delta-mu-independent and I is eps-XOR-universal, two different messages of the same
+/// number of blocks have a given xor of hashes with a probability of about eps (the paper's
+/// section 3).
+#[derive(Clone)]
+pub struct EliHash<F: Families> {
+    families: F,
+    level: Level,
+    /// H(K, i) from i = 1.
+    #[cfg(feature = "alloc")]
+    subkeys: Vec<F::Block>,
+}
+
+impl<F: Families> Drop for EliHash<F> {
+    fn drop(&mut self) {
+        #[cfg(feature = "alloc")]
+        self.subkeys.zeroize();
+    }
+}
+
+impl<F: Families> EliHash<F> {
+    /// EliHash over H and I under their key, on the rung that they were made for.
+    pub fn on(families: F, level: Level) -> Self {
+        EliHash {
+            families,
+            level,
+            #[cfg(feature = "alloc")]
+            subkeys: Vec::new(),
+        }
+    }
+
+    /// The same key with the subkeys of the first `message_bytes` of a message kept.
+    #[cfg(feature = "alloc")]
+    pub fn with_cache(mut self, message_bytes: usize) -> Self {
+        let blocks = (message_bytes / F::Block::BYTES).min((F::MU - 1) as usize);
+        self.subkeys.zeroize();
+        self.subkeys = alloc::vec![F::Block::ZERO; blocks];
+        self.level.run(FillCache { families: &self.families, subkeys: &mut self.subkeys });
+        self
+    }
+}
+
+silent!(EliHash<F: Families>);
+
+/// Fills the cache, vector by vector.
+#[cfg(feature = "alloc")]
+struct FillCache<'a, F: Families> {
+    families: &'a F,
+    subkeys: &'a mut [F::Block],
+}
+
+#[cfg(feature = "alloc")]
+impl<F: Families> Kernel for FillCache<'_, F> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let mut source = Computed { i: 1 };
+        let (lanes, keys) = (F::lanes(isa), self.families.keys(isa));
+        for subkeys in self.subkeys.chunks_mut(F::Lanes::<I>::LANES) {
+            let [next] = Subkeys::<F>::next(&mut source, isa, &keys);
+            lanes.store_lanes(next, F::Block::flatten_mut(subkeys));
+        }
+    }
+}
+
+/// Where subkeys come from.
+trait Subkeys<F: Families> {
+    /// Those of the next `N * LANES` blocks.
+    fn next<I: Isa, const N: usize>(&mut self, isa: I, keys: &F::Keys<'_, I>) -> [V<F, I>; N];
+    /// Those of the next `n` blocks, at most `LANES`; the other lanes do not matter.
+    fn next_lanes<I: Isa>(&mut self, isa: I, keys: &F::Keys<'_, I>, n: usize) -> V<F, I>;
+}
+
+/// H(K, i) on the fly.
+struct Computed {
+    i: u64,
+}
+
+impl<F: Families> Subkeys<F> for Computed {
+    #[inline(always)]
+    fn next<I: Isa, const N: usize>(&mut self, isa: I, keys: &F::Keys<'_, I>) -> [V<F, I>; N] {
+        let (lanes, form) = (F::lanes(isa), F::form(isa));
+        let mut counter = lanes.counter(self.i);
+        let mut x = [lanes.splat(&F::Block::ZERO); N];
+        for x in &mut x {
+            *x = F::whiten(isa, keys, lanes.encode(counter, form));
+            counter = lanes.advance(counter);
+        }
+        self.i += (N * F::Lanes::<I>::LANES) as u64;
+        F::subkeys(isa, keys, x)
+    }
+
+    #[inline(always)]
+    fn next_lanes<I: Isa>(&mut self, isa: I, keys: &F::Keys<'_, I>, n: usize) -> V<F, I> {
+        let first = self.i;
+        let [subkeys] = Subkeys::<F>::next(self, isa, keys);
+        self.i = first + n as u64;
+        subkeys
+    }
+}
+
+/// H(K, i) from the cache.
+#[cfg(feature = "alloc")]
+struct Cached<'a, B>(&'a [B]);
+
+#[cfg(feature = "alloc")]
+impl<F: Families> Subkeys<F> for Cached<'_, F::Block> {
+    #[inline(always)]
+    fn next<I: Isa, const N: usize>(&mut self, isa: I, _keys: &F::Keys<'_, I>) -> [V<F, I>; N] {
+        let (now, rest) = self.0.split_at(F::Lanes::<I>::LANES * N);
+        self.0 = rest;
+        load(F::lanes(isa), F::Block::flatten(now))
+    }
+
+    #[inline(always)]
+    fn next_lanes<I: Isa>(&mut self, isa: I, _keys: &F::Keys<'_, I>, n: usize) -> V<F, I> {
+        let (now, rest) = self.0.split_at(n);
+        self.0 = rest;
+        F::lanes(isa).load_lanes(F::Block::flatten(now))
+    }
+}
+
+/// `N` vectors of blocks.
+#[inline(always)]
+fn load<L: Lanes, const N: usize>(lanes: L, data: &[u8]) -> [L::V; N] {
+    let bytes = L::Block::BYTES * L::LANES;
+    let mut x = [lanes.splat(&L::Block::ZERO); N];
+    for (v, x) in x.iter_mut().enumerate() {
+        *x = lanes.load(&data[bytes * v..][..bytes]);
+    }
+    x
+}
+
+/// The terms I(H(K, i), M_i).
+struct EliTerms<'a, F, S> {
+    families: &'a F,
+    subkeys: S,
+    data: &'a [u8],
+}
+
+impl<'a, F: Families, S> EliTerms<'a, F, S> {
+    /// The next `n` blocks.
+    #[inline(always)]
+    fn blocks(&mut self, n: usize) -> &'a [u8] {
+        let (now, rest) = self.data.split_at(F::Block::BYTES * n);
+        self.data = rest;
+        now
+    }
+}
+
+impl<'a, F: Families, S: Subkeys<F>> Terms for EliTerms<'a, F, S> {
+    type Lanes<I: Isa> = F::Lanes<I>;
+    type Ready<I: Isa> = F::Keys<'a, I>;
+    type Sum<I: Isa> = V<F, I>;
+
+    #[inline(always)]
+    fn on<I: Isa>(isa: I) -> F::Lanes<I> {
+        F::lanes(isa)
+    }
+
+    #[inline(always)]
+    fn ready<I: Isa>(&self, isa: I) -> F::Keys<'a, I> {
+        self.families.keys(isa)
+    }
+
+    #[inline(always)]
+    fn sum<I: Isa>(isa: I, _keys: &F::Keys<'a, I>) -> V<F, I> {
+        F::lanes(isa).splat(&F::Block::ZERO)
+    }
+
+    #[inline(always)]
+    fn add<I: Isa, const N: usize>(&mut self, isa: I, keys: &F::Keys<'a, I>, sum: &mut V<F, I>) {
+        let now = self.blocks(N * F::Lanes::<I>::LANES);
+        let subkeys: [V<F, I>; N] = self.subkeys.next(isa, keys);
+        *sum = F::add(isa, keys, *sum, subkeys, load(F::lanes(isa), now));
+    }
+
+    #[inline(always)]
+    fn add_lanes<I: Isa>(&mut self, isa: I, keys: &F::Keys<'a, I>, sum: &mut V<F, I>, n: usize) {
+        let (lanes, now) = (F::lanes(isa), self.blocks(n));
+        let subkeys = self.subkeys.next_lanes(isa, keys, n);
+        let x = F::hash(isa, keys, subkeys, lanes.load_lanes(now));
+        *sum = lanes.xor(*sum, lanes.keep_lanes(x, n));
+    }
+
+    #[inline(always)]
+    fn total<I: Isa>(isa: I, _keys: &F::Keys<'a, I>, sum: V<F, I>) -> VOf<Self, I::Narrow> {
+        F::lanes(isa).fold(sum)
+    }
+}
+
+impl<'a, F: Families> Numbered for EliTerms<'a, F, Computed> {
+    #[inline(always)]
+    fn number(&self) -> u64 {
+        self.subkeys.i
+    }
+
+    #[inline(always)]
+    fn places<I: Isa>(&self, isa: I, _keys: &F::Keys<'a, I>) -> [V<F, I>; 8] {
+        xor::places(F::lanes(isa), F::form(isa))
+    }
+
+    #[inline(always)]
+    fn add_group<I: Isa>(
+        &mut self,
+        isa: I,
+        keys: &F::Keys<'a, I>,
+        places: &[V<F, I>; 8],
+        sum: &mut V<F, I>,
+    ) {
+        let lanes = F::lanes(isa);
+        let now = self.blocks(8 * F::Lanes::<I>::LANES);
+        let first = xor::number(lanes, self.subkeys.i, F::form(isa.narrow()));
+        let first = F::whiten(isa, keys, first);
+        self.subkeys.i += 8 * F::Lanes::<I>::LANES as u64;
+        let mut x = *places;
+        for x in &mut x {
+            *x = lanes.xor(*x, first);
+        }
+        let subkeys = F::subkeys(isa, keys, x);
+        *sum = F::add(isa, keys, *sum, subkeys, load(lanes, now));
+    }
+}
+
+impl<F: Families> Hash for EliHash<F> {
+    type Sum = XorSum<F::Block>;
+    type Digest = XorDigest<F::Block>;
+    type Held = F::Block;
+    const BITS: bool = true;
+    const HOLDS_LAST: bool = false;
+
+    #[inline(always)]
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    #[inline(always)]
+    fn block(&self) -> usize {
+        F::Block::BYTES
+    }
+
+    #[inline(always)]
+    fn limit_bits(&self) -> u64 {
+        limit_bits::<F>()
+    }
+
+    #[inline(always)]
+    fn empty(&self) -> XorSum<F::Block> {
+        XorSum::EMPTY
+    }
+
+    #[inline(always)]
+    fn held(&self) -> F::Block {
+        F::Block::ZERO
+    }
+
+    #[inline(always)]
+    fn absorb<I: Isa>(&self, isa: I, sum: &mut XorSum<F::Block>, at: u64, blocks: &[u8]) {
+        let (families, first) = (&self.families, at / F::Block::BYTES as u64);
+        #[cfg(feature = "alloc")]
+        let (first, blocks) = {
+            let cached = self.subkeys.get(first as usize..).unwrap_or_default();
+            let (now, later) = blocks.split_at(blocks.len().min(F::Block::BYTES * cached.len()));
+            let n = now.len() / F::Block::BYTES;
+            if n > 0 {
+                let terms = EliTerms { families, subkeys: Cached(cached), data: now };
+                let mut adder = Adder::new(isa, terms);
+                adder.all(n);
+                debug_assert!(adder.terms.data.is_empty());
+                adder.add_to(sum);
+            }
+            (first + n as u64, later)
+        };
+        if !blocks.is_empty() {
+            let subkeys = Computed { i: first + 1 };
+            let mut adder = Adder::new(isa, EliTerms { families, subkeys, data: blocks });
+            adder.numbered(blocks.len() / F::Block::BYTES);
+            debug_assert!(adder.terms.data.is_empty());
+            adder.add_to(sum);
+        }
+    }
+
+    #[inline(always)]
+    fn join(&self, left: &mut XorSum<F::Block>, right: &XorSum<F::Block>) {
+        left.join(right);
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(
+        &self,
+        isa: I,
+        sum: &XorSum<F::Block>,
+        _at: u64,
+        tail: Bits<'_>,
+    ) -> XorDigest<F::Block> {
+        let lanes = F::lanes(isa);
+        XorDigest(lanes.narrow().first_lane(sum.with_last(lanes, tail)))
+    }
+}

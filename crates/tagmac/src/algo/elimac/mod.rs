@@ -1,0 +1,115 @@
+//! EliMAC (Dobraunig, Mennink, Neves, "EliMAC: Speeding Up LightMAC by around 20%", 2023;
+//! Algorithm 1 and section 6).
+//!
+//! For M = M_1 .. M_l in blocks of n bits, of which the last has 0 to n - 1 bits:
+//!
+//! ```text
+//! S   = I(H(K1, 1), M_1) ^ .. ^ I(H(K1, l-1), M_{l-1})
+//! Tag = first t bits of E_K2(S ^ (M_l || 10*))
+//! H(K, i) = AES7_K(<i>)        I(K, M) = AES4_0(K ^ M)        E = AES-128
+//! ```
+//!
+//! The last line is EliMAC-AES. Fast because there a block costs 11 rounds, and 4 where the subkey
+//! H(K1, i) is cached: subkeys do not depend on the message.
+
+mod families;
+mod hash;
+
+pub use families::{AesFamilies, Families, PlainFamilies};
+pub use hash::EliHash;
+
+use super::xor::{Truncation, XorDigest};
+use crate::cipher::{Aes128, Cipher};
+use crate::error::{Error, silent};
+use crate::isa::{Isa, Level};
+use crate::mac::{Mac, deterministic};
+use crate::tag::Tag;
+
+/// The most bits of a message under EliMAC-AES.
+pub(crate) const LIMIT_BITS: u64 = hash::limit_bits::<AesFamilies<7, 4>>();
+
+/// EliMAC under a key: EliMAC-AES, or with families H and I and a cipher E of your own.
+///
+/// Deterministic; tags of 1 to n bits; messages of EliMAC-AES are shorter than 2^36 bytes. The two
+/// keys must be independent. The fastest of the xor MACs on long messages once its subkeys are
+/// cached.
+///
+/// ```
+/// use tagmac::EliMac;
+/// let mac = EliMac::new(&[1; 16], &[2; 16]);
+/// let tag = mac.tag(b"message")?;
+/// assert_eq!(mac.with_cache(4096).tag(b"message")?, tag);
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct EliMac<F: Families = AesFamilies<7, 4>, E: Cipher<Block = F::Block> = Aes128> {
+    hash: EliHash<F>,
+    e: E,
+    truncation: Truncation<F::Block>,
+}
+
+impl EliMac {
+    /// EliMAC-AES128 on the best rung of this CPU.
+    pub fn new(k1: &[u8; 16], k2: &[u8; 16]) -> Self {
+        EliMac::on(k1, k2, Level::best())
+    }
+
+    /// EliMAC-AES128 on a rung of your choice.
+    pub fn on(k1: &[u8; 16], k2: &[u8; 16], level: Level) -> Self {
+        EliMac::of_on(AesFamilies::new(k1, level), k2, level)
+    }
+}
+
+impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
+    /// EliMAC with H and I under their key, and E under `k2`, on the best rung of this CPU.
+    pub fn of(families: F, k2: &E::Key) -> Self {
+        EliMac::of_on(families, k2, Level::best())
+    }
+
+    /// As [`of`](EliMac::of), on a rung of your choice, for which the families were made.
+    pub fn of_on(families: F, k2: &E::Key, level: Level) -> Self {
+        let hash = EliHash::on(families, level);
+        EliMac { hash, e: E::new(k2, level), truncation: Truncation::none() }
+    }
+
+    /// The same key with tags of the first `bits` bits, 1 to n.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TagBits`] for any other length.
+    pub fn with_tag_bits(mut self, bits: usize) -> Result<Self, Error> {
+        self.truncation = Truncation::to(bits)?;
+        Ok(self)
+    }
+
+    /// The same key with the subkeys of the first `message_bytes` of a message kept, a block for
+    /// each block, allocated at once. Tags do not change.
+    #[cfg(feature = "alloc")]
+    pub fn with_cache(mut self, message_bytes: usize) -> Self {
+        self.hash = self.hash.with_cache(message_bytes);
+        self
+    }
+}
+
+deterministic!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
+silent!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
+
+impl<F: Families, E: Cipher<Block = F::Block>> Mac for EliMac<F, E> {
+    type Hash = EliHash<F>;
+    type Nonce = ();
+    type Pad = ();
+
+    #[inline(always)]
+    fn hash(&self) -> &EliHash<F> {
+        &self.hash
+    }
+
+    fn tag_bits(&self) -> usize {
+        self.truncation.bits()
+    }
+
+    #[inline(always)]
+    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest<F::Block>) -> Tag {
+        self.truncation.seal(isa, &self.e, &digest)
+    }
+}
