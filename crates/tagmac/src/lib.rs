@@ -69,6 +69,8 @@ mod tag;
 pub mod threads;
 
 pub use algo::{EliMac, Grade, LightMac, Pmac, Poly1305, Poly1305Aes};
+#[cfg(feature = "umac99")]
+pub use algo::{NhShape, Umac99, Umac99Parameters, Umac99Prf, Umac99Set};
 pub use algo::{Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use bits::Bits;
 pub use error::{Error, Mismatch};
