@@ -142,9 +142,11 @@ pub enum Error {
         /// The bytes asked for.
         found: usize,
     },
-    /// A block of a hash is too long, or empty.
+    /// A block of a hash, or the room for its result, has the wrong number of bytes.
     BlockLength {
-        /// The bytes of the longest block.
+        /// The fewest bytes.
+        min: usize,
+        /// The most bytes.
         max: usize,
         /// The bytes given.
         found: usize,
@@ -242,8 +244,8 @@ impl fmt::Display for Error {
             Error::LeastHashed { max, found } => {
                 write!(f, "expected a least length to hash of 0 to {max} bytes, found {found}")
             }
-            Error::BlockLength { max, found } => {
-                write!(f, "expected a block of 1 to {max} bytes, found {found}")
+            Error::BlockLength { min, max, found } => {
+                write!(f, "expected a block of {min} to {max} bytes, found {found}")
             }
             Error::NoLastBlock => {
                 f.write_str("expected at least one byte of the message for the finish, found none")

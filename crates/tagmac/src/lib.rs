@@ -58,6 +58,7 @@ mod bits;
 pub mod cipher;
 mod error;
 mod hash;
+pub mod hashes;
 pub mod hazmat;
 pub mod isa;
 mod mac;

@@ -18,5 +18,7 @@ pub use poly1305::{Poly1305, Poly1305Aes, Poly1305Digest, Poly1305Hash, Poly1305
 pub use umac::{Grade, Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use umac::{UmacDigest, UmacHash, UmacPad, UmacSum};
 #[cfg(feature = "umac99")]
+pub(crate) use umac99::NhKey;
+#[cfg(feature = "umac99")]
 pub use umac99::{NhShape, Umac99, Umac99Parameters, Umac99Prf, Umac99Set, Umac99Sum};
 pub use xor::{XorDigest, XorSum};

@@ -200,13 +200,6 @@ impl Umac99 {
         }
         Ok(Umac99 { tag_bytes: tag_bits / 8, ..self })
     }
-
-    /// The length of a message mod the block, which ends what the PRF takes.
-    fn length(&self, bytes: u64) -> [u8; 2] {
-        let shape = self.key.shape();
-        let length = (bytes % shape.block_bytes() as u64) as u16;
-        if shape.is_big_endian() { length.to_be_bytes() } else { length.to_le_bytes() }
-    }
 }
 
 /// The block hashes of a range, or what became of them: at the start of a message whose nonce is
@@ -326,7 +319,7 @@ impl Hash for Umac99 {
             digest.push(isa, &self.prf, hash);
             hash.zeroize();
         }
-        digest.push(isa, &self.prf, &self.length(bytes));
+        digest.push(isa, &self.prf, &self.key.shape().length(bytes));
         digest
     }
 }
@@ -379,12 +372,11 @@ pub(crate) fn kernels_hold(level: Level, message: &[u8]) -> bool {
         Umac99Set::Mmx60,
         Umac99Set::Figure1,
     ];
+    // Any bytes are a key.
+    let key = [&message[5..], message].concat();
     sets.into_iter().all(|set| {
         let shape = set.shape();
-        // Any bytes are a key.
-        let Some(key) = message.get(5..).and_then(|k| NhKey::new(shape, k, k).ok()) else {
-            return false;
-        };
+        let key = NhKey::new(shape, &key, &key).expect("two messages are long enough");
         let blocks = message.len().div_ceil(shape.block_bytes());
         let mut hashes = [0; 64];
         let (fast, plain) = hashes.split_at_mut(32);
@@ -394,4 +386,79 @@ pub(crate) fn kernels_hold(level: Level, message: &[u8]) -> bool {
         key.hash(level, true, message, plain);
         fast == plain
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The vectors' sums against the definition, whatever the length.
+    #[test]
+    fn vectors_are_the_definition() {
+        let bytes = |count: usize| -> Vec<u8> {
+            (0..count as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8).collect()
+        };
+        let (key, message) = (bytes(5000), bytes(9000));
+        let neighbours = |t| NhShape::new(24, 32)?.signed().toeplitz(t, 2)?.two_level(5);
+        let strided = |t| NhShape::new(264, 16)?.signed().strided()?.toeplitz(t, 8);
+        let unsigned = |t| NhShape::new(70, 32)?.toeplitz(t, 2);
+        let shapes = (1..=8).flat_map(|t| [neighbours(t), strided(t), unsigned(t)]);
+        for shape in shapes.map(|shape: Result<NhShape, Error>| shape.expect("a shape")) {
+            let nh = NhKey::new(shape, &key, &key).expect("enough key");
+            let block = shape.block_bytes();
+            for level in Level::all() {
+                for length in (1..=block).chain([2 * block - 1, 2 * block, 3 * block + 5]) {
+                    let mut found = vec![0; length.div_ceil(block) * shape.hash_bytes()];
+                    let mut expected = found.clone();
+                    nh.hash(level, false, &message[..length], &mut found);
+                    nh.hash(level, true, &message[..length], &mut expected);
+                    assert!(found == expected, "{shape:?} on {level}, {length} bytes");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_that_there_are_not() {
+        let refused = |shape: Result<NhShape, Error>| shape.expect_err("refused");
+        let words = |step, max, found| Error::HashWords { step, max, found };
+        assert_eq!(refused(NhShape::new(63, 32)), words(2, 16384, 63));
+        assert_eq!(refused(NhShape::new(0, 16)), words(2, 32768, 0));
+        assert_eq!(refused(NhShape::new(16386, 32)), words(2, 16384, 16386));
+        for found in [0, 4, 8, 24, 128] {
+            assert_eq!(refused(NhShape::new(64, found)), Error::WordBits { found });
+        }
+        let nh = NhShape::new(12, 64).expect("a shape");
+        assert_eq!(refused(nh.strided()), words(8, 8192, 12));
+        for found in [0, 1, 3, 4098] {
+            let wrong = Error::KeyShift { max: 4096, found };
+            assert_eq!(refused(nh.toeplitz(2, found)), wrong);
+        }
+        for found in [0, 17] {
+            assert_eq!(refused(nh.toeplitz(found, 2)), Error::Streams { max: 16, found });
+        }
+        for found in [0, 683] {
+            assert_eq!(refused(nh.two_level(found)), Error::SecondLevel { max: 682, found });
+        }
+        let parameters = Umac99Parameters::from(Umac99Set::Std60);
+        let subkeys = |k: usize, l: usize, prf: usize| {
+            parameters.subkeys(&[1; 264][..k], &[2; 136][..l], &[3; 64][..prf]).map(|_| ())
+        };
+        let short = |expected, found| Err(Error::KeyMaterial { expected, found });
+        assert_eq!(subkeys(264, 136, 64), Ok(()));
+        assert_eq!(subkeys(263, 136, 64), short(264, 263));
+        assert_eq!(subkeys(264, 135, 64), short(136, 135));
+        assert_eq!(subkeys(264, 136, 63), short(64, 63));
+        let long = parameters.least_hashed(4097);
+        assert_eq!(long, Err(Error::LeastHashed { max: 4096, found: 4097 }));
+        let mac = Umac99::new(Umac99Set::Mmx60, &[1; 16]);
+        for found in [0, 24, 33, 136, 160] {
+            let wrong = Error::TagBits { min: 32, max: 128, step: 8, found };
+            assert_eq!(mac.clone().with_tag_bits(found).map(|_| ()), Err(wrong));
+        }
+        assert_eq!(
+            Error::KeyShift { max: 4096, found: 3 }.to_string(),
+            "expected an even key shift of 2 to 4096 words, found 3"
+        );
+    }
 }

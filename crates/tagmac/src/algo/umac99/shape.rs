@@ -147,9 +147,10 @@ impl NhShape {
         Ok(NhShape { outputs, ..self })
     }
 
-    /// Whether the first byte is the highest.
-    pub(super) fn is_big_endian(&self) -> bool {
-        self.big_endian
+    /// A message's length mod the block, which ends its hash.
+    pub(crate) fn length(&self, bytes: u64) -> [u8; 2] {
+        let length = (bytes % self.block_bytes() as u64) as u16;
+        if self.big_endian { length.to_be_bytes() } else { length.to_le_bytes() }
     }
 
     /// Bytes that hold a word.
