@@ -95,6 +95,64 @@ pub enum Error {
     ForeignPart,
     /// The MAC treats the last block apart, so at least one byte must be left for the finish.
     NoLastBlock,
+    /// NH has words of 16, 32 or 64 bits.
+    WordBits {
+        /// The bits asked for.
+        found: usize,
+    },
+    /// NH's blocks are whole groups of words: pairs, or eight words where they are strided.
+    HashWords {
+        /// Words of a group, and the fewest.
+        step: usize,
+        /// The most words.
+        max: usize,
+        /// The words asked for.
+        found: usize,
+    },
+    /// NH has no such number of streams.
+    Streams {
+        /// The most streams.
+        max: usize,
+        /// The streams asked for.
+        found: usize,
+    },
+    /// The keys of NH's streams are an even number of words apart.
+    KeyShift {
+        /// The most words.
+        max: usize,
+        /// The words asked for.
+        found: usize,
+    },
+    /// NH's second level takes no such number of results.
+    SecondLevel {
+        /// The most results.
+        max: usize,
+        /// The results asked for.
+        found: usize,
+    },
+    /// There is too little key material.
+    KeyMaterial {
+        /// The bytes needed.
+        expected: usize,
+        /// The bytes given.
+        found: usize,
+    },
+    /// Messages that are not hashed are shorter than a block.
+    LeastHashed {
+        /// The bytes of a block.
+        max: usize,
+        /// The bytes asked for.
+        found: usize,
+    },
+    /// A block of a hash, or the room for its result, has the wrong number of bytes.
+    BlockLength {
+        /// The fewest bytes.
+        min: usize,
+        /// The most bytes.
+        max: usize,
+        /// The bytes given.
+        found: usize,
+    },
 }
 
 impl fmt::Display for Error {
@@ -164,6 +222,31 @@ impl fmt::Display for Error {
             }
             Error::ForeignPart => {
                 f.write_str("expected a part of the same MAC and key, found another's")
+            }
+            Error::WordBits { found } => {
+                write!(f, "expected words of 16, 32 or 64 bits, found {found}")
+            }
+            Error::HashWords { step, max, found } => write!(
+                f,
+                "expected a block of {step} to {max} words in steps of {step}, found {found}"
+            ),
+            Error::Streams { max, found } => {
+                write!(f, "expected 1 to {max} streams, found {found}")
+            }
+            Error::KeyShift { max, found } => {
+                write!(f, "expected an even key shift of 2 to {max} words, found {found}")
+            }
+            Error::SecondLevel { max, found } => {
+                write!(f, "expected a second level of 1 to {max} results, found {found}")
+            }
+            Error::KeyMaterial { expected, found } => {
+                write!(f, "expected {expected} bytes of key material, found {found}")
+            }
+            Error::LeastHashed { max, found } => {
+                write!(f, "expected a least length to hash of 0 to {max} bytes, found {found}")
+            }
+            Error::BlockLength { min, max, found } => {
+                write!(f, "expected a block of {min} to {max} bytes, found {found}")
             }
             Error::NoLastBlock => {
                 f.write_str("expected at least one byte of the message for the finish, found none")

@@ -25,6 +25,8 @@
 //! # Ok::<(), tagmac::Error>(())
 //! ```
 
+#[cfg(feature = "umac99")]
+pub use crate::algo::Umac99Sum;
 pub use crate::algo::{Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use crate::algo::{UmacDigest, UmacHash, UmacPad, UmacSum};
 pub use crate::algo::{XorDigest, XorSum};

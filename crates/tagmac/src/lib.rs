@@ -17,6 +17,7 @@
 //! | [`EliMac`] | two AES-128 keys | Dobraunig, Mennink, Neves 2023 | speed, with a bold assumption on reduced AES |
 //! | [`Poly1305Aes`] | 32 bytes, k then r | Bernstein 2005 | one nonce a message: formats and protocols that have it |
 //! | [`Umac32`], [`Umac64`], [`Umac96`], [`Umac128`] | an AES-128 key | RFC 4418 | one nonce a message: short tags, many packets |
+//! | `Umac99` | 16 bytes | Black, Halevi, Krawczyk, Krovetz, Rogaway 1999 | the paper's own sets, and all its parameters |
 //! | [`Poly1305`] | 32 bytes, r then s, for one message | RFC 8439 | protocols that derive a key for each message |
 //!
 //! The first three are deterministic: they need no nonce. Poly1305-AES and UMAC need one that never
@@ -42,8 +43,8 @@
 //!
 //! # Features
 //!
-//! `std` (default): CPU detection, threads, `io::Write`. `alloc`: [`EliMac`]'s cache. `any`: every
-//! MAC by name, CMAC and HMAC, key files. Without `std` the crate is `no_std`.
+//! `std` (default): CPU detection, threads, `io::Write`. `alloc`: [`EliMac`]'s cache. `umac99`: the
+//! UMAC of 1999. `any`: every MAC by name, CMAC and HMAC, key files. Without `std` the crate is `no_std`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -71,6 +72,8 @@ pub mod threads;
 
 pub use algo::{EliMac, Grade, Poly1305, Poly1305Aes};
 pub use algo::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
+#[cfg(feature = "umac99")]
+pub use algo::{NhShape, Umac99, Umac99Parameters, Umac99Prf, Umac99Set};
 pub use algo::{Pmac, PmacAes128, PmacAes192, PmacAes256};
 pub use algo::{Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use bits::Bits;

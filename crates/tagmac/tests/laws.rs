@@ -12,6 +12,13 @@ use tagmac::{Umac32, Umac64, Umac96, Umac128, UmacNonce};
 
 /// Lengths around every edge: blocks, vectors, eight vectors, periods, and each of them one off.
 fn lengths(block: usize) -> Vec<usize> {
+    if block > 2048 {
+        // UMAC of 1999: groups, blocks of the first level, and a few blocks.
+        let edges = [16, 64, 128, 256, 512, 1024, 4096, 5120, 8192, 10_240, 20_480];
+        let mut lengths: Vec<usize> = (0..=34).collect();
+        lengths.extend(edges.into_iter().flat_map(|edge| [edge - 8, edge - 1, edge, edge + 1]));
+        return lengths;
+    }
     if block > 16 {
         // UMAC: NH's units and chunks, and a few blocks.
         let edges = [16, 32, 48, 64, 128, 256, 512, 992, 1024, 1056, 1536, 2016, 2048, 3072];
@@ -71,6 +78,38 @@ fn each_mac(level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) {
     check("UMAC-64", &under(Umac64::on(first(&k1), level), UmacNonce::from(7)));
     check("UMAC-96", &under(Umac96::on(first(&k1), level), UmacNonce::from(nonce)));
     check("UMAC-128", &under(Umac128::on(first(&k1), level), UmacNonce::from(nonce)));
+    #[cfg(feature = "umac99")]
+    umac99(first(&k1), level, check);
+}
+
+/// The named sets of the UMAC of 1999, and others with what the named ones have not.
+#[cfg(feature = "umac99")]
+fn umac99(key: &[u8; 16], level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) {
+    use tagmac::{NhShape, Umac99, Umac99Parameters, Umac99Prf, Umac99Set};
+    let nonce = *b"8 bytes.";
+    for set in [
+        Umac99Set::Std30,
+        Umac99Set::Std60,
+        Umac99Set::Mmx15,
+        Umac99Set::Mmx30,
+        Umac99Set::Mmx60,
+        Umac99Set::Figure1,
+    ] {
+        check(&format!("UMAC99 {set:?}"), &under(Umac99::on(set, key, level), nonce));
+    }
+    let nh = |words, bits| NhShape::new(words, bits).expect("a block");
+    let big = nh(512, 64).big_endian().toeplitz(3, 4).expect("three streams");
+    let big = Umac99Parameters::new(big, Umac99Prf::Cbc3Aes128);
+    check("UMAC99 of 64 bits", &under(big.key_on(key, level), nonce));
+    let strided = nh(128, 32).strided().and_then(|shape| shape.toeplitz(2, 6));
+    let strided = strided.and_then(|shape| shape.two_level(10)).expect("a shape");
+    let strided = Umac99Parameters::new(strided, Umac99Prf::HmacSha1).keys_by(Umac99Prf::Cbc3Rc6);
+    let strided = strided.least_hashed(100).expect("less than a block");
+    let short = cut(strided.key_on(key, level).with_tag_bits(88));
+    check("UMAC99 of 32 bits, strided, in two levels", &under(short, nonce));
+    let third = nh(2048, 16).signed().strided().and_then(|shape| shape.toeplitz(3, 8));
+    let third = Umac99Parameters::new(third.expect("a shape"), Umac99Prf::Cbc3Rc6);
+    check("UMAC99 of three streams", &under(third.key_on(key, level), nonce));
 }
 
 /// A MAC and the nonce that all its messages have here.

@@ -71,6 +71,10 @@ fn a_sequence_counts_and_its_tags_are_those_of_its_nonces() {
             counts(&Umac128::on(&KEY, level), bytes);
         }
         counts(&Poly1305Aes::on(&[0x4b; 32], level), 16);
+        #[cfg(feature = "umac99")]
+        for set in [tagmac::Umac99Set::Std60, tagmac::Umac99Set::Mmx30] {
+            counts(&tagmac::Umac99::on(set, &KEY, level), 8);
+        }
     }
 }
 

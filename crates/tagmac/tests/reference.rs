@@ -22,6 +22,8 @@ fn each_case(arguments: &[&str], check: &mut dyn FnMut(&Value)) -> usize {
     // With --bits, only those that take bits.
     let bits = arguments.contains(&"--bits");
     let known = |a: &Algorithm| a.block().is_some() && (a.capabilities().bits || !bits);
+    // The reference has no UMAC of 1999 yet.
+    let known = |a: &Algorithm| known(a) && !a.name().starts_with("UMAC99");
     let names = Algorithm::all().filter(known).map(|algorithm| algorithm.name());
     let mut child = Command::new("python3")
         .arg(&program)

@@ -103,7 +103,7 @@ fn nonces_of_other_lengths_are_refused_and_other_nonces_mismatch() {
         assert_eq!(random.len(), max, "{algorithm}");
         assert!(max == 0 || algorithm.random_nonce() != Ok(random), "{algorithm}");
     }
-    assert_eq!(with_nonce, 5, "Poly1305-AES and four UMACs");
+    assert_eq!(with_nonce, 10, "Poly1305-AES, four UMACs and five of 1999");
 }
 
 #[test]
@@ -138,6 +138,8 @@ fn parts_of_another_key_or_counter_length_are_refused() {
         (make("UMAC-64", 1), make("UMAC-64", 2)),
         (make("UMAC-64", 1), make("UMAC-32", 1)),
         (make("UMAC-96", 1), make("UMAC-128", 1)),
+        (make("UMAC99-STD-30", 1), make("UMAC99-STD-30", 2)),
+        (make("UMAC99-STD-60", 1), make("UMAC99-MMX-60", 1)),
     ];
     for (one, other) in pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]) {
         let at = format!("a part of {} for {}", other.algorithm(), one.algorithm());

@@ -51,6 +51,17 @@ pub(crate) fn answers_hold(level: Level) -> bool {
         && is(Poly1305Aes::on(&K1_K2, level).tag_with(&NONCE, &MESSAGE), POLY1305_AES)
         && is(Umac128::on(&K1, level).tag_with(&NONCE.into(), &MESSAGE), UMAC_128)
         && cached_answers_hold(elimac)
+        && umac99_holds(level)
+}
+
+#[cfg(feature = "umac99")]
+fn umac99_holds(level: Level) -> bool {
+    super::umac99::kernels_hold(level, &MESSAGE)
+}
+
+#[cfg(not(feature = "umac99"))]
+fn umac99_holds(_: Level) -> bool {
+    true
 }
 
 #[cfg(feature = "alloc")]

@@ -6,6 +6,8 @@ pub(crate) mod lightmac;
 mod pmac;
 pub(crate) mod poly1305;
 pub(crate) mod umac;
+#[cfg(feature = "umac99")]
+pub(crate) mod umac99;
 mod xor;
 
 pub use elimac::{AesFamilies, EliHash, EliMac, Families, PlainFamilies};
@@ -16,4 +18,8 @@ pub use pmac::{Pmac, PmacAes128, PmacAes192, PmacAes256};
 pub use poly1305::{Poly1305, Poly1305Aes, Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use umac::{Grade, Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use umac::{UmacDigest, UmacHash, UmacPad, UmacSum};
+#[cfg(feature = "umac99")]
+pub(crate) use umac99::NhKey;
+#[cfg(feature = "umac99")]
+pub use umac99::{NhShape, Umac99, Umac99Parameters, Umac99Prf, Umac99Set, Umac99Sum};
 pub use xor::{XorDigest, XorSum};

@@ -6,9 +6,8 @@ use core::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{Inner, sequential};
-use crate::algo::{
-    EliMac, Field, LightMac, Pmac, Poly1305Aes, Umac, elimac as eli, lightmac as light,
-};
+use crate::algo::{EliMac, Field, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
+use crate::algo::{elimac as eli, lightmac as light};
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock};
 use crate::error::Error;
 use crate::isa::Level;
@@ -153,6 +152,31 @@ const fn umac<const T: usize>(name: &'static str) -> Row {
     }
 }
 
+/// UMAC of 1999: a named set, with its PRF's output of up to `max_tag` bits.
+const fn umac99(name: &'static str, max_tag: usize, make: Make) -> Row {
+    Row {
+        name,
+        new_key: 16,
+        min_key: 16,
+        max_key: 16,
+        min_nonce: 8,
+        max_nonce: 8,
+        min_tag: 32,
+        max_tag,
+        tag_step: 8,
+        block: 4096,
+        limit_bits: u64::MAX,
+        can: UNIVERSAL,
+        make,
+    }
+}
+
+fn umac99_set(set: Umac99Set, key: &[u8], tag_bits: usize, level: Level) -> Result<Inner, Error> {
+    let wrong = Error::KeyLength { min: 16, max: 16, found: key.len() };
+    let mac = Umac99::on(set, key.try_into().map_err(|_| wrong)?, level);
+    Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
+}
+
 /// CMAC or HMAC with tags of up to `max_tag` bits.
 const fn in_order(name: &'static str, key: [usize; 3], max_tag: usize, make: Make) -> Row {
     let [new_key, min_key, max_key] = key;
@@ -207,6 +231,11 @@ static ROWS: &[Row] = &[
     umac::<2>("UMAC-64"),
     umac::<3>("UMAC-96"),
     umac::<4>("UMAC-128"),
+    umac99("UMAC99-STD-30", 160, |key, bits, level| umac99_set(Umac99Set::Std30, key, bits, level)),
+    umac99("UMAC99-STD-60", 160, |key, bits, level| umac99_set(Umac99Set::Std60, key, bits, level)),
+    umac99("UMAC99-MMX-15", 128, |key, bits, level| umac99_set(Umac99Set::Mmx15, key, bits, level)),
+    umac99("UMAC99-MMX-30", 128, |key, bits, level| umac99_set(Umac99Set::Mmx30, key, bits, level)),
+    umac99("UMAC99-MMX-60", 128, |key, bits, level| umac99_set(Umac99Set::Mmx60, key, bits, level)),
     in_order("CMAC-AES128", [16, 16, 16], 128, |key, bits, _| {
         Ok(Inner::Sequential(sequential::cmac_aes128(key, bits)?))
     }),

@@ -1,6 +1,12 @@
-//! The keyed hashes inside the MACs, for constructions of your own.
+//! Universal hashes by themselves, for constructions of your own: small probabilities of collision,
+//! proven, under a secret random key.
 //!
-//! A hash is no MAC: whoever sees one can often forge. Hide it: encrypt it, add a pad, or feed it
-//! to a PRF.
+//! They are no MACs: a result that is seen gives the key away. Hide it: encrypt it, add a pad that
+//! is used once, or feed it to a PRF.
+
+#[cfg(feature = "umac99")]
+mod nh;
 
 pub use crate::algo::{AesFamilies, EliHash, Families, PlainFamilies};
+#[cfg(feature = "umac99")]
+pub use nh::Nh;

@@ -1,0 +1,254 @@
+//! From the words of a message to the string of block hashes (sections 5 and 6): streams side by
+//! side, a second level where there is one (T2), block after block.
+//!
+//! The second level takes each result of the first one as it comes, so nothing is kept of it but a
+//! sum for each stream.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use zeroize::Zeroize;
+
+use super::nh::{Family, Fast, Neighbours32, Plain, Strided16, level};
+use super::shape::NhShape;
+use crate::error::Error;
+use crate::isa::{Isa, Kernel, Level, Words};
+
+/// Key bytes from the start of a line of cache on. Wiped on drop.
+struct Lines {
+    /// The key somewhere within, so that it is aligned.
+    room: Vec<u8>,
+    bytes: usize,
+}
+
+/// Bytes of a line of cache.
+const LINE: usize = 64;
+
+impl Lines {
+    fn new(bytes: &[u8]) -> Lines {
+        let mut lines = Lines { room: vec![0; bytes.len() + LINE], bytes: bytes.len() };
+        let first = lines.first();
+        lines.room[first..][..bytes.len()].copy_from_slice(bytes);
+        lines
+    }
+
+    #[inline(always)]
+    fn first(&self) -> usize {
+        self.room.as_ptr().align_offset(LINE).min(LINE)
+    }
+
+    #[inline(always)]
+    fn as_bytes(&self) -> &[u8] {
+        &self.room[self.first()..][..self.bytes]
+    }
+}
+
+impl Clone for Lines {
+    fn clone(&self) -> Lines {
+        Lines::new(self.as_bytes())
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.room.zeroize();
+    }
+}
+
+/// The keys of a hash of the NH family. Wiped on drop.
+#[derive(Clone)]
+pub(crate) struct NhKey {
+    shape: NhShape,
+    k: Lines,
+    l: Lines,
+}
+
+impl NhKey {
+    /// The first bytes of `k`, and of `l` if there is a second level.
+    pub(crate) fn new(shape: NhShape, k: &[u8], l: &[u8]) -> Result<NhKey, Error> {
+        let cut = |bytes: &[u8], expected| {
+            let found = bytes.len();
+            bytes.get(..expected).map(Lines::new).ok_or(Error::KeyMaterial { expected, found })
+        };
+        Ok(NhKey { shape, k: cut(k, shape.key_bytes())?, l: cut(l, shape.second_key_bytes())? })
+    }
+
+    #[inline(always)]
+    pub(crate) fn shape(&self) -> &NhShape {
+        &self.shape
+    }
+
+    /// The hashes of the blocks of `data`, the last of which may be shorter, one after the other
+    /// in `out`. Enters the rung by itself, so that the kernels stand once in the program for each
+    /// rung, however many MACs call them. `plainly` is by the definition, whatever the parameters.
+    #[inline(never)]
+    pub(crate) fn hash(&self, level: Level, plainly: bool, data: &[u8], out: &mut [u8]) {
+        level.run(HashBlocks { key: self, plainly, data, out });
+    }
+
+    /// The streams of a block, `T` at once.
+    #[inline(always)]
+    fn block<F: Family, A: Words, const T: usize>(
+        &self,
+        family: F,
+        a: A,
+        block: &[u8],
+        out: &mut [u8],
+    ) {
+        let shape = &self.shape;
+        let out = out.chunks_exact_mut(T * shape.result_bytes());
+        for (i, out) in out.enumerate() {
+            let shift = i * T * shape.shift_bytes();
+            let k = &self.k.as_bytes()[shift..];
+            let sums: [u128; T] = if shape.outputs == 0 {
+                level(family, a, shape, k, block)
+            } else {
+                let l = &self.l.as_bytes()[shift..];
+                let mut second = Second::<F, T>::new(family);
+                for data in block.chunks(shape.level_bytes()) {
+                    second.take(shape, l, level(family, a, shape, k, data));
+                }
+                second.close(shape, l)
+            };
+            for (sum, out) in sums.into_iter().zip(out.chunks_exact_mut(shape.result_bytes())) {
+                put::<F>(shape, sum, out);
+            }
+        }
+    }
+}
+
+/// A second level's sums in `T` streams.
+struct Second<F, const T: usize> {
+    family: F,
+    sums: [u128; T],
+    /// Words that do not fill a group yet.
+    words: [[u64; 8]; T],
+    count: usize,
+    /// Bytes of key used up.
+    at: usize,
+}
+
+impl<F: Family, const T: usize> Second<F, T> {
+    #[inline(always)]
+    fn new(family: F) -> Self {
+        Second { family, sums: [0; T], words: [[0; 8]; T], count: 0, at: 0 }
+    }
+
+    /// Takes a result of the first level in each stream.
+    #[inline(always)]
+    fn take(&mut self, shape: &NhShape, l: &[u8], results: [u128; T]) {
+        for (words, result) in self.words.iter_mut().zip(results) {
+            let (first, second) = halves::<F>(shape, result);
+            if shape.strided {
+                words[self.count] = first;
+                words[self.count + 1] = second;
+            } else {
+                // A result is a group of its own.
+                [words[0], words[1]] = [first, second];
+            }
+        }
+        self.count += 2;
+        if self.count == shape.unit_words() {
+            self.group(shape, l);
+        }
+    }
+
+    #[inline(always)]
+    fn group(&mut self, shape: &NhShape, l: &[u8]) {
+        for (s, (sum, words)) in self.sums.iter_mut().zip(&self.words).enumerate() {
+            let key = &l[self.at + s * shape.shift_bytes()..][..shape.unit_bytes()];
+            *sum = sum.wrapping_add(self.family.group(shape, key, *words));
+        }
+        self.at += shape.unit_bytes();
+        self.count = 0;
+    }
+
+    /// The results, the last group filled up with zeros.
+    #[inline(always)]
+    fn close(mut self, shape: &NhShape, l: &[u8]) -> [u128; T] {
+        if self.count > 0 {
+            for words in &mut self.words {
+                words[self.count..].fill(0);
+            }
+            self.group(shape, l);
+        }
+        for sum in &mut self.sums {
+            *sum &= u128::MAX >> (128 - 2 * F::W);
+        }
+        self.sums
+    }
+}
+
+/// A result as two words in the order of its bytes.
+#[inline(always)]
+fn halves<F: Family>(shape: &NhShape, result: u128) -> (u64, u64) {
+    let (low, high) = (result as u64, (result >> F::W) as u64);
+    if shape.big_endian { (high, low) } else { (low, high) }
+}
+
+/// Writes a result.
+#[inline(always)]
+fn put<F: Family>(shape: &NhShape, result: u128, out: &mut [u8]) {
+    if F::W < 8 {
+        let (first, second) = halves::<F>(shape, result);
+        let mask = (1 << F::W) - 1;
+        out.copy_from_slice(&[first as u8 & mask, second as u8 & mask]);
+    } else if shape.big_endian {
+        out.copy_from_slice(&result.to_be_bytes()[16 - F::W / 4..]);
+    } else {
+        out.copy_from_slice(&result.to_le_bytes()[..F::W / 4]);
+    }
+}
+
+struct HashBlocks<'a> {
+    key: &'a NhKey,
+    plainly: bool,
+    data: &'a [u8],
+    out: &'a mut [u8],
+}
+
+impl HashBlocks<'_> {
+    /// All blocks by one family, `T` streams at once.
+    #[inline(always)]
+    fn all<F: Family, A: Words, const T: usize>(self, family: F, a: A) {
+        let shape = &self.key.shape;
+        let blocks = self.data.chunks(shape.block_bytes());
+        for (block, out) in blocks.zip(self.out.chunks_exact_mut(shape.hash_bytes())) {
+            self.key.block::<F, A, T>(family, a, block, out);
+        }
+    }
+
+    /// By vectors, as many streams at once as divide their number.
+    #[inline(always)]
+    fn fast<F: Family, A: Words>(self, family: F, a: A) {
+        match self.key.shape.streams {
+            t if t.is_multiple_of(4) => self.all::<F, A, 4>(family, a),
+            t if t.is_multiple_of(2) => self.all::<F, A, 2>(family, a),
+            _ => self.all::<F, A, 1>(family, a),
+        }
+    }
+}
+
+impl Kernel for HashBlocks<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let (a, shape) = (isa.words(), &self.key.shape);
+        let one_group = shape.streams == 1 || shape.shift == shape.unit_words();
+        if !self.plainly && one_group && !shape.big_endian {
+            match (shape.word_bits, shape.strided, shape.signed) {
+                (32, false, false) => return self.fast(Fast::<_, 32>(Neighbours32::<false>), a),
+                (32, false, true) => return self.fast(Fast::<_, 32>(Neighbours32::<true>), a),
+                (16, true, true) => return self.fast(Fast::<_, 16>(Strided16), a),
+                _ => {}
+            }
+        }
+        match shape.word_bits {
+            4 => self.all::<_, _, 1>(Plain::<4>, a),
+            16 => self.all::<_, _, 1>(Plain::<16>, a),
+            32 => self.all::<_, _, 1>(Plain::<32>, a),
+            _ => self.all::<_, _, 1>(Plain::<64>, a),
+        }
+    }
+}

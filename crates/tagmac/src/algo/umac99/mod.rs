@@ -1,0 +1,464 @@
+//! UMAC as published first (Black, Halevi, Krawczyk, Krovetz, Rogaway, "UMAC: Fast and Secure
+//! Message Authentication", CRYPTO 1999, full version of 8 September 1999): a family of MACs, not
+//! the UMAC of RFC 4418.
+//!
+//! ```text
+//! tag = PRF(nonce || H(M_1) || .. || H(M_m) || length mod block)      prf.rs
+//! H   = NH or NHS in t streams, perhaps in two levels                 nh.rs, levels.rs
+//! ```
+//!
+//! The parameters stand in `shape.rs`, the paper's named sets in `sets.rs`. Where the paper is
+//! silent (its specification was never found) this library decides: little-endian words, results
+//! and length, keys by the PRF's own primitive, the full output as the tag. `docs/theory.md` says
+//! more.
+//!
+//! Fast because H leaves a thousandth to a 256th of the message to the PRF, and costs one to four
+//! multiplications for many bytes.
+
+mod levels;
+mod nh;
+mod prf;
+mod sets;
+mod shape;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use zeroize::Zeroize;
+
+use crate::bits::Bits;
+use crate::error::{Error, silent};
+use crate::hash::Hash;
+use crate::isa::{Isa, Level};
+use crate::mac::Mac;
+use crate::tag::Tag;
+use prf::{Feed, PrfKey};
+
+pub(crate) use levels::NhKey;
+pub use prf::Umac99Prf;
+pub use sets::Umac99Set;
+pub use shape::NhShape;
+
+/// The shortest tag.
+const LEAST_TAG: usize = 32;
+/// What keys are for.
+const USE_K: u8 = 0;
+const USE_L: u8 = 1;
+const USE_PRF: u8 = 128;
+/// Bytes of block hashes on their way to the PRF.
+const GROUP: usize = 1024;
+
+/// The parameters of a UMAC of 1999 that has no name.
+///
+/// ```
+/// use tagmac::{Mac, NhShape, Umac99Parameters, Umac99Prf};
+/// // Words of 64 bits, which the paper tried on the Alpha.
+/// let shape = NhShape::new(128, 64)?;
+/// let mac = Umac99Parameters::new(shape, Umac99Prf::Cbc3Aes128).key(&[7; 16]);
+/// let tag = mac.tag_with(&[1; 8], b"message")?;
+/// assert!(mac.verify_with(&[1; 8], b"message", &tag).is_ok());
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Umac99Parameters {
+    shape: NhShape,
+    prf: Umac99Prf,
+    keys_by: Umac99Prf,
+    least_hashed: usize,
+}
+
+impl From<Umac99Set> for Umac99Parameters {
+    fn from(set: Umac99Set) -> Self {
+        Umac99Parameters::new(set.shape(), set.prf())
+    }
+}
+
+impl Umac99Parameters {
+    /// A hash and a PRF. All messages are hashed, and keys come from the PRF's own primitive.
+    pub fn new(shape: NhShape, prf: Umac99Prf) -> Self {
+        Umac99Parameters { shape, prf, keys_by: prf, least_hashed: 0 }
+    }
+
+    /// Messages shorter than so many bytes are not hashed: they go to the PRF as they are, with
+    /// their length (section 2.2, min-length-to-hash).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LeastHashed`] if that is more than a block.
+    pub fn least_hashed(self, bytes: usize) -> Result<Self, Error> {
+        let max = self.shape.block_bytes();
+        if bytes > max {
+            return Err(Error::LeastHashed { max, found: bytes });
+        }
+        Ok(Umac99Parameters { least_hashed: bytes, ..self })
+    }
+
+    /// The keys are derived by another PRF's primitive: HMAC-SHA1 with a counter, or RC6 or AES-128
+    /// with its output fed back.
+    #[must_use]
+    pub fn keys_by(self, prf: Umac99Prf) -> Self {
+        Umac99Parameters { keys_by: prf, ..self }
+    }
+
+    /// The MAC under a key, with its longest tag, on the best rung of this CPU.
+    pub fn key(self, key: &[u8; 16]) -> Umac99 {
+        self.key_on(key, Level::best())
+    }
+
+    /// As [`key`](Umac99Parameters::key), on a rung of your choice.
+    pub fn key_on(self, key: &[u8; 16], level: Level) -> Umac99 {
+        let derived = |usage, bytes| {
+            let mut out = vec![0; bytes];
+            self.keys_by.derive(key, usage, &mut out, level);
+            out
+        };
+        let mut k = derived(USE_K, self.shape.key_bytes());
+        let mut l = derived(USE_L, self.shape.second_key_bytes());
+        let mut prf = derived(USE_PRF, self.prf.key_bytes());
+        let mac = self.subkeys_on(&k, &l, &prf, level).expect("as many bytes as it takes");
+        k.zeroize();
+        l.zeroize();
+        prf.zeroize();
+        mac
+    }
+
+    /// The MAC under keys that come from elsewhere: K and L of the hash, of
+    /// [`NhShape::key_bytes`] and [`NhShape::second_key_bytes`], and the PRF's key of
+    /// [`Umac99Prf::key_bytes`]. All must be random. Bytes after them are not used.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyMaterial`] if one of them is too short.
+    pub fn subkeys(self, k: &[u8], l: &[u8], prf: &[u8]) -> Result<Umac99, Error> {
+        self.subkeys_on(k, l, prf, Level::best())
+    }
+
+    /// As [`subkeys`](Umac99Parameters::subkeys), on a rung of your choice.
+    ///
+    /// # Errors
+    ///
+    /// As [`subkeys`](Umac99Parameters::subkeys).
+    pub fn subkeys_on(self, k: &[u8], l: &[u8], prf: &[u8], level: Level) -> Result<Umac99, Error> {
+        let (expected, found) = (self.prf.key_bytes(), prf.len());
+        let prf = prf.get(..expected).ok_or(Error::KeyMaterial { expected, found })?;
+        Ok(Umac99 {
+            key: NhKey::new(self.shape, k, l)?,
+            prf: PrfKey::new(self.prf, prf, level),
+            least_hashed: self.least_hashed,
+            tag_bytes: self.prf.output_bytes(),
+            most_bytes: self.prf.output_bytes(),
+            level,
+        })
+    }
+}
+
+/// The UMAC of 1999 under a key. Nonces have 8 bytes and must never repeat, see
+/// [`NonceSequence`](crate::NonceSequence).
+///
+/// ```
+/// use tagmac::{Mac, Umac99, Umac99Set};
+/// let mac = Umac99::new(Umac99Set::Std60, &[7; 16]);
+/// let nonce = 1u64.to_be_bytes();
+/// let tag = mac.tag_with(&nonce, b"message")?;
+/// assert!(mac.verify_with(&nonce, b"message", &tag).is_ok());
+/// assert!(mac.verify_with(&nonce, b"massage", &tag).is_err());
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Umac99 {
+    key: NhKey,
+    prf: PrfKey,
+    /// Shorter messages are not hashed.
+    least_hashed: usize,
+    tag_bytes: usize,
+    most_bytes: usize,
+    level: Level,
+}
+
+silent!(Umac99, Umac99Sum);
+
+impl Umac99 {
+    /// A named set on the best rung of this CPU, with its longest tag.
+    pub fn new(set: Umac99Set, key: &[u8; 16]) -> Self {
+        Umac99::on(set, key, Level::best())
+    }
+
+    /// A named set on a rung of your choice.
+    pub fn on(set: Umac99Set, key: &[u8; 16], level: Level) -> Self {
+        Umac99Parameters::from(set).key_on(key, level)
+    }
+
+    /// With tags of `tag_bits` bits: the first of the PRF's output, in whole bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TagBits`] unless there are 32 of them up to all, in steps of 8.
+    pub fn with_tag_bits(self, tag_bits: usize) -> Result<Self, Error> {
+        let (min, max, found) = (LEAST_TAG, 8 * self.most_bytes, tag_bits);
+        if !(min..=max).contains(&found) || !found.is_multiple_of(8) {
+            return Err(Error::TagBits { min, max, step: 8, found });
+        }
+        Ok(Umac99 { tag_bytes: tag_bits / 8, ..self })
+    }
+}
+
+/// The block hashes of a range, or what became of them: at the start of a message whose nonce is
+/// known they go to the PRF at once. Secret: wiped on drop, silent in `Debug`.
+#[derive(Clone)]
+pub struct Umac99Sum {
+    hashes: Vec<u8>,
+    feed: Option<Feed>,
+}
+
+impl Zeroize for Umac99Sum {
+    fn zeroize(&mut self) {
+        self.hashes.zeroize();
+        // Dropped in place, and wiped by that.
+        self.feed = None;
+    }
+}
+
+impl Drop for Umac99Sum {
+    fn drop(&mut self) {
+        self.hashes.zeroize();
+    }
+}
+
+impl Umac99Sum {
+    /// Room for more hashes. What they move away from is wiped.
+    fn room(&mut self, more: usize) -> &mut [u8] {
+        let start = self.hashes.len();
+        if self.hashes.capacity() - start < more {
+            let mut larger = Vec::with_capacity(start + more.max(start));
+            larger.extend_from_slice(&self.hashes);
+            self.hashes.zeroize();
+            self.hashes = larger;
+        }
+        self.hashes.resize(start + more, 0);
+        &mut self.hashes[start..]
+    }
+
+    #[inline(always)]
+    fn push<I: Isa>(&mut self, isa: I, prf: &PrfKey, bytes: &[u8]) {
+        match &mut self.feed {
+            Some(feed) => feed.update(isa, prf, bytes),
+            None => self.room(bytes.len()).copy_from_slice(bytes),
+        }
+    }
+}
+
+impl Hash for Umac99 {
+    type Sum = Umac99Sum;
+    type Digest = Umac99Sum;
+    type Held = Vec<u8>;
+    const HOLDS_LAST: bool = false;
+    const BITS: bool = false;
+
+    #[inline(always)]
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    #[inline(always)]
+    fn block(&self) -> usize {
+        self.key.shape().block_bytes()
+    }
+
+    #[inline(always)]
+    fn few(&self) -> usize {
+        // A block is many vectors.
+        0
+    }
+
+    #[inline(always)]
+    fn limit_bits(&self) -> u64 {
+        u64::MAX
+    }
+
+    #[inline(always)]
+    fn empty(&self) -> Umac99Sum {
+        Umac99Sum { hashes: Vec::new(), feed: None }
+    }
+
+    fn held(&self) -> Vec<u8> {
+        vec![0; self.block()]
+    }
+
+    #[inline(always)]
+    fn absorb<I: Isa>(&self, isa: I, sum: &mut Umac99Sum, _: u64, blocks: &[u8]) {
+        let (block, bytes) = (self.block(), self.key.shape().hash_bytes());
+        let Some(feed) = &mut sum.feed else {
+            let room = sum.room(blocks.len() / block * bytes);
+            return self.key.hash(self.level, false, blocks, room);
+        };
+        let mut hashes = [0; GROUP];
+        let mut used = 0;
+        for blocks in blocks.chunks(GROUP / bytes * block) {
+            let hashes = &mut hashes[..blocks.len() / block * bytes];
+            used = used.max(hashes.len());
+            self.key.hash(self.level, false, blocks, hashes);
+            feed.update(isa, &self.prf, hashes);
+        }
+        hashes[..used].zeroize();
+    }
+
+    fn join(&self, left: &mut Umac99Sum, right: &Umac99Sum) {
+        left.room(right.hashes.len()).copy_from_slice(&right.hashes);
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, isa: I, sum: &Umac99Sum, at: u64, tail: Bits<'_>) -> Umac99Sum {
+        let (mut digest, tail) = (sum.clone(), tail.bytes());
+        let bytes = at + tail.len() as u64;
+        if bytes < self.least_hashed as u64 {
+            digest.push(isa, &self.prf, tail);
+        } else if !tail.is_empty() {
+            let mut hash = [0; GROUP];
+            let hash = &mut hash[..self.key.shape().hash_bytes()];
+            self.key.hash(self.level, false, tail, hash);
+            digest.push(isa, &self.prf, hash);
+            hash.zeroize();
+        }
+        digest.push(isa, &self.prf, &self.key.shape().length(bytes));
+        digest
+    }
+}
+
+impl Mac for Umac99 {
+    type Hash = Self;
+    type Nonce = [u8; 8];
+    type Pad = ();
+
+    #[inline(always)]
+    fn hash(&self) -> &Self {
+        self
+    }
+
+    fn tag_bits(&self) -> usize {
+        8 * self.tag_bytes
+    }
+
+    fn begin(&self, nonce: &[u8; 8]) -> Umac99Sum {
+        let mut feed = self.prf.begin();
+        feed.begin(nonce);
+        Umac99Sum { hashes: Vec::new(), feed: Some(feed) }
+    }
+
+    #[inline(always)]
+    fn seal<I: Isa>(&self, isa: I, nonce: &[u8; 8], _: &mut (), mut digest: Umac99Sum) -> Tag {
+        let feed = match digest.feed.take() {
+            Some(feed) => feed,
+            None => {
+                let mut feed = self.prf.begin();
+                feed.begin(nonce);
+                feed.update(isa, &self.prf, &digest.hashes);
+                feed
+            }
+        };
+        let mut output = feed.finish(isa, &self.prf);
+        let tag = Tag::new(&output[..self.tag_bytes], 8 * self.tag_bytes);
+        output.zeroize();
+        tag.expect("4 to 20 whole bytes")
+    }
+}
+
+/// Whether the kernels of a rung compute what the definition says.
+pub(crate) fn kernels_hold(level: Level, message: &[u8]) -> bool {
+    let sets = [
+        Umac99Set::Std30,
+        Umac99Set::Std60,
+        Umac99Set::Mmx15,
+        Umac99Set::Mmx30,
+        Umac99Set::Mmx60,
+        Umac99Set::Figure1,
+    ];
+    // Any bytes are a key.
+    let key = [&message[5..], message].concat();
+    sets.into_iter().all(|set| {
+        let shape = set.shape();
+        let key = NhKey::new(shape, &key, &key).expect("two messages are long enough");
+        let blocks = message.len().div_ceil(shape.block_bytes());
+        let mut hashes = [0; 64];
+        let (fast, plain) = hashes.split_at_mut(32);
+        let bytes = blocks * shape.hash_bytes();
+        let (fast, plain) = (&mut fast[..bytes], &mut plain[..bytes]);
+        key.hash(level, false, message, fast);
+        key.hash(level, true, message, plain);
+        fast == plain
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The vectors' sums against the definition, whatever the length.
+    #[test]
+    fn vectors_are_the_definition() {
+        let bytes = |count: usize| -> Vec<u8> {
+            (0..count as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8).collect()
+        };
+        let (key, message) = (bytes(5000), bytes(9000));
+        let neighbours = |t| NhShape::new(24, 32)?.signed().toeplitz(t, 2)?.two_level(5);
+        let strided = |t| NhShape::new(264, 16)?.signed().strided()?.toeplitz(t, 8);
+        let unsigned = |t| NhShape::new(70, 32)?.toeplitz(t, 2);
+        let shapes = (1..=8).flat_map(|t| [neighbours(t), strided(t), unsigned(t)]);
+        for shape in shapes.map(|shape: Result<NhShape, Error>| shape.expect("a shape")) {
+            let nh = NhKey::new(shape, &key, &key).expect("enough key");
+            let block = shape.block_bytes();
+            for level in Level::all() {
+                for length in (1..=block).chain([2 * block - 1, 2 * block, 3 * block + 5]) {
+                    let mut found = vec![0; length.div_ceil(block) * shape.hash_bytes()];
+                    let mut expected = found.clone();
+                    nh.hash(level, false, &message[..length], &mut found);
+                    nh.hash(level, true, &message[..length], &mut expected);
+                    assert!(found == expected, "{shape:?} on {level}, {length} bytes");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_that_there_are_not() {
+        let refused = |shape: Result<NhShape, Error>| shape.expect_err("refused");
+        let words = |step, max, found| Error::HashWords { step, max, found };
+        assert_eq!(refused(NhShape::new(63, 32)), words(2, 16384, 63));
+        assert_eq!(refused(NhShape::new(0, 16)), words(2, 32768, 0));
+        assert_eq!(refused(NhShape::new(16386, 32)), words(2, 16384, 16386));
+        for found in [0, 4, 8, 24, 128] {
+            assert_eq!(refused(NhShape::new(64, found)), Error::WordBits { found });
+        }
+        let nh = NhShape::new(12, 64).expect("a shape");
+        assert_eq!(refused(nh.strided()), words(8, 8192, 12));
+        for found in [0, 1, 3, 4098] {
+            let wrong = Error::KeyShift { max: 4096, found };
+            assert_eq!(refused(nh.toeplitz(2, found)), wrong);
+        }
+        for found in [0, 17] {
+            assert_eq!(refused(nh.toeplitz(found, 2)), Error::Streams { max: 16, found });
+        }
+        for found in [0, 683] {
+            assert_eq!(refused(nh.two_level(found)), Error::SecondLevel { max: 682, found });
+        }
+        let parameters = Umac99Parameters::from(Umac99Set::Std60);
+        let subkeys = |k: usize, l: usize, prf: usize| {
+            parameters.subkeys(&[1; 264][..k], &[2; 136][..l], &[3; 64][..prf]).map(|_| ())
+        };
+        let short = |expected, found| Err(Error::KeyMaterial { expected, found });
+        assert_eq!(subkeys(264, 136, 64), Ok(()));
+        assert_eq!(subkeys(263, 136, 64), short(264, 263));
+        assert_eq!(subkeys(264, 135, 64), short(136, 135));
+        assert_eq!(subkeys(264, 136, 63), short(64, 63));
+        let long = parameters.least_hashed(4097);
+        assert_eq!(long, Err(Error::LeastHashed { max: 4096, found: 4097 }));
+        let mac = Umac99::new(Umac99Set::Mmx60, &[1; 16]);
+        for found in [0, 24, 33, 136, 160] {
+            let wrong = Error::TagBits { min: 32, max: 128, step: 8, found };
+            assert_eq!(mac.clone().with_tag_bits(found).map(|_| ()), Err(wrong));
+        }
+        assert_eq!(
+            Error::KeyShift { max: 4096, found: 3 }.to_string(),
+            "expected an even key shift of 2 to 4096 words, found 3"
+        );
+    }
+}

@@ -1,0 +1,217 @@
+//! The PRFs that end UMAC (section 8.4), and how its keys come from one.
+//!
+//! ```text
+//! HMAC-SHA1   F_A(x) = SHA1(A ^ opad || SHA1(A ^ ipad || x)), A of 64 bytes
+//! CBC3        y_i = E_K1(x_i ^ y_{i-1}); the last block goes under K2 if it is full, else it is
+//!             padded with 1 0* and goes under K3
+//! ```
+//!
+//! Both take their input as it comes, so that no string of block hashes is ever kept.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha1::Sha1;
+use zeroize::Zeroize;
+
+use crate::cipher::{Aes128, Cipher, CipherBlock, Rc6};
+use crate::isa::{Block, Isa, Kernel, Level};
+
+/// The function that makes a tag of the nonce and the hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Umac99Prf {
+    /// HMAC-SHA1: up to 160 bits.
+    HmacSha1,
+    /// CBC-MAC with three keys of RC6: up to 128 bits.
+    Cbc3Rc6,
+    /// CBC-MAC with three keys of AES-128: up to 128 bits.
+    Cbc3Aes128,
+}
+
+/// Bytes of the longest output.
+pub(super) const MOST_OUTPUT: usize = 20;
+
+impl Umac99Prf {
+    /// Bytes of its key: A, or K1, K2 and K3.
+    pub fn key_bytes(self) -> usize {
+        match self {
+            Umac99Prf::HmacSha1 => 64,
+            Umac99Prf::Cbc3Rc6 | Umac99Prf::Cbc3Aes128 => 48,
+        }
+    }
+
+    /// Bytes of its output.
+    pub fn output_bytes(self) -> usize {
+        match self {
+            Umac99Prf::HmacSha1 => 20,
+            Umac99Prf::Cbc3Rc6 | Umac99Prf::Cbc3Aes128 => 16,
+        }
+    }
+
+    /// Fills `out` with key material of a use, all from one key: HMAC-SHA1 of the use's byte and a
+    /// counter, or the cipher's output fed back from the block that ends with the use's byte.
+    pub(super) fn derive(self, key: &[u8; 16], usage: u8, out: &mut [u8], level: Level) {
+        match self {
+            Umac99Prf::HmacSha1 => {
+                let keyed = hmac(key);
+                for (i, out) in (1u32..).zip(out.chunks_mut(20)) {
+                    let mut block = keyed.clone();
+                    block.update(&[usage]);
+                    block.update(&i.to_be_bytes());
+                    let mut block = block.finalize().into_bytes();
+                    out.copy_from_slice(&block[..out.len()]);
+                    block.as_mut_slice().zeroize();
+                }
+            }
+            Umac99Prf::Cbc3Rc6 => {
+                let cipher = &<Rc6 as Cipher>::new(key, level);
+                level.run(Feedback { cipher, usage, out });
+            }
+            Umac99Prf::Cbc3Aes128 => {
+                level.run(Feedback { cipher: &Aes128::new(key, level), usage, out });
+            }
+        }
+    }
+}
+
+/// HMAC-SHA1 under a key of at most 64 bytes.
+fn hmac(key: &[u8]) -> Hmac<Sha1> {
+    Hmac::new_from_slice(key).expect("HMAC takes keys of any length")
+}
+
+/// Key material by output feedback.
+struct Feedback<'a, C> {
+    cipher: &'a C,
+    usage: u8,
+    out: &'a mut [u8],
+}
+
+impl<C: Cipher<Block = Block>> Kernel for Feedback<'_, C> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let mut block = [0; 16];
+        block[15] = self.usage;
+        for out in self.out.chunks_mut(16) {
+            block = self.cipher.encrypt_one(isa, &block);
+            out.copy_from_slice(&block[..out.len()]);
+        }
+        block.zeroize();
+    }
+}
+
+/// A PRF under its key.
+#[derive(Clone)]
+pub(super) enum PrfKey {
+    Hmac(Hmac<Sha1>),
+    Rc6([Rc6; 3]),
+    Aes([Aes128; 3]),
+}
+
+impl PrfKey {
+    /// Of exactly the PRF's key bytes.
+    pub(super) fn new(prf: Umac99Prf, key: &[u8], level: Level) -> PrfKey {
+        let three = || key.as_chunks::<16>().0.first_chunk::<3>().expect("48 bytes");
+        match prf {
+            Umac99Prf::HmacSha1 => PrfKey::Hmac(hmac(key)),
+            Umac99Prf::Cbc3Rc6 => {
+                PrfKey::Rc6(three().each_ref().map(|key| Cipher::new(key, level)))
+            }
+            Umac99Prf::Cbc3Aes128 => {
+                PrfKey::Aes(three().each_ref().map(|key| Aes128::new(key, level)))
+            }
+        }
+    }
+
+    /// E_K1, E_K2 or E_K3 of a block.
+    #[inline(always)]
+    fn encrypted<I: Isa>(&self, isa: I, key: usize, block: &Block) -> Block {
+        match self {
+            PrfKey::Rc6(keys) => keys[key].encrypt_one(isa, block),
+            PrfKey::Aes(keys) => keys[key].encrypt_one(isa, block),
+            PrfKey::Hmac(_) => unreachable!("HMAC has no blocks"),
+        }
+    }
+
+    /// The state before any input.
+    #[inline(always)]
+    pub(super) fn begin(&self) -> Feed {
+        match self {
+            PrfKey::Hmac(keyed) => Feed::Hmac(keyed.clone()),
+            _ => Feed::Cbc(Chain { y: [0; 16], held: [0; 16], bytes: 0 }),
+        }
+    }
+}
+
+/// A PRF that takes its input. Wiped on drop.
+#[derive(Clone)]
+pub(super) enum Feed {
+    Hmac(Hmac<Sha1>),
+    Cbc(Chain),
+}
+
+/// The chain so far, and the bytes after it: up to a block, because the last one is apart.
+#[derive(Clone)]
+pub(super) struct Chain {
+    y: Block,
+    held: Block,
+    bytes: usize,
+}
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        self.y.zeroize();
+        self.held.zeroize();
+    }
+}
+
+impl Feed {
+    /// The first input of all, which never fills a block.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, nonce: &[u8; 8]) {
+        match self {
+            Feed::Hmac(state) => state.update(nonce),
+            Feed::Cbc(chain) => {
+                chain.held[..8].copy_from_slice(nonce);
+                chain.bytes = 8;
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn update<I: Isa>(&mut self, isa: I, key: &PrfKey, mut data: &[u8]) {
+        let chain = match self {
+            Feed::Hmac(state) => return state.update(data),
+            Feed::Cbc(chain) => chain,
+        };
+        while !data.is_empty() {
+            if chain.bytes == 16 {
+                chain.y = key.encrypted(isa, 0, &chain.y.xor(&chain.held));
+                chain.bytes = 0;
+            }
+            let (now, later) = data.split_at(data.len().min(16 - chain.bytes));
+            chain.held[chain.bytes..][..now.len()].copy_from_slice(now);
+            chain.bytes += now.len();
+            data = later;
+        }
+    }
+
+    /// The output, zeros after it.
+    #[inline(always)]
+    pub(super) fn finish<I: Isa>(self, isa: I, key: &PrfKey) -> [u8; MOST_OUTPUT] {
+        let mut output = [0; MOST_OUTPUT];
+        match self {
+            Feed::Hmac(state) => output.copy_from_slice(&state.finalize().into_bytes()),
+            Feed::Cbc(mut chain) => {
+                let full = chain.bytes == 16;
+                if !full {
+                    chain.held[chain.bytes..].fill(0);
+                    chain.held[chain.bytes] = 0x80;
+                }
+                let last = &chain.y.xor(&chain.held);
+                let block = key.encrypted(isa, if full { 1 } else { 2 }, last);
+                output[..16].copy_from_slice(&block);
+            }
+        }
+        output
+    }
+}

@@ -1,0 +1,127 @@
+//! NH and its relatives (Black, Halevi, Krawczyk, Krovetz, Rogaway, "UMAC: Fast and Secure Message
+//! Authentication", 1999, sections 4 to 6).
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::algo::{NhKey, NhShape};
+use crate::error::{Error, silent};
+use crate::isa::Level;
+
+/// NH, NHS, NH^T or NH^T2 under a key, as its [`NhShape`] says.
+///
+/// With message words m and key words k of w bits, pairs of neighbours, and everything mod 2^2w:
+///
+/// ```text
+/// NH_K(M)         = sum over i of (m_{2i-1} + k_{2i-1} mod 2^w) (m_{2i} + k_{2i} mod 2^w)
+/// NHS_K(M)        = the same, the sums taken as signed numbers
+/// NH^T_K(M)       = NH_{K from word 1 on}(M) || NH_{K from word 3 on}(M) || ..          t of them
+/// NH^T2_{K||L}(M) = NH_La(NH_Ka(M_1) || NH_Ka(M_2) ..) || NH_Lb(NH_Kb(M_1) || NH_Kb(M_2) ..)
+/// ```
+///
+/// Two different messages, chosen without knowing the key, have the same hash with a probability
+/// of at most
+///
+/// | family | bound | from |
+/// |---|---|---|
+/// | NH\[n, w\] | 2^-w, and reached | theorem 4.2 |
+/// | NHS\[n, w\] | 2^-(w-1), and nearly reached | theorems 4.5 and 4.8 |
+/// | NH^T\[n, w, t\] | 2^-wt | theorem 5.1 |
+/// | NHS^T\[n, w, t\] | 2^-(w-1)t | theorem 5.2 |
+/// | NH^T2\[n, m, w\] | 2^-(2w-2) | theorem 5.3 |
+/// | NHS^T2\[n, m, w\] | 2^-(2w-4) | theorem 5.4 |
+///
+/// if the key is random. `tests/collisions.rs` finds these numbers by trying every key for w = 4.
+/// The bounds hold for all messages, of any lengths (proposition 6.1): [`hash`](Nh::hash) fills the
+/// last block up with zeros and ends with the length.
+///
+/// ```
+/// use tagmac::NhShape;
+/// use tagmac::hashes::Nh;
+/// let key = [0x2a; 48]; // In earnest: random bytes.
+/// let nh = Nh::new(NhShape::new(8, 32)?, &key, &[])?;
+/// assert_eq!(nh.hash(b"message").len(), 8 + 2);
+///
+/// // NHS^T with three streams, whose bound is 2^-93.
+/// let shape = NhShape::new(8, 32)?.signed().toeplitz(3, 2)?;
+/// assert_eq!((shape.key_bytes(), shape.collision_bits()), (48, 93));
+/// let nhs = Nh::new(shape, &key, &[])?;
+/// assert_eq!(nhs.hash(b"message").len(), 3 * 8 + 2);
+///
+/// // NH^T2: two levels, for longer blocks with shorter keys.
+/// let shape = NhShape::new(4, 32)?.toeplitz(2, 2)?.two_level(4)?;
+/// let t2 = Nh::new(shape, &key, &key)?;
+/// assert_eq!(shape.block_bytes(), 64);
+/// assert_ne!(t2.hash(b"message"), t2.hash(b"massage"));
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Nh {
+    key: NhKey,
+    level: Level,
+}
+
+silent!(Nh);
+
+impl Nh {
+    /// The hash under the first [`key_bytes`](NhShape::key_bytes) bytes of `k`, and the first
+    /// [`second_key_bytes`](NhShape::second_key_bytes) of `l`, on the best rung of this CPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyMaterial`] if one of them is too short.
+    pub fn new(shape: NhShape, k: &[u8], l: &[u8]) -> Result<Self, Error> {
+        Nh::on(shape, k, l, Level::best())
+    }
+
+    /// As [`new`](Nh::new), on a rung of your choice.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Nh::new).
+    pub fn on(shape: NhShape, k: &[u8], l: &[u8], level: Level) -> Result<Self, Error> {
+        Ok(Nh { key: NhKey::new(shape, k, l)?, level })
+    }
+
+    /// The parameters.
+    pub fn shape(&self) -> &NhShape {
+        self.key.shape()
+    }
+
+    /// The hash of a message of any length: its blocks' hashes, of
+    /// [`hash_bytes`](NhShape::hash_bytes) each, and two bytes of length mod the block.
+    ///
+    /// # Panics
+    ///
+    /// If there is no memory for it.
+    pub fn hash(&self, message: &[u8]) -> Vec<u8> {
+        let shape = self.shape();
+        let hashes = message.len().div_ceil(shape.block_bytes()) * shape.hash_bytes();
+        let mut out = vec![0; hashes + 2];
+        self.key.hash(self.level, false, message, &mut out[..hashes]);
+        out[hashes..].copy_from_slice(&shape.length(message.len() as u64));
+        out
+    }
+
+    /// The hash of one block alone, filled up with zeros to whole groups of words: only messages
+    /// of equal length are far from colliding. In `out` of exactly
+    /// [`hash_bytes`](NhShape::hash_bytes).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BlockLength`] unless the block has 1 to [`block_bytes`](NhShape::block_bytes)
+    /// bytes, or if `out` has another length.
+    pub fn block(&self, block: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        let shape = self.shape();
+        for (range, found) in [
+            (1..=shape.block_bytes(), block.len()),
+            (shape.hash_bytes()..=shape.hash_bytes(), out.len()),
+        ] {
+            if !range.contains(&found) {
+                return Err(Error::BlockLength { min: *range.start(), max: *range.end(), found });
+            }
+        }
+        self.key.hash(self.level, false, block, out);
+        Ok(())
+    }
+}
