@@ -221,14 +221,19 @@ impl AnyMac {
     /// # Errors
     ///
     /// [`Error::NonceLength`] for a nonce of the wrong length, [`Error::TooLong`] if the message
-    /// is over the limit.
-    pub fn tag(&self, nonce: &[u8], message: &[u8]) -> Result<Tag, Error> {
+    /// is over the limit, [`Error::PartialByte`] if it ends within a byte and the MAC takes bytes
+    /// alone.
+    pub fn tag<'m>(&self, nonce: &[u8], message: impl Into<Bits<'m>>) -> Result<Tag, Error> {
+        let message = message.into();
         match &self.mac {
-            Inner::Product(mac) => mac.tag(nonce, message.into()),
+            Inner::Product(mac) => mac.tag(nonce, message),
             Inner::Sequential(mac) => {
                 <()>::from_slice(nonce)?;
+                if message.last_mask().is_some() {
+                    return Err(Error::PartialByte { found: message.bits() });
+                }
                 let mut state = mac.clone();
-                state.update(message);
+                state.update(message.bytes());
                 Ok(state.tag())
             }
         }
@@ -239,7 +244,12 @@ impl AnyMac {
     /// # Errors
     ///
     /// [`Mismatch`] unless `tag` is the message's tag, of this MAC's own length.
-    pub fn verify(&self, nonce: &[u8], message: &[u8], tag: &Tag) -> Result<(), Mismatch> {
+    pub fn verify<'m>(
+        &self,
+        nonce: &[u8],
+        message: impl Into<Bits<'m>>,
+        tag: &Tag,
+    ) -> Result<(), Mismatch> {
         matches(self.tag(nonce, message), tag)
     }
 
