@@ -12,6 +12,8 @@ pub trait Words: Copy + Send + Sync + 'static {
     const VECTORS: bool;
     /// Whether [`mul52`](Words::mul52) is an instruction.
     const MUL52: bool;
+    /// Whether [`ternary`](Words::ternary) is an instruction.
+    const TERNARY: bool;
 
     /// A vector of words.
     type W: Copy;
@@ -78,4 +80,71 @@ pub trait Words: Copy + Send + Sync + 'static {
     fn fold(self, a: Self::W) -> <Self::Narrow as Words>::W;
     /// The sum of all words, mod 2^64.
     fn sum(self, a: Self::W) -> u64;
+
+    /// `a ^ b`.
+    fn xor(self, a: Self::W, b: Self::W) -> Self::W;
+    /// `a & !b`.
+    fn and_not(self, a: Self::W, b: Self::W) -> Self::W;
+    /// A table of three inputs, bit by bit: bit `4a + 2b + c` of `TABLE`, of eight bits.
+    #[inline(always)]
+    fn ternary<const TABLE: i32>(self, a: Self::W, b: Self::W, c: Self::W) -> Self::W {
+        // For rungs without the instruction: right, not fast.
+        let (zero, ones) = (self.splat(0), self.splat(u64::MAX));
+        let mut found = zero;
+        for row in 0..8 {
+            if TABLE >> row & 1 != 0 {
+                let a = self.xor(a, if row & 4 != 0 { zero } else { ones });
+                let b = self.xor(b, if row & 2 != 0 { zero } else { ones });
+                let c = self.xor(c, if row & 1 != 0 { zero } else { ones });
+                found = self.or(found, self.and(self.and(a, b), c));
+            }
+        }
+        found
+    }
+    /// `x` in both halves of every word.
+    fn splat32(self, x: u32) -> Self::W;
+    /// Word j is `p[j]`, of exactly `2 * LANES`.
+    fn load(self, p: &[u64]) -> Self::W;
+    /// Turns rows into planes: bit r of word i of `planes[p]` is bit p of `row[i] ^ key`, where
+    /// `row` is the r-th of 64 rows of `2 * LANES` words.
+    #[inline(always)]
+    fn planes(self, rows: &[u64], key: u64, planes: &mut [Self::W; 64]) {
+        let key = self.splat(key);
+        for (plane, row) in planes.iter_mut().zip(rows.chunks_exact(2 * Self::LANES)) {
+            *plane = self.xor(self.load(row), key);
+        }
+        // Bits of the row's number and of the bit's place change places, three at a time on eight
+        // rows.
+        for r in 0..8 {
+            exchange(self, planes, [r, r + 8, r + 16, r + 24, r + 32, r + 40, r + 48, r + 56], 8);
+        }
+        for r in 0..8 {
+            let r = 8 * r;
+            exchange(self, planes, [r, r + 1, r + 2, r + 3, r + 4, r + 5, r + 6, r + 7], 1);
+        }
+    }
+}
+
+/// Exchanges the digit of weight `unit` in the place of each bit, of eight values, with the number
+/// of its row among eight.
+#[inline(always)]
+fn exchange<A: Words>(a: A, planes: &mut [A::W; 64], rows: [usize; 8], unit: u32) {
+    let mut x = [a.splat(0); 8];
+    for (x, r) in x.iter_mut().zip(rows) {
+        *x = planes[r];
+    }
+    for step in [4, 2, 1] {
+        let shift = step as u32 * unit;
+        let low = a.splat(u64::MAX / ((1 << shift) + 1));
+        for i in 0..8 {
+            if i & step == 0 {
+                let differ = a.and(a.xor(a.shr(x[i], shift), x[i + step]), low);
+                x[i + step] = a.xor(x[i + step], differ);
+                x[i] = a.xor(x[i], a.shl(differ, shift));
+            }
+        }
+    }
+    for (x, r) in x.into_iter().zip(rows) {
+        planes[r] = x;
+    }
 }

@@ -15,6 +15,7 @@ impl Words for NeonWords {
     const LANES: usize = 1;
     const VECTORS: bool = true;
     const MUL52: bool = false;
+    const TERNARY: bool = false;
     type W = uint64x2_t;
     type Narrow = Self;
 
@@ -130,5 +131,30 @@ impl Words for NeonWords {
     fn sum(self, a: uint64x2_t) -> u64 {
         // SAFETY: `self` is proof of neon.
         unsafe { vaddvq_u64(a) }
+    }
+
+    #[inline(always)]
+    fn xor(self, a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { veorq_u64(a, b) }
+    }
+
+    #[inline(always)]
+    fn and_not(self, a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { vbicq_u64(a, b) }
+    }
+
+    #[inline(always)]
+    fn splat32(self, x: u32) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { vreinterpretq_u64_u32(vdupq_n_u32(x)) }
+    }
+
+    #[inline(always)]
+    fn load(self, p: &[u64]) -> uint64x2_t {
+        let p: &[u64; 2] = p.try_into().expect("two words");
+        // SAFETY: reads the words of an array; `self` is proof of neon.
+        unsafe { vld1q_u64(p.as_ptr()) }
     }
 }

@@ -19,6 +19,7 @@ impl Words for PortableWords {
     const LANES: usize = 1;
     const VECTORS: bool = false;
     const MUL52: bool = false;
+    const TERNARY: bool = false;
     type W = W;
     type Narrow = Self;
 
@@ -118,5 +119,25 @@ impl Words for PortableWords {
     #[inline(always)]
     fn sum(self, a: W) -> u64 {
         a[0].wrapping_add(a[1])
+    }
+
+    #[inline(always)]
+    fn xor(self, a: W, b: W) -> W {
+        each(a, b, |a, b| a ^ b)
+    }
+
+    #[inline(always)]
+    fn and_not(self, a: W, b: W) -> W {
+        each(a, b, |a, b| a & !b)
+    }
+
+    #[inline(always)]
+    fn splat32(self, x: u32) -> W {
+        [x as u64 | (x as u64) << 32; 2]
+    }
+
+    #[inline(always)]
+    fn load(self, p: &[u64]) -> W {
+        [p[0], p[1]]
     }
 }

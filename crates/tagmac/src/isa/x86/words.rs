@@ -106,6 +106,38 @@ macro_rules! same_at_every_width {
     };
 }
 
+/// Logic and loads, one instruction of the same kind at every width.
+macro_rules! logic_at_every_width {
+    (
+        $words:literal, $word:ty; $splat32:ident, $load:ident, $xor:ident, $and_not:ident
+    ) => {
+        #[inline(always)]
+        fn xor(self, a: $word, b: $word) -> $word {
+            // SAFETY: `self` is proof of the rung.
+            unsafe { $xor(a, b) }
+        }
+
+        #[inline(always)]
+        fn and_not(self, a: $word, b: $word) -> $word {
+            // SAFETY: `self` is proof of the rung. The instruction complements its first operand.
+            unsafe { $and_not(b, a) }
+        }
+
+        #[inline(always)]
+        fn splat32(self, x: u32) -> $word {
+            // SAFETY: `self` is proof of the rung.
+            unsafe { $splat32(x as i32) }
+        }
+
+        #[inline(always)]
+        fn load(self, p: &[u64]) -> $word {
+            let p: &[u64; $words] = p.try_into().expect("a vector of words");
+            // SAFETY: reads the words of an array; `self` is proof of the rung.
+            unsafe { $load(p.as_ptr().cast()) }
+        }
+    };
+}
+
 /// Makes a function of the products of the low halves.
 macro_rules! product {
     ($name:ident, $feature:literal, $word:ty, $register:ident) => {
@@ -136,6 +168,7 @@ impl<L: Lane> Words for Words128<L> {
     const LANES: usize = 1;
     const VECTORS: bool = true;
     const MUL52: bool = false;
+    const TERNARY: bool = false;
     type W = __m128i;
     type Narrow = Self;
 
@@ -183,12 +216,17 @@ impl<L: Lane> Words for Words128<L> {
         // SAFETY: SSE2 is part of x86-64.
         unsafe { _mm_cvtsi128_si64(_mm_add_epi64(a, _mm_unpackhi_epi64(a, a))) as u64 }
     }
+
+    logic_at_every_width!(
+        2, __m128i; _mm_set1_epi32, _mm_loadu_si128, _mm_xor_si128, _mm_andnot_si128
+    );
 }
 
 impl Words for Words256 {
     const LANES: usize = 2;
     const VECTORS: bool = true;
     const MUL52: bool = false;
+    const TERNARY: bool = false;
     type W = __m256i;
     type Narrow = Words128<Avx2>;
 
@@ -241,12 +279,17 @@ impl Words for Words256 {
     fn sum(self, a: __m256i) -> u64 {
         self.narrow().sum(self.fold(a))
     }
+
+    logic_at_every_width!(
+        4, __m256i; _mm256_set1_epi32, _mm256_loadu_si256, _mm256_xor_si256, _mm256_andnot_si256
+    );
 }
 
 impl Words for Words512 {
     const LANES: usize = 4;
     const VECTORS: bool = true;
     const MUL52: bool = true;
+    const TERNARY: bool = true;
     type W = __m512i;
     type Narrow = Words128<Avx2>;
 
@@ -306,5 +349,15 @@ impl Words for Words512 {
     #[inline(always)]
     fn sum(self, a: __m512i) -> u64 {
         self.narrow().sum(self.fold(a))
+    }
+
+    logic_at_every_width!(
+        8, __m512i; _mm512_set1_epi32, _mm512_loadu_si512, _mm512_xor_si512, _mm512_andnot_si512
+    );
+
+    #[inline(always)]
+    fn ternary<const TABLE: i32>(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { _mm512_ternarylogic_epi64::<TABLE>(a, b, c) }
     }
 }
