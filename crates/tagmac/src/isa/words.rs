@@ -12,8 +12,6 @@ pub trait Words: Copy + Send + Sync + 'static {
     const VECTORS: bool;
     /// Whether [`mul52`](Words::mul52) is an instruction.
     const MUL52: bool;
-    /// Whether [`ternary`](Words::ternary) is an instruction.
-    const TERNARY: bool;
 
     /// A vector of words.
     type W: Copy;
@@ -85,22 +83,6 @@ pub trait Words: Copy + Send + Sync + 'static {
     fn xor(self, a: Self::W, b: Self::W) -> Self::W;
     /// `a & !b`.
     fn and_not(self, a: Self::W, b: Self::W) -> Self::W;
-    /// A table of three inputs, bit by bit: bit `4a + 2b + c` of `TABLE`, of eight bits.
-    #[inline(always)]
-    fn ternary<const TABLE: i32>(self, a: Self::W, b: Self::W, c: Self::W) -> Self::W {
-        // For rungs without the instruction: right, not fast.
-        let (zero, ones) = (self.splat(0), self.splat(u64::MAX));
-        let mut found = zero;
-        for row in 0..8 {
-            if TABLE >> row & 1 != 0 {
-                let a = self.xor(a, if row & 4 != 0 { zero } else { ones });
-                let b = self.xor(b, if row & 2 != 0 { zero } else { ones });
-                let c = self.xor(c, if row & 1 != 0 { zero } else { ones });
-                found = self.or(found, self.and(self.and(a, b), c));
-            }
-        }
-        found
-    }
     /// `x` in both halves of every word.
     fn splat32(self, x: u32) -> Self::W;
     /// Word j is `p[j]`, of exactly `2 * LANES`.
@@ -116,35 +98,46 @@ pub trait Words: Copy + Send + Sync + 'static {
         // Bits of the row's number and of the bit's place change places, three at a time on eight
         // rows.
         for r in 0..8 {
-            exchange(self, planes, [r, r + 8, r + 16, r + 24, r + 32, r + 40, r + 48, r + 56], 8);
+            exchange::<Self, 8, 32, 16, 8>(self, planes, r);
         }
         for r in 0..8 {
-            let r = 8 * r;
-            exchange(self, planes, [r, r + 1, r + 2, r + 3, r + 4, r + 5, r + 6, r + 7], 1);
+            exchange::<Self, 1, 4, 2, 1>(self, planes, 8 * r);
         }
     }
 }
 
-/// Exchanges the digit of weight `unit` in the place of each bit, of eight values, with the number
-/// of its row among eight.
+/// In eight rows from the first on, `STEP` apart: exchanges the bits of weight `A`, `B` and `C` in
+/// a bit's place with those of its row's number.
 #[inline(always)]
-fn exchange<A: Words>(a: A, planes: &mut [A::W; 64], rows: [usize; 8], unit: u32) {
-    let mut x = [a.splat(0); 8];
-    for (x, r) in x.iter_mut().zip(rows) {
-        *x = planes[r];
+fn exchange<W: Words, const STEP: usize, const A: u32, const B: u32, const C: u32>(
+    words: W,
+    rows: &mut [W::W; 64],
+    first: usize,
+) {
+    let row = |i| rows[first + STEP * i];
+    let [x0, x1, x2, x3] = [row(0), row(1), row(2), row(3)];
+    let [x4, x5, x6, x7] = [row(4), row(5), row(6), row(7)];
+    let (x0, x4) = exchange_pair::<W, A>(words, x0, x4);
+    let (x1, x5) = exchange_pair::<W, A>(words, x1, x5);
+    let (x2, x6) = exchange_pair::<W, A>(words, x2, x6);
+    let (x3, x7) = exchange_pair::<W, A>(words, x3, x7);
+    let (x0, x2) = exchange_pair::<W, B>(words, x0, x2);
+    let (x1, x3) = exchange_pair::<W, B>(words, x1, x3);
+    let (x4, x6) = exchange_pair::<W, B>(words, x4, x6);
+    let (x5, x7) = exchange_pair::<W, B>(words, x5, x7);
+    let (x0, x1) = exchange_pair::<W, C>(words, x0, x1);
+    let (x2, x3) = exchange_pair::<W, C>(words, x2, x3);
+    let (x4, x5) = exchange_pair::<W, C>(words, x4, x5);
+    let (x6, x7) = exchange_pair::<W, C>(words, x6, x7);
+    for (i, x) in [x0, x1, x2, x3, x4, x5, x6, x7].into_iter().enumerate() {
+        rows[first + STEP * i] = x;
     }
-    for step in [4, 2, 1] {
-        let shift = step as u32 * unit;
-        let low = a.splat(u64::MAX / ((1 << shift) + 1));
-        for i in 0..8 {
-            if i & step == 0 {
-                let differ = a.and(a.xor(a.shr(x[i], shift), x[i + step]), low);
-                x[i + step] = a.xor(x[i + step], differ);
-                x[i] = a.xor(x[i], a.shl(differ, shift));
-            }
-        }
-    }
-    for (x, r) in x.into_iter().zip(rows) {
-        planes[r] = x;
-    }
+}
+
+/// Exchanges the bits of `a` in places with the bit of weight `SHIFT` and those of `b` without it.
+#[inline(always)]
+fn exchange_pair<W: Words, const SHIFT: u32>(words: W, a: W::W, b: W::W) -> (W::W, W::W) {
+    let low = words.splat(u64::MAX / ((1 << SHIFT) + 1));
+    let differ = words.and(words.xor(words.shr(a, SHIFT), b), low);
+    (words.xor(a, words.shl(differ, SHIFT)), words.xor(b, differ))
 }

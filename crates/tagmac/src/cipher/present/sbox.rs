@@ -50,20 +50,6 @@ pub(super) fn on_words(x: [u64; 4]) -> [u64; 4] {
 /// `S(x) ^ 0xc ^ k`, bit by bit of the vectors.
 #[inline(always)]
 pub(super) fn on_vectors<W: Words>(words: W, x: [W::W; 4], k: [W::W; 4]) -> [W::W; 4] {
-    if W::TERNARY {
-        let [x0, x1, x2, x3] = x;
-        let t0 = words.ternary::<0xe8>(x1, x2, x3);
-        let t1 = words.ternary::<0x9a>(x1, x2, x3);
-        let t2 = words.ternary::<0x7e>(x0, t0, t1);
-        let t3 = words.ternary::<0x56>(x0, t0, t1);
-        let t4 = words.ternary::<0x96>(x0, x1, x2);
-        return [
-            words.ternary::<0x96>(t1, t4, k[0]),
-            words.ternary::<0x96>(x0, t3, k[1]),
-            words.ternary::<0x96>(t2, t4, k[2]),
-            words.ternary::<0x96>(t0, t3, k[3]),
-        ];
-    }
     let [y0, y1, y2, y3] = circuit(
         x,
         #[inline(always)]

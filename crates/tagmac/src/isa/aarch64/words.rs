@@ -15,7 +15,6 @@ impl Words for NeonWords {
     const LANES: usize = 1;
     const VECTORS: bool = true;
     const MUL52: bool = false;
-    const TERNARY: bool = false;
     type W = uint64x2_t;
     type Narrow = Self;
 

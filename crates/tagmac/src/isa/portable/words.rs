@@ -19,7 +19,6 @@ impl Words for PortableWords {
     const LANES: usize = 1;
     const VECTORS: bool = false;
     const MUL52: bool = false;
-    const TERNARY: bool = false;
     type W = W;
     type Narrow = Self;
 
