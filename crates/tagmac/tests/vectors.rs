@@ -85,7 +85,10 @@ fn elimac() {
             let key = hex(text(&row, "key"));
             let ([k1, k2], []) = key.as_chunks() else { panic!("32 bytes of key in {row}") };
             let cached = EliMac::on(k1, k2, level).with_cache(256);
-            assert!(cached.tag(string(&row, "msg").bits()) == Ok(expected(&row)), "cached on {level}: {row}");
+            assert!(
+                cached.tag(string(&row, "msg").bits()) == Ok(expected(&row)),
+                "cached on {level}: {row}"
+            );
         }
     }
 }

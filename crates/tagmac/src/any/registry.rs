@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{Inner, sequential};
 use crate::algo::{EliMac, Field, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
 use crate::algo::{elimac as eli, lightmac as light};
-use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock};
+use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, Present80, Present128, Rc6};
 use crate::error::Error;
 use crate::isa::Level;
 use crate::nonce::{check_length, fill_random};
@@ -201,6 +201,9 @@ static ROWS: &[Row] = &[
     pmac::<Aes128>("PMAC-AES128"),
     pmac::<Aes192>("PMAC-AES192"),
     pmac::<Aes256>("PMAC-AES256"),
+    pmac::<Present80>("PMAC-PRESENT80"),
+    pmac::<Present128>("PMAC-PRESENT128"),
+    pmac::<Rc6>("PMAC-RC6"),
     lightmac::<Aes128, 8>("LIGHTMAC-AES128-S8"),
     lightmac::<Aes128, 16>("LIGHTMAC-AES128-S16"),
     lightmac::<Aes128, 24>("LIGHTMAC-AES128-S24"),
@@ -225,6 +228,14 @@ static ROWS: &[Row] = &[
     lightmac::<Aes256, 48>("LIGHTMAC-AES256-S48"),
     lightmac::<Aes256, 56>("LIGHTMAC-AES256-S56"),
     lightmac::<Aes256, 64>("LIGHTMAC-AES256-S64"),
+    lightmac::<Present80, 8>("LIGHTMAC-PRESENT80-S8"),
+    lightmac::<Present80, 16>("LIGHTMAC-PRESENT80-S16"),
+    lightmac::<Present80, 24>("LIGHTMAC-PRESENT80-S24"),
+    lightmac::<Present80, 32>("LIGHTMAC-PRESENT80-S32"),
+    lightmac::<Present128, 8>("LIGHTMAC-PRESENT128-S8"),
+    lightmac::<Present128, 16>("LIGHTMAC-PRESENT128-S16"),
+    lightmac::<Present128, 24>("LIGHTMAC-PRESENT128-S24"),
+    lightmac::<Present128, 32>("LIGHTMAC-PRESENT128-S32"),
     elimac("ELIMAC-AES128"),
     poly1305_aes("POLY1305-AES"),
     umac::<1>("UMAC-32"),

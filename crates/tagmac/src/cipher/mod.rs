@@ -47,10 +47,12 @@
 //! ```
 
 mod aes;
+mod present;
 mod rc6;
 
 pub(crate) use aes::{Aes, Keys};
 pub use aes::{Aes128, Aes192, Aes256};
+pub use present::{Present, Present80, Present128};
 pub use rc6::Rc6;
 
 use zeroize::Zeroize;

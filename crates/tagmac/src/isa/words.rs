@@ -85,4 +85,66 @@ pub trait Words: Copy + Send + Sync + 'static {
     fn madd16(self, a: Self::W, b: Self::W) -> Self::W;
     /// The signed product of the low halves of each word.
     fn mul32_signed(self, a: Self::W, b: Self::W) -> Self::W;
+
+    /// `a ^ b`.
+    fn xor(self, a: Self::W, b: Self::W) -> Self::W;
+    /// `a & !b`.
+    fn and_not(self, a: Self::W, b: Self::W) -> Self::W;
+    /// `x` in both halves of every word.
+    fn splat32(self, x: u32) -> Self::W;
+    /// Word j is `p[j]`, of exactly `2 * LANES`.
+    fn load(self, p: &[u64]) -> Self::W;
+    /// Turns rows into planes: bit r of word i of `planes[p]` is bit p of `row[i] ^ key`, where
+    /// `row` is the r-th of 64 rows of `2 * LANES` words.
+    #[inline(always)]
+    fn planes(self, rows: &[u64], key: u64, planes: &mut [Self::W; 64]) {
+        let key = self.splat(key);
+        for (plane, row) in planes.iter_mut().zip(rows.chunks_exact(2 * Self::LANES)) {
+            *plane = self.xor(self.load(row), key);
+        }
+        // Bits of the row's number and of the bit's place change places, three at a time on eight
+        // rows.
+        for r in 0..8 {
+            exchange::<Self, 8, 32, 16, 8>(self, planes, r);
+        }
+        for r in 0..8 {
+            exchange::<Self, 1, 4, 2, 1>(self, planes, 8 * r);
+        }
+    }
+}
+
+/// In eight rows from the first on, `STEP` apart: exchanges the bits of weight `A`, `B` and `C` in
+/// a bit's place with those of its row's number.
+#[inline(always)]
+fn exchange<W: Words, const STEP: usize, const A: u32, const B: u32, const C: u32>(
+    words: W,
+    rows: &mut [W::W; 64],
+    first: usize,
+) {
+    let row = |i| rows[first + STEP * i];
+    let [x0, x1, x2, x3] = [row(0), row(1), row(2), row(3)];
+    let [x4, x5, x6, x7] = [row(4), row(5), row(6), row(7)];
+    let (x0, x4) = exchange_pair::<W, A>(words, x0, x4);
+    let (x1, x5) = exchange_pair::<W, A>(words, x1, x5);
+    let (x2, x6) = exchange_pair::<W, A>(words, x2, x6);
+    let (x3, x7) = exchange_pair::<W, A>(words, x3, x7);
+    let (x0, x2) = exchange_pair::<W, B>(words, x0, x2);
+    let (x1, x3) = exchange_pair::<W, B>(words, x1, x3);
+    let (x4, x6) = exchange_pair::<W, B>(words, x4, x6);
+    let (x5, x7) = exchange_pair::<W, B>(words, x5, x7);
+    let (x0, x1) = exchange_pair::<W, C>(words, x0, x1);
+    let (x2, x3) = exchange_pair::<W, C>(words, x2, x3);
+    let (x4, x5) = exchange_pair::<W, C>(words, x4, x5);
+    let (x6, x7) = exchange_pair::<W, C>(words, x6, x7);
+    for (i, x) in [x0, x1, x2, x3, x4, x5, x6, x7].into_iter().enumerate() {
+        rows[first + STEP * i] = x;
+    }
+}
+
+/// Exchanges the bits of `a` in places with the bit of weight `SHIFT` and those of `b` without it.
+#[inline(always)]
+fn exchange_pair<W: Words, const SHIFT: u32>(words: W, a: W::W, b: W::W) -> (W::W, W::W) {
+    let low = words.splat(u64::MAX / ((1 << SHIFT) + 1));
+    let differ = words.and(words.xor(words.shr(a, SHIFT), b), low);
+    (words.xor(a, words.shl(differ, SHIFT)), words.xor(b, differ))
 }

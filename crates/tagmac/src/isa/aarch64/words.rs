@@ -158,4 +158,29 @@ impl Words for NeonWords {
             vreinterpretq_u64_s64(vmull_s32(vmovn_s64(a), vmovn_s64(b)))
         }
     }
+
+    #[inline(always)]
+    fn xor(self, a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { veorq_u64(a, b) }
+    }
+
+    #[inline(always)]
+    fn and_not(self, a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { vbicq_u64(a, b) }
+    }
+
+    #[inline(always)]
+    fn splat32(self, x: u32) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { vreinterpretq_u64_u32(vdupq_n_u32(x)) }
+    }
+
+    #[inline(always)]
+    fn load(self, p: &[u64]) -> uint64x2_t {
+        let p: &[u64; 2] = p.try_into().expect("two words");
+        // SAFETY: reads the words of an array; `self` is proof of neon.
+        unsafe { vld1q_u64(p.as_ptr()) }
+    }
 }

@@ -141,4 +141,24 @@ impl Words for PortableWords {
     fn mul32_signed(self, a: W, b: W) -> W {
         each(a, b, |a, b| (a as i32 as i64 * b as i32 as i64) as u64)
     }
+
+    #[inline(always)]
+    fn xor(self, a: W, b: W) -> W {
+        each(a, b, |a, b| a ^ b)
+    }
+
+    #[inline(always)]
+    fn and_not(self, a: W, b: W) -> W {
+        each(a, b, |a, b| a & !b)
+    }
+
+    #[inline(always)]
+    fn splat32(self, x: u32) -> W {
+        [x as u64 | (x as u64) << 32; 2]
+    }
+
+    #[inline(always)]
+    fn load(self, p: &[u64]) -> W {
+        [p[0], p[1]]
+    }
 }

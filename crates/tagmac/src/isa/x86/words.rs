@@ -106,6 +106,38 @@ macro_rules! same_at_every_width {
     };
 }
 
+/// Logic and loads, one instruction of the same kind at every width.
+macro_rules! logic_at_every_width {
+    (
+        $words:literal, $word:ty; $splat32:ident, $load:ident, $xor:ident, $and_not:ident
+    ) => {
+        #[inline(always)]
+        fn xor(self, a: $word, b: $word) -> $word {
+            // SAFETY: `self` is proof of the rung.
+            unsafe { $xor(a, b) }
+        }
+
+        #[inline(always)]
+        fn and_not(self, a: $word, b: $word) -> $word {
+            // SAFETY: `self` is proof of the rung. The instruction complements its first operand.
+            unsafe { $and_not(b, a) }
+        }
+
+        #[inline(always)]
+        fn splat32(self, x: u32) -> $word {
+            // SAFETY: `self` is proof of the rung.
+            unsafe { $splat32(x as i32) }
+        }
+
+        #[inline(always)]
+        fn load(self, p: &[u64]) -> $word {
+            let p: &[u64; $words] = p.try_into().expect("a vector of words");
+            // SAFETY: reads the words of an array; `self` is proof of the rung.
+            unsafe { $load(p.as_ptr().cast()) }
+        }
+    };
+}
+
 /// Makes a function of the products of the low halves.
 macro_rules! product {
     ($name:ident, $feature:literal, $word:ty, $register:ident) => {
@@ -201,6 +233,10 @@ impl<L: Lane> Words for Words128<L> {
         // SAFETY: `self` is proof of SSE4.1, which includes SSE2.
         unsafe { _mm_mul_epi32(a, b) }
     }
+
+    logic_at_every_width!(
+        2, __m128i; _mm_set1_epi32, _mm_loadu_si128, _mm_xor_si128, _mm_andnot_si128
+    );
 }
 
 impl Words for Words256 {
@@ -277,6 +313,10 @@ impl Words for Words256 {
         // SAFETY: `self` is proof of avx2.
         unsafe { _mm256_mul_epi32(a, b) }
     }
+
+    logic_at_every_width!(
+        4, __m256i; _mm256_set1_epi32, _mm256_loadu_si256, _mm256_xor_si256, _mm256_andnot_si256
+    );
 }
 
 impl Words for Words512 {
@@ -360,5 +400,79 @@ impl Words for Words512 {
     fn mul32_signed(self, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: `self` is proof of avx512f.
         unsafe { _mm512_mul_epi32(a, b) }
+    }
+
+    logic_at_every_width!(
+        8, __m512i; _mm512_set1_epi32, _mm512_loadu_si512, _mm512_xor_si512, _mm512_andnot_si512
+    );
+
+    #[inline(always)]
+    fn planes(self, rows: &[u64], key: u64, planes: &mut [__m512i; 64]) {
+        let key = self.splat(key);
+        let ([rows, ..], []) = rows.as_chunks::<512>() else { unreachable!("64 rows of words") };
+        let (groups, _) = rows.as_chunks::<64>();
+        // Rows 8h + l: l changes places with the byte's place, then the byte's place with the
+        // bit's, then h with the byte's place.
+        for (h, group) in groups.iter().enumerate() {
+            let (group, _) = group.as_chunks::<8>();
+            let row = |l: usize| self.xor(self.load(&group[l]), key);
+            // The instruction that turns bytes into bits counts bytes from the other end.
+            let x = [row(7), row(6), row(5), row(4), row(3), row(2), row(1), row(0)];
+            for (byte, x) in self.exchange_bytes(x).into_iter().enumerate() {
+                planes[8 * byte + h] = self.bits_of_bytes(x);
+            }
+        }
+        let (groups, _) = planes.as_chunks_mut::<8>();
+        for group in groups {
+            *group = self.exchange_bytes(*group);
+        }
+    }
+}
+
+impl Words512 {
+    /// Byte j of word i in vector v goes to byte v of word i in vector j.
+    #[inline(always)]
+    fn exchange_bytes(self, x: [__m512i; 8]) -> [__m512i; 8] {
+        let [x0, x1, x2, x3, x4, x5, x6, x7] = x;
+        let (x0, x4) = self.exchange_pair::<4>(x0, x4);
+        let (x1, x5) = self.exchange_pair::<4>(x1, x5);
+        let (x2, x6) = self.exchange_pair::<4>(x2, x6);
+        let (x3, x7) = self.exchange_pair::<4>(x3, x7);
+        let (x0, x2) = self.exchange_pair::<2>(x0, x2);
+        let (x1, x3) = self.exchange_pair::<2>(x1, x3);
+        let (x4, x6) = self.exchange_pair::<2>(x4, x6);
+        let (x5, x7) = self.exchange_pair::<2>(x5, x7);
+        let (x0, x1) = self.exchange_pair::<1>(x0, x1);
+        let (x2, x3) = self.exchange_pair::<1>(x2, x3);
+        let (x4, x5) = self.exchange_pair::<1>(x4, x5);
+        let (x6, x7) = self.exchange_pair::<1>(x6, x7);
+        [x0, x1, x2, x3, x4, x5, x6, x7]
+    }
+
+    /// Exchanges the bytes of `a` in places with the bit of weight `STEP` and those of `b` without.
+    #[inline(always)]
+    fn exchange_pair<const STEP: u64>(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+        const { assert!(STEP == 1 || STEP == 2 || STEP == 4) };
+        // Bytes without the bit of that weight in their place.
+        let low = u64::MAX / ((1 << STEP) + 1);
+        // The place of each byte's partner, in each half of a lane.
+        let half = 0x0706_0504_0302_0100 ^ (0x0101_0101_0101_0101 * STEP as i64);
+        let upper = half + 0x0808_0808_0808_0808;
+        // SAFETY: `self` is proof of avx512bw.
+        unsafe {
+            let places = _mm512_broadcast_i32x4(_mm_set_epi64x(upper, half));
+            (
+                _mm512_mask_shuffle_epi8(a, !low, b, places),
+                _mm512_mask_shuffle_epi8(b, low, a, places),
+            )
+        }
+    }
+
+    /// In each word, bit b of byte j goes to bit 7 - j of byte b.
+    #[inline(always)]
+    fn bits_of_bytes(self, a: __m512i) -> __m512i {
+        let rows = self.splat(0x8040_2010_0804_0201);
+        // SAFETY: `self` is proof of gfni.
+        unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(rows, a) }
     }
 }

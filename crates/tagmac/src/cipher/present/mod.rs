@@ -1,0 +1,223 @@
+//! PRESENT (Bogdanov et al., "PRESENT: An Ultra-Lightweight Block Cipher", CHES 2007): blocks of
+//! 64 bits, keys of 80 or 128 bits, 31 rounds.
+//!
+//! `E_K(x) = K_32 ^ R(K_31 ^ .. R(K_1 ^ x))` with `R = P S`: S is one box of four bits on each of
+//! the sixteen nibbles, P moves bit `4s + b` to bit `16b + s`.
+//!
+//! Fast because nothing is looked up and, over many blocks, nothing is moved. S is a short circuit
+//! on planes, words that hold one bit of many blocks ([`sbox`]). With a plane for each of the 64
+//! bits P only renames planes ([`sliced`]); few blocks at once live in four planes, and P swaps
+//! digits of bit addresses ([`narrow`]).
+//!
+//! The circuits compute `S ^ 0xc`, since gates without NOT map zeros to zeros. The sixteen 0xc go
+//! through P and stand in the round keys as [`OFFSET`].
+
+mod narrow;
+mod sbox;
+mod sliced;
+
+use zeroize::Zeroize;
+
+use super::{Cipher, V};
+use crate::isa::{Isa, Level, Single};
+
+use sliced::PresentAdder;
+
+/// The rounds after which a key is added that another round follows.
+const KEYS: usize = 30;
+
+/// `P(0xcccc_cccc_cccc_cccc)`: what the circuits leave out of a round.
+const OFFSET: u64 = 0xffff_ffff << 32;
+
+/// PRESENT with a key of 10 bytes.
+pub type Present80 = Present<10>;
+/// PRESENT with a key of 16 bytes.
+pub type Present128 = Present<16>;
+
+/// PRESENT with a key of 10 or 16 bytes. Takes 8.6 KiB; wiped on drop.
+#[derive(Clone)]
+pub struct Present<const KEY_BYTES: usize> {
+    /// K_1.
+    first: u64,
+    /// K_32 ^ `OFFSET`.
+    last: u64,
+    /// K_2 to K_31, each ^ `OFFSET`, as the narrow code adds them.
+    planes: [[u64; 4]; KEYS],
+    /// The same: bit p of a key is all bits of word p. Words of 32 bits, so that all keys take
+    /// 7.5 KiB and leave room in a first-level cache of 32 KiB.
+    masks: [[u32; 64]; KEYS],
+}
+
+impl<const KEY_BYTES: usize> Drop for Present<KEY_BYTES> {
+    fn drop(&mut self) {
+        self.first.zeroize();
+        self.last.zeroize();
+        self.planes.as_flattened_mut().zeroize();
+        self.masks.as_flattened_mut().zeroize();
+    }
+}
+
+impl<const KEY_BYTES: usize> core::fmt::Debug for Present<KEY_BYTES> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Present(..)")
+    }
+}
+
+/// S of the nibble of `register` at bit `at`.
+fn sub_nibble(register: u128, at: u32) -> u128 {
+    let nibble = (register >> at) as u64;
+    let [a, b, c, d] =
+        sbox::on_words([nibble & 1, nibble >> 1 & 1, nibble >> 2 & 1, nibble >> 3 & 1]);
+    let sub = (a | b << 1 | c << 2 | d << 3) ^ 0xc;
+    register & !(0xf << at) | (sub as u128) << at
+}
+
+impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
+    /// Bits of a key.
+    const BITS: u32 = {
+        assert!(KEY_BYTES == 10 || KEY_BYTES == 16);
+        8 * KEY_BYTES as u32
+    };
+
+    /// Makes the key schedule (section 4 and appendix II): the top 64 bits of a register that each
+    /// round turns by 61 bits, and changes by S at the top and by the round's number further down.
+    pub(crate) fn expand(key: &[u8; KEY_BYTES]) -> Self {
+        let bits = Self::BITS;
+        let mut register = [0; 16];
+        register[16 - KEY_BYTES..].copy_from_slice(key);
+        let mut register = u128::from_be_bytes(register);
+        let top = |register: u128| (register >> (bits - 64)) as u64;
+        let mut present = Present {
+            first: top(register),
+            last: 0,
+            planes: [[0; 4]; KEYS],
+            masks: [[0; 64]; KEYS],
+        };
+        for round in 1..=31u128 {
+            register = (register << 61 | register >> (bits - 61)) & u128::MAX >> (128 - bits);
+            register = sub_nibble(register, bits - 4);
+            if KEY_BYTES == 10 {
+                register ^= round << 15;
+            } else {
+                register = sub_nibble(register, bits - 8);
+                register ^= round << 62;
+            }
+            let key = top(register) ^ OFFSET;
+            if round == 31 {
+                present.last = key;
+                break;
+            }
+            let r = round as usize - 1;
+            present.planes[r] = narrow::key_planes(key, r);
+            for (p, mask) in present.masks[r].iter_mut().enumerate() {
+                *mask = ((key >> p & 1) as u32).wrapping_neg();
+            }
+        }
+        register.zeroize();
+        present
+    }
+}
+
+/// Names by the length of keys.
+const fn name(key_bytes: usize) -> &'static str {
+    if key_bytes == 10 { "PRESENT80" } else { "PRESENT128" }
+}
+
+impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
+    const NAME: &'static str = name(KEY_BYTES);
+    const KEY_BYTES: usize = KEY_BYTES;
+    type Block = [u8; 8];
+    type Key = [u8; KEY_BYTES];
+    type Lanes<I: Isa> = Single<[u8; 8]>;
+    type Keys<'a, I: Isa> = &'a Self;
+    type Sum<'a, I: Isa> = PresentAdder<'a, I::Words, KEY_BYTES>;
+
+    fn new(key: &[u8; KEY_BYTES], _level: Level) -> Self {
+        Present::expand(key)
+    }
+
+    #[inline(always)]
+    fn lanes<I: Isa>(_isa: I) -> Single<[u8; 8]> {
+        Single::new()
+    }
+
+    #[inline(always)]
+    fn keys<I: Isa>(&self, _isa: I) -> &Self {
+        self
+    }
+
+    #[inline(always)]
+    fn whiten<I: Isa>(_isa: I, _keys: &&Self, mask: [u8; 8]) -> [u8; 8] {
+        mask
+    }
+
+    #[inline(always)]
+    fn encrypt_whitened<I: Isa, const N: usize>(
+        _isa: I,
+        keys: &&Self,
+        mut x: [V<Self, I>; N],
+    ) -> [V<Self, I>; N] {
+        let mut numbers = numbers(&x);
+        keys.encrypt(&mut numbers);
+        for (x, number) in x.iter_mut().zip(numbers) {
+            *x = number.to_be_bytes();
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn sum<'a, I: Isa>(isa: I, keys: &&'a Self) -> Self::Sum<'a, I>
+    where
+        Self: 'a,
+    {
+        PresentAdder::new(isa.words(), keys)
+    }
+
+    #[inline(always)]
+    fn add_whitened<'a, I: Isa, const N: usize>(
+        _isa: I,
+        _keys: &&'a Self,
+        sum: &mut Self::Sum<'a, I>,
+        x: [V<Self, I>; N],
+    ) where
+        Self: 'a,
+    {
+        sum.push(numbers(&x));
+    }
+
+    #[inline(always)]
+    fn add_whitened_lanes<'a, I: Isa>(
+        _isa: I,
+        _keys: &&'a Self,
+        sum: &mut Self::Sum<'a, I>,
+        x: V<Self, I>,
+        n: usize,
+    ) where
+        Self: 'a,
+    {
+        if n > 0 {
+            sum.push([u64::from_be_bytes(x)]);
+        }
+    }
+
+    #[inline(always)]
+    fn total<'a, I: Isa>(_isa: I, _keys: &&'a Self, sum: Self::Sum<'a, I>) -> V<Self, I::Narrow>
+    where
+        Self: 'a,
+    {
+        sum.total().to_be_bytes()
+    }
+}
+
+/// Blocks as big-endian numbers.
+#[inline(always)]
+fn numbers<const N: usize>(blocks: &[[u8; 8]; N]) -> [u64; N] {
+    let mut numbers = [0; N];
+    for (number, block) in numbers.iter_mut().zip(blocks) {
+        *number = u64::from_be_bytes(*block);
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+use super::sbox::S;
+use super::*;
+use crate::isa::{Isa, Kernel, Level, Words};
+
+/// Key, block, E_K of the block: appendix I of the paper.
+const ROWS_80: [([u8; 10], u64, u64); 4] = [
+    ([0; 10], 0, 0x5579c1387b228445),
+    ([0; 10], u64::MAX, 0xa112ffc72f68417b),
+    ([0xff; 10], 0, 0xe72c46c0f5945049),
+    ([0xff; 10], u64::MAX, 0x3333dcd3213210d2),
+];
+/// The same for 128 bits, from LightMAC's authors (KULeuven-COSIC/lightmac, test_present128.c).
+const ROWS_128: [([u8; 16], u64, u64); 4] = [
+    ([0; 16], 0, 0x96db702a2e6900af),
+    ([0; 16], u64::MAX, 0x3c6019e5e5edd563),
+    ([0xff; 16], 0, 0x13238c710272a5d8),
+    ([0xff; 16], u64::MAX, 0x628d9fbd4218e5b4),
+];
+
+struct Total<'a, const K: usize> {
+    cipher: &'a Present<K>,
+    blocks: &'a [u64],
+}
+
+impl<const K: usize> Kernel for Total<'_, K> {
+    type Out = u64;
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> u64 {
+        let mut adder = PresentAdder::new(isa.words(), self.cipher);
+        let (chunks, rest) = self.blocks.as_chunks::<24>();
+        for chunk in chunks {
+            adder.push(*chunk);
+        }
+        for block in rest {
+            adder.push([*block]);
+        }
+        adder.total()
+    }
+}
+
+/// Blocks unlike each other.
+fn blocks(count: usize) -> Vec<u64> {
+    (1..=count as u64).map(|i| i.wrapping_mul(0x9e3779b97f4a7c15)).collect()
+}
+
+fn narrow_total<const K: usize>(cipher: &Present<K>, blocks: &[u64]) -> u64 {
+    let mut blocks = blocks.to_vec();
+    cipher.encrypt(&mut blocks);
+    blocks.iter().fold(0, |total, block| total ^ block)
+}
+
+fn vector<const K: usize>((key, block, expected): &([u8; K], u64, u64)) {
+    let cipher = Present::expand(key);
+    for count in 1..=9 {
+        let mut several = vec![*block; count];
+        cipher.encrypt(&mut several);
+        assert_eq!(several, vec![*expected; count]);
+    }
+    assert_eq!(cipher.decrypt(*expected), *block);
+    // In a flight, at every place: the others come in pairs and cancel out.
+    for level in Level::all() {
+        for place in 0..600 {
+            let mut many = blocks(300).repeat(2);
+            many.insert(place, *block);
+            assert_eq!(Total { cipher: &cipher, blocks: &many }.on(level), *expected, "{level}");
+        }
+    }
+}
+
+impl<const K: usize> Total<'_, K> {
+    fn on(self, level: Level) -> u64 {
+        level.run(self)
+    }
+}
+
+#[test]
+fn official_vectors() {
+    ROWS_80.iter().for_each(vector);
+    ROWS_128.iter().for_each(vector);
+}
+
+#[test]
+fn narrow_inverts() {
+    let cipher = Present::<10>::expand(b"0123456789");
+    let mut encrypted = blocks(50);
+    cipher.encrypt(&mut encrypted);
+    for (block, expected) in encrypted.iter().zip(blocks(50)) {
+        assert_eq!(cipher.decrypt(*block), expected);
+    }
+}
+
+#[test]
+fn sums_on_every_rung() {
+    let cipher = Present::<16>::expand(b"0123456789abcdef");
+    let blocks = blocks(1200);
+    for level in Level::all() {
+        for count in 0..=1200 {
+            let blocks = &blocks[..count];
+            let total = Total { cipher: &cipher, blocks }.on(level);
+            assert_eq!(total, narrow_total(&cipher, blocks), "{level}, {count} blocks");
+        }
+    }
+}
+
+struct Boxes;
+
+impl Kernel for Boxes {
+    type Out = ();
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        fn planes<T>(x: u64, splat: impl Fn(u64) -> T) -> [T; 4] {
+            [0, 1, 2, 3].map(|b| splat((x >> b & 1).wrapping_neg()))
+        }
+        let words = isa.words();
+        for (x, s) in S.iter().enumerate() {
+            let expected = planes(*s as u64 ^ 0xc, |x| x);
+            assert_eq!(sbox::on_words(planes(x as u64, |x| x)), expected);
+            for k in 0..16 {
+                let found = sbox::on_vectors(
+                    words,
+                    planes(x as u64, |x| words.splat(x)),
+                    planes(k, |x| words.splat(x)),
+                );
+                for (b, found) in found.into_iter().enumerate() {
+                    let mut all = [0; 16];
+                    let all = &mut all[..2 * I::Words::LANES];
+                    words.store(found, all);
+                    let expected = expected[b] ^ (k >> b & 1).wrapping_neg();
+                    assert!(all.iter().all(|word| *word == expected));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn boxes() {
+    Level::all().for_each(|level| level.run(Boxes));
+}
