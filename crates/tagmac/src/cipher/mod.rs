@@ -165,6 +165,39 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     }
 }
 
+/// A cipher that goes both ways. No MAC needs it; what the module
+/// [`hazmat`](crate::hazmat) makes of PMAC does.
+///
+/// Any [`Cipher`] can have it, one of your own ([`BlockCipher`]) too, which then ignores the rung:
+///
+/// ```
+/// use tagmac::cipher::{BlockCipher, Decrypt};
+/// use tagmac::isa::Isa;
+/// # #[derive(Clone)]
+/// # struct Xtea;
+/// # impl Xtea {
+/// #     fn decrypt(&self, block: &[u8; 8]) -> [u8; 8] { *block }
+/// # }
+/// # impl BlockCipher for Xtea {
+/// #     const NAME: &'static str = "XTEA";
+/// #     const KEY_BYTES: usize = 16;
+/// #     type Block = [u8; 8];
+/// #     type Key = [u8; 16];
+/// #     fn new(_: &[u8; 16]) -> Self { Xtea }
+/// #     fn encrypt(&self, _: &mut [[u8; 8]]) {}
+/// # }
+///
+/// impl Decrypt for Xtea {
+///     fn decrypt_one<I: Isa>(&self, _: I, block: &[u8; 8]) -> [u8; 8] {
+///         self.decrypt(block)
+///     }
+/// }
+/// ```
+pub trait Decrypt: Cipher {
+    /// The block that E_K takes to this one. Runs inside a kernel.
+    fn decrypt_one<I: Isa>(&self, isa: I, block: &Self::Block) -> Self::Block;
+}
+
 /// A vector of a cipher's blocks on a rung.
 pub type V<C, I> = <<C as Cipher>::Lanes<I> as Lanes>::V;
 
