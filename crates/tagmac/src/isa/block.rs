@@ -18,6 +18,8 @@ pub trait CipherBlock:
 
     /// The bytes of blocks one after the other.
     fn flatten(blocks: &[Self]) -> &[u8];
+    /// As [`flatten`](CipherBlock::flatten), to write to.
+    fn flatten_mut(blocks: &mut [Self]) -> &mut [u8];
     /// `self ^ other`.
     fn xor(&self, other: &Self) -> Self;
     /// `self & mask`.
@@ -37,6 +39,11 @@ impl<const N: usize> CipherBlock for [u8; N] {
     #[inline(always)]
     fn flatten(blocks: &[Self]) -> &[u8] {
         blocks.as_flattened()
+    }
+
+    #[inline(always)]
+    fn flatten_mut(blocks: &mut [Self]) -> &mut [u8] {
+        blocks.as_flattened_mut()
     }
 
     #[inline(always)]

@@ -37,6 +37,8 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn load(self, p: &[u8]) -> Self::V;
     /// As [`load`](Lanes::load) for up to `LANES` whole blocks; the other lanes are zero.
     fn load_lanes(self, p: &[u8]) -> Self::V;
+    /// Writes the first lanes of `a` to `p`, as many as whole blocks fit.
+    fn store_lanes(self, a: Self::V, p: &mut [u8]);
     /// The first `n` lanes of `a`; the other lanes are zero.
     fn keep_lanes(self, a: Self::V, n: usize) -> Self::V;
     /// `b` in the last lane; the other lanes are zero.

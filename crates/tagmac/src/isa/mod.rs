@@ -49,8 +49,6 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// Arithmetic on words, at the widest that the rung has.
     fn words(self) -> Self::Words;
 
-    /// Writes the first lanes of `a` to `p`, as many as whole blocks fit.
-    fn store_lanes(self, a: Self::V, p: &mut [u8]);
     /// Prepares round keys: once per range, before the loop.
     fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> Self::Keys<'a, R>;
     /// Round key `r` in every lane.

@@ -126,6 +126,12 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn store_lanes(self, a: Planes, p: &mut [u8]) {
+        let bytes = p.len().min(16 * LANES) / 16 * 16;
+        p[..bytes].copy_from_slice(&unslice(a)[..bytes]);
+    }
+
+    #[inline(always)]
     fn keep_lanes(self, a: Planes, n: usize) -> Planes {
         masked(a, ONES * ((1 << n) - 1))
     }
@@ -217,12 +223,6 @@ impl Isa for Portable {
     #[inline(always)]
     fn words(self) -> PortableWords {
         PortableWords
-    }
-
-    #[inline(always)]
-    fn store_lanes(self, a: Planes, p: &mut [u8]) {
-        let bytes = p.len().min(16 * LANES) / 16 * 16;
-        p[..bytes].copy_from_slice(&unslice(a)[..bytes]);
     }
 
     #[inline(always)]

@@ -57,6 +57,13 @@ impl<B: CipherBlock> Lanes for Single<B> {
     }
 
     #[inline(always)]
+    fn store_lanes(self, a: B, p: &mut [u8]) {
+        if let Some(p) = p.get_mut(..B::BYTES) {
+            p.copy_from_slice(a.as_ref());
+        }
+    }
+
+    #[inline(always)]
     fn keep_lanes(self, a: B, n: usize) -> B {
         if n == 0 { B::ZERO } else { a }
     }

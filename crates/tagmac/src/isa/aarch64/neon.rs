@@ -55,6 +55,13 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
+    fn store_lanes(self, a: uint8x16_t, p: &mut [u8]) {
+        if let Some(p) = p.first_chunk_mut() {
+            *p = self.first_lane(a);
+        }
+    }
+
+    #[inline(always)]
     fn keep_lanes(self, a: uint8x16_t, n: usize) -> uint8x16_t {
         if n == 0 { self.splat(&[0; 16]) } else { a }
     }
@@ -152,13 +159,6 @@ impl Isa for Neon {
     #[inline(always)]
     fn words(self) -> NeonWords {
         NeonWords(self)
-    }
-
-    #[inline(always)]
-    fn store_lanes(self, a: uint8x16_t, p: &mut [u8]) {
-        if let Some(p) = p.first_chunk_mut() {
-            *p = self.first_lane(a);
-        }
     }
 
     #[inline(always)]

@@ -110,6 +110,13 @@ impl Lanes for PortableNarrow {
     }
 
     #[inline(always)]
+    fn store_lanes(self, a: Nibbles, p: &mut [u8]) {
+        if let Some(p) = p.first_chunk_mut() {
+            *p = unpack(a);
+        }
+    }
+
+    #[inline(always)]
     fn keep_lanes(self, a: Nibbles, n: usize) -> Nibbles {
         if n == 0 { [0; 2] } else { a }
     }
@@ -188,13 +195,6 @@ impl Isa for PortableNarrow {
     #[inline(always)]
     fn words(self) -> PortableWords {
         PortableWords
-    }
-
-    #[inline(always)]
-    fn store_lanes(self, a: Nibbles, p: &mut [u8]) {
-        if let Some(p) = p.first_chunk_mut() {
-            *p = unpack(a);
-        }
     }
 
     #[inline(always)]

@@ -89,6 +89,13 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn store_lanes(self, a: __m512i, p: &mut [u8]) {
+        let bytes = p.len().min(64) / 16 * 16;
+        // SAFETY: the mask keeps the write inside `p`; `self` is proof of avx512bw.
+        unsafe { _mm512_mask_storeu_epi8(p.as_mut_ptr().cast(), ones(bytes), a) };
+    }
+
+    #[inline(always)]
     fn keep_lanes(self, a: __m512i, n: usize) -> __m512i {
         // SAFETY: `self` is proof of avx512f.
         unsafe { _mm512_maskz_mov_epi64(ones(2 * n) as __mmask8, a) }
@@ -199,13 +206,6 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn words(self) -> Words512 {
         Words512(self)
-    }
-
-    #[inline(always)]
-    fn store_lanes(self, a: __m512i, p: &mut [u8]) {
-        let bytes = p.len().min(64) / 16 * 16;
-        // SAFETY: the mask keeps the write inside `p`; `self` is proof of avx512bw.
-        unsafe { _mm512_mask_storeu_epi8(p.as_mut_ptr().cast(), ones(bytes), a) };
     }
 
     #[inline(always)]

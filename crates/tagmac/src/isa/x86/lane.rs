@@ -143,6 +143,13 @@ impl<L: Lane> Lanes for L {
     }
 
     #[inline(always)]
+    fn store_lanes(self, a: __m128i, p: &mut [u8]) {
+        if let Some(p) = p.first_chunk_mut() {
+            *p = self.first_lane(a);
+        }
+    }
+
+    #[inline(always)]
     fn keep_lanes(self, a: __m128i, n: usize) -> __m128i {
         if n == 0 { self.splat(&[0; 16]) } else { a }
     }
@@ -234,13 +241,6 @@ impl<L: Lane> Isa for L {
     #[inline(always)]
     fn words(self) -> <L as Lane>::Words {
         Lane::words(self)
-    }
-
-    #[inline(always)]
-    fn store_lanes(self, a: __m128i, p: &mut [u8]) {
-        if let Some(p) = p.first_chunk_mut() {
-            *p = self.first_lane(a);
-        }
     }
 
     #[inline(always)]

@@ -67,6 +67,15 @@ impl Lanes for Vaes {
     }
 
     #[inline(always)]
+    fn store_lanes(self, a: __m256i, p: &mut [u8]) {
+        let mut both = [0; 32];
+        // SAFETY: writes the 32 bytes of an array; `self` is proof of avx2.
+        unsafe { _mm256_storeu_si256(both.as_mut_ptr().cast(), a) };
+        let bytes = p.len().min(32) / 16 * 16;
+        p[..bytes].copy_from_slice(&both[..bytes]);
+    }
+
+    #[inline(always)]
     fn keep_lanes(self, a: __m256i, n: usize) -> __m256i {
         const LANES: [[u8; 32]; 3] = {
             let mut masks = [[0; 32]; 3];
@@ -173,15 +182,6 @@ impl Isa for Vaes {
     #[inline(always)]
     fn words(self) -> Words256 {
         Words256(self.into())
-    }
-
-    #[inline(always)]
-    fn store_lanes(self, a: __m256i, p: &mut [u8]) {
-        let mut both = [0; 32];
-        // SAFETY: writes the 32 bytes of an array; `self` is proof of avx2.
-        unsafe { _mm256_storeu_si256(both.as_mut_ptr().cast(), a) };
-        let bytes = p.len().min(32) / 16 * 16;
-        p[..bytes].copy_from_slice(&both[..bytes]);
     }
 
     #[inline(always)]
