@@ -43,7 +43,7 @@
 //! # Features
 //!
 //! `std` (default): CPU detection, threads, `io::Write`. `alloc`: [`EliMac`]'s cache. `any`: every
-//! MAC by name, CMAC and HMAC, key files. Without `std` the crate is `no_std`.
+//! MAC by name, CMAC and HMAC, key files. `cipher`: RustCrypto's block ciphers in all modes. Without `std` the crate is `no_std`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

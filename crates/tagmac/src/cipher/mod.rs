@@ -1,8 +1,9 @@
 //! Block ciphers over lanes, and how to bring one of your own.
 //!
 //! A mode such as [`Pmac`](crate::Pmac) works with every [`Cipher`]. The ciphers here are
-//! constant-time on every rung. Your own implements [`BlockCipher`], which asks for nothing but the
-//! encryption of blocks in memory:
+//! constant-time on every rung. With the feature `cipher`, `RustCrypto` brings in the block ciphers
+//! of that project. Your own implements [`BlockCipher`], which asks for nothing but the encryption
+//! of blocks in memory:
 //!
 //! ```
 //! use tagmac::Pmac;
@@ -47,9 +48,13 @@
 //! ```
 
 mod aes;
+#[cfg(feature = "cipher")]
+mod rust_crypto;
 
 pub(crate) use aes::{Aes, Keys};
 pub use aes::{Aes128, Aes192, Aes256};
+#[cfg(feature = "cipher")]
+pub use rust_crypto::RustCrypto;
 
 use zeroize::Zeroize;
 
