@@ -89,8 +89,8 @@ fn one_behind(bits: usize) -> u64 {
 
 /// PMAC with n = 64 from the paper's Figure 1.
 fn pmac_of_the_paper(cipher: &TdesEde3, data: &[u8], bits: usize) -> u64 {
-    let double = |a: u64| a << 1 ^ (a >> 63) * 0x1b;
-    let halve = |a: u64| a >> 1 ^ (a & 1) * 0x8000_0000_0000_000d;
+    let double = |a: u64| (a << 1) ^ ((a >> 63) * 0x1b);
+    let halve = |a: u64| (a >> 1) ^ ((a & 1) * 0x8000_0000_0000_000d);
     let l = encrypt(cipher, 0);
     let m = bits.div_ceil(64).max(1);
     let blocks = blocks(data, bits, 64, m);
