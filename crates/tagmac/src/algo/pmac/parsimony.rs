@@ -142,10 +142,10 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
 /// have equal ciphertexts, and nothing else shows but the length.
 ///
 /// **It is not secure where attackers learn how ciphertexts decipher that they made**, and it
-/// authenticates nothing. A flipped bit after the first block of the ciphertext flips that bit of
-/// the message and changes block m - 1 at random, no more. Redundancy in the message shows a
-/// forgery only if it is all of block m - 1 (n zero bits, say): then IV is a tag of the other
-/// blocks. For messages that need no such tool, use a MAC beside a cipher, or an AEAD.
+/// authenticates nothing. To flip a bit of C_j is to flip that bit of M_j and to change block
+/// m - 1 at random, no more. Redundancy in the message shows a forgery only if it is all of block
+/// m - 1 (n zero bits, say): then IV is a tag of the other blocks. Where the ciphertext may be
+/// longer than the message, take an AEAD, or a MAC beside a cipher.
 ///
 /// ```
 /// use tagmac::cipher::Aes128;
