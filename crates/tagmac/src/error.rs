@@ -153,6 +153,20 @@ pub enum Error {
         /// The bytes given.
         found: usize,
     },
+    /// The message is shorter than the one block that the wide-block cipher needs.
+    TooShort {
+        /// The fewest bits of a message.
+        min_bits: usize,
+        /// The bits given.
+        found: usize,
+    },
+    /// The message has no full block of that number.
+    NoSuchBlock {
+        /// The number of the last full block; the first is block 1.
+        last: u64,
+        /// The number given.
+        found: u64,
+    },
 }
 
 impl fmt::Display for Error {
@@ -250,6 +264,12 @@ impl fmt::Display for Error {
             }
             Error::NoLastBlock => {
                 f.write_str("expected at least one byte of the message for the finish, found none")
+            }
+            Error::TooShort { min_bits, found } => {
+                write!(f, "expected a message of at least {min_bits} bits, found {found}")
+            }
+            Error::NoSuchBlock { last, found } => {
+                write!(f, "expected the number of a full block, 1 to {last}, found {found}")
             }
         }
     }

@@ -1,4 +1,6 @@
-//! Parts of messages: sharp tools.
+//! Sharp tools: parts of messages, and what PMAC can do beyond tags.
+//!
+//! # Parts
 //!
 //! A [`Part`] is the keyed hash of a range of a message. Parts of neighbouring ranges join, in any
 //! grouping and on any machine, and the first part with the rest of the message gives the tag.
@@ -24,11 +26,18 @@
 //! assert_eq!(tag, mac.tag(&message)?);
 //! # Ok::<(), tagmac::Error>(())
 //! ```
+//!
+//! # Parsimony
+//!
+//! [`recover_block`] gives a block of a message from PMAC's tag and the other blocks. [`WideBlock`]
+//! is a cipher made of that: it enciphers messages to as many bits. Read what it promises and what
+//! it does not.
 
 #[cfg(feature = "umac99")]
 pub use crate::algo::Umac99Sum;
 pub use crate::algo::{Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use crate::algo::{UmacDigest, UmacHash, UmacPad, UmacSum};
+pub use crate::algo::{WideBlock, recover_block};
 pub use crate::algo::{XorDigest, XorSum};
 pub use crate::hash::Hash;
 pub use crate::part::Part;

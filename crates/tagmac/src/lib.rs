@@ -44,7 +44,8 @@
 //! # Features
 //!
 //! `std` (default): CPU detection, threads, `io::Write`. `alloc`: [`EliMac`]'s cache. `umac99`: the
-//! UMAC of 1999. `any`: every MAC by name, CMAC and HMAC, key files. Without `std` the crate is `no_std`.
+//! UMAC of 1999. `any`: every MAC by name, CMAC and HMAC, key files. `cipher`: RustCrypto's block
+//! ciphers in all modes. Without `std` the crate is `no_std`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

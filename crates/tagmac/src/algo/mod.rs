@@ -13,7 +13,7 @@ mod xor;
 pub use elimac::{AesFamilies, EliHash, EliMac, Families, PlainFamilies};
 pub(crate) use known::answers_hold;
 pub use lightmac::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
-pub use pmac::Field;
+pub use pmac::{Field, WideBlock, recover_block};
 pub use pmac::{Pmac, PmacAes128, PmacAes192, PmacAes256};
 pub use poly1305::{Poly1305, Poly1305Aes, Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use umac::{Grade, Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};

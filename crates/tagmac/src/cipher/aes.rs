@@ -3,9 +3,11 @@
 //! The key schedule needs no table: SubBytes of a word is the last round, with the zero key, of
 //! the block that holds the word four times, because ShiftRows leaves such a block alone.
 
+mod inverse;
+
 use zeroize::Zeroize;
 
-use super::{Cipher, V};
+use super::{Cipher, Decrypt, V};
 use crate::isa::{Block, Isa, Kernel, Lanes, Level};
 
 /// AES with `ROUNDS` rounds. Fewer rounds than the standard's are the first rounds' keys with a
@@ -242,6 +244,13 @@ macro_rules! aes {
                 Self: 'a,
             {
                 isa.fold(sum)
+            }
+        }
+
+        impl Decrypt for Aes<$rounds> {
+            #[inline(always)]
+            fn decrypt_one<I: Isa>(&self, isa: I, block: &Block) -> Block {
+                self.inverse(isa, block)
             }
         }
     };

@@ -1,8 +1,9 @@
 //! Block ciphers over lanes, and how to bring one of your own.
 //!
 //! A mode such as [`Pmac`](crate::Pmac) works with every [`Cipher`]. The ciphers here are
-//! constant-time on every rung. Your own implements [`BlockCipher`], which asks for nothing but the
-//! encryption of blocks in memory:
+//! constant-time on every rung. With the feature `cipher`, `RustCrypto` brings in the block ciphers
+//! of that project. Your own implements [`BlockCipher`], which asks for nothing but the encryption
+//! of blocks in memory:
 //!
 //! ```
 //! use tagmac::Pmac;
@@ -49,11 +50,15 @@
 mod aes;
 mod present;
 mod rc6;
+#[cfg(feature = "cipher")]
+mod rust_crypto;
 
 pub(crate) use aes::{Aes, Keys};
 pub use aes::{Aes128, Aes192, Aes256};
 pub use present::{Present, Present80, Present128};
 pub use rc6::Rc6;
+#[cfg(feature = "cipher")]
+pub use rust_crypto::RustCrypto;
 
 use zeroize::Zeroize;
 
@@ -167,6 +172,39 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         let [y] = Self::encrypt_whitened(isa, &keys, [x]);
         lanes.first_lane(y)
     }
+}
+
+/// A cipher that goes both ways. No MAC needs it; what the module
+/// [`hazmat`](crate::hazmat) makes of PMAC does.
+///
+/// Any [`Cipher`] can have it, one of your own ([`BlockCipher`]) too, which then ignores the rung:
+///
+/// ```
+/// use tagmac::cipher::{BlockCipher, Decrypt};
+/// use tagmac::isa::Isa;
+/// # #[derive(Clone)]
+/// # struct Xtea;
+/// # impl Xtea {
+/// #     fn decrypt(&self, block: &[u8; 8]) -> [u8; 8] { *block }
+/// # }
+/// # impl BlockCipher for Xtea {
+/// #     const NAME: &'static str = "XTEA";
+/// #     const KEY_BYTES: usize = 16;
+/// #     type Block = [u8; 8];
+/// #     type Key = [u8; 16];
+/// #     fn new(_: &[u8; 16]) -> Self { Xtea }
+/// #     fn encrypt(&self, _: &mut [[u8; 8]]) {}
+/// # }
+///
+/// impl Decrypt for Xtea {
+///     fn decrypt_one<I: Isa>(&self, _: I, block: &[u8; 8]) -> [u8; 8] {
+///         self.decrypt(block)
+///     }
+/// }
+/// ```
+pub trait Decrypt: Cipher {
+    /// The block that E_K takes to this one. Runs inside a kernel.
+    fn decrypt_one<I: Isa>(&self, isa: I, block: &Self::Block) -> Self::Block;
 }
 
 /// A vector of a cipher's blocks on a rung.

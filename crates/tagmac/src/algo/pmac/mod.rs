@@ -13,10 +13,12 @@
 //! correction: gamma_{32g+32} = gamma_{32g} ^ gamma_32 ^ 2^5 ^ 2^(5+z), z = ntz(g + 1).
 
 mod field;
+mod parsimony;
 
 use zeroize::Zeroize;
 
 pub use field::Field;
+pub use parsimony::{WideBlock, recover_block};
 
 use super::xor::{Adder, Terms, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
@@ -140,17 +142,16 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
         (STORED..=i).fold(self.l[STORED - 1], |l, _| l.times_x())
     }
 
-    /// gamma_{32g} L.
+    /// gamma_i L, where i is `number`.
     #[inline(always)]
-    fn base(&self, period: u64) -> C::Block {
-        let gamma = period << PERIOD_LOG ^ period << (PERIOD_LOG - 1);
-        let mut base = C::Block::ZERO;
-        let mut left = gamma;
+    fn offset(&self, number: u64) -> C::Block {
+        let mut offset = C::Block::ZERO;
+        let mut left = number ^ number >> 1;
         while left != 0 {
-            base = base.xor(&self.l(left.trailing_zeros() as usize));
+            offset = offset.xor(&self.l(left.trailing_zeros() as usize));
             left &= left - 1;
         }
-        base
+        offset
     }
 }
 
@@ -309,7 +310,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         let first = at / C::Block::BYTES as u64;
         let period = first / PERIOD as u64;
         let j = (first % PERIOD as u64) as usize;
-        let base = self.base(period);
+        let base = self.offset(period << PERIOD_LOG);
         let mut adder = Adder::new(isa, PmacTerms { mac: self, data: blocks, period, j, base });
         loop {
             if adder.terms.j == 0 {

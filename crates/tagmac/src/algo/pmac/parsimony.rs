@@ -1,0 +1,387 @@
+//! What PMAC's parsimony gives (Black and Rogaway 2001, section 4.1): a block from the tag and the
+//! others, and a cipher on messages of any length from n bits up.
+//!
+//! The tag of n bits is a permutation of each full block. With D for the inverse of E, and S for
+//! the xor of what Sigma is made of without block i:
+//!
+//! ```text
+//! M_i = D_K(D_K(Tag) ^ S) ^ gamma_i L     for i < m
+//! M_m = D_K(Tag) ^ S                      if it is full; S has L/x in it
+//! ```
+//!
+//! So the tag can stand in the place of a block. The wide-block cipher makes it the start of a
+//! counter that encrypts the others:
+//!
+//! ```text
+//! IV  = PMAC_K1(M)
+//! C_j = M_j ^ first |M_j| bits of E_K2(IV + j - 1 mod 2^n)
+//! C   = IV || C_1 .. C_{m-2} || C_m       IV alone if m = 1
+//! ```
+//!
+//! The paper names the block that is dropped with "say", and does not say how the counter goes on;
+//! both are ours as written. Fast because the counters of a flight differ in their last byte
+//! alone: one xor with a table makes a vector of them.
+
+use zeroize::Zeroize;
+
+use super::super::xor::XorDigest;
+use super::{Field, PERIOD, Pmac};
+use crate::bits::Bits;
+use crate::cipher::{Cipher, CipherBlock, Decrypt};
+use crate::error::{Error, silent};
+use crate::hash::{Hash, whole};
+use crate::isa::{Isa, Kernel, Lanes, Level};
+use crate::tag::Tag;
+
+/// The full block of number `number`, counted from 1, of a message that has the PMAC tag `tag`;
+/// `rest` is the message without that block.
+///
+/// Parsimony (Black and Rogaway 2001, section 4.1): PMAC's tag of n bits is a permutation of each
+/// full block of n bits, so with the key it can be turned back. Any block will do, also the last
+/// one if it is full.
+///
+/// Nothing is checked and nothing can be: for each tag there is a block that gives it. Wrong bits
+/// in the rest or the tag, or another number, give another block and no error.
+///
+/// ```
+/// use tagmac::PmacAes128;
+/// use tagmac::hazmat::recover_block;
+///
+/// let mac = PmacAes128::new(&[7; 16]);
+/// let message = b"sixteen bytes, sixteen more, and a rest";
+/// let tag = mac.tag(message)?;
+/// let rest = [&message[..16], &message[32..]].concat();
+/// assert_eq!(recover_block(&mac, &rest, 2, &tag)?, message[16..32]);
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::TagBits`] unless the tag has n bits, [`Error::NoSuchBlock`] if the message has no full
+/// block of that number.
+pub fn recover_block<'m, C: Decrypt<Block: Field>>(
+    mac: &Pmac<C>,
+    rest: impl Into<Bits<'m>>,
+    number: u64,
+    tag: &Tag,
+) -> Result<C::Block, Error> {
+    let (rest, n) = (rest.into(), 8 * C::Block::BYTES);
+    if tag.bits() != n {
+        return Err(Error::TagBits { min: n, max: n, step: 1, found: tag.bits() });
+    }
+    let last = rest.bits() / n as u64 + 1;
+    if !(1..=last).contains(&number) {
+        return Err(Error::NoSuchBlock { last, found: number });
+    }
+    let hole = (number - 1) as usize * C::Block::BYTES;
+    let (before, after) = (&rest.bytes()[..hole], rest.after(hole));
+    let tag = &C::Block::zero_filled(tag.as_bytes());
+    Ok(mac.level.run(Recover { mac, before, after, tag }))
+}
+
+/// The block between the full blocks `before` and the rest of a message with this tag.
+struct Recover<'a, C: Cipher<Block: Field>> {
+    mac: &'a Pmac<C>,
+    before: &'a [u8],
+    after: Bits<'a>,
+    tag: &'a C::Block,
+}
+
+impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
+    type Out = C::Block;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> C::Block {
+        let Recover { mac, before, after, tag } = self;
+        let next = before.len() + C::Block::BYTES;
+        let cut = whole(mac, after);
+        let mut sum = mac.empty();
+        // One loop, so that the kernel has one copy of what absorbs.
+        for (at, blocks) in [(0, before), (next, &after.bytes()[..cut])] {
+            mac.absorb(isa, &mut sum, at as u64, blocks);
+        }
+        let mut sigma = mac.cipher.decrypt_one(isa, tag);
+        let block = if after.bits() == 0 {
+            sigma.xor(&sum.0).xor(&mac.l_inv)
+        } else {
+            let XorDigest(mut others) =
+                mac.finish(isa, &sum, (next + cut) as u64, after.after(cut));
+            let mut term = sigma.xor(&others);
+            let block = mac.cipher.decrypt_one(isa, &term);
+            others.zeroize();
+            term.zeroize();
+            block.xor(&mac.offset(before.len() as u64 / C::Block::BYTES as u64 + 1))
+        };
+        sum.zeroize();
+        sigma.zeroize();
+        block
+    }
+}
+
+/// A cipher on messages of any length from n bits up, n being the bits of the cipher C's block:
+/// the wide-block cipher that PMAC makes (Black and Rogaway 2001, section 4.1).
+///
+/// The ciphertext has exactly as many bits as the message, and each of its bits depends on the
+/// whole message. With independent keys K1 and K2, M = M_1 .. M_m in blocks of n bits, of which
+/// the last may be shorter:
+///
+/// ```text
+/// IV  = PMAC_K1(M)
+/// C_j = M_j ^ first |M_j| bits of E_K2(IV + j - 1 mod 2^n)
+/// C   = IV || C_1 .. C_{m-2} || C_m       IV alone if m = 1
+/// ```
+///
+/// Deciphering gets block m - 1, or 1 if m = 1, from IV as [`recover_block`] does. That the
+/// counter goes on by ones and that block m - 1 is the one left out is ours: the paper leaves it
+/// open, so do not expect other programs to agree.
+///
+/// # What it promises
+///
+/// Against attackers who see ciphertexts of messages that they choose, it is a pseudorandom
+/// permutation for each length, up to about 2^(n/2) blocks under a pair of keys. Equal messages
+/// have equal ciphertexts, and nothing else shows but the length.
+///
+/// **It is not secure where attackers learn how ciphertexts decipher that they made**, and it
+/// authenticates nothing. To flip a bit of C_j is to flip that bit of M_j and to change block
+/// m - 1 at random, no more. Redundancy in the message shows a forgery only if it is all of block
+/// m - 1 (n zero bits, say): then IV is a tag of the other blocks. Where the ciphertext may be
+/// longer than the message, take an AEAD, or a MAC beside a cipher.
+///
+/// ```
+/// use tagmac::cipher::Aes128;
+/// use tagmac::hazmat::WideBlock;
+///
+/// let cipher = WideBlock::<Aes128>::new(&[1; 16], &[2; 16]);
+/// let mut data = *b"a record that has no room for more";
+/// cipher.encipher(&mut data)?;
+/// assert_ne!(&data, b"a record that has no room for more");
+/// cipher.decipher(&mut data)?;
+/// assert_eq!(&data, b"a record that has no room for more");
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct WideBlock<C: Cipher<Block: Field>> {
+    mac: Pmac<C>,
+    counter: C,
+}
+
+silent!(WideBlock<C: Cipher<Block: Field>>);
+
+impl<C: Decrypt<Block: Field>> WideBlock<C> {
+    /// The cipher under K1, for PMAC, and K2, for the counter, on the best rung of this CPU. The
+    /// keys must be independent.
+    pub fn new(k1: &C::Key, k2: &C::Key) -> Self {
+        WideBlock::on(k1, k2, Level::best())
+    }
+
+    /// The cipher on a rung of your choice.
+    pub fn on(k1: &C::Key, k2: &C::Key, level: Level) -> Self {
+        WideBlock { mac: Pmac::on(k1, level), counter: C::new(k2, level) }
+    }
+
+    /// Enciphers a message of whole bytes in place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooShort`] if the message is shorter than a block. It is as it was then.
+    pub fn encipher(&self, data: &mut [u8]) -> Result<(), Error> {
+        self.encipher_bits(data, 8 * data.len())
+    }
+
+    /// Deciphers a ciphertext of whole bytes in place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooShort`] if the ciphertext is shorter than a block. It is as it was then.
+    pub fn decipher(&self, data: &mut [u8]) -> Result<(), Error> {
+        self.decipher_bits(data, 8 * data.len())
+    }
+
+    /// Enciphers the message of the first `bits` bits of `data` in place. Bits of the last byte
+    /// that do not belong to it come out as zeros.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MessageBits`] unless `data` has as many bytes as the bits need,
+    /// [`Error::TooShort`] if the message is shorter than a block. It is as it was then.
+    pub fn encipher_bits(&self, data: &mut [u8], bits: usize) -> Result<(), Error> {
+        let last = last_block::<C::Block>(data, bits)?;
+        let tag = self.mac.tag(Bits::new(data, bits)?)?;
+        let iv = C::Block::zero_filled(tag.as_bytes());
+        if last > 0 {
+            self.count(&iv, &mut data[..last - C::Block::BYTES]);
+            data.copy_within(..last - C::Block::BYTES, C::Block::BYTES);
+            self.count_last(&iv, data, last, bits);
+        }
+        data[..C::Block::BYTES].copy_from_slice(iv.as_ref());
+        Ok(())
+    }
+
+    /// Deciphers the ciphertext of the first `bits` bits of `data` in place. Bits of the last byte
+    /// that do not belong to it come out as zeros.
+    ///
+    /// # Errors
+    ///
+    /// As [`encipher_bits`](WideBlock::encipher_bits).
+    pub fn decipher_bits(&self, data: &mut [u8], bits: usize) -> Result<(), Error> {
+        let last = last_block::<C::Block>(data, bits)?;
+        let iv = C::Block::zero_filled(&data[..C::Block::BYTES]);
+        if last > 0 {
+            self.count_last(&iv, data, last, bits);
+            data.copy_within(C::Block::BYTES..last, 0);
+            self.count(&iv, &mut data[..last - C::Block::BYTES]);
+        }
+        // Block m - 1 is missing; or, if that is block 0, the message's only one.
+        let hole = last.saturating_sub(C::Block::BYTES);
+        let (before, rest) = data.split_at_mut(hole);
+        let (block, after) = rest.split_at_mut(C::Block::BYTES);
+        let after = Bits::new(after, bits - 8 * (hole + C::Block::BYTES))?;
+        let recover = Recover { mac: &self.mac, before, after, tag: &iv };
+        block.copy_from_slice(self.mac.level.run(recover).as_ref());
+        Ok(())
+    }
+
+    /// Encrypts or decrypts whole blocks, the message's first ones.
+    fn count(&self, iv: &C::Block, data: &mut [u8]) {
+        self.mac.level.run(Count { cipher: &self.counter, first: *iv, data });
+    }
+
+    /// Encrypts or decrypts the last block, which begins at byte `last`.
+    fn count_last(&self, iv: &C::Block, data: &mut [u8], last: usize, bits: usize) {
+        let number = plus(iv, (last / C::Block::BYTES) as u64);
+        let mut pad = self.mac.level.run(Encrypt(&self.counter, &number));
+        for (byte, pad) in data[last..].iter_mut().zip(pad.as_ref()) {
+            *byte ^= pad;
+        }
+        pad.zeroize();
+        let unused = 8 * data.len() - bits;
+        data[bits.div_ceil(8) - 1] &= 0xff << unused;
+    }
+}
+
+/// Where the last block of a message of at least a block begins.
+fn last_block<B: CipherBlock>(data: &[u8], bits: usize) -> Result<usize, Error> {
+    Bits::new(data, bits)?;
+    if bits < 8 * B::BYTES {
+        return Err(Error::TooShort { min_bits: 8 * B::BYTES, found: bits });
+    }
+    Ok((data.len() - 1) / B::BYTES * B::BYTES)
+}
+
+/// `block + number` mod 2^n, big-endian.
+#[inline(always)]
+fn plus<B: Field>(block: &B, number: u64) -> B {
+    let (mut sum, mut carry) = (*block, number);
+    // The fields' blocks are whole words of 32 bits.
+    for word in sum.as_mut().as_chunks_mut().0.iter_mut().rev() {
+        let digits = u32::from_be_bytes(*word) as u64 + (carry & u32::MAX as u64);
+        *word = (digits as u32).to_be_bytes();
+        carry = (carry >> 32) + (digits >> 32);
+    }
+    sum
+}
+
+/// E_K of a block.
+struct Encrypt<'a, C: Cipher>(&'a C, &'a C::Block);
+
+impl<C: Cipher> Kernel for Encrypt<'_, C> {
+    type Out = C::Block;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> C::Block {
+        self.0.encrypt_one(isa, self.1)
+    }
+}
+
+/// Xors E_K(first), E_K(first + 1), .. to whole blocks. The numbers are no secret: the first is
+/// the ciphertext's first block.
+struct Count<'a, C: Cipher> {
+    cipher: &'a C,
+    first: C::Block,
+    data: &'a mut [u8],
+}
+
+impl<C: Cipher<Block: Field>> Kernel for Count<'_, C> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        const { assert!(PERIOD.is_multiple_of(Counting::<I, C>::FLIGHT)) };
+        let flight = Counting::<I, C>::FLIGHT;
+        let bytes = C::Block::BYTES;
+        let mut places = [C::Block::ZERO; PERIOD];
+        for (place, block) in places.iter_mut().enumerate() {
+            block.as_mut()[bytes - 1] = place as u8;
+        }
+        let (keys, number) = (self.cipher.keys(isa), self.first);
+        let mut counting: Counting<'_, I, C> = Counting { isa, keys, number };
+        let last_byte = self.first.as_ref()[bytes - 1];
+        let head = last_byte.wrapping_neg() as usize % flight;
+        let (head, data) = self.data.split_at_mut((head * bytes).min(self.data.len()));
+        counting.few(head);
+        let mut flights = data.chunks_exact_mut(flight * bytes);
+        for flight in &mut flights {
+            counting.flight(&places, flight);
+        }
+        counting.few(flights.into_remainder());
+    }
+}
+
+/// A counter on a rung.
+struct Counting<'a, I: Isa, C: Cipher + 'a> {
+    isa: I,
+    keys: C::Keys<'a, I>,
+    /// The next block's number.
+    number: C::Block,
+}
+
+impl<I: Isa, C: Cipher<Block: Field>> Counting<'_, I, C> {
+    /// Blocks in a flight.
+    const FLIGHT: usize = C::Lanes::<I>::VECTORS * C::Lanes::<I>::LANES;
+
+    /// The next blocks, a vector at a time.
+    #[inline(always)]
+    fn few(&mut self, data: &mut [u8]) {
+        let lanes = C::lanes(self.isa);
+        let zero = C::whiten(self.isa, &self.keys, lanes.splat(&C::Block::ZERO));
+        for data in data.chunks_mut(C::Lanes::<I>::LANES * C::Block::BYTES) {
+            let n = data.len() / C::Block::BYTES;
+            let mut numbers = [C::Block::ZERO; PERIOD];
+            for number in &mut numbers[..n] {
+                *number = self.number;
+                self.number = plus(&self.number, 1);
+            }
+            let numbers = lanes.load_lanes(C::Block::flatten(&numbers[..n]));
+            let x = [lanes.xor(zero, numbers)];
+            let [pad] = C::encrypt_whitened(self.isa, &self.keys, x);
+            lanes.store_lanes(lanes.xor(pad, lanes.load_lanes(data)), data);
+        }
+    }
+
+    /// The next flight. Its first number is a multiple of its size, so the others are that one xor
+    /// their places.
+    #[inline(always)]
+    fn flight(&mut self, places: &[C::Block; PERIOD], data: &mut [u8]) {
+        const { assert!(C::Lanes::<I>::VECTORS == 1 || C::Lanes::<I>::VECTORS == 8) };
+        if C::Lanes::<I>::VECTORS == 8 {
+            self.vectors::<8>(places, data);
+        } else {
+            self.vectors::<1>(places, data);
+        }
+        self.number = plus(&self.number, Self::FLIGHT as u64);
+    }
+
+    #[inline(always)]
+    fn vectors<const N: usize>(&self, places: &[C::Block; PERIOD], data: &mut [u8]) {
+        let (lanes, in_vector) = (C::lanes(self.isa), C::Lanes::<I>::LANES);
+        let number = C::whiten(self.isa, &self.keys, lanes.splat(&self.number));
+        let mut x = [number; N];
+        for (x, places) in x.iter_mut().zip(places.chunks_exact(in_vector)) {
+            *x = lanes.xor(*x, lanes.load(C::Block::flatten(places)));
+        }
+        let x = C::encrypt_whitened(self.isa, &self.keys, x);
+        for (pad, data) in x.into_iter().zip(data.chunks_exact_mut(in_vector * C::Block::BYTES)) {
+            lanes.store_lanes(lanes.xor(pad, lanes.load(data)), data);
+        }
+    }
+}
