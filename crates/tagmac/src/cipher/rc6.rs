@@ -8,8 +8,10 @@
 //!
 //! There are no tables. Rotations by t and u depend on data, and so do the products: both take a
 //! time that does not depend on their operands on common CPUs (not on some small ones without a
-//! barrel shifter or a fast multiplier). Blocks are taken eight at a time, word by word, so that
-//! compilers make vectors of them.
+//! barrel shifter or a fast multiplier). Blocks are taken eight at a time, word by word, so
+//! that compilers make vectors of them.
+
+use core::hint::black_box;
 
 use zeroize::Zeroize;
 
@@ -76,6 +78,10 @@ impl<const BYTES: usize> Rc6<BYTES> {
             c[j] = u32::from_le_bytes(*w2);
             d[j] = u32::from_le_bytes(*w3).wrapping_add(self.keys[1]);
         }
+        // Compilers make vectors of words that stand in memory, not of those in registers: without
+        // this, eight blocks take three times as long.
+        let in_memory = |words: [[u32; N]; 4]| if N > 1 { black_box(words) } else { words };
+        [a, b, c, d] = in_memory([a, b, c, d]);
         let (rounds, _) = self.keys[2..].as_chunks::<2>();
         for [key_a, key_c] in &rounds[..ROUNDS] {
             let (t, u) = (turned(&b), turned(&d));
@@ -83,6 +89,7 @@ impl<const BYTES: usize> Rc6<BYTES> {
             mixed(&mut c, &u, &t, *key_c);
             (a, b, c, d) = (b, c, d, a);
         }
+        [a, b, c, d] = in_memory([a, b, c, d]);
         for (j, block) in blocks.iter_mut().enumerate() {
             let (words, _) = block.as_chunks_mut();
             words[0] = a[j].wrapping_add(self.keys[KEYS - 2]).to_le_bytes();
@@ -144,7 +151,7 @@ mod tests {
         let key = 0x0123456789abcdef0112233445566778u128.to_be_bytes();
         let block = 0x02132435465768798a9bacbdcedfe0f1u128.to_be_bytes();
         let expected = 0x524e192f4715c6231f51f6367ea43f18u128.to_be_bytes();
-        for count in 1..20 {
+        for count in 1..40 {
             let mut blocks = vec![block; count];
             Rc6::<16>::new(&key).encrypt(&mut blocks);
             assert_eq!(blocks, vec![expected; count]);
@@ -157,7 +164,7 @@ mod tests {
     #[test]
     fn eight_at_once_are_eight_alone() {
         let cipher = Rc6::<16>::new(&[0x5a; 16]);
-        let mut blocks = [[0; 16]; 13];
+        let mut blocks = [[0; 16]; 29];
         for (i, byte) in blocks.as_flattened_mut().iter_mut().enumerate() {
             *byte = (i * 91 + i / 16) as u8;
         }

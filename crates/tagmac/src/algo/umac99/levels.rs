@@ -92,10 +92,10 @@ impl NhKey {
         &self,
         family: F,
         a: A,
+        shape: &NhShape,
         block: &[u8],
         out: &mut [u8],
     ) {
-        let shape = &self.shape;
         let out = out.chunks_exact_mut(T * shape.result_bytes());
         for (i, out) in out.enumerate() {
             let shift = i * T * shape.shift_bytes();
@@ -105,8 +105,13 @@ impl NhKey {
             } else {
                 let l = &self.l.as_bytes()[shift..];
                 let mut second = Second::<F, T>::new(family);
-                for data in block.chunks(shape.level_bytes()) {
+                let whole = block.chunks_exact(shape.level_bytes());
+                let last = whole.remainder();
+                for data in whole {
                     second.take(shape, l, level(family, a, shape, k, data));
+                }
+                if !last.is_empty() {
+                    second.take(shape, l, level(family, a, shape, k, last));
                 }
                 second.close(shape, l)
             };
@@ -211,10 +216,10 @@ impl HashBlocks<'_> {
     /// All blocks by one family, `T` streams at once.
     #[inline(always)]
     fn all<F: Family, A: Words, const T: usize>(self, family: F, a: A) {
-        let shape = &self.key.shape;
+        let shape = &F::known(&self.key.shape);
         let blocks = self.data.chunks(shape.block_bytes());
         for (block, out) in blocks.zip(self.out.chunks_exact_mut(shape.hash_bytes())) {
-            self.key.block::<F, A, T>(family, a, block, out);
+            self.key.block::<F, A, T>(family, a, shape, block, out);
         }
     }
 
@@ -238,9 +243,12 @@ impl Kernel for HashBlocks<'_> {
         let one_group = shape.streams == 1 || shape.shift == shape.unit_words();
         if !self.plainly && one_group && !shape.big_endian {
             match (shape.word_bits, shape.strided, shape.signed) {
-                (32, false, false) => return self.fast(Fast::<_, 32>(Neighbours32::<false>), a),
-                (32, false, true) => return self.fast(Fast::<_, 32>(Neighbours32::<true>), a),
-                (16, true, true) => return self.fast(Fast::<_, 16>(Strided16), a),
+                (32, false, true) if shape.words == 64 => {
+                    return self.fast(Fast::<_, 32, 64>(Neighbours32::<true>), a);
+                }
+                (32, false, true) => return self.fast(Fast::<_, 32, 0>(Neighbours32::<true>), a),
+                (32, false, false) => return self.fast(Fast::<_, 32, 0>(Neighbours32::<false>), a),
+                (16, true, true) => return self.fast(Fast::<_, 16, 0>(Strided16), a),
                 _ => {}
             }
         }

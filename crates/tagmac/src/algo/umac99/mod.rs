@@ -45,6 +45,8 @@ const LEAST_TAG: usize = 32;
 const USE_K: u8 = 0;
 const USE_L: u8 = 1;
 const USE_PRF: u8 = 128;
+/// Bytes of the longest hash of a block.
+const MOST_HASH: usize = 16 * shape::STREAMS;
 /// Bytes of block hashes on their way to the PRF.
 const GROUP: usize = 1024;
 
@@ -313,7 +315,7 @@ impl Hash for Umac99 {
         if bytes < self.least_hashed as u64 {
             digest.push(isa, &self.prf, tail);
         } else if !tail.is_empty() {
-            let mut hash = [0; GROUP];
+            let mut hash = [0; MOST_HASH];
             let hash = &mut hash[..self.key.shape().hash_bytes()];
             self.key.hash(self.level, false, tail, hash);
             digest.push(isa, &self.prf, hash);

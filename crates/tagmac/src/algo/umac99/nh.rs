@@ -73,6 +73,8 @@ pub(super) fn plain<const W: usize>(shape: &NhShape, key: &[u8], data: &[u8]) ->
 /// How NH is computed for words of `W` bits.
 pub(super) trait Family: Copy {
     const W: usize;
+    /// The parameters, with those that the family fixes as constants, so that compilers see them.
+    fn known(shape: &NhShape) -> NhShape;
     /// NH of whole groups in `T` streams, mod 2^2w and more.
     fn sums<A: Words, const T: usize>(
         self,
@@ -102,6 +104,11 @@ impl<const W: usize> Family for Plain<W> {
     const W: usize = W;
 
     #[inline(always)]
+    fn known(shape: &NhShape) -> NhShape {
+        NhShape { word_bits: W, ..*shape }
+    }
+
+    #[inline(always)]
     fn sums<A: Words, const T: usize>(
         self,
         _: A,
@@ -120,6 +127,8 @@ impl<const W: usize> Family for Plain<W> {
 /// How two vectors of message and key are paired.
 pub(super) trait Pairs: Copy {
     const W: usize;
+    const SIGNED: bool;
+    const STRIDED: bool;
     /// Bytes from one stream's key to the next one's: a group.
     const SHIFT: usize;
     /// Two vectors' worth of message or key.
@@ -137,6 +146,8 @@ pub(super) struct Neighbours32<const SIGNED: bool>;
 
 impl<const SIGNED: bool> Pairs for Neighbours32<SIGNED> {
     const W: usize = 32;
+    const SIGNED: bool = SIGNED;
+    const STRIDED: bool = false;
     const SHIFT: usize = 8;
 
     #[inline(always)]
@@ -172,6 +183,8 @@ pub(super) struct Strided16;
 
 impl Pairs for Strided16 {
     const W: usize = 16;
+    const SIGNED: bool = true;
+    const STRIDED: bool = true;
     const SHIFT: usize = 16;
 
     #[inline(always)]
@@ -195,12 +208,26 @@ impl Pairs for Strided16 {
     }
 }
 
-/// In vectors, for streams whose keys are one group apart.
+/// In vectors, for streams whose keys are one group apart. Blocks of the first level have `N`
+/// words, or any number if that is 0.
 #[derive(Clone, Copy)]
-pub(super) struct Fast<P, const W: usize>(pub(super) P);
+pub(super) struct Fast<P, const W: usize, const N: usize>(pub(super) P);
 
-impl<P: Pairs, const W: usize> Family for Fast<P, W> {
+impl<P: Pairs, const W: usize, const N: usize> Family for Fast<P, W, N> {
     const W: usize = W;
+
+    #[inline(always)]
+    fn known(shape: &NhShape) -> NhShape {
+        NhShape {
+            word_bits: W,
+            words: if N == 0 { shape.words } else { N },
+            signed: P::SIGNED,
+            strided: P::STRIDED,
+            big_endian: false,
+            shift: 8 * P::SHIFT / W,
+            ..*shape
+        }
+    }
 
     #[inline(always)]
     fn sums<A: Words, const T: usize>(
@@ -210,15 +237,24 @@ impl<P: Pairs, const W: usize> Family for Fast<P, W> {
         key: &[u8],
         data: &[u8],
     ) -> [u128; T] {
-        const { assert!(P::W == W, "the pairs have words of this size") };
-        let (wide, whole) = vectors::<A, P, T>(a, key, data);
-        let (key, data) = (&key[whole..], &data[whole..]);
-        let (narrow, whole) = vectors::<A::Narrow, P, T>(a.narrow(), key, data);
-        let (key, data) = (&key[whole..], &data[whole..]);
+        const { assert!(P::W == W && W <= 32, "the pairs have words of this size, and sums of 64 bits") };
+        let (mut words, whole) = vectors::<A, P, T>(a, key, data);
+        let (mut key, mut data) = (&key[whole..], &data[whole..]);
+        if data.len() >= 32 {
+            let (narrow, whole) = vectors::<A::Narrow, P, T>(a.narrow(), key, data);
+            for (word, narrow) in words.iter_mut().zip(narrow) {
+                *word = word.wrapping_add(narrow);
+            }
+            (key, data) = (&key[whole..], &data[whole..]);
+        }
+        if !data.is_empty() {
+            for (s, word) in words.iter_mut().enumerate() {
+                *word = word.wrapping_add(plain::<W>(shape, &key[s * P::SHIFT..], data) as u64);
+            }
+        }
         let mut sums = [0; T];
-        for s in 0..T {
-            let rest = plain::<W>(shape, &key[s * P::SHIFT..], data);
-            sums[s] = rest.wrapping_add(wide[s] as u128).wrapping_add(narrow[s] as u128);
+        for (sum, word) in sums.iter_mut().zip(words) {
+            *sum = word as u128;
         }
         sums
     }
