@@ -1,7 +1,7 @@
 //! Block ciphers over lanes.
 
 mod aes;
-#[allow(dead_code)] // Until a MAC uses it.
+#[allow(dead_code, unused_imports)] // Until a MAC uses it.
 mod present;
 
 pub(crate) use aes::{Aes, Keys};

@@ -132,7 +132,7 @@ impl Words for PortableWords {
 
     #[inline(always)]
     fn splat32(self, x: u32) -> W {
-        [x as u64 | (x as u64) << 32; 2]
+        [x as i32 as i64 as u64; 2]
     }
 
     #[inline(always)]

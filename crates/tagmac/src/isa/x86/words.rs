@@ -353,24 +353,26 @@ impl Words for Words512 {
     );
 
     #[inline(always)]
-    fn planes(self, rows: &[u64], key: u64, planes: &mut [__m512i; 64]) {
+    fn planes(self, rows: &[u64], key: u64, planes: &mut [u64]) {
+        let rows: &[u64; 512] = rows.try_into().expect("64 rows of words");
+        let planes: &mut [u64; 512] = planes.try_into().expect("64 planes of words");
         let key = self.splat(key);
-        let ([rows, ..], []) = rows.as_chunks::<512>() else { unreachable!("64 rows of words") };
-        let (groups, _) = rows.as_chunks::<64>();
         // Rows 8h + l: l changes places with the byte's place, then the byte's place with the
         // bit's, then h with the byte's place.
-        for (h, group) in groups.iter().enumerate() {
-            let (group, _) = group.as_chunks::<8>();
-            let row = |l: usize| self.xor(self.load(&group[l]), key);
+        for (h, group) in rows.as_chunks::<64>().0.iter().enumerate() {
+            let row = |l: usize| self.xor(self.load(&group[8 * l..][..8]), key);
             // The instruction that turns bytes into bits counts bytes from the other end.
             let x = [row(7), row(6), row(5), row(4), row(3), row(2), row(1), row(0)];
             for (byte, x) in self.exchange_bytes(x).into_iter().enumerate() {
-                planes[8 * byte + h] = self.bits_of_bytes(x);
+                self.store(self.bits_of_bytes(x), &mut planes[64 * byte + 8 * h..][..8]);
             }
         }
-        let (groups, _) = planes.as_chunks_mut::<8>();
-        for group in groups {
-            *group = self.exchange_bytes(*group);
+        for group in planes.as_chunks_mut::<64>().0 {
+            let row = |l: usize| self.load(&group[8 * l..][..8]);
+            let x = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
+            for (byte, x) in self.exchange_bytes(x).into_iter().enumerate() {
+                self.store(x, &mut group[8 * byte..][..8]);
+            }
         }
     }
 }
