@@ -17,6 +17,8 @@ pub trait Words: Copy + Send + Sync + 'static {
     type W: Copy;
     /// One lane alone.
     type Narrow: Words<Narrow = Self::Narrow>;
+    /// Half as many lanes where that is a rung of its own, else the same.
+    type Half: Words;
 
     /// One lane alone.
     fn narrow(self) -> Self::Narrow;
@@ -111,6 +113,8 @@ pub trait Words: Copy + Send + Sync + 'static {
             }
         }
     }
+    /// Runs `f` on half as many lanes, compiled for the rung that has no more than those.
+    fn with_half<R>(self, f: impl FnOnce(Self::Half) -> R) -> R;
 }
 
 /// Eight rows with the bits of weight `A`, `B` and `C` in a bit's place exchanged with those of

@@ -5,7 +5,8 @@
 //! stay in registers from one load to one store.
 //!
 //! Only the xor of all blocks is asked for: the last round adds its planes to sums in the place of
-//! a key, K_32 counts only if the number of blocks is odd, and the sums become a block once.
+//! a key, K_32 counts only if the number of blocks is odd, and the sums become a block once. What
+//! fills up the last flight is masked out there.
 
 use super::{Present, sbox};
 use crate::isa::Words;
@@ -16,6 +17,7 @@ const BITS: usize = 64;
 const MOST: usize = 512;
 /// The most blocks that are pushed at once.
 const PUSH: usize = 64;
+
 /// A plane for each bit, as many words each as the rung's vectors have. In plain words, because
 /// those start as zeros in place.
 type Planes = [u64; MOST];
@@ -119,7 +121,7 @@ const fn flight<W: Words>() -> usize {
 
 /// So many blocks by fours cost less than a flight.
 const fn few<W: Words>() -> usize {
-    if W::VECTORS { 24 } else { 96 }
+    if W::VECTORS { 24 } else { 88 }
 }
 
 /// All rounds but the last on the first blocks, to the state in `blocks`.
@@ -226,18 +228,35 @@ impl<'a, W: Words, const KEY_BYTES: usize> PresentAdder<'a, W, KEY_BYTES> {
             self.cipher.encrypt(rest);
             total = rest.iter().fold(0, |total, block| total ^ block);
         } else {
-            add_partial(words, self.cipher, blocks, state, sums, rest);
+            if W::Half::LANES < W::LANES && rest <= flight::<W::Half>() {
+                let cipher = self.cipher;
+                total = words.with_half(
+                    #[inline(always)]
+                    |words| {
+                        let mut sums = Aligned([0; MOST]);
+                        add_partial(words, cipher, blocks, state, &mut sums.0, rest);
+                        let total = parities(words, &mut sums.0);
+                        wipe(words, &mut sums.0);
+                        total
+                    },
+                );
+            } else {
+                add_partial(words, self.cipher, blocks, state, sums, rest);
+                self.flown = true;
+            }
             if rest % 2 == 1 {
                 total ^= self.cipher.last;
             }
         }
-        if self.flown || rest > few::<W>() {
-            self.flown = false;
+        if self.flown {
             total ^= parities(words, sums);
-            wipe(words, blocks);
-            wipe(words, state);
             wipe(words, sums);
         }
+        if self.flown || rest > few::<W>() {
+            wipe(words, blocks);
+            wipe(words, state);
+        }
+        self.flown = false;
         total
     }
 }

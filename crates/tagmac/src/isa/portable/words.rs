@@ -21,6 +21,7 @@ impl Words for PortableWords {
     const MUL52: bool = false;
     type W = W;
     type Narrow = Self;
+    type Half = Self;
 
     #[inline(always)]
     fn narrow(self) -> Self {
@@ -138,5 +139,10 @@ impl Words for PortableWords {
     #[inline(always)]
     fn load(self, p: &[u64]) -> W {
         [p[0], p[1]]
+    }
+
+    #[inline(always)]
+    fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
+        f(self)
     }
 }

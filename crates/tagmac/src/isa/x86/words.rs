@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 
 use super::lane::Lane;
 use super::{Avx2, Avx512};
-use crate::isa::Words;
+use crate::isa::{Isa, Words};
 
 /// Two words in an `__m128i`.
 #[derive(Clone, Copy)]
@@ -170,6 +170,7 @@ impl<L: Lane> Words for Words128<L> {
     const MUL52: bool = false;
     type W = __m128i;
     type Narrow = Self;
+    type Half = Self;
 
     same_at_every_width!(
         16, __m128i; _mm_set1_epi64x, _mm_loadu_si128, _mm_storeu_si128, _mm_and_si128,
@@ -219,6 +220,11 @@ impl<L: Lane> Words for Words128<L> {
     logic_at_every_width!(
         2, __m128i; _mm_set1_epi32, _mm_loadu_si128, _mm_xor_si128, _mm_andnot_si128
     );
+
+    #[inline(always)]
+    fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
+        f(self)
+    }
 }
 
 impl Words for Words256 {
@@ -227,6 +233,7 @@ impl Words for Words256 {
     const MUL52: bool = false;
     type W = __m256i;
     type Narrow = Words128<Avx2>;
+    type Half = Self;
 
     same_at_every_width!(
         32, __m256i; _mm256_set1_epi64x, _mm256_loadu_si256, _mm256_storeu_si256,
@@ -281,6 +288,11 @@ impl Words for Words256 {
     logic_at_every_width!(
         4, __m256i; _mm256_set1_epi32, _mm256_loadu_si256, _mm256_xor_si256, _mm256_andnot_si256
     );
+
+    #[inline(always)]
+    fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
+        f(self)
+    }
 }
 
 impl Words for Words512 {
@@ -289,6 +301,7 @@ impl Words for Words512 {
     const MUL52: bool = true;
     type W = __m512i;
     type Narrow = Words128<Avx2>;
+    type Half = Words256;
 
     same_at_every_width!(
         64, __m512i; _mm512_set1_epi64, _mm512_loadu_si512, _mm512_storeu_si512,
@@ -374,6 +387,16 @@ impl Words for Words512 {
                 self.store(x, &mut group[8 * byte..][..8]);
             }
         }
+    }
+
+    #[inline(always)]
+    fn with_half<R>(self, f: impl FnOnce(Words256) -> R) -> R {
+        // Compiled here, tables of three inputs would be made of 512-bit instructions.
+        let half = self.0.narrow();
+        half.run(
+            #[inline(always)]
+            || f(Words256(half)),
+        )
     }
 }
 
