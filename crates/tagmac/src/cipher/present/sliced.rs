@@ -8,6 +8,8 @@
 //! a key, K_32 counts only if the number of blocks is odd, and the sums become a block once. What
 //! fills up the last flight is masked out there.
 
+use zeroize::Zeroize;
+
 use super::{Present, sbox};
 use crate::isa::Words;
 
@@ -227,6 +229,7 @@ impl<'a, W: Words, const KEY_BYTES: usize> PresentAdder<'a, W, KEY_BYTES> {
             let rest = &mut blocks[..rest];
             self.cipher.encrypt(rest);
             total = rest.iter().fold(0, |total, block| total ^ block);
+            rest.zeroize();
         } else {
             if W::Half::LANES < W::LANES && rest <= flight::<W::Half>() {
                 let cipher = self.cipher;
