@@ -1,6 +1,5 @@
 //! `vectors/*.json` on every rung. The rows' schema stands in `vectors/README.md`.
 
-use std::path::Path;
 
 mod common;
 

@@ -46,6 +46,8 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
 
     /// Runs `f` compiled with this rung's instructions.
     fn run<R>(self, f: impl FnOnce() -> R) -> R;
+    /// As [`run`](Isa::run), in a function of its own: for what is large and stands in many kernels.
+    fn apart<R>(self, f: impl FnOnce() -> R) -> R;
     /// Arithmetic on words, at the widest that the rung has.
     fn words(self) -> Self::Words;
 

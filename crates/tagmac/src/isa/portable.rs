@@ -212,12 +212,13 @@ impl Isa for Portable {
 
     #[inline(always)]
     fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        // Apart, so that the caller, who may take another rung, needs no stack for planes.
-        #[inline(never)]
-        fn apart<R>(f: impl FnOnce() -> R) -> R {
-            f()
-        }
-        apart(f)
+        // So that the caller, who may take another rung, needs no stack for planes.
+        self.apart(f)
+    }
+
+    #[inline(never)]
+    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
     }
 
     #[inline(always)]

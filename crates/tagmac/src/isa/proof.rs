@@ -116,9 +116,14 @@ fn words_hold<A: Words>(a: A, message: &[u8; 16 * MOST]) -> bool {
         stored(a, most0),
         stored(a, most1),
         stored(a, ones),
+        stored(a, a.xor(v, w)),
+        stored(a, a.and_not(v, w)),
+        stored(a, a.splat32(u32::MAX)),
+        stored(a, a.splat32(0)),
+        stored(a, a.load(&y[..n])),
         stored(a, a.first(x[1])),
     ];
-    let mut expected = [[0; MOST]; 19];
+    let mut expected = [[0; MOST]; 24];
     for j in 0..n {
         let (x, y) = (x[j], y[j]);
         let product = (x & LOW52) as u128 * (y & LOW52) as u128;
@@ -142,13 +147,18 @@ fn words_hold<A: Words>(a: A, message: &[u8; 16 * MOST]) -> bool {
             y.wrapping_add(most as u64 & LOW52),
             x.wrapping_add((most >> 52) as u64),
             u64::MAX,
+            x ^ y,
+            x & !y,
+            u64::MAX,
+            0,
+            y,
             0,
         ];
         for (row, word) in expected.iter_mut().zip(words) {
             row[j] = word;
         }
     }
-    expected[18][0] = x[1];
+    expected[23][0] = x[1];
     holds &= found == expected;
     holds &= signed_hold(a, v, w, &x, &y);
 
@@ -161,6 +171,8 @@ fn words_hold<A: Words>(a: A, message: &[u8; 16 * MOST]) -> bool {
     let mut folded = [0; 2];
     narrow.store(a.fold(v), &mut folded);
     holds &= folded == sums && a.sum(v) == sums[0].wrapping_add(sums[1]);
+
+    holds &= planes_hold(a, x[0]);
 
     // Blocks of each half or word by word: all of them once, in one order.
     let blocks = &message[..16 * n];
@@ -240,6 +252,24 @@ fn signed_hold<A: Words>(a: A, v: A::W, w: A::W, x: &[u64; MOST], y: &[u64; MOST
         }
     }
     found == expected
+}
+
+/// Rows whose bits are all different turned into planes, and all bits of those planes.
+#[inline(always)]
+fn planes_hold<A: Words>(a: A, key: u64) -> bool {
+    let n = 2 * A::LANES;
+    let (mut rows, mut planes, mut expected) = ([0; 64 * MOST], [0; 64 * MOST], [0; 64 * MOST]);
+    let mut word = 1u64;
+    for (place, row) in rows[..64 * n].iter_mut().enumerate() {
+        // Knuth's multiplier, MMIX.
+        word = word.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        *row = word;
+        for p in 0..64 {
+            expected[n * p + place % n] |= ((word ^ key) >> p & 1) << (place / n);
+        }
+    }
+    a.planes(&rows[..64 * n], key, &mut planes[..64 * n]);
+    planes[..64 * n] == expected[..64 * n]
 }
 
 /// Partial loads, counters and spread pieces, seen through the xor of the lanes.

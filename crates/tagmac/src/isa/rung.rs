@@ -27,6 +27,17 @@ macro_rules! rung {
                 // SAFETY: `self` exists only after `detect` saw every feature in the list.
                 unsafe { inside(f) }
             }
+
+            #[inline(always)]
+            fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R {
+                #[inline(never)]
+                #[target_feature($(enable = $feature),+)]
+                fn inside<R>(f: impl FnOnce() -> R) -> R {
+                    f()
+                }
+                // SAFETY: `self` exists only after `detect` saw every feature in the list.
+                unsafe { inside(f) }
+            }
         }
     };
 }

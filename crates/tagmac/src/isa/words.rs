@@ -17,6 +17,8 @@ pub trait Words: Copy + Send + Sync + 'static {
     type W: Copy;
     /// One lane alone.
     type Narrow: Words<Narrow = Self::Narrow>;
+    /// Half as many lanes where that is a rung of its own, else the same.
+    type Half: Words;
 
     /// One lane alone.
     fn narrow(self) -> Self::Narrow;
@@ -90,40 +92,45 @@ pub trait Words: Copy + Send + Sync + 'static {
     fn xor(self, a: Self::W, b: Self::W) -> Self::W;
     /// `a & !b`.
     fn and_not(self, a: Self::W, b: Self::W) -> Self::W;
-    /// `x` in both halves of every word.
+    /// `x`, zero or all ones, in both halves of every word.
     fn splat32(self, x: u32) -> Self::W;
     /// Word j is `p[j]`, of exactly `2 * LANES`.
     fn load(self, p: &[u64]) -> Self::W;
-    /// Turns rows into planes: bit r of word i of `planes[p]` is bit p of `row[i] ^ key`, where
-    /// `row` is the r-th of 64 rows of `2 * LANES` words.
+    /// Turns rows into planes: bit r of word i of plane p is bit p of word i of row r, after `key`
+    /// is added. 64 rows and 64 planes of `2 * LANES` words each.
     #[inline(always)]
-    fn planes(self, rows: &[u64], key: u64, planes: &mut [Self::W; 64]) {
+    fn planes(self, rows: &[u64], key: u64, planes: &mut [u64]) {
+        let words = 2 * Self::LANES;
+        assert!(rows.len() == 64 * words && planes.len() == 64 * words);
         let key = self.splat(key);
-        for (plane, row) in planes.iter_mut().zip(rows.chunks_exact(2 * Self::LANES)) {
-            *plane = self.xor(self.load(row), key);
-        }
         // Bits of the row's number and of the bit's place change places, three at a time on eight
         // rows.
         for r in 0..8 {
-            exchange::<Self, 8, 32, 16, 8>(self, planes, r);
+            let row = |i: usize| self.xor(self.load(&rows[words * (r + 8 * i)..][..words]), key);
+            let x = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
+            for (i, x) in exchange::<Self, 32, 16, 8>(self, x).into_iter().enumerate() {
+                self.store(x, &mut planes[words * (r + 8 * i)..][..words]);
+            }
         }
-        for r in 0..8 {
-            exchange::<Self, 1, 4, 2, 1>(self, planes, 8 * r);
+        for rows in planes.chunks_exact_mut(8 * words) {
+            let row = |i: usize| self.load(&rows[words * i..][..words]);
+            let x = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
+            for (i, x) in exchange::<Self, 4, 2, 1>(self, x).into_iter().enumerate() {
+                self.store(x, &mut rows[words * i..][..words]);
+            }
         }
     }
+    /// Runs `f` on half as many lanes, compiled for the rung that has no more than those.
+    fn with_half<R>(self, f: impl FnOnce(Self::Half) -> R) -> R;
 }
 
-/// In eight rows from the first on, `STEP` apart: exchanges the bits of weight `A`, `B` and `C` in
-/// a bit's place with those of its row's number.
+/// Eight rows with the bits of weight `A`, `B` and `C` in a bit's place exchanged with those of
+/// its row's number.
 #[inline(always)]
-fn exchange<W: Words, const STEP: usize, const A: u32, const B: u32, const C: u32>(
+fn exchange<W: Words, const A: u32, const B: u32, const C: u32>(
     words: W,
-    rows: &mut [W::W; 64],
-    first: usize,
-) {
-    let row = |i| rows[first + STEP * i];
-    let [x0, x1, x2, x3] = [row(0), row(1), row(2), row(3)];
-    let [x4, x5, x6, x7] = [row(4), row(5), row(6), row(7)];
+    [x0, x1, x2, x3, x4, x5, x6, x7]: [W::W; 8],
+) -> [W::W; 8] {
     let (x0, x4) = exchange_pair::<W, A>(words, x0, x4);
     let (x1, x5) = exchange_pair::<W, A>(words, x1, x5);
     let (x2, x6) = exchange_pair::<W, A>(words, x2, x6);
@@ -136,9 +143,7 @@ fn exchange<W: Words, const STEP: usize, const A: u32, const B: u32, const C: u3
     let (x2, x3) = exchange_pair::<W, C>(words, x2, x3);
     let (x4, x5) = exchange_pair::<W, C>(words, x4, x5);
     let (x6, x7) = exchange_pair::<W, C>(words, x6, x7);
-    for (i, x) in [x0, x1, x2, x3, x4, x5, x6, x7].into_iter().enumerate() {
-        rows[first + STEP * i] = x;
-    }
+    [x0, x1, x2, x3, x4, x5, x6, x7]
 }
 
 /// Exchanges the bits of `a` in places with the bit of weight `SHIFT` and those of `b` without it.

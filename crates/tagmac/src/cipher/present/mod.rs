@@ -18,7 +18,7 @@ mod sliced;
 
 use zeroize::Zeroize;
 
-use super::{Cipher, V};
+use super::{Cipher, Decrypt, V};
 use crate::isa::{Isa, Level, Single};
 
 use sliced::PresentAdder;
@@ -130,7 +130,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     type Key = [u8; KEY_BYTES];
     type Lanes<I: Isa> = Single<[u8; 8]>;
     type Keys<'a, I: Isa> = &'a Self;
-    type Sum<'a, I: Isa> = PresentAdder<'a, I::Words, KEY_BYTES>;
+    type Sum<'a, I: Isa> = PresentAdder<'a, I, KEY_BYTES>;
 
     fn new(key: &[u8; KEY_BYTES], _level: Level) -> Self {
         Present::expand(key)
@@ -170,7 +170,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     where
         Self: 'a,
     {
-        PresentAdder::new(isa.words(), keys)
+        PresentAdder::new(isa, keys)
     }
 
     #[inline(always)]
@@ -201,11 +201,18 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn total<'a, I: Isa>(_isa: I, _keys: &&'a Self, sum: Self::Sum<'a, I>) -> V<Self, I::Narrow>
+    fn total<'a, I: Isa>(_isa: I, _keys: &&'a Self, mut sum: Self::Sum<'a, I>) -> V<Self, I::Narrow>
     where
         Self: 'a,
     {
         sum.total().to_be_bytes()
+    }
+}
+
+impl<const KEY_BYTES: usize> Decrypt for Present<KEY_BYTES> {
+    #[inline(always)]
+    fn decrypt_one<I: Isa>(&self, _isa: I, block: &[u8; 8]) -> [u8; 8] {
+        self.decrypt(u64::from_be_bytes(*block)).to_be_bytes()
     }
 }
 

@@ -66,8 +66,9 @@ fn inverse(y: [u64; 4]) -> [u64; 4] {
 }
 
 impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
-    /// E_K of four blocks.
-    #[inline(always)]
+    /// E_K of four blocks. A call, because it needs no rung: compiled for one with long vectors,
+    /// the four words become a vector, whose way through a round is half as long again.
+    #[inline(never)]
     fn encrypt_four(&self, x: [u64; 4]) -> [u64; 4] {
         let mut x = swap::<0>(xor(x, [self.first; 4]));
         for [odd, even] in self.planes.as_chunks().0 {

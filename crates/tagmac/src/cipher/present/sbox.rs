@@ -1,16 +1,17 @@
-//! S of PRESENT (CHES 2007, section 3) as circuits of `S ^ 0xc`, see [`super`].
+//! S of PRESENT (CHES 2007, section 3) as a circuit of `S ^ 0xc`, see [`super`].
 //!
-//! With gates of two inputs: Courtois, Hulme and Mourouzis, "Solving Circuit Optimisation Problems
-//! in Cryptography and Cryptanalysis" (2011). Their fourteen gates less the one NOT: it moves to
-//! the outputs, which miss 0xc.
+//! Thirteen gates: the fourteen of Courtois, Hulme and Mourouzis, "Solving Circuit Optimisation
+//! Problems in Cryptography and Cryptanalysis" (2011), less the one NOT, which moves to the outputs
+//! and becomes the 0xc that they miss.
 //!
-//! With tables of three inputs: five tables, and each output is the sum of two. So the round key
-//! comes in as the third input of that sum, and nine instructions are a box with its key. A SAT
-//! solver found it, and that no eight do so: no four tables and one table for each output.
+//! Where a CPU has an instruction for tables of three inputs, compilers merge gates into it, and a
+//! box with its four keys is twelve instructions instead of seventeen. Nine such tables do it all
+//! (five, and four that add two of them and a key), yet are slower on Zen 4: half as many
+//! instructions with three operands from registers go through as with two.
 
 use crate::isa::Words;
 
-/// The circuit of thirteen gates, with gates given as functions.
+/// The circuit, with gates given as functions.
 #[inline(always)]
 fn circuit<T: Copy>(
     [x0, x1, x2, x3]: [T; 4],

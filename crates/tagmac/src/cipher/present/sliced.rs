@@ -5,10 +5,13 @@
 //! stay in registers from one load to one store.
 //!
 //! Only the xor of all blocks is asked for: the last round adds its planes to sums in the place of
-//! a key, K_32 counts only if the number of blocks is odd, and the sums become a block once.
+//! a key, K_32 counts only if the number of blocks is odd, and the sums become a block once. What
+//! fills up the last flight is masked out there.
+
+use zeroize::Zeroize;
 
 use super::{Present, sbox};
-use crate::isa::Words;
+use crate::isa::{Isa, Words};
 
 /// Bits of a block.
 const BITS: usize = 64;
@@ -17,26 +20,52 @@ const MOST: usize = 512;
 /// The most blocks that are pushed at once.
 const PUSH: usize = 64;
 
-/// A plane for each bit.
-type Planes<W> = [<W as Words>::W; BITS];
+/// A plane for each bit, as many words each as the rung's vectors have. In plain words, because
+/// those start as zeros in place.
+type Planes = [u64; MOST];
 
-/// The xor of E_K over many blocks, gathered into flights.
-pub struct PresentAdder<'a, W: Words, const KEY_BYTES: usize> {
-    words: W,
-    cipher: &'a Present<KEY_BYTES>,
-    /// The blocks that wait, and those of the flight before after them.
-    blocks: [u64; MOST + PUSH],
-    waiting: usize,
-    /// Whether a flight was encrypted.
-    flown: bool,
-    sums: Planes<W>,
-    states: [Planes<W>; 2],
+/// Aligned, because vectors that cross a line cost twice.
+#[repr(align(64))]
+struct Aligned<const N: usize>([u64; N]);
+
+#[inline(always)]
+fn get<W: Words>(words: W, planes: &Planes, p: usize) -> W::W {
+    words.load(&planes[width::<W>() * p..][..width::<W>()])
+}
+
+#[inline(always)]
+fn set<W: Words>(words: W, planes: &mut Planes, p: usize, plane: W::W) {
+    words.store(plane, &mut planes[width::<W>() * p..][..width::<W>()]);
 }
 
 /// Box `s` of a state.
 #[inline(always)]
-fn nibble<W: Words>(planes: &Planes<W>, s: usize) -> [W::W; 4] {
-    [planes[4 * s], planes[4 * s + 1], planes[4 * s + 2], planes[4 * s + 3]]
+fn nibble<W: Words>(words: W, planes: &Planes, s: usize) -> [W::W; 4] {
+    let plane = |b: usize| get(words, planes, 4 * s + b);
+    [plane(0), plane(1), plane(2), plane(3)]
+}
+
+/// Zeros, also if nobody reads them.
+#[inline(always)]
+fn wipe<W: Words>(words: W, planes: &mut Planes) {
+    for p in 0..BITS {
+        set(words, planes, p, words.splat(0));
+    }
+    core::hint::black_box(planes);
+}
+
+/// The xor of E_K over many blocks, gathered into flights.
+pub struct PresentAdder<'a, I: Isa, const KEY_BYTES: usize> {
+    isa: I,
+    cipher: &'a Present<KEY_BYTES>,
+    /// The blocks that wait, and room for those that are pushed with the last of a flight. In
+    /// flight the second place of a state.
+    blocks: Aligned<{ MOST + PUSH }>,
+    waiting: usize,
+    /// Whether there was a flight.
+    flown: bool,
+    state: Aligned<MOST>,
+    sums: Aligned<MOST>,
 }
 
 /// The key of box `s` behind P.
@@ -52,23 +81,18 @@ fn key<W: Words>(words: W, key: &[u32; BITS], s: usize) -> [W::W; 4] {
 
 /// Two rounds.
 #[inline(always)]
-fn two_rounds<W: Words>(
-    words: W,
-    [odd, even]: &[[u32; BITS]; 2],
-    from: &Planes<W>,
-    to: &mut Planes<W>,
-) {
+fn two_rounds<W: Words>(words: W, [odd, even]: &[[u32; BITS]; 2], from: &Planes, to: &mut Planes) {
     for g in 0..4 {
         let s = 4 * g;
-        let y0 = sbox::on_vectors(words, nibble::<W>(from, s), key(words, odd, s));
-        let y1 = sbox::on_vectors(words, nibble::<W>(from, s + 1), key(words, odd, s + 1));
-        let y2 = sbox::on_vectors(words, nibble::<W>(from, s + 2), key(words, odd, s + 2));
-        let y3 = sbox::on_vectors(words, nibble::<W>(from, s + 3), key(words, odd, s + 3));
+        let y0 = sbox::on_vectors(words, nibble(words, from, s), key(words, odd, s));
+        let y1 = sbox::on_vectors(words, nibble(words, from, s + 1), key(words, odd, s + 1));
+        let y2 = sbox::on_vectors(words, nibble(words, from, s + 2), key(words, odd, s + 2));
+        let y3 = sbox::on_vectors(words, nibble(words, from, s + 3), key(words, odd, s + 3));
         for b in 0..4 {
             let s = 4 * b + g;
             let z = sbox::on_vectors(words, [y0[b], y1[b], y2[b], y3[b]], key(words, even, s));
             for (c, z) in z.into_iter().enumerate() {
-                to[16 * c + s] = z;
+                set(words, to, 16 * c + s, z);
             }
         }
     }
@@ -76,36 +100,107 @@ fn two_rounds<W: Words>(
 
 /// The last round without its key, added to `sums`.
 #[inline(always)]
-fn add_last_round<W: Words>(words: W, from: &Planes<W>, sums: &mut Planes<W>) {
+fn add_last_round<W: Words>(words: W, from: &Planes, sums: &mut Planes) {
     for s in 0..16 {
-        let k = [sums[s], sums[16 + s], sums[32 + s], sums[48 + s]];
-        let y = sbox::on_vectors(words, nibble::<W>(from, s), k);
+        let sum = |b: usize| get(words, sums, 16 * b + s);
+        let k = [sum(0), sum(1), sum(2), sum(3)];
+        let y = sbox::on_vectors(words, nibble(words, from, s), k);
         for (b, y) in y.into_iter().enumerate() {
-            sums[16 * b + s] = y;
+            set(words, sums, 16 * b + s, y);
         }
     }
 }
 
-impl<'a, W: Words, const KEY_BYTES: usize> PresentAdder<'a, W, KEY_BYTES> {
-    /// Words of a vector.
-    const WORDS: usize = 2 * W::LANES;
-    /// Blocks of a flight.
-    const FLIGHT: usize = BITS * Self::WORDS;
-    /// So many blocks cost less by fours than a flight does.
-    const FEW: usize = 16;
+/// Words of a rung's vectors.
+const fn width<W: Words>() -> usize {
+    2 * W::LANES
+}
 
+/// Blocks of a rung's flight.
+const fn flight<W: Words>() -> usize {
+    BITS * width::<W>()
+}
+
+/// So many blocks by fours cost less than a flight.
+const fn few<W: Words>() -> usize {
+    if W::VECTORS { 24 } else { 88 }
+}
+
+/// All rounds but the last on the first blocks, to the state in `blocks`.
+#[inline(always)]
+fn rounds<W: Words, const KEY_BYTES: usize>(
+    words: W,
+    cipher: &Present<KEY_BYTES>,
+    blocks: &mut Planes,
+    state: &mut Planes,
+) {
+    words.planes(&blocks[..flight::<W>()], cipher.first, &mut state[..flight::<W>()]);
+    let (mut from, mut to) = (state, blocks);
+    for keys in cipher.masks.as_chunks().0 {
+        two_rounds(words, keys, from, to);
+        core::mem::swap(&mut from, &mut to);
+    }
+}
+
+/// Adds the first `count` blocks of a flight to `sums`.
+#[inline(always)]
+fn add_partial<W: Words, const KEY_BYTES: usize>(
+    words: W,
+    cipher: &Present<KEY_BYTES>,
+    blocks: &mut Planes,
+    state: &mut Planes,
+    sums: &mut Planes,
+    count: usize,
+) {
+    rounds(words, cipher, blocks, state);
+    wipe(words, state);
+    add_last_round(words, blocks, state);
+    // Block `r * width + i` is bit r of word i.
+    let mut mask = [0; MOST / BITS];
+    for (i, mask) in mask[..width::<W>()].iter_mut().enumerate() {
+        let rows = (count + width::<W>() - 1 - i) / width::<W>();
+        *mask = u64::MAX.checked_shr((BITS - rows) as u32).unwrap_or(0);
+    }
+    let mask = words.load(&mask[..width::<W>()]);
+    for p in 0..BITS {
+        let added = words.and(get(words, state, p), mask);
+        set(words, sums, p, words.xor(get(words, sums, p), added));
+    }
+}
+
+/// The block whose bit p is the parity of plane p. Two planes become one, with the parities of
+/// halves side by side, until there is one plane.
+#[inline(always)]
+fn parities<W: Words>(words: W, planes: &mut Planes) -> u64 {
+    let mut s = BITS / 2;
+    while s > 0 {
+        let low = words.splat(u64::MAX / ((1 << s) + 1));
+        for p in 0..s {
+            let (a, b) = (get(words, planes, p), get(words, planes, p + s));
+            let x = words.xor(a, words.shr(a, s as u32));
+            let y = words.xor(b, words.shl(b, s as u32));
+            set(words, planes, p, words.or(words.and(x, low), words.and_not(y, low)));
+        }
+        s /= 2;
+    }
+    planes[..width::<W>()].iter().fold(0, |total, word| total ^ word)
+}
+
+/// The words of half a vector.
+type Half<I> = <<I as Isa>::Words as Words>::Half;
+
+impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
     /// No blocks.
     #[inline(always)]
-    pub(crate) fn new(words: W, cipher: &'a Present<KEY_BYTES>) -> Self {
-        let zero = words.splat(0);
+    pub(crate) fn new(isa: I, cipher: &'a Present<KEY_BYTES>) -> Self {
         PresentAdder {
-            words,
+            isa,
             cipher,
-            blocks: [0; MOST + PUSH],
+            blocks: Aligned([0; MOST + PUSH]),
             waiting: 0,
             flown: false,
-            sums: [zero; BITS],
-            states: [[zero; BITS]; 2],
+            state: Aligned([0; MOST]),
+            sums: Aligned([0; MOST]),
         }
     }
 
@@ -113,97 +208,81 @@ impl<'a, W: Words, const KEY_BYTES: usize> PresentAdder<'a, W, KEY_BYTES> {
     #[inline(always)]
     pub(crate) fn push<const N: usize>(&mut self, blocks: [u64; N]) {
         const { assert!(N <= PUSH) };
-        self.blocks[self.waiting..][..N].copy_from_slice(&blocks);
+        self.blocks.0[self.waiting..][..N].copy_from_slice(&blocks);
         self.waiting += N;
-        if self.waiting >= Self::FLIGHT {
-            self.rounds();
-            add_last_round(self.words, &self.states[1], &mut self.sums);
-            self.blocks.copy_within(Self::FLIGHT..Self::FLIGHT + PUSH, 0);
-            self.waiting -= Self::FLIGHT;
+        if self.waiting >= flight::<I::Words>() {
+            let isa = self.isa;
+            isa.apart(
+                #[inline(always)]
+                || self.fly(),
+            );
         }
     }
 
-    /// All rounds but the last on the first blocks that wait.
+    /// Adds a flight of the first blocks that wait.
     #[inline(always)]
-    fn rounds(&mut self) {
-        let [mut from, mut to] = self.states.each_mut();
-        self.words.planes(&self.blocks[..Self::FLIGHT], self.cipher.first, from);
-        for keys in self.cipher.masks.as_chunks().0 {
-            two_rounds(self.words, keys, from, to);
-            core::mem::swap(&mut from, &mut to);
-        }
+    fn fly(&mut self) {
+        let (words, flown) = (self.isa.words(), flight::<I::Words>());
+        let blocks = self.blocks.0.first_chunk_mut().expect("a flight");
+        rounds(words, self.cipher, blocks, &mut self.state.0);
+        add_last_round(words, blocks, &mut self.sums.0);
+        self.blocks.0.copy_within(flown..flown + PUSH, 0);
+        self.waiting -= flown;
         self.flown = true;
     }
 
-    /// The xor of all.
+    /// The xor of all. The next block begins a new sum.
     #[inline(always)]
-    pub(crate) fn total(mut self) -> u64 {
-        let rest = self.waiting;
+    pub(crate) fn total(&mut self) -> u64 {
+        let isa = self.isa;
+        isa.apart(
+            #[inline(always)]
+            || self.total_here(),
+        )
+    }
+
+    #[inline(always)]
+    fn total_here(&mut self) -> u64 {
+        let (words, rest) = (self.isa.words(), self.waiting);
+        self.waiting = 0;
+        let blocks = self.blocks.0.first_chunk_mut().expect("a flight");
+        let (state, sums) = (&mut self.state.0, &mut self.sums.0);
         let mut total = 0;
-        if rest <= Self::FEW {
-            let rest = &mut self.blocks[..rest];
+        if rest <= few::<I::Words>() {
+            let rest = &mut blocks[..rest];
             self.cipher.encrypt(rest);
             total = rest.iter().fold(0, |total, block| total ^ block);
+            rest.zeroize();
         } else {
-            self.add_rest(rest);
+            if Half::<I>::LANES < I::Words::LANES && rest <= flight::<Half<I>>() {
+                let cipher = self.cipher;
+                total = words.with_half(
+                    #[inline(always)]
+                    |words| {
+                        let mut sums = Aligned([0; MOST]);
+                        add_partial(words, cipher, blocks, state, &mut sums.0, rest);
+                        let total = parities(words, &mut sums.0);
+                        wipe(words, &mut sums.0);
+                        total
+                    },
+                );
+            } else {
+                add_partial(words, self.cipher, blocks, state, sums, rest);
+                self.flown = true;
+            }
             if rest % 2 == 1 {
-                total = self.cipher.last;
+                total ^= self.cipher.last;
             }
         }
         if self.flown {
-            total ^= self.fold();
-            self.wipe();
+            total ^= parities(words, sums);
+            wipe(words, sums);
         }
+        if self.flown || rest > few::<I::Words>() {
+            wipe(words, blocks);
+            wipe(words, state);
+        }
+        self.flown = false;
         total
-    }
-
-    /// Adds the first `rest` blocks of a flight.
-    #[inline(always)]
-    fn add_rest(&mut self, rest: usize) {
-        let words = self.words;
-        self.rounds();
-        let [added, from] = &mut self.states;
-        *added = [words.splat(0); BITS];
-        add_last_round(words, from, added);
-        // Block `r * WORDS + i` is bit r of word i.
-        let mut mask = [0; MOST / BITS];
-        for (i, mask) in mask[..Self::WORDS].iter_mut().enumerate() {
-            let rows = (rest + Self::WORDS - 1 - i) / Self::WORDS;
-            *mask = u64::MAX.checked_shr((BITS - rows) as u32).unwrap_or(0);
-        }
-        let mask = words.load(&mask[..Self::WORDS]);
-        for (sum, added) in self.sums.iter_mut().zip(added) {
-            *sum = words.xor(*sum, words.and(*added, mask));
-        }
-    }
-
-    /// The block whose bit p is the parity of plane p of the sums. Two planes become one, with the
-    /// parities of halves side by side, until there is one plane.
-    #[inline(always)]
-    fn fold(&mut self) -> u64 {
-        let words = self.words;
-        let mut s = BITS / 2;
-        while s > 0 {
-            let low = words.splat(u64::MAX / ((1 << s) + 1));
-            let (planes, others) = self.sums.split_at_mut(s);
-            for (a, b) in planes.iter_mut().zip(others) {
-                let x = words.xor(*a, words.shr(*a, s as u32));
-                let y = words.xor(*b, words.shl(*b, s as u32));
-                *a = words.or(words.and(x, low), words.and_not(y, low));
-            }
-            s /= 2;
-        }
-        let mut sums = [0; MOST / BITS];
-        words.store(self.sums[0], &mut sums[..Self::WORDS]);
-        sums.iter().fold(0, |total, word| total ^ word)
-    }
-
-    /// Clears what depends on the key.
-    #[inline(always)]
-    fn wipe(&mut self) {
-        let zero = self.words.splat(0);
-        self.sums = [zero; BITS];
-        self.states = [[zero; BITS]; 2];
-        core::hint::black_box((&mut self.sums, &mut self.states));
     }
 }

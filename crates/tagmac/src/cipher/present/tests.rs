@@ -26,7 +26,7 @@ impl<const K: usize> Kernel for Total<'_, K> {
     type Out = u64;
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> u64 {
-        let mut adder = PresentAdder::new(isa.words(), self.cipher);
+        let mut adder = PresentAdder::new(isa, self.cipher);
         let (chunks, rest) = self.blocks.as_chunks::<24>();
         for chunk in chunks {
             adder.push(*chunk);
@@ -86,6 +86,37 @@ fn narrow_inverts() {
     cipher.encrypt(&mut encrypted);
     for (block, expected) in encrypted.iter().zip(blocks(50)) {
         assert_eq!(cipher.decrypt(*block), expected);
+    }
+}
+
+struct Twice<'a>(&'a Present<10>, &'a [u64]);
+
+impl Kernel for Twice<'_> {
+    type Out = [u64; 2];
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> [u64; 2] {
+        let mut adder = PresentAdder::new(isa, self.0);
+        let mut totals = [0; 2];
+        for total in &mut totals {
+            self.1.iter().for_each(
+                #[inline(always)]
+                |block| adder.push([*block]),
+            );
+            *total = adder.total();
+        }
+        totals
+    }
+}
+
+#[test]
+fn sums_begin_anew() {
+    let cipher = Present::expand(b"0123456789");
+    for level in Level::all() {
+        for count in [0, 3, 50, 200, 600] {
+            let blocks = blocks(count);
+            let total = narrow_total(&cipher, &blocks);
+            assert_eq!(level.run(Twice(&cipher, &blocks)), [total; 2], "{level}, {count} blocks");
+        }
     }
 }
 

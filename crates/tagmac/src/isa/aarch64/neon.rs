@@ -157,6 +157,11 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
+    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter_apart(f)
+    }
+
+    #[inline(always)]
     fn words(self) -> NeonWords {
         NeonWords(self)
     }

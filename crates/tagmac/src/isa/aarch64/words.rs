@@ -17,6 +17,7 @@ impl Words for NeonWords {
     const MUL52: bool = false;
     type W = uint64x2_t;
     type Narrow = Self;
+    type Half = Self;
 
     #[inline(always)]
     fn narrow(self) -> Self {
@@ -182,5 +183,10 @@ impl Words for NeonWords {
         let p: &[u64; 2] = p.try_into().expect("two words");
         // SAFETY: reads the words of an array; `self` is proof of neon.
         unsafe { vld1q_u64(p.as_ptr()) }
+    }
+
+    #[inline(always)]
+    fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
+        f(self)
     }
 }

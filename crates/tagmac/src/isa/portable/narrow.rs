@@ -192,6 +192,11 @@ impl Isa for PortableNarrow {
         f()
     }
 
+    #[inline(never)]
+    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
     #[inline(always)]
     fn words(self) -> PortableWords {
         PortableWords

@@ -21,6 +21,7 @@ impl Words for PortableWords {
     const MUL52: bool = false;
     type W = W;
     type Narrow = Self;
+    type Half = Self;
 
     #[inline(always)]
     fn narrow(self) -> Self {
@@ -154,11 +155,16 @@ impl Words for PortableWords {
 
     #[inline(always)]
     fn splat32(self, x: u32) -> W {
-        [x as u64 | (x as u64) << 32; 2]
+        [x as i32 as i64 as u64; 2]
     }
 
     #[inline(always)]
     fn load(self, p: &[u64]) -> W {
         [p[0], p[1]]
+    }
+
+    #[inline(always)]
+    fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
+        f(self)
     }
 }

@@ -204,6 +204,11 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
+    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter_apart(f)
+    }
+
+    #[inline(always)]
     fn words(self) -> Words512 {
         Words512(self)
     }

@@ -52,6 +52,8 @@ pub unsafe trait Lane: Copy + Send + Sync + 'static {
     fn mul32(self, a: __m128i, b: __m128i) -> __m128i;
     /// Runs `f` compiled with the rung's features.
     fn enter<R>(self, f: impl FnOnce() -> R) -> R;
+    /// See [`Isa::apart`].
+    fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R;
 }
 
 // SAFETY: both are in the rung's list.
@@ -81,6 +83,11 @@ unsafe impl Lane for Aesni {
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {
         self.enter(f)
     }
+
+    #[inline(always)]
+    fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter_apart(f)
+    }
 }
 
 // SAFETY: AVX2, which includes SSE4.1, and AES are in the rung's list.
@@ -101,6 +108,11 @@ unsafe impl Lane for Avx2 {
     #[inline(always)]
     fn enter<R>(self, f: impl FnOnce() -> R) -> R {
         self.enter(f)
+    }
+
+    #[inline(always)]
+    fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter_apart(f)
     }
 }
 
@@ -236,6 +248,11 @@ impl<L: Lane> Isa for L {
     #[inline(always)]
     fn run<R>(self, f: impl FnOnce() -> R) -> R {
         self.enter(f)
+    }
+
+    #[inline(always)]
+    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter_apart(f)
     }
 
     #[inline(always)]

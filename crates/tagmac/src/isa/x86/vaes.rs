@@ -180,6 +180,11 @@ impl Isa for Vaes {
     }
 
     #[inline(always)]
+    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter_apart(f)
+    }
+
+    #[inline(always)]
     fn words(self) -> Words256 {
         Words256(self.into())
     }

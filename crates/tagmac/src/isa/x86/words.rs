@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 
 use super::lane::Lane;
 use super::{Avx2, Avx512};
-use crate::isa::Words;
+use crate::isa::{Isa, Words};
 
 /// Two words in an `__m128i`.
 #[derive(Clone, Copy)]
@@ -170,6 +170,7 @@ impl<L: Lane> Words for Words128<L> {
     const MUL52: bool = false;
     type W = __m128i;
     type Narrow = Self;
+    type Half = Self;
 
     same_at_every_width!(
         16, __m128i; _mm_set1_epi64x, _mm_loadu_si128, _mm_storeu_si128, _mm_and_si128,
@@ -237,6 +238,11 @@ impl<L: Lane> Words for Words128<L> {
     logic_at_every_width!(
         2, __m128i; _mm_set1_epi32, _mm_loadu_si128, _mm_xor_si128, _mm_andnot_si128
     );
+
+    #[inline(always)]
+    fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
+        f(self)
+    }
 }
 
 impl Words for Words256 {
@@ -245,6 +251,7 @@ impl Words for Words256 {
     const MUL52: bool = false;
     type W = __m256i;
     type Narrow = Words128<Avx2>;
+    type Half = Self;
 
     same_at_every_width!(
         32, __m256i; _mm256_set1_epi64x, _mm256_loadu_si256, _mm256_storeu_si256,
@@ -317,6 +324,11 @@ impl Words for Words256 {
     logic_at_every_width!(
         4, __m256i; _mm256_set1_epi32, _mm256_loadu_si256, _mm256_xor_si256, _mm256_andnot_si256
     );
+
+    #[inline(always)]
+    fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
+        f(self)
+    }
 }
 
 impl Words for Words512 {
@@ -325,6 +337,7 @@ impl Words for Words512 {
     const MUL52: bool = true;
     type W = __m512i;
     type Narrow = Words128<Avx2>;
+    type Half = Words256;
 
     same_at_every_width!(
         64, __m512i; _mm512_set1_epi64, _mm512_loadu_si512, _mm512_storeu_si512,
@@ -407,25 +420,37 @@ impl Words for Words512 {
     );
 
     #[inline(always)]
-    fn planes(self, rows: &[u64], key: u64, planes: &mut [__m512i; 64]) {
+    fn planes(self, rows: &[u64], key: u64, planes: &mut [u64]) {
+        let rows: &[u64; 512] = rows.try_into().expect("64 rows of words");
+        let planes: &mut [u64; 512] = planes.try_into().expect("64 planes of words");
         let key = self.splat(key);
-        let ([rows, ..], []) = rows.as_chunks::<512>() else { unreachable!("64 rows of words") };
-        let (groups, _) = rows.as_chunks::<64>();
         // Rows 8h + l: l changes places with the byte's place, then the byte's place with the
         // bit's, then h with the byte's place.
-        for (h, group) in groups.iter().enumerate() {
-            let (group, _) = group.as_chunks::<8>();
-            let row = |l: usize| self.xor(self.load(&group[l]), key);
+        for (h, group) in rows.as_chunks::<64>().0.iter().enumerate() {
+            let row = |l: usize| self.xor(self.load(&group[8 * l..][..8]), key);
             // The instruction that turns bytes into bits counts bytes from the other end.
             let x = [row(7), row(6), row(5), row(4), row(3), row(2), row(1), row(0)];
             for (byte, x) in self.exchange_bytes(x).into_iter().enumerate() {
-                planes[8 * byte + h] = self.bits_of_bytes(x);
+                self.store(self.bits_of_bytes(x), &mut planes[64 * byte + 8 * h..][..8]);
             }
         }
-        let (groups, _) = planes.as_chunks_mut::<8>();
-        for group in groups {
-            *group = self.exchange_bytes(*group);
+        for group in planes.as_chunks_mut::<64>().0 {
+            let row = |l: usize| self.load(&group[8 * l..][..8]);
+            let x = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
+            for (byte, x) in self.exchange_bytes(x).into_iter().enumerate() {
+                self.store(x, &mut group[8 * byte..][..8]);
+            }
         }
+    }
+
+    #[inline(always)]
+    fn with_half<R>(self, f: impl FnOnce(Words256) -> R) -> R {
+        // Compiled here, tables of three inputs would be made of 512-bit instructions.
+        let half = Avx2::from(self.0);
+        half.run(
+            #[inline(always)]
+            || f(Words256(half)),
+        )
     }
 }
 
