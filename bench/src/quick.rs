@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use tagmac::cipher::{Aes128, Aes256};
+use tagmac::cipher::{Aes128, Aes256, Present80, Rc6};
 use tagmac::hazmat::Hash;
 use tagmac::isa::Level;
 use tagmac::{EliMac, LightMac, Mac, NonceSequence, Pmac, Poly1305, Poly1305Aes};
@@ -50,8 +50,8 @@ impl<T: AsRef<[u8]>, F: FnMut(&[u8]) -> T> Timed for F {
 /// A MAC on a rung.
 struct Contender {
     name: String,
-    /// Cycles per byte that its multiplications or AES rounds cost at least.
-    ceiling: f64,
+    /// Cycles per byte that its multiplications or AES rounds cost at least, where it has such.
+    ceiling: Option<f64>,
     longest: usize,
     timed: Box<dyn Timed>,
     /// Whether the tags of one message are the same in each call.
@@ -61,13 +61,13 @@ struct Contender {
 }
 
 /// The MAC's one-shot call.
-fn contender<M>(name: &str, mac: M, nonce: M::Nonce, ceiling: f64) -> Contender
+fn contender<M>(name: &str, mac: M, nonce: M::Nonce, ceiling: impl Into<Option<f64>>) -> Contender
 where
     M: Mac<Nonce: 'static> + 'static,
 {
     Contender {
         name: name.into(),
-        ceiling,
+        ceiling: ceiling.into(),
         longest: usize::try_from(mac.hash().limit_bits() / 8).unwrap_or(usize::MAX),
         timed: Box::new(move |message: &[u8]| {
             mac.tag_with(black_box(&nonce), message).expect("within the limit")
@@ -102,6 +102,7 @@ fn contenders(level: Level, costs: &Costs) -> Vec<Contender> {
     let aes = |rounds: f64, bytes: f64| rounds * costs.aes / bytes;
     let elimac = EliMac::on(&k1, &k2, level);
     let light = |s| LightMac::<Aes128>::on(&k1, &k2, s, level).expect("a counter length");
+    let present = LightMac::<Present80>::on(&[1; 10], &[2; 10], 16, level).expect("a counter");
     let key = [3; 32];
     // Nine products of two instructions, or 25 of one, for two blocks in 16 bytes of vector.
     let poly = match costs.mul52 {
@@ -124,6 +125,9 @@ fn contenders(level: Level, costs: &Costs) -> Vec<Contender> {
         contender("LIGHTMAC-AES128-S16", light(16), (), aes(10.0, 14.0)),
         contender("LIGHTMAC-AES128-S32", light(32), (), aes(10.0, 12.0)),
         contender("LIGHTMAC-AES128-S64", light(64), (), aes(10.0, 8.0)),
+        contender("PMAC-PRESENT80", Pmac::<Present80>::on(&[1; 10], level), (), None),
+        contender("LIGHTMAC-PRESENT80-S16", present, (), None),
+        contender("PMAC-RC6", Pmac::<Rc6>::on(&k1, level), (), None),
         contender("ELIMAC-AES128", elimac.clone(), (), aes(11.0, 16.0)),
         contender("ELIMAC, cached", elimac.with_cache(1 << 20), (), aes(4.0, 16.0)),
         poly1305,
@@ -229,8 +233,13 @@ fn row(contender: &mut Contender, witness: &mut Contender, message: &[u8]) {
         match *peer == name.as_str() {
             true => {
                 let at = LENGTHS.iter().position(|n| *n == 16384).expect("a length");
-                let share = contender.ceiling / (cycles[at] / 16384.0);
-                print!("{:9.3}{share:7.2}", contender.ceiling);
+                match contender.ceiling {
+                    Some(ceiling) => {
+                        let share = ceiling / (cycles[at] / 16384.0);
+                        print!("{ceiling:9.3}{share:7.2}");
+                    }
+                    None => print!("{:>9}{:>7}", "-", "-"),
+                }
             }
             false => print!("{:16}", ""),
         }

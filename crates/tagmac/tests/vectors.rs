@@ -1,6 +1,5 @@
 //! `vectors/*.json` on every rung. The rows' schema stands in `vectors/README.md`.
 
-
 mod common;
 
 use common::{hex, rows, string, text};
