@@ -86,7 +86,11 @@ pub(super) trait Terms {
         n: usize,
     );
     /// The xor as one block.
-    fn total<I: Isa>(isa: I, ready: &Self::Ready<I>, sum: Self::Sum<I>) -> Single<Self::Lanes<I>>;
+    fn total<I: Isa>(
+        isa: I,
+        ready: &Self::Ready<I>,
+        sum: &mut Self::Sum<I>,
+    ) -> Single<Self::Lanes<I>>;
 }
 
 /// Terms of blocks that have numbers. In a group of `8 * LANES` numbers that starts at a multiple
@@ -197,12 +201,12 @@ impl<I: Isa, T: Terms> Adder<I, T> {
 
     /// Adds the xor to a sum.
     #[inline(always)]
-    pub(super) fn add_to<B: CipherBlock>(self, sum: &mut XorSum<B>)
+    pub(super) fn add_to<B: CipherBlock>(mut self, sum: &mut XorSum<B>)
     where
         T::Lanes<I>: Lanes<Block = B>,
     {
         let narrow = T::on(self.isa).narrow();
-        let total = T::total(self.isa, &self.ready, self.sum);
+        let total = T::total(self.isa, &self.ready, &mut self.sum);
         sum.0 = narrow.first_lane(narrow.xor(narrow.splat(&sum.0), total));
     }
 }

@@ -239,11 +239,15 @@ macro_rules! aes {
             }
 
             #[inline(always)]
-            fn total<'a, I: Isa>(isa: I, _keys: &Self::Keys<'a, I>, sum: I::V) -> V<Self, I::Narrow>
+            fn total<'a, I: Isa>(
+                isa: I,
+                _keys: &Self::Keys<'a, I>,
+                sum: &mut I::V,
+            ) -> V<Self, I::Narrow>
             where
                 Self: 'a,
             {
-                isa.fold(sum)
+                isa.fold(*sum)
             }
         }
 

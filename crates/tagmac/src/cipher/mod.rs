@@ -158,7 +158,7 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     fn total<'a, I: Isa>(
         isa: I,
         keys: &Self::Keys<'a, I>,
-        sum: Self::Sum<'a, I>,
+        sum: &mut Self::Sum<'a, I>,
     ) -> V<Self, I::Narrow>
     where
         Self: 'a;
@@ -313,10 +313,10 @@ impl<B: BlockCipher> Cipher for B {
     }
 
     #[inline(always)]
-    fn total<'a, I: Isa>(_isa: I, _keys: &&'a B, sum: Self::Sum<'a, I>) -> V<Self, I::Narrow>
+    fn total<'a, I: Isa>(_isa: I, _keys: &&'a B, sum: &mut Self::Sum<'a, I>) -> V<Self, I::Narrow>
     where
         Self: 'a,
     {
-        sum
+        *sum
     }
 }

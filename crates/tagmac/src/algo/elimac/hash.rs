@@ -211,8 +211,8 @@ impl<'a, F: Families, S: Subkeys<F>> Terms for EliTerms<'a, F, S> {
     }
 
     #[inline(always)]
-    fn total<I: Isa>(isa: I, _keys: &F::Keys<'a, I>, sum: V<F, I>) -> VOf<Self, I::Narrow> {
-        F::lanes(isa).fold(sum)
+    fn total<I: Isa>(isa: I, _keys: &F::Keys<'a, I>, sum: &mut V<F, I>) -> VOf<Self, I::Narrow> {
+        F::lanes(isa).fold(*sum)
     }
 }
 

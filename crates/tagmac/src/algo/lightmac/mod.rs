@@ -226,7 +226,11 @@ impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn total<I: Isa>(isa: I, ready: &Self::Ready<I>, sum: C::Sum<'a, I>) -> VOf<Self, I::Narrow> {
+    fn total<I: Isa>(
+        isa: I,
+        ready: &Self::Ready<I>,
+        sum: &mut C::Sum<'a, I>,
+    ) -> VOf<Self, I::Narrow> {
         C::total(isa, &ready.keys, sum)
     }
 }
@@ -366,7 +370,10 @@ impl<C: Cipher> LightMac<C> {
         n: usize,
     ) {
         let mut adder = Adder::new(isa, StringTerms { mac: self, message, i: before + 1 });
-        adder.all(n);
+        for _ in 0..n / C::Lanes::<I>::LANES {
+            adder.lanes(C::Lanes::<I>::LANES);
+        }
+        adder.lanes(n % C::Lanes::<I>::LANES);
         adder.add_to(sum);
     }
 }

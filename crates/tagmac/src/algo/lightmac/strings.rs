@@ -86,7 +86,11 @@ impl<'a, C: Cipher> Terms for StringTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn total<I: Isa>(isa: I, keys: &C::Keys<'a, I>, sum: C::Sum<'a, I>) -> VOf<Self, I::Narrow> {
+    fn total<I: Isa>(
+        isa: I,
+        keys: &C::Keys<'a, I>,
+        sum: &mut C::Sum<'a, I>,
+    ) -> VOf<Self, I::Narrow> {
         C::total(isa, keys, sum)
     }
 }

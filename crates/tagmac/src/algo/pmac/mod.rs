@@ -257,7 +257,11 @@ impl<'a, C: Cipher<Block: Field>> Terms for PmacTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn total<I: Isa>(isa: I, keys: &C::Keys<'a, I>, sum: C::Sum<'a, I>) -> VOf<Self, I::Narrow> {
+    fn total<I: Isa>(
+        isa: I,
+        keys: &C::Keys<'a, I>,
+        sum: &mut C::Sum<'a, I>,
+    ) -> VOf<Self, I::Narrow> {
         C::total(isa, keys, sum)
     }
 }

@@ -201,7 +201,11 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn total<'a, I: Isa>(_isa: I, _keys: &&'a Self, mut sum: Self::Sum<'a, I>) -> V<Self, I::Narrow>
+    fn total<'a, I: Isa>(
+        _isa: I,
+        _keys: &&'a Self,
+        sum: &mut Self::Sum<'a, I>,
+    ) -> V<Self, I::Narrow>
     where
         Self: 'a,
     {
