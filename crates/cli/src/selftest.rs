@@ -9,12 +9,13 @@ use crate::error::{Error, Exit};
 use crate::output;
 
 /// The vectors that the tests of the library read; `vectors/README.md` has their sources.
-const VECTORS: [&str; 7] = [
+const VECTORS: [&str; 8] = [
     include_str!("../../../vectors/pmac.json"),
     include_str!("../../../vectors/lightmac.json"),
     include_str!("../../../vectors/elimac.json"),
     include_str!("../../../vectors/poly1305-aes.json"),
     include_str!("../../../vectors/umac.json"),
+    include_str!("../../../vectors/umac99.json"),
     include_str!("../../../vectors/cmac.json"),
     include_str!("../../../vectors/hmac-sha256.json"),
 ];

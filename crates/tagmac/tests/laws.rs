@@ -59,6 +59,12 @@ fn each_mac(level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) {
         let mac = LightMac::<Aes128>::on(first(&k1), first(&k2), s, level);
         check(&format!("LIGHTMAC-AES128-S{s}"), &under(cut(mac), ()));
     }
+    for s in [1, 13, 20, 63] {
+        let mac = LightMac::<Aes128>::on(first(&k1), first(&k2), s, level);
+        check(&format!("LIGHTMAC-AES128, s = {s}"), &under(cut(mac), ()));
+    }
+    let mac = LightMac::<Aes128>::on(first(&k1), first(&k2), 24, level);
+    check("LIGHTMAC-AES128-S24 in Gray code", &under(cut(mac).with_gray_code(), ()));
     let mac = LightMac::<Aes192>::on(first(&k1), first(&k2), 40, level);
     check("LIGHTMAC-AES192-S40", &under(cut(mac), ()));
     let mac = LightMac::<Aes256>::on(first(&k1), first(&k2), 16, level);

@@ -24,6 +24,13 @@ impl<B: CipherBlock> Zeroize for XorSum<B> {
 /// What the last cipher call encrypts. Secret, so it shows nothing.
 pub struct XorDigest<B = Block>(pub(super) B);
 
+impl<B: CipherBlock> XorDigest<B> {
+    /// The block that is encrypted at last.
+    pub(crate) fn block(&self) -> &B {
+        &self.0
+    }
+}
+
 impl<B: CipherBlock> XorSum<B> {
     /// The sum of no blocks.
     pub(super) const EMPTY: Self = XorSum(B::ZERO);

@@ -275,7 +275,7 @@ impl fmt::Display for UnknownAlgorithm {
             }
             UnknownAlgorithm::CounterBits(name) => write!(
                 f,
-                "expected LightMAC's counter length to be S8 to S64 in steps of 8, found '{name}'"
+                "expected LightMAC's counter length to be S8 to S64 in steps of 8, with PRESENT to S32, found '{name}'"
             ),
         }
     }

@@ -15,7 +15,8 @@ use core::hint::black_box;
 
 use zeroize::Zeroize;
 
-use super::BlockCipher;
+use super::{BlockCipher, Decrypt};
+use crate::isa::Isa;
 
 const ROUNDS: usize = 20;
 /// Round keys.
@@ -138,6 +139,34 @@ impl<const BYTES: usize> BlockCipher for Rc6<BYTES> {
         for block in rest.as_chunks_mut::<1>().0 {
             self.encrypt_many(block);
         }
+    }
+}
+
+/// The rounds backwards, one block at a time.
+impl<const BYTES: usize> Decrypt for Rc6<BYTES> {
+    #[inline(always)]
+    fn decrypt_one<I: Isa>(&self, _isa: I, block: &[u8; 16]) -> [u8; 16] {
+        let mut words = [0; 4];
+        for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        let [a, mut b, c, mut d] = words;
+        let mut a = a.wrapping_sub(self.keys[KEYS - 2]);
+        let mut c = c.wrapping_sub(self.keys[KEYS - 1]);
+        let (rounds, _) = self.keys[2..].as_chunks::<2>();
+        for [key_a, key_c] in rounds[..ROUNDS].iter().rev() {
+            (a, b, c, d) = (d, a, b, c);
+            let ([t], [u]) = (turned(&[b]), turned(&[d]));
+            a = a.wrapping_sub(*key_a).rotate_right(u & 31) ^ t;
+            c = c.wrapping_sub(*key_c).rotate_right(t & 31) ^ u;
+        }
+        b = b.wrapping_sub(self.keys[0]);
+        d = d.wrapping_sub(self.keys[1]);
+        let mut plain = [0; 16];
+        for (bytes, word) in plain.as_chunks_mut().0.iter_mut().zip([a, b, c, d]) {
+            *bytes = word.to_le_bytes();
+        }
+        plain
     }
 }
 

@@ -33,6 +33,11 @@ pub struct BitString {
 }
 
 impl BitString {
+    /// The bytes, the last one perhaps in part, and the number of bits.
+    pub fn into_parts(self) -> (Vec<u8>, usize) {
+        (self.bytes, self.bits)
+    }
+
     pub fn bits(&self) -> Bits<'_> {
         Bits::new(&self.bytes, self.bits).expect("as many bytes as the bits need")
     }

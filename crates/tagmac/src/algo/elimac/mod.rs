@@ -26,6 +26,7 @@ use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
 
 /// The most bits of a message under EliMAC-AES.
+#[cfg(feature = "any")]
 pub(crate) const LIMIT_BITS: u64 = hash::limit_bits::<AesFamilies<7, 4>>();
 
 /// EliMAC under a key: EliMAC-AES, or with families H and I and a cipher E of your own.

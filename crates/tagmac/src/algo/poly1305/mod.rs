@@ -73,8 +73,28 @@ impl Drop for Poly1305Hash {
     }
 }
 
+silent!(Poly1305Hash);
+
+impl Poly1305Digest {
+    /// The hash as a number.
+    pub(crate) fn number(&self) -> u128 {
+        self.0
+    }
+}
+
 impl Poly1305Hash {
-    fn new(r: &[u8; 16], level: Level, few: usize) -> Self {
+    /// The hash under r, in which the bits that must be clear are cleared, on the best rung of
+    /// this CPU.
+    pub fn new(r: &[u8; 16]) -> Self {
+        Poly1305Hash::on(r, Level::best())
+    }
+
+    /// As [`new`](Poly1305Hash::new), on a rung of your choice.
+    pub fn on(r: &[u8; 16], level: Level) -> Self {
+        Poly1305Hash::with_few(r, level, FEW)
+    }
+
+    fn with_few(r: &[u8; 16], level: Level, few: usize) -> Self {
         Poly1305Hash {
             r: Multiplier::clamped(r),
             level,
@@ -218,7 +238,7 @@ impl Poly1305 {
     /// One-time Poly1305 on a rung of your choice.
     pub fn on(key: &[u8; 32], level: Level) -> Self {
         let ([r, s], []) = key.as_chunks() else { unreachable!("32 bytes") };
-        Poly1305 { hash: Poly1305Hash::new(r, level, FEW_ONCE), s: u128::from_le_bytes(*s) }
+        Poly1305 { hash: Poly1305Hash::with_few(r, level, FEW_ONCE), s: u128::from_le_bytes(*s) }
     }
 }
 
@@ -251,7 +271,7 @@ impl Poly1305Aes {
     /// Poly1305-AES on a rung of your choice.
     pub fn on(key: &[u8; 32], level: Level) -> Self {
         let ([k, r], []) = key.as_chunks() else { unreachable!("32 bytes") };
-        Poly1305Aes { hash: Poly1305Hash::new(r, level, FEW), cipher: Aes128::new(k, level) }
+        Poly1305Aes { hash: Poly1305Hash::with_few(r, level, FEW), cipher: Aes128::new(k, level) }
     }
 }
 

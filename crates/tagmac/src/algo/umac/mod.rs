@@ -137,6 +137,46 @@ pub struct UmacHash<const T: usize, K = HashKey> {
     level: Level,
 }
 
+/// UHASH-32, of one stream.
+pub type Uhash32 = UmacHash<1>;
+/// UHASH-64, of two streams.
+pub type Uhash64 = UmacHash<2>;
+/// UHASH-96, of three streams.
+pub type Uhash96 = UmacHash<3>;
+/// UHASH-128, of four streams.
+pub type Uhash128 = UmacHash<4>;
+
+impl<const T: usize> core::fmt::Debug for UmacHash<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("UmacHash(..)")
+    }
+}
+
+impl<const T: usize> UmacDigest<T> {
+    /// Each stream's hash.
+    pub(crate) fn words(&self) -> &[u32; T] {
+        &self.0
+    }
+}
+
+impl<const T: usize> UmacHash<T> {
+    /// UHASH under the keys that RFC 4418 derives from this one with AES-128 (section 3.2), on the
+    /// best rung of this CPU.
+    pub fn new(key: &[u8; 16]) -> Self {
+        UmacHash::on(key, Level::best())
+    }
+
+    /// As [`new`](UmacHash::new), on a rung of your choice.
+    pub fn on(key: &[u8; 16], level: Level) -> Self {
+        UmacHash::of_cipher(&Aes128::new(key, level), level)
+    }
+
+    fn of_cipher<C: Cipher<Block = Block>>(cipher: &C, level: Level) -> Self {
+        const { assert!(T >= 1 && T <= STREAMS, "UMAC has one to four streams") };
+        UmacHash { key: HashKey::derive(cipher, level, T), level }
+    }
+}
+
 impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     type Sum = UmacSum<T>;
     type Digest = UmacDigest<T>;
@@ -318,7 +358,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
     /// UMAC on a rung of your choice.
     pub fn on(key: &C::Key, level: Level) -> Self {
         let cipher = C::new(key, level);
-        let hash = UmacHash { key: HashKey::derive(&cipher, level, T), level };
+        let hash = UmacHash::of_cipher(&cipher, level);
         Umac { hash, cipher: key::pad_cipher(&cipher, level) }
     }
 }

@@ -1,0 +1,118 @@
+//! The hash of a whole message as bytes.
+
+use core::fmt;
+
+use subtle::ConstantTimeEq;
+use zeroize::Zeroize;
+
+use crate::algo::{Poly1305Digest, UmacDigest, XorDigest};
+use crate::bits::Bits;
+use crate::error::Error;
+use crate::hash::{Hash, whole, within_limit};
+use crate::isa::{CipherBlock, Isa, Kernel};
+
+/// Bytes of the longest hash.
+const MOST: usize = 32;
+
+/// The hash of a message. Secret: wiped on drop, silent in `Debug`; `==` takes the same time
+/// whatever the bytes are.
+#[derive(Clone)]
+pub struct HashValue {
+    bytes: [u8; MOST],
+    length: usize,
+}
+
+impl Drop for HashValue {
+    fn drop(&mut self) {
+        self.bytes.zeroize();
+    }
+}
+
+impl HashValue {
+    fn new(bytes: &[u8]) -> Self {
+        let mut value = HashValue { bytes: [0; MOST], length: bytes.len() };
+        value.bytes[..bytes.len()].copy_from_slice(bytes);
+        value
+    }
+
+    /// The hash's bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+impl PartialEq for HashValue {
+    fn eq(&self, other: &HashValue) -> bool {
+        self.length == other.length && bool::from(self.bytes.ct_eq(&other.bytes))
+    }
+}
+
+impl Eq for HashValue {}
+
+impl fmt::Debug for HashValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HashValue({} bytes)", self.length)
+    }
+}
+
+impl<B: CipherBlock> From<XorDigest<B>> for HashValue {
+    fn from(digest: XorDigest<B>) -> HashValue {
+        HashValue::new(digest.block().as_ref())
+    }
+}
+
+/// Little-endian, as in the tags of Poly1305.
+impl From<Poly1305Digest> for HashValue {
+    fn from(digest: Poly1305Digest) -> HashValue {
+        HashValue::new(&digest.number().to_le_bytes())
+    }
+}
+
+/// Four bytes a stream, as in the tags of UMAC.
+impl<const T: usize> From<UmacDigest<T>> for HashValue {
+    fn from(digest: UmacDigest<T>) -> HashValue {
+        let mut bytes = [0; 4 * 4];
+        for (bytes, word) in bytes.chunks_mut(4).zip(digest.words()) {
+            bytes.copy_from_slice(&word.to_be_bytes());
+        }
+        HashValue::new(&bytes[..4 * T])
+    }
+}
+
+/// A keyed hash whose values are a few bytes, see the [module](super) for their bounds.
+pub trait Universal: Hash<Digest: Into<HashValue>> {
+    /// The hash of a message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] if the message is over the hash's limit, [`Error::PartialByte`] if it
+    /// ends within a byte and the hash takes bytes alone.
+    fn value<'m>(&self, message: impl Into<Bits<'m>>) -> Result<HashValue, Error>
+    where
+        Self: Sized,
+    {
+        let message = message.into();
+        within_limit(self, 0, message)?;
+        Ok(self.level().run(Whole { hash: self, message }).into())
+    }
+}
+
+impl<H: Hash<Digest: Into<HashValue>>> Universal for H {}
+
+struct Whole<'a, H> {
+    hash: &'a H,
+    message: Bits<'a>,
+}
+
+impl<H: Hash> Kernel for Whole<'_, H> {
+    type Out = H::Digest;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> H::Digest {
+        let (cut, mut sum) = (whole(self.hash, self.message), self.hash.empty());
+        self.hash.absorb(isa, &mut sum, 0, &self.message.bytes()[..cut]);
+        let digest = self.hash.finish(isa, &sum, cut as u64, self.message.after(cut));
+        zeroize::Zeroize::zeroize(&mut sum);
+        digest
+    }
+}
