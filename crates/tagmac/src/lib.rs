@@ -12,8 +12,8 @@
 //!
 //! | MAC | key | from | choose it for |
 //! |---|---|---|---|
-//! | [`Pmac`] | 16, 24 or 32 bytes | Black and Rogaway 2001 | the default: one key, any length |
-//! | [`LightMac`] | two AES keys | Luykx, Preneel, Tischhauser, Yasuda 2016 | many tags of long messages under one key |
+//! | [`Pmac`] | one of its cipher: 16, 24 or 32 bytes for AES | Black and Rogaway 2001 | the default: one key, any length |
+//! | [`LightMac`] | two of its cipher | Luykx, Preneel, Tischhauser, Yasuda 2016 | many tags of long messages under one key |
 //! | [`EliMac`] | two AES-128 keys | Dobraunig, Mennink, Neves 2023 | speed, with a bold assumption on reduced AES |
 //! | [`Poly1305Aes`] | 32 bytes, k then r | Bernstein 2005 | one nonce a message: formats and protocols that have it |
 //! | [`Umac32`], [`Umac64`], [`Umac96`], [`Umac128`] | an AES-128 key | RFC 4418 | one nonce a message: short tags, many packets |

@@ -2,7 +2,7 @@
 //! the kernels, by each MAC. The answers are those of `reference/`.
 
 use super::{EliMac, LightMac, Pmac, Poly1305Aes, Umac128};
-use crate::cipher::Aes128;
+use crate::cipher::{Aes128, flights_hold};
 use crate::isa::Level;
 use crate::mac::Mac;
 
@@ -51,6 +51,7 @@ pub(crate) fn answers_hold(level: Level) -> bool {
         && is(Poly1305Aes::on(&K1_K2, level).tag_with(&NONCE, &MESSAGE), POLY1305_AES)
         && is(Umac128::on(&K1, level).tag_with(&NONCE.into(), &MESSAGE), UMAC_128)
         && cached_answers_hold(elimac)
+        && flights_hold(level)
         && umac99_holds(level)
 }
 

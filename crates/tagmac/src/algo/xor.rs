@@ -26,8 +26,8 @@ pub struct XorDigest<B = Block>(pub(super) B);
 
 impl<B: CipherBlock> XorDigest<B> {
     /// The block that is encrypted at last.
-    pub(crate) fn block(&self) -> &B {
-        &self.0
+    pub(crate) fn block(&mut self) -> &mut B {
+        &mut self.0
     }
 }
 

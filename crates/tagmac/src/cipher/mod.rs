@@ -55,6 +55,7 @@ mod rust_crypto;
 
 pub(crate) use aes::{Aes, Keys};
 pub use aes::{Aes128, Aes192, Aes256};
+pub(crate) use present::flights_hold;
 pub use present::{Present, Present80, Present128};
 pub use rc6::Rc6;
 #[cfg(feature = "cipher")]

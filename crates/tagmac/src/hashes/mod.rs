@@ -12,7 +12,7 @@
 //! | NH^T2\[n, m, w\], NHS^T2 | 2^-(2w-2), 2^-(2w-4) | theorems 5.3 and 5.4 |
 //! | [`Uhash32`], [`Uhash64`], [`Uhash96`], [`Uhash128`] | 2^-30, 2^-60, 2^-90, 2^-120 | RFC 4418, section 6 |
 //! | [`Poly1305Hash`] | have a given difference mod 2^128 with 8 m / 2^106 | Bernstein 2005, theorem 3.3 |
-//! | [`EliHash`] | have a given xor with (2^k delta)^mu eps | EliMAC, section 3 |
+//! | [`EliHash`] | collide with (2^k delta)^mu eps | EliMAC, section 3 |
 //! | [`LightMac`](crate::LightMac)'s | collide with 1 / (2^n - 2^(s+1) + 1) | LightMAC, section 4.4 |
 //! | [`Pmac`](crate::Pmac)'s | collide with (m + m' + 1)(m + m') / 2^(n+1) | PMAC 2001, lemma 2 |
 //!

@@ -56,26 +56,31 @@ impl fmt::Debug for HashValue {
 }
 
 impl<B: CipherBlock> From<XorDigest<B>> for HashValue {
-    fn from(digest: XorDigest<B>) -> HashValue {
-        HashValue::new(digest.block().as_ref())
+    fn from(mut digest: XorDigest<B>) -> HashValue {
+        let value = HashValue::new(digest.block().as_ref());
+        digest.block().zeroize();
+        value
     }
 }
 
 /// Little-endian, as in the tags of Poly1305.
 impl From<Poly1305Digest> for HashValue {
-    fn from(digest: Poly1305Digest) -> HashValue {
-        HashValue::new(&digest.number().to_le_bytes())
+    fn from(mut digest: Poly1305Digest) -> HashValue {
+        let value = HashValue::new(&digest.number().to_le_bytes());
+        digest.number().zeroize();
+        value
     }
 }
 
 /// Four bytes a stream, as in the tags of UMAC.
 impl<const T: usize> From<UmacDigest<T>> for HashValue {
-    fn from(digest: UmacDigest<T>) -> HashValue {
-        let mut bytes = [0; 4 * 4];
-        for (bytes, word) in bytes.chunks_mut(4).zip(digest.words()) {
+    fn from(mut digest: UmacDigest<T>) -> HashValue {
+        let mut value = HashValue::new(&[0; 16][..4 * T]);
+        for (bytes, word) in value.bytes.chunks_mut(4).zip(digest.words()) {
             bytes.copy_from_slice(&word.to_be_bytes());
+            word.zeroize();
         }
-        HashValue::new(&bytes[..4 * T])
+        value
     }
 }
 
@@ -112,7 +117,7 @@ impl<H: Hash> Kernel for Whole<'_, H> {
         let (cut, mut sum) = (whole(self.hash, self.message), self.hash.empty());
         self.hash.absorb(isa, &mut sum, 0, &self.message.bytes()[..cut]);
         let digest = self.hash.finish(isa, &sum, cut as u64, self.message.after(cut));
-        zeroize::Zeroize::zeroize(&mut sum);
+        sum.zeroize();
         digest
     }
 }

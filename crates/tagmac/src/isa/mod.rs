@@ -1,4 +1,4 @@
-//! Instruction sets: what a vector of 16-byte blocks can do on each rung of CPU.
+//! Instruction sets: what vectors of blocks and of words can do on each rung of CPU.
 //!
 //! A rung is a bundle of CPU features. A value of a rung's type is the proof that this CPU has
 //! them, so a kernel that takes the value is plain safe Rust. Kernels are written once, generic

@@ -25,9 +25,9 @@ pub(super) const fn limit_bits<F: Families>() -> u64 {
 /// EliHash under the key of its families: `I(H(K, 1), M_1) ^ I(H(K, 2), M_2) ^ ..`, the last block
 /// added as it is with `10*` after it.
 ///
-/// If H is delta-mu-independent and I is eps-XOR-universal, two different messages of the same
-/// number of blocks have a given xor of hashes with a probability of about eps (the paper's
-/// section 3).
+/// If H is delta-mu-independent and I is eps-XOR-universal, two different messages collide with a
+/// probability of about eps, for a delta near 2^-k; their full blocks before the last have any
+/// given xor with no more (the paper's proposition 1).
 #[derive(Clone)]
 pub struct EliHash<F: Families> {
     families: F,

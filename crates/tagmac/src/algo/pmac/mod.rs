@@ -38,7 +38,7 @@ const STORED: usize = 16;
 
 /// PMAC under a key.
 ///
-/// Deterministic; any bit length; tags of 1 to n bits, 128 unless
+/// Deterministic; any bit length; tags of 1 to n bits, n unless
 /// [`with_tag_bits`](Pmac::with_tag_bits) says less.
 ///
 /// ```

@@ -77,8 +77,8 @@ silent!(Poly1305Hash);
 
 impl Poly1305Digest {
     /// The hash as a number.
-    pub(crate) fn number(&self) -> u128 {
-        self.0
+    pub(crate) fn number(&mut self) -> &mut u128 {
+        &mut self.0
     }
 }
 

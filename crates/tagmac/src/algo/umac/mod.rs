@@ -154,8 +154,8 @@ impl<const T: usize> core::fmt::Debug for UmacHash<T> {
 
 impl<const T: usize> UmacDigest<T> {
     /// Each stream's hash.
-    pub(crate) fn words(&self) -> &[u32; T] {
-        &self.0
+    pub(crate) fn words(&mut self) -> &mut [u32; T] {
+        &mut self.0
     }
 }
 
