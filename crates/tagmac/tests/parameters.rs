@@ -8,7 +8,7 @@ use serde_json::Value;
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, Present80, Present128, Rc6};
 use tagmac::hashes::AesFamilies;
 use tagmac::isa::Level;
-use tagmac::{EliMac, Error, LightMac, Mac, NhShape, Tag, Umac99Parameters, Umac99Prf};
+use tagmac::{Bits, Cbc3, EliMac, Error, LightMac, Mac, NhShape, Tag, Umac99Parameters, Umac99Prf};
 
 fn number(row: &Value, field: &str) -> usize {
     row[field].as_u64().unwrap_or_else(|| panic!("no number in '{field}' of {row}")) as usize
@@ -137,5 +137,46 @@ fn umac99() {
             });
             assert_eq!(stream.tag(), Ok(tag), "{level}: {row}");
         }
+    }
+}
+
+/// The CBC MAC with three keys; HMAC-SHA1 is another library's.
+#[test]
+fn prf() {
+    fn check<C: Cipher<Key = [u8; 16]>>(row: &Value, level: Level) {
+        let key = hex(text(row, "key"));
+        let [k1, k2, k3] = key.as_chunks().0 else { panic!("three keys in {row}") };
+        let tag = Cbc3::<C>::on(k1, k2, k3, level).tag(string(row, "msg").bits());
+        assert_eq!(tag.as_bytes(), hex(text(row, "tag")), "{level}: {row}");
+    }
+    let mut checked = 0;
+    for row in family("PRF", 20) {
+        for level in Level::all() {
+            match text(&row, "prf") {
+                "CBC3-RC6" => check::<Rc6>(&row, level),
+                "CBC3-AES128" => check::<Aes128>(&row, level),
+                "HMAC-SHA1" => continue,
+                other => panic!("unknown PRF {other}"),
+            }
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 14 * Level::all().count());
+}
+
+/// Padding on every bit length around blocks, by the definition on bits.
+#[test]
+fn cbc3_of_bits() {
+    let mac = Cbc3::<Aes128>::new(&[1; 16], &[2; 16], &[3; 16]);
+    let mut seen = std::collections::HashSet::new();
+    for bits in 0..=260 {
+        let mut bytes = vec![0xff; usize::div_ceil(bits, 8)];
+        let tag = mac.tag(Bits::new(&bytes, bits).expect("a bit string"));
+        assert!(seen.insert(tag.as_bytes().to_vec()), "{bits} bits");
+        // Bits that do not belong to the message do not count.
+        if let Some(last) = bytes.last_mut() {
+            *last &= 0xff << (8 * usize::div_ceil(bits, 8) - bits);
+        }
+        assert_eq!(mac.tag(Bits::new(&bytes, bits).expect("a bit string")), tag);
     }
 }

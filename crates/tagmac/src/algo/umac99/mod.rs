@@ -341,9 +341,7 @@ impl Mac for Umac99 {
     }
 
     fn begin(&self, nonce: &[u8; 8]) -> Umac99Sum {
-        let mut feed = self.prf.begin();
-        feed.begin(nonce);
-        Umac99Sum { hashes: Vec::new(), feed: Some(feed) }
+        Umac99Sum { hashes: Vec::new(), feed: Some(self.prf.begin(nonce)) }
     }
 
     #[inline(always)]
@@ -351,8 +349,7 @@ impl Mac for Umac99 {
         let feed = match digest.feed.take() {
             Some(feed) => feed,
             None => {
-                let mut feed = self.prf.begin();
-                feed.begin(nonce);
+                let mut feed = self.prf.begin(nonce);
                 feed.update(isa, &self.prf, &digest.hashes);
                 feed
             }

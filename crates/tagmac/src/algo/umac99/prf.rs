@@ -2,8 +2,7 @@
 //!
 //! ```text
 //! HMAC-SHA1   F_A(x) = SHA1(A ^ opad || SHA1(A ^ ipad || x)), A of 64 bytes
-//! CBC3        y_i = E_K1(x_i ^ y_{i-1}); the last block goes under K2 if it is full, else it is
-//!             padded with 1 0* and goes under K3
+//! CBC3        the CBC MAC with three keys, see [`Cbc3`]
 //! ```
 //!
 //! Both take their input as it comes, so that no string of block hashes is ever kept.
@@ -12,7 +11,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use zeroize::Zeroize;
 
-use crate::cipher::{Aes128, Cipher, CipherBlock, Rc6};
+use crate::algo::cbc3::{Cbc3, Chain};
+use crate::cipher::{Aes128, Cipher, Rc6};
 use crate::isa::{Block, Isa, Kernel, Level};
 
 /// The function that makes a tag of the nonce and the hash.
@@ -103,41 +103,29 @@ impl<C: Cipher<Block = Block>> Kernel for Feedback<'_, C> {
 #[derive(Clone)]
 pub(super) enum PrfKey {
     Hmac(Hmac<Sha1>),
-    Rc6([Rc6; 3]),
-    Aes([Aes128; 3]),
+    Rc6(Cbc3<Rc6>),
+    Aes(Cbc3<Aes128>),
 }
 
 impl PrfKey {
     /// Of exactly the PRF's key bytes.
     pub(super) fn new(prf: Umac99Prf, key: &[u8], level: Level) -> PrfKey {
-        let three = || key.as_chunks::<16>().0.first_chunk::<3>().expect("48 bytes");
+        if prf == Umac99Prf::HmacSha1 {
+            return PrfKey::Hmac(hmac(key));
+        }
+        let [k1, k2, k3] = key.as_chunks().0.first_chunk().expect("48 bytes");
         match prf {
-            Umac99Prf::HmacSha1 => PrfKey::Hmac(hmac(key)),
-            Umac99Prf::Cbc3Rc6 => {
-                PrfKey::Rc6(three().each_ref().map(|key| Cipher::new(key, level)))
-            }
-            Umac99Prf::Cbc3Aes128 => {
-                PrfKey::Aes(three().each_ref().map(|key| Aes128::new(key, level)))
-            }
+            Umac99Prf::Cbc3Rc6 => PrfKey::Rc6(Cbc3::on(k1, k2, k3, level)),
+            _ => PrfKey::Aes(Cbc3::on(k1, k2, k3, level)),
         }
     }
 
-    /// E_K1, E_K2 or E_K3 of a block.
+    /// The state after the nonce.
     #[inline(always)]
-    fn encrypted<I: Isa>(&self, isa: I, key: usize, block: &Block) -> Block {
+    pub(super) fn begin(&self, nonce: &[u8; 8]) -> Feed {
         match self {
-            PrfKey::Rc6(keys) => keys[key].encrypt_one(isa, block),
-            PrfKey::Aes(keys) => keys[key].encrypt_one(isa, block),
-            PrfKey::Hmac(_) => unreachable!("HMAC has no blocks"),
-        }
-    }
-
-    /// The state before any input.
-    #[inline(always)]
-    pub(super) fn begin(&self) -> Feed {
-        match self {
-            PrfKey::Hmac(keyed) => Feed::Hmac(keyed.clone()),
-            _ => Feed::Cbc(Chain { y: [0; 16], held: [0; 16], bytes: 0 }),
+            PrfKey::Hmac(keyed) => Feed::Hmac(keyed.clone().chain_update(nonce)),
+            _ => Feed::Cbc(Chain::of(nonce)),
         }
     }
 }
@@ -146,52 +134,17 @@ impl PrfKey {
 #[derive(Clone)]
 pub(super) enum Feed {
     Hmac(Hmac<Sha1>),
-    Cbc(Chain),
-}
-
-/// The chain so far, and the bytes after it: up to a block, because the last one is apart.
-#[derive(Clone)]
-pub(super) struct Chain {
-    y: Block,
-    held: Block,
-    bytes: usize,
-}
-
-impl Drop for Chain {
-    fn drop(&mut self) {
-        self.y.zeroize();
-        self.held.zeroize();
-    }
+    Cbc(Chain<Block>),
 }
 
 impl Feed {
-    /// The first input of all, which never fills a block.
     #[inline(always)]
-    pub(super) fn begin(&mut self, nonce: &[u8; 8]) {
-        match self {
-            Feed::Hmac(state) => state.update(nonce),
-            Feed::Cbc(chain) => {
-                chain.held[..8].copy_from_slice(nonce);
-                chain.bytes = 8;
-            }
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn update<I: Isa>(&mut self, isa: I, key: &PrfKey, mut data: &[u8]) {
-        let chain = match self {
-            Feed::Hmac(state) => return state.update(data),
-            Feed::Cbc(chain) => chain,
-        };
-        while !data.is_empty() {
-            if chain.bytes == 16 {
-                chain.y = key.encrypted(isa, 0, &chain.y.xor(&chain.held));
-                chain.bytes = 0;
-            }
-            let (now, later) = data.split_at(data.len().min(16 - chain.bytes));
-            chain.held[chain.bytes..][..now.len()].copy_from_slice(now);
-            chain.bytes += now.len();
-            data = later;
+    pub(super) fn update<I: Isa>(&mut self, isa: I, key: &PrfKey, data: &[u8]) {
+        match (self, key) {
+            (Feed::Hmac(state), _) => state.update(data),
+            (Feed::Cbc(chain), PrfKey::Rc6(mac)) => chain.update(isa, mac, data),
+            (Feed::Cbc(chain), PrfKey::Aes(mac)) => chain.update(isa, mac, data),
+            (Feed::Cbc(_), PrfKey::Hmac(_)) => unreachable!("HMAC has no chain"),
         }
     }
 
@@ -199,19 +152,16 @@ impl Feed {
     #[inline(always)]
     pub(super) fn finish<I: Isa>(self, isa: I, key: &PrfKey) -> [u8; MOST_OUTPUT] {
         let mut output = [0; MOST_OUTPUT];
-        match self {
-            Feed::Hmac(state) => output.copy_from_slice(&state.finalize().into_bytes()),
-            Feed::Cbc(mut chain) => {
-                let full = chain.bytes == 16;
-                if !full {
-                    chain.held[chain.bytes..].fill(0);
-                    chain.held[chain.bytes] = 0x80;
-                }
-                let last = &chain.y.xor(&chain.held);
-                let block = key.encrypted(isa, if full { 1 } else { 2 }, last);
-                output[..16].copy_from_slice(&block);
+        let block = match (self, key) {
+            (Feed::Hmac(state), _) => {
+                output.copy_from_slice(&state.finalize().into_bytes());
+                return output;
             }
-        }
+            (Feed::Cbc(chain), PrfKey::Rc6(mac)) => chain.finish_bytes(isa, mac),
+            (Feed::Cbc(chain), PrfKey::Aes(mac)) => chain.finish_bytes(isa, mac),
+            (Feed::Cbc(_), PrfKey::Hmac(_)) => unreachable!("HMAC has no chain"),
+        };
+        output[..16].copy_from_slice(&block);
         output
     }
 }

@@ -1,0 +1,150 @@
+//! The CBC MAC with three keys (Black and Rogaway; the 1999 paper on UMAC, section 8.4): a PRF of
+//! any cipher.
+//!
+//! With X = X_1 .. X_m in blocks of n bits:
+//!
+//! ```text
+//! Y_0 = 0      Y_i = E_K1(X_i ^ Y_{i-1})      for i < m
+//! PRF(X) = E_K2(X_m ^ Y_{m-1})                if X_m is full
+//! PRF(X) = E_K3(X_m 10* ^ Y_{m-1})            if not; X_m is empty where X is
+//! ```
+//!
+//! One block waits for the one before it, so this is slow on long messages: it ends a hash. The
+//! parallel MACs are faster.
+
+use crate::bits::Bits;
+use crate::cipher::{Cipher, CipherBlock};
+use crate::error::{Error, Mismatch, silent};
+use crate::isa::{Isa, Kernel, Level};
+use crate::tag::{Tag, matches};
+
+/// The CBC MAC with three keys of the cipher C.
+///
+/// Deterministic; any bit length; tags of n bits. Up to about 2^(n/2) blocks under a key.
+///
+/// ```
+/// use tagmac::Cbc3;
+/// use tagmac::cipher::Present80;
+/// let mac = Cbc3::<Present80>::new(&[1; 10], &[2; 10], &[3; 10]);
+/// let tag = mac.tag(b"message");
+/// assert!(mac.verify(b"message", &tag).is_ok());
+/// assert!(mac.verify(b"massage", &tag).is_err());
+/// ```
+#[derive(Clone)]
+pub struct Cbc3<C: Cipher> {
+    k1: C,
+    k2: C,
+    k3: C,
+    level: Level,
+}
+
+silent!(Cbc3<C: Cipher>);
+
+impl<C: Cipher> Cbc3<C> {
+    /// The MAC on the best rung of this CPU. The keys must be independent.
+    pub fn new(k1: &C::Key, k2: &C::Key, k3: &C::Key) -> Self {
+        Cbc3::on(k1, k2, k3, Level::best())
+    }
+
+    /// The MAC on a rung of your choice.
+    pub fn on(k1: &C::Key, k2: &C::Key, k3: &C::Key, level: Level) -> Self {
+        Cbc3 { k1: C::new(k1, level), k2: C::new(k2, level), k3: C::new(k3, level), level }
+    }
+
+    /// The tag of a message.
+    pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Tag {
+        const { assert!(C::Block::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
+        let block = self.level.run(OneShot { mac: self, message: message.into() });
+        Tag::of_block(block, 8 * C::Block::BYTES as u16)
+    }
+
+    /// Checks a tag in constant time.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless `tag` is the tag of the message.
+    pub fn verify<'m>(&self, message: impl Into<Bits<'m>>, tag: &Tag) -> Result<(), Mismatch> {
+        matches(Ok::<_, Error>(self.tag(message)), tag)
+    }
+}
+
+struct OneShot<'a, C: Cipher> {
+    mac: &'a Cbc3<C>,
+    message: Bits<'a>,
+}
+
+impl<C: Cipher> Kernel for OneShot<'_, C> {
+    type Out = C::Block;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> C::Block {
+        let mut chain = Chain::of(&[]);
+        chain.update(isa, self.mac, self.message.bytes());
+        let bits = match self.message.last_mask() {
+            None => 8 * chain.bytes,
+            Some(mask) => {
+                chain.held.as_mut()[chain.bytes - 1] &= mask;
+                8 * (chain.bytes - 1) + mask.count_ones() as usize
+            }
+        };
+        chain.finish(isa, self.mac, bits)
+    }
+}
+
+/// The chain so far, and the bytes after it: up to a block, because the last one is apart. Wiped on
+/// drop.
+#[derive(Clone)]
+pub(super) struct Chain<B: CipherBlock> {
+    y: B,
+    held: B,
+    bytes: usize,
+}
+
+impl<B: CipherBlock> Drop for Chain<B> {
+    fn drop(&mut self) {
+        self.y.zeroize();
+        self.held.zeroize();
+    }
+}
+
+impl<B: CipherBlock> Chain<B> {
+    /// The chain after its first input, which fits in a block.
+    #[inline(always)]
+    pub(super) fn of(first: &[u8]) -> Self {
+        Chain { y: B::ZERO, held: B::zero_filled(first), bytes: first.len() }
+    }
+
+    #[inline(always)]
+    pub(super) fn update<I: Isa, C>(&mut self, isa: I, mac: &Cbc3<C>, mut data: &[u8])
+    where
+        C: Cipher<Block = B>,
+    {
+        while !data.is_empty() {
+            if self.bytes == B::BYTES {
+                self.y = mac.k1.encrypt_one(isa, &self.y.xor(&self.held));
+                self.bytes = 0;
+            }
+            let (now, later) = data.split_at(data.len().min(B::BYTES - self.bytes));
+            self.held.as_mut()[self.bytes..][..now.len()].copy_from_slice(now);
+            self.bytes += now.len();
+            data = later;
+        }
+    }
+
+    /// The output, for whole bytes.
+    #[inline(always)]
+    pub(super) fn finish_bytes<I: Isa, C: Cipher<Block = B>>(self, isa: I, mac: &Cbc3<C>) -> B {
+        let bits = 8 * self.bytes;
+        self.finish(isa, mac, bits)
+    }
+
+    /// The output, of the last block's first `bits` bits.
+    #[inline(always)]
+    fn finish<I: Isa, C: Cipher<Block = B>>(self, isa: I, mac: &Cbc3<C>, bits: usize) -> B {
+        if bits == 8 * B::BYTES {
+            return mac.k2.encrypt_one(isa, &self.y.xor(&self.held));
+        }
+        let last = self.held.and(&B::first_ones(bits)).xor(&B::one_at(bits));
+        mac.k3.encrypt_one(isa, &self.y.xor(&last))
+    }
+}
