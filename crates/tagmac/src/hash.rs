@@ -31,12 +31,14 @@ pub trait Hash: Send + Sync {
     const HOLDS_LAST: bool;
     /// Whether a message may end within a byte.
     const BITS: bool;
+    /// Whether messages of few blocks have kernels of their own, on the one-block rung.
+    const FEW: bool = true;
 
     /// The rung that the key was made for.
     fn level(&self) -> Level;
     /// Bytes of a block.
     fn block(&self) -> usize;
-    /// Messages of up to so many bytes cost less on the one-block rung.
+    /// Messages of up to so many bytes cost less on the one-block rung, where [`FEW`](Hash::FEW).
     #[inline(always)]
     fn few(&self) -> usize {
         self.level().few() * self.block()

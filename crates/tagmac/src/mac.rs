@@ -79,7 +79,7 @@ pub trait Mac: Send + Sync {
             return hash.level().run(close);
         }
         let one_shot = OneShot { mac: self, nonce, pad, message, cut };
-        if cut <= hash.few() {
+        if <Self::Hash as Hash>::FEW && cut <= hash.few() {
             return hash.level().run(Few(one_shot));
         }
         hash.level().run(one_shot)

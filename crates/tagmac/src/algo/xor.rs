@@ -40,6 +40,13 @@ impl<B: CipherBlock> XorSum<B> {
         self.0 = self.0.xor(&right.0);
     }
 
+    /// Adds a xor of terms.
+    #[inline(always)]
+    pub(super) fn add<L: Lanes<Block = B>>(&mut self, lanes: L, terms: Single<L>) {
+        let narrow = lanes.narrow();
+        self.0 = narrow.first_lane(narrow.xor(narrow.splat(&self.0), terms));
+    }
+
     /// The sum, the last block with `10*` after it, and as much of it as a block holds. A full
     /// block is left as it is.
     #[inline(always)]
@@ -212,9 +219,7 @@ impl<I: Isa, T: Terms> Adder<I, T> {
     where
         T::Lanes<I>: Lanes<Block = B>,
     {
-        let narrow = T::on(self.isa).narrow();
-        let total = T::total(self.isa, &self.ready, &mut self.sum);
-        sum.0 = narrow.first_lane(narrow.xor(narrow.splat(&sum.0), total));
+        sum.add(T::on(self.isa), T::total(self.isa, &self.ready, &mut self.sum));
     }
 }
 

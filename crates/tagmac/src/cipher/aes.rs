@@ -165,6 +165,7 @@ macro_rules! aes {
         impl Cipher for Aes<$rounds> {
             const NAME: &'static str = $name;
             const KEY_BYTES: usize = $key;
+            const FEW: bool = true;
             type Block = Block;
             type Key = [u8; $key];
             type Lanes<I: Isa> = I;
@@ -173,11 +174,6 @@ macro_rules! aes {
 
             fn new(key: &[u8; $key], level: Level) -> Self {
                 Aes::expand(key, level)
-            }
-
-            #[inline(always)]
-            fn few(level: Level) -> usize {
-                level.few()
             }
 
             #[inline(always)]

@@ -82,6 +82,8 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     const NAME: &'static str;
     /// Bytes of a key.
     const KEY_BYTES: usize;
+    /// Whether messages of few blocks cost less on the one-block rung.
+    const FEW: bool = false;
     /// A block, of n bits.
     type Block: CipherBlock;
     /// A key. Its length is known, so nothing can fail.
@@ -112,12 +114,6 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         let cipher = Self::new(&key, level);
         key.zeroize();
         Ok(cipher)
-    }
-
-    /// Messages of up to so many blocks cost less on the one-block rung.
-    #[inline(always)]
-    fn few(_level: Level) -> usize {
-        0
     }
 
     /// The vectors of a rung.
@@ -268,11 +264,15 @@ impl<B: BlockCipher> Cipher for B {
 
     #[inline(always)]
     fn encrypt_whitened<I: Isa, const N: usize>(
-        _isa: I,
+        isa: I,
         keys: &&B,
         mut x: [V<Self, I>; N],
     ) -> [V<Self, I>; N] {
-        keys.encrypt(&mut x);
+        // Once for each rung, and not in every kernel.
+        isa.apart(
+            #[inline(always)]
+            || keys.encrypt(&mut x),
+        );
         x
     }
 

@@ -23,7 +23,6 @@ use crate::hash::Hash;
 use crate::isa::{Isa, Lanes, Level};
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
-use strings::StringTerms;
 
 /// LightMAC under a key, with a counter of s bits.
 ///
@@ -273,6 +272,7 @@ impl<C: Cipher> Hash for LightMac<C> {
     /// As many blocks as end on a byte: fewer bytes than a block has bits.
     type Held = [u8; 8 * Tag::MAX_BYTES];
     const BITS: bool = true;
+    const FEW: bool = C::FEW;
     const HOLDS_LAST: bool = false;
 
     #[inline(always)]
@@ -284,11 +284,6 @@ impl<C: Cipher> Hash for LightMac<C> {
     #[inline(always)]
     fn block(&self) -> usize {
         self.block
-    }
-
-    #[inline(always)]
-    fn few(&self) -> usize {
-        C::few(self.level) * self.block()
     }
 
     #[inline(always)]
@@ -312,16 +307,7 @@ impl<C: Cipher> Hash for LightMac<C> {
             return;
         }
         if !self.in_bytes {
-            let per_block = 8 / gcd8(self.r());
-            let (at, n) = (at / self.block() as u64, blocks.len() / self.block());
-            self.absorb_strings(
-                isa,
-                sum,
-                at * per_block as u64,
-                Message::new(blocks),
-                n * per_block,
-            );
-            return;
+            return strings::absorb(self, isa, sum, at, blocks);
         }
         let step = self.block();
         let terms = LightTerms { mac: self, data: blocks, i: at / step as u64 + 1, at: 0 };
@@ -340,41 +326,11 @@ impl<C: Cipher> Hash for LightMac<C> {
 
     #[inline(always)]
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest {
+        if !self.in_bytes {
+            return strings::finish(self, isa, sum, at, tail);
+        }
         let lanes = C::lanes(isa);
-        if self.in_bytes {
-            return XorDigest(lanes.narrow().first_lane(sum.with_last(lanes, tail)));
-        }
-        let (mut sum, mut rest) = (*sum, Message::new(tail.bytes()));
-        let (blocks, bits) = (tail.bits() as usize / self.r(), tail.bits() as usize % self.r());
-        self.absorb_strings(isa, &mut sum, self.blocks_before(at), rest, blocks);
-        rest.skip(blocks * self.r());
-        let last: C::Block = rest.take(0, bits);
-        XorDigest(sum.0.xor(&last).xor(&C::Block::one_at(bits)))
-    }
-}
-
-impl<C: Cipher> LightMac<C> {
-    /// Message blocks before byte `at`, where one begins.
-    fn blocks_before(&self, at: u64) -> u64 {
-        (8 * at as u128 / self.r() as u128) as u64
-    }
-
-    /// Adds `n` blocks at the start of `message`, after `before` others.
-    #[inline(always)]
-    fn absorb_strings<I: Isa>(
-        &self,
-        isa: I,
-        sum: &mut XorSum<C::Block>,
-        before: u64,
-        message: Message<'_>,
-        n: usize,
-    ) {
-        let mut adder = Adder::new(isa, StringTerms { mac: self, message, i: before + 1 });
-        for _ in 0..n / C::Lanes::<I>::LANES {
-            adder.lanes(C::Lanes::<I>::LANES);
-        }
-        adder.lanes(n % C::Lanes::<I>::LANES);
-        adder.add_to(sum);
+        XorDigest(lanes.narrow().first_lane(sum.with_last(lanes, tail)))
     }
 }
 
@@ -395,45 +351,5 @@ impl<C: Cipher> Mac for LightMac<C> {
     #[inline(always)]
     fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest<C::Block>) -> Tag {
         self.truncation.seal(isa, &self.k2, &digest)
-    }
-}
-
-/// The bits of a message from some bit on.
-#[derive(Clone, Copy)]
-struct Message<'a> {
-    bytes: &'a [u8],
-    /// The next bit.
-    at: usize,
-}
-
-impl<'a> Message<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
-        Message { bytes, at: 0 }
-    }
-
-    #[inline(always)]
-    fn skip(&mut self, bits: usize) {
-        self.at += bits;
-    }
-
-    /// The next `bits` bits, after `before` zeros, with zeros after them.
-    #[inline(always)]
-    fn take<B: CipherBlock>(&mut self, before: usize, bits: usize) -> B {
-        let mut block = B::ZERO;
-        let (first, turn) = (before / 8, before % 8);
-        // Byte j of the string begins with bit `at + 8j`; it is spread over two of the block's.
-        let byte = |i: usize| self.bytes.get(i).copied().unwrap_or(0) as u16;
-        for j in 0..bits.div_ceil(8) {
-            let (i, shift) = ((self.at + 8 * j) / 8, (self.at + 8 * j) % 8);
-            let next = (byte(i) << 8 | byte(i + 1)) << shift >> 8;
-            let spread = ((next as u8) as u16) << 8 >> turn;
-            let bytes = block.as_mut();
-            bytes[first + j] |= (spread >> 8) as u8;
-            if let Some(after) = bytes.get_mut(first + j + 1) {
-                *after |= spread as u8;
-            }
-        }
-        self.at += bits;
-        block.and(&B::first_ones(before + bits))
     }
 }

@@ -1,23 +1,94 @@
-//! Terms of LightMAC for every counter: of any number of bits, in any order. Blocks of the message
-//! need not end on bytes, so each is cut out by itself and written down before it is loaded.
+//! LightMAC with every counter: of any number of bits, in any order. Blocks of the message need not
+//! end on bytes, so each is cut out by itself and written down before it is loaded.
+//!
+//! In functions of their own ([`Isa::apart`]): they stand beside the fast case in every kernel.
 
-use super::{LightMac, Message};
-use crate::algo::xor::{Terms, VOf};
+use super::LightMac;
+use crate::algo::xor::{XorDigest, XorSum};
+use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock};
 use crate::isa::{Isa, Lanes};
 
 /// The widest rung's lanes.
 const MOST: usize = 16;
 
-/// The terms E_K1(i_s || M_i).
-pub(super) struct StringTerms<'a, C: Cipher> {
-    pub(super) mac: &'a LightMac<C>,
-    pub(super) message: Message<'a>,
-    /// The next block is number `i`.
-    pub(super) i: u64,
+/// Adds whole blocks, of which the first starts at byte `at`.
+#[inline(always)]
+pub(super) fn absorb<I: Isa, C: Cipher>(
+    mac: &LightMac<C>,
+    isa: I,
+    sum: &mut XorSum<C::Block>,
+    at: u64,
+    blocks: &[u8],
+) {
+    let n = 8 * blocks.len() / mac.r();
+    isa.apart(
+        #[inline(always)]
+        || Strings::new(mac, at, blocks).add(isa, sum, n),
+    );
 }
 
-impl<C: Cipher> StringTerms<'_, C> {
+/// Adds the rest of the message, whole blocks and a last one that is not, and closes the hash.
+#[inline(always)]
+pub(super) fn finish<I: Isa, C: Cipher>(
+    mac: &LightMac<C>,
+    isa: I,
+    sum: &XorSum<C::Block>,
+    at: u64,
+    tail: Bits<'_>,
+) -> XorDigest<C::Block> {
+    isa.apart(
+        #[inline(always)]
+        || {
+            let (mut sum, mut strings) = (*sum, Strings::new(mac, at, tail.bytes()));
+            let (n, bits) = (tail.bits() as usize / mac.r(), tail.bits() as usize % mac.r());
+            strings.add(isa, &mut sum, n);
+            let last: C::Block = strings.take(0, bits);
+            XorDigest(sum.0.xor(&last).xor(&C::Block::one_at(bits)))
+        },
+    )
+}
+
+/// A part of a message, block by block.
+struct Strings<'a, C: Cipher> {
+    mac: &'a LightMac<C>,
+    bytes: &'a [u8],
+    /// The next bit.
+    at: usize,
+    /// The next block's number.
+    i: u64,
+}
+
+impl<'a, C: Cipher> Strings<'a, C> {
+    /// From byte `at` of the message on, where a block begins.
+    #[inline(always)]
+    fn new(mac: &'a LightMac<C>, at: u64, bytes: &'a [u8]) -> Self {
+        let before = (8 * at as u128 / mac.r() as u128) as u64;
+        Strings { mac, bytes, at: 0, i: before + 1 }
+    }
+
+    /// Xors the terms of the next `n` blocks into `sum`.
+    #[inline(always)]
+    fn add<I: Isa>(&mut self, isa: I, sum: &mut XorSum<C::Block>, mut n: usize) {
+        if n == 0 {
+            return;
+        }
+        let (lanes, keys) = (C::lanes(isa), self.mac.k1.keys(isa));
+        let mut terms = C::sum(isa, &keys);
+        let whitening = C::whiten(isa, &keys, lanes.splat(&C::Block::ZERO));
+        while n > 0 {
+            let now = n.min(C::Lanes::<I>::LANES);
+            let mut blocks = [C::Block::ZERO; MOST];
+            for block in &mut blocks[..now] {
+                *block = self.next();
+            }
+            let x = lanes.xor(lanes.load_lanes(C::Block::flatten(&blocks[..now])), whitening);
+            C::add_whitened_lanes(isa, &keys, &mut terms, x, now);
+            n -= now;
+        }
+        sum.add(lanes, C::total(isa, &keys, &mut terms));
+    }
+
     /// i_s || M_i for the next block.
     #[inline(always)]
     fn next(&mut self) -> C::Block {
@@ -26,71 +97,32 @@ impl<C: Cipher> StringTerms<'_, C> {
         let i = self.i & u64::MAX.checked_shr(64 - mac.s.min(64) as u32).unwrap_or(0);
         let number = if mac.gray { i ^ i >> 1 } else { i };
         let number = ((number as u128) << (128 - mac.s)).to_be_bytes();
-        let mut block: C::Block = self.message.take(mac.s, mac.r());
+        let mut block: C::Block = self.take(mac.s, mac.r());
         for (byte, number) in block.as_mut().iter_mut().zip(number) {
             *byte |= number;
         }
         self.i += 1;
         block
     }
-}
 
-impl<'a, C: Cipher> Terms for StringTerms<'a, C> {
-    type Lanes<I: Isa> = C::Lanes<I>;
-    type Ready<I: Isa> = C::Keys<'a, I>;
-    type Sum<I: Isa> = C::Sum<'a, I>;
-
+    /// The next `bits` bits, after `before` zeros, with zeros after them.
     #[inline(always)]
-    fn on<I: Isa>(isa: I) -> C::Lanes<I> {
-        C::lanes(isa)
-    }
-
-    #[inline(always)]
-    fn ready<I: Isa>(&self, isa: I) -> C::Keys<'a, I> {
-        self.mac.k1.keys(isa)
-    }
-
-    #[inline(always)]
-    fn sum<I: Isa>(isa: I, keys: &C::Keys<'a, I>) -> C::Sum<'a, I> {
-        C::sum(isa, keys)
-    }
-
-    #[inline(always)]
-    fn add<I: Isa, const N: usize>(
-        &mut self,
-        isa: I,
-        keys: &C::Keys<'a, I>,
-        sum: &mut C::Sum<'a, I>,
-    ) {
-        for _ in 0..N {
-            self.add_lanes(isa, keys, sum, C::Lanes::<I>::LANES);
+    fn take(&mut self, before: usize, bits: usize) -> C::Block {
+        let mut block = C::Block::ZERO;
+        let (first, turn) = (before / 8, before % 8);
+        // Byte j of the string begins with bit `at + 8j`; it is spread over two of the block's.
+        let byte = |i: usize| self.bytes.get(i).copied().unwrap_or(0) as u16;
+        for j in 0..bits.div_ceil(8) {
+            let (i, shift) = ((self.at + 8 * j) / 8, (self.at + 8 * j) % 8);
+            let next = (byte(i) << 8 | byte(i + 1)) << shift >> 8;
+            let spread = ((next as u8) as u16) << 8 >> turn;
+            let bytes = block.as_mut();
+            bytes[first + j] |= (spread >> 8) as u8;
+            if let Some(after) = bytes.get_mut(first + j + 1) {
+                *after |= spread as u8;
+            }
         }
-    }
-
-    #[inline(always)]
-    fn add_lanes<I: Isa>(
-        &mut self,
-        isa: I,
-        keys: &C::Keys<'a, I>,
-        sum: &mut C::Sum<'a, I>,
-        n: usize,
-    ) {
-        let lanes = C::lanes(isa);
-        let mut blocks = [C::Block::ZERO; MOST];
-        for block in &mut blocks[..n] {
-            *block = self.next();
-        }
-        let whitening = C::whiten(isa, keys, lanes.splat(&C::Block::ZERO));
-        let x = lanes.xor(lanes.load_lanes(C::Block::flatten(&blocks[..n])), whitening);
-        C::add_whitened_lanes(isa, keys, sum, x, n);
-    }
-
-    #[inline(always)]
-    fn total<I: Isa>(
-        isa: I,
-        keys: &C::Keys<'a, I>,
-        sum: &mut C::Sum<'a, I>,
-    ) -> VOf<Self, I::Narrow> {
-        C::total(isa, keys, sum)
+        self.at += bits;
+        block.and(&C::Block::first_ones(before + bits))
     }
 }

@@ -271,6 +271,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     type Digest = XorDigest<C::Block>;
     type Held = C::Block;
     const BITS: bool = true;
+    const FEW: bool = C::FEW;
     const HOLDS_LAST: bool = true;
 
     #[inline(always)]
@@ -281,11 +282,6 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     #[inline(always)]
     fn block(&self) -> usize {
         C::Block::BYTES
-    }
-
-    #[inline(always)]
-    fn few(&self) -> usize {
-        C::few(self.level) * C::Block::BYTES
     }
 
     #[inline(always)]

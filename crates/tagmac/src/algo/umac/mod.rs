@@ -183,6 +183,8 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     type Held = [u8; BLOCK];
     const HOLDS_LAST: bool = false;
     const BITS: bool = false;
+    // A block is many vectors.
+    const FEW: bool = false;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -192,12 +194,6 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     #[inline(always)]
     fn block(&self) -> usize {
         BLOCK
-    }
-
-    #[inline(always)]
-    fn few(&self) -> usize {
-        // A block is many vectors.
-        0
     }
 
     #[inline(always)]

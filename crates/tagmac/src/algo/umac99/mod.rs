@@ -255,6 +255,8 @@ impl Hash for Umac99 {
     type Held = Vec<u8>;
     const HOLDS_LAST: bool = false;
     const BITS: bool = false;
+    // A block is many vectors.
+    const FEW: bool = false;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -264,12 +266,6 @@ impl Hash for Umac99 {
     #[inline(always)]
     fn block(&self) -> usize {
         self.key.shape().block_bytes()
-    }
-
-    #[inline(always)]
-    fn few(&self) -> usize {
-        // A block is many vectors.
-        0
     }
 
     #[inline(always)]
