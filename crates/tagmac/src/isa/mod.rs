@@ -27,6 +27,8 @@ use block::zeros_before;
 pub use block::{Block, CipherBlock};
 pub use lanes::Lanes;
 pub use level::{Kernel, Level, Status, UnusableLevel};
+#[cfg(feature = "umac99")]
+pub(crate) use portable::PortableWords;
 pub use single::Single;
 pub use words::Words;
 

@@ -35,7 +35,7 @@ mod words;
 use super::{Block, Isa, Lanes, ZERO, front, zeros_before};
 use narrow::Nibbles;
 use planes::{LANES, ONES, Planes, fill, fold, last_round, masked, round, slice, unslice, xor};
-use words::PortableWords;
+pub(crate) use words::PortableWords;
 
 /// Any CPU, 16 blocks at once.
 #[derive(Clone, Copy)]

@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 use super::nh::{Family, Fast, Neighbours32, Plain, Strided16, level};
 use super::shape::NhShape;
 use crate::error::Error;
-use crate::isa::{Isa, Kernel, Level, Words};
+use crate::isa::{Isa, Kernel, Level, PortableWords, Words};
 
 /// Key bytes from the start of a line of cache on. Wiped on drop.
 struct Lines {
@@ -83,7 +83,17 @@ impl NhKey {
     /// rung, however many MACs call them. `plainly` is by the definition, whatever the parameters.
     #[inline(never)]
     pub(crate) fn hash(&self, level: Level, plainly: bool, data: &[u8], out: &mut [u8]) {
-        level.run(HashBlocks { key: self, plainly, data, out });
+        let shape = &self.shape;
+        let one_group = shape.streams == 1 || shape.shift == shape.unit_words();
+        let blocks = HashBlocks { key: self, data, out };
+        if !plainly && one_group && !shape.big_endian {
+            if let (32, false, _) | (16, true, true) =
+                (shape.word_bits, shape.strided, shape.signed)
+            {
+                return level.run(blocks);
+            }
+        }
+        blocks.plainly();
     }
 
     /// The streams of a block, `T` at once.
@@ -100,21 +110,18 @@ impl NhKey {
         for (i, out) in out.enumerate() {
             let shift = i * T * shape.shift_bytes();
             let k = &self.k.as_bytes()[shift..];
-            let sums: [u128; T] = if shape.outputs == 0 {
-                level(family, a, shape, k, block)
-            } else {
-                let l = &self.l.as_bytes()[shift..];
-                let mut second = Second::<F, T>::new(family);
-                let whole = block.chunks_exact(shape.level_bytes());
-                let last = whole.remainder();
-                for data in whole {
-                    second.take(shape, l, level(family, a, shape, k, data));
+            let l = if shape.outputs == 0 { &[] } else { &self.l.as_bytes()[shift..] };
+            let mut second = Second::<F, T>::new(family);
+            let mut sums = [0; T];
+            for data in block.chunks(shape.level_bytes()) {
+                sums = level(family, a, shape, k, data);
+                if shape.outputs != 0 {
+                    second.take(shape, l, sums);
                 }
-                if !last.is_empty() {
-                    second.take(shape, l, level(family, a, shape, k, last));
-                }
-                second.close(shape, l)
-            };
+            }
+            if shape.outputs != 0 {
+                sums = second.close(shape, l);
+            }
             for (sum, out) in sums.into_iter().zip(out.chunks_exact_mut(shape.result_bytes())) {
                 put::<F>(shape, sum, out);
             }
@@ -207,7 +214,6 @@ fn put<F: Family>(shape: &NhShape, result: u128, out: &mut [u8]) {
 
 struct HashBlocks<'a> {
     key: &'a NhKey,
-    plainly: bool,
     data: &'a [u8],
     out: &'a mut [u8],
 }
@@ -223,6 +229,16 @@ impl HashBlocks<'_> {
         }
     }
 
+    /// By the definition, whatever the parameters: on no rung.
+    fn plainly(self) {
+        match self.key.shape.word_bits {
+            4 => self.all::<_, _, 1>(Plain::<4>, PortableWords),
+            16 => self.all::<_, _, 1>(Plain::<16>, PortableWords),
+            32 => self.all::<_, _, 1>(Plain::<32>, PortableWords),
+            _ => self.all::<_, _, 1>(Plain::<64>, PortableWords),
+        }
+    }
+
     /// By vectors, as many streams at once as divide their number.
     #[inline(always)]
     fn fast<F: Family, A: Words>(self, family: F, a: A) {
@@ -234,29 +250,20 @@ impl HashBlocks<'_> {
     }
 }
 
+/// By vectors, where there are such for the parameters.
 impl Kernel for HashBlocks<'_> {
     type Out = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         let (a, shape) = (isa.words(), &self.key.shape);
-        let one_group = shape.streams == 1 || shape.shift == shape.unit_words();
-        if !self.plainly && one_group && !shape.big_endian {
-            match (shape.word_bits, shape.strided, shape.signed) {
-                (32, false, true) if shape.words == 64 => {
-                    return self.fast(Fast::<_, 32, 64>(Neighbours32::<true>), a);
-                }
-                (32, false, true) => return self.fast(Fast::<_, 32, 0>(Neighbours32::<true>), a),
-                (32, false, false) => return self.fast(Fast::<_, 32, 0>(Neighbours32::<false>), a),
-                (16, true, true) => return self.fast(Fast::<_, 16, 0>(Strided16), a),
-                _ => {}
+        match (shape.word_bits, shape.signed) {
+            (16, _) => self.fast(Fast::<_, 16, 0>(Strided16), a),
+            (_, true) if shape.words == 64 => {
+                self.fast(Fast::<_, 32, 64>(Neighbours32::<true>), a);
             }
-        }
-        match shape.word_bits {
-            4 => self.all::<_, _, 1>(Plain::<4>, a),
-            16 => self.all::<_, _, 1>(Plain::<16>, a),
-            32 => self.all::<_, _, 1>(Plain::<32>, a),
-            _ => self.all::<_, _, 1>(Plain::<64>, a),
+            (_, true) => self.fast(Fast::<_, 32, 0>(Neighbours32::<true>), a),
+            (_, false) => self.fast(Fast::<_, 32, 0>(Neighbours32::<false>), a),
         }
     }
 }

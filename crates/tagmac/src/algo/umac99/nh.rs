@@ -57,7 +57,7 @@ fn group<const W: usize>(shape: &NhShape, key: &[u8], words: [u64; 8]) -> u128 {
 
 /// NH of whole groups, mod 2^128, by the definition.
 #[inline(always)]
-pub(super) fn plain<const W: usize>(shape: &NhShape, key: &[u8], data: &[u8]) -> u128 {
+fn plain<const W: usize>(shape: &NhShape, key: &[u8], data: &[u8]) -> u128 {
     let bytes = shape.unit_bytes();
     let mut sum = 0u128;
     for (key, data) in key.chunks_exact(bytes).zip(data.chunks_exact(bytes)) {
@@ -83,6 +83,17 @@ pub(super) trait Family: Copy {
         key: &[u8],
         data: &[u8],
     ) -> [u128; T];
+
+    /// NH of whole groups by the definition.
+    #[inline(always)]
+    fn plain(self, shape: &NhShape, key: &[u8], data: &[u8]) -> u128 {
+        match Self::W {
+            4 => plain::<4>(shape, key, data),
+            16 => plain::<16>(shape, key, data),
+            32 => plain::<32>(shape, key, data),
+            _ => plain::<64>(shape, key, data),
+        }
+    }
 
     /// The clauses of one group of words, by the definition.
     #[inline(always)]
@@ -296,10 +307,9 @@ pub(super) fn level<F: Family, A: Words, const T: usize>(
     if !last.is_empty() {
         let mut padded = [0; UNIT];
         padded[..last.len()].copy_from_slice(last);
-        let more: [u128; T] =
-            family.sums(a, shape, &key[whole.len()..], &padded[..shape.unit_bytes()]);
-        for (sum, more) in sums.iter_mut().zip(more) {
-            *sum = sum.wrapping_add(more);
+        let (padded, key) = (&padded[..shape.unit_bytes()], &key[whole.len()..]);
+        for (s, sum) in sums.iter_mut().enumerate() {
+            *sum = sum.wrapping_add(family.plain(shape, &key[s * shape.shift_bytes()..], padded));
         }
     }
     for sum in &mut sums {
