@@ -19,12 +19,15 @@ mod sliced;
 use zeroize::Zeroize;
 
 use super::{Cipher, Decrypt, V};
-use crate::isa::{Isa, Level, Single};
+use crate::isa::{Eights, Isa, Lanes, Level, Words};
 
 use sliced::PresentAdder;
 
 /// The rounds after which a key is added that another round follows.
 const KEYS: usize = 30;
+
+/// The most blocks that a mode hands over at once.
+const MOST: usize = 64;
 
 /// `P(0xcccc_cccc_cccc_cccc)`: what the circuits leave out of a round.
 const OFFSET: u64 = 0xffff_ffff << 32;
@@ -128,7 +131,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     const KEY_BYTES: usize = KEY_BYTES;
     type Block = [u8; 8];
     type Key = [u8; KEY_BYTES];
-    type Lanes<I: Isa> = Single<[u8; 8]>;
+    type Lanes<I: Isa> = Eights<I>;
     type Keys<'a, I: Isa> = &'a Self;
     type Sum<'a, I: Isa> = PresentAdder<'a, I, KEY_BYTES>;
 
@@ -137,8 +140,8 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn lanes<I: Isa>(_isa: I) -> Single<[u8; 8]> {
-        Single::new()
+    fn lanes<I: Isa>(isa: I) -> Eights<I> {
+        Eights::new(isa)
     }
 
     #[inline(always)]
@@ -147,22 +150,34 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn whiten<I: Isa>(_isa: I, _keys: &&Self, mask: [u8; 8]) -> [u8; 8] {
+    fn whiten<I: Isa>(_isa: I, _keys: &&Self, mask: V<Self, I>) -> V<Self, I> {
         mask
     }
 
     #[inline(always)]
     fn encrypt_whitened<I: Isa, const N: usize>(
-        _isa: I,
+        isa: I,
         keys: &&Self,
         mut x: [V<Self, I>; N],
     ) -> [V<Self, I>; N] {
-        let mut numbers = numbers(&x);
-        keys.encrypt(&mut numbers);
-        for (x, number) in x.iter_mut().zip(numbers) {
-            *x = number.to_be_bytes();
+        let (words, lanes) = (isa.words(), Eights::<I>::LANES);
+        let mut blocks = [0; MOST];
+        let blocks = &mut blocks[..N * lanes];
+        for (blocks, x) in blocks.chunks_exact_mut(lanes).zip(x) {
+            words.store(words.swap_bytes(x), blocks);
+        }
+        keys.encrypt(blocks);
+        for (blocks, x) in blocks.chunks_exact(lanes).zip(&mut x) {
+            *x = words.swap_bytes(words.load(blocks));
         }
         x
+    }
+
+    #[inline(always)]
+    fn encrypt_one<I: Isa>(&self, _isa: I, block: &[u8; 8]) -> [u8; 8] {
+        let mut block = [u64::from_be_bytes(*block)];
+        self.encrypt(&mut block);
+        block[0].to_be_bytes()
     }
 
     #[inline(always)]
@@ -182,7 +197,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     ) where
         Self: 'a,
     {
-        sum.push(numbers(&x));
+        sum.push(x);
     }
 
     #[inline(always)]
@@ -195,21 +210,15 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     ) where
         Self: 'a,
     {
-        if n > 0 {
-            sum.push([u64::from_be_bytes(x)]);
-        }
+        sum.push_lanes(x, n);
     }
 
     #[inline(always)]
-    fn total<'a, I: Isa>(
-        _isa: I,
-        _keys: &&'a Self,
-        sum: &mut Self::Sum<'a, I>,
-    ) -> V<Self, I::Narrow>
+    fn total<'a, I: Isa>(isa: I, _keys: &&'a Self, sum: &mut Self::Sum<'a, I>) -> V<Self, I::Narrow>
     where
         Self: 'a,
     {
-        sum.total().to_be_bytes()
+        Self::lanes(isa).narrow().splat(&sum.total().to_be_bytes())
     }
 }
 
@@ -218,16 +227,6 @@ impl<const KEY_BYTES: usize> Decrypt for Present<KEY_BYTES> {
     fn decrypt_one<I: Isa>(&self, _isa: I, block: &[u8; 8]) -> [u8; 8] {
         self.decrypt(u64::from_be_bytes(*block)).to_be_bytes()
     }
-}
-
-/// Blocks as big-endian numbers.
-#[inline(always)]
-fn numbers<const N: usize>(blocks: &[[u8; 8]; N]) -> [u64; N] {
-    let mut numbers = [0; N];
-    for (number, block) in numbers.iter_mut().zip(blocks) {
-        *number = u64::from_be_bytes(*block);
-    }
-    numbers
 }
 
 #[cfg(test)]

@@ -10,19 +10,17 @@
 
 use zeroize::Zeroize;
 
-use super::{Present, sbox};
+use super::{MOST, Present, sbox};
 use crate::isa::{Isa, Words};
 
 /// Bits of a block.
 const BITS: usize = 64;
 /// The blocks of the largest flight.
-const MOST: usize = 512;
-/// The most blocks that are pushed at once.
-const PUSH: usize = 64;
+const FLIGHT: usize = 512;
 
 /// A plane for each bit, as many words each as the rung's vectors have. In plain words, because
 /// those start as zeros in place.
-type Planes = [u64; MOST];
+type Planes = [u64; FLIGHT];
 
 /// Aligned, because vectors that cross a line cost twice.
 #[repr(align(64))]
@@ -58,14 +56,23 @@ fn wipe<W: Words>(words: W, planes: &mut Planes) {
 pub struct PresentAdder<'a, I: Isa, const KEY_BYTES: usize> {
     isa: I,
     cipher: &'a Present<KEY_BYTES>,
+    /// The blocks that wait until flights are worth it.
+    few: Aligned<{ FEW + MOST }>,
+    flights: Option<Flights>,
+    waiting: usize,
+    /// So many that wait are no longer kept where they are.
+    full: usize,
+}
+
+/// What flights need.
+struct Flights {
     /// The blocks that wait, and room for those that are pushed with the last of a flight. In
     /// flight the second place of a state.
-    blocks: Aligned<{ MOST + PUSH }>,
-    waiting: usize,
+    blocks: Aligned<{ FLIGHT + MOST }>,
     /// Whether there was a flight.
     flown: bool,
-    state: Aligned<MOST>,
-    sums: Aligned<MOST>,
+    state: Aligned<FLIGHT>,
+    sums: Aligned<FLIGHT>,
 }
 
 /// The key of box `s` behind P.
@@ -121,9 +128,12 @@ const fn flight<W: Words>() -> usize {
     BITS * width::<W>()
 }
 
-/// So many blocks by fours cost less than a flight.
+/// The most blocks by fours that cost less than a flight.
+const FEW: usize = 88;
+
+/// As many as do on a rung.
 const fn few<W: Words>() -> usize {
-    if W::VECTORS { 24 } else { 88 }
+    if W::VECTORS { 24 } else { FEW }
 }
 
 /// All rounds but the last on the first blocks, to the state in `blocks`.
@@ -156,7 +166,7 @@ fn add_partial<W: Words, const KEY_BYTES: usize>(
     wipe(words, state);
     add_last_round(words, blocks, state);
     // Block `r * width + i` is bit r of word i.
-    let mut mask = [0; MOST / BITS];
+    let mut mask = [0; FLIGHT / BITS];
     for (i, mask) in mask[..width::<W>()].iter_mut().enumerate() {
         let rows = (count + width::<W>() - 1 - i) / width::<W>();
         *mask = u64::MAX.checked_shr((BITS - rows) as u32).unwrap_or(0);
@@ -193,24 +203,41 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
     /// No blocks.
     #[inline(always)]
     pub(crate) fn new(isa: I, cipher: &'a Present<KEY_BYTES>) -> Self {
-        PresentAdder {
-            isa,
-            cipher,
-            blocks: Aligned([0; MOST + PUSH]),
-            waiting: 0,
-            flown: false,
-            state: Aligned([0; MOST]),
-            sums: Aligned([0; MOST]),
-        }
+        let (few, full) = (Aligned([0; FEW + MOST]), few::<I::Words>() + 1);
+        PresentAdder { isa, cipher, few, flights: None, waiting: 0, full }
     }
 
-    /// Adds E_K of the blocks, big-endian numbers.
+    /// Adds E_K of the blocks in the words of vectors.
     #[inline(always)]
-    pub(crate) fn push<const N: usize>(&mut self, blocks: [u64; N]) {
-        const { assert!(N <= PUSH) };
-        self.blocks.0[self.waiting..][..N].copy_from_slice(&blocks);
-        self.waiting += N;
-        if self.waiting >= flight::<I::Words>() {
+    pub(crate) fn push<const N: usize>(&mut self, x: [<I::Words as Words>::W; N]) {
+        const { assert!(N * width::<I::Words>() <= MOST) };
+        let waiting = match &mut self.flights {
+            Some(flights) => &mut flights.blocks.0[..],
+            None => &mut self.few.0[..],
+        };
+        let room = waiting[self.waiting..].chunks_exact_mut(width::<I::Words>());
+        for (x, room) in x.into_iter().zip(room) {
+            self.isa.words().store(x, room);
+        }
+        self.go_on(N * width::<I::Words>());
+    }
+
+    /// The same for the first `n` words of a vector.
+    #[inline(always)]
+    pub(crate) fn push_lanes(&mut self, x: <I::Words as Words>::W, n: usize) {
+        let waiting = match &mut self.flights {
+            Some(flights) => &mut flights.blocks.0[..],
+            None => &mut self.few.0[..],
+        };
+        self.isa.words().store(x, &mut waiting[self.waiting..][..width::<I::Words>()]);
+        self.go_on(n);
+    }
+
+    /// So many more blocks wait.
+    #[inline(always)]
+    fn go_on(&mut self, n: usize) {
+        self.waiting += n;
+        if self.waiting >= self.full {
             let isa = self.isa;
             isa.apart(
                 #[inline(always)]
@@ -219,47 +246,78 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
         }
     }
 
-    /// Adds a flight of the first blocks that wait.
+    /// Makes room for flights, or adds a flight of the first blocks that wait.
     #[inline(always)]
     fn fly(&mut self) {
         let (words, flown) = (self.isa.words(), flight::<I::Words>());
-        let blocks = self.blocks.0.first_chunk_mut().expect("a flight");
-        rounds(words, self.cipher, blocks, &mut self.state.0);
-        add_last_round(words, blocks, &mut self.sums.0);
-        self.blocks.0.copy_within(flown..flown + PUSH, 0);
+        let Some(flights) = &mut self.flights else {
+            let flights = self.flights.insert(Flights {
+                blocks: Aligned([0; FLIGHT + MOST]),
+                flown: false,
+                state: Aligned([0; FLIGHT]),
+                sums: Aligned([0; FLIGHT]),
+            });
+            flights.blocks.0[..self.few.0.len()].copy_from_slice(&self.few.0);
+            self.few.0.zeroize();
+            self.full = flown;
+            return;
+        };
+        let blocks = flights.blocks.0.first_chunk_mut().expect("a flight");
+        rounds(words, self.cipher, blocks, &mut flights.state.0);
+        add_last_round(words, blocks, &mut flights.sums.0);
+        flights.blocks.0.copy_within(flown..flown + MOST, 0);
         self.waiting -= flown;
-        self.flown = true;
+        flights.flown = true;
     }
 
     /// The xor of all. The next block begins a new sum.
     #[inline(always)]
     pub(crate) fn total(&mut self) -> u64 {
-        let isa = self.isa;
+        let rest = core::mem::take(&mut self.waiting);
+        let (isa, cipher) = (self.isa, self.cipher);
+        let Some(flights) = &mut self.flights else {
+            let total = by_fours(cipher, &mut self.few.0[..rest]);
+            self.few.0[..rest + width::<I::Words>()].zeroize();
+            return total;
+        };
         isa.apart(
             #[inline(always)]
-            || self.total_here(),
+            || flights.total(isa, cipher, rest),
         )
     }
+}
 
+/// The xor of E_K of blocks, which are not kept.
+#[inline(always)]
+fn by_fours<const KEY_BYTES: usize>(cipher: &Present<KEY_BYTES>, blocks: &mut [u64]) -> u64 {
+    for block in &mut *blocks {
+        *block = block.swap_bytes();
+    }
+    cipher.encrypt(blocks);
+    blocks.iter().fold(0, |total, block| total ^ block)
+}
+
+impl Flights {
+    /// The xor of all, of which `rest` blocks still wait.
     #[inline(always)]
-    fn total_here(&mut self) -> u64 {
-        let (words, rest) = (self.isa.words(), self.waiting);
-        self.waiting = 0;
+    fn total<I: Isa, const KEY_BYTES: usize>(
+        &mut self,
+        isa: I,
+        cipher: &Present<KEY_BYTES>,
+        rest: usize,
+    ) -> u64 {
+        let words = isa.words();
         let blocks = self.blocks.0.first_chunk_mut().expect("a flight");
         let (state, sums) = (&mut self.state.0, &mut self.sums.0);
         let mut total = 0;
         if rest <= few::<I::Words>() {
-            let rest = &mut blocks[..rest];
-            self.cipher.encrypt(rest);
-            total = rest.iter().fold(0, |total, block| total ^ block);
-            rest.zeroize();
+            total = by_fours(cipher, &mut blocks[..rest]);
         } else {
             if Half::<I>::LANES < I::Words::LANES && rest <= flight::<Half<I>>() {
-                let cipher = self.cipher;
                 total = words.with_half(
                     #[inline(always)]
                     |words| {
-                        let mut sums = Aligned([0; MOST]);
+                        let mut sums = Aligned([0; FLIGHT]);
                         add_partial(words, cipher, blocks, state, &mut sums.0, rest);
                         let total = parities(words, &mut sums.0);
                         wipe(words, &mut sums.0);
@@ -267,21 +325,20 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
                     },
                 );
             } else {
-                add_partial(words, self.cipher, blocks, state, sums, rest);
+                add_partial(words, cipher, blocks, state, sums, rest);
                 self.flown = true;
             }
             if rest % 2 == 1 {
-                total ^= self.cipher.last;
+                total ^= cipher.last;
             }
         }
         if self.flown {
             total ^= parities(words, sums);
             wipe(words, sums);
         }
-        if self.flown || rest > few::<I::Words>() {
-            wipe(words, blocks);
-            wipe(words, state);
-        }
+        wipe(words, blocks);
+        wipe(words, state);
+        self.blocks.0[flight::<I::Words>()..][..MOST].zeroize();
         self.flown = false;
         total
     }

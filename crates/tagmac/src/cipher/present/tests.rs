@@ -27,14 +27,29 @@ impl<const K: usize> Kernel for Total<'_, K> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> u64 {
         let mut adder = PresentAdder::new(isa, self.cipher);
-        let (chunks, rest) = self.blocks.as_chunks::<24>();
-        for chunk in chunks {
-            adder.push(*chunk);
-        }
-        for block in rest {
-            adder.push([*block]);
-        }
+        push(isa, &mut adder, self.blocks);
         adder.total()
+    }
+}
+
+/// Pushes blocks by fours of vectors, and by vectors.
+#[inline(always)]
+fn push<I: Isa, const K: usize>(isa: I, adder: &mut PresentAdder<'_, I, K>, mut blocks: &[u64]) {
+    let (words, width) = (isa.words(), 2 * I::Words::LANES);
+    let vector = |blocks: &[u64]| {
+        let mut vector = [0; 8];
+        for (word, block) in vector.iter_mut().zip(blocks) {
+            *word = block.swap_bytes();
+        }
+        words.load(&vector[..width])
+    };
+    while let Some((four, rest)) = blocks.split_at_checked(4 * width) {
+        let x = |v: usize| vector(&four[v * width..][..width]);
+        adder.push([x(0), x(1), x(2), x(3)]);
+        blocks = rest;
+    }
+    for lanes in blocks.chunks(width) {
+        adder.push_lanes(vector(lanes), lanes.len());
     }
 }
 
@@ -98,10 +113,7 @@ impl Kernel for Twice<'_> {
         let mut adder = PresentAdder::new(isa, self.0);
         let mut totals = [0; 2];
         for total in &mut totals {
-            self.1.iter().for_each(
-                #[inline(always)]
-                |block| adder.push([*block]),
-            );
+            push(isa, &mut adder, self.1);
             *total = adder.total();
         }
         totals
