@@ -201,7 +201,7 @@ impl<I: Isa, T: Terms> Adder<I, T> {
 
     /// Adds the xor to a sum.
     #[inline(always)]
-    pub(super) fn add_to<B: CipherBlock>(mut self, sum: &mut XorSum<B>)
+    pub(super) fn add_to<B: CipherBlock>(&mut self, sum: &mut XorSum<B>)
     where
         T::Lanes<I>: Lanes<Block = B>,
     {

@@ -69,8 +69,8 @@ impl<const KEY_BYTES: usize> core::fmt::Debug for Present<KEY_BYTES> {
 /// S of the nibble of `register` at bit `at`.
 fn sub_nibble(register: u128, at: u32) -> u128 {
     let nibble = (register >> at) as u64;
-    let [a, b, c, d] =
-        sbox::on_words([nibble & 1, nibble >> 1 & 1, nibble >> 2 & 1, nibble >> 3 & 1]);
+    let bits = [nibble & 1, nibble >> 1 & 1, nibble >> 2 & 1, nibble >> 3 & 1];
+    let [a, b, c, d] = sbox::sub(sbox::One, bits);
     let sub = (a | b << 1 | c << 2 | d << 3) ^ 0xc;
     register & !(0xf << at) | (sub as u128) << at
 }
@@ -162,22 +162,20 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     ) -> [V<Self, I>; N] {
         let (words, lanes) = (isa.words(), Eights::<I>::LANES);
         let mut blocks = [0; MOST];
-        let blocks = &mut blocks[..N * lanes];
         for (blocks, x) in blocks.chunks_exact_mut(lanes).zip(x) {
-            words.store(words.swap_bytes(x), blocks);
+            words.store(x, blocks);
         }
-        keys.encrypt(blocks);
+        keys.encrypt(isa, &mut blocks, N * lanes);
         for (blocks, x) in blocks.chunks_exact(lanes).zip(&mut x) {
-            *x = words.swap_bytes(words.load(blocks));
+            *x = words.load(blocks);
         }
         x
     }
 
     #[inline(always)]
     fn encrypt_one<I: Isa>(&self, _isa: I, block: &[u8; 8]) -> [u8; 8] {
-        let mut block = [u64::from_be_bytes(*block)];
-        self.encrypt(&mut block);
-        block[0].to_be_bytes()
+        let [y, ..] = self.encrypt_four([u64::from_be_bytes(*block), 0, 0, 0]);
+        y.to_be_bytes()
     }
 
     #[inline(always)]

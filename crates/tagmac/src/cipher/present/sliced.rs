@@ -10,7 +10,8 @@
 
 use zeroize::Zeroize;
 
-use super::{MOST, Present, sbox};
+use super::sbox::{sub, xor};
+use super::{MOST, Present};
 use crate::isa::{Isa, Words};
 
 /// Bits of a block.
@@ -62,18 +63,14 @@ pub struct PresentAdder<'a, I: Isa, const KEY_BYTES: usize> {
     waiting: usize,
     /// So many that wait are no longer kept where they are.
     full: usize,
-}
-
-/// What flights need.
-struct Flights {
-    /// The blocks that wait, and room for those that are pushed with the last of a flight. In
-    /// flight the second place of a state.
-    blocks: Aligned<{ FLIGHT + MOST }>,
     /// Whether there was a flight.
     flown: bool,
-    state: Aligned<FLIGHT>,
-    sums: Aligned<FLIGHT>,
 }
+
+/// What flights need: the blocks that wait and room for those that are pushed with the last of a
+/// flight, the state, and the sums. In flight the room for blocks is the second place of the state.
+/// One array, because that starts as zeros in place.
+type Flights = Aligned<{ FLIGHT + MOST + 2 * FLIGHT }>;
 
 /// The key of box `s` behind P.
 #[inline(always)]
@@ -91,14 +88,14 @@ fn key<W: Words>(words: W, key: &[u32; BITS], s: usize) -> [W::W; 4] {
 fn two_rounds<W: Words>(words: W, [odd, even]: &[[u32; BITS]; 2], from: &Planes, to: &mut Planes) {
     for g in 0..4 {
         let s = 4 * g;
-        let y0 = sbox::on_vectors(words, nibble(words, from, s), key(words, odd, s));
-        let y1 = sbox::on_vectors(words, nibble(words, from, s + 1), key(words, odd, s + 1));
-        let y2 = sbox::on_vectors(words, nibble(words, from, s + 2), key(words, odd, s + 2));
-        let y3 = sbox::on_vectors(words, nibble(words, from, s + 3), key(words, odd, s + 3));
+        let y0 = xor(words, sub(words, nibble(words, from, s)), key(words, odd, s));
+        let y1 = xor(words, sub(words, nibble(words, from, s + 1)), key(words, odd, s + 1));
+        let y2 = xor(words, sub(words, nibble(words, from, s + 2)), key(words, odd, s + 2));
+        let y3 = xor(words, sub(words, nibble(words, from, s + 3)), key(words, odd, s + 3));
         for b in 0..4 {
             let s = 4 * b + g;
-            let z = sbox::on_vectors(words, [y0[b], y1[b], y2[b], y3[b]], key(words, even, s));
-            for (c, z) in z.into_iter().enumerate() {
+            let z = sub(words, [y0[b], y1[b], y2[b], y3[b]]);
+            for (c, z) in xor(words, z, key(words, even, s)).into_iter().enumerate() {
                 set(words, to, 16 * c + s, z);
             }
         }
@@ -110,9 +107,8 @@ fn two_rounds<W: Words>(words: W, [odd, even]: &[[u32; BITS]; 2], from: &Planes,
 fn add_last_round<W: Words>(words: W, from: &Planes, sums: &mut Planes) {
     for s in 0..16 {
         let sum = |b: usize| get(words, sums, 16 * b + s);
-        let k = [sum(0), sum(1), sum(2), sum(3)];
-        let y = sbox::on_vectors(words, nibble(words, from, s), k);
-        for (b, y) in y.into_iter().enumerate() {
+        let y = sub(words, nibble(words, from, s));
+        for (b, y) in xor(words, y, [sum(0), sum(1), sum(2), sum(3)]).into_iter().enumerate() {
             set(words, sums, 16 * b + s, y);
         }
     }
@@ -128,12 +124,17 @@ const fn flight<W: Words>() -> usize {
     BITS * width::<W>()
 }
 
-/// The most blocks by fours that cost less than a flight.
-const FEW: usize = 88;
+/// The most blocks that cost less without a flight.
+const FEW: usize = 128;
 
 /// As many as do on a rung.
 const fn few<W: Words>() -> usize {
-    if W::VECTORS { 24 } else { FEW }
+    match W::LANES {
+        4 => FEW,
+        2 => 80,
+        _ if W::VECTORS => 40,
+        _ => 88,
+    }
 }
 
 /// All rounds but the last on the first blocks, to the state in `blocks`.
@@ -204,7 +205,7 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
     #[inline(always)]
     pub(crate) fn new(isa: I, cipher: &'a Present<KEY_BYTES>) -> Self {
         let (few, full) = (Aligned([0; FEW + MOST]), few::<I::Words>() + 1);
-        PresentAdder { isa, cipher, few, flights: None, waiting: 0, full }
+        PresentAdder { isa, cipher, few, flights: None, waiting: 0, full, flown: false }
     }
 
     /// Adds E_K of the blocks in the words of vectors.
@@ -212,7 +213,7 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
     pub(crate) fn push<const N: usize>(&mut self, x: [<I::Words as Words>::W; N]) {
         const { assert!(N * width::<I::Words>() <= MOST) };
         let waiting = match &mut self.flights {
-            Some(flights) => &mut flights.blocks.0[..],
+            Some(flights) => &mut flights.0[..],
             None => &mut self.few.0[..],
         };
         let room = waiting[self.waiting..].chunks_exact_mut(width::<I::Words>());
@@ -226,7 +227,7 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
     #[inline(always)]
     pub(crate) fn push_lanes(&mut self, x: <I::Words as Words>::W, n: usize) {
         let waiting = match &mut self.flights {
-            Some(flights) => &mut flights.blocks.0[..],
+            Some(flights) => &mut flights.0[..],
             None => &mut self.few.0[..],
         };
         self.isa.words().store(x, &mut waiting[self.waiting..][..width::<I::Words>()]);
@@ -251,95 +252,101 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
     fn fly(&mut self) {
         let (words, flown) = (self.isa.words(), flight::<I::Words>());
         let Some(flights) = &mut self.flights else {
-            let flights = self.flights.insert(Flights {
-                blocks: Aligned([0; FLIGHT + MOST]),
-                flown: false,
-                state: Aligned([0; FLIGHT]),
-                sums: Aligned([0; FLIGHT]),
-            });
-            flights.blocks.0[..self.few.0.len()].copy_from_slice(&self.few.0);
+            let flights = self.flights.insert(Aligned([0; FLIGHT + MOST + 2 * FLIGHT]));
+            flights.0[..self.few.0.len()].copy_from_slice(&self.few.0);
             self.few.0.zeroize();
             self.full = flown;
             return;
         };
-        let blocks = flights.blocks.0.first_chunk_mut().expect("a flight");
-        rounds(words, self.cipher, blocks, &mut flights.state.0);
-        add_last_round(words, blocks, &mut flights.sums.0);
-        flights.blocks.0.copy_within(flown..flown + MOST, 0);
+        let (blocks, _, state, sums) = parts(flights);
+        rounds(words, self.cipher, blocks, state);
+        add_last_round(words, blocks, sums);
+        flights.0.copy_within(flown..flown + MOST, 0);
         self.waiting -= flown;
-        flights.flown = true;
+        self.flown = true;
     }
 
     /// The xor of all. The next block begins a new sum.
     #[inline(always)]
     pub(crate) fn total(&mut self) -> u64 {
-        let rest = core::mem::take(&mut self.waiting);
-        let (isa, cipher) = (self.isa, self.cipher);
-        let Some(flights) = &mut self.flights else {
-            let total = by_fours(cipher, &mut self.few.0[..rest]);
-            self.few.0[..rest + width::<I::Words>()].zeroize();
-            return total;
-        };
-        isa.apart(
-            #[inline(always)]
-            || flights.total(isa, cipher, rest),
-        )
+        let isa = self.isa;
+        match self.flights {
+            Some(_) => isa.apart(
+                #[inline(always)]
+                || self.total_of_flights(),
+            ),
+            None => {
+                let n = core::mem::take(&mut self.waiting);
+                total_of_few(isa, self.cipher, &mut self.few.0, n)
+            }
+        }
     }
-}
 
-/// The xor of E_K of blocks, which are not kept.
-#[inline(always)]
-fn by_fours<const KEY_BYTES: usize>(cipher: &Present<KEY_BYTES>, blocks: &mut [u64]) -> u64 {
-    for block in &mut *blocks {
-        *block = block.swap_bytes();
-    }
-    cipher.encrypt(blocks);
-    blocks.iter().fold(0, |total, block| total ^ block)
-}
-
-impl Flights {
-    /// The xor of all, of which `rest` blocks still wait.
     #[inline(always)]
-    fn total<I: Isa, const KEY_BYTES: usize>(
-        &mut self,
-        isa: I,
-        cipher: &Present<KEY_BYTES>,
-        rest: usize,
-    ) -> u64 {
-        let words = isa.words();
-        let blocks = self.blocks.0.first_chunk_mut().expect("a flight");
-        let (state, sums) = (&mut self.state.0, &mut self.sums.0);
+    fn total_of_flights(&mut self) -> u64 {
+        let (isa, words, cipher) = (self.isa, self.isa.words(), self.cipher);
+        let (rest, mut flown) = (self.waiting, self.flown);
+        (self.waiting, self.flown) = (0, false);
+        let Some(flights) = &mut self.flights else { unreachable!("flights") };
+        let (blocks, room, state, sums) = parts(flights);
         let mut total = 0;
         if rest <= few::<I::Words>() {
-            total = by_fours(cipher, &mut blocks[..rest]);
+            total = total_of_few(isa, cipher, blocks, rest);
         } else {
             if Half::<I>::LANES < I::Words::LANES && rest <= flight::<Half<I>>() {
-                total = words.with_half(
+                if flown {
+                    total = parities(words, sums);
+                    wipe(words, sums);
+                }
+                total ^= words.with_half(
                     #[inline(always)]
                     |words| {
-                        let mut sums = Aligned([0; FLIGHT]);
-                        add_partial(words, cipher, blocks, state, &mut sums.0, rest);
-                        let total = parities(words, &mut sums.0);
-                        wipe(words, &mut sums.0);
-                        total
+                        add_partial(words, cipher, blocks, state, sums, rest);
+                        parities(words, sums)
                     },
                 );
+                wipe(words, sums);
+                flown = false;
             } else {
                 add_partial(words, cipher, blocks, state, sums, rest);
-                self.flown = true;
+                flown = true;
             }
             if rest % 2 == 1 {
                 total ^= cipher.last;
             }
         }
-        if self.flown {
+        if flown {
             total ^= parities(words, sums);
             wipe(words, sums);
         }
         wipe(words, blocks);
         wipe(words, state);
-        self.blocks.0[flight::<I::Words>()..][..MOST].zeroize();
-        self.flown = false;
+        // On narrow rungs that room is in the first part.
+        blocks[flight::<I::Words>() % FLIGHT..][..MOST].zeroize();
+        room.zeroize();
         total
     }
+}
+
+/// The blocks, the room after them, the state, the sums.
+#[inline(always)]
+fn parts(flights: &mut Flights) -> (&mut Planes, &mut [u64], &mut Planes, &mut Planes) {
+    let (blocks, rest) = flights.0.split_first_chunk_mut().expect("blocks");
+    let (room, rest) = rest.split_at_mut(MOST);
+    let (state, rest) = rest.split_first_chunk_mut().expect("a state");
+    (blocks, room, state, rest.first_chunk_mut().expect("sums"))
+}
+
+/// The xor of E_K of the first `n` blocks. All that was there is wiped.
+#[inline(always)]
+fn total_of_few<I: Isa, const KEY_BYTES: usize>(
+    isa: I,
+    cipher: &Present<KEY_BYTES>,
+    blocks: &mut [u64],
+    n: usize,
+) -> u64 {
+    cipher.encrypt(isa, blocks, n);
+    let total = blocks[..n].iter().fold(0, |total, block| total ^ block);
+    blocks[..n + 4 * width::<I::Words>()].zeroize();
+    total.swap_bytes()
 }
