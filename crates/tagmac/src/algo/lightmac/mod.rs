@@ -325,14 +325,20 @@ impl<C: Cipher> Hash for LightMac<C> {
         }
         let step = self.block();
         let terms = LightTerms { mac: self, data: blocks, i: at / step as u64 + 1, at: 0 };
-        let mut adder = Adder::new(isa, terms);
-        // Pieces are loaded by whole blocks that end with them, so the first ones go alone.
         let n = blocks.len() / step;
+        // Pieces are loaded by whole blocks that end with them, so the first ones go alone.
         let first = n.min(C::Lanes::<I>::LANES);
-        adder.lanes(first);
-        adder.numbered(n - first);
-        debug_assert!(adder.terms.at == blocks.len());
-        adder.add_to(sum);
+        Adder::add_to(
+            sum,
+            isa,
+            terms,
+            #[inline(always)]
+            |adder| {
+                adder.lanes(first);
+                adder.numbered(n - first);
+                debug_assert!(adder.terms.at == blocks.len());
+            },
+        );
     }
 
     #[inline(always)]
@@ -371,12 +377,18 @@ impl<C: Cipher> LightMac<C> {
         message: Message<'_>,
         n: usize,
     ) {
-        let mut adder = Adder::new(isa, StringTerms { mac: self, message, i: before + 1 });
-        for _ in 0..n / C::Lanes::<I>::LANES {
-            adder.lanes(C::Lanes::<I>::LANES);
-        }
-        adder.lanes(n % C::Lanes::<I>::LANES);
-        adder.add_to(sum);
+        Adder::add_to(
+            sum,
+            isa,
+            StringTerms { mac: self, message, i: before + 1 },
+            #[inline(always)]
+            |adder| {
+                for _ in 0..n / C::Lanes::<I>::LANES {
+                    adder.lanes(C::Lanes::<I>::LANES);
+                }
+                adder.lanes(n % C::Lanes::<I>::LANES);
+            },
+        );
     }
 }
 
