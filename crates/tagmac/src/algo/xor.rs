@@ -148,28 +148,40 @@ pub(super) fn number<L: Lanes>(lanes: L, number: u64, form: <L::Narrow as Lanes>
 }
 
 /// A xor of terms in the making, and where they come from.
-pub(super) struct Adder<I: Isa, T: Terms> {
+pub(super) struct Adder<'a, I: Isa, T: Terms> {
     isa: I,
     pub(super) terms: T,
     ready: T::Ready<I>,
-    sum: T::Sum<I>,
+    /// Elsewhere, because it may be large and would be moved with the rest.
+    sum: &'a mut T::Sum<I>,
 }
 
-impl<I: Isa, T: Terms> Adder<I, T> {
+impl<I: Isa, T: Terms> Adder<'_, I, T> {
     /// Blocks in a flight, after which the next one begins.
     pub(super) const FLIGHT: usize = T::Lanes::<I>::VECTORS * T::Lanes::<I>::LANES;
 
-    /// A xor of nothing.
+    /// Adds the terms that `add` takes to a sum.
     #[inline(always)]
-    pub(super) fn new(isa: I, terms: T) -> Self {
+    pub(super) fn add_to<B: CipherBlock>(
+        sum: &mut XorSum<B>,
+        isa: I,
+        terms: T,
+        add: impl FnOnce(&mut Adder<'_, I, T>),
+    ) where
+        T::Lanes<I>: Lanes<Block = B>,
+    {
         let ready = terms.ready(isa);
-        Adder { isa, terms, ready, sum: T::sum(isa, &ready) }
+        let mut terms_sum = T::sum(isa, &ready);
+        add(&mut Adder { isa, terms, ready, sum: &mut terms_sum });
+        let narrow = T::on(isa).narrow();
+        let total = T::total(isa, &ready, &mut terms_sum);
+        sum.0 = narrow.first_lane(narrow.xor(narrow.splat(&sum.0), total));
     }
 
     /// Adds the terms of the next `N` vectors.
     #[inline(always)]
     fn vectors<const N: usize>(&mut self) {
-        self.terms.add::<I, N>(self.isa, &self.ready, &mut self.sum);
+        self.terms.add::<I, N>(self.isa, &self.ready, self.sum);
     }
 
     /// Adds the terms of the next flight.
@@ -186,7 +198,7 @@ impl<I: Isa, T: Terms> Adder<I, T> {
     /// Adds the terms of the next `n` blocks, at most `LANES`.
     #[inline(always)]
     pub(super) fn lanes(&mut self, n: usize) {
-        self.terms.add_lanes(self.isa, &self.ready, &mut self.sum, n);
+        self.terms.add_lanes(self.isa, &self.ready, self.sum, n);
     }
 
     /// Adds the terms of the next `blocks` blocks.
@@ -212,18 +224,9 @@ impl<I: Isa, T: Terms> Adder<I, T> {
             self.lanes(blocks % lanes);
         }
     }
-
-    /// Adds the xor to a sum.
-    #[inline(always)]
-    pub(super) fn add_to<B: CipherBlock>(mut self, sum: &mut XorSum<B>)
-    where
-        T::Lanes<I>: Lanes<Block = B>,
-    {
-        sum.add(T::on(self.isa), T::total(self.isa, &self.ready, &mut self.sum));
-    }
 }
 
-impl<I: Isa, T: Numbered> Adder<I, T> {
+impl<I: Isa, T: Numbered> Adder<'_, I, T> {
     /// Adds the terms of the next `left` numbered blocks, by groups where there are some.
     #[inline(always)]
     pub(super) fn numbered(&mut self, mut left: usize) {
@@ -237,7 +240,7 @@ impl<I: Isa, T: Numbered> Adder<I, T> {
             left -= head;
             let places = self.terms.places(self.isa, &self.ready);
             while left >= group {
-                self.terms.add_group(self.isa, &self.ready, &places, &mut self.sum);
+                self.terms.add_group(self.isa, &self.ready, &places, self.sum);
                 left -= group;
             }
         }

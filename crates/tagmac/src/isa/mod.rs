@@ -11,6 +11,7 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod block;
+mod eights;
 mod lanes;
 mod level;
 mod portable;
@@ -25,6 +26,7 @@ mod x86;
 pub(crate) use block::zero_filled;
 use block::zeros_before;
 pub use block::{Block, CipherBlock};
+pub use eights::Eights;
 pub use lanes::Lanes;
 pub use level::{Kernel, Level, Status, UnusableLevel};
 #[cfg(feature = "umac99")]

@@ -121,9 +121,10 @@ fn words_hold<A: Words>(a: A, message: &[u8; 16 * MOST]) -> bool {
         stored(a, a.splat32(u32::MAX)),
         stored(a, a.splat32(0)),
         stored(a, a.load(&y[..n])),
+        stored(a, a.swap_bytes(v)),
         stored(a, a.first(x[1])),
     ];
-    let mut expected = [[0; MOST]; 24];
+    let mut expected = [[0; MOST]; 25];
     for j in 0..n {
         let (x, y) = (x[j], y[j]);
         let product = (x & LOW52) as u128 * (y & LOW52) as u128;
@@ -152,13 +153,14 @@ fn words_hold<A: Words>(a: A, message: &[u8; 16 * MOST]) -> bool {
             u64::MAX,
             0,
             y,
+            x.swap_bytes(),
             0,
         ];
         for (row, word) in expected.iter_mut().zip(words) {
             row[j] = word;
         }
     }
-    expected[23][0] = x[1];
+    expected[24][0] = x[1];
     holds &= found == expected;
     holds &= signed_hold(a, v, w, &x, &y);
 
@@ -173,6 +175,15 @@ fn words_hold<A: Words>(a: A, message: &[u8; 16 * MOST]) -> bool {
     holds &= folded == sums && a.sum(v) == sums[0].wrapping_add(sums[1]);
 
     holds &= planes_hold(a, x[0]);
+    for step in 4..=8 {
+        let mut pieces = [0; MOST];
+        for (j, word) in pieces[..n].iter_mut().enumerate() {
+            let (piece, mut bytes) = (&message[8 + j * step..][..step], [0; 8]);
+            bytes[8 - step..].copy_from_slice(piece);
+            *word = u64::from_le_bytes(bytes);
+        }
+        holds &= stored(a, a.pieces(message, 8, step)) == pieces;
+    }
 
     // Blocks of each half or word by word: all of them once, in one order.
     let blocks = &message[..16 * n];
@@ -265,7 +276,8 @@ fn planes_hold<A: Words>(a: A, key: u64) -> bool {
         word = word.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         *row = word;
         for p in 0..64 {
-            expected[n * p + place % n] |= ((word ^ key) >> p & 1) << (place / n);
+            let number = word.swap_bytes() ^ key;
+            expected[n * p + place % n] |= (number >> p & 1) << (place / n);
         }
     }
     a.planes(&rows[..64 * n], key, &mut planes[..64 * n]);

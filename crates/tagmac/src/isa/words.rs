@@ -51,7 +51,7 @@ pub trait Words: Copy + Send + Sync + 'static {
     fn mul32(self, a: Self::W, b: Self::W) -> Self::W;
     /// The high half of each word in its low half, whatever in its high half.
     fn high32(self, a: Self::W) -> Self::W;
-    /// Each word times 2^n, mod 2^64; n is constant.
+    /// Each word times 2^n, mod 2^64; n is constant, at least in a loop.
     fn shl(self, a: Self::W, n: u32) -> Self::W;
     /// Each word over 2^n, rounded down; n is constant.
     fn shr(self, a: Self::W, n: u32) -> Self::W;
@@ -96,20 +96,37 @@ pub trait Words: Copy + Send + Sync + 'static {
     fn splat32(self, x: u32) -> Self::W;
     /// Word j is `p[j]`, of exactly `2 * LANES`.
     fn load(self, p: &[u64]) -> Self::W;
-    /// Turns rows into planes: bit r of word i of plane p is bit p of word i of row r, after `key`
-    /// is added. 64 rows and 64 planes of `2 * LANES` words each.
+    /// The bytes of each word in the opposite order.
+    fn swap_bytes(self, a: Self::W) -> Self::W;
+    /// Pieces of `step` bytes, 4 to 8, in the bytes of words: word j ends with those of `data` from
+    /// `at + j * step`; the bytes before them are zero. At least as many bytes as a piece is
+    /// shorter than a word come before `at`.
+    #[inline(always)]
+    fn pieces(self, data: &[u8], at: usize, step: usize) -> Self::W {
+        let data = &data[at + step - 8..at + 2 * Self::LANES * step];
+        let mut words = [0; 8];
+        for (j, word) in words[..2 * Self::LANES].iter_mut().enumerate() {
+            *word = u64::from_le_bytes(*data[j * step..].first_chunk().expect("a word"));
+        }
+        let words = self.load(&words[..2 * Self::LANES]);
+        self.and(words, self.splat(u64::MAX << (64 - 8 * step)))
+    }
+    /// Turns rows of big-endian numbers into planes: bit r of word i of plane p is bit p of word i
+    /// of row r with its bytes swapped, after `key` is added to that. 64 rows and 64 planes of
+    /// `2 * LANES` words each.
     #[inline(always)]
     fn planes(self, rows: &[u64], key: u64, planes: &mut [u64]) {
         let words = 2 * Self::LANES;
         assert!(rows.len() == 64 * words && planes.len() == 64 * words);
-        let key = self.splat(key);
+        let key = self.splat(key.swap_bytes());
         // Bits of the row's number and of the bit's place change places, three at a time on eight
         // rows.
         for r in 0..8 {
             let row = |i: usize| self.xor(self.load(&rows[words * (r + 8 * i)..][..words]), key);
             let x = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
             for (i, x) in exchange::<Self, 32, 16, 8>(self, x).into_iter().enumerate() {
-                self.store(x, &mut planes[words * (r + 8 * i)..][..words]);
+                // Swapped bytes are planes in another order.
+                self.store(x, &mut planes[words * (r + 8 * (7 - i))..][..words]);
             }
         }
         for rows in planes.chunks_exact_mut(8 * words) {

@@ -291,19 +291,31 @@ impl<F: Families> Hash for EliHash<F> {
             let n = now.len() / F::Block::BYTES;
             if n > 0 {
                 let terms = EliTerms { families, subkeys: Cached(cached), data: now };
-                let mut adder = Adder::new(isa, terms);
-                adder.all(n);
-                debug_assert!(adder.terms.data.is_empty());
-                adder.add_to(sum);
+                Adder::add_to(
+                    sum,
+                    isa,
+                    terms,
+                    #[inline(always)]
+                    |adder| {
+                        adder.all(n);
+                        debug_assert!(adder.terms.data.is_empty());
+                    },
+                );
             }
             (first + n as u64, later)
         };
         if !blocks.is_empty() {
             let subkeys = Computed { i: first + 1 };
-            let mut adder = Adder::new(isa, EliTerms { families, subkeys, data: blocks });
-            adder.numbered(blocks.len() / F::Block::BYTES);
-            debug_assert!(adder.terms.data.is_empty());
-            adder.add_to(sum);
+            Adder::add_to(
+                sum,
+                isa,
+                EliTerms { families, subkeys, data: blocks },
+                #[inline(always)]
+                |adder| {
+                    adder.numbered(blocks.len() / F::Block::BYTES);
+                    debug_assert!(adder.terms.data.is_empty());
+                },
+            );
         }
     }
 

@@ -311,12 +311,20 @@ impl<C: Cipher> Hash for LightMac<C> {
         }
         let step = self.block();
         let terms = LightTerms { mac: self, data: blocks, i: at / step as u64 + 1, at: 0 };
-        let mut adder = Adder::new(isa, terms);
-        // Pieces are loaded by whole blocks that end with them, so the first one goes alone.
-        adder.lanes(1);
-        adder.numbered(blocks.len() / step - 1);
-        debug_assert!(adder.terms.at == blocks.len());
-        adder.add_to(sum);
+        let n = blocks.len() / step;
+        // Pieces are loaded by whole blocks that end with them, so the first ones go alone.
+        let first = n.min(C::Lanes::<I>::LANES);
+        Adder::add_to(
+            sum,
+            isa,
+            terms,
+            #[inline(always)]
+            |adder| {
+                adder.lanes(first);
+                adder.numbered(n - first);
+                debug_assert!(adder.terms.at == blocks.len());
+            },
+        );
     }
 
     #[inline(always)]

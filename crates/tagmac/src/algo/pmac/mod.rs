@@ -311,28 +311,34 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         let period = first / PERIOD as u64;
         let j = (first % PERIOD as u64) as usize;
         let base = self.offset(period << PERIOD_LOG);
-        let mut adder = Adder::new(isa, PmacTerms { mac: self, data: blocks, period, j, base });
-        loop {
-            if adder.terms.j == 0 {
-                while left >= PERIOD {
-                    for _ in 0..PERIOD / Adder::<I, PmacTerms<'_, C>>::FLIGHT {
-                        adder.flight();
+        Adder::add_to(
+            sum,
+            isa,
+            PmacTerms { mac: self, data: blocks, period, j, base },
+            #[inline(always)]
+            |adder| {
+                loop {
+                    if adder.terms.j == 0 {
+                        while left >= PERIOD {
+                            for _ in 0..PERIOD / Adder::<I, PmacTerms<'_, C>>::FLIGHT {
+                                adder.flight();
+                            }
+                            left -= PERIOD;
+                        }
                     }
-                    left -= PERIOD;
+                    // The period's last block goes alone.
+                    let run = left.min(PERIOD - 1 - adder.terms.j);
+                    adder.all(run);
+                    left -= run;
+                    if left == 0 {
+                        break;
+                    }
+                    adder.lanes(1);
+                    left -= 1;
                 }
-            }
-            // The period's last block goes alone.
-            let run = left.min(PERIOD - 1 - adder.terms.j);
-            adder.all(run);
-            left -= run;
-            if left == 0 {
-                break;
-            }
-            adder.lanes(1);
-            left -= 1;
-        }
-        debug_assert!(adder.terms.data.is_empty());
-        adder.add_to(sum);
+                debug_assert!(adder.terms.data.is_empty());
+            },
+        );
     }
 
     #[inline(always)]

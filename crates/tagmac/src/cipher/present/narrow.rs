@@ -1,4 +1,4 @@
-//! Up to four blocks at once in four words: bit `4p + n` of word b is bit b of nibble s of block
+//! Four blocks at once in four words, or in each word of four vectors: bit `4p + n` of word b is bit b of nibble s of block
 //! n, where p is the place of s.
 //!
 //! A bit has an address of four digits below four: its word, and three in the word. Nibbles come
@@ -7,50 +7,49 @@
 //! lower digit puts that nibble at `(q, b)`, and after the next round swapping with the upper one
 //! puts it where nibbles were before. So the places of nibbles alternate and only the keys know.
 //!
-//! Fast for few blocks because words of 64 bits have the shortest way through a round.
+//! Fast for few blocks because words of 64 bits have the shortest way through a round. That of
+//! vectors is half as long again, so they serve more than four blocks.
 
-use super::{KEYS, Present, sbox};
+use super::sbox::{self, Gates, One, xor};
+use super::{KEYS, Present};
+use crate::isa::{Isa, Words};
 
 /// Swaps the word with the digit of weight `4^D` in the bit's address. `a & m | b` of shifted
 /// words instead of the shorter swap by differences, because fewer gates follow each other.
 #[inline(always)]
-fn swap<const D: u32>([a, b, c, d]: [u64; 4]) -> [u64; 4] {
-    #[inline(always)]
-    fn pair<const SHIFT: u32>(a: u64, b: u64) -> (u64, u64) {
-        // Ones where the address has no bit of that weight.
-        let low = u64::MAX / ((1 << SHIFT) + 1);
-        (a & low | b << SHIFT & !low, a >> SHIFT & low | b & !low)
-    }
-    #[inline(always)]
-    fn both<const ONE: u32, const TWO: u32>([a, b, c, d]: [u64; 4]) -> [u64; 4] {
-        let ((a, c), (b, d)) = (pair::<TWO>(a, c), pair::<TWO>(b, d));
-        let ((a, b), (c, d)) = (pair::<ONE>(a, b), pair::<ONE>(c, d));
-        [a, b, c, d]
-    }
-    match D {
-        0 => both::<1, 2>([a, b, c, d]),
-        1 => both::<4, 8>([a, b, c, d]),
-        _ => both::<16, 32>([a, b, c, d]),
-    }
+fn swap<G: Gates, const D: u32>(g: G, [a, b, c, d]: [G::T; 4]) -> [G::T; 4] {
+    let ((a, c), (b, d)) = (swap_pair(g, a, c, 2 << (2 * D)), swap_pair(g, b, d, 2 << (2 * D)));
+    let ((a, b), (c, d)) = (swap_pair(g, a, b, 1 << (2 * D)), swap_pair(g, c, d, 1 << (2 * D)));
+    [a, b, c, d]
 }
 
-/// The sums of words.
+/// Exchanges the bits of `a` whose address has the bit of weight `by` with those of `b` without it.
 #[inline(always)]
-fn xor([a, b, c, d]: [u64; 4], [e, f, g, h]: [u64; 4]) -> [u64; 4] {
-    [a ^ e, b ^ f, c ^ g, d ^ h]
+fn swap_pair<G: Gates>(g: G, a: G::T, b: G::T, by: u32) -> (G::T, G::T) {
+    let low = g.splat(u64::MAX / ((1 << by) + 1));
+    (
+        g.or(g.and(a, low), g.and_not(g.shl(b, by), low)),
+        g.or(g.and(g.shr(a, by), low), g.and_not(b, low)),
+    )
+}
+
+/// A key for all blocks.
+#[inline(always)]
+fn splat<G: Gates>(g: G, [a, b, c, d]: &[u64; 4]) -> [G::T; 4] {
+    [g.splat(*a), g.splat(*b), g.splat(*c), g.splat(*d)]
 }
 
 /// A key that is added after round `r + 1`, for all blocks.
 pub(super) fn key_planes(key: u64, r: usize) -> [u64; 4] {
-    let planes = swap::<0>([key; 4]);
+    let planes = swap::<_, 0>(One, [key; 4]);
     if r % 2 == 1 {
         return planes;
     }
     // After odd rounds the digits of a nibble's place are the other way round.
-    swap::<1>(swap::<2>(swap::<1>(planes)))
+    swap::<_, 1>(One, swap::<_, 2>(One, swap::<_, 1>(One, planes)))
 }
 
-/// The inverse of [`sbox::on_words`]: ones for each nibble that `S ^ 0xc` maps to the one here.
+/// The inverse of [`sbox::sub`]: ones for each nibble that `S ^ 0xc` maps to the one here.
 fn inverse(y: [u64; 4]) -> [u64; 4] {
     let mut x = [0; 4];
     for (nibble, s) in sbox::S.iter().enumerate() {
@@ -66,31 +65,57 @@ fn inverse(y: [u64; 4]) -> [u64; 4] {
 }
 
 impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
-    /// E_K of four blocks. A call, because it needs no rung: compiled for one with long vectors,
-    /// the four words become a vector, whose way through a round is half as long again.
-    #[inline(never)]
-    fn encrypt_four(&self, x: [u64; 4]) -> [u64; 4] {
-        let mut x = swap::<0>(xor(x, [self.first; 4]));
+    /// E_K of four blocks, or of as many vectors of them.
+    #[inline(always)]
+    fn rounds<G: Gates>(&self, g: G, x: [G::T; 4]) -> [G::T; 4] {
+        let mut x = swap::<G, 0>(g, xor(g, x, splat(g, &[self.first; 4])));
         for [odd, even] in self.planes.as_chunks().0 {
-            x = xor(swap::<1>(sbox::on_words(x)), *odd);
-            x = xor(swap::<2>(sbox::on_words(x)), *even);
+            x = xor(g, swap::<G, 1>(g, sbox::sub(g, x)), splat(g, odd));
+            x = xor(g, swap::<G, 2>(g, sbox::sub(g, x)), splat(g, even));
         }
         // The last P, and back to blocks.
-        let x = swap::<0>(swap::<1>(swap::<2>(sbox::on_words(x))));
-        xor(x, [self.last; 4])
+        let x = swap::<G, 1>(g, swap::<G, 2>(g, sbox::sub(g, x)));
+        xor(g, swap::<G, 0>(g, x), splat(g, &[self.last; 4]))
     }
 
-    /// E_K of each block, a big-endian number.
+    /// E_K of four blocks, big-endian numbers. A call, because it needs no rung: compiled for one
+    /// with long vectors, the four words become a vector.
+    #[inline(never)]
+    pub(super) fn encrypt_four(&self, x: [u64; 4]) -> [u64; 4] {
+        self.rounds(One, x)
+    }
+
+    /// E_K of the first `n` blocks. What comes after them in a vector or a four changes as well.
     #[inline(always)]
-    pub(crate) fn encrypt(&self, blocks: &mut [u64]) {
-        for blocks in blocks.chunks_mut(4) {
-            let mut x = [0; 4];
-            for (x, block) in x.iter_mut().zip(blocks.iter()) {
-                *x = *block;
-            }
-            let y = self.encrypt_four(x);
-            for (block, y) in blocks.iter_mut().zip(y) {
-                *block = y;
+    pub(super) fn encrypt<I: Isa>(&self, isa: I, blocks: &mut [u64], n: usize) {
+        let words = isa.words();
+        let width = 2 * I::Words::LANES;
+        // What is left of up to four blocks goes alone.
+        let vectors = if I::Words::VECTORS { (n + 4 * width - 5) / (4 * width) } else { 0 };
+        let (blocks, rest) = blocks.split_at_mut(4 * width * vectors);
+        if vectors > 0 {
+            isa.apart(
+                #[inline(always)]
+                || {
+                    for four in blocks.chunks_exact_mut(4 * width) {
+                        let mut x = [Words::splat(words, 0); 4];
+                        for (x, blocks) in x.iter_mut().zip(four.chunks_exact(width)) {
+                            *x = words.swap_bytes(words.load(blocks));
+                        }
+                        let y = self.rounds(words, x);
+                        for (blocks, y) in four.chunks_exact_mut(width).zip(y) {
+                            words.store(words.swap_bytes(y), blocks);
+                        }
+                    }
+                },
+            );
+        }
+        let fours = n.saturating_sub(blocks.len()).div_ceil(4);
+        for four in &mut rest.as_chunks_mut().0[..fours] {
+            let [a, b, c, d] = *four;
+            let y = [a.swap_bytes(), b.swap_bytes(), c.swap_bytes(), d.swap_bytes()];
+            for (x, y) in four.iter_mut().zip(self.encrypt_four(y)) {
+                *x = y.swap_bytes();
             }
         }
     }
@@ -98,11 +123,11 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
     /// The block whose E_K is `block`.
     pub(crate) fn decrypt(&self, block: u64) -> u64 {
         let y = [block ^ self.last, 0, 0, 0];
-        let mut x = inverse(swap::<2>(swap::<1>(swap::<0>(y))));
+        let mut x = inverse(swap::<_, 2>(One, swap::<_, 1>(One, swap::<_, 0>(One, y))));
         for r in (0..KEYS).rev() {
-            let y = xor(x, self.planes[r]);
-            x = inverse(if r % 2 == 0 { swap::<1>(y) } else { swap::<2>(y) });
+            let y = xor(One, x, self.planes[r]);
+            x = inverse(if r % 2 == 0 { swap::<_, 1>(One, y) } else { swap::<_, 2>(One, y) });
         }
-        swap::<0>(x)[0] ^ self.first
+        swap::<_, 0>(One, x)[0] ^ self.first
     }
 }

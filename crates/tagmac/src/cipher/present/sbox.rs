@@ -11,58 +11,88 @@
 
 use crate::isa::Words;
 
-/// The circuit, with gates given as functions.
+/// The operations that circuits are made of.
+pub(super) trait Gates: Copy {
+    /// Bits side by side.
+    type T: Copy;
+    /// The same 64 bits again and again.
+    fn splat(self, x: u64) -> Self::T;
+    /// `a ^ b`.
+    fn xor(self, a: Self::T, b: Self::T) -> Self::T;
+    /// `a & b`.
+    fn and(self, a: Self::T, b: Self::T) -> Self::T;
+    /// `a | b`.
+    fn or(self, a: Self::T, b: Self::T) -> Self::T;
+    /// `a & !b`.
+    fn and_not(self, a: Self::T, b: Self::T) -> Self::T;
+    /// Every 64 bits moved up by n, which is constant.
+    fn shl(self, a: Self::T, n: u32) -> Self::T;
+    /// Every 64 bits moved down by n, which is constant.
+    fn shr(self, a: Self::T, n: u32) -> Self::T;
+}
+
+/// Gates on 64 bits.
+#[derive(Clone, Copy)]
+pub(super) struct One;
+
+macro_rules! gates {
+    ($self:ident, $t:ty; $($name:ident($($x:ident: $of:ty),+) $result:expr;)+) => {
+        type T = $t;
+        $(
+            #[inline(always)]
+            fn $name($self, $($x: $of),+) -> $t {
+                $result
+            }
+        )+
+    };
+}
+
+impl Gates for One {
+    gates!(
+        self, u64;
+        splat(x: u64) x;
+        xor(a: u64, b: u64) a ^ b;
+        and(a: u64, b: u64) a & b;
+        or(a: u64, b: u64) a | b;
+        and_not(a: u64, b: u64) a & !b;
+        shl(a: u64, n: u32) a << n;
+        shr(a: u64, n: u32) a >> n;
+    );
+}
+
+impl<W: Words> Gates for W {
+    gates!(
+        self, W::W;
+        splat(x: u64) Words::splat(self, x);
+        xor(a: W::W, b: W::W) Words::xor(self, a, b);
+        and(a: W::W, b: W::W) Words::and(self, a, b);
+        or(a: W::W, b: W::W) Words::or(self, a, b);
+        and_not(a: W::W, b: W::W) Words::and_not(self, a, b);
+        shl(a: W::W, n: u32) Words::shl(self, a, n);
+        shr(a: W::W, n: u32) Words::shr(self, a, n);
+    );
+}
+
+/// `S(x) ^ 0xc`, bit by bit.
 #[inline(always)]
-fn circuit<T: Copy>(
-    [x0, x1, x2, x3]: [T; 4],
-    xor: impl Fn(T, T) -> T,
-    and: impl Fn(T, T) -> T,
-    or: impl Fn(T, T) -> T,
-    and_not: impl Fn(T, T) -> T,
-) -> [T; 4] {
-    let t0 = xor(x2, x1);
-    let t1 = xor(x3, and(x2, t0));
-    let y0 = xor(x0, t1);
-    let t2 = xor(x2, and(t0, t1));
-    let t3 = xor(t0, y0);
-    let y1 = xor(t3, or(x0, t2));
-    let t4 = xor(t2, x0);
-    let y3 = xor(y1, t4);
-    let y2 = xor(t1, and_not(t4, t3));
+pub(super) fn sub<G: Gates>(g: G, [x0, x1, x2, x3]: [G::T; 4]) -> [G::T; 4] {
+    let t0 = g.xor(x2, x1);
+    let t1 = g.xor(x3, g.and(x2, t0));
+    let y0 = g.xor(x0, t1);
+    let t2 = g.xor(x2, g.and(t0, t1));
+    let t3 = g.xor(t0, y0);
+    let y1 = g.xor(t3, g.or(x0, t2));
+    let t4 = g.xor(t2, x0);
+    let y3 = g.xor(y1, t4);
+    let y2 = g.xor(t1, g.and_not(t4, t3));
     [y0, y1, y2, y3]
 }
 
-/// `S(x) ^ 0xc`, bit by bit of the words.
+/// The sums of words.
 #[inline(always)]
-pub(super) fn on_words(x: [u64; 4]) -> [u64; 4] {
-    circuit(
-        x,
-        #[inline(always)]
-        |a, b| a ^ b,
-        #[inline(always)]
-        |a, b| a & b,
-        #[inline(always)]
-        |a, b| a | b,
-        #[inline(always)]
-        |a, b| a & !b,
-    )
-}
-
-/// `S(x) ^ 0xc ^ k`, bit by bit of the vectors.
-#[inline(always)]
-pub(super) fn on_vectors<W: Words>(words: W, x: [W::W; 4], k: [W::W; 4]) -> [W::W; 4] {
-    let [y0, y1, y2, y3] = circuit(
-        x,
-        #[inline(always)]
-        |a, b| words.xor(a, b),
-        #[inline(always)]
-        |a, b| words.and(a, b),
-        #[inline(always)]
-        |a, b| words.or(a, b),
-        #[inline(always)]
-        |a, b| words.and_not(a, b),
-    );
-    [words.xor(y0, k[0]), words.xor(y1, k[1]), words.xor(y2, k[2]), words.xor(y3, k[3])]
+pub(super) fn xor<G: Gates>(g: G, x: [G::T; 4], k: [G::T; 4]) -> [G::T; 4] {
+    let ([x0, x1, x2, x3], [k0, k1, k2, k3]) = (x, k);
+    [g.xor(x0, k0), g.xor(x1, k1), g.xor(x2, k2), g.xor(x3, k3)]
 }
 
 /// S as it is printed.

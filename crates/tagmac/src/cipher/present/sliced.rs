@@ -10,19 +10,18 @@
 
 use zeroize::Zeroize;
 
-use super::{Present, sbox};
+use super::sbox::{sub, xor};
+use super::{MOST, Present};
 use crate::isa::{Isa, Words};
 
 /// Bits of a block.
 const BITS: usize = 64;
 /// The blocks of the largest flight.
-const MOST: usize = 512;
-/// The most blocks that are pushed at once.
-const PUSH: usize = 64;
+const FLIGHT: usize = 512;
 
 /// A plane for each bit, as many words each as the rung's vectors have. In plain words, because
 /// those start as zeros in place.
-type Planes = [u64; MOST];
+type Planes = [u64; FLIGHT];
 
 /// Aligned, because vectors that cross a line cost twice.
 #[repr(align(64))]
@@ -58,15 +57,20 @@ fn wipe<W: Words>(words: W, planes: &mut Planes) {
 pub struct PresentAdder<'a, I: Isa, const KEY_BYTES: usize> {
     isa: I,
     cipher: &'a Present<KEY_BYTES>,
-    /// The blocks that wait, and room for those that are pushed with the last of a flight. In
-    /// flight the second place of a state.
-    blocks: Aligned<{ MOST + PUSH }>,
+    /// The blocks that wait until flights are worth it.
+    few: Aligned<{ FEW + MOST }>,
+    flights: Option<Flights>,
     waiting: usize,
+    /// So many that wait are no longer kept where they are.
+    full: usize,
     /// Whether there was a flight.
     flown: bool,
-    state: Aligned<MOST>,
-    sums: Aligned<MOST>,
 }
+
+/// What flights need: the blocks that wait and room for those that are pushed with the last of a
+/// flight, the state, and the sums. In flight the room for blocks is the second place of the state.
+/// One array, because that starts as zeros in place.
+type Flights = Aligned<{ FLIGHT + MOST + 2 * FLIGHT }>;
 
 /// The key of box `s` behind P.
 #[inline(always)]
@@ -84,14 +88,14 @@ fn key<W: Words>(words: W, key: &[u32; BITS], s: usize) -> [W::W; 4] {
 fn two_rounds<W: Words>(words: W, [odd, even]: &[[u32; BITS]; 2], from: &Planes, to: &mut Planes) {
     for g in 0..4 {
         let s = 4 * g;
-        let y0 = sbox::on_vectors(words, nibble(words, from, s), key(words, odd, s));
-        let y1 = sbox::on_vectors(words, nibble(words, from, s + 1), key(words, odd, s + 1));
-        let y2 = sbox::on_vectors(words, nibble(words, from, s + 2), key(words, odd, s + 2));
-        let y3 = sbox::on_vectors(words, nibble(words, from, s + 3), key(words, odd, s + 3));
+        let y0 = xor(words, sub(words, nibble(words, from, s)), key(words, odd, s));
+        let y1 = xor(words, sub(words, nibble(words, from, s + 1)), key(words, odd, s + 1));
+        let y2 = xor(words, sub(words, nibble(words, from, s + 2)), key(words, odd, s + 2));
+        let y3 = xor(words, sub(words, nibble(words, from, s + 3)), key(words, odd, s + 3));
         for b in 0..4 {
             let s = 4 * b + g;
-            let z = sbox::on_vectors(words, [y0[b], y1[b], y2[b], y3[b]], key(words, even, s));
-            for (c, z) in z.into_iter().enumerate() {
+            let z = sub(words, [y0[b], y1[b], y2[b], y3[b]]);
+            for (c, z) in xor(words, z, key(words, even, s)).into_iter().enumerate() {
                 set(words, to, 16 * c + s, z);
             }
         }
@@ -103,9 +107,8 @@ fn two_rounds<W: Words>(words: W, [odd, even]: &[[u32; BITS]; 2], from: &Planes,
 fn add_last_round<W: Words>(words: W, from: &Planes, sums: &mut Planes) {
     for s in 0..16 {
         let sum = |b: usize| get(words, sums, 16 * b + s);
-        let k = [sum(0), sum(1), sum(2), sum(3)];
-        let y = sbox::on_vectors(words, nibble(words, from, s), k);
-        for (b, y) in y.into_iter().enumerate() {
+        let y = sub(words, nibble(words, from, s));
+        for (b, y) in xor(words, y, [sum(0), sum(1), sum(2), sum(3)]).into_iter().enumerate() {
             set(words, sums, 16 * b + s, y);
         }
     }
@@ -121,9 +124,17 @@ const fn flight<W: Words>() -> usize {
     BITS * width::<W>()
 }
 
-/// So many blocks by fours cost less than a flight.
+/// The most blocks that cost less without a flight.
+const FEW: usize = 128;
+
+/// As many as do on a rung.
 const fn few<W: Words>() -> usize {
-    if W::VECTORS { 24 } else { 88 }
+    match W::LANES {
+        4 => FEW,
+        2 => 80,
+        _ if W::VECTORS => 40,
+        _ => 88,
+    }
 }
 
 /// All rounds but the last on the first blocks, to the state in `blocks`.
@@ -156,7 +167,7 @@ fn add_partial<W: Words, const KEY_BYTES: usize>(
     wipe(words, state);
     add_last_round(words, blocks, state);
     // Block `r * width + i` is bit r of word i.
-    let mut mask = [0; MOST / BITS];
+    let mut mask = [0; FLIGHT / BITS];
     for (i, mask) in mask[..width::<W>()].iter_mut().enumerate() {
         let rows = (count + width::<W>() - 1 - i) / width::<W>();
         *mask = u64::MAX.checked_shr((BITS - rows) as u32).unwrap_or(0);
@@ -193,24 +204,41 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
     /// No blocks.
     #[inline(always)]
     pub(crate) fn new(isa: I, cipher: &'a Present<KEY_BYTES>) -> Self {
-        PresentAdder {
-            isa,
-            cipher,
-            blocks: Aligned([0; MOST + PUSH]),
-            waiting: 0,
-            flown: false,
-            state: Aligned([0; MOST]),
-            sums: Aligned([0; MOST]),
-        }
+        let (few, full) = (Aligned([0; FEW + MOST]), few::<I::Words>() + 1);
+        PresentAdder { isa, cipher, few, flights: None, waiting: 0, full, flown: false }
     }
 
-    /// Adds E_K of the blocks, big-endian numbers.
+    /// Adds E_K of the blocks in the words of vectors.
     #[inline(always)]
-    pub(crate) fn push<const N: usize>(&mut self, blocks: [u64; N]) {
-        const { assert!(N <= PUSH) };
-        self.blocks.0[self.waiting..][..N].copy_from_slice(&blocks);
-        self.waiting += N;
-        if self.waiting >= flight::<I::Words>() {
+    pub(crate) fn push<const N: usize>(&mut self, x: [<I::Words as Words>::W; N]) {
+        const { assert!(N * width::<I::Words>() <= MOST) };
+        let waiting = match &mut self.flights {
+            Some(flights) => &mut flights.0[..],
+            None => &mut self.few.0[..],
+        };
+        let room = waiting[self.waiting..].chunks_exact_mut(width::<I::Words>());
+        for (x, room) in x.into_iter().zip(room) {
+            self.isa.words().store(x, room);
+        }
+        self.go_on(N * width::<I::Words>());
+    }
+
+    /// The same for the first `n` words of a vector.
+    #[inline(always)]
+    pub(crate) fn push_lanes(&mut self, x: <I::Words as Words>::W, n: usize) {
+        let waiting = match &mut self.flights {
+            Some(flights) => &mut flights.0[..],
+            None => &mut self.few.0[..],
+        };
+        self.isa.words().store(x, &mut waiting[self.waiting..][..width::<I::Words>()]);
+        self.go_on(n);
+    }
+
+    /// So many more blocks wait.
+    #[inline(always)]
+    fn go_on(&mut self, n: usize) {
+        self.waiting += n;
+        if self.waiting >= self.full {
             let isa = self.isa;
             isa.apart(
                 #[inline(always)]
@@ -219,14 +247,21 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
         }
     }
 
-    /// Adds a flight of the first blocks that wait.
+    /// Makes room for flights, or adds a flight of the first blocks that wait.
     #[inline(always)]
     fn fly(&mut self) {
         let (words, flown) = (self.isa.words(), flight::<I::Words>());
-        let blocks = self.blocks.0.first_chunk_mut().expect("a flight");
-        rounds(words, self.cipher, blocks, &mut self.state.0);
-        add_last_round(words, blocks, &mut self.sums.0);
-        self.blocks.0.copy_within(flown..flown + PUSH, 0);
+        let Some(flights) = &mut self.flights else {
+            let flights = self.flights.insert(Aligned([0; FLIGHT + MOST + 2 * FLIGHT]));
+            flights.0[..self.few.0.len()].copy_from_slice(&self.few.0);
+            self.few.0.zeroize();
+            self.full = flown;
+            return;
+        };
+        let (blocks, _, state, sums) = parts(flights);
+        rounds(words, self.cipher, blocks, state);
+        add_last_round(words, blocks, sums);
+        flights.0.copy_within(flown..flown + MOST, 0);
         self.waiting -= flown;
         self.flown = true;
     }
@@ -235,54 +270,83 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
     #[inline(always)]
     pub(crate) fn total(&mut self) -> u64 {
         let isa = self.isa;
-        isa.apart(
-            #[inline(always)]
-            || self.total_here(),
-        )
+        match self.flights {
+            Some(_) => isa.apart(
+                #[inline(always)]
+                || self.total_of_flights(),
+            ),
+            None => {
+                let n = core::mem::take(&mut self.waiting);
+                total_of_few(isa, self.cipher, &mut self.few.0, n)
+            }
+        }
     }
 
     #[inline(always)]
-    fn total_here(&mut self) -> u64 {
-        let (words, rest) = (self.isa.words(), self.waiting);
-        self.waiting = 0;
-        let blocks = self.blocks.0.first_chunk_mut().expect("a flight");
-        let (state, sums) = (&mut self.state.0, &mut self.sums.0);
+    fn total_of_flights(&mut self) -> u64 {
+        let (isa, words, cipher) = (self.isa, self.isa.words(), self.cipher);
+        let (rest, mut flown) = (self.waiting, self.flown);
+        (self.waiting, self.flown) = (0, false);
+        let Some(flights) = &mut self.flights else { unreachable!("flights") };
+        let (blocks, room, state, sums) = parts(flights);
         let mut total = 0;
         if rest <= few::<I::Words>() {
-            let rest = &mut blocks[..rest];
-            self.cipher.encrypt(rest);
-            total = rest.iter().fold(0, |total, block| total ^ block);
-            rest.zeroize();
+            total = total_of_few(isa, cipher, blocks, rest);
         } else {
             if Half::<I>::LANES < I::Words::LANES && rest <= flight::<Half<I>>() {
-                let cipher = self.cipher;
-                total = words.with_half(
+                if flown {
+                    total = parities(words, sums);
+                    wipe(words, sums);
+                }
+                total ^= words.with_half(
                     #[inline(always)]
                     |words| {
-                        let mut sums = Aligned([0; MOST]);
-                        add_partial(words, cipher, blocks, state, &mut sums.0, rest);
-                        let total = parities(words, &mut sums.0);
-                        wipe(words, &mut sums.0);
-                        total
+                        add_partial(words, cipher, blocks, state, sums, rest);
+                        parities(words, sums)
                     },
                 );
+                wipe(words, sums);
+                flown = false;
             } else {
-                add_partial(words, self.cipher, blocks, state, sums, rest);
-                self.flown = true;
+                add_partial(words, cipher, blocks, state, sums, rest);
+                flown = true;
             }
             if rest % 2 == 1 {
-                total ^= self.cipher.last;
+                total ^= cipher.last;
             }
         }
-        if self.flown {
+        if flown {
             total ^= parities(words, sums);
             wipe(words, sums);
         }
-        if self.flown || rest > few::<I::Words>() {
-            wipe(words, blocks);
-            wipe(words, state);
-        }
-        self.flown = false;
+        wipe(words, blocks);
+        wipe(words, state);
+        // On narrow rungs that room is in the first part.
+        blocks[flight::<I::Words>() % FLIGHT..][..MOST].zeroize();
+        room.zeroize();
         total
     }
+}
+
+/// The blocks, the room after them, the state, the sums.
+#[inline(always)]
+fn parts(flights: &mut Flights) -> (&mut Planes, &mut [u64], &mut Planes, &mut Planes) {
+    let (blocks, rest) = flights.0.split_first_chunk_mut().expect("blocks");
+    let (room, rest) = rest.split_at_mut(MOST);
+    let (state, rest) = rest.split_first_chunk_mut().expect("a state");
+    (blocks, room, state, rest.first_chunk_mut().expect("sums"))
+}
+
+/// The xor of E_K of the first `n` blocks. All that was there is wiped.
+#[inline(always)]
+fn total_of_few<I: Isa, const KEY_BYTES: usize>(
+    isa: I,
+    cipher: &Present<KEY_BYTES>,
+    blocks: &mut [u64],
+    n: usize,
+) -> u64 {
+    cipher.encrypt(isa, blocks, n);
+    let total = blocks[..n].iter().fold(0, |total, block| total ^ block);
+    blocks[..n + 4 * width::<I::Words>()].zeroize();
+    total.swap_bytes()
 }

@@ -186,6 +186,12 @@ impl Words for NeonWords {
     }
 
     #[inline(always)]
+    fn swap_bytes(self, a: uint64x2_t) -> uint64x2_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { vreinterpretq_u64_u8(vrev64q_u8(vreinterpretq_u8_u64(a))) }
+    }
+
+    #[inline(always)]
     fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
         f(self)
     }

@@ -164,6 +164,11 @@ impl Words for PortableWords {
     }
 
     #[inline(always)]
+    fn swap_bytes(self, a: W) -> W {
+        [a[0].swap_bytes(), a[1].swap_bytes()]
+    }
+
+    #[inline(always)]
     fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
         f(self)
     }

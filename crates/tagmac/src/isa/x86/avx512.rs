@@ -48,7 +48,7 @@ fn ones(n: usize) -> u64 {
 impl Avx512 {
     /// Up to 64 bytes; zeros fill the rest.
     #[inline(always)]
-    fn load_bytes(self, p: &[u8]) -> __m512i {
+    pub(super) fn load_bytes(self, p: &[u8]) -> __m512i {
         assert!(p.len() <= 64);
         // SAFETY: the mask keeps the read inside `p`; `self` is proof of avx512bw.
         unsafe { _mm512_maskz_loadu_epi8(ones(p.len()), p.as_ptr().cast()) }

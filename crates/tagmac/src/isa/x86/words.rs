@@ -164,6 +164,43 @@ product!(mul32_128, "avx2", __m128i, xmm_reg);
 product!(mul32_256, "avx2", __m256i, ymm_reg);
 product!(mul32_512, "avx512f", __m512i, zmm_reg);
 
+/// Where the bytes of a word come from to be swapped, in two words.
+#[inline(always)]
+fn swapped() -> __m128i {
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe { _mm_set_epi64x(0x0809_0a0b_0c0d_0e0f, 0x0001_0203_0405_0607) }
+}
+
+/// For pieces of 4..=8 bytes: where each byte of eight words comes from. Byte 63 is zero where
+/// pieces are shorter than words.
+static PLACES: [[u8; 64]; 5] = {
+    let mut places = [[63; 64]; 5];
+    let mut place = 0;
+    while place < 64 * 5 {
+        let (step, word, byte) = (4 + place / 64, place % 64 / 8, place % 8);
+        if byte >= 8 - step {
+            places[step - 4][place % 64] = (word * step + byte + step - 8) as u8;
+        }
+        place += 1;
+    }
+    places
+};
+
+/// The same for four words, two from the start of one half and two from the end of the other.
+static HALVES: [[u8; 32]; 5] = {
+    let mut places = [[0x80; 32]; 5];
+    let mut place = 0;
+    while place < 32 * 5 {
+        let (step, word, byte) = (4 + place / 32, place % 32 / 8, place % 8);
+        if byte >= 8 - step {
+            let first = if word < 2 { 0 } else { 16 - 4 * step as isize };
+            places[step - 4][place % 32] = ((word * step + byte + step - 8) as isize + first) as u8;
+        }
+        place += 1;
+    }
+    places
+};
+
 impl<L: Lane> Words for Words128<L> {
     const LANES: usize = 1;
     const VECTORS: bool = true;
@@ -238,6 +275,12 @@ impl<L: Lane> Words for Words128<L> {
     logic_at_every_width!(
         2, __m128i; _mm_set1_epi32, _mm_loadu_si128, _mm_xor_si128, _mm_andnot_si128
     );
+
+    #[inline(always)]
+    fn swap_bytes(self, a: __m128i) -> __m128i {
+        // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3.
+        unsafe { _mm_shuffle_epi8(a, swapped()) }
+    }
 
     #[inline(always)]
     fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
@@ -324,6 +367,26 @@ impl Words for Words256 {
     logic_at_every_width!(
         4, __m256i; _mm256_set1_epi32, _mm256_loadu_si256, _mm256_xor_si256, _mm256_andnot_si256
     );
+
+    #[inline(always)]
+    fn swap_bytes(self, a: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(swapped())) }
+    }
+
+    #[inline(always)]
+    fn pieces(self, data: &[u8], at: usize, step: usize) -> __m256i {
+        // Two pieces in the first half of a vector, and two at the end of the second.
+        let pieces = &data[at..at + 4 * step];
+        let (low, high) = (self.narrow().blocks(&pieces[..16]), pieces.len() - 16);
+        let high = self.narrow().blocks(&pieces[high..]);
+        let places = self.blocks(&HALVES[step - 4]);
+        // SAFETY: `self` is proof of avx2.
+        unsafe {
+            let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
+            _mm256_shuffle_epi8(both, places)
+        }
+    }
 
     #[inline(always)]
     fn with_half<R>(self, f: impl FnOnce(Self) -> R) -> R {
@@ -423,7 +486,7 @@ impl Words for Words512 {
     fn planes(self, rows: &[u64], key: u64, planes: &mut [u64]) {
         let rows: &[u64; 512] = rows.try_into().expect("64 rows of words");
         let planes: &mut [u64; 512] = planes.try_into().expect("64 planes of words");
-        let key = self.splat(key);
+        let key = self.splat(key.swap_bytes());
         // Rows 8h + l: l changes places with the byte's place, then the byte's place with the
         // bit's, then h with the byte's place.
         for (h, group) in rows.as_chunks::<64>().0.iter().enumerate() {
@@ -431,7 +494,8 @@ impl Words for Words512 {
             // The instruction that turns bytes into bits counts bytes from the other end.
             let x = [row(7), row(6), row(5), row(4), row(3), row(2), row(1), row(0)];
             for (byte, x) in self.exchange_bytes(x).into_iter().enumerate() {
-                self.store(self.bits_of_bytes(x), &mut planes[64 * byte + 8 * h..][..8]);
+                // Swapped bytes are planes in another order.
+                self.store(self.bits_of_bytes(x), &mut planes[64 * (7 - byte) + 8 * h..][..8]);
             }
         }
         for group in planes.as_chunks_mut::<64>().0 {
@@ -441,6 +505,20 @@ impl Words for Words512 {
                 self.store(x, &mut group[8 * byte..][..8]);
             }
         }
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self, a: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of avx512bw.
+        unsafe { _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(swapped())) }
+    }
+
+    #[inline(always)]
+    fn pieces(self, data: &[u8], at: usize, step: usize) -> __m512i {
+        let pieces = self.0.load_bytes(&data[at..at + 8 * step]);
+        let places = self.blocks(&PLACES[step - 4]);
+        // SAFETY: `self` is proof of avx512vbmi.
+        unsafe { _mm512_permutexvar_epi8(places, pieces) }
     }
 
     #[inline(always)]
