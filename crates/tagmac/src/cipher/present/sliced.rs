@@ -8,8 +8,6 @@
 //! a key, K_32 counts only if the number of blocks is odd, and the sums become a block once. What
 //! fills up the last flight is masked out there.
 
-use zeroize::Zeroize;
-
 use super::sbox::{sub, xor};
 use super::{MOST, Present};
 use crate::isa::{Isa, Words};
@@ -46,11 +44,9 @@ fn nibble<W: Words>(words: W, planes: &Planes, s: usize) -> [W::W; 4] {
 
 /// Zeros, also if nobody reads them.
 #[inline(always)]
-fn wipe<W: Words>(words: W, planes: &mut Planes) {
-    for p in 0..BITS {
-        set(words, planes, p, words.splat(0));
-    }
-    core::hint::black_box(planes);
+fn wipe(words: &mut [u64]) {
+    words.fill(0);
+    core::hint::black_box(words);
 }
 
 /// The xor of E_K over many blocks, gathered into flights.
@@ -153,7 +149,7 @@ fn rounds<W: Words, const KEY_BYTES: usize>(
     }
 }
 
-/// Adds the first `count` blocks of a flight to `sums`.
+/// Adds the first `count` blocks of a flight to `sums`, whose planes have `stride` words.
 #[inline(always)]
 fn add_partial<W: Words, const KEY_BYTES: usize>(
     words: W,
@@ -161,10 +157,11 @@ fn add_partial<W: Words, const KEY_BYTES: usize>(
     blocks: &mut Planes,
     state: &mut Planes,
     sums: &mut Planes,
+    stride: usize,
     count: usize,
 ) {
     rounds(words, cipher, blocks, state);
-    wipe(words, state);
+    wipe(&mut state[..flight::<W>()]);
     add_last_round(words, blocks, state);
     // Block `r * width + i` is bit r of word i.
     let mut mask = [0; FLIGHT / BITS];
@@ -175,7 +172,8 @@ fn add_partial<W: Words, const KEY_BYTES: usize>(
     let mask = words.load(&mask[..width::<W>()]);
     for p in 0..BITS {
         let added = words.and(get(words, state, p), mask);
-        set(words, sums, p, words.xor(get(words, sums, p), added));
+        let sum = &mut sums[stride * p..][..width::<W>()];
+        words.store(words.xor(words.load(sum), added), sum);
     }
 }
 
@@ -254,11 +252,11 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
         let Some(flights) = &mut self.flights else {
             let flights = self.flights.insert(Aligned([0; FLIGHT + MOST + 2 * FLIGHT]));
             flights.0[..self.few.0.len()].copy_from_slice(&self.few.0);
-            self.few.0.zeroize();
+            wipe(&mut self.few.0);
             self.full = flown;
             return;
         };
-        let (blocks, _, state, sums) = parts(flights);
+        let (blocks, state, sums) = parts(flights);
         rounds(words, self.cipher, blocks, state);
         add_last_round(words, blocks, sums);
         flights.0.copy_within(flown..flown + MOST, 0);
@@ -288,53 +286,42 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
         let (rest, mut flown) = (self.waiting, self.flown);
         (self.waiting, self.flown) = (0, false);
         let Some(flights) = &mut self.flights else { unreachable!("flights") };
-        let (blocks, room, state, sums) = parts(flights);
+        let (blocks, state, sums) = parts(flights);
         let mut total = 0;
         if rest <= few::<I::Words>() {
             total = total_of_few(isa, cipher, blocks, rest);
         } else {
+            let width = width::<I::Words>();
             if Half::<I>::LANES < I::Words::LANES && rest <= flight::<Half<I>>() {
-                if flown {
-                    total = parities(words, sums);
-                    wipe(words, sums);
-                }
-                total ^= words.with_half(
+                words.with_half(
                     #[inline(always)]
-                    |words| {
-                        add_partial(words, cipher, blocks, state, sums, rest);
-                        parities(words, sums)
-                    },
+                    |words| add_partial(words, cipher, blocks, state, sums, width, rest),
                 );
-                wipe(words, sums);
-                flown = false;
             } else {
-                add_partial(words, cipher, blocks, state, sums, rest);
-                flown = true;
+                add_partial(words, cipher, blocks, state, sums, width, rest);
             }
+            flown = true;
             if rest % 2 == 1 {
                 total ^= cipher.last;
             }
         }
         if flown {
             total ^= parities(words, sums);
-            wipe(words, sums);
+            wipe(&mut sums[..flight::<I::Words>()]);
         }
-        wipe(words, blocks);
-        wipe(words, state);
-        // On narrow rungs that room is in the first part.
-        blocks[flight::<I::Words>() % FLIGHT..][..MOST].zeroize();
-        room.zeroize();
+        wipe(&mut state[..flight::<I::Words>()]);
+        wipe(&mut flights.0[..flight::<I::Words>() + MOST]);
         total
     }
 }
 
-/// The blocks, the room after them, the state, the sums.
+/// The blocks, the state, the sums.
 #[inline(always)]
-fn parts(flights: &mut Flights) -> (&mut Planes, &mut [u64], &mut Planes, &mut Planes) {
-    let (blocks, rest) = flights.0.split_first_chunk_mut().expect("blocks");
-    let (room, rest) = rest.split_at_mut(MOST);
-    let (state, rest) = rest.split_first_chunk_mut().expect("a state");
-    (blocks, room, state, rest.first_chunk_mut().expect("sums"))
+fn parts(flights: &mut Flights) -> (&mut Planes, &mut Planes, &mut Planes) {
+    let (blocks, rest) = flights.0.split_at_mut(FLIGHT + MOST);
+    let blocks = blocks.first_chunk_mut().expect("blocks");
+    let (state, sums) = rest.split_first_chunk_mut().expect("a state");
+    (blocks, state, sums.first_chunk_mut().expect("sums"))
 }
 
 /// The xor of E_K of the first `n` blocks. All that was there is wiped.
@@ -347,6 +334,6 @@ fn total_of_few<I: Isa, const KEY_BYTES: usize>(
 ) -> u64 {
     cipher.encrypt(isa, blocks, n);
     let total = blocks[..n].iter().fold(0, |total, block| total ^ block);
-    blocks[..n + 4 * width::<I::Words>()].zeroize();
+    wipe(&mut blocks[..n + 4 * width::<I::Words>()]);
     total.swap_bytes()
 }
