@@ -85,13 +85,11 @@ impl NhKey {
     pub(crate) fn hash(&self, level: Level, plainly: bool, data: &[u8], out: &mut [u8]) {
         let shape = &self.shape;
         let one_group = shape.streams == 1 || shape.shift == shape.unit_words();
+        let pairs = (shape.word_bits, shape.strided, shape.signed);
+        let in_vectors = matches!(pairs, (32, false, _) | (16, true, true));
         let blocks = HashBlocks { key: self, data, out };
-        if !plainly && one_group && !shape.big_endian {
-            if let (32, false, _) | (16, true, true) =
-                (shape.word_bits, shape.strided, shape.signed)
-            {
-                return level.run(blocks);
-            }
+        if !plainly && one_group && !shape.big_endian && in_vectors {
+            return level.run(blocks);
         }
         blocks.plainly();
     }
