@@ -42,11 +42,12 @@ pub const TAG: &str = "\
 One line a file: 'PMAC-AES128 (NAME) = HEX'. If NAME has a backslash, a line feed or a carriage
 return, the line begins with a backslash and NAME is escaped, as cksum does.
 
-POLY1305-AES and UMAC take a nonce. Each file gets a random one of 16 bytes (UMAC99: of 8; take a
-new key before a million files, or two may have the same), and its line says which: 'POLY1305-AES.n=NONCE (NAME) = HEX'. A nonce is no secret, but under one key no two contents
-may have the same: two such tags tell enough of the key to forge others. Random nonces do not
-repeat; those of --nonce-hex are up to you. Under a UMAC key they all need the same length: 00 and
-0000 count as one nonce. --raw and --untagged leave the nonce out, so they ask for --nonce-hex, and
+POLY1305-AES and UMAC take a nonce. Each file gets a random one of 16 bytes, and its line says
+which: 'POLY1305-AES.n=NONCE (NAME) = HEX'. A nonce is no secret, but under one key no two contents
+may have the same: two such tags tell enough of the key to forge others. Random nonces of 16 bytes
+do not repeat; those of --nonce-hex are up to you. UMAC99 has nonces of 8 bytes: take a new key
+before a million files, or two may have the same. Under a UMAC key all nonces need the same length:
+00 and 0000 count as one. --raw and --untagged leave the nonce out, so they ask for --nonce-hex, and
 so will the check. UMAC-32 has tags of 32 bits, so it asks for --allow-short.
 
 Examples:

@@ -1,5 +1,5 @@
-//! Four blocks at once in four words, or in each word of four vectors: bit `4p + n` of word b is bit b of nibble s of block
-//! n, where p is the place of s.
+//! Four blocks at once in four words, or in each word of four vectors: bit `4p + n` of word b is
+//! bit b of nibble s of block n, where p is the place of s.
 //!
 //! A bit has an address of four digits below four: its word, and three in the word. Nibbles come
 //! to lie in words by swapping the word with the lowest digit, and P is such a swap as well: bit b
