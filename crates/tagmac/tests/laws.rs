@@ -59,7 +59,7 @@ fn each_mac(level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) {
         let mac = LightMac::<Aes128>::on(first(&k1), first(&k2), s, level);
         check(&format!("LIGHTMAC-AES128-S{s}"), &under(cut(mac), ()));
     }
-    for s in [1, 13, 20, 63] {
+    for s in [13, 20, 63] {
         let mac = LightMac::<Aes128>::on(first(&k1), first(&k2), s, level);
         check(&format!("LIGHTMAC-AES128, s = {s}"), &under(cut(mac), ()));
     }
