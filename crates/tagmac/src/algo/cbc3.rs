@@ -132,6 +132,7 @@ impl<B: CipherBlock> Chain<B> {
     }
 
     /// The output, for whole bytes.
+    #[cfg(feature = "umac99")]
     #[inline(always)]
     pub(super) fn finish_bytes<I: Isa, C: Cipher<Block = B>>(self, isa: I, mac: &Cbc3<C>) -> B {
         let bits = 8 * self.bytes;
