@@ -19,6 +19,11 @@ pub trait Field: CipherBlock {
     fn times_x(&self) -> Self {
         let mut product = *self;
         let bytes = product.as_mut();
+        if let Ok(block) = <&mut [u8; 16]>::try_from(&mut *bytes) {
+            let a = u128::from_be_bytes(*block);
+            *block = (a << 1 ^ (0u128.wrapping_sub(a >> 127) & Self::C as u128)).to_be_bytes();
+            return product;
+        }
         let mut carry = 0;
         for byte in bytes.iter_mut().rev() {
             (*byte, carry) = (*byte << 1 | carry, *byte >> 7);

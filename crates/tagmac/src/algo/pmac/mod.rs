@@ -128,18 +128,14 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
         Ok(self)
     }
 
-    /// L(i) = L x^i.
+    /// L(i) = L x^i. Without a call, which would save all vectors on the way.
     #[inline(always)]
     fn l(&self, i: usize) -> C::Block {
-        match self.l.get(i) {
-            Some(l) => *l,
-            None => self.l_above(i),
+        let mut l = self.l[i.min(STORED - 1)];
+        for _ in STORED..=i {
+            l = l.times_x();
         }
-    }
-
-    #[cold]
-    fn l_above(&self, i: usize) -> C::Block {
-        (STORED..=i).fold(self.l[STORED - 1], |l, _| l.times_x())
+        l
     }
 
     /// gamma_i L, where i is `number`.
