@@ -45,8 +45,9 @@ struct State<H: Hash> {
     sum: H::Sum,
     /// Bytes absorbed.
     at: u64,
-    /// The bytes after them, at most a block.
+    /// The bytes after them, at most a block: the room may be larger.
     held: H::Held,
+    block: usize,
     held_bytes: usize,
     /// The message grew over the limit.
     over: Result<(), Error>,
@@ -55,7 +56,7 @@ struct State<H: Hash> {
 impl<H: Hash> Drop for State<H> {
     fn drop(&mut self) {
         self.sum.zeroize();
-        self.held.zeroize();
+        self.held.as_mut()[..self.block].zeroize();
     }
 }
 
@@ -63,8 +64,8 @@ impl<R: Deref<Target: Mac>> Stream<R> {
     /// An empty message under a nonce; `&()` for a deterministic MAC.
     #[inline]
     pub fn new(mac: R, nonce: &<R::Target as Mac>::Nonce) -> Self {
-        let (sum, held) = (mac.begin(nonce), mac.hash().held());
-        let state = State { sum, at: 0, held, held_bytes: 0, over: Ok(()) };
+        let (sum, held, block) = (mac.begin(nonce), mac.hash().held(), mac.hash().block());
+        let state = State { sum, at: 0, held, block, held_bytes: 0, over: Ok(()) };
         Stream { mac, nonce: *nonce, state }
     }
 

@@ -157,9 +157,6 @@ pub(super) struct Adder<'a, I: Isa, T: Terms> {
 }
 
 impl<I: Isa, T: Terms> Adder<'_, I, T> {
-    /// Blocks in a flight, after which the next one begins.
-    pub(super) const FLIGHT: usize = T::Lanes::<I>::VECTORS * T::Lanes::<I>::LANES;
-
     /// Adds the terms that `add` takes to a sum.
     #[inline(always)]
     pub(super) fn add_to<B: CipherBlock>(
@@ -173,9 +170,7 @@ impl<I: Isa, T: Terms> Adder<'_, I, T> {
         let ready = terms.ready(isa);
         let mut terms_sum = T::sum(isa, &ready);
         add(&mut Adder { isa, terms, ready, sum: &mut terms_sum });
-        let narrow = T::on(isa).narrow();
-        let total = T::total(isa, &ready, &mut terms_sum);
-        sum.0 = narrow.first_lane(narrow.xor(narrow.splat(&sum.0), total));
+        sum.add(T::on(isa), T::total(isa, &ready, &mut terms_sum));
     }
 
     /// Adds the terms of the next `N` vectors.
@@ -206,7 +201,7 @@ impl<I: Isa, T: Terms> Adder<'_, I, T> {
     pub(super) fn all(&mut self, blocks: usize) {
         let lanes = T::Lanes::<I>::LANES;
         let vectors = blocks / lanes;
-        for _ in 0..blocks / Self::FLIGHT {
+        for _ in 0..blocks / T::Lanes::<I>::FLIGHT {
             self.flight();
         }
         if T::Lanes::<I>::VECTORS == 8 {

@@ -49,14 +49,14 @@ impl<const N: usize> CipherBlock for [u8; N] {
     #[inline(always)]
     fn xor(&self, other: &Self) -> Self {
         let mut xor = *self;
-        combine(&mut xor, other, |a, b| a ^ b, |a, b| a ^ b);
+        combine(&mut xor, other, |a, b| a ^ b);
         xor
     }
 
     #[inline(always)]
     fn and(&self, mask: &Self) -> Self {
         let mut and = *self;
-        combine(&mut and, mask, |a, b| a & b, |a, b| a & b);
+        combine(&mut and, mask, |a, b| a & b);
         and
     }
 
@@ -93,25 +93,20 @@ impl<const N: usize> CipherBlock for [u8; N] {
     }
 }
 
-/// An operation on the bits of `a` and `b`: on 16 bytes at once, on 8, and on the bytes after them.
+/// An operation on the bits of `a` and `b`: on 16 bytes at once, on 8, and on each byte after them.
 #[inline(always)]
-fn combine<const N: usize>(
-    a: &mut [u8; N],
-    b: &[u8; N],
-    bytes: impl Fn(u8, u8) -> u8,
-    blocks: impl Fn(u128, u128) -> u128,
-) {
+fn combine<const N: usize>(a: &mut [u8; N], b: &[u8; N], bits: impl Fn(u128, u128) -> u128) {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks_mut(), b.as_chunks());
     for (a, b) in a.iter_mut().zip(b) {
-        *a = blocks(u128::from_ne_bytes(*a), u128::from_ne_bytes(*b)).to_ne_bytes();
+        *a = bits(u128::from_ne_bytes(*a), u128::from_ne_bytes(*b)).to_ne_bytes();
     }
     let ((a, a_rest), (b, b_rest)) = (a_rest.as_chunks_mut(), b_rest.as_chunks());
     for (a, b) in a.iter_mut().zip(b) {
-        let word = blocks(u64::from_ne_bytes(*a) as u128, u64::from_ne_bytes(*b) as u128);
+        let word = bits(u64::from_ne_bytes(*a) as u128, u64::from_ne_bytes(*b) as u128);
         *a = (word as u64).to_ne_bytes();
     }
     for (a, b) in a_rest.iter_mut().zip(b_rest) {
-        *a = bytes(*a, *b);
+        *a = bits(*a as u128, *b as u128) as u8;
     }
 }
 

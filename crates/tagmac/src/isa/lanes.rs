@@ -14,6 +14,8 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// Vectors worth having in flight: 8 where instructions overlap, 1 where a vector keeps the
     /// CPU busy by itself.
     const VECTORS: usize;
+    /// Blocks of the vectors in flight.
+    const FLIGHT: usize = Self::VECTORS * Self::LANES;
 
     /// A block.
     type Block: CipherBlock;

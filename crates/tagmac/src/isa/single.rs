@@ -22,19 +22,6 @@ impl<B> Default for Single<B> {
     }
 }
 
-impl<B: CipherBlock> Single<B> {
-    /// A block from every `STEP`-th byte on.
-    #[inline(always)]
-    fn load_every<const N: usize, const STEP: usize>(self, data: &[u8]) -> [B; N] {
-        let data = &data[..(N - 1) * STEP + B::BYTES];
-        let mut x = [B::ZERO; N];
-        for (i, x) in x.iter_mut().enumerate() {
-            *x = self.load(&data[i * STEP..][..B::BYTES]);
-        }
-        x
-    }
-}
-
 impl<B: CipherBlock> Lanes for Single<B> {
     const LANES: usize = 1;
     const VECTORS: usize = 8;
@@ -137,22 +124,9 @@ impl<B: CipherBlock> Lanes for Single<B> {
         (step, piece): (usize, B),
     ) -> [B; N] {
         let data = &data[at + step - B::BYTES..at + N * step];
-        // Where the step is a constant, bounds are checked once.
-        let mut x = match step {
-            4 if N == 8 => self.load_every::<N, 4>(data),
-            5 if N == 8 => self.load_every::<N, 5>(data),
-            6 if N == 8 => self.load_every::<N, 6>(data),
-            7 if N == 8 => self.load_every::<N, 7>(data),
-            _ => {
-                let mut x = [B::ZERO; N];
-                for (i, x) in x.iter_mut().enumerate() {
-                    *x = self.load(&data[i * step..][..B::BYTES]);
-                }
-                x
-            }
-        };
-        for x in &mut x {
-            *x = x.and(&piece);
+        let mut x = [B::ZERO; N];
+        for (i, x) in x.iter_mut().enumerate() {
+            *x = self.load(&data[i * step..][..B::BYTES]).and(&piece);
         }
         x
     }

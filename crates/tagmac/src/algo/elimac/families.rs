@@ -44,13 +44,6 @@ pub trait Families: Clone + Send + Sync {
         subkeys: [V<Self, I>; N],
         blocks: [V<Self, I>; N],
     ) -> V<Self, I>;
-    /// I of each subkey and its block.
-    fn hash<I: Isa>(
-        isa: I,
-        keys: &Self::Keys<'_, I>,
-        subkey: V<Self, I>,
-        block: V<Self, I>,
-    ) -> V<Self, I>;
 }
 
 /// A vector of the families' blocks on a rung.
@@ -133,18 +126,12 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
         }
         i.add_rounds(isa, sum, subkeys)
     }
-
-    #[inline(always)]
-    fn hash<R: Isa>(isa: R, (_, i): &Self::Keys<'_, R>, subkey: R::V, block: R::V) -> R::V {
-        let [hash] = i.rounds(isa, [isa.xor(subkey, block)]);
-        hash
-    }
 }
 
 /// H and I of your own, as plain code on blocks: every one is [`Families`].
 ///
-/// EliHash under them is eps-XOR-universal if H is mu-independent and I is eps-XOR-universal (the
-/// paper's section 3).
+/// What EliHash then promises, if H is mu-independent and I is eps-XOR-universal, says
+/// [`EliHash`](super::EliHash).
 ///
 /// ```
 /// use tagmac::{EliMac, hashes::PlainFamilies, cipher::Aes128};
@@ -245,10 +232,5 @@ impl<P: PlainFamilies> Families for P {
             sum = sum.xor(&keys.i(subkey, block));
         }
         sum
-    }
-
-    #[inline(always)]
-    fn hash<I: Isa>(_isa: I, keys: &&P, subkey: V<Self, I>, block: V<Self, I>) -> V<Self, I> {
-        keys.i(&subkey, &block)
     }
 }

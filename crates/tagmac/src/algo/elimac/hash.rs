@@ -206,7 +206,8 @@ impl<'a, F: Families, S: Subkeys<F>> Terms for EliTerms<'a, F, S> {
     fn add_lanes<I: Isa>(&mut self, isa: I, keys: &F::Keys<'a, I>, sum: &mut V<F, I>, n: usize) {
         let (lanes, now) = (F::lanes(isa), self.blocks(n));
         let subkeys = self.subkeys.next_lanes(isa, keys, n);
-        let x = F::hash(isa, keys, subkeys, lanes.load_lanes(now));
+        let zero = lanes.splat(&F::Block::ZERO);
+        let x = F::add(isa, keys, zero, [subkeys], [lanes.load_lanes(now)]);
         *sum = lanes.xor(*sum, lanes.keep_lanes(x, n));
     }
 

@@ -77,14 +77,15 @@ pub type PmacAes192 = Pmac<Aes192>;
 /// PMAC-AES256.
 pub type PmacAes256 = Pmac<Aes256>;
 
-struct EncryptZero<'a, C>(&'a C);
+/// E_K of a block.
+struct Encrypt<'a, C: Cipher>(&'a C, &'a C::Block);
 
-impl<C: Cipher<Block: Field>> Kernel for EncryptZero<'_, C> {
+impl<C: Cipher> Kernel for Encrypt<'_, C> {
     type Out = C::Block;
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> C::Block {
-        self.0.encrypt_one(isa, &C::Block::ZERO)
+        self.0.encrypt_one(isa, self.1)
     }
 }
 
@@ -105,7 +106,7 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
         let zero = C::Block::ZERO;
         let (l_inv, l, gamma_l) = (zero, [zero; STORED], [zero; PERIOD]);
         let mut mac = Pmac { cipher, level, truncation: Truncation::none(), l_inv, l, gamma_l };
-        mac.l[0] = level.run(EncryptZero(&mac.cipher));
+        mac.l[0] = level.run(Encrypt(&mac.cipher, &zero));
         mac.l_inv = mac.l[0].over_x();
         for i in 1..STORED {
             mac.l[i] = mac.l[i - 1].times_x();
@@ -298,7 +299,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, at: u64, blocks: &[u8]) {
         // A flight never crosses a period.
-        const { assert!(PERIOD.is_multiple_of(C::Lanes::<I>::VECTORS * C::Lanes::<I>::LANES)) };
+        const { assert!(PERIOD.is_multiple_of(C::Lanes::<I>::FLIGHT)) };
         let mut left = blocks.len() / C::Block::BYTES;
         if left == 0 {
             return;
@@ -316,7 +317,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
                 loop {
                     if adder.terms.j == 0 {
                         while left >= PERIOD {
-                            for _ in 0..PERIOD / Adder::<I, PmacTerms<'_, C>>::FLIGHT {
+                            for _ in 0..PERIOD / C::Lanes::<I>::FLIGHT {
                                 adder.flight();
                             }
                             left -= PERIOD;

@@ -25,7 +25,7 @@
 use zeroize::Zeroize;
 
 use super::super::xor::XorDigest;
-use super::{Field, PERIOD, Pmac};
+use super::{Encrypt, Field, PERIOD, Pmac};
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock, Decrypt};
 use crate::error::{Error, silent};
@@ -281,18 +281,6 @@ fn plus<B: Field>(block: &B, number: u64) -> B {
     sum
 }
 
-/// E_K of a block.
-struct Encrypt<'a, C: Cipher>(&'a C, &'a C::Block);
-
-impl<C: Cipher> Kernel for Encrypt<'_, C> {
-    type Out = C::Block;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> C::Block {
-        self.0.encrypt_one(isa, self.1)
-    }
-}
-
 /// Xors E_K(first), E_K(first + 1), .. to whole blocks. The numbers are no secret: the first is
 /// the ciphertext's first block.
 struct Count<'a, C: Cipher> {
@@ -306,8 +294,8 @@ impl<C: Cipher<Block: Field>> Kernel for Count<'_, C> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        const { assert!(PERIOD.is_multiple_of(Counting::<I, C>::FLIGHT)) };
-        let flight = Counting::<I, C>::FLIGHT;
+        const { assert!(PERIOD.is_multiple_of(C::Lanes::<I>::FLIGHT)) };
+        let flight = C::Lanes::<I>::FLIGHT;
         let bytes = C::Block::BYTES;
         let mut places = [C::Block::ZERO; PERIOD];
         for (place, block) in places.iter_mut().enumerate() {
@@ -336,9 +324,6 @@ struct Counting<'a, I: Isa, C: Cipher + 'a> {
 }
 
 impl<I: Isa, C: Cipher<Block: Field>> Counting<'_, I, C> {
-    /// Blocks in a flight.
-    const FLIGHT: usize = C::Lanes::<I>::VECTORS * C::Lanes::<I>::LANES;
-
     /// The next blocks, a vector at a time.
     #[inline(always)]
     fn few(&mut self, data: &mut [u8]) {
@@ -368,7 +353,7 @@ impl<I: Isa, C: Cipher<Block: Field>> Counting<'_, I, C> {
         } else {
             self.vectors::<1>(places, data);
         }
-        self.number = plus(&self.number, Self::FLIGHT as u64);
+        self.number = plus(&self.number, C::Lanes::<I>::FLIGHT as u64);
     }
 
     #[inline(always)]
