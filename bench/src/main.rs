@@ -1,22 +1,94 @@
-//! What the MACs cost, beside what the machine could do at most.
+//! What the MACs cost, beside other libraries' and beside what the machine could do at most.
 //!
-//! `cargo run --release -p bench --features peers -- quick` prints, for each MAC and rung, core cycles per byte of
-//! the call that applications make, key ready, message in cache. Short messages are timed twice:
-//! `chained`, where each begins with the tag before it, so that the whole latency shows, and back
-//! to back, where they are independent. Every tag is checked against the portable rung's.
+//! Each experiment is a subcommand and leaves a CSV and a JSON file with the machine, its clock,
+//! the compiler and the date; `report` makes a page with pictures of them. Every tag is checked
+//! before it is timed.
 
 mod ceiling;
 mod clock;
-mod peers;
-mod quick;
+mod counts;
+mod engine;
+mod experiments;
+mod lab;
+mod machine;
+mod measure;
+mod ours;
+mod record;
+mod report;
+mod table;
+mod theirs;
 
-fn main() {
-    let mut arguments = std::env::args().skip(1);
-    match arguments.next().as_deref() {
-        Some("quick") => quick::run(&arguments.collect::<Vec<_>>()),
-        _ => {
-            eprintln!("usage: bench quick [LEVEL|MAC...]");
-            std::process::exit(2);
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use lab::{Failure, Lab};
+
+fn main() -> ExitCode {
+    match run(&command().get_matches()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("bench: {failure}");
+            ExitCode::FAILURE
         }
     }
+}
+
+fn command() -> Command {
+    let out = Arg::new("out")
+        .long("out")
+        .value_name("DIR")
+        .value_parser(value_parser!(PathBuf))
+        .default_value("target/bench")
+        .help("Where records and report are");
+    let quick = Arg::new("quick").long("quick").action(ArgAction::SetTrue);
+    let quick = quick.help("Fewer samples and lengths");
+    let names = Arg::new("names").value_name("LEVEL|NAME").num_args(0..);
+    let names = names.help("These levels alone, and engines whose names begin so");
+    let measured = |name: &'static str, about: &str| {
+        let about = about.to_string();
+        Command::new(name).about(about).args([&out, &quick, &names])
+    };
+    let experiments = experiments::all();
+    Command::new("bench")
+        .about("Honest measurements of tagmac")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(measured("all", "All experiments, then the report"))
+        .subcommands(experiments.iter().map(|one| measured(one.name, one.about)))
+        .subcommand(Command::new("report").about("The page and pictures of the records").arg(&out))
+        .subcommand(counts::command())
+}
+
+fn run(args: &ArgMatches) -> Result<(), Failure> {
+    let (name, args) = args.subcommand().expect("clap wants one");
+    if name == counts::NAME {
+        return counts::run(args);
+    }
+    let out: &PathBuf = args.get_one("out").expect("it has a default");
+    if name == "report" {
+        return report::write(out);
+    }
+    let names: Vec<String> = args.get_many("names").unwrap_or_default().cloned().collect();
+    let mut lab = Lab::new(args.get_flag("quick"), &names)?;
+    println!("{}", lab.machine.line());
+    for missing in theirs::missing() {
+        println!("left out: {missing}");
+    }
+    for experiment in experiments::all() {
+        if name == "all" || name == experiment.name {
+            measure(&experiment, &mut lab, out)?;
+        }
+    }
+    if name == "all" { report::write(out) } else { Ok(()) }
+}
+
+/// Makes an experiment, shows it, and writes it down.
+fn measure(experiment: &experiments::Experiment, lab: &mut Lab, out: &Path) -> Result<(), Failure> {
+    let record = (experiment.run)(lab)?;
+    print!("{}", table::of(&record));
+    record.write(out).map_err(|error| format!("{}: {error}", out.display()))?;
+    println!("wrote {}.{{json,csv}}", out.join(experiment.name).display());
+    Ok(())
 }

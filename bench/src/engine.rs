@@ -1,0 +1,119 @@
+//! What is timed: a MAC of some library, as applications call it.
+
+use std::hint::black_box;
+
+use tagmac::isa::Level;
+
+/// Key material for any engine, which takes as many of its first bytes as its keys have.
+pub type Key = [u8; 64];
+
+/// The key that engines start with.
+pub const KEY: Key = {
+    let mut key = [0; 64];
+    let mut i = 0;
+    while i < key.len() {
+        key[i] = (7 * i + 1) as u8;
+        i += 1;
+    }
+    key
+};
+
+/// Key material that differs from key to key.
+fn numbered(number: usize) -> Key {
+    let mut key = KEY;
+    key[..8].copy_from_slice(&(number as u64).to_le_bytes());
+    key
+}
+
+/// A MAC of tagmac on a level, or of another library.
+pub struct Engine {
+    /// The MAC's name, and for a peer its library's too: `OpenSSL HMAC-SHA256`.
+    pub name: String,
+    /// What made it, with its version.
+    pub library: String,
+    /// The level of an engine of tagmac.
+    pub level: Option<Level>,
+    /// Cycles per byte that its multiplications or AES rounds cost at least, where it has such.
+    pub ceiling: Option<f64>,
+    /// The longest message in bytes.
+    pub longest: usize,
+    /// What it computes: engines of one function give the same tags.
+    pub function: String,
+    /// Whether the tags of one message are the same in each call.
+    pub repeats: bool,
+    /// Its calls.
+    pub timed: Box<dyn Timed>,
+}
+
+/// Whole calls as applications make them, in loops compiled with them: no indirection inside what
+/// is timed.
+pub trait Timed {
+    /// The tag of a message.
+    fn tag(&mut self, message: &[u8]) -> Vec<u8>;
+    /// That many calls on one message, the key ready.
+    fn repeat(&mut self, message: &[u8], calls: usize);
+    /// That many calls, each of which writes its tag to the front of the message.
+    fn chain(&mut self, message: &mut [u8], calls: usize);
+    /// That many times a key made ready and one call under it.
+    fn rekey(&mut self, message: &[u8], calls: usize);
+    /// Gets that many keys ready, and gives what `repeat` does going round them.
+    fn with_keys(&self, keys: usize) -> Box<dyn FnMut(&[u8], usize)>;
+}
+
+/// An engine's calls: `make` gets a key ready and gives the call from message to tag.
+pub fn timed<F, M, T>(make: F) -> Box<dyn Timed>
+where
+    F: Fn(&Key) -> M + 'static,
+    M: FnMut(&[u8]) -> T + 'static,
+    T: AsRef<[u8]>,
+{
+    Box::new(OneKey { mac: make(&KEY), make })
+}
+
+struct OneKey<F, M> {
+    make: F,
+    mac: M,
+}
+
+impl<F, M, T> Timed for OneKey<F, M>
+where
+    F: Fn(&Key) -> M + 'static,
+    M: FnMut(&[u8]) -> T + 'static,
+    T: AsRef<[u8]>,
+{
+    fn tag(&mut self, message: &[u8]) -> Vec<u8> {
+        (self.mac)(message).as_ref().to_vec()
+    }
+
+    fn repeat(&mut self, message: &[u8], calls: usize) {
+        for _ in 0..calls {
+            black_box((self.mac)(black_box(message)));
+        }
+    }
+
+    fn chain(&mut self, message: &mut [u8], calls: usize) {
+        for _ in 0..calls {
+            let tag = (self.mac)(message);
+            // A tag may be longer than the message.
+            let fits = tag.as_ref().len().min(message.len());
+            message[..fits].copy_from_slice(&tag.as_ref()[..fits]);
+        }
+    }
+
+    fn rekey(&mut self, message: &[u8], calls: usize) {
+        for _ in 0..calls {
+            black_box((self.make)(black_box(&KEY))(black_box(message)));
+        }
+    }
+
+    fn with_keys(&self, keys: usize) -> Box<dyn FnMut(&[u8], usize)> {
+        let mut macs: Vec<M> = (0..keys).map(|key| (self.make)(&numbered(key))).collect();
+        let mut next = 0;
+        Box::new(move |message, calls| {
+            for _ in 0..calls {
+                black_box(macs[next](black_box(message)));
+                next = if next + 1 < macs.len() { next + 1 } else { 0 };
+            }
+        })
+    }
+}

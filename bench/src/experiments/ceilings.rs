@@ -1,0 +1,78 @@
+//! What the machine could do at most: instructions, and bytes from each cache.
+
+use std::hint::black_box;
+
+use tagmac::isa::{Isa, Kernel, Level};
+
+use crate::ceiling::Costs;
+use crate::lab::{Failure, LONGEST, Lab};
+use crate::measure::{Job, in_turns};
+use crate::record::{Point, Record, Series};
+
+pub const NAME: &str = "ceilings";
+pub const ABOUT: &str = "reading memory, and what instructions cost for 16 bytes of vector";
+
+/// Makes the experiment.
+pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
+    let mut record = lab.record(NAME, ABOUT, "bytes", "cycles");
+    let series = |name: &str, level: Option<&str>, case: &str| Series {
+        name: name.into(),
+        library: "the machine".into(),
+        level: level.map(Into::into),
+        case: Some(case.into()),
+        ceiling: None,
+        function: String::new(),
+        points: Vec::new(),
+    };
+    let mut reading = series("read", None, "memory");
+    let level = Level::best();
+    let mut length = 4 << 10;
+    while length <= LONGEST {
+        let message = lab.message(0, length);
+        let job: Job =
+            Box::new(move |calls| (0..calls).for_each(|_| read(level, black_box(message))));
+        let figure = in_turns(lab.effort, &mut [job])[0];
+        reading.points.push(Point::new(length, figure));
+        length *= 2;
+    }
+    record.series.push(reading);
+    for (level, Costs { aes, mul32, mul52 }) in lab.costs() {
+        let mut instruction = |name: &str, cycles: f64| {
+            let mut series = series(name, Some(level.name()), "instruction");
+            series.points.push(Point(16, cycles, cycles, cycles));
+            record.series.push(series);
+        };
+        instruction("AES round", *aes);
+        instruction("32-bit products", *mul32);
+        if let Some(mul52) = mul52 {
+            instruction("52-bit half products", *mul52);
+        }
+    }
+    Ok(record)
+}
+
+/// Reads every byte with the widest loads of a level.
+pub fn read(level: Level, bytes: &[u8]) {
+    level.run(Read(bytes));
+}
+
+struct Read<'a>(&'a [u8]);
+
+impl Kernel for Read<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        const CHAINS: usize = 4;
+        let vector = 16 * I::LANES;
+        let mut sums = [isa.splat(&[0; 16]); CHAINS];
+        for chunk in self.0.chunks_exact(CHAINS * vector) {
+            for (sum, bytes) in sums.iter_mut().zip(chunk.chunks_exact(vector)) {
+                *sum = isa.xor(*sum, isa.load(bytes));
+            }
+        }
+        for sum in sums {
+            black_box(isa.fold(sum));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! One message on several threads.
+
+use std::hint::black_box;
+use std::thread;
+
+use tagmac::cipher::Aes128;
+use tagmac::hazmat::Hash;
+use tagmac::isa::Level;
+use tagmac::{EliMac, LightMac, Mac, Pmac, Poly1305Aes, Umac, UmacNonce, threads};
+
+use crate::experiments::ceilings::read;
+use crate::lab::{Failure, LONGEST, Lab};
+use crate::measure::{Job, in_turns};
+use crate::record::{Point, Record, Series};
+
+pub const NAME: &str = "threads";
+pub const ABOUT: &str = "one message on one thread and on as many as there are cores, beside as \
+                         many threads that only read it";
+
+/// Makes the experiment.
+pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
+    let mut record = lab.record(NAME, ABOUT, "bytes", "cycles");
+    let Some(level) = lab.levels().next_back() else { return Ok(record) };
+    let (k1, k2, key) = ([1; 16], [2; 16], [3; 32]);
+    record.series.extend(series(lab, "PMAC-AES128", &Pmac::<Aes128>::on(&k1, level), ())?);
+    let light = LightMac::<Aes128>::on(&k1, &k2, 32, level)?;
+    record.series.extend(series(lab, "LIGHTMAC-AES128-S32", &light, ())?);
+    record.series.extend(series(lab, "ELIMAC-AES128", &EliMac::on(&k1, &k2, level), ())?);
+    let nonce = UmacNonce::from(7);
+    record.series.extend(series(lab, "UMAC-64", &Umac::<Aes128, 2>::on(&k1, level), nonce)?);
+    let poly = Poly1305Aes::on(&key, level);
+    record.series.extend(series(lab, "POLY1305-AES", &poly, [7; 16])?);
+    Ok(record)
+}
+
+/// One MAC's: one thread, all, and all that read.
+fn series<M: Mac>(lab: &Lab, name: &str, mac: &M, nonce: M::Nonce) -> Result<Vec<Series>, Failure> {
+    let cores = lab.machine.cores;
+    let series = |name: &str, case: String| Series {
+        name: name.into(),
+        library: concat!("tagmac ", env!("CARGO_PKG_VERSION")).into(),
+        level: Some(mac.hash().level().name().into()),
+        case: Some(case),
+        ceiling: None,
+        function: String::new(),
+        points: Vec::new(),
+    };
+    let mut all = vec![
+        series(name, "1 thread".into()),
+        series(name, format!("{cores} threads")),
+        series(name, format!("{cores} threads that only read")),
+    ];
+    let mut length = 64 << 10;
+    while length <= LONGEST {
+        let message = lab.message(0, length);
+        let (one, many) = (mac.tag_with(&nonce, message)?, threads::tag(mac, &nonce, message, 0)?);
+        if one.as_bytes() != many.as_bytes() {
+            return Err(format!("{name}: another tag on {cores} threads, {length} bytes").into());
+        }
+        let on = |threads: usize| -> Job {
+            Box::new(move |calls| {
+                for _ in 0..calls {
+                    let _ = black_box(threads::tag(mac, &nonce, black_box(message), threads));
+                }
+            })
+        };
+        let mut jobs = [on(1), on(cores), read_together(message, cores)];
+        for (series, figure) in all.iter_mut().zip(in_turns(lab.effort, &mut jobs)) {
+            series.points.push(Point::new(length, figure));
+        }
+        length *= 2;
+    }
+    Ok(all)
+}
+
+/// The bound that memory sets: threads that read a share each.
+fn read_together(message: &[u8], threads: usize) -> Job<'_> {
+    Box::new(move |calls| {
+        for _ in 0..calls {
+            thread::scope(|scope| {
+                for share in message.chunks(message.len().div_ceil(threads)) {
+                    scope.spawn(move || read(Level::best(), share));
+                }
+            });
+        }
+    })
+}

@@ -1,0 +1,205 @@
+//! What every experiment needs: the engines, the effort, the machine, and right tags.
+
+use std::collections::HashMap;
+use std::error::Error;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tagmac::isa::Level;
+
+use crate::ceiling::{Costs, costs};
+use crate::clock::cycles_per_ns;
+use crate::engine::Engine;
+use crate::machine::Machine;
+use crate::measure::{Effort, Job, in_turns};
+use crate::record::{Point, Record, Series};
+use crate::{ours, theirs};
+
+/// What can go wrong: a wrong tag above all.
+pub type Failure = Box<dyn Error>;
+
+/// The longest message.
+pub const LONGEST: usize = 64 << 20;
+/// Bytes of a line of cache.
+const LINE: usize = 64;
+
+/// Where experiments are made.
+pub struct Lab {
+    pub machine: Machine,
+    pub quick: bool,
+    pub effort: Effort,
+    /// Engines whose names begin so; all if there are none.
+    wanted: Vec<String>,
+    /// The levels asked for, lowest first, and what their instructions cost.
+    levels: Vec<(Level, Costs)>,
+    /// The portable engines, which say what tags are right, and what they said.
+    witnesses: Vec<Engine>,
+    right: HashMap<(usize, usize), Vec<u8>>,
+    /// Bytes to authenticate.
+    message: Vec<u8>,
+}
+
+impl Lab {
+    /// A lab for the named levels and MACs; for all, if none is named. Every peer proves its tag.
+    pub fn new(quick: bool, names: &[String]) -> Result<Lab, Failure> {
+        let (levels, wanted): (Vec<_>, Vec<_>) =
+            names.iter().cloned().partition(|name| Level::NAMES.contains(&name.as_str()));
+        let machine = Machine::here();
+        let clock = cycles_per_ns();
+        let with_costs = |level: Level| (level, costs(level, clock));
+        let levels: Vec<_> = match levels.is_empty() {
+            true => Level::all().map(with_costs).collect(),
+            false => levels
+                .iter()
+                .map(|name| Level::named(name).map(with_costs))
+                .collect::<Result<_, _>>()
+                .map_err(|error| format!("level {}: {error}", levels.join(" ")))?,
+        };
+        let portable = with_costs(Level::named("portable")?);
+        let lab = Lab {
+            machine,
+            quick,
+            effort: match quick {
+                true => Effort { rounds: 11, sample_ns: 3e4 },
+                false => Effort { rounds: 21, sample_ns: 1e5 },
+            },
+            wanted,
+            witnesses: ours::engines(portable.0, &portable.1),
+            levels,
+            right: HashMap::new(),
+            message: (0..LONGEST + 2 * LINE).map(|i| (i * 7 + i / 256) as u8).collect(),
+        };
+        if lab.best()?.is_empty() {
+            return Err(format!("no engine is called {}", lab.wanted.join(" or ")).into());
+        }
+        Ok(lab)
+    }
+
+    fn wants(&self, engine: &Engine) -> bool {
+        self.wanted.is_empty() || self.wanted.iter().any(|name| engine.name.starts_with(name))
+    }
+
+    /// The levels asked for, lowest first.
+    pub fn levels(&self) -> impl DoubleEndedIterator<Item = Level> {
+        self.levels.iter().map(|(level, _)| *level)
+    }
+
+    /// What the instructions of a level cost.
+    pub fn costs(&self) -> &[(Level, Costs)] {
+        &self.levels
+    }
+
+    /// Tagmac's engines on a level.
+    pub fn on(&self, level: Level) -> Vec<Engine> {
+        let costs = self.levels.iter().find(|(known, _)| *known == level);
+        let mut engines = costs.map_or_else(Vec::new, |(_, costs)| ours::engines(level, costs));
+        engines.retain(|engine| self.wants(engine));
+        engines
+    }
+
+    /// Tagmac's engines on the best level asked for, and the peers.
+    pub fn best(&self) -> Result<Vec<Engine>, Failure> {
+        let mut engines = self.levels().next_back().map_or_else(Vec::new, |level| self.on(level));
+        let peers = theirs::engines()?;
+        engines.extend(peers.into_iter().filter(|engine| self.wants(engine)));
+        Ok(engines)
+    }
+
+    /// A message of so many bytes, at an offset of up to 64 from a line of cache.
+    pub fn message(&self, offset: usize, length: usize) -> &[u8] {
+        let start = self.message.as_ptr().align_offset(LINE) + offset;
+        &self.message[start..start + length]
+    }
+
+    /// Whether an engine takes messages of that length and tags them right.
+    pub fn check(&mut self, engine: &mut Engine, length: usize) -> Result<bool, Failure> {
+        if length > engine.longest {
+            return Ok(false);
+        }
+        let known = self.witnesses.iter().position(|witness| witness.name == engine.function);
+        let Some(witness) = known.filter(|_| engine.repeats) else { return Ok(true) };
+        let message = self.message(0, length).to_vec();
+        let right = match self.right.get(&(witness, length)) {
+            Some(right) => right.clone(),
+            None => self.witnesses[witness].timed.tag(&message),
+        };
+        let found = engine.timed.tag(&message);
+        self.right.insert((witness, length), right.clone());
+        if found != right {
+            let level = engine.level.map(|level| format!(" on {level}")).unwrap_or_default();
+            return Err(format!(
+                "{}{level}: wrong tag of a message of {length} bytes: expected {right:02x?}, \
+                 found {found:02x?}",
+                engine.name
+            )
+            .into());
+        }
+        Ok(true)
+    }
+
+    /// An empty record.
+    pub fn record(&self, experiment: &str, about: &str, x: &str, y: &str) -> Record {
+        Record {
+            experiment: experiment.into(),
+            about: about.into(),
+            x: x.into(),
+            y: y.into(),
+            machine: self.machine.clone(),
+            missing: theirs::missing(),
+            series: Vec::new(),
+        }
+    }
+
+    /// Measures the engines in turns at every x. `length` gives the bytes of the message there,
+    /// `job` what is timed.
+    pub fn sweep(
+        &mut self,
+        engines: &mut [Engine],
+        case: Option<&str>,
+        xs: &[usize],
+        length: impl Fn(usize) -> usize,
+        job: impl for<'a> Fn(&'a mut Engine, &'a Lab, usize) -> Job<'a>,
+    ) -> Result<Vec<Series>, Failure> {
+        let mut series: Vec<Series> =
+            engines.iter().map(|engine| Series::of(engine, case)).collect();
+        let bar = bar(xs.len(), case.unwrap_or("measuring"));
+        for &x in xs {
+            let mut takes = Vec::new();
+            for engine in engines.iter_mut() {
+                takes.push(self.check(engine, length(x))?);
+            }
+            let takers = engines.iter_mut().zip(&takes).filter(|(_, takes)| **takes);
+            let mut jobs: Vec<Job> = takers.map(|(engine, _)| job(engine, self, x)).collect();
+            let figures = in_turns(self.effort, &mut jobs);
+            drop(jobs);
+            let takers = series.iter_mut().zip(&takes).filter(|(_, takes)| **takes);
+            for ((series, _), figure) in takers.zip(figures) {
+                series.points.push(Point::new(x, figure));
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        Ok(series)
+    }
+}
+
+impl Series {
+    /// An engine's, still without points.
+    pub fn of(engine: &Engine, case: Option<&str>) -> Series {
+        Series {
+            name: engine.name.clone(),
+            library: engine.library.clone(),
+            level: engine.level.map(|level| level.name().into()),
+            case: case.map(Into::into),
+            ceiling: engine.ceiling.map(|ceiling| (ceiling * 1e4).round() / 1e4),
+            function: engine.function.clone(),
+            points: Vec::new(),
+        }
+    }
+}
+
+/// Progress on a terminal.
+pub fn bar(steps: usize, what: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg:24} {wide_bar} {pos}/{len} {eta}");
+    let bar = ProgressBar::new(steps as u64).with_message(what.to_string());
+    bar.with_style(style.expect("a template"))
+}

@@ -1,0 +1,92 @@
+//! Where and with what something was measured.
+
+use std::fs;
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+use tagmac::isa::Level;
+
+use crate::clock::cycles_per_ns;
+
+/// What stands beside every figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The CPU as it calls itself, with family and model, since clouds hide the name.
+    pub cpu: String,
+    pub cores: usize,
+    /// GHz, measured.
+    pub clock: f64,
+    /// The levels that it has.
+    pub levels: Vec<String>,
+    pub compiler: String,
+    /// The day, UTC.
+    pub date: String,
+    pub tagmac: String,
+    /// Bytes of the first cache, the second, and the last.
+    pub caches: Vec<usize>,
+}
+
+impl Machine {
+    /// This one, now.
+    pub fn here() -> Machine {
+        Machine {
+            cpu: cpu(),
+            cores: std::thread::available_parallelism().map_or(1, |n| n.get()),
+            clock: (cycles_per_ns() * 100.0).round() / 100.0,
+            levels: Level::all().map(|level| level.name().into()).collect(),
+            compiler: compiler(),
+            date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+            tagmac: env!("CARGO_PKG_VERSION").into(),
+            caches: caches(),
+        }
+    }
+
+    /// The CPU without its family.
+    pub fn short(&self) -> &str {
+        self.cpu.split(" (").next().unwrap_or(&self.cpu)
+    }
+
+    /// On one line.
+    pub fn line(&self) -> String {
+        let Machine { cpu, cores, clock, compiler, date, .. } = self;
+        format!("{cpu}, {cores} cores, {clock} GHz; {compiler}; {date}")
+    }
+}
+
+fn cpu() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = info.lines().find(|line| line.split(':').next().map(str::trim) == Some(name));
+        line.and_then(|line| line.split_once(':')).map(|(_, value)| value.trim().to_string())
+    };
+    let name = field("model name").unwrap_or_else(|| std::env::consts::ARCH.into());
+    match (field("cpu family"), field("model")) {
+        (Some(family), Some(model)) => format!("{name} (family {family}, model {model})"),
+        _ => name,
+    }
+}
+
+/// The compiler on the path, which cargo takes too.
+fn compiler() -> String {
+    let version = Command::new("rustc").arg("--version").output();
+    let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let version = version.unwrap_or_default();
+    let words: Vec<&str> = version.split_whitespace().take(2).collect();
+    if words.len() == 2 { words.join(" ") } else { "unknown compiler".into() }
+}
+
+/// As Linux tells them; guesses elsewhere.
+fn caches() -> Vec<usize> {
+    let read = |index: usize, file: &str| {
+        fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}"))
+    };
+    let size = |index| {
+        let size = read(index, "size").ok()?;
+        let size = size.trim();
+        let kib: usize = size.strip_suffix('K')?.parse().ok()?;
+        let instructions = read(index, "type").ok()?.trim() == "Instruction";
+        (!instructions).then_some(kib * 1024)
+    };
+    let found: Vec<usize> = (0..5).filter_map(size).collect();
+    if found.is_empty() { vec![32 << 10, 1 << 20, 32 << 20] } else { found }
+}

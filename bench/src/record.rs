@@ -1,0 +1,163 @@
+//! What an experiment leaves: a JSON file that the report reads, and a CSV file for spreadsheets.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Machine;
+use crate::measure::Figure;
+
+/// An experiment on a machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The subcommand that made it.
+    pub experiment: String,
+    /// In one sentence.
+    pub about: String,
+    /// What `x` counts: bytes of a message, keys, an offset.
+    pub x: String,
+    /// What `y` counts: core cycles of one call, or seconds.
+    pub y: String,
+    pub machine: Machine,
+    /// What was left out, and why.
+    pub missing: Vec<String>,
+    pub series: Vec<Series>,
+}
+
+/// What was measured of one engine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    pub name: String,
+    pub library: String,
+    /// Of tagmac's engines.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub level: Option<String>,
+    /// Which of an experiment's ways to call.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub case: Option<String>,
+    /// Cycles per byte at least.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ceiling: Option<f64>,
+    /// What it computes: engines of one function give the same tags.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub function: String,
+    pub points: Vec<Point>,
+}
+
+/// `(x, median, first quartile, third quartile)`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point(pub u64, pub f64, pub f64, pub f64);
+
+impl Point {
+    /// A figure at x.
+    pub fn new(x: usize, figure: Figure) -> Point {
+        // Enough digits to tell, and few enough to read and to commit.
+        let short = |y: f64| {
+            let digits = 10f64.powf(3.0 - y.abs().max(1e-9).log10().floor());
+            (y * digits).round() / digits
+        };
+        Point(x as u64, short(figure.median), short(figure.low), short(figure.high))
+    }
+
+    /// The figure.
+    pub fn figure(&self) -> Figure {
+        Figure { median: self.1, low: self.2, high: self.3 }
+    }
+}
+
+impl Series {
+    /// The figure at x.
+    pub fn at(&self, x: u64) -> Option<Figure> {
+        self.points.iter().find(|point| point.0 == x).map(Point::figure)
+    }
+
+    /// Whether it is one of tagmac's.
+    pub fn is_ours(&self) -> bool {
+        self.level.is_some()
+    }
+}
+
+impl Record {
+    /// Writes `<experiment>.json` and `<experiment>.csv` into a folder, which is made if need be.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        let path = folder.join(&self.experiment);
+        let mut text = String::new();
+        // A series a line: what changes between two records shows line by line.
+        let mut rest = serde_json::to_value(self)?;
+        let series = rest["series"].take();
+        let series = series.as_array().map(Vec::as_slice).unwrap_or_default();
+        let series: Vec<String> = series.iter().map(ToString::to_string).collect();
+        rest["series"] = "SERIES".into();
+        text += &serde_json::to_string_pretty(&rest)?;
+        text = text.replace("\"SERIES\"", &format!("[\n    {}\n  ]", series.join(",\n    ")));
+        fs::write(path.with_extension("json"), text + "\n")?;
+        self.write_csv(File::create(path.with_extension("csv"))?)
+    }
+
+    fn write_csv(&self, file: File) -> io::Result<()> {
+        let mut table = csv::Writer::from_writer(file);
+        let machine = &self.machine;
+        let y = &self.y;
+        table.write_record([
+            "experiment",
+            "engine",
+            "library",
+            "level",
+            "case",
+            &self.x,
+            y,
+            &format!("{y} low"),
+            &format!("{y} high"),
+            "noisy",
+            "cpu",
+            "GHz",
+            "compiler",
+            "date",
+        ])?;
+        for series in &self.series {
+            for point in &series.points {
+                let figure = point.figure();
+                let noisy = if figure.is_noisy() { "noisy" } else { "" };
+                table.write_record([
+                    &self.experiment,
+                    &series.name,
+                    &series.library,
+                    series.level.as_deref().unwrap_or_default(),
+                    series.case.as_deref().unwrap_or_default(),
+                    &point.0.to_string(),
+                    &figure.median.to_string(),
+                    &figure.low.to_string(),
+                    &figure.high.to_string(),
+                    noisy,
+                    &machine.cpu,
+                    &machine.clock.to_string(),
+                    &machine.compiler,
+                    &machine.date,
+                ])?;
+            }
+        }
+        table.flush()
+    }
+
+    /// The record of an experiment in a folder, if there is one.
+    pub fn read(folder: &Path, experiment: &str) -> io::Result<Option<Record>> {
+        let file = match File::open(folder.join(experiment).with_extension("json")) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        Ok(Some(serde_json::from_reader(BufReader::new(file))?))
+    }
+
+    /// The series of that name, level and case.
+    pub fn series(&self, name: &str, level: Option<&str>, case: Option<&str>) -> Option<&Series> {
+        self.series.iter().find(|series| {
+            series.name == name
+                && series.level.as_deref() == level
+                && series.case.as_deref() == case
+        })
+    }
+}

@@ -1,0 +1,245 @@
+//! Which pictures a record gives.
+
+use super::bars::{Bars, Row};
+use super::lines::{Line, Lines};
+use super::roofline::{Dot, Roofline};
+use crate::lab::Failure;
+use crate::measure::Figure;
+use crate::record::{Record, Series};
+use crate::table::title;
+
+/// A picture: the name of its file, and the SVG.
+pub struct Picture {
+    pub name: String,
+    pub svg: String,
+}
+
+/// Engines that are shown together.
+const FAMILIES: [(&str, &str); 4] = [
+    ("block-ciphers", "MACs of block ciphers"),
+    ("universal", "MACs of universal hashes, with nonces"),
+    ("others", "Other MACs, beside three of tagmac"),
+    ("small-and-old", "Small blocks, RC6 and the UMAC of 1999"),
+];
+
+/// Those of the overview.
+const OVERVIEW: [&str; 12] = [
+    "PMAC-AES128",
+    "LIGHTMAC-AES128-S32",
+    "ELIMAC-AES128",
+    "UMAC-64",
+    "UMAC-128",
+    "POLY1305-AES",
+    "OpenSSL HMAC-SHA256",
+    "OpenSSL CMAC-AES128",
+    "OpenSSL GMAC-AES128",
+    "OpenSSL POLY1305-AES",
+    "BLAKE3 keyed",
+    "AEGIS-128X4 MAC",
+];
+
+/// The length at which the roofline is drawn.
+const ROOFLINE: u64 = 16 << 10;
+
+/// The families of an engine.
+fn is_of(series: &Series, family: &str) -> bool {
+    let function = series.function.as_str();
+    let begins = |names: &[&str]| names.iter().any(|name| function.starts_with(name));
+    let small = begins(&["UMAC99", "PMAC-RC6"]) || function.contains("PRESENT");
+    let cipher = !small && begins(&["PMAC", "LIGHTMAC", "ELIMAC", "CMAC"]);
+    let universal = !small && begins(&["UMAC", "POLY1305", "Poly1305", "GMAC", "GHASH"]);
+    match family {
+        "block-ciphers" => cipher,
+        "universal" => universal,
+        "small-and-old" => small,
+        _ => {
+            !(small || cipher || universal)
+                || ["PMAC-AES128", "ELIMAC-AES128, cached", "UMAC-64"].contains(&&*series.name)
+        }
+    }
+}
+
+impl Record {
+    /// Tagmac's engines on the best level, and the peers.
+    pub fn best(&self) -> impl Iterator<Item = &Series> {
+        let best = self.machine.levels.last();
+        self.series.iter().filter(move |series| match &series.level {
+            Some(level) => Some(level) == best || level == "command",
+            None => true,
+        })
+    }
+}
+
+/// The pictures of a record. `memory` is what reading a byte costs, from the record of ceilings.
+pub fn of(record: &Record, memory: &[(String, f64)]) -> Result<Vec<Picture>, Failure> {
+    let mut all = Vec::new();
+    let mut add = |name: &str, svg: String| all.push(Picture { name: name.into(), svg });
+    match record.experiment.as_str() {
+        "lengths" => {
+            let overview = |series: &Series| OVERVIEW.contains(&&*series.name);
+            add("lengths", lines(record, "Cycles per byte by length", &overview)?);
+            for (family, about) in FAMILIES {
+                let svg = lines(record, about, &|series| is_of(series, family))?;
+                add(&format!("lengths-{family}"), svg);
+            }
+        }
+        "sizes" => {
+            add("roofline", roofline(record, memory)?);
+            let overview = |series: &Series| OVERVIEW.contains(&&*series.name);
+            add("sizes", lines(record, "Cycles per byte, up to 64 MiB", &overview)?);
+        }
+        "threads" => add("threads", lines(record, "One message, more threads", &|_| true)?),
+        "unaligned" => {
+            let shown = |series: &Series| OVERVIEW.contains(&&*series.name);
+            add("unaligned", lines(record, "1536 bytes off a line of cache", &shown)?);
+        }
+        "agility" => {
+            let shown = |series: &Series| !is_of(series, "small-and-old");
+            add("agility", lines(record, "64 bytes under many keys in turn", &shown)?);
+        }
+        "ceilings" => {
+            let memory = |series: &Series| series.points.len() > 1;
+            add("ceilings", lines(record, "Reading memory", &memory)?);
+        }
+        "short" => {
+            for x in [16, 64] {
+                add(&format!("short-{x}"), bars(record, x, &format!("A message of {x} bytes"))?);
+            }
+        }
+        "keys" | "cold" => {
+            for x in [64, 1536] {
+                let name = format!("{}-{x}", record.experiment);
+                add(&name, bars(record, x, &format!("A message of {x} bytes"))?);
+            }
+        }
+        "cli" => {
+            let mut cases: Vec<(&str, u64)> = Vec::new();
+            for series in &record.series {
+                let (Some(case), Some(point)) = (&series.case, series.points.first()) else {
+                    continue;
+                };
+                if !cases.contains(&(case, point.0)) {
+                    cases.push((case, point.0));
+                }
+            }
+            for (at, (case, x)) in cases.into_iter().enumerate() {
+                add(&format!("cli-{}", at + 1), command_bars(record, case, x)?);
+            }
+        }
+        _ => {}
+    }
+    Ok(all)
+}
+
+fn lines(record: &Record, about: &str, shown: &dyn Fn(&Series) -> bool) -> Result<String, Failure> {
+    let per_byte = record.x == "bytes";
+    let share = |figure: Figure, by: f64| Figure {
+        median: figure.median / by,
+        low: figure.low / by,
+        high: figure.high / by,
+    };
+    let lines = record.best().filter(|series| shown(series)).map(|series| Line {
+        label: match &series.case {
+            Some(case) => format!("{}, {case}", series.name),
+            None => series.name.clone(),
+        },
+        ours: series.is_ours(),
+        points: series
+            .points
+            .iter()
+            .filter(|point| !per_byte || point.0 > 0)
+            .map(|point| {
+                let by = if per_byte { point.0 as f64 } else { 1.0 };
+                (point.0 as f64, share(point.figure(), by))
+            })
+            .collect(),
+    });
+    let unit = if per_byte { "cycles per byte" } else { "cycles per message" };
+    let x = if per_byte { "bytes of the message" } else { &record.x };
+    Lines {
+        title: format!("{about} ({}, {} GHz)", record.machine.short(), record.machine.clock),
+        x: x.into(),
+        y: unit.into(),
+        doubling: record.x != "offset",
+        lines: lines.filter(|line| !line.points.is_empty()).collect(),
+    }
+    .svg()
+}
+
+/// Bars of the best level and the peers at x, shortest first.
+fn bars(record: &Record, x: u64, about: &str) -> Result<String, Failure> {
+    let mut cases: Vec<&str> = Vec::new();
+    for case in record.series.iter().flat_map(|series| &series.case) {
+        if !cases.contains(&case.as_str()) {
+            cases.push(case);
+        }
+    }
+    let mut rows: Vec<Row> = Vec::new();
+    for series in record.best() {
+        // PRESENT and the UMAC of 1999 would press the others together, as would a cache that is
+        // filled for each key.
+        let figure = series.at(x).filter(|_| !is_of(series, "small-and-old"));
+        let (Some(figure), Some(case)) = (figure, &series.case) else { continue };
+        let at = cases.iter().position(|known| known == case).unwrap_or(0);
+        let row = match rows.iter_mut().position(|row| row.label == series.name) {
+            Some(row) => &mut rows[row],
+            None => {
+                let figures = vec![None; cases.len()];
+                rows.push(Row { label: series.name.clone(), ours: series.is_ours(), figures });
+                rows.last_mut().expect("just pushed")
+            }
+        };
+        row.figures[at] = Some(figure);
+    }
+    if record.experiment == "keys" {
+        rows.retain(|row| !row.label.ends_with(", cached"));
+    }
+    let key =
+        |row: &Row| row.figures.iter().flatten().map(|figure| figure.median).fold(0., f64::max);
+    rows.sort_by(|a, b| key(a).total_cmp(&key(b)));
+    Bars {
+        title: format!("{about} ({}, {} GHz)", record.machine.short(), record.machine.clock),
+        unit: "cycles".into(),
+        cases: cases.into_iter().map(Into::into).collect(),
+        rows,
+    }
+    .svg()
+}
+
+fn command_bars(record: &Record, case: &str, x: u64) -> Result<String, Failure> {
+    let of_case = record.series.iter().filter(|series| series.case.as_deref() == Some(case));
+    let rows = of_case.map(|series| Row {
+        label: series.name.clone(),
+        ours: series.is_ours(),
+        figures: vec![series.at(x)],
+    });
+    Bars {
+        title: format!("{case}, {} each", super::draw::bytes(x as f64)),
+        unit: "seconds of the whole command".into(),
+        cases: vec!["the whole command".into()],
+        rows: rows.collect(),
+    }
+    .svg()
+}
+
+fn roofline(record: &Record, memory: &[(String, f64)]) -> Result<String, Failure> {
+    let dots = record.series.iter().filter_map(|series| {
+        Some(Dot {
+            label: title(series).split(" (").next().unwrap_or_default().into(),
+            level: series.level.clone()?,
+            ceiling: series.ceiling?,
+            found: series.at(ROOFLINE)?.median / ROOFLINE as f64,
+        })
+    });
+    Roofline {
+        title: format!(
+            "16 KiB under the roof ({}, {} GHz)",
+            record.machine.short(),
+            record.machine.clock
+        ),
+        dots: dots.filter(|dot| !dot.label.ends_with("counting")).collect(),
+        levels: record.machine.levels.clone(),
+        memory: memory.to_vec(),
+    }
+    .svg()
+}
