@@ -3,8 +3,11 @@
 //! Both in the cheapest way the documented interface has: everything is fetched once, a message
 //! costs `EVP_MAC_init` with its key, `EVP_MAC_update` and `EVP_MAC_final`.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::hint::black_box;
 use std::ptr::{NonNull, null, null_mut};
+
+use crate::{Info, Visit, exactly};
 
 /// `EVP_MAC`, known to OpenSSL alone; so are the next three.
 #[repr(C)]
@@ -16,7 +19,6 @@ struct EvpCipher([u8; 0]);
 #[repr(C)]
 struct EvpCipherCtx([u8; 0]);
 
-#[link(name = "crypto")]
 unsafe extern "C" {
     fn EVP_MAC_fetch(
         library: *mut c_void,
@@ -39,6 +41,8 @@ unsafe extern "C" {
         written: *mut usize,
         room: usize,
     ) -> c_int;
+
+    safe fn OpenSSL_version(part: c_int) -> *const c_char;
 
     safe fn EVP_aes_128_ecb() -> *const EvpCipher;
     safe fn EVP_CIPHER_CTX_new() -> *mut EvpCipherCtx;
@@ -176,4 +180,44 @@ impl Drop for OpensslPoly1305Aes {
         // SAFETY: the context was made in `new` and nobody else has it.
         unsafe { EVP_CIPHER_CTX_free(self.aes.as_ptr()) };
     }
+}
+
+/// OpenSSL's peers.
+pub(crate) fn all(visit: &mut impl Visit) {
+    visit.peer(info("OpenSSL Poly1305, a key each", "POLY1305", [32, 0, 16]), |key, _| {
+        let mut mac = OpensslPoly1305::new();
+        let key = exactly(KEY, key);
+        move |message: &[u8]| mac.tag(black_box(&key), message)
+    });
+    visit.peer(info("OpenSSL POLY1305-AES", "POLY1305-AES", [32, 16, 16]), |key, nonce| {
+        let mut mac = OpensslPoly1305Aes::new(&exactly(KEY, key));
+        let nonce = exactly(NONCE, nonce);
+        move |message: &[u8]| mac.tag(black_box(&nonce), message)
+    });
+}
+
+const KEY: &str = "OpenSSL: a key";
+const NONCE: &str = "OpenSSL: a nonce";
+
+fn info(name: &'static str, function: &'static str, [key, nonce, tag]: [usize; 3]) -> Info {
+    Info {
+        name,
+        library: "OpenSSL",
+        version: version(),
+        function,
+        key_bytes: key,
+        nonce_bytes: nonce,
+        tag_bytes: tag,
+        longest: u64::MAX,
+        repeats: true,
+    }
+}
+
+/// As the library says: "3.0.19".
+fn version() -> String {
+    /// `OPENSSL_VERSION_STRING` of openssl/crypto.h.
+    const SHORT: c_int = 6;
+    let text = OpenSSL_version(SHORT);
+    // SAFETY: OpenSSL answers a C string that lives as long as the process, for any number.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
