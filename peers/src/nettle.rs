@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use crate::{Info, Visit, exactly};
+use crate::{Info, Library, Visit, exactly};
 
 /// Room for any of nettle's contexts. On x86-64, nettle 3.8.1, they are `umac32_ctx` 2392,
 /// `umac64_ctx` 2520, `umac96_ctx` 2640, `umac128_ctx` 2768 and `poly1305_aes_ctx` 272 bytes, all
@@ -190,15 +190,17 @@ impl NettlePoly1305Aes {
     }
 }
 
-/// nettle's peers.
 pub(crate) fn all(visit: &mut impl Visit) {
-    umac::<4>(visit, "UMAC-32", ["nettle UMAC-32", "nettle UMAC-32, counting"]);
-    umac::<8>(visit, "UMAC-64", ["nettle UMAC-64", "nettle UMAC-64, counting"]);
-    umac::<12>(visit, "UMAC-96", ["nettle UMAC-96", "nettle UMAC-96, counting"]);
-    umac::<16>(visit, "UMAC-128", ["nettle UMAC-128", "nettle UMAC-128, counting"]);
-    visit.peer(info("nettle POLY1305-AES", "POLY1305-AES", [32, 16, 16]), |key, nonce| {
-        let mut mac = NettlePoly1305Aes::new(&exactly(KEY, key));
-        let nonce = exactly(NONCE, nonce);
+    let library = Library { name: "nettle", version: env!("PEERS_NETTLE_VERSION").into() };
+    umac::<4>(visit, &library, "UMAC-32", ["nettle UMAC-32", "nettle UMAC-32, counting"]);
+    umac::<8>(visit, &library, "UMAC-64", ["nettle UMAC-64", "nettle UMAC-64, counting"]);
+    umac::<12>(visit, &library, "UMAC-96", ["nettle UMAC-96", "nettle UMAC-96, counting"]);
+    umac::<16>(visit, &library, "UMAC-128", ["nettle UMAC-128", "nettle UMAC-128, counting"]);
+    let call = "poly1305_aes_set_nonce, update, digest";
+    let info = library.info("nettle Poly1305-AES", "POLY1305-AES", [32, 16, 16], call);
+    visit.peer(info, |key, nonce| {
+        let mut mac = NettlePoly1305Aes::new(&exactly(key));
+        let nonce = exactly(nonce);
         move |message: &[u8]| {
             let mut tag = [0; 16];
             mac.tag(black_box(&nonce), message, &mut tag);
@@ -210,46 +212,32 @@ pub(crate) fn all(visit: &mut impl Visit) {
 /// UMAC with nonces of 8 bytes: set for each message, or set once and counted by nettle.
 fn umac<const BYTES: usize>(
     visit: &mut impl Visit,
+    library: &Library,
     function: &'static str,
     [each, counting]: [&'static str; 2],
 ) {
     let lengths = [16, 8, BYTES];
-    visit.peer(info(each, function, lengths), |key, nonce| {
-        let mut mac = NettleUmac::new(&exactly(KEY, key), BYTES);
-        let nonce: [u8; 8] = exactly(NONCE, nonce);
+    let info = library.info(each, function, lengths, "umac_set_nonce, update, digest");
+    visit.peer(info, |key, nonce| {
+        let mut mac = NettleUmac::new(&exactly(key), BYTES);
+        let nonce: [u8; 8] = exactly(nonce);
         move |message: &[u8]| {
             let mut tag = [0; BYTES];
             mac.tag(black_box(&nonce), message, &mut tag);
             tag
         }
     });
-    let counts = Info { repeats: false, ..info(counting, function, lengths) };
-    visit.peer(counts, |key, nonce| {
-        let mut mac = NettleUmac::new(&exactly(KEY, key), BYTES);
-        mac.set_nonce(&exactly::<8>(NONCE, nonce));
+    let call = "umac_update, digest, which counts the nonce up";
+    let info = Info { repeats: false, ..library.info(counting, function, lengths, call) };
+    visit.peer(info, |key, nonce| {
+        let mut mac = NettleUmac::new(&exactly(key), BYTES);
+        mac.set_nonce(&exactly::<8>(nonce));
         move |message: &[u8]| {
             let mut tag = [0; BYTES];
             mac.next(message, &mut tag);
             tag
         }
     });
-}
-
-const KEY: &str = "nettle: a key";
-const NONCE: &str = "nettle: a nonce";
-
-fn info(name: &'static str, function: &'static str, [key, nonce, tag]: [usize; 3]) -> Info {
-    Info {
-        name,
-        library: "nettle",
-        version: env!("PEERS_NETTLE_VERSION").into(),
-        function,
-        key_bytes: key,
-        nonce_bytes: nonce,
-        tag_bytes: tag,
-        longest: u64::MAX,
-        repeats: true,
-    }
 }
 
 #[cfg(test)]

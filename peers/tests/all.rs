@@ -1,6 +1,7 @@
 //! Every peer proves its tags, and a proof catches a wrong one.
 
 use peers::{Info, Visit, Wrong, prove};
+use tagmac::any::{Algorithm, AnyMac};
 
 /// Proves what it sees, and what it spoils.
 #[derive(Default)]
@@ -63,4 +64,53 @@ fn none_is_missing() {
         assert!(missing.is_empty(), "missing: {missing:#?}");
     }
     missing.iter().for_each(|library| println!("missing: {library}"));
+}
+
+/// A peer's tag of a message under a key and a nonce.
+type Tag = Box<dyn Fn(&[u8], &[u8], &[u8]) -> Vec<u8>>;
+
+/// Collects peers with what they compute.
+#[derive(Default)]
+struct Tags(Vec<(Info, Tag)>);
+
+impl Visit for Tags {
+    fn peer<M, T>(&mut self, info: Info, make: impl Fn(&[u8], &[u8]) -> M + 'static)
+    where
+        M: FnMut(&[u8]) -> T + 'static,
+        T: AsRef<[u8]> + 'static,
+    {
+        self.0.push((
+            info,
+            Box::new(move |key, nonce, message| make(key, nonce)(message).as_ref().to_vec()),
+        ));
+    }
+}
+
+/// Libraries that compute one function give the same tags, and those of tagmac where it has it.
+#[test]
+fn peers_agree() {
+    let mut tags = Tags::default();
+    peers::all(&mut tags);
+    let edges = [0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513];
+    for length in edges.into_iter().chain([1000, 1023, 1024, 1025, 4096, 4097, 65537, 1 << 20]) {
+        let bytes: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256 + length) as u8).collect();
+        let material: [u8; 64] = std::array::from_fn(|i| (i * 37 + length) as u8);
+        let mut known: Vec<(&str, &str, Vec<u8>)> = Vec::new();
+        for (info, tag) in &tags.0 {
+            let (key, nonce) = (&material[..info.key_bytes], &material[64 - info.nonce_bytes..]);
+            let found = tag(key, nonce, &bytes);
+            assert_eq!(found.len(), info.tag_bytes, "{}", info.name);
+            if let Ok(algorithm) = Algorithm::named(info.function) {
+                let mac = AnyMac::new(algorithm, key).expect("its key");
+                let expected = mac.tag(nonce, &bytes).expect("its nonce");
+                assert!(expected.as_bytes() == found, "tagmac, {}, {length} bytes", info.name);
+            }
+            match known.iter().find(|(function, ..)| *function == info.function) {
+                Some((_, first, tag)) => {
+                    assert!(*tag == found, "{first}, {}, {length} bytes", info.name);
+                }
+                None => known.push((info.function, info.name, found)),
+            }
+        }
+    }
 }
