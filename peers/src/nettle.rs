@@ -3,6 +3,10 @@
 //! nettle's functions cannot fail and abort on a length they do not take, so lengths are checked
 //! here. A context is plain data that the caller provides; what it holds is nettle's business.
 
+use std::hint::black_box;
+
+use crate::{Info, Library, Visit, exactly};
+
 /// Room for any of nettle's contexts. On x86-64, nettle 3.8.1, they are `umac32_ctx` 2392,
 /// `umac64_ctx` 2520, `umac96_ctx` 2640, `umac128_ctx` 2768 and `poly1305_aes_ctx` 272 bytes, all
 /// aligned to 8. Much more is given, so that a context which grows in a later nettle still fits,
@@ -35,8 +39,7 @@ struct Umac {
 /// Declares the functions of each UMAC and lists them.
 macro_rules! umac {
     ($($tag_bytes:literal: $set_key:ident $set_nonce:ident $update:ident $digest:ident;)*) => {
-        #[link(name = "nettle")]
-        unsafe extern "C" {
+                unsafe extern "C" {
             $(
                 fn $set_key(context: *mut Context, key: *const u8);
                 fn $set_nonce(context: *mut Context, length: usize, nonce: *const u8);
@@ -62,7 +65,6 @@ umac! {
     16: nettle_umac128_set_key nettle_umac128_set_nonce nettle_umac128_update nettle_umac128_digest;
 }
 
-#[link(name = "nettle")]
 unsafe extern "C" {
     fn nettle_poly1305_aes_set_key(context: *mut Context, key: *const u8);
     fn nettle_poly1305_aes_set_nonce(context: *mut Context, nonce: *const u8);
@@ -186,6 +188,56 @@ impl NettlePoly1305Aes {
         // SAFETY: the context has its key; the tag has its 16 bytes.
         unsafe { nettle_poly1305_aes_digest(&mut *self.context, tag.len(), tag.as_mut_ptr()) };
     }
+}
+
+pub(crate) fn all(visit: &mut impl Visit) {
+    let library = Library { name: "nettle", version: env!("PEERS_NETTLE_VERSION").into() };
+    umac::<4>(visit, &library, "UMAC-32", ["nettle UMAC-32", "nettle UMAC-32, counting"]);
+    umac::<8>(visit, &library, "UMAC-64", ["nettle UMAC-64", "nettle UMAC-64, counting"]);
+    umac::<12>(visit, &library, "UMAC-96", ["nettle UMAC-96", "nettle UMAC-96, counting"]);
+    umac::<16>(visit, &library, "UMAC-128", ["nettle UMAC-128", "nettle UMAC-128, counting"]);
+    let call = "poly1305_aes_set_nonce, update, digest";
+    let info = library.info("nettle Poly1305-AES", "POLY1305-AES", [32, 16, 16], call);
+    visit.peer(info, |key, nonce| {
+        let mut mac = NettlePoly1305Aes::new(&exactly(key));
+        let nonce = exactly(nonce);
+        move |message: &[u8]| {
+            let mut tag = [0; 16];
+            mac.tag(black_box(&nonce), message, &mut tag);
+            tag
+        }
+    });
+}
+
+/// UMAC with nonces of 8 bytes: set for each message, or set once and counted by nettle.
+fn umac<const BYTES: usize>(
+    visit: &mut impl Visit,
+    library: &Library,
+    function: &'static str,
+    [each, counting]: [&'static str; 2],
+) {
+    let lengths = [16, 8, BYTES];
+    let info = library.info(each, function, lengths, "umac_set_nonce, update, digest");
+    visit.peer(info, |key, nonce| {
+        let mut mac = NettleUmac::new(&exactly(key), BYTES);
+        let nonce: [u8; 8] = exactly(nonce);
+        move |message: &[u8]| {
+            let mut tag = [0; BYTES];
+            mac.tag(black_box(&nonce), message, &mut tag);
+            tag
+        }
+    });
+    let call = "umac_update, digest, which counts the nonce up";
+    let info = Info { repeats: false, ..library.info(counting, function, lengths, call) };
+    visit.peer(info, |key, nonce| {
+        let mut mac = NettleUmac::new(&exactly(key), BYTES);
+        mac.set_nonce(&exactly::<8>(nonce));
+        move |message: &[u8]| {
+            let mut tag = [0; BYTES];
+            mac.next(message, &mut tag);
+            tag
+        }
+    });
 }
 
 #[cfg(test)]

@@ -1,10 +1,16 @@
-//! OpenSSL 3: one-time Poly1305 (RFC 8439), and Poly1305-AES (Bernstein 2005) made of it.
+//! OpenSSL 3: HMAC, CMAC, GMAC, KMAC, one-time Poly1305 (RFC 8439), and Poly1305-AES (Bernstein
+//! 2005) made of it.
 //!
-//! Both in the cheapest way the documented interface has: everything is fetched once, a message
-//! costs `EVP_MAC_init` with its key, `EVP_MAC_update` and `EVP_MAC_final`.
+//! All in the cheapest way the documented interface has: everything is fetched once, and the key
+//! set once where it can be; a message costs `EVP_MAC_init`, `EVP_MAC_update` and `EVP_MAC_final`.
+//! `EVP_MAC_init` without a key starts again under the last one (EVP_MAC(3)).
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::hint::black_box;
+use std::marker::PhantomData;
 use std::ptr::{NonNull, null, null_mut};
+
+use crate::{Library, Visit, exactly};
 
 /// `EVP_MAC`, known to OpenSSL alone; so are the next three.
 #[repr(C)]
@@ -16,7 +22,46 @@ struct EvpCipher([u8; 0]);
 #[repr(C)]
 struct EvpCipherCtx([u8; 0]);
 
-#[link(name = "crypto")]
+/// `OSSL_PARAM` of openssl/core.h.
+#[repr(C)]
+struct Param<'a> {
+    key: *const c_char,
+    data_type: c_uint,
+    data: *mut c_void,
+    data_size: usize,
+    return_size: usize,
+    value: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Param<'a> {
+    /// `OSSL_PARAM_END`.
+    const END: Param<'static> = Param {
+        key: null(),
+        data_type: 0,
+        data: null_mut(),
+        data_size: 0,
+        return_size: 0,
+        value: PhantomData,
+    };
+
+    /// Of the type `OSSL_PARAM_UTF8_STRING`.
+    fn text(name: &'static CStr, value: &'static CStr) -> Param<'static> {
+        Param { data_type: 4, ..Param::bytes(name, value.to_bytes()) }
+    }
+
+    /// Of the type `OSSL_PARAM_OCTET_STRING`. OpenSSL only reads the value.
+    fn bytes(name: &'static CStr, value: &'a [u8]) -> Param<'a> {
+        Param {
+            key: name.as_ptr(),
+            data_type: 5,
+            data: value.as_ptr().cast_mut().cast(),
+            data_size: value.len(),
+            return_size: usize::MAX,
+            value: PhantomData,
+        }
+    }
+}
+
 unsafe extern "C" {
     fn EVP_MAC_fetch(
         library: *mut c_void,
@@ -30,7 +75,7 @@ unsafe extern "C" {
         context: *mut EvpMacCtx,
         key: *const u8,
         key_length: usize,
-        parameters: *const c_void,
+        parameters: *const Param,
     ) -> c_int;
     fn EVP_MAC_update(context: *mut EvpMacCtx, data: *const u8, length: usize) -> c_int;
     fn EVP_MAC_final(
@@ -39,6 +84,8 @@ unsafe extern "C" {
         written: *mut usize,
         room: usize,
     ) -> c_int;
+
+    safe fn OpenSSL_version(part: c_int) -> *const c_char;
 
     safe fn EVP_aes_128_ecb() -> *const EvpCipher;
     safe fn EVP_CIPHER_CTX_new() -> *mut EvpCipherCtx;
@@ -70,58 +117,89 @@ fn made<T>(function: &str, pointer: *mut T) -> NonNull<T> {
     NonNull::new(pointer).unwrap_or_else(|| panic!("OpenSSL: {function} answered NULL"))
 }
 
+/// A MAC of OpenSSL and its one context.
+struct Mac {
+    context: NonNull<EvpMacCtx>,
+}
+
+impl Mac {
+    /// Fetches the algorithm and makes the context that all messages use.
+    fn fetch(algorithm: &'static CStr) -> Mac {
+        // SAFETY: the name is a C string; NULL stands for the default library and properties.
+        let mac = unsafe { EVP_MAC_fetch(null_mut(), algorithm.as_ptr(), null()) };
+        let mac = made("EVP_MAC_fetch", mac);
+        // SAFETY: `mac` was fetched above.
+        let context = unsafe { EVP_MAC_CTX_new(mac.as_ptr()) };
+        // SAFETY: `mac` was fetched above; the context keeps a reference of its own.
+        unsafe { EVP_MAC_free(mac.as_ptr()) };
+        Mac { context: made("EVP_MAC_CTX_new", context) }
+    }
+
+    /// The same with its key.
+    fn new(algorithm: &'static CStr, parameter: Param, key: &[u8]) -> Mac {
+        let mut mac = Mac::fetch(algorithm);
+        mac.init(Some(key), &[parameter, Param::END]);
+        mac
+    }
+
+    /// Starts a message, under the last key if none is given. The last parameter is the end.
+    fn init(&mut self, key: Option<&[u8]>, parameters: &[Param]) {
+        assert!(parameters.last().is_some_and(|last| last.key.is_null()), "no OSSL_PARAM_END");
+        let (key, length) = key.map_or((null(), 0), |key| (key.as_ptr(), key.len()));
+        let (context, parameters) = (self.context.as_ptr(), parameters.as_ptr());
+        // SAFETY: the context lives as long as `self`; the length is that of the key; the
+        // parameters end, and borrow what they point to.
+        let answer = unsafe { EVP_MAC_init(context, key, length, parameters) };
+        succeeded("EVP_MAC_init", answer);
+    }
+
+    /// The tag of a message that was started.
+    fn tag<const BYTES: usize>(&mut self, message: &[u8]) -> [u8; BYTES] {
+        let context = self.context.as_ptr();
+        let mut tag = [0; BYTES];
+        let mut written = 0;
+        // SAFETY: the context has its key; the length is that of the message.
+        let answer = unsafe { EVP_MAC_update(context, message.as_ptr(), message.len()) };
+        succeeded("EVP_MAC_update", answer);
+        // SAFETY: the context has its key; the room is that of the tag.
+        let answer = unsafe { EVP_MAC_final(context, tag.as_mut_ptr(), &mut written, BYTES) };
+        succeeded("EVP_MAC_final", answer);
+        assert_eq!(written, BYTES, "OpenSSL: bytes of a tag");
+        tag
+    }
+}
+
+impl Drop for Mac {
+    fn drop(&mut self) {
+        // SAFETY: the context was made in `fetch` and nobody else has it.
+        unsafe { EVP_MAC_CTX_free(self.context.as_ptr()) };
+    }
+}
+
 /// One-time Poly1305 of OpenSSL: a key is for one message.
 ///
 /// ```
 /// let tag = peers::OpensslPoly1305::new().tag(&[0; 32], b"r = 0 makes the tag s");
 /// assert_eq!(tag, [0; 16]);
 /// ```
-pub struct OpensslPoly1305 {
-    context: NonNull<EvpMacCtx>,
-}
+pub struct OpensslPoly1305(Mac);
 
 impl OpensslPoly1305 {
     /// Fetches the algorithm and makes the context that all messages use.
     pub fn new() -> OpensslPoly1305 {
-        // SAFETY: the name is a C string; NULL stands for the default library and properties.
-        let mac = unsafe { EVP_MAC_fetch(null_mut(), c"POLY1305".as_ptr(), null()) };
-        let mac = made("EVP_MAC_fetch", mac);
-        // SAFETY: `mac` was fetched above.
-        let context = unsafe { EVP_MAC_CTX_new(mac.as_ptr()) };
-        // SAFETY: `mac` was fetched above; the context keeps a reference of its own.
-        unsafe { EVP_MAC_free(mac.as_ptr()) };
-        OpensslPoly1305 { context: made("EVP_MAC_CTX_new", context) }
+        OpensslPoly1305(Mac::fetch(c"POLY1305"))
     }
 
     /// The tag of a message. The key is `r`, which OpenSSL clamps, then `s`.
     pub fn tag(&mut self, key: &[u8; 32], message: &[u8]) -> [u8; 16] {
-        let context = self.context.as_ptr();
-        let mut tag = [0; 16];
-        let mut written = 0;
-        // SAFETY: the context lives as long as `self`; the length is that of the key.
-        let answer = unsafe { EVP_MAC_init(context, key.as_ptr(), key.len(), null()) };
-        succeeded("EVP_MAC_init", answer);
-        // SAFETY: the context has its key; the length is that of the message.
-        let answer = unsafe { EVP_MAC_update(context, message.as_ptr(), message.len()) };
-        succeeded("EVP_MAC_update", answer);
-        // SAFETY: the context has its key; the room is that of the tag.
-        let answer = unsafe { EVP_MAC_final(context, tag.as_mut_ptr(), &mut written, tag.len()) };
-        succeeded("EVP_MAC_final", answer);
-        assert_eq!(written, tag.len(), "OpenSSL: bytes of a Poly1305 tag");
-        tag
+        self.0.init(Some(key), &[Param::END]);
+        self.0.tag(message)
     }
 }
 
 impl Default for OpensslPoly1305 {
     fn default() -> OpensslPoly1305 {
         OpensslPoly1305::new()
-    }
-}
-
-impl Drop for OpensslPoly1305 {
-    fn drop(&mut self) {
-        // SAFETY: the context was made in `new` and nobody else has it.
-        unsafe { EVP_MAC_CTX_free(self.context.as_ptr()) };
     }
 }
 
@@ -176,4 +254,74 @@ impl Drop for OpensslPoly1305Aes {
         // SAFETY: the context was made in `new` and nobody else has it.
         unsafe { EVP_CIPHER_CTX_free(self.aes.as_ptr()) };
     }
+}
+
+pub(crate) fn all(visit: &mut impl Visit) {
+    let library = Library { name: "OpenSSL", version: version() };
+    const AGAIN: &str = "EVP_MAC_init without a key, update, final";
+
+    let info = library.info("OpenSSL HMAC-SHA256", "HMAC-SHA256", [32, 0, 32], AGAIN);
+    visit.peer(info, |key, _| {
+        let mut mac = Mac::new(c"HMAC", Param::text(c"digest", c"SHA256"), key);
+        move |message: &[u8]| -> [u8; 32] {
+            mac.init(None, &[Param::END]);
+            mac.tag(message)
+        }
+    });
+
+    let info = library.info("OpenSSL CMAC-AES128", "CMAC-AES128", [16, 0, 16], AGAIN);
+    visit.peer(info, |key, _| {
+        let mut mac = Mac::new(c"CMAC", Param::text(c"cipher", c"AES-128-CBC"), key);
+        move |message: &[u8]| -> [u8; 16] {
+            mac.init(None, &[Param::END]);
+            mac.tag(message)
+        }
+    });
+
+    let call = "EVP_MAC_init with the nonce, without a key, update, final";
+    let info = library.info("OpenSSL GMAC-AES128", "GMAC-AES128", [16, 12, 16], call);
+    visit.peer(info, |key, nonce| {
+        let mut mac = Mac::new(c"GMAC", Param::text(c"cipher", c"AES-128-GCM"), key);
+        let nonce: [u8; 12] = exactly(nonce);
+        move |message: &[u8]| -> [u8; 16] {
+            mac.init(None, &[Param::bytes(c"iv", black_box(&nonce)), Param::END]);
+            mac.tag(message)
+        }
+    });
+
+    // The key of KMAC is hashed for each message: the state after it is not kept.
+    let info = library.info("OpenSSL KMAC128", "KMAC128", [32, 0, 32], AGAIN);
+    visit.peer(info, |key, _| {
+        let mut mac = Mac::fetch(c"KMAC128");
+        mac.init(Some(key), &[Param::END]);
+        move |message: &[u8]| -> [u8; 32] {
+            mac.init(None, &[Param::END]);
+            mac.tag(message)
+        }
+    });
+
+    let call = "EVP_MAC_init with the message's key, update, final";
+    let info = library.info("OpenSSL Poly1305, a key each", "POLY1305", [32, 0, 16], call);
+    visit.peer(info, |key, _| {
+        let mut mac = OpensslPoly1305::new();
+        let key = exactly(key);
+        move |message: &[u8]| mac.tag(black_box(&key), message)
+    });
+
+    let call = "EVP_EncryptUpdate of the nonce, then Poly1305 under r and that";
+    let info = library.info("OpenSSL Poly1305-AES", "POLY1305-AES", [32, 16, 16], call);
+    visit.peer(info, |key, nonce| {
+        let mut mac = OpensslPoly1305Aes::new(&exactly(key));
+        let nonce = exactly(nonce);
+        move |message: &[u8]| mac.tag(black_box(&nonce), message)
+    });
+}
+
+/// As the library says: "3.0.19".
+fn version() -> String {
+    /// `OPENSSL_VERSION_STRING` of openssl/crypto.h.
+    const SHORT: c_int = 6;
+    let text = OpenSSL_version(SHORT);
+    // SAFETY: OpenSSL answers a C string that lives as long as the process, for any number.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }

@@ -1,5 +1,5 @@
 //! The wrappers give published tags, and two libraries one answer.
-#![cfg(feature = "linked")]
+#![cfg(all(linked = "nettle", linked = "openssl"))]
 
 use peers::{NettlePoly1305Aes, NettleUmac, OpensslPoly1305, OpensslPoly1305Aes};
 

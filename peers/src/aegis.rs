@@ -1,0 +1,31 @@
+//! The crate aegis, with the C code that it brings (libaegis), which chooses AES-NI, VAES or
+//! AVX-512 at run time. The crate's other half in Rust has those only by the compiler's flags, and
+//! in 0.9.20 its tag of the empty message is not that of the draft.
+//!
+//! Tags have 32 bytes, as the documentation recommends.
+
+use aegis::{aegis128l::Aegis128LMac, aegis128x2::Aegis128X2Mac, aegis128x4::Aegis128X4Mac};
+
+use crate::{Library, Visit, exactly};
+
+pub(crate) fn all(visit: &mut impl Visit) {
+    let library = Library { name: "aegis", version: env!("PEERS_AEGIS_VERSION").into() };
+    /// The nonce belongs to the set-up: many messages are under one.
+    const CALL: &str = "update, finalize_and_reset, which copies the state that key and nonce made";
+    macro_rules! peers {
+        ($($name:literal, $function:literal, $mac:ident;)*) => {$(
+            visit.peer(library.info($name, $function, [16, 16, 32], CALL), |key, nonce| {
+                let mut mac = $mac::<32>::new_with_nonce(&exactly(key), &exactly(nonce));
+                move |message: &[u8]| {
+                    mac.update(message);
+                    mac.finalize_and_reset()
+                }
+            });
+        )*};
+    }
+    peers! {
+        "AEGIS-128L MAC", "AEGIS-128L-MAC", Aegis128LMac;
+        "AEGIS-128X2 MAC", "AEGIS-128X2-MAC", Aegis128X2Mac;
+        "AEGIS-128X4 MAC", "AEGIS-128X4-MAC", Aegis128X4Mac;
+    }
+}

@@ -1,0 +1,178 @@
+//! Published tags, and whether a peer gives them.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use crate::Info;
+
+/// Rows as vectors/README.md describes them: those of our MACs, and those of the others.
+const FILES: [&str; 7] = [
+    include_str!("../../vectors/cmac.json"),
+    include_str!("../../vectors/hmac-sha256.json"),
+    include_str!("../../vectors/pmac.json"),
+    include_str!("../../vectors/poly1305.json"),
+    include_str!("../../vectors/poly1305-aes.json"),
+    include_str!("../../vectors/umac.json"),
+    include_str!("../vectors.json"),
+];
+
+/// Bytes of the longest message that a proof tags, so that it takes milliseconds.
+const LONGEST: usize = 1 << 16;
+
+/// A published tag.
+struct Row {
+    function: String,
+    key: Vec<u8>,
+    nonce: Vec<u8>,
+    message: Vec<u8>,
+    tag: Vec<u8>,
+    source: String,
+}
+
+static ROWS: LazyLock<Vec<Row>> =
+    LazyLock::new(|| FILES.iter().flat_map(|file| rows(file)).flatten().collect());
+
+/// The rows of a file, `None` for those that no peer can take: negative ones, those of messages in
+/// bits, of truncated bytes or of more than [`LONGEST`].
+fn rows(file: &str) -> impl Iterator<Item = Option<Row>> {
+    let rows: Vec<Value> = serde_json::from_str(file).expect("an array of rows");
+    rows.into_iter().map(|row| {
+        let field = |name: &str| row[name].as_str().map(str::to_owned);
+        let hex = |name: &str| field(name).as_deref().map(bytes);
+        let tag = hex("tag").filter(|_| row["valid"] == true)?;
+        (row["tag_bits"] == 8 * tag.len()).then_some(())?;
+        Some(Row {
+            function: field("algorithm").expect("an algorithm"),
+            key: hex("key").expect("a key"),
+            nonce: hex("nonce").unwrap_or_default(),
+            message: message(&row["msg"])?,
+            tag,
+            source: field("source").expect("a source"),
+        })
+    })
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let pairs = (0..hex.len()).step_by(2);
+    pairs.map(|i| u8::from_str_radix(&hex[i..i + 2], 16).expect("hex")).collect()
+}
+
+/// Hex, or bytes repeated and cut; `None` for a message in bits or one longer than [`LONGEST`].
+fn message(value: &Value) -> Option<Vec<u8>> {
+    let message = match value {
+        Value::String(hex) => bytes(hex),
+        Value::Object(repeat) => {
+            let total = repeat["total_bytes"].as_u64().expect("a length") as usize;
+            let repeat = bytes(repeat["repeat"].as_str().expect("hex"));
+            (total <= LONGEST).then(|| repeat.into_iter().cycle().take(total).collect())?
+        }
+        _ => return None,
+    };
+    (message.len() <= LONGEST).then_some(message)
+}
+
+/// Why a peer is not to be timed.
+#[derive(Debug)]
+pub enum Wrong {
+    /// No published tag for the function with these lengths of key, nonce and tag.
+    Unknown {
+        /// The peer.
+        name: &'static str,
+        /// What it computes.
+        function: &'static str,
+    },
+    /// A tag differs from the published one.
+    Tag {
+        /// The peer.
+        name: &'static str,
+        /// Bytes of the message.
+        length: usize,
+        /// The published tag.
+        expected: Vec<u8>,
+        /// The peer's.
+        found: Vec<u8>,
+        /// Who published it.
+        source: &'static str,
+    },
+    /// Tags of one message repeat where they must not, or the other way round.
+    Repeats {
+        /// The peer.
+        name: &'static str,
+        /// What `Info::repeats` says.
+        expected: bool,
+    },
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Wrong::Unknown { name, function } => {
+                write!(f, "{name}: no published tag of {function} with its lengths")
+            }
+            Wrong::Tag { name, length, expected, found, source } => write!(
+                f,
+                "{name}, {length} bytes: expected {}, found {} ({source})",
+                Hex(expected),
+                Hex(found)
+            ),
+            Wrong::Repeats { name, expected: true } => {
+                write!(f, "{name}: expected the same tag twice, found two")
+            }
+            Wrong::Repeats { name, expected: false } => {
+                write!(f, "{name}: expected a new tag for each call, found one twice")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Wrong {}
+
+struct Hex<'a>(&'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Whether a peer gives the published tags of its function, and the same ones when it is called
+/// again. Takes milliseconds.
+pub fn prove<M, T>(info: &Info, make: &impl Fn(&[u8], &[u8]) -> M) -> Result<(), Wrong>
+where
+    M: FnMut(&[u8]) -> T,
+    T: AsRef<[u8]>,
+{
+    let &Info { name, function, repeats, .. } = info;
+    let mut rows = ROWS
+        .iter()
+        .filter(|row| {
+            let lengths = [row.key.len(), row.nonce.len(), row.tag.len()];
+            row.function == function
+                && lengths == [info.key_bytes, info.nonce_bytes, info.tag_bytes]
+        })
+        .peekable();
+    if rows.peek().is_none() {
+        return Err(Wrong::Unknown { name, function });
+    }
+    for row in rows {
+        let mut tag = make(&row.key, &row.nonce);
+        let first = tag(&row.message);
+        if first.as_ref() != row.tag {
+            return Err(Wrong::Tag {
+                name,
+                length: row.message.len(),
+                expected: row.tag.clone(),
+                found: first.as_ref().into(),
+                source: &row.source,
+            });
+        }
+        // Between two equal calls one of another length, which may leave something behind.
+        tag(&row.message[..row.message.len() / 2]);
+        if (tag(&row.message).as_ref() == row.tag) != repeats {
+            return Err(Wrong::Repeats { name, expected: repeats });
+        }
+    }
+    Ok(())
+}
