@@ -39,6 +39,8 @@ pub struct Engine {
     pub longest: usize,
     /// What it computes: engines of one function give the same tags.
     pub function: String,
+    /// What a call does.
+    pub call: String,
     /// Whether the tags of one message are the same in each call.
     pub repeats: bool,
     /// Its calls.

@@ -192,6 +192,7 @@ impl Series {
             case: case.map(Into::into),
             ceiling: engine.ceiling.map(|ceiling| (ceiling * 1e4).round() / 1e4),
             function: engine.function.clone(),
+            call: engine.call.clone(),
             points: Vec::new(),
         }
     }

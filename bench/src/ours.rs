@@ -42,15 +42,12 @@ pub fn engines(level: Level, costs: &Costs) -> Vec<Engine> {
         mac("ELIMAC-AES128", level, aes(11.0, 16.0), (), move |k| {
             EliMac::on(key(k), second(k), level)
         }),
-        Engine {
-            function: "ELIMAC-AES128".into(),
-            ..mac("ELIMAC-AES128, cached", level, aes(4.0, 16.0), (), move |k| {
-                EliMac::on(key(k), second(k), level).with_cache(1 << 20)
-            })
-        },
+        mac("ELIMAC-AES128, cached", level, aes(4.0, 16.0), (), move |k| {
+            EliMac::on(key(k), second(k), level).with_cache(1 << 20)
+        }),
         mac("POLY1305-AES", level, poly, poly_nonce(), move |k| Poly1305Aes::on(key(k), level)),
         engine(
-            "Poly1305",
+            "POLY1305, a key each",
             level,
             poly,
             timed(move |k: &Key| {
@@ -91,7 +88,7 @@ fn poly_nonce() -> [u8; 16] {
     u128::from(NONCE).to_be_bytes()
 }
 
-/// An engine that can tag messages of any length.
+/// An engine that can tag messages of any length. What follows a comma in its name tells how.
 fn engine(name: &str, level: Level, ceiling: Option<f64>, timed: Box<dyn Timed>) -> Engine {
     Engine {
         name: name.into(),
@@ -99,7 +96,8 @@ fn engine(name: &str, level: Level, ceiling: Option<f64>, timed: Box<dyn Timed>)
         level: Some(level),
         ceiling,
         longest: usize::MAX,
-        function: name.into(),
+        function: name.split(',').next().unwrap_or(name).into(),
+        call: "one call, the key ready".into(),
         repeats: true,
         timed,
     }
@@ -144,6 +142,6 @@ fn umac<const T: usize>(level: Level, costs: &Costs) -> [Engine; 2] {
     let counting = engine(&format!("{name}, counting"), level, ceiling, counting);
     [
         mac(&name, level, ceiling, UmacNonce::from(NONCE), make),
-        Engine { function: name, repeats: false, ..counting },
+        Engine { repeats: false, ..counting },
     ]
 }

@@ -43,6 +43,9 @@ pub struct Series {
     /// What it computes: engines of one function give the same tags.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub function: String,
+    /// What a call does.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub call: String,
     pub points: Vec<Point>,
 }
 

@@ -45,6 +45,7 @@ impl Visit for Found {
             ceiling: None,
             longest: usize::try_from(info.longest).unwrap_or(usize::MAX),
             function: info.function.into(),
+            call: info.call.into(),
             repeats: info.repeats,
             timed: timed(move |key: &Key| make(&key[..key_bytes], &nonce)),
         });

@@ -22,6 +22,7 @@ pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
         case: Some(case.into()),
         ceiling: None,
         function: String::new(),
+        call: String::new(),
         points: Vec::new(),
     };
     let mut reading = series("read", None, "memory");

@@ -67,6 +67,7 @@ pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
                 case: Some(case.clone()),
                 ceiling: None,
                 function: String::new(),
+                call: String::new(),
                 points: vec![Point::new(x, Figure::of(samples))],
             });
         }

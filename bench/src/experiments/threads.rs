@@ -43,6 +43,7 @@ fn series<M: Mac>(lab: &Lab, name: &str, mac: &M, nonce: M::Nonce) -> Result<Vec
         case: Some(case),
         ceiling: None,
         function: String::new(),
+        call: String::new(),
         points: Vec::new(),
     };
     let mut all = vec![

@@ -24,7 +24,7 @@ pub trait Hash: Send + Sync {
     /// The hash of a whole message.
     type Digest;
     /// Room for one block, for streams.
-    type Held: AsMut<[u8]> + Zeroize + Send + Sync;
+    type Held: AsMut<[u8]> + Clone + Zeroize + Send + Sync;
 
     /// Whether the last block is treated apart even when it is full (PMAC), so that a driver must
     /// hold it back. Otherwise any full block can be absorbed.

@@ -53,6 +53,14 @@ struct State<H: Hash> {
     over: Result<(), Error>,
 }
 
+// Derived, it would ask for a hash that is `Clone`.
+impl<H: Hash> Clone for State<H> {
+    fn clone(&self) -> Self {
+        let &State { ref sum, at, ref held, block, held_bytes, over } = self;
+        State { sum: sum.clone(), at, held: held.clone(), block, held_bytes, over }
+    }
+}
+
 impl<H: Hash> Drop for State<H> {
     fn drop(&mut self) {
         self.sum.zeroize();
@@ -109,6 +117,17 @@ impl<R: Deref<Target: Mac>> Stream<R> {
         mac.hash().level().run(Close { mac, nonce, pad, sum, at, tail })
     }
 
+    /// A second stream that begins with the same bytes, under the same nonce. Where there is one,
+    /// **only one of the two may be tagged**, unless both end alike: see `nonce.rs` for what a
+    /// nonce that serves twice gives away. A stream of a deterministic MAC is `Clone`.
+    #[inline]
+    pub fn fork(&self) -> Self
+    where
+        R: Clone,
+    {
+        Stream { mac: self.mac.clone(), nonce: self.nonce, state: self.state.clone() }
+    }
+
     /// Checks the message's tag in constant time.
     ///
     /// # Errors
@@ -143,6 +162,12 @@ impl<H: Hash> State<H> {
         hash.level().run(Absorb { hash, sum, at, blocks });
         self.at += cut as u64;
         self.hold(&data[cut..]);
+    }
+}
+
+impl<R: Deref<Target: Mac<Nonce = ()>> + Clone> Clone for Stream<R> {
+    fn clone(&self) -> Self {
+        self.fork()
     }
 }
 

@@ -67,9 +67,14 @@ fn one_tag_whatever_the_way() {
                 let mut rest = &message[..];
                 while !rest.is_empty() {
                     let (now, later) = rest.split_at(1 + below(rest.len() - 1));
+                    // What was forked from goes elsewhere.
+                    let fork = stream.fork();
+                    stream.update(b"elsewhere");
+                    stream = fork;
                     stream.update(now);
                     rest = later;
                 }
+                assert!(stream.fork().verify(&expected).is_ok(), "forked, {at}");
                 assert!(stream.tag() == Ok(expected), "streamed, {at}");
                 let Some(parts) = mac.parts() else { continue };
                 // At least a byte is left for the finish, where the last block stands apart.

@@ -95,14 +95,19 @@ trait Product: Send + Sync {
     fn finish(&self, part: SomePart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error>;
 }
 
-trait ProductStream: Send {
+trait ProductStream: Send + Sync {
     fn update(&mut self, data: &[u8]);
+    fn fork(&self) -> Box<dyn ProductStream>;
     fn tag(self: Box<Self>) -> Result<Tag, Error>;
 }
 
 impl<M: Mac<Hash: 'static> + 'static> ProductStream for Stream<Arc<M>> {
     fn update(&mut self, data: &[u8]) {
         Stream::update(self, data);
+    }
+
+    fn fork(&self) -> Box<dyn ProductStream> {
+        Box::new(Stream::fork(self))
     }
 
     fn tag(self: Box<Self>) -> Result<Tag, Error> {
@@ -296,6 +301,24 @@ impl AnyStream {
             StreamInner::Product(stream) => stream.tag(),
             StreamInner::Sequential(state) => Ok(state.tag()),
         }
+    }
+
+    /// A second stream that begins with the same bytes, under the same nonce: see
+    /// [`Stream::fork`] for what that forbids.
+    pub fn fork(&self) -> AnyStream {
+        AnyStream(match &self.0 {
+            StreamInner::Product(stream) => StreamInner::Product(stream.fork()),
+            StreamInner::Sequential(state) => StreamInner::Sequential(state.clone()),
+        })
+    }
+
+    /// Checks the message's tag in constant time.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
+    pub fn verify(self, tag: &Tag) -> Result<(), Mismatch> {
+        matches(self.tag(), tag)
     }
 }
 
