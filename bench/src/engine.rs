@@ -59,8 +59,11 @@ pub trait Timed {
     /// That many times a key made ready and one call under it.
     fn rekey(&mut self, message: &[u8], calls: usize);
     /// Gets that many keys ready, and gives what `repeat` does going round them.
-    fn with_keys(&self, keys: usize) -> Box<dyn FnMut(&[u8], usize)>;
+    fn with_keys(&self, keys: usize) -> Round;
 }
+
+/// Makes that many calls on a message.
+pub type Round = Box<dyn FnMut(&[u8], usize)>;
 
 /// An engine's calls: `make` gets a key ready and gives the call from message to tag.
 pub fn timed<F, M, T>(make: F) -> Box<dyn Timed>
@@ -108,7 +111,7 @@ where
         }
     }
 
-    fn with_keys(&self, keys: usize) -> Box<dyn FnMut(&[u8], usize)> {
+    fn with_keys(&self, keys: usize) -> Round {
         let mut macs: Vec<M> = (0..keys).map(|key| (self.make)(&numbered(key))).collect();
         let mut next = 0;
         Box::new(move |message, calls| {

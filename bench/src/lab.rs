@@ -74,8 +74,9 @@ impl Lab {
         Ok(lab)
     }
 
-    fn wants(&self, engine: &Engine) -> bool {
-        self.wanted.is_empty() || self.wanted.iter().any(|name| engine.name.starts_with(name))
+    /// Whether an engine of that name is asked for.
+    pub fn wants(&self, name: &str) -> bool {
+        self.wanted.is_empty() || self.wanted.iter().any(|begin| name.starts_with(begin))
     }
 
     /// The levels asked for, lowest first.
@@ -92,7 +93,7 @@ impl Lab {
     pub fn on(&self, level: Level) -> Vec<Engine> {
         let costs = self.levels.iter().find(|(known, _)| *known == level);
         let mut engines = costs.map_or_else(Vec::new, |(_, costs)| ours::engines(level, costs));
-        engines.retain(|engine| self.wants(engine));
+        engines.retain(|engine| self.wants(&engine.name));
         engines
     }
 
@@ -100,7 +101,7 @@ impl Lab {
     pub fn best(&self) -> Result<Vec<Engine>, Failure> {
         let mut engines = self.levels().next_back().map_or_else(Vec::new, |level| self.on(level));
         let peers = theirs::engines()?;
-        engines.extend(peers.into_iter().filter(|engine| self.wants(engine)));
+        engines.extend(peers.into_iter().filter(|engine| self.wants(&engine.name)));
         Ok(engines)
     }
 
@@ -203,4 +204,91 @@ pub fn bar(steps: usize, what: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg:24} {wide_bar} {pos}/{len} {eta}");
     let bar = ProgressBar::new(steps as u64).with_message(what.to_string());
     bar.with_style(style.expect("a template"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::timed;
+    use crate::experiments;
+
+    fn lab(names: &[&str]) -> Result<Lab, Failure> {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let mut lab = Lab::new(true, &names)?;
+        lab.effort = Effort { rounds: 3, sample_ns: 1e3 };
+        Ok(lab)
+    }
+
+    #[test]
+    fn names_choose_levels_and_engines() {
+        let lab = lab(&["portable", "ELIMAC"]).expect("there are such");
+        let names: Vec<String> =
+            lab.best().expect("right tags").into_iter().map(|engine| engine.name).collect();
+        assert_eq!(names, ["ELIMAC-AES128", "ELIMAC-AES128, cached"]);
+        assert_eq!(lab.levels().count(), 1);
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error() {
+        let error = lab(&["NOMAC"]).err().expect("no such engine").to_string();
+        assert_eq!(error, "no engine is called NOMAC");
+    }
+
+    #[test]
+    fn a_wrong_tag_stops_the_run() {
+        let mut lab = lab(&["portable", "PMAC-AES128"]).expect("there is one");
+        let [engine] = &mut lab.best().expect("right tags")[..1] else { panic!("one engine") };
+        assert!(lab.check(engine, 100).expect("a right tag"));
+        engine.timed = timed(|_| |message: &[u8]| [message.len() as u8; 16]);
+        let error = lab.check(engine, 100).expect_err("a wrong tag").to_string();
+        let expected = "PMAC-AES128 on portable: wrong tag of a message of 100 bytes: expected [";
+        assert!(error.starts_with(expected), "{error}");
+        assert!(
+            error.ends_with(
+                "found [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64]"
+            )
+        );
+        // And so does an experiment.
+        let xs = [100];
+        let engines = std::slice::from_mut(engine);
+        let swept = lab.sweep(
+            engines,
+            None,
+            &xs,
+            |x| x,
+            |engine, lab, x| Box::new(move |calls| engine.timed.repeat(lab.message(0, x), calls)),
+        );
+        assert!(swept.is_err());
+    }
+
+    #[test]
+    fn messages_over_the_limit_are_left_out() {
+        let mut lab = lab(&["portable", "LIGHTMAC-AES128-S16"]).expect("there is one");
+        let mut engines = lab.best().expect("right tags");
+        assert_eq!(engines[0].longest, 14 << 16);
+        assert!(!lab.check(&mut engines[0], (14 << 16) + 1).expect("nothing wrong"));
+    }
+
+    /// All but the command, which `scripts/demo` runs.
+    #[test]
+    fn every_experiment_gives_a_figure_at_every_x() {
+        let mut lab = lab(&[Level::best().name(), "PMAC-AES128"]).expect("there is one");
+        for experiment in experiments::all() {
+            if experiment.name == experiments::command::NAME {
+                continue;
+            }
+            let record = (experiment.run)(&mut lab).expect("right tags");
+            assert_eq!(record.experiment, experiment.name);
+            let threads = experiment.name == experiments::threads::NAME;
+            assert!(record.series.iter().any(|series| series.name == "PMAC-AES128") || !threads);
+            for series in &record.series {
+                assert!(!series.points.is_empty(), "{}: {}", experiment.name, series.name);
+                for point in &series.points {
+                    let figure = point.figure();
+                    assert!(0.0 <= figure.low && figure.low <= figure.median);
+                    assert!(figure.median <= figure.high && figure.high.is_finite());
+                }
+            }
+        }
+    }
 }

@@ -58,13 +58,16 @@ fn command() -> Command {
         .subcommand(measured("all", "All experiments, then the report"))
         .subcommands(experiments.iter().map(|one| measured(one.name, one.about)))
         .subcommand(Command::new("report").about("The page and pictures of the records").arg(&out))
+        .subcommand(Command::new("docs").about("docs/PERFORMANCE.md of the record kept with it"))
         .subcommand(counts::command())
 }
 
 fn run(args: &ArgMatches) -> Result<(), Failure> {
     let (name, args) = args.subcommand().expect("clap wants one");
-    if name == counts::NAME {
-        return counts::run(args);
+    match name {
+        "docs" => return report::write_docs(),
+        counts::NAME => return counts::run(args),
+        _ => {}
     }
     let out: &PathBuf = args.get_one("out").expect("it has a default");
     if name == "report" {

@@ -154,13 +154,4 @@ impl Record {
         };
         Ok(Some(serde_json::from_reader(BufReader::new(file))?))
     }
-
-    /// The series of that name, level and case.
-    pub fn series(&self, name: &str, level: Option<&str>, case: Option<&str>) -> Option<&Series> {
-        self.series.iter().find(|series| {
-            series.name == name
-                && series.level.as_deref() == level
-                && series.case.as_deref() == case
-        })
-    }
 }

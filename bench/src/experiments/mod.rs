@@ -9,11 +9,14 @@ pub mod threads;
 use crate::lab::{Failure, Lab};
 use crate::record::Record;
 
+/// Makes an experiment.
+pub type Run = Box<dyn Fn(&mut Lab) -> Result<Record, Failure>>;
+
 /// An experiment by its name.
 pub struct Experiment {
     pub name: &'static str,
     pub about: &'static str,
-    pub run: Box<dyn Fn(&mut Lab) -> Result<Record, Failure>>,
+    pub run: Run,
 }
 
 /// All of them, in the order of the report.

@@ -66,6 +66,7 @@ pub fn text(
 /// Bytes in words.
 pub fn bytes(count: f64) -> String {
     match count {
+        _ if count * 2.0 % 1024.0 != 0.0 => format!("{count}"),
         _ if count >= (1u64 << 30) as f64 => format!("{} GiB", count / (1u64 << 30) as f64),
         _ if count >= (1 << 20) as f64 => format!("{} MiB", count / (1 << 20) as f64),
         _ if count >= 1024.0 => format!("{} KiB", count / 1024.0),
