@@ -78,7 +78,7 @@ impl Series {
 
     /// Whether it is one of tagmac's.
     pub fn is_ours(&self) -> bool {
-        self.level.is_some()
+        self.library.starts_with("tagmac ")
     }
 }
 

@@ -63,7 +63,7 @@ pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
             record.series.push(Series {
                 name: shown(words),
                 library: version(&words[0]),
-                level: words[0].ends_with("tagmac").then(|| "command".into()),
+                level: None,
                 case: Some(case.clone()),
                 ceiling: None,
                 function: String::new(),

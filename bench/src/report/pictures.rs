@@ -64,7 +64,7 @@ impl Record {
     pub fn best(&self) -> impl Iterator<Item = &Series> {
         let best = self.machine.levels.last();
         self.series.iter().filter(move |series| match &series.level {
-            Some(level) => Some(level) == best || level == "command",
+            Some(level) => Some(level) == best,
             None => true,
         })
     }
