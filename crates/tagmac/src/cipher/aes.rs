@@ -90,12 +90,13 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
         x
     }
 
-    /// As [`rounds`](Keys::rounds), all xored into `sum`. In the place of the last round key
-    /// stands the sum, so that adding costs nothing; an even number of last keys cancel out. Two
-    /// chains, because each step waits for the one before.
+    /// As [`rounds`](Keys::rounds), all xored into `sum`. In a flight the sum stands in the place
+    /// of the last round key, so that adding costs nothing; an even number of last keys cancel out.
+    /// Two chains, because each step waits for the one before, and so long that only what follows
+    /// hides it.
     #[inline(always)]
     pub(crate) fn add_rounds<const N: usize>(&self, isa: I, sum: I::V, x: [I::V; N]) -> I::V {
-        if !N.is_multiple_of(4) {
+        if N < 8 || !N.is_multiple_of(4) {
             let x = self.rounds(isa, x);
             return x.into_iter().fold(
                 sum,
