@@ -1,5 +1,7 @@
 //! Arithmetic on 64-bit words: what universal hashes are made of.
 
+use super::Block;
+
 /// Vectors of 64-bit words on a rung.
 ///
 /// A vector [`W`](Words::W) has [`LANES`](Words::LANES) lanes of 16 bytes, two words each, the
@@ -29,6 +31,8 @@ pub trait Words: Copy + Send + Sync + 'static {
     fn first(self, x: u64) -> Self::W;
     /// Word j goes to `p[j]`, of exactly `2 * LANES`.
     fn store(self, a: Self::W, p: &mut [u64]);
+    /// Lane 0 as bytes, stored at once.
+    fn first_lane(self, a: Self::W) -> Block;
     /// Lane j is block j of `p`, which holds exactly `LANES` blocks.
     fn blocks(self, p: &[u8]) -> Self::W;
     /// Of `2 * LANES` blocks: those with even numbers, and those with odd numbers.

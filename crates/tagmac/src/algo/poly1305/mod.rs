@@ -151,8 +151,7 @@ impl Hash for Poly1305Hash {
 
     #[inline(always)]
     fn few(&self) -> usize {
-        // Zero on the one-block rungs themselves.
-        self.level.few().min(1) * 16 * self.few
+        16 * self.few
     }
 
     #[inline(always)]
@@ -180,6 +179,12 @@ impl Hash for Poly1305Hash {
         } else {
             self.by_vectors::<_, Radix26>(isa.words(), sum.h, blocks)
         };
+    }
+
+    #[inline(always)]
+    fn absorb_few<I: Isa>(&self, _isa: I, sum: &mut Poly1305Sum, blocks: &[u8]) {
+        sum.blocks = blocks.len() as u64 / 16;
+        sum.h = self.one_by_one(Number::ZERO, blocks);
     }
 
     #[inline(always)]
@@ -280,8 +285,8 @@ silent!(Poly1305, Poly1305Aes);
 
 /// The tag h + s.
 #[inline(always)]
-fn tag(digest: &Poly1305Digest, s: u128) -> Tag {
-    Tag::of_block(digest.0.wrapping_add(s).to_le_bytes(), 128)
+fn tag<I: Isa>(isa: I, digest: &Poly1305Digest, s: u128) -> Tag {
+    Tag::of_number(isa, digest.0.wrapping_add(s), 128)
 }
 
 impl Mac for Poly1305 {
@@ -299,8 +304,8 @@ impl Mac for Poly1305 {
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, _isa: I, _nonce: &(), _pad: &mut (), digest: Poly1305Digest) -> Tag {
-        tag(&digest, self.s)
+    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: Poly1305Digest) -> Tag {
+        tag(isa, &digest, self.s)
     }
 }
 
@@ -321,6 +326,6 @@ impl Mac for Poly1305Aes {
     #[inline(always)]
     fn seal<I: Isa>(&self, isa: I, nonce: &[u8; 16], _pad: &mut (), digest: Poly1305Digest) -> Tag {
         let s = self.cipher.encrypt_one(isa, nonce);
-        tag(&digest, u128::from_le_bytes(s))
+        tag(isa, &digest, u128::from_le_bytes(s))
     }
 }

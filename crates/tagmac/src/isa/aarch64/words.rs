@@ -44,6 +44,14 @@ impl Words for NeonWords {
     }
 
     #[inline(always)]
+    fn first_lane(self, a: uint64x2_t) -> Block {
+        let mut b = [0; 16];
+        // SAFETY: writes the 16 bytes of an array; `self` is proof of neon.
+        unsafe { vst1q_u8(b.as_mut_ptr(), vreinterpretq_u8_u64(a)) };
+        b
+    }
+
+    #[inline(always)]
     fn blocks(self, p: &[u8]) -> uint64x2_t {
         let p: &[u8; 16] = p.try_into().expect("one block");
         // SAFETY: reads the bytes of an array; `self` is proof of neon.

@@ -1,7 +1,7 @@
 //! Words in plain arrays. The loops are short, so that compilers turn them into the vectors that
 //! every CPU of the target has.
 
-use crate::isa::Words;
+use crate::isa::{Block, Words};
 
 /// Two words.
 #[derive(Clone, Copy)]
@@ -41,6 +41,11 @@ impl Words for PortableWords {
     #[inline(always)]
     fn store(self, a: W, p: &mut [u64]) {
         p.copy_from_slice(&a);
+    }
+
+    #[inline(always)]
+    fn first_lane(self, a: W) -> Block {
+        ((a[1] as u128) << 64 | a[0] as u128).to_le_bytes()
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 
 use super::lane::Lane;
 use super::{Avx2, Avx512};
-use crate::isa::{Isa, Words};
+use crate::isa::{Block, Isa, Lanes, Words};
 
 /// Two words in an `__m128i`.
 #[derive(Clone, Copy)]
@@ -221,6 +221,21 @@ impl<L: Lane> Words for Words128<L> {
     }
 
     #[inline(always)]
+    fn first_lane(self, a: __m128i) -> Block {
+        let mut whole = a;
+        // SAFETY: no instruction. Compilers do not see that the words came one by one, and do not
+        // store them so; SSE2 is part of x86-64.
+        unsafe {
+            asm!(
+                "/* {whole} */",
+                whole = inout(xmm_reg) whole,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        self.0.first_lane(whole)
+    }
+
+    #[inline(always)]
     fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
         self.0.mul32(a, b)
     }
@@ -305,6 +320,12 @@ impl Words for Words256 {
     #[inline(always)]
     fn narrow(self) -> Words128<Avx2> {
         Words128(self.0)
+    }
+
+    #[inline(always)]
+    fn first_lane(self, a: __m256i) -> Block {
+        // SAFETY: `self` is proof of avx2.
+        self.narrow().first_lane(unsafe { _mm256_castsi256_si128(a) })
     }
 
     #[inline(always)]
@@ -411,6 +432,11 @@ impl Words for Words512 {
     #[inline(always)]
     fn narrow(self) -> Words128<Avx2> {
         Words128(self.0.into())
+    }
+
+    #[inline(always)]
+    fn first_lane(self, a: __m512i) -> Block {
+        self.0.first_lane(a)
     }
 
     #[inline(always)]
