@@ -43,6 +43,9 @@ pub trait Words: Copy + Send + Sync + 'static {
     /// As [`columns`](Words::columns), for blocks that are little-endian numbers.
     fn columns_of(self, p: &[u128]) -> (Self::W, Self::W);
 
+    /// Writes what [`columns_of`](Words::columns_of) takes apart.
+    fn store_columns(self, columns: (Self::W, Self::W), p: &mut [u128]);
+
     /// `a & b`.
     fn and(self, a: Self::W, b: Self::W) -> Self::W;
     /// `a | b`.

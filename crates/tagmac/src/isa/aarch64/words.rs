@@ -81,6 +81,15 @@ impl Words for NeonWords {
     }
 
     #[inline(always)]
+    fn store_columns(self, (low, high): (uint64x2_t, uint64x2_t), p: &mut [u128]) {
+        let [a, b] = p else { unreachable!("two blocks") };
+        // SAFETY: `self` is proof of neon.
+        let (x, y) = unsafe { (vzip1q_u64(low, high), vzip2q_u64(low, high)) };
+        *a = u128::from_le_bytes(self.first_lane(x));
+        *b = u128::from_le_bytes(self.first_lane(y));
+    }
+
+    #[inline(always)]
     fn and(self, a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
         // SAFETY: `self` is proof of neon.
         unsafe { vandq_u64(a, b) }

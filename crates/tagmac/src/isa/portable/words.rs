@@ -73,6 +73,13 @@ impl Words for PortableWords {
     }
 
     #[inline(always)]
+    fn store_columns(self, (low, high): (W, W), p: &mut [u128]) {
+        for ((low, high), p) in low.into_iter().zip(high).zip(p) {
+            *p = (high as u128) << 64 | low as u128;
+        }
+    }
+
+    #[inline(always)]
     fn and(self, a: W, b: W) -> W {
         each(a, b, |a, b| a & b)
     }

@@ -69,6 +69,19 @@ macro_rules! same_at_every_width {
         }
 
         #[inline(always)]
+        fn store_columns(self, (low, high): ($word, $word), p: &mut [u128]) {
+            let ([a, b], []) = p.as_chunks_mut::<{ $bytes / 16 }>() else {
+                unreachable!("two vectors of blocks")
+            };
+            // SAFETY: `self` is proof of the rung. What takes apart also puts together.
+            let (x, y) = unsafe { ($low(low, high), $high(low, high)) };
+            // SAFETY: writes the bytes of an array; `self` is proof of the rung.
+            unsafe { $store(a.as_mut_ptr().cast(), x) };
+            // SAFETY: writes the bytes of an array; `self` is proof of the rung.
+            unsafe { $store(b.as_mut_ptr().cast(), y) };
+        }
+
+        #[inline(always)]
         fn and(self, a: $word, b: $word) -> $word {
             // SAFETY: `self` is proof of the rung.
             unsafe { $and(a, b) }
