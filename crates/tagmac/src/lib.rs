@@ -58,6 +58,8 @@ mod algo;
 #[cfg(feature = "any")]
 pub mod any;
 mod bits;
+#[cfg(feature = "std")]
+pub mod bounds;
 pub mod cipher;
 mod error;
 mod hash;
