@@ -53,6 +53,7 @@
 
 pub mod elimac;
 pub mod lightmac;
+mod meter;
 pub mod pmac;
 pub mod poly1305;
 mod theorem;
@@ -61,6 +62,7 @@ mod up;
 
 use core::fmt;
 
+pub use meter::{Budget, Metered, MeteredStream, Rejected, Usage};
 pub use theorem::{Load, Theorem};
 use up::Up;
 

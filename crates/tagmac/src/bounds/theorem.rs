@@ -216,7 +216,7 @@ impl Theorem {
     }
 
     /// The blocks of a message: PMAC's, or LightMAC's that go under K1.
-    fn blocks(self, length: u64) -> u128 {
+    pub(super) fn blocks(self, length: u64) -> u128 {
         let bits = 8 * length as u128;
         match self {
             Theorem::Pmac { n, .. } => bits.div_ceil(n.max(1).into()).max(1),
@@ -225,7 +225,7 @@ impl Theorem {
         }
     }
 
-    fn check_length(self, found: u64) -> Result<(), BoundError> {
+    pub(super) fn check_length(self, found: u64) -> Result<(), BoundError> {
         let limit = self.limit();
         if found <= limit { Ok(()) } else { Err(BoundError::TooLong { limit, found }) }
     }
