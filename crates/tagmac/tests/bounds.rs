@@ -364,6 +364,10 @@ fn numbers_are_the_largest_within_the_threshold() {
             assert_eq!(bytes, q.saturating_mul(length.into()));
 
             let v = theorem.guesses(length, threshold).unwrap();
+            if v > 0 {
+                let load = Load { messages: q, length, attempts: v };
+                agrees(&theorem.guessing(&load).unwrap(), &exact(theorem, 0, length, v).1);
+            }
             assert!(exact(theorem, 0, length, v).1 <= limit);
             if v != q {
                 let (_, more) = exact(theorem, 0, length, v + 1);
@@ -540,6 +544,7 @@ fn what_no_theorem_speaks_of_is_refused() {
     for theorem in theorems() {
         assert_eq!(theorem.tags(&none), Err(Nothing));
         assert_eq!(theorem.forgery(&none), Err(Nothing));
+        assert_eq!(theorem.guessing(&none), Err(Nothing));
         for found in [0.0, -1.0, 1.0, 2.0, f64::INFINITY, -0.0] {
             assert_eq!(theorem.messages(0, found), Err(Threshold { found }));
             assert_eq!(theorem.guesses(0, found), Err(Threshold { found }));
@@ -552,6 +557,7 @@ fn what_no_theorem_speaks_of_is_refused() {
             let load = Load { messages: 1, length: found, attempts: 0 };
             assert_eq!(theorem.tags(&load), Err(TooLong { limit, found }));
             assert_eq!(theorem.forgery(&load), Err(TooLong { limit, found }));
+            assert_eq!(theorem.guessing(&load), Err(TooLong { limit, found }));
         }
     }
     assert_eq!(light.limit(), 1792);

@@ -59,3 +59,10 @@ pub fn mac(
     let queries = sigma.saturating_add(sigma_v).saturating_add(1);
     Ok(Bound::new(collide.plus(guess), vec![Term::prp("E", queries)]))
 }
+
+/// q_v / 2^t, the part of [`mac`] that is not for the queries.
+pub(super) fn guesses(n: u32, t: u32, q_v: u128) -> Result<Bound, BoundError> {
+    block_bits(n)?;
+    tag_bits(t, n)?;
+    Ok(Bound::new(Up::from(some(q_v)?).scaled(-(t as i32)), Vec::new()))
+}

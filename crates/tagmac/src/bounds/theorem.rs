@@ -145,6 +145,20 @@ impl Theorem {
         }
     }
 
+    /// What the load's attempts alone come to: their number times what one passes with. Without the
+    /// messages, and without what PMAC's attempts cost as messages.
+    ///
+    /// # Errors
+    ///
+    /// [`BoundError::Nothing`] for no attempt, and as [`tags`](Theorem::tags).
+    pub fn guessing(self, load: &Load) -> Result<Bound, BoundError> {
+        self.check_length(load.length)?;
+        match self {
+            Theorem::Pmac { n, t } => pmac::guesses(n, t, load.attempts),
+            _ => self.forgery(&Load { messages: 0, ..*load }),
+        }
+    }
+
     /// The most messages of `length` bytes whose tags do not pass the threshold. For the MACs with
     /// nonces, 2^64: more than the theorems speak of.
     ///
@@ -177,12 +191,8 @@ impl Theorem {
     /// As [`messages`](Theorem::messages).
     pub fn guesses(self, length: u64, threshold: f64) -> Result<u128, BoundError> {
         let guesses = self.largest(length, threshold, |attempts, threshold| {
-            let guess = match self {
-                // Without what they cost as messages.
-                Theorem::Pmac { t, .. } => Up::from(attempts).scaled(-(t as i32)),
-                _ => self.forgery(&Load { messages: 0, length, attempts })?.value,
-            };
-            Ok(guess <= threshold)
+            let load = Load { messages: 0, length, attempts };
+            Ok(self.guessing(&load)?.value <= threshold)
         })?;
         match self {
             Theorem::Pmac { .. } => Ok(guesses.min(self.messages(length, threshold)?)),
