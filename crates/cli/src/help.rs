@@ -96,11 +96,11 @@ how many bytes these are, and how many wrong tags may be tried, until a forger's
 threshold. Messages alone may reach it, and so may guesses; who spends both grants twice the chance.
 PMAC counts guesses as messages too. All numbers are rounded down, bounds up.
 
-Who keeps to these numbers still trusts the cipher: the last line names what an attack on it adds.
+Who keeps to these numbers still trusts the cipher: the last lines name what an attack on it adds.
 CMAC and HMAC have no row: the papers behind this program do not bound them.
 
-SIZE is a number of bytes, with a unit from KiB to EiB if you like, or a power: 1500, 4KiB, 2^20. N is
-a number or a power: 1000000, 2^40. CHANCE is a power or a decimal number between 0 and 1.
+SIZE is a number of bytes, with a unit from KiB to EiB if you like, or a power: 1500, 4KiB, 2^20.
+N is a number or a power: 1000000, 2^40. CHANCE is a power or a decimal number between 0 and 1.
 
 --plot draws figure 1 of the LightMAC paper, for blocks of 32, 64 and 128 bits.
 

@@ -501,6 +501,8 @@ fn the_sets_of_1999_have_the_bits_of_their_shapes() {
         assert_eq!(theorem, Some(Theorem::Umac1999 { b, t }), "{name}");
     }
     assert_eq!([umac::nh(32, 1), umac::nh(16, 4), umac::nhs(16, 1)], [32, 64, 15]);
+    assert_eq!([umac::nhs(0, 1), umac::nh_t2(0), umac::nhs_t2(1)], [0, 0, 0]);
+    assert!(umac::mac_1999(u32::MAX, 256, 1, 1).unwrap().log2() > -256.1);
     assert_eq!([umac::nhs(16, 4), umac::nh_t2(32), umac::nhs_t2(32)], [60, 62, 60]);
 }
 

@@ -58,29 +58,31 @@ pub fn mac(t: u32, q: u128, q_v: u128) -> Result<Bound, BoundError> {
 /// As [`mac`]; tau is 1 to 256.
 pub fn mac_1999(b: u32, tau: u32, q: u128, q_v: u128) -> Result<Bound, BoundError> {
     tag_bits(tau, 256)?;
-    let each = Up::new(1, -(b as i32)).plus(Up::new(1, -(tau as i32)));
+    // Far beyond any hash, and within the exponents that there are.
+    let b = b.min(1 << 16) as i32;
+    let each = Up::new(1, -b).plus(Up::new(1, -(tau as i32)));
     let term = Term { notion: "prf", ..Term::prp("F", pads(q, q_v)?) };
     Ok(Bound::new(Up::from(q_v).times(each), vec![term]))
 }
 
 /// Theorems 4.2 and 5.1: NH with words of w bits and t streams collides with 2^-b, b = w t.
 pub const fn nh(w: u32, t: u32) -> u32 {
-    w * t
+    w.saturating_mul(t)
 }
 
 /// Theorems 4.5 and 5.2: NHS, of signed words, with 2^-b, b = (w - 1) t.
 pub const fn nhs(w: u32, t: u32) -> u32 {
-    (w - 1) * t
+    w.saturating_sub(1).saturating_mul(t)
 }
 
 /// Theorem 5.3: NH^T2, two levels and two streams, with 2^-b, b = 2w - 2.
 pub const fn nh_t2(w: u32) -> u32 {
-    2 * w - 2
+    w.saturating_mul(2).saturating_sub(2)
 }
 
 /// Theorem 5.4: NHS^T2, signed, with 2^-b, b = 2w - 4.
 pub const fn nhs_t2(w: u32) -> u32 {
-    2 * w - 4
+    w.saturating_mul(2).saturating_sub(4)
 }
 
 /// Queries to what makes the pads.
