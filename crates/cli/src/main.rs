@@ -3,6 +3,7 @@
 //! `main` is parse, build, run. Each subcommand has a file of its own.
 
 mod args;
+mod bounds;
 mod check;
 mod error;
 mod help;
@@ -12,8 +13,10 @@ mod line;
 mod lines;
 mod list;
 mod mac;
+mod number;
 mod output;
 mod pages;
+mod plot;
 mod progress;
 mod read;
 mod record;
@@ -54,6 +57,7 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Tag(args) => tag::run(args),
         Command::Check(args) => check::run(args),
         Command::List(args) => list::run(args).map(|()| None),
+        Command::Bounds(args) => bounds::run(args).map(|()| None),
         Command::Selftest => selftest::run(),
         Command::Completions(args) => pages::completions(args).map(|()| None),
         Command::Man(args) => pages::man(args).map(|()| None),
