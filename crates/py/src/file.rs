@@ -49,11 +49,8 @@ pub fn file_digest<'py>(
     mac.algorithm().check_nonce(nonce.len()).map_err(refused)?;
     let progress = Progress { call: progress, total: None, last: Instant::now() };
     let job = Job { mac: &mac, nonce: &nonce, threads, progress };
-    let tag = if file.hasattr(intern!(py, "readinto"))? {
-        job.stream(file)
-    } else {
-        job.open(file)
-    };
+    let tag =
+        if file.hasattr(intern!(py, "readinto"))? { job.stream(file) } else { job.open(file) };
     Ok(PyBytes::new(py, tag?.as_bytes()))
 }
 
@@ -198,7 +195,7 @@ mod parts {
         let own = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()?;
         let own = File::from(own);
         let about = own.metadata()?;
-        Ok((about.is_file() && about.len() > 0).then(|| (own, about.len())))
+        Ok((about.is_file() && about.len() > 0).then_some((own, about.len())))
     }
 
     /// The tag of a file of `size` bytes, at least one.

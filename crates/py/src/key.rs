@@ -63,9 +63,8 @@ impl Key {
     fn load(path: PathBuf, tag_bits: Option<usize>) -> PyResult<Key> {
         let text = fs::read(&path).map(zeroize::Zeroizing::new);
         let file = KeyFile::parse(&text.map_err(|error| failed(error, path.clone()))?);
-        let file = file.map_err(|wrong| {
-            PyValueError::new_err(format!("{}: {wrong}", path.display()))
-        })?;
+        let file =
+            file.map_err(|wrong| PyValueError::new_err(format!("{}: {wrong}", path.display())))?;
         Key::of(file, tag_bits)
     }
 
@@ -198,9 +197,9 @@ fn make(algorithm: Algorithm, key: &[u8], tag_bits: Option<usize>) -> PyResult<A
 fn named(name: &str) -> PyResult<Algorithm> {
     Algorithm::named(name).map_err(|unknown| {
         PyValueError::new_err(match unknown {
-            UnknownAlgorithm::Name(name) => format!(
-                "expected one of tagmac.algorithms_available, found the algorithm {name:?}"
-            ),
+            UnknownAlgorithm::Name(name) => {
+                format!("expected one of tagmac.algorithms_available, found the algorithm {name:?}")
+            }
             other => other.to_string(),
         })
     })

@@ -80,7 +80,10 @@ impl Mac {
         let (py, data) = (slf.py(), bytes(data)?);
         let mac = slf.get();
         let add = |state: &mut State| match state {
-            State::Open(stream) => Ok(stream.update(&data)),
+            State::Open(stream) => {
+                stream.update(&data);
+                Ok(())
+            }
             State::Ended(_) => Err(()),
         };
         let added = if data.len() > RELEASE {

@@ -9,8 +9,8 @@ use std::ffi::{CStr, c_char, c_void};
 use std::slice;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::prelude::*;
 use pyo3::ffi;
+use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
 use crate::buffer::View;
