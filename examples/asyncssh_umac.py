@@ -24,7 +24,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import types
 from collections import Counter
 from pathlib import Path
@@ -39,6 +38,7 @@ MACS = [
 CIPHER = "aes256-ctr"
 
 calls: Counter[str] = Counter()
+# Whether the next tag is to be wrong.
 spoil = False
 
 
@@ -52,8 +52,10 @@ def by_module() -> None:
 
     def counted(name, new):
         def call(key, msg=None, nonce=None):
+            global spoil
             calls[name] += 1
-            return Spoiled() if spoil else new(key, msg, nonce)
+            spoiled, spoil = spoil, False
+            return Spoiled() if spoiled else new(key, msg, nonce)
 
         return call
 
@@ -98,20 +100,17 @@ MACs {",".join(MACS)}
     command = [sshd, "-D", "-e", "-f", directory / "config"]
     with log.open("wb") as errors, subprocess.Popen(command, stderr=errors) as process:
         try:
-            wait_for(port, process, log)
             yield port, log
         finally:
             process.terminate()
 
 
-def wait_for(port: int, process: subprocess.Popen, log: Path) -> None:
+async def wait_for(log: Path, words: str) -> None:
     for _ in range(100):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        if words in log.read_text():
             return
-        if process.poll() is not None:
-            break
-        time.sleep(0.1)
-    sys.exit(f"expected an sshd on port {port}, found none:\n{log.read_text()}")
+        await asyncio.sleep(0.1)
+    sys.exit(f"expected '{words}' in sshd's log, found after 10 seconds:\n{log.read_text()}")
 
 
 async def run(sshd: str) -> None:
@@ -126,6 +125,8 @@ async def run(sshd: str) -> None:
         tempfile.TemporaryDirectory() as name,
         server(Path(name), sshd, host_key, user_key) as (port, log),
     ):
+
+        await wait_for(log, "Server listening")
 
         def connect(mac: str):
             return asyncssh.connect(
@@ -152,10 +153,12 @@ async def run(sshd: str) -> None:
 
         if calls:
             assert calls.keys() == {"umac64", "umac128"}, calls
-            spoil = True
-            with contextlib.suppress(asyncssh.Error, OSError):
-                await connect(MACS[0])
-            assert "Corrupted MAC" in log.read_text(), "expected that sshd refuses a wrong tag"
+            async with connect(MACS[0]) as connection:
+                await connection.run("true", check=True)
+                spoil = True
+                with contextlib.suppress(asyncssh.Error):
+                    await connection.run("true")
+            await wait_for(log, "Corrupted MAC")
             print("a wrong tag: refused")
 
 
