@@ -125,7 +125,6 @@ async def run(sshd: str) -> None:
         tempfile.TemporaryDirectory() as name,
         server(Path(name), sshd, host_key, user_key) as (port, log),
     ):
-
         await wait_for(log, "Server listening")
 
         def connect(mac: str):
@@ -170,7 +169,9 @@ def main() -> None:
     parser.add_argument("--sshd", default=shutil.which("sshd", path="/usr/sbin:/usr/bin"))
     args = parser.parse_args()
     if args.sshd is None:
-        sys.exit("expected OpenSSH's server in /usr/sbin, found none: apt-get install openssh-server")
+        sys.exit(
+            "expected OpenSSH's server in /usr/sbin, found none: apt-get install openssh-server"
+        )
     if args.nettle:
         by_library(args.nettle.resolve(strict=True))
     else:

@@ -158,7 +158,9 @@ def demo() -> None:
         assert count.keys() == expected, count
 
         packs = sorted(repo.glob("data/*/*"), key=lambda path: path.stat().st_size)
-        victims = [(next(repo.glob(pattern)), 20) for pattern in ("config", "index/*", "snapshots/*")]
+        victims = [
+            (next(repo.glob(pattern)), 20) for pattern in ("config", "index/*", "snapshots/*")
+        ]
         victims += [(packs[-1], 1000), (packs[-1], packs[-1].stat().st_size - 30)]
         for path, place in victims:
             flip(path, place)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tagmac::any::{Algorithm, AnyMac, KeyFile, UnknownAlgorithm};
 use tagmac::isa::Level;
+use zeroize::Zeroizing;
 
 use crate::buffer::{Bytes, bytes, released};
 use crate::error::{NonceRequired, refused};
@@ -60,21 +61,21 @@ impl Key {
     /// The key in a key file of the command tagmac.
     #[staticmethod]
     #[pyo3(signature = (path, *, tag_bits=None))]
-    fn load(path: PathBuf, tag_bits: Option<usize>) -> PyResult<Key> {
-        let text = fs::read(&path).map(zeroize::Zeroizing::new);
-        let file = KeyFile::parse(&text.map_err(|error| failed(error, path.clone()))?);
+    fn load(py: Python<'_>, path: PathBuf, tag_bits: Option<usize>) -> PyResult<Key> {
+        let text = fs::read(&path).map_err(|error| failed(py, error, &path))?;
+        let file = KeyFile::parse(&Zeroizing::new(text));
         let file =
             file.map_err(|wrong| PyValueError::new_err(format!("{}: {wrong}", path.display())))?;
         Key::of(file, tag_bits)
     }
 
     /// Writes a key file that only its owner can read. Never over a file that exists.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let write = |mut file: File| {
             file.write_all(self.file.to_text().as_bytes())?;
             file.sync_all()
         };
-        private(&path).and_then(write).map_err(|error| failed(error, path))
+        private(&path).and_then(write).map_err(|error| failed(py, error, &path))
     }
 
     /// The tag of a message.
@@ -206,7 +207,7 @@ fn named(name: &str) -> PyResult<Algorithm> {
 }
 
 /// A new file that only its owner can read.
-fn private(path: &PathBuf) -> io::Result<File> {
+fn private(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -214,10 +215,12 @@ fn private(path: &PathBuf) -> io::Result<File> {
     options.open(path)
 }
 
-/// The `OSError` that Python itself would raise: its kind goes by the number.
-fn failed(error: io::Error, path: PathBuf) -> PyErr {
-    match error.raw_os_error() {
-        Some(number) => PyOSError::new_err((number, error.kind().to_string(), path)),
-        None => error.into(),
+/// The `OSError` that Python itself would raise: its class goes by the number.
+fn failed(py: Python<'_>, error: io::Error, path: &Path) -> PyErr {
+    let Some(number) = error.raw_os_error() else { return error.into() };
+    let why = py.import("os").and_then(|os| os.call_method1("strerror", (number,)));
+    match why {
+        Ok(why) => PyOSError::new_err((number, why.unbind(), path.as_os_str().to_owned())),
+        Err(error) => error,
     }
 }

@@ -1,8 +1,23 @@
 from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import Any, Final, Protocol, final
+from typing import Final, Protocol, final
 
 from typing_extensions import Buffer
+
+__all__ = [
+    "InvalidTag",
+    "Key",
+    "Mac",
+    "NonceRequired",
+    "NonceReuse",
+    "__version__",
+    "algorithms_available",
+    "digest",
+    "file_digest",
+    "new",
+    "tag_many",
+    "verify",
+]
 
 __version__: Final[str]
 algorithms_available: Final[tuple[str, ...]]
@@ -13,7 +28,9 @@ class NonceReuse(ValueError): ...
 
 @final
 class Key:
-    def __new__(cls, key: Buffer, alg: str = "PMAC-AES128", *, tag_bits: int | None = None) -> Key: ...
+    def __new__(
+        cls, key: Buffer, alg: str = "PMAC-AES128", *, tag_bits: int | None = None
+    ) -> Key: ...
     @staticmethod
     def generate(alg: str = "PMAC-AES128", *, tag_bits: int | None = None) -> Key: ...
     @staticmethod
@@ -45,7 +62,9 @@ class Mac:
     def block_size(self) -> int | None: ...
 
 class _ArrowArray(Protocol):
-    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
 
 class _Reader(Protocol):
     def readinto(self, buffer: bytearray, /) -> int | None: ...
