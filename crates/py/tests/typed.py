@@ -1,6 +1,6 @@
-"""What type checkers must take, and infer: checked by mypy --strict --python-version 3.12, never run.
-
-Before 3.12 types do not say what has the buffer protocol."""
+"""What type checkers must take, and infer. Checked by mypy --strict --python-version 3.12: before
+3.12 types do not say what has the buffer protocol.
+"""
 
 import io
 from pathlib import Path

@@ -5,7 +5,7 @@
 >>> tag = key.tag(b"pay 100 to Bob")
 >>> key.verify(b"pay 100 to Bob", tag)          # raises InvalidTag unless it is right
 >>> tag.hex()
-'TAG'
+'2d53ca9b986604a1c1b4b53e444021d2'
 
 ``algorithms_available`` has the names of all MACs. docs/python.md has the rest.
 """
