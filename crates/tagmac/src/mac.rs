@@ -170,9 +170,7 @@ fn one_shot<M: Mac + ?Sized, P: PadFrom<M::Pad>>(
             |key, message, rest| Few(OneShot::of(key, message, rest)),
         )
     } else {
-        // Through memory: of a key that comes in a register, compilers know that its round keys can
-        // be loaded before the loop, where most of them only move to the stack.
-        hash.level().run(OneShot::of(key, message, (pad, cut)))
+        hash.level().run_on(key, message, (pad, cut), OneShot::of)
     }
 }
 

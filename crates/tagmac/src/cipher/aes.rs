@@ -70,8 +70,10 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
     /// All rounds but the last on blocks to which the first round key was added.
     #[inline(always)]
     fn first_rounds<const N: usize>(&self, isa: I, mut x: [I::V; N]) -> [I::V; N] {
+        // Four keys stay in registers everywhere.
+        let rounds = if N == 8 && ROUNDS > 4 { isa.turn(&self.rounds) } else { self.rounds };
         for r in 0..ROUNDS - 1 {
-            let key = isa.key(&self.rounds, r);
+            let key = isa.key(&rounds, r);
             for x in &mut x {
                 *x = isa.aes(*x, key);
             }

@@ -70,6 +70,12 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
 
     /// Prepares round keys: once per range, before the loop.
     fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> Self::Keys<'a, R>;
+    /// The same round keys for one turn of a loop. A rung with few registers has them loaded again
+    /// in each turn: loaded before the loop, most of them would only move to the stack.
+    #[inline(always)]
+    fn turn<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
+        *keys
+    }
     /// Round key `r` in every lane.
     fn key<const R: usize>(self, keys: &Self::Keys<'_, R>, r: usize) -> Self::V;
     /// One AES round in each lane: `MixColumns(ShiftRows(SubBytes(a))) ^ k`.

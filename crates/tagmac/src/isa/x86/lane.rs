@@ -4,7 +4,7 @@ use core::arch::asm;
 use core::arch::x86_64::*;
 
 use super::words::{Words128, Words256, mul32_128};
-use super::{Avx512, Vaes};
+use super::{Avx512, Vaes, opaque};
 use crate::isa::rung::rung;
 use crate::isa::{Block, Isa, Lanes, Words, first_block, front, last_ones, zeros_before};
 
@@ -263,6 +263,11 @@ impl<L: Lane> Isa for L {
     #[inline(always)]
     fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
         keys
+    }
+
+    #[inline(always)]
+    fn turn<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
+        opaque(keys)
     }
 
     #[inline(always)]

@@ -2,8 +2,8 @@
 
 use core::arch::x86_64::*;
 
-use super::Avx2;
 use super::words::Words256;
+use super::{Avx2, opaque};
 use crate::isa::rung::rung;
 use crate::isa::{Block, Isa, Lanes, first_block, front, last_ones};
 
@@ -192,6 +192,11 @@ impl Isa for Vaes {
     #[inline(always)]
     fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
         keys
+    }
+
+    #[inline(always)]
+    fn turn<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
+        opaque(keys)
     }
 
     #[inline(always)]
