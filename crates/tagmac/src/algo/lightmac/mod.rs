@@ -336,7 +336,8 @@ impl<C: Cipher> Hash for LightMac<C> {
             return;
         }
         if !self.in_bytes {
-            return strings::absorb(self, isa, sum, at, blocks);
+            *sum = strings::absorb(self, isa, *sum, at, blocks);
+            return;
         }
         let step = self.block();
         let terms = LightTerms { mac: self, data: blocks, i: at / step as u64 + 1, at: 0 };
@@ -379,7 +380,7 @@ impl<C: Cipher> Hash for LightMac<C> {
     #[inline(always)]
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest {
         if !self.in_bytes {
-            return strings::finish(self, isa, sum, at, tail);
+            return strings::finish(self, isa, *sum, at, tail);
         }
         let lanes = C::lanes(isa);
         XorDigest(lanes.narrow().first_lane(sum.with_last(lanes, tail)))

@@ -17,7 +17,7 @@ fn opaque<T>(reference: &T) -> &T {
     let mut p: *const T = reference;
     // SAFETY: no instruction. Not `pure`, so that it stays where it stands.
     unsafe {
-        asm!("/* {p} */", p = inout(reg) p, options(nomem, nostack, preserves_flags));
+        asm!("/* {p} */", p = inout(reg) p, options(readonly, nostack, preserves_flags));
     }
     // SAFETY: `p` is the reference.
     unsafe { &*p }
