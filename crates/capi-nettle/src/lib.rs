@@ -1,0 +1,296 @@
+//! UMAC under Nettle's names, `nettle_umac{32,64,96,128}_{set_key,set_nonce,update,digest}`, so that
+//! programs that load Nettle at run time can load this in its place.
+//!
+//! Nettle's contract: a context is plain memory of the caller, which nobody frees and which may be
+//! copied at any time. So it holds no pointer and needs no alignment: it is read out and written
+//! back as a whole. The keys of RFC 4418 are derived from the 16 bytes of the key where they are
+//! needed, for with them a context would not fit in Nettle's own: `struct umac32_ctx` to
+//! `umac128_ctx` have 2392 to 2768 bytes on 64-bit machines, and programs that were compiled with
+//! Nettle's headers give no more. A digest takes some 100 AES calls longer for it.
+//!
+//! Calls cannot fail. On a length or an order that Nettle's own assertions refuse, this library
+//! writes a line to standard error and ends the process, as they do; so it does with a context that
+//! never had a key.
+
+use std::ffi::c_int;
+
+use tagmac::hazmat::{Hash, UmacHash, UmacPad, UmacSum};
+use tagmac::isa::{Isa, Kernel};
+use tagmac::{Bits, Mac, Nonce, Tag, Umac, UmacNonce, cipher::Aes128};
+use tagmac_border::{Failure, bytes, ensure, guard};
+use zeroize::Zeroize;
+
+/// Bytes of a block of UMAC's hash.
+const BLOCK: usize = 2048;
+
+/// Tells a context with a key from other memory.
+const MARK: u64 = u64::from_be_bytes(*b"umac key");
+
+/// What a context holds, for a tag of `T` words.
+#[repr(C)]
+struct Context<const T: usize> {
+    mark: u64,
+    key: [u8; 16],
+    nonce: [u8; 16],
+    nonce_bytes: u64,
+    /// The hash of the first `at` bytes of the message, whole blocks.
+    sum: UmacSum<T>,
+    at: u64,
+    /// The bytes after them.
+    held: [u8; BLOCK],
+    held_bytes: usize,
+}
+
+/// Nettle's contexts on 64-bit machines, by words of the tag; a later Nettle may have larger ones.
+const ROOM: [usize; 5] = [0, 2392, 2520, 2640, 2768];
+
+/// Adds whole blocks.
+struct Absorb<'a, const T: usize> {
+    hash: &'a UmacHash<T>,
+    sum: &'a mut UmacSum<T>,
+    at: u64,
+    blocks: &'a [u8],
+}
+
+impl<const T: usize> Kernel for Absorb<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        self.hash.absorb(isa, self.sum, self.at, self.blocks);
+    }
+}
+
+/// Closes the hash and makes the tag.
+struct Close<'a, const T: usize> {
+    mac: &'a Umac<Aes128, T>,
+    nonce: UmacNonce,
+    sum: &'a UmacSum<T>,
+    at: u64,
+    tail: &'a [u8],
+}
+
+impl<const T: usize> Kernel for Close<'_, T> {
+    type Out = Tag;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Tag {
+        let digest = self.mac.hash().finish(isa, self.sum, self.at, Bits::from(self.tail));
+        let mut pad = UmacPad::default();
+        let tag = self.mac.seal(isa, &self.nonce, &mut pad, digest);
+        pad.zeroize();
+        tag
+    }
+}
+
+impl<const T: usize> Context<T> {
+    const FITS: () = assert!(size_of::<Self>() <= ROOM[T]);
+
+    fn new(key: [u8; 16]) -> Self {
+        let sum = Umac::<Aes128, T>::new(&key).hash().empty();
+        let (nonce, held) = ([0; 16], [0; BLOCK]);
+        Context { mark: MARK, key, nonce, nonce_bytes: 16, sum, at: 0, held, held_bytes: 0 }
+    }
+
+    fn update(&mut self, mut data: &[u8]) {
+        let room = BLOCK - self.held_bytes;
+        if data.len() < room {
+            return self.hold(data);
+        }
+        let mac = Umac::<Aes128, T>::new(&self.key);
+        if self.held_bytes > 0 {
+            let (fill, rest) = data.split_at(room);
+            self.hold(fill);
+            let held = self.held;
+            self.absorb(&mac, &held);
+            self.held_bytes = 0;
+            data = rest;
+        }
+        let (blocks, rest) = data.split_at(data.len() / BLOCK * BLOCK);
+        self.absorb(&mac, blocks);
+        self.hold(rest);
+    }
+
+    fn hold(&mut self, data: &[u8]) {
+        self.held[self.held_bytes..][..data.len()].copy_from_slice(data);
+        self.held_bytes += data.len();
+    }
+
+    fn absorb(&mut self, mac: &Umac<Aes128, T>, blocks: &[u8]) {
+        let (hash, sum) = (mac.hash(), &mut self.sum);
+        hash.level().run(Absorb { hash, sum, at: self.at, blocks });
+        self.at += blocks.len() as u64;
+    }
+
+    /// The tag; then the next nonce, and no message.
+    fn digest(&mut self) -> Tag {
+        let mac = &Umac::<Aes128, T>::new(&self.key);
+        let nonce = &mut self.nonce[..self.nonce_bytes as usize];
+        let this = UmacNonce::from_slice(nonce).expect("1 to 16 bytes");
+        let (sum, at, tail) = (&self.sum, self.at, &self.held[..self.held_bytes]);
+        let tag = mac.hash().level().run(Close { mac, nonce: this, sum, at, tail });
+        // Big-endian, and from all ones to zero.
+        nonce.iter_mut().rev().any(|byte| {
+            *byte = byte.wrapping_add(1);
+            *byte != 0
+        });
+        self.sum = mac.hash().empty();
+        (self.at, self.held_bytes) = (0, 0);
+        tag
+    }
+}
+
+impl<const T: usize> Drop for Context<T> {
+    fn drop(&mut self) {
+        self.key.zeroize();
+        self.sum.zeroize();
+        self.held.zeroize();
+    }
+}
+
+/// Runs a call. What it cannot do, and a panic, ends the process: there is no other answer.
+fn call(name: &str, body: impl FnOnce() -> Result<(), Failure>) {
+    if let Err(failure) = guard(body) {
+        eprintln!("{name}: {}", failure.into_c().to_string_lossy());
+        std::process::abort();
+    }
+}
+
+/// The context at an address changes.
+///
+/// # Safety
+///
+/// A context of this `T` is there, or memory as large that is no context.
+unsafe fn change<const T: usize>(
+    context: *mut u8,
+    body: impl FnOnce(&mut Context<T>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    const { Context::<T>::FITS };
+    ensure(!context.is_null(), "expected a context, found a null pointer")?;
+    // SAFETY: the caller's word; any bytes are numbers.
+    let mark = unsafe { context.cast::<u64>().read_unaligned() };
+    ensure(mark == MARK, "expected a context with a key, found one without")?;
+    // SAFETY: the mark says that `set_key` wrote a context here, or into what was copied to here.
+    let mut held = unsafe { context.cast::<Context<T>>().read_unaligned() };
+    let answer = body(&mut held);
+    // SAFETY: as above. What is read out is wiped by its drop, and a copy goes back.
+    unsafe {
+        std::ptr::copy_nonoverlapping((&raw const held).cast::<u8>(), context, size_of_val(&held))
+    };
+    answer
+}
+
+macro_rules! umac {
+    ($words:literal: $set_key:ident $set_nonce:ident $update:ident $digest:ident $size:ident
+        $asyncssh_size:ident) => {
+        /// Makes a context of a key of 16 bytes; the nonce is 16 bytes of zero.
+        ///
+        /// # Safety
+        ///
+        /// As with Nettle: room for a context, and 16 bytes of key.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $set_key(context: *mut u8, key: *const u8) {
+            call(stringify!($set_key), || {
+                ensure(!context.is_null(), "expected a context, found a null pointer")?;
+                // SAFETY: the caller gives 16 bytes of key.
+                let key = unsafe { bytes("the key", key, 16) }?;
+                let fresh = Context::<$words>::new(key.try_into().expect("16 bytes"));
+                // SAFETY: the caller gives room. A copy goes there, and the original is wiped.
+                unsafe {
+                    let from = (&raw const fresh).cast::<u8>();
+                    std::ptr::copy_nonoverlapping(from, context, size_of_val(&fresh));
+                }
+                Ok(())
+            });
+        }
+
+        /// Sets the nonce of the message that is under way: 1 to 16 bytes.
+        ///
+        /// # Safety
+        ///
+        /// As with Nettle: a context, and as many bytes.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $set_nonce(context: *mut u8, length: usize, nonce: *const u8) {
+            call(stringify!($set_nonce), || {
+                let expected = format_args!("expected a nonce of 1 to 16 bytes, found {length}");
+                ensure((1..=16).contains(&length), expected)?;
+                // SAFETY: the caller gives a context and the nonce's bytes.
+                unsafe {
+                    let nonce = bytes("the nonce", nonce, length)?;
+                    change::<$words>(context, |context| {
+                        context.nonce = [0; 16];
+                        context.nonce[..length].copy_from_slice(nonce);
+                        context.nonce_bytes = length as u64;
+                        Ok(())
+                    })
+                }
+            });
+        }
+
+        /// Adds to the message.
+        ///
+        /// # Safety
+        ///
+        /// As with Nettle: a context, and as many bytes.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $update(context: *mut u8, length: usize, data: *const u8) {
+            call(stringify!($update), || {
+                // SAFETY: the caller gives a context and the data's bytes.
+                unsafe {
+                    let data = bytes("the message", data, length)?;
+                    change::<$words>(context, |context| {
+                        context.update(data);
+                        Ok(())
+                    })
+                }
+            });
+        }
+
+        /// Writes the first `length` bytes of the tag, goes on to the next nonce, and begins a
+        /// message.
+        ///
+        /// # Safety
+        ///
+        /// As with Nettle: a context, and room for as many bytes.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $digest(context: *mut u8, length: usize, digest: *mut u8) {
+            call(stringify!($digest), || {
+                const MOST: usize = 4 * $words;
+                ensure(
+                    (1..=MOST).contains(&length),
+                    format_args!("expected a digest of 1 to {MOST} bytes, found {length}"),
+                )?;
+                ensure(!digest.is_null(), "expected room for a digest, found a null pointer")?;
+                // SAFETY: the caller gives a context, and room for the digest.
+                unsafe {
+                    change::<$words>(context, |context| {
+                        let tag = context.digest();
+                        std::ptr::copy_nonoverlapping(tag.as_bytes().as_ptr(), digest, length);
+                        Ok(())
+                    })
+                }
+            });
+        }
+
+        /// Bytes of a context.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $size() -> c_int {
+            size_of::<Context<$words>>() as c_int
+        }
+
+        /// The same under the name that asyncssh asks for.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $asyncssh_size() -> c_int {
+            $size()
+        }
+    };
+}
+
+umac!(1: nettle_umac32_set_key nettle_umac32_set_nonce nettle_umac32_update nettle_umac32_digest
+    nettle_umac32_ctx_size nettle_umac32__ctx_size);
+umac!(2: nettle_umac64_set_key nettle_umac64_set_nonce nettle_umac64_update nettle_umac64_digest
+    nettle_umac64_ctx_size nettle_umac64__ctx_size);
+umac!(3: nettle_umac96_set_key nettle_umac96_set_nonce nettle_umac96_update nettle_umac96_digest
+    nettle_umac96_ctx_size nettle_umac96__ctx_size);
+umac!(4: nettle_umac128_set_key nettle_umac128_set_nonce nettle_umac128_update
+    nettle_umac128_digest nettle_umac128_ctx_size nettle_umac128__ctx_size);
