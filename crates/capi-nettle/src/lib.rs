@@ -2,18 +2,23 @@
 //! programs that load Nettle at run time can load this in its place.
 //!
 //! Nettle's contract: a context is plain memory of the caller, which nobody frees and which may be
-//! copied at any time. So it holds no pointer and needs no alignment: it is read out and written
-//! back as a whole. The keys of RFC 4418 are derived from the 16 bytes of the key where they are
-//! needed, for with them a context would not fit in Nettle's own: `struct umac32_ctx` to
-//! `umac128_ctx` have 2392 to 2768 bytes on 64-bit machines, and programs that were compiled with
-//! Nettle's headers give no more. A digest takes some 100 AES calls longer for it.
+//! copied at any time. So it holds no pointer and needs no alignment. It is no larger than Nettle's: `struct umac32_ctx` to `umac128_ctx` have 2392 to
+//! 2768 bytes on 64-bit machines, and programs that were compiled with Nettle's headers give no
+//! more. So the keys that RFC 4418 derives from the 16 bytes of the key have no room in it. Each
+//! thread keeps those of the keys it used last, wiped when others take their place or the thread
+//! ends: deriving them takes longer than the tag of a packet, and there are programs that set the
+//! key for each packet.
 //!
 //! Calls cannot fail. On a length or an order that Nettle's own assertions refuse, this library
 //! writes a line to standard error and ends the process, as they do; so it does with a context that
 //! never had a key.
 
+use std::any::Any;
+use std::cell::RefCell;
 use std::ffi::c_int;
+use std::rc::Rc;
 
+use subtle::ConstantTimeEq;
 use tagmac::hazmat::{Hash, UmacHash, UmacPad, UmacSum};
 use tagmac::isa::{Isa, Kernel};
 use tagmac::{Bits, Mac, Nonce, Tag, Umac, UmacNonce, cipher::Aes128};
@@ -26,8 +31,8 @@ const BLOCK: usize = 2048;
 /// Tells a context with a key from other memory.
 const MARK: u64 = u64::from_be_bytes(*b"umac key");
 
-/// What a context holds, for a tag of `T` words.
-#[repr(C)]
+/// What a context holds, for a tag of `T` words. Packed, because a copy may stand anywhere.
+#[repr(C, packed)]
 struct Context<const T: usize> {
     mark: u64,
     key: [u8; 16],
@@ -83,13 +88,50 @@ impl<const T: usize> Kernel for Close<'_, T> {
     }
 }
 
+/// UMAC under keys that were used lately, the last one first, for any number of words.
+type Recent = Vec<([u8; 16], Rc<dyn Any>)>;
+
+/// Keys that a thread keeps: those of some connections, in both directions.
+const KEPT: usize = 8;
+
+/// UMAC under a key.
+fn umac<const T: usize>(key: &[u8; 16]) -> Rc<Umac<Aes128, T>> {
+    thread_local! {
+        static RECENT: RefCell<Recent> = const { RefCell::new(Vec::new()) };
+    }
+    let find = |recent: &RefCell<Recent>| {
+        let mut recent = recent.borrow_mut();
+        let (place, mac) = recent.iter().enumerate().find_map(|(place, (other, mac))| {
+            let mac = mac.clone().downcast().ok()?;
+            bool::from(key.ct_eq(other)).then_some((place, mac))
+        })?;
+        recent[..=place].rotate_right(1);
+        Some(mac)
+    };
+    let keep = |recent: &RefCell<Recent>, mac: &Rc<Umac<Aes128, T>>| {
+        let mut recent = recent.borrow_mut();
+        if recent.len() == KEPT {
+            recent.pop().expect("a key").0.zeroize();
+        }
+        recent.insert(0, (*key, mac.clone()));
+    };
+    // A thread that ends keeps nothing.
+    RECENT.try_with(find).ok().flatten().unwrap_or_else(|| {
+        let mac = Rc::new(Umac::new(key));
+        let _ = RECENT.try_with(|recent| keep(recent, &mac));
+        mac
+    })
+}
+
 impl<const T: usize> Context<T> {
     const FITS: () = assert!(size_of::<Self>() <= ROOM[T]);
 
-    fn new(key: [u8; 16]) -> Self {
-        let sum = Umac::<Aes128, T>::new(&key).hash().empty();
-        let (nonce, held) = ([0; 16], [0; BLOCK]);
-        Context { mark: MARK, key, nonce, nonce_bytes: 16, sum, at: 0, held, held_bytes: 0 }
+    /// Begins in cleared memory.
+    fn begin(&mut self, key: &[u8; 16]) {
+        self.mark = MARK;
+        self.key = *key;
+        self.nonce_bytes = 16;
+        self.sum = umac::<T>(key).hash().empty();
     }
 
     fn update(&mut self, mut data: &[u8]) {
@@ -97,38 +139,37 @@ impl<const T: usize> Context<T> {
         if data.len() < room {
             return self.hold(data);
         }
-        let mac = Umac::<Aes128, T>::new(&self.key);
+        let mac = &*umac::<T>(&self.key);
+        let mut sum = self.sum;
         if self.held_bytes > 0 {
             let (fill, rest) = data.split_at(room);
             self.hold(fill);
-            let held = self.held;
-            self.absorb(&mac, &held);
+            self.at = absorb(mac, &mut sum, self.at, &self.held);
             self.held_bytes = 0;
             data = rest;
         }
         let (blocks, rest) = data.split_at(data.len() / BLOCK * BLOCK);
-        self.absorb(&mac, blocks);
+        self.at = absorb(mac, &mut sum, self.at, blocks);
+        self.sum = sum;
+        sum.zeroize();
         self.hold(rest);
     }
 
     fn hold(&mut self, data: &[u8]) {
-        self.held[self.held_bytes..][..data.len()].copy_from_slice(data);
+        let held_bytes = self.held_bytes;
+        self.held[held_bytes..][..data.len()].copy_from_slice(data);
         self.held_bytes += data.len();
-    }
-
-    fn absorb(&mut self, mac: &Umac<Aes128, T>, blocks: &[u8]) {
-        let (hash, sum) = (mac.hash(), &mut self.sum);
-        hash.level().run(Absorb { hash, sum, at: self.at, blocks });
-        self.at += blocks.len() as u64;
     }
 
     /// The tag; then the next nonce, and no message.
     fn digest(&mut self) -> Tag {
-        let mac = &Umac::<Aes128, T>::new(&self.key);
+        let mac = &*umac::<T>(&self.key);
+        let (mut sum, at, held_bytes) = (self.sum, self.at, self.held_bytes);
         let nonce = &mut self.nonce[..self.nonce_bytes as usize];
         let this = UmacNonce::from_slice(nonce).expect("1 to 16 bytes");
-        let (sum, at, tail) = (&self.sum, self.at, &self.held[..self.held_bytes]);
-        let tag = mac.hash().level().run(Close { mac, nonce: this, sum, at, tail });
+        let tail = &self.held[..held_bytes];
+        let tag = mac.hash().level().run(Close { mac, nonce: this, sum: &sum, at, tail });
+        sum.zeroize();
         // Big-endian, and from all ones to zero.
         nonce.iter_mut().rev().any(|byte| {
             *byte = byte.wrapping_add(1);
@@ -140,12 +181,16 @@ impl<const T: usize> Context<T> {
     }
 }
 
-impl<const T: usize> Drop for Context<T> {
-    fn drop(&mut self) {
-        self.key.zeroize();
-        self.sum.zeroize();
-        self.held.zeroize();
-    }
+/// Adds whole blocks that start at byte `at`; where the next one starts.
+fn absorb<const T: usize>(
+    mac: &Umac<Aes128, T>,
+    sum: &mut UmacSum<T>,
+    at: u64,
+    blocks: &[u8],
+) -> u64 {
+    let hash = mac.hash();
+    hash.level().run(Absorb { hash, sum, at, blocks });
+    at + blocks.len() as u64
 }
 
 /// Runs a call. What it cannot do, and a panic, ends the process: there is no other answer.
@@ -160,7 +205,7 @@ fn call(name: &str, body: impl FnOnce() -> Result<(), Failure>) {
 ///
 /// # Safety
 ///
-/// A context of this `T` is there, or memory as large that is no context.
+/// A context of this `T` is there, or memory as large that is no context, and nobody else uses it.
 unsafe fn change<const T: usize>(
     context: *mut u8,
     body: impl FnOnce(&mut Context<T>) -> Result<(), Failure>,
@@ -170,14 +215,9 @@ unsafe fn change<const T: usize>(
     // SAFETY: the caller's word; any bytes are numbers.
     let mark = unsafe { context.cast::<u64>().read_unaligned() };
     ensure(mark == MARK, "expected a context with a key, found one without")?;
-    // SAFETY: the mark says that `set_key` wrote a context here, or into what was copied to here.
-    let mut held = unsafe { context.cast::<Context<T>>().read_unaligned() };
-    let answer = body(&mut held);
-    // SAFETY: as above. What is read out is wiped by its drop, and a copy goes back.
-    unsafe {
-        std::ptr::copy_nonoverlapping((&raw const held).cast::<u8>(), context, size_of_val(&held))
-    };
-    answer
+    // SAFETY: the mark says that `set_key` wrote a context here, or into what was copied to here,
+    // and it needs no alignment.
+    body(unsafe { &mut *context.cast() })
 }
 
 macro_rules! umac {
@@ -194,12 +234,12 @@ macro_rules! umac {
                 ensure(!context.is_null(), "expected a context, found a null pointer")?;
                 // SAFETY: the caller gives 16 bytes of key.
                 let key = unsafe { bytes("the key", key, 16) }?;
-                let fresh = Context::<$words>::new(key.try_into().expect("16 bytes"));
-                // SAFETY: the caller gives room. A copy goes there, and the original is wiped.
-                unsafe {
-                    let from = (&raw const fresh).cast::<u8>();
-                    std::ptr::copy_nonoverlapping(from, context, size_of_val(&fresh));
-                }
+                // SAFETY: the caller gives room. Zeros are a context, and it needs no alignment.
+                let context = unsafe {
+                    context.write_bytes(0, size_of::<Context<$words>>());
+                    &mut *context.cast::<Context<$words>>()
+                };
+                context.begin(key.try_into().expect("16 bytes"));
                 Ok(())
             });
         }
