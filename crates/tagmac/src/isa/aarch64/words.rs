@@ -5,7 +5,7 @@
 use core::arch::aarch64::*;
 
 use super::Neon;
-use crate::isa::Words;
+use crate::isa::{Block, Words};
 
 /// Two words in a `uint64x2_t`.
 #[derive(Clone, Copy)]
