@@ -59,6 +59,7 @@ extern crate alloc;
 mod algo;
 #[cfg(feature = "any")]
 pub mod any;
+pub mod batch;
 mod bits;
 #[cfg(feature = "std")]
 pub mod bounds;

@@ -2,6 +2,7 @@
 
 use zeroize::Zeroize;
 
+use crate::batch::{self, Refused};
 use crate::bits::Bits;
 use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, whole, within_limit};
@@ -42,6 +43,24 @@ pub trait Mac: Send + Sync {
         pad: &mut Self::Pad,
         digest: <Self::Hash as Hash>::Digest,
     ) -> Tag;
+
+    /// The most bytes of a message that gains from company, see [`tag_short`](Mac::tag_short).
+    #[inline(always)]
+    fn short(&self) -> usize {
+        0
+    }
+    /// The tags of messages of at most [`short`](Mac::short) bytes, a nonce for each, side by side.
+    /// Runs inside a kernel.
+    #[inline(always)]
+    fn tag_short<I: Isa>(
+        &self,
+        _isa: I,
+        _nonces: &[Self::Nonce],
+        _messages: &[&[u8]],
+        _tags: &mut [Tag],
+    ) {
+        unreachable!("no message is short")
+    }
 
     /// The tag of a message.
     ///
@@ -85,6 +104,48 @@ pub trait Mac: Send + Sync {
         tag: &Tag,
     ) -> Result<(), Mismatch> {
         matches(self.tag_with(nonce, message), tag)
+    }
+
+    /// The tags of many messages, a nonce for each; `&[(); n]` for a deterministic MAC. Short
+    /// messages share vectors, see [`batch`](crate::batch).
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] if a message is over the limit of the MAC's definition. Those before it have
+    /// their tags.
+    ///
+    /// # Panics
+    ///
+    /// Unless there is a nonce and a tag for each message.
+    #[inline]
+    fn tag_many_with(
+        &self,
+        nonces: &[Self::Nonce],
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+    ) -> Result<(), Refused> {
+        batch::tag_many(self, nonces, messages, tags)
+    }
+
+    /// Checks the tags of many messages, each in constant time, and says of each whether it is
+    /// right. A message over the limit has no tag, so it is a mismatch.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless all are right.
+    ///
+    /// # Panics
+    ///
+    /// Unless there is a nonce, a tag and a verdict for each message.
+    #[inline]
+    fn verify_many_with(
+        &self,
+        nonces: &[Self::Nonce],
+        messages: &[&[u8]],
+        tags: &[Tag],
+        verdicts: &mut [Result<(), Mismatch>],
+    ) -> Result<(), Mismatch> {
+        batch::verify_many(self, nonces, messages, tags, verdicts)
     }
 
     /// A stream of one message under a nonce.
@@ -302,6 +363,47 @@ macro_rules! deterministic {
                 tag: &crate::Tag,
             ) -> Result<(), crate::Mismatch> {
                 crate::Mac::verify_with(self, &(), message, tag)
+            }
+
+            /// The tags of many messages, see [`Mac::tag_many_with`](crate::Mac::tag_many_with).
+            ///
+            /// # Errors
+            ///
+            /// [`Refused`](crate::batch::Refused) if a message is over the limit of the MAC's
+            /// definition.
+            ///
+            /// # Panics
+            ///
+            /// Unless there is a tag for each message.
+            #[inline]
+            pub fn tag_many(
+                &self,
+                messages: &[&[u8]],
+                tags: &mut [crate::Tag],
+            ) -> Result<(), crate::batch::Refused> {
+                let nonces = &[(); usize::MAX][..messages.len()];
+                crate::Mac::tag_many_with(self, nonces, messages, tags)
+            }
+
+            /// Checks the tags of many messages, see
+            /// [`Mac::verify_many_with`](crate::Mac::verify_many_with).
+            ///
+            /// # Errors
+            ///
+            /// [`Mismatch`](crate::Mismatch) unless all are right.
+            ///
+            /// # Panics
+            ///
+            /// Unless there is a tag and a verdict for each message.
+            #[inline]
+            pub fn verify_many(
+                &self,
+                messages: &[&[u8]],
+                tags: &[crate::Tag],
+                verdicts: &mut [Result<(), crate::Mismatch>],
+            ) -> Result<(), crate::Mismatch> {
+                let nonces = &[(); usize::MAX][..messages.len()];
+                crate::Mac::verify_many_with(self, nonces, messages, tags, verdicts)
             }
 
             /// A stream of one message.

@@ -8,10 +8,11 @@ use crate::error::{Error, Mismatch};
 use crate::isa::{CipherBlock, Isa, Words};
 
 /// A tag of 1 to 256 bits: the first bits of its bytes. Unused low bits of the last byte are zero.
+/// `Tag::default()` has no bits: room for a tag to come, which is no message's tag.
 ///
 /// `==` takes the same time whatever the bytes are. `Display` writes lower-case hex; `Debug` keeps
 /// silent, because the right tag of a message that failed must not end up in a log.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Tag {
     bytes: [u8; Tag::MAX_BYTES],
     bits: u16,
@@ -56,6 +57,15 @@ impl Tag {
         let mut bytes = [0; Self::MAX_BYTES];
         bytes[..B::BYTES].copy_from_slice(block.as_ref());
         Tag { bytes, bits }
+    }
+
+    /// As [`of_block`](Tag::of_block), in the tag's place.
+    #[inline(always)]
+    pub(crate) fn set<B: CipherBlock>(&mut self, block: B, bits: u16) {
+        let (first, rest) = self.bytes.split_at_mut(B::BYTES);
+        first.copy_from_slice(block.as_ref());
+        rest.fill(0);
+        self.bits = bits;
     }
 
     /// The first `bits` bits of a little-endian number, all others already zero. Stored at once:

@@ -4,6 +4,7 @@ mod cbc3;
 pub(crate) mod elimac;
 mod known;
 pub(crate) mod lightmac;
+mod many;
 mod pmac;
 pub(crate) mod poly1305;
 pub(crate) mod umac;

@@ -47,24 +47,30 @@ impl<B: CipherBlock> XorSum<B> {
         self.0 = narrow.first_lane(narrow.xor(narrow.splat(&self.0), terms));
     }
 
-    /// The sum, the last block with `10*` after it, and as much of it as a block holds. A full
-    /// block is left as it is.
+    /// The sum and the [`padded`] last block.
     #[inline(always)]
     pub(super) fn with_last<L: Lanes<Block = B>>(&self, lanes: L, last: Bits<'_>) -> Single<L> {
         let narrow = lanes.narrow();
-        let sum = narrow.splat(&self.0);
-        let bits = last.bits() as usize;
-        if bits == 8 * B::BYTES {
-            return narrow.xor(sum, lanes.tail(last.bytes()));
-        }
-        let mut block = lanes.tail(last.bytes());
-        if let Some(mask) = last.last_mask() {
-            let mut bytes = narrow.first_lane(block);
-            bytes.as_mut()[bits / 8] &= mask;
-            block = narrow.splat(&bytes);
-        }
-        narrow.xor3(sum, block, narrow.splat(&B::one_at(bits)))
+        narrow.xor(narrow.splat(&self.0), padded(lanes, last))
     }
+}
+
+/// The last block with `10*` after it, as much of it as a block holds. A full block is left as it
+/// is.
+#[inline(always)]
+pub(super) fn padded<L: Lanes>(lanes: L, last: Bits<'_>) -> Single<L> {
+    let narrow = lanes.narrow();
+    let bits = last.bits() as usize;
+    if bits == 8 * L::Block::BYTES {
+        return lanes.tail(last.bytes());
+    }
+    let mut block = lanes.tail(last.bytes());
+    if let Some(mask) = last.last_mask() {
+        let mut bytes = narrow.first_lane(block);
+        bytes.as_mut()[bits / 8] &= mask;
+        block = narrow.splat(&bytes);
+    }
+    narrow.xor(block, narrow.splat(&L::Block::one_at(bits)))
 }
 
 #[cfg(feature = "save")]
@@ -80,7 +86,7 @@ impl<B: CipherBlock> crate::save::Save for XorSum<B> {
 }
 
 /// One block of lanes as a vector.
-type Single<L> = <<L as Lanes>::Narrow as Lanes>::V;
+pub(super) type Single<L> = <<L as Lanes>::Narrow as Lanes>::V;
 
 /// The terms of a range of blocks, taken in order.
 pub(super) trait Terms {
@@ -313,5 +319,11 @@ impl<B: CipherBlock> Truncation<B> {
         x: &XorDigest<B>,
     ) -> Tag {
         Tag::of_block(cipher.encrypt_one(isa, &x.0).and(&self.mask), self.bits)
+    }
+
+    /// Makes the first bits of a block a tag.
+    #[inline(always)]
+    pub(super) fn write(&self, block: &B, tag: &mut Tag) {
+        tag.set(block.and(&self.mask), self.bits);
     }
 }

@@ -20,6 +20,7 @@ pub use key_file::{KeyFile, KeyFileError, key_id};
 pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
 pub use sequential::Sequential;
 
+use crate::batch::Refused;
 use crate::bits::Bits;
 use crate::error::{Error, Mismatch, silent};
 use crate::hash::Hash;
@@ -90,6 +91,12 @@ trait Product: Send + Sync {
     fn holds_last(&self) -> bool;
     fn tag_bits(&self) -> usize;
     fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error>;
+    fn tag_many(
+        &self,
+        nonces: &[&[u8]],
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+    ) -> Result<(), Refused>;
     fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn ProductStream>, Error>;
     fn part(&self, start: u64, blocks: &[u8]) -> Result<SomePart, Error>;
     fn join(&self, left: SomePart, right: &SomePart) -> Result<SomePart, Error>;
@@ -148,6 +155,19 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> Product for M {
 
     fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error> {
         self.tag_with(&M::Nonce::from_slice(nonce)?, message)
+    }
+
+    fn tag_many(
+        &self,
+        nonces: &[&[u8]],
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+    ) -> Result<(), Refused> {
+        let typed = |(place, nonce): (usize, &&[u8])| {
+            M::Nonce::from_slice(nonce).map_err(|error| Refused { place, error })
+        };
+        let nonces: Vec<_> = nonces.iter().enumerate().map(typed).collect::<Result<_, _>>()?;
+        self.tag_many_with(&nonces, messages, tags)
     }
 
     fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn ProductStream>, Error> {
@@ -254,6 +274,35 @@ impl AnyMac {
                 Ok(state.tag())
             }
         }
+    }
+
+    /// The tags of many messages, a nonce for each, empty for deterministic MACs. Short messages
+    /// share vectors where the MAC can, see [`batch`](crate::batch).
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] if a nonce has the wrong length or a message is over the limit. Those before it
+    /// may have their tags.
+    ///
+    /// # Panics
+    ///
+    /// Unless there is a nonce and a tag for each message.
+    pub fn tag_many(
+        &self,
+        nonces: &[&[u8]],
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+    ) -> Result<(), Refused> {
+        let n = messages.len();
+        assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
+        if let Inner::Product(mac) = &self.mac {
+            return mac.tag_many(nonces, messages, tags);
+        }
+        for (place, tag) in tags.iter_mut().enumerate() {
+            let made = self.tag(nonces[place], messages[place]);
+            *tag = made.map_err(|error| Refused { place, error })?;
+        }
+        Ok(())
     }
 
     /// Checks a tag in constant time.

@@ -129,6 +129,26 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         x: [V<Self, I>; N],
     ) -> [V<Self, I>; N];
 
+    /// The mask of nothing but the first round key.
+    #[inline(always)]
+    fn whitening<I: Isa>(isa: I, keys: &Self::Keys<'_, I>) -> Self::Block {
+        let lanes = Self::lanes(isa);
+        lanes.first_lane(Self::whiten(isa, keys, lanes.splat(&Self::Block::ZERO)))
+    }
+    /// Replaces each of many blocks, to which a mask was added, by E_K of it.
+    #[inline(always)]
+    fn encrypt_blocks<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, blocks: &mut [Self::Block]) {
+        vectors(
+            Self::lanes(isa),
+            blocks,
+            #[inline(always)]
+            |x| {
+                let [y] = Self::encrypt_whitened(isa, keys, [x]);
+                y
+            },
+        );
+    }
+
     /// The xor of no blocks.
     fn sum<'a, I: Isa>(isa: I, keys: &Self::Keys<'a, I>) -> Self::Sum<'a, I>
     where
@@ -168,6 +188,20 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         let x = Self::whiten(isa, &keys, lanes.splat(block));
         let [y] = Self::encrypt_whitened(isa, &keys, [x]);
         lanes.first_lane(y)
+    }
+}
+
+/// Replaces blocks by what a function makes of their vectors, which do not wait for each other.
+#[inline(always)]
+pub(crate) fn vectors<L: Lanes>(lanes: L, blocks: &mut [L::Block], f: impl Fn(L::V) -> L::V) {
+    let (whole, rest) = blocks.split_at_mut(blocks.len() / L::LANES * L::LANES);
+    for blocks in whole.chunks_exact_mut(L::LANES) {
+        let y = f(lanes.load(L::Block::flatten(blocks)));
+        lanes.store_lanes(y, L::Block::flatten_mut(blocks));
+    }
+    if !rest.is_empty() {
+        let y = f(lanes.load_lanes(L::Block::flatten(rest)));
+        lanes.store_lanes(y, L::Block::flatten_mut(rest));
     }
 }
 
@@ -274,6 +308,16 @@ impl<B: BlockCipher> Cipher for B {
             || keys.encrypt(&mut x),
         );
         x
+    }
+
+    #[inline(always)]
+    fn encrypt_blocks<I: Isa>(isa: I, keys: &&B, blocks: &mut [Self::Block]) {
+        for blocks in blocks.chunks_mut(8) {
+            isa.apart(
+                #[inline(always)]
+                || keys.encrypt(blocks),
+            );
+        }
     }
 
     #[inline(always)]

@@ -20,6 +20,8 @@ pub trait Families: Clone + Send + Sync {
         Self: 'a;
     /// mu: subkeys have the numbers 1 to mu - 1, at least.
     const MU: u64;
+    /// Whether I depends on the xor of subkey and block alone.
+    const XORS: bool;
 
     /// The vectors of a rung.
     fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
@@ -82,6 +84,7 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
     type Lanes<R: Isa> = R;
     type Keys<'a, R: Isa> = (Keys<'a, R, H>, Keys<'a, R, I>);
     const MU: u64 = 1 << 32;
+    const XORS: bool = true;
 
     #[inline(always)]
     fn lanes<R: Isa>(isa: R) -> R {
@@ -185,6 +188,7 @@ impl<P: PlainFamilies> Families for P {
     where
         Self: 'a;
     const MU: u64 = <P as PlainFamilies>::MU;
+    const XORS: bool = false;
 
     #[inline(always)]
     fn lanes<I: Isa>(_isa: I) -> Self::Lanes<I> {

@@ -9,7 +9,7 @@ use zeroize::Zeroize;
 use super::families::{Families, V};
 use crate::algo::xor::{self, Adder, Numbered, Terms, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
-use crate::cipher::CipherBlock;
+use crate::cipher::{CipherBlock, vectors};
 use crate::error::silent;
 use crate::hash::Hash;
 #[cfg(feature = "alloc")]
@@ -68,7 +68,18 @@ impl<F: Families> EliHash<F> {
 
 silent!(EliHash<F: Families>);
 
-/// Fills the cache, vector by vector.
+/// The subkeys from H(K, 1) on, vector by vector.
+#[inline(always)]
+fn first_subkeys<I: Isa, F: Families>(isa: I, families: &F, subkeys: &mut [F::Block]) {
+    let (lanes, keys) = (F::lanes(isa), families.keys(isa));
+    let mut source = Computed { i: 1 };
+    for subkeys in subkeys.chunks_mut(F::Lanes::<I>::LANES) {
+        let [next] = Subkeys::<F>::next(&mut source, isa, &keys);
+        lanes.store_lanes(next, F::Block::flatten_mut(subkeys));
+    }
+}
+
+/// Fills the cache.
 #[cfg(feature = "alloc")]
 struct FillCache<'a, F: Families> {
     families: &'a F,
@@ -81,12 +92,28 @@ impl<F: Families> Kernel for FillCache<'_, F> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let mut source = Computed { i: 1 };
+        first_subkeys(isa, self.families, self.subkeys);
+    }
+}
+
+impl<F: Families> EliHash<F> {
+    /// The subkeys from H(K, 1) on.
+    #[inline(always)]
+    pub(super) fn first_subkeys<I: Isa>(&self, isa: I, subkeys: &mut [F::Block]) {
+        first_subkeys(isa, &self.families, subkeys);
+    }
+
+    /// Replaces each block, to which its subkey was added, by its term.
+    #[inline(always)]
+    pub(super) fn make_terms<I: Isa>(&self, isa: I, blocks: &mut [F::Block]) {
         let (lanes, keys) = (F::lanes(isa), self.families.keys(isa));
-        for subkeys in self.subkeys.chunks_mut(F::Lanes::<I>::LANES) {
-            let [next] = Subkeys::<F>::next(&mut source, isa, &keys);
-            lanes.store_lanes(next, F::Block::flatten_mut(subkeys));
-        }
+        let zero = lanes.splat(&F::Block::ZERO);
+        vectors(
+            lanes,
+            blocks,
+            #[inline(always)]
+            |x| F::add(isa, &keys, zero, [x], [zero]),
+        );
     }
 }
 

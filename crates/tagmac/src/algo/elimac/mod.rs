@@ -18,8 +18,9 @@ mod hash;
 pub use families::{AesFamilies, Families, PlainFamilies};
 pub use hash::EliHash;
 
-use super::xor::{Truncation, XorDigest};
-use crate::cipher::{Aes128, Cipher};
+use super::many::{self, Masked};
+use super::xor::{self, Single, Truncation, XorDigest};
+use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::error::{Error, silent};
 use crate::isa::{Isa, Level};
 use crate::mac::{Mac, deterministic};
@@ -95,6 +96,56 @@ impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
 deterministic!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
 silent!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
 
+impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
+    type Block = F::Block;
+    type Lanes<I: Isa> = F::Lanes<I>;
+
+    #[inline(always)]
+    fn on<I: Isa>(isa: I) -> F::Lanes<I> {
+        F::lanes(isa)
+    }
+
+    #[inline(always)]
+    fn piece(&self) -> usize {
+        F::Block::BYTES
+    }
+
+    #[inline(always)]
+    fn terms_in(&self, message: &[u8]) -> usize {
+        message.len() / F::Block::BYTES
+    }
+
+    #[inline(always)]
+    fn masks<I: Isa>(&self, isa: I, masks: &mut [F::Block]) {
+        self.hash.first_subkeys(isa, masks);
+    }
+
+    #[inline(always)]
+    fn make_terms<I: Isa>(&self, isa: I, blocks: &mut [F::Block]) {
+        self.hash.make_terms(isa, blocks);
+    }
+
+    #[inline(always)]
+    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> Single<F::Lanes<I>> {
+        xor::padded(F::lanes(isa), rest.into())
+    }
+
+    #[inline(always)]
+    fn last_mask<I: Isa>(&self, isa: I) -> F::Block {
+        E::whitening(isa, &self.e.keys(isa))
+    }
+
+    #[inline(always)]
+    fn encrypt<I: Isa>(&self, isa: I, blocks: &mut [F::Block]) {
+        E::encrypt_blocks(isa, &self.e.keys(isa), blocks);
+    }
+
+    #[inline(always)]
+    fn truncation(&self) -> &Truncation<F::Block> {
+        &self.truncation
+    }
+}
+
 impl<F: Families, E: Cipher<Block = F::Block>> Mac for EliMac<F, E> {
     type Hash = EliHash<F>;
     type Nonce = ();
@@ -112,5 +163,15 @@ impl<F: Families, E: Cipher<Block = F::Block>> Mac for EliMac<F, E> {
     #[inline(always)]
     fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest<F::Block>) -> Tag {
         self.truncation.seal(isa, &self.e, &digest)
+    }
+
+    #[inline(always)]
+    fn short(&self) -> usize {
+        if F::XORS { (many::MOST + 1) * F::Block::BYTES - 1 } else { 0 }
+    }
+
+    #[inline(always)]
+    fn tag_short<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
+        many::tags(isa, self, messages, tags);
     }
 }

@@ -15,7 +15,8 @@
 
 mod strings;
 
-use super::xor::{self, Adder, Numbered, Terms, Truncation, VOf, XorDigest, XorSum};
+use super::many::{self, Masked};
+use super::xor::{self, Adder, Numbered, Single, Terms, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, V};
 use crate::error::{Error, silent};
@@ -387,6 +388,62 @@ impl<C: Cipher> Hash for LightMac<C> {
     }
 }
 
+impl<C: Cipher> Masked for LightMac<C> {
+    type Block = C::Block;
+    type Lanes<I: Isa> = C::Lanes<I>;
+
+    #[inline(always)]
+    fn on<I: Isa>(isa: I) -> C::Lanes<I> {
+        C::lanes(isa)
+    }
+
+    #[inline(always)]
+    fn piece(&self) -> usize {
+        self.block
+    }
+
+    #[inline(always)]
+    fn terms_in(&self, message: &[u8]) -> usize {
+        self.blocks_in(message.len())
+    }
+
+    #[inline(always)]
+    fn masks<I: Isa>(&self, isa: I, masks: &mut [C::Block]) {
+        let narrow = C::lanes(isa).narrow();
+        let whitening = C::whitening(isa, &self.k1.keys(isa));
+        let form = narrow.front(self.s / 8);
+        for (i, mask) in (1..).zip(masks) {
+            let number = narrow.first_lane(narrow.encode(narrow.counter(i), form));
+            *mask = number.xor(&whitening);
+        }
+    }
+
+    #[inline(always)]
+    fn make_terms<I: Isa>(&self, isa: I, blocks: &mut [C::Block]) {
+        C::encrypt_blocks(isa, &self.k1.keys(isa), blocks);
+    }
+
+    #[inline(always)]
+    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> Single<C::Lanes<I>> {
+        xor::padded(C::lanes(isa), rest.into())
+    }
+
+    #[inline(always)]
+    fn last_mask<I: Isa>(&self, isa: I) -> C::Block {
+        C::whitening(isa, &self.k2.keys(isa))
+    }
+
+    #[inline(always)]
+    fn encrypt<I: Isa>(&self, isa: I, blocks: &mut [C::Block]) {
+        C::encrypt_blocks(isa, &self.k2.keys(isa), blocks);
+    }
+
+    #[inline(always)]
+    fn truncation(&self) -> &Truncation<C::Block> {
+        &self.truncation
+    }
+}
+
 impl<C: Cipher> Mac for LightMac<C> {
     type Hash = Self;
     type Nonce = ();
@@ -404,5 +461,16 @@ impl<C: Cipher> Mac for LightMac<C> {
     #[inline(always)]
     fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest<C::Block>) -> Tag {
         self.truncation.seal(isa, &self.k2, &digest)
+    }
+
+    #[inline(always)]
+    fn short(&self) -> usize {
+        // Fewer bytes than the longest message, of 2^8 blocks or more.
+        if self.in_bytes { (many::MOST + 1) * self.block - 1 } else { 0 }
+    }
+
+    #[inline(always)]
+    fn tag_short<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
+        many::tags(isa, self, messages, tags);
     }
 }

@@ -20,7 +20,8 @@ use zeroize::Zeroize;
 pub use field::Field;
 pub use parsimony::{WideBlock, recover_block};
 
-use super::xor::{Adder, Terms, Truncation, VOf, XorDigest, XorSum};
+use super::many::{self, Masked};
+use super::xor::{self, Adder, Single, Terms, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
 use crate::error::{Error, silent};
@@ -371,6 +372,63 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     }
 }
 
+impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
+    type Block = C::Block;
+    type Lanes<I: Isa> = C::Lanes<I>;
+
+    #[inline(always)]
+    fn on<I: Isa>(isa: I) -> C::Lanes<I> {
+        C::lanes(isa)
+    }
+
+    #[inline(always)]
+    fn piece(&self) -> usize {
+        C::Block::BYTES
+    }
+
+    #[inline(always)]
+    fn terms_in(&self, message: &[u8]) -> usize {
+        message.len().saturating_sub(1) / C::Block::BYTES
+    }
+
+    #[inline(always)]
+    fn masks<I: Isa>(&self, isa: I, masks: &mut [C::Block]) {
+        const { assert!(many::MOST <= PERIOD) };
+        let whitening = C::whitening(isa, &self.cipher.keys(isa));
+        for (mask, offset) in masks.iter_mut().zip(&self.gamma_l) {
+            *mask = offset.xor(&whitening);
+        }
+    }
+
+    #[inline(always)]
+    fn make_terms<I: Isa>(&self, isa: I, blocks: &mut [C::Block]) {
+        C::encrypt_blocks(isa, &self.cipher.keys(isa), blocks);
+    }
+
+    #[inline(always)]
+    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> Single<C::Lanes<I>> {
+        let lanes = C::lanes(isa);
+        let (last, narrow) = (xor::padded(lanes, rest.into()), lanes.narrow());
+        let full = rest.len() == C::Block::BYTES;
+        if full { narrow.xor(last, narrow.splat(&self.l_inv)) } else { last }
+    }
+
+    #[inline(always)]
+    fn last_mask<I: Isa>(&self, isa: I) -> C::Block {
+        C::whitening(isa, &self.cipher.keys(isa))
+    }
+
+    #[inline(always)]
+    fn encrypt<I: Isa>(&self, isa: I, blocks: &mut [C::Block]) {
+        C::encrypt_blocks(isa, &self.cipher.keys(isa), blocks);
+    }
+
+    #[inline(always)]
+    fn truncation(&self) -> &Truncation<C::Block> {
+        &self.truncation
+    }
+}
+
 impl<C: Cipher<Block: Field>> Mac for Pmac<C> {
     type Hash = Self;
     type Nonce = ();
@@ -388,5 +446,15 @@ impl<C: Cipher<Block: Field>> Mac for Pmac<C> {
     #[inline(always)]
     fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest<C::Block>) -> Tag {
         self.truncation.seal(isa, &self.cipher, &digest)
+    }
+
+    #[inline(always)]
+    fn short(&self) -> usize {
+        (many::MOST + 1) * C::Block::BYTES
+    }
+
+    #[inline(always)]
+    fn tag_short<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
+        many::tags(isa, self, messages, tags);
     }
 }

@@ -16,7 +16,7 @@ pub(super) trait Radix<A: Words> {
     /// Bits of a limb but the highest.
     const BITS: usize;
     /// A number in each word.
-    type Limbs: Copy + AsRef<[A::W]>;
+    type Limbs: Copy + AsRef<[A::W]> + AsMut<[A::W]>;
     /// A power of r in each word, made ready to be a factor.
     type Power: Copy;
     /// Sums of products, before carries.
@@ -44,7 +44,7 @@ const ROWS: usize = 4;
 /// Words of the widest vector.
 const WORDS: usize = 8;
 /// The most limbs.
-const LIMBS: usize = 5;
+pub(super) const LIMBS: usize = 5;
 
 /// Powers of r in a rung's limbs, wiped on drop.
 #[derive(Clone)]

@@ -15,13 +15,15 @@
 
 mod field;
 mod horner;
+mod many;
 mod radix26;
 mod radix44;
 
-use zeroize::Zeroize;
+use zeroize::{Zeroize, optimization_barrier};
 
+use super::many::wipe;
 use crate::bits::Bits;
-use crate::cipher::{Aes128, Cipher};
+use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::error::silent;
 use crate::hash::Hash;
 use crate::isa::{Block, Isa, Level, Words, zero_filled};
@@ -29,6 +31,7 @@ use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
 use field::{Multiplier, Number};
 use horner::{Powers, Radix};
+use many::Board;
 use radix26::Radix26;
 use radix44::Radix44;
 
@@ -142,6 +145,29 @@ impl Poly1305Hash {
             #[inline(always)]
             |h, block| self.r.step(h, u128::from_le_bytes(*block), 1),
         )
+    }
+
+    /// The hashes, mod 2^128, of at most as many short messages as a vector has words.
+    #[inline(always)]
+    fn hash_many<I: Isa>(
+        &self,
+        isa: I,
+        board: &mut Board,
+        messages: &[&[u8]],
+    ) -> [u128; many::WORDS] {
+        if <I::Words as Words>::MUL52 {
+            return board.hash::<_, Radix44>(isa.words(), self.r, messages);
+        }
+        if <I::Words as Words>::VECTORS {
+            return board.hash::<_, Radix26>(isa.words(), self.r, messages);
+        }
+        let mut hashes = [0; many::WORDS];
+        for (hash, message) in hashes.iter_mut().zip(messages) {
+            let (whole, rest) = message.split_at(message.len() / 16 * 16);
+            let sum = Poly1305Sum { h: self.one_by_one(Number::ZERO, whole), blocks: 0 };
+            *hash = self.finish(isa, &sum, 0, rest.into()).0;
+        }
+        hashes
     }
 
     /// The powers of r, where they were made and there is a lock to keep them.
@@ -378,5 +404,54 @@ impl Mac for Poly1305Aes {
     fn seal<I: Isa>(&self, isa: I, nonce: &[u8; 16], _pad: &mut (), digest: Poly1305Digest) -> Tag {
         let s = self.cipher.encrypt_one(isa, nonce);
         tag(isa, &digest, u128::from_le_bytes(s))
+    }
+
+    #[inline(always)]
+    fn short(&self) -> usize {
+        16 * many::BLOCKS
+    }
+
+    #[inline(always)]
+    fn tag_short<I: Isa>(&self, isa: I, nonces: &[[u8; 16]], messages: &[&[u8]], tags: &mut [Tag]) {
+        let mut board = Board::EMPTY;
+        let batches = nonces.chunks(TOGETHER).zip(messages.chunks(TOGETHER));
+        for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(TOGETHER)) {
+            self.tag_together(isa, &mut board, nonces, messages, tags);
+        }
+    }
+}
+
+/// Messages whose pads are made at once.
+const TOGETHER: usize = 32;
+
+impl Poly1305Aes {
+    /// The tags of up to [`TOGETHER`] short messages.
+    #[inline(always)]
+    fn tag_together<I: Isa>(
+        &self,
+        isa: I,
+        board: &mut Board,
+        nonces: &[[u8; 16]],
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+    ) {
+        let keys = self.cipher.keys(isa);
+        let whitening = Aes128::whitening(isa, &keys);
+        let mut pads = [Block::ZERO; TOGETHER];
+        for (pad, nonce) in pads.iter_mut().zip(nonces) {
+            *pad = nonce.xor(&whitening);
+        }
+        Aes128::encrypt_blocks(isa, &keys, &mut pads[..nonces.len()]);
+        let n = 2 * <I::Words as Words>::LANES;
+        let groups = messages.chunks(n).zip(tags.chunks_mut(n));
+        for ((messages, tags), pads) in groups.zip(pads.chunks(n)) {
+            let mut hashes = self.hash.hash_many(isa, board, messages);
+            for ((tag, pad), hash) in tags.iter_mut().zip(pads).zip(&mut hashes) {
+                *tag = self::tag(isa, &Poly1305Digest(*hash), u128::from_le_bytes(*pad));
+            }
+            hashes = [0; many::WORDS];
+            optimization_barrier(&hashes);
+        }
+        wipe(&mut pads);
     }
 }

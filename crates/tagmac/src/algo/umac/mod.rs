@@ -24,6 +24,7 @@ use core::ops::RangeInclusive;
 
 use zeroize::Zeroize;
 
+use super::many::wipe;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher};
 use crate::error::{Error, Mismatch, silent};
@@ -454,8 +455,38 @@ impl<C: Cipher<Block = Block>, const T: usize> Prefix<'_, C, T> {
     }
 }
 
-/// The tag of a digest. A block of the cipher has `pads` pads of the tag's length; the nonce's low
-/// bits say which one.
+/// The cipher's input for a nonce, and which of the `pads` pads in a block is the nonce's: its low
+/// bits say.
+#[inline(always)]
+fn pad_of(nonce: &UmacNonce, pads: u8) -> (Block, usize) {
+    /// For 1, 2 and 4 pads, ones but for the low bits of byte 15. A window cut out of it clears
+    /// those of any byte: bytes written one by one could not be read back at once.
+    static KEPT: [[u8; 31]; 3] = {
+        let mut kept = [[0xff; 31]; 3];
+        (kept[1][15], kept[2][15]) = (!1, !3);
+        kept
+    };
+    let last = (nonce.bytes - 1) % 16;
+    let place = (nonce.block[last] & (pads - 1)) as usize;
+    let kept = &KEPT[pads.trailing_zeros() as usize][15 - last..];
+    (nonce.block.and(kept.first_chunk().expect("16 of 31 bytes")), place)
+}
+
+/// A digest under pad number `place` of a block, as a tag's number.
+#[inline(always)]
+fn hidden<const T: usize>(digest: &UmacDigest<T>, output: &Block, place: usize) -> u128 {
+    let mut tag = match T {
+        1 => u32::from_le_bytes(output.as_chunks().0[place]) as u128,
+        2 => u64::from_le_bytes(output.as_chunks().0[place]) as u128,
+        _ => u128::from_le_bytes(*output) & u128::MAX >> (128 - 32 * T),
+    };
+    for (s, word) in digest.0.iter().enumerate() {
+        tag ^= (word.swap_bytes() as u128) << (32 * s);
+    }
+    tag
+}
+
+/// The tag of a digest.
 #[inline(always)]
 fn sealed<I: Isa, C: Cipher<Block = Block>, const T: usize>(
     isa: I,
@@ -465,17 +496,7 @@ fn sealed<I: Isa, C: Cipher<Block = Block>, const T: usize>(
     pad: &mut UmacPad,
     digest: &UmacDigest<T>,
 ) -> Tag {
-    /// For 1, 2 and 4 pads, ones but for the low bits of byte 15. A window cut out of it clears
-    /// those of any byte: bytes written one by one could not be read back at once.
-    static KEPT: [[u8; 31]; 3] = {
-        let mut kept = [[0xff; 31]; 3];
-        (kept[1][15], kept[2][15]) = (!1, !3);
-        kept
-    };
-    let last = (nonce.bytes - 1) % 16;
-    let place = (nonce.block[last] & (pads - 1)) as u32;
-    let kept = &KEPT[pads.trailing_zeros() as usize][15 - last..];
-    let input = nonce.block.and(kept.first_chunk().expect("16 of 31 bytes"));
+    let (input, place) = pad_of(nonce, pads);
     let output = match pad.last {
         Some((last, output)) if last == input => output,
         _ => {
@@ -484,12 +505,40 @@ fn sealed<I: Isa, C: Cipher<Block = Block>, const T: usize>(
             output
         }
     };
-    let mut tag = u128::from_le_bytes(output) >> (32 * T as u32 * place);
-    for (s, word) in digest.0.iter().enumerate() {
-        tag ^= (word.swap_bytes() as u128) << (32 * s);
+    Tag::of_number(isa, hidden(digest, &output, place), 32 * T as u16)
+}
+
+/// Messages whose pads are made at once.
+const TOGETHER: usize = 32;
+
+impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
+    /// Pads in a block of the cipher.
+    const PADS: u8 = if T <= 2 { 4 / T as u8 } else { 1 };
+
+    /// The tags of up to [`TOGETHER`] messages of one chunk at most.
+    #[inline(always)]
+    fn tag_chunks<I: Isa>(
+        &self,
+        isa: I,
+        nonces: &[UmacNonce],
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+    ) {
+        let keys = self.cipher.keys(isa);
+        let whitening = C::whitening(isa, &keys);
+        let mut blocks = [Block::ZERO; TOGETHER];
+        for (block, nonce) in blocks.iter_mut().zip(nonces) {
+            *block = pad_of(nonce, Self::PADS).0.xor(&whitening);
+        }
+        C::encrypt_blocks(isa, &keys, &mut blocks[..nonces.len()]);
+        let (sum, messages) = (self.hash.empty(), messages.iter().zip(nonces));
+        for ((tag, (message, nonce)), pad) in tags.iter_mut().zip(messages).zip(&blocks) {
+            let digest = self.hash.finish(isa, &sum, 0, Bits::from(*message));
+            let (_, place) = pad_of(nonce, Self::PADS);
+            *tag = Tag::of_number(isa, hidden(&digest, pad, place), 32 * T as u16);
+        }
+        wipe(&mut blocks);
     }
-    let tag = tag & u128::MAX >> (128 - 32 * T);
-    Tag::of_number(isa, tag, 32 * T as u16)
 }
 
 impl<C: Cipher<Block = Block>, const T: usize> Mac for Umac<C, T> {
@@ -514,8 +563,26 @@ impl<C: Cipher<Block = Block>, const T: usize> Mac for Umac<C, T> {
         pad: &mut UmacPad,
         digest: UmacDigest<T>,
     ) -> Tag {
-        let pads = if T <= 2 { 4 / T as u8 } else { 1 };
-        sealed(isa, &self.cipher, pads, nonce, pad, &digest)
+        sealed(isa, &self.cipher, Self::PADS, nonce, pad, &digest)
+    }
+
+    #[inline(always)]
+    fn short(&self) -> usize {
+        CHUNK
+    }
+
+    #[inline(always)]
+    fn tag_short<I: Isa>(
+        &self,
+        isa: I,
+        nonces: &[UmacNonce],
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+    ) {
+        let batches = nonces.chunks(TOGETHER).zip(messages.chunks(TOGETHER));
+        for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(TOGETHER)) {
+            self.tag_chunks(isa, nonces, messages, tags);
+        }
     }
 }
 

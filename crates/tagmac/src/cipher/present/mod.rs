@@ -173,6 +173,21 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
+    fn encrypt_blocks<I: Isa>(isa: I, keys: &&Self, blocks: &mut [[u8; 8]]) {
+        let mut numbers = [0; MOST];
+        for blocks in blocks.chunks_mut(MOST) {
+            for (number, block) in numbers.iter_mut().zip(&*blocks) {
+                *number = u64::from_le_bytes(*block);
+            }
+            keys.encrypt(isa, &mut numbers, blocks.len());
+            for (block, number) in blocks.iter_mut().zip(&numbers) {
+                *block = number.to_le_bytes();
+            }
+        }
+        numbers.zeroize();
+    }
+
+    #[inline(always)]
     fn encrypt_one<I: Isa>(&self, _isa: I, block: &[u8; 8]) -> [u8; 8] {
         let [y, ..] = self.encrypt_four([u64::from_be_bytes(*block), 0, 0, 0]);
         y.to_be_bytes()

@@ -1,0 +1,175 @@
+//! Many short messages under one key of a xor MAC: their blocks lie side by side, so that every
+//! vector is full and no message waits for another.
+//!
+//! Blocks of the same number have the same mask in all messages. For as many messages as fit in a
+//! room of blocks: lay their masked blocks and their last ones, make the terms of all, add each
+//! message's to its last block, and encrypt those.
+
+use zeroize::optimization_barrier;
+
+use super::xor::{Single as One, Truncation};
+use crate::cipher::CipherBlock;
+use crate::isa::{Isa, Lanes, Single};
+use crate::tag::Tag;
+
+/// The most terms of a message: longer ones fill vectors by themselves.
+pub(super) const MOST: usize = 32;
+/// Blocks in a room.
+const ROOM: usize = 256;
+/// Messages in a room.
+const MESSAGES: usize = 64;
+/// Blocks that a vector may take or leave behind a message's last.
+const SLACK: usize = 16;
+
+/// A xor MAC whose terms are a function of block xor mask.
+pub(super) trait Masked {
+    /// A block.
+    type Block: CipherBlock;
+    /// Vectors of blocks on a rung.
+    type Lanes<I: Isa>: Lanes<Block = Self::Block>;
+
+    /// The vectors of a rung.
+    fn on<I: Isa>(isa: I) -> Self::Lanes<I>;
+    /// Bytes of a message that go into a term.
+    fn piece(&self) -> usize;
+    /// Terms of a message.
+    fn terms_in(&self, message: &[u8]) -> usize;
+    /// The masks of terms 1, 2 and so on.
+    fn masks<I: Isa>(&self, isa: I, masks: &mut [Self::Block]);
+    /// Makes terms of masked blocks.
+    fn make_terms<I: Isa>(&self, isa: I, blocks: &mut [Self::Block]);
+    /// What the rest of a message adds to its terms.
+    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> One<Self::Lanes<I>>;
+    /// The mask of the last cipher call.
+    fn last_mask<I: Isa>(&self, isa: I) -> Self::Block;
+    /// The last cipher call of masked blocks.
+    fn encrypt<I: Isa>(&self, isa: I, blocks: &mut [Self::Block]);
+    /// How long tags are.
+    fn truncation(&self) -> &Truncation<Self::Block>;
+}
+
+/// What a batch needs, wiped on drop.
+struct Room<B: CipherBlock> {
+    masks: [B; MOST + SLACK],
+    blocks: [B; ROOM + SLACK],
+    digests: [B; MESSAGES],
+}
+
+impl<B: CipherBlock> Room<B> {
+    const EMPTY: Self = Room {
+        masks: [B::ZERO; MOST + SLACK],
+        blocks: [B::ZERO; ROOM + SLACK],
+        digests: [B::ZERO; MESSAGES],
+    };
+}
+
+impl<B: CipherBlock> Drop for Room<B> {
+    fn drop(&mut self) {
+        wipe(&mut self.masks);
+        wipe(&mut self.blocks);
+        wipe(&mut self.digests);
+    }
+}
+
+/// Wipes blocks by vectors, and not byte by byte.
+pub(super) fn wipe<B: CipherBlock>(blocks: &mut [B]) {
+    blocks.fill(B::ZERO);
+    optimization_barrier(blocks);
+}
+
+/// The tags of messages of at most [`MOST`] terms.
+#[inline(always)]
+pub(super) fn tags<I: Isa, M: Masked>(isa: I, mac: &M, messages: &[&[u8]], tags: &mut [Tag]) {
+    // Vectors where it costs nothing to put blocks into them.
+    if M::Lanes::<I>::VECTORS == 8 && M::Block::BYTES == 16 {
+        tags_by(isa, M::on(isa), mac, messages, tags);
+    } else {
+        tags_by(isa, Single::new(), mac, messages, tags);
+    }
+}
+
+/// The same, with the lanes that blocks are put together by.
+#[inline(always)]
+fn tags_by<I: Isa, M: Masked, L: Lanes<Block = M::Block>>(
+    isa: I,
+    lanes: L,
+    mac: &M,
+    mut messages: &[&[u8]],
+    mut tags: &mut [Tag],
+) {
+    const { assert!(L::LANES <= SLACK) };
+    let narrow = lanes.narrow();
+    let mut room = Room::<M::Block>::EMPTY;
+    let last_mask = narrow.splat(&mac.last_mask(isa));
+    let mut masks_made = 0;
+    let mut terms = [0u8; MESSAGES];
+    while !messages.is_empty() {
+        let (mut used, mut count) = (0, 0);
+        for (message, terms) in messages.iter().zip(&mut terms) {
+            let n = mac.terms_in(message);
+            if used + n > ROOM {
+                break;
+            }
+            if n > masks_made {
+                masks_made = n.next_multiple_of(8);
+                mac.masks(isa, &mut room.masks[..masks_made]);
+            }
+            let (pieces, rest) = message.split_at(n * mac.piece());
+            lay(lanes, mac.piece(), pieces, n, &room.masks, &mut room.blocks[used..]);
+            let last = narrow.splat(&M::on(isa).narrow().first_lane(mac.last(isa, rest)));
+            room.digests[count] = narrow.first_lane(narrow.xor(last, last_mask));
+            *terms = n as u8;
+            used += n;
+            count += 1;
+        }
+        mac.make_terms(isa, &mut room.blocks[..used]);
+        let digests = &mut room.digests[..count];
+        let mut blocks = &room.blocks[..used];
+        for (digest, terms) in digests.iter_mut().zip(&terms) {
+            let (mine, others) = blocks.split_at(*terms as usize);
+            blocks = others;
+            let sum = mine.iter().fold(
+                narrow.splat(digest),
+                #[inline(always)]
+                |sum, term| narrow.xor(sum, narrow.splat(term)),
+            );
+            *digest = narrow.first_lane(sum);
+        }
+        mac.encrypt(isa, digests);
+        let (now, later) = tags.split_at_mut(count);
+        for (tag, block) in now.iter_mut().zip(digests) {
+            mac.truncation().write(block, tag);
+        }
+        (messages, tags) = (&messages[count..], later);
+    }
+}
+
+/// Lays a message's `n` masked blocks.
+#[inline(always)]
+fn lay<L: Lanes>(
+    lanes: L,
+    step: usize,
+    pieces: &[u8],
+    n: usize,
+    masks: &[L::Block],
+    blocks: &mut [L::Block],
+) {
+    let (whole, spread) = (step == L::Block::BYTES, lanes.spread(step));
+    let mut i = 0;
+    while i < n {
+        let (now, at) = ((n - i).min(L::LANES), i * step);
+        let x = if whole {
+            lanes.load_lanes(&pieces[at..][..now * L::Block::BYTES])
+        } else if now == L::LANES && (i > 0 || L::LANES > 1) {
+            let [x] = lanes.load_spread(pieces, at, spread);
+            x
+        } else {
+            lanes.load_spread_lanes(pieces, at, now, spread)
+        };
+        // What a vector leaves too much, the next one or the next message writes over.
+        let mask = lanes.load(L::Block::flatten(&masks[i..][..L::LANES]));
+        let masked = L::Block::flatten_mut(&mut blocks[i..][..L::LANES]);
+        lanes.store_lanes(lanes.xor(x, mask), masked);
+        i += L::LANES;
+    }
+}

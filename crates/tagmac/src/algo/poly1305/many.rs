@@ -1,0 +1,135 @@
+//! Many short messages under one r: a word of the vectors holds one message's hash, so that none
+//! needs a power of r.
+//!
+//! Messages end together. One with fewer blocks begins later: blocks of zeros without their 2^128
+//! leave its hash at zero.
+
+use super::field::Multiplier;
+use super::horner::{LIMBS, Radix};
+use crate::isa::{Words, zero_filled};
+
+/// The most blocks of a message: longer ones fill vectors by themselves.
+pub(super) const BLOCKS: usize = 8;
+/// Words of the widest vector.
+pub(super) const WORDS: usize = 8;
+
+/// Room for the blocks of messages, one message in each column.
+pub(super) struct Board {
+    rows: [[u128; WORDS]; BLOCKS],
+    /// All ones for a block that has a 2^128.
+    tops: [[u128; WORDS]; BLOCKS],
+}
+
+impl Board {
+    pub(super) const EMPTY: Board =
+        Board { rows: [[0; WORDS]; BLOCKS], tops: [[0; WORDS]; BLOCKS] };
+
+    /// The hashes, mod 2^128, of at most as many messages as a vector has words.
+    #[inline(always)]
+    pub(super) fn hash<A: Words, R: Radix<A>>(
+        &mut self,
+        a: A,
+        r: Multiplier,
+        messages: &[&[u8]],
+    ) -> [u128; WORDS] {
+        let (n, bytes) = (2 * A::LANES, messages[0].len());
+        let same = messages.len() == n && messages.iter().all(|message| message.len() == bytes);
+        let rows = self.lay(messages, same);
+        let limbs = r.number().limbs(R::LIMBS, R::BITS);
+        let factor = R::limbs(
+            #[inline(always)]
+            |l| a.splat(limbs[l]),
+        );
+        let factor = R::power(a, factor);
+        let mut h = R::limbs(
+            #[inline(always)]
+            |_| a.splat(0),
+        );
+        for (i, (row, tops)) in self.rows.iter().zip(&self.tops).take(rows).enumerate() {
+            let top = match same {
+                true => a.splat(if 16 * i + 16 <= bytes { u64::MAX } else { 0 }),
+                false => a.columns_of(&tops[..n]).0,
+            };
+            let m = R::plus(a, h, R::of_columns(a, a.columns_of(&row[..n]), top));
+            h = R::carry(a, R::add_product(a, R::no_sums(a), m, &factor));
+        }
+        let mut hashes = [0; WORDS];
+        a.store_columns(residues::<A, R>(a, h), &mut hashes[..n]);
+        hashes
+    }
+
+    /// Lays messages, which fill all columns with as many bytes each or not. The number of rows.
+    #[inline(always)]
+    fn lay(&mut self, messages: &[&[u8]], same: bool) -> usize {
+        let blocks = |message: &[u8]| message.len().div_ceil(16);
+        let rows = messages.iter().fold(0, |most, message| most.max(blocks(message)));
+        if !same {
+            self.rows[..rows].fill([0; WORDS]);
+            self.tops[..rows].fill([0; WORDS]);
+        }
+        for (j, message) in messages.iter().enumerate() {
+            let (whole, rest) = message.as_chunks();
+            let late = rows - blocks(message);
+            for (row, block) in self.rows[late..].iter_mut().zip(whole) {
+                row[j] = u128::from_le_bytes(*block);
+            }
+            if !same {
+                for top in &mut self.tops[late..late + whole.len()] {
+                    top[j] = u128::MAX;
+                }
+            }
+            if !rest.is_empty() {
+                let one = 1 << (8 * rest.len());
+                self.rows[rows - 1][j] = u128::from_le_bytes(zero_filled(rest)) | one;
+            }
+        }
+        rows
+    }
+}
+
+/// The bits of limb `l`, of which the top one has what is left of 130.
+#[inline(always)]
+fn bits<A: Words, R: Radix<A>>(l: usize) -> u32 {
+    if l + 1 < R::LIMBS { R::BITS as u32 } else { (130 - R::BITS * (R::LIMBS - 1)) as u32 }
+}
+
+/// Adds `carry` to the lowest limb, carries, and gives what is above bit 130.
+#[inline(always)]
+fn carried<A: Words, R: Radix<A>>(a: A, h: &mut [A::W], mut carry: A::W) -> A::W {
+    for (l, h) in h.iter_mut().enumerate() {
+        let sum = a.add(*h, carry);
+        carry = a.shr(sum, bits::<A, R>(l));
+        *h = a.and(sum, a.splat((1 << bits::<A, R>(l)) - 1));
+    }
+    carry
+}
+
+/// The numbers mod p, mod 2^128, in columns.
+#[inline(always)]
+fn residues<A: Words, R: Radix<A>>(a: A, mut h: R::Limbs) -> (A::W, A::W) {
+    let h = h.as_mut();
+    // What is above bit 130 counts five times; then less than that of a 5 is above, or nothing.
+    let over = carried::<A, R>(a, h, a.splat(0));
+    let over = carried::<A, R>(a, h, a.add(over, a.shl(over, 2)));
+    h[0] = a.add(h[0], a.add(over, a.shl(over, 2)));
+    // h + 5 - 2^130 = h - p, where that is not negative.
+    let mut less_p = [a.splat(0); LIMBS];
+    less_p[..R::LIMBS].copy_from_slice(h);
+    let over = carried::<A, R>(a, &mut less_p[..R::LIMBS], a.splat(5));
+    // 1 becomes all ones.
+    let over = a.add(a.xor(over, a.splat(u64::MAX)), a.splat(1));
+    let (mut low, mut high) = (a.splat(0), a.splat(0));
+    for (l, (h, less_p)) in h.iter().zip(less_p).enumerate() {
+        let limb = a.or(a.and_not(*h, over), a.and(less_p, over));
+        let at = (R::BITS * l) as u32;
+        if at < 64 {
+            low = a.or(low, a.shl(limb, at));
+            if at + bits::<A, R>(l) > 64 {
+                high = a.or(high, a.shr(limb, 64 - at));
+            }
+        } else {
+            high = a.or(high, a.shl(limb, at - 64));
+        }
+    }
+    (low, high)
+}

@@ -1,0 +1,196 @@
+//! Many messages in one call: short ones share vectors, so that the hardware is as busy as with one
+//! long message.
+//!
+//! ```
+//! use tagmac::{PmacAes128, Tag};
+//! let mac = PmacAes128::new(&[7; 16]);
+//! let messages = [&b"one"[..], b"two", b"and a third one that is longer"];
+//! let mut tags = [Tag::default(); 3];
+//! mac.tag_many(&messages, &mut tags)?;
+//! assert_eq!(tags[1], mac.tag(b"two")?);
+//! # Ok::<(), tagmac::batch::Refused>(())
+//! ```
+//!
+//! Where each message has a key of its own, there is [`tag_many_keys`].
+
+use core::fmt;
+
+use crate::error::{Error, Mismatch};
+use crate::hash::Hash;
+use crate::isa::{Isa, Kernel, prefetch};
+use crate::mac::Mac;
+use crate::tag::Tag;
+
+/// Fewer messages go one by one.
+const LEAST: usize = 4;
+
+/// A message of a batch has no tag. Those before it have theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The message's place, from 0.
+    pub place: usize,
+    /// Why.
+    pub error: Error,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "message {}: {}", self.place, self.error)
+    }
+}
+
+impl core::error::Error for Refused {}
+
+/// Messages that are short enough to share vectors.
+struct Short<'a, M: Mac + ?Sized> {
+    mac: &'a M,
+    nonces: &'a [M::Nonce],
+    messages: &'a [&'a [u8]],
+    tags: &'a mut [Tag],
+}
+
+impl<M: Mac + ?Sized> Kernel for Short<'_, M> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        self.mac.tag_short(isa, self.nonces, self.messages, self.tags);
+    }
+}
+
+/// See [`Mac::tag_many_with`].
+pub(crate) fn tag_many<M: Mac + ?Sized>(
+    mac: &M,
+    nonces: &[M::Nonce],
+    messages: &[&[u8]],
+    tags: &mut [Tag],
+) -> Result<(), Refused> {
+    let n = messages.len();
+    assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
+    let short = mac.short();
+    let mut done = 0;
+    while done < n {
+        let run = messages[done..].iter().take_while(|message| message.len() <= short).count();
+        if run >= LEAST {
+            let now = done..done + run;
+            let (nonces, messages) = (&nonces[now.clone()], &messages[now.clone()]);
+            mac.hash().level().run(Short { mac, nonces, messages, tags: &mut tags[now] });
+            done += run;
+            continue;
+        }
+        for place in done..done + run.max(1) {
+            tags[place] = mac
+                .tag_with(&nonces[place], messages[place])
+                .map_err(|error| Refused { place, error })?;
+        }
+        done += run.max(1);
+    }
+    Ok(())
+}
+
+/// Messages that are checked at once.
+const CHECKED: usize = 64;
+
+/// See [`Mac::verify_many_with`].
+pub(crate) fn verify_many<M: Mac + ?Sized>(
+    mac: &M,
+    nonces: &[M::Nonce],
+    messages: &[&[u8]],
+    tags: &[Tag],
+    verdicts: &mut [Result<(), Mismatch>],
+) -> Result<(), Mismatch> {
+    let n = messages.len();
+    assert!(
+        nonces.len() == n && tags.len() == n && verdicts.len() == n,
+        "a nonce, a tag and a verdict for each message"
+    );
+    let mut expected = [Tag::default(); CHECKED];
+    for start in (0..n).step_by(CHECKED) {
+        let now = start..n.min(start + CHECKED);
+        let expected = &mut expected[..now.len()];
+        let made = tag_many(mac, &nonces[now.clone()], &messages[now.clone()], expected);
+        for (i, place) in now.enumerate() {
+            verdicts[place] = match made {
+                Ok(()) if expected[i] == tags[place] => Ok(()),
+                Ok(()) => Err(Mismatch),
+                // One of them has no tag, so each is checked alone.
+                Err(_) => mac.verify_with(&nonces[place], messages[place], &tags[place]),
+            };
+        }
+    }
+    verdicts.iter().copied().collect()
+}
+
+/// A message under a key of its own.
+#[derive(Clone, Copy)]
+pub struct Job<'a, M: Mac> {
+    /// The key.
+    pub mac: &'a M,
+    /// The message's nonce; `()` for a deterministic MAC.
+    pub nonce: M::Nonce,
+    /// The message.
+    pub message: &'a [u8],
+}
+
+impl<M: Mac> fmt::Debug for Job<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Job({} bytes)", self.message.len())
+    }
+}
+
+/// Messages that are put together at once.
+const SAME_KEY: usize = 64;
+/// So many messages ahead, keys are asked for: servers have more of them than fit in a cache.
+const AHEAD: usize = 6;
+
+/// The tags of many messages under many keys. Neighbours under one key share vectors; keys that
+/// come later are on their way from memory meanwhile.
+///
+/// ```
+/// use tagmac::batch::{Job, tag_many_keys};
+/// use tagmac::{PmacAes128, Tag};
+/// let devices = [PmacAes128::new(&[1; 16]), PmacAes128::new(&[2; 16])];
+/// let jobs = [0, 1, 1].map(|i| Job { mac: &devices[i], nonce: (), message: b"report" });
+/// let mut tags = [Tag::default(); 3];
+/// tag_many_keys(&jobs, &mut tags)?;
+/// assert_eq!(tags[0], devices[0].tag(b"report")?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Refused`] if a message is over the limit of its MAC's definition. Those before it have their
+/// tags.
+///
+/// # Panics
+///
+/// Unless there is a tag for each job.
+pub fn tag_many_keys<M: Mac>(jobs: &[Job<'_, M>], tags: &mut [Tag]) -> Result<(), Refused> {
+    assert!(tags.len() == jobs.len(), "a tag for each job");
+    let mut done = 0;
+    while done < jobs.len() {
+        let first = &jobs[done];
+        let same = |job: &&Job<'_, M>| core::ptr::eq(job.mac, first.mac);
+        let run = jobs[done..].iter().take(SAME_KEY).take_while(same).count();
+        let now = &jobs[done..done + run];
+        for later in jobs[done..].iter().skip(AHEAD).take(run) {
+            prefetch(later.mac);
+        }
+        let tags = &mut tags[done..done + run];
+        let refused = |refused: Refused| Refused { place: done + refused.place, ..refused };
+        if run < LEAST {
+            for (place, (job, tag)) in now.iter().zip(tags).enumerate() {
+                let made = job.mac.tag_with(&job.nonce, job.message);
+                *tag = made.map_err(|error| refused(Refused { place, error }))?;
+            }
+        } else {
+            let (mut nonces, mut messages) = ([first.nonce; SAME_KEY], [first.message; SAME_KEY]);
+            for (job, (nonce, message)) in now.iter().zip(nonces.iter_mut().zip(&mut messages)) {
+                (*nonce, *message) = (job.nonce, job.message);
+            }
+            tag_many(first.mac, &nonces[..run], &messages[..run], tags).map_err(refused)?;
+        }
+        done += run;
+    }
+    Ok(())
+}
