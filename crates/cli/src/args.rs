@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueEnum, value_parser};
 use tagmac::any::Algorithm;
 
-use crate::{help, line};
+use crate::{help, line, seal};
 
 /// The command line.
 #[derive(Parser)]
@@ -32,6 +32,12 @@ pub enum Command {
     /// Check files against the tags in a list
     #[command(after_help = help::CHECK)]
     Check(Check),
+    /// Seal a directory: its files and that there are no others
+    #[command(after_help = seal::args::SEAL)]
+    Seal(seal::args::Seal),
+    /// Check a directory against its manifest
+    #[command(after_help = seal::args::AUDIT)]
+    Audit(seal::args::Audit),
     /// Show the algorithms
     #[command(after_help = help::LIST)]
     List(List),

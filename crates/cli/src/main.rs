@@ -14,9 +14,11 @@ mod list;
 mod mac;
 mod output;
 mod pages;
+mod pool;
 mod progress;
 mod read;
 mod record;
+mod seal;
 mod selftest;
 mod tag;
 mod walk;
@@ -53,6 +55,8 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Keygen(args) => keygen::run(args).map(|()| None),
         Command::Tag(args) => tag::run(args),
         Command::Check(args) => check::run(args),
+        Command::Seal(args) => seal::run(args),
+        Command::Audit(args) => seal::audit::run(args),
         Command::List(args) => list::run(args).map(|()| None),
         Command::Selftest => selftest::run(),
         Command::Completions(args) => pages::completions(args).map(|()| None),

@@ -1,4 +1,4 @@
-//! The progress of a large file on standard error, with rate and time to go.
+//! The progress of a large file or of many on standard error, with rate and time to go.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -12,6 +12,8 @@ use crate::error::Shown;
 
 /// A file is done before a bar for less could be read.
 const LARGE: u64 = 64 << 20;
+/// The same for many files.
+const MANY: u64 = 10_000;
 const HERTZ: u8 = 10;
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -21,7 +23,7 @@ pub struct Progress {
     shown: bool,
 }
 
-/// The bar of one file. It goes away when dropped.
+/// The bar of one piece of work. It goes away when dropped.
 pub struct Bar(Option<ProgressBar>);
 
 impl Progress {
@@ -36,25 +38,50 @@ impl Progress {
         }
     }
 
+    /// No bars.
+    pub fn never() -> Progress {
+        Progress { shown: false }
+    }
+
     /// A bar for a file; without a size there is no time to go.
     pub fn start(self, path: &Path, size: Option<u64>) -> Bar {
         if !self.shown || size.is_some_and(|size| size < LARGE) {
             return Bar(None);
         }
-        let target = if io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr_with_hz(HERTZ)
-        } else {
-            ProgressDrawTarget::term_like_with_hz(Box::<Plain>::default(), HERTZ)
-        };
         let template = match size {
             Some(_) => "{msg} {bar:24} {bytes}/{total_bytes} {bytes_per_sec}, {eta} to go",
             None => "{msg} {bytes} {bytes_per_sec}",
         };
-        let style = ProgressStyle::with_template(template).expect("a template of ours");
-        let bar = ProgressBar::with_draw_target(size, target).with_style(style);
+        let bar = bar(size, template);
         bar.set_message(Shown::name(path).to_string());
         Bar(Some(bar))
     }
+
+    /// Whether bars are shown at all, and work is worth counting beforehand.
+    pub fn is_shown(self) -> bool {
+        self.shown
+    }
+
+    /// A bar for so many files of so many bytes in all.
+    pub fn start_many(self, files: u64, bytes: u64) -> Bar {
+        if !self.shown || files < MANY && bytes < LARGE {
+            return Bar(None);
+        }
+        let template = "{msg} files {bar:24} {bytes}/{total_bytes} {bytes_per_sec}, {eta} to go";
+        let bar = Bar(Some(bar(Some(bytes), template)));
+        bar.count(0, files);
+        bar
+    }
+}
+
+fn bar(size: Option<u64>, template: &str) -> ProgressBar {
+    let target = if io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr_with_hz(HERTZ)
+    } else {
+        ProgressDrawTarget::term_like_with_hz(Box::<Plain>::default(), HERTZ)
+    };
+    let style = ProgressStyle::with_template(template).expect("a template of ours");
+    ProgressBar::with_draw_target(size, target).with_style(style)
 }
 
 impl Bar {
@@ -62,6 +89,21 @@ impl Bar {
     pub fn add(&self, bytes: usize) {
         if let Some(bar) = &self.0 {
             bar.inc(bytes as u64);
+        }
+    }
+
+    /// So many files are done of so many.
+    pub fn count(&self, done: u64, files: u64) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(format!("{done}/{files}"));
+        }
+    }
+
+    /// Does what writes lines while the bar is out of their way.
+    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        match &self.0 {
+            Some(bar) => bar.suspend(write),
+            None => write(),
         }
     }
 }

@@ -33,7 +33,7 @@ const STEPS: usize = 4;
 /// A file gets a thread for each of these, so that a small file starts none.
 const PER_THREAD: u64 = 1 << 20;
 /// More threads would not be fed, and each has a buffer.
-const MOST_THREADS: usize = 64;
+pub const MOST_THREADS: usize = 64;
 
 /// Reads files for one MAC.
 pub struct Reader<'a> {
@@ -72,6 +72,8 @@ pub enum Trouble {
         /// The length after, in bytes.
         after: u64,
     },
+    /// It was written to, and its length stayed.
+    Written,
     /// It is over the limit of the MAC.
     TooLong {
         /// The most bytes that the MAC takes.
@@ -96,6 +98,9 @@ impl fmt::Display for Trouble {
                 f,
                 "expected {before} bytes, found {after}: the file changed while it was read"
             ),
+            Trouble::Written => {
+                f.write_str("expected a file that stays, found that it changed while it was read")
+            }
             Trouble::TooLong { most, found: None } => {
                 write!(f, "expected at most {most} bytes, the algorithm's limit, found more")
             }
@@ -179,30 +184,41 @@ impl<'a> Reader<'a> {
             let bar = self.progress.start(path, None);
             return self.stream(&mut io::stdin().lock(), nonce, &bar);
         }
-        let mut file = File::open(path)?;
+        let file = File::open(path)?;
         let before = file.metadata()?;
         if before.is_dir() {
             return Err(Trouble::Directory);
         }
-        let size = before.is_file().then_some(before.len());
         if before.is_file() && self.output == Some(identity(&before)) {
             return Err(Trouble::Output);
         }
+        let bar = self.progress.start(path, before.is_file().then_some(before.len()));
+        self.tag_open(&file, &before, nonce, &bar)
+    }
+
+    /// The tag of an open file, of which `before` was said when it was opened.
+    pub fn tag_open(
+        &mut self,
+        mut file: &File,
+        before: &Metadata,
+        nonce: &[u8],
+        bar: &Bar,
+    ) -> Result<Tagged, Trouble> {
+        let size = before.is_file().then_some(before.len());
         if let Some(size) = size {
             within_limit(self.mac, size, Some(size))?;
         }
-        let bar = self.progress.start(path, size);
         let tagged = match (size, self.mac.parts()) {
             (Some(size), Some(parts)) if size > 0 => {
-                self.in_parts(parts, nonce, &file, size, &bar)?
+                self.in_parts(parts, nonce, file, size, bar)?
             }
             // One byte more than there should be is enough to see that the file grows.
             (Some(size), _) if size > 0 => {
-                self.stream(&mut file.by_ref().take(size + 1), nonce, &bar)?
+                self.stream(&mut file.by_ref().take(size + 1), nonce, bar)?
             }
-            _ => self.stream(&mut file, nonce, &bar)?,
+            _ => self.stream(&mut file, nonce, bar)?,
         };
-        unchanged(&before, &file.metadata()?, tagged.bytes)?;
+        unchanged(before, &file.metadata()?, tagged.bytes)?;
         Ok(tagged)
     }
 
@@ -370,11 +386,19 @@ fn sized(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
     &mut buffer[..bytes]
 }
 
-/// Refuses a regular file that has grown or shrunk. Files of /proc say that they are empty.
+/// Refuses a regular file that has grown or shrunk or was written to. Files of /proc say that they
+/// are empty.
 fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), Trouble> {
-    let (before, after, regular) = (before.len(), after.len(), before.is_file());
-    if regular && (before != after || before > 0 && read != before) {
+    if !before.is_file() {
+        return Ok(());
+    }
+    let written = |file: &Metadata| (file.mtime(), file.mtime_nsec());
+    let (stayed, before, after) = (written(before) == written(after), before.len(), after.len());
+    if before != after || before > 0 && read != before {
         return Err(Trouble::Changed { before, after: if before == after { read } else { after } });
+    }
+    if before > 0 && !stayed {
+        return Err(Trouble::Written);
     }
     Ok(())
 }

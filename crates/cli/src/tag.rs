@@ -52,7 +52,7 @@ impl Tagger<'_> {
             let made = self.tag(name);
             return self.made(name, made);
         }
-        walk::walk(name, |path, error| match error {
+        walk::files(name, |path, error| match error {
             None => match self.tag(path) {
                 Err(trouble @ Trouble::Output) => {
                     say(format_args!("{}: skipped: {trouble}", Shown::name(path)));
