@@ -28,10 +28,14 @@ pub fn in_order<J: Send, O: Send, W: Send, E>(
     let (give, take) = mpsc::channel::<(u64, Vec<J>)>();
     let take = &Mutex::new(take);
     let (back, results) = mpsc::channel();
-    thread::scope(|scope| {
-        for worker in workers {
+    let (all_jobs, each) = (&mut jobs, &mut done);
+    let finished = thread::scope(|scope| {
+        // What is sent from here ends with this closure, and then the threads do.
+        let give = give;
+        let mut any = false;
+        for worker in workers.iter_mut() {
             let back = back.clone();
-            scope.spawn(move || {
+            let serve = move || {
                 loop {
                     let batch = take.lock().expect("no worker panics").recv();
                     let Ok((number, batch)) = batch else { return };
@@ -42,14 +46,21 @@ pub fn in_order<J: Send, O: Send, W: Send, E>(
                         return;
                     }
                 }
-            });
+            };
+            if thread::Builder::new().spawn_scoped(scope, serve).is_err() {
+                break;
+            }
+            any = true;
         }
         drop(back);
+        if !any {
+            return None;
+        }
         let (mut given, mut next) = (0, 0);
         let mut waiting = BTreeMap::new();
         loop {
             while given - next < AHEAD * threads {
-                let batch: Vec<J> = jobs.by_ref().take(BATCH).collect();
+                let batch: Vec<J> = all_jobs.by_ref().take(BATCH).collect();
                 if batch.is_empty() {
                     break;
                 }
@@ -57,21 +68,21 @@ pub fn in_order<J: Send, O: Send, W: Send, E>(
                 given += 1;
             }
             if next == given {
-                break Ok(());
+                return Some(Ok(()));
             }
             let (number, batch) = results.recv().expect("workers stay until there are no jobs");
             waiting.insert(number, batch);
             while let Some(batch) = waiting.remove(&next) {
                 next += 1;
-                if let Err(error) = batch.into_iter().try_for_each(&mut done) {
+                if let Err(error) = batch.into_iter().try_for_each(&mut *each) {
                     stop.store(true, Ordering::Relaxed);
-                    drop(give);
-                    return Err(error);
+                    return Some(Err(error));
                 }
             }
         }
-        // Here `give` is dropped, and the threads end.
-    })
+    });
+    // Where no thread can be had, this one does all the work.
+    finished.unwrap_or_else(|| jobs.try_for_each(|job| done(work(&mut workers[0], job))))
 }
 
 #[cfg(test)]

@@ -19,9 +19,9 @@ use rustix::io::Errno;
 
 use crate::error::{Shown, say};
 
-/// So many directories on the way to the current one stay open: a tree may be deeper than a process
-/// may have open files.
-const MOST_OPEN: usize = 64;
+/// So many directories on the way to the current one stay open for each thread: a tree may be deeper
+/// than a process may have open files.
+const MOST_OPEN: usize = 12;
 
 /// What an entry of a directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,38 +2,16 @@
 
 mod common;
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Place, Ran};
+use common::{Place, Ran, opened, sparse};
 
 const SIGINT: i32 = 2;
 const SIGPIPE: i32 = 13;
-
-/// A file of so many bytes, all of them holes.
-fn sparse(place: &Place, name: &str, bytes: u64) -> fs::File {
-    let file = OpenOptions::new().create(true).truncate(true).write(true).open(place.path(name));
-    let file = file.unwrap();
-    file.set_len(bytes).unwrap();
-    file
-}
-
-/// Waits until the command has opened the file.
-fn opened(child: &Child, name: &str) {
-    let folder = format!("/proc/{}/fd", child.id());
-    loop {
-        let links = fs::read_dir(&folder).into_iter().flatten().flatten();
-        let mut names = links.filter_map(|link| fs::read_link(link.path()).ok());
-        if names.any(|path| path.ends_with(name)) {
-            return;
-        }
-        sleep(Duration::from_millis(1));
-    }
-}
 
 #[test]
 #[cfg(target_os = "linux")]
@@ -224,7 +202,9 @@ fn the_test_of_itself() {
 #[test]
 fn help_pages_and_completions() {
     let place = Place::bare();
-    for command in ["keygen", "tag", "check", "list", "selftest", "completions", "man"] {
+    for command in
+        ["keygen", "tag", "check", "seal", "audit", "list", "selftest", "completions", "man"]
+    {
         let help = place.run(&[command, "--help"]).exits(0).in_silence().out;
         assert!(help.contains("Usage: tagmac"));
         place.run(&["man", command]).exits(0);

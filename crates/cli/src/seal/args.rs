@@ -78,6 +78,8 @@ be read, vanishes, or changes while it is read, nothing is written and the old m
 --skip-unreadable leaves such files out instead. What changes after it was read is not seen: seal a
 tree that rests.
 
+Where the algorithm takes nonces, each file gets a random one, as with 'tagmac tag'.
+
 A seal does not tell that it is the newest: who can put an old tree back can put its manifest back
 too. The name of DIR, owners and extended attributes are not sealed.
 

@@ -34,7 +34,9 @@ pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
     let tree = Tree::open(root).map_err(failed)?;
     let mut report = Report::new(args, &mac)?;
     let options = manifest.header.options;
-    let spots = [Some(&args.manifest), args.combined.as_ref()].into_iter().flatten();
+    // Where the manifest really is, if a link was given.
+    let place = args.manifest.canonicalize().map_err(failed)?;
+    let spots = [Some(&place), args.combined.as_ref()].into_iter().flatten();
     let spots: io::Result<Vec<Spot>> = spots.map(|path| Spot::of(path)).collect();
     let bar = Progress::new(args.reading.progress).start_many(manifest.entries, manifest.bytes);
     let (threads, idle) = (args.reading.num_threads, AtomicBool::new(false));

@@ -288,6 +288,9 @@ impl Entry {
         let first = field()?;
         let kind = KINDS.iter().find(|(_, word)| word.as_bytes() == first);
         let kind = kind.ok_or("expected a kind of entry")?.0;
+        if kind.is_special() && !options.special {
+            return Err("expected a file, directory or link without the option special");
+        }
         let (file, link) = (kind == Kind::File, kind == Kind::Link);
         // A column that is there but says nothing, and one that is not there.
         let some = |text: &[u8], says: bool| match (says, text == NOTHING.as_bytes()) {

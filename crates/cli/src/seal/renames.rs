@@ -10,7 +10,7 @@ use crate::seal::manifest::{Content, Entry};
 use crate::seal::observe::{Observer, Sight};
 use crate::walk::Kind;
 
-/// So much is kept of names and what belongs to them.
+/// So much is kept of the names of missing files and what belongs to them, and so much of new ones.
 const MOST: usize = 64 << 20;
 /// Under nonces each pair of files needs a reading of its own. A new file gets so many.
 const TRIES: usize = 8;
@@ -20,15 +20,31 @@ pub struct Renames {
     nonces: bool,
     missing: Vec<Lost>,
     new: Vec<(Box<[u8]>, u64)>,
-    kept: usize,
-    /// Whether all were kept.
-    all: bool,
+    missing_room: Room,
+    new_room: Room,
 }
 
 struct Lost {
     path: Box<[u8]>,
     content: Content,
     found: bool,
+}
+
+/// Bytes that may still be kept.
+struct Room(usize);
+
+impl Room {
+    /// Whether there was room for a path and what belongs to it. Once there was none, there is none.
+    fn takes<T>(&mut self, path: &[u8]) -> bool {
+        // Vectors that grow have room for twice as many; the index has an entry for each.
+        let bytes = path.len() + 2 * size_of::<T>() + 64;
+        self.0 = self.0.saturating_sub(bytes);
+        !self.is_spent()
+    }
+
+    fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
 }
 
 /// What came out.
@@ -50,12 +66,13 @@ impl Renames {
     /// None yet.
     pub fn new(mac: &AnyMac) -> Renames {
         let nonces = *mac.algorithm().nonce_bytes().end() > 0;
-        Renames { nonces, missing: Vec::new(), new: Vec::new(), kept: 0, all: true }
+        let [missing_room, new_room] = [Room(MOST), Room(MOST)];
+        Renames { nonces, missing: Vec::new(), new: Vec::new(), missing_room, new_room }
     }
 
     /// Keeps a missing entry, or gives it back if it cannot be one of these.
     pub fn missing(&mut self, entry: Entry) -> Option<Entry> {
-        if entry.kind != Kind::File || !self.has_room(&entry.path, size_of::<Lost>()) {
+        if entry.kind != Kind::File || !self.missing_room.takes::<Lost>(&entry.path) {
             return Some(entry);
         }
         let Entry { path, content, .. } = entry;
@@ -67,19 +84,12 @@ impl Renames {
     /// Keeps a new file, or gives its path back if it cannot be one of these.
     pub fn new_file(&mut self, path: Vec<u8>, kind: Kind, size: Option<u64>) -> Option<Vec<u8>> {
         match size.filter(|_| kind == Kind::File) {
-            Some(size) if self.has_room(&path, size_of::<(Box<[u8]>, u64)>()) => {
+            Some(size) if self.new_room.takes::<(Box<[u8]>, u64)>(&path) => {
                 self.new.push((path.into(), size));
                 None
             }
             _ => Some(path),
         }
-    }
-
-    fn has_room(&mut self, path: &[u8], fixed: usize) -> bool {
-        // Vectors that grow have room for twice as many; the index has an entry for each.
-        self.kept += path.len() + 2 * fixed + 64;
-        self.all &= self.kept <= MOST;
-        self.all
     }
 
     /// Finds out which new files are missing ones, and calls `each` with what came out, in order.
@@ -136,6 +146,6 @@ impl Renames {
         }
         let missing = self.missing.iter().filter(|lost| !lost.found);
         missing.map(|lost| Found::Missing(&lost.path)).try_for_each(each)?;
-        Ok(self.all)
+        Ok(!self.missing_room.is_spent() && !self.new_room.is_spent())
     }
 }

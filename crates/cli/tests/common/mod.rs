@@ -2,10 +2,12 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -139,5 +141,30 @@ impl Place {
         command.env("T", env!("CARGO_BIN_EXE_tagmac"));
         command.env_remove("TAGMAC_KEY_FILE").env_remove("TAGMAC_LEVEL");
         command.output().unwrap().into()
+    }
+}
+
+/// What runs a command without the rights that let root read everything.
+pub const UNPRIVILEGED: &str = "setpriv \
+    --bounding-set=-dac_override,-dac_read_search --inh-caps=-all --ambient-caps=-all";
+
+/// A file of so many bytes, all of them holes.
+pub fn sparse(place: &Place, name: &str, bytes: u64) -> fs::File {
+    let file = OpenOptions::new().create(true).truncate(true).write(true).open(place.path(name));
+    let file = file.unwrap();
+    file.set_len(bytes).unwrap();
+    file
+}
+
+/// Waits until the command has opened the file.
+pub fn opened(child: &Child, name: &str) {
+    let folder = format!("/proc/{}/fd", child.id());
+    loop {
+        let links = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let mut names = links.filter_map(|link| fs::read_link(link.path()).ok());
+        if names.any(|path| path.ends_with(name)) {
+            return;
+        }
+        sleep(Duration::from_millis(1));
     }
 }
