@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::draw::bytes;
 use super::papers::{self, Printed};
 use crate::lab::Failure;
+use crate::measure::Figure;
 use crate::record::{Record, Series};
 use crate::table::number;
 
@@ -107,7 +108,8 @@ impl<'a> Records<'a> {
 
     fn per_byte(series: Option<&Series>, length: u64) -> String {
         let figure = series.and_then(|series| series.at(length));
-        figure.map_or(String::new(), |figure| number(figure.median / length as f64))
+        figure
+            .map_or(String::new(), |figure| flagged(number(figure.median / length as f64), figure))
     }
 
     fn by_length(&self, names: &[&str]) -> String {
@@ -165,7 +167,9 @@ impl<'a> Records<'a> {
                 let series = self.best("short", &series.name, Some(case));
                 row.extend([16, 64].map(|length| {
                     let figure = series.and_then(|series| series.at(length));
-                    figure.map_or(String::new(), |figure| format!("{:.0}", figure.median))
+                    figure.map_or(String::new(), |figure| {
+                        flagged(format!("{:.0}", figure.median), figure)
+                    })
                 }));
             }
             rows.push(row);
@@ -253,7 +257,9 @@ impl<'a> Records<'a> {
             }
             let mut row = vec![series.name.clone()];
             row.extend(columns.map(|length| {
-                series.at(length).map_or(String::new(), |figure| format!("{:.0}", figure.median))
+                series.at(length).map_or(String::new(), |figure| {
+                    flagged(format!("{:.0}", figure.median), figure)
+                })
             }));
             let ready = self.best("keys", &series.name, Some("key ready"));
             let key = series.at(64).zip(ready.and_then(|ready| ready.at(64)));
@@ -277,7 +283,9 @@ impl<'a> Records<'a> {
         {
             let mut row = vec![series.name.clone()];
             row.extend(xs.iter().map(|x| {
-                series.at(*x).map_or(String::new(), |figure| format!("{:.0}", figure.median))
+                series.at(*x).map_or(String::new(), |figure| {
+                    flagged(format!("{:.0}", figure.median), figure)
+                })
             }));
             rows.push(row);
         }
@@ -313,11 +321,16 @@ impl<'a> Records<'a> {
         let mut row = vec!["**POLY1305-AES**, this record, new key".to_string()];
         row.extend(lengths.map(|length| {
             let figure = series.and_then(|series| series.at(length));
-            figure.map_or(String::new(), |figure| format!("{:.0}", figure.median))
+            figure.map_or(String::new(), |figure| flagged(format!("{:.0}", figure.median), figure))
         }));
         rows.push(row);
         markdown(&rows)
     }
+}
+
+/// A cell, with a mark if its figure is noisy.
+fn flagged(cell: String, figure: Figure) -> String {
+    if figure.is_noisy() { cell + "~" } else { cell }
 }
 
 fn head(first: &str, columns: impl IntoIterator<Item = String>) -> Vec<String> {

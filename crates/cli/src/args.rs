@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueEnum, value_parser};
 use tagmac::any::Algorithm;
 
-use crate::{help, line, seal};
+use crate::{help, line, number, seal};
 
 /// The command line.
 #[derive(Parser)]
@@ -41,6 +41,9 @@ pub enum Command {
     /// Show the algorithms
     #[command(after_help = help::LIST)]
     List(List),
+    /// Show how much one key may authenticate
+    #[command(after_help = help::BOUNDS)]
+    Bounds(Bounds),
     /// Check this build and this machine against known answers
     #[command(after_help = help::SELFTEST)]
     Selftest,
@@ -227,6 +230,33 @@ pub struct List {
     /// Write a JSON object for each algorithm
     #[arg(long)]
     pub json: bool,
+}
+
+/// `tagmac bounds`
+#[derive(Group)]
+pub struct Bounds {
+    /// The algorithm; all of them if not given. May be given several times
+    #[arg(short, long = "algorithm", value_name = "ALG", value_parser = AlgorithmParser)]
+    #[arg(hide_possible_values = true)]
+    pub algorithms: Vec<Algorithm>,
+    /// Also show the bound once so many messages are tagged
+    #[arg(short, long, value_name = "N", value_parser = number::count)]
+    pub messages: Option<u128>,
+    /// The length of each message; 1 MiB if not given, or the longest that the algorithm takes
+    #[arg(short, long, value_name = "SIZE", value_parser = number::size)]
+    pub length: Option<u64>,
+    /// The chance that you grant a forger
+    #[arg(short, long, value_name = "CHANCE", value_parser = number::chance)]
+    #[arg(default_value = "2^-32")]
+    pub threshold: f64,
+    /// Write a JSON object for each algorithm
+    #[arg(long)]
+    pub json: bool,
+    /// Draw how long messages may be, for so many under a key, and for other algorithms too, in
+    /// place of the table
+    #[arg(long, value_name = "FILE.svg|FILE.png", conflicts_with_all = ["algorithms", "messages"])]
+    #[arg(conflicts_with_all = ["length", "threshold", "json"])]
+    pub plot: Option<PathBuf>,
 }
 
 /// `tagmac completions`

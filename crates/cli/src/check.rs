@@ -8,12 +8,15 @@ use std::path::Path;
 
 use tagmac::Tag;
 use tagmac::any::Algorithm;
+use tagmac::bounds::Load;
 
 use crate::args::Check;
+use crate::bounds::{THRESHOLD, show_bound};
 use crate::error::{Error, Exit, Shown, say};
 use crate::line::{self, End, Line, Malformed};
 use crate::lines::Lines;
 use crate::mac::{self, Mac};
+use crate::number::show_chance;
 use crate::output;
 use crate::progress::Progress;
 use crate::read::{self, Reader, Stdin, Trouble};
@@ -53,6 +56,7 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
         say(error);
         checker.seen.io = true;
     }
+    checker.warn_of_guesses();
     Ok(checker.seen.exit())
 }
 
@@ -61,6 +65,10 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
 struct Seen {
     mismatch: bool,
     io: bool,
+    /// Tags that were tried and are wrong.
+    guesses: u64,
+    /// Bytes of the longest file.
+    longest: u64,
 }
 
 impl Seen {
@@ -226,6 +234,10 @@ impl Checker<'_> {
 
     fn line(&mut self, line: &Line<'_>, counts: &mut Counts) -> Result<(), Error> {
         let verdict = self.verdict(line);
+        if let Verdict::Good { bytes } | Verdict::Mismatch { bytes } = verdict {
+            self.seen.longest = self.seen.longest.max(bytes);
+            self.seen.guesses += matches!(verdict, Verdict::Mismatch { .. }) as u64;
+        }
         match &verdict {
             Verdict::Good { .. } => counts.verified += 1,
             Verdict::Mismatch { .. } | Verdict::Unlike(_) => {
@@ -281,6 +293,27 @@ impl Checker<'_> {
             Ok(made) if made.tag == tag => Verdict::Good { bytes: made.bytes },
             Ok(made) => Verdict::Mismatch { bytes: made.bytes },
             Err(trouble) => Verdict::Trouble(trouble),
+        }
+    }
+
+    /// Wrong tags may be guesses. Warns if one of so many would have passed with more than the usual
+    /// chance.
+    fn warn_of_guesses(&self) {
+        let (mac, Seen { guesses, longest, .. }) = (&self.mac.mac, &self.seen);
+        let theorem = mac.algorithm().theorem();
+        let theorem = theorem.and_then(|theorem| theorem.with_tag_bits(mac.tag_bits() as u32).ok());
+        let Some(theorem) = theorem.filter(|_| *guesses > 0 && !self.args.status) else { return };
+        let load = Load { messages: 0, length: *longest, attempts: (*guesses).into() };
+        let Ok(bound) = theorem.guessing(&load) else { return };
+        if !bound.at_most(THRESHOLD) {
+            let tags = if *guesses == 1 { "wrong tag" } else { "wrong tags" };
+            let bits = mac.tag_bits();
+            say(format_args!(
+                "WARNING: {guesses} {tags} of {bits} bits: one of so many guesses passes with up to {}, \
+                 more than {}; see 'tagmac bounds'",
+                show_bound(&bound),
+                show_chance(THRESHOLD),
+            ));
         }
     }
 

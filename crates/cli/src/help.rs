@@ -17,6 +17,7 @@ Examples:
   tagmac seal -k my.key DIR -o M        seal a directory
   tagmac audit -k my.key M DIR          check it, and that nothing was added
   tar c dir | tagmac tag -k my.key      tag standard input
+  tagmac bounds                         how much one key may authenticate
 
 Exit status:
   0  all is good
@@ -32,7 +33,8 @@ Environment:
 /// Examples of `keygen`.
 pub const KEYGEN: &str = "\
 The file gets mode 0600. A file that exists is never overwritten. The key's id goes to standard
-output: it is public and tells keys apart.
+output: it is public and tells keys apart. Standard error says how much the key may authenticate,
+see 'tagmac bounds'.
 
 Examples:
   tagmac keygen -o my.key
@@ -72,6 +74,9 @@ raw tag or of a list's only line; if that line has another nonce, it has FAILED.
 A tag is of a file's bytes, not of its name: the check does not see that lines are missing, or that
 two files and their tags have traded names.
 
+A wrong tag may be a guess. A warning says when guesses so many, with tags so short, would have
+passed with a chance of more than 2^-32.
+
 Examples:
   tagmac check -k my.key LIST
   tagmac check -k my.key --quiet < LIST
@@ -80,10 +85,32 @@ Examples:
 
 /// What `list` shows.
 pub const LIST: &str = "\
-KEY, NONCE and BLOCK are in bytes, TAG in bits, LIMIT is the longest message. CAN lists what the
+KEY, NONCE and BLOCK are in bytes, TAG in bits, LIMIT is the longest message. BUDGET is how many
+messages of 1 MiB, or of the LIMIT, one key may tag, see 'tagmac bounds'. CAN lists what the
 algorithm can do: parts (hashes of ranges join), threads (one message on several cores), batch
 (many messages in one call), edits (a tag that follows edits), bits (messages of any number of
 bits). LEVEL is the instruction set in use; CMAC and HMAC choose their own.";
+
+/// What `bounds` shows.
+pub const BOUNDS: &str = "\
+For each algorithm, from the theorem of its paper: how many messages of that length one key may tag,
+how many bytes these are, and how many wrong tags may be tried, until a forger's chance reaches the
+threshold. Messages alone may reach it, and so may guesses; who spends both grants twice the chance.
+PMAC counts guesses as messages too. All numbers are rounded down, bounds up.
+
+Who keeps to these numbers still trusts the cipher: the last lines name what an attack on it adds.
+CMAC and HMAC have no row: the papers behind this program do not bound them.
+
+SIZE is a number of bytes, with a unit from KiB to EiB if you like, or a power: 1500, 4KiB, 2^20.
+N is a number or a power: 1000000, 2^40. CHANCE is a power or a decimal number between 0 and 1.
+
+--plot draws figure 1 of the LightMAC paper, for blocks of 32, 64 and 128 bits.
+
+Examples:
+  tagmac bounds
+  tagmac bounds -a PMAC-PRESENT128 -a LIGHTMAC-PRESENT128-S16 --length 1500 --messages 2^20
+  tagmac bounds -a UMAC-64 --threshold 2^-20 --json
+  tagmac bounds --plot bounds.svg";
 
 /// What `selftest` does.
 pub const SELFTEST: &str = "\

@@ -9,7 +9,9 @@ use std::time::SystemTime;
 use tagmac::any::KeyFile;
 
 use crate::args::Keygen;
+use crate::bounds::{Allowance, THRESHOLD};
 use crate::error::{Error, Shown, say, why};
+use crate::number::{show_chance, show_count, show_size};
 use crate::output;
 
 /// Makes a key, writes its file, prints its id.
@@ -27,7 +29,22 @@ pub fn run(args: &Keygen) -> Result<(), Error> {
         _ => Error::io(format_args!("{name}: {}", why(&error))),
     })?;
     say(format_args!("wrote a key for {} to {name}", args.algorithm));
+    if let Some(theorem) = args.algorithm.theorem() {
+        say(budget(&Allowance::usual(theorem)));
+    }
     output::write(format!("{}\n", base16ct::lower::encode_string(&key.id())).as_bytes())
+}
+
+/// What the key may do, in a line.
+fn budget(allowance: &Allowance) -> String {
+    format!(
+        "it may tag {} messages of {}, or let {} wrong tags be tried, until a forger's chance is {}; \
+         see 'tagmac bounds'",
+        show_count(allowance.messages),
+        show_size(allowance.length.into(), f64::floor),
+        show_count(allowance.guesses),
+        show_chance(THRESHOLD),
+    )
 }
 
 /// The file appears whole or not at all, and never in another's place.

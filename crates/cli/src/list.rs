@@ -5,7 +5,9 @@ use tagmac::any::{Algorithm, AnyMac, Capabilities};
 use tagmac::isa::Level;
 
 use crate::args::List;
+use crate::bounds::Allowance;
 use crate::error::Error;
+use crate::number::{show_count, show_size};
 use crate::{mac, output};
 
 /// Shows the algorithms.
@@ -14,22 +16,21 @@ pub fn run(args: &List) -> Result<(), Error> {
     if args.json {
         return Algorithm::all().try_for_each(|algorithm| output::json(&Row::of(algorithm, level)));
     }
-    let mut rows = vec![HEAD.map(String::from)];
-    let mut all = Algorithm::all().peekable();
-    while let Some(first) = all.next() {
-        // LightMACs that differ in their counters alone share a row.
-        let family = family(first);
-        let mut last = first;
-        while let Some(next) = all.next_if(|next| family.is_some() && self::family(*next) == family)
-        {
-            last = next;
-        }
-        rows.push(cells(first, last, level));
+    let mut rows = vec![HEAD.map(String::from).to_vec()];
+    let all: Vec<Algorithm> = Algorithm::all().collect();
+    for family in all.chunk_by(|a, b| same_family(*a, *b)) {
+        rows.push(cells(family[0], family[family.len() - 1], level));
     }
     output::write(table(&rows).as_bytes())
 }
 
-const HEAD: [&str; 8] = ["ALGORITHM", "KEY", "NONCE", "TAG", "BLOCK", "LIMIT", "LEVEL", "CAN"];
+const HEAD: [&str; 9] =
+    ["ALGORITHM", "KEY", "NONCE", "TAG", "BLOCK", "LIMIT", "BUDGET", "LEVEL", "CAN"];
+
+/// Whether these are LightMACs that differ in their counters alone, so that they share a row.
+pub fn same_family(a: Algorithm, b: Algorithm) -> bool {
+    family(a).is_some() && family(a) == family(b)
+}
 
 /// The name without the length of the counter, if it has one.
 fn family(algorithm: Algorithm) -> Option<&'static str> {
@@ -40,23 +41,30 @@ fn family(algorithm: Algorithm) -> Option<&'static str> {
         .filter(|_| algorithm.name().starts_with("LIGHTMAC-"))
 }
 
-fn cells(first: Algorithm, last: Algorithm, level: Level) -> [String; 8] {
-    let span = |cell: fn(Algorithm) -> String| {
-        let (a, b) = (cell(first), cell(last));
-        if a == b { a } else { format!("{a}..{b}") }
-    };
-    let name = match (family(first), last.name().rsplit_once('-')) {
-        (Some(_), Some((_, counter))) => format!("{}..{counter}", first.name()),
+/// The name of a row that goes from one algorithm to another of its family.
+pub fn name(first: Algorithm, last: Algorithm) -> String {
+    match last.name().rsplit_once('-') {
+        Some((_, counter)) if first != last => format!("{}..{counter}", first.name()),
         _ => first.name().into(),
-    };
+    }
+}
+
+/// Two cells as one.
+pub fn span(first: String, last: String) -> String {
+    if first == last { first } else { format!("{first}..{last}") }
+}
+
+fn cells(first: Algorithm, last: Algorithm, level: Level) -> Vec<String> {
+    let both = |cell: fn(Algorithm) -> String| span(cell(first), cell(last));
     let can = names(first.capabilities()).join(" ");
-    [
-        name,
+    vec![
+        name(first, last),
         range(first.key_bytes().into_inner(), 1),
         range(first.nonce_bytes().into_inner(), 1),
         range(first.tag_bits().into_inner(), first.tag_step()),
-        span(|algorithm| algorithm.block().map_or("-".into(), |block| block.to_string())),
-        span(limit),
+        both(|algorithm| algorithm.block().map_or("-".into(), |block| block.to_string())),
+        both(limit),
+        both(budget),
         level_of(first, level).unwrap_or("own").into(),
         if can.is_empty() { "-".into() } else { can },
     ]
@@ -83,18 +91,16 @@ fn names(can: Capabilities) -> Vec<&'static str> {
 
 /// The longest message, in words.
 fn limit(algorithm: Algorithm) -> String {
-    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let bits = algorithm.limit_bits();
-    if bits == u64::MAX {
-        return "none".into();
+    match algorithm.limit_bits() {
+        u64::MAX => "none".into(),
+        bits => show_size((bits / 8).into(), f64::round),
     }
-    let (mut size, mut unit) = (bits as f64 / 8.0, 0);
-    while size >= 1024.0 && unit + 1 < UNITS.len() {
-        size /= 1024.0;
-        unit += 1;
-    }
-    let size = format!("{size:.2}");
-    format!("{} {}", size.trim_end_matches('0').trim_end_matches('.'), UNITS[unit])
+}
+
+/// The messages that a key may tag, see `tagmac bounds`.
+fn budget(algorithm: Algorithm) -> String {
+    let allowance = algorithm.theorem().map(Allowance::usual);
+    allowance.map_or("-".into(), |allowance| show_count(allowance.messages))
 }
 
 /// The level that serves the algorithm; `None` if it chooses its own.
@@ -105,13 +111,15 @@ fn level_of(algorithm: Algorithm, level: Level) -> Option<&'static str> {
     AnyMac::with(algorithm, &key, bits, level).ok()?.level().map(Level::name)
 }
 
-fn table(rows: &[[String; 8]]) -> String {
+/// The rows with their columns in line.
+pub fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let widths: [usize; 8] = std::array::from_fn(width);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for row in rows {
         let cells: Vec<String> =
-            row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
         text.push_str(cells.join("  ").trim_end());
         text.push('\n');
     }
@@ -133,6 +141,9 @@ struct Row {
     block_bytes: Option<usize>,
     /// In bits; null if there is no limit in reach.
     limit_bits: Option<u64>,
+    /// What a key may do with messages of `length` bytes until one chance in 2^32; null if no theorem
+    /// here tells.
+    budget: Option<Allowance>,
     can: Vec<&'static str>,
     level: Option<&'static str>,
 }
@@ -154,6 +165,7 @@ impl Row {
             tag_step_bits: algorithm.tag_step(),
             block_bytes: algorithm.block(),
             limit_bits: (limit < u64::MAX).then_some(limit),
+            budget: algorithm.theorem().map(Allowance::usual),
             can: names(algorithm.capabilities()),
             level: level_of(algorithm, level),
         }

@@ -3,6 +3,7 @@
 //! `main` is parse, build, run. Each subcommand has a file of its own.
 
 mod args;
+mod bounds;
 mod check;
 mod error;
 mod help;
@@ -12,8 +13,10 @@ mod line;
 mod lines;
 mod list;
 mod mac;
+mod number;
 mod output;
 mod pages;
+mod plot;
 mod pool;
 mod progress;
 mod read;
@@ -58,6 +61,7 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Seal(args) => seal::run(args),
         Command::Audit(args) => seal::audit::run(args),
         Command::List(args) => list::run(args).map(|()| None),
+        Command::Bounds(args) => bounds::run(args).map(|()| None),
         Command::Selftest => selftest::run(),
         Command::Completions(args) => pages::completions(args).map(|()| None),
         Command::Man(args) => pages::man(args).map(|()| None),

@@ -167,6 +167,33 @@ pub enum Error {
         /// The number given.
         found: u64,
     },
+    /// A key has no budget left for what is asked of it.
+    BudgetExhausted {
+        /// What is counted.
+        count: &'static str,
+        /// The most of them.
+        budget: u64,
+        /// Those there were.
+        used: u64,
+        /// Those asked for now.
+        asked: u64,
+    },
+    /// Saved usage has the wrong number of bytes.
+    UsageBytes {
+        /// The bytes that it has.
+        expected: usize,
+        /// The bytes given.
+        found: usize,
+    },
+    /// Saved usage begins with no mark that is known here.
+    UsageMark,
+    /// Saved usage has fewer blocks than its messages have.
+    UsageBlocks {
+        /// The messages given.
+        messages: u64,
+        /// The blocks given.
+        blocks: u64,
+    },
 }
 
 impl fmt::Display for Error {
@@ -271,6 +298,21 @@ impl fmt::Display for Error {
             Error::NoSuchBlock { last, found } => {
                 write!(f, "expected the number of a full block, 1 to {last}, found {found}")
             }
+            Error::BudgetExhausted { count, budget, used: 0, asked } => {
+                write!(f, "expected at most {budget} {count} under this key, found {asked}")
+            }
+            Error::BudgetExhausted { count, budget, used, asked } => write!(
+                f,
+                "expected at most {budget} {count} under this key, found {used} and {asked} more: take a new key"
+            ),
+            Error::UsageBytes { expected, found } => {
+                write!(f, "expected {expected} bytes of saved usage, found {found}")
+            }
+            Error::UsageMark => f.write_str("expected saved usage to begin with 'tagmacU1'"),
+            Error::UsageBlocks { messages, blocks } => write!(
+                f,
+                "expected two blocks or more for each of {messages} messages, found {blocks}"
+            ),
         }
     }
 }

@@ -38,6 +38,11 @@ pub trait Hash: Send + Sync {
     fn level(&self) -> Level;
     /// Bytes of a block.
     fn block(&self) -> usize;
+    /// How many whole blocks so many bytes hold.
+    #[inline(always)]
+    fn blocks_in(&self, bytes: usize) -> usize {
+        bytes / self.block()
+    }
     /// Messages of up to so many bytes cost less on the one-block rung, where [`FEW`](Hash::FEW).
     #[inline(always)]
     fn few(&self) -> usize {
@@ -51,6 +56,12 @@ pub trait Hash: Send + Sync {
     fn held(&self) -> Self::Held;
     /// Adds whole blocks, of which the first starts at byte `at` of the message.
     fn absorb<I: Isa>(&self, isa: I, sum: &mut Self::Sum, at: u64, blocks: &[u8]);
+    /// As [`absorb`](Hash::absorb), for at most [`few`](Hash::few) bytes at the start of a message,
+    /// on a one-block rung.
+    #[inline(always)]
+    fn absorb_few<I: Isa>(&self, isa: I, sum: &mut Self::Sum, blocks: &[u8]) {
+        self.absorb(isa, sum, 0, blocks);
+    }
     /// `left := left || right`, for neighbouring ranges.
     fn join(&self, left: &mut Self::Sum, right: &Self::Sum);
     /// Adds the rest of the message, which starts at byte `at`, and closes the hash. The rest is
@@ -64,9 +75,9 @@ pub trait Hash: Send + Sync {
 pub(crate) fn whole<H: Hash>(hash: &H, rest: Bits<'_>) -> usize {
     let block = hash.block();
     if H::HOLDS_LAST {
-        rest.bytes().len().saturating_sub(1) / block * block
+        hash.blocks_in(rest.bytes().len().saturating_sub(1)) * block
     } else {
-        rest.whole_bytes() / block * block
+        hash.blocks_in(rest.whole_bytes()) * block
     }
 }
 

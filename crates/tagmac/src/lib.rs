@@ -42,11 +42,13 @@
 //! A MAC proves that a message comes from somebody who has the key. It is no signature (whoever
 //! can check can also forge), no encryption, and no hash for content ids.
 //!
+//! How much one key may authenticate is in `bounds`, with a MAC that keeps count.
+//!
 //! # Features
 //!
-//! `std` (default): CPU detection, threads, `io::Write`. `alloc`: [`EliMac`]'s cache. `umac99`: the
-//! UMAC of 1999. `any`: every MAC by name, CMAC and HMAC, key files. `cipher`: RustCrypto's block
-//! ciphers in all modes. Without `std` the crate is `no_std`.
+//! `std` (default): CPU detection, threads, `io::Write`, bounds. `alloc`: [`EliMac`]'s cache.
+//! `umac99`: the UMAC of 1999. `any`: every MAC by name, CMAC and HMAC, key files. `cipher`:
+//! RustCrypto's block ciphers in all modes. Without `std` the crate is `no_std`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -58,6 +60,8 @@ mod algo;
 #[cfg(feature = "any")]
 pub mod any;
 mod bits;
+#[cfg(feature = "std")]
+pub mod bounds;
 pub mod cipher;
 mod error;
 mod hash;

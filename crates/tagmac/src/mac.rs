@@ -7,7 +7,7 @@ use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, whole, within_limit};
 use crate::isa::{Isa, Kernel};
 use crate::nonce::Nonce;
-use crate::part::Close;
+use crate::part::{Absorb, Close};
 use crate::stream::Stream;
 use crate::tag::{Tag, matches};
 
@@ -54,7 +54,7 @@ pub trait Mac: Send + Sync {
         nonce: &Self::Nonce,
         message: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
-        self.tag_with_pad(nonce, &mut Self::Pad::default(), message)
+        tag_of(self, nonce, Fresh, message.into())
     }
 
     /// As [`tag_with`](Mac::tag_with), with the pad that the message before it left.
@@ -69,20 +69,7 @@ pub trait Mac: Send + Sync {
         pad: &mut Self::Pad,
         message: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
-        let (hash, message) = (self.hash(), message.into());
-        within_limit(hash, 0, message)?;
-        let cut = whole(hash, message);
-        if cut == 0 {
-            // Kernels of their own, so that short messages do not pay for long ones' set-up.
-            let sum = &self.begin(nonce);
-            let close = Close { mac: self, nonce, pad, sum, at: 0, tail: message };
-            return hash.level().run(close);
-        }
-        let one_shot = OneShot { mac: self, nonce, pad, message, cut };
-        if <Self::Hash as Hash>::FEW && cut <= hash.few() {
-            return hash.level().run(Few(one_shot));
-        }
-        hash.level().run(one_shot)
+        tag_of(self, nonce, pad, message.into())
     }
 
     /// Checks a tag in constant time. A message over the limit has no tag, so it is a mismatch.
@@ -110,41 +97,177 @@ pub trait Mac: Send + Sync {
     }
 }
 
+/// Where a message's pad comes from.
+trait PadFrom<P> {
+    /// Lends the pad.
+    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R;
+}
+
+/// The pad that the message before it left.
+impl<P> PadFrom<P> for &mut P {
+    #[inline(always)]
+    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R {
+        f(self)
+    }
+}
+
+/// A pad that nothing is known of: made within the kernel, so that none of it is written down.
+struct Fresh;
+
+impl<P: Default> PadFrom<P> for Fresh {
+    #[inline(always)]
+    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R {
+        f(&mut P::default())
+    }
+}
+
+/// The tag of a message.
+#[inline(always)]
+fn tag_of<M: Mac + ?Sized>(
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: impl PadFrom<M::Pad>,
+    message: Bits<'_>,
+) -> Result<Tag, Error> {
+    let hash = mac.hash();
+    if within_limit(hash, 0, message).is_err() {
+        return refused(hash, message);
+    }
+    if M::Hash::BITS && message.last_mask().is_some() {
+        return pad.lend(
+            #[inline(always)]
+            |pad| in_bits(mac, nonce, pad, message),
+        );
+    }
+    Ok(one_shot(mac, nonce, pad, message.bytes()))
+}
+
+/// The tag of whole bytes. Not inlined: each move of a tag is a store and a load, and from a call
+/// in one place it goes where the caller wants it.
+#[inline(never)]
+fn one_shot<M: Mac + ?Sized, P: PadFrom<M::Pad>>(
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: P,
+    message: &[u8],
+) -> Tag {
+    let (hash, key) = (mac.hash(), (mac, nonce));
+    let cut = whole(hash, message.into());
+    if cut == 0 {
+        hash.level().run_on(
+            key,
+            message,
+            pad,
+            #[inline(always)]
+            |key, message, pad| Rest(OneShot::of(key, message, (pad, 0))),
+        )
+    } else if M::Hash::FEW && cut <= hash.few() {
+        hash.level().run_on(
+            key,
+            message,
+            (pad, cut),
+            #[inline(always)]
+            |key, message, rest| Few(OneShot::of(key, message, rest)),
+        )
+    } else {
+        hash.level().run_on(key, message, (pad, cut), OneShot::of)
+    }
+}
+
+/// Why a message is refused. In a function of its own: where errors are made beside tags, compilers
+/// cut tags into their fields, and what is stored in pieces cannot be loaded at once.
+#[cold]
+#[inline(never)]
+fn refused<H: Hash>(hash: &H, message: Bits<'_>) -> Result<Tag, Error> {
+    within_limit(hash, 0, message)?;
+    unreachable!("the message is within the limit")
+}
+
+/// The tag of a message that ends within a byte, by the kernels of streams.
+#[cold]
+fn in_bits<M: Mac + ?Sized>(
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: &mut M::Pad,
+    message: Bits<'_>,
+) -> Result<Tag, Error> {
+    let (hash, sum) = (mac.hash(), &mut mac.begin(nonce));
+    let cut = whole(hash, message);
+    let (blocks, tail) = (&message.bytes()[..cut], message.after(cut));
+    hash.level().run(Absorb { hash, sum, at: 0, blocks });
+    hash.level().run(Close { mac, nonce, pad, sum, at: cut as u64, tail })
+}
+
 /// Absorb, finish and seal in one visit to the rung.
-struct OneShot<'a, M: Mac + ?Sized> {
+struct OneShot<'a, M: Mac + ?Sized, P> {
     mac: &'a M,
     nonce: &'a M::Nonce,
-    pad: &'a mut M::Pad,
-    message: Bits<'a>,
+    pad: P,
+    message: &'a [u8],
     /// Bytes to absorb; the rest is for the finish.
     cut: usize,
 }
 
-impl<M: Mac + ?Sized> Kernel for OneShot<'_, M> {
-    type Out = Result<Tag, Error>;
+impl<'a, M: Mac + ?Sized, P: PadFrom<M::Pad>> OneShot<'a, M, P> {
+    /// From values of two words.
+    #[inline(always)]
+    fn of((mac, nonce): (&'a M, &'a M::Nonce), message: &'a [u8], (pad, cut): (P, usize)) -> Self {
+        OneShot { mac, nonce, pad, message, cut }
+    }
+
+    /// Finish and seal.
+    #[inline(always)]
+    fn close<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum, at: usize) -> Tag {
+        let (mac, nonce, tail) = (self.mac, self.nonce, Bits::from(&self.message[at..]));
+        let digest = mac.hash().finish(isa, sum, at as u64, tail);
+        self.pad.lend(
+            #[inline(always)]
+            |pad| mac.seal(isa, nonce, pad, digest),
+        )
+    }
+}
+
+impl<M: Mac + ?Sized, P: PadFrom<M::Pad>> Kernel for OneShot<'_, M, P> {
+    type Out = Tag;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
-        let (hash, cut) = (self.mac.hash(), self.cut);
-        let mut sum = self.mac.begin(self.nonce);
-        hash.absorb(isa, &mut sum, 0, &self.message.bytes()[..cut]);
-        let digest = hash.finish(isa, &sum, cut as u64, self.message.after(cut));
-        Ok(self.mac.seal(isa, self.nonce, self.pad, digest))
+    fn run<I: Isa>(self, isa: I) -> Tag {
+        let (cut, mut sum) = (self.cut, self.mac.begin(self.nonce));
+        self.mac.hash().absorb(isa, &mut sum, 0, &self.message[..cut]);
+        self.close(isa, &sum, cut)
+    }
+}
+
+/// A message with nothing to absorb, so that it does not pay for long ones' set-up.
+struct Rest<T>(T);
+
+impl<M: Mac + ?Sized, P: PadFrom<M::Pad>> Kernel for Rest<OneShot<'_, M, P>> {
+    type Out = Tag;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Tag {
+        let sum = self.0.mac.begin(self.0.nonce);
+        self.0.close(isa, &sum, 0)
     }
 }
 
 /// A message of few blocks, on the one-block rung.
-struct Few<'a, M: Mac + ?Sized>(OneShot<'a, M>);
+struct Few<T>(T);
 
-impl<M: Mac + ?Sized> Kernel for Few<'_, M> {
-    type Out = Result<Tag, Error>;
+impl<M: Mac + ?Sized, P: PadFrom<M::Pad>> Kernel for Few<OneShot<'_, M, P>> {
+    type Out = Tag;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
-        if I::FEW == 0 {
-            unreachable!("no message has that few blocks")
+    fn run<I: Isa>(self, isa: I) -> Tag {
+        let (isa, one_shot) = (isa.narrow(), self.0);
+        let (cut, mut sum) = (one_shot.cut, one_shot.mac.begin(one_shot.nonce));
+        let (hash, blocks) = (one_shot.mac.hash(), &one_shot.message[..cut]);
+        if I::One::FEW > 0 {
+            hash.absorb_few(isa, &mut sum, blocks);
+        } else {
+            hash.absorb(isa, &mut sum, 0, blocks);
         }
-        self.0.run(isa.narrow())
+        one_shot.close(isa, &sum, cut)
     }
 }
 

@@ -5,7 +5,7 @@ use core::fmt;
 use subtle::ConstantTimeEq;
 
 use crate::error::{Error, Mismatch};
-use crate::isa::CipherBlock;
+use crate::isa::{CipherBlock, Isa, Words};
 
 /// A tag of 1 to 256 bits: the first bits of its bytes. Unused low bits of the last byte are zero.
 ///
@@ -56,6 +56,15 @@ impl Tag {
         let mut bytes = [0; Self::MAX_BYTES];
         bytes[..B::BYTES].copy_from_slice(block.as_ref());
         Tag { bytes, bits }
+    }
+
+    /// The first `bits` bits of a little-endian number, all others already zero. Stored at once:
+    /// halves stored one by one are not loaded together before they have left for the cache.
+    #[inline(always)]
+    pub(crate) fn of_number<I: Isa>(isa: I, number: u128, bits: u16) -> Tag {
+        let words = isa.words().narrow();
+        let number = words.load(&[number as u64, (number >> 64) as u64]);
+        Tag::of_block(words.first_lane(number), bits)
     }
 
     /// The tag's bytes; unused low bits of the last one are zero.

@@ -196,6 +196,27 @@ impl<I: Isa, T: Terms> Adder<'_, I, T> {
         self.terms.add_lanes(self.isa, &self.ready, self.sum, n);
     }
 
+    /// Adds the terms of the next `blocks` blocks, at most 8, side by side where a vector is a
+    /// block: without a loop, so that compilers know every block's place.
+    #[inline(always)]
+    pub(super) fn few(&mut self, blocks: usize) {
+        if T::Lanes::<I>::LANES > 1 {
+            return self.all(blocks);
+        }
+        match blocks {
+            0 => {}
+            1 => self.vectors::<1>(),
+            2 => self.vectors::<2>(),
+            3 => self.vectors::<3>(),
+            4 => self.vectors::<4>(),
+            5 => self.vectors::<5>(),
+            6 => self.vectors::<6>(),
+            7 => self.vectors::<7>(),
+            8 => self.vectors::<8>(),
+            _ => unreachable!("few blocks are at most 8"),
+        }
+    }
+
     /// Adds the terms of the next `blocks` blocks.
     #[inline(always)]
     pub(super) fn all(&mut self, blocks: usize) {

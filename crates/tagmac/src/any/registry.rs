@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::{Inner, sequential};
 use crate::algo::{EliMac, Field, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
 use crate::algo::{elimac as eli, lightmac as light};
+use crate::bounds::Theorem;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, Present80, Present128, Rc6};
 use crate::error::Error;
 use crate::isa::Level;
@@ -50,6 +51,8 @@ struct Row {
     block: usize,
     limit_bits: u64,
     can: Capabilities,
+    /// What bounds it with tags of full length.
+    theorem: Option<Theorem>,
     make: Make,
 }
 
@@ -61,6 +64,11 @@ const UNIVERSAL: Capabilities = Capabilities { bits: false, ..XOR };
 /// CMAC and HMAC.
 const SEQUENTIAL: Capabilities =
     Capabilities { parts: false, threads: false, batch: false, edits: false, bits: false };
+
+/// Bits of the cipher's block.
+const fn n_of<C: Cipher>() -> u32 {
+    8 * C::Block::BYTES as u32
+}
 
 const fn pmac<C: Cipher<Block: Field> + 'static>(name: &'static str) -> Row {
     Row {
@@ -76,6 +84,7 @@ const fn pmac<C: Cipher<Block: Field> + 'static>(name: &'static str) -> Row {
         block: C::Block::BYTES,
         limit_bits: u64::MAX,
         can: XOR,
+        theorem: Some(Theorem::Pmac { n: n_of::<C>(), t: n_of::<C>() }),
         make: |key, tag_bits, level| {
             let mac = Pmac::of_cipher(C::from_slice(key, level)?, level);
             Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
@@ -98,7 +107,8 @@ const fn lightmac<C: Cipher<Block: Field> + 'static, const S: usize>(name: &'sta
     };
     let n = C::Block::BYTES;
     let (block, limit_bits) = (n - S / 8, light::limit_bits(8 * n, S));
-    Row { block, limit_bits, ..two_keys::<C>(name, make) }
+    let theorem = Theorem::LightMac { n: n_of::<C>(), s: S as u32, t: n_of::<C>() };
+    Row { block, limit_bits, theorem: Some(theorem), ..two_keys::<C>(name, make) }
 }
 
 const fn elimac(name: &'static str) -> Row {
@@ -108,7 +118,8 @@ const fn elimac(name: &'static str) -> Row {
         let mac = EliMac::on(k1, k2, level);
         Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
     };
-    Row { limit_bits: eli::LIMIT_BITS, ..two_keys::<Aes128>(name, make) }
+    let theorem = Some(Theorem::EliMacAes { t: 128 });
+    Row { limit_bits: eli::LIMIT_BITS, theorem, ..two_keys::<Aes128>(name, make) }
 }
 
 const fn poly1305_aes(name: &'static str) -> Row {
@@ -125,6 +136,7 @@ const fn poly1305_aes(name: &'static str) -> Row {
         block: 16,
         limit_bits: u64::MAX,
         can: UNIVERSAL,
+        theorem: Some(Theorem::Poly1305Aes),
         make: |key, _, level| {
             let wrong = Error::KeyLength { min: 32, max: 32, found: key.len() };
             let mac = Poly1305Aes::on(key.try_into().map_err(|_| wrong)?, level);
@@ -147,13 +159,15 @@ const fn umac<const T: usize>(name: &'static str) -> Row {
         min_tag: 32 * T,
         max_tag: 32 * T,
         block: 2048,
+        theorem: Some(Theorem::Umac { t: 32 * T as u32 }),
         make,
         ..poly1305_aes(name)
     }
 }
 
-/// UMAC of 1999: a named set, with its PRF's output of up to `max_tag` bits.
-const fn umac99(name: &'static str, max_tag: usize, make: Make) -> Row {
+/// UMAC of 1999: a named set, with its hash's collision bits and its PRF's output of up to `max_tag`
+/// bits.
+const fn umac99(name: &'static str, b: u32, max_tag: usize, make: Make) -> Row {
     Row {
         name,
         new_key: 16,
@@ -167,6 +181,7 @@ const fn umac99(name: &'static str, max_tag: usize, make: Make) -> Row {
         block: 4096,
         limit_bits: u64::MAX,
         can: UNIVERSAL,
+        theorem: Some(Theorem::Umac1999 { b, t: max_tag as u32 }),
         make,
     }
 }
@@ -193,6 +208,7 @@ const fn in_order(name: &'static str, key: [usize; 3], max_tag: usize, make: Mak
         block: 0,
         limit_bits: u64::MAX,
         can: SEQUENTIAL,
+        theorem: None,
         make,
     }
 }
@@ -242,11 +258,21 @@ static ROWS: &[Row] = &[
     umac::<2>("UMAC-64"),
     umac::<3>("UMAC-96"),
     umac::<4>("UMAC-128"),
-    umac99("UMAC99-STD-30", 160, |key, bits, level| umac99_set(Umac99Set::Std30, key, bits, level)),
-    umac99("UMAC99-STD-60", 160, |key, bits, level| umac99_set(Umac99Set::Std60, key, bits, level)),
-    umac99("UMAC99-MMX-15", 128, |key, bits, level| umac99_set(Umac99Set::Mmx15, key, bits, level)),
-    umac99("UMAC99-MMX-30", 128, |key, bits, level| umac99_set(Umac99Set::Mmx30, key, bits, level)),
-    umac99("UMAC99-MMX-60", 128, |key, bits, level| umac99_set(Umac99Set::Mmx60, key, bits, level)),
+    umac99("UMAC99-STD-30", 30, 160, |key, bits, level| {
+        umac99_set(Umac99Set::Std30, key, bits, level)
+    }),
+    umac99("UMAC99-STD-60", 60, 160, |key, bits, level| {
+        umac99_set(Umac99Set::Std60, key, bits, level)
+    }),
+    umac99("UMAC99-MMX-15", 15, 128, |key, bits, level| {
+        umac99_set(Umac99Set::Mmx15, key, bits, level)
+    }),
+    umac99("UMAC99-MMX-30", 30, 128, |key, bits, level| {
+        umac99_set(Umac99Set::Mmx30, key, bits, level)
+    }),
+    umac99("UMAC99-MMX-60", 60, 128, |key, bits, level| {
+        umac99_set(Umac99Set::Mmx60, key, bits, level)
+    }),
     in_order("CMAC-AES128", [16, 16, 16], 128, |key, bits, _| {
         Ok(Inner::Sequential(sequential::cmac_aes128(key, bits)?))
     }),
@@ -355,6 +381,21 @@ impl Algorithm {
     /// The most bits of a message; `u64::MAX` where there is no limit in reach.
     pub fn limit_bits(self) -> u64 {
         self.0.limit_bits
+    }
+
+    /// The theorem that bounds the MAC with its longest tags; `None` for CMAC and HMAC, which none
+    /// of the papers here bounds.
+    ///
+    /// ```
+    /// use tagmac::any::Algorithm;
+    /// let theorem = Algorithm::default().theorem().expect("PMAC has one");
+    /// // Tags of 64 bits, with one chance in 2^32 for those who guess.
+    /// let guesses = theorem.with_tag_bits(64)?.guesses(1500, 2f64.powi(-32))?;
+    /// assert_eq!(guesses, 1 << 32);
+    /// # Ok::<(), tagmac::bounds::BoundError>(())
+    /// ```
+    pub fn theorem(self) -> Option<Theorem> {
+        self.0.theorem
     }
 
     /// What can be done with the MAC.

@@ -70,8 +70,10 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
     /// All rounds but the last on blocks to which the first round key was added.
     #[inline(always)]
     fn first_rounds<const N: usize>(&self, isa: I, mut x: [I::V; N]) -> [I::V; N] {
+        // Four keys stay in registers everywhere.
+        let rounds = if N == 8 && ROUNDS > 4 { isa.turn(&self.rounds) } else { self.rounds };
         for r in 0..ROUNDS - 1 {
-            let key = isa.key(&self.rounds, r);
+            let key = isa.key(&rounds, r);
             for x in &mut x {
                 *x = isa.aes(*x, key);
             }
@@ -90,12 +92,13 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
         x
     }
 
-    /// As [`rounds`](Keys::rounds), all xored into `sum`. In the place of the last round key
-    /// stands the sum, so that adding costs nothing; an even number of last keys cancel out. Two
-    /// chains, because each step waits for the one before.
+    /// As [`rounds`](Keys::rounds), all xored into `sum`. In a flight the sum stands in the place
+    /// of the last round key, so that adding costs nothing; an even number of last keys cancel out.
+    /// Two chains, because each step waits for the one before, and so long that only what follows
+    /// hides it.
     #[inline(always)]
     pub(crate) fn add_rounds<const N: usize>(&self, isa: I, sum: I::V, x: [I::V; N]) -> I::V {
-        if !N.is_multiple_of(4) {
+        if N < 8 || !N.is_multiple_of(4) {
             let x = self.rounds(isa, x);
             return x.into_iter().fold(
                 sum,

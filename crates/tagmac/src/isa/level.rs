@@ -45,6 +45,26 @@ macro_rules! levels {
                 match self.0 { $($(#[$cfg])? Rung::$rung(_) => <$rung as Isa>::FEW),+ }
             }
 
+            /// Runs a kernel that is made of three values, which travel as [`Isa::call`] says.
+            #[inline(always)]
+            pub(crate) fn run_on<A, B, C, K: Kernel>(
+                self,
+                a: A,
+                b: B,
+                c: C,
+                kernel: impl FnOnce(A, B, C) -> K,
+            ) -> K::Out {
+                match self.0 {
+                    $($(#[$cfg])? Rung::$rung(isa) => isa.call(
+                        a,
+                        b,
+                        c,
+                        #[inline(always)]
+                        |a, b, c| kernel(a, b, c).run(isa),
+                    )),+
+                }
+            }
+
             /// Runs a kernel on this rung.
             #[inline(always)]
             pub fn run<K: Kernel>(self, kernel: K) -> K::Out {

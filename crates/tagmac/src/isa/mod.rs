@@ -38,7 +38,8 @@ pub use words::Words;
 pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// The name that `TAGMAC_LEVEL` takes.
     const NAME: &'static str;
-    /// Messages of up to so many blocks of AES cost less on the one-block rung; 0 if this is it.
+    /// Messages of up to so many blocks of AES have kernels of their own on the one-block rung, at
+    /// most 8. Zero on a one-block rung where code without loops gains nothing.
     const FEW: usize;
 
     /// `R` round keys as the rung likes to keep them over a loop.
@@ -48,8 +49,20 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// The one-block rung: [`Narrow`](Lanes::Narrow), which is a rung too.
     type One: Isa<One = Self::One>;
 
+    /// Runs `f` on three values, compiled with this rung's instructions. Values of up to two words
+    /// travel in registers, and so does nothing that `f` holds.
+    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R;
     /// Runs `f` compiled with this rung's instructions.
-    fn run<R>(self, f: impl FnOnce() -> R) -> R;
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        self.call(
+            f,
+            (),
+            (),
+            #[inline(always)]
+            |f, (), ()| f(),
+        )
+    }
     /// As [`run`](Isa::run), in a function of its own: for what is large and stands in many kernels.
     fn apart<R>(self, f: impl FnOnce() -> R) -> R;
     /// Arithmetic on words, at the widest that the rung has.
@@ -57,6 +70,12 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
 
     /// Prepares round keys: once per range, before the loop.
     fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> Self::Keys<'a, R>;
+    /// The same round keys for one turn of a loop. A rung with few registers has them loaded again
+    /// in each turn: loaded before the loop, most of them would only move to the stack.
+    #[inline(always)]
+    fn turn<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
+        *keys
+    }
     /// Round key `r` in every lane.
     fn key<const R: usize>(self, keys: &Self::Keys<'_, R>, r: usize) -> Self::V;
     /// One AES round in each lane: `MixColumns(ShiftRows(SubBytes(a))) ^ k`.
@@ -86,6 +105,22 @@ fn front(bytes: usize) -> Block {
         ramp
     };
     *RAMP[8 - bytes..].first_chunk().expect("16 of 24 bytes")
+}
+
+/// Ones in the last `bytes` bytes of a block, zeros before them.
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+#[inline(always)]
+fn last_ones(bytes: usize) -> Block {
+    const RAMP: [u8; 32] = {
+        let mut ramp = [0; 32];
+        let mut i = 16;
+        while i < 32 {
+            ramp[i] = 0xff;
+            i += 1;
+        }
+        ramp
+    };
+    *RAMP[bytes..].first_chunk().expect("at most a block")
 }
 
 /// Where the block is that ends with the first of `pieces` pieces of `step` bytes from `at` on.

@@ -210,10 +210,10 @@ impl Isa for Portable {
     type Words = PortableWords;
     type One = PortableNarrow;
 
-    #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        // So that the caller, who may take another rung, needs no stack for planes.
-        self.apart(f)
+    // So that the caller, who may take another rung, needs no stack for planes.
+    #[inline(never)]
+    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+        f(a, b, c)
     }
 
     #[inline(never)]

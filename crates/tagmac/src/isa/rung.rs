@@ -19,13 +19,13 @@ macro_rules! rung {
             }
 
             #[inline(always)]
-            fn enter<R>(self, f: impl FnOnce() -> R) -> R {
+            fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
                 #[target_feature($(enable = $feature),+)]
-                fn inside<R>(f: impl FnOnce() -> R) -> R {
-                    f()
+                fn inside<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+                    f(a, b, c)
                 }
                 // SAFETY: `self` exists only after `detect` saw every feature in the list.
-                unsafe { inside(f) }
+                unsafe { inside(a, b, c, f) }
             }
 
             #[inline(always)]

@@ -1,5 +1,7 @@
 //! Arithmetic on 64-bit words: what universal hashes are made of.
 
+use super::Block;
+
 /// Vectors of 64-bit words on a rung.
 ///
 /// A vector [`W`](Words::W) has [`LANES`](Words::LANES) lanes of 16 bytes, two words each, the
@@ -29,6 +31,8 @@ pub trait Words: Copy + Send + Sync + 'static {
     fn first(self, x: u64) -> Self::W;
     /// Word j goes to `p[j]`, of exactly `2 * LANES`.
     fn store(self, a: Self::W, p: &mut [u64]);
+    /// Lane 0 as bytes, stored at once.
+    fn first_lane(self, a: Self::W) -> Block;
     /// Lane j is block j of `p`, which holds exactly `LANES` blocks.
     fn blocks(self, p: &[u8]) -> Self::W;
     /// Of `2 * LANES` blocks: those with even numbers, and those with odd numbers.
@@ -38,6 +42,9 @@ pub trait Words: Copy + Send + Sync + 'static {
     fn columns(self, p: &[u8]) -> (Self::W, Self::W);
     /// As [`columns`](Words::columns), for blocks that are little-endian numbers.
     fn columns_of(self, p: &[u128]) -> (Self::W, Self::W);
+
+    /// Writes what [`columns_of`](Words::columns_of) takes apart.
+    fn store_columns(self, columns: (Self::W, Self::W), p: &mut [u128]);
 
     /// `a & b`.
     fn and(self, a: Self::W, b: Self::W) -> Self::W;

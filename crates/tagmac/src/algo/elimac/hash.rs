@@ -321,6 +321,28 @@ impl<F: Families> Hash for EliHash<F> {
     }
 
     #[inline(always)]
+    fn absorb_few<I: Isa>(&self, isa: I, sum: &mut XorSum<F::Block>, blocks: &[u8]) {
+        let (families, data, n) = (&self.families, blocks, blocks.len() / F::Block::BYTES);
+        #[cfg(feature = "alloc")]
+        if n <= self.subkeys.len() {
+            return Adder::add_to(
+                sum,
+                isa,
+                EliTerms { families, subkeys: Cached(&self.subkeys), data },
+                #[inline(always)]
+                |adder| adder.few(n),
+            );
+        }
+        Adder::add_to(
+            sum,
+            isa,
+            EliTerms { families, subkeys: Computed { i: 1 }, data },
+            #[inline(always)]
+            |adder| adder.few(n),
+        );
+    }
+
+    #[inline(always)]
     fn join(&self, left: &mut XorSum<F::Block>, right: &XorSum<F::Block>) {
         left.join(right);
     }

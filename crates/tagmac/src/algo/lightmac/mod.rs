@@ -48,6 +48,10 @@ pub struct LightMac<C: Cipher> {
     gray: bool,
     /// See [`Hash::block`].
     block: usize,
+    /// 2^64 over the block, rounded up: a division costs more than a short message's block.
+    inverse: u64,
+    /// See [`Hash::limit_bits`].
+    limit_bits: u64,
     /// Whether blocks are whole bytes behind an integer, the fast case.
     in_bytes: bool,
 }
@@ -102,7 +106,20 @@ impl<C: Cipher> LightMac<C> {
         }
         let r = 8 * C::Block::BYTES - s;
         let (truncation, in_bytes) = (Truncation::none(), s.is_multiple_of(8) && s <= 64);
-        Ok(LightMac { k1, k2, level, truncation, s, gray: false, block: r / gcd8(r), in_bytes })
+        let (block, limit_bits) = (r / gcd8(r), limit_bits(8 * C::Block::BYTES, s));
+        let inverse = u64::MAX / block as u64 + 1;
+        Ok(LightMac {
+            k1,
+            k2,
+            level,
+            truncation,
+            s,
+            gray: false,
+            block,
+            inverse,
+            limit_bits,
+            in_bytes,
+        })
     }
 
     /// The same key with tags of the first `bits` bits, 1 to n.
@@ -287,8 +304,20 @@ impl<C: Cipher> Hash for LightMac<C> {
     }
 
     #[inline(always)]
+    fn blocks_in(&self, bytes: usize) -> usize {
+        // Exact while bytes times what was rounded up, less than the block, is below 2^64. No
+        // address space has 2^56 bytes, and no block 2^8.
+        ((bytes as u128 * self.inverse as u128) >> 64) as usize
+    }
+
+    #[inline(always)]
+    fn few(&self) -> usize {
+        if self.in_bytes { self.level.few() * self.block } else { 0 }
+    }
+
+    #[inline(always)]
     fn limit_bits(&self) -> u64 {
-        limit_bits(8 * C::Block::BYTES, self.s)
+        self.limit_bits
     }
 
     #[inline(always)]
@@ -307,11 +336,12 @@ impl<C: Cipher> Hash for LightMac<C> {
             return;
         }
         if !self.in_bytes {
-            return strings::absorb(self, isa, sum, at, blocks);
+            *sum = strings::absorb(self, isa, *sum, at, blocks);
+            return;
         }
         let step = self.block();
         let terms = LightTerms { mac: self, data: blocks, i: at / step as u64 + 1, at: 0 };
-        let n = blocks.len() / step;
+        let n = self.blocks_in(blocks.len());
         // Pieces are loaded by whole blocks that end with them, so the first ones go alone.
         let first = n.min(C::Lanes::<I>::LANES);
         Adder::add_to(
@@ -328,6 +358,21 @@ impl<C: Cipher> Hash for LightMac<C> {
     }
 
     #[inline(always)]
+    fn absorb_few<I: Isa>(&self, isa: I, sum: &mut Self::Sum, blocks: &[u8]) {
+        let n = self.blocks_in(blocks.len());
+        Adder::add_to(
+            sum,
+            isa,
+            LightTerms { mac: self, data: blocks, i: 1, at: 0 },
+            #[inline(always)]
+            |adder| {
+                adder.lanes(1);
+                adder.few(n - 1);
+            },
+        );
+    }
+
+    #[inline(always)]
     fn join(&self, left: &mut Self::Sum, right: &Self::Sum) {
         left.join(right);
     }
@@ -335,7 +380,7 @@ impl<C: Cipher> Hash for LightMac<C> {
     #[inline(always)]
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest {
         if !self.in_bytes {
-            return strings::finish(self, isa, sum, at, tail);
+            return strings::finish(self, isa, *sum, at, tail);
         }
         let lanes = C::lanes(isa);
         XorDigest(lanes.narrow().first_lane(sum.with_last(lanes, tail)))

@@ -1,7 +1,8 @@
 //! LightMAC with every counter: of any number of bits, in any order. Blocks of the message need not
 //! end on bytes, so each is cut out by itself and written down before it is loaded.
 //!
-//! In functions of their own ([`Isa::apart`]): they stand beside the fast case in every kernel.
+//! In functions of their own, that compilers put out of the way: they stand beside the fast case in
+//! every kernel.
 
 use super::LightMac;
 use crate::algo::xor::{XorDigest, XorSum};
@@ -12,35 +13,40 @@ use crate::isa::{Isa, Lanes};
 /// The widest rung's lanes.
 const MOST: usize = 16;
 
-/// Adds whole blocks, of which the first starts at byte `at`.
-#[inline(always)]
+/// A sum with whole blocks, of which the first starts at byte `at`.
+#[cold]
+#[inline(never)]
 pub(super) fn absorb<I: Isa, C: Cipher>(
     mac: &LightMac<C>,
     isa: I,
-    sum: &mut XorSum<C::Block>,
+    mut sum: XorSum<C::Block>,
     at: u64,
     blocks: &[u8],
-) {
+) -> XorSum<C::Block> {
     let n = 8 * blocks.len() / mac.r();
-    isa.apart(
+    isa.run(
         #[inline(always)]
-        || Strings::new(mac, at, blocks).add(isa, sum, n),
-    );
+        || {
+            Strings::new(mac, at, blocks).add(isa, &mut sum, n);
+            sum
+        },
+    )
 }
 
 /// Adds the rest of the message, whole blocks and a last one that is not, and closes the hash.
-#[inline(always)]
+#[cold]
+#[inline(never)]
 pub(super) fn finish<I: Isa, C: Cipher>(
     mac: &LightMac<C>,
     isa: I,
-    sum: &XorSum<C::Block>,
+    mut sum: XorSum<C::Block>,
     at: u64,
     tail: Bits<'_>,
 ) -> XorDigest<C::Block> {
-    isa.apart(
+    isa.run(
         #[inline(always)]
         || {
-            let (mut sum, mut strings) = (*sum, Strings::new(mac, at, tail.bytes()));
+            let mut strings = Strings::new(mac, at, tail.bytes());
             let (n, bits) = (tail.bits() as usize / mac.r(), tail.bits() as usize % mac.r());
             strings.add(isa, &mut sum, n);
             let last: C::Block = strings.take(0, bits);

@@ -339,6 +339,18 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     }
 
     #[inline(always)]
+    fn absorb_few<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, blocks: &[u8]) {
+        let n = blocks.len() / C::Block::BYTES;
+        Adder::add_to(
+            sum,
+            isa,
+            PmacTerms { mac: self, data: blocks, period: 0, j: 0, base: C::Block::ZERO },
+            #[inline(always)]
+            |adder| adder.few(n),
+        );
+    }
+
+    #[inline(always)]
     fn join(&self, left: &mut XorSum<C::Block>, right: &XorSum<C::Block>) {
         left.join(right);
     }

@@ -35,15 +35,14 @@ impl Number {
     pub(super) const ZERO: Number = Number([0; 3]);
     pub(super) const ONE: Number = Number([1, 0, 0]);
 
-    /// The number with these limbs, each of any size: `a[0] + a[1] 2^64 + a[2] 2^128`.
+    /// `a[0] + a[1] 2^64 + a[2] 2^128`, where what lies from bit 128 on is below 2^64 / 1.25.
     #[inline(always)]
     fn carried(a0: u64, a1: u128, a2: u64) -> Number {
-        let a2 = a2 as u128 + (a1 >> 64);
-        // What lies above bit 130: c 2^130 = 5c, and 4c lies there already.
-        let (c, kept) = (a2 >> 2, low(a2) & 3);
-        let a0 = a0 as u128 + 5 * c;
+        let a2 = a2 + high(a1);
+        // What lies from bit 130 on: c 2^130 = 5c, and 4c stands there already.
+        let a0 = a0 as u128 + ((a2 >> 2) + (a2 & !3)) as u128;
         let a1 = low(a1) as u128 + (a0 >> 64);
-        Number([low(a0), low(a1), kept + high(a1)])
+        Number([low(a0), low(a1), (a2 & 3) + high(a1)])
     }
 
     /// `self + b`.
@@ -171,6 +170,7 @@ impl Multiplier {
         // r1 2^64 * h1 2^64 = h1 r1 2^128 = h1 (r1 5/4) mod p, as r1 is a multiple of 4.
         let d0 = product(h0, r0) + product(h1, r1_5_4);
         let d1 = product(h0, r1) + product(h1, r0) + (h2 * r1_5_4) as u128;
+        // h2 is at most 8, so h2 r0 is at most 2^63, and the words of d1 add up to below 2^125.
         Number::carried(low(d0), d1 + (d0 >> 64), h2 * r0)
     }
 }

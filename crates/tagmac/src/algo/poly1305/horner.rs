@@ -6,8 +6,6 @@
 //! the hash. The very last row may have missing blocks in front: it is read so that it ends with
 //! the message, and what was there before is masked.
 
-use zeroize::Zeroize;
-
 use super::field::{Multiplier, Number};
 use crate::isa::Words;
 
@@ -51,8 +49,7 @@ const LIMBS: usize = 5;
 /// Powers of r in a rung's limbs, wiped on drop.
 #[derive(Clone)]
 pub(super) struct Powers {
-    /// Limbs 2i and 2i + 1 of r^(LAST_ROWS n - j) in `pairs[i][j]`, for a rung of n words. Wide
-    /// numbers, because they are wiped faster than bytes.
+    /// Limbs 2i and 2i + 1 of r^(LAST_ROWS n - j) in `pairs[i][j]`, for a rung of n words.
     pairs: [[u128; MOST]; 3],
 }
 
@@ -63,7 +60,9 @@ const MOST: usize = LAST_ROWS * WORDS;
 
 impl Drop for Powers {
     fn drop(&mut self) {
-        self.pairs.as_flattened_mut().zeroize();
+        // By vectors, and not word by word.
+        self.pairs = [[0; MOST]; 3];
+        zeroize::optimization_barrier(self);
     }
 }
 
@@ -73,38 +72,34 @@ const fn words<A: Words>() -> usize {
 }
 
 impl Powers {
-    #[inline(always)]
-    pub(super) fn new<A: Words, R: Radix<A>>(a: A, r: Multiplier) -> Powers {
-        let n = words::<A>();
-        let mut powers = Powers { pairs: [[0; MOST]; 3] };
-        // The lowest n one by one, the others from them by vectors.
-        let mut power = r.number();
-        for e in 1..=n {
-            for (l, limb) in power.limbs(R::LIMBS, R::BITS).into_iter().enumerate() {
-                powers.set::<A>(e, l, limb);
-            }
-            power = power.times(r.number());
-        }
-        let order = order(a);
-        let step = R::power(a, powers.in_every_word::<A, R>(a, n));
-        for v in 1..LAST_ROWS {
-            let row = powers.from::<A, R>(a, v * n);
-            let row = R::carry(a, R::add_product(a, R::no_sums(a), row, &step));
-            for (l, limb) in row.as_ref().iter().enumerate() {
-                let mut limbs = [0; WORDS];
-                a.store(*limb, &mut limbs[..n]);
-                for (limb, place) in limbs[..n].iter().zip(order) {
-                    powers.set::<A>((v + 1) * n - place as usize, l, *limb);
-                }
-            }
-        }
-        powers
-    }
+    /// No powers yet.
+    pub(super) const NONE: Powers = Powers { pairs: [[0; MOST]; 3] };
 
-    /// Sets a limb of r^e, which was zero.
+    /// Makes the powers that so many blocks need, where there are none.
     #[inline(always)]
-    fn set<A: Words>(&mut self, e: usize, l: usize, limb: u64) {
-        self.pairs[l / 2][LAST_ROWS * words::<A>() - e] |= (limb as u128) << (64 * (l % 2));
+    pub(super) fn make<A: Words, R: Radix<A>>(&mut self, a: A, r: Multiplier, blocks: usize) {
+        let n = words::<A>();
+        let (end, rows) = (LAST_ROWS * n, blocks.div_ceil(n).min(LAST_ROWS));
+        // The lowest n one by one, the others from them by vectors.
+        let mut power = Number::ONE;
+        for e in 1..=n {
+            power = r.step(power, 0, 0);
+            let limbs = power.limbs(R::LIMBS, R::BITS);
+            for (pairs, limbs) in self.pairs.iter_mut().zip(limbs.chunks(2)) {
+                let high = limbs.get(1).copied().unwrap_or(0);
+                pairs[end - e] = (high as u128) << 64 | limbs[0] as u128;
+            }
+        }
+        let step = R::power(a, self.in_every_word::<A, R>(a, n));
+        let mut row = self.from::<A, R>(a, n);
+        for v in 1..rows {
+            row = R::carry(a, R::add_product(a, R::no_sums(a), row, &step));
+            let place = end - (v + 1) * n;
+            for (pairs, limbs) in self.pairs.iter_mut().zip(row.as_ref().chunks(2)) {
+                let high = limbs.get(1).copied().unwrap_or(a.splat(0));
+                a.store_columns((limbs[0], high), &mut pairs[place..][..n]);
+            }
+        }
     }
 
     /// r^e for the first block of a row, r^(e-1) for the next one, and so on.
@@ -129,16 +124,6 @@ impl Powers {
             |l| a.splat((self.pairs[l / 2][place] >> (64 * (l % 2))) as u64),
         )
     }
-}
-
-/// The block that a rung's columns have in each word.
-#[inline(always)]
-fn order<A: Words>(a: A) -> [u64; WORDS] {
-    let blocks: [u128; WORDS] = [0, 1, 2, 3, 4, 5, 6, 7];
-    let mut order = [0; WORDS];
-    let (first_words, _) = a.columns_of(&blocks[..words::<A>()]);
-    a.store(first_words, &mut order[..words::<A>()]);
-    order
 }
 
 /// Adds at least as many blocks as a vector has words: for each block, `h = (h + block) r`.

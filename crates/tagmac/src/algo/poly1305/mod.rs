@@ -32,10 +32,22 @@ use horner::{Powers, Radix};
 use radix26::Radix26;
 use radix44::Radix44;
 
-/// Blocks up to which one by one costs less than vectors, with the powers of r at hand.
-const FEW: usize = 8;
+/// Blocks up to which one by one costs less than the widest vectors, as measured on Zen 4, with the
+/// powers of r at hand.
+const FEW: usize = 7;
 /// The same where the powers would be made for one message.
-const FEW_ONCE: usize = 64;
+const FEW_ONCE: usize = 35;
+
+/// The same for vectors of these words.
+const fn few<A: Words>(once: bool) -> usize {
+    match (A::LANES, once) {
+        (1, false) => 15,
+        (1, true) => 95,
+        (2, true) => 47,
+        (_, false) => FEW,
+        (_, true) => FEW_ONCE,
+    }
+}
 
 /// The hash of a range of blocks. Secret, so it shows nothing.
 #[derive(Clone, Copy)]
@@ -60,8 +72,8 @@ pub struct Poly1305Digest(u128);
 pub struct Poly1305Hash {
     r: Multiplier,
     level: Level,
-    /// Blocks up to which they go one by one.
-    few: usize,
+    /// Whether one message is all that the powers of r are for.
+    once: bool,
     /// Made when the first message needs them.
     #[cfg(feature = "std")]
     powers: std::sync::OnceLock<Powers>,
@@ -91,14 +103,14 @@ impl Poly1305Hash {
 
     /// As [`new`](Poly1305Hash::new), on a rung of your choice.
     pub fn on(r: &[u8; 16], level: Level) -> Self {
-        Poly1305Hash::with_few(r, level, FEW)
+        Poly1305Hash::with(r, level, false)
     }
 
-    fn with_few(r: &[u8; 16], level: Level, few: usize) -> Self {
+    fn with(r: &[u8; 16], level: Level, once: bool) -> Self {
         Poly1305Hash {
             r: Multiplier::clamped(r),
             level,
-            few,
+            once,
             #[cfg(feature = "std")]
             powers: std::sync::OnceLock::new(),
         }
@@ -114,20 +126,38 @@ impl Poly1305Hash {
         )
     }
 
-    /// Adds blocks by vectors. The powers are made within the kernel, and kept where there is a
-    /// lock to keep them.
+    /// The powers of r, where they were made and there is a lock to keep them.
     #[inline(always)]
-    fn by_vectors<A: Words, R: Radix<A>>(&self, a: A, h: Number, blocks: &[u8]) -> Number {
+    fn kept(&self) -> Option<&Powers> {
         #[cfg(feature = "std")]
-        let powers = match self.powers.get() {
+        return self.powers.get();
+        #[cfg(not(feature = "std"))]
+        None
+    }
+
+    /// Adds blocks by vectors. The powers are made within the kernel: all of them to `keep`, or as
+    /// many as these blocks need.
+    #[inline(always)]
+    fn by_vectors<A: Words, R: Radix<A>>(
+        &self,
+        a: A,
+        h: Number,
+        keep: bool,
+        blocks: &[u8],
+    ) -> Number {
+        let mut made;
+        let powers = match self.kept() {
             Some(powers) => powers,
             None => {
-                let powers = Powers::new::<A, R>(a, self.r);
-                self.powers.get_or_init(|| powers)
+                made = Powers::NONE;
+                made.make::<A, R>(a, self.r, if keep { usize::MAX } else { blocks.len() / 16 });
+                #[cfg(feature = "std")]
+                if keep {
+                    self.powers.get_or_init(|| made.clone());
+                }
+                &made
             }
         };
-        #[cfg(not(feature = "std"))]
-        let powers = &Powers::new::<A, R>(a, self.r);
         horner::absorb::<A, R>(a, powers, h, blocks)
     }
 }
@@ -151,8 +181,7 @@ impl Hash for Poly1305Hash {
 
     #[inline(always)]
     fn few(&self) -> usize {
-        // Zero on the one-block rungs themselves.
-        self.level.few().min(1) * 16 * self.few
+        16 * if self.once { FEW_ONCE } else { FEW }
     }
 
     #[inline(always)]
@@ -171,15 +200,24 @@ impl Hash for Poly1305Hash {
     }
 
     #[inline(always)]
-    fn absorb<I: Isa>(&self, isa: I, sum: &mut Poly1305Sum, _at: u64, blocks: &[u8]) {
+    fn absorb<I: Isa>(&self, isa: I, sum: &mut Poly1305Sum, at: u64, blocks: &[u8]) {
         sum.blocks += blocks.len() as u64 / 16;
-        sum.h = if blocks.len() <= 16 * self.few || !<I::Words as Words>::VECTORS {
+        // A message that begins here may end with these blocks.
+        let keep = cfg!(feature = "std") && (!self.once || at > 0);
+        sum.h = if blocks.len() <= 16 * few::<I::Words>(self.once) || !<I::Words as Words>::VECTORS
+        {
             self.one_by_one(sum.h, blocks)
         } else if <I::Words as Words>::MUL52 {
-            self.by_vectors::<_, Radix44>(isa.words(), sum.h, blocks)
+            self.by_vectors::<_, Radix44>(isa.words(), sum.h, keep, blocks)
         } else {
-            self.by_vectors::<_, Radix26>(isa.words(), sum.h, blocks)
+            self.by_vectors::<_, Radix26>(isa.words(), sum.h, keep, blocks)
         };
+    }
+
+    #[inline(always)]
+    fn absorb_few<I: Isa>(&self, _isa: I, sum: &mut Poly1305Sum, blocks: &[u8]) {
+        sum.blocks = blocks.len() as u64 / 16;
+        sum.h = self.one_by_one(Number::ZERO, blocks);
     }
 
     #[inline(always)]
@@ -238,7 +276,7 @@ impl Poly1305 {
     /// One-time Poly1305 on a rung of your choice.
     pub fn on(key: &[u8; 32], level: Level) -> Self {
         let ([r, s], []) = key.as_chunks() else { unreachable!("32 bytes") };
-        Poly1305 { hash: Poly1305Hash::with_few(r, level, FEW_ONCE), s: u128::from_le_bytes(*s) }
+        Poly1305 { hash: Poly1305Hash::with(r, level, true), s: u128::from_le_bytes(*s) }
     }
 }
 
@@ -271,7 +309,7 @@ impl Poly1305Aes {
     /// Poly1305-AES on a rung of your choice.
     pub fn on(key: &[u8; 32], level: Level) -> Self {
         let ([k, r], []) = key.as_chunks() else { unreachable!("32 bytes") };
-        Poly1305Aes { hash: Poly1305Hash::with_few(r, level, FEW), cipher: Aes128::new(k, level) }
+        Poly1305Aes { hash: Poly1305Hash::with(r, level, false), cipher: Aes128::new(k, level) }
     }
 }
 
@@ -280,8 +318,8 @@ silent!(Poly1305, Poly1305Aes);
 
 /// The tag h + s.
 #[inline(always)]
-fn tag(digest: &Poly1305Digest, s: u128) -> Tag {
-    Tag::of_block(digest.0.wrapping_add(s).to_le_bytes(), 128)
+fn tag<I: Isa>(isa: I, digest: &Poly1305Digest, s: u128) -> Tag {
+    Tag::of_number(isa, digest.0.wrapping_add(s), 128)
 }
 
 impl Mac for Poly1305 {
@@ -299,8 +337,8 @@ impl Mac for Poly1305 {
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, _isa: I, _nonce: &(), _pad: &mut (), digest: Poly1305Digest) -> Tag {
-        tag(&digest, self.s)
+    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: Poly1305Digest) -> Tag {
+        tag(isa, &digest, self.s)
     }
 }
 
@@ -321,6 +359,6 @@ impl Mac for Poly1305Aes {
     #[inline(always)]
     fn seal<I: Isa>(&self, isa: I, nonce: &[u8; 16], _pad: &mut (), digest: Poly1305Digest) -> Tag {
         let s = self.cipher.encrypt_one(isa, nonce);
-        tag(&digest, u128::from_le_bytes(s))
+        tag(isa, &digest, u128::from_le_bytes(s))
     }
 }

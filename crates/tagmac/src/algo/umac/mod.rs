@@ -28,7 +28,7 @@ use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher};
 use crate::error::{Error, Mismatch, silent};
 use crate::hash::Hash;
-use crate::isa::{Block, Isa, Level};
+use crate::isa::{Block, CipherBlock, Isa, Level};
 use crate::mac::Mac;
 use crate::nonce::{Nonce, check_length};
 use crate::tag::Tag;
@@ -439,23 +439,31 @@ fn sealed<I: Isa, C: Cipher<Block = Block>, const T: usize>(
     pad: &mut UmacPad,
     digest: &UmacDigest<T>,
 ) -> Tag {
-    // On numbers, lowest byte first: bytes written one by one could not be read back at once.
-    let nonce_block = u128::from_le_bytes(nonce.block);
-    let last_byte = 8 * (nonce.bytes as u32 - 1);
-    let low = (pads as u128 - 1) << last_byte;
-    let place = ((nonce_block & low) >> last_byte) as u32;
-    let input = (nonce_block & !low).to_le_bytes();
+    /// For 1, 2 and 4 pads, ones but for the low bits of byte 15. A window cut out of it clears
+    /// those of any byte: bytes written one by one could not be read back at once.
+    static KEPT: [[u8; 31]; 3] = {
+        let mut kept = [[0xff; 31]; 3];
+        (kept[1][15], kept[2][15]) = (!1, !3);
+        kept
+    };
+    let last = (nonce.bytes - 1) % 16;
+    let place = (nonce.block[last] & (pads - 1)) as u32;
+    let kept = &KEPT[pads.trailing_zeros() as usize][15 - last..];
+    let input = nonce.block.and(kept.first_chunk().expect("16 of 31 bytes"));
     let output = match pad.last {
         Some((last, output)) if last == input => output,
-        _ => cipher.encrypt_one(isa, &input),
+        _ => {
+            let output = cipher.encrypt_one(isa, &input);
+            pad.last = Some((input, output));
+            output
+        }
     };
-    pad.last = Some((input, output));
     let mut tag = u128::from_le_bytes(output) >> (32 * T as u32 * place);
     for (s, word) in digest.0.iter().enumerate() {
         tag ^= (word.swap_bytes() as u128) << (32 * s);
     }
     let tag = tag & u128::MAX >> (128 - 32 * T);
-    Tag::of_block(tag.to_le_bytes(), 32 * T as u16)
+    Tag::of_number(isa, tag, 32 * T as u16)
 }
 
 impl<C: Cipher<Block = Block>, const T: usize> Mac for Umac<C, T> {

@@ -73,25 +73,28 @@ impl NhKey {
     pub(super) fn hash<A: Words, const T: usize>(&self, a: A, chunk: &[u8]) -> [u64; T] {
         let narrow = a.narrow();
         let bytes = A::LANES * GROUP;
-        let mut wide = [a.splat(0); T];
-        for (v, groups) in chunk.chunks_exact(bytes).enumerate() {
-            wide = self.add(a, wide, A::LANES * v, a.even_odd(groups));
-        }
         let mut sums = [narrow.splat(0); T];
-        for (sum, wide) in sums.iter_mut().zip(wide) {
-            *sum = a.fold(wide);
-        }
         let whole = chunk.len() / bytes * bytes;
-        for at in (whole..chunk.len().max(1)).step_by(GROUP) {
-            let rest = &chunk[at..];
-            let units = match rest.first_chunk::<GROUP>() {
-                Some(group) => narrow.even_odd(group),
-                None => {
-                    let (even, odd) = rest.split_at(rest.len().min(UNIT));
-                    (narrow.blocks(&zero_filled(even)), narrow.blocks(&zero_filled(odd)))
-                }
-            };
-            sums = self.add(narrow, sums, at / GROUP, units);
+        let (wide_groups, rest) = chunk.split_at(whole);
+        if whole > 0 {
+            let mut wide = [a.splat(0); T];
+            for (v, groups) in wide_groups.chunks_exact(bytes).enumerate() {
+                wide = self.add(a, wide, A::LANES * v, a.even_odd(groups));
+            }
+            for (sum, wide) in sums.iter_mut().zip(wide) {
+                *sum = a.fold(wide);
+            }
+        }
+        let (groups, last) = rest.as_chunks::<GROUP>();
+        let mut place = whole / GROUP;
+        for group in groups {
+            sums = self.add(narrow, sums, place, narrow.even_odd(group));
+            place += 1;
+        }
+        if !last.is_empty() || chunk.is_empty() {
+            let (even, odd) = last.split_at(last.len().min(UNIT));
+            let units = (narrow.blocks(&zero_filled(even)), narrow.blocks(&zero_filled(odd)));
+            sums = self.add(narrow, sums, place, units);
         }
         let mut words = [8 * chunk.len() as u64; T];
         for (word, sum) in words.iter_mut().zip(sums) {

@@ -8,7 +8,7 @@ use core::arch::aarch64::*;
 
 use super::words::NeonWords;
 use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, Lanes, first_block, front, zeros_before};
+use crate::isa::{Block, Isa, Lanes, first_block, front, last_ones, zeros_before};
 
 rung!(
     is_aarch64_feature_detected;
@@ -115,7 +115,7 @@ impl Lanes for Neon {
 
     #[inline(always)]
     fn spread(self, step: usize) -> Spread {
-        Spread { step, mask: self.splat(&zeros_before(&[0xff; 16][..step])) }
+        Spread { step, mask: self.splat(&last_ones(step)) }
     }
 
     #[inline(always)]
@@ -146,14 +146,14 @@ impl Lanes for Neon {
 
 impl Isa for Neon {
     const NAME: &'static str = "neon";
-    const FEW: usize = 0;
+    const FEW: usize = 8;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = NeonWords;
     type One = Neon;
 
     #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter(f)
+    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+        self.enter(a, b, c, f)
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@
 use core::arch::aarch64::*;
 
 use super::Neon;
-use crate::isa::Words;
+use crate::isa::{Block, Words};
 
 /// Two words in a `uint64x2_t`.
 #[derive(Clone, Copy)]
@@ -44,6 +44,14 @@ impl Words for NeonWords {
     }
 
     #[inline(always)]
+    fn first_lane(self, a: uint64x2_t) -> Block {
+        let mut b = [0; 16];
+        // SAFETY: writes the 16 bytes of an array; `self` is proof of neon.
+        unsafe { vst1q_u8(b.as_mut_ptr(), vreinterpretq_u8_u64(a)) };
+        b
+    }
+
+    #[inline(always)]
     fn blocks(self, p: &[u8]) -> uint64x2_t {
         let p: &[u8; 16] = p.try_into().expect("one block");
         // SAFETY: reads the bytes of an array; `self` is proof of neon.
@@ -70,6 +78,15 @@ impl Words for NeonWords {
         let (a, b) = (self.blocks(&a), self.blocks(&b));
         // SAFETY: `self` is proof of neon.
         unsafe { (vzip1q_u64(a, b), vzip2q_u64(a, b)) }
+    }
+
+    #[inline(always)]
+    fn store_columns(self, (low, high): (uint64x2_t, uint64x2_t), p: &mut [u128]) {
+        let [a, b] = p else { unreachable!("two blocks") };
+        // SAFETY: `self` is proof of neon.
+        let (x, y) = unsafe { (vzip1q_u64(low, high), vzip2q_u64(low, high)) };
+        *a = u128::from_le_bytes(self.first_lane(x));
+        *b = u128::from_le_bytes(self.first_lane(y));
     }
 
     #[inline(always)]

@@ -188,8 +188,8 @@ impl Isa for PortableNarrow {
     type One = Self;
 
     #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        f()
+    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+        f(a, b, c)
     }
 
     #[inline(never)]

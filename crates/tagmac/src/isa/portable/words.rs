@@ -1,7 +1,7 @@
 //! Words in plain arrays. The loops are short, so that compilers turn them into the vectors that
 //! every CPU of the target has.
 
-use crate::isa::Words;
+use crate::isa::{Block, Words};
 
 /// Two words.
 #[derive(Clone, Copy)]
@@ -44,6 +44,11 @@ impl Words for PortableWords {
     }
 
     #[inline(always)]
+    fn first_lane(self, a: W) -> Block {
+        ((a[1] as u128) << 64 | a[0] as u128).to_le_bytes()
+    }
+
+    #[inline(always)]
     fn blocks(self, p: &[u8]) -> W {
         let ([low, high], []) = p.as_chunks() else { unreachable!("one block") };
         [u64::from_le_bytes(*low), u64::from_le_bytes(*high)]
@@ -65,6 +70,13 @@ impl Words for PortableWords {
     fn columns_of(self, p: &[u128]) -> (W, W) {
         let [a, b] = p else { unreachable!("two blocks") };
         ([*a as u64, *b as u64], [(a >> 64) as u64, (b >> 64) as u64])
+    }
+
+    #[inline(always)]
+    fn store_columns(self, (low, high): (W, W), p: &mut [u128]) {
+        for ((low, high), p) in low.into_iter().zip(high).zip(p) {
+            *p = (high as u128) << 64 | low as u128;
+        }
     }
 
     #[inline(always)]

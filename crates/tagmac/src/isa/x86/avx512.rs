@@ -199,8 +199,8 @@ impl Isa for Avx512 {
     type One = Avx2;
 
     #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter(f)
+    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+        self.enter(a, b, c, f)
     }
 
     #[inline(always)]

@@ -4,9 +4,9 @@ use core::arch::asm;
 use core::arch::x86_64::*;
 
 use super::words::{Words128, Words256, mul32_128};
-use super::{Avx512, Vaes};
+use super::{Avx512, Vaes, opaque};
 use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, Lanes, Words, first_block, front, zeros_before};
+use crate::isa::{Block, Isa, Lanes, Words, first_block, front, last_ones, zeros_before};
 
 rung!(
     is_x86_feature_detected;
@@ -50,8 +50,8 @@ pub unsafe trait Lane: Copy + Send + Sync + 'static {
     fn words(self) -> Self::Words;
     /// See [`Words::mul32`].
     fn mul32(self, a: __m128i, b: __m128i) -> __m128i;
-    /// Runs `f` compiled with the rung's features.
-    fn enter<R>(self, f: impl FnOnce() -> R) -> R;
+    /// See [`Isa::call`].
+    fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R;
     /// See [`Isa::apart`].
     fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R;
 }
@@ -80,8 +80,8 @@ unsafe impl Lane for Aesni {
     }
 
     #[inline(always)]
-    fn enter<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter(f)
+    fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+        self.enter(a, b, c, f)
     }
 
     #[inline(always)]
@@ -106,8 +106,8 @@ unsafe impl Lane for Avx2 {
     }
 
     #[inline(always)]
-    fn enter<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter(f)
+    fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+        self.enter(a, b, c, f)
     }
 
     #[inline(always)]
@@ -215,7 +215,7 @@ impl<L: Lane> Lanes for L {
 
     #[inline(always)]
     fn spread(self, step: usize) -> Spread {
-        Spread { step, mask: self.splat(&zeros_before(&[0xff; 16][..step])) }
+        Spread { step, mask: self.splat(&last_ones(step)) }
     }
 
     #[inline(always)]
@@ -240,14 +240,14 @@ impl<L: Lane> Lanes for L {
 
 impl<L: Lane> Isa for L {
     const NAME: &'static str = <L as Lane>::NAME;
-    const FEW: usize = 0;
+    const FEW: usize = 8;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = <L as Lane>::Words;
     type One = L;
 
     #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter(f)
+    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+        self.enter(a, b, c, f)
     }
 
     #[inline(always)]
@@ -263,6 +263,11 @@ impl<L: Lane> Isa for L {
     #[inline(always)]
     fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
         keys
+    }
+
+    #[inline(always)]
+    fn turn<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
+        opaque(keys)
     }
 
     #[inline(always)]

@@ -8,3 +8,17 @@ mod words;
 pub use avx512::Avx512;
 pub use lane::{Aesni, Avx2};
 pub use vaes::Vaes;
+
+use core::arch::asm;
+
+/// The reference itself, of which compilers do not know that it is the same as before.
+#[inline(always)]
+fn opaque<T>(reference: &T) -> &T {
+    let mut p: *const T = reference;
+    // SAFETY: no instruction. Not `pure`, so that it stays where it stands.
+    unsafe {
+        asm!("/* {p} */", p = inout(reg) p, options(readonly, nostack, preserves_flags));
+    }
+    // SAFETY: `p` is the reference.
+    unsafe { &*p }
+}

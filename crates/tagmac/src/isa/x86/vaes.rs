@@ -2,10 +2,10 @@
 
 use core::arch::x86_64::*;
 
-use super::Avx2;
 use super::words::Words256;
+use super::{Avx2, opaque};
 use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, Lanes, first_block, front, zeros_before};
+use crate::isa::{Block, Isa, Lanes, first_block, front, last_ones};
 
 rung!(
     is_x86_feature_detected;
@@ -139,7 +139,7 @@ impl Lanes for Vaes {
 
     #[inline(always)]
     fn spread(self, step: usize) -> Spread {
-        Spread { step, mask: self.splat(&zeros_before(&[0xff; 16][..step])) }
+        Spread { step, mask: self.splat(&last_ones(step)) }
     }
 
     #[inline(always)]
@@ -175,8 +175,8 @@ impl Isa for Vaes {
     type One = Avx2;
 
     #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter(f)
+    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+        self.enter(a, b, c, f)
     }
 
     #[inline(always)]
@@ -192,6 +192,11 @@ impl Isa for Vaes {
     #[inline(always)]
     fn keys<const R: usize>(self, keys: &[Block; R]) -> &[Block; R] {
         keys
+    }
+
+    #[inline(always)]
+    fn turn<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
+        opaque(keys)
     }
 
     #[inline(always)]

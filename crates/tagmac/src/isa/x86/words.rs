@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 
 use super::lane::Lane;
 use super::{Avx2, Avx512};
-use crate::isa::{Isa, Words};
+use crate::isa::{Block, Isa, Lanes, Words};
 
 /// Two words in an `__m128i`.
 #[derive(Clone, Copy)]
@@ -66,6 +66,19 @@ macro_rules! same_at_every_width {
             let (a, b) = unsafe { ($load(a.as_ptr().cast()), $load(b.as_ptr().cast())) };
             // SAFETY: `self` is proof of the rung.
             unsafe { ($low(a, b), $high(a, b)) }
+        }
+
+        #[inline(always)]
+        fn store_columns(self, (low, high): ($word, $word), p: &mut [u128]) {
+            let ([a, b], []) = p.as_chunks_mut::<{ $bytes / 16 }>() else {
+                unreachable!("two vectors of blocks")
+            };
+            // SAFETY: `self` is proof of the rung. What takes apart also puts together.
+            let (x, y) = unsafe { ($low(low, high), $high(low, high)) };
+            // SAFETY: writes the bytes of an array; `self` is proof of the rung.
+            unsafe { $store(a.as_mut_ptr().cast(), x) };
+            // SAFETY: writes the bytes of an array; `self` is proof of the rung.
+            unsafe { $store(b.as_mut_ptr().cast(), y) };
         }
 
         #[inline(always)]
@@ -221,6 +234,21 @@ impl<L: Lane> Words for Words128<L> {
     }
 
     #[inline(always)]
+    fn first_lane(self, a: __m128i) -> Block {
+        let mut whole = a;
+        // SAFETY: no instruction. Compilers do not see that the words came one by one, and do not
+        // store them so; SSE2 is part of x86-64.
+        unsafe {
+            asm!(
+                "/* {whole} */",
+                whole = inout(xmm_reg) whole,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        self.0.first_lane(whole)
+    }
+
+    #[inline(always)]
     fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
         self.0.mul32(a, b)
     }
@@ -305,6 +333,12 @@ impl Words for Words256 {
     #[inline(always)]
     fn narrow(self) -> Words128<Avx2> {
         Words128(self.0)
+    }
+
+    #[inline(always)]
+    fn first_lane(self, a: __m256i) -> Block {
+        // SAFETY: `self` is proof of avx2.
+        self.narrow().first_lane(unsafe { _mm256_castsi256_si128(a) })
     }
 
     #[inline(always)]
@@ -411,6 +445,11 @@ impl Words for Words512 {
     #[inline(always)]
     fn narrow(self) -> Words128<Avx2> {
         Words128(self.0.into())
+    }
+
+    #[inline(always)]
+    fn first_lane(self, a: __m512i) -> Block {
+        self.0.first_lane(a)
     }
 
     #[inline(always)]

@@ -1,0 +1,186 @@
+//! The border to C: pointers become slices, names and room for results; panics and errors become a
+//! [`Failure`]. What the C ABI, the names of Nettle and the provider for OpenSSL share, so that
+//! each rule stands once:
+//!
+//! * a null pointer is the empty slice if its size is 0, and refused otherwise;
+//! * a size over `isize::MAX` is refused: nothing in memory is that large;
+//! * no panic crosses: [`guard`] stops it.
+
+use std::ffi::{CStr, CString, c_char};
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// One line that says why a call failed: what was expected, what was found.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Failure(String);
+
+impl<E: Display> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure(error.to_string())
+    }
+}
+
+impl Failure {
+    /// With what it is about in front.
+    pub fn about(self, what: impl Display) -> Failure {
+        Failure(format!("{what}: {}", self.0))
+    }
+
+    /// The line for C, which ends at the first NUL.
+    pub fn into_c(self) -> CString {
+        let mut line = self.0.into_bytes();
+        line.truncate(line.iter().position(|&byte| byte == 0).unwrap_or(line.len()));
+        CString::new(line).expect("no NUL is left")
+    }
+}
+
+/// A failure if `right` does not hold.
+///
+/// # Errors
+///
+/// What `otherwise` says.
+pub fn ensure<E: Display>(right: bool, otherwise: E) -> Result<(), Failure> {
+    if right { Ok(()) } else { Err(otherwise.into()) }
+}
+
+/// Runs the body of a call from C. A panic ends here, as a failure.
+///
+/// # Errors
+///
+/// Those of `body`, and a panic with its message.
+pub fn guard<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    // What a panic leaves half done is held in locks that drop, or is dropped.
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let message = panic.downcast_ref::<String>().map(String::as_str);
+        let message = message.or_else(|| panic.downcast_ref().copied());
+        Err(format!("internal error: {}", message.unwrap_or("a panic")).into())
+    })
+}
+
+fn check(what: &str, null: bool, size: usize) -> Result<(), Failure> {
+    ensure(
+        size <= isize::MAX as usize,
+        format_args!("expected at most {} bytes of {what}, found a size of {size}", isize::MAX),
+    )?;
+    ensure(
+        !null || size == 0,
+        format_args!("expected {size} bytes of {what}, found a null pointer"),
+    )
+}
+
+/// The bytes that C points to.
+///
+/// # Errors
+///
+/// As at the top.
+///
+/// # Safety
+///
+/// Unless `at` is null or `size` is over the limit, `size` bytes are there to be read during `'a`.
+pub unsafe fn bytes<'a>(what: &str, at: *const u8, size: usize) -> Result<&'a [u8], Failure> {
+    check(what, at.is_null(), size)?;
+    if size == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: not null, not too large; the caller vouches for the rest.
+    Ok(unsafe { std::slice::from_raw_parts(at, size) })
+}
+
+/// The text of a C string.
+///
+/// # Errors
+///
+/// For a null pointer and for what is no UTF-8.
+///
+/// # Safety
+///
+/// `at` is null or points to bytes that end in NUL and stay as they are during `'a`.
+pub unsafe fn text<'a>(what: &str, at: *const c_char) -> Result<&'a str, Failure> {
+    ensure(!at.is_null(), format_args!("expected {what}, found a null pointer"))?;
+    // SAFETY: not null; the caller vouches for the NUL.
+    let text = unsafe { CStr::from_ptr(at) }.to_str();
+    text.map_err(|_| format!("expected {what}, found bytes that are no text").into())
+}
+
+/// Room that C gives for a result. It may overlap what is read: it is written last, and at once.
+pub struct Room {
+    at: *mut u8,
+    size: usize,
+}
+
+impl Room {
+    /// The room for exactly `expected` bytes.
+    ///
+    /// # Errors
+    ///
+    /// If it has another size, or is a null pointer.
+    ///
+    /// # Safety
+    ///
+    /// Unless `at` is null or `size` is not `expected`, `size` bytes can be written until the room
+    /// is dropped.
+    pub unsafe fn new(
+        what: &str,
+        at: *mut u8,
+        size: usize,
+        expected: usize,
+    ) -> Result<Room, Failure> {
+        ensure(
+            size == expected,
+            format_args!("expected room for {what} of {expected} bytes, found {size}"),
+        )?;
+        check(what, at.is_null(), size)?;
+        Ok(Room { at, size })
+    }
+
+    /// Fills the room.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many bytes as the room has.
+    pub fn fill(self, bytes: &[u8]) {
+        assert_eq!(bytes.len(), self.size, "a result that fits");
+        // SAFETY: `new` had the caller's word for the room, and `bytes` is memory of our own.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, self.size) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_end_here() {
+        let says = |failure: Result<(), Failure>| failure.unwrap_err().into_c();
+        assert_eq!(says(guard(|| panic!("at {}", 7))).as_c_str(), c"internal error: at 7");
+        assert_eq!(says(guard(|| panic!("plain"))).as_c_str(), c"internal error: plain");
+        assert_eq!(guard(|| Ok(3)), Ok(3));
+    }
+
+    #[test]
+    fn pointers() {
+        let null = std::ptr::null();
+        // SAFETY: null, or memory that is there, or a size that is refused before anything is read.
+        unsafe {
+            assert_eq!(bytes("data", null, 0), Ok(&[][..]));
+            assert!(bytes("data", null, 1).is_err());
+            assert!(bytes("data", b"abc".as_ptr(), usize::MAX).is_err());
+            assert!(bytes("data", b"abc".as_ptr(), isize::MAX as usize + 1).is_err());
+            assert_eq!(bytes("data", b"abc".as_ptr(), 3), Ok(&b"abc"[..]));
+            assert!(text("a name", std::ptr::null()).is_err());
+            assert!(text("a name", c"\xff".as_ptr()).is_err());
+            assert_eq!(text("a name", c"PMAC".as_ptr()), Ok("PMAC"));
+            let mut four = [1; 4];
+            assert!(Room::new("a tag", four.as_mut_ptr(), 4, 3).is_err());
+            assert!(Room::new("a tag", std::ptr::null_mut(), 3, 3).is_err());
+            Room::new("a tag", four.as_mut_ptr(), 3, 3).expect("room").fill(b"abc");
+            assert_eq!(four, *b"abc\x01");
+        }
+    }
+
+    #[test]
+    fn lines_end_at_a_nul() {
+        assert_eq!(Failure::from("a\0b").into_c().as_c_str(), c"a");
+        assert_eq!(Failure::from("is wrong").about("it").into_c().as_c_str(), c"it: is wrong");
+    }
+}

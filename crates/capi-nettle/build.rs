@@ -1,0 +1,13 @@
+//! Names the shared library for the dynamic linker. The number goes up when a program that was
+//! linked before can no longer run.
+
+const ABI: u32 = 0;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libtagmac-nettle.so.{ABI}");
+        // Rust's thread-locals do not live through an unloading.
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    }
+}

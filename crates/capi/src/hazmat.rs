@@ -1,0 +1,174 @@
+// Parts of messages.
+
+use std::ffi::c_int;
+
+use tagmac::Error;
+use tagmac::any::{AnyPart, Parts};
+use tagmac_border::{Failure, Room, bytes, ensure};
+
+use crate::answer::{status, value};
+use crate::key::{Key, Keyed, keyed};
+use crate::slot::{Kind, free, slot};
+
+/// The keyed hash of a range of a message. As secret as the key. Begin with zeros:
+/// `tagmac_part part = {0};`. One thread at a time; a second one gets -1. Do not move or copy it:
+/// the calls refuse a copy.
+#[repr(C)]
+pub struct Part {
+    opaque: [usize; 4],
+}
+
+/// What a part holds.
+struct Parted {
+    part: AnyPart,
+    /// The id of the part's key.
+    id: [u8; 8],
+}
+
+impl Kind for Parted {
+    const NAME: &'static str = "tagmac_part";
+    const MARK: usize = 0x7061_7274;
+}
+
+fn parts(key: &Keyed) -> Result<Parts<'_>, Failure> {
+    let algorithm = key.mac.algorithm();
+    key.mac
+        .parts()
+        .ok_or_else(|| format!("expected an algorithm with parts, found {algorithm}").into())
+}
+
+/// Bytes of a block: parts start and end at multiples of it. 0 if the algorithm has no parts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tagmac_part_block(key: *const Key) -> usize {
+    // SAFETY: the header asks for a key.
+    value(0, || Ok(parts(&*unsafe { keyed(key) }?)?.block()))
+}
+
+/// 1 if at least the last byte of a message that has any must be left for tagmac_part_finish(),
+/// else 0. -1 if the algorithm has no parts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tagmac_part_holds_last(key: *const Key) -> c_int {
+    // SAFETY: the header asks for a key.
+    value(-1, || Ok(parts(&*unsafe { keyed(key) }?)?.holds_last().into()))
+}
+
+/// The part of whole blocks that starts at byte `start` of the message. -1 if the start or the size
+/// is no multiple of the block.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tagmac_part_init(
+    part: *mut Part,
+    key: *const Key,
+    start: u64,
+    blocks: *const u8,
+    blocks_size: usize,
+) -> c_int {
+    status(|| {
+        // SAFETY: the header asks for a part, a key, and memory of that size.
+        let (mut part, key, blocks) = unsafe {
+            let part = slot::<Parted, Part>(part)?.alone()?;
+            (part, keyed(key)?, bytes("the blocks", blocks, blocks_size)?)
+        };
+        part.vacant()?;
+        part.put(Parted { part: parts(&key)?.of(start, blocks)?, id: key.id })
+    })
+}
+
+/// Joins two neighbouring parts: `left` becomes the part of both ranges, and `right` stays as it
+/// is. -1 if they are no neighbours, or if one is of another key or algorithm; then both stay.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tagmac_part_join(
+    left: *mut Part,
+    right: *mut Part,
+    key: *const Key,
+) -> c_int {
+    status(|| {
+        // SAFETY: the header asks for parts and a key.
+        let (mut left, mut right, key) = unsafe {
+            let (left, right) = (slot::<Parted, Part>(left)?, slot::<Parted, Part>(right)?);
+            (left.alone()?, right.alone()?, keyed(key)?)
+        };
+        let (parts, right) = (parts(&key)?, right.get()?);
+        let Parted { part, id } = left.get()?;
+        ensure([*id, right.id] == [key.id; 2], Error::ForeignPart)?;
+        let (expected, found) = (part.end(), right.part.start());
+        ensure(expected == found, Error::Gap { expected, found })?;
+        // An empty part in its place while the two join.
+        let joined = std::mem::replace(part, parts.of(expected, &[])?);
+        *part = parts.join(joined, &right.part)?;
+        Ok(())
+    })
+}
+
+/// Writes the tag of the message that `part` begins and `rest`, of any size, ends; frees the part.
+/// -1 if the part does not start at byte 0, is of another key, or if nothing is left where
+/// tagmac_part_holds_last() is 1; then the part stays.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tagmac_part_finish(
+    part: *mut Part,
+    key: *const Key,
+    tag: *mut u8,
+    tag_size: usize,
+    nonce: *const u8,
+    nonce_size: usize,
+    rest: *const u8,
+    rest_size: usize,
+) -> c_int {
+    status(|| {
+        // SAFETY: the header asks for a part, a key, and memory of those sizes.
+        let (mut part, key, nonce, rest) = unsafe {
+            let nonce = bytes("the nonce", nonce, nonce_size)?;
+            let rest = bytes("the rest", rest, rest_size)?;
+            (slot::<Parted, Part>(part)?.alone()?, keyed(key)?, nonce, rest)
+        };
+        // SAFETY: as above.
+        let room = unsafe { Room::new("a tag", tag, tag_size, key.tag_bytes()) }?;
+        let parts = parts(&key)?;
+        let Parted { part: begun, id } = part.get()?;
+        ensure(*id == key.id, Error::ForeignPart)?;
+        ensure(begun.start() == 0, Error::Gap { expected: 0, found: begun.start() })?;
+        let holds_last = parts.holds_last() && begun.end() > 0;
+        ensure(!(holds_last && rest.is_empty()), Error::NoLastBlock)?;
+        key.mac.algorithm().check_nonce(nonce.len())?;
+        let Some(part) = part.take()? else { unreachable!("it was there") };
+        room.fill(parts.finish(part.part, nonce, rest)?.as_bytes());
+        Ok(())
+    })
+}
+
+/// The range of a part: the first byte, and the byte after the last one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tagmac_part_range(
+    part: *const Part,
+    start: *mut u64,
+    end: *mut u64,
+) -> c_int {
+    status(|| {
+        // SAFETY: the header asks for a part.
+        let part = unsafe { slot::<Parted, Part>(part) }?.read()?;
+        for (to, value) in [(start, part.part.start()), (end, part.part.end())] {
+            ensure(!to.is_null(), "expected room for the range, found a null pointer")?;
+            // SAFETY: not null; the header asks for room.
+            unsafe { to.write_unaligned(value) };
+        }
+        Ok(())
+    })
+}
+
+/// Wipes a part, frees what it holds, and leaves zeros. Without effect on an empty part.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tagmac_part_free(part: *mut Part) -> c_int {
+    // SAFETY: the header asks for a part.
+    status(|| unsafe { free::<Parted, Part>(part) })
+}
+
+/// Bytes of a tagmac_part, for languages that cannot ask the compiler.
+#[unsafe(no_mangle)]
+pub extern "C" fn tagmac_part_size() -> usize {
+    size_of::<Part>()
+}
+
+/// The alignment of a tagmac_part in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn tagmac_part_align() -> usize {
+    align_of::<Part>()
+}

@@ -1,0 +1,65 @@
+/* Eight threads on the same objects, against the rules: each call gives 0 or -1, and a tag that
+   comes out is the right one. */
+
+#include "check.h"
+
+#include <pthread.h>
+
+enum { THREADS = 8, ROUNDS = 4000 };
+
+static tagmac_key key, unsteady;
+static tagmac_stream stream;
+static const uint8_t bytes[16] = {7};
+static uint8_t message[200], right[16];
+
+static void *work(void *from) {
+    unsigned state = (unsigned)(size_t)from * 2654435761u + 1;
+    size_t *successes = (size_t *)calloc(1, sizeof *successes);
+    CHECK(successes != NULL);
+    for (int i = 0; i < ROUNDS; i++) {
+        uint8_t tag[16] = {0};
+        state = state * 1664525u + 1013904223u;
+        /* A key that stays may be used by all. */
+        CHECK(tagmac_key_tag(&key, tag, 16, NULL, 0, message, sizeof message) == 0);
+        CHECK(memcmp(tag, right, 16) == 0);
+        int status = 0;
+        switch (state >> 29) {
+        case 0: status = tagmac_stream_init(&stream, &key, NULL, 0); break;
+        case 1: status = tagmac_stream_update(&stream, message, state >> 8 & 127); break;
+        case 2: status = tagmac_stream_final(&stream, tag, 16); break;
+        case 3: status = tagmac_stream_next(&stream, NULL, 0); break;
+        case 4: status = tagmac_stream_free(&stream); break;
+        case 5: status = tagmac_key_init(&unsteady, "PMAC-AES128", bytes, 16, 0); break;
+        case 6: status = tagmac_key_free(&unsteady); break;
+        default:
+            status = tagmac_key_tag(&unsteady, tag, 16, NULL, 0, message, sizeof message);
+            CHECK(status == -1 || memcmp(tag, right, 16) == 0);
+        }
+        CHECK(status == 0 || status == -1);
+        CHECK(status == 0 || *tagmac_error_string() != 0);
+        *successes += status == 0;
+    }
+    return successes;
+}
+
+int main(void) {
+    pthread_t threads[THREADS];
+    size_t all = 0;
+    choose_level();
+    CHECK(tagmac_key_init(&key, "PMAC-AES128", bytes, 16, 0) == 0);
+    CHECK(tagmac_key_tag(&key, right, 16, NULL, 0, message, sizeof message) == 0);
+    for (size_t i = 0; i < THREADS; i++) {
+        CHECK(pthread_create(&threads[i], NULL, work, (void *)i) == 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        void *successes;
+        CHECK(pthread_join(threads[i], &successes) == 0);
+        all += *(size_t *)successes;
+        free(successes);
+    }
+    CHECK(all > 0 && all < (size_t)THREADS * ROUNDS);
+    CHECK(tagmac_stream_free(&stream) == 0);
+    CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&unsteady) == 0);
+    printf("%zu of %d calls went well\n", all, THREADS * ROUNDS);
+    return 0;
+}

@@ -1,0 +1,315 @@
+/* All calls of tagmac.h and tagmac_hazmat.h, rightly and wrongly used. C99 and C++11. */
+
+#include "check.h"
+
+#include <tagmac_hazmat.h>
+
+#ifdef __cplusplus
+#define EMPTY {}
+#else
+#define EMPTY {0}
+#endif
+
+enum { MOST = 1 << 16 };
+
+static uint8_t message[MOST], bytes[64], nonce[16], tag[64], other[64];
+
+static void meta(void) {
+    size_t count = 0;
+    CHECK(strcmp(tagmac_version(), TAGMAC_VERSION) == 0);
+    CHECK(*tagmac_error_string() == 0);
+    while (tagmac_algorithm(count) != NULL) {
+        count++;
+    }
+    CHECK(count >= 50);
+    CHECK(strstr(tagmac_error_string(), "index") != NULL);
+    tagmac_sizes sizes;
+    CHECK(tagmac_algorithm_sizes(&sizes, "pmac-aes128") == 0);
+    CHECK(sizes.key_min == 16 && sizes.key_max == 16 && sizes.nonce_max == 0);
+    CHECK(sizes.tag_bits_min == 1 && sizes.tag_bits_max == 128 && sizes.block == 16);
+    CHECK(sizes.message_max == UINT64_MAX && sizes.reserved[3] == 0);
+    FAILS(tagmac_algorithm_sizes(&sizes, "no such"), "'no such'");
+    FAILS(tagmac_algorithm_sizes(&sizes, NULL), "null");
+    FAILS(tagmac_algorithm_sizes(NULL, "PMAC-AES128"), "null");
+    FAILS(tagmac_set_level("no such"), "no such level");
+    CHECK(tagmac_level() != NULL);
+    memset(other, 7, sizeof other);
+    CHECK(tagmac_memzero(other + 1, 3) == 0);
+    CHECK(other[0] == 7 && other[1] == 0 && other[3] == 0 && other[4] == 7);
+    CHECK(tagmac_memzero(NULL, 0) == 0);
+    FAILS(tagmac_memzero(NULL, 1), "null");
+    CHECK(tagmac_key_size() == sizeof(tagmac_key));
+    CHECK(tagmac_stream_size() == sizeof(tagmac_stream));
+    CHECK(tagmac_part_size() == sizeof(tagmac_part));
+    CHECK(tagmac_key_align() == tagmac_stream_align());
+    CHECK(tagmac_key_align() == tagmac_part_align());
+}
+
+/* One-shot, stream and parts agree for an algorithm, and wrong tags are refused. */
+static void laws(const char *name) {
+    tagmac_sizes sizes;
+    tagmac_key key = EMPTY;
+    tagmac_stream stream = EMPTY;
+    CHECK(tagmac_algorithm_sizes(&sizes, name) == 0);
+    CHECK(tagmac_key_init(&key, name, bytes, sizes.key_new, 0) == 0);
+    CHECK(strcmp(tagmac_key_algorithm(&key), name) == 0);
+    size_t size = tagmac_key_tag_size(&key);
+    CHECK(size == (sizes.tag_bits_max + 7) / 8);
+    const uint8_t *with = sizes.nonce_max > 0 ? nonce : NULL;
+    const size_t lengths[] = {0, 1, 15, 16, 17, 100, 1023, 1024, 2048, 5000, 9999, MOST};
+    int begun = 0;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        size_t length = lengths[i];
+        if (length > sizes.message_max) {
+            FAILS(tagmac_key_tag(&key, tag, size, with, sizes.nonce_max, message, length), "limit");
+            continue;
+        }
+        nonce[sizes.nonce_max > 0 ? sizes.nonce_max - 1 : 0]++;
+        CHECK(tagmac_key_tag(&key, tag, size, with, sizes.nonce_max, message, length) == 0);
+        CHECK(tagmac_key_verify(&key, tag, size, with, sizes.nonce_max, message, length) == 0);
+        CHECK(tagmac_tag(other, size, name, bytes, sizes.key_new, with, sizes.nonce_max, message,
+                         length) == 0);
+        CHECK(memcmp(tag, other, size) == 0);
+        CHECK(tagmac_verify(tag, size, name, bytes, sizes.key_new, with, sizes.nonce_max, message,
+                            length) == 0);
+
+        memset(other, 0, size);
+        if (begun) {
+            CHECK(tagmac_stream_next(&stream, with, sizes.nonce_max) == 0);
+        } else {
+            CHECK(tagmac_stream_init(&stream, &key, with, sizes.nonce_max) == 0);
+        }
+        begun = 1;
+        for (size_t at = 0; at < length; at += 77) {
+            size_t piece = length - at < 77 ? length - at : 77;
+            CHECK(tagmac_stream_update(&stream, message + at, piece) == 0);
+        }
+        CHECK(tagmac_stream_final(&stream, other, size) == 0);
+        CHECK(memcmp(tag, other, size) == 0);
+        FAILS(tagmac_stream_final(&stream, other, size), "has ended");
+        FAILS(tagmac_stream_update(&stream, message, 1), "has ended");
+        FAILS(tagmac_stream_verify(&stream, tag, size), "has ended");
+        if (sizes.nonce_max > 0) {
+            FAILS(tagmac_stream_next(&stream, nonce, sizes.nonce_max), "not used");
+        }
+
+        tag[size - 1] ^= 0x80;
+        FAILS(tagmac_key_verify(&key, tag, size, with, sizes.nonce_max, message, length),
+              "does not match");
+        FAILS(tagmac_verify(tag, size, name, bytes, sizes.key_new, with, sizes.nonce_max, message,
+                            length),
+              "does not match");
+        FAILS(tagmac_key_verify(&key, tag, size - 1, with, sizes.nonce_max, message, length),
+              "expected a tag of");
+        tag[size - 1] ^= 0x80;
+
+        if (sizes.block > 0 && length > 2 * sizes.block) {
+            tagmac_part left = EMPTY, right = EMPTY;
+            uint64_t start, end;
+            size_t block = sizes.block, middle = (length / 2) / block * block;
+            size_t last = (length - 1) / block * block;
+            CHECK(tagmac_part_block(&key) == block);
+            int holds = tagmac_part_holds_last(&key);
+            CHECK(holds == 0 || holds == 1);
+            CHECK(tagmac_part_init(&left, &key, 0, message, middle) == 0);
+            CHECK(tagmac_part_init(&right, &key, middle, message + middle, last - middle) == 0);
+            FAILS(tagmac_part_init(&right, &key, 0, message, 0), "free it first");
+            FAILS(tagmac_part_join(&right, &left, &key), "starts at byte");
+            FAILS(tagmac_part_join(&left, &left, &key), "in use");
+            CHECK(tagmac_part_join(&left, &right, &key) == 0);
+            CHECK(tagmac_part_range(&left, &start, &end) == 0 && start == 0 && end == last);
+            FAILS(tagmac_part_finish(&right, &key, other, size, with, sizes.nonce_max, NULL, 0),
+                  "starts at byte 0");
+            if (holds) {
+                FAILS(tagmac_part_finish(&left, &key, other, size, with, sizes.nonce_max, NULL, 0),
+                      "at least one byte");
+            }
+            CHECK(tagmac_part_finish(&left, &key, other, size, with, sizes.nonce_max,
+                                     message + last, length - last) == 0);
+            CHECK(memcmp(tag, other, size) == 0);
+            FAILS(tagmac_part_finish(&left, &key, other, size, with, sizes.nonce_max, message, 1),
+                  "empty");
+            FAILS(tagmac_part_init(&left, &key, 1, message, block), "multiple");
+            FAILS(tagmac_part_init(&left, &key, 0, message, block + 1), "multiple");
+            CHECK(tagmac_part_free(&left) == 0 && tagmac_part_free(&right) == 0);
+        }
+        /* A stream that checks, and a nonce that it may see again. */
+        CHECK(tagmac_stream_free(&stream) == 0);
+        CHECK(tagmac_stream_init(&stream, &key, with, sizes.nonce_max) == 0);
+        CHECK(tagmac_stream_update(&stream, message, length) == 0);
+        CHECK(tagmac_stream_verify(&stream, tag, size) == 0);
+        CHECK(tagmac_stream_next(&stream, with, sizes.nonce_max) == 0);
+        CHECK(tagmac_stream_update(&stream, message, length) == 0);
+        tag[0] ^= 1;
+        FAILS(tagmac_stream_verify(&stream, tag, size), "does not match");
+    }
+    CHECK(tagmac_stream_free(&stream) == 0 && tagmac_stream_free(&stream) == 0);
+    if (sizes.block == 0) {
+        tagmac_part part = EMPTY;
+        CHECK(tagmac_part_block(&key) == 0);
+        CHECK(tagmac_part_holds_last(&key) == -1);
+        FAILS(tagmac_part_init(&part, &key, 0, message, 0), "with parts");
+    }
+    CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&key) == 0);
+    FAILS(tagmac_key_tag(&key, tag, size, with, sizes.nonce_max, message, 1), "empty");
+}
+
+static void misuse(void) {
+    tagmac_key key = EMPTY, umac = EMPTY;
+    tagmac_stream stream = EMPTY;
+    CHECK(tagmac_key_algorithm(&key) == NULL && tagmac_key_tag_size(&key) == 0);
+    FAILS(tagmac_key_init(NULL, "PMAC-AES128", bytes, 16, 0), "null");
+    FAILS(tagmac_key_init(&key, NULL, bytes, 16, 0), "null");
+    FAILS(tagmac_key_init(&key, "PMAC-AES129", bytes, 16, 0), "'PMAC-AES129'");
+    FAILS(tagmac_key_init(&key, "\xff", bytes, 16, 0), "no text");
+    FAILS(tagmac_key_init(&key, "PMAC-AES128", bytes, 15, 0), "found 15");
+    FAILS(tagmac_key_init(&key, "PMAC-AES128", bytes, 0, 0), "found 0");
+    FAILS(tagmac_key_init(&key, "PMAC-AES128", NULL, 16, 0), "null");
+    FAILS(tagmac_key_init(&key, "PMAC-AES128", bytes, SIZE_MAX, 0), "at most");
+    FAILS(tagmac_key_init(&key, "PMAC-AES128", bytes, (size_t)PTRDIFF_MAX + 1, 0), "at most");
+    FAILS(tagmac_key_init(&key, "PMAC-AES128", bytes, 16, 129), "found 129");
+    FAILS(tagmac_key_init(&key, "PMAC-AES128", bytes, 16, SIZE_MAX), "tag length");
+    CHECK(tagmac_key_init(&key, "PMAC-AES128", bytes, 16, 12) == 0);
+    CHECK(tagmac_key_tag_size(&key) == 2);
+    FAILS(tagmac_key_init(&key, "PMAC-AES128", bytes, 16, 0), "free it first");
+    CHECK(tagmac_key_tag(&key, tag, 2, NULL, 0, message, 9) == 0);
+    CHECK((tag[1] & 0x0f) == 0);
+    CHECK(tagmac_key_verify(&key, tag, 2, NULL, 0, message, 9) == 0);
+    tag[1] |= 1;
+    FAILS(tagmac_key_verify(&key, tag, 2, NULL, 0, message, 9), "does not match");
+    FAILS(tagmac_key_tag(&key, tag, 3, NULL, 0, message, 9), "of 2 bytes, found 3");
+    FAILS(tagmac_key_tag(&key, NULL, 2, NULL, 0, message, 9), "null");
+    FAILS(tagmac_key_tag(&key, tag, 2, NULL, 0, NULL, 9), "null");
+    FAILS(tagmac_key_tag(&key, tag, 2, NULL, 0, message, SIZE_MAX), "at most");
+    FAILS(tagmac_key_tag(&key, tag, 2, nonce, 8, message, 9), "no nonce");
+    FAILS(tagmac_key_tag(NULL, tag, 2, NULL, 0, message, 9), "null");
+    FAILS(tagmac_key_verify(&key, NULL, 2, NULL, 0, message, 9), "null");
+    FAILS(tagmac_key_verify(&key, tag, SIZE_MAX, NULL, 0, message, 9), "at most");
+    FAILS(tagmac_tag(tag, 15, "PMAC-AES128", bytes, 16, NULL, 0, message, 9), "found 15");
+    FAILS(tagmac_verify(tag, 1, "PMAC-AES128", bytes, 16, NULL, 0, message, 9), "found 1");
+
+    /* A nonce that is missing or wrong. */
+    CHECK(tagmac_key_init(&umac, "UMAC-64", bytes, 16, 0) == 0);
+    FAILS(tagmac_stream_init(&stream, &umac, NULL, 0), "nonce of 1 to 16");
+    FAILS(tagmac_stream_init(&stream, &umac, nonce, 17), "nonce of 1 to 16");
+    FAILS(tagmac_stream_init(&stream, &umac, NULL, 8), "null");
+    FAILS(tagmac_key_tag(&umac, tag, 8, NULL, 0, message, 9), "nonce of 1 to 16");
+    FAILS(tagmac_key_verify(&umac, tag, 8, NULL, 0, message, 9), "nonce of 1 to 16");
+
+    /* A stream before its init, after its free, and with the wrong kind of object. */
+    FAILS(tagmac_stream_update(&stream, message, 1), "after its init");
+    FAILS(tagmac_stream_final(&stream, tag, 8), "after its init");
+    FAILS(tagmac_stream_next(&stream, nonce, 8), "after its init");
+    CHECK(tagmac_stream_init(&stream, &umac, nonce, 8) == 0);
+    FAILS(tagmac_stream_init(&stream, &umac, nonce, 8), "free it first");
+    FAILS(tagmac_stream_update(&stream, NULL, 1), "null");
+    FAILS(tagmac_stream_update(&stream, message, SIZE_MAX), "at most");
+    CHECK(tagmac_stream_update(&stream, NULL, 0) == 0);
+    FAILS(tagmac_stream_final(&stream, tag, 16), "found 16");
+    FAILS(tagmac_key_tag((const tagmac_key *)(const void *)&stream, tag, 8, nonce, 8, message, 9),
+          "other bytes");
+    FAILS(tagmac_stream_update((tagmac_stream *)(void *)&umac, message, 1), "other bytes");
+
+    /* Copies, moves and garbage. */
+    tagmac_stream copy;
+    memcpy(&copy, &stream, sizeof copy);
+    FAILS(tagmac_stream_update(&copy, message, 1), "moved or copied");
+    FAILS(tagmac_stream_final(&copy, tag, 8), "moved or copied");
+    FAILS(tagmac_stream_free(&copy), "moved or copied");
+    tagmac_key copied;
+    memcpy(&copied, &umac, sizeof copied);
+    FAILS(tagmac_key_tag(&copied, tag, 8, nonce, 8, message, 9), "moved or copied");
+    for (int fill = 1; fill < 256; fill += 127) {
+        memset(&copied, fill, sizeof copied);
+        CHECK(tagmac_key_init(&copied, "PMAC-AES128", bytes, 16, 0) == -1);
+        CHECK(tagmac_key_tag(&copied, tag, 16, NULL, 0, message, 9) == -1);
+        CHECK(tagmac_key_free(&copied) == -1);
+    }
+    uint8_t *odd = (uint8_t *)calloc(1, sizeof(tagmac_key) + 1);
+    CHECK(odd != NULL);
+    FAILS(tagmac_key_init((tagmac_key *)(void *)(odd + 1), "PMAC-AES128", bytes, 16, 0), "multiple");
+    free(odd);
+
+    /* A stream outlives its key. */
+    CHECK(tagmac_key_free(&umac) == 0);
+    CHECK(tagmac_stream_update(&stream, message, 100) == 0);
+    CHECK(tagmac_stream_final(&stream, tag, 8) == 0);
+    CHECK(tagmac_tag(other, 8, "UMAC-64", bytes, 16, nonce, 8, message, 100) == 0);
+    CHECK(memcmp(tag, other, 8) == 0);
+    CHECK(tagmac_stream_free(&stream) == 0);
+    CHECK(tagmac_key_free(&key) == 0);
+
+    /* Parts of another key. */
+    tagmac_part left = EMPTY, right = EMPTY;
+    CHECK(tagmac_key_init(&key, "PMAC-AES128", bytes, 16, 0) == 0);
+    CHECK(tagmac_key_init(&umac, "PMAC-AES128", bytes + 1, 16, 0) == 0);
+    CHECK(tagmac_part_init(&left, &key, 0, message, 32) == 0);
+    CHECK(tagmac_part_init(&right, &umac, 32, message, 32) == 0);
+    FAILS(tagmac_part_join(&left, &right, &key), "same MAC and key");
+    FAILS(tagmac_part_finish(&left, &umac, tag, 16, NULL, 0, message, 1), "same MAC and key");
+    FAILS(tagmac_part_range(&left, NULL, NULL), "null");
+    CHECK(tagmac_part_free(&left) == 0 && tagmac_part_free(&right) == 0);
+    CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&umac) == 0);
+    CHECK(tagmac_key_free(NULL) == -1 && tagmac_stream_free(NULL) == -1);
+}
+
+/* The example of docs/key-file.md. */
+static void key_files(const char *folder) {
+    static const char text[] = "tagmac-key-1\n"
+                               "algorithm: PMAC-AES128\n"
+                               "id: 7ffee3e8c77e9192\n"
+                               "created: 2026-11-21T10:00:00Z\n"
+                               "key: 000102030405060708090a0b0c0d0e0f\n"
+                               "checksum: cc44dd414adefe7e\n";
+    static const uint8_t id[8] = {0x7f, 0xfe, 0xe3, 0xe8, 0xc7, 0x7e, 0x91, 0x92};
+    char path[4096];
+    tagmac_key key = EMPTY;
+    uint8_t plain[16];
+    for (uint8_t i = 0; i < 16; i++) {
+        plain[i] = i;
+    }
+    snprintf(path, sizeof path, "%s/my.key", folder);
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL);
+    CHECK(fwrite(text, 1, sizeof text - 1, file) == sizeof text - 1 && fclose(file) == 0);
+    CHECK(tagmac_key_load(&key, path, 0) == 0);
+    CHECK(tagmac_key_id(&key, other, 8) == 0 && memcmp(other, id, 8) == 0);
+    FAILS(tagmac_key_id(&key, other, 9), "found 9");
+    CHECK(tagmac_key_tag(&key, tag, 16, NULL, 0, message, 100) == 0);
+    CHECK(tagmac_verify(tag, 16, "PMAC-AES128", plain, 16, NULL, 0, message, 100) == 0);
+    CHECK(tagmac_key_free(&key) == 0);
+    CHECK(tagmac_key_parse(&key, text, sizeof text - 1, 64) == 0);
+    CHECK(tagmac_key_tag_size(&key) == 8);
+    CHECK(tagmac_key_free(&key) == 0);
+    FAILS(tagmac_key_parse(&key, text, sizeof text - 2, 0), "key file: line 6");
+    FAILS(tagmac_key_parse(&key, "", 0, 0), "key file: line 1");
+    FAILS(tagmac_key_parse(&key, NULL, 5, 0), "null");
+    FAILS(tagmac_key_load(&key, "/no/such/file", 0), "/no/such/file");
+    FAILS(tagmac_key_load(&key, NULL, 0), "null");
+    FAILS(tagmac_key_load(&key, folder, 0), "key file");
+    FAILS(tagmac_key_load(&key, "/dev/zero", 0), "at most 65536 bytes");
+    CHECK(tagmac_key_tag_size(&key) == 0);
+    remove(path);
+}
+
+/* Usage: smoke FOLDER, where a file can be written. */
+int main(int argc, char **argv) {
+    CHECK(argc == 2);
+    meta();
+    choose_level();
+    for (size_t i = 0; i < MOST; i++) {
+        message[i] = (uint8_t)(i * i >> 3);
+    }
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(3 * i + 1);
+    }
+    const char *name;
+    size_t count = 0;
+    for (; (name = tagmac_algorithm(count)) != NULL; count++) {
+        laws(name);
+    }
+    misuse();
+    key_files(argv[1]);
+    printf("%zu algorithms\n", count);
+    return 0;
+}

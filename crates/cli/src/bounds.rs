@@ -1,0 +1,198 @@
+//! `tagmac bounds`: how much one key may authenticate.
+
+use serde::Serialize;
+use tagmac::any::Algorithm;
+use tagmac::bounds::{Bound, BoundError, Load, Term, Theorem};
+
+use crate::args::Bounds;
+use crate::error::Error;
+use crate::number::{show_chance, show_count, show_size};
+use crate::{list, output, plot};
+
+/// The chance that a forger is granted where nothing else is asked.
+pub const THRESHOLD: f64 = 1.0 / (1u64 << 32) as f64;
+/// The length of messages where nothing else is asked.
+const LENGTH: u64 = 1 << 20;
+
+/// What a key may do until a threshold.
+#[derive(Serialize)]
+pub struct Allowance {
+    /// Bytes of a message.
+    pub length: u64,
+    /// Messages of that length.
+    pub messages: u128,
+    /// Their bytes.
+    pub bytes: u128,
+    /// Wrong tags that may be tried.
+    pub guesses: u128,
+}
+
+impl Allowance {
+    /// What a key may do with messages of 1 MiB, or as long as its MAC takes them, until one chance
+    /// in 2^32.
+    pub fn usual(theorem: Theorem) -> Allowance {
+        let length = LENGTH.min(theorem.limit());
+        Allowance::of(theorem, length, THRESHOLD).expect("a length and a threshold that there are")
+    }
+
+    fn of(theorem: Theorem, length: u64, threshold: f64) -> Result<Allowance, BoundError> {
+        Ok(Allowance {
+            length,
+            messages: theorem.messages(length, threshold)?,
+            bytes: theorem.bytes(length, threshold)?,
+            guesses: theorem.guesses(length, threshold)?,
+        })
+    }
+}
+
+/// Shows the bounds, or draws them.
+pub fn run(args: &Bounds) -> Result<(), Error> {
+    if let Some(file) = &args.plot {
+        return plot::run(file);
+    }
+    let rows = if args.algorithms.is_empty() {
+        let bounded = Algorithm::all().filter(|algorithm| algorithm.theorem().is_some());
+        rows(args, bounded, true)?
+    } else {
+        rows(args, args.algorithms.iter().copied(), false)?
+    };
+    if args.json {
+        return rows.iter().try_for_each(|row| output::json(&row.record(args)));
+    }
+    output::write(text(args, &rows).as_bytes())
+}
+
+/// An algorithm and what its key may do.
+struct Row {
+    algorithm: Algorithm,
+    allowance: Allowance,
+    /// The bound on the tags of the messages that were asked for, if any were.
+    bound: Option<Bound>,
+    /// What comes on top.
+    terms: Vec<Term>,
+}
+
+/// The rows of the algorithms; `cut` has a length over an algorithm's limit cut to it.
+fn rows(
+    args: &Bounds,
+    algorithms: impl Iterator<Item = Algorithm>,
+    cut: bool,
+) -> Result<Vec<Row>, Error> {
+    let row = |algorithm: Algorithm| {
+        let Some(theorem) = algorithm.theorem() else {
+            return Err(Error::usage(format_args!("-a: no theorem here bounds {algorithm}")));
+        };
+        let limit = theorem.limit();
+        let length = match args.length {
+            Some(length) if !cut => length,
+            length => length.unwrap_or(LENGTH).min(limit),
+        };
+        Row::new(args, algorithm, theorem, length).map_err(|error| match error {
+            BoundError::Threshold { .. } => Error::usage(format_args!("--threshold: {error}")),
+            BoundError::TooLong { .. } => {
+                Error::usage(format_args!("--length: {algorithm}: {error}"))
+            }
+            _ => Error::usage(format_args!("--messages: {algorithm}: {error}")),
+        })
+    };
+    algorithms.map(row).collect()
+}
+
+impl Row {
+    fn new(
+        args: &Bounds,
+        algorithm: Algorithm,
+        theorem: Theorem,
+        length: u64,
+    ) -> Result<Row, BoundError> {
+        let allowance = Allowance::of(theorem, length, args.threshold)?;
+        let tags = |messages| theorem.tags(&Load { messages, length, attempts: 0 });
+        let bound = args.messages.map(tags).transpose()?;
+        // At least a message, so that there are terms.
+        let messages = args.messages.unwrap_or(allowance.messages.max(1));
+        let terms = theorem.forgery(&Load { messages, length, attempts: 1 })?.terms().to_vec();
+        Ok(Row { algorithm, allowance, bound, terms })
+    }
+
+    fn record(&self, args: &Bounds) -> Record<'_> {
+        Record {
+            algorithm: self.algorithm.name(),
+            tag_bits: *self.algorithm.tag_bits().end(),
+            threshold: args.threshold,
+            allowance: &self.allowance,
+            bound: self.bound.as_ref().map(Bound::value),
+            bound_log2: self.bound.as_ref().map(Bound::log2).filter(|log2| log2.is_finite()),
+            plus: self.terms.iter().map(Term::to_string).collect(),
+        }
+    }
+}
+
+/// A row as `--json` shows it.
+#[derive(Serialize)]
+struct Record<'a> {
+    algorithm: &'static str,
+    tag_bits: usize,
+    threshold: f64,
+    #[serde(flatten)]
+    allowance: &'a Allowance,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound_log2: Option<f64>,
+    /// What comes on top, with the messages asked for, or allowed, and one guess.
+    plus: Vec<String>,
+}
+
+fn text(args: &Bounds, rows: &[Row]) -> String {
+    let all = args.algorithms.is_empty();
+    let bound = args.messages.map(|messages| format!("AFTER {}", show_count(messages)));
+    let head = ["ALGORITHM", "LENGTH", "MESSAGES", "BYTES", "GUESSES"].map(String::from);
+    let mut cells = vec![Vec::from_iter(head.into_iter().chain(bound))];
+    let groups = rows.chunk_by(|a, b| all && list::same_family(a.algorithm, b.algorithm));
+    cells.extend(groups.map(|group| line(&group[0], &group[group.len() - 1])));
+    let mut plus: Vec<Vec<String>> = rows.iter().map(|row| row.plus(all)).collect();
+    plus.dedup();
+    format!(
+        "Until a forger's chance is {}, one key may do so much:\n\n{}\n\
+         What an attack on the cipher gains comes on top:\n\n{}",
+        show_chance(args.threshold),
+        list::table(&cells),
+        list::table(&plus),
+    )
+}
+
+/// The line of the rows from one to another.
+fn line(first: &Row, last: &Row) -> Vec<String> {
+    let both = |cell: fn(&Row) -> String| list::span(cell(first), cell(last));
+    let cells = [
+        list::name(first.algorithm, last.algorithm),
+        both(|row| show_size(row.allowance.length.into(), f64::floor)),
+        both(|row| show_count(row.allowance.messages)),
+        both(|row| show_size(row.allowance.bytes, f64::floor)),
+        both(|row| show_count(row.allowance.guesses)),
+    ];
+    let bound = first.bound.as_ref().map(show_bound);
+    cells.into_iter().chain(bound).collect()
+}
+
+/// A bound without its terms: a power of 2, rounded up, or 1 if it says nothing.
+pub fn show_bound(bound: &Bound) -> String {
+    match bound.log2() {
+        0.0.. => "1".into(),
+        _ => bound.to_string().split(' ').next().unwrap_or_default().into(),
+    }
+}
+
+impl Row {
+    /// Who has which terms: all algorithms of a kind have the same, with other numbers of queries.
+    fn plus(&self, kind: bool) -> Vec<String> {
+        let name = self.algorithm.name();
+        let terms = self.terms.iter().map(Term::to_string);
+        if !kind {
+            return vec![name.into(), terms.collect::<Vec<_>>().join(" + ")];
+        }
+        let name = name.split('-').next().unwrap_or(name);
+        let terms = terms.map(|term| term.split('(').next().unwrap_or_default().into());
+        vec![name.into(), terms.collect::<Vec<String>>().join(" + ")]
+    }
+}

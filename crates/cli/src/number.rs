@@ -1,0 +1,118 @@
+//! Numbers of the command line, and how large ones are shown.
+
+/// The units of sizes, each 1024 times the one before it.
+const UNITS: [&str; 9] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"];
+
+/// A count: `1000000` or `2^40`.
+pub fn count(text: &str) -> Result<u128, &'static str> {
+    number(text).ok_or("expected a number, such as 1000000 or 2^40, below 2^128")
+}
+
+/// A size in bytes: `1500`, `4KiB` or `2^20`.
+pub fn size(text: &str) -> Result<u64, &'static str> {
+    let unit = |power: usize| 1u128.checked_shl(10 * power as u32);
+    let units = UNITS.iter().enumerate().rev();
+    let (number, unit) = units
+        .filter_map(|(power, name)| Some((text.strip_suffix(name)?.trim_end(), unit(power)?)))
+        .find_map(|(text, unit)| Some((self::number(text)?, unit)))
+        .or_else(|| Some((self::number(text)?, 1)))
+        .ok_or("expected a size, such as 1500, 4KiB or 2^20")?;
+    let bytes = number.checked_mul(unit).and_then(|bytes| bytes.try_into().ok());
+    bytes.ok_or("expected a size of less than 16 EiB")
+}
+
+/// A chance: `2^-32` or `0.001`. That it is one is for the theorems to check.
+pub fn chance(text: &str) -> Result<f64, &'static str> {
+    let wrong = "expected a chance, such as 2^-32 or 0.001";
+    match text.strip_prefix("2^") {
+        Some(power) => Ok(2f64.powi(power.parse().map_err(|_| wrong)?)),
+        None => text.parse().map_err(|_| wrong),
+    }
+}
+
+fn number(text: &str) -> Option<u128> {
+    // A sign is no digit, though `parse` takes one.
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.strip_prefix("2^") {
+        Some(power) => digits(power).then(|| 1u128.checked_shl(power.parse().ok()?))?,
+        None => digits(text).then(|| text.parse().ok())?,
+    }
+}
+
+/// A count, rounded down: as it is below a million, else as a power of 2.
+pub fn show_count(count: u128) -> String {
+    match count {
+        0..1_000_000 => count.to_string(),
+        u128::MAX => "2^128".into(),
+        _ => format!("2^{}", plain(((count as f64).log2() * 100.0).floor() / 100.0)),
+    }
+}
+
+/// A chance: as a power of 2 if it is one.
+pub fn show_chance(chance: f64) -> String {
+    let log2 = chance.log2();
+    if log2.fract() == 0.0 { format!("2^{log2}") } else { chance.to_string() }
+}
+
+/// A size in the largest unit that it fills, rounded to hundredths by `round`.
+pub fn show_size(bytes: u128, round: fn(f64) -> f64) -> String {
+    let (mut size, mut unit) = (bytes as f64, 0);
+    while size >= 1024.0 && unit + 1 < UNITS.len() {
+        size /= 1024.0;
+        unit += 1;
+    }
+    if size >= 1024.0 {
+        return format!("{} B", show_count(bytes));
+    }
+    format!("{} {}", plain(round(size * 100.0) / 100.0), UNITS[unit])
+}
+
+/// With at most two decimals.
+fn plain(number: f64) -> String {
+    let text = format!("{number:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read() {
+        for (text, expected) in [("0", 0), ("1000000", 1_000_000), ("2^0", 1), ("2^40", 1 << 40)] {
+            assert_eq!(count(text), Ok(expected));
+        }
+        assert_eq!(count("2^127"), Ok(1 << 127));
+        for text in ["", "-1", "+1", "1.5", "2^", "2^-1", "2^+1", "2^128", "1e6", "3^2", " 1", "x"]
+        {
+            assert!(count(text).is_err(), "{text}");
+        }
+        let sizes = [("1500", 1500), ("4KiB", 4096), ("4 KiB", 4096), ("7B", 7), ("2^20", 1 << 20)];
+        for (text, expected) in sizes.into_iter().chain([("1MiB", 1 << 20), ("15EiB", 15 << 60)]) {
+            assert_eq!(size(text), Ok(expected));
+        }
+        for text in ["", "KiB", "4kB", "4 kib", "16EiB", "1ZiB", "1YiB", "-4KiB", "1.5MiB", "2^64"]
+        {
+            assert!(size(text).is_err(), "{text}");
+        }
+        assert_eq!(chance("2^-32"), Ok(2f64.powi(-32)));
+        assert_eq!(chance("0.25"), Ok(0.25));
+        assert!(["", "2^", "2^x", "half", "2^-1.5"].iter().all(|text| chance(text).is_err()));
+    }
+
+    #[test]
+    fn numbers_are_shown() {
+        let counts = [(0, "0"), (999_999, "999999"), (1 << 20, "2^20"), ((1 << 20) - 1, "2^19.99")];
+        for (count, expected) in counts {
+            assert_eq!(show_count(count), expected);
+        }
+        assert_eq!(show_count(u128::MAX), "2^128");
+        let sizes =
+            [(0, "0 B"), (1023, "1023 B"), (3840, "3.75 KiB"), ((1 << 30) - 1, "1023.99 MiB")];
+        for (bytes, expected) in sizes {
+            assert_eq!(show_size(bytes, f64::floor), expected);
+        }
+        assert_eq!(show_size(1 << 84, f64::floor), "16 YiB");
+        assert_eq!(show_size(1 << 90, f64::floor), "2^90 B");
+    }
+}

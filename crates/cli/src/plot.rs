@@ -1,0 +1,330 @@
+//! `tagmac bounds --plot`: figure 1 of the LightMAC paper, for three sizes of blocks.
+//!
+//! A point (q, l) under a line stands for q messages of l blocks each under one key, with a bound of
+//! at most the threshold. A line is the border: at each l the largest q, found on the bound itself.
+//! Above the line's top l is longer than the algorithm or the theorem takes.
+//!
+//! Text is set in Noto Sans, which is built in, so that no font of the system matters. A bitmap is
+//! drawn larger than it will be, because lines come out smoother so.
+
+use std::error::Error as Failure;
+use std::fs::Permissions;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use plotters::coord::Shift;
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+use plotters::style::register_font;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use tagmac::bounds::{Bound, elimac, lightmac, pmac};
+
+use crate::error::{Error, Shown, say, why};
+
+/// The picture in units, which are pixels where the SVG is shown.
+const SIZE: (u32, u32) = (1200, 590);
+/// Pixels to a unit as it is drawn.
+const SCALE: u32 = 4;
+/// A pixel of the PNG is the mean of so many drawn ones, squared.
+const FINENESS: u32 = 2;
+const FONT: &str = "sans-serif";
+
+/// Draws the figure into a new file, in place of one of that name.
+pub fn run(file: &Path) -> Result<(), Error> {
+    let name = Shown::name(file);
+    let bytes = match file.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => svg(),
+        Some("png") => png(),
+        _ => {
+            return Err(Error::usage(format_args!(
+                "--plot: expected a name that ends with .svg or .png, found '{name}'"
+            )));
+        }
+    };
+    // Only what is wrong with the drawing itself can fail before the file.
+    let bytes = bytes.map_err(|error| Error::io(format_args!("{name}: {error}")))?;
+    write(file, &bytes).map_err(|error| Error::io(format_args!("{name}: {}", why(&error))))?;
+    say(format_args!("wrote the plot to {name}"));
+    Ok(())
+}
+
+/// The file appears whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::Builder::new()
+        .prefix(".tagmac-")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(bytes)?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// How `plotters` writes the size of a picture.
+fn svg_size(scale: u32) -> String {
+    format!("width=\"{}\" height=\"{}\"", SIZE.0 * scale, SIZE.1 * scale)
+}
+
+fn svg() -> Result<Vec<u8>, Box<dyn Failure>> {
+    let mut text = String::new();
+    let drawn = (SIZE.0 * SCALE, SIZE.1 * SCALE);
+    draw(&SVGBackend::with_string(&mut text, drawn).into_drawing_area())?;
+    // Places are whole numbers, so it is drawn large and shown small.
+    Ok(text.replacen(&svg_size(SCALE), &svg_size(1), 1).into_bytes())
+}
+
+fn png() -> Result<Vec<u8>, Box<dyn Failure>> {
+    let (wide, high) = (SIZE.0 * SCALE, SIZE.1 * SCALE);
+    let (width, height) = (wide / FINENESS, high / FINENESS);
+    let mut drawn = vec![0; (3 * wide * high) as usize];
+    draw(&BitMapBackend::with_buffer(&mut drawn, (wide, high)).into_drawing_area())?;
+    let mean = |x: u32, y: u32, channel: u32| {
+        let pixel = |i: u32| {
+            let (x, y) = (FINENESS * x + i % FINENESS, FINENESS * y + i / FINENESS);
+            drawn[(3 * (y * wide + x) + channel) as usize] as u32
+        };
+        ((0..FINENESS * FINENESS).map(pixel).sum::<u32>() / (FINENESS * FINENESS)) as u8
+    };
+    let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    let pixels: Vec<u8> = pixels.flat_map(|(x, y)| [0, 1, 2].map(|c| mean(x, y, c))).collect();
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header()?.write_image_data(&pixels)?;
+    Ok(bytes)
+}
+
+/// A line of the figure.
+struct Mode {
+    name: &'static str,
+    /// Of Okabe and Ito's palette, which the colour-blind can tell apart.
+    color: RGBColor,
+    /// Lengths of dashes and gaps; none for a whole line.
+    dash: Option<(u32, u32)>,
+    /// The logarithm of the most blocks of a message.
+    top: fn(n: u32) -> f64,
+    /// The bound for blocks of n bits, q messages, l blocks; `None` where it does not hold.
+    bound: fn(n: u32, q: u128, l: u128) -> Option<Bound>,
+}
+
+const MODES: [Mode; 6] = [
+    Mode {
+        name: "LightMAC, theorem 1",
+        color: RGBColor(213, 94, 0),
+        dash: None,
+        // 2^s (n - s) bits with s = n / 2.
+        top: |n| n as f64 / 2.0 - 1.0,
+        bound: |n, q, _| lightmac::prf(n, n / 2, q, u128::MAX).ok(),
+    },
+    Mode {
+        name: "EliMAC-AES, corollary 1",
+        color: RGBColor(0, 158, 115),
+        dash: None,
+        top: |_| 32.0,
+        bound: |n, q, _| elimac::aes_prf(128, elimac::AES4, q).ok().filter(|_| n == 128),
+    },
+    Mode {
+        name: "PMAC 2001, theorem 1",
+        color: RGBColor(0, 114, 178),
+        dash: None,
+        top: |n| n as f64,
+        bound: |n, q, l| pmac::prf(n, q, q.saturating_mul(l)).ok(),
+    },
+    Mode {
+        name: "many modes, roughly q²ℓ/2ⁿ",
+        color: RGBColor(90, 90, 90),
+        dash: Some((7, 4)),
+        top: |n| n as f64,
+        bound: |n, q, l| lightmac::generic(n, q, l).ok(),
+    },
+    Mode {
+        name: "EMAC (Pietrzak)",
+        color: RGBColor(204, 121, 167),
+        dash: Some((3, 3)),
+        top: |n| n as f64 / 8.0,
+        bound: |n, q, l| lightmac::emac(n, q, l).ok()?,
+    },
+    Mode {
+        name: "sum of CBCs (Yasuda)",
+        color: RGBColor(86, 180, 233),
+        dash: Some((11, 3)),
+        top: |n| 0.4 * n as f64,
+        bound: |n, q, l| lightmac::sum_of_cbcs(n, q, l).ok()?,
+    },
+];
+
+/// Blocks of n bits, one chance in 2^chance, and the ends of the axes.
+struct Panel {
+    n: u32,
+    chance: i32,
+    ends: (i32, i32),
+    step: usize,
+}
+
+const PANELS: [Panel; 3] = [
+    Panel { n: 32, chance: 20, ends: (14, 18), step: 2 },
+    Panel { n: 64, chance: 20, ends: (36, 36), step: 6 },
+    Panel { n: 128, chance: 32, ends: (80, 72), step: 8 },
+];
+
+impl Mode {
+    /// The border from its upper left end, as logarithms of q and l.
+    fn border(&self, panel: &Panel) -> Vec<(f64, f64)> {
+        let threshold = 2f64.powi(-panel.chance);
+        let fits = |q, l| (self.bound)(panel.n, q, l).is_some_and(|bound| bound.at_most(threshold));
+        let end = panel.ends.1.into();
+        let top = (self.top)(panel.n);
+        // Sixteen lengths to a doubling, as whole numbers of blocks.
+        let steps = (16.0 * top.min(end)) as u32;
+        let lengths = (0..=steps).rev().map(|i| 2f64.powf(i as f64 / 16.0) as u128);
+        let mut border: Vec<(f64, f64)> = Vec::new();
+        for l in lengths {
+            // EMAC's bound holds from l^2 messages on; the others from one.
+            let Some(least) = [1, l.saturating_mul(l)].into_iter().find(|q| fits(*q, l)) else {
+                continue;
+            };
+            let (mut q, mut over) = (least, 1 << 120);
+            while over - q > 1 {
+                let middle = q + (over - q) / 2;
+                if fits(middle, l) { q = middle } else { over = middle }
+            }
+            let [least, q, l] = [least, q, l].map(|number| (number as f64).log2());
+            if border.is_empty() && top <= end {
+                border.push((least, l));
+            }
+            // The longest messages for each q: steps between whole numbers would mean nothing.
+            if border.last().is_none_or(|(last, _)| *last < q) {
+                border.push((q, l));
+            }
+        }
+        border.extend(border.last().map(|(q, _)| (*q, 0.0)));
+        border
+    }
+}
+
+/// Somewhere to draw, in units.
+struct Canvas<'a, D: DrawingBackend>(&'a DrawingArea<D, Shift>);
+
+type Drawn = Result<(), Box<dyn Failure>>;
+
+impl<D: DrawingBackend<ErrorType: 'static>> Canvas<'_, D> {
+    fn pixel(&self, (x, y): (f64, f64)) -> (i32, i32) {
+        [x, y].map(|place| (place * SCALE as f64).round() as i32).into()
+    }
+
+    fn text(&self, text: &str, size: u32, at: (f64, f64), h: HPos) -> Drawn {
+        let style = (FONT, (size * SCALE) as f64).into_font().color(&BLACK);
+        let style = style.pos(Pos::new(h, VPos::Center));
+        Ok(self.0.draw_text(text, &style, self.pixel(at))?)
+    }
+
+    /// Text that is read from below, centered.
+    fn aside(&self, text: &str, size: u32, at: (f64, f64)) -> Drawn {
+        let font = (FONT, (size * SCALE) as f64).into_font();
+        let style = font.transform(FontTransform::Rotate270).color(&BLACK);
+        let style = style.pos(Pos::new(HPos::Center, VPos::Center));
+        Ok(self.0.draw_text(text, &style, self.pixel(at))?)
+    }
+
+    fn line(&self, points: &[(f64, f64)], color: RGBColor, width: u32) -> Drawn {
+        let points: Vec<(i32, i32)> = points.iter().map(|point| self.pixel(*point)).collect();
+        Ok(self.0.draw(&PathElement::new(points, color.stroke_width(width * SCALE)))?)
+    }
+
+    fn mode(&self, mode: &Mode, points: &[(f64, f64)]) -> Drawn {
+        let Some((dash, gap)) = mode.dash else { return self.line(points, mode.color, 2) };
+        let points: Vec<(i32, i32)> = points.iter().map(|point| self.pixel(*point)).collect();
+        let style = mode.color.stroke_width(2 * SCALE);
+        let (dash, gap) = (dash * SCALE, gap * SCALE);
+        Ok(self.0.draw(&DashedPathElement::new(points, dash, gap, style))?)
+    }
+
+    /// A panel whose lower left corner is at `left` and [`FLOOR`].
+    fn panel(&self, panel: &Panel, left: f64) -> Drawn {
+        const GREY: RGBColor = RGBColor(226, 226, 226);
+        let (right, top) = (left + WIDTH, FLOOR - HEIGHT);
+        let place = |(x, y): (f64, f64)| {
+            (left + x / panel.ends.0 as f64 * WIDTH, FLOOR - y / panel.ends.1 as f64 * HEIGHT)
+        };
+        for x in panel.ticks(panel.ends.0) {
+            let (x, _) = place((x.into(), 0.0));
+            self.line(&[(x, FLOOR), (x, top)], GREY, 1)?;
+            self.line(&[(x, FLOOR), (x, FLOOR + 5.0)], BLACK, 1)?;
+        }
+        for y in panel.ticks(panel.ends.1) {
+            let (_, y) = place((0.0, y.into()));
+            self.line(&[(left, y), (right, y)], GREY, 1)?;
+            self.line(&[(left - 5.0, y), (left, y)], BLACK, 1)?;
+        }
+        for x in panel.ticks(panel.ends.0) {
+            let (at, _) = place((x.into(), 0.0));
+            self.text(&power(x), 16, (at, FLOOR + 18.0), HPos::Center)?;
+        }
+        for y in panel.ticks(panel.ends.1) {
+            let (_, at) = place((0.0, y.into()));
+            self.text(&power(y), 16, (left - 9.0, at), HPos::Right)?;
+        }
+        for mode in MODES.iter().rev() {
+            let border: Vec<_> = mode.border(panel).into_iter().map(place).collect();
+            if !border.is_empty() {
+                self.mode(mode, &border)?;
+            }
+        }
+        self.line(&[(left, top), (left, FLOOR), (right, FLOOR)], BLACK, 1)?;
+        let head = format!("blocks of {} bits, one chance in {}", panel.n, power(panel.chance));
+        self.text(&head, 18, (left + WIDTH / 2.0, top - 18.0), HPos::Center)
+    }
+}
+
+/// The height at which the panels stand, and their size.
+const FLOOR: f64 = 400.0;
+const WIDTH: f64 = 320.0;
+const HEIGHT: f64 = 310.0;
+
+fn draw<D: DrawingBackend<ErrorType: 'static>>(area: &DrawingArea<D, Shift>) -> Drawn {
+    register_font(FONT, FontStyle::Normal, notosans::REGULAR_TTF)
+        .map_err(|_| "the font that is built in cannot be read")?;
+    let canvas = Canvas(area);
+    area.fill(&WHITE)?;
+    let title = "How many messages, and how long, one key may authenticate";
+    canvas.text(title, 25, (600.0, 26.0), HPos::Center)?;
+    for (i, panel) in PANELS.iter().enumerate() {
+        let left = 85.0 + 390.0 * i as f64;
+        canvas.panel(panel, left)?;
+        let below = "messages under a key, q";
+        canvas.text(below, 17, (left + WIDTH / 2.0, FLOOR + 42.0), HPos::Center)?;
+    }
+    canvas.aside("blocks of each message, ℓ", 17, (26.0, FLOOR - HEIGHT / 2.0))?;
+    for (i, mode) in MODES.iter().enumerate() {
+        let (x, y) = (150.0 + 330.0 * (i % 3) as f64, 476.0 + 26.0 * (i / 3) as f64);
+        canvas.mode(mode, &[(x, y), (x + 44.0, y)])?;
+        canvas.text(mode.name, 17, (x + 54.0, y), HPos::Left)?;
+    }
+    for (note, y) in NOTES.into_iter().zip([535.0, 554.0, 573.0]) {
+        canvas.text(note, 14, (600.0, y), HPos::Center)?;
+    }
+    Ok(area.present()?)
+}
+
+const NOTES: [&str; 3] = [
+    "Left of and below its line an algorithm's bound is at most that chance; what an attack on the cipher gains \
+     comes on top. LightMAC's counter has n/2 bits.",
+    "EliMAC-AES is defined for 128 bits. The bound of EMAC holds where ℓ⁸ ≤ 2ⁿ and q ≥ ℓ², that of the sum \
+     of CBCs where ℓ⁵ ≤ 2²ⁿ; they are drawn nowhere else.",
+    "After figure 1 of the LightMAC paper. Modes of its table 2 whose bounds our copy of the text lacks \
+     are left out.",
+];
+
+impl Panel {
+    fn ticks(&self, end: i32) -> impl Iterator<Item = i32> {
+        (0..=end).step_by(self.step)
+    }
+}
+
+/// A power of 2, its exponent raised.
+fn power(exponent: i32) -> String {
+    let raise =
+        |c: char| ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][c as usize - '0' as usize];
+    "2".chars().chain(exponent.to_string().chars().map(raise)).collect()
+}

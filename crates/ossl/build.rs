@@ -1,0 +1,9 @@
+//! Keeps the provider in memory once it is loaded: Rust's thread-locals, and the tables that OpenSSL
+//! was given, do not live through an unloading.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    }
+}

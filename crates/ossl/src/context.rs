@@ -1,0 +1,246 @@
+//! A MAC in use, EVP_MAC_CTX: which MAC, its key, its nonce, and the message under way.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tagmac::Error;
+use tagmac::any::{Algorithm, AnyMac, AnyStream};
+use tagmac::isa::Level;
+use tagmac_border::{Failure, ensure};
+use zeroize::Zeroizing;
+
+use crate::names::Entry;
+use crate::param::Param;
+
+/// A nonce, shared by all contexts that were duplicated since it was set: one tag for all of them.
+#[derive(Clone)]
+struct Nonce {
+    bytes: Vec<u8>,
+    spent: Arc<AtomicBool>,
+}
+
+/// Where a context is with its message.
+enum Message {
+    /// Before INIT, and after FINAL.
+    None,
+    /// After INIT: parameters may still be set.
+    Open,
+    /// After the first byte.
+    Begun(AnyStream, Option<Nonce>),
+}
+
+/// See the top.
+pub struct Context {
+    entry: &'static Entry,
+    /// `None` as long as no cipher is chosen.
+    algorithm: Option<Algorithm>,
+    key: Option<Zeroizing<Vec<u8>>>,
+    /// Bytes of a tag, where another length than the longest is asked for.
+    size: Option<usize>,
+    /// Made of the three above; `None` once one of them changes.
+    mac: Option<AnyMac>,
+    /// Set and not used by this context.
+    nonce: Option<Nonce>,
+    message: Message,
+}
+
+impl Context {
+    pub fn new(entry: &'static Entry) -> Context {
+        let (algorithm, message) = (entry.only(), Message::None);
+        Context { entry, algorithm, key: None, size: None, mac: None, nonce: None, message }
+    }
+
+    /// DUPCTX.
+    pub fn duplicate(&self) -> Context {
+        Context {
+            entry: self.entry,
+            algorithm: self.algorithm,
+            key: self.key.clone(),
+            size: self.size,
+            mac: self.mac.clone(),
+            nonce: self.nonce.clone(),
+            message: match &self.message {
+                Message::None => Message::None,
+                Message::Open => Message::Open,
+                Message::Begun(stream, nonce) => Message::Begun(stream.fork(), nonce.clone()),
+            },
+        }
+    }
+
+    fn algorithm(&self) -> Result<Algorithm, Failure> {
+        self.algorithm.ok_or_else(|| {
+            let name = &self.entry.names[0];
+            let ciphers = self.entry.choices.iter().filter_map(|(cipher, _)| *cipher);
+            let ciphers = ciphers.collect::<Vec<_>>().join(", ");
+            format!("{name}: expected the parameter cipher, one of {ciphers}, found none").into()
+        })
+    }
+
+    /// The MAC under the key.
+    fn mac(&mut self) -> Result<&AnyMac, Failure> {
+        if self.mac.is_none() {
+            let algorithm = self.algorithm()?;
+            let key = self.key.as_ref().ok_or("expected a key, found none")?;
+            let bits = self.size.map_or(*algorithm.tag_bits().end(), |size| 8 * size);
+            let mac = AnyMac::with(algorithm, key, bits, Level::best());
+            self.mac = Some(mac.map_err(|error| Failure::from(error).about(algorithm))?);
+        }
+        Ok(self.mac.as_ref().expect("made above"))
+    }
+
+    /// INIT: drops the message under way, and begins one under a new key or the one that is there,
+    /// which stays if the new one is refused.
+    pub fn init<'p>(
+        &mut self,
+        key: Option<&[u8]>,
+        params: impl Iterator<Item = &'p mut Param>,
+    ) -> Result<(), Failure> {
+        self.message = Message::None;
+        self.set(params)?;
+        if let Some(key) = key {
+            let before = (self.key.take(), self.mac.take());
+            self.set_key(key);
+            if let Err(failure) = self.mac() {
+                (self.key, self.mac) = before;
+                return Err(failure);
+            }
+        }
+        let takes_nonce = *self.mac()?.algorithm().nonce_bytes().end() > 0;
+        // With a new key the nonce may follow before the message. The old key wants another nonce.
+        ensure(
+            key.is_some() || !takes_nonce || self.nonce.is_some(),
+            "expected a new nonce as the parameter iv, found none",
+        )?;
+        self.message = Message::Open;
+        Ok(())
+    }
+
+    fn set_key(&mut self, key: &[u8]) {
+        self.key = Some(Zeroizing::new(key.into()));
+        self.mac = None;
+    }
+
+    /// The message under way, begun if it is not.
+    fn begun(&mut self) -> Result<&mut AnyStream, Failure> {
+        match &self.message {
+            Message::Begun(..) => {}
+            Message::None => return Err("expected an init before the message, found none".into()),
+            Message::Open => {
+                self.mac()?;
+                let mac = self.mac.as_ref().expect("made above");
+                let nonce = self.nonce.as_ref();
+                let stream = mac.stream(nonce.map_or(&[], |nonce| &nonce.bytes));
+                let stream = stream
+                    .map_err(|error| Failure::from(error).about("the nonce, parameter iv"))?;
+                self.message = Message::Begun(stream, self.nonce.take());
+            }
+        }
+        let Message::Begun(stream, _) = &mut self.message else { unreachable!("begun above") };
+        Ok(stream)
+    }
+
+    /// UPDATE.
+    pub fn update(&mut self, data: &[u8]) -> Result<(), Failure> {
+        self.begun()?.update(data);
+        Ok(())
+    }
+
+    /// FINAL: ends the message, and gives its tag to `put`. Of all contexts that share a nonce, the
+    /// first one alone has a tag.
+    pub fn finish(&mut self, put: impl FnOnce(&[u8])) -> Result<(), Failure> {
+        self.begun()?;
+        let message = std::mem::replace(&mut self.message, Message::None);
+        let Message::Begun(stream, nonce) = message else { unreachable!("begun above") };
+        if let Some(nonce) = nonce {
+            ensure(
+                !nonce.spent.swap(true, Ordering::Relaxed),
+                "expected a nonce that was not used, found one under which a duplicate of this \
+                 context has a tag",
+            )?;
+        }
+        put(stream.tag()?.as_bytes());
+        Ok(())
+    }
+
+    /// Bytes of a tag; 0 as long as no cipher is chosen.
+    pub fn size(&self) -> usize {
+        let most = self.algorithm.map_or(0, |algorithm| algorithm.tag_bits().end().div_ceil(8));
+        self.size.unwrap_or(most)
+    }
+
+    /// GET_CTX_PARAMS.
+    pub fn get<'p>(&self, params: impl Iterator<Item = &'p mut Param>) -> Result<(), Failure> {
+        get(self.size(), self.algorithm, params)
+    }
+
+    /// SET_CTX_PARAMS. What is not known is left alone, as everywhere in OpenSSL.
+    pub fn set<'p>(&mut self, params: impl Iterator<Item = &'p mut Param>) -> Result<(), Failure> {
+        for param in params {
+            let ours = matches!(param.name(), "key" | "iv" | "size" | "cipher");
+            ensure(
+                !ours || !matches!(self.message, Message::Begun(..)),
+                format_args!("'{}': expected no message under way, found one", param.name()),
+            )?;
+            match param.name() {
+                "key" => self.set_key(param.octets()?),
+                "iv" => self.set_nonce(param.octets()?)?,
+                "size" => self.set_size(param.number()?)?,
+                "cipher" => self.set_cipher(param.text()?)?,
+                // EVP_MAC_finalXOF() does not tell its caller how much of the room was filled.
+                "xof" => ensure(param.number()? == 0, "expected tags of one length, found xof")?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn set_nonce(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        if let Some(algorithm) = self.algorithm {
+            let checked = algorithm.check_nonce(bytes.len());
+            checked.map_err(|error| Failure::from(error).about("the nonce, parameter iv"))?;
+        }
+        self.nonce = Some(Nonce { bytes: bytes.into(), spent: Arc::default() });
+        Ok(())
+    }
+
+    fn set_size(&mut self, size: u64) -> Result<(), Failure> {
+        let size = usize::try_from(size).ok().filter(|size| *size <= tagmac::Tag::MAX_BYTES);
+        let size = size.ok_or("expected a tag of at most 32 bytes, found more")?;
+        match self.algorithm {
+            Some(algorithm) => algorithm.check_tag_bits(8 * size)?,
+            // The algorithm checks it once it is known.
+            None => ensure(size > 0, Error::TagBytes { expected: 1, found: 0 })?,
+        }
+        self.size = Some(size);
+        self.mac = None;
+        Ok(())
+    }
+
+    fn set_cipher(&mut self, cipher: &str) -> Result<(), Failure> {
+        let algorithm = self.entry.with_cipher(cipher).ok_or_else(|| {
+            let name = &self.entry.names[0];
+            format!("{name}: expected a cipher that goes with it, found '{cipher}'")
+        })?;
+        if self.algorithm != Some(algorithm) {
+            self.algorithm = Some(algorithm);
+            self.mac = None;
+        }
+        Ok(())
+    }
+}
+
+/// The parameters of a context, or of an algorithm without one.
+pub fn get<'p>(
+    size: usize,
+    algorithm: Option<Algorithm>,
+    params: impl Iterator<Item = &'p mut Param>,
+) -> Result<(), Failure> {
+    for param in params {
+        match (param.name(), algorithm.and_then(|algorithm| algorithm.block())) {
+            ("size", _) => param.set_number(size)?,
+            ("block-size", Some(block)) => param.set_number(block)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}

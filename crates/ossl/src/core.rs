@@ -1,0 +1,158 @@
+//! What OpenSSL's core.h and core_dispatch.h declare, as far as it is needed, and its queue of
+//! errors.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+
+use tagmac_border::Failure;
+
+/// OSSL_OP_MAC.
+pub const OP_MAC: c_int = 3;
+
+/// The numbers of functions in tables.
+pub mod id {
+    use std::ffi::c_int;
+
+    pub const CORE_NEW_ERROR: c_int = 5;
+    pub const CORE_SET_ERROR_DEBUG: c_int = 6;
+    pub const CORE_VSET_ERROR: c_int = 7;
+
+    pub const PROVIDER_TEARDOWN: c_int = 1024;
+    pub const PROVIDER_GETTABLE_PARAMS: c_int = 1025;
+    pub const PROVIDER_GET_PARAMS: c_int = 1026;
+    pub const PROVIDER_QUERY_OPERATION: c_int = 1027;
+    pub const PROVIDER_GET_REASON_STRINGS: c_int = 1029;
+
+    pub const MAC_NEWCTX: c_int = 1;
+    pub const MAC_DUPCTX: c_int = 2;
+    pub const MAC_FREECTX: c_int = 3;
+    pub const MAC_INIT: c_int = 4;
+    pub const MAC_UPDATE: c_int = 5;
+    pub const MAC_FINAL: c_int = 6;
+    pub const MAC_GET_PARAMS: c_int = 7;
+    pub const MAC_GET_CTX_PARAMS: c_int = 8;
+    pub const MAC_SET_CTX_PARAMS: c_int = 9;
+    pub const MAC_GETTABLE_PARAMS: c_int = 10;
+    pub const MAC_GETTABLE_CTX_PARAMS: c_int = 11;
+    pub const MAC_SETTABLE_CTX_PARAMS: c_int = 12;
+}
+
+/// OSSL_DISPATCH: a function and its number. The last one of a table has the number 0.
+#[repr(C)]
+pub struct Dispatch {
+    pub id: c_int,
+    pub function: *const c_void,
+}
+
+impl Dispatch {
+    pub const END: Dispatch = Dispatch { id: 0, function: std::ptr::null() };
+}
+
+/// OSSL_ALGORITHM: an algorithm and its functions. The last one of a table has no name.
+#[repr(C)]
+pub struct Algorithm {
+    pub names: *const c_char,
+    pub properties: *const c_char,
+    pub functions: *const Dispatch,
+    pub description: *const c_char,
+}
+
+/// OSSL_ITEM: a number and its text. The last one of a table has no text.
+#[repr(C)]
+pub struct Item {
+    pub id: c_uint,
+    pub text: *const c_char,
+}
+
+/// A table with pointers, made once and never changed.
+pub struct Constant<T>(pub T);
+
+// SAFETY: whatever it points to is never written and never freed.
+unsafe impl<T> Send for Constant<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Constant<T> {}
+
+type NewError = unsafe extern "C" fn(*const c_void);
+type SetErrorDebug = unsafe extern "C" fn(*const c_void, *const c_char, c_int, *const c_char);
+/// The last one is a `va_list`.
+type VsetError = unsafe extern "C" fn(*const c_void, u32, *const c_char, *mut c_void);
+
+/// OpenSSL's side: its handle for this provider, and its functions.
+#[derive(Clone, Copy)]
+pub struct Core {
+    handle: *const c_void,
+    new_error: Option<NewError>,
+    set_error_debug: Option<SetErrorDebug>,
+    vset_error: Option<VsetError>,
+}
+
+// SAFETY: the handle is only handed back, to functions that take it on any thread.
+unsafe impl Send for Core {}
+// SAFETY: as above.
+unsafe impl Sync for Core {}
+
+/// The one number of this provider's errors; the line says the rest.
+const REASON: c_uint = 1;
+
+/// OSSL_FUNC_PROVIDER_GET_REASON_STRINGS.
+pub static REASONS: Constant<[Item; 2]> = Constant([
+    Item { id: REASON, text: c"request refused".as_ptr() },
+    Item { id: 0, text: std::ptr::null() },
+]);
+
+impl Core {
+    /// Picks the functions out of OpenSSL's table.
+    ///
+    /// # Safety
+    ///
+    /// `table` is the one that OpenSSL gives.
+    pub unsafe fn new(handle: *const c_void, mut table: *const Dispatch) -> Core {
+        let mut core = Core { handle, new_error: None, set_error_debug: None, vset_error: None };
+        // SAFETY: the table ends with the number 0, and the numbers say what the functions are.
+        unsafe {
+            while (*table).id != 0 {
+                let function = (*table).function;
+                match (*table).id {
+                    id::CORE_NEW_ERROR => {
+                        core.new_error =
+                            std::mem::transmute::<*const c_void, Option<NewError>>(function);
+                    }
+                    id::CORE_SET_ERROR_DEBUG => {
+                        core.set_error_debug =
+                            std::mem::transmute::<*const c_void, Option<SetErrorDebug>>(function);
+                    }
+                    id::CORE_VSET_ERROR => {
+                        core.vset_error =
+                            std::mem::transmute::<*const c_void, Option<VsetError>>(function);
+                    }
+                    _ => {}
+                }
+                table = table.add(1);
+            }
+        }
+        core
+    }
+
+    /// Puts a failure on OpenSSL's queue of errors.
+    pub fn raise(&self, call: &CStr, failure: Failure) {
+        let (Some(new_error), Some(vset_error)) = (self.new_error, self.vset_error) else { return };
+        // The line is a format, so that no argument is read.
+        let line = failure.into_c().into_bytes();
+        let format = line.into_iter().flat_map(|byte| match byte {
+            b'%' => vec![b'%'; 2],
+            byte => vec![byte],
+        });
+        let format = CString::new(format.collect::<Vec<_>>()).expect("no NUL was there");
+        // Room for a `va_list`, which is an array on x86-64 and a struct of 32 bytes on aarch64:
+        // C passes the address of either.
+        let mut no_arguments = [0u64; 8];
+        // SAFETY: the functions have these types, and the strings live through the calls.
+        unsafe {
+            new_error(self.handle);
+            if let Some(set_error_debug) = self.set_error_debug {
+                set_error_debug(self.handle, c"tagmac".as_ptr(), 0, call.as_ptr());
+            }
+            let arguments = no_arguments.as_mut_ptr().cast();
+            vset_error(self.handle, REASON, format.as_ptr(), arguments);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What OpenSSL calls the MACs: the registry's names, their aliases, and families of them in which
+//! the parameter `cipher` chooses.
+
+use std::sync::LazyLock;
+
+use tagmac::any::Algorithm;
+
+/// The ciphers that names have as their second part.
+const CIPHERS: [&str; 6] = ["AES128", "AES192", "AES256", "PRESENT80", "PRESENT128", "RC6"];
+
+/// Families that OpenSSL has by itself, under a name that is not to be taken from it.
+const ITS_OWN: [&str; 1] = ["CMAC"];
+
+/// LightMAC's counter where a name has none, as in the registry.
+const COUNTER: &str = "-S32";
+
+/// A MAC as OpenSSL knows it.
+pub struct Entry {
+    /// All names, the first one first.
+    pub names: Vec<String>,
+    /// What can be chosen: a cipher and the MAC with it. A MAC by itself has one, and perhaps no
+    /// cipher.
+    pub choices: Vec<(Option<&'static str>, Algorithm)>,
+}
+
+/// All there are: those of the registry first.
+pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
+
+/// The parts of a name around the cipher in it: `LIGHTMAC`, `AES128`, `-S32`.
+fn split(name: &'static str) -> Option<(&'static str, &'static str, &'static str)> {
+    let (family, rest) = name.split_once('-')?;
+    let end = rest.find('-').unwrap_or(rest.len());
+    let (cipher, counter) = rest.split_at(end);
+    CIPHERS.contains(&cipher).then_some((family, cipher, counter))
+}
+
+/// A cipher with a dash before its number, as OpenSSL writes it: `AES-128`, `PRESENT-80`, `RC6`.
+fn dashed(cipher: &str) -> String {
+    match cipher.find(|c: char| c.is_ascii_digit()) {
+        Some(at) if cipher.len() - at > 1 => format!("{}-{}", &cipher[..at], &cipher[at..]),
+        _ => cipher.into(),
+    }
+}
+
+/// With the names that leave out LightMAC's usual counter.
+fn without_counter(names: Vec<String>) -> Vec<String> {
+    let short = |name: &String| name.strip_suffix(COUNTER).map(str::to_string);
+    let short: Vec<String> = names.iter().filter_map(short).collect();
+    [names, short].concat()
+}
+
+fn names(algorithm: Algorithm) -> Vec<String> {
+    let name = algorithm.name();
+    let mut names = vec![name.to_string()];
+    match split(name) {
+        Some((family, cipher, counter)) => {
+            let other = format!("{family}-{}{counter}", dashed(cipher));
+            names.extend((other != name).then_some(other));
+        }
+        // UMAC-64 is UMAC64 in other libraries.
+        None => names.extend(
+            name.split_once('-')
+                .filter(|(_, rest)| rest.bytes().all(|byte| byte.is_ascii_digit()))
+                .map(|(family, bits)| format!("{family}{bits}")),
+        ),
+    }
+    without_counter(names)
+}
+
+fn entries() -> Vec<Entry> {
+    let mut families: Vec<Entry> = Vec::new();
+    for algorithm in Algorithm::all() {
+        let Some((family, cipher, counter)) = split(algorithm.name()) else { continue };
+        if ITS_OWN.contains(&family) {
+            continue;
+        }
+        let name = format!("{family}{counter}");
+        let choice = (Some(cipher), algorithm);
+        match families.iter_mut().find(|entry| entry.names[0] == name) {
+            Some(entry) => entry.choices.push(choice),
+            None => {
+                families.push(Entry { names: without_counter(vec![name]), choices: vec![choice] });
+            }
+        }
+    }
+    families.retain(|entry| entry.choices.len() > 1);
+    let alone = Algorithm::all().map(|algorithm| Entry {
+        names: names(algorithm),
+        choices: vec![(split(algorithm.name()).map(|(_, cipher, _)| cipher), algorithm)],
+    });
+    alone.chain(families).collect()
+}
+
+impl Entry {
+    /// The MAC with a cipher: `AES-128-CBC`, `AES-128`, `aes128`. The mode says nothing here.
+    pub fn with_cipher(&self, cipher: &str) -> Option<Algorithm> {
+        let upper = cipher.to_ascii_uppercase();
+        let bare = upper.strip_suffix("-CBC").or(upper.strip_suffix("-ECB")).unwrap_or(&upper);
+        let bare = bare.replace('-', "");
+        let found = self.choices.iter().find(|(cipher, _)| *cipher == Some(&*bare));
+        found.map(|(_, algorithm)| *algorithm)
+    }
+
+    /// The MAC, if there is nothing to choose.
+    pub fn only(&self) -> Option<Algorithm> {
+        match self.choices[..] {
+            [(_, algorithm)] => Some(algorithm),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_algorithm_has_an_entry_and_no_name_is_there_twice() {
+        let mut names = HashSet::new();
+        for entry in ENTRIES.iter() {
+            for name in &entry.names {
+                assert!(names.insert(name.clone()), "{name} twice");
+                assert!(!name.contains(':') && !ITS_OWN.contains(&&**name), "{name}");
+            }
+        }
+        for algorithm in Algorithm::all() {
+            assert!(names.contains(algorithm.name()), "{algorithm}");
+        }
+        let more = ["PMAC-AES-128", "PMAC", "LIGHTMAC", "LIGHTMAC-S8", "LIGHTMAC-AES256"];
+        for name in more.into_iter().chain(["UMAC64", "UMAC-64", "CMAC-AES-128", "PMAC-RC6"]) {
+            assert!(names.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn ciphers_choose() {
+        let find = |name: &str| ENTRIES.iter().find(|e| e.names.iter().any(|n| n == name)).unwrap();
+        let chosen = |name, cipher| find(name).with_cipher(cipher).map(|found| found.name());
+        assert_eq!(chosen("PMAC", "AES-128-CBC"), Some("PMAC-AES128"));
+        assert_eq!(chosen("PMAC", "aes-256-ecb"), Some("PMAC-AES256"));
+        assert_eq!(chosen("PMAC", "PRESENT-80"), Some("PMAC-PRESENT80"));
+        assert_eq!(chosen("LIGHTMAC", "AES192"), Some("LIGHTMAC-AES192-S32"));
+        assert_eq!(chosen("LIGHTMAC-S8", "AES192"), Some("LIGHTMAC-AES192-S8"));
+        assert_eq!(chosen("PMAC-AES128", "AES-128-CBC"), Some("PMAC-AES128"));
+        assert_eq!(chosen("PMAC-AES128", "AES-256-CBC"), None);
+        assert_eq!(chosen("UMAC-64", "AES-128-CBC"), None);
+        assert_eq!(chosen("PMAC", "DES-CBC"), None);
+        assert!(find("PMAC").only().is_none() && find("UMAC-64").only().is_some());
+    }
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The rows of vectors/ by the command `openssl mac` with the provider. Standard input is what
+scripts/flat-vectors prints; the provider is found by OPENSSL_CONF or OPENSSL_MODULES.
+
+    scripts/flat-vectors | crates/ossl/tests/vectors.py
+"""
+
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+# Longer messages are for the tests in Rust and C: here each is a file and a process.
+MOST = 1 << 18
+
+
+def message(text):
+    """The message; None if it is too long."""
+    unit, _, total = text.partition("*")
+    if text == "-":
+        return b""
+    if not total:
+        return bytes.fromhex(unit)
+    total = int(total)
+    unit = bytes.fromhex(unit)
+    return None if total > MOST else (unit * (total // len(unit) + 1))[:total]
+
+
+def listed():
+    """The names that OpenSSL says the provider has."""
+    command = ["openssl", "list", "-mac-algorithms", "-provider", "tagmac"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    names = set()
+    for line in lines:
+        if line.endswith("@ tagmac"):
+            text = line.removesuffix("@ tagmac").strip().removeprefix("{").removesuffix("}")
+            names |= {name.strip(" {}").upper() for name in text.split(",")}
+    return names
+
+
+def check(row, folder, names):
+    """Checks a row: 1, or 0 if it is left out."""
+    number, line = row
+    name, key, nonce, text, tag, bits, what = line.split()
+    data = message(text)
+    if name not in names or data is None or int(bits) % 8:
+        return 0
+    path = Path(folder) / str(number)
+    path.write_bytes(data)
+    # OpenSSL 3.0 takes keys from the arguments alone; these are public.
+    command = ["openssl", "mac", "-provider", "tagmac", "-provider", "default", "-in", path]
+    command += ["-macopt", "hexkey:" + key.replace("-", "")]
+    command += ["-macopt", "hexiv:" + nonce] if nonce != "-" else []
+    if what != "key":
+        command += ["-macopt", f"size:{int(bits) // 8}"]
+    run = subprocess.run([*command, name], capture_output=True, text=True)
+    path.unlink()
+    found = run.stdout.strip().lower() if run.returncode == 0 else None
+    if what == "key" or found is None:
+        # HMAC refuses keys of other lengths than the registry's.
+        if found is None and (what == "key" or name == "HMAC-SHA256" and "expected a key" in run.stderr):
+            return int(what == "key")
+        sys.exit(f"{line}: found {found} {run.stderr}")
+    if (found == tag) != (what == "valid"):
+        sys.exit(f"{line}: found {found}")
+    return 1
+
+
+def main():
+    names = listed()
+    rows = list(enumerate(sys.stdin))
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
+        checked = sum(pool.map(lambda row: check(row, folder, names), rows))
+    if checked < 1600:
+        sys.exit(f"expected at least 1600 rows, found {checked}")
+    print(f"{checked} rows by openssl mac, {len(rows) - checked} left out; {len(names)} names")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""Message authentication with the parallel MACs PMAC, LightMAC, EliMAC, Poly1305-AES and UMAC.
+
+>>> import tagmac
+>>> key = tagmac.Key(bytes(16))                 # PMAC-AES128
+>>> tag = key.tag(b"pay 100 to Bob")
+>>> key.verify(b"pay 100 to Bob", tag)          # raises InvalidTag unless it is right
+>>> tag.hex()
+'2d53ca9b986604a1c1b4b53e444021d2'
+
+``algorithms_available`` has the names of all MACs. docs/python.md has the rest.
+"""
+
+from . import umac32, umac64, umac96, umac128
+from ._tagmac import (
+    InvalidTag,
+    Key,
+    Mac,
+    NonceRequired,
+    NonceReuse,
+    __version__,
+    algorithms_available,
+    digest,
+    file_digest,
+    new,
+    tag_many,
+    verify,
+)
+
+__all__ = [
+    "InvalidTag",
+    "Key",
+    "Mac",
+    "NonceRequired",
+    "NonceReuse",
+    "__version__",
+    "algorithms_available",
+    "digest",
+    "file_digest",
+    "new",
+    "tag_many",
+    "umac32",
+    "umac64",
+    "umac96",
+    "umac128",
+    "verify",
+]

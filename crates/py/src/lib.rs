@@ -1,0 +1,95 @@
+//! The Python package `tagmac`: the registry's MACs as Python has hashes and MACs.
+//!
+//! Everything goes through [`tagmac::any`], so that a MAC that is new there is here too. Objects
+//! are frozen; the one that changes, [`mac::Mac`], has a lock. `docs/python.md` is for users, and
+//! `python/tagmac/_tagmac.pyi` has the types.
+//!
+//! Two rules hold everywhere. A thread lets go of the interpreter for more than 2 KiB of work. It
+//! never waits for the interpreter while it holds a lock.
+
+mod buffer;
+mod error;
+mod file;
+mod key;
+mod mac;
+mod many;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use tagmac::any::Algorithm;
+
+use crate::buffer::{bytes, released};
+use crate::error::{InvalidTag, NonceRequired, NonceReuse, refused};
+use crate::key::{Key, mac_of, nonce_of};
+use crate::mac::{Mac, check};
+
+/// What is in tagmac: take it from there.
+#[pymodule(gil_used = false)]
+mod _tagmac {
+    use super::*;
+
+    #[pymodule_export]
+    use super::{Key, Mac, digest, file::file_digest, many::tag_many, new, verify};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        module.add("InvalidTag", py.get_type::<InvalidTag>())?;
+        module.add("NonceRequired", py.get_type::<NonceRequired>())?;
+        module.add("NonceReuse", py.get_type::<NonceReuse>())?;
+        let names = PyTuple::new(py, Algorithm::all().map(Algorithm::name).collect::<Vec<_>>())?;
+        module.add("algorithms_available", names)?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// A MAC object, to which the message is given in pieces.
+///
+/// alg is PMAC-AES128 unless it is given or key is a Key. A MAC that takes a nonce needs one.
+#[pyfunction]
+#[pyo3(signature = (key, msg=None, *, alg=None, nonce=None, tag_bits=None))]
+fn new(
+    py: Python<'_>,
+    key: &Bound<'_, PyAny>,
+    msg: Option<&Bound<'_, PyAny>>,
+    alg: Option<&str>,
+    nonce: Option<&Bound<'_, PyAny>>,
+    tag_bits: Option<usize>,
+) -> PyResult<Mac> {
+    Mac::start(py, &*mac_of(key, alg, tag_bits)?, msg, nonce)
+}
+
+/// The tag of a message, in one call.
+#[pyfunction]
+#[pyo3(signature = (key, msg, alg=None, *, nonce=None, tag_bits=None))]
+fn digest<'py>(
+    py: Python<'py>,
+    key: &Bound<'py, PyAny>,
+    msg: &Bound<'py, PyAny>,
+    alg: Option<&str>,
+    nonce: Option<&Bound<'py, PyAny>>,
+    tag_bits: Option<usize>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let mac = mac_of(key, alg, tag_bits)?;
+    let (msg, nonce) = (bytes(msg)?, nonce_of(mac.algorithm(), nonce)?);
+    let tag = released(py, msg.len(), || mac.tag(&nonce, &*msg)).map_err(refused)?;
+    Ok(PyBytes::new(py, tag.as_bytes()))
+}
+
+/// Checks the tag of a message in constant time. Raises InvalidTag unless it is right.
+#[pyfunction]
+#[pyo3(signature = (key, msg, tag, alg=None, *, nonce=None, tag_bits=None))]
+fn verify(
+    py: Python<'_>,
+    key: &Bound<'_, PyAny>,
+    msg: &Bound<'_, PyAny>,
+    tag: &Bound<'_, PyAny>,
+    alg: Option<&str>,
+    nonce: Option<&Bound<'_, PyAny>>,
+    tag_bits: Option<usize>,
+) -> PyResult<()> {
+    let mac = mac_of(key, alg, tag_bits)?;
+    let (msg, nonce) = (bytes(msg)?, nonce_of(mac.algorithm(), nonce)?);
+    let expected = released(py, msg.len(), || mac.tag(&nonce, &*msg)).map_err(refused)?;
+    check(&expected, &bytes(tag)?)
+}

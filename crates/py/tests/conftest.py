@@ -1,0 +1,37 @@
+"""What the tests share."""
+
+import pytest
+
+import tagmac
+
+
+def nonce_for(alg: str) -> bytes | None:
+    """A nonce that the algorithm takes."""
+    try:
+        tagmac.Key.generate(alg).new()
+    except tagmac.NonceRequired:
+        return bytes(8) if alg.startswith("UMAC") else bytes(16)
+    return None
+
+
+@pytest.fixture(params=tagmac.algorithms_available)
+def each(request) -> tuple[tagmac.Key, bytes | None]:
+    """A key of each algorithm, and a nonce."""
+    return tagmac.Key.generate(request.param), nonce_for(request.param)
+
+
+@pytest.fixture(params=["PMAC-AES128", "UMAC-64", "POLY1305-AES", "UMAC99-STD-60", "CMAC-AES128"])
+def some(request) -> tuple[tagmac.Key, bytes | None]:
+    """A key of each kind of MAC, and a nonce."""
+    return tagmac.Key.generate(request.param), nonce_for(request.param)
+
+
+def within_limit(key: tagmac.Key, nonce: bytes | None, message: bytes) -> bytes:
+    """As much of a message as the algorithm takes, nearly."""
+    for most in (len(message), 300_000, 1500):
+        try:
+            key.tag(message[:most], nonce)
+        except ValueError:
+            continue
+        return message[:most]
+    raise AssertionError(f"{key.name} takes no 1500 bytes")

@@ -1,0 +1,200 @@
+"""file_digest: paths and file objects."""
+
+import io
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from conftest import within_limit
+
+import tagmac
+
+KEY = tagmac.Key(bytes(range(16)))
+STEP, PIECE = 128 << 10, 512 << 10
+SIZES = [0, 1, 16, 17, STEP - 1, STEP, STEP + 1, PIECE, PIECE + 1, 3 * PIECE, 5_000_001]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return os.urandom(max(SIZES))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_sizes(tmp_path, data, some, size):
+    key, nonce = some
+    path = tmp_path / "file"
+    path.write_bytes(data[:size])
+    expected = key.tag(data[:size], nonce)
+    for threads in (0, 1, 2, 7):
+        assert tagmac.file_digest(path, key, nonce=nonce, threads=threads) == expected
+    with path.open("rb") as file:
+        assert tagmac.file_digest(file, key, nonce=nonce) == expected
+    with path.open("rb", buffering=0) as file:
+        assert tagmac.file_digest(file, key, nonce=nonce) == expected
+    assert tagmac.file_digest(io.BytesIO(data[:size]), key, nonce=nonce) == expected
+
+
+def test_every_algorithm(tmp_path, data, each):
+    key, nonce = each
+    data = within_limit(key, nonce, data[:2_000_003])
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    expected = key.tag(data, nonce)
+    assert tagmac.file_digest(path, key, nonce=nonce, threads=2) == expected
+
+
+def test_names(tmp_path):
+    path = tmp_path / "näme"
+    path.write_bytes(b"x")
+    for name in (path, str(path), os.fsencode(path)):
+        assert tagmac.file_digest(name, KEY) == KEY.tag(b"x")
+    assert tagmac.file_digest(path, bytes(range(16)), tag_bits=64) == KEY.tag(b"x")[:8]
+    assert tagmac.file_digest(path, bytes(16), "cmac-aes128") == tagmac.digest(
+        bytes(16), b"x", "CMAC-AES128"
+    )
+
+
+def test_a_file_object_is_read_from_where_it_stands(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"0123456789")
+    with path.open("rb") as file:
+        file.read(4)
+        assert tagmac.file_digest(file, KEY) == KEY.tag(b"456789")
+        assert tagmac.file_digest(file, KEY) == KEY.tag(b"")
+        assert not file.closed
+
+
+def test_pipes_and_files_that_say_they_are_empty(tmp_path, data):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=fifo.write_bytes, args=(data,))
+    writer.start()
+    assert tagmac.file_digest(fifo, KEY) == KEY.tag(data)
+    writer.join()
+    version = pathlib.Path("/proc/version")
+    if version.exists():
+        assert tagmac.file_digest(version, KEY) == KEY.tag(version.read_bytes())
+
+
+def test_errors_are_pythons(tmp_path):
+    with pytest.raises(FileNotFoundError) as error:
+        tagmac.file_digest(tmp_path / "none", KEY)
+    assert error.value.filename == str(tmp_path / "none")
+    with pytest.raises(IsADirectoryError):
+        tagmac.file_digest(tmp_path, KEY)
+    with pytest.raises(TypeError):
+        tagmac.file_digest(io.StringIO("text"), KEY)
+    with pytest.raises(ValueError):
+        closed = io.BytesIO()
+        closed.close()
+        tagmac.file_digest(closed, KEY)
+    with pytest.raises(ValueError, match="limit"):
+        path = tmp_path / "file"
+        path.write_bytes(bytes(1 << 20))
+        tagmac.file_digest(path, tagmac.Key.generate("LIGHTMAC-AES128-S8"), threads=2)
+
+
+@pytest.mark.parametrize("result", [None, -1, 1 << 40, "x"])
+def test_file_objects_that_lie(result):
+    class Liar:
+        def readinto(self, buffer):
+            return result
+
+    with pytest.raises((OSError, ValueError, OverflowError, TypeError)):
+        tagmac.file_digest(Liar(), KEY)
+
+
+def test_a_file_object_that_meddles_with_the_buffer():
+    class Meddler:
+        def readinto(self, buffer):
+            buffer.clear()
+
+    with pytest.raises(BufferError):
+        tagmac.file_digest(Meddler(), KEY)
+
+
+def test_a_file_object_that_fails():
+    class Broken:
+        def readinto(self, buffer):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        tagmac.file_digest(Broken(), KEY)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_progress(tmp_path, data, threads):
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    calls = []
+    tagmac.file_digest(path, KEY, threads=threads, progress=lambda *call: calls.append(call))
+    assert calls[0] == (0, len(data)) and calls[-1] == (len(data), len(data))
+    assert calls == sorted(calls)
+    calls.clear()
+    tagmac.file_digest(io.BytesIO(data), KEY, progress=lambda *call: calls.append(call))
+    assert calls[0] == (0, None) and calls[-1] == (len(data), None)
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_progress_stops_the_work(tmp_path, at):
+    """At the first call, at one in between, or at the last."""
+    path = tmp_path / "file"
+    # In one case so long that the work takes more than the time between two calls.
+    size = 2 << 30 if at == 1 else 5_000_000
+    with path.open("wb") as file:
+        file.truncate(size)
+    calls = []
+
+    def stop(done, total):
+        calls.append(done)
+        if at == 0 or at == 1 and done > 0 or done == total:
+            raise InterruptedError(f"at {done}")
+
+    with pytest.raises(InterruptedError):
+        tagmac.file_digest(path, KEY, threads=2, progress=stop)
+    assert len(calls) == 1 if at == 0 else len(calls) > 1
+    assert (calls[-1] == size) == (at == 2)
+
+
+def test_a_file_that_changes(tmp_path, data):
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    for size in (len(data) + 1, 100):
+
+        def change(done, total):
+            if done == 0:
+                os.truncate(path, size)
+
+        for alg in ("PMAC-AES128", "HMAC-SHA256"):
+            path.write_bytes(data)
+            with pytest.raises(OSError, match="the file changed while it was read"):
+                tagmac.file_digest(path, bytes(16), alg, progress=change)
+
+
+@pytest.mark.parametrize("what", ["file", "fifo"])
+def test_ctrl_c(tmp_path, what):
+    path = tmp_path / what
+    if what == "fifo":
+        os.mkfifo(path)
+    else:
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+    code = (
+        "import sys, tagmac\n"
+        "print('ready', flush=True)\n"
+        "try:\n"
+        "    tagmac.file_digest(sys.argv[1], bytes(16))\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped')\n"
+    )
+    command = [sys.executable, "-c", code, path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=10)[0] == "stopped\n"

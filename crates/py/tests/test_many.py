@@ -1,0 +1,162 @@
+"""tag_many: sequences, Arrow arrays, rows of NumPy arrays."""
+
+import gc
+import weakref
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tagmac
+
+KEY = tagmac.Key(bytes(range(16)))
+MESSAGES = [b"", b"one", b"x" * 15, b"y" * 16, b"z" * 5000, b"one"]
+
+
+def one_by_one(messages, key=KEY, nonces=None):
+    nonces = nonces or [None] * len(messages)
+    return b"".join(
+        key.tag(message, nonce) for message, nonce in zip(messages, nonces, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        list,
+        tuple,
+        iter,
+        lambda messages: (message for message in messages),
+        lambda messages: [bytearray(message) for message in messages],
+        lambda messages: [memoryview(message) for message in messages],
+        lambda messages: np.array(messages, dtype=object).tolist(),
+        lambda messages: pa.array(messages, pa.binary()),
+        lambda messages: pa.array(messages, pa.large_binary()),
+        lambda messages: pa.array([message.decode() for message in messages], pa.string()),
+        lambda messages: pa.array([message.decode() for message in messages], pa.large_string()),
+        lambda messages: pa.array([b"cut off", *messages, b"too"], pa.binary())[1:-1],
+        lambda messages: pa.array([b"cut off", *messages, b"too"], pa.large_binary())[1:-1],
+    ],
+)
+def test_containers(make):
+    assert tagmac.tag_many(KEY, make(MESSAGES)) == one_by_one(MESSAGES)
+
+
+def test_of_none():
+    empty = [[], (), pa.array([], pa.binary()), np.zeros((0, 8), "u1"), pa.array([b"x"])[:0]]
+    for nothing in empty:
+        assert tagmac.tag_many(KEY, nothing) == b""
+
+
+def test_rows():
+    rows = np.random.default_rng(1).integers(0, 256, (100, 33), dtype="u1")
+    expected = one_by_one([row.tobytes() for row in rows])
+    assert tagmac.tag_many(KEY, rows) == expected
+    assert tagmac.tag_many(KEY, memoryview(rows)) == expected
+    assert tagmac.tag_many(KEY, rows[10:20]) == expected[160:320]
+    wide = rows.astype("<u4")
+    assert tagmac.tag_many(KEY, wide) == one_by_one([row.tobytes() for row in wide])
+    assert tagmac.tag_many(KEY, np.zeros((3, 0), "u1")) == KEY.tag(b"") * 3
+    tags = np.frombuffer(tagmac.tag_many(KEY, rows), "u1").reshape(-1, KEY.digest_size)
+    assert tags.shape == (100, 16)
+    for wrong in (rows[:, :8], rows.T, rows[::2]):
+        with pytest.raises((BufferError, ValueError)):
+            tagmac.tag_many(KEY, wrong)
+    for dimensions in (1, 3):
+        with pytest.raises(TypeError, match=f"found one of {dimensions}"):
+            tagmac.tag_many(KEY, np.zeros((2,) * dimensions, "u1"))
+
+
+def test_fixed_size_binary():
+    messages = [b"0123456789ab", b"ab0123456789", b"............"]
+    array = pa.array([b"x" * 12, *messages], pa.binary(12))[1:]
+    assert tagmac.tag_many(KEY, array) == one_by_one(messages)
+    assert tagmac.tag_many(KEY, pa.array([b"", b""], pa.binary(0))) == KEY.tag(b"") * 2
+
+
+def test_nonces(some):
+    key, nonce = some
+    if nonce is None:
+        return
+    count = len(MESSAGES)
+    nonces = [i.to_bytes(len(nonce), "big") for i in range(count)]
+    expected = one_by_one(MESSAGES, key, nonces)
+    assert tagmac.tag_many(key, MESSAGES, nonces) == expected
+    assert tagmac.tag_many(key, pa.array(MESSAGES), pa.array(nonces)) == expected
+    rows = np.frombuffer(b"".join(nonces), "u1").reshape(count, -1)
+    assert tagmac.tag_many(key, MESSAGES, nonces=rows) == expected
+    with pytest.raises(ValueError, match="expected 6 nonces, found 5"):
+        tagmac.tag_many(key, MESSAGES, nonces[:-1])
+    with pytest.raises(ValueError, match="^message 2: expected a nonce"):
+        tagmac.tag_many(key, MESSAGES, [*nonces[:2], b"", *nonces[3:]])
+
+
+def test_short_tags():
+    key = tagmac.Key(bytes(16), tag_bits=20)
+    assert tagmac.tag_many(key, MESSAGES) == one_by_one(MESSAGES, key)
+
+
+@given(st.lists(st.one_of(st.binary(), st.none())), st.integers(0, 9), st.integers(0, 9))
+def test_arrow_slices(values, cut, end):
+    for kind in (pa.binary(), pa.large_binary()):
+        array = pa.array(values, kind)[cut : cut + end]
+        messages = array.to_pylist()
+        if None in messages:
+            with pytest.raises(ValueError, match=f"message {messages.index(None)}: .* a null"):
+                tagmac.tag_many(KEY, array)
+        else:
+            assert tagmac.tag_many(KEY, array) == one_by_one(messages)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([1, 2]),
+        pa.array([[b"x"]]),
+        pa.array(["x"]).dictionary_encode(),
+        pa.array([b"x"], pa.binary_view()),
+        pa.nulls(3),
+        pa.RecordBatch.from_pydict({"a": [b"x"]}),
+    ],
+    ids=lambda array: str(getattr(array, "type", "batch")),
+)
+def test_other_arrow_types(array):
+    with pytest.raises(TypeError, match="expected an Arrow array of binary or string values"):
+        tagmac.tag_many(KEY, array)
+
+
+def test_broken_exports():
+    class Broken:
+        def __init__(self, result):
+            self.result = result
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.result
+
+    schema, array = pa.array([b"x"]).__arrow_c_array__()
+    for result in (None, (), (schema,), (1, 2), (array, schema), (schema, schema), (array, array)):
+        with pytest.raises((TypeError, ValueError, ImportError)):
+            tagmac.tag_many(KEY, Broken(result))
+    # Taken over by another consumer.
+    pa.Array._import_from_c_capsule(schema, array)
+    with pytest.raises(ValueError, match="found a released one"):
+        tagmac.tag_many(KEY, Broken((schema, array)))
+
+
+def test_nothing_is_kept():
+    class Bytes(bytes):
+        pass
+
+    message, array = Bytes(b"x" * 100), np.zeros((5, 5), "u1")
+    gone = [weakref.ref(thing) for thing in (array,)]
+    tagmac.tag_many(KEY, [message])
+    tagmac.tag_many(KEY, array)
+    del array
+    gc.collect()
+    assert [ref() for ref in gone] == [None]
+    before = pa.total_allocated_bytes()
+    for _ in range(100):
+        tagmac.tag_many(KEY, pa.array([b"x" * 10_000]))
+    assert pa.total_allocated_bytes() == before

@@ -1,0 +1,125 @@
+"""One object on many threads at once, and the interpreter free meanwhile."""
+
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from conftest import within_limit
+
+import tagmac
+
+THREADS = 8
+
+
+def hammer(work):
+    """Runs work(i) on 8 threads that start together."""
+    start = threading.Barrier(THREADS)
+
+    def run(i):
+        start.wait()
+        return work(i)
+
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(THREADS) as pool:
+            return list(pool.map(run, range(THREADS)))
+    finally:
+        sys.setswitchinterval(switch)
+
+
+def test_a_key_on_many_threads(each):
+    key, nonce = each
+    most = len(within_limit(key, nonce, bytes(20_000)))
+    messages = [bytes([i]) * (i * 37 % most) for i in range(200)]
+    expected = [key.tag(message, nonce) for message in messages]
+    for tags in hammer(lambda _: [key.tag(message, nonce) for message in messages]):
+        assert tags == expected
+
+
+@pytest.mark.parametrize("size", [1, 64, 2048, 2049, 100_000])
+def test_updates_of_one_object_do_not_mix(some, size):
+    key, nonce = some
+    piece, times = b"x" * size, 50
+    mac = key.new(nonce=nonce)
+    hammer(lambda _: [mac.update(piece) for _ in range(times)])
+    assert mac.digest() == key.tag(piece * times * THREADS, nonce)
+
+
+def test_every_call_on_one_object(some):
+    """Each thread does its own; each call gives what some order of the calls would."""
+    key, nonce = some
+    mac = key.new(nonce=nonce)
+    long, short = bytes(5000), bytes(10)
+
+    def work(i):
+        for _ in range(200):
+            try:
+                match i % 4:
+                    case 0:
+                        mac.update(long)
+                    case 1:
+                        mac.update(short)
+                    case 2:
+                        mac.digest()
+                    case 3:
+                        mac.copy().update(b"1").digest()
+            except tagmac.NonceReuse:
+                assert nonce is not None
+
+    hammer(work)
+    assert mac.digest() == mac.digest()
+
+
+def test_a_nonce_gives_one_tag(some):
+    """However digest and update meet."""
+    key, nonce = some
+    if nonce is None:
+        return
+    for _ in range(50):
+        mac = key.new(nonce=nonce)
+
+        def work(i):
+            if i % 2:
+                return mac.digest()
+            try:
+                mac.update(bytes(3000))
+            except tagmac.NonceReuse:
+                pass
+            return mac.digest()
+
+        assert len(set(hammer(work))) == 1
+
+
+def test_the_interpreter_is_free_during_long_work():
+    key = tagmac.Key(bytes(16), "HMAC-SHA256")
+    message = bytes(400 << 20)
+    done = threading.Event()
+
+    def work():
+        key.tag(message)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    turns = 0
+    while not done.is_set():
+        time.sleep(0.001)
+        turns += 1
+    thread.join()
+    assert turns > 10
+
+
+def test_files_and_batches_on_many_threads(tmp_path):
+    key = tagmac.Key(bytes(16))
+    path = tmp_path / "file"
+    path.write_bytes(bytes(3_000_000))
+    messages = [bytes(i) for i in range(300)]
+    expected = key.tag(bytes(3_000_000)), b"".join(map(key.tag, messages))
+
+    def work(_):
+        return tagmac.file_digest(path, key, threads=3), tagmac.tag_many(key, messages)
+
+    assert set(hammer(work)) == {expected}

@@ -1,0 +1,37 @@
+"""What type checkers must take, and infer. Checked by mypy --strict --python-version 3.12: before
+3.12 types do not say what has the buffer protocol.
+"""
+
+import io
+from pathlib import Path
+from typing import assert_type
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+
+import tagmac
+
+key = tagmac.Key(bytes(16), "PMAC-AES128", tag_bits=64)
+assert_type(key.tag(b"message"), bytes)
+assert_type(key.tag(bytearray(b"message"), nonce=memoryview(b"1")), bytes)
+assert_type(key.new(b"message", b"nonce").update(np.zeros(5)).hexdigest(), str)
+assert_type(tagmac.Key.load(Path("my.key")).id, str)
+assert_type(tagmac.Key.generate().new().block_size, int | None)
+assert_type(tagmac.new(key, alg="UMAC-64", nonce=b"1").copy(), tagmac.Mac)
+assert_type(tagmac.umac64.new(bytes(16), b"message", nonce=b"1").digest(), bytes)
+assert_type(tagmac.umac64.digest_size, int)
+assert_type(tagmac.tag_many(key, [b"one", bytearray(b"two")]), bytes)
+assert_type(tagmac.tag_many(key, np.zeros((5, 5)), nonces=[b"1"] * 5), bytes)
+tagmac.tag_many(key, pa.array([b"one"]))
+tagmac.verify(bytes(16), b"message", b"tag", "UMAC-64", nonce=b"1")
+for file in ("name", b"name", Path("name"), io.BytesIO(), open("name", "rb")):
+    tagmac.file_digest(file, key, threads=2, progress=print)
+try:
+    key.verify(b"message", b"tag")
+except tagmac.InvalidTag as error:
+    assert_type(error, tagmac.InvalidTag)
+
+# What they must refuse: without an error here, mypy says that the comment is unused.
+tagmac.new("key")  # type: ignore[arg-type]
+tagmac.Key(key)  # type: ignore[arg-type]
+tagmac.digest(bytes(16), "message")  # type: ignore[arg-type]

@@ -1,0 +1,272 @@
+//! How much one key may authenticate: the papers' theorems as functions, and a meter.
+//!
+//! A theorem bounds what an attacker gains from the tags of a key: the probability to tell them from
+//! random strings, or to forge. It has two parts. One is information-theoretic, a formula in the
+//! numbers of messages, blocks and attempts: that is a [`Bound`]'s value. The other is what tells the
+//! cipher from a random permutation by so many queries. Nobody knows it, and it stays a named
+//! [`Term`].
+//!
+//! ```
+//! use tagmac::bounds::{Load, Theorem, pmac};
+//! // 2^20 messages of 2^40 blocks in all, under PMAC-AES128.
+//! let bound = pmac::prf(128, 1 << 20, 1 << 40)?;
+//! assert_eq!(bound.to_string(), "2^-47.41 + Adv^prp_E(2^40)");
+//!
+//! // How many messages of 1 MiB until one chance in 2^32?
+//! let theorem = Theorem::Pmac { n: 128, t: 128 };
+//! let messages = theorem.messages(1 << 20, 2f64.powi(-32))?;
+//! assert_eq!(messages.ilog2(), 31);
+//! let load = Load { messages, length: 1 << 20, attempts: 0 };
+//! assert!(theorem.tags(&load)?.at_most(2f64.powi(-32)));
+//! # Ok::<(), tagmac::bounds::BoundError>(())
+//! ```
+//!
+//! | MAC | tags cost | each attempt passes with | from |
+//! |---|---|---|---|
+//! | [`pmac`] | 1.5 (sigma + q + 1)^2 / 2^n | 2^-t, and counts as a message | PMAC 2001, theorem 1 |
+//! | [`lightmac`] | about q^2 / 2^n | about 2^-t | LightMAC, theorems 1 and 2 |
+//! | [`elimac`] | C(q, 2) 2 eps + (C(q, 2) / 2^(2n-t))^(1/2) | 2^(n-t) max(2 eps, 1/(2^n - q)) | EliMAC, corollary 1, theorem 2 |
+//! | [`umac`], RFC 4418 | 0, up to 2^64 messages | 2^-30 for each 32 bits | RFC 4418, section 6.2 |
+//! | [`umac`] of 1999 | 0 | 2^-b + 2^-tau | UMAC 1999, theorem 8.2 |
+//! | [`poly1305`] | 0, up to 2^64 messages | 14 ceil(L/16) / 2^106 | Bernstein's slides |
+//!
+//! CMAC and HMAC are not here: none of these papers bounds them.
+//!
+//! **A value is never too small.** It is computed in numbers of 64 bits that are rounded upward at
+//! every step, and is too large by less than one part in 2^40 (much less, but for the `f64` that it
+//! is told in). So the numbers of messages that follow from it are never too large.
+//!
+//! # Thresholds
+//!
+//! A threshold, such as 2^-32, is the chance that you grant an attacker. [`Theorem`] turns it into
+//! numbers, [`Budget`] into what a [`Metered`] MAC keeps:
+//!
+//! - **tags** alone may reach it: the largest number of messages for which neither the bound on
+//!   telling tags from random strings passes it, nor that on forging with no attempt;
+//! - **guesses** alone may reach it: the largest number of failed attempts for which attempts times
+//!   what one passes with does not pass it.
+//!
+//! Who spends both is at most at the sum, twice the threshold. PMAC's attempts count as messages
+//! too.
+//!
+//! The terms of the cipher come on top. For AES nothing better is known than to try keys.
+
+pub mod elimac;
+pub mod lightmac;
+mod meter;
+pub mod pmac;
+pub mod poly1305;
+mod theorem;
+pub mod umac;
+mod up;
+
+use core::fmt;
+
+pub use meter::{Budget, Metered, MeteredStream, Rejected, Usage};
+pub use theorem::{Load, Theorem};
+use up::Up;
+
+/// The most messages that the theorems with nonces speak of.
+const MOST_UNDER_NONCES: u128 = 1 << 64;
+
+/// What an attacker gains at most: a number, and what attacks on the cipher add.
+///
+/// `Display` writes the number as a power of 2 with two decimals, rounded upward, and the terms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    value: Up,
+    terms: Vec<Term>,
+}
+
+/// How well a primitive is told from an ideal one, by so many queries, some times over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// How often the advantage counts.
+    pub times: u32,
+    /// From what it is told: `prp`, a random permutation, or `prf`, a random function.
+    pub notion: &'static str,
+    /// The primitive: `E`, `E1` and `E2` for the cipher under its keys, `AES` or `AES7` for AES, or
+    /// for that many rounds of it, `F` for the PRF of UMAC 1999.
+    pub primitive: &'static str,
+    /// The queries to it, or `u128::MAX` for more.
+    pub queries: u128,
+}
+
+impl Bound {
+    fn new(value: Up, mut terms: Vec<Term>) -> Bound {
+        terms.retain(|term| term.queries > 0);
+        Bound { value, terms }
+    }
+
+    /// The information-theoretic part, as a logarithm to base 2. Never below the exact one and over
+    /// it by less than 2^-42; minus infinity for 0. At 0 and above the theorem says nothing.
+    pub fn log2(&self) -> f64 {
+        self.value.log2()
+    }
+
+    /// The information-theoretic part as the next `f64`. May be over 1; 2^-1022 at least, unless it
+    /// is 0.
+    pub fn value(&self) -> f64 {
+        self.value.to_f64()
+    }
+
+    /// Whether the information-theoretic part is at most a positive finite number.
+    pub fn at_most(&self, threshold: f64) -> bool {
+        threshold > 0.0 && threshold.is_finite() && self.value <= Up::from_f64(threshold)
+    }
+
+    /// What is to be added for the primitives.
+    pub fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value {
+            Up::ZERO => f.write_str("0")?,
+            value => write!(f, "2^{}", hundredths((value.log2() * 100.0).ceil()))?,
+        }
+        self.terms.iter().try_for_each(|term| write!(f, " + {term}"))
+    }
+}
+
+impl Term {
+    fn prp(primitive: &'static str, queries: u128) -> Term {
+        Term { times: 1, notion: "prp", primitive, queries }
+    }
+}
+
+/// `3 Adv^prp_AES(2^40)`; the power is rounded to two decimals.
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.times > 1 {
+            write!(f, "{} ", self.times)?;
+        }
+        write!(f, "Adv^{}_{}(", self.notion, self.primitive)?;
+        match self.queries {
+            queries @ ..10_000 => write!(f, "{queries})"),
+            queries => write!(f, "2^{})", hundredths(((queries as f64).log2() * 100.0).round())),
+        }
+    }
+}
+
+/// A number of hundredths: whole ones without decimals.
+fn hundredths(number: f64) -> String {
+    let text = format!("{:.2}", number / 100.0);
+    text.strip_suffix(".00").unwrap_or(&text).into()
+}
+
+/// What no theorem speaks of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BoundError {
+    /// No message and no attempt.
+    Nothing,
+    /// More messages than the theorem has.
+    Messages {
+        /// The most messages.
+        max: u128,
+        /// The messages given.
+        found: u128,
+    },
+    /// More blocks than the cipher has values.
+    Blocks {
+        /// The bits of a block.
+        n: u32,
+        /// The blocks given.
+        found: u128,
+    },
+    /// A message over the limit of the MAC's definition.
+    TooLong {
+        /// The most bytes.
+        limit: u64,
+        /// The bytes given.
+        found: u64,
+    },
+    /// A threshold that is not between 0 and 1.
+    Threshold {
+        /// The threshold given.
+        found: f64,
+    },
+    /// A probability that is not positive.
+    Epsilon {
+        /// The number given.
+        found: f64,
+    },
+    /// Blocks have an even number of bits, 2 to 256.
+    BlockBits {
+        /// The bits given.
+        found: u32,
+    },
+    /// LightMAC has no counter of that length.
+    CounterBits {
+        /// The most bits: half a block.
+        max: u32,
+        /// The bits given.
+        found: u32,
+    },
+    /// No such tag length.
+    TagBits {
+        /// The shortest tag.
+        min: u32,
+        /// The longest tag.
+        max: u32,
+        /// The bits given.
+        found: u32,
+    },
+}
+
+impl fmt::Display for BoundError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            BoundError::Nothing => f.write_str("expected at least one message, found 0"),
+            BoundError::Messages { max, found } => {
+                write!(f, "expected at most {max} messages, found {found}")
+            }
+            BoundError::Blocks { n, found } => {
+                write!(f, "expected at most 2^{n} blocks in two messages, found {found}")
+            }
+            BoundError::TooLong { limit, found } => {
+                write!(f, "expected a message of at most {limit} bytes, found one of {found}")
+            }
+            BoundError::Threshold { found } => {
+                write!(f, "expected a threshold between 0 and 1, such as 2^-32, found {found}")
+            }
+            BoundError::Epsilon { found } => {
+                write!(f, "expected a positive probability, found {found}")
+            }
+            BoundError::BlockBits { found } => {
+                write!(f, "expected blocks of an even number of bits, 2 to 256, found {found}")
+            }
+            BoundError::CounterBits { max, found } => {
+                write!(f, "expected a counter of 1 to {max} bits, found {found}")
+            }
+            BoundError::TagBits { min, max, found } if min == max => {
+                write!(f, "expected tags of {max} bits, found {found}")
+            }
+            BoundError::TagBits { min, max, found } => {
+                write!(f, "expected tags of {min} to {max} bits, found {found}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for BoundError {}
+
+fn block_bits(n: u32) -> Result<(), BoundError> {
+    if (2..=256).contains(&n) && n.is_multiple_of(2) {
+        Ok(())
+    } else {
+        Err(BoundError::BlockBits { found: n })
+    }
+}
+
+fn tag_bits(t: u32, max: u32) -> Result<(), BoundError> {
+    if (1..=max).contains(&t) { Ok(()) } else { Err(BoundError::TagBits { min: 1, max, found: t }) }
+}
+
+/// The number, which must not be 0.
+fn some(number: u128) -> Result<u128, BoundError> {
+    if number > 0 { Ok(number) } else { Err(BoundError::Nothing) }
+}

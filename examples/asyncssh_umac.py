@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""asyncssh against a real sshd, with tagmac's UMAC.
+
+    asyncssh_umac.py                    by the Python module
+    asyncssh_umac.py --nettle LIBRARY   by a shared library with nettle's symbols
+
+asyncssh has UMAC only where it finds the C library nettle, which pip cannot install. Here it gets
+tagmac's. The script starts an sshd on loopback with a key and a configuration of its own, connects
+with each of OpenSSH's UMACs, sends data through `cat`, and compares what comes back. At last it
+spoils a tag, to see that the server checks them.
+
+Needs asyncssh and OpenSSH's server. It changes nothing outside a temporary directory, but that
+root makes /run/sshd where there is none.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import ctypes.util
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import types
+from collections import Counter
+from pathlib import Path
+
+MACS = [
+    "umac-64@openssh.com",
+    "umac-128@openssh.com",
+    "umac-64-etm@openssh.com",
+    "umac-128-etm@openssh.com",
+]
+# A cipher that has no MAC of its own.
+CIPHER = "aes256-ctr"
+
+calls: Counter[str] = Counter()
+# Whether the next tag is to be wrong.
+spoil = False
+
+
+def by_module() -> None:
+    """Puts a module with tagmac's UMACs where asyncssh looks for the one that wraps nettle."""
+    import tagmac
+
+    class Spoiled:
+        def digest(self) -> bytes:
+            return b"no tag of anything"[:8]
+
+    def counted(name, new):
+        def call(key, msg=None, nonce=None):
+            global spoil
+            calls[name] += 1
+            spoiled, spoil = spoil, False
+            return Spoiled() if spoiled else new(key, msg, nonce)
+
+        return call
+
+    module = types.ModuleType("asyncssh.crypto.umac")
+    for name in ("umac32", "umac64", "umac96", "umac128"):
+        setattr(module, name, counted(name, getattr(tagmac, name).new))
+    sys.modules[module.__name__] = module
+
+
+def by_library(path: Path) -> None:
+    """Lets asyncssh find another library when it looks for nettle."""
+    find = ctypes.util.find_library
+    ctypes.util.find_library = lambda name: str(path) if name == "nettle" else find(name)
+
+
+@contextlib.contextmanager
+def server(directory: Path, sshd: str, host_key, user_key):
+    """An sshd that takes one user with one key. Gives its port and its log."""
+    private = directory / "host_key"
+    private.touch(mode=0o600)
+    private.write_bytes(host_key.export_private_key())
+    (directory / "authorized_keys").write_bytes(user_key.export_public_key())
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (directory / "config").write_text(f"""\
+ListenAddress 127.0.0.1:{port}
+HostKey {private}
+AuthorizedKeysFile {directory}/authorized_keys
+PidFile none
+UsePAM no
+StrictModes no
+PasswordAuthentication no
+PermitRootLogin prohibit-password
+Ciphers {CIPHER}
+MACs {",".join(MACS)}
+""")
+    if os.getuid() == 0:
+        # Where sshd, run by root, locks up the process that talks to strangers.
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+    log = directory / "log"
+    command = [sshd, "-D", "-e", "-f", directory / "config"]
+    with log.open("wb") as errors, subprocess.Popen(command, stderr=errors) as process:
+        try:
+            yield port, log
+        finally:
+            process.terminate()
+
+
+async def wait_for(log: Path, words: str) -> None:
+    for _ in range(100):
+        if words in log.read_text():
+            return
+        await asyncio.sleep(0.1)
+    sys.exit(f"expected '{words}' in sshd's log, found after 10 seconds:\n{log.read_text()}")
+
+
+async def run(sshd: str) -> None:
+    global spoil
+    import asyncssh
+
+    host_key = asyncssh.generate_private_key("ssh-ed25519")
+    user_key = asyncssh.generate_private_key("ssh-ed25519")
+    data = os.urandom(1 << 20)
+
+    with (
+        tempfile.TemporaryDirectory() as name,
+        server(Path(name), sshd, host_key, user_key) as (port, log),
+    ):
+        await wait_for(log, "Server listening")
+
+        def connect(mac: str):
+            return asyncssh.connect(
+                "127.0.0.1",
+                port,
+                username=pwd.getpwuid(os.getuid()).pw_name,
+                client_keys=[user_key],
+                known_hosts=([host_key.convert_to_public()], [], []),
+                encryption_algs=[CIPHER],
+                mac_algs=[mac],
+                config=None,
+                agent_path=None,
+            )
+
+        for mac in MACS:
+            before = calls.total()
+            async with connect(mac) as connection:
+                result = await connection.run("cat", input=data, encoding=None, check=True)
+                used = connection.get_extra_info("send_mac"), connection.get_extra_info("recv_mac")
+            assert result.stdout == data, "other bytes came back"
+            assert used == (mac, mac), f"expected {mac}, found {used}"
+            tags = f", {calls.total() - before} tags" if calls else ""
+            print(f"{mac}: 1 MiB there and back{tags}")
+
+        if calls:
+            assert calls.keys() == {"umac64", "umac128"}, calls
+            async with connect(MACS[0]) as connection:
+                await connection.run("true", check=True)
+                spoil = True
+                with contextlib.suppress(asyncssh.Error):
+                    await connection.run("true")
+            await wait_for(log, "Corrupted MAC")
+            print("a wrong tag: refused")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--nettle", metavar="LIBRARY", type=Path, help="use this library's UMAC")
+    parser.add_argument("--sshd", default=shutil.which("sshd", path="/usr/sbin:/usr/bin"))
+    args = parser.parse_args()
+    if args.sshd is None:
+        sys.exit(
+            "expected OpenSSH's server in /usr/sbin, found none: apt-get install openssh-server"
+        )
+    if args.nettle:
+        by_library(args.nettle.resolve(strict=True))
+    else:
+        by_module()
+    asyncio.run(run(args.sshd))
+    if args.nettle:
+        from asyncssh.crypto import umac
+
+        loaded = umac._nettle._name
+        assert loaded == str(args.nettle.resolve()), f"asyncssh took {loaded}"
+
+
+if __name__ == "__main__":
+    main()

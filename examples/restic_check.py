@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Checks a restic repository with Poly1305-AES from tagmac.
+
+    restic_check.py --repo DIRECTORY --password-file FILE
+    restic_check.py --demo
+
+restic encrypts with AES-256 in counter mode and authenticates with Poly1305-AES: each file but the
+packs, each blob in a pack and the header of each pack is IV || ciphertext || MAC, where the MAC is
+that of the ciphertext under the nonce IV. This script verifies all of them. It decrypts no data:
+from the password it gets the master key, and with it only the packs' headers, which say where the
+blobs are. It names what is wrong, and ends with status 1 then.
+
+--demo makes a repository with the command restic, checks it, changes one byte of each kind of file
+in turn and sees that the check finds it.
+
+Needs cryptography (for AES in counter mode). The format is in restic's doc/design.rst.
+"""
+
+import argparse
+import base64
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+import tagmac
+
+IV = 16
+MAC = 16
+# Kind of a blob, and the bytes of its entry in a header: kind, length, plain length if it is
+# compressed, id.
+ENTRIES = {
+    0: ("data blob", 1 + 4 + 32),
+    1: ("tree blob", 1 + 4 + 32),
+    2: ("data blob", 1 + 4 + 4 + 32),
+    3: ("tree blob", 1 + 4 + 4 + 32),
+}
+
+
+@dataclass
+class Keys:
+    """Keys of a repository: for AES, and for Poly1305-AES as k || r."""
+
+    encrypt: bytes
+    mac: tagmac.Key
+
+    @classmethod
+    def of(cls, encrypt: bytes, mac: bytes) -> "Keys":
+        return cls(encrypt, tagmac.Key(mac, "POLY1305-AES"))
+
+    def verify(self, sealed: bytes | memoryview) -> None:
+        """Checks IV || ciphertext || MAC."""
+        if len(sealed) < IV + MAC:
+            raise tagmac.InvalidTag(f"expected at least {IV + MAC} bytes, found {len(sealed)}")
+        self.mac.verify(sealed[IV:-MAC], sealed[-MAC:], nonce=sealed[:IV])
+
+    def open(self, sealed: bytes | memoryview) -> bytes:
+        """Checks, then decrypts."""
+        self.verify(sealed)
+        aes = Cipher(algorithms.AES(self.encrypt), modes.CTR(bytes(sealed[:IV]))).decryptor()
+        return aes.update(sealed[IV:-MAC])
+
+
+def unlock(repo: Path, password: bytes) -> Keys:
+    """The master key, from the first key file that the password opens."""
+    for path in sorted(repo.glob("keys/*")):
+        key = json.loads(path.read_text())
+        n, r, p = key["N"], key["r"], key["p"]
+        salt = base64.b64decode(key["salt"])
+        room = 128 * r * (n + p + 2)
+        user = hashlib.scrypt(password, salt=salt, n=n, r=r, p=p, maxmem=room, dklen=64)
+        try:
+            master = Keys.of(user[:32], user[32:]).open(base64.b64decode(key["data"]))
+        except tagmac.InvalidTag:
+            continue
+        master = json.loads(master)
+        mac = [base64.b64decode(master["mac"][part]) for part in ("k", "r")]
+        return Keys.of(base64.b64decode(master["encrypt"]), b"".join(mac))
+    sys.exit(f"{repo}: the password opens no key")
+
+
+def blobs(header: bytes) -> Iterator[tuple[str, int, int]]:
+    """What a pack has, from its header: kind, first byte, byte after the last."""
+    place = start = 0
+    while place < len(header):
+        kind, entry = ENTRIES[header[place]]
+        end = start + int.from_bytes(header[place + 1 : place + 5], "little")
+        yield kind, start, end
+        place, start = place + entry, end
+
+
+def check_pack(keys: Keys, pack: memoryview, count: Counter[str]) -> Iterator[str]:
+    """What is wrong with a pack: blobs || header || length of the header."""
+    end = len(pack) - 4
+    start = end - int.from_bytes(pack[end:], "little")
+    if not 0 <= start <= end:
+        yield "the length of the header"
+        return
+    try:
+        header = keys.open(pack[start:end])
+    except tagmac.InvalidTag:
+        yield "the header"
+        return
+    count["pack header"] += 1
+    for kind, first, last in blobs(header):
+        try:
+            keys.verify(pack[first:last])
+        except tagmac.InvalidTag:
+            yield f"the {kind} of bytes {first} to {last}"
+        count[kind] += 1
+
+
+def check(repo: Path, keys: Keys) -> tuple[Counter[str], list[str]]:
+    """What was verified, and what is wrong with which file."""
+    count: Counter[str] = Counter()
+    wrong = []
+    kinds = {"config": "config", "index/*": "index", "snapshots/*": "snapshot"}
+    for pattern, kind in kinds.items():
+        for path in sorted(repo.glob(pattern)):
+            try:
+                keys.verify(path.read_bytes())
+            except tagmac.InvalidTag as error:
+                wrong.append(f"{path.relative_to(repo)}: {error}")
+            count[kind] += 1
+    for path in sorted(repo.glob("data/*/*")):
+        for what in check_pack(keys, memoryview(path.read_bytes()), count):
+            wrong.append(f"{path.relative_to(repo)}: {what} does not match its tag")
+    return count, wrong
+
+
+def demo() -> None:
+    """A fresh repository, checked whole and with one changed byte."""
+    with tempfile.TemporaryDirectory() as name:
+        repo, files, password = Path(name, "repo"), Path(name, "files"), Path(name, "password")
+        password.write_text("correct horse battery staple\n")
+        files.mkdir()
+        for i in range(8):
+            (files / f"{i}.bin").write_bytes(os.urandom(700_000))
+            (files / f"{i}.txt").write_text(f"{i} bottles of beer\n" * 10_000)
+        environment = os.environ | {"RESTIC_REPOSITORY": str(repo)}
+        for arguments in (["init"], ["backup", str(files)]):
+            command = ["restic", "--quiet", "--no-cache", "--password-file", password, *arguments]
+            subprocess.run(command, env=environment, check=True)
+        keys = unlock(repo, password.read_text().rstrip("\n").encode())
+
+        count, wrong = check(repo, keys)
+        print("a fresh repository:", ", ".join(f"{n} {kind}" for kind, n in count.items()))
+        assert wrong == [], wrong
+        expected = {"config", "index", "snapshot", "pack header", "data blob", "tree blob"}
+        assert count.keys() == expected, count
+
+        packs = sorted(repo.glob("data/*/*"), key=lambda path: path.stat().st_size)
+        victims = [
+            (next(repo.glob(pattern)), 20) for pattern in ("config", "index/*", "snapshots/*")
+        ]
+        victims += [(packs[-1], 1000), (packs[-1], packs[-1].stat().st_size - 30)]
+        for path, place in victims:
+            flip(path, place)
+            count, wrong = check(repo, keys)
+            print(f"byte {place} of it changed:", *wrong)
+            assert len(wrong) == 1 and wrong[0].startswith(str(path.relative_to(repo))), wrong
+            flip(path, place)
+        assert check(repo, keys)[1] == []
+
+
+def flip(path: Path, place: int) -> None:
+    """Changes one bit of a byte, in place."""
+    path.chmod(0o600)
+    with path.open("r+b") as file:
+        file.seek(place)
+        byte = file.read(1)[0]
+        file.seek(place)
+        file.write(bytes([byte ^ 1]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--repo", metavar="DIRECTORY", type=Path)
+    parser.add_argument("--password-file", metavar="FILE", type=Path)
+    parser.add_argument("--demo", action="store_true", help="make a repository and check that")
+    args = parser.parse_args()
+    if args.demo:
+        return demo()
+    if not args.repo or not args.password_file:
+        parser.error("expected --repo and --password-file, or --demo")
+    keys = unlock(args.repo, args.password_file.read_text().rstrip("\n").encode())
+    count, wrong = check(args.repo, keys)
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    print("checked", ", ".join(f"{n} {kind}" for kind, n in count.items()))
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
