@@ -210,7 +210,9 @@ pub struct Reading {
     /// Threads for a large file; 0 is as many as there are cores
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Reading")]
     pub num_threads: usize,
-    /// Show a large file's progress on standard error; auto does so on a terminal
+    /// Show progress on standard error where there is much to do; auto does so on a terminal. json
+    /// writes objects with the phase, files, bytes, their totals if known, and seconds: two a second,
+    /// and one at the end
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Reading")]
     pub progress: When,
 }
@@ -222,6 +224,7 @@ pub enum When {
     Auto,
     Always,
     Never,
+    Json,
 }
 
 /// `tagmac list`

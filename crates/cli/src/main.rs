@@ -24,6 +24,7 @@ mod record;
 mod seal;
 mod selftest;
 mod tag;
+mod tree;
 mod walk;
 
 use std::env;

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::iter;
 use std::num::NonZero;
@@ -24,7 +24,7 @@ use tagmac::{Error, Tag};
 
 use crate::args;
 use crate::error::{self, why};
-use crate::progress::{Bar, Progress};
+use crate::progress::{Bar, Total};
 
 /// Bytes of a step, nearly. With twice as many, one thread is a quarter slower.
 const STEP: usize = 128 << 10;
@@ -38,7 +38,7 @@ pub const MOST_THREADS: usize = 64;
 /// Reads files for one MAC.
 pub struct Reader<'a> {
     mac: &'a AnyMac,
-    progress: Progress,
+    bar: &'a Bar,
     /// A buffer for each thread there may be, filled at its first use.
     buffers: Vec<Vec<u8>>,
     step: usize,
@@ -158,14 +158,23 @@ pub fn stdin_once<'a>(
     }
 }
 
+/// What there is to read under a name.
+pub fn total(name: &Path) -> Total {
+    if name.as_os_str() == "-" {
+        return Total::one(None);
+    }
+    let size = |file: Metadata| file.is_file().then_some(file.len());
+    Total::one(fs::metadata(name).map_or(Some(0), size))
+}
+
 impl<'a> Reader<'a> {
-    /// A reader with `threads` threads, 0 for as many as there are cores.
-    pub fn new(mac: &'a AnyMac, threads: usize, progress: Progress) -> Reader<'a> {
+    /// A reader with `threads` threads, 0 for as many as there are cores. `bar` hears of every byte.
+    pub fn new(mac: &'a AnyMac, threads: usize, bar: &'a Bar) -> Reader<'a> {
         let cores = || thread::available_parallelism().map_or(1, NonZero::get);
         let threads = if threads == 0 { cores() } else { threads }.min(MOST_THREADS);
         let block = mac.parts().map_or(1, Parts::block);
         let buffers = (0..threads).map(|_| Vec::new()).collect();
-        Reader { mac, progress, buffers, step: STEP / block * block, stdin: None, output: output() }
+        Reader { mac, bar, buffers, step: STEP / block * block, stdin: None, output: output() }
     }
 
     /// Marks standard input as taken up.
@@ -181,8 +190,7 @@ impl<'a> Reader<'a> {
                 return Err(Trouble::Stdin(user));
             }
             self.take_stdin("another '-'");
-            let bar = self.progress.start(path, None);
-            return self.stream(&mut io::stdin().lock(), nonce, &bar);
+            return self.stream(&mut io::stdin().lock(), nonce);
         }
         let file = File::open(path)?;
         let before = file.metadata()?;
@@ -192,8 +200,7 @@ impl<'a> Reader<'a> {
         if before.is_file() && self.output == Some(identity(&before)) {
             return Err(Trouble::Output);
         }
-        let bar = self.progress.start(path, before.is_file().then_some(before.len()));
-        self.tag_open(&file, &before, nonce, &bar)
+        self.tag_open(&file, &before, nonce)
     }
 
     /// The tag of an open file, of which `before` was said when it was opened.
@@ -202,28 +209,23 @@ impl<'a> Reader<'a> {
         mut file: &File,
         before: &Metadata,
         nonce: &[u8],
-        bar: &Bar,
     ) -> Result<Tagged, Trouble> {
         let size = before.is_file().then_some(before.len());
         if let Some(size) = size {
             within_limit(self.mac, size, Some(size))?;
         }
         let tagged = match (size, self.mac.parts()) {
-            (Some(size), Some(parts)) if size > 0 => {
-                self.in_parts(parts, nonce, file, size, bar)?
-            }
+            (Some(size), Some(parts)) if size > 0 => self.in_parts(parts, nonce, file, size)?,
             // One byte more than there should be is enough to see that the file grows.
-            (Some(size), _) if size > 0 => {
-                self.stream(&mut file.by_ref().take(size + 1), nonce, bar)?
-            }
-            _ => self.stream(&mut file, nonce, bar)?,
+            (Some(size), _) if size > 0 => self.stream(&mut file.by_ref().take(size + 1), nonce)?,
+            _ => self.stream(&mut file, nonce)?,
         };
         unchanged(before, &file.metadata()?, tagged.bytes)?;
         Ok(tagged)
     }
 
     /// Reads to the end.
-    fn stream(&mut self, input: &mut dyn Read, nonce: &[u8], bar: &Bar) -> Result<Tagged, Trouble> {
+    fn stream(&mut self, input: &mut dyn Read, nonce: &[u8]) -> Result<Tagged, Trouble> {
         let buffer = sized(&mut self.buffers[0], self.step);
         let mut stream = self.mac.stream(nonce)?;
         let mut bytes = 0;
@@ -236,7 +238,7 @@ impl<'a> Reader<'a> {
             };
             stream.update(&buffer[..read]);
             bytes += read as u64;
-            bar.add(read);
+            self.bar.add(read);
             within_limit(self.mac, bytes, None)?;
         }
         Ok(Tagged { tag: stream.tag()?, bytes })
@@ -249,7 +251,6 @@ impl<'a> Reader<'a> {
         nonce: &[u8],
         file: &File,
         size: u64,
-        bar: &Bar,
     ) -> Result<Tagged, Trouble> {
         let step = self.step;
         let piece = (STEPS * step) as u64;
@@ -263,7 +264,7 @@ impl<'a> Reader<'a> {
             pieces,
             next: AtomicU64::new(0),
             joined: Mutex::new(Joined::default()),
-            bar,
+            bar: self.bar,
         };
         let helpers = (size / PER_THREAD).saturating_sub(1) as usize;
         let (own, others) = self.buffers.split_first_mut().expect("at least one thread");

@@ -16,6 +16,8 @@ use std::time::{Duration, Instant, SystemTime};
 use common::{KEY_HEX, Place, Ran, UNPRIVILEGED, opened, sparse};
 
 const GUIDE: &str = include_str!("../../../docs/manifest.md");
+/// What is no whole manifest, but may be replaced by one.
+const OLD: &str = "tagmac-manifest-old";
 const KEY_GUIDE: &str = include_str!("../../../docs/key-file.md");
 
 /// The first block of a kind in a guide.
@@ -217,7 +219,7 @@ fn what_cannot_be_read_is_named_and_nothing_is_written() {
 fn files_that_do_not_stay() {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
-    place.file("m", "old");
+    place.file("m", OLD);
     // It takes long enough to read that the other is changed meanwhile.
     let file = sparse(&place, "t/0", 2 << 30);
     place.file("t/z", "text");
@@ -248,7 +250,7 @@ fn files_that_do_not_stay() {
     place.shell("mkfifo pipe").exits(0);
     let replaced = run(&mut || drop(fs::rename(place.path("pipe"), place.path("t/z"))));
     replaced.exits(4).says(&["tagmac: t/z: expected a file, as listed, found a pipe: the tree"]);
-    assert_eq!(fs::read(place.path("m")).unwrap(), b"old");
+    assert_eq!(fs::read_to_string(place.path("m")).unwrap(), OLD);
 }
 
 #[test]
@@ -283,18 +285,18 @@ fn a_full_disk_leaves_the_old_manifest() {
     for i in 0..3000 {
         place.file(format!("t/empty/{i}"), "");
     }
-    place.file("m", "old");
+    place.file("m", OLD);
     // The limit is the file's, so that the test needs no disk of its own.
     let ran = place.shell("trap '' XFSZ; ulimit -f 100; exec $T seal -k k t -o m");
     ran.exits(4).prints("").says(&["tagmac: m: File too large\n"]);
-    assert_eq!(fs::read(place.path("m")).unwrap(), b"old");
+    assert_eq!(fs::read_to_string(place.path("m")).unwrap(), OLD);
     assert_eq!(leftovers(&place), 0);
     // Where this may mount, a disk that is full.
-    let script = "mkdir d && mount -t tmpfs -o size=100k none d && echo old > d/m && \
+    let script = "mkdir d && mount -t tmpfs -o size=100k none d && echo tagmac-manifest-old > d/m && \
                   ($T seal -k k t -o d/m; echo $?; cat d/m; ls -A d)";
     let ran = place.shell(&format!("unshare -rm sh -c '{script}'"));
     if !ran.out.is_empty() {
-        ran.prints("4\nold\nm\n").says(&["tagmac: d/m: No space left on device\n"]);
+        ran.prints("4\ntagmac-manifest-old\nm\n").says(&["tagmac: d/m: No space left on device\n"]);
     }
 }
 
@@ -423,8 +425,16 @@ fn where_the_manifest_cannot_be() {
     let seal = |folder: &str, output: &str| place.keyed("seal", &[folder, "-o", output]);
     seal("t", "-").exits(2).says(&["-o: expected a file to write, found '-'"]);
     seal("t", "..").exits(2).says(&["-o: expected a file to write"]);
-    seal("t", "t").exits(4).says(&["t: expected a file or none, found something else"]);
-    seal("t", "link").exits(4).says(&["link: expected a file or none, found something else"]);
+    seal("t", "t").exits(4).says(&["t: expected a manifest or no file, found something else"]);
+    seal("t", "link")
+        .exits(4)
+        .says(&["link: expected a manifest or no file, found something else"]);
+    for name in ["k", "t/a/f"] {
+        let old = fs::read(place.path(name)).unwrap();
+        let said = format!("{name}: expected a manifest or no file, found something else");
+        seal("t", name).exits(4).says(&[&said]);
+        assert_eq!(fs::read(place.path(name)).unwrap(), old);
+    }
     seal("t", "no/m").exits(4).says(&["no/m: No such file or directory"]);
     seal("no", "m").exits(4).says(&["tagmac: no: No such file or directory\n"]);
     seal("k", "m").exits(4).says(&["tagmac: k: Not a directory\n"]);

@@ -2,9 +2,15 @@
 
 pub mod args;
 pub mod audit;
+mod change;
+mod entry;
+mod header;
 mod manifest;
+mod merge;
 mod observe;
 mod renames;
+mod report;
+mod writer;
 
 use std::io;
 use std::path::Path;
@@ -13,12 +19,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::error::{Error, Exit, Shown, say};
 use crate::mac;
 use crate::pool;
-use crate::progress::{Bar, Progress};
+use crate::progress::{Bar, Progress, Total};
 use crate::read::Trouble;
 use crate::seal::args::Seal;
-use crate::seal::manifest::{Entry, Header, Options, Writer};
+use crate::seal::entry::Entry;
+use crate::seal::header::{Header, Options};
 use crate::seal::observe::{Observer, Observers, Sight};
-use crate::walk::{self, Found, Kind, Spot, Tree, Walk, below};
+use crate::seal::writer::Writer;
+use crate::tree::{Kind, Tree};
+use crate::walk::{self, Found, Spot, Walk, below};
 
 /// Seals a directory. `Some(exit)` if not all of it could be.
 pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
@@ -32,28 +41,31 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
     let spots = writer.spots()?;
     let walk = || start(&tree, &spots, options).map_err(failed);
     let progress = Progress::new(args.reading.progress);
-    let (files, bytes) = if progress.is_shown() { count(&tree, walk()?) } else { (0, 0) };
-    let bar = progress.start_many(files, bytes);
+    let total = match progress.is_shown() {
+        true => walk::total(walk()?, |kind| options.special || !kind.is_special()),
+        false => Total::UNKNOWN,
+    };
+    let bar = progress.start("sealing", total);
     let doomed = AtomicBool::new(false);
     let threads = args.reading.num_threads;
     let Observers { mut main, mut others } =
         Observers::new(&tree, &mac, options, threads, &bar, &doomed).map_err(failed)?;
-    let mut sealer = Sealer { args, bar: &bar, files, writer, counts: Counts::default() };
+    let mut sealer = Sealer { args, bar: &bar, writer, counts: Counts::default() };
     let mut skipped = 0;
     let jobs = walk()?.filter_map(|found| match found {
         Found::Entry { path, kind } if kind.is_special() && !options.special => {
             skipped += 1;
-            bar.aside(|| walk::say_skipped(&below(root, &path), kind));
+            walk::say_skipped(&below(root, &path), kind);
             None
         }
         Found::Entry { path, kind } => Some((path, Ok(kind))),
         Found::Closed { path, error } => Some((path, Err(error))),
         Found::Mount { path } => {
-            bar.aside(|| say_mount(&below(root, &path)));
+            say_mount(&below(root, &path));
             None
         }
         Found::Without { path, spot: 0 } => {
-            bar.aside(|| say_without(&below(root, &path)));
+            say_without(&below(root, &path));
             None
         }
         // What is not yet the manifest.
@@ -91,16 +103,6 @@ fn start(tree: &Tree, without: &[Spot], options: Options) -> io::Result<Walk> {
     if options.one_file_system { walk.on_one_file_system() } else { Ok(walk) }
 }
 
-/// The files below a directory and their bytes, as far as they can be had.
-fn count(tree: &Tree, walk: Walk) -> (u64, u64) {
-    let Ok(mut tree) = tree.again() else { return (0, 0) };
-    let mut size = |found| match found {
-        Found::Entry { path, kind: Kind::File } => Some(tree.facts(&path).map_or(0, |f| f.size)),
-        _ => None,
-    };
-    walk.filter_map(&mut size).fold((0, 0), |(files, bytes), size| (files + 1, bytes + size))
-}
-
 fn say_mount(path: &Path) {
     let name = Shown::name(path);
     say(format_args!("{name}: not entered: it is on another file system"));
@@ -125,8 +127,6 @@ struct Counts {
 struct Sealer<'a> {
     args: &'a Seal,
     bar: &'a Bar,
-    /// As counted beforehand.
-    files: u64,
     writer: Writer,
     counts: Counts,
 }
@@ -141,9 +141,7 @@ impl Sealer<'_> {
             _ => counts.special += 1,
         }
         counts.bytes += entry.content.as_ref().map_or(0, |content| content.size);
-        if entry.kind == Kind::File && counts.files.is_multiple_of(64) {
-            self.bar.count(counts.files, self.files);
-        }
+        self.bar.file();
         if self.is_doomed() { Ok(()) } else { self.writer.entry(entry) }
     }
 
@@ -155,7 +153,7 @@ impl Sealer<'_> {
     fn trouble(&mut self, path: &[u8], trouble: &Trouble) {
         self.counts.unreadable += 1;
         let path = below(&self.args.directory, path);
-        self.bar.aside(|| say(format_args!("{}: {trouble}", Shown::name(&path))));
+        say(format_args!("{}: {trouble}", Shown::name(&path)));
     }
 
     fn finish(self) -> Result<Option<Exit>, Error> {

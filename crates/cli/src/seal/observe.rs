@@ -7,10 +7,11 @@ use std::{io, thread};
 use tagmac::any::AnyMac;
 
 use crate::mac::Mac;
-use crate::progress::{Bar, Progress};
+use crate::progress::Bar;
 use crate::read::{self, Reader, Trouble};
-use crate::seal::manifest::{Content, Entry, Options};
-use crate::walk::{Facts, Kind, Tree};
+use crate::seal::entry::{Content, Entry};
+use crate::seal::header::Options;
+use crate::tree::{Facts, Kind, Tree};
 
 /// Files from this size on are read by all threads together, smaller ones by one thread each.
 const LARGE: u64 = 2 << 20;
@@ -21,7 +22,6 @@ pub struct Observer<'a> {
     reader: Reader<'a>,
     mac: &'a AnyMac,
     options: Options,
-    bar: &'a Bar,
     /// Leaves large files to another.
     small: bool,
     /// When set, files are opened but not read: the result will not be used.
@@ -60,9 +60,8 @@ impl<'a> Observers<'a> {
         let threads = if threads == 0 { cores() } else { threads }.min(read::MOST_THREADS);
         let mac = &mac.mac;
         let observer = |threads, small| {
-            // The bar is one for all files.
-            let reader = Reader::new(mac, threads, Progress::never());
-            Ok(Observer { tree: tree.again()?, reader, mac, options, bar, small, idle })
+            let reader = Reader::new(mac, threads, bar);
+            Ok(Observer { tree: tree.again()?, reader, mac, options, small, idle })
         };
         // A MAC without parts reads a large file on one thread in any case.
         let small = threads > 1 && mac.parts().is_some();
@@ -112,7 +111,7 @@ impl Observer<'_> {
                     Some(expected) => expected.nonce.clone(),
                     None => self.mac.algorithm().random_nonce()?,
                 };
-                let tagged = self.reader.tag_open(&file, &before, &content.nonce, self.bar)?;
+                let tagged = self.reader.tag_open(&file, &before, &content.nonce)?;
                 content.tag = Some(tagged.tag);
                 content.size = tagged.bytes;
             }

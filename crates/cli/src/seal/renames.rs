@@ -6,9 +6,9 @@ use std::hash::{BuildHasher, RandomState};
 use tagmac::any::AnyMac;
 
 use crate::error::Error;
-use crate::seal::manifest::{Content, Entry};
+use crate::seal::entry::{Content, Entry};
 use crate::seal::observe::{Observer, Sight};
-use crate::walk::Kind;
+use crate::tree::Kind;
 
 /// So much is kept of the names of missing files and what belongs to them, and so much of new ones.
 const MOST: usize = 64 << 20;

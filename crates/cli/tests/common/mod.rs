@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -159,7 +159,9 @@ pub fn sparse(place: &Place, name: &str, bytes: u64) -> fs::File {
 /// Waits until the command has opened the file.
 pub fn opened(child: &Child, name: &str) {
     let folder = format!("/proc/{}/fd", child.id());
-    loop {
+    let start = Instant::now();
+    // A child that has ended opens nothing.
+    while start.elapsed() < Duration::from_secs(60) {
         let links = fs::read_dir(&folder).into_iter().flatten().flatten();
         let mut names = links.filter_map(|link| fs::read_link(link.path()).ok());
         if names.any(|path| path.ends_with(name)) {
@@ -167,4 +169,5 @@ pub fn opened(child: &Child, name: &str) {
         }
         sleep(Duration::from_millis(1));
     }
+    panic!("{name} was not opened");
 }
