@@ -47,18 +47,28 @@ pub enum Found {
     },
 }
 
-/// A name in a directory, wherever the directory appears.
+/// A name in a directory, or all that begin with it, wherever the directory appears.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
     folder: Identity,
     name: Vec<u8>,
+    begins: bool,
 }
 
 impl Spot {
     /// The last name of a path, in the directory that is there now.
     pub fn of(path: &Path) -> io::Result<Spot> {
         let name = path.file_name().unwrap_or_default().as_bytes().to_vec();
-        Ok(Spot { folder: Facts::at(folder(path))?.identity, name })
+        Ok(Spot { folder: Facts::at(folder(path))?.identity, name, begins: false })
+    }
+
+    /// The same for all names that begin with the last one.
+    pub fn of_all(path: &Path) -> io::Result<Spot> {
+        Ok(Spot { begins: true, ..Spot::of(path)? })
+    }
+
+    fn has(&self, name: &[u8]) -> bool {
+        if self.begins { name.starts_with(&self.name) } else { name == self.name }
     }
 }
 
@@ -116,15 +126,18 @@ impl Walk {
             return Ok(false);
         }
         let mut frame = Frame::read(fd)?;
-        for (number, spot) in self.without.iter().enumerate() {
-            let is_it = |name: &Name| spot.folder == identity && frame.bytes(name) == spot.name;
-            if let Some(at) = frame.names.iter().position(is_it) {
-                frame.names.swap_remove(at);
-                self.left.push((joined(path, &spot.name), number));
-            }
-        }
         let Frame { bytes, names, .. } = &mut frame;
         let text = |name: &Name| &bytes[name.start..][..name.len as usize];
+        for (number, spot) in self.without.iter().enumerate().filter(|(_, s)| s.folder == identity)
+        {
+            names.retain(|name| {
+                let stays = !spot.has(text(name));
+                if !stays {
+                    self.left.push((joined(path, text(name)), number));
+                }
+                stays
+            });
+        }
         names.sort_unstable_by(|a, b| text(a).cmp(text(b)));
         frame.path.extend_from_slice(path);
         self.frames.push(frame);

@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Place, Ran, opened, sparse};
+use common::{Place, Ran, opened, peak, sparse};
 
 const SIGINT: i32 = 2;
 const SIGPIPE: i32 = 13;
@@ -55,16 +55,7 @@ fn memory_does_not_depend_on_the_file() {
     let place = Place::new();
     sparse(&place, "f", 2 << 30);
     for threads in ["0", "1000"] {
-        let mut child = place.spawn(&["tag", "-k", "k", "--num-threads", threads, "f"]);
-        let mut peak = 0;
-        while child.try_wait().unwrap().is_none() {
-            let status = fs::read_to_string(format!("/proc/{}/status", child.id()));
-            let line =
-                status.iter().flat_map(|text| text.lines()).find(|line| line.starts_with("VmHWM"));
-            let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-            peak = peak.max(kib.unwrap_or(0u64));
-            sleep(Duration::from_millis(2));
-        }
+        let (peak, _) = peak(place.spawn(&["tag", "-k", "k", "--num-threads", threads, "f"]));
         assert!((1..64 << 10).contains(&peak), "{threads} threads: {peak} KiB");
     }
 }
@@ -142,19 +133,6 @@ fn a_file_that_is_shorter_than_it_says() {
     let Ok(text) = fs::read(name) else { return };
     let ran = Place::new().keyed("tag", &[name]).exits(4).prints("");
     ran.says(&[&format!("expected 4096 bytes, found {}: ", text.len())]);
-}
-
-#[test]
-fn progress_is_shown_where_asked_for() {
-    let place = Place::new();
-    sparse(&place, "f", 256 << 20);
-    let run = |when| {
-        let ran = place.keyed("tag", &["--progress", when, "f"]);
-        assert_eq!(ran.code, Some(0));
-        ran.err
-    };
-    assert_eq!((run("auto"), run("never")), (String::new(), String::new()));
-    assert!(run("always").contains("/256.00 MiB"));
 }
 
 #[test]

@@ -68,6 +68,10 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
             say_without(&below(root, &path));
             None
         }
+        Found::Without { path, spot: 2 } => {
+            say_leftover(&below(root, &path));
+            None
+        }
         // What is not yet the manifest.
         Found::Without { .. } => None,
     });
@@ -110,6 +114,10 @@ fn say_mount(path: &Path) {
 
 fn say_without(path: &Path) {
     say(format_args!("{}: left out: it is the manifest", Shown::name(path)));
+}
+
+fn say_leftover(path: &Path) {
+    say(format_args!("{}: left out: a seal that was cut off left it", Shown::name(path)));
 }
 
 /// What was sealed.

@@ -15,6 +15,9 @@ use crate::seal::header::{Header, MARK};
 use crate::seal::manifest::{BUFFER, SEAL, unreadable};
 use crate::walk::{self, Spot};
 
+/// What the name of a file begins with that is not yet a manifest.
+const PREFIX: &str = ".tagmac-seal-";
+
 /// A manifest that is being written, beside the one that it will replace.
 pub struct Writer {
     file: NamedTempFile,
@@ -37,7 +40,7 @@ impl Writer {
         // Not wider than those of the old one.
         let mode = replaced(path).map_err(failed)?.map_or(0o666, |old| old.mode() & 0o777);
         let file = tempfile::Builder::new()
-            .prefix(".tagmac-")
+            .prefix(PREFIX)
             .permissions(Permissions::from_mode(mode))
             .tempfile_in(walk::folder(path))
             .map_err(failed)?;
@@ -47,10 +50,15 @@ impl Writer {
         Ok(Writer { file, path, header, stream, buffer, entries: 0, bytes: 0 })
     }
 
-    /// The manifest's place, and that of the file until then.
-    pub fn spots(&self) -> Result<[Spot; 2], Error> {
-        let spot = |path: &Path| Spot::of(path).map_err(|error| self.failed(&error));
-        Ok([spot(&self.path)?, spot(self.file.path())?])
+    /// What is no part of the tree: the manifest, the file until then, and such files that others
+    /// left when they were killed.
+    pub fn spots(&self) -> Result<[Spot; 3], Error> {
+        let failed = |error| self.failed(&error);
+        Ok([
+            Spot::of(&self.path).map_err(failed)?,
+            Spot::of(self.file.path()).map_err(failed)?,
+            Spot::of_all(&self.path.with_file_name(PREFIX)).map_err(failed)?,
+        ])
     }
 
     /// Adds an entry, which follows all others in order.
