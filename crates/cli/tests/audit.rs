@@ -239,3 +239,22 @@ fn more_new_and_missing_names_than_are_kept() {
     // The folder itself is missing and new.
     assert_eq!((renamed + new, renamed + missing), (count + 1, count + 1));
 }
+
+#[test]
+fn the_readme_shows_what_happens() {
+    const README: &str = include_str!("../../../README.md");
+    let section = README.split("\n## Seal a tree\n").nth(1).unwrap();
+    let block = section.split("```").nth(1).unwrap().strip_prefix("console\n").unwrap();
+    let place = Place::bare();
+    place.run(&["keygen", "-o", "my.key"]).exits(0);
+    fs::create_dir_all(place.path("photos/2025")).unwrap();
+    place.file("photos/2025/a.jpg", "a photograph\n");
+    place.file("photos/2025/c.jpg", "a second photo\n");
+    let commands = block.lines().filter_map(|line| line.strip_prefix("$ "));
+    let mut shown = String::new();
+    for command in commands {
+        let line = command.replace("tagmac", "\"$T\"");
+        shown += &format!("$ {command}\n{}", place.shell(&format!("{line} 2>&1")).out);
+    }
+    assert_eq!(shown, block);
+}

@@ -73,10 +73,11 @@ The manifest lists every file below DIR with its size and tag, every directory, 
 link with its target. One more tag closes it, under a key of its own that comes from yours. So the
 audit sees every change of a file, and that files were added, removed or renamed.
 
-Links are not followed. A manifest that lies in DIR leaves itself out. If a file or directory cannot
-be read, vanishes, or changes while it is read, nothing is written and the old manifest stays;
---skip-unreadable leaves such files out instead. What changes after it was read is not seen: seal a
-tree that rests.
+Links are not followed. A manifest that lies in DIR leaves itself out. It is written beside the old
+one and takes its place when it is whole; a file that is no manifest is not replaced. If a file or
+directory cannot be read, vanishes, or changes while it is read, nothing is written and the old
+manifest stays; --skip-unreadable leaves such files out instead. What changes after it was read is
+not seen: seal a tree that rests.
 
 Where the algorithm takes nonces, each file gets a random one, as with 'tagmac tag'.
 
