@@ -190,6 +190,8 @@ fn what_is_no_manifest() {
     audit(&place, &[]).exits(4).says(&["m: No such file or directory"]);
     place.keyed("audit", &["t", "t"]).exits(4).says(&["t: expected a file, found something else"]);
     place.keyed("audit", &["-", "t"]).exits(4);
+    place.shell("mkfifo pipe").exits(0);
+    place.keyed("audit", &["pipe", "t"]).exits(4).says(&["pipe: expected a file, found something"]);
     place.keyed("audit", &["m"]).exits(2);
 }
 

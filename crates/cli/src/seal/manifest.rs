@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Take};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use hkdf::Hkdf;
+use rustix::fs::OFlags;
 use sha2::Sha256;
 use tagmac::Tag;
 use tagmac::any::{Algorithm, AnyMac, AnyStream};
@@ -66,7 +67,10 @@ impl Manifest {
     pub fn open(path: &Path, mac: &Mac, seal_mac: AnyMac) -> Result<Manifest, Error> {
         let name = Shown::name(path).to_string();
         let failed = |error: io::Error| unreadable(&name, &error);
-        let file = File::open(path).map_err(failed)?;
+        // A pipe without a writer would let it wait.
+        let flags = OFlags::NONBLOCK.bits() as i32;
+        let open = File::options().read(true).custom_flags(flags).open(path);
+        let file = open.map_err(failed)?;
         let facts = Facts::of_open(&file).map_err(failed)?;
         if facts.kind != Some(Kind::File) {
             // It is read twice.
