@@ -106,6 +106,9 @@ fn files_that_do_not_stay() {
     let vanishes = run(&mut || drop(fs::remove_file(place.path("t/z"))));
     vanishes.exits(4).says(&["tagmac: t/z: No such file or directory\n", "m: not written"]);
     place.file("t/z", "text");
+    fs::create_dir(place.path("t/zz")).unwrap();
+    let vanishes = run(&mut || drop(fs::remove_dir(place.path("t/zz"))));
+    vanishes.exits(4).says(&["tagmac: t/zz: No such file or directory\n", "m: not written"]);
     place.shell("mkfifo pipe").exits(0);
     let replaced = run(&mut || drop(fs::rename(place.path("pipe"), place.path("t/z"))));
     replaced.exits(4).says(&["tagmac: t/z: expected a file, as listed, found a pipe: the tree"]);
@@ -121,6 +124,7 @@ fn a_tree_or_a_manifest_that_does_not_stay() {
     for i in 0..5000 {
         place.file(format!("t/z{i:04}"), "text");
     }
+    fs::create_dir(place.path("t/zz")).unwrap();
     place.keyed("seal", &["t", "-o", "m"]).exits(0);
     let run = |change: &mut dyn FnMut()| -> Ran {
         let mut child = place.spawn(&["audit", "-k", "k", "--num-threads", "1", "m", "t"]);
@@ -134,6 +138,9 @@ fn a_tree_or_a_manifest_that_does_not_stay() {
     let vanishes = run(&mut || drop(fs::remove_file(place.path("t/z4999"))));
     vanishes.exits(1).prints("z4999: missing\n");
     place.file("t/z4999", "text");
+    let vanishes = run(&mut || drop(fs::remove_dir(place.path("t/zz"))));
+    vanishes.exits(4).prints("zz: unreadable: No such file or directory\n");
+    fs::create_dir(place.path("t/zz")).unwrap();
     let written = run(&mut || file.set_modified(SystemTime::now()).unwrap());
     let why =
         "0: unreadable: expected a file that stays, found that it changed while it was read\n";
