@@ -178,6 +178,15 @@ pub enum Error {
         /// Those asked for now.
         asked: u64,
     },
+    /// What is sealed was altered, or sealed under another key, or for another purpose.
+    Seal,
+    /// What was sealed is not what was expected here.
+    Saved {
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// What the MAC keeps between the bytes of a message cannot be written down.
+    NoSavedState,
     /// Saved usage has the wrong number of bytes.
     UsageBytes {
         /// The bytes that it has.
@@ -305,6 +314,15 @@ impl fmt::Display for Error {
                 f,
                 "expected at most {budget} {count} under this key, found {used} and {asked} more: take a new key"
             ),
+            Error::Seal => f.write_str(
+                "expected what this key sealed for this purpose, found it altered or another's",
+            ),
+            Error::Saved { expected } => {
+                write!(f, "expected {expected} under the seal, found something else")
+            }
+            Error::NoSavedState => {
+                f.write_str("expected a MAC whose state can be saved, found one whose PRF keeps it")
+            }
             Error::UsageBytes { expected, found } => {
                 write!(f, "expected {expected} bytes of saved usage, found {found}")
             }

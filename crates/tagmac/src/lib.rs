@@ -47,7 +47,7 @@
 //! # Features
 //!
 //! `std` (default): CPU detection, threads, `io::Write`, bounds. `alloc`: [`EliMac`]'s cache.
-//! `umac99`: the UMAC of 1999. `any`: every MAC by name, CMAC and HMAC, key files. `cipher`:
+//! `save`: sums that leave the process, sealed. `umac99`: the UMAC of 1999. `any`: every MAC by name, CMAC and HMAC, key files. `cipher`:
 //! RustCrypto's block ciphers in all modes. Without `std` the crate is `no_std`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -71,6 +71,8 @@ pub mod isa;
 mod mac;
 mod nonce;
 mod part;
+#[cfg(feature = "save")]
+pub mod save;
 mod stream;
 mod tag;
 #[cfg(feature = "std")]

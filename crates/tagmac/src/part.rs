@@ -116,6 +116,36 @@ impl<H: Hash> Part<H> {
     }
 }
 
+#[cfg(feature = "save")]
+impl<H: Hash<Sum: crate::save::Save>> Part<H> {
+    /// Appends the range and the sum, which nothing hides: seal what comes of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSavedState`] if the sum cannot be read; that of a part always can.
+    pub fn save(&self, out: &mut crate::save::Writer) -> Result<(), Error> {
+        out.number(self.start).number(self.end);
+        crate::save::Save::save(&self.sum, out)
+    }
+
+    /// The part that was appended, which a hash of the same kind and key made.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Saved`] unless one was, [`Error::ForeignPart`] if it has another block.
+    pub fn load(hash: &H, input: &mut crate::save::Reader<'_>) -> Result<Self, Error> {
+        let none = Error::Saved { expected: "a part" };
+        let (start, end) = (input.number().ok_or(none)?, input.number().ok_or(none)?);
+        let mut sum = crate::save::Save::load(input).ok_or(none)?;
+        let block = hash.block();
+        if start > end || [start, end].iter().any(|at| at % block as u64 != 0) {
+            Zeroize::zeroize(&mut sum);
+            return Err(Error::ForeignPart);
+        }
+        Ok(Part { start, end, block, sum })
+    }
+}
+
 /// Adds whole blocks to a sum.
 pub(crate) struct Absorb<'a, H: Hash> {
     pub(crate) hash: &'a H,

@@ -67,6 +67,18 @@ impl<B: CipherBlock> XorSum<B> {
     }
 }
 
+#[cfg(feature = "save")]
+impl<B: CipherBlock> crate::save::Save for XorSum<B> {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
+        out.bytes(self.0.as_ref());
+        Ok(())
+    }
+
+    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self> {
+        input.bytes(B::BYTES).map(|bytes| XorSum(B::zero_filled(bytes)))
+    }
+}
+
 /// One block of lanes as a vector.
 type Single<L> = <<L as Lanes>::Narrow as Lanes>::V;
 

@@ -23,6 +23,7 @@ use zeroize::Zeroizing;
 
 use super::{Algorithm, UnknownAlgorithm};
 use crate::error::Error;
+use crate::save::Sealer;
 
 /// What the first line of every version begins with.
 const MARK: &str = "tagmac-key-";
@@ -133,6 +134,11 @@ impl KeyFile {
         algorithm.check_key(key.len())?;
         let key = Zeroizing::new(key.to_vec());
         Ok(KeyFile { algorithm, created: date(created), key })
+    }
+
+    /// What seals sums that belong to the key.
+    pub fn sealer(&self) -> Sealer {
+        Sealer::new(self.algorithm.name(), &self.key)
     }
 
     /// A file with a new key from the operating system.

@@ -27,6 +27,7 @@ use crate::isa::Level;
 use crate::mac::Mac;
 use crate::nonce::Nonce;
 use crate::part::Part;
+use crate::save::{Reader, Save, Writer};
 use crate::stream::Stream;
 use crate::tag::{Tag, matches};
 
@@ -93,6 +94,8 @@ trait Product: Send + Sync {
     fn part(&self, start: u64, blocks: &[u8]) -> Result<SomePart, Error>;
     fn join(&self, left: SomePart, right: &SomePart) -> Result<SomePart, Error>;
     fn finish(&self, part: SomePart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error>;
+    fn save(&self, part: &SomePart, out: &mut Writer) -> Result<(), Error>;
+    fn load(&self, input: &mut Reader<'_>) -> Result<AnyPart, Error>;
 }
 
 trait ProductStream: Send + Sync {
@@ -122,7 +125,7 @@ fn typed<H: Hash + 'static>(part: SomePart) -> Result<Part<H>, Error> {
     part.downcast().map(|part| *part).map_err(|_| Error::ForeignPart)
 }
 
-impl<M: Mac<Hash: 'static> + 'static> Product for M {
+impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> Product for M {
     fn level(&self) -> Level {
         self.hash().level()
     }
@@ -162,6 +165,15 @@ impl<M: Mac<Hash: 'static> + 'static> Product for M {
 
     fn finish(&self, part: SomePart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error> {
         typed(part)?.finish(self, &M::Nonce::from_slice(nonce)?, rest)
+    }
+
+    fn save(&self, part: &SomePart, out: &mut Writer) -> Result<(), Error> {
+        part.downcast_ref::<Part<M::Hash>>().ok_or(Error::ForeignPart)?.save(out)
+    }
+
+    fn load(&self, input: &mut Reader<'_>) -> Result<AnyPart, Error> {
+        let part = Part::load(self.hash(), input)?;
+        Ok(AnyPart { id: [0; 8], start: part.start(), end: part.end(), part: Box::new(part) })
     }
 }
 
@@ -375,5 +387,26 @@ impl Parts<'_> {
             return Err(Error::ForeignPart);
         }
         self.mac.finish(part.part, nonce, rest.into())
+    }
+
+    /// Appends a part, which nothing hides: seal what comes of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ForeignPart`] if the part is of another MAC or key.
+    pub fn save(self, part: &AnyPart, out: &mut Writer) -> Result<(), Error> {
+        if part.id != self.id {
+            return Err(Error::ForeignPart);
+        }
+        self.mac.save(&part.part, out)
+    }
+
+    /// The part that was appended under this key: that it was is up to the seal.
+    ///
+    /// # Errors
+    ///
+    /// As [`Part::load`].
+    pub fn load(self, input: &mut Reader<'_>) -> Result<AnyPart, Error> {
+        Ok(AnyPart { id: self.id, ..self.mac.load(input)? })
     }
 }

@@ -64,6 +64,24 @@ impl Zeroize for Poly1305Sum {
     }
 }
 
+#[cfg(feature = "save")]
+impl crate::save::Save for Poly1305Sum {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
+        for limb in self.h.0 {
+            out.number(limb);
+        }
+        out.number(self.blocks);
+        Ok(())
+    }
+
+    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self> {
+        let h = Number([input.number()?, input.number()?, input.number()?]);
+        // A number is below 2^131.
+        (h.0[2] < 8).then_some(())?;
+        Some(Poly1305Sum { h, blocks: input.number()? })
+    }
+}
+
 /// The hash of a message, mod 2^128. Secret, so it shows nothing.
 pub struct Poly1305Digest(u128);
 

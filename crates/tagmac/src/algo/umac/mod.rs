@@ -127,6 +127,32 @@ impl<const T: usize> Zeroize for UmacSum<T> {
     }
 }
 
+#[cfg(feature = "save")]
+impl<const T: usize> crate::save::Save for UmacSum<T> {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
+        for poly in &self.low {
+            poly.save(out)?;
+        }
+        for poly in &self.high {
+            poly.save(out)?;
+        }
+        out.number(self.words[0]).number(self.words[1]);
+        Ok(())
+    }
+
+    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self> {
+        let mut sum = UmacSum { low: [Poly::NONE; T], high: [Poly::NONE; T], words: [0; 2] };
+        for poly in &mut sum.low {
+            *poly = Poly::load(input)?;
+        }
+        for poly in &mut sum.high {
+            *poly = Poly::load(input)?;
+        }
+        sum.words = [input.number()?, input.number()?];
+        Some(sum)
+    }
+}
+
 /// The hash of a message in `T` streams. Secret, so it shows nothing.
 pub struct UmacDigest<const T: usize>([u32; T]);
 

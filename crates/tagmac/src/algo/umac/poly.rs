@@ -110,6 +110,30 @@ impl Field for u128 {
     }
 }
 
+#[cfg(feature = "save")]
+impl crate::save::Save for Poly<u64> {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
+        out.number(self.y).number(self.marked);
+        Ok(())
+    }
+
+    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self> {
+        Some(Poly { y: input.number()?, marked: input.number()? })
+    }
+}
+
+#[cfg(feature = "save")]
+impl crate::save::Save for Poly<u128> {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
+        out.bytes(&self.y.to_le_bytes()).number(self.marked);
+        Ok(())
+    }
+
+    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self> {
+        Some(Poly { y: input.array().map(u128::from_le_bytes)?, marked: input.number()? })
+    }
+}
+
 /// A key k of POLY, and what a marked word takes instead.
 #[derive(Clone, Copy)]
 pub(super) struct PolyKey<F> {

@@ -226,6 +226,22 @@ impl Drop for Umac99Sum {
     }
 }
 
+#[cfg(feature = "save")]
+impl crate::save::Save for Umac99Sum {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), Error> {
+        // HMAC's state is its crate's own.
+        if self.feed.is_some() {
+            return Err(Error::NoSavedState);
+        }
+        out.counted(&self.hashes);
+        Ok(())
+    }
+
+    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self> {
+        Some(Umac99Sum { hashes: input.counted()?.to_vec(), feed: None })
+    }
+}
+
 impl Umac99Sum {
     /// Room for more hashes. What they move away from is wiped.
     fn room(&mut self, more: usize) -> &mut [u8] {

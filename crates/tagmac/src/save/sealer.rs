@@ -1,0 +1,95 @@
+//! The AEAD that sums leave the process under.
+
+use chacha20poly1305::aead::{AeadInOut, KeyInit};
+use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, Mac as _};
+use sha2::Sha256;
+use zeroize::{Zeroize, Zeroizing};
+
+use super::Writer;
+use crate::error::{Error, silent};
+use crate::nonce::fill_random;
+
+/// Bytes of a random nonce.
+const NONCE: usize = 24;
+/// Bytes of the AEAD's tag.
+const TAG: usize = 16;
+
+/// Seals and opens what belongs to a key of a MAC: XChaCha20-Poly1305 with random nonces, under
+/// HMAC-SHA256(key, "tagmac sealing key 1" || name).
+///
+/// ```
+/// use tagmac::save::Sealer;
+/// let sealer = Sealer::new("PMAC-AES128", &[7; 16]);
+/// let sealed = sealer.seal(&[b"notes", b"1"], b"a secret")?;
+/// assert_eq!(&*sealer.open(&[b"notes", b"1"], &sealed)?, b"a secret");
+/// assert!(sealer.open(&[b"notes", b"2"], &sealed).is_err());
+/// assert!(Sealer::new("PMAC-AES128", &[8; 16]).open(&[b"notes", b"1"], &sealed).is_err());
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Sealer(XChaCha20Poly1305);
+
+silent!(Sealer);
+
+impl Sealer {
+    /// Bytes that a seal adds: a nonce of 24 before what is sealed, a tag of 16 after it.
+    pub const OVERHEAD: usize = NONCE + TAG;
+
+    /// For the key of the MAC of this name. Names separate keys that are the same bytes.
+    pub fn new(name: &str, key: &[u8]) -> Sealer {
+        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key).expect("HMAC takes any key");
+        mac.update(b"tagmac sealing key 1");
+        mac.update(name.as_bytes());
+        let mut key: Key = mac.finalize().into_bytes();
+        let sealer = Sealer(XChaCha20Poly1305::new(&key));
+        key.as_mut_slice().zeroize();
+        sealer
+    }
+
+    /// Encrypts what is secret and binds it to what it is `about`: a purpose, a name, a place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRandomBytes`] if the system has none for the nonce.
+    pub fn seal(&self, about: &[&[u8]], secret: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut sealed = vec![0; NONCE + secret.len()];
+        let (nonce, text) = sealed.split_at_mut(NONCE);
+        fill_random(nonce)?;
+        text.copy_from_slice(secret);
+        let nonce = XNonce::try_from(&*nonce).expect("24 bytes");
+        let tag = self.0.encrypt_inout_detached(&nonce, &joined(about), text.into());
+        sealed.extend_from_slice(&tag.expect("less than 256 GiB"));
+        Ok(sealed)
+    }
+
+    /// What [`seal`](Sealer::seal) was given, for the same `about`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seal`] if it was altered, sealed under another key or about something else.
+    pub fn open(&self, about: &[&[u8]], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let (nonce, rest) = sealed.split_at_checked(NONCE).ok_or(Error::Seal)?;
+        let (text, tag) = rest.split_last_chunk::<TAG>().ok_or(Error::Seal)?;
+        let nonce = XNonce::try_from(nonce).expect("24 bytes");
+        let mut secret = Zeroizing::new(text.to_vec());
+        self.0
+            .decrypt_inout_detached(
+                &nonce,
+                &joined(about),
+                secret.as_mut_slice().into(),
+                &(*tag).into(),
+            )
+            .map_err(|_| Error::Seal)?;
+        Ok(secret)
+    }
+}
+
+/// Each with its length before it, so that no two lists are the same bytes.
+fn joined(about: &[&[u8]]) -> Vec<u8> {
+    let mut joined = Writer::default();
+    for item in about {
+        joined.counted(item);
+    }
+    joined.as_bytes().to_vec()
+}
