@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueEnum, value_parser};
 use tagmac::any::Algorithm;
 
-use crate::{help, line, number};
+use crate::{help, line, number, seal};
 
 /// The command line.
 #[derive(Parser)]
@@ -32,6 +32,12 @@ pub enum Command {
     /// Check files against the tags in a list
     #[command(after_help = help::CHECK)]
     Check(Check),
+    /// Seal a directory: its files and that there are no others
+    #[command(after_help = seal::args::SEAL)]
+    Seal(seal::args::Seal),
+    /// Check a directory against its manifest
+    #[command(after_help = seal::args::AUDIT)]
+    Audit(seal::args::Audit),
     /// Show the algorithms
     #[command(after_help = help::LIST)]
     List(List),
@@ -204,7 +210,9 @@ pub struct Reading {
     /// Threads for a large file; 0 is as many as there are cores
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Reading")]
     pub num_threads: usize,
-    /// Show a large file's progress on standard error; auto does so on a terminal
+    /// Show progress on standard error where there is much to do; auto does so on a terminal. json
+    /// writes objects with the phase, files, bytes, their totals if known, and seconds: two a second,
+    /// and one at the end
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Reading")]
     pub progress: When,
 }
@@ -216,6 +224,7 @@ pub enum When {
     Auto,
     Always,
     Never,
+    Json,
 }
 
 /// `tagmac list`

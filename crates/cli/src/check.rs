@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tagmac::Tag;
 use tagmac::any::Algorithm;
@@ -18,7 +18,7 @@ use crate::lines::Lines;
 use crate::mac::{self, Mac};
 use crate::number::show_chance;
 use crate::output;
-use crate::progress::Progress;
+use crate::progress::{Bar, Progress, Total};
 use crate::read::{self, Reader, Stdin, Trouble};
 use crate::record::{MalformedRecord, Record};
 
@@ -38,7 +38,9 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
     let mac = mac::make(&args.key, args.status)?;
     let nonce = mac.given_nonce(args.nonce_hex.as_ref(), raw.then_some("--raw-tag"))?;
     let progress = Progress::new(args.reading.progress);
-    let mut reader = Reader::new(&mac.mac, args.reading.num_threads, progress);
+    let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
+    let bar = progress.start("checking", total);
+    let mut reader = Reader::new(&mac.mac, args.reading.num_threads, &bar);
     match stdin {
         Some(Stdin::Key) => reader.take_stdin("the key"),
         Some(Stdin::Name) if args.raw_tag.is_none() => reader.take_stdin("the list"),
@@ -46,7 +48,7 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
     }
     let terminal = io::stdout().is_terminal();
     let seen = Seen::default();
-    let mut checker = Checker { args, mac: &mac, nonce, reader, terminal, seen };
+    let mut checker = Checker { args, mac: &mac, nonce, reader, bar: &bar, terminal, seen };
     let done = match &args.raw_tag {
         Some(tag) => checker.raw(tag, &lists[0]),
         None => lists.iter().try_for_each(|list| checker.list(list)),
@@ -58,6 +60,27 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
     }
     checker.warn_of_guesses();
     Ok(checker.seen.exit())
+}
+
+/// What there is to read, where the lists can be read twice.
+fn total(args: &Check) -> Total {
+    if args.raw_tag.is_some() {
+        return read::total(&args.lists[0]);
+    }
+    let end = if args.zero { End::Zero } else { End::Newline };
+    let list = |path: &PathBuf| {
+        let file = File::open(path).ok();
+        let file = file.filter(|file| file.metadata().is_ok_and(|facts| facts.is_file()));
+        let Some(file) = file else { return Total::UNKNOWN };
+        let (mut lines, mut total) = (Lines::new(BufReader::new(file), end.byte()), Total::NONE);
+        while let Ok(Some(line)) = lines.next() {
+            if let Some(Ok(line)) = line.bytes.map(|bytes| line::parse(bytes, end)) {
+                total = total.and(read::total(Path::new(OsStr::from_bytes(&line.name))));
+            }
+        }
+        total
+    };
+    args.lists.iter().map(list).fold(Total::NONE, Total::and)
 }
 
 /// What was seen, over all lists.
@@ -110,6 +133,7 @@ struct Checker<'a> {
     /// The nonce of the only line, if it was given.
     nonce: Option<&'a [u8]>,
     reader: Reader<'a>,
+    bar: &'a Bar,
     /// Whether the verdicts go to a terminal.
     terminal: bool,
     seen: Seen,
@@ -234,6 +258,7 @@ impl Checker<'_> {
 
     fn line(&mut self, line: &Line<'_>, counts: &mut Counts) -> Result<(), Error> {
         let verdict = self.verdict(line);
+        self.bar.file();
         if let Verdict::Good { bytes } | Verdict::Mismatch { bytes } = verdict {
             self.seen.longest = self.seen.longest.max(bytes);
             self.seen.guesses += matches!(verdict, Verdict::Mismatch { .. }) as u64;

@@ -5,6 +5,8 @@ use std::fmt;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
+use crate::progress::aside;
+
 /// Exit codes other than 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -26,6 +28,11 @@ pub struct Error {
 }
 
 impl Error {
+    /// Something is not what it was tagged as.
+    pub fn mismatch(message: impl fmt::Display) -> Error {
+        Error { exit: Exit::Mismatch, message: message.to_string() }
+    }
+
     /// The command line asks for what there is not.
     pub fn usage(message: impl fmt::Display) -> Error {
         Error { exit: Exit::Usage, message: message.to_string() }
@@ -56,7 +63,7 @@ impl fmt::Display for Error {
 /// Writes `tagmac: MESSAGE` to standard error. If that fails there is nowhere left to say so.
 pub fn say(message: impl fmt::Display) {
     let line = format!("tagmac: {message}\n");
-    let _ = io::stderr().write_all(line.as_bytes());
+    let _ = aside(|| io::stderr().write_all(line.as_bytes()));
 }
 
 /// What the system says, without its number.

@@ -14,6 +14,8 @@ Examples:
   tagmac keygen -o my.key               make a key
   tagmac tag -k my.key -r . > LIST      tag every file below here
   tagmac check -k my.key LIST           check them all
+  tagmac seal -k my.key DIR -o M        seal a directory
+  tagmac audit -k my.key M DIR          check it, and that nothing was added
   tar c dir | tagmac tag -k my.key      tag standard input
   tagmac bounds                         how much one key may authenticate
 

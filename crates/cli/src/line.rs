@@ -109,7 +109,7 @@ pub fn write_verdict(name: &[u8], verdict: &str, terminal: bool) -> Vec<u8> {
 }
 
 /// The name as it stands on a line. If it had to be escaped, the line gets its mark.
-fn escaped<'a>(name: &'a [u8], end: End, line: &mut Vec<u8>) -> Cow<'a, [u8]> {
+pub fn escaped<'a>(name: &'a [u8], end: End, line: &mut Vec<u8>) -> Cow<'a, [u8]> {
     if end == End::Zero || !name.iter().any(|byte| b"\\\n\r".contains(byte)) {
         return name.into();
     }

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 
 /// Longer lines are malformed: a name has at most 4096 bytes, twice as many when escaped.
-const MOST: usize = 64 << 10;
+pub const MOST: usize = 64 << 10;
 
 /// The lines of a list.
 pub struct Lines<R> {
@@ -25,6 +25,11 @@ impl<R: BufRead> Lines<R> {
     /// The lines of `input`, each ended by the byte `end`.
     pub fn new(input: R, end: u8) -> Lines<R> {
         Lines { input, end, line: Vec::new(), number: 0 }
+    }
+
+    /// What the lines were read from.
+    pub fn into_input(self) -> R {
+        self.input
     }
 
     /// The next line.

@@ -7,7 +7,7 @@ use tagmac::isa::Level;
 
 use crate::args;
 use crate::error::Error;
-use crate::key;
+use crate::key::{self, Key};
 
 /// Shorter tags need `--allow-short`.
 const SHORT: usize = 64;
@@ -57,6 +57,11 @@ pub fn level() -> Result<Level, Error> {
 
 /// Gets the key and makes the MAC. `silent` keeps warnings back.
 pub fn make(args: &args::Key, silent: bool) -> Result<Mac, Error> {
+    make_with_key(args, silent).map(|(mac, _)| mac)
+}
+
+/// The same, with the key, from which others can be derived.
+pub fn make_with_key(args: &args::Key, silent: bool) -> Result<(Mac, Key), Error> {
     let level = level()?;
     // What is wrong whatever the key is said before the key is asked for.
     if let Some(bits) = args.length {
@@ -68,7 +73,7 @@ pub fn make(args: &args::Key, silent: bool) -> Result<Mac, Error> {
     let key = key::get(args, silent)?;
     let bits = tag_bits(args, key.algorithm)?;
     let mac = AnyMac::with(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
-    Ok(Mac { mac, key_id: key.id })
+    Ok((Mac { mac, key_id: key.id.clone() }, key))
 }
 
 /// The length of the tags: the one asked for, or the algorithm's longest.

@@ -17,11 +17,14 @@ mod number;
 mod output;
 mod pages;
 mod plot;
+mod pool;
 mod progress;
 mod read;
 mod record;
+mod seal;
 mod selftest;
 mod tag;
+mod tree;
 mod walk;
 
 use std::env;
@@ -56,6 +59,8 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Keygen(args) => keygen::run(args).map(|()| None),
         Command::Tag(args) => tag::run(args),
         Command::Check(args) => check::run(args),
+        Command::Seal(args) => seal::run(args),
+        Command::Audit(args) => seal::audit::run(args),
         Command::List(args) => list::run(args).map(|()| None),
         Command::Bounds(args) => bounds::run(args).map(|()| None),
         Command::Selftest => selftest::run(),

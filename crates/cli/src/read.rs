@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::iter;
 use std::num::NonZero;
@@ -24,7 +24,7 @@ use tagmac::{Error, Tag};
 
 use crate::args;
 use crate::error::{self, why};
-use crate::progress::{Bar, Progress};
+use crate::progress::{Bar, Total};
 
 /// Bytes of a step, nearly. With twice as many, one thread is a quarter slower.
 const STEP: usize = 128 << 10;
@@ -33,12 +33,12 @@ const STEPS: usize = 4;
 /// A file gets a thread for each of these, so that a small file starts none.
 const PER_THREAD: u64 = 1 << 20;
 /// More threads would not be fed, and each has a buffer.
-const MOST_THREADS: usize = 64;
+pub const MOST_THREADS: usize = 64;
 
 /// Reads files for one MAC.
 pub struct Reader<'a> {
     mac: &'a AnyMac,
-    progress: Progress,
+    bar: &'a Bar,
     /// A buffer for each thread there may be, filled at its first use.
     buffers: Vec<Vec<u8>>,
     step: usize,
@@ -72,6 +72,8 @@ pub enum Trouble {
         /// The length after, in bytes.
         after: u64,
     },
+    /// It was written to, and its length stayed.
+    Written,
     /// It is over the limit of the MAC.
     TooLong {
         /// The most bytes that the MAC takes.
@@ -96,6 +98,9 @@ impl fmt::Display for Trouble {
                 f,
                 "expected {before} bytes, found {after}: the file changed while it was read"
             ),
+            Trouble::Written => {
+                f.write_str("expected a file that stays, found that it changed while it was read")
+            }
             Trouble::TooLong { most, found: None } => {
                 write!(f, "expected at most {most} bytes, the algorithm's limit, found more")
             }
@@ -153,14 +158,23 @@ pub fn stdin_once<'a>(
     }
 }
 
+/// What there is to read under a name.
+pub fn total(name: &Path) -> Total {
+    if name.as_os_str() == "-" {
+        return Total::one(None);
+    }
+    let size = |file: Metadata| file.is_file().then_some(file.len());
+    Total::one(fs::metadata(name).map_or(Some(0), size))
+}
+
 impl<'a> Reader<'a> {
-    /// A reader with `threads` threads, 0 for as many as there are cores.
-    pub fn new(mac: &'a AnyMac, threads: usize, progress: Progress) -> Reader<'a> {
+    /// A reader with `threads` threads, 0 for as many as there are cores. `bar` hears of every byte.
+    pub fn new(mac: &'a AnyMac, threads: usize, bar: &'a Bar) -> Reader<'a> {
         let cores = || thread::available_parallelism().map_or(1, NonZero::get);
         let threads = if threads == 0 { cores() } else { threads }.min(MOST_THREADS);
         let block = mac.parts().map_or(1, Parts::block);
         let buffers = (0..threads).map(|_| Vec::new()).collect();
-        Reader { mac, progress, buffers, step: STEP / block * block, stdin: None, output: output() }
+        Reader { mac, bar, buffers, step: STEP / block * block, stdin: None, output: output() }
     }
 
     /// Marks standard input as taken up.
@@ -176,38 +190,42 @@ impl<'a> Reader<'a> {
                 return Err(Trouble::Stdin(user));
             }
             self.take_stdin("another '-'");
-            let bar = self.progress.start(path, None);
-            return self.stream(&mut io::stdin().lock(), nonce, &bar);
+            return self.stream(&mut io::stdin().lock(), nonce);
         }
-        let mut file = File::open(path)?;
+        let file = File::open(path)?;
         let before = file.metadata()?;
         if before.is_dir() {
             return Err(Trouble::Directory);
         }
-        let size = before.is_file().then_some(before.len());
         if before.is_file() && self.output == Some(identity(&before)) {
             return Err(Trouble::Output);
         }
+        self.tag_open(&file, &before, nonce)
+    }
+
+    /// The tag of an open file, of which `before` was said when it was opened.
+    pub fn tag_open(
+        &mut self,
+        mut file: &File,
+        before: &Metadata,
+        nonce: &[u8],
+    ) -> Result<Tagged, Trouble> {
+        let size = before.is_file().then_some(before.len());
         if let Some(size) = size {
             within_limit(self.mac, size, Some(size))?;
         }
-        let bar = self.progress.start(path, size);
         let tagged = match (size, self.mac.parts()) {
-            (Some(size), Some(parts)) if size > 0 => {
-                self.in_parts(parts, nonce, &file, size, &bar)?
-            }
+            (Some(size), Some(parts)) if size > 0 => self.in_parts(parts, nonce, file, size)?,
             // One byte more than there should be is enough to see that the file grows.
-            (Some(size), _) if size > 0 => {
-                self.stream(&mut file.by_ref().take(size + 1), nonce, &bar)?
-            }
-            _ => self.stream(&mut file, nonce, &bar)?,
+            (Some(size), _) if size > 0 => self.stream(&mut file.by_ref().take(size + 1), nonce)?,
+            _ => self.stream(&mut file, nonce)?,
         };
-        unchanged(&before, &file.metadata()?, tagged.bytes)?;
+        unchanged(before, &file.metadata()?, tagged.bytes)?;
         Ok(tagged)
     }
 
     /// Reads to the end.
-    fn stream(&mut self, input: &mut dyn Read, nonce: &[u8], bar: &Bar) -> Result<Tagged, Trouble> {
+    fn stream(&mut self, input: &mut dyn Read, nonce: &[u8]) -> Result<Tagged, Trouble> {
         let buffer = sized(&mut self.buffers[0], self.step);
         let mut stream = self.mac.stream(nonce)?;
         let mut bytes = 0;
@@ -220,7 +238,7 @@ impl<'a> Reader<'a> {
             };
             stream.update(&buffer[..read]);
             bytes += read as u64;
-            bar.add(read);
+            self.bar.add(read);
             within_limit(self.mac, bytes, None)?;
         }
         Ok(Tagged { tag: stream.tag()?, bytes })
@@ -233,7 +251,6 @@ impl<'a> Reader<'a> {
         nonce: &[u8],
         file: &File,
         size: u64,
-        bar: &Bar,
     ) -> Result<Tagged, Trouble> {
         let step = self.step;
         let piece = (STEPS * step) as u64;
@@ -247,7 +264,7 @@ impl<'a> Reader<'a> {
             pieces,
             next: AtomicU64::new(0),
             joined: Mutex::new(Joined::default()),
-            bar,
+            bar: self.bar,
         };
         let helpers = (size / PER_THREAD).saturating_sub(1) as usize;
         let (own, others) = self.buffers.split_first_mut().expect("at least one thread");
@@ -370,11 +387,19 @@ fn sized(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
     &mut buffer[..bytes]
 }
 
-/// Refuses a regular file that has grown or shrunk. Files of /proc say that they are empty.
+/// Refuses a regular file that has grown or shrunk or was written to. Files of /proc say that they
+/// are empty.
 fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), Trouble> {
-    let (before, after, regular) = (before.len(), after.len(), before.is_file());
-    if regular && (before != after || before > 0 && read != before) {
+    if !before.is_file() {
+        return Ok(());
+    }
+    let written = |file: &Metadata| (file.mtime(), file.mtime_nsec());
+    let (stayed, before, after) = (written(before) == written(after), before.len(), after.len());
+    if before != after || before > 0 && read != before {
         return Err(Trouble::Changed { before, after: if before == after { read } else { after } });
+    }
+    if before > 0 && !stayed {
+        return Err(Trouble::Written);
     }
     Ok(())
 }

@@ -1,17 +1,18 @@
 //! `tagmac tag`: a line for each file.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::args::Tag;
 use crate::error::{Error, Exit, Shown, say};
 use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::output;
-use crate::progress::Progress;
+use crate::progress::{Bar, Progress, Total};
 use crate::read::{self, Reader, Tagged, Trouble};
 use crate::record::Record;
-use crate::walk;
+use crate::tree::{Kind, Tree};
+use crate::walk::{self, Walk};
 
 /// Tags the files. `Some(exit)` if not all could be.
 pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
@@ -27,13 +28,27 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     let alone = [(args.raw, "--raw"), (args.untagged, "--untagged")];
     let alone = alone.into_iter().find_map(|(given, option)| given.then_some(option));
     let nonce = mac.given_nonce(args.nonce_hex.as_ref(), alone)?;
-    let reader =
-        Reader::new(&mac.mac, args.reading.num_threads, Progress::new(args.reading.progress));
-    let mut tagger = Tagger { args, mac: &mac, nonce, reader, failed: false };
+    let progress = Progress::new(args.reading.progress);
+    let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
+    let bar = progress.start("tagging", total);
+    let reader = Reader::new(&mac.mac, args.reading.num_threads, &bar);
+    let mut tagger = Tagger { args, mac: &mac, nonce, reader, bar: &bar, failed: false };
     for file in files {
         tagger.name(file)?;
     }
     Ok(tagger.failed.then_some(Exit::Io))
+}
+
+/// What there is to read.
+fn total(args: &Tag) -> Total {
+    let one = |name: &PathBuf| {
+        if !args.recursive || !walk::is_dir(name) {
+            return read::total(name);
+        }
+        let walk = Tree::open(name).map(|tree| Walk::new(tree, Vec::new()));
+        walk.map_or(Total::NONE, |walk| walk::total(walk, |kind| kind == Kind::File))
+    };
+    args.files.iter().map(one).fold(Total::NONE, Total::and)
 }
 
 struct Tagger<'a> {
@@ -42,6 +57,7 @@ struct Tagger<'a> {
     /// The nonce of the only file, if it was given.
     nonce: Option<&'a [u8]>,
     reader: Reader<'a>,
+    bar: &'a Bar,
     failed: bool,
 }
 
@@ -52,7 +68,7 @@ impl Tagger<'_> {
             let made = self.tag(name);
             return self.made(name, made);
         }
-        walk::walk(name, |path, error| match error {
+        walk::files(name, |path, error| match error {
             None => match self.tag(path) {
                 Err(trouble @ Trouble::Output) => {
                     say(format_args!("{}: skipped: {trouble}", Shown::name(path)));
@@ -75,6 +91,7 @@ impl Tagger<'_> {
     }
 
     fn made(&mut self, file: &Path, made: Result<(Vec<u8>, Tagged), Trouble>) -> Result<(), Error> {
+        self.bar.file();
         match made {
             Ok((nonce, tagged)) => self.tagged(file, nonce, &tagged),
             Err(trouble) => self.trouble(file, &trouble),

@@ -2,38 +2,16 @@
 
 mod common;
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Place, Ran};
+use common::{Place, Ran, opened, peak, sparse};
 
 const SIGINT: i32 = 2;
 const SIGPIPE: i32 = 13;
-
-/// A file of so many bytes, all of them holes.
-fn sparse(place: &Place, name: &str, bytes: u64) -> fs::File {
-    let file = OpenOptions::new().create(true).truncate(true).write(true).open(place.path(name));
-    let file = file.unwrap();
-    file.set_len(bytes).unwrap();
-    file
-}
-
-/// Waits until the command has opened the file.
-fn opened(child: &Child, name: &str) {
-    let folder = format!("/proc/{}/fd", child.id());
-    loop {
-        let links = fs::read_dir(&folder).into_iter().flatten().flatten();
-        let mut names = links.filter_map(|link| fs::read_link(link.path()).ok());
-        if names.any(|path| path.ends_with(name)) {
-            return;
-        }
-        sleep(Duration::from_millis(1));
-    }
-}
 
 #[test]
 #[cfg(target_os = "linux")]
@@ -77,16 +55,7 @@ fn memory_does_not_depend_on_the_file() {
     let place = Place::new();
     sparse(&place, "f", 2 << 30);
     for threads in ["0", "1000"] {
-        let mut child = place.spawn(&["tag", "-k", "k", "--num-threads", threads, "f"]);
-        let mut peak = 0;
-        while child.try_wait().unwrap().is_none() {
-            let status = fs::read_to_string(format!("/proc/{}/status", child.id()));
-            let line =
-                status.iter().flat_map(|text| text.lines()).find(|line| line.starts_with("VmHWM"));
-            let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-            peak = peak.max(kib.unwrap_or(0u64));
-            sleep(Duration::from_millis(2));
-        }
+        let (peak, _) = peak(place.spawn(&["tag", "-k", "k", "--num-threads", threads, "f"]));
         assert!((1..64 << 10).contains(&peak), "{threads} threads: {peak} KiB");
     }
 }
@@ -167,19 +136,6 @@ fn a_file_that_is_shorter_than_it_says() {
 }
 
 #[test]
-fn progress_is_shown_where_asked_for() {
-    let place = Place::new();
-    sparse(&place, "f", 256 << 20);
-    let run = |when| {
-        let ran = place.keyed("tag", &["--progress", when, "f"]);
-        assert_eq!(ran.code, Some(0));
-        ran.err
-    };
-    assert_eq!((run("auto"), run("never")), (String::new(), String::new()));
-    assert!(run("always").contains("/256.00 MiB"));
-}
-
-#[test]
 fn the_list_of_algorithms() {
     let place = Place::bare();
     let table = place.run(&["list"]).exits(0).in_silence().out;
@@ -224,7 +180,9 @@ fn the_test_of_itself() {
 #[test]
 fn help_pages_and_completions() {
     let place = Place::bare();
-    for command in ["keygen", "tag", "check", "list", "selftest", "completions", "man"] {
+    for command in
+        ["keygen", "tag", "check", "seal", "audit", "list", "selftest", "completions", "man"]
+    {
         let help = place.run(&[command, "--help"]).exits(0).in_silence().out;
         assert!(help.contains("Usage: tagmac"));
         place.run(&["man", command]).exits(0);

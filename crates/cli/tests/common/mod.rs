@@ -2,10 +2,14 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -76,7 +80,12 @@ impl Ran {
 impl Place {
     /// A folder with a key file for PMAC-AES128.
     pub fn new() -> Place {
-        let place = Place::bare();
+        Place::new_in(env!("CARGO_TARGET_TMPDIR"))
+    }
+
+    /// The same in another directory.
+    pub fn new_in(folder: impl AsRef<Path>) -> Place {
+        let place = Place(TempDir::new_in(folder).unwrap());
         place.run(&["keygen", "-o", "k"]).exits(0);
         place
     }
@@ -140,4 +149,73 @@ impl Place {
         command.env_remove("TAGMAC_KEY_FILE").env_remove("TAGMAC_LEVEL");
         command.output().unwrap().into()
     }
+}
+
+/// What runs a command without the rights that let root read everything.
+pub const UNPRIVILEGED: &str = "setpriv \
+    --bounding-set=-dac_override,-dac_read_search --inh-caps=-all --ambient-caps=-all";
+
+/// A file of so many bytes, all of them holes.
+pub fn sparse(place: &Place, name: &str, bytes: u64) -> fs::File {
+    let file = OpenOptions::new().create(true).truncate(true).write(true).open(place.path(name));
+    let file = file.unwrap();
+    file.set_len(bytes).unwrap();
+    file
+}
+
+/// Waits until the command has opened the file.
+pub fn opened(child: &Child, name: &str) {
+    let folder = format!("/proc/{}/fd", child.id());
+    let start = Instant::now();
+    // A child that has ended opens nothing.
+    while start.elapsed() < Duration::from_secs(60) {
+        let links = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let mut names = links.filter_map(|link| fs::read_link(link.path()).ok());
+        if names.any(|path| path.ends_with(name)) {
+            return;
+        }
+        sleep(Duration::from_millis(1));
+    }
+    panic!("{name} was not opened");
+}
+
+/// Runs to the end. The most memory that the command held, in KiB, and what it gave.
+pub fn peak(mut child: Child) -> (u64, Ran) {
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("VmHWM"));
+        let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+        peak = peak.max(kib.unwrap_or(0));
+        sleep(Duration::from_millis(1));
+    }
+    (peak, child.wait_with_output().unwrap().into())
+}
+
+/// A place with a folder `t` with files in folders, an empty file, links and odd names.
+pub fn tree() -> Place {
+    let place = Place::new();
+    for folder in ["t/a/b", "t/a-b", "t/empty"] {
+        fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    for (name, text) in [("a/f", "text"), ("a/b/g", "more text"), ("a.c", ""), ("a-b/h", "h")] {
+        place.file(format!("t/{name}"), text);
+    }
+    place.file(Path::new("t").join(OsStr::from_bytes(b"a/\xff\n\\\r\t) = ")), "odd");
+    symlink("../a", place.path("t/a-b/link")).unwrap();
+    symlink(OsStr::from_bytes(b"no\n\twhere\xfe"), place.path("t/dangling")).unwrap();
+    place
+}
+
+/// A place with a folder `t` and its manifest `m`.
+pub fn sealed(key: &[&str], options: &[&str]) -> Place {
+    let place = Place::bare();
+    place.run(&[&["keygen", "-o", "k"], key].concat()).exits(0);
+    fs::create_dir_all(place.path("t/a/b")).unwrap();
+    for (name, text) in [("a/f", "text"), ("a/b/g", "more text"), ("h", "h"), ("a.c", "")] {
+        place.file(format!("t/{name}"), text);
+    }
+    symlink("../a", place.path("t/a/link")).unwrap();
+    place.keyed("seal", &[&["t", "-o", "m"], options].concat()).exits(0);
+    place
 }

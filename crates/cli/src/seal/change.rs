@@ -1,0 +1,56 @@
+//! What differs between an entry and its line.
+
+use serde::Serialize;
+
+use crate::error::Shown;
+use crate::seal::entry::{Entry, mode_text, mtime_text};
+
+/// A difference between an entry and its line.
+#[derive(Serialize)]
+pub struct Change {
+    /// Which property.
+    pub what: &'static str,
+    /// As it was sealed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// As it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
+}
+
+impl Change {
+    /// A property that has two values.
+    pub fn new(what: &'static str, expected: impl ToString, found: impl ToString) -> Change {
+        let (expected, found) = (Some(expected.to_string()), Some(found.to_string()));
+        Change { what, expected, found }
+    }
+}
+
+/// What is another than it was. The tag that a file has now is not told: under a sealed nonce it
+/// would be a second one.
+pub fn changes(sealed: &Entry, found: &Entry) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if let (Some(sealed), Some(found)) = (&sealed.content, &found.content) {
+        if sealed.size != found.size {
+            changes.push(Change::new("size", sealed.size, found.size));
+        } else if sealed.tag.is_none() || sealed.tag != found.tag {
+            changes.push(Change { what: "content", expected: None, found: None });
+        }
+    }
+    if let (Some(sealed), Some(found)) = (&sealed.target, &found.target)
+        && sealed != found
+    {
+        changes.push(Change::new("target", Shown::bytes(sealed), Shown::bytes(found)));
+    }
+    if let (Some(sealed), Some(found)) = (sealed.mode, found.mode)
+        && sealed != found
+    {
+        changes.push(Change::new("mode", mode_text(sealed), mode_text(found)));
+    }
+    if let (Some(sealed), Some(found)) = (sealed.mtime, found.mtime)
+        && sealed != found
+    {
+        changes.push(Change::new("mtime", mtime_text(sealed), mtime_text(found)));
+    }
+    changes
+}

@@ -1,0 +1,152 @@
+//! What an entry of a tree is now, as a manifest would record it.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{io, thread};
+
+use tagmac::any::AnyMac;
+
+use crate::mac::Mac;
+use crate::progress::Bar;
+use crate::read::{self, Reader, Trouble};
+use crate::seal::entry::{Content, Entry};
+use crate::seal::header::Options;
+use crate::tree::{Facts, Kind, Tree};
+
+/// Files from this size on are read by all threads together, smaller ones by one thread each.
+const LARGE: u64 = 2 << 20;
+
+/// Looks at the entries of a tree.
+pub struct Observer<'a> {
+    tree: Tree,
+    reader: Reader<'a>,
+    mac: &'a AnyMac,
+    options: Options,
+    /// Leaves large files to another.
+    small: bool,
+    /// When set, files are opened but not read: the result will not be used.
+    idle: &'a AtomicBool,
+}
+
+/// What was seen.
+pub enum Sight {
+    /// The entry as it is.
+    Entry(Entry),
+    /// A file that is for an observer with more threads.
+    Large,
+    /// The entry cannot be had.
+    Trouble(Trouble),
+}
+
+/// The observers of a tree: one with all threads, and one for each thread.
+pub struct Observers<'a> {
+    /// Reads any file, large ones with all threads.
+    pub main: Observer<'a>,
+    /// Read small files, each with one thread.
+    pub others: Vec<Observer<'a>>,
+}
+
+impl<'a> Observers<'a> {
+    /// Observers with `threads` threads in all, 0 for as many as there are cores.
+    pub fn new(
+        tree: &Tree,
+        mac: &'a Mac,
+        options: Options,
+        threads: usize,
+        bar: &'a Bar,
+        idle: &'a AtomicBool,
+    ) -> io::Result<Observers<'a>> {
+        let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = if threads == 0 { cores() } else { threads }.min(read::MOST_THREADS);
+        let mac = &mac.mac;
+        let observer = |threads, small| {
+            let reader = Reader::new(mac, threads, bar);
+            Ok(Observer { tree: tree.again()?, reader, mac, options, small, idle })
+        };
+        // A MAC without parts reads a large file on one thread in any case.
+        let small = threads > 1 && mac.parts().is_some();
+        let others: io::Result<Vec<_>> = (0..threads).map(|_| observer(1, small)).collect();
+        Ok(Observers { main: observer(threads, false)?, others: others? })
+    }
+}
+
+impl Observer<'_> {
+    /// Looks at an entry of a kind. A file is not read if its size is not that of `expected`, and
+    /// is tagged under its nonce.
+    pub fn look(&mut self, path: &[u8], kind: Kind, expected: Option<&Content>) -> Sight {
+        match self.entry(path, kind, expected) {
+            Ok(Some(entry)) => Sight::Entry(entry),
+            Ok(None) => Sight::Large,
+            Err(trouble) => Sight::Trouble(trouble),
+        }
+    }
+
+    fn entry(
+        &mut self,
+        path: &[u8],
+        kind: Kind,
+        expected: Option<&Content>,
+    ) -> Result<Option<Entry>, Trouble> {
+        let Options { mode, mtime, .. } = self.options;
+        let mut entry = Entry {
+            kind,
+            path: path.to_vec(),
+            mode: None,
+            mtime: None,
+            content: None,
+            target: None,
+        };
+        let facts = if kind == Kind::File {
+            let file = self.tree.file(path)?;
+            let before = file.metadata()?;
+            let facts = Facts::of_file(&before);
+            same_kind(kind, facts.kind)?;
+            let mut content = Content { size: before.len(), nonce: Vec::new(), tag: None };
+            let other = expected.is_some_and(|expected| expected.size != content.size);
+            if !other && !self.idle.load(Ordering::Relaxed) {
+                if self.small && content.size >= LARGE {
+                    return Ok(None);
+                }
+                content.nonce = match expected {
+                    Some(expected) => expected.nonce.clone(),
+                    None => self.mac.algorithm().random_nonce()?,
+                };
+                let tagged = self.reader.tag_open(&file, &before, &content.nonce)?;
+                content.tag = Some(tagged.tag);
+                content.size = tagged.bytes;
+            }
+            entry.content = Some(content);
+            Some(facts)
+        } else if kind == Kind::Link || mode || mtime {
+            let facts = self.tree.facts(path)?;
+            same_kind(kind, facts.kind)?;
+            Some(facts)
+        } else {
+            None
+        };
+        if kind == Kind::Link {
+            entry.target = Some(self.tree.target(path)?);
+        }
+        if let Some(facts) = facts {
+            entry.mode = Some(facts.mode).filter(|_| mode && kind != Kind::Link);
+            entry.mtime = Some(facts.mtime).filter(|_| mtime && kind != Kind::Directory);
+        }
+        Ok(Some(entry))
+    }
+
+    /// The size of a file, which is not opened.
+    pub fn size(&mut self, path: &[u8]) -> Result<u64, Trouble> {
+        Ok(self.tree.facts(path)?.size)
+    }
+}
+
+/// Refuses what has taken the place of an entry since the directory was listed.
+fn same_kind(listed: Kind, found: Option<Kind>) -> Result<(), Trouble> {
+    if found == Some(listed) {
+        return Ok(());
+    }
+    let found = found.map_or("something else".into(), |kind| kind.to_string());
+    Err(Trouble::Io(io::Error::other(format!(
+        "expected {listed}, as listed, found {found}: the tree changed while it was read"
+    ))))
+}

@@ -1,0 +1,151 @@
+//! New files that are missing ones under other names: those with the same tag and size.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
+
+use tagmac::any::AnyMac;
+
+use crate::error::Error;
+use crate::seal::entry::{Content, Entry};
+use crate::seal::observe::{Observer, Sight};
+use crate::tree::Kind;
+
+/// So much is kept of the names of missing files and what belongs to them, and so much of new ones.
+const MOST: usize = 64 << 20;
+/// Under nonces each pair of files needs a reading of its own. A new file gets so many.
+const TRIES: usize = 8;
+
+/// New and missing files, as many as are kept.
+pub struct Renames {
+    nonces: bool,
+    missing: Vec<Lost>,
+    new: Vec<(Box<[u8]>, u64)>,
+    missing_room: Room,
+    new_room: Room,
+}
+
+struct Lost {
+    path: Box<[u8]>,
+    content: Content,
+    found: bool,
+}
+
+/// Bytes that may still be kept.
+struct Room(usize);
+
+impl Room {
+    /// Whether there was room for a path and what belongs to it. Once there was none, there is none.
+    fn takes<T>(&mut self, path: &[u8]) -> bool {
+        // Vectors that grow have room for twice as many; the index has an entry for each.
+        let bytes = path.len() + 2 * size_of::<T>() + 64;
+        self.0 = self.0.saturating_sub(bytes);
+        !self.is_spent()
+    }
+
+    fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// What came out.
+pub enum Found<'a> {
+    /// A new file is a missing one.
+    Renamed {
+        /// The missing one.
+        from: &'a [u8],
+        /// The new one.
+        to: &'a [u8],
+    },
+    /// A file is new.
+    New(&'a [u8]),
+    /// A file is missing.
+    Missing(&'a [u8]),
+}
+
+impl Renames {
+    /// None yet.
+    pub fn new(mac: &AnyMac) -> Renames {
+        let nonces = *mac.algorithm().nonce_bytes().end() > 0;
+        let [missing_room, new_room] = [Room(MOST), Room(MOST)];
+        Renames { nonces, missing: Vec::new(), new: Vec::new(), missing_room, new_room }
+    }
+
+    /// Keeps a missing entry, or gives it back if it cannot be one of these.
+    pub fn missing(&mut self, entry: Entry) -> Option<Entry> {
+        if entry.kind != Kind::File || !self.missing_room.takes::<Lost>(&entry.path) {
+            return Some(entry);
+        }
+        let Entry { path, content, .. } = entry;
+        let content = content.expect("the line of a file has its content");
+        self.missing.push(Lost { path: path.into(), content, found: false });
+        None
+    }
+
+    /// Keeps a new file, or gives its path back if it cannot be one of these.
+    pub fn new_file(&mut self, path: Vec<u8>, kind: Kind, size: Option<u64>) -> Option<Vec<u8>> {
+        match size.filter(|_| kind == Kind::File) {
+            Some(size) if self.new_room.takes::<(Box<[u8]>, u64)>(&path) => {
+                self.new.push((path.into(), size));
+                None
+            }
+            _ => Some(path),
+        }
+    }
+
+    /// Finds out which new files are missing ones, and calls `each` with what came out, in order.
+    /// Whether all were kept.
+    pub fn resolve(
+        mut self,
+        observer: &mut Observer<'_>,
+        mut each: impl FnMut(Found<'_>) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        let hasher = RandomState::new();
+        let tagged = |content: &Content| {
+            let tag = content.tag.filter(|_| !self.nonces);
+            hasher.hash_one((content.size, tag.as_ref().map(|tag| tag.as_bytes())))
+        };
+        let sizes: HashSet<u64> = self.missing.iter().map(|lost| lost.content.size).collect();
+        let mut index: HashMap<u64, VecDeque<usize>> = HashMap::new();
+        for (number, lost) in self.missing.iter().enumerate() {
+            index.entry(tagged(&lost.content)).or_default().push_back(number);
+        }
+        for (path, size) in &self.new {
+            // What has no missing file of its size is not read.
+            let from = sizes.contains(size).then(|| {
+                let mut look =
+                    |expected: &Content| match observer.look(path, Kind::File, Some(expected)) {
+                        Sight::Entry(entry) => entry.content,
+                        _ => None,
+                    };
+                if self.nonces {
+                    let any = Content { size: *size, nonce: Vec::new(), tag: None };
+                    let candidates = index.get_mut(&tagged(&any))?;
+                    let is_it = |number: &usize| {
+                        let expected = &self.missing[*number].content;
+                        look(expected).is_some_and(|found| found.tag == expected.tag)
+                    };
+                    let at = candidates.iter().take(TRIES).position(is_it)?;
+                    return candidates.remove(at);
+                }
+                let any = Content { size: *size, nonce: Vec::new(), tag: None };
+                let found = look(&any).filter(|found| found.tag.is_some())?;
+                let candidates = index.get_mut(&tagged(&found))?;
+                // The index has hashes of tags, not tags.
+                let is_it = |number: &usize| self.missing[*number].content == found;
+                let at = candidates.iter().position(is_it)?;
+                candidates.remove(at)
+            });
+            match from.flatten() {
+                Some(number) => {
+                    let lost = &mut self.missing[number];
+                    lost.found = true;
+                    each(Found::Renamed { from: &lost.path, to: path })?;
+                }
+                None => each(Found::New(path))?,
+            }
+        }
+        let missing = self.missing.iter().filter(|lost| !lost.found);
+        missing.map(|lost| Found::Missing(&lost.path)).try_for_each(each)?;
+        Ok(!self.missing_room.is_spent() && !self.new_room.is_spent())
+    }
+}

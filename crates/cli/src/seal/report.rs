@@ -1,0 +1,259 @@
+//! Where the verdicts of an audit go.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::error::{Error, Exit, Shown, say, why};
+use crate::line::{self, End};
+use crate::mac::Mac;
+use crate::output;
+use crate::seal::args::Audit;
+use crate::seal::change::Change;
+use crate::seal::entry::word;
+use crate::seal::manifest::Manifest;
+use crate::tree::{Facts, Kind};
+
+/// The verdict on an entry.
+pub enum Status<'a> {
+    /// It is as it was sealed.
+    Unchanged,
+    /// It is there, and another.
+    Changed(Vec<Change>),
+    /// It was not sealed.
+    New,
+    /// It is not there.
+    Missing,
+    /// It was sealed under this other path.
+    Renamed(&'a [u8]),
+    /// There is no verdict, and why.
+    Unreadable(String),
+}
+
+impl Status<'_> {
+    /// The verdict on an entry that has so many changes.
+    pub fn of(changes: Vec<Change>) -> Self {
+        if changes.is_empty() { Status::Unchanged } else { Status::Changed(changes) }
+    }
+}
+
+#[derive(Default, Serialize)]
+struct Counts {
+    unchanged: u64,
+    changed: u64,
+    new: u64,
+    missing: u64,
+    renamed: u64,
+    unreadable: u64,
+    skipped: u64,
+}
+
+/// Where verdicts go.
+pub struct Report<'a> {
+    args: &'a Audit,
+    mac: &'a Mac,
+    manifest: &'a Manifest,
+    combined: Option<BufWriter<File>>,
+    terminal: bool,
+    counts: Counts,
+}
+
+/// An entry as `--json` shows it.
+#[derive(Serialize)]
+struct Record<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<String>,
+    kind: &'static str,
+    status: &'static str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    changes: &'a [Change],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_hex: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+/// The last object of `--json`.
+#[derive(Serialize)]
+struct Summary<'a> {
+    summary: &'a Counts,
+    /// Whether all renamed files were looked for.
+    renames_complete: bool,
+    algorithm: &'a str,
+    bits: usize,
+    key_id: &'a str,
+    seal: String,
+    status: &'static str,
+}
+
+impl<'a> Report<'a> {
+    /// A report on the standard output, and in the file of `--combined`.
+    pub fn new(args: &'a Audit, mac: &'a Mac, manifest: &'a Manifest) -> Result<Report<'a>, Error> {
+        let combined = args.combined.as_ref().map(|path| {
+            let failed = |error: io::Error| combined_failed(path, &error);
+            let open = File::options().create(true).write(true).truncate(false).open(path);
+            let file = open.map_err(failed)?;
+            let facts = Facts::of_open(&file).map_err(failed)?;
+            if facts.identity == manifest.identity {
+                let name = Shown::name(path);
+                let what = "expected a file for the report, found the manifest itself";
+                return Err(Error::usage(format_args!("--combined: {name}: {what}")));
+            }
+            if facts.kind == Some(Kind::File) {
+                file.set_len(0).map_err(failed)?;
+            }
+            Ok(BufWriter::new(file))
+        });
+        let (combined, terminal) = (combined.transpose()?, io::stdout().is_terminal());
+        Ok(Report { args, mac, manifest, combined, terminal, counts: Counts::default() })
+    }
+
+    /// Takes the verdict on an entry.
+    pub fn put(&mut self, path: &[u8], kind: Kind, status: Status<'_>) -> Result<(), Error> {
+        let path = if path.is_empty() { b"." } else { path };
+        let counts = &mut self.counts;
+        let (count, name) = match &status {
+            Status::Unchanged => (&mut counts.unchanged, "unchanged"),
+            Status::Changed(_) => (&mut counts.changed, "changed"),
+            Status::New => (&mut counts.new, "new"),
+            Status::Missing => (&mut counts.missing, "missing"),
+            Status::Renamed(_) => (&mut counts.renamed, "renamed"),
+            Status::Unreadable(_) => (&mut counts.unreadable, "unreadable"),
+        };
+        *count += 1;
+        match &status {
+            Status::Unchanged => self.combine(b'=', path)?,
+            Status::Changed(_) => self.combine(b'*', path)?,
+            Status::New => self.combine(b'-', path)?,
+            Status::Missing => self.combine(b'+', path)?,
+            Status::Unreadable(_) => self.combine(b'!', path)?,
+            Status::Renamed(from) => {
+                self.combine(b'+', from)?;
+                self.combine(b'-', path)?;
+            }
+        }
+        let unchanged = matches!(status, Status::Unchanged);
+        if unchanged && (self.args.quiet || !self.args.json) {
+            return Ok(());
+        }
+        if self.args.json {
+            return self.json(path, kind, name, &status);
+        }
+        let verdict = match &status {
+            Status::Changed(changes) => {
+                let text = |change: &Change| match (&change.expected, &change.found) {
+                    (Some(expected), Some(found)) => {
+                        format!("{}: expected {expected}, found {found}", change.what)
+                    }
+                    _ => change.what.into(),
+                };
+                format!("changed: {}", changes.iter().map(text).collect::<Vec<_>>().join("; "))
+            }
+            Status::Renamed(from) => format!("renamed: it was {}", Shown::bytes(from)),
+            Status::Unreadable(why) => format!("unreadable: {why}"),
+            Status::Unchanged | Status::New | Status::Missing => name.into(),
+        };
+        output::write(&line::write_verdict(path, &verdict, self.terminal))
+    }
+
+    fn json(
+        &self,
+        path: &[u8],
+        kind: Kind,
+        name: &'static str,
+        status: &Status<'_>,
+    ) -> Result<(), Error> {
+        let mut record = Record {
+            path: String::from_utf8_lossy(path),
+            path_hex: None,
+            kind: word(kind),
+            status: name,
+            changes: &[],
+            from: None,
+            from_hex: None,
+            reason: None,
+        };
+        let hex = |lossy: &Cow<'_, str>, bytes: &[u8]| {
+            matches!(lossy, Cow::Owned(_)).then(|| base16ct::lower::encode_string(bytes))
+        };
+        record.path_hex = hex(&record.path, path);
+        match status {
+            Status::Changed(changes) => record.changes = changes,
+            Status::Renamed(from) => {
+                let lossy = String::from_utf8_lossy(from);
+                record.from_hex = hex(&lossy, from);
+                record.from = Some(lossy);
+            }
+            Status::Unreadable(why) => record.reason = Some(why),
+            Status::Unchanged | Status::New | Status::Missing => {}
+        }
+        output::json(&record)
+    }
+
+    fn combine(&mut self, symbol: u8, path: &[u8]) -> Result<(), Error> {
+        let Some(out) = &mut self.combined else { return Ok(()) };
+        let mut text = Vec::with_capacity(path.len() + 4);
+        let name = line::escaped(path, End::Newline, &mut text);
+        text.extend_from_slice(&[symbol, b' ']);
+        text.extend_from_slice(&name);
+        text.push(b'\n');
+        out.write_all(&text).map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        combined_failed(self.args.combined.as_deref().unwrap_or(Path::new("")), error)
+    }
+
+    /// Sums up. `skipped` entries have no verdict for what they are; `all` renamed files were
+    /// looked for or not.
+    pub fn finish(mut self, skipped: u64, all: bool) -> Result<Option<Exit>, Error> {
+        self.counts.skipped = skipped;
+        if let Some(out) = &mut self.combined
+            && let Err(error) = out.flush()
+        {
+            return Err(self.failed(&error));
+        }
+        let Counts { unchanged, changed, new, missing, renamed, unreadable, .. } = self.counts;
+        let (exit, status) = match (changed + new + missing + renamed, unreadable) {
+            (0, 0) => (None, "unchanged"),
+            (0, _) => (Some(Exit::Io), "unreadable"),
+            _ => (Some(Exit::Mismatch), "changed"),
+        };
+        if !all {
+            say("not all renamed files were looked for: some may stand as new and missing");
+        }
+        if self.args.json {
+            output::json(&Summary {
+                summary: &self.counts,
+                renames_complete: all,
+                algorithm: self.mac.mac.algorithm().name(),
+                bits: self.mac.mac.tag_bits(),
+                key_id: &self.mac.key_id,
+                seal: self.manifest.seal.to_string(),
+                status,
+            })?;
+        } else if !self.args.quiet || exit.is_some() {
+            let mut text = format!(
+                "{unchanged} unchanged, {changed} changed, {new} new, {missing} missing, \
+                 {renamed} renamed"
+            );
+            for (count, word) in [(unreadable, "unreadable"), (skipped, "skipped")] {
+                if count > 0 {
+                    text.push_str(&format!(", {count} {word}"));
+                }
+            }
+            say(text);
+        }
+        Ok(exit)
+    }
+}
+
+fn combined_failed(path: &Path, error: &io::Error) -> Error {
+    Error::io(format_args!("--combined: {}: {}", Shown::name(path), why(error)))
+}

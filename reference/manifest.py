@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Prints what the manifest of a directory has to be, from ../docs/manifest.md.
+
+    manifest.py KEYFILE MANIFEST DIR
+
+Options and nonces are those of MANIFEST, which is not checked. If what is
+printed is MANIFEST to the byte, all of it is right: entries, order, tags, seal.
+Of one file system, and for algorithms in algorithms.py with whole tags.
+"""
+
+import hashlib
+import hmac
+import os
+import stat
+import sys
+
+from algorithms import ALGORITHMS
+
+KINDS = {
+    stat.S_IFREG: "file",
+    stat.S_IFDIR: "dir",
+    stat.S_IFLNK: "link",
+    stat.S_IFIFO: "pipe",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFCHR: "chardev",
+    stat.S_IFBLK: "blockdev",
+}
+
+
+def hkdf(salt, key, info):
+    """The first 32 bytes of HKDF-SHA256."""
+    extracted = hmac.digest(salt, key, "sha256")
+    return hmac.digest(extracted, info + b"\x01", "sha256")
+
+
+def escape(name):
+    for plain, escaped in ((b"\\", b"\\\\"), (b"\t", b"\\t"), (b"\n", b"\\n"), (b"\r", b"\\r")):
+        name = name.replace(plain, escaped)
+    return name
+
+
+def below(root, path=b""):
+    """The paths below a directory, in any order."""
+    for name in os.listdir(os.path.join(root, path)):
+        inner = os.path.join(path, name)
+        yield inner
+        if stat.S_ISDIR(os.lstat(os.path.join(root, inner)).st_mode):
+            yield from below(root, inner)
+
+
+def main(key_file, manifest, root):
+    fields = dict(line.split(": ") for line in open(key_file).read().splitlines()[1:])
+    key, algorithm = bytes.fromhex(fields["key"]), ALGORITHMS[fields["algorithm"]]
+    old = open(manifest, "rb").read().split(b"\n")
+    bits, options = int(old[2].split()[1]), old[4].decode().split()[1:]
+    nonces = {}
+    out = [
+        "tagmac-manifest-1",
+        f"algorithm: {fields['algorithm']}",
+        f"bits: {bits}",
+        f"key id: {fields['id']}",
+        "options: " + " ".join(options),
+    ]
+    out = [line.encode() for line in out]
+    column = 2 + ("mode" in options) + ("mtime" in options)
+    if algorithm.nonce_bytes:
+        for line in old[5:]:
+            columns = line.split(b"\t")
+            if columns[0] == b"file":
+                nonces[columns[column + 2]] = bytes.fromhex(columns[column].decode())
+    entries = total = 0
+    for path in sorted(below(root), key=lambda path: path.replace(b"/", b"\0")):
+        full = os.path.join(root, path)
+        facts = os.lstat(full)
+        kind = KINDS[stat.S_IFMT(facts.st_mode)]
+        if kind not in ("file", "dir", "link") and "special" not in options:
+            continue
+        columns = [kind]
+        if "mode" in options:
+            columns.append("-" if kind == "link" else f"{stat.S_IMODE(facts.st_mode):04o}")
+        if "mtime" in options:
+            seconds, nanoseconds = divmod(facts.st_mtime_ns, 10**9)
+            columns.append("-" if kind == "dir" else f"{seconds}.{nanoseconds:09}")
+        if kind == "file":
+            content = open(full, "rb").read()
+            total += len(content)
+            columns.append(str(len(content)))
+            nonce = nonces.get(escape(path))
+            if nonce is not None:
+                columns.append(nonce.hex())
+            columns.append(algorithm(key, content, bits, nonce=nonce).hex())
+        else:
+            columns += ["-"] * (3 if algorithm.nonce_bytes else 2)
+        line = "\t".join(columns).encode() + b"\t" + escape(path)
+        if kind == "link":
+            line += b"\t" + escape(os.readlink(full))
+        out.append(line)
+        entries += 1
+    out += [b"entries: %d" % entries, b"bytes: %d" % total]
+    body = b"".join(line + b"\n" for line in out)
+    seal_key = hkdf(b"tagmac seal key 1", key, fields["algorithm"].encode())
+    seal = hmac.digest(seal_key, body, "sha256")
+    sys.stdout.buffer.write(body + b"seal: " + seal.hex().encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], os.fsencode(sys.argv[3]))
