@@ -108,7 +108,7 @@ fn carried<A: Words, R: Radix<A>>(a: A, h: &mut [A::W], mut carry: A::W) -> A::W
 #[inline(always)]
 fn residues<A: Words, R: Radix<A>>(a: A, mut h: R::Limbs) -> (A::W, A::W) {
     let h = h.as_mut();
-    // What is above bit 130 counts five times; then less than that of a 5 is above, or nothing.
+    // What is above bit 130 counts five times. Where that is above once more, all else is small.
     let over = carried::<A, R>(a, h, a.splat(0));
     let over = carried::<A, R>(a, h, a.add(over, a.shl(over, 2)));
     h[0] = a.add(h[0], a.add(over, a.shl(over, 2)));
