@@ -1,9 +1,13 @@
 //! One message on several threads: they take pieces as they come, and the parts join in order.
 //! A thread that starts late takes fewer, so that nobody waits for it.
+//!
+//! How much is worth a thread depends on the MAC, the CPU and the memory, so it is measured: the
+//! first piece is timed, and threads are started where the rest takes long enough.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, whole, within_limit};
@@ -11,11 +15,12 @@ use crate::mac::Mac;
 use crate::part::Part;
 use crate::tag::{Tag, matches};
 
-/// The least that is worth a thread, measured with the fastest MAC: starting one costs about as
-/// much as tagging this.
-const LEAST: usize = 2 << 20;
-/// Bytes that a thread takes at once: little enough that all end at about the same time.
-const PIECE: usize = 1 << 18;
+/// Bytes that are timed; a message of less than four times as many is not worth the look.
+const FIRST: usize = 1 << 16;
+/// What starting a thread and waiting for its end costs, at most, where CPUs are idle.
+const START: Duration = Duration::from_micros(100);
+/// How long a thread works on a piece: so little that all end at about the same time.
+const PIECE: Duration = Duration::from_micros(10);
 
 /// The tag of a message, on up to `threads` threads; 0 stands for as many as there are cores.
 ///
@@ -39,12 +44,22 @@ where
         0 => thread::available_parallelism().map_or(1, |n| n.get()),
         threads => threads,
     };
-    let threads = threads.min(message.len() / LEAST);
-    if threads < 2 {
+    let (blocks, rest) = message.split_at(whole(hash, message.into()));
+    let timed = FIRST.next_multiple_of(hash.block());
+    if threads < 2 || blocks.len() < 4 * timed {
         return mac.tag_with(nonce, message);
     }
-    let (blocks, rest) = message.split_at(whole(hash, message.into()));
-    let piece = PIECE / hash.block() * hash.block();
+    let (first, blocks) = blocks.split_at(timed);
+    let start = Instant::now();
+    let first = Part::of(hash, 0, first)?;
+    let per_byte = start.elapsed().as_secs_f64() / timed as f64;
+    let worth = blocks.len() as f64 * per_byte / START.as_secs_f64();
+    let threads = threads.min(worth as usize);
+    if threads < 2 {
+        return first.finish(mac, nonce, &message[timed..]);
+    }
+    let piece = ((PIECE.as_secs_f64() / per_byte) as usize).clamp(timed, blocks.len());
+    let piece = piece / hash.block() * hash.block();
     let next = AtomicUsize::new(0);
     // Takes pieces until there are none, and gives the part of each with its place.
     let work = || -> Result<Vec<_>, Error> {
@@ -54,7 +69,8 @@ where
             let Some(left) = blocks.get(start..).filter(|left| !left.is_empty()) else {
                 return Ok(parts);
             };
-            parts.push(Part::of(hash, start as u64, &left[..piece.min(left.len())])?);
+            let now = &left[..piece.min(left.len())];
+            parts.push(Part::of(hash, (timed + start) as u64, now)?);
         }
     };
     let mut parts = thread::scope(|scope| {
@@ -69,8 +85,7 @@ where
         Ok(parts)
     })?;
     parts.sort_by_key(Part::start);
-    let empty = Part::of(hash, 0, &[]);
-    let whole = parts.iter().fold(empty, |left, right| left?.join(hash, right))?;
+    let whole = parts.iter().fold(Ok(first), |left, right| left?.join(hash, right))?;
     whole.finish(mac, nonce, rest)
 }
 
