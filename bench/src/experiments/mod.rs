@@ -1,5 +1,6 @@
 //! The experiments: each gives one record.
 
+pub mod batch;
 pub mod calls;
 pub mod ceilings;
 pub mod cold;
@@ -34,6 +35,7 @@ pub fn all() -> Vec<Experiment> {
             run: Box::new(|lab| calls.run(lab)),
         })
         .collect();
+    all.push(own(batch::NAME, batch::ABOUT, batch::run));
     all.push(own(cold::NAME, cold::ABOUT, cold::run));
     all.push(own(threads::NAME, threads::ABOUT, threads::run));
     all.push(own(ceilings::NAME, ceilings::ABOUT, ceilings::run));
