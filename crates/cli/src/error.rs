@@ -26,6 +26,11 @@ pub struct Error {
 }
 
 impl Error {
+    /// Something is not what it was tagged as.
+    pub fn mismatch(message: impl fmt::Display) -> Error {
+        Error { exit: Exit::Mismatch, message: message.to_string() }
+    }
+
     /// The command line asks for what there is not.
     pub fn usage(message: impl fmt::Display) -> Error {
         Error { exit: Exit::Usage, message: message.to_string() }

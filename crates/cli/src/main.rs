@@ -5,6 +5,7 @@
 mod args;
 mod bounds;
 mod check;
+mod combine;
 mod error;
 mod help;
 mod key;
@@ -16,11 +17,13 @@ mod mac;
 mod number;
 mod output;
 mod pages;
+mod part;
 mod plot;
 mod progress;
 mod read;
 mod record;
 mod selftest;
+mod state;
 mod tag;
 mod walk;
 
@@ -56,6 +59,8 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Keygen(args) => keygen::run(args).map(|()| None),
         Command::Tag(args) => tag::run(args),
         Command::Check(args) => check::run(args),
+        Command::Part(args) => part::run(args),
+        Command::Combine(args) => combine::run(args),
         Command::List(args) => list::run(args).map(|()| None),
         Command::Bounds(args) => bounds::run(args).map(|()| None),
         Command::Selftest => selftest::run(),

@@ -66,6 +66,16 @@ impl Bar {
     }
 }
 
+impl Bar {
+    /// So many bytes were done before: they count for the place, not for the rate.
+    pub fn skip(&self, bytes: u64) {
+        if let Some(bar) = &self.0 {
+            bar.inc(bytes);
+            bar.reset_eta();
+        }
+    }
+}
+
 impl Drop for Bar {
     fn drop(&mut self) {
         if let Some(bar) = &self.0 {

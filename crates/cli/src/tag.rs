@@ -11,16 +11,21 @@ use crate::output;
 use crate::progress::Progress;
 use crate::read::{self, Reader, Tagged, Trouble};
 use crate::record::Record;
+use crate::state::Keeper;
 use crate::walk;
 
 /// Tags the files. `Some(exit)` if not all could be.
 pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     let files = &args.files;
-    for (given, option) in [(args.raw, "--raw"), (args.nonce_hex.is_some(), "--nonce-hex")] {
+    let (nonce, state) = (args.nonce_hex.is_some(), args.state.is_some());
+    for (given, option) in [(args.raw, "--raw"), (nonce, "--nonce-hex"), (state, "--state")] {
         let found = files.len();
         if given && found != 1 {
             return Err(Error::usage(format_args!("{option}: expected one file, found {found}")));
         }
+    }
+    if state && files[0].as_os_str() == "-" {
+        return Err(Error::usage("--state: expected a file, found standard input"));
     }
     read::stdin_once(&args.key, files)?;
     let mac = mac::make(&args.key, false)?;
@@ -29,7 +34,12 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     let nonce = mac.given_nonce(args.nonce_hex.as_ref(), alone)?;
     let reader =
         Reader::new(&mac.mac, args.reading.num_threads, Progress::new(args.reading.progress));
-    let mut tagger = Tagger { args, mac: &mac, nonce, reader, failed: false };
+    if state {
+        mac.parts()?;
+    }
+    let state = args.state.as_ref();
+    let keeper = state.map(|state| Keeper::new(&mac, state, args.state_every));
+    let mut tagger = Tagger { args, mac: &mac, nonce, reader, keeper, failed: false };
     for file in files {
         tagger.name(file)?;
     }
@@ -42,6 +52,8 @@ struct Tagger<'a> {
     /// The nonce of the only file, if it was given.
     nonce: Option<&'a [u8]>,
     reader: Reader<'a>,
+    /// The state of the only file, if it is kept.
+    keeper: Option<Keeper<'a>>,
     failed: bool,
 }
 
@@ -70,13 +82,19 @@ impl Tagger<'_> {
             Some(given) => given.to_vec(),
             None => self.mac.mac.algorithm().random_nonce()?,
         };
-        let tagged = self.reader.tag(file, &nonce)?;
+        let tagged = self.reader.tag_kept(file, &nonce, self.keeper.as_mut())?;
         Ok((nonce, tagged))
     }
 
     fn made(&mut self, file: &Path, made: Result<(Vec<u8>, Tagged), Trouble>) -> Result<(), Error> {
         match made {
-            Ok((nonce, tagged)) => self.tagged(file, nonce, &tagged),
+            Ok((nonce, tagged)) => {
+                self.tagged(file, nonce, &tagged)?;
+                if let Some(keeper) = &self.keeper {
+                    keeper.done();
+                }
+                Ok(())
+            }
             Err(trouble) => self.trouble(file, &trouble),
         }
     }
