@@ -111,9 +111,9 @@ Examples:
 
 /// Examples of `combine`.
 pub const COMBINE: &str = "\
-Prints the tag of the object that the partials make together, as 'tagmac tag' would. They have to be
-of one key, algorithm and object, adjoin without gap or overlap, and end with the one that --last
-made. Who could alter a partial unnoticed could forge tags.
+Prints the tag of the object that the partials make together, as 'tagmac tag' would for the object.
+They have to be of one key, algorithm and object, adjoin without gap or overlap, and end with the
+one that --last made. With --json, 'bytes' is the length of the object.
 
 Examples:
   tagmac combine -k my.key 1.part 2.part
