@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tagmac::any::{Algorithm, Partial, PartialError};
 use tagmac::{Error as MacError, Tag};
@@ -87,7 +87,7 @@ impl Range<'_> {
 }
 
 /// The bytes of a partial. A file that is none is not read to its end.
-fn read(path: &PathBuf) -> Result<Vec<u8>, Error> {
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |error: io::Error| {
         Error::io(format_args!("{}: {}", Shown::name(path), Trouble::from(error)))
     };

@@ -140,6 +140,30 @@ fn killed_at_any_moment() {
     }
 }
 
+/// As Ctrl-C does, where whoever started these tests did not have it ignored.
+#[test]
+fn a_signal_keeps_the_state() {
+    let place = Place::new();
+    large(&place, "f", 512);
+    for signal in ["INT", "TERM", "HUP"] {
+        let mut command = place.command(&["tag", "-k", "k", "--state", "s", "f"]);
+        // Slow enough to be met at it.
+        command.env("TAGMAC_LEVEL", "portable").args(["--state-every", "1MiB"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        while fs::metadata(place.path("s")).is_err() {
+            assert!(child.try_wait().unwrap().is_none());
+        }
+        place.shell(&format!("kill -{signal} {}", child.id())).exits(0);
+        let ran: Ran = child.wait_with_output().unwrap().into();
+        if ran.code.is_none() {
+            assert_eq!(ran.out, "");
+            assert!(place.path("s").exists(), "{signal}");
+        }
+    }
+    let whole = place.keyed("tag", &["f"]).exits(0).out;
+    resume(&place).exits(0).prints(&whole);
+}
+
 #[test]
 fn every_altered_byte_is_refused() {
     let place = Place::new();
