@@ -38,6 +38,12 @@ pub enum Command {
     /// Check a directory against its manifest
     #[command(after_help = seal::args::AUDIT)]
     Audit(seal::args::Audit),
+    /// Hash a range of an object, anywhere, into a sealed file
+    #[command(after_help = help::PART)]
+    Part(Part),
+    /// Make an object's tag from the files that 'part' made
+    #[command(after_help = help::COMBINE)]
+    Combine(Combine),
     /// Show the algorithms
     #[command(after_help = help::LIST)]
     List(List),
@@ -91,6 +97,13 @@ pub struct Tag {
     /// given. No nonce may serve twice under a key
     #[arg(long, value_name = "HEX", value_parser = Nonce::parse, conflicts_with = "recursive")]
     pub nonce_hex: Option<Nonce>,
+    /// Keep what is known of one large file in STATE while it is read, and go on from there if the
+    /// run before was interrupted. STATE is removed when the tag is out
+    #[arg(long, value_name = "STATE", conflicts_with = "recursive")]
+    pub state: Option<PathBuf>,
+    /// Save the state every so many bytes; every 5 seconds if not given
+    #[arg(long, value_name = "BYTES", value_parser = number::size, requires = "state")]
+    pub state_every: Option<u64>,
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
@@ -140,9 +153,82 @@ pub struct Check {
     pub lists: Vec<PathBuf>,
 }
 
+/// `tagmac part`
+#[derive(Group)]
+pub struct Part {
+    /// The key.
+    #[command(flatten)]
+    pub key: KeyOnly,
+    /// Where the range starts in the object: a multiple of the algorithm's block, see 'tagmac list'
+    #[arg(long, value_name = "BYTES", value_parser = number::size)]
+    pub start: u64,
+    /// The length of the range, also a multiple of the block unless it is the last. Without it the
+    /// last range goes to the end of FILE
+    #[arg(long, value_name = "BYTES", value_parser = number::size)]
+    pub length: Option<u64>,
+    /// The object ends with the range
+    #[arg(long)]
+    pub last: bool,
+    /// Where the range starts in FILE; as in the object if not given, 0 for a FILE that holds the
+    /// range alone
+    #[arg(long, value_name = "BYTES", value_parser = number::size)]
+    pub at: Option<u64>,
+    /// The object's name. No two objects, and no two versions of one, may share it
+    #[arg(long, value_name = "ID")]
+    pub object: OsString,
+    /// The new file
+    #[arg(short, long, value_name = "PARTIAL")]
+    pub output: PathBuf,
+    /// How to read.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The object, or a file that holds the range, see --at
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// `tagmac combine`
+#[derive(Group)]
+pub struct Combine {
+    /// The key.
+    #[command(flatten)]
+    pub key: Key,
+    /// Take partials of this object alone; if not given, of any one
+    #[arg(long, value_name = "ID")]
+    pub object: Option<OsString>,
+    /// The name in the line; the object's if not given
+    #[arg(long, value_name = "FILE")]
+    pub name: Option<OsString>,
+    /// Write a JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// The nonce, where the algorithm takes nonces; a random one if not given. No nonce may serve
+    /// twice under a key
+    #[arg(long, value_name = "HEX", value_parser = Nonce::parse)]
+    pub nonce_hex: Option<Nonce>,
+    /// The partials, in any order
+    #[arg(value_name = "PARTIAL", required = true)]
+    pub partials: Vec<PathBuf>,
+}
+
 /// The key and what is made with it.
 #[derive(Group)]
 pub struct Key {
+    /// The key.
+    #[command(flatten)]
+    pub only: KeyOnly,
+    /// The length of the tags in bits; the algorithm's longest if not given
+    #[arg(short = 'l', long = "length", visible_alias = "tag-bits", value_name = "BITS")]
+    #[arg(help_heading = "Key")]
+    pub length: Option<usize>,
+    /// Let tags be shorter than 64 bits, as those of UMAC-32 are: guesses may pass
+    #[arg(long, help_heading = "Key")]
+    pub allow_short: bool,
+}
+
+/// The key.
+#[derive(Group)]
+pub struct KeyOnly {
     /// Where it is.
     #[command(flatten)]
     pub source: KeySource,
@@ -154,13 +240,6 @@ pub struct Key {
     #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
     #[arg(hide_possible_values = true, help_heading = "Key")]
     pub algorithm: Option<Algorithm>,
-    /// The length of the tags in bits; the algorithm's longest if not given
-    #[arg(short = 'l', long = "length", visible_alias = "tag-bits", value_name = "BITS")]
-    #[arg(help_heading = "Key")]
-    pub length: Option<usize>,
-    /// Let tags be shorter than 64 bits, as those of UMAC-32 are: guesses may pass
-    #[arg(long, help_heading = "Key")]
-    pub allow_short: bool,
 }
 
 /// Where the key is: in one place.

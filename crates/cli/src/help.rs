@@ -17,11 +17,15 @@ Examples:
   tagmac seal -k my.key DIR -o M        seal a directory
   tagmac audit -k my.key M DIR          check it, and that nothing was added
   tar c dir | tagmac tag -k my.key      tag standard input
+  tagmac part --start 0 --length 1GiB --object photo.raw -k my.key photo.raw -o 1.part
+                                        hash a range, here or elsewhere
+  tagmac combine -k my.key *.part       the object's tag from all its ranges
   tagmac bounds                         how much one key may authenticate
 
 Exit status:
   0  all is good
-  1  a tag does not match, a file is missing, a line is malformed, or nothing was verified
+  1  a tag does not match, a file is missing, a line is malformed, or nothing was verified;
+     partials are altered or make no whole
   2  the command line asks for what there is not
   3  the key cannot be used
   4  a file could not be read, so there is no verdict on it
@@ -54,11 +58,17 @@ before a million files, or two may have the same. Under a UMAC key all nonces ne
 00 and 0000 count as one. --raw and --untagged leave the nonce out, so they ask for --nonce-hex, and
 so will the check. UMAC-32 has tags of 32 bits, so it asks for --allow-short.
 
+--state is for one large file and an algorithm with parts. A run that is killed, at any moment, goes
+on with the same command. The state is sealed under the key. It is refused if it was altered, is of
+another key or file, or if the file has changed since; to start over, remove it. One run at a time.
+With --nonce-hex too, the nonce is that of the run that ends.
+
 Examples:
   tagmac tag -k my.key *.iso > LIST
   tagmac tag -k my.key -r photos > LIST
   tagmac tag -k my.key --raw backup.tar > backup.tag
   tagmac tag -k nonces.key --raw --nonce-hex 00000000000000000000000000000001 1.msg > 1.tag
+  tagmac tag -k my.key --state big.state big.img
   pass show backup | tagmac tag --key-fd 0 --key-format hex -a PMAC-AES128 backup.tar";
 
 /// Examples of `check`.
@@ -82,6 +92,34 @@ Examples:
   tagmac check -k my.key --quiet < LIST
   tagmac check -k my.key --raw-tag backup.tag backup.tar
   tagmac check -k nonces.key --raw-tag 1.tag --nonce-hex 00000000000000000000000000000001 1.msg";
+
+/// Examples of `part`.
+pub const PART: &str = "\
+Hashes a range of an object into a small file that is sealed under the key. 'tagmac combine' makes
+the tag of the whole object from such files, wherever and in whatever order they were made. A range
+starts at a multiple of the algorithm's block and is as long; only the last one may end within a
+block. Sizes may have a unit from KiB to EiB.
+
+FILE is the object, and the range is read where it stands. On a machine that has the range alone,
+--at 0 says that FILE begins with it. FILE must end where the last range ends.
+
+A range by itself is not authenticated by anything. The object's name keeps the ranges of different
+objects apart, so no two may share one, and no two versions of an object either.
+
+Examples:
+  tagmac part -k my.key --object photo.raw --start 0 --length 1GiB photo.raw -o 1.part
+  tagmac part -k my.key --object photo.raw --start 1GiB --last photo.raw -o 2.part
+  tagmac part -k my.key --object up/7 --start 16MiB --length 8MiB --at 0 chunk.3 -o 3.part";
+
+/// Examples of `combine`.
+pub const COMBINE: &str = "\
+Prints the tag of the object that the partials make together, as 'tagmac tag' would for the object.
+They have to be of one key, algorithm and object, adjoin without gap or overlap, and end with the
+one that --last made. With --json, 'bytes' is the length of the object.
+
+Examples:
+  tagmac combine -k my.key 1.part 2.part
+  tagmac combine -k my.key --object up/7 --name film.mov parts/*.part >> LIST";
 
 /// What `list` shows.
 pub const LIST: &str = "\

@@ -14,7 +14,7 @@ use base64ct::Encoding;
 use tagmac::any::{Algorithm, KeyFile, KeyFileError, key_id};
 use zeroize::Zeroizing;
 
-use crate::args::{Key as KeyArgs, KeyFormat, KeySource};
+use crate::args::{KeyFormat, KeyOnly, KeySource};
 use crate::error::{Error, Shown, say, why};
 
 /// More than this is no key.
@@ -53,7 +53,7 @@ impl fmt::Display for Place<'_> {
 }
 
 /// Gets the key that the command line asks for.
-pub fn get(args: &KeyArgs, silent: bool) -> Result<Key, Error> {
+pub fn get(args: &KeyOnly, silent: bool) -> Result<Key, Error> {
     let place = Place::of(&args.source)?;
     if args.key_format != KeyFormat::Auto && args.algorithm.is_none() {
         return Err(Error::usage("--key-format: expected -a with the key's algorithm, found none"));

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use tagmac::any::{Algorithm, AnyMac};
+use tagmac::any::{Algorithm, AnyMac, Parts};
 use tagmac::isa::Level;
+use tagmac::save::Sealer;
 
 use crate::args;
 use crate::error::Error;
@@ -19,9 +20,19 @@ pub struct Mac {
     pub mac: AnyMac,
     /// The key's public id.
     pub key_id: String,
+    /// What seals sums that belong to the key.
+    pub sealer: Sealer,
 }
 
 impl Mac {
+    /// The calls on parts.
+    pub fn parts(&self) -> Result<Parts<'_>, Error> {
+        let name = self.mac.algorithm();
+        self.mac.parts().ok_or_else(|| {
+            Error::usage(format_args!("{name} has no parts; 'tagmac list' shows what can do parts"))
+        })
+    }
+
     /// The nonce that the command line gives. `alone` is the option by which a tag goes without its
     /// nonce, so that one has to be given.
     pub fn given_nonce<'n>(
@@ -67,13 +78,25 @@ pub fn make_with_key(args: &args::Key, silent: bool) -> Result<(Mac, Key), Error
     if let Some(bits) = args.length {
         long_enough(args, "-l", bits)?;
     }
-    if let Some(algorithm) = args.algorithm {
+    if let Some(algorithm) = args.only.algorithm {
         tag_bits(args, algorithm)?;
     }
-    let key = key::get(args, silent)?;
+    let key = key::get(&args.only, silent)?;
     let bits = tag_bits(args, key.algorithm)?;
+    of(key, bits, level)
+}
+
+/// Gets the key and makes the MAC with its longest tags.
+pub fn full(args: &args::KeyOnly) -> Result<Mac, Error> {
+    let (level, key) = (level()?, key::get(args, false)?);
+    let bits = *key.algorithm.tag_bits().end();
+    of(key, bits, level).map(|(mac, _)| mac)
+}
+
+fn of(key: Key, bits: usize, level: Level) -> Result<(Mac, Key), Error> {
     let mac = AnyMac::with(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
-    Ok((Mac { mac, key_id: key.id.clone() }, key))
+    let sealer = Sealer::new(key.algorithm.name(), &key.bytes);
+    Ok((Mac { mac, key_id: key.id.clone(), sealer }, key))
 }
 
 /// The length of the tags: the one asked for, or the algorithm's longest.

@@ -5,6 +5,7 @@
 mod args;
 mod bounds;
 mod check;
+mod combine;
 mod error;
 mod help;
 mod key;
@@ -16,6 +17,7 @@ mod mac;
 mod number;
 mod output;
 mod pages;
+mod part;
 mod plot;
 mod pool;
 mod progress;
@@ -23,6 +25,7 @@ mod read;
 mod record;
 mod seal;
 mod selftest;
+mod state;
 mod tag;
 mod tree;
 mod walk;
@@ -61,6 +64,8 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Check(args) => check::run(args),
         Command::Seal(args) => seal::run(args),
         Command::Audit(args) => seal::audit::run(args),
+        Command::Part(args) => part::run(args),
+        Command::Combine(args) => combine::run(args),
         Command::List(args) => list::run(args).map(|()| None),
         Command::Bounds(args) => bounds::run(args).map(|()| None),
         Command::Selftest => selftest::run(),

@@ -144,6 +144,14 @@ impl Bar {
         self.count(&self.counts.bytes, bytes as u64, false);
     }
 
+    /// So many bytes were done before: they count for the place, not for the rate.
+    pub fn skip(&self, bytes: u64) {
+        self.count(&self.counts.bytes, bytes, false);
+        if let Way::Bar(drawn) = &self.way {
+            drawn.bar.reset_eta();
+        }
+    }
+
     /// One more file is done.
     pub fn file(&self) {
         self.count(&self.counts.files, 1, true);

@@ -25,6 +25,7 @@ use tagmac::{Error, Tag};
 use crate::args;
 use crate::error::{self, why};
 use crate::progress::{Bar, Total};
+use crate::state::Keeper;
 
 /// Bytes of a step, nearly. With twice as many, one thread is a quarter slower.
 const STEP: usize = 128 << 10;
@@ -87,6 +88,17 @@ pub enum Trouble {
     Output,
     /// Standard input serves for something else.
     Stdin(&'static str),
+    /// It is no regular file.
+    Irregular,
+    /// The range is not in it.
+    Short {
+        /// Where the range has to end in the file.
+        expected: u64,
+        /// The file's length.
+        found: u64,
+    },
+    /// What was saved of the run before cannot be used; why.
+    State(String),
 }
 
 impl fmt::Display for Trouble {
@@ -112,6 +124,11 @@ impl fmt::Display for Trouble {
             Trouble::Stdin(user) => {
                 write!(f, "expected standard input to be free, found that it serves for {user}")
             }
+            Trouble::Irregular => f.write_str("expected a regular file, found something else"),
+            Trouble::Short { expected, found } => {
+                write!(f, "expected at least {expected} bytes, found {found}")
+            }
+            Trouble::State(why) => f.write_str(why),
         }
     }
 }
@@ -149,7 +166,7 @@ pub fn stdin_once<'a>(
     key: &args::Key,
     names: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<Option<Stdin>, error::Error> {
-    let key = iter::once(Stdin::Key).filter(|_| key.source.key_fd == Some(0));
+    let key = iter::once(Stdin::Key).filter(|_| key.only.source.key_fd == Some(0));
     let names = names.into_iter().filter(|name| name.as_os_str() == "-").map(|_| Stdin::Name);
     let mut uses = key.chain(names);
     match (uses.next(), uses.next()) {
@@ -192,6 +209,31 @@ impl<'a> Reader<'a> {
             self.take_stdin("another '-'");
             return self.stream(&mut io::stdin().lock(), nonce);
         }
+        let (file, before) = self.open(path)?;
+        self.tag_open(&file, &before, nonce)
+    }
+
+    /// As [`tag`](Reader::tag), going on from what a state holds and keeping it up, for a regular
+    /// file and a MAC that has parts.
+    pub fn tag_kept(
+        &mut self,
+        path: &Path,
+        nonce: &[u8],
+        keeper: &mut Keeper<'_>,
+    ) -> Result<Tagged, Trouble> {
+        let (file, before) = self.open(path)?;
+        if !before.is_file() {
+            return Err(Trouble::Irregular);
+        }
+        let from = keeper.begin(path, &before)?;
+        self.bar.skip(from.as_ref().map_or(0, AnyPart::end));
+        let tagged = self.tag_from(&file, &before, nonce, Some((keeper, from)))?;
+        keeper.unchanged(&file.metadata()?)?;
+        Ok(tagged)
+    }
+
+    /// Opens what is no directory.
+    fn open(&self, path: &Path) -> Result<(File, Metadata), Trouble> {
         let file = File::open(path)?;
         let before = file.metadata()?;
         if before.is_dir() {
@@ -200,22 +242,37 @@ impl<'a> Reader<'a> {
         if before.is_file() && self.output == Some(identity(&before)) {
             return Err(Trouble::Output);
         }
-        self.tag_open(&file, &before, nonce)
+        Ok((file, before))
     }
 
     /// The tag of an open file, of which `before` was said when it was opened.
     pub fn tag_open(
         &mut self,
+        file: &File,
+        before: &Metadata,
+        nonce: &[u8],
+    ) -> Result<Tagged, Trouble> {
+        self.tag_from(file, before, nonce, None)
+    }
+
+    /// The same from where a keeper's state ends.
+    fn tag_from(
+        &mut self,
         mut file: &File,
         before: &Metadata,
         nonce: &[u8],
+        kept: Option<(&Keeper<'_>, Option<AnyPart>)>,
     ) -> Result<Tagged, Trouble> {
         let size = before.is_file().then_some(before.len());
         if let Some(size) = size {
             within_limit(self.mac, size, Some(size))?;
         }
         let tagged = match (size, self.mac.parts()) {
-            (Some(size), Some(parts)) if size > 0 => self.in_parts(parts, nonce, file, size)?,
+            (Some(size), Some(parts)) if size > 0 => {
+                let span = Span { start: 0, at: 0, bytes: size };
+                let (part, rest) = self.in_parts(parts, file, span, kept)?;
+                Tagged { tag: parts.finish(part, nonce, rest)?, bytes: size }
+            }
             // One byte more than there should be is enough to see that the file grows.
             (Some(size), _) if size > 0 => self.stream(&mut file.by_ref().take(size + 1), nonce)?,
             _ => self.stream(&mut file, nonce)?,
@@ -244,26 +301,64 @@ impl<'a> Reader<'a> {
         Ok(Tagged { tag: stream.tag()?, bytes })
     }
 
-    /// Reads a file of a known size that is not empty.
+    /// The part of a range of a regular file, and the bytes after it: at most a block, and none
+    /// unless the range is the object's last.
+    pub fn part(
+        &mut self,
+        path: &Path,
+        span: Span,
+        last: bool,
+    ) -> Result<(AnyPart, &[u8]), Trouble> {
+        let parts = self.mac.parts().ok_or(Error::ForeignPart)?;
+        let file = File::open(path)?;
+        let before = file.metadata()?;
+        if !before.is_file() {
+            return Err(Trouble::Irregular);
+        }
+        let (expected, found) = (span.at.saturating_add(span.bytes), before.len());
+        if expected > found {
+            return Err(Trouble::Short { expected, found });
+        }
+        let end = span.start.saturating_add(span.bytes);
+        within_limit(self.mac, end, Some(end))?;
+        if span.bytes == 0 {
+            return Ok((parts.of(span.start, &[])?, &[]));
+        }
+        let (part, rest) = self.in_parts(parts, &file, span, None)?;
+        let block = parts.block();
+        let cut = (rest.len() - last as usize) / block * block;
+        let next = parts.of(part.end(), &rest[..cut])?;
+        let part = parts.join(part, &next)?;
+        unchanged(&before, &file.metadata()?, before.len())?;
+        Ok((part, &rest[cut..]))
+    }
+
+    /// Reads a range that is not empty: the part of all but the end of it, and the end, at least
+    /// one byte and at most a step. With a keeper, from the end of what was kept.
     fn in_parts(
         &mut self,
         parts: Parts<'_>,
-        nonce: &[u8],
         file: &File,
-        size: u64,
-    ) -> Result<Tagged, Trouble> {
+        span: Span,
+        kept: Option<(&Keeper<'_>, Option<AnyPart>)>,
+    ) -> Result<(AnyPart, &[u8]), Trouble> {
         let step = self.step;
         let piece = (STEPS * step) as u64;
+        let (keeper, whole) = kept.map_or((None, None), |(keeper, part)| (Some(keeper), part));
+        let first = whole.as_ref().map_or(span.start, AnyPart::end);
+        let size = span.start + span.bytes - first;
         // At least one byte is left: some MACs treat the last block apart.
         let pieces = (size - 1) / piece;
         let work = Work {
             parts,
             file,
-            size,
+            span,
+            first,
             piece,
             pieces,
             next: AtomicU64::new(0),
-            joined: Mutex::new(Joined::default()),
+            joined: Mutex::new(Joined { first, whole, ..Joined::default() }),
+            keeper,
             bar: self.bar,
         };
         let helpers = (size / PER_THREAD).saturating_sub(1) as usize;
@@ -280,25 +375,38 @@ impl<'a> Reader<'a> {
             work.take_pieces(own);
         });
         let tail = (size - 1) / step as u64 * step as u64;
-        let part = work.part(pieces * piece, tail, own)?;
+        let part = work.part(first + pieces * piece, first + tail, own)?;
         let rest = &mut own[..(size - tail) as usize];
-        work.read(rest, tail)?;
+        work.read(rest, first + tail)?;
         let joined = work.joined.into_inner().expect("no worker panics");
-        let part = joined.with(parts, part)?;
-        Ok(Tagged { tag: parts.finish(part, nonce, rest)?, bytes: size })
+        Ok((joined.with(parts, part)?, rest))
     }
+}
+
+/// A range of an object, and where it is in a file.
+#[derive(Clone, Copy)]
+pub struct Span {
+    /// The first byte of the range in the object, a multiple of the block.
+    pub start: u64,
+    /// The same byte in the file.
+    pub at: u64,
+    /// Bytes of the range.
+    pub bytes: u64,
 }
 
 /// The pieces of a file, and what the workers share.
 struct Work<'a> {
     parts: Parts<'a>,
     file: &'a File,
-    size: u64,
+    span: Span,
+    /// Where the first piece starts in the object.
+    first: u64,
     piece: u64,
     pieces: u64,
     /// The next piece that nobody has.
     next: AtomicU64,
     joined: Mutex<Joined>,
+    keeper: Option<&'a Keeper<'a>>,
     bar: &'a Bar,
 }
 
@@ -310,12 +418,18 @@ impl Work<'_> {
             if index >= self.pieces {
                 return;
             }
-            let start = index * self.piece;
+            let start = self.first + index * self.piece;
             let part = self.part(start, start + self.piece, buffer);
             let mut joined = self.joined.lock().expect("no worker panics");
             if let Err(trouble) = part.and_then(|part| joined.put(self.parts, part)) {
                 joined.trouble.get_or_insert(trouble);
                 self.next.store(self.pieces, Ordering::Relaxed);
+            }
+            let (Some(keeper), Some(whole)) = (self.keeper, &joined.whole) else { continue };
+            if let Some(due) = keeper.due(whole) {
+                // The others go on meanwhile.
+                drop(joined);
+                keeper.write(due);
             }
         }
     }
@@ -331,13 +445,14 @@ impl Work<'_> {
         Ok(part)
     }
 
-    /// Reads bytes that the file had when it was opened.
+    /// Reads bytes of the object that the file had when it was opened.
     fn read(&self, buffer: &mut [u8], at: u64) -> Result<(), Trouble> {
+        let (at, before) = (at - self.span.start + self.span.at, self.span.at + self.span.bytes);
         let mut done = 0;
         while done < buffer.len() {
             let from = at + done as u64;
             match self.file.read_at(&mut buffer[done..], from) {
-                Ok(0) => return Err(Trouble::Changed { before: self.size, after: from }),
+                Ok(0) => return Err(Trouble::Changed { before, after: from }),
                 Ok(read) => done += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
@@ -351,6 +466,8 @@ impl Work<'_> {
 /// The parts so far: those from the start without a gap as one, the others until the gap closes.
 #[derive(Default)]
 struct Joined {
+    /// Where the first part starts.
+    first: u64,
     whole: Option<AnyPart>,
     waiting: BTreeMap<u64, AnyPart>,
     trouble: Option<Trouble>,
@@ -359,7 +476,7 @@ struct Joined {
 impl Joined {
     fn put(&mut self, parts: Parts<'_>, part: AnyPart) -> Result<(), Trouble> {
         self.waiting.insert(part.start(), part);
-        let end = |whole: &Option<AnyPart>| whole.as_ref().map_or(0, AnyPart::end);
+        let end = |whole: &Option<AnyPart>| whole.as_ref().map_or(self.first, AnyPart::end);
         while let Some(next) = self.waiting.remove(&end(&self.whole)) {
             self.whole = Some(match self.whole.take() {
                 Some(left) => parts.join(left, &next)?,

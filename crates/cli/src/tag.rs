@@ -11,28 +11,37 @@ use crate::output;
 use crate::progress::{Bar, Progress, Total};
 use crate::read::{self, Reader, Tagged, Trouble};
 use crate::record::Record;
+use crate::state::Keeper;
 use crate::tree::{Kind, Tree};
 use crate::walk::{self, Walk};
 
 /// Tags the files. `Some(exit)` if not all could be.
 pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     let files = &args.files;
-    for (given, option) in [(args.raw, "--raw"), (args.nonce_hex.is_some(), "--nonce-hex")] {
+    let (nonce, state) = (args.nonce_hex.is_some(), args.state.is_some());
+    for (given, option) in [(args.raw, "--raw"), (nonce, "--nonce-hex"), (state, "--state")] {
         let found = files.len();
         if given && found != 1 {
             return Err(Error::usage(format_args!("{option}: expected one file, found {found}")));
         }
+    }
+    if state && files[0].as_os_str() == "-" {
+        return Err(Error::usage("--state: expected a file, found standard input"));
     }
     read::stdin_once(&args.key, files)?;
     let mac = mac::make(&args.key, false)?;
     let alone = [(args.raw, "--raw"), (args.untagged, "--untagged")];
     let alone = alone.into_iter().find_map(|(given, option)| given.then_some(option));
     let nonce = mac.given_nonce(args.nonce_hex.as_ref(), alone)?;
+    if state {
+        mac.parts()?;
+    }
+    let keeper = args.state.as_ref().map(|state| Keeper::new(&mac, state, args.state_every));
     let progress = Progress::new(args.reading.progress);
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("tagging", total);
     let reader = Reader::new(&mac.mac, args.reading.num_threads, &bar);
-    let mut tagger = Tagger { args, mac: &mac, nonce, reader, bar: &bar, failed: false };
+    let mut tagger = Tagger { args, mac: &mac, nonce, reader, keeper, bar: &bar, failed: false };
     for file in files {
         tagger.name(file)?;
     }
@@ -57,6 +66,8 @@ struct Tagger<'a> {
     /// The nonce of the only file, if it was given.
     nonce: Option<&'a [u8]>,
     reader: Reader<'a>,
+    /// The state of the only file, if it is kept.
+    keeper: Option<Keeper<'a>>,
     bar: &'a Bar,
     failed: bool,
 }
@@ -86,14 +97,23 @@ impl Tagger<'_> {
             Some(given) => given.to_vec(),
             None => self.mac.mac.algorithm().random_nonce()?,
         };
-        let tagged = self.reader.tag(file, &nonce)?;
+        let tagged = match &mut self.keeper {
+            Some(keeper) => self.reader.tag_kept(file, &nonce, keeper)?,
+            None => self.reader.tag(file, &nonce)?,
+        };
         Ok((nonce, tagged))
     }
 
     fn made(&mut self, file: &Path, made: Result<(Vec<u8>, Tagged), Trouble>) -> Result<(), Error> {
         self.bar.file();
         match made {
-            Ok((nonce, tagged)) => self.tagged(file, nonce, &tagged),
+            Ok((nonce, tagged)) => {
+                self.tagged(file, nonce, &tagged)?;
+                if let Some(keeper) = &self.keeper {
+                    keeper.done();
+                }
+                Ok(())
+            }
             Err(trouble) => self.trouble(file, &trouble),
         }
     }

@@ -157,6 +157,10 @@ fn the_list_of_algorithms() {
     assert_eq!(cells("UMAC-96"), ["UMAC-96", "16", "1..16", "96"]);
     assert_eq!(cells("POLY1305-AES"), ["POLY1305-AES", "32", "16", "128"]);
     assert_eq!(cells("CMAC-AES128")[2], "0");
+    let row = |algorithm: &str| table.lines().find(|line| line.starts_with(algorithm)).unwrap();
+    let cell = |algorithm: &str| row(algorithm).split_whitespace().nth(4).unwrap();
+    assert_eq!(["PMAC-AES128 ", "UMAC-64 "].map(cell), ["16", "2048"]);
+    assert!(row("PMAC-AES128 ").contains("  parts ") && row("HMAC").ends_with("  -"));
     let level = place.command(&["list"]).env("TAGMAC_LEVEL", "portable").output().unwrap();
     assert!(Ran::from(level).exits(0).out.contains("  portable  parts"));
 }
@@ -180,9 +184,19 @@ fn the_test_of_itself() {
 #[test]
 fn help_pages_and_completions() {
     let place = Place::bare();
-    for command in
-        ["keygen", "tag", "check", "seal", "audit", "list", "selftest", "completions", "man"]
-    {
+    for command in [
+        "keygen",
+        "tag",
+        "check",
+        "seal",
+        "audit",
+        "part",
+        "combine",
+        "list",
+        "selftest",
+        "completions",
+        "man",
+    ] {
         let help = place.run(&[command, "--help"]).exits(0).in_silence().out;
         assert!(help.contains("Usage: tagmac"));
         place.run(&["man", command]).exits(0);

@@ -185,6 +185,13 @@ pub enum Error {
         /// What was expected.
         expected: &'static str,
     },
+    /// The name of an object is too long.
+    ObjectName {
+        /// The most bytes.
+        max: usize,
+        /// The bytes given.
+        found: usize,
+    },
     /// What the MAC keeps between the bytes of a message cannot be written down.
     NoSavedState,
     /// Saved usage has the wrong number of bytes.
@@ -320,9 +327,12 @@ impl fmt::Display for Error {
             Error::Saved { expected } => {
                 write!(f, "expected {expected} under the seal, found something else")
             }
-            Error::NoSavedState => {
-                f.write_str("expected a MAC whose state can be saved, found one whose PRF keeps it")
+            Error::ObjectName { max, found } => {
+                write!(f, "expected an object's name of at most {max} bytes, found {found}")
             }
+            Error::NoSavedState => f.write_str(
+                "expected a MAC whose state can be saved, found one that keeps it to itself",
+            ),
             Error::UsageBytes { expected, found } => {
                 write!(f, "expected {expected} bytes of saved usage, found {found}")
             }

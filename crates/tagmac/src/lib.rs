@@ -47,8 +47,9 @@
 //! # Features
 //!
 //! `std` (default): CPU detection, threads, `io::Write`, bounds. `alloc`: [`EliMac`]'s cache.
-//! `save`: sums that leave the process, sealed. `umac99`: the UMAC of 1999. `any`: every MAC by name, CMAC and HMAC, key files. `cipher`:
-//! RustCrypto's block ciphers in all modes. Without `std` the crate is `no_std`.
+//! `save`: sums that leave the process, sealed. `umac99`: the UMAC of 1999. `any`: every MAC by
+//! name, CMAC and HMAC, key files, partials. `cipher`: RustCrypto's block ciphers in all modes.
+//! Without `std` the crate is `no_std`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

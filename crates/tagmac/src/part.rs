@@ -116,6 +116,10 @@ impl<H: Hash> Part<H> {
     }
 }
 
+/// What a part is sealed for.
+#[cfg(feature = "save")]
+const PURPOSE: &[u8] = b"part 1";
+
 #[cfg(feature = "save")]
 impl<H: Hash<Sum: crate::save::Save>> Part<H> {
     /// Appends the range and the sum, which nothing hides: seal what comes of it.
@@ -128,20 +132,68 @@ impl<H: Hash<Sum: crate::save::Save>> Part<H> {
         crate::save::Save::save(&self.sum, out)
     }
 
+    /// Seals the part, bound to its range and to the object that it is a part of: a name of your
+    /// choice that no two messages share.
+    ///
+    /// ```
+    /// use tagmac::hazmat::Part;
+    /// use tagmac::{PmacAes128, save::Sealer};
+    /// let (mac, message) = (PmacAes128::new(&[7; 16]), [3; 100]);
+    /// let sealer = Sealer::new("PMAC-AES128", &[7; 16]);
+    /// // On one machine:
+    /// let sealed = Part::of(&mac, 0, &message[..96])?.seal(&sealer, b"photo 17")?;
+    /// // On another:
+    /// let part = Part::open(&mac, &sealer, b"photo 17", &sealed)?;
+    /// assert_eq!(part.finish(&mac, &(), &message[96..])?, mac.tag(&message)?);
+    /// # Ok::<(), tagmac::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRandomBytes`] if the system has none for the seal.
+    pub fn seal(&self, sealer: &crate::save::Sealer, object: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut out = crate::save::Writer::default();
+        self.save(&mut out)?;
+        sealer.seal(&[PURPOSE, object], out.as_bytes())
+    }
+
+    /// The part of this object that was sealed. Its range is what it says now: `start` and `end`
+    /// are as secure as the sum.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seal`] if it was altered, or is of another key or object, [`Error::Saved`] or
+    /// [`Error::ForeignPart`] if it is of another kind of MAC.
+    pub fn open(
+        hash: &H,
+        sealer: &crate::save::Sealer,
+        object: &[u8],
+        sealed: &[u8],
+    ) -> Result<Self, Error> {
+        let opened = sealer.open(&[PURPOSE, object], sealed)?;
+        let input = &mut crate::save::Reader::new(&opened);
+        let part = Part::load(hash, input)?;
+        if !input.is_empty() {
+            return Err(Error::Saved { expected: "a part" });
+        }
+        Ok(part)
+    }
+
     /// The part that was appended, which a hash of the same kind and key made.
     ///
     /// # Errors
     ///
-    /// [`Error::Saved`] unless one was, [`Error::ForeignPart`] if it has another block.
+    /// [`Error::Saved`] unless one was, [`Error::ForeignPart`] if it has another block,
+    /// [`Error::TooLong`] if it ends over the MAC's limit.
     pub fn load(hash: &H, input: &mut crate::save::Reader<'_>) -> Result<Self, Error> {
         let none = Error::Saved { expected: "a part" };
         let (start, end) = (input.number().ok_or(none)?, input.number().ok_or(none)?);
-        let mut sum = crate::save::Save::load(input).ok_or(none)?;
         let block = hash.block();
         if start > end || [start, end].iter().any(|at| at % block as u64 != 0) {
-            Zeroize::zeroize(&mut sum);
             return Err(Error::ForeignPart);
         }
+        within_limit(hash, end, Bits::from(&[]))?;
+        let sum = crate::save::Save::load(input, start..end).ok_or(none)?;
         Ok(Part { start, end, block, sum })
     }
 }

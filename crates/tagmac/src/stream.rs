@@ -8,6 +8,8 @@ use crate::bits::Bits;
 use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, whole, within_limit};
 use crate::mac::Mac;
+#[cfg(feature = "save")]
+use crate::nonce::Nonce;
 use crate::part::{Absorb, Close};
 use crate::tag::{Tag, matches};
 
@@ -162,6 +164,102 @@ impl<H: Hash> State<H> {
         hash.level().run(Absorb { hash, sum, at, blocks });
         self.at += cut as u64;
         self.hold(&data[cut..]);
+    }
+}
+
+/// What a stream is saved for.
+#[cfg(feature = "save")]
+const PURPOSE: &[u8] = b"stream 1";
+
+#[cfg(feature = "save")]
+impl<R: Deref<Target: Mac<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
+    /// Seals all that is known of the message so far, with the nonce: [`restore`](Stream::restore)
+    /// goes on where this stream is, in another process, on another machine or rung.
+    ///
+    /// Where there is a nonce, **only one of the streams that begin alike may be tagged**: this one
+    /// or one that was restored, once. A state that was kept by mistake is as a nonce that serves
+    /// twice, see `nonce.rs`. The seal does not tell an old state of the stream from its last.
+    ///
+    /// ```
+    /// use tagmac::save::Sealer;
+    /// use tagmac::{PmacAes128, Stream};
+    /// let mac = PmacAes128::new(&[7; 16]);
+    /// let sealer = Sealer::new("PMAC-AES128", &[7; 16]);
+    /// let mut stream = mac.stream();
+    /// stream.update(b"before ");
+    /// let saved = stream.save(&sealer)?;
+    ///
+    /// let mut stream = Stream::restore(&mac, &sealer, &saved)?;
+    /// stream.update(b"and after");
+    /// assert_eq!(stream.tag()?, mac.tag(b"before and after")?);
+    /// # Ok::<(), tagmac::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] if the message is over the MAC's limit, [`Error::NoSavedState`] for the
+    /// UMAC of 1999, whose PRF has the message already, [`Error::NoRandomBytes`] if the system has
+    /// none for the seal.
+    pub fn save(&self, sealer: &crate::save::Sealer) -> Result<Vec<u8>, Error> {
+        self.save_about(sealer, &[PURPOSE])
+    }
+
+    /// The stream that was saved, of this MAC under this key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seal`] if the state was altered or sealed under another key, [`Error::Saved`] if
+    /// the MAC has another block or tag length, or the state is that of another MAC.
+    pub fn restore(mac: R, sealer: &crate::save::Sealer, saved: &[u8]) -> Result<Self, Error> {
+        Stream::restore_about(mac, sealer, &[PURPOSE], saved)
+    }
+
+    /// As [`save`](Stream::save), about more.
+    pub(crate) fn save_about(
+        &self,
+        sealer: &crate::save::Sealer,
+        about: &[&[u8]],
+    ) -> Result<Vec<u8>, Error> {
+        self.state.over?;
+        let (mac, state) = (&*self.mac, &self.state);
+        let (mut out, mut held) = (crate::save::Writer::default(), state.held.clone());
+        out.number(state.block as u64).number(mac.tag_bits() as u64);
+        out.counted(self.nonce.as_bytes());
+        out.number(state.at).counted(&held.as_mut()[..state.held_bytes]);
+        held.as_mut()[..state.held_bytes].zeroize();
+        crate::save::Save::save(&state.sum, &mut out)?;
+        sealer.seal(about, out.as_bytes())
+    }
+
+    /// As [`restore`](Stream::restore), about more.
+    pub(crate) fn restore_about(
+        mac: R,
+        sealer: &crate::save::Sealer,
+        about: &[&[u8]],
+        saved: &[u8],
+    ) -> Result<Self, Error> {
+        let opened = sealer.open(about, saved)?;
+        let stream = Stream::read(mac, &mut crate::save::Reader::new(&opened));
+        let stream: Self = stream.ok_or(Error::Saved { expected: "a stream of this MAC" })?;
+        within_limit(stream.mac.hash(), stream.bytes(), Bits::from(&[]))?;
+        Ok(stream)
+    }
+
+    fn read(mac: R, input: &mut crate::save::Reader<'_>) -> Option<Self> {
+        let (hash, block) = (mac.hash(), mac.hash().block());
+        let expected = [block as u64, mac.tag_bits() as u64];
+        ([input.number()?, input.number()?] == expected).then_some(())?;
+        let nonce = Nonce::from_slice(input.counted()?).ok()?;
+        let (at, bytes) = (input.number()?, input.counted()?);
+        // A full block is held where the last one stands apart, and nowhere else.
+        let most = block - !<R::Target as Mac>::Hash::HOLDS_LAST as usize;
+        let whole = at % block as u64 == 0 && at.checked_add(bytes.len() as u64).is_some();
+        (whole && bytes.len() <= most).then_some(())?;
+        let sum = crate::save::Save::load(input, 0..at)?;
+        input.is_empty().then_some(())?;
+        let mut state = State { sum, at, held: hash.held(), block, held_bytes: 0, over: Ok(()) };
+        state.hold(bytes);
+        Some(Stream { mac, nonce, state })
     }
 }
 

@@ -80,7 +80,7 @@ impl<B: CipherBlock> crate::save::Save for XorSum<B> {
         Ok(())
     }
 
-    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self> {
+    fn load(input: &mut crate::save::Reader<'_>, _: core::ops::Range<u64>) -> Option<Self> {
         input.bytes(B::BYTES).map(|bytes| XorSum(B::zero_filled(bytes)))
     }
 }

@@ -10,13 +10,16 @@
 //! ```
 
 mod key_file;
+mod partial;
 mod registry;
+mod saved;
 mod sequential;
 
 use std::any::Any;
 use std::sync::Arc;
 
 pub use key_file::{KeyFile, KeyFileError, key_id};
+pub use partial::{Partial, PartialError};
 pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
 pub use sequential::Sequential;
 
@@ -28,7 +31,7 @@ use crate::isa::Level;
 use crate::mac::Mac;
 use crate::nonce::Nonce;
 use crate::part::Part;
-use crate::save::{Reader, Save, Writer};
+use crate::save::{Reader, Save, Sealer, Writer};
 use crate::stream::Stream;
 use crate::tag::{Tag, matches};
 
@@ -47,7 +50,11 @@ enum Inner {
 }
 
 /// A message that comes in pieces, for any MAC.
-pub struct AnyStream(StreamInner);
+pub struct AnyStream {
+    /// The key's id, which covers the algorithm.
+    id: [u8; 8],
+    inner: StreamInner,
+}
 
 enum StreamInner {
     Product(Box<dyn ProductStream>),
@@ -103,21 +110,32 @@ trait Product: Send + Sync {
     fn finish(&self, part: SomePart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error>;
     fn save(&self, part: &SomePart, out: &mut Writer) -> Result<(), Error>;
     fn load(&self, input: &mut Reader<'_>) -> Result<AnyPart, Error>;
+    fn restore(
+        self: Arc<Self>,
+        sealer: &Sealer,
+        about: &[&[u8]],
+        saved: &[u8],
+    ) -> Result<Box<dyn ProductStream>, Error>;
 }
 
 trait ProductStream: Send + Sync {
     fn update(&mut self, data: &[u8]);
     fn fork(&self) -> Box<dyn ProductStream>;
+    fn save(&self, sealer: &Sealer, about: &[&[u8]]) -> Result<Vec<u8>, Error>;
     fn tag(self: Box<Self>) -> Result<Tag, Error>;
 }
 
-impl<M: Mac<Hash: 'static> + 'static> ProductStream for Stream<Arc<M>> {
+impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> ProductStream for Stream<Arc<M>> {
     fn update(&mut self, data: &[u8]) {
         Stream::update(self, data);
     }
 
     fn fork(&self) -> Box<dyn ProductStream> {
         Box::new(Stream::fork(self))
+    }
+
+    fn save(&self, sealer: &Sealer, about: &[&[u8]]) -> Result<Vec<u8>, Error> {
+        self.save_about(sealer, about)
     }
 
     fn tag(self: Box<Self>) -> Result<Tag, Error> {
@@ -194,6 +212,15 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> Product for M {
     fn load(&self, input: &mut Reader<'_>) -> Result<AnyPart, Error> {
         let part = Part::load(self.hash(), input)?;
         Ok(AnyPart { id: [0; 8], start: part.start(), end: part.end(), part: Box::new(part) })
+    }
+
+    fn restore(
+        self: Arc<Self>,
+        sealer: &Sealer,
+        about: &[&[u8]],
+        saved: &[u8],
+    ) -> Result<Box<dyn ProductStream>, Error> {
+        Ok(Box::new(Stream::restore_about(self, sealer, about, saved)?))
     }
 }
 
@@ -325,13 +352,14 @@ impl AnyMac {
     ///
     /// [`Error::NonceLength`] for a nonce of the wrong length.
     pub fn stream(&self, nonce: &[u8]) -> Result<AnyStream, Error> {
-        Ok(AnyStream(match &self.mac {
+        let inner = match &self.mac {
             Inner::Product(mac) => StreamInner::Product(mac.clone().stream(nonce)?),
             Inner::Sequential(mac) => {
                 <()>::from_slice(nonce)?;
                 StreamInner::Sequential(mac.clone())
             }
-        }))
+        };
+        Ok(AnyStream { id: self.id, inner })
     }
 
     /// The calls on parts; `None` if the MAC's hash is no product of parts.
@@ -346,7 +374,7 @@ impl AnyMac {
 impl AnyStream {
     /// Adds to the message. Once it is over the MAC's limit, [`tag`](AnyStream::tag) says so.
     pub fn update(&mut self, data: &[u8]) {
-        match &mut self.0 {
+        match &mut self.inner {
             StreamInner::Product(stream) => stream.update(data),
             StreamInner::Sequential(state) => state.update(data),
         }
@@ -358,7 +386,7 @@ impl AnyStream {
     ///
     /// [`Error::TooLong`] if the message is over the limit.
     pub fn tag(self) -> Result<Tag, Error> {
-        match self.0 {
+        match self.inner {
             StreamInner::Product(stream) => stream.tag(),
             StreamInner::Sequential(state) => Ok(state.tag()),
         }
@@ -367,10 +395,11 @@ impl AnyStream {
     /// A second stream that begins with the same bytes, under the same nonce: see
     /// [`Stream::fork`] for what that forbids.
     pub fn fork(&self) -> AnyStream {
-        AnyStream(match &self.0 {
+        let inner = match &self.inner {
             StreamInner::Product(stream) => StreamInner::Product(stream.fork()),
             StreamInner::Sequential(state) => StreamInner::Sequential(state.clone()),
-        })
+        };
+        AnyStream { id: self.id, inner }
     }
 
     /// Checks the message's tag in constant time.

@@ -9,6 +9,8 @@ mod sealer;
 pub use sealer::Sealer;
 pub use zeroize::Zeroizing;
 
+use core::ops::Range;
+
 use zeroize::Zeroize;
 
 use crate::error::Error;
@@ -21,8 +23,9 @@ pub trait Save: Sized {
     ///
     /// [`Error::NoSavedState`] if the sum feeds a PRF whose state cannot be read.
     fn save(&self, out: &mut Writer) -> Result<(), Error>;
-    /// The sum that was appended. `None` unless one was.
-    fn load(input: &mut Reader<'_>) -> Option<Self>;
+    /// The sum that was appended, which is of these bytes of a message, whole blocks. `None` unless
+    /// one was. What a sum counts follows from the range, so it is not written down.
+    fn load(input: &mut Reader<'_>, range: Range<u64>) -> Option<Self>;
 }
 
 /// Bytes that are secret and grow: what they move away from is wiped, and so are they on drop.
@@ -96,6 +99,11 @@ impl<'a> Reader<'a> {
     pub fn counted(&mut self) -> Option<&'a [u8]> {
         let n = self.number()?;
         self.bytes(n.try_into().ok()?)
+    }
+
+    /// All that is left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        core::mem::take(&mut self.0)
     }
 
     /// Whether nothing is left.

@@ -2,7 +2,7 @@
 
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
-use hmac::{Hmac, Mac as _};
+use hkdf::Hkdf;
 use sha2::Sha256;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -16,7 +16,9 @@ const NONCE: usize = 24;
 const TAG: usize = 16;
 
 /// Seals and opens what belongs to a key of a MAC: XChaCha20-Poly1305 with random nonces, under
-/// HMAC-SHA256(key, "tagmac sealing key 1" || name).
+/// HKDF-SHA256(key) with the salt "tagmac sealing key 1" and the name as its info (RFC 5869). HKDF
+/// takes the MAC's key as a message, so that no tag under it, not even of HMAC-SHA256, tells the
+/// sealer's.
 ///
 /// ```
 /// use tagmac::save::Sealer;
@@ -38,10 +40,9 @@ impl Sealer {
 
     /// For the key of the MAC of this name. Names separate keys that are the same bytes.
     pub fn new(name: &str, key: &[u8]) -> Sealer {
-        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key).expect("HMAC takes any key");
-        mac.update(b"tagmac sealing key 1");
-        mac.update(name.as_bytes());
-        let mut key: Key = mac.finalize().into_bytes();
+        let extracted = Hkdf::<Sha256>::new(Some(b"tagmac sealing key 1"), key);
+        let mut key = Key::default();
+        extracted.expand(name.as_bytes(), &mut key).expect("32 bytes");
         let sealer = Sealer(XChaCha20Poly1305::new(&key));
         key.as_mut_slice().zeroize();
         sealer

@@ -73,15 +73,14 @@ impl crate::save::Save for Poly1305Sum {
         for limb in self.h.0 {
             out.number(limb);
         }
-        out.number(self.blocks);
         Ok(())
     }
 
-    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self> {
+    fn load(input: &mut crate::save::Reader<'_>, range: core::ops::Range<u64>) -> Option<Self> {
         let h = Number([input.number()?, input.number()?, input.number()?]);
         // A number is below 2^131.
         (h.0[2] < 8).then_some(())?;
-        Some(Poly1305Sum { h, blocks: input.number()? })
+        Some(Poly1305Sum { h, blocks: (range.end - range.start) / size_of::<Block>() as u64 })
     }
 }
 

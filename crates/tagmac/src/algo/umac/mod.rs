@@ -132,24 +132,24 @@ impl<const T: usize> Zeroize for UmacSum<T> {
 impl<const T: usize> crate::save::Save for UmacSum<T> {
     fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
         for poly in &self.low {
-            poly.save(out)?;
+            poly.save(out);
         }
         for poly in &self.high {
-            poly.save(out)?;
+            poly.save(out);
         }
-        out.number(self.words[0]).number(self.words[1]);
         Ok(())
     }
 
-    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self> {
-        let mut sum = UmacSum { low: [Poly::NONE; T], high: [Poly::NONE; T], words: [0; 2] };
+    fn load(input: &mut crate::save::Reader<'_>, range: core::ops::Range<u64>) -> Option<Self> {
+        let low = range.end.min(POLY64_BYTES) - range.start.min(POLY64_BYTES);
+        let words = [low / CHUNK as u64, (range.end - range.start - low) / BLOCK as u64];
+        let mut sum = UmacSum { low: [Poly::NONE; T], high: [Poly::NONE; T], words };
         for poly in &mut sum.low {
-            *poly = Poly::load(input)?;
+            *poly = Poly::load(input, words[0])?;
         }
         for poly in &mut sum.high {
-            *poly = Poly::load(input)?;
+            *poly = Poly::load(input, words[1])?;
         }
-        sum.words = [input.number()?, input.number()?];
         Some(sum)
     }
 }

@@ -20,6 +20,12 @@ pub(super) trait Field: Copy + Zeroize {
     fn is_marked(self) -> u64;
     /// `a` where the mask is zero, `b` where it is all ones.
     fn select(mask: u64, a: Self, b: Self) -> Self;
+    /// Appends the number.
+    #[cfg(feature = "save")]
+    fn save(self, out: &mut crate::save::Writer);
+    /// The number that was appended.
+    #[cfg(feature = "save")]
+    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self>;
     /// 2^bits - p.
     const OFFSET: Self;
     /// p - 1.
@@ -57,6 +63,16 @@ impl Field for u64 {
     #[inline(always)]
     fn select(mask: u64, a: u64, b: u64) -> u64 {
         a ^ (a ^ b) & mask
+    }
+
+    #[cfg(feature = "save")]
+    fn save(self, out: &mut crate::save::Writer) {
+        out.bytes(&self.to_le_bytes());
+    }
+
+    #[cfg(feature = "save")]
+    fn load(input: &mut crate::save::Reader<'_>) -> Option<u64> {
+        input.array().map(u64::from_le_bytes)
     }
 }
 
@@ -108,29 +124,15 @@ impl Field for u128 {
         let mask = (mask as u128) << 64 | mask as u128;
         a ^ (a ^ b) & mask
     }
-}
 
-#[cfg(feature = "save")]
-impl crate::save::Save for Poly<u64> {
-    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
-        out.number(self.y).number(self.marked);
-        Ok(())
+    #[cfg(feature = "save")]
+    fn save(self, out: &mut crate::save::Writer) {
+        out.bytes(&self.to_le_bytes());
     }
 
-    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self> {
-        Some(Poly { y: input.number()?, marked: input.number()? })
-    }
-}
-
-#[cfg(feature = "save")]
-impl crate::save::Save for Poly<u128> {
-    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
-        out.bytes(&self.y.to_le_bytes()).number(self.marked);
-        Ok(())
-    }
-
-    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self> {
-        Some(Poly { y: input.array().map(u128::from_le_bytes)?, marked: input.number()? })
+    #[cfg(feature = "save")]
+    fn load(input: &mut crate::save::Reader<'_>) -> Option<u128> {
+        input.array().map(u128::from_le_bytes)
     }
 }
 
@@ -208,5 +210,19 @@ impl<F: Field> Poly<F> {
     #[inline(always)]
     pub(super) fn value(&self) -> F {
         self.y.reduced()
+    }
+
+    /// Appends the value, as it is.
+    #[cfg(feature = "save")]
+    pub(super) fn save(&self, out: &mut crate::save::Writer) {
+        self.y.save(out);
+        out.number(self.marked);
+    }
+
+    /// The value of `words` words that was appended.
+    #[cfg(feature = "save")]
+    pub(super) fn load(input: &mut crate::save::Reader<'_>, words: u64) -> Option<Self> {
+        let poly = Poly { y: F::load(input)?, marked: input.number()? };
+        (poly.marked <= words).then_some(poly)
     }
 }

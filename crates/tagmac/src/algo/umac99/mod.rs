@@ -237,7 +237,7 @@ impl crate::save::Save for Umac99Sum {
         Ok(())
     }
 
-    fn load(input: &mut crate::save::Reader<'_>) -> Option<Self> {
+    fn load(input: &mut crate::save::Reader<'_>, _: core::ops::Range<u64>) -> Option<Self> {
         Some(Umac99Sum { hashes: input.counted()?.to_vec(), feed: None })
     }
 }

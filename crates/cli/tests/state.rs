@@ -1,0 +1,299 @@
+//! `tagmac tag --state`: interrupted at any moment, the tag is right in the end; a state of another
+//! run is refused.
+
+mod common;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{Place, Ran};
+
+const SIGKILL: i32 = 9;
+const MIB: usize = 1 << 20;
+
+/// A file of so many MiB with holes, and data that is nowhere the same.
+fn large(place: &Place, name: &str, mib: usize) {
+    let mut file = File::create(place.path(name)).unwrap();
+    file.set_len((mib * MIB) as u64 + 5).unwrap();
+    for at in (0..mib).step_by(3) {
+        file.seek(SeekFrom::Start((at * MIB) as u64)).unwrap();
+        file.write_all(format!("this is MiB {at}").as_bytes()).unwrap();
+    }
+}
+
+/// Makes the tag of "f", and fails to print it: the state "s" is left.
+fn interrupted(place: &Place) -> Vec<u8> {
+    let ran = place.shell("$T tag -k k --state s --state-every 1MiB f > /dev/full").exits(4);
+    ran.says(&["standard output: No space left"]);
+    fs::read(place.path("s")).unwrap()
+}
+
+fn resume(place: &Place) -> Ran {
+    place.keyed("tag", &["--state", "s", "f"])
+}
+
+/// The byte that a run went on from.
+fn resumed_at(err: &str) -> Option<u64> {
+    let (_, rest) = err.split_once("goes on at byte ")?;
+    rest.split(' ').next()?.parse().ok()
+}
+
+#[test]
+fn an_uninterrupted_run_leaves_nothing() {
+    let place = Place::new();
+    for mib in [0, 1, 40] {
+        large(&place, "f", mib);
+        let whole = place.keyed("tag", &["f"]).exits(0).out;
+        for every in ["1", "1MiB", "1TiB"] {
+            let ran = place.keyed("tag", &["--state", "s", "--state-every", every, "f"]);
+            ran.exits(0).in_silence().prints(&whole);
+            assert!(!place.path("s").exists() && !place.path("s.new").exists());
+        }
+        resume(&place).exits(0).in_silence().prints(&whole);
+    }
+    place.file("f", "");
+    let whole = place.keyed("tag", &["f"]).exits(0).out;
+    resume(&place).exits(0).in_silence().prints(&whole);
+    assert!(!place.path("s").exists());
+}
+
+#[test]
+fn it_goes_on_where_it_was() {
+    let place = Place::bare();
+    for algorithm in ["PMAC-AES128", "LIGHTMAC-AES128-S24", "POLY1305-AES", "UMAC99-STD-60"] {
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        large(&place, "f", 40);
+        interrupted(&place);
+        // On another level, by another number of threads, again and again.
+        let mut list = String::new();
+        for (level, threads) in [("portable", "1"), ("", "3")] {
+            let mut command = place.command(&["tag", "-k", "k", "--state", "s", "f"]);
+            command.args(["--num-threads", threads]).env("TAGMAC_LEVEL", level);
+            let saved = fs::read(place.path("s")).unwrap();
+            let ran: Ran = command.output().unwrap().into();
+            let ran = ran.exits(0);
+            let at = resumed_at(&ran.err).unwrap();
+            assert!(at as usize > MIB && at as usize <= 40 * MIB, "{algorithm}: {at}");
+            assert_eq!(ran.err, format!("tagmac: f: goes on at byte {at} of {}\n", 40 * MIB + 5));
+            assert!(!place.path("s").exists());
+            place.file("s", saved);
+            list += &ran.out;
+        }
+        place.file("list", &list);
+        place.keyed("check", &["list"]).exits(0).prints("f: OK\nf: OK\n");
+        let mut lines = list.lines();
+        let same = lines.next() == lines.next();
+        assert_eq!(same, !list.contains(".n="), "a nonce twice, or two tags: {list}");
+        fs::remove_file(place.path("k")).unwrap();
+        fs::remove_file(place.path("s")).unwrap();
+    }
+}
+
+#[test]
+fn killed_at_any_moment() {
+    let mut random = 1u64;
+    let mut below = |limit: u64| {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 33) % limit
+    };
+    for (algorithm, every) in [("PMAC-AES128", "3MiB"), ("UMAC-64", "1"), ("UMAC99-STD-30", "1MiB")]
+    {
+        let place = Place::bare();
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        large(&place, "f", 512);
+        let (mut killed, mut resumed, mut furthest) = (0, 0, 0);
+        let line = loop {
+            let args = ["tag", "-k", "k", "--state", "s", "--state-every", every, "f"];
+            let mut command = place.command(&args);
+            // Slow enough to be killed.
+            command.env("TAGMAC_LEVEL", "portable").stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            if killed < 40 {
+                sleep(Duration::from_micros(500 + below(60_000)));
+                // It may have ended by itself.
+                let _ = child.kill();
+            }
+            let output = child.wait_with_output().unwrap();
+            let signal = output.status.signal();
+            let (err, out) = (String::from_utf8(output.stderr).unwrap(), output.stdout);
+            if let Some(at) = resumed_at(&err) {
+                assert!(at >= furthest, "{algorithm}: back from {furthest} to {at}");
+                resumed += (at > 0) as u32;
+                furthest = at;
+            }
+            // What was printed is a whole line, even if the kill came before the end.
+            if !out.is_empty() || signal.is_none() {
+                assert!(signal.is_some() || output.status.success(), "{err}");
+                break String::from_utf8(out).unwrap();
+            }
+            assert_eq!(signal, Some(SIGKILL));
+            killed += 1;
+        };
+        assert!(line.ends_with('\n'), "{line}");
+        place.file("list", line);
+        place.keyed("check", &["list"]).exits(0).prints("f: OK\n");
+        assert!(killed >= 3 && resumed >= 1, "{algorithm}: killed {killed}, resumed {resumed}");
+    }
+}
+
+/// As Ctrl-C does, where whoever started these tests did not have it ignored.
+#[test]
+fn a_signal_keeps_the_state() {
+    let place = Place::new();
+    large(&place, "f", 512);
+    for signal in ["INT", "TERM", "HUP"] {
+        let mut command = place.command(&["tag", "-k", "k", "--state", "s", "f"]);
+        // Slow enough to be met at it.
+        command.env("TAGMAC_LEVEL", "portable").args(["--state-every", "1MiB"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        while fs::metadata(place.path("s")).is_err() {
+            assert!(child.try_wait().unwrap().is_none());
+        }
+        place.shell(&format!("kill -{signal} {}", child.id())).exits(0);
+        let ran: Ran = child.wait_with_output().unwrap().into();
+        if ran.code.is_none() {
+            assert_eq!(ran.out, "");
+            assert!(place.path("s").exists(), "{signal}");
+        }
+    }
+    let whole = place.keyed("tag", &["f"]).exits(0).out;
+    resume(&place).exits(0).prints(&whole);
+}
+
+#[test]
+fn every_altered_byte_is_refused() {
+    let place = Place::new();
+    large(&place, "f", 3);
+    let good = interrupted(&place);
+    for byte in 0..good.len() {
+        let mut bad = good.clone();
+        bad[byte] ^= 1 << (byte % 8);
+        place.file("s", &bad);
+        resume(&place).exits(4).prints("").says(&["tagmac: f: s: expected a state "]);
+        place.file("s", &good[..byte]);
+        resume(&place).exits(4).prints("").says(&["tagmac: f: s: expected a state "]);
+        assert_eq!(fs::read(place.path("s")).unwrap(), good[..byte], "the state is left alone");
+    }
+    place.file("s", [&good[..], b"x"].concat());
+    resume(&place).exits(4).says(&["found it altered; remove it to start over\n"]);
+    place.file("s", &good);
+    resume(&place).exits(0);
+}
+
+#[test]
+fn states_of_others() {
+    let place = Place::new();
+    large(&place, "f", 3);
+    let good = interrupted(&place);
+    place.run(&["keygen", "-o", "k2"]).exits(0);
+    let ran = place.run(&["tag", "-k", "k2", "--state", "s", "f"]).exits(4).prints("");
+    ran.says(&["tagmac: f: s: expected a state under the key ", ", found one under "]);
+    fs::copy(place.path("f"), place.path("g")).unwrap();
+    let ran = place.keyed("tag", &["--state", "s", "g"]).exits(4).prints("");
+    ran.says(&["tagmac: g: s: expected the state of /", "/g, found that of /", "/f\n"]);
+    // The same file by another name of the command line.
+    let ran = place.keyed("tag", &["--state", "s", "./f"]).exits(0);
+    assert!(resumed_at(&ran.err) > Some(0));
+    // A list, and the file itself.
+    for text in ["text", ""] {
+        place.file("s", text);
+        resume(&place).exits(4).says(&["tagmac: f: s: expected a state that this version"]);
+        assert_eq!(fs::read_to_string(place.path("s")).unwrap(), text);
+    }
+    place.keyed("tag", &["--state", "f", "f"]).exits(4).says(&["f: f: expected a state that"]);
+    place.file("s", good);
+}
+
+#[test]
+fn a_file_that_changed_since() {
+    let place = Place::new();
+    large(&place, "f", 3);
+    let saved = interrupted(&place);
+    let refused = |why: &str| {
+        let ran = resume(&place).exits(4).prints("");
+        ran.says(&[
+            "tagmac: f: s: expected the file as it was when this state was begun, found ",
+            why,
+            "; remove the state to start over\n",
+        ]);
+        assert_eq!(fs::read(place.path("s")).unwrap(), saved, "the state is left alone");
+    };
+    let open = || OpenOptions::new().write(true).open(place.path("f")).unwrap();
+    let times = fs::metadata(place.path("f")).unwrap().modified().unwrap();
+    // Clocks of file systems go in steps.
+    sleep(Duration::from_millis(20));
+    open().write_all(b"x").unwrap();
+    refused("that it was written to");
+    open().set_modified(times).unwrap();
+    refused("that its contents, mode, owner or names changed");
+    open().set_len(1000).unwrap();
+    refused(&format!("1000 bytes where there were {}", 3 * MIB + 5));
+    fs::remove_file(place.path("s")).unwrap();
+    let whole = place.keyed("tag", &["f"]).exits(0).out;
+    resume(&place).exits(0).in_silence().prints(&whole);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_changes_while_it_is_read() {
+    let place = Place::new();
+    large(&place, "f", 2048);
+    let mut command = place.command(&["tag", "-k", "k", "--state", "s", "f"]);
+    // Slow enough to be met at it.
+    command.env("TAGMAC_LEVEL", "portable").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    while !place.path("s").exists() {
+        assert!(child.try_wait().unwrap().is_none());
+    }
+    // Clocks of file systems go in steps.
+    sleep(Duration::from_millis(20));
+    OpenOptions::new().write(true).open(place.path("f")).unwrap().write_all(b"x").unwrap();
+    assert!(child.try_wait().unwrap().is_none(), "it was too fast");
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    ran.exits(4).prints("").says(&["found that it was written to"]);
+}
+
+#[test]
+fn a_disk_that_is_full() {
+    let place = Place::bare();
+    place.run(&["keygen", "-a", "UMAC99-STD-60", "-o", "k"]).exits(0);
+    large(&place, "f", 40);
+    // From the start: the run ends before it has begun.
+    let full = "trap '' XFSZ; ulimit -f 0; $T tag -k k --state s f";
+    place.shell(full).exits(4).prints("").says(&["tagmac: f: s: File too large\n"]);
+    assert!(!place.path("s").exists() && !place.path("s.new").exists());
+    // Later: this state grows with the file. The tag is made all the same.
+    let full = "trap '' XFSZ; ulimit -f 8; $T tag -k k --state s --state-every 1MiB f";
+    let ran = place.shell(full).exits(0);
+    assert_eq!(ran.err, "tagmac: warning: s: File too large: the state of before stays\n");
+    place.file("list", ran.out);
+    place.keyed("check", &["list"]).exits(0).prints("f: OK\n");
+    assert!(!place.path("s").exists() && !place.path("s.new").exists());
+    place.keyed("tag", &["--state", "none/s", "f"]).exits(4).says(&["f: none/s: No such file"]);
+}
+
+#[test]
+fn wrong_command_lines() {
+    let place = Place::new();
+    place.file("f", "text");
+    let cases: [(&[&str], &str); 5] = [
+        (&["--state", "s", "f", "f"], "--state: expected one file, found 2"),
+        (&["--state", "s"], "--state: expected a file, found standard input"),
+        (&["--state", "s", "-"], "--state: expected a file, found standard input"),
+        (&["--state", "s", "-r", "f"], "cannot be used with"),
+        (&["--state-every", "1MiB", "f"], "--state <STATE>"),
+    ];
+    for (args, text) in cases {
+        place.keyed("tag", args).exits(2).prints("").says(&[text]);
+    }
+    let ran = place.keyed("tag", &["--state", "s", "/dev/null"]).exits(4);
+    ran.says(&["tagmac: /dev/null: expected a regular file, found something else\n"]);
+    place.run(&["keygen", "-a", "HMAC-SHA256", "-o", "h"]).exits(0);
+    let ran = place.run(&["tag", "-k", "h", "--state", "s", "f"]).exits(2);
+    ran.says(&["tagmac: HMAC-SHA256 has no parts; 'tagmac list' shows"]);
+    assert!(!place.path("s").exists());
+}

@@ -1,0 +1,240 @@
+//! Partials: parts of an object as files, made anywhere and joined later.
+//!
+//! ```text
+//! "tagmac-partial-1"  key id (8)  start (8)  end (8)  last (1)
+//! length (1)  algorithm  length (2)  object  sealed part and tail
+//! ```
+//!
+//! Numbers are little-endian. All before the seal is public, and bound to what is sealed.
+//! `docs/partials.md` has the format to the byte. As with key files, opening files is the caller's
+//! part.
+
+use core::fmt;
+
+use zeroize::Zeroizing;
+
+use super::{AnyMac, AnyPart};
+use crate::error::Error;
+use crate::save::{Reader, Sealer, Writer};
+
+/// What every version begins with, and this one.
+const MARK: &[u8] = b"tagmac-partial-";
+const VERSION: u8 = b'1';
+/// What partials are sealed for.
+const PURPOSE: &[u8] = b"partial 1";
+
+/// A range of an object, as its file says it. Nothing of that is sure before it is
+/// [opened](Partial::open).
+///
+/// ```
+/// use tagmac::any::{Algorithm, AnyMac, Partial};
+/// use tagmac::save::Sealer;
+/// let mac = AnyMac::new(Algorithm::default(), &[7; 16])?;
+/// let sealer = Sealer::new(mac.algorithm().name(), &[7; 16]);
+/// let parts = mac.parts().expect("PMAC has parts");
+///
+/// // On one machine, and on another:
+/// let first = Partial::seal(&mac, &sealer, b"photo 17", &parts.of(0, &[3; 64])?, None)?;
+/// let last = Partial::seal(&mac, &sealer, b"photo 17", &parts.of(64, &[])?, Some(&[3; 5]))?;
+///
+/// // On a third:
+/// let (left, _) = Partial::parse(&first)?.open(&mac, &sealer)?;
+/// let (right, tail) = Partial::parse(&last)?.open(&mac, &sealer)?;
+/// let tag = parts.finish(parts.join(left, &right)?, &[], &tail)?;
+/// assert_eq!(tag, mac.tag(&[], &[3; 69])?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Partial<'a> {
+    header: &'a [u8],
+    sealed: &'a [u8],
+    id: [u8; 8],
+    start: u64,
+    end: u64,
+    last: bool,
+    algorithm: &'a str,
+    object: &'a [u8],
+}
+
+/// Why a partial cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PartialError {
+    /// It begins as no partial does.
+    NotAPartial,
+    /// A partial of a version that is not known here.
+    Version,
+    /// What stands before the seal is cut off, or is nothing that a partial says.
+    Header,
+    /// It is of another algorithm or key.
+    Foreign,
+    /// The seal or what is under it.
+    Mac(Error),
+}
+
+impl fmt::Display for PartialError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PartialError::NotAPartial => {
+                f.write_str("expected a partial made by 'tagmac part', found something else")
+            }
+            PartialError::Version => {
+                f.write_str("expected a partial of version 1, found one of another")
+            }
+            PartialError::Header => {
+                f.write_str("expected a partial with a whole header, found it cut off or altered")
+            }
+            PartialError::Foreign => {
+                f.write_str("expected a partial of this algorithm and key, found another's")
+            }
+            PartialError::Mac(Error::Seal) => {
+                f.write_str("expected a partial as it was sealed under this key, found it altered")
+            }
+            PartialError::Mac(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PartialError {}
+
+impl From<Error> for PartialError {
+    fn from(error: Error) -> PartialError {
+        PartialError::Mac(error)
+    }
+}
+
+impl<'a> Partial<'a> {
+    /// The most bytes of an object's name.
+    pub const MOST_OBJECT: usize = u16::MAX as usize;
+
+    /// The bytes of a file with this part of an object, sealed. `tail` is what the object has after
+    /// its last part, at most a block: [`Parts::finish`](super::Parts::finish) wants it. `None`
+    /// stands for a part that is not the last.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ForeignPart`] if the part is of another MAC or key or the MAC has none,
+    /// [`Error::ObjectName`] if the name is too long, [`Error::BlockLength`] if the tail is longer
+    /// than a block, [`Error::NoRandomBytes`] if the system has none for the seal.
+    pub fn seal(
+        mac: &AnyMac,
+        sealer: &Sealer,
+        object: &[u8],
+        part: &AnyPart,
+        tail: Option<&[u8]>,
+    ) -> Result<Vec<u8>, Error> {
+        let parts = mac.parts().ok_or(Error::ForeignPart)?;
+        let name = mac.algorithm().name();
+        let (max, found) = (Partial::MOST_OBJECT, object.len());
+        let bytes = u16::try_from(found).map_err(|_| Error::ObjectName { max, found })?;
+        let (last, tail) = (tail.is_some(), tail.unwrap_or_default());
+        if tail.len() > parts.block() {
+            return Err(Error::BlockLength { min: 0, max: parts.block(), found: tail.len() });
+        }
+        let limit_bits = mac.limit_bits();
+        let end = part.end().checked_add(tail.len() as u64).ok_or(Error::TooLong { limit_bits })?;
+        let mut header = Writer::default();
+        header.bytes(MARK).bytes(&[VERSION]).bytes(&mac.id).number(part.start()).number(end);
+        header.bytes(&[last as u8, name.len() as u8]).bytes(name.as_bytes());
+        header.bytes(&bytes.to_le_bytes()).bytes(object);
+        let mut secret = Writer::default();
+        parts.save(part, &mut secret)?;
+        secret.counted(tail);
+        let sealed = sealer.seal(&[PURPOSE, header.as_bytes()], secret.as_bytes())?;
+        Ok([header.as_bytes(), &sealed].concat())
+    }
+
+    /// Whether these are the first bytes of a partial, of this version or another. Sixteen are
+    /// enough to tell.
+    pub fn begins(bytes: &[u8]) -> bool {
+        bytes.starts_with(MARK)
+    }
+
+    /// Reads what is public.
+    ///
+    /// # Errors
+    ///
+    /// [`PartialError`] says what is wrong.
+    pub fn parse(bytes: &'a [u8]) -> Result<Partial<'a>, PartialError> {
+        let input = &mut Reader::new(bytes);
+        if input.bytes(MARK.len()) != Some(MARK) {
+            return Err(PartialError::NotAPartial);
+        }
+        match input.array() {
+            Some([VERSION]) => {}
+            Some([_]) => return Err(PartialError::Version),
+            None => return Err(PartialError::Header),
+        }
+        Partial::fields(bytes, input).ok_or(PartialError::Header)
+    }
+
+    fn fields(bytes: &'a [u8], input: &mut Reader<'a>) -> Option<Partial<'a>> {
+        let (id, start, end) = (input.array()?, input.number()?, input.number()?);
+        let [last, name] = input.array()?;
+        let algorithm = str::from_utf8(input.bytes(name.into())?).ok()?;
+        let object = u16::from_le_bytes(input.array()?);
+        let object = input.bytes(object.into())?;
+        let sealed = input.rest();
+        let header = &bytes[..bytes.len() - sealed.len()];
+        (last <= 1 && start <= end).then_some(())?;
+        Some(Partial { header, sealed, id, start, end, last: last == 1, algorithm, object })
+    }
+
+    /// The name of the algorithm, known here or not.
+    pub fn algorithm(&self) -> &'a str {
+        self.algorithm
+    }
+
+    /// The id of the key, which covers the algorithm.
+    pub fn key_id(&self) -> [u8; 8] {
+        self.id
+    }
+
+    /// The name of the object.
+    pub fn object(&self) -> &'a [u8] {
+        self.object
+    }
+
+    /// The first byte of the range.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The byte after the range.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Whether the object ends with the range.
+    pub fn is_last(&self) -> bool {
+        self.last
+    }
+
+    /// The part, and the bytes of the object that come after it: none unless it is the last.
+    ///
+    /// # Errors
+    ///
+    /// [`PartialError::Foreign`] if the partial is of another algorithm or key,
+    /// [`PartialError::Mac`] with [`Error::Seal`] if it was altered.
+    pub fn open(
+        &self,
+        mac: &AnyMac,
+        sealer: &Sealer,
+    ) -> Result<(AnyPart, Zeroizing<Vec<u8>>), PartialError> {
+        if self.algorithm != mac.algorithm().name() || self.id != mac.id {
+            return Err(PartialError::Foreign);
+        }
+        let parts = mac.parts().ok_or(Error::ForeignPart)?;
+        let opened = sealer.open(&[PURPOSE, self.header], self.sealed)?;
+        let input = &mut Reader::new(&opened);
+        let part = parts.load(input)?;
+        let none = Error::Saved { expected: "a part and the tail of its object" };
+        let tail = Zeroizing::new(input.counted().ok_or(none)?.to_vec());
+        let end = part.end().checked_add(tail.len() as u64);
+        let fits = part.start() == self.start && end == Some(self.end) && input.is_empty();
+        if !fits || tail.len() > parts.block() || !self.last && !tail.is_empty() {
+            return Err(none.into());
+        }
+        Ok((part, tail))
+    }
+}
