@@ -85,7 +85,7 @@ where
         Ok(parts)
     })?;
     parts.sort_by_key(Part::start);
-    let whole = parts.iter().fold(Ok(first), |left, right| left?.join(hash, right))?;
+    let whole = parts.iter().try_fold(first, |left, right| left.join(hash, right))?;
     whole.finish(mac, nonce, rest)
 }
 
