@@ -63,6 +63,8 @@ mod bits;
 #[cfg(feature = "std")]
 pub mod bounds;
 pub mod cipher;
+#[cfg(feature = "alloc")]
+pub mod edit;
 mod error;
 mod hash;
 pub mod hashes;

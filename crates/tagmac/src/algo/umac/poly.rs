@@ -6,6 +6,7 @@
 //! offset = 2^bits - p. As one step that is `y = k^2 y + m - offset - k`, so both kinds cost one
 //! multiplication, whose operands are chosen by a mask.
 
+use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroize;
 
 /// A prime field whose polynomials are evaluated.
@@ -208,5 +209,14 @@ impl<F: Field> Poly<F> {
     #[inline(always)]
     pub(super) fn value(&self) -> F {
         self.y.reduced()
+    }
+
+    /// Whether two values are of the same words.
+    pub(super) fn same(&self, other: &Self) -> Choice
+    where
+        F: Into<u128>,
+    {
+        let bytes = |poly: &Self| poly.value().into().to_le_bytes();
+        bytes(self).ct_eq(&bytes(other)) & self.marked.ct_eq(&other.marked)
     }
 }
