@@ -41,6 +41,11 @@ impl Error {
         Error { exit: Exit::Io, message: message.to_string() }
     }
 
+    /// What is there is not what was vouched for.
+    pub fn mismatch(message: impl fmt::Display) -> Error {
+        Error { exit: Exit::Mismatch, message: message.to_string() }
+    }
+
     /// The exit code.
     pub fn exit(&self) -> Exit {
         self.exit

@@ -4,6 +4,7 @@ use std::fmt;
 
 use tagmac::any::{Algorithm, AnyMac};
 use tagmac::isa::Level;
+use tagmac::save::Sealer;
 
 use crate::args;
 use crate::error::Error;
@@ -19,9 +20,18 @@ pub struct Mac {
     pub mac: AnyMac,
     /// The key's public id.
     pub key_id: String,
+    /// What seals sums that belong to the key.
+    pub sealer: Sealer,
 }
 
 impl Mac {
+    /// The key's public id in bytes.
+    pub fn id(&self) -> [u8; 8] {
+        let mut id = [0; 8];
+        base16ct::lower::decode(&self.key_id, &mut id).expect("an id of ours");
+        id
+    }
+
     /// The nonce that the command line gives. `alone` is the option by which a tag goes without its
     /// nonce, so that one has to be given.
     pub fn given_nonce<'n>(
@@ -68,7 +78,8 @@ pub fn make(args: &args::Key, silent: bool) -> Result<Mac, Error> {
     let key = key::get(args, silent)?;
     let bits = tag_bits(args, key.algorithm)?;
     let mac = AnyMac::with(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
-    Ok(Mac { mac, key_id: key.id })
+    let sealer = Sealer::new(key.algorithm.name(), &key.bytes);
+    Ok(Mac { mac, key_id: key.id, sealer })
 }
 
 /// The length of the tags: the one asked for, or the algorithm's longest.

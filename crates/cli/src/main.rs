@@ -22,6 +22,7 @@ mod read;
 mod record;
 mod selftest;
 mod tag;
+mod update;
 mod walk;
 
 use std::env;
@@ -56,6 +57,7 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Keygen(args) => keygen::run(args).map(|()| None),
         Command::Tag(args) => tag::run(args),
         Command::Check(args) => check::run(args),
+        Command::Update(args) => update::run(args),
         Command::List(args) => list::run(args).map(|()| None),
         Command::Bounds(args) => bounds::run(args).map(|()| None),
         Command::Selftest => selftest::run(),

@@ -32,7 +32,7 @@ fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: u
     let hash = mac.hash();
     let (block, movable) = (hash.block() as u64, M::Hash::MOVABLE);
     let leaf = blocks as u64 * block;
-    let longest = (12 * leaf).min(hash.limit_bits() / 8);
+    let longest = (40 * leaf).min(hash.limit_bits() / 8);
     let mut random = Random(steps as u64 + leaf);
     let mut message = Vec::new();
     let mut tree = Tree::with_leaf(mac, leaf as usize).expect("whole blocks");
