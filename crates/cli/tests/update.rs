@@ -445,7 +445,7 @@ fn files_that_cannot_be_used() {
     place.file("g", "text");
     // Who is not root is also refused by modes.
     if fs::metadata(place.path("g")).unwrap().uid() != 0 {
-        fs::set_permissions(place.path("g"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(place.path("g"), fs::Permissions::from_mode(0o000)).unwrap();
         place.keyed("update", &["g"]).exits(4).says(&["g: Permission denied"]);
     }
 }

@@ -177,7 +177,7 @@ fn scripts_of_umac() {
 #[test]
 fn scripts_of_umac_of_1999() {
     let mac = tagmac::Umac99::new(tagmac::Umac99Set::Std30, &[7; 16]);
-    script("UMAC99-STD-30", &mac, &*b"8 bytes.", 2, STEPS / 50);
+    script("UMAC99-STD-30", &mac, b"8 bytes.", 2, STEPS / 50);
 }
 
 /// UMAC changes its second level at 2^24 bytes: within a leaf, where leaves do not divide that.

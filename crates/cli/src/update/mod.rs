@@ -5,7 +5,9 @@
 //! one state to the next at once: new boxes are appended, and then the header says that they count.
 
 mod first;
+mod grow;
 mod header;
+mod leaves;
 mod patch;
 mod store;
 mod tree;
@@ -34,8 +36,6 @@ use tree::{Growing, Root, Tree};
 const LEAF: u64 = 64 << 10;
 /// Dead boxes are left until there are so many bytes of them, and more than of live ones.
 const MOST_DEAD: u64 = 1 << 20;
-/// Leaves that are read at once.
-const STEP: u64 = 256;
 
 /// Follows one edit, or makes the sidecar, and prints the file's line.
 pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
@@ -258,182 +258,10 @@ impl State<'_> {
         Err(self.open.mismatch(what))
     }
 
-    /// The bytes of whole leaves around a range, and of the rest if it goes so far.
-    fn widened(&self, start: u64, end: u64) -> (u64, u64) {
-        let (leaf, blocks) = (self.header.leaf, self.header.blocks());
-        let start = if start >= blocks { blocks } else { start / leaf * leaf };
-        let end = match end > blocks {
-            true => self.header.length,
-            false => end.div_ceil(leaf).saturating_mul(leaf).min(blocks),
-        };
-        (start, end)
-    }
-
-    /// Holds bytes of whole leaves, and perhaps of the rest, against what is known of them.
-    fn check(&self, start: u64, bytes: &[u8]) -> Result<(), Error> {
-        let blocks = self.header.blocks();
-        let in_leaves = (blocks.saturating_sub(start) as usize).min(bytes.len());
-        let (mut leaves, rest) = bytes.split_at(in_leaves);
-        if let (Some(root), false) = (&self.header.root, leaves.is_empty()) {
-            let first = start / self.header.leaf;
-            let last = self.header.leaves_to(start + in_leaves as u64);
-            for part in self.tree.leaves(root, first, last)? {
-                let bytes = (part.end() - part.start()) as usize;
-                let (leaf, after) =
-                    leaves.split_at_checked(bytes).ok_or_else(|| self.tree.store.altered())?;
-                self.tree.parts.check(&part, leaf).map_err(|error| match error {
-                    tagmac::Error::LeafChanged { start, end } => self.changed(start, end),
-                    other => self.open.io(other),
-                })?;
-                leaves = after;
-            }
-        }
-        if !rest.is_empty() && rest != self.header.rest {
-            return Err(self.changed(blocks, self.header.length));
-        }
-        Ok(())
-    }
-
-    fn changed(&self, start: u64, end: u64) -> Error {
-        self.open.mismatch(format_args!(
-            "expected bytes {start} to {end} as they were vouched for, found them changed by \
-             something else than 'tagmac update'"
-        ))
-    }
-
-    /// Takes bytes of whole leaves, and perhaps of the rest, for what the file is.
-    fn vouch(&mut self, start: u64, bytes: &[u8]) -> Result<(), Error> {
-        let (leaf, blocks) = (self.header.leaf, self.header.blocks());
-        let in_leaves = (blocks.saturating_sub(start) as usize).min(bytes.len());
-        let (leaves, rest) = bytes.split_at(in_leaves);
-        if let (Some(root), false) = (&self.header.root, leaves.is_empty()) {
-            let starts = (start..).step_by(leaf as usize);
-            let parts = leaves.chunks(leaf as usize).zip(starts);
-            let parts = parts.map(|(bytes, at)| self.tree.parts.of(at, bytes));
-            let parts: Vec<_> =
-                parts.collect::<Result<_, _>>().map_err(|error| self.open.io(error))?;
-            self.header.root = Some(self.tree.replace(root, start / leaf, parts)?);
-        }
-        if !rest.is_empty() {
-            self.header.rest = rest.to_vec();
-        }
-        Ok(())
-    }
-
     /// Makes what was vouched for the state, under a nonce of its own.
     fn commit(&mut self) -> Result<(), Error> {
         self.header.nonce = self.open.nonce()?;
         self.header.commit(&mut self.tree.store, self.tree.parts)
-    }
-
-    /// Vouches for whole leaves as they are now.
-    fn range(&mut self, offset: u64, length: u64) -> Result<(), Error> {
-        self.has_its_length()?;
-        let (end, file) = (offset.saturating_add(length), self.header.length);
-        if end > file {
-            return Err(self.open.usage(format_args!(
-                "--range: expected a range within the file's {file} bytes, found one up to {end}"
-            )));
-        }
-        if length == 0 {
-            return Ok(());
-        }
-        let (start, end) = self.widened(offset, end);
-        // In steps, so that memory does not depend on the range.
-        let step = (STEP * self.header.leaf) as usize;
-        let (mut at, mut bytes) = (start, Vec::new());
-        while at < end {
-            bytes.resize((end - at).min(step as u64) as usize, 0);
-            self.read(&mut bytes, at)?;
-            self.vouch(at, &bytes)?;
-            at += bytes.len() as u64;
-        }
-        self.commit()?;
-        let name = Shown::name(self.open.path);
-        say(format_args!("{name}: bytes {start} to {end} are vouched for as they are"));
-        Ok(())
-    }
-
-    /// Vouches for what was added at the end of the file, once the leaf before it has been checked.
-    fn append(&mut self, bar: &Bar) -> Result<(), Error> {
-        let (found, length) = (self.open.length()?, self.header.length);
-        if found < length {
-            return self.has_its_length();
-        }
-        self.open.within_limit(found)?;
-        let start = self.header.blocks() / self.header.leaf * self.header.leaf;
-        let mut last = vec![0; (length - start) as usize];
-        self.read(&mut last, start)?;
-        self.check(start, &last)?;
-        if found > length {
-            self.grow(start, found, &last, bar)?;
-        }
-        Ok(())
-    }
-
-    /// The file as it is from byte `start` on, where a leaf begins, to `length`. What was read of
-    /// it and checked is `checked`: no other bytes stand for these.
-    fn grow(&mut self, start: u64, length: u64, checked: &[u8], bar: &Bar) -> Result<(), Error> {
-        let (leaf, blocks) = (self.header.leaf, self.open.blocks(length));
-        let root: Option<Root> = self.header.root.take();
-        let mut growing = Growing::from(&self.tree, root, start / leaf)?;
-        // The leaf, or two, that checked bytes begin.
-        let checked_end = start + checked.len() as u64;
-        let first = checked_end.div_ceil(leaf).saturating_mul(leaf).min(length);
-        let mut bytes = checked.to_vec();
-        bytes.resize((first - start) as usize, 0);
-        let from = checked.len();
-        self.read(&mut bytes[from..], checked_end)?;
-        let in_leaves = (blocks.min(first) - start) as usize;
-        for (bytes, at) in
-            bytes[..in_leaves].chunks(leaf as usize).zip((start..).step_by(leaf as usize))
-        {
-            let part = self.tree.parts.of(at, bytes).map_err(|error| self.open.io(error))?;
-            growing.push(&mut self.tree, part)?;
-        }
-        let mut rest = bytes.split_off(in_leaves);
-        if first < length {
-            let source = self.open.source(leaf, bar);
-            let threads = self.open.args.reading.num_threads;
-            let tree = &mut self.tree;
-            source.leaves(first, blocks, threads, |part| growing.push(tree, part))?;
-            rest.resize((length - blocks) as usize, 0);
-            source.read(&mut rest, blocks)?;
-        }
-        self.header.root = growing.done(&mut self.tree)?;
-        (self.header.rest, self.header.length) = (rest, length);
-        self.commit()
-    }
-
-    /// Cuts the file off, once the leaf with the cut has been checked. The state comes first, because
-    /// the leaf cannot be checked without the bytes that go. If only the file is left to be cut, the
-    /// same command does that.
-    fn truncate(&mut self, length: u64) -> Result<(), Error> {
-        let (found, old) = (self.open.length()?, self.header.length);
-        if length > old {
-            return Err(self.open.usage(format_args!(
-                "--truncate: expected at most the file's {old} bytes, found {length}"
-            )));
-        }
-        if length < old || found < old {
-            self.has_its_length()?;
-        }
-        if length < old {
-            let leaf = self.header.leaf;
-            let start = self.open.blocks(length) / leaf * leaf;
-            let end = if length > start { self.widened(start, length).1 } else { start };
-            let mut bytes = vec![0; (end - start) as usize];
-            self.read(&mut bytes, start)?;
-            self.check(start, &bytes)?;
-            bytes.truncate((length - start) as usize);
-            self.grow(start, length, &bytes, &no_bar(self.open.path))?;
-        }
-        let cut = self.open.file.set_len(length).and_then(|()| self.open.file.sync_all());
-        cut.map_err(store::io(self.open.path))
-    }
-
-    fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
-        self.open.source(self.header.leaf, &no_bar(self.open.path)).read(bytes, at)
     }
 
     /// Leaves dead boxes behind, if they are the larger part.
