@@ -15,7 +15,7 @@ use crate::error::{Error, Shown, why};
 /// What every version begins with, and this version.
 const MARK: &[u8] = b"tagmac-tree-";
 const VERSION: &[u8] = b"1\n";
-/// Bytes of each place for the header, and of the prelude with what follows it.
+/// Bytes of the prelude with the zeros after it, and of each place for the header.
 pub const SLOT: usize = 4096;
 /// Where the boxes begin.
 pub const BOXES: u64 = 3 * SLOT as u64;
