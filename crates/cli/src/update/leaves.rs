@@ -1,10 +1,16 @@
 //! The leaves of the file against those of the sidecar.
 
-use super::{State, no_bar};
+use super::{Root, State, no_bar};
 use crate::error::{Error, Shown, say};
 
 /// Leaves that are read at once.
 const STEP: u64 = 256;
+
+/// What is other than before.
+pub(super) struct Next {
+    root: Option<Root>,
+    rest: Option<Vec<u8>>,
+}
 
 impl State<'_> {
     /// The bytes of whole leaves around a range, and of the rest if it goes so far.
@@ -50,23 +56,32 @@ impl State<'_> {
         ))
     }
 
-    /// Takes bytes of whole leaves, and perhaps of the rest, for what the file is.
-    pub(super) fn vouch(&mut self, start: u64, bytes: &[u8]) -> Result<(), Error> {
+    /// The leaves and the rest if these bytes are what the file is.
+    pub(super) fn next(&mut self, start: u64, bytes: &[u8]) -> Result<Next, Error> {
         let (leaf, blocks) = (self.header.leaf, self.header.blocks());
         let in_leaves = (blocks.saturating_sub(start) as usize).min(bytes.len());
         let (leaves, rest) = bytes.split_at(in_leaves);
-        if let (Some(root), false) = (&self.header.root, leaves.is_empty()) {
+        let rest = Some(rest.to_vec()).filter(|rest| !rest.is_empty());
+        let mut root = None;
+        if let (Some(old), false) = (&self.header.root, leaves.is_empty()) {
             let starts = (start..).step_by(leaf as usize);
             let parts = leaves.chunks(leaf as usize).zip(starts);
             let parts = parts.map(|(bytes, at)| self.tree.parts.of(at, bytes));
             let parts: Vec<_> =
                 parts.collect::<Result<_, _>>().map_err(|error| self.open.io(error))?;
-            self.header.root = Some(self.tree.replace(root, start / leaf, parts)?);
+            root = Some(self.tree.replace(old, start / leaf, parts)?);
         }
-        if !rest.is_empty() {
-            self.header.rest = rest.to_vec();
+        Ok(Next { root, rest })
+    }
+
+    /// Takes them for what the file is.
+    pub(super) fn vouch(&mut self, next: Next) {
+        if let Some(root) = next.root {
+            self.header.root = Some(root);
         }
-        Ok(())
+        if let Some(rest) = next.rest {
+            self.header.rest = rest;
+        }
     }
 
     pub(super) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
@@ -92,7 +107,8 @@ impl State<'_> {
         while at < end {
             bytes.resize((end - at).min(step as u64) as usize, 0);
             self.read(&mut bytes, at)?;
-            self.vouch(at, &bytes)?;
+            let next = self.next(at, &bytes)?;
+            self.vouch(next);
             at += bytes.len() as u64;
         }
         self.commit()?;

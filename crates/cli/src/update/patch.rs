@@ -12,6 +12,7 @@ use std::path::Path;
 use tagmac::save::{Reader, Writer};
 
 use super::header::Patch;
+use super::leaves::Next;
 use super::{State, store};
 use crate::error::{Error, Shown, say};
 
@@ -38,11 +39,13 @@ impl State<'_> {
         let place = (offset - start) as usize;
         let mut text = Writer::default();
         text.counted(&bytes[place..][..new.len()]).counted(&new);
-        let place_of_box = self.tree.store.put(b"patch", &text)?;
-        self.header.patch = Some(Patch { offset, place: place_of_box });
-        self.header.commit(&mut self.tree.store, self.tree.parts)?;
+        let patch = Patch { offset, place: self.tree.store.put(b"patch", &text)? };
         bytes[place..][..new.len()].copy_from_slice(&new);
-        self.write(offset, &new, start, &bytes)
+        // Before the state that has the patch, so that one sync is enough for all boxes.
+        let next = self.next(start, &bytes)?;
+        self.header.patch = Some(patch);
+        self.header.commit(&mut self.tree.store, self.tree.parts)?;
+        self.write(offset, &new, next)
     }
 
     /// Finishes a patch that was cut short.
@@ -60,7 +63,8 @@ impl State<'_> {
         bytes[place..][..old.len()].copy_from_slice(old);
         self.check(start, &bytes)?;
         bytes[place..][..new.len()].copy_from_slice(new);
-        self.write(offset, new, start, &bytes)?;
+        let next = self.next(start, &bytes)?;
+        self.write(offset, new, next)?;
         say(format_args!(
             "{}: finished a patch of {} bytes at byte {offset} that was cut short",
             Shown::name(self.open.path),
@@ -78,14 +82,14 @@ impl State<'_> {
     }
 
     /// Writes new bytes into the file, and then the state in which they are there.
-    fn write(&mut self, offset: u64, new: &[u8], start: u64, bytes: &[u8]) -> Result<(), Error> {
+    fn write(&mut self, offset: u64, new: &[u8], next: Next) -> Result<(), Error> {
         let file = &self.open.file;
         let written = file.write_all_at(new, offset).and_then(|()| file.sync_data());
         written.map_err(|error| {
             let what = crate::error::why(&error);
             self.open.io(format_args!("{what}; the next update finishes the patch"))
         })?;
-        self.vouch(start, bytes)?;
+        self.vouch(next);
         self.header.patch = None;
         self.commit()
     }

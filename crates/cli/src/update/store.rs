@@ -46,6 +46,8 @@ pub struct Store {
     id: [u8; 16],
     /// Where the next box goes.
     end: u64,
+    /// Whether boxes were put since the last sync.
+    unsynced: bool,
 }
 
 /// The sidecar of a file.
@@ -84,7 +86,7 @@ impl Store {
         let file = new.as_file().try_clone().map_err(io(path))?;
         (&file).write_all(&prelude).map_err(io(path))?;
         let path = path.to_path_buf();
-        Ok(Store { path, file, new: Some(new), sealer, key, id, end: BOXES })
+        Ok(Store { path, file, new: Some(new), sealer, key, id, end: BOXES, unsynced: false })
     }
 
     /// An empty sidecar that will take this one's place.
@@ -135,7 +137,16 @@ impl Store {
             )));
         }
         let id = id.try_into().expect("16 bytes");
-        Ok(Store { path: path.into(), file, new: None, sealer, key, id, end: BOXES })
+        Ok(Store {
+            path: path.into(),
+            file,
+            new: None,
+            sealer,
+            key,
+            id,
+            end: BOXES,
+            unsynced: false,
+        })
     }
 
     /// The sidecar's name.
@@ -165,6 +176,7 @@ impl Store {
         let tag = *sealed.last_chunk().expect("a tag");
         let place = Place { at: self.end, size: sealed.len() as u64, tag };
         self.end += place.size;
+        self.unsynced = true;
         Ok(place)
     }
 
@@ -207,10 +219,13 @@ impl Store {
         text.bytes(header.as_bytes()).bytes(&vec![0; room - header.as_bytes().len()]);
         let sealed = self.seal(b"header", text.as_bytes())?;
         let io = io(&self.path);
-        self.file.sync_data().map_err(&io)?;
+        if self.unsynced {
+            self.file.sync_data().map_err(&io)?;
+        }
         self.file.write_all_at(&sealed, (1 + first) * SLOT as u64).map_err(&io)?;
         self.file.sync_data().map_err(&io)?;
         self.file.write_all_at(&sealed, (2 - first) * SLOT as u64).map_err(&io)?;
+        self.unsynced = false;
         Ok(())
     }
 
