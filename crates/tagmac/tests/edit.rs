@@ -34,7 +34,7 @@ fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: u
     let leaf = blocks as u64 * block;
     let longest = (40 * leaf).min(hash.limit_bits() / 8);
     let mut random = Random(steps as u64 + leaf);
-    let mut message = Vec::new();
+    let (mut message, mut most) = (Vec::new(), 0);
     let mut tree = Tree::with_leaf(mac, leaf as usize).expect("whole blocks");
     for step in 0..steps {
         let length = message.len() as u64;
@@ -60,7 +60,8 @@ fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: u
             }
             1 => {
                 // Seldom to little.
-                let to = length - near(&mut random, length).min(near(&mut random, length));
+                let most = if random.below(99) == 0 { u64::MAX } else { leaf };
+                let to = length - (length - near(&mut random, length)).min(most);
                 let need = tree.needs(&Edit::Truncate(to)).expect("not longer");
                 let old = slice(&message, need.clone());
                 if !old.is_empty() {
@@ -123,9 +124,11 @@ fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: u
                 message.drain(start as usize..end as usize);
             }
         }
+        most = most.max(message.len() as u64);
         assert_eq!(tree.bytes(), message.len() as u64, "{at}");
         assert!(tree.tag(nonce) == mac.tag_with(nonce, &message), "{at}");
     }
+    assert!(most > longest / 2, "{name}: {most} of {longest} bytes");
 }
 
 const STEPS: usize = 10_000;
