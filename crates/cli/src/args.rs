@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueEnum, value_parser};
 use tagmac::any::Algorithm;
 
+use crate::error::Error;
 use crate::{help, line, number, seal};
 
 /// The command line.
@@ -44,6 +45,9 @@ pub enum Command {
     /// Make an object's tag from the files that 'part' made
     #[command(after_help = help::COMBINE)]
     Combine(Combine),
+    /// Follow an edit of a file in the time of the edit
+    #[command(after_help = help::UPDATE)]
+    Update(Update),
     /// Show the algorithms
     #[command(after_help = help::LIST)]
     List(List),
@@ -187,6 +191,35 @@ pub struct Part {
     pub file: PathBuf,
 }
 
+/// `tagmac update`
+#[derive(Group)]
+pub struct Update {
+    /// The key.
+    #[command(flatten)]
+    pub key: Key,
+    /// What has been edited, or is to be.
+    #[command(flatten)]
+    pub edit: Edit,
+    /// The tag that the last update printed: a file and sidecar that were rolled back are refused
+    #[arg(long, value_name = "HEX", value_parser = Nonce::parse)]
+    pub expect: Option<Nonce>,
+    /// Make the sidecar with leaves of about so many bytes, which an edit reads; 64 KiB if not given
+    #[arg(long, value_name = "SIZE", value_parser = number::size, conflicts_with = "edit")]
+    pub leaf: Option<u64>,
+    /// End the line with a zero byte, and do not escape the name
+    #[arg(short, long)]
+    pub zero: bool,
+    /// Write a JSON object
+    #[arg(long, conflicts_with = "zero")]
+    pub json: bool,
+    /// How to read.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The file; beside it is FILE.tagmac, the sidecar
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
 /// `tagmac combine`
 #[derive(Group)]
 pub struct Combine {
@@ -209,6 +242,48 @@ pub struct Combine {
     /// The partials, in any order
     #[arg(value_name = "PARTIAL", required = true)]
     pub partials: Vec<PathBuf>,
+}
+
+/// One edit, or none.
+#[derive(Group)]
+#[group(id = "edit", multiple = false)]
+pub struct Edit {
+    /// Write the bytes of PATCHFILE into FILE from byte OFFSET on, once the leaves there are found
+    /// as they were; '-' is standard input
+    #[arg(long, num_args = 2, value_names = ["OFFSET", "PATCHFILE"], help_heading = "Edit")]
+    pub patch: Option<Vec<OsString>>,
+    /// FILE has grown at its end: vouch for what was added
+    #[arg(long, help_heading = "Edit")]
+    pub append: bool,
+    /// Cut FILE off, once the leaf there is found as it was
+    #[arg(long, value_name = "LENGTH", value_parser = number::size, help_heading = "Edit")]
+    pub truncate: Option<u64>,
+    /// Vouch for these bytes as they are now, and for all others in their leaves
+    #[arg(long, value_name = "OFFSET:LENGTH", value_parser = Edit::span, help_heading = "Edit")]
+    pub range: Option<(u64, u64)>,
+}
+
+impl Edit {
+    fn span(text: &str) -> Result<(u64, u64), &'static str> {
+        let wrong = "expected an offset and a length, such as 4096:512 or 1MiB:4KiB";
+        let (offset, length) = text.split_once(':').ok_or(wrong)?;
+        Ok((number::size(offset)?, number::size(length)?))
+    }
+
+    /// Whether there is one.
+    pub fn any(&self) -> bool {
+        self.patch.is_some() || self.append || self.truncate.is_some() || self.range.is_some()
+    }
+
+    /// Where the patch goes, and the file that it is in.
+    pub fn patch(&self) -> Result<Option<(u64, PathBuf)>, Error> {
+        let Some([offset, patch]) = self.patch.as_deref() else { return Ok(None) };
+        let offset = offset.to_str().ok_or("expected a size, such as 1500, 4KiB or 2^20");
+        match offset.and_then(number::size) {
+            Ok(offset) => Ok(Some((offset, patch.into()))),
+            Err(wrong) => Err(Error::usage(format_args!("--patch: OFFSET: {wrong}"))),
+        }
+    }
 }
 
 /// The key and what is made with it.

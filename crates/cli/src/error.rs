@@ -28,7 +28,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// Something is not what it was tagged as.
+    /// What is there is not what was vouched for.
     pub fn mismatch(message: impl fmt::Display) -> Error {
         Error { exit: Exit::Mismatch, message: message.to_string() }
     }

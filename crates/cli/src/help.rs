@@ -121,6 +121,31 @@ Examples:
   tagmac combine -k my.key 1.part 2.part
   tagmac combine -k my.key --object up/7 --name film.mov parts/*.part >> LIST";
 
+/// Examples of `update`.
+pub const UPDATE: &str = "\
+The first update reads FILE and makes FILE.tagmac beside it: a sidecar with a sum for each leaf of
+64 KiB, sealed under the key. From then on an edit costs the leaves that it touches, and the line is
+that of 'tagmac tag' for the whole file. Without an edit the last line is shown again; FILE is not
+read for that, 'tagmac check' does so.
+
+An update vouches for nothing that it was not told of. --patch, --append and --truncate hold the old
+bytes around the edit against the sidecar first: if anything else there has changed, the update ends
+with exit status 1 and changes nothing. A patch that was cut short is finished by the next update.
+
+--range is for edits that other programs have made. It cannot check them: it takes the bytes as
+they are, widened to whole leaves, and says which these are. Everything in them is now vouched for.
+So it is with --append for what was added, and with the first update for all of FILE.
+
+The sidecar belongs to the key, the algorithm and FILE's base name. It may be moved together with
+FILE. After FILE was renamed, remove the sidecar and make it anew. Who brings back an old FILE with
+its old sidecar has rolled both back, and only --expect tells. HMAC, CMAC and UMAC99 have no edits.
+
+Examples:
+  tagmac update -k my.key disk.img
+  tagmac update -k my.key --patch 4096 block disk.img
+  tagmac update -k my.key --append server.log
+  tagmac update -k my.key --range 1MiB:512 table.db";
+
 /// What `list` shows.
 pub const LIST: &str = "\
 KEY, NONCE and BLOCK are in bytes, TAG in bits, LIMIT is the longest message. BUDGET is how many

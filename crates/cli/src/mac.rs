@@ -33,6 +33,13 @@ impl Mac {
         })
     }
 
+    /// The key's public id in bytes.
+    pub fn id(&self) -> [u8; 8] {
+        let mut id = [0; 8];
+        base16ct::lower::decode(&self.key_id, &mut id).expect("an id of ours");
+        id
+    }
+
     /// The nonce that the command line gives. `alone` is the option by which a tag goes without its
     /// nonce, so that one has to be given.
     pub fn given_nonce<'n>(

@@ -28,6 +28,7 @@ mod selftest;
 mod state;
 mod tag;
 mod tree;
+mod update;
 mod walk;
 
 use std::env;
@@ -66,6 +67,7 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Audit(args) => seal::audit::run(args),
         Command::Part(args) => part::run(args),
         Command::Combine(args) => combine::run(args),
+        Command::Update(args) => update::run(args),
         Command::List(args) => list::run(args).map(|()| None),
         Command::Bounds(args) => bounds::run(args).map(|()| None),
         Command::Selftest => selftest::run(),

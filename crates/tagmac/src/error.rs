@@ -93,6 +93,29 @@ pub enum Error {
     },
     /// A part was made by another kind of MAC, or under another key.
     ForeignPart,
+    /// The old bytes of a leaf are not those that its sum is of: something else has changed them.
+    LeafChanged {
+        /// The leaf's first byte.
+        start: u64,
+        /// The byte after the leaf.
+        end: u64,
+    },
+    /// An edit wants the old bytes of other leaves than it was given.
+    OldBytes {
+        /// The bytes of the leaves that it touches.
+        expected: u64,
+        /// The bytes given.
+        found: u64,
+    },
+    /// An edit goes past the end of the message.
+    PastEnd {
+        /// The message's length in bytes.
+        length: u64,
+        /// Where the edit ends.
+        found: u64,
+    },
+    /// The MAC binds each block to its place, so that none can be put in between or taken out.
+    PositionDependent,
     /// The MAC treats the last block apart, so at least one byte must be left for the finish.
     NoLastBlock,
     /// NH has words of 16, 32 or 64 bits.
@@ -280,6 +303,19 @@ impl fmt::Display for Error {
             Error::ForeignPart => {
                 f.write_str("expected a part of the same MAC and key, found another's")
             }
+            Error::LeafChanged { start, end } => {
+                write!(f, "expected bytes {start} to {end} as they were, found them changed")
+            }
+            Error::OldBytes { expected, found } => {
+                write!(f, "expected the {expected} old bytes of the leaves, found {found}")
+            }
+            Error::PastEnd { length, found } => write!(
+                f,
+                "expected an edit within the {length} bytes of the message, found one up to {found}"
+            ),
+            Error::PositionDependent => f.write_str(
+                "expected a MAC whose blocks can move, found one that binds them to their places",
+            ),
             Error::WordBits { found } => {
                 write!(f, "expected words of 16, 32 or 64 bits, found {found}")
             }

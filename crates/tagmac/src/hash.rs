@@ -31,6 +31,9 @@ pub trait Hash: Send + Sync {
     const HOLDS_LAST: bool;
     /// Whether a message may end within a byte.
     const BITS: bool;
+    /// Whether the sum of a range is the same wherever the range stands, so that blocks can be put
+    /// in between or taken out. None that [`HOLDS_LAST`](Hash::HOLDS_LAST) is.
+    const MOVABLE: bool = false;
     /// Whether messages of few blocks have kernels of their own, on the one-block rung.
     const FEW: bool = true;
 
@@ -64,6 +67,8 @@ pub trait Hash: Send + Sync {
     }
     /// `left := left || right`, for neighbouring ranges.
     fn join(&self, left: &mut Self::Sum, right: &Self::Sum);
+    /// Whether two sums are of the same blocks, in a time that depends on nothing secret.
+    fn same(&self, one: &Self::Sum, other: &Self::Sum) -> bool;
     /// Adds the rest of the message, which starts at byte `at`, and closes the hash. The rest is
     /// shorter than a block, or a full last block where [`HOLDS_LAST`](Hash::HOLDS_LAST); it is
     /// empty only if the whole message is, or if the hash does not hold the last block.

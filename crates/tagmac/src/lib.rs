@@ -36,7 +36,7 @@
 //! ```
 //!
 //! Messages come at once (`tag`), in pieces ([`Stream`]), on several threads (`threads`), or as
-//! [`hazmat::Part`]s made anywhere. The code runs on the best rung of instruction sets that the CPU
+//! [`hazmat::Part`]s made anywhere, and tags follow their edits (`edit`). The code runs on the best rung of instruction sets that the CPU
 //! has, see [`isa`]; tags are the same on all.
 //!
 //! A MAC proves that a message comes from somebody who has the key. It is no signature (whoever
@@ -46,7 +46,7 @@
 //!
 //! # Features
 //!
-//! `std` (default): CPU detection, threads, `io::Write`, bounds. `alloc`: [`EliMac`]'s cache.
+//! `std` (default): CPU detection, threads, `io::Write`, bounds. `alloc`: [`EliMac`]'s cache, edits.
 //! `save`: sums that leave the process, sealed. `umac99`: the UMAC of 1999. `any`: every MAC by
 //! name, CMAC and HMAC, key files, partials. `cipher`: RustCrypto's block ciphers in all modes.
 //! Without `std` the crate is `no_std`.
@@ -65,6 +65,8 @@ mod bits;
 #[cfg(feature = "std")]
 pub mod bounds;
 pub mod cipher;
+#[cfg(feature = "alloc")]
+pub mod edit;
 mod error;
 mod hash;
 pub mod hashes;

@@ -84,6 +84,27 @@ impl<H: Hash> Part<H> {
         Ok(self)
     }
 
+    /// Checks in constant time that the part is of these blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LeafChanged`] unless it is, [`Error::OldBytes`] if they are more or fewer,
+    /// [`Error::ForeignPart`] if the part is of a MAC with another block.
+    pub fn check(&self, hash: &H, blocks: &[u8]) -> Result<(), Error> {
+        let (expected, found) = (self.end - self.start, blocks.len() as u64);
+        if expected != found {
+            return Err(Error::OldBytes { expected, found });
+        }
+        if self.block != hash.block() {
+            return Err(Error::ForeignPart);
+        }
+        let now = Part::of(hash, self.start, blocks)?;
+        if !hash.same(&self.sum, &now.sum) {
+            return Err(Error::LeafChanged { start: self.start, end: self.end });
+        }
+        Ok(())
+    }
+
     /// The tag of the message that this part begins and `rest`, of any length, ends.
     ///
     /// # Errors

@@ -302,6 +302,10 @@ impl Hash for Hollow {
         self.0.hash().join(left, right);
     }
 
+    fn same(&self, one: &Self::Sum, other: &Self::Sum) -> bool {
+        self.0.hash().same(one, other)
+    }
+
     #[inline(always)]
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest {
         self.0.hash().finish(isa, sum, at, tail)

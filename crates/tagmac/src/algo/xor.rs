@@ -4,6 +4,7 @@
 //! Terms are made eight vectors at a time, so that the cipher's pipeline is full; what is left
 //! falls into runs of four, two and one vectors and some lanes, which do not wait for each other.
 
+use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
@@ -38,6 +39,10 @@ impl<B: CipherBlock> XorSum<B> {
     #[inline(always)]
     pub(super) fn join(&mut self, right: &Self) {
         self.0 = self.0.xor(&right.0);
+    }
+
+    pub(super) fn same(&self, other: &Self) -> bool {
+        self.0.as_ref().ct_eq(other.0.as_ref()).into()
     }
 
     /// Adds a xor of terms.

@@ -107,6 +107,7 @@ trait Product: Send + Sync {
     fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn ProductStream>, Error>;
     fn part(&self, start: u64, blocks: &[u8]) -> Result<SomePart, Error>;
     fn join(&self, left: SomePart, right: &SomePart) -> Result<SomePart, Error>;
+    fn check(&self, part: &SomePart, blocks: &[u8]) -> Result<(), Error>;
     fn finish(&self, part: SomePart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error>;
     fn save(&self, part: &SomePart, out: &mut Writer) -> Result<(), Error>;
     fn load(&self, input: &mut Reader<'_>) -> Result<AnyPart, Error>;
@@ -199,6 +200,10 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> Product for M {
     fn join(&self, left: SomePart, right: &SomePart) -> Result<SomePart, Error> {
         let right = right.downcast_ref().ok_or(Error::ForeignPart)?;
         Ok(Box::new(typed::<M::Hash>(left)?.join(self.hash(), right)?))
+    }
+
+    fn check(&self, part: &SomePart, blocks: &[u8]) -> Result<(), Error> {
+        part.downcast_ref::<Part<M::Hash>>().ok_or(Error::ForeignPart)?.check(self.hash(), blocks)
     }
 
     fn finish(&self, part: SomePart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error> {
@@ -453,6 +458,18 @@ impl Parts<'_> {
         }
         let part = self.mac.join(left.part, &right.part)?;
         Ok(AnyPart { id: self.id, start: left.start, end: right.end, part })
+    }
+
+    /// Checks in constant time that a part is of these blocks.
+    ///
+    /// # Errors
+    ///
+    /// As [`Part::check`]; [`Error::ForeignPart`] if the part is of another MAC or key.
+    pub fn check(self, part: &AnyPart, blocks: &[u8]) -> Result<(), Error> {
+        if part.id != self.id {
+            return Err(Error::ForeignPart);
+        }
+        self.mac.check(&part.part, blocks)
     }
 
     /// The tag of the message that `part` begins and `rest` ends.

@@ -58,11 +58,12 @@ struct Row {
 
 /// PMAC, LightMAC and EliMAC.
 const XOR: Capabilities =
-    Capabilities { parts: true, threads: true, batch: true, edits: false, bits: true };
+    Capabilities { parts: true, threads: true, batch: true, edits: true, bits: true };
 /// Poly1305-AES and UMAC.
 const UNIVERSAL: Capabilities = Capabilities { bits: false, ..XOR };
-/// UMAC of 1999: its hash is long already where a message is short.
-const UMAC99: Capabilities = Capabilities { batch: false, ..UNIVERSAL };
+/// UMAC of 1999: its hash is long already where a message is short, and grows with it, so that an
+/// edit would cost as much as the message.
+const UMAC99: Capabilities = Capabilities { batch: false, edits: false, ..UNIVERSAL };
 /// CMAC and HMAC.
 const SEQUENTIAL: Capabilities =
     Capabilities { parts: false, threads: false, batch: false, edits: false, bits: false };

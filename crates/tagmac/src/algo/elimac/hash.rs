@@ -374,6 +374,10 @@ impl<F: Families> Hash for EliHash<F> {
         left.join(right);
     }
 
+    fn same(&self, one: &XorSum<F::Block>, other: &XorSum<F::Block>) -> bool {
+        one.same(other)
+    }
+
     #[inline(always)]
     fn finish<I: Isa>(
         &self,

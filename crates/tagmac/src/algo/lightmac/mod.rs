@@ -378,6 +378,10 @@ impl<C: Cipher> Hash for LightMac<C> {
         left.join(right);
     }
 
+    fn same(&self, one: &Self::Sum, other: &Self::Sum) -> bool {
+        one.same(other)
+    }
+
     #[inline(always)]
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest {
         if !self.in_bytes {

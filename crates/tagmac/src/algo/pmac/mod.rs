@@ -356,6 +356,10 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         left.join(right);
     }
 
+    fn same(&self, one: &XorSum<C::Block>, other: &XorSum<C::Block>) -> bool {
+        one.same(other)
+    }
+
     #[inline(always)]
     fn finish<I: Isa>(
         &self,

@@ -2,6 +2,7 @@
 //!
 //! 2^130 = 5 mod p, so what a product has above bit 130 counts five times at bit 0.
 
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroize;
 
 /// A number below 2^131, not always below p: limbs of 64 bits, lowest first.
@@ -99,6 +100,23 @@ impl Number {
         let over = a2 + carry as u64 >= 4;
         let mask = (over as u128).wrapping_neg();
         a & !mask | plus_five & mask
+    }
+
+    /// Whether two numbers are the same mod p, in constant time.
+    pub(super) fn same(self, other: Number) -> bool {
+        self.reduced().0.ct_eq(&other.reduced().0).into()
+    }
+
+    /// The number below p.
+    fn reduced(self) -> Number {
+        // As in `residue`, with the bits from 128 on.
+        let Number([a0, a1, a2]) = Number::carried(self.0[0], self.0[1] as u128, self.0[2]);
+        let (b0, carry) = a0.overflowing_add(5);
+        let (b1, carry) = a1.overflowing_add(carry as u64);
+        let b2 = a2 + carry as u64;
+        let over = Choice::from((b2 >= 4) as u8);
+        let select = |a, b| u64::conditional_select(a, b, over);
+        Number([select(&a0, &b0), select(&a1, &b1), select(&a2, &(b2 & 3))])
     }
 
     /// `count` limbs of `bits` bits, lowest first, the highest with what is left; zeros after them.

@@ -211,6 +211,7 @@ impl Hash for Poly1305Hash {
     type Held = Block;
     const HOLDS_LAST: bool = false;
     const BITS: bool = false;
+    const MOVABLE: bool = true;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -267,6 +268,10 @@ impl Hash for Poly1305Hash {
     fn join(&self, left: &mut Poly1305Sum, right: &Poly1305Sum) {
         left.h = left.h.times(self.r.number().power(right.blocks)).plus(right.h);
         left.blocks += right.blocks;
+    }
+
+    fn same(&self, one: &Poly1305Sum, other: &Poly1305Sum) -> bool {
+        one.h.same(other.h) && one.blocks == other.blocks
     }
 
     #[inline(always)]

@@ -22,6 +22,7 @@ mod poly;
 use core::borrow::Borrow;
 use core::ops::RangeInclusive;
 
+use subtle::Choice;
 use zeroize::Zeroize;
 
 use super::many::wipe;
@@ -279,6 +280,13 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         }
         left.words[0] += right.words[0];
         left.words[1] += right.words[1];
+    }
+
+    fn same(&self, one: &UmacSum<T>, other: &UmacSum<T>) -> bool {
+        let low = one.low.iter().zip(&other.low).map(|(one, other)| one.same(other));
+        let high = one.high.iter().zip(&other.high).map(|(one, other)| one.same(other));
+        let all = low.chain(high).fold(Choice::from(1), |all, same| all & same);
+        bool::from(all) && one.words == other.words
     }
 
     #[inline(always)]

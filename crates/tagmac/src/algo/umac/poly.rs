@@ -6,6 +6,7 @@
 //! offset = 2^bits - p. As one step that is `y = k^2 y + m - offset - k`, so both kinds cost one
 //! multiplication, whose operands are chosen by a mask.
 
+use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroize;
 
 /// A prime field whose polynomials are evaluated.
@@ -224,5 +225,14 @@ impl<F: Field> Poly<F> {
     pub(super) fn load(input: &mut crate::save::Reader<'_>, words: u64) -> Option<Self> {
         let poly = Poly { y: F::load(input)?, marked: input.number()? };
         (poly.marked <= words).then_some(poly)
+    }
+
+    /// Whether two values are of the same words.
+    pub(super) fn same(&self, other: &Self) -> Choice
+    where
+        F: Into<u128>,
+    {
+        let bytes = |poly: &Self| poly.value().into().to_le_bytes();
+        bytes(self).ct_eq(&bytes(other)) & self.marked.ct_eq(&other.marked)
     }
 }

@@ -24,6 +24,7 @@ mod shape;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
@@ -318,6 +319,10 @@ impl Hash for Umac99 {
 
     fn join(&self, left: &mut Umac99Sum, right: &Umac99Sum) {
         left.room(right.hashes.len()).copy_from_slice(&right.hashes);
+    }
+
+    fn same(&self, one: &Umac99Sum, other: &Umac99Sum) -> bool {
+        one.hashes.ct_eq(&other.hashes).into()
     }
 
     #[inline(always)]

@@ -1,0 +1,309 @@
+//! `tagmac update`: a tag that follows the edits of a file.
+//!
+//! The sums of the file's leaves are in a sidecar, sealed. An edit reads the leaves that it
+//! touches, holds their old bytes against the sums, and only then goes on. The sidecar goes from
+//! one state to the next at once: new boxes are appended, and then the header says that they count.
+
+mod first;
+mod grow;
+mod header;
+mod leaves;
+mod patch;
+mod store;
+mod tree;
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use tagmac::Tag;
+use tagmac::any::Parts;
+
+use crate::args::Update;
+use crate::error::{Error, Exit, Shown, say};
+use crate::line::{self, End, Line};
+use crate::mac::{self, Mac};
+use crate::output;
+use crate::progress::{Bar, Progress, Total};
+use crate::read;
+use crate::record::Record;
+use first::Source;
+use header::Header;
+use store::{BOXES, Store};
+use tree::{Growing, Root, Tree};
+
+/// Bytes of a leaf where nothing else is asked, nearly.
+const LEAF: u64 = 64 << 10;
+/// Dead boxes are left until there are so many bytes of them, and more than of live ones.
+const MOST_DEAD: u64 = 1 << 20;
+
+/// Follows one edit, or makes the sidecar, and prints the file's line.
+pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
+    let path = &*args.file;
+    if path.as_os_str() == "-" {
+        return Err(Error::usage("expected a file, found '-': standard input has no edits"));
+    }
+    let patch = args.edit.patch()?;
+    read::stdin_once(&args.key, patch.as_ref().map(|(_, patch)| patch))?;
+    let mac = mac::make(&args.key, false)?;
+    let algorithm = mac.mac.algorithm();
+    let parts = mac.mac.parts().filter(|_| algorithm.capabilities().edits).ok_or_else(|| {
+        Error::usage(format_args!("{algorithm} has no edits; 'tagmac list' shows which have"))
+    })?;
+    let writes = patch.is_some() || args.edit.truncate.is_some();
+    let file = OpenOptions::new().read(true).write(writes).open(path).map_err(store::io(path))?;
+    let found = file.metadata().map_err(store::io(path))?;
+    if !found.is_file() {
+        let what = "expected a regular file, found something else";
+        return Err(Error::io(format_args!("{}: {what}", Shown::name(path))));
+    }
+    let progress = Progress::new(args.reading.progress);
+    let mut update = Open { args, mac: &mac, path, file, parts };
+    let beside = store::beside(path);
+    if beside.symlink_metadata().is_err() {
+        if args.edit.any() {
+            return Err(Error::usage(format_args!(
+                "{}: expected the file's sidecar, found none; 'tagmac update' without an edit \
+                 makes it and vouches for the file as it is",
+                Shown::name(&beside)
+            )));
+        }
+        update.make(&beside, progress)?;
+        return Ok(None);
+    }
+    if args.leaf.is_some() {
+        let what = "expected to make a sidecar, found one that has its leaves";
+        return Err(Error::usage(format_args!("--leaf: {what}")));
+    }
+    // The check of a patch that was cut short may have to write.
+    let mut store = Store::open(&beside, mac.sealer.clone(), mac.id())?;
+    let header = Header::open(&mut store, parts)?;
+    if header.patch.is_some() && !writes {
+        update.file =
+            OpenOptions::new().read(true).write(true).open(path).map_err(store::io(path))?;
+    }
+    let mut state = State { open: update, tree: Tree { parts, store }, header };
+    state.is_of_this_file()?;
+    state.is_expected()?;
+    state.finish_patch()?;
+    let added = found.len().saturating_sub(state.header.length);
+    let total = if args.edit.append { Total::one(Some(added)) } else { Total::NONE };
+    let bar = progress.start("updating", total);
+    match (&patch, args.edit.range, args.edit.truncate) {
+        (Some((offset, patch)), ..) => state.patch(*offset, patch)?,
+        (_, Some((offset, length)), _) => state.range(offset, length)?,
+        (_, _, Some(length)) => state.truncate(length)?,
+        _ if args.edit.append => state.append(&bar)?,
+        _ => state.has_its_length()?,
+    }
+    drop(bar);
+    state.compact();
+    state.print()?;
+    Ok(None)
+}
+
+/// The file and what is asked.
+struct Open<'a> {
+    args: &'a Update,
+    mac: &'a Mac,
+    path: &'a Path,
+    file: File,
+    parts: Parts<'a>,
+}
+
+/// The file and its sidecar.
+struct State<'a> {
+    open: Open<'a>,
+    tree: Tree<'a>,
+    header: Header,
+}
+
+impl<'a> Open<'a> {
+    /// An error about the file, with no verdict on it.
+    fn io(&self, what: impl std::fmt::Display) -> Error {
+        Error::io(format_args!("{}: {what}", Shown::name(self.path)))
+    }
+
+    /// The file is not as it was vouched for.
+    fn mismatch(&self, what: impl std::fmt::Display) -> Error {
+        Error::mismatch(format_args!("{}: {what}", Shown::name(self.path)))
+    }
+
+    fn usage(&self, what: impl std::fmt::Display) -> Error {
+        Error::usage(format_args!("{}: {what}", Shown::name(self.path)))
+    }
+
+    fn name(&self) -> &[u8] {
+        self.path.file_name().map_or(b"".as_slice(), |name| name.as_bytes())
+    }
+
+    fn source<'s>(&'s self, leaf: u64, bar: &'s Bar) -> Source<'s> {
+        Source { parts: self.parts, path: self.path, file: &self.file, leaf, bar }
+    }
+
+    /// The bytes of a message that are in leaves: blocks that are whole and not the last.
+    fn blocks(&self, length: u64) -> u64 {
+        let block = self.parts.block() as u64;
+        length.saturating_sub(self.parts.holds_last().into()) / block * block
+    }
+
+    /// The file's length now.
+    fn length(&self) -> Result<u64, Error> {
+        Ok(self.file.metadata().map_err(store::io(self.path))?.len())
+    }
+
+    fn within_limit(&self, length: u64) -> Result<(), Error> {
+        let limit_bits = self.mac.mac.limit_bits();
+        if u128::from(length) * 8 > limit_bits.into() && limit_bits < u64::MAX {
+            return Err(self.io(tagmac::Error::TooLong { limit_bits }));
+        }
+        Ok(())
+    }
+
+    fn nonce(&self) -> Result<Vec<u8>, Error> {
+        self.mac.mac.algorithm().random_nonce().map_err(Error::io)
+    }
+
+    /// Makes the sidecar.
+    fn make(self, beside: &Path, progress: Progress) -> Result<(), Error> {
+        let length = self.length()?;
+        self.within_limit(length)?;
+        if self.args.expect.is_some() && *self.mac.mac.algorithm().nonce_bytes().end() > 0 {
+            let what = "expected a sidecar with a state, found none, and a new tag has a new nonce";
+            return Err(Error::usage(format_args!("--expect: {what}")));
+        }
+        let block = self.parts.block() as u64;
+        let leaf = (self.args.leaf.unwrap_or(LEAF) / block).max(1).saturating_mul(block);
+        let store = Store::make(beside, self.mac.sealer.clone(), self.mac.id())?;
+        let mut tree = Tree { parts: self.parts, store };
+        let mut growing = Growing::default();
+        let bar = progress.start("hashing", Total::one(Some(length)));
+        let source = self.source(leaf, &bar);
+        let blocks = self.blocks(length);
+        let threads = self.args.reading.num_threads;
+        source.leaves(0, blocks, threads, |part| growing.push(&mut tree, part))?;
+        let mut rest = vec![0; (length - blocks) as usize];
+        source.read(&mut rest, blocks)?;
+        drop(bar);
+        let after = self.length()?;
+        if after != length {
+            return Err(self.io(format_args!(
+                "expected {length} bytes, found {after}: the file changed while it was read"
+            )));
+        }
+        let root = growing.done(&mut tree)?;
+        let (name, nonce) = (self.name().to_vec(), self.nonce()?);
+        let header = Header { number: 0, name, length, leaf, nonce, rest, root, patch: None };
+        let mut state = State { open: self, tree, header };
+        state.is_expected()?;
+        state.header.commit(&mut state.tree.store, state.tree.parts)?;
+        state.tree.store.name(false)?;
+        state.print()
+    }
+}
+
+impl State<'_> {
+    fn tag(&self) -> Result<Tag, Error> {
+        let parts = self.tree.parts;
+        let tag = || {
+            let mut whole = parts.of(0, &[])?;
+            if let Some(root) = &self.header.root {
+                whole = parts.join(whole, root.part())?;
+            }
+            parts.finish(whole, &self.header.nonce, &self.header.rest)
+        };
+        tag().map_err(|error| self.open.io(error))
+    }
+
+    /// Refuses the sidecar of a file with another name.
+    fn is_of_this_file(&self) -> Result<(), Error> {
+        let (expected, found) = (self.open.name(), &*self.header.name);
+        if expected == found {
+            return Ok(());
+        }
+        let path = Shown::name(self.tree.store.path());
+        Err(Error::mismatch(format_args!(
+            "{path}: expected the sidecar of '{}', found that of '{}'",
+            Shown::bytes(expected),
+            Shown::bytes(found)
+        )))
+    }
+
+    /// Refuses a state that is not the one whose tag the caller knows.
+    fn is_expected(&self) -> Result<(), Error> {
+        let Some(expected) = &self.open.args.expect else { return Ok(()) };
+        let expected = Tag::new(&expected.0, self.open.mac.mac.tag_bits()).map_err(|error| {
+            Error::usage(format_args!("--expect: {}: {error}", self.open.mac.mac.algorithm()))
+        })?;
+        if self.tag()? == expected {
+            return Ok(());
+        }
+        Err(self.open.mismatch(
+            "expected a state with the tag of --expect, found another: \
+             the file or its sidecar was rolled back, or was updated since",
+        ))
+    }
+
+    /// Refuses a file that has grown or shrunk.
+    fn has_its_length(&self) -> Result<(), Error> {
+        let (found, expected) = (self.open.length()?, self.header.length);
+        if found == expected {
+            return Ok(());
+        }
+        let hint = if found > expected {
+            "--append vouches for what was added, --truncate cuts it off"
+        } else {
+            "what is left cannot be checked without what is gone; to vouch for it, remove the \
+             sidecar and make it anew"
+        };
+        let what = format_args!("expected {expected} bytes, found {found}: {hint}");
+        Err(self.open.mismatch(what))
+    }
+
+    /// Makes what was vouched for the state, under a nonce of its own.
+    fn commit(&mut self) -> Result<(), Error> {
+        self.header.nonce = self.open.nonce()?;
+        self.header.commit(&mut self.tree.store, self.tree.parts)
+    }
+
+    /// Leaves dead boxes behind, if they are the larger part.
+    fn compact(&mut self) {
+        let live = self.header.root.as_ref().map_or(0, Root::live);
+        let dead = self.tree.store.end() - BOXES - live;
+        if dead <= live.max(MOST_DEAD) {
+            return;
+        }
+        if let Err(error) = self.made_anew() {
+            say(format_args!("warning: the sidecar stays larger than it could be: {error}"));
+        }
+    }
+
+    fn made_anew(&mut self) -> Result<(), Error> {
+        let mut to = Tree { parts: self.tree.parts, store: self.tree.store.successor()? };
+        if let Some(root) = &self.header.root {
+            self.header.root = Some(self.tree.copy(root, &mut to)?);
+        }
+        self.header.commit(&mut to.store, to.parts)?;
+        to.store.name(true)
+    }
+
+    fn print(&self) -> Result<(), Error> {
+        let (open, tag) = (&self.open, self.tag()?);
+        let line = Line {
+            algorithm: Some(open.mac.mac.algorithm().name()),
+            nonce: Some(self.header.nonce.clone()).filter(|nonce| !nonce.is_empty()),
+            name: open.path.as_os_str().as_bytes().into(),
+            tag: tag.as_bytes().to_vec(),
+        };
+        if open.args.json {
+            let bytes = Some(self.header.length);
+            return output::json(&Record { bytes, ..Record::of_line(&line, open.mac, "tagged") });
+        }
+        output::write(&line::write(&line, if open.args.zero { End::Zero } else { End::Newline }))
+    }
+}
+
+/// A bar that is not shown.
+fn no_bar() -> Bar {
+    Progress::Silent.start("updating", Total::NONE)
+}

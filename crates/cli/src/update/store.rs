@@ -1,0 +1,263 @@
+//! The sidecar as a file: a prelude, two places for the header, and boxes that are never written
+//! over. `docs/sidecar.md` has the format to the byte.
+
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tagmac::save::{Sealer, Writer, Zeroizing};
+use tempfile::NamedTempFile;
+
+use crate::error::{Error, Shown, why};
+
+/// What every version begins with, and this version.
+const MARK: &[u8] = b"tagmac-tree-";
+const VERSION: &[u8] = b"1\n";
+/// Bytes of the prelude with the zeros after it, and of each place for the header.
+pub const SLOT: usize = 4096;
+/// Where the boxes begin.
+pub const BOXES: u64 = 3 * SLOT as u64;
+/// Bytes of an AEAD's tag.
+pub const TAG: usize = 16;
+
+/// Where a box is, and the one that it has to be: the AEAD's tag tells it from those of before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The first byte.
+    pub at: u64,
+    /// Bytes.
+    pub size: u64,
+    /// The last bytes.
+    pub tag: [u8; TAG],
+}
+
+/// The file of a sidecar.
+pub struct Store {
+    path: PathBuf,
+    file: File,
+    /// A sidecar in the making: it has its name when it is whole.
+    new: Option<NamedTempFile>,
+    sealer: Sealer,
+    /// The public id of the key.
+    key: [u8; 8],
+    /// Random, in what every box is about.
+    id: [u8; 16],
+    /// Where the next box goes.
+    end: u64,
+    /// Whether boxes were put since the last sync.
+    unsynced: bool,
+}
+
+/// The sidecar of a file.
+pub fn beside(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().as_bytes().to_vec();
+    name.extend_from_slice(b".tagmac");
+    std::ffi::OsString::from_vec(name).into()
+}
+
+/// The folder that a file is in.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// An error of the system with a file's name.
+pub fn io(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
+    move |error| Error::io(format_args!("{}: {}", Shown::name(path), why(&error)))
+}
+
+impl Store {
+    /// A new sidecar, without a name yet.
+    pub fn make(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
+        let mut id = [0; 16];
+        getrandom::fill(&mut id).map_err(|_| Error::io(tagmac::Error::NoRandomBytes))?;
+        Store::make_as(path, sealer, key, id)
+    }
+
+    fn make_as(path: &Path, sealer: Sealer, key: [u8; 8], id: [u8; 16]) -> Result<Store, Error> {
+        let new = tempfile::Builder::new()
+            .prefix(".tagmac-")
+            .permissions(Permissions::from_mode(0o600))
+            .tempfile_in(folder(path))
+            .map_err(io(path))?;
+        let mut prelude = [MARK, VERSION, &key, &id].concat();
+        prelude.resize(SLOT, 0);
+        let file = new.as_file().try_clone().map_err(io(path))?;
+        (&file).write_all(&prelude).map_err(io(path))?;
+        let path = path.to_path_buf();
+        Ok(Store { path, file, new: Some(new), sealer, key, id, end: BOXES, unsynced: false })
+    }
+
+    /// An empty sidecar that will take this one's place.
+    pub fn successor(&self) -> Result<Store, Error> {
+        Store::make_as(&self.path, self.sealer.clone(), self.key, self.id)
+    }
+
+    /// Opens a sidecar and keeps others from it.
+    pub fn open(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
+        let name = Shown::name(path);
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(io(path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let what = "expected to be the only update, found another at work";
+                return Err(Error::io(format_args!("{name}: {what}")));
+            }
+            Err(TryLockError::Error(error)) => return Err(io(path)(error)),
+        }
+        let (now, held) =
+            (fs::metadata(path).map_err(io(path))?, file.metadata().map_err(io(path))?);
+        if (now.dev(), now.ino()) != (held.dev(), held.ino()) {
+            let what = "expected one sidecar, found that another update made it anew: try again";
+            return Err(Error::io(format_args!("{name}: {what}")));
+        }
+        let mut prelude = [0; MARK.len() + VERSION.len() + 8 + 16];
+        file.read_exact_at(&mut prelude, 0).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => altered(path),
+            _ => io(path)(error),
+        })?;
+        let (mark, rest) = prelude.split_at(MARK.len());
+        let (version, rest) = rest.split_at(VERSION.len());
+        if mark != MARK {
+            let what = "expected a sidecar made by 'tagmac update', found something else";
+            return Err(Error::mismatch(format_args!("{name}: {what}")));
+        }
+        if version != VERSION {
+            let what = "expected a sidecar of version 1, found another";
+            return Err(Error::mismatch(format_args!("{name}: {what}")));
+        }
+        let (found, id) = rest.split_at(8);
+        if found != key {
+            let hex = |id: &[u8]| base16ct::lower::encode_string(id);
+            return Err(Error::key(format_args!(
+                "{name}: expected a sidecar of the key {}, found one of {}",
+                hex(&key),
+                hex(found)
+            )));
+        }
+        let id = id.try_into().expect("16 bytes");
+        Ok(Store {
+            path: path.into(),
+            file,
+            new: None,
+            sealer,
+            key,
+            id,
+            end: BOXES,
+            unsynced: false,
+        })
+    }
+
+    /// The sidecar's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the next box goes.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Boxes from here on were never part of a state.
+    pub fn set_end(&mut self, end: u64) {
+        self.end = end;
+    }
+
+    /// What does not open here.
+    pub fn altered(&self) -> Error {
+        altered(&self.path)
+    }
+
+    /// Appends a box.
+    pub fn put(&mut self, what: &[u8], secret: &Writer) -> Result<Place, Error> {
+        let sealed = self.seal(what, secret.as_bytes())?;
+        self.file.write_all_at(&sealed, self.end).map_err(io(&self.path))?;
+        let tag = *sealed.last_chunk().expect("a tag");
+        let place = Place { at: self.end, size: sealed.len() as u64, tag };
+        self.end += place.size;
+        self.unsynced = true;
+        Ok(place)
+    }
+
+    /// What is in a box.
+    pub fn get(&self, what: &[u8], place: &Place) -> Result<Zeroizing<Vec<u8>>, Error> {
+        // A size that cannot be is not asked for.
+        let within = place.at.checked_add(place.size).is_some_and(|end| end <= self.end);
+        if !within {
+            return Err(self.altered());
+        }
+        let mut sealed = vec![0; place.size as usize];
+        self.read(&mut sealed, place.at)?;
+        if !sealed.ends_with(&place.tag) {
+            return Err(self.altered());
+        }
+        self.unseal(what, &sealed)
+    }
+
+    /// The header in slot 0 or 1, if there is one.
+    pub fn header(&self, slot: u64) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
+        let mut sealed = vec![0; SLOT];
+        match self.read(&mut sealed, (1 + slot) * SLOT as u64) {
+            Ok(()) => Ok(self.unseal(b"header", &sealed).ok()),
+            Err(error) if error.exit() == crate::error::Exit::Mismatch => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes the header of a state, whose boxes are written: first to one place, then, once it is
+    /// there for good, to the other.
+    pub fn set_header(&mut self, first: u64, header: &Writer) -> Result<(), Error> {
+        let room = SLOT - Sealer::OVERHEAD;
+        if header.as_bytes().len() > room {
+            let (name, found) = (Shown::name(&self.path), header.as_bytes().len());
+            return Err(Error::io(format_args!(
+                "{name}: expected a header of at most {room} bytes, found {found}"
+            )));
+        }
+        let mut text = Writer::default();
+        text.bytes(header.as_bytes()).bytes(&vec![0; room - header.as_bytes().len()]);
+        let sealed = self.seal(b"header", text.as_bytes())?;
+        let io = io(&self.path);
+        if self.unsynced {
+            self.file.sync_data().map_err(&io)?;
+        }
+        self.file.write_all_at(&sealed, (1 + first) * SLOT as u64).map_err(&io)?;
+        self.file.sync_data().map_err(&io)?;
+        self.file.write_all_at(&sealed, (2 - first) * SLOT as u64).map_err(&io)?;
+        self.unsynced = false;
+        Ok(())
+    }
+
+    /// Gives a new sidecar its name: in the place of another, or only where there is none.
+    pub fn name(&mut self, replace: bool) -> Result<(), Error> {
+        let Some(new) = self.new.take() else { return Ok(()) };
+        let (io, path) = (io(&self.path), &*self.path);
+        new.as_file().sync_all().map_err(&io)?;
+        if replace { new.persist(path) } else { new.persist_noclobber(path) }
+            .map_err(|error| io(error.error))?;
+        File::open(folder(path)).and_then(|folder| folder.sync_all()).map_err(&io)
+    }
+
+    fn seal(&self, what: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
+        let about: [&[u8]; 3] = [b"tagmac tree 1", &self.id, what];
+        self.sealer.seal(&about, secret).map_err(Error::io)
+    }
+
+    fn unseal(&self, what: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let about: [&[u8]; 3] = [b"tagmac tree 1", &self.id, what];
+        self.sealer.open(&about, sealed).map_err(|_| self.altered())
+    }
+
+    fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+        self.file.read_exact_at(bytes, at).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.altered(),
+            _ => io(&self.path)(error),
+        })
+    }
+}
+
+fn altered(path: &Path) -> Error {
+    let what = "expected what this key sealed, found it altered";
+    Error::mismatch(format_args!("{}: {what}", Shown::name(path)))
+}

@@ -1,0 +1,199 @@
+//! `tagmac update` when it is killed, and when there is no room: old or new, nothing between.
+
+mod common;
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::{Place, Ran};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 24) % (most + 1)
+    }
+
+    fn bytes(&mut self, n: u64) -> Vec<u8> {
+        (0..n).map(|_| self.below(255) as u8).collect()
+    }
+}
+
+impl Place {
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// Whether a line is that of the file.
+    fn holds(&self, line: &str) -> bool {
+        self.file("LIST", line);
+        self.keyed("check", &["LIST"]).code == Some(0)
+    }
+
+    /// An update that may write files of so many KiB and no more. The signal that would end it is
+    /// ignored, so that it meets an error as where a disk is full.
+    fn limited(&self, kib: u64, args: &str) -> Ran {
+        // dash counts blocks of 512 bytes, bash of 1024.
+        let line = format!("trap '' XFSZ; ulimit -f {kib}; exec $T update -k k {args}");
+        let line = format!("exec bash -c \"{}\"", line.replace('$', "\\$"));
+        self.shell(&line)
+    }
+}
+
+/// Killed at random moments: what is there is the old or the new, and the next update makes it the
+/// new.
+#[test]
+fn killed_at_random_moments() {
+    for (algorithm, rounds) in [("PMAC-AES128", 120), ("POLY1305-AES", 60)] {
+        let place = Place::bare();
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        let mut random = Random(rounds);
+        let mut text = random.bytes(300_000);
+        place.file("f", &text);
+        place.keyed("update", &["--leaf", "64", "f"]).exits(0);
+        let (mut killed, mut finished) = (0, 0);
+        // How long it takes where nothing ends it, as far as is known.
+        let mut whole = 5000;
+        for round in 0..rounds {
+            let new = random.bytes(200_000);
+            let offset = random.below(100_000);
+            place.file("p", &new);
+            let at = offset.to_string();
+            let patch = ["update", "-k", "k", "--patch", &at, "p", "f"];
+            let mut child = place.spawn(&patch);
+            sleep(Duration::from_micros(random.below(whole)));
+            let _ = child.kill();
+            killed += (child.wait().unwrap().code().is_none()) as u32;
+            // Bytes are old or new, and none is another.
+            let (found, old) = (place.read("f"), text.clone());
+            text[offset as usize..][..new.len()].copy_from_slice(&new);
+            let both = found.iter().zip(old.iter().zip(&text));
+            assert!(both.clone().all(|(f, (o, n))| f == o || f == n), "{algorithm}, round {round}");
+            // Asked what there is, or told to go on: both leave one of the two states.
+            let again = if random.below(1) == 0 {
+                let asked = place.keyed("update", &["f"]).exits(0);
+                finished += asked.err.contains("that was cut short") as u32;
+                assert!(place.holds(&asked.out), "{algorithm}, round {round}");
+                let found = place.read("f");
+                assert!(found == old || found == text, "{algorithm}, round {round}");
+                let start = Instant::now();
+                let again = place.run(&patch).exits(0);
+                whole = start.elapsed().as_micros() as u64;
+                again
+            } else {
+                let again = place.run(&patch).exits(0);
+                finished += again.err.contains("that was cut short") as u32;
+                again
+            };
+            assert!(place.read("f") == text, "{algorithm}, round {round}");
+            assert!(place.holds(&again.out), "{algorithm}, round {round}");
+            if algorithm == "PMAC-AES128" {
+                place.keyed("tag", &["f"]).prints(&again.out);
+            }
+        }
+        assert!(killed > 0, "{algorithm}: no round was killed");
+        println!("{algorithm}: {killed} of {rounds} killed, {finished} found within the patch");
+    }
+}
+
+/// Killed while the sidecar is made: there is none, or a whole one.
+#[test]
+fn killed_while_the_sidecar_is_made() {
+    let place = Place::new();
+    let mut random = Random(3);
+    place.file("f", random.bytes(200_000));
+    let tag = place.keyed("tag", &["f"]).out;
+    for _ in 0..40 {
+        let _ = fs::remove_file(place.path("f.tagmac"));
+        let mut child = place.spawn(&["update", "-k", "k", "--leaf", "16", "f"]);
+        sleep(Duration::from_micros(random.below(40_000)));
+        let _ = child.kill();
+        child.wait().unwrap();
+        place.keyed("update", &["f"]).exits(0).prints(&tag);
+    }
+}
+
+/// A patch of which a part is written: the next update, whichever it is, finishes it.
+#[test]
+fn a_patch_that_was_cut_short() {
+    for algorithm in
+        ["PMAC-AES128", "LIGHTMAC-AES128-S32", "ELIMAC-AES128", "POLY1305-AES", "UMAC-64"]
+    {
+        let place = Place::bare();
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        let mut random = Random(4);
+        let old = random.bytes(1 << 20);
+        let new = random.bytes(100_000);
+        let mut text = old.clone();
+        text[480_000..][..new.len()].copy_from_slice(&new);
+        place.file("p", &new);
+        let cut_short = || {
+            place.file("f", &old);
+            let _ = fs::remove_file(place.path("f.tagmac"));
+            let first = place.keyed("update", &["f"]).exits(0).out;
+            // There is room for the sidecar, and for the patch up to byte 512 Ki of the file.
+            place
+                .limited(512, "--patch 480000 p f")
+                .exits(4)
+                .prints("")
+                .says(&["f: File too large; the next update finishes the patch"]);
+            let found = place.read("f");
+            assert!(found[..1 << 19] == text[..1 << 19] && found[1 << 19..] == old[1 << 19..]);
+            first
+        };
+        cut_short();
+        let asked = place.keyed("update", &["f"]).exits(0);
+        let asked = asked.says(&["f: finished a patch of 100000 bytes at byte 480000"]);
+        assert!(place.read("f") == text && place.holds(&asked.out), "{algorithm}");
+        // Within another edit.
+        let first = cut_short();
+        place.file("q", "another");
+        let tag = first.trim_end().rsplit(' ').next().unwrap();
+        let edited = place.keyed("update", &["--expect", tag, "--patch", "500000", "q", "f"]);
+        let edited = edited.exits(0).says(&["finished a patch"]);
+        assert!(place.holds(&edited.out), "{algorithm}");
+        assert!(&place.read("f")[500_000..][..7] == b"another", "{algorithm}");
+        // What somebody else changes beside it meanwhile is refused.
+        cut_short();
+        let mut forged = place.read("f");
+        forged[479_999] ^= 1;
+        place.file("f", &forged);
+        place.keyed("update", &["f"]).exits(1).prints("").says(&["f: expected bytes"]);
+        assert!(place.read("f") == forged, "{algorithm}");
+        forged[479_999] ^= 1;
+        place.file("f", &forged);
+        let done = place.keyed("update", &["f"]).exits(0);
+        assert!(place.read("f") == text && place.holds(&done.out), "{algorithm}");
+    }
+}
+
+/// No room for the sidecar: the old state stays, and the file is as it was.
+#[test]
+fn no_room_for_the_sidecar() {
+    let place = Place::new();
+    let mut random = Random(5);
+    let text = random.bytes(10_000);
+    place.file("f", &text);
+    place.limited(4, "f").exits(4).prints("").says(&["f.tagmac: File too large"]);
+    assert!(!place.path("f.tagmac").exists());
+    let line = place.keyed("update", &["--leaf", "16", "f"]).exits(0).out;
+    place.file("p", random.bytes(9000));
+    let sidecar = fs::metadata(place.path("f.tagmac")).unwrap().len();
+    // Room for nothing, and for ever more of the boxes.
+    for kib in sidecar / 1024 + 1..sidecar / 1024 + 18 {
+        let ran = place.limited(kib, "--patch 500 p f").exits(4);
+        ran.prints("").says(&["f.tagmac: File too large"]);
+        assert!(place.read("f") == text, "{kib} KiB");
+        place.keyed("update", &["f"]).exits(0).prints(&line);
+    }
+    for args in ["--range 0:10000 f", "--truncate 9000 f"] {
+        place.limited(sidecar / 1024 + 1, args).exits(4).prints("");
+        assert!(place.read("f") == text, "{args}");
+        place.keyed("update", &["f"]).exits(0).prints(&line);
+    }
+    // Nothing is left of what could not be made.
+    let names = fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with(".tagmac-")));
+}

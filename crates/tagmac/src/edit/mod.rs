@@ -1,0 +1,383 @@
+//! Tags that follow edits: a tree of sums over the leaves of a message.
+//!
+//! A leaf is a range of whole blocks. The tree has each leaf's sum and joins them, so an edit costs
+//! the leaves that it touches and about log n joins, and the tag is that of the whole message as it
+//! would be made anew (Black and Rogaway 2001, "incrementality"; here for every MAC that has parts).
+//!
+//! **The unit of trust is the leaf.** An edit gets the old bytes of the leaves that it touches, and
+//! they are held against the stored sums before anything else: a byte that somebody else has
+//! changed beside the edit is refused, never vouched for. [`Tree::needs`] says which bytes.
+//!
+//! **A tree is as secret as the key.** Whoever sees its sums can forge. It is wiped on drop, shows
+//! nothing in `Debug`, and keeps no more of the message than its unfinished last block.
+//!
+//! ```
+//! use tagmac::PmacAes128;
+//! use tagmac::edit::{Edit, Tree};
+//!
+//! let (mac, mut message) = (PmacAes128::new(&[7; 16]), vec![3; 1_000_000]);
+//! let mut tree = Tree::of(&mac, &message)?;
+//!
+//! let old = tree.needs(&Edit::Replace(500_000..500_005))?;
+//! let old = &message[old.start as usize..old.end as usize];
+//! tree.replace(500_000, b"hello", old)?;
+//! message[500_000..500_005].copy_from_slice(b"hello");
+//! assert_eq!(tree.tag(&())?, mac.tag(&message)?);
+//! # Ok::<(), tagmac::Error>(())
+//! ```
+
+mod node;
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::{Deref, Range};
+
+use zeroize::Zeroizing;
+
+use crate::error::{Error, Mismatch};
+use crate::hash::{Hash, whole, within_limit};
+use crate::mac::Mac;
+use crate::part::{Absorb, Close};
+use crate::tag::{Tag, matches};
+use node::{Link, Node, Trees, total};
+
+/// The most bytes of a leaf where nothing else is asked.
+const LEAF: usize = 64 << 10;
+
+/// An edit, by the bytes of the message before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// These bytes are replaced by as many others.
+    Replace(Range<u64>),
+    /// What is past this length goes.
+    Truncate(u64),
+    /// Bytes are put in before this one.
+    Insert(u64),
+    /// These bytes go, and what follows them moves up.
+    Remove(Range<u64>),
+}
+
+/// The sums of a message's leaves. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
+///
+/// A MAC whose sums grow with the message, the UMAC of 1999, gains nothing: each join copies them.
+/// Each tag of a MAC with nonces wants a nonce of its own, and a key for one message has no edits.
+pub struct Tree<R: Deref<Target: Mac>> {
+    mac: R,
+    leaf: usize,
+    root: Link<SumOf<R>>,
+    /// The bytes after the last block that is certainly whole and not the last.
+    rest: Zeroizing<Vec<u8>>,
+}
+
+type HashOf<R> = <<R as Deref>::Target as Mac>::Hash;
+type SumOf<R> = <HashOf<R> as Hash>::Sum;
+
+impl<R: Deref<Target: Mac>> core::fmt::Debug for Tree<R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Tree({} bytes)", self.bytes())
+    }
+}
+
+impl<R: Deref<Target: Mac>> Tree<R> {
+    /// The tree of the empty message. Its leaves are the largest multiple of the block up to
+    /// 64 KiB.
+    pub fn new(mac: R) -> Self {
+        let block = mac.hash().block();
+        let leaf = (LEAF / block).max(1) * block;
+        Tree { mac, leaf, root: None, rest: Zeroizing::new(Vec::new()) }
+    }
+
+    /// The tree of the empty message, with leaves of up to so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unaligned`] unless they are a multiple of the block, and not 0.
+    pub fn with_leaf(mac: R, leaf: usize) -> Result<Self, Error> {
+        let block = mac.hash().block();
+        if leaf == 0 || !leaf.is_multiple_of(block) {
+            return Err(Error::Unaligned { block, found: leaf as u64 });
+        }
+        Ok(Tree { leaf, ..Tree::new(mac) })
+    }
+
+    /// The tree of a message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] if the message is over the MAC's limit.
+    pub fn of(mac: R, message: &[u8]) -> Result<Self, Error> {
+        let mut tree = Tree::new(mac);
+        tree.append(message)?;
+        Ok(tree)
+    }
+
+    /// The length of the message.
+    pub fn bytes(&self) -> u64 {
+        total(&self.root) + self.rest.len() as u64
+    }
+
+    /// The old bytes that an edit has to see: those of the leaves that it touches, none if it
+    /// touches the unfinished end alone, which the tree has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PastEnd`] if the edit goes past the end; for [`Edit::Insert`] and [`Edit::Remove`]
+    /// [`Error::PositionDependent`] if the MAC binds blocks to their places, and
+    /// [`Error::Unaligned`] unless they are at multiples of the block.
+    pub fn needs(&self, edit: &Edit) -> Result<Range<u64>, Error> {
+        let (block, length) = (self.mac.hash().block(), self.bytes());
+        let (start, end) = match *edit {
+            Edit::Replace(Range { start, end }) | Edit::Remove(Range { start, end }) => {
+                (start, end.max(start))
+            }
+            Edit::Truncate(at) | Edit::Insert(at) => (at, at),
+        };
+        if end > length {
+            return Err(Error::PastEnd { length, found: end });
+        }
+        if let Edit::Insert(_) | Edit::Remove(_) = edit {
+            if !HashOf::<R>::MOVABLE {
+                return Err(Error::PositionDependent);
+            }
+            for found in [start, end] {
+                aligned(block, found)?;
+            }
+        }
+        let touched = match edit {
+            // A leaf grows that begins before the place.
+            Edit::Insert(_) => start.saturating_sub(1)..start.max(1),
+            Edit::Truncate(0) => 0..0,
+            // What is left of the leaf is summed anew, unless all of it is left.
+            Edit::Truncate(_) if HashOf::<R>::HOLDS_LAST || !self.is_end(start) => start - 1..start,
+            Edit::Truncate(_) => start..start,
+            _ => start..end,
+        };
+        Ok(self.leaves(&touched))
+    }
+
+    /// Adds to the end of the message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] if the message gets over the MAC's limit.
+    pub fn append(&mut self, new: &[u8]) -> Result<(), Error> {
+        let Tree { mac, leaf, root, rest } = self;
+        let (hash, leaf, end) = (mac.hash(), *leaf, total(root));
+        within_limit(hash, end + rest.len() as u64, new.into())?;
+        let bytes = match rest.len() {
+            0 => Cow::Borrowed(new),
+            _ => Cow::Owned([&**rest, new].concat()),
+        };
+        let cut = whole(hash, (&*bytes).into());
+        let (blocks, after) = bytes.split_at(cut);
+        // The last leaf grows until it is full.
+        let mut filled = 0;
+        if end > 0 && cut > 0 {
+            Trees(hash).change(root, 0, &(end - 1..end), &mut |range, sum| {
+                let old = (range.end - range.start) as usize;
+                filled = cut.min(leaf.saturating_sub(old));
+                let blocks = &blocks[..filled];
+                hash.level().run(Absorb { hash, sum, at: end, blocks });
+                old + filled
+            });
+        }
+        let more = self.tree(end + filled as u64, &blocks[filled..], leaf);
+        let root = self.root.take();
+        self.root = Trees(self.mac.hash()).concat(root, more);
+        self.rest = Zeroizing::new(after.to_vec());
+        Ok(())
+    }
+
+    /// Drops what is past `length`. `old` is what [`needs`](Tree::needs) asks for.
+    ///
+    /// # Errors
+    ///
+    /// As `needs`; [`Error::OldBytes`] if `old` has another length; [`Error::LeafChanged`] if these
+    /// are not the bytes that the leaf is of. The tree is then as it was.
+    pub fn truncate(&mut self, length: u64, old: &[u8]) -> Result<(), Error> {
+        let leaf = self.needs(&Edit::Truncate(length))?;
+        self.check(&leaf, old)?;
+        let (all, trees) = (total(&self.root), Trees(self.mac.hash()));
+        if length > all || leaf.is_empty() && length == all {
+            self.rest.truncate((length - all) as usize);
+            return Ok(());
+        }
+        let (kept, _) =
+            trees.split(self.root.take(), if leaf.is_empty() { length } else { leaf.start });
+        self.root = kept;
+        self.rest.clear();
+        self.append(&old[..(length - total(&self.root)) as usize])
+    }
+
+    /// Replaces the bytes from `offset` on by as many new ones. `old` is what
+    /// [`needs`](Tree::needs) asks for.
+    ///
+    /// # Errors
+    ///
+    /// As [`truncate`](Tree::truncate).
+    pub fn replace(&mut self, offset: u64, new: &[u8], old: &[u8]) -> Result<(), Error> {
+        let end = offset.saturating_add(new.len() as u64);
+        let leaves = self.needs(&Edit::Replace(offset..end))?;
+        self.check(&leaves, old)?;
+        let all = total(&self.root);
+        let in_leaves = (end.min(all).saturating_sub(offset)) as usize;
+        let (in_leaves, in_rest) = new.split_at(in_leaves);
+        let (hash, trees) = (self.mac.hash(), Trees(self.mac.hash()));
+        let make = &mut |range: Range<u64>, sum: &mut _| {
+            let place = |at: u64| (at - leaves.start) as usize;
+            let mut blocks = old[place(range.start)..place(range.end)].to_vec();
+            let (from, to) = (offset.max(range.start), range.end.min(end));
+            let new = &in_leaves[(from - offset) as usize..(to - offset) as usize];
+            blocks[(from - range.start) as usize..][..new.len()].copy_from_slice(new);
+            *sum = hash.empty();
+            hash.level().run(Absorb { hash, sum, at: range.start, blocks: &blocks });
+            blocks.len()
+        };
+        if !leaves.is_empty() {
+            trees.change(&mut self.root, 0, &leaves, make);
+        }
+        if !in_rest.is_empty() {
+            let from = (offset.max(all) - all) as usize;
+            self.rest[from..][..in_rest.len()].copy_from_slice(in_rest);
+        }
+        Ok(())
+    }
+
+    /// Puts bytes in before byte `offset`. `old` is what [`needs`](Tree::needs) asks for.
+    ///
+    /// # Errors
+    ///
+    /// As [`truncate`](Tree::truncate); [`Error::Unaligned`] unless the new bytes are whole blocks,
+    /// [`Error::TooLong`] if the message gets over the MAC's limit.
+    pub fn insert(&mut self, offset: u64, new: &[u8], old: &[u8]) -> Result<(), Error> {
+        let leaf = self.needs(&Edit::Insert(offset))?;
+        let hash = self.mac.hash();
+        aligned(hash.block(), new.len() as u64)?;
+        within_limit(hash, self.bytes(), new.into())?;
+        self.check(&leaf, old)?;
+        let (before, after) = old.split_at((offset - leaf.start) as usize);
+        self.splice(leaf, &[before, new, after].concat());
+        Ok(())
+    }
+
+    /// Takes bytes out. `old` is what [`needs`](Tree::needs) asks for.
+    ///
+    /// # Errors
+    ///
+    /// As [`truncate`](Tree::truncate).
+    pub fn remove(&mut self, range: Range<u64>, old: &[u8]) -> Result<(), Error> {
+        let leaves = self.needs(&Edit::Remove(range.clone()))?;
+        self.check(&leaves, old)?;
+        if range.is_empty() {
+            return Ok(());
+        }
+        let place = |at: u64| (at - leaves.start) as usize;
+        let left = [&old[..place(range.start)], &old[place(range.end)..]].concat();
+        self.splice(leaves, &left);
+        Ok(())
+    }
+
+    /// The tag of the message.
+    ///
+    /// # Errors
+    ///
+    /// None that a tree could still have; a result, as all tags are.
+    pub fn tag(&self, nonce: &<R::Target as Mac>::Nonce) -> Result<Tag, Error> {
+        let (mac, hash) = (&*self.mac, self.mac.hash());
+        let empty = Zeroizing::new(hash.empty());
+        let sum = self.root.as_ref().map_or(&*empty, |root| root.joined());
+        let (at, tail, pad) = (total(&self.root), (&**self.rest).into(), &mut Default::default());
+        hash.level().run(Close { mac, nonce, pad, sum, at, tail })
+    }
+
+    /// Checks a tag in constant time.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
+    pub fn verify(&self, nonce: &<R::Target as Mac>::Nonce, tag: &Tag) -> Result<(), Mismatch> {
+        matches(self.tag(nonce), tag)
+    }
+
+    /// The range widened to whole leaves. An empty one stays empty.
+    fn leaves(&self, range: &Range<u64>) -> Range<u64> {
+        let mut leaves: Option<Range<u64>> = None;
+        let widen = &mut |leaf: Range<u64>, _: &_| {
+            leaves = Some(leaves.as_ref().map_or(leaf.start, |leaves| leaves.start)..leaf.end);
+            Ok(())
+        };
+        let seen = if range.is_empty() {
+            Ok(())
+        } else {
+            Trees::<HashOf<R>>::visit(&self.root, 0, range, widen)
+        };
+        debug_assert!(seen.is_ok());
+        let start = range.start.min(total(&self.root));
+        leaves.unwrap_or(start..start)
+    }
+
+    /// Whether a leaf ends at this byte, or none begins before it.
+    fn is_end(&self, at: u64) -> bool {
+        at >= total(&self.root) || self.leaves(&(at..at + 1)).start == at
+    }
+
+    /// Holds old bytes against the leaves' sums.
+    fn check(&self, leaves: &Range<u64>, old: &[u8]) -> Result<(), Error> {
+        let (expected, found) = (leaves.end - leaves.start, old.len() as u64);
+        if expected != found {
+            return Err(Error::OldBytes { expected, found });
+        }
+        if leaves.is_empty() {
+            return Ok(());
+        }
+        let hash = self.mac.hash();
+        Trees::<HashOf<R>>::visit(&self.root, 0, leaves, &mut |leaf, sum| {
+            let place = |at: u64| (at - leaves.start) as usize;
+            let now = sum_of(hash, leaf.start, &old[place(leaf.start)..place(leaf.end)]);
+            if !hash.same(sum, &now) {
+                return Err(Error::LeafChanged { start: leaf.start, end: leaf.end });
+            }
+            Ok(())
+        })
+    }
+
+    /// Puts leaves of these blocks in the place of others.
+    fn splice(&mut self, leaves: Range<u64>, blocks: &[u8]) {
+        let block = self.mac.hash().block();
+        // Of about the same length, so that none is left small.
+        let count = blocks.len().div_ceil(self.leaf).max(1);
+        let leaf = blocks.len().div_ceil(count).div_ceil(block).max(1) * block;
+        let middle = self.tree(leaves.start, blocks, leaf);
+        let root = self.root.take();
+        let trees = Trees(self.mac.hash());
+        let (before, from) = trees.split(root, leaves.start);
+        let (_, after) = trees.split(from, leaves.end - leaves.start);
+        self.root = trees.concat(trees.concat(before, middle), after);
+    }
+
+    /// The tree of blocks that start at byte `at`, in leaves of so many bytes.
+    fn tree(&self, at: u64, blocks: &[u8], leaf: usize) -> Link<SumOf<R>> {
+        let hash = self.mac.hash();
+        let trees = Trees(hash);
+        let starts = (at..).step_by(leaf);
+        let mut leaves = blocks.chunks(leaf).zip(starts).map(|(blocks, at)| -> Box<Node<_>> {
+            trees.leaf(blocks.len(), SumOf::<R>::clone(&sum_of(hash, at, blocks)))
+        });
+        trees.build(blocks.len().div_ceil(leaf), &mut leaves)
+    }
+}
+
+/// The sum of blocks that start at byte `at`.
+fn sum_of<H: Hash>(hash: &H, at: u64, blocks: &[u8]) -> Zeroizing<H::Sum> {
+    let mut sum = Zeroizing::new(hash.empty());
+    hash.level().run(Absorb { hash, sum: &mut *sum, at, blocks });
+    sum
+}
+
+fn aligned(block: usize, found: u64) -> Result<(), Error> {
+    if found.is_multiple_of(block as u64) {
+        return Ok(());
+    }
+    Err(Error::Unaligned { block, found })
+}
