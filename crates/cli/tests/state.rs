@@ -254,7 +254,7 @@ fn a_file_that_changes_while_it_is_read() {
     OpenOptions::new().write(true).open(place.path("f")).unwrap().write_all(b"x").unwrap();
     assert!(child.try_wait().unwrap().is_none(), "it was too fast");
     let ran: Ran = child.wait_with_output().unwrap().into();
-    ran.exits(4).prints("").says(&["found that it was written to"]);
+    ran.exits(4).prints("").says(&["found that it changed while it was read"]);
 }
 
 #[test]

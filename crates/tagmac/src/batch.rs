@@ -8,7 +8,7 @@
 //! let mut tags = [Tag::default(); 3];
 //! mac.tag_many(&messages, &mut tags)?;
 //! assert_eq!(tags[1], mac.tag(b"two")?);
-//! # Ok::<(), tagmac::batch::Refused>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! Where each message has a key of its own, there is [`tag_many_keys`].

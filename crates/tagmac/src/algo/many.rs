@@ -160,7 +160,7 @@ fn lay<L: Lanes>(
         let (now, at) = ((n - i).min(L::LANES), i * step);
         let x = if whole {
             lanes.load_lanes(&pieces[at..][..now * L::Block::BYTES])
-        } else if now == L::LANES && (i > 0 || L::LANES > 1) {
+        } else if now == L::LANES && at + step >= L::Block::BYTES {
             let [x] = lanes.load_spread(pieces, at, spread);
             x
         } else {
