@@ -67,7 +67,8 @@ pub(crate) fn tag_many<M: Mac + ?Sized>(
 ) -> Result<(), Refused> {
     let n = messages.len();
     assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
-    let short = mac.short();
+    let limit = mac.hash().limit_bits() / 8;
+    let short = mac.short().min(usize::try_from(limit).unwrap_or(usize::MAX));
     let gains = |message: &&&[u8]| short > 0 && message.len() <= short;
     let mut done = 0;
     while done < n {
@@ -123,7 +124,6 @@ pub(crate) fn verify_many<M: Mac + ?Sized>(
 }
 
 /// A message under a key of its own.
-#[derive(Clone, Copy)]
 pub struct Job<'a, M: Mac> {
     /// The key.
     pub mac: &'a M,
@@ -131,6 +131,15 @@ pub struct Job<'a, M: Mac> {
     pub nonce: M::Nonce,
     /// The message.
     pub message: &'a [u8],
+}
+
+// Derived, they would ask for a MAC that is `Copy`.
+impl<M: Mac> Copy for Job<'_, M> {}
+
+impl<M: Mac> Clone for Job<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
 impl<M: Mac> fmt::Debug for Job<'_, M> {
@@ -174,8 +183,10 @@ pub fn tag_many_keys<M: Mac>(jobs: &[Job<'_, M>], tags: &mut [Tag]) -> Result<()
         let same = |job: &&Job<'_, M>| core::ptr::eq(job.mac, first.mac);
         let run = jobs[done..].iter().take(SAME_KEY).take_while(same).count();
         let now = &jobs[done..done + run];
-        for later in jobs[done..].iter().skip(AHEAD).take(run) {
-            prefetch(later.mac);
+        for pair in jobs[done..].windows(2).skip(AHEAD - 1).take(run) {
+            if !core::ptr::eq(pair[0].mac, pair[1].mac) {
+                prefetch(pair[1].mac);
+            }
         }
         let tags = &mut tags[done..done + run];
         let refused = |refused: Refused| Refused { place: done + refused.place, ..refused };

@@ -36,8 +36,9 @@
 //! ```
 //!
 //! Messages come at once (`tag`), in pieces ([`Stream`]), on several threads (`threads`), or as
-//! [`hazmat::Part`]s made anywhere, and tags follow their edits (`edit`). The code runs on the best rung of instruction sets that the CPU
-//! has, see [`isa`]; tags are the same on all.
+//! [`hazmat::Part`]s made anywhere, and tags follow their edits (`edit`); many short ones at once
+//! ([`batch`]). The code runs on the best rung of instruction sets that the CPU has, see [`isa`];
+//! tags are the same on all.
 //!
 //! A MAC proves that a message comes from somebody who has the key. It is no signature (whoever
 //! can check can also forge), no encryption, and no hash for content ids.

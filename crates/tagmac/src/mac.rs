@@ -365,6 +365,20 @@ macro_rules! deterministic {
                 crate::Mac::verify_with(self, &(), message, tag)
             }
 
+            /// A stream of one message.
+            #[inline]
+            pub fn stream(&self) -> crate::Stream<&Self> {
+                crate::Stream::new(self, &())
+            }
+        }
+    };
+}
+pub(crate) use deterministic;
+
+/// Gives a deterministic MAC with a key for many messages its calls on many of them.
+macro_rules! batches {
+    ($name:ident $(<$($parameter:ident: $bound:path),+>)?) => {
+        impl $(<$($parameter: $bound),+>)? $name $(<$($parameter),+>)? {
             /// The tags of many messages, see [`Mac::tag_many_with`](crate::Mac::tag_many_with).
             ///
             /// # Errors
@@ -405,13 +419,7 @@ macro_rules! deterministic {
                 let nonces = &[(); usize::MAX][..messages.len()];
                 crate::Mac::verify_many_with(self, nonces, messages, tags, verdicts)
             }
-
-            /// A stream of one message.
-            #[inline]
-            pub fn stream(&self) -> crate::Stream<&Self> {
-                crate::Stream::new(self, &())
-            }
         }
     };
 }
-pub(crate) use deterministic;
+pub(crate) use batches;

@@ -148,7 +148,7 @@ impl<H: Hash<Sum: crate::save::Save>> Part<H> {
     /// # Errors
     ///
     /// [`Error::NoSavedState`] if the sum cannot be read; that of a part always can.
-    pub fn save(&self, out: &mut crate::save::Writer) -> Result<(), Error> {
+    pub(crate) fn save(&self, out: &mut crate::save::Writer) -> Result<(), Error> {
         out.number(self.start).number(self.end);
         crate::save::Save::save(&self.sum, out)
     }
@@ -184,7 +184,8 @@ impl<H: Hash<Sum: crate::save::Save>> Part<H> {
     /// # Errors
     ///
     /// [`Error::Seal`] if it was altered, or is of another key or object, [`Error::Saved`] or
-    /// [`Error::ForeignPart`] if it is of another kind of MAC.
+    /// [`Error::ForeignPart`] if it has another block. The sealer alone tells MACs and keys
+    /// apart.
     pub fn open(
         hash: &H,
         sealer: &crate::save::Sealer,
@@ -206,7 +207,7 @@ impl<H: Hash<Sum: crate::save::Save>> Part<H> {
     ///
     /// [`Error::Saved`] unless one was, [`Error::ForeignPart`] if it has another block,
     /// [`Error::TooLong`] if it ends over the MAC's limit.
-    pub fn load(hash: &H, input: &mut crate::save::Reader<'_>) -> Result<Self, Error> {
+    pub(crate) fn load(hash: &H, input: &mut crate::save::Reader<'_>) -> Result<Self, Error> {
         let none = Error::Saved { expected: "a part" };
         let (start, end) = (input.number().ok_or(none)?, input.number().ok_or(none)?);
         let block = hash.block();

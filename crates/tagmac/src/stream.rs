@@ -204,12 +204,13 @@ impl<R: Deref<Target: Mac<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
         self.save_about(sealer, &[PURPOSE])
     }
 
-    /// The stream that was saved, of this MAC under this key.
+    /// The stream that was saved, of this MAC under this key. The sealer alone tells keys and MACs
+    /// apart: each needs its own, of its name.
     ///
     /// # Errors
     ///
-    /// [`Error::Seal`] if the state was altered or sealed under another key, [`Error::Saved`] if
-    /// the MAC has another block or tag length, or the state is that of another MAC.
+    /// [`Error::Seal`] if the state was altered or sealed by another, [`Error::Saved`] if the MAC
+    /// has another block, nonce or tag length.
     pub fn restore(mac: R, sealer: &crate::save::Sealer, saved: &[u8]) -> Result<Self, Error> {
         Stream::restore_about(mac, sealer, &[PURPOSE], saved)
     }

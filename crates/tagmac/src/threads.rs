@@ -19,8 +19,10 @@ use crate::tag::{Tag, matches};
 const FIRST: usize = 1 << 16;
 /// What starting a thread and waiting for its end costs, at most, where CPUs are idle.
 const START: Duration = Duration::from_micros(100);
-/// How long a thread works on a piece: so little that all end at about the same time.
+/// How long a thread works on a piece, so little that all end at about the same time, and bytes
+/// that are worth taking one.
 const PIECE: Duration = Duration::from_micros(10);
+const LEAST_PIECE: usize = 1 << 12;
 
 /// The tag of a message, on up to `threads` threads; 0 stands for as many as there are cores.
 ///
@@ -44,23 +46,34 @@ where
         0 => thread::available_parallelism().map_or(1, |n| n.get()),
         threads => threads,
     };
-    let (blocks, rest) = message.split_at(whole(hash, message.into()));
+    let blocks = &message[..whole(hash, message.into())];
     let timed = FIRST.next_multiple_of(hash.block());
     if threads < 2 || blocks.len() < 4 * timed {
         return mac.tag_with(nonce, message);
     }
-    let (first, blocks) = blocks.split_at(timed);
     let start = Instant::now();
-    let first = Part::of(hash, 0, first)?;
+    let first = Part::of(hash, 0, &blocks[..timed])?;
     let per_byte = start.elapsed().as_secs_f64() / timed as f64;
-    let worth = blocks.len() as f64 * per_byte / START.as_secs_f64();
-    let threads = threads.min(worth as usize);
-    if threads < 2 {
-        return first.finish(mac, nonce, &message[timed..]);
-    }
-    let piece = ((PIECE.as_secs_f64() / per_byte) as usize).clamp(timed, blocks.len());
-    let piece = piece / hash.block() * hash.block();
-    let next = AtomicUsize::new(0);
+    let left = blocks.len() - timed;
+    let piece = ((PIECE.as_secs_f64() / per_byte) as usize).clamp(LEAST_PIECE, left);
+    let worth = (left as f64 * per_byte / START.as_secs_f64()) as usize;
+    let threads = threads.min(worth).min(left / piece);
+    let whole = if threads < 2 { first } else { grow(hash, first, blocks, threads, piece)? };
+    let rest = &message[whole.end() as usize..];
+    whole.finish(mac, nonce, rest)
+}
+
+/// A part that goes on to the end of the blocks, of which it has the first, on that many threads in
+/// pieces of about so many bytes.
+fn grow<H: Hash>(
+    hash: &H,
+    first: Part<H>,
+    blocks: &[u8],
+    threads: usize,
+    piece: usize,
+) -> Result<Part<H>, Error> {
+    let piece = piece.next_multiple_of(hash.block());
+    let next = AtomicUsize::new(first.end() as usize);
     // Takes pieces until there are none, and gives the part of each with its place.
     let work = || -> Result<Vec<_>, Error> {
         let mut parts = Vec::new();
@@ -69,8 +82,7 @@ where
             let Some(left) = blocks.get(start..).filter(|left| !left.is_empty()) else {
                 return Ok(parts);
             };
-            let now = &left[..piece.min(left.len())];
-            parts.push(Part::of(hash, (timed + start) as u64, now)?);
+            parts.push(Part::of(hash, start as u64, &left[..piece.min(left.len())])?);
         }
     };
     let mut parts = thread::scope(|scope| {
@@ -85,8 +97,7 @@ where
         Ok(parts)
     })?;
     parts.sort_by_key(Part::start);
-    let whole = parts.iter().try_fold(first, |left, right| left.join(hash, right))?;
-    whole.finish(mac, nonce, rest)
+    parts.iter().try_fold(first, |left, right| left.join(hash, right))
 }
 
 /// Checks a tag in constant time, on up to `threads` threads.
@@ -105,4 +116,35 @@ where
     M: Mac,
 {
     matches(self::tag(mac, nonce, message, threads), tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LightMacAes128, PmacAes128, Poly1305Aes, Umac64, UmacNonce};
+
+    /// As `tag`, however little there is to do.
+    fn tag_on<M: Mac>(mac: &M, nonce: M::Nonce, message: &[u8], threads: usize, piece: usize) {
+        let hash = mac.hash();
+        let blocks = &message[..whole(hash, message.into())];
+        let first = Part::of(hash, 0, &blocks[..blocks.len().min(3 * hash.block())]);
+        let part = grow(hash, first.expect("blocks"), blocks, threads, piece).expect("neighbours");
+        let rest = &message[part.end() as usize..];
+        let tag = part.finish(mac, &nonce, rest).expect("a short message");
+        assert!(tag == mac.tag_with(&nonce, message).expect("a short message"));
+    }
+
+    #[test]
+    fn any_number_of_threads_and_any_piece() {
+        let light = LightMacAes128::new(&[1; 16], &[2; 16], 40).expect("a counter");
+        for bytes in [100, 10_000, 100_001] {
+            let message: Vec<u8> = (0..bytes).map(|i| (i * 7 / 3) as u8).collect();
+            for (threads, piece) in [(2, 1), (2, 5000), (3, 64), (8, 1000), (5, 1 << 20)] {
+                tag_on(&PmacAes128::new(&[7; 16]), (), &message, threads, piece);
+                tag_on(&light, (), &message, threads, piece);
+                tag_on(&Poly1305Aes::new(&[7; 32]), [9; 16], &message, threads, piece);
+                tag_on(&Umac64::new(&[7; 16]), UmacNonce::from(3), &message, threads, piece);
+            }
+        }
+    }
 }

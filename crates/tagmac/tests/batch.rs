@@ -33,6 +33,9 @@ fn check(mac: &AnyMac, lengths: &[usize]) {
         let n = lengths[i];
         assert_eq!(tag, &one, "{} {:?}: {n} bytes at {i}", mac.algorithm(), mac.level());
     }
+    let mut verdicts = vec![Err(Mismatch); lengths.len()];
+    let verified = mac.verify_many(&nonces, &messages, &tags, &mut verdicts);
+    assert_eq!(verified, Ok(()), "{}", mac.algorithm());
 }
 
 fn every_mac() -> impl Iterator<Item = AnyMac> {
@@ -56,6 +59,10 @@ fn batches_of_every_size_and_length() {
         check(&mac, &(0..700).collect::<Vec<_>>());
         check(&mac, &(0..600).rev().step_by(7).collect::<Vec<_>>());
         check(&mac, &[0, 1100, 2, 2047, 64, 64, 64, 64, 64, 2049, 3, 5, 700, 1023, 1024, 1025]);
+        // Vectors of one length behind such of many, and the other way round.
+        let mut lengths: Vec<_> = (40..56).chain([20; 16]).chain([3; 16]).chain(1..17).collect();
+        lengths.extend([64; 16]);
+        check(&mac, &lengths);
         // Few and many.
         for count in [0, 1, 3, 4, 5, 7, 8, 9, 31, 32, 33, 63, 64, 65] {
             check(&mac, &vec![43; count]);

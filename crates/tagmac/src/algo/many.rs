@@ -5,6 +5,8 @@
 //! room of blocks: lay their masked blocks and their last ones, make the terms of all, add each
 //! message's to its last block, and encrypt those.
 
+use core::slice;
+
 use zeroize::optimization_barrier;
 
 use super::xor::{Single as One, Truncation};
@@ -100,7 +102,7 @@ fn tags_by<I: Isa, M: Masked, L: Lanes<Block = M::Block>>(
     const { assert!(L::LANES <= SLACK) };
     let narrow = lanes.narrow();
     let mut room = Room::<M::Block>::EMPTY;
-    let last_mask = narrow.splat(&mac.last_mask(isa));
+    let mut last_mask = mac.last_mask(isa);
     let mut masks_made = 0;
     let mut terms = [0u8; MESSAGES];
     while !messages.is_empty() {
@@ -117,11 +119,12 @@ fn tags_by<I: Isa, M: Masked, L: Lanes<Block = M::Block>>(
             let (pieces, rest) = message.split_at(n * mac.piece());
             lay(lanes, mac.piece(), pieces, n, &room.masks, &mut room.blocks[used..]);
             let last = narrow.splat(&M::on(isa).narrow().first_lane(mac.last(isa, rest)));
-            room.digests[count] = narrow.first_lane(narrow.xor(last, last_mask));
+            room.digests[count] = narrow.first_lane(narrow.xor(last, narrow.splat(&last_mask)));
             *terms = n as u8;
             used += n;
             count += 1;
         }
+        assert!(count > 0, "short messages");
         mac.make_terms(isa, &mut room.blocks[..used]);
         let digests = &mut room.digests[..count];
         let mut blocks = &room.blocks[..used];
@@ -142,6 +145,7 @@ fn tags_by<I: Isa, M: Masked, L: Lanes<Block = M::Block>>(
         }
         (messages, tags) = (&messages[count..], later);
     }
+    wipe(slice::from_mut(&mut last_mask));
 }
 
 /// Lays a message's `n` masked blocks.

@@ -351,6 +351,39 @@ impl AnyMac {
         matches(self.tag(nonce, message), tag)
     }
 
+    /// Checks the tags of many messages, each in constant time, and says of each whether it is
+    /// right. A message that has no tag is a mismatch.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless all are right.
+    ///
+    /// # Panics
+    ///
+    /// Unless there is a nonce, a tag and a verdict for each message.
+    pub fn verify_many(
+        &self,
+        nonces: &[&[u8]],
+        messages: &[&[u8]],
+        tags: &[Tag],
+        verdicts: &mut [Result<(), Mismatch>],
+    ) -> Result<(), Mismatch> {
+        let n = messages.len();
+        let equal = nonces.len() == n && tags.len() == n && verdicts.len() == n;
+        assert!(equal, "a nonce, a tag and a verdict for each message");
+        let mut expected = vec![Tag::default(); n];
+        let made = self.tag_many(nonces, messages, &mut expected);
+        for (i, verdict) in verdicts.iter_mut().enumerate() {
+            *verdict = match made {
+                Ok(()) if expected[i] == tags[i] => Ok(()),
+                Ok(()) => Err(Mismatch),
+                // One of them has no tag, so each is checked alone.
+                Err(_) => self.verify(nonces[i], messages[i], &tags[i]),
+            };
+        }
+        verdicts.iter().copied().collect()
+    }
+
     /// A stream of one message. `nonce` is empty for deterministic MACs.
     ///
     /// # Errors

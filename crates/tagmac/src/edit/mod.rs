@@ -28,9 +28,9 @@
 
 mod node;
 
-use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::mem;
 use core::ops::{Deref, Range};
 
 use zeroize::Zeroizing;
@@ -67,7 +67,7 @@ pub struct Tree<R: Deref<Target: Mac>> {
     leaf: usize,
     root: Link<SumOf<R>>,
     /// The bytes after the last block that is certainly whole and not the last.
-    rest: Zeroizing<Vec<u8>>,
+    rest: Vec<u8>,
 }
 
 type HashOf<R> = <<R as Deref>::Target as Mac>::Hash;
@@ -85,7 +85,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
     pub fn new(mac: R) -> Self {
         let block = mac.hash().block();
         let leaf = (LEAF / block).max(1) * block;
-        Tree { mac, leaf, root: None, rest: Zeroizing::new(Vec::new()) }
+        Tree { mac, leaf, root: None, rest: Vec::new() }
     }
 
     /// The tree of the empty message, with leaves of up to so many bytes.
@@ -162,21 +162,38 @@ impl<R: Deref<Target: Mac>> Tree<R> {
     ///
     /// [`Error::TooLong`] if the message gets over the MAC's limit.
     pub fn append(&mut self, new: &[u8]) -> Result<(), Error> {
-        let Tree { mac, leaf, root, rest } = self;
+        let hash = self.mac.hash();
+        within_limit(hash, self.bytes(), new.into())?;
+        let (mut new, fill) = (new, hash.block() - self.rest.len());
+        if !self.rest.is_empty() {
+            if new.len() < fill + HashOf::<R>::HOLDS_LAST as usize {
+                self.rest.extend_from_slice(new);
+                return Ok(());
+            }
+            let mut first = mem::take(&mut self.rest);
+            first.extend_from_slice(&new[..fill]);
+            self.grow(&first);
+            new = &new[fill..];
+        }
+        let (blocks, rest) = new.split_at(whole(self.mac.hash(), new.into()));
+        self.grow(blocks);
+        self.rest = rest.to_vec();
+        Ok(())
+    }
+
+    /// Adds whole blocks behind the leaves.
+    fn grow(&mut self, blocks: &[u8]) {
+        if blocks.is_empty() {
+            return;
+        }
+        let Tree { mac, leaf, root, .. } = self;
         let (hash, leaf, end) = (mac.hash(), *leaf, total(root));
-        within_limit(hash, end + rest.len() as u64, new.into())?;
-        let bytes = match rest.len() {
-            0 => Cow::Borrowed(new),
-            _ => Cow::Owned([&**rest, new].concat()),
-        };
-        let cut = whole(hash, (&*bytes).into());
-        let (blocks, after) = bytes.split_at(cut);
         // The last leaf grows until it is full.
         let mut filled = 0;
-        if end > 0 && cut > 0 {
+        if end > 0 {
             Trees(hash).change(root, 0, &(end - 1..end), &mut |range, sum| {
                 let old = (range.end - range.start) as usize;
-                filled = cut.min(leaf.saturating_sub(old));
+                filled = blocks.len().min(leaf.saturating_sub(old));
                 let blocks = &blocks[..filled];
                 hash.level().run(Absorb { hash, sum, at: end, blocks });
                 old + filled
@@ -185,8 +202,6 @@ impl<R: Deref<Target: Mac>> Tree<R> {
         let more = self.tree(end + filled as u64, &blocks[filled..], leaf);
         let root = self.root.take();
         self.root = Trees(self.mac.hash()).concat(root, more);
-        self.rest = Zeroizing::new(after.to_vec());
-        Ok(())
     }
 
     /// Drops what is past `length`. `old` is what [`needs`](Tree::needs) asks for.
@@ -287,7 +302,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
         let (mac, hash) = (&*self.mac, self.mac.hash());
         let empty = Zeroizing::new(hash.empty());
         let sum = self.root.as_ref().map_or(&*empty, |root| root.joined());
-        let (at, tail, pad) = (total(&self.root), (&**self.rest).into(), &mut Default::default());
+        let (at, tail, pad) = (total(&self.root), (&*self.rest).into(), &mut Default::default());
         hash.level().run(Close { mac, nonce, pad, sum, at, tail })
     }
 

@@ -17,8 +17,8 @@ use crate::hash::Hash;
 /// A tree, or none.
 pub(super) type Link<S> = Option<Box<Node<S>>>;
 
-/// A leaf between two trees. It stays in its box, so that no sum is left behind by a move; wiped
-/// on drop.
+/// A leaf between two trees. It stays in its box, whatever becomes of the tree's shape; wiped on
+/// drop.
 pub(super) struct Node<S: Zeroize> {
     left: Link<S>,
     right: Link<S>,

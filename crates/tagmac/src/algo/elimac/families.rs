@@ -21,7 +21,7 @@ pub trait Families: Clone + Send + Sync {
     /// mu: subkeys have the numbers 1 to mu - 1, at least.
     const MU: u64;
     /// Whether I depends on the xor of subkey and block alone.
-    const XORS: bool;
+    const XORS: bool = false;
 
     /// The vectors of a rung.
     fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
@@ -188,7 +188,6 @@ impl<P: PlainFamilies> Families for P {
     where
         Self: 'a;
     const MU: u64 = <P as PlainFamilies>::MU;
-    const XORS: bool = false;
 
     #[inline(always)]
     fn lanes<I: Isa>(_isa: I) -> Self::Lanes<I> {

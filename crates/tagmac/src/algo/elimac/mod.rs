@@ -23,7 +23,7 @@ use super::xor::{self, Single, Truncation, XorDigest};
 use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::error::{Error, silent};
 use crate::isa::{Isa, Level};
-use crate::mac::{Mac, deterministic};
+use crate::mac::{Mac, batches, deterministic};
 use crate::tag::Tag;
 
 /// The most bits of a message under EliMAC-AES.
@@ -94,6 +94,7 @@ impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
 }
 
 deterministic!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
+batches!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
 silent!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
 
 impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
@@ -117,7 +118,8 @@ impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
 
     #[inline(always)]
     fn masks<I: Isa>(&self, isa: I, masks: &mut [F::Block]) {
-        self.hash.first_subkeys(isa, masks);
+        let most = masks.len().min((F::MU - 1) as usize);
+        self.hash.first_subkeys(isa, &mut masks[..most]);
     }
 
     #[inline(always)]

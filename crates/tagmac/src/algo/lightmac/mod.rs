@@ -15,14 +15,16 @@
 
 mod strings;
 
-use super::many::{self, Masked};
+use core::slice;
+
+use super::many::{self, Masked, wipe};
 use super::xor::{self, Adder, Numbered, Single, Terms, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, V};
 use crate::error::{Error, silent};
 use crate::hash::Hash;
 use crate::isa::{Isa, Lanes, Level};
-use crate::mac::{Mac, deterministic};
+use crate::mac::{Mac, batches, deterministic};
 use crate::tag::Tag;
 
 /// LightMAC under a key, with a counter of s bits.
@@ -153,6 +155,7 @@ impl<C: Cipher> LightMac<C> {
 }
 
 deterministic!(LightMac<C: Cipher>);
+batches!(LightMac<C: Cipher>);
 silent!(LightMac<C: Cipher>);
 
 /// The terms E_K1(i_s || M_i), of whole bytes.
@@ -414,12 +417,13 @@ impl<C: Cipher> Masked for LightMac<C> {
     #[inline(always)]
     fn masks<I: Isa>(&self, isa: I, masks: &mut [C::Block]) {
         let narrow = C::lanes(isa).narrow();
-        let whitening = C::whitening(isa, &self.k1.keys(isa));
+        let mut whitening = C::whitening(isa, &self.k1.keys(isa));
         let form = narrow.front(self.s / 8);
         for (i, mask) in (1..).zip(masks) {
             let number = narrow.first_lane(narrow.encode(narrow.counter(i), form));
             *mask = number.xor(&whitening);
         }
+        wipe(slice::from_mut(&mut whitening));
     }
 
     #[inline(always)]

@@ -15,19 +15,21 @@
 mod field;
 mod parsimony;
 
+use core::slice;
+
 use zeroize::Zeroize;
 
 pub use field::Field;
 pub use parsimony::{WideBlock, recover_block};
 
-use super::many::{self, Masked};
+use super::many::{self, Masked, wipe};
 use super::xor::{self, Adder, Single, Terms, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
 use crate::error::{Error, silent};
 use crate::hash::Hash;
 use crate::isa::{CipherBlock, Isa, Kernel, Lanes, Level};
-use crate::mac::{Mac, deterministic};
+use crate::mac::{Mac, batches, deterministic};
 use crate::tag::Tag;
 
 /// Blocks whose offsets share a base.
@@ -154,6 +156,7 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
 }
 
 deterministic!(Pmac<C: Cipher<Block: Field>>);
+batches!(Pmac<C: Cipher<Block: Field>>);
 silent!(Pmac<C: Cipher<Block: Field>>);
 
 /// The terms E_K(M_i ^ gamma_i L).
@@ -398,10 +401,11 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
     #[inline(always)]
     fn masks<I: Isa>(&self, isa: I, masks: &mut [C::Block]) {
         const { assert!(many::MOST <= PERIOD) };
-        let whitening = C::whitening(isa, &self.cipher.keys(isa));
+        let mut whitening = C::whitening(isa, &self.cipher.keys(isa));
         for (mask, offset) in masks.iter_mut().zip(&self.gamma_l) {
             *mask = offset.xor(&whitening);
         }
+        wipe(slice::from_mut(&mut whitening));
     }
 
     #[inline(always)]

@@ -19,6 +19,8 @@ mod many;
 mod radix26;
 mod radix44;
 
+use core::slice;
+
 use zeroize::{Zeroize, optimization_barrier};
 
 use super::many::wipe;
@@ -440,11 +442,12 @@ impl Poly1305Aes {
         tags: &mut [Tag],
     ) {
         let keys = self.cipher.keys(isa);
-        let whitening = Aes128::whitening(isa, &keys);
+        let mut whitening = Aes128::whitening(isa, &keys);
         let mut pads = [Block::ZERO; TOGETHER];
         for (pad, nonce) in pads.iter_mut().zip(nonces) {
             *pad = nonce.xor(&whitening);
         }
+        wipe(slice::from_mut(&mut whitening));
         Aes128::encrypt_blocks(isa, &keys, &mut pads[..nonces.len()]);
         let n = 2 * <I::Words as Words>::LANES;
         let groups = messages.chunks(n).zip(tags.chunks_mut(n));

@@ -19,6 +19,8 @@ mod l3;
 mod nh;
 mod poly;
 
+use core::slice;
+
 use core::borrow::Borrow;
 use core::ops::RangeInclusive;
 
@@ -533,11 +535,12 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
         tags: &mut [Tag],
     ) {
         let keys = self.cipher.keys(isa);
-        let whitening = C::whitening(isa, &keys);
+        let mut whitening = C::whitening(isa, &keys);
         let mut blocks = [Block::ZERO; TOGETHER];
         for (block, nonce) in blocks.iter_mut().zip(nonces) {
             *block = pad_of(nonce, Self::PADS).0.xor(&whitening);
         }
+        wipe(slice::from_mut(&mut whitening));
         C::encrypt_blocks(isa, &keys, &mut blocks[..nonces.len()]);
         let (sum, messages) = (self.hash.empty(), messages.iter().zip(nonces));
         for ((tag, (message, nonce)), pad) in tags.iter_mut().zip(messages).zip(&blocks) {
