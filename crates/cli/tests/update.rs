@@ -2,11 +2,15 @@
 
 mod common;
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
 
-use common::{Place, Ran};
+use common::{Place, Ran, opened, sparse};
 use tagmac::any::Algorithm;
 
 /// Numbers that look random and are the same in every run.
@@ -477,4 +481,37 @@ fn a_sidecar_shows_nothing() {
     let same = one[12_288..].iter().zip(&other[12_288..]).filter(|(a, b)| a == b).count();
     let expected = (one.len() - 12_288) / 256;
     assert!(same < 2 * expected, "{same} of {} bytes are the same", one.len());
+}
+
+/// Bytes that were never there at once are not vouched for.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_changes_while_it_is_read() {
+    const LARGE: u64 = 2 << 30;
+    for args in [&[][..], &["--append"], &["--range", "0:2GiB"]] {
+        let place = place("PMAC-AES128");
+        if args == ["--append"] {
+            sparse(&place, "f", 1);
+            place.update(0, &[]);
+        }
+        sparse(&place, "f", LARGE);
+        if args.contains(&"--range") {
+            place.update(0, &[]);
+        }
+        let sidecar = fs::read(place.path("f.tagmac")).ok();
+        let mut command = place.command(&["update", "-k", "k", "f"]);
+        // Slow enough to be met at it.
+        command.args(args).env("TAGMAC_LEVEL", "portable");
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        opened(&child, "f");
+        // Clocks of file systems go in steps.
+        sleep(Duration::from_millis(50));
+        OpenOptions::new().write(true).open(place.path("f")).unwrap().write_all(b"x").unwrap();
+        assert!(child.try_wait().unwrap().is_none(), "it was too fast");
+        let ran: Ran = child.wait_with_output().unwrap().into();
+        let what = "tagmac: f: expected a file that stays, found that it changed while it was read";
+        ran.exits(4).prints("").says(&[what]);
+        let header = |all: Option<Vec<u8>>| all.map(|all| all[..12_288].to_vec());
+        assert!(header(sidecar) == header(fs::read(place.path("f.tagmac")).ok()), "{args:?}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Edits that change the file's length: the sidecar's tree is cut off, and grows again.
 
+use std::fs::Metadata;
+
 use super::tree::Growing;
 use super::{State, no_bar, store};
 use crate::error::Error;
@@ -8,7 +10,8 @@ use crate::progress::Bar;
 impl State<'_> {
     /// Vouches for what was added at the end of the file, once the leaf before it has been checked.
     pub(super) fn append(&mut self, bar: &Bar) -> Result<(), Error> {
-        let (found, length) = (self.open.length()?, self.header.length);
+        let before = self.open.metadata()?;
+        let (found, length) = (before.len(), self.header.length);
         if found < length {
             return self.has_its_length();
         }
@@ -18,18 +21,20 @@ impl State<'_> {
         self.read(&mut last, start)?;
         self.check(start, &last)?;
         if found > length {
-            self.grow(start, found, &last, bar)?;
+            self.grow(start, found, &last, &before, bar)?;
         }
         Ok(())
     }
 
     /// The file as it is from byte `start` on, where a leaf begins, to `length`. What was read of
-    /// it and checked is `checked`: no other bytes stand for these.
+    /// it and checked is `checked`: no other bytes stand for these. `before` is what was said of it
+    /// before any was read.
     pub(super) fn grow(
         &mut self,
         start: u64,
         length: u64,
         checked: &[u8],
+        before: &Metadata,
         bar: &Bar,
     ) -> Result<(), Error> {
         let (leaf, blocks) = (self.header.leaf, self.open.blocks(length));
@@ -60,6 +65,7 @@ impl State<'_> {
         }
         self.header.root = growing.done(&mut self.tree)?;
         (self.header.rest, self.header.length) = (rest, length);
+        self.open.stayed(before)?;
         self.commit()
     }
 
@@ -67,7 +73,8 @@ impl State<'_> {
     /// the leaf cannot be checked without the bytes that go. If only the file is left to be cut, the
     /// same command does that.
     pub(super) fn truncate(&mut self, length: u64) -> Result<(), Error> {
-        let (found, old) = (self.open.length()?, self.header.length);
+        let before = self.open.metadata()?;
+        let (found, old) = (before.len(), self.header.length);
         if length > old {
             return Err(self.open.usage(format_args!(
                 "--truncate: expected at most the file's {old} bytes, found {length}"
@@ -84,7 +91,7 @@ impl State<'_> {
             self.read(&mut bytes, start)?;
             self.check(start, &bytes)?;
             bytes.truncate((length - start) as usize);
-            self.grow(start, length, &bytes, &no_bar())?;
+            self.grow(start, length, &bytes, &before, &no_bar())?;
         }
         let cut = self.open.file.set_len(length).and_then(|()| self.open.file.sync_all());
         cut.map_err(store::io(self.open.path))

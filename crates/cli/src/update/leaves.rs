@@ -90,6 +90,7 @@ impl State<'_> {
 
     /// Vouches for whole leaves as they are now.
     pub(super) fn range(&mut self, offset: u64, length: u64) -> Result<(), Error> {
+        let before = self.open.metadata()?;
         self.has_its_length()?;
         let (end, file) = (offset.saturating_add(length), self.header.length);
         if end > file {
@@ -111,6 +112,7 @@ impl State<'_> {
             self.vouch(next);
             at += bytes.len() as u64;
         }
+        self.open.stayed(&before)?;
         self.commit()?;
         let name = Shown::name(self.open.path);
         say(format_args!("{name}: bytes {start} to {end} are vouched for as they are"));

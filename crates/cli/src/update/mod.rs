@@ -12,7 +12,7 @@ mod patch;
 mod store;
 mod tree;
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -147,9 +147,19 @@ impl<'a> Open<'a> {
         length.saturating_sub(self.parts.holds_last().into()) / block * block
     }
 
+    fn metadata(&self) -> Result<Metadata, Error> {
+        self.file.metadata().map_err(store::io(self.path))
+    }
+
     /// The file's length now.
     fn length(&self) -> Result<u64, Error> {
-        Ok(self.file.metadata().map_err(store::io(self.path))?.len())
+        Ok(self.metadata()?.len())
+    }
+
+    /// Refuses a file that is not what it was before it was read: those bytes may never have been
+    /// there at once.
+    fn stayed(&self, before: &Metadata) -> Result<(), Error> {
+        read::unchanged(before, &self.metadata()?, before.len()).map_err(|trouble| self.io(trouble))
     }
 
     fn within_limit(&self, length: u64) -> Result<(), Error> {
@@ -166,7 +176,8 @@ impl<'a> Open<'a> {
 
     /// Makes the sidecar.
     fn make(self, beside: &Path, progress: Progress) -> Result<(), Error> {
-        let length = self.length()?;
+        let before = self.metadata()?;
+        let length = before.len();
         self.within_limit(length)?;
         if self.args.expect.is_some() && *self.mac.mac.algorithm().nonce_bytes().end() > 0 {
             let what = "expected a sidecar with a state, found none, and a new tag has a new nonce";
@@ -185,12 +196,7 @@ impl<'a> Open<'a> {
         let mut rest = vec![0; (length - blocks) as usize];
         source.read(&mut rest, blocks)?;
         drop(bar);
-        let after = self.length()?;
-        if after != length {
-            return Err(self.io(format_args!(
-                "expected {length} bytes, found {after}: the file changed while it was read"
-            )));
-        }
+        self.stayed(&before)?;
         let root = growing.done(&mut tree)?;
         let (name, nonce) = (self.name().to_vec(), self.nonce()?);
         let header = Header { number: 0, name, length, leaf, nonce, rest, root, patch: None };
