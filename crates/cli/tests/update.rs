@@ -401,6 +401,14 @@ fn command_lines_that_ask_for_what_there_is_not() {
             .prints("")
             .says(&["f.tagmac: expected the file's sidecar, found none"]);
     }
+    for leaf in ["67108865", "2^60", "15EiB"] {
+        let most = "--leaf: expected at most 67108864 bytes (64 MiB), found ";
+        place.update(2, &["--leaf", leaf]).prints("").says(&[most]);
+    }
+    assert!(!place.path("f.tagmac").exists());
+    place.follows(&["--leaf", "64MiB"]);
+    place.follows(&["--range", "0:1"]);
+    fs::remove_file(place.path("f.tagmac")).unwrap();
     place.keyed("update", &["-"]).exits(2).says(&["standard input has no edits"]);
     place.keyed("update", &[] as &[&str]).exits(2);
     place.update(0, &[]);

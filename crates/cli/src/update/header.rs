@@ -3,6 +3,7 @@
 use tagmac::any::Parts;
 use tagmac::save::{Reader, Writer};
 
+use super::MOST_LEAF;
 use super::store::{BOXES, Place, Store, TAG};
 use super::tree::Root;
 use crate::error::Error;
@@ -96,7 +97,7 @@ impl Header {
         let header = Header { number, name, length, leaf, nonce, rest, root, patch };
         // Whoever has the key wrote it; what follows counts on it.
         let covered = header.blocks() + header.rest.len() as u64;
-        let whole = leaf > 0 && leaf.is_multiple_of(parts.block() as u64);
+        let whole = (1..=MOST_LEAF).contains(&leaf) && leaf.is_multiple_of(parts.block() as u64);
         (whole && covered == length).then_some((header, end))
     }
 

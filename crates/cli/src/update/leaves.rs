@@ -3,8 +3,9 @@
 use super::{Root, State, no_bar};
 use crate::error::{Error, Shown, say};
 
-/// Leaves that are read at once.
+/// Leaves that are read at once, and their bytes, unless one leaf has more.
 const STEP: u64 = 256;
+const STEP_BYTES: u64 = 16 << 20;
 
 /// What is other than before.
 pub(super) struct Next {
@@ -103,10 +104,11 @@ impl State<'_> {
         }
         let (start, end) = self.widened(offset, end);
         // In steps, so that memory does not depend on the range.
-        let step = (STEP * self.header.leaf) as usize;
+        let leaf = self.header.leaf;
+        let step = (STEP_BYTES / leaf).clamp(1, STEP) * leaf;
         let (mut at, mut bytes) = (start, Vec::new());
         while at < end {
-            bytes.resize((end - at).min(step as u64) as usize, 0);
+            bytes.resize((end - at).min(step) as usize, 0);
             self.read(&mut bytes, at)?;
             let next = self.next(at, &bytes)?;
             self.vouch(next);

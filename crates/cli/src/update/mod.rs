@@ -34,6 +34,8 @@ use tree::{Growing, Root, Tree};
 
 /// Bytes of a leaf where nothing else is asked, nearly.
 const LEAF: u64 = 64 << 10;
+/// Leaves are held in memory.
+const MOST_LEAF: u64 = 64 << 20;
 /// Dead boxes are left until there are so many bytes of them, and more than of live ones.
 const MOST_DEAD: u64 = 1 << 20;
 
@@ -183,8 +185,12 @@ impl<'a> Open<'a> {
             let what = "expected a sidecar with a state, found none, and a new tag has a new nonce";
             return Err(Error::usage(format_args!("--expect: {what}")));
         }
+        if let Some(found) = self.args.leaf.filter(|leaf| *leaf > MOST_LEAF) {
+            let what = format_args!("expected at most {MOST_LEAF} bytes (64 MiB), found {found}");
+            return Err(Error::usage(format_args!("--leaf: {what}")));
+        }
         let block = self.parts.block() as u64;
-        let leaf = (self.args.leaf.unwrap_or(LEAF) / block).max(1).saturating_mul(block);
+        let leaf = (self.args.leaf.unwrap_or(LEAF) / block).max(1) * block;
         let store = Store::make(beside, self.mac.sealer.clone(), self.mac.id())?;
         let mut tree = Tree { parts: self.parts, store };
         let mut growing = Growing::default();
