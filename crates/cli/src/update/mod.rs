@@ -158,9 +158,10 @@ impl<'a> Open<'a> {
         Ok(self.metadata()?.len())
     }
 
-    /// Refuses a file that is not what it was before it was read: those bytes may never have been
-    /// there at once.
+    /// Syncs the file, so that no state is there for good before its bytes are. Refuses a file that
+    /// is not what it was before it was read: those bytes may never have been there at once.
     fn stayed(&self, before: &Metadata) -> Result<(), Error> {
+        self.file.sync_data().map_err(store::io(self.path))?;
         read::unchanged(before, &self.metadata()?, before.len()).map_err(|trouble| self.io(trouble))
     }
 
