@@ -130,7 +130,8 @@ read for that, 'tagmac check' does so.
 
 An update vouches for nothing that it was not told of. --patch, --append and --truncate hold the old
 bytes around the edit against the sidecar first: if anything else there has changed, the update ends
-with exit status 1 and changes nothing. A patch that was cut short is finished by the next update.
+with exit status 1 and changes nothing. A patch or a cut that was not
+finished is finished by the next update.
 
 --range is for edits that other programs have made. It cannot check them: it takes the bytes as
 they are, widened to whole leaves, and says which these are. Everything in them is now vouched for.

@@ -2,7 +2,8 @@
 
 mod common;
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,21 @@ impl Place {
     fn holds(&self, line: &str) -> bool {
         self.file("LIST", line);
         self.keyed("check", &["LIST"]).code == Some(0)
+    }
+
+    /// Runs an update and kills it as soon as the sidecar's header is another.
+    fn killed_at_its_state(&self, args: &[&str]) {
+        let sidecar = File::open(self.path("f.tagmac")).unwrap();
+        let headers = || {
+            let mut bytes = [0; 8192];
+            sidecar.read_exact_at(&mut bytes, 4096).unwrap();
+            bytes
+        };
+        let before = headers();
+        let mut child = self.spawn(args);
+        while headers() == before && child.try_wait().unwrap().is_none() {}
+        let _ = child.kill();
+        child.wait().unwrap();
     }
 
     /// An update that may write files of so many KiB and no more. The signal that would end it is
@@ -196,4 +212,59 @@ fn no_room_for_the_sidecar() {
     // Nothing is left of what could not be made.
     let names = fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with(".tagmac-")));
+}
+
+/// Killed between the state and the cut: the next update, whichever it is, cuts the file off, unless
+/// it has become another meanwhile.
+#[test]
+fn a_cut_that_was_cut_short() {
+    for algorithm in ["PMAC-AES128", "POLY1305-AES"] {
+        let place = Place::bare();
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        let text = Random(6).bytes(300_000);
+        let cut_short = || {
+            for _ in 0..100 {
+                place.file("f", &text);
+                let _ = fs::remove_file(place.path("f.tagmac"));
+                place.keyed("update", &["--leaf", "256", "f"]).exits(0);
+                place.killed_at_its_state(&["update", "-k", "k", "--truncate", "200001", "f"]);
+                if place.read("f") == text {
+                    return;
+                }
+            }
+            panic!("{algorithm}: the file was cut each time");
+        };
+        let done = |ran: Ran| {
+            assert!(place.read("f") == text[..200_001] && place.holds(&ran.out), "{algorithm}");
+        };
+        let finished = ["f: finished a cut to 200001 bytes that was cut short"];
+        for args in [&[][..], &["--append"], &["--range", "0:1"]] {
+            cut_short();
+            let ran = place.keyed("update", &[args, &["f"]].concat()).exits(0);
+            done(ran.says(&finished));
+        }
+        cut_short();
+        let ran = place.keyed("update", &["--truncate", "200001", "f"]).exits(0);
+        done(ran.in_silence());
+        place.keyed("update", &["f"]).exits(0).in_silence();
+        // Another length, and other bytes of the same.
+        cut_short();
+        let mut longer = text.clone();
+        longer.push(0);
+        place.file("f", &longer);
+        for args in [&["f"][..], &["--append", "f"]] {
+            let what = "expected 200001 bytes, or 300000 with those that were being cut off, found \
+                        300001; '--truncate 200001' cuts off all that follows";
+            place.keyed("update", args).exits(1).prints("").says(&[what]);
+            assert!(place.read("f") == longer, "{algorithm}");
+        }
+        let mut other = text.clone();
+        other[200_000] ^= 1;
+        place.file("f", &other);
+        place.keyed("update", &["f"]).exits(1).prints("").says(&["f: expected bytes"]);
+        assert!(place.read("f") == other, "{algorithm}");
+        place.file("f", &longer);
+        done(place.keyed("update", &["--truncate", "200001", "f"]).exits(0));
+        place.keyed("update", &["f"]).exits(0).in_silence();
+    }
 }

@@ -4,7 +4,7 @@ use std::fs::Metadata;
 
 use super::tree::Growing;
 use super::{State, no_bar, store};
-use crate::error::Error;
+use crate::error::{Error, Shown, say};
 use crate::progress::Bar;
 
 impl State<'_> {
@@ -70,8 +70,7 @@ impl State<'_> {
     }
 
     /// Cuts the file off, once the leaf with the cut has been checked. The state comes first, because
-    /// the leaf cannot be checked without the bytes that go. If only the file is left to be cut, the
-    /// same command does that.
+    /// the leaf cannot be checked without the bytes that go.
     pub(super) fn truncate(&mut self, length: u64) -> Result<(), Error> {
         let before = self.open.metadata()?;
         let (found, old) = (before.len(), self.header.length);
@@ -80,20 +79,61 @@ impl State<'_> {
                 "--truncate: expected at most the file's {old} bytes, found {length}"
             )));
         }
-        if length < old || found < old {
-            self.has_its_length()?;
+        if length == old && found >= old {
+            return self.cut();
         }
-        if length < old {
-            let leaf = self.header.leaf;
-            let start = self.open.blocks(length) / leaf * leaf;
-            let end = if length > start { self.widened(start, length).1 } else { start };
-            let mut bytes = vec![0; (end - start) as usize];
-            self.read(&mut bytes, start)?;
-            self.check(start, &bytes)?;
-            bytes.truncate((length - start) as usize);
-            self.grow(start, length, &bytes, &before, &no_bar())?;
+        self.has_its_length()?;
+        let leaf = self.header.leaf;
+        let start = self.open.blocks(length) / leaf * leaf;
+        let end = if length > start { self.widened(start, length).1 } else { start };
+        let mut bytes = vec![0; (end - start) as usize];
+        self.read(&mut bytes, start)?;
+        self.check(start, &bytes)?;
+        bytes.truncate((length - start) as usize);
+        self.header.cut_from = old;
+        self.grow(start, length, &bytes, &before, &no_bar())?;
+        self.cut()
+    }
+
+    /// Finishes a cut that was not done. Only a file that has the length of before, and the bytes
+    /// that stay, is known to be the one to cut.
+    pub(super) fn finish_cut(&mut self) -> Result<(), Error> {
+        let (length, old, found) = (self.header.length, self.header.cut_from, self.open.length()?);
+        // The same command again says that the rest may go, whatever it is.
+        if old == 0 || self.open.args.edit.truncate == Some(length) {
+            return Ok(());
         }
-        let cut = self.open.file.set_len(length).and_then(|()| self.open.file.sync_all());
-        cut.map_err(store::io(self.open.path))
+        if found < length {
+            return self.has_its_length();
+        }
+        if found == length {
+            return self.cut();
+        }
+        if found != old {
+            return Err(self.open.mismatch(format_args!(
+                "expected {length} bytes, or {old} with those that were being cut off, found \
+                 {found}; '--truncate {length}' cuts off all that follows"
+            )));
+        }
+        let start = self.open.blocks(length) / self.header.leaf * self.header.leaf;
+        let mut bytes = vec![0; (length - start) as usize];
+        self.read(&mut bytes, start)?;
+        self.check(start, &bytes)?;
+        self.cut()?;
+        let name = Shown::name(self.open.path);
+        say(format_args!("{name}: finished a cut to {length} bytes that was cut short"));
+        Ok(())
+    }
+
+    /// Cuts the file to the length of the state, and then says in the sidecar that this is done.
+    fn cut(&mut self) -> Result<(), Error> {
+        let file = &self.open.file;
+        let cut = file.set_len(self.header.length).and_then(|()| file.sync_all());
+        cut.map_err(store::io(self.open.path))?;
+        if self.header.cut_from > 0 {
+            self.header.cut_from = 0;
+            self.header.commit(&mut self.tree.store, self.tree.parts)?;
+        }
+        Ok(())
     }
 }

@@ -77,10 +77,10 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         let what = "expected to make a sidecar, found one that has its leaves";
         return Err(Error::usage(format_args!("--leaf: {what}")));
     }
-    // The check of a patch that was cut short may have to write.
     let mut store = Store::open(&beside, mac.sealer.clone(), mac.id())?;
     let header = Header::open(&mut store, parts)?;
-    if header.patch.is_some() && !writes {
+    // What was cut short is finished first.
+    if (header.patch.is_some() || header.cut_from > 0) && !writes {
         update.file =
             OpenOptions::new().read(true).write(true).open(path).map_err(store::io(path))?;
     }
@@ -88,6 +88,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     state.is_of_this_file()?;
     state.is_expected()?;
     state.finish_patch()?;
+    state.finish_cut()?;
     let added = found.len().saturating_sub(state.header.length);
     let total = if args.edit.append { Total::one(Some(added)) } else { Total::NONE };
     let bar = progress.start("updating", total);
@@ -206,7 +207,9 @@ impl<'a> Open<'a> {
         self.stayed(&before)?;
         let root = growing.done(&mut tree)?;
         let (name, nonce) = (self.name().to_vec(), self.nonce()?);
-        let header = Header { number: 0, name, length, leaf, nonce, rest, root, patch: None };
+        let (patch, cut_from) = (None, 0);
+        let header =
+            Header { number: 0, name, length, leaf, nonce, rest, root, patch, cut_from };
         let mut state = State { open: self, tree, header };
         state.is_expected()?;
         state.header.commit(&mut state.tree.store, state.tree.parts)?;
