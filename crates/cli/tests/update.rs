@@ -4,7 +4,7 @@ mod common;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Stdio;
 use std::thread::sleep;
@@ -381,6 +381,9 @@ fn dead_boxes_are_left_behind() {
     place.update(0, &["--leaf", "1KiB"]);
     let mut random = Random(12);
     let mut most = 0;
+    let mode = |place: &Place| fs::metadata(place.path("f.tagmac")).unwrap().mode() & 0o7777;
+    assert_eq!(mode(&place), 0o600);
+    fs::set_permissions(place.path("f.tagmac"), fs::Permissions::from_mode(0o664)).unwrap();
     for _ in 0..40 {
         place.file("p", random.bytes(40_000));
         place.follows(&["--patch", &random.below(60_000).to_string(), "p"]);
@@ -388,6 +391,7 @@ fn dead_boxes_are_left_behind() {
     }
     // 40 patches, old and new, are 3.2 MB.
     assert!((1 << 19..5 << 18).contains(&most), "{most}");
+    assert_eq!(mode(&place), 0o664);
 }
 
 #[test]
@@ -522,4 +526,30 @@ fn a_file_that_changes_while_it_is_read() {
         let header = |all: Option<Vec<u8>>| all.map(|all| all[..12_288].to_vec());
         assert!(header(sidecar) == header(fs::read(place.path("f.tagmac")).ok()), "{args:?}");
     }
+}
+
+/// Nobody is at the other end of these pipes.
+#[test]
+fn pipes_and_links_are_refused() {
+    let place = place("PMAC-AES128");
+    place.shell("mkfifo pipe f.pipe g.tagmac").exits(0);
+    let what = |name: &str| format!("{name}: expected a regular file, found something else");
+    for args in [&["pipe"][..], &["--truncate", "0", "pipe"], &["--append", "pipe"]] {
+        place.keyed("update", args).exits(4).prints("").says(&[&what("pipe")]);
+    }
+    place.file("g", "text");
+    place.keyed("update", &["g"]).exits(4).prints("").says(&[&what("g.tagmac")]);
+    place.file("f", "text");
+    let line = place.update(0, &[]).out;
+    place.update(4, &["--patch", "0", "f.pipe"]).prints("").says(&[&what("f.pipe")]);
+    fs::rename(place.path("f.tagmac"), place.path("s")).unwrap();
+    symlink("s", place.path("f.tagmac")).unwrap();
+    let link = "f.tagmac: expected the sidecar itself, found a symbolic link";
+    place.update(4, &[]).prints("").says(&[link]);
+    // Also one that leads nowhere: no sidecar is made there.
+    fs::remove_file(place.path("f.tagmac")).unwrap();
+    symlink("none", place.path("f.tagmac")).unwrap();
+    place.update(4, &[]).prints("").says(&[link]);
+    fs::rename(place.path("s"), place.path("f.tagmac")).unwrap();
+    place.update(0, &[]).prints(&line);
 }

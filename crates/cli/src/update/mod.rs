@@ -12,7 +12,7 @@ mod patch;
 mod store;
 mod tree;
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -53,12 +53,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         Error::usage(format_args!("{algorithm} has no edits; 'tagmac list' shows which have"))
     })?;
     let writes = patch.is_some() || args.edit.truncate.is_some();
-    let file = OpenOptions::new().read(true).write(writes).open(path).map_err(store::io(path))?;
-    let found = file.metadata().map_err(store::io(path))?;
-    if !found.is_file() {
-        let what = "expected a regular file, found something else";
-        return Err(Error::io(format_args!("{}: {what}", Shown::name(path))));
-    }
+    let file = store::open(path, writes)?;
     let progress = Progress::new(args.reading.progress);
     let mut update = Open { args, mac: &mac, path, file, parts };
     let beside = store::beside(path);
@@ -81,15 +76,14 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     let header = Header::open(&mut store, parts)?;
     // What was cut short is finished first.
     if (header.patch.is_some() || header.cut_from > 0) && !writes {
-        update.file =
-            OpenOptions::new().read(true).write(true).open(path).map_err(store::io(path))?;
+        update.file = store::open(path, true)?;
     }
     let mut state = State { open: update, tree: Tree { parts, store }, header };
     state.is_of_this_file()?;
     state.is_expected()?;
     state.finish_patch()?;
     state.finish_cut()?;
-    let added = found.len().saturating_sub(state.header.length);
+    let added = state.open.length()?.saturating_sub(state.header.length);
     let total = if args.edit.append { Total::one(Some(added)) } else { Total::NONE };
     let bar = progress.start("updating", total);
     match (&patch, args.edit.range, args.edit.truncate) {
@@ -208,8 +202,7 @@ impl<'a> Open<'a> {
         let root = growing.done(&mut tree)?;
         let (name, nonce) = (self.name().to_vec(), self.nonce()?);
         let (patch, cut_from) = (None, 0);
-        let header =
-            Header { number: 0, name, length, leaf, nonce, rest, root, patch, cut_from };
+        let header = Header { number: 0, name, length, leaf, nonce, rest, root, patch, cut_from };
         let mut state = State { open: self, tree, header };
         state.is_expected()?;
         state.header.commit(&mut state.tree.store, state.tree.parts)?;
