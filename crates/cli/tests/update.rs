@@ -11,6 +11,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use common::{Place, Ran, opened, sparse};
+use serde_json::Value;
 use tagmac::any::Algorithm;
 
 /// Numbers that look random and are the same in every run.
@@ -552,4 +553,42 @@ fn pipes_and_links_are_refused() {
     place.update(4, &[]).prints("").says(&[link]);
     fs::rename(place.path("s"), place.path("f.tagmac")).unwrap();
     place.update(0, &[]).prints(&line);
+}
+
+#[test]
+fn progress_ends_where_all_is_done() {
+    let place = place("PMAC-AES128");
+    let text = Random(13).bytes(300_000);
+    place.file("f", &text[..200_000]);
+    let ends = |args: &[&str], bytes: u64| {
+        let ran = place.keyed("update", &[args, &["--progress", "json", "f"]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let lines = ran.err.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let last = lines.last().unwrap();
+        for files in ["files", "total_files"] {
+            assert_eq!(last[files], 1, "{args:?}: {last}");
+        }
+        for found in ["bytes", "total_bytes"] {
+            assert_eq!(last[found], bytes, "{args:?}: {last}");
+        }
+    };
+    ends(&["--leaf", "1000"], 200_000);
+    place.file("f", &text);
+    ends(&["--append"], 100_000);
+    ends(&["--append"], 0);
+    // Leaves of 992 bytes.
+    ends(&["--range", "1000:1000"], 1984);
+    ends(&["--range", "299999:1"], 300_000 - 299_984);
+    ends(&["--range", "5:0"], 0);
+}
+
+/// A long range shows a bar, as other long work does.
+#[test]
+fn a_bar_for_a_long_range() {
+    let place = place("PMAC-AES128");
+    sparse(&place, "f", 256 << 20);
+    place.update(0, &[]);
+    let ran = place.keyed("update", &["--range", "0:256MiB", "--progress", "always", "f"]);
+    let bars: Vec<_> = ran.err.lines().filter(|line| line.starts_with("updating")).collect();
+    assert!(!bars.is_empty() && bars[0].contains("/256.00 MiB"), "{}", ran.err);
 }

@@ -23,6 +23,7 @@ impl State<'_> {
         if found > length {
             self.grow(start, found, &last, &before, bar)?;
         }
+        bar.file();
         Ok(())
     }
 
@@ -46,7 +47,8 @@ impl State<'_> {
         let mut bytes = checked.to_vec();
         bytes.resize((first - start) as usize, 0);
         let from = checked.len();
-        self.read(&mut bytes[from..], checked_end)?;
+        let source = self.open.source(leaf, bar);
+        source.read(&mut bytes[from..], checked_end)?;
         let in_leaves = (blocks.min(first) - start) as usize;
         for (bytes, at) in
             bytes[..in_leaves].chunks(leaf as usize).zip((start..).step_by(leaf as usize))
@@ -56,7 +58,6 @@ impl State<'_> {
         }
         let mut rest = bytes.split_off(in_leaves);
         if first < length {
-            let source = self.open.source(leaf, bar);
             let threads = self.open.args.reading.num_threads;
             let tree = &mut self.tree;
             source.leaves(first, blocks, threads, |part| growing.push(tree, part))?;

@@ -83,12 +83,17 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     state.is_expected()?;
     state.finish_patch()?;
     state.finish_cut()?;
-    let added = state.open.length()?.saturating_sub(state.header.length);
-    let total = if args.edit.append { Total::one(Some(added)) } else { Total::NONE };
+    let total = match args.edit.range {
+        Some((offset, length)) => Total::one(Some(state.in_range(offset, length))),
+        None if args.edit.append => {
+            Total::one(Some(state.open.length()?.saturating_sub(state.header.length)))
+        }
+        None => Total::NONE,
+    };
     let bar = progress.start("updating", total);
     match (&patch, args.edit.range, args.edit.truncate) {
         (Some((offset, patch)), ..) => state.patch(*offset, patch)?,
-        (_, Some((offset, length)), _) => state.range(offset, length)?,
+        (_, Some((offset, length)), _) => state.range(offset, length, &bar)?,
         (_, _, Some(length)) => state.truncate(length)?,
         _ if args.edit.append => state.append(&bar)?,
         _ => state.has_its_length()?,
@@ -197,6 +202,7 @@ impl<'a> Open<'a> {
         source.leaves(0, blocks, threads, |part| growing.push(&mut tree, part))?;
         let mut rest = vec![0; (length - blocks) as usize];
         source.read(&mut rest, blocks)?;
+        bar.file();
         drop(bar);
         self.stayed(&before)?;
         let root = growing.done(&mut tree)?;
