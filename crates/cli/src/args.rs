@@ -203,7 +203,8 @@ pub struct Update {
     /// The tag that the last update printed: a file and sidecar that were rolled back are refused
     #[arg(long, value_name = "HEX", value_parser = Nonce::parse)]
     pub expect: Option<Nonce>,
-    /// Make the sidecar with leaves of about so many bytes, which an edit reads; 64 KiB if not given
+    /// Make the sidecar with leaves of about so many bytes, which an edit reads: 64 KiB if not
+    /// given, 64 MiB at most
     #[arg(long, value_name = "SIZE", value_parser = number::size, conflicts_with = "edit")]
     pub leaf: Option<u64>,
     /// End the line with a zero byte, and do not escape the name

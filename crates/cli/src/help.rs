@@ -130,15 +130,22 @@ read for that, 'tagmac check' does so.
 
 An update vouches for nothing that it was not told of. --patch, --append and --truncate hold the old
 bytes around the edit against the sidecar first: if anything else there has changed, the update ends
-with exit status 1 and changes nothing. A patch that was cut short is finished by the next update.
+with exit status 1 and changes nothing. A patch or a cut that was not
+finished is finished by the next update.
 
 --range is for edits that other programs have made. It cannot check them: it takes the bytes as
 they are, widened to whole leaves, and says which these are. Everything in them is now vouched for.
 So it is with --append for what was added, and with the first update for all of FILE.
 
 The sidecar belongs to the key, the algorithm and FILE's base name. It may be moved together with
-FILE. After FILE was renamed, remove the sidecar and make it anew. Who brings back an old FILE with
-its old sidecar has rolled both back, and only --expect tells. HMAC, CMAC and UMAC99 have no edits.
+FILE. After FILE was renamed, remove the sidecar and make it anew. HMAC, CMAC and UMAC99 have no
+edits.
+
+Who brings back an old FILE with its old sidecar has rolled both back, and who lets a/db and b/db
+trade places, each with its sidecar, is not found out either: only --expect tells. It also refuses
+the tag of before where an update was killed after its work and before its line was out. Then run
+the update once without an edit and without --expect, hold its line against FILE by 'tagmac check',
+look whether the edit is there, and go on with the tag of that line.
 
 Examples:
   tagmac update -k my.key disk.img

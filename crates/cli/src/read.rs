@@ -506,7 +506,7 @@ fn sized(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
 
 /// Refuses a regular file that has grown or shrunk or was written to. Files of /proc say that they
 /// are empty.
-fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), Trouble> {
+pub fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), Trouble> {
     if !before.is_file() {
         return Ok(());
     }

@@ -2,11 +2,16 @@
 
 mod common;
 
-use std::fs::{self, File};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
 
-use common::{Place, Ran};
+use common::{Place, Ran, opened, sparse};
+use serde_json::Value;
 use tagmac::any::Algorithm;
 
 /// Numbers that look random and are the same in every run.
@@ -377,6 +382,9 @@ fn dead_boxes_are_left_behind() {
     place.update(0, &["--leaf", "1KiB"]);
     let mut random = Random(12);
     let mut most = 0;
+    let mode = |place: &Place| fs::metadata(place.path("f.tagmac")).unwrap().mode() & 0o7777;
+    assert_eq!(mode(&place), 0o600);
+    fs::set_permissions(place.path("f.tagmac"), fs::Permissions::from_mode(0o664)).unwrap();
     for _ in 0..40 {
         place.file("p", random.bytes(40_000));
         place.follows(&["--patch", &random.below(60_000).to_string(), "p"]);
@@ -384,6 +392,7 @@ fn dead_boxes_are_left_behind() {
     }
     // 40 patches, old and new, are 3.2 MB.
     assert!((1 << 19..5 << 18).contains(&most), "{most}");
+    assert_eq!(mode(&place), 0o664);
 }
 
 #[test]
@@ -397,6 +406,14 @@ fn command_lines_that_ask_for_what_there_is_not() {
             .prints("")
             .says(&["f.tagmac: expected the file's sidecar, found none"]);
     }
+    for leaf in ["67108865", "2^60", "15EiB"] {
+        let most = "--leaf: expected at most 67108864 bytes (64 MiB), found ";
+        place.update(2, &["--leaf", leaf]).prints("").says(&[most]);
+    }
+    assert!(!place.path("f.tagmac").exists());
+    place.follows(&["--leaf", "64MiB"]);
+    place.follows(&["--range", "0:1"]);
+    fs::remove_file(place.path("f.tagmac")).unwrap();
     place.keyed("update", &["-"]).exits(2).says(&["standard input has no edits"]);
     place.keyed("update", &[] as &[&str]).exits(2);
     place.update(0, &[]);
@@ -477,4 +494,101 @@ fn a_sidecar_shows_nothing() {
     let same = one[12_288..].iter().zip(&other[12_288..]).filter(|(a, b)| a == b).count();
     let expected = (one.len() - 12_288) / 256;
     assert!(same < 2 * expected, "{same} of {} bytes are the same", one.len());
+}
+
+/// Bytes that were never there at once are not vouched for.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_changes_while_it_is_read() {
+    const LARGE: u64 = 2 << 30;
+    for args in [&[][..], &["--append"], &["--range", "0:2GiB"]] {
+        let place = place("PMAC-AES128");
+        if args == ["--append"] {
+            sparse(&place, "f", 1);
+            place.update(0, &[]);
+        }
+        sparse(&place, "f", LARGE);
+        if args.contains(&"--range") {
+            place.update(0, &[]);
+        }
+        let sidecar = fs::read(place.path("f.tagmac")).ok();
+        let mut command = place.command(&["update", "-k", "k", "f"]);
+        // Slow enough to be met at it.
+        command.args(args).env("TAGMAC_LEVEL", "portable");
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        opened(&child, "f");
+        // Clocks of file systems go in steps.
+        sleep(Duration::from_millis(50));
+        OpenOptions::new().write(true).open(place.path("f")).unwrap().write_all(b"x").unwrap();
+        assert!(child.try_wait().unwrap().is_none(), "it was too fast");
+        let ran: Ran = child.wait_with_output().unwrap().into();
+        let what = "tagmac: f: expected a file that stays, found that it changed while it was read";
+        ran.exits(4).prints("").says(&[what]);
+        let header = |all: Option<Vec<u8>>| all.map(|all| all[..12_288].to_vec());
+        assert!(header(sidecar) == header(fs::read(place.path("f.tagmac")).ok()), "{args:?}");
+    }
+}
+
+/// Nobody is at the other end of these pipes.
+#[test]
+fn pipes_and_links_are_refused() {
+    let place = place("PMAC-AES128");
+    place.shell("mkfifo pipe f.pipe g.tagmac").exits(0);
+    let what = |name: &str| format!("{name}: expected a regular file, found something else");
+    for args in [&["pipe"][..], &["--truncate", "0", "pipe"], &["--append", "pipe"]] {
+        place.keyed("update", args).exits(4).prints("").says(&[&what("pipe")]);
+    }
+    place.file("g", "text");
+    place.keyed("update", &["g"]).exits(4).prints("").says(&[&what("g.tagmac")]);
+    place.file("f", "text");
+    let line = place.update(0, &[]).out;
+    place.update(4, &["--patch", "0", "f.pipe"]).prints("").says(&[&what("f.pipe")]);
+    fs::rename(place.path("f.tagmac"), place.path("s")).unwrap();
+    symlink("s", place.path("f.tagmac")).unwrap();
+    let link = "f.tagmac: expected the sidecar itself, found a symbolic link";
+    place.update(4, &[]).prints("").says(&[link]);
+    // Also one that leads nowhere: no sidecar is made there.
+    fs::remove_file(place.path("f.tagmac")).unwrap();
+    symlink("none", place.path("f.tagmac")).unwrap();
+    place.update(4, &[]).prints("").says(&[link]);
+    fs::rename(place.path("s"), place.path("f.tagmac")).unwrap();
+    place.update(0, &[]).prints(&line);
+}
+
+#[test]
+fn progress_ends_where_all_is_done() {
+    let place = place("PMAC-AES128");
+    let text = Random(13).bytes(300_000);
+    place.file("f", &text[..200_000]);
+    let ends = |args: &[&str], bytes: u64| {
+        let ran = place.keyed("update", &[args, &["--progress", "json", "f"]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let lines = ran.err.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let last = lines.last().unwrap();
+        for files in ["files", "total_files"] {
+            assert_eq!(last[files], 1, "{args:?}: {last}");
+        }
+        for found in ["bytes", "total_bytes"] {
+            assert_eq!(last[found], bytes, "{args:?}: {last}");
+        }
+    };
+    ends(&["--leaf", "1000"], 200_000);
+    place.file("f", &text);
+    ends(&["--append"], 100_000);
+    ends(&["--append"], 0);
+    // Leaves of 992 bytes.
+    ends(&["--range", "1000:1000"], 1984);
+    ends(&["--range", "299999:1"], 300_000 - 299_984);
+    ends(&["--range", "5:0"], 0);
+}
+
+/// A long range shows a bar, as other long work does.
+#[test]
+fn a_bar_for_a_long_range() {
+    let place = place("PMAC-AES128");
+    sparse(&place, "f", 256 << 20);
+    place.update(0, &[]);
+    let ran = place.keyed("update", &["--range", "0:256MiB", "--progress", "always", "f"]);
+    let bars: Vec<_> = ran.err.lines().filter(|line| line.starts_with("updating")).collect();
+    assert!(!bars.is_empty() && bars[0].contains("/256.00 MiB"), "{}", ran.err);
 }

@@ -2,7 +2,8 @@
 
 mod common;
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,21 @@ impl Place {
     fn holds(&self, line: &str) -> bool {
         self.file("LIST", line);
         self.keyed("check", &["LIST"]).code == Some(0)
+    }
+
+    /// Runs an update and kills it as soon as the sidecar's header is another.
+    fn killed_at_its_state(&self, args: &[&str]) {
+        let sidecar = File::open(self.path("f.tagmac")).unwrap();
+        let headers = || {
+            let mut bytes = [0; 8192];
+            sidecar.read_exact_at(&mut bytes, 4096).unwrap();
+            bytes
+        };
+        let before = headers();
+        let mut child = self.spawn(args);
+        while headers() == before && child.try_wait().unwrap().is_none() {}
+        let _ = child.kill();
+        child.wait().unwrap();
     }
 
     /// An update that may write files of so many KiB and no more. The signal that would end it is
@@ -96,6 +112,92 @@ fn killed_at_random_moments() {
         assert!(killed > 0, "{algorithm}: no round was killed");
         println!("{algorithm}: {killed} of {rounds} killed, {finished} found within the patch");
     }
+}
+
+/// The same where the file grows and is cut off.
+#[test]
+fn killed_while_the_length_changes() {
+    for (algorithm, rounds) in [("PMAC-AES128", 30), ("POLY1305-AES", 15)] {
+        let place = Place::bare();
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        let mut random = Random(rounds);
+        let mut text = random.bytes(300_000);
+        place.file("f", &text);
+        place.keyed("update", &["--leaf", "64", "f"]).exits(0);
+        let mut killed = 0;
+        let mut whole = 20_000;
+        for round in 0..2 * rounds {
+            let length = (random.below(200_000) + 50_000).to_string();
+            let grows = round % 2 == 0;
+            let edit = if grows { vec!["--append"] } else { vec!["--truncate", &*length] };
+            let args = [&["update", "-k", "k"], &*edit, &["f"]].concat();
+            let old = text.clone();
+            if grows {
+                text.extend(random.bytes(250_000));
+                place.file("f", &text);
+            } else {
+                text.truncate(length.parse().unwrap());
+            }
+            let mut child = place.spawn(&args);
+            sleep(Duration::from_micros(random.below(whole)));
+            let _ = child.kill();
+            killed += child.wait().unwrap().code().is_none() as u32;
+            let asked = place.keyed("update", &["f"]);
+            let found = place.read("f");
+            if grows {
+                // The old state does not go with a file that has grown, the new one does.
+                assert!(found == text, "{algorithm}, round {round}");
+                assert!(matches!(asked.code, Some(0 | 1)), "{}", asked.err);
+            } else {
+                assert!(found == old || found == text, "{algorithm}, round {round}");
+                assert_eq!(asked.code, Some(0), "{algorithm}, round {round}: {}", asked.err);
+            }
+            assert!(asked.code == Some(1) || place.holds(&asked.out), "{algorithm}, round {round}");
+            let start = Instant::now();
+            let again = place.run(&args).exits(0);
+            if asked.code == Some(1) || found == old {
+                whole = start.elapsed().as_micros() as u64;
+            }
+            assert!(place.read("f") == text && place.holds(&again.out), "{algorithm}, {round}");
+        }
+        assert!(killed > 0, "{algorithm}: no round was killed");
+        println!("{algorithm}: {killed} of {} killed", 2 * rounds);
+    }
+}
+
+/// Killed while the live boxes move: one of the two sidecars is there, whole, and of the new state.
+#[test]
+fn killed_while_dead_boxes_are_left_behind() {
+    let place = Place::new();
+    let mut random = Random(7);
+    let mut text = random.bytes(300_000);
+    place.file("f", &text);
+    place.keyed("update", &["--leaf", "16", "f"]).exits(0);
+    let inode = || fs::metadata(place.path("f.tagmac")).unwrap().ino();
+    let begun = || {
+        let names = fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+        names.into_iter().filter(|name| name.to_string_lossy().starts_with(".tagmac-")).count()
+    };
+    let (mut left, mut moved) = (0, 0);
+    for round in 0..60 {
+        let new = random.bytes(250_000);
+        place.file("p", &new);
+        text[..new.len()].copy_from_slice(&new);
+        let before = inode();
+        let mut child = place.spawn(&["update", "-k", "k", "--patch", "0", "p", "f"]);
+        // From the moment on at which the other sidecar is begun.
+        while begun() == left && inode() == before && child.try_wait().unwrap().is_none() {}
+        sleep(Duration::from_micros(random.below(10_000)));
+        let _ = child.kill();
+        child.wait().unwrap();
+        moved += (inode() != before) as u32;
+        let asked = place.keyed("update", &["f"]).exits(0).in_silence();
+        assert!(place.read("f") == text, "round {round}");
+        assert!(place.holds(&asked.out), "round {round}");
+        left = begun();
+    }
+    assert!(left > 0 && moved > 0, "{left} killed before the move, {moved} after it");
+    println!("{left} killed before the move, {moved} moved");
 }
 
 /// Killed while the sidecar is made: there is none, or a whole one.
@@ -196,4 +298,59 @@ fn no_room_for_the_sidecar() {
     // Nothing is left of what could not be made.
     let names = fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with(".tagmac-")));
+}
+
+/// Killed between the state and the cut: the next update, whichever it is, cuts the file off, unless
+/// it has become another meanwhile.
+#[test]
+fn a_cut_that_was_cut_short() {
+    for algorithm in ["PMAC-AES128", "POLY1305-AES"] {
+        let place = Place::bare();
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        let text = Random(6).bytes(300_000);
+        let cut_short = || {
+            for _ in 0..100 {
+                place.file("f", &text);
+                let _ = fs::remove_file(place.path("f.tagmac"));
+                place.keyed("update", &["--leaf", "256", "f"]).exits(0);
+                place.killed_at_its_state(&["update", "-k", "k", "--truncate", "200001", "f"]);
+                if place.read("f") == text {
+                    return;
+                }
+            }
+            panic!("{algorithm}: the file was cut each time");
+        };
+        let done = |ran: Ran| {
+            assert!(place.read("f") == text[..200_001] && place.holds(&ran.out), "{algorithm}");
+        };
+        let finished = ["f: finished a cut to 200001 bytes that was cut short"];
+        for args in [&[][..], &["--append"], &["--range", "0:1"]] {
+            cut_short();
+            let ran = place.keyed("update", &[args, &["f"]].concat()).exits(0);
+            done(ran.says(&finished));
+        }
+        cut_short();
+        let ran = place.keyed("update", &["--truncate", "200001", "f"]).exits(0);
+        done(ran.in_silence());
+        place.keyed("update", &["f"]).exits(0).in_silence();
+        // Another length, and other bytes of the same.
+        cut_short();
+        let mut longer = text.clone();
+        longer.push(0);
+        place.file("f", &longer);
+        for args in [&["f"][..], &["--append", "f"]] {
+            let what = "expected 200001 bytes, or 300000 with those that were being cut off, found \
+                        300001; '--truncate 200001' cuts off all that follows";
+            place.keyed("update", args).exits(1).prints("").says(&[what]);
+            assert!(place.read("f") == longer, "{algorithm}");
+        }
+        let mut other = text.clone();
+        other[200_000] ^= 1;
+        place.file("f", &other);
+        place.keyed("update", &["f"]).exits(1).prints("").says(&["f: expected bytes"]);
+        assert!(place.read("f") == other, "{algorithm}");
+        place.file("f", &longer);
+        done(place.keyed("update", &["--truncate", "200001", "f"]).exits(0));
+        place.keyed("update", &["f"]).exits(0).in_silence();
+    }
 }

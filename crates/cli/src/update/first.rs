@@ -1,26 +1,23 @@
 //! The first pass over a file: the part of each leaf, by several threads, handed on in order.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::num::NonZero;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use tagmac::any::{AnyPart, Parts};
 
 use super::store;
 use crate::error::{Error, Shown};
+use crate::pool;
 use crate::progress::Bar;
+use crate::read::MOST_THREADS;
 
-/// Bytes that a thread takes at once, nearly.
-const PIECE: u64 = 1 << 20;
-/// More threads would not be fed.
-const MOST_THREADS: usize = 64;
-
+/// A job has nearly so many bytes, or so many leaves, because their parts wait until their turn.
+const PIECE: u64 = 128 << 10;
+const LEAVES: u64 = 256;
 /// A file whose leaves are read.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
@@ -59,51 +56,15 @@ impl Source<'_> {
         threads: usize,
         mut take: impl FnMut(AnyPart) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let piece = PIECE.div_ceil(self.leaf) * self.leaf;
+        let piece = (PIECE / self.leaf).clamp(1, LEAVES) * self.leaf;
         let pieces = (to - from).div_ceil(piece);
         let cores = || thread::available_parallelism().map_or(1, NonZero::get);
         let threads = if threads == 0 { cores() } else { threads }.min(MOST_THREADS);
-        let threads = (threads as u64).min(pieces) as usize;
-        let next = AtomicU64::new(0);
-        // The parts of the next piece that nobody has.
-        let make = |buffer: &mut Vec<u8>| -> Option<(u64, Result<Vec<AnyPart>, Error>)> {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let start = from + index.checked_mul(piece).filter(|_| index < pieces)?;
-            Some((index, self.piece(start, to.min(start + piece), buffer)))
-        };
-        thread::scope(|scope| {
-            let (send, receive) = sync_channel(2 * threads);
-            let mut helpers = 0;
-            for _ in 0..threads {
-                let send = send.clone();
-                let help = move || {
-                    let mut buffer = Vec::new();
-                    while let Some(made) = make(&mut buffer) {
-                        // Nobody takes it if something has failed.
-                        if send.send(made).is_err() {
-                            return;
-                        }
-                    }
-                };
-                match thread::Builder::new().spawn_scoped(scope, help) {
-                    Ok(_) => helpers += 1,
-                    Err(_) => break,
-                }
-            }
-            drop(send);
-            let (mut waiting, mut index, mut buffer) = (BTreeMap::new(), 0, Vec::new());
-            while index < pieces {
-                // Where no thread can be had, this one does all the work.
-                let made = if helpers > 0 { receive.recv().ok() } else { make(&mut buffer) };
-                let (at, made) = made.expect("one of all pieces");
-                waiting.insert(at, made?);
-                while let Some(parts) = waiting.remove(&index) {
-                    parts.into_iter().try_for_each(&mut take)?;
-                    index += 1;
-                }
-            }
-            Ok(())
-        })
+        let mut buffers = vec![Vec::new(); pieces.clamp(1, threads as u64) as usize];
+        let starts = (0..pieces).map(|index| from + index * piece);
+        let make = |buffer: &mut Vec<u8>, start| self.piece(start, to.min(start + piece), buffer);
+        let done = |parts: Result<Vec<AnyPart>, Error>| parts?.into_iter().try_for_each(&mut take);
+        pool::in_order(&mut buffers, starts, make, done)
     }
 
     fn piece(self, start: u64, end: u64, buffer: &mut Vec<u8>) -> Result<Vec<AnyPart>, Error> {

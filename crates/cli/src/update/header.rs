@@ -3,6 +3,7 @@
 use tagmac::any::Parts;
 use tagmac::save::{Reader, Writer};
 
+use super::MOST_LEAF;
 use super::store::{BOXES, Place, Store, TAG};
 use super::tree::Root;
 use crate::error::Error;
@@ -25,6 +26,9 @@ pub struct Header {
     pub root: Option<Root>,
     /// A patch that is on its way into the file.
     pub patch: Option<Patch>,
+    /// The length that the file may still have, because it is being cut off. Nothing is cut to be
+    /// as long as before, so 0 stands for none.
+    pub cut_from: u64,
 }
 
 /// A patch, whose old and new bytes are in a box.
@@ -71,6 +75,7 @@ impl Header {
         if let Some(Patch { offset, place: Place { at, size, tag } }) = self.patch {
             text.number(offset).number(at).number(size).bytes(&tag);
         }
+        text.number(self.cut_from);
         store.set_header(self.number % 2, &text)
     }
 
@@ -93,10 +98,11 @@ impl Header {
                 Some(Patch { offset, place: Place { at, size, tag } })
             }
         };
-        let header = Header { number, name, length, leaf, nonce, rest, root, patch };
+        let cut_from = input.number()?;
+        let header = Header { number, name, length, leaf, nonce, rest, root, patch, cut_from };
         // Whoever has the key wrote it; what follows counts on it.
         let covered = header.blocks() + header.rest.len() as u64;
-        let whole = leaf > 0 && leaf.is_multiple_of(parts.block() as u64);
+        let whole = (1..=MOST_LEAF).contains(&leaf) && leaf.is_multiple_of(parts.block() as u64);
         (whole && covered == length).then_some((header, end))
     }
 

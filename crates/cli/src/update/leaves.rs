@@ -2,9 +2,11 @@
 
 use super::{Root, State, no_bar};
 use crate::error::{Error, Shown, say};
+use crate::progress::Bar;
 
-/// Leaves that are read at once.
+/// Leaves that are read at once, and their bytes, unless one leaf has more.
 const STEP: u64 = 256;
+const STEP_BYTES: u64 = 16 << 20;
 
 /// What is other than before.
 pub(super) struct Next {
@@ -88,8 +90,15 @@ impl State<'_> {
         self.open.source(self.header.leaf, &no_bar()).read(bytes, at)
     }
 
+    /// How many bytes [`range`](State::range) reads.
+    pub(super) fn in_range(&self, offset: u64, length: u64) -> u64 {
+        let (start, end) = self.widened(offset, offset.saturating_add(length));
+        if length == 0 { 0 } else { end - start }
+    }
+
     /// Vouches for whole leaves as they are now.
-    pub(super) fn range(&mut self, offset: u64, length: u64) -> Result<(), Error> {
+    pub(super) fn range(&mut self, offset: u64, length: u64, bar: &Bar) -> Result<(), Error> {
+        let before = self.open.metadata()?;
         self.has_its_length()?;
         let (end, file) = (offset.saturating_add(length), self.header.length);
         if end > file {
@@ -98,19 +107,23 @@ impl State<'_> {
             )));
         }
         if length == 0 {
+            bar.file();
             return Ok(());
         }
         let (start, end) = self.widened(offset, end);
         // In steps, so that memory does not depend on the range.
-        let step = (STEP * self.header.leaf) as usize;
+        let leaf = self.header.leaf;
+        let step = (STEP_BYTES / leaf).clamp(1, STEP) * leaf;
         let (mut at, mut bytes) = (start, Vec::new());
         while at < end {
-            bytes.resize((end - at).min(step as u64) as usize, 0);
-            self.read(&mut bytes, at)?;
+            bytes.resize((end - at).min(step) as usize, 0);
+            self.open.source(leaf, bar).read(&mut bytes, at)?;
             let next = self.next(at, &bytes)?;
             self.vouch(next);
             at += bytes.len() as u64;
         }
+        bar.file();
+        self.open.stayed(&before)?;
         self.commit()?;
         let name = Shown::name(self.open.path);
         say(format_args!("{name}: bytes {start} to {end} are vouched for as they are"));

@@ -12,7 +12,7 @@ mod patch;
 mod store;
 mod tree;
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -34,6 +34,8 @@ use tree::{Growing, Root, Tree};
 
 /// Bytes of a leaf where nothing else is asked, nearly.
 const LEAF: u64 = 64 << 10;
+/// Leaves are held in memory.
+const MOST_LEAF: u64 = 64 << 20;
 /// Dead boxes are left until there are so many bytes of them, and more than of live ones.
 const MOST_DEAD: u64 = 1 << 20;
 
@@ -51,12 +53,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         Error::usage(format_args!("{algorithm} has no edits; 'tagmac list' shows which have"))
     })?;
     let writes = patch.is_some() || args.edit.truncate.is_some();
-    let file = OpenOptions::new().read(true).write(writes).open(path).map_err(store::io(path))?;
-    let found = file.metadata().map_err(store::io(path))?;
-    if !found.is_file() {
-        let what = "expected a regular file, found something else";
-        return Err(Error::io(format_args!("{}: {what}", Shown::name(path))));
-    }
+    let file = store::open(path, writes)?;
     let progress = Progress::new(args.reading.progress);
     let mut update = Open { args, mac: &mac, path, file, parts };
     let beside = store::beside(path);
@@ -75,23 +72,28 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         let what = "expected to make a sidecar, found one that has its leaves";
         return Err(Error::usage(format_args!("--leaf: {what}")));
     }
-    // The check of a patch that was cut short may have to write.
     let mut store = Store::open(&beside, mac.sealer.clone(), mac.id())?;
     let header = Header::open(&mut store, parts)?;
-    if header.patch.is_some() && !writes {
-        update.file =
-            OpenOptions::new().read(true).write(true).open(path).map_err(store::io(path))?;
+    // What was cut short is finished first.
+    if (header.patch.is_some() || header.cut_from > 0) && !writes {
+        update.file = store::open(path, true)?;
     }
     let mut state = State { open: update, tree: Tree { parts, store }, header };
     state.is_of_this_file()?;
     state.is_expected()?;
     state.finish_patch()?;
-    let added = found.len().saturating_sub(state.header.length);
-    let total = if args.edit.append { Total::one(Some(added)) } else { Total::NONE };
+    state.finish_cut()?;
+    let total = match args.edit.range {
+        Some((offset, length)) => Total::one(Some(state.in_range(offset, length))),
+        None if args.edit.append => {
+            Total::one(Some(state.open.length()?.saturating_sub(state.header.length)))
+        }
+        None => Total::NONE,
+    };
     let bar = progress.start("updating", total);
     match (&patch, args.edit.range, args.edit.truncate) {
         (Some((offset, patch)), ..) => state.patch(*offset, patch)?,
-        (_, Some((offset, length)), _) => state.range(offset, length)?,
+        (_, Some((offset, length)), _) => state.range(offset, length, &bar)?,
         (_, _, Some(length)) => state.truncate(length)?,
         _ if args.edit.append => state.append(&bar)?,
         _ => state.has_its_length()?,
@@ -147,9 +149,20 @@ impl<'a> Open<'a> {
         length.saturating_sub(self.parts.holds_last().into()) / block * block
     }
 
+    fn metadata(&self) -> Result<Metadata, Error> {
+        self.file.metadata().map_err(store::io(self.path))
+    }
+
     /// The file's length now.
     fn length(&self) -> Result<u64, Error> {
-        Ok(self.file.metadata().map_err(store::io(self.path))?.len())
+        Ok(self.metadata()?.len())
+    }
+
+    /// Syncs the file, so that no state is there for good before its bytes are. Refuses a file that
+    /// is not what it was before it was read: those bytes may never have been there at once.
+    fn stayed(&self, before: &Metadata) -> Result<(), Error> {
+        self.file.sync_data().map_err(store::io(self.path))?;
+        read::unchanged(before, &self.metadata()?, before.len()).map_err(|trouble| self.io(trouble))
     }
 
     fn within_limit(&self, length: u64) -> Result<(), Error> {
@@ -166,14 +179,19 @@ impl<'a> Open<'a> {
 
     /// Makes the sidecar.
     fn make(self, beside: &Path, progress: Progress) -> Result<(), Error> {
-        let length = self.length()?;
+        let before = self.metadata()?;
+        let length = before.len();
         self.within_limit(length)?;
         if self.args.expect.is_some() && *self.mac.mac.algorithm().nonce_bytes().end() > 0 {
             let what = "expected a sidecar with a state, found none, and a new tag has a new nonce";
             return Err(Error::usage(format_args!("--expect: {what}")));
         }
+        if let Some(found) = self.args.leaf.filter(|leaf| *leaf > MOST_LEAF) {
+            let what = format_args!("expected at most {MOST_LEAF} bytes (64 MiB), found {found}");
+            return Err(Error::usage(format_args!("--leaf: {what}")));
+        }
         let block = self.parts.block() as u64;
-        let leaf = (self.args.leaf.unwrap_or(LEAF) / block).max(1).saturating_mul(block);
+        let leaf = (self.args.leaf.unwrap_or(LEAF) / block).max(1) * block;
         let store = Store::make(beside, self.mac.sealer.clone(), self.mac.id())?;
         let mut tree = Tree { parts: self.parts, store };
         let mut growing = Growing::default();
@@ -184,16 +202,13 @@ impl<'a> Open<'a> {
         source.leaves(0, blocks, threads, |part| growing.push(&mut tree, part))?;
         let mut rest = vec![0; (length - blocks) as usize];
         source.read(&mut rest, blocks)?;
+        bar.file();
         drop(bar);
-        let after = self.length()?;
-        if after != length {
-            return Err(self.io(format_args!(
-                "expected {length} bytes, found {after}: the file changed while it was read"
-            )));
-        }
+        self.stayed(&before)?;
         let root = growing.done(&mut tree)?;
         let (name, nonce) = (self.name().to_vec(), self.nonce()?);
-        let header = Header { number: 0, name, length, leaf, nonce, rest, root, patch: None };
+        let (patch, cut_from) = (None, 0);
+        let header = Header { number: 0, name, length, leaf, nonce, rest, root, patch, cut_from };
         let mut state = State { open: self, tree, header };
         state.is_expected()?;
         state.header.commit(&mut state.tree.store, state.tree.parts)?;

@@ -4,7 +4,6 @@
 //! that state is found later, the patch was cut short: with the old bytes laid over what it may have
 //! written, the leaves are checked as they were before it, and it is written again.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -101,7 +100,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let done = if path.as_os_str() == "-" {
         read(&mut io::stdin().lock(), &mut bytes)
     } else {
-        File::open(path).and_then(|mut file| read(&mut file, &mut bytes))
+        read(&mut store::open(path, false)?, &mut bytes)
     };
     done.map_err(store::io(path))?;
     if bytes.len() as u64 > MOST {

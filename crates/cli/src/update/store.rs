@@ -4,9 +4,10 @@
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use tagmac::save::{Sealer, Writer, Zeroizing};
 use tempfile::NamedTempFile;
 
@@ -67,6 +68,19 @@ pub fn io(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
     move |error| Error::io(format_args!("{}: {}", Shown::name(path), why(&error)))
 }
 
+/// Opens a regular file to read it, or to write it too. Nobody waits for the other end of a pipe.
+pub fn open(path: &Path, write: bool) -> Result<File, Error> {
+    let flags = OFlags::NONBLOCK.bits() as i32;
+    let mut options = OpenOptions::new();
+    options.read(true).write(write).custom_flags(flags);
+    let file = options.open(path).map_err(io(path))?;
+    if !file.metadata().map_err(io(path))?.is_file() {
+        let what = "expected a regular file, found something else";
+        return Err(Error::io(format_args!("{}: {what}", Shown::name(path))));
+    }
+    Ok(file)
+}
+
 impl Store {
     /// A new sidecar, without a name yet.
     pub fn make(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
@@ -89,15 +103,28 @@ impl Store {
         Ok(Store { path, file, new: Some(new), sealer, key, id, end: BOXES, unsynced: false })
     }
 
-    /// An empty sidecar that will take this one's place.
+    /// An empty sidecar that will take this one's place, for those who may use this one.
     pub fn successor(&self) -> Result<Store, Error> {
-        Store::make_as(&self.path, self.sealer.clone(), self.key, self.id)
+        let next = Store::make_as(&self.path, self.sealer.clone(), self.key, self.id)?;
+        let old = self.file.metadata().map_err(io(&self.path))?;
+        // Only root can give it to somebody, and then has to.
+        let own = next.file.metadata().map_err(io(&self.path))?;
+        if (old.uid(), old.gid()) != (own.uid(), own.gid()) {
+            fchown(&next.file, Some(old.uid()), Some(old.gid())).map_err(io(&self.path))?;
+        }
+        next.file.set_permissions(old.permissions()).map_err(io(&self.path))?;
+        Ok(next)
     }
 
     /// Opens a sidecar and keeps others from it.
     pub fn open(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
         let name = Shown::name(path);
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(io(path))?;
+        // One that takes its place would take the link's.
+        if fs::symlink_metadata(path).map_err(io(path))?.is_symlink() {
+            let what = "expected the sidecar itself, found a symbolic link";
+            return Err(Error::io(format_args!("{name}: {what}")));
+        }
+        let file = open(path, true)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
