@@ -563,8 +563,8 @@ fn progress_ends_where_all_is_done() {
     let ends = |args: &[&str], bytes: u64| {
         let ran = place.keyed("update", &[args, &["--progress", "json", "f"]].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.err);
-        let lines = ran.err.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let last = lines.last().unwrap();
+        let mut lines = ran.err.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let last = lines.next_back().unwrap();
         for files in ["files", "total_files"] {
             assert_eq!(last[files], 1, "{args:?}: {last}");
         }
