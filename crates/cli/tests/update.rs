@@ -2,15 +2,11 @@
 
 mod common;
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
-use std::process::Stdio;
-use std::thread::sleep;
-use std::time::Duration;
 
-use common::{Place, Ran, opened, sparse};
+use common::{Place, Ran, sparse};
 use serde_json::Value;
 use tagmac::any::Algorithm;
 
@@ -500,6 +496,14 @@ fn a_sidecar_shows_nothing() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_file_that_changes_while_it_is_read() {
+    use std::fs::OpenOptions;
+    use std::io::Write;
+    use std::process::Stdio;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use common::opened;
+
     const LARGE: u64 = 2 << 30;
     for args in [&[][..], &["--append"], &["--range", "0:2GiB"]] {
         let place = place("PMAC-AES128");
