@@ -8,7 +8,7 @@ use crate::args::Keygen;
 use crate::bounds::{Allowance, THRESHOLD};
 use crate::error::{Error, Shown, say};
 use crate::number::{show_chance, show_count, show_size};
-use crate::output;
+use crate::output::{self, Over};
 
 /// Makes a key, writes its file, prints its id.
 pub fn run(args: &Keygen) -> Result<(), Error> {
@@ -18,7 +18,7 @@ pub fn run(args: &Keygen) -> Result<(), Error> {
     }
     let key = KeyFile::generate(args.algorithm, SystemTime::now())
         .map_err(|error| Error::key(format_args!("no random bytes for a key: {error}")))?;
-    output::new_file(&args.output, 0o600, key.to_text().as_bytes())?;
+    output::file(&args.output, 0o600, Over::Nothing, key.to_text().as_bytes())?;
     say(format_args!("wrote a key for {} to {name}", args.algorithm));
     if let Some(theorem) = args.algorithm.theorem() {
         say(budget(&Allowance::usual(theorem)));

@@ -9,7 +9,7 @@ use tagmac::any::Partial;
 use crate::args::Part;
 use crate::error::{Error, Exit, Shown, say};
 use crate::mac::{self, Mac};
-use crate::output;
+use crate::output::{self, Over};
 use crate::progress::{Progress, Total};
 use crate::read::{Reader, Span, Trouble};
 
@@ -43,7 +43,7 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
         Err(trouble) => return Ok(failed(args, &trouble)),
     };
     let sealed = Partial::seal(&mac.mac, &mac.sealer, object, &part, args.last.then_some(rest));
-    output::new_file(&args.output, 0o666, &sealed.map_err(Error::key)?)?;
+    output::file(&args.output, 0o666, Over::Nothing, &sealed.map_err(Error::key)?)?;
     Ok(None)
 }
 

@@ -8,9 +8,6 @@
 //! drawn larger than it will be, because lines come out smoother so.
 
 use std::error::Error as Failure;
-use std::fs::Permissions;
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use plotters::coord::Shift;
@@ -20,7 +17,8 @@ use plotters::style::register_font;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use tagmac::bounds::{Bound, elimac, lightmac, pmac};
 
-use crate::error::{Error, Shown, say, why};
+use crate::error::{Error, Shown, say};
+use crate::output::{self, Over};
 
 /// The picture in units, which are pixels where the SVG is shown.
 const SIZE: (u32, u32) = (1200, 590);
@@ -44,20 +42,8 @@ pub fn run(file: &Path) -> Result<(), Error> {
     };
     // Only what is wrong with the drawing itself can fail before the file.
     let bytes = bytes.map_err(|error| Error::io(format_args!("{name}: {error}")))?;
-    write(file, &bytes).map_err(|error| Error::io(format_args!("{name}: {}", why(&error))))?;
+    output::file(file, 0o666, Over::Any, &bytes)?;
     say(format_args!("wrote the plot to {name}"));
-    Ok(())
-}
-
-/// The file appears whole or not at all.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::Builder::new()
-        .prefix(".tagmac-")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(bytes)?;
-    file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
 

@@ -1,26 +1,25 @@
 //! A manifest that is being written, beside the one that it will replace.
 
-use std::fs::{File, Metadata, Permissions};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use tagmac::any::{AnyMac, AnyStream};
-use tempfile::NamedTempFile;
 
 use crate::error::{Error, Shown};
 use crate::lines;
+use crate::output::{Draft, Over};
 use crate::seal::entry::Entry;
 use crate::seal::header::{Header, MARK};
 use crate::seal::manifest::{BUFFER, SEAL, unreadable};
-use crate::walk::{self, Spot};
+use crate::walk::Spot;
 
 /// What the name of a file begins with that is not yet a manifest.
 const PREFIX: &str = ".tagmac-seal-";
 
 /// A manifest that is being written, beside the one that it will replace.
 pub struct Writer {
-    file: NamedTempFile,
+    file: Draft,
     path: PathBuf,
     header: Header,
     stream: AnyStream,
@@ -36,14 +35,9 @@ impl Writer {
         if path.as_os_str() == "-" || path.file_name().is_none() {
             return Err(Error::usage(format_args!("-o: expected a file to write, found '{name}'")));
         }
-        let failed = |error: io::Error| unreadable(&name.to_string(), &error);
-        // Not wider than those of the old one.
-        let mode = replaced(path).map_err(failed)?.map_or(0o666, |old| old.mode() & 0o777);
-        let file = tempfile::Builder::new()
-            .prefix(PREFIX)
-            .permissions(Permissions::from_mode(mode))
-            .tempfile_in(walk::folder(path))
-            .map_err(failed)?;
+        let over = Over::Kind("a manifest", is_manifest);
+        let file = Draft::new(path, PREFIX, 0o666, over);
+        let file = file.map_err(|error| unreadable(&name.to_string(), &error))?;
         let stream = seal.stream(&[]).expect("HMAC takes no nonce");
         let buffer = header.text().into_bytes();
         let path = path.to_path_buf();
@@ -56,7 +50,7 @@ impl Writer {
         let failed = |error| self.failed(&error);
         Ok([
             Spot::of(&self.path).map_err(failed)?,
-            Spot::of(self.file.path()).map_err(failed)?,
+            Spot::of(self.file.draft()).map_err(failed)?,
             Spot::of_all(&self.path.with_file_name(PREFIX)).map_err(failed)?,
         ])
     }
@@ -85,14 +79,8 @@ impl Writer {
         self.buffer.extend_from_slice(SEAL);
         self.buffer.extend_from_slice(format!("{seal}\n").as_bytes());
         self.flush()?;
-        self.file.as_file().sync_all().map_err(|error| self.failed(&error))?;
         let name = Shown::name(&self.path).to_string();
-        let failed = |error: &io::Error| unreadable(&name, error);
-        self.file.persist(&self.path).map_err(|error| failed(&error.error))?;
-        // Without this the new name could be lost if the machine stops.
-        File::open(walk::folder(&self.path))
-            .and_then(|folder| folder.sync_all())
-            .map_err(|error| failed(&error))
+        self.file.finish().map(drop).map_err(|error| unreadable(&name, &error))
     }
 
     fn flush(&mut self) -> Result<(), Error> {
@@ -107,19 +95,9 @@ impl Writer {
     }
 }
 
-/// The old manifest, if there is one. All else is left as it is: a device, a link to elsewhere, a
-/// key or a photo whose name was given by mistake.
-fn replaced(path: &Path) -> io::Result<Option<Metadata>> {
-    let old = match path.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        old => old?,
-    };
+/// Whether a file begins as a manifest does.
+fn is_manifest(file: File) -> io::Result<bool> {
     let mut start = Vec::new();
-    if old.is_file() {
-        File::open(path)?.take(MARK.len() as u64).read_to_end(&mut start)?;
-    }
-    if !old.is_file() || !start.is_empty() && start != MARK.as_bytes() {
-        return Err(io::Error::other("expected a manifest or no file, found something else"));
-    }
-    Ok(Some(old))
+    file.take(MARK.len() as u64).read_to_end(&mut start)?;
+    Ok(start == MARK.as_bytes())
 }
