@@ -1,7 +1,7 @@
 //! `tagmac check`: a verdict for each line of a list.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -69,9 +69,9 @@ fn total(args: &Check) -> Total {
     }
     let end = if args.zero { End::Zero } else { End::Newline };
     let list = |path: &PathBuf| {
-        let file = File::open(path).ok();
-        let file = file.filter(|file| file.metadata().is_ok_and(|facts| facts.is_file()));
-        let Some(file) = file else { return Total::UNKNOWN };
+        // A pipe that is opened and closed here would have nothing for the check.
+        let regular = fs::metadata(path).is_ok_and(|facts| facts.is_file());
+        let Some(Ok(file)) = regular.then(|| File::open(path)) else { return Total::UNKNOWN };
         let (mut lines, mut total) = (Lines::new(BufReader::new(file), end.byte()), Total::NONE);
         while let Ok(Some(line)) = lines.next() {
             if let Some(Ok(line)) = line.bytes.map(|bytes| line::parse(bytes, end)) {

@@ -79,7 +79,7 @@ impl Range<'_> {
         }
         let (name, own) = (Shown::name(self.path), &mac.key_id);
         let found = Shown::bytes(found.as_bytes());
-        Err(Error::mismatch(format_args!(
+        Err(Error::key(format_args!(
             "{name}: expected a partial of {algorithm} under the key {own}, \
              found one of {found} under {id}"
         )))

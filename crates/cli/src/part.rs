@@ -1,7 +1,6 @@
 //! `tagmac part`: the sealed hash of a range.
 
 use std::fmt;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use tagmac::any::Partial;
@@ -11,7 +10,7 @@ use crate::error::{Error, Exit, Shown, say};
 use crate::mac::{self, Mac};
 use crate::output::{self, Over};
 use crate::progress::{Progress, Total};
-use crate::read::{Reader, Span, Trouble};
+use crate::read::{self, Reader, Span, Trouble};
 
 /// Makes a partial of a range. `Some(exit)` if the file could not be read.
 pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
@@ -30,7 +29,12 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
     let mac = mac::full(&args.key)?;
     let block = mac.parts()?.block() as u64;
     aligned(&mac, "--start", block, args.start)?;
-    let span = match span(args, &mac, block)? {
+    let length = length(args, &mac, block)?;
+    let (file, before) = match read::open_regular(&args.file) {
+        Ok(opened) => opened,
+        Err(trouble) => return Ok(failed(args, &trouble)),
+    };
+    let span = match span(args, length, before.len())? {
         Ok(span) => span,
         Err(trouble) => return Ok(failed(args, &trouble)),
     };
@@ -38,35 +42,38 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
     let progress = Progress::new(args.reading.progress);
     let bar = progress.start("hashing", Total::one(Some(span.bytes)));
     let mut reader = Reader::new(&mac.mac, args.reading.num_threads, &bar);
-    let (part, rest) = match reader.part(&args.file, span, args.last) {
+    let (part, rest) = match reader.part(&file, &before, span, args.last) {
         Ok(made) => made,
         Err(trouble) => return Ok(failed(args, &trouble)),
     };
+    bar.file();
     let sealed = Partial::seal(&mac.mac, &mac.sealer, object, &part, args.last.then_some(rest));
     output::file(&args.output, 0o666, Over::Nothing, &sealed.map_err(Error::key)?)?;
     Ok(None)
 }
 
-/// The range and where it is in the file.
-fn span(args: &Part, mac: &Mac, block: u64) -> Result<Result<Span, Trouble>, Error> {
+/// The length of a range that is not the last.
+fn length(args: &Part, mac: &Mac, block: u64) -> Result<Option<u64>, Error> {
+    if args.last {
+        return Ok(None);
+    }
+    let bytes = args.length.ok_or_else(|| {
+        Error::usage(
+            "--length: expected the bytes of the range, found none; \
+             --last alone goes to the end of the file",
+        )
+    })?;
+    aligned(mac, "--length, without --last", block, bytes)?;
+    some(bytes)?;
+    Ok(Some(bytes))
+}
+
+/// The range and where it is in the file, which has `found` bytes.
+fn span(args: &Part, length: Option<u64>, found: u64) -> Result<Result<Span, Trouble>, Error> {
     let (start, at) = (args.start, args.at.unwrap_or(args.start));
-    if !args.last {
-        let bytes = args.length.ok_or_else(|| {
-            Error::usage(
-                "--length: expected the bytes of the range, found none; \
-                 --last alone goes to the end of the file",
-            )
-        })?;
-        aligned(mac, "--length, without --last", block, bytes)?;
-        some(bytes)?;
+    if let Some(bytes) = length {
         return Ok(Ok(Span { start, at, bytes }));
     }
-    let found = match fs::metadata(&args.file) {
-        Ok(file) if file.is_file() => file.len(),
-        Ok(file) if file.is_dir() => return Ok(Err(Trouble::Directory)),
-        Ok(_) => return Ok(Err(Trouble::Irregular)),
-        Err(error) => return Ok(Err(error.into())),
-    };
     let Some(left) = found.checked_sub(at) else {
         return Ok(Err(Trouble::Short { expected: at, found }));
     };

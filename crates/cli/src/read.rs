@@ -13,17 +13,18 @@ use std::io::{self, Read};
 use std::iter;
 use std::num::NonZero;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use rustix::fs::OFlags;
 use tagmac::any::{AnyMac, AnyPart, Parts};
 use tagmac::{Error, Tag};
 
 use crate::args;
-use crate::error::{self, why};
+use crate::error::{self, Exit, why};
 use crate::progress::{Bar, Total};
 use crate::state::Keeper;
 
@@ -98,7 +99,17 @@ pub enum Trouble {
         found: u64,
     },
     /// What was saved of the run before cannot be used; why.
-    State(String),
+    State(error::Error),
+}
+
+impl Trouble {
+    /// The exit code where nothing else went wrong.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Trouble::State(error) => error.exit(),
+            _ => Exit::Io,
+        }
+    }
 }
 
 impl fmt::Display for Trouble {
@@ -128,7 +139,7 @@ impl fmt::Display for Trouble {
             Trouble::Short { expected, found } => {
                 write!(f, "expected at least {expected} bytes, found {found}")
             }
-            Trouble::State(why) => f.write_str(why),
+            Trouble::State(error) => error.fmt(f),
         }
     }
 }
@@ -149,6 +160,12 @@ impl From<Error> for Trouble {
             Error::TooLong { limit_bits } => Trouble::TooLong { most: limit_bits / 8, found: None },
             _ => Trouble::Mac(error),
         }
+    }
+}
+
+impl From<error::Error> for Trouble {
+    fn from(error: error::Error) -> Trouble {
+        Trouble::State(error)
     }
 }
 
@@ -182,6 +199,18 @@ pub fn total(name: &Path) -> Total {
     }
     let size = |file: Metadata| file.is_file().then_some(file.len());
     Total::one(fs::metadata(name).map_or(Some(0), size))
+}
+
+/// Opens a regular file. All else is refused: a pipe would have to wait for its writer.
+pub fn open_regular(path: &Path) -> Result<(File, Metadata), Trouble> {
+    let flags = OFlags::NONBLOCK.bits() as i32;
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    let facts = file.metadata()?;
+    match (facts.is_file(), facts.is_dir()) {
+        (true, _) => Ok((file, facts)),
+        (_, true) => Err(Trouble::Directory),
+        _ => Err(Trouble::Irregular),
+    }
 }
 
 impl<'a> Reader<'a> {
@@ -221,10 +250,8 @@ impl<'a> Reader<'a> {
         nonce: &[u8],
         keeper: &mut Keeper<'_>,
     ) -> Result<Tagged, Trouble> {
-        let (file, before) = self.open(path)?;
-        if !before.is_file() {
-            return Err(Trouble::Irregular);
-        }
+        let (file, before) = open_regular(path)?;
+        self.is_not_output(&before)?;
         let from = keeper.begin(path, &before)?;
         self.bar.skip(from.as_ref().map_or(0, AnyPart::end));
         let tagged = self.tag_from(&file, &before, nonce, Some((keeper, from)))?;
@@ -239,10 +266,15 @@ impl<'a> Reader<'a> {
         if before.is_dir() {
             return Err(Trouble::Directory);
         }
-        if before.is_file() && self.output == Some(identity(&before)) {
-            return Err(Trouble::Output);
-        }
+        self.is_not_output(&before)?;
         Ok((file, before))
+    }
+
+    fn is_not_output(&self, file: &Metadata) -> Result<(), Trouble> {
+        match file.is_file() && self.output == Some(identity(file)) {
+            true => Err(Trouble::Output),
+            false => Ok(()),
+        }
     }
 
     /// The tag of an open file, of which `before` was said when it was opened.
@@ -301,20 +333,16 @@ impl<'a> Reader<'a> {
         Ok(Tagged { tag: stream.tag()?, bytes })
     }
 
-    /// The part of a range of a regular file, and the bytes after it: at most a block, and none
-    /// unless the range is the object's last.
+    /// The part of a range of a regular file, of which `before` was said when it was opened, and
+    /// the bytes after it: at most a block, and none unless the range is the object's last.
     pub fn part(
         &mut self,
-        path: &Path,
+        file: &File,
+        before: &Metadata,
         span: Span,
         last: bool,
     ) -> Result<(AnyPart, &[u8]), Trouble> {
         let parts = self.mac.parts().ok_or(Error::ForeignPart)?;
-        let file = File::open(path)?;
-        let before = file.metadata()?;
-        if !before.is_file() {
-            return Err(Trouble::Irregular);
-        }
         let (expected, found) = (span.at.saturating_add(span.bytes), before.len());
         if expected > found {
             return Err(Trouble::Short { expected, found });
@@ -324,12 +352,12 @@ impl<'a> Reader<'a> {
         if span.bytes == 0 {
             return Ok((parts.of(span.start, &[])?, &[]));
         }
-        let (part, rest) = self.in_parts(parts, &file, span, None)?;
+        let (part, rest) = self.in_parts(parts, file, span, None)?;
         let block = parts.block();
         let cut = (rest.len() - last as usize) / block * block;
         let next = parts.of(part.end(), &rest[..cut])?;
         let part = parts.join(part, &next)?;
-        unchanged(&before, &file.metadata()?, before.len())?;
+        unchanged(before, &file.metadata()?, before.len())?;
         Ok((part, &rest[cut..]))
     }
 

@@ -5,14 +5,15 @@
 //! ```
 //!
 //! The state is written beside its place and renamed, so a run that is killed at any moment leaves
-//! the state of before or the new one. It holds no nonce: a tag has one that was never used, however
-//! often its run was interrupted.
+//! the state of before or the new one. It is locked before it has its name, so it is one run's. It
+//! holds no nonce: a tag has one that was never used, however often its run was interrupted.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Write};
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::{self, File, Metadata, TryLockError};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -20,14 +21,19 @@ use std::time::{Duration, Instant};
 use tagmac::any::AnyPart;
 use tagmac::save::{Reader, Writer};
 
-use crate::error::{Shown, say, why};
+use crate::error::{Error, Shown, say, why};
 use crate::mac::Mac;
-use crate::read::Trouble;
+use crate::output::{self, Draft, Over};
+use crate::read::{self, Trouble};
 
 /// What a state begins with.
 const MARK: &[u8] = b"tagmac-state-1";
 /// What states are sealed for.
 const PURPOSE: &[u8] = b"tag state 1";
+/// Bytes of a state but for a sum that grows: names have fewer.
+const ROOM: u64 = 64 << 10;
+/// The UMAC of 1999 has at most a sum of one part in so many of the file.
+const GROWTH: u64 = 256;
 /// Between two saves, if no number of bytes is.
 const PAUSE: Duration = Duration::from_secs(5);
 /// A save may take one part in so many of the time. States are small but for the UMAC of 1999.
@@ -42,6 +48,8 @@ pub struct Keeper<'a> {
     /// The file, once it is open.
     facts: Option<Facts>,
     clock: Mutex<Clock>,
+    /// The state as it is now, locked.
+    held: Mutex<Option<File>>,
 }
 
 /// When the next save is due.
@@ -114,24 +122,28 @@ impl<'a> Keeper<'a> {
     pub fn new(mac: &'a Mac, path: &'a Path, every: Option<u64>) -> Keeper<'a> {
         let bytes = every.unwrap_or(u64::MAX);
         let clock = Clock { time: Instant::now() + PAUSE, bytes, busy: false, told: false };
-        Keeper { mac, path, every, facts: None, clock: Mutex::new(clock) }
+        let (clock, held) = (Mutex::new(clock), Mutex::new(None));
+        Keeper { mac, path, every, facts: None, clock, held }
     }
 
     /// What is known of the file's beginning, `None` if there is no state yet. Then one is written
     /// at once, so that a state that cannot be kept is no surprise in the end.
     pub fn begin(&mut self, name: &Path, file: &Metadata) -> Result<Option<AnyPart>, Trouble> {
         let facts = self.facts.insert(Facts::of(fs::canonicalize(name)?, file)).clone();
-        let saved = match fs::read(self.path) {
-            Ok(saved) => saved,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
-                let due = self.snapshot(&parts.of(0, &[])?)?;
-                self.store(&due.secret).map_err(|what| self.trouble(&what))?;
-                return Ok(None);
-            }
-            Err(error) => return Err(self.trouble(&why(&error))),
+        let Some(state) = self.open()? else {
+            let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
+            let due = self.snapshot(&parts.of(0, &[])?)?;
+            self.store(&due.secret, Over::Nothing).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => self.io(
+                    "expected a state or no file, found a link to nothing or the state of another \
+                     run that has just begun",
+                ),
+                _ => self.io(why(&error)),
+            })?;
+            return Ok(None);
         };
-        let part = self.read(&saved, &facts).map_err(|what| self.trouble(&what))?;
+        let part = self.read(&state, &facts)?;
+        *self.held.get_mut().expect("no thread panics") = Some(state);
         if let Some(clock) = self.every {
             self.clock.get_mut().expect("no thread panics").bytes = part.end() + clock;
         }
@@ -140,36 +152,74 @@ impl<'a> Keeper<'a> {
         Ok(Some(part))
     }
 
-    /// The part in a state of this file.
-    fn read(&self, saved: &[u8], now: &Facts) -> Result<AnyPart, String> {
-        let input = &mut Reader::new(saved);
-        let id = input.bytes(MARK.len()).filter(|mark| *mark == MARK).and_then(|_| input.bytes(8));
-        let id = id.map(base16ct::lower::encode_string).ok_or(
-            "expected a state that this version of 'tagmac tag --state' made, found something else",
-        )?;
-        if id != self.mac.key_id {
-            let own = &self.mac.key_id;
-            return Err(format!("expected a state under the key {own}, found one under {id}"));
+    /// Opens the state, if there is one, and keeps other runs from it.
+    fn open(&self) -> Result<Option<File>, Error> {
+        let state = match read::open_regular(self.path) {
+            Ok((state, _)) => state,
+            Err(Trouble::Missing(_)) => return Ok(None),
+            Err(trouble) => return Err(self.io(trouble)),
+        };
+        let busy = || self.io("expected to be the only run with this state, found another at work");
+        match state.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(busy()),
+            Err(TryLockError::Error(error)) => return Err(self.io(why(&error))),
         }
-        let altered = "expected a state as it was saved, found it altered; remove it to start over";
-        let opened = self.mac.sealer.open(&[PURPOSE, id.as_bytes()], input.rest());
-        let opened = opened.map_err(|_| altered)?;
+        // Another run may have gone on, or ended, between the two.
+        let identity = |file: &Metadata| (file.dev(), file.ino());
+        let (now, held) = (fs::metadata(self.path), state.metadata());
+        match now.is_ok_and(|now| held.is_ok_and(|held| identity(&now) == identity(&held))) {
+            true => Ok(Some(state)),
+            false => Err(busy()),
+        }
+    }
+
+    /// The part in a state of this file. A file that is none is not read to its end.
+    fn read(&self, state: &File, now: &Facts) -> Result<AnyPart, Error> {
+        let failed = |error: io::Error| self.io(why(&error));
+        let mut saved = Vec::new();
+        let head = MARK.len() + 8;
+        state.take(head as u64).read_to_end(&mut saved).map_err(failed)?;
+        let id = saved.strip_prefix(MARK).filter(|id| id.len() == 8).ok_or_else(|| {
+            self.mismatch(
+                "expected a state that this version of 'tagmac tag --state' made, found something \
+                 else",
+            )
+        })?;
+        let (id, own) = (base16ct::lower::encode_string(id), &self.mac.key_id);
+        if id != *own {
+            let what = format_args!("expected a state under the key {own}, found one under {id}");
+            return Err(self.key(what));
+        }
+        let altered = || {
+            self.mismatch(
+                "expected a state as it was saved, found it altered; remove it to start over",
+            )
+        };
+        let most = ROOM + now.bytes / GROWTH;
+        state.take(most + 1).read_to_end(&mut saved).map_err(failed)?;
+        if saved.len() as u64 > most {
+            return Err(altered());
+        }
+        let opened = self.mac.sealer.open(&[PURPOSE, id.as_bytes()], &saved[head..]);
+        let opened = opened.map_err(|_| altered())?;
         let input = &mut Reader::new(&opened);
-        let then = Facts::load(input).ok_or(altered)?;
+        let then = Facts::load(input).ok_or_else(altered)?;
         if then.name != now.name {
             let [now, then] = [now, &then].map(|facts| Shown::name(&facts.name).to_string());
-            return Err(format!("expected the state of {now}, found that of {then}"));
+            let what = format_args!("expected the state of {now}, found that of {then}");
+            return Err(self.mismatch(what));
         }
         if let Some(found) = then.differ(now) {
-            return Err(format!(
+            return Err(self.io(format_args!(
                 "expected the file as it was when this state was begun, found {found}; \
                  remove the state to start over"
-            ));
+            )));
         }
-        let parts = self.mac.mac.parts().ok_or(altered)?;
-        let part = parts.load(input).map_err(|_| altered)?;
+        let parts = self.mac.mac.parts().ok_or_else(altered)?;
+        let part = parts.load(input).map_err(|_| altered())?;
         let fits = part.start() == 0 && part.end() <= now.bytes.saturating_sub(1);
-        (fits && input.is_empty()).then_some(part).ok_or(altered.into())
+        (fits && input.is_empty()).then_some(part).ok_or_else(altered)
     }
 
     /// The state to write, if it is time.
@@ -201,30 +251,30 @@ impl<'a> Keeper<'a> {
     /// Writes a state that is due. If that fails the state of before stays, and the tag is made all
     /// the same: the failure is told once.
     pub fn write(&self, due: Due) {
-        let stored = self.store(&due.secret);
+        let stored = self.store(&due.secret, Over::Any);
         let mut clock = self.clock.lock().expect("no thread panics");
         clock.busy = false;
         clock.time = Instant::now() + PAUSE.max(SHARE * due.started.elapsed());
-        if let Err(what) = stored
+        if let Err(error) = stored
             && !clock.told
         {
             clock.told = true;
-            let name = Shown::name(self.path);
+            let (name, what) = (Shown::name(self.path), why(&error));
             say(format_args!("warning: {name}: {what}: the state of before stays"));
         }
     }
 
-    fn store(&self, secret: &Writer) -> Result<(), String> {
+    fn store(&self, secret: &Writer, over: Over) -> io::Result<()> {
         let id = &self.mac.key_id;
         let sealed = self.mac.sealer.seal(&[PURPOSE, id.as_bytes()], secret.as_bytes());
-        let sealed = sealed.map_err(|error| error.to_string())?;
+        let sealed = sealed.map_err(io::Error::other)?;
         let id = base16ct::lower::decode_vec(id).expect("a key's id");
-        let new = self.new_path();
-        let written = write(&new, &[MARK, &id, &sealed].concat());
-        written.and_then(|()| fs::rename(&new, self.path)).map_err(|error| {
-            let _ = fs::remove_file(&new);
-            why(&error)
-        })
+        let mut draft = Draft::new(self.path, output::PREFIX, 0o600, over)?;
+        draft.write_all(&[MARK, &id, &sealed].concat())?;
+        draft.file().lock()?;
+        let state = draft.finish()?;
+        *self.held.lock().expect("no thread panics") = Some(state);
+        Ok(())
     }
 
     /// Refuses a file that is no longer the one that was opened.
@@ -232,9 +282,9 @@ impl<'a> Keeper<'a> {
         let Some(before) = &self.facts else { return Ok(()) };
         match before.differ(&Facts::of(before.name.clone(), after)) {
             None => Ok(()),
-            Some(found) => Err(Trouble::State(format!(
+            Some(found) => Err(Trouble::State(Error::io(format_args!(
                 "expected the file to stay as it was while it was read, found {found}"
-            ))),
+            )))),
         }
     }
 
@@ -243,33 +293,26 @@ impl<'a> Keeper<'a> {
         if self.facts.is_none() {
             return;
         }
-        // What a run that was killed may have left.
-        let _ = fs::remove_file(self.new_path());
         if let Err(error) = fs::remove_file(self.path) {
             let name = Shown::name(self.path);
             say(format_args!("warning: {name}: {}: expected to remove it", why(&error)));
         }
     }
 
-    /// Where a state is written before it takes its place.
-    fn new_path(&self) -> PathBuf {
-        let mut name = OsString::from(self.path);
-        name.push(".new");
-        name.into()
+    fn io(&self, what: impl fmt::Display) -> Error {
+        Error::io(self.named(what))
     }
 
-    fn trouble(&self, what: &str) -> Trouble {
-        Trouble::State(format!("{}: {what}", Shown::name(self.path)))
+    /// The state is not what was saved.
+    fn mismatch(&self, what: impl fmt::Display) -> Error {
+        Error::mismatch(self.named(what))
     }
-}
 
-/// A new file, in the place of what a run that was killed may have left.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+    fn key(&self, what: impl fmt::Display) -> Error {
+        Error::key(self.named(what))
     }
-    let mut file: File = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+
+    fn named(&self, what: impl fmt::Display) -> String {
+        format!("{}: {what}", Shown::name(self.path))
+    }
 }

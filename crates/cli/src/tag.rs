@@ -41,11 +41,11 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("tagging", total);
     let reader = Reader::new(&mac.mac, args.reading.num_threads, &bar);
-    let mut tagger = Tagger { args, mac: &mac, nonce, reader, keeper, bar: &bar, failed: false };
+    let mut tagger = Tagger { args, mac: &mac, nonce, reader, keeper, bar: &bar, exit: None };
     for file in files {
         tagger.name(file)?;
     }
-    Ok(tagger.failed.then_some(Exit::Io))
+    Ok(tagger.exit)
 }
 
 /// What there is to read.
@@ -69,7 +69,7 @@ struct Tagger<'a> {
     /// The state of the only file, if it is kept.
     keeper: Option<Keeper<'a>>,
     bar: &'a Bar,
-    failed: bool,
+    exit: Option<Exit>,
 }
 
 impl Tagger<'_> {
@@ -138,7 +138,7 @@ impl Tagger<'_> {
     }
 
     fn trouble(&mut self, file: &Path, trouble: &Trouble) -> Result<(), Error> {
-        self.failed = true;
+        self.exit = Some(trouble.exit());
         let hint = match trouble {
             Trouble::Directory => "; -r tags the files in it",
             _ => "",
