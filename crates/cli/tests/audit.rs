@@ -163,21 +163,74 @@ fn the_forms_of_a_report() {
 
     let quiet = audit(&place, &["--json", "--quiet"]).exits(1);
     assert_eq!(quiet.out.lines().count(), 5);
+    // Alone on standard output.
+    let alone = audit(&place, &["--combined", "-"]).exits(1);
+    assert_eq!(alone.bytes, fs::read(place.path("c")).unwrap());
+    alone.says(&["tagmac: 4 unchanged, "]);
     audit(&place, &["--combined", "no/c"]).exits(4).says(&["--combined: no/c: No such file"]);
     // Its own report is not new.
     audit(&place, &["--combined", "t/c"]).exits(1).says(&[" 1 new, "]);
     audit(&place, &["--combined", "t/c"]).exits(1).says(&[" 1 new, "]);
-    // Not even by another name is the manifest written over.
-    fs::hard_link(place.path("m"), place.path("l")).unwrap();
-    for name in ["m", "l"] {
-        let said =
-            format!("--combined: {name}: expected a file for the report, found the manifest");
-        audit(&place, &["--combined", name]).exits(2).prints("").says(&[&said]);
-    }
-    audit(&place, &[]).exits(1);
-    let full = audit(&place, &["--combined", "/dev/full"]);
-    full.exits(4).says(&["--combined: /dev/full: No space left on device"]);
+    let both = audit(&place, &["--combined", "-", "--json"]).exits(2).prints("");
+    both.says(&["--combined: expected standard output to be free"]);
+    let full = place.shell("$T audit -k k --combined - m t > /dev/full");
+    full.exits(4).says(&["standard output: No space left on device"]);
+    let full =
+        place.shell("trap '' XFSZ; ulimit -f 0; $T audit -k k --combined big m t > /dev/null");
+    full.exits(4).says(&["--combined: big: File too large"]);
+    assert!(!place.path("big").exists());
     place.shell("$T audit -k k m t > /dev/full").exits(4).says(&["standard output: No space left"]);
+}
+
+#[test]
+fn a_report_takes_the_place_of_reports_alone() {
+    let place = sealed(&[], &[]);
+    symlink("elsewhere", place.path("link")).unwrap();
+    symlink("k", place.path("key")).unwrap();
+    place.file("text", "- one\n- two\nthree\n");
+    place.shell("mkfifo pipe").exits(0);
+    fs::hard_link(place.path("m"), place.path("l")).unwrap();
+    for name in ["m", "l", "k", "key", "link", "text", "t/a/f", "t", "pipe", "/dev/null"] {
+        let old = place.path(name).is_file().then(|| fs::read(place.path(name)).unwrap());
+        let said = format!(
+            "--combined: {name}: expected a report of --combined or no file, found something else"
+        );
+        audit(&place, &["--combined", name]).exits(4).prints("").says(&[&said]);
+        assert_eq!(old, place.path(name).is_file().then(|| fs::read(place.path(name)).unwrap()));
+    }
+    assert!(!place.path("elsewhere").exists());
+    for old in ["", "= a\n\\- b\\n\n"] {
+        place.file("c", old);
+        fs::set_permissions(place.path("c"), fs::Permissions::from_mode(0o600)).unwrap();
+        audit(&place, &["--combined", "c"]).exits(0);
+        assert_eq!(fs::read_to_string(place.path("c")).unwrap().lines().count(), 7);
+        assert_eq!(fs::metadata(place.path("c")).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    // An audit that comes to no end leaves the report of before.
+    let old = fs::read(place.path("c")).unwrap();
+    place.shell("$T audit -k k --combined c m t > /dev/full").exits(0);
+    place.file("t/new", "");
+    place.shell("$T audit -k k --combined c m t > /dev/full").exits(4);
+    assert_eq!(fs::read(place.path("c")).unwrap(), old);
+}
+
+#[test]
+fn a_renamed_file_may_have_another_mode_and_time() {
+    for key in [&[][..], &["-a", "POLY1305-AES"]] {
+        let place = sealed(key, &["--mode", "--mtime"]);
+        place.shell("chmod 640 t/h; touch -d @1 t/h t/a/f; chmod 600 t/a/f").exits(0);
+        place.keyed("seal", &["--mode", "--mtime", "t", "-o", "m"]).exits(0);
+        place.shell("mv t/h t/x; chmod 644 t/x; touch -d @2.5 t/x; mv t/a/f t/y").exits(0);
+        let changes = "mode: expected 0640, found 0644; \
+                       mtime: expected 1.000000000, found 2.500000000";
+        let lines = format!("x: renamed: it was h; {changes}\ny: renamed: it was a/f\n");
+        audit(&place, &[]).exits(1).prints(&lines);
+        let objects = objects(&audit(&place, &["--json"]).exits(1));
+        let of = |name: &str| objects.iter().find(|object| object["path"] == name).unwrap();
+        assert_eq!(of("x")["changes"][1]["expected"], "1.000000000");
+        assert_eq!((&of("x")["status"], &of("x")["from"]), (&"renamed".into(), &"h".into()));
+        assert!(of("y").get("changes").is_none());
+    }
 }
 
 #[test]
@@ -238,23 +291,4 @@ fn more_new_and_missing_names_than_are_kept() {
     assert!(renamed > 1000, "{counts:?}");
     // The folder itself is missing and new.
     assert_eq!((renamed + new, renamed + missing), (count + 1, count + 1));
-}
-
-#[test]
-fn the_readme_shows_what_happens() {
-    const README: &str = include_str!("../../../README.md");
-    let section = README.split("\n## Seal a tree\n").nth(1).unwrap();
-    let block = section.split("```").nth(1).unwrap().strip_prefix("console\n").unwrap();
-    let place = Place::bare();
-    place.run(&["keygen", "-o", "my.key"]).exits(0);
-    fs::create_dir_all(place.path("photos/2025")).unwrap();
-    place.file("photos/2025/a.jpg", "a photograph\n");
-    place.file("photos/2025/c.jpg", "a second photo\n");
-    let commands = block.lines().filter_map(|line| line.strip_prefix("$ "));
-    let mut shown = String::new();
-    for command in commands {
-        let line = command.replace("tagmac", "\"$T\"");
-        shown += &format!("$ {command}\n{}", place.shell(&format!("{line} 2>&1")).out);
-    }
-    assert_eq!(shown, block);
 }

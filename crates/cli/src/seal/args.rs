@@ -53,7 +53,7 @@ pub struct Audit {
     #[arg(long)]
     pub json: bool,
     /// Write a line for each entry to FILE, as rclone does: '=' unchanged, '*' changed, '+' missing
-    /// in DIR, '-' new in DIR, '!' unreadable
+    /// in DIR, '-' new in DIR, '!' unreadable. FILE '-' is standard output, in place of the verdicts
     #[arg(long, value_name = "FILE")]
     pub combined: Option<PathBuf>,
     /// How to read.
@@ -97,7 +97,8 @@ key sealed, or that was changed or cut off. Then each entry of DIR is compared w
   new        in DIR only
   missing    in the manifest only
   changed    another content, size, kind or target, or another mode or mtime if these are sealed
-  renamed    a new file with the size and tag of a missing one
+  renamed    a new file with the size and tag of a missing one; if mode or mtime are sealed and are
+             others, this is told too
   unreadable no verdict
 
 A file whose size has changed is not read. Renamed files are looked for among the first 64 MiB of
@@ -105,7 +106,8 @@ new and missing names; after that they are told as new and missing, with a note.
 takes nonces, a new file is compared with eight missing ones of its size.
 
 In the lines of --combined a renamed file is '+' under its old name and '-' under its new one, and
-names are escaped as in a list of tags.
+names are escaped as in a list of tags. FILE appears when it is whole. One that exists is replaced
+if it is empty or such a report; anything else stays, and so does a link.
 
 Examples:
   tagmac audit -k my.key photos.manifest photos

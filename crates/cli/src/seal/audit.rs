@@ -9,6 +9,7 @@ use crate::progress::{Progress, Total};
 use crate::read::Trouble;
 use crate::seal::args::Audit;
 use crate::seal::change::{Change, changes};
+use crate::seal::combined::Combined;
 use crate::seal::entry::{Entry, word};
 use crate::seal::manifest::{self, Manifest};
 use crate::seal::merge::{Item, Merge};
@@ -26,14 +27,13 @@ pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
     let failed = |error| Error::io(format_args!("{}: {}", Shown::name(root), Trouble::from(error)));
     let manifest = Manifest::open(&args.manifest, &mac, manifest::seal_mac(&key))?;
     let tree = Tree::open(root).map_err(failed)?;
-    let mut report = Report::new(args, &mac, &manifest)?;
+    let combined = Combined::new(args)?;
     let options = manifest.header.options;
     // Where the manifest really is, if a link was given.
     let place = args.manifest.canonicalize().map_err(failed)?;
     let mut spots = vec![Spot::of(&place).map_err(failed)?];
-    if let Some(combined) = &args.combined {
-        spots.push(Spot::of(combined).map_err(failed)?);
-    }
+    spots.extend(combined.spots().map_err(failed)?);
+    let mut report = Report::new(args, &mac, &manifest, combined);
     let total = Total { files: Some(manifest.entries), bytes: Some(manifest.bytes) };
     let bar = Progress::new(args.reading.progress).start("auditing", total);
     let (threads, idle) = (args.reading.num_threads, AtomicBool::new(false));
@@ -79,7 +79,9 @@ pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
     })?;
     let skipped = items.skipped();
     let all = renames.resolve(&mut main, |found| match found {
-        Found::Renamed { from, to } => report.put(to, Kind::File, Status::Renamed(from)),
+        Found::Renamed { from, to, changes } => {
+            report.put(to, Kind::File, Status::Renamed(from, changes))
+        }
         Found::New(path) => report.put(path, Kind::File, Status::New),
         Found::Missing(path) => report.put(path, Kind::File, Status::Missing),
     })?;

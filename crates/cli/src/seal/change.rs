@@ -5,6 +5,9 @@ use serde::Serialize;
 use crate::error::Shown;
 use crate::seal::entry::{Entry, mode_text, mtime_text};
 
+/// The mode and the time of writing, if they are sealed.
+pub type Metadata = (Option<u32>, Option<(i64, u32)>);
+
 /// A difference between an entry and its line.
 #[derive(Serialize)]
 pub struct Change {
@@ -42,15 +45,21 @@ pub fn changes(sealed: &Entry, found: &Entry) -> Vec<Change> {
     {
         changes.push(Change::new("target", Shown::bytes(sealed), Shown::bytes(found)));
     }
-    if let (Some(sealed), Some(found)) = (sealed.mode, found.mode)
+    metadata((sealed.mode, sealed.mtime), found, &mut changes);
+    changes
+}
+
+/// What is another than it was beside the content.
+pub fn metadata(sealed: Metadata, found: &Entry, changes: &mut Vec<Change>) {
+    let (mode, mtime) = sealed;
+    if let (Some(sealed), Some(found)) = (mode, found.mode)
         && sealed != found
     {
         changes.push(Change::new("mode", mode_text(sealed), mode_text(found)));
     }
-    if let (Some(sealed), Some(found)) = (sealed.mtime, found.mtime)
+    if let (Some(sealed), Some(found)) = (mtime, found.mtime)
         && sealed != found
     {
         changes.push(Change::new("mtime", mtime_text(sealed), mtime_text(found)));
     }
-    changes
 }

@@ -18,7 +18,7 @@ use crate::lines::Lines;
 use crate::mac::Mac;
 use crate::seal::entry::Entry;
 use crate::seal::header::Header;
-use crate::tree::{self, Facts, Identity, Kind};
+use crate::tree::{self, Facts, Kind};
 
 const SALT: &[u8] = b"tagmac seal key 1";
 /// The last line: this, 64 hex digits, a line feed.
@@ -53,8 +53,6 @@ pub struct Manifest {
     pub bytes: u64,
     /// The tag that closes it.
     pub seal: Tag,
-    /// What tells the file from others.
-    pub identity: Identity,
     file: File,
     name: String,
     /// The length of what the seal is of.
@@ -91,18 +89,8 @@ impl Manifest {
                  else: the manifest was cut off or changed"
             ))
         })?;
-        let identity = facts.identity;
-        let mut manifest = Manifest {
-            header,
-            entries: 0,
-            bytes: 0,
-            seal,
-            identity,
-            file,
-            name,
-            body,
-            mac: seal_mac,
-        };
+        let mut manifest =
+            Manifest { header, entries: 0, bytes: 0, seal, file, name, body, mac: seal_mac };
         let mut all = manifest.read().map_err(|error| unreadable(&manifest.name, &error))?;
         io::copy(&mut all, &mut io::sink()).map_err(|error| unreadable(&manifest.name, &error))?;
         if all.stream.verify(&seal).is_err() {

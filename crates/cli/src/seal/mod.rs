@@ -3,6 +3,7 @@
 pub mod args;
 pub mod audit;
 mod change;
+mod combined;
 mod entry;
 mod header;
 mod manifest;

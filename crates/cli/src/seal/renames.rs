@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use tagmac::any::AnyMac;
 
 use crate::error::Error;
+use crate::seal::change::{self, Change, Metadata};
 use crate::seal::entry::{Content, Entry};
 use crate::seal::observe::{Observer, Sight};
 use crate::tree::Kind;
@@ -27,6 +28,7 @@ pub struct Renames {
 struct Lost {
     path: Box<[u8]>,
     content: Content,
+    metadata: Metadata,
     found: bool,
 }
 
@@ -55,6 +57,8 @@ pub enum Found<'a> {
         from: &'a [u8],
         /// The new one.
         to: &'a [u8],
+        /// What differs beside the path.
+        changes: Vec<Change>,
     },
     /// A file is new.
     New(&'a [u8]),
@@ -75,9 +79,10 @@ impl Renames {
         if entry.kind != Kind::File || !self.missing_room.takes::<Lost>(&entry.path) {
             return Some(entry);
         }
-        let Entry { path, content, .. } = entry;
+        let Entry { path, content, mode, mtime, .. } = entry;
         let content = content.expect("the line of a file has its content");
-        self.missing.push(Lost { path: path.into(), content, found: false });
+        let metadata = (mode, mtime);
+        self.missing.push(Lost { path: path.into(), content, metadata, found: false });
         None
     }
 
@@ -114,32 +119,37 @@ impl Renames {
             let from = sizes.contains(size).then(|| {
                 let mut look =
                     |expected: &Content| match observer.look(path, Kind::File, Some(expected)) {
-                        Sight::Entry(entry) => entry.content,
+                        Sight::Entry(entry) => Some(entry),
                         _ => None,
                     };
                 if self.nonces {
                     let any = Content { size: *size, nonce: Vec::new(), tag: None };
                     let candidates = index.get_mut(&tagged(&any))?;
-                    let is_it = |number: &usize| {
+                    let mut is_it = |(at, number): (usize, &usize)| {
                         let expected = &self.missing[*number].content;
-                        look(expected).is_some_and(|found| found.tag == expected.tag)
+                        let found = look(expected)?;
+                        (found.content.as_ref()?.tag == expected.tag).then_some((at, found))
                     };
-                    let at = candidates.iter().take(TRIES).position(is_it)?;
-                    return candidates.remove(at);
+                    let mut tries = candidates.iter().enumerate().take(TRIES);
+                    let (at, found) = tries.find_map(&mut is_it)?;
+                    return candidates.remove(at).zip(Some(found));
                 }
                 let any = Content { size: *size, nonce: Vec::new(), tag: None };
-                let found = look(&any).filter(|found| found.tag.is_some())?;
-                let candidates = index.get_mut(&tagged(&found))?;
+                let found = look(&any)?;
+                let content = found.content.as_ref().filter(|content| content.tag.is_some())?;
+                let candidates = index.get_mut(&tagged(content))?;
                 // The index has hashes of tags, not tags.
-                let is_it = |number: &usize| self.missing[*number].content == found;
+                let is_it = |number: &usize| self.missing[*number].content == *content;
                 let at = candidates.iter().position(is_it)?;
-                candidates.remove(at)
+                candidates.remove(at).zip(Some(found))
             });
             match from.flatten() {
-                Some(number) => {
+                Some((number, found)) => {
                     let lost = &mut self.missing[number];
                     lost.found = true;
-                    each(Found::Renamed { from: &lost.path, to: path })?;
+                    let mut changes = Vec::new();
+                    change::metadata(lost.metadata, &found, &mut changes);
+                    each(Found::Renamed { from: &lost.path, to: path, changes })?;
                 }
                 None => each(Found::New(path))?,
             }

@@ -1,21 +1,20 @@
 //! Where the verdicts of an audit go.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
+use std::io::{self, IsTerminal};
 
 use serde::Serialize;
 
-use crate::error::{Error, Exit, Shown, say, why};
-use crate::line::{self, End};
+use crate::error::{Error, Exit, Shown, say};
+use crate::line;
 use crate::mac::Mac;
 use crate::output;
 use crate::seal::args::Audit;
 use crate::seal::change::Change;
+use crate::seal::combined::Combined;
 use crate::seal::entry::word;
 use crate::seal::manifest::Manifest;
-use crate::tree::{Facts, Kind};
+use crate::tree::Kind;
 
 /// The verdict on an entry.
 pub enum Status<'a> {
@@ -27,8 +26,8 @@ pub enum Status<'a> {
     New,
     /// It is not there.
     Missing,
-    /// It was sealed under this other path.
-    Renamed(&'a [u8]),
+    /// It was sealed under this other path, and what differs beside it.
+    Renamed(&'a [u8], Vec<Change>),
     /// There is no verdict, and why.
     Unreadable(String),
 }
@@ -56,7 +55,7 @@ pub struct Report<'a> {
     args: &'a Audit,
     mac: &'a Mac,
     manifest: &'a Manifest,
-    combined: Option<BufWriter<File>>,
+    combined: Combined,
     terminal: bool,
     counts: Counts,
 }
@@ -94,68 +93,53 @@ struct Summary<'a> {
 
 impl<'a> Report<'a> {
     /// A report on the standard output, and in the file of `--combined`.
-    pub fn new(args: &'a Audit, mac: &'a Mac, manifest: &'a Manifest) -> Result<Report<'a>, Error> {
-        let combined = args.combined.as_ref().map(|path| {
-            let failed = |error: io::Error| combined_failed(path, &error);
-            let open = File::options().create(true).write(true).truncate(false).open(path);
-            let file = open.map_err(failed)?;
-            let facts = Facts::of_open(&file).map_err(failed)?;
-            if facts.identity == manifest.identity {
-                let name = Shown::name(path);
-                let what = "expected a file for the report, found the manifest itself";
-                return Err(Error::usage(format_args!("--combined: {name}: {what}")));
-            }
-            if facts.kind == Some(Kind::File) {
-                file.set_len(0).map_err(failed)?;
-            }
-            Ok(BufWriter::new(file))
-        });
-        let (combined, terminal) = (combined.transpose()?, io::stdout().is_terminal());
-        Ok(Report { args, mac, manifest, combined, terminal, counts: Counts::default() })
+    pub fn new(
+        args: &'a Audit,
+        mac: &'a Mac,
+        manifest: &'a Manifest,
+        combined: Combined,
+    ) -> Report<'a> {
+        let (terminal, counts) = (io::stdout().is_terminal(), Counts::default());
+        Report { args, mac, manifest, combined, terminal, counts }
     }
 
     /// Takes the verdict on an entry.
     pub fn put(&mut self, path: &[u8], kind: Kind, status: Status<'_>) -> Result<(), Error> {
         let path = if path.is_empty() { b"." } else { path };
-        let counts = &mut self.counts;
+        let (counts, combined) = (&mut self.counts, &mut self.combined);
         let (count, name) = match &status {
             Status::Unchanged => (&mut counts.unchanged, "unchanged"),
             Status::Changed(_) => (&mut counts.changed, "changed"),
             Status::New => (&mut counts.new, "new"),
             Status::Missing => (&mut counts.missing, "missing"),
-            Status::Renamed(_) => (&mut counts.renamed, "renamed"),
+            Status::Renamed(..) => (&mut counts.renamed, "renamed"),
             Status::Unreadable(_) => (&mut counts.unreadable, "unreadable"),
         };
         *count += 1;
         match &status {
-            Status::Unchanged => self.combine(b'=', path)?,
-            Status::Changed(_) => self.combine(b'*', path)?,
-            Status::New => self.combine(b'-', path)?,
-            Status::Missing => self.combine(b'+', path)?,
-            Status::Unreadable(_) => self.combine(b'!', path)?,
-            Status::Renamed(from) => {
-                self.combine(b'+', from)?;
-                self.combine(b'-', path)?;
+            Status::Unchanged => combined.line(b'=', path)?,
+            Status::Changed(_) => combined.line(b'*', path)?,
+            Status::New => combined.line(b'-', path)?,
+            Status::Missing => combined.line(b'+', path)?,
+            Status::Unreadable(_) => combined.line(b'!', path)?,
+            Status::Renamed(from, _) => {
+                combined.line(b'+', from)?;
+                combined.line(b'-', path)?;
             }
         }
         let unchanged = matches!(status, Status::Unchanged);
-        if unchanged && (self.args.quiet || !self.args.json) {
+        if self.combined.is_output() || unchanged && (self.args.quiet || !self.args.json) {
             return Ok(());
         }
         if self.args.json {
             return self.json(path, kind, name, &status);
         }
         let verdict = match &status {
-            Status::Changed(changes) => {
-                let text = |change: &Change| match (&change.expected, &change.found) {
-                    (Some(expected), Some(found)) => {
-                        format!("{}: expected {expected}, found {found}", change.what)
-                    }
-                    _ => change.what.into(),
-                };
-                format!("changed: {}", changes.iter().map(text).collect::<Vec<_>>().join("; "))
+            Status::Changed(changes) => format!("changed: {}", text(changes)),
+            Status::Renamed(from, changes) => {
+                let end = if changes.is_empty() { "" } else { "; " };
+                format!("renamed: it was {}{end}{}", Shown::bytes(from), text(changes))
             }
-            Status::Renamed(from) => format!("renamed: it was {}", Shown::bytes(from)),
             Status::Unreadable(why) => format!("unreadable: {why}"),
             Status::Unchanged | Status::New | Status::Missing => name.into(),
         };
@@ -185,10 +169,11 @@ impl<'a> Report<'a> {
         record.path_hex = hex(&record.path, path);
         match status {
             Status::Changed(changes) => record.changes = changes,
-            Status::Renamed(from) => {
+            Status::Renamed(from, changes) => {
                 let lossy = String::from_utf8_lossy(from);
                 record.from_hex = hex(&lossy, from);
                 record.from = Some(lossy);
+                record.changes = changes;
             }
             Status::Unreadable(why) => record.reason = Some(why),
             Status::Unchanged | Status::New | Status::Missing => {}
@@ -196,29 +181,11 @@ impl<'a> Report<'a> {
         output::json(&record)
     }
 
-    fn combine(&mut self, symbol: u8, path: &[u8]) -> Result<(), Error> {
-        let Some(out) = &mut self.combined else { return Ok(()) };
-        let mut text = Vec::with_capacity(path.len() + 4);
-        let name = line::escaped(path, End::Newline, &mut text);
-        text.extend_from_slice(&[symbol, b' ']);
-        text.extend_from_slice(&name);
-        text.push(b'\n');
-        out.write_all(&text).map_err(|error| self.failed(&error))
-    }
-
-    fn failed(&self, error: &io::Error) -> Error {
-        combined_failed(self.args.combined.as_deref().unwrap_or(Path::new("")), error)
-    }
-
     /// Sums up. `skipped` entries have no verdict for what they are; `all` renamed files were
     /// looked for or not.
     pub fn finish(mut self, skipped: u64, all: bool) -> Result<Option<Exit>, Error> {
         self.counts.skipped = skipped;
-        if let Some(out) = &mut self.combined
-            && let Err(error) = out.flush()
-        {
-            return Err(self.failed(&error));
-        }
+        self.combined.finish()?;
         let Counts { unchanged, changed, new, missing, renamed, unreadable, .. } = self.counts;
         let (exit, status) = match (changed + new + missing + renamed, unreadable) {
             (0, 0) => (None, "unchanged"),
@@ -254,6 +221,12 @@ impl<'a> Report<'a> {
     }
 }
 
-fn combined_failed(path: &Path, error: &io::Error) -> Error {
-    Error::io(format_args!("--combined: {}: {}", Shown::name(path), why(error)))
+fn text(changes: &[Change]) -> String {
+    let one = |change: &Change| match (&change.expected, &change.found) {
+        (Some(expected), Some(found)) => {
+            format!("{}: expected {expected}, found {found}", change.what)
+        }
+        _ => change.what.into(),
+    };
+    changes.iter().map(one).collect::<Vec<_>>().join("; ")
 }
