@@ -20,14 +20,16 @@ Examples:
   tagmac part --start 0 --length 1GiB --object photo.raw -k my.key photo.raw -o 1.part
                                         hash a range, here or elsewhere
   tagmac combine -k my.key *.part       the object's tag from all its ranges
+  tagmac update -k my.key disk.img      follow the edits of a file
   tagmac bounds                         how much one key may authenticate
 
 Exit status:
   0  all is good
-  1  a tag does not match, a file is missing, a line is malformed, or nothing was verified;
-     partials are altered or make no whole
+  1  a tag does not match, a file is missing, a line is malformed, or nothing was verified; a
+     manifest, sidecar, partial or state is altered, none at all or of something else; a tree is not
+     as it was sealed, bytes around an edit are not as they were, partials make no whole
   2  the command line asks for what there is not
-  3  the key cannot be used
+  3  the key cannot be used, or what is there was sealed under another one
   4  a file could not be read, so there is no verdict on it
 
 Environment:
@@ -59,8 +61,10 @@ before a million files, or two may have the same. Under a UMAC key all nonces ne
 so will the check. UMAC-32 has tags of 32 bits, so it asks for --allow-short.
 
 --state is for one large file and an algorithm with parts. A run that is killed, at any moment, goes
-on with the same command. The state is sealed under the key. It is refused if it was altered, is of
-another key or file, or if the file has changed since; to start over, remove it. One run at a time.
+on with the same command. The state is sealed under the key. It is refused if it was altered or is of
+another file (exit status 1) or key (3), and if another run is at work with it or the file has
+changed since (4); to start over, remove it. A kill may leave a file beside it whose name is
+'.tagmac-' and six characters: it can be deleted.
 With --nonce-hex too, the nonce is that of the run that ends.
 
 Examples:
