@@ -59,9 +59,13 @@ fn no_verdict_on_what_cannot_be_read() {
     let audit = |more: &str| place.shell(&format!("{UNPRIVILEGED} $T audit -k k m t {more}"));
     let lines = "a/b: unreadable: Permission denied\na/b/g: unreadable: Permission denied\n\
                  h: unreadable: Permission denied\n";
-    audit("--combined c").exits(4).prints(lines).says(&["0 missing", "3 unreadable"]);
+    audit("--combined c").exits(4).prints(lines).says(&[
+        "4 unchanged, ",
+        "0 missing",
+        "3 unreadable",
+    ]);
     let combined = fs::read_to_string(place.path("c")).unwrap();
-    assert_eq!(combined, "= a\n= a/b\n! a/b\n! a/b/g\n= a/f\n= a/link\n= a.c\n! h\n");
+    assert_eq!(combined, "= a\n! a/b\n! a/b/g\n= a/f\n= a/link\n= a.c\n! h\n");
     // A difference is one, whatever else could not be read.
     place.file("t/a/f", "");
     audit("").exits(1);
@@ -70,6 +74,13 @@ fn no_verdict_on_what_cannot_be_read() {
     for name in ["t", "t/a/b", "t/h"] {
         fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
+    // Nor is a sealed mode that changed lost.
+    place.keyed("seal", &["--mode", "t", "-o", "m"]).exits(0);
+    fs::set_permissions(place.path("t/a/b"), fs::Permissions::from_mode(0o000)).unwrap();
+    let lines = "a/b: changed: mode: expected 0755, found 0000\n\
+                 a/b/g: unreadable: Permission denied\n";
+    audit("").exits(1).prints(lines).says(&["1 changed", "1 unreadable"]);
+    fs::set_permissions(place.path("t/a/b"), fs::Permissions::from_mode(0o755)).unwrap();
     place.keyed("audit", &["m", "no"]).exits(4).says(&["no: No such file or directory"]);
 }
 

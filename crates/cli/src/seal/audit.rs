@@ -64,6 +64,18 @@ pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
                     status => report.put(&sealed.path, sealed.kind, status),
                 }
             }
+            Item::Closed(sealed, why) => {
+                let found = main.look(&sealed.path, sealed.kind, None);
+                let changes = match &found {
+                    Sight::Entry(found) => changes(&sealed, found),
+                    _ => Vec::new(),
+                };
+                let status = match changes.is_empty() {
+                    true => Status::Unreadable(why),
+                    false => Status::Changed(changes),
+                };
+                report.put(&sealed.path, sealed.kind, status)
+            }
             Item::Missing(sealed) => missing(sealed, &mut renames, &mut report),
             Item::Kind(sealed, found) => {
                 let change = Change::new("kind", word(sealed.kind), word(found));

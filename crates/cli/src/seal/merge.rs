@@ -17,6 +17,8 @@ use crate::walk::{self, Found, Walk, below};
 pub enum Item {
     /// One of the manifest that is there, as it seems, and what was seen of it since.
     Both(Entry, Option<Sight>),
+    /// A directory of the manifest that is there and cannot be listed, and why.
+    Closed(Entry, String),
     /// One that is there as something else.
     Kind(Entry, Kind),
     /// One of the manifest alone.
@@ -95,7 +97,12 @@ impl Iterator for Merge<'_> {
             let found = if order.is_ge() { self.found.next() } else { None };
             return Some(match (sealed, found) {
                 (Some(sealed), Some(Found::Entry { kind, .. })) if kind == sealed.kind => {
-                    Item::Both(sealed, None)
+                    // The walk says so before all else of the directory.
+                    let is_closed = |found: &Found| matches!(found, Found::Closed { .. });
+                    match self.found.next_if(is_closed).and_then(|found| self.aside(found)) {
+                        Some(Item::Unreadable(.., why)) => Item::Closed(sealed, why),
+                        _ => Item::Both(sealed, None),
+                    }
                 }
                 (Some(sealed), Some(Found::Entry { kind, .. })) => Item::Kind(sealed, kind),
                 (Some(sealed), _) => match &self.closed {
