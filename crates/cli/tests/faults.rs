@@ -191,6 +191,22 @@ fn a_full_disk_leaves_the_old_manifest() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn what_has_come_to_the_name_meanwhile_stays() {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    sparse(&place, "t/0", 2 << 30);
+    let mut child = place.spawn(&["seal", "-k", "k", "t", "-o", "m"]);
+    opened(&child, "0");
+    place.file("m", "a photo");
+    assert!(child.try_wait().unwrap().is_none(), "it was too fast");
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    ran.exits(4).says(&["tagmac: m: expected a manifest or no file, found something else\n"]);
+    assert_eq!(fs::read_to_string(place.path("m")).unwrap(), "a photo");
+    assert!(leftovers(&place, "").is_empty());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn a_kill_at_any_moment_leaves_a_whole_manifest() {
     let place = tree();
     for i in 0..2000 {

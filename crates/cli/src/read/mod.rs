@@ -6,17 +6,18 @@
 //! buffer for good, so memory does not depend on the file. What cannot be read at an offset (pipes,
 //! devices) is streamed.
 
-use std::collections::BTreeMap;
-use std::fmt;
+mod pieces;
+mod trouble;
+
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::iter;
 use std::num::NonZero;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use rustix::fs::OFlags;
@@ -24,9 +25,12 @@ use tagmac::any::{AnyMac, AnyPart, Parts};
 use tagmac::{Error, Tag};
 
 use crate::args;
-use crate::error::{self, Exit, why};
+use crate::error;
 use crate::progress::{Bar, Total};
 use crate::state::Keeper;
+pub use pieces::Span;
+use pieces::{Joined, Work};
+pub use trouble::Trouble;
 
 /// Bytes of a step, nearly. With twice as many, one thread is a quarter slower.
 const STEP: usize = 128 << 10;
@@ -56,117 +60,6 @@ pub struct Tagged {
     pub tag: Tag,
     /// The length in bytes.
     pub bytes: u64,
-}
-
-/// Why there is no tag.
-#[derive(Debug)]
-pub enum Trouble {
-    /// There is no such file.
-    Missing(io::Error),
-    /// It cannot be opened or read.
-    Io(io::Error),
-    /// It is a directory.
-    Directory,
-    /// Its length was another afterwards.
-    Changed {
-        /// The length before, in bytes.
-        before: u64,
-        /// The length after, in bytes.
-        after: u64,
-    },
-    /// It was written to, and its length stayed.
-    Written,
-    /// It is over the limit of the MAC.
-    TooLong {
-        /// The most bytes that the MAC takes.
-        most: u64,
-        /// The bytes that there are, as far as is known.
-        found: Option<u64>,
-    },
-    /// The MAC cannot take it for another reason.
-    Mac(Error),
-    /// The output goes there.
-    Output,
-    /// Standard input serves for something else.
-    Stdin(&'static str),
-    /// It is no regular file.
-    Irregular,
-    /// The range is not in it.
-    Short {
-        /// Where the range has to end in the file.
-        expected: u64,
-        /// The file's length.
-        found: u64,
-    },
-    /// What was saved of the run before cannot be used; why.
-    State(error::Error),
-}
-
-impl Trouble {
-    /// The exit code where nothing else went wrong.
-    pub fn exit(&self) -> Exit {
-        match self {
-            Trouble::State(error) => error.exit(),
-            _ => Exit::Io,
-        }
-    }
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Trouble::Missing(error) | Trouble::Io(error) => f.write_str(&why(error)),
-            Trouble::Directory => f.write_str("expected a file, found a directory"),
-            Trouble::Changed { before, after } => write!(
-                f,
-                "expected {before} bytes, found {after}: the file changed while it was read"
-            ),
-            Trouble::Written => {
-                f.write_str("expected a file that stays, found that it changed while it was read")
-            }
-            Trouble::TooLong { most, found: None } => {
-                write!(f, "expected at most {most} bytes, the algorithm's limit, found more")
-            }
-            Trouble::TooLong { most, found: Some(found) } => {
-                write!(f, "expected at most {most} bytes, the algorithm's limit, found {found}")
-            }
-            Trouble::Mac(error) => error.fmt(f),
-            Trouble::Output => f.write_str("expected a file to read, found the output itself"),
-            Trouble::Stdin(user) => {
-                write!(f, "expected standard input to be free, found that it serves for {user}")
-            }
-            Trouble::Irregular => f.write_str("expected a regular file, found something else"),
-            Trouble::Short { expected, found } => {
-                write!(f, "expected at least {expected} bytes, found {found}")
-            }
-            Trouble::State(error) => error.fmt(f),
-        }
-    }
-}
-
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Trouble {
-        match error.kind() {
-            io::ErrorKind::NotFound => Trouble::Missing(error),
-            io::ErrorKind::IsADirectory => Trouble::Directory,
-            _ => Trouble::Io(error),
-        }
-    }
-}
-
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Trouble {
-        match error {
-            Error::TooLong { limit_bits } => Trouble::TooLong { most: limit_bits / 8, found: None },
-            _ => Trouble::Mac(error),
-        }
-    }
-}
-
-impl From<error::Error> for Trouble {
-    fn from(error: error::Error) -> Trouble {
-        Trouble::State(error)
-    }
 }
 
 /// What standard input serves for.
@@ -385,7 +278,7 @@ impl<'a> Reader<'a> {
             piece,
             pieces,
             next: AtomicU64::new(0),
-            joined: Mutex::new(Joined { first, whole, ..Joined::default() }),
+            joined: Mutex::new(Joined::new(first, whole)),
             keeper,
             bar: self.bar,
         };
@@ -408,119 +301,6 @@ impl<'a> Reader<'a> {
         work.read(rest, first + tail)?;
         let joined = work.joined.into_inner().expect("no worker panics");
         Ok((joined.with(parts, part)?, rest))
-    }
-}
-
-/// A range of an object, and where it is in a file.
-#[derive(Clone, Copy)]
-pub struct Span {
-    /// The first byte of the range in the object, a multiple of the block.
-    pub start: u64,
-    /// The same byte in the file.
-    pub at: u64,
-    /// Bytes of the range.
-    pub bytes: u64,
-}
-
-/// The pieces of a file, and what the workers share.
-struct Work<'a> {
-    parts: Parts<'a>,
-    file: &'a File,
-    span: Span,
-    /// Where the first piece starts in the object.
-    first: u64,
-    piece: u64,
-    pieces: u64,
-    /// The next piece that nobody has.
-    next: AtomicU64,
-    joined: Mutex<Joined>,
-    keeper: Option<&'a Keeper<'a>>,
-    bar: &'a Bar,
-}
-
-impl Work<'_> {
-    /// Takes pieces until there are none, or until one fails.
-    fn take_pieces(&self, buffer: &mut [u8]) {
-        loop {
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
-            if index >= self.pieces {
-                return;
-            }
-            let start = self.first + index * self.piece;
-            let part = self.part(start, start + self.piece, buffer);
-            let mut joined = self.joined.lock().expect("no worker panics");
-            if let Err(trouble) = part.and_then(|part| joined.put(self.parts, part)) {
-                joined.trouble.get_or_insert(trouble);
-                self.next.store(self.pieces, Ordering::Relaxed);
-            }
-            let (Some(keeper), Some(whole)) = (self.keeper, &joined.whole) else { continue };
-            if let Some(due) = keeper.due(whole) {
-                // The others go on meanwhile.
-                drop(joined);
-                keeper.write(due);
-            }
-        }
-    }
-
-    /// The part of whole steps from `start` to `end`.
-    fn part(&self, start: u64, end: u64, buffer: &mut [u8]) -> Result<AnyPart, Trouble> {
-        let mut part = self.parts.of(start, &[])?;
-        while part.end() < end {
-            self.read(buffer, part.end())?;
-            let next = self.parts.of(part.end(), buffer)?;
-            part = self.parts.join(part, &next)?;
-        }
-        Ok(part)
-    }
-
-    /// Reads bytes of the object that the file had when it was opened.
-    fn read(&self, buffer: &mut [u8], at: u64) -> Result<(), Trouble> {
-        let (at, before) = (at - self.span.start + self.span.at, self.span.at + self.span.bytes);
-        let mut done = 0;
-        while done < buffer.len() {
-            let from = at + done as u64;
-            match self.file.read_at(&mut buffer[done..], from) {
-                Ok(0) => return Err(Trouble::Changed { before, after: from }),
-                Ok(read) => done += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        self.bar.add(buffer.len());
-        Ok(())
-    }
-}
-
-/// The parts so far: those from the start without a gap as one, the others until the gap closes.
-#[derive(Default)]
-struct Joined {
-    /// Where the first part starts.
-    first: u64,
-    whole: Option<AnyPart>,
-    waiting: BTreeMap<u64, AnyPart>,
-    trouble: Option<Trouble>,
-}
-
-impl Joined {
-    fn put(&mut self, parts: Parts<'_>, part: AnyPart) -> Result<(), Trouble> {
-        self.waiting.insert(part.start(), part);
-        let end = |whole: &Option<AnyPart>| whole.as_ref().map_or(self.first, AnyPart::end);
-        while let Some(next) = self.waiting.remove(&end(&self.whole)) {
-            self.whole = Some(match self.whole.take() {
-                Some(left) => parts.join(left, &next)?,
-                None => next,
-            });
-        }
-        Ok(())
-    }
-
-    /// All parts and the last one as one part.
-    fn with(mut self, parts: Parts<'_>, last: AnyPart) -> Result<AnyPart, Trouble> {
-        match (self.trouble.take(), self.whole.take()) {
-            (Some(trouble), _) => Err(trouble),
-            (None, Some(whole)) => Ok(parts.join(whole, &last)?),
-            (None, None) => Ok(last),
-        }
     }
 }
 
