@@ -533,7 +533,8 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Part::load`].
+    /// [`Error::Saved`] unless one was, [`Error::ForeignPart`] if it has another block,
+    /// [`Error::TooLong`] if it ends over the MAC's limit.
     pub fn load(self, input: &mut Reader<'_>) -> Result<AnyPart, Error> {
         Ok(AnyPart { id: self.id, ..self.mac.load(input)? })
     }
