@@ -2,7 +2,6 @@
 
 use std::hint::black_box;
 
-use tagmac::batch::{Job as Keyed, tag_many_keys};
 use tagmac::cipher::{Aes128, Present80};
 use tagmac::hazmat::Hash;
 use tagmac::isa::Level;
@@ -13,8 +12,8 @@ use crate::measure::{Figure, Job, in_turns};
 use crate::record::{Point, Record, Series};
 
 pub const NAME: &str = "batch";
-pub const ABOUT: &str = "1024 short messages in one call and one by one: of one length, of all \
-                         lengths up to twice that, and under 1024 keys";
+pub const ABOUT: &str = "1024 short messages in one call and one by one: of one length, and of all \
+                         lengths up to twice that";
 
 /// Messages of a batch.
 const MESSAGES: usize = 1024;
@@ -24,58 +23,40 @@ pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
     let mut record = lab.record(NAME, ABOUT, "bytes", "cycles");
     let levels: Vec<Level> = lab.levels().rev().collect();
     for level in levels {
-        let key = |i: usize| -> [u8; 16] { ((i + 1) as u128 * 0x9e37_79b9).to_le_bytes() };
-        let k2 = [2; 16];
+        let (k1, k2) = ([1; 16], [2; 16]);
         let s = &mut record.series;
-        s.extend(series(lab, "PMAC-AES128", |i| Pmac::<Aes128>::on(&key(i), level))?);
-        s.extend(series(lab, "LIGHTMAC-AES128-S32", |i| {
-            LightMac::<Aes128>::on(&key(i), &k2, 32, level).expect("a counter's length")
+        s.extend(series(lab, "PMAC-AES128", || Pmac::<Aes128>::on(&k1, level))?);
+        s.extend(series(lab, "LIGHTMAC-AES128-S32", || {
+            LightMac::<Aes128>::on(&k1, &k2, 32, level).expect("a counter's length")
         })?);
-        s.extend(series(lab, "ELIMAC-AES128", |i| EliMac::on(&key(i), &k2, level))?);
-        s.extend(series(lab, "UMAC-64", |i| Umac::<Aes128, 2>::on(&key(i), level))?);
-        s.extend(series(lab, "POLY1305-AES", |i| {
-            let mut both = [3; 32];
-            both[..16].copy_from_slice(&key(i));
-            Poly1305Aes::on(&both, level)
-        })?);
-        s.extend(series(lab, "LIGHTMAC-PRESENT80-S16", |i| {
-            let key = key(i);
-            let k1 = key.first_chunk().expect("10 of 16 bytes");
-            LightMac::<Present80>::on(k1, &[2; 10], 16, level).expect("a counter's length")
+        s.extend(series(lab, "ELIMAC-AES128", || EliMac::on(&k1, &k2, level))?);
+        s.extend(series(lab, "UMAC-64", || Umac::<Aes128, 2>::on(&k1, level))?);
+        s.extend(series(lab, "POLY1305-AES", || Poly1305Aes::on(&[3; 32], level))?);
+        s.extend(series(lab, "LIGHTMAC-PRESENT80-S16", || {
+            LightMac::<Present80>::on(&[1; 10], &[2; 10], 16, level).expect("a counter's length")
         })?);
     }
     Ok(record)
 }
 
 /// One MAC's ways to tag the same messages.
-fn series<M: Mac>(
-    lab: &Lab,
-    name: &str,
-    make: impl Fn(usize) -> M,
-) -> Result<Vec<Series>, Failure> {
+fn series<M: Mac>(lab: &Lab, name: &str, make: impl Fn() -> M) -> Result<Vec<Series>, Failure> {
     if !lab.wants(name) {
         return Ok(Vec::new());
     }
-    let macs: Vec<M> = (0..MESSAGES).map(make).collect();
-    let mac = &macs[0];
-    let mut all = [
-        "in one call",
-        "one by one",
-        "mixed lengths, in one call",
-        "mixed lengths, one by one",
-        "a key each, in one call",
-        "a key each, one by one",
-    ]
-    .map(|case| Series {
-        name: name.into(),
-        library: concat!("tagmac ", env!("CARGO_PKG_VERSION")).into(),
-        level: Some(mac.hash().level().name().into()),
-        case: Some(case.into()),
-        ceiling: None,
-        function: String::new(),
-        call: String::new(),
-        points: Vec::new(),
-    });
+    let mac = &make();
+    let mut all =
+        ["in one call", "one by one", "mixed lengths, in one call", "mixed lengths, one by one"]
+            .map(|case| Series {
+                name: name.into(),
+                library: concat!("tagmac ", env!("CARGO_PKG_VERSION")).into(),
+                level: Some(mac.hash().level().name().into()),
+                case: Some(case.into()),
+                ceiling: None,
+                function: String::new(),
+                call: String::new(),
+                points: Vec::new(),
+            });
     let bytes = *M::Nonce::BYTES.end();
     let nonces: Vec<M::Nonce> =
         (0..MESSAGES as u128).map(|i| M::Nonce::from_number(i, bytes)).collect::<Result<_, _>>()?;
@@ -84,9 +65,6 @@ fn series<M: Mac>(
         let same: Vec<&[u8]> = (0..MESSAGES).map(place).collect();
         let mixed = |i: usize| lab.message(i * 640 % 65536, i * 7919 % (2 * length + 1));
         let mixed: Vec<&[u8]> = (0..MESSAGES).map(mixed).collect();
-        let jobs: Vec<Keyed<'_, M>> = (0..MESSAGES)
-            .map(|i| Keyed { mac: &macs[i], nonce: nonces[i], message: same[i] })
-            .collect();
         let many = |messages: &[&[u8]], tags: &mut [Tag]| {
             mac.tag_many_with(&nonces, black_box(messages), tags).map_err(|e| e.to_string())
         };
@@ -96,25 +74,9 @@ fn series<M: Mac>(
             }
             Ok(())
         };
-        let keyed = |_: &[&[u8]], tags: &mut [Tag]| {
-            tag_many_keys(black_box(&jobs), tags).map_err(|e| e.to_string())
-        };
-        let keyed_each = |_: &[&[u8]], tags: &mut [Tag]| {
-            for (tag, job) in tags.iter_mut().zip(&jobs) {
-                let made = job.mac.tag_with(&job.nonce, black_box(job.message));
-                *tag = made.map_err(|e| e.to_string())?;
-            }
-            Ok(())
-        };
         type Way<'a> = &'a dyn Fn(&[&[u8]], &mut [Tag]) -> Result<(), String>;
-        let ways: [(Way<'_>, &[&[u8]]); 6] = [
-            (&many, &same),
-            (&each, &same),
-            (&many, &mixed),
-            (&each, &mixed),
-            (&keyed, &same),
-            (&keyed_each, &same),
-        ];
+        let ways: [(Way<'_>, &[&[u8]]); 4] =
+            [(&many, &same), (&each, &same), (&many, &mixed), (&each, &mixed)];
         let mut tags = vec![vec![Tag::default(); MESSAGES]; ways.len()];
         for ((way, messages), tags) in ways.iter().zip(&mut tags) {
             way(messages, tags)?;

@@ -97,6 +97,14 @@ pub fn of(record: &Record, memory: &[(String, f64)]) -> Result<Vec<Picture>, Fai
             let shown = |series: &Series| OVERVIEW.contains(&&*series.name);
             add("agility", lines(record, "64 bytes under many keys in turn", &shown)?);
         }
+        "batch" => {
+            let shown = |series: &Series| {
+                let case = series.case.as_deref();
+                series.level.as_ref() == record.machine.levels.last()
+                    && matches!(case, Some("in one call" | "one by one"))
+            };
+            add("batch", lines(record, "1024 messages in one call and one by one", &shown)?);
+        }
         "ceilings" => {
             let memory = |series: &Series| series.points.len() > 1;
             add("ceilings", lines(record, "Reading memory", &memory)?);

@@ -17,7 +17,7 @@ use core::fmt;
 
 use crate::error::{Error, Mismatch};
 use crate::hash::Hash;
-use crate::isa::{Isa, Kernel, prefetch};
+use crate::isa::{Isa, Kernel};
 use crate::mac::Mac;
 use crate::tag::Tag;
 
@@ -81,9 +81,10 @@ pub(crate) fn tag_many<M: Mac + ?Sized>(
             continue;
         }
         for place in done..done + run.max(1) {
-            tags[place] = mac
-                .tag_with(&nonces[place], messages[place])
-                .map_err(|error| Refused { place, error })?;
+            match mac.tag_with(&nonces[place], messages[place]) {
+                Ok(tag) => tags[place] = tag,
+                Err(error) => return Err(Refused { place, error }),
+            }
         }
         done += run.max(1);
     }
@@ -150,11 +151,9 @@ impl<M: Mac> fmt::Debug for Job<'_, M> {
 
 /// Messages that are put together at once.
 const SAME_KEY: usize = 64;
-/// So many messages ahead, keys are asked for: servers have more of them than fit in a cache.
-const AHEAD: usize = 6;
 
-/// The tags of many messages under many keys. Neighbours under one key share vectors; keys that
-/// come later are on their way from memory meanwhile.
+/// The tags of many messages under many keys. Neighbours under one key share vectors; others go one
+/// by one.
 ///
 /// ```
 /// use tagmac::batch::{Job, tag_many_keys};
@@ -180,20 +179,20 @@ pub fn tag_many_keys<M: Mac>(jobs: &[Job<'_, M>], tags: &mut [Tag]) -> Result<()
     let mut done = 0;
     while done < jobs.len() {
         let first = &jobs[done];
-        let same = |job: &&Job<'_, M>| core::ptr::eq(job.mac, first.mac);
-        let run = jobs[done..].iter().take(SAME_KEY).take_while(same).count();
-        let now = &jobs[done..done + run];
-        for pair in jobs[done..].windows(2).skip(AHEAD - 1).take(run) {
-            if !core::ptr::eq(pair[0].mac, pair[1].mac) {
-                prefetch(pair[1].mac);
-            }
+        let most = SAME_KEY.min(jobs.len() - done);
+        let mut run = 1;
+        while run < most && core::ptr::eq(jobs[done + run].mac, first.mac) {
+            run += 1;
         }
+        let now = &jobs[done..done + run];
         let tags = &mut tags[done..done + run];
         let refused = |refused: Refused| Refused { place: done + refused.place, ..refused };
         if run < LEAST {
             for (place, (job, tag)) in now.iter().zip(tags).enumerate() {
-                let made = job.mac.tag_with(&job.nonce, job.message);
-                *tag = made.map_err(|error| refused(Refused { place, error }))?;
+                match job.mac.tag_with(&job.nonce, job.message) {
+                    Ok(made) => *tag = made,
+                    Err(error) => return Err(refused(Refused { place, error })),
+                }
             }
         } else {
             let (mut nonces, mut messages) = ([first.nonce; SAME_KEY], [first.message; SAME_KEY]);

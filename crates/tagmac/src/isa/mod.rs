@@ -88,14 +88,6 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     fn form(self, form: &Block) -> Self::Form;
 }
 
-#[cfg(target_arch = "x86_64")]
-pub(crate) use x86::prefetch;
-
-/// Asks for nothing where stable Rust cannot.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-pub(crate) fn prefetch<T>(_value: &T) {}
-
 /// In [`Isa::form`]: this byte of the block is zero.
 pub const ZERO: u8 = 0x80;
 

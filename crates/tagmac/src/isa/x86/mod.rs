@@ -10,7 +10,6 @@ pub use lane::{Aesni, Avx2};
 pub use vaes::Vaes;
 
 use core::arch::asm;
-use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
 /// The reference itself, of which compilers do not know that it is the same as before.
 #[inline(always)]
@@ -22,14 +21,4 @@ fn opaque<T>(reference: &T) -> &T {
     }
     // SAFETY: `p` is the reference.
     unsafe { &*p }
-}
-
-/// Asks for the lines of a value, which a later message needs.
-#[inline(always)]
-pub(crate) fn prefetch<T>(value: &T) {
-    let start = core::ptr::from_ref(value).cast::<i8>();
-    for line in (0..size_of::<T>()).step_by(64) {
-        // SAFETY: asking for memory has no effect but on speed; SSE is part of x86-64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line)) };
-    }
 }
