@@ -6,24 +6,9 @@ use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
-use common::{Place, Ran, sparse};
+use common::{Place, Ran, Random, sparse};
 use serde_json::Value;
 use tagmac::any::Algorithm;
-
-/// Numbers that look random and are the same in every run.
-struct Random(u64);
-
-impl Random {
-    /// A number from 0 to `most`.
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 24) % (most + 1)
-    }
-
-    fn bytes(&mut self, n: u64) -> Vec<u8> {
-        (0..n).map(|_| self.below(255) as u8).collect()
-    }
-}
 
 /// A folder with a key for an algorithm.
 fn place(algorithm: &str) -> Place {

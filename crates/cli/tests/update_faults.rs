@@ -7,20 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Place, Ran};
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 24) % (most + 1)
-    }
-
-    fn bytes(&mut self, n: u64) -> Vec<u8> {
-        (0..n).map(|_| self.below(255) as u8).collect()
-    }
-}
+use common::{Place, Ran, Random};
 
 impl Place {
     fn read(&self, name: &str) -> Vec<u8> {

@@ -19,7 +19,7 @@ use crate::error::{Error, Mismatch};
 use crate::hash::Hash;
 use crate::isa::{Isa, Kernel};
 use crate::mac::Mac;
-use crate::tag::Tag;
+use crate::tag::{Tag, matches};
 
 /// Fewer messages go one by one.
 const LEAST: usize = 4;
@@ -112,16 +112,29 @@ pub(crate) fn verify_many<M: Mac + ?Sized>(
         let now = start..n.min(start + CHECKED);
         let expected = &mut expected[..now.len()];
         let made = tag_many(mac, &nonces[now.clone()], &messages[now.clone()], expected);
-        for (i, place) in now.enumerate() {
-            verdicts[place] = match made {
-                Ok(()) if expected[i] == tags[place] => Ok(()),
-                Ok(()) => Err(Mismatch),
-                // One of them has no tag, so each is checked alone.
-                Err(_) => mac.verify_with(&nonces[place], messages[place], &tags[place]),
-            };
-        }
+        judge(made, expected, &tags[now.clone()], &mut verdicts[now.clone()], |i| {
+            let place = now.start + i;
+            mac.verify_with(&nonces[place], messages[place], &tags[place])
+        });
     }
     verdicts.iter().copied().collect()
+}
+
+/// What is to say of tags, when the right ones were made or a message refused. Then one has no tag,
+/// so each is checked alone.
+pub(crate) fn judge(
+    made: Result<(), Refused>,
+    expected: &[Tag],
+    tags: &[Tag],
+    verdicts: &mut [Result<(), Mismatch>],
+    alone: impl Fn(usize) -> Result<(), Mismatch>,
+) {
+    for (i, verdict) in verdicts.iter_mut().enumerate() {
+        *verdict = match made {
+            Ok(()) => matches(Ok(expected[i]), &tags[i]),
+            Err(_) => alone(i),
+        };
+    }
 }
 
 /// A message under a key of its own.

@@ -106,11 +106,16 @@ pub fn open_regular(path: &Path) -> Result<(File, Metadata), Trouble> {
     }
 }
 
+/// As many threads as are asked for, 0 for as many as there are cores.
+pub fn threads(asked: usize) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    if asked == 0 { cores() } else { asked }.min(MOST_THREADS)
+}
+
 impl<'a> Reader<'a> {
     /// A reader with `threads` threads, 0 for as many as there are cores. `bar` hears of every byte.
     pub fn new(mac: &'a AnyMac, threads: usize, bar: &'a Bar) -> Reader<'a> {
-        let cores = || thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = if threads == 0 { cores() } else { threads }.min(MOST_THREADS);
+        let threads = self::threads(threads);
         let block = mac.parts().map_or(1, Parts::block);
         let buffers = (0..threads).map(|_| Vec::new()).collect();
         Reader { mac, bar, buffers, step: STEP / block * block, stdin: None, output: output() }

@@ -1,8 +1,7 @@
 //! What an entry of a tree is now, as a manifest would record it.
 
-use std::num::NonZero;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{io, thread};
 
 use tagmac::any::AnyMac;
 
@@ -56,8 +55,7 @@ impl<'a> Observers<'a> {
         bar: &'a Bar,
         idle: &'a AtomicBool,
     ) -> io::Result<Observers<'a>> {
-        let cores = || thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = if threads == 0 { cores() } else { threads }.min(read::MOST_THREADS);
+        let threads = read::threads(threads);
         let mac = &mac.mac;
         let observer = |threads, small| {
             let reader = Reader::new(mac, threads, bar);

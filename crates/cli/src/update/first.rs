@@ -2,10 +2,8 @@
 
 use std::fs::File;
 use std::io;
-use std::num::NonZero;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::thread;
 
 use tagmac::any::{AnyPart, Parts};
 
@@ -13,11 +11,12 @@ use super::store;
 use crate::error::{Error, Shown};
 use crate::pool;
 use crate::progress::Bar;
-use crate::read::MOST_THREADS;
+use crate::read;
 
 /// A job has nearly so many bytes, or so many leaves, because their parts wait until their turn.
 const PIECE: u64 = 128 << 10;
 const LEAVES: u64 = 256;
+
 /// A file whose leaves are read.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
@@ -58,9 +57,7 @@ impl Source<'_> {
     ) -> Result<(), Error> {
         let piece = (PIECE / self.leaf).clamp(1, LEAVES) * self.leaf;
         let pieces = (to - from).div_ceil(piece);
-        let cores = || thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = if threads == 0 { cores() } else { threads }.min(MOST_THREADS);
-        let mut buffers = vec![Vec::new(); pieces.clamp(1, threads as u64) as usize];
+        let mut buffers = vec![Vec::new(); pieces.clamp(1, read::threads(threads) as u64) as usize];
         let starts = (0..pieces).map(|index| from + index * piece);
         let make = |buffer: &mut Vec<u8>, start| self.piece(start, to.min(start + piece), buffer);
         let done = |parts: Result<Vec<AnyPart>, Error>| parts?.into_iter().try_for_each(&mut take);

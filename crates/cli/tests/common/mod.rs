@@ -219,3 +219,19 @@ pub fn sealed(key: &[&str], options: &[&str]) -> Place {
     place.keyed("seal", &[&["t", "-o", "m"], options].concat()).exits(0);
     place
 }
+
+/// Numbers that look random and are the same in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    /// A number from 0 to `most`.
+    pub fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 24) % (most + 1)
+    }
+
+    /// So many bytes.
+    pub fn bytes(&mut self, n: u64) -> Vec<u8> {
+        (0..n).map(|_| self.below(255) as u8).collect()
+    }
+}

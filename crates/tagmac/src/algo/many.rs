@@ -10,7 +10,7 @@ use core::slice;
 use zeroize::optimization_barrier;
 
 use super::xor::{Single as One, Truncation};
-use crate::cipher::CipherBlock;
+use crate::cipher::{Cipher, CipherBlock};
 use crate::isa::{Isa, Lanes, Single};
 use crate::tag::Tag;
 
@@ -29,6 +29,8 @@ pub(super) trait Masked {
     type Block: CipherBlock;
     /// Vectors of blocks on a rung.
     type Lanes<I: Isa>: Lanes<Block = Self::Block>;
+    /// The cipher of the last call.
+    type Last: Cipher<Block = Self::Block>;
 
     /// The vectors of a rung.
     fn on<I: Isa>(isa: I) -> Self::Lanes<I>;
@@ -42,10 +44,8 @@ pub(super) trait Masked {
     fn make_terms<I: Isa>(&self, isa: I, blocks: &mut [Self::Block]);
     /// What the rest of a message adds to its terms.
     fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> One<Self::Lanes<I>>;
-    /// The mask of the last cipher call.
-    fn last_mask<I: Isa>(&self, isa: I) -> Self::Block;
-    /// The last cipher call of masked blocks.
-    fn encrypt<I: Isa>(&self, isa: I, blocks: &mut [Self::Block]);
+    /// What the last call is of.
+    fn last_cipher(&self) -> &Self::Last;
     /// How long tags are.
     fn truncation(&self) -> &Truncation<Self::Block>;
 }
@@ -102,7 +102,8 @@ fn tags_by<I: Isa, M: Masked, L: Lanes<Block = M::Block>>(
     const { assert!(L::LANES <= SLACK) };
     let narrow = lanes.narrow();
     let mut room = Room::<M::Block>::EMPTY;
-    let mut last_mask = mac.last_mask(isa);
+    let keys = mac.last_cipher().keys(isa);
+    let mut last_mask = M::Last::whitening(isa, &keys);
     let mut masks_made = 0;
     let mut terms = [0u8; MESSAGES];
     while !messages.is_empty() {
@@ -138,7 +139,7 @@ fn tags_by<I: Isa, M: Masked, L: Lanes<Block = M::Block>>(
             );
             *digest = narrow.first_lane(sum);
         }
-        mac.encrypt(isa, digests);
+        M::Last::encrypt_blocks(isa, &keys, digests);
         let (now, later) = tags.split_at_mut(count);
         for (tag, block) in now.iter_mut().zip(digests) {
             mac.truncation().write(block, tag);

@@ -23,7 +23,7 @@ pub use partial::{Partial, PartialError};
 pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
 pub use sequential::Sequential;
 
-use crate::batch::Refused;
+use crate::batch::{Refused, judge};
 use crate::bits::Bits;
 use crate::error::{Error, Mismatch, silent};
 use crate::hash::Hash;
@@ -373,14 +373,7 @@ impl AnyMac {
         assert!(equal, "a nonce, a tag and a verdict for each message");
         let mut expected = vec![Tag::default(); n];
         let made = self.tag_many(nonces, messages, &mut expected);
-        for (i, verdict) in verdicts.iter_mut().enumerate() {
-            *verdict = match made {
-                Ok(()) if expected[i] == tags[i] => Ok(()),
-                Ok(()) => Err(Mismatch),
-                // One of them has no tag, so each is checked alone.
-                Err(_) => self.verify(nonces[i], messages[i], &tags[i]),
-            };
-        }
+        judge(made, &expected, tags, verdicts, |i| self.verify(nonces[i], messages[i], &tags[i]));
         verdicts.iter().copied().collect()
     }
 

@@ -100,6 +100,7 @@ silent!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
 impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
     type Block = F::Block;
     type Lanes<I: Isa> = F::Lanes<I>;
+    type Last = E;
 
     #[inline(always)]
     fn on<I: Isa>(isa: I) -> F::Lanes<I> {
@@ -133,13 +134,8 @@ impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
     }
 
     #[inline(always)]
-    fn last_mask<I: Isa>(&self, isa: I) -> F::Block {
-        E::whitening(isa, &self.e.keys(isa))
-    }
-
-    #[inline(always)]
-    fn encrypt<I: Isa>(&self, isa: I, blocks: &mut [F::Block]) {
-        E::encrypt_blocks(isa, &self.e.keys(isa), blocks);
+    fn last_cipher(&self) -> &E {
+        &self.e
     }
 
     #[inline(always)]

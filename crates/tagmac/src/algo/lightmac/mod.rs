@@ -398,6 +398,7 @@ impl<C: Cipher> Hash for LightMac<C> {
 impl<C: Cipher> Masked for LightMac<C> {
     type Block = C::Block;
     type Lanes<I: Isa> = C::Lanes<I>;
+    type Last = C;
 
     #[inline(always)]
     fn on<I: Isa>(isa: I) -> C::Lanes<I> {
@@ -437,13 +438,8 @@ impl<C: Cipher> Masked for LightMac<C> {
     }
 
     #[inline(always)]
-    fn last_mask<I: Isa>(&self, isa: I) -> C::Block {
-        C::whitening(isa, &self.k2.keys(isa))
-    }
-
-    #[inline(always)]
-    fn encrypt<I: Isa>(&self, isa: I, blocks: &mut [C::Block]) {
-        C::encrypt_blocks(isa, &self.k2.keys(isa), blocks);
+    fn last_cipher(&self) -> &C {
+        &self.k2
     }
 
     #[inline(always)]

@@ -382,6 +382,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
 impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
     type Block = C::Block;
     type Lanes<I: Isa> = C::Lanes<I>;
+    type Last = C;
 
     #[inline(always)]
     fn on<I: Isa>(isa: I) -> C::Lanes<I> {
@@ -422,13 +423,8 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
     }
 
     #[inline(always)]
-    fn last_mask<I: Isa>(&self, isa: I) -> C::Block {
-        C::whitening(isa, &self.cipher.keys(isa))
-    }
-
-    #[inline(always)]
-    fn encrypt<I: Isa>(&self, isa: I, blocks: &mut [C::Block]) {
-        C::encrypt_blocks(isa, &self.cipher.keys(isa), blocks);
+    fn last_cipher(&self) -> &C {
+        &self.cipher
     }
 
     #[inline(always)]
