@@ -55,7 +55,7 @@ def main(key_file, manifest, root):
     bits, options = int(old[2].split()[1]), old[4].decode().split()[1:]
     nonces = {}
     out = [
-        "tagmac-manifest-1",
+        "tagmac-manifest-2",
         f"algorithm: {fields['algorithm']}",
         f"bits: {bits}",
         f"key id: {fields['id']}",
@@ -98,7 +98,7 @@ def main(key_file, manifest, root):
         entries += 1
     out += [b"entries: %d" % entries, b"bytes: %d" % total]
     body = b"".join(line + b"\n" for line in out)
-    seal_key = hkdf(b"tagmac seal key 1", key, fields["algorithm"].encode())
+    seal_key = hkdf(b"tagmac manifest key 2", key, fields["algorithm"].encode())
     seal = hmac.digest(seal_key, body, "sha256")
     sys.stdout.buffer.write(body + b"seal: " + seal.hex().encode() + b"\n")
 

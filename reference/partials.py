@@ -88,14 +88,14 @@ def main():
     partial = bytes.fromhex(page.read_text().split("```hex\n")[1].split("```")[0])
     key, name, object = bytes(range(16)), b"PMAC-AES128", b"photos/17.raw"
     start, blocks, tail = 1 << 20, bytes(1024), b"tail"
-    id = hmac.digest(key, b"tagmac key id 1" + name, "sha256")[:8]
+    id = hkdf(b"tagmac key id 2", key, name)[:8]
     end = start + len(blocks) + len(tail)
-    header = b"tagmac-partial-1" + id + struct.pack("<QQBB", start, end, 1, len(name)) + name
+    header = b"tagmac-partial-2" + id + struct.pack("<QQBB", start, end, 1, len(name)) + name
     header += struct.pack("<H", len(object)) + object
     if not partial.startswith(header):
         raise SystemExit(f"partials.md: header: want {header.hex()}")
-    sealing_key = hkdf(b"tagmac sealing key 1", key, name)
-    about = counted(b"partial 1") + counted(header)
+    sealing_key = hkdf(b"tagmac sealing key 2", key, name)
+    about = counted(b"partial 2") + counted(header)
     secret = opened(sealing_key, about, partial[len(header) :])
     sum = pmac_sum(aes.cipher(key), start // 16 + 1, blocks)
     want = struct.pack("<QQ", start, start + len(blocks)) + sum + counted(tail)

@@ -255,12 +255,12 @@ static void misuse(void) {
 
 /* The example of docs/key-file.md. */
 static void key_files(const char *folder) {
-    static const char text[] = "tagmac-key-1\n"
+    static const char text[] = "tagmac-key-2\n"
                                "algorithm: PMAC-AES128\n"
-                               "id: 7ffee3e8c77e9192\n"
+                               "id: 93ccce922cfd13ec\n"
                                "created: 2026-11-21T10:00:00Z\n"
                                "key: 000102030405060708090a0b0c0d0e0f\n"
-                               "checksum: cc44dd414adefe7e\n";
+                               "checksum: 518c9c170f3365c1\n";
     static const uint8_t id[8] = {0x7f, 0xfe, 0xe3, 0xe8, 0xc7, 0x7e, 0x91, 0x92};
     char path[4096];
     tagmac_key key = EMPTY;

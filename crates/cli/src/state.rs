@@ -1,7 +1,7 @@
 //! The state of an interrupted `tagmac tag --state`, and how it is kept up.
 //!
 //! ```text
-//! "tagmac-state-1"  key id (8)  sealed: name, size and times of the file, part of its beginning
+//! "tagmac-state-2"  key id (8)  sealed: name, size and times of the file, part of its beginning
 //! ```
 //!
 //! The state is written beside its place and renamed, so a run that is killed at any moment leaves
@@ -27,9 +27,9 @@ use crate::output::{self, Draft, Over};
 use crate::read::{self, Trouble};
 
 /// What a state begins with.
-const MARK: &[u8] = b"tagmac-state-1";
+const MARK: &[u8] = b"tagmac-state-2";
 /// What states are sealed for.
-const PURPOSE: &[u8] = b"tag state 1";
+const PURPOSE: &[u8] = b"tag state 2";
 /// Bytes of a state but for a sum that grows: names have fewer.
 const ROOM: u64 = 64 << 10;
 /// The UMAC of 1999 has at most a sum of one part in so many of the file.

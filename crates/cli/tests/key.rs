@@ -141,7 +141,7 @@ fn damaged_key_files() {
             "line 6: expected 'checksum: ' and 16 hex digits, found the end",
         ),
         (text.replace("created: 2", "created: 3"), "line 6: expected the checksum"),
-        (text.replace("key-1", "key-2"), "line 1: expected 'tagmac-key-1', found version '2'"),
+        (text.replace("key-2", "key-1"), "line 1: expected 'tagmac-key-2', found version '1', which is"),
         (format!("{text}\n"), "line 7: expected the end of the file, found more text"),
     ];
     for (damaged, why) in cases {
@@ -172,6 +172,21 @@ fn a_key_that_others_can_read() {
     };
     assert!(warned(0o644) && warned(0o640) && warned(0o604));
     assert!(!warned(0o600));
+}
+
+#[test]
+fn a_key_id_is_no_tag() {
+    for algorithm in ["HMAC-SHA256", "PMAC-AES128", "CMAC-AES128", "LIGHTMAC-AES128-S64"] {
+        let place = Place::bare();
+        let id = place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0).out;
+        let id = id.trim();
+        assert_eq!(id.len(), 16, "{id}");
+        for version in 1..=2 {
+            place.file("forged", format!("tagmac key id {version}{algorithm}"));
+            place.file("L", format!("{algorithm} (forged) = {id}\n"));
+            place.keyed("check", &["-l", "64", "L"]).exits(1).prints("forged: FAILED\n");
+        }
+    }
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn a_file_that_looks_like_a_manifest_has_no_seal() {
     let manifest = fs::read(place.path("m")).unwrap();
     let body = &manifest[..manifest.len() - 71];
     place.file("body", body);
-    place.file("salt", "tagmac seal key 1HMAC-SHA256");
+    place.file("salt", "tagmac manifest key 2HMAC-SHA256");
     let tags = run("tag", &["--untagged", "body", "salt"]).exits(0).out;
     for tag in tags.lines().map(|line| line.split(' ').next().unwrap()) {
         let forged = [body, b"seal: ", tag.as_bytes(), b"\n"].concat();
@@ -179,7 +179,7 @@ fn what_is_no_manifest() {
         "expected a manifest made by 'tagmac seal', found something else",
     );
     let two = manifest.replacen("manifest-1", "manifest-2", 1);
-    says(&two, "expected tagmac-manifest-1, found tagmac-manifest-2");
+    says(&two, "expected tagmac-manifest-2, found tagmac-manifest-1");
     says(&manifest.replacen("bits: ", "bit: ", 1), "line 3: expected 'bits: ', found another line");
     says(&manifest[..manifest.len() - 1], "expected 'seal: ' and 64 hex digits on the last line");
     says(
@@ -202,7 +202,7 @@ fn with_seal(body: &str) -> Vec<u8> {
         mac.tag(&[], text).unwrap()
     };
     let key = base16ct::lower::decode_vec(KEY_HEX).unwrap();
-    let extracted = hmac(b"tagmac seal key 1", &key);
+    let extracted = hmac(b"tagmac manifest key 2", &key);
     let seal_key = hmac(extracted.as_bytes(), b"PMAC-AES128\x01");
     let seal = hmac(seal_key.as_bytes(), body.as_bytes());
     format!("{body}seal: {seal}\n").into_bytes()
@@ -215,7 +215,7 @@ fn a_sealed_manifest_is_read_strictly_all_the_same() {
     fs::create_dir_all(place.path("t/a")).unwrap();
     place.file("t/a/f", [0, 1, 2]);
     place.file("t/b", [0, 1, 2]);
-    let head = "tagmac-manifest-1\nalgorithm: PMAC-AES128\nbits: 128\nkey id: 7ffee3e8c77e9192\n";
+    let head = "tagmac-manifest-2\nalgorithm: PMAC-AES128\nbits: 128\nkey id: 93ccce922cfd13ec\n";
     let run = |options: &str, entries: &[&str], end: &str| -> Ran {
         let lines: String = entries.iter().map(|line| format!("{line}\n")).collect();
         let lines = lines.replace("TAG", tag).replace(' ', "\t").replace('_', " ");

@@ -32,7 +32,7 @@ fn forms() {
     assert_eq!(raw, u128::from_str_radix(tag, 16).unwrap().to_be_bytes());
     run(&["--json", "f"]).prints(&format!(
         "{{\"path\":\"f\",\"algorithm\":\"PMAC-AES128\",\"tag\":\"{tag}\",\"bits\":128,\
-         \"key_id\":\"7ffee3e8c77e9192\",\"bytes\":3,\"status\":\"tagged\"}}\n"
+         \"key_id\":\"93ccce922cfd13ec\",\"bytes\":3,\"status\":\"tagged\"}}\n"
     ));
 }
 

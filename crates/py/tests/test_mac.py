@@ -168,7 +168,7 @@ def test_key_files(tmp_path):
     key = tagmac.Key.generate("LIGHTMAC-AES128")
     key.save(path)
     assert path.stat().st_mode & 0o777 == 0o600
-    assert path.read_text().startswith("tagmac-key-1\nalgorithm: LIGHTMAC-AES128-S32\n")
+    assert path.read_text().startswith("tagmac-key-2\nalgorithm: LIGHTMAC-AES128-S32\n")
     again = tagmac.Key.load(str(path))
     assert (again.id, again.name, again.tag(MSG)) == (key.id, key.name, key.tag(MSG))
     assert tagmac.Key.load(path, tag_bits=64).tag(MSG) == key.tag(MSG)[:8]
@@ -185,12 +185,12 @@ def test_key_files(tmp_path):
 def test_the_documented_key_file(tmp_path):
     path = tmp_path / "documented.key"
     path.write_text(
-        "tagmac-key-1\nalgorithm: PMAC-AES128\nid: 7ffee3e8c77e9192\n"
+        "tagmac-key-2\nalgorithm: PMAC-AES128\nid: 93ccce922cfd13ec\n"
         "created: 2026-11-21T10:00:00Z\nkey: 000102030405060708090a0b0c0d0e0f\n"
-        "checksum: cc44dd414adefe7e\n"
+        "checksum: 518c9c170f3365c1\n"
     )
     key = tagmac.Key.load(path)
-    assert key.id == "7ffee3e8c77e9192" == tagmac.Key(KEY).id
+    assert key.id == "93ccce922cfd13ec" == tagmac.Key(KEY).id
     assert key.tag(MSG) == tagmac.digest(KEY, MSG)
 
 

@@ -13,7 +13,7 @@ use crate::seal::manifest::unreadable;
 
 /// What the first line of every version begins with.
 pub const MARK: &str = "tagmac-manifest-";
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 
 /// What is sealed beside names and contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

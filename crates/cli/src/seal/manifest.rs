@@ -5,12 +5,10 @@ use std::io::{self, BufRead, BufReader, Read, Seek, Take};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use hkdf::Hkdf;
 use rustix::fs::OFlags;
-use sha2::Sha256;
 use tagmac::Tag;
 use tagmac::any::{Algorithm, AnyMac, AnyStream};
-use zeroize::Zeroizing;
+use tagmac::save::{Purpose, derive};
 
 use crate::error::{Error, Shown, why};
 use crate::key::Key;
@@ -20,7 +18,6 @@ use crate::seal::entry::Entry;
 use crate::seal::header::Header;
 use crate::tree::{self, Facts, Kind};
 
-const SALT: &[u8] = b"tagmac seal key 1";
 /// The last line: this, 64 hex digits, a line feed.
 pub const SEAL: &[u8] = b"seal: ";
 const SEAL_LINE: usize = 71;
@@ -30,10 +27,7 @@ pub const BUFFER: usize = 128 << 10;
 /// HMAC-SHA256 under a key derived for seals: no tag of a file can be a seal, nor help to make one.
 /// It has no nonce and no limit, whatever the files' MAC has.
 pub fn seal_mac(key: &Key) -> AnyMac {
-    let mut derived = Zeroizing::new([0; 32]);
-    Hkdf::<Sha256>::new(Some(SALT), &key.bytes)
-        .expand(key.algorithm.name().as_bytes(), &mut *derived)
-        .expect("32 bytes are not too many");
+    let derived = derive(Purpose::Manifest, key.algorithm.name(), &key.bytes);
     let hmac = Algorithm::named("HMAC-SHA256").expect("it is in the registry");
     AnyMac::new(hmac, &*derived).expect("HMAC takes 32 bytes")
 }

@@ -15,7 +15,7 @@ use crate::error::{Error, Shown, why};
 
 /// What every version begins with, and this version.
 const MARK: &[u8] = b"tagmac-tree-";
-const VERSION: &[u8] = b"1\n";
+const VERSION: &[u8] = b"2\n";
 /// Bytes of the prelude with the zeros after it, and of each place for the header.
 pub const SLOT: usize = 4096;
 /// Where the boxes begin.
@@ -151,7 +151,7 @@ impl Store {
             return Err(Error::mismatch(format_args!("{name}: {what}")));
         }
         if version != VERSION {
-            let what = "expected a sidecar of version 1, found another";
+            let what = "expected a sidecar of version 2, found another";
             return Err(Error::mismatch(format_args!("{name}: {what}")));
         }
         let (found, id) = rest.split_at(8);
@@ -267,12 +267,12 @@ impl Store {
     }
 
     fn seal(&self, what: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
-        let about: [&[u8]; 3] = [b"tagmac tree 1", &self.id, what];
+        let about: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
         self.sealer.seal(&about, secret).map_err(Error::io)
     }
 
     fn unseal(&self, what: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let about: [&[u8]; 3] = [b"tagmac tree 1", &self.id, what];
+        let about: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
         self.sealer.open(&about, sealed).map_err(|_| self.altered())
     }
 

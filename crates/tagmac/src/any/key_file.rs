@@ -1,7 +1,7 @@
 //! Key files: six lines of text that hold a key, its algorithm and its id.
 //!
 //! ```text
-//! tagmac-key-1
+//! tagmac-key-2
 //! algorithm: PMAC-AES128
 //! id: 8 bytes in hex
 //! created: 2026-11-21T10:00:00Z
@@ -17,17 +17,16 @@
 use core::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::{Algorithm, UnknownAlgorithm};
 use crate::error::Error;
-use crate::save::Sealer;
+use crate::save::{Purpose, Sealer, derive};
 
 /// What the first line of every version begins with.
 const MARK: &str = "tagmac-key-";
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 const HEX: &str = "lower-case hex digits";
 
 /// A key with its algorithm. The key is wiped on drop and silent in `Debug`.
@@ -96,7 +95,9 @@ impl fmt::Display for KeyFileError {
                 write!(f, "line 1: expected '{MARK}{VERSION}', found something else")
             }
             KeyFileError::Version { found } => {
-                write!(f, "line 1: expected '{MARK}{VERSION}', found version '{found}'")
+                write!(f, "line 1: expected '{MARK}{VERSION}', found version '{found}'")?;
+                let old = if found == "1" { ", which is no longer read: make a new key" } else { "" };
+                f.write_str(old)
             }
             KeyFileError::Line { line, expected, found } => {
                 write!(f, "line {line}: expected {expected}, found {found}")
@@ -116,12 +117,10 @@ impl fmt::Display for KeyFileError {
 
 impl std::error::Error for KeyFileError {}
 
-/// The id of a key: the first 8 bytes of HMAC-SHA256(key, "tagmac key id 1" || name).
+/// The public id of a key: the first 8 bytes of what is [derived](derive) from it for
+/// [`Purpose::KeyId`]. It tells keys apart and is no tag of anything.
 pub fn key_id(algorithm: Algorithm, key: &[u8]) -> [u8; 8] {
-    let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key).expect("HMAC takes any key");
-    mac.update(b"tagmac key id 1");
-    mac.update(algorithm.name().as_bytes());
-    first_8(&mac.finalize().into_bytes())
+    first_8(&*derive(Purpose::KeyId, algorithm.name(), key))
 }
 
 impl KeyFile {
@@ -197,7 +196,7 @@ impl KeyFile {
     /// [`KeyFileError`] says what is wrong on which line.
     pub fn parse(text: &[u8]) -> Result<KeyFile, KeyFileError> {
         let mut lines = Lines { rest: text, line: 0 };
-        let version = lines.next("'tagmac-key-1'", MARK).map_err(|wrong| match wrong {
+        let version = lines.next("'tagmac-key-2'", MARK).map_err(|wrong| match wrong {
             // A file that stops within the first line may still be one of ours.
             KeyFileError::Line { found: Lines::CUT, .. } if text.starts_with(MARK.as_bytes()) => {
                 wrong
@@ -418,9 +417,10 @@ mod tests {
         let more = KeyFile::parse(&more).unwrap_err().to_string();
         assert_eq!(more, "line 7: expected the end of the file, found more text");
         let cases = [
-            (1, "tagmac-key-2", "line 1: expected 'tagmac-key-1', found version '2'"),
-            (1, "secret", "line 1: expected 'tagmac-key-1', found something else"),
-            (1, "tagmac-key-1\r", "line 1: expected a line that ends in a line feed alone"),
+            (1, "tagmac-key-1", "line 1: expected 'tagmac-key-2', found version '1', which is no longer"),
+            (1, "tagmac-key-3", "line 1: expected 'tagmac-key-2', found version '3'"),
+            (1, "secret", "line 1: expected 'tagmac-key-2', found something else"),
+            (1, "tagmac-key-2\r", "line 1: expected a line that ends in a line feed alone"),
             (2, "algorithm: ROT\u{1b}[1m", "line 2: expected a name of letters, digits and dashes"),
             (2, "algorithm: ROT13", "line 2: unknown algorithm 'ROT13'"),
             (2, "algorithm: LIGHTMAC-AES128-S9", "line 2: expected LightMAC's counter length"),

@@ -1,7 +1,7 @@
 //! Partials: parts of an object as files, made anywhere and joined later.
 //!
 //! ```text
-//! "tagmac-partial-1"  key id (8)  start (8)  end (8)  last (1)
+//! "tagmac-partial-2"  key id (8)  start (8)  end (8)  last (1)
 //! length (1)  algorithm  length (2)  object  sealed part and tail
 //! ```
 //!
@@ -19,9 +19,9 @@ use crate::save::{Reader, Sealer, Writer};
 
 /// What every version begins with, and this one.
 const MARK: &[u8] = b"tagmac-partial-";
-const VERSION: u8 = b'1';
+const VERSION: u8 = b'2';
 /// What partials are sealed for.
-const PURPOSE: &[u8] = b"partial 1";
+const PURPOSE: &[u8] = b"partial 2";
 
 /// A range of an object, as its file says it. Nothing of that is sure before it is
 /// [opened](Partial::open).
@@ -79,7 +79,7 @@ impl fmt::Display for PartialError {
                 f.write_str("expected a partial made by 'tagmac part', found something else")
             }
             PartialError::Version => {
-                f.write_str("expected a partial of version 1, found one of another")
+                f.write_str("expected a partial of version 2, found one of another")
             }
             PartialError::Header => {
                 f.write_str("expected a partial with a whole header, found it cut off or altered")

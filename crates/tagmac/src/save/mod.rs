@@ -4,8 +4,10 @@
 //! a key of its own, which comes from the MAC's key. What is sealed says what it is and what it
 //! belongs to, and opens as nothing else.
 
+mod derive;
 mod sealer;
 
+pub use derive::{Purpose, derive};
 pub use sealer::Sealer;
 pub use zeroize::Zeroizing;
 

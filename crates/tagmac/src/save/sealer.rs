@@ -1,12 +1,10 @@
 //! The AEAD that sums leave the process under.
 
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
-use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
-use hkdf::Hkdf;
-use sha2::Sha256;
-use zeroize::{Zeroize, Zeroizing};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use zeroize::Zeroizing;
 
-use super::Writer;
+use super::{Purpose, Writer, derive};
 use crate::error::{Error, silent};
 use crate::nonce::fill_random;
 
@@ -15,10 +13,8 @@ const NONCE: usize = 24;
 /// Bytes of the AEAD's tag.
 const TAG: usize = 16;
 
-/// Seals and opens what belongs to a key of a MAC: XChaCha20-Poly1305 with random nonces, under
-/// HKDF-SHA256(key) with the salt "tagmac sealing key 1" and the name as its info (RFC 5869). HKDF
-/// takes the MAC's key as a message, so that no tag under it, not even of HMAC-SHA256, tells the
-/// sealer's.
+/// Seals and opens what belongs to a key of a MAC: XChaCha20-Poly1305 with random nonces, under a
+/// key that is [derived](derive) from the MAC's for [`Purpose::Sealing`].
 ///
 /// ```
 /// use tagmac::save::Sealer;
@@ -40,12 +36,8 @@ impl Sealer {
 
     /// For the key of the MAC of this name. Names separate keys that are the same bytes.
     pub fn new(name: &str, key: &[u8]) -> Sealer {
-        let extracted = Hkdf::<Sha256>::new(Some(b"tagmac sealing key 1"), key);
-        let mut key = Key::default();
-        extracted.expand(name.as_bytes(), &mut key).expect("32 bytes");
-        let sealer = Sealer(XChaCha20Poly1305::new(&key));
-        key.as_mut_slice().zeroize();
-        sealer
+        let key = derive(Purpose::Sealing, name, key);
+        Sealer(XChaCha20Poly1305::new((&*key).into()))
     }
 
     /// Encrypts what is secret and binds it to what it is `about`: a purpose, a name, a place.
@@ -59,7 +51,7 @@ impl Sealer {
         fill_random(nonce)?;
         text.copy_from_slice(secret);
         let nonce = XNonce::try_from(&*nonce).expect("24 bytes");
-        let tag = self.0.encrypt_inout_detached(&nonce, &joined(about), text.into());
+        let tag = self.0.encrypt_inout_detached(&nonce, joined(about).as_bytes(), text.into());
         sealed.extend_from_slice(&tag.expect("less than 256 GiB"));
         Ok(sealed)
     }
@@ -77,7 +69,7 @@ impl Sealer {
         self.0
             .decrypt_inout_detached(
                 &nonce,
-                &joined(about),
+                joined(about).as_bytes(),
                 secret.as_mut_slice().into(),
                 &(*tag).into(),
             )
@@ -87,10 +79,10 @@ impl Sealer {
 }
 
 /// Each with its length before it, so that no two lists are the same bytes.
-fn joined(about: &[&[u8]]) -> Vec<u8> {
+fn joined(about: &[&[u8]]) -> Writer {
     let mut joined = Writer::default();
     for item in about {
         joined.counted(item);
     }
-    joined.as_bytes().to_vec()
+    joined
 }
