@@ -141,7 +141,10 @@ fn damaged_key_files() {
             "line 6: expected 'checksum: ' and 16 hex digits, found the end",
         ),
         (text.replace("created: 2", "created: 3"), "line 6: expected the checksum"),
-        (text.replace("key-2", "key-1"), "line 1: expected 'tagmac-key-2', found version '1', which is"),
+        (
+            text.replace("key-2", "key-1"),
+            "line 1: expected 'tagmac-key-2', found version '1', which is",
+        ),
         (format!("{text}\n"), "line 7: expected the end of the file, found more text"),
     ];
     for (damaged, why) in cases {

@@ -178,8 +178,8 @@ fn what_is_no_manifest() {
         "PMAC-AES128 (f) = 00\n",
         "expected a manifest made by 'tagmac seal', found something else",
     );
-    let two = manifest.replacen("manifest-1", "manifest-2", 1);
-    says(&two, "expected tagmac-manifest-2, found tagmac-manifest-1");
+    let one = manifest.replacen("manifest-2", "manifest-1", 1);
+    says(&one, "expected tagmac-manifest-2, found tagmac-manifest-1");
     says(&manifest.replacen("bits: ", "bit: ", 1), "line 3: expected 'bits: ', found another line");
     says(&manifest[..manifest.len() - 1], "expected 'seal: ' and 64 hex digits on the last line");
     says(

@@ -96,7 +96,8 @@ impl fmt::Display for KeyFileError {
             }
             KeyFileError::Version { found } => {
                 write!(f, "line 1: expected '{MARK}{VERSION}', found version '{found}'")?;
-                let old = if found == "1" { ", which is no longer read: make a new key" } else { "" };
+                let old =
+                    if found == "1" { ", which is no longer read: make a new key" } else { "" };
                 f.write_str(old)
             }
             KeyFileError::Line { line, expected, found } => {
@@ -417,7 +418,11 @@ mod tests {
         let more = KeyFile::parse(&more).unwrap_err().to_string();
         assert_eq!(more, "line 7: expected the end of the file, found more text");
         let cases = [
-            (1, "tagmac-key-1", "line 1: expected 'tagmac-key-2', found version '1', which is no longer"),
+            (
+                1,
+                "tagmac-key-1",
+                "line 1: expected 'tagmac-key-2', found version '1', which is no longer",
+            ),
             (1, "tagmac-key-3", "line 1: expected 'tagmac-key-2', found version '3'"),
             (1, "secret", "line 1: expected 'tagmac-key-2', found something else"),
             (1, "tagmac-key-2\r", "line 1: expected a line that ends in a line feed alone"),
