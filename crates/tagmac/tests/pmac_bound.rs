@@ -21,7 +21,7 @@ const GF8: Field = Field { n: 3, low: 0b011 };
 const GF16: Field = Field { n: 4, low: 0b0011 };
 const GF32: Field = Field { n: 5, low: 0b00101 };
 const GF64: Field = Field { n: 6, low: 0b000011 };
-/// Not 2^64 elements: blocks of 64 bits.
+/// Blocks of 64 bits, as the library has them.
 const OF_64_BITS: Field = Field { n: 64, low: 0b11011 };
 
 impl Field {
@@ -222,9 +222,11 @@ impl Choice {
     fn messages(&mut self, field: Field, lengths: &[usize]) -> Vec<Message> {
         let mut all: Vec<Message> = Vec::new();
         for blocks in lengths {
-            let next = std::iter::repeat_with(|| self.message(field, *blocks));
-            let next = { next }.find(|message| !all.contains(message));
-            all.extend(next);
+            let mut next = self.message(field, *blocks);
+            while all.contains(&next) {
+                next = self.message(field, *blocks);
+            }
+            all.push(next);
         }
         all
     }
