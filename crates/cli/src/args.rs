@@ -400,9 +400,12 @@ pub struct Bounds {
     /// Also show the bound once so many messages are tagged
     #[arg(short, long, value_name = "N", value_parser = number::count)]
     pub messages: Option<u128>,
-    /// The length of each message; 1 MiB if not given, or the longest that the algorithm takes
+    /// The most bytes of a message; 1 MiB if not given, or the longest that the algorithm takes
     #[arg(short, long, value_name = "SIZE", value_parser = number::size)]
     pub length: Option<u64>,
+    /// The length of the tags in bits; the algorithm's longest if not given
+    #[arg(long, value_name = "BITS")]
+    pub tag_bits: Option<usize>,
     /// The chance that you grant a forger
     #[arg(short, long, value_name = "CHANCE", value_parser = number::chance)]
     #[arg(default_value = "2^-32")]
@@ -413,7 +416,7 @@ pub struct Bounds {
     /// Draw how long messages may be, for so many under a key, and for other algorithms too, in
     /// place of the table
     #[arg(long, value_name = "FILE.svg|FILE.png", conflicts_with_all = ["algorithms", "messages"])]
-    #[arg(conflicts_with_all = ["length", "threshold", "json"])]
+    #[arg(conflicts_with_all = ["length", "tag_bits", "threshold", "json"])]
     pub plot: Option<PathBuf>,
 }
 

@@ -1,5 +1,7 @@
 //! `tagmac bounds`: how much one key may authenticate.
 
+use std::fmt::Display;
+
 use serde::Serialize;
 use tagmac::any::Algorithm;
 use tagmac::bounds::{Bound, BoundError, Load, Term, Theorem};
@@ -52,7 +54,18 @@ pub fn run(args: &Bounds) -> Result<(), Error> {
     }
     let rows = if args.algorithms.is_empty() {
         let bounded = Algorithm::all().filter(|algorithm| algorithm.theorem().is_some());
-        rows(args, bounded, true)?
+        let bounded: Vec<Algorithm> = match args.tag_bits {
+            Some(bits) => {
+                bounded.filter(|algorithm| algorithm.check_tag_bits(bits).is_ok()).collect()
+            }
+            None => bounded.collect(),
+        };
+        if let (Some(bits), true) = (args.tag_bits, bounded.is_empty()) {
+            return Err(Error::usage(format_args!(
+                "--tag-bits: no algorithm has tags of {bits} bits"
+            )));
+        }
+        rows(args, bounded.into_iter(), true)?
     } else {
         rows(args, args.algorithms.iter().copied(), false)?
     };
@@ -82,6 +95,10 @@ fn rows(
         let Some(theorem) = algorithm.theorem() else {
             return Err(Error::usage(format_args!("-a: no theorem here bounds {algorithm}")));
         };
+        let theorem = match args.tag_bits {
+            Some(bits) => with_tag_bits(algorithm, theorem, bits)?,
+            None => theorem,
+        };
         let limit = theorem.limit();
         let length = match args.length {
             Some(length) if !cut => length,
@@ -96,6 +113,15 @@ fn rows(
         })
     };
     algorithms.map(row).collect()
+}
+
+/// The theorem for tags of that length, which are those that `tag --length` makes.
+fn with_tag_bits(algorithm: Algorithm, theorem: Theorem, bits: usize) -> Result<Theorem, Error> {
+    let wrong =
+        |error: &dyn Display| Error::usage(format_args!("--tag-bits: {algorithm}: {error}"));
+    algorithm.check_tag_bits(bits).map_err(|error| wrong(&error))?;
+    let bits = u32::try_from(bits).map_err(|error| wrong(&error))?;
+    theorem.with_tag_bits(bits).map_err(|error| wrong(&error))
 }
 
 impl Row {
@@ -117,7 +143,7 @@ impl Row {
     fn record(&self, args: &Bounds) -> Record<'_> {
         Record {
             algorithm: self.algorithm.name(),
-            tag_bits: *self.algorithm.tag_bits().end(),
+            tag_bits: args.tag_bits.unwrap_or(*self.algorithm.tag_bits().end()),
             threshold: args.threshold,
             allowance: &self.allowance,
             bound: self.bound.as_ref().map(Bound::value),
@@ -152,8 +178,9 @@ fn text(args: &Bounds, rows: &[Row]) -> String {
     cells.extend(groups.map(|group| line(&group[0], &group[group.len() - 1])));
     let mut plus: Vec<Vec<String>> = rows.iter().map(|row| row.plus(all)).collect();
     plus.dedup();
+    let tags = args.tag_bits.map(|bits| format!(" with tags of {bits} bits")).unwrap_or_default();
     format!(
-        "Until a forger's chance is {}, one key may do so much:\n\n{}\n\
+        "Until a forger's chance is {}, one key may do so much{tags}:\n\n{}\n\
          What an attack on the cipher gains comes on top:\n\n{}",
         show_chance(args.threshold),
         list::table(&cells),

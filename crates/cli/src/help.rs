@@ -167,10 +167,13 @@ bits). LEVEL is the instruction set in use; CMAC and HMAC choose their own.";
 
 /// What `bounds` shows.
 pub const BOUNDS: &str = "\
-For each algorithm, from the theorem of its paper: how many messages of that length one key may tag,
-how many bytes these are, and how many wrong tags may be tried, until a forger's chance reaches the
-threshold. Messages alone may reach it, and so may guesses; who spends both grants twice the chance.
-PMAC counts guesses as messages too. All numbers are rounded down, bounds up.
+For each algorithm, from the theorem of its paper: how many messages of up to that length one key may
+tag, how many bytes these are, and how many wrong tags may be tried, until a forger's chance reaches
+the threshold. Messages alone may reach it, and so may guesses; who spends both grants twice the
+chance. PMAC counts guesses as messages too. All numbers are rounded down, bounds up.
+
+Shorter tags are guessed more easily: --tag-bits has the numbers for tags that are cut with 'tag
+--length'. Algorithms that have no tags of that length are left out of the table then.
 
 Who keeps to these numbers still trusts the cipher: the last lines name what an attack on it adds.
 CMAC and HMAC have no row: the papers behind this program do not bound them.
@@ -184,6 +187,7 @@ Examples:
   tagmac bounds
   tagmac bounds -a PMAC-PRESENT128 -a LIGHTMAC-PRESENT128-S16 --length 1500 --messages 2^20
   tagmac bounds -a UMAC-64 --threshold 2^-20 --json
+  tagmac bounds -a PMAC-AES128 --tag-bits 64
   tagmac bounds --plot bounds.svg";
 
 /// What `selftest` does.

@@ -111,7 +111,7 @@ const MODES: [Mode; 6] = [
         bound: |n, q, _| elimac::aes_prf(128, elimac::AES4, q).ok().filter(|_| n == 128),
     },
     Mode {
-        name: "PMAC 2001, theorem 1",
+        name: "PMAC, at most 3q²ℓ/2ⁿ",
         color: RGBColor(0, 114, 178),
         dash: None,
         top: |n| n as f64,

@@ -22,10 +22,11 @@ fn row(ran: &Ran, name: &str) -> Vec<String> {
 fn the_table_has_every_mac_of_the_papers() {
     let ran = bounds(&[]).exits(0);
     assert!(ran.err.is_empty() && ran.out.starts_with("Until a forger's chance is 2^-32, "));
-    // 1.5 (2 * 65537 q)^2 <= 2^96 for messages of 65536 blocks.
-    let pmac = ["PMAC-AES128", "1 MiB", "2^31.7", "3.26 PiB", "2^31.7"];
+    // 3 * 65536 q^2 <= 2^96 for messages of 65536 blocks.
+    let pmac = ["PMAC-AES128", "1 MiB", "2^39.2", "591.2 PiB", "2^39.2"];
     assert_eq!(row(&ran, "PMAC-AES128"), pmac);
-    assert_eq!(row(&ran, "PMAC-PRESENT128")[2..], ["0", "0 B", "0"]);
+    // 3 * 131072 q^2 <= 2^32.
+    assert_eq!(row(&ran, "PMAC-PRESENT128")[2..], ["104", "104 MiB", "104"]);
     // q^2 a little below 2^32.
     let light = row(&ran, "LIGHTMAC-PRESENT128-S8..S32");
     assert_eq!(light[1..4], ["1.75 KiB..1 MiB", "65535", "111.99 MiB..63.99 GiB"]);
@@ -49,7 +50,7 @@ fn algorithms_lengths_messages_and_thresholds() {
     let names = ["-a", "pmac-present128", "-a", "LIGHTMAC-PRESENT128-S16"];
     let ran = bounds(&[&names[..], &["--length", "1500", "--messages", "2^20"]].concat()).exits(0);
     assert!(ran.out.contains("AFTER 2^20"));
-    let pmac = ["PMAC-PRESENT128", "1.46 KiB", "283", "414.55 KiB", "283", "2^-8.29"];
+    let pmac = ["PMAC-PRESENT128", "1.46 KiB", "2759", "3.94 MiB", "2759", "2^-14.86"];
     assert_eq!(row(&ran, "PMAC-PRESENT128"), pmac);
     let light = row(&ran, "LIGHTMAC-PRESENT128-S16");
     assert_eq!(light[2..], ["65535", "93.74 MiB", "2^31.99", "2^-23.99"]);
@@ -70,6 +71,32 @@ fn algorithms_lengths_messages_and_thresholds() {
     assert!(ran.out.contains("chance is 0.3,"));
     let ran = bounds(&["-a", "PMAC-AES128", "-m", "2^60"]).exits(0);
     assert_eq!(row(&ran, "PMAC-AES128")[5], "1");
+}
+
+#[test]
+fn tags_that_are_cut() {
+    let all = bounds(&["--tag-bits", "64"]).exits(0);
+    assert!(all.out.starts_with(
+        "Until a forger's chance is 2^-32, one key may do so much with tags of 64 bits:"
+    ));
+    // 2^-32 / 2^-64, where whole tags have as many guesses as messages; and those are as before.
+    assert_eq!(row(&all, "PMAC-AES128")[2..], ["2^39.2", "591.2 PiB", "2^32"]);
+    assert_eq!(row(&all, "LIGHTMAC-AES128-S8..S64")[4], "2^31.99");
+    // 2^-32 / (2^64 * 2 eps)
+    assert_eq!(row(&all, "ELIMAC-AES128")[4], "69682");
+    // Those that have tags of 64 bits and no other.
+    assert_eq!(row(&all, "UMAC-64")[4], "2^28");
+    for name in ["UMAC-32", "UMAC-128", "POLY1305-AES"] {
+        assert!(!all.out.contains(&format!("\n{name} ")), "{name}");
+    }
+    let objects =
+        bounds(&["--tag-bits", "8", "--json", "-a", "PMAC-AES256", "-t", "2^-4"]).exits(0).out;
+    let object: Value = serde_json::from_str(&objects).unwrap();
+    assert_eq!((&object["tag_bits"], &object["guesses"]), (&8.into(), &16.into()));
+    // Whole tags, asked for by their length.
+    let whole = bounds(&["-a", "PMAC-AES128", "--tag-bits", "128"]).exits(0);
+    let same = bounds(&["-a", "PMAC-AES128"]).exits(0);
+    assert_eq!(row(&whole, "PMAC-AES128"), row(&same, "PMAC-AES128"));
 }
 
 #[test]
@@ -96,7 +123,7 @@ fn objects() {
     assert_eq!(of("UMAC-64")["guesses"], 1 << 28);
     assert_eq!(of("UMAC-64")["bound"], 0.0);
     assert!(of("UMAC-64").get("bound_log2").is_none());
-    assert_eq!(of("PMAC-AES128")["messages"], 3_506_772_603u64);
+    assert_eq!(of("PMAC-AES128")["messages"], 634_803_334_273u64);
     let log2 = of("LIGHTMAC-AES128-S32")["bound_log2"].as_f64().unwrap();
     assert!((-68.0..-67.999).contains(&log2));
     let none = listed.iter().filter(|listed| listed["budget"].is_null()).count();
@@ -137,6 +164,15 @@ fn what_there_is_not() {
     );
     refused(&["-a", "HMAC-SHA256"], "no theorem here bounds HMAC-SHA256");
     refused(&["-a", "bogus"], "unknown algorithm 'bogus'");
+    let tag_bits = |algorithm, bits, text| refused(&["-a", algorithm, "--tag-bits", bits], text);
+    tag_bits("UMAC-64", "32", "--tag-bits: UMAC-64: expected a tag length of 64 bits, found 32");
+    tag_bits("POLY1305-AES", "64", "POLY1305-AES: expected a tag length of 128 bits, found 64");
+    tag_bits("PMAC-PRESENT128", "65", "expected a tag length of 1 to 64 bits, found 65");
+    tag_bits("LIGHTMAC-AES128-S8", "0", "expected a tag length of 1 to 128 bits, found 0");
+    tag_bits("PMAC-AES128", "4294967360", "found 4294967360");
+    refused(&["--tag-bits", "1000"], "--tag-bits: no algorithm has tags of 1000 bits");
+    refused(&["--tag-bits", "x"], "invalid value 'x' for '--tag-bits <BITS>'");
+    refused(&["--tag-bits", "64", "--plot", "f.svg"], "cannot be used with");
     refused(&["--plot", "f.svg", "--json"], "cannot be used with");
     for name in ["plot", "plot.jpg", "plot.SVG", ".svg"] {
         refused(&["--plot", name], "expected a name that ends with .svg or .png, found '");
@@ -151,8 +187,8 @@ fn plots() {
     let svg = fs::read_to_string(place.path("a.svg")).unwrap();
     assert!(svg.starts_with("<svg width=\"1200\" height=\"590\" viewBox=\"0 0 4800 2360\""));
     assert!(svg.trim_end().ends_with("</svg>"));
-    for text in ["LightMAC, theorem 1", "EliMAC-AES, corollary 1", "sum of CBCs", "2¹²", "2⁷²"]
-    {
+    let names = ["LightMAC, theorem 1", "EliMAC-AES, corollary 1", "PMAC, at most 3q²ℓ/2ⁿ"];
+    for text in names.into_iter().chain(["sum of CBCs", "2¹²", "2⁷²"]) {
         assert!(svg.contains(text), "{text}");
     }
     // In place of what was there.
@@ -176,7 +212,7 @@ fn keygen_says_what_the_key_may_do() {
     let place = Place::bare();
     let ran = place.run(&["keygen", "-o", "k"]).exits(0);
     assert_eq!(ran.out.len(), 17);
-    ran.says(&["tagmac: it may tag 2^31.7 messages of 1 MiB, or let 2^31.7 wrong tags be tried, "]);
+    ran.says(&["tagmac: it may tag 2^39.2 messages of 1 MiB, or let 2^39.2 wrong tags be tried, "]);
     let ran = place.run(&["keygen", "-a", "LIGHTMAC-PRESENT128-S8", "-o", "l"]).exits(0);
     ran.says(&["65535 messages of 1.75 KiB", "2^-32; see 'tagmac bounds'\n"]);
     let ran = place.run(&["keygen", "-a", "HMAC-SHA256", "-o", "h"]).exits(0);

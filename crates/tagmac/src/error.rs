@@ -226,7 +226,7 @@ pub enum Error {
     },
     /// Saved usage begins with no mark that is known here.
     UsageMark,
-    /// Saved usage has fewer blocks than its messages have.
+    /// Saved usage has fewer blocks than messages.
     UsageBlocks {
         /// The messages given.
         messages: u64,
@@ -372,10 +372,10 @@ impl fmt::Display for Error {
             Error::UsageBytes { expected, found } => {
                 write!(f, "expected {expected} bytes of saved usage, found {found}")
             }
-            Error::UsageMark => f.write_str("expected saved usage to begin with 'tagmacU1'"),
+            Error::UsageMark => f.write_str("expected saved usage to begin with 'tagmacU2'"),
             Error::UsageBlocks { messages, blocks } => write!(
                 f,
-                "expected two blocks or more for each of {messages} messages, found {blocks}"
+                "expected a block or more for each of {messages} messages, found {blocks}"
             ),
         }
     }

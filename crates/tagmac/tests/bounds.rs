@@ -139,10 +139,14 @@ fn pairs(q: u128) -> Exact {
     int(q) * (int(q) - int(1)) / int(2)
 }
 
-/// PMAC's theorem 1 with attempts.
+/// PMAC's bound with attempts.
 fn pmac_exact(n: u32, t: u32, (q, sigma): (u128, u128), (v, sigma_v): (u128, u128)) -> Exact {
-    let all = int(q) + int(v) + int(sigma.max(q)) + int(sigma_v.max(v)) + int(1);
-    &all * &all * int(3) / int(2) * two(-(n as i64)) + int(v) * two(-(t as i64))
+    let messages = int(q) + int(v);
+    let blocks = int(sigma.max(q)) + int(sigma_v.max(v));
+    let each = (int(3) * messages).min(&blocks + int(1));
+    let known = sigma.max(q).max(sigma_v).max(v) < u128::MAX;
+    let each = if known { each } else { &blocks + int(1) };
+    blocks * each * two(-(n as i64)) + int(v) * two(-(t as i64))
 }
 
 /// LightMAC's factor: 1 + a x + b x^2 for x = 1/(2^(n/2) - 1).
@@ -313,10 +317,12 @@ fn exact(theorem: Theorem, q: u128, length: u64, v: u128) -> (Exact, Exact) {
     let bits = 8 * length as u128;
     match theorem {
         Theorem::Pmac { n, t } => {
-            let blocks = bits.div_ceil(n.into()).max(1);
-            let all = int(q) * int(blocks) + int(q) + int(1);
-            let tags = &all * &all * int(3) / int(2) * two(-(n as i64));
-            (tags, int(v) * two(-(t as i64)))
+            let blocks = int(q) * int(bits.div_ceil(n.into()).max(1));
+            // More blocks than a u128 counts are as good as no bound.
+            let known = blocks < int(u128::MAX);
+            let each = (int(3) * int(q)).min(&blocks + int(1));
+            let each = if known { each } else { &blocks + int(1) };
+            (blocks * each * two(-(n as i64)), int(v) * two(-(t as i64)))
         }
         Theorem::LightMac { n, t, .. } => {
             (light_prf(n, q).max(light_mac(n, t, q, 0)), light_mac(n, t, 0, v))
@@ -412,6 +418,35 @@ fn loads_are_the_functions() {
     assert_eq!(forgery, umac::mac_1999(60, 160, q, v).unwrap());
 }
 
+/// The queries under K1 that the terms have.
+fn queries(bound: &Bound, primitive: &str) -> u128 {
+    let term = bound.terms().iter().find(|term| term.primitive == primitive);
+    term.map_or(0, |term| term.queries)
+}
+
+#[test]
+fn lightmac_calls_its_cipher_so_often() {
+    // A message has floor(bits / (n - s)) full blocks, each of which is a call under K1, and an empty
+    // last one if it ends there: 256 calls for the longest with a counter of 8 bits, not 255.
+    for (n, s) in [(64, 8), (64, 16), (32, 16), (128, 8), (128, 32)] {
+        let theorem = Theorem::LightMac { n, s, t: n };
+        let limit = theorem.limit();
+        let lengths = [0, 1, 6, 7, 8, limit / 2, limit - 1, limit].into_iter();
+        for length in lengths.filter(|length| *length <= limit) {
+            let calls = 8 * length as u128 / (n - s) as u128;
+            let load = Load { messages: 3, length, attempts: 5 };
+            assert_eq!(queries(&theorem.tags(&load).unwrap(), "E1"), 3 * calls, "{n} {s} {length}");
+            let forgery = theorem.forgery(&load).unwrap();
+            assert_eq!(queries(&forgery, "E1"), 3 * calls, "{n} {s} {length}");
+            assert_eq!(queries(&forgery, "E"), 5 * (calls + 1), "{n} {s} {length}");
+        }
+        // Lengths that nobody tells.
+        let bound = lightmac::mac(n, s, n, (3, u128::MAX), (5, u128::MAX)).unwrap();
+        assert_eq!(queries(&bound, "E1"), 3 << s);
+        assert_eq!(queries(&bound, "E"), 5 * ((1 << s) + 1));
+    }
+}
+
 #[test]
 fn the_papers_numbers() {
     let millionth = 2f64.powi(-20);
@@ -426,9 +461,11 @@ fn the_papers_numbers() {
         assert!(lightmac::generic(32, messages, blocks).unwrap().at_most(millionth));
         assert!(!lightmac::generic(32, messages + 1, blocks).unwrap().at_most(millionth));
     }
-    // EliMAC, section 5.1: secure up to about 2^56 messages.
-    assert!(elimac::aes_prf(128, elimac::AES4, 1 << 56).unwrap().log2() < 0.0);
-    assert!(elimac::aes_prf(128, elimac::AES4, 1 << 57).unwrap().log2() > 0.0);
+    // EliMAC, section 5.1: "security up to q about 2^56". Corollary 1 gives nearly a half there.
+    for (log2, value) in [(40, "4.23e-8"), (55, "1.19e-1"), (56, "4.73e-1"), (57, "1.89e0")] {
+        let bound = elimac::aes_prf(128, elimac::AES4, 1 << log2).unwrap();
+        assert_eq!(format!("{:.2e}", bound.value()), value, "2^{log2}");
+    }
     // Poly1305-AES: L = 1536, D = 2^64. The slide prints 0.999999999999998 for the chance that all
     // are rejected, with a delta of 2^-40. Its formula gives less.
     let forged = poly1305::mac(1 << 64, 1 << 64, 1536).unwrap().value();
@@ -436,12 +473,20 @@ fn the_papers_numbers() {
     let rejected = 1.0 - 2f64.powi(-40) - forged;
     assert_eq!(format!("{rejected:.12}"), "0.999999999694");
     assert!(rejected < 0.999999999999998);
-    // PMAC, docs/theory.md.
-    for (n, blocks, log2) in [(128, 40, -47.0), (64, 20, -23.0), (64, 24, -15.0)] {
-        let bound = pmac::prf(n, 1, 1 << blocks).unwrap();
-        assert!((log2 - 0.42..log2 - 0.41).contains(&bound.log2()));
+    // PMAC, docs/theory.md: in whatever messages the blocks are.
+    for (n, blocks, shown) in [(128, 40, "2^-47.99"), (64, 20, "2^-23.99"), (64, 24, "2^-15.99")] {
+        let bound = |q| pmac::prf(n, q, 1 << blocks).unwrap().to_string();
+        for q in [1 << blocks, (1 << blocks) - 1, 1 << (blocks - 1)] {
+            assert_eq!(bound(q).split(' ').next(), Some(shown));
+        }
     }
-    assert!(pmac::prf(64, 1, 1 << 32).unwrap().log2() > 0.0);
+    assert!(pmac::prf(64, 1 << 32, 1 << 32).unwrap().log2() > 0.0);
+    // More blocks than can be counted are not taken for 2^128.
+    assert!(pmac::prf(256, 1, u128::MAX).unwrap().log2() >= 0.0);
+    assert!(Theorem::Pmac { n: 256, t: 256 }.messages(1 << 40, 0.5).unwrap() < 1 << 111);
+    // 128 messages of 1 MiB: 3 * 2^7 * 2^24 / 2^64.
+    assert!(pmac::prf(64, 1 << 7, 1 << 24).unwrap().to_string().starts_with("2^-31.41 "));
+    assert!(pmac::prf(128, 1 << 32, 1 << 48).unwrap().to_string().starts_with("2^-46.41 "));
     // RFC 4418: N attempts at 8 bytes pass with N / 2^60.
     assert_eq!(umac::mac(64, 1, 1 << 10).unwrap().log2(), -50.0);
 }

@@ -36,20 +36,19 @@ fn wrong() -> Tag {
 
 #[test]
 fn messages_and_blocks_are_counted() {
-    let mac = pmac_of(5, 20, 5);
+    let mac = pmac_of(5, 16, 5);
     let plain = PmacAes128::new(&[7; 16]);
-    // 1, 1, 1 and 2 blocks, and one more each.
-    for (message, blocks) in [(0, 2), (1, 4), (16, 6), (17, 9)] {
+    // 1, 1, 1 and 2 blocks.
+    for (message, blocks) in [(0, 1), (1, 2), (16, 3), (17, 5)] {
         let message = vec![9; message];
         assert!(mac.tag(&message).unwrap() == plain.tag(&message).unwrap());
         assert_eq!(mac.usage().blocks, blocks);
     }
-    // 11 blocks are left, of which a message of 11 wants 12.
-    assert_eq!(exhausted(mac.tag(&[0; 16 * 11])), ("blocks", 20, 9, 12));
-    assert_eq!(mac.usage(), Usage { messages: 4, blocks: 9, failures: 0 });
-    mac.tag(&[0; 16 * 10]).unwrap();
+    assert_eq!(exhausted(mac.tag(&[0; 16 * 11 + 1])), ("blocks", 16, 5, 12));
+    assert_eq!(mac.usage(), Usage { messages: 4, blocks: 5, failures: 0 });
+    mac.tag(&[0; 16 * 11]).unwrap();
     assert_eq!(exhausted(mac.tag(b"")), ("messages", 5, 5, 1));
-    assert_eq!(mac.usage().to_string(), "5 messages, 20 blocks, 0 failed verifications");
+    assert_eq!(mac.usage().to_string(), "5 messages, 16 blocks, 0 failed verifications");
     let error = mac.tag(b"").unwrap_err().to_string();
     assert_eq!(
         error,
@@ -88,7 +87,7 @@ fn failed_verifications_are_counted() {
     let tag = mac.tag(b"good").unwrap();
     assert_eq!(mac.verify(b"good", &tag), Ok(()));
     assert_eq!(mac.verify(&[0; 40], &tag), Err(Rejected::Mismatch));
-    assert_eq!(mac.usage(), Usage { messages: 2, blocks: 6, failures: 1 });
+    assert_eq!(mac.usage(), Usage { messages: 2, blocks: 4, failures: 1 });
     assert_eq!(mac.verify(b"bad", &tag), Err(Rejected::Mismatch));
     let Err(Rejected::Refused(error)) = mac.verify(b"good", &tag) else { panic!("not refused") };
     assert_eq!(exhausted(Err::<(), _>(error)), ("messages", 3, 3, 1));
@@ -145,15 +144,15 @@ fn threads_lose_no_count() {
     let usage = mac.usage();
     assert_eq!(usage.failures, 8 * EACH);
     assert_eq!(usage.messages, 1 + 16 * EACH);
-    // Two for the first, three for each tag, two for each failure. The reserve is spent.
-    assert_eq!(usage.blocks, 2 + 5 * 8 * EACH);
+    // One for the first, two for each tag, one for each failure. The reserve is spent.
+    assert_eq!(usage.blocks, 1 + 3 * 8 * EACH);
 }
 
 #[test]
 fn a_reserve_is_spent_at_once() {
     let mac = light_of(10, 5);
     mac.reserve(4, 100).unwrap();
-    assert_eq!(mac.usage(), Usage { messages: 4, blocks: 16, failures: 0 });
+    assert_eq!(mac.usage(), Usage { messages: 4, blocks: 12, failures: 0 });
     assert_eq!(exhausted(mac.reserve(7, 0)), ("messages", 10, 4, 7));
     assert_eq!(mac.usage().messages, 4);
     for _ in 0..4 {
@@ -183,22 +182,22 @@ fn a_reserve_is_spent_at_once() {
 
 #[test]
 fn streams_count_as_they_grow() {
-    let mac = pmac_of(10, 20, 5);
+    let mac = pmac_of(10, 18, 5);
     let plain = PmacAes128::new(&[7; 16]);
     let mut stream = mac.stream();
-    assert_eq!(mac.usage(), Usage { messages: 1, blocks: 2, failures: 0 });
+    assert_eq!(mac.usage(), Usage { messages: 1, blocks: 1, failures: 0 });
     for piece in [&[1; 5][..], &[2; 11], &[3; 17], b""] {
         stream.update(piece);
     }
-    assert_eq!(mac.usage().blocks, 4);
+    assert_eq!(mac.usage().blocks, 3);
     let message = [&[1; 5][..], &[2; 11], &[3; 17]].concat();
     assert!(stream.tag().unwrap() == plain.tag(&message).unwrap());
 
     // One that the budget does not have stays refused, and counts what came before.
     let mut stream = mac.stream();
     stream.update(&[0; 16]).update(&[0; 16 * 15]).update(b"x");
-    assert_eq!(exhausted(stream.tag()), ("blocks", 20, 6, 15));
-    assert_eq!(mac.usage(), Usage { messages: 2, blocks: 6, failures: 0 });
+    assert_eq!(exhausted(stream.tag()), ("blocks", 18, 4, 15));
+    assert_eq!(mac.usage(), Usage { messages: 2, blocks: 4, failures: 0 });
     drop(mac.stream());
     assert_eq!(mac.usage().messages, 3);
 
@@ -215,7 +214,7 @@ fn streams_count_as_they_grow() {
 fn usage_is_saved_and_resumed() {
     let usage = Usage { messages: 1, blocks: 0x0203, failures: u64::MAX };
     let bytes = usage.to_bytes();
-    assert_eq!(bytes[..10], *b"tagmacU1\x01\0");
+    assert_eq!(bytes[..10], *b"tagmacU2\x01\0");
     assert_eq!(bytes[16..18], [3, 2]);
     assert_eq!(Usage::from_bytes(&bytes), Ok(usage));
     for found in (0..40).filter(|found| *found != 32) {
@@ -227,7 +226,7 @@ fn usage_is_saved_and_resumed() {
         bytes[i] ^= 1;
         assert_eq!(Usage::from_bytes(&bytes), Err(Error::UsageMark));
     }
-    for (messages, blocks) in [(1, 1), (u64::MAX, u64::MAX - 1), (2, 3)] {
+    for (messages, blocks) in [(1, 0), (u64::MAX, u64::MAX - 1), (3, 2)] {
         let usage = Usage { messages, blocks, failures: 0 };
         assert_eq!(
             Usage::from_bytes(&usage.to_bytes()),
@@ -252,15 +251,19 @@ fn usage_is_saved_and_resumed() {
 #[test]
 fn budgets_follow_from_the_theorems() {
     let threshold = 2f64.powi(-32);
-    // sigma + q + 1 is at most (2^96 / 1.5)^(1/2).
+    // 3 * 65536 q^2 is at most 2^96.
     let budget = Budget::of(PMAC, 1 << 20, threshold).unwrap();
-    assert_eq!(budget.blocks, 2 * budget.messages);
-    let cost = |messages: u128, blocks: u128| pmac::prf(128, messages, blocks).unwrap();
-    let half = budget.messages as u128;
-    assert!(cost(half, half).at_most(threshold) && !cost(half + 1, half + 1).at_most(threshold));
-    // However they are spent: one message of all blocks.
-    assert!(cost(1, budget.blocks as u128 - 1).at_most(threshold));
+    assert_eq!(budget.messages as u128, PMAC.messages(1 << 20, threshold).unwrap());
+    assert_eq!(budget.blocks, budget.messages << 16);
+    let cost = |messages: u64, blocks: u64| {
+        pmac::prf(128, messages.into(), blocks.into()).unwrap().at_most(threshold)
+    };
+    assert!(cost(budget.messages, budget.blocks) && !cost(budget.messages + 1, budget.blocks));
+    assert!(!cost(budget.messages, budget.blocks + (1 << 20)));
     assert_eq!(budget.failures, budget.messages);
+    // Messages of one block: sigma (sigma + 1) is at most 2^96.
+    let budget = Budget::of(PMAC, 16, threshold).unwrap();
+    assert_eq!((budget.messages, budget.blocks), ((1 << 48) - 1, (1 << 48) - 1));
     // Short tags: guesses are fewer than messages.
     let short = PMAC.with_tag_bits(64).unwrap();
     assert_eq!(Budget::of(short, 1 << 20, threshold).unwrap().failures, 1 << 32);
@@ -279,6 +282,49 @@ fn budgets_follow_from_the_theorems() {
     assert!(of(LIGHT.limit() + 1, threshold).is_err() && of(0, 1.0).is_err());
 }
 
+/// The lengths of the messages that a key tags under its budget, one after the other, as the meter
+/// lets them.
+fn spend(budget: Budget, lengths: impl Iterator<Item = usize>) -> Vec<u64> {
+    let mac = AnyMac::new(named("PMAC-PRESENT128"), &[7; 16]).unwrap();
+    let mac = Metered::new(mac, budget, Usage::default()).unwrap();
+    let data = vec![0; 8 * 1000];
+    lengths
+        .take_while(|blocks| mac.tag(&[], &data[..8 * blocks]).is_ok())
+        .map(|blocks| blocks as u64)
+        .collect()
+}
+
+fn named(name: &str) -> Algorithm {
+    Algorithm::named(name).unwrap()
+}
+
+#[test]
+fn any_mix_of_lengths_keeps_to_the_threshold() {
+    let theorem = named("PMAC-PRESENT128").theorem().unwrap();
+    let threshold = 2f64.powi(-40);
+    let mut wholly_spent = 0;
+    for length in [1, 10, 91, 1000] {
+        let budget = Budget::of(theorem, 8 * length as u64, threshold).unwrap();
+        // Of one length, of two, a long one and short ones, short ones and a long one, a ramp.
+        let mixes: [&dyn Fn(usize) -> usize; 5] = [
+            &|_| length,
+            &|i| [1, length][i % 2],
+            &|i| if i == 0 { length } else { 1 },
+            &|i| if i % 50 == 49 { length } else { 1 },
+            &|i| 1 + i % length,
+        ];
+        for mix in mixes {
+            let lengths = spend(budget, (0..).map(mix));
+            let (q, sigma) = (lengths.len() as u128, lengths.iter().sum::<u64>() as u128);
+            assert!(q > 1);
+            let fits = |q, sigma| pmac::prf(64, q, sigma).unwrap().at_most(threshold);
+            assert!(fits(q, sigma), "{length} {q} {sigma}");
+            wholly_spent += !fits(q + 1, sigma + length as u128) as u32;
+        }
+    }
+    assert!(wholly_spent >= 4, "each length by itself spends the budget");
+}
+
 #[test]
 fn macs_with_nonces_and_macs_by_name() {
     let threshold = 2f64.powi(-32);
@@ -294,7 +340,7 @@ fn macs_with_nonces_and_macs_by_name() {
     let mac = Metered::new(Umac32::new(&[7; 16]), budget, mac.usage()).unwrap();
     assert_eq!(mac.verify_with(&nonce, b"message", &tag), Ok(()));
     assert_eq!(mac.verify_with(&UmacNonce::from(2), b"message", &tag), Err(Rejected::Mismatch));
-    assert_eq!(mac.usage(), Usage { messages: 1, blocks: 2, failures: 1 });
+    assert_eq!(mac.usage(), Usage { messages: 1, blocks: 1, failures: 1 });
 
     let budget = Budget::of(Theorem::Poly1305Aes, 1500, threshold).unwrap();
     let poly = Poly1305Aes::new(&[3; 32]);

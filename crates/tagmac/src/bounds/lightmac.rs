@@ -11,9 +11,12 @@ use super::{Bound, BoundError, Term, block_bits, some, tag_bits};
 /// (1 + 1/(N - 1) + 1/(2 (N - 1)^2)) q^2 / 2^n,    N = 2^(n/2)
 /// ```
 ///
-/// whatever the lengths are, plus what tells E under K1 from a random permutation by q (2^s - 1)
-/// queries, and under K2 by q. The proof asks E under K1 only for the blocks of n - s bits that the
+/// whatever the lengths are, plus what tells E under K1 from a random permutation by q 2^s queries,
+/// and under K2 by q. The proof asks E under K1 only for the full blocks of n - s bits that the
 /// messages have, so the queries are no more than `blocks`; pass `u128::MAX` if you do not know.
+///
+/// The paper counts q (2^s - 1) queries under K1. A message of 2^s (n - s) bits, which it allows, has
+/// 2^s full blocks and an empty last one (section 2), so it is one more.
 ///
 /// # Errors
 ///
@@ -27,7 +30,7 @@ use super::{Bound, BoundError, Term, block_bits, some, tag_bits};
 /// # Ok::<(), tagmac::bounds::BoundError>(())
 /// ```
 pub fn prf(n: u32, s: u32, q: u128, blocks: u128) -> Result<Bound, BoundError> {
-    let e1 = counters(n, s, some(q)?, -1)?.min(blocks);
+    let e1 = counters(n, s, some(q)?, 0)?.min(blocks);
     let x = one_below_half(n);
     let factor = Up::from(1).plus(x).plus(x.square().scaled(-1));
     let value = factor.times(Up::from(q).square()).scaled(-(n as i32));
@@ -41,8 +44,9 @@ pub fn prf(n: u32, s: u32, q: u128, blocks: u128) -> Result<Bound, BoundError> {
 /// (1 + 2/(N - 1) + 1/(N - 1)^2) (q^2 / 2^n + v / 2^t),    N = 2^(n/2)
 /// ```
 ///
-/// plus the terms of [`prf`], and one of v 2^s queries for the attempts. `blocks_v` is for the
-/// attempts what `blocks` is for the messages; each has a query to E2 besides.
+/// plus the terms of [`prf`], and one of v (2^s + 1) queries for the attempts: as in [`prf`], one more
+/// than the paper has for each. `blocks_v` is for the attempts what `blocks` is for the messages; each
+/// has a query under K2 besides.
 ///
 /// The proof takes a result for untruncated tags; EliMAC's authors point out that truncation wants
 /// more care, and that their way even gives LightMAC a slightly better bound (EliMAC, section 4.2).
@@ -58,8 +62,8 @@ pub fn mac(
     (v, blocks_v): (u128, u128),
 ) -> Result<Bound, BoundError> {
     some(q | v)?;
-    let e1 = counters(n, s, q, -1)?.min(blocks);
-    let e3 = counters(n, s, v, 0)?.min(blocks_v.saturating_add(v));
+    let e1 = counters(n, s, q, 0)?.min(blocks);
+    let e3 = counters(n, s, v, 1)?.min(blocks_v.saturating_add(v));
     tag_bits(t, n)?;
     let factor = Up::from(1).plus(one_below_half(n)).square();
     let collide = Up::from(q).square().scaled(-(n as i32));
@@ -137,11 +141,11 @@ fn one_below_half(n: u32) -> Up {
 }
 
 /// q (2^s + more), after a check of n and s.
-fn counters(n: u32, s: u32, q: u128, more: i128) -> Result<u128, BoundError> {
+fn counters(n: u32, s: u32, q: u128, more: u128) -> Result<u128, BoundError> {
     block_bits(n)?;
     if !(1..=n / 2).contains(&s) {
         return Err(BoundError::CounterBits { max: n / 2, found: s });
     }
-    let each = 1u128.checked_shl(s).unwrap_or(u128::MAX).saturating_add_signed(more);
+    let each = 1u128.checked_shl(s).unwrap_or(u128::MAX).saturating_add(more);
     Ok(q.saturating_mul(each))
 }

@@ -30,7 +30,8 @@
 //! ```
 //!
 //! A budget is a key's, not a process's: those who share the key share the budget. Give each a part
-//! (the fields of [`Budget`] can be lowered), or let one of them count.
+//! (the fields of [`Budget`] can be lowered; messages, blocks and failures of all parts are sums), or
+//! let one of them count.
 
 use core::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -54,16 +55,33 @@ pub struct Budget {
     pub length: u64,
     /// Messages.
     pub messages: u64,
-    /// Their blocks, each message counting for one more than it has.
+    /// Their blocks in all; an empty message has one.
     pub blocks: u64,
     /// Verifications that failed.
     pub failures: u64,
 }
 
 impl Budget {
-    /// What a key may do until the threshold, with messages of at most `length` bytes. PMAC's bound
-    /// counts blocks, so that short messages may be more; Poly1305-AES has fewer failures the longer
-    /// messages may be; all others do not mind the length.
+    /// What a key may do until the threshold, with messages of at most `length` bytes, in any mix of
+    /// lengths. PMAC has fewer messages, and Poly1305-AES fewer failures, the longer messages may be;
+    /// all others do not mind the length.
+    ///
+    /// PMAC's bound is sigma min(3 q, sigma + 1) / 2^n for q messages of sigma blocks, and this
+    /// budget is for messages that all have `length` bytes. Where most are shorter, other numbers of
+    /// messages and blocks may serve better: take any for which [`pmac::prf`](super::pmac::prf) keeps
+    /// to the threshold.
+    ///
+    /// ```
+    /// use tagmac::bounds::{Budget, Theorem, pmac};
+    /// let (present, threshold) = (Theorem::Pmac { n: 64, t: 64 }, 2f64.powi(-32));
+    /// let budget = Budget::of(present, 1 << 20, threshold)?;
+    /// assert_eq!((budget.messages, budget.blocks), (104, 104 << 17));
+    /// // One megabyte in all, in up to 10 000 messages.
+    /// let (messages, blocks) = (10_000, 131_072);
+    /// assert!(pmac::prf(64, messages.into(), blocks.into())?.at_most(threshold));
+    /// let budget = Budget { messages, blocks, failures: messages, ..budget };
+    /// # Ok::<(), tagmac::bounds::BoundError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -72,12 +90,12 @@ impl Budget {
     pub fn of(theorem: Theorem, length: u64, threshold: f64) -> Result<Budget, BoundError> {
         theorem.check_length(length)?;
         let small = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
-        // Messages of one block are the most that there can be.
-        let messages = theorem.messages(0, threshold)?;
-        let (blocks, failures) = match theorem {
-            // Each of them counts for two; their attempts draw on the messages.
-            Theorem::Pmac { .. } => (messages.saturating_mul(2), theorem.guesses(0, threshold)?),
-            _ => (u128::MAX, theorem.guesses(length, threshold)?),
+        let messages = theorem.messages(length, threshold)?;
+        // PMAC's attempts draw on the messages, and there are no more of them.
+        let failures = theorem.guesses(length, threshold)?;
+        let blocks = match theorem {
+            Theorem::Pmac { .. } => messages.saturating_mul(theorem.blocks(length)),
+            _ => u128::MAX,
         };
         let [messages, blocks, failures] = [messages, blocks, failures].map(small);
         Ok(Budget { theorem, length, messages, blocks, failures })
@@ -86,7 +104,7 @@ impl Budget {
     /// What a message costs.
     fn message(&self, length: u64) -> Usage {
         let blocks = u64::try_from(self.theorem.blocks(length)).unwrap_or(u64::MAX);
-        Usage { messages: 1, blocks: blocks.saturating_add(1), failures: 0 }
+        Usage { messages: 1, blocks: blocks.max(1), failures: 0 }
     }
 
     /// What a failed verification costs.
@@ -124,7 +142,7 @@ impl Budget {
 pub struct Usage {
     /// Messages tagged.
     pub messages: u64,
-    /// Their blocks, each message counting for one more than it has.
+    /// Their blocks in all; an empty message has one.
     pub blocks: u64,
     /// Verifications that failed.
     pub failures: u64,
@@ -132,9 +150,9 @@ pub struct Usage {
 
 impl Usage {
     /// How saved usage begins.
-    const MARK: [u8; 8] = *b"tagmacU1";
+    const MARK: [u8; 8] = *b"tagmacU2";
 
-    /// The usage as 32 bytes: the mark `tagmacU1`, then messages, blocks and failures as
+    /// The usage as 32 bytes: the mark `tagmacU2`, then messages, blocks and failures as
     /// little-endian numbers of 8 bytes.
     pub fn to_bytes(&self) -> [u8; 32] {
         let counts = [self.messages, self.blocks, self.failures].map(u64::to_le_bytes);
@@ -149,8 +167,8 @@ impl Usage {
     /// # Errors
     ///
     /// [`Error::UsageBytes`] unless there are 32 bytes, [`Error::UsageMark`] unless they begin with
-    /// the mark, [`Error::UsageBlocks`] if there are fewer than two blocks for each message, which
-    /// no meter counts.
+    /// the mark, [`Error::UsageBlocks`] if there are fewer blocks than messages, which no meter
+    /// counts.
     pub fn from_bytes(bytes: &[u8]) -> Result<Usage, Error> {
         let wrong = Error::UsageBytes { expected: 32, found: bytes.len() };
         let words: &[[u8; 8]; 4] = bytes.as_chunks().0.try_into().map_err(|_| wrong)?;
@@ -161,7 +179,7 @@ impl Usage {
             return Err(Error::UsageMark);
         }
         let [messages, blocks, failures] = [1, 2, 3].map(|i| u64::from_le_bytes(words[i]));
-        if blocks < messages.saturating_mul(2) {
+        if blocks < messages {
             return Err(Error::UsageBlocks { messages, blocks });
         }
         Ok(Usage { messages, blocks, failures })
@@ -262,7 +280,7 @@ impl<M> Metered<M> {
     pub fn reserve(&self, messages: u64, bytes: u64) -> Result<(), Error> {
         // Each message may have one more block than its bytes fill.
         let blocks = u64::try_from(self.budget.theorem.blocks(bytes)).unwrap_or(u64::MAX);
-        let blocks = messages.saturating_mul(2).saturating_add(blocks);
+        let blocks = messages.saturating_add(blocks);
         let more = Usage { messages, blocks, failures: 0 };
         self.with(|used| {
             used.usage = self.budget.after(used.usage, more)?;

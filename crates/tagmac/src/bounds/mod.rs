@@ -1,4 +1,5 @@
-//! How much one key may authenticate: the papers' theorems as functions, and a meter.
+//! How much one key may authenticate: the papers' theorems (for PMAC, one of our own) as functions,
+//! and a meter.
 //!
 //! A theorem bounds what an attacker gains from the tags of a key: the probability to tell them from
 //! random strings, or to forge. It has two parts. One is information-theoretic, a formula in the
@@ -10,12 +11,12 @@
 //! use tagmac::bounds::{Load, Theorem, pmac};
 //! // 2^20 messages of 2^40 blocks in all, under PMAC-AES128.
 //! let bound = pmac::prf(128, 1 << 20, 1 << 40)?;
-//! assert_eq!(bound.to_string(), "2^-47.41 + Adv^prp_E(2^40)");
+//! assert_eq!(bound.to_string(), "2^-66.41 + Adv^prp_E(2^40)");
 //!
-//! // How many messages of 1 MiB until one chance in 2^32?
+//! // How many messages of up to 1 MiB until one chance in 2^32?
 //! let theorem = Theorem::Pmac { n: 128, t: 128 };
 //! let messages = theorem.messages(1 << 20, 2f64.powi(-32))?;
-//! assert_eq!(messages.ilog2(), 31);
+//! assert_eq!(messages.ilog2(), 39);
 //! let load = Load { messages, length: 1 << 20, attempts: 0 };
 //! assert!(theorem.tags(&load)?.at_most(2f64.powi(-32)));
 //! # Ok::<(), tagmac::bounds::BoundError>(())
@@ -23,12 +24,16 @@
 //!
 //! | MAC | tags cost | each attempt passes with | from |
 //! |---|---|---|---|
-//! | [`pmac`] | 1.5 (sigma + q + 1)^2 / 2^n | 2^-t, and counts as a message | PMAC 2001, theorem 1 |
+//! | [`pmac`] | sigma min(3 q, sigma + 1) / 2^n | 2^-t, and counts as a message | `docs/theory.md`, "PMAC's bound" |
 //! | [`lightmac`] | about q^2 / 2^n | about 2^-t | LightMAC, theorems 1 and 2 |
 //! | [`elimac`] | C(q, 2) 2 eps + (C(q, 2) / 2^(2n-t))^(1/2) | 2^(n-t) max(2 eps, 1/(2^n - q)) | EliMAC, corollary 1, theorem 2 |
 //! | [`umac`], RFC 4418 | 0, up to 2^64 messages | 2^-30 for each 32 bits | RFC 4418, section 6.2 |
 //! | [`umac`] of 1999 | 0 | 2^-b + 2^-tau | UMAC 1999, theorem 8.2 |
 //! | [`poly1305`] | 0, up to 2^64 messages | 14 ceil(L/16) / 2^106 | Bernstein's slides |
+//!
+//! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. Every bound holds
+//! for any mix of lengths: only PMAC's counts blocks, in all, and only that of Poly1305-AES the longest
+//! message.
 //!
 //! CMAC and HMAC are not here: none of these papers bounds them.
 //!

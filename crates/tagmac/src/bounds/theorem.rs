@@ -21,7 +21,7 @@ use super::{Bound, BoundError, elimac, lightmac, pmac, poly1305, umac};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Theorem {
-    /// PMAC 2001, theorem 1: [`pmac`].
+    /// PMAC, for any mix of lengths: [`pmac`].
     Pmac {
         /// Bits of a block.
         n: u32,
@@ -58,12 +58,13 @@ pub enum Theorem {
     Poly1305Aes,
 }
 
-/// What is done under a key: messages of one length, tagged or tried.
+/// What is done under a key: messages tagged or tried. The bounds hold for messages of any lengths up
+/// to the one here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// Messages tagged.
     pub messages: u128,
-    /// Bytes of each message, or at most so many.
+    /// The most bytes of a message.
     pub length: u64,
     /// Attempts to forge: verifications that failed.
     pub attempts: u128,
@@ -106,7 +107,7 @@ impl Theorem {
     }
 
     /// What the load's tags alone give away, without its attempts: the bound on telling them from
-    /// random strings (PMAC's theorem 1, LightMAC's theorem 1, EliMAC's corollary 1). The MACs with
+    /// random strings (PMAC's bound, LightMAC's theorem 1, EliMAC's corollary 1). The MACs with
     /// nonces have no such theorem; for them this is [`forgery`](Theorem::forgery) with no attempt,
     /// 0 and a term.
     ///
@@ -159,7 +160,7 @@ impl Theorem {
         }
     }
 
-    /// The most messages of `length` bytes whose tags do not pass the threshold. For the MACs with
+    /// The most messages of up to `length` bytes whose tags do not pass the threshold. For the MACs with
     /// nonces, 2^64: more than the theorems speak of.
     ///
     /// # Errors

@@ -1,0 +1,544 @@
+//! PMAC's bound (`docs/theory.md`, "PMAC's bound") against every permutation of small blocks.
+//!
+//! PMAC is written here from figure 1 of the paper for blocks of any size up to 64 bits, and held
+//! against the library at 64. For blocks of 3 to 6 bits all permutations are tried, as far as a MAC
+//! asks them, so that every probability is exact, a number of cases by a number of cases.
+
+use std::convert::Infallible;
+
+use tagmac::bounds::pmac as bound;
+use tagmac::cipher::BlockCipher;
+use tagmac::{Bits, Pmac};
+
+/// GF(2^n) over p_n = x^n + low.
+#[derive(Clone, Copy)]
+struct Field {
+    n: u32,
+    low: u64,
+}
+
+const GF8: Field = Field { n: 3, low: 0b011 };
+const GF16: Field = Field { n: 4, low: 0b0011 };
+const GF32: Field = Field { n: 5, low: 0b00101 };
+const GF64: Field = Field { n: 6, low: 0b000011 };
+/// Blocks of 64 bits, as the library has them.
+const OF_64_BITS: Field = Field { n: 64, low: 0b11011 };
+
+impl Field {
+    /// 2^n, for small n.
+    fn size(self) -> u128 {
+        1 << self.n
+    }
+
+    fn times(self, mut a: u64, b: u64) -> u64 {
+        let mut product = 0;
+        for i in 0..self.n {
+            if b >> i & 1 == 1 {
+                product ^= a;
+            }
+            let high = a >> (self.n - 1) & 1;
+            a = (a << 1 & (u64::MAX >> (64 - self.n))) ^ high * self.low;
+        }
+        product
+    }
+
+    fn over_x(self, a: u64) -> u64 {
+        // p_n - 1, by x: its high bit is x^(n-1).
+        (a >> 1) ^ (a & 1) * (self.low >> 1 | 1 << (self.n - 1))
+    }
+}
+
+/// A message: full blocks, then the last one, padded.
+#[derive(Clone, Debug, PartialEq)]
+struct Message {
+    full: Vec<u64>,
+    last: u64,
+    /// Whether the last block is a full one.
+    whole: bool,
+}
+
+/// E_K, or a part of a permutation, which may have no answer yet.
+type Answer<E> = Result<u64, E>;
+
+impl Message {
+    fn blocks(&self) -> u128 {
+        self.full.len() as u128 + 1
+    }
+
+    /// The inputs M_i ^ gamma_i L.
+    fn masked(&self, field: Field, l: u64) -> impl Iterator<Item = u64> {
+        let gamma = |i: u64| i ^ i >> 1;
+        (1..).zip(&self.full).map(move |(i, block)| block ^ field.times(gamma(i), l))
+    }
+
+    /// The last input.
+    fn sum<E>(&self, field: Field, pi: impl Fn(u64) -> Answer<E>) -> Answer<E> {
+        let l = pi(0)?;
+        let start = self.last ^ if self.whole { field.over_x(l) } else { 0 };
+        self.masked(field, l).try_fold(start, |sum, x| Ok(sum ^ pi(x)?))
+    }
+
+    fn tag<E>(&self, field: Field, pi: impl Fn(u64) -> Answer<E>) -> Answer<E> {
+        pi(self.sum(field, &pi)?)
+    }
+}
+
+/// Every message of one block.
+fn short(field: Field) -> Vec<Message> {
+    let partial = (0..field.n)
+        .flat_map(|bits| (0..1 << bits).map(move |v| (v << 1 | 1) << (field.n - 1 - bits)));
+    let partial = partial.map(|last| Message { full: vec![], last, whole: false });
+    let whole = (0..1 << field.n).map(|last| Message { full: vec![], last, whole: true });
+    partial.chain(whole).collect()
+}
+
+/// Every message of `blocks` blocks.
+fn messages(field: Field, blocks: u32) -> Vec<Message> {
+    let place = |number: u64, i: u32| number >> (i * field.n) & ((1 << field.n) - 1);
+    let full = |number: u64| (0..blocks - 1).map(|i| place(number, i)).collect::<Vec<_>>();
+    let fulls = (0..1u64 << (field.n * (blocks - 1))).map(full);
+    let with =
+        |full: Vec<u64>| short(field).into_iter().map(move |m| Message { full: full.clone(), ..m });
+    fulls.flat_map(with).collect()
+}
+
+/// A part of a permutation of small blocks.
+struct Partial {
+    values: Vec<Option<u64>>,
+    used: Vec<bool>,
+    points: u128,
+}
+
+impl Partial {
+    fn of(&self, x: u64) -> Result<u64, u64> {
+        self.values[x as usize].ok_or(x)
+    }
+}
+
+/// Runs what asks a random permutation, once for each way in which it may answer.
+fn walk<T>(
+    pi: &mut Partial,
+    run: &impl Fn(&Partial) -> Result<T, u64>,
+    visit: &mut impl FnMut(T, &Partial),
+) {
+    match run(pi) {
+        Ok(result) => visit(result, pi),
+        Err(x) => {
+            for y in 0..pi.used.len() {
+                if !std::mem::replace(&mut pi.used[y], true) {
+                    pi.values[x as usize] = Some(y as u64);
+                    pi.points += 1;
+                    walk(pi, run, visit);
+                    pi.points -= 1;
+                    pi.used[y] = false;
+                }
+            }
+            pi.values[x as usize] = None;
+        }
+    }
+}
+
+/// m (m - 1) .. (m - k + 1)
+fn falling(m: u128, k: u128) -> u128 {
+    (0..k).map(|i| m.saturating_sub(i)).product()
+}
+
+/// The cases in which each result comes, out of all, for a run that asks at most `most` points.
+fn cases<T>(
+    field: Field,
+    most: u128,
+    run: impl Fn(&Partial) -> Result<T, u64>,
+    mut visit: impl FnMut(T, u128, &Partial),
+) -> u128 {
+    let (size, most) = (field.size(), most.min(field.size()));
+    let empty = || Partial {
+        values: vec![None; size as usize],
+        used: vec![false; size as usize],
+        points: 0,
+    };
+    walk(&mut empty(), &run, &mut |result, pi| {
+        visit(result, falling(size - pi.points, most - pi.points), pi);
+    });
+    falling(size, most)
+}
+
+fn sigma(messages: &[&Message]) -> u128 {
+    messages.iter().map(|message| message.blocks()).sum()
+}
+
+/// How often the tags, of t bits and one after the other, come out; and out of how many cases.
+fn tags(field: Field, t: u32, messages: &[&Message]) -> (Vec<u128>, u128) {
+    let mut counts = vec![0; 1 << (t * messages.len() as u32)];
+    let run = |pi: &Partial| {
+        messages.iter().try_fold(0, |tags, message| {
+            Ok(tags << t | message.tag(field, |x| pi.of(x))? >> (field.n - t))
+        })
+    };
+    let all = cases(field, sigma(messages) + 1, run, |tags, weight, _| {
+        counts[tags as usize] += weight;
+    });
+    (counts, all)
+}
+
+/// What tells these tags from random strings: an advantage, times its second number.
+fn advantage((counts, all): &(Vec<u128>, u128)) -> (u128, u128) {
+    let strings = counts.len() as u128;
+    let over = counts.iter().map(|count| (count * strings).saturating_sub(*all)).sum();
+    (over, all * strings)
+}
+
+/// The bound's number over 2^n.
+fn cost(q: u128, sigma: u128) -> u128 {
+    sigma * (3 * q).min(sigma + 1)
+}
+
+/// Checks an exact number against the bound; gives it as an `f64`.
+#[track_caller]
+fn within(field: Field, (found, of): (u128, u128), cost: u128, what: &str) -> f64 {
+    assert!(found * field.size() <= cost * of, "{what}: {found} of {of}, {cost} of 2^{}", field.n);
+    found as f64 / of as f64
+}
+
+/// The same choices in every run: SplitMix64.
+struct Choice(u64);
+
+impl Choice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ z >> 31) >> 33) as usize % n
+    }
+
+    /// A message of so many blocks; of few different ones, so that they cancel.
+    fn message(&mut self, field: Field, blocks: usize) -> Message {
+        let values = [2, 1 << field.n][self.below(2)];
+        let full = (1..blocks).map(|_| self.below(values) as u64).collect();
+        let short = short(field);
+        Message { full, ..short[self.below(short.len())].clone() }
+    }
+
+    /// Different messages of these lengths.
+    fn messages(&mut self, field: Field, lengths: &[usize]) -> Vec<Message> {
+        let mut all: Vec<Message> = Vec::new();
+        for blocks in lengths {
+            let mut next = self.message(field, *blocks);
+            while all.contains(&next) {
+                next = self.message(field, *blocks);
+            }
+            all.push(next);
+        }
+        all
+    }
+}
+
+/// A cipher of 64 bits that is a permutation and no more.
+#[derive(Clone)]
+struct Mix(u64);
+
+impl BlockCipher for Mix {
+    const NAME: &'static str = "MIX";
+    const KEY_BYTES: usize = 8;
+    type Block = [u8; 8];
+    type Key = [u8; 8];
+
+    fn new(key: &[u8; 8]) -> Mix {
+        Mix(u64::from_be_bytes(*key))
+    }
+
+    fn encrypt(&self, blocks: &mut [[u8; 8]]) {
+        for block in blocks {
+            let x = (u64::from_be_bytes(*block) ^ self.0).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let x = (x ^ x >> 29).wrapping_mul(0x94d0_49bb_1331_11eb);
+            *block = (x ^ x >> 32).to_be_bytes();
+        }
+    }
+}
+
+#[test]
+fn it_is_the_librarys_pmac() {
+    let (key, data) = ([7; 8], [0xa5, 0x3c, 0x0f, 0x96, 0x5a, 0xe1, 0x71].repeat(120));
+    let (cipher, mac) = (Mix::new(&key), Pmac::<Mix>::new(&key));
+    let pi = |x: u64| -> Answer<Infallible> {
+        let mut block = [x.to_be_bytes()];
+        cipher.encrypt(&mut block);
+        Ok(u64::from_be_bytes(block[0]))
+    };
+    for bits in (0..300usize).chain([64 * 33, 64 * 64 + 1, 64 * 100]) {
+        let blocks = bits.div_ceil(64).max(1);
+        let block = |i: usize| u64::from_be_bytes(data[8 * i..][..8].try_into().unwrap());
+        let left = bits - 64 * (blocks - 1);
+        let last = block(blocks - 1);
+        let last =
+            if left == 64 { last } else { (last | u64::MAX >> left) ^ u64::MAX >> left >> 1 };
+        let full = (0..blocks - 1).map(block).collect();
+        let message = Message { full, last, whole: left == 64 };
+        let Ok(expected) = message.tag(OF_64_BITS, pi);
+        let tag = mac.tag(Bits::new(&data[..bits.div_ceil(8)], bits).unwrap()).unwrap();
+        assert_eq!(tag.as_bytes(), expected.to_be_bytes(), "{bits} bits");
+    }
+}
+
+#[test]
+fn equal_lengths_are_not_the_worst_case_of_the_papers_sum() {
+    // Lemmas 1 and 2: the sum of (m + m' + 1)(m + m') / 2 over the pairs of messages, by 2^n.
+    let pairs = |lengths: &[u64]| -> f64 {
+        let each = |(i, m): (usize, &u64)| -> u64 {
+            lengths[i + 1..].iter().map(|other| (m + other + 1) * (m + other) / 2).sum()
+        };
+        lengths.iter().enumerate().map(each).sum::<u64>() as f64
+    };
+    for (longest, q, times, sigma) in [(91, 10, 2.3, 100), (9901, 100, 32.0, 10_000)] {
+        let mixed = [vec![longest], vec![1; q - 1]].concat();
+        let equal = vec![sigma / q as u64; q];
+        assert_eq!(mixed.iter().sum::<u64>(), sigma);
+        // Theorem 1's own number, and what lemma 1 adds to the sum.
+        let s = (sigma + q as u64 + 1) as f64;
+        let (theorem, more) = (1.5 * s * s, (sigma + 1).pow(2) as f64 / 2.0);
+        assert!(pairs(&equal) + more <= theorem);
+        let over = (pairs(&mixed) + more) / theorem;
+        println!("{longest} and {} of 1: {over:.2} times what theorem 1 says", q - 1);
+        assert!(over >= times, "{over}");
+        // What the theorem says holds all the same, by the proof of the bound here.
+        assert!((cost(q as u128, sigma.into()) as f64) < theorem);
+    }
+}
+
+#[test]
+fn the_library_has_this_bound() {
+    for n in [4, 6, 64, 128] {
+        for (q, sigma) in [(1, 1), (1, 9), (2, 5), (3, 8), (3, 9), (9, 9), (10, 100), (100, 10_000)]
+        {
+            let value = bound::prf(n, q, sigma).unwrap().value();
+            assert_eq!(value, cost(q, sigma) as f64 / 2f64.powi(n as i32), "{n} {q} {sigma}");
+        }
+    }
+}
+
+/// All of 8! permutations, one after the other, tell the same as the parts that a MAC asks for.
+#[test]
+fn parts_of_permutations_are_all_permutations() {
+    let (a, b) = (messages(GF8, 2).swap_remove(37), short(GF8).swap_remove(3));
+    let mut counts = vec![0u128; 64];
+    let mut all = 0;
+    // Asks for every point.
+    let whole = |pi: &Partial| (0..8).map(|x| pi.of(x)).collect::<Result<Vec<_>, _>>();
+    cases(GF8, 8, whole, |pi, weight, _| {
+        assert_eq!(weight, 1);
+        all += 1;
+        let of = |x: u64| -> Answer<Infallible> { Ok(pi[x as usize]) };
+        let (Ok(a), Ok(b)) = (a.tag(GF8, of), b.tag(GF8, of));
+        counts[(a << 3 | b) as usize] += 1;
+    });
+    assert_eq!(all, 40_320);
+    let (found, of) = tags(GF8, 3, &[&a, &b]);
+    assert!(counts.iter().zip(found).all(|(count, found)| count * of == found * all));
+}
+
+#[test]
+fn exact_advantages_are_within_the_bound() {
+    let mut most = [0f64; 2];
+    // Every message alone, of up to two blocks of 3 bits and up to three of 4 bits.
+    for (field, blocks) in [(GF8, 1), (GF8, 2), (GF16, 1), (GF16, 2)] {
+        for message in messages(field, blocks) {
+            let found = advantage(&tags(field, field.n, &[&message]));
+            most[0] = most[0].max(within(field, found, cost(1, blocks.into()), "alone"));
+        }
+    }
+    // Every pair of messages of one block, with whole tags and with short ones.
+    for field in [GF8, GF16] {
+        let all = short(field);
+        for (i, a) in all.iter().enumerate() {
+            for b in &all[i + 1..] {
+                for t in 1..=field.n {
+                    let found = advantage(&tags(field, t, &[a, b]));
+                    most[1] = most[1].max(within(field, found, cost(2, 2), "a pair"));
+                }
+            }
+        }
+    }
+    // There is something to find: whoever sees two tags sees that they differ.
+    println!("alone {:.4}, pairs {:.4}", most[0], most[1]);
+    assert!(most[0] > 0.1 && most[1] > 0.15, "{most:?}");
+    // Mixes of lengths.
+    let mut choice = Choice(1);
+    let mixes: [(Field, &[usize], u32); 9] = [
+        (GF16, &[3], 20),
+        (GF16, &[4], 20),
+        (GF16, &[2, 1], 300),
+        (GF16, &[1, 1, 1], 300),
+        (GF32, &[2, 1], 12),
+        (GF32, &[3], 6),
+        (GF32, &[1, 1, 1], 12),
+        (GF32, &[4], 1),
+        (GF32, &[3, 1], 1),
+    ];
+    for (field, lengths, rounds) in mixes {
+        let (mut most, mut limit) = (0f64, 0.0);
+        for _ in 0..rounds {
+            let messages = choice.messages(field, lengths);
+            let messages: Vec<&Message> = messages.iter().collect();
+            let found = advantage(&tags(field, field.n, &messages));
+            let cost = cost(messages.len() as u128, sigma(&messages));
+            limit = cost as f64 / field.size() as f64;
+            assert!(limit < 1.0);
+            most = most.max(within(field, found, cost, "a mix"));
+        }
+        println!("n = {}, blocks {lengths:?}: {most:.4}, the bound {limit:.4}", field.n);
+    }
+}
+
+#[test]
+fn choosing_by_the_tags_seen_gains_no_more() {
+    // The best that two queries can do, whatever the second is made of.
+    let mut choice = Choice(2);
+    for (field, firsts, seconds) in [(GF8, 15, 0), (GF16, 31, 0), (GF16, 2, 60)] {
+        let n = field.n;
+        let all = short(field);
+        let longer = choice.messages(field, &vec![2; seconds]);
+        let sigma = if seconds == 0 { 2 } else { 3 };
+        let mut best = (0, 1);
+        for i in 0..firsts {
+            let first = &all[i * all.len() / firsts];
+            let seconds = all.iter().chain(&longer).filter(|second| *second != first);
+            let mut most = vec![0; 1 << n];
+            let mut of = 1;
+            for second in seconds {
+                // The same denominator for all.
+                let (counts, total) = tags(field, n, &[first, second]);
+                let scale =
+                    falling(field.size() - 1 - second.blocks() - 1, sigma - 1 - second.blocks());
+                of = total * scale * counts.len() as u128;
+                for (most, after) in most.iter_mut().zip(counts.chunks(1 << n)) {
+                    let over =
+                        |count: &u128| (count * (1 << (2 * n))).saturating_sub(total) * scale;
+                    *most = after.iter().map(over).sum::<u128>().max(*most);
+                }
+            }
+            best = (most.iter().sum::<u128>(), of).max(best);
+        }
+        let found = within(field, best, cost(2, sigma), "adaptive");
+        println!("n = {n}, {sigma} blocks, adaptive: {found:.4} of {}", cost(2, sigma));
+        assert!(found > 0.1);
+    }
+}
+
+#[test]
+fn forgeries_are_within_the_bound() {
+    for (field, firsts) in [(GF8, 15), (GF16, 6)] {
+        let all = short(field);
+        for t in 1..=field.n {
+            // One attempt with no tag seen, and one after a tag.
+            let mut blind = (0, 1);
+            let mut after = (0, 1);
+            for i in 0..firsts {
+                let first = &all[i * all.len() / firsts];
+                let (counts, of) = tags(field, t, &[first]);
+                blind = (*counts.iter().max().unwrap(), of).max(blind);
+                let mut most = vec![0; 1 << t];
+                for second in all.iter().filter(|second| *second != first) {
+                    let (counts, total) = tags(field, t, &[first, second]);
+                    after.1 = total;
+                    for (most, counts) in most.iter_mut().zip(counts.chunks(1 << t)) {
+                        *most = counts.iter().copied().max().unwrap().max(*most);
+                    }
+                }
+                after.0 = after.0.max(most.iter().sum());
+            }
+            let guess = 1u128 << (field.n - t);
+            within(field, blind, cost(1, 1) + guess, "blind");
+            let found = within(field, after, cost(2, 2) + guess, "forged");
+            assert!(found >= 2f64.powi(-(t as i32)), "a guess always does so much: {found}");
+        }
+    }
+}
+
+/// The proof's own events: exact, for mixes of lengths that are too many for the tags.
+#[test]
+fn the_proofs_events_are_as_rare_as_it_says() {
+    let mut choice = Choice(3);
+    let mixes: [(Field, &[usize], u32); 12] = [
+        (GF16, &[1, 1], 40),
+        (GF16, &[2, 1], 40),
+        (GF16, &[2, 2], 40),
+        (GF16, &[3, 1], 40),
+        (GF16, &[2, 2, 2], 12),
+        (GF16, &[3, 2, 1], 12),
+        (GF16, &[4, 1, 1, 1], 12),
+        (GF16, &[3, 3], 2),
+        (GF32, &[3, 1, 1, 1, 1, 1, 1, 1, 1, 1], 6),
+        (GF32, &[2, 2, 1, 1], 12),
+        (GF64, &[3, 1, 1, 1], 1),
+        (GF64, &[2, 1, 1, 1, 1, 1, 1, 1, 1, 1], 20),
+    ];
+    for (field, lengths, rounds) in mixes {
+        let (mut most, mut limit) = (0f64, 0);
+        for _ in 0..rounds {
+            let messages = choice.messages(field, lengths);
+            let messages: Vec<&Message> = messages.iter().collect();
+            most = most.max(events(field, &messages));
+            limit = cost(messages.len() as u128, sigma(&messages)).min(field.size());
+        }
+        println!("n = {}, blocks {lengths:?}: bad with up to {most:.4}", field.n);
+        // A bound of half the size would not do.
+        assert!(2.0 * most * field.size() as f64 > limit as f64, "{lengths:?}");
+    }
+    // Messages that agree but in one block, or but in the last one.
+    for (a, b) in [([0, 0], [0, 1]), ([1, 0], [0, 0]), ([3, 3], [3, 3]), ([1, 2], [2, 1])] {
+        for (i, j) in [(0, 0), (0, 9), (20, 21), (15, 30)] {
+            let shorts = short(GF16);
+            let of =
+                |full: [u64; 2], last: usize| Message { full: full.into(), ..shorts[last].clone() };
+            let (a, b) = (of(a, i), of(b, j));
+            if a != b {
+                events(GF16, &[&a, &b]);
+            }
+        }
+    }
+}
+
+/// Checks the events for fixed messages; gives the probability that one of them happens.
+fn events(field: Field, messages: &[&Message]) -> f64 {
+    let size = field.size();
+    let (q, sigma) = (messages.len() as u128, sigma(messages));
+    let d = sigma - q;
+    let (mut alone, mut pairs) =
+        (vec![0; messages.len()], vec![vec![0; messages.len()]; messages.len()]);
+    let mut good = 0;
+    let run = |pi: &Partial| {
+        messages.iter().map(|m| m.sum(field, |x| pi.of(x))).collect::<Result<Vec<_>, _>>()
+    };
+    let all = cases(field, d + 1, run, |sums, weight, pi| {
+        let mut bad = false;
+        for (r, sum) in sums.iter().enumerate() {
+            // 0 and the masked blocks are all that was asked for.
+            if pi.values[*sum as usize].is_some() {
+                alone[r] += weight;
+                bad = true;
+            }
+            for (s, other) in sums.iter().enumerate().skip(r + 1) {
+                if sum == other {
+                    pairs[r][s] += weight;
+                    bad = true;
+                }
+            }
+        }
+        if !bad {
+            // Of all tags, those that differ, and differ from what the permutation has given.
+            good += weight * falling(size - pi.points, q);
+        }
+    });
+    for (r, a) in messages.iter().enumerate() {
+        within(field, (alone[r], all), a.blocks() + d, "a sum that was asked for");
+        for (s, b) in messages.iter().enumerate().skip(r + 1) {
+            let (m, both) = (a.blocks() + b.blocks(), (pairs[r][s], all));
+            // In the table of hashes, too.
+            within(field, both, m - 1, "two equal sums");
+        }
+    }
+    let of = all * size.pow(q as u32);
+    let bad = (of - good, of);
+    within(field, bad, q * (3 * sigma - 2 * q + 1), "bad, first way");
+    within(field, bad, sigma * (sigma + 1) - d * (d + 1) / 2, "bad, second way");
+    within(field, bad, cost(q, sigma), "bad")
+}
