@@ -268,7 +268,41 @@ fn two_levels_of_two_words() {
             }
         }
         report(what, found * found, 1 << (32 - bits), 1 << 32);
+        if !signed {
+            // "only loses a factor of two" (section 2.2) would be 2^-7.
+            assert!(found * found > 1 << (32 - 7));
+        }
+        // The proof of `docs/theory.md`, for one stream and for three.
+        for (streams, found) in [(1, found), (2, found.pow(2)), (3, found.pow(3))] {
+            let shape = shape(2, signed).toeplitz(streams, 2).expect("streams");
+            let b = shape.two_level(1).expect("one result").collision_bits();
+            report(
+                &format!("{streams} streams"),
+                found,
+                1 << (16 * streams - b),
+                1 << (16 * streams),
+            );
+        }
     }
+}
+
+/// The bits that are proven: of streams whose keys are not whole groups of eight words apart, those
+/// that are.
+#[test]
+fn bits_are_of_streams_whole_groups_apart() {
+    let strided = |words, streams, shift, levels| {
+        let shape = NhShape::new(words, 16).expect("words").strided().expect("groups of eight");
+        let shape = shape.toeplitz(streams, shift).expect("streams");
+        if levels == 2 { shape.two_level(4).expect("two levels") } else { shape }.collision_bits()
+    };
+    for (shift, counted) in [(2, 4), (4, 8), (6, 4), (8, 16), (12, 8), (16, 16), (20, 8)] {
+        assert_eq!(strided(64, 16, shift, 1), 16 * counted, "{shift}");
+        assert_eq!(strided(64, 16, shift, 2), 15 * counted, "{shift}");
+        assert_eq!(strided(64, 1, shift, 1), 16, "{shift}");
+    }
+    let neighbours = NhShape::new(64, 16).expect("words").toeplitz(4, 6).expect("streams");
+    assert_eq!(neighbours.collision_bits(), 64);
+    assert_eq!(neighbours.signed().two_level(4).expect("two levels").collision_bits(), 56);
 }
 
 /// Theorems 5.3 and 5.4 for NH^T2[2, 2, 4]: all 2^16 keys K and all 2^24 keys L, for the message

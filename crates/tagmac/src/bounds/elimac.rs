@@ -19,8 +19,12 @@ const MU: u128 = 1 << 32;
 /// ```
 ///
 /// plus what q queries tell E from a random permutation. H is delta-mu-independent and gives subkeys
-/// of k bits, I is eps-XOR-universal. The root is the price of truncation, and is there for t = n
+/// of k bits; I is eps-XOR-universal, and has no value with more than eps either. (The paper lacks
+/// the last condition, without which proposition 1 is false: see [`PlainFamilies`]. EliMAC-AES keeps
+/// it.) The root is the price of truncation, and is there for t = n
 /// too: then it is q / 2^((n+1)/2), nearly, the largest part up to about half of the block's bits.
+///
+/// [`PlainFamilies`]: crate::hashes::PlainFamilies#contract
 ///
 /// # Errors
 ///

@@ -1,5 +1,6 @@
-//! Universal hashes by themselves, for constructions of your own: two messages that are chosen
-//! without the key have the same hash with a small probability, which is proven.
+//! Universal hashes by themselves, for constructions of your own: two different messages that are
+//! chosen without the key have the same hash with a small probability, which is proven. (For the
+//! EliHash of EliMAC-AES it follows from an assumption on rounds of AES.)
 //!
 //! **They are no MACs**: a result that is seen gives the key away. Hide it: encrypt it, add a pad
 //! that is used once, or feed it to a PRF.
@@ -12,7 +13,7 @@
 //! | NH^T2\[n, m, w\], NHS^T2 | 2^-(2w-2), 2^-(2w-4) | theorems 5.3 and 5.4 |
 //! | [`Uhash32`], [`Uhash64`], [`Uhash96`], [`Uhash128`] | 2^-30, 2^-60, 2^-90, 2^-120 | RFC 4418, section 6 |
 //! | [`Poly1305Hash`] | have a given difference mod 2^128 with 8 m / 2^106 | Bernstein 2005, theorem 3.3 |
-//! | [`EliHash`] | collide with (2^k delta)^mu eps | EliMAC, section 3 |
+//! | [`EliHash`] | collide with (2^k delta)^mu eps | EliMAC, proposition 1, [corrected](PlainFamilies#contract) |
 //! | [`LightMac`](crate::LightMac)'s | collide with 1 / (2^n - 2^(s+1) + 1) | LightMAC, section 4.4 |
 //! | [`Pmac`](crate::Pmac)'s | collide with (m + m' - 1) / 2^n | `docs/theory.md`, "PMAC's bound", 2 |
 //!

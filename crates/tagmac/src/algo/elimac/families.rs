@@ -8,7 +8,7 @@ use crate::isa::{Block, Isa, Lanes, Level, Single};
 /// H and I over lanes: `H(K, i)` gives subkey i, of n bits, and `I(S, M)` hashes block M under
 /// subkey S.
 ///
-/// Implement [`PlainFamilies`] for functions of your own.
+/// Implement [`PlainFamilies`] for functions of your own; its contract is that of this trait too.
 pub trait Families: Clone + Send + Sync {
     /// A block, of n bits.
     type Block: CipherBlock;
@@ -18,7 +18,8 @@ pub trait Families: Clone + Send + Sync {
     type Keys<'a, I: Isa>: Copy
     where
         Self: 'a;
-    /// mu: subkeys have the numbers 1 to mu - 1, at least.
+    /// The paper's mu: subkeys have the numbers 1 to mu, and a message has at most mu full blocks
+    /// and a last one that is not full.
     const MU: u64;
     /// Whether I depends on the xor of subkey and block alone.
     const XORS: bool = false;
@@ -51,11 +52,30 @@ pub trait Families: Clone + Send + Sync {
 /// A vector of the families' blocks on a rung.
 pub(super) type V<F, I> = <<F as Families>::Lanes<I> as Lanes>::V;
 
-/// Round-reduced AES: `H(K, i) = AES_H(K, <i>)` and `I(S, M) = AES_I(0, S ^ M)` with so many rounds,
+/// Round-reduced AES: `H(K, i) = AES_H(K, <i>)` and `I(S, M) = AES_I(0, S ^ M)` with H and I rounds,
 /// the last without MixColumns, under the first round keys of AES-128. `<i>` is the 32-bit
 /// big-endian i four times.
 ///
-/// The paper's choice is 7 and 4 rounds (sections 1.3 and 5.1).
+/// The paper's choice is 7 and 4 rounds (sections 1.4 and 5.1). What it says of other numbers
+/// (section 5) are conjectures from the attacks that are known, and limit mu, the number of
+/// subkeys:
+///
+/// | rounds of H | mu | messages are shorter than |
+/// |---|---|---|
+/// | 4 or 5 | 2 | 48 bytes |
+/// | 6 | 2^4 | 272 bytes |
+/// | 7 to 10 | 2^32 - 1 (2^32 has no 32-bit encoding) | 2^36 bytes |
+///
+/// A longer message is [`Error::TooLong`](crate::Error::TooLong), with that limit. The paper says
+/// nothing of 5 rounds, so they count as 4. For I it has 4 rounds alone; more of them have no larger
+/// differentials on average over round keys.
+///
+/// Fewer than 4 rounds do not compile:
+///
+/// ```compile_fail
+/// use tagmac::{hashes::AesFamilies, isa::Level};
+/// AesFamilies::<3, 4>::new(&[1; 16], Level::best());
+/// ```
 #[derive(Clone)]
 pub struct AesFamilies<const H: usize, const I: usize> {
     h: Aes<H>,
@@ -74,7 +94,8 @@ const FORM: Block = [3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0];
 impl<const H: usize, const I: usize> AesFamilies<H, I> {
     /// The families under a key, for a rung.
     pub fn new(key: &[u8; 16], level: Level) -> Self {
-        const { assert!(1 <= H && H <= 10 && 1 <= I && I <= 10, "AES-128 has 1 to 10 rounds") };
+        const { assert!(4 <= H && H <= 10, "the paper has no conjecture for H of fewer rounds") };
+        const { assert!(4 <= I && I <= 10, "the paper has no bound for I of fewer rounds") };
         AesFamilies { h: Aes::expand(key, level), i: Aes::expand(&[0; 16], level) }
     }
 }
@@ -83,7 +104,11 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
     type Block = Block;
     type Lanes<R: Isa> = R;
     type Keys<'a, R: Isa> = (Keys<'a, R, H>, Keys<'a, R, I>);
-    const MU: u64 = 1 << 32;
+    const MU: u64 = match H {
+        ..6 => 2,
+        6 => 1 << 4,
+        _ => u32::MAX as u64,
+    };
     const XORS: bool = true;
 
     #[inline(always)]
@@ -133,50 +158,77 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
 
 /// H and I of your own, as plain code on blocks: every one is [`Families`].
 ///
-/// What EliHash then promises, if H is mu-independent and I is eps-XOR-universal, says
-/// [`EliHash`](super::EliHash).
+/// # Contract
+///
+/// What [`EliHash`](super::EliHash) promises rests on three conditions, and no compiler checks them.
+/// Over a random key, and a random subkey S:
+///
+/// 1. H is delta-mu-independent: subkeys 1 to mu have mu given values with a probability of at most
+///    delta^mu.
+/// 2. I is eps-XOR-universal: `I(S, M) ^ I(S, M') = Y` has a probability of at most eps, for all
+///    M other than M' and all Y.
+/// 3. I has no likely value: `I(S, M) = Y` has a probability of at most eps, for all M and Y.
+///
+/// **The third is not in the paper**, whose proposition 1 is false without it: messages of different
+/// lengths differ by a single I, about which the second says nothing. Multiplication `S M` in
+/// GF(2^n), the paper's own example, has `I(S, 0) = 0`. Under every key a block of zeros then
+/// changes nothing, and the tag of m is the tag of `0^n || m` (`docs/errata.md`;
+/// `tests/errata.rs` forges so). Where I is a permutation of `S ^ M`, as in [`AesFamilies`], the
+/// third holds with 2^-n.
+///
+/// # Example
+///
+/// One multiplication a block, and all three conditions: `I(S, M) = S (S ^ M)` in GF(2^128), with
+/// eps = 2^-127 and subkeys that are random themselves. Condition 2: `I(S, M) ^ I(S, M')` is
+/// `S (M ^ M')`, which is Y for one S. Condition 3: `S^2 ^ S M = Y` has at most two solutions S.
 ///
 /// ```
 /// use tagmac::{EliMac, hashes::PlainFamilies, cipher::Aes128};
 ///
-/// /// The multilinear hash of 64-bit halves: subkeys by heart, products mod 2^64.
+/// /// Subkeys by heart, and I(S, M) = S (S ^ M).
 /// #[derive(Clone)]
-/// struct Multilinear(Vec<[u8; 16]>);
+/// struct Quadratic(Vec<[u8; 16]>);
 ///
-/// fn product(a: &[u8], b: &[u8]) -> u64 {
-///     let number = |p: &[u8]| u64::from_le_bytes(p.try_into().unwrap());
-///     number(a).wrapping_mul(number(b))
+/// /// The product in GF(2^128), x^128 = x^7 + x^2 + x + 1, in constant time.
+/// fn product(a: u128, b: u128) -> u128 {
+///     (0..128).rev().fold(0, |sum: u128, bit| {
+///         let doubled = sum << 1 ^ (sum >> 127).wrapping_neg() & 0x87;
+///         doubled ^ (b >> bit & 1).wrapping_neg() & a
+///     })
 /// }
 ///
-/// impl PlainFamilies for Multilinear {
+/// impl PlainFamilies for Quadratic {
 ///     type Block = [u8; 16];
-///     const MU: u64 = 4;
+///     const MU: u64 = 3;
 ///
 ///     fn h(&self, i: u64) -> [u8; 16] {
 ///         self.0[i as usize - 1]
 ///     }
 ///
 ///     fn i(&self, s: &[u8; 16], m: &[u8; 16]) -> [u8; 16] {
-///         let [low, high] = [product(&s[..8], &m[..8]), product(&s[8..], &m[8..])];
-///         ((high as u128) << 64 | low as u128).to_le_bytes()
+///         let (s, m) = (u128::from_be_bytes(*s), u128::from_be_bytes(*m));
+///         product(s, s ^ m).to_be_bytes()
 ///     }
 /// }
 ///
-/// let families = Multilinear(vec![[3; 16], [5; 16], [7; 16]]);
+/// // In earnest: random bytes.
+/// let families = Quadratic(vec![[3; 16], [5; 16], [7; 16]]);
 /// let mac = EliMac::<_, Aes128>::of(families, &[2; 16]);
 /// let tag = mac.tag(b"up to three blocks, and some bytes")?;
 /// assert!(mac.verify(b"up to three blocks, and some bytes", &tag).is_ok());
+/// assert!(mac.tag(&[0; 64]).is_err(), "four full blocks");
 /// # Ok::<(), tagmac::Error>(())
 /// ```
 pub trait PlainFamilies: Clone + Send + Sync {
     /// A block, of n bits, at least 64.
     type Block: CipherBlock;
-    /// mu: subkeys have the numbers 1 to mu - 1.
+    /// The paper's mu: subkeys have the numbers 1 to mu, and a message has at most mu full blocks
+    /// and a last one that is not full. At least 1.
     const MU: u64;
 
-    /// H(K, i).
+    /// H(K, i), of condition 1.
     fn h(&self, i: u64) -> Self::Block;
-    /// I(S, M).
+    /// I(S, M), of conditions 2 and 3.
     fn i(&self, s: &Self::Block, m: &Self::Block) -> Self::Block;
 }
 

@@ -16,18 +16,20 @@ use crate::hash::Hash;
 use crate::isa::Kernel;
 use crate::isa::{Isa, Lanes, Level};
 
-/// The most bits of a message: mu - 1 full blocks and a last one that is not full.
+/// The most bits of a message: mu full blocks and a last one that is not full.
 pub(super) const fn limit_bits<F: Families>() -> u64 {
-    let bits = F::MU as u128 * (8 * F::Block::BYTES as u128) - 1;
+    let bits = (F::MU as u128 + 1) * (8 * F::Block::BYTES as u128) - 1;
     if bits > u64::MAX as u128 { u64::MAX } else { bits as u64 }
 }
 
 /// EliHash under the key of its families: `I(H(K, 1), M_1) ^ I(H(K, 2), M_2) ^ ..`, the last block
 /// added as it is with `10*` after it.
 ///
-/// If H is delta-mu-independent and I is eps-XOR-universal, two different messages collide with a
-/// probability of about eps, for a delta near 2^-k; their full blocks before the last have any
-/// given xor with no more (the paper's proposition 1).
+/// With subkeys of k bits, two different messages of any lengths collide with a probability of at
+/// most `(2^k delta)^mu eps`, which is about eps for good subkeys, if H and I keep the three
+/// conditions of [`PlainFamilies`](super::PlainFamilies#contract). The paper's proposition 1 has
+/// two of them, and holds for messages of equal length alone; `docs/theory.md` has the proof with
+/// the third.
 #[derive(Clone)]
 pub struct EliHash<F: Families> {
     families: F,
@@ -58,7 +60,8 @@ impl<F: Families> EliHash<F> {
     /// The same key with the subkeys of the first `message_bytes` of a message kept.
     #[cfg(feature = "alloc")]
     pub fn with_cache(mut self, message_bytes: usize) -> Self {
-        let blocks = (message_bytes / F::Block::BYTES).min((F::MU - 1) as usize);
+        let most = usize::try_from(F::MU).unwrap_or(usize::MAX);
+        let blocks = (message_bytes / F::Block::BYTES).min(most);
         self.subkeys.zeroize();
         self.subkeys = alloc::vec![F::Block::ZERO; blocks];
         self.level.run(FillCache { families: &self.families, subkeys: &mut self.subkeys });

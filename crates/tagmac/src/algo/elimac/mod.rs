@@ -1,5 +1,5 @@
 //! EliMAC (Dobraunig, Mennink, Neves, "EliMAC: Speeding Up LightMAC by around 20%", 2023;
-//! Algorithm 1 and section 6).
+//! Algorithm 1 and section 5.1).
 //!
 //! For M = M_1 .. M_l in blocks of n bits, of which the last has 0 to n - 1 bits:
 //!
@@ -119,7 +119,7 @@ impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
 
     #[inline(always)]
     fn masks<I: Isa>(&self, isa: I, masks: &mut [F::Block]) {
-        let most = masks.len().min((F::MU - 1) as usize);
+        let most = masks.len().min(usize::try_from(F::MU).unwrap_or(usize::MAX));
         self.hash.first_subkeys(isa, &mut masks[..most]);
     }
 

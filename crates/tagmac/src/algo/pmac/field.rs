@@ -1,7 +1,7 @@
 //! Doubling and halving in GF(2^n), for PMAC's offsets.
 //!
 //! The field is GF(2)\[x\] over p_n = x^n + c_n, the first irreducible polynomial in the order that
-//! the paper gives (section 2.3): of the fewest terms, then lexicographically. The first bit of a
+//! the paper gives (section 2): of the fewest terms, then lexicographically. The first bit of a
 //! string is the coefficient of x^(n-1).
 
 use crate::isa::CipherBlock;

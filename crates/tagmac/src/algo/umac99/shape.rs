@@ -115,8 +115,8 @@ impl NhShape {
     }
 
     /// With `streams` results side by side, each under a key that begins `shift` words after the
-    /// one before (section 5.1). Where words are paired in groups of eight, the proof of theorem
-    /// 5.1 holds word for word if the shift is a multiple of eight.
+    /// one before (section 5.1). Where words are paired in groups of eight, take a multiple of eight:
+    /// [`collision_bits`](NhShape::collision_bits) says what is proven for others.
     ///
     /// # Errors
     ///
@@ -208,17 +208,31 @@ impl NhShape {
         bytes + (self.streams - 1) * self.shift_bytes()
     }
 
-    /// The bits b of the proven bound: two messages of equal length collide with a probability of
-    /// at most 2^-b. Theorems 4.2 and 4.5 for one stream, 5.1 and 5.2 for more of them; theorems
-    /// 5.3 and 5.4 for two levels with two streams. The paper proves nothing for two levels with
-    /// another number of streams; there the bound of a stream is that of a collision in either
-    /// level, and counted once.
+    /// The bits b of a proven bound: two different messages collide under [`Nh::hash`] with a
+    /// probability of at most 2^-b.
+    ///
+    /// b is w - s for each stream that counts, s being 1 for signed words, and one less with two
+    /// levels: theorems 4.2, 4.5, 5.1 and 5.2; 5.3 and 5.4 for two streams. The paper omits the proof
+    /// of those two; `docs/theory.md` has one, for any number of streams.
+    ///
+    /// All streams count, but for words paired in groups of eight with a shift that is not whole
+    /// groups: the paper's argument (section 7) does not cover these. Of them count those whose keys
+    /// begin whole groups apart, which the theorems are about: each second one for a shift of 4, 12,
+    /// 20 and so on, each fourth one for 2, 6, 10 and so on. More may well hold.
+    ///
+    /// ```
+    /// use tagmac::NhShape;
+    /// let shape = NhShape::new(64, 16)?.strided()?.signed();
+    /// let bits = |shift| Ok::<_, tagmac::Error>(shape.toeplitz(4, shift)?.collision_bits());
+    /// assert_eq!([bits(8)?, bits(4)?, bits(2)?], [60, 30, 15]);
+    /// # Ok::<(), tagmac::Error>(())
+    /// ```
+    ///
+    /// [`Nh::hash`]: crate::hashes::Nh::hash
     pub fn collision_bits(&self) -> usize {
-        let stream = self.word_bits - self.signed as usize;
-        match (self.outputs, self.streams) {
-            (0, t) => stream * t,
-            (_, 2) => 2 * stream - 2,
-            (_, _) => stream - 1,
-        }
+        let apart =
+            if self.strided { self.unit_words() >> self.shift.trailing_zeros().min(3) } else { 1 };
+        let stream = self.word_bits - self.signed as usize - (self.outputs > 0) as usize;
+        stream * self.streams.div_ceil(apart)
     }
 }

@@ -82,8 +82,9 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
         8 * KEY_BYTES as u32
     };
 
-    /// Makes the key schedule (section 4 and appendix II): the top 64 bits of a register that each
-    /// round turns by 61 bits, and changes by S at the top and by the round's number further down.
+    /// Makes the key schedule (section 3, and the appendix for 128 bits): the top 64 bits of a
+    /// register that each round turns by 61 bits, and changes by S at the top and by the round's
+    /// number further down.
     pub(crate) fn expand(key: &[u8; KEY_BYTES]) -> Self {
         let bits = Self::BITS;
         let mut register = [0; 16];
