@@ -114,11 +114,6 @@ impl Lab {
         Effort { rounds, sample_ns, limit: self.progress.step_budget() }
     }
 
-    /// Whether the experiment has used all of its time.
-    pub fn is_over_time(&self) -> bool {
-        self.progress.is_over()
-    }
-
     /// Whether engines were asked for by name.
     pub fn has_names(&self) -> bool {
         !self.wanted.is_empty()
@@ -224,9 +219,9 @@ impl Lab {
         }
     }
 
-    /// Measures the engines in turns at every x, which is a step for each, and adds them to the
-    /// record. `length` gives the bytes of the message there, `job` what is timed. From the x
-    /// numbered `needed` on, the time of the experiment may end the sweep.
+    /// Measures the engines in turns at every x and adds them to the record: each x is a step.
+    /// `length` gives the bytes of the message there, `job` what is timed. From the x numbered
+    /// `needed` on, the time of the experiment may end the sweep.
     pub fn sweep(
         &mut self,
         record: &mut Record,
@@ -239,27 +234,50 @@ impl Lab {
         let first = record.series.len();
         record.series.extend(engines.iter().map(|engine| Series::of(engine, case)));
         for (at, &x) in xs.iter().enumerate() {
-            if at >= needed && self.is_over_time() {
-                let left = xs.len() - at;
-                record.missing.push(format!("{left} values of {}: the time was up", record.x));
+            if at >= needed && self.ends(record, &xs[at..]) {
                 break;
             }
-            let mut takes = Vec::new();
-            for engine in engines.iter_mut() {
-                takes.push(self.check(engine, length(x))?);
-            }
-            let takers = engines.iter_mut().zip(&takes).filter(|(_, takes)| **takes);
-            let mut jobs: Vec<Job> = takers.map(|(engine, _)| job(engine, self, x)).collect();
-            let figures = in_turns(self.effort(), &mut jobs);
-            drop(jobs);
-            let series = record.series[first..].iter_mut();
-            let takers = series.zip(&takes).filter(|(_, takes)| **takes);
-            for ((series, _), figure) in takers.zip(figures) {
-                series.add(Point::new(x, figure));
-            }
-            self.step(record)?;
+            self.at(record, first, engines, (x, length(x)), &job)?;
         }
         Ok(())
+    }
+
+    /// Whether the experiment has used all of its time. Then the record says that so many values of
+    /// x are left out.
+    pub fn ends(&self, record: &mut Record, left: &[usize]) -> bool {
+        let is_over = self.progress.is_over();
+        if is_over {
+            let (experiment, count) = (&record.experiment, left.len());
+            let what = format!("{experiment} at {count} more values, the time was up");
+            record.missing.push(what);
+        }
+        is_over
+    }
+
+    /// Measures the engines in turns at one x, with messages of that length. Their series begin at
+    /// `first`.
+    pub fn at(
+        &mut self,
+        record: &mut Record,
+        first: usize,
+        engines: &mut [Engine],
+        (x, length): (usize, usize),
+        job: impl for<'a> Fn(&'a mut Engine, &'a Lab, usize) -> Job<'a>,
+    ) -> Result<(), Failure> {
+        let mut takes = Vec::new();
+        for engine in engines.iter_mut() {
+            takes.push(self.check(engine, length)?);
+        }
+        let takers = engines.iter_mut().zip(&takes).filter(|(_, takes)| **takes);
+        let mut jobs: Vec<Job> = takers.map(|(engine, _)| job(engine, self, x)).collect();
+        let figures = in_turns(self.effort(), &mut jobs);
+        drop(jobs);
+        let series = record.series[first..].iter_mut();
+        let takers = series.zip(&takes).filter(|(_, takes)| **takes);
+        for ((series, _), figure) in takers.zip(figures) {
+            series.add(Point::new(x, figure));
+        }
+        self.step(record)
     }
 }
 
@@ -388,7 +406,7 @@ mod tests {
         let lengths: Vec<u64> = record.series[0].points.iter().map(|point| point.0).collect();
         assert_eq!(lengths, [16, 64]);
         let missing = record.missing.last().map(String::as_str);
-        assert_eq!(missing, Some("2 values of bytes: the time was up"));
+        assert_eq!(missing, Some("test at 2 more values, the time was up"));
     }
 
     #[test]

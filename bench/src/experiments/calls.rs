@@ -8,7 +8,7 @@ use tagmac::isa::Level;
 use crate::engine::Engine;
 use crate::lab::{Failure, LONGEST, Lab, altered};
 use crate::measure::Job;
-use crate::record::Record;
+use crate::record::{Record, Series};
 
 /// How the calls of a loop hang together.
 #[derive(Clone, Copy)]
@@ -226,15 +226,22 @@ impl Calls {
                     continue;
                 }
                 // One by one: thousands of keys of one would drive the others' from the cache.
-                for engine in engines.chunks_mut(1) {
-                    let fits = |x: &usize| x.saturating_mul(engine[0].key_table) <= MAX_KEY_TABLES;
-                    let (fits, over): (Vec<usize>, Vec<usize>) = xs.iter().partition(|x| fits(x));
-                    record.missing.extend(over.iter().map(|x| {
-                        let mib = x * engine[0].key_table >> 20;
-                        format!("{}: {x} keys would take {mib} MiB", engine[0].name)
-                    }));
-                    let (length, job) = (|x| how.length(x), how.job());
-                    lab.sweep(&mut record, engine, case, (&fits, needed), length, job)?;
+                let first = record.series.len();
+                record.series.extend(engines.iter().map(|engine| Series::of(engine, case)));
+                for (at, &x) in xs.iter().enumerate() {
+                    if at >= needed && lab.ends(&mut record, &xs[at..]) {
+                        break;
+                    }
+                    for (number, engine) in engines.chunks_mut(1).enumerate() {
+                        let bytes = x.saturating_mul(engine[0].key_table);
+                        if bytes > MAX_KEY_TABLES {
+                            let (name, mib) = (&engine[0].name, bytes >> 20);
+                            record.missing.push(format!("{name} with {x} keys of {mib} MiB"));
+                            continue;
+                        }
+                        let place = (x, how.length(x));
+                        lab.at(&mut record, first + number, engine, place, how.job())?;
+                    }
                 }
             }
         }
@@ -357,5 +364,17 @@ mod tests {
         for name in ours.filter(|name| !name.starts_with("BLAKE3")) {
             assert!(names.iter().any(|known| known == name), "{name}");
         }
+    }
+
+    #[test]
+    fn the_tables_of_keys_stay_within_their_memory() {
+        let names: Vec<String> = ["portable", "ELIMAC-AES128, cached"].map(Into::into).into();
+        let mut lab = Lab::new(false, &names).expect("there is one");
+        let agility = ALL.iter().find(|calls| calls.name == "agility").expect("it is there");
+        let record = agility.run(&mut lab, Duration::ZERO).expect("right tags");
+        let xs: Vec<u64> = record.series[0].points.iter().map(|point| point.0).collect();
+        assert_eq!(xs, [1, 16, 256]);
+        let expected = "ELIMAC-AES128, cached with 4096 keys of 4096 MiB";
+        assert!(record.missing.iter().any(|left| left == expected), "{:?}", record.missing);
     }
 }

@@ -155,3 +155,35 @@ pub fn overview(machines: &[Machine], names: &[&str]) -> String {
     }
     table(&rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_replaced_and_nothing_else() {
+        let all = super::super::read_all().expect("records");
+        let machines: Vec<Machine> = all.iter().map(|(id, all)| Machine::new(id, all)).collect();
+        let readme = "a\n<!-- bench docs: speed -->\nold\n<!-- end -->\nb\n\
+                      <!-- bench docs: others win -->\n<!-- end -->\nc\n";
+        let made = with_blocks(readme, &machines).expect("both blocks");
+        assert!(made.starts_with("a\n<!-- bench docs: speed -->\n| one core, PMAC-AES128 |"));
+        assert!(made.contains("|\n<!-- end -->\nb\n") && made.ends_with(")\n<!-- end -->\nc\n"));
+        assert!(!made.contains("old"));
+        assert_eq!(with_blocks(&made, &machines).expect("both blocks"), made);
+    }
+
+    #[test]
+    fn a_block_that_is_missing_or_unknown_is_an_error() {
+        let error = |readme: &str| with_blocks(readme, &[]).expect_err("no README").to_string();
+        assert_eq!(error("a\n"), "README.md: expected 2 blocks of bench docs, found 0");
+        assert_eq!(
+            error("<!-- bench docs: sped -->\n<!-- end -->\n"),
+            "README.md: no block is called sped"
+        );
+        assert_eq!(
+            error("<!-- bench docs: speed -->\na\n"),
+            "README.md: the block speed has no line <!-- end -->"
+        );
+    }
+}

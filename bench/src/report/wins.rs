@@ -220,18 +220,43 @@ pub fn ratios(machine: &Machine) -> String {
     table(&rows)
 }
 
-/// How many contests, how many wins, how many of them close.
-fn counts<'a>(contests: impl IntoIterator<Item = &'a Contest>) -> (usize, usize, usize) {
-    contests.into_iter().fold((0, 0, 0), |(compared, wins, close), contest| {
-        let near = contest.wins.iter().filter(|win| win.is_close).count();
-        (compared + contest.compared, wins + contest.wins.len(), close + near)
-    })
+/// What contests add up to.
+#[derive(Debug, Default, PartialEq)]
+struct Counts {
+    columns: usize,
+    /// Columns in which somebody is faster.
+    lost: usize,
+    compared: usize,
+    wins: usize,
+    close: usize,
+}
+
+impl Counts {
+    fn new<'a>(contests: impl IntoIterator<Item = &'a Contest>) -> Counts {
+        let mut all = Counts::default();
+        for contest in contests.into_iter().filter(|contest| contest.compared > 0) {
+            all.columns += 1;
+            all.lost += usize::from(!contest.wins.is_empty());
+            all.compared += contest.compared;
+            all.wins += contest.wins.len();
+            all.close += contest.wins.iter().filter(|win| win.is_close).count();
+        }
+        all
+    }
+
+    /// In a sentence, without its full stop; `of` says which columns.
+    fn sentence(&self, of: &str) -> String {
+        let Counts { columns, lost, compared, wins, close } = self;
+        format!(
+            "In {lost} of {columns} columns{of} somebody else is faster: in {wins} of {compared} \
+             comparisons,\nin {close} of them by no more than the quartiles spread"
+        )
+    }
 }
 
 /// A table of a machine's contests, and a sentence that counts them.
 pub fn of_machine(machine: &Machine) -> String {
     let contests = contests(machine);
-    let (compared, wins, close) = counts(&contests);
     let than_default = format!("faster than {DEFAULT}");
     let columns = [
         "column",
@@ -243,7 +268,7 @@ pub fn of_machine(machine: &Machine) -> String {
     ];
     let mut rows = vec![head("situation", columns.map(Into::into))];
     for contest in contests.iter().filter(|contest| contest.compared > 0) {
-        let (compared, wins, close) = counts([contest]);
+        let Counts { compared, wins, close, .. } = Counts::new([contest]);
         let first = contest.wins.iter().take(MAX_NAMES);
         let mut who: Vec<String> =
             first.map(|win| format!("{} ({})", win.name, times(win.ratio))).collect();
@@ -257,11 +282,7 @@ pub fn of_machine(machine: &Machine) -> String {
         row.push(who.join(", "));
         rows.push(row);
     }
-    format!(
-        "Others are faster in {wins} of {compared} comparisons, in {close} of them by no more than \
-         the quartiles spread.\n\n{}",
-        table(&rows)
-    )
+    format!("{}.\n\n{}", Counts::new(&contests).sentence(""), table(&rows))
 }
 
 /// A line for each kind of comparison in which others win on some machine, the most lost first.
@@ -277,7 +298,8 @@ pub fn of_all(machines: &[Machine]) -> String {
     }
     let mut lines: Vec<(f64, String)> = Vec::new();
     for group in groups {
-        let (compared, wins, _) = counts(all().filter(|contest| contest.group == group));
+        let Counts { columns, lost, compared, wins, .. } =
+            Counts::new(all().filter(|contest| contest.group == group));
         let of_group = contests.iter().flat_map(|(machine, contests)| {
             let of_group = contests.iter().filter(move |contest| contest.group == group);
             of_group.flat_map(move |c| c.wins.iter().map(move |win| (machine, &c.column, win)))
@@ -285,19 +307,16 @@ pub fn of_all(machines: &[Machine]) -> String {
         let most = of_group.max_by(|a, b| a.2.ratio.total_cmp(&b.2.ratio));
         let Some((machine, column, win)) = most else { continue };
         let line = format!(
-            "- {group}: {wins} of {compared}, above all {} ({} times as fast, {column}, {machine})",
+            "- {group}: {lost} of {columns} columns, {wins} of {compared} comparisons, above all {} \
+             ({} times as fast, {column}, {machine})",
             win.name,
             times(win.ratio)
         );
         lines.push((wins as f64 / compared as f64, line));
     }
     lines.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let (compared, wins, close) = counts(all());
-    let mut text = format!(
-        "Others are faster in {wins} of {compared} comparisons on {} machines, in {close} of them\n\
-         by no more than the quartiles spread. For each kind of comparison, those that they win:\n",
-        contests.len()
-    );
+    let counts = Counts::new(all()).sentence(&format!(" of {} machines", contests.len()));
+    let mut text = format!("{counts}:\n");
     for (_, line) in lines {
         text += "\n";
         text += &line;
@@ -329,7 +348,8 @@ mod tests {
         contest.compare("slower", figure(101.0), figure(100.0));
         contest.compare("just faster", figure(99.5), figure(100.0));
         contest.compare("faster", figure(50.0), figure(100.0));
-        assert_eq!(counts([&contest]), (3, 2, 1));
+        let expected = Counts { columns: 1, lost: 1, compared: 3, wins: 2, close: 1 };
+        assert_eq!(Counts::new([&contest, &Contest::new("none", String::new())]), expected);
         let names: Vec<&str> = contest.wins.iter().map(|win| &*win.name).collect();
         assert_eq!(names, ["faster", "just faster"]);
     }
@@ -361,7 +381,8 @@ mod tests {
         ];
         let records = [record];
         let contests = contests(&Machine::new("some-machine", &records));
-        assert_eq!(counts(&contests), (8, 4, 0), "two lengths of chained ones alone");
+        let expected = Counts { columns: 2, lost: 2, compared: 8, wins: 4, close: 0 };
+        assert_eq!(Counts::new(&contests), expected, "two lengths of chained ones alone");
         for contest in contests.iter().filter(|contest| contest.compared > 0) {
             let names: Vec<&str> = contest.wins.iter().map(|win| &*win.name).collect();
             assert_eq!(names, ["a fast hash", "another PMAC"]);
