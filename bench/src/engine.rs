@@ -1,6 +1,7 @@
 //! What is timed: a MAC of some library, as applications call it.
 
 use std::hint::black_box;
+use std::rc::Rc;
 
 use tagmac::isa::Level;
 
@@ -43,6 +44,8 @@ pub struct Engine {
     pub call: String,
     /// Whether the tags of one message are the same in each call.
     pub repeats: bool,
+    /// Bytes of the tables that a ready key has, where they are many.
+    pub key_table: usize,
     /// Its calls.
     pub timed: Box<dyn Timed>,
 }
@@ -58,6 +61,10 @@ pub trait Timed {
     fn chain(&mut self, message: &mut [u8], calls: usize);
     /// That many times a key made ready and one call under it.
     fn rekey(&mut self, message: &[u8], calls: usize);
+    /// Checks a tag that many times, the key ready. The verdict.
+    fn verify(&mut self, message: &[u8], tag: &[u8], calls: usize) -> bool;
+    /// That many times all from the raw key to the verdict: `verify(a, kr, n, m, mlen)`.
+    fn verify_raw(&mut self, message: &[u8], tag: &[u8], calls: usize) -> bool;
     /// Gets that many keys ready, and gives what `repeat` does going round them.
     fn with_keys(&self, keys: usize) -> Round;
 }
@@ -65,26 +72,58 @@ pub trait Timed {
 /// Makes that many calls on a message.
 pub type Round = Box<dyn FnMut(&[u8], usize)>;
 
-/// An engine's calls: `make` gets a key ready and gives the call from message to tag.
+/// An engine's calls: `make` gets a key ready and gives the call from message to tag. To verify is
+/// to make the tag and to compare.
 pub fn timed<F, M, T>(make: F) -> Box<dyn Timed>
 where
     F: Fn(&Key) -> M + 'static,
     M: FnMut(&[u8]) -> T + 'static,
-    T: AsRef<[u8]>,
+    T: AsRef<[u8]> + 'static,
 {
-    Box::new(OneKey { mac: make(&KEY), make })
+    let make = Rc::new(make);
+    let same = Rc::clone(&make);
+    timed_verifying(
+        move |key: &Key| make(key),
+        move |key: &Key| {
+            let mut mac = same(key);
+            move |message: &[u8], tag: &[u8]| equal(mac(message).as_ref(), tag)
+        },
+    )
 }
 
-struct OneKey<F, M> {
-    make: F,
-    mac: M,
-}
-
-impl<F, M, T> Timed for OneKey<F, M>
+/// As [`timed`], where `open` gets a key ready and gives the library's own call from message and
+/// tag to verdict.
+pub fn timed_verifying<F, M, T, G, V>(make: F, open: G) -> Box<dyn Timed>
 where
     F: Fn(&Key) -> M + 'static,
     M: FnMut(&[u8]) -> T + 'static,
-    T: AsRef<[u8]>,
+    T: AsRef<[u8]> + 'static,
+    G: Fn(&Key) -> V + 'static,
+    V: FnMut(&[u8], &[u8]) -> bool + 'static,
+{
+    Box::new(OneKey { mac: make(&KEY), make, verifier: open(&KEY), open })
+}
+
+/// Whether two tags are equal, in a time that does not tell where they differ.
+fn equal(a: &[u8], b: &[u8]) -> bool {
+    let differ = a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b));
+    black_box(differ) == 0 && a.len() == b.len()
+}
+
+struct OneKey<F, M, G, V> {
+    make: F,
+    mac: M,
+    open: G,
+    verifier: V,
+}
+
+impl<F, M, T, G, V> Timed for OneKey<F, M, G, V>
+where
+    F: Fn(&Key) -> M + 'static,
+    M: FnMut(&[u8]) -> T + 'static,
+    T: AsRef<[u8]> + 'static,
+    G: Fn(&Key) -> V + 'static,
+    V: FnMut(&[u8], &[u8]) -> bool + 'static,
 {
     fn tag(&mut self, message: &[u8]) -> Vec<u8> {
         (self.mac)(message).as_ref().to_vec()
@@ -109,6 +148,23 @@ where
         for _ in 0..calls {
             black_box((self.make)(black_box(&KEY))(black_box(message)));
         }
+    }
+
+    fn verify(&mut self, message: &[u8], tag: &[u8], calls: usize) -> bool {
+        let mut verdict = false;
+        for _ in 0..calls {
+            verdict = black_box((self.verifier)(black_box(message), black_box(tag)));
+        }
+        verdict
+    }
+
+    fn verify_raw(&mut self, message: &[u8], tag: &[u8], calls: usize) -> bool {
+        let mut verdict = false;
+        for _ in 0..calls {
+            let mut verifier = (self.open)(black_box(&KEY));
+            verdict = black_box(verifier(black_box(message), black_box(tag)));
+        }
+        verdict
     }
 
     fn with_keys(&self, keys: usize) -> Round {

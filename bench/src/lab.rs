@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use tagmac::isa::Level;
 
 use crate::ceiling::{Costs, costs};
@@ -11,6 +12,7 @@ use crate::clock::cycles_per_ns;
 use crate::engine::Engine;
 use crate::machine::Machine;
 use crate::measure::{Effort, Job, in_turns};
+use crate::progress::Progress;
 use crate::record::{Point, Record, Series};
 use crate::{ours, theirs};
 
@@ -26,7 +28,14 @@ const LINE: usize = 64;
 pub struct Lab {
     pub machine: Machine,
     pub quick: bool,
-    pub effort: Effort,
+    /// Rounds and nanoseconds of a sample.
+    rounds: usize,
+    sample_ns: f64,
+    /// The steps of the experiment at hand.
+    progress: Progress,
+    /// Where records are written as they grow, and how many points were written last.
+    out: Option<PathBuf>,
+    written: usize,
     /// Engines whose names begin so; all if there are none.
     wanted: Vec<String>,
     /// The levels asked for, lowest first, and what their instructions cost.
@@ -58,10 +67,11 @@ impl Lab {
         let lab = Lab {
             machine,
             quick,
-            effort: match quick {
-                true => Effort { rounds: 11, sample_ns: 3e4 },
-                false => Effort { rounds: 21, sample_ns: 1e5 },
-            },
+            rounds: if quick { 11 } else { 21 },
+            sample_ns: if quick { 3e4 } else { 1e5 },
+            progress: Progress::new("", 0, Duration::MAX),
+            out: None,
+            written: 0,
             wanted,
             witnesses: ours::engines(portable.0, &portable.1),
             levels,
@@ -72,6 +82,41 @@ impl Lab {
             return Err(format!("no engine is called {}", lab.wanted.join(" or ")).into());
         }
         Ok(lab)
+    }
+
+    /// Writes records into that folder while they grow, so that a run that is killed leaves what it
+    /// has measured.
+    pub fn write_into(&mut self, folder: PathBuf) {
+        self.out = Some(folder);
+    }
+
+    /// Begins an experiment of that many steps, which have so much time together.
+    pub fn begin(&mut self, name: &str, steps: usize, budget: Duration) {
+        self.progress = Progress::new(name, steps, budget);
+        self.written = 0;
+    }
+
+    /// A step is done: shows it, and writes the record if it has grown by a sixteenth.
+    pub fn step(&mut self, record: &Record) -> Result<(), Failure> {
+        self.progress.step();
+        let points: usize = record.series.iter().map(|series| series.points.len()).sum();
+        let Some(folder) = &self.out else { return Ok(()) };
+        if points > self.written + self.written / 16 {
+            record.write(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            self.written = points;
+        }
+        Ok(())
+    }
+
+    /// How long to measure in this step.
+    pub fn effort(&self) -> Effort {
+        let Lab { rounds, sample_ns, .. } = *self;
+        Effort { rounds, sample_ns, limit: self.progress.step_budget() }
+    }
+
+    /// Whether engines were asked for by name.
+    pub fn has_names(&self) -> bool {
+        !self.wanted.is_empty()
     }
 
     /// Whether an engine of that name is asked for.
@@ -150,37 +195,97 @@ impl Lab {
         }
     }
 
-    /// Measures the engines in turns at every x. `length` gives the bytes of the message there,
-    /// `job` what is timed.
+    /// Whether an engine accepts its own tags of messages of that length and no other, with a
+    /// ready key and from the raw one.
+    pub fn check_verdicts(&self, engine: &mut Engine, length: usize) -> Result<(), Failure> {
+        let message = self.message(0, length);
+        let good = engine.timed.tag(message);
+        let bad = altered(&good);
+        let timed = &mut engine.timed;
+        let verdicts = [
+            timed.verify(message, &good, 1),
+            timed.verify_raw(message, &good, 1),
+            !timed.verify(message, &bad, 1),
+            !timed.verify_raw(message, &bad, 1),
+        ];
+        match verdicts == [true; 4] {
+            true => Ok(()),
+            false => Err(format!(
+                "{}: wrong verdict on a tag of {length} bytes of message (good, good from the raw \
+                 key, bad, bad from the raw key are right: {verdicts:?})",
+                engine.name
+            )
+            .into()),
+        }
+    }
+
+    /// Measures the engines in turns at every x and adds them to the record: each x is a step.
+    /// `length` gives the bytes of the message there, `job` what is timed. From the x numbered
+    /// `needed` on, the time of the experiment may end the sweep.
     pub fn sweep(
         &mut self,
+        record: &mut Record,
         engines: &mut [Engine],
         case: Option<&str>,
-        xs: &[usize],
+        (xs, needed): (&[usize], usize),
         length: impl Fn(usize) -> usize,
         job: impl for<'a> Fn(&'a mut Engine, &'a Lab, usize) -> Job<'a>,
-    ) -> Result<Vec<Series>, Failure> {
-        let mut series: Vec<Series> =
-            engines.iter().map(|engine| Series::of(engine, case)).collect();
-        let bar = bar(xs.len(), case.unwrap_or("measuring"));
-        for &x in xs {
-            let mut takes = Vec::new();
-            for engine in engines.iter_mut() {
-                takes.push(self.check(engine, length(x))?);
+    ) -> Result<(), Failure> {
+        let first = record.series.len();
+        record.series.extend(engines.iter().map(|engine| Series::of(engine, case)));
+        for (at, &x) in xs.iter().enumerate() {
+            if at >= needed && self.ends(record, &xs[at..]) {
+                break;
             }
-            let takers = engines.iter_mut().zip(&takes).filter(|(_, takes)| **takes);
-            let mut jobs: Vec<Job> = takers.map(|(engine, _)| job(engine, self, x)).collect();
-            let figures = in_turns(self.effort, &mut jobs);
-            drop(jobs);
-            let takers = series.iter_mut().zip(&takes).filter(|(_, takes)| **takes);
-            for ((series, _), figure) in takers.zip(figures) {
-                series.points.push(Point::new(x, figure));
-            }
-            bar.inc(1);
+            self.at(record, first, engines, (x, length(x)), &job)?;
         }
-        bar.finish_and_clear();
-        Ok(series)
+        Ok(())
     }
+
+    /// Whether the experiment has used all of its time. Then the record says that so many values of
+    /// x are left out.
+    pub fn ends(&self, record: &mut Record, left: &[usize]) -> bool {
+        let is_over = self.progress.is_over();
+        if is_over {
+            let (experiment, count) = (&record.experiment, left.len());
+            let what = format!("{experiment} at {count} more values, the time was up");
+            record.missing.push(what);
+        }
+        is_over
+    }
+
+    /// Measures the engines in turns at one x, with messages of that length. Their series begin at
+    /// `first`.
+    pub fn at(
+        &mut self,
+        record: &mut Record,
+        first: usize,
+        engines: &mut [Engine],
+        (x, length): (usize, usize),
+        job: impl for<'a> Fn(&'a mut Engine, &'a Lab, usize) -> Job<'a>,
+    ) -> Result<(), Failure> {
+        let mut takes = Vec::new();
+        for engine in engines.iter_mut() {
+            takes.push(self.check(engine, length)?);
+        }
+        let takers = engines.iter_mut().zip(&takes).filter(|(_, takes)| **takes);
+        let mut jobs: Vec<Job> = takers.map(|(engine, _)| job(engine, self, x)).collect();
+        let figures = in_turns(self.effort(), &mut jobs);
+        drop(jobs);
+        let series = record.series[first..].iter_mut();
+        let takers = series.zip(&takes).filter(|(_, takes)| **takes);
+        for ((series, _), figure) in takers.zip(figures) {
+            series.add(Point::new(x, figure));
+        }
+        self.step(record)
+    }
+}
+
+/// A tag with one wrong bit, in its last byte: what comes before it is compared too.
+pub fn altered(tag: &[u8]) -> Vec<u8> {
+    let mut bad = tag.to_vec();
+    *bad.last_mut().expect("tags have bytes") ^= 1;
+    bad
 }
 
 impl Series {
@@ -199,23 +304,16 @@ impl Series {
     }
 }
 
-/// Progress on a terminal.
-pub fn bar(steps: usize, what: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg:24} {wide_bar} {pos}/{len} {eta}");
-    let bar = ProgressBar::new(steps as u64).with_message(what.to_string());
-    bar.with_style(style.expect("a template"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::timed;
+    use crate::engine::{timed, timed_verifying};
     use crate::experiments;
 
     fn lab(names: &[&str]) -> Result<Lab, Failure> {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let mut lab = Lab::new(true, &names)?;
-        lab.effort = Effort { rounds: 3, sample_ns: 1e3 };
+        (lab.rounds, lab.sample_ns) = (3, 1e3);
         Ok(lab)
     }
 
@@ -249,16 +347,76 @@ mod tests {
             )
         );
         // And so does an experiment.
-        let xs = [100];
         let engines = std::slice::from_mut(engine);
-        let swept = lab.sweep(
+        assert!(sweep(&mut lab, engines, &[100]).is_err());
+    }
+
+    fn sweep(lab: &mut Lab, engines: &mut [Engine], xs: &[usize]) -> Result<Record, Failure> {
+        let mut record = lab.record("test", "a test", "bytes", "cycles");
+        lab.begin("test", xs.len(), Duration::MAX);
+        let xs = (xs, xs.len());
+        lab.sweep(
+            &mut record,
             engines,
             None,
-            &xs,
+            xs,
             |x| x,
             |engine, lab, x| Box::new(move |calls| engine.timed.repeat(lab.message(0, x), calls)),
-        );
-        assert!(swept.is_err());
+        )?;
+        Ok(record)
+    }
+
+    #[test]
+    fn a_run_that_ends_early_leaves_what_it_measured() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut lab = lab(&["portable", "PMAC-AES128"]).expect("there is one");
+        lab.write_into(folder.path().to_path_buf());
+        let [engine] = &mut lab.best().expect("right tags")[..1] else { panic!("one engine") };
+        // Right tags up to 31 bytes: then it fails, and nothing is written any more.
+        let right: Vec<Vec<u8>> =
+            (0..32).map(|length| engine.timed.tag(lab.message(0, length))).collect();
+        engine.timed = timed(move |_| {
+            let right = right.clone();
+            move |message: &[u8]| right.get(message.len()).cloned().unwrap_or_default()
+        });
+        let xs: Vec<usize> = (0..64).collect();
+        assert!(sweep(&mut lab, std::slice::from_mut(engine), &xs).is_err());
+        let left = Record::read(folder.path(), "test").expect("whole").expect("a record");
+        let lengths: Vec<u64> = left.series[0].points.iter().map(|point| point.0).collect();
+        assert!(lengths.len() >= 32 * 15 / 16, "{lengths:?}");
+        assert!(lengths.iter().copied().eq(0..lengths.len() as u64), "{lengths:?}");
+    }
+
+    #[test]
+    fn without_time_the_needed_values_are_measured() {
+        let mut lab = lab(&["portable", "PMAC-AES128"]).expect("there is one");
+        let mut engines = lab.best().expect("right tags");
+        let mut record = lab.record("test", "a test", "bytes", "cycles");
+        lab.begin("test", 4, Duration::ZERO);
+        let xs: (&[usize], usize) = (&[64, 16, 48, 32], 2);
+        lab.sweep(
+            &mut record,
+            &mut engines[..1],
+            None,
+            xs,
+            |x| x,
+            |engine, lab, x| Box::new(move |calls| engine.timed.repeat(lab.message(0, x), calls)),
+        )
+        .expect("right tags");
+        let lengths: Vec<u64> = record.series[0].points.iter().map(|point| point.0).collect();
+        assert_eq!(lengths, [16, 64]);
+        let missing = record.missing.last().map(String::as_str);
+        assert_eq!(missing, Some("test at 2 more values, the time was up"));
+    }
+
+    #[test]
+    fn a_wrong_verdict_stops_the_run() {
+        let lab = lab(&["portable", "PMAC-AES128"]).expect("there is one");
+        let [engine] = &mut lab.best().expect("right tags")[..1] else { panic!("one engine") };
+        lab.check_verdicts(engine, 100).expect("right verdicts");
+        engine.timed = timed_verifying(|_| |_: &[u8]| [7; 16], |_| |_: &[u8], _: &[u8]| true);
+        let error = lab.check_verdicts(engine, 100).expect_err("all is good to it").to_string();
+        assert!(error.ends_with("[true, true, false, false])"), "{error}");
     }
 
     #[test]
@@ -277,7 +435,7 @@ mod tests {
             if experiment.name == experiments::command::NAME {
                 continue;
             }
-            let record = (experiment.run)(&mut lab).expect("right tags");
+            let record = (experiment.run)(&mut lab, Duration::ZERO).expect("right tags");
             assert_eq!(record.experiment, experiment.name);
             let threads = experiment.name == experiments::threads::NAME;
             assert!(record.series.iter().any(|series| series.name == "PMAC-AES128") || !threads);

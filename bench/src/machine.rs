@@ -10,6 +10,7 @@ use crate::clock::cycles_per_ns;
 
 /// What stands beside every figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Machine {
     /// The CPU as it calls itself, with family and model, since clouds hide the name.
     pub cpu: String,

@@ -13,6 +13,7 @@ mod lab;
 mod machine;
 mod measure;
 mod ours;
+mod progress;
 mod record;
 mod report;
 mod table;
@@ -20,6 +21,7 @@ mod theirs;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
@@ -44,11 +46,14 @@ fn command() -> Command {
         .help("Where records and report are");
     let quick = Arg::new("quick").long("quick").action(ArgAction::SetTrue);
     let quick = quick.help("Fewer samples and lengths");
+    let minutes = Arg::new("minutes").long("minutes").value_name("N");
+    let minutes = minutes.value_parser(value_parser!(u64).range(1..=600)).default_value("30");
+    let minutes = minutes.help("What all experiments may take; each has its share");
     let names = Arg::new("names").value_name("LEVEL|NAME").num_args(0..);
     let names = names.help("These levels alone, and engines whose names begin so");
     let measured = |name: &'static str, about: &str| {
         let about = about.to_string();
-        Command::new(name).about(about).args([&out, &quick, &names])
+        Command::new(name).about(about).args([&out, &quick, &minutes, &names])
     };
     let experiments = experiments::all();
     Command::new("bench")
@@ -58,8 +63,18 @@ fn command() -> Command {
         .subcommand(measured("all", "All experiments, then the report"))
         .subcommands(experiments.iter().map(|one| measured(one.name, one.about)))
         .subcommand(Command::new("report").about("The page and pictures of the records").arg(&out))
-        .subcommand(Command::new("docs").about("docs/PERFORMANCE.md of the record kept with it"))
+        .subcommand(keep(&out))
+        .subcommand(
+            Command::new("docs").about("docs/PERFORMANCE.md, README's figures: of bench/record"),
+        )
         .subcommand(counts::command())
+}
+
+fn keep(out: &Arg) -> Command {
+    Command::new("keep")
+        .about("Keep the records in bench/record, for the documentation")
+        .arg(out)
+        .arg(Arg::new("machine").value_name("MACHINE").required(true).help("As in amd-epyc-zen4"))
 }
 
 fn run(args: &ArgMatches) -> Result<(), Failure> {
@@ -70,28 +85,42 @@ fn run(args: &ArgMatches) -> Result<(), Failure> {
         _ => {}
     }
     let out: &PathBuf = args.get_one("out").expect("it has a default");
-    if name == "report" {
-        return report::write(out);
+    match name {
+        "report" => return report::write(out),
+        "keep" => {
+            return report::keep(out, args.get_one::<String>("machine").expect("it is required"));
+        }
+        _ => {}
     }
+    let minutes: u64 = *args.get_one("minutes").expect("it has a default");
     let names: Vec<String> = args.get_many("names").unwrap_or_default().cloned().collect();
     let mut lab = Lab::new(args.get_flag("quick"), &names)?;
+    lab.write_into(out.clone());
     println!("{}", lab.machine.line());
     for missing in theirs::missing() {
         println!("left out: {missing}");
     }
     for experiment in experiments::all() {
         if name == "all" || name == experiment.name {
-            measure(&experiment, &mut lab, out)?;
+            measure(&experiment, &mut lab, minutes, out)?;
         }
     }
     if name == "all" { report::write(out) } else { Ok(()) }
 }
 
 /// Makes an experiment, shows it, and writes it down.
-fn measure(experiment: &experiments::Experiment, lab: &mut Lab, out: &Path) -> Result<(), Failure> {
-    let record = (experiment.run)(lab)?;
+fn measure(
+    experiment: &experiments::Experiment,
+    lab: &mut Lab,
+    minutes: u64,
+    out: &Path,
+) -> Result<(), Failure> {
+    let budget = Duration::from_secs(experiment.seconds * minutes / experiments::MINUTES);
+    let start = Instant::now();
+    let record = (experiment.run)(lab, budget)?;
     print!("{}", table::of(&record));
     record.write(out).map_err(|error| format!("{}: {error}", out.display()))?;
-    println!("wrote {}.{{json,csv}}", out.join(experiment.name).display());
+    let name = out.join(experiment.name);
+    println!("wrote {}.{{json,csv}} after {} s", name.display(), start.elapsed().as_secs());
     Ok(())
 }

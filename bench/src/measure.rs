@@ -5,7 +5,7 @@
 //! quartiles. A sample during which another program had the core is taken again. Where the quartiles
 //! lie far apart the figure is flagged and shown all the same.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 
@@ -21,7 +21,12 @@ pub struct Effort {
     pub rounds: usize,
     /// Nanoseconds of a sample, at least.
     pub sample_ns: f64,
+    /// After so long there are no more rounds than [`MIN_ROUNDS`].
+    pub limit: Duration,
 }
+
+/// Rounds without which there is no figure, however long they take.
+pub const MIN_ROUNDS: usize = 5;
 
 /// A figure: core cycles of one call.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,16 +56,25 @@ pub type Job<'a> = Box<dyn FnMut(usize) + 'a>;
 
 /// Measures the jobs in turns.
 pub fn in_turns(effort: Effort, jobs: &mut [Job]) -> Vec<Figure> {
-    let plans: Vec<Plan> = jobs.iter_mut().map(|job| Plan::of(effort, job)).collect();
-    let mut samples = vec![Vec::new(); jobs.len()];
+    turns(effort, jobs.len(), &mut |at, calls| time(&mut jobs[at], calls))
+}
+
+/// The figures of so many jobs, where `time` gives the nanoseconds of calls of one of them.
+fn turns(effort: Effort, jobs: usize, time: &mut dyn FnMut(usize, usize) -> f64) -> Vec<Figure> {
+    let start = Instant::now();
+    let plans: Vec<Plan> = (0..jobs).map(|at| Plan::new(effort, |calls| time(at, calls))).collect();
+    let mut samples = vec![Vec::new(); jobs];
     let rounds = plans.iter().map(|plan| plan.rounds).max().unwrap_or(0);
     for round in 0..rounds {
+        if round >= MIN_ROUNDS && start.elapsed() >= effort.limit {
+            break;
+        }
         let clock = cycles_per_ns();
-        for turn in 0..jobs.len() {
+        for turn in 0..jobs {
             // Another begins in each round, so that nobody always follows the same.
-            let at = (turn + round) % jobs.len();
+            let at = (turn + round) % jobs;
             if round < plans[at].rounds {
-                let ns = time(&mut jobs[at], plans[at].calls);
+                let ns = time(at, plans[at].calls);
                 samples[at].push(clock * ns / plans[at].calls as f64);
             }
         }
@@ -99,15 +113,24 @@ struct Plan {
 }
 
 impl Plan {
-    /// Doubles the calls until they fill a sample; that also warms up. What takes very long is
+    /// Makes more calls until they fill a sample; that also warms up. What takes very long is
     /// sampled less often.
-    fn of(effort: Effort, job: &mut Job) -> Plan {
+    fn new(effort: Effort, mut time: impl FnMut(usize) -> f64) -> Plan {
+        /// So many samples long is no call that merely fetched its code and tables first.
+        const LONG: f64 = 20.0;
         let mut calls = 1;
-        let mut ns = time(job, calls);
-        while ns < effort.sample_ns && calls < 1 << 24 {
-            calls *= 2;
-            ns = time(job, calls);
-        }
+        let ns = loop {
+            let mut ns = time(calls);
+            // The first time may be long because nothing was in a cache: the second one counts.
+            if effort.sample_ns <= ns && ns < LONG * effort.sample_ns {
+                ns = time(calls);
+            }
+            if ns >= effort.sample_ns || calls >= 1 << 24 {
+                break ns;
+            }
+            let more = effort.sample_ns / ns.max(1.0);
+            calls = (calls as f64 * more.clamp(2.0, 8.0)).ceil() as usize;
+        };
         let long = ns / (100.0 * effort.sample_ns);
         let rounds = (effort.rounds as f64 / long.max(1.0)) as usize;
         Plan { calls, rounds: rounds.max(3).min(effort.rounds) }
@@ -126,18 +149,43 @@ mod tests {
         assert!(!Figure::of(vec![100.0, 101.0, 99.0, 100.0]).is_noisy());
     }
 
+    const EFFORT: Effort = Effort { rounds: 21, sample_ns: 1e5, limit: Duration::MAX };
+
     #[test]
-    fn the_slower_job_is_slower() {
-        let work = |times: u64| {
-            move |calls: usize| {
-                for i in 0..calls as u64 * times {
-                    std::hint::black_box(i);
-                }
-            }
+    fn figures_are_in_the_order_of_the_jobs() {
+        let figures = turns(EFFORT, 3, &mut |at, calls| [5.0, 700.0, 30.0][at] * calls as f64);
+        let ratio = |a: usize, b: usize| figures[a].median / figures[b].median;
+        // The clock is measured anew in each round, and may drift.
+        assert!(ratio(1, 2) > 2.0 && ratio(2, 0) > 2.0, "{figures:?}");
+    }
+
+    #[test]
+    fn no_time_gives_the_fewest_rounds() {
+        let rounds = |limit| {
+            let mut turns_of = Vec::new();
+            turns(Effort { limit, ..EFFORT }, 3, &mut |at, calls| {
+                turns_of.push(at);
+                1e3 * calls as f64
+            });
+            // The plans come first, job by job; then each round has one turn of each, and begins
+            // with another than the one before ended with.
+            turns_of.dedup();
+            turns_of.len() / 3 - 1
         };
-        let mut jobs: [Job; 2] = [Box::new(work(100)), Box::new(work(10_000))];
-        let effort = Effort { rounds: 5, sample_ns: 1e4 };
-        let figures = in_turns(effort, &mut jobs);
-        assert!(figures[1].median > 10.0 * figures[0].median, "{figures:?}");
+        assert_eq!(rounds(Duration::MAX), EFFORT.rounds);
+        assert_eq!(rounds(Duration::ZERO), MIN_ROUNDS);
+    }
+
+    #[test]
+    fn a_first_call_that_fills_caches_is_no_measure() {
+        let mut first = true;
+        let plan = Plan::new(EFFORT, |calls| {
+            // The first call takes as long as a sample, the others a thousandth.
+            if std::mem::take(&mut first) { 1e5 } else { 1e2 * calls as f64 }
+        });
+        assert!(plan.calls >= 1000, "{}", plan.calls);
+        // What takes very long is called once, and less often.
+        let plan = Plan::new(EFFORT, |calls| 1e9 * calls as f64);
+        assert_eq!((plan.calls, plan.rounds), (1, 3));
     }
 }

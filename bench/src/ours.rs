@@ -1,18 +1,22 @@
 //! The engines of tagmac: every MAC on a level.
 
 use std::hint::black_box;
+use std::rc::Rc;
 
 use tagmac::cipher::{Aes128, Aes256, Present80, Rc6};
 use tagmac::hazmat::Hash;
 use tagmac::isa::Level;
 use tagmac::{EliMac, LightMac, Mac, NonceSequence, Pmac, Poly1305, Poly1305Aes};
-use tagmac::{Umac, Umac99, Umac99Set, UmacNonce};
+use tagmac::{Tag, Umac, Umac99, Umac99Set, UmacNonce};
 
 use crate::ceiling::Costs;
-use crate::engine::{Engine, KEY, Key, Timed, timed};
+use crate::engine::{Engine, KEY, Key, Timed, timed, timed_verifying};
 
 /// The nonce of every call: that of the peers too, so that tags can be compared.
 pub const NONCE: u64 = 7;
+
+/// Bytes of messages for which EliMAC keeps subkeys: as many bytes of subkeys.
+const ELIMAC_CACHE: usize = 1 << 20;
 
 /// The first bytes of key material.
 fn key<const N: usize>(key: &Key) -> &[u8; N] {
@@ -42,20 +46,32 @@ pub fn engines(level: Level, costs: &Costs) -> Vec<Engine> {
         mac("ELIMAC-AES128", level, aes(11.0, 16.0), (), move |k| {
             EliMac::on(key(k), second(k), level)
         }),
-        mac("ELIMAC-AES128, cached", level, aes(4.0, 16.0), (), move |k| {
-            EliMac::on(key(k), second(k), level).with_cache(1 << 20)
-        }),
+        Engine {
+            key_table: ELIMAC_CACHE,
+            ..mac("ELIMAC-AES128, cached", level, aes(4.0, 16.0), (), move |k| {
+                EliMac::on(key(k), second(k), level).with_cache(ELIMAC_CACHE)
+            })
+        },
         mac("POLY1305-AES", level, poly, poly_nonce(), move |k| Poly1305Aes::on(key(k), level)),
         engine(
             "POLY1305, a key each",
             level,
             poly,
-            timed(move |k: &Key| {
-                let key = *key(k);
-                move |message: &[u8]| {
-                    Poly1305::on(black_box(&key), level).tag(message).expect("within the limit")
-                }
-            }),
+            timed_verifying(
+                move |k: &Key| {
+                    let key = *key(k);
+                    move |message: &[u8]| {
+                        Poly1305::on(black_box(&key), level).tag(message).expect("within the limit")
+                    }
+                },
+                move |k: &Key| {
+                    let key = *key(k);
+                    move |message: &[u8], tag: &[u8]| {
+                        let mac = Poly1305::on(black_box(&key), level);
+                        Tag::try_from(tag).is_ok_and(|tag| mac.verify(message, &tag).is_ok())
+                    }
+                },
+            ),
         ),
     ];
     all.extend(umac::<1>(level, costs));
@@ -99,6 +115,7 @@ fn engine(name: &str, level: Level, ceiling: Option<f64>, timed: Box<dyn Timed>)
         function: name.split(',').next().unwrap_or(name).into(),
         call: "one call, the key ready".into(),
         repeats: true,
+        key_table: 0,
         timed,
     }
 }
@@ -115,10 +132,23 @@ where
     M: Mac<Nonce: Copy + 'static> + 'static,
 {
     let longest = make(&KEY).hash().limit_bits() / 8;
-    let timed = timed(move |key: &Key| {
-        let mac = make(key);
-        move |message: &[u8]| mac.tag_with(black_box(&nonce), message).expect("within the limit")
-    });
+    let make = Rc::new(make);
+    let same = Rc::clone(&make);
+    let timed = timed_verifying(
+        move |key: &Key| {
+            let mac = make(key);
+            move |message: &[u8]| {
+                mac.tag_with(black_box(&nonce), message).expect("within the limit")
+            }
+        },
+        move |key: &Key| {
+            let mac = same(key);
+            move |message: &[u8], tag: &[u8]| {
+                let tag = Tag::try_from(tag);
+                tag.is_ok_and(|tag| mac.verify_with(black_box(&nonce), message, &tag).is_ok())
+            }
+        },
+    );
     let longest = usize::try_from(longest).unwrap_or(usize::MAX);
     Engine { longest, ..engine(name, level, ceiling, timed) }
 }

@@ -11,6 +11,7 @@ use crate::measure::Figure;
 
 /// An experiment on a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Record {
     /// The subcommand that made it.
     pub experiment: String,
@@ -28,6 +29,7 @@ pub struct Record {
 
 /// What was measured of one engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Series {
     pub name: String,
     pub library: String,
@@ -76,17 +78,35 @@ impl Series {
         self.points.iter().find(|point| point.0 == x).map(Point::figure)
     }
 
+    /// Adds a point, in the order of x.
+    pub fn add(&mut self, point: Point) {
+        let at = self.points.partition_point(|known| known.0 < point.0);
+        self.points.insert(at, point);
+    }
+
     /// Whether it is one of tagmac's.
     pub fn is_ours(&self) -> bool {
         self.library.starts_with("tagmac ")
     }
 }
 
+/// Writes a file as a whole: a run that is killed leaves the one before.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = path.with_extension("new");
+    fs::write(&new, bytes)?;
+    fs::rename(&new, path)
+}
+
 impl Record {
     /// Writes `<experiment>.json` and `<experiment>.csv` into a folder, which is made if need be.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
-        let path = folder.join(&self.experiment);
+        self.write_json(folder)?;
+        replace(&folder.join(&self.experiment).with_extension("csv"), &self.csv()?)
+    }
+
+    /// Writes `<experiment>.json` alone.
+    pub fn write_json(&self, folder: &Path) -> io::Result<()> {
         let mut text = String::new();
         // A series a line: what changes between two records shows line by line.
         let mut rest = serde_json::to_value(self)?;
@@ -96,12 +116,12 @@ impl Record {
         rest["series"] = "SERIES".into();
         text += &serde_json::to_string_pretty(&rest)?;
         text = text.replace("\"SERIES\"", &format!("[\n    {}\n  ]", series.join(",\n    ")));
-        fs::write(path.with_extension("json"), text + "\n")?;
-        self.write_csv(File::create(path.with_extension("csv"))?)
+        let path = folder.join(&self.experiment).with_extension("json");
+        replace(&path, (text + "\n").as_bytes())
     }
 
-    fn write_csv(&self, file: File) -> io::Result<()> {
-        let mut table = csv::Writer::from_writer(file);
+    fn csv(&self) -> io::Result<Vec<u8>> {
+        let mut table = csv::Writer::from_writer(Vec::new());
         let machine = &self.machine;
         let y = &self.y;
         table.write_record([
@@ -142,7 +162,7 @@ impl Record {
                 ])?;
             }
         }
-        table.flush()
+        table.into_inner().map_err(|error| error.into_error())
     }
 
     /// The record of an experiment in a folder, if there is one.

@@ -47,6 +47,7 @@ impl Visit for Found {
             function: info.function.into(),
             call: info.call.into(),
             repeats: info.repeats,
+            key_table: 0,
             timed: timed(move |key: &Key| make(&key[..key_bytes], &nonce)),
         });
     }

@@ -1,6 +1,7 @@
 //! Many short messages in one call, and one by one.
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use tagmac::cipher::{Aes128, Present80};
 use tagmac::hazmat::Hash;
@@ -18,34 +19,46 @@ pub const ABOUT: &str = "1024 short messages in one call and one by one: of one 
 /// Messages of a batch.
 const MESSAGES: usize = 1024;
 
+/// Bytes of a message, or half the most of it.
+const LENGTHS: [usize; 5] = [16, 64, 128, 256, 512];
+/// The MACs.
+const MACS: usize = 6;
+
 /// Makes the experiment.
-pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
+pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
     let mut record = lab.record(NAME, ABOUT, "bytes", "cycles");
     let levels: Vec<Level> = lab.levels().rev().collect();
+    lab.begin(NAME, levels.len() * MACS * LENGTHS.len(), budget);
     for level in levels {
         let (k1, k2) = ([1; 16], [2; 16]);
-        let s = &mut record.series;
-        s.extend(series(lab, "PMAC-AES128", || Pmac::<Aes128>::on(&k1, level))?);
-        s.extend(series(lab, "LIGHTMAC-AES128-S32", || {
+        let r = &mut record;
+        series(lab, r, "PMAC-AES128", || Pmac::<Aes128>::on(&k1, level))?;
+        series(lab, r, "LIGHTMAC-AES128-S32", || {
             LightMac::<Aes128>::on(&k1, &k2, 32, level).expect("a counter's length")
-        })?);
-        s.extend(series(lab, "ELIMAC-AES128", || EliMac::on(&k1, &k2, level))?);
-        s.extend(series(lab, "UMAC-64", || Umac::<Aes128, 2>::on(&k1, level))?);
-        s.extend(series(lab, "POLY1305-AES", || Poly1305Aes::on(&[3; 32], level))?);
-        s.extend(series(lab, "LIGHTMAC-PRESENT80-S16", || {
+        })?;
+        series(lab, r, "ELIMAC-AES128", || EliMac::on(&k1, &k2, level))?;
+        series(lab, r, "UMAC-64", || Umac::<Aes128, 2>::on(&k1, level))?;
+        series(lab, r, "POLY1305-AES", || Poly1305Aes::on(&[3; 32], level))?;
+        series(lab, r, "LIGHTMAC-PRESENT80-S16", || {
             LightMac::<Present80>::on(&[1; 10], &[2; 10], 16, level).expect("a counter's length")
-        })?);
+        })?;
     }
     Ok(record)
 }
 
 /// One MAC's ways to tag the same messages.
-fn series<M: Mac>(lab: &Lab, name: &str, make: impl Fn() -> M) -> Result<Vec<Series>, Failure> {
+fn series<M: Mac>(
+    lab: &mut Lab,
+    record: &mut Record,
+    name: &str,
+    make: impl Fn() -> M,
+) -> Result<(), Failure> {
     if !lab.wants(name) {
-        return Ok(Vec::new());
+        return Ok(());
     }
+    let first = record.series.len();
     let mac = &make();
-    let mut all =
+    record.series.extend(
         ["in one call", "one by one", "mixed lengths, in one call", "mixed lengths, one by one"]
             .map(|case| Series {
                 name: name.into(),
@@ -56,11 +69,12 @@ fn series<M: Mac>(lab: &Lab, name: &str, make: impl Fn() -> M) -> Result<Vec<Ser
                 function: String::new(),
                 call: String::new(),
                 points: Vec::new(),
-            });
+            }),
+    );
     let bytes = *M::Nonce::BYTES.end();
     let nonces: Vec<M::Nonce> =
         (0..MESSAGES as u128).map(|i| M::Nonce::from_number(i, bytes)).collect::<Result<_, _>>()?;
-    for length in [16, 64, 128, 256, 512] {
+    for length in LENGTHS {
         let place = |i: usize| lab.message(i * 640 % 65536, length);
         let same: Vec<&[u8]> = (0..MESSAGES).map(place).collect();
         let mixed = |i: usize| lab.message(i * 640 % 65536, i * 7919 % (2 * length + 1));
@@ -93,12 +107,15 @@ fn series<M: Mac>(lab: &Lab, name: &str, make: impl Fn() -> M) -> Result<Vec<Ser
                 }
             }));
         }
-        for (series, figure) in all.iter_mut().zip(in_turns(lab.effort, &mut jobs)) {
+        let figures = in_turns(lab.effort(), &mut jobs);
+        for (series, figure) in record.series[first..].iter_mut().zip(figures) {
             let of_one = |cycles: f64| cycles / MESSAGES as f64;
             let Figure { median, low, high } = figure;
             let figure = Figure { median: of_one(median), low: of_one(low), high: of_one(high) };
-            series.points.push(Point::new(length, figure));
+            series.add(Point::new(length, figure));
         }
+        drop(jobs);
+        lab.step(record)?;
     }
-    Ok(all.into())
+    Ok(())
 }

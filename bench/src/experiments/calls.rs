@@ -1,13 +1,14 @@
 //! Experiments that time calls in a loop: one table says which.
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use tagmac::isa::Level;
 
 use crate::engine::Engine;
-use crate::lab::{Failure, LONGEST, Lab};
+use crate::lab::{Failure, LONGEST, Lab, altered};
 use crate::measure::Job;
-use crate::record::Record;
+use crate::record::{Record, Series};
 
 /// How the calls of a loop hang together.
 #[derive(Clone, Copy)]
@@ -16,12 +17,28 @@ enum How {
     BackToBack,
     /// Each message of x bytes begins with the tag before it, so that the whole latency shows.
     Chained,
-    /// A key made ready for each message of x bytes.
-    Rekeyed,
+    /// A key made ready for each message of x bytes, which lies so far off a line of cache.
+    Rekeyed(usize),
+    /// The tag of each message of x bytes is checked.
+    Verified(From, Tags),
     /// Messages of that many bytes, x bytes off a line of cache.
     Offset(usize),
     /// Messages of that many bytes under x keys in turn, all ready.
     Keys(usize),
+}
+
+/// From where a verification is timed, to the verdict.
+#[derive(Clone, Copy)]
+enum From {
+    ReadyKey,
+    RawKey,
+}
+
+/// Which tags are checked.
+#[derive(Clone, Copy)]
+enum Tags {
+    Good,
+    Bad,
 }
 
 /// An experiment.
@@ -35,17 +52,47 @@ pub struct Calls {
     xs: fn(quick: bool) -> Vec<usize>,
     /// Whether every level is measured, not the best one only.
     levels: bool,
+    /// Engines that are measured if none is named; all if there are none.
+    engines: &'static [&'static str],
+    /// Seconds, see [`Experiment`](super::Experiment).
+    pub seconds: u64,
 }
 
+/// Those measured at every length: a few of each kind, because there are thousands of lengths.
+const AT_EVERY_LENGTH: [&str; 14] = [
+    "PMAC-AES128",
+    "LIGHTMAC-AES128-S32",
+    "ELIMAC-AES128",
+    "ELIMAC-AES128, cached",
+    "UMAC-64",
+    "UMAC-128",
+    "POLY1305-AES",
+    "OpenSSL HMAC-SHA256",
+    "OpenSSL CMAC-AES128",
+    "OpenSSL GMAC-AES128",
+    "OpenSSL Poly1305-AES",
+    "nettle UMAC-64",
+    "BLAKE3, keyed",
+    "AEGIS-128X4 MAC",
+];
+
+/// Lengths that the Poly1305-AES slides have for unaligned messages.
+const SLIDES_UNALIGNED: [usize; 3] = [43, 127, 1025];
+
+/// The most bytes that the tables of keys may take together.
+const MAX_KEY_TABLES: usize = 1 << 30;
+
 /// All of them.
-pub const ALL: [Calls; 6] = [
+pub const ALL: [Calls; 7] = [
     Calls {
         name: "lengths",
-        about: "every length from 0 to 8192 bytes, key ready, back to back",
+        about: "lengths from 0 to 8192 bytes, key ready, back to back",
         x: "bytes",
         cases: &[(None, How::BackToBack)],
         xs: lengths,
         levels: false,
+        engines: &AT_EVERY_LENGTH,
+        seconds: 420,
     },
     Calls {
         name: "sizes",
@@ -54,6 +101,8 @@ pub const ALL: [Calls; 6] = [
         cases: &[(None, How::BackToBack)],
         xs: sizes,
         levels: true,
+        engines: &[],
+        seconds: 270,
     },
     Calls {
         name: "short",
@@ -63,22 +112,48 @@ pub const ALL: [Calls; 6] = [
         cases: &[(Some("chained"), How::Chained), (Some("back to back"), How::BackToBack)],
         xs: |_| vec![16, 32, 64, 128, 256],
         levels: true,
+        engines: &[],
+        seconds: 180,
     },
     Calls {
         name: "keys",
         about: "a key made ready and one message under it, and the message alone",
         x: "bytes",
-        cases: &[(Some("new key"), How::Rekeyed), (Some("key ready"), How::BackToBack)],
+        cases: &[
+            (Some("new key"), How::Rekeyed(0)),
+            (Some("new key, message off a line of cache"), How::Rekeyed(1)),
+            (Some("key ready"), How::BackToBack),
+        ],
         xs: |_| vec![16, 43, 64, 127, 128, 256, 1024, 1025, 1536, 8192],
         levels: false,
+        engines: &[],
+        seconds: 180,
+    },
+    Calls {
+        name: "verify",
+        about: "from message and tag to the verdict, with the key ready and from the raw key, of \
+                good tags and of bad ones",
+        x: "bytes",
+        cases: &[
+            (Some("key ready, good tag"), How::Verified(From::ReadyKey, Tags::Good)),
+            (Some("key ready, bad tag"), How::Verified(From::ReadyKey, Tags::Bad)),
+            (Some("raw key, good tag"), How::Verified(From::RawKey, Tags::Good)),
+            (Some("raw key, bad tag"), How::Verified(From::RawKey, Tags::Bad)),
+        ],
+        xs: |_| vec![16, 64, 256, 1536, 8192],
+        levels: false,
+        engines: &[],
+        seconds: 180,
     },
     Calls {
         name: "unaligned",
-        about: "1536 bytes at each offset from a line of cache, key ready, back to back",
+        about: "1536 bytes at offsets from a line of cache, key ready, back to back",
         x: "offset",
         cases: &[(None, How::Offset(1536))],
         xs: |quick| (0..64).step_by(if quick { 3 } else { 1 }).collect(),
         levels: false,
+        engines: &[],
+        seconds: 120,
     },
     Calls {
         name: "agility",
@@ -87,6 +162,8 @@ pub const ALL: [Calls; 6] = [
         cases: &[(None, How::Keys(64))],
         xs: |quick| [1, 16, 256, 4096, 65536][..if quick { 4 } else { 5 }].to_vec(),
         levels: false,
+        engines: &[],
+        seconds: 120,
     },
 ];
 
@@ -109,45 +186,98 @@ fn sizes(_quick: bool) -> Vec<usize> {
 
 impl Calls {
     /// Makes the experiment.
-    pub fn run(&self, lab: &mut Lab) -> Result<Record, Failure> {
+    pub fn run(&self, lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
         let mut record = lab.record(self.name, self.about, self.x, "cycles");
-        let xs = (self.xs)(lab.quick);
+        let (xs, needed) = self.values(lab.quick);
         let mut levels: Vec<Option<Level>> = vec![None];
         if self.levels {
             levels = lab.levels().map(Some).collect();
             // The best one comes with the peers.
             *levels.last_mut().expect("a level") = None;
         }
+        let is_by_engine = matches!(self.cases[0].1, How::Keys(_));
+        let sweeps = if is_by_engine { lab.best()?.len() } else { levels.len() * self.cases.len() };
+        lab.begin(self.name, sweeps * xs.len(), budget);
         for level in levels.into_iter().rev() {
             let mut engines = match level {
                 Some(level) => lab.on(level),
                 None => lab.best()?,
             };
+            if !lab.has_names() && !self.engines.is_empty() {
+                engines.retain(|engine| self.engines.contains(&&*engine.name));
+            }
             // The lower levels' long messages take much time and tell nothing new.
-            let longest = if lab.quick && level.is_some() { 1 << 20 } else { usize::MAX };
-            let xs: Vec<usize> = xs.iter().copied().filter(|x| *x <= longest).collect();
+            let longest = if level.is_some() { 1 << 20 } else { usize::MAX };
             for &(case, how) in self.cases {
-                if let How::Keys(_) = how {
-                    // One by one: thousands of keys of one would drive the others' from the cache.
-                    for engine in engines.chunks_mut(1) {
-                        let length = |x| how.length(x);
-                        record.series.extend(lab.sweep(engine, case, &xs, length, how.job())?);
+                let is_taken = |x: &usize| how.takes(*x) && how.length(*x) <= longest;
+                let xs: Vec<usize> = xs.iter().copied().filter(is_taken).collect();
+                if let How::Verified(..) = how {
+                    // A nonce comes with its tag: to count is the sender's.
+                    engines.retain(|engine| engine.repeats);
+                    for engine in &mut engines {
+                        for &x in &xs {
+                            lab.check_verdicts(engine, x)?;
+                        }
                     }
+                }
+                if !is_by_engine {
+                    let (length, job) = (|x| how.length(x), how.job());
+                    lab.sweep(&mut record, &mut engines, case, (&xs, needed), length, job)?;
                     continue;
                 }
-                let series = lab.sweep(&mut engines, case, &xs, |x| how.length(x), how.job())?;
-                record.series.extend(series);
+                // One by one: thousands of keys of one would drive the others' from the cache.
+                let first = record.series.len();
+                record.series.extend(engines.iter().map(|engine| Series::of(engine, case)));
+                for (at, &x) in xs.iter().enumerate() {
+                    if at >= needed && lab.ends(&mut record, &xs[at..]) {
+                        break;
+                    }
+                    for (number, engine) in engines.chunks_mut(1).enumerate() {
+                        let bytes = x.saturating_mul(engine[0].key_table);
+                        if bytes > MAX_KEY_TABLES {
+                            let (name, mib) = (&engine[0].name, bytes >> 20);
+                            record.missing.push(format!("{name} with {x} keys of {mib} MiB"));
+                            continue;
+                        }
+                        let place = (x, how.length(x));
+                        lab.at(&mut record, first + number, engine, place, how.job())?;
+                    }
+                }
             }
         }
         Ok(record)
+    }
+
+    /// The values of x: first as many as a quick run has, which are needed, then the others, each
+    /// far from those before it, so that they are spread out wherever the time is up.
+    fn values(&self, quick: bool) -> (Vec<usize>, usize) {
+        let mut xs = (self.xs)(true);
+        let needed = xs.len();
+        if !quick {
+            let mut others = (self.xs)(false);
+            others.retain(|x| xs.binary_search(x).is_err());
+            let bits = usize::BITS - others.len().leading_zeros();
+            let mut order: Vec<usize> = (0..others.len()).collect();
+            order.sort_by_key(|at| at.reverse_bits() >> (usize::BITS - bits.max(1)));
+            xs.extend(order.into_iter().map(|at| others[at]));
+        }
+        (xs, needed)
     }
 }
 
 impl How {
     fn length(self, x: usize) -> usize {
         match self {
-            How::BackToBack | How::Chained | How::Rekeyed => x,
             How::Offset(length) | How::Keys(length) => length,
+            _ => x,
+        }
+    }
+
+    /// Whether it is measured at x.
+    fn takes(self, x: usize) -> bool {
+        match self {
+            How::Rekeyed(1..) => SLIDES_UNALIGNED.contains(&x),
+            _ => true,
         }
     }
 
@@ -164,9 +294,20 @@ impl How {
                     let mut message = message(0).to_vec();
                     Box::new(move |calls| timed.chain(black_box(&mut message), calls))
                 }
-                How::Rekeyed => {
-                    let message = message(0);
+                How::Rekeyed(offset) => {
+                    let message = message(offset);
                     Box::new(move |calls| timed.rekey(message, calls))
+                }
+                How::Verified(from, tags) => {
+                    let message = message(0);
+                    let good = timed.tag(message);
+                    let tag = if let Tags::Bad = tags { altered(&good) } else { good };
+                    Box::new(move |calls| {
+                        black_box(match from {
+                            From::ReadyKey => timed.verify(message, &tag, calls),
+                            From::RawKey => timed.verify_raw(message, &tag, calls),
+                        });
+                    })
                 }
                 How::Offset(_) => {
                     let message = message(x);
@@ -179,5 +320,61 @@ impl How {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_run_has_every_value_once() {
+        for calls in &ALL {
+            let (mut quick, needed) = calls.values(true);
+            assert_eq!(needed, quick.len(), "{}", calls.name);
+            let (full, needed) = calls.values(false);
+            assert_eq!(full[..needed], quick[..], "{}", calls.name);
+            let mut sorted = full.clone();
+            sorted.sort_unstable();
+            sorted.dedup();
+            assert_eq!(sorted.len(), full.len(), "{}", calls.name);
+            quick.sort_unstable();
+            let mut all = (calls.xs)(false);
+            all.sort_unstable();
+            assert_eq!(sorted, all, "{}", calls.name);
+        }
+    }
+
+    #[test]
+    fn lengths_are_spread_out_wherever_the_time_is_up() {
+        let (xs, needed) = ALL[0].values(false);
+        assert_eq!(xs.len(), 8193);
+        // A quarter of the lengths: no gap of more than eight.
+        let mut some = xs[..needed + (xs.len() - needed) / 4].to_vec();
+        some.sort_unstable();
+        assert!(some.windows(2).all(|pair| pair[1] - pair[0] <= 8));
+    }
+
+    #[test]
+    fn engines_of_every_length_exist() {
+        let lab = Lab::new(true, &[]).expect("right tags");
+        let names: Vec<String> =
+            lab.best().expect("right tags").into_iter().map(|engine| engine.name).collect();
+        let ours = AT_EVERY_LENGTH.iter().filter(|name| !name.contains(' ') || name.contains(','));
+        for name in ours.filter(|name| !name.starts_with("BLAKE3")) {
+            assert!(names.iter().any(|known| known == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_tables_of_keys_stay_within_their_memory() {
+        let names: Vec<String> = ["portable", "ELIMAC-AES128, cached"].map(Into::into).into();
+        let mut lab = Lab::new(false, &names).expect("there is one");
+        let agility = ALL.iter().find(|calls| calls.name == "agility").expect("it is there");
+        let record = agility.run(&mut lab, Duration::ZERO).expect("right tags");
+        let xs: Vec<u64> = record.series[0].points.iter().map(|point| point.0).collect();
+        assert_eq!(xs, [1, 16, 256]);
+        let expected = "ELIMAC-AES128, cached with 4096 keys of 4096 MiB";
+        assert!(record.missing.iter().any(|left| left == expected), "{:?}", record.missing);
     }
 }

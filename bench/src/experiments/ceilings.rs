@@ -1,6 +1,7 @@
 //! What the machine could do at most: instructions, and bytes from each cache.
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use tagmac::isa::{Isa, Kernel, Level};
 
@@ -13,7 +14,7 @@ pub const NAME: &str = "ceilings";
 pub const ABOUT: &str = "reading memory, and what instructions cost for 16 bytes of vector";
 
 /// Makes the experiment.
-pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
+pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
     let mut record = lab.record(NAME, ABOUT, "bytes", "cycles");
     let series = |name: &str, level: Option<&str>, case: &str| Series {
         name: name.into(),
@@ -25,18 +26,19 @@ pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
         call: String::new(),
         points: Vec::new(),
     };
-    let mut reading = series("read", None, "memory");
     let level = Level::best();
-    let mut length = 4 << 10;
-    while length <= LONGEST {
+    let lengths: Vec<usize> =
+        (0..).map(|doubled| (4 << 10) << doubled).take_while(|bytes| *bytes <= LONGEST).collect();
+    lab.begin(NAME, lengths.len(), budget);
+    record.series.push(series("read", None, "memory"));
+    for length in lengths {
         let message = lab.message(0, length);
         let job: Job =
             Box::new(move |calls| (0..calls).for_each(|_| read(level, black_box(message))));
-        let figure = in_turns(lab.effort, &mut [job])[0];
-        reading.points.push(Point::new(length, figure));
-        length *= 2;
+        let figure = in_turns(lab.effort(), &mut [job])[0];
+        record.series[0].add(Point::new(length, figure));
+        lab.step(&record)?;
     }
-    record.series.push(reading);
     for (level, Costs { aes, mul32, mul52 }) in lab.costs() {
         let mut instruction = |name: &str, cycles: f64| {
             let mut series = series(name, Some(level.name()), "instruction");

@@ -1,57 +1,67 @@
 //! One call whose message, key, tables and code are in no cache.
 
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::clock::cycles_per_ns;
-use crate::lab::{Failure, Lab, bar};
+use crate::lab::{Failure, Lab};
 use crate::measure::Figure;
 use crate::record::{Point, Record, Series};
 
 pub const NAME: &str = "cold";
-pub const ABOUT: &str = "one call with the message, the key and its tables evicted from every \
-                         cache, and the same call right after it";
+pub const ABOUT: &str = "one call with the message, the key, its tables and the code evicted from \
+                         every cache just before, and the same call right after it";
 
 /// Messages lie apart, so that none is fetched along with another.
 const APART: usize = 8192;
 
+/// Rounds without which there is no figure.
+const MIN_ROUNDS: usize = 7;
+
 /// Makes the experiment.
-pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
+pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
     let mut record = lab.record(NAME, ABOUT, "bytes", "cycles");
     let mut engines = lab.best()?;
     let lengths = [16, 64, 1536];
-    let rounds = if lab.quick { 15 } else { 45 };
+    let rounds = if lab.quick { MIN_ROUNDS } else { 21 };
     let cache = lab.machine.caches.iter().max().copied().unwrap_or(32 << 20);
     let mut wall = vec![1u8; 2 * cache];
     let messages = vec![7u8; APART * engines.len()];
-    let mut cold: Vec<Series> = engines.iter().map(|e| Series::of(e, Some("cold"))).collect();
-    let mut warm: Vec<Series> = engines.iter().map(|e| Series::of(e, Some("warm"))).collect();
-    let bar = bar(lengths.len() * rounds, NAME);
+    record.series.extend(engines.iter().map(|engine| Series::of(engine, Some("cold"))));
+    record.series.extend(engines.iter().map(|engine| Series::of(engine, Some("warm"))));
+    lab.begin(NAME, lengths.len(), budget);
     for length in lengths {
         for engine in &mut engines {
             assert!(lab.check(engine, length)?, "no limit is as short as that");
         }
         let mut samples = vec![(Vec::new(), Vec::new()); engines.len()];
-        for _ in 0..rounds {
-            evict(&mut wall);
+        let (start, limit) = (Instant::now(), lab.effort().limit);
+        for round in 0..rounds {
+            if round >= MIN_ROUNDS && start.elapsed() >= limit {
+                break;
+            }
             let clock = cycles_per_ns();
-            let idle = clock * (0..9).map(|_| ns(|| ())).fold(f64::MAX, f64::min);
-            for (at, engine) in engines.iter_mut().enumerate() {
-                let message = &messages[APART * at..][..length];
+            for turn in 0..engines.len() {
+                // Another begins in each round, so that nobody always follows the same.
+                let at = (turn + round) % engines.len();
+                let (engine, message) = (&mut engines[at], &messages[APART * at..][..length]);
+                // Each has the caches emptied for itself: one whose code the call before used
+                // would have it there.
+                evict(&mut wall);
+                // What reads the time is no part of the call.
+                let idle = clock * (0..9).map(|_| ns(|| ())).fold(f64::MAX, f64::min);
                 let mut call = || clock * ns(|| engine.timed.repeat(message, 1)) - idle;
                 samples[at].0.push(call().max(0.0));
                 samples[at].1.push(call().max(0.0));
             }
-            bar.inc(1);
         }
+        let count = engines.len();
         for (at, (first, second)) in samples.into_iter().enumerate() {
-            cold[at].points.push(Point::new(length, Figure::of(first)));
-            warm[at].points.push(Point::new(length, Figure::of(second)));
+            record.series[at].add(Point::new(length, Figure::of(first)));
+            record.series[count + at].add(Point::new(length, Figure::of(second)));
         }
+        lab.step(&record)?;
     }
-    bar.finish_and_clear();
-    record.series.extend(cold);
-    record.series.extend(warm);
     Ok(record)
 }
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::lab::{Failure, Lab, bar};
+use crate::lab::{Failure, Lab};
 use crate::measure::Figure;
 use crate::record::{Point, Record, Series};
 
@@ -14,8 +14,11 @@ pub const NAME: &str = "cli";
 pub const ABOUT: &str = "the whole command on a large file in the page cache, and on many small \
                          files";
 
+/// Rounds without which there is no figure, after the one that fills the page cache.
+const MIN_ROUNDS: usize = 3;
+
 /// Makes the experiment. The files lie where temporary files do.
-pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
+pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
     let mut record = lab.record(NAME, ABOUT, "bytes of each file", "seconds");
     record.missing.clear();
     let folder = tempfile::tempdir()?;
@@ -38,6 +41,7 @@ pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
         return Err(String::from_utf8_lossy(&made.stderr).into_owned().into());
     }
     let rounds = if lab.quick { 5 } else { 9 };
+    lab.begin(NAME, 2, budget);
     let tagmac = tagmac.to_string_lossy().into_owned();
     let commands = commands(&tagmac, &key.to_string_lossy());
     let (there, gone): (Vec<_>, Vec<_>) = commands.into_iter().partition(|all| exists(&all[0]));
@@ -47,8 +51,11 @@ pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
     {
         let target = if x == large { folder.path().join("large") } else { many.clone() };
         let mut samples = vec![Vec::new(); there.len()];
-        let bar = bar(rounds, &case);
+        let (start, limit) = (Instant::now(), lab.effort().limit);
         for round in 0..=rounds {
+            if round > MIN_ROUNDS && start.elapsed() >= limit {
+                break;
+            }
             for (words, samples) in there.iter().zip(&mut samples) {
                 let seconds = time(words, &target)?;
                 // The first round fills the page cache.
@@ -56,9 +63,7 @@ pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
                     samples.push(seconds);
                 }
             }
-            bar.inc(1);
         }
-        bar.finish_and_clear();
         for (words, samples) in there.iter().zip(samples) {
             record.series.push(Series {
                 name: shown(words),
@@ -71,6 +76,7 @@ pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
                 points: vec![Point::new(x, Figure::of(samples))],
             });
         }
+        lab.step(&record)?;
     }
     Ok(record)
 }

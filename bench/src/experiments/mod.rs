@@ -7,38 +7,55 @@ pub mod cold;
 pub mod command;
 pub mod threads;
 
+use std::time::Duration;
+
 use crate::lab::{Failure, Lab};
 use crate::record::Record;
 
-/// Makes an experiment.
-pub type Run = Box<dyn Fn(&mut Lab) -> Result<Record, Failure>>;
+/// Makes an experiment in about so much time.
+pub type Run = Box<dyn Fn(&mut Lab, Duration) -> Result<Record, Failure>>;
 
 /// An experiment by its name.
 pub struct Experiment {
     pub name: &'static str,
     pub about: &'static str,
+    /// Seconds that it may take if all of them take [`MINUTES`].
+    pub seconds: u64,
     pub run: Run,
 }
 
+/// What all experiments may take together.
+pub const MINUTES: u64 = 30;
+
 /// All of them, in the order of the report.
 pub fn all() -> Vec<Experiment> {
-    let own = |name, about, run: fn(&mut Lab) -> Result<Record, Failure>| Experiment {
-        name,
-        about,
-        run: Box::new(run),
-    };
+    type Own = fn(&mut Lab, Duration) -> Result<Record, Failure>;
+    let own =
+        |name, about, seconds, run: Own| Experiment { name, about, seconds, run: Box::new(run) };
     let mut all: Vec<Experiment> = calls::ALL
         .iter()
         .map(|calls| Experiment {
             name: calls.name,
             about: calls.about,
-            run: Box::new(|lab| calls.run(lab)),
+            seconds: calls.seconds,
+            run: Box::new(|lab, budget| calls.run(lab, budget)),
         })
         .collect();
-    all.push(own(batch::NAME, batch::ABOUT, batch::run));
-    all.push(own(cold::NAME, cold::ABOUT, cold::run));
-    all.push(own(threads::NAME, threads::ABOUT, threads::run));
-    all.push(own(ceilings::NAME, ceilings::ABOUT, ceilings::run));
-    all.push(own(command::NAME, command::ABOUT, command::run));
+    all.push(own(batch::NAME, batch::ABOUT, 100, batch::run));
+    all.push(own(cold::NAME, cold::ABOUT, 90, cold::run));
+    all.push(own(threads::NAME, threads::ABOUT, 40, threads::run));
+    all.push(own(ceilings::NAME, ceilings::ABOUT, 10, ceilings::run));
+    all.push(own(command::NAME, command::ABOUT, 90, command::run));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_shared_out() {
+        let seconds: u64 = all().iter().map(|experiment| experiment.seconds).sum();
+        assert_eq!(seconds, 60 * MINUTES);
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 use std::thread;
+use std::time::Duration;
 
 use tagmac::cipher::Aes128;
 use tagmac::hazmat::Hash;
@@ -9,7 +10,7 @@ use tagmac::isa::Level;
 use tagmac::{EliMac, LightMac, Mac, Pmac, Poly1305Aes, Umac, UmacNonce, threads};
 
 use crate::experiments::ceilings::read;
-use crate::lab::{Failure, LONGEST, Lab};
+use crate::lab::{Failure, Lab};
 use crate::measure::{Job, in_turns};
 use crate::record::{Point, Record, Series};
 
@@ -17,27 +18,39 @@ pub const NAME: &str = "threads";
 pub const ABOUT: &str = "one message on one thread and on as many as there are cores, beside as \
                          many threads that only read it";
 
+/// The MACs, and the lengths from 64 KiB up.
+const MACS: usize = 5;
+const LENGTHS: usize = 11;
+
 /// Makes the experiment.
-pub fn run(lab: &mut Lab) -> Result<Record, Failure> {
+pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
     let mut record = lab.record(NAME, ABOUT, "bytes", "cycles");
     let Some(level) = lab.levels().next_back() else { return Ok(record) };
+    lab.begin(NAME, MACS * LENGTHS, budget);
     let (k1, k2, key) = ([1; 16], [2; 16], [3; 32]);
-    record.series.extend(series(lab, "PMAC-AES128", &Pmac::<Aes128>::on(&k1, level), ())?);
+    let r = &mut record;
+    series(lab, r, "PMAC-AES128", &Pmac::<Aes128>::on(&k1, level), ())?;
     let light = LightMac::<Aes128>::on(&k1, &k2, 32, level)?;
-    record.series.extend(series(lab, "LIGHTMAC-AES128-S32", &light, ())?);
-    record.series.extend(series(lab, "ELIMAC-AES128", &EliMac::on(&k1, &k2, level), ())?);
+    series(lab, r, "LIGHTMAC-AES128-S32", &light, ())?;
+    series(lab, r, "ELIMAC-AES128", &EliMac::on(&k1, &k2, level), ())?;
     let nonce = UmacNonce::from(7);
-    record.series.extend(series(lab, "UMAC-64", &Umac::<Aes128, 2>::on(&k1, level), nonce)?);
-    let poly = Poly1305Aes::on(&key, level);
-    record.series.extend(series(lab, "POLY1305-AES", &poly, [7; 16])?);
+    series(lab, r, "UMAC-64", &Umac::<Aes128, 2>::on(&k1, level), nonce)?;
+    series(lab, r, "POLY1305-AES", &Poly1305Aes::on(&key, level), [7; 16])?;
     Ok(record)
 }
 
 /// One MAC's: one thread, all, and all that read.
-fn series<M: Mac>(lab: &Lab, name: &str, mac: &M, nonce: M::Nonce) -> Result<Vec<Series>, Failure> {
+fn series<M: Mac>(
+    lab: &mut Lab,
+    record: &mut Record,
+    name: &str,
+    mac: &M,
+    nonce: M::Nonce,
+) -> Result<(), Failure> {
     if !lab.wants(name) {
-        return Ok(Vec::new());
+        return Ok(());
     }
+    let first = record.series.len();
     let cores = lab.machine.cores;
     let series = |name: &str, case: String| Series {
         name: name.into(),
@@ -49,13 +62,12 @@ fn series<M: Mac>(lab: &Lab, name: &str, mac: &M, nonce: M::Nonce) -> Result<Vec
         call: String::new(),
         points: Vec::new(),
     };
-    let mut all = vec![
+    record.series.extend([
         series(name, "1 thread".into()),
         series(name, format!("{cores} threads")),
         series(name, format!("{cores} threads that only read")),
-    ];
-    let mut length = 64 << 10;
-    while length <= LONGEST {
+    ]);
+    for length in (0..LENGTHS).map(|doubled| (64 << 10) << doubled) {
         let message = lab.message(0, length);
         let (one, many) = (mac.tag_with(&nonce, message)?, threads::tag(mac, &nonce, message, 0)?);
         if one.as_bytes() != many.as_bytes() {
@@ -69,12 +81,14 @@ fn series<M: Mac>(lab: &Lab, name: &str, mac: &M, nonce: M::Nonce) -> Result<Vec
             })
         };
         let mut jobs = [on(1), on(cores), read_together(message, cores)];
-        for (series, figure) in all.iter_mut().zip(in_turns(lab.effort, &mut jobs)) {
-            series.points.push(Point::new(length, figure));
+        let figures = in_turns(lab.effort(), &mut jobs);
+        for (series, figure) in record.series[first..].iter_mut().zip(figures) {
+            series.add(Point::new(length, figure));
         }
-        length *= 2;
+        drop(jobs);
+        lab.step(record)?;
     }
-    Ok(all)
+    Ok(())
 }
 
 /// The bound that memory sets: threads that read a share each.

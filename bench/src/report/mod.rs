@@ -4,13 +4,19 @@ mod bars;
 mod docs;
 mod draw;
 mod lines;
+mod machine_tables;
+mod markdown;
 mod page;
 mod papers;
 mod pictures;
+mod readme;
 mod roofline;
+mod wins;
 
 use std::fs;
 use std::path::Path;
+
+use machine_tables::Machine;
 
 use crate::experiments;
 use crate::lab::Failure;
@@ -21,7 +27,7 @@ pub fn write(folder: &Path) -> Result<(), Failure> {
     let records = read(folder)?;
     let mut pictures = Vec::new();
     for record in &records {
-        let of_record = pictures::of(record, &memory(&records))?;
+        let of_record = pictures::of(record, &memory_of(&records))?;
         for picture in &of_record {
             fs::write(folder.join(&picture.name).with_extension("svg"), &picture.svg)?;
         }
@@ -33,26 +39,87 @@ pub fn write(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The record that is kept with the source, and the documentation made from it.
-const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/record/amd-epyc-zen4");
-const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
+/// The records that are kept with the source, a folder for each machine, and what is made of them.
+const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/record");
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+/// The machine that the documentation begins with.
+const FIRST: &str = "amd-epyc-zen4";
 
-/// Writes `docs/PERFORMANCE.md` and its pictures.
+/// Writes `docs/PERFORMANCE.md`, its pictures, and README's figures.
 pub fn write_docs() -> Result<(), Failure> {
-    for (name, text) in docs_files(&read(Path::new(KEPT))?)? {
-        let path = Path::new(DOCS).join(name);
+    for (name, text) in docs_files(&read_all()?)? {
+        let path = Path::new(REPOSITORY).join(name);
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
 }
 
-/// The names and contents of the files that the documentation gets from a record.
-fn docs_files(records: &[Record]) -> Result<Vec<(String, String)>, Failure> {
-    let mut files = vec![("PERFORMANCE.md".to_string(), docs::page(records)?)];
-    for record in records {
-        for picture in pictures::of(record, &memory(records))? {
-            if docs::PICTURES.contains(&&*picture.name) {
-                files.push((format!("{}.svg", picture.name), picture.svg));
+/// Keeps the records of a folder as those of a machine, and makes the documentation anew.
+pub fn keep(folder: &Path, machine: &str) -> Result<(), Failure> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if machine.is_empty() || !machine.chars().all(is_plain) {
+        return Err(format!("{machine}: expected letters, digits and '-', as in {FIRST}").into());
+    }
+    let records = read(folder)?;
+    of_one_machine(machine, &records)?;
+    let kept = Path::new(KEPT).join(machine);
+    fs::create_dir_all(&kept)?;
+    for record in &records {
+        record.write_json(&kept)?;
+        println!("kept {}.json", kept.join(&record.experiment).display());
+    }
+    write_docs()
+}
+
+/// The kept records, machine by machine.
+fn read_all() -> Result<Vec<(String, Vec<Record>)>, Failure> {
+    let mut ids = Vec::new();
+    for folder in fs::read_dir(KEPT).map_err(|error| format!("{KEPT}: {error}"))? {
+        ids.push(folder?.file_name().to_string_lossy().into_owned());
+    }
+    ids.sort_by_key(|id| (id != FIRST, id.clone()));
+    let mut all = Vec::new();
+    for id in ids {
+        let records = read(&Path::new(KEPT).join(&id))?;
+        of_one_machine(&id, &records)?;
+        all.push((id, records));
+    }
+    Ok(all)
+}
+
+/// Refuses records of several machines.
+fn of_one_machine(id: &str, records: &[Record]) -> Result<(), Failure> {
+    let first = &records[0].machine;
+    let other = records.iter().find(|record| {
+        (&record.machine.cpu, &record.machine.levels) != (&first.cpu, &first.levels)
+    });
+    match other {
+        None => Ok(()),
+        Some(other) => Err(format!(
+            "{id}: expected records of one machine, found {} in {} and {} in {}",
+            first.cpu, records[0].experiment, other.machine.cpu, other.experiment
+        )
+        .into()),
+    }
+}
+
+/// The names and contents of the files that the documentation gets from records.
+fn docs_files(all: &[(String, Vec<Record>)]) -> Result<Vec<(String, String)>, Failure> {
+    let machines: Vec<Machine> =
+        all.iter().map(|(id, records)| Machine::new(id, records)).collect();
+    let readme = Path::new(REPOSITORY).join("README.md");
+    let readme = fs::read_to_string(readme).map_err(|error| format!("README.md: {error}"))?;
+    let mut files = vec![
+        ("README.md".to_string(), readme::with_blocks(&readme, &machines)?),
+        ("docs/PERFORMANCE.md".to_string(), docs::page(&machines)?),
+    ];
+    for (at, (machine, (_, records))) in machines.iter().zip(all).enumerate() {
+        let wanted = docs::pictures_of(machine, at == 0);
+        for record in records {
+            for picture in pictures::of(record, &memory_of(records))? {
+                if let Some((_, file)) = wanted.iter().find(|(name, _)| *name == picture.name) {
+                    files.push((format!("docs/{file}.svg"), picture.svg));
+                }
             }
         }
     }
@@ -73,11 +140,14 @@ fn read(folder: &Path) -> Result<Vec<Record>, Failure> {
     }
 }
 
+/// What reading a byte costs, if there is a record of it.
+fn memory_of(records: &[Record]) -> Vec<(String, f64)> {
+    let record = records.iter().find(|record| record.experiment == "ceilings");
+    record.map(memory).unwrap_or_default()
+}
+
 /// What reading a byte costs, from each cache and from memory.
-fn memory(records: &[Record]) -> Vec<(String, f64)> {
-    let Some(record) = records.iter().find(|record| record.experiment == "ceilings") else {
-        return Vec::new();
-    };
+fn memory(record: &Record) -> Vec<(String, f64)> {
     let points = record.series.first().map_or(&[][..], |series| &series.points);
     let caches = &record.machine.caches;
     // Within a cache, and far from its edge.
@@ -100,21 +170,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_documentation_is_that_of_the_record() {
-        let records = read(Path::new(KEPT)).expect("a record");
-        let files = docs_files(&records).expect("all tables");
-        assert_eq!(files.len(), 1 + docs::PICTURES.len());
+    fn the_documentation_is_that_of_the_records() {
+        let all = read_all().expect("records");
+        assert_eq!(all[0].0, FIRST);
+        let files = docs_files(&all).expect("all tables");
+        let others = (all.len() - 1) * docs::PICTURES_OF_OTHERS.len();
+        assert_eq!(files.len(), 2 + docs::PICTURES.len() + others);
         for (name, text) in files {
-            let found = fs::read_to_string(Path::new(DOCS).join(&name)).expect("a file");
-            assert!(found == text, "docs/{name}: run 'bench docs'");
+            let found = fs::read_to_string(Path::new(REPOSITORY).join(&name)).expect("a file");
+            assert!(found == text, "{name}: run 'bench docs'");
         }
+    }
+
+    #[test]
+    fn records_of_two_machines_are_not_mixed() {
+        let all = read_all().expect("records");
+        let mut mixed = all[0].1.clone();
+        mixed[1].machine.cpu = "another".into();
+        let error = of_one_machine("here", &mixed).expect_err("two CPUs").to_string();
+        assert!(error.starts_with("here: expected records of one machine"), "{error}");
     }
 
     #[test]
     fn a_report_has_every_record_and_picture() {
         let folder = tempfile::tempdir().expect("a folder");
         assert!(write(folder.path()).is_err(), "no records");
-        let records = read(Path::new(KEPT)).expect("a record");
+        let records = read(&Path::new(KEPT).join(FIRST)).expect("a record");
         for record in &records {
             record.write(folder.path()).expect("a file");
         }

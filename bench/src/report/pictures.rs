@@ -5,7 +5,7 @@ use super::lines::{Line, Lines};
 use super::roofline::{Dot, Roofline};
 use crate::lab::Failure;
 use crate::measure::Figure;
-use crate::record::{Record, Series};
+use crate::record::{Point, Record, Series};
 use crate::table::title;
 
 /// A picture: the name of its file, and the SVG.
@@ -79,8 +79,10 @@ pub fn of(record: &Record, memory: &[(String, f64)]) -> Result<Vec<Picture>, Fai
             let overview = |series: &Series| OVERVIEW.contains(&&*series.name);
             add("lengths", lines(record, "Cycles per byte by length", &overview)?);
             for (family, about) in FAMILIES {
-                let svg = lines(record, about, &|series| is_of(series, family))?;
-                add(&format!("lengths-{family}"), svg);
+                let is_shown = |series: &Series| is_of(series, family);
+                if record.best().any(is_shown) {
+                    add(&format!("lengths-{family}"), lines(record, about, &is_shown)?);
+                }
             }
         }
         "sizes" => {
@@ -114,7 +116,7 @@ pub fn of(record: &Record, memory: &[(String, f64)]) -> Result<Vec<Picture>, Fai
                 add(&format!("short-{x}"), bars(record, x, &format!("A message of {x} bytes"))?);
             }
         }
-        "keys" | "cold" => {
+        "keys" | "verify" | "cold" => {
             for x in [64, 1536] {
                 let name = format!("{}-{x}", record.experiment);
                 add(&name, bars(record, x, &format!("A message of {x} bytes"))?);
@@ -152,9 +154,7 @@ fn lines(record: &Record, about: &str, shown: &dyn Fn(&Series) -> bool) -> Resul
             None => series.name.clone(),
         },
         ours: series.is_ours(),
-        points: series
-            .points
-            .iter()
+        points: thinned(&series.points)
             .filter(|point| !per_byte || point.0 > 0)
             .map(|point| {
                 let by = if per_byte { point.0 as f64 } else { 1.0 };
@@ -174,11 +174,29 @@ fn lines(record: &Record, about: &str, shown: &dyn Fn(&Series) -> bool) -> Resul
     .svg()
 }
 
+/// Those of the points that a picture can show: its width is logarithmic, so that thousands of
+/// lengths lie in the same places. One in a 64th of each doubling stays, and lengths that differ by
+/// one from a power of two.
+fn thinned(points: &[Point]) -> impl Iterator<Item = &Point> {
+    let place = |x: u64| ((x.max(1) as f64).log2() * 64.0) as u64;
+    let mut last = None;
+    points.iter().filter(move |point| {
+        let is_new = last != Some(place(point.0));
+        let near = [point.0.wrapping_sub(1), point.0, point.0 + 1];
+        if is_new {
+            last = Some(place(point.0));
+        }
+        is_new || near.iter().any(|x| x.is_power_of_two())
+    })
+}
+
 /// Bars of the best level and the peers at x, shortest first.
 fn bars(record: &Record, x: u64, about: &str) -> Result<String, Failure> {
     let mut cases: Vec<&str> = Vec::new();
-    for case in record.series.iter().flat_map(|series| &series.case) {
-        if !cases.contains(&case.as_str()) {
+    for series in record.series.iter().filter(|series| series.at(x).is_some()) {
+        let Some(case) = &series.case else { continue };
+        // What a bad tag costs is in the table.
+        if !cases.contains(&case.as_str()) && !case.ends_with("bad tag") {
             cases.push(case);
         }
     }
@@ -188,7 +206,7 @@ fn bars(record: &Record, x: u64, about: &str) -> Result<String, Failure> {
         // filled for each key.
         let figure = series.at(x).filter(|_| !is_of(series, "small-and-old"));
         let (Some(figure), Some(case)) = (figure, &series.case) else { continue };
-        let at = cases.iter().position(|known| known == case).unwrap_or(0);
+        let Some(at) = cases.iter().position(|known| known == case) else { continue };
         let row = match rows.iter_mut().position(|row| row.label == series.name) {
             Some(row) => &mut rows[row],
             None => {
@@ -199,7 +217,7 @@ fn bars(record: &Record, x: u64, about: &str) -> Result<String, Failure> {
         };
         row.figures[at] = Some(figure);
     }
-    if record.experiment == "keys" {
+    if matches!(&*record.experiment, "keys" | "verify") {
         rows.retain(|row| !row.label.ends_with(", cached"));
     }
     let key =

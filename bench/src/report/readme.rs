@@ -1,0 +1,189 @@
+//! What README says about speed: typical figures from the tables of all machines.
+
+use super::machine_tables::Machine;
+use super::markdown::{head, table};
+use super::wins::{self, DEFAULT};
+use crate::lab::Failure;
+use crate::measure::Figure;
+use crate::record::Series;
+use crate::table::number;
+
+/// README with its blocks made anew. A block stands between `<!-- bench docs: NAME -->` and
+/// `<!-- end -->`, each on a line of its own.
+pub fn with_blocks(readme: &str, machines: &[Machine]) -> Result<String, Failure> {
+    const END: &str = "<!-- end -->";
+    let mut text = String::new();
+    let mut lines = readme.lines();
+    let mut blocks = 0;
+    while let Some(line) = lines.next() {
+        text += line;
+        text.push('\n');
+        let name =
+            line.strip_prefix("<!-- bench docs: ").and_then(|rest| rest.strip_suffix(" -->"));
+        let Some(name) = name else { continue };
+        let block = match name {
+            "speed" => speed(machines),
+            "others win" => wins::of_all(machines),
+            _ => return Err(format!("README.md: no block is called {name}").into()),
+        };
+        blocks += 1;
+        text += &format!("{}\n{END}\n", block.trim_end());
+        if !lines.by_ref().any(|line| line == END) {
+            return Err(format!("README.md: the block {name} has no line {END}").into());
+        }
+    }
+    match blocks {
+        2 => Ok(text),
+        _ => Err(format!("README.md: expected 2 blocks of bench docs, found {blocks}").into()),
+    }
+}
+
+/// A row for each machine: long messages, then a short one in each way to call, and beside each
+/// figure the fastest of the others.
+fn speed(machines: &[Machine]) -> String {
+    let columns = [
+        "16 KiB, GB/s",
+        "16 KiB, cycles per byte",
+        "of its ceiling",
+        "16 B, key ready",
+        "16 B, each waits for the tag before",
+        "16 B, new key",
+        "16 B, nothing in cache",
+    ];
+    let mut rows = vec![head(&format!("one core, {DEFAULT}"), columns.map(Into::into))];
+    for machine in machines {
+        let Some(sizes) = machine.record("sizes") else { continue };
+        let clock = sizes.machine.clock;
+        let name = format!("{}, {clock} GHz", machine.title());
+        let mut ours = vec![name];
+        let mut theirs = vec!["*fastest of the others there*".to_string()];
+        let long = |figure: Figure| [clock * 16384.0 / figure.median, figure.median / 16384.0];
+        let (own, other) = pair(machine, "sizes", None, 16384);
+        for cells in [0, 1] {
+            let cell = |figure: Figure| match cells {
+                0 => format!("{:.1}", long(figure)[0]),
+                _ => number(long(figure)[1]),
+            };
+            ours.push(own.map_or("not recorded".into(), cell));
+            theirs.push(named(other, cell));
+        }
+        let series = machine.best("sizes", DEFAULT, None);
+        let share = series
+            .and_then(|series| series.ceiling)
+            .zip(own)
+            .map(|(ceiling, figure)| format!("{:.0} %", 100.0 * ceiling / long(figure)[1]));
+        ours.push(share.unwrap_or_default());
+        theirs.push(String::new());
+        // The same call is timed by several experiments.
+        let ready = [
+            ("sizes", None),
+            ("lengths", None),
+            ("short", Some("back to back")),
+            ("keys", Some("key ready")),
+        ];
+        let all: Vec<f64> = ready
+            .iter()
+            .filter_map(|(experiment, case)| pair(machine, experiment, *case, 16).0)
+            .map(|figure| figure.median)
+            .collect();
+        let (low, high) = all.iter().fold((f64::MAX, 0.0f64), |(l, h), y| (l.min(*y), h.max(*y)));
+        ours.push(match all.len() {
+            0 => "not recorded".into(),
+            _ if low.round() == high.round() => format!("{low:.0} cycles"),
+            _ => format!("{low:.0} to {high:.0} cycles"),
+        });
+        let cycles = |figure: Figure| format!("{:.0} cycles", figure.median);
+        theirs.push(named(pair(machine, "short", Some("back to back"), 16).1, cycles));
+        for (experiment, case) in [("short", "chained"), ("keys", "new key"), ("cold", "cold")] {
+            let (own, other) = pair(machine, experiment, Some(case), 16);
+            ours.push(own.map_or("not recorded".into(), cycles));
+            theirs.push(named(other, cycles));
+        }
+        rows.push(ours);
+        rows.push(theirs);
+    }
+    table(&rows)
+}
+
+fn named(found: Option<(&Series, Figure)>, cell: impl Fn(Figure) -> String) -> String {
+    found.map_or(String::new(), |(series, figure)| format!("{}, {}", cell(figure), series.name))
+}
+
+type Fastest<'a> = Option<(&'a Series, Figure)>;
+
+/// The figure of the MAC that is shown, and the fastest of the peers.
+fn pair<'a>(
+    machine: &Machine<'a>,
+    experiment: &str,
+    case: Option<&str>,
+    x: u64,
+) -> (Option<Figure>, Fastest<'a>) {
+    let ours = machine.best(experiment, DEFAULT, case).and_then(|series| series.at(x));
+    let peers = machine.record(experiment).into_iter().flat_map(|record| record.best());
+    let peers = peers.filter(|series| !series.is_ours() && series.case.as_deref() == case);
+    let figures = peers.filter_map(|series| Some((series, series.at(x)?)));
+    (ours, figures.min_by(|a, b| a.1.median.total_cmp(&b.1.median)))
+}
+
+/// The same for all MACs that have a row, machines side by side, for the page.
+pub fn overview(machines: &[Machine], names: &[&str]) -> String {
+    let columns = [
+        ("sizes", None, 16384u64, "16 KiB, cycles per byte"),
+        ("short", Some("chained"), 64, "64 B chained"),
+        ("keys", Some("new key"), 64, "64 B new key"),
+    ];
+    let mut heads = Vec::new();
+    for machine in machines {
+        heads.extend(columns.map(|(.., what)| format!("{}: {what}", machine.title())));
+    }
+    let mut rows = vec![head("cycles", heads)];
+    for name in names {
+        let mut row = vec![name.to_string()];
+        for machine in machines {
+            row.extend(columns.map(|(experiment, case, x, _)| {
+                let series = machine.best(experiment, name, case);
+                series.and_then(|series| series.at(x)).map_or(String::new(), |figure| {
+                    let cell = match x {
+                        16384 => number(figure.median / x as f64),
+                        _ => format!("{:.0}", figure.median),
+                    };
+                    super::markdown::flagged(cell, figure)
+                })
+            }));
+        }
+        rows.push(row);
+    }
+    table(&rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_replaced_and_nothing_else() {
+        let all = super::super::read_all().expect("records");
+        let machines: Vec<Machine> = all.iter().map(|(id, all)| Machine::new(id, all)).collect();
+        let readme = "a\n<!-- bench docs: speed -->\nold\n<!-- end -->\nb\n\
+                      <!-- bench docs: others win -->\n<!-- end -->\nc\n";
+        let made = with_blocks(readme, &machines).expect("both blocks");
+        assert!(made.starts_with("a\n<!-- bench docs: speed -->\n| one core, PMAC-AES128 |"));
+        assert!(made.contains("|\n<!-- end -->\nb\n") && made.ends_with(")\n<!-- end -->\nc\n"));
+        assert!(!made.contains("old"));
+        assert_eq!(with_blocks(&made, &machines).expect("both blocks"), made);
+    }
+
+    #[test]
+    fn a_block_that_is_missing_or_unknown_is_an_error() {
+        let error = |readme: &str| with_blocks(readme, &[]).expect_err("no README").to_string();
+        assert_eq!(error("a\n"), "README.md: expected 2 blocks of bench docs, found 0");
+        assert_eq!(
+            error("<!-- bench docs: sped -->\n<!-- end -->\n"),
+            "README.md: no block is called sped"
+        );
+        assert_eq!(
+            error("<!-- bench docs: speed -->\na\n"),
+            "README.md: the block speed has no line <!-- end -->"
+        );
+    }
+}

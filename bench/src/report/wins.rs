@@ -1,0 +1,392 @@
+//! Where others are faster: every column of every table in which a contender was measured beside
+//! an engine of tagmac.
+//!
+//! A peer is held against tagmac's engine of the same function. One without such, AEGIS or BLAKE3,
+//! is held against the fastest of tagmac's that has tags of 128 bits and takes any number of
+//! messages under a key. Several threads, a batch and the command are held against one thread,
+//! single calls and other commands.
+
+use super::draw::bytes;
+use super::machine_tables::{LENGTHS, Machine, NOT_RECORDED, all_xs, worst};
+use super::markdown::{head, table};
+use crate::measure::Figure;
+use crate::record::{Record, Series};
+
+/// Those that a peer without a counterpart is held against.
+const RIVALS: [&str; 4] = ["PMAC-AES128", "ELIMAC-AES128", "UMAC-128", "POLY1305-AES"];
+
+/// The MAC that README advises: what is faster than this one is counted too.
+pub const DEFAULT: &str = "PMAC-AES128";
+
+/// Names that are spelled out for a situation.
+const MAX_NAMES: usize = 4;
+
+/// A contender that was faster.
+pub struct Win {
+    pub name: String,
+    /// How many times as fast.
+    pub ratio: f64,
+    /// Whether the quartiles of both overlap, so that another run may turn it round.
+    pub is_close: bool,
+}
+
+/// One column of a table.
+pub struct Contest {
+    /// What is compared, for all columns of a kind: "a new key for each message".
+    pub group: &'static str,
+    /// The column: "64 B".
+    pub column: String,
+    pub compared: usize,
+    /// Contenders that are faster than [`DEFAULT`], where that was measured.
+    pub beat_default: Option<usize>,
+    /// The fastest first.
+    pub wins: Vec<Win>,
+}
+
+impl Contest {
+    fn new(group: &'static str, column: String) -> Contest {
+        Contest { group, column, compared: 0, beat_default: None, wins: Vec::new() }
+    }
+
+    /// A contender beside one of ours.
+    fn compare(&mut self, name: &str, theirs: Figure, ours: Figure) {
+        self.compared += 1;
+        if theirs.median < ours.median {
+            self.wins.push(Win {
+                name: name.into(),
+                ratio: ours.median / theirs.median.max(1e-9),
+                is_close: theirs.high >= ours.low,
+            });
+            self.wins.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+        }
+    }
+}
+
+/// Which figure of a series.
+#[derive(Clone, Copy)]
+enum At {
+    X(u64),
+    Worst,
+}
+
+impl At {
+    fn of(self, series: &Series) -> Option<Figure> {
+        match self {
+            At::X(x) => series.at(x),
+            At::Worst => worst(series).map(|(_, figure)| figure),
+        }
+    }
+}
+
+/// All contests of a machine, in the order of its tables.
+pub fn contests(machine: &Machine) -> Vec<Contest> {
+    let mut all = Vec::new();
+    let mut add = |group, experiment: &str, case: Option<&str>, xs: &[u64]| {
+        let Some(record) = machine.record(experiment) else { return };
+        for &x in xs {
+            let column = match experiment {
+                "agility" if x == 1 => "1 key".into(),
+                "agility" => format!("{x} keys"),
+                _ if x < 1024 || x % 512 != 0 => format!("{x} B"),
+                _ => bytes(x as f64),
+            };
+            all.push(calls(record, case, At::X(x), Contest::new(group, column)));
+        }
+    };
+    let agility = machine.record("agility").map(all_xs).unwrap_or_default();
+    add("key ready, one message after the other", "sizes", None, &LENGTHS);
+    add("key ready, short messages", "short", Some("back to back"), &[16, 64]);
+    add("each message waits for the tag before it", "short", Some("chained"), &[16, 64]);
+    add("a new key for each message", "keys", Some("new key"), &[16, 64, 256, 1536]);
+    let off = Some("new key, message off a line of cache");
+    add("a new key for each message, unaligned", "keys", off, &[43, 127, 1025]);
+    let good = Some("key ready, good tag");
+    add("verification, key ready, good tag", "verify", good, &[16, 64, 1536]);
+    add("verification, key ready, bad tag", "verify", Some("key ready, bad tag"), &[64]);
+    let good = Some("raw key, good tag");
+    add("verification from the raw key, good tag", "verify", good, &[16, 64, 1536]);
+    add("verification from the raw key, bad tag", "verify", Some("raw key, bad tag"), &[64]);
+    add("nothing in any cache", "cold", Some("cold"), &[16, 64, 1536]);
+    add("one call right after another", "cold", Some("warm"), &[16, 64, 1536]);
+    add("many keys in turn", "agility", None, &agility);
+    if let Some(record) = machine.record("unaligned") {
+        for (at, column) in [(At::X(0), "on a line"), (At::Worst, "at the worst offset")] {
+            let contest = Contest::new("1536 bytes off a line of cache", column.into());
+            all.push(calls(record, None, at, contest));
+        }
+    }
+    let pairs = |record: &Record, mut contest: Contest, ours: &dyn Fn(&str) -> Option<String>| {
+        for series in record.best() {
+            let Some(other) = series.case.as_deref().and_then(ours) else { continue };
+            let other = machine.best(&record.experiment, &series.name, Some(&other));
+            for point in other.map_or(&[][..], |other| &other.points) {
+                if let Some(figure) = series.at(point.0) {
+                    let name = format!("{} of {}", series.name, bytes(point.0 as f64));
+                    contest.compare(&name, point.figure(), figure);
+                }
+            }
+        }
+        contest
+    };
+    if let Some(record) = machine.record("batch") {
+        let contest = Contest::new("a batch", "beside single calls".into());
+        all.push(pairs(record, contest, &|case| {
+            let each = case.replace("in one call", "one by one");
+            (each != case).then_some(each)
+        }));
+    }
+    if let Some(record) = machine.record("threads") {
+        let column = format!("{} beside one", record.machine.cores);
+        let contest = Contest::new("several threads", column);
+        let many = format!("{} threads", record.machine.cores);
+        all.push(pairs(record, contest, &|case| (case == many).then(|| "1 thread".into())));
+    }
+    if let Some(record) = machine.record("cli") {
+        for ours in record.series.iter().filter(|series| series.is_ours()) {
+            let (Some(case), Some(point)) = (&ours.case, ours.points.first()) else { continue };
+            let column = format!("{case}, {} each", bytes(point.0 as f64));
+            let mut contest = Contest::new("the whole command", column);
+            for series in &record.series {
+                if let (Some(figure), true, false) =
+                    (series.at(point.0), series.case == ours.case, series.is_ours())
+                {
+                    contest.compare(&series.name, figure, point.figure());
+                }
+            }
+            all.push(contest);
+        }
+    }
+    all
+}
+
+/// The peers of a column beside ours.
+fn calls(record: &Record, case: Option<&str>, at: At, mut contest: Contest) -> Contest {
+    let of_case = || record.best().filter(|series| series.case.as_deref() == case);
+    let ours = || of_case().filter(|series| series.is_ours());
+    let best = ours()
+        .filter(|series| RIVALS.contains(&&*series.name))
+        .filter_map(|series| at.of(series))
+        .min_by(|a, b| a.median.total_cmp(&b.median));
+    let default = ours().find(|series| series.name == DEFAULT).and_then(|series| at.of(series));
+    contest.beat_default = default.map(|default| {
+        let peers = of_case().filter(|series| !series.is_ours());
+        peers.filter_map(|peer| at.of(peer)).filter(|found| found.median < default.median).count()
+    });
+    for peer in of_case().filter(|series| !series.is_ours()) {
+        let same = ours().find(|ours| is_same(ours, peer)).and_then(|series| at.of(series));
+        if let (Some(theirs), Some(ours)) = (at.of(peer), same.or(best)) {
+            contest.compare(&peer.name, theirs, ours);
+        }
+    }
+    contest
+}
+
+/// Whether ours computes a peer's function, counting nonces if the peer does.
+pub fn is_same(ours: &Series, peer: &Series) -> bool {
+    ours.is_ours()
+        && ours.function == peer.function
+        && ours.name.ends_with(", counting") == peer.name.ends_with(", counting")
+        && !ours.name.ends_with(", cached")
+}
+
+/// How many times as fast as each peer of the same function.
+pub fn ratios(machine: &Machine) -> String {
+    let Some(record) = machine.record("sizes") else { return NOT_RECORDED.into() };
+    let mut columns: Vec<(&str, Option<&str>, u64, String)> =
+        LENGTHS.map(|x| ("sizes", None, x, bytes(x as f64))).into();
+    columns.extend([
+        ("short", Some("chained"), 64, "64 chained".into()),
+        ("keys", Some("new key"), 64, "64 new key".into()),
+        ("verify", Some("raw key, good tag"), 64, "64 raw key to verdict".into()),
+        ("cold", Some("cold"), 64, "64 cold".into()),
+        ("agility", None, 4096, "64, 4096 keys".into()),
+    ]);
+    let mut rows = vec![head("times as fast", columns.iter().map(|column| column.3.clone()))];
+    for peer in record.best().filter(|series| !series.is_ours()) {
+        let Some(ours) = record.best().find(|ours| is_same(ours, peer)) else { continue };
+        let mut row = vec![format!("{}, beside {}", ours.name, peer.name)];
+        row.extend(columns.iter().map(|(experiment, case, x, _)| {
+            let figure = |name| machine.best(experiment, name, *case).and_then(|s| s.at(*x));
+            match (figure(&ours.name), figure(&peer.name)) {
+                (Some(ours), Some(peer)) => {
+                    let ratio = peer.median / ours.median;
+                    if ratio < 1.0 { format!("**{ratio:.2}**") } else { format!("{ratio:.1}") }
+                }
+                _ => String::new(),
+            }
+        }));
+        rows.push(row);
+    }
+    table(&rows)
+}
+
+/// What contests add up to.
+#[derive(Debug, Default, PartialEq)]
+struct Counts {
+    columns: usize,
+    /// Columns in which somebody is faster.
+    lost: usize,
+    compared: usize,
+    wins: usize,
+    close: usize,
+}
+
+impl Counts {
+    fn new<'a>(contests: impl IntoIterator<Item = &'a Contest>) -> Counts {
+        let mut all = Counts::default();
+        for contest in contests.into_iter().filter(|contest| contest.compared > 0) {
+            all.columns += 1;
+            all.lost += usize::from(!contest.wins.is_empty());
+            all.compared += contest.compared;
+            all.wins += contest.wins.len();
+            all.close += contest.wins.iter().filter(|win| win.is_close).count();
+        }
+        all
+    }
+
+    /// In a sentence, without its full stop; `of` says which columns.
+    fn sentence(&self, of: &str) -> String {
+        let Counts { columns, lost, compared, wins, close } = self;
+        format!(
+            "In {lost} of {columns} columns{of} somebody else is faster: in {wins} of {compared} \
+             comparisons,\nin {close} of them by no more than the quartiles spread"
+        )
+    }
+}
+
+/// A table of a machine's contests, and a sentence that counts them.
+pub fn of_machine(machine: &Machine) -> String {
+    let contests = contests(machine);
+    let than_default = format!("faster than {DEFAULT}");
+    let columns = [
+        "column",
+        "compared",
+        &than_default,
+        "faster than ours",
+        "of these close",
+        "who, times as fast",
+    ];
+    let mut rows = vec![head("situation", columns.map(Into::into))];
+    for contest in contests.iter().filter(|contest| contest.compared > 0) {
+        let Counts { compared, wins, close, .. } = Counts::new([contest]);
+        let first = contest.wins.iter().take(MAX_NAMES);
+        let mut who: Vec<String> =
+            first.map(|win| format!("{} ({})", win.name, times(win.ratio))).collect();
+        if wins > MAX_NAMES {
+            who.push(format!("and {} more", wins - MAX_NAMES));
+        }
+        let mut row = vec![contest.group.to_string(), contest.column.clone()];
+        row.push(compared.to_string());
+        row.push(contest.beat_default.map_or(String::new(), |count| count.to_string()));
+        row.extend([wins, close].map(|count| count.to_string()));
+        row.push(who.join(", "));
+        rows.push(row);
+    }
+    format!("{}.\n\n{}", Counts::new(&contests).sentence(""), table(&rows))
+}
+
+/// A line for each kind of comparison in which others win on some machine, the most lost first.
+pub fn of_all(machines: &[Machine]) -> String {
+    let contests: Vec<(String, Vec<Contest>)> =
+        machines.iter().map(|machine| (machine.title(), contests(machine))).collect();
+    let all = || contests.iter().flat_map(|(_, contests)| contests);
+    let mut groups: Vec<&str> = Vec::new();
+    for contest in all() {
+        if !groups.contains(&contest.group) {
+            groups.push(contest.group);
+        }
+    }
+    let mut lines: Vec<(f64, String)> = Vec::new();
+    for group in groups {
+        let Counts { columns, lost, compared, wins, .. } =
+            Counts::new(all().filter(|contest| contest.group == group));
+        let of_group = contests.iter().flat_map(|(machine, contests)| {
+            let of_group = contests.iter().filter(move |contest| contest.group == group);
+            of_group.flat_map(move |c| c.wins.iter().map(move |win| (machine, &c.column, win)))
+        });
+        let most = of_group.max_by(|a, b| a.2.ratio.total_cmp(&b.2.ratio));
+        let Some((machine, column, win)) = most else { continue };
+        let line = format!(
+            "- {group}: {lost} of {columns} columns, {wins} of {compared} comparisons, above all {} \
+             ({} times as fast, {column}, {machine})",
+            win.name,
+            times(win.ratio)
+        );
+        lines.push((wins as f64 / compared as f64, line));
+    }
+    lines.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let counts = Counts::new(all()).sentence(&format!(" of {} machines", contests.len()));
+    let mut text = format!("{counts}:\n");
+    for (_, line) in lines {
+        text += "\n";
+        text += &line;
+    }
+    text + "\n"
+}
+
+/// How many times as fast, with as many digits as tell it from 1.
+fn times(ratio: f64) -> String {
+    match ratio {
+        _ if ratio >= 10.0 => format!("{ratio:.0}"),
+        _ if ratio >= 1.1 => format!("{ratio:.1}"),
+        _ => format!("{ratio:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Point;
+
+    fn figure(median: f64) -> Figure {
+        Figure { median, low: median - 1.0, high: median + 1.0 }
+    }
+
+    #[test]
+    fn a_win_is_counted_however_small_and_said_to_be_close() {
+        let mut contest = Contest::new("test", "64 B".into());
+        contest.compare("slower", figure(101.0), figure(100.0));
+        contest.compare("just faster", figure(99.5), figure(100.0));
+        contest.compare("faster", figure(50.0), figure(100.0));
+        let expected = Counts { columns: 1, lost: 1, compared: 3, wins: 2, close: 1 };
+        assert_eq!(Counts::new([&contest, &Contest::new("none", String::new())]), expected);
+        let names: Vec<&str> = contest.wins.iter().map(|win| &*win.name).collect();
+        assert_eq!(names, ["faster", "just faster"]);
+    }
+
+    #[test]
+    fn a_peer_meets_its_own_function_or_else_the_fastest() {
+        let series = |name: &str, function: &str, library: &str, at: f64| Series {
+            name: name.into(),
+            library: library.into(),
+            level: None,
+            case: Some("chained".into()),
+            ceiling: None,
+            function: function.into(),
+            call: String::new(),
+            points: vec![Point(16, at, at, at), Point(64, at, at, at)],
+        };
+        let (ours, theirs) = ("tagmac 0.1.0", "another 1.0");
+        let mut record = super::super::read_all().expect("records").remove(0).1.remove(0);
+        record.experiment = "short".into();
+        record.series = vec![
+            series(DEFAULT, "PMAC-AES128", ours, 100.0),
+            series("UMAC-128", "UMAC-128", ours, 50.0),
+            // Too short a tag to be a rival.
+            series("UMAC-32", "UMAC-32", ours, 10.0),
+            series("another PMAC", "PMAC-AES128", theirs, 90.0),
+            series("another UMAC-32", "UMAC-32", theirs, 20.0),
+            series("another hash", "HASH", theirs, 60.0),
+            series("a fast hash", "HASH", theirs, 40.0),
+        ];
+        let records = [record];
+        let contests = contests(&Machine::new("some-machine", &records));
+        let expected = Counts { columns: 2, lost: 2, compared: 8, wins: 4, close: 0 };
+        assert_eq!(Counts::new(&contests), expected, "two lengths of chained ones alone");
+        for contest in contests.iter().filter(|contest| contest.compared > 0) {
+            let names: Vec<&str> = contest.wins.iter().map(|win| &*win.name).collect();
+            assert_eq!(names, ["a fast hash", "another PMAC"]);
+            assert_eq!(contest.beat_default, Some(4));
+        }
+    }
+}
