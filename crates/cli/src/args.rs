@@ -256,12 +256,18 @@ pub struct Edit {
     /// FILE has grown at its end: vouch for what was added
     #[arg(long, help_heading = "Edit")]
     pub append: bool,
-    /// Cut FILE off, once the leaf there is found as it was
+    /// Cut FILE off, once all that goes is found as it was
     #[arg(long, value_name = "LENGTH", value_parser = number::size, help_heading = "Edit")]
     pub truncate: Option<u64>,
     /// Vouch for these bytes as they are now, and for all others in their leaves
     #[arg(long, value_name = "OFFSET:LENGTH", value_parser = Edit::span, help_heading = "Edit")]
     pub range: Option<(u64, u64)>,
+    /// Finish an edit that was interrupted, and leave bytes alone that are not its own
+    #[arg(long, help_heading = "Edit")]
+    pub finish: bool,
+    /// Take back an edit that was interrupted, and leave bytes alone that are not its own
+    #[arg(long, help_heading = "Edit")]
+    pub undo: bool,
 }
 
 impl Edit {
@@ -273,7 +279,8 @@ impl Edit {
 
     /// Whether there is one.
     pub fn any(&self) -> bool {
-        self.patch.is_some() || self.append || self.truncate.is_some() || self.range.is_some()
+        let known = self.patch.is_some() || self.truncate.is_some() || self.range.is_some();
+        known || self.append || self.finish || self.undo
     }
 
     /// Where the patch goes, and the file that it is in.

@@ -133,9 +133,13 @@ that of 'tagmac tag' for the whole file. Without an edit the last line is shown 
 read for that, 'tagmac check' does so.
 
 An update vouches for nothing that it was not told of. --patch, --append and --truncate hold the old
-bytes around the edit against the sidecar first: if anything else there has changed, the update ends
-with exit status 1 and changes nothing. A patch or a cut that was not
-finished is finished by the next update.
+bytes around the edit against the sidecar first, and --truncate also those that it cuts off: if
+anything there has changed, the update ends with exit status 1 and changes nothing.
+
+The next update finishes a patch or a cut that was interrupted, unless someone else has written to
+the same place since. Then it changes nothing and asks for a decision: --finish or --undo. Neither
+writes over bytes of others or deletes them; if there are any, the exit status is 1, and --range or
+--append can vouch for them afterwards.
 
 --range is for edits that other programs have made. It cannot check them: it takes the bytes as
 they are, widened to whole leaves, and says which these are. Everything in them is now vouched for.

@@ -7,6 +7,7 @@ mod bounds;
 mod check;
 mod combine;
 mod error;
+mod faults;
 mod help;
 mod key;
 mod keygen;

@@ -1,11 +1,9 @@
-//! `tagmac update` when it is killed, and when there is no room: old or new, nothing between.
+//! `tagmac update` when it is killed, and when a call fails: old or new, nothing between.
+#![cfg(feature = "fault-injection")]
 
 mod common;
 
-use std::fs::{self, File};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::fs;
 
 use common::{Place, Ran, Random};
 
@@ -20,21 +18,6 @@ impl Place {
         self.keyed("check", &["LIST"]).code == Some(0)
     }
 
-    /// Runs an update and kills it as soon as the sidecar's header is another.
-    fn killed_at_its_state(&self, args: &[&str]) {
-        let sidecar = File::open(self.path("f.tagmac")).unwrap();
-        let headers = || {
-            let mut bytes = [0; 8192];
-            sidecar.read_exact_at(&mut bytes, 4096).unwrap();
-            bytes
-        };
-        let before = headers();
-        let mut child = self.spawn(args);
-        while headers() == before && child.try_wait().unwrap().is_none() {}
-        let _ = child.kill();
-        child.wait().unwrap();
-    }
-
     /// An update that may write files of so many KiB and no more. The signal that would end it is
     /// ignored, so that it meets an error as where a disk is full.
     fn limited(&self, kib: u64, args: &str) -> Ran {
@@ -45,163 +28,183 @@ impl Place {
     }
 }
 
-/// Killed at random moments: what is there is the old or the new, and the next update makes it the
-/// new.
-#[test]
-fn killed_at_random_moments() {
-    for (algorithm, rounds) in [("PMAC-AES128", 120), ("POLY1305-AES", 60)] {
-        let place = Place::bare();
-        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
-        let mut random = Random(rounds);
-        let mut text = random.bytes(300_000);
-        place.file("f", &text);
-        place.keyed("update", &["--leaf", "64", "f"]).exits(0);
-        let (mut killed, mut finished) = (0, 0);
-        // How long it takes where nothing ends it, as far as is known.
-        let mut whole = 5000;
-        for round in 0..rounds {
-            let new = random.bytes(200_000);
-            let offset = random.below(100_000);
-            place.file("p", &new);
-            let at = offset.to_string();
-            let patch = ["update", "-k", "k", "--patch", &at, "p", "f"];
-            let mut child = place.spawn(&patch);
-            sleep(Duration::from_micros(random.below(whole)));
-            let _ = child.kill();
-            killed += (child.wait().unwrap().code().is_none()) as u32;
-            // Bytes are old or new, and none is another.
-            let (found, old) = (place.read("f"), text.clone());
-            text[offset as usize..][..new.len()].copy_from_slice(&new);
-            let both = found.iter().zip(old.iter().zip(&text));
-            assert!(both.clone().all(|(f, (o, n))| f == o || f == n), "{algorithm}, round {round}");
-            // Asked what there is, or told to go on: both leave one of the two states.
-            let again = if random.below(1) == 0 {
-                let asked = place.keyed("update", &["f"]).exits(0);
-                finished += asked.err.contains("that was cut short") as u32;
-                assert!(place.holds(&asked.out), "{algorithm}, round {round}");
-                let found = place.read("f");
-                assert!(found == old || found == text, "{algorithm}, round {round}");
-                let start = Instant::now();
-                let again = place.run(&patch).exits(0);
-                whole = start.elapsed().as_micros() as u64;
-                again
-            } else {
-                let again = place.run(&patch).exits(0);
-                finished += again.err.contains("that was cut short") as u32;
-                again
-            };
-            assert!(place.read("f") == text, "{algorithm}, round {round}");
-            assert!(place.holds(&again.out), "{algorithm}, round {round}");
-            if algorithm == "PMAC-AES128" {
-                place.keyed("tag", &["f"]).prints(&again.out);
-            }
+/// An edit and the file before and after it.
+struct Edit {
+    algorithm: &'static str,
+    args: Vec<&'static str>,
+    old: Vec<u8>,
+    /// What the file has when the edit begins: somebody else may have made it.
+    now: Vec<u8>,
+    new: Vec<u8>,
+}
+
+/// Edits of each kind, of a file with two levels of boxes.
+fn edits(algorithm: &'static str) -> Vec<Edit> {
+    let mut random = Random(5);
+    let old = random.bytes(20_000);
+    let (mut patched, mut changed) = (old.clone(), old.clone());
+    patched[7000..16_000].copy_from_slice(&random.bytes(9000));
+    changed[300] ^= 1;
+    let grown = [&*old, &random.bytes(2000)].concat();
+    let short = old[..12_345].to_vec();
+    let edit = |args: &[&'static str], now: &[u8], new: &[u8]| Edit {
+        algorithm,
+        args: [args, &["f"]].concat(),
+        old: old.clone(),
+        now: now.to_vec(),
+        new: new.to_vec(),
+    };
+    vec![
+        edit(&["--patch", "7000", "p"], &old, &patched),
+        edit(&["--truncate", "12345"], &old, &short),
+        edit(&["--append"], &grown, &grown),
+        edit(&["--range", "300:1"], &changed, &changed),
+    ]
+}
+
+/// Runs an edit with one fault after the other, until one is not met, and hands on what it gave.
+fn each_fault(edit: &Edit, fault: impl Fn(u32) -> String, check: impl Fn(&Place, &Ran, &str)) {
+    let place = Place::bare();
+    place.run(&["keygen", "-a", edit.algorithm, "-o", "k"]).exits(0);
+    place.file("f", &edit.old);
+    place.keyed("update", &["--leaf", "64", "f"]).exits(0);
+    let sidecar = place.read("f.tagmac");
+    place.file("p", &edit.new[7000.min(edit.new.len())..edit.new.len().min(16_000)]);
+    let mut met = 0;
+    loop {
+        place.file("f", &edit.now);
+        place.file("f.tagmac", &sidecar);
+        let fault = fault(met + 1);
+        let ran = place.faulty(&fault, "update", &edit.args);
+        let why = format!("{} {:?} {fault}: {}", edit.algorithm, edit.args, ran.err);
+        if ran.code == Some(0) && ran.err.contains("warning: ") {
+            // A header that could not be read.
+        } else if ran.code == Some(0) {
+            break;
         }
-        assert!(killed > 0, "{algorithm}: no round was killed");
-        println!("{algorithm}: {killed} of {rounds} killed, {finished} found within the patch");
+        met += 1;
+        check(&place, &ran, &why);
+        // The same again is the new state, whatever was there.
+        let again = place.keyed("update", &edit.args);
+        assert!(again.code == Some(0) && place.holds(&again.out), "{why}; {}", again.err);
+        assert!(place.read("f") == edit.new, "{why}");
+        if edit.algorithm == "PMAC-AES128" {
+            place.keyed("tag", &["f"]).prints(&again.out);
+        }
+    }
+    assert!(met > 3, "{:?}: {met} calls", edit.args);
+}
+
+/// The file is old or new at each place, and the next update makes it one of the two.
+fn is_old_or_new(edit: &Edit, place: &Place, why: &str) {
+    let found = place.read("f");
+    assert!([edit.now.len(), edit.new.len()].contains(&found.len()), "{why}");
+    let is_one =
+        |at: usize| [&edit.now, &edit.new].iter().any(|text| text.get(at) == Some(&found[at]));
+    assert!((0..found.len()).all(is_one), "{why}");
+    let asked = place.keyed("update", &["f"]);
+    let found = place.read("f");
+    assert!(found == edit.now || found == edit.new, "{why}");
+    match asked.code {
+        // The line is of the old state, of which the bytes were changed by somebody else.
+        Some(0) if edit.args[0] == "--range" => {}
+        Some(0) => assert!(place.holds(&asked.out), "{why}"),
+        // The old state does not go with a file that has grown.
+        code => assert!(code == Some(1) && edit.args[0] == "--append", "{why}: {}", asked.err),
     }
 }
 
-/// The same where the file grows and is cut off.
 #[test]
-fn killed_while_the_length_changes() {
-    for (algorithm, rounds) in [("PMAC-AES128", 30), ("POLY1305-AES", 15)] {
-        let place = Place::bare();
-        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
-        let mut random = Random(rounds);
-        let mut text = random.bytes(300_000);
-        place.file("f", &text);
-        place.keyed("update", &["--leaf", "64", "f"]).exits(0);
-        let mut killed = 0;
-        let mut whole = 20_000;
-        for round in 0..2 * rounds {
-            let length = (random.below(200_000) + 50_000).to_string();
-            let grows = round % 2 == 0;
-            let edit = if grows { vec!["--append"] } else { vec!["--truncate", &*length] };
-            let args = [&["update", "-k", "k"], &*edit, &["f"]].concat();
-            let old = text.clone();
-            if grows {
-                text.extend(random.bytes(250_000));
-                place.file("f", &text);
-            } else {
-                text.truncate(length.parse().unwrap());
-            }
-            let mut child = place.spawn(&args);
-            sleep(Duration::from_micros(random.below(whole)));
-            let _ = child.kill();
-            killed += child.wait().unwrap().code().is_none() as u32;
-            let asked = place.keyed("update", &["f"]);
-            let found = place.read("f");
-            if grows {
-                // The old state does not go with a file that has grown, the new one does.
-                assert!(found == text, "{algorithm}, round {round}");
-                assert!(matches!(asked.code, Some(0 | 1)), "{}", asked.err);
-            } else {
-                assert!(found == old || found == text, "{algorithm}, round {round}");
-                assert_eq!(asked.code, Some(0), "{algorithm}, round {round}: {}", asked.err);
-            }
-            assert!(asked.code == Some(1) || place.holds(&asked.out), "{algorithm}, round {round}");
-            let start = Instant::now();
-            let again = place.run(&args).exits(0);
-            if asked.code == Some(1) || found == old {
-                whole = start.elapsed().as_micros() as u64;
-            }
-            assert!(place.read("f") == text && place.holds(&again.out), "{algorithm}, {round}");
+fn killed_at_each_call() {
+    for algorithm in ["PMAC-AES128", "POLY1305-AES"] {
+        for edit in edits(algorithm) {
+            let kill = |n| format!("any:{n}:kill");
+            each_fault(&edit, kill, |place, ran, why| {
+                assert_eq!(ran.code, None, "{why}");
+                is_old_or_new(&edit, place, why);
+            });
         }
-        assert!(killed > 0, "{algorithm}: no round was killed");
-        println!("{algorithm}: {killed} of {} killed", 2 * rounds);
     }
 }
 
-/// Killed while the live boxes move: one of the two sidecars is there, whole, and of the new state.
+#[test]
+fn killed_within_each_write() {
+    for edit in edits("POLY1305-AES") {
+        for bytes in [1, 100, 3000] {
+            let tear = |n| format!("write:{n}:tear={bytes}");
+            each_fault(&edit, tear, |place, ran, why| {
+                assert_eq!(ran.code, None, "{why}");
+                is_old_or_new(&edit, place, why);
+            });
+        }
+    }
+}
+
+#[test]
+fn each_call_fails() {
+    for edit in edits("PMAC-AES128") {
+        let fail = |n| format!("any:{n}:fail=5");
+        each_fault(&edit, fail, |place, ran, why| {
+            assert!(matches!(ran.code, Some(0 | 4)), "{why}");
+            assert!(ran.code == Some(0) || ran.out.is_empty(), "{why}");
+            assert!(ran.err.contains("Input/output error"), "{why}");
+            is_old_or_new(&edit, place, why);
+        });
+        let full = |n| format!("write:{n}:short=1000");
+        each_fault(&edit, full, |place, ran, why| {
+            assert_eq!(ran.code, Some(4), "{why}");
+            assert!(ran.err.contains("No space left on device"), "{why}");
+            is_old_or_new(&edit, place, why);
+        });
+    }
+}
+
+/// While the sidecar is made: there is none, or a whole one.
+#[test]
+fn killed_while_the_sidecar_is_made() {
+    let place = Place::new();
+    place.file("f", Random(3).bytes(20_000));
+    let tag = place.keyed("tag", &["f"]).out;
+    for n in 1.. {
+        let _ = fs::remove_file(place.path("f.tagmac"));
+        let made = place.faulty(&format!("any:{n}:kill"), "update", &["--leaf", "4096", "f"]);
+        place.keyed("update", &["f"]).exits(0).prints(&tag);
+        if made.code == Some(0) {
+            assert!(n > 10);
+            break;
+        }
+    }
+}
+
+/// While the live boxes move: one of the two sidecars is there, whole, and of the new state.
 #[test]
 fn killed_while_dead_boxes_are_left_behind() {
     let place = Place::new();
     let mut random = Random(7);
-    let mut text = random.bytes(300_000);
-    place.file("f", &text);
-    place.keyed("update", &["--leaf", "16", "f"]).exits(0);
-    let inode = || fs::metadata(place.path("f.tagmac")).unwrap().ino();
-    let begun = || {
-        let names = fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name());
-        names.into_iter().filter(|name| name.to_string_lossy().starts_with(".tagmac-")).count()
-    };
-    let (mut left, mut moved) = (0, 0);
-    for round in 0..60 {
-        let new = random.bytes(250_000);
-        place.file("p", &new);
-        text[..new.len()].copy_from_slice(&new);
-        let before = inode();
-        let mut child = place.spawn(&["update", "-k", "k", "--patch", "0", "p", "f"]);
-        // From the moment on at which the other sidecar is begun.
-        while begun() == left && inode() == before && child.try_wait().unwrap().is_none() {}
-        sleep(Duration::from_micros(random.below(10_000)));
-        let _ = child.kill();
-        child.wait().unwrap();
-        moved += (inode() != before) as u32;
-        let asked = place.keyed("update", &["f"]).exits(0).in_silence();
-        assert!(place.read("f") == text, "round {round}");
-        assert!(place.holds(&asked.out), "round {round}");
-        left = begun();
+    let old = random.bytes(700_000);
+    let new = random.bytes(700_000);
+    place.file("f", &old);
+    place.file("p", &new);
+    place.keyed("update", &["f"]).exits(0);
+    let sidecar = place.read("f.tagmac");
+    let edit = ["--patch", "0", "p", "f"];
+    let (mut before, mut after) = (0, 0);
+    for n in 1.. {
+        place.file("f", &old);
+        place.file("f.tagmac", &sidecar);
+        let ran = place.faulty(&format!("any:{n}:kill"), "update", &edit);
+        let size = fs::metadata(place.path("f.tagmac")).unwrap().len();
+        let asked = place.keyed("update", &["f"]).exits(0);
+        assert!(place.holds(&asked.out), "{n}");
+        if ran.code == Some(0) {
+            break;
+        }
+        // Old and new bytes of the patch are more than live boxes.
+        if place.read("f") == new && asked.err.is_empty() {
+            *if size > 1 << 20 { &mut before } else { &mut after } += 1;
+        }
     }
-    assert!(left > 0 && moved > 0, "{left} killed before the move, {moved} after it");
-    println!("{left} killed before the move, {moved} moved");
-}
-
-/// Killed while the sidecar is made: there is none, or a whole one.
-#[test]
-fn killed_while_the_sidecar_is_made() {
-    let place = Place::new();
-    let mut random = Random(3);
-    place.file("f", random.bytes(200_000));
-    let tag = place.keyed("tag", &["f"]).out;
-    for _ in 0..40 {
-        let _ = fs::remove_file(place.path("f.tagmac"));
-        let mut child = place.spawn(&["update", "-k", "k", "--leaf", "16", "f"]);
-        sleep(Duration::from_micros(random.below(40_000)));
-        let _ = child.kill();
-        child.wait().unwrap();
-        place.keyed("update", &["f"]).exits(0).prints(&tag);
-    }
+    assert!(before > 3 && after > 0, "{before} killed before the move, {after} after it");
 }
 
 /// A patch of which a part is written: the next update, whichever it is, finishes it.
@@ -227,7 +230,7 @@ fn a_patch_that_was_cut_short() {
                 .limited(512, "--patch 480000 p f")
                 .exits(4)
                 .prints("")
-                .says(&["f: File too large; the next update finishes the patch"]);
+                .says(&["f: File too large; the next update goes on with the patch"]);
             let found = place.read("f");
             assert!(found[..1 << 19] == text[..1 << 19] && found[1 << 19..] == old[1 << 19..]);
             first
@@ -287,57 +290,42 @@ fn no_room_for_the_sidecar() {
     assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with(".tagmac-")));
 }
 
-/// Killed between the state and the cut: the next update, whichever it is, cuts the file off, unless
-/// it has become another meanwhile.
+/// One of the header's two places cannot be read: the other serves.
 #[test]
-fn a_cut_that_was_cut_short() {
-    for algorithm in ["PMAC-AES128", "POLY1305-AES"] {
-        let place = Place::bare();
-        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
-        let text = Random(6).bytes(300_000);
-        let cut_short = || {
-            for _ in 0..100 {
-                place.file("f", &text);
-                let _ = fs::remove_file(place.path("f.tagmac"));
-                place.keyed("update", &["--leaf", "256", "f"]).exits(0);
-                place.killed_at_its_state(&["update", "-k", "k", "--truncate", "200001", "f"]);
-                if place.read("f") == text {
-                    return;
-                }
-            }
-            panic!("{algorithm}: the file was cut each time");
-        };
-        let done = |ran: Ran| {
-            assert!(place.read("f") == text[..200_001] && place.holds(&ran.out), "{algorithm}");
-        };
-        let finished = ["f: finished a cut to 200001 bytes that was cut short"];
-        for args in [&[][..], &["--append"], &["--range", "0:1"]] {
-            cut_short();
-            let ran = place.keyed("update", &[args, &["f"]].concat()).exits(0);
-            done(ran.says(&finished));
-        }
-        cut_short();
-        let ran = place.keyed("update", &["--truncate", "200001", "f"]).exits(0);
-        done(ran.in_silence());
-        place.keyed("update", &["f"]).exits(0).in_silence();
-        // Another length, and other bytes of the same.
-        cut_short();
-        let mut longer = text.clone();
-        longer.push(0);
-        place.file("f", &longer);
-        for args in [&["f"][..], &["--append", "f"]] {
-            let what = "expected 200001 bytes, or 300000 with those that were being cut off, found \
-                        300001; '--truncate 200001' cuts off all that follows";
-            place.keyed("update", args).exits(1).prints("").says(&[what]);
-            assert!(place.read("f") == longer, "{algorithm}");
-        }
-        let mut other = text.clone();
-        other[200_000] ^= 1;
-        place.file("f", &other);
-        place.keyed("update", &["f"]).exits(1).prints("").says(&["f: expected bytes"]);
-        assert!(place.read("f") == other, "{algorithm}");
-        place.file("f", &longer);
-        done(place.keyed("update", &["--truncate", "200001", "f"]).exits(0));
-        place.keyed("update", &["f"]).exits(0).in_silence();
+fn a_header_that_cannot_be_read() {
+    let place = Place::new();
+    place.file("p", "patch");
+    place.file("f", Random(8).bytes(5000));
+    let line = place.keyed("update", &["f"]).exits(0).out;
+    let sidecar = place.read("f.tagmac");
+    let warning = "tagmac: warning: f.tagmac: Input/output error; the header's other copy is whole";
+    // The prelude is read before them.
+    for (number, other) in [(2, 8192..12_288), (3, 4096..8192)] {
+        let fault = format!("read:{number}:fail=5");
+        let asked = place.faulty(&fault, "update", &["f"]).exits(0).prints(&line);
+        asked.says(&[warning]);
+        let patched = place.faulty(&fault, "update", &["--patch", "9", "p", "f"]).exits(0);
+        assert!(place.holds(&patched.says(&[warning]).out));
+        place.file("f", Random(8).bytes(5000));
+        // The one that can be read is none.
+        let mut altered = sidecar.clone();
+        altered[other].fill(0);
+        place.file("f.tagmac", &altered);
+        let asked = place.faulty(&fault, "update", &["f"]).exits(4).prints("");
+        asked.says(&["f.tagmac: Input/output error"]);
+        place.keyed("update", &["f"]).exits(0).prints(&line);
+        place.file("f.tagmac", &sidecar);
     }
+    let both = place.faulty("read:2-3:fail=5", "update", &["f"]).exits(4).prints("");
+    both.says(&["f.tagmac: Input/output error"]);
+    // Nor can the header be written again. The line can be shown all the same, and no more.
+    let mut altered = sidecar;
+    altered[8192..12_288].fill(0);
+    place.file("f.tagmac", &altered);
+    let asked = place.faulty("write:1:fail=5", "update", &["f"]).exits(0).prints(&line);
+    asked.says(&["tagmac: warning: f.tagmac: Input/output error"]);
+    let patched = place.faulty("write:1:fail=5", "update", &["--patch", "9", "p", "f"]);
+    patched.exits(4).prints("").says(&["tagmac: f.tagmac: Input/output error"]);
+    assert!(place.read("f") == Random(8).bytes(5000));
+    place.keyed("update", &["f"]).exits(0).prints(&line);
 }

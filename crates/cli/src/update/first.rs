@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use tagmac::any::{AnyPart, Parts};
 
 use super::store;
 use crate::error::{Error, Shown};
+use crate::faults;
 use crate::pool;
 use crate::progress::Bar;
 use crate::read;
@@ -35,7 +35,7 @@ pub struct Source<'a> {
 impl Source<'_> {
     /// Reads bytes that the file has to have.
     pub fn read(self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
-        self.file.read_exact_at(bytes, at).map_err(|error| match error.kind() {
+        faults::read_exact_at(self.file, bytes, at).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Error::io(format_args!(
                 "{}: expected {} bytes, found fewer: the file changed while it was read",
                 Shown::name(self.path),

@@ -1,45 +1,44 @@
 //! Edits that change the file's length: the sidecar's tree is cut off, and grows again.
 
-use std::fs::Metadata;
-
+use super::header::{Pending, Sums};
 use super::tree::Growing;
-use super::{State, no_bar, store};
-use crate::error::{Error, Shown, say};
+use super::{State, no_bar};
+use crate::error::Error;
 use crate::progress::Bar;
 
 impl State<'_> {
     /// Vouches for what was added at the end of the file, once the leaf before it has been checked.
     pub(super) fn append(&mut self, bar: &Bar) -> Result<(), Error> {
         let before = self.open.metadata()?;
-        let (found, length) = (before.len(), self.header.length);
+        let (found, length) = (before.len(), self.header.sums.length);
         if found < length {
             return self.has_its_length();
         }
         self.open.within_limit(found)?;
-        let start = self.header.blocks() / self.header.leaf * self.header.leaf;
+        let start = self.leaf_of_last(length);
         let mut last = vec![0; (length - start) as usize];
         self.read(&mut last, start)?;
         self.check(start, &last)?;
         if found > length {
-            self.grow(start, found, &last, &before, bar)?;
+            let sums = self.grown(start, found, &last, bar)?;
+            self.open.stayed(&before)?;
+            self.commit(sums)?;
         }
         bar.file();
         Ok(())
     }
 
-    /// The file as it is from byte `start` on, where a leaf begins, to `length`. What was read of
-    /// it and checked is `checked`: no other bytes stand for these. `before` is what was said of it
-    /// before any was read.
-    pub(super) fn grow(
-        &mut self,
-        start: u64,
-        length: u64,
-        checked: &[u8],
-        before: &Metadata,
-        bar: &Bar,
-    ) -> Result<(), Error> {
+    /// Where the leaf begins in which a file of this length ends, or that comes next.
+    pub(super) fn leaf_of_last(&self, length: u64) -> u64 {
+        self.open.blocks(length).min(self.header.sums.blocks()) / self.header.leaf
+            * self.header.leaf
+    }
+
+    /// The sums of the file with other bytes from byte `start` on, where a leaf begins, to
+    /// `length`. What was read of it and checked is `checked`: no other bytes stand for these.
+    fn grown(&mut self, start: u64, length: u64, checked: &[u8], bar: &Bar) -> Result<Sums, Error> {
         let (leaf, blocks) = (self.header.leaf, self.open.blocks(length));
-        let root = self.header.root.take();
+        let root = self.header.sums.again(self.tree.parts)?.root;
         let mut growing = Growing::from(&self.tree, root, start / leaf)?;
         // The leaf, or two, that checked bytes begin.
         let checked_end = start + checked.len() as u64;
@@ -64,77 +63,38 @@ impl State<'_> {
             rest.resize((length - blocks) as usize, 0);
             source.read(&mut rest, blocks)?;
         }
-        self.header.root = growing.done(&mut self.tree)?;
-        (self.header.rest, self.header.length) = (rest, length);
-        self.open.stayed(before)?;
-        self.commit()
+        Ok(Sums { length, rest, root: growing.done(&mut self.tree)? })
     }
 
-    /// Cuts the file off, once the leaf with the cut has been checked. The state comes first, because
-    /// the leaf cannot be checked without the bytes that go.
-    pub(super) fn truncate(&mut self, length: u64) -> Result<(), Error> {
-        let before = self.open.metadata()?;
-        let (found, old) = (before.len(), self.header.length);
+    /// Cuts the file off, once all that goes has been checked, and the leaf with the cut. A state
+    /// that says so comes first, because nothing of this can be checked when it is gone.
+    pub(super) fn truncate(&mut self, length: u64, bar: &Bar) -> Result<(), Error> {
+        let old = self.header.sums.length;
         if length > old {
             return Err(self.open.usage(format_args!(
                 "--truncate: expected at most the file's {old} bytes, found {length}"
             )));
         }
-        if length == old && found >= old {
-            return self.cut();
-        }
+        let before = self.open.metadata()?;
         self.has_its_length()?;
-        let leaf = self.header.leaf;
-        let start = self.open.blocks(length) / leaf * leaf;
-        let end = if length > start { self.widened(start, length).1 } else { start };
-        let mut bytes = vec![0; (end - start) as usize];
-        self.read(&mut bytes, start)?;
-        self.check(start, &bytes)?;
-        bytes.truncate((length - start) as usize);
-        self.header.cut_from = old;
-        self.grow(start, length, &bytes, &before, &no_bar())?;
-        self.cut()
-    }
-
-    /// Finishes a cut that was not done. Only a file that has the length of before, and the bytes
-    /// that stay, is known to be the one to cut.
-    pub(super) fn finish_cut(&mut self) -> Result<(), Error> {
-        let (length, old, found) = (self.header.length, self.header.cut_from, self.open.length()?);
-        // The same command again says that the rest may go, whatever it is.
-        if old == 0 || self.open.args.edit.truncate == Some(length) {
+        if length == old {
+            bar.file();
             return Ok(());
         }
-        if found < length {
-            return self.has_its_length();
+        let start = self.leaf_of_last(length);
+        let end = if length > start { self.widened(start, length).1 } else { start };
+        let mut kept = vec![0; (end - start) as usize];
+        self.open.source(self.header.leaf, bar).read(&mut kept, start)?;
+        self.check(start, &kept)?;
+        if end < old {
+            self.check_range(end, old, bar)?;
         }
-        if found == length {
-            return self.cut();
-        }
-        if found != old {
-            return Err(self.open.mismatch(format_args!(
-                "expected {length} bytes, or {old} with those that were being cut off, found \
-                 {found}; '--truncate {length}' cuts off all that follows"
-            )));
-        }
-        let start = self.open.blocks(length) / self.header.leaf * self.header.leaf;
-        let mut bytes = vec![0; (length - start) as usize];
-        self.read(&mut bytes, start)?;
-        self.check(start, &bytes)?;
-        self.cut()?;
-        let name = Shown::name(self.open.path);
-        say(format_args!("{name}: finished a cut to {length} bytes that was cut short"));
-        Ok(())
-    }
-
-    /// Cuts the file to the length of the state, and then says in the sidecar that this is done.
-    fn cut(&mut self) -> Result<(), Error> {
-        let file = &self.open.file;
-        let cut = file.set_len(self.header.length).and_then(|()| file.sync_all());
-        cut.map_err(store::io(self.open.path))?;
-        if self.header.cut_from > 0 {
-            self.header.cut_from = 0;
-            self.header.commit(&mut self.tree.store, self.tree.parts)?;
-        }
-        Ok(())
+        bar.file();
+        kept.truncate((length - start) as usize);
+        let next = self.grown(start, length, &kept, &no_bar())?;
+        self.open.stayed(&before)?;
+        self.begin(Pending { next, patch: None })?;
+        self.cut(&before)?;
+        self.done()
     }
 }

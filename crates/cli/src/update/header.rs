@@ -4,9 +4,9 @@ use tagmac::any::Parts;
 use tagmac::save::{Reader, Writer};
 
 use super::MOST_LEAF;
-use super::store::{BOXES, Place, Store, TAG};
+use super::store::{BOXES, Place, Store};
 use super::tree::Root;
-use crate::error::Error;
+use crate::error::{Error, Exit, say};
 
 /// A state.
 pub struct Header {
@@ -14,47 +14,148 @@ pub struct Header {
     pub number: u64,
     /// The base name of the file.
     pub name: Vec<u8>,
-    /// The file's length in bytes.
-    pub length: u64,
     /// Bytes of a leaf.
     pub leaf: u64,
     /// The nonce of the tag.
     pub nonce: Vec<u8>,
+    /// What the file is vouched for as.
+    pub sums: Sums,
+    /// An edit that is on its way into the file.
+    pub pending: Option<Pending>,
+}
+
+/// The sums of a file.
+pub struct Sums {
+    /// The file's length in bytes.
+    pub length: u64,
     /// The bytes of the file that are in no leaf.
     pub rest: Vec<u8>,
     /// The leaves, unless there are none.
     pub root: Option<Root>,
-    /// A patch that is on its way into the file.
-    pub patch: Option<Patch>,
-    /// The length that the file may still have, because it is being cut off. Nothing is cut to be
-    /// as long as before, so 0 stands for none.
-    pub cut_from: u64,
 }
 
-/// A patch, whose old and new bytes are in a box.
-#[derive(Clone, Copy)]
+/// An edit between the state before it and the state after it. Both are kept, so that what is found
+/// in the file can be held against the one, and the other is there when the edit is done.
+pub struct Pending {
+    /// What the file will be.
+    pub next: Sums,
+    /// The patch. None: the file is cut off.
+    pub patch: Option<Patch>,
+}
+
+/// A patch, whose old and new bytes are in boxes.
+#[derive(Clone, Copy, Debug)]
 pub struct Patch {
     /// Where it starts.
     pub offset: u64,
-    /// The box.
-    pub place: Place,
+    /// Bytes.
+    pub length: u64,
+    /// What is on its way into the file.
+    pub side: Side,
+    /// The box that says where the others are.
+    pub pieces: Place,
+}
+
+/// The bytes of a patch, or those of before, to which it is taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Of before.
+    Old,
+    /// Of the patch.
+    New,
+}
+
+impl Sums {
+    /// Bytes of the file that are in leaves.
+    pub fn blocks(&self) -> u64 {
+        self.root.as_ref().map_or(0, |root| root.part().end())
+    }
+
+    /// The same once more.
+    pub fn again(&self, parts: Parts<'_>) -> Result<Sums, Error> {
+        let root = self.root.as_ref().map(|root| root.again(parts)).transpose()?;
+        Ok(Sums { length: self.length, rest: self.rest.clone(), root })
+    }
+
+    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), Error> {
+        out.number(self.length).counted(&self.rest).number(self.root.is_some().into());
+        self.root.as_ref().map_or(Ok(()), |root| root.save(parts, out))
+    }
+
+    fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<Sums> {
+        let (length, rest) = (input.number()?, input.counted()?.to_vec());
+        let root = match input.number()? {
+            0 => None,
+            _ => Some(Root::load(parts, input)?),
+        };
+        let sums = Sums { length, rest, root };
+        // Whoever has the key wrote it; what follows counts on it.
+        (sums.blocks().checked_add(sums.rest.len() as u64) == Some(length)).then_some(sums)
+    }
+}
+
+impl Pending {
+    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), Error> {
+        self.next.save(parts, out)?;
+        let Some(Patch { offset, length, side, pieces }) = self.patch else {
+            out.number(0);
+            return Ok(());
+        };
+        out.number(if side == Side::New { 1 } else { 2 }).number(offset).number(length);
+        pieces.save(out);
+        Ok(())
+    }
+
+    /// An edit of a file that had `before` bytes.
+    fn load(parts: Parts<'_>, input: &mut Reader<'_>, before: u64) -> Option<Pending> {
+        let next = Sums::load(parts, input)?;
+        let patch = match input.number()? {
+            0 => None,
+            side => Some(Patch {
+                offset: input.number()?,
+                length: input.number()?,
+                side: if side == 1 { Side::New } else { Side::Old },
+                pieces: Place::load(input)?,
+            }),
+        };
+        let is_one = match patch {
+            None => next.length < before,
+            Some(Patch { offset, length, .. }) => {
+                let end = offset.checked_add(length)?;
+                length > 0 && end <= before && next.length == before
+            }
+        };
+        is_one.then_some(Pending { next, patch })
+    }
 }
 
 impl Header {
-    /// The newest state of a sidecar.
-    pub fn open(store: &mut Store, parts: Parts<'_>) -> Result<Header, Error> {
-        let slots = [store.header(0)?, store.header(1)?];
+    /// The newest state of a sidecar, and what came of writing the header to its first place again
+    /// where only the copy is left. Without that no other state may be written.
+    pub fn open(store: &mut Store, parts: Parts<'_>) -> Result<(Header, Result<(), Error>), Error> {
+        let mut unread = None;
+        let slots = [0, 1].map(|slot| {
+            store.header(slot).unwrap_or_else(|error| {
+                unread = Some(error).filter(|error| error.exit() == Exit::Io).or(unread.take());
+                None
+            })
+        });
         let numbers = slots.each_ref().map(|text| Reader::new(text.as_deref()?).number());
         let newest = if numbers[1] > numbers[0] { &slots[1] } else { &slots[0] };
-        let text = newest.as_ref().ok_or_else(|| store.altered())?;
+        let Some(text) = newest.as_ref() else {
+            // What cannot be read has no verdict.
+            return Err(unread.unwrap_or_else(|| store.altered()));
+        };
         let (header, end) =
             Header::load(parts, &mut Reader::new(text)).ok_or_else(|| store.altered())?;
+        if let Some(error) = unread {
+            say(format_args!("warning: {error}; the header's other copy is whole and serves"));
+        }
         store.set_end(end);
         // The next state goes to the other place first, so this one has to stand in its own.
-        if numbers[(header.number % 2) as usize] != Some(header.number) {
-            header.write(store, parts)?;
-        }
-        Ok(header)
+        let stands = numbers[(header.number % 2) as usize] == Some(header.number);
+        let again = if stands { Ok(()) } else { header.write(store, parts) };
+        Ok((header, again))
     }
 
     /// Makes this the sidecar's state, by the next number.
@@ -65,17 +166,13 @@ impl Header {
 
     fn write(&self, store: &mut Store, parts: Parts<'_>) -> Result<(), Error> {
         let mut text = Writer::default();
-        text.number(self.number).counted(&self.name).number(self.length).number(self.leaf);
-        text.counted(&self.nonce).counted(&self.rest).number(store.end());
-        text.number(self.root.is_some().into());
-        if let Some(root) = &self.root {
-            root.save(parts, &mut text)?;
+        text.number(self.number).counted(&self.name).number(self.leaf);
+        text.counted(&self.nonce).number(store.end());
+        self.sums.save(parts, &mut text)?;
+        text.number(self.pending.is_some().into());
+        if let Some(pending) = &self.pending {
+            pending.save(parts, &mut text)?;
         }
-        text.number(self.patch.is_some().into());
-        if let Some(Patch { offset, place: Place { at, size, tag } }) = self.patch {
-            text.number(offset).number(at).number(size).bytes(&tag);
-        }
-        text.number(self.cut_from);
         store.set_header(self.number % 2, &text)
     }
 
@@ -83,36 +180,15 @@ impl Header {
     fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<(Header, u64)> {
         let number = input.number()?;
         let name = input.counted()?.to_vec();
-        let (length, leaf) = (input.number()?, input.number()?);
-        let (nonce, rest) = (input.counted()?.to_vec(), input.counted()?.to_vec());
+        let leaf = input.number()?;
+        let nonce = input.counted()?.to_vec();
         let end = input.number().filter(|end| *end >= BOXES)?;
-        let root = match input.number()? {
+        let sums = Sums::load(parts, input)?;
+        let pending = match input.number()? {
             0 => None,
-            _ => Some(Root::load(parts, input)?),
+            _ => Some(Pending::load(parts, input, sums.length)?),
         };
-        let patch = match input.number()? {
-            0 => None,
-            _ => {
-                let offset = input.number()?;
-                let (at, size, tag) = (input.number()?, input.number()?, input.array::<TAG>()?);
-                Some(Patch { offset, place: Place { at, size, tag } })
-            }
-        };
-        let cut_from = input.number()?;
-        let header = Header { number, name, length, leaf, nonce, rest, root, patch, cut_from };
-        // Whoever has the key wrote it; what follows counts on it.
-        let covered = header.blocks() + header.rest.len() as u64;
         let whole = (1..=MOST_LEAF).contains(&leaf) && leaf.is_multiple_of(parts.block() as u64);
-        (whole && covered == length).then_some((header, end))
-    }
-
-    /// Bytes of the file that are in leaves.
-    pub fn blocks(&self) -> u64 {
-        self.root.as_ref().map_or(0, |root| root.part().end())
-    }
-
-    /// How many leaves hold the bytes before this one.
-    pub fn leaves_to(&self, end: u64) -> u64 {
-        end.div_ceil(self.leaf)
+        whole.then_some((Header { number, name, leaf, nonce, sums, pending }, end))
     }
 }

@@ -1,89 +1,118 @@
 //! The leaves of the file against those of the sidecar.
 
-use super::{Root, State, no_bar};
+use std::ops::Range;
+
+use super::header::Sums;
+use super::{State, no_bar};
 use crate::error::{Error, Shown, say};
 use crate::progress::Bar;
 
 /// Leaves that are read at once, and their bytes, unless one leaf has more.
-const STEP: u64 = 256;
-const STEP_BYTES: u64 = 16 << 20;
-
-/// What is other than before.
-pub(super) struct Next {
-    root: Option<Root>,
-    rest: Option<Vec<u8>>,
-}
+const STEP: u64 = 4096;
+const STEP_BYTES: u64 = 4 << 20;
 
 impl State<'_> {
     /// The bytes of whole leaves around a range, and of the rest if it goes so far.
     pub(super) fn widened(&self, start: u64, end: u64) -> (u64, u64) {
-        let (leaf, blocks) = (self.header.leaf, self.header.blocks());
+        let (leaf, blocks) = (self.header.leaf, self.header.sums.blocks());
         let start = if start >= blocks { blocks } else { start / leaf * leaf };
         let end = match end > blocks {
-            true => self.header.length,
+            true => self.header.sums.length,
             false => end.div_ceil(leaf).saturating_mul(leaf).min(blocks),
         };
         (start, end)
     }
 
-    /// Holds bytes of whole leaves, and perhaps of the rest, against what is known of them.
-    pub(super) fn check(&self, start: u64, bytes: &[u8]) -> Result<(), Error> {
-        let blocks = self.header.blocks();
+    /// Whole leaves from byte `at` on, where one begins, and before `end`: so many that memory does
+    /// not depend on the range.
+    pub(super) fn step(&self, at: u64, end: u64) -> u64 {
+        let leaf = self.header.leaf;
+        let bytes = (STEP_BYTES / leaf).clamp(1, STEP) * leaf;
+        end.min(at.saturating_add(bytes))
+    }
+
+    /// Holds bytes of whole leaves, and perhaps of the rest, against what is known of them. The
+    /// first leaf that is another.
+    pub(super) fn find_change(
+        &self,
+        start: u64,
+        bytes: &[u8],
+    ) -> Result<Option<Range<u64>>, Error> {
+        let sums = &self.header.sums;
+        let blocks = sums.blocks();
         let in_leaves = (blocks.saturating_sub(start) as usize).min(bytes.len());
         let (mut leaves, rest) = bytes.split_at(in_leaves);
-        if let (Some(root), false) = (&self.header.root, leaves.is_empty()) {
+        if let (Some(root), false) = (&sums.root, leaves.is_empty()) {
             let first = start / self.header.leaf;
-            let last = self.header.leaves_to(start + in_leaves as u64);
+            let last = (start + in_leaves as u64).div_ceil(self.header.leaf);
             for part in self.tree.leaves(root, first, last)? {
                 let bytes = (part.end() - part.start()) as usize;
                 let (leaf, after) =
                     leaves.split_at_checked(bytes).ok_or_else(|| self.tree.store.altered())?;
-                self.tree.parts.check(&part, leaf).map_err(|error| match error {
-                    tagmac::Error::LeafChanged { start, end } => self.changed(start, end),
-                    other => self.open.io(other),
-                })?;
+                match self.tree.parts.check(&part, leaf) {
+                    Err(tagmac::Error::LeafChanged { start, end }) => return Ok(Some(start..end)),
+                    done => done.map_err(|error| self.open.io(error))?,
+                }
                 leaves = after;
             }
         }
-        if !rest.is_empty() && rest != self.header.rest {
-            return Err(self.changed(blocks, self.header.length));
+        let same = rest.is_empty() || rest == sums.rest;
+        Ok((!same).then_some(blocks..sums.length))
+    }
+
+    /// Refuses such bytes.
+    pub(super) fn check(&self, start: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.is_same(self.find_change(start, bytes)?)
+    }
+
+    /// Reads the leaves around a range and refuses them if they are others than before.
+    pub(super) fn check_range(&self, start: u64, end: u64, bar: &Bar) -> Result<(), Error> {
+        self.is_same(self.find_change_in(start, end, bar)?)
+    }
+
+    fn is_same(&self, change: Option<Range<u64>>) -> Result<(), Error> {
+        change.map_or(Ok(()), |change| Err(self.open.mismatch(changed(&change))))
+    }
+
+    /// The first leaf around a range that is another than before.
+    pub(super) fn find_change_in(
+        &self,
+        start: u64,
+        end: u64,
+        bar: &Bar,
+    ) -> Result<Option<Range<u64>>, Error> {
+        let (mut at, end) = self.widened(start, end);
+        let mut bytes = Vec::new();
+        while at < end {
+            let next = self.step(at, end);
+            bytes.resize((next - at) as usize, 0);
+            self.open.source(self.header.leaf, bar).read(&mut bytes, at)?;
+            let change = self.find_change(at, &bytes)?;
+            if change.is_some() {
+                return Ok(change);
+            }
+            at = next;
         }
-        Ok(())
+        Ok(None)
     }
 
-    pub(super) fn changed(&self, start: u64, end: u64) -> Error {
-        self.open.mismatch(format_args!(
-            "expected bytes {start} to {end} as they were vouched for, found them changed by \
-             something else than 'tagmac update'"
-        ))
-    }
-
-    /// The leaves and the rest if these bytes are what the file is.
-    pub(super) fn next(&mut self, start: u64, bytes: &[u8]) -> Result<Next, Error> {
-        let (leaf, blocks) = (self.header.leaf, self.header.blocks());
+    /// Makes sums those of the file with these bytes from `start` on, where a leaf begins.
+    pub(super) fn lay(&mut self, sums: &mut Sums, start: u64, bytes: &[u8]) -> Result<(), Error> {
+        let (leaf, blocks) = (self.header.leaf, sums.blocks());
         let in_leaves = (blocks.saturating_sub(start) as usize).min(bytes.len());
         let (leaves, rest) = bytes.split_at(in_leaves);
-        let rest = Some(rest.to_vec()).filter(|rest| !rest.is_empty());
-        let mut root = None;
-        if let (Some(old), false) = (&self.header.root, leaves.is_empty()) {
+        if !rest.is_empty() {
+            sums.rest = rest.to_vec();
+        }
+        if let (Some(root), false) = (&sums.root, leaves.is_empty()) {
             let starts = (start..).step_by(leaf as usize);
             let parts = leaves.chunks(leaf as usize).zip(starts);
             let parts = parts.map(|(bytes, at)| self.tree.parts.of(at, bytes));
             let parts: Vec<_> =
                 parts.collect::<Result<_, _>>().map_err(|error| self.open.io(error))?;
-            root = Some(self.tree.replace(old, start / leaf, parts)?);
+            sums.root = Some(self.tree.replace(root, start / leaf, parts)?);
         }
-        Ok(Next { root, rest })
-    }
-
-    /// Takes them for what the file is.
-    pub(super) fn vouch(&mut self, next: Next) {
-        if let Some(root) = next.root {
-            self.header.root = Some(root);
-        }
-        if let Some(rest) = next.rest {
-            self.header.rest = rest;
-        }
+        Ok(())
     }
 
     pub(super) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
@@ -99,8 +128,11 @@ impl State<'_> {
     /// Vouches for whole leaves as they are now.
     pub(super) fn range(&mut self, offset: u64, length: u64, bar: &Bar) -> Result<(), Error> {
         let before = self.open.metadata()?;
-        self.has_its_length()?;
-        let (end, file) = (offset.saturating_add(length), self.header.length);
+        // Of a file that has grown, also the bytes before that can be vouched for.
+        if before.len() < self.header.sums.length {
+            return self.has_its_length();
+        }
+        let (end, file) = (offset.saturating_add(length), self.header.sums.length);
         if end > file {
             return Err(self.open.usage(format_args!(
                 "--range: expected a range within the file's {file} bytes, found one up to {end}"
@@ -108,25 +140,32 @@ impl State<'_> {
         }
         if length == 0 {
             bar.file();
-            return Ok(());
+            return self.has_its_length();
         }
         let (start, end) = self.widened(offset, end);
-        // In steps, so that memory does not depend on the range.
-        let leaf = self.header.leaf;
-        let step = (STEP_BYTES / leaf).clamp(1, STEP) * leaf;
+        let mut sums = self.header.sums.again(self.tree.parts)?;
         let (mut at, mut bytes) = (start, Vec::new());
         while at < end {
-            bytes.resize((end - at).min(step) as usize, 0);
-            self.open.source(leaf, bar).read(&mut bytes, at)?;
-            let next = self.next(at, &bytes)?;
-            self.vouch(next);
-            at += bytes.len() as u64;
+            let next = self.step(at, end);
+            bytes.resize((next - at) as usize, 0);
+            self.open.source(self.header.leaf, bar).read(&mut bytes, at)?;
+            self.lay(&mut sums, at, &bytes)?;
+            at = next;
         }
         bar.file();
         self.open.stayed(&before)?;
-        self.commit()?;
+        self.commit(sums)?;
         let name = Shown::name(self.open.path);
         say(format_args!("{name}: bytes {start} to {end} are vouched for as they are"));
-        Ok(())
+        self.has_its_length()
     }
+}
+
+/// What is said of leaves that are others.
+pub(super) fn changed(change: &Range<u64>) -> String {
+    let Range { start, end } = change;
+    format!(
+        "expected bytes {start} to {end} as they were vouched for, found them changed by something \
+         else than 'tagmac update'"
+    )
 }

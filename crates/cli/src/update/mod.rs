@@ -9,6 +9,7 @@ mod grow;
 mod header;
 mod leaves;
 mod patch;
+mod pending;
 mod store;
 mod tree;
 
@@ -21,6 +22,7 @@ use tagmac::any::Parts;
 
 use crate::args::Update;
 use crate::error::{Error, Exit, Shown, say};
+use crate::faults;
 use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::output;
@@ -28,7 +30,7 @@ use crate::progress::{Bar, Progress, Total};
 use crate::read;
 use crate::record::Record;
 use first::Source;
-use header::Header;
+use header::{Header, Sums};
 use store::{BOXES, Store};
 use tree::{Growing, Root, Tree};
 
@@ -52,7 +54,8 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     let parts = mac.mac.parts().filter(|_| algorithm.capabilities().edits).ok_or_else(|| {
         Error::usage(format_args!("{algorithm} has no edits; 'tagmac list' shows which have"))
     })?;
-    let writes = patch.is_some() || args.edit.truncate.is_some();
+    let decides = args.edit.finish || args.edit.undo;
+    let writes = patch.is_some() || args.edit.truncate.is_some() || decides;
     let file = store::open(path, writes)?;
     let progress = Progress::new(args.reading.progress);
     let mut update = Open { args, mac: &mac, path, file, parts };
@@ -73,29 +76,39 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         return Err(Error::usage(format_args!("--leaf: {what}")));
     }
     let mut store = Store::open(&beside, mac.sealer.clone(), mac.id())?;
-    let header = Header::open(&mut store, parts)?;
+    let (header, whole) = Header::open(&mut store, parts)?;
+    match whole {
+        Err(error) if !args.edit.any() && header.pending.is_none() => {
+            say(format_args!("warning: {error}"));
+        }
+        whole => whole?,
+    }
     // What was cut short is finished first.
-    if (header.patch.is_some() || header.cut_from > 0) && !writes {
+    if header.pending.is_some() && !writes {
         update.file = store::open(path, true)?;
     }
     let mut state = State { open: update, tree: Tree { parts, store }, header };
     state.is_of_this_file()?;
     state.is_expected()?;
-    state.finish_patch()?;
-    state.finish_cut()?;
+    if !decides {
+        state.recover()?;
+    }
+    let length = state.header.sums.length;
     let total = match args.edit.range {
         Some((offset, length)) => Total::one(Some(state.in_range(offset, length))),
-        None if args.edit.append => {
-            Total::one(Some(state.open.length()?.saturating_sub(state.header.length)))
-        }
-        None => Total::NONE,
+        None if args.edit.append => Total::one(Some(state.open.length()?.saturating_sub(length))),
+        None => args.edit.truncate.map_or(Total::NONE, |to| {
+            Total::one(Some(length - state.leaf_of_last(to.min(length))))
+        }),
     };
     let bar = progress.start("updating", total);
     match (&patch, args.edit.range, args.edit.truncate) {
         (Some((offset, patch)), ..) => state.patch(*offset, patch)?,
         (_, Some((offset, length)), _) => state.range(offset, length, &bar)?,
-        (_, _, Some(length)) => state.truncate(length)?,
+        (_, _, Some(length)) => state.truncate(length, &bar)?,
         _ if args.edit.append => state.append(&bar)?,
+        _ if args.edit.finish => state.finish()?,
+        _ if args.edit.undo => state.undo()?,
         _ => state.has_its_length()?,
     }
     drop(bar);
@@ -161,7 +174,7 @@ impl<'a> Open<'a> {
     /// Syncs the file, so that no state is there for good before its bytes are. Refuses a file that
     /// is not what it was before it was read: those bytes may never have been there at once.
     fn stayed(&self, before: &Metadata) -> Result<(), Error> {
-        self.file.sync_data().map_err(store::io(self.path))?;
+        faults::sync_data(&self.file).map_err(store::io(self.path))?;
         read::unchanged(before, &self.metadata()?, before.len()).map_err(|trouble| self.io(trouble))
     }
 
@@ -207,8 +220,8 @@ impl<'a> Open<'a> {
         self.stayed(&before)?;
         let root = growing.done(&mut tree)?;
         let (name, nonce) = (self.name().to_vec(), self.nonce()?);
-        let (patch, cut_from) = (None, 0);
-        let header = Header { number: 0, name, length, leaf, nonce, rest, root, patch, cut_from };
+        let sums = Sums { length, rest, root };
+        let header = Header { number: 0, name, leaf, nonce, sums, pending: None };
         let mut state = State { open: self, tree, header };
         state.is_expected()?;
         state.header.commit(&mut state.tree.store, state.tree.parts)?;
@@ -222,10 +235,10 @@ impl State<'_> {
         let parts = self.tree.parts;
         let tag = || {
             let mut whole = parts.of(0, &[])?;
-            if let Some(root) = &self.header.root {
+            if let Some(root) = &self.header.sums.root {
                 whole = parts.join(whole, root.part())?;
             }
-            parts.finish(whole, &self.header.nonce, &self.header.rest)
+            parts.finish(whole, &self.header.nonce, &self.header.sums.rest)
         };
         tag().map_err(|error| self.open.io(error))
     }
@@ -261,29 +274,30 @@ impl State<'_> {
 
     /// Refuses a file that has grown or shrunk.
     fn has_its_length(&self) -> Result<(), Error> {
-        let (found, expected) = (self.open.length()?, self.header.length);
+        let (found, expected) = (self.open.length()?, self.header.sums.length);
         if found == expected {
             return Ok(());
         }
         let hint = if found > expected {
-            "--append vouches for what was added, --truncate cuts it off"
+            "--append vouches for what was added"
         } else {
-            "what is left cannot be checked without what is gone; to vouch for it, remove the \
-             sidecar and make it anew"
+            "what is left cannot be checked without what is gone; put the file back as it was, or, \
+             to vouch for what is left, move the sidecar away and make it anew"
         };
         let what = format_args!("expected {expected} bytes, found {found}: {hint}");
         Err(self.open.mismatch(what))
     }
 
-    /// Makes what was vouched for the state, under a nonce of its own.
-    fn commit(&mut self) -> Result<(), Error> {
+    /// Makes these sums the state, under a nonce of its own.
+    fn commit(&mut self, sums: Sums) -> Result<(), Error> {
+        self.header.sums = sums;
         self.header.nonce = self.open.nonce()?;
         self.header.commit(&mut self.tree.store, self.tree.parts)
     }
 
     /// Leaves dead boxes behind, if they are the larger part.
     fn compact(&mut self) {
-        let live = self.header.root.as_ref().map_or(0, Root::live);
+        let live = self.header.sums.root.as_ref().map_or(0, Root::live);
         let dead = self.tree.store.end() - BOXES - live;
         if dead <= live.max(MOST_DEAD) {
             return;
@@ -295,8 +309,8 @@ impl State<'_> {
 
     fn made_anew(&mut self) -> Result<(), Error> {
         let mut to = Tree { parts: self.tree.parts, store: self.tree.store.successor()? };
-        if let Some(root) = &self.header.root {
-            self.header.root = Some(self.tree.copy(root, &mut to)?);
+        if let Some(root) = &self.header.sums.root {
+            self.header.sums.root = Some(self.tree.copy(root, &mut to)?);
         }
         self.header.commit(&mut to.store, to.parts)?;
         to.store.name(true)
@@ -311,7 +325,7 @@ impl State<'_> {
             tag: tag.as_bytes().to_vec(),
         };
         if open.args.json {
-            let bytes = Some(self.header.length);
+            let bytes = Some(self.header.sums.length);
             return output::json(&Record { bytes, ..Record::of_line(&line, open.mac, "tagged") });
         }
         output::write(&line::write(&line, if open.args.zero { End::Zero } else { End::Newline }))

@@ -1,113 +1,248 @@
 //! A patch, written through the check.
 //!
 //! Before the file is touched, old and new bytes are in the sidecar, and a state that says so. If
-//! that state is found later, the patch was cut short: with the old bytes laid over what it may have
-//! written, the leaves are checked as they were before it, and it is written again.
+//! that state is found later, the patch was cut short: the file has to hold old and new bytes and no
+//! others there, and with the old ones in place the leaves have to be as they were before it.
 
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
+use std::ops::Range;
 use std::path::Path;
 
-use tagmac::save::{Reader, Writer};
+use tagmac::save::{Reader, Writer, Zeroizing};
 
-use super::header::Patch;
-use super::leaves::Next;
-use super::{State, store};
-use crate::error::{Error, Shown, say};
+use super::header::{Patch, Pending, Side};
+use super::store::Place;
+use super::{State, leaves, store};
+use crate::error::{Error, why};
+use crate::faults;
 
-/// Patches are held in memory.
-const MOST: u64 = 256 << 20;
+/// So many bytes of a patch are in one box.
+const PIECE: usize = 1 << 20;
+/// So many boxes may be in the list of them, which is a box itself.
+const MOST_PIECES: usize = 1 << 16;
+/// What a disk writes as a whole.
+const SECTOR: u64 = 512;
+
+/// Some bytes of a patch.
+pub(super) struct Piece {
+    start: u64,
+    length: u64,
+    place: Place,
+}
+
+/// The same bytes before and after.
+struct Both {
+    text: Zeroizing<Vec<u8>>,
+}
+
+impl Both {
+    fn old(&self) -> &[u8] {
+        &self.text[..self.text.len() / 2]
+    }
+
+    fn new(&self) -> &[u8] {
+        &self.text[self.text.len() / 2..]
+    }
+}
 
 impl State<'_> {
     /// Writes the bytes of `patch` into the file, once the leaves have been checked.
     pub(super) fn patch(&mut self, offset: u64, patch: &Path) -> Result<(), Error> {
         self.has_its_length()?;
-        let new = read(patch)?;
-        let (end, length) = (offset.saturating_add(new.len() as u64), self.header.length);
-        if end > length {
-            return Err(self.open.usage(format_args!(
-                "--patch: expected bytes within the file's {length}, found some up to {end}; \
-                 --append vouches for what was added at its end"
-            )));
+        let length = self.header.sums.length;
+        let mut input = input(patch)?;
+        let mut next = self.header.sums.again(self.tree.parts)?;
+        let (mut pieces, mut at) = (Vec::new(), offset);
+        loop {
+            // To the end of a leaf; one byte more than there is room for shows that there are too
+            // many.
+            let end = self.step(self.widened(at, at).0, length).max(at);
+            let most = end - at + u64::from(end >= length);
+            let mut new = Vec::new();
+            let read = (&mut *input).take(most).read_to_end(&mut new);
+            read.map_err(store::io(patch))?;
+            let to = at + new.len() as u64;
+            if to > length {
+                return Err(self.open.usage(format_args!(
+                    "--patch: expected bytes within the file's {length}, found some past them; \
+                     --append vouches for what was added at its end"
+                )));
+            }
+            if new.is_empty() {
+                break;
+            }
+            let (start, end) = self.widened(at, to);
+            let mut bytes = vec![0; (end - start) as usize];
+            self.read(&mut bytes, start)?;
+            self.check(start, &bytes)?;
+            let old = &mut bytes[(at - start) as usize..][..new.len()];
+            for (old, new) in old.chunks(PIECE).zip(new.chunks(PIECE)) {
+                if pieces.len() == MOST_PIECES {
+                    return Err(self.open.usage(format_args!(
+                        "--patch: expected at most {} bytes, found more",
+                        at - offset
+                    )));
+                }
+                let mut text = Writer::default();
+                text.bytes(old).bytes(new);
+                let (place, length) = (self.tree.store.put(b"patch", &text)?, old.len() as u64);
+                pieces.push(Piece { start: at, length, place });
+                at += length;
+            }
+            old.copy_from_slice(&new);
+            self.lay(&mut next, start, &bytes)?;
         }
-        if new.is_empty() {
+        if pieces.is_empty() {
             return Ok(());
         }
-        let (start, mut bytes) = self.around(offset, new.len())?;
-        self.check(start, &bytes)?;
-        let place = (offset - start) as usize;
         let mut text = Writer::default();
-        text.counted(&bytes[place..][..new.len()]).counted(&new);
-        let patch = Patch { offset, place: self.tree.store.put(b"patch", &text)? };
-        bytes[place..][..new.len()].copy_from_slice(&new);
-        // Before the state that has the patch, so that one sync is enough for all boxes.
-        let next = self.next(start, &bytes)?;
-        self.header.patch = Some(patch);
-        self.header.commit(&mut self.tree.store, self.tree.parts)?;
-        self.write(offset, &new, next)
+        for piece in &pieces {
+            text.number(piece.length);
+            piece.place.save(&mut text);
+        }
+        let (length, list) = (at - offset, self.tree.store.put(b"pieces", &text)?);
+        let patch = Patch { offset, length, side: Side::New, pieces: list };
+        self.begin(Pending { next, patch: Some(patch) })?;
+        self.bring(&pieces, Side::New, true)?;
+        self.done()
     }
 
-    /// Finishes a patch that was cut short.
-    pub(super) fn finish_patch(&mut self) -> Result<(), Error> {
-        let Some(Patch { offset, place }) = self.header.patch else { return Ok(()) };
-        self.has_its_length()?;
-        let text = self.tree.store.get(b"patch", &place)?;
+    /// The pieces of a patch.
+    pub(super) fn pieces(&self, patch: &Patch) -> Result<Vec<Piece>, Error> {
+        let text = self.tree.store.get(b"pieces", &patch.pieces)?;
         let input = &mut Reader::new(&text);
-        let both = input.counted().zip(input.counted());
-        let (old, new) = both
-            .filter(|(old, new)| old.len() == new.len() && !new.is_empty())
-            .ok_or_else(|| self.tree.store.altered())?;
-        let (start, mut bytes) = self.around(offset, new.len())?;
-        let place = (offset - start) as usize;
-        bytes[place..][..old.len()].copy_from_slice(old);
-        self.check(start, &bytes)?;
-        bytes[place..][..new.len()].copy_from_slice(new);
-        let next = self.next(start, &bytes)?;
-        self.write(offset, new, next)?;
-        say(format_args!(
-            "{}: finished a patch of {} bytes at byte {offset} that was cut short",
-            Shown::name(self.open.path),
-            new.len()
-        ));
-        Ok(())
+        let (mut pieces, mut start) = (Vec::new(), patch.offset);
+        let end = patch.offset + patch.length;
+        let altered = || self.tree.store.altered();
+        while start < end {
+            let (length, place) = input.number().zip(Place::load(input)).ok_or_else(altered)?;
+            if length == 0 || length > end - start {
+                return Err(altered());
+            }
+            pieces.push(Piece { start, length, place });
+            start += length;
+        }
+        Ok(pieces)
     }
 
-    /// The bytes of the leaves that a patch touches, and of the rest if it does.
-    fn around(&self, offset: u64, length: usize) -> Result<(u64, Vec<u8>), Error> {
-        let (start, end) = self.widened(offset, offset + length as u64);
-        let mut bytes = vec![0; (end - start) as usize];
-        self.read(&mut bytes, start)?;
-        Ok((start, bytes))
+    fn both(&self, piece: &Piece) -> Result<Both, Error> {
+        let text = self.tree.store.get(b"patch", &piece.place)?;
+        if text.len() as u64 != 2 * piece.length {
+            return Err(self.tree.store.altered());
+        }
+        Ok(Both { text })
     }
 
-    /// Writes new bytes into the file, and then the state in which they are there.
-    fn write(&mut self, offset: u64, new: &[u8], next: Next) -> Result<(), Error> {
+    /// What the file has of a piece, which may be less.
+    fn found(&self, piece: &Piece) -> Result<Vec<u8>, Error> {
+        let there = self.open.length()?.saturating_sub(piece.start).min(piece.length);
+        let mut found = vec![0; there as usize];
+        self.read(&mut found, piece.start)?;
+        Ok(found)
+    }
+
+    /// What is wrong with a file that has something else than old and new bytes where a patch is, or
+    /// whose leaves around it are not as they were.
+    pub(super) fn find_others(
+        &self,
+        patch: &Patch,
+        pieces: &[Piece],
+    ) -> Result<Option<String>, Error> {
+        let (mut at, end) = self.widened(patch.offset, patch.offset + patch.length);
+        let mut bytes = Vec::new();
+        while at < end {
+            let next = self.step(at, end);
+            bytes.resize((next - at) as usize, 0);
+            self.read(&mut bytes, at)?;
+            let first = pieces.partition_point(|piece| piece.start + piece.length <= at);
+            for piece in pieces[first..].iter().take_while(|piece| piece.start < next) {
+                let both = self.both(piece)?;
+                let (from, to) = (piece.start.max(at), (piece.start + piece.length).min(next));
+                let within = (from - piece.start) as usize..(to - piece.start) as usize;
+                let found = &mut bytes[(from - at) as usize..(to - at) as usize];
+                let (old, new) = (&both.old()[within.clone()], &both.new()[within]);
+                if let Some(others) = others(from, found, old, new).next() {
+                    return Ok(Some(foreign(from, &others)));
+                }
+                found.copy_from_slice(old);
+            }
+            if let Some(change) = self.find_change(at, &bytes)? {
+                return Ok(Some(leaves::changed(&change)));
+            }
+            at = next;
+        }
+        Ok(None)
+    }
+
+    /// Writes one side of a patch into the file. A sector that has bytes of neither is refused if
+    /// `strict`, and else left alone.
+    pub(super) fn bring(&self, pieces: &[Piece], side: Side, strict: bool) -> Result<(), Error> {
         let file = &self.open.file;
-        let written = file.write_all_at(new, offset).and_then(|()| file.sync_data());
-        written.map_err(|error| {
-            let what = crate::error::why(&error);
-            self.open.io(format_args!("{what}; the next update finishes the patch"))
-        })?;
-        self.vouch(next);
-        self.header.patch = None;
-        self.commit()
+        for piece in pieces {
+            let (both, found) = (self.both(piece)?, self.found(piece)?);
+            let bytes = match side {
+                Side::Old => both.old(),
+                Side::New => both.new(),
+            };
+            let mut done = 0;
+            let end = found.len()..found.len();
+            for others in others(piece.start, &found, both.old(), both.new()).chain([end]) {
+                if strict && !others.is_empty() {
+                    return Err(self.stuck(foreign(piece.start, &others)));
+                }
+                let own = done..others.start;
+                done = others.end;
+                if found[own.clone()] != bytes[own.clone()] {
+                    let at = piece.start + own.start as u64;
+                    let written = faults::write_all_at(file, &bytes[own], at);
+                    written.map_err(|error| self.unfinished(&error))?;
+                }
+            }
+        }
+        faults::sync_data(file).map_err(|error| self.unfinished(&error))
+    }
+
+    fn unfinished(&self, error: &io::Error) -> Error {
+        self.open.io(format_args!("{}; the next update goes on with the patch", why(error)))
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
-    let read = |input: &mut dyn Read, bytes: &mut Vec<u8>| input.take(MOST + 1).read_to_end(bytes);
-    let done = if path.as_os_str() == "-" {
-        read(&mut io::stdin().lock(), &mut bytes)
-    } else {
-        read(&mut store::open(path, false)?, &mut bytes)
+/// What is said of bytes in the place of a patch.
+fn foreign(at: u64, others: &Range<usize>) -> String {
+    let (start, end) = (at + others.start as u64, at + others.end as u64);
+    format!("expected bytes {start} to {end} as they are before a patch or after it, found others")
+}
+
+/// The sectors in which the file has something that a patch cannot have left there. A sector is
+/// written as a whole, or up to some byte where a write ended or met a read of the disk: there it
+/// goes over from new to old, or from old to new, and no more than once.
+fn others<'a>(
+    at: u64,
+    found: &'a [u8],
+    old: &'a [u8],
+    new: &'a [u8],
+) -> impl Iterator<Item = Range<usize>> + 'a {
+    let goes_over = |found: &[u8], first: &[u8], then: &[u8]| {
+        let n = found.iter().zip(first).take_while(|(found, first)| found == first).count();
+        found[n..] == then[n..]
     };
-    done.map_err(store::io(path))?;
-    if bytes.len() as u64 > MOST {
-        let name = Shown::name(path);
-        return Err(Error::usage(format_args!(
-            "{name}: expected a patch of at most 256 MiB, found more"
-        )));
-    }
-    Ok(bytes)
+    let mut start = 0;
+    let sectors = std::iter::from_fn(move || {
+        let here = start;
+        let to_next = SECTOR - (at + here as u64) % SECTOR;
+        start = found.len().min(here + to_next as usize);
+        (here < start).then_some(here..start)
+    });
+    sectors.filter(move |sector| {
+        let [found, old, new] = [found, old, new].map(|bytes| &bytes[sector.clone()]);
+        !goes_over(found, new, old) && !goes_over(found, old, new)
+    })
+}
+
+/// Where a patch is read from.
+fn input(path: &Path) -> Result<Box<dyn Read>, Error> {
+    Ok(match path.as_os_str() == "-" {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(store::open(path, false)?),
+    })
 }

@@ -2,16 +2,17 @@
 //! over. `docs/sidecar.md` has the format to the byte.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
-use tagmac::save::{Sealer, Writer, Zeroizing};
+use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Shown, why};
+use crate::faults;
 
 /// What every version begins with, and this version.
 const MARK: &[u8] = b"tagmac-tree-";
@@ -21,7 +22,9 @@ pub const SLOT: usize = 4096;
 /// Where the boxes begin.
 pub const BOXES: u64 = 3 * SLOT as u64;
 /// Bytes of an AEAD's tag.
-pub const TAG: usize = 16;
+const TAG: usize = 16;
+/// No box has more bytes, so nothing larger is asked for before its seal is open.
+const MOST_BOX: u64 = 8 << 20;
 
 /// Where a box is, and the one that it has to be: the AEAD's tag tells it from those of before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,18 @@ pub struct Place {
     pub size: u64,
     /// The last bytes.
     pub tag: [u8; TAG],
+}
+
+impl Place {
+    /// Appends it.
+    pub fn save(&self, out: &mut Writer) {
+        out.number(self.at).number(self.size).bytes(&self.tag);
+    }
+
+    /// What was appended.
+    pub fn load(input: &mut Reader<'_>) -> Option<Place> {
+        Some(Place { at: input.number()?, size: input.number()?, tag: input.array()? })
+    }
 }
 
 /// The file of a sidecar.
@@ -90,6 +105,7 @@ impl Store {
     }
 
     fn make_as(path: &Path, sealer: Sealer, key: [u8; 8], id: [u8; 16]) -> Result<Store, Error> {
+        faults::before("make").map_err(io(path))?;
         let new = tempfile::Builder::new()
             .prefix(".tagmac-")
             .permissions(Permissions::from_mode(0o600))
@@ -98,7 +114,7 @@ impl Store {
         let mut prelude = [MARK, VERSION, &key, &id].concat();
         prelude.resize(SLOT, 0);
         let file = new.as_file().try_clone().map_err(io(path))?;
-        (&file).write_all(&prelude).map_err(io(path))?;
+        faults::write_all_at(&file, &prelude, 0).map_err(io(path))?;
         let path = path.to_path_buf();
         Ok(Store { path, file, new: Some(new), sealer, key, id, end: BOXES, unsynced: false })
     }
@@ -140,7 +156,7 @@ impl Store {
             return Err(Error::io(format_args!("{name}: {what}")));
         }
         let mut prelude = [0; MARK.len() + VERSION.len() + 8 + 16];
-        file.read_exact_at(&mut prelude, 0).map_err(|error| match error.kind() {
+        faults::read_exact_at(&file, &mut prelude, 0).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => altered(path),
             _ => io(path)(error),
         })?;
@@ -199,7 +215,8 @@ impl Store {
     /// Appends a box.
     pub fn put(&mut self, what: &[u8], secret: &Writer) -> Result<Place, Error> {
         let sealed = self.seal(what, secret.as_bytes())?;
-        self.file.write_all_at(&sealed, self.end).map_err(io(&self.path))?;
+        debug_assert!(sealed.len() as u64 <= MOST_BOX);
+        faults::write_all_at(&self.file, &sealed, self.end).map_err(io(&self.path))?;
         let tag = *sealed.last_chunk().expect("a tag");
         let place = Place { at: self.end, size: sealed.len() as u64, tag };
         self.end += place.size;
@@ -211,7 +228,7 @@ impl Store {
     pub fn get(&self, what: &[u8], place: &Place) -> Result<Zeroizing<Vec<u8>>, Error> {
         // A size that cannot be is not asked for.
         let within = place.at.checked_add(place.size).is_some_and(|end| end <= self.end);
-        if !within {
+        if !within || place.size > MOST_BOX {
             return Err(self.altered());
         }
         let mut sealed = vec![0; place.size as usize];
@@ -222,14 +239,11 @@ impl Store {
         self.unseal(what, &sealed)
     }
 
-    /// The header in slot 0 or 1, if there is one.
+    /// The header in slot 0 or 1, if there is one. An error if that cannot be said.
     pub fn header(&self, slot: u64) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
         let mut sealed = vec![0; SLOT];
-        match self.read(&mut sealed, (1 + slot) * SLOT as u64) {
-            Ok(()) => Ok(self.unseal(b"header", &sealed).ok()),
-            Err(error) if error.exit() == crate::error::Exit::Mismatch => Ok(None),
-            Err(error) => Err(error),
-        }
+        self.read(&mut sealed, (1 + slot) * SLOT as u64)?;
+        Ok(self.unseal(b"header", &sealed).ok())
     }
 
     /// Writes the header of a state, whose boxes are written: first to one place, then, once it is
@@ -247,11 +261,14 @@ impl Store {
         let sealed = self.seal(b"header", text.as_bytes())?;
         let io = io(&self.path);
         if self.unsynced {
-            self.file.sync_data().map_err(&io)?;
+            faults::sync_data(&self.file).map_err(&io)?;
         }
-        self.file.write_all_at(&sealed, (1 + first) * SLOT as u64).map_err(&io)?;
-        self.file.sync_data().map_err(&io)?;
-        self.file.write_all_at(&sealed, (2 - first) * SLOT as u64).map_err(&io)?;
+        for slot in [first, 1 - first] {
+            faults::write_all_at(&self.file, &sealed, (1 + slot) * SLOT as u64).map_err(&io)?;
+            if slot == first {
+                faults::sync_data(&self.file).map_err(&io)?;
+            }
+        }
         self.unsynced = false;
         Ok(())
     }
@@ -260,10 +277,11 @@ impl Store {
     pub fn name(&mut self, replace: bool) -> Result<(), Error> {
         let Some(new) = self.new.take() else { return Ok(()) };
         let (io, path) = (io(&self.path), &*self.path);
-        new.as_file().sync_all().map_err(&io)?;
+        faults::sync_all(new.as_file()).map_err(&io)?;
+        faults::before("name").map_err(&io)?;
         if replace { new.persist(path) } else { new.persist_noclobber(path) }
             .map_err(|error| io(error.error))?;
-        File::open(folder(path)).and_then(|folder| folder.sync_all()).map_err(&io)
+        File::open(folder(path)).and_then(|folder| faults::sync_all(&folder)).map_err(&io)
     }
 
     fn seal(&self, what: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
@@ -277,7 +295,7 @@ impl Store {
     }
 
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
-        self.file.read_exact_at(bytes, at).map_err(|error| match error.kind() {
+        faults::read_exact_at(&self.file, bytes, at).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => self.altered(),
             _ => io(&self.path)(error),
         })

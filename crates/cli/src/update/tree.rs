@@ -7,11 +7,14 @@
 use tagmac::any::{AnyPart, Parts};
 use tagmac::save::{Reader, Writer};
 
-use super::store::{Place, Store, TAG};
+use super::store::{Place, Store};
 use crate::error::Error;
 
 /// Entries of a box.
 const FAN: u64 = 256;
+
+/// A root of level 7 would be over more leaves than can be counted.
+const MOST_LEVELS: u32 = 7;
 
 /// A box below another.
 pub struct Child {
@@ -54,6 +57,14 @@ impl Root {
         &self.child.part
     }
 
+    /// The same once more.
+    pub fn again(&self, parts: Parts<'_>) -> Result<Root, Error> {
+        let Child { place, live, part } = &self.child;
+        let copy = || parts.join(parts.of(part.start(), &[])?, part);
+        let child = Child { place: *place, live: *live, part: copy().map_err(Error::io)? };
+        Ok(Root { level: self.level, child })
+    }
+
     /// Appends it.
     pub fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), Error> {
         out.number(self.level.into());
@@ -62,21 +73,20 @@ impl Root {
 
     /// What was appended.
     pub fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<Root> {
-        let level = input.number()?.try_into().ok().filter(|level| *level < 8)?;
+        let level = input.number()?.try_into().ok().filter(|level| *level < MOST_LEVELS)?;
         Some(Root { level, child: Child::load(parts, input)? })
     }
 }
 
 impl Child {
     fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), Error> {
-        let Place { at, size, tag } = self.place;
-        out.number(at).number(size).bytes(&tag).number(self.live);
+        self.place.save(out);
+        out.number(self.live);
         parts.save(&self.part, out).map_err(Error::io)
     }
 
     fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<Child> {
-        let place =
-            Place { at: input.number()?, size: input.number()?, tag: input.array::<TAG>()? };
+        let place = Place::load(input)?;
         let live = input.number()?;
         Some(Child { place, live, part: parts.load(input).ok()? })
     }

@@ -124,6 +124,13 @@ impl Place {
         command.args(args).output().unwrap().into()
     }
 
+    /// Runs the command with the key file, more arguments and a fault, see `src/faults.rs`.
+    #[cfg(feature = "fault-injection")]
+    pub fn faulty<S: AsRef<OsStr>>(&self, fault: &str, what: &str, args: &[S]) -> Ran {
+        let mut command = self.command(&[what, "-k", "k"]);
+        command.args(args).env("TAGMAC_FAULT", fault).output().unwrap().into()
+    }
+
     /// Starts the command with pipes.
     pub fn spawn<S: AsRef<OsStr>>(&self, args: &[S]) -> Child {
         let mut command = self.command(args);
