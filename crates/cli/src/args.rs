@@ -137,6 +137,10 @@ pub struct Check {
     /// Pass over files that are missing
     #[arg(long)]
     pub ignore_missing: bool,
+    /// Also read devices that a list names, and what '/dev/fd/N' stands for there. They are refused
+    /// otherwise, and not opened
+    #[arg(long, conflicts_with = "raw_tag")]
+    pub special: bool,
     /// The lists' lines end with a zero byte, and their names are not escaped
     #[arg(short, long)]
     pub zero: bool,

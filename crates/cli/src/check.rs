@@ -1,7 +1,6 @@
 //! `tagmac check`: a verdict for each line of a list.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -14,13 +13,17 @@ use crate::args::Check;
 use crate::bounds::{THRESHOLD, show_bound};
 use crate::error::{Error, Exit, Shown, say};
 use crate::line::{self, End, Line, Malformed};
-use crate::lines::Lines;
+use crate::lines::{self, Lines};
 use crate::mac::{self, Mac};
 use crate::number::show_chance;
+use crate::open;
 use crate::output;
 use crate::progress::{Bar, Progress, Total};
-use crate::read::{self, Reader, Stdin, Trouble};
+use crate::read::{self, Named, Reader, Stdin, Trouble};
 use crate::record::{MalformedRecord, Record};
+
+/// A list in which no tag comes for so many bytes is none. It may have no end.
+const MOST_ASTRAY: usize = 1 << 20;
 
 /// Checks the lists. `Some(exit)` if not all is good.
 pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
@@ -70,8 +73,7 @@ fn total(args: &Check) -> Total {
     let end = if args.zero { End::Zero } else { End::Newline };
     let list = |path: &PathBuf| {
         // A pipe that is opened and closed here would have nothing for the check.
-        let regular = fs::metadata(path).is_ok_and(|facts| facts.is_file());
-        let Some(Ok(file)) = regular.then(|| File::open(path)) else { return Total::UNKNOWN };
+        let Ok((file, _)) = open::regular(path) else { return Total::UNKNOWN };
         let (mut lines, mut total) = (Lines::new(BufReader::new(file), end.byte()), Total::NONE);
         while let Ok(Some(line)) = lines.next() {
             if let Some(Ok(line)) = line.bytes.map(|bytes| line::parse(bytes, end)) {
@@ -142,9 +144,8 @@ struct Checker<'a> {
 impl Checker<'_> {
     /// One file against what `tag --raw` wrote.
     fn raw(&mut self, tag: &Path, file: &Path) -> Result<(), Error> {
-        let found = read_raw(tag).map_err(|error| {
-            Error::io(format_args!("{}: {}", Shown::name(tag), Trouble::from(error)))
-        })?;
+        let found = read_raw(tag)
+            .map_err(|trouble| Error::io(format_args!("{}: {trouble}", Shown::name(tag))))?;
         let mut counts = Counts::default();
         let name = file.as_os_str().as_bytes().into();
         let nonce = self.nonce.map(<[u8]>::to_vec);
@@ -157,15 +158,15 @@ impl Checker<'_> {
             return self.lines("standard input", &mut io::stdin().lock());
         }
         let name = Shown::name(path).to_string();
-        match File::open(path) {
-            Ok(file) => self.lines(&name, &mut BufReader::new(file)),
-            Err(error) => self.unreadable_list(&name, error),
+        match open::given(path) {
+            Ok((file, _)) => self.lines(&name, &mut BufReader::new(file)),
+            Err(trouble) => self.unreadable_list(&name, &trouble),
         }
     }
 
-    fn unreadable_list(&mut self, name: &str, error: io::Error) -> Result<(), Error> {
+    fn unreadable_list(&mut self, name: &str, trouble: &Trouble) -> Result<(), Error> {
         self.seen.io = true;
-        say(format_args!("{name}: {}", Trouble::from(error)));
+        say(format_args!("{name}: {trouble}"));
         Ok(())
     }
 
@@ -173,13 +174,24 @@ impl Checker<'_> {
         let end = if self.args.zero { End::Zero } else { End::Newline };
         let mut lines = Lines::new(input, end.byte());
         let mut counts = Counts::default();
+        // Bytes since the last line of a tag.
+        let mut astray = 0;
         loop {
             let line = match lines.next() {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
                 // What was read so far is no whole list, so there is no summary of it.
-                Err(error) => return self.unreadable_list(list, error),
+                Err(error) => {
+                    self.seen.mismatch |= error.kind() == io::ErrorKind::InvalidData;
+                    return self.unreadable_list(list, &error.into());
+                }
             };
+            astray += line.bytes.map_or(lines::MOST, <[u8]>::len) + 1;
+            if astray > MOST_ASTRAY {
+                self.seen.mismatch = true;
+                let what = "expected lines of tags, found none in 1 MiB: not read further";
+                return self.unreadable_list(list, &io::Error::other(what).into());
+            }
             let number = line.number;
             let bytes = line.bytes.map(|bytes| match end {
                 // A list that was edited on Windows. A name's own carriage return is escaped.
@@ -193,7 +205,7 @@ impl Checker<'_> {
             let line = line.map_err(|why| why.to_string());
             match line.and_then(|line| self.with_nonce(line, &counts)) {
                 Ok(line) => {
-                    counts.proper += 1;
+                    (counts.proper, astray) = (counts.proper + 1, 0);
                     self.line(&line, &mut counts)?;
                 }
                 Err(why) => {
@@ -280,7 +292,11 @@ impl Checker<'_> {
                     Trouble::Missing(_) => self.seen.mismatch = true,
                     _ => self.seen.io = true,
                 }
-                self.explain(&line.name, &trouble.to_string());
+                let hint = match trouble {
+                    Trouble::Irregular => "; --special reads it",
+                    _ => "",
+                };
+                self.explain(&line.name, &format!("{trouble}{hint}"));
             }
         }
         self.report(line, &verdict)
@@ -314,7 +330,11 @@ impl Checker<'_> {
                 "expected a tag of {bits} bits, found one with bits set after them"
             ));
         };
-        match self.reader.tag(Path::new(OsStr::from_bytes(&line.name)), nonce) {
+        let by = match self.args.special || self.args.raw_tag.is_some() {
+            true => Named::User,
+            false => Named::List,
+        };
+        match self.reader.tag(Path::new(OsStr::from_bytes(&line.name)), nonce, by) {
             Ok(made) if made.tag == tag => Verdict::Good { bytes: made.bytes },
             Ok(made) => Verdict::Mismatch { bytes: made.bytes },
             Err(trouble) => Verdict::Trouble(trouble),
@@ -407,13 +427,13 @@ fn excerpt(line: &[u8]) -> String {
 }
 
 /// The bytes of a raw tag; one more than the longest is enough to see that it is none.
-fn read_raw(path: &Path) -> io::Result<Vec<u8>> {
+fn read_raw(path: &Path) -> Result<Vec<u8>, Trouble> {
     let mut bytes = Vec::new();
     let most = Tag::MAX_BYTES as u64 + 1;
     if path.as_os_str() == "-" {
         io::stdin().lock().take(most).read_to_end(&mut bytes)?;
     } else {
-        File::open(path)?.take(most).read_to_end(&mut bytes)?;
+        open::given(path)?.0.take(most).read_to_end(&mut bytes)?;
     }
     Ok(bytes)
 }

@@ -1,6 +1,5 @@
 //! `tagmac combine`: an object's tag from its partials.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -13,7 +12,7 @@ use crate::error::{Error, Exit, Shown};
 use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::output;
-use crate::read::Trouble;
+use crate::read::{self, Trouble};
 use crate::record::Record;
 
 /// Prints the tag of the object that the partials make.
@@ -91,7 +90,8 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |error: io::Error| {
         Error::io(format_args!("{}: {}", Shown::name(path), Trouble::from(error)))
     };
-    let mut file = File::open(path).map_err(failed)?;
+    let (mut file, _) = read::open_regular(path)
+        .map_err(|trouble| Error::io(format_args!("{}: {trouble}", Shown::name(path))))?;
     let mut bytes = Vec::new();
     file.by_ref().take(16).read_to_end(&mut bytes).map_err(failed)?;
     if !Partial::begins(&bytes) {

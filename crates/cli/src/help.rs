@@ -60,6 +60,10 @@ before a million files, or two may have the same. Under a UMAC key all nonces ne
 00 and 0000 count as one. --raw and --untagged leave the nonce out, so they ask for --nonce-hex, and
 so will the check. UMAC-32 has tags of 32 bits, so it asks for --allow-short.
 
+FILE may be a device, or a pipe as from '<(...)'. A pipe with a name of its own, which may wait for
+ever, is read as '< PIPE' only. -r tags files alone, and follows no link. Files of /proc, /sys and
+their like are read to their end, as the system does not tell their sizes.
+
 --state is for one large file and an algorithm with parts. A run that is killed, at any moment, goes
 on with the same command. The state is sealed under the key. It is refused if it was altered or is
 of another file (exit status 1) or key (3), and if another run is at work with it or the file has
@@ -84,6 +88,9 @@ are skipped.
 The nonce comes from the line. A line is malformed if it lacks the nonce that the algorithm takes,
 if its nonce has a wrong length, or if the algorithm takes none. --nonce-hex gives the nonce of a
 raw tag or of a list's only line; if that line has another nonce, it has FAILED.
+
+A list may come by a pipe, as from '<(...)'. What it names has to be a file: nothing else is opened,
+unless --special says so. A pipe with a name of its own is never read but as '< PIPE'.
 
 A tag is of a file's bytes, not of its name: the check does not see that lines are missing, or that
 two files and their tags have traded names.
@@ -185,7 +192,8 @@ CMAC and HMAC have no row: the papers behind this program do not bound them.
 SIZE is a number of bytes, with a unit from KiB to EiB if you like, or a power: 1500, 4KiB, 2^20.
 N is a number or a power: 1000000, 2^40. CHANCE is a power or a decimal number between 0 and 1.
 
---plot draws figure 1 of the LightMAC paper, for blocks of 32, 64 and 128 bits.
+--plot draws figure 1 of the LightMAC paper, for blocks of 32, 64 and 128 bits. FILE has to be new,
+empty or such a plot, which is replaced; all else stays as it is, and so does a link.
 
 Examples:
   tagmac bounds

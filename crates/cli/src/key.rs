@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::args::{KeyFormat, KeyOnly, KeySource};
 use crate::error::{Error, Shown, say, why};
+use crate::open;
 
 /// More than this is no key.
 const MOST: usize = 64 << 10;
@@ -162,8 +163,8 @@ fn open(fd: i32) -> io::Result<File> {
 }
 
 fn read_file(path: &Path, silent: bool) -> io::Result<Zeroizing<Vec<u8>>> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
+    let (file, metadata) =
+        open::given(path).map_err(|trouble| io::Error::other(trouble.to_string()))?;
     let mode = metadata.permissions().mode();
     if metadata.is_file() && mode & 0o044 != 0 && !silent {
         let name = Shown::name(path);

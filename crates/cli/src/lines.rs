@@ -5,6 +5,9 @@ use std::io::{self, BufRead};
 /// Longer lines are malformed: a name has at most 4096 bytes, twice as many when escaped.
 pub const MOST: usize = 64 << 10;
 
+/// A line that goes on so far may never end, as one of /dev/zero.
+const MOST_PASSED: usize = 1 << 20;
+
 /// The lines of a list.
 pub struct Lines<R> {
     input: R,
@@ -35,7 +38,7 @@ impl<R: BufRead> Lines<R> {
     /// The next line.
     pub fn next(&mut self) -> io::Result<Option<NumberedLine<'_>>> {
         self.line.clear();
-        let (mut ended, mut any) = (false, false);
+        let (mut ended, mut any, mut passed) = (false, false, 0);
         while !ended {
             let ready = match self.input.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -52,6 +55,11 @@ impl<R: BufRead> Lines<R> {
             self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
             let used = bytes.len() + end.is_some() as usize;
             self.input.consume(used);
+            passed += used;
+            if passed > MOST_PASSED {
+                let what = "expected lines, found one of more than 1 MiB";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
             ended = end.is_some();
         }
         self.number += 1;
@@ -93,5 +101,11 @@ mod tests {
         let lines = all(&input, 4096);
         assert!(lines[0].is_some() && lines[1].is_none());
         assert_eq!(lines[2].as_deref(), Some(b"y".as_slice()));
+    }
+
+    #[test]
+    fn a_line_without_end_is_an_error() {
+        let mut lines = Lines::new(io::BufReader::new(io::repeat(b'x')), b'\n');
+        assert_eq!(lines.next().err().unwrap().kind(), io::ErrorKind::InvalidData);
     }
 }

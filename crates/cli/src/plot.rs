@@ -8,6 +8,8 @@
 //! drawn larger than it will be, because lines come out smoother so.
 
 use std::error::Error as Failure;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use plotters::coord::Shift;
@@ -28,7 +30,10 @@ const SCALE: u32 = 4;
 const FINENESS: u32 = 2;
 const FONT: &str = "sans-serif";
 
-/// Draws the figure into a new file, in place of one of that name.
+/// What every plot begins with, but for a header: an SVG as a comment, a PNG as the program's name.
+const MARK: &str = "a plot of tagmac bounds";
+
+/// Draws the figure into a new file, or in place of another plot.
 pub fn run(file: &Path) -> Result<(), Error> {
     let name = Shown::name(file);
     let bytes = match file.extension().and_then(|extension| extension.to_str()) {
@@ -42,9 +47,16 @@ pub fn run(file: &Path) -> Result<(), Error> {
     };
     // Only what is wrong with the drawing itself can fail before the file.
     let bytes = bytes.map_err(|error| Error::io(format_args!("{name}: {error}")))?;
-    output::file(file, 0o666, Over::Any, &bytes)?;
+    output::file(file, 0o666, Over::Kind("a plot of 'tagmac bounds'", is_plot), &bytes)?;
     say(format_args!("wrote the plot to {name}"));
     Ok(())
+}
+
+/// Whether a file begins as a plot does.
+fn is_plot(file: File) -> io::Result<bool> {
+    let mut start = Vec::new();
+    file.take(128).read_to_end(&mut start)?;
+    Ok(start.windows(MARK.len()).any(|text| text == MARK.as_bytes()))
 }
 
 /// How `plotters` writes the size of a picture.
@@ -57,7 +69,8 @@ fn svg() -> Result<Vec<u8>, Box<dyn Failure>> {
     let drawn = (SIZE.0 * SCALE, SIZE.1 * SCALE);
     draw(&SVGBackend::with_string(&mut text, drawn).into_drawing_area())?;
     // Places are whole numbers, so it is drawn large and shown small.
-    Ok(text.replacen(&svg_size(SCALE), &svg_size(1), 1).into_bytes())
+    let text = text.replacen(&svg_size(SCALE), &svg_size(1), 1);
+    Ok(format!("<!-- {MARK} -->\n{text}").into_bytes())
 }
 
 fn png() -> Result<Vec<u8>, Box<dyn Failure>> {
@@ -77,6 +90,7 @@ fn png() -> Result<Vec<u8>, Box<dyn Failure>> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgb);
+    encoder.add_text_chunk("Software".into(), MARK.into())?;
     encoder.write_header()?.write_image_data(&pixels)?;
     Ok(bytes)
 }

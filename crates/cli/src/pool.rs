@@ -8,8 +8,10 @@ use std::thread;
 
 /// Jobs that a thread takes at a time: few, so that threads end together.
 const BATCH: usize = 8;
-/// Batches that may be ahead of the results, for each thread.
+/// Batches that may be ahead of the results, for each thread, and for all together: a job may hold a
+/// long path or two.
 const AHEAD: u64 = 32;
+const MOST_AHEAD: u64 = 128;
 
 /// Does each job with one of the workers, on a thread of its own, and calls `done` with the results
 /// in the order of the jobs. `jobs` and `done` run on the calling thread. The number of jobs in
@@ -20,7 +22,8 @@ pub fn in_order<J: Send, O: Send, W: Send, E>(
     work: impl Fn(&mut W, J) -> O + Sync,
     mut done: impl FnMut(O) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (threads, work) = (workers.len() as u64, &work);
+    let work = &work;
+    let ahead = (AHEAD * workers.len() as u64).min(MOST_AHEAD);
     if let [worker] = workers {
         return jobs.try_for_each(|job| done(work(worker, job)));
     }
@@ -59,7 +62,7 @@ pub fn in_order<J: Send, O: Send, W: Send, E>(
         let (mut given, mut next) = (0, 0);
         let mut waiting = BTreeMap::new();
         loop {
-            while given - next < AHEAD * threads {
+            while given - next < ahead {
                 let batch: Vec<J> = all_jobs.by_ref().take(BATCH).collect();
                 if batch.is_empty() {
                     break;

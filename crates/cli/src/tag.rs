@@ -9,7 +9,7 @@ use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::output;
 use crate::progress::{Bar, Progress, Total};
-use crate::read::{self, Reader, Tagged, Trouble};
+use crate::read::{self, Named, Reader, Tagged, Trouble};
 use crate::record::Record;
 use crate::state::Keeper;
 use crate::tree::{Kind, Tree};
@@ -72,35 +72,44 @@ struct Tagger<'a> {
     exit: Option<Exit>,
 }
 
-impl Tagger<'_> {
+impl<'a> Tagger<'a> {
     /// A name of the command line.
     fn name(&mut self, name: &Path) -> Result<(), Error> {
         if !self.args.recursive || !walk::is_dir(name) {
-            let made = self.tag(name);
+            let made = self.tag(|reader, keeper, nonce| match keeper {
+                Some(keeper) => reader.tag_kept(name, nonce, keeper),
+                None => reader.tag(name, nonce, Named::User),
+            });
             return self.made(name, made);
         }
-        walk::files(name, |path, error| match error {
-            None => match self.tag(path) {
-                Err(trouble @ Trouble::Output) => {
+        walk::files(name, |path, file| {
+            let (file, facts) = match file {
+                Ok(opened) => opened,
+                Err(trouble) => return self.trouble(path, &trouble),
+            };
+            match self.reader.is_not_output(&facts) {
+                Err(trouble) => {
                     say(format_args!("{}: skipped: {trouble}", Shown::name(path)));
                     Ok(())
                 }
-                made => self.made(path, made),
-            },
-            Some(error) => self.trouble(path, &error.into()),
+                Ok(()) => {
+                    let made = self.tag(|reader, _, nonce| reader.tag_open(&file, &facts, nonce));
+                    self.made(path, made)
+                }
+            }
         })
     }
 
     /// Tags a file under a nonce that is its own.
-    fn tag(&mut self, file: &Path) -> Result<(Vec<u8>, Tagged), Trouble> {
+    fn tag(
+        &mut self,
+        tag: impl FnOnce(&mut Reader<'a>, Option<&mut Keeper<'a>>, &[u8]) -> Result<Tagged, Trouble>,
+    ) -> Result<(Vec<u8>, Tagged), Trouble> {
         let nonce = match self.nonce {
             Some(given) => given.to_vec(),
             None => self.mac.mac.algorithm().random_nonce()?,
         };
-        let tagged = match &mut self.keeper {
-            Some(keeper) => self.reader.tag_kept(file, &nonce, keeper)?,
-            None => self.reader.tag(file, &nonce)?,
-        };
+        let tagged = tag(&mut self.reader, self.keeper.as_mut(), &nonce)?;
         Ok((nonce, tagged))
     }
 

@@ -5,12 +5,17 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawMode, Stat};
+use rustix::io::Errno;
+
+use crate::read::Trouble;
+use crate::walk::MOST_PATH;
 
 /// So many directories on the way to the current one stay open for each thread: a tree may be deeper
 /// than a process may have open files.
@@ -95,6 +100,8 @@ pub struct Facts {
     pub mode: u32,
     /// When it was written to: seconds since 1970, rounded down, and nanoseconds.
     pub mtime: (i64, u32),
+    /// When it was changed in any way, which nobody can set.
+    pub ctime: (i64, u32),
     /// What two names of one thing have in common.
     pub identity: Identity,
 }
@@ -111,17 +118,19 @@ impl Facts {
             size: stat.st_size as u64,
             mode: stat.st_mode as u32 & 0o7777,
             mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
+            ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
             identity: (stat.st_dev as u64, stat.st_ino as u64),
         }
     }
 
     /// Of an open file.
-    pub fn of_file(file: &std::fs::Metadata) -> Facts {
+    pub fn of_file(file: &Metadata) -> Facts {
         Facts {
             kind: Kind::of(FileType::from_raw_mode(file.mode() as RawMode)),
             size: file.len(),
             mode: file.mode() & 0o7777,
             mtime: (file.mtime(), file.mtime_nsec() as u32),
+            ctime: (file.ctime(), file.ctime_nsec() as u32),
             identity: (file.dev(), file.ino()),
         }
     }
@@ -194,12 +203,22 @@ impl Tree {
         self.open.last().map_or(self.root.as_fd(), |(_, fd)| fd.as_fd())
     }
 
-    /// Opens a file to read it. It never waits for what else may have taken the file's place.
-    pub fn file(&mut self, path: &[u8]) -> io::Result<std::fs::File> {
+    /// Opens a file to read it, and nothing that has taken its place since it was listed. It never
+    /// waits.
+    pub fn file(&mut self, path: &[u8]) -> Result<(File, Metadata), Trouble> {
         let (folder, name) = split(path);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let fd = fs::openat(self.directory(folder)?, name, flags | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(fd.into())
+        let folder = self.directory(folder)?;
+        let file = match fs::openat(folder, name, flags | OFlags::CLOEXEC, Mode::empty()) {
+            // What a link and a socket answer.
+            Err(Errno::LOOP | Errno::NXIO) => {
+                return Err(replaced(Kind::File, self.facts(path)?.kind));
+            }
+            file => File::from(file.map_err(io::Error::from)?),
+        };
+        let facts = file.metadata()?;
+        same_kind(Kind::File, Facts::of_file(&facts).kind)?;
+        Ok((file, facts))
     }
 
     /// What the system says of an entry.
@@ -212,8 +231,26 @@ impl Tree {
     /// Where a symbolic link leads.
     pub fn target(&mut self, path: &[u8]) -> io::Result<Vec<u8>> {
         let (folder, name) = split(path);
-        Ok(fs::readlinkat(self.directory(folder)?, name, Vec::new())?.into_bytes())
+        let target = fs::readlinkat(self.directory(folder)?, name, Vec::new())?.into_bytes();
+        if target.len() > MOST_PATH {
+            let what =
+                format!("expected a target of at most {MOST_PATH} bytes, found a longer one");
+            return Err(io::Error::other(what));
+        }
+        Ok(target)
     }
+}
+
+/// Refuses what has taken the place of an entry since the directory was listed.
+pub fn same_kind(listed: Kind, found: Option<Kind>) -> Result<(), Trouble> {
+    if found == Some(listed) { Ok(()) } else { Err(replaced(listed, found)) }
+}
+
+fn replaced(listed: Kind, found: Option<Kind>) -> Trouble {
+    let found = found.map_or("something else".into(), |kind| kind.to_string());
+    Trouble::Io(io::Error::other(format!(
+        "expected {listed}, as listed, found {found}: the tree changed while it was read"
+    )))
 }
 
 #[cfg(test)]

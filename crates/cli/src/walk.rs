@@ -1,20 +1,32 @@
 //! What is below a directory, in order.
 //!
 //! The order is that of the bytes of the paths, with `/` below every other byte: a directory, what
-//! is in it, what follows it. A directory's names are held in memory and sorted; nothing else is.
+//! is in it, what follows it. Memory is bounded, whatever the tree: a path has at most
+//! [`MOST_PATH`] bytes, and the names of the directories on the way share [`ROOM`]. A directory
+//! whose names have no room is read several times, see [`listing`](crate::listing). Where directories
+//! on the way hold too much, the outermost forget their names and are read again when the walk is
+//! back. Below them are more than `ROOM` bytes of names then, so a directory is read once for each
+//! `ROOM` bytes of names in it or below it, at most.
 
 use std::ffi::OsStr;
+use std::fs::{File, Metadata};
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{self, AtFlags, Dir};
-use rustix::io::Errno;
-
 use crate::error::{Shown, say};
+use crate::listing::Listing;
 use crate::progress::Total;
+use crate::read::Trouble;
 use crate::tree::{Facts, Identity, Kind, Tree};
+
+/// Bytes of the longest path below the root: as many as Linux takes in one name of a file. Longer
+/// ones serve nobody but who wants to fill memory.
+pub const MOST_PATH: usize = 4096;
+/// Bytes that the names of one directory may take. All directories may have three times as many, and
+/// twice as many more while one is read.
+const ROOM: usize = 4 << 20;
 
 /// What a walk comes upon.
 #[derive(Debug)]
@@ -28,6 +40,14 @@ pub enum Found {
     },
     /// A directory, already told of, that cannot be listed.
     Closed {
+        /// Its path; empty for the root.
+        path: Vec<u8>,
+        /// Why.
+        error: io::Error,
+    },
+    /// A directory, already told of, of which something is left out. The rest follows, or came
+    /// before.
+    Partly {
         /// Its path; empty for the root.
         path: Vec<u8>,
         /// Why.
@@ -67,8 +87,9 @@ impl Spot {
         Ok(Spot { begins: true, ..Spot::of(path)? })
     }
 
-    fn has(&self, name: &[u8]) -> bool {
-        if self.begins { name.starts_with(&self.name) } else { name == self.name }
+    fn has(&self, folder: Identity, name: &[u8]) -> bool {
+        let is_one = if self.begins { name.starts_with(&self.name) } else { name == self.name };
+        is_one && folder == self.folder
     }
 }
 
@@ -80,36 +101,30 @@ pub fn folder(path: &Path) -> &Path {
 /// A walk through a tree.
 pub struct Walk {
     tree: Tree,
-    /// The directory to list next.
-    enter: Option<Vec<u8>>,
+    /// The path of what was told last.
+    path: Vec<u8>,
+    /// Whether that is a directory to list next.
+    enter: bool,
+    /// The directories on the way to it.
     frames: Vec<Frame>,
-    /// What was left out and is to be told of.
-    left: Vec<(Vec<u8>, usize)>,
     without: Vec<Spot>,
     /// The file system to stay on.
     device: Option<u64>,
+    /// Bytes that the names of one directory may take.
+    room: usize,
 }
 
-/// A directory's names, sorted, and how many are done.
+/// A directory and the length of its path.
 struct Frame {
-    path: Vec<u8>,
-    bytes: Vec<u8>,
-    names: Vec<Name>,
-    next: usize,
-}
-
-/// A name's place in the bytes, and what it names.
-struct Name {
-    start: usize,
-    len: u32,
-    kind: Kind,
+    end: usize,
+    listing: Listing,
 }
 
 impl Walk {
     /// A walk through all of a tree but the spots `without`.
     pub fn new(tree: Tree, without: Vec<Spot>) -> Walk {
-        let (enter, frames, left) = (Some(Vec::new()), Vec::new(), Vec::new());
-        Walk { tree, enter, frames, left, without, device: None }
+        let (path, frames) = (Vec::new(), Vec::new());
+        Walk { tree, path, enter: true, frames, without, device: None, room: ROOM }
     }
 
     /// The same, and other file systems are not entered.
@@ -118,96 +133,93 @@ impl Walk {
         Ok(self)
     }
 
-    /// Lists a directory. `false` if it is on another file system.
-    fn list(&mut self, path: &[u8]) -> io::Result<bool> {
-        let fd = self.tree.directory(path)?;
-        let identity = Facts::of_open(fd)?.identity;
-        if self.device.is_some_and(|device| device != identity.0) {
+    /// Lists the directory at the path. `false` if it is on another file system.
+    fn list(&mut self) -> io::Result<bool> {
+        let listing = Listing::of(self.tree.directory(&self.path)?)?;
+        if self.device.is_some_and(|device| device != listing.identity().0) {
             return Ok(false);
         }
-        let mut frame = Frame::read(fd)?;
-        let Frame { bytes, names, .. } = &mut frame;
-        let text = |name: &Name| &bytes[name.start..][..name.len as usize];
-        for (number, spot) in self.without.iter().enumerate().filter(|(_, s)| s.folder == identity)
-        {
-            names.retain(|name| {
-                let stays = !spot.has(text(name));
-                if !stays {
-                    self.left.push((joined(path, text(name)), number));
-                }
-                stays
-            });
-        }
-        names.sort_unstable_by(|a, b| text(a).cmp(text(b)));
-        frame.path.extend_from_slice(path);
-        self.frames.push(frame);
-        Ok(true)
+        self.frames.push(Frame { end: self.path.len(), listing });
+        self.read().inspect_err(|_| drop(self.frames.pop())).map(|()| true)
     }
-}
 
-impl Frame {
-    fn read(fd: BorrowedFd<'_>) -> io::Result<Frame> {
-        let (path, bytes, names) = (Vec::new(), Vec::new(), Vec::new());
-        let mut frame = Frame { path, bytes, names, next: 0 };
-        for entry in Dir::read_from(fd)? {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            if name == b"." || name == b".." {
-                continue;
+    /// Reads the last directory, which is at the path, for names that are still to come.
+    fn read(&mut self) -> io::Result<()> {
+        let [others @ .., frame] = &mut self.frames[..] else { return Ok(()) };
+        let mut held: usize = others.iter().map(|other| other.listing.held()).sum();
+        for other in others {
+            if held <= 2 * self.room {
+                break;
             }
-            let kind = match Kind::of(entry.file_type()) {
-                Some(kind) => Some(kind),
-                // The file system leaves it to the entry itself to tell.
-                None => match fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-                    Err(Errno::NOENT) => continue,
-                    stat => Facts::of(&stat?).kind,
-                },
-            };
-            let kind = kind.ok_or_else(|| {
-                let name = Shown::bytes(name);
-                io::Error::other(format!("expected a file or its like at {name}, found neither"))
-            })?;
-            frame.names.push(Name { start: frame.bytes.len(), len: name.len() as u32, kind });
-            frame.bytes.extend_from_slice(name);
+            held -= other.listing.held();
+            other.listing.release();
         }
-        Ok(frame)
+        let folder = if frame.end == 0 { 0 } else { frame.end + 1 };
+        let fd = self.tree.directory(&self.path)?;
+        frame.listing.read(fd, MOST_PATH.saturating_sub(folder), self.room)
     }
 
-    fn bytes(&self, name: &Name) -> &[u8] {
-        &self.bytes[name.start..][..name.len as usize]
+    /// What the last reading left out.
+    fn partly(&mut self, first: bool) -> Option<Found> {
+        let listing = &mut self.frames.last_mut()?.listing;
+        let what = match listing.too_long() {
+            _ if listing.changed() => {
+                "expected a directory that stays, found that it changed while it was read".into()
+            }
+            found @ 1.. if first => {
+                format!("expected paths of at most {MOST_PATH} bytes, found {found} longer in it")
+            }
+            _ => return None,
+        };
+        Some(Found::Partly { path: self.path.clone(), error: io::Error::other(what) })
     }
-}
 
-fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
-    if folder.is_empty() { name.to_vec() } else { [folder, b"/", name].concat() }
+    fn closed(&self, error: io::Error) -> Found {
+        Found::Closed { path: self.path.clone(), error }
+    }
 }
 
 impl Iterator for Walk {
     type Item = Found;
 
     fn next(&mut self) -> Option<Found> {
-        if let Some(path) = self.enter.take() {
-            match self.list(&path) {
+        if mem::take(&mut self.enter) {
+            match self.list() {
                 Ok(true) => {}
-                Ok(false) => return Some(Found::Mount { path }),
-                Err(error) => return Some(Found::Closed { path, error }),
+                Ok(false) => return Some(Found::Mount { path: self.path.clone() }),
+                Err(error) => return Some(self.closed(error)),
             }
-        }
-        if let Some((path, spot)) = self.left.pop() {
-            return Some(Found::Without { path, spot });
+            if let Some(partly) = self.partly(true) {
+                return Some(partly);
+            }
         }
         loop {
-            let frame = self.frames.last_mut()?;
-            let Some(name) = frame.names.get(frame.next) else {
+            let Frame { end, listing } = self.frames.last_mut()?;
+            self.path.truncate(*end);
+            let folder = listing.identity();
+            if let Some((name, kind)) = listing.next() {
+                if !self.path.is_empty() {
+                    self.path.push(b'/');
+                }
+                self.path.extend_from_slice(name);
+                let path = self.path.clone();
+                if let Some(spot) = self.without.iter().position(|spot| spot.has(folder, name)) {
+                    return Some(Found::Without { path, spot });
+                }
+                self.enter = kind == Kind::Directory;
+                return Some(Found::Entry { path, kind });
+            }
+            if !listing.has_more() {
                 self.frames.pop();
                 continue;
-            };
-            let (path, kind) = (joined(&frame.path, frame.bytes(name)), name.kind);
-            frame.next += 1;
-            if kind == Kind::Directory {
-                self.enter = Some(path.clone());
             }
-            return Some(Found::Entry { path, kind });
+            if let Err(error) = self.read() {
+                self.frames.pop();
+                return Some(self.closed(error));
+            }
+            if let Some(partly) = self.partly(false) {
+                return Some(partly);
+            }
         }
     }
 }
@@ -226,22 +238,25 @@ pub fn total(walk: Walk, counts: impl Fn(Kind) -> bool) -> Total {
     walk.map(one).fold(Total::NONE, Total::and)
 }
 
-/// Calls `each` with every file below the directory `root`, in order, and with what cannot be read
-/// and why. Links are not followed, but `root` itself may be one. What is skipped is named.
+/// Calls `each` with every file below the directory `root`, open, in order, and with what cannot be
+/// read and why. Links are not followed, but `root` itself may be one. What is skipped is named.
 pub fn files<E>(
     root: &Path,
-    mut each: impl FnMut(&Path, Option<io::Error>) -> Result<(), E>,
+    mut each: impl FnMut(&Path, Result<(File, Metadata), Trouble>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let tree = match Tree::open(root) {
-        Ok(tree) => tree,
-        Err(error) => return each(root, Some(error)),
+    let trees = Tree::open(root).and_then(|tree| Ok((tree.again()?, tree)));
+    let (mut tree, walk) = match trees {
+        Ok((again, tree)) => (again, Walk::new(tree, Vec::new())),
+        Err(error) => return each(root, Err(error.into())),
     };
-    for found in Walk::new(tree, Vec::new()) {
+    for found in walk {
         match found {
-            Found::Entry { path, kind: Kind::File } => each(&below(root, &path), None)?,
+            Found::Entry { path, kind: Kind::File } => each(&below(root, &path), tree.file(&path))?,
             Found::Entry { kind: Kind::Directory, .. } => {}
             Found::Entry { path, kind } => say_skipped(&below(root, &path), kind),
-            Found::Closed { path, error } => each(&below(root, &path), Some(error))?,
+            Found::Closed { path, error } | Found::Partly { path, error } => {
+                each(&below(root, &path), Err(error.into()))?
+            }
             Found::Mount { .. } | Found::Without { .. } => {}
         }
     }
@@ -291,6 +306,158 @@ mod tests {
         assert!(found.is_sorted_by(|a, b| order(a, b).is_lt()));
         assert_eq!(found[1], b"a");
         assert_eq!(found[6], b"a-b");
+    }
+
+    /// A walk with little room.
+    fn narrow(root: &Path, room: usize) -> Walk {
+        Walk { room, ..Walk::new(Tree::open(root).unwrap(), Vec::new()) }
+    }
+
+    fn held(walk: &Walk) -> usize {
+        walk.frames.iter().map(|frame| frame.listing.held()).sum()
+    }
+
+    fn entry(found: Found) -> Vec<u8> {
+        match found {
+            Found::Entry { path, .. } => path,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn little_room_changes_nothing_but_the_time() {
+        let place = tempfile::tempdir().unwrap();
+        // Deep and wide: five levels, each with names before and behind the next one.
+        for depth in 0..5 {
+            let folder = place.path().join("m/".repeat(depth));
+            std::fs::create_dir_all(&folder).unwrap();
+            for number in 0..150 {
+                std::fs::write(folder.join(format!("{number:03}{}", "x".repeat(number))), "")
+                    .unwrap();
+                std::fs::write(folder.join(format!("z{number}")), "").unwrap();
+            }
+        }
+        let all = paths(place.path());
+        assert_eq!(all.len(), 5 * 300 + 4);
+        for room in [1, 500, 2000, 10_000] {
+            let (mut walk, mut found) = (narrow(place.path(), room), Vec::new());
+            while let Some(one) = walk.next() {
+                found.push(entry(one));
+                // Each level has more than the room. A name alone may be over it.
+                assert!(held(&walk) <= 3 * (room + 300), "{}", held(&walk));
+            }
+            assert_eq!(found, all, "{room}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_changes_between_two_readings() {
+        let place = tempfile::tempdir().unwrap();
+        let names = |from: u8, to: u8| (from..=to).map(|c| [c].to_vec()).collect::<Vec<_>>();
+        for name in names(b'a', b'z') {
+            std::fs::write(place.path().join(OsStr::from_bytes(&name)), "").unwrap();
+        }
+        let mut walk = narrow(place.path(), 200);
+        let first: Vec<_> = walk.by_ref().take(5).map(entry).collect();
+        assert_eq!(first, names(b'a', b'e'));
+        // One goes from before to behind, one the other way, one vanishes.
+        for (from, to) in [("b", "zz"), ("y", "aa")] {
+            std::fs::rename(place.path().join(from), place.path().join(to)).unwrap();
+        }
+        std::fs::remove_file(place.path().join("x")).unwrap();
+        let (mut rest, mut told) = (Vec::new(), 0);
+        for found in walk {
+            match found {
+                Found::Partly { path, error } => {
+                    told += 1;
+                    assert!(path.is_empty());
+                    assert!(error.to_string().contains("changed while it was read"));
+                }
+                other => rest.push(entry(other)),
+            }
+        }
+        assert_eq!(told, 1);
+        assert_eq!(rest, [names(b'f', b'w'), vec![b"z".to_vec(), b"zz".to_vec()]].concat());
+    }
+
+    #[test]
+    fn a_path_that_is_too_long_is_told_with_its_directory() {
+        let place = tempfile::tempdir().unwrap();
+        let (name, mut tree) = ("n".repeat(255), Tree::open(place.path()).unwrap());
+        let mut path = Vec::new();
+        for _ in 0..20 {
+            let folder = tree.directory(&path).unwrap();
+            for name in [&name[..], "short"] {
+                rustix::fs::mkdirat(folder, name, 0o700.into()).unwrap();
+            }
+            if !path.is_empty() {
+                path.push(b'/');
+            }
+            path.extend_from_slice(name.as_bytes());
+        }
+        let mut partly = Vec::new();
+        let walk = Walk::new(tree.again().unwrap(), Vec::new());
+        let entries = walk.filter_map(|found| match found {
+            Found::Entry { path, .. } => Some(path),
+            Found::Partly { path, error } => {
+                partly.push((path, error.to_string()));
+                None
+            }
+            other => panic!("{other:?}"),
+        });
+        let entries: Vec<_> = entries.collect();
+        // 15 names with what is between them have 3839 bytes, 16 have 4095, 17 have more; and `short`
+        // is in all of them down to the 15th.
+        assert_eq!(entries.len(), 16 + 16);
+        assert!(entries.iter().all(|path| path.len() <= MOST_PATH));
+        let [(path, error)] = &partly[..] else { panic!("{partly:?}") };
+        assert_eq!(path.len(), 16 * 256 - 1);
+        assert_eq!(error, "expected paths of at most 4096 bytes, found 2 longer in it");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_takes_a_files_place_behind_the_listing_is_not_opened() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        for name in ["a", "b", "c", "d"] {
+            std::fs::write(at(name), "text").unwrap();
+        }
+        for name in ["s", "t"] {
+            std::fs::create_dir(at(name)).unwrap();
+            std::fs::write(at(name).join("f"), "text").unwrap();
+        }
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        let mut seen = Vec::new();
+        files(place.path(), |path, file| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_string();
+            seen.push((name, file.map(drop).map_err(|trouble| trouble.to_string())));
+            // All of the root is listed by now.
+            if seen.len() == 1 {
+                for name in ["b", "c"] {
+                    std::fs::remove_file(at(name)).unwrap();
+                }
+                let pipe = rustix::fs::FileType::Fifo;
+                rustix::fs::mknodat(rustix::fs::CWD, at("b"), pipe, mode, 0).unwrap();
+                std::os::unix::fs::symlink("d", at("c")).unwrap();
+                std::fs::rename(at("s"), at("elsewhere")).unwrap();
+                std::os::unix::fs::symlink("elsewhere", at("s")).unwrap();
+            }
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+        let replaced = |found| {
+            format!("expected a file, as listed, found {found}: the tree changed while it was read")
+        };
+        let expected = [
+            ("a", Ok(())),
+            ("b", Err(replaced("a pipe"))),
+            ("c", Err(replaced("a symbolic link"))),
+            ("d", Ok(())),
+            ("s", Err("Not a directory".into())),
+            ("f", Ok(())),
+        ];
+        assert_eq!(seen, expected.map(|(name, what)| (name.to_string(), what)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use common::{Place, Ran};
 use serde_json::Value;
@@ -185,14 +186,13 @@ fn plots() {
     let ran = place.run(&["bounds", "--plot", "a.svg"]).exits(0).prints("");
     ran.says(&["tagmac: wrote the plot to a.svg\n"]);
     let svg = fs::read_to_string(place.path("a.svg")).unwrap();
-    assert!(svg.starts_with("<svg width=\"1200\" height=\"590\" viewBox=\"0 0 4800 2360\""));
+    assert!(svg.starts_with("<!-- a plot of tagmac bounds -->\n<svg width=\"1200\" height=\"590\" viewBox=\"0 0 4800 2360\""));
     assert!(svg.trim_end().ends_with("</svg>"));
     let names = ["LightMAC, theorem 1", "EliMAC-AES, corollary 1", "PMAC, at most 3q²ℓ/2ⁿ"];
     for text in names.into_iter().chain(["sum of CBCs", "2¹²", "2⁷²"]) {
         assert!(svg.contains(text), "{text}");
     }
-    // In place of what was there.
-    place.file("a.png", "old");
+    place.file("a.png", "");
     place.run(&["bounds", "--plot", "a.png"]).exits(0);
     let png = fs::read(place.path("a.png")).unwrap();
     assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
@@ -205,6 +205,37 @@ fn plots() {
     fs::create_dir(place.path("d.svg")).unwrap();
     place.run(&["bounds", "--plot", "d.svg"]).exits(4).says(&["tagmac: d.svg: "]);
     assert_eq!(fs::read_dir(place.path(".")).unwrap().count(), 4, "nothing half-written is left");
+}
+
+#[test]
+fn a_plot_takes_the_place_of_plots_alone() {
+    let place = Place::bare();
+    let plot = |name: &str| place.run(&["bounds", "--plot", name]);
+    for name in ["a.svg", "a.png"] {
+        plot(name).exits(0);
+        let whole = fs::read(place.path(name)).unwrap();
+        // One of another version of the program.
+        fs::write(place.path(name), &whole[..whole.len() / 2]).unwrap();
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o600)).unwrap();
+        plot(name).exits(0);
+        assert_eq!(fs::read(place.path(name)).unwrap(), whole);
+        assert_eq!(fs::metadata(place.path(name)).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    place.file("photo.png", b"\x89PNG\r\n\x1a\n a photo");
+    place.file("drawing.svg", "<svg width=\"1\"/>");
+    symlink("a.svg", place.path("link.svg")).unwrap();
+    symlink("/dev/null", place.path("null.svg")).unwrap();
+    symlink("nothing", place.path("dangling.svg")).unwrap();
+    place.shell("mkfifo pipe.svg").exits(0);
+    for name in ["photo.png", "drawing.svg", "link.svg", "null.svg", "dangling.svg", "pipe.svg"] {
+        let path = place.path(name);
+        let old = fs::symlink_metadata(&path).unwrap();
+        let what = "expected a plot of 'tagmac bounds' or no file, found something else";
+        plot(name).exits(4).prints("").says(&[&format!("tagmac: {name}: {what}\n")]);
+        let new = fs::symlink_metadata(&path).unwrap();
+        assert_eq!((old.ino(), old.len()), (new.ino(), new.len()), "{name}");
+    }
+    assert!(!place.path("nothing").exists());
 }
 
 #[test]

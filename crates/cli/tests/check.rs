@@ -348,7 +348,55 @@ fn mixed_forms_and_escapes_in_verdicts() {
 #[test]
 fn a_list_in_a_pipe_is_read_once() {
     let place = listed();
-    let line = "mkfifo p; cat list > p & timeout 60 $T check -k k --progress always p";
-    let ran = place.shell(line).prints("a: OK\nb: OK\n");
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    for name in ["/dev/stdin", "/dev/fd/0", "-"] {
+        let line = format!("cat list | $T check -k k --progress always {name}");
+        let ran = place.shell(&line).prints("a: OK\nb: OK\n");
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+    // A pipe that has ended before it is opened, and one that nobody ever wrote to.
+    place
+        .shell(": | { read x; $T check -k k /dev/fd/0; }")
+        .exits(1)
+        .says(&["no properly formatted"]);
+}
+
+/// Nobody writes to the pipe, and the devices have no end.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_name_that_stands_for_something_without_end() {
+    let place = listed();
+    place.shell("mkfifo p; ln -s p l; $T tag -k k --raw a > raw").exits(0);
+    let pipe = "expected a file, found a named pipe; '< PIPE' gives it as standard input\n";
+    for name in ["p", "l"] {
+        let said = format!("tagmac: {name}: {pipe}");
+        check(&place, &[name]).exits(4).prints("").says(&[&said]);
+        check(&place, &["--raw-tag", name, "a"]).exits(4).prints("").says(&[&said]);
+        place.keyed("tag", &[name]).exits(4).prints("").says(&[&said]);
+        let regular = format!("tagmac: {name}: expected a regular file, found something else\n");
+        place.keyed("combine", &[name]).exits(4).prints("").says(&[&regular]);
+        place
+            .run(&["tag", "-k", name, "a"])
+            .exits(3)
+            .prints("")
+            .says(&[&format!("{name}: expected")]);
+        check(&place, &["--raw-tag", "raw", name]).exits(4).says(&[&said]);
+    }
+    // What a list names has to be a file.
+    for name in ["p", "l", "/dev/zero", "/dev/tty"] {
+        place.shell(&format!("sed 's:(a):({name}):' list > other")).exits(0);
+        let said = format!("tagmac: {name}: expected a regular file, found something else");
+        let ran = check(&place, &["other"]).exits(4).says(&[&said, "; --special reads it\n"]);
+        ran.prints(&format!("{name}: FAILED open or read\nb: OK\n"));
+    }
+    place.shell("sed 's:(a):(/dev/null):' list > other").exits(0);
+    check(&place, &["--special", "other"]).exits(1).prints("/dev/null: FAILED\nb: OK\n");
+    // A list and a tag end.
+    let ran = check(&place, &["/dev/zero"]).exits(1).prints("");
+    assert_eq!(ran.err, "tagmac: /dev/zero: expected lines, found one of more than 1 MiB\n");
+    let ran = check(&place, &["/dev/urandom"]).exits(1).prints("");
+    ran.says(&[
+        "tagmac: /dev/urandom: expected lines of tags, found none in 1 MiB: not read further\n",
+    ]);
+    check(&place, &["--raw-tag", "/dev/zero", "a"]).exits(1).prints("a: FAILED\n");
+    place.keyed("combine", &["/dev/zero"]).exits(4).says(&["/dev/zero: expected a regular file"]);
 }

@@ -188,10 +188,10 @@ fn what_is_no_manifest() {
     );
     fs::remove_file(place.path("m")).unwrap();
     audit(&place, &[]).exits(4).says(&["m: No such file or directory"]);
-    place.keyed("audit", &["t", "t"]).exits(4).says(&["t: expected a file, found something else"]);
+    place.keyed("audit", &["t", "t"]).exits(4).says(&["t: expected a file, found a directory"]);
     place.keyed("audit", &["-", "t"]).exits(4);
     place.shell("mkfifo pipe").exits(0);
-    place.keyed("audit", &["pipe", "t"]).exits(4).says(&["pipe: expected a file, found something"]);
+    place.keyed("audit", &["pipe", "t"]).exits(4).says(&["pipe: expected a regular file, found"]);
     place.keyed("audit", &["m"]).exits(2);
 }
 

@@ -125,15 +125,32 @@ fn trees_deeper_than_open_files_may_be_many() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_path_that_is_too_long_for_a_line() {
+fn a_path_that_is_too_long_is_unreadable() {
     let place = Place::new();
     let name = "\\".repeat(250);
     place.shell(&format!(
-        "mkdir t; cd t; for i in $(seq 140); do mkdir '{name}'; cd -P '{name}'; done"
+        "mkdir t; cd t; for i in $(seq 300); do mkdir '{name}'; cd -P '{name}'; echo x > f; done"
     ));
+    let folder = [&*name; 16].join("/");
+    let why = "expected paths of at most 4096 bytes, found 1 longer in it\n";
+    let said = format!("tagmac: t/{}: {why}", folder.replace('\\', "\\\\"));
     let ran = place.keyed("seal", &["t", "-o", "m"]).exits(4);
-    ran.says(&["expected a line of at most 65536 bytes, found 65"]);
+    ran.says(&[&said, "tagmac: m: not written, as 1 entry could not be sealed;"]);
     assert!(!place.path("m").exists());
+    let ran = place.keyed("seal", &["--skip-unreadable", "t", "-o", "m"]).exits(4);
+    ran.says(&[&said, "16 files, 16 directories, 0 links, 32 bytes, 1 unreadable and left out\n"]);
+    let ran = place.keyed("audit", &["m", "t"]).exits(4).says(&["31 unchanged", "1 unreadable"]);
+    assert_eq!(ran.out, format!("\\{}: unreadable: {why}", folder.replace('\\', "\\\\")));
+    // What is gone is missing all the same, and what is new is new.
+    let rename = |from: &str, to: &str| {
+        fs::rename(place.path("t").join(&name).join(from), place.path("t").join(&name).join(to))
+    };
+    rename("f", "g").unwrap();
+    place.file(format!("t/{name}/g"), "y");
+    let ran = place.keyed("audit", &["m", "t"]).exits(1);
+    ran.says(&["30 unchanged, 0 changed, 1 new, 1 missing, 0 renamed, 1 unreadable\n"]);
+    let ran = place.keyed("tag", &["-r", "t"]).exits(4).says(&[&said]);
+    assert_eq!(ran.out.lines().count(), 16);
 }
 
 #[test]

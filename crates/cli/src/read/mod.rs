@@ -7,6 +7,7 @@
 //! devices) is streamed.
 
 mod pieces;
+mod sizes;
 mod trouble;
 
 use std::fs::{self, File, Metadata};
@@ -14,22 +15,24 @@ use std::io::{self, Read};
 use std::iter;
 use std::num::NonZero;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
-use rustix::fs::OFlags;
 use tagmac::any::{AnyMac, AnyPart, Parts};
 use tagmac::{Error, Tag};
 
 use crate::args;
 use crate::error;
+use crate::open;
+pub use crate::open::regular as open_regular;
 use crate::progress::{Bar, Total};
 use crate::state::Keeper;
 pub use pieces::Span;
 use pieces::{Joined, Work};
+use sizes::Sizes;
 pub use trouble::Trouble;
 
 /// Bytes of a step, nearly. With twice as many, one thread is a quarter slower.
@@ -52,6 +55,7 @@ pub struct Reader<'a> {
     stdin: Option<&'static str>,
     /// The file that the output goes to.
     output: Option<(u64, u64)>,
+    sizes: Sizes,
 }
 
 /// A tag and the length of what it is of.
@@ -60,6 +64,15 @@ pub struct Tagged {
     pub tag: Tag,
     /// The length in bytes.
     pub bytes: u64,
+}
+
+/// Who named a file, and so what may stand there, see [`open`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// The user, on the command line.
+    User,
+    /// A list.
+    List,
 }
 
 /// What standard input serves for.
@@ -94,18 +107,6 @@ pub fn total(name: &Path) -> Total {
     Total::one(fs::metadata(name).map_or(Some(0), size))
 }
 
-/// Opens a regular file. All else is refused: a pipe would have to wait for its writer.
-pub fn open_regular(path: &Path) -> Result<(File, Metadata), Trouble> {
-    let flags = OFlags::NONBLOCK.bits() as i32;
-    let file = File::options().read(true).custom_flags(flags).open(path)?;
-    let facts = file.metadata()?;
-    match (facts.is_file(), facts.is_dir()) {
-        (true, _) => Ok((file, facts)),
-        (_, true) => Err(Trouble::Directory),
-        _ => Err(Trouble::Irregular),
-    }
-}
-
 /// As many threads as are asked for, 0 for as many as there are cores.
 pub fn threads(asked: usize) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
@@ -118,7 +119,8 @@ impl<'a> Reader<'a> {
         let threads = self::threads(threads);
         let block = mac.parts().map_or(1, Parts::block);
         let buffers = (0..threads).map(|_| Vec::new()).collect();
-        Reader { mac, bar, buffers, step: STEP / block * block, stdin: None, output: output() }
+        let (step, output, sizes) = (STEP / block * block, output(), Sizes::default());
+        Reader { mac, bar, buffers, step, stdin: None, output, sizes }
     }
 
     /// Marks standard input as taken up.
@@ -126,9 +128,9 @@ impl<'a> Reader<'a> {
         self.stdin = Some(user);
     }
 
-    /// The tag of a file, or of standard input if it is `-`. `nonce` is empty for deterministic
-    /// MACs.
-    pub fn tag(&mut self, path: &Path, nonce: &[u8]) -> Result<Tagged, Trouble> {
+    /// The tag of a file, or of standard input if it is `-`, opened as who named it may have it.
+    /// `nonce` is empty for deterministic MACs.
+    pub fn tag(&mut self, path: &Path, nonce: &[u8], by: Named) -> Result<Tagged, Trouble> {
         if path.as_os_str() == "-" {
             if let Some(user) = self.stdin {
                 return Err(Trouble::Stdin(user));
@@ -136,7 +138,11 @@ impl<'a> Reader<'a> {
             self.take_stdin("another '-'");
             return self.stream(&mut io::stdin().lock(), nonce);
         }
-        let (file, before) = self.open(path)?;
+        let (file, before) = match by {
+            Named::User => open::given(path)?,
+            Named::List => open::regular(path)?,
+        };
+        self.is_not_output(&before)?;
         self.tag_open(&file, &before, nonce)
     }
 
@@ -148,7 +154,7 @@ impl<'a> Reader<'a> {
         nonce: &[u8],
         keeper: &mut Keeper<'_>,
     ) -> Result<Tagged, Trouble> {
-        let (file, before) = open_regular(path)?;
+        let (file, before) = open::regular(path)?;
         self.is_not_output(&before)?;
         let from = keeper.begin(path, &before)?;
         self.bar.skip(from.as_ref().map_or(0, AnyPart::end));
@@ -157,18 +163,8 @@ impl<'a> Reader<'a> {
         Ok(tagged)
     }
 
-    /// Opens what is no directory.
-    fn open(&self, path: &Path) -> Result<(File, Metadata), Trouble> {
-        let file = File::open(path)?;
-        let before = file.metadata()?;
-        if before.is_dir() {
-            return Err(Trouble::Directory);
-        }
-        self.is_not_output(&before)?;
-        Ok((file, before))
-    }
-
-    fn is_not_output(&self, file: &Metadata) -> Result<(), Trouble> {
+    /// Refuses the file that the output goes to.
+    pub fn is_not_output(&self, file: &Metadata) -> Result<(), Trouble> {
         match file.is_file() && self.output == Some(identity(file)) {
             true => Err(Trouble::Output),
             false => Ok(()),
@@ -193,7 +189,7 @@ impl<'a> Reader<'a> {
         nonce: &[u8],
         kept: Option<(&Keeper<'_>, Option<AnyPart>)>,
     ) -> Result<Tagged, Trouble> {
-        let size = before.is_file().then_some(before.len());
+        let size = self.size(file, before);
         if let Some(size) = size {
             within_limit(self.mac, size, Some(size))?;
         }
@@ -204,11 +200,20 @@ impl<'a> Reader<'a> {
                 Tagged { tag: parts.finish(part, nonce, rest)?, bytes: size }
             }
             // One byte more than there should be is enough to see that the file grows.
-            (Some(size), _) if size > 0 => self.stream(&mut file.by_ref().take(size + 1), nonce)?,
+            (Some(size), _) => {
+                self.stream(&mut file.by_ref().take(size.saturating_add(1)), nonce)?
+            }
             _ => self.stream(&mut file, nonce)?,
         };
-        unchanged(before, &file.metadata()?, tagged.bytes)?;
+        if size.is_some() {
+            unchanged(before, &file.metadata()?, tagged.bytes)?;
+        }
         Ok(tagged)
+    }
+
+    /// The size of an open file, where it can be known before it is read.
+    pub fn size(&mut self, file: &File, facts: &Metadata) -> Option<u64> {
+        (facts.is_file() && self.sizes.are_true(file, facts)).then_some(facts.len())
     }
 
     /// Reads to the end.
@@ -317,21 +322,14 @@ fn sized(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
     &mut buffer[..bytes]
 }
 
-/// Refuses a regular file that has grown or shrunk or was written to. Files of /proc say that they
-/// are empty.
+/// Refuses a regular file that has grown or shrunk or was written to.
 pub fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), Trouble> {
-    if !before.is_file() {
-        return Ok(());
-    }
     let written = |file: &Metadata| (file.mtime(), file.mtime_nsec());
     let (stayed, before, after) = (written(before) == written(after), before.len(), after.len());
-    if before != after || before > 0 && read != before {
+    if before != after || read != before {
         return Err(Trouble::Changed { before, after: if before == after { read } else { after } });
     }
-    if before > 0 && !stayed {
-        return Err(Trouble::Written);
-    }
-    Ok(())
+    if stayed { Ok(()) } else { Err(Trouble::Written) }
 }
 
 fn within_limit(mac: &AnyMac, bytes: u64, found: Option<u64>) -> Result<(), Trouble> {

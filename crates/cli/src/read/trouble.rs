@@ -40,6 +40,8 @@ pub enum Trouble {
     Stdin(&'static str),
     /// It is no regular file.
     Irregular,
+    /// It is a pipe with a name.
+    Pipe,
     /// The range is not in it.
     Short {
         /// Where the range has to end in the file.
@@ -85,6 +87,9 @@ impl fmt::Display for Trouble {
                 write!(f, "expected standard input to be free, found that it serves for {user}")
             }
             Trouble::Irregular => f.write_str("expected a regular file, found something else"),
+            Trouble::Pipe => f.write_str(
+                "expected a file, found a named pipe; '< PIPE' gives it as standard input",
+            ),
             Trouble::Short { expected, found } => {
                 write!(f, "expected at least {expected} bytes, found {found}")
             }

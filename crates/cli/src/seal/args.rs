@@ -76,7 +76,8 @@ audit sees every change of a file, and that files were added, removed or renamed
 Links are not followed. A manifest that lies in DIR leaves itself out. It is written beside the old
 one and takes its place when it is whole; a file that is no manifest is not replaced. If a file or
 directory cannot be read, vanishes, or changes while it is read, nothing is written and the old
-manifest stays; --skip-unreadable leaves such files out instead. What changes after it was read is
+manifest stays; --skip-unreadable leaves such files out instead. Paths below DIR of more than 4096
+bytes cannot be read: the directory that they begin in is named. What changes after it was read is
 not seen: seal a tree that rests.
 
 Where the algorithm takes nonces, each file gets a random one, as with 'tagmac tag'.
@@ -101,13 +102,13 @@ key sealed, or that was changed or cut off. Then each entry of DIR is compared w
              others, this is told too
   unreadable no verdict
 
-A file whose size has changed is not read. Renamed files are looked for among the first 64 MiB of
+A file whose size has changed is not read. Renamed files are looked for among the first 8 MiB of
 new and missing names; after that they are told as new and missing, with a note. Where the algorithm
 takes nonces, a new file is compared with eight missing ones of its size.
 
 In the lines of --combined a renamed file is '+' under its old name and '-' under its new one, and
-names are escaped as in a list of tags. FILE appears when it is whole. One that exists is replaced
-if it is empty or such a report; anything else stays, and so does a link.
+names are escaped as in a list of tags. FILE appears when it is whole. It has to be new or empty: all
+else stays as it is, an old report and a link too. '--combined - > FILE' writes over what is there.
 
 Examples:
   tagmac audit -k my.key photos.manifest photos

@@ -1,18 +1,13 @@
 //! The report of `--combined`: a line for each entry, as rclone writes it.
 
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use crate::error::{Error, Shown, why};
 use crate::line::{self, End};
-use crate::lines::Lines;
 use crate::output::{self, Draft, Over};
 use crate::seal::args::Audit;
 use crate::walk::Spot;
-
-/// What each line begins with.
-const SYMBOLS: &[u8] = b"=*-+!";
 
 /// Where the report goes.
 pub enum Combined {
@@ -35,7 +30,9 @@ impl Combined {
             }
             return Ok(Combined::Output);
         }
-        let over = Over::Kind("a report of --combined", is_report);
+        // Lines as those of a report stand in many a list of things to do, so what is there cannot
+        // be told to be one.
+        let over = Over::Kind("an empty file", |_| Ok(false));
         let draft = Draft::new(path, output::PREFIX, 0o666, over);
         let draft = draft.map_err(|error| failed(path, &error))?;
         Ok(Combined::File(BufWriter::new(draft), path.clone()))
@@ -78,22 +75,6 @@ impl Combined {
         let draft = out.into_inner().map_err(io::IntoInnerError::into_error);
         draft.and_then(Draft::finish).map(drop).map_err(|error| failed(&path, &error))
     }
-}
-
-/// Whether every line of a file could be one of a report.
-fn is_report(file: File) -> io::Result<bool> {
-    let mut lines = Lines::new(BufReader::new(file), b'\n');
-    while let Some(line) = lines.next()? {
-        let line = line.bytes.map(|line| line.strip_prefix(b"\\").unwrap_or(line));
-        let is_one = line.is_some_and(|line| match line {
-            [symbol, b' ', _, ..] => SYMBOLS.contains(symbol),
-            _ => false,
-        });
-        if !is_one {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 fn failed(path: &std::path::Path, error: &io::Error) -> Error {

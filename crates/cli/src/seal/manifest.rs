@@ -2,10 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Take};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use rustix::fs::OFlags;
 use tagmac::Tag;
 use tagmac::any::{Algorithm, AnyMac, AnyStream};
 use tagmac::save::{Purpose, derive};
@@ -14,9 +13,10 @@ use crate::error::{Error, Shown, why};
 use crate::key::Key;
 use crate::lines::Lines;
 use crate::mac::Mac;
+use crate::open;
 use crate::seal::entry::Entry;
 use crate::seal::header::Header;
-use crate::tree::{self, Facts, Kind};
+use crate::tree::{self, Kind};
 
 /// The last line: this, 64 hex digits, a line feed.
 pub const SEAL: &[u8] = b"seal: ";
@@ -59,18 +59,13 @@ impl Manifest {
     pub fn open(path: &Path, mac: &Mac, seal_mac: AnyMac) -> Result<Manifest, Error> {
         let name = Shown::name(path).to_string();
         let failed = |error: io::Error| unreadable(&name, &error);
-        // A pipe without a writer would let it wait.
-        let flags = OFlags::NONBLOCK.bits() as i32;
-        let open = File::options().read(true).custom_flags(flags).open(path);
-        let file = open.map_err(failed)?;
-        let facts = Facts::of_open(&file).map_err(failed)?;
-        if facts.kind != Some(Kind::File) {
-            // It is read twice.
-            return Err(Error::io(format_args!("{name}: expected a file, found something else")));
-        }
+        // It is read twice.
+        let opened = open::regular(path);
+        let (file, facts) =
+            opened.map_err(|trouble| Error::io(format_args!("{name}: {trouble}")))?;
         let header = Header::read(&mut Lines::new(BufReader::new(&file), b'\n'), &name, mac)?;
         let mut end = [0; SEAL_LINE];
-        let body = facts.size.saturating_sub(SEAL_LINE as u64);
+        let body = facts.len().saturating_sub(SEAL_LINE as u64);
         file.read_exact_at(&mut end, body).map_err(failed)?;
         let seal = end
             .strip_prefix(SEAL)

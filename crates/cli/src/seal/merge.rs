@@ -17,7 +17,7 @@ use crate::walk::{self, Found, Walk, below};
 pub enum Item {
     /// One of the manifest that is there, as it seems, and what was seen of it since.
     Both(Entry, Option<Sight>),
-    /// A directory of the manifest that is there and cannot be listed, and why.
+    /// A directory of the manifest that is there and cannot be listed, or not wholly, and why.
     Closed(Entry, String),
     /// One that is there as something else.
     Kind(Entry, Kind),
@@ -55,12 +55,17 @@ impl<'a> Merge<'a> {
         self.skipped
     }
 
-    /// Says what a walk tells beside entries, and returns a directory that cannot be listed.
+    /// Says what a walk tells beside entries, and returns a directory that cannot be listed, or not
+    /// wholly.
     fn aside(&mut self, found: Found) -> Option<Item> {
         match found {
             Found::Closed { path, error } => {
                 let why = Trouble::from(error).to_string();
                 self.closed = Some((path.clone(), why.clone()));
+                return Some(Item::Unreadable(path, Kind::Directory, why));
+            }
+            Found::Partly { path, error } => {
+                let why = Trouble::from(error).to_string();
                 return Some(Item::Unreadable(path, Kind::Directory, why));
             }
             Found::Mount { path } => say_mount(&below(self.root, &path)),
@@ -97,8 +102,14 @@ impl Iterator for Merge<'_> {
             let found = if order.is_ge() { self.found.next() } else { None };
             return Some(match (sealed, found) {
                 (Some(sealed), Some(Found::Entry { kind, .. })) if kind == sealed.kind => {
-                    // The walk says so before all else of the directory.
-                    let is_closed = |found: &Found| matches!(found, Found::Closed { .. });
+                    // The walk says so before all else of the directory. Of one above it may say so
+                    // here too.
+                    let is_closed = |found: &Found| match found {
+                        Found::Closed { path, .. } | Found::Partly { path, .. } => {
+                            *path == sealed.path
+                        }
+                        _ => false,
+                    };
                     match self.found.next_if(is_closed).and_then(|found| self.aside(found)) {
                         Some(Item::Unreadable(.., why)) => Item::Closed(sealed, why),
                         _ => Item::Both(sealed, None),

@@ -60,7 +60,7 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
             None
         }
         Found::Entry { path, kind } => Some((path, Ok(kind))),
-        Found::Closed { path, error } => Some((path, Err(error))),
+        Found::Closed { path, error } | Found::Partly { path, error } => Some((path, Err(error))),
         Found::Mount { path } => {
             say_mount(&below(root, &path));
             None

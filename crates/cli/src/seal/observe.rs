@@ -10,7 +10,7 @@ use crate::progress::Bar;
 use crate::read::{self, Reader, Trouble};
 use crate::seal::entry::{Content, Entry};
 use crate::seal::header::Options;
-use crate::tree::{Facts, Kind, Tree};
+use crate::tree::{Facts, Kind, Tree, same_kind};
 
 /// Files from this size on are read by all threads together, smaller ones by one thread each.
 const LARGE: u64 = 2 << 20;
@@ -95,14 +95,13 @@ impl Observer<'_> {
             target: None,
         };
         let facts = if kind == Kind::File {
-            let file = self.tree.file(path)?;
-            let before = file.metadata()?;
+            let (file, before) = self.tree.file(path)?;
             let facts = Facts::of_file(&before);
-            same_kind(kind, facts.kind)?;
+            let size = self.reader.size(&file, &before);
             let mut content = Content { size: before.len(), nonce: Vec::new(), tag: None };
-            let other = expected.is_some_and(|expected| expected.size != content.size);
+            let other = expected.is_some_and(|expected| size.is_some_and(|s| s != expected.size));
             if !other && !self.idle.load(Ordering::Relaxed) {
-                if self.small && content.size >= LARGE {
+                if self.small && size.is_some_and(|size| size >= LARGE) {
                     return Ok(None);
                 }
                 content.nonce = match expected {
@@ -136,15 +135,4 @@ impl Observer<'_> {
     pub fn size(&mut self, path: &[u8]) -> Result<u64, Trouble> {
         Ok(self.tree.facts(path)?.size)
     }
-}
-
-/// Refuses what has taken the place of an entry since the directory was listed.
-fn same_kind(listed: Kind, found: Option<Kind>) -> Result<(), Trouble> {
-    if found == Some(listed) {
-        return Ok(());
-    }
-    let found = found.map_or("something else".into(), |kind| kind.to_string());
-    Err(Trouble::Io(io::Error::other(format!(
-        "expected {listed}, as listed, found {found}: the tree changed while it was read"
-    ))))
 }

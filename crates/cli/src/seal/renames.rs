@@ -12,7 +12,7 @@ use crate::seal::observe::{Observer, Sight};
 use crate::tree::Kind;
 
 /// So much is kept of the names of missing files and what belongs to them, and so much of new ones.
-const MOST: usize = 64 << 20;
+const MOST: usize = 8 << 20;
 /// Under nonces each pair of files needs a reading of its own. A new file gets so many.
 const TRIES: usize = 8;
 
