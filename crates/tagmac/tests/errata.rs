@@ -8,7 +8,7 @@ use common::{hex, rows, text};
 use tagmac::cipher::Aes128;
 use tagmac::hashes::{AesFamilies, PlainFamilies, Universal};
 use tagmac::isa::Level;
-use tagmac::{EliMac, Error, LightMacAes128, Mac, Tag};
+use tagmac::{EliMac, Error, LightMacAes128, Tag};
 
 /// The product in GF(2^128), x^128 = x^7 + x^2 + x + 1.
 fn product(a: u128, b: u128) -> u128 {
