@@ -8,7 +8,7 @@ use common::{hex, rows, text};
 use tagmac::cipher::Aes128;
 use tagmac::hashes::{AesFamilies, PlainFamilies, Universal};
 use tagmac::isa::Level;
-use tagmac::{EliMac, Error, LightMacAes128, Mac, Tag};
+use tagmac::{EliMac, Error, LightMacAes128, Tag};
 
 /// The product in GF(2^128), x^128 = x^7 + x^2 + x + 1.
 fn product(a: u128, b: u128) -> u128 {
@@ -138,8 +138,8 @@ fn most_subkeys(i: impl Fn(u8, u8) -> u8) -> [u32; 2] {
 fn the_corrected_proposition_holds_for_all_lengths() {
     let product = |a: u8, b: u8| {
         (0..4).rev().fold(0u8, |sum, bit| {
-            let doubled = (sum << 1) ^ (sum >> 3) * 0x13;
-            doubled ^ (b >> bit & 1) * a
+            let doubled = (sum << 1) ^ ((sum >> 3) * 0x13);
+            doubled ^ ((b >> bit & 1) * a)
         })
     };
     assert_eq!(most_subkeys(product), [256 / 16, 256]);
