@@ -292,6 +292,28 @@ fn a_patch_that_is_taken_back_and_killed() {
     }
 }
 
+/// What goes on with an edit may be killed too.
+#[test]
+fn a_recovery_that_is_killed() {
+    let patch = (Cell::patch("POLY1305-AES"), torn(), new());
+    let cut = (Cell::cut("POLY1305-AES"), old(), old()[..CUT].to_vec());
+    let cells = [patch, cut];
+    for (cell, left, done) in &cells {
+        for args in [&["f"][..], &["--finish", "f"]] {
+            for n in 1.. {
+                cell.set(left);
+                let ran = cell.place.faulty(&format!("any:{n}:kill"), "update", args);
+                cell.update(0, &[], done);
+                if ran.code == Some(0) {
+                    assert!(n > 8, "{args:?}: {n}");
+                    break;
+                }
+                assert_eq!(ran.code, None);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_cut_and_a_file_that_stayed() {
     for algorithm in ALGORITHMS {
@@ -367,9 +389,11 @@ fn a_cut_and_a_change() {
             let text = changed(old(), at);
             cell.refuses(&text, &["f: expected bytes ", CHANGED, BOTH_WAYS]);
             cell.set(&text).update(1, &["--finish"], &text).says(&[GROWN]);
-            if at >= CUT {
-                cell.update(0, &["--append"], &text).in_silence();
+            if at < CUT {
+                cell.update(1, &["--append"], &text).says(&[CHANGED]);
+                cell.update(1, &["--range", &format!("{at}:1")], &text).says(&[GROWN]);
             }
+            cell.update(0, &["--append"], &text).in_silence();
             cell.set(&text).update(1, &["--undo"], &text).says(&[CHANGED]);
             cell.update(0, &["--range", &format!("{at}:1")], &text);
             cell.update(0, &["--truncate", "12345"], &text[..CUT]).in_silence();

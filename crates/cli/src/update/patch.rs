@@ -30,21 +30,6 @@ pub(super) struct Piece {
     place: Place,
 }
 
-/// The same bytes before and after.
-struct Both {
-    text: Zeroizing<Vec<u8>>,
-}
-
-impl Both {
-    fn old(&self) -> &[u8] {
-        &self.text[..self.text.len() / 2]
-    }
-
-    fn new(&self) -> &[u8] {
-        &self.text[self.text.len() / 2..]
-    }
-}
-
 impl State<'_> {
     /// Writes the bytes of `patch` into the file, once the leaves have been checked.
     pub(super) fn patch(&mut self, offset: u64, patch: &Path) -> Result<(), Error> {
@@ -125,12 +110,13 @@ impl State<'_> {
         Ok(pieces)
     }
 
-    fn both(&self, piece: &Piece) -> Result<Both, Error> {
+    /// The old bytes of a piece, and then the new ones.
+    fn both(&self, piece: &Piece) -> Result<Zeroizing<Vec<u8>>, Error> {
         let text = self.tree.store.get(b"patch", &piece.place)?;
         if text.len() as u64 != 2 * piece.length {
             return Err(self.tree.store.altered());
         }
-        Ok(Both { text })
+        Ok(text)
     }
 
     /// What the file has of a piece, which may be less.
@@ -157,10 +143,11 @@ impl State<'_> {
             let first = pieces.partition_point(|piece| piece.start + piece.length <= at);
             for piece in pieces[first..].iter().take_while(|piece| piece.start < next) {
                 let both = self.both(piece)?;
+                let (old, new) = both.split_at(both.len() / 2);
                 let (from, to) = (piece.start.max(at), (piece.start + piece.length).min(next));
                 let within = (from - piece.start) as usize..(to - piece.start) as usize;
                 let found = &mut bytes[(from - at) as usize..(to - at) as usize];
-                let (old, new) = (&both.old()[within.clone()], &both.new()[within]);
+                let (old, new) = (&old[within.clone()], &new[within]);
                 if let Some(others) = others(from, found, old, new).next() {
                     return Ok(Some(foreign(from, &others)));
                 }
@@ -180,13 +167,11 @@ impl State<'_> {
         let file = &self.open.file;
         for piece in pieces {
             let (both, found) = (self.both(piece)?, self.found(piece)?);
-            let bytes = match side {
-                Side::Old => both.old(),
-                Side::New => both.new(),
-            };
+            let (old, new) = both.split_at(both.len() / 2);
+            let bytes = if side == Side::Old { old } else { new };
             let mut done = 0;
             let end = found.len()..found.len();
-            for others in others(piece.start, &found, both.old(), both.new()).chain([end]) {
+            for others in others(piece.start, &found, old, new).chain([end]) {
                 if strict && !others.is_empty() {
                     return Err(self.stuck(foreign(piece.start, &others)));
                 }
