@@ -10,7 +10,7 @@ use crate::progress::Bar;
 impl State<'_> {
     /// Vouches for what was added at the end of the file, once the leaf before it has been checked.
     pub(super) fn append(&mut self, bar: &Bar) -> Result<(), Error> {
-        let before = self.open.metadata()?;
+        let before = self.open.settled()?;
         let (found, length) = (before.len(), self.header.length);
         if found < length {
             return self.has_its_length();
@@ -73,7 +73,7 @@ impl State<'_> {
     /// Cuts the file off, once the leaf with the cut has been checked. The state comes first, because
     /// the leaf cannot be checked without the bytes that go.
     pub(super) fn truncate(&mut self, length: u64) -> Result<(), Error> {
-        let before = self.open.metadata()?;
+        let before = self.open.settled()?;
         let (found, old) = (before.len(), self.header.length);
         if length > old {
             return Err(self.open.usage(format_args!(

@@ -98,7 +98,7 @@ impl State<'_> {
 
     /// Vouches for whole leaves as they are now.
     pub(super) fn range(&mut self, offset: u64, length: u64, bar: &Bar) -> Result<(), Error> {
-        let before = self.open.metadata()?;
+        let before = self.open.settled()?;
         self.has_its_length()?;
         let (end, file) = (offset.saturating_add(length), self.header.length);
         if end > file {

@@ -1,0 +1,156 @@
+//! Calls of the system that a test can let go wrong.
+//!
+//! Each function here is a call, or a few, by its kind: `read`, `write`, `sync`, `cut` (a file to
+//! another length), `make` and `name` (a file). Only a build with the feature `fault-injection`,
+//! as tests have it, looks at the variable `TAGMAC_FAULT`. That is `KIND:N:ACTION` for the N-th call
+//! of a kind, from 1, or of `any` kind; `KIND:N-M:ACTION` for those from N to M:
+//!
+//! | ACTION | what comes about |
+//! |---|---|
+//! | `kill` | the process ends before the call, as by SIGKILL |
+//! | `tear=B` | it ends after B bytes of a write |
+//! | `fail=E` | the call fails with the system's error number E |
+//! | `short=B` | a write stops after B bytes, as where no room is left |
+//! | `run=LINE` | `sh` runs LINE, and then the call is made |
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// Reads all of `bytes`.
+pub fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    before("read")?;
+    file.read_exact_at(bytes, at)
+}
+
+/// Writes all of `bytes`.
+pub fn write_all_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    write(bytes, |bytes| file.write_all_at(bytes, at))
+}
+
+/// Makes what was written last.
+pub fn sync_data(file: &File) -> io::Result<()> {
+    before("sync")?;
+    file.sync_data()
+}
+
+/// The same, and the file's length.
+pub fn sync_all(file: &File) -> io::Result<()> {
+    before("sync")?;
+    file.sync_all()
+}
+
+/// Cuts a file off.
+pub fn set_len(file: &File, length: u64) -> io::Result<()> {
+    before("cut")?;
+    file.set_len(length)
+}
+
+pub use injected::{before, write};
+
+#[cfg(not(feature = "fault-injection"))]
+mod injected {
+    use std::io;
+
+    /// What goes before a call of this kind.
+    pub fn before(_kind: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// A write.
+    pub fn write(bytes: &[u8], call: impl Fn(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        call(bytes)
+    }
+}
+
+#[cfg(feature = "fault-injection")]
+mod injected {
+    use std::io;
+    use std::ops::RangeInclusive;
+    use std::process::Command;
+    use std::sync::LazyLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use rustix::io::Errno;
+    use rustix::process::{Signal, getpid, kill_process};
+
+    /// What comes about at a call.
+    enum Action {
+        Kill,
+        Tear(usize),
+        Fail(i32),
+        Short(usize),
+        Run(String),
+    }
+
+    struct Fault {
+        kind: String,
+        numbers: RangeInclusive<u64>,
+        action: Action,
+    }
+
+    static FAULT: LazyLock<Option<Fault>> = LazyLock::new(|| {
+        let text = std::env::var("TAGMAC_FAULT").ok()?;
+        Some(parse(&text).unwrap_or_else(|| panic!("TAGMAC_FAULT: {text}")))
+    });
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+
+    fn parse(text: &str) -> Option<Fault> {
+        let (kind, rest) = text.split_once(':')?;
+        let (numbers, action) = rest.split_once(':')?;
+        let (action, value) = action.split_once('=').unwrap_or((action, ""));
+        let action = match action {
+            "kill" => Action::Kill,
+            "tear" => Action::Tear(value.parse().ok()?),
+            "fail" => Action::Fail(value.parse().ok()?),
+            "short" => Action::Short(value.parse().ok()?),
+            "run" => Action::Run(value.into()),
+            _ => return None,
+        };
+        let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+        let numbers = first.parse().ok()?..=last.parse().ok()?;
+        Some(Fault { kind: kind.into(), numbers, action })
+    }
+
+    /// What comes about at this call, if something does.
+    fn action(kind: &str) -> Option<&'static Action> {
+        let fault = FAULT.as_ref().filter(|fault| fault.kind == kind || fault.kind == "any")?;
+        let number = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
+        fault.numbers.contains(&number).then_some(&fault.action)
+    }
+
+    fn kill() -> ! {
+        let _ = kill_process(getpid(), Signal::KILL);
+        unreachable!("nothing outlives SIGKILL")
+    }
+
+    fn now(action: &Action) -> io::Result<()> {
+        match action {
+            Action::Kill | Action::Tear(_) => kill(),
+            Action::Fail(error) => Err(io::Error::from_raw_os_error(*error)),
+            Action::Short(_) => Err(Errno::NOSPC.into()),
+            Action::Run(line) => {
+                let status = Command::new("sh").arg("-c").arg(line).status()?;
+                assert!(status.success(), "{line}: {status}");
+                Ok(())
+            }
+        }
+    }
+
+    /// What goes before a call of this kind.
+    pub fn before(kind: &str) -> io::Result<()> {
+        action(kind).map_or(Ok(()), now)
+    }
+
+    /// A write.
+    pub fn write(bytes: &[u8], call: impl Fn(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let action = action("write");
+        if let Some(Action::Tear(most) | Action::Short(most)) = action {
+            call(&bytes[..bytes.len().min(*most)])?;
+        }
+        if let Some(action) = action {
+            now(action)?;
+        }
+        call(bytes)
+    }
+}
