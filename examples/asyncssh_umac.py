@@ -100,17 +100,17 @@ MACs {",".join(MACS)}
     command = [sshd, "-D", "-e", "-f", directory / "config"]
     with log.open("wb") as errors, subprocess.Popen(command, stderr=errors) as process:
         try:
-            yield port, log
+            yield port, log, process
         finally:
             process.terminate()
 
 
-async def wait_for(log: Path, words: str) -> None:
-    for _ in range(100):
-        if words in log.read_text():
-            return
+async def wait_for(process: subprocess.Popen, log: Path, words: str) -> None:
+    """Waits as long as sshd runs, which says it in the end or fails."""
+    while words not in log.read_text():
+        if process.poll() is not None:
+            sys.exit(f"expected '{words}' in sshd's log, found its end:\n{log.read_text()}")
         await asyncio.sleep(0.1)
-    sys.exit(f"expected '{words}' in sshd's log, found after 10 seconds:\n{log.read_text()}")
 
 
 async def run(sshd: str) -> None:
@@ -123,9 +123,9 @@ async def run(sshd: str) -> None:
 
     with (
         tempfile.TemporaryDirectory() as name,
-        server(Path(name), sshd, host_key, user_key) as (port, log),
+        server(Path(name), sshd, host_key, user_key) as (port, log, process),
     ):
-        await wait_for(log, "Server listening")
+        await wait_for(process, log, "Server listening")
 
         def connect(mac: str):
             return asyncssh.connect(
@@ -157,7 +157,7 @@ async def run(sshd: str) -> None:
                 spoil = True
                 with contextlib.suppress(asyncssh.Error):
                     await connection.run("true")
-            await wait_for(log, "Corrupted MAC")
+            await wait_for(process, log, "Corrupted MAC")
             print("a wrong tag: refused")
 
 

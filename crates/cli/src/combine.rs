@@ -1,10 +1,14 @@
 //! `tagmac combine`: an object's tag from its partials.
+//!
+//! Partials come from elsewhere, and there may be many. So each is read twice: its header, which says
+//! how much there can be, and once all of them make a whole, the rest, one after the other.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use tagmac::any::{Algorithm, Partial, PartialError};
+use tagmac::any::{Algorithm, AnyPart, Partial, PartialError};
+use tagmac::save::Zeroizing;
 use tagmac::{Error as MacError, Tag};
 
 use crate::args::Combine;
@@ -23,24 +27,12 @@ pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
         Some(given) => given.to_vec(),
         None => mac.mac.algorithm().random_nonce().map_err(Error::io)?,
     };
-    let files: Vec<Vec<u8>> =
-        args.partials.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
-    let mut ranges = Vec::new();
-    for (path, bytes) in args.partials.iter().zip(&files) {
-        let partial = Partial::parse(bytes).map_err(|error| refused(path, error))?;
-        let range = Range { path, partial };
-        range.belongs(&mac)?;
-        ranges.push(range);
-    }
-    same_object(args, &ranges)?;
-    ranges.sort_by_key(|range| (range.partial.start(), range.partial.end()));
+    let (object, mut ranges) = ranges(args, &mac)?;
+    ranges.sort_by_key(|range| (range.start, range.end));
     adjoin(&ranges)?;
-    let tag = tag(&mac, &nonce, &ranges)?;
+    let tag = tag(&mac, &nonce, &object, &ranges)?;
     let [.., last] = &ranges[..] else { unreachable!("at least one partial") };
-    let name = match &args.name {
-        Some(name) => name.as_bytes(),
-        None => last.partial.object(),
-    };
+    let name = args.name.as_ref().map_or(&*object, |name| name.as_bytes());
     let line = Line {
         algorithm: Some(mac.mac.algorithm().name()),
         nonce: Some(nonce).filter(|nonce| !nonce.is_empty()),
@@ -48,7 +40,7 @@ pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
         tag: tag.as_bytes().to_vec(),
     };
     if args.json {
-        let bytes = Some(last.partial.end());
+        let bytes = Some(last.end);
         output::json(&Record { bytes, ..Record::of_line(&line, &mac, "tagged") })?;
     } else {
         output::write(&line::write(&line, End::Newline))?;
@@ -56,70 +48,108 @@ pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
     Ok(None)
 }
 
-/// A partial and its file.
+/// What a partial's header says. It is not sure before the partial is opened.
 struct Range<'a> {
     path: &'a Path,
-    partial: Partial<'a>,
+    start: u64,
+    end: u64,
+    last: bool,
+    /// Bytes that the file can have.
+    most: u64,
 }
 
 impl Range<'_> {
     /// The range and the file, for a message.
     fn shown(&self) -> String {
-        let (start, end) = (self.partial.start(), self.partial.end());
-        format!("bytes {start} to {end} ({})", Shown::name(self.path))
+        format!("bytes {} to {} ({})", self.start, self.end, Shown::name(self.path))
     }
 
-    /// Refuses a partial of another algorithm or key.
-    fn belongs(&self, mac: &Mac) -> Result<(), Error> {
-        let (algorithm, found) = (mac.mac.algorithm(), self.partial.algorithm());
-        let id = base16ct::lower::encode_string(&self.partial.key_id());
-        if Algorithm::named(found) == Ok(algorithm) && id == mac.key_id {
-            return Ok(());
-        }
-        let (name, own) = (Shown::name(self.path), &mac.key_id);
-        let found = Shown::bytes(found.as_bytes());
-        Err(Error::key(format_args!(
-            "{name}: expected a partial of {algorithm} under the key {own}, \
-             found one of {found} under {id}"
-        )))
+    fn is_of(&self, partial: &Partial<'_>) -> bool {
+        let found = (partial.start(), partial.end(), partial.is_last());
+        found == (self.start, self.end, self.last)
     }
 }
 
-/// The bytes of a partial. A file that is none is not read to its end.
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    let failed = |error: io::Error| {
-        Error::io(format_args!("{}: {}", Shown::name(path), Trouble::from(error)))
-    };
-    let (mut file, _) = read::open_regular(path)
-        .map_err(|trouble| Error::io(format_args!("{}: {trouble}", Shown::name(path))))?;
-    let mut bytes = Vec::new();
-    file.by_ref().take(16).read_to_end(&mut bytes).map_err(failed)?;
-    if !Partial::begins(&bytes) {
-        return Err(refused(path, PartialError::NotAPartial));
+/// The object's name and its ranges, as the headers say. Refuses partials of several objects, or of
+/// another one than was asked for.
+fn ranges<'a>(args: &'a Combine, mac: &Mac) -> Result<(Vec<u8>, Vec<Range<'a>>), Error> {
+    let mut of = None;
+    let mut object = args.object.as_ref().map(|object| object.as_bytes().to_vec());
+    let mut other = None;
+    let mut ranges = Vec::with_capacity(args.partials.len());
+    for path in &args.partials {
+        let head = read(path, Partial::MAX_HEADER as u64)?;
+        let partial = Partial::parse(&head).map_err(|error| refused(path, error))?;
+        belongs(path, &partial, mac)?;
+        if object.is_none() {
+            (object, of) = (Some(partial.object().to_vec()), Some(path));
+        }
+        let (expected, found) = (object.as_deref(), partial.object());
+        if expected != Some(found) && other.is_none() {
+            other = Some((path, found.to_vec()));
+        }
+        let (start, end, last) = (partial.start(), partial.end(), partial.is_last());
+        let most = partial.max_len().unwrap_or(0);
+        ranges.push(Range { path, start, end, last, most });
     }
-    file.read_to_end(&mut bytes).map_err(failed)?;
+    let object = object.unwrap_or_default();
+    let Some((path, found)) = other else { return Ok((object, ranges)) };
+    let of = of.map_or("--object".into(), |path| Shown::name(path).to_string());
+    let ([expected, found], name) = ([&object, &found].map(|o| Shown::bytes(o)), Shown::name(path));
+    Err(Error::mismatch(format_args!(
+        "{name}: expected a partial of '{expected}' ({of}), found one of '{found}'"
+    )))
+}
+
+/// Refuses a partial of another algorithm or key.
+fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
+    let (algorithm, found) = (mac.mac.algorithm(), partial.algorithm());
+    let id = base16ct::lower::encode_string(&partial.key_id());
+    if Algorithm::named(found) == Ok(algorithm) && id == mac.key_id {
+        return Ok(());
+    }
+    let (name, own) = (Shown::name(path), &mac.key_id);
+    let found = Shown::bytes(found.as_bytes());
+    Err(Error::key(format_args!(
+        "{name}: expected a partial of {algorithm} under the key {own}, \
+         found one of {found} under {id}"
+    )))
+}
+
+/// The first bytes of a partial, at most so many.
+fn read(path: &Path, most: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let failed = |trouble: Trouble| Error::io(format_args!("{}: {trouble}", Shown::name(path)));
+    let (file, facts) = read::open_regular(path).map_err(failed)?;
+    let room = facts.len().min(most) as usize;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(room));
+    (&file).take(most).read_to_end(&mut bytes).map_err(|error| failed(error.into()))?;
     Ok(bytes)
+}
+
+/// The part and the tail in a partial whose header was read before.
+fn open(
+    mac: &Mac,
+    object: &[u8],
+    range: &Range<'_>,
+) -> Result<(AnyPart, Zeroizing<Vec<u8>>), Error> {
+    let wrong = |error| refused(range.path, error);
+    let altered = || wrong(PartialError::Mac(MacError::Seal));
+    let mut bytes = read(range.path, range.most + 1)?;
+    if bytes.len() as u64 > range.most {
+        return Err(altered());
+    }
+    let head = Partial::parse(&bytes).map_err(wrong)?.header_len();
+    let (head, sealed) = bytes.split_at_mut(head);
+    let partial = Partial::parse(head).map_err(wrong)?;
+    let opened = partial.open_in_place(&mac.mac, &mac.sealer, sealed).map_err(wrong)?;
+    if !range.is_of(&partial) || partial.object() != object {
+        return Err(altered());
+    }
+    Ok(opened)
 }
 
 fn refused(path: &Path, error: PartialError) -> Error {
     Error::mismatch(format_args!("{}: {error}", Shown::name(path)))
-}
-
-/// Refuses partials of several objects, or of another one than was asked for.
-fn same_object(args: &Combine, ranges: &[Range<'_>]) -> Result<(), Error> {
-    let (expected, of) = match (&args.object, ranges) {
-        (Some(object), _) => (object.as_bytes(), "--object".into()),
-        (None, [first, ..]) => (first.partial.object(), Shown::name(first.path).to_string()),
-        (None, []) => return Ok(()),
-    };
-    let Some(other) = ranges.iter().find(|range| range.partial.object() != expected) else {
-        return Ok(());
-    };
-    let [expected, found] = [expected, other.partial.object()].map(Shown::bytes);
-    let name = Shown::name(other.path);
-    Err(Error::mismatch(format_args!(
-        "{name}: expected a partial of '{expected}' ({of}), found one of '{found}'"
-    )))
 }
 
 /// Refuses ranges, in the order of their starts, that do not make a whole.
@@ -130,11 +160,11 @@ fn adjoin(ranges: &[Range<'_>]) -> Result<(), Error> {
     };
     for pair in ranges.windows(2) {
         let [left, right] = pair else { unreachable!("two") };
-        let (end, start) = (left.partial.end(), right.partial.start());
+        let (end, start) = (left.end, right.start);
         let what = match end.cmp(&start) {
             std::cmp::Ordering::Less => format!("a gap of {} bytes", start - end),
             std::cmp::Ordering::Greater => "an overlap".into(),
-            std::cmp::Ordering::Equal if left.partial.is_last() => "the last one before".into(),
+            std::cmp::Ordering::Equal if left.last => "the last one before".into(),
             std::cmp::Ordering::Equal => continue,
         };
         return Err(Error::mismatch(format_args!(
@@ -148,13 +178,13 @@ fn adjoin(ranges: &[Range<'_>]) -> Result<(), Error> {
 
 /// Refuses ranges that lack the first or the last one.
 fn ends(first: &Range<'_>, last: &Range<'_>) -> Result<(), Error> {
-    if first.partial.start() > 0 {
+    if first.start > 0 {
         let found = first.shown();
         return Err(Error::mismatch(format_args!(
             "expected a first range from byte 0, found {found} before all others"
         )));
     }
-    if !last.partial.is_last() {
+    if !last.last {
         let found = last.shown();
         return Err(Error::mismatch(format_args!(
             "expected a last range (part --last), found {found} after all others"
@@ -164,14 +194,13 @@ fn ends(first: &Range<'_>, last: &Range<'_>) -> Result<(), Error> {
 }
 
 /// Joins the parts, which adjoin.
-fn tag(mac: &Mac, nonce: &[u8], ranges: &[Range<'_>]) -> Result<Tag, Error> {
+fn tag(mac: &Mac, nonce: &[u8], object: &[u8], ranges: &[Range<'_>]) -> Result<Tag, Error> {
     let parts = mac.parts()?;
     let wrong = |error: MacError| Error::mismatch(error);
     let mut whole = parts.of(0, &[]).map_err(wrong)?;
     let mut tail = None;
-    for Range { path, partial } in ranges {
-        let opened = partial.open(&mac.mac, &mac.sealer);
-        let (part, rest) = opened.map_err(|error| refused(path, error))?;
+    for range in ranges {
+        let (part, rest) = open(mac, object, range)?;
         whole = parts.join(whole, &part).map_err(wrong)?;
         tail = Some(rest);
     }

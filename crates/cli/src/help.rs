@@ -67,9 +67,8 @@ their like are read to their end, as the system does not tell their sizes.
 --state is for one large file and an algorithm with parts. A run that is killed, at any moment, goes
 on with the same command. The state is sealed under the key. It is refused if it was altered or is
 of another file (exit status 1) or key (3), and if another run is at work with it or the file has
-changed since (4); to start over, remove it. A kill may leave a file beside it whose name is
-'.tagmac-' and six characters: it can be deleted. With --nonce-hex too, the nonce is that of the run
-that ends.
+changed since (4), as its length, its times and pieces that are read again tell; to start over,
+remove it. With --nonce-hex too, the nonce is that of the run that ends.
 
 Examples:
   tagmac tag -k my.key *.iso > LIST

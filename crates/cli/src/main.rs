@@ -3,6 +3,7 @@
 //! `main` is parse, build, run. Each subcommand has a file of its own.
 
 mod args;
+mod atomic;
 mod bounds;
 mod check;
 mod combine;
@@ -51,6 +52,8 @@ fn main() -> ExitCode {
         Ok(args) => run(&args.command),
         Err(wrong) => usage(&wrong),
     };
+    // A test may look here at what the run took.
+    let _ = faults::before("end");
     match exit {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(exit)) => ExitCode::from(exit as u8),

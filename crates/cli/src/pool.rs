@@ -97,10 +97,15 @@ mod tests {
         for threads in [1, 2, 7] {
             let mut workers = vec![0u64; threads];
             let mut seen = Vec::new();
+            let later = AtomicBool::new(false);
             let slow = |worker: &mut u64, job: u64| {
                 *worker += 1;
-                if job.is_multiple_of(50) {
-                    thread::sleep(std::time::Duration::from_millis(1));
+                // The first job waits for one of a later batch, which another worker has.
+                if job == 2 * BATCH as u64 {
+                    later.store(true, Ordering::Relaxed);
+                }
+                while threads > 1 && job == 0 && !later.load(Ordering::Relaxed) {
+                    thread::yield_now();
                 }
                 job * job
             };

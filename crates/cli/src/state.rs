@@ -1,7 +1,8 @@
 //! The state of an interrupted `tagmac tag --state`, and how it is kept up.
 //!
 //! ```text
-//! "tagmac-state-2"  key id (8)  sealed: name, size and times of the file, part of its beginning
+//! "tagmac-state-2"  key id (8)  sealed: name, size and times of the file, part of its beginning,
+//!                               and of pieces of that
 //! ```
 //!
 //! The state is written beside its place and renamed, so a run that is killed at any moment leaves
@@ -18,22 +19,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tagmac::any::AnyPart;
+use tagmac::any::{AnyPart, Parts};
 use tagmac::save::{Reader, Writer};
 
+use crate::atomic::{self, AtomicFile};
 use crate::error::{Error, Shown, say, why};
+use crate::faults;
 use crate::mac::Mac;
-use crate::output::{self, Draft, Over};
+use crate::output::Over;
 use crate::read::{self, Trouble};
 
 /// What a state begins with.
 const MARK: &[u8] = b"tagmac-state-2";
 /// What states are sealed for.
 const PURPOSE: &[u8] = b"tag state 2";
-/// Bytes of a state but for a sum that grows: names have fewer.
+/// Bytes of a state but for its sums: the file's name has fewer.
 const ROOM: u64 = 64 << 10;
-/// The UMAC of 1999 has at most a sum of one part in so many of the file.
-const GROWTH: u64 = 256;
+/// Pieces that are chosen at random, to be read again before a run goes on.
+const SAMPLES: usize = 32;
+/// The most bytes of a piece.
+const MOST_PIECE: u64 = 1 << 20;
 /// Between two saves, if no number of bytes is.
 const PAUSE: Duration = Duration::from_secs(5);
 /// A save may take one part in so many of the time. States are small but for the UMAC of 1999.
@@ -48,6 +53,7 @@ pub struct Keeper<'a> {
     /// The file, once it is open.
     facts: Option<Facts>,
     clock: Mutex<Clock>,
+    pieces: Mutex<Pieces>,
     /// The state as it is now, locked.
     held: Mutex<Option<File>>,
 }
@@ -60,6 +66,72 @@ struct Clock {
     busy: bool,
     /// A failure was told.
     told: bool,
+}
+
+/// Pieces of what was read, each with its hash: some at random, for nobody can know which, and then
+/// the last one. A change that the file's times do not show may show in them.
+#[derive(Default)]
+struct Pieces {
+    /// Pieces that there were.
+    passed: u64,
+    some: Vec<AnyPart>,
+    last: Option<AnyPart>,
+}
+
+impl Pieces {
+    /// The next piece is the last one, and the one before stays with the same chance as all others.
+    fn pass(&mut self, piece: AnyPart) {
+        let Some(before) = self.last.replace(piece) else { return };
+        self.passed += 1;
+        if self.some.len() < SAMPLES {
+            self.some.push(before);
+            return;
+        }
+        // Without random numbers the pieces of before stay.
+        let place = getrandom::u64().map_or(u64::MAX, |random| random % self.passed);
+        if let Some(piece) = usize::try_from(place).ok().and_then(|place| self.some.get_mut(place))
+        {
+            *piece = before;
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &AnyPart> {
+        self.some.iter().chain(&self.last)
+    }
+
+    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), tagmac::Error> {
+        out.number(self.passed).number(self.all().count() as u64);
+        self.all().try_for_each(|piece| parts.save(piece, out))
+    }
+
+    /// The pieces of what ends at byte `end`.
+    fn load(parts: Parts<'_>, input: &mut Reader<'_>, end: u64) -> Option<Pieces> {
+        let (passed, count) = (input.number()?, input.number()?);
+        if count > SAMPLES as u64 + 1 {
+            return None;
+        }
+        let mut some = Vec::new();
+        for _ in 0..count {
+            let piece = parts.load(input).ok()?;
+            let fits = piece.end() <= end && piece.end() - piece.start() <= MOST_PIECE;
+            some.push(Some(piece).filter(|_| fits)?);
+        }
+        let last = some.pop();
+        Some(Pieces { passed, some, last })
+    }
+
+    /// The range of a piece that is no longer what it was.
+    fn changed(&self, parts: Parts<'_>, file: &File) -> io::Result<Option<(u64, u64)>> {
+        let mut bytes = Vec::new();
+        for piece in self.all() {
+            bytes.resize((piece.end() - piece.start()) as usize, 0);
+            faults::read_exact_at(file, &mut bytes, piece.start())?;
+            if parts.check(piece, &bytes).is_err() {
+                return Ok(Some((piece.start(), piece.end())));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// A state to write.
@@ -123,16 +195,17 @@ impl<'a> Keeper<'a> {
         let bytes = every.unwrap_or(u64::MAX);
         let clock = Clock { time: Instant::now() + PAUSE, bytes, busy: false, told: false };
         let (clock, held) = (Mutex::new(clock), Mutex::new(None));
-        Keeper { mac, path, every, facts: None, clock, held }
+        Keeper { mac, path, every, facts: None, clock, pieces: Mutex::default(), held }
     }
 
-    /// What is known of the file's beginning, `None` if there is no state yet. Then one is written
+    /// What is known of the file's beginning: nothing, if there is no state yet. Then one is written
     /// at once, so that a state that cannot be kept is no surprise in the end.
-    pub fn begin(&mut self, name: &Path, file: &Metadata) -> Result<Option<AnyPart>, Trouble> {
-        let facts = self.facts.insert(Facts::of(fs::canonicalize(name)?, file)).clone();
+    pub fn begin(&mut self, name: &Path, file: &File, now: &Metadata) -> Result<AnyPart, Trouble> {
+        let facts = self.facts.insert(Facts::of(fs::canonicalize(name)?, now)).clone();
         let Some(state) = self.open()? else {
             let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
-            let due = self.snapshot(&parts.of(0, &[])?)?;
+            let whole = parts.of(0, &[])?;
+            let due = self.snapshot(&whole)?;
             self.store(&due.secret, Over::Nothing).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => self.io(
                     "expected a state or no file, found a link to nothing or the state of another \
@@ -140,16 +213,19 @@ impl<'a> Keeper<'a> {
                 ),
                 _ => self.io(why(&error)),
             })?;
-            return Ok(None);
+            return Ok(whole);
         };
-        let part = self.read(&state, &facts)?;
+        let (part, pieces) = self.read(&state, file, &facts)?;
+        // This run may be over before it saves anything.
+        atomic::sweep(self.path).map_err(|error| self.io(why(&error)))?;
+        *self.pieces.get_mut().expect("no thread panics") = pieces;
         *self.held.get_mut().expect("no thread panics") = Some(state);
         if let Some(clock) = self.every {
             self.clock.get_mut().expect("no thread panics").bytes = part.end() + clock;
         }
         let name = Shown::name(name);
         say(format_args!("{name}: goes on at byte {} of {}", part.end(), facts.bytes));
-        Ok(Some(part))
+        Ok(part)
     }
 
     /// Opens the state, if there is one, and keeps other runs from it.
@@ -175,7 +251,7 @@ impl<'a> Keeper<'a> {
     }
 
     /// The part in a state of this file. A file that is none is not read to its end.
-    fn read(&self, state: &File, now: &Facts) -> Result<AnyPart, Error> {
+    fn read(&self, state: &File, file: &File, now: &Facts) -> Result<(AnyPart, Pieces), Error> {
         let failed = |error: io::Error| self.io(why(&error));
         let mut saved = Vec::new();
         let head = MARK.len() + 8;
@@ -196,7 +272,9 @@ impl<'a> Keeper<'a> {
                 "expected a state as it was saved, found it altered; remove it to start over",
             )
         };
-        let most = ROOM + now.bytes / GROWTH;
+        let (parts, algorithm) = (self.mac.parts()?, self.mac.mac.algorithm());
+        let sums = [MOST_PIECE; SAMPLES + 1].into_iter().chain([now.bytes]);
+        let most = ROOM + sums.filter_map(|range| algorithm.max_part_len(range)).sum::<u64>();
         state.take(most + 1).read_to_end(&mut saved).map_err(failed)?;
         if saved.len() as u64 > most {
             return Err(altered());
@@ -210,16 +288,33 @@ impl<'a> Keeper<'a> {
             let what = format_args!("expected the state of {now}, found that of {then}");
             return Err(self.mismatch(what));
         }
-        if let Some(found) = then.differ(now) {
-            return Err(self.io(format_args!(
+        let changed = |found: &dyn fmt::Display| {
+            self.io(format_args!(
                 "expected the file as it was when this state was begun, found {found}; \
                  remove the state to start over"
-            )));
+            ))
+        };
+        if let Some(found) = then.differ(now) {
+            return Err(changed(&found));
         }
-        let parts = self.mac.mac.parts().ok_or_else(altered)?;
         let part = parts.load(input).map_err(|_| altered())?;
+        let pieces = Pieces::load(parts, input, part.end()).ok_or_else(altered)?;
         let fits = part.start() == 0 && part.end() <= now.bytes.saturating_sub(1);
-        (fits && input.is_empty()).then_some(part).ok_or_else(altered)
+        if !fits || !input.is_empty() {
+            return Err(altered());
+        }
+        match pieces.changed(parts, file) {
+            Ok(None) => Ok((part, pieces)),
+            Ok(Some((start, end))) => {
+                Err(changed(&format_args!("other bytes from byte {start} to {end}")))
+            }
+            Err(error) => Err(Error::io(why(&error))),
+        }
+    }
+
+    /// A piece that comes after all others of before.
+    pub fn passed(&self, piece: AnyPart) {
+        self.pieces.lock().expect("no thread panics").pass(piece);
     }
 
     /// The state to write, if it is time.
@@ -245,6 +340,7 @@ impl<'a> Keeper<'a> {
         }
         let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
         parts.save(whole, &mut secret)?;
+        self.pieces.lock().expect("no thread panics").save(parts, &mut secret)?;
         Ok(Due { secret, started })
     }
 
@@ -269,10 +365,11 @@ impl<'a> Keeper<'a> {
         let sealed = self.mac.sealer.seal(&[PURPOSE, id.as_bytes()], secret.as_bytes());
         let sealed = sealed.map_err(io::Error::other)?;
         let id = base16ct::lower::decode_vec(id).expect("a key's id");
-        let mut draft = Draft::new(self.path, output::PREFIX, 0o600, over)?;
-        draft.write_all(&[MARK, &id, &sealed].concat())?;
-        draft.file().lock()?;
-        let state = draft.finish()?;
+        let mut file = AtomicFile::new(self.path, 0o600, over)?;
+        file.write_all(&[MARK, &id, &sealed].concat())?;
+        // It has no name yet, so nobody else can hold it.
+        file.file().try_lock()?;
+        let state = file.finish()?;
         *self.held.lock().expect("no thread panics") = Some(state);
         Ok(())
     }
@@ -293,7 +390,8 @@ impl<'a> Keeper<'a> {
         if self.facts.is_none() {
             return;
         }
-        if let Err(error) = fs::remove_file(self.path) {
+        let removed = faults::before("remove").and_then(|()| fs::remove_file(self.path));
+        if let Err(error) = removed {
             let name = Shown::name(self.path);
             say(format_args!("warning: {name}: {}: expected to remove it", why(&error)));
         }

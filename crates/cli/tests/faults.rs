@@ -3,23 +3,15 @@
 
 mod common;
 
-use std::fs::{self, OpenOptions};
-use std::os::unix::fs::{FileExt, PermissionsExt};
-use std::os::unix::process::ExitStatusExt;
-use std::thread::sleep;
-use std::time::{Duration, Instant, SystemTime};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
-use common::{Place, Ran, UNPRIVILEGED, opened, sealed, sparse, tree};
+use common::{Place, UNPRIVILEGED, leftovers, sealed, tree};
+#[cfg(feature = "fault-injection")]
+use common::{Ran, at, sparse};
 
 /// What is no whole manifest, but may be replaced by one.
 const OLD: &str = "tagmac-manifest-old";
-
-/// What is left in a folder of manifests half written.
-fn leftovers(place: &Place, folder: &str) -> Vec<String> {
-    let names = fs::read_dir(place.path(folder)).unwrap().map(|entry| entry.unwrap().file_name());
-    let names = names.map(|name| name.into_string().unwrap_or_default());
-    names.filter(|name| name.starts_with(".tagmac-")).collect()
-}
 
 #[test]
 fn what_cannot_be_read_is_named_and_nothing_is_written() {
@@ -84,85 +76,69 @@ fn no_verdict_on_what_cannot_be_read() {
     place.keyed("audit", &["m", "no"]).exits(4).says(&["no: No such file or directory"]);
 }
 
+/// Runs the command on one thread, where a file is opened when the one before it is done, with a line
+/// of shell at a call.
+#[cfg(feature = "fault-injection")]
+fn run_at(place: &Place, call: &str, line: &str, args: &[&str]) -> Ran {
+    let mut command = place.command(&[args, &["-k", "k", "--num-threads", "1"]].concat());
+    at(&mut command, call, &format!("run={line}")).output().unwrap().into()
+}
+
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg(feature = "fault-injection")]
 fn files_that_do_not_stay() {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
     place.file("m", OLD);
-    // It takes long enough to read that the other is changed meanwhile.
-    let file = sparse(&place, "t/0", 2 << 30);
-    place.file("t/z", "text");
-    let run = |change: &mut dyn FnMut()| -> Ran {
-        // On one thread a file is opened when the one before it is done.
-        let mut child = place.spawn(&["seal", "-k", "k", "--num-threads", "1", "t", "-o", "m"]);
-        opened(&child, "0");
-        while child.try_wait().unwrap().is_none() {
-            change();
-        }
-        child.wait_with_output().unwrap().into()
-    };
-    let mut bytes = 2 << 30;
-    let grows = run(&mut || {
-        bytes += 1;
-        file.set_len(bytes).unwrap();
-    });
-    grows.exits(4).says(&[
-        "tagmac: t/0: expected ",
-        "the file changed while it was read",
-        "not wri",
-    ]);
-    let written = run(&mut || file.set_modified(SystemTime::now()).unwrap());
-    written.exits(4).says(&["tagmac: t/0: expected a file that stays, found that it changed"]);
-    let vanishes = run(&mut || drop(fs::remove_file(place.path("t/z"))));
-    vanishes.exits(4).says(&["tagmac: t/z: No such file or directory\n", "m: not written"]);
+    // Its first read is the first of all, and the tree is not listed again.
+    sparse(&place, "t/0", 1 << 20);
     place.file("t/z", "text");
     fs::create_dir(place.path("t/zz")).unwrap();
-    let vanishes = run(&mut || drop(fs::remove_dir(place.path("t/zz"))));
-    vanishes.exits(4).says(&["tagmac: t/zz: No such file or directory\n", "m: not written"]);
     place.shell("mkfifo pipe").exits(0);
-    let replaced = run(&mut || drop(fs::rename(place.path("pipe"), place.path("t/z"))));
-    replaced.exits(4).says(&["tagmac: t/z: expected a file, as listed, found a pipe: the tree"]);
-    assert_eq!(fs::read_to_string(place.path("m")).unwrap(), OLD);
+    let refused = |line: &str, says: &str| {
+        let ran = run_at(&place, "read:2", line, &["seal", "t", "-o", "m"]).exits(4);
+        ran.says(&[says, "m: not written"]);
+        assert_eq!(fs::read_to_string(place.path("m")).unwrap(), OLD);
+    };
+    refused(
+        "printf x >> t/0",
+        "tagmac: t/0: expected 1048576 bytes, found 1048577: the file changed",
+    );
+    refused(
+        "touch -d 2001-02-03 t/0",
+        "tagmac: t/0: expected a file that stays, found that it changed",
+    );
+    refused("rm t/z", "tagmac: t/z: No such file or directory\n");
+    place.file("t/z", "text");
+    refused("rmdir t/zz", "tagmac: t/zz: No such file or directory\n");
+    refused("mv pipe t/z", "tagmac: t/z: expected a file, as listed, found a pipe: the tree");
 }
 
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg(feature = "fault-injection")]
 fn a_tree_or_a_manifest_that_does_not_stay() {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
-    let file = sparse(&place, "t/0", 2 << 30);
+    sparse(&place, "t/0", 1 << 20);
+    // More than one buffer of the manifest.
     for i in 0..5000 {
         place.file(format!("t/z{i:04}"), "text");
     }
     fs::create_dir(place.path("t/zz")).unwrap();
     place.keyed("seal", &["t", "-o", "m"]).exits(0);
-    let run = |change: &mut dyn FnMut()| -> Ran {
-        let mut child = place.spawn(&["audit", "-k", "k", "--num-threads", "1", "m", "t"]);
-        opened(&child, "0");
-        while child.try_wait().unwrap().is_none() {
-            change();
-            sleep(Duration::from_micros(100));
-        }
-        child.wait_with_output().unwrap().into()
-    };
-    let vanishes = run(&mut || drop(fs::remove_file(place.path("t/z4999"))));
-    vanishes.exits(1).prints("z4999: missing\n");
+    let run = |line: &str| run_at(&place, "read:2", line, &["audit", "m", "t"]);
+    run("rm t/z4999").exits(1).prints("z4999: missing\n");
     place.file("t/z4999", "text");
-    let vanishes = run(&mut || drop(fs::remove_dir(place.path("t/zz"))));
-    vanishes.exits(4).prints("zz: unreadable: No such file or directory\n");
+    run("rmdir t/zz").exits(4).prints("zz: unreadable: No such file or directory\n");
     fs::create_dir(place.path("t/zz")).unwrap();
-    let written = run(&mut || file.set_modified(SystemTime::now()).unwrap());
     let why =
         "0: unreadable: expected a file that stays, found that it changed while it was read\n";
-    written.exits(4).prints(why);
+    run("touch -d 2001-02-03 t/0").exits(4).prints(why);
     // Changed once the seal was checked, where it was not yet read for the second time.
-    let manifest = OpenOptions::new().write(true).open(place.path("m")).unwrap();
     let text = fs::read_to_string(place.path("m")).unwrap();
     let at = text.find("\tz4998").unwrap() - 32;
-    let other = if text.as_bytes()[at] == b'0' { b"1" } else { b"0" };
-    let changed = run(&mut || manifest.write_all_at(other, at as u64).unwrap());
-    changed
+    let other = if text.as_bytes()[at] == b'0' { "1" } else { "0" };
+    run(&format!("printf {other} | dd of=m bs=1 seek={at} conv=notrunc 2> dd"))
         .exits(4)
         .says(&["m: expected a manifest that stays, found that it changed while it was"]);
 }
@@ -190,81 +166,83 @@ fn a_full_disk_leaves_the_old_manifest() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg(feature = "fault-injection")]
 fn what_has_come_to_the_name_meanwhile_stays() {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
-    sparse(&place, "t/0", 2 << 30);
-    let mut child = place.spawn(&["seal", "-k", "k", "t", "-o", "m"]);
-    opened(&child, "0");
-    place.file("m", "a photo");
-    assert!(child.try_wait().unwrap().is_none(), "it was too fast");
-    let ran: Ran = child.wait_with_output().unwrap().into();
-    ran.exits(4).says(&["tagmac: m: expected a manifest or no file, found something else\n"]);
-    assert_eq!(fs::read_to_string(place.path("m")).unwrap(), "a photo");
-    assert!(leftovers(&place, "").is_empty());
+    sparse(&place, "t/0", 1 << 20);
+    // While a file is read, and just before the manifest gets its name.
+    for (call, code, says) in [
+        ("read:1", 4, "tagmac: m: expected a manifest or no file, found something else\n"),
+        ("name:1", 4, "tagmac: m: "),
+    ] {
+        let ran = run_at(&place, call, "printf 'a photo' > m", &["seal", "t", "-o", "m"]);
+        ran.exits(code).says(&[says]);
+        assert_eq!(fs::read_to_string(place.path("m")).unwrap(), "a photo", "{call}");
+        assert!(leftovers(&place, "").is_empty());
+        fs::remove_file(place.path("m")).unwrap();
+    }
 }
 
 #[test]
-#[cfg(target_os = "linux")]
-fn a_kill_at_any_moment_leaves_a_whole_manifest() {
+#[cfg(feature = "fault-injection")]
+fn a_kill_at_any_call_leaves_a_whole_manifest() {
     let place = tree();
-    for i in 0..2000 {
-        place.file(format!("t/empty/{i}"), i.to_string());
-    }
     let seal = |to: &str| {
         place.keyed("seal", &["t", "-o", to]).exits(0);
         fs::read(place.path(to)).unwrap()
     };
     let mut old = seal("m");
-    let start = Instant::now();
-    seal("other");
-    let time = start.elapsed();
-    let (mut killed, mut kept, mut whole) = (0, 0, Vec::new());
-    for round in 0..40 {
-        place.file("t/a/f", format!("round {round}"));
+    let (mut kept, mut named, mut all_left) = (0, 0, 0);
+    for call in 1.. {
+        place.file("t/a/f", format!("round {call}"));
         let new = seal("other");
-        let mut child = place.spawn(&["seal", "-k", "k", "t", "-o", "m"]);
-        sleep(time * (round * 7 % 40) / 32);
-        child.kill().unwrap();
-        let status = child.wait().unwrap();
-        killed += u32::from(status.signal() == Some(9));
+        let mut command = place.command(&["seal", "-k", "k", "t", "-o", "m"]);
+        let call = format!("any:{call}");
+        let ran: Ran = at(&mut command, &call, "kill").output().unwrap().into();
         let found = fs::read(place.path("m")).unwrap();
-        assert!(found == old || found == new, "round {round}");
+        assert!(found == old || found == new, "call {call}");
         kept += u32::from(found == old);
-        assert!(status.code() != Some(0) || found == new);
+        named += u32::from(found == new);
         old = found;
-        whole.push(new);
+        // What is left is whole.
+        let left = leftovers(&place, "");
+        for name in &left {
+            assert_eq!(fs::read(place.path(name)).unwrap(), new, "{name}");
+        }
+        all_left += left.len();
+        if ran.code.is_some() {
+            ran.exits(0);
+            break;
+        }
+        let again = place.keyed("seal", &["t", "-o", "m"]).exits(0);
+        assert_eq!(again.err.matches("removed: a run that was killed left it").count(), left.len());
+        assert!(leftovers(&place, "").is_empty());
+        old = new;
     }
-    assert!(killed >= 10 && kept >= 10, "{killed} were killed, {kept} left the old one");
-    place.keyed("seal", &["t", "-o", "m"]).exits(0);
+    assert!(kept > 5 && named >= 2 && all_left >= 1, "{kept} kept, {named} named");
     place.keyed("audit", &["m", "t"]).exits(0).prints("");
-    // What was left is no manifest, unless all of it was there but for its name.
-    let left = leftovers(&place, "");
-    let cut = left.iter().filter(|name| !whole.contains(&fs::read(place.path(name)).unwrap()));
-    assert!(cut.clone().count() > 0);
-    for name in cut {
-        let ran = place.keyed("audit", &[name, "t"]).prints("");
-        assert!(matches!(ran.code, Some(1 | 4)), "{}", ran.err);
-    }
 }
 
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg(feature = "fault-injection")]
 fn what_a_kill_leaves_in_the_tree_is_not_sealed() {
     let place = tree();
-    sparse(&place, "t/large", 1 << 40);
-    let mut child = place.spawn(&["seal", "-k", "k", "t", "-o", "t/m"]);
-    opened(&child, "large");
-    child.kill().unwrap();
-    child.wait().unwrap();
-    fs::remove_file(place.path("t/large")).unwrap();
+    place.keyed("seal", &["t", "-o", "t/m"]).exits(0);
+    // Between the two names that a manifest in the place of another has.
+    let mut command = place.command(&["seal", "-k", "k", "t", "-o", "t/m"]);
+    at(&mut command, "name:2", "kill").output().unwrap();
     let left = leftovers(&place, "t");
     assert_eq!(left.len(), 1);
-    let said = format!("tagmac: t/{}: left out: a seal that was cut off left it\n", left[0]);
-    place.keyed("seal", &["t", "-o", "t/m"]).exits(0).says(&[&said]);
     // Whoever gives a file such a name hides nothing.
     place.keyed("audit", &["t/m", "t"]).exits(1).prints(&format!("{}: new\n", left[0]));
-    fs::remove_file(place.path("t").join(&left[0])).unwrap();
+    let said = format!("tagmac: t/{}: removed: a run that was killed left it\n", left[0]);
+    place.keyed("seal", &["t", "-o", "t/m"]).exits(0).says(&[&said]);
     place.keyed("audit", &["t/m", "t"]).exits(0);
+    // What is no file of a run stays, and is left out.
+    fs::create_dir(place.path("t").join(&left[0])).unwrap();
+    let said =
+        format!("tagmac: t/{}: left out: it has the name of a manifest in the making\n", left[0]);
+    place.keyed("seal", &["t", "-o", "t/m"]).exits(0).says(&[&said]);
+    place.keyed("audit", &["t/m", "t"]).exits(1).prints(&format!("{}: new\n", left[0]));
 }

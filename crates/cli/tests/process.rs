@@ -3,59 +3,52 @@
 mod common;
 
 use std::fs;
-use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
-use std::thread::sleep;
-use std::time::Duration;
 
-use common::{Place, Ran, opened, peak, sparse};
+use common::{Place, Ran};
+#[cfg(feature = "fault-injection")]
+use common::{at, peak, sparse};
 
+#[cfg(feature = "fault-injection")]
 const SIGINT: i32 = 2;
 const SIGPIPE: i32 = 13;
 
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg(feature = "fault-injection")]
 fn a_file_that_shrinks() {
     for algorithm in ["PMAC-AES128", "HMAC-SHA256"] {
         let place = Place::bare();
         place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
-        // More than can be read before it is cut.
-        let file = sparse(&place, "f", 1 << 40);
-        let child = place.spawn(&["tag", "-k", "k", "f"]);
-        opened(&child, "f");
-        sleep(Duration::from_millis(20));
-        file.set_len(12345).unwrap();
-        let ran: Ran = child.wait_with_output().unwrap().into();
+        sparse(&place, "f", 8 << 20);
+        let mut command = place.command(&["tag", "-k", "k", "f"]);
+        let ran: Ran =
+            at(&mut command, "read:3", "run=truncate -s 12345 f").output().unwrap().into();
         ran.exits(4).prints("").says(&[
-            "tagmac: f: expected 1099511627776 bytes, found ",
+            "tagmac: f: expected 8388608 bytes, found ",
             "the file changed while it was read",
         ]);
     }
 }
 
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg(feature = "fault-injection")]
 fn a_file_that_grows() {
     let place = Place::new();
-    let file = sparse(&place, "f", 512 << 20);
-    let mut child = place.spawn(&["tag", "-k", "k", "f"]);
-    opened(&child, "f");
-    let mut bytes = 512 << 20;
-    while child.try_wait().unwrap().is_none() {
-        bytes += 1;
-        file.set_len(bytes).unwrap();
-    }
-    let ran: Ran = child.wait_with_output().unwrap().into();
+    sparse(&place, "f", 8 << 20);
+    let mut command = place.command(&["tag", "-k", "k", "f"]);
+    let ran: Ran = at(&mut command, "read:3", "run=printf x >> f").output().unwrap().into();
     ran.exits(4).prints("").says(&["the file changed while it was read"]);
 }
 
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg(feature = "fault-injection")]
 fn memory_does_not_depend_on_the_file() {
     let place = Place::new();
     sparse(&place, "f", 2 << 30);
     for threads in ["0", "1000"] {
-        let (peak, _) = peak(place.spawn(&["tag", "-k", "k", "--num-threads", threads, "f"]));
+        let args = ["tag", "-k", "k", "--num-threads", threads, "f"];
+        let (peak, ran) = peak(&mut place.command(&args));
+        ran.exits(0);
         assert!((1..64 << 10).contains(&peak), "{threads} threads: {peak} KiB");
     }
 }
@@ -81,6 +74,7 @@ fn sigpipe_ends_it() {
 
 /// Whether this process was started with SIGINT ignored, as a shell does for what it runs in the
 /// background. The command then ignores it too, and rightly.
+#[cfg(feature = "fault-injection")]
 fn sigint_is_ignored() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -89,20 +83,16 @@ fn sigint_is_ignored() -> bool {
 }
 
 #[test]
+#[cfg(feature = "fault-injection")]
 fn sigint_ends_it() {
     if sigint_is_ignored() {
         return;
     }
     let place = Place::new();
-    let mut child = place.spawn(&["tag", "-k", "k"]);
-    sleep(Duration::from_millis(50));
-    let kill = format!("kill -INT {}", child.id());
-    place.shell(&kill);
-    let status = child.wait().unwrap();
-    assert_eq!(status.signal(), Some(SIGINT));
-    let mut out = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    assert_eq!(out, "");
+    let mut command = place.command(&["tag", "-k", "k"]);
+    let output = at(&mut command, "read:1", "run=kill -INT $PPID").output().unwrap();
+    assert_eq!(output.status.signal(), Some(SIGINT));
+    assert_eq!(output.stdout, b"");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The memory that `tagmac update` takes: some leaves and some boxes, whatever the edit.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "fault-injection"))]
 
 mod common;
 
@@ -11,7 +11,8 @@ const MIB: u64 = 1 << 20;
 
 /// The most KiB that an update took.
 fn update(place: &Place, args: &[&str]) -> (u64, Ran) {
-    peak(place.spawn(&[&["update", "-k", "k", "--num-threads", "1"], args, &["f"]].concat()))
+    let args = [&["update", "-k", "k", "--num-threads", "1"], args, &["f"]].concat();
+    peak(&mut place.command(&args))
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! devices) is streamed.
 
 mod pieces;
+mod settle;
 mod sizes;
 mod trouble;
 
@@ -26,12 +27,14 @@ use tagmac::{Error, Tag};
 
 use crate::args;
 use crate::error;
+use crate::faults;
 use crate::open;
 pub use crate::open::regular as open_regular;
 use crate::progress::{Bar, Total};
 use crate::state::Keeper;
 pub use pieces::Span;
 use pieces::{Joined, Work};
+pub use settle::settled;
 use sizes::Sizes;
 pub use trouble::Trouble;
 
@@ -156,8 +159,9 @@ impl<'a> Reader<'a> {
     ) -> Result<Tagged, Trouble> {
         let (file, before) = open::regular(path)?;
         self.is_not_output(&before)?;
-        let from = keeper.begin(path, &before)?;
-        self.bar.skip(from.as_ref().map_or(0, AnyPart::end));
+        let before = if before.len() > 0 { settled(&file)? } else { before };
+        let from = keeper.begin(path, &file, &before)?;
+        self.bar.skip(from.end());
         let tagged = self.tag_from(&file, &before, nonce, Some((keeper, from)))?;
         keeper.unchanged(&file.metadata()?)?;
         Ok(tagged)
@@ -187,7 +191,7 @@ impl<'a> Reader<'a> {
         mut file: &File,
         before: &Metadata,
         nonce: &[u8],
-        kept: Option<(&Keeper<'_>, Option<AnyPart>)>,
+        kept: Option<(&Keeper<'_>, AnyPart)>,
     ) -> Result<Tagged, Trouble> {
         let size = self.size(file, before);
         if let Some(size) = size {
@@ -222,6 +226,7 @@ impl<'a> Reader<'a> {
         let mut stream = self.mac.stream(nonce)?;
         let mut bytes = 0;
         loop {
+            faults::before("read")?;
             let read = match input.read(buffer) {
                 Ok(0) => break,
                 Ok(read) => read,
@@ -271,11 +276,11 @@ impl<'a> Reader<'a> {
         parts: Parts<'_>,
         file: &File,
         span: Span,
-        kept: Option<(&Keeper<'_>, Option<AnyPart>)>,
+        kept: Option<(&Keeper<'_>, AnyPart)>,
     ) -> Result<(AnyPart, &[u8]), Trouble> {
         let step = self.step;
         let piece = (STEPS * step) as u64;
-        let (keeper, whole) = kept.map_or((None, None), |(keeper, part)| (Some(keeper), part));
+        let (keeper, whole) = kept.unzip();
         let first = whole.as_ref().map_or(span.start, AnyPart::end);
         let size = span.start + span.bytes - first;
         // At least one byte is left: some MACs treat the last block apart.

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tagmac::any::{AnyPart, Parts};
 
+use crate::faults;
 use crate::progress::Bar;
 use crate::read::Trouble;
 use crate::state::Keeper;
@@ -59,7 +60,7 @@ impl Work<'_> {
             let start = self.first + index * self.piece;
             let part = self.part(start, start + self.piece, buffer);
             let mut joined = self.joined.lock().expect("no worker panics");
-            if let Err(trouble) = part.and_then(|part| joined.put(self.parts, part)) {
+            if let Err(trouble) = part.and_then(|part| joined.put(self.parts, part, self.keeper)) {
                 joined.trouble.get_or_insert(trouble);
                 self.next.store(self.pieces, Ordering::Relaxed);
             }
@@ -85,6 +86,7 @@ impl Work<'_> {
 
     /// Reads bytes of the object that the file had when it was opened.
     pub fn read(&self, buffer: &mut [u8], at: u64) -> Result<(), Trouble> {
+        faults::before("read")?;
         let (at, before) = (at - self.span.start + self.span.at, self.span.at + self.span.bytes);
         let mut done = 0;
         while done < buffer.len() {
@@ -117,14 +119,23 @@ impl Joined {
         Joined { first, whole, ..Joined::default() }
     }
 
-    fn put(&mut self, parts: Parts<'_>, part: AnyPart) -> Result<(), Trouble> {
+    fn put(
+        &mut self,
+        parts: Parts<'_>,
+        part: AnyPart,
+        keeper: Option<&Keeper<'_>>,
+    ) -> Result<(), Trouble> {
         self.waiting.insert(part.start(), part);
         let end = |whole: &Option<AnyPart>| whole.as_ref().map_or(self.first, AnyPart::end);
         while let Some(next) = self.waiting.remove(&end(&self.whole)) {
-            self.whole = Some(match self.whole.take() {
-                Some(left) => parts.join(left, &next)?,
-                None => next,
-            });
+            let Some(left) = self.whole.take() else {
+                self.whole = Some(next);
+                continue;
+            };
+            self.whole = Some(parts.join(left, &next)?);
+            if let Some(keeper) = keeper {
+                keeper.passed(next);
+            }
         }
         Ok(())
     }

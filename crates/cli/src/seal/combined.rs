@@ -3,9 +3,10 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
+use crate::atomic::AtomicFile;
 use crate::error::{Error, Shown, why};
 use crate::line::{self, End};
-use crate::output::{self, Draft, Over};
+use crate::output::{self, Over};
 use crate::seal::args::Audit;
 use crate::walk::Spot;
 
@@ -16,7 +17,7 @@ pub enum Combined {
     /// Standard output, which has nothing else then.
     Output,
     /// A file, which appears when it is whole.
-    File(BufWriter<Draft>, PathBuf),
+    File(BufWriter<AtomicFile>, PathBuf),
 }
 
 impl Combined {
@@ -33,16 +34,17 @@ impl Combined {
         // Lines as those of a report stand in many a list of things to do, so what is there cannot
         // be told to be one.
         let over = Over::Kind("an empty file", |_| Ok(false));
-        let draft = Draft::new(path, output::PREFIX, 0o666, over);
-        let draft = draft.map_err(|error| failed(path, &error))?;
-        Ok(Combined::File(BufWriter::new(draft), path.clone()))
+        let file = AtomicFile::new(path, 0o666, over);
+        let file = file.map_err(|error| failed(path, &error))?;
+        Ok(Combined::File(BufWriter::new(file), path.clone()))
     }
 
-    /// What is no part of the tree: the report, and the file until then.
+    /// What is no part of the tree: the report, and its name until then if it has one.
     pub fn spots(&self) -> io::Result<Vec<Spot>> {
         match self {
             Combined::File(out, path) => {
-                [path, out.get_ref().draft()].map(Spot::of).into_iter().collect()
+                let draft = out.get_ref().draft().unwrap_or(path);
+                [path, draft].map(Spot::of).into_iter().collect()
             }
             _ => Ok(Vec::new()),
         }
@@ -72,8 +74,8 @@ impl Combined {
     /// Gives the report its name.
     pub fn finish(self) -> Result<(), Error> {
         let Combined::File(out, path) = self else { return Ok(()) };
-        let draft = out.into_inner().map_err(io::IntoInnerError::into_error);
-        draft.and_then(Draft::finish).map(drop).map_err(|error| failed(&path, &error))
+        let file = out.into_inner().map_err(io::IntoInnerError::into_error);
+        file.and_then(AtomicFile::finish).map(drop).map_err(|error| failed(&path, &error))
     }
 }
 

@@ -118,7 +118,10 @@ fn say_without(path: &Path) {
 }
 
 fn say_leftover(path: &Path) {
-    say(format_args!("{}: left out: a seal that was cut off left it", Shown::name(path)));
+    say(format_args!(
+        "{}: left out: it has the name of a manifest in the making",
+        Shown::name(path)
+    ));
 }
 
 /// What was sealed.

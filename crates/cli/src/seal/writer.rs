@@ -6,20 +6,18 @@ use std::path::{Path, PathBuf};
 
 use tagmac::any::{AnyMac, AnyStream};
 
+use crate::atomic::{self, AtomicFile};
 use crate::error::{Error, Shown};
 use crate::lines;
-use crate::output::{Draft, Over};
+use crate::output::Over;
 use crate::seal::entry::Entry;
 use crate::seal::header::{Header, MARK};
 use crate::seal::manifest::{BUFFER, SEAL, unreadable};
 use crate::walk::Spot;
 
-/// What the name of a file begins with that is not yet a manifest.
-const PREFIX: &str = ".tagmac-seal-";
-
 /// A manifest that is being written, beside the one that it will replace.
 pub struct Writer {
-    file: Draft,
+    file: AtomicFile,
     path: PathBuf,
     header: Header,
     stream: AnyStream,
@@ -36,7 +34,7 @@ impl Writer {
             return Err(Error::usage(format_args!("-o: expected a file to write, found '{name}'")));
         }
         let over = Over::Kind("a manifest", is_manifest);
-        let file = Draft::new(path, PREFIX, 0o666, over);
+        let file = AtomicFile::new(path, 0o666, over);
         let file = file.map_err(|error| unreadable(&name.to_string(), &error))?;
         let stream = seal.stream(&[]).expect("HMAC takes no nonce");
         let buffer = header.text().into_bytes();
@@ -44,14 +42,14 @@ impl Writer {
         Ok(Writer { file, path, header, stream, buffer, entries: 0, bytes: 0 })
     }
 
-    /// What is no part of the tree: the manifest, the file until then, and such files that others
-    /// left when they were killed.
+    /// What is no part of the tree: the manifest, its name until then if it has one, and the names
+    /// that it has in other runs.
     pub fn spots(&self) -> Result<[Spot; 3], Error> {
         let failed = |error| self.failed(&error);
         Ok([
             Spot::of(&self.path).map_err(failed)?,
-            Spot::of(self.file.draft()).map_err(failed)?,
-            Spot::of_all(&self.path.with_file_name(PREFIX)).map_err(failed)?,
+            Spot::of(self.file.draft().unwrap_or(&self.path)).map_err(failed)?,
+            Spot::of_all(&atomic::drafts(&self.path)).map_err(failed)?,
         ])
     }
 

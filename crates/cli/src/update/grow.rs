@@ -9,7 +9,7 @@ use crate::progress::Bar;
 impl State<'_> {
     /// Vouches for what was added at the end of the file, once the leaf before it has been checked.
     pub(super) fn append(&mut self, bar: &Bar) -> Result<(), Error> {
-        let before = self.open.metadata()?;
+        let before = self.open.settled()?;
         let (found, length) = (before.len(), self.header.sums.length);
         if found < length {
             return self.has_its_length();
@@ -75,7 +75,7 @@ impl State<'_> {
                 "--truncate: expected at most the file's {old} bytes, found {length}"
             )));
         }
-        let before = self.open.metadata()?;
+        let before = self.open.settled()?;
         self.has_its_length()?;
         if length == old {
             bar.file();

@@ -127,7 +127,7 @@ impl State<'_> {
 
     /// Vouches for whole leaves as they are now.
     pub(super) fn range(&mut self, offset: u64, length: u64, bar: &Bar) -> Result<(), Error> {
-        let before = self.open.metadata()?;
+        let before = self.open.settled()?;
         // Of a file that has grown, also the bytes before that can be vouched for.
         if before.len() < self.header.sums.length {
             return self.has_its_length();

@@ -162,6 +162,11 @@ impl<'a> Open<'a> {
         length.saturating_sub(self.parts.holds_last().into()) / block * block
     }
 
+    /// What is known of the file before it is read, for [`stayed`](Open::stayed).
+    fn settled(&self) -> Result<Metadata, Error> {
+        read::settled(&self.file).map_err(|trouble| self.io(trouble))
+    }
+
     fn metadata(&self) -> Result<Metadata, Error> {
         self.file.metadata().map_err(store::io(self.path))
     }
@@ -192,7 +197,7 @@ impl<'a> Open<'a> {
 
     /// Makes the sidecar.
     fn make(self, beside: &Path, progress: Progress) -> Result<(), Error> {
-        let before = self.metadata()?;
+        let before = self.settled()?;
         let length = before.len();
         self.within_limit(length)?;
         if self.args.expect.is_some() && *self.mac.mac.algorithm().nonce_bytes().end() > 0 {
@@ -225,7 +230,7 @@ impl<'a> Open<'a> {
         let mut state = State { open: self, tree, header };
         state.is_expected()?;
         state.header.commit(&mut state.tree.store, state.tree.parts)?;
-        state.tree.store.name(false)?;
+        state.tree.store.name()?;
         state.print()
     }
 }
@@ -313,7 +318,7 @@ impl State<'_> {
             self.header.sums.root = Some(self.tree.copy(root, &mut to)?);
         }
         self.header.commit(&mut to.store, to.parts)?;
-        to.store.name(true)
+        to.store.name()
     }
 
     fn print(&self) -> Result<(), Error> {

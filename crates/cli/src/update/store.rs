@@ -1,18 +1,19 @@
 //! The sidecar as a file: a prelude, two places for the header, and boxes that are never written
 //! over. `docs/sidecar.md` has the format to the byte.
 
-use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
-use tempfile::NamedTempFile;
 
+use crate::atomic::AtomicFile;
 use crate::error::{Error, Shown, why};
 use crate::faults;
+use crate::output::Over;
 
 /// What every version begins with, and this version.
 const MARK: &[u8] = b"tagmac-tree-";
@@ -54,7 +55,7 @@ pub struct Store {
     path: PathBuf,
     file: File,
     /// A sidecar in the making: it has its name when it is whole.
-    new: Option<NamedTempFile>,
+    new: Option<AtomicFile>,
     sealer: Sealer,
     /// The public id of the key.
     key: [u8; 8],
@@ -71,11 +72,6 @@ pub fn beside(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().as_bytes().to_vec();
     name.extend_from_slice(b".tagmac");
     std::ffi::OsString::from_vec(name).into()
-}
-
-/// The folder that a file is in.
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// An error of the system with a file's name.
@@ -101,19 +97,20 @@ impl Store {
     pub fn make(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|_| Error::io(tagmac::Error::NoRandomBytes))?;
-        Store::make_as(path, sealer, key, id)
+        Store::make_as(path, sealer, key, id, Over::Nothing)
     }
 
-    fn make_as(path: &Path, sealer: Sealer, key: [u8; 8], id: [u8; 16]) -> Result<Store, Error> {
-        faults::before("make").map_err(io(path))?;
-        let new = tempfile::Builder::new()
-            .prefix(".tagmac-")
-            .permissions(Permissions::from_mode(0o600))
-            .tempfile_in(folder(path))
-            .map_err(io(path))?;
+    fn make_as(
+        path: &Path,
+        sealer: Sealer,
+        key: [u8; 8],
+        id: [u8; 16],
+        over: Over,
+    ) -> Result<Store, Error> {
+        let new = AtomicFile::new(path, 0o600, over).map_err(io(path))?;
         let mut prelude = [MARK, VERSION, &key, &id].concat();
         prelude.resize(SLOT, 0);
-        let file = new.as_file().try_clone().map_err(io(path))?;
+        let file = new.file().try_clone().map_err(io(path))?;
         faults::write_all_at(&file, &prelude, 0).map_err(io(path))?;
         let path = path.to_path_buf();
         Ok(Store { path, file, new: Some(new), sealer, key, id, end: BOXES, unsynced: false })
@@ -121,7 +118,7 @@ impl Store {
 
     /// An empty sidecar that will take this one's place, for those who may use this one.
     pub fn successor(&self) -> Result<Store, Error> {
-        let next = Store::make_as(&self.path, self.sealer.clone(), self.key, self.id)?;
+        let next = Store::make_as(&self.path, self.sealer.clone(), self.key, self.id, Over::Any)?;
         let old = self.file.metadata().map_err(io(&self.path))?;
         // Only root can give it to somebody, and then has to.
         let own = next.file.metadata().map_err(io(&self.path))?;
@@ -273,15 +270,11 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a new sidecar its name: in the place of another, or only where there is none.
-    pub fn name(&mut self, replace: bool) -> Result<(), Error> {
+    /// Gives a new sidecar its name: where there is none, or in the place of the one that it
+    /// succeeds.
+    pub fn name(&mut self) -> Result<(), Error> {
         let Some(new) = self.new.take() else { return Ok(()) };
-        let (io, path) = (io(&self.path), &*self.path);
-        faults::sync_all(new.as_file()).map_err(&io)?;
-        faults::before("name").map_err(&io)?;
-        if replace { new.persist(path) } else { new.persist_noclobber(path) }
-            .map_err(|error| io(error.error))?;
-        File::open(folder(path)).and_then(|folder| faults::sync_all(&folder)).map_err(&io)
+        new.finish().map(drop).map_err(io(&self.path))
     }
 
     fn seal(&self, what: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {

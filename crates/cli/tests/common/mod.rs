@@ -8,8 +8,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -173,30 +171,42 @@ pub fn sparse(place: &Place, name: &str, bytes: u64) -> fs::File {
 /// Waits until the command has opened the file.
 pub fn opened(child: &Child, name: &str) {
     let folder = format!("/proc/{}/fd", child.id());
-    let start = Instant::now();
-    // A child that has ended opens nothing.
-    while start.elapsed() < Duration::from_secs(60) {
+    loop {
         let links = fs::read_dir(&folder).into_iter().flatten().flatten();
         let mut names = links.filter_map(|link| fs::read_link(link.path()).ok());
         if names.any(|path| path.ends_with(name)) {
             return;
         }
-        sleep(Duration::from_millis(1));
+        let state = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+        assert!(!state.contains(") Z "), "it ended, and {name} was not opened");
+        std::thread::yield_now();
     }
-    panic!("{name} was not opened");
 }
 
-/// Runs to the end. The most memory that the command held, in KiB, and what it gave.
-pub fn peak(mut child: Child) -> (u64, Ran) {
-    let mut peak = 0;
-    while child.try_wait().unwrap().is_none() {
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        let line = status.lines().find(|line| line.starts_with("VmHWM"));
-        let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-        peak = peak.max(kib.unwrap_or(0));
-        sleep(Duration::from_millis(1));
-    }
-    (peak, child.wait_with_output().unwrap().into())
+/// What lets a line of shell run at a call of the command, or kills the command there: see
+/// `src/faults.rs`. The command's process is `$PPID`.
+#[cfg(feature = "fault-injection")]
+pub fn at<'a>(command: &'a mut Command, call: &str, what: &str) -> &'a mut Command {
+    command.env("TAGMAC_FAULT", format!("{call}:{what}"))
+}
+
+/// Runs to the end. The most memory that the command held, in KiB, as it says itself when all is
+/// done, and what it gave.
+#[cfg(feature = "fault-injection")]
+pub fn peak(command: &mut Command) -> (u64, Ran) {
+    let place = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let file = place.path().join("status");
+    let line = format!("run=grep VmHWM /proc/$PPID/status > '{}'", file.display());
+    let ran = at(command, "end:1", &line).output().unwrap().into();
+    let text = fs::read_to_string(file).expect("the command came to its end");
+    (text.split_whitespace().nth(1).unwrap().parse().unwrap(), ran)
+}
+
+/// What runs leave in a folder that were killed.
+pub fn leftovers(place: &Place, folder: &str) -> Vec<String> {
+    let names = fs::read_dir(place.path(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap_or_default());
+    names.filter(|name| name.starts_with(".tagmac-")).collect()
 }
 
 /// A place with a folder `t` with files in folders, an empty file, links and odd names.

@@ -13,7 +13,7 @@ use core::fmt;
 
 use zeroize::Zeroizing;
 
-use super::{AnyMac, AnyPart};
+use super::{Algorithm, AnyMac, AnyPart};
 use crate::error::Error;
 use crate::save::{Reader, Sealer, Writer};
 
@@ -106,6 +106,10 @@ impl From<Error> for PartialError {
 impl<'a> Partial<'a> {
     /// The most bytes of an object's name.
     pub const MOST_OBJECT: usize = u16::MAX as usize;
+    /// The most bytes before the seal: with as many of a file, [`parse`](Partial::parse) reads
+    /// all that is public.
+    pub const MAX_HEADER: usize =
+        MARK.len() + 1 + 8 + 8 + 8 + 1 + 1 + 255 + 2 + Partial::MOST_OBJECT;
 
     /// The bytes of a file with this part of an object, sealed. `tail` is what the object has after
     /// its last part, at most a block: [`Parts::finish`](super::Parts::finish) wants it. `None`
@@ -144,13 +148,7 @@ impl<'a> Partial<'a> {
         Ok([header.as_bytes(), &sealed].concat())
     }
 
-    /// Whether these are the first bytes of a partial, of this version or another. Sixteen are
-    /// enough to tell.
-    pub fn begins(bytes: &[u8]) -> bool {
-        bytes.starts_with(MARK)
-    }
-
-    /// Reads what is public.
+    /// Reads what is public. What is sealed may be cut off.
     ///
     /// # Errors
     ///
@@ -210,6 +208,16 @@ impl<'a> Partial<'a> {
         self.last
     }
 
+    /// The most bytes that the file of a partial with this header has, so that no more of an
+    /// outsider's file is read than there can be. The UMAC of 1999 has a 256th of the range,
+    /// all others less than 70 KiB. `None` if the algorithm is not known here, or has no parts.
+    pub fn max_len(&self) -> Option<u64> {
+        let algorithm = Algorithm::named(self.algorithm).ok()?;
+        let part = algorithm.max_part_len(self.end - self.start)?;
+        let tail = 8 + algorithm.block()? as u64;
+        Some((self.header.len() + Sealer::OVERHEAD) as u64 + part + tail)
+    }
+
     /// The part, and the bytes of the object that come after it: none unless it is the last.
     ///
     /// # Errors
@@ -221,12 +229,27 @@ impl<'a> Partial<'a> {
         mac: &AnyMac,
         sealer: &Sealer,
     ) -> Result<(AnyPart, Zeroizing<Vec<u8>>), PartialError> {
+        self.open_in_place(mac, sealer, &mut Zeroizing::new(self.sealed.to_vec()))
+    }
+
+    /// The same with the bytes after the header, `sealed`, opened where they are, so that there
+    /// is no second copy of them. They become secret by it: wipe them after use.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Partial::open).
+    pub fn open_in_place(
+        &self,
+        mac: &AnyMac,
+        sealer: &Sealer,
+        sealed: &mut [u8],
+    ) -> Result<(AnyPart, Zeroizing<Vec<u8>>), PartialError> {
         if self.algorithm != mac.algorithm().name() || self.id != mac.id {
             return Err(PartialError::Foreign);
         }
         let parts = mac.parts().ok_or(Error::ForeignPart)?;
-        let opened = sealer.open(&[PURPOSE, self.header], self.sealed)?;
-        let input = &mut Reader::new(&opened);
+        let opened = sealer.open_in_place(&[PURPOSE, self.header], sealed)?;
+        let input = &mut Reader::new(opened);
         let part = parts.load(input)?;
         let none = Error::Saved { expected: "a part and the tail of its object" };
         let tail = Zeroizing::new(input.counted().ok_or(none)?.to_vec());
@@ -236,5 +259,10 @@ impl<'a> Partial<'a> {
             return Err(none.into());
         }
         Ok((part, tail))
+    }
+
+    /// The bytes before the seal.
+    pub fn header_len(&self) -> usize {
+        self.header.len()
     }
 }

@@ -68,6 +68,9 @@ const UMAC99: Capabilities = Capabilities { batch: false, edits: false, ..UNIVER
 const SEQUENTIAL: Capabilities =
     Capabilities { parts: false, threads: false, batch: false, edits: false, bits: false };
 
+/// Bytes of a saved part but for a hash that grows: the range and 160 bytes for UMAC-128.
+const FIXED_PART: u64 = 16 + 160;
+
 /// Bits of the cipher's block.
 const fn n_of<C: Cipher>() -> u32 {
     8 * C::Block::BYTES as u32
@@ -379,6 +382,14 @@ impl Algorithm {
     /// Bytes of a block: parts start and end at multiples of it. `None` if there are no parts.
     pub fn block(self) -> Option<usize> {
         self.0.can.parts.then_some(self.0.block)
+    }
+
+    /// The most bytes that [`Parts::save`](super::Parts::save) appends for a part of `range` bytes.
+    /// `None` if there are no parts.
+    pub fn max_part_len(self, range: u64) -> Option<u64> {
+        // Where no edit is worth its while, the hash grows with the message: to a 256th at most.
+        let grows = if self.0.can.edits { 0 } else { range / 256 };
+        self.0.can.parts.then_some(FIXED_PART + grows)
     }
 
     /// The most bits of a message; `u64::MAX` where there is no limit in reach.

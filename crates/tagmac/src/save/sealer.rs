@@ -62,19 +62,36 @@ impl Sealer {
     ///
     /// [`Error::Seal`] if it was altered, sealed under another key or about something else.
     pub fn open(&self, about: &[&[u8]], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let (nonce, rest) = sealed.split_at_checked(NONCE).ok_or(Error::Seal)?;
-        let (text, tag) = rest.split_last_chunk::<TAG>().ok_or(Error::Seal)?;
-        let nonce = XNonce::try_from(nonce).expect("24 bytes");
-        let mut secret = Zeroizing::new(text.to_vec());
+        let mut bytes = Zeroizing::new(sealed.to_vec());
+        let length = self.open_in_place(about, &mut bytes)?.len();
+        bytes.drain(..NONCE);
+        bytes.truncate(length);
+        Ok(bytes)
+    }
+
+    /// The same where the sealed bytes are, which become secret by it: wipe them after use. Bytes
+    /// that are refused stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Sealer::open).
+    pub fn open_in_place<'a>(
+        &self,
+        about: &[&[u8]],
+        sealed: &'a mut [u8],
+    ) -> Result<&'a mut [u8], Error> {
+        let (nonce, rest) = sealed.split_at_mut_checked(NONCE).ok_or(Error::Seal)?;
+        let (text, tag) = rest.split_last_chunk_mut::<TAG>().ok_or(Error::Seal)?;
+        let nonce = XNonce::try_from(&*nonce).expect("24 bytes");
         self.0
             .decrypt_inout_detached(
                 &nonce,
                 joined(about).as_bytes(),
-                secret.as_mut_slice().into(),
+                (&mut *text).into(),
                 &(*tag).into(),
             )
             .map_err(|_| Error::Seal)?;
-        Ok(secret)
+        Ok(text)
     }
 }
 

@@ -1,0 +1,361 @@
+//! Files that appear whole or not at all, in one way for all that the command writes.
+//!
+//! Where the system has it, a file is made without a name (`O_TMPFILE`), so that a kill leaves
+//! nothing. It gets its name when it is whole. To take another file's place it first needs a
+//! name of its own, and file systems that know no nameless files need one from the start: that name
+//! comes from the file's, and whoever writes the same file next removes what a killed run left.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+
+use crate::error::{Shown, say};
+use crate::faults;
+use crate::output::Over;
+use crate::walk;
+
+/// Runs that may write a file of one name at the same time.
+const SLOTS: u32 = 16;
+
+/// A file in the making, in the folder of the name that it is to have.
+pub struct AtomicFile {
+    file: File,
+    path: PathBuf,
+    over: Over,
+    draft: Draft,
+    /// `None` if it may be written to but not read.
+    folder: Option<File>,
+}
+
+/// The name that a file has until it is whole, where it needs one. Dropped, it is removed.
+struct Draft(Option<PathBuf>);
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if let Some(name) = &self.0 {
+            // If it cannot be removed now, the next run does.
+            let _ = fs::remove_file(name);
+        }
+    }
+}
+
+impl AtomicFile {
+    /// A file that is to be at `path`. `mode` is as the umask leaves it, and that of a file of its
+    /// kind which it replaces goes before. What a killed run left of this file is removed.
+    pub fn new(path: &Path, mode: u32, over: Over) -> io::Result<AtomicFile> {
+        AtomicFile::with(path, mode, over, nameless)
+    }
+
+    fn with(
+        path: &Path,
+        mode: u32,
+        over: Over,
+        nameless: impl FnOnce(&Path, u32) -> io::Result<Option<File>>,
+    ) -> io::Result<AtomicFile> {
+        if path.file_name().is_none() {
+            return Err(io::Error::other("expected the name of a file, found none"));
+        }
+        let old = over.replaced(path)?.filter(|_| matches!(over, Over::Kind(..)));
+        let mode = old.map_or(mode, |old| old.mode() & 0o777);
+        sweep(path)?;
+        faults::before("make")?;
+        let (file, draft) = match nameless(walk::folder(path), mode)? {
+            Some(file) => (file, Draft(None)),
+            None => named(path, mode)?,
+        };
+        let folder = match File::open(walk::folder(path)) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+            folder => Some(folder?),
+        };
+        Ok(AtomicFile { file, path: path.to_path_buf(), over, draft, folder })
+    }
+
+    /// Where it is until it is whole, if it is anywhere.
+    pub fn draft(&self) -> Option<&Path> {
+        self.draft.0.as_deref()
+    }
+
+    /// The file, which is locked where the file system can.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives the file its name, both safe on disk. What is there is looked at again: it may have
+    /// come meanwhile.
+    pub fn finish(mut self) -> io::Result<File> {
+        faults::sync_all(&self.file)?;
+        let free = self.over.replaced(&self.path)?.is_none();
+        match (&self.draft.0, self.over) {
+            (None, over) if free => match link(&self.file, &self.path) {
+                Err(error)
+                    if error.kind() == io::ErrorKind::AlreadyExists
+                        && matches!(over, Over::Any) =>
+                {
+                    self.replace()?;
+                }
+                linked => linked?,
+            },
+            (Some(draft), over) if free && !matches!(over, Over::Any) => {
+                rename_to_free(draft, &self.path)?;
+                self.draft.0 = None;
+            }
+            _ => self.replace()?,
+        }
+        // Without this the new name could be lost if the machine stops.
+        if let Some(folder) = &self.folder {
+            faults::sync_all(folder)?;
+        }
+        Ok(self.file)
+    }
+
+    /// Takes the place of what is there.
+    fn replace(&mut self) -> io::Result<()> {
+        let draft = match self.draft.0.take() {
+            Some(draft) => draft,
+            None => free_slot(&self.path, |slot| link(&self.file, slot))?.1,
+        };
+        faults::before("name")?;
+        fs::rename(self.draft.0.insert(draft), &self.path)?;
+        self.draft.0 = None;
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        faults::write(bytes, |bytes| (&self.file).write_all(bytes))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What the names of a file that is to be at `path` begin with until it is whole. They are short
+/// where its name is long, and say nothing of it to somebody else who may list the folder.
+pub fn drafts(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let hash = base16ct::lower::encode_string(&Sha256::digest(name)[..8]);
+    walk::folder(path).join(format!(".tagmac-{hash}-"))
+}
+
+fn slot(path: &Path, number: u32) -> PathBuf {
+    let mut name = OsString::from(drafts(path));
+    name.push::<&OsStr>(number.to_string().as_ref());
+    name.into()
+}
+
+/// The first slot that `make` finds free, and what it made there.
+fn free_slot<T>(
+    path: &Path,
+    mut make: impl FnMut(&Path) -> io::Result<T>,
+) -> io::Result<(T, PathBuf)> {
+    for number in 0..SLOTS {
+        let slot = slot(path, number);
+        match make(&slot) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|made| (made, slot)),
+        }
+    }
+    let name = Shown::name(&slot(path, 0)).to_string();
+    let what = format!("expected a free name from {name} to {}, found none", SLOTS - 1);
+    Err(io::Error::other(what))
+}
+
+/// A file without a name, where the system knows such and can give it one later.
+#[cfg(target_os = "linux")]
+fn nameless(folder: &Path, mode: u32) -> io::Result<Option<File>> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = match rustix::fs::open(folder, flags, mode.into()) {
+        // The file system cannot, or the system never heard of it.
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => return Ok(None),
+        file => File::from(file?),
+    };
+    // Without /proc it could not be named.
+    let held = file.metadata()?;
+    let there = fs::metadata(by_number(&file)).ok();
+    let can_be_named = there.is_some_and(|there| identity(&there) == identity(&held));
+    lock(&file);
+    Ok(can_be_named.then_some(file))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless(_: &Path, _: u32) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+/// Keeps other runs from taking the file for one that was left. Where nothing can be locked,
+/// a run at the same time may remove it, and then this one fails.
+fn lock(file: &File) -> bool {
+    !matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock))
+}
+
+#[cfg(target_os = "linux")]
+fn by_number(file: &File) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+/// Names a nameless file, where nothing has that name.
+#[cfg(target_os = "linux")]
+fn link(file: &File, to: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    faults::before("name")?;
+    Ok(linkat(CWD, by_number(file), CWD, to, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_: &File, _: &Path) -> io::Result<()> {
+    unreachable!("every file has a name")
+}
+
+/// A file with a name.
+fn named(path: &Path, mode: u32) -> io::Result<(File, Draft)> {
+    let (file, draft) = free_slot(path, |slot| {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create_new(true).mode(mode).open(slot)?;
+        // Another run may just have come upon it, before it was locked.
+        let own = lock(&file) && is_at(slot, &file)?;
+        if own { Ok(file) } else { Err(io::ErrorKind::AlreadyExists.into()) }
+    })?;
+    Ok((file, Draft(Some(draft))))
+}
+
+/// Renames where nothing has the name.
+fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    faults::before("name")?;
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // The file system cannot.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+            renamed => return Ok(renamed?),
+        }
+    }
+    fs::hard_link(from, to)?;
+    fs::remove_file(from)
+}
+
+/// Removes what killed runs left of this file.
+pub fn sweep(path: &Path) -> io::Result<()> {
+    for number in 0..SLOTS {
+        let slot = slot(path, number);
+        if is_left(&slot) {
+            faults::before("remove")?;
+            fs::remove_file(&slot)?;
+            say(format_args!("{}: removed: a run that was killed left it", Shown::name(&slot)));
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is a file of this user that no run holds. A link, a pipe, somebody else's file and
+/// what cannot be looked at stay as they are.
+fn is_left(slot: &Path) -> bool {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+    let Ok(file) = OpenOptions::new().read(true).custom_flags(flags).open(slot) else {
+        return false;
+    };
+    let Ok(facts) = file.metadata() else { return false };
+    facts.is_file()
+        && facts.uid() == rustix::process::geteuid().as_raw()
+        && matches!(file.try_lock(), Ok(()))
+        && is_at(slot, &file).unwrap_or(false)
+}
+
+/// Whether the name is that of the open file.
+fn is_at(path: &Path, file: &File) -> io::Result<bool> {
+    let held = file.metadata()?;
+    Ok(fs::symlink_metadata(path).is_ok_and(|there| identity(&there) == identity(&held)))
+}
+
+fn identity(file: &fs::Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As where there are no nameless files.
+    fn named_from_the_start(path: &Path, over: Over) -> AtomicFile {
+        AtomicFile::with(path, 0o600, over, |_, _| Ok(None)).unwrap()
+    }
+
+    fn names(folder: &Path) -> Vec<OsString> {
+        let mut names: Vec<OsString> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn runs_at_the_same_time_have_names_of_their_own() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("f");
+        let mut files = [0, 1].map(|_| named_from_the_start(&path, Over::Any));
+        assert_eq!(
+            [0, 1].map(|number| slot(&path, number)),
+            [0, 1].map(|i| { files[i].draft().unwrap().to_path_buf() })
+        );
+        for (number, file) in files.iter_mut().enumerate() {
+            write!(file, "{number}").unwrap();
+        }
+        let [first, second] = files;
+        second.finish().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1");
+        first.finish().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "0");
+        assert_eq!(names(place.path()), ["f"]);
+    }
+
+    #[test]
+    fn a_name_that_a_killed_run_left_is_free_again() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("f");
+        for over in [Over::Nothing, Over::Any] {
+            let mut file = named_from_the_start(&path, over);
+            file.write_all(b"half").unwrap();
+            // As a kill: the lock goes, the name stays.
+            let AtomicFile { file, draft, .. } = file;
+            std::mem::forget(draft);
+            drop(file);
+            assert!(slot(&path, 0).exists());
+            let mut file = named_from_the_start(&path, over);
+            assert_eq!(file.draft(), Some(&*slot(&path, 0)));
+            file.write_all(b"whole").unwrap();
+            drop(file.finish().unwrap());
+            assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+            assert_eq!(names(place.path()), ["f"]);
+            // What is not finished is nowhere.
+            drop(named_from_the_start(&path, Over::Any));
+            assert_eq!(names(place.path()), ["f"]);
+            if matches!(over, Over::Nothing) {
+                fs::remove_file(&path).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_come_meanwhile_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("f");
+        let file = named_from_the_start(&path, Over::Nothing);
+        fs::write(&path, "other").unwrap();
+        assert_eq!(file.finish().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert!(rename_to_free(&path, &path.with_extension("free")).is_ok());
+        fs::write(&path, "third").unwrap();
+        let taken = rename_to_free(&path.with_extension("free"), &path).unwrap_err();
+        assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(names(place.path()), ["f", "f.free"]);
+    }
+}
