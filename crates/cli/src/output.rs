@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Shown, why};
+use crate::open;
 use crate::progress;
 use crate::walk;
 
@@ -60,7 +61,8 @@ impl Over {
             Over::Nothing => return Err(io::ErrorKind::AlreadyExists.into()),
             Over::Any => {}
             Over::Kind(kind, is_one) => {
-                let may = old.is_file() && (old.len() == 0 || is_one(File::open(path)?)?);
+                let open = || open::regular(path).map_err(|why| io::Error::other(why.to_string()));
+                let may = old.is_file() && (old.len() == 0 || is_one(open()?.0)?);
                 if !may {
                     let what = format!("expected {kind} or no file, found something else");
                     return Err(io::Error::other(what));
