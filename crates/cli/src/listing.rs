@@ -158,7 +158,7 @@ impl Listing {
         let now = Facts::of_open(fd)?;
         // One reading sees a directory as well as any; what comes of several has to fit together.
         let others = (now.identity, now.ctime) != (self.identity, self.ctime);
-        if others && !(first && !self.more) {
+        if others && (self.more || !first) {
             (self.identity, self.ctime, self.changed) = (now.identity, now.ctime, true);
         }
         Ok(())
