@@ -293,7 +293,7 @@ impl Checker<'_> {
                     _ => self.seen.io = true,
                 }
                 let hint = match trouble {
-                    Trouble::Irregular => "; --special reads it",
+                    Trouble::Irregular => "; --special reads devices",
                     _ => "",
                 };
                 self.explain(&line.name, &format!("{trouble}{hint}"));

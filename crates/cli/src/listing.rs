@@ -39,7 +39,7 @@ pub struct Listing {
 
 /// Names and what they are of, with the bytes of all in one place.
 #[derive(Default)]
-struct Names {
+pub struct Names {
     bytes: Vec<u8>,
     places: Vec<Place>,
 }
@@ -109,10 +109,18 @@ impl Listing {
     }
 
     /// Reads the directory `fd` again for the names behind those that were given out: the lowest, as
-    /// many as fit into `room` bytes, and none that is longer than `longest`. Needs three times the
-    /// room meanwhile.
-    pub fn read(&mut self, fd: BorrowedFd<'_>, longest: usize, room: usize) -> io::Result<()> {
+    /// many as fit into `room` bytes, and none that is longer than `longest`. What was read is in
+    /// `scratch` meanwhile, which takes twice the room. It is the walk's and not made anew each time,
+    /// as an allocator may keep what it gets back.
+    pub fn read(
+        &mut self,
+        fd: BorrowedFd<'_>,
+        longest: usize,
+        room: usize,
+        scratch: &mut Names,
+    ) -> io::Result<()> {
         self.release();
+        scratch.clear();
         let first = self.after.is_none();
         (self.more, self.too_long) = (false, 0);
         // Names above this one have no room.
@@ -135,20 +143,22 @@ impl Listing {
                 continue;
             }
             if let Some(kind) = kind_of(fd, name, entry.file_type())? {
-                self.names.push(name, kind);
+                scratch.push(name, kind);
             }
-            if self.names.size() > 2 * room {
-                self.names.sort();
-                self.more |= self.names.cut(room);
-                top = self.names.places.last().map(|last| self.names.text(last).to_vec());
+            if scratch.size() > 2 * room && scratch.cut(room) {
+                self.more = true;
+                let kept = scratch.copy();
+                scratch.clear();
+                kept.places.iter().for_each(|place| scratch.push(kept.text(place), place.kind));
+                top = scratch.places.last().map(|last| scratch.text(last).to_vec());
             }
         }
-        self.names.sort();
-        self.more |= self.names.cut(room);
+        self.more |= scratch.cut(room);
+        self.names = scratch.copy();
         let now = Facts::of_open(fd)?;
         // One reading sees a directory as well as any; what comes of several has to fit together.
         let others = (now.identity, now.ctime) != (self.identity, self.ctime);
-        if others && !(first && !self.more) {
+        if others && (self.more || !first) {
             (self.identity, self.ctime, self.changed) = (now.identity, now.ctime, true);
         }
         Ok(())
@@ -169,37 +179,37 @@ impl Names {
         self.bytes.extend_from_slice(name);
     }
 
-    /// Sorts the names. A file system may tell of one twice while its directory changes.
-    fn sort(&mut self) {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.places.clear();
+    }
+
+    /// Sorts the names and keeps the lowest that fit into `room` bytes, at least one. Whether others
+    /// are gone. The bytes stay where they are.
+    fn cut(&mut self, room: usize) -> bool {
         let Names { bytes, places } = self;
         let text = |place: &Place| &bytes[place.start as usize..][..place.len.into()];
         places.sort_unstable_by(|a, b| text(a).cmp(text(b)));
+        // A file system may tell of a name twice while its directory changes.
         places.dedup_by(|a, b| text(a) == text(b));
-    }
-
-    /// Keeps the lowest names that fit into `room` bytes, at least one. Whether others are gone.
-    fn cut(&mut self, room: usize) -> bool {
         let mut size = 0;
-        let over = self.places.iter().position(|place| {
+        let over = places.iter().position(|place| {
             size += usize::from(place.len) + size_of::<Place>();
             size > room
         });
-        let kept = over.map_or(self.places.len(), |over| over.max(1));
-        let cut = kept < self.places.len();
-        self.places.truncate(kept);
-        self.places.shrink_to_fit();
-        if !cut {
-            self.bytes.shrink_to_fit();
-            return false;
-        }
+        let kept = over.map_or(places.len(), |over| over.max(1));
+        let cut = kept < places.len();
+        places.truncate(kept);
+        cut
+    }
+
+    /// The names in just the memory that they need.
+    fn copy(&self) -> Names {
         let bytes = self.places.iter().map(|place| usize::from(place.len)).sum();
-        let old = mem::replace(&mut self.bytes, Vec::with_capacity(bytes));
-        for place in &mut self.places {
-            let text = &old[place.start as usize..][..place.len.into()];
-            place.start = self.bytes.len() as u32;
-            self.bytes.extend_from_slice(text);
-        }
-        true
+        let (bytes, places) = (Vec::with_capacity(bytes), Vec::with_capacity(self.places.len()));
+        let mut copy = Names { bytes, places };
+        self.places.iter().for_each(|place| copy.push(self.text(place), place.kind));
+        copy
     }
 }
 

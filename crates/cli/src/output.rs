@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use crate::atomic::AtomicFile;
 use crate::error::{Error, Shown, why};
+use crate::open;
 use crate::progress;
 
 /// Whether a bar could be where the output goes.
@@ -54,7 +55,8 @@ impl Over {
             Over::Nothing => return Err(io::ErrorKind::AlreadyExists.into()),
             Over::Any => {}
             Over::Kind(kind, is_one) => {
-                let may = old.is_file() && (old.len() == 0 || is_one(File::open(path)?)?);
+                let open = || open::regular(path).map_err(|why| io::Error::other(why.to_string()));
+                let may = old.is_file() && (old.len() == 0 || is_one(open()?.0)?);
                 if !may {
                     let what = format!("expected {kind} or no file, found something else");
                     return Err(io::Error::other(what));

@@ -2,10 +2,11 @@
 //!
 //! The order is that of the bytes of the paths, with `/` below every other byte: a directory, what
 //! is in it, what follows it. Memory is bounded, whatever the tree: a path has at most
-//! [`MOST_PATH`] bytes, and the names of the directories on the way share [`ROOM`]. A directory
-//! whose names have no room is read several times, see [`listing`](crate::listing). Where directories
-//! on the way hold too much, the outermost forget their names and are read again when the walk is
-//! back. Below them are more than `ROOM` bytes of names then, so a directory is read once for each
+//! [`MOST_PATH`] bytes, and all names that are held, and what it takes to sort them, six times
+//! [`ROOM`]. A directory whose names have no room is read several times, see
+//! [`listing`](crate::listing). Where the directories on the way hold too much, the outermost forget
+//! their names, and are read again when the walk is back. One has at most twice the room of three, so
+//! those below it hold more than `ROOM` bytes of names then. So a directory is read once for each
 //! `ROOM` bytes of names in it or below it, at most.
 
 use std::ffi::OsStr;
@@ -16,7 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Shown, say};
-use crate::listing::Listing;
+use crate::listing::{Listing, Names};
 use crate::progress::Total;
 use crate::read::Trouble;
 use crate::tree::{Facts, Identity, Kind, Tree};
@@ -24,8 +25,9 @@ use crate::tree::{Facts, Identity, Kind, Tree};
 /// Bytes of the longest path below the root: as many as Linux takes in one name of a file. Longer
 /// ones serve nobody but who wants to fill memory.
 pub const MOST_PATH: usize = 4096;
-/// Bytes that the names of one directory may take. All directories may have three times as many, and
-/// twice as many more while one is read.
+/// Bytes that the names of one directory may take in any case. Those of the directories that it is in
+/// may take three times as many together. A reading needs three times what it keeps, so it keeps a
+/// third of what they leave of six times as many: one to two times the room.
 const ROOM: usize = 4 << 20;
 
 /// What a walk comes upon.
@@ -110,8 +112,10 @@ pub struct Walk {
     without: Vec<Spot>,
     /// The file system to stay on.
     device: Option<u64>,
-    /// Bytes that the names of one directory may take.
+    /// Bytes that the names of one directory may take in any case.
     room: usize,
+    /// Where a directory's names are sorted.
+    scratch: Names,
 }
 
 /// A directory and the length of its path.
@@ -124,7 +128,8 @@ impl Walk {
     /// A walk through all of a tree but the spots `without`.
     pub fn new(tree: Tree, without: Vec<Spot>) -> Walk {
         let (path, frames) = (Vec::new(), Vec::new());
-        Walk { tree, path, enter: true, frames, without, device: None, room: ROOM }
+        let (room, scratch) = (ROOM, Names::default());
+        Walk { tree, path, enter: true, frames, without, device: None, room, scratch }
     }
 
     /// The same, and other file systems are not entered.
@@ -148,7 +153,7 @@ impl Walk {
         let [others @ .., frame] = &mut self.frames[..] else { return Ok(()) };
         let mut held: usize = others.iter().map(|other| other.listing.held()).sum();
         for other in others {
-            if held <= 2 * self.room {
+            if held <= 3 * self.room {
                 break;
             }
             held -= other.listing.held();
@@ -156,7 +161,8 @@ impl Walk {
         }
         let folder = if frame.end == 0 { 0 } else { frame.end + 1 };
         let fd = self.tree.directory(&self.path)?;
-        frame.listing.read(fd, MOST_PATH.saturating_sub(folder), self.room)
+        let (longest, room) = (MOST_PATH.saturating_sub(folder), (6 * self.room - held) / 3);
+        frame.listing.read(fd, longest, room, &mut self.scratch)
     }
 
     /// What the last reading left out.
@@ -344,10 +350,29 @@ mod tests {
             while let Some(one) = walk.next() {
                 found.push(entry(one));
                 // Each level has more than the room. A name alone may be over it.
-                assert!(held(&walk) <= 3 * (room + 300), "{}", held(&walk));
+                assert!(held(&walk) <= 4 * room + 1500, "{}", held(&walk));
             }
             assert_eq!(found, all, "{room}");
         }
+    }
+
+    #[test]
+    fn a_wide_directory_is_not_read_again_for_each_one_in_it() {
+        let place = tempfile::tempdir().unwrap();
+        for number in 0..20 {
+            std::fs::create_dir_all(place.path().join(format!("d{number:02}/x/y/z"))).unwrap();
+        }
+        // The names of the first level have room, and hardly more.
+        let mut walk = narrow(place.path(), 115);
+        let mut held = Vec::new();
+        while walk.next().is_some() {
+            held.push(walk.frames[0].listing.held());
+        }
+        assert_eq!(held.len(), 80);
+        assert!(
+            (220..=230).contains(&held[0]) && held.iter().all(|&bytes| bytes == held[0]),
+            "{held:?}"
+        );
     }
 
     #[test]
@@ -357,7 +382,7 @@ mod tests {
         for name in names(b'a', b'z') {
             std::fs::write(place.path().join(OsStr::from_bytes(&name)), "").unwrap();
         }
-        let mut walk = narrow(place.path(), 200);
+        let mut walk = narrow(place.path(), 50);
         let first: Vec<_> = walk.by_ref().take(5).map(entry).collect();
         assert_eq!(first, names(b'a', b'e'));
         // One goes from before to behind, one the other way, one vanishes.

@@ -385,7 +385,7 @@ fn a_name_that_stands_for_something_without_end() {
     for name in ["p", "l", "/dev/zero", "/dev/tty"] {
         place.shell(&format!("sed 's:(a):({name}):' list > other")).exits(0);
         let said = format!("tagmac: {name}: expected a regular file, found something else");
-        let ran = check(&place, &["other"]).exits(4).says(&[&said, "; --special reads it\n"]);
+        let ran = check(&place, &["other"]).exits(4).says(&[&said, "; --special reads devices\n"]);
         ran.prints(&format!("{name}: FAILED open or read\nb: OK\n"));
     }
     place.shell("sed 's:(a):(/dev/null):' list > other").exits(0);

@@ -49,15 +49,19 @@ fn memory_does_not_grow_with_the_tree() {
     }
 }
 
-/// A chain of so many directories with names of 255 bytes, each with a link in it.
-fn dig(root: &Path, levels: usize) {
+/// A chain of so many directories with names of 255 bytes, each with a link in it, and the lowest five
+/// with so many more.
+fn dig(root: &Path, levels: usize, more: usize) {
     let name = "d".repeat(255);
     fs::create_dir(root).unwrap();
     let flags = OFlags::DIRECTORY | OFlags::RDONLY;
     let mut folder = openat(CWD, root, flags, Mode::empty()).unwrap();
-    for _ in 0..levels {
+    for level in 0..levels {
         mkdirat(&folder, &name, Mode::RWXU).unwrap();
         symlinkat("nowhere", &folder, "link").unwrap();
+        for number in 0..if level + 5 >= levels { more } else { 0 } {
+            symlinkat("nowhere", &folder, format!("{number:0240}")).unwrap();
+        }
         folder = openat(&folder, &name, flags, Mode::empty()).unwrap();
     }
 }
@@ -73,7 +77,8 @@ fn any_tree_in_less_than_64_mib() {
     for number in 0..250_000 {
         symlink("nowhere", place.path(format!("wide/{number:0240}"))).unwrap();
     }
-    dig(&place.path("deep"), 4000);
+    dig(&place.path("deep"), 4000, 0);
+    dig(&place.path("both"), 15, 40_000);
     let small = |args: &[&str], code: i32, says: &str| {
         // As many threads as there can be, each with files ahead of the results.
         let (peak, ran) = run(&place, &[args, &["-k", "k", "--num-threads", "64"]].concat());
@@ -89,6 +94,9 @@ fn any_tree_in_less_than_64_mib() {
     small(&["audit", "m", "deep"], 4, "31 unchanged, 0 changed, 0 new, ");
     small(&["audit", "empty", "deep"], 1, " 32 new, 0 missing, 0 renamed, 1 unreadable");
     small(&["tag", "-r", "deep"], 4, said);
+    small(&["seal", "both", "-o", "m"], 0, " 200015 links, ");
+    small(&["audit", "m", "both"], 0, "200030 unchanged");
+    small(&["audit", "empty", "both"], 1, " 200030 new, ");
     // Deeper than what `remove_dir_all` could hold open.
     place.shell("rm -r deep").exits(0);
 }

@@ -89,7 +89,7 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
             other => other,
         };
         match sight {
-            Sight::Entry(entry) => sealer.entry(&entry),
+            Sight::Entry(entry) => sealer.entry(&Entry { path, ..entry }),
             Sight::Trouble(trouble) => {
                 doomed.store(!args.skip_unreadable, Ordering::Relaxed);
                 sealer.trouble(&path, &trouble);

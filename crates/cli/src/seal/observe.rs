@@ -29,7 +29,7 @@ pub struct Observer<'a> {
 
 /// What was seen.
 pub enum Sight {
-    /// The entry as it is.
+    /// The entry as it is, without its path.
     Entry(Entry),
     /// A file that is for an observer with more threads.
     Large,
@@ -88,7 +88,8 @@ impl Observer<'_> {
         let Options { mode, mtime, .. } = self.options;
         let mut entry = Entry {
             kind,
-            path: path.to_vec(),
+            // Who asks has it, and what a thread allocates and another frees stays with the thread.
+            path: Vec::new(),
             mode: None,
             mtime: None,
             content: None,
