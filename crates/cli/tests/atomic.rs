@@ -3,11 +3,13 @@
 mod common;
 
 use std::fs::{self, File};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
-
-use common::{Place, leftovers};
 #[cfg(feature = "fault-injection")]
-use common::{Ran, at};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+use common::Place;
+#[cfg(feature = "fault-injection")]
+use common::{Ran, at, leftovers};
 use sha2::{Digest, Sha256};
 
 /// The name that a file of this name has until it is whole.

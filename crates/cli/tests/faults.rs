@@ -6,9 +6,9 @@ mod common;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use common::{Place, UNPRIVILEGED, leftovers, sealed, tree};
 #[cfg(feature = "fault-injection")]
-use common::{Ran, at, sparse};
+use common::{Place, Ran, at, sparse};
+use common::{UNPRIVILEGED, leftovers, sealed, tree};
 
 /// What is no whole manifest, but may be replaced by one.
 const OLD: &str = "tagmac-manifest-old";
@@ -204,7 +204,6 @@ fn a_kill_at_any_call_leaves_a_whole_manifest() {
         assert!(found == old || found == new, "call {call}");
         kept += u32::from(found == old);
         named += u32::from(found == new);
-        old = found;
         // What is left is whole.
         let left = leftovers(&place, "");
         for name in &left {
