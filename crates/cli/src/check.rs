@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, IsTerminal, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,7 @@ use crate::output;
 use crate::progress::{Bar, Progress, Total};
 use crate::read::{self, Reader, Stdin, Trouble};
 use crate::record::{MalformedRecord, Record};
+use crate::stdio;
 
 /// Checks the lists. `Some(exit)` if not all is good.
 pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
@@ -46,9 +47,8 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
         Some(Stdin::Name) if args.raw_tag.is_none() => reader.take_stdin("the list"),
         _ => {}
     }
-    let terminal = io::stdout().is_terminal();
     let seen = Seen::default();
-    let mut checker = Checker { args, mac: &mac, nonce, reader, bar: &bar, terminal, seen };
+    let mut checker = Checker { args, mac: &mac, nonce, reader, bar: &bar, seen };
     let done = match &args.raw_tag {
         Some(tag) => checker.raw(tag, &lists[0]),
         None => lists.iter().try_for_each(|list| checker.list(list)),
@@ -134,8 +134,6 @@ struct Checker<'a> {
     nonce: Option<&'a [u8]>,
     reader: Reader<'a>,
     bar: &'a Bar,
-    /// Whether the verdicts go to a terminal.
-    terminal: bool,
     seen: Seen,
 }
 
@@ -154,7 +152,7 @@ impl Checker<'_> {
 
     fn list(&mut self, path: &Path) -> Result<(), Error> {
         if path.as_os_str() == "-" {
-            return self.lines("standard input", &mut io::stdin().lock());
+            return self.lines("standard input", &mut BufReader::new(stdio::Stdin));
         }
         let name = Shown::name(path).to_string();
         match File::open(path) {
@@ -292,7 +290,7 @@ impl Checker<'_> {
         let mac = &self.mac.mac;
         if let Some(found) = self.other_algorithm(line) {
             let expected = mac.algorithm();
-            let found = Shown::bytes(found.as_bytes());
+            let found = Shown::text(found.as_bytes());
             return Verdict::Unlike(format!("expected a tag of {expected}, found one of {found}"));
         }
         let nonce = line.nonce.as_deref().unwrap_or_default();
@@ -366,7 +364,7 @@ impl Checker<'_> {
             }
         };
         if !self.args.json {
-            return output::write(&line::write_verdict(&line.name, text, self.terminal));
+            return line::print_verdict(&line.name, text);
         }
         output::json(&Record { bytes, reason, ..Record::of_line(line, self.mac, status) })
     }
@@ -403,7 +401,7 @@ impl Checker<'_> {
 fn excerpt(line: &[u8]) -> String {
     let start = &line[..line.len().min(60)];
     let more = if start.len() < line.len() { "..." } else { "" };
-    format!("'{}'{more}", Shown::bytes(start))
+    format!("'{}'{more}", Shown::text(start))
 }
 
 /// The bytes of a raw tag; one more than the longest is enough to see that it is none.
@@ -411,7 +409,7 @@ fn read_raw(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let most = Tag::MAX_BYTES as u64 + 1;
     if path.as_os_str() == "-" {
-        io::stdin().lock().take(most).read_to_end(&mut bytes)?;
+        stdio::Stdin.take(most).read_to_end(&mut bytes)?;
     } else {
         File::open(path)?.take(most).read_to_end(&mut bytes)?;
     }

@@ -52,7 +52,7 @@ pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
         let bytes = Some(last.partial.end());
         output::json(&Record { bytes, ..Record::of_line(&line, &mac, "tagged") })?;
     } else {
-        output::write(&line::write(&line, End::Newline))?;
+        line::print(&line, End::Newline)?;
     }
     Ok(None)
 }
@@ -78,7 +78,7 @@ impl Range<'_> {
             return Ok(());
         }
         let (name, own) = (Shown::name(self.path), &mac.key_id);
-        let found = Shown::bytes(found.as_bytes());
+        let found = Shown::text(found.as_bytes());
         Err(Error::key(format_args!(
             "{name}: expected a partial of {algorithm} under the key {own}, \
              found one of {found} under {id}"

@@ -28,6 +28,7 @@ use crate::args;
 use crate::error;
 use crate::progress::{Bar, Total};
 use crate::state::Keeper;
+use crate::stdio;
 pub use pieces::Span;
 use pieces::{Joined, Work};
 pub use trouble::Trouble;
@@ -129,7 +130,7 @@ impl<'a> Reader<'a> {
                 return Err(Trouble::Stdin(user));
             }
             self.take_stdin("another '-'");
-            return self.stream(&mut io::stdin().lock(), nonce);
+            return self.stream(&mut stdio::Stdin, nonce);
         }
         let (file, before) = self.open(path)?;
         self.tag_open(&file, &before, nonce)

@@ -4,7 +4,7 @@
 //! that state is found later, the patch was cut short: with the old bytes laid over what it may have
 //! written, the leaves are checked as they were before it, and it is written again.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -14,6 +14,7 @@ use super::header::Patch;
 use super::leaves::Next;
 use super::{State, store};
 use crate::error::{Error, Shown, say};
+use crate::stdio;
 
 /// Patches are held in memory.
 const MOST: u64 = 256 << 20;
@@ -98,7 +99,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let read = |input: &mut dyn Read, bytes: &mut Vec<u8>| input.take(MOST + 1).read_to_end(bytes);
     let done = if path.as_os_str() == "-" {
-        read(&mut io::stdin().lock(), &mut bytes)
+        read(&mut stdio::Stdin, &mut bytes)
     } else {
         read(&mut store::open(path, false)?, &mut bytes)
     };
