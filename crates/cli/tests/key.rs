@@ -241,14 +241,15 @@ fn a_key_of_somebody_else() {
     place.shell("$T tag --key-fd 0 f < k").exits(0).prints(&expected);
 }
 
-/// The soft limit of a process, and whom the system says that it belongs to.
+/// The soft limit of a process, and whose files about it the system says that they are: they are
+/// root's where the process cannot be dumped.
 #[cfg(target_os = "linux")]
 fn core_limit(id: u32) -> (String, u32) {
     use std::os::unix::fs::MetadataExt;
     let limits = fs::read_to_string(format!("/proc/{id}/limits")).unwrap();
     let line = limits.lines().find_map(|line| line.strip_prefix("Max core file size")).unwrap();
     let soft = line.split_whitespace().next().unwrap().into();
-    (soft, fs::metadata(format!("/proc/{id}")).unwrap().uid())
+    (soft, fs::metadata(format!("/proc/{id}/limits")).unwrap().uid())
 }
 
 #[test]
