@@ -48,13 +48,13 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
         _ => {}
     }
     let seen = Seen::default();
-    let mut checker = Checker { args, mac: &mac, nonce, reader, bar: &bar, seen };
+    let mut checker = Checker { args, mac: &mac, nonce, reader, bar: &bar, seen, lost: false };
     let done = match &args.raw_tag {
         Some(tag) => checker.raw(tag, &lists[0]),
         None => lists.iter().try_for_each(|list| checker.list(list)),
     };
     if let Err(error) = done {
-        // The check stops, but what was seen before stands: 1 wins over 4.
+        // What was seen before stands: 1 wins over 4.
         say(error);
         checker.seen.io = true;
     }
@@ -135,6 +135,8 @@ struct Checker<'a> {
     reader: Reader<'a>,
     bar: &'a Bar,
     seen: Seen,
+    /// Output failed. The verdicts are still worth an exit status.
+    lost: bool,
 }
 
 impl Checker<'_> {
@@ -147,7 +149,8 @@ impl Checker<'_> {
         let name = file.as_os_str().as_bytes().into();
         let nonce = self.nonce.map(<[u8]>::to_vec);
         let line = Line { algorithm: None, nonce, name, tag: found };
-        self.line(&line, &mut counts)
+        self.line(&line, &mut counts);
+        Ok(())
     }
 
     fn list(&mut self, path: &Path) -> Result<(), Error> {
@@ -192,13 +195,13 @@ impl Checker<'_> {
             match line.and_then(|line| self.with_nonce(line, &counts)) {
                 Ok(line) => {
                     counts.proper += 1;
-                    self.line(&line, &mut counts)?;
+                    self.line(&line, &mut counts);
                 }
                 Err(why) => {
                     counts.malformed += 1;
                     let tell = self.args.warn || counts.malformed == 1;
                     let found = bytes.map_or("a longer one".into(), excerpt);
-                    self.malformed(list, number, format!("{why}, found {found}"), tell)?;
+                    self.malformed(list, number, format!("{why}, found {found}"), tell);
                 }
             }
         }
@@ -234,27 +237,28 @@ impl Checker<'_> {
         line.algorithm.filter(|found| Algorithm::named(found) != Ok(self.mac.mac.algorithm()))
     }
 
-    fn malformed(
-        &mut self,
-        list: &str,
-        line: u64,
-        reason: String,
-        tell: bool,
-    ) -> Result<(), Error> {
+    fn malformed(&mut self, list: &str, line: u64, reason: String, tell: bool) {
         self.seen.mismatch = true;
         if self.args.status {
-            return Ok(());
+            return;
         }
         if tell {
             say(format_args!("{list}: line {line}: {reason}"));
         }
-        if !self.args.json {
-            return Ok(());
+        if self.args.json && !self.lost {
+            self.taken(output::json(&MalformedRecord { list, line, status: "malformed", reason }));
         }
-        output::json(&MalformedRecord { list, line, status: "malformed", reason })
     }
 
-    fn line(&mut self, line: &Line<'_>, counts: &mut Counts) -> Result<(), Error> {
+    /// Notes whether output was taken.
+    fn taken(&mut self, told: Result<(), Error>) {
+        if let Err(error) = told {
+            say(error);
+            (self.lost, self.seen.io) = (true, true);
+        }
+    }
+
+    fn line(&mut self, line: &Line<'_>, counts: &mut Counts) {
         let verdict = self.verdict(line);
         self.bar.file();
         if let Verdict::Good { bytes } | Verdict::Mismatch { bytes } = verdict {
@@ -271,7 +275,7 @@ impl Checker<'_> {
                     self.explain(&line.name, why);
                 }
             }
-            Verdict::Trouble(Trouble::Missing(_)) if self.args.ignore_missing => return Ok(()),
+            Verdict::Trouble(Trouble::Missing(_)) if self.args.ignore_missing => return,
             Verdict::Trouble(trouble) => {
                 counts.unread += 1;
                 match trouble {
@@ -281,7 +285,10 @@ impl Checker<'_> {
                 self.explain(&line.name, &trouble.to_string());
             }
         }
-        self.report(line, &verdict)
+        if !self.lost {
+            let told = self.report(line, &verdict);
+            self.taken(told);
+        }
     }
 
     /// The tag's algorithm and length come from the key and the flags: a line that has others

@@ -179,7 +179,10 @@ mod tests {
         assert_eq!(Shown::bytes(b"\xff\xfe").to_string(), "$'\\377\\376'");
         assert_eq!(Shown::text(b"\xff\xfe").to_string(), "\\xff\\xfe");
         let turned = "\u{feff}KO\u{202e}\u{9b}: ".as_bytes();
-        assert_eq!(Shown::bytes(turned).to_string(), "$'\\357\\273\\277KO\\342\\200\\256\\302\\233: '");
+        assert_eq!(
+            Shown::bytes(turned).to_string(),
+            "$'\\357\\273\\277KO\\342\\200\\256\\302\\233: '"
+        );
         assert_eq!(Shown::text(turned).to_string(), "\\u{feff}KO\\u{202e}\\u{9b}: ");
     }
 

@@ -49,7 +49,8 @@ mod tests {
     fn what_a_terminal_would_obey_is_escaped_and_comes_back() {
         let text = "a\u{1b}[1m\u{7f}\u{9b}é\"\\\n\u{61c}\u{202e}\u{2066}\u{feff}\u{1f600}";
         let line = String::from_utf8(line(&text)).unwrap();
-        let escaped = "\"a\\u001b[1m\\u007f\\u009bé\\\"\\\\\\n\\u061c\\u202e\\u2066\\ufeff\u{1f600}\"\n";
+        let escaped =
+            "\"a\\u001b[1m\\u007f\\u009bé\\\"\\\\\\n\\u061c\\u202e\\u2066\\ufeff\u{1f600}\"\n";
         assert_eq!(line, escaped);
         assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text);
     }

@@ -123,12 +123,7 @@ fn write_verdict(name: &[u8], verdict: &str, terminal: bool) -> Vec<u8> {
 
 /// The name as it stands on a line, for a terminal or not. If it had to be escaped, the line gets
 /// its mark.
-pub fn escaped<'a>(
-    name: &'a [u8],
-    end: End,
-    terminal: bool,
-    line: &mut Vec<u8>,
-) -> Cow<'a, [u8]> {
+pub fn escaped<'a>(name: &'a [u8], end: End, terminal: bool, line: &mut Vec<u8>) -> Cow<'a, [u8]> {
     if terminal {
         let shown = Shown::line(name).to_string().into_bytes();
         if shown != name {

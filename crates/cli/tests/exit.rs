@@ -27,7 +27,7 @@ fn ready() -> Place {
 }
 
 /// What each command gives. `$U` takes root's rights away, `$S` leaves the state of a run on `f`.
-const CASES: [(&str, i32); 107] = [
+const CASES: [(&str, i32); 109] = [
     ("$T keygen -o new", 0),
     ("$T keygen", 2),
     ("$T keygen -o -", 2),
@@ -88,7 +88,9 @@ const CASES: [(&str, i32); 107] = [
     ("$T audit -k k m u", 1),
     ("$T audit -k k m u > /dev/full", 1),
     ("$T audit -k k m u >&-", 1),
+    ("$T audit -k k --json --quiet m u > /dev/full", 1),
     ("$T audit -k k --json m u > /dev/full", 1),
+    ("cat list bad > both; $T check -k k both > /dev/full", 1),
     ("$T audit -k k --combined - m u >&-", 1),
     ("$T audit -k k m.x t", 1),
     ("$T audit -k k f t", 1),
@@ -214,7 +216,10 @@ fn without_memory_there_is_no_verdict() {
             let told = ["out of memory", "memory allocation of ", "Cannot allocate memory"];
             match ran.code {
                 Some(0) => {}
-                Some(4) => assert!(told.iter().any(|text| ran.err.contains(text)), "{}", ran.err),
+                Some(4) => {
+                    let said = ran.out + &ran.err;
+                    assert!(told.iter().any(|text| said.contains(text)), "{said}");
+                }
                 _ => panic!("{line} under {kib} KiB: {:?} {}", ran.code, ran.err),
             }
             codes.push(ran.code);

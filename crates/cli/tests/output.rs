@@ -74,7 +74,7 @@ fn no_name_does_anything_to_a_terminal() {
         "$T tag --bogus$(printf '\\033\\302\\233'); $T tag -a $(printf 'x\\033') k",
         "$T man $(printf 'x\\033'); TAGMAC_LEVEL=$(printf 'x\\033') $T list",
         "$T keygen -o $(printf 'key\\033'); $T bounds --length $(printf '1\\033')",
-        "printf 'x\\033 (y) = 00\\n#\\nbogus\\033' | $T check -k k",
+        "printf 'x\\033 (y) = 00\\n#\\nbogus\\033' | $T check -k k --progress never",
     ];
     for line in lines {
         let got = on_terminal(&place, line);
@@ -155,10 +155,12 @@ fn ready() -> Place {
 
 #[test]
 fn output_that_nobody_gets_is_an_error() {
-    let ends = [">&-", "1< k"].into_iter().chain(cfg!(target_os = "linux").then_some("> /dev/full"));
+    let ends =
+        [">&-", "1< k"].into_iter().chain(cfg!(target_os = "linux").then_some("> /dev/full"));
     for end in ends {
         let place = ready();
-        let why = if end.contains("full") { "No space left on device" } else { "Bad file descriptor" };
+        let why =
+            if end.contains("full") { "No space left on device" } else { "Bad file descriptor" };
         for line in PRINT {
             let ran = place.shell(&format!("{line} {end}")).exits(4).prints("");
             ran.says(&[&format!("tagmac: standard output: {why}\n")]);

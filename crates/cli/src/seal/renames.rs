@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tagmac::any::AnyMac;
 
-use crate::error::Error;
 use crate::seal::change::{self, Change, Metadata};
 use crate::seal::entry::{Content, Entry};
 use crate::seal::observe::{Observer, Sight};
@@ -98,11 +97,7 @@ impl Renames {
 
     /// Finds out which new files are missing ones, and calls `each` with what came out, in order.
     /// Whether all were kept.
-    pub fn resolve(
-        mut self,
-        observer: &mut Observer<'_>,
-        mut each: impl FnMut(Found<'_>) -> Result<(), Error>,
-    ) -> Result<bool, Error> {
+    pub fn resolve(mut self, observer: &mut Observer<'_>, mut each: impl FnMut(Found<'_>)) -> bool {
         // The beginning of a tag, which nobody chooses who lacks the key, or the size.
         let tagged = |content: &Content| match content.tag.filter(|_| !self.nonces) {
             Some(tag) => {
@@ -152,13 +147,13 @@ impl Renames {
                     lost.found = true;
                     let mut changes = Vec::new();
                     change::metadata(lost.metadata, &found, &mut changes);
-                    each(Found::Renamed { from: &lost.path, to: path, changes })?;
+                    each(Found::Renamed { from: &lost.path, to: path, changes });
                 }
-                None => each(Found::New(path))?,
+                None => each(Found::New(path)),
             }
         }
         let missing = self.missing.iter().filter(|lost| !lost.found);
-        missing.map(|lost| Found::Missing(&lost.path)).try_for_each(each)?;
-        Ok(!self.missing_room.is_spent() && !self.new_room.is_spent())
+        missing.map(|lost| Found::Missing(&lost.path)).for_each(each);
+        !self.missing_room.is_spent() && !self.new_room.is_spent()
     }
 }

@@ -56,6 +56,8 @@ pub struct Report<'a> {
     manifest: &'a Manifest,
     combined: Combined,
     counts: Counts,
+    /// Output failed. The verdicts are still worth an exit status.
+    lost: bool,
 }
 
 /// An entry as `--json` shows it.
@@ -97,11 +99,11 @@ impl<'a> Report<'a> {
         manifest: &'a Manifest,
         combined: Combined,
     ) -> Report<'a> {
-        Report { args, mac, manifest, combined, counts: Counts::default() }
+        Report { args, mac, manifest, combined, counts: Counts::default(), lost: false }
     }
 
     /// Takes the verdict on an entry.
-    pub fn put(&mut self, path: &[u8], kind: Kind, status: Status<'_>) -> Result<(), Error> {
+    pub fn put(&mut self, path: &[u8], kind: Kind, status: Status<'_>) {
         let path = if path.is_empty() { b"." } else { path };
         let counts = &mut self.counts;
         let (count, name) = match &status {
@@ -113,14 +115,18 @@ impl<'a> Report<'a> {
             Status::Unreadable(_) => (&mut counts.unreadable, "unreadable"),
         };
         *count += 1;
-        let told = self.tell(path, kind, name, &status);
-        told.map_err(|error| self.lost(error))
+        if !self.lost {
+            let told = self.tell(path, kind, name, &status);
+            self.taken(told);
+        }
     }
 
-    /// What output that failed means: what differs is known all the same.
-    fn lost(&self, error: Error) -> Error {
-        let Counts { changed, new, missing, renamed, .. } = self.counts;
-        if changed + new + missing + renamed > 0 { Error::mismatch(error) } else { error }
+    /// Notes whether output was taken.
+    fn taken(&mut self, told: Result<(), Error>) {
+        if let Err(error) = told {
+            say(error);
+            self.lost = true;
+        }
     }
 
     fn tell(
@@ -198,10 +204,12 @@ impl<'a> Report<'a> {
 
     /// Sums up. `skipped` entries have no verdict for what they are; `all` renamed files were
     /// looked for or not.
-    pub fn finish(mut self, skipped: u64, all: bool) -> Result<Option<Exit>, Error> {
+    pub fn finish(mut self, skipped: u64, all: bool) -> Option<Exit> {
         self.counts.skipped = skipped;
         let combined = std::mem::replace(&mut self.combined, Combined::Nowhere);
-        combined.finish().map_err(|error| self.lost(error))?;
+        if !self.lost {
+            self.taken(combined.finish());
+        }
         let Counts { unchanged, changed, new, missing, renamed, unreadable, .. } = self.counts;
         let (exit, status) = match (changed + new + missing + renamed, unreadable) {
             (0, 0) => (None, "unchanged"),
@@ -211,8 +219,8 @@ impl<'a> Report<'a> {
         if !all {
             say("not all renamed files were looked for: some may stand as new and missing");
         }
-        if self.args.json {
-            let summary = Summary {
+        if self.args.json && !self.lost {
+            let told = output::json(&Summary {
                 summary: &self.counts,
                 renames_complete: all,
                 algorithm: self.mac.mac.algorithm().name(),
@@ -220,8 +228,8 @@ impl<'a> Report<'a> {
                 key_id: &self.mac.key_id,
                 seal: self.manifest.seal.to_string(),
                 status,
-            };
-            output::json(&summary).map_err(|error| self.lost(error))?;
+            });
+            self.taken(told);
         } else if !self.args.quiet || exit.is_some() {
             let mut text = format!(
                 "{unchanged} unchanged, {changed} changed, {new} new, {missing} missing, \
@@ -234,7 +242,7 @@ impl<'a> Report<'a> {
             }
             say(text);
         }
-        Ok(exit)
+        exit.or(self.lost.then_some(Exit::Io))
     }
 }
 
