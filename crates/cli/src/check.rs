@@ -1,7 +1,7 @@
 //! `tagmac check`: a verdict for each line of a list.
 
 use std::ffi::OsStr;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,7 @@ use crate::output;
 use crate::progress::{Bar, Progress, Total};
 use crate::read::{self, Named, Reader, Stdin, Trouble};
 use crate::record::{MalformedRecord, Record};
+use crate::stdio;
 
 /// A list in which no tag comes for so many bytes is none. It may have no end.
 const MOST_ASTRAY: usize = 1 << 20;
@@ -49,15 +50,14 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
         Some(Stdin::Name) if args.raw_tag.is_none() => reader.take_stdin("the list"),
         _ => {}
     }
-    let terminal = io::stdout().is_terminal();
     let seen = Seen::default();
-    let mut checker = Checker { args, mac: &mac, nonce, reader, bar: &bar, terminal, seen };
+    let mut checker = Checker { args, mac: &mac, nonce, reader, bar: &bar, seen, lost: false };
     let done = match &args.raw_tag {
         Some(tag) => checker.raw(tag, &lists[0]),
         None => lists.iter().try_for_each(|list| checker.list(list)),
     };
     if let Err(error) = done {
-        // The check stops, but what was seen before stands: 1 wins over 4.
+        // What was seen before stands: 1 wins over 4.
         say(error);
         checker.seen.io = true;
     }
@@ -136,9 +136,9 @@ struct Checker<'a> {
     nonce: Option<&'a [u8]>,
     reader: Reader<'a>,
     bar: &'a Bar,
-    /// Whether the verdicts go to a terminal.
-    terminal: bool,
     seen: Seen,
+    /// Output failed. The verdicts are still worth an exit status.
+    lost: bool,
 }
 
 impl Checker<'_> {
@@ -150,12 +150,13 @@ impl Checker<'_> {
         let name = file.as_os_str().as_bytes().into();
         let nonce = self.nonce.map(<[u8]>::to_vec);
         let line = Line { algorithm: None, nonce, name, tag: found };
-        self.line(&line, &mut counts)
+        self.line(&line, &mut counts);
+        Ok(())
     }
 
     fn list(&mut self, path: &Path) -> Result<(), Error> {
         if path.as_os_str() == "-" {
-            return self.lines("standard input", &mut io::stdin().lock());
+            return self.lines("standard input", &mut BufReader::new(stdio::Stdin));
         }
         let name = Shown::name(path).to_string();
         match open::given(path) {
@@ -206,13 +207,13 @@ impl Checker<'_> {
             match line.and_then(|line| self.with_nonce(line, &counts)) {
                 Ok(line) => {
                     (counts.proper, astray) = (counts.proper + 1, 0);
-                    self.line(&line, &mut counts)?;
+                    self.line(&line, &mut counts);
                 }
                 Err(why) => {
                     counts.malformed += 1;
                     let tell = self.args.warn || counts.malformed == 1;
                     let found = bytes.map_or("a longer one".into(), excerpt);
-                    self.malformed(list, number, format!("{why}, found {found}"), tell)?;
+                    self.malformed(list, number, format!("{why}, found {found}"), tell);
                 }
             }
         }
@@ -248,27 +249,28 @@ impl Checker<'_> {
         line.algorithm.filter(|found| Algorithm::named(found) != Ok(self.mac.mac.algorithm()))
     }
 
-    fn malformed(
-        &mut self,
-        list: &str,
-        line: u64,
-        reason: String,
-        tell: bool,
-    ) -> Result<(), Error> {
+    fn malformed(&mut self, list: &str, line: u64, reason: String, tell: bool) {
         self.seen.mismatch = true;
         if self.args.status {
-            return Ok(());
+            return;
         }
         if tell {
             say(format_args!("{list}: line {line}: {reason}"));
         }
-        if !self.args.json {
-            return Ok(());
+        if self.args.json && !self.lost {
+            self.taken(output::json(&MalformedRecord { list, line, status: "malformed", reason }));
         }
-        output::json(&MalformedRecord { list, line, status: "malformed", reason })
     }
 
-    fn line(&mut self, line: &Line<'_>, counts: &mut Counts) -> Result<(), Error> {
+    /// Notes whether output was taken.
+    fn taken(&mut self, told: Result<(), Error>) {
+        if let Err(error) = told {
+            say(error);
+            (self.lost, self.seen.io) = (true, true);
+        }
+    }
+
+    fn line(&mut self, line: &Line<'_>, counts: &mut Counts) {
         let verdict = self.verdict(line);
         self.bar.file();
         if let Verdict::Good { bytes } | Verdict::Mismatch { bytes } = verdict {
@@ -285,7 +287,7 @@ impl Checker<'_> {
                     self.explain(&line.name, why);
                 }
             }
-            Verdict::Trouble(Trouble::Missing(_)) if self.args.ignore_missing => return Ok(()),
+            Verdict::Trouble(Trouble::Missing(_)) if self.args.ignore_missing => return,
             Verdict::Trouble(trouble) => {
                 counts.unread += 1;
                 match trouble {
@@ -299,7 +301,10 @@ impl Checker<'_> {
                 self.explain(&line.name, &format!("{trouble}{hint}"));
             }
         }
-        self.report(line, &verdict)
+        if !self.lost {
+            let told = self.report(line, &verdict);
+            self.taken(told);
+        }
     }
 
     /// The tag's algorithm and length come from the key and the flags: a line that has others
@@ -308,7 +313,7 @@ impl Checker<'_> {
         let mac = &self.mac.mac;
         if let Some(found) = self.other_algorithm(line) {
             let expected = mac.algorithm();
-            let found = Shown::bytes(found.as_bytes());
+            let found = Shown::text(found.as_bytes());
             return Verdict::Unlike(format!("expected a tag of {expected}, found one of {found}"));
         }
         let nonce = line.nonce.as_deref().unwrap_or_default();
@@ -386,7 +391,7 @@ impl Checker<'_> {
             }
         };
         if !self.args.json {
-            return output::write(&line::write_verdict(&line.name, text, self.terminal));
+            return line::print_verdict(&line.name, text);
         }
         output::json(&Record { bytes, reason, ..Record::of_line(line, self.mac, status) })
     }
@@ -423,7 +428,7 @@ impl Checker<'_> {
 fn excerpt(line: &[u8]) -> String {
     let start = &line[..line.len().min(60)];
     let more = if start.len() < line.len() { "..." } else { "" };
-    format!("'{}'{more}", Shown::bytes(start))
+    format!("'{}'{more}", Shown::text(start))
 }
 
 /// The bytes of a raw tag; one more than the longest is enough to see that it is none.
@@ -431,7 +436,7 @@ fn read_raw(path: &Path) -> Result<Vec<u8>, Trouble> {
     let mut bytes = Vec::new();
     let most = Tag::MAX_BYTES as u64 + 1;
     if path.as_os_str() == "-" {
-        io::stdin().lock().take(most).read_to_end(&mut bytes)?;
+        stdio::Stdin.take(most).read_to_end(&mut bytes)?;
     } else {
         open::given(path)?.0.take(most).read_to_end(&mut bytes)?;
     }

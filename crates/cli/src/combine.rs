@@ -43,7 +43,7 @@ pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
         let bytes = Some(last.end);
         output::json(&Record { bytes, ..Record::of_line(&line, &mac, "tagged") })?;
     } else {
-        output::write(&line::write(&line, End::Newline))?;
+        line::print(&line, End::Newline)?;
     }
     Ok(None)
 }

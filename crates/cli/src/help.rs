@@ -29,8 +29,10 @@ Exit status:
      manifest, sidecar, partial or state is altered, none at all or of something else; a tree is not
      as it was sealed, bytes around an edit are not as they were, partials make no whole
   2  the command line asks for what there is not
-  3  the key cannot be used, or what is there was sealed under another one
-  4  a file could not be read, so there is no verdict on it
+  3  the key cannot be used or others could have written it, or what is there was sealed under
+     another one
+  4  there is no verdict: a file could not be read or written, standard output took nothing, or
+     memory or random bytes were not to be had. Where 1 is known, it is 1
 
 Environment:
   TAGMAC_KEY_FILE  the key file where no option names a key
@@ -38,7 +40,7 @@ Environment:
 
 /// Examples of `keygen`.
 pub const KEYGEN: &str = "\
-The file gets mode 0600. A file that exists is never overwritten. The key's id goes to standard
+The file gets mode 0600. A key file that others can write to is refused. A file that exists is never overwritten. The key's id goes to standard
 output: it is public and tells keys apart. Standard error says how much the key may authenticate,
 see 'tagmac bounds'.
 

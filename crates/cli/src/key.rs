@@ -2,11 +2,11 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::args::{KeyFormat, KeyOnly, KeySource};
 use crate::error::{Error, Shown, say, why};
-use crate::open;
+use crate::{harden, open, stdio};
 
 /// More than this is no key.
 const MOST: usize = 64 << 10;
@@ -59,7 +59,10 @@ pub fn get(args: &KeyOnly, silent: bool) -> Result<Key, Error> {
     if args.key_format != KeyFormat::Auto && args.algorithm.is_none() {
         return Err(Error::usage("--key-format: expected -a with the key's algorithm, found none"));
     }
-    let text = place.read(silent)?;
+    let mut text = place.read(silent)?;
+    if args.key_format == KeyFormat::Auto && !matches!(place, Place::File(_)) {
+        end_line(&mut text);
+    }
     let wrong = |what: &dyn fmt::Display| Error::key(format_args!("{place}: {what}"));
     let (algorithm, bytes) = match (args.key_format, args.algorithm) {
         (KeyFormat::Auto, asked) => own(&text, asked).map_err(|what| wrong(&what))?,
@@ -69,6 +72,20 @@ pub fn get(args: &KeyOnly, silent: bool) -> Result<Key, Error> {
     algorithm.check_key(bytes.len()).map_err(|what| wrong(&what))?;
     let id = base16ct::lower::encode_string(&key_id(algorithm, &bytes));
     Ok(Key { algorithm, bytes, id })
+}
+
+/// Gives back the last line feed, which a shell's `$(...)` takes and much that keeps secrets too.
+/// The line that it ends has its full length otherwise, so nothing else can be missing. A file has
+/// its line feed, or was cut.
+fn end_line(text: &mut Zeroizing<Vec<u8>>) {
+    if text.is_empty() || text.ends_with(b"\n") {
+        return;
+    }
+    // A vector that grows would leave a copy of the key behind.
+    let mut ended = Zeroizing::new(Vec::with_capacity(text.len() + 1));
+    ended.extend_from_slice(text);
+    ended.push(b'\n');
+    *text = ended;
 }
 
 /// The key in a key file of ours.
@@ -156,6 +173,7 @@ impl Place<'_> {
 
 /// An open descriptor. To open /dev/fd instead would fail for sockets, and where there is no /proc.
 fn open(fd: i32) -> io::Result<File> {
+    stdio::given(fd)?;
     // SAFETY: nothing else runs yet, so nothing closes the descriptor during the one call that it
     // is borrowed for. If it is not open, the call fails.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
@@ -165,7 +183,8 @@ fn open(fd: i32) -> io::Result<File> {
 fn read_file(path: &Path, silent: bool) -> io::Result<Zeroizing<Vec<u8>>> {
     let (file, metadata) =
         open::given(path).map_err(|trouble| io::Error::other(trouble.to_string()))?;
-    let mode = metadata.permissions().mode();
+    own_alone(path, &metadata).map_err(io::Error::other)?;
+    let mode = metadata.mode();
     if metadata.is_file() && mode & 0o044 != 0 && !silent {
         let name = Shown::name(path);
         say(format_args!(
@@ -174,6 +193,43 @@ fn read_file(path: &Path, silent: bool) -> io::Result<Zeroizing<Vec<u8>>> {
         ));
     }
     read(file)
+}
+
+/// Refuses a key file that somebody else could have written: who chooses the key makes tags that
+/// pass. Root could do so anyway.
+fn own_alone(path: &Path, file: &Metadata) -> Result<(), String> {
+    let kind = file.file_type();
+    if kind.is_char_device() || kind.is_block_device() || kind.is_socket() {
+        return Ok(());
+    }
+    let (mode, own) = (file.mode() & 0o7777, rustix::process::geteuid().as_raw());
+    if mode & 0o022 != 0 {
+        return Err(format!(
+            "expected mode 0600, found {mode:04o}: others can write the key; after a look at who \
+             did, 'chmod go-w' keeps them out"
+        ));
+    }
+    let owner = file.uid();
+    if owner != own && owner != 0 {
+        return Err(format!(
+            "expected a file of yours (user {own}) or of root, found one of user {owner}, who can \
+             write the key; '--key-fd 0 < FILE' takes it all the same"
+        ));
+    }
+    // Others could put another file in its place. What has no folder, such as a pipe of the shell's
+    // `<(...)`, is nobody's to replace.
+    let Ok(path) = fs::canonicalize(path) else { return Ok(()) };
+    let Some(Ok(folder)) = path.parent().map(fs::metadata) else { return Ok(()) };
+    let (mode, group) = (folder.mode() & 0o7777, folder.gid());
+    // By custom a user's own group has the user's number, and nobody else is in it.
+    let shared = mode & 0o020 != 0 && group != own && group != 0;
+    if (mode & 0o002 != 0 || shared) && mode & 0o1000 == 0 {
+        return Err(format!(
+            "expected a folder that others cannot write to, found mode {mode:04o}: they can put \
+             another key there; 'chmod go-w' on it keeps them out"
+        ));
+    }
+    Ok(())
 }
 
 /// Reads up to one byte more than a key can have, into a buffer that never moves: a vector that
@@ -185,12 +241,9 @@ fn read(input: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
 }
 
 fn run(command: &OsStr) -> io::Result<Zeroizing<Vec<u8>>> {
-    let mut child = Command::new("sh")
-        .arg("-c")
-        .arg(command)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(command).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = harden::unhardened(|| shell.spawn())?;
     let bytes = child.stdout.take().map(read).transpose();
     // The pipe is closed by now, so a command that writes on and on ends too.
     let status = child.wait()?;

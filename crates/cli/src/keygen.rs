@@ -17,7 +17,7 @@ pub fn run(args: &Keygen) -> Result<(), Error> {
         return Err(Error::usage("-o: expected a file to make, found '-'"));
     }
     let key = KeyFile::generate(args.algorithm, SystemTime::now())
-        .map_err(|error| Error::key(format_args!("no random bytes for a key: {error}")))?;
+        .map_err(|error| Error::io(format_args!("{name}: no random bytes for a key: {error}")))?;
     output::file(&args.output, 0o600, Over::Nothing, key.to_text().as_bytes())?;
     say(format_args!("wrote a key for {} to {name}", args.algorithm));
     if let Some(theorem) = args.algorithm.theorem() {

@@ -4,12 +4,15 @@
 //! dot or a blank, so there is one way to read a line.
 //!
 //! Names are bytes. A name with a backslash, a line feed or a carriage return is escaped, and the
-//! line then begins with a backslash, as in the lists of GNU's cksum and sha256sum.
+//! line then begins with a backslash, as in the lists of GNU's cksum and sha256sum. On a terminal
+//! so is all else that would do something to it: who made the name chose it, and a control
+//! character could hide a verdict or paint another.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::error::Shown;
+use crate::error::{Error, Shown};
+use crate::{lines, output};
 
 /// What ends a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,10 +79,22 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// Writes a line with its end. A line without an algorithm has no place for a nonce.
-pub fn write(line: &Line<'_>, end: End) -> Vec<u8> {
+/// Prints a line. One that no check could read is refused.
+pub fn print(line: &Line<'_>, end: End) -> Result<(), Error> {
+    let (found, most) = (write(line, end, false).len() - 1, lines::MOST);
+    if found > most {
+        return Err(Error::usage(format_args!(
+            "expected a name with which the line has at most {most} bytes, as 'tagmac check' reads \
+             no longer ones, found one with which it has {found}; --name and --json are ways out"
+        )));
+    }
+    output::write(&write(line, end, output::is_terminal()))
+}
+
+/// A line with its end. A line without an algorithm has no place for a nonce.
+fn write(line: &Line<'_>, end: End, terminal: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.name.len() + 160);
-    let name = escaped(&line.name, end, &mut out);
+    let name = escaped(&line.name, end, terminal, &mut out);
     let tag = base16ct::lower::encode_string(&line.tag);
     let Some(algorithm) = line.algorithm else {
         out.extend_from_slice(&[tag.as_bytes(), b"  ", &name, &[end.byte()]].concat());
@@ -94,22 +109,28 @@ pub fn write(line: &Line<'_>, end: End) -> Vec<u8> {
     out
 }
 
-/// Writes `name: verdict`. On a terminal the name shows what it holds: who made the list chose it,
-/// and a control character in it could hide the verdict or paint another.
-pub fn write_verdict(name: &[u8], verdict: &str, terminal: bool) -> Vec<u8> {
-    if terminal {
-        let shown = Shown::bytes(name).to_string();
-        let mark = if shown.as_bytes() == name { "" } else { "\\" };
-        return format!("{mark}{shown}: {verdict}\n").into_bytes();
-    }
+/// Prints `name: verdict`.
+pub fn print_verdict(name: &[u8], verdict: &str) -> Result<(), Error> {
+    output::write(&write_verdict(name, verdict, output::is_terminal()))
+}
+
+fn write_verdict(name: &[u8], verdict: &str, terminal: bool) -> Vec<u8> {
     let mut line = Vec::with_capacity(name.len() + verdict.len() + 4);
-    let name = escaped(name, End::Newline, &mut line);
+    let name = escaped(name, End::Newline, terminal, &mut line);
     line.extend_from_slice(&[&name, b": ".as_slice(), verdict.as_bytes(), b"\n"].concat());
     line
 }
 
-/// The name as it stands on a line. If it had to be escaped, the line gets its mark.
-pub fn escaped<'a>(name: &'a [u8], end: End, line: &mut Vec<u8>) -> Cow<'a, [u8]> {
+/// The name as it stands on a line, for a terminal or not. If it had to be escaped, the line gets
+/// its mark.
+pub fn escaped<'a>(name: &'a [u8], end: End, terminal: bool, line: &mut Vec<u8>) -> Cow<'a, [u8]> {
+    if terminal {
+        let shown = Shown::line(name).to_string().into_bytes();
+        if shown != name {
+            line.push(b'\\');
+        }
+        return shown.into();
+    }
     if end == End::Zero || !name.iter().any(|byte| b"\\\n\r".contains(byte)) {
         return name.into();
     }
@@ -267,6 +288,22 @@ mod tests {
         assert_eq!(write_verdict(name, "FAILED", true), b"\\a: OK\\u{1b}[8m: FAILED\n");
     }
 
+    #[test]
+    fn on_a_terminal_no_name_does_anything() {
+        let line = Line {
+            algorithm: Some("A"),
+            nonce: None,
+            name: b"\x1b[2J\xc2\x9b\xe2\x80\xae\x9b\\\n".into(),
+            tag: vec![0],
+        };
+        let written = |end, terminal| write(&line, end, terminal);
+        let raw = b"\\A (\x1b[2J\xc2\x9b\xe2\x80\xae\x9b\\\\\\n) = 00\n";
+        assert_eq!(written(End::Newline, false), raw);
+        let shown = "\\A (\\u{1b}[2J\\u{9b}\\u{202e}\\x9b\\\\\\n) = 00";
+        assert_eq!(written(End::Newline, true), format!("{shown}\n").into_bytes());
+        assert_eq!(written(End::Zero, true), format!("{shown}\0").into_bytes());
+    }
+
     fn names() -> impl Strategy<Value = Vec<u8>> {
         // Bytes that matter to the grammar come up often.
         let byte = prop_oneof![proptest::sample::select(b"\\\n\r ()=*#A0.n".to_vec()), 1..=255u8,];
@@ -286,7 +323,7 @@ mod tests {
             let algorithm = tagged.then_some("UMAC-128");
             let nonce = nonce.filter(|_| tagged);
             let line = Line { algorithm, nonce, name: name.into(), tag };
-            let written = write(&line, end);
+            let written = write(&line, end, false);
             let (last, written) = written.split_last().unwrap();
             prop_assert_eq!(*last, end.byte());
             prop_assert!(!written.contains(last));

@@ -1,13 +1,14 @@
 //! The MAC that the command line asks for.
 
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 
 use tagmac::any::{Algorithm, AnyMac, Parts};
 use tagmac::isa::Level;
 use tagmac::save::Sealer;
 
 use crate::args;
-use crate::error::Error;
+use crate::error::{Error, Shown};
 use crate::key::{self, Key};
 
 /// Shorter tags need `--allow-short`.
@@ -66,9 +67,8 @@ pub fn level() -> Result<Level, Error> {
     let Some(name) = std::env::var_os(LEVEL).filter(|name| !name.is_empty()) else {
         return Ok(Level::best());
     };
-    let name = name.to_string_lossy();
-    Level::named(&name).map_err(|error| {
-        let name = name.escape_default();
+    Level::named(&name.to_string_lossy()).map_err(|error| {
+        let name = Shown::text(name.as_bytes());
         Error::usage(format_args!("{LEVEL}: {error}, found '{name}'"))
     })
 }

@@ -9,7 +9,9 @@ mod check;
 mod combine;
 mod error;
 mod faults;
+mod harden;
 mod help;
+mod json;
 mod key;
 mod keygen;
 mod line;
@@ -30,6 +32,7 @@ mod record;
 mod seal;
 mod selftest;
 mod state;
+mod stdio;
 mod tag;
 mod tree;
 mod update;
@@ -37,24 +40,35 @@ mod walk;
 
 use std::env;
 use std::io::{self, Write};
+use std::panic::{self, PanicHookInfo};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use args::{Args, Command};
 use error::{Error, Exit, Shown, say};
+use signal_hook::consts::SIGABRT;
+use signal_hook::flag::register_conditional_shutdown;
 
 fn main() -> ExitCode {
     // Rust ignores SIGPIPE; a filter should end by it, as SIGINT ends it.
     sigpipe::reset();
-    let exit = match Args::try_parse() {
+    harden::forbid_cores();
+    // Without memory the runtime says so and aborts. That is no verdict either. If it cannot be
+    // had, the signal itself says that there is none.
+    let always = Arc::new(AtomicBool::new(true));
+    let _ = register_conditional_shutdown(SIGABRT, Exit::Io as i32, always);
+    panic::set_hook(Box::new(internal));
+    let exit = panic::catch_unwind(|| match Args::try_parse() {
         Ok(args) => run(&args.command),
         Err(wrong) => usage(&wrong),
-    };
+    });
     // A test may look here at what the run took.
     let _ = faults::before("end");
-    match exit {
+    match exit.unwrap_or(Ok(Some(Exit::Io))) {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(exit)) => ExitCode::from(exit as u8),
         Err(error) => {
@@ -80,6 +94,17 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Completions(args) => pages::completions(args).map(|()| None),
         Command::Man(args) => pages::man(args).map(|()| None),
     }
+}
+
+/// Says on one line what this program did not expect of itself.
+fn internal(panic: &PanicHookInfo<'_>) {
+    let payload = panic.payload();
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref().copied()).unwrap_or_default();
+    let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();
+    let line = format!("tagmac: internal error{place}: {}\n", Shown::text(text.as_bytes()));
+    // Not by `say`: the bar could be what failed.
+    let _ = io::stderr().write_all(line.as_bytes());
 }
 
 /// Help is printed as it is. What is wrong with a command line is said on one line.
@@ -124,5 +149,5 @@ fn one_line(text: &str) -> String {
         Some(command) => format!("tagmac {}", command.get_name()),
         None => "tagmac".into(),
     };
-    format!("{}; see '{command} --help'", Shown::bytes(facts.as_bytes()))
+    format!("{}; see '{command} --help'", Shown::text(facts.as_bytes()))
 }

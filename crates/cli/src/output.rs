@@ -8,27 +8,29 @@ use std::sync::LazyLock;
 
 use crate::atomic::AtomicFile;
 use crate::error::{Error, Shown, why};
+use crate::json;
 use crate::open;
 use crate::progress;
+use crate::stdio::Stdout;
 
-/// Whether a bar could be where the output goes.
+/// Asked once: it decides over every line.
 static TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());
+
+/// Whether a terminal shows the output.
+pub fn is_terminal() -> bool {
+    *TERMINAL
+}
 
 /// Writes bytes to standard output.
 pub fn write(bytes: &[u8]) -> Result<(), Error> {
-    let put = || {
-        let mut out = io::stdout().lock();
-        out.write_all(bytes).and_then(|()| out.flush())
-    };
-    let done = if *TERMINAL { progress::aside(put) } else { put() };
+    let put = || Stdout.write_all(bytes);
+    let done = if is_terminal() { progress::aside(put) } else { put() };
     done.map_err(|error| Error::io(format_args!("standard output: {}", why(&error))))
 }
 
 /// Writes a JSON object and a line feed.
 pub fn json(object: &impl serde::Serialize) -> Result<(), Error> {
-    let mut line = serde_json::to_vec(object).expect("strings and numbers only");
-    line.push(b'\n');
-    write(&line)
+    write(&json::line(object))
 }
 
 /// What a new file may take the place of.

@@ -19,7 +19,7 @@ pub fn man(args: &Man) -> Result<(), Error> {
     command.build();
     if let Some(name) = &args.command {
         let found = command.find_subcommand(name).cloned().ok_or_else(|| {
-            let found = Shown::bytes(name.as_bytes());
+            let found = Shown::text(name.as_bytes());
             Error::usage(format_args!("expected one of tagmac's commands, found '{found}'"))
         })?;
         command = found;

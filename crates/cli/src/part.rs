@@ -48,7 +48,7 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
     };
     bar.file();
     let sealed = Partial::seal(&mac.mac, &mac.sealer, object, &part, args.last.then_some(rest));
-    output::file(&args.output, 0o666, Over::Nothing, &sealed.map_err(Error::key)?)?;
+    output::file(&args.output, 0o666, Over::Nothing, &sealed.map_err(Error::io)?)?;
     Ok(None)
 }
 

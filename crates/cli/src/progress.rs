@@ -12,6 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, T
 use serde::Serialize;
 
 use crate::args::When;
+use crate::json;
 
 /// Less is done before a bar could be read, if there are no more files than the next.
 const LARGE: u64 = 64 << 20;
@@ -182,10 +183,8 @@ impl Bar {
         let seconds = self.start.elapsed().as_millis() as f64 / 1000.0;
         let Total { files: total_files, bytes: total_bytes } = total;
         let line = Line { phase, files, total_files, bytes, total_bytes, seconds };
-        let mut line = serde_json::to_vec(&line).expect("strings and numbers only");
-        line.push(b'\n');
         // If standard error takes nothing, nobody waits for it.
-        let _ = io::stderr().write_all(&line);
+        let _ = io::stderr().write_all(&json::line(&line));
     }
 }
 

@@ -143,7 +143,7 @@ impl<'a> Tagger<'a> {
             return output::json(&Record { bytes, ..Record::of_line(&line, self.mac, "tagged") });
         }
         let end = if args.zero { End::Zero } else { End::Newline };
-        output::write(&line::write(&line, end))
+        line::print(&line, end)
     }
 
     fn trouble(&mut self, file: &Path, trouble: &Trouble) -> Result<(), Error> {

@@ -53,6 +53,9 @@ fn every_source_gives_the_same_key() {
     place.file("hex", format!("{KEY_HEX}\n"));
     place.file("base64", "AAECAwQFBgcICQoLDA0ODw==\n");
     place.file("raw", (0..16).collect::<Vec<u8>>());
+    for name in ["hex", "base64", "raw"] {
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
     let expected = "PMAC-AES128 (f) = 256ba5193c1b991b4df0c51f388a9e27\n";
     for format in ["hex", "base64", "raw"] {
         let flags = format!("--key-format {format} -a pmac-aes128 f");
@@ -86,6 +89,10 @@ fn our_own_file_by_every_source() {
         "KEY=\"$(cat k)\n\" $T tag --key-env KEY f",
         "$T tag --key-cmd 'cat k' f",
         "$T tag --key-fd 0 f < k",
+        // As a shell fills a variable, and as what keeps secrets gives them.
+        "KEY=\"$(cat k)\" $T tag --key-env KEY f",
+        "$T tag --key-cmd 'printf %s \"$(cat k)\"' f",
+        "printf %s \"$(cat k)\" | $T tag --key-fd 0 f",
     ];
     for line in sources {
         place.shell(line).exits(0).prints(&expected).in_silence();
@@ -193,6 +200,110 @@ fn a_key_id_is_no_tag() {
 }
 
 #[test]
+fn only_a_line_feed_may_be_missing_and_not_in_a_file() {
+    let place = Place::new();
+    place.file("f", "text");
+    let line = "head -c -1 k > cut; chmod 600 cut; $T tag -k cut f";
+    place.shell(line).exits(3).says(&["key file cut: line 6: expected 'checksum: '"]);
+    for env in ["$(head -c -2 k)", "$(head -n 5 k)", "$(cat k; echo x)", ""] {
+        let line = format!("KEY=\"{env}\" $T tag --key-env KEY f");
+        place.shell(&line).exits(3).prints("").says(&["--key-env KEY: "]);
+    }
+}
+
+#[test]
+fn a_key_that_others_can_write() {
+    let place = Place::new();
+    place.file("f", "text");
+    let expected = place.keyed("tag", &["f"]).exits(0).out;
+    let mode = |name: &str, mode| {
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for wrong in [0o620, 0o602, 0o660, 0o666, 0o622] {
+        mode("k", wrong);
+        let what = format!("key file k: expected mode 0600, found {wrong:04o}: others can write");
+        for line in ["-k k", "-k k --num-threads 1", "-k link"] {
+            place.shell(&format!("ln -sf k link; $T tag {line} f")).exits(3).prints("");
+        }
+        place.keyed("tag", &["f"]).exits(3).prints("").says(&[&what, "'chmod go-w'"]);
+        place.keyed("check", &["--status", "f"]).exits(3).says(&[&what]);
+    }
+    mode("k", 0o600);
+    // Where others can put another file in its place.
+    fs::create_dir(place.path("d")).unwrap();
+    fs::rename(place.path("k"), place.path("d/k")).unwrap();
+    let tag = || place.shell("ln -sf d/k link; $T tag -k link f");
+    mode("d", 0o777);
+    tag().exits(3).prints("").says(&["key file link: expected a folder that others cannot write"]);
+    // In such a one they cannot.
+    for right in [0o1777, 0o755] {
+        mode("d", right);
+        tag().exits(0).prints(&expected).in_silence();
+    }
+    // What was opened by others is theirs to judge.
+    mode("d", 0o777);
+    place.shell("$T tag --key-fd 0 f < d/k").exits(0).prints(&expected);
+}
+
+#[test]
+fn a_key_of_somebody_else() {
+    let place = Place::new();
+    place.file("f", "text");
+    let expected = place.keyed("tag", &["f"]).exits(0).out;
+    // Only root can give a file away.
+    if std::os::unix::fs::chown(place.path("k"), Some(12345), None).is_err() {
+        return;
+    }
+    let ran = place.keyed("tag", &["f"]).exits(3).prints("");
+    ran.says(&["key file k: expected a file of yours", "found one of user 12345", "--key-fd 0 <"]);
+    place.shell("$T tag --key-fd 0 f < k").exits(0).prints(&expected);
+}
+
+/// The soft limit of a process, and whose files about it the system says that they are: they are
+/// root's where the process cannot be dumped.
+#[cfg(target_os = "linux")]
+fn core_limit(id: u32) -> (String, u32) {
+    use std::os::unix::fs::MetadataExt;
+    let limits = fs::read_to_string(format!("/proc/{id}/limits")).unwrap();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max core file size")).unwrap();
+    let soft = line.split_whitespace().next().unwrap().into();
+    (soft, fs::metadata(format!("/proc/{id}/limits")).unwrap().uid())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn no_core_has_a_key() {
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::process::CommandExt;
+    let place = Place::new();
+    let key = fs::read_to_string(place.path("k")).unwrap();
+    let line = "ulimit -S -c $(ulimit -H -c); exec \"$T\" tag --key-env KEY";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", line]).env("KEY", key).env("T", env!("CARGO_BIN_EXE_tagmac"));
+    // What belongs to root whatever it does shows nothing.
+    let root = fs::metadata(place.path("k")).unwrap().uid() == 0;
+    if root {
+        shell.uid(65534);
+    }
+    let child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // More than a pipe holds: when it is written, the command reads, and has its key.
+    let fed = stdin.write_all(&vec![0; 2 << 20]);
+    // Nobody else may run the command where only root can come to it.
+    if fed.is_ok() {
+        assert_eq!(core_limit(child.id()), ("0".into(), 0));
+    }
+    drop(stdin);
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    assert!(ran.code == Some(0) || root && fed.is_err(), "{}", ran.err);
+    // Limits are given back to those who work for it.
+    let before = place.shell("ulimit -c").out;
+    place.shell("$T tag --key-cmd 'ulimit -c > limit; cat k' < k").exits(0);
+    assert_eq!(fs::read_to_string(place.path("limit")).unwrap(), before);
+}
+
+#[test]
 fn a_descriptor_is_read_as_it_is() {
     let place = Place::bare();
     place.file("f", [0, 1, 2]);
@@ -229,6 +340,8 @@ fn sources_that_fail() {
         ("$T tag -k . f", "key file .: "),
         ("$T tag --key-env UNSET_IN_TESTS f", "--key-env UNSET_IN_TESTS: expected a variable"),
         ("$T tag --key-fd 77 f", "--key-fd 77: Bad file descriptor"),
+        ("$T tag --key-fd 0 f <&-", "--key-fd 0: Bad file descriptor"),
+        ("$T tag --key-fd 1 f >&-", "--key-fd 1: Bad file descriptor"),
         ("$T tag --key-cmd 'cat k; exit 5' f", "--key-cmd: expected the command to succeed"),
         ("$T tag --key-cmd 'exec kill -9 $$' f", "--key-cmd: expected the command to succeed"),
         ("$T tag --key-cmd 'yes' f", "--key-cmd: expected at most 64 KiB, found more"),

@@ -32,6 +32,7 @@ use crate::open;
 pub use crate::open::regular as open_regular;
 use crate::progress::{Bar, Total};
 use crate::state::Keeper;
+use crate::stdio;
 pub use pieces::Span;
 use pieces::{Joined, Work};
 pub use settle::settled;
@@ -139,7 +140,7 @@ impl<'a> Reader<'a> {
                 return Err(Trouble::Stdin(user));
             }
             self.take_stdin("another '-'");
-            return self.stream(&mut io::stdin().lock(), nonce);
+            return self.stream(&mut stdio::Stdin, nonce);
         }
         let (file, before) = match by {
             Named::User => open::given(path)?,
@@ -222,7 +223,7 @@ impl<'a> Reader<'a> {
 
     /// Reads to the end.
     fn stream(&mut self, input: &mut dyn Read, nonce: &[u8]) -> Result<Tagged, Trouble> {
-        let buffer = sized(&mut self.buffers[0], self.step);
+        let buffer = sized(&mut self.buffers[0], self.step)?;
         let mut stream = self.mac.stream(nonce)?;
         let mut bytes = 0;
         loop {
@@ -299,11 +300,15 @@ impl<'a> Reader<'a> {
         };
         let helpers = (size / PER_THREAD).saturating_sub(1) as usize;
         let (own, others) = self.buffers.split_first_mut().expect("at least one thread");
-        let own = sized(own, step);
+        let own = sized(own, step)?;
         thread::scope(|scope| {
             for buffer in others.iter_mut().take(helpers) {
-                let help = || work.take_pieces(sized(buffer, step));
-                // Where no thread can be had, this one does all the work.
+                let help = || {
+                    if let Ok(buffer) = sized(buffer, step) {
+                        work.take_pieces(buffer);
+                    }
+                };
+                // Where no thread or no buffer for it can be had, this one does all the work.
                 if thread::Builder::new().spawn_scoped(scope, help).is_err() {
                     break;
                 }
@@ -320,11 +325,13 @@ impl<'a> Reader<'a> {
 }
 
 /// The first `bytes` bytes of a buffer, which is made once and then kept.
-fn sized(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
+fn sized(buffer: &mut Vec<u8>, bytes: usize) -> io::Result<&mut [u8]> {
     if buffer.len() < bytes {
+        let more = bytes - buffer.len();
+        buffer.try_reserve_exact(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
         buffer.resize(bytes, 0);
     }
-    &mut buffer[..bytes]
+    Ok(&mut buffer[..bytes])
 }
 
 /// Refuses a regular file that has grown or shrunk or was written to.

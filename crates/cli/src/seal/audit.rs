@@ -82,12 +82,13 @@ pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
                 report.put(&sealed.path, found, Status::Changed(vec![change]))
             }
             Item::New(path, kind, size) => match renames.new_file(path, kind, size) {
-                None => Ok(()),
+                None => {}
                 Some(path) => report.put(&path, kind, Status::New),
             },
             Item::Unreadable(path, kind, why) => report.put(&path, kind, Status::Unreadable(why)),
-            Item::Wrong(error) => Err(error),
+            Item::Wrong(error) => return Err(error),
         }
+        Ok(())
     })?;
     let skipped = items.skipped();
     let all = renames.resolve(&mut main, |found| match found {
@@ -96,9 +97,9 @@ pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
         }
         Found::New(path) => report.put(path, Kind::File, Status::New),
         Found::Missing(path) => report.put(path, Kind::File, Status::Missing),
-    })?;
+    });
     drop(bar);
-    report.finish(skipped, all)
+    Ok(report.finish(skipped, all))
 }
 
 /// Looks at what is there.
@@ -117,9 +118,8 @@ fn look(observer: &mut Observer<'_>, item: Item) -> Item {
 }
 
 /// A missing file may be a new one under another name; all else is missing.
-fn missing(sealed: Entry, renames: &mut Renames, report: &mut Report<'_>) -> Result<(), Error> {
-    match renames.missing(sealed) {
-        None => Ok(()),
-        Some(sealed) => report.put(&sealed.path, sealed.kind, Status::Missing),
+fn missing(sealed: Entry, renames: &mut Renames, report: &mut Report<'_>) {
+    if let Some(sealed) = renames.missing(sealed) {
+        report.put(&sealed.path, sealed.kind, Status::Missing);
     }
 }

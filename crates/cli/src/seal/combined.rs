@@ -61,7 +61,8 @@ impl Combined {
             return Ok(());
         }
         let mut text = Vec::with_capacity(path.len() + 4);
-        let name = line::escaped(path, End::Newline, &mut text);
+        let terminal = self.is_output() && output::is_terminal();
+        let name = line::escaped(path, End::Newline, terminal, &mut text);
         text.extend_from_slice(&[symbol, b' ']);
         text.extend_from_slice(&name);
         text.push(b'\n');

@@ -95,8 +95,8 @@ impl Header {
         )
     }
 
-    /// Reads a header and compares it with the MAC in use. No word of it is trusted: what follows
-    /// is a refusal, or the check of the seal.
+    /// Reads a header and compares its key with the one in use. No word of it is trusted: what
+    /// follows is a refusal, or the check of the seal.
     pub fn read(lines: &mut Lines<impl BufRead>, name: &str, mac: &Mac) -> Result<Header, Error> {
         let cut = || Error::mismatch(format_args!("{name}: expected a header, found its start"));
         let mut line = |before: &str| {
@@ -112,8 +112,8 @@ impl Header {
                 })
             })
         };
-        let (own, bits) = (mac.mac.algorithm(), mac.mac.tag_bits());
-        let shown = |text: &str| Shown::bytes(text.as_bytes()).to_string();
+        let own = mac.mac.algorithm();
+        let shown = |text: &str| Shown::text(text.as_bytes()).to_string();
         let version = line(MARK)?;
         if version != VERSION {
             let found = shown(&version);
@@ -127,11 +127,11 @@ impl Header {
             return Err(Error::key(what));
         }
         let found = line("bits: ")?;
-        if found != bits.to_string() {
+        let bits = found.parse().ok().filter(|bits: &usize| bits.to_string() == found);
+        let bits = bits.ok_or_else(|| {
             let found = shown(&found);
-            let what = format_args!("{name}: expected tags of {bits} bits, found {found}; see -l");
-            return Err(Error::usage(what));
-        }
+            Error::mismatch(format_args!("{name}: expected a number of bits, found '{found}'"))
+        })?;
         let (found, own_id) = (line("key id: ")?, &mac.key_id);
         if found != *own_id {
             let found = shown(&found);
@@ -142,6 +142,6 @@ impl Header {
         let options = Options::parse(&found).ok_or_else(|| {
             Error::mismatch(format_args!("{name}: expected options, found '{}'", shown(&found)))
         })?;
-        Ok(Header::new(mac, options))
+        Ok(Header { bits, ..Header::new(mac, options) })
     }
 }

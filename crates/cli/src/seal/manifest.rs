@@ -88,6 +88,14 @@ impl Manifest {
                 manifest.name
             )));
         }
+        // Said of what was sealed: where it was not, the number of bits is nobody's choice.
+        let (expected, found) = (mac.mac.tag_bits(), manifest.header.bits);
+        if expected != found {
+            return Err(Error::usage(format_args!(
+                "{}: expected tags of {expected} bits, found {found}; see -l",
+                manifest.name
+            )));
+        }
         manifest.count()?;
         Ok(manifest)
     }
@@ -129,7 +137,8 @@ impl Manifest {
     pub fn entries(&self, mac: &Mac) -> Result<Entries<'_>, Error> {
         let sealed = self.read().map_err(|error| unreadable(&self.name, &error))?;
         let mut lines = Lines::new(sealed, b'\n');
-        if Header::read(&mut lines, &self.name, mac)?.options != self.header.options {
+        let header = Header::read(&mut lines, &self.name, mac)?;
+        if (header.options, header.bits) != (self.header.options, self.header.bits) {
             return Err(self.changed());
         }
         let (last, folders) = (Vec::new(), Vec::new());

@@ -1,7 +1,6 @@
 //! Where the verdicts of an audit go.
 
 use std::borrow::Cow;
-use std::io::{self, IsTerminal};
 
 use serde::Serialize;
 
@@ -56,8 +55,9 @@ pub struct Report<'a> {
     mac: &'a Mac,
     manifest: &'a Manifest,
     combined: Combined,
-    terminal: bool,
     counts: Counts,
+    /// Output failed. The verdicts are still worth an exit status.
+    lost: bool,
 }
 
 /// An entry as `--json` shows it.
@@ -99,14 +99,13 @@ impl<'a> Report<'a> {
         manifest: &'a Manifest,
         combined: Combined,
     ) -> Report<'a> {
-        let (terminal, counts) = (io::stdout().is_terminal(), Counts::default());
-        Report { args, mac, manifest, combined, terminal, counts }
+        Report { args, mac, manifest, combined, counts: Counts::default(), lost: false }
     }
 
     /// Takes the verdict on an entry.
-    pub fn put(&mut self, path: &[u8], kind: Kind, status: Status<'_>) -> Result<(), Error> {
+    pub fn put(&mut self, path: &[u8], kind: Kind, status: Status<'_>) {
         let path = if path.is_empty() { b"." } else { path };
-        let (counts, combined) = (&mut self.counts, &mut self.combined);
+        let counts = &mut self.counts;
         let (count, name) = match &status {
             Status::Unchanged => (&mut counts.unchanged, "unchanged"),
             Status::Changed(_) => (&mut counts.changed, "changed"),
@@ -116,7 +115,29 @@ impl<'a> Report<'a> {
             Status::Unreadable(_) => (&mut counts.unreadable, "unreadable"),
         };
         *count += 1;
-        match &status {
+        if !self.lost {
+            let told = self.tell(path, kind, name, &status);
+            self.taken(told);
+        }
+    }
+
+    /// Notes whether output was taken.
+    fn taken(&mut self, told: Result<(), Error>) {
+        if let Err(error) = told {
+            say(error);
+            self.lost = true;
+        }
+    }
+
+    fn tell(
+        &mut self,
+        path: &[u8],
+        kind: Kind,
+        name: &'static str,
+        status: &Status<'_>,
+    ) -> Result<(), Error> {
+        let combined = &mut self.combined;
+        match status {
             Status::Unchanged => combined.line(b'=', path)?,
             Status::Changed(_) => combined.line(b'*', path)?,
             Status::New => combined.line(b'-', path)?,
@@ -132,9 +153,9 @@ impl<'a> Report<'a> {
             return Ok(());
         }
         if self.args.json {
-            return self.json(path, kind, name, &status);
+            return self.json(path, kind, name, status);
         }
-        let verdict = match &status {
+        let verdict = match status {
             Status::Changed(changes) => format!("changed: {}", text(changes)),
             Status::Renamed(from, changes) => {
                 let end = if changes.is_empty() { "" } else { "; " };
@@ -143,7 +164,7 @@ impl<'a> Report<'a> {
             Status::Unreadable(why) => format!("unreadable: {why}"),
             Status::Unchanged | Status::New | Status::Missing => name.into(),
         };
-        output::write(&line::write_verdict(path, &verdict, self.terminal))
+        line::print_verdict(path, &verdict)
     }
 
     fn json(
@@ -183,9 +204,12 @@ impl<'a> Report<'a> {
 
     /// Sums up. `skipped` entries have no verdict for what they are; `all` renamed files were
     /// looked for or not.
-    pub fn finish(mut self, skipped: u64, all: bool) -> Result<Option<Exit>, Error> {
+    pub fn finish(mut self, skipped: u64, all: bool) -> Option<Exit> {
         self.counts.skipped = skipped;
-        self.combined.finish()?;
+        let combined = std::mem::replace(&mut self.combined, Combined::Nowhere);
+        if !self.lost {
+            self.taken(combined.finish());
+        }
         let Counts { unchanged, changed, new, missing, renamed, unreadable, .. } = self.counts;
         let (exit, status) = match (changed + new + missing + renamed, unreadable) {
             (0, 0) => (None, "unchanged"),
@@ -195,8 +219,8 @@ impl<'a> Report<'a> {
         if !all {
             say("not all renamed files were looked for: some may stand as new and missing");
         }
-        if self.args.json {
-            output::json(&Summary {
+        if self.args.json && !self.lost {
+            let told = output::json(&Summary {
                 summary: &self.counts,
                 renames_complete: all,
                 algorithm: self.mac.mac.algorithm().name(),
@@ -204,7 +228,8 @@ impl<'a> Report<'a> {
                 key_id: &self.mac.key_id,
                 seal: self.manifest.seal.to_string(),
                 status,
-            })?;
+            });
+            self.taken(told);
         } else if !self.args.quiet || exit.is_some() {
             let mut text = format!(
                 "{unchanged} unchanged, {changed} changed, {new} new, {missing} missing, \
@@ -217,7 +242,7 @@ impl<'a> Report<'a> {
             }
             say(text);
         }
-        Ok(exit)
+        exit.or(self.lost.then_some(Exit::Io))
     }
 }
 

@@ -333,7 +333,7 @@ impl State<'_> {
             let bytes = Some(self.header.sums.length);
             return output::json(&Record { bytes, ..Record::of_line(&line, open.mac, "tagged") });
         }
-        output::write(&line::write(&line, if open.args.zero { End::Zero } else { End::Newline }))
+        line::print(&line, if open.args.zero { End::Zero } else { End::Newline })
     }
 }
 

@@ -15,6 +15,7 @@ use super::store::Place;
 use super::{State, leaves, store};
 use crate::error::{Error, why};
 use crate::faults;
+use crate::stdio;
 
 /// So many bytes of a patch are in one box.
 const PIECE: usize = 1 << 20;
@@ -227,7 +228,7 @@ fn others<'a>(
 /// Where a patch is read from.
 fn input(path: &Path) -> Result<Box<dyn Read>, Error> {
     Ok(match path.as_os_str() == "-" {
-        true => Box::new(io::stdin().lock()),
+        true => Box::new(stdio::Stdin),
         false => Box::new(store::open(path, false)?),
     })
 }

@@ -1,0 +1,35 @@
+//! Keys stay out of core dumps.
+
+use std::sync::OnceLock;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// The limit on core dumps that the command was started with.
+static BEFORE: OnceLock<Rlimit> = OnceLock::new();
+
+/// Forbids core dumps of this process. On Linux its memory is then also closed to other processes
+/// of the same user. Where the system refuses, the command does its work all the same.
+pub fn forbid_cores() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+    set(BEFORE.get_or_init(|| getrlimit(Resource::Core)), true);
+}
+
+/// Starts a child under the limit that the command was started with: its dumps are its own affair.
+/// The other half of the protection ends by itself where a child runs another program.
+pub fn unhardened<T>(start: impl FnOnce() -> T) -> T {
+    let Some(before) = BEFORE.get() else { return start() };
+    set(before, false);
+    let started = start();
+    set(before, true);
+    started
+}
+
+/// The hard limit stays, so that the way back is open.
+fn set(before: &Rlimit, none: bool) {
+    let current = if none { Some(0) } else { before.current };
+    let _ = setrlimit(Resource::Core, Rlimit { current, maximum: before.maximum });
+}

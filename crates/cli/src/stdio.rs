@@ -1,0 +1,57 @@
+//! Standard input and output as the command was given them.
+//!
+//! Rust's runtime opens /dev/null in place of one that was closed, reads one that cannot be read as
+//! if it were empty, and writes to one that cannot be written as if it took all. Then the tag of
+//! nothing would pass for that of an input, and output that nobody gets would pass for told. So
+//! what was closed is noted before the runtime starts, and reads and writes go past it.
+
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use rustix::io::{Errno, fcntl_getfd};
+use rustix::stdio;
+
+/// A bit for each of the descriptors 0 to 2 that was closed.
+static CLOSED: AtomicU8 = AtomicU8::new(0);
+
+ctor::declarative::ctor! {
+    // The runtime opens what is closed before `main`, so it can only be seen before that. Nothing
+    // here needs the runtime: three system calls and a store.
+    #[ctor(unsafe)]
+    fn note_what_is_closed() {
+        let all = [stdio::stdin(), stdio::stdout(), stdio::stderr()];
+        let closed = all.map(|fd| fcntl_getfd(fd) == Err(Errno::BADF));
+        let bits = closed.iter().rev().fold(0, |bits, &closed| bits << 1 | closed as u8);
+        CLOSED.store(bits, Ordering::Relaxed);
+    }
+}
+
+/// Refuses a descriptor that the command was not given.
+pub fn given(fd: i32) -> io::Result<()> {
+    let closed = (0..3).contains(&fd) && CLOSED.load(Ordering::Relaxed) >> fd & 1 == 1;
+    if closed { Err(Errno::BADF.into()) } else { Ok(()) }
+}
+
+/// Standard input, unbuffered.
+pub struct Stdin;
+
+impl Read for Stdin {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        given(0)?;
+        Ok(rustix::io::read(stdio::stdin(), out)?)
+    }
+}
+
+/// Standard output, unbuffered.
+pub struct Stdout;
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        given(1)?;
+        Ok(rustix::io::write(stdio::stdout(), bytes)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
