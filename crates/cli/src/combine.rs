@@ -118,7 +118,7 @@ fn same_object(args: &Combine, ranges: &[Range<'_>]) -> Result<(), Error> {
     let [expected, found] = [expected, other.partial.object()].map(Shown::bytes);
     let name = Shown::name(other.path);
     Err(Error::mismatch(format_args!(
-        "{name}: expected a partial of '{expected}' ({of}), found one of '{found}'"
+        "{name}: expected a partial of {expected} ({of}), found one of {found}"
     )))
 }
 
