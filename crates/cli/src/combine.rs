@@ -97,7 +97,7 @@ fn ranges<'a>(args: &'a Combine, mac: &Mac) -> Result<(Vec<u8>, Vec<Range<'a>>),
     let of = of.map_or("--object".into(), |path| Shown::name(path).to_string());
     let ([expected, found], name) = ([&object, &found].map(|o| Shown::bytes(o)), Shown::name(path));
     Err(Error::mismatch(format_args!(
-        "{name}: expected a partial of '{expected}' ({of}), found one of '{found}'"
+        "{name}: expected a partial of {expected} ({of}), found one of {found}"
     )))
 }
 

@@ -176,12 +176,13 @@ fn the_forms_of_a_report() {
     let both = audit(&place, &["--combined", "-", "--json"]).exits(2).prints("");
     both.says(&["--combined: expected standard output to be free"]);
     let full = place.shell("$T audit -k k --combined - m t > /dev/full");
-    full.exits(4).says(&["standard output: No space left on device"]);
+    // What differs is known whatever became of the report.
+    full.exits(1).says(&["standard output: No space left on device"]);
     let full =
         place.shell("trap '' XFSZ; ulimit -f 0; $T audit -k k --combined big m t > /dev/null");
-    full.exits(4).says(&["--combined: big: File too large"]);
+    full.exits(1).says(&["--combined: big: File too large"]);
     assert!(!place.path("big").exists());
-    place.shell("$T audit -k k m t > /dev/full").exits(4).says(&["standard output: No space left"]);
+    place.shell("$T audit -k k m t > /dev/full").exits(1).says(&["standard output: No space left"]);
 }
 
 #[test]
@@ -211,7 +212,7 @@ fn a_report_takes_the_place_of_nothing() {
     place.shell("$T audit -k k --combined d m t > /dev/full").exits(0);
     fs::remove_file(place.path("d")).unwrap();
     place.file("t/new", "");
-    place.shell("$T audit -k k --combined d m t > /dev/full").exits(4);
+    place.shell("$T audit -k k --combined d m t > /dev/full").exits(1);
     assert!(!place.path("d").exists());
 }
 

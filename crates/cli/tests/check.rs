@@ -342,7 +342,7 @@ fn mixed_forms_and_escapes_in_verdicts() {
     place.file("a\nb", "other");
     check(&place, &["list"]).exits(1).prints("\\a\\nb: FAILED\nc: OK\n");
     fs::remove_file(place.path("a\nb")).unwrap();
-    check(&place, &["list"]).exits(1).says(&["tagmac: a\\nb: No such file"]);
+    check(&place, &["list"]).exits(1).says(&["tagmac: $'a\\nb': No such file"]);
 }
 
 #[test]

@@ -263,7 +263,7 @@ fn a_sidecar_of_something_else() {
         .says(&["f.tagmac: expected a sidecar of the key", "found one of"]);
     place.file("g", "text");
     place.file("g.tagmac", &sidecar);
-    let what = "g.tagmac: expected the sidecar of 'g', found that of 'f'";
+    let what = "g.tagmac: expected the sidecar of g, found that of f";
     place.keyed("update", &["g"]).exits(1).prints("").says(&[what]);
     // Moved as they are, file and sidecar go together.
     fs::create_dir(place.path("d")).unwrap();

@@ -256,7 +256,7 @@ impl State<'_> {
         }
         let path = Shown::name(self.tree.store.path());
         Err(Error::mismatch(format_args!(
-            "{path}: expected the sidecar of '{}', found that of '{}'",
+            "{path}: expected the sidecar of {}, found that of {}",
             Shown::bytes(expected),
             Shown::bytes(found)
         )))
