@@ -184,7 +184,7 @@ mod tests {
             records.iter().filter(|record| record.experiment == "short").cloned().collect();
         let whole = Machine::new(id, records);
         let page = page(&[whole, Machine::new("another-cpu", &some)]).expect("all tables");
-        let (_, section) = page.split_once("## ANOTHER CPU").expect("its own section");
+        let (_, section) = page.split_once("## Another CPU").expect("its own section");
         assert!(section.matches(NOT_RECORDED).count() >= 10);
         assert!(section.contains("chained, 64 B"), "its short messages");
     }

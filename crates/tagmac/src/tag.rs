@@ -117,8 +117,13 @@ impl AsRef<[u8]> for Tag {
 impl PartialEq for Tag {
     #[inline]
     fn eq(&self, other: &Tag) -> bool {
-        // Lengths are public. Bytes past the tag are zero in both.
-        self.bits == other.bits && bool::from(self.bytes.ct_eq(&other.bytes))
+        // Lengths are public. Bytes past the tag are zero in both. Words are compared and not bytes:
+        // `ct_eq` of a slice hides each byte from the optimiser, which took longer than a short
+        // message's tag.
+        let words = self.bytes.as_chunks().0.iter().zip(other.bytes.as_chunks().0);
+        let differ = words
+            .fold(0, |differ, (a, b)| differ | (u64::from_ne_bytes(*a) ^ u64::from_ne_bytes(*b)));
+        self.bits == other.bits && bool::from(differ.ct_eq(&0))
     }
 }
 
@@ -133,5 +138,28 @@ impl fmt::Display for Tag {
 impl fmt::Debug for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tag({} bits)", self.bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bit_counts() {
+        for bits in [256, 251, 128, 64, 7, 1] {
+            let tag = Tag::new(&[0; 32][..bits.div_ceil(8)], bits).expect("a tag");
+            for wrong in 0..bits {
+                let mut bytes = [0; 32];
+                bytes[wrong / 8] = 0x80 >> (wrong % 8);
+                let other = Tag::new(&bytes[..bits.div_ceil(8)], bits).expect("a tag");
+                assert!(other != tag, "bit {wrong} of {bits}");
+            }
+            assert!(
+                bits == 1
+                    || tag
+                        != Tag::new(&[0; 32][..(bits - 1).div_ceil(8)], bits - 1).expect("a tag")
+            );
+        }
     }
 }
