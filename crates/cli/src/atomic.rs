@@ -70,7 +70,11 @@ impl AtomicFile {
             Some(file) => (file, Draft(None)),
             None => named(path, mode)?,
         };
-        let folder = match File::open(walk::folder(path)) {
+        // A directory, or nothing: a pipe in its place would let this wait.
+        let directory = OFlags::DIRECTORY.bits() as i32;
+        let mut options = OpenOptions::new();
+        let folder = options.read(true).custom_flags(directory).open(walk::folder(path));
+        let folder = match folder {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
             folder => Some(folder?),
         };
