@@ -263,8 +263,15 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
     let mac = AnyMac::new(Algorithm::default(), &[7; 16]).expect("16 bytes");
     for last in [false, true] {
         let bytes = partial(&mac, last);
-        assert!(Partial::begins(&bytes[..16]));
         let read = Partial::parse(&bytes).expect("a partial");
+        let (header, sealed) = bytes.split_at(read.header_len());
+        assert!(bytes.len() as u64 <= read.max_len().expect("known"));
+        // The header alone says as much, and so do the most bytes that one has.
+        let alone = Partial::parse(header).expect("a header");
+        assert_eq!(alone.max_len(), read.max_len());
+        let mut sealed = sealed.to_vec();
+        assert!(alone.open_in_place(&mac, &sealer(), &mut sealed).is_ok());
+        assert!(alone.open_in_place(&mac, &sealer(), &mut sealed).is_err(), "opened twice");
         let range = (read.start(), read.end(), read.is_last());
         assert_eq!(range, if last { (64, 88, true) } else { (0, 64, false) });
         assert_eq!((read.algorithm(), read.object()), ("PMAC-AES128", &b"o"[..]));
@@ -298,6 +305,19 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
     let part = mac.parts().expect("parts").of(0, &[]).expect("aligned");
     let long = Partial::seal(&mac, &sealer(), &vec![b'o'; 65536], &part, None).map(|_| ());
     assert_eq!(long, Err(Error::ObjectName { max: 65535, found: 65536 }));
+    let long = Partial::seal(&mac, &sealer(), &vec![b'o'; 65535], &part, None).expect("random");
+    let header = &long[..Partial::MAX_HEADER.min(long.len())];
+    assert_eq!(Partial::parse(header).expect("a header").object().len(), 65535);
+
+    // The UMAC of 1999 alone has sums that grow: no more than it says.
+    for algorithm in Algorithm::all().filter(|algorithm| algorithm.block().is_some()) {
+        let mac = AnyMac::new(algorithm, &vec![7; algorithm.new_key_bytes()]).expect("a key");
+        let (parts, mut out) = (mac.parts().expect("parts"), Writer::default());
+        let blocks = vec![1; parts.block() * 9];
+        parts.save(&parts.of(0, &blocks).expect("aligned"), &mut out).expect("saved");
+        let max = algorithm.max_part_len(blocks.len() as u64).expect("parts");
+        assert!(out.as_bytes().len() as u64 <= max, "{algorithm}");
+    }
     let tail = Partial::seal(&mac, &sealer(), b"o", &part, Some(&[0; 17])).map(|_| ());
     assert_eq!(tail, Err(Error::BlockLength { min: 0, max: 16, found: 17 }));
     let foreign = Partial::seal(&other, &sealer(), b"o", &part, None).map(|_| ());
