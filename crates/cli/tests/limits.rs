@@ -102,9 +102,9 @@ fn manifests_lists_and_tags() {
     fs::create_dir(place.path("t")).unwrap();
     // A line without an end.
     sparse(&place, "m", 1 << 30);
-    let what = "m: expected a manifest made by 'tagmac seal', found something else";
+    let what = "m: expected lines, found one of more than 1 MiB";
     within(&place, "audit -k k --num-threads 1 m t").exits(1).says(&[what]);
-    within(&place, "check -k k --num-threads 1 m").exits(1).says(&["m"]);
+    within(&place, "check -k k --num-threads 1 m").exits(1).says(&[what]);
     sparse(&place, "raw", TIB);
     let ran = within(&place, "check -k k --num-threads 1 --raw-tag raw f");
     assert!(matches!(ran.code, Some(1 | 2)), "{}", ran.err);

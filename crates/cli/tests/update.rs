@@ -278,10 +278,10 @@ fn a_sidecar_of_something_else() {
         place.file("f.tagmac", bytes);
         place.update(1, &[]).prints("").says(&["f.tagmac: ", what]);
     }
-    let mut later = sidecar.clone();
-    later[12] = b'2';
-    place.file("f.tagmac", later);
-    place.update(1, &[]).says(&["f.tagmac: expected a sidecar of version 1, found another"]);
+    let mut earlier = sidecar.clone();
+    earlier[12] = b'1';
+    place.file("f.tagmac", earlier);
+    place.update(1, &[]).says(&["f.tagmac: expected a sidecar of version 2, found another"]);
 }
 
 /// Whatever byte of the sidecar is altered: it is refused, or the line is right all the same.

@@ -34,7 +34,12 @@ pub fn seal_mac(key: &Key) -> AnyMac {
 
 /// What went wrong with the manifest of that name.
 pub fn unreadable(name: &str, error: &io::Error) -> Error {
-    Error::io(format_args!("{name}: {}", why(error)))
+    let what = format_args!("{name}: {}", why(error));
+    match error.kind() {
+        // What can be read and is none.
+        io::ErrorKind::InvalidData => Error::mismatch(what),
+        _ => Error::io(what),
+    }
 }
 
 /// A manifest whose seal was checked.
