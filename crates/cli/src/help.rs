@@ -52,7 +52,8 @@ Examples:
 /// Examples of `tag`.
 pub const TAG: &str = "\
 One line a file: 'PMAC-AES128 (NAME) = HEX'. If NAME has a backslash, a line feed or a carriage
-return, the line begins with a backslash and NAME is escaped, as cksum does.
+return, the line begins with a backslash and NAME is escaped, as cksum does. On a terminal so is all
+that would do something to it; in a file or a pipe NAME has its bytes.
 
 POLY1305-AES and UMAC take a nonce. Each file gets a random one of 16 bytes, and its line says
 which: 'POLY1305-AES.n=NONCE (NAME) = HEX'. A nonce is no secret, but under one key no two contents

@@ -37,14 +37,14 @@ impl Field {
                 product ^= a;
             }
             let high = a >> (self.n - 1) & 1;
-            a = (a << 1 & (u64::MAX >> (64 - self.n))) ^ high * self.low;
+            a = (a << 1 & (u64::MAX >> (64 - self.n))) ^ (high * self.low);
         }
         product
     }
 
     fn over_x(self, a: u64) -> u64 {
         // p_n - 1, by x: its high bit is x^(n-1).
-        (a >> 1) ^ (a & 1) * (self.low >> 1 | 1 << (self.n - 1))
+        (a >> 1) ^ ((a & 1) * (self.low >> 1 | 1 << (self.n - 1)))
     }
 }
 
