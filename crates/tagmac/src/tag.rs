@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn every_bit_counts() {
-        for bits in [256, 251, 128, 64, 7, 1] {
+        for bits in [256usize, 251, 128, 64, 7, 1] {
             let tag = Tag::new(&[0; 32][..bits.div_ceil(8)], bits).expect("a tag");
             for wrong in 0..bits {
                 let mut bytes = [0; 32];
