@@ -129,9 +129,10 @@ impl<'a> Machine<'a> {
         let count = |experiment: &str| self.record(experiment).map_or(0, |r| all_xs(r).len());
         let keys = self.record("agility").and_then(|record| all_xs(record).last().copied());
         text += &format!(
-            " The record has {} lengths from 0 to 8192 bytes, {} offsets of 64, and up to {} keys \
-             in turn.",
+            " The record has {} lengths from 0 to 8192 bytes of {} engines, {} offsets of 64, and up \
+             to {} keys in turn.",
             count("lengths"),
+            self.record("lengths").map_or(0, |record| record.series.len()),
             count("unaligned"),
             keys.unwrap_or(0),
         );
