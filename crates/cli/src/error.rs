@@ -157,13 +157,16 @@ fn quoted(name: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str("'")
 }
 
-/// Whether the character does something to a line instead of standing in it: controls, line and
-/// paragraph ends, marks that turn the direction of writing, the mark of byte order.
+/// Whether the character does something to a line instead of standing in it, or cannot be seen there:
+/// controls, line and paragraph ends, marks that turn the direction of writing, what has no width,
+/// tags and what fills.
 pub fn is_unseen(c: char) -> bool {
-    let turns = ['\u{61c}', '\u{200e}', '\u{200f}', '\u{feff}'].contains(&c)
-        || ('\u{2028}'..='\u{202e}').contains(&c)
-        || ('\u{2066}'..='\u{206f}').contains(&c);
-    c.is_control() || turns
+    let unseen = matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
+    c.is_control() || unseen
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Calls of the system that a test can let go wrong.
 //!
 //! Each function here is a call, or a few, by its kind: `read`, `write`, `sync`, `cut` (a file to
-//! another length), `make` and `name` (a file). Only a build with the feature `fault-injection`,
-//! as tests have it, looks at the variable `TAGMAC_FAULT`. That is `KIND:N:ACTION` for the N-th call
+//! another length), `make` and `name` (a file). Only a build with the feature `fault-injection`
+//! and debug assertions, as tests have both, looks at the variable `TAGMAC_FAULT`. That is `KIND:N:ACTION` for the N-th call
 //! of a kind, from 1, or of `any` kind; `KIND:N-M:ACTION` for those from N to M:
 //!
 //! | ACTION | what comes about |
@@ -48,7 +48,7 @@ pub fn set_len(file: &File, length: u64) -> io::Result<()> {
 
 pub use injected::{before, write};
 
-#[cfg(not(feature = "fault-injection"))]
+#[cfg(not(all(feature = "fault-injection", debug_assertions)))]
 mod injected {
     use std::io;
 
@@ -63,7 +63,7 @@ mod injected {
     }
 }
 
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 mod injected {
     use std::io;
     use std::ops::RangeInclusive;

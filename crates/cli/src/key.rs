@@ -4,10 +4,11 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
+use std::iter;
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use base64ct::Encoding;
@@ -216,17 +217,29 @@ fn own_alone(path: &Path, file: &Metadata) -> Result<(), String> {
              write the key; '--key-fd 0 < FILE' takes it all the same"
         ));
     }
-    // Others could put another file in its place. What has no folder, such as a pipe of the shell's
-    // `<(...)`, is nobody's to replace.
-    let Ok(path) = fs::canonicalize(path) else { return Ok(()) };
-    let Some(Ok(folder)) = path.parent().map(fs::metadata) else { return Ok(()) };
-    let (mode, group) = (folder.mode() & 0o7777, folder.gid());
+    // Others could put another file in its place, or a link in that of a folder on the way. What has
+    // no folder, such as a pipe of the shell's `<(...)`, is nobody's to replace.
+    let (Ok(named), Ok(file)) = (path::absolute(path), fs::canonicalize(path)) else {
+        return Ok(());
+    };
+    let on_the_way = named.ancestors().skip(1).filter_map(|folder| fs::canonicalize(folder).ok());
+    for path in iter::once(file).chain(on_the_way.map(|folder| folder.join("."))) {
+        path.ancestors().skip(1).try_for_each(|folder| nobody_elses(folder, own))?;
+    }
+    Ok(())
+}
+
+/// Refuses a folder in which others can replace what is not theirs.
+fn nobody_elses(folder: &Path, own: u32) -> Result<(), String> {
+    let Ok(facts) = fs::metadata(folder) else { return Ok(()) };
+    let (mode, group) = (facts.mode() & 0o7777, facts.gid());
     // By custom a user's own group has the user's number, and nobody else is in it.
     let shared = mode & 0o020 != 0 && group != own && group != 0;
     if (mode & 0o002 != 0 || shared) && mode & 0o1000 == 0 {
+        let folder = Shown::name(folder);
         return Err(format!(
-            "expected a folder that others cannot write to, found mode {mode:04o}: they can put \
-             another key there; 'chmod go-w' on it keeps them out"
+            "expected a folder that others cannot write to, found {folder} of mode {mode:04o}: they \
+             can put another key there; 'chmod go-w' on it keeps them out"
         ));
     }
     Ok(())

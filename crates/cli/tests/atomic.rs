@@ -3,12 +3,12 @@
 mod common;
 
 use std::fs::{self, File};
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
 use common::Place;
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 use common::{Ran, at, leftovers};
 use sha2::{Digest, Sha256};
 
@@ -19,7 +19,7 @@ fn draft(name: &str, slot: u32) -> String {
 }
 
 /// A folder without a key, and how each command that writes a file writes "o.svg".
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn writers() -> (Place, [Vec<&'static str>; 6]) {
     let place = Place::new();
     place.file("f", vec![7; 1000]);
@@ -39,7 +39,7 @@ fn writers() -> (Place, [Vec<&'static str>; 6]) {
 
 /// Nothing takes the place of anything here, so no kill leaves anything.
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_kill_at_any_call_leaves_nothing_or_all() {
     let (place, writers) = writers();
     for args in writers {
@@ -67,7 +67,7 @@ fn a_kill_at_any_call_leaves_nothing_or_all() {
 
 /// A disk that is full, and one that fails: the name stays free, or what has it stays.
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_failure_at_any_call_leaves_nothing() {
     const EIO: i32 = 5;
     let (place, writers) = writers();
@@ -126,7 +126,7 @@ fn what_a_killed_run_left_is_removed_and_nothing_else() {
 
 /// Where no file can do without a name, as it is without /proc, if this may unmount it for a while.
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn without_nameless_files() {
     let place = Place::new();
     place.file("f", "text");

@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 use common::{Place, Ran, at, sparse};
 use common::{UNPRIVILEGED, leftovers, sealed, tree};
 
@@ -78,14 +78,14 @@ fn no_verdict_on_what_cannot_be_read() {
 
 /// Runs the command on one thread, where a file is opened when the one before it is done, with a line
 /// of shell at a call.
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn run_at(place: &Place, call: &str, line: &str, args: &[&str]) -> Ran {
     let mut command = place.command(&[args, &["-k", "k", "--num-threads", "1"]].concat());
     at(&mut command, call, &format!("run={line}")).output().unwrap().into()
 }
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn files_that_do_not_stay() {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
@@ -115,7 +115,7 @@ fn files_that_do_not_stay() {
 }
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_tree_or_a_manifest_that_does_not_stay() {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
@@ -166,7 +166,7 @@ fn a_full_disk_leaves_the_old_manifest() {
 }
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn what_has_come_to_the_name_meanwhile_stays() {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
@@ -185,7 +185,7 @@ fn what_has_come_to_the_name_meanwhile_stays() {
 }
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_kill_at_any_call_leaves_a_whole_manifest() {
     let place = tree();
     let seal = |to: &str| {
@@ -224,7 +224,7 @@ fn a_kill_at_any_call_leaves_a_whole_manifest() {
 }
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn what_a_kill_leaves_in_the_tree_is_not_sealed() {
     let place = tree();
     place.keyed("seal", &["t", "-o", "t/m"]).exits(0);

@@ -237,6 +237,15 @@ fn a_key_that_others_can_write() {
     let tag = || place.shell("ln -sf d/k link; $T tag -k link f");
     mode("d", 0o777);
     tag().exits(3).prints("").says(&["key file link: expected a folder that others cannot write"]);
+    // Where they can put another link, or another folder.
+    place
+        .shell("mkdir -p w g/h; ln -s ../k w/link; cp -p d/k k; cp -p k g/h/k; chmod 777 w g")
+        .exits(0);
+    for name in ["w/link", "g/h/k", "g/../k", "w/../g/h/k"] {
+        place.keyed("tag", &["-k", name, "f"]).exits(2);
+        let ran = place.run(&["tag", "-k", name, "f"]).exits(3).prints("");
+        ran.says(&[": expected a folder that others cannot write to, found "]);
+    }
     // In such a one they cannot.
     for right in [0o1777, 0o755] {
         mode("d", right);

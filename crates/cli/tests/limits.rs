@@ -6,7 +6,7 @@ mod common;
 
 use std::fs::{self, OpenOptions};
 
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 use common::peak;
 use common::{Place, Ran, sparse};
 
@@ -44,7 +44,7 @@ fn partials() {
 }
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn many_partials() {
     let place = Place::new();
     place.file("f", vec![0; 16 * 200]);

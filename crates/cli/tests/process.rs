@@ -6,15 +6,15 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 
 use common::{Place, Ran};
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 use common::{at, peak, sparse};
 
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 const SIGINT: i32 = 2;
 const SIGPIPE: i32 = 13;
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_file_that_shrinks() {
     for algorithm in ["PMAC-AES128", "HMAC-SHA256"] {
         let place = Place::bare();
@@ -31,7 +31,7 @@ fn a_file_that_shrinks() {
 }
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_file_that_grows() {
     let place = Place::new();
     sparse(&place, "f", 8 << 20);
@@ -41,7 +41,7 @@ fn a_file_that_grows() {
 }
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn memory_does_not_depend_on_the_file() {
     let place = Place::new();
     sparse(&place, "f", 2 << 30);
@@ -74,7 +74,7 @@ fn sigpipe_ends_it() {
 
 /// Whether this process was started with SIGINT ignored, as a shell does for what it runs in the
 /// background. The command then ignores it too, and rightly.
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn sigint_is_ignored() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -83,7 +83,7 @@ fn sigint_is_ignored() -> bool {
 }
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn sigint_ends_it() {
     if sigint_is_ignored() {
         return;

@@ -6,12 +6,12 @@ mod common;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::symlink;
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 use std::process::{Command, Stdio};
 use std::time::UNIX_EPOCH;
 
 use common::{Place, Ran, sparse};
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 use common::{at, leftovers};
 use vmap::MapMut;
 
@@ -98,14 +98,14 @@ fn it_goes_on_where_it_was() {
 }
 
 /// Tags "f" on one thread, saving at every piece.
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn slowly(place: &Place) -> Command {
     let args = ["tag", "-k", "k", "--state", "s", "--state-every", "1", "--num-threads", "1", "f"];
     place.command(&args)
 }
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn killed_at_every_call() {
     for algorithm in ["PMAC-AES128", "UMAC99-STD-30"] {
         let place = Place::bare();
@@ -152,7 +152,7 @@ fn killed_at_every_call() {
 
 /// As Ctrl-C does, where whoever started these tests did not have it ignored.
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_signal_keeps_the_state() {
     let place = Place::new();
     large(&place, "f", 3);
@@ -242,7 +242,7 @@ fn a_file_that_changed_since() {
 }
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_file_that_changes_while_it_is_read() {
     let place = Place::new();
     large(&place, "f", 3);
@@ -312,7 +312,7 @@ fn nothing_beside_the_state_is_touched() {
 }
 
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn one_run_at_a_time() {
     let place = Place::new();
     large(&place, "f", 3);
@@ -396,7 +396,7 @@ fn a_mapped_file_that_changed_since() {
 
 /// The same while a run reads: its first read of the file is past the page.
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_mapped_file_that_changes_while_it_is_read() {
     for (args, call) in [(&["tag", "--state", "s"][..], "read:3"), (&["update"], "make:1")] {
         let place = Place::new();

@@ -495,7 +495,7 @@ fn a_sidecar_shows_nothing() {
 
 /// Bytes that were never there at once are not vouched for.
 #[test]
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_file_that_changes_while_it_is_read() {
     use std::time::UNIX_EPOCH;
 

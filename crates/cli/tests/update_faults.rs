@@ -1,5 +1,5 @@
 //! `tagmac update` when it is killed, and when a call fails: old or new, nothing between.
-#![cfg(feature = "fault-injection")]
+#![cfg(all(feature = "fault-injection", debug_assertions))]
 
 mod common;
 

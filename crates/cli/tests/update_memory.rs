@@ -1,5 +1,5 @@
 //! The memory that `tagmac update` takes: some leaves and some boxes, whatever the edit.
-#![cfg(all(target_os = "linux", feature = "fault-injection"))]
+#![cfg(all(target_os = "linux", all(feature = "fault-injection", debug_assertions)))]
 
 mod common;
 

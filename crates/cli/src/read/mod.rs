@@ -208,6 +208,7 @@ impl<'a> Reader<'a> {
             (Some(size), _) => {
                 self.stream(&mut file.by_ref().take(size.saturating_add(1)), nonce)?
             }
+            _ if before.is_file() => self.stream(&mut sizes::Ending::new(file), nonce)?,
             _ => self.stream(&mut file, nonce)?,
         };
         if size.is_some() {

@@ -6,6 +6,7 @@
 //! file of another size than it says is one that changed while it was read.
 
 use std::fs::{File, Metadata};
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 
 /// proc, sysfs, debugfs, tracefs, cgroup, cgroup2, securityfs, configfs, bpf, selinuxfs, smackfs,
@@ -31,6 +32,32 @@ const MADE_AS_READ: [u32; 15] = [
 /// A program may stand for a file system, and make what it says is empty as it is read.
 #[cfg(target_os = "linux")]
 const FUSE: u32 = 0x6573_5546;
+
+/// Files that do not tell their size have fewer bytes, or no end in reach, as `/proc/self/pagemap`.
+const MOST: u64 = 64 << 20;
+
+/// A file that does not tell its size, and has to end all the same.
+pub struct Ending<'a> {
+    file: &'a File,
+    left: u64,
+}
+
+impl<'a> Ending<'a> {
+    /// From where the file is.
+    pub fn new(file: &'a File) -> Ending<'a> {
+        Ending { file, left: MOST }
+    }
+}
+
+impl Read for Ending<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(out)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            io::Error::other("expected at most 64 MiB, as it does not tell its size, found more")
+        })?;
+        Ok(read)
+    }
+}
 
 /// Tells whether sizes are true.
 #[derive(Default)]

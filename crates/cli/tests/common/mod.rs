@@ -123,7 +123,7 @@ impl Place {
     }
 
     /// Runs the command with the key file, more arguments and a fault, see `src/faults.rs`.
-    #[cfg(feature = "fault-injection")]
+    #[cfg(all(feature = "fault-injection", debug_assertions))]
     pub fn faulty<S: AsRef<OsStr>>(&self, fault: &str, what: &str, args: &[S]) -> Ran {
         let mut command = self.command(&[what, "-k", "k"]);
         command.args(args).env("TAGMAC_FAULT", fault).output().unwrap().into()
@@ -185,14 +185,14 @@ pub fn opened(child: &Child, name: &str) {
 
 /// What lets a line of shell run at a call of the command, or kills the command there: see
 /// `src/faults.rs`. The command's process is `$PPID`.
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 pub fn at<'a>(command: &'a mut Command, call: &str, what: &str) -> &'a mut Command {
     command.env("TAGMAC_FAULT", format!("{call}:{what}"))
 }
 
 /// Runs to the end. The most memory that the command held, in KiB, as it says itself when all is
 /// done, and what it gave.
-#[cfg(feature = "fault-injection")]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 pub fn peak(command: &mut Command) -> (u64, Ran) {
     let place = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let file = place.path().join("status");
