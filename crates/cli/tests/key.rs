@@ -242,7 +242,6 @@ fn a_key_that_others_can_write() {
         .shell("mkdir -p w g/h; ln -s ../k w/link; cp -p d/k k; cp -p k g/h/k; chmod 777 w g")
         .exits(0);
     for name in ["w/link", "g/h/k", "g/../k", "w/../g/h/k"] {
-        place.keyed("tag", &["-k", name, "f"]).exits(2);
         let ran = place.run(&["tag", "-k", name, "f"]).exits(3).prints("");
         ran.says(&[": expected a folder that others cannot write to, found "]);
     }

@@ -58,6 +58,18 @@ fn memory_does_not_depend_on_the_file() {
 fn files_of_proc_say_that_they_are_empty() {
     let place = Place::new();
     place.shell("cat /proc/version | $T tag -k k | sed s:-:/proc/version: > x");
+    // A range of what has no size would be nothing, and its tag that of nothing.
+    let range = ["--object", "v", "--start", "0", "--last", "/proc/version", "-o", "v"];
+    place
+        .keyed("part", &range)
+        .exits(4)
+        .says(&["/proc/version: expected a file that tells its size"]);
+    place.keyed("tag", &["--state", "s", "/proc/version"]).exits(4);
+    // What has no end in reach.
+    let ran = place.keyed("tag", &["/proc/self/pagemap"]).exits(4).prints("");
+    ran.says(&["/proc/self/pagemap: expected at most 64 MiB, as it does not tell its size"]);
+    place.file("P", "PMAC-AES128 (/proc/self/pagemap) = 00112233445566778899aabbccddeeff\n");
+    place.keyed("check", &["P"]).exits(4);
     let direct = place.keyed("tag", &["/proc/version"]).exits(0).out;
     let piped = place.shell("cat /proc/version | $T tag -k k").exits(0).out;
     assert_eq!(direct, piped.replace("(-)", "(/proc/version)"));

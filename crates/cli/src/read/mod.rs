@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Tagged, Trouble> {
         let (file, before) = open::regular(path)?;
         self.is_not_output(&before)?;
-        let before = if before.len() > 0 { settled(&file)? } else { before };
+        let before = settled(&file)?;
         let from = keeper.begin(path, &file, &before)?;
         self.bar.skip(from.end());
         let tagged = self.tag_from(&file, &before, nonce, Some((keeper, from)))?;
@@ -253,6 +253,7 @@ impl<'a> Reader<'a> {
         last: bool,
     ) -> Result<(AnyPart, &[u8]), Trouble> {
         let parts = self.mac.parts().ok_or(Error::ForeignPart)?;
+        self.size(file, before).ok_or(Trouble::Sizeless)?;
         let (expected, found) = (span.at.saturating_add(span.bytes), before.len());
         if expected > found {
             return Err(Trouble::Short { expected, found });

@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::read::Trouble;
+use crate::read::sizes::Sizes;
 
 /// How often a file's times may change while it is synced.
 const TRIES: usize = 4;
@@ -31,6 +32,9 @@ pub fn settled(file: &File) -> Result<Metadata, Trouble> {
         (file.len(), file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec())
     };
     let mut before = file.metadata()?;
+    if !Sizes::default().are_true(file, &before) {
+        return Err(Trouble::Sizeless);
+    }
     for _ in 0..TRIES {
         pass_step(&before);
         match file.sync_data() {

@@ -42,6 +42,8 @@ pub enum Trouble {
     Irregular,
     /// It is a pipe with a name.
     Pipe,
+    /// It has no size before it is read.
+    Sizeless,
     /// The range is not in it.
     Short {
         /// Where the range has to end in the file.
@@ -89,6 +91,10 @@ impl fmt::Display for Trouble {
             Trouble::Irregular => f.write_str("expected a regular file, found something else"),
             Trouble::Pipe => f.write_str(
                 "expected a file, found a named pipe; '< PIPE' gives it as standard input",
+            ),
+            Trouble::Sizeless => f.write_str(
+                "expected a file that tells its size, found one that is made as it is read, as in \
+                 /proc; 'tagmac tag' reads it to its end",
             ),
             Trouble::Short { expected, found } => {
                 write!(f, "expected at least {expected} bytes, found {found}")
