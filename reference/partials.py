@@ -95,8 +95,9 @@ def main():
     if not partial.startswith(header):
         raise SystemExit(f"partials.md: header: want {header.hex()}")
     sealing_key = hkdf(b"tagmac sealing key 2", key, name)
-    about = counted(b"partial 2") + counted(header)
-    secret = opened(sealing_key, about, partial[len(header) :])
+    seal, sealed = partial[len(header) :][:40], partial[len(header) + 40 :]
+    opened(sealing_key, counted(b"partial header 2") + counted(header), seal)
+    secret = opened(sealing_key, counted(b"partial 2") + counted(header), sealed)
     sum = pmac_sum(aes.cipher(key), start // 16 + 1, blocks)
     want = struct.pack("<QQ", start, start + len(blocks)) + sum + counted(tail)
     if secret != want:

@@ -1,9 +1,10 @@
 //! `tagmac combine`: an object's tag from its partials.
 //!
-//! Partials come from elsewhere, and there may be many. So each is read twice: its header, which says
-//! how much there can be, and once all of them make a whole, the rest, one after the other.
+//! Partials come from elsewhere, and there may be many. So each is read twice: its header, which has
+//! a seal of its own and says how much there can be, and once all of them make a whole, the rest, one
+//! after the other.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -48,7 +49,7 @@ pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
     Ok(None)
 }
 
-/// What a partial's header says. It is not sure before the partial is opened.
+/// What a partial's header says, which somebody with the key made.
 struct Range<'a> {
     path: &'a Path,
     start: u64,
@@ -70,8 +71,8 @@ impl Range<'_> {
     }
 }
 
-/// The object's name and its ranges, as the headers say. Refuses partials of several objects, or of
-/// another one than was asked for.
+/// The object's name and its ranges, as the headers say. Refuses headers that were altered, and
+/// partials of several objects, or of another one than was asked for.
 fn ranges<'a>(args: &'a Combine, mac: &Mac) -> Result<(Vec<u8>, Vec<Range<'a>>), Error> {
     let mut of = None;
     let mut object = args.object.as_ref().map(|object| object.as_bytes().to_vec());
@@ -81,6 +82,8 @@ fn ranges<'a>(args: &'a Combine, mac: &Mac) -> Result<(Vec<u8>, Vec<Range<'a>>),
         let head = read(path, Partial::MAX_HEADER as u64)?;
         let partial = Partial::parse(&head).map_err(|error| refused(path, error))?;
         belongs(path, &partial, mac)?;
+        let checked = partial.check(&mac.mac, &mac.sealer);
+        let partial = checked.map_err(|error| refused(path, error))?;
         if object.is_none() {
             (object, of) = (Some(partial.object().to_vec()), Some(path));
         }
@@ -89,7 +92,7 @@ fn ranges<'a>(args: &'a Combine, mac: &Mac) -> Result<(Vec<u8>, Vec<Range<'a>>),
             other = Some((path, found.to_vec()));
         }
         let (start, end, last) = (partial.start(), partial.end(), partial.is_last());
-        let most = partial.max_len().unwrap_or(0);
+        let most = partial.max_len();
         ranges.push(Range { path, start, end, last, most });
     }
     let object = object.unwrap_or_default();
@@ -120,8 +123,10 @@ fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
 fn read(path: &Path, most: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
     let failed = |trouble: Trouble| Error::io(format_args!("{}: {trouble}", Shown::name(path)));
     let (file, facts) = read::open_regular(path).map_err(failed)?;
-    let room = facts.len().min(most) as usize;
-    let mut bytes = Zeroizing::new(Vec::with_capacity(room));
+    let room = usize::try_from(facts.len().min(most)).unwrap_or(usize::MAX);
+    let mut bytes = Zeroizing::new(Vec::new());
+    let none = |_| failed(io::Error::from(io::ErrorKind::OutOfMemory).into());
+    bytes.try_reserve_exact(room).map_err(none)?;
     (&file).take(most).read_to_end(&mut bytes).map_err(|error| failed(error.into()))?;
     Ok(bytes)
 }
@@ -141,7 +146,8 @@ fn open(
     let head = Partial::parse(&bytes).map_err(wrong)?.header_len();
     let (head, sealed) = bytes.split_at_mut(head);
     let partial = Partial::parse(head).map_err(wrong)?;
-    let opened = partial.open_in_place(&mac.mac, &mac.sealer, sealed).map_err(wrong)?;
+    let partial = partial.check(&mac.mac, &mac.sealer).map_err(wrong)?;
+    let opened = partial.open_in_place(sealed).map_err(wrong)?;
     if !range.is_of(&partial) || partial.object() != object {
         return Err(altered());
     }

@@ -5,10 +5,13 @@
 mod common;
 
 use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt;
 
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 use common::peak;
 use common::{Place, Ran, sparse};
+use tagmac::any::{KeyFile, Partial};
+use tagmac::save::Sealer;
 
 const TIB: u64 = 1 << 40;
 
@@ -41,6 +44,36 @@ fn partials() {
             fs::remove_file(place.path(name)).unwrap();
         }
     }
+}
+
+/// With the UMAC of 1999 a partial may be as long as its range allows. What the header says of it is
+/// believed under its seal alone, and even then not beyond what there is.
+#[test]
+fn a_partial_that_claims_a_long_range() {
+    let place = Place::bare();
+    place.run(&["keygen", "-a", "UMAC99-STD-60", "-o", "k"]).exits(0);
+    sparse(&place, "f", 3 << 20);
+    place.keyed("part", &["--object", "o", "--start", "0", "--last", "f", "-o", "p"]).exits(0);
+    let good = fs::read(place.path("p")).unwrap();
+    let file = OpenOptions::new().write(true).open(place.path("p")).unwrap();
+    // The header's end. A 256th of it is more than the file has.
+    file.write_all_at(&(2 * TIB).to_le_bytes(), 32).unwrap();
+    stretch(&place, "p", 6 << 30);
+    let altered =
+        "tagmac: p: expected a partial as it was sealed under this key, found it altered\n";
+    let ran = within(&place, "combine -k k p").exits(1).prints("");
+    assert_eq!(ran.err, altered);
+
+    // The same from somebody with the key.
+    let sealer = KeyFile::parse(&fs::read(place.path("k")).unwrap()).unwrap().sealer();
+    let seal = Partial::parse(&good).unwrap().header_len() - Sealer::OVERHEAD;
+    let mut header = good[..seal].to_vec();
+    header[32..40].copy_from_slice(&(2 * TIB).to_le_bytes());
+    let sealed = sealer.seal(&[b"partial header 2", &header], b"").unwrap();
+    file.write_all_at(&sealed, seal as u64).unwrap();
+    let ran = within(&place, "combine -k k p").exits(4).prints("");
+    assert_eq!(ran.err, "tagmac: p: out of memory\n");
+    place.run(&["combine", "-k", "k", "p", "p"]).exits(1).says(&["an overlap"]);
 }
 
 #[test]

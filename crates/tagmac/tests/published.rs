@@ -9,7 +9,7 @@ use tagmac::save::{Purpose, derive};
 const MIN_BYTES: usize = 4;
 
 /// Words of the formats, those of earlier versions too.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 25] = [
     "",
     "tagmac key id 1",
     "tagmac seal key 1",
@@ -23,6 +23,7 @@ const WORDS: [&str; 24] = [
     "tagmac-partial-2",
     "tagmac-state-2",
     "tagmac-tree-2\n",
+    "partial header 2",
     "partial 2",
     "tag state 2",
     "tagmac tree 2",

@@ -265,49 +265,69 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
         let bytes = partial(&mac, last);
         let read = Partial::parse(&bytes).expect("a partial");
         let (header, sealed) = bytes.split_at(read.header_len());
-        assert!(bytes.len() as u64 <= read.max_len().expect("known"));
+        let sealer = &sealer();
+        let checked = read.check(&mac, sealer).expect("its own");
+        assert!(bytes.len() as u64 <= checked.max_len());
         // The header alone says as much, and so do the most bytes that one has.
-        let alone = Partial::parse(header).expect("a header");
-        assert_eq!(alone.max_len(), read.max_len());
+        let alone = Partial::parse(header).and_then(|alone| alone.check(&mac, sealer));
+        let alone = alone.expect("a header");
+        assert_eq!(alone.max_len(), checked.max_len());
         let mut sealed = sealed.to_vec();
-        assert!(alone.open_in_place(&mac, &sealer(), &mut sealed).is_ok());
-        assert!(alone.open_in_place(&mac, &sealer(), &mut sealed).is_err(), "opened twice");
+        assert!(alone.open_in_place(&mut sealed).is_ok());
+        assert!(alone.open_in_place(&mut sealed).is_err(), "opened twice");
         let range = (read.start(), read.end(), read.is_last());
         assert_eq!(range, if last { (64, 88, true) } else { (0, 64, false) });
         assert_eq!((read.algorithm(), read.object()), ("PMAC-AES128", &b"o"[..]));
         assert_eq!(read.key_id(), tagmac::any::key_id(Algorithm::default(), &[7; 16]));
-        let (part, tail) = read.open(&mac, &sealer()).expect("its own");
+        let (part, tail) = checked.open().expect("its own");
         assert_eq!(part.end() + tail.len() as u64, read.end());
         assert_eq!(&**tail, if last { &b"the tail"[..] } else { b"" });
         for place in 0..bytes.len() {
-            let refused = |bytes: &[u8]| match Partial::parse(bytes) {
-                Ok(partial) => partial.open(&mac, &sealer()).map(|_| ()).unwrap_err(),
-                Err(error) => error,
+            let refused = |bytes: &[u8]| {
+                let read = Partial::parse(bytes)?.check(&mac, sealer);
+                // What is public is refused before what is sealed is looked at.
+                assert_eq!(read.is_err(), place < header.len(), "{place}");
+                read?.open().map(|_| ())
             };
             for bit in 0..8 {
                 let mut altered = bytes.clone();
                 altered[place] ^= 1 << bit;
-                refused(&altered);
+                assert!(refused(&altered).is_err(), "{place}");
             }
-            refused(&bytes[..place]);
+            assert!(refused(&bytes[..place]).is_err(), "{place}");
         }
     }
+    // Neither seal stands for the other, nor one of another header.
+    let (one, two) = (partial(&mac, false), partial(&mac, true));
+    let seal = Partial::parse(&one).expect("a partial").header_len() - Sealer::OVERHEAD;
+    let empty = sealer().seal(&[b"partial 2", &one[..seal]], b"").expect("random bytes");
+    for seal_of in [&empty, &two[seal..][..Sealer::OVERHEAD]] {
+        let mixed = [&one[..seal], seal_of, &one[seal + Sealer::OVERHEAD..]].concat();
+        let checked = Partial::parse(&mixed).expect("a header").check(&mac, &sealer()).map(|_| ());
+        assert_eq!(checked, Err(PartialError::Mac(Error::Seal)));
+    }
+    let mixed = [&one[..seal + Sealer::OVERHEAD], &two[seal + Sealer::OVERHEAD..]].concat();
+    let sealer = sealer();
+    let checked = Partial::parse(&mixed).and_then(|read| read.check(&mac, &sealer));
+    let opened = checked.expect("a header of its own").open().map(|_| ());
+    assert_eq!(opened, Err(PartialError::Mac(Error::Seal)));
     let other = AnyMac::new(Algorithm::default(), &[8; 16]).expect("16 bytes");
     let bytes = partial(&mac, true);
     let read = Partial::parse(&bytes).expect("a partial");
-    let foreign = read.open(&other, &sealer()).map(|_| ());
+    let foreign = read.check(&other, &sealer).map(|_| ());
     assert_eq!(foreign, Err(PartialError::Foreign));
-    let sealed = read.open(&mac, &Sealer::new("", &[])).map(|_| ());
+    let sealed = read.check(&mac, &Sealer::new("", &[])).map(|_| ());
     assert_eq!(sealed, Err(PartialError::Mac(Error::Seal)));
     assert_eq!(Partial::parse(b"").map(|_| ()), Err(PartialError::NotAPartial));
     assert_eq!(Partial::parse(b"tagmac-partial-1").map(|_| ()), Err(PartialError::Version));
     assert_eq!(Partial::parse(b"tagmac-partial-2").map(|_| ()), Err(PartialError::Header));
     let part = mac.parts().expect("parts").of(0, &[]).expect("aligned");
-    let long = Partial::seal(&mac, &sealer(), &vec![b'o'; 65536], &part, None).map(|_| ());
+    let long = Partial::seal(&mac, &sealer, &vec![b'o'; 65536], &part, None).map(|_| ());
     assert_eq!(long, Err(Error::ObjectName { max: 65535, found: 65536 }));
-    let long = Partial::seal(&mac, &sealer(), &vec![b'o'; 65535], &part, None).expect("random");
+    let long = Partial::seal(&mac, &sealer, &vec![b'o'; 65535], &part, None).expect("random");
     let header = &long[..Partial::MAX_HEADER.min(long.len())];
-    assert_eq!(Partial::parse(header).expect("a header").object().len(), 65535);
+    let read = Partial::parse(header).and_then(|read| read.check(&mac, &sealer));
+    assert_eq!(read.expect("a header").object().len(), 65535);
 
     // The UMAC of 1999 alone has sums that grow: no more than it says.
     for algorithm in Algorithm::all().filter(|algorithm| algorithm.block().is_some()) {
@@ -318,13 +338,13 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
         let max = algorithm.max_part_len(blocks.len() as u64).expect("parts");
         assert!(out.as_bytes().len() as u64 <= max, "{algorithm}");
     }
-    let tail = Partial::seal(&mac, &sealer(), b"o", &part, Some(&[0; 17])).map(|_| ());
+    let tail = Partial::seal(&mac, &sealer, b"o", &part, Some(&[0; 17])).map(|_| ());
     assert_eq!(tail, Err(Error::BlockLength { min: 0, max: 16, found: 17 }));
-    let foreign = Partial::seal(&other, &sealer(), b"o", &part, None).map(|_| ());
+    let foreign = Partial::seal(&other, &sealer, b"o", &part, None).map(|_| ());
     assert_eq!(foreign, Err(Error::ForeignPart));
 }
 
-/// The example of `docs/partials.md`, but for the seal, which is another each time.
+/// The example of `docs/partials.md`, but for the seals, which are others each time.
 #[test]
 fn the_documentation_shows_a_partial_to_the_byte() {
     let key: Vec<u8> = (0..16).collect();
@@ -336,13 +356,14 @@ fn the_documentation_shows_a_partial_to_the_byte() {
     let byte = |i| u8::from_str_radix(&digits[i..i + 2], 16).expect("hex");
     let shown: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect();
     let read = Partial::parse(&shown).expect("a partial");
-    let (part, tail) = read.open(&mac, &sealer).expect("the key of the example");
+    let read = read.check(&mac, &sealer).expect("the key of the example");
+    let (part, tail) = read.open().expect("the key of the example");
     assert_eq!(&**tail, b"tail");
     let made = Partial::seal(&mac, &sealer, read.object(), &part, Some(&tail));
     let made = made.expect("random bytes");
     assert_eq!(made.len(), shown.len());
     // A range, PMAC's sum, the tail with its length.
-    let header = shown.len() - (16 + 16 + 8 + 4) - Sealer::OVERHEAD;
+    let header = shown.len() - (16 + 16 + 8 + 4) - 2 * Sealer::OVERHEAD;
     assert_eq!(made[..header], shown[..header]);
 }
 

@@ -19,7 +19,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 pub use key_file::{KeyFile, KeyFileError, key_id};
-pub use partial::{Partial, PartialError};
+pub use partial::{CheckedPartial, Partial, PartialError};
 pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
 pub use sequential::Sequential;
 

@@ -2,29 +2,33 @@
 //!
 //! ```text
 //! "tagmac-partial-2"  key id (8)  start (8)  end (8)  last (1)
-//! length (1)  algorithm  length (2)  object  sealed part and tail
+//! length (1)  algorithm  length (2)  object  seal of all this (40)
+//! sealed part and tail
 //! ```
 //!
-//! Numbers are little-endian. All before the seal is public, and bound to what is sealed.
+//! Numbers are little-endian. The header is public. It has a seal of its own, so that nobody has to
+//! believe it to find out how long the rest may be, and it is bound to the rest besides.
 //! `docs/partials.md` has the format to the byte. As with key files, opening files is the caller's
 //! part.
 
 use core::fmt;
+use core::ops::Deref;
 
 use zeroize::Zeroizing;
 
-use super::{Algorithm, AnyMac, AnyPart};
+use super::{AnyMac, AnyPart, Parts};
 use crate::error::Error;
 use crate::save::{Reader, Sealer, Writer};
 
 /// What every version begins with, and this one.
 const MARK: &[u8] = b"tagmac-partial-";
 const VERSION: u8 = b'2';
-/// What partials are sealed for.
+/// What headers are sealed for, and what comes after them.
+const HEADER: &[u8] = b"partial header 2";
 const PURPOSE: &[u8] = b"partial 2";
 
 /// A range of an object, as its file says it. Nothing of that is sure before it is
-/// [opened](Partial::open).
+/// [checked](Partial::check).
 ///
 /// ```
 /// use tagmac::any::{Algorithm, AnyMac, Partial};
@@ -38,8 +42,8 @@ const PURPOSE: &[u8] = b"partial 2";
 /// let last = Partial::seal(&mac, &sealer, b"photo 17", &parts.of(64, &[])?, Some(&[3; 5]))?;
 ///
 /// // On a third:
-/// let (left, _) = Partial::parse(&first)?.open(&mac, &sealer)?;
-/// let (right, tail) = Partial::parse(&last)?.open(&mac, &sealer)?;
+/// let (left, _) = Partial::parse(&first)?.check(&mac, &sealer)?.open()?;
+/// let (right, tail) = Partial::parse(&last)?.check(&mac, &sealer)?.open()?;
 /// let tag = parts.finish(parts.join(left, &right)?, &[], &tail)?;
 /// assert_eq!(tag, mac.tag(&[], &[3; 69])?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,6 +51,7 @@ const PURPOSE: &[u8] = b"partial 2";
 #[derive(Clone, Copy, Debug)]
 pub struct Partial<'a> {
     header: &'a [u8],
+    seal: [u8; Sealer::OVERHEAD],
     sealed: &'a [u8],
     id: [u8; 8],
     start: u64,
@@ -54,6 +59,16 @@ pub struct Partial<'a> {
     last: bool,
     algorithm: &'a str,
     object: &'a [u8],
+}
+
+/// A [`Partial`] whose header was made under the key: the range that it claims is one that somebody
+/// with the key claimed. What comes after the header is not sure before it is opened.
+#[derive(Clone, Copy)]
+pub struct CheckedPartial<'a> {
+    partial: Partial<'a>,
+    parts: Parts<'a>,
+    sealer: &'a Sealer,
+    max_len: u64,
 }
 
 /// Why a partial cannot be used.
@@ -64,11 +79,11 @@ pub enum PartialError {
     NotAPartial,
     /// A partial of a version that is not known here.
     Version,
-    /// What stands before the seal is cut off, or is nothing that a partial says.
+    /// The header is cut off, its seal included, or is nothing that a partial says.
     Header,
     /// It is of another algorithm or key.
     Foreign,
-    /// The seal or what is under it.
+    /// A seal or what is under it.
     Mac(Error),
 }
 
@@ -106,10 +121,10 @@ impl From<Error> for PartialError {
 impl<'a> Partial<'a> {
     /// The most bytes of an object's name.
     pub const MOST_OBJECT: usize = u16::MAX as usize;
-    /// The most bytes before the seal: with as many of a file, [`parse`](Partial::parse) reads
-    /// all that is public.
+    /// The most bytes of a header with its seal: as many of a file are enough for
+    /// [`parse`](Partial::parse) and [`check`](Partial::check).
     pub const MAX_HEADER: usize =
-        MARK.len() + 1 + 8 + 8 + 8 + 1 + 1 + 255 + 2 + Partial::MOST_OBJECT;
+        MARK.len() + 1 + 8 + 8 + 8 + 1 + 1 + 255 + 2 + Partial::MOST_OBJECT + Sealer::OVERHEAD;
 
     /// The bytes of a file with this part of an object, sealed. `tail` is what the object has after
     /// its last part, at most a block: [`Parts::finish`](super::Parts::finish) wants it. `None`
@@ -119,7 +134,7 @@ impl<'a> Partial<'a> {
     ///
     /// [`Error::ForeignPart`] if the part is of another MAC or key or the MAC has none,
     /// [`Error::ObjectName`] if the name is too long, [`Error::BlockLength`] if the tail is longer
-    /// than a block, [`Error::NoRandomBytes`] if the system has none for the seal.
+    /// than a block, [`Error::NoRandomBytes`] if the system has none for the seals.
     pub fn seal(
         mac: &AnyMac,
         sealer: &Sealer,
@@ -144,11 +159,14 @@ impl<'a> Partial<'a> {
         let mut secret = Writer::default();
         parts.save(part, &mut secret)?;
         secret.counted(tail);
-        let sealed = sealer.seal(&[PURPOSE, header.as_bytes()], secret.as_bytes())?;
-        Ok([header.as_bytes(), &sealed].concat())
+        let header = header.as_bytes();
+        let seal = sealer.seal(&[HEADER, header], b"")?;
+        let sealed = sealer.seal(&[PURPOSE, header], secret.as_bytes())?;
+        Ok([header, &seal, &sealed].concat())
     }
 
-    /// Reads what is public. What is sealed may be cut off.
+    /// Reads what is public, and believes none of it. What comes after the header's seal may be
+    /// cut off.
     ///
     /// # Errors
     ///
@@ -172,10 +190,33 @@ impl<'a> Partial<'a> {
         let algorithm = str::from_utf8(input.bytes(name.into())?).ok()?;
         let object = u16::from_le_bytes(input.array()?);
         let object = input.bytes(object.into())?;
-        let sealed = input.rest();
-        let header = &bytes[..bytes.len() - sealed.len()];
+        let (seal, sealed) = (input.array()?, input.rest());
+        let header = &bytes[..bytes.len() - sealed.len() - Sealer::OVERHEAD];
         (last <= 1 && start <= end).then_some(())?;
-        Some(Partial { header, sealed, id, start, end, last: last == 1, algorithm, object })
+        Some(Partial { header, seal, sealed, id, start, end, last: last == 1, algorithm, object })
+    }
+
+    /// Checks the header's seal. Before that, allocate nothing by what the header says.
+    ///
+    /// # Errors
+    ///
+    /// [`PartialError::Foreign`] if the partial is of another algorithm or key,
+    /// [`PartialError::Mac`] with [`Error::Seal`] if the header was altered.
+    pub fn check(
+        self,
+        mac: &'a AnyMac,
+        sealer: &'a Sealer,
+    ) -> Result<CheckedPartial<'a>, PartialError> {
+        let algorithm = mac.algorithm();
+        if self.algorithm != algorithm.name() || self.id != mac.id {
+            return Err(PartialError::Foreign);
+        }
+        sealer.open(&[HEADER, self.header], &self.seal)?;
+        let parts = mac.parts().ok_or(Error::ForeignPart)?;
+        let sum = algorithm.max_part_len(self.end - self.start).ok_or(Error::ForeignPart)?;
+        let rest = Sealer::OVERHEAD + 8 + parts.block();
+        let max_len = (self.header_len() + rest) as u64 + sum;
+        Ok(CheckedPartial { partial: self, parts, sealer, max_len })
     }
 
     /// The name of the algorithm, known here or not.
@@ -208,61 +249,58 @@ impl<'a> Partial<'a> {
         self.last
     }
 
+    /// The bytes of the header with its seal.
+    pub fn header_len(&self) -> usize {
+        self.header.len() + self.seal.len()
+    }
+}
+
+/// What the header says.
+impl<'a> Deref for CheckedPartial<'a> {
+    type Target = Partial<'a>;
+
+    fn deref(&self) -> &Partial<'a> {
+        &self.partial
+    }
+}
+
+impl CheckedPartial<'_> {
     /// The most bytes that the file of a partial with this header has, so that no more of an
     /// outsider's file is read than there can be. The UMAC of 1999 has a 256th of the range,
-    /// all others less than 70 KiB. `None` if the algorithm is not known here, or has no parts.
-    pub fn max_len(&self) -> Option<u64> {
-        let algorithm = Algorithm::named(self.algorithm).ok()?;
-        let part = algorithm.max_part_len(self.end - self.start)?;
-        let tail = 8 + algorithm.block()? as u64;
-        Some((self.header.len() + Sealer::OVERHEAD) as u64 + part + tail)
+    /// all others less than 70 KiB.
+    pub fn max_len(&self) -> u64 {
+        self.max_len
     }
 
     /// The part, and the bytes of the object that come after it: none unless it is the last.
     ///
     /// # Errors
     ///
-    /// [`PartialError::Foreign`] if the partial is of another algorithm or key,
-    /// [`PartialError::Mac`] with [`Error::Seal`] if it was altered.
-    pub fn open(
-        &self,
-        mac: &AnyMac,
-        sealer: &Sealer,
-    ) -> Result<(AnyPart, Zeroizing<Vec<u8>>), PartialError> {
-        self.open_in_place(mac, sealer, &mut Zeroizing::new(self.sealed.to_vec()))
+    /// [`PartialError::Mac`] with [`Error::Seal`] if what comes after the header was altered.
+    pub fn open(&self) -> Result<(AnyPart, Zeroizing<Vec<u8>>), PartialError> {
+        self.open_in_place(&mut Zeroizing::new(self.sealed.to_vec()))
     }
 
-    /// The same with the bytes after the header, `sealed`, opened where they are, so that there
-    /// is no second copy of them. They become secret by it: wipe them after use.
+    /// The same with the bytes after the header and its seal, `sealed`, opened where they are, so
+    /// that there is no second copy of them. They become secret by it: wipe them after use.
     ///
     /// # Errors
     ///
-    /// As [`open`](Partial::open).
+    /// As [`open`](CheckedPartial::open).
     pub fn open_in_place(
         &self,
-        mac: &AnyMac,
-        sealer: &Sealer,
         sealed: &mut [u8],
     ) -> Result<(AnyPart, Zeroizing<Vec<u8>>), PartialError> {
-        if self.algorithm != mac.algorithm().name() || self.id != mac.id {
-            return Err(PartialError::Foreign);
-        }
-        let parts = mac.parts().ok_or(Error::ForeignPart)?;
-        let opened = sealer.open_in_place(&[PURPOSE, self.header], sealed)?;
+        let opened = self.sealer.open_in_place(&[PURPOSE, self.header], sealed)?;
         let input = &mut Reader::new(opened);
-        let part = parts.load(input)?;
+        let part = self.parts.load(input)?;
         let none = Error::Saved { expected: "a part and the tail of its object" };
         let tail = Zeroizing::new(input.counted().ok_or(none)?.to_vec());
         let end = part.end().checked_add(tail.len() as u64);
         let fits = part.start() == self.start && end == Some(self.end) && input.is_empty();
-        if !fits || tail.len() > parts.block() || !self.last && !tail.is_empty() {
+        if !fits || tail.len() > self.parts.block() || !self.last && !tail.is_empty() {
             return Err(none.into());
         }
         Ok((part, tail))
-    }
-
-    /// The bytes before the seal.
-    pub fn header_len(&self) -> usize {
-        self.header.len()
     }
 }

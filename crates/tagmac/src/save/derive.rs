@@ -7,7 +7,8 @@
 //! RFC 5869 with SHA-256. K is HKDF's message and never its HMAC key, so that nothing here is a tag
 //! under K, not even where the MAC is HMAC-SHA256. `docs/key-file.md` has the argument for each MAC.
 
-use hkdf::Hkdf;
+use hmac::digest::CtOutput;
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
@@ -47,9 +48,55 @@ impl Purpose {
 /// assert_ne!(sealing, derive(Purpose::Sealing, "CMAC-AES128", &[7; 16]));
 /// ```
 pub fn derive(purpose: Purpose, algorithm: &str, key: &[u8]) -> Zeroizing<[u8; 32]> {
+    hkdf(purpose.label().as_bytes(), key, algorithm.as_bytes())
+}
+
+/// HKDF's first block of output, T(1). Both values in it are wiped: the hkdf crate leaves them.
+fn hkdf(salt: &[u8], key: &[u8], info: &[u8]) -> Zeroizing<[u8; 32]> {
+    let extracted = hmac(salt, &[key]);
+    let expanded = hmac(extracted.as_bytes(), &[info, &[1]]);
     let mut derived = Zeroizing::new([0; 32]);
-    Hkdf::<Sha256>::new(Some(purpose.label().as_bytes()), key)
-        .expand(algorithm.as_bytes(), &mut *derived)
-        .expect("HKDF gives up to 8160 bytes");
+    derived.copy_from_slice(expanded.as_bytes());
     derived
+}
+
+/// HMAC-SHA256 of the strings in a row. It is wiped on drop.
+fn hmac(key: &[u8], strings: &[&[u8]]) -> CtOutput<Hmac<Sha256>> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
+    strings.iter().for_each(|string| mac.update(string));
+    mac.finalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use hmac::Hmac;
+    use hmac::digest::CtOutput;
+    use sha2::Sha256;
+    use zeroize::ZeroizeOnDrop;
+
+    /// RFC 5869, appendix A: test cases 1 and 3, of which the first block.
+    #[test]
+    fn the_vectors_of_the_rfc() {
+        let salt: Vec<u8> = (0x00..=0x0c).collect();
+        let info: Vec<u8> = (0xf0..=0xf9).collect();
+        let one = [
+            0x3c, 0xb2, 0x5f, 0x25, 0xfa, 0xac, 0xd5, 0x7a, 0x90, 0x43, 0x4f, 0x64, 0xd0, 0x36,
+            0x2f, 0x2a, 0x2d, 0x2d, 0x0a, 0x90, 0xcf, 0x1a, 0x5a, 0x4c, 0x5d, 0xb0, 0x2d, 0x56,
+            0xec, 0xc4, 0xc5, 0xbf,
+        ];
+        assert_eq!(*super::hkdf(&salt, &[0x0b; 22], &info), one);
+        let three = [
+            0x8d, 0xa4, 0xe7, 0x75, 0xa5, 0x63, 0xc1, 0x8f, 0x71, 0x5f, 0x80, 0x2a, 0x06, 0x3c,
+            0x5a, 0x31, 0xb8, 0xa1, 0x1f, 0x5c, 0x5e, 0xe1, 0x87, 0x9e, 0xc3, 0x45, 0x4e, 0x5f,
+            0x3c, 0x73, 0x8d, 0x2d,
+        ];
+        assert_eq!(*super::hkdf(&[], &[0x0b; 22], &[]), three);
+    }
+
+    /// It is so with a feature of hmac alone, which a change of dependencies could lose.
+    #[test]
+    fn outputs_are_wiped() {
+        fn wiped<T: ZeroizeOnDrop>() {}
+        wiped::<CtOutput<Hmac<Sha256>>>();
+    }
 }
