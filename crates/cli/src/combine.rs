@@ -15,8 +15,9 @@ use crate::args::Combine;
 use crate::error::{Error, Exit, Shown};
 use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
+use crate::open;
 use crate::output;
-use crate::read::{self, Trouble};
+use crate::read::Trouble;
 use crate::record::Record;
 
 /// Prints the tag of the object that the partials make.
@@ -119,7 +120,7 @@ fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
 /// The first bytes of a partial, at most so many.
 fn read(path: &Path, most: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
     let failed = |trouble: Trouble| Error::io(format_args!("{}: {trouble}", Shown::name(path)));
-    let (file, facts) = read::open_regular(path).map_err(failed)?;
+    let (file, facts) = open::regular(path).map_err(failed)?;
     let room = facts.len().min(most) as usize;
     let mut bytes = Zeroizing::new(Vec::with_capacity(room));
     (&file).take(most).read_to_end(&mut bytes).map_err(|error| failed(error.into()))?;

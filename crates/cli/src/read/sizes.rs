@@ -37,6 +37,7 @@ const FUSE: u32 = 0x6573_5546;
 pub struct Sizes {
     /// The file system that was asked last, which may be at the other end of a network, and its
     /// kind.
+    #[cfg(target_os = "linux")]
     last: Option<(u64, u32)>,
 }
 

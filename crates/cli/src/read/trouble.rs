@@ -42,6 +42,10 @@ pub enum Trouble {
     Irregular,
     /// It is a pipe with a name.
     Pipe,
+    /// It is a link, and the name itself is to be replaced or removed.
+    Link,
+    /// Another run has it.
+    Busy,
     /// The range is not in it.
     Short {
         /// Where the range has to end in the file.
@@ -90,6 +94,10 @@ impl fmt::Display for Trouble {
             Trouble::Pipe => f.write_str(
                 "expected a file, found a named pipe; '< PIPE' gives it as standard input",
             ),
+            Trouble::Link => f.write_str("expected the file itself, found a symbolic link"),
+            Trouble::Busy => {
+                f.write_str("expected to be the only run with this file, found another at work")
+            }
             Trouble::Short { expected, found } => {
                 write!(f, "expected at least {expected} bytes, found {found}")
             }
