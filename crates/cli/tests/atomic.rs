@@ -144,15 +144,18 @@ fn what_was_left_and_others_at_the_same_time() {
     // Another run looks at it meanwhile.
     let second = "unset TAGMAC_FAULT; $T bounds --plot o.svg > out 2> err";
     plot(&format!("run={second}")).says(&[&removed]);
-    assert_eq!(fs::read_to_string(place.path("err")).unwrap(), "");
+    let said = fs::read_to_string(place.path("err")).unwrap();
+    assert_eq!(said, "tagmac: wrote the plot to o.svg\n");
     assert!(!place.path(&left).exists());
     // It goes, and something else comes.
     plot(&format!("run=rm {left}")).says(&[&removed]);
     let ran = plot(&format!("run=rm {left}; printf new > {left}"));
-    ran.says(&[&format!("warning: {left}: expected the file that this run holds, found another")]);
+    ran.says(&[&format!(
+        "warning: ./{left}: expected the file that this run holds, found another"
+    )]);
     assert_eq!(fs::read_to_string(place.path(&left)).unwrap(), "new");
     let ran = plot("fail=5");
-    ran.says(&[&format!("warning: {left}: Input/output error: not removed\n")]);
+    ran.says(&[&format!("warning: ./{left}: Input/output error: not removed\n")]);
     assert!(place.path(&left).exists());
 }
 
