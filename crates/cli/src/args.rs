@@ -125,7 +125,7 @@ pub struct Check {
     /// Say nothing of files that are good
     #[arg(long)]
     pub quiet: bool,
-    /// Say nothing: the exit status tells
+    /// Say nothing of files: the exit status tells
     #[arg(long)]
     pub status: bool,
     /// Let malformed lines fail the check. They always do; taken for the habit of it

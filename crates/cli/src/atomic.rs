@@ -6,17 +6,18 @@
 //! comes from the file's, and whoever writes the same file next removes what a killed run left.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
+#[cfg(target_os = "linux")]
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-use crate::error::{Shown, say};
+use crate::error::{Shown, say, why};
 use crate::faults;
 use crate::output::Over;
 use crate::walk;
@@ -64,7 +65,7 @@ impl AtomicFile {
         }
         let old = over.replaced(path)?.filter(|_| matches!(over, Over::Kind(..)));
         let mode = old.map_or(mode, |old| old.mode() & 0o777);
-        sweep(path)?;
+        sweep(path);
         faults::before("make")?;
         let (file, draft) = match nameless(walk::folder(path), mode)? {
             Some(file) => (file, Draft(None)),
@@ -92,21 +93,13 @@ impl AtomicFile {
     }
 
     /// Gives the file its name, both safe on disk. What is there is looked at again: it may have
-    /// come meanwhile.
+    /// come since the start.
     pub fn finish(mut self) -> io::Result<File> {
         faults::sync_all(&self.file)?;
         let free = self.over.replaced(&self.path)?.is_none();
-        match (&self.draft.0, self.over) {
-            (None, over) if free => match link(&self.file, &self.path) {
-                Err(error)
-                    if error.kind() == io::ErrorKind::AlreadyExists
-                        && matches!(over, Over::Any) =>
-                {
-                    self.replace()?;
-                }
-                linked => linked?,
-            },
-            (Some(draft), over) if free && !matches!(over, Over::Any) => {
+        match &self.draft.0 {
+            None if free => link(&self.file, &self.path)?,
+            Some(draft) if free => {
                 rename_to_free(draft, &self.path)?;
                 self.draft.0 = None;
             }
@@ -119,14 +112,17 @@ impl AtomicFile {
         Ok(self.file)
     }
 
-    /// Takes the place of what is there.
+    /// Takes the place of what is there, once that has been looked at for the last time. The system
+    /// has no rename that compares: what somebody puts there between the two calls is lost.
     fn replace(&mut self) -> io::Result<()> {
         let draft = match self.draft.0.take() {
             Some(draft) => draft,
             None => free_slot(&self.path, |slot| link(&self.file, slot))?.1,
         };
+        let draft = self.draft.0.insert(draft);
         faults::before("name")?;
-        fs::rename(self.draft.0.insert(draft), &self.path)?;
+        self.over.replaced(&self.path)?;
+        fs::rename(draft, &self.path)?;
         self.draft.0 = None;
         Ok(())
     }
@@ -186,7 +182,7 @@ fn nameless(folder: &Path, mode: u32) -> io::Result<Option<File>> {
     // Without /proc it could not be named.
     let held = file.metadata()?;
     let there = fs::metadata(by_number(&file)).ok();
-    let can_be_named = there.is_some_and(|there| identity(&there) == identity(&held));
+    let can_be_named = there.is_some_and(|there| Identity::of(&there) == Identity::of(&held));
     lock(&file);
     Ok(can_be_named.then_some(file))
 }
@@ -249,41 +245,82 @@ fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     fs::remove_file(from)
 }
 
-/// Removes what killed runs left of this file.
-pub fn sweep(path: &Path) -> io::Result<()> {
+/// Removes what killed runs left of this file. What cannot be removed stays for the next run.
+pub fn sweep(path: &Path) {
     for number in 0..SLOTS {
         let slot = slot(path, number);
-        if is_left(&slot) {
-            faults::before("remove")?;
-            fs::remove_file(&slot)?;
-            say(format_args!("{}: removed: a run that was killed left it", Shown::name(&slot)));
+        // It stays locked until it is gone, so no other run takes it for its own meanwhile.
+        let Some(left) = left(&slot) else { continue };
+        let name = Shown::name(&slot);
+        match remove(&slot, &left) {
+            Ok(()) => say(format_args!("{name}: removed: a run that was killed left it")),
+            Err(error) => say(format_args!("warning: {name}: {}: not removed", why(&error))),
         }
     }
-    Ok(())
 }
 
-/// Whether this is a file of this user that no run holds. A link, a pipe, somebody else's file and
-/// what cannot be looked at stay as they are.
-fn is_left(slot: &Path) -> bool {
+/// A file of this user that no run holds, locked. A link, a pipe, somebody else's file and what
+/// cannot be looked at stay as they are.
+fn left(slot: &Path) -> Option<File> {
+    // Nothing else than a file is opened, see `open`.
+    fs::symlink_metadata(slot).ok().filter(Metadata::is_file)?;
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
-    let Ok(file) = OpenOptions::new().read(true).custom_flags(flags).open(slot) else {
-        return false;
-    };
-    let Ok(facts) = file.metadata() else { return false };
-    facts.is_file()
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(slot).ok()?;
+    let facts = file.metadata().ok()?;
+    let is_one = facts.is_file()
         && facts.uid() == rustix::process::geteuid().as_raw()
-        && matches!(file.try_lock(), Ok(()))
-        && is_at(slot, &file).unwrap_or(false)
+        && matches!(file.try_lock(), Ok(()));
+    is_one.then_some(file)
+}
+
+/// Removes a file that this run holds, if the name is still that file's. The system has no call that
+/// compares: what somebody puts there between the look and the removal is lost.
+pub fn remove(path: &Path, held: &File) -> io::Result<()> {
+    let held = Identity::of(&held.metadata()?);
+    let gone = |result: io::Result<()>| match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    };
+    faults::before("remove")?;
+    match fs::symlink_metadata(path) {
+        Ok(there) => held.is_of(&there).and_then(|()| gone(fs::remove_file(path))),
+        Err(error) => gone(Err(error)),
+    }
+}
+
+/// Locks a file that was opened by this name, for this run alone. False: another run has it, or had
+/// it and has put another in its place.
+pub fn hold(path: &Path, file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => is_at(path, file),
+        Err(fs::TryLockError::WouldBlock) => Ok(false),
+        Err(fs::TryLockError::Error(error)) => Err(error),
+    }
 }
 
 /// Whether the name is that of the open file.
 fn is_at(path: &Path, file: &File) -> io::Result<bool> {
-    let held = file.metadata()?;
-    Ok(fs::symlink_metadata(path).is_ok_and(|there| identity(&there) == identity(&held)))
+    let held = Identity::of(&file.metadata()?);
+    Ok(fs::symlink_metadata(path).is_ok_and(|there| Identity::of(&there) == held))
 }
 
-fn identity(file: &fs::Metadata) -> (u64, u64) {
-    (file.dev(), file.ino())
+/// What tells one file from all others, as long as it is open somewhere.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Identity(u64, u64);
+
+impl Identity {
+    /// Of which the system says this.
+    pub fn of(file: &Metadata) -> Identity {
+        Identity(file.dev(), file.ino())
+    }
+
+    /// Refuses another file.
+    pub fn is_of(self, there: &Metadata) -> io::Result<()> {
+        if self == Identity::of(there) {
+            return Ok(());
+        }
+        Err(io::Error::other("expected the file that this run holds, found another"))
+    }
 }
 
 #[cfg(test)]
@@ -302,11 +339,20 @@ mod tests {
         names
     }
 
+    /// A file that is there, and the rule for who holds it.
+    fn held(path: &Path) -> (File, Over) {
+        fs::write(path, "old").unwrap();
+        let file = File::open(path).unwrap();
+        let over = Over::Held(Identity::of(&file.metadata().unwrap()));
+        (file, over)
+    }
+
     #[test]
     fn runs_at_the_same_time_have_names_of_their_own() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("f");
-        let mut files = [0, 1].map(|_| named_from_the_start(&path, Over::Any));
+        let (_old, over) = held(&path);
+        let mut files = [0, 1].map(|_| named_from_the_start(&path, over));
         assert_eq!(
             [0, 1].map(|number| slot(&path, number)),
             [0, 1].map(|i| { files[i].draft().unwrap().to_path_buf() })
@@ -317,8 +363,10 @@ mod tests {
         let [first, second] = files;
         second.finish().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "1");
-        first.finish().unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "0");
+        // What is there now is not what was held.
+        let error = first.finish().unwrap_err().to_string();
+        assert_eq!(error, "expected the file that this run holds, found another");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1");
         assert_eq!(names(place.path()), ["f"]);
     }
 
@@ -326,7 +374,9 @@ mod tests {
     fn a_name_that_a_killed_run_left_is_free_again() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("f");
-        for over in [Over::Nothing, Over::Any] {
+        for replaces in [false, true] {
+            let old = replaces.then(|| held(&path));
+            let over = old.as_ref().map_or(Over::Nothing, |(_, over)| *over);
             let mut file = named_from_the_start(&path, over);
             file.write_all(b"half").unwrap();
             // As a kill: the lock goes, the name stays.
@@ -337,15 +387,14 @@ mod tests {
             let mut file = named_from_the_start(&path, over);
             assert_eq!(file.draft(), Some(&*slot(&path, 0)));
             file.write_all(b"whole").unwrap();
-            drop(file.finish().unwrap());
+            let file = file.finish().unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
             assert_eq!(names(place.path()), ["f"]);
             // What is not finished is nowhere.
-            drop(named_from_the_start(&path, Over::Any));
+            let over = Over::Held(Identity::of(&file.metadata().unwrap()));
+            drop(named_from_the_start(&path, over));
             assert_eq!(names(place.path()), ["f"]);
-            if matches!(over, Over::Nothing) {
-                fs::remove_file(&path).unwrap();
-            }
+            fs::remove_file(&path).unwrap();
         }
     }
 

@@ -54,7 +54,10 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
     let mut checker = Checker { args, mac: &mac, nonce, reader, bar: &bar, seen, lost: false };
     let done = match &args.raw_tag {
         Some(tag) => checker.raw(tag, &lists[0]),
-        None => lists.iter().try_for_each(|list| checker.list(list)),
+        None => {
+            lists.iter().for_each(|list| checker.list(list));
+            Ok(())
+        }
     };
     if let Err(error) = done {
         // What was seen before stands: 1 wins over 4.
@@ -75,9 +78,15 @@ fn total(args: &Check) -> Total {
         // A pipe that is opened and closed here would have nothing for the check.
         let Ok((file, _)) = open::regular(path) else { return Total::UNKNOWN };
         let (mut lines, mut total) = (Lines::new(BufReader::new(file), end.byte()), Total::NONE);
+        let mut astray = 0;
         while let Ok(Some(line)) = lines.next() {
+            astray += line.bytes.map_or(lines::MOST, <[u8]>::len) + 1;
             if let Some(Ok(line)) = line.bytes.map(|bytes| line::parse(bytes, end)) {
                 total = total.and(read::total(Path::new(OsStr::from_bytes(&line.name))));
+                astray = 0;
+            }
+            if astray > MOST_ASTRAY {
+                return Total::UNKNOWN;
             }
         }
         total
@@ -154,24 +163,23 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn list(&mut self, path: &Path) -> Result<(), Error> {
+    fn list(&mut self, path: &Path) {
         if path.as_os_str() == "-" {
-            return self.lines("standard input", &mut BufReader::new(stdio::Stdin));
+            let list = "standard input";
+            return self.lines(list.as_ref(), &mut BufReader::new(stdio::Stdin));
         }
-        let name = Shown::name(path).to_string();
         match open::given(path) {
-            Ok((file, _)) => self.lines(&name, &mut BufReader::new(file)),
-            Err(trouble) => self.unreadable_list(&name, &trouble),
+            Ok((file, _)) => self.lines(path, &mut BufReader::new(file)),
+            Err(trouble) => self.unreadable_list(path, &trouble),
         }
     }
 
-    fn unreadable_list(&mut self, name: &str, trouble: &Trouble) -> Result<(), Error> {
+    fn unreadable_list(&mut self, list: &Path, trouble: &Trouble) {
         self.seen.io = true;
-        say(format_args!("{name}: {trouble}"));
-        Ok(())
+        say(format_args!("{}: {trouble}", Shown::name(list)));
     }
 
-    fn lines(&mut self, list: &str, input: &mut dyn BufRead) -> Result<(), Error> {
+    fn lines(&mut self, list: &Path, input: &mut dyn BufRead) {
         let end = if self.args.zero { End::Zero } else { End::Newline };
         let mut lines = Lines::new(input, end.byte());
         let mut counts = Counts::default();
@@ -218,7 +226,6 @@ impl Checker<'_> {
             }
         }
         self.sum_up(list, &counts);
-        Ok(())
     }
 
     /// The line with its nonce, which is its own or was given; or what was expected instead.
@@ -249,15 +256,16 @@ impl Checker<'_> {
         line.algorithm.filter(|found| Algorithm::named(found) != Ok(self.mac.mac.algorithm()))
     }
 
-    fn malformed(&mut self, list: &str, line: u64, reason: String, tell: bool) {
+    fn malformed(&mut self, list: &Path, line: u64, reason: String, tell: bool) {
         self.seen.mismatch = true;
         if self.args.status {
             return;
         }
         if tell {
-            say(format_args!("{list}: line {line}: {reason}"));
+            say(format_args!("{}: line {line}: {reason}", Shown::name(list)));
         }
         if self.args.json && !self.lost {
+            let list = list.to_string_lossy();
             self.taken(output::json(&MalformedRecord { list, line, status: "malformed", reason }));
         }
     }
@@ -397,7 +405,8 @@ impl Checker<'_> {
     }
 
     /// The summary of a list, in the words of GNU's tools.
-    fn sum_up(&mut self, list: &str, counts: &Counts) {
+    fn sum_up(&mut self, list: &Path, counts: &Counts) {
+        let list = Shown::name(list);
         let silent = self.args.status;
         let nothing = counts.proper == 0;
         let unverified = counts.verified == 0 && counts.unread == 0;

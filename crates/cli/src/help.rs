@@ -92,7 +92,7 @@ if its nonce has a wrong length, or if the algorithm takes none. --nonce-hex giv
 raw tag or of a list's only line; if that line has another nonce, it has FAILED.
 
 A list may come by a pipe, as from '<(...)'. What it names has to be a file: nothing else is opened,
-unless --special says so. A pipe with a name of its own is never read but as '< PIPE'. A list in
+unless --special says so; '-' is standard input, as in the lists of other tools. A pipe with a name of its own is never read but as '< PIPE'. A list in
 which no tag comes for 1 MiB is not read further.
 
 A tag is of a file's bytes, not of its name: the check does not see that lines are missing, or that

@@ -7,6 +7,8 @@
 //! - [`regular`]: a file, for all that a list, a manifest or a state names, and for what is read
 //!   twice, at places, or written to. A device is not even opened: that alone may rewind a tape or
 //!   start a watchdog.
+//! - [`writable`]: the same, to write to it too. [`alone`] besides locks it and follows no link, for
+//!   what a run keeps for itself and will replace or remove by its name.
 //! - [`given`]: also a device or a pipe, for what the user names on the command line and what is read
 //!   once. A pipe has to be one of the process's own, as `/dev/stdin` and the `/dev/fd/63` of a
 //!   shell's `<(...)` are: these have an end. A pipe with a name of its own may wait for a writer for
@@ -18,33 +20,51 @@ use std::path::Path;
 
 use rustix::fs::{OFlags, fcntl_setfl};
 
+use crate::atomic;
 use crate::read::Trouble;
+use crate::stdio;
 
 /// What stands for an open descriptor.
 const DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd", "/proc/self/fd"];
 
 /// Opens a regular file to read it.
 pub fn regular(path: &Path) -> Result<(File, Metadata), Trouble> {
-    is_regular(&fs::metadata(path)?)?;
-    let file = open(path)?;
-    let facts = file.metadata()?;
-    // What is there now may be another than what was looked at.
-    is_regular(&facts)?;
-    Ok((file, facts))
+    looked_at(path, false, is_regular)
+}
+
+/// Opens a regular file to read it and to write to it.
+pub fn writable(path: &Path) -> Result<File, Trouble> {
+    Ok(looked_at(path, true, is_regular)?.0)
+}
+
+/// Opens a regular file to read it, or to write to it too, and keeps other runs from it.
+pub fn alone(path: &Path, write: bool) -> Result<File, Trouble> {
+    // One that takes its place would take the link's.
+    if fs::symlink_metadata(path)?.is_symlink() {
+        return Err(Trouble::Link);
+    }
+    let (file, _) = looked_at(path, write, is_regular)?;
+    if atomic::hold(path, &file)? { Ok(file) } else { Err(Trouble::Busy) }
 }
 
 /// Opens what the user named, unless it is a directory or a pipe with a name.
 pub fn given(path: &Path) -> Result<(File, Metadata), Trouble> {
-    let file = open(path)?;
-    let facts = file.metadata()?;
-    if facts.is_dir() {
-        return Err(Trouble::Directory);
+    let own = DESCRIPTORS.iter().any(|one| path.starts_with(one));
+    // Of a descriptor that was closed the runtime has made an empty file.
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some(name) if own => stdio::given(name.parse().unwrap_or(0))?,
+        _ => {}
     }
-    if facts.file_type().is_fifo() && !DESCRIPTORS.iter().any(|one| path.starts_with(one)) {
-        return Err(Trouble::Pipe);
+    let (file, facts) = looked_at(path, false, |facts| match facts.file_type() {
+        kind if kind.is_dir() => Err(Trouble::Directory),
+        kind if kind.is_fifo() && !own => Err(Trouble::Pipe),
+        _ => Ok(()),
+    })?;
+    // From here on it may wait: for a terminal, or for who writes into the pipe. A file does so only
+    // in /proc and its like, and for ever.
+    if !facts.is_file() {
+        fcntl_setfl(&file, OFlags::empty()).map_err(std::io::Error::from)?;
     }
-    // From here on it may wait: for a terminal, or for who writes into the pipe.
-    fcntl_setfl(&file, OFlags::empty()).map_err(std::io::Error::from)?;
     Ok((file, facts))
 }
 
@@ -57,7 +77,17 @@ pub fn is_regular(facts: &Metadata) -> Result<(), Trouble> {
     }
 }
 
-fn open(path: &Path) -> std::io::Result<File> {
+/// Opens what may be there. That is asked before, for to open a device does something to it, and to
+/// open a pipe lets its writer go on, into nothing; and after, for it may be another by then.
+fn looked_at(
+    path: &Path,
+    write: bool,
+    may: impl Fn(&Metadata) -> Result<(), Trouble>,
+) -> Result<(File, Metadata), Trouble> {
+    may(&fs::metadata(path)?)?;
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
-    File::options().read(true).custom_flags(flags).open(path)
+    let file = File::options().read(true).write(write).custom_flags(flags).open(path)?;
+    let facts = file.metadata()?;
+    may(&facts)?;
+    Ok((file, facts))
 }

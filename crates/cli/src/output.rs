@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use crate::atomic::AtomicFile;
+use crate::atomic::{AtomicFile, Identity};
 use crate::error::{Error, Shown, why};
 use crate::json;
 use crate::open;
@@ -38,8 +38,8 @@ pub fn json(object: &impl serde::Serialize) -> Result<(), Error> {
 pub enum Over {
     /// Nothing: the name has to be free.
     Nothing,
-    /// Whatever is there.
-    Any,
+    /// The file that this run holds open and locked, and that has to be there.
+    Held(Identity),
     /// A file that is empty or one of its kind, how that is called and how it is told. All else is
     /// left as it is: a device, a link to elsewhere, a key or a photo whose name was given by
     /// mistake.
@@ -50,12 +50,16 @@ impl Over {
     /// What is there and may be replaced.
     pub fn replaced(self, path: &Path) -> io::Result<Option<Metadata>> {
         let old = match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && !matches!(self, Over::Held(_)) =>
+            {
+                return Ok(None);
+            }
             old => old?,
         };
         match self {
             Over::Nothing => return Err(io::ErrorKind::AlreadyExists.into()),
-            Over::Any => {}
+            Over::Held(held) => held.is_of(&old)?,
             Over::Kind(kind, is_one) => {
                 let open = || open::regular(path).map_err(|why| io::Error::other(why.to_string()));
                 let may = old.is_file() && (old.len() == 0 || is_one(open()?.0)?);

@@ -8,9 +8,10 @@ use tagmac::any::Partial;
 use crate::args::Part;
 use crate::error::{Error, Exit, Shown, say};
 use crate::mac::{self, Mac};
+use crate::open;
 use crate::output::{self, Over};
 use crate::progress::{Progress, Total};
-use crate::read::{self, Reader, Span, Trouble};
+use crate::read::{Reader, Span, Trouble};
 
 /// Makes a partial of a range. `Some(exit)` if the file could not be read.
 pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
@@ -30,7 +31,7 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
     let block = mac.parts()?.block() as u64;
     aligned(&mac, "--start", block, args.start)?;
     let length = length(args, &mac, block)?;
-    let (file, before) = match read::open_regular(&args.file) {
+    let (file, before) = match open::regular(&args.file) {
         Ok(opened) => opened,
         Err(trouble) => return Ok(failed(args, &trouble)),
     };

@@ -40,8 +40,8 @@ pub struct Record<'a> {
 /// A line of a list that is malformed.
 #[derive(Serialize)]
 pub struct MalformedRecord<'a> {
-    /// The list's name.
-    pub list: &'a str,
+    /// The list's name; what is not UTF-8 in it is replaced.
+    pub list: Cow<'a, str>,
     /// The line's number, from 1.
     pub line: u64,
     /// `malformed`

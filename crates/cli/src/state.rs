@@ -11,7 +11,7 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -22,12 +22,13 @@ use std::time::{Duration, Instant};
 use tagmac::any::{AnyPart, Parts};
 use tagmac::save::{Reader, Writer};
 
-use crate::atomic::{self, AtomicFile};
+use crate::atomic::{self, AtomicFile, Identity};
 use crate::error::{Error, Shown, say, why};
 use crate::faults;
 use crate::mac::Mac;
+use crate::open;
 use crate::output::Over;
-use crate::read::{self, Trouble};
+use crate::read::Trouble;
 
 /// What a state begins with.
 const MARK: &[u8] = b"tagmac-state-2";
@@ -207,17 +208,16 @@ impl<'a> Keeper<'a> {
             let whole = parts.of(0, &[])?;
             let due = self.snapshot(&whole)?;
             self.store(&due.secret, Over::Nothing).map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => self.io(
-                    "expected a state or no file, found a link to nothing or the state of another \
-                     run that has just begun",
-                ),
+                io::ErrorKind::AlreadyExists => {
+                    self.io("expected a state or no file, found what another run has just begun")
+                }
                 _ => self.io(why(&error)),
             })?;
             return Ok(whole);
         };
         let (part, pieces) = self.read(&state, file, &facts)?;
         // This run may be over before it saves anything.
-        atomic::sweep(self.path).map_err(|error| self.io(why(&error)))?;
+        atomic::sweep(self.path);
         *self.pieces.get_mut().expect("no thread panics") = pieces;
         *self.held.get_mut().expect("no thread panics") = Some(state);
         if let Some(clock) = self.every {
@@ -230,23 +230,10 @@ impl<'a> Keeper<'a> {
 
     /// Opens the state, if there is one, and keeps other runs from it.
     fn open(&self) -> Result<Option<File>, Error> {
-        let state = match read::open_regular(self.path) {
-            Ok((state, _)) => state,
-            Err(Trouble::Missing(_)) => return Ok(None),
-            Err(trouble) => return Err(self.io(trouble)),
-        };
-        let busy = || self.io("expected to be the only run with this state, found another at work");
-        match state.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(busy()),
-            Err(TryLockError::Error(error)) => return Err(self.io(why(&error))),
-        }
-        // Another run may have gone on, or ended, between the two.
-        let identity = |file: &Metadata| (file.dev(), file.ino());
-        let (now, held) = (fs::metadata(self.path), state.metadata());
-        match now.is_ok_and(|now| held.is_ok_and(|held| identity(&now) == identity(&held))) {
-            true => Ok(Some(state)),
-            false => Err(busy()),
+        match open::alone(self.path, false) {
+            Ok(state) => Ok(Some(state)),
+            Err(Trouble::Missing(_)) => Ok(None),
+            Err(trouble) => Err(self.io(trouble)),
         }
     }
 
@@ -344,10 +331,10 @@ impl<'a> Keeper<'a> {
         Ok(Due { secret, started })
     }
 
-    /// Writes a state that is due. If that fails the state of before stays, and the tag is made all
-    /// the same: the failure is told once.
+    /// Writes a state that is due, in the place of the one that this run holds. If that fails, what
+    /// is there stays, and the tag is made all the same: the failure is told once.
     pub fn write(&self, due: Due) {
-        let stored = self.store(&due.secret, Over::Any);
+        let stored = self.held().and_then(|held| self.store(&due.secret, Over::Held(held)));
         let mut clock = self.clock.lock().expect("no thread panics");
         clock.busy = false;
         clock.time = Instant::now() + PAUSE.max(SHARE * due.started.elapsed());
@@ -356,8 +343,17 @@ impl<'a> Keeper<'a> {
         {
             clock.told = true;
             let (name, what) = (Shown::name(self.path), why(&error));
-            say(format_args!("warning: {name}: {what}: the state of before stays"));
+            say(format_args!(
+                "warning: {name}: {what}: the state is not saved, the tag is made all the same"
+            ));
         }
+    }
+
+    /// The file that has the state of before, which stays open until the next one has its name.
+    fn held(&self) -> io::Result<Identity> {
+        let held = self.held.lock().expect("no thread panics");
+        let held = held.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        Ok(Identity::of(&held.metadata()?))
     }
 
     fn store(&self, secret: &Writer, over: Over) -> io::Result<()> {
@@ -387,13 +383,10 @@ impl<'a> Keeper<'a> {
 
     /// Removes the state, once the tag is out.
     pub fn done(&self) {
-        if self.facts.is_none() {
-            return;
-        }
-        let removed = faults::before("remove").and_then(|()| fs::remove_file(self.path));
+        let held = self.held.lock().expect("no thread panics");
+        let removed = held.as_ref().map_or(Ok(()), |held| atomic::remove(self.path, held));
         if let Err(error) = removed {
-            let name = Shown::name(self.path);
-            say(format_args!("warning: {name}: {}: expected to remove it", why(&error)));
+            say(format_args!("warning: {}: {}: not removed", Shown::name(self.path), why(&error)));
         }
     }
 

@@ -124,6 +124,41 @@ fn what_a_killed_run_left_is_removed_and_nothing_else() {
     place.keyed("tag", &["f"]).exits(0);
 }
 
+/// What a killed run left is this run's from the look to the removal, and if that fails the run goes
+/// on.
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn what_was_left_and_others_at_the_same_time() {
+    let place = Place::bare();
+    let left = draft("o.svg", 0);
+    let plot = |what: &str| -> Ran {
+        let _ = fs::remove_file(place.path("o.svg"));
+        place.file(&left, "half of a plot");
+        let mut command = place.command(&["bounds", "--plot", "o.svg"]);
+        command.env("T", env!("CARGO_BIN_EXE_tagmac"));
+        let ran = Ran::from(at(&mut command, "remove:1", what).output().unwrap()).exits(0);
+        assert!(fs::metadata(place.path("o.svg")).unwrap().len() > 0);
+        ran
+    };
+    let removed = format!("{left}: removed: a run that was killed left it\n");
+    // Another run looks at it meanwhile.
+    let second = "unset TAGMAC_FAULT; $T bounds --plot o.svg > out 2> err";
+    plot(&format!("run={second}")).says(&[&removed]);
+    let said = fs::read_to_string(place.path("err")).unwrap();
+    assert_eq!(said, "tagmac: wrote the plot to o.svg\n");
+    assert!(!place.path(&left).exists());
+    // It goes, and something else comes.
+    plot(&format!("run=rm {left}")).says(&[&removed]);
+    let ran = plot(&format!("run=rm {left}; printf new > {left}"));
+    ran.says(&[&format!(
+        "warning: ./{left}: expected the file that this run holds, found another"
+    )]);
+    assert_eq!(fs::read_to_string(place.path(&left)).unwrap(), "new");
+    let ran = plot("fail=5");
+    ran.says(&[&format!("warning: ./{left}: Input/output error: not removed\n")]);
+    assert!(place.path(&left).exists());
+}
+
 /// Where no file can do without a name, as it is without /proc, if this may unmount it for a while.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]

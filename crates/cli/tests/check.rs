@@ -209,6 +209,12 @@ fn objects() {
     assert_eq!(status, ["ok", "failed", "missing", "failed", "malformed"]);
     assert_eq!(rows[0]["bytes"], 3);
     assert_eq!(rows[4]["line"], 3);
+    assert_eq!(rows[4]["list"], "more");
+    // Its name as it is, as that of a file.
+    place.file("a\nlist", "bogus\n");
+    let ran = check(&place, &["--json", "a\nlist"]).exits(1).says(&["$'a\\nlist': line 1: "]);
+    let row: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(row["list"], "a\nlist");
     let quiet = check(&place, &["--json", "--quiet", "list"]).exits(1).out;
     assert_eq!(quiet.lines().count(), 1);
 }

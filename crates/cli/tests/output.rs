@@ -201,6 +201,12 @@ fn input_that_is_none_is_no_empty_one() {
             assert!(!ran.out.contains("(-)") && !ran.out.contains("\"tagged\""), "{}", ran.out);
             ran.says(&["Bad file descriptor\n"]);
         }
+        // By its name the runtime's /dev/null would be there.
+        for name in ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
+            for line in ["tag -k k", "check -k k", "check -k k --raw-tag f"] {
+                place.shell(&format!("$T {line} {name} <&-")).exits(4);
+            }
+        }
         let ran = place.shell(&format!("$T check -k k {start}")).exits(4).prints("");
         ran.says(&["tagmac: standard input: Bad file descriptor\n"]);
         place.keyed("update", &["f"]).exits(0);

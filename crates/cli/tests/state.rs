@@ -8,9 +8,8 @@ use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::symlink;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 use std::process::{Command, Stdio};
-use std::time::UNIX_EPOCH;
 
-use common::{Place, Ran, sparse};
+use common::{Place, Ran, notes_mapped_writes, sparse};
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 use common::{at, leftovers};
 use vmap::MapMut;
@@ -263,7 +262,10 @@ fn a_disk_that_is_full() {
     // Later: this state grows with the file. The tag is made all the same.
     let full = "trap '' XFSZ; ulimit -f 8; $T tag -k k --state s --state-every 1MiB f";
     let ran = place.shell(full).exits(0);
-    assert_eq!(ran.err, "tagmac: warning: s: File too large: the state of before stays\n");
+    assert_eq!(
+        ran.err,
+        "tagmac: warning: s: File too large: the state is not saved, the tag is made all the same\n"
+    );
     place.file("list", ran.out);
     place.keyed("check", &["list"]).exits(0).prints("f: OK\n");
     assert!(!place.path("s").exists());
@@ -307,7 +309,7 @@ fn nothing_beside_the_state_is_touched() {
     resume(&place).exits(0);
     assert_eq!(fs::read_to_string(place.path("s.new")).unwrap(), "a file of the user");
     symlink("nowhere", place.path("s")).unwrap();
-    resume(&place).exits(4).says(&["f: s: expected a state or no file, found a link to nothing"]);
+    resume(&place).exits(4).says(&["f: s: expected the file itself, found a symbolic link"]);
     assert!(!place.path("nowhere").exists());
 }
 
@@ -326,9 +328,55 @@ fn one_run_at_a_time() {
         let [code, out, err] =
             ["code", "out", "err"].map(|name| fs::read_to_string(place.path(name)).unwrap());
         assert_eq!((&*code, &*out), ("4\n", ""), "{call}: {err}");
-        let busy = "f: s: expected to be the only run with this state, found another at work";
+        let busy = "f: s: expected to be the only run with this file, found another at work";
         assert!(err.contains(busy), "{call}: {err}");
     }
+}
+
+/// Whatever has the state's name by then, at whichever call it came: it stays.
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn what_takes_the_states_name_stays() {
+    let place = Place::new();
+    large(&place, "f", 2);
+    let whole = place.keyed("tag", &["f"]).exits(0).out;
+    let (mut calls, mut tagged, mut after) = (0, 0, 0);
+    for call in 1.. {
+        let _ = fs::remove_file(place.path("s"));
+        place.file("photo", "a photo");
+        let moved = "run=mv photo s";
+        let ran: Ran =
+            at(&mut slowly(&place), &format!("any:{call}"), moved).output().unwrap().into();
+        assert!(leftovers(&place, "").is_empty(), "{call}");
+        if place.path("photo").exists() {
+            ran.exits(0).in_silence();
+            break;
+        }
+        assert_eq!(fs::read_to_string(place.path("s")).unwrap(), "a photo", "{call}: {}", ran.err);
+        calls += 1;
+        if ran.code == Some(0) && ran.err.is_empty() {
+            // The state had gone by then.
+            after += 1;
+        } else if ran.code == Some(0) {
+            tagged += 1;
+            let held = "warning: s: expected the file that this run holds, found another: ";
+            ran.prints(&whole).says(&[held, "another: not removed\n"]);
+        } else {
+            ran.prints("");
+        }
+    }
+    assert!(calls > 20 && tagged > 10 && after <= 1, "{calls} calls, {tagged} tags, {after} after");
+    // One that is gone is not made again, and needs no removal.
+    let ran: Ran = at(&mut slowly(&place), "read:2", "run=rm s").output().unwrap().into();
+    let ran = ran.exits(0).prints(&whole);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    ran.says(&["warning: s: No such file or directory: the state is not saved"]);
+    // A link is no state, also where it leads to one.
+    interrupted(&place);
+    fs::rename(place.path("s"), place.path("t")).unwrap();
+    symlink("t", place.path("s")).unwrap();
+    resume(&place).exits(4).says(&["f: s: expected the file itself, found a symbolic link"]);
+    assert!(place.path("t").exists());
 }
 
 #[test]
@@ -351,21 +399,6 @@ fn a_state_is_not_read_further_than_it_can_go() {
     resume(&place).exits(1).says(&["found it altered"]);
     sparse(&place, "s", 1 << 40);
     resume(&place).exits(1).says(&["found something else"]);
-}
-
-/// Whether the file system sets a file's times when a page is written to that is on disk.
-fn notes_mapped_writes(place: &Place) -> bool {
-    let (mut map, file) = MapMut::with_options()
-        .len(4096)
-        .resize(4096)
-        .create(true)
-        .open(place.path("probe"))
-        .unwrap();
-    map[0] = 1;
-    file.set_modified(UNIX_EPOCH).unwrap();
-    file.sync_all().unwrap();
-    map[1] = 2;
-    file.metadata().unwrap().modified().unwrap() != UNIX_EPOCH
 }
 
 /// What a program can do that has the file mapped: it writes to a page, and again later. The system

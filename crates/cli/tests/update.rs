@@ -453,7 +453,7 @@ fn files_that_cannot_be_used() {
     fs::remove_file(place.path("f")).unwrap();
     place.update(4, &["--append"]).says(&["f: No such file or directory"]);
     fs::create_dir(place.path("f")).unwrap();
-    place.update(4, &[]).says(&["f: expected a regular file, found something else"]);
+    place.update(4, &[]).says(&["f: expected a file, found a directory"]);
     // No sidecar can be made there, whoever asks.
     place.keyed("update", &["/proc/version"]).exits(4).prints("").says(&["/proc/version.tagmac: "]);
     place.file("g", "text");
@@ -471,7 +471,7 @@ fn two_updates_at_once() {
     place.update(0, &[]);
     let sidecar = File::open(place.path("f.tagmac")).unwrap();
     sidecar.lock().unwrap();
-    let what = "f.tagmac: expected to be the only update, found another at work";
+    let what = "f.tagmac: expected to be the only run with this file, found another at work";
     place.update(4, &["--range", "0:1"]).prints("").says(&[what]);
     drop(sidecar);
     place.update(0, &["--range", "0:1"]);
@@ -550,7 +550,7 @@ fn pipes_and_links_are_refused() {
     place.update(4, &["--patch", "0", "f.pipe"]).prints("").says(&[&what("f.pipe")]);
     fs::rename(place.path("f.tagmac"), place.path("s")).unwrap();
     symlink("s", place.path("f.tagmac")).unwrap();
-    let link = "f.tagmac: expected the sidecar itself, found a symbolic link";
+    let link = "f.tagmac: expected the file itself, found a symbolic link";
     place.update(4, &[]).prints("").says(&[link]);
     // Also one that leads nowhere: no sidecar is made there.
     fs::remove_file(place.path("f.tagmac")).unwrap();

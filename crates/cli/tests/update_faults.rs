@@ -207,6 +207,44 @@ fn killed_while_dead_boxes_are_left_behind() {
     assert!(before > 3 && after > 0, "{before} killed before the move, {after} after it");
 }
 
+/// What has the sidecar's name by then stays.
+#[test]
+fn what_takes_the_sidecars_name_stays() {
+    let place = Place::new();
+    let mut random = Random(7);
+    place.file("p", random.bytes(700_000));
+    place.file("f", random.bytes(700_000));
+    place.keyed("update", &["f"]).exits(0);
+    let (sidecar, old) = (place.read("f.tagmac"), place.read("f"));
+    for n in 1.. {
+        place.file("f", &old);
+        place.file("f.tagmac", &sidecar);
+        place.file("photo", "a photo");
+        let fault = format!("name:{n}:run=mv photo f.tagmac");
+        let ran = place.faulty(&fault, "update", &["--patch", "0", "p", "f"]).exits(0);
+        assert!(place.holds(&ran.out), "{n}");
+        if place.path("photo").exists() {
+            assert!(n > 2, "{n}");
+            break;
+        }
+        assert_eq!(place.read("f.tagmac"), b"a photo", "{n}");
+        ran.says(&["warning: the sidecar stays larger than it could be: f.tagmac: expected the \
+                    file that this run holds, found another"]);
+    }
+}
+
+/// A cut that fails is gone on with, and the message says so.
+#[test]
+fn a_cut_that_fails() {
+    let place = Place::new();
+    place.file("f", Random(3).bytes(200_000));
+    place.keyed("update", &["f"]).exits(0);
+    let ran = place.faulty("cut:1:fail=5", "update", &["--truncate", "1000", "f"]);
+    ran.exits(4).prints("").says(&["f: Input/output error; the next update goes on with the cut"]);
+    place.keyed("update", &["f"]).exits(0).says(&["f: finished a cut to 1000 bytes"]);
+    assert_eq!(place.read("f").len(), 1000);
+}
+
 /// A patch of which a part is written: the next update, whichever it is, finishes it.
 #[test]
 fn a_patch_that_was_cut_short() {

@@ -6,9 +6,12 @@
 mod common;
 
 use std::fs;
+use std::hint::black_box;
+use std::process::Stdio;
 use std::time::UNIX_EPOCH;
 
-use common::{Place, Ran};
+use common::{Place, Ran, notes_mapped_writes};
+use vmap::MapMut;
 
 const OLD: usize = 20_000;
 const OFFSET: usize = 7000;
@@ -473,5 +476,44 @@ fn others_come_between() {
         assert!(fs::read(place.path("f")).unwrap() == text);
         place.keyed("update", &["f"]).exits(1).says(&["a cut from 20000 to 5000 bytes was cut"]);
         assert!(fs::read(place.path("f")).unwrap() == text);
+    }
+}
+
+/// A program has the file mapped, and writes to a page again while the next update looks at what a
+/// cut is to delete. The system notes such a write only if the page was put on disk before.
+#[test]
+fn a_mapped_file_that_changes_before_a_cut() {
+    let cell = Cell::cut("PMAC-AES128");
+    let place = &cell.place;
+    if !notes_mapped_writes(place) {
+        println!("left out: mapped writes are not noted here");
+        return;
+    }
+    for args in [&["f"][..], &["--finish", "f"]] {
+        let reads = (1..).find(|n| {
+            cell.set(&old()).place.faulty(&format!("read:{n}:run=: > mark"), "update", args);
+            fs::remove_file(place.path("mark")).is_err()
+        });
+        let reads = reads.unwrap() - 1;
+        assert!(reads > 4, "{reads}");
+        for n in 1..=reads {
+            cell.set(&old());
+            place.shell("rm -f ready go; mkfifo ready go").exits(0);
+            let (mut map, _) = MapMut::with_options().open(place.path("f")).unwrap();
+            let at = OLD - 100;
+            map[at] = black_box(0xfe);
+            map[at] = black_box(old()[at]);
+            let mut command = place.command(&[&["update", "-k", "k"], args].concat());
+            common::at(&mut command, &format!("read:{n}"), "run=: > ready; read x < go");
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let child = command.spawn().unwrap();
+            fs::read(place.path("ready")).unwrap();
+            map[at] = 0xff;
+            place.file("go", "go\n");
+            let ran = Ran::from(child.wait_with_output().unwrap());
+            assert!(cell.read() == changed(old(), at), "{args:?}, {n}: {}", ran.err);
+            assert!(matches!(ran.code, Some(1 | 4)), "{args:?}, {n}: {}", ran.err);
+            ran.prints("").says(&["f: expected "]);
+        }
     }
 }

@@ -29,7 +29,6 @@ use crate::args;
 use crate::error;
 use crate::faults;
 use crate::open;
-pub use crate::open::regular as open_regular;
 use crate::progress::{Bar, Total};
 use crate::state::Keeper;
 use crate::stdio;

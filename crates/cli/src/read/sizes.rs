@@ -64,6 +64,7 @@ impl Read for Ending<'_> {
 pub struct Sizes {
     /// The file system that was asked last, which may be at the other end of a network, and its
     /// kind.
+    #[cfg(target_os = "linux")]
     last: Option<(u64, u32)>,
 }
 

@@ -44,6 +44,10 @@ pub enum Trouble {
     Pipe,
     /// It has no size before it is read.
     Sizeless,
+    /// It is a link, and the name itself is to be replaced or removed.
+    Link,
+    /// Another run has it.
+    Busy,
     /// The range is not in it.
     Short {
         /// Where the range has to end in the file.
@@ -96,6 +100,10 @@ impl fmt::Display for Trouble {
                 "expected a file that tells its size, found one that is made as it is read, as in \
                  /proc; 'tagmac tag' reads it to its end",
             ),
+            Trouble::Link => f.write_str("expected the file itself, found a symbolic link"),
+            Trouble::Busy => {
+                f.write_str("expected to be the only run with this file, found another at work")
+            }
             Trouble::Short { expected, found } => {
                 write!(f, "expected at least {expected} bytes, found {found}")
             }

@@ -25,6 +25,7 @@ use crate::error::{Error, Exit, Shown, say};
 use crate::faults;
 use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
+use crate::open;
 use crate::output;
 use crate::progress::{Bar, Progress, Total};
 use crate::read;
@@ -56,7 +57,11 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     })?;
     let decides = args.edit.finish || args.edit.undo;
     let writes = patch.is_some() || args.edit.truncate.is_some() || decides;
-    let file = store::open(path, writes)?;
+    let file = match writes {
+        true => open::writable(path),
+        false => open::regular(path).map(|(file, _)| file),
+    };
+    let file = file.map_err(store::closed(path))?;
     let progress = Progress::new(args.reading.progress);
     let mut update = Open { args, mac: &mac, path, file, parts };
     let beside = store::beside(path);
@@ -85,7 +90,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     }
     // What was cut short is finished first.
     if header.pending.is_some() && !writes {
-        update.file = store::open(path, true)?;
+        update.file = open::writable(path).map_err(store::closed(path))?;
     }
     let mut state = State { open: update, tree: Tree { parts, store }, header };
     state.is_of_this_file()?;

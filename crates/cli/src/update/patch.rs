@@ -4,7 +4,7 @@
 //! that state is found later, the patch was cut short: the file has to hold old and new bytes and no
 //! others there, and with the old ones in place the leaves have to be as they were before it.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
@@ -15,6 +15,7 @@ use super::store::Place;
 use super::{State, leaves, store};
 use crate::error::{Error, why};
 use crate::faults;
+use crate::open;
 use crate::stdio;
 
 /// So many bytes of a patch are in one box.
@@ -181,15 +182,11 @@ impl State<'_> {
                 if found[own.clone()] != bytes[own.clone()] {
                     let at = piece.start + own.start as u64;
                     let written = faults::write_all_at(file, &bytes[own], at);
-                    written.map_err(|error| self.unfinished(&error))?;
+                    written.map_err(|error| self.unfinished(why(&error), "patch"))?;
                 }
             }
         }
-        faults::sync_data(file).map_err(|error| self.unfinished(&error))
-    }
-
-    fn unfinished(&self, error: &io::Error) -> Error {
-        self.open.io(format_args!("{}; the next update goes on with the patch", why(error)))
+        faults::sync_data(file).map_err(|error| self.unfinished(why(&error), "patch"))
     }
 }
 
@@ -229,6 +226,6 @@ fn others<'a>(
 fn input(path: &Path) -> Result<Box<dyn Read>, Error> {
     Ok(match path.as_os_str() == "-" {
         true => Box::new(stdio::Stdin),
-        false => Box::new(store::open(path, false)?),
+        false => Box::new(open::regular(path).map_err(store::closed(path))?.0),
     })
 }

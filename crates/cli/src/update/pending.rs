@@ -9,9 +9,10 @@ use std::fmt::Display;
 use std::fs::Metadata;
 
 use super::header::{Patch, Pending, Side, Sums};
-use super::{State, no_bar, store};
+use super::{State, no_bar};
 use crate::error::{Error, Shown, say};
-use crate::{faults, read};
+use crate::faults;
+use crate::read::{self, Trouble};
 
 impl State<'_> {
     /// Makes an edit known before the file is touched.
@@ -35,7 +36,11 @@ impl State<'_> {
     pub(super) fn recover(&mut self) -> Result<(), Error> {
         let Some(Pending { next, patch }) = &self.header.pending else { return Ok(()) };
         let (patch, next, old) = (*patch, next.length, self.header.sums.length);
-        let before = self.open.metadata()?;
+        // Before a cut, so that every write shows that comes while what goes is checked.
+        let before = match patch {
+            None => self.open.settled()?,
+            Some(_) => self.open.metadata()?,
+        };
         let (name, found) = (Shown::name(self.open.path), before.len());
         match patch {
             Some(_) if found < old => {
@@ -85,7 +90,7 @@ impl State<'_> {
         match patch {
             Some(patch) => self.settle(patch, Side::New)?,
             None => {
-                let before = self.open.metadata()?;
+                let before = self.open.settled()?;
                 let start = self.leaf_of_last(next);
                 if before.len() == old && self.find_change_in(start, old, &no_bar())?.is_none() {
                     self.cut(&before)?;
@@ -136,16 +141,26 @@ impl State<'_> {
         if start < end { self.check_range(start, end, &no_bar()) } else { Ok(()) }
     }
 
-    /// Cuts the file off, if it is still what it was before it was checked.
+    /// Cuts the file off, if it is still what it was before it was checked. The edit is known, so
+    /// whatever goes wrong here, it stays on its way.
     pub(super) fn cut(&self, before: &Metadata) -> Result<(), Error> {
         let Some(Pending { next: Sums { length, .. }, .. }) = &self.header.pending else {
             return Ok(());
         };
-        let stayed = read::unchanged(before, &self.open.metadata()?, before.len());
-        stayed.map_err(|trouble| self.open.io(trouble))?;
-        let file = &self.open.file;
-        let cut = faults::set_len(file, *length).and_then(|()| faults::sync_all(file));
-        cut.map_err(store::io(self.open.path))
+        let cut = || {
+            let file = &self.open.file;
+            // Some file systems set the times when the bytes reach them.
+            faults::sync_data(file)?;
+            read::unchanged(before, &file.metadata()?, before.len())?;
+            faults::set_len(file, *length)?;
+            Ok(faults::sync_all(file)?)
+        };
+        cut().map_err(|trouble: Trouble| self.unfinished(trouble, "cut"))
+    }
+
+    /// What went wrong with an edit that is known.
+    pub(super) fn unfinished(&self, what: impl Display, edit: &str) -> Error {
+        self.open.io(format_args!("{what}; the next update goes on with the {edit}"))
     }
 
     /// An edit was cut short, and only the caller can say how to go on.

@@ -1,19 +1,20 @@
 //! The sidecar as a file: a prelude, two places for the header, and boxes that are never written
 //! over. `docs/sidecar.md` has the format to the byte.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
 use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
 
-use crate::atomic::AtomicFile;
+use crate::atomic::{AtomicFile, Identity};
 use crate::error::{Error, Shown, why};
 use crate::faults;
+use crate::open;
 use crate::output::Over;
+use crate::read::Trouble;
 
 /// What every version begins with, and this version.
 const MARK: &[u8] = b"tagmac-tree-";
@@ -79,17 +80,9 @@ pub fn io(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
     move |error| Error::io(format_args!("{}: {}", Shown::name(path), why(&error)))
 }
 
-/// Opens a regular file to read it, or to write it too. Nobody waits for the other end of a pipe.
-pub fn open(path: &Path, write: bool) -> Result<File, Error> {
-    let flags = OFlags::NONBLOCK.bits() as i32;
-    let mut options = OpenOptions::new();
-    options.read(true).write(write).custom_flags(flags);
-    let file = options.open(path).map_err(io(path))?;
-    if !file.metadata().map_err(io(path))?.is_file() {
-        let what = "expected a regular file, found something else";
-        return Err(Error::io(format_args!("{}: {what}", Shown::name(path))));
-    }
-    Ok(file)
+/// The same of a file that cannot be opened.
+pub fn closed(path: &Path) -> impl Fn(Trouble) -> Error + '_ {
+    move |trouble| Error::io(format_args!("{}: {trouble}", Shown::name(path)))
 }
 
 impl Store {
@@ -118,8 +111,9 @@ impl Store {
 
     /// An empty sidecar that will take this one's place, for those who may use this one.
     pub fn successor(&self) -> Result<Store, Error> {
-        let next = Store::make_as(&self.path, self.sealer.clone(), self.key, self.id, Over::Any)?;
         let old = self.file.metadata().map_err(io(&self.path))?;
+        let over = Over::Held(Identity::of(&old));
+        let next = Store::make_as(&self.path, self.sealer.clone(), self.key, self.id, over)?;
         // Only root can give it to somebody, and then has to.
         let own = next.file.metadata().map_err(io(&self.path))?;
         if (old.uid(), old.gid()) != (own.uid(), own.gid()) {
@@ -132,26 +126,7 @@ impl Store {
     /// Opens a sidecar and keeps others from it.
     pub fn open(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
         let name = Shown::name(path);
-        // One that takes its place would take the link's.
-        if fs::symlink_metadata(path).map_err(io(path))?.is_symlink() {
-            let what = "expected the sidecar itself, found a symbolic link";
-            return Err(Error::io(format_args!("{name}: {what}")));
-        }
-        let file = open(path, true)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let what = "expected to be the only update, found another at work";
-                return Err(Error::io(format_args!("{name}: {what}")));
-            }
-            Err(TryLockError::Error(error)) => return Err(io(path)(error)),
-        }
-        let (now, held) =
-            (fs::metadata(path).map_err(io(path))?, file.metadata().map_err(io(path))?);
-        if (now.dev(), now.ino()) != (held.dev(), held.ino()) {
-            let what = "expected one sidecar, found that another update made it anew: try again";
-            return Err(Error::io(format_args!("{name}: {what}")));
-        }
+        let file = open::alone(path, true).map_err(closed(path))?;
         let mut prelude = [0; MARK.len() + VERSION.len() + 8 + 16];
         faults::read_exact_at(&file, &mut prelude, 0).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => altered(path),

@@ -8,8 +8,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::UNIX_EPOCH;
 
 use tempfile::TempDir;
+use vmap::MapMut;
 
 /// A key that is the same in every run, and in hex.
 pub const KEY_HEX: &str = "000102030405060708090a0b0c0d0e0f";
@@ -168,19 +170,19 @@ pub fn sparse(place: &Place, name: &str, bytes: u64) -> fs::File {
     file
 }
 
-/// Waits until the command has opened the file.
-pub fn opened(child: &Child, name: &str) {
-    let folder = format!("/proc/{}/fd", child.id());
-    loop {
-        let links = fs::read_dir(&folder).into_iter().flatten().flatten();
-        let mut names = links.filter_map(|link| fs::read_link(link.path()).ok());
-        if names.any(|path| path.ends_with(name)) {
-            return;
-        }
-        let state = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
-        assert!(!state.contains(") Z "), "it ended, and {name} was not opened");
-        std::thread::yield_now();
-    }
+/// Whether the file system sets a file's times when a page is written to that is on disk.
+pub fn notes_mapped_writes(place: &Place) -> bool {
+    let (mut map, file) = MapMut::with_options()
+        .len(4096)
+        .resize(4096)
+        .create(true)
+        .open(place.path("probe"))
+        .unwrap();
+    map[0] = 1;
+    file.set_modified(UNIX_EPOCH).unwrap();
+    file.sync_all().unwrap();
+    map[1] = 2;
+    file.metadata().unwrap().modified().unwrap() != UNIX_EPOCH
 }
 
 /// What lets a line of shell run at a call of the command, or kills the command there: see
