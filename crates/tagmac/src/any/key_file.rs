@@ -118,7 +118,7 @@ impl fmt::Display for KeyFileError {
 
 impl std::error::Error for KeyFileError {}
 
-/// The public id of a key: the first 8 bytes of what is [derived](derive) from it for
+/// The public id of a key: the first 8 bytes of what is [derived](derive()) from it for
 /// [`Purpose::KeyId`]. It tells keys apart and is no tag of anything.
 pub fn key_id(algorithm: Algorithm, key: &[u8]) -> [u8; 8] {
     first_8(&*derive(Purpose::KeyId, algorithm.name(), key))

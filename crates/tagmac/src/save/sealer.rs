@@ -14,7 +14,7 @@ const NONCE: usize = 24;
 const TAG: usize = 16;
 
 /// Seals and opens what belongs to a key of a MAC: XChaCha20-Poly1305 with random nonces, under a
-/// key that is [derived](derive) from the MAC's for [`Purpose::Sealing`].
+/// key that is [derived](derive()) from the MAC's for [`Purpose::Sealing`].
 ///
 /// ```
 /// use tagmac::save::Sealer;
