@@ -9,9 +9,12 @@ use std::os::unix::fs::symlink;
 #[cfg(feature = "fault-injection")]
 use std::process::{Command, Stdio};
 
-use common::{Place, Ran, notes_mapped_writes, sparse};
+#[cfg(any(target_os = "linux", feature = "fault-injection"))]
+use common::notes_mapped_writes;
+use common::{Place, Ran, sparse};
 #[cfg(feature = "fault-injection")]
 use common::{at, leftovers};
+#[cfg(any(target_os = "linux", feature = "fault-injection"))]
 use vmap::MapMut;
 
 const MIB: usize = 1 << 20;

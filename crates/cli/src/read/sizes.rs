@@ -6,6 +6,7 @@
 //! file of another size than it says is one that changed while it was read.
 
 use std::fs::{File, Metadata};
+#[cfg(target_os = "linux")]
 use std::os::unix::fs::MetadataExt;
 
 /// proc, sysfs, debugfs, tracefs, cgroup, cgroup2, securityfs, configfs, bpf, selinuxfs, smackfs,
