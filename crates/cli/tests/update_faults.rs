@@ -227,7 +227,7 @@ fn what_takes_the_sidecars_name_stays() {
             assert!(n > 2, "{n}");
             break;
         }
-        assert_eq!(place.read("f.tagmac"), b"a photo", "{n}");
+        assert!(place.read("f.tagmac") == b"a photo", "{n}: something else");
         ran.says(&["warning: the sidecar stays larger than it could be: f.tagmac: expected the \
                     file that this run holds, found another"]);
     }

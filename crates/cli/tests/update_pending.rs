@@ -490,11 +490,15 @@ fn a_mapped_file_that_changes_before_a_cut() {
         return;
     }
     for args in [&["f"][..], &["--finish", "f"]] {
-        let reads = (1..).find(|n| {
-            cell.set(&old()).place.faulty(&format!("read:{n}:run=: > mark"), "update", args);
-            fs::remove_file(place.path("mark")).is_err()
+        // Reads before the cut. Later ones are of the file as it is then.
+        let reads = (1..).take_while(|n| {
+            let fault = format!("read:{n}:run=wc -c < f > length");
+            cell.set(&old()).place.faulty(&fault, "update", args);
+            let length = fs::read_to_string(place.path("length")).unwrap_or_default();
+            let _ = fs::remove_file(place.path("length"));
+            length.trim() == OLD.to_string()
         });
-        let reads = reads.unwrap() - 1;
+        let reads = reads.count();
         assert!(reads > 4, "{reads}");
         for n in 1..=reads {
             cell.set(&old());
