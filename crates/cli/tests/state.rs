@@ -9,17 +9,12 @@ use std::os::unix::fs::symlink;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 use std::process::{Command, Stdio};
 
-<<<<<<< HEAD
-use common::{Place, Ran, notes_mapped_writes, sparse};
-#[cfg(all(feature = "fault-injection", debug_assertions))]
-=======
-#[cfg(any(target_os = "linux", feature = "fault-injection"))]
+#[cfg(any(target_os = "linux", all(feature = "fault-injection", debug_assertions)))]
 use common::notes_mapped_writes;
 use common::{Place, Ran, sparse};
-#[cfg(feature = "fault-injection")]
->>>>>>> w-update
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 use common::{at, leftovers};
-#[cfg(any(target_os = "linux", feature = "fault-injection"))]
+#[cfg(any(target_os = "linux", all(feature = "fault-injection", debug_assertions)))]
 use vmap::MapMut;
 
 const MIB: usize = 1 << 20;

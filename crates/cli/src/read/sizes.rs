@@ -6,11 +6,8 @@
 //! file of another size than it says is one that changed while it was read.
 
 use std::fs::{File, Metadata};
-<<<<<<< HEAD
 use std::io::{self, Read};
-=======
 #[cfg(target_os = "linux")]
->>>>>>> w-update
 use std::os::unix::fs::MetadataExt;
 
 /// proc, sysfs, debugfs, tracefs, cgroup, cgroup2, securityfs, configfs, bpf, selinuxfs, smackfs,
