@@ -156,7 +156,8 @@ they are, widened to whole leaves, and says which these are. Everything in them 
 So it is with --append for what was added, and with the first update for all of FILE.
 
 The sidecar belongs to the key, the algorithm and FILE's base name. It may be moved together with
-FILE. After FILE was renamed, remove the sidecar and make it anew. HMAC, CMAC and UMAC99 have no
+FILE. After FILE was renamed, remove the sidecar and make it anew; if an edit was interrupted, rename
+both back instead and finish it first: the sidecar has the old bytes. HMAC, CMAC and UMAC99 have no
 edits.
 
 Who brings back an old FILE with its old sidecar has rolled both back, and who lets a/db and b/db

@@ -2,7 +2,7 @@
 
 use super::header::{Pending, Sums};
 use super::tree::Growing;
-use super::{State, no_bar};
+use super::{State, leaves, no_bar};
 use crate::error::Error;
 use crate::progress::Bar;
 
@@ -18,7 +18,10 @@ impl State<'_> {
         let start = self.leaf_of_last(length);
         let mut last = vec![0; (length - start) as usize];
         self.read(&mut last, start)?;
-        self.check(start, &last)?;
+        if let Some(change) = self.find_change(start, &last)? {
+            let way = leaves::vouch(&change, found > length);
+            return Err(self.open.mismatch(format_args!("{}; {way}", leaves::changed(&change))));
+        }
         if found > length {
             let sums = self.grown(start, found, &last, bar)?;
             self.open.stayed(&before)?;

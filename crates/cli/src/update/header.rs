@@ -6,7 +6,7 @@ use tagmac::save::{Reader, Writer};
 use super::MOST_LEAF;
 use super::store::{BOXES, Place, Store};
 use super::tree::Root;
-use crate::error::{Error, Exit, say};
+use crate::error::{Error, Exit};
 
 /// A state.
 pub struct Header {
@@ -130,8 +130,9 @@ impl Pending {
 }
 
 impl Header {
-    /// The newest state of a sidecar, and what came of writing the header to its first place again
-    /// where only the copy is left. Without that no other state may be written.
+    /// The newest state of a sidecar, and whether it is there for good in both places. Where it is
+    /// not, neither another state nor the file may be written: if the only copy were lost, the
+    /// state before it would take over in silence, and with it an edit that is on its way.
     pub fn open(store: &mut Store, parts: Parts<'_>) -> Result<(Header, Result<(), Error>), Error> {
         let mut unread = None;
         let slots = [0, 1].map(|slot| {
@@ -141,39 +142,59 @@ impl Header {
             })
         });
         let numbers = slots.each_ref().map(|text| Reader::new(text.as_deref()?).number());
-        let newest = if numbers[1] > numbers[0] { &slots[1] } else { &slots[0] };
-        let Some(text) = newest.as_ref() else {
+        let newest = usize::from(numbers[1] > numbers[0]);
+        let Some(text) = slots[newest].as_ref() else {
             // What cannot be read has no verdict.
             return Err(unread.unwrap_or_else(|| store.altered()));
         };
         let (header, end) =
             Header::load(parts, &mut Reader::new(text)).ok_or_else(|| store.altered())?;
-        if let Some(error) = unread {
-            say(format_args!("warning: {error}; the header's other copy is whole and serves"));
-        }
         store.set_end(end);
-        // The next state goes to the other place first, so this one has to stand in its own.
-        let stands = numbers[(header.number % 2) as usize] == Some(header.number);
-        let again = if stands { Ok(()) } else { header.write(store, parts) };
-        Ok((header, again))
+        let stands = match unread {
+            // What is there may be newer.
+            Some(error) => Err(Error::io(format_args!(
+                "{error}; the header's other copy is whole, and shows the line, but allows no edit"
+            ))),
+            None => header.stand(store, parts, newest as u64, slots[0] == slots[1]),
+        };
+        Ok((header, stands))
+    }
+
+    /// Sees to it that this state, which was found in this place, is on disk in both.
+    fn stand(
+        &self,
+        store: &mut Store,
+        parts: Parts<'_>,
+        place: u64,
+        in_both: bool,
+    ) -> Result<(), Error> {
+        if !in_both {
+            // While one is written, the other one has to be there for good.
+            store.sync()?;
+            store.put_header(1 - place, &self.text(parts, store.end())?)?;
+        }
+        if !in_both || self.pending.is_some() {
+            store.sync()?;
+        }
+        Ok(())
     }
 
     /// Makes this the sidecar's state, by the next number.
     pub fn commit(&mut self, store: &mut Store, parts: Parts<'_>) -> Result<(), Error> {
         self.number += 1;
-        self.write(store, parts)
+        store.set_header(self.number % 2, &self.text(parts, store.end())?)
     }
 
-    fn write(&self, store: &mut Store, parts: Parts<'_>) -> Result<(), Error> {
+    fn text(&self, parts: Parts<'_>, end: u64) -> Result<Writer, Error> {
         let mut text = Writer::default();
         text.number(self.number).counted(&self.name).number(self.leaf);
-        text.counted(&self.nonce).number(store.end());
+        text.counted(&self.nonce).number(end);
         self.sums.save(parts, &mut text)?;
         text.number(self.pending.is_some().into());
         if let Some(pending) = &self.pending {
             pending.save(parts, &mut text)?;
         }
-        store.set_header(self.number % 2, &text)
+        Ok(text)
     }
 
     /// The state, and where its boxes end.

@@ -31,8 +31,8 @@ impl State<'_> {
         end.min(at.saturating_add(bytes))
     }
 
-    /// Holds bytes of whole leaves, and perhaps of the rest, against what is known of them. The
-    /// first leaf that is another.
+    /// Holds bytes of whole leaves, and perhaps of the rest, against what is known of them. From the
+    /// first leaf that is another to the last.
     pub(super) fn find_change(
         &self,
         start: u64,
@@ -42,6 +42,7 @@ impl State<'_> {
         let blocks = sums.blocks();
         let in_leaves = (blocks.saturating_sub(start) as usize).min(bytes.len());
         let (mut leaves, rest) = bytes.split_at(in_leaves);
+        let mut change = None;
         if let (Some(root), false) = (&sums.root, leaves.is_empty()) {
             let first = start / self.header.leaf;
             let last = (start + in_leaves as u64).div_ceil(self.header.leaf);
@@ -50,14 +51,19 @@ impl State<'_> {
                 let (leaf, after) =
                     leaves.split_at_checked(bytes).ok_or_else(|| self.tree.store.altered())?;
                 match self.tree.parts.check(&part, leaf) {
-                    Err(tagmac::Error::LeafChanged { start, end }) => return Ok(Some(start..end)),
+                    Err(tagmac::Error::LeafChanged { start, end }) => {
+                        widen(&mut change, start..end);
+                    }
                     done => done.map_err(|error| self.open.io(error))?,
                 }
                 leaves = after;
             }
         }
         let same = rest.is_empty() || rest == sums.rest;
-        Ok((!same).then_some(blocks..sums.length))
+        if !same {
+            widen(&mut change, blocks..sums.length);
+        }
+        Ok(change)
     }
 
     /// Refuses such bytes.
@@ -74,7 +80,7 @@ impl State<'_> {
         change.map_or(Ok(()), |change| Err(self.open.mismatch(changed(&change))))
     }
 
-    /// The first leaf around a range that is another than before.
+    /// From the first leaf around a range that is another than before to the last.
     pub(super) fn find_change_in(
         &self,
         start: u64,
@@ -82,18 +88,17 @@ impl State<'_> {
         bar: &Bar,
     ) -> Result<Option<Range<u64>>, Error> {
         let (mut at, end) = self.widened(start, end);
-        let mut bytes = Vec::new();
+        let (mut bytes, mut change) = (Vec::new(), None);
         while at < end {
             let next = self.step(at, end);
             bytes.resize((next - at) as usize, 0);
             self.open.source(self.header.leaf, bar).read(&mut bytes, at)?;
-            let change = self.find_change(at, &bytes)?;
-            if change.is_some() {
-                return Ok(change);
+            if let Some(more) = self.find_change(at, &bytes)? {
+                widen(&mut change, more);
             }
             at = next;
         }
-        Ok(None)
+        Ok(change)
     }
 
     /// Makes sums those of the file with these bytes from `start` on, where a leaf begins.
@@ -159,6 +164,20 @@ impl State<'_> {
         say(format_args!("{name}: bytes {start} to {end} are vouched for as they are"));
         self.has_its_length()
     }
+}
+
+/// Takes in what comes later.
+fn widen(change: &mut Option<Range<u64>>, more: Range<u64>) {
+    let start = change.as_ref().map_or(more.start, |change| change.start);
+    *change = Some(start..more.end);
+}
+
+/// What helps where leaves are others and nothing is to be done but to vouch for them. If the file
+/// has grown, that comes after: an edit at its end holds the last leaf against the sums.
+pub(super) fn vouch(change: &Range<u64>, grew: bool) -> String {
+    let (start, bytes) = (change.start, change.end - change.start);
+    let then = if grew { ", and then --append vouches for what was added" } else { "" };
+    format!("--range {start}:{bytes} vouches for them as they are now{then}")
 }
 
 /// What is said of leaves that are others.

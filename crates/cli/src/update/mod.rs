@@ -14,6 +14,7 @@ mod store;
 mod tree;
 
 use std::fs::{File, Metadata};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -65,7 +66,8 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     let progress = Progress::new(args.reading.progress);
     let mut update = Open { args, mac: &mac, path, file, parts };
     let beside = store::beside(path);
-    if beside.symlink_metadata().is_err() {
+    let found = beside.symlink_metadata();
+    if found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         if args.edit.any() {
             return Err(Error::usage(format_args!(
                 "{}: expected the file's sidecar, found none; 'tagmac update' without an edit \
@@ -76,18 +78,20 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         update.make(&beside, progress)?;
         return Ok(None);
     }
+    found.map_err(store::io(&beside))?;
     if args.leaf.is_some() {
         let what = "expected to make a sidecar, found one that has its leaves";
         return Err(Error::usage(format_args!("--leaf: {what}")));
     }
     let mut store = Store::open(&beside, mac.sealer.clone(), mac.id())?;
-    let (header, whole) = Header::open(&mut store, parts)?;
-    match whole {
+    let (header, stands) = Header::open(&mut store, parts)?;
+    let stands = match stands {
         Err(error) if !args.edit.any() && header.pending.is_none() => {
             say(format_args!("warning: {error}"));
+            false
         }
-        whole => whole?,
-    }
+        stands => stands.map(|()| true)?,
+    };
     // What was cut short is finished first.
     if header.pending.is_some() && !writes {
         update.file = open::writable(path).map_err(store::closed(path))?;
@@ -107,17 +111,24 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         }),
     };
     let bar = progress.start("updating", total);
-    match (&patch, args.edit.range, args.edit.truncate) {
-        (Some((offset, patch)), ..) => state.patch(*offset, patch)?,
-        (_, Some((offset, length)), _) => state.range(offset, length, &bar)?,
-        (_, _, Some(length)) => state.truncate(length, &bar)?,
-        _ if args.edit.append => state.append(&bar)?,
-        _ if args.edit.finish => state.finish()?,
-        _ if args.edit.undo => state.undo()?,
-        _ => state.has_its_length()?,
-    }
+    let done = match (&patch, args.edit.range, args.edit.truncate) {
+        (Some((offset, patch)), ..) => state.patch(*offset, patch),
+        (_, Some((offset, length)), _) => state.range(offset, length, &bar),
+        (_, _, Some(length)) => state.truncate(length, &bar),
+        _ if args.edit.append => state.append(&bar),
+        _ if args.edit.finish => state.finish(),
+        _ if args.edit.undo => state.undo(),
+        _ => state.has_its_length(),
+    };
     drop(bar);
-    state.compact();
+    // Another header than this one, which could not be read, may have later boxes.
+    if done.is_err() && stands {
+        state.tree.store.cut_back();
+    }
+    done?;
+    if stands {
+        state.compact();
+    }
     state.print()?;
     Ok(None)
 }
@@ -260,10 +271,16 @@ impl State<'_> {
             return Ok(());
         }
         let path = Shown::name(self.tree.store.path());
+        let (expected, found) = (Shown::bytes(expected), Shown::bytes(found));
+        let what =
+            format_args!("{path}: expected the sidecar of {expected}, found that of {found}");
+        if self.header.pending.is_none() {
+            return Err(Error::mismatch(what));
+        }
+        // Made anew, it would vouch for half of an edit, and the old bytes would be gone.
         Err(Error::mismatch(format_args!(
-            "{path}: expected the sidecar of {}, found that of {}",
-            Shown::bytes(expected),
-            Shown::bytes(found)
+            "{what}, with an edit that was cut short: keep it, rename both back to {found} and \
+             {found}.tagmac, and finish the edit there, or take it back by --undo"
         )))
     }
 

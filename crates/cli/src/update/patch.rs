@@ -37,6 +37,11 @@ impl State<'_> {
     pub(super) fn patch(&mut self, offset: u64, patch: &Path) -> Result<(), Error> {
         self.has_its_length()?;
         let length = self.header.sums.length;
+        if offset > length {
+            return Err(self.open.usage(format_args!(
+                "--patch: expected an offset within the file's {length} bytes, found {offset}"
+            )));
+        }
         let mut input = input(patch)?;
         let mut next = self.header.sums.again(self.tree.parts)?;
         let (mut pieces, mut at) = (Vec::new(), offset);
@@ -90,7 +95,7 @@ impl State<'_> {
         let (length, list) = (at - offset, self.tree.store.put(b"pieces", &text)?);
         let patch = Patch { offset, length, side: Side::New, pieces: list };
         self.begin(Pending { next, patch: Some(patch) })?;
-        self.bring(&pieces, Side::New, true)?;
+        self.bring(&pieces, Side::New, Side::New, true)?;
         self.done()
     }
 
@@ -150,7 +155,7 @@ impl State<'_> {
                 let within = (from - piece.start) as usize..(to - piece.start) as usize;
                 let found = &mut bytes[(from - at) as usize..(to - at) as usize];
                 let (old, new) = (&old[within.clone()], &new[within]);
-                if let Some(others) = others(from, found, old, new).next() {
+                if let Some(others) = others(patch.side, from, found, old, new).next() {
                     return Ok(Some(foreign(from, &others)));
                 }
                 found.copy_from_slice(old);
@@ -163,9 +168,15 @@ impl State<'_> {
         Ok(None)
     }
 
-    /// Writes one side of a patch into the file. A sector that has bytes of neither is refused if
-    /// `strict`, and else left alone.
-    pub(super) fn bring(&self, pieces: &[Piece], side: Side, strict: bool) -> Result<(), Error> {
+    /// Writes one side of a patch into the file; `was` is the one that was on its way. A sector that
+    /// has bytes of neither is refused if `strict`, and else left alone.
+    pub(super) fn bring(
+        &self,
+        pieces: &[Piece],
+        was: Side,
+        side: Side,
+        strict: bool,
+    ) -> Result<(), Error> {
         let file = &self.open.file;
         for piece in pieces {
             let (both, found) = (self.both(piece)?, self.found(piece)?);
@@ -173,15 +184,16 @@ impl State<'_> {
             let bytes = if side == Side::Old { old } else { new };
             let mut done = 0;
             let end = found.len()..found.len();
-            for others in others(piece.start, &found, old, new).chain([end]) {
+            for others in others(was, piece.start, &found, old, new).chain([end]) {
                 if strict && !others.is_empty() {
                     return Err(self.stuck(foreign(piece.start, &others)));
                 }
                 let own = done..others.start;
                 done = others.end;
-                if found[own.clone()] != bytes[own.clone()] {
-                    let at = piece.start + own.start as u64;
-                    let written = faults::write_all_at(file, &bytes[own], at);
+                let at = piece.start + own.start as u64;
+                for run in unlike(at, &found[own.clone()], &bytes[own.clone()]) {
+                    let at = at + run.start as u64;
+                    let written = faults::write_all_at(file, &bytes[own.clone()][run], at);
                     written.map_err(|error| self.unfinished(why(&error), "patch"))?;
                 }
             }
@@ -196,29 +208,57 @@ fn foreign(at: u64, others: &Range<usize>) -> String {
     format!("expected bytes {start} to {end} as they are before a patch or after it, found others")
 }
 
+/// The sectors of so many bytes from byte `at` of the file on.
+fn sectors(at: u64, bytes: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let here = start;
+        let to_next = SECTOR - (at + here as u64) % SECTOR;
+        start = bytes.min(here + to_next as usize);
+        (here < start).then_some(here..start)
+    })
+}
+
+/// Runs of sectors that differ. The others are not written: a hole has no room of its own, and on a
+/// full disk takes no bytes, not even those that it reads as.
+fn unlike(at: u64, found: &[u8], bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for sector in sectors(at, found.len()) {
+        if found[sector.clone()] == bytes[sector.clone()] {
+            continue;
+        }
+        match runs.last_mut() {
+            Some(run) if run.end == sector.start => run.end = sector.end,
+            _ => runs.push(sector),
+        }
+    }
+    runs
+}
+
 /// The sectors in which the file has something that a patch cannot have left there. A sector is
 /// written as a whole, or up to some byte where a write ended or met a read of the disk: there it
-/// goes over from new to old, or from old to new, and no more than once.
+/// goes over from new to old, or from old to new, and no more than once. If the patch is on its way
+/// out, that is a second write, and makes it twice.
 fn others<'a>(
+    side: Side,
     at: u64,
     found: &'a [u8],
     old: &'a [u8],
     new: &'a [u8],
 ) -> impl Iterator<Item = Range<usize>> + 'a {
-    let goes_over = |found: &[u8], first: &[u8], then: &[u8]| {
-        let n = found.iter().zip(first).take_while(|(found, first)| found == first).count();
-        found[n..] == then[n..]
+    let most = if side == Side::New { 1 } else { 2 };
+    let goes_over = move |found: &[u8], mut now: [&[u8]; 2]| {
+        let mut n = 0;
+        for _ in 0..=most {
+            let rest = found[n..].iter().zip(&now[0][n..]);
+            n += rest.take_while(|(found, side)| found == side).count();
+            now.reverse();
+        }
+        n == found.len()
     };
-    let mut start = 0;
-    let sectors = std::iter::from_fn(move || {
-        let here = start;
-        let to_next = SECTOR - (at + here as u64) % SECTOR;
-        start = found.len().min(here + to_next as usize);
-        (here < start).then_some(here..start)
-    });
-    sectors.filter(move |sector| {
+    sectors(at, found.len()).filter(move |sector| {
         let [found, old, new] = [found, old, new].map(|bytes| &bytes[sector.clone()]);
-        !goes_over(found, new, old) && !goes_over(found, old, new)
+        !goes_over(found, [new, old]) && !goes_over(found, [old, new])
     })
 }
 

@@ -9,7 +9,7 @@ use std::fmt::Display;
 use std::fs::Metadata;
 
 use super::header::{Patch, Pending, Side, Sums};
-use super::{State, no_bar};
+use super::{State, leaves, no_bar};
 use crate::error::{Error, Shown, say};
 use crate::faults;
 use crate::read::{self, Trouble};
@@ -18,7 +18,14 @@ impl State<'_> {
     /// Makes an edit known before the file is touched.
     pub(super) fn begin(&mut self, pending: Pending) -> Result<(), Error> {
         self.header.pending = Some(pending);
-        self.header.commit(&mut self.tree.store, self.tree.parts)
+        self.make_known()
+    }
+
+    /// A state with an edit has to be there for good in both places before the file is written:
+    /// with the only copy the old bytes would be lost.
+    fn make_known(&mut self) -> Result<(), Error> {
+        self.header.commit(&mut self.tree.store, self.tree.parts)?;
+        self.tree.store.sync()
     }
 
     /// The file is as it is after the edit.
@@ -51,7 +58,7 @@ impl State<'_> {
                 if let Some(what) = self.find_others(&patch, &pieces)? {
                     return Err(self.stuck(what));
                 }
-                self.bring(&pieces, side, true)?;
+                self.bring(&pieces, side, side, true)?;
                 let (what, done) = match side {
                     Side::New => ("finished", self.done()),
                     Side::Old => ("took back", self.undone()),
@@ -66,7 +73,7 @@ impl State<'_> {
             None if found == old => {
                 let start = self.leaf_of_last(next);
                 if let Some(change) = self.find_change_in(start, old, &no_bar())? {
-                    return Err(self.stuck(super::leaves::changed(&change)));
+                    return Err(self.stuck(leaves::changed(&change)));
                 }
                 self.cut(&before)?;
             }
@@ -125,20 +132,27 @@ impl State<'_> {
             && patch.side != side
         {
             patch.side = side;
-            self.header.commit(&mut self.tree.store, self.tree.parts)?;
+            self.make_known()?;
         }
-        self.bring(&self.pieces(&patch)?, side, false)
+        self.bring(&self.pieces(&patch)?, patch.side, side, false)
     }
 
     /// Whether the file is what the state says where the edit was: that of a patch, or a cut to
     /// `next` bytes.
     fn is_as_vouched_for(&self, patch: Option<Patch>, next: u64) -> Result<(), Error> {
-        self.has_its_length()?;
         let (start, end) = match patch {
             Some(Patch { offset, length, .. }) => (offset, offset + length),
             None => (self.leaf_of_last(next), self.header.sums.length),
         };
-        if start < end { self.check_range(start, end, &no_bar()) } else { Ok(()) }
+        let (found, length) = (self.open.length()?, self.header.sums.length);
+        if start < end
+            && found >= length
+            && let Some(change) = self.find_change_in(start, end, &no_bar())?
+        {
+            let (what, way) = (leaves::changed(&change), leaves::vouch(&change, found > length));
+            return Err(self.open.mismatch(format_args!("{what}; the edit is settled, and {way}")));
+        }
+        self.has_its_length()
     }
 
     /// Cuts the file off, if it is still what it was before it was checked. The edit is known, so
@@ -160,7 +174,10 @@ impl State<'_> {
 
     /// What went wrong with an edit that is known.
     pub(super) fn unfinished(&self, what: impl Display, edit: &str) -> Error {
-        self.open.io(format_args!("{what}; the next update goes on with the {edit}"))
+        self.open.io(format_args!(
+            "{what}; the next update goes on with the {edit}; free space if the disk is full, or take \
+             the {edit} back by --undo"
+        ))
     }
 
     /// An edit was cut short, and only the caller can say how to go on.

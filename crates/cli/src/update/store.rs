@@ -64,6 +64,8 @@ pub struct Store {
     id: [u8; 16],
     /// Where the next box goes.
     end: u64,
+    /// Where the boxes end that a state may count on.
+    kept: u64,
     /// Whether boxes were put since the last sync.
     unsynced: bool,
 }
@@ -106,7 +108,17 @@ impl Store {
         let file = new.file().try_clone().map_err(io(path))?;
         faults::write_all_at(&file, &prelude, 0).map_err(io(path))?;
         let path = path.to_path_buf();
-        Ok(Store { path, file, new: Some(new), sealer, key, id, end: BOXES, unsynced: false })
+        Ok(Store {
+            path,
+            file,
+            new: Some(new),
+            sealer,
+            key,
+            id,
+            end: BOXES,
+            kept: BOXES,
+            unsynced: false,
+        })
     }
 
     /// An empty sidecar that will take this one's place, for those who may use this one.
@@ -160,6 +172,7 @@ impl Store {
             key,
             id,
             end: BOXES,
+            kept: BOXES,
             unsynced: false,
         })
     }
@@ -176,7 +189,16 @@ impl Store {
 
     /// Boxes from here on were never part of a state.
     pub fn set_end(&mut self, end: u64) {
-        self.end = end;
+        (self.end, self.kept) = (end, end);
+    }
+
+    /// Gives back the room of boxes that no state has, as those of an edit that failed.
+    pub fn cut_back(&mut self) {
+        self.end = self.kept;
+        // Also of a part of a box. It is no matter if that fails: the next edit writes over them.
+        if self.file.metadata().is_ok_and(|now| now.len() > self.kept) {
+            let _ = faults::set_len(&self.file, self.kept);
+        }
     }
 
     /// What does not open here.
@@ -221,6 +243,33 @@ impl Store {
     /// Writes the header of a state, whose boxes are written: first to one place, then, once it is
     /// there for good, to the other.
     pub fn set_header(&mut self, first: u64, header: &Writer) -> Result<(), Error> {
+        let sealed = self.sealed_header(header)?;
+        if self.unsynced {
+            self.sync()?;
+        }
+        self.kept = self.end;
+        self.write_header(first, &sealed)?;
+        self.sync()?;
+        self.write_header(1 - first, &sealed)
+    }
+
+    /// Writes the header to one place.
+    pub fn put_header(&self, slot: u64, header: &Writer) -> Result<(), Error> {
+        self.write_header(slot, &self.sealed_header(header)?)
+    }
+
+    fn write_header(&self, slot: u64, sealed: &[u8]) -> Result<(), Error> {
+        faults::write_all_at(&self.file, sealed, (1 + slot) * SLOT as u64).map_err(io(&self.path))
+    }
+
+    /// Makes what was written last.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        faults::sync_data(&self.file).map_err(io(&self.path))?;
+        self.unsynced = false;
+        Ok(())
+    }
+
+    fn sealed_header(&self, header: &Writer) -> Result<Vec<u8>, Error> {
         let room = SLOT - Sealer::OVERHEAD;
         if header.as_bytes().len() > room {
             let (name, found) = (Shown::name(&self.path), header.as_bytes().len());
@@ -230,19 +279,7 @@ impl Store {
         }
         let mut text = Writer::default();
         text.bytes(header.as_bytes()).bytes(&vec![0; room - header.as_bytes().len()]);
-        let sealed = self.seal(b"header", text.as_bytes())?;
-        let io = io(&self.path);
-        if self.unsynced {
-            faults::sync_data(&self.file).map_err(&io)?;
-        }
-        for slot in [first, 1 - first] {
-            faults::write_all_at(&self.file, &sealed, (1 + slot) * SLOT as u64).map_err(&io)?;
-            if slot == first {
-                faults::sync_data(&self.file).map_err(&io)?;
-            }
-        }
-        self.unsynced = false;
-        Ok(())
+        self.seal(b"header", text.as_bytes())
     }
 
     /// Gives a new sidecar its name: where there is none, or in the place of the one that it
