@@ -63,9 +63,10 @@ impl AtomicFile {
         if path.file_name().is_none() {
             return Err(io::Error::other("expected the name of a file, found none"));
         }
+        // Also where the name is taken: a killed run may have left a key beside it.
+        sweep(path);
         let old = over.replaced(path)?.filter(|_| matches!(over, Over::Kind(..)));
         let mode = old.map_or(mode, |old| old.mode() & 0o777);
-        sweep(path);
         faults::before("make")?;
         let (file, draft) = match nameless(walk::folder(path), mode)? {
             Some(file) => (file, Draft(None)),
