@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::iter;
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -221,9 +220,10 @@ fn own_alone(path: &Path, file: &Metadata) -> Result<(), String> {
     let (Ok(named), Ok(file)) = (path::absolute(path), fs::canonicalize(path)) else {
         return Ok(());
     };
-    let on_the_way = named.ancestors().skip(1).filter_map(|folder| fs::canonicalize(folder).ok());
-    for path in iter::once(file).chain(on_the_way.map(|folder| folder.join("."))) {
-        path.ancestors().skip(1).try_for_each(|folder| nobody_elses(folder, own))?;
+    file.ancestors().skip(1).try_for_each(|folder| nobody_elses(folder, own))?;
+    for folder in named.ancestors().skip(1) {
+        let Ok(folder) = fs::canonicalize(folder) else { continue };
+        folder.ancestors().try_for_each(|folder| nobody_elses(folder, own))?;
     }
     Ok(())
 }
