@@ -261,7 +261,7 @@ static void key_files(const char *folder) {
                                "created: 2026-11-21T10:00:00Z\n"
                                "key: 000102030405060708090a0b0c0d0e0f\n"
                                "checksum: 518c9c170f3365c1\n";
-    static const uint8_t id[8] = {0x7f, 0xfe, 0xe3, 0xe8, 0xc7, 0x7e, 0x91, 0x92};
+    static const uint8_t id[8] = {0x93, 0xcc, 0xce, 0x92, 0x2c, 0xfd, 0x13, 0xec};
     char path[4096];
     tagmac_key key = EMPTY;
     uint8_t plain[16];
