@@ -426,7 +426,7 @@ pub struct Bounds {
     pub json: bool,
     /// Draw how long messages may be, for so many under a key, and for other algorithms too, in
     /// place of the table
-    #[arg(long, value_name = "FILE.svg|FILE.png", conflicts_with_all = ["algorithms", "messages"])]
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["algorithms", "messages"])]
     #[arg(conflicts_with_all = ["length", "tag_bits", "threshold", "json"])]
     pub plot: Option<PathBuf>,
 }

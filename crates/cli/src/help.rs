@@ -208,7 +208,7 @@ Examples:
 
 /// What `selftest` does.
 pub const SELFTEST: &str = "\
-Shows each level of instruction set that the command knows for this kind of CPU: 'proved' (this
-CPU has it and it gives the right answers), 'absent' (this CPU lacks it) or 'wrong' (it gives
-wrong answers and is never used). Then computes the known answers of each algorithm on each proved
-level. Those for messages of over 2 MiB would take too long: their number is shown.";
+Shows each level of instruction sets that the command knows for this kind of CPU: 'usable',
+'unsupported' (this CPU lacks it) or 'failed its self-test' (it gives wrong answers and is never
+used). Then computes the known answers of each algorithm on each usable level. Those for messages
+of over 2 MiB would take too long: their number is shown.";

@@ -16,8 +16,8 @@
 use core::fmt;
 
 use crate::error::{Error, Mismatch};
-use crate::hash::Hash;
-use crate::isa::{Isa, Kernel};
+use crate::hash::{Hash, long_level};
+use crate::isa::{Dispatch, Isa, Kernel};
 use crate::mac::Mac;
 use crate::tag::{Tag, matches};
 
@@ -76,7 +76,7 @@ pub(crate) fn tag_many<M: Mac + ?Sized>(
         if run >= LEAST {
             let now = done..done + run;
             let (nonces, messages) = (&nonces[now.clone()], &messages[now.clone()]);
-            mac.hash().level().run(Short { mac, nonces, messages, tags: &mut tags[now] });
+            long_level(mac.hash()).run(Short { mac, nonces, messages, tags: &mut tags[now] });
             done += run;
             continue;
         }

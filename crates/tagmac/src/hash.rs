@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 
 use crate::bits::Bits;
 use crate::error::Error;
-use crate::isa::{Isa, Level};
+use crate::isa::{Dispatch, Isa, Level};
 
 /// A keyed hash whose values over neighbouring ranges join.
 ///
@@ -23,6 +23,11 @@ pub trait Hash: Send + Sync {
     type Sum: Clone + Zeroize + Send + Sync;
     /// The hash of a whole message.
     type Digest;
+    /// The rungs that have kernels of their own for whole blocks.
+    type Long: Dispatch;
+    /// The rungs that have kernels of their own for short messages and for what follows the last
+    /// whole block.
+    type Short: Dispatch;
     /// Room for one block, for streams.
     type Held: AsMut<[u8]> + Clone + Zeroize + Send + Sync;
 
@@ -73,6 +78,18 @@ pub trait Hash: Send + Sync {
     /// shorter than a block, or a full last block where [`HOLDS_LAST`](Hash::HOLDS_LAST); it is
     /// empty only if the whole message is, or if the hash does not hold the last block.
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest;
+}
+
+/// Where kernels for whole blocks run.
+#[inline(always)]
+pub(crate) fn long_level<H: Hash>(hash: &H) -> H::Long {
+    hash.level().into()
+}
+
+/// Where kernels for short messages and last blocks run.
+#[inline(always)]
+pub(crate) fn short_level<H: Hash>(hash: &H) -> H::Short {
+    hash.level().into()
 }
 
 /// How many of the next bytes, the last ones of a message, can be absorbed as whole blocks.

@@ -5,8 +5,8 @@ use zeroize::Zeroize;
 use crate::batch::{self, Refused};
 use crate::bits::Bits;
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, whole, within_limit};
-use crate::isa::{Isa, Kernel};
+use crate::hash::{Hash, long_level, short_level, whole, within_limit};
+use crate::isa::{Dispatch, Isa, Kernel};
 use crate::nonce::Nonce;
 use crate::part::{Absorb, Close};
 use crate::stream::Stream;
@@ -88,6 +88,9 @@ pub trait Mac: Send + Sync {
         pad: &mut Self::Pad,
         message: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
+        if const { size_of::<Self::Pad>() == 0 } {
+            return tag_of(self, nonce, Fresh, message.into());
+        }
         tag_of(self, nonce, pad, message.into())
     }
 
@@ -215,7 +218,7 @@ fn one_shot<M: Mac + ?Sized, P: PadFrom<M::Pad>>(
     let (hash, key) = (mac.hash(), (mac, nonce));
     let cut = whole(hash, message.into());
     if cut == 0 {
-        hash.level().run_on(
+        short_level(hash).run_on(
             key,
             message,
             pad,
@@ -223,7 +226,7 @@ fn one_shot<M: Mac + ?Sized, P: PadFrom<M::Pad>>(
             |key, message, pad| Rest(OneShot::of(key, message, (pad, 0))),
         )
     } else if M::Hash::FEW && cut <= hash.few() {
-        hash.level().run_on(
+        short_level(hash).run_on(
             key,
             message,
             (pad, cut),
@@ -231,7 +234,7 @@ fn one_shot<M: Mac + ?Sized, P: PadFrom<M::Pad>>(
             |key, message, rest| Few(OneShot::of(key, message, rest)),
         )
     } else {
-        hash.level().run_on(key, message, (pad, cut), OneShot::of)
+        long_level(hash).run_on(key, message, (pad, cut), OneShot::of)
     }
 }
 
@@ -255,8 +258,8 @@ fn in_bits<M: Mac + ?Sized>(
     let (hash, sum) = (mac.hash(), &mut mac.begin(nonce));
     let cut = whole(hash, message);
     let (blocks, tail) = (&message.bytes()[..cut], message.after(cut));
-    hash.level().run(Absorb { hash, sum, at: 0, blocks });
-    hash.level().run(Close { mac, nonce, pad, sum, at: cut as u64, tail })
+    long_level(hash).run(Absorb { hash, sum, at: 0, blocks });
+    short_level(hash).run(Close { mac, nonce, pad, sum, at: cut as u64, tail })
 }
 
 /// Absorb, finish and seal in one visit to the rung.

@@ -4,8 +4,8 @@ use zeroize::Zeroize;
 
 use crate::bits::Bits;
 use crate::error::Error;
-use crate::hash::{Hash, whole, within_limit};
-use crate::isa::{Isa, Kernel};
+use crate::hash::{Hash, long_level, short_level, whole, within_limit};
+use crate::isa::{Dispatch, Isa, Kernel};
 use crate::mac::Mac;
 use crate::tag::Tag;
 
@@ -52,7 +52,7 @@ impl<H: Hash> Part<H> {
 
     /// Adds neighbouring whole blocks within the limit.
     fn grow(&mut self, hash: &H, blocks: &[u8]) {
-        hash.level().run(Absorb { hash, sum: &mut self.sum, at: self.end, blocks });
+        long_level(hash).run(Absorb { hash, sum: &mut self.sum, at: self.end, blocks });
         self.end += blocks.len() as u64;
     }
 
@@ -133,7 +133,7 @@ impl<H: Hash> Part<H> {
         self.grow(hash, &rest.bytes()[..cut]);
         let (sum, at, tail) = (&self.sum, self.end, rest.after(cut));
         let pad = &mut M::Pad::default();
-        hash.level().run(Close { mac, nonce, pad, sum, at, tail })
+        short_level(hash).run(Close { mac, nonce, pad, sum, at, tail })
     }
 }
 

@@ -6,7 +6,8 @@ use zeroize::Zeroize;
 
 use crate::bits::Bits;
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, whole, within_limit};
+use crate::hash::{Hash, long_level, short_level, whole, within_limit};
+use crate::isa::Dispatch;
 use crate::mac::Mac;
 #[cfg(feature = "save")]
 use crate::nonce::Nonce;
@@ -116,7 +117,7 @@ impl<R: Deref<Target: Mac>> Stream<R> {
         let (mac, nonce, state) = (&*self.mac, &self.nonce, &mut self.state);
         let tail = Bits::from(&state.held.as_mut()[..state.held_bytes]);
         let (sum, at, pad) = (&state.sum, state.at, &mut Default::default());
-        mac.hash().level().run(Close { mac, nonce, pad, sum, at, tail })
+        short_level(mac.hash()).run(Close { mac, nonce, pad, sum, at, tail })
     }
 
     /// A second stream that begins with the same bytes, under the same nonce. Where there is one,
@@ -154,14 +155,14 @@ impl<H: Hash> State<H> {
             let (fill, rest) = data.split_at(hash.block() - self.held_bytes);
             self.hold(fill);
             let (sum, at, blocks) = (&mut self.sum, self.at, &self.held.as_mut()[..hash.block()]);
-            hash.level().run(Absorb { hash, sum, at, blocks });
+            long_level(hash).run(Absorb { hash, sum, at, blocks });
             self.at += hash.block() as u64;
             self.held_bytes = 0;
             data = rest;
         }
         let cut = whole(hash, data.into());
         let (sum, at, blocks) = (&mut self.sum, self.at, &data[..cut]);
-        hash.level().run(Absorb { hash, sum, at, blocks });
+        long_level(hash).run(Absorb { hash, sum, at, blocks });
         self.at += cut as u64;
         self.hold(&data[cut..]);
     }

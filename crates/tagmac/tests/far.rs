@@ -272,6 +272,8 @@ struct Hollow(EliMac);
 impl Hash for Hollow {
     type Sum = <EliHash as Hash>::Sum;
     type Digest = <EliHash as Hash>::Digest;
+    type Long = Level;
+    type Short = Level;
     type Held = <EliHash as Hash>::Held;
     const HOLDS_LAST: bool = <EliHash as Hash>::HOLDS_LAST;
     const BITS: bool = <EliHash as Hash>::BITS;

@@ -15,7 +15,7 @@
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock};
 use crate::error::{Error, Mismatch, silent};
-use crate::isa::{Isa, Kernel, Level};
+use crate::isa::{Dispatch, Isa, Kernel, Level, NarrowLevel};
 use crate::tag::{Tag, matches};
 
 /// The CBC MAC with three keys of the cipher C.
@@ -54,7 +54,7 @@ impl<C: Cipher> Cbc3<C> {
     /// The tag of a message.
     pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Tag {
         const { assert!(C::Block::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
-        let block = self.level.run(OneShot { mac: self, message: message.into() });
+        let block = NarrowLevel::from(self.level).run(OneShot { mac: self, message: message.into() });
         Tag::of_block(block, 8 * C::Block::BYTES as u16)
     }
 

@@ -48,6 +48,7 @@
 //! ```
 
 mod aes;
+mod known_answers;
 mod present;
 mod rc6;
 #[cfg(feature = "cipher")]
@@ -55,7 +56,7 @@ mod rust_crypto;
 
 pub(crate) use aes::{Aes, Keys};
 pub use aes::{Aes128, Aes192, Aes256};
-pub(crate) use present::flights_hold;
+pub use known_answers::KnownAnswers;
 pub use present::{Present, Present80, Present128};
 pub use rc6::Rc6;
 #[cfg(feature = "cipher")]
@@ -66,7 +67,7 @@ use zeroize::Zeroize;
 pub use crate::algo::Field;
 use crate::error::Error;
 pub use crate::isa::CipherBlock;
-use crate::isa::{Isa, Lanes, Level, Single};
+use crate::isa::{Dispatch, Isa, Lanes, Level, Single, WordLevel};
 
 /// A key of a block cipher: an array of bytes.
 pub trait CipherKey: AsRef<[u8]> + Zeroize + for<'a> TryFrom<&'a [u8]> {}
@@ -84,10 +85,16 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     const KEY_BYTES: usize;
     /// Whether messages of few blocks cost less on the one-block rung.
     const FEW: bool = false;
+    /// The answers that modes must give under the cipher before a rung is used. Those of a cipher
+    /// of your own are not known.
+    #[doc(hidden)]
+    const KNOWN_ANSWERS: Option<&'static KnownAnswers> = None;
     /// A block, of n bits.
     type Block: CipherBlock;
     /// A key. Its length is known, so nothing can fail.
     type Key: CipherKey;
+    /// The rungs that have kernels of their own.
+    type Levels: Dispatch;
     /// Vectors of blocks on a rung.
     type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
     /// The key schedule on a rung.
@@ -267,6 +274,7 @@ impl<B: BlockCipher> Cipher for B {
     const KEY_BYTES: usize = <B as BlockCipher>::KEY_BYTES;
     type Block = <B as BlockCipher>::Block;
     type Key = <B as BlockCipher>::Key;
+    type Levels = WordLevel;
     type Lanes<I: Isa> = Single<<B as BlockCipher>::Block>;
     type Keys<'a, I: Isa>
         = &'a B

@@ -36,7 +36,8 @@ use core::ops::{Deref, Range};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, whole, within_limit};
+use crate::hash::{Hash, long_level, short_level, whole, within_limit};
+use crate::isa::Dispatch;
 use crate::mac::Mac;
 use crate::part::{Absorb, Close};
 use crate::tag::{Tag, matches};
@@ -195,7 +196,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
                 let old = (range.end - range.start) as usize;
                 filled = blocks.len().min(leaf.saturating_sub(old));
                 let blocks = &blocks[..filled];
-                hash.level().run(Absorb { hash, sum, at: end, blocks });
+                long_level(hash).run(Absorb { hash, sum, at: end, blocks });
                 old + filled
             });
         }
@@ -246,7 +247,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
             let new = &in_leaves[(from - offset) as usize..(to - offset) as usize];
             blocks[(from - range.start) as usize..][..new.len()].copy_from_slice(new);
             *sum = hash.empty();
-            hash.level().run(Absorb { hash, sum, at: range.start, blocks: &blocks });
+            long_level(hash).run(Absorb { hash, sum, at: range.start, blocks: &blocks });
             blocks.len()
         };
         if !leaves.is_empty() {
@@ -303,7 +304,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
         let empty = Zeroizing::new(hash.empty());
         let sum = self.root.as_ref().map_or(&*empty, |root| root.joined());
         let (at, tail, pad) = (total(&self.root), (&*self.rest).into(), &mut Default::default());
-        hash.level().run(Close { mac, nonce, pad, sum, at, tail })
+        short_level(hash).run(Close { mac, nonce, pad, sum, at, tail })
     }
 
     /// Checks a tag in constant time.
@@ -386,7 +387,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
 /// The sum of blocks that start at byte `at`.
 fn sum_of<H: Hash>(hash: &H, at: u64, blocks: &[u8]) -> Zeroizing<H::Sum> {
     let mut sum = Zeroizing::new(hash.empty());
-    hash.level().run(Absorb { hash, sum: &mut *sum, at, blocks });
+    long_level(hash).run(Absorb { hash, sum: &mut *sum, at, blocks });
     sum
 }
 

@@ -4,7 +4,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::algo::{NhKey, NhShape};
+use crate::algo::{NhKey, NhShape, nh_passing};
 use crate::error::{Error, silent};
 use crate::isa::Level;
 
@@ -82,7 +82,7 @@ impl Nh {
     ///
     /// As [`new`](Nh::new).
     pub fn on(shape: NhShape, k: &[u8], l: &[u8], level: Level) -> Result<Self, Error> {
-        Ok(Nh { key: NhKey::new(shape, k, l)?, level })
+        Ok(Nh { key: NhKey::new(shape, k, l)?, level: nh_passing(level) })
     }
 
     /// The parameters.

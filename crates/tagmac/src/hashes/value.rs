@@ -8,8 +8,8 @@ use zeroize::Zeroize;
 use crate::algo::{Poly1305Digest, UmacDigest, XorDigest};
 use crate::bits::Bits;
 use crate::error::Error;
-use crate::hash::{Hash, whole, within_limit};
-use crate::isa::{CipherBlock, Isa, Kernel};
+use crate::hash::{Hash, long_level, whole, within_limit};
+use crate::isa::{CipherBlock, Dispatch, Isa, Kernel};
 
 /// Bytes of the longest hash.
 const MOST: usize = 32;
@@ -98,7 +98,7 @@ pub trait Universal: Hash<Digest: Into<HashValue>> {
     {
         let message = message.into();
         within_limit(self, 0, message)?;
-        Ok(self.level().run(Whole { hash: self, message }).into())
+        Ok(long_level(self).run(Whole { hash: self, message }).into())
     }
 }
 

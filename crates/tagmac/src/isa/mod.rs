@@ -15,9 +15,9 @@ mod eights;
 mod lanes;
 mod level;
 mod portable;
-mod proof;
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod rung;
+mod self_test;
 mod single;
 mod words;
 #[cfg(target_arch = "x86_64")]
@@ -28,7 +28,8 @@ use block::zeros_before;
 pub use block::{Block, CipherBlock};
 pub use eights::Eights;
 pub use lanes::Lanes;
-pub use level::{Kernel, Level, Status, UnusableLevel};
+pub(crate) use level::{KnownAnswer, SelfTest};
+pub use level::{Dispatch, Kernel, Level, NarrowLevel, Status, UnusableLevel, WordLevel};
 #[cfg(feature = "umac99")]
 pub(crate) use portable::PortableWords;
 pub use single::Single;
@@ -82,6 +83,40 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     fn aes(self, a: Self::V, k: Self::V) -> Self::V;
     /// The last AES round in each lane: `ShiftRows(SubBytes(a)) ^ k`.
     fn aes_last(self, a: Self::V, k: Self::V) -> Self::V;
+    /// Whether a round is an instruction. Where it is not, all rounds are a call, because they are
+    /// kilobytes of code.
+    const AES_INSTRUCTIONS: bool = true;
+    /// All rounds but the last.
+    #[inline(always)]
+    fn aes_first_rounds<const R: usize, const N: usize>(
+        self,
+        keys: &Self::Keys<'_, R>,
+        mut x: [Self::V; N],
+    ) -> [Self::V; N] {
+        // Four keys stay in registers everywhere.
+        let keys = if N == 8 && R > 4 { self.turn(keys) } else { *keys };
+        for r in 0..R - 1 {
+            let key = self.key(&keys, r);
+            for x in &mut x {
+                *x = self.aes(*x, key);
+            }
+        }
+        x
+    }
+    /// All `R` rounds.
+    #[inline(always)]
+    fn aes_rounds<const R: usize, const N: usize>(
+        self,
+        keys: &Self::Keys<'_, R>,
+        x: [Self::V; N],
+    ) -> [Self::V; N] {
+        let mut x = self.aes_first_rounds(keys, x);
+        let key = self.key(keys, R - 1);
+        for x in &mut x {
+            *x = self.aes_last(*x, key);
+        }
+        x
+    }
 
     /// Prepares a form: byte i of a block is byte `form[i]` of the little-endian counter, or zero
     /// where `form[i]` is [`ZERO`].

@@ -34,7 +34,7 @@ mod words;
 
 use super::{Block, Isa, Lanes, ZERO, front, zeros_before};
 use narrow::Nibbles;
-use planes::{LANES, ONES, Planes, fill, fold, last_round, masked, round, slice, unslice, xor};
+use planes::{LANES, ONES, Planes, fill, fold, last_round, masked, round, rounds, slice, unslice, xor};
 pub(crate) use words::PortableWords;
 
 /// Any CPU, 16 blocks at once.
@@ -93,6 +93,16 @@ fn encode(first: u64, form: &Form) -> Planes {
     v
 }
 
+/// A key in all lanes, for each.
+#[inline(never)]
+fn fill_each(planes: &mut [Planes], keys: &[Block]) {
+    for (planes, key) in planes.iter_mut().zip(keys) {
+        *planes = fill(key);
+    }
+}
+
+// Nothing is inlined into kernels that is more than some instructions: the level is for CPUs where
+// a vector of blocks takes thousands of cycles.
 impl Lanes for Portable {
     type Block = Block;
     const LANES: usize = LANES;
@@ -108,40 +118,40 @@ impl Lanes for Portable {
         PortableNarrow(())
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn splat(self, b: &Block) -> Planes {
         fill(b)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn load(self, p: &[u8]) -> Planes {
         slice(p.try_into().expect("16 blocks"))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn load_lanes(self, p: &[u8]) -> Planes {
         let mut blocks = [0; 16 * LANES];
         blocks[..p.len()].copy_from_slice(p);
         slice(&blocks)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn store_lanes(self, a: Planes, p: &mut [u8]) {
         let bytes = p.len().min(16 * LANES) / 16 * 16;
         p[..bytes].copy_from_slice(&unslice(a)[..bytes]);
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn keep_lanes(self, a: Planes, n: usize) -> Planes {
         masked(a, ONES * ((1 << n) - 1))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn last_lane(self, b: &Block) -> Planes {
         masked(fill(b), ONES << (LANES - 1))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn first_lane(self, a: Planes) -> Block {
         self.narrow().first_lane(fold(&self.keep_lanes(a, 1)))
     }
@@ -151,7 +161,7 @@ impl Lanes for Portable {
         fold(&a)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn xor(self, a: Planes, b: Planes) -> Planes {
         core::array::from_fn(
             #[inline(always)]
@@ -169,7 +179,7 @@ impl Lanes for Portable {
         c.wrapping_add(LANES as u64)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn front(self, bytes: usize) -> Self::Form {
         self.form(&front(bytes))
     }
@@ -192,7 +202,7 @@ impl Lanes for Portable {
         )
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Planes {
         let mut blocks = [0; 16 * LANES];
         let pieces = data[at..at + n * step].chunks_exact(step);
@@ -229,9 +239,7 @@ impl Isa for Portable {
     #[inline(always)]
     fn keys<const R: usize>(self, keys: &[Block; R]) -> [Planes; R] {
         let mut planes = [[[0; 4]; 8]; R];
-        for (planes, key) in planes.iter_mut().zip(keys) {
-            *planes = fill(key);
-        }
+        fill_each(&mut planes, keys);
         planes
     }
 
@@ -252,7 +260,19 @@ impl Isa for Portable {
         a
     }
 
+    const AES_INSTRUCTIONS: bool = false;
+
     #[inline(always)]
+    fn aes_rounds<const R: usize, const N: usize>(
+        self,
+        keys: &[Planes; R],
+        mut x: [Planes; N],
+    ) -> [Planes; N] {
+        x.iter_mut().for_each(|x| rounds(x, keys));
+        x
+    }
+
+    #[inline(never)]
     fn form(self, form: &Block) -> Form {
         let mut lowest = [0; 4];
         for (i, byte) in form.iter().enumerate() {

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::cipher::{Aes, CipherBlock, Keys};
-use crate::isa::{Block, Isa, Lanes, Level, Single};
+use crate::isa::{Block, Dispatch, Isa, Lanes, Level, Single, WordLevel};
 
 /// H and I over lanes: `H(K, i)` gives subkey i, of n bits, and `I(S, M)` hashes block M under
 /// subkey S.
@@ -12,6 +12,8 @@ use crate::isa::{Block, Isa, Lanes, Level, Single};
 pub trait Families: Clone + Send + Sync {
     /// A block, of n bits.
     type Block: CipherBlock;
+    /// The rungs that have kernels of their own.
+    type Levels: Dispatch;
     /// Vectors of blocks on a rung.
     type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
     /// What a rung needs of the keys.
@@ -102,6 +104,7 @@ impl<const H: usize, const I: usize> AesFamilies<H, I> {
 
 impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
     type Block = Block;
+    type Levels = Level;
     type Lanes<R: Isa> = R;
     type Keys<'a, R: Isa> = (Keys<'a, R, H>, Keys<'a, R, I>);
     const MU: u64 = match H {
@@ -234,6 +237,7 @@ pub trait PlainFamilies: Clone + Send + Sync {
 
 impl<P: PlainFamilies> Families for P {
     type Block = <P as PlainFamilies>::Block;
+    type Levels = WordLevel;
     type Lanes<I: Isa> = Single<<P as PlainFamilies>::Block>;
     type Keys<'a, I: Isa>
         = &'a P

@@ -14,7 +14,7 @@ use crate::error::silent;
 use crate::hash::Hash;
 #[cfg(feature = "alloc")]
 use crate::isa::Kernel;
-use crate::isa::{Isa, Lanes, Level};
+use crate::isa::{Dispatch, Isa, Lanes, Level, NarrowLevel};
 
 /// The most bits of a message: mu full blocks and a last one that is not full.
 pub(super) const fn limit_bits<F: Families>() -> u64 {
@@ -64,7 +64,7 @@ impl<F: Families> EliHash<F> {
         let blocks = (message_bytes / F::Block::BYTES).min(most);
         self.subkeys.zeroize();
         self.subkeys = alloc::vec![F::Block::ZERO; blocks];
-        self.level.run(FillCache { families: &self.families, subkeys: &mut self.subkeys });
+        F::Levels::from(self.level).run(FillCache { families: &self.families, subkeys: &mut self.subkeys });
         self
     }
 }
@@ -283,6 +283,8 @@ impl<'a, F: Families> Numbered for EliTerms<'a, F, Computed> {
 impl<F: Families> Hash for EliHash<F> {
     type Sum = XorSum<F::Block>;
     type Digest = XorDigest<F::Block>;
+    type Long = F::Levels;
+    type Short = NarrowLevel;
     type Held = F::Block;
     const BITS: bool = true;
     const HOLDS_LAST: bool = false;

@@ -23,12 +23,13 @@ use core::slice;
 
 use zeroize::{Zeroize, optimization_barrier};
 
+use super::known_answer;
 use super::many::wipe;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::error::silent;
 use crate::hash::Hash;
-use crate::isa::{Block, Isa, Level, Words, zero_filled};
+use crate::isa::{Block, Isa, KnownAnswer, Level, NarrowLevel, WordLevel, Words, zero_filled};
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
 use field::{Multiplier, Number};
@@ -125,7 +126,7 @@ impl Poly1305Hash {
 
     /// As [`new`](Poly1305Hash::new), on a rung of your choice.
     pub fn on(r: &[u8; 16], level: Level) -> Self {
-        Poly1305Hash::with(r, level, false)
+        Poly1305Hash::with(r, Poly1305::passing(level), false)
     }
 
     fn with(r: &[u8; 16], level: Level, once: bool) -> Self {
@@ -210,6 +211,8 @@ impl Poly1305Hash {
 impl Hash for Poly1305Hash {
     type Sum = Poly1305Sum;
     type Digest = Poly1305Digest;
+    type Long = WordLevel;
+    type Short = NarrowLevel;
     type Held = Block;
     const HOLDS_LAST: bool = false;
     const BITS: bool = false;
@@ -325,6 +328,19 @@ impl Poly1305 {
 
     /// One-time Poly1305 on a rung of your choice.
     pub fn on(key: &[u8; 32], level: Level) -> Self {
+        Poly1305::build(key, Poly1305::passing(level))
+    }
+
+    /// See [`known_answer::passing`].
+    fn passing(level: Level) -> Level {
+        static KNOWN: KnownAnswer = KnownAnswer::new(0xe4ba6aff1d268914978a43c40c0045c6);
+        known_answer::passing(&KNOWN, level, |level| {
+            let mac = Poly1305::build(known_key(), level);
+            move |message| mac.tag(message)
+        })
+    }
+
+    fn build(key: &[u8; 32], level: Level) -> Self {
         let ([r, s], []) = key.as_chunks() else { unreachable!("32 bytes") };
         Poly1305 { hash: Poly1305Hash::with(r, level, true), s: u128::from_le_bytes(*s) }
     }
@@ -358,9 +374,23 @@ impl Poly1305Aes {
 
     /// Poly1305-AES on a rung of your choice.
     pub fn on(key: &[u8; 32], level: Level) -> Self {
+        static KNOWN: KnownAnswer = KnownAnswer::new(0x6304344e7e2633387c2de0c06097fbcc);
+        let level = known_answer::passing(&KNOWN, level, |level| {
+            let mac = Poly1305Aes::build(known_key(), level);
+            move |message| mac.tag_with(&known_answer::NONCE, message)
+        });
+        Poly1305Aes::build(key, level)
+    }
+
+    fn build(key: &[u8; 32], level: Level) -> Self {
         let ([k, r], []) = key.as_chunks() else { unreachable!("32 bytes") };
         Poly1305Aes { hash: Poly1305Hash::with(r, level, false), cipher: Aes128::new(k, level) }
     }
+}
+
+/// The key of the known answers.
+fn known_key() -> &'static [u8; 32] {
+    known_answer::KEYS.first_chunk().expect("32 of 64 bytes")
 }
 
 deterministic!(Poly1305);

@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 use super::nh::{Family, Fast, Neighbours32, Plain, Strided16, level};
 use super::shape::NhShape;
 use crate::error::Error;
-use crate::isa::{Isa, Kernel, Level, PortableWords, Words};
+use crate::isa::{Dispatch, Isa, Kernel, Level, PortableWords, WordLevel, Words};
 
 /// Key bytes from the start of a line of cache on. Wiped on drop.
 struct Lines {
@@ -89,7 +89,7 @@ impl NhKey {
         let in_vectors = matches!(pairs, (32, false, _) | (16, true, true));
         let blocks = HashBlocks { key: self, data, out };
         if !plainly && one_group && !shape.big_endian && in_vectors {
-            return level.run(blocks);
+            return WordLevel::from(level).run(blocks);
         }
         blocks.plainly();
     }

@@ -30,7 +30,7 @@ use zeroize::Zeroize;
 use crate::bits::Bits;
 use crate::error::{Error, silent};
 use crate::hash::Hash;
-use crate::isa::{Isa, Level};
+use crate::isa::{Isa, Level, NarrowLevel, SelfTest};
 use crate::mac::Mac;
 use crate::tag::Tag;
 use prf::{Feed, PrfKey};
@@ -144,6 +144,7 @@ impl Umac99Parameters {
     pub fn subkeys_on(self, k: &[u8], l: &[u8], prf: &[u8], level: Level) -> Result<Umac99, Error> {
         let (expected, found) = (self.prf.key_bytes(), prf.len());
         let prf = prf.get(..expected).ok_or(Error::KeyMaterial { expected, found })?;
+        let level = passing(level);
         Ok(Umac99 {
             key: NhKey::new(self.shape, k, l)?,
             prf: PrfKey::new(self.prf, prf, level),
@@ -269,6 +270,8 @@ impl Umac99Sum {
 impl Hash for Umac99 {
     type Sum = Umac99Sum;
     type Digest = Umac99Sum;
+    type Long = NarrowLevel;
+    type Short = NarrowLevel;
     type Held = Vec<u8>;
     const HOLDS_LAST: bool = false;
     const BITS: bool = false;
@@ -378,8 +381,13 @@ impl Mac for Umac99 {
     }
 }
 
-/// Whether the kernels of a rung compute what the definition says.
-pub(crate) fn kernels_hold(level: Level, message: &[u8]) -> bool {
+/// This rung, or the highest below it whose kernels compute what the definition says.
+pub(crate) fn passing(level: Level) -> Level {
+    static TEST: SelfTest = SelfTest::new();
+    level.passing(&TEST, is_definition)
+}
+
+fn is_definition(level: Level) -> bool {
     let sets = [
         Umac99Set::Std30,
         Umac99Set::Std60,
@@ -388,8 +396,9 @@ pub(crate) fn kernels_hold(level: Level, message: &[u8]) -> bool {
         Umac99Set::Mmx60,
         Umac99Set::Figure1,
     ];
+    let message: Vec<u8> = (0..4133).map(|i| (i * 167 + i / 256) as u8).collect();
     // Any bytes are a key.
-    let key = [&message[5..], message].concat();
+    let key = [&message[5..], &message].concat();
     sets.into_iter().all(|set| {
         let shape = set.shape();
         let key = NhKey::new(shape, &key, &key).expect("two messages are long enough");
@@ -398,8 +407,8 @@ pub(crate) fn kernels_hold(level: Level, message: &[u8]) -> bool {
         let (fast, plain) = hashes.split_at_mut(32);
         let bytes = blocks * shape.hash_bytes();
         let (fast, plain) = (&mut fast[..bytes], &mut plain[..bytes]);
-        key.hash(level, false, message, fast);
-        key.hash(level, true, message, plain);
+        key.hash(level, false, &message, fast);
+        key.hash(level, true, &message, plain);
         fast == plain
     })
 }

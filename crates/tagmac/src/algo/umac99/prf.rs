@@ -13,7 +13,7 @@ use zeroize::Zeroize;
 
 use crate::algo::cbc3::{Cbc3, Chain};
 use crate::cipher::{Aes128, Cipher, Rc6};
-use crate::isa::{Block, Isa, Kernel, Level};
+use crate::isa::{Block, Dispatch, Isa, Kernel, Level, NarrowLevel};
 
 /// The function that makes a tag of the nonce and the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +63,10 @@ impl Umac99Prf {
             }
             Umac99Prf::Cbc3Rc6 => {
                 let cipher = &<Rc6 as Cipher>::new(key, level);
-                level.run(Feedback { cipher, usage, out });
+                NarrowLevel::from(level).run(Feedback { cipher, usage, out });
             }
             Umac99Prf::Cbc3Aes128 => {
-                level.run(Feedback { cipher: &Aes128::new(key, level), usage, out });
+                NarrowLevel::from(level).run(Feedback { cipher: &Aes128::new(key, level), usage, out });
             }
         }
     }

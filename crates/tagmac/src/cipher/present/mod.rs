@@ -18,8 +18,8 @@ mod sliced;
 
 use zeroize::Zeroize;
 
-use super::{Cipher, Decrypt, V};
-use crate::isa::{Eights, Isa, Kernel, Lanes, Level, Words};
+use super::{Cipher, Decrypt, KnownAnswers, V, known_answers};
+use crate::isa::{Eights, Isa, Lanes, Level, WordLevel, Words};
 
 use sliced::PresentAdder;
 
@@ -39,7 +39,11 @@ pub type Present128 = Present<16>;
 
 /// PRESENT with a key of 10 or 16 bytes. Takes 8.5 KiB; wiped on drop.
 #[derive(Clone)]
-pub struct Present<const KEY_BYTES: usize> {
+pub struct Present<const KEY_BYTES: usize>(RoundKeys);
+
+/// The key schedule, which has the same form for keys of both lengths.
+#[derive(Clone)]
+pub struct RoundKeys {
     /// K_1.
     first: u64,
     /// K_32 ^ `OFFSET`.
@@ -51,7 +55,7 @@ pub struct Present<const KEY_BYTES: usize> {
     masks: [[u32; 64]; KEYS],
 }
 
-impl<const KEY_BYTES: usize> Drop for Present<KEY_BYTES> {
+impl Drop for RoundKeys {
     fn drop(&mut self) {
         self.first.zeroize();
         self.last.zeroize();
@@ -91,7 +95,7 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
         register[16 - KEY_BYTES..].copy_from_slice(key);
         let mut register = u128::from_be_bytes(register);
         let top = |register: u128| (register >> (bits - 64)) as u64;
-        let mut present = Present {
+        let mut present = RoundKeys {
             first: top(register),
             last: 0,
             planes: [[0; 4]; KEYS],
@@ -118,7 +122,7 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
             }
         }
         register.zeroize();
-        present
+        Present(present)
     }
 }
 
@@ -130,11 +134,16 @@ const fn name(key_bytes: usize) -> &'static str {
 impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     const NAME: &'static str = name(KEY_BYTES);
     const KEY_BYTES: usize = KEY_BYTES;
+    const KNOWN_ANSWERS: Option<&'static KnownAnswers> = Some(match KEY_BYTES {
+        10 => &known_answers::PRESENT80,
+        _ => &known_answers::PRESENT128,
+    });
     type Block = [u8; 8];
     type Key = [u8; KEY_BYTES];
+    type Levels = WordLevel;
     type Lanes<I: Isa> = Eights<I>;
-    type Keys<'a, I: Isa> = &'a Self;
-    type Sum<'a, I: Isa> = PresentAdder<'a, I, KEY_BYTES>;
+    type Keys<'a, I: Isa> = &'a RoundKeys;
+    type Sum<'a, I: Isa> = PresentAdder<'a, I>;
 
     fn new(key: &[u8; KEY_BYTES], _level: Level) -> Self {
         Present::expand(key)
@@ -146,19 +155,19 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn keys<I: Isa>(&self, _isa: I) -> &Self {
-        self
+    fn keys<I: Isa>(&self, _isa: I) -> &RoundKeys {
+        &self.0
     }
 
     #[inline(always)]
-    fn whiten<I: Isa>(_isa: I, _keys: &&Self, mask: V<Self, I>) -> V<Self, I> {
+    fn whiten<I: Isa>(_isa: I, _keys: &&RoundKeys, mask: V<Self, I>) -> V<Self, I> {
         mask
     }
 
     #[inline(always)]
     fn encrypt_whitened<I: Isa, const N: usize>(
         isa: I,
-        keys: &&Self,
+        keys: &&RoundKeys,
         mut x: [V<Self, I>; N],
     ) -> [V<Self, I>; N] {
         let (words, lanes) = (isa.words(), Eights::<I>::LANES);
@@ -174,7 +183,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn encrypt_blocks<I: Isa>(isa: I, keys: &&Self, blocks: &mut [[u8; 8]]) {
+    fn encrypt_blocks<I: Isa>(isa: I, keys: &&RoundKeys, blocks: &mut [[u8; 8]]) {
         let mut numbers = [0; MOST];
         for blocks in blocks.chunks_mut(MOST) {
             for (number, block) in numbers.iter_mut().zip(&*blocks) {
@@ -190,12 +199,12 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
 
     #[inline(always)]
     fn encrypt_one<I: Isa>(&self, _isa: I, block: &[u8; 8]) -> [u8; 8] {
-        let [y, ..] = self.encrypt_four([u64::from_be_bytes(*block), 0, 0, 0]);
+        let [y, ..] = self.0.encrypt_four([u64::from_be_bytes(*block), 0, 0, 0]);
         y.to_be_bytes()
     }
 
     #[inline(always)]
-    fn sum<'a, I: Isa>(isa: I, keys: &&'a Self) -> Self::Sum<'a, I>
+    fn sum<'a, I: Isa>(isa: I, keys: &&'a RoundKeys) -> Self::Sum<'a, I>
     where
         Self: 'a,
     {
@@ -205,7 +214,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     #[inline(always)]
     fn add_whitened<'a, I: Isa, const N: usize>(
         _isa: I,
-        _keys: &&'a Self,
+        _keys: &&'a RoundKeys,
         sum: &mut Self::Sum<'a, I>,
         x: [V<Self, I>; N],
     ) where
@@ -217,7 +226,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     #[inline(always)]
     fn add_whitened_lanes<'a, I: Isa>(
         _isa: I,
-        _keys: &&'a Self,
+        _keys: &&'a RoundKeys,
         sum: &mut Self::Sum<'a, I>,
         x: V<Self, I>,
         n: usize,
@@ -228,7 +237,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn total<'a, I: Isa>(isa: I, _keys: &&'a Self, sum: &mut Self::Sum<'a, I>) -> V<Self, I::Narrow>
+    fn total<'a, I: Isa>(isa: I, _keys: &&'a RoundKeys, sum: &mut Self::Sum<'a, I>) -> V<Self, I::Narrow>
     where
         Self: 'a,
     {
@@ -239,41 +248,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
 impl<const KEY_BYTES: usize> Decrypt for Present<KEY_BYTES> {
     #[inline(always)]
     fn decrypt_one<I: Isa>(&self, _isa: I, block: &[u8; 8]) -> [u8; 8] {
-        self.decrypt(u64::from_be_bytes(*block)).to_be_bytes()
-    }
-}
-
-/// Whether flights on a rung give known answers: whole ones, and rests of each kind. The answers are
-/// those of `reference/`.
-pub(crate) fn flights_hold(level: Level) -> bool {
-    let cipher = Present::expand(&[0x5a; 10]);
-    let answers =
-        [(519, 0x9b5a6edde5e53101), (1224, 0x737c199e777a497e), (300, 0x22899950245a6193)];
-    answers
-        .into_iter()
-        .all(|(blocks, total)| level.run(Flights { cipher: &cipher, blocks }) == total)
-}
-
-/// The xor of E_K of as many blocks without a pattern.
-struct Flights<'a> {
-    cipher: &'a Present80,
-    blocks: u64,
-}
-
-impl Kernel for Flights<'_> {
-    type Out = u64;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> u64 {
-        let lanes = Present80::lanes(isa);
-        let mut sum = Present80::sum(isa, &self.cipher);
-        for i in 0..self.blocks {
-            let block = i.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
-            let x = lanes.load_lanes(&block);
-            Present80::add_whitened_lanes(isa, &self.cipher, &mut sum, x, 1);
-        }
-        let total = Present80::total(isa, &self.cipher, &mut sum);
-        u64::from_be_bytes(lanes.narrow().first_lane(total))
+        self.0.decrypt(u64::from_be_bytes(*block)).to_be_bytes()
     }
 }
 

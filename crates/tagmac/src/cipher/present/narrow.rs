@@ -11,7 +11,7 @@
 //! vectors is half as long again, so they serve more than four blocks.
 
 use super::sbox::{self, Gates, One, xor};
-use super::{KEYS, Present};
+use super::{KEYS, RoundKeys};
 use crate::isa::{Isa, Words};
 
 /// Swaps the word with the digit of weight `4^D` in the bit's address. `a & m | b` of shifted
@@ -64,7 +64,7 @@ fn inverse(y: [u64; 4]) -> [u64; 4] {
     x
 }
 
-impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
+impl RoundKeys {
     /// E_K of four blocks, or of as many vectors of them.
     #[inline(always)]
     fn rounds<G: Gates>(&self, g: G, x: [G::T; 4]) -> [G::T; 4] {

@@ -9,7 +9,7 @@
 //! fills up the last flight is masked out there.
 
 use super::sbox::{sub, xor};
-use super::{MOST, Present};
+use super::{MOST, RoundKeys};
 use crate::isa::{Isa, Words};
 
 /// Bits of a block.
@@ -50,9 +50,9 @@ fn wipe(words: &mut [u64]) {
 }
 
 /// The xor of E_K over many blocks, gathered into flights.
-pub struct PresentAdder<'a, I: Isa, const KEY_BYTES: usize> {
+pub struct PresentAdder<'a, I: Isa> {
     isa: I,
-    cipher: &'a Present<KEY_BYTES>,
+    cipher: &'a RoundKeys,
     /// The blocks that wait until flights are worth it.
     few: Aligned<{ FEW + MOST }>,
     flights: Option<Flights>,
@@ -135,9 +135,9 @@ const fn few<W: Words>() -> usize {
 
 /// All rounds but the last on the first blocks, to the state in `blocks`.
 #[inline(always)]
-fn rounds<W: Words, const KEY_BYTES: usize>(
+fn rounds<W: Words>(
     words: W,
-    cipher: &Present<KEY_BYTES>,
+    cipher: &RoundKeys,
     blocks: &mut Planes,
     state: &mut Planes,
 ) {
@@ -151,9 +151,9 @@ fn rounds<W: Words, const KEY_BYTES: usize>(
 
 /// Adds the first `count` blocks of a flight to `sums`, whose planes have `stride` words.
 #[inline(always)]
-fn add_partial<W: Words, const KEY_BYTES: usize>(
+fn add_partial<W: Words>(
     words: W,
-    cipher: &Present<KEY_BYTES>,
+    cipher: &RoundKeys,
     blocks: &mut Planes,
     state: &mut Planes,
     sums: &mut Planes,
@@ -198,10 +198,10 @@ fn parities<W: Words>(words: W, planes: &mut Planes) -> u64 {
 /// The words of half a vector.
 type Half<I> = <<I as Isa>::Words as Words>::Half;
 
-impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
+impl<'a, I: Isa> PresentAdder<'a, I> {
     /// No blocks.
     #[inline(always)]
-    pub(crate) fn new(isa: I, cipher: &'a Present<KEY_BYTES>) -> Self {
+    pub(crate) fn new(isa: I, cipher: &'a RoundKeys) -> Self {
         let (few, full) = (Aligned([0; FEW + MOST]), few::<I::Words>() + 1);
         PresentAdder { isa, cipher, few, flights: None, waiting: 0, full, flown: false }
     }
@@ -326,9 +326,9 @@ fn parts(flights: &mut Flights) -> (&mut Planes, &mut Planes, &mut Planes) {
 
 /// The xor of E_K of the first `n` blocks. All that was there is wiped.
 #[inline(always)]
-fn total_of_few<I: Isa, const KEY_BYTES: usize>(
+fn total_of_few<I: Isa>(
     isa: I,
-    cipher: &Present<KEY_BYTES>,
+    cipher: &RoundKeys,
     blocks: &mut [u64],
     n: usize,
 ) -> u64 {

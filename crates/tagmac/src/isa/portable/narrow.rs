@@ -30,7 +30,7 @@ pub(super) fn swap(w: u64, by: u32, mask: u64) -> u64 {
 }
 
 /// A block to nibbles.
-#[inline(always)]
+#[inline(never)]
 fn pack(b: &Block) -> Nibbles {
     let [even, odd] = columns(b);
     [even & LOW | (odd & LOW) << 4, even >> 4 & LOW | odd & !LOW].map(
@@ -41,7 +41,7 @@ fn pack(b: &Block) -> Nibbles {
 }
 
 /// Nibbles to the block.
-#[inline(always)]
+#[inline(never)]
 fn unpack(a: Nibbles) -> Block {
     let [low, high] = a.map(
         #[inline(always)]
@@ -78,6 +78,25 @@ fn mix_columns([l, h]: Nibbles) -> Nibbles {
     [twice_l ^ next_l ^ t_l.rotate_right(32), twice_h ^ next_h ^ t_h.rotate_right(32)]
 }
 
+/// All rounds on each of some blocks, side by side: the gates of one block wait for each other, and
+/// those of the next fill the time.
+#[inline(never)]
+fn rounds(x: &mut [Nibbles], keys: &[Block]) {
+    let Some((last, keys)) = keys.split_last() else { return };
+    for key in keys {
+        let [low, high] = pack(key);
+        for x in &mut *x {
+            let [l, h] = mix_columns(sub_shift(*x));
+            *x = [l ^ low, h ^ high];
+        }
+    }
+    let [low, high] = pack(last);
+    for x in x {
+        let [l, h] = sub_shift(*x);
+        *x = [l ^ low, h ^ high];
+    }
+}
+
 impl Lanes for PortableNarrow {
     type Block = Block;
     const LANES: usize = 1;
@@ -104,12 +123,12 @@ impl Lanes for PortableNarrow {
         pack(p.try_into().expect("one block"))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn load_lanes(self, p: &[u8]) -> Nibbles {
         pack(&zero_filled(p))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn store_lanes(self, a: Nibbles, p: &mut [u8]) {
         if let Some(p) = p.first_chunk_mut() {
             *p = unpack(a);
@@ -151,12 +170,12 @@ impl Lanes for PortableNarrow {
         c.wrapping_add(1)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn front(self, bytes: usize) -> Self::Form {
         self.form(&front(bytes))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn encode(self, c: u64, form: Block) -> Nibbles {
         pack(&written(c, &form))
     }
@@ -174,7 +193,7 @@ impl Lanes for PortableNarrow {
         )
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Nibbles {
         if n == 0 { [0; 2] } else { pack(&zeros_before(&data[at..at + step])) }
     }
@@ -220,6 +239,18 @@ impl Isa for PortableNarrow {
     #[inline(always)]
     fn aes_last(self, a: Nibbles, k: Nibbles) -> Nibbles {
         self.xor(sub_shift(a), k)
+    }
+
+    const AES_INSTRUCTIONS: bool = false;
+
+    #[inline(always)]
+    fn aes_rounds<const R: usize, const N: usize>(
+        self,
+        keys: &&[Block; R],
+        mut x: [Nibbles; N],
+    ) -> [Nibbles; N] {
+        rounds(&mut x, *keys);
+        x
     }
 
     #[inline(always)]

@@ -197,7 +197,17 @@ fn shift_rows(a: [u64; 4]) -> [u64; 4] {
     )
 }
 
-/// A round. Not always inlined: it is thousands of bytes of code, and a call costs little beside.
+/// All rounds. A call: they are thousands of bytes of code.
+#[inline(never)]
+pub(super) fn rounds(a: &mut Planes, keys: &[Planes]) {
+    let Some((last, keys)) = keys.split_last() else { return };
+    for key in keys {
+        round(a, key);
+    }
+    last_round(a, last);
+}
+
+/// A round.
 #[inline]
 pub(super) fn round(a: &mut Planes, k: &Planes) {
     sub_bytes(a);
