@@ -19,7 +19,7 @@ macro_rules! rung {
             }
 
             #[inline(always)]
-            fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+            pub(super) fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
                 #[target_feature($(enable = $feature),+)]
                 fn inside<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
                     f(a, b, c)
@@ -29,7 +29,7 @@ macro_rules! rung {
             }
 
             #[inline(always)]
-            fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R {
+            pub(super) fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R {
                 #[inline(never)]
                 #[target_feature($(enable = $feature),+)]
                 fn inside<R>(f: impl FnOnce() -> R) -> R {

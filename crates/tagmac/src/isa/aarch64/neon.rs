@@ -6,15 +6,9 @@
 
 use core::arch::aarch64::*;
 
+use super::level::Neon;
 use super::words::NeonWords;
-use crate::isa::rung::rung;
 use crate::isa::{Block, Isa, Lanes, first_block, front, last_ones, zeros_before};
-
-rung!(
-    is_aarch64_feature_detected;
-    /// NEON and AES: nearly every 64-bit Arm CPU of servers, phones and desktops.
-    Neon: "neon", "aes"
-);
 
 /// Pieces of `step` bytes; `mask` covers the last `step` bytes of a block.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@
 
 use core::arch::aarch64::*;
 
-use super::Neon;
+use super::level::Neon;
 use crate::isa::{Block, Words};
 
 /// Two words in a `uint64x2_t`.

@@ -8,26 +8,16 @@
 //! word for each plane, and gets it by a shift that leaves other planes' bits between: all else
 //! works on two words instead of eight.
 
-use super::planes::{columns, from_columns};
+use super::layout::{Nibbles, columns, from_columns, swap};
 use super::sbox::sub_bytes;
 use super::words::PortableWords;
 use super::{PortableNarrow, written};
 use crate::isa::{Block, Isa, Lanes, front, zero_filled, zeros_before};
 
-/// A block, with four planes in each word.
-pub(super) type Nibbles = [u64; 2];
-
 /// Bit 0 of every nibble: one plane.
 const PLANE: u64 = 0x1111_1111_1111_1111;
 /// Bits 0 to 3 of every byte.
 const LOW: u64 = 0x0f0f_0f0f_0f0f_0f0f;
-
-/// Swaps the bits of `w` under `mask` with those `by` places above.
-#[inline(always)]
-pub(super) fn swap(w: u64, by: u32, mask: u64) -> u64 {
-    let t = (w >> by ^ w) & mask;
-    w ^ t ^ t << by
-}
 
 /// A block to nibbles.
 #[inline(never)]

@@ -2,18 +2,9 @@
 
 use core::arch::x86_64::*;
 
-use super::Avx2;
+use super::levels::{Avx2, Avx512};
 use super::words::Words512;
-use crate::isa::rung::rung;
 use crate::isa::{Block, Isa, Lanes, front};
-
-rung!(
-    is_x86_feature_detected;
-    /// Ice Lake and Zen 4 on. Without DQ and VL: compilers 1.95 to 1.97 miscompile
-    /// auto-vectorised code where both are on (rust-lang/rust#158622).
-    Avx512: "avx2", "aes", "avx512f", "avx512bw", "avx512ifma", "avx512vbmi", "avx512vbmi2",
-        "gfni", "vaes", "vpclmulqdq"
-);
 
 /// Pieces of `step` bytes: where each byte of the blocks comes from.
 #[derive(Clone, Copy)]

@@ -1,118 +1,35 @@
 //! One block in an `__m128i`: the rungs Aesni and Avx2, and the one-block rung of wider ones.
 
-use core::arch::asm;
 use core::arch::x86_64::*;
 
-use super::words::{Words128, Words256, mul32_128};
-use super::{Avx512, Vaes, opaque};
-use crate::isa::rung::rung;
+use super::levels::{Aesni, Avx2, Xmm};
+use super::opaque;
+use super::words::{Words128, Words256};
 use crate::isa::{Block, Isa, Lanes, Words, first_block, front, last_ones, zeros_before};
 
-rung!(
-    is_x86_feature_detected;
-    /// SSE4.1 and AES: Westmere and Jaguar on.
-    Aesni: "sse4.1", "aes"
-);
-
-rung!(
-    is_x86_feature_detected;
-    /// AVX2 and AES: Haswell and Zen on. Same width for AES, but three-operand instructions.
-    Avx2: "avx2", "aes"
-);
-
-impl From<Vaes> for Avx2 {
-    #[inline(always)]
-    fn from(_: Vaes) -> Avx2 {
-        // Every feature of Avx2 is one of Vaes.
-        Avx2(())
-    }
-}
-
-impl From<Avx512> for Avx2 {
-    #[inline(always)]
-    fn from(_: Avx512) -> Avx2 {
-        // Every feature of Avx2 is one of Avx512.
-        Avx2(())
-    }
-}
-
-/// A rung with 128-bit vectors.
-///
-/// # Safety
-///
-/// A value of the type exists only where the CPU has SSE4.1 and AES.
-pub unsafe trait Lane: Copy + Send + Sync + 'static {
-    /// The rung's name.
-    const NAME: &'static str;
+/// A rung with 128-bit vectors, and its words.
+pub trait Lane: Xmm {
     /// See [`Isa::Words`].
     type Words: Words;
     /// See [`Isa::words`].
     fn words(self) -> Self::Words;
-    /// See [`Words::mul32`].
-    fn mul32(self, a: __m128i, b: __m128i) -> __m128i;
-    /// See [`Isa::call`].
-    fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R;
-    /// See [`Isa::apart`].
-    fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R;
 }
 
-// SAFETY: both are in the rung's list.
-unsafe impl Lane for Aesni {
-    const NAME: &'static str = "aesni";
+impl Lane for Aesni {
     type Words = Words128<Aesni>;
+
     #[inline(always)]
     fn words(self) -> Words128<Aesni> {
         Words128(self)
     }
-
-    #[inline(always)]
-    fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
-        let mut product = a;
-        // SAFETY: SSE2 is part of x86-64; the instruction reads and writes registers only.
-        unsafe {
-            asm!(
-                "pmuludq {product}, {b}",
-                product = inout(xmm_reg) product, b = in(xmm_reg) b,
-                options(pure, nomem, nostack, preserves_flags)
-            );
-        }
-        product
-    }
-
-    #[inline(always)]
-    fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
-        self.enter(a, b, c, f)
-    }
-
-    #[inline(always)]
-    fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_apart(f)
-    }
 }
 
-// SAFETY: AVX2, which includes SSE4.1, and AES are in the rung's list.
-unsafe impl Lane for Avx2 {
-    const NAME: &'static str = "avx2";
+impl Lane for Avx2 {
     type Words = Words256;
+
     #[inline(always)]
     fn words(self) -> Words256 {
         Words256(self)
-    }
-
-    #[inline(always)]
-    fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
-        // SAFETY: `self` is proof of avx2.
-        unsafe { mul32_128(a, b) }
-    }
-
-    #[inline(always)]
-    fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
-        self.enter(a, b, c, f)
-    }
-
-    #[inline(always)]
-    fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_apart(f)
     }
 }
 
@@ -239,7 +156,7 @@ impl<L: Lane> Lanes for L {
 }
 
 impl<L: Lane> Isa for L {
-    const NAME: &'static str = <L as Lane>::NAME;
+    const NAME: &'static str = <L as Xmm>::NAME;
     const FEW: usize = 8;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = <L as Lane>::Words;

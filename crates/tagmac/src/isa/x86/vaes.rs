@@ -2,16 +2,10 @@
 
 use core::arch::x86_64::*;
 
+use super::levels::{Avx2, Vaes};
+use super::opaque;
 use super::words::Words256;
-use super::{Avx2, opaque};
-use crate::isa::rung::rung;
 use crate::isa::{Block, Isa, Lanes, first_block, front, last_ones};
-
-rung!(
-    is_x86_feature_detected;
-    /// AVX2 and VAES: Zen 3, Alder Lake and later CPUs without AVX-512.
-    Vaes: "avx2", "aes", "vaes"
-);
 
 /// Pieces of `step` bytes; `mask` covers the last `step` bytes of each block.
 #[derive(Clone, Copy)]

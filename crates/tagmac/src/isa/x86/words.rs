@@ -1,14 +1,10 @@
 //! Words in vectors of 128, 256 and 512 bits.
-//!
-//! The 32-bit product is written as the instruction. The intrinsic stands for a masked 64-bit
-//! product, and where LLVM moves the mask of a factor out of a loop it no longer sees that the
-//! high half is zero, and multiplies that as well.
 
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-use super::lane::Lane;
-use super::{Avx2, Avx512};
+use super::levels::{Avx2, Avx512, Xmm};
+use super::product::{mul32_256, mul32_512};
 use crate::isa::{Block, Isa, Lanes, Words};
 
 /// Two words in an `__m128i`.
@@ -151,32 +147,6 @@ macro_rules! logic_at_every_width {
     };
 }
 
-/// Makes a function of the products of the low halves.
-macro_rules! product {
-    ($name:ident, $feature:literal, $word:ty, $register:ident) => {
-        #[inline]
-        #[target_feature(enable = $feature)]
-        pub(super) fn $name(a: $word, b: $word) -> $word {
-            let product;
-            // SAFETY: the instruction reads and writes registers only.
-            unsafe {
-                asm!(
-                    "vpmuludq {product}, {a}, {b}",
-                    product = lateout($register) product,
-                    a = in($register) a,
-                    b = in($register) b,
-                    options(pure, nomem, nostack, preserves_flags)
-                );
-            }
-            product
-        }
-    };
-}
-
-product!(mul32_128, "avx2", __m128i, xmm_reg);
-product!(mul32_256, "avx2", __m256i, ymm_reg);
-product!(mul32_512, "avx512f", __m512i, zmm_reg);
-
 /// Where the bytes of a word come from to be swapped, in two words.
 #[inline(always)]
 fn swapped() -> __m128i {
@@ -214,7 +184,7 @@ static HALVES: [[u8; 32]; 5] = {
     places
 };
 
-impl<L: Lane> Words for Words128<L> {
+impl<L: Xmm> Words for Words128<L> {
     const LANES: usize = 1;
     const VECTORS: bool = true;
     const MUL52: bool = false;
@@ -245,7 +215,10 @@ impl<L: Lane> Words for Words128<L> {
                 options(pure, nomem, nostack, preserves_flags)
             );
         }
-        self.0.first_lane(whole)
+        let mut b = [0; 16];
+        // SAFETY: writes the 16 bytes of an array; SSE2 is part of x86-64.
+        unsafe { _mm_storeu_si128(b.as_mut_ptr().cast(), whole) };
+        b
     }
 
     #[inline(always)]

@@ -27,13 +27,14 @@
 
 #![allow(clippy::needless_range_loop, reason = "planes and rows index several arrays at once")]
 
+mod layout;
 mod narrow;
 mod planes;
 mod sbox;
 mod words;
 
 use super::{Block, Isa, Lanes, ZERO, front, zeros_before};
-use narrow::Nibbles;
+use layout::Nibbles;
 use planes::{LANES, ONES, Planes, fill, fold, last_round, masked, round, rounds, slice, unslice, xor};
 pub(crate) use words::PortableWords;
 

@@ -1,0 +1,9 @@
+//! The rung of aarch64: its features.
+
+use crate::isa::rung::rung;
+
+rung!(
+    is_aarch64_feature_detected;
+    /// NEON and AES: nearly every 64-bit Arm CPU of servers, phones and desktops.
+    Neon: "neon", "aes"
+);
