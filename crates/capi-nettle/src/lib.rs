@@ -19,9 +19,9 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use subtle::ConstantTimeEq;
-use tagmac::hazmat::{Hash, UmacHash, UmacPad, UmacSum};
+use tagmac::hazmat::{Construction, Hash, UmacHash, UmacPad, UmacSum};
 use tagmac::isa::{Isa, Kernel};
-use tagmac::{Bits, Mac, Nonce, Tag, Umac, UmacNonce, cipher::Aes128};
+use tagmac::{Bits, Nonce, Tag, Umac, UmacNonce, cipher::Aes128};
 use tagmac_border::{Failure, bytes, ensure, guard};
 use zeroize::Zeroize;
 
@@ -82,7 +82,7 @@ impl<const T: usize> Kernel for Close<'_, T> {
     fn run<I: Isa>(self, isa: I) -> Tag {
         let digest = self.mac.hash().finish(isa, self.sum, self.at, Bits::from(self.tail));
         let mut pad = UmacPad::default();
-        let tag = self.mac.seal(isa, &self.nonce, &mut pad, digest);
+        let tag = self.mac.finalize_tag(isa, &self.nonce, &mut pad, digest);
         pad.zeroize();
         tag
     }

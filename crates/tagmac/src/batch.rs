@@ -15,10 +15,11 @@
 
 use core::fmt;
 
+use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, long_level};
 use crate::isa::{Dispatch, Isa, Kernel};
-use crate::mac::Mac;
+use crate::kernels::{self, Fresh};
 use crate::tag::{Tag, matches};
 
 /// Fewer messages go one by one.
@@ -42,24 +43,24 @@ impl fmt::Display for Refused {
 impl core::error::Error for Refused {}
 
 /// Messages that are short enough to share vectors.
-struct Short<'a, M: Mac + ?Sized> {
+struct Short<'a, M: Construction + ?Sized> {
     mac: &'a M,
     nonces: &'a [M::Nonce],
     messages: &'a [&'a [u8]],
     tags: &'a mut [Tag],
 }
 
-impl<M: Mac + ?Sized> Kernel for Short<'_, M> {
+impl<M: Construction + ?Sized> Kernel for Short<'_, M> {
     type Out = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        self.mac.tag_short(isa, self.nonces, self.messages, self.tags);
+        self.mac.tag_batch(isa, self.nonces, self.messages, self.tags);
     }
 }
 
 /// See [`Mac::tag_many_with`].
-pub(crate) fn tag_many<M: Mac + ?Sized>(
+pub(crate) fn tag_many<M: Construction + ?Sized>(
     mac: &M,
     nonces: &[M::Nonce],
     messages: &[&[u8]],
@@ -68,7 +69,7 @@ pub(crate) fn tag_many<M: Mac + ?Sized>(
     let n = messages.len();
     assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
     let limit = mac.hash().limit_bits() / 8;
-    let short = mac.short().min(usize::try_from(limit).unwrap_or(usize::MAX));
+    let short = mac.batch_max_len().min(usize::try_from(limit).unwrap_or(usize::MAX));
     let gains = |message: &&&[u8]| short > 0 && message.len() <= short;
     let mut done = 0;
     while done < n {
@@ -81,7 +82,7 @@ pub(crate) fn tag_many<M: Mac + ?Sized>(
             continue;
         }
         for place in done..done + run.max(1) {
-            match mac.tag_with(&nonces[place], messages[place]) {
+            match kernels::tag(mac, &nonces[place], Fresh, messages[place].into()) {
                 Ok(tag) => tags[place] = tag,
                 Err(error) => return Err(Refused { place, error }),
             }
@@ -95,7 +96,7 @@ pub(crate) fn tag_many<M: Mac + ?Sized>(
 const CHECKED: usize = 64;
 
 /// See [`Mac::verify_many_with`].
-pub(crate) fn verify_many<M: Mac + ?Sized>(
+pub(crate) fn verify_many<M: Construction + ?Sized>(
     mac: &M,
     nonces: &[M::Nonce],
     messages: &[&[u8]],
@@ -114,7 +115,8 @@ pub(crate) fn verify_many<M: Mac + ?Sized>(
         let made = tag_many(mac, &nonces[now.clone()], &messages[now.clone()], expected);
         judge(made, expected, &tags[now.clone()], &mut verdicts[now.clone()], |i| {
             let place = now.start + i;
-            mac.verify_with(&nonces[place], messages[place], &tags[place])
+            let tag = kernels::tag(mac, &nonces[place], Fresh, messages[place].into());
+            matches(tag, &tags[place])
         });
     }
     verdicts.iter().copied().collect()
@@ -138,7 +140,7 @@ pub(crate) fn judge(
 }
 
 /// A message under a key of its own.
-pub struct Job<'a, M: Mac> {
+pub struct Job<'a, M: Construction> {
     /// The key.
     pub mac: &'a M,
     /// The message's nonce; `()` for a deterministic MAC.
@@ -148,15 +150,15 @@ pub struct Job<'a, M: Mac> {
 }
 
 // Derived, they would ask for a MAC that is `Copy`.
-impl<M: Mac> Copy for Job<'_, M> {}
+impl<M: Construction> Copy for Job<'_, M> {}
 
-impl<M: Mac> Clone for Job<'_, M> {
+impl<M: Construction> Clone for Job<'_, M> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<M: Mac> fmt::Debug for Job<'_, M> {
+impl<M: Construction> fmt::Debug for Job<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Job({} bytes)", self.message.len())
     }
@@ -187,7 +189,10 @@ const SAME_KEY: usize = 64;
 /// # Panics
 ///
 /// Unless there is a tag for each job.
-pub fn tag_many_keys<M: Mac>(jobs: &[Job<'_, M>], tags: &mut [Tag]) -> Result<(), Refused> {
+pub fn tag_many_keys<M: Construction>(
+    jobs: &[Job<'_, M>],
+    tags: &mut [Tag],
+) -> Result<(), Refused> {
     assert!(tags.len() == jobs.len(), "a tag for each job");
     let mut done = 0;
     while done < jobs.len() {
@@ -202,7 +207,7 @@ pub fn tag_many_keys<M: Mac>(jobs: &[Job<'_, M>], tags: &mut [Tag]) -> Result<()
         let refused = |refused: Refused| Refused { place: done + refused.place, ..refused };
         if run < LEAST {
             for (place, (job, tag)) in now.iter().zip(tags).enumerate() {
-                match job.mac.tag_with(&job.nonce, job.message) {
+                match kernels::tag(job.mac, &job.nonce, Fresh, job.message.into()) {
                     Ok(made) => *tag = made,
                     Err(error) => return Err(refused(Refused { place, error })),
                 }

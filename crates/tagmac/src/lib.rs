@@ -66,6 +66,7 @@ mod bits;
 #[cfg(feature = "std")]
 pub mod bounds;
 pub mod cipher;
+mod construction;
 #[cfg(feature = "alloc")]
 pub mod edit;
 mod error;
@@ -73,11 +74,13 @@ mod hash;
 pub mod hashes;
 pub mod hazmat;
 pub mod isa;
+mod kernels;
 mod mac;
 mod nonce;
 mod part;
 #[cfg(feature = "save")]
 pub mod save;
+mod sequence;
 mod stream;
 mod tag;
 #[cfg(feature = "std")]
@@ -92,8 +95,9 @@ pub use algo::{Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use bits::Bits;
 pub use error::{Error, Mismatch};
 pub use mac::Mac;
+pub use nonce::Nonce;
+pub use sequence::NonceSequence;
 #[cfg(feature = "std")]
-pub use nonce::random_nonce;
-pub use nonce::{Nonce, NonceSequence};
+pub use sequence::random_nonce;
 pub use stream::Stream;
 pub use tag::Tag;

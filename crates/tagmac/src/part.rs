@@ -3,10 +3,11 @@
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
+use crate::construction::Construction;
 use crate::error::Error;
 use crate::hash::{Hash, long_level, short_level, whole, within_limit};
-use crate::isa::{Dispatch, Isa, Kernel};
-use crate::mac::Mac;
+use crate::isa::Dispatch;
+use crate::kernels::{Absorb, Close};
 use crate::tag::Tag;
 
 /// The hash of the bytes from `start` to `end` of some message. Wiped on drop, silent in `Debug`.
@@ -112,7 +113,7 @@ impl<H: Hash> Part<H> {
     /// [`Error::Gap`] if the part does not start at byte 0, [`Error::NoLastBlock`] if the rest is
     /// empty although the MAC treats the last block apart, [`Error::TooLong`] if the message is
     /// over the limit.
-    pub fn finish<'m, M: Mac<Hash = H>>(
+    pub fn finish<'m, M: Construction<Hash = H>>(
         mut self,
         mac: &M,
         nonce: &M::Nonce,
@@ -132,7 +133,7 @@ impl<H: Hash> Part<H> {
         let cut = whole(hash, rest);
         self.grow(hash, &rest.bytes()[..cut]);
         let (sum, at, tail) = (&self.sum, self.end, rest.after(cut));
-        let pad = &mut M::Pad::default();
+        let pad = &mut M::PadCache::default();
         short_level(hash).run(Close { mac, nonce, pad, sum, at, tail })
     }
 }
@@ -217,42 +218,5 @@ impl<H: Hash<Sum: crate::save::Save>> Part<H> {
         within_limit(hash, end, Bits::from(&[]))?;
         let sum = crate::save::Save::load(input, start..end).ok_or(none)?;
         Ok(Part { start, end, block, sum })
-    }
-}
-
-/// Adds whole blocks to a sum.
-pub(crate) struct Absorb<'a, H: Hash> {
-    pub(crate) hash: &'a H,
-    pub(crate) sum: &'a mut H::Sum,
-    pub(crate) at: u64,
-    pub(crate) blocks: &'a [u8],
-}
-
-impl<H: Hash> Kernel for Absorb<'_, H> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        self.hash.absorb(isa, self.sum, self.at, self.blocks);
-    }
-}
-
-/// Finish and seal in one visit to the rung. A result, so that callers pass it on as it is.
-pub(crate) struct Close<'a, M: Mac + ?Sized> {
-    pub(crate) mac: &'a M,
-    pub(crate) nonce: &'a M::Nonce,
-    pub(crate) pad: &'a mut M::Pad,
-    pub(crate) sum: &'a <M::Hash as Hash>::Sum,
-    pub(crate) at: u64,
-    pub(crate) tail: Bits<'a>,
-}
-
-impl<M: Mac + ?Sized> Kernel for Close<'_, M> {
-    type Out = Result<Tag, Error>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
-        let digest = self.mac.hash().finish(isa, self.sum, self.at, self.tail);
-        Ok(self.mac.seal(isa, self.nonce, self.pad, digest))
     }
 }

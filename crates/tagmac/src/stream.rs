@@ -5,13 +5,13 @@ use core::ops::Deref;
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
+use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, long_level, short_level, whole, within_limit};
 use crate::isa::Dispatch;
-use crate::mac::Mac;
+use crate::kernels::{Absorb, Close};
 #[cfg(feature = "save")]
 use crate::nonce::Nonce;
-use crate::part::{Absorb, Close};
 use crate::tag::{Tag, matches};
 
 /// A message that comes in pieces. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
@@ -31,13 +31,13 @@ use crate::tag::{Tag, matches};
 /// assert_eq!(stream.tag()?, mac.tag_with(&nonce, b"in pieces")?);
 /// # Ok::<(), tagmac::Error>(())
 /// ```
-pub struct Stream<R: Deref<Target: Mac>> {
+pub struct Stream<R: Deref<Target: Construction>> {
     mac: R,
-    nonce: <R::Target as Mac>::Nonce,
-    state: State<<R::Target as Mac>::Hash>,
+    nonce: <R::Target as Construction>::Nonce,
+    state: State<<R::Target as Construction>::Hash>,
 }
 
-impl<R: Deref<Target: Mac>> core::fmt::Debug for Stream<R> {
+impl<R: Deref<Target: Construction>> core::fmt::Debug for Stream<R> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Stream({} bytes)", self.bytes())
     }
@@ -71,10 +71,10 @@ impl<H: Hash> Drop for State<H> {
     }
 }
 
-impl<R: Deref<Target: Mac>> Stream<R> {
+impl<R: Deref<Target: Construction>> Stream<R> {
     /// An empty message under a nonce; `&()` for a deterministic MAC.
     #[inline]
-    pub fn new(mac: R, nonce: &<R::Target as Mac>::Nonce) -> Self {
+    pub fn new(mac: R, nonce: &<R::Target as Construction>::Nonce) -> Self {
         let (sum, held, block) = (mac.begin(nonce), mac.hash().held(), mac.hash().block());
         let state = State { sum, at: 0, held, block, held_bytes: 0, over: Ok(()) };
         Stream { mac, nonce: *nonce, state }
@@ -91,7 +91,7 @@ impl<R: Deref<Target: Mac>> Stream<R> {
         }
         if state.over.is_ok() {
             let room = hash.block() - state.held_bytes;
-            if data.len() < room + <R::Target as Mac>::Hash::HOLDS_LAST as usize {
+            if data.len() < room + <R::Target as Construction>::Hash::HOLDS_LAST as usize {
                 state.hold(data);
             } else {
                 state.absorb(hash, data);
@@ -173,7 +173,7 @@ impl<H: Hash> State<H> {
 const PURPOSE: &[u8] = b"stream 1";
 
 #[cfg(feature = "save")]
-impl<R: Deref<Target: Mac<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
+impl<R: Deref<Target: Construction<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
     /// Seals all that is known of the message so far, with the nonce: [`restore`](Stream::restore)
     /// goes on where this stream is, in another process, on another machine or rung.
     ///
@@ -225,7 +225,7 @@ impl<R: Deref<Target: Mac<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
         self.state.over?;
         let (mac, state) = (&*self.mac, &self.state);
         let (mut out, mut held) = (crate::save::Writer::default(), state.held.clone());
-        out.number(state.block as u64).number(mac.tag_bits() as u64);
+        out.number(state.block as u64).number(mac.output_bits() as u64);
         out.counted(self.nonce.as_bytes());
         out.number(state.at).counted(&held.as_mut()[..state.held_bytes]);
         held.as_mut()[..state.held_bytes].zeroize();
@@ -249,12 +249,12 @@ impl<R: Deref<Target: Mac<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
 
     fn read(mac: R, input: &mut crate::save::Reader<'_>) -> Option<Self> {
         let (hash, block) = (mac.hash(), mac.hash().block());
-        let expected = [block as u64, mac.tag_bits() as u64];
+        let expected = [block as u64, mac.output_bits() as u64];
         ([input.number()?, input.number()?] == expected).then_some(())?;
         let nonce = Nonce::from_slice(input.counted()?).ok()?;
         let (at, bytes) = (input.number()?, input.counted()?);
         // A full block is held where the last one stands apart, and nowhere else.
-        let most = block - !<R::Target as Mac>::Hash::HOLDS_LAST as usize;
+        let most = block - !<R::Target as Construction>::Hash::HOLDS_LAST as usize;
         let whole = at % block as u64 == 0 && at.checked_add(bytes.len() as u64).is_some();
         (whole && bytes.len() <= most).then_some(())?;
         let sum = crate::save::Save::load(input, 0..at)?;
@@ -265,14 +265,14 @@ impl<R: Deref<Target: Mac<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
     }
 }
 
-impl<R: Deref<Target: Mac<Nonce = ()>> + Clone> Clone for Stream<R> {
+impl<R: Deref<Target: Construction<Nonce = ()>> + Clone> Clone for Stream<R> {
     fn clone(&self) -> Self {
         self.fork()
     }
 }
 
 #[cfg(feature = "std")]
-impl<R: Deref<Target: Mac>> std::io::Write for Stream<R> {
+impl<R: Deref<Target: Construction>> std::io::Write for Stream<R> {
     fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
         self.update(data).state.over.map_err(std::io::Error::other)?;
         Ok(data.len())

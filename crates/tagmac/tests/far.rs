@@ -2,7 +2,7 @@
 //! model of the papers' formulas, one block at a time, around powers of two and up to the limits.
 
 use tagmac::cipher::Aes128;
-use tagmac::hazmat::{Hash, Part};
+use tagmac::hazmat::{Construction, Hash, Part};
 use tagmac::isa::{Isa, Kernel, Level};
 use tagmac::{Bits, EliMac, Error, LightMac, Mac, Pmac, Tag};
 
@@ -134,7 +134,7 @@ impl<M: Mac<Nonce = ()>> Kernel for Far<'_, M> {
         hash.absorb(isa, &mut sum, self.at, self.blocks);
         let end = self.at + self.blocks.len() as u64;
         let digest = hash.finish(isa, &sum, end, self.tail.into());
-        self.mac.seal(isa, &(), &mut M::Pad::default(), digest)
+        self.mac.finalize_tag(isa, &(), &mut M::PadCache::default(), digest)
     }
 }
 
@@ -264,7 +264,7 @@ fn elimac_at_any_offset() {
     check("EliMAC", &macs, &ranges, &mut random, term, &last);
 }
 
-type EliHash = <EliMac as Mac>::Hash;
+type EliHash = <EliMac as Construction>::Hash;
 
 /// EliMAC without its blocks: a message of any length takes no time.
 struct Hollow(EliMac);
@@ -314,28 +314,28 @@ impl Hash for Hollow {
     }
 }
 
-impl Mac for Hollow {
+impl Construction for Hollow {
     type Hash = Self;
     type Nonce = ();
-    type Pad = ();
+    type PadCache = ();
 
     fn hash(&self) -> &Self {
         self
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         Mac::tag_bits(&self.0)
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(
+    fn finalize_tag<I: Isa>(
         &self,
         isa: I,
         _nonce: &(),
         pad: &mut (),
         digest: <Self as Hash>::Digest,
     ) -> Tag {
-        self.0.seal(isa, &(), pad, digest)
+        self.0.finalize_tag(isa, &(), pad, digest)
     }
 }
 

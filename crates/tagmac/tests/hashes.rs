@@ -2,6 +2,7 @@
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use tagmac::hashes::{HashValue, Poly1305Hash, Uhash32, Uhash64, Uhash96, Uhash128, Universal};
+use tagmac::hazmat::Construction;
 use tagmac::isa::Level;
 use tagmac::{Bits, EliMac, Error, LightMacAes128, Mac, PmacAes128, Poly1305};
 use tagmac::{Umac32, Umac64, Umac96, Umac128, UmacNonce};

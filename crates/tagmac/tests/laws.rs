@@ -2,7 +2,7 @@
 //! gives the one-shot tag, and all rungs give the same tag.
 
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher};
-use tagmac::hazmat::{Hash, Part};
+use tagmac::hazmat::{Construction, Hash, Part};
 use tagmac::isa::Level;
 use tagmac::{
     Bits, EliMac, Error, LightMac, LightMacAes128, Mac, Pmac, PmacAes128, Poly1305, Poly1305Aes,

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tagmac::any::{Algorithm, AnyMac, AnyPart, Partial, PartialError};
 use tagmac::cipher::Aes128;
-use tagmac::hazmat::{Hash, Part};
+use tagmac::hazmat::{Construction, Hash, Part};
 use tagmac::isa::Level;
 use tagmac::save::{Reader, Save, Sealer, Writer};
 use tagmac::{

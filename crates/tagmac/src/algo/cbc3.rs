@@ -54,7 +54,8 @@ impl<C: Cipher> Cbc3<C> {
     /// The tag of a message.
     pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Tag {
         const { assert!(C::Block::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
-        let block = NarrowLevel::from(self.level).run(OneShot { mac: self, message: message.into() });
+        let block =
+            NarrowLevel::from(self.level).run(OneShot { mac: self, message: message.into() });
         Tag::of_block(block, 8 * C::Block::BYTES as u16)
     }
 

@@ -35,11 +35,11 @@ use core::ops::{Deref, Range};
 
 use zeroize::Zeroizing;
 
+use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, long_level, short_level, whole, within_limit};
 use crate::isa::Dispatch;
-use crate::mac::Mac;
-use crate::part::{Absorb, Close};
+use crate::kernels::{Absorb, Close};
 use crate::tag::{Tag, matches};
 use node::{Link, Node, Trees, total};
 
@@ -63,7 +63,7 @@ pub enum Edit {
 ///
 /// A MAC whose sums grow with the message, the UMAC of 1999, gains nothing: each join copies them.
 /// Each tag of a MAC with nonces wants a nonce of its own, and a key for one message has no edits.
-pub struct Tree<R: Deref<Target: Mac>> {
+pub struct Tree<R: Deref<Target: Construction>> {
     mac: R,
     leaf: usize,
     root: Link<SumOf<R>>,
@@ -71,16 +71,16 @@ pub struct Tree<R: Deref<Target: Mac>> {
     rest: Vec<u8>,
 }
 
-type HashOf<R> = <<R as Deref>::Target as Mac>::Hash;
+type HashOf<R> = <<R as Deref>::Target as Construction>::Hash;
 type SumOf<R> = <HashOf<R> as Hash>::Sum;
 
-impl<R: Deref<Target: Mac>> core::fmt::Debug for Tree<R> {
+impl<R: Deref<Target: Construction>> core::fmt::Debug for Tree<R> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Tree({} bytes)", self.bytes())
     }
 }
 
-impl<R: Deref<Target: Mac>> Tree<R> {
+impl<R: Deref<Target: Construction>> Tree<R> {
     /// The tree of the empty message. Its leaves are the largest multiple of the block up to
     /// 64 KiB.
     pub fn new(mac: R) -> Self {
@@ -299,7 +299,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
     /// # Errors
     ///
     /// None that a tree could still have; a result, as all tags are.
-    pub fn tag(&self, nonce: &<R::Target as Mac>::Nonce) -> Result<Tag, Error> {
+    pub fn tag(&self, nonce: &<R::Target as Construction>::Nonce) -> Result<Tag, Error> {
         let (mac, hash) = (&*self.mac, self.mac.hash());
         let empty = Zeroizing::new(hash.empty());
         let sum = self.root.as_ref().map_or(&*empty, |root| root.joined());
@@ -312,7 +312,11 @@ impl<R: Deref<Target: Mac>> Tree<R> {
     /// # Errors
     ///
     /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
-    pub fn verify(&self, nonce: &<R::Target as Mac>::Nonce, tag: &Tag) -> Result<(), Mismatch> {
+    pub fn verify(
+        &self,
+        nonce: &<R::Target as Construction>::Nonce,
+        tag: &Tag,
+    ) -> Result<(), Mismatch> {
         matches(self.tag(nonce), tag)
     }
 

@@ -28,8 +28,8 @@ use block::zeros_before;
 pub use block::{Block, CipherBlock};
 pub use eights::Eights;
 pub use lanes::Lanes;
-pub(crate) use level::{KnownAnswer, SelfTest};
 pub use level::{Dispatch, Kernel, Level, NarrowLevel, Status, UnusableLevel, WordLevel};
+pub(crate) use level::{KnownAnswer, SelfTest};
 #[cfg(feature = "umac99")]
 pub(crate) use portable::PortableWords;
 pub use single::Single;

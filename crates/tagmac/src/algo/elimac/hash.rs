@@ -64,7 +64,8 @@ impl<F: Families> EliHash<F> {
         let blocks = (message_bytes / F::Block::BYTES).min(most);
         self.subkeys.zeroize();
         self.subkeys = alloc::vec![F::Block::ZERO; blocks];
-        F::Levels::from(self.level).run(FillCache { families: &self.families, subkeys: &mut self.subkeys });
+        F::Levels::from(self.level)
+            .run(FillCache { families: &self.families, subkeys: &mut self.subkeys });
         self
     }
 }

@@ -22,9 +22,10 @@ use super::known_answer;
 use super::many::{self, Masked};
 use super::xor::{self, Single, Truncation, XorDigest};
 use crate::cipher::{Aes128, Cipher, CipherBlock};
+use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::isa::{Isa, KnownAnswer, Level};
-use crate::mac::{Mac, batches, deterministic};
+use crate::mac::{batches, deterministic};
 use crate::tag::Tag;
 
 /// The most bits of a message under EliMAC-AES.
@@ -154,32 +155,38 @@ impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
     }
 }
 
-impl<F: Families, E: Cipher<Block = F::Block>> Mac for EliMac<F, E> {
+impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
     type Hash = EliHash<F>;
     type Nonce = ();
-    type Pad = ();
+    type PadCache = ();
 
     #[inline(always)]
     fn hash(&self) -> &EliHash<F> {
         &self.hash
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         self.truncation.bits()
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest<F::Block>) -> Tag {
+    fn finalize_tag<I: Isa>(
+        &self,
+        isa: I,
+        _nonce: &(),
+        _pad: &mut (),
+        digest: XorDigest<F::Block>,
+    ) -> Tag {
         self.truncation.seal(isa, &self.e, &digest)
     }
 
     #[inline(always)]
-    fn short(&self) -> usize {
+    fn batch_max_len(&self) -> usize {
         if F::XORS { (many::MOST + 1) * F::Block::BYTES - 1 } else { 0 }
     }
 
     #[inline(always)]
-    fn tag_short<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
+    fn tag_batch<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
         many::tags(isa, self, messages, tags);
     }
 }

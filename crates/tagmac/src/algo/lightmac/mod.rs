@@ -22,10 +22,11 @@ use super::many::{self, Masked, wipe};
 use super::xor::{self, Adder, Numbered, Single, Terms, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, V};
+use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::hash::Hash;
 use crate::isa::{Isa, Lanes, Level, NarrowLevel};
-use crate::mac::{Mac, batches, deterministic};
+use crate::mac::{batches, deterministic};
 use crate::tag::Tag;
 
 /// LightMAC under a key, with a counter of s bits.
@@ -464,33 +465,39 @@ impl<C: Cipher> Masked for LightMac<C> {
     }
 }
 
-impl<C: Cipher> Mac for LightMac<C> {
+impl<C: Cipher> Construction for LightMac<C> {
     type Hash = Self;
     type Nonce = ();
-    type Pad = ();
+    type PadCache = ();
 
     #[inline(always)]
     fn hash(&self) -> &Self {
         self
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         self.truncation.bits()
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest<C::Block>) -> Tag {
+    fn finalize_tag<I: Isa>(
+        &self,
+        isa: I,
+        _nonce: &(),
+        _pad: &mut (),
+        digest: XorDigest<C::Block>,
+    ) -> Tag {
         self.truncation.seal(isa, &self.k2, &digest)
     }
 
     #[inline(always)]
-    fn short(&self) -> usize {
+    fn batch_max_len(&self) -> usize {
         // Fewer bytes than the longest message, of 2^8 blocks or more.
         if self.in_bytes { (many::MOST + 1) * self.block - 1 } else { 0 }
     }
 
     #[inline(always)]
-    fn tag_short<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
+    fn tag_batch<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
         many::tags(isa, self, messages, tags);
     }
 }

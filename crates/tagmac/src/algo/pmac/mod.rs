@@ -27,10 +27,11 @@ use super::many::{self, Masked, wipe};
 use super::xor::{self, Adder, Single, Terms, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
+use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::hash::Hash;
 use crate::isa::{CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
-use crate::mac::{Mac, batches, deterministic};
+use crate::mac::{batches, deterministic};
 use crate::tag::Tag;
 
 /// Blocks whose offsets share a base.
@@ -446,32 +447,38 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
     }
 }
 
-impl<C: Cipher<Block: Field>> Mac for Pmac<C> {
+impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
     type Hash = Self;
     type Nonce = ();
-    type Pad = ();
+    type PadCache = ();
 
     #[inline(always)]
     fn hash(&self) -> &Self {
         self
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         self.truncation.bits()
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest<C::Block>) -> Tag {
+    fn finalize_tag<I: Isa>(
+        &self,
+        isa: I,
+        _nonce: &(),
+        _pad: &mut (),
+        digest: XorDigest<C::Block>,
+    ) -> Tag {
         self.truncation.seal(isa, &self.cipher, &digest)
     }
 
     #[inline(always)]
-    fn short(&self) -> usize {
+    fn batch_max_len(&self) -> usize {
         (many::MOST + 1) * C::Block::BYTES
     }
 
     #[inline(always)]
-    fn tag_short<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
+    fn tag_batch<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
         many::tags(isa, self, messages, tags);
     }
 }

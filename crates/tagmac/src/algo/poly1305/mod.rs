@@ -27,6 +27,7 @@ use super::known_answer;
 use super::many::wipe;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
+use crate::construction::Construction;
 use crate::error::silent;
 use crate::hash::Hash;
 use crate::isa::{Block, Isa, KnownAnswer, Level, NarrowLevel, WordLevel, Words, zero_filled};
@@ -402,53 +403,65 @@ fn tag<I: Isa>(isa: I, digest: &Poly1305Digest, s: u128) -> Tag {
     Tag::of_number(isa, digest.0.wrapping_add(s), 128)
 }
 
-impl Mac for Poly1305 {
+impl Construction for Poly1305 {
     type Hash = Poly1305Hash;
     type Nonce = ();
-    type Pad = ();
+    type PadCache = ();
 
     #[inline(always)]
     fn hash(&self) -> &Poly1305Hash {
         &self.hash
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         128
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: Poly1305Digest) -> Tag {
+    fn finalize_tag<I: Isa>(
+        &self,
+        isa: I,
+        _nonce: &(),
+        _pad: &mut (),
+        digest: Poly1305Digest,
+    ) -> Tag {
         tag(isa, &digest, self.s)
     }
 }
 
-impl Mac for Poly1305Aes {
+impl Construction for Poly1305Aes {
     type Hash = Poly1305Hash;
     type Nonce = [u8; 16];
-    type Pad = ();
+    type PadCache = ();
 
     #[inline(always)]
     fn hash(&self) -> &Poly1305Hash {
         &self.hash
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         128
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, nonce: &[u8; 16], _pad: &mut (), digest: Poly1305Digest) -> Tag {
+    fn finalize_tag<I: Isa>(
+        &self,
+        isa: I,
+        nonce: &[u8; 16],
+        _pad: &mut (),
+        digest: Poly1305Digest,
+    ) -> Tag {
         let s = self.cipher.encrypt_one(isa, nonce);
         tag(isa, &digest, u128::from_le_bytes(s))
     }
 
     #[inline(always)]
-    fn short(&self) -> usize {
+    fn batch_max_len(&self) -> usize {
         16 * many::BLOCKS
     }
 
     #[inline(always)]
-    fn tag_short<I: Isa>(&self, isa: I, nonces: &[[u8; 16]], messages: &[&[u8]], tags: &mut [Tag]) {
+    fn tag_batch<I: Isa>(&self, isa: I, nonces: &[[u8; 16]], messages: &[&[u8]], tags: &mut [Tag]) {
         let mut board = Board::EMPTY;
         let batches = nonces.chunks(TOGETHER).zip(messages.chunks(TOGETHER));
         for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(TOGETHER)) {

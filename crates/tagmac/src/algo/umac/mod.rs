@@ -31,6 +31,7 @@ use super::known_answer;
 use super::many::wipe;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher};
+use crate::construction::Construction;
 use crate::error::{Error, Mismatch, silent};
 use crate::hash::Hash;
 use crate::isa::{Block, CipherBlock, Isa, KnownAnswer, Level, WordLevel};
@@ -576,22 +577,22 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
     }
 }
 
-impl<C: Cipher<Block = Block>, const T: usize> Mac for Umac<C, T> {
+impl<C: Cipher<Block = Block>, const T: usize> Construction for Umac<C, T> {
     type Hash = UmacHash<T>;
     type Nonce = UmacNonce;
-    type Pad = UmacPad;
+    type PadCache = UmacPad;
 
     #[inline(always)]
     fn hash(&self) -> &UmacHash<T> {
         &self.hash
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         Self::TAG_BITS.into()
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(
+    fn finalize_tag<I: Isa>(
         &self,
         isa: I,
         nonce: &UmacNonce,
@@ -602,12 +603,12 @@ impl<C: Cipher<Block = Block>, const T: usize> Mac for Umac<C, T> {
     }
 
     #[inline(always)]
-    fn short(&self) -> usize {
+    fn batch_max_len(&self) -> usize {
         CHUNK
     }
 
     #[inline(always)]
-    fn tag_short<I: Isa>(
+    fn tag_batch<I: Isa>(
         &self,
         isa: I,
         nonces: &[UmacNonce],
@@ -621,22 +622,22 @@ impl<C: Cipher<Block = Block>, const T: usize> Mac for Umac<C, T> {
     }
 }
 
-impl<'a, C: Cipher<Block = Block>, const T: usize> Mac for Prefix<'a, C, T> {
+impl<'a, C: Cipher<Block = Block>, const T: usize> Construction for Prefix<'a, C, T> {
     type Hash = UmacHash<T, &'a HashKey>;
     type Nonce = UmacNonce;
-    type Pad = UmacPad;
+    type PadCache = UmacPad;
 
     #[inline(always)]
     fn hash(&self) -> &Self::Hash {
         &self.hash
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         32 * T
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(
+    fn finalize_tag<I: Isa>(
         &self,
         isa: I,
         nonce: &UmacNonce,

@@ -28,10 +28,10 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
+use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::hash::Hash;
 use crate::isa::{Isa, Level, NarrowLevel, SelfTest};
-use crate::mac::Mac;
 use crate::tag::Tag;
 use prf::{Feed, PrfKey};
 
@@ -346,17 +346,17 @@ impl Hash for Umac99 {
     }
 }
 
-impl Mac for Umac99 {
+impl Construction for Umac99 {
     type Hash = Self;
     type Nonce = [u8; 8];
-    type Pad = ();
+    type PadCache = ();
 
     #[inline(always)]
     fn hash(&self) -> &Self {
         self
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         8 * self.tag_bytes
     }
 
@@ -365,7 +365,13 @@ impl Mac for Umac99 {
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, nonce: &[u8; 8], _: &mut (), mut digest: Umac99Sum) -> Tag {
+    fn finalize_tag<I: Isa>(
+        &self,
+        isa: I,
+        nonce: &[u8; 8],
+        _: &mut (),
+        mut digest: Umac99Sum,
+    ) -> Tag {
         let feed = match digest.feed.take() {
             Some(feed) => feed,
             None => {

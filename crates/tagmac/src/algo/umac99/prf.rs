@@ -66,7 +66,11 @@ impl Umac99Prf {
                 NarrowLevel::from(level).run(Feedback { cipher, usage, out });
             }
             Umac99Prf::Cbc3Aes128 => {
-                NarrowLevel::from(level).run(Feedback { cipher: &Aes128::new(key, level), usage, out });
+                NarrowLevel::from(level).run(Feedback {
+                    cipher: &Aes128::new(key, level),
+                    usage,
+                    out,
+                });
             }
         }
     }

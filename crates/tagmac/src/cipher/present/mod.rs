@@ -237,7 +237,11 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn total<'a, I: Isa>(isa: I, _keys: &&'a RoundKeys, sum: &mut Self::Sum<'a, I>) -> V<Self, I::Narrow>
+    fn total<'a, I: Isa>(
+        isa: I,
+        _keys: &&'a RoundKeys,
+        sum: &mut Self::Sum<'a, I>,
+    ) -> V<Self, I::Narrow>
     where
         Self: 'a,
     {

@@ -135,12 +135,7 @@ const fn few<W: Words>() -> usize {
 
 /// All rounds but the last on the first blocks, to the state in `blocks`.
 #[inline(always)]
-fn rounds<W: Words>(
-    words: W,
-    cipher: &RoundKeys,
-    blocks: &mut Planes,
-    state: &mut Planes,
-) {
+fn rounds<W: Words>(words: W, cipher: &RoundKeys, blocks: &mut Planes, state: &mut Planes) {
     words.planes(&blocks[..flight::<W>()], cipher.first, &mut state[..flight::<W>()]);
     let (mut from, mut to) = (state, blocks);
     for keys in cipher.masks.as_chunks().0 {
@@ -326,12 +321,7 @@ fn parts(flights: &mut Flights) -> (&mut Planes, &mut Planes, &mut Planes) {
 
 /// The xor of E_K of the first `n` blocks. All that was there is wiped.
 #[inline(always)]
-fn total_of_few<I: Isa>(
-    isa: I,
-    cipher: &RoundKeys,
-    blocks: &mut [u64],
-    n: usize,
-) -> u64 {
+fn total_of_few<I: Isa>(isa: I, cipher: &RoundKeys, blocks: &mut [u64], n: usize) -> u64 {
     cipher.encrypt(isa, blocks, n);
     let total = blocks[..n].iter().fold(0, |total, block| total ^ block);
     wipe(&mut blocks[..n + 4 * width::<I::Words>()]);

@@ -35,7 +35,9 @@ mod words;
 
 use super::{Block, Isa, Lanes, ZERO, front, zeros_before};
 use layout::Nibbles;
-use planes::{LANES, ONES, Planes, fill, fold, last_round, masked, round, rounds, slice, unslice, xor};
+use planes::{
+    LANES, ONES, Planes, fill, fold, last_round, masked, round, rounds, slice, unslice, xor,
+};
 pub(crate) use words::PortableWords;
 
 /// Any CPU, 16 blocks at once.

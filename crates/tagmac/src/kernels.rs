@@ -1,0 +1,224 @@
+//! What runs on a rung: a message at once, whole blocks of one, and its end. Each of them is compiled
+//! for each MAC and rung, so there are no more of them than speed asks for.
+
+use crate::bits::Bits;
+use crate::construction::Construction;
+use crate::error::Error;
+use crate::hash::{Hash, long_level, short_level, whole, within_limit};
+use crate::isa::{Dispatch, Isa, Kernel};
+use crate::tag::Tag;
+
+/// Adds whole blocks to a sum.
+pub(crate) struct Absorb<'a, H: Hash> {
+    pub(crate) hash: &'a H,
+    pub(crate) sum: &'a mut H::Sum,
+    pub(crate) at: u64,
+    pub(crate) blocks: &'a [u8],
+}
+
+impl<H: Hash> Kernel for Absorb<'_, H> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        self.hash.absorb(isa, self.sum, self.at, self.blocks);
+    }
+}
+
+/// Finish and seal in one visit to the rung. A result, so that callers pass it on as it is.
+pub(crate) struct Close<'a, M: Construction + ?Sized> {
+    pub(crate) mac: &'a M,
+    pub(crate) nonce: &'a M::Nonce,
+    pub(crate) pad: &'a mut M::PadCache,
+    pub(crate) sum: &'a <M::Hash as Hash>::Sum,
+    pub(crate) at: u64,
+    pub(crate) tail: Bits<'a>,
+}
+
+impl<M: Construction + ?Sized> Kernel for Close<'_, M> {
+    type Out = Result<Tag, Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
+        let digest = self.mac.hash().finish(isa, self.sum, self.at, self.tail);
+        Ok(self.mac.finalize_tag(isa, self.nonce, self.pad, digest))
+    }
+}
+
+/// Where a message's pad comes from.
+pub(crate) trait PadFrom<P> {
+    /// Lends the pad.
+    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R;
+}
+
+/// The pad that the message before it left.
+impl<P> PadFrom<P> for &mut P {
+    #[inline(always)]
+    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R {
+        f(self)
+    }
+}
+
+/// A pad that nothing is known of: made within the kernel, so that none of it is written down.
+pub(crate) struct Fresh;
+
+impl<P: Default> PadFrom<P> for Fresh {
+    #[inline(always)]
+    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R {
+        f(&mut P::default())
+    }
+}
+
+/// The tag of a message.
+///
+/// # Errors
+///
+/// As [`Mac::tag_with`](crate::Mac::tag_with).
+#[inline(always)]
+pub(crate) fn tag<M: Construction + ?Sized>(
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: impl PadFrom<M::PadCache>,
+    message: Bits<'_>,
+) -> Result<Tag, Error> {
+    let hash = mac.hash();
+    if within_limit(hash, 0, message).is_err() {
+        return refused(hash, message);
+    }
+    if M::Hash::BITS && message.last_mask().is_some() {
+        return pad.lend(
+            #[inline(always)]
+            |pad| in_bits(mac, nonce, pad, message),
+        );
+    }
+    Ok(one_shot(mac, nonce, pad, message.bytes()))
+}
+
+/// The tag of whole bytes. Not inlined: each move of a tag is a store and a load, and from a call
+/// in one place it goes where the caller wants it.
+#[inline(never)]
+fn one_shot<M: Construction + ?Sized, P: PadFrom<M::PadCache>>(
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: P,
+    message: &[u8],
+) -> Tag {
+    let (hash, key) = (mac.hash(), (mac, nonce));
+    let cut = whole(hash, message.into());
+    if cut == 0 {
+        short_level(hash).run_on(
+            key,
+            message,
+            pad,
+            #[inline(always)]
+            |key, message, pad| Rest(OneShot::of(key, message, (pad, 0))),
+        )
+    } else if M::Hash::FEW && cut <= hash.few() {
+        short_level(hash).run_on(
+            key,
+            message,
+            (pad, cut),
+            #[inline(always)]
+            |key, message, rest| Few(OneShot::of(key, message, rest)),
+        )
+    } else {
+        long_level(hash).run_on(key, message, (pad, cut), OneShot::of)
+    }
+}
+
+/// Why a message is refused. In a function of its own: where errors are made beside tags, compilers
+/// cut tags into their fields, and what is stored in pieces cannot be loaded at once.
+#[cold]
+#[inline(never)]
+fn refused<H: Hash>(hash: &H, message: Bits<'_>) -> Result<Tag, Error> {
+    within_limit(hash, 0, message)?;
+    unreachable!("the message is within the limit")
+}
+
+/// The tag of a message that ends within a byte, by the kernels of streams.
+#[cold]
+fn in_bits<M: Construction + ?Sized>(
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: &mut M::PadCache,
+    message: Bits<'_>,
+) -> Result<Tag, Error> {
+    let (hash, sum) = (mac.hash(), &mut mac.begin(nonce));
+    let cut = whole(hash, message);
+    let (blocks, tail) = (&message.bytes()[..cut], message.after(cut));
+    long_level(hash).run(Absorb { hash, sum, at: 0, blocks });
+    short_level(hash).run(Close { mac, nonce, pad, sum, at: cut as u64, tail })
+}
+
+/// Absorb, finish and seal in one visit to the rung.
+struct OneShot<'a, M: Construction + ?Sized, P> {
+    mac: &'a M,
+    nonce: &'a M::Nonce,
+    pad: P,
+    message: &'a [u8],
+    /// Bytes to absorb; the rest is for the finish.
+    cut: usize,
+}
+
+impl<'a, M: Construction + ?Sized, P: PadFrom<M::PadCache>> OneShot<'a, M, P> {
+    /// From values of two words.
+    #[inline(always)]
+    fn of((mac, nonce): (&'a M, &'a M::Nonce), message: &'a [u8], (pad, cut): (P, usize)) -> Self {
+        OneShot { mac, nonce, pad, message, cut }
+    }
+
+    /// Finish and seal.
+    #[inline(always)]
+    fn close<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum, at: usize) -> Tag {
+        let (mac, nonce, tail) = (self.mac, self.nonce, Bits::from(&self.message[at..]));
+        let digest = mac.hash().finish(isa, sum, at as u64, tail);
+        self.pad.lend(
+            #[inline(always)]
+            |pad| mac.finalize_tag(isa, nonce, pad, digest),
+        )
+    }
+}
+
+impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for OneShot<'_, M, P> {
+    type Out = Tag;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Tag {
+        let (cut, mut sum) = (self.cut, self.mac.begin(self.nonce));
+        self.mac.hash().absorb(isa, &mut sum, 0, &self.message[..cut]);
+        self.close(isa, &sum, cut)
+    }
+}
+
+/// A message with nothing to absorb, so that it does not pay for long ones' set-up.
+struct Rest<T>(T);
+
+impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Rest<OneShot<'_, M, P>> {
+    type Out = Tag;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Tag {
+        let sum = self.0.mac.begin(self.0.nonce);
+        self.0.close(isa, &sum, 0)
+    }
+}
+
+/// A message of few blocks, on the one-block rung.
+struct Few<T>(T);
+
+impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Few<OneShot<'_, M, P>> {
+    type Out = Tag;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Tag {
+        let (isa, one_shot) = (isa.narrow(), self.0);
+        let (cut, mut sum) = (one_shot.cut, one_shot.mac.begin(one_shot.nonce));
+        let (hash, blocks) = (one_shot.mac.hash(), &one_shot.message[..cut]);
+        if I::One::FEW > 0 {
+            hash.absorb_few(isa, &mut sum, blocks);
+        } else {
+            hash.absorb(isa, &mut sum, 0, blocks);
+        }
+        one_shot.close(isa, &sum, cut)
+    }
+}
