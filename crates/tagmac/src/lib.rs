@@ -43,7 +43,8 @@
 //! A MAC proves that a message comes from somebody who has the key. It is no signature (whoever
 //! can check can also forge), no encryption, and no hash for content ids.
 //!
-//! How much one key may authenticate is in `bounds`, with a MAC that keeps count.
+//! How much one key may authenticate is in `bounds`; `meter` has a MAC that keeps
+//! count.
 //!
 //! # Features
 //!
@@ -76,6 +77,8 @@ pub mod hazmat;
 pub mod isa;
 mod kernels;
 mod mac;
+#[cfg(feature = "std")]
+pub mod meter;
 mod nonce;
 mod part;
 #[cfg(feature = "save")]

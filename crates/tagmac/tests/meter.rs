@@ -3,7 +3,8 @@
 use std::thread;
 
 use tagmac::any::{Algorithm, AnyMac};
-use tagmac::bounds::{Budget, Load, Metered, Rejected, Theorem, Usage, pmac};
+use tagmac::bounds::{Load, Theorem, pmac};
+use tagmac::meter::{Budget, Metered, MeteredVerifyError, Usage};
 use tagmac::{Error, LightMacAes128, Poly1305Aes, Tag, Umac32, UmacNonce};
 use tagmac::{Mac, PmacAes128};
 
@@ -57,7 +58,7 @@ fn messages_and_blocks_are_counted() {
     let length = mac.budget().length;
     let long = vec![0; length as usize + 1];
     assert_eq!(exhausted(mac.tag(&long)), ("bytes of a message", length, 0, length + 1));
-    assert!(matches!(mac.verify(&long, &wrong()), Err(Rejected::Refused(_))));
+    assert!(matches!(mac.verify(&long, &wrong()), Err(MeteredVerifyError::Refused(_))));
     assert_eq!(mac.usage().messages, 5);
 }
 
@@ -72,7 +73,7 @@ fn failed_verifications_are_counted() {
     }
     assert_eq!(mac.usage(), before);
     for failures in 1..=2 {
-        assert_eq!(mac.verify(b"bad", &tag), Err(Rejected::Mismatch));
+        assert_eq!(mac.verify(b"bad", &tag), Err(MeteredVerifyError::Mismatch));
         assert_eq!(mac.usage(), Usage { failures, ..before });
     }
     let refused = mac.verify(b"good", &tag).unwrap_err();
@@ -86,10 +87,12 @@ fn failed_verifications_are_counted() {
     let mac = pmac_of(3, 100, 100);
     let tag = mac.tag(b"good").unwrap();
     assert_eq!(mac.verify(b"good", &tag), Ok(()));
-    assert_eq!(mac.verify(&[0; 40], &tag), Err(Rejected::Mismatch));
+    assert_eq!(mac.verify(&[0; 40], &tag), Err(MeteredVerifyError::Mismatch));
     assert_eq!(mac.usage(), Usage { messages: 2, blocks: 4, failures: 1 });
-    assert_eq!(mac.verify(b"bad", &tag), Err(Rejected::Mismatch));
-    let Err(Rejected::Refused(error)) = mac.verify(b"good", &tag) else { panic!("not refused") };
+    assert_eq!(mac.verify(b"bad", &tag), Err(MeteredVerifyError::Mismatch));
+    let Err(MeteredVerifyError::Refused(error)) = mac.verify(b"good", &tag) else {
+        panic!("not refused")
+    };
     assert_eq!(exhausted(Err::<(), _>(error)), ("messages", 3, 3, 1));
 }
 
@@ -106,9 +109,10 @@ fn threads_lose_no_count() {
                     let (mut tagged, mut failed) = (0, 0);
                     for i in 0..EACH {
                         tagged += mac.tag(&i.to_le_bytes()).is_ok() as u64;
-                        failed += (mac.verify(b"bad", &good) == Err(Rejected::Mismatch)) as u64;
+                        failed +=
+                            (mac.verify(b"bad", &good) == Err(MeteredVerifyError::Mismatch)) as u64;
                         let verdict = mac.verify(b"good", &good);
-                        assert!(!matches!(verdict, Err(Rejected::Mismatch)));
+                        assert!(!matches!(verdict, Err(MeteredVerifyError::Mismatch)));
                         let usage = mac.usage();
                         assert!(usage.messages <= messages && usage.failures <= failures);
                     }
@@ -136,7 +140,7 @@ fn threads_lose_no_count() {
                 for _ in 0..EACH {
                     mac.tag(&[0; 20]).unwrap();
                     assert_eq!(mac.verify(b"good", &good), Ok(()));
-                    assert_eq!(mac.verify(b"bad", &good), Err(Rejected::Mismatch));
+                    assert_eq!(mac.verify(b"bad", &good), Err(MeteredVerifyError::Mismatch));
                 }
             });
         }
@@ -242,7 +246,7 @@ fn usage_is_saved_and_resumed() {
     let saved = Usage::from_bytes(&mac.usage().to_bytes()).unwrap();
     mac.tag(b"the third").unwrap();
     assert_eq!(exhausted(mac.tag(b"")), ("messages", 3, 3, 1));
-    assert!(matches!(mac.verify(b"", &wrong()), Err(Rejected::Refused(_))));
+    assert!(matches!(mac.verify(b"", &wrong()), Err(MeteredVerifyError::Refused(_))));
     assert_eq!(saved, usage);
     let spent = Usage { messages: 4, ..usage };
     assert_eq!(exhausted(resume(spent)), ("messages", 3, 0, 4));
@@ -334,12 +338,18 @@ fn macs_with_nonces_and_macs_by_name() {
     let mac = Metered::new(Umac32::new(&[7; 16]), budget, Usage::default()).unwrap();
     let nonce = UmacNonce::from(1);
     let tag = mac.tag_with(&nonce, b"message").unwrap();
-    assert!(matches!(mac.verify_with(&nonce, b"message", &tag), Err(Rejected::Refused(_))));
+    assert!(matches!(
+        mac.verify_with(&nonce, b"message", &tag),
+        Err(MeteredVerifyError::Refused(_))
+    ));
     let budget = Budget::of(Theorem::Umac { t: 32 }, 1500, 2f64.powi(-20)).unwrap();
     assert_eq!(budget.failures, 1 << 10);
     let mac = Metered::new(Umac32::new(&[7; 16]), budget, mac.usage()).unwrap();
     assert_eq!(mac.verify_with(&nonce, b"message", &tag), Ok(()));
-    assert_eq!(mac.verify_with(&UmacNonce::from(2), b"message", &tag), Err(Rejected::Mismatch));
+    assert_eq!(
+        mac.verify_with(&UmacNonce::from(2), b"message", &tag),
+        Err(MeteredVerifyError::Mismatch)
+    );
     assert_eq!(mac.usage(), Usage { messages: 1, blocks: 1, failures: 1 });
 
     let budget = Budget::of(Theorem::Poly1305Aes, 1500, threshold).unwrap();
@@ -360,7 +370,11 @@ fn macs_with_nonces_and_macs_by_name() {
         let tag = mac.tag(&nonce, b"message").unwrap();
         assert!(plain.tag(&nonce, b"message").unwrap() == tag, "{algorithm}");
         assert_eq!(mac.verify(&nonce, b"message", &tag), Ok(()), "{algorithm}");
-        assert_eq!(mac.verify(&nonce, b"massage", &tag), Err(Rejected::Mismatch), "{algorithm}");
+        assert_eq!(
+            mac.verify(&nonce, b"massage", &tag),
+            Err(MeteredVerifyError::Mismatch),
+            "{algorithm}"
+        );
         let mut stream = mac.stream(&nonce).unwrap();
         stream.update(b"mess").update(b"age");
         assert!(stream.tag().unwrap() == tag, "{algorithm}");

@@ -6,10 +6,12 @@ use core::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::{Inner, sequential};
-use crate::algo::{EliMac, Field, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
+use crate::algo::{EliMac, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
 use crate::algo::{elimac as eli, lightmac as light};
 use crate::bounds::Theorem;
-use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, Present80, Present128, Rc6};
+use crate::cipher::{
+    Aes128, Aes192, Aes256, Cipher, CipherBlock, Field, Present80, Present128, Rc6,
+};
 use crate::error::Error;
 use crate::isa::Level;
 use crate::nonce::{check_length, fill_random};

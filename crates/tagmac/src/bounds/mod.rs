@@ -1,5 +1,5 @@
-//! How much one key may authenticate: the papers' theorems (for PMAC, one of our own) as functions,
-//! and a meter.
+//! How much one key may authenticate: the papers' theorems (for PMAC, one of our own) as
+//! functions.
 //!
 //! A theorem bounds what an attacker gains from the tags of a key: the probability to tell them from
 //! random strings, or to forge. It has two parts. One is information-theoretic, a formula in the
@@ -44,7 +44,8 @@
 //! # Thresholds
 //!
 //! A threshold, such as 2^-32, is the chance that you grant an attacker. [`Theorem`] turns it into
-//! numbers, [`Budget`] into what a [`Metered`] MAC keeps:
+//! numbers, [`Budget`](crate::meter::Budget) into what a [`Metered`](crate::meter::Metered) MAC
+//! keeps:
 //!
 //! - **tags** alone may reach it: the largest number of messages for which neither the bound on
 //!   telling tags from random strings passes it, nor that on forging with no attempt;
@@ -58,7 +59,6 @@
 
 pub mod elimac;
 pub mod lightmac;
-mod meter;
 pub mod pmac;
 pub mod poly1305;
 mod theorem;
@@ -67,7 +67,6 @@ mod up;
 
 use core::fmt;
 
-pub use meter::{Budget, Metered, MeteredStream, Rejected, Usage};
 pub use theorem::{Load, Theorem};
 use up::Up;
 

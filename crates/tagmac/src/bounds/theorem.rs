@@ -227,7 +227,7 @@ impl Theorem {
     }
 
     /// The blocks of a message: PMAC's, or LightMAC's that go under K1.
-    pub(super) fn blocks(self, length: u64) -> u128 {
+    pub(crate) fn blocks(self, length: u64) -> u128 {
         let bits = 8 * length as u128;
         match self {
             Theorem::Pmac { n, .. } => bits.div_ceil(n.max(1).into()).max(1),
@@ -236,7 +236,7 @@ impl Theorem {
         }
     }
 
-    pub(super) fn check_length(self, found: u64) -> Result<(), BoundError> {
+    pub(crate) fn check_length(self, found: u64) -> Result<(), BoundError> {
         let limit = self.limit();
         if found <= limit { Ok(()) } else { Err(BoundError::TooLong { limit, found }) }
     }

@@ -48,6 +48,7 @@
 //! ```
 
 mod aes;
+mod field;
 mod known_answers;
 mod present;
 mod rc6;
@@ -64,10 +65,10 @@ pub use rust_crypto::RustCrypto;
 
 use zeroize::Zeroize;
 
-pub use crate::algo::Field;
 use crate::error::Error;
 pub use crate::isa::CipherBlock;
 use crate::isa::{Dispatch, Isa, Lanes, Level, Single, WordLevel};
+pub use field::Field;
 
 /// A key of a block cipher: an array of bytes.
 pub trait CipherKey: AsRef<[u8]> + Zeroize + for<'a> TryFrom<&'a [u8]> {}

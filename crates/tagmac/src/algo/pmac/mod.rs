@@ -12,21 +12,19 @@
 //! and a table that is the same in all periods. Only the period's last block, j = 32, needs a
 //! correction: gamma_{32g+32} = gamma_{32g} ^ gamma_32 ^ 2^5 ^ 2^(5+z), z = ntz(g + 1).
 
-mod field;
 mod parsimony;
 
 use core::slice;
 
 use zeroize::Zeroize;
 
-pub use field::Field;
 pub use parsimony::{WideBlock, recover_block};
 
 use super::known_answer;
 use super::many::{self, Masked, wipe};
 use super::xor::{self, Adder, Single, Terms, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
-use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
+use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Field};
 use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::hash::Hash;

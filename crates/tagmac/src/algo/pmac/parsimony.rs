@@ -25,9 +25,9 @@
 use zeroize::Zeroize;
 
 use super::super::xor::XorDigest;
-use super::{Encrypt, Field, PERIOD, Pmac};
+use super::{Encrypt, PERIOD, Pmac};
 use crate::bits::Bits;
-use crate::cipher::{Cipher, CipherBlock, Decrypt};
+use crate::cipher::{Cipher, CipherBlock, Decrypt, Field};
 use crate::error::{Error, silent};
 use crate::hash::{Hash, whole};
 use crate::isa::{Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};

@@ -11,7 +11,8 @@
 //!
 //! ```
 //! use tagmac::PmacAes128;
-//! use tagmac::bounds::{Budget, Metered, Theorem, Usage};
+//! use tagmac::bounds::Theorem;
+//! use tagmac::meter::{Budget, Metered, Usage};
 //!
 //! # let mut disk = [0; 32];
 //! let budget = Budget::of(Theorem::Pmac { n: 128, t: 128 }, 1 << 20, 2f64.powi(-32))?;
@@ -36,10 +37,10 @@
 use core::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use super::{BoundError, Theorem};
 #[cfg(feature = "any")]
 use crate::any::{AnyMac, AnyStream};
 use crate::bits::Bits;
+use crate::bounds::{BoundError, Theorem};
 use crate::error::{Error, Mismatch};
 use crate::mac::Mac;
 use crate::stream::Stream;
@@ -68,11 +69,12 @@ impl Budget {
     ///
     /// PMAC's bound is sigma min(3 q, sigma + 1) / 2^n for q messages of sigma blocks, and this
     /// budget is for messages that all have `length` bytes. Where most are shorter, other numbers of
-    /// messages and blocks may serve better: take any for which [`pmac::prf`](super::pmac::prf) keeps
+    /// messages and blocks may serve better: take any for which [`pmac::prf`](crate::bounds::pmac::prf) keeps
     /// to the threshold.
     ///
     /// ```
-    /// use tagmac::bounds::{Budget, Theorem, pmac};
+    /// use tagmac::bounds::{Theorem, pmac};
+    /// use tagmac::meter::Budget;
     /// let (present, threshold) = (Theorem::Pmac { n: 64, t: 64 }, 2f64.powi(-32));
     /// let budget = Budget::of(present, 1 << 20, threshold)?;
     /// assert_eq!((budget.messages, budget.blocks), (104, 104 << 17));
@@ -227,23 +229,23 @@ impl<M> fmt::Debug for Metered<M> {
 
 /// Why a verification gave no "yes".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rejected {
+pub enum MeteredVerifyError {
     /// The tag is wrong, and this was counted.
     Mismatch,
     /// It was not tried: [`Error::BudgetExhausted`], or what the MAC refuses.
     Refused(Error),
 }
 
-impl fmt::Display for Rejected {
+impl fmt::Display for MeteredVerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Rejected::Mismatch => Mismatch.fmt(f),
-            Rejected::Refused(error) => error.fmt(f),
+            MeteredVerifyError::Mismatch => Mismatch.fmt(f),
+            MeteredVerifyError::Refused(error) => error.fmt(f),
         }
     }
 }
 
-impl core::error::Error for Rejected {}
+impl core::error::Error for MeteredVerifyError {}
 
 impl<M> Metered<M> {
     /// The MAC with what its key has done so far; `Usage::default()` for a new key.
@@ -328,12 +330,12 @@ impl<M> Metered<M> {
         &self,
         message: Bits<'_>,
         verify: impl FnOnce(&M, Bits<'_>) -> Result<(), Mismatch>,
-    ) -> Result<(), Rejected> {
+    ) -> Result<(), MeteredVerifyError> {
         let length = message.bytes().len() as u64;
         let cost = self.budget.failure(length);
-        self.budget.check_length(length).map_err(Rejected::Refused)?;
-        let rest = self.count(cost).map_err(Rejected::Refused)?;
-        verify(&self.mac, message).map_err(|Mismatch| Rejected::Mismatch)?;
+        self.budget.check_length(length).map_err(MeteredVerifyError::Refused)?;
+        let rest = self.count(cost).map_err(MeteredVerifyError::Refused)?;
+        verify(&self.mac, message).map_err(|Mismatch| MeteredVerifyError::Mismatch)?;
         self.with(|used| {
             used.usage = used.usage.less(rest);
             used.reserve.messages += cost.messages - rest.messages;
@@ -368,14 +370,14 @@ impl<M: Mac> Metered<M> {
     ///
     /// # Errors
     ///
-    /// [`Rejected::Mismatch`] if it is wrong, [`Rejected::Refused`] if the budget has no failure
+    /// [`MeteredVerifyError::Mismatch`] if it is wrong, [`MeteredVerifyError::Refused`] if the budget has no failure
     /// left; then nothing is verified.
     pub fn verify_with<'m>(
         &self,
         nonce: &M::Nonce,
         message: impl Into<Bits<'m>>,
         tag: &Tag,
-    ) -> Result<(), Rejected> {
+    ) -> Result<(), MeteredVerifyError> {
         self.verifying(message.into(), |mac, message| mac.verify_with(nonce, message, tag))
     }
 
@@ -400,7 +402,11 @@ impl<M: Mac<Nonce = ()>> Metered<M> {
     /// # Errors
     ///
     /// As [`verify_with`](Metered::verify_with).
-    pub fn verify<'m>(&self, message: impl Into<Bits<'m>>, tag: &Tag) -> Result<(), Rejected> {
+    pub fn verify<'m>(
+        &self,
+        message: impl Into<Bits<'m>>,
+        tag: &Tag,
+    ) -> Result<(), MeteredVerifyError> {
         self.verify_with(&(), message, tag)
     }
 
@@ -426,14 +432,14 @@ impl Metered<AnyMac> {
     ///
     /// # Errors
     ///
-    /// [`Rejected::Mismatch`] if it is wrong, [`Rejected::Refused`] if the budget has no failure
+    /// [`MeteredVerifyError::Mismatch`] if it is wrong, [`MeteredVerifyError::Refused`] if the budget has no failure
     /// left; then nothing is verified.
     pub fn verify<'m>(
         &self,
         nonce: &[u8],
         message: impl Into<Bits<'m>>,
         tag: &Tag,
-    ) -> Result<(), Rejected> {
+    ) -> Result<(), MeteredVerifyError> {
         self.verifying(message.into(), |mac, message| mac.verify(nonce, message, tag))
     }
 
