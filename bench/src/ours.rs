@@ -38,21 +38,27 @@ pub fn engines(level: Level, costs: &Costs) -> Vec<Engine> {
         None => (level.name() != "portable").then_some(25.0 * costs.mul32 / 32.0),
     };
     let mut all = vec![
-        mac("PMAC-AES128", level, aes(10.0, 16.0), (), move |k| Pmac::<Aes128>::on(key(k), level)),
-        mac("PMAC-AES256", level, aes(14.0, 16.0), (), move |k| Pmac::<Aes256>::on(key(k), level)),
+        mac("PMAC-AES128", level, aes(10.0, 16.0), (), move |k| {
+            Pmac::<Aes128>::with_level(key(k), level)
+        }),
+        mac("PMAC-AES256", level, aes(14.0, 16.0), (), move |k| {
+            Pmac::<Aes256>::with_level(key(k), level)
+        }),
         lightmac(level, 16, costs),
         lightmac(level, 32, costs),
         lightmac(level, 64, costs),
         mac("ELIMAC-AES128", level, aes(11.0, 16.0), (), move |k| {
-            EliMac::on(key(k), second(k), level)
+            EliMac::with_level(key(k), second(k), level)
         }),
         Engine {
             key_table: ELIMAC_CACHE,
             ..mac("ELIMAC-AES128, cached", level, aes(4.0, 16.0), (), move |k| {
-                EliMac::on(key(k), second(k), level).with_cache(ELIMAC_CACHE)
+                EliMac::with_level(key(k), second(k), level).with_cache(ELIMAC_CACHE)
             })
         },
-        mac("POLY1305-AES", level, poly, poly_nonce(), move |k| Poly1305Aes::on(key(k), level)),
+        mac("POLY1305-AES", level, poly, poly_nonce(), move |k| {
+            Poly1305Aes::with_level(key(k), level)
+        }),
         engine(
             "POLY1305, a key each",
             level,
@@ -61,13 +67,15 @@ pub fn engines(level: Level, costs: &Costs) -> Vec<Engine> {
                 move |k: &Key| {
                     let key = *key(k);
                     move |message: &[u8]| {
-                        Poly1305::on(black_box(&key), level).tag(message).expect("within the limit")
+                        Poly1305::with_level(black_box(&key), level)
+                            .tag(message)
+                            .expect("within the limit")
                     }
                 },
                 move |k: &Key| {
                     let key = *key(k);
                     move |message: &[u8], tag: &[u8]| {
-                        let mac = Poly1305::on(black_box(&key), level);
+                        let mac = Poly1305::with_level(black_box(&key), level);
                         Tag::try_from(tag).is_ok_and(|tag| mac.verify(message, &tag).is_ok())
                     }
                 },
@@ -78,11 +86,14 @@ pub fn engines(level: Level, costs: &Costs) -> Vec<Engine> {
     all.extend(umac::<2>(level, costs));
     all.extend(umac::<4>(level, costs));
     all.extend([
-        mac("PMAC-PRESENT80", level, None, (), move |k| Pmac::<Present80>::on(key(k), level)),
-        mac("LIGHTMAC-PRESENT80-S16", level, None, (), move |k| {
-            LightMac::<Present80>::on(key(k), second(k), 16, level).expect("a counter's length")
+        mac("PMAC-PRESENT80", level, None, (), move |k| {
+            Pmac::<Present80>::with_level(key(k), level)
         }),
-        mac("PMAC-RC6", level, None, (), move |k| Pmac::<Rc6>::on(key(k), level)),
+        mac("LIGHTMAC-PRESENT80-S16", level, None, (), move |k| {
+            LightMac::<Present80>::with_level(key(k), second(k), 16, level)
+                .expect("a counter's length")
+        }),
+        mac("PMAC-RC6", level, None, (), move |k| Pmac::<Rc6>::with_level(key(k), level)),
     ]);
     // In 16 bytes of vector, two products of 32 bits for 16 bytes of message, or eight of 16 bits,
     // at the same cost, for 32 bytes.
@@ -95,7 +106,7 @@ pub fn engines(level: Level, costs: &Costs) -> Vec<Engine> {
     ] {
         let nonce = NONCE.to_be_bytes();
         let ceiling = Some(products * costs.mul32);
-        all.push(mac(name, level, ceiling, nonce, move |k| Umac99::on(set, key(k), level)));
+        all.push(mac(name, level, ceiling, nonce, move |k| Umac99::with_level(set, key(k), level)));
     }
     all
 }
@@ -156,7 +167,7 @@ where
 fn lightmac(level: Level, s: usize, costs: &Costs) -> Engine {
     let ceiling = Some(10.0 * costs.aes / (16 - s / 8) as f64);
     mac(&format!("LIGHTMAC-AES128-S{s}"), level, ceiling, (), move |k| {
-        LightMac::<Aes128>::on(key(k), second(k), s, level).expect("a counter's length")
+        LightMac::<Aes128>::with_level(key(k), second(k), s, level).expect("a counter's length")
     })
 }
 
@@ -164,7 +175,7 @@ fn lightmac(level: Level, s: usize, costs: &Costs) -> Engine {
 fn umac<const T: usize>(level: Level, costs: &Costs) -> [Engine; 2] {
     let ceiling = Some(2.0 * T as f64 * costs.mul32 / 32.0);
     let name = format!("UMAC-{}", 32 * T);
-    let make = move |k: &Key| Umac::<Aes128, T>::on(key(k), level);
+    let make = move |k: &Key| Umac::<Aes128, T>::with_level(key(k), level);
     let counting = timed(move |k: &Key| {
         let mut sequence = NonceSequence::new(Box::new(make(k)), 8).expect("UMAC takes 8 bytes");
         move |message: &[u8]| sequence.tag(message).expect("nonces are left").1

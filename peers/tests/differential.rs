@@ -79,7 +79,7 @@ fn nettle(name: &str, key: &[u8], nonce: &[u8], message: &[u8]) -> Vec<u8> {
     tag
 }
 
-/// Ten thousand messages, each with a key and a nonce of its own, on every rung.
+/// Ten thousand messages, each with a key and a nonce of its own, on every level.
 #[test]
 fn random_messages() {
     const MESSAGES: usize = 10_000;
@@ -180,11 +180,19 @@ fn long_messages() {
                 let check = |key: &[u8]| nettle(name, key, &nonce, &message);
                 let (m, at) = (&message, at.as_str());
                 match name {
-                    "UMAC-32" => every_way(&Umac32::on(k, level), &nonce, m, &check(k), at),
-                    "UMAC-64" => every_way(&Umac64::on(k, level), &nonce, m, &check(k), at),
-                    "UMAC-96" => every_way(&Umac96::on(k, level), &nonce, m, &check(k), at),
-                    "UMAC-128" => every_way(&Umac128::on(k, level), &nonce, m, &check(k), at),
-                    _ => every_way(&Poly1305Aes::on(&key, level), &nonce, m, &check(&key), at),
+                    "UMAC-32" => every_way(&Umac32::with_level(k, level), &nonce, m, &check(k), at),
+                    "UMAC-64" => every_way(&Umac64::with_level(k, level), &nonce, m, &check(k), at),
+                    "UMAC-96" => every_way(&Umac96::with_level(k, level), &nonce, m, &check(k), at),
+                    "UMAC-128" => {
+                        every_way(&Umac128::with_level(k, level), &nonce, m, &check(k), at)
+                    }
+                    _ => every_way(
+                        &Poly1305Aes::with_level(&key, level),
+                        &nonce,
+                        m,
+                        &check(&key),
+                        at,
+                    ),
                 }
             }
         }
@@ -211,7 +219,7 @@ fn poly1305_of_openssl() {
         let message = if i % 3 == 0 { vec![0xff; length] } else { random.message(length) };
         let expected = openssl.tag(&key, &message);
         for &level in &levels {
-            let tag = Poly1305::on(&key, level).tag(&message).expect("no limit");
+            let tag = Poly1305::with_level(&key, level).tag(&message).expect("no limit");
             assert!(tag.as_bytes() == expected, "message {i} on {level}, {length} bytes");
         }
         // Poly1305-AES: r as the second half, and its s from AES.
@@ -220,7 +228,8 @@ fn poly1305_of_openssl() {
         let nonce = random.array();
         let expected = OpensslPoly1305Aes::new(&key).tag(&nonce, &message);
         for &level in &levels {
-            let tag = Poly1305Aes::on(&key, level).tag_with(&nonce, &message).expect("no limit");
+            let tag =
+                Poly1305Aes::with_level(&key, level).tag_with(&nonce, &message).expect("no limit");
             assert!(tag.as_bytes() == expected, "Poly1305-AES, message {i} on {level}");
         }
     }
@@ -244,7 +253,8 @@ fn poly1305_at_the_edges_of_the_field() {
                             [r.to_le_bytes(), s].concat().try_into().expect("32 bytes");
                         let expected = openssl.tag(&key, &message);
                         for &level in &levels {
-                            let tag = Poly1305::on(&key, level).tag(&message).expect("no limit");
+                            let tag =
+                                Poly1305::with_level(&key, level).tag(&message).expect("no limit");
                             assert!(
                                 tag.as_bytes() == expected,
                                 "r = {r:x} on {level}, {blocks} blocks of {fill:x}, {last:x}"

@@ -32,15 +32,16 @@ pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
     for level in levels {
         let (k1, k2) = ([1; 16], [2; 16]);
         let r = &mut record;
-        series(lab, r, "PMAC-AES128", || Pmac::<Aes128>::on(&k1, level))?;
+        series(lab, r, "PMAC-AES128", || Pmac::<Aes128>::with_level(&k1, level))?;
         series(lab, r, "LIGHTMAC-AES128-S32", || {
-            LightMac::<Aes128>::on(&k1, &k2, 32, level).expect("a counter's length")
+            LightMac::<Aes128>::with_level(&k1, &k2, 32, level).expect("a counter's length")
         })?;
-        series(lab, r, "ELIMAC-AES128", || EliMac::on(&k1, &k2, level))?;
-        series(lab, r, "UMAC-64", || Umac::<Aes128, 2>::on(&k1, level))?;
-        series(lab, r, "POLY1305-AES", || Poly1305Aes::on(&[3; 32], level))?;
+        series(lab, r, "ELIMAC-AES128", || EliMac::with_level(&k1, &k2, level))?;
+        series(lab, r, "UMAC-64", || Umac::<Aes128, 2>::with_level(&k1, level))?;
+        series(lab, r, "POLY1305-AES", || Poly1305Aes::with_level(&[3; 32], level))?;
         series(lab, r, "LIGHTMAC-PRESENT80-S16", || {
-            LightMac::<Present80>::on(&[1; 10], &[2; 10], 16, level).expect("a counter's length")
+            LightMac::<Present80>::with_level(&[1; 10], &[2; 10], 16, level)
+                .expect("a counter's length")
         })?;
     }
     Ok(record)

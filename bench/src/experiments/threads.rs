@@ -29,13 +29,13 @@ pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
     lab.begin(NAME, MACS * LENGTHS, budget);
     let (k1, k2, key) = ([1; 16], [2; 16], [3; 32]);
     let r = &mut record;
-    series(lab, r, "PMAC-AES128", &Pmac::<Aes128>::on(&k1, level), ())?;
-    let light = LightMac::<Aes128>::on(&k1, &k2, 32, level)?;
+    series(lab, r, "PMAC-AES128", &Pmac::<Aes128>::with_level(&k1, level), ())?;
+    let light = LightMac::<Aes128>::with_level(&k1, &k2, 32, level)?;
     series(lab, r, "LIGHTMAC-AES128-S32", &light, ())?;
-    series(lab, r, "ELIMAC-AES128", &EliMac::on(&k1, &k2, level), ())?;
+    series(lab, r, "ELIMAC-AES128", &EliMac::with_level(&k1, &k2, level), ())?;
     let nonce = UmacNonce::from(7);
-    series(lab, r, "UMAC-64", &Umac::<Aes128, 2>::on(&k1, level), nonce)?;
-    series(lab, r, "POLY1305-AES", &Poly1305Aes::on(&key, level), [7; 16])?;
+    series(lab, r, "UMAC-64", &Umac::<Aes128, 2>::with_level(&k1, level), nonce)?;
+    series(lab, r, "POLY1305-AES", &Poly1305Aes::with_level(&key, level), [7; 16])?;
     Ok(record)
 }
 

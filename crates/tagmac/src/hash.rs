@@ -16,16 +16,16 @@ use crate::isa::{Dispatch, Isa, Level};
 
 /// A keyed hash whose values over neighbouring ranges join.
 ///
-/// The methods that take an [`Isa`] run inside a kernel: the driver enters the rung once per call
+/// The methods that take an [`Isa`] run inside a kernel: the driver enters the level once per call
 /// and passes the proof on. They need `#[inline(always)]`.
 pub trait Hash: Send + Sync {
     /// The hash of a range of blocks. Secret: whoever sees sums can forge.
     type Sum: Clone + Zeroize + Send + Sync;
     /// The hash of a whole message.
     type Digest;
-    /// The rungs that have kernels of their own for whole blocks.
+    /// The levels that have kernels of their own for whole blocks.
     type Long: Dispatch;
-    /// The rungs that have kernels of their own for short messages and for what follows the last
+    /// The levels that have kernels of their own for short messages and for what follows the last
     /// whole block.
     type Short: Dispatch;
     /// Room for one block, for streams.
@@ -39,10 +39,10 @@ pub trait Hash: Send + Sync {
     /// Whether the sum of a range is the same wherever the range stands, so that blocks can be put
     /// in between or taken out. None that [`HOLDS_LAST`](Hash::HOLDS_LAST) is.
     const MOVABLE: bool = false;
-    /// Whether messages of few blocks have kernels of their own, on the one-block rung.
+    /// Whether messages of few blocks have kernels of their own, on the one-block level.
     const FEW: bool = true;
 
-    /// The rung that the key was made for.
+    /// The level that the key was made for.
     fn level(&self) -> Level;
     /// Bytes of a block.
     fn block(&self) -> usize;
@@ -51,7 +51,7 @@ pub trait Hash: Send + Sync {
     fn blocks_in(&self, bytes: usize) -> usize {
         bytes / self.block()
     }
-    /// Messages of up to so many bytes cost less on the one-block rung, where [`FEW`](Hash::FEW).
+    /// Messages of up to so many bytes cost less on the one-block level, where [`FEW`](Hash::FEW).
     #[inline(always)]
     fn few(&self) -> usize {
         self.level().few() * self.block()
@@ -65,7 +65,7 @@ pub trait Hash: Send + Sync {
     /// Adds whole blocks, of which the first starts at byte `at` of the message.
     fn absorb<I: Isa>(&self, isa: I, sum: &mut Self::Sum, at: u64, blocks: &[u8]);
     /// As [`absorb`](Hash::absorb), for at most [`few`](Hash::few) bytes at the start of a message,
-    /// on a one-block rung.
+    /// on a one-block level.
     #[inline(always)]
     fn absorb_few<I: Isa>(&self, isa: I, sum: &mut Self::Sum, blocks: &[u8]) {
         self.absorb(isa, sum, 0, blocks);

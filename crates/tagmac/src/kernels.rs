@@ -1,5 +1,5 @@
-//! What runs on a rung: a message at once, whole blocks of one, and its end. Each of them is compiled
-//! for each MAC and rung, so there are no more of them than speed asks for.
+//! What runs on a level: a message at once, whole blocks of one, and its end. Each of them is compiled
+//! for each MAC and level, so there are no more of them than speed asks for.
 
 use crate::bits::Bits;
 use crate::construction::Construction;
@@ -25,7 +25,7 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
     }
 }
 
-/// Finish and seal in one visit to the rung. A result, so that callers pass it on as it is.
+/// Finish and seal in one visit to the level. A result, so that callers pass it on as it is.
 pub(crate) struct Close<'a, M: Construction + ?Sized> {
     pub(crate) mac: &'a M,
     pub(crate) nonce: &'a M::Nonce,
@@ -150,7 +150,7 @@ fn in_bits<M: Construction + ?Sized>(
     short_level(hash).run(Close { mac, nonce, pad, sum, at: cut as u64, tail })
 }
 
-/// Absorb, finish and seal in one visit to the rung.
+/// Absorb, finish and seal in one visit to the level.
 struct OneShot<'a, M: Construction + ?Sized, P> {
     mac: &'a M,
     nonce: &'a M::Nonce,
@@ -203,7 +203,7 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Rest<OneShot<
     }
 }
 
-/// A message of few blocks, on the one-block rung.
+/// A message of few blocks, on the one-block level.
 struct Few<T>(T);
 
 impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Few<OneShot<'_, M, P>> {

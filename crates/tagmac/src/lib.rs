@@ -37,7 +37,7 @@
 //!
 //! Messages come at once (`tag`), in pieces ([`Stream`]), on several threads (`threads`), or as
 //! [`hazmat::Part`]s made anywhere, and tags follow their edits (`edit`); many short ones at once
-//! ([`batch`]). The code runs on the best rung of instruction sets that the CPU has, see [`isa`];
+//! ([`batch`]). The code runs on the best level of instruction sets that the CPU has, see [`isa`];
 //! tags are the same on all.
 //!
 //! A MAC proves that a message comes from somebody who has the key. It is no signature (whoever

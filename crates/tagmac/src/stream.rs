@@ -175,7 +175,7 @@ const PURPOSE: &[u8] = b"stream 1";
 #[cfg(feature = "save")]
 impl<R: Deref<Target: Construction<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
     /// Seals all that is known of the message so far, with the nonce: [`restore`](Stream::restore)
-    /// goes on where this stream is, in another process, on another machine or rung.
+    /// goes on where this stream is, in another process, on another machine or level.
     ///
     /// Where there is a nonce, **only one of the streams that begin alike may be tagged**: this one
     /// or one that was restored, once. A state that was kept by mistake is as a nonce that serves

@@ -1,6 +1,6 @@
 //! Compiler canary: does this compiler translate our feature lists right?
 //!
-//! tagmac compiles one kernel source once per rung, each time under another
+//! tagmac compiles one kernel source once per level, each time under another
 //! `#[target_feature]` list, and leaves much of the work to the optimiser. So
 //! it depends on the vectoriser and the x86 back end being right under exactly
 //! those lists, and they have been wrong before:
@@ -13,20 +13,20 @@
 //!   forms for bytes need `avx512bw` in place of `avx512dq`, so that our own
 //!   avx512 list goes wrong, too, if `avx512vl` is added to it. Only the forms
 //!   for 128- and 256-bit vectors are touched and all of those need
-//!   `avx512vl`; that our list is without it is what keeps the rung right.
+//!   `avx512vl`; that our list is without it is what keeps the level right.
 //! * <https://github.com/rust-lang/rust/issues/79865>: a Poly1305 in AVX2 went
 //!   wrong in release builds before Rust 1.60, as a helper without features
 //!   was inlined into a function with `avx2` and so moved a call with vector
 //!   arguments across the ABI boundary between the two.
 //!
-//! Every computation below is inlined into one function per rung, under that
-//! rung's list, and its result compared with the same source in which each
+//! Every computation below is inlined into one function per level, under that
+//! level's list, and its result compared with the same source in which each
 //! value goes through `black_box`, so that nothing can be vectorised. A failure
 //! means: do not release with this compiler before the fault is understood.
 //!
 //! The lists are copies of the library's on purpose: this file uses nothing of
 //! the library, so that it shows a fault of the compiler and not one of ours. A
-//! change of a rung's list must be repeated here. Flags for the whole build add
+//! change of a level's list must be repeated here. Flags for the whole build add
 //! to every list: `-C target-cpu=native` on a CPU with AVX-512 makes all tests
 //! fail with the compilers named above, and rightly so.
 //!
@@ -283,7 +283,7 @@ fn field<const O: bool, V>(d: &mut Data, n: usize) {
     }
 }
 
-/// A vector of one rung, or a plain `u64` for the reference.
+/// A vector of one level, or a plain `u64` for the reference.
 trait Vector: Copy {
     /// # Safety
     /// The CPU has the vectors.
@@ -311,7 +311,7 @@ fn far<V: Vector>(pair: &[V; 2]) -> u64 {
     sum
 }
 
-/// In between: inlined into the rung's function, but without its features.
+/// In between: inlined into the level's function, but without its features.
 #[inline]
 fn near<V: Vector>(pair: &[V; 2]) -> u64 {
     far(pair)
@@ -468,14 +468,14 @@ mod x86 {
         "avx512f,avx512bw,avx512ifma,avx512vbmi,avx512vbmi2,gfni,vaes,vpclmulqdq,aes,avx2,sse4.1"
     );
     canary!(
-        #[ignore = "not a rung of ours: fails with Rust 1.95 to 1.97 (#158622)"]
+        #[ignore = "not a level of ours: fails with Rust 1.95 to 1.97 (#158622)"]
         vl_with_dq,
         __m512i,
         is_x86_feature_detected("avx512dq" "avx512vl"),
         "avx512dq,avx512vl"
     );
     canary!(
-        #[ignore = "not a rung of ours: fails with Rust 1.95 to 1.97 (#158622)"]
+        #[ignore = "not a level of ours: fails with Rust 1.95 to 1.97 (#158622)"]
         vl_with_the_list_of_avx512,
         __m512i,
         is_x86_feature_detected(

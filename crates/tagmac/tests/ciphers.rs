@@ -124,10 +124,10 @@ fn triple_des_as_in_the_papers() {
     let [k1, k2] = &keys;
     let [des1, des2] = [TdesEde3::new(k1.into()), TdesEde3::new(k2.into())];
     for level in Level::all() {
-        let pmac = Pmac::<Tdes>::on(k1, level);
+        let pmac = Pmac::<Tdes>::with_level(k1, level);
         let light = [8, 13, 16, 32]
-            .map(|s| (s, LightMac::<Tdes>::on(k1, k2, s, level).expect("a counter")));
-        let wide = WideBlock::<Tdes>::on(k1, k2, level);
+            .map(|s| (s, LightMac::<Tdes>::with_level(k1, k2, s, level).expect("a counter")));
+        let wide = WideBlock::<Tdes>::with_level(k1, k2, level);
         for bits in lengths(64) {
             let data = bytes(bits.div_ceil(8), bits as u64);
             let message = Bits::new(&data, bits).expect("bits");

@@ -17,7 +17,7 @@ fn pair(number: usize) -> [u8; 2] {
 }
 
 fn of(shape: NhShape, k: &[u8], l: &[u8], message: &[u8]) -> Vec<u8> {
-    let nh = Nh::on(shape, k, l, portable()).expect("enough key");
+    let nh = Nh::with_level(shape, k, l, portable()).expect("enough key");
     let mut out = vec![0; shape.hash_bytes()];
     nh.block(message, &mut out).expect("a block");
     out
@@ -37,7 +37,7 @@ fn table(signed: bool) -> Vec<[u8; PAIRS]> {
     let shape = shape(2, signed);
     (0..PAIRS)
         .map(|key| {
-            let nh = Nh::on(shape, &pair(key), &[], portable()).expect("two words of key");
+            let nh = Nh::with_level(shape, &pair(key), &[], portable()).expect("two words of key");
             let mut row = [0; PAIRS];
             for (message, value) in row.iter_mut().enumerate() {
                 let mut out = [0; 2];

@@ -75,7 +75,7 @@ fn forged<F: PlainFamilies<Block = [u8; 16]>>(families: impl Fn(Product) -> F) -
     let mut forged = [0; 3];
     for _ in 0..200 {
         let subkeys = Product([random.block(), random.block(), random.block()]);
-        let mac = EliMac::<_, Aes128>::of(families(subkeys), &random.block());
+        let mac = EliMac::<_, Aes128>::from_families(families(subkeys), &random.block());
         let message = &random.block()[..(random.next() % 16) as usize];
         let tag = mac.tag(message).expect("short");
         for (blocks, forged) in (1..).zip(&mut forged) {
@@ -179,7 +179,7 @@ fn rounds_limit_messages() {
     fn limit<const H: usize>(bytes: usize) {
         for level in Level::all() {
             let families = AesFamilies::<H, 4>::new(&[1; 16], level);
-            let mac = EliMac::<_, Aes128>::of_on(families, &[2; 16], level);
+            let mac = EliMac::<_, Aes128>::from_families_with_level(families, &[2; 16], level);
             let message = vec![7; bytes + 1];
             let tag = mac.tag(&message[..bytes]).expect("the limit");
             let cached = mac.clone().with_cache(1 << 20);

@@ -1,4 +1,4 @@
-//! Sums far into a message, which no test could reach block by block: every rung against a slow
+//! Sums far into a message, which no test could reach block by block: every level against a slow
 //! model of the papers' formulas, one block at a time, around powers of two and up to the limits.
 
 use tagmac::cipher::Aes128;
@@ -138,7 +138,7 @@ impl<M: Mac<Nonce = ()>> Kernel for Far<'_, M> {
     }
 }
 
-/// Checks ranges of one MAC on all rungs. `term` is what the block of that number, from 1, adds.
+/// Checks ranges of one MAC on all levels. `term` is what the block of that number, from 1, adds.
 fn check<M: Mac<Nonce = ()>>(
     name: &str,
     macs: &[M],
@@ -179,7 +179,7 @@ fn pmac_at_any_offset() {
     const MOST: u64 = (1 << 57) - 1;
     let (mut random, key) = (Random(1), [0x5a; 16]);
     let aes = SlowAes::new(&key);
-    let macs: Vec<_> = Level::all().map(|level| Pmac::<Aes128>::on(&key, level)).collect();
+    let macs: Vec<_> = Level::all().map(|level| Pmac::<Aes128>::with_level(&key, level)).collect();
     let l = aes.encrypt(0);
     // The Gray code's i-th word times L, bit by bit.
     let term = |i: u64, block: &[u8]| {
@@ -219,7 +219,7 @@ fn lightmac_at_any_offset() {
     let (aes, last) = (SlowAes::new(&k1), SlowAes::new(&k2));
     for s in (8..=64).step_by(8) {
         let mut random = Random(s as u64);
-        let mac = |level| LightMac::<Aes128>::on(&k1, &k2, s, level).expect("8 to 64 bits");
+        let mac = |level| LightMac::<Aes128>::with_level(&k1, &k2, s, level).expect("8 to 64 bits");
         let macs: Vec<_> = Level::all().map(mac).collect();
         let step = 16 - s / 8;
         let term = |i: u64, block: &[u8]| {
@@ -253,7 +253,9 @@ fn elimac_at_any_offset() {
     };
     let mut macs = Vec::new();
     for cached in [0, 16, 17, 160, 1000, 5000] {
-        macs.extend(Level::all().map(|level| EliMac::on(&k1, &k2, level).with_cache(cached)));
+        macs.extend(
+            Level::all().map(|level| EliMac::with_level(&k1, &k2, level).with_cache(cached)),
+        );
     }
     let mut random = Random(3);
     let mut ranges = ranges(&mut random, MOST);
@@ -344,7 +346,7 @@ fn elimac_ends_at_its_limit() {
     const END: u64 = (1 << 36) - 16;
     let zeros = vec![0; 1 << 26];
     for level in Level::all() {
-        let mac = Hollow(EliMac::on(&[1; 16], &[2; 16], level));
+        let mac = Hollow(EliMac::with_level(&[1; 16], &[2; 16], level));
         let part = || {
             let mut part = Part::of(&mac, 0, &[]).expect("aligned");
             while part.end() < END {

@@ -27,10 +27,10 @@ fn aes(key: &[u8; 16], block: &HashValue) -> Vec<u8> {
 #[test]
 fn the_xor_macs_encrypt_their_hash() {
     for level in Level::all() {
-        let pmac = PmacAes128::on(&K1, level);
-        let light = LightMacAes128::on(&K1, &K2, 32, level).expect("s = 32");
-        let odd = LightMacAes128::on(&K1, &K2, 13, level).expect("s = 13");
-        let eli = EliMac::on(&K1, &K2, level);
+        let pmac = PmacAes128::with_level(&K1, level);
+        let light = LightMacAes128::with_level(&K1, &K2, 32, level).expect("s = 32");
+        let odd = LightMacAes128::with_level(&K1, &K2, 13, level).expect("s = 13");
+        let eli = EliMac::with_level(&K1, &K2, level);
         for message in messages() {
             let tag = |mac: Result<tagmac::Tag, Error>| mac.expect("short").as_bytes().to_vec();
             let hash = |hash: Result<HashValue, Error>| hash.expect("short");
@@ -45,8 +45,8 @@ fn the_xor_macs_encrypt_their_hash() {
 #[test]
 fn poly1305_adds_a_pad_to_its_hash() {
     for level in Level::all() {
-        let hash = Poly1305Hash::on(&K1, level);
-        let mac = Poly1305::on(&[K1, K2].concat().try_into().expect("32 bytes"), level);
+        let hash = Poly1305Hash::with_level(&K1, level);
+        let mac = Poly1305::with_level(&[K1, K2].concat().try_into().expect("32 bytes"), level);
         for message in messages() {
             let value = hash.value(&message).expect("bytes");
             let number = u128::from_le_bytes(value.as_bytes().try_into().expect("16 bytes"));
@@ -71,10 +71,10 @@ fn umac_xors_a_pad_to_its_hash() {
         assert!(messages().all(|message| pad(&message) == first));
     }
     for level in Level::all() {
-        check(&Umac32::on(&K1, level), &Uhash32::on(&K1, level));
-        check(&Umac64::on(&K1, level), &Uhash64::on(&K1, level));
-        check(&Umac96::on(&K1, level), &Uhash96::on(&K1, level));
-        check(&Umac128::on(&K1, level), &Uhash128::on(&K1, level));
+        check(&Umac32::with_level(&K1, level), &Uhash32::with_level(&K1, level));
+        check(&Umac64::with_level(&K1, level), &Uhash64::with_level(&K1, level));
+        check(&Umac96::with_level(&K1, level), &Uhash96::with_level(&K1, level));
+        check(&Umac128::with_level(&K1, level), &Uhash128::with_level(&K1, level));
     }
 }
 

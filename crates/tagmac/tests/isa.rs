@@ -1,4 +1,4 @@
-//! What a safe kernel may do with a rung, and which rungs there are.
+//! What a safe kernel may do with a level, and which levels there are.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

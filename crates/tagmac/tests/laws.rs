@@ -1,5 +1,5 @@
-//! The laws, walked through by every MAC on every rung: any cut, streamed or joined from parts,
-//! gives the one-shot tag, and all rungs give the same tag.
+//! The laws, walked through by every MAC on every level: any cut, streamed or joined from parts,
+//! gives the one-shot tag, and all levels give the same tag.
 
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher};
 use tagmac::hazmat::{Construction, Hash, Part};
@@ -43,33 +43,33 @@ fn message(length: usize) -> Vec<u8> {
     (0..length as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as u8).collect()
 }
 
-/// Every MAC on one rung, each with a check that is generic over the MAC.
+/// Every MAC on one level, each with a check that is generic over the MAC.
 fn each_mac(level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) {
     let key = |seed: u8| -> Vec<u8> { (0..64u8).map(|i| seed ^ i.wrapping_mul(7)).collect() };
     let (k1, k2) = (key(1), key(99));
     fn first<const N: usize>(key: &[u8]) -> &[u8; N] {
         key.first_chunk().expect("a long key")
     }
-    check("PMAC-AES128", &under(Pmac::<Aes128>::on(first(&k1), level), ()));
-    check("PMAC-AES192", &under(Pmac::<Aes192>::on(first(&k1), level), ()));
-    check("PMAC-AES256", &under(Pmac::<Aes256>::on(first(&k1), level), ()));
-    let short = Pmac::<Aes128>::on(first(&k1), level).with_tag_bits(61);
+    check("PMAC-AES128", &under(Pmac::<Aes128>::with_level(first(&k1), level), ()));
+    check("PMAC-AES192", &under(Pmac::<Aes192>::with_level(first(&k1), level), ()));
+    check("PMAC-AES256", &under(Pmac::<Aes256>::with_level(first(&k1), level), ()));
+    let short = Pmac::<Aes128>::with_level(first(&k1), level).with_tag_bits(61);
     check("PMAC-AES128, 61 bits", &under(cut(short), ()));
     for s in (8..=64).step_by(8) {
-        let mac = LightMac::<Aes128>::on(first(&k1), first(&k2), s, level);
+        let mac = LightMac::<Aes128>::with_level(first(&k1), first(&k2), s, level);
         check(&format!("LIGHTMAC-AES128-S{s}"), &under(cut(mac), ()));
     }
     for s in [13, 20, 63] {
-        let mac = LightMac::<Aes128>::on(first(&k1), first(&k2), s, level);
+        let mac = LightMac::<Aes128>::with_level(first(&k1), first(&k2), s, level);
         check(&format!("LIGHTMAC-AES128, s = {s}"), &under(cut(mac), ()));
     }
-    let mac = LightMac::<Aes128>::on(first(&k1), first(&k2), 24, level);
+    let mac = LightMac::<Aes128>::with_level(first(&k1), first(&k2), 24, level);
     check("LIGHTMAC-AES128-S24 in Gray code", &under(cut(mac).with_gray_code(), ()));
-    let mac = LightMac::<Aes192>::on(first(&k1), first(&k2), 40, level);
+    let mac = LightMac::<Aes192>::with_level(first(&k1), first(&k2), 40, level);
     check("LIGHTMAC-AES192-S40", &under(cut(mac), ()));
-    let mac = LightMac::<Aes256>::on(first(&k1), first(&k2), 16, level);
+    let mac = LightMac::<Aes256>::with_level(first(&k1), first(&k2), 16, level);
     check("LIGHTMAC-AES256-S16", &under(cut(mac), ()));
-    let elimac = EliMac::on(first(&k1), first(&k2), level);
+    let elimac = EliMac::with_level(first(&k1), first(&k2), level);
     check("ELIMAC-AES128", &under(elimac.clone(), ()));
     for cached in [1, 16, 100, 512, 4000] {
         check(
@@ -78,12 +78,12 @@ fn each_mac(level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) {
         );
     }
     let nonce = [0x6e; 16];
-    check("POLY1305", &under(Poly1305::on(first(&k1), level), ()));
-    check("POLY1305-AES", &under(Poly1305Aes::on(first(&k1), level), nonce));
-    check("UMAC-32", &under(Umac32::on(first(&k1), level), UmacNonce::from(7)));
-    check("UMAC-64", &under(Umac64::on(first(&k1), level), UmacNonce::from(7)));
-    check("UMAC-96", &under(Umac96::on(first(&k1), level), UmacNonce::from(nonce)));
-    check("UMAC-128", &under(Umac128::on(first(&k1), level), UmacNonce::from(nonce)));
+    check("POLY1305", &under(Poly1305::with_level(first(&k1), level), ()));
+    check("POLY1305-AES", &under(Poly1305Aes::with_level(first(&k1), level), nonce));
+    check("UMAC-32", &under(Umac32::with_level(first(&k1), level), UmacNonce::from(7)));
+    check("UMAC-64", &under(Umac64::with_level(first(&k1), level), UmacNonce::from(7)));
+    check("UMAC-96", &under(Umac96::with_level(first(&k1), level), UmacNonce::from(nonce)));
+    check("UMAC-128", &under(Umac128::with_level(first(&k1), level), UmacNonce::from(nonce)));
     #[cfg(feature = "umac99")]
     umac99(first(&k1), level, check);
 }
@@ -101,21 +101,21 @@ fn umac99(key: &[u8; 16], level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) 
         Umac99Set::Mmx60,
         Umac99Set::Figure1,
     ] {
-        check(&format!("UMAC99 {set:?}"), &under(Umac99::on(set, key, level), nonce));
+        check(&format!("UMAC99 {set:?}"), &under(Umac99::with_level(set, key, level), nonce));
     }
     let nh = |words, bits| NhShape::new(words, bits).expect("a block");
     let big = nh(512, 64).big_endian().toeplitz(3, 4).expect("three streams");
     let big = Umac99Parameters::new(big, Umac99Prf::Cbc3Aes128);
-    check("UMAC99 of 64 bits", &under(big.key_on(key, level), nonce));
+    check("UMAC99 of 64 bits", &under(big.key_with_level(key, level), nonce));
     let strided = nh(128, 32).strided().and_then(|shape| shape.toeplitz(2, 6));
     let strided = strided.and_then(|shape| shape.two_level(10)).expect("a shape");
     let strided = Umac99Parameters::new(strided, Umac99Prf::HmacSha1).keys_by(Umac99Prf::Cbc3Rc6);
     let strided = strided.least_hashed(100).expect("less than a block");
-    let short = cut(strided.key_on(key, level).with_tag_bits(88));
+    let short = cut(strided.key_with_level(key, level).with_tag_bits(88));
     check("UMAC99 of 32 bits, strided, in two levels", &under(short, nonce));
     let third = nh(2048, 16).signed().strided().and_then(|shape| shape.toeplitz(3, 8));
     let third = Umac99Parameters::new(third.expect("a shape"), Umac99Prf::Cbc3Rc6);
-    check("UMAC99 of three streams", &under(third.key_on(key, level), nonce));
+    check("UMAC99 of three streams", &under(third.key_with_level(key, level), nonce));
 }
 
 /// A MAC and the nonce that all its messages have here.
@@ -269,7 +269,7 @@ fn all_rungs_agree() {
             if place == 0 {
                 expected.push((name.into(), tags));
             } else {
-                assert!(expected[row].1 == tags, "{name}: {level} is unlike the portable rung");
+                assert!(expected[row].1 == tags, "{name}: {level} is unlike the portable level");
             }
             row += 1;
         });
@@ -279,7 +279,7 @@ fn all_rungs_agree() {
 
 #[test]
 fn a_cached_subkey_changes_no_tag() {
-    let mac = EliMac::on(&[5; 16], &[6; 16], Level::best());
+    let mac = EliMac::with_level(&[5; 16], &[6; 16], Level::best());
     let message = message(3000);
     let cached = mac.clone().with_cache(1000);
     for length in 0..message.len() {
@@ -326,7 +326,7 @@ fn bits_count_one_by_one() {
 
 #[test]
 fn a_flipped_bit_in_any_byte_changes_the_tag() {
-    // Two periods of PMAC, the widest rung's flight twice over, and a block.
+    // Two periods of PMAC, the widest level's flight twice over, and a block.
     const BLOCKS: usize = 2 * 32 + 8 * 16 + 1;
     for level in Level::all() {
         each_mac(level, &mut |name, mac| {
@@ -345,7 +345,7 @@ fn a_flipped_bit_in_any_byte_changes_the_tag() {
 
 #[test]
 fn limits_are_refused_one_past_and_not_at() {
-    let mac = LightMac::<Aes128>::on(&[1; 16], &[2; 16], 8, Level::best()).expect("s = 8");
+    let mac = LightMac::<Aes128>::with_level(&[1; 16], &[2; 16], 8, Level::best()).expect("s = 8");
     let limit = 256 * 15;
     let message = vec![7; limit + 1];
     let over = Err(Error::TooLong { limit_bits: 8 * limit as u64 });
@@ -473,9 +473,9 @@ fn any_cut_around_the_end_of_poly64() {
         holds(Umac32::new(&key), nonce, length);
     }
     for level in Level::all() {
-        holds(Umac64::on(&key, level), nonce, END + 3073);
-        holds(Umac96::on(&key, level), nonce, END + 2047);
-        holds(Poly1305Aes::on(&[0x32; 32], level), [1; 16], END + 2047);
+        holds(Umac64::with_level(&key, level), nonce, END + 3073);
+        holds(Umac96::with_level(&key, level), nonce, END + 2047);
+        holds(Poly1305Aes::with_level(&[0x32; 32], level), [1; 16], END + 2047);
     }
 }
 

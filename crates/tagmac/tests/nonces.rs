@@ -65,15 +65,15 @@ fn counts<M: Mac>(mac: &M, bytes: usize) {
 fn a_sequence_counts_and_its_tags_are_those_of_its_nonces() {
     for level in Level::all() {
         for bytes in [2, 3, 7, 8, 12, 15, 16] {
-            counts(&Umac32::on(&KEY, level), bytes);
-            counts(&Umac64::on(&KEY, level), bytes);
-            counts(&Umac96::on(&KEY, level), bytes);
-            counts(&Umac128::on(&KEY, level), bytes);
+            counts(&Umac32::with_level(&KEY, level), bytes);
+            counts(&Umac64::with_level(&KEY, level), bytes);
+            counts(&Umac96::with_level(&KEY, level), bytes);
+            counts(&Umac128::with_level(&KEY, level), bytes);
         }
-        counts(&Poly1305Aes::on(&[0x4b; 32], level), 16);
+        counts(&Poly1305Aes::with_level(&[0x4b; 32], level), 16);
         #[cfg(feature = "umac99")]
         for set in [tagmac::Umac99Set::Std60, tagmac::Umac99Set::Mmx30] {
-            counts(&tagmac::Umac99::on(set, &KEY, level), 8);
+            counts(&tagmac::Umac99::with_level(set, &KEY, level), 8);
         }
     }
 }
@@ -149,7 +149,7 @@ fn a_grade_checks_its_words_and_no_others() {
     let nonces = [UmacNonce::from(5), UmacNonce::from(6), UmacNonce::from([0xff; 16])];
     let lengths = [0, 1, 31, 32, 33, 1023, 1024, 1025, 2048, 2049, 5000, (1 << 24) + 2049];
     for level in Level::all() {
-        let mac = Umac128::on(&KEY, level);
+        let mac = Umac128::with_level(&KEY, level);
         for (i, length) in lengths.into_iter().enumerate() {
             let message: Vec<u8> =
                 (0..length as u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();

@@ -1,4 +1,4 @@
-//! `vectors/parameters.json` on every rung: parameters of the papers that no name of the registry
+//! `vectors/parameters.json` on every level: parameters of the papers that no name of the registry
 //! stands for. The rows' schema stands in `vectors/README.md`.
 
 mod common;
@@ -31,7 +31,7 @@ fn lightmac_row<const N: usize, C: Cipher<Key = [u8; N]>>(row: &Value, level: Le
     let (k1, k2) = key.split_at(N);
     let key = |k: &[u8]| C::from_slice(k, level).map(|_| k.try_into().expect("N bytes"));
     let (k1, k2): ([u8; N], [u8; N]) = (key(k1).expect("a key"), key(k2).expect("a key"));
-    let mut mac = LightMac::<C>::on(&k1, &k2, number(row, "s"), level).expect("1 to n/2");
+    let mut mac = LightMac::<C>::with_level(&k1, &k2, number(row, "s"), level).expect("1 to n/2");
     if text(row, "counter") == "gray" {
         mac = mac.with_gray_code();
     }
@@ -79,7 +79,11 @@ fn elimac() {
         let key = hex(text(row, "key"));
         let (k1, k2) = key.split_at(16);
         let families = AesFamilies::<H, I>::new(k1.try_into().expect("16 bytes"), level);
-        let mac = EliMac::<_, Aes128>::of_on(families, k2.try_into().expect("16 bytes"), level);
+        let mac = EliMac::<_, Aes128>::from_families_with_level(
+            families,
+            k2.try_into().expect("16 bytes"),
+            level,
+        );
         let message = string(row, "msg");
         if row["valid"] == false {
             assert_eq!(text(row, "refuse"), "message");
@@ -139,7 +143,8 @@ fn umac99() {
         let nonce: [u8; 8] = hex(text(&row, "nonce")).try_into().expect("8 bytes");
         let (message, tag) = (string(&row, "msg"), expected(&row));
         for level in Level::all() {
-            let mac = parameters.key_on(&key, level).with_tag_bits(tag.bits()).expect("a length");
+            let mac =
+                parameters.key_with_level(&key, level).with_tag_bits(tag.bits()).expect("a length");
             assert_eq!(mac.tag_with(&nonce, message.bits()), Ok(tag), "{level}: {row}");
             let mut stream = mac.stream_with(&nonce);
             message.whole().expect("bytes").chunks(300).for_each(|piece| {
@@ -156,7 +161,7 @@ fn prf() {
     fn check<C: Cipher<Key = [u8; 16]>>(row: &Value, level: Level) {
         let key = hex(text(row, "key"));
         let [k1, k2, k3] = key.as_chunks().0 else { panic!("three keys in {row}") };
-        let tag = Cbc3::<C>::on(k1, k2, k3, level).tag(string(row, "msg").bits());
+        let tag = Cbc3::<C>::with_level(k1, k2, k3, level).tag(string(row, "msg").bits());
         assert_eq!(tag.as_bytes(), hex(text(row, "tag")), "{level}: {row}");
     }
     let mut checked = 0;

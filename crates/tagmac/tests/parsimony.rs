@@ -1,4 +1,4 @@
-//! What PMAC's parsimony gives: recovered blocks and the wide-block cipher, on every rung.
+//! What PMAC's parsimony gives: recovered blocks and the wide-block cipher, on every level.
 
 mod common;
 
@@ -28,13 +28,13 @@ fn bytes(length: usize, seed: u64) -> Vec<u8> {
 fn wide<C: Decrypt<Block: Field>>(level: Level) -> WideBlock<C> {
     let keys = bytes(2 * C::KEY_BYTES, 1);
     let (k1, k2) = keys.split_at(C::KEY_BYTES);
-    WideBlock::on(&key(k1), &key(k2), level)
+    WideBlock::with_level(&key(k1), &key(k2), level)
 }
 
 fn check_wide<C: Decrypt<Block: Field>>(row: &Value, level: Level) {
     let keys = hex(text(row, "key"));
     let (k1, k2) = keys.split_at(C::KEY_BYTES);
-    let cipher = WideBlock::<C>::on(&key(k1), &key(k2), level);
+    let cipher = WideBlock::<C>::with_level(&key(k1), &key(k2), level);
     let (pt, bits) = string(row, "pt").into_parts();
     let (ct, _) = string(row, "ct").into_parts();
     let mut data = pt.clone();
@@ -51,7 +51,7 @@ fn check_wide<C: Decrypt<Block: Field>>(row: &Value, level: Level) {
 }
 
 fn check_recovery<C: Decrypt<Block: Field>>(row: &Value, level: Level) {
-    let mac = Pmac::<C>::on(&key(&hex(text(row, "key"))), level);
+    let mac = Pmac::<C>::with_level(&key(&hex(text(row, "key"))), level);
     let rest = string(row, "msg");
     let tag = Tag::try_from(&hex(text(row, "tag"))[..]).expect("a tag");
     let number = row["missing"].as_u64().expect("a number");
@@ -139,7 +139,7 @@ fn block_ciphers_forwards_and_backwards() {
     }
 }
 
-/// All lengths in bits from n to 5n, and lengths around the flights of wide rungs.
+/// All lengths in bits from n to 5n, and lengths around the flights of wide levels.
 fn lengths<C: Cipher>() -> impl Iterator<Item = usize> {
     let n = 8 * C::Block::BYTES;
     let around = move |m: usize| [m * n - 1, m * n, m * n + 1, m * n + 8];
@@ -221,7 +221,7 @@ fn a_flipped_bit_of_the_ciphertext_changes_that_bit_and_one_block() {
 fn every_block<C: Decrypt<Block: Field>>() {
     let n = C::Block::BYTES;
     for level in Level::all() {
-        let mac = Pmac::<C>::on(&key(&bytes(C::KEY_BYTES, 4)), level);
+        let mac = Pmac::<C>::with_level(&key(&bytes(C::KEY_BYTES, 4)), level);
         for blocks in [1, 2, 3, 32, 33, 34, 65, 100] {
             for extra in [0, 1, 7, 8, 13] {
                 let bits = 8 * n * blocks + extra;

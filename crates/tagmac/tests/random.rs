@@ -49,18 +49,18 @@ proptest! {
         cuts in vec(any::<usize>(), 0..6),
     ) {
         for level in Level::all() {
-            holds(&Pmac::<Aes128>::on(&k1, level), &(), &message, &cuts);
-            let light = LightMac::<Aes128>::on(&k1, &k2, 8 * s, level).expect("16 to 64 bits");
+            holds(&Pmac::<Aes128>::with_level(&k1, level), &(), &message, &cuts);
+            let light = LightMac::<Aes128>::with_level(&k1, &k2, 8 * s, level).expect("16 to 64 bits");
             holds(&light, &(), &message, &cuts);
-            let elimac = EliMac::on(&k1, &k2, level);
+            let elimac = EliMac::with_level(&k1, &k2, level);
             let tag = elimac.tag(&message);
             let elimac = elimac.with_cache(cached);
             prop_assert!(elimac.tag(&message) == tag);
             holds(&elimac, &(), &message, &cuts);
             let both = [k1, k2].concat().try_into().expect("32 bytes");
-            holds(&Poly1305Aes::on(&both, level), &nonce, &message, &cuts);
+            holds(&Poly1305Aes::with_level(&both, level), &nonce, &message, &cuts);
             let nonce = UmacNonce::from(nonce);
-            let (umac64, umac128) = (Umac64::on(&k1, level), Umac128::on(&k1, level));
+            let (umac64, umac128) = (Umac64::with_level(&k1, level), Umac128::with_level(&k1, level));
             for message in [&message[..], &message.repeat(4)] {
                 holds(&umac64, &nonce, message, &cuts);
                 holds(&umac128, &nonce, message, &cuts);

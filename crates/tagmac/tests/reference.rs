@@ -40,7 +40,7 @@ fn expected(row: &Value) -> Tag {
     Tag::new(&hex(text(row, "tag")), bits).expect("a tag")
 }
 
-/// Checks a case on every rung.
+/// Checks a case on every level.
 fn agrees(row: &Value) {
     let algorithm = Algorithm::named(text(row, "algorithm")).expect("known");
     let (tag, key, message) = (expected(row), hex(text(row, "key")), string(row, "msg"));

@@ -38,7 +38,7 @@ fn rows_say_what_the_macs_do() {
     }
 }
 
-/// Any cut, any rung, streamed or in parts: the same tag.
+/// Any cut, any level, streamed or in parts: the same tag.
 #[test]
 fn one_tag_whatever_the_way() {
     let mut state = 1u64;

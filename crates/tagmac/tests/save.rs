@@ -1,4 +1,4 @@
-//! What leaves the process comes back as it was, on any rung; what else comes is refused.
+//! What leaves the process comes back as it was, on any level; what else comes is refused.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn nonce(algorithm: Algorithm) -> Vec<u8> {
     (1..=*algorithm.nonce_bytes().end() as u8).collect()
 }
 
-/// Every algorithm's MAC on a rung.
+/// Every algorithm's MAC on a level.
 fn macs(level: Level) -> impl Iterator<Item = AnyMac> {
     Algorithm::all().map(move |algorithm| {
         let key = vec![9; algorithm.new_key_bytes()];
@@ -33,13 +33,13 @@ fn macs(level: Level) -> impl Iterator<Item = AnyMac> {
     })
 }
 
-/// The rungs in pairs, each with the next one and the last with the first.
+/// The levels in pairs, each with the next one and the last with the first.
 fn pairs() -> Vec<(Level, Level)> {
     let all: Vec<Level> = Level::all().collect();
     (0..all.len()).map(|i| (all[i], all[(i + 1) % all.len()])).collect()
 }
 
-/// Saved at the cut on one rung and restored on another, the stream has the one-shot tag.
+/// Saved at the cut on one level and restored on another, the stream has the one-shot tag.
 fn resumed<M: Mac<Hash: Hash<Sum: Save>>>(
     one: &M,
     other: &M,
@@ -60,9 +60,11 @@ fn resumed<M: Mac<Hash: Hash<Sum: Save>>>(
 #[test]
 fn streams_saved_at_any_byte() {
     for (one, other) in pairs() {
-        let pmac = |level| Pmac::<Aes128>::on(&[1; 16], level).with_tag_bits(61).expect("61 bits");
+        let pmac =
+            |level| Pmac::<Aes128>::with_level(&[1; 16], level).with_tag_bits(61).expect("61 bits");
         let (p, q) = (pmac(one), pmac(other));
-        let light = |level| LightMac::<Aes128>::on(&[1; 16], &[2; 16], 20, level).expect("s = 20");
+        let light =
+            |level| LightMac::<Aes128>::with_level(&[1; 16], &[2; 16], 20, level).expect("s = 20");
         let (l, m) = (light(one), light(other));
         for length in [0, 1, 16, 32, 33, 200] {
             let message = message(length);
@@ -71,9 +73,9 @@ fn streams_saved_at_any_byte() {
                 resumed(&l, &m, &(), &message, cut);
             }
         }
-        let poly = |level| Poly1305Aes::on(&[3; 32], level);
-        let umac = |level| Umac128::on(&[4; 16], level);
-        let eli = |level| EliMac::on(&[5; 16], &[6; 16], level);
+        let poly = |level| Poly1305Aes::with_level(&[3; 32], level);
+        let umac = |level| Umac128::with_level(&[4; 16], level);
+        let eli = |level| EliMac::with_level(&[5; 16], &[6; 16], level);
         let message = message(3 * 2048 + 77);
         for cut in [0, 1, 15, 16, 17, 2047, 2048, 2049, 4096, 6143, 6144, 6145, message.len()] {
             resumed(&poly(one), &poly(other), &[8; 16], &message, cut);
@@ -107,13 +109,21 @@ fn streams_and_parts_of_umac_around_the_end_of_poly64() {
             assert!(tag == Ok(expected), "{length}, {cuts:?}");
         }
     }
-    let (portable, best) = (Level::all().next().expect("a rung"), Level::best());
+    let (portable, best) = (Level::all().next().expect("a level"), Level::best());
     for (one, other) in [(portable, best), (best, portable)] {
-        holds(Umac128::on(&[1; 16], one), Umac128::on(&[1; 16], other), END + 3 * 2048 + 5);
-        holds(Umac32::on(&[1; 16], one), Umac32::on(&[1; 16], other), END + 3 * 2048);
+        holds(
+            Umac128::with_level(&[1; 16], one),
+            Umac128::with_level(&[1; 16], other),
+            END + 3 * 2048 + 5,
+        );
+        holds(
+            Umac32::with_level(&[1; 16], one),
+            Umac32::with_level(&[1; 16], other),
+            END + 3 * 2048,
+        );
     }
     // Words that are no numbers mod p: their steps are counted apart.
-    let (one, other) = (Umac64::on(&[2; 16], portable), Umac64::on(&[2; 16], best));
+    let (one, other) = (Umac64::with_level(&[2; 16], portable), Umac64::with_level(&[2; 16], best));
     let zeros = vec![0; 5 * 2048];
     for cut in [1, 2048, 4096, 5000] {
         resumed(&one, &other, &UmacNonce::from(1), &zeros, cut);
@@ -410,10 +420,10 @@ proptest! {
         key: [u8; 16],
         message in vec(any::<u8>(), 0..6000),
         cuts in vec(any::<prop::sample::Index>(), 1..4),
-        rungs in vec(any::<prop::sample::Index>(), 4),
+        picks in vec(any::<prop::sample::Index>(), 4),
     ) {
         let levels: Vec<Level> = Level::all().collect();
-        let level = |i: usize| levels[rungs[i].index(levels.len())];
+        let level = |i: usize| levels[picks[i].index(levels.len())];
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(message.len() + 1)).collect();
         cuts.sort();
         for name in ["PMAC-AES128", "PMAC-PRESENT128", "UMAC-96", "CMAC-AES128"] {

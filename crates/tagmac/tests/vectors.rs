@@ -1,4 +1,4 @@
-//! `vectors/*.json` on every rung. The rows' schema stands in `vectors/README.md`.
+//! `vectors/*.json` on every level. The rows' schema stands in `vectors/README.md`.
 
 mod common;
 
@@ -82,7 +82,7 @@ fn elimac() {
         for row in rows("elimac.json") {
             let key = hex(text(&row, "key"));
             let ([k1, k2], []) = key.as_chunks() else { panic!("32 bytes of key in {row}") };
-            let cached = EliMac::on(k1, k2, level).with_cache(256);
+            let cached = EliMac::with_level(k1, k2, level).with_cache(256);
             assert!(
                 cached.tag(string(&row, "msg").bits()) == Ok(expected(&row)),
                 "cached on {level}: {row}"
@@ -96,7 +96,7 @@ fn poly1305() {
     for row in rows("poly1305.json") {
         for level in Level::all() {
             let key = hex(text(&row, "key"));
-            let mac = Poly1305::on(key.as_slice().try_into().expect("32 bytes"), level);
+            let mac = Poly1305::with_level(key.as_slice().try_into().expect("32 bytes"), level);
             let message = string(&row, "msg");
             let mut stream = mac.stream();
             let pieces = message.whole().expect("bytes").chunks(13);

@@ -1,4 +1,4 @@
-//! Known answers: what a construction must get right on a rung before it runs there. Each has its
+//! Known answers: what a construction must get right on a level before it runs there. Each has its
 //! own, so that a program holds the kernels of those MACs alone that it uses.
 //!
 //! An answer is the xor of the tags of three messages, of [`LENGTHS`], whose byte i is 167 i +
@@ -25,7 +25,7 @@ pub(super) const KEYS: [u8; 64] = {
 /// The nonce.
 pub(super) const NONCE: [u8; 16] = 0x202122232425262728292a2b2c2d2e2f_u128.to_be_bytes();
 
-/// This rung, or the highest below it on which the MAC gives its known answer. `make` makes the
+/// This level, or the highest below it on which the MAC gives its known answer. `make` makes the
 /// function from messages to tags.
 #[inline(always)]
 pub(super) fn passing<F: Fn(&[u8]) -> Result<Tag, Error>>(

@@ -27,12 +27,12 @@ const SLACK: usize = 16;
 pub(super) trait Masked {
     /// A block.
     type Block: CipherBlock;
-    /// Vectors of blocks on a rung.
+    /// Vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes<Block = Self::Block>;
     /// The cipher of the last call.
     type Last: Cipher<Block = Self::Block>;
 
-    /// The vectors of a rung.
+    /// The vectors of a level.
     fn on<I: Isa>(isa: I) -> Self::Lanes<I>;
     /// Bytes of a message that go into a term.
     fn piece(&self) -> usize;

@@ -1,4 +1,4 @@
-//! The MACs, one file each. An algorithm stands here once, generic over the lanes of a rung.
+//! The MACs, one file each. An algorithm stands here once, generic over the lanes of a level.
 
 mod cbc3;
 pub(crate) mod elimac;

@@ -95,15 +95,15 @@ pub(super) type Single<L> = <<L as Lanes>::Narrow as Lanes>::V;
 
 /// The terms of a range of blocks, taken in order.
 pub(super) trait Terms {
-    /// Vectors of blocks on a rung.
+    /// Vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes;
-    /// What a rung needs to make terms: keys, tables.
+    /// What a level needs to make terms: keys, tables.
     type Ready<I: Isa>: Copy;
     /// A xor of terms in the making.
     type Sum<I: Isa>;
-    /// The vectors of a rung.
+    /// The vectors of a level.
     fn on<I: Isa>(isa: I) -> Self::Lanes<I>;
-    /// Prepares a rung: once per range, before the loop.
+    /// Prepares a level: once per range, before the loop.
     fn ready<I: Isa>(&self, isa: I) -> Self::Ready<I>;
     /// A xor of nothing.
     fn sum<I: Isa>(isa: I, ready: &Self::Ready<I>) -> Self::Sum<I>;

@@ -230,7 +230,7 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> Product for M {
 }
 
 impl AnyMac {
-    /// The MAC under a key, with its full tag, on the best rung of this CPU.
+    /// The MAC under a key, with its full tag, on the best level of this CPU.
     ///
     /// # Errors
     ///
@@ -239,7 +239,7 @@ impl AnyMac {
         AnyMac::with(algorithm, key, *algorithm.tag_bits().end(), Level::best())
     }
 
-    /// The MAC under a key, with tags of `tag_bits` bits, on a rung of your choice.
+    /// The MAC under a key, with tags of `tag_bits` bits, on a level of your choice.
     ///
     /// # Errors
     ///
@@ -277,7 +277,7 @@ impl AnyMac {
         }
     }
 
-    /// The rung in use; `None` for CMAC and HMAC, which choose their own.
+    /// The level in use; `None` for CMAC and HMAC, which choose their own.
     pub fn level(&self) -> Option<Level> {
         match &self.mac {
             Inner::Product(mac) => Some(mac.level()),

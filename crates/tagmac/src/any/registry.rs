@@ -94,7 +94,7 @@ const fn pmac<C: Cipher<Block: Field> + 'static>(name: &'static str) -> Row {
         can: XOR,
         theorem: Some(Theorem::Pmac { n: n_of::<C>(), t: n_of::<C>() }),
         make: |key, tag_bits, level| {
-            let mac = Pmac::of_cipher(C::from_slice(key, level)?, level);
+            let mac = Pmac::from_cipher(C::from_slice(key, level)?, level);
             Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
         },
     }
@@ -110,7 +110,7 @@ const fn lightmac<C: Cipher<Block: Field> + 'static, const S: usize>(name: &'sta
     let make: Make = |key, tag_bits, level| {
         let (k1, k2) = key.split_at(C::KEY_BYTES);
         let (k1, k2) = (C::from_slice(k1, level)?, C::from_slice(k2, level)?);
-        let mac = LightMac::of_ciphers(k1, k2, S, level)?;
+        let mac = LightMac::from_ciphers(k1, k2, S, level)?;
         Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
     };
     let n = C::Block::BYTES;
@@ -123,7 +123,7 @@ const fn elimac(name: &'static str) -> Row {
     let make: Make = |key, tag_bits, level| {
         let wrong = Error::KeyLength { min: 32, max: 32, found: key.len() };
         let ([k1, k2], []) = key.as_chunks() else { return Err(wrong) };
-        let mac = EliMac::on(k1, k2, level);
+        let mac = EliMac::with_level(k1, k2, level);
         Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
     };
     let theorem = Some(Theorem::EliMacAes { t: 128 });
@@ -147,7 +147,7 @@ const fn poly1305_aes(name: &'static str) -> Row {
         theorem: Some(Theorem::Poly1305Aes),
         make: |key, _, level| {
             let wrong = Error::KeyLength { min: 32, max: 32, found: key.len() };
-            let mac = Poly1305Aes::on(key.try_into().map_err(|_| wrong)?, level);
+            let mac = Poly1305Aes::with_level(key.try_into().map_err(|_| wrong)?, level);
             Ok(Inner::Product(Arc::new(mac)))
         },
     }
@@ -156,7 +156,7 @@ const fn poly1305_aes(name: &'static str) -> Row {
 const fn umac<const T: usize>(name: &'static str) -> Row {
     let make: Make = |key, _, level| {
         let wrong = Error::KeyLength { min: 16, max: 16, found: key.len() };
-        let mac = Umac::<Aes128, T>::on(key.try_into().map_err(|_| wrong)?, level);
+        let mac = Umac::<Aes128, T>::with_level(key.try_into().map_err(|_| wrong)?, level);
         Ok(Inner::Product(Arc::new(mac)))
     };
     Row {
@@ -196,7 +196,7 @@ const fn umac99(name: &'static str, b: u32, max_tag: usize, make: Make) -> Row {
 
 fn umac99_set(set: Umac99Set, key: &[u8], tag_bits: usize, level: Level) -> Result<Inner, Error> {
     let wrong = Error::KeyLength { min: 16, max: 16, found: key.len() };
-    let mac = Umac99::on(set, key.try_into().map_err(|_| wrong)?, level);
+    let mac = Umac99::with_level(set, key.try_into().map_err(|_| wrong)?, level);
     Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
 }
 

@@ -38,7 +38,7 @@ impl<const ROUNDS: usize> core::fmt::Debug for Aes<ROUNDS> {
     }
 }
 
-/// Round keys on a rung.
+/// Round keys on a level.
 #[derive(Clone, Copy)]
 pub struct Keys<'a, I: Isa, const ROUNDS: usize> {
     whitening: I::V,
@@ -53,7 +53,7 @@ impl<const ROUNDS: usize> Aes<ROUNDS> {
         aes
     }
 
-    /// The round keys on a rung.
+    /// The round keys on a level.
     #[inline(always)]
     pub(crate) fn on<I: Isa>(&self, isa: I) -> Keys<'_, I, ROUNDS> {
         Keys { whitening: isa.splat(&self.whitening), rounds: isa.keys(&self.rounds) }

@@ -1,7 +1,7 @@
 //! Block ciphers over lanes, and how to bring one of your own.
 //!
 //! A mode such as [`Pmac`](crate::Pmac) works with every [`Cipher`]. The ciphers here are
-//! constant-time on every rung. With the feature `cipher`, `RustCrypto` brings in the block ciphers
+//! constant-time on every level. With the feature `cipher`, `RustCrypto` brings in the block ciphers
 //! of that project. Your own implements [`BlockCipher`], which asks for nothing but the encryption
 //! of blocks in memory:
 //!
@@ -84,9 +84,9 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     const NAME: &'static str;
     /// Bytes of a key.
     const KEY_BYTES: usize;
-    /// Whether messages of few blocks cost less on the one-block rung.
+    /// Whether messages of few blocks cost less on the one-block level.
     const FEW: bool = false;
-    /// The answers that modes must give under the cipher before a rung is used. Those of a cipher
+    /// The answers that modes must give under the cipher before a level is used. Those of a cipher
     /// of your own are not known.
     #[doc(hidden)]
     const KNOWN_ANSWERS: Option<&'static KnownAnswers> = None;
@@ -94,11 +94,11 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     type Block: CipherBlock;
     /// A key. Its length is known, so nothing can fail.
     type Key: CipherKey;
-    /// The rungs that have kernels of their own.
+    /// The levels that have kernels of their own.
     type Levels: Dispatch;
-    /// Vectors of blocks on a rung.
+    /// Vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
-    /// The key schedule on a rung.
+    /// The key schedule on a level.
     type Keys<'a, I: Isa>: Copy
     where
         Self: 'a;
@@ -124,7 +124,7 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         Ok(cipher)
     }
 
-    /// The vectors of a rung.
+    /// The vectors of a level.
     fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
     /// Prepares the key schedule: once per range, before the loop.
     fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I>;
@@ -216,7 +216,7 @@ pub(crate) fn vectors<L: Lanes>(lanes: L, blocks: &mut [L::Block], f: impl Fn(L:
 /// A cipher that goes both ways. No MAC needs it; what the module
 /// [`hazmat`](crate::hazmat) makes of PMAC does.
 ///
-/// Any [`Cipher`] can have it, one of your own ([`BlockCipher`]) too, which then ignores the rung:
+/// Any [`Cipher`] can have it, one of your own ([`BlockCipher`]) too, which then ignores the level:
 ///
 /// ```
 /// use tagmac::cipher::{BlockCipher, Decrypt};
@@ -246,13 +246,13 @@ pub trait Decrypt: Cipher {
     fn decrypt_one<I: Isa>(&self, isa: I, block: &Self::Block) -> Self::Block;
 }
 
-/// A vector of a cipher's blocks on a rung.
+/// A vector of a cipher's blocks on a level.
 pub type V<C, I> = <<C as Cipher>::Lanes<I> as Lanes>::V;
 
 /// A block cipher under its key, as plain code on blocks in memory: the way to bring your own.
 ///
 /// Every one is a [`Cipher`], so it works in all modes; see the [module](self) for an example.
-/// Calls come with up to eight blocks at once, and are compiled for each rung where
+/// Calls come with up to eight blocks at once, and are compiled for each level where
 /// `#[inline(always)]` lets them be.
 pub trait BlockCipher: Clone + Send + Sync {
     /// The cipher's name, as in the names of MACs.
@@ -311,7 +311,7 @@ impl<B: BlockCipher> Cipher for B {
         keys: &&B,
         mut x: [V<Self, I>; N],
     ) -> [V<Self, I>; N] {
-        // Once for each rung, and not in every kernel.
+        // Once for each level, and not in every kernel.
         isa.apart(
             #[inline(always)]
             || keys.encrypt(&mut x),

@@ -67,21 +67,21 @@ silent!(Nh);
 
 impl Nh {
     /// The hash under the first [`key_bytes`](NhShape::key_bytes) bytes of `k`, and the first
-    /// [`second_key_bytes`](NhShape::second_key_bytes) of `l`, on the best rung of this CPU.
+    /// [`second_key_bytes`](NhShape::second_key_bytes) of `l`, on the best level of this CPU.
     ///
     /// # Errors
     ///
     /// [`Error::KeyMaterial`] if one of them is too short.
     pub fn new(shape: NhShape, k: &[u8], l: &[u8]) -> Result<Self, Error> {
-        Nh::on(shape, k, l, Level::best())
+        Nh::with_level(shape, k, l, Level::best())
     }
 
-    /// As [`new`](Nh::new), on a rung of your choice.
+    /// As [`new`](Nh::new), on a level of your choice.
     ///
     /// # Errors
     ///
     /// As [`new`](Nh::new).
-    pub fn on(shape: NhShape, k: &[u8], l: &[u8], level: Level) -> Result<Self, Error> {
+    pub fn with_level(shape: NhShape, k: &[u8], l: &[u8], level: Level) -> Result<Self, Error> {
         Ok(Nh { key: NhKey::new(shape, k, l)?, level: nh_passing(level) })
     }
 

@@ -5,12 +5,12 @@ use super::{Isa, Lanes, Words};
 /// The most blocks in a vector.
 const MOST: usize = 8;
 
-/// A block of eight bytes in each word of the rung's vectors.
+/// A block of eight bytes in each word of the level's vectors.
 #[derive(Clone, Copy)]
 pub struct Eights<I>(I);
 
 impl<I: Isa> Eights<I> {
-    /// The lanes of a rung.
+    /// The lanes of a level.
     #[inline(always)]
     pub fn new(isa: I) -> Self {
         Eights(isa)

@@ -1,13 +1,13 @@
-//! Vectors of cipher blocks: what a mode of operation needs of a rung.
+//! Vectors of cipher blocks: what a mode of operation needs of a level.
 
 use super::CipherBlock;
 
 /// Blocks of one size in vectors.
 ///
-/// A vector [`V`](Lanes::V) holds [`LANES`](Lanes::LANES) blocks. Each rung of instruction sets
+/// A vector [`V`](Lanes::V) holds [`LANES`](Lanes::LANES) blocks. Each level of instruction sets
 /// has vectors of 16-byte blocks, which AES works on; ciphers that take their blocks one by one
 /// have [`Single`](super::Single). All methods are safe because a value of the type exists only
-/// where the CPU has the rung.
+/// where the CPU has the level.
 pub trait Lanes: Copy + Send + Sync + 'static {
     /// Blocks in a vector.
     const LANES: usize;

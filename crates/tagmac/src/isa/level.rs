@@ -1,4 +1,4 @@
-//! Levels: which rungs this CPU has, and which of them have proved themselves.
+//! Levels: which levels this CPU has, and which of them have proved themselves.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,7 +10,7 @@ use super::aarch64::Neon;
 #[cfg(target_arch = "x86_64")]
 use super::x86::{Aesni, Avx2, Avx512, Vaes};
 
-/// Work written once and compiled for every rung.
+/// Work written once and compiled for every level.
 pub trait Kernel {
     /// What the work gives.
     type Out;
@@ -19,23 +19,23 @@ pub trait Kernel {
 }
 
 macro_rules! levels {
-    ($($(#[$cfg:meta])? $rung:ident),+) => {
+    ($($(#[$cfg:meta])? $level:ident),+) => {
         #[derive(Clone, Copy)]
-        enum Rung { $($(#[$cfg])? $rung($rung)),+ }
+        enum Proof { $($(#[$cfg])? $level($level)),+ }
 
-        impl Rung {
-            /// Every rung of this architecture, lowest first: the proof, if the CPU has it.
-            const DETECT: &[fn() -> Option<Rung>] =
-                &[$($(#[$cfg])? || $rung::detect().map(Rung::$rung)),+];
+        impl Proof {
+            /// Every level of this architecture, lowest first: the proof, if the CPU has it.
+            const DETECT: &[fn() -> Option<Proof>] =
+                &[$($(#[$cfg])? || $level::detect().map(Proof::$level)),+];
         }
 
         impl Level {
-            /// The names of all rungs of this architecture, lowest first.
-            pub const NAMES: &'static [&'static str] = &[$($(#[$cfg])? <$rung as Isa>::NAME),+];
+            /// The names of all levels of this architecture, lowest first.
+            pub const NAMES: &'static [&'static str] = &[$($(#[$cfg])? <$level as Isa>::NAME),+];
 
-            /// The rung's name.
+            /// The level's name.
             pub fn name(self) -> &'static str {
-                match self.0 { $($(#[$cfg])? Rung::$rung(_) => <$rung as Isa>::NAME),+ }
+                match self.0 { $($(#[$cfg])? Proof::$level(_) => <$level as Isa>::NAME),+ }
             }
 
             /// Its place in [`Level::NAMES`].
@@ -43,7 +43,7 @@ macro_rules! levels {
             fn place(self) -> usize {
                 let mut place = 0;
                 $($(#[$cfg])? {
-                    if matches!(self.0, Rung::$rung(_)) {
+                    if matches!(self.0, Proof::$level(_)) {
                         return place;
                     }
                     place += 1;
@@ -54,7 +54,7 @@ macro_rules! levels {
             /// See [`Isa::FEW`].
             #[inline(always)]
             pub(crate) fn few(self) -> usize {
-                match self.0 { $($(#[$cfg])? Rung::$rung(_) => <$rung as Isa>::FEW),+ }
+                match self.0 { $($(#[$cfg])? Proof::$level(_) => <$level as Isa>::FEW),+ }
             }
         }
     };
@@ -74,8 +74,8 @@ levels!(
     Neon
 );
 
-/// Where the run-time choice of a rung becomes compile-time code. Each type of this trait has the
-/// rungs for which kernels of one kind are compiled; what runs the same code on two rungs is
+/// Where the run-time choice of a level becomes compile-time code. Each type of this trait has the
+/// levels for which kernels of one kind are compiled; what runs the same code on two levels is
 /// compiled for the lower one.
 pub trait Dispatch: From<Level> {
     /// Runs a kernel that is made of three values, which travel as [`Isa::call`] says.
@@ -91,9 +91,9 @@ pub trait Dispatch: From<Level> {
     fn run<K: Kernel>(self, kernel: K) -> K::Out;
 }
 
-/// The methods of [`Dispatch`] over a type of rungs.
+/// The methods of [`Dispatch`] over a type of levels.
 macro_rules! dispatch {
-    ($name:ty, $rungs:ident: $($(#[$cfg:meta])? $rung:ident),+) => {
+    ($name:ty, $levels:ident: $($(#[$cfg:meta])? $level:ident),+) => {
         impl Dispatch for $name {
             #[inline(always)]
             fn run_on<A, B, C, K: Kernel>(
@@ -104,7 +104,7 @@ macro_rules! dispatch {
                 kernel: impl FnOnce(A, B, C) -> K,
             ) -> K::Out {
                 match self.0 {
-                    $($(#[$cfg])? $rungs::$rung(isa) => isa.call(
+                    $($(#[$cfg])? $levels::$level(isa) => isa.call(
                         a,
                         b,
                         c,
@@ -117,7 +117,7 @@ macro_rules! dispatch {
             #[inline(always)]
             fn run<K: Kernel>(self, kernel: K) -> K::Out {
                 match self.0 {
-                    $($(#[$cfg])? $rungs::$rung(isa) => {
+                    $($(#[$cfg])? $levels::$level(isa) => {
                         isa.run(#[inline(always)] || kernel.run(isa))
                     }),+
                 }
@@ -127,7 +127,7 @@ macro_rules! dispatch {
 }
 
 dispatch!(
-    Level, Rung:
+    Level, Proof:
     Portable,
     #[cfg(target_arch = "x86_64")]
     Aesni,
@@ -142,7 +142,7 @@ dispatch!(
 );
 
 #[derive(Clone, Copy)]
-enum WordRung {
+enum WordProof {
     Portable(Portable),
     #[cfg(target_arch = "x86_64")]
     Aesni(Aesni),
@@ -154,31 +154,31 @@ enum WordRung {
     Neon(Neon),
 }
 
-/// The rungs whose words differ: for kernels without wide AES.
+/// The levels whose words differ: for kernels without wide AES.
 #[derive(Clone, Copy)]
-pub struct WordLevel(WordRung);
+pub struct WordLevel(WordProof);
 
 impl From<Level> for WordLevel {
     #[inline(always)]
     fn from(level: Level) -> WordLevel {
         WordLevel(match level.0 {
-            Rung::Portable(isa) => WordRung::Portable(isa),
+            Proof::Portable(isa) => WordProof::Portable(isa),
             #[cfg(target_arch = "x86_64")]
-            Rung::Aesni(isa) => WordRung::Aesni(isa),
+            Proof::Aesni(isa) => WordProof::Aesni(isa),
             #[cfg(target_arch = "x86_64")]
-            Rung::Avx2(isa) => WordRung::Avx2(isa),
+            Proof::Avx2(isa) => WordProof::Avx2(isa),
             #[cfg(target_arch = "x86_64")]
-            Rung::Vaes(isa) => WordRung::Avx2(isa.into()),
+            Proof::Vaes(isa) => WordProof::Avx2(isa.into()),
             #[cfg(target_arch = "x86_64")]
-            Rung::Avx512(isa) => WordRung::Avx512(isa),
+            Proof::Avx512(isa) => WordProof::Avx512(isa),
             #[cfg(target_arch = "aarch64")]
-            Rung::Neon(isa) => WordRung::Neon(isa),
+            Proof::Neon(isa) => WordProof::Neon(isa),
         })
     }
 }
 
 dispatch!(
-    WordLevel, WordRung:
+    WordLevel, WordProof:
     Portable,
     #[cfg(target_arch = "x86_64")]
     Aesni,
@@ -191,7 +191,7 @@ dispatch!(
 );
 
 #[derive(Clone, Copy)]
-enum NarrowRung {
+enum NarrowProof {
     Portable(Portable),
     #[cfg(target_arch = "x86_64")]
     Aesni(Aesni),
@@ -201,31 +201,31 @@ enum NarrowRung {
     Neon(Neon),
 }
 
-/// The rungs whose one-block vectors differ: for short messages and last blocks.
+/// The levels whose one-block vectors differ: for short messages and last blocks.
 #[derive(Clone, Copy)]
-pub struct NarrowLevel(NarrowRung);
+pub struct NarrowLevel(NarrowProof);
 
 impl From<Level> for NarrowLevel {
     #[inline(always)]
     fn from(level: Level) -> NarrowLevel {
         NarrowLevel(match level.0 {
-            Rung::Portable(isa) => NarrowRung::Portable(isa),
+            Proof::Portable(isa) => NarrowProof::Portable(isa),
             #[cfg(target_arch = "x86_64")]
-            Rung::Aesni(isa) => NarrowRung::Aesni(isa),
+            Proof::Aesni(isa) => NarrowProof::Aesni(isa),
             #[cfg(target_arch = "x86_64")]
-            Rung::Avx2(isa) => NarrowRung::Avx2(isa),
+            Proof::Avx2(isa) => NarrowProof::Avx2(isa),
             #[cfg(target_arch = "x86_64")]
-            Rung::Vaes(isa) => NarrowRung::Avx2(isa.into()),
+            Proof::Vaes(isa) => NarrowProof::Avx2(isa.into()),
             #[cfg(target_arch = "x86_64")]
-            Rung::Avx512(isa) => NarrowRung::Avx2(isa.into()),
+            Proof::Avx512(isa) => NarrowProof::Avx2(isa.into()),
             #[cfg(target_arch = "aarch64")]
-            Rung::Neon(isa) => NarrowRung::Neon(isa),
+            Proof::Neon(isa) => NarrowProof::Neon(isa),
         })
     }
 }
 
 dispatch!(
-    NarrowLevel, NarrowRung:
+    NarrowLevel, NarrowProof:
     Portable,
     #[cfg(target_arch = "x86_64")]
     Aesni,
@@ -235,16 +235,16 @@ dispatch!(
     Neon
 );
 
-/// A rung that this CPU has and that gave the right known answers in this process.
+/// A level that this CPU has and that gave the right known answers in this process.
 ///
 /// ```
 /// use tagmac::isa::Level;
 /// println!("running on {}", Level::best());
 /// ```
 #[derive(Clone, Copy)]
-pub struct Level(Rung);
+pub struct Level(Proof);
 
-/// What became of a rung on this machine.
+/// What became of a level on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// In use where asked for.
@@ -255,7 +255,7 @@ pub enum Status {
     SelfTestFailed,
 }
 
-/// A rung that cannot be used here.
+/// A level that cannot be used here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnusableLevel(Option<Status>);
 
@@ -304,8 +304,8 @@ impl Kernel for Operations {
     }
 }
 
-/// What became of a self-test on each rung, in this process: two bits for each. The test of a
-/// rung's own operations comes before its first use; each construction has one of its own, so that
+/// What became of a self-test on each level, in this process: two bits for each. The test of a
+/// level's own operations comes before its first use; each construction has one of its own, so that
 /// a program holds the kernels of those MACs alone that it uses.
 pub(crate) struct SelfTest(AtomicU32);
 
@@ -318,7 +318,7 @@ impl SelfTest {
         SelfTest(AtomicU32::new(0))
     }
 
-    /// Whether a rung passes, which is found out once.
+    /// Whether a level passes, which is found out once.
     #[inline]
     fn passes(&self, level: Level, test: impl Fn(Level) -> bool) -> bool {
         let shift = 2 * level.place();
@@ -338,7 +338,7 @@ impl SelfTest {
     }
 }
 
-/// What a construction must answer on a rung before it runs there: the first bytes of a tag.
+/// What a construction must answer on a level before it runs there: the first bytes of a tag.
 pub(crate) struct KnownAnswer {
     pub(crate) answer: u128,
     pub(crate) test: SelfTest,
@@ -352,40 +352,40 @@ impl KnownAnswer {
 }
 
 impl Level {
-    /// Runs a kernel on this rung.
+    /// Runs a kernel on this level.
     #[inline(always)]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
         Dispatch::run(self, kernel)
     }
 
-    /// The highest usable rung.
+    /// The highest usable level.
     ///
     /// # Panics
     ///
-    /// If even the portable rung fails its self-test: a broken machine or compiler.
+    /// If even the portable level fails its self-test: a broken machine or compiler.
     #[inline]
     pub fn best() -> Level {
-        let best = (0..Rung::DETECT.len()).rev().find_map(|place| Level::usable(place).ok());
+        let best = (0..Proof::DETECT.len()).rev().find_map(|place| Level::usable(place).ok());
         best.expect("even the portable level fails its self-test")
     }
 
-    /// Every usable rung, lowest first.
+    /// Every usable level, lowest first.
     pub fn all() -> impl Iterator<Item = Level> {
-        (0..Rung::DETECT.len()).filter_map(|place| Level::usable(place).ok())
+        (0..Proof::DETECT.len()).filter_map(|place| Level::usable(place).ok())
     }
 
-    /// The rung of that name, in any case of letters.
+    /// The level of that name, in any case of letters.
     ///
     /// # Errors
     ///
-    /// [`UnusableLevel`] if there is no such rung, the CPU lacks it, or it failed its self-test.
+    /// [`UnusableLevel`] if there is no such level, the CPU lacks it, or it failed its self-test.
     pub fn named(name: &str) -> Result<Level, UnusableLevel> {
         let place = Level::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
         let level = Level::usable(place.ok_or(UnusableLevel(None))?);
         level.map_err(|status| UnusableLevel(Some(status)))
     }
 
-    /// What became of the rung of that name; `None` if this architecture has no such rung.
+    /// What became of the level of that name; `None` if this architecture has no such level.
     pub fn status(name: &str) -> Option<Status> {
         match Level::named(name) {
             Ok(_) => Some(Status::Usable),
@@ -393,15 +393,15 @@ impl Level {
         }
     }
 
-    /// The rung at a place of `DETECT`, if the CPU has it and its operations are right.
+    /// The level at a place of `DETECT`, if the CPU has it and its operations are right.
     fn usable(place: usize) -> Result<Level, Status> {
         static OPERATIONS: SelfTest = SelfTest::new();
-        let level = Level(Rung::DETECT[place]().ok_or(Status::Unsupported)?);
+        let level = Level(Proof::DETECT[place]().ok_or(Status::Unsupported)?);
         let passes = OPERATIONS.passes(level, |level| level.run(Operations));
         if passes { Ok(level) } else { Err(Status::SelfTestFailed) }
     }
 
-    /// This rung, or the highest below it on which a construction passes its test.
+    /// This level, or the highest below it on which a construction passes its test.
     ///
     /// # Panics
     ///
@@ -434,7 +434,7 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(best.passing(&test, &portable_alone).name(), "portable");
         }
-        // Each rung is tested once.
+        // Each level is tested once.
         assert_eq!(runs.get(), Level::all().count());
     }
 

@@ -1,6 +1,6 @@
-//! Instruction sets: what vectors of blocks and of words can do on each rung of CPU.
+//! Instruction sets: what vectors of blocks and of words can do on each level of CPU.
 //!
-//! A rung is a bundle of CPU features. A value of a rung's type is the proof that this CPU has
+//! A level is a bundle of CPU features. A value of a level's type is the proof that this CPU has
 //! them, so a kernel that takes the value is plain safe Rust. Kernels are written once, generic
 //! over [`Isa`], and [`Level::run`] is the only place where a run-time choice becomes
 //! compile-time code: choose once per range, loops inside.
@@ -11,12 +11,12 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod block;
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+mod detect;
 mod eights;
 mod lanes;
 mod level;
 mod portable;
-#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
-mod rung;
 mod self_test;
 mod single;
 mod words;
@@ -35,25 +35,25 @@ pub(crate) use portable::PortableWords;
 pub use single::Single;
 pub use words::Words;
 
-/// One rung of instruction sets: vectors of AES blocks, and what else its instructions do.
+/// One level of instruction sets: vectors of AES blocks, and what else its instructions do.
 pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// The name that `TAGMAC_LEVEL` takes.
     const NAME: &'static str;
-    /// Messages of up to so many blocks of AES have kernels of their own on the one-block rung, at
-    /// most 8. Zero on a one-block rung where code without loops gains nothing.
+    /// Messages of up to so many blocks of AES have kernels of their own on the one-block level, at
+    /// most 8. Zero on a one-block level where code without loops gains nothing.
     const FEW: usize;
 
-    /// `R` round keys as the rung likes to keep them over a loop.
+    /// `R` round keys as the level likes to keep them over a loop.
     type Keys<'a, const R: usize>: Copy;
     /// Vectors of 64-bit words, see [`Isa::words`].
     type Words: Words;
-    /// The one-block rung: [`Narrow`](Lanes::Narrow), which is a rung too.
+    /// The one-block level: [`Narrow`](Lanes::Narrow), which is a level too.
     type One: Isa<One = Self::One>;
 
-    /// Runs `f` on three values, compiled with this rung's instructions. Values of up to two words
+    /// Runs `f` on three values, compiled with this level's instructions. Values of up to two words
     /// travel in registers, and so does nothing that `f` holds.
     fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R;
-    /// Runs `f` compiled with this rung's instructions.
+    /// Runs `f` compiled with this level's instructions.
     #[inline(always)]
     fn run<R>(self, f: impl FnOnce() -> R) -> R {
         self.call(
@@ -66,12 +66,12 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     }
     /// As [`run`](Isa::run), in a function of its own: for what is large and stands in many kernels.
     fn apart<R>(self, f: impl FnOnce() -> R) -> R;
-    /// Arithmetic on words, at the widest that the rung has.
+    /// Arithmetic on words, at the widest that the level has.
     fn words(self) -> Self::Words;
 
     /// Prepares round keys: once per range, before the loop.
     fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> Self::Keys<'a, R>;
-    /// The same round keys for one turn of a loop. A rung with few registers has them loaded again
+    /// The same round keys for one turn of a loop. A level with few registers has them loaded again
     /// in each turn: loaded before the loop, most of them would only move to the stack.
     #[inline(always)]
     fn turn<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {

@@ -1,8 +1,8 @@
-//! The self-test of a rung, before its first use: one AES round and one last round from FIPS-197
+//! The self-test of a level, before its first use: one AES round and one last round from FIPS-197
 //! (appendix C.1), each lane operation against its definition on bytes, and each operation on words
 //! against its definition on plain words.
 //!
-//! What a rung computes stands in generic functions, which are compiled for each; what it should
+//! What a level computes stands in generic functions, which are compiled for each; what it should
 //! compute, in functions that are not, and are compiled once.
 
 use super::{Block, Isa, Lanes, Words, ZERO};
@@ -19,14 +19,14 @@ const LAST_ROUND: [Block; 3] = [
     0x69c4e0d86a7b0430d8cdb78070b4c55au128.to_be_bytes(),
 ];
 
-/// The widest rung's blocks, and words.
+/// The widest level's blocks, and words.
 const MAX: usize = 16;
 /// Blocks unlike each other in every byte.
 type Message = [u8; 16 * MAX];
 /// A vector's words; zeros after them.
 type Row = [u64; MAX];
 
-/// Whether the rung computes what [`Isa`] says.
+/// Whether the level computes what [`Isa`] says.
 #[inline(always)]
 pub(super) fn passes<I: Isa>(isa: I) -> bool {
     let message = message();

@@ -2,11 +2,11 @@
 
 use super::Block;
 
-/// Vectors of 64-bit words on a rung.
+/// Vectors of 64-bit words on a level.
 ///
 /// A vector [`W`](Words::W) has [`LANES`](Words::LANES) lanes of 16 bytes, two words each, the
 /// first byte lowest. All methods are safe because a value of the type exists only where the CPU
-/// has the rung.
+/// has the level.
 pub trait Words: Copy + Send + Sync + 'static {
     /// Lanes of 16 bytes in a vector.
     const LANES: usize;
@@ -19,7 +19,7 @@ pub trait Words: Copy + Send + Sync + 'static {
     type W: Copy;
     /// One lane alone.
     type Narrow: Words<Narrow = Self::Narrow>;
-    /// Half as many lanes where that is a rung of its own, else the same.
+    /// Half as many lanes where that is a level of its own, else the same.
     type Half: Words;
 
     /// One lane alone.
@@ -38,7 +38,7 @@ pub trait Words: Copy + Send + Sync + 'static {
     /// Of `2 * LANES` blocks: those with even numbers, and those with odd numbers.
     fn even_odd(self, p: &[u8]) -> (Self::W, Self::W);
     /// Of `2 * LANES` blocks: their first words, and their second words. Both in the same order,
-    /// which is the rung's own, begins with block 0 and never changes.
+    /// which is the level's own, begins with block 0 and never changes.
     fn columns(self, p: &[u8]) -> (Self::W, Self::W);
     /// As [`columns`](Words::columns), for blocks that are little-endian numbers.
     fn columns_of(self, p: &[u128]) -> (Self::W, Self::W);
@@ -71,7 +71,7 @@ pub trait Words: Copy + Send + Sync + 'static {
     /// below 2^52.
     #[inline(always)]
     fn mul52(self, sums: [Self::W; 2], a: Self::W, b: Self::W) -> [Self::W; 2] {
-        // From 26-bit halves, for rungs without the instruction: right, not fast.
+        // From 26-bit halves, for levels without the instruction: right, not fast.
         let half = self.splat((1 << 26) - 1);
         let halves = |x| [self.and(x, half), self.shr(x, 26)];
         let ([a0, a1], [b0, b1]) = (halves(a), halves(b));
@@ -144,7 +144,7 @@ pub trait Words: Copy + Send + Sync + 'static {
             }
         }
     }
-    /// Runs `f` on half as many lanes, compiled for the rung that has no more than those.
+    /// Runs `f` on half as many lanes, compiled for the level that has no more than those.
     fn with_half<R>(self, f: impl FnOnce(Self::Half) -> R) -> R;
 }
 

@@ -17,7 +17,7 @@ use zeroize::Zeroize;
 
 use crate::error::Error;
 
-/// A sum that can be written down and read again, on any machine and rung.
+/// A sum that can be written down and read again, on any machine and level.
 pub trait Save: Sized {
     /// Appends the sum.
     ///

@@ -12,11 +12,11 @@ use crate::isa::{Block, Dispatch, Isa, Lanes, Level, Single, WordLevel};
 pub trait Families: Clone + Send + Sync {
     /// A block, of n bits.
     type Block: CipherBlock;
-    /// The rungs that have kernels of their own.
+    /// The levels that have kernels of their own.
     type Levels: Dispatch;
-    /// Vectors of blocks on a rung.
+    /// Vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
-    /// What a rung needs of the keys.
+    /// What a level needs of the keys.
     type Keys<'a, I: Isa>: Copy
     where
         Self: 'a;
@@ -26,7 +26,7 @@ pub trait Families: Clone + Send + Sync {
     /// Whether I depends on the xor of subkey and block alone.
     const XORS: bool = false;
 
-    /// The vectors of a rung.
+    /// The vectors of a level.
     fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
     /// Prepares the keys: once per range, before the loop.
     fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I>;
@@ -51,7 +51,7 @@ pub trait Families: Clone + Send + Sync {
     ) -> V<Self, I>;
 }
 
-/// A vector of the families' blocks on a rung.
+/// A vector of the families' blocks on a level.
 pub(super) type V<F, I> = <<F as Families>::Lanes<I> as Lanes>::V;
 
 /// Round-reduced AES: `H(K, i) = AES_H(K, <i>)` and `I(S, M) = AES_I(0, S ^ M)` with H and I rounds,
@@ -94,7 +94,7 @@ impl<const H: usize, const I: usize> fmt::Debug for AesFamilies<H, I> {
 const FORM: Block = [3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0];
 
 impl<const H: usize, const I: usize> AesFamilies<H, I> {
-    /// The families under a key, for a rung.
+    /// The families under a key, for a level.
     pub fn new(key: &[u8; 16], level: Level) -> Self {
         const { assert!(4 <= H && H <= 10, "the paper has no conjecture for H of fewer rounds") };
         const { assert!(4 <= I && I <= 10, "the paper has no bound for I of fewer rounds") };
@@ -216,7 +216,7 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
 ///
 /// // In earnest: random bytes.
 /// let families = Quadratic(vec![[3; 16], [5; 16], [7; 16]]);
-/// let mac = EliMac::<_, Aes128>::of(families, &[2; 16]);
+/// let mac = EliMac::<_, Aes128>::from_families(families, &[2; 16]);
 /// let tag = mac.tag(b"up to three blocks, and some bytes")?;
 /// assert!(mac.verify(b"up to three blocks, and some bytes", &tag).is_ok());
 /// assert!(mac.tag(&[0; 64]).is_err(), "four full blocks");

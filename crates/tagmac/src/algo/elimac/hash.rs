@@ -47,8 +47,8 @@ impl<F: Families> Drop for EliHash<F> {
 }
 
 impl<F: Families> EliHash<F> {
-    /// EliHash over H and I under their key, on the rung that they were made for.
-    pub fn on(families: F, level: Level) -> Self {
+    /// EliHash over H and I under their key, on the level that they were made for.
+    pub fn with_level(families: F, level: Level) -> Self {
         EliHash {
             families,
             level,

@@ -53,35 +53,36 @@ pub struct EliMac<F: Families = AesFamilies<7, 4>, E: Cipher<Block = F::Block> =
 }
 
 impl EliMac {
-    /// EliMAC-AES128 on the best rung of this CPU.
+    /// EliMAC-AES128 on the best level of this CPU.
     pub fn new(k1: &[u8; 16], k2: &[u8; 16]) -> Self {
-        EliMac::on(k1, k2, Level::best())
+        EliMac::with_level(k1, k2, Level::best())
     }
 
-    /// EliMAC-AES128 on a rung of your choice.
-    pub fn on(k1: &[u8; 16], k2: &[u8; 16], level: Level) -> Self {
+    /// EliMAC-AES128 on a level of your choice.
+    pub fn with_level(k1: &[u8; 16], k2: &[u8; 16], level: Level) -> Self {
         static KNOWN: KnownAnswer = KnownAnswer::new(0xb97f184f2966c760aeea154e3aa8aac6);
         let level = known_answer::passing(&KNOWN, level, |level| {
             let ([k1, k2, ..], []) = known_answer::KEYS.as_chunks() else { unreachable!("keys") };
-            let mac: EliMac = EliMac::of_on(AesFamilies::new(k1, level), k2, level);
+            let mac: EliMac =
+                EliMac::from_families_with_level(AesFamilies::new(k1, level), k2, level);
             // Some messages fit in the cache, the last one does not.
             #[cfg(feature = "alloc")]
             let mac = mac.with_cache(5000);
             move |message| mac.tag(message)
         });
-        EliMac::of_on(AesFamilies::new(k1, level), k2, level)
+        EliMac::from_families_with_level(AesFamilies::new(k1, level), k2, level)
     }
 }
 
 impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
-    /// EliMAC with H and I under their key, and E under `k2`, on the best rung of this CPU.
-    pub fn of(families: F, k2: &E::Key) -> Self {
-        EliMac::of_on(families, k2, Level::best())
+    /// EliMAC with H and I under their key, and E under `k2`, on the best level of this CPU.
+    pub fn from_families(families: F, k2: &E::Key) -> Self {
+        EliMac::from_families_with_level(families, k2, Level::best())
     }
 
-    /// As [`of`](EliMac::of), on a rung of your choice, for which the families were made.
-    pub fn of_on(families: F, k2: &E::Key, level: Level) -> Self {
-        let hash = EliHash::on(families, level);
+    /// As [`from_families`](EliMac::from_families), on a level of your choice, for which the families were made.
+    pub fn from_families_with_level(families: F, k2: &E::Key, level: Level) -> Self {
+        let hash = EliHash::with_level(families, level);
         EliMac { hash, e: E::new(k2, level), truncation: Truncation::none() }
     }
 

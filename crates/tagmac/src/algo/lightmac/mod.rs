@@ -85,26 +85,26 @@ const fn gcd8(a: usize) -> usize {
 }
 
 impl<C: Cipher> LightMac<C> {
-    /// LightMAC with the cipher C and a counter of `s` bits on the best rung of this CPU.
+    /// LightMAC with the cipher C and a counter of `s` bits on the best level of this CPU.
     ///
     /// # Errors
     ///
     /// [`Error::CounterBits`] unless `s` is 1 to n/2.
     pub fn new(k1: &C::Key, k2: &C::Key, s: usize) -> Result<Self, Error> {
-        LightMac::on(k1, k2, s, Level::best())
+        LightMac::with_level(k1, k2, s, Level::best())
     }
 
-    /// LightMAC with the cipher C and a counter of `s` bits on a rung of your choice.
+    /// LightMAC with the cipher C and a counter of `s` bits on a level of your choice.
     ///
     /// # Errors
     ///
     /// [`Error::CounterBits`] unless `s` is 1 to n/2.
-    pub fn on(k1: &C::Key, k2: &C::Key, s: usize, level: Level) -> Result<Self, Error> {
-        LightMac::of_ciphers(C::new(k1, level), C::new(k2, level), s, level)
+    pub fn with_level(k1: &C::Key, k2: &C::Key, s: usize, level: Level) -> Result<Self, Error> {
+        LightMac::from_ciphers(C::new(k1, level), C::new(k2, level), s, level)
     }
 
-    /// LightMAC with the ciphers under their keys, which were made for the same rung.
-    pub(crate) fn of_ciphers(k1: C, k2: C, s: usize, level: Level) -> Result<Self, Error> {
+    /// LightMAC with the ciphers under their keys, which were made for the same level.
+    pub(crate) fn from_ciphers(k1: C, k2: C, s: usize, level: Level) -> Result<Self, Error> {
         let Some(known) = C::KNOWN_ANSWERS else { return LightMac::build(k1, k2, s, level) };
         let level = known_answer::passing(&known.lightmac, level, |level| {
             let [k1, k2] = [0, 1].map(|k| {
@@ -191,7 +191,7 @@ impl<C: Cipher> LightTerms<'_, C> {
     }
 }
 
-/// What a rung needs for them.
+/// What a level needs for them.
 #[derive(Clone, Copy)]
 struct Ready<L: Lanes, K> {
     keys: K,

@@ -10,7 +10,7 @@ use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock};
 use crate::isa::{Isa, Lanes};
 
-/// The widest rung's lanes.
+/// The widest level's lanes.
 const MOST: usize = 16;
 
 /// A sum with whole blocks, of which the first starts at byte `at`.

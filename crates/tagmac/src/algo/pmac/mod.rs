@@ -93,18 +93,18 @@ impl<C: Cipher> Kernel for Encrypt<'_, C> {
 }
 
 impl<C: Cipher<Block: Field>> Pmac<C> {
-    /// PMAC with the cipher C on the best rung of this CPU.
+    /// PMAC with the cipher C on the best level of this CPU.
     pub fn new(key: &C::Key) -> Self {
-        Pmac::on(key, Level::best())
+        Pmac::with_level(key, Level::best())
     }
 
-    /// PMAC with the cipher C on a rung of your choice.
-    pub fn on(key: &C::Key, level: Level) -> Self {
-        Pmac::of_cipher(C::new(key, level), level)
+    /// PMAC with the cipher C on a level of your choice.
+    pub fn with_level(key: &C::Key, level: Level) -> Self {
+        Pmac::from_cipher(C::new(key, level), level)
     }
 
-    /// PMAC with a cipher under its key, which was made for the same rung.
-    pub(crate) fn of_cipher(cipher: C, level: Level) -> Self {
+    /// PMAC with a cipher under its key, which was made for the same level.
+    pub(crate) fn from_cipher(cipher: C, level: Level) -> Self {
         let Some(known) = C::KNOWN_ANSWERS else { return Pmac::build(cipher, level) };
         let level = known_answer::passing(&known.pmac, level, |level| {
             let cipher = C::from_slice(&known_answer::KEYS[..C::KEY_BYTES], level);

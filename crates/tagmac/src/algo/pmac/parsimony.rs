@@ -168,15 +168,15 @@ pub struct WideBlock<C: Cipher<Block: Field>> {
 silent!(WideBlock<C: Cipher<Block: Field>>);
 
 impl<C: Decrypt<Block: Field>> WideBlock<C> {
-    /// The cipher under K1, for PMAC, and K2, for the counter, on the best rung of this CPU. The
+    /// The cipher under K1, for PMAC, and K2, for the counter, on the best level of this CPU. The
     /// keys must be independent.
     pub fn new(k1: &C::Key, k2: &C::Key) -> Self {
-        WideBlock::on(k1, k2, Level::best())
+        WideBlock::with_level(k1, k2, Level::best())
     }
 
-    /// The cipher on a rung of your choice.
-    pub fn on(k1: &C::Key, k2: &C::Key, level: Level) -> Self {
-        WideBlock { mac: Pmac::on(k1, level), counter: C::new(k2, level) }
+    /// The cipher on a level of your choice.
+    pub fn with_level(k1: &C::Key, k2: &C::Key, level: Level) -> Self {
+        WideBlock { mac: Pmac::with_level(k1, level), counter: C::new(k2, level) }
     }
 
     /// Enciphers a message of whole bytes in place.
@@ -315,7 +315,7 @@ impl<C: Cipher<Block: Field>> Kernel for Count<'_, C> {
     }
 }
 
-/// A counter on a rung.
+/// A counter on a level.
 struct Counting<'a, I: Isa, C: Cipher + 'a> {
     isa: I,
     keys: C::Keys<'a, I>,

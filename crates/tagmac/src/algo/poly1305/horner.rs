@@ -46,10 +46,10 @@ const WORDS: usize = 8;
 /// The most limbs.
 pub(super) const LIMBS: usize = 5;
 
-/// Powers of r in a rung's limbs, wiped on drop.
+/// Powers of r in a level's limbs, wiped on drop.
 #[derive(Clone)]
 pub(super) struct Powers {
-    /// Limbs 2i and 2i + 1 of r^(LAST_ROWS n - j) in `pairs[i][j]`, for a rung of n words.
+    /// Limbs 2i and 2i + 1 of r^(LAST_ROWS n - j) in `pairs[i][j]`, for a level of n words.
     pairs: [[u128; MOST]; 3],
 }
 

@@ -119,14 +119,14 @@ impl Poly1305Digest {
 }
 
 impl Poly1305Hash {
-    /// The hash under r, in which the bits that must be clear are cleared, on the best rung of
+    /// The hash under r, in which the bits that must be clear are cleared, on the best level of
     /// this CPU.
     pub fn new(r: &[u8; 16]) -> Self {
-        Poly1305Hash::on(r, Level::best())
+        Poly1305Hash::with_level(r, Level::best())
     }
 
-    /// As [`new`](Poly1305Hash::new), on a rung of your choice.
-    pub fn on(r: &[u8; 16], level: Level) -> Self {
+    /// As [`new`](Poly1305Hash::new), on a level of your choice.
+    pub fn with_level(r: &[u8; 16], level: Level) -> Self {
         Poly1305Hash::with(r, Poly1305::passing(level), false)
     }
 
@@ -322,13 +322,13 @@ impl Drop for Poly1305 {
 }
 
 impl Poly1305 {
-    /// One-time Poly1305 on the best rung of this CPU.
+    /// One-time Poly1305 on the best level of this CPU.
     pub fn new(key: &[u8; 32]) -> Self {
-        Poly1305::on(key, Level::best())
+        Poly1305::with_level(key, Level::best())
     }
 
-    /// One-time Poly1305 on a rung of your choice.
-    pub fn on(key: &[u8; 32], level: Level) -> Self {
+    /// One-time Poly1305 on a level of your choice.
+    pub fn with_level(key: &[u8; 32], level: Level) -> Self {
         Poly1305::build(key, Poly1305::passing(level))
     }
 
@@ -368,13 +368,13 @@ pub struct Poly1305Aes {
 }
 
 impl Poly1305Aes {
-    /// Poly1305-AES on the best rung of this CPU.
+    /// Poly1305-AES on the best level of this CPU.
     pub fn new(key: &[u8; 32]) -> Self {
-        Poly1305Aes::on(key, Level::best())
+        Poly1305Aes::with_level(key, Level::best())
     }
 
-    /// Poly1305-AES on a rung of your choice.
-    pub fn on(key: &[u8; 32], level: Level) -> Self {
+    /// Poly1305-AES on a level of your choice.
+    pub fn with_level(key: &[u8; 32], level: Level) -> Self {
         static KNOWN: KnownAnswer = KnownAnswer::new(0x6304344e7e2633387c2de0c06097fbcc);
         let level = known_answer::passing(&KNOWN, level, |level| {
             let mac = Poly1305Aes::build(known_key(), level);

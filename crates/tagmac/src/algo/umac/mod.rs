@@ -193,18 +193,18 @@ impl<const T: usize> UmacDigest<T> {
 
 impl<const T: usize> UmacHash<T> {
     /// UHASH under the keys that RFC 4418 derives from this one with AES-128 (section 3.2), on the
-    /// best rung of this CPU.
+    /// best level of this CPU.
     pub fn new(key: &[u8; 16]) -> Self {
-        UmacHash::on(key, Level::best())
+        UmacHash::with_level(key, Level::best())
     }
 
-    /// As [`new`](UmacHash::new), on a rung of your choice.
-    pub fn on(key: &[u8; 16], level: Level) -> Self {
+    /// As [`new`](UmacHash::new), on a level of your choice.
+    pub fn with_level(key: &[u8; 16], level: Level) -> Self {
         let level = Umac::<Aes128, T>::passing(level);
-        UmacHash::of_cipher(&Aes128::new(key, level), level)
+        UmacHash::from_cipher(&Aes128::new(key, level), level)
     }
 
-    fn of_cipher<C: Cipher<Block = Block>>(cipher: &C, level: Level) -> Self {
+    fn from_cipher<C: Cipher<Block = Block>>(cipher: &C, level: Level) -> Self {
         const { assert!(T >= 1 && T <= STREAMS, "UMAC has one to four streams") };
         UmacHash { key: HashKey::derive(cipher, level, T), level }
     }
@@ -388,13 +388,13 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
         32 * T as u16
     };
 
-    /// UMAC on the best rung of this CPU.
+    /// UMAC on the best level of this CPU.
     pub fn new(key: &C::Key) -> Self {
-        Umac::on(key, Level::best())
+        Umac::with_level(key, Level::best())
     }
 
-    /// UMAC on a rung of your choice.
-    pub fn on(key: &C::Key, level: Level) -> Self {
+    /// UMAC on a level of your choice.
+    pub fn with_level(key: &C::Key, level: Level) -> Self {
         // Another cipher changes nothing but the pads and the keys.
         Umac::build(key, Umac::<Aes128, T>::passing(level))
     }
@@ -416,7 +416,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
 
     fn build(key: &C::Key, level: Level) -> Self {
         let cipher = C::new(key, level);
-        let hash = UmacHash::of_cipher(&cipher, level);
+        let hash = UmacHash::from_cipher(&cipher, level);
         Umac { hash, cipher: key::pad_cipher(&cipher, level) }
     }
 }

@@ -79,8 +79,8 @@ impl NhKey {
     }
 
     /// The hashes of the blocks of `data`, the last of which may be shorter, one after the other
-    /// in `out`. Enters the rung by itself, so that the kernels stand once in the program for each
-    /// rung, however many MACs call them. `plainly` is by the definition, whatever the parameters.
+    /// in `out`. Enters the level by itself, so that the kernels stand once in the program for each
+    /// level, however many MACs call them. `plainly` is by the definition, whatever the parameters.
     #[inline(never)]
     pub(crate) fn hash(&self, level: Level, plainly: bool, data: &[u8], out: &mut [u8]) {
         let shape = &self.shape;
@@ -227,7 +227,7 @@ impl HashBlocks<'_> {
         }
     }
 
-    /// By the definition, whatever the parameters: on no rung.
+    /// By the definition, whatever the parameters: on no level.
     fn plainly(self) {
         match self.key.shape.word_bits {
             4 => self.all::<_, _, 1>(Plain::<4>, PortableWords),

@@ -103,13 +103,13 @@ impl Umac99Parameters {
         Umac99Parameters { keys_by: prf, ..self }
     }
 
-    /// The MAC under a key, with its longest tag, on the best rung of this CPU.
+    /// The MAC under a key, with its longest tag, on the best level of this CPU.
     pub fn key(self, key: &[u8; 16]) -> Umac99 {
-        self.key_on(key, Level::best())
+        self.key_with_level(key, Level::best())
     }
 
-    /// As [`key`](Umac99Parameters::key), on a rung of your choice.
-    pub fn key_on(self, key: &[u8; 16], level: Level) -> Umac99 {
+    /// As [`key`](Umac99Parameters::key), on a level of your choice.
+    pub fn key_with_level(self, key: &[u8; 16], level: Level) -> Umac99 {
         let derived = |usage, bytes| {
             let mut out = vec![0; bytes];
             self.keys_by.derive(key, usage, &mut out, level);
@@ -118,7 +118,7 @@ impl Umac99Parameters {
         let mut k = derived(USE_K, self.shape.key_bytes());
         let mut l = derived(USE_L, self.shape.second_key_bytes());
         let mut prf = derived(USE_PRF, self.prf.key_bytes());
-        let mac = self.subkeys_on(&k, &l, &prf, level).expect("as many bytes as it takes");
+        let mac = self.subkeys_with_level(&k, &l, &prf, level).expect("as many bytes as it takes");
         k.zeroize();
         l.zeroize();
         prf.zeroize();
@@ -133,15 +133,21 @@ impl Umac99Parameters {
     ///
     /// [`Error::KeyMaterial`] if one of them is too short.
     pub fn subkeys(self, k: &[u8], l: &[u8], prf: &[u8]) -> Result<Umac99, Error> {
-        self.subkeys_on(k, l, prf, Level::best())
+        self.subkeys_with_level(k, l, prf, Level::best())
     }
 
-    /// As [`subkeys`](Umac99Parameters::subkeys), on a rung of your choice.
+    /// As [`subkeys`](Umac99Parameters::subkeys), on a level of your choice.
     ///
     /// # Errors
     ///
     /// As [`subkeys`](Umac99Parameters::subkeys).
-    pub fn subkeys_on(self, k: &[u8], l: &[u8], prf: &[u8], level: Level) -> Result<Umac99, Error> {
+    pub fn subkeys_with_level(
+        self,
+        k: &[u8],
+        l: &[u8],
+        prf: &[u8],
+        level: Level,
+    ) -> Result<Umac99, Error> {
         let (expected, found) = (self.prf.key_bytes(), prf.len());
         let prf = prf.get(..expected).ok_or(Error::KeyMaterial { expected, found })?;
         let level = passing(level);
@@ -182,14 +188,14 @@ pub struct Umac99 {
 silent!(Umac99, Umac99Sum);
 
 impl Umac99 {
-    /// A named set on the best rung of this CPU, with its longest tag.
+    /// A named set on the best level of this CPU, with its longest tag.
     pub fn new(set: Umac99Set, key: &[u8; 16]) -> Self {
-        Umac99::on(set, key, Level::best())
+        Umac99::with_level(set, key, Level::best())
     }
 
-    /// A named set on a rung of your choice.
-    pub fn on(set: Umac99Set, key: &[u8; 16], level: Level) -> Self {
-        Umac99Parameters::from(set).key_on(key, level)
+    /// A named set on a level of your choice.
+    pub fn with_level(set: Umac99Set, key: &[u8; 16], level: Level) -> Self {
+        Umac99Parameters::from(set).key_with_level(key, level)
     }
 
     /// With tags of `tag_bits` bits: the first of the PRF's output, in whole bytes.
@@ -387,7 +393,7 @@ impl Construction for Umac99 {
     }
 }
 
-/// This rung, or the highest below it whose kernels compute what the definition says.
+/// This level, or the highest below it whose kernels compute what the definition says.
 pub(crate) fn passing(level: Level) -> Level {
     static TEST: SelfTest = SelfTest::new();
     level.passing(&TEST, is_definition)

@@ -119,8 +119,8 @@ impl PrfKey {
         }
         let [k1, k2, k3] = key.as_chunks().0.first_chunk().expect("48 bytes");
         match prf {
-            Umac99Prf::Cbc3Rc6 => PrfKey::Rc6(Cbc3::on(k1, k2, k3, level)),
-            _ => PrfKey::Aes(Cbc3::on(k1, k2, k3, level)),
+            Umac99Prf::Cbc3Rc6 => PrfKey::Rc6(Cbc3::with_level(k1, k2, k3, level)),
+            _ => PrfKey::Aes(Cbc3::with_level(k1, k2, k3, level)),
         }
     }
 

@@ -78,7 +78,7 @@ impl RoundKeys {
         xor(g, swap::<G, 0>(g, x), splat(g, &[self.last; 4]))
     }
 
-    /// E_K of four blocks, big-endian numbers. A call, because it needs no rung: compiled for one
+    /// E_K of four blocks, big-endian numbers. A call, because it needs no level: compiled for one
     /// with long vectors, the four words become a vector.
     #[inline(never)]
     pub(super) fn encrypt_four(&self, x: [u64; 4]) -> [u64; 4] {

@@ -17,7 +17,7 @@ const BITS: usize = 64;
 /// The blocks of the largest flight.
 const FLIGHT: usize = 512;
 
-/// A plane for each bit, as many words each as the rung's vectors have. In plain words, because
+/// A plane for each bit, as many words each as the level's vectors have. In plain words, because
 /// those start as zeros in place.
 type Planes = [u64; FLIGHT];
 
@@ -110,12 +110,12 @@ fn add_last_round<W: Words>(words: W, from: &Planes, sums: &mut Planes) {
     }
 }
 
-/// Words of a rung's vectors.
+/// Words of a level's vectors.
 const fn width<W: Words>() -> usize {
     2 * W::LANES
 }
 
-/// Blocks of a rung's flight.
+/// Blocks of a level's flight.
 const fn flight<W: Words>() -> usize {
     BITS * width::<W>()
 }
@@ -123,7 +123,7 @@ const fn flight<W: Words>() -> usize {
 /// The most blocks that cost less without a flight.
 const FEW: usize = 128;
 
-/// As many as do on a rung.
+/// As many as do on a level.
 const fn few<W: Words>() -> usize {
     match W::LANES {
         4 => FEW,

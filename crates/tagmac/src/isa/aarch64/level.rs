@@ -1,8 +1,8 @@
-//! The rung of aarch64: its features.
+//! The level of aarch64: its features.
 
-use crate::isa::rung::rung;
+use crate::isa::detect::level;
 
-rung!(
+level!(
     is_aarch64_feature_detected;
     /// NEON and AES: nearly every 64-bit Arm CPU of servers, phones and desktops.
     Neon: "neon", "aes"

@@ -1,4 +1,4 @@
-//! The rungs of aarch64.
+//! The levels of aarch64.
 
 mod level;
 mod neon;

@@ -49,7 +49,7 @@ pub struct Portable(());
 pub struct PortableNarrow(());
 
 impl Portable {
-    /// The rung, which every CPU has.
+    /// The level, which every CPU has.
     #[inline]
     pub fn detect() -> Option<Self> {
         Some(Portable(()))
@@ -223,7 +223,7 @@ impl Isa for Portable {
     type Words = PortableWords;
     type One = PortableNarrow;
 
-    // So that the caller, who may take another rung, needs no stack for planes.
+    // So that the caller, who may take another level, needs no stack for planes.
     #[inline(never)]
     fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
         f(a, b, c)

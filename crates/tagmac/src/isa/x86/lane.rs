@@ -1,4 +1,4 @@
-//! One block in an `__m128i`: the rungs Aesni and Avx2, and the one-block rung of wider ones.
+//! One block in an `__m128i`: the levels Aesni and Avx2, and the one-block level of wider ones.
 
 use core::arch::x86_64::*;
 
@@ -7,7 +7,7 @@ use super::opaque;
 use super::words::{Words128, Words256};
 use crate::isa::{Block, Isa, Lanes, Words, first_block, front, last_ones, zeros_before};
 
-/// A rung with 128-bit vectors, and its words.
+/// A level with 128-bit vectors, and its words.
 pub trait Lane: Xmm {
     /// See [`Isa::Words`].
     type Words: Words;

@@ -1,31 +1,31 @@
-//! The rungs of x86-64: their features, which of them include others, and what 128-bit vectors have
+//! The levels of x86-64: their features, which of them include others, and what 128-bit vectors have
 //! in common.
 
 use core::arch::asm;
 use core::arch::x86_64::__m128i;
 
 use super::product::mul32_128;
-use crate::isa::rung::rung;
+use crate::isa::detect::level;
 
-rung!(
+level!(
     is_x86_feature_detected;
     /// SSE4.1 and AES: Westmere and Jaguar on.
     Aesni: "sse4.1", "aes"
 );
 
-rung!(
+level!(
     is_x86_feature_detected;
     /// AVX2 and AES: Haswell and Zen on. Same width for AES, but three-operand instructions.
     Avx2: "avx2", "aes"
 );
 
-rung!(
+level!(
     is_x86_feature_detected;
     /// AVX2 and VAES: Zen 3, Alder Lake and later CPUs without AVX-512.
     Vaes: "avx2", "aes", "vaes"
 );
 
-rung!(
+level!(
     is_x86_feature_detected;
     /// Ice Lake and Zen 4 on. Without DQ and VL: compilers 1.95 to 1.97 miscompile
     /// auto-vectorised code where both are on (rust-lang/rust#158622).
@@ -49,13 +49,13 @@ impl From<Avx512> for Avx2 {
     }
 }
 
-/// A rung with 128-bit vectors.
+/// A level with 128-bit vectors.
 ///
 /// # Safety
 ///
 /// A value of the type exists only where the CPU has SSE4.1 and AES.
 pub unsafe trait Xmm: Copy + Send + Sync + 'static {
-    /// The rung's name.
+    /// The level's name.
     const NAME: &'static str;
     /// See [`Words::mul32`](crate::isa::Words::mul32).
     fn mul32(self, a: __m128i, b: __m128i) -> __m128i;
@@ -65,7 +65,7 @@ pub unsafe trait Xmm: Copy + Send + Sync + 'static {
     fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R;
 }
 
-// SAFETY: both are in the rung's list.
+// SAFETY: both are in the level's list.
 unsafe impl Xmm for Aesni {
     const NAME: &'static str = "aesni";
     #[inline(always)]
@@ -93,7 +93,7 @@ unsafe impl Xmm for Aesni {
     }
 }
 
-// SAFETY: AVX2, which includes SSE4.1, and AES are in the rung's list.
+// SAFETY: AVX2, which includes SSE4.1, and AES are in the level's list.
 unsafe impl Xmm for Avx2 {
     const NAME: &'static str = "avx2";
     #[inline(always)]

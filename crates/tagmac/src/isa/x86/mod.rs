@@ -1,4 +1,4 @@
-//! The rungs of x86-64. Each is a bundle of features that appear together in real CPUs.
+//! The levels of x86-64. Each is a bundle of features that appear together in real CPUs.
 
 mod avx512;
 mod lane;

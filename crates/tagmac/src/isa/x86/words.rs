@@ -27,21 +27,21 @@ macro_rules! same_at_every_width {
     ) => {
         #[inline(always)]
         fn splat(self, x: u64) -> $word {
-            // SAFETY: `self` is proof of the rung that the vector's width belongs to.
+            // SAFETY: `self` is proof of the level that the vector's width belongs to.
             unsafe { $splat(x as i64) }
         }
 
         #[inline(always)]
         fn store(self, a: $word, p: &mut [u64]) {
             let p: &mut [u64; $bytes / 8] = p.try_into().expect("a vector of words");
-            // SAFETY: writes the bytes of an array; `self` is proof of the rung.
+            // SAFETY: writes the bytes of an array; `self` is proof of the level.
             unsafe { $store(p.as_mut_ptr().cast(), a) }
         }
 
         #[inline(always)]
         fn blocks(self, p: &[u8]) -> $word {
             let p: &[u8; $bytes] = p.try_into().expect("a vector of blocks");
-            // SAFETY: reads the bytes of an array; `self` is proof of the rung.
+            // SAFETY: reads the bytes of an array; `self` is proof of the level.
             unsafe { $load(p.as_ptr().cast()) }
         }
 
@@ -49,7 +49,7 @@ macro_rules! same_at_every_width {
         fn columns(self, p: &[u8]) -> ($word, $word) {
             let (a, b) = p.split_at($bytes);
             let (a, b) = (self.blocks(a), self.blocks(b));
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { ($low(a, b), $high(a, b)) }
         }
 
@@ -58,9 +58,9 @@ macro_rules! same_at_every_width {
             let ([a, b], []) = p.as_chunks::<{ $bytes / 16 }>() else {
                 unreachable!("two vectors of blocks")
             };
-            // SAFETY: reads the bytes of arrays; `self` is proof of the rung.
+            // SAFETY: reads the bytes of arrays; `self` is proof of the level.
             let (a, b) = unsafe { ($load(a.as_ptr().cast()), $load(b.as_ptr().cast())) };
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { ($low(a, b), $high(a, b)) }
         }
 
@@ -69,47 +69,47 @@ macro_rules! same_at_every_width {
             let ([a, b], []) = p.as_chunks_mut::<{ $bytes / 16 }>() else {
                 unreachable!("two vectors of blocks")
             };
-            // SAFETY: `self` is proof of the rung. What takes apart also puts together.
+            // SAFETY: `self` is proof of the level. What takes apart also puts together.
             let (x, y) = unsafe { ($low(low, high), $high(low, high)) };
-            // SAFETY: writes the bytes of an array; `self` is proof of the rung.
+            // SAFETY: writes the bytes of an array; `self` is proof of the level.
             unsafe { $store(a.as_mut_ptr().cast(), x) };
-            // SAFETY: writes the bytes of an array; `self` is proof of the rung.
+            // SAFETY: writes the bytes of an array; `self` is proof of the level.
             unsafe { $store(b.as_mut_ptr().cast(), y) };
         }
 
         #[inline(always)]
         fn and(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { $and(a, b) }
         }
 
         #[inline(always)]
         fn or(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { $or(a, b) }
         }
 
         #[inline(always)]
         fn add(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { $add(a, b) }
         }
 
         #[inline(always)]
         fn add32(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { $add32(a, b) }
         }
 
         #[inline(always)]
         fn shl(self, a: $word, n: u32) -> $word {
-            // SAFETY: `self` is proof of the rung; a constant count becomes an immediate.
+            // SAFETY: `self` is proof of the level; a constant count becomes an immediate.
             unsafe { $shl(a, _mm_cvtsi32_si128(n as i32)) }
         }
 
         #[inline(always)]
         fn shr(self, a: $word, n: u32) -> $word {
-            // SAFETY: `self` is proof of the rung; a constant count becomes an immediate.
+            // SAFETY: `self` is proof of the level; a constant count becomes an immediate.
             unsafe { $shr(a, _mm_cvtsi32_si128(n as i32)) }
         }
     };
@@ -122,26 +122,26 @@ macro_rules! logic_at_every_width {
     ) => {
         #[inline(always)]
         fn xor(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { $xor(a, b) }
         }
 
         #[inline(always)]
         fn and_not(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung. The instruction complements its first operand.
+            // SAFETY: `self` is proof of the level. The instruction complements its first operand.
             unsafe { $and_not(b, a) }
         }
 
         #[inline(always)]
         fn splat32(self, x: u32) -> $word {
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { $splat32(x as i32) }
         }
 
         #[inline(always)]
         fn load(self, p: &[u64]) -> $word {
             let p: &[u64; $words] = p.try_into().expect("a vector of words");
-            // SAFETY: reads the words of an array; `self` is proof of the rung.
+            // SAFETY: reads the words of an array; `self` is proof of the level.
             unsafe { $load(p.as_ptr().cast()) }
         }
     };
@@ -234,7 +234,7 @@ impl<L: Xmm> Words for Words128<L> {
 
     #[inline(always)]
     fn first(self, x: u64) -> __m128i {
-        // SAFETY: `self` is proof of the rung.
+        // SAFETY: `self` is proof of the level.
         unsafe { _mm_cvtsi64_si128(x as i64) }
     }
 
@@ -328,7 +328,7 @@ impl Words for Words256 {
 
     #[inline(always)]
     fn first(self, x: u64) -> __m256i {
-        // SAFETY: `self` is proof of the rung.
+        // SAFETY: `self` is proof of the level.
         unsafe { _mm256_zextsi128_si256(_mm_cvtsi64_si128(x as i64)) }
     }
 
@@ -439,7 +439,7 @@ impl Words for Words512 {
 
     #[inline(always)]
     fn first(self, x: u64) -> __m512i {
-        // SAFETY: `self` is proof of the rung.
+        // SAFETY: `self` is proof of the level.
         unsafe { _mm512_zextsi128_si512(_mm_cvtsi64_si128(x as i64)) }
     }
 

@@ -1,14 +1,14 @@
-//! The type of a rung.
+//! The type of a level.
 
-/// Makes a rung's type. One list of features serves detection and compilation, so they agree.
-macro_rules! rung {
+/// Makes a level's type. One list of features serves detection and compilation, so they agree.
+macro_rules! level {
     ($detected:ident; $(#[$doc:meta])* $name:ident: $($feature:tt),+) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub struct $name(());
 
         impl $name {
-            /// The rung, if this CPU has every feature of it.
+            /// The level, if this CPU has every feature of it.
             #[inline]
             pub fn detect() -> Option<Self> {
                 #[cfg(feature = "std")]
@@ -41,4 +41,4 @@ macro_rules! rung {
         }
     };
 }
-pub(super) use rung;
+pub(super) use level;
