@@ -62,14 +62,14 @@ impl Kernel for Rounds {
             |i| isa.splat(&[i as u8; 16]),
         );
         // A level that has one vector in flight is busy with one.
-        let chains = if I::VECTORS == 1 { 1 } else { CHAINS };
+        let chains = if I::UNROLL == 1 { 1 } else { CHAINS };
         for _ in 0..ROUNDS {
             for x in &mut x[..chains] {
                 *x = isa.aes(*x, key);
             }
         }
         let all = x.into_iter().reduce(|a, b| isa.xor(a, b)).expect("some vectors");
-        black_box(isa.narrow().first_lane(isa.fold(all)));
+        black_box(isa.narrow().lane0(isa.xor_lanes(all)));
         ROUNDS * chains * I::LANES
     }
 }

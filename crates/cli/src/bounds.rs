@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde::Serialize;
 use tagmac::any::Algorithm;
-use tagmac::bounds::{Bound, BoundError, Load, Term, Theorem};
+use tagmac::bounds::{Bound, BoundError, Term, Theorem, Workload};
 
 use crate::args::Bounds;
 use crate::error::Error;
@@ -132,11 +132,11 @@ impl Row {
         length: u64,
     ) -> Result<Row, BoundError> {
         let allowance = Allowance::of(theorem, length, args.threshold)?;
-        let tags = |messages| theorem.tags(&Load { messages, length, attempts: 0 });
+        let tags = |messages| theorem.tags(&Workload { messages, length, attempts: 0 });
         let bound = args.messages.map(tags).transpose()?;
         // At least a message, so that there are terms.
         let messages = args.messages.unwrap_or(allowance.messages.max(1));
-        let terms = theorem.forgery(&Load { messages, length, attempts: 1 })?.terms().to_vec();
+        let terms = theorem.forgery(&Workload { messages, length, attempts: 1 })?.terms().to_vec();
         Ok(Row { algorithm, allowance, bound, terms })
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tagmac::Tag;
 use tagmac::any::Algorithm;
-use tagmac::bounds::Load;
+use tagmac::bounds::Workload;
 
 use crate::args::Check;
 use crate::bounds::{THRESHOLD, show_bound};
@@ -361,7 +361,7 @@ impl Checker<'_> {
         let theorem = mac.algorithm().theorem();
         let theorem = theorem.and_then(|theorem| theorem.with_tag_bits(mac.tag_bits() as u32).ok());
         let Some(theorem) = theorem.filter(|_| *guesses > 0 && !self.args.status) else { return };
-        let load = Load { messages: 0, length: *longest, attempts: (*guesses).into() };
+        let load = Workload { messages: 0, length: *longest, attempts: (*guesses).into() };
         let Ok(bound) = theorem.guessing(&load) else { return };
         if !bound.at_most(THRESHOLD) {
             let tags = if *guesses == 1 { "wrong tag" } else { "wrong tags" };

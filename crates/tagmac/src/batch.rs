@@ -27,20 +27,20 @@ const LEAST: usize = 4;
 
 /// A message of a batch has no tag. Those before it have theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct BatchError {
     /// The message's place, from 0.
     pub place: usize,
     /// Why.
     pub error: Error,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for BatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "message {}: {}", self.place, self.error)
     }
 }
 
-impl core::error::Error for Refused {}
+impl core::error::Error for BatchError {}
 
 /// Messages that are short enough to share vectors.
 struct Short<'a, M: Construction + ?Sized> {
@@ -65,7 +65,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
     nonces: &[M::Nonce],
     messages: &[&[u8]],
     tags: &mut [Tag],
-) -> Result<(), Refused> {
+) -> Result<(), BatchError> {
     let n = messages.len();
     assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
     let limit = mac.hash().limit_bits() / 8;
@@ -84,7 +84,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
         for place in done..done + run.max(1) {
             match kernels::tag(mac, &nonces[place], Fresh, messages[place].into()) {
                 Ok(tag) => tags[place] = tag,
-                Err(error) => return Err(Refused { place, error }),
+                Err(error) => return Err(BatchError { place, error }),
             }
         }
         done += run.max(1);
@@ -125,7 +125,7 @@ pub(crate) fn verify_many<M: Construction + ?Sized>(
 /// What is to say of tags, when the right ones were made or a message refused. Then one has no tag,
 /// so each is checked alone.
 pub(crate) fn judge(
-    made: Result<(), Refused>,
+    made: Result<(), BatchError>,
     expected: &[Tag],
     tags: &[Tag],
     verdicts: &mut [Result<(), Mismatch>],
@@ -183,7 +183,7 @@ const SAME_KEY: usize = 64;
 ///
 /// # Errors
 ///
-/// [`Refused`] if a message is over the limit of its MAC's definition. Those before it have their
+/// [`BatchError`] if a message is over the limit of its MAC's definition. Those before it have their
 /// tags.
 ///
 /// # Panics
@@ -192,7 +192,7 @@ const SAME_KEY: usize = 64;
 pub fn tag_many_keys<M: Construction>(
     jobs: &[Job<'_, M>],
     tags: &mut [Tag],
-) -> Result<(), Refused> {
+) -> Result<(), BatchError> {
     assert!(tags.len() == jobs.len(), "a tag for each job");
     let mut done = 0;
     while done < jobs.len() {
@@ -204,12 +204,12 @@ pub fn tag_many_keys<M: Construction>(
         }
         let now = &jobs[done..done + run];
         let tags = &mut tags[done..done + run];
-        let refused = |refused: Refused| Refused { place: done + refused.place, ..refused };
+        let refused = |refused: BatchError| BatchError { place: done + refused.place, ..refused };
         if run < LEAST {
             for (place, (job, tag)) in now.iter().zip(tags).enumerate() {
                 match kernels::tag(job.mac, &job.nonce, Fresh, job.message.into()) {
                     Ok(made) => *tag = made,
-                    Err(error) => return Err(refused(Refused { place, error })),
+                    Err(error) => return Err(refused(BatchError { place, error })),
                 }
             }
         } else {

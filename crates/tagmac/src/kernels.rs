@@ -4,7 +4,7 @@
 use crate::bits::Bits;
 use crate::construction::Construction;
 use crate::error::Error;
-use crate::hash::{Hash, long_level, short_level, whole, within_limit};
+use crate::hash::{Hash, absorbable_len, check_length, long_level, short_level};
 use crate::isa::{Dispatch, Isa, Kernel};
 use crate::tag::Tag;
 
@@ -82,10 +82,10 @@ pub(crate) fn tag<M: Construction + ?Sized>(
     message: Bits<'_>,
 ) -> Result<Tag, Error> {
     let hash = mac.hash();
-    if within_limit(hash, 0, message).is_err() {
+    if check_length(hash, 0, message).is_err() {
         return refused(hash, message);
     }
-    if M::Hash::BITS && message.last_mask().is_some() {
+    if M::Hash::ACCEPTS_BIT_STRINGS && message.last_mask().is_some() {
         return pad.lend(
             #[inline(always)]
             |pad| in_bits(mac, nonce, pad, message),
@@ -104,7 +104,7 @@ fn one_shot<M: Construction + ?Sized, P: PadFrom<M::PadCache>>(
     message: &[u8],
 ) -> Tag {
     let (hash, key) = (mac.hash(), (mac, nonce));
-    let cut = whole(hash, message.into());
+    let cut = absorbable_len(hash, message.into());
     if cut == 0 {
         short_level(hash).run_on(
             key,
@@ -113,7 +113,7 @@ fn one_shot<M: Construction + ?Sized, P: PadFrom<M::PadCache>>(
             #[inline(always)]
             |key, message, pad| Rest(OneShot::of(key, message, (pad, 0))),
         )
-    } else if M::Hash::FEW && cut <= hash.few() {
+    } else if M::Hash::HAS_NARROW_PATH && cut <= hash.narrow_path_max_bytes() {
         short_level(hash).run_on(
             key,
             message,
@@ -131,7 +131,7 @@ fn one_shot<M: Construction + ?Sized, P: PadFrom<M::PadCache>>(
 #[cold]
 #[inline(never)]
 fn refused<H: Hash>(hash: &H, message: Bits<'_>) -> Result<Tag, Error> {
-    within_limit(hash, 0, message)?;
+    check_length(hash, 0, message)?;
     unreachable!("the message is within the limit")
 }
 
@@ -144,7 +144,7 @@ fn in_bits<M: Construction + ?Sized>(
     message: Bits<'_>,
 ) -> Result<Tag, Error> {
     let (hash, sum) = (mac.hash(), &mut mac.begin(nonce));
-    let cut = whole(hash, message);
+    let cut = absorbable_len(hash, message);
     let (blocks, tail) = (&message.bytes()[..cut], message.after(cut));
     long_level(hash).run(Absorb { hash, sum, at: 0, blocks });
     short_level(hash).run(Close { mac, nonce, pad, sum, at: cut as u64, tail })
@@ -214,8 +214,8 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Few<OneShot<'
         let (isa, one_shot) = (isa.narrow(), self.0);
         let (cut, mut sum) = (one_shot.cut, one_shot.mac.begin(one_shot.nonce));
         let (hash, blocks) = (one_shot.mac.hash(), &one_shot.message[..cut]);
-        if I::One::FEW > 0 {
-            hash.absorb_few(isa, &mut sum, blocks);
+        if I::One::NARROW_PATH_MAX_BLOCKS > 0 {
+            hash.absorb_narrow(isa, &mut sum, blocks);
         } else {
             hash.absorb(isa, &mut sum, 0, blocks);
         }

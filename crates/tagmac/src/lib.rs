@@ -89,7 +89,7 @@ mod tag;
 #[cfg(feature = "std")]
 pub mod threads;
 
-pub use algo::{Cbc3, EliMac, Grade, Poly1305, Poly1305Aes};
+pub use algo::{Assurance, Cbc3, EliMac, Poly1305, Poly1305Aes};
 pub use algo::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 #[cfg(feature = "umac99")]
 pub use algo::{NhShape, Umac99, Umac99Parameters, Umac99Prf, Umac99Set};

@@ -1,6 +1,6 @@
 //! A MAC: what callers use.
 
-use crate::batch::{self, Refused};
+use crate::batch::{self, BatchError};
 use crate::bits::Bits;
 use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
@@ -71,7 +71,7 @@ pub trait Mac: Construction {
     ///
     /// # Errors
     ///
-    /// [`Refused`] if a message is over the limit of the MAC's definition. Those before it have
+    /// [`BatchError`] if a message is over the limit of the MAC's definition. Those before it have
     /// their tags.
     ///
     /// # Panics
@@ -83,7 +83,7 @@ pub trait Mac: Construction {
         nonces: &[Self::Nonce],
         messages: &[&[u8]],
         tags: &mut [Tag],
-    ) -> Result<(), Refused> {
+    ) -> Result<(), BatchError> {
         batch::tag_many(self, nonces, messages, tags)
     }
 
@@ -171,7 +171,7 @@ macro_rules! batches {
             ///
             /// # Errors
             ///
-            /// [`Refused`](crate::batch::Refused) if a message is over the limit of the MAC's
+            /// [`BatchError`](crate::batch::BatchError) if a message is over the limit of the MAC's
             /// definition.
             ///
             /// # Panics
@@ -182,7 +182,7 @@ macro_rules! batches {
                 &self,
                 messages: &[&[u8]],
                 tags: &mut [crate::Tag],
-            ) -> Result<(), crate::batch::Refused> {
+            ) -> Result<(), crate::batch::BatchError> {
                 let nonces = &[(); usize::MAX][..messages.len()];
                 crate::Mac::tag_many_with(self, nonces, messages, tags)
             }

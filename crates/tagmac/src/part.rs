@@ -5,7 +5,7 @@ use zeroize::Zeroize;
 use crate::bits::Bits;
 use crate::construction::Construction;
 use crate::error::Error;
-use crate::hash::{Hash, long_level, short_level, whole, within_limit};
+use crate::hash::{Hash, absorbable_len, check_length, long_level, short_level};
 use crate::isa::Dispatch;
 use crate::kernels::{Absorb, Close};
 use crate::tag::Tag;
@@ -45,7 +45,7 @@ impl<H: Hash> Part<H> {
                 return Err(Error::Unaligned { block, found });
             }
         }
-        within_limit(hash, start, blocks.into())?;
+        check_length(hash, start, blocks.into())?;
         let mut part = Part { start, end: start, block, sum: hash.empty() };
         part.grow(hash, blocks);
         Ok(part)
@@ -100,7 +100,7 @@ impl<H: Hash> Part<H> {
             return Err(Error::ForeignPart);
         }
         let now = Part::of(hash, self.start, blocks)?;
-        if !hash.same(&self.sum, &now.sum) {
+        if !hash.ct_eq(&self.sum, &now.sum) {
             return Err(Error::LeafChanged { start: self.start, end: self.end });
         }
         Ok(())
@@ -126,11 +126,11 @@ impl<H: Hash> Part<H> {
         if self.start != 0 {
             return Err(Error::Gap { expected: 0, found: self.start });
         }
-        if H::HOLDS_LAST && self.end > 0 && rest.bits() == 0 {
+        if H::LAST_BLOCK_DISTINCT && self.end > 0 && rest.bits() == 0 {
             return Err(Error::NoLastBlock);
         }
-        within_limit(hash, self.end, rest)?;
-        let cut = whole(hash, rest);
+        check_length(hash, self.end, rest)?;
+        let cut = absorbable_len(hash, rest);
         self.grow(hash, &rest.bytes()[..cut]);
         let (sum, at, tail) = (&self.sum, self.end, rest.after(cut));
         let pad = &mut M::PadCache::default();
@@ -215,7 +215,7 @@ impl<H: Hash<Sum: crate::save::Save>> Part<H> {
         if start > end || [start, end].iter().any(|at| at % block as u64 != 0) {
             return Err(Error::ForeignPart);
         }
-        within_limit(hash, end, Bits::from(&[]))?;
+        check_length(hash, end, Bits::from(&[]))?;
         let sum = crate::save::Save::load(input, start..end).ok_or(none)?;
         Ok(Part { start, end, block, sum })
     }

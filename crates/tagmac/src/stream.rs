@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 use crate::bits::Bits;
 use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, long_level, short_level, whole, within_limit};
+use crate::hash::{Hash, absorbable_len, check_length, long_level, short_level};
 use crate::isa::Dispatch;
 use crate::kernels::{Absorb, Close};
 #[cfg(feature = "save")]
@@ -49,7 +49,7 @@ struct State<H: Hash> {
     /// Bytes absorbed.
     at: u64,
     /// The bytes after them, at most a block: the room may be larger.
-    held: H::Held,
+    held: H::BlockBuffer,
     block: usize,
     held_bytes: usize,
     /// The message grew over the limit.
@@ -75,7 +75,7 @@ impl<R: Deref<Target: Construction>> Stream<R> {
     /// An empty message under a nonce; `&()` for a deterministic MAC.
     #[inline]
     pub fn new(mac: R, nonce: &<R::Target as Construction>::Nonce) -> Self {
-        let (sum, held, block) = (mac.begin(nonce), mac.hash().held(), mac.hash().block());
+        let (sum, held, block) = (mac.begin(nonce), mac.hash().new_buffer(), mac.hash().block());
         let state = State { sum, at: 0, held, block, held_bytes: 0, over: Ok(()) };
         Stream { mac, nonce: *nonce, state }
     }
@@ -87,11 +87,11 @@ impl<R: Deref<Target: Construction>> Stream<R> {
         let state = &mut self.state;
         let at = state.at + state.held_bytes as u64;
         if state.over.is_ok() {
-            state.over = within_limit(hash, at, data.into());
+            state.over = check_length(hash, at, data.into());
         }
         if state.over.is_ok() {
             let room = hash.block() - state.held_bytes;
-            if data.len() < room + <R::Target as Construction>::Hash::HOLDS_LAST as usize {
+            if data.len() < room + <R::Target as Construction>::Hash::LAST_BLOCK_DISTINCT as usize {
                 state.hold(data);
             } else {
                 state.absorb(hash, data);
@@ -160,7 +160,7 @@ impl<H: Hash> State<H> {
             self.held_bytes = 0;
             data = rest;
         }
-        let cut = whole(hash, data.into());
+        let cut = absorbable_len(hash, data.into());
         let (sum, at, blocks) = (&mut self.sum, self.at, &data[..cut]);
         long_level(hash).run(Absorb { hash, sum, at, blocks });
         self.at += cut as u64;
@@ -243,7 +243,7 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: crate::save::Save>>>> Stream<
         let opened = sealer.open(about, saved)?;
         let stream = Stream::read(mac, &mut crate::save::Reader::new(&opened));
         let stream: Self = stream.ok_or(Error::Saved { expected: "a stream of this MAC" })?;
-        within_limit(stream.mac.hash(), stream.bytes(), Bits::from(&[]))?;
+        check_length(stream.mac.hash(), stream.bytes(), Bits::from(&[]))?;
         Ok(stream)
     }
 
@@ -254,12 +254,13 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: crate::save::Save>>>> Stream<
         let nonce = Nonce::from_slice(input.counted()?).ok()?;
         let (at, bytes) = (input.number()?, input.counted()?);
         // A full block is held where the last one stands apart, and nowhere else.
-        let most = block - !<R::Target as Construction>::Hash::HOLDS_LAST as usize;
+        let most = block - !<R::Target as Construction>::Hash::LAST_BLOCK_DISTINCT as usize;
         let whole = at % block as u64 == 0 && at.checked_add(bytes.len() as u64).is_some();
         (whole && bytes.len() <= most).then_some(())?;
         let sum = crate::save::Save::load(input, 0..at)?;
         input.is_empty().then_some(())?;
-        let mut state = State { sum, at, held: hash.held(), block, held_bytes: 0, over: Ok(()) };
+        let mut state =
+            State { sum, at, held: hash.new_buffer(), block, held_bytes: 0, over: Ok(()) };
         state.hold(bytes);
         Some(Stream { mac, nonce, state })
     }

@@ -3,7 +3,7 @@
 use num_bigint::{BigInt, BigUint};
 use num_rational::Ratio;
 use tagmac::any::Algorithm;
-use tagmac::bounds::{Bound, BoundError, Load, Theorem};
+use tagmac::bounds::{Bound, BoundError, Theorem, Workload};
 use tagmac::bounds::{elimac, lightmac, pmac, poly1305, umac};
 
 type Exact = Ratio<BigInt>;
@@ -371,7 +371,7 @@ fn numbers_are_the_largest_within_the_threshold() {
 
             let v = theorem.guesses(length, threshold).unwrap();
             if v > 0 {
-                let load = Load { messages: q, length, attempts: v };
+                let load = Workload { messages: q, length, attempts: v };
                 agrees(&theorem.guessing(&load).unwrap(), &exact(theorem, 0, length, v).1);
             }
             assert!(exact(theorem, 0, length, v).1 <= limit);
@@ -383,7 +383,7 @@ fn numbers_are_the_largest_within_the_threshold() {
             // Both together: at most the sum. PMAC's attempts are messages too.
             let counts = matches!(theorem, Theorem::Pmac { .. });
             let messages = if counts { q - v.min(q) } else { q };
-            let load = Load { messages, length, attempts: v };
+            let load = Workload { messages, length, attempts: v };
             match theorem.forgery(&load) {
                 Ok(bound) => assert!(bound.at_most(2.0 * threshold * (1.0 + 2f64.powi(-50)))),
                 Err(error) => assert_eq!((error, q, v), (BoundError::Nothing, 0, 0)),
@@ -394,7 +394,7 @@ fn numbers_are_the_largest_within_the_threshold() {
 
 #[test]
 fn loads_are_the_functions() {
-    let load = Load { messages: 1 << 20, length: 1000, attempts: 1 << 10 };
+    let load = Workload { messages: 1 << 20, length: 1000, attempts: 1 << 10 };
     let of = |theorem: Theorem| (theorem.tags(&load).unwrap(), theorem.forgery(&load).unwrap());
     // 1000 bytes: 63 blocks of 16, 125 of 8; 83 full ones of 12 and 166 of 6.
     let (q, v) = (1 << 20, 1 << 10);
@@ -434,7 +434,7 @@ fn lightmac_calls_its_cipher_so_often() {
         let lengths = [0, 1, 6, 7, 8, limit / 2, limit - 1, limit].into_iter();
         for length in lengths.filter(|length| *length <= limit) {
             let calls = 8 * length as u128 / (n - s) as u128;
-            let load = Load { messages: 3, length, attempts: 5 };
+            let load = Workload { messages: 3, length, attempts: 5 };
             assert_eq!(queries(&theorem.tags(&load).unwrap(), "E1"), 3 * calls, "{n} {s} {length}");
             let forgery = theorem.forgery(&load).unwrap();
             assert_eq!(queries(&forgery, "E1"), 3 * calls, "{n} {s} {length}");
@@ -557,13 +557,16 @@ fn bounds_grow() {
     for theorem in theorems() {
         for _ in 0..200 {
             let length = (source.number(64) as u64).min(theorem.limit());
-            let load = Load { messages: source.some(63), length, attempts: source.number(100) };
+            let load = Workload { messages: source.some(63), length, attempts: source.number(100) };
             let worse = [
-                Load { messages: load.messages + source.number(63), ..load },
-                Load { attempts: load.attempts + source.number(100), ..load },
-                Load { length: length.saturating_add(length / 3 + 1).min(theorem.limit()), ..load },
+                Workload { messages: load.messages + source.number(63), ..load },
+                Workload { attempts: load.attempts + source.number(100), ..load },
+                Workload {
+                    length: length.saturating_add(length / 3 + 1).min(theorem.limit()),
+                    ..load
+                },
             ];
-            let values = |load: &Load| {
+            let values = |load: &Workload| {
                 [theorem.tags(load).unwrap().log2(), theorem.forgery(load).unwrap().log2()]
             };
             for worse in worse {
@@ -587,7 +590,7 @@ fn what_no_theorem_speaks_of_is_refused() {
     use BoundError::*;
     let pmac = Theorem::Pmac { n: 128, t: 128 };
     let light = Theorem::LightMac { n: 64, s: 8, t: 64 };
-    let none = Load::default();
+    let none = Workload::default();
     for theorem in theorems() {
         assert_eq!(theorem.tags(&none), Err(Nothing));
         assert_eq!(theorem.forgery(&none), Err(Nothing));
@@ -601,7 +604,7 @@ fn what_no_theorem_speaks_of_is_refused() {
         let limit = theorem.limit();
         if let Some(found) = limit.checked_add(1) {
             assert_eq!(theorem.messages(found, 0.5), Err(TooLong { limit, found }));
-            let load = Load { messages: 1, length: found, attempts: 0 };
+            let load = Workload { messages: 1, length: found, attempts: 0 };
             assert_eq!(theorem.tags(&load), Err(TooLong { limit, found }));
             assert_eq!(theorem.forgery(&load), Err(TooLong { limit, found }));
             assert_eq!(theorem.guessing(&load), Err(TooLong { limit, found }));

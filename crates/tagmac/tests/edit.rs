@@ -30,7 +30,7 @@ fn slice(message: &[u8], range: std::ops::Range<u64>) -> &[u8] {
 /// a byte of its leaves altered first.
 fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: usize) {
     let hash = mac.hash();
-    let (block, movable) = (hash.block() as u64, M::Hash::MOVABLE);
+    let (block, movable) = (hash.block() as u64, M::Hash::POSITION_INDEPENDENT);
     let leaf = blocks as u64 * block;
     let longest = (40 * leaf).min(hash.limit_bits() / 8);
     let mut random = Random(steps as u64 + leaf);

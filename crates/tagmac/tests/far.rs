@@ -276,9 +276,9 @@ impl Hash for Hollow {
     type Digest = <EliHash as Hash>::Digest;
     type Long = Level;
     type Short = Level;
-    type Held = <EliHash as Hash>::Held;
-    const HOLDS_LAST: bool = <EliHash as Hash>::HOLDS_LAST;
-    const BITS: bool = <EliHash as Hash>::BITS;
+    type BlockBuffer = <EliHash as Hash>::BlockBuffer;
+    const LAST_BLOCK_DISTINCT: bool = <EliHash as Hash>::LAST_BLOCK_DISTINCT;
+    const ACCEPTS_BIT_STRINGS: bool = <EliHash as Hash>::ACCEPTS_BIT_STRINGS;
 
     fn level(&self) -> Level {
         self.0.hash().level()
@@ -296,8 +296,8 @@ impl Hash for Hollow {
         self.0.hash().empty()
     }
 
-    fn held(&self) -> Self::Held {
-        self.0.hash().held()
+    fn new_buffer(&self) -> Self::BlockBuffer {
+        self.0.hash().new_buffer()
     }
 
     fn absorb<I: Isa>(&self, _isa: I, _sum: &mut Self::Sum, _at: u64, _blocks: &[u8]) {}
@@ -306,8 +306,8 @@ impl Hash for Hollow {
         self.0.hash().join(left, right);
     }
 
-    fn same(&self, one: &Self::Sum, other: &Self::Sum) -> bool {
-        self.0.hash().same(one, other)
+    fn ct_eq(&self, one: &Self::Sum, other: &Self::Sum) -> bool {
+        self.0.hash().ct_eq(one, other)
     }
 
     #[inline(always)]

@@ -18,9 +18,9 @@ impl Kernel for Spread {
     fn run<I: Isa>(self, isa: I) -> [u8; 16] {
         let needed = 16 + 2 * I::LANES * self.step;
         let data = vec![1; needed - self.short];
-        let [a, b] = isa.load_spread::<2>(&data, self.at, isa.spread(self.step));
+        let [a, b] = isa.load_strided::<2>(&data, self.at, isa.stride(self.step));
         let narrow = isa.narrow();
-        narrow.first_lane(narrow.xor(isa.fold(a), isa.fold(b)))
+        narrow.lane0(narrow.xor(isa.xor_lanes(a), isa.xor_lanes(b)))
     }
 }
 

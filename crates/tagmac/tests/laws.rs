@@ -110,7 +110,7 @@ fn umac99(key: &[u8; 16], level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) 
     let strided = nh(128, 32).strided().and_then(|shape| shape.toeplitz(2, 6));
     let strided = strided.and_then(|shape| shape.two_level(10)).expect("a shape");
     let strided = Umac99Parameters::new(strided, Umac99Prf::HmacSha1).keys_by(Umac99Prf::Cbc3Rc6);
-    let strided = strided.least_hashed(100).expect("less than a block");
+    let strided = strided.min_length_to_hash(100).expect("less than a block");
     let short = cut(strided.key_with_level(key, level).with_tag_bits(88));
     check("UMAC99 of 32 bits, strided, in two levels", &under(short, nonce));
     let third = nh(2048, 16).signed().strided().and_then(|shape| shape.toeplitz(3, 8));
@@ -159,7 +159,7 @@ impl<M: Mac> Laws for Under<M> {
     }
 
     fn bits(&self) -> bool {
-        M::Hash::BITS
+        M::Hash::ACCEPTS_BIT_STRINGS
     }
 
     fn streamed(&self, pieces: &[&[u8]]) -> Result<Tag, Error> {

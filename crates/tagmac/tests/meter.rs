@@ -3,7 +3,7 @@
 use std::thread;
 
 use tagmac::any::{Algorithm, AnyMac};
-use tagmac::bounds::{Load, Theorem, pmac};
+use tagmac::bounds::{Theorem, Workload, pmac};
 use tagmac::meter::{Budget, Metered, MeteredVerifyError, Usage};
 use tagmac::{Error, LightMacAes128, Poly1305Aes, Tag, Umac32, UmacNonce};
 use tagmac::{Mac, PmacAes128};
@@ -275,7 +275,7 @@ fn budgets_follow_from_the_theorems() {
     let budget = Budget::of(LIGHT, 1 << 20, threshold).unwrap();
     assert_eq!(budget.messages as u128, LIGHT.messages(1 << 20, threshold).unwrap());
     assert_eq!((budget.blocks, budget.failures), (u64::MAX, u64::MAX));
-    let load = Load { messages: budget.messages.into(), length: 1 << 20, attempts: 0 };
+    let load = Workload { messages: budget.messages.into(), length: 1 << 20, attempts: 0 };
     assert!(LIGHT.forgery(&load).unwrap().at_most(threshold));
 
     // Poly1305-AES: 2^106 / 2^32 / 14 / blocks, more than a meter counts for short messages.

@@ -1,7 +1,7 @@
 //! Nonces that count, random ones, and UMAC-128's graded verification.
 
 use tagmac::isa::Level;
-use tagmac::{Error, Grade, Mac, Nonce, NonceSequence, Poly1305Aes, Tag, random_nonce};
+use tagmac::{Assurance, Error, Mac, Nonce, NonceSequence, Poly1305Aes, Tag, random_nonce};
 use tagmac::{Umac32, Umac64, Umac96, Umac128, UmacNonce};
 
 const KEY: [u8; 16] = [0x4b; 16];
@@ -145,7 +145,7 @@ fn random_nonces_differ() {
 
 #[test]
 fn a_grade_checks_its_words_and_no_others() {
-    let grades = [Grade::Bits30, Grade::Bits60, Grade::Bits90, Grade::Bits120];
+    let grades = [Assurance::Bits30, Assurance::Bits60, Assurance::Bits90, Assurance::Bits120];
     let nonces = [UmacNonce::from(5), UmacNonce::from(6), UmacNonce::from([0xff; 16])];
     let lengths = [0, 1, 31, 32, 33, 1023, 1024, 1025, 2048, 2049, 5000, (1 << 24) + 2049];
     for level in Level::all() {

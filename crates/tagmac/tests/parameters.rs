@@ -132,7 +132,7 @@ fn parameters(row: &Value) -> Result<Umac99Parameters, Error> {
     if let Some(outputs) = row["m"].as_u64() {
         shape = shape.two_level(outputs as usize)?;
     }
-    Umac99Parameters::new(shape, prf).least_hashed(number(row, "min_length"))
+    Umac99Parameters::new(shape, prf).min_length_to_hash(number(row, "min_length"))
 }
 
 #[test]

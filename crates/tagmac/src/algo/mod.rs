@@ -18,7 +18,7 @@ pub use lightmac::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 pub use pmac::{Pmac, PmacAes128, PmacAes192, PmacAes256};
 pub use pmac::{WideBlock, recover_block};
 pub use poly1305::{Poly1305, Poly1305Aes, Poly1305Digest, Poly1305Hash, Poly1305Sum};
-pub use umac::{Grade, Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
+pub use umac::{Assurance, Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use umac::{Uhash32, Uhash64, Uhash96, Uhash128};
 pub use umac::{UmacDigest, UmacHash, UmacPad, UmacSum};
 #[cfg(feature = "umac99")]

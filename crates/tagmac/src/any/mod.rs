@@ -23,7 +23,7 @@ pub use partial::{CheckedPartial, Partial, PartialError};
 pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
 pub use sequential::Sequential;
 
-use crate::batch::{Refused, judge};
+use crate::batch::{BatchError, judge};
 use crate::bits::Bits;
 use crate::error::{Error, Mismatch, silent};
 use crate::hash::Hash;
@@ -103,7 +103,7 @@ trait Product: Send + Sync {
         nonces: &[&[u8]],
         messages: &[&[u8]],
         tags: &mut [Tag],
-    ) -> Result<(), Refused>;
+    ) -> Result<(), BatchError>;
     fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn ProductStream>, Error>;
     fn part(&self, start: u64, blocks: &[u8]) -> Result<SomePart, Error>;
     fn join(&self, left: SomePart, right: &SomePart) -> Result<SomePart, Error>;
@@ -165,7 +165,7 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> Product for M {
     }
 
     fn holds_last(&self) -> bool {
-        M::Hash::HOLDS_LAST
+        M::Hash::LAST_BLOCK_DISTINCT
     }
 
     fn tag_bits(&self) -> usize {
@@ -181,9 +181,9 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> Product for M {
         nonces: &[&[u8]],
         messages: &[&[u8]],
         tags: &mut [Tag],
-    ) -> Result<(), Refused> {
+    ) -> Result<(), BatchError> {
         let typed = |(place, nonce): (usize, &&[u8])| {
-            M::Nonce::from_slice(nonce).map_err(|error| Refused { place, error })
+            M::Nonce::from_slice(nonce).map_err(|error| BatchError { place, error })
         };
         let nonces: Vec<_> = nonces.iter().enumerate().map(typed).collect::<Result<_, _>>()?;
         self.tag_many_with(&nonces, messages, tags)
@@ -313,7 +313,7 @@ impl AnyMac {
     ///
     /// # Errors
     ///
-    /// [`Refused`] if a nonce has the wrong length or a message is over the limit. Those before it
+    /// [`BatchError`] if a nonce has the wrong length or a message is over the limit. Those before it
     /// may have their tags.
     ///
     /// # Panics
@@ -324,7 +324,7 @@ impl AnyMac {
         nonces: &[&[u8]],
         messages: &[&[u8]],
         tags: &mut [Tag],
-    ) -> Result<(), Refused> {
+    ) -> Result<(), BatchError> {
         let n = messages.len();
         assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
         if let Inner::Product(mac) = &self.mac {
@@ -332,7 +332,7 @@ impl AnyMac {
         }
         for (place, tag) in tags.iter_mut().enumerate() {
             let made = self.tag(nonces[place], messages[place]);
-            *tag = made.map_err(|error| Refused { place, error })?;
+            *tag = made.map_err(|error| BatchError { place, error })?;
         }
         Ok(())
     }

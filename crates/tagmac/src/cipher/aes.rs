@@ -111,7 +111,7 @@ impl<const ROUNDS: usize> Kernel for Expand<'_, ROUNDS> {
         let sub_word = |word: u32| -> u32 {
             let word = word as u128;
             let four = word | word << 32 | word << 64 | word << 96;
-            let block = isa.first_lane(isa.aes_last(isa.splat(&four.to_le_bytes()), zero));
+            let block = isa.lane0(isa.aes_last(isa.splat(&four.to_le_bytes()), zero));
             u128::from_le_bytes(block) as u32
         };
         // FIPS-197, section 5.2, on words in little-endian order. `last` holds the Nk words before
@@ -149,7 +149,7 @@ macro_rules! aes {
         impl Cipher for Aes<$rounds> {
             const NAME: &'static str = $name;
             const KEY_BYTES: usize = $key;
-            const FEW: bool = true;
+            const HAS_NARROW_PATH: bool = true;
             const KNOWN_ANSWERS: Option<&'static KnownAnswers> = Some(&known_answers::$answers);
             type Block = Block;
             type Key = [u8; $key];
@@ -221,7 +221,7 @@ macro_rules! aes {
             }
 
             #[inline(always)]
-            fn total<'a, I: Isa>(
+            fn finish<'a, I: Isa>(
                 isa: I,
                 _keys: &Self::Keys<'a, I>,
                 sum: &mut I::V,
@@ -229,7 +229,7 @@ macro_rules! aes {
             where
                 Self: 'a,
             {
-                isa.fold(*sum)
+                isa.xor_lanes(*sum)
             }
         }
 

@@ -67,7 +67,7 @@ use zeroize::Zeroize;
 
 use crate::error::Error;
 pub use crate::isa::CipherBlock;
-use crate::isa::{Dispatch, Isa, Lanes, Level, Single, WordLevel};
+use crate::isa::{Dispatch, Isa, Lanes, Level, ScalarBlocks, WordLevel};
 pub use field::Field;
 
 /// A key of a block cipher: an array of bytes.
@@ -85,7 +85,7 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     /// Bytes of a key.
     const KEY_BYTES: usize;
     /// Whether messages of few blocks cost less on the one-block level.
-    const FEW: bool = false;
+    const HAS_NARROW_PATH: bool = false;
     /// The answers that modes must give under the cipher before a level is used. Those of a cipher
     /// of your own are not known.
     #[doc(hidden)]
@@ -141,7 +141,7 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     #[inline(always)]
     fn whitening<I: Isa>(isa: I, keys: &Self::Keys<'_, I>) -> Self::Block {
         let lanes = Self::lanes(isa);
-        lanes.first_lane(Self::whiten(isa, keys, lanes.splat(&Self::Block::ZERO)))
+        lanes.lane0(Self::whiten(isa, keys, lanes.splat(&Self::Block::ZERO)))
     }
     /// Replaces each of many blocks, to which a mask was added, by E_K of it.
     #[inline(always)]
@@ -180,7 +180,7 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     ) where
         Self: 'a;
     /// The xor as one block.
-    fn total<'a, I: Isa>(
+    fn finish<'a, I: Isa>(
         isa: I,
         keys: &Self::Keys<'a, I>,
         sum: &mut Self::Sum<'a, I>,
@@ -195,7 +195,7 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         let (lanes, keys) = (Self::lanes(isa), self.keys(isa));
         let x = Self::whiten(isa, &keys, lanes.splat(block));
         let [y] = Self::encrypt_whitened(isa, &keys, [x]);
-        lanes.first_lane(y)
+        lanes.lane0(y)
     }
 }
 
@@ -276,7 +276,7 @@ impl<B: BlockCipher> Cipher for B {
     type Block = <B as BlockCipher>::Block;
     type Key = <B as BlockCipher>::Key;
     type Levels = WordLevel;
-    type Lanes<I: Isa> = Single<<B as BlockCipher>::Block>;
+    type Lanes<I: Isa> = ScalarBlocks<<B as BlockCipher>::Block>;
     type Keys<'a, I: Isa>
         = &'a B
     where
@@ -291,8 +291,8 @@ impl<B: BlockCipher> Cipher for B {
     }
 
     #[inline(always)]
-    fn lanes<I: Isa>(_isa: I) -> Single<<B as BlockCipher>::Block> {
-        Single::new()
+    fn lanes<I: Isa>(_isa: I) -> ScalarBlocks<<B as BlockCipher>::Block> {
+        ScalarBlocks::new()
     }
 
     #[inline(always)]
@@ -312,7 +312,7 @@ impl<B: BlockCipher> Cipher for B {
         mut x: [V<Self, I>; N],
     ) -> [V<Self, I>; N] {
         // Once for each level, and not in every kernel.
-        isa.apart(
+        isa.run_outlined(
             #[inline(always)]
             || keys.encrypt(&mut x),
         );
@@ -322,7 +322,7 @@ impl<B: BlockCipher> Cipher for B {
     #[inline(always)]
     fn encrypt_blocks<I: Isa>(isa: I, keys: &&B, blocks: &mut [Self::Block]) {
         for blocks in blocks.chunks_mut(8) {
-            isa.apart(
+            isa.run_outlined(
                 #[inline(always)]
                 || keys.encrypt(blocks),
             );
@@ -367,7 +367,7 @@ impl<B: BlockCipher> Cipher for B {
     }
 
     #[inline(always)]
-    fn total<'a, I: Isa>(_isa: I, _keys: &&'a B, sum: &mut Self::Sum<'a, I>) -> V<Self, I::Narrow>
+    fn finish<'a, I: Isa>(_isa: I, _keys: &&'a B, sum: &mut Self::Sum<'a, I>) -> V<Self, I::Narrow>
     where
         Self: 'a,
     {

@@ -37,7 +37,7 @@ use zeroize::Zeroizing;
 
 use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, long_level, short_level, whole, within_limit};
+use crate::hash::{Hash, absorbable_len, check_length, long_level, short_level};
 use crate::isa::Dispatch;
 use crate::kernels::{Absorb, Close};
 use crate::tag::{Tag, matches};
@@ -138,7 +138,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
             return Err(Error::PastEnd { length, found: end });
         }
         if let Edit::Insert(_) | Edit::Remove(_) = edit {
-            if !HashOf::<R>::MOVABLE {
+            if !HashOf::<R>::POSITION_INDEPENDENT {
                 return Err(Error::PositionDependent);
             }
             for found in [start, end] {
@@ -150,7 +150,9 @@ impl<R: Deref<Target: Construction>> Tree<R> {
             Edit::Insert(_) => start.saturating_sub(1)..start.max(1),
             Edit::Truncate(0) => 0..0,
             // What is left of the leaf is summed anew, unless all of it is left.
-            Edit::Truncate(_) if HashOf::<R>::HOLDS_LAST || !self.is_end(start) => start - 1..start,
+            Edit::Truncate(_) if HashOf::<R>::LAST_BLOCK_DISTINCT || !self.is_end(start) => {
+                start - 1..start
+            }
             Edit::Truncate(_) => start..start,
             _ => start..end,
         };
@@ -164,10 +166,10 @@ impl<R: Deref<Target: Construction>> Tree<R> {
     /// [`Error::TooLong`] if the message gets over the MAC's limit.
     pub fn append(&mut self, new: &[u8]) -> Result<(), Error> {
         let hash = self.mac.hash();
-        within_limit(hash, self.bytes(), new.into())?;
+        check_length(hash, self.bytes(), new.into())?;
         let (mut new, fill) = (new, hash.block() - self.rest.len());
         if !self.rest.is_empty() {
-            if new.len() < fill + HashOf::<R>::HOLDS_LAST as usize {
+            if new.len() < fill + HashOf::<R>::LAST_BLOCK_DISTINCT as usize {
                 self.rest.extend_from_slice(new);
                 return Ok(());
             }
@@ -176,7 +178,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
             self.grow(&first);
             new = &new[fill..];
         }
-        let (blocks, rest) = new.split_at(whole(self.mac.hash(), new.into()));
+        let (blocks, rest) = new.split_at(absorbable_len(self.mac.hash(), new.into()));
         self.grow(blocks);
         self.rest = rest.to_vec();
         Ok(())
@@ -270,7 +272,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         let leaf = self.needs(&Edit::Insert(offset))?;
         let hash = self.mac.hash();
         aligned(hash.block(), new.len() as u64)?;
-        within_limit(hash, self.bytes(), new.into())?;
+        check_length(hash, self.bytes(), new.into())?;
         self.check(&leaf, old)?;
         let (before, after) = old.split_at((offset - leaf.start) as usize);
         self.splice(leaf, &[before, new, after].concat());
@@ -355,7 +357,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         Trees::<HashOf<R>>::visit(&self.root, 0, leaves, &mut |leaf, sum| {
             let place = |at: u64| (at - leaves.start) as usize;
             let now = sum_of(hash, leaf.start, &old[place(leaf.start)..place(leaf.end)]);
-            if !hash.same(sum, &now) {
+            if !hash.ct_eq(sum, &now) {
                 return Err(Error::LeafChanged { start: leaf.start, end: leaf.end });
             }
             Ok(())

@@ -29,7 +29,7 @@ macro_rules! level {
             }
 
             #[inline(always)]
-            pub(super) fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R {
+            pub(super) fn enter_outlined<R>(self, f: impl FnOnce() -> R) -> R {
                 #[inline(never)]
                 #[target_feature($(enable = $feature),+)]
                 fn inside<R>(f: impl FnOnce() -> R) -> R {

@@ -51,10 +51,10 @@ macro_rules! levels {
                 place
             }
 
-            /// See [`Isa::FEW`].
+            /// See [`Isa::NARROW_PATH_MAX_BLOCKS`].
             #[inline(always)]
-            pub(crate) fn few(self) -> usize {
-                match self.0 { $($(#[$cfg])? Proof::$level(_) => <$level as Isa>::FEW),+ }
+            pub(crate) fn narrow_path_max_blocks(self) -> usize {
+                match self.0 { $($(#[$cfg])? Proof::$level(_) => <$level as Isa>::NARROW_PATH_MAX_BLOCKS),+ }
             }
         }
     };

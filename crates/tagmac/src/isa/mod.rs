@@ -11,14 +11,14 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod block;
+mod blocks64;
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod detect;
-mod eights;
 mod lanes;
 mod level;
 mod portable;
+mod scalar_blocks;
 mod self_test;
-mod single;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -26,13 +26,13 @@ mod x86;
 pub(crate) use block::zero_filled;
 use block::zeros_before;
 pub use block::{Block, CipherBlock};
-pub use eights::Eights;
+pub use blocks64::Blocks64;
 pub use lanes::Lanes;
 pub use level::{Dispatch, Kernel, Level, NarrowLevel, Status, UnusableLevel, WordLevel};
 pub(crate) use level::{KnownAnswer, SelfTest};
 #[cfg(feature = "umac99")]
 pub(crate) use portable::PortableWords;
-pub use single::Single;
+pub use scalar_blocks::ScalarBlocks;
 pub use words::Words;
 
 /// One level of instruction sets: vectors of AES blocks, and what else its instructions do.
@@ -41,7 +41,7 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     const NAME: &'static str;
     /// Messages of up to so many blocks of AES have kernels of their own on the one-block level, at
     /// most 8. Zero on a one-block level where code without loops gains nothing.
-    const FEW: usize;
+    const NARROW_PATH_MAX_BLOCKS: usize;
 
     /// `R` round keys as the level likes to keep them over a loop.
     type Keys<'a, const R: usize>: Copy;
@@ -65,7 +65,7 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
         )
     }
     /// As [`run`](Isa::run), in a function of its own: for what is large and stands in many kernels.
-    fn apart<R>(self, f: impl FnOnce() -> R) -> R;
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R;
     /// Arithmetic on words, at the widest that the level has.
     fn words(self) -> Self::Words;
 
@@ -74,7 +74,7 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// The same round keys for one turn of a loop. A level with few registers has them loaded again
     /// in each turn: loaded before the loop, most of them would only move to the stack.
     #[inline(always)]
-    fn turn<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
+    fn reload_keys<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
         *keys
     }
     /// Round key `r` in every lane.
@@ -94,7 +94,7 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
         mut x: [Self::V; N],
     ) -> [Self::V; N] {
         // Four keys stay in registers everywhere.
-        let keys = if N == 8 && R > 4 { self.turn(keys) } else { *keys };
+        let keys = if N == 8 && R > 4 { self.reload_keys(keys) } else { *keys };
         for r in 0..R - 1 {
             let key = self.key(&keys, r);
             for x in &mut x {
@@ -120,15 +120,15 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
 
     /// Prepares a form: byte i of a block is byte `form[i]` of the little-endian counter, or zero
     /// where `form[i]` is [`ZERO`].
-    fn form(self, form: &Block) -> Self::Form;
+    fn counter_layout(self, form: &Block) -> Self::CounterLayout;
 }
 
-/// In [`Isa::form`]: this byte of the block is zero.
+/// In [`Isa::counter_layout`]: this byte of the block is zero.
 pub const ZERO: u8 = 0x80;
 
-/// The form of [`Lanes::front`].
+/// The form of [`Lanes::be_prefix`].
 #[inline(always)]
-fn front(bytes: usize) -> Block {
+fn be_prefix(bytes: usize) -> Block {
     // Byte i is byte `bytes - 1 - i` of the little-endian counter: a window into a fixed ramp.
     const RAMP: [u8; 24] = {
         let mut ramp = [ZERO; 24];

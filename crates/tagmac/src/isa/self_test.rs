@@ -59,7 +59,7 @@ fn xor(a: &mut Block, b: &Block) {
 /// The xor of the lanes as bytes.
 #[inline(always)]
 fn folded<I: Isa>(isa: I, a: I::V) -> Block {
-    isa.narrow().first_lane(isa.fold(a))
+    isa.narrow().lane0(isa.xor_lanes(a))
 }
 
 /// Rounds of one block, and those of a vector against them.
@@ -68,7 +68,7 @@ fn rounds_pass<I: Isa>(isa: I, message: &Message) -> bool {
     let narrow = isa.narrow();
     let one = |last: bool, state: &Block, key: &Block| {
         let (a, k) = (narrow.splat(state), narrow.splat(key));
-        narrow.first_lane(if last { narrow.aes_last(a, k) } else { narrow.aes(a, k) })
+        narrow.lane0(if last { narrow.aes_last(a, k) } else { narrow.aes(a, k) })
     };
     let mut passes = one(false, &ROUND[0], &ROUND[1]) == ROUND[2]
         && one(true, &LAST_ROUND[0], &LAST_ROUND[1]) == LAST_ROUND[2];
@@ -82,7 +82,7 @@ fn rounds_pass<I: Isa>(isa: I, message: &Message) -> bool {
     }
     let mut xors = folded(isa, isa.xor3(k, a, isa.xor(a, k)));
     passes &= xors == [0; 16];
-    xors = isa.first_lane(a);
+    xors = isa.lane0(a);
     xor(&mut xors, &block(message, 0));
     passes && xors == [0; 16]
 }
@@ -108,22 +108,22 @@ const COUNTER: u64 = u64::MAX - 1;
 fn lanes_pass<I: Isa>(isa: I, message: &Message) -> bool {
     let whole = isa.load(&message[..16 * I::LANES]);
     let counter = isa.counter(COUNTER.wrapping_sub(I::LANES as u64));
-    let encoded = isa.encode(isa.advance(counter), isa.form(&FORM));
-    let spread = isa.spread(STEP);
-    let last = isa.last_lane(&ROUND[0]);
+    let encoded = isa.encode_counter(isa.advance(counter), isa.counter_layout(&FORM));
+    let spread = isa.stride(STEP);
+    let last = isa.set_last_lane(&ROUND[0]);
     let mut passes = true;
     for n in 0..=I::LANES {
         let found = [
             folded(isa, isa.load_lanes(&message[..16 * n])),
             folded(isa, isa.keep_lanes(whole, n)),
             folded(isa, isa.keep_lanes(encoded, n)),
-            folded(isa, isa.load_spread_lanes(message, AT, n, spread)),
+            folded(isa, isa.load_strided_lanes(message, AT, n, spread)),
             folded(isa, isa.keep_lanes(last, n)),
-            isa.narrow().first_lane(isa.tail(&message[..n])),
+            isa.narrow().lane0(isa.tail(&message[..n])),
         ];
         passes &= found == expected_lanes(message, n, I::LANES);
     }
-    let [pieces] = isa.load_spread::<1>(message, AT, spread);
+    let [pieces] = isa.load_strided::<1>(message, AT, spread);
     passes && folded(isa, pieces) == expected_lanes(message, I::LANES, I::LANES)[3]
 }
 
@@ -227,7 +227,7 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
 
     // The sums of the lanes and of all words.
     let mut sums = [0; 2];
-    a.narrow().store(a.fold(v), &mut sums);
+    a.narrow().store(a.sum_lanes(v), &mut sums);
     passes &= sums == expected_sums(&all[..n]);
     passes &= a.sum(v) == sums[0].wrapping_add(sums[1]);
 
@@ -239,15 +239,15 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     let blocks = &message[..16 * n];
     let (even, odd) = a.even_odd(blocks);
     passes &= are_pairs_of_blocks(&stored(a, even), &stored(a, odd), &all[..2 * n]);
-    let (first, second) = a.columns(blocks);
+    let (first, second) = a.deinterleave(blocks);
     let (first, second) = (stored(a, first), stored(a, second));
     passes &= are_columns(&first, &second, &all[..2 * n]);
-    let (again, too) = a.columns_of(&numbers(message)[..n]);
+    let (again, too) = a.deinterleave_numbers(&numbers(message)[..n]);
     passes &= stored(a, again) == first && stored(a, too) == second;
 
     let (mut rows, mut planes) = ([0; 64 * MAX], [0; 64 * MAX]);
     fill_rows(&mut rows[..64 * n]);
-    a.planes(&rows[..64 * n], all[0], &mut planes[..64 * n]);
+    a.transpose_bits(&rows[..64 * n], all[0], &mut planes[..64 * n]);
     passes && are_planes(&rows[..64 * n], all[0], &planes[..64 * n])
 }
 

@@ -11,7 +11,7 @@ pub trait Words: Copy + Send + Sync + 'static {
     /// Lanes of 16 bytes in a vector.
     const LANES: usize;
     /// Whether the words of a vector are multiplied by one instruction.
-    const VECTORS: bool;
+    const HAS_VECTOR_MUL: bool;
     /// Whether [`mul52`](Words::mul52) is an instruction.
     const MUL52: bool;
 
@@ -32,19 +32,19 @@ pub trait Words: Copy + Send + Sync + 'static {
     /// Word j goes to `p[j]`, of exactly `2 * LANES`.
     fn store(self, a: Self::W, p: &mut [u64]);
     /// Lane 0 as bytes, stored at once.
-    fn first_lane(self, a: Self::W) -> Block;
+    fn lane0(self, a: Self::W) -> Block;
     /// Lane j is block j of `p`, which holds exactly `LANES` blocks.
     fn blocks(self, p: &[u8]) -> Self::W;
     /// Of `2 * LANES` blocks: those with even numbers, and those with odd numbers.
     fn even_odd(self, p: &[u8]) -> (Self::W, Self::W);
     /// Of `2 * LANES` blocks: their first words, and their second words. Both in the same order,
     /// which is the level's own, begins with block 0 and never changes.
-    fn columns(self, p: &[u8]) -> (Self::W, Self::W);
-    /// As [`columns`](Words::columns), for blocks that are little-endian numbers.
-    fn columns_of(self, p: &[u128]) -> (Self::W, Self::W);
+    fn deinterleave(self, p: &[u8]) -> (Self::W, Self::W);
+    /// As [`deinterleave`](Words::deinterleave), for blocks that are little-endian numbers.
+    fn deinterleave_numbers(self, p: &[u128]) -> (Self::W, Self::W);
 
-    /// Writes what [`columns_of`](Words::columns_of) takes apart.
-    fn store_columns(self, columns: (Self::W, Self::W), p: &mut [u128]);
+    /// Writes what [`deinterleave_numbers`](Words::deinterleave_numbers) takes apart.
+    fn interleave_numbers(self, columns: (Self::W, Self::W), p: &mut [u128]);
 
     /// `a & b`.
     fn and(self, a: Self::W, b: Self::W) -> Self::W;
@@ -84,7 +84,7 @@ pub trait Words: Copy + Send + Sync + 'static {
     }
 
     /// The sum of the lanes, word by word.
-    fn fold(self, a: Self::W) -> <Self::Narrow as Words>::W;
+    fn sum_lanes(self, a: Self::W) -> <Self::Narrow as Words>::W;
     /// The sum of all words, mod 2^64.
     fn sum(self, a: Self::W) -> u64;
 
@@ -122,7 +122,7 @@ pub trait Words: Copy + Send + Sync + 'static {
     /// of row r with its bytes swapped, after `key` is added to that. 64 rows and 64 planes of
     /// `2 * LANES` words each.
     #[inline(always)]
-    fn planes(self, rows: &[u64], key: u64, planes: &mut [u64]) {
+    fn transpose_bits(self, rows: &[u64], key: u64, planes: &mut [u64]) {
         let words = 2 * Self::LANES;
         assert!(rows.len() == 64 * words && planes.len() == 64 * words);
         let key = self.splat(key.swap_bytes());

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::cipher::{Aes, CipherBlock, Keys};
-use crate::isa::{Block, Dispatch, Isa, Lanes, Level, Single, WordLevel};
+use crate::isa::{Block, Dispatch, Isa, Lanes, Level, ScalarBlocks, WordLevel};
 
 /// H and I over lanes: `H(K, i)` gives subkey i, of n bits, and `I(S, M)` hashes block M under
 /// subkey S.
@@ -31,10 +31,10 @@ pub trait Families: Clone + Send + Sync {
     /// Prepares the keys: once per range, before the loop.
     fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I>;
     /// How the numbers of subkeys are written.
-    fn form<I: Isa>(isa: I) -> <Self::Lanes<I> as Lanes>::Form;
+    fn counter_layout<I: Isa>(isa: I) -> <Self::Lanes<I> as Lanes>::CounterLayout;
     /// A number, or a mask of numbers, with H's first key in it.
     fn whiten<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, number: V<Self, I>) -> V<Self, I>;
-    /// H(K, i) of each number, written in [`form`](Families::form), to which
+    /// H(K, i) of each number, written in [`counter_layout`](Families::counter_layout), to which
     /// [`whiten`](Families::whiten)'s mask was added.
     fn subkeys<I: Isa, const N: usize>(
         isa: I,
@@ -125,8 +125,8 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
     }
 
     #[inline(always)]
-    fn form<R: Isa>(isa: R) -> R::Form {
-        isa.form(&FORM)
+    fn counter_layout<R: Isa>(isa: R) -> R::CounterLayout {
+        isa.counter_layout(&FORM)
     }
 
     #[inline(always)]
@@ -238,7 +238,7 @@ pub trait PlainFamilies: Clone + Send + Sync {
 impl<P: PlainFamilies> Families for P {
     type Block = <P as PlainFamilies>::Block;
     type Levels = WordLevel;
-    type Lanes<I: Isa> = Single<<P as PlainFamilies>::Block>;
+    type Lanes<I: Isa> = ScalarBlocks<<P as PlainFamilies>::Block>;
     type Keys<'a, I: Isa>
         = &'a P
     where
@@ -247,7 +247,7 @@ impl<P: PlainFamilies> Families for P {
 
     #[inline(always)]
     fn lanes<I: Isa>(_isa: I) -> Self::Lanes<I> {
-        Single::new()
+        ScalarBlocks::new()
     }
 
     #[inline(always)]
@@ -256,9 +256,9 @@ impl<P: PlainFamilies> Families for P {
     }
 
     #[inline(always)]
-    fn form<I: Isa>(_isa: I) -> <Self::Lanes<I> as Lanes>::Form {
+    fn counter_layout<I: Isa>(_isa: I) -> <Self::Lanes<I> as Lanes>::CounterLayout {
         const { assert!(<P as PlainFamilies>::Block::BYTES >= 8, "a number takes 64 bits") };
-        Single::<<P as PlainFamilies>::Block>::new().front(8)
+        ScalarBlocks::<<P as PlainFamilies>::Block>::new().be_prefix(8)
     }
 
     #[inline(always)]

@@ -19,7 +19,9 @@ use core::slice;
 
 use super::known_answer;
 use super::many::{self, Masked, wipe};
-use super::xor::{self, Adder, Numbered, Single, Terms, Truncation, VOf, XorDigest, XorSum};
+use super::xor::{
+    self, Accumulator, BlockTerms, CounterTerms, Single, Truncation, VOf, XorDigest, XorSum,
+};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, V};
 use crate::construction::Construction;
@@ -193,16 +195,16 @@ impl<C: Cipher> LightTerms<'_, C> {
 
 /// What a level needs for them.
 #[derive(Clone, Copy)]
-struct Ready<L: Lanes, K> {
+struct Prepared<L: Lanes, K> {
     keys: K,
     whitening: L::V,
-    spread: L::Spread,
-    form: L::Form,
+    spread: L::Stride,
+    form: L::CounterLayout,
 }
 
-impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
+impl<'a, C: Cipher> BlockTerms for LightTerms<'a, C> {
     type Lanes<I: Isa> = C::Lanes<I>;
-    type Ready<I: Isa> = Ready<C::Lanes<I>, C::Keys<'a, I>>;
+    type Prepared<I: Isa> = Prepared<C::Lanes<I>, C::Keys<'a, I>>;
     type Sum<I: Isa> = C::Sum<'a, I>;
 
     #[inline(always)]
@@ -211,18 +213,18 @@ impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn ready<I: Isa>(&self, isa: I) -> Self::Ready<I> {
+    fn prepare<I: Isa>(&self, isa: I) -> Self::Prepared<I> {
         let (lanes, keys) = (C::lanes(isa), self.mac.k1.keys(isa));
-        Ready {
+        Prepared {
             keys,
             whitening: C::whiten(isa, &keys, lanes.splat(&C::Block::ZERO)),
-            spread: lanes.spread(self.mac.block()),
-            form: lanes.front(self.mac.s / 8),
+            spread: lanes.stride(self.mac.block()),
+            form: lanes.be_prefix(self.mac.s / 8),
         }
     }
 
     #[inline(always)]
-    fn sum<I: Isa>(isa: I, ready: &Self::Ready<I>) -> C::Sum<'a, I> {
+    fn sum<I: Isa>(isa: I, ready: &Self::Prepared<I>) -> C::Sum<'a, I> {
         C::sum(isa, &ready.keys)
     }
 
@@ -230,14 +232,14 @@ impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
     fn add<I: Isa, const N: usize>(
         &mut self,
         isa: I,
-        ready: &Self::Ready<I>,
+        ready: &Self::Prepared<I>,
         sum: &mut C::Sum<'a, I>,
     ) {
         let lanes = C::lanes(isa);
         let mut counter = lanes.counter(self.i);
-        let mut x: [V<C, I>; N] = lanes.load_spread(self.data, self.at, ready.spread);
+        let mut x: [V<C, I>; N] = lanes.load_strided(self.data, self.at, ready.spread);
         for x in &mut x {
-            *x = lanes.xor3(*x, lanes.encode(counter, ready.form), ready.whitening);
+            *x = lanes.xor3(*x, lanes.encode_counter(counter, ready.form), ready.whitening);
             counter = lanes.advance(counter);
         }
         self.skip(N * C::Lanes::<I>::LANES);
@@ -248,53 +250,53 @@ impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
     fn add_lanes<I: Isa>(
         &mut self,
         isa: I,
-        ready: &Self::Ready<I>,
+        ready: &Self::Prepared<I>,
         sum: &mut C::Sum<'a, I>,
         n: usize,
     ) {
         let lanes = C::lanes(isa);
-        let pieces = lanes.load_spread_lanes(self.data, self.at, n, ready.spread);
-        let counters = lanes.encode(lanes.counter(self.i), ready.form);
+        let pieces = lanes.load_strided_lanes(self.data, self.at, n, ready.spread);
+        let counters = lanes.encode_counter(lanes.counter(self.i), ready.form);
         let x = lanes.xor3(pieces, counters, ready.whitening);
         self.skip(n);
         C::add_whitened_lanes(isa, &ready.keys, sum, x, n);
     }
 
     #[inline(always)]
-    fn total<I: Isa>(
+    fn finish<I: Isa>(
         isa: I,
-        ready: &Self::Ready<I>,
+        ready: &Self::Prepared<I>,
         sum: &mut C::Sum<'a, I>,
     ) -> VOf<Self, I::Narrow> {
-        C::total(isa, &ready.keys, sum)
+        C::finish(isa, &ready.keys, sum)
     }
 }
 
-impl<C: Cipher> Numbered for LightTerms<'_, C> {
+impl<C: Cipher> CounterTerms for LightTerms<'_, C> {
     #[inline(always)]
     fn number(&self) -> u64 {
         self.i
     }
 
     #[inline(always)]
-    fn places<I: Isa>(&self, isa: I, ready: &Self::Ready<I>) -> [V<C, I>; 8] {
-        xor::places(C::lanes(isa), ready.form)
+    fn counter_table<I: Isa>(&self, isa: I, ready: &Self::Prepared<I>) -> [V<C, I>; 8] {
+        xor::counter_table(C::lanes(isa), ready.form)
     }
 
     #[inline(always)]
     fn add_group<I: Isa>(
         &mut self,
         isa: I,
-        ready: &Self::Ready<I>,
-        places: &[V<C, I>; 8],
+        ready: &Self::Prepared<I>,
+        table: &[V<C, I>; 8],
         sum: &mut Self::Sum<I>,
     ) {
         let lanes = C::lanes(isa);
         let narrow = lanes.narrow();
-        let first = xor::number(lanes, self.i, narrow.front(self.mac.s / 8));
+        let first = xor::number(lanes, self.i, narrow.be_prefix(self.mac.s / 8));
         let mask = lanes.xor(first, ready.whitening);
-        let mut x: [V<C, I>; 8] = lanes.load_spread(self.data, self.at, ready.spread);
-        for (x, place) in x.iter_mut().zip(places) {
+        let mut x: [V<C, I>; 8] = lanes.load_strided(self.data, self.at, ready.spread);
+        for (x, place) in x.iter_mut().zip(table) {
             *x = lanes.xor3(*x, *place, mask);
         }
         self.skip(8 * C::Lanes::<I>::LANES);
@@ -308,10 +310,10 @@ impl<C: Cipher> Hash for LightMac<C> {
     type Long = C::Levels;
     type Short = NarrowLevel;
     /// As many blocks as end on a byte: fewer bytes than a block has bits.
-    type Held = [u8; 8 * Tag::MAX_BYTES];
-    const BITS: bool = true;
-    const FEW: bool = C::FEW;
-    const HOLDS_LAST: bool = false;
+    type BlockBuffer = [u8; 8 * Tag::MAX_BYTES];
+    const ACCEPTS_BIT_STRINGS: bool = true;
+    const HAS_NARROW_PATH: bool = C::HAS_NARROW_PATH;
+    const LAST_BLOCK_DISTINCT: bool = false;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -332,8 +334,8 @@ impl<C: Cipher> Hash for LightMac<C> {
     }
 
     #[inline(always)]
-    fn few(&self) -> usize {
-        if self.in_bytes { self.level.few() * self.block } else { 0 }
+    fn narrow_path_max_bytes(&self) -> usize {
+        if self.in_bytes { self.level.narrow_path_max_blocks() * self.block } else { 0 }
     }
 
     #[inline(always)]
@@ -347,7 +349,7 @@ impl<C: Cipher> Hash for LightMac<C> {
     }
 
     #[inline(always)]
-    fn held(&self) -> Self::Held {
+    fn new_buffer(&self) -> Self::BlockBuffer {
         [0; 8 * Tag::MAX_BYTES]
     }
 
@@ -365,30 +367,30 @@ impl<C: Cipher> Hash for LightMac<C> {
         let n = self.blocks_in(blocks.len());
         // Pieces are loaded by whole blocks that end with them, so the first ones go alone.
         let first = n.min(C::Lanes::<I>::LANES);
-        Adder::add_to(
+        Accumulator::add_to(
             sum,
             isa,
             terms,
             #[inline(always)]
-            |adder| {
-                adder.lanes(first);
-                adder.numbered(n - first);
-                debug_assert!(adder.terms.at == blocks.len());
+            |accumulator| {
+                accumulator.lanes(first);
+                accumulator.add_numbered(n - first);
+                debug_assert!(accumulator.terms.at == blocks.len());
             },
         );
     }
 
     #[inline(always)]
-    fn absorb_few<I: Isa>(&self, isa: I, sum: &mut Self::Sum, blocks: &[u8]) {
+    fn absorb_narrow<I: Isa>(&self, isa: I, sum: &mut Self::Sum, blocks: &[u8]) {
         let n = self.blocks_in(blocks.len());
-        Adder::add_to(
+        Accumulator::add_to(
             sum,
             isa,
             LightTerms { mac: self, data: blocks, i: 1, at: 0 },
             #[inline(always)]
-            |adder| {
-                adder.lanes(1);
-                adder.few(n - 1);
+            |accumulator| {
+                accumulator.lanes(1);
+                accumulator.few(n - 1);
             },
         );
     }
@@ -398,8 +400,8 @@ impl<C: Cipher> Hash for LightMac<C> {
         left.join(right);
     }
 
-    fn same(&self, one: &Self::Sum, other: &Self::Sum) -> bool {
-        one.same(other)
+    fn ct_eq(&self, one: &Self::Sum, other: &Self::Sum) -> bool {
+        one.ct_eq(other)
     }
 
     #[inline(always)]
@@ -408,7 +410,7 @@ impl<C: Cipher> Hash for LightMac<C> {
             return strings::finish(self, isa, *sum, at, tail);
         }
         let lanes = C::lanes(isa);
-        XorDigest(lanes.narrow().first_lane(sum.with_last(lanes, tail)))
+        XorDigest(lanes.narrow().lane0(sum.with_last(lanes, tail)))
     }
 }
 
@@ -436,9 +438,9 @@ impl<C: Cipher> Masked for LightMac<C> {
     fn masks<I: Isa>(&self, isa: I, masks: &mut [C::Block]) {
         let narrow = C::lanes(isa).narrow();
         let mut whitening = C::whitening(isa, &self.k1.keys(isa));
-        let form = narrow.front(self.s / 8);
+        let form = narrow.be_prefix(self.s / 8);
         for (i, mask) in (1..).zip(masks) {
-            let number = narrow.first_lane(narrow.encode(narrow.counter(i), form));
+            let number = narrow.lane0(narrow.encode_counter(narrow.counter(i), form));
             *mask = number.xor(&whitening);
         }
         wipe(slice::from_mut(&mut whitening));

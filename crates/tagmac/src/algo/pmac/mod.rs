@@ -22,7 +22,7 @@ pub use parsimony::{WideBlock, recover_block};
 
 use super::known_answer;
 use super::many::{self, Masked, wipe};
-use super::xor::{self, Adder, Single, Terms, Truncation, VOf, XorDigest, XorSum};
+use super::xor::{self, Accumulator, BlockTerms, Single, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Field};
 use crate::construction::Construction;
@@ -203,9 +203,9 @@ impl<'a, C: Cipher<Block: Field>> PmacTerms<'a, C> {
     }
 }
 
-impl<'a, C: Cipher<Block: Field>> Terms for PmacTerms<'a, C> {
+impl<'a, C: Cipher<Block: Field>> BlockTerms for PmacTerms<'a, C> {
     type Lanes<I: Isa> = C::Lanes<I>;
-    type Ready<I: Isa> = C::Keys<'a, I>;
+    type Prepared<I: Isa> = C::Keys<'a, I>;
     type Sum<I: Isa> = C::Sum<'a, I>;
 
     #[inline(always)]
@@ -214,7 +214,7 @@ impl<'a, C: Cipher<Block: Field>> Terms for PmacTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn ready<I: Isa>(&self, isa: I) -> C::Keys<'a, I> {
+    fn prepare<I: Isa>(&self, isa: I) -> C::Keys<'a, I> {
         self.mac.cipher.keys(isa)
     }
 
@@ -240,7 +240,7 @@ impl<'a, C: Cipher<Block: Field>> Terms for PmacTerms<'a, C> {
             *x = lanes.xor3(lanes.load(&now[range.clone()]), lanes.load(&offsets[range]), base);
         }
         if self.j == PERIOD {
-            x[N - 1] = lanes.xor(x[N - 1], lanes.last_lane(&self.next_period()));
+            x[N - 1] = lanes.xor(x[N - 1], lanes.set_last_lane(&self.next_period()));
         }
         C::add_whitened(isa, keys, sum, x);
     }
@@ -268,12 +268,12 @@ impl<'a, C: Cipher<Block: Field>> Terms for PmacTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn total<I: Isa>(
+    fn finish<I: Isa>(
         isa: I,
         keys: &C::Keys<'a, I>,
         sum: &mut C::Sum<'a, I>,
     ) -> VOf<Self, I::Narrow> {
-        C::total(isa, keys, sum)
+        C::finish(isa, keys, sum)
     }
 }
 
@@ -282,10 +282,10 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     type Digest = XorDigest<C::Block>;
     type Long = C::Levels;
     type Short = NarrowLevel;
-    type Held = C::Block;
-    const BITS: bool = true;
-    const FEW: bool = C::FEW;
-    const HOLDS_LAST: bool = true;
+    type BlockBuffer = C::Block;
+    const ACCEPTS_BIT_STRINGS: bool = true;
+    const HAS_NARROW_PATH: bool = C::HAS_NARROW_PATH;
+    const LAST_BLOCK_DISTINCT: bool = true;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -308,7 +308,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     }
 
     #[inline(always)]
-    fn held(&self) -> C::Block {
+    fn new_buffer(&self) -> C::Block {
         C::Block::ZERO
     }
 
@@ -324,45 +324,45 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         let period = first / PERIOD as u64;
         let j = (first % PERIOD as u64) as usize;
         let base = self.offset(period << PERIOD_LOG);
-        Adder::add_to(
+        Accumulator::add_to(
             sum,
             isa,
             PmacTerms { mac: self, data: blocks, period, j, base },
             #[inline(always)]
-            |adder| {
+            |accumulator| {
                 loop {
-                    if adder.terms.j == 0 {
+                    if accumulator.terms.j == 0 {
                         while left >= PERIOD {
                             for _ in 0..PERIOD / C::Lanes::<I>::FLIGHT {
-                                adder.flight();
+                                accumulator.flight();
                             }
                             left -= PERIOD;
                         }
                     }
                     // The period's last block goes alone.
-                    let run = left.min(PERIOD - 1 - adder.terms.j);
-                    adder.all(run);
+                    let run = left.min(PERIOD - 1 - accumulator.terms.j);
+                    accumulator.all(run);
                     left -= run;
                     if left == 0 {
                         break;
                     }
-                    adder.lanes(1);
+                    accumulator.lanes(1);
                     left -= 1;
                 }
-                debug_assert!(adder.terms.data.is_empty());
+                debug_assert!(accumulator.terms.data.is_empty());
             },
         );
     }
 
     #[inline(always)]
-    fn absorb_few<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, blocks: &[u8]) {
+    fn absorb_narrow<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, blocks: &[u8]) {
         let n = blocks.len() / C::Block::BYTES;
-        Adder::add_to(
+        Accumulator::add_to(
             sum,
             isa,
             PmacTerms { mac: self, data: blocks, period: 0, j: 0, base: C::Block::ZERO },
             #[inline(always)]
-            |adder| adder.few(n),
+            |accumulator| accumulator.few(n),
         );
     }
 
@@ -371,8 +371,8 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         left.join(right);
     }
 
-    fn same(&self, one: &XorSum<C::Block>, other: &XorSum<C::Block>) -> bool {
-        one.same(other)
+    fn ct_eq(&self, one: &XorSum<C::Block>, other: &XorSum<C::Block>) -> bool {
+        one.ct_eq(other)
     }
 
     #[inline(always)]
@@ -387,7 +387,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         let (narrow, x) = (lanes.narrow(), sum.with_last(lanes, tail));
         let full = tail.bits() == 8 * C::Block::BYTES as u64;
         let x = if full { narrow.xor(x, narrow.splat(&self.l_inv)) } else { x };
-        XorDigest(narrow.first_lane(x))
+        XorDigest(narrow.lane0(x))
     }
 }
 

@@ -29,7 +29,7 @@ use super::{Encrypt, PERIOD, Pmac};
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock, Decrypt, Field};
 use crate::error::{Error, silent};
-use crate::hash::{Hash, whole};
+use crate::hash::{Hash, absorbable_len};
 use crate::isa::{Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
 use crate::tag::Tag;
 
@@ -94,7 +94,7 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
     fn run<I: Isa>(self, isa: I) -> C::Block {
         let Recover { mac, before, after, tag } = self;
         let next = before.len() + C::Block::BYTES;
-        let cut = whole(mac, after);
+        let cut = absorbable_len(mac, after);
         let mut sum = mac.empty();
         // One loop, so that the kernel has one copy of what absorbs.
         for (at, blocks) in [(0, before), (next, &after.bytes()[..cut])] {
@@ -347,8 +347,8 @@ impl<I: Isa, C: Cipher<Block: Field>> Counting<'_, I, C> {
     /// their places.
     #[inline(always)]
     fn flight(&mut self, places: &[C::Block; PERIOD], data: &mut [u8]) {
-        const { assert!(C::Lanes::<I>::VECTORS == 1 || C::Lanes::<I>::VECTORS == 8) };
-        if C::Lanes::<I>::VECTORS == 8 {
+        const { assert!(C::Lanes::<I>::UNROLL == 1 || C::Lanes::<I>::UNROLL == 8) };
+        if C::Lanes::<I>::UNROLL == 8 {
             self.vectors::<8>(places, data);
         } else {
             self.vectors::<1>(places, data);

@@ -33,9 +33,9 @@ use crate::hash::Hash;
 use crate::isa::{Block, Isa, KnownAnswer, Level, NarrowLevel, WordLevel, Words, zero_filled};
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
-use field::{Multiplier, Number};
+use field::{ClampedR, FieldElement};
 use horner::{Powers, Radix};
-use many::Board;
+use many::BlockMatrix;
 use radix26::Radix26;
 use radix44::Radix44;
 
@@ -59,7 +59,7 @@ const fn few<A: Words>(once: bool) -> usize {
 /// The hash of a range of blocks. Secret, so it shows nothing.
 #[derive(Clone, Copy)]
 pub struct Poly1305Sum {
-    h: Number,
+    h: FieldElement,
     /// Blocks in the range: joining multiplies by r as often.
     blocks: u64,
 }
@@ -81,7 +81,7 @@ impl crate::save::Save for Poly1305Sum {
     }
 
     fn load(input: &mut crate::save::Reader<'_>, range: core::ops::Range<u64>) -> Option<Self> {
-        let h = Number([input.number()?, input.number()?, input.number()?]);
+        let h = FieldElement([input.number()?, input.number()?, input.number()?]);
         // A number is below 2^131.
         (h.0[2] < 8).then_some(())?;
         Some(Poly1305Sum { h, blocks: (range.end - range.start) / size_of::<Block>() as u64 })
@@ -94,7 +94,7 @@ pub struct Poly1305Digest(u128);
 /// The hash of Poly1305 under r.
 #[derive(Clone)]
 pub struct Poly1305Hash {
-    r: Multiplier,
+    r: ClampedR,
     level: Level,
     /// Whether one message is all that the powers of r are for.
     once: bool,
@@ -132,7 +132,7 @@ impl Poly1305Hash {
 
     fn with(r: &[u8; 16], level: Level, once: bool) -> Self {
         Poly1305Hash {
-            r: Multiplier::clamped(r),
+            r: ClampedR::clamped(r),
             level,
             once,
             #[cfg(feature = "std")]
@@ -142,7 +142,7 @@ impl Poly1305Hash {
 
     /// Adds blocks one by one.
     #[inline(always)]
-    fn one_by_one(&self, h: Number, blocks: &[u8]) -> Number {
+    fn one_by_one(&self, h: FieldElement, blocks: &[u8]) -> FieldElement {
         blocks.as_chunks().0.iter().fold(
             h,
             #[inline(always)]
@@ -155,19 +155,19 @@ impl Poly1305Hash {
     fn hash_many<I: Isa>(
         &self,
         isa: I,
-        board: &mut Board,
+        matrix: &mut BlockMatrix,
         messages: &[&[u8]],
     ) -> [u128; many::WORDS] {
         if <I::Words as Words>::MUL52 {
-            return board.hash::<_, Radix44>(isa.words(), self.r, messages);
+            return matrix.hash::<_, Radix44>(isa.words(), self.r, messages);
         }
-        if <I::Words as Words>::VECTORS {
-            return board.hash::<_, Radix26>(isa.words(), self.r, messages);
+        if <I::Words as Words>::HAS_VECTOR_MUL {
+            return matrix.hash::<_, Radix26>(isa.words(), self.r, messages);
         }
         let mut hashes = [0; many::WORDS];
         for (hash, message) in hashes.iter_mut().zip(messages) {
             let (whole, rest) = message.split_at(message.len() / 16 * 16);
-            let sum = Poly1305Sum { h: self.one_by_one(Number::ZERO, whole), blocks: 0 };
+            let sum = Poly1305Sum { h: self.one_by_one(FieldElement::ZERO, whole), blocks: 0 };
             *hash = self.finish(isa, &sum, 0, rest.into()).0;
         }
         hashes
@@ -188,10 +188,10 @@ impl Poly1305Hash {
     fn by_vectors<A: Words, R: Radix<A>>(
         &self,
         a: A,
-        h: Number,
+        h: FieldElement,
         keep: bool,
         blocks: &[u8],
-    ) -> Number {
+    ) -> FieldElement {
         let mut made;
         let powers = match self.kept() {
             Some(powers) => powers,
@@ -214,10 +214,10 @@ impl Hash for Poly1305Hash {
     type Digest = Poly1305Digest;
     type Long = WordLevel;
     type Short = NarrowLevel;
-    type Held = Block;
-    const HOLDS_LAST: bool = false;
-    const BITS: bool = false;
-    const MOVABLE: bool = true;
+    type BlockBuffer = Block;
+    const LAST_BLOCK_DISTINCT: bool = false;
+    const ACCEPTS_BIT_STRINGS: bool = false;
+    const POSITION_INDEPENDENT: bool = true;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -230,7 +230,7 @@ impl Hash for Poly1305Hash {
     }
 
     #[inline(always)]
-    fn few(&self) -> usize {
+    fn narrow_path_max_bytes(&self) -> usize {
         16 * if self.once { FEW_ONCE } else { FEW }
     }
 
@@ -241,11 +241,11 @@ impl Hash for Poly1305Hash {
 
     #[inline(always)]
     fn empty(&self) -> Poly1305Sum {
-        Poly1305Sum { h: Number::ZERO, blocks: 0 }
+        Poly1305Sum { h: FieldElement::ZERO, blocks: 0 }
     }
 
     #[inline(always)]
-    fn held(&self) -> Block {
+    fn new_buffer(&self) -> Block {
         [0; 16]
     }
 
@@ -254,7 +254,8 @@ impl Hash for Poly1305Hash {
         sum.blocks += blocks.len() as u64 / 16;
         // A message that begins here may end with these blocks.
         let keep = cfg!(feature = "std") && (!self.once || at > 0);
-        sum.h = if blocks.len() <= 16 * few::<I::Words>(self.once) || !<I::Words as Words>::VECTORS
+        sum.h = if blocks.len() <= 16 * few::<I::Words>(self.once)
+            || !<I::Words as Words>::HAS_VECTOR_MUL
         {
             self.one_by_one(sum.h, blocks)
         } else if <I::Words as Words>::MUL52 {
@@ -265,9 +266,9 @@ impl Hash for Poly1305Hash {
     }
 
     #[inline(always)]
-    fn absorb_few<I: Isa>(&self, _isa: I, sum: &mut Poly1305Sum, blocks: &[u8]) {
+    fn absorb_narrow<I: Isa>(&self, _isa: I, sum: &mut Poly1305Sum, blocks: &[u8]) {
         sum.blocks = blocks.len() as u64 / 16;
-        sum.h = self.one_by_one(Number::ZERO, blocks);
+        sum.h = self.one_by_one(FieldElement::ZERO, blocks);
     }
 
     #[inline(always)]
@@ -276,8 +277,8 @@ impl Hash for Poly1305Hash {
         left.blocks += right.blocks;
     }
 
-    fn same(&self, one: &Poly1305Sum, other: &Poly1305Sum) -> bool {
-        one.h.same(other.h) && one.blocks == other.blocks
+    fn ct_eq(&self, one: &Poly1305Sum, other: &Poly1305Sum) -> bool {
+        one.h.ct_eq(other.h) && one.blocks == other.blocks
     }
 
     #[inline(always)]
@@ -462,10 +463,10 @@ impl Construction for Poly1305Aes {
 
     #[inline(always)]
     fn tag_batch<I: Isa>(&self, isa: I, nonces: &[[u8; 16]], messages: &[&[u8]], tags: &mut [Tag]) {
-        let mut board = Board::EMPTY;
+        let mut matrix = BlockMatrix::EMPTY;
         let batches = nonces.chunks(TOGETHER).zip(messages.chunks(TOGETHER));
         for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(TOGETHER)) {
-            self.tag_together(isa, &mut board, nonces, messages, tags);
+            self.tag_together(isa, &mut matrix, nonces, messages, tags);
         }
     }
 }
@@ -479,7 +480,7 @@ impl Poly1305Aes {
     fn tag_together<I: Isa>(
         &self,
         isa: I,
-        board: &mut Board,
+        matrix: &mut BlockMatrix,
         nonces: &[[u8; 16]],
         messages: &[&[u8]],
         tags: &mut [Tag],
@@ -495,7 +496,7 @@ impl Poly1305Aes {
         let n = 2 * <I::Words as Words>::LANES;
         let groups = messages.chunks(n).zip(tags.chunks_mut(n));
         for ((messages, tags), pads) in groups.zip(pads.chunks(n)) {
-            let mut hashes = self.hash.hash_many(isa, board, messages);
+            let mut hashes = self.hash.hash_many(isa, matrix, messages);
             for ((tag, pad), hash) in tags.iter_mut().zip(pads).zip(&mut hashes) {
                 *tag = self::tag(isa, &Poly1305Digest(*hash), u128::from_le_bytes(*pad));
             }

@@ -215,11 +215,11 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     type Digest = UmacDigest<T>;
     type Long = WordLevel;
     type Short = WordLevel;
-    type Held = [u8; BLOCK];
-    const HOLDS_LAST: bool = false;
-    const BITS: bool = false;
+    type BlockBuffer = [u8; BLOCK];
+    const LAST_BLOCK_DISTINCT: bool = false;
+    const ACCEPTS_BIT_STRINGS: bool = false;
     // A block is many vectors.
-    const FEW: bool = false;
+    const HAS_NARROW_PATH: bool = false;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -243,7 +243,7 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     }
 
     #[inline(always)]
-    fn held(&self) -> [u8; BLOCK] {
+    fn new_buffer(&self) -> [u8; BLOCK] {
         [0; BLOCK]
     }
 
@@ -289,9 +289,9 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         left.words[1] += right.words[1];
     }
 
-    fn same(&self, one: &UmacSum<T>, other: &UmacSum<T>) -> bool {
-        let low = one.low.iter().zip(&other.low).map(|(one, other)| one.same(other));
-        let high = one.high.iter().zip(&other.high).map(|(one, other)| one.same(other));
+    fn ct_eq(&self, one: &UmacSum<T>, other: &UmacSum<T>) -> bool {
+        let low = one.low.iter().zip(&other.low).map(|(one, other)| one.ct_eq(other));
+        let high = one.high.iter().zip(&other.high).map(|(one, other)| one.ct_eq(other));
         let all = low.chain(high).fold(Choice::from(1), |all, same| all & same);
         bool::from(all) && one.words == other.words
     }
@@ -423,7 +423,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
 
 /// How sure a check of a UMAC-128 tag is, see [`Umac128::verify_prefix`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Grade {
+pub enum Assurance {
     /// One stream: a forgery passes with a probability of 2^-30.
     Bits30,
     /// Two streams: 2^-60.
@@ -441,11 +441,11 @@ impl<C: Cipher<Block = Block>> Umac<C, 4> {
     /// later.
     ///
     /// ```
-    /// use tagmac::{Grade, Mac, Umac128, UmacNonce};
+    /// use tagmac::{Assurance, Mac, Umac128, UmacNonce};
     /// let mac = Umac128::new(&[7; 16]);
     /// let nonce = UmacNonce::from(1);
     /// let tag = mac.tag_with(&nonce, b"a frame of a film")?;
-    /// assert!(mac.verify_prefix(&nonce, b"a frame of a film", &tag, Grade::Bits30).is_ok());
+    /// assert!(mac.verify_prefix(&nonce, b"a frame of a film", &tag, Assurance::Bits30).is_ok());
     /// # Ok::<(), tagmac::Error>(())
     /// ```
     ///
@@ -457,14 +457,14 @@ impl<C: Cipher<Block = Block>> Umac<C, 4> {
         nonce: &UmacNonce,
         message: impl Into<Bits<'m>>,
         tag: &Tag,
-        grade: Grade,
+        grade: Assurance,
     ) -> Result<(), Mismatch> {
         let message = message.into();
         match grade {
-            Grade::Bits30 => self.prefix::<1>().verify(nonce, message, tag),
-            Grade::Bits60 => self.prefix::<2>().verify(nonce, message, tag),
-            Grade::Bits90 => self.prefix::<3>().verify(nonce, message, tag),
-            Grade::Bits120 => self.verify_with(nonce, message, tag),
+            Assurance::Bits30 => self.prefix::<1>().verify(nonce, message, tag),
+            Assurance::Bits60 => self.prefix::<2>().verify(nonce, message, tag),
+            Assurance::Bits90 => self.prefix::<3>().verify(nonce, message, tag),
+            Assurance::Bits120 => self.verify_with(nonce, message, tag),
         }
     }
 

@@ -82,7 +82,7 @@ impl NhKey {
                 wide = self.add(a, wide, A::LANES * v, a.even_odd(groups));
             }
             for (sum, wide) in sums.iter_mut().zip(wide) {
-                *sum = a.fold(wide);
+                *sum = a.sum_lanes(wide);
             }
         }
         let (groups, last) = rest.as_chunks::<GROUP>();

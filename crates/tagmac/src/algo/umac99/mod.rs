@@ -67,7 +67,7 @@ pub struct Umac99Parameters {
     shape: NhShape,
     prf: Umac99Prf,
     keys_by: Umac99Prf,
-    least_hashed: usize,
+    min_length_to_hash: usize,
 }
 
 impl From<Umac99Set> for Umac99Parameters {
@@ -79,7 +79,7 @@ impl From<Umac99Set> for Umac99Parameters {
 impl Umac99Parameters {
     /// A hash and a PRF. All messages are hashed, and keys come from the PRF's own primitive.
     pub fn new(shape: NhShape, prf: Umac99Prf) -> Self {
-        Umac99Parameters { shape, prf, keys_by: prf, least_hashed: 0 }
+        Umac99Parameters { shape, prf, keys_by: prf, min_length_to_hash: 0 }
     }
 
     /// Messages shorter than so many bytes are not hashed: they go to the PRF as they are, with
@@ -87,13 +87,13 @@ impl Umac99Parameters {
     ///
     /// # Errors
     ///
-    /// [`Error::LeastHashed`] if that is more than a block.
-    pub fn least_hashed(self, bytes: usize) -> Result<Self, Error> {
+    /// [`Error::MinLengthToHash`] if that is more than a block.
+    pub fn min_length_to_hash(self, bytes: usize) -> Result<Self, Error> {
         let max = self.shape.block_bytes();
         if bytes > max {
-            return Err(Error::LeastHashed { max, found: bytes });
+            return Err(Error::MinLengthToHash { max, found: bytes });
         }
-        Ok(Umac99Parameters { least_hashed: bytes, ..self })
+        Ok(Umac99Parameters { min_length_to_hash: bytes, ..self })
     }
 
     /// The keys are derived by another PRF's primitive: HMAC-SHA1 with a counter, or RC6 or AES-128
@@ -154,7 +154,7 @@ impl Umac99Parameters {
         Ok(Umac99 {
             key: NhKey::new(self.shape, k, l)?,
             prf: PrfKey::new(self.prf, prf, level),
-            least_hashed: self.least_hashed,
+            min_length_to_hash: self.min_length_to_hash,
             tag_bytes: self.prf.output_bytes(),
             most_bytes: self.prf.output_bytes(),
             level,
@@ -179,7 +179,7 @@ pub struct Umac99 {
     key: NhKey,
     prf: PrfKey,
     /// Shorter messages are not hashed.
-    least_hashed: usize,
+    min_length_to_hash: usize,
     tag_bytes: usize,
     most_bytes: usize,
     level: Level,
@@ -278,11 +278,11 @@ impl Hash for Umac99 {
     type Digest = Umac99Sum;
     type Long = NarrowLevel;
     type Short = NarrowLevel;
-    type Held = Vec<u8>;
-    const HOLDS_LAST: bool = false;
-    const BITS: bool = false;
+    type BlockBuffer = Vec<u8>;
+    const LAST_BLOCK_DISTINCT: bool = false;
+    const ACCEPTS_BIT_STRINGS: bool = false;
     // A block is many vectors.
-    const FEW: bool = false;
+    const HAS_NARROW_PATH: bool = false;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -304,7 +304,7 @@ impl Hash for Umac99 {
         Umac99Sum { hashes: Vec::new(), feed: None }
     }
 
-    fn held(&self) -> Vec<u8> {
+    fn new_buffer(&self) -> Vec<u8> {
         vec![0; self.block()]
     }
 
@@ -330,7 +330,7 @@ impl Hash for Umac99 {
         left.room(right.hashes.len()).copy_from_slice(&right.hashes);
     }
 
-    fn same(&self, one: &Umac99Sum, other: &Umac99Sum) -> bool {
+    fn ct_eq(&self, one: &Umac99Sum, other: &Umac99Sum) -> bool {
         one.hashes.ct_eq(&other.hashes).into()
     }
 
@@ -338,7 +338,7 @@ impl Hash for Umac99 {
     fn finish<I: Isa>(&self, isa: I, sum: &Umac99Sum, at: u64, tail: Bits<'_>) -> Umac99Sum {
         let (mut digest, tail) = (sum.clone(), tail.bytes());
         let bytes = at + tail.len() as u64;
-        if bytes < self.least_hashed as u64 {
+        if bytes < self.min_length_to_hash as u64 {
             digest.push(isa, &self.prf, tail);
         } else if !tail.is_empty() {
             let mut hash = [0; MOST_HASH];
@@ -486,8 +486,8 @@ mod tests {
         assert_eq!(subkeys(263, 136, 64), short(264, 263));
         assert_eq!(subkeys(264, 135, 64), short(136, 135));
         assert_eq!(subkeys(264, 136, 63), short(64, 63));
-        let long = parameters.least_hashed(4097);
-        assert_eq!(long, Err(Error::LeastHashed { max: 4096, found: 4097 }));
+        let long = parameters.min_length_to_hash(4097);
+        assert_eq!(long, Err(Error::MinLengthToHash { max: 4096, found: 4097 }));
         let mac = Umac99::new(Umac99Set::Mmx60, &[1; 16]);
         for found in [0, 24, 33, 136, 160] {
             let wrong = Error::TagBits { min: 32, max: 128, step: 8, found };

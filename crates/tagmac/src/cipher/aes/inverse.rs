@@ -41,7 +41,7 @@ fn unsub_unshift<I: Isa>(isa: I, x: u128) -> u128 {
     const ODD_ROWS: u128 = u128::MAX / 0xffff * 0xff00;
     let isa = isa.narrow();
     let x = affine_inverse(x ^ C).to_le_bytes();
-    let x = isa.first_lane(isa.aes_last(isa.splat(&x), isa.splat(&[0; 16])));
+    let x = isa.lane0(isa.aes_last(isa.splat(&x), isa.splat(&[0; 16])));
     let x = affine_inverse(u128::from_le_bytes(x) ^ C);
     (x & !ODD_ROWS) | (x.rotate_right(64) & ODD_ROWS)
 }

@@ -19,7 +19,7 @@ mod sliced;
 use zeroize::Zeroize;
 
 use super::{Cipher, Decrypt, KnownAnswers, V, known_answers};
-use crate::isa::{Eights, Isa, Lanes, Level, WordLevel, Words};
+use crate::isa::{Blocks64, Isa, Lanes, Level, WordLevel, Words};
 
 use sliced::PresentAdder;
 
@@ -141,7 +141,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     type Block = [u8; 8];
     type Key = [u8; KEY_BYTES];
     type Levels = WordLevel;
-    type Lanes<I: Isa> = Eights<I>;
+    type Lanes<I: Isa> = Blocks64<I>;
     type Keys<'a, I: Isa> = &'a RoundKeys;
     type Sum<'a, I: Isa> = PresentAdder<'a, I>;
 
@@ -150,8 +150,8 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn lanes<I: Isa>(isa: I) -> Eights<I> {
-        Eights::new(isa)
+    fn lanes<I: Isa>(isa: I) -> Blocks64<I> {
+        Blocks64::new(isa)
     }
 
     #[inline(always)]
@@ -170,7 +170,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
         keys: &&RoundKeys,
         mut x: [V<Self, I>; N],
     ) -> [V<Self, I>; N] {
-        let (words, lanes) = (isa.words(), Eights::<I>::LANES);
+        let (words, lanes) = (isa.words(), Blocks64::<I>::LANES);
         let mut blocks = [0; MOST];
         for (blocks, x) in blocks.chunks_exact_mut(lanes).zip(x) {
             words.store(x, blocks);
@@ -237,7 +237,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn total<'a, I: Isa>(
+    fn finish<'a, I: Isa>(
         isa: I,
         _keys: &&'a RoundKeys,
         sum: &mut Self::Sum<'a, I>,

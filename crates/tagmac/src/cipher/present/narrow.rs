@@ -91,10 +91,10 @@ impl RoundKeys {
         let words = isa.words();
         let width = 2 * I::Words::LANES;
         // What is left of up to four blocks goes alone.
-        let vectors = if I::Words::VECTORS { (n + 4 * width - 5) / (4 * width) } else { 0 };
+        let vectors = if I::Words::HAS_VECTOR_MUL { (n + 4 * width - 5) / (4 * width) } else { 0 };
         let (blocks, rest) = blocks.split_at_mut(4 * width * vectors);
         if vectors > 0 {
-            isa.apart(
+            isa.run_outlined(
                 #[inline(always)]
                 || {
                     for four in blocks.chunks_exact_mut(4 * width) {

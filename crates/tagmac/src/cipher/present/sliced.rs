@@ -128,7 +128,7 @@ const fn few<W: Words>() -> usize {
     match W::LANES {
         4 => FEW,
         2 => 80,
-        _ if W::VECTORS => 40,
+        _ if W::HAS_VECTOR_MUL => 40,
         _ => 88,
     }
 }
@@ -136,7 +136,7 @@ const fn few<W: Words>() -> usize {
 /// All rounds but the last on the first blocks, to the state in `blocks`.
 #[inline(always)]
 fn rounds<W: Words>(words: W, cipher: &RoundKeys, blocks: &mut Planes, state: &mut Planes) {
-    words.planes(&blocks[..flight::<W>()], cipher.first, &mut state[..flight::<W>()]);
+    words.transpose_bits(&blocks[..flight::<W>()], cipher.first, &mut state[..flight::<W>()]);
     let (mut from, mut to) = (state, blocks);
     for keys in cipher.masks.as_chunks().0 {
         two_rounds(words, keys, from, to);
@@ -233,7 +233,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
         self.waiting += n;
         if self.waiting >= self.full {
             let isa = self.isa;
-            isa.apart(
+            isa.run_outlined(
                 #[inline(always)]
                 || self.fly(),
             );
@@ -264,7 +264,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
     pub(crate) fn total(&mut self) -> u64 {
         let isa = self.isa;
         match self.flights {
-            Some(_) => isa.apart(
+            Some(_) => isa.run_outlined(
                 #[inline(always)]
                 || self.total_of_flights(),
             ),

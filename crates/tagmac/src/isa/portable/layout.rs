@@ -14,7 +14,7 @@ pub(super) fn columns(b: &Block) -> [u64; 2] {
     [first & 0xffff_ffff | second << 32, first >> 32 | second >> 32 << 32]
 }
 
-/// The inverse of [`columns`].
+/// The inverse of [`deinterleave`].
 #[inline(always)]
 pub(super) fn from_columns([even, odd]: [u64; 2]) -> Block {
     let (first, second) = (even & 0xffff_ffff | odd << 32, even >> 32 | odd >> 32 << 32);

@@ -33,7 +33,7 @@ mod planes;
 mod sbox;
 mod words;
 
-use super::{Block, Isa, Lanes, ZERO, front, zeros_before};
+use super::{Block, Isa, Lanes, ZERO, be_prefix, zeros_before};
 use layout::Nibbles;
 use planes::{
     LANES, ONES, Planes, fill, fold, last_round, masked, round, rounds, slice, unslice, xor,
@@ -109,11 +109,11 @@ fn fill_each(planes: &mut [Planes], keys: &[Block]) {
 impl Lanes for Portable {
     type Block = Block;
     const LANES: usize = LANES;
-    const VECTORS: usize = 1;
+    const UNROLL: usize = 1;
     type V = Planes;
     type Counter = u64;
-    type Form = Form;
-    type Spread = usize;
+    type CounterLayout = Form;
+    type Stride = usize;
     type Narrow = PortableNarrow;
 
     #[inline(always)]
@@ -150,17 +150,17 @@ impl Lanes for Portable {
     }
 
     #[inline(never)]
-    fn last_lane(self, b: &Block) -> Planes {
+    fn set_last_lane(self, b: &Block) -> Planes {
         masked(fill(b), ONES << (LANES - 1))
     }
 
     #[inline(never)]
-    fn first_lane(self, a: Planes) -> Block {
-        self.narrow().first_lane(fold(&self.keep_lanes(a, 1)))
+    fn lane0(self, a: Planes) -> Block {
+        self.narrow().lane0(fold(&self.keep_lanes(a, 1)))
     }
 
     #[inline(always)]
-    fn fold(self, a: Planes) -> Nibbles {
+    fn xor_lanes(self, a: Planes) -> Nibbles {
         fold(&a)
     }
 
@@ -183,30 +183,30 @@ impl Lanes for Portable {
     }
 
     #[inline(never)]
-    fn front(self, bytes: usize) -> Self::Form {
-        self.form(&front(bytes))
+    fn be_prefix(self, bytes: usize) -> Self::CounterLayout {
+        self.counter_layout(&be_prefix(bytes))
     }
 
     #[inline(always)]
-    fn encode(self, c: u64, form: Form) -> Planes {
+    fn encode_counter(self, c: u64, form: Form) -> Planes {
         encode(c, &form)
     }
 
     #[inline(always)]
-    fn spread(self, step: usize) -> usize {
+    fn stride(self, step: usize) -> usize {
         step
     }
 
     #[inline(always)]
-    fn load_spread<const N: usize>(self, data: &[u8], at: usize, step: usize) -> [Planes; N] {
+    fn load_strided<const N: usize>(self, data: &[u8], at: usize, step: usize) -> [Planes; N] {
         core::array::from_fn(
             #[inline(always)]
-            |v| self.load_spread_lanes(data, at + v * LANES * step, LANES, step),
+            |v| self.load_strided_lanes(data, at + v * LANES * step, LANES, step),
         )
     }
 
     #[inline(never)]
-    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Planes {
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Planes {
         let mut blocks = [0; 16 * LANES];
         let pieces = data[at..at + n * step].chunks_exact(step);
         for (block, piece) in blocks.as_chunks_mut().0.iter_mut().zip(pieces) {
@@ -218,7 +218,7 @@ impl Lanes for Portable {
 
 impl Isa for Portable {
     const NAME: &'static str = "portable";
-    const FEW: usize = 6;
+    const NARROW_PATH_MAX_BLOCKS: usize = 6;
     type Keys<'a, const R: usize> = [Planes; R];
     type Words = PortableWords;
     type One = PortableNarrow;
@@ -230,7 +230,7 @@ impl Isa for Portable {
     }
 
     #[inline(never)]
-    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
         f()
     }
 
@@ -276,7 +276,7 @@ impl Isa for Portable {
     }
 
     #[inline(never)]
-    fn form(self, form: &Block) -> Form {
+    fn counter_layout(self, form: &Block) -> Form {
         let mut lowest = [0; 4];
         for (i, byte) in form.iter().enumerate() {
             lowest[i % 4] |= ((*byte == 0) as u64) << (16 * (i / 4));
@@ -344,9 +344,9 @@ mod tests {
         assert_lanes(isa, isa.aes(a, k), |j| {
             xor(mix_columns(sub_shift(block(&p, j))), block(&q, j))
         });
-        assert_eq!(isa.first_lane(a), block(&p, 0));
+        assert_eq!(isa.lane0(a), block(&p, 0));
         let sum = (0..I::LANES).fold([0; 16], |sum, j| xor(sum, block(&p, j)));
-        assert_eq!(isa.narrow().first_lane(isa.fold(a)), sum);
+        assert_eq!(isa.narrow().lane0(isa.xor_lanes(a)), sum);
     }
 
     #[test]
@@ -417,7 +417,7 @@ mod tests {
         }
         let b = block(&p, 0);
         let last = I::LANES - 1;
-        assert_lanes(isa, isa.last_lane(&b), |j| if j == last { b } else { [0; 16] });
+        assert_lanes(isa, isa.set_last_lane(&b), |j| if j == last { b } else { [0; 16] });
     }
 
     #[test]
@@ -441,10 +441,12 @@ mod tests {
                     let c = first.wrapping_add(j as u64).to_le_bytes();
                     form.map(|i| if i == ZERO { 0 } else { c[i as usize] })
                 };
-                let (counter, ready) = (isa.counter(first), isa.form(&form));
-                assert_lanes(isa, isa.encode(counter, ready), |j| lane(first, j));
+                let (counter, ready) = (isa.counter(first), isa.counter_layout(&form));
+                assert_lanes(isa, isa.encode_counter(counter, ready), |j| lane(first, j));
                 let next = first.wrapping_add(I::LANES as u64);
-                assert_lanes(isa, isa.encode(isa.advance(counter), ready), |j| lane(next, j));
+                assert_lanes(isa, isa.encode_counter(isa.advance(counter), ready), |j| {
+                    lane(next, j)
+                });
             }
         }
     }
@@ -458,18 +460,18 @@ mod tests {
     fn spreads<I: Isa>(isa: I) {
         let data: [u8; 3 * 16 * LANES] = core::array::from_fn(|i| (i * 167 + i / 256 + 1) as u8);
         for step in 8..=16 {
-            let spread = isa.spread(step);
+            let spread = isa.stride(step);
             for at in [16 - step, 16] {
                 let piece = |j: usize| {
                     let mut b = [0; 16];
                     b[16 - step..].copy_from_slice(&data[at + j * step..][..step]);
                     b
                 };
-                for (v, a) in isa.load_spread::<2>(&data, at, spread).into_iter().enumerate() {
+                for (v, a) in isa.load_strided::<2>(&data, at, spread).into_iter().enumerate() {
                     assert_lanes(isa, a, |j| piece(v * I::LANES + j));
                 }
                 for n in 0..=I::LANES {
-                    let a = isa.load_spread_lanes(&data[..at + n * step], at, n, spread);
+                    let a = isa.load_strided_lanes(&data[..at + n * step], at, n, spread);
                     assert_lanes(isa, a, |j| if j < n { piece(j) } else { [0; 16] });
                 }
             }

@@ -12,7 +12,7 @@ use super::layout::{Nibbles, columns, from_columns, swap};
 use super::sbox::sub_bytes;
 use super::words::PortableWords;
 use super::{PortableNarrow, written};
-use crate::isa::{Block, Isa, Lanes, front, zero_filled, zeros_before};
+use crate::isa::{Block, Isa, Lanes, be_prefix, zero_filled, zeros_before};
 
 /// Bit 0 of every nibble: one plane.
 const PLANE: u64 = 0x1111_1111_1111_1111;
@@ -91,11 +91,11 @@ impl Lanes for PortableNarrow {
     type Block = Block;
     const LANES: usize = 1;
     // The gates of one block wait for each other; those of the next fill the time.
-    const VECTORS: usize = 8;
+    const UNROLL: usize = 8;
     type V = Nibbles;
     type Counter = u64;
-    type Form = Block;
-    type Spread = usize;
+    type CounterLayout = Block;
+    type Stride = usize;
     type Narrow = Self;
 
     #[inline(always)]
@@ -131,17 +131,17 @@ impl Lanes for PortableNarrow {
     }
 
     #[inline(always)]
-    fn last_lane(self, b: &Block) -> Nibbles {
+    fn set_last_lane(self, b: &Block) -> Nibbles {
         pack(b)
     }
 
     #[inline(always)]
-    fn first_lane(self, a: Nibbles) -> Block {
+    fn lane0(self, a: Nibbles) -> Block {
         unpack(a)
     }
 
     #[inline(always)]
-    fn fold(self, a: Nibbles) -> Nibbles {
+    fn xor_lanes(self, a: Nibbles) -> Nibbles {
         a
     }
 
@@ -161,22 +161,22 @@ impl Lanes for PortableNarrow {
     }
 
     #[inline(never)]
-    fn front(self, bytes: usize) -> Self::Form {
-        self.form(&front(bytes))
+    fn be_prefix(self, bytes: usize) -> Self::CounterLayout {
+        self.counter_layout(&be_prefix(bytes))
     }
 
     #[inline(never)]
-    fn encode(self, c: u64, form: Block) -> Nibbles {
+    fn encode_counter(self, c: u64, form: Block) -> Nibbles {
         pack(&written(c, &form))
     }
 
     #[inline(always)]
-    fn spread(self, step: usize) -> usize {
+    fn stride(self, step: usize) -> usize {
         step
     }
 
     #[inline(always)]
-    fn load_spread<const N: usize>(self, data: &[u8], at: usize, step: usize) -> [Nibbles; N] {
+    fn load_strided<const N: usize>(self, data: &[u8], at: usize, step: usize) -> [Nibbles; N] {
         core::array::from_fn(
             #[inline(always)]
             |v| pack(&zeros_before(&data[at + v * step..][..step])),
@@ -184,14 +184,14 @@ impl Lanes for PortableNarrow {
     }
 
     #[inline(never)]
-    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Nibbles {
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Nibbles {
         if n == 0 { [0; 2] } else { pack(&zeros_before(&data[at..at + step])) }
     }
 }
 
 impl Isa for PortableNarrow {
     const NAME: &'static str = "portable";
-    const FEW: usize = 0;
+    const NARROW_PATH_MAX_BLOCKS: usize = 0;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = PortableWords;
     type One = Self;
@@ -202,7 +202,7 @@ impl Isa for PortableNarrow {
     }
 
     #[inline(never)]
-    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
         f()
     }
 
@@ -244,7 +244,7 @@ impl Isa for PortableNarrow {
     }
 
     #[inline(always)]
-    fn form(self, form: &Block) -> Block {
+    fn counter_layout(self, form: &Block) -> Block {
         *form
     }
 }

@@ -61,8 +61,8 @@ pub unsafe trait Xmm: Copy + Send + Sync + 'static {
     fn mul32(self, a: __m128i, b: __m128i) -> __m128i;
     /// See [`Isa::call`](crate::isa::Isa::call).
     fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R;
-    /// See [`Isa::apart`](crate::isa::Isa::apart).
-    fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R;
+    /// See [`Isa::run_outlined`](crate::isa::Isa::run_outlined).
+    fn enter_outlined<R>(self, f: impl FnOnce() -> R) -> R;
 }
 
 // SAFETY: both are in the level's list.
@@ -88,8 +88,8 @@ unsafe impl Xmm for Aesni {
     }
 
     #[inline(always)]
-    fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_apart(f)
+    fn enter_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter_outlined(f)
     }
 }
 
@@ -108,7 +108,7 @@ unsafe impl Xmm for Avx2 {
     }
 
     #[inline(always)]
-    fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_apart(f)
+    fn enter_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter_outlined(f)
     }
 }

@@ -46,7 +46,7 @@ macro_rules! same_at_every_width {
         }
 
         #[inline(always)]
-        fn columns(self, p: &[u8]) -> ($word, $word) {
+        fn deinterleave(self, p: &[u8]) -> ($word, $word) {
             let (a, b) = p.split_at($bytes);
             let (a, b) = (self.blocks(a), self.blocks(b));
             // SAFETY: `self` is proof of the level.
@@ -54,7 +54,7 @@ macro_rules! same_at_every_width {
         }
 
         #[inline(always)]
-        fn columns_of(self, p: &[u128]) -> ($word, $word) {
+        fn deinterleave_numbers(self, p: &[u128]) -> ($word, $word) {
             let ([a, b], []) = p.as_chunks::<{ $bytes / 16 }>() else {
                 unreachable!("two vectors of blocks")
             };
@@ -65,7 +65,7 @@ macro_rules! same_at_every_width {
         }
 
         #[inline(always)]
-        fn store_columns(self, (low, high): ($word, $word), p: &mut [u128]) {
+        fn interleave_numbers(self, (low, high): ($word, $word), p: &mut [u128]) {
             let ([a, b], []) = p.as_chunks_mut::<{ $bytes / 16 }>() else {
                 unreachable!("two vectors of blocks")
             };
@@ -186,7 +186,7 @@ static HALVES: [[u8; 32]; 5] = {
 
 impl<L: Xmm> Words for Words128<L> {
     const LANES: usize = 1;
-    const VECTORS: bool = true;
+    const HAS_VECTOR_MUL: bool = true;
     const MUL52: bool = false;
     type W = __m128i;
     type Narrow = Self;
@@ -204,7 +204,7 @@ impl<L: Xmm> Words for Words128<L> {
     }
 
     #[inline(always)]
-    fn first_lane(self, a: __m128i) -> Block {
+    fn lane0(self, a: __m128i) -> Block {
         let mut whole = a;
         // SAFETY: no instruction. Compilers do not see that the words came one by one, and do not
         // store them so; SSE2 is part of x86-64.
@@ -245,7 +245,7 @@ impl<L: Xmm> Words for Words128<L> {
     }
 
     #[inline(always)]
-    fn fold(self, a: __m128i) -> __m128i {
+    fn sum_lanes(self, a: __m128i) -> __m128i {
         a
     }
 
@@ -291,7 +291,7 @@ impl<L: Xmm> Words for Words128<L> {
 
 impl Words for Words256 {
     const LANES: usize = 2;
-    const VECTORS: bool = true;
+    const HAS_VECTOR_MUL: bool = true;
     const MUL52: bool = false;
     type W = __m256i;
     type Narrow = Words128<Avx2>;
@@ -309,9 +309,9 @@ impl Words for Words256 {
     }
 
     #[inline(always)]
-    fn first_lane(self, a: __m256i) -> Block {
+    fn lane0(self, a: __m256i) -> Block {
         // SAFETY: `self` is proof of avx2.
-        self.narrow().first_lane(unsafe { _mm256_castsi256_si128(a) })
+        self.narrow().lane0(unsafe { _mm256_castsi256_si128(a) })
     }
 
     #[inline(always)]
@@ -343,14 +343,14 @@ impl Words for Words256 {
     }
 
     #[inline(always)]
-    fn fold(self, a: __m256i) -> __m128i {
+    fn sum_lanes(self, a: __m256i) -> __m128i {
         // SAFETY: `self` is proof of avx2.
         unsafe { _mm_add_epi64(_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a)) }
     }
 
     #[inline(always)]
     fn sum(self, a: __m256i) -> u64 {
-        self.narrow().sum(self.fold(a))
+        self.narrow().sum(self.sum_lanes(a))
     }
 
     #[inline(always)]
@@ -403,7 +403,7 @@ impl Words for Words256 {
 
 impl Words for Words512 {
     const LANES: usize = 4;
-    const VECTORS: bool = true;
+    const HAS_VECTOR_MUL: bool = true;
     const MUL52: bool = true;
     type W = __m512i;
     type Narrow = Words128<Avx2>;
@@ -421,8 +421,8 @@ impl Words for Words512 {
     }
 
     #[inline(always)]
-    fn first_lane(self, a: __m512i) -> Block {
-        self.0.first_lane(a)
+    fn lane0(self, a: __m512i) -> Block {
+        self.0.lane0(a)
     }
 
     #[inline(always)]
@@ -458,7 +458,7 @@ impl Words for Words512 {
     }
 
     #[inline(always)]
-    fn fold(self, a: __m512i) -> __m128i {
+    fn sum_lanes(self, a: __m512i) -> __m128i {
         // SAFETY: `self` is proof of avx512f, which includes avx2.
         unsafe {
             let half =
@@ -469,7 +469,7 @@ impl Words for Words512 {
 
     #[inline(always)]
     fn sum(self, a: __m512i) -> u64 {
-        self.narrow().sum(self.fold(a))
+        self.narrow().sum(self.sum_lanes(a))
     }
 
     #[inline(always)]
@@ -495,7 +495,7 @@ impl Words for Words512 {
     );
 
     #[inline(always)]
-    fn planes(self, rows: &[u64], key: u64, planes: &mut [u64]) {
+    fn transpose_bits(self, rows: &[u64], key: u64, planes: &mut [u64]) {
         let rows: &[u64; 512] = rows.try_into().expect("64 rows of words");
         let planes: &mut [u64; 512] = planes.try_into().expect("64 planes of words");
         let key = self.splat(key.swap_bytes());

@@ -6,32 +6,32 @@ use super::{CipherBlock, Lanes};
 
 /// One block of type B to a vector, on any CPU.
 #[derive(Clone, Copy)]
-pub struct Single<B>(PhantomData<B>);
+pub struct ScalarBlocks<B>(PhantomData<B>);
 
-impl<B> Single<B> {
+impl<B> ScalarBlocks<B> {
     /// The lanes, which every CPU has.
     #[inline(always)]
     pub fn new() -> Self {
-        Single(PhantomData)
+        ScalarBlocks(PhantomData)
     }
 }
 
-impl<B> Default for Single<B> {
+impl<B> Default for ScalarBlocks<B> {
     fn default() -> Self {
-        Single::new()
+        ScalarBlocks::new()
     }
 }
 
-impl<B: CipherBlock> Lanes for Single<B> {
+impl<B: CipherBlock> Lanes for ScalarBlocks<B> {
     const LANES: usize = 1;
-    const VECTORS: usize = 8;
+    const UNROLL: usize = 8;
     type Block = B;
     type V = B;
     type Counter = u64;
     /// How far up the low bytes of a counter go to come first in eight bytes.
-    type Form = u32;
+    type CounterLayout = u32;
     /// The length of pieces, and ones in the bytes of a block that they fill.
-    type Spread = (usize, B);
+    type Stride = (usize, B);
     type Narrow = Self;
 
     #[inline(always)]
@@ -69,17 +69,17 @@ impl<B: CipherBlock> Lanes for Single<B> {
     }
 
     #[inline(always)]
-    fn last_lane(self, b: &B) -> B {
+    fn set_last_lane(self, b: &B) -> B {
         *b
     }
 
     #[inline(always)]
-    fn first_lane(self, a: B) -> B {
+    fn lane0(self, a: B) -> B {
         a
     }
 
     #[inline(always)]
-    fn fold(self, a: B) -> B {
+    fn xor_lanes(self, a: B) -> B {
         a
     }
 
@@ -99,25 +99,25 @@ impl<B: CipherBlock> Lanes for Single<B> {
     }
 
     #[inline(always)]
-    fn front(self, bytes: usize) -> u32 {
+    fn be_prefix(self, bytes: usize) -> u32 {
         64 - 8 * bytes as u32
     }
 
     #[inline(always)]
-    fn encode(self, c: u64, form: u32) -> B {
+    fn encode_counter(self, c: u64, form: u32) -> B {
         let (mut b, bytes) = (B::ZERO, B::BYTES.min(8));
         b.as_mut()[..bytes].copy_from_slice(&(c << form).to_be_bytes()[..bytes]);
         b
     }
 
     #[inline(always)]
-    fn spread(self, step: usize) -> (usize, B) {
+    fn stride(self, step: usize) -> (usize, B) {
         let before = B::first_ones(8 * (B::BYTES - step));
         (step, before.xor(&B::first_ones(8 * B::BYTES)))
     }
 
     #[inline(always)]
-    fn load_spread<const N: usize>(
+    fn load_strided<const N: usize>(
         self,
         data: &[u8],
         at: usize,
@@ -132,7 +132,7 @@ impl<B: CipherBlock> Lanes for Single<B> {
     }
 
     #[inline(always)]
-    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, (step, _): (usize, B)) -> B {
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, (step, _): (usize, B)) -> B {
         let mut b = B::ZERO;
         b.as_mut()[B::BYTES - n * step..].copy_from_slice(&data[at..at + n * step]);
         b

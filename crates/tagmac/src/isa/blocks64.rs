@@ -7,13 +7,13 @@ const MOST: usize = 8;
 
 /// A block of eight bytes in each word of the level's vectors.
 #[derive(Clone, Copy)]
-pub struct Eights<I>(I);
+pub struct Blocks64<I>(I);
 
-impl<I: Isa> Eights<I> {
+impl<I: Isa> Blocks64<I> {
     /// The lanes of a level.
     #[inline(always)]
     pub fn new(isa: I) -> Self {
-        Eights(isa)
+        Blocks64(isa)
     }
 
     /// The blocks of a vector as little-endian numbers; zeros after them.
@@ -31,22 +31,22 @@ impl<I: Isa> Eights<I> {
     }
 }
 
-impl<I: Isa> Lanes for Eights<I> {
+impl<I: Isa> Lanes for Blocks64<I> {
     const LANES: usize = 2 * I::Words::LANES;
     /// As many as make 8 to 32 blocks, a divisor of what modes take at once.
-    const VECTORS: usize = if Self::LANES < MOST { 8 } else { 1 };
+    const UNROLL: usize = if Self::LANES < MOST { 8 } else { 1 };
     type Block = [u8; 8];
     type V = <I::Words as Words>::W;
     type Counter = Self::V;
     /// How far up the low bytes of a counter go to come first when bytes are swapped.
-    type Form = u32;
+    type CounterLayout = u32;
     /// The length of pieces.
-    type Spread = usize;
-    type Narrow = Eights<I::One>;
+    type Stride = usize;
+    type Narrow = Blocks64<I::One>;
 
     #[inline(always)]
-    fn narrow(self) -> Eights<I::One> {
-        Eights(self.0.narrow())
+    fn narrow(self) -> Blocks64<I::One> {
+        Blocks64(self.0.narrow())
     }
 
     #[inline(always)]
@@ -84,19 +84,19 @@ impl<I: Isa> Lanes for Eights<I> {
     }
 
     #[inline(always)]
-    fn last_lane(self, b: &[u8; 8]) -> Self::V {
+    fn set_last_lane(self, b: &[u8; 8]) -> Self::V {
         let mut numbers = [0; MOST];
         numbers[Self::LANES - 1] = u64::from_le_bytes(*b);
         self.of_numbers(&numbers)
     }
 
     #[inline(always)]
-    fn first_lane(self, a: Self::V) -> [u8; 8] {
+    fn lane0(self, a: Self::V) -> [u8; 8] {
         self.numbers(a)[0].to_le_bytes()
     }
 
     #[inline(always)]
-    fn fold(self, a: Self::V) -> <<I::One as Isa>::Words as Words>::W {
+    fn xor_lanes(self, a: Self::V) -> <<I::One as Isa>::Words as Words>::W {
         let numbers = self.numbers(a);
         let xor = numbers.iter().fold(0, |xor, number| xor ^ number);
         self.narrow().splat(&xor.to_le_bytes())
@@ -120,23 +120,23 @@ impl<I: Isa> Lanes for Eights<I> {
     }
 
     #[inline(always)]
-    fn front(self, bytes: usize) -> u32 {
+    fn be_prefix(self, bytes: usize) -> u32 {
         64 - 8 * bytes as u32
     }
 
     #[inline(always)]
-    fn encode(self, c: Self::V, form: u32) -> Self::V {
+    fn encode_counter(self, c: Self::V, form: u32) -> Self::V {
         let words = self.0.words();
         words.swap_bytes(words.shl(c, form))
     }
 
     #[inline(always)]
-    fn spread(self, step: usize) -> usize {
+    fn stride(self, step: usize) -> usize {
         step
     }
 
     #[inline(always)]
-    fn load_spread<const N: usize>(self, data: &[u8], at: usize, step: usize) -> [Self::V; N] {
+    fn load_strided<const N: usize>(self, data: &[u8], at: usize, step: usize) -> [Self::V; N] {
         let words = self.0.words();
         let mut x = [words.splat(0); N];
         for (v, x) in x.iter_mut().enumerate() {
@@ -146,7 +146,7 @@ impl<I: Isa> Lanes for Eights<I> {
     }
 
     #[inline(always)]
-    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Self::V {
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Self::V {
         let mut pieces = [0; 8 + 8 * MOST];
         pieces[8..8 + n * step].copy_from_slice(&data[at..at + n * step]);
         self.0.words().pieces(&pieces, 8, step)
