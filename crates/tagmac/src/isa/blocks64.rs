@@ -1,5 +1,6 @@
 //! Blocks of eight bytes in vectors of words: lanes for ciphers that work on planes of bits.
 
+use super::sealed::Sealed;
 use super::{Isa, Lanes, Words};
 
 /// The most blocks in a vector.
@@ -30,6 +31,8 @@ impl<I: Isa> Blocks64<I> {
         self.0.words().load(&numbers[..Self::LANES])
     }
 }
+
+impl<I: Isa> Sealed for Blocks64<I> {}
 
 impl<I: Isa> Lanes for Blocks64<I> {
     const LANES: usize = 2 * I::Words::LANES;

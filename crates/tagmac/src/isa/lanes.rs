@@ -1,6 +1,7 @@
 //! Vectors of cipher blocks: what a mode of operation needs of a level.
 
 use super::CipherBlock;
+use super::sealed::Sealed;
 
 /// Blocks of one size in vectors.
 ///
@@ -8,7 +9,7 @@ use super::CipherBlock;
 /// has vectors of 16-byte blocks, which AES works on; ciphers that take their blocks one by one
 /// have [`ScalarBlocks`](super::ScalarBlocks). All methods are safe because a value of the type exists only
 /// where the CPU has the level.
-pub trait Lanes: Copy + Send + Sync + 'static {
+pub trait Lanes: Sealed + Copy + Send + Sync + 'static {
     /// Blocks in a vector.
     const LANES: usize;
     /// Vectors worth having in flight: 8 where instructions overlap, 1 where a vector keeps the

@@ -35,6 +35,11 @@ pub(crate) use portable::PortableWords;
 pub use scalar_blocks::ScalarBlocks;
 pub use words::Words;
 
+/// Keeps the traits of this module to its own types: a new vector operation breaks nobody.
+mod sealed {
+    pub trait Sealed {}
+}
+
 /// One level of instruction sets: vectors of AES blocks, and what else its instructions do.
 pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// The name that `TAGMAC_LEVEL` takes.

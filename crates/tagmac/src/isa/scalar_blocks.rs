@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 
+use super::sealed::Sealed;
 use super::{CipherBlock, Lanes};
 
 /// One block of type B to a vector, on any CPU.
@@ -21,6 +22,8 @@ impl<B> Default for ScalarBlocks<B> {
         ScalarBlocks::new()
     }
 }
+
+impl<B: CipherBlock> Sealed for ScalarBlocks<B> {}
 
 impl<B: CipherBlock> Lanes for ScalarBlocks<B> {
     const LANES: usize = 1;

@@ -1,13 +1,14 @@
 //! Arithmetic on 64-bit words: what universal hashes are made of.
 
 use super::Block;
+use super::sealed::Sealed;
 
 /// Vectors of 64-bit words on a level.
 ///
 /// A vector [`W`](Words::W) has [`LANES`](Words::LANES) lanes of 16 bytes, two words each, the
 /// first byte lowest. All methods are safe because a value of the type exists only where the CPU
 /// has the level.
-pub trait Words: Copy + Send + Sync + 'static {
+pub trait Words: Sealed + Copy + Send + Sync + 'static {
     /// Lanes of 16 bytes in a vector.
     const LANES: usize;
     /// Whether the words of a vector are multiplied by one instruction.

@@ -5,11 +5,14 @@
 use core::arch::aarch64::*;
 
 use super::level::Neon;
+use crate::isa::sealed::Sealed;
 use crate::isa::{Block, Words};
 
 /// Two words in a `uint64x2_t`.
 #[derive(Clone, Copy)]
 pub struct NeonWords(pub(super) Neon);
+
+impl Sealed for NeonWords {}
 
 impl Words for NeonWords {
     const LANES: usize = 1;

@@ -33,6 +33,7 @@ mod planes;
 mod sbox;
 mod words;
 
+use super::sealed::Sealed;
 use super::{Block, Isa, Lanes, ZERO, be_prefix, zeros_before};
 use layout::Nibbles;
 use planes::{
@@ -47,6 +48,9 @@ pub struct Portable(());
 /// Any CPU, one block.
 #[derive(Clone, Copy)]
 pub struct PortableNarrow(());
+
+impl Sealed for Portable {}
+impl Sealed for PortableNarrow {}
 
 impl Portable {
     /// The level, which every CPU has.

@@ -6,6 +6,7 @@ use core::arch::x86_64::__m128i;
 
 use super::product::mul32_128;
 use crate::isa::detect::level;
+use crate::isa::sealed::Sealed;
 
 level!(
     is_x86_feature_detected;
@@ -54,7 +55,7 @@ impl From<Avx512> for Avx2 {
 /// # Safety
 ///
 /// A value of the type exists only where the CPU has SSE4.1 and AES.
-pub unsafe trait Xmm: Copy + Send + Sync + 'static {
+pub unsafe trait Xmm: Sealed + Copy + Send + Sync + 'static {
     /// The level's name.
     const NAME: &'static str;
     /// See [`Words::mul32`](crate::isa::Words::mul32).
@@ -112,3 +113,8 @@ unsafe impl Xmm for Avx2 {
         self.enter_outlined(f)
     }
 }
+
+impl Sealed for Aesni {}
+impl Sealed for Avx2 {}
+impl Sealed for Vaes {}
+impl Sealed for Avx512 {}

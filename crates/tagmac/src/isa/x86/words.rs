@@ -5,6 +5,7 @@ use core::arch::x86_64::*;
 
 use super::levels::{Avx2, Avx512, Xmm};
 use super::product::{mul32_256, mul32_512};
+use crate::isa::sealed::Sealed;
 use crate::isa::{Block, Isa, Lanes, Words};
 
 /// Two words in an `__m128i`.
@@ -18,6 +19,10 @@ pub struct Words256(pub(super) Avx2);
 /// Eight words in an `__m512i`.
 #[derive(Clone, Copy)]
 pub struct Words512(pub(super) Avx512);
+
+impl<L: Xmm> Sealed for Words128<L> {}
+impl Sealed for Words256 {}
+impl Sealed for Words512 {}
 
 /// The operations that are one instruction of the same kind at every width.
 macro_rules! same_at_every_width {
