@@ -19,7 +19,8 @@ use crate::number::show_chance;
 use crate::open;
 use crate::output;
 use crate::progress::{Bar, Progress, Total};
-use crate::read::{self, Named, Reader, Stdin, Trouble};
+use crate::read::{self, Named, Reader, Stdin};
+use crate::read_error::ReadError;
 use crate::record::{MalformedRecord, Record};
 use crate::stdio;
 
@@ -135,7 +136,7 @@ enum Verdict {
     },
     /// The line cannot be of this MAC; why.
     Unlike(String),
-    Trouble(Trouble),
+    Unreadable(ReadError),
 }
 
 struct Checker<'a> {
@@ -154,7 +155,7 @@ impl Checker<'_> {
     /// One file against what `tag --raw` wrote.
     fn raw(&mut self, tag: &Path, file: &Path) -> Result<(), Error> {
         let found = read_raw(tag)
-            .map_err(|trouble| Error::io(format_args!("{}: {trouble}", Shown::name(tag))))?;
+            .map_err(|error| Error::io(format_args!("{}: {error}", Shown::name(tag))))?;
         let mut counts = Counts::default();
         let name = file.as_os_str().as_bytes().into();
         let nonce = self.nonce.map(<[u8]>::to_vec);
@@ -170,13 +171,13 @@ impl Checker<'_> {
         }
         match open::given(path) {
             Ok((file, _)) => self.lines(path, &mut BufReader::new(file)),
-            Err(trouble) => self.unreadable_list(path, &trouble),
+            Err(error) => self.unreadable_list(path, &error),
         }
     }
 
-    fn unreadable_list(&mut self, list: &Path, trouble: &Trouble) {
+    fn unreadable_list(&mut self, list: &Path, error: &ReadError) {
         self.seen.io = true;
-        say(format_args!("{}: {trouble}", Shown::name(list)));
+        say(format_args!("{}: {error}", Shown::name(list)));
     }
 
     fn lines(&mut self, list: &Path, input: &mut dyn BufRead) {
@@ -295,18 +296,18 @@ impl Checker<'_> {
                     self.explain(&line.name, why);
                 }
             }
-            Verdict::Trouble(Trouble::Missing(_)) if self.args.ignore_missing => return,
-            Verdict::Trouble(trouble) => {
+            Verdict::Unreadable(ReadError::Missing(_)) if self.args.ignore_missing => return,
+            Verdict::Unreadable(error) => {
                 counts.unread += 1;
-                match trouble {
-                    Trouble::Missing(_) => self.seen.mismatch = true,
+                match error {
+                    ReadError::Missing(_) => self.seen.mismatch = true,
                     _ => self.seen.io = true,
                 }
-                let hint = match trouble {
-                    Trouble::Irregular => "; --special reads devices",
+                let hint = match error {
+                    ReadError::Irregular => "; --special reads devices",
                     _ => "",
                 };
-                self.explain(&line.name, &format!("{trouble}{hint}"));
+                self.explain(&line.name, &format!("{error}{hint}"));
             }
         }
         if !self.lost {
@@ -350,7 +351,7 @@ impl Checker<'_> {
         match self.reader.tag(Path::new(OsStr::from_bytes(&line.name)), nonce, by) {
             Ok(made) if made.tag == tag => Verdict::Good { bytes: made.bytes },
             Ok(made) => Verdict::Mismatch { bytes: made.bytes },
-            Err(trouble) => Verdict::Trouble(trouble),
+            Err(error) => Verdict::Unreadable(error),
         }
     }
 
@@ -390,12 +391,12 @@ impl Checker<'_> {
             Verdict::Good { bytes } => ("OK", "ok", Some(*bytes), None),
             Verdict::Mismatch { bytes } => ("FAILED", "failed", Some(*bytes), None),
             Verdict::Unlike(why) => ("FAILED", "failed", None, Some(why.clone())),
-            Verdict::Trouble(trouble) => {
-                let status = match trouble {
-                    Trouble::Missing(_) => "missing",
+            Verdict::Unreadable(error) => {
+                let status = match error {
+                    ReadError::Missing(_) => "missing",
                     _ => "unreadable",
                 };
-                ("FAILED open or read", status, None, Some(trouble.to_string()))
+                ("FAILED open or read", status, None, Some(error.to_string()))
             }
         };
         if !self.args.json {
@@ -441,7 +442,7 @@ fn excerpt(line: &[u8]) -> String {
 }
 
 /// The bytes of a raw tag; one more than the longest is enough to see that it is none.
-fn read_raw(path: &Path) -> Result<Vec<u8>, Trouble> {
+fn read_raw(path: &Path) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     let most = Tag::MAX_BYTES as u64 + 1;
     if path.as_os_str() == "-" {

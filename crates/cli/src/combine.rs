@@ -18,7 +18,7 @@ use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::open;
 use crate::output;
-use crate::read::Trouble;
+use crate::read_error::ReadError;
 use crate::record::Record;
 
 /// Prints the tag of the object that the partials make.
@@ -122,7 +122,7 @@ fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
 
 /// The first bytes of a partial, at most so many.
 fn read(path: &Path, most: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let failed = |trouble: Trouble| Error::io(format_args!("{}: {trouble}", Shown::name(path)));
+    let failed = |error: ReadError| Error::io(format_args!("{}: {error}", Shown::name(path)));
     let (file, facts) = open::regular(path).map_err(failed)?;
     let room = usize::try_from(facts.len().min(most)).unwrap_or(usize::MAX);
     let mut bytes = Zeroizing::new(Vec::new());

@@ -182,7 +182,7 @@ fn open(fd: i32) -> io::Result<File> {
 
 fn read_file(path: &Path, silent: bool) -> io::Result<Zeroizing<Vec<u8>>> {
     let (file, metadata) =
-        open::given(path).map_err(|trouble| io::Error::other(trouble.to_string()))?;
+        open::given(path).map_err(|error| io::Error::other(error.to_string()))?;
     own_alone(path, &metadata).map_err(io::Error::other)?;
     let mode = metadata.mode();
     if metadata.is_file() && mode & 0o044 != 0 && !silent {

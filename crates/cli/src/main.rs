@@ -28,6 +28,7 @@ mod plot;
 mod pool;
 mod progress;
 mod read;
+mod read_error;
 mod record;
 mod seal;
 mod selftest;

@@ -11,7 +11,8 @@ use crate::mac::{self, Mac};
 use crate::open;
 use crate::output::{self, Over};
 use crate::progress::{Progress, Total};
-use crate::read::{Reader, Span, Trouble};
+use crate::read::{Reader, Span};
+use crate::read_error::ReadError;
 
 /// Makes a partial of a range. `Some(exit)` if the file could not be read.
 pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
@@ -33,11 +34,11 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
     let length = length(args, &mac, block)?;
     let (file, before) = match open::regular(&args.file) {
         Ok(opened) => opened,
-        Err(trouble) => return Ok(failed(args, &trouble)),
+        Err(error) => return Ok(failed(args, &error)),
     };
     let span = match span(args, length, before.len())? {
         Ok(span) => span,
-        Err(trouble) => return Ok(failed(args, &trouble)),
+        Err(error) => return Ok(failed(args, &error)),
     };
     output::refuse_existing(&args.output)?;
     let progress = Progress::new(args.reading.progress);
@@ -45,7 +46,7 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
     let mut reader = Reader::new(&mac.mac, args.reading.num_threads, &bar);
     let (part, rest) = match reader.part(&file, &before, span, args.last) {
         Ok(made) => made,
-        Err(trouble) => return Ok(failed(args, &trouble)),
+        Err(error) => return Ok(failed(args, &error)),
     };
     bar.file();
     let sealed = Partial::seal(&mac.mac, &mac.sealer, object, &part, args.last.then_some(rest));
@@ -70,13 +71,13 @@ fn length(args: &Part, mac: &Mac, block: u64) -> Result<Option<u64>, Error> {
 }
 
 /// The range and where it is in the file, which has `found` bytes.
-fn span(args: &Part, length: Option<u64>, found: u64) -> Result<Result<Span, Trouble>, Error> {
+fn span(args: &Part, length: Option<u64>, found: u64) -> Result<Result<Span, ReadError>, Error> {
     let (start, at) = (args.start, args.at.unwrap_or(args.start));
     if let Some(bytes) = length {
         return Ok(Ok(Span { start, at, bytes }));
     }
     let Some(left) = found.checked_sub(at) else {
-        return Ok(Err(Trouble::Short { expected: at, found }));
+        return Ok(Err(ReadError::Short { expected: at, found }));
     };
     let bytes = args.length.unwrap_or(left);
     if bytes < left {
@@ -112,11 +113,11 @@ fn some(bytes: u64) -> Result<(), Error> {
     }
 }
 
-fn failed(args: &Part, trouble: &Trouble) -> Option<Exit> {
-    let hint = match trouble {
-        Trouble::Short { .. } if args.at.is_none() => "; --at 0 is for a file of the range alone",
+fn failed(args: &Part, error: &ReadError) -> Option<Exit> {
+    let hint = match error {
+        ReadError::Short { .. } if args.at.is_none() => "; --at 0 is for a file of the range alone",
         _ => "",
     };
-    say(format_args!("{}: {trouble}{hint}", Shown::name(&args.file)));
+    say(format_args!("{}: {error}{hint}", Shown::name(&args.file)));
     Some(Exit::Io)
 }

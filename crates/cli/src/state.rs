@@ -28,7 +28,7 @@ use crate::faults;
 use crate::mac::Mac;
 use crate::open;
 use crate::output::Over;
-use crate::read::Trouble;
+use crate::read_error::ReadError;
 
 /// What a state begins with.
 const MARK: &[u8] = b"tagmac-state-2";
@@ -201,7 +201,12 @@ impl<'a> Keeper<'a> {
 
     /// What is known of the file's beginning: nothing, if there is no state yet. Then one is written
     /// at once, so that a state that cannot be kept is no surprise in the end.
-    pub fn begin(&mut self, name: &Path, file: &File, now: &Metadata) -> Result<AnyPart, Trouble> {
+    pub fn begin(
+        &mut self,
+        name: &Path,
+        file: &File,
+        now: &Metadata,
+    ) -> Result<AnyPart, ReadError> {
         let facts = self.facts.insert(Facts::of(fs::canonicalize(name)?, now)).clone();
         let Some(state) = self.open()? else {
             let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
@@ -232,8 +237,8 @@ impl<'a> Keeper<'a> {
     fn open(&self) -> Result<Option<File>, Error> {
         match open::alone(self.path, false) {
             Ok(state) => Ok(Some(state)),
-            Err(Trouble::Missing(_)) => Ok(None),
-            Err(trouble) => Err(self.io(trouble)),
+            Err(ReadError::Missing(_)) => Ok(None),
+            Err(error) => Err(self.io(error)),
         }
     }
 
@@ -371,11 +376,11 @@ impl<'a> Keeper<'a> {
     }
 
     /// Refuses a file that is no longer the one that was opened.
-    pub fn unchanged(&self, after: &Metadata) -> Result<(), Trouble> {
+    pub fn unchanged(&self, after: &Metadata) -> Result<(), ReadError> {
         let Some(before) = &self.facts else { return Ok(()) };
         match before.differ(&Facts::of(before.name.clone(), after)) {
             None => Ok(()),
-            Some(found) => Err(Trouble::State(Error::io(format_args!(
+            Some(found) => Err(ReadError::State(Error::io(format_args!(
                 "expected the file to stay as it was while it was read, found {found}"
             )))),
         }

@@ -9,7 +9,8 @@ use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::output;
 use crate::progress::{Bar, Progress, Total};
-use crate::read::{self, Named, Reader, Tagged, Trouble};
+use crate::read::{self, Named, Reader, Tagged};
+use crate::read_error::ReadError;
 use crate::record::Record;
 use crate::state::Keeper;
 use crate::tree::{Kind, Tree};
@@ -85,11 +86,11 @@ impl<'a> Tagger<'a> {
         walk::files(name, |path, file| {
             let (file, facts) = match file {
                 Ok(opened) => opened,
-                Err(trouble) => return self.trouble(path, &trouble),
+                Err(error) => return self.unreadable(path, &error),
             };
             match self.reader.is_not_output(&facts) {
-                Err(trouble) => {
-                    say(format_args!("{}: skipped: {trouble}", Shown::name(path)));
+                Err(error) => {
+                    say(format_args!("{}: skipped: {error}", Shown::name(path)));
                     Ok(())
                 }
                 Ok(()) => {
@@ -103,8 +104,8 @@ impl<'a> Tagger<'a> {
     /// Tags a file under a nonce that is its own.
     fn tag(
         &mut self,
-        tag: impl FnOnce(&mut Reader<'a>, Option<&mut Keeper<'a>>, &[u8]) -> Result<Tagged, Trouble>,
-    ) -> Result<(Vec<u8>, Tagged), Trouble> {
+        tag: impl FnOnce(&mut Reader<'a>, Option<&mut Keeper<'a>>, &[u8]) -> Result<Tagged, ReadError>,
+    ) -> Result<(Vec<u8>, Tagged), ReadError> {
         let nonce = match self.nonce {
             Some(given) => given.to_vec(),
             None => self.mac.mac.algorithm().random_nonce()?,
@@ -113,7 +114,11 @@ impl<'a> Tagger<'a> {
         Ok((nonce, tagged))
     }
 
-    fn made(&mut self, file: &Path, made: Result<(Vec<u8>, Tagged), Trouble>) -> Result<(), Error> {
+    fn made(
+        &mut self,
+        file: &Path,
+        made: Result<(Vec<u8>, Tagged), ReadError>,
+    ) -> Result<(), Error> {
         self.bar.file();
         match made {
             Ok((nonce, tagged)) => {
@@ -123,7 +128,7 @@ impl<'a> Tagger<'a> {
                 }
                 Ok(())
             }
-            Err(trouble) => self.trouble(file, &trouble),
+            Err(error) => self.unreadable(file, &error),
         }
     }
 
@@ -146,17 +151,17 @@ impl<'a> Tagger<'a> {
         line::print(&line, end)
     }
 
-    fn trouble(&mut self, file: &Path, trouble: &Trouble) -> Result<(), Error> {
-        self.exit = Some(trouble.exit());
-        let hint = match trouble {
-            Trouble::Directory => "; -r tags the files in it",
+    fn unreadable(&mut self, file: &Path, error: &ReadError) -> Result<(), Error> {
+        self.exit = Some(error.exit());
+        let hint = match error {
+            ReadError::Directory => "; -r tags the files in it",
             _ => "",
         };
-        say(format_args!("{}: {trouble}{hint}", Shown::name(file)));
+        say(format_args!("{}: {error}{hint}", Shown::name(file)));
         if !self.args.json {
             return Ok(());
         }
-        let (name, reason) = (file.as_os_str().as_bytes(), Some(trouble.to_string()));
+        let (name, reason) = (file.as_os_str().as_bytes(), Some(error.to_string()));
         output::json(&Record { reason, ..Record::new(name, self.mac, "unreadable") })
     }
 }

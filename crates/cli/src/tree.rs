@@ -14,7 +14,7 @@ use std::path::Path;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawMode, Stat};
 use rustix::io::Errno;
 
-use crate::read::Trouble;
+use crate::read_error::ReadError;
 use crate::walk::MOST_PATH;
 
 /// So many directories on the way to the current one stay open for each thread: a tree may be deeper
@@ -205,7 +205,7 @@ impl Tree {
 
     /// Opens a file to read it, and nothing that has taken its place since it was listed. It never
     /// waits.
-    pub fn file(&mut self, path: &[u8]) -> Result<(File, Metadata), Trouble> {
+    pub fn file(&mut self, path: &[u8]) -> Result<(File, Metadata), ReadError> {
         let (folder, name) = split(path);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let folder = self.directory(folder)?;
@@ -242,13 +242,13 @@ impl Tree {
 }
 
 /// Refuses what has taken the place of an entry since the directory was listed.
-pub fn same_kind(listed: Kind, found: Option<Kind>) -> Result<(), Trouble> {
+pub fn same_kind(listed: Kind, found: Option<Kind>) -> Result<(), ReadError> {
     if found == Some(listed) { Ok(()) } else { Err(replaced(listed, found)) }
 }
 
-fn replaced(listed: Kind, found: Option<Kind>) -> Trouble {
+fn replaced(listed: Kind, found: Option<Kind>) -> ReadError {
     let found = found.map_or("something else".into(), |kind| kind.to_string());
-    Trouble::Io(io::Error::other(format!(
+    ReadError::Io(io::Error::other(format!(
         "expected {listed}, as listed, found {found}: the tree changed while it was read"
     )))
 }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Shown, say};
 use crate::listing::{Listing, Names};
 use crate::progress::Total;
-use crate::read::Trouble;
+use crate::read_error::ReadError;
 use crate::tree::{Facts, Identity, Kind, Tree};
 
 /// Bytes of the longest path below the root: as many as Linux takes in one name of a file. Longer
@@ -248,7 +248,7 @@ pub fn total(walk: Walk, counts: impl Fn(Kind) -> bool) -> Total {
 /// read and why. Links are not followed, but `root` itself may be one. What is skipped is named.
 pub fn files<E>(
     root: &Path,
-    mut each: impl FnMut(&Path, Result<(File, Metadata), Trouble>) -> Result<(), E>,
+    mut each: impl FnMut(&Path, Result<(File, Metadata), ReadError>) -> Result<(), E>,
 ) -> Result<(), E> {
     let trees = Tree::open(root).and_then(|tree| Ok((tree.again()?, tree)));
     let (mut tree, walk) = match trees {
@@ -456,7 +456,7 @@ mod tests {
         let mut seen = Vec::new();
         files(place.path(), |path, file| {
             let name = path.file_name().unwrap().to_str().unwrap().to_string();
-            seen.push((name, file.map(drop).map_err(|trouble| trouble.to_string())));
+            seen.push((name, file.map(drop).map_err(|error| error.to_string())));
             // All of the root is listed by now.
             if seen.len() == 1 {
                 for name in ["b", "c"] {

@@ -6,7 +6,7 @@ use crate::error::{Error, Exit, Shown};
 use crate::mac;
 use crate::pool;
 use crate::progress::{Progress, Total};
-use crate::read::Trouble;
+use crate::read_error::ReadError;
 use crate::seal::args::Audit;
 use crate::seal::change::{Change, changes};
 use crate::seal::combined::Combined;
@@ -24,7 +24,8 @@ use crate::walk::Spot;
 pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
     let (mac, key) = mac::make_with_key(&args.key, false)?;
     let root = &*args.directory;
-    let failed = |error| Error::io(format_args!("{}: {}", Shown::name(root), Trouble::from(error)));
+    let failed =
+        |error| Error::io(format_args!("{}: {}", Shown::name(root), ReadError::from(error)));
     let manifest = Manifest::open(&args.manifest, &mac, manifest::seal_mac(&key))?;
     let tree = Tree::open(root).map_err(failed)?;
     let combined = Combined::new(args)?;
@@ -55,8 +56,8 @@ pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
                 let status = match sight {
                     Sight::Entry(found) => Status::of(changes(&sealed, &found)),
                     // It was there when its directory was listed.
-                    Sight::Trouble(Trouble::Missing(_)) => Status::Missing,
-                    Sight::Trouble(trouble) => Status::Unreadable(trouble.to_string()),
+                    Sight::Unreadable(ReadError::Missing(_)) => Status::Missing,
+                    Sight::Unreadable(error) => Status::Unreadable(error.to_string()),
                     Sight::Large => unreachable!("this observer leaves nothing to others"),
                 };
                 match status {

@@ -66,8 +66,7 @@ impl Manifest {
         let failed = |error: io::Error| unreadable(&name, &error);
         // It is read twice.
         let opened = open::regular(path);
-        let (file, facts) =
-            opened.map_err(|trouble| Error::io(format_args!("{name}: {trouble}")))?;
+        let (file, facts) = opened.map_err(|error| Error::io(format_args!("{name}: {error}")))?;
         let header = Header::read(&mut Lines::new(BufReader::new(&file), b'\n'), &name, mac)?;
         let mut end = [0; SEAL_LINE];
         let body = facts.len().saturating_sub(SEAL_LINE as u64);

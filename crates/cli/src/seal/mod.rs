@@ -21,7 +21,7 @@ use crate::error::{Error, Exit, Shown, say};
 use crate::mac;
 use crate::pool;
 use crate::progress::{Bar, Progress, Total};
-use crate::read::Trouble;
+use crate::read_error::ReadError;
 use crate::seal::args::Seal;
 use crate::seal::entry::Entry;
 use crate::seal::header::{Header, Options};
@@ -35,7 +35,8 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
     let (mac, key) = mac::make_with_key(&args.key, false)?;
     let options = Options::of(args);
     let root = &*args.directory;
-    let failed = |error| Error::io(format_args!("{}: {}", Shown::name(root), Trouble::from(error)));
+    let failed =
+        |error| Error::io(format_args!("{}: {}", Shown::name(root), ReadError::from(error)));
     let tree = Tree::open(root).map_err(failed)?;
     let header = Header::new(&mac, options);
     let writer = Writer::create(&args.output, header, &manifest::seal_mac(&key))?;
@@ -79,7 +80,7 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
     let look = |observer: &mut Observer<'_>, (path, kind): (Vec<u8>, io::Result<Kind>)| {
         let sight = match kind {
             Ok(kind) => observer.look(&path, kind, None),
-            Err(error) => Sight::Trouble(error.into()),
+            Err(error) => Sight::Unreadable(error.into()),
         };
         (path, sight)
     };
@@ -90,9 +91,9 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
         };
         match sight {
             Sight::Entry(entry) => sealer.entry(&Entry { path, ..entry }),
-            Sight::Trouble(trouble) => {
+            Sight::Unreadable(error) => {
                 doomed.store(!args.skip_unreadable, Ordering::Relaxed);
-                sealer.trouble(&path, &trouble);
+                sealer.unreadable(&path, &error);
                 Ok(())
             }
             Sight::Large => unreachable!("this observer leaves nothing to others"),
@@ -162,10 +163,10 @@ impl Sealer<'_> {
         self.counts.unreadable > 0 && !self.args.skip_unreadable
     }
 
-    fn trouble(&mut self, path: &[u8], trouble: &Trouble) {
+    fn unreadable(&mut self, path: &[u8], error: &ReadError) {
         self.counts.unreadable += 1;
         let path = below(&self.args.directory, path);
-        say(format_args!("{}: {trouble}", Shown::name(&path)));
+        say(format_args!("{}: {error}", Shown::name(&path)));
     }
 
     fn finish(self) -> Result<Option<Exit>, Error> {

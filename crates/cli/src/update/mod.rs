@@ -180,7 +180,7 @@ impl<'a> Open<'a> {
 
     /// What is known of the file before it is read, for [`stayed`](Open::stayed).
     fn settled(&self) -> Result<Metadata, Error> {
-        read::settled(&self.file).map_err(|trouble| self.io(trouble))
+        read::settled(&self.file).map_err(|error| self.io(error))
     }
 
     fn metadata(&self) -> Result<Metadata, Error> {
@@ -196,7 +196,7 @@ impl<'a> Open<'a> {
     /// is not what it was before it was read: those bytes may never have been there at once.
     fn stayed(&self, before: &Metadata) -> Result<(), Error> {
         faults::sync_data(&self.file).map_err(store::io(self.path))?;
-        read::unchanged(before, &self.metadata()?, before.len()).map_err(|trouble| self.io(trouble))
+        read::unchanged(before, &self.metadata()?, before.len()).map_err(|error| self.io(error))
     }
 
     fn within_limit(&self, length: u64) -> Result<(), Error> {

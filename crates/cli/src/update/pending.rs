@@ -12,7 +12,8 @@ use super::header::{Patch, Pending, Side, Sums};
 use super::{State, leaves, no_bar};
 use crate::error::{Error, Shown, say};
 use crate::faults;
-use crate::read::{self, Trouble};
+use crate::read;
+use crate::read_error::ReadError;
 
 impl State<'_> {
     /// Makes an edit known before the file is touched.
@@ -169,7 +170,7 @@ impl State<'_> {
             faults::set_len(file, *length)?;
             Ok(faults::sync_all(file)?)
         };
-        cut().map_err(|trouble: Trouble| self.unfinished(trouble, "cut"))
+        cut().map_err(|error: ReadError| self.unfinished(error, "cut"))
     }
 
     /// What went wrong with an edit that is known.

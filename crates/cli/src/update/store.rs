@@ -14,7 +14,7 @@ use crate::error::{Error, Shown, why};
 use crate::faults;
 use crate::open;
 use crate::output::Over;
-use crate::read::Trouble;
+use crate::read_error::ReadError;
 
 /// What every version begins with, and this version.
 const MARK: &[u8] = b"tagmac-tree-";
@@ -83,8 +83,8 @@ pub fn io(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
 }
 
 /// The same of a file that cannot be opened.
-pub fn closed(path: &Path) -> impl Fn(Trouble) -> Error + '_ {
-    move |trouble| Error::io(format_args!("{}: {trouble}", Shown::name(path)))
+pub fn closed(path: &Path) -> impl Fn(ReadError) -> Error + '_ {
+    move |error| Error::io(format_args!("{}: {error}", Shown::name(path)))
 }
 
 impl Store {
