@@ -17,7 +17,9 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-use crate::error::{Shown, say, why};
+use crate::diagnostic::diagnostic;
+use crate::error::io_reason;
+use crate::escaped::Escaped;
 use crate::faults;
 use crate::output::Over;
 use crate::walk;
@@ -166,7 +168,7 @@ fn free_slot<T>(
             made => return made.map(|made| (made, slot)),
         }
     }
-    let name = Shown::name(&slot(path, 0)).to_string();
+    let name = Escaped::name(&slot(path, 0)).to_string();
     let what = format!("expected a free name from {name} to {}, found none", SLOTS - 1);
     Err(io::Error::other(what))
 }
@@ -252,10 +254,12 @@ pub fn sweep(path: &Path) {
         let slot = slot(path, number);
         // It stays locked until it is gone, so no other run takes it for its own meanwhile.
         let Some(left) = left(&slot) else { continue };
-        let name = Shown::name(&slot);
+        let name = Escaped::name(&slot);
         match remove(&slot, &left) {
-            Ok(()) => say(format_args!("{name}: removed: a run that was killed left it")),
-            Err(error) => say(format_args!("warning: {name}: {}: not removed", why(&error))),
+            Ok(()) => diagnostic(format_args!("{name}: removed: a run that was killed left it")),
+            Err(error) => {
+                diagnostic(format_args!("warning: {name}: {}: not removed", io_reason(&error)))
+            }
         }
     }
 }

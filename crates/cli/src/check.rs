@@ -11,7 +11,9 @@ use tagmac::bounds::Load;
 
 use crate::args::Check;
 use crate::bounds::{THRESHOLD, show_bound};
-use crate::error::{Error, Exit, Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::line::{self, End, Line, Malformed};
 use crate::lines::{self, Lines};
 use crate::mac::{self, Mac};
@@ -62,7 +64,7 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
     };
     if let Err(error) = done {
         // What was seen before stands: 1 wins over 4.
-        say(error);
+        diagnostic(error);
         checker.seen.io = true;
     }
     checker.warn_of_guesses();
@@ -155,7 +157,7 @@ impl Checker<'_> {
     /// One file against what `tag --raw` wrote.
     fn raw(&mut self, tag: &Path, file: &Path) -> Result<(), Error> {
         let found = read_raw(tag)
-            .map_err(|error| Error::io(format_args!("{}: {error}", Shown::name(tag))))?;
+            .map_err(|error| Error::io(format_args!("{}: {error}", Escaped::name(tag))))?;
         let mut counts = Counts::default();
         let name = file.as_os_str().as_bytes().into();
         let nonce = self.nonce.map(<[u8]>::to_vec);
@@ -177,7 +179,7 @@ impl Checker<'_> {
 
     fn unreadable_list(&mut self, list: &Path, error: &ReadError) {
         self.seen.io = true;
-        say(format_args!("{}: {error}", Shown::name(list)));
+        diagnostic(format_args!("{}: {error}", Escaped::name(list)));
     }
 
     fn lines(&mut self, list: &Path, input: &mut dyn BufRead) {
@@ -263,7 +265,7 @@ impl Checker<'_> {
             return;
         }
         if tell {
-            say(format_args!("{}: line {line}: {reason}", Shown::name(list)));
+            diagnostic(format_args!("{}: line {line}: {reason}", Escaped::name(list)));
         }
         if self.args.json && !self.lost {
             let list = list.to_string_lossy();
@@ -274,7 +276,7 @@ impl Checker<'_> {
     /// Notes whether output was taken.
     fn taken(&mut self, told: Result<(), Error>) {
         if let Err(error) = told {
-            say(error);
+            diagnostic(error);
             (self.lost, self.seen.io) = (true, true);
         }
     }
@@ -322,7 +324,7 @@ impl Checker<'_> {
         let mac = &self.mac.mac;
         if let Some(found) = self.other_algorithm(line) {
             let expected = mac.algorithm();
-            let found = Shown::text(found.as_bytes());
+            let found = Escaped::text(found.as_bytes());
             return Verdict::Unlike(format!("expected a tag of {expected}, found one of {found}"));
         }
         let nonce = line.nonce.as_deref().unwrap_or_default();
@@ -367,7 +369,7 @@ impl Checker<'_> {
         if !bound.at_most(THRESHOLD) {
             let tags = if *guesses == 1 { "wrong tag" } else { "wrong tags" };
             let bits = mac.tag_bits();
-            say(format_args!(
+            diagnostic(format_args!(
                 "WARNING: {guesses} {tags} of {bits} bits: one of so many guesses passes with up to {}, \
                  more than {}; see 'tagmac bounds'",
                 show_bound(&bound),
@@ -378,7 +380,7 @@ impl Checker<'_> {
 
     fn explain(&self, name: &[u8], why: &str) {
         if !self.args.status {
-            say(format_args!("{}: {why}", Shown::bytes(name)));
+            diagnostic(format_args!("{}: {why}", Escaped::bytes(name)));
         }
     }
 
@@ -407,18 +409,21 @@ impl Checker<'_> {
 
     /// The summary of a list, in the words of GNU's tools.
     fn sum_up(&mut self, list: &Path, counts: &Counts) {
-        let list = Shown::name(list);
+        let list = Escaped::name(list);
         let silent = self.args.status;
         let nothing = counts.proper == 0;
         let unverified = counts.verified == 0 && counts.unread == 0;
         self.seen.mismatch |= nothing || unverified;
         if nothing {
-            say(format_args!("{list}: no properly formatted checksum lines found"));
+            diagnostic(format_args!("{list}: no properly formatted checksum lines found"));
             return;
         }
         let warn = |count: u64, one: &str, many: &str| {
             if count > 0 && !silent {
-                say(format_args!("WARNING: {count} {}", if count == 1 { one } else { many }));
+                diagnostic(format_args!(
+                    "WARNING: {count} {}",
+                    if count == 1 { one } else { many }
+                ));
             }
         };
         warn(counts.malformed, "line is improperly formatted", "lines are improperly formatted");
@@ -429,7 +434,7 @@ impl Checker<'_> {
             "computed checksums did NOT match",
         );
         if unverified && !silent {
-            say(format_args!("{list}: no file was verified"));
+            diagnostic(format_args!("{list}: no file was verified"));
         }
     }
 }
@@ -438,7 +443,7 @@ impl Checker<'_> {
 fn excerpt(line: &[u8]) -> String {
     let start = &line[..line.len().min(60)];
     let more = if start.len() < line.len() { "..." } else { "" };
-    format!("'{}'{more}", Shown::text(start))
+    format!("'{}'{more}", Escaped::text(start))
 }
 
 /// The bytes of a raw tag; one more than the longest is enough to see that it is none.

@@ -13,7 +13,8 @@ use tagmac::save::Zeroizing;
 use tagmac::{Error as MacError, Tag};
 
 use crate::args::Combine;
-use crate::error::{Error, Exit, Shown};
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::open;
@@ -63,7 +64,7 @@ struct Range<'a> {
 impl Range<'_> {
     /// The range and the file, for a message.
     fn shown(&self) -> String {
-        format!("bytes {} to {} ({})", self.start, self.end, Shown::name(self.path))
+        format!("bytes {} to {} ({})", self.start, self.end, Escaped::name(self.path))
     }
 
     fn is_of(&self, partial: &Partial<'_>) -> bool {
@@ -98,8 +99,9 @@ fn ranges<'a>(args: &'a Combine, mac: &Mac) -> Result<(Vec<u8>, Vec<Range<'a>>),
     }
     let object = object.unwrap_or_default();
     let Some((path, found)) = other else { return Ok((object, ranges)) };
-    let of = of.map_or("--object".into(), |path| Shown::name(path).to_string());
-    let ([expected, found], name) = ([&object, &found].map(|o| Shown::bytes(o)), Shown::name(path));
+    let of = of.map_or("--object".into(), |path| Escaped::name(path).to_string());
+    let ([expected, found], name) =
+        ([&object, &found].map(|o| Escaped::bytes(o)), Escaped::name(path));
     Err(Error::mismatch(format_args!(
         "{name}: expected a partial of {expected} ({of}), found one of {found}"
     )))
@@ -112,8 +114,8 @@ fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
     if Algorithm::named(found) == Ok(algorithm) && id == mac.key_id {
         return Ok(());
     }
-    let (name, own) = (Shown::name(path), &mac.key_id);
-    let found = Shown::bytes(found.as_bytes());
+    let (name, own) = (Escaped::name(path), &mac.key_id);
+    let found = Escaped::bytes(found.as_bytes());
     Err(Error::key(format_args!(
         "{name}: expected a partial of {algorithm} under the key {own}, \
          found one of {found} under {id}"
@@ -122,7 +124,7 @@ fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
 
 /// The first bytes of a partial, at most so many.
 fn read(path: &Path, most: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let failed = |error: ReadError| Error::io(format_args!("{}: {error}", Shown::name(path)));
+    let failed = |error: ReadError| Error::io(format_args!("{}: {error}", Escaped::name(path)));
     let (file, facts) = open::regular(path).map_err(failed)?;
     let room = usize::try_from(facts.len().min(most)).unwrap_or(usize::MAX);
     let mut bytes = Zeroizing::new(Vec::new());
@@ -156,7 +158,7 @@ fn open(
 }
 
 fn refused(path: &Path, error: PartialError) -> Error {
-    Error::mismatch(format_args!("{}: {error}", Shown::name(path)))
+    Error::mismatch(format_args!("{}: {error}", Escaped::name(path)))
 }
 
 /// Refuses ranges, in the order of their starts, that do not make a whole.

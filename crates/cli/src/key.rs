@@ -15,7 +15,9 @@ use tagmac::any::{Algorithm, KeyFile, KeyFileError, key_id};
 use zeroize::Zeroizing;
 
 use crate::args::{KeyFormat, KeyOnly, KeySource};
-use crate::error::{Error, Shown, say, why};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, io_reason};
+use crate::escaped::Escaped;
 use crate::{harden, open, stdio};
 
 /// More than this is no key.
@@ -45,9 +47,9 @@ impl fmt::Display for Place<'_> {
     // A command may hold a secret of its own, so it is not shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::File(path) => write!(f, "key file {}", Shown::name(path)),
+            Place::File(path) => write!(f, "key file {}", Escaped::name(path)),
             Place::Fd(fd) => write!(f, "--key-fd {fd}"),
-            Place::Env(name) => write!(f, "--key-env {}", Shown::name(name)),
+            Place::Env(name) => write!(f, "--key-env {}", Escaped::name(name)),
             Place::Cmd(_) => write!(f, "--key-cmd"),
         }
     }
@@ -150,7 +152,7 @@ impl Place<'_> {
     }
 
     fn read(&self, silent: bool) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let failed = |error: io::Error| Error::key(format_args!("{self}: {}", why(&error)));
+        let failed = |error: io::Error| Error::key(format_args!("{self}: {}", io_reason(&error)));
         let bytes = match self {
             Place::File(path) => read_file(path, silent).map_err(failed)?,
             Place::Fd(fd) => open(*fd).and_then(read).map_err(failed)?,
@@ -186,8 +188,8 @@ fn read_file(path: &Path, silent: bool) -> io::Result<Zeroizing<Vec<u8>>> {
     own_alone(path, &metadata).map_err(io::Error::other)?;
     let mode = metadata.mode();
     if metadata.is_file() && mode & 0o044 != 0 && !silent {
-        let name = Shown::name(path);
-        say(format_args!(
+        let name = Escaped::name(path);
+        diagnostic(format_args!(
             "warning: key file {name}: expected mode 0600, found {:04o}: others can read the key",
             mode & 0o7777
         ));
@@ -235,7 +237,7 @@ fn nobody_elses(folder: &Path, own: u32) -> Result<(), String> {
     // By custom a user's own group has the user's number, and nobody else is in it.
     let shared = mode & 0o020 != 0 && group != own && group != 0;
     if (mode & 0o002 != 0 || shared) && mode & 0o1000 == 0 {
-        let folder = Shown::name(folder);
+        let folder = Escaped::name(folder);
         return Err(format!(
             "expected a folder that others cannot write to, found {folder} of mode {mode:04o}: they \
              can put another key there; 'chmod go-w' on it keeps them out"

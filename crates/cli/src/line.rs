@@ -11,7 +11,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::error::{Error, Shown};
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::{lines, output};
 
 /// What ends a line.
@@ -125,7 +126,7 @@ fn write_verdict(name: &[u8], verdict: &str, terminal: bool) -> Vec<u8> {
 /// its mark.
 pub fn escaped<'a>(name: &'a [u8], end: End, terminal: bool, line: &mut Vec<u8>) -> Cow<'a, [u8]> {
     if terminal {
-        let shown = Shown::line(name).to_string().into_bytes();
+        let shown = Escaped::line(name).to_string().into_bytes();
         if shown != name {
             line.push(b'\\');
         }

@@ -16,7 +16,7 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{self, AtFlags, Dir};
 use rustix::io::Errno;
 
-use crate::error::Shown;
+use crate::escaped::Escaped;
 use crate::tree::{Facts, Identity, Kind};
 
 /// The names in a directory.
@@ -224,7 +224,7 @@ fn kind_of(fd: BorrowedFd<'_>, name: &[u8], told: fs::FileType) -> io::Result<Op
         },
     };
     kind.map(Some).ok_or_else(|| {
-        let name = Shown::bytes(name);
+        let name = Escaped::bytes(name);
         io::Error::other(format!("expected a file or its like at {name}, found neither"))
     })
 }

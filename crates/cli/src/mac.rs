@@ -8,7 +8,8 @@ use tagmac::isa::Level;
 use tagmac::save::Sealer;
 
 use crate::args;
-use crate::error::{Error, Shown};
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::key::{self, Key};
 
 /// Shorter tags need `--allow-short`.
@@ -68,7 +69,7 @@ pub fn level() -> Result<Level, Error> {
         return Ok(Level::best());
     };
     Level::named(&name.to_string_lossy()).map_err(|error| {
-        let name = Shown::text(name.as_bytes());
+        let name = Escaped::text(name.as_bytes());
         Error::usage(format_args!("{LEVEL}: {error}, found '{name}'"))
     })
 }

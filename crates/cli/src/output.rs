@@ -7,10 +7,11 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use crate::atomic::{AtomicFile, Identity};
-use crate::error::{Error, Shown, why};
+use crate::diagnostic::suspend_bar;
+use crate::error::{Error, io_reason};
+use crate::escaped::Escaped;
 use crate::json;
 use crate::open;
-use crate::progress;
 use crate::stdio::Stdout;
 
 /// Asked once: it decides over every line.
@@ -24,8 +25,8 @@ pub fn is_terminal() -> bool {
 /// Writes bytes to standard output.
 pub fn write(bytes: &[u8]) -> Result<(), Error> {
     let put = || Stdout.write_all(bytes);
-    let done = if is_terminal() { progress::aside(put) } else { put() };
-    done.map_err(|error| Error::io(format_args!("standard output: {}", why(&error))))
+    let done = if is_terminal() { suspend_bar(put) } else { put() };
+    done.map_err(|error| Error::io(format_args!("standard output: {}", io_reason(&error))))
 }
 
 /// Writes a JSON object and a line feed.
@@ -82,7 +83,7 @@ pub fn file(path: &Path, mode: u32, over: Over, bytes: &[u8]) -> Result<(), Erro
     };
     write().map(drop).map_err(|error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => exists(path),
-        _ => Error::io(format_args!("{}: {}", Shown::name(path), why(&error))),
+        _ => Error::io(format_args!("{}: {}", Escaped::name(path), io_reason(&error))),
     })
 }
 
@@ -92,6 +93,6 @@ pub fn refuse_existing(path: &Path) -> Result<(), Error> {
 }
 
 fn exists(path: &Path) -> Error {
-    let name = Shown::name(path);
+    let name = Escaped::name(path);
     Error::io(format_args!("{name}: expected a new file, found one that exists"))
 }

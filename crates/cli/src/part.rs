@@ -6,7 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use tagmac::any::Partial;
 
 use crate::args::Part;
-use crate::error::{Error, Exit, Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::mac::{self, Mac};
 use crate::open;
 use crate::output::{self, Over};
@@ -118,6 +120,6 @@ fn failed(args: &Part, error: &ReadError) -> Option<Exit> {
         ReadError::Short { .. } if args.at.is_none() => "; --at 0 is for a file of the range alone",
         _ => "",
     };
-    say(format_args!("{}: {error}{hint}", Shown::name(&args.file)));
+    diagnostic(format_args!("{}: {error}{hint}", Escaped::name(&args.file)));
     Some(Exit::Io)
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use tagmac::Error;
 
-use crate::error::{self, Exit, why};
+use crate::error::{self, Exit, io_reason};
 
 /// Why a file cannot be read.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ReadError::Missing(error) | ReadError::Io(error) => f.write_str(&why(error)),
+            ReadError::Missing(error) | ReadError::Io(error) => f.write_str(&io_reason(error)),
             ReadError::Directory => f.write_str("expected a file, found a directory"),
             ReadError::Changed { before, after } => write!(
                 f,

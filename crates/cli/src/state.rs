@@ -23,7 +23,9 @@ use tagmac::any::{AnyPart, Parts};
 use tagmac::save::{Reader, Writer};
 
 use crate::atomic::{self, AtomicFile, Identity};
-use crate::error::{Error, Shown, say, why};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, io_reason};
+use crate::escaped::Escaped;
 use crate::faults;
 use crate::mac::Mac;
 use crate::open;
@@ -216,7 +218,7 @@ impl<'a> Keeper<'a> {
                 io::ErrorKind::AlreadyExists => {
                     self.io("expected a state or no file, found what another run has just begun")
                 }
-                _ => self.io(why(&error)),
+                _ => self.io(io_reason(&error)),
             })?;
             return Ok(whole);
         };
@@ -228,8 +230,8 @@ impl<'a> Keeper<'a> {
         if let Some(clock) = self.every {
             self.clock.get_mut().expect("no thread panics").bytes = part.end() + clock;
         }
-        let name = Shown::name(name);
-        say(format_args!("{name}: goes on at byte {} of {}", part.end(), facts.bytes));
+        let name = Escaped::name(name);
+        diagnostic(format_args!("{name}: goes on at byte {} of {}", part.end(), facts.bytes));
         Ok(part)
     }
 
@@ -244,7 +246,7 @@ impl<'a> Keeper<'a> {
 
     /// The part in a state of this file. A file that is none is not read to its end.
     fn read(&self, state: &File, file: &File, now: &Facts) -> Result<(AnyPart, Pieces), Error> {
-        let failed = |error: io::Error| self.io(why(&error));
+        let failed = |error: io::Error| self.io(io_reason(&error));
         let mut saved = Vec::new();
         let head = MARK.len() + 8;
         state.take(head as u64).read_to_end(&mut saved).map_err(failed)?;
@@ -276,7 +278,7 @@ impl<'a> Keeper<'a> {
         let input = &mut Reader::new(&opened);
         let then = Facts::load(input).ok_or_else(altered)?;
         if then.name != now.name {
-            let [now, then] = [now, &then].map(|facts| Shown::name(&facts.name).to_string());
+            let [now, then] = [now, &then].map(|facts| Escaped::name(&facts.name).to_string());
             let what = format_args!("expected the state of {now}, found that of {then}");
             return Err(self.mismatch(what));
         }
@@ -300,7 +302,7 @@ impl<'a> Keeper<'a> {
             Ok(Some((start, end))) => {
                 Err(changed(&format_args!("other bytes from byte {start} to {end}")))
             }
-            Err(error) => Err(Error::io(why(&error))),
+            Err(error) => Err(Error::io(io_reason(&error))),
         }
     }
 
@@ -347,8 +349,8 @@ impl<'a> Keeper<'a> {
             && !clock.told
         {
             clock.told = true;
-            let (name, what) = (Shown::name(self.path), why(&error));
-            say(format_args!(
+            let (name, what) = (Escaped::name(self.path), io_reason(&error));
+            diagnostic(format_args!(
                 "warning: {name}: {what}: the state is not saved, the tag is made all the same"
             ));
         }
@@ -391,7 +393,11 @@ impl<'a> Keeper<'a> {
         let held = self.held.lock().expect("no thread panics");
         let removed = held.as_ref().map_or(Ok(()), |held| atomic::remove(self.path, held));
         if let Err(error) = removed {
-            say(format_args!("warning: {}: {}: not removed", Shown::name(self.path), why(&error)));
+            diagnostic(format_args!(
+                "warning: {}: {}: not removed",
+                Escaped::name(self.path),
+                io_reason(&error)
+            ));
         }
     }
 
@@ -409,6 +415,6 @@ impl<'a> Keeper<'a> {
     }
 
     fn named(&self, what: impl fmt::Display) -> String {
-        format!("{}: {what}", Shown::name(self.path))
+        format!("{}: {what}", Escaped::name(self.path))
     }
 }

@@ -4,7 +4,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::args::Tag;
-use crate::error::{Error, Exit, Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::output;
@@ -90,7 +92,7 @@ impl<'a> Tagger<'a> {
             };
             match self.reader.is_not_output(&facts) {
                 Err(error) => {
-                    say(format_args!("{}: skipped: {error}", Shown::name(path)));
+                    diagnostic(format_args!("{}: skipped: {error}", Escaped::name(path)));
                     Ok(())
                 }
                 Ok(()) => {
@@ -157,7 +159,7 @@ impl<'a> Tagger<'a> {
             ReadError::Directory => "; -r tags the files in it",
             _ => "",
         };
-        say(format_args!("{}: {error}{hint}", Shown::name(file)));
+        diagnostic(format_args!("{}: {error}{hint}", Escaped::name(file)));
         if !self.args.json {
             return Ok(());
         }

@@ -16,7 +16,8 @@ use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::escaped::Escaped;
 use crate::listing::{Listing, Names};
 use crate::progress::Total;
 use crate::read_error::ReadError;
@@ -271,8 +272,8 @@ pub fn files<E>(
 
 /// Says that an entry is skipped for what it is.
 pub fn say_skipped(path: &Path, kind: Kind) {
-    let name = Shown::name(path);
-    say(format_args!("{name}: skipped: expected a file or directory, found {kind}"));
+    let name = Escaped::name(path);
+    diagnostic(format_args!("{name}: skipped: expected a file or directory, found {kind}"));
 }
 
 /// The path of an entry below `root`, as a user would write it.

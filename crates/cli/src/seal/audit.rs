@@ -2,7 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::error::{Error, Exit, Shown};
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::mac;
 use crate::pool;
 use crate::progress::{Progress, Total};
@@ -25,7 +26,7 @@ pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
     let (mac, key) = mac::make_with_key(&args.key, false)?;
     let root = &*args.directory;
     let failed =
-        |error| Error::io(format_args!("{}: {}", Shown::name(root), ReadError::from(error)));
+        |error| Error::io(format_args!("{}: {}", Escaped::name(root), ReadError::from(error)));
     let manifest = Manifest::open(&args.manifest, &mac, manifest::seal_mac(&key))?;
     let tree = Tree::open(root).map_err(failed)?;
     let combined = Combined::new(args)?;

@@ -4,7 +4,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use crate::atomic::AtomicFile;
-use crate::error::{Error, Shown, why};
+use crate::error::{Error, io_reason};
+use crate::escaped::Escaped;
 use crate::line::{self, End};
 use crate::output::{self, Over};
 use crate::seal::args::Audit;
@@ -81,5 +82,5 @@ impl Combined {
 }
 
 fn failed(path: &std::path::Path, error: &io::Error) -> Error {
-    Error::io(format_args!("--combined: {}: {}", Shown::name(path), why(error)))
+    Error::io(format_args!("--combined: {}: {}", Escaped::name(path), io_reason(error)))
 }

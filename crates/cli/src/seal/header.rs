@@ -5,7 +5,8 @@ use std::io::BufRead;
 
 use tagmac::any::Algorithm;
 
-use crate::error::{Error, Shown};
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::lines::Lines;
 use crate::mac::Mac;
 use crate::seal::args;
@@ -113,7 +114,7 @@ impl Header {
             })
         };
         let own = mac.mac.algorithm();
-        let shown = |text: &str| Shown::text(text.as_bytes()).to_string();
+        let shown = |text: &str| Escaped::text(text.as_bytes()).to_string();
         let version = line(MARK)?;
         if version != VERSION {
             let found = shown(&version);

@@ -9,7 +9,8 @@ use tagmac::Tag;
 use tagmac::any::{Algorithm, AnyMac, AnyStream};
 use tagmac::save::{Purpose, derive};
 
-use crate::error::{Error, Shown, why};
+use crate::error::{Error, io_reason};
+use crate::escaped::Escaped;
 use crate::key::Key;
 use crate::lines::Lines;
 use crate::mac::Mac;
@@ -34,7 +35,7 @@ pub fn seal_mac(key: &Key) -> AnyMac {
 
 /// What went wrong with the manifest of that name.
 pub fn unreadable(name: &str, error: &io::Error) -> Error {
-    let what = format_args!("{name}: {}", why(error));
+    let what = format_args!("{name}: {}", io_reason(error));
     match error.kind() {
         // What can be read and is none.
         io::ErrorKind::InvalidData => Error::mismatch(what),
@@ -62,7 +63,7 @@ pub struct Manifest {
 impl Manifest {
     /// Opens a manifest and checks its seal.
     pub fn open(path: &Path, mac: &Mac, seal_mac: AnyMac) -> Result<Manifest, Error> {
-        let name = Shown::name(path).to_string();
+        let name = Escaped::name(path).to_string();
         let failed = |error: io::Error| unreadable(&name, &error);
         // It is read twice.
         let opened = open::regular(path);

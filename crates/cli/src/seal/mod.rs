@@ -17,7 +17,9 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{Error, Exit, Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::mac;
 use crate::pool;
 use crate::progress::{Bar, Progress, Total};
@@ -36,7 +38,7 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
     let options = Options::of(args);
     let root = &*args.directory;
     let failed =
-        |error| Error::io(format_args!("{}: {}", Shown::name(root), ReadError::from(error)));
+        |error| Error::io(format_args!("{}: {}", Escaped::name(root), ReadError::from(error)));
     let tree = Tree::open(root).map_err(failed)?;
     let header = Header::new(&mac, options);
     let writer = Writer::create(&args.output, header, &manifest::seal_mac(&key))?;
@@ -110,18 +112,18 @@ fn start(tree: &Tree, without: &[Spot], options: Options) -> io::Result<Walk> {
 }
 
 fn say_mount(path: &Path) {
-    let name = Shown::name(path);
-    say(format_args!("{name}: not entered: it is on another file system"));
+    let name = Escaped::name(path);
+    diagnostic(format_args!("{name}: not entered: it is on another file system"));
 }
 
 fn say_without(path: &Path) {
-    say(format_args!("{}: left out: it is the manifest", Shown::name(path)));
+    diagnostic(format_args!("{}: left out: it is the manifest", Escaped::name(path)));
 }
 
 fn say_leftover(path: &Path) {
-    say(format_args!(
+    diagnostic(format_args!(
         "{}: left out: it has the name of a manifest in the making",
-        Shown::name(path)
+        Escaped::name(path)
     ));
 }
 
@@ -166,11 +168,11 @@ impl Sealer<'_> {
     fn unreadable(&mut self, path: &[u8], error: &ReadError) {
         self.counts.unreadable += 1;
         let path = below(&self.args.directory, path);
-        say(format_args!("{}: {error}", Shown::name(&path)));
+        diagnostic(format_args!("{}: {error}", Escaped::name(&path)));
     }
 
     fn finish(self) -> Result<Option<Exit>, Error> {
-        let (doomed, name) = (self.is_doomed(), Shown::name(&self.args.output).to_string());
+        let (doomed, name) = (self.is_doomed(), Escaped::name(&self.args.output).to_string());
         let Counts { files, directories, links, special, bytes, skipped, unreadable } = self.counts;
         if doomed {
             return Err(Error::io(format_args!(
@@ -193,7 +195,7 @@ impl Sealer<'_> {
                 what.push(format!("{count} {word}"));
             }
         }
-        say(format_args!("sealed in {name}: {}", what.join(", ")));
+        diagnostic(format_args!("sealed in {name}: {}", what.join(", ")));
         Ok((unreadable > 0).then_some(Exit::Io))
     }
 }

@@ -22,7 +22,9 @@ use tagmac::Tag;
 use tagmac::any::Parts;
 
 use crate::args::Update;
-use crate::error::{Error, Exit, Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::faults;
 use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
@@ -72,7 +74,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
             return Err(Error::usage(format_args!(
                 "{}: expected the file's sidecar, found none; 'tagmac update' without an edit \
                  makes it and vouches for the file as it is",
-                Shown::name(&beside)
+                Escaped::name(&beside)
             )));
         }
         update.make(&beside, progress)?;
@@ -87,7 +89,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     let (header, stands) = Header::open(&mut store, parts)?;
     let stands = match stands {
         Err(error) if !args.edit.any() && header.pending.is_none() => {
-            say(format_args!("warning: {error}"));
+            diagnostic(format_args!("warning: {error}"));
             false
         }
         stands => stands.map(|()| true)?,
@@ -152,16 +154,16 @@ struct State<'a> {
 impl<'a> Open<'a> {
     /// An error about the file, with no verdict on it.
     fn io(&self, what: impl std::fmt::Display) -> Error {
-        Error::io(format_args!("{}: {what}", Shown::name(self.path)))
+        Error::io(format_args!("{}: {what}", Escaped::name(self.path)))
     }
 
     /// The file is not as it was vouched for.
     fn mismatch(&self, what: impl std::fmt::Display) -> Error {
-        Error::mismatch(format_args!("{}: {what}", Shown::name(self.path)))
+        Error::mismatch(format_args!("{}: {what}", Escaped::name(self.path)))
     }
 
     fn usage(&self, what: impl std::fmt::Display) -> Error {
-        Error::usage(format_args!("{}: {what}", Shown::name(self.path)))
+        Error::usage(format_args!("{}: {what}", Escaped::name(self.path)))
     }
 
     fn name(&self) -> &[u8] {
@@ -270,8 +272,8 @@ impl State<'_> {
         if expected == found {
             return Ok(());
         }
-        let path = Shown::name(self.tree.store.path());
-        let (expected, found) = (Shown::bytes(expected), Shown::bytes(found));
+        let path = Escaped::name(self.tree.store.path());
+        let (expected, found) = (Escaped::bytes(expected), Escaped::bytes(found));
         let what =
             format_args!("{path}: expected the sidecar of {expected}, found that of {found}");
         if self.header.pending.is_none() {
@@ -330,7 +332,7 @@ impl State<'_> {
             return;
         }
         if let Err(error) = self.made_anew() {
-            say(format_args!("warning: the sidecar stays larger than it could be: {error}"));
+            diagnostic(format_args!("warning: the sidecar stays larger than it could be: {error}"));
         }
     }
 

@@ -13,7 +13,7 @@ use tagmac::save::{Reader, Writer, Zeroizing};
 use super::header::{Patch, Pending, Side};
 use super::store::Place;
 use super::{State, leaves, store};
-use crate::error::{Error, why};
+use crate::error::{Error, io_reason};
 use crate::faults;
 use crate::open;
 use crate::stdio;
@@ -194,11 +194,11 @@ impl State<'_> {
                 for run in unlike(at, &found[own.clone()], &bytes[own.clone()]) {
                     let at = at + run.start as u64;
                     let written = faults::write_all_at(file, &bytes[own.clone()][run], at);
-                    written.map_err(|error| self.unfinished(why(&error), "patch"))?;
+                    written.map_err(|error| self.unfinished(io_reason(&error), "patch"))?;
                 }
             }
         }
-        faults::sync_data(file).map_err(|error| self.unfinished(why(&error), "patch"))
+        faults::sync_data(file).map_err(|error| self.unfinished(io_reason(&error), "patch"))
     }
 }
 

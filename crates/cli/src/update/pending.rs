@@ -10,7 +10,9 @@ use std::fs::Metadata;
 
 use super::header::{Patch, Pending, Side, Sums};
 use super::{State, leaves, no_bar};
-use crate::error::{Error, Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::faults;
 use crate::read;
 use crate::read_error::ReadError;
@@ -49,7 +51,7 @@ impl State<'_> {
             None => self.open.settled()?,
             Some(_) => self.open.metadata()?,
         };
-        let (name, found) = (Shown::name(self.open.path), before.len());
+        let (name, found) = (Escaped::name(self.open.path), before.len());
         match patch {
             Some(_) if found < old => {
                 return Err(self.stuck(format_args!("expected {old} bytes, found {found}")));
@@ -65,7 +67,7 @@ impl State<'_> {
                     Side::Old => ("took back", self.undone()),
                 };
                 done?;
-                say(format_args!(
+                diagnostic(format_args!(
                     "{name}: {what} a patch of {length} bytes at byte {offset} that was cut short"
                 ));
                 return Ok(());
@@ -84,7 +86,7 @@ impl State<'_> {
             }
         }
         self.done()?;
-        say(format_args!("{name}: finished a cut to {next} bytes that was cut short"));
+        diagnostic(format_args!("{name}: finished a cut to {next} bytes that was cut short"));
         Ok(())
     }
 

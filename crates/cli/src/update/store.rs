@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
 
 use crate::atomic::{AtomicFile, Identity};
-use crate::error::{Error, Shown, why};
+use crate::error::{Error, io_reason};
+use crate::escaped::Escaped;
 use crate::faults;
 use crate::open;
 use crate::output::Over;
@@ -79,12 +80,12 @@ pub fn beside(file: &Path) -> PathBuf {
 
 /// An error of the system with a file's name.
 pub fn io(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
-    move |error| Error::io(format_args!("{}: {}", Shown::name(path), why(&error)))
+    move |error| Error::io(format_args!("{}: {}", Escaped::name(path), io_reason(&error)))
 }
 
 /// The same of a file that cannot be opened.
 pub fn closed(path: &Path) -> impl Fn(ReadError) -> Error + '_ {
-    move |error| Error::io(format_args!("{}: {error}", Shown::name(path)))
+    move |error| Error::io(format_args!("{}: {error}", Escaped::name(path)))
 }
 
 impl Store {
@@ -137,7 +138,7 @@ impl Store {
 
     /// Opens a sidecar and keeps others from it.
     pub fn open(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
-        let name = Shown::name(path);
+        let name = Escaped::name(path);
         let file = open::alone(path, true).map_err(closed(path))?;
         let mut prelude = [0; MARK.len() + VERSION.len() + 8 + 16];
         faults::read_exact_at(&file, &mut prelude, 0).map_err(|error| match error.kind() {
@@ -272,7 +273,7 @@ impl Store {
     fn sealed_header(&self, header: &Writer) -> Result<Vec<u8>, Error> {
         let room = SLOT - Sealer::OVERHEAD;
         if header.as_bytes().len() > room {
-            let (name, found) = (Shown::name(&self.path), header.as_bytes().len());
+            let (name, found) = (Escaped::name(&self.path), header.as_bytes().len());
             return Err(Error::io(format_args!(
                 "{name}: expected a header of at most {room} bytes, found {found}"
             )));
@@ -309,5 +310,5 @@ impl Store {
 
 fn altered(path: &Path) -> Error {
     let what = "expected what this key sealed, found it altered";
-    Error::mismatch(format_args!("{}: {what}", Shown::name(path)))
+    Error::mismatch(format_args!("{}: {what}", Escaped::name(path)))
 }
