@@ -10,7 +10,8 @@ use crate::diagnostic::diagnostic;
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::number::{show_chance, show_count, show_size};
-use crate::output::{self, Over};
+use crate::output;
+use crate::overwrite::Overwrite;
 
 /// Makes a key, writes its file, prints its id.
 pub fn run(args: &Keygen) -> Result<(), Error> {
@@ -20,7 +21,7 @@ pub fn run(args: &Keygen) -> Result<(), Error> {
     }
     let key = KeyFile::generate(args.algorithm, SystemTime::now())
         .map_err(|error| Error::io(format_args!("{name}: no random bytes for a key: {error}")))?;
-    output::file(&args.output, 0o600, Over::Nothing, key.to_text().as_bytes())?;
+    output::file(&args.output, 0o600, Overwrite::Nothing, key.to_text().as_bytes())?;
     diagnostic(format_args!("wrote a key for {} to {name}", args.algorithm));
     if let Some(theorem) = args.algorithm.theorem() {
         diagnostic(budget(&Allowance::usual(theorem)));

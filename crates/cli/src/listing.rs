@@ -17,7 +17,8 @@ use rustix::fs::{self, AtFlags, Dir};
 use rustix::io::Errno;
 
 use crate::escaped::Escaped;
-use crate::tree::{Facts, Identity, Kind};
+use crate::identity::Identity;
+use crate::tree::{Facts, Kind};
 
 /// The names in a directory.
 pub struct Listing {

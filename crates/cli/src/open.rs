@@ -20,7 +20,7 @@ use std::path::Path;
 
 use rustix::fs::{OFlags, fcntl_setfl};
 
-use crate::atomic;
+use crate::identity;
 use crate::read_error::ReadError;
 use crate::stdio;
 
@@ -44,7 +44,7 @@ pub fn alone(path: &Path, write: bool) -> Result<File, ReadError> {
         return Err(ReadError::Link);
     }
     let (file, _) = looked_at(path, write, is_regular)?;
-    if atomic::hold(path, &file)? { Ok(file) } else { Err(ReadError::Busy) }
+    if identity::hold(path, &file)? { Ok(file) } else { Err(ReadError::Busy) }
 }
 
 /// Opens what the user named, unless it is a directory or a pipe with a name.

@@ -1,17 +1,16 @@
 //! Standard output, and new files. Each line is written at once and whole, and so is each file; a
 //! failure is an error, not a panic.
 
-use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use crate::atomic::{AtomicFile, Identity};
+use crate::atomic::AtomicFile;
 use crate::diagnostic::suspend_bar;
 use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
 use crate::json;
-use crate::open;
+use crate::overwrite::Overwrite;
 use crate::stdio::Stdout;
 
 /// Asked once: it decides over every line.
@@ -34,48 +33,8 @@ pub fn json(object: &impl serde::Serialize) -> Result<(), Error> {
     write(&json::line(object))
 }
 
-/// What a new file may take the place of.
-#[derive(Clone, Copy)]
-pub enum Over {
-    /// Nothing: the name has to be free.
-    Nothing,
-    /// The file that this run holds open and locked, and that has to be there.
-    Held(Identity),
-    /// A file that is empty or one of its kind, how that is called and how it is told. All else is
-    /// left as it is: a device, a link to elsewhere, a key or a photo whose name was given by
-    /// mistake.
-    Kind(&'static str, fn(File) -> io::Result<bool>),
-}
-
-impl Over {
-    /// What is there and may be replaced.
-    pub fn replaced(self, path: &Path) -> io::Result<Option<Metadata>> {
-        let old = match path.symlink_metadata() {
-            Err(error)
-                if error.kind() == io::ErrorKind::NotFound && !matches!(self, Over::Held(_)) =>
-            {
-                return Ok(None);
-            }
-            old => old?,
-        };
-        match self {
-            Over::Nothing => return Err(io::ErrorKind::AlreadyExists.into()),
-            Over::Held(held) => held.is_of(&old)?,
-            Over::Kind(kind, is_one) => {
-                let open = || open::regular(path).map_err(|why| io::Error::other(why.to_string()));
-                let may = old.is_file() && (old.len() == 0 || is_one(open()?.0)?);
-                if !may {
-                    let what = format!("expected {kind} or no file, found something else");
-                    return Err(io::Error::other(what));
-                }
-            }
-        }
-        Ok(Some(old))
-    }
-}
-
 /// Writes a file that appears whole or not at all. `mode` is as the umask leaves it.
-pub fn file(path: &Path, mode: u32, over: Over, bytes: &[u8]) -> Result<(), Error> {
+pub fn file(path: &Path, mode: u32, over: Overwrite, bytes: &[u8]) -> Result<(), Error> {
     let write = || {
         let mut file = AtomicFile::new(path, mode, over)?;
         file.write_all(bytes)?;

@@ -11,7 +11,8 @@ use crate::error::{Error, Exit};
 use crate::escaped::Escaped;
 use crate::mac::{self, Mac};
 use crate::open;
-use crate::output::{self, Over};
+use crate::output;
+use crate::overwrite::Overwrite;
 use crate::progress::{Progress, Total};
 use crate::read::{Reader, Span};
 use crate::read_error::ReadError;
@@ -52,7 +53,7 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
     };
     bar.file();
     let sealed = Partial::seal(&mac.mac, &mac.sealer, object, &part, args.last.then_some(rest));
-    output::file(&args.output, 0o666, Over::Nothing, &sealed.map_err(Error::io)?)?;
+    output::file(&args.output, 0o666, Overwrite::Nothing, &sealed.map_err(Error::io)?)?;
     Ok(None)
 }
 

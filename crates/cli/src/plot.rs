@@ -20,7 +20,8 @@ use tagmac::bounds::{Bound, elimac, lightmac, pmac};
 use crate::diagnostic::diagnostic;
 use crate::error::Error;
 use crate::escaped::Escaped;
-use crate::output::{self, Over};
+use crate::output;
+use crate::overwrite::Overwrite;
 
 /// The picture in units, which are pixels where the SVG is shown.
 const SIZE: (u32, u32) = (1200, 590);
@@ -41,7 +42,7 @@ pub fn run(file: &Path) -> Result<(), Error> {
     }
     // Only what is wrong with the drawing itself can fail before the file.
     let bytes = svg().map_err(|error| Error::io(format_args!("{name}: {error}")))?;
-    output::file(file, 0o666, Over::Kind("a plot of 'tagmac bounds'", is_plot), &bytes)?;
+    output::file(file, 0o666, Overwrite::Kind("a plot of 'tagmac bounds'", is_plot), &bytes)?;
     diagnostic(format_args!("wrote the plot to {name}"));
     Ok(())
 }

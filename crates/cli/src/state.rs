@@ -22,14 +22,15 @@ use std::time::{Duration, Instant};
 use tagmac::any::{AnyPart, Parts};
 use tagmac::save::{Reader, Writer};
 
-use crate::atomic::{self, AtomicFile, Identity};
+use crate::atomic::{self, AtomicFile};
 use crate::diagnostic::diagnostic;
 use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
 use crate::faults;
+use crate::identity::Identity;
 use crate::mac::Mac;
 use crate::open;
-use crate::output::Over;
+use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
 
 /// What a state begins with.
@@ -214,7 +215,7 @@ impl<'a> Keeper<'a> {
             let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
             let whole = parts.of(0, &[])?;
             let due = self.snapshot(&whole)?;
-            self.store(&due.secret, Over::Nothing).map_err(|error| match error.kind() {
+            self.store(&due.secret, Overwrite::Nothing).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => {
                     self.io("expected a state or no file, found what another run has just begun")
                 }
@@ -341,7 +342,7 @@ impl<'a> Keeper<'a> {
     /// Writes a state that is due, in the place of the one that this run holds. If that fails, what
     /// is there stays, and the tag is made all the same: the failure is told once.
     pub fn write(&self, due: Due) {
-        let stored = self.held().and_then(|held| self.store(&due.secret, Over::Held(held)));
+        let stored = self.held().and_then(|held| self.store(&due.secret, Overwrite::Held(held)));
         let mut clock = self.clock.lock().expect("no thread panics");
         clock.busy = false;
         clock.time = Instant::now() + PAUSE.max(SHARE * due.started.elapsed());
@@ -360,10 +361,10 @@ impl<'a> Keeper<'a> {
     fn held(&self) -> io::Result<Identity> {
         let held = self.held.lock().expect("no thread panics");
         let held = held.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        Ok(Identity::of(&held.metadata()?))
+        Ok(Identity::new(&held.metadata()?))
     }
 
-    fn store(&self, secret: &Writer, over: Over) -> io::Result<()> {
+    fn store(&self, secret: &Writer, over: Overwrite) -> io::Result<()> {
         let id = &self.mac.key_id;
         let sealed = self.mac.sealer.seal(&[PURPOSE, id.as_bytes()], secret.as_bytes());
         let sealed = sealed.map_err(io::Error::other)?;

@@ -14,9 +14,13 @@ use std::path::Path;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawMode, Stat};
 use rustix::io::Errno;
 
+use crate::folder;
+use crate::identity::Identity;
 use crate::read_error::ReadError;
-use crate::walk::MOST_PATH;
 
+/// Bytes of the longest path below the root: as many as Linux takes in one name of a file. Longer
+/// ones serve nobody but who wants to fill memory.
+pub const MOST_PATH: usize = 4096;
 /// So many directories on the way to the current one stay open for each thread: a tree may be deeper
 /// than a process may have open files.
 const MOST_OPEN: usize = 12;
@@ -106,9 +110,6 @@ pub struct Facts {
     pub identity: Identity,
 }
 
-/// The number of a file system and the number of a file in it.
-pub type Identity = (u64, u64);
-
 impl Facts {
     /// Of what the system says.
     #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
@@ -119,7 +120,7 @@ impl Facts {
             mode: stat.st_mode as u32 & 0o7777,
             mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
             ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
-            identity: (stat.st_dev as u64, stat.st_ino as u64),
+            identity: Identity::from_stat(stat),
         }
     }
 
@@ -131,7 +132,7 @@ impl Facts {
             mode: file.mode() & 0o7777,
             mtime: (file.mtime(), file.mtime_nsec() as u32),
             ctime: (file.ctime(), file.ctime_nsec() as u32),
-            identity: (file.dev(), file.ino()),
+            identity: Identity::new(file),
         }
     }
 
@@ -157,8 +158,7 @@ pub struct Tree {
 impl Tree {
     /// The tree below a directory; a link may stand for it.
     pub fn open(root: &Path) -> io::Result<Tree> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Tree::of(fs::openat(fs::CWD, root, flags, Mode::empty())?))
+        Ok(Tree::of(folder::open(root)?.into()))
     }
 
     fn of(root: OwnedFd) -> Tree {

@@ -18,14 +18,13 @@ use std::path::{Path, PathBuf};
 
 use crate::diagnostic::diagnostic;
 use crate::escaped::Escaped;
+use crate::folder;
+use crate::identity::Identity;
 use crate::listing::{Listing, Names};
 use crate::progress::Total;
 use crate::read_error::ReadError;
-use crate::tree::{Facts, Identity, Kind, Tree};
+use crate::tree::{Facts, Kind, MOST_PATH, Tree};
 
-/// Bytes of the longest path below the root: as many as Linux takes in one name of a file. Longer
-/// ones serve nobody but who wants to fill memory.
-pub const MOST_PATH: usize = 4096;
 /// Bytes that the names of one directory may take in any case. Those of the directories that it is in
 /// may take three times as many together. A reading needs three times what it keeps, so it keeps a
 /// third of what they leave of six times as many: one to two times the room.
@@ -82,7 +81,7 @@ impl Spot {
     /// The last name of a path, in the directory that is there now.
     pub fn of(path: &Path) -> io::Result<Spot> {
         let name = path.file_name().unwrap_or_default().as_bytes().to_vec();
-        Ok(Spot { folder: Facts::at(folder(path))?.identity, name, begins: false })
+        Ok(Spot { folder: Facts::at(folder::parent(path))?.identity, name, begins: false })
     }
 
     /// The same for all names that begin with the last one.
@@ -94,11 +93,6 @@ impl Spot {
         let is_one = if self.begins { name.starts_with(&self.name) } else { name == self.name };
         is_one && folder == self.folder
     }
-}
-
-/// The directory that a path's last name is in.
-pub fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A walk through a tree.
@@ -135,14 +129,14 @@ impl Walk {
 
     /// The same, and other file systems are not entered.
     pub fn on_one_file_system(mut self) -> io::Result<Walk> {
-        self.device = Some(Facts::of_open(self.tree.root())?.identity.0);
+        self.device = Some(Facts::of_open(self.tree.root())?.identity.device);
         Ok(self)
     }
 
     /// Lists the directory at the path. `false` if it is on another file system.
     fn list(&mut self) -> io::Result<bool> {
         let listing = Listing::of(self.tree.directory(&self.path)?)?;
-        if self.device.is_some_and(|device| device != listing.identity().0) {
+        if self.device.is_some_and(|device| device != listing.identity().device) {
             return Ok(false);
         }
         self.frames.push(Frame { end: self.path.len(), listing });

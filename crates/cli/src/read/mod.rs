@@ -27,6 +27,7 @@ use tagmac::{Error, Tag};
 use crate::args;
 use crate::error;
 use crate::faults;
+use crate::identity::Identity;
 use crate::open;
 use crate::progress::{Bar, Total};
 use crate::read_error::ReadError;
@@ -56,7 +57,7 @@ pub struct Reader<'a> {
     /// What has taken up standard input.
     stdin: Option<&'static str>,
     /// The file that the output goes to.
-    output: Option<(u64, u64)>,
+    output: Option<Identity>,
     sizes: Sizes,
 }
 
@@ -168,7 +169,7 @@ impl<'a> Reader<'a> {
 
     /// Refuses the file that the output goes to.
     pub fn is_not_output(&self, file: &Metadata) -> Result<(), ReadError> {
-        match file.is_file() && self.output == Some(identity(file)) {
+        match file.is_file() && self.output == Some(Identity::new(file)) {
             true => Err(ReadError::Output),
             false => Ok(()),
         }
@@ -355,13 +356,8 @@ fn within_limit(mac: &AnyMac, bytes: u64, found: Option<u64>) -> Result<(), Read
     Ok(())
 }
 
-/// What two names of one file have in common.
-fn identity(file: &Metadata) -> (u64, u64) {
-    (file.dev(), file.ino())
-}
-
 /// The file that standard output goes to. Its tag would be that of a list half written.
-fn output() -> Option<(u64, u64)> {
+fn output() -> Option<Identity> {
     let output = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
-    output.metadata().ok().filter(Metadata::is_file).as_ref().map(identity)
+    output.metadata().ok().filter(Metadata::is_file).as_ref().map(Identity::new)
 }

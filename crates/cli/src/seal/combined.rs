@@ -7,7 +7,8 @@ use crate::atomic::AtomicFile;
 use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
 use crate::line::{self, End};
-use crate::output::{self, Over};
+use crate::output;
+use crate::overwrite::Overwrite;
 use crate::seal::args::Audit;
 use crate::walk::Spot;
 
@@ -34,7 +35,7 @@ impl Combined {
         }
         // Lines as those of a report stand in many a list of things to do, so what is there cannot
         // be told to be one.
-        let over = Over::Kind("an empty file", |_| Ok(false));
+        let over = Overwrite::Kind("an empty file", |_| Ok(false));
         let file = AtomicFile::new(path, 0o666, over);
         let file = file.map_err(|error| failed(path, &error))?;
         Ok(Combined::File(BufWriter::new(file), path.clone()))

@@ -4,7 +4,7 @@ use tagmac::Tag;
 
 use crate::seal::header::Header;
 use crate::tree::Kind;
-use crate::walk::MOST_PATH;
+use crate::tree::MOST_PATH;
 
 /// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::atomic::{self, AtomicFile};
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::lines;
-use crate::output::Over;
+use crate::overwrite::Overwrite;
 use crate::seal::entry::Entry;
 use crate::seal::header::{Header, MARK};
 use crate::seal::manifest::{BUFFER, SEAL, unreadable};
@@ -34,7 +34,7 @@ impl Writer {
         if path.as_os_str() == "-" || path.file_name().is_none() {
             return Err(Error::usage(format_args!("-o: expected a file to write, found '{name}'")));
         }
-        let over = Over::Kind("a manifest", is_manifest);
+        let over = Overwrite::Kind("a manifest", is_manifest);
         let file = AtomicFile::new(path, 0o666, over);
         let file = file.map_err(|error| unreadable(&name.to_string(), &error))?;
         let stream = seal.stream(&[]).expect("HMAC takes no nonce");

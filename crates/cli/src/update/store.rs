@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 
 use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
 
-use crate::atomic::{AtomicFile, Identity};
+use crate::atomic::AtomicFile;
 use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
 use crate::faults;
+use crate::identity::Identity;
 use crate::open;
-use crate::output::Over;
+use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
 
 /// What every version begins with, and this version.
@@ -93,7 +94,7 @@ impl Store {
     pub fn make(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|_| Error::io(tagmac::Error::NoRandomBytes))?;
-        Store::make_as(path, sealer, key, id, Over::Nothing)
+        Store::make_as(path, sealer, key, id, Overwrite::Nothing)
     }
 
     fn make_as(
@@ -101,7 +102,7 @@ impl Store {
         sealer: Sealer,
         key: [u8; 8],
         id: [u8; 16],
-        over: Over,
+        over: Overwrite,
     ) -> Result<Store, Error> {
         let new = AtomicFile::new(path, 0o600, over).map_err(io(path))?;
         let mut prelude = [MARK, VERSION, &key, &id].concat();
@@ -125,7 +126,7 @@ impl Store {
     /// An empty sidecar that will take this one's place, for those who may use this one.
     pub fn successor(&self) -> Result<Store, Error> {
         let old = self.file.metadata().map_err(io(&self.path))?;
-        let over = Over::Held(Identity::of(&old));
+        let over = Overwrite::Held(Identity::new(&old));
         let next = Store::make_as(&self.path, self.sealer.clone(), self.key, self.id, over)?;
         // Only root can give it to somebody, and then has to.
         let own = next.file.metadata().map_err(io(&self.path))?;
