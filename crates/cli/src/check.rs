@@ -9,8 +9,8 @@ use tagmac::Tag;
 use tagmac::any::Algorithm;
 use tagmac::bounds::Load;
 
+use crate::allowance::{THRESHOLD, show_bound};
 use crate::args::Check;
-use crate::bounds::{THRESHOLD, show_bound};
 use crate::diagnostic::diagnostic;
 use crate::error::{Error, Exit};
 use crate::escaped::Escaped;
@@ -41,9 +41,9 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
             return Err(Error::usage(format_args!("{what}, found {found}")));
         }
     }
-    let stdin = read::stdin_once(&args.key, lists.iter().chain(&args.raw_tag))?;
-    let mac = mac::make(&args.key, args.status)?;
-    let nonce = mac.given_nonce(args.nonce_hex.as_ref(), raw.then_some("--raw-tag"))?;
+    let stdin = read::stdin_once(&args.key.only.options(), lists.iter().chain(&args.raw_tag))?;
+    let mac = mac::make(&args.key.options(), args.status)?;
+    let nonce = mac.given_nonce(args.nonce_hex.as_deref(), raw.then_some("--raw-tag"))?;
     let progress = Progress::new(args.reading.progress);
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("checking", total);

@@ -24,9 +24,9 @@ use crate::record::Record;
 
 /// Prints the tag of the object that the partials make.
 pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
-    let mac = mac::make(&args.key, false)?;
+    let mac = mac::make(&args.key.options(), false)?;
     mac.parts()?;
-    let nonce = match mac.given_nonce(args.nonce_hex.as_ref(), None)? {
+    let nonce = match mac.given_nonce(args.nonce_hex.as_deref(), None)? {
         Some(given) => given.to_vec(),
         None => mac.mac.algorithm().random_nonce().map_err(Error::io)?,
     };

@@ -4,8 +4,8 @@ use std::time::SystemTime;
 
 use tagmac::any::KeyFile;
 
+use crate::allowance::{Allowance, THRESHOLD};
 use crate::args::Keygen;
-use crate::bounds::{Allowance, THRESHOLD};
 use crate::diagnostic::diagnostic;
 use crate::error::Error;
 use crate::escaped::Escaped;

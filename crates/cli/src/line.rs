@@ -13,7 +13,7 @@ use std::fmt;
 
 use crate::error::Error;
 use crate::escaped::Escaped;
-use crate::{lines, output};
+use crate::{hex, lines, output};
 
 /// What ends a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,22 +169,17 @@ pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
     let (algorithm, nonce) = match word.and_then(|word| word.split_once(NONCE)) {
         Some(("", _)) => return Err(Malformed::Form),
         Some((algorithm, nonce)) => {
-            let nonce = hex(nonce.as_bytes()).ok_or(Malformed::Nonce)?;
+            let nonce = hex::decode(nonce.as_bytes()).ok_or(Malformed::Nonce)?;
             (Some(algorithm), Some(nonce))
         }
         None => (word, None),
     };
-    let tag = hex(tag).ok_or(Malformed::Hex)?;
+    let tag = hex::decode(tag).ok_or(Malformed::Hex)?;
     let name = if escaped { unescape(name)?.into() } else { Cow::Borrowed(name) };
     if name.is_empty() || name.contains(&0) {
         return Err(Malformed::Name);
     }
     Ok(Line { algorithm, nonce, name, tag })
-}
-
-/// The bytes that hex stands for, at least one, in any case of letters.
-pub fn hex(digits: &[u8]) -> Option<Vec<u8>> {
-    base16ct::mixed::decode_vec(digits).ok().filter(|bytes| !bytes.is_empty())
 }
 
 /// The name of an algorithm, known or not: one word of printable ASCII.

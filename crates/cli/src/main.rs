@@ -2,6 +2,7 @@
 //!
 //! `main` is parse, build, run. Each subcommand has a file of its own.
 
+mod allowance;
 mod args;
 mod atomic;
 mod bounds;
@@ -14,6 +15,7 @@ mod faults;
 mod folder;
 mod harden;
 mod help;
+mod hex;
 mod identity;
 mod json;
 mod key;
@@ -39,6 +41,7 @@ mod seal;
 mod selftest;
 mod state;
 mod stdio;
+mod table;
 mod tag;
 mod tree;
 mod update;

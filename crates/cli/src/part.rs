@@ -31,7 +31,7 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
             "--object: expected a name of 1 to {most} bytes, found {found}"
         )));
     }
-    let mac = mac::full(&args.key)?;
+    let mac = mac::full(&args.key.options())?;
     let block = mac.parts()?.block() as u64;
     aligned(&mac, "--start", block, args.start)?;
     let length = length(args, &mac, block)?;

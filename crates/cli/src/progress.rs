@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
 use serde::Serialize;
 
-use crate::args::When;
 use crate::diagnostic::set_bar;
 use crate::json;
 
@@ -25,6 +24,19 @@ const HERTZ: u8 = 10;
 const PAUSE: Duration = Duration::from_secs(1);
 /// Between two lines of JSON.
 const PERIOD: Duration = Duration::from_millis(500);
+
+/// When to show progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// If standard error is a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+    /// Always, as lines of JSON.
+    Json,
+}
 
 /// Whether progress is shown, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -31,11 +31,11 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     if state && files[0].as_os_str() == "-" {
         return Err(Error::usage("--state: expected a file, found standard input"));
     }
-    read::stdin_once(&args.key, files)?;
-    let mac = mac::make(&args.key, false)?;
+    read::stdin_once(&args.key.only.options(), files)?;
+    let mac = mac::make(&args.key.options(), false)?;
     let alone = [(args.raw, "--raw"), (args.untagged, "--untagged")];
     let alone = alone.into_iter().find_map(|(given, option)| given.then_some(option));
-    let nonce = mac.given_nonce(args.nonce_hex.as_ref(), alone)?;
+    let nonce = mac.given_nonce(args.nonce_hex.as_deref(), alone)?;
     if state {
         mac.parts()?;
     }

@@ -24,10 +24,10 @@ use std::thread;
 use tagmac::any::{AnyMac, AnyPart, Parts};
 use tagmac::{Error, Tag};
 
-use crate::args;
 use crate::error;
 use crate::faults;
 use crate::identity::Identity;
+use crate::key;
 use crate::open;
 use crate::progress::{Bar, Total};
 use crate::read_error::ReadError;
@@ -89,10 +89,10 @@ pub enum Stdin {
 
 /// Refuses a command line that uses standard input twice.
 pub fn stdin_once<'a>(
-    key: &args::Key,
+    key: &key::Options<'_>,
     names: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<Option<Stdin>, error::Error> {
-    let key = iter::once(Stdin::Key).filter(|_| key.only.source.key_fd == Some(0));
+    let key = iter::once(Stdin::Key).filter(|_| key.is_stdin());
     let names = names.into_iter().filter(|name| name.as_os_str() == "-").map(|_| Stdin::Name);
     let mut uses = key.chain(names);
     match (uses.next(), uses.next()) {

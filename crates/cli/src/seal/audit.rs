@@ -2,13 +2,13 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::args::Audit;
 use crate::error::{Error, Exit};
 use crate::escaped::Escaped;
 use crate::mac;
 use crate::pool;
 use crate::progress::{Progress, Total};
 use crate::read_error::ReadError;
-use crate::seal::args::Audit;
 use crate::seal::change::{Change, changes};
 use crate::seal::combined::Combined;
 use crate::seal::entry::{Entry, word};
@@ -23,7 +23,7 @@ use crate::walk::Spot;
 
 /// Audits a directory. `Some(exit)` if not all is as it was sealed.
 pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
-    let (mac, key) = mac::make_with_key(&args.key, false)?;
+    let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
     let root = &*args.directory;
     let failed =
         |error| Error::io(format_args!("{}: {}", Escaped::name(root), ReadError::from(error)));

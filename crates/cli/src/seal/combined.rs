@@ -3,13 +3,13 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
+use crate::args::Audit;
 use crate::atomic::AtomicFile;
 use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
 use crate::line::{self, End};
 use crate::output;
 use crate::overwrite::Overwrite;
-use crate::seal::args::Audit;
 use crate::walk::Spot;
 
 /// Where the report goes.

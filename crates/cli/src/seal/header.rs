@@ -9,8 +9,7 @@ use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::lines::Lines;
 use crate::mac::Mac;
-use crate::seal::args;
-use crate::seal::manifest::unreadable;
+use crate::seal::error::unreadable;
 
 /// What the first line of every version begins with.
 pub const MARK: &str = "tagmac-manifest-";
@@ -30,12 +29,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// As the command line says.
-    pub fn of(args: &args::Seal) -> Options {
-        let args::Seal { mode, mtime, special, one_file_system, .. } = *args;
-        Options { mode, mtime, special, one_file_system }
-    }
-
     fn words(&self) -> [(bool, &'static str); 4] {
         [
             (self.mode, "mode"),

@@ -9,13 +9,14 @@ use tagmac::Tag;
 use tagmac::any::{Algorithm, AnyMac, AnyStream};
 use tagmac::save::{Purpose, derive};
 
-use crate::error::{Error, io_reason};
+use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::key::Key;
 use crate::lines::Lines;
 use crate::mac::Mac;
 use crate::open;
 use crate::seal::entry::Entry;
+use crate::seal::error::unreadable;
 use crate::seal::header::Header;
 use crate::tree::{self, Kind};
 
@@ -31,16 +32,6 @@ pub fn seal_mac(key: &Key) -> AnyMac {
     let derived = derive(Purpose::Manifest, key.algorithm.name(), &key.bytes);
     let hmac = Algorithm::named("HMAC-SHA256").expect("it is in the registry");
     AnyMac::new(hmac, &*derived).expect("HMAC takes 32 bytes")
-}
-
-/// What went wrong with the manifest of that name.
-pub fn unreadable(name: &str, error: &io::Error) -> Error {
-    let what = format_args!("{name}: {}", io_reason(error));
-    match error.kind() {
-        // What can be read and is none.
-        io::ErrorKind::InvalidData => Error::mismatch(what),
-        _ => Error::io(what),
-    }
 }
 
 /// A manifest whose seal was checked.

@@ -1,10 +1,10 @@
 //! `tagmac seal`: a manifest of a tree.
 
-pub mod args;
 pub mod audit;
 mod change;
 mod combined;
 mod entry;
+mod error;
 mod header;
 mod manifest;
 mod merge;
@@ -17,6 +17,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::args::Seal;
 use crate::diagnostic::diagnostic;
 use crate::error::{Error, Exit};
 use crate::escaped::Escaped;
@@ -24,7 +25,6 @@ use crate::mac;
 use crate::pool;
 use crate::progress::{Bar, Progress, Total};
 use crate::read_error::ReadError;
-use crate::seal::args::Seal;
 use crate::seal::entry::Entry;
 use crate::seal::header::{Header, Options};
 use crate::seal::observe::{Observer, Observers, Sight};
@@ -34,8 +34,9 @@ use crate::walk::{self, Found, Spot, Walk, below};
 
 /// Seals a directory. `Some(exit)` if not all of it could be.
 pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
-    let (mac, key) = mac::make_with_key(&args.key, false)?;
-    let options = Options::of(args);
+    let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
+    let Seal { mode, mtime, special, one_file_system, .. } = *args;
+    let options = Options { mode, mtime, special, one_file_system };
     let root = &*args.directory;
     let failed =
         |error| Error::io(format_args!("{}: {}", Escaped::name(root), ReadError::from(error)));

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::args::Audit;
 use crate::diagnostic::diagnostic;
 use crate::error::{Error, Exit};
 use crate::escaped::Escaped;
 use crate::line;
 use crate::mac::Mac;
 use crate::output;
-use crate::seal::args::Audit;
 use crate::seal::change::Change;
 use crate::seal::combined::Combined;
 use crate::seal::entry::word;

@@ -12,8 +12,9 @@ use crate::escaped::Escaped;
 use crate::lines;
 use crate::overwrite::Overwrite;
 use crate::seal::entry::Entry;
+use crate::seal::error::unreadable;
 use crate::seal::header::{Header, MARK};
-use crate::seal::manifest::{BUFFER, SEAL, unreadable};
+use crate::seal::manifest::{BUFFER, SEAL};
 use crate::walk::Spot;
 
 /// A manifest that is being written, beside the one that it will replace.

@@ -3,10 +3,12 @@
 use tagmac::any::Parts;
 use tagmac::save::{Reader, Writer};
 
-use super::MOST_LEAF;
 use super::store::{BOXES, Place, Store};
 use super::tree::Root;
 use crate::error::{Error, Exit};
+
+/// Leaves are held in memory.
+pub const MOST_LEAF: u64 = 64 << 20;
 
 /// A state.
 pub struct Header {

@@ -34,14 +34,12 @@ use crate::progress::{Bar, Progress, Total};
 use crate::read;
 use crate::record::Record;
 use first::Source;
-use header::{Header, Sums};
+use header::{Header, MOST_LEAF, Sums};
 use store::{BOXES, Store};
 use tree::{Growing, Root, Tree};
 
 /// Bytes of a leaf where nothing else is asked, nearly.
 const LEAF: u64 = 64 << 10;
-/// Leaves are held in memory.
-const MOST_LEAF: u64 = 64 << 20;
 /// Dead boxes are left until there are so many bytes of them, and more than of live ones.
 const MOST_DEAD: u64 = 1 << 20;
 
@@ -52,8 +50,8 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         return Err(Error::usage("expected a file, found '-': standard input has no edits"));
     }
     let patch = args.edit.patch()?;
-    read::stdin_once(&args.key, patch.as_ref().map(|(_, patch)| patch))?;
-    let mac = mac::make(&args.key, false)?;
+    read::stdin_once(&args.key.only.options(), patch.as_ref().map(|(_, patch)| patch))?;
+    let mac = mac::make(&args.key.options(), false)?;
     let algorithm = mac.mac.algorithm();
     let parts = mac.mac.parts().filter(|_| algorithm.capabilities().edits).ok_or_else(|| {
         Error::usage(format_args!("{algorithm} has no edits; 'tagmac list' shows which have"))
@@ -289,7 +287,7 @@ impl State<'_> {
     /// Refuses a state that is not the one whose tag the caller knows.
     fn is_expected(&self) -> Result<(), Error> {
         let Some(expected) = &self.open.args.expect else { return Ok(()) };
-        let expected = Tag::new(&expected.0, self.open.mac.mac.tag_bits()).map_err(|error| {
+        let expected = Tag::new(expected, self.open.mac.mac.tag_bits()).map_err(|error| {
             Error::usage(format_args!("--expect: {}: {error}", self.open.mac.mac.algorithm()))
         })?;
         if self.tag()? == expected {
