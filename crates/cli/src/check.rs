@@ -15,7 +15,7 @@ use crate::diagnostic::diagnostic;
 use crate::error::{Error, Exit};
 use crate::escaped::Escaped;
 use crate::line::{self, End, Line, Malformed};
-use crate::lines::{self, Lines};
+use crate::lines::Lines;
 use crate::mac::{self, Mac};
 use crate::number::show_chance;
 use crate::open;
@@ -25,9 +25,6 @@ use crate::read::{self, Named, Reader, Stdin};
 use crate::read_error::ReadError;
 use crate::record::{MalformedRecord, Record};
 use crate::stdio;
-
-/// A list in which no tag comes for so many bytes is none. It may have no end.
-const MOST_ASTRAY: usize = 1 << 20;
 
 /// Checks the lists. `Some(exit)` if not all is good.
 pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
@@ -76,23 +73,23 @@ fn total(args: &Check) -> Total {
     if args.raw_tag.is_some() {
         return read::total(&args.lists[0]);
     }
-    let end = if args.zero { End::Zero } else { End::Newline };
+    let end = End::new(args.zero);
     let list = |path: &PathBuf| {
         // A pipe that is opened and closed here would have nothing for the check.
         let Ok((file, _)) = open::regular(path) else { return Total::UNKNOWN };
-        let (mut lines, mut total) = (Lines::new(BufReader::new(file), end.byte()), Total::NONE);
-        let mut astray = 0;
-        while let Ok(Some(line)) = lines.next() {
-            astray += line.bytes.map_or(lines::MOST, <[u8]>::len) + 1;
+        let mut lines = Lines::with_tags(BufReader::new(file), end.byte());
+        let mut total = Total::NONE;
+        loop {
+            let line = match lines.next() {
+                Ok(Some(line)) => line,
+                Ok(None) => return total,
+                Err(_) => return Total::UNKNOWN,
+            };
             if let Some(Ok(line)) = line.bytes.map(|bytes| line::parse(bytes, end)) {
                 total = total.and(read::total(Path::new(OsStr::from_bytes(&line.name))));
-                astray = 0;
-            }
-            if astray > MOST_ASTRAY {
-                return Total::UNKNOWN;
+                lines.mark_used();
             }
         }
-        total
     };
     args.lists.iter().map(list).fold(Total::NONE, Total::and)
 }
@@ -183,11 +180,9 @@ impl Checker<'_> {
     }
 
     fn lines(&mut self, list: &Path, input: &mut dyn BufRead) {
-        let end = if self.args.zero { End::Zero } else { End::Newline };
-        let mut lines = Lines::new(input, end.byte());
+        let end = End::new(self.args.zero);
+        let mut lines = Lines::with_tags(input, end.byte());
         let mut counts = Counts::default();
-        // Bytes since the last line of a tag.
-        let mut astray = 0;
         loop {
             let line = match lines.next() {
                 Ok(Some(line)) => line,
@@ -198,12 +193,6 @@ impl Checker<'_> {
                     return self.unreadable_list(list, &error.into());
                 }
             };
-            astray += line.bytes.map_or(lines::MOST, <[u8]>::len) + 1;
-            if astray > MOST_ASTRAY {
-                self.seen.mismatch = true;
-                let what = "expected lines of tags, found none in 1 MiB: not read further";
-                return self.unreadable_list(list, &io::Error::other(what).into());
-            }
             let number = line.number;
             let bytes = line.bytes.map(|bytes| match end {
                 // A list that was edited on Windows. A name's own carriage return is escaped.
@@ -217,8 +206,9 @@ impl Checker<'_> {
             let line = line.map_err(|why| why.to_string());
             match line.and_then(|line| self.with_nonce(line, &counts)) {
                 Ok(line) => {
-                    (counts.proper, astray) = (counts.proper + 1, 0);
+                    counts.proper += 1;
                     self.line(&line, &mut counts);
+                    lines.mark_used();
                 }
                 Err(why) => {
                     counts.malformed += 1;

@@ -15,12 +15,11 @@ use tagmac::{Error as MacError, Tag};
 use crate::args::Combine;
 use crate::error::{Error, Exit};
 use crate::escaped::Escaped;
-use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::open;
-use crate::output;
+use crate::read::Tagged;
 use crate::read_error::ReadError;
-use crate::record::Record;
+use crate::tag_line::{self, Form};
 
 /// Prints the tag of the object that the partials make.
 pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
@@ -36,18 +35,8 @@ pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
     let tag = tag(&mac, &nonce, &object, &ranges)?;
     let [.., last] = &ranges[..] else { unreachable!("at least one partial") };
     let name = args.name.as_ref().map_or(&*object, |name| name.as_bytes());
-    let line = Line {
-        algorithm: Some(mac.mac.algorithm().name()),
-        nonce: Some(nonce).filter(|nonce| !nonce.is_empty()),
-        name: name.into(),
-        tag: tag.as_bytes().to_vec(),
-    };
-    if args.json {
-        let bytes = Some(last.end);
-        output::json(&Record { bytes, ..Record::of_line(&line, &mac, "tagged") })?;
-    } else {
-        line::print(&line, End::Newline)?;
-    }
+    let form = Form { json: args.json, ..Form::default() };
+    tag_line::print(form, &mac, name, &nonce, &Tagged { tag, bytes: last.end })?;
     Ok(None)
 }
 

@@ -25,6 +25,11 @@ pub enum End {
 }
 
 impl End {
+    /// A zero byte or a line feed, as `--zero` says.
+    pub fn new(zero: bool) -> End {
+        if zero { End::Zero } else { End::Newline }
+    }
+
     /// The byte.
     pub fn byte(self) -> u8 {
         match self {
@@ -315,7 +320,7 @@ mod tests {
             tagged: bool,
             zero: bool,
         ) {
-            let end = if zero { End::Zero } else { End::Newline };
+            let end = End::new(zero);
             let algorithm = tagged.then_some("UMAC-128");
             let nonce = nonce.filter(|_| tagged);
             let line = Line { algorithm, nonce, name: name.into(), tag };
@@ -328,7 +333,7 @@ mod tests {
 
         #[test]
         fn no_line_makes_the_reader_panic(line: Vec<u8>, zero: bool) {
-            let _ = parse(&line, if zero { End::Zero } else { End::Newline });
+            let _ = parse(&line, End::new(zero));
         }
 
         #[test]

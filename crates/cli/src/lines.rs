@@ -8,12 +8,17 @@ pub const MOST: usize = 64 << 10;
 /// A line that goes on so far may never end, as one of /dev/zero.
 const MOST_PASSED: usize = 1 << 20;
 
+/// A list in which no line is of use for so many bytes is none. It may have no end.
+const MOST_ASTRAY: usize = 1 << 20;
+
 /// The lines of a list.
 pub struct Lines<R> {
     input: R,
     end: u8,
     line: Vec<u8>,
     number: u64,
+    /// Bytes since the last line of use, where they are counted.
+    astray: Option<usize>,
 }
 
 /// A line without its end, with its number from 1; no bytes if it is over the limit.
@@ -27,7 +32,17 @@ pub struct NumberedLine<'a> {
 impl<R: BufRead> Lines<R> {
     /// The lines of `input`, each ended by the byte `end`.
     pub fn new(input: R, end: u8) -> Lines<R> {
-        Lines { input, end, line: Vec::new(), number: 0 }
+        Lines { input, end, line: Vec::new(), number: 0, astray: None }
+    }
+
+    /// The lines of a list of tags. It is an error if none is [of use](Lines::mark_used) for 1 MiB.
+    pub fn with_tags(input: R, end: u8) -> Lines<R> {
+        Lines { astray: Some(0), ..Lines::new(input, end) }
+    }
+
+    /// Says that the last line was of use.
+    pub fn mark_used(&mut self) {
+        self.astray = self.astray.map(|_| 0);
     }
 
     /// What the lines were read from.
@@ -62,9 +77,19 @@ impl<R: BufRead> Lines<R> {
             }
             ended = end.is_some();
         }
+        if !any {
+            return Ok(None);
+        }
         self.number += 1;
+        if let Some(astray) = &mut self.astray {
+            *astray += self.line.len().min(MOST) + 1;
+            if *astray > MOST_ASTRAY {
+                let what = "expected lines of tags, found none in 1 MiB: not read further";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
+        }
         let bytes = (self.line.len() <= MOST).then_some(&*self.line);
-        Ok(any.then_some(NumberedLine { number: self.number, bytes }))
+        Ok(Some(NumberedLine { number: self.number, bytes }))
     }
 }
 
@@ -101,6 +126,20 @@ mod tests {
         let lines = all(&input, 4096);
         assert!(lines[0].is_some() && lines[1].is_none());
         assert_eq!(lines[2].as_deref(), Some(b"y".as_slice()));
+    }
+
+    #[test]
+    fn a_list_without_tags_is_an_error() {
+        let mut lines = Lines::with_tags(io::BufReader::new(io::repeat(b'\n')), b'\n');
+        for used in [true, false] {
+            for _ in 0..MOST_ASTRAY {
+                assert!(lines.next().unwrap().is_some());
+            }
+            if used {
+                lines.mark_used();
+            }
+        }
+        assert_eq!(lines.next().err().unwrap().kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]

@@ -43,6 +43,7 @@ mod state;
 mod stdio;
 mod table;
 mod tag;
+mod tag_line;
 mod tree;
 mod update;
 mod walk;

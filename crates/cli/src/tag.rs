@@ -7,7 +7,6 @@ use crate::args::Tag;
 use crate::diagnostic::diagnostic;
 use crate::error::{Error, Exit};
 use crate::escaped::Escaped;
-use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::output;
 use crate::progress::{Bar, Progress, Total};
@@ -15,6 +14,7 @@ use crate::read::{self, Named, Reader, Tagged};
 use crate::read_error::ReadError;
 use crate::record::Record;
 use crate::state::Keeper;
+use crate::tag_line::{self, Form};
 use crate::tree::{Kind, Tree};
 use crate::walk::{self, Walk};
 
@@ -124,7 +124,7 @@ impl<'a> Tagger<'a> {
         self.bar.file();
         match made {
             Ok((nonce, tagged)) => {
-                self.tagged(file, nonce, &tagged)?;
+                self.tagged(file, &nonce, &tagged)?;
                 if let Some(keeper) = &self.keeper {
                     keeper.done();
                 }
@@ -134,23 +134,13 @@ impl<'a> Tagger<'a> {
         }
     }
 
-    fn tagged(&self, file: &Path, nonce: Vec<u8>, tagged: &Tagged) -> Result<(), Error> {
+    fn tagged(&self, file: &Path, nonce: &[u8], tagged: &Tagged) -> Result<(), Error> {
         let args = self.args;
         if args.raw {
             return output::write(tagged.tag.as_bytes());
         }
-        let line = Line {
-            algorithm: (!args.untagged).then_some(self.mac.mac.algorithm().name()),
-            nonce: Some(nonce).filter(|nonce| !nonce.is_empty()),
-            name: file.as_os_str().as_bytes().into(),
-            tag: tagged.tag.as_bytes().to_vec(),
-        };
-        if args.json {
-            let bytes = Some(tagged.bytes);
-            return output::json(&Record { bytes, ..Record::of_line(&line, self.mac, "tagged") });
-        }
-        let end = if args.zero { End::Zero } else { End::Newline };
-        line::print(&line, end)
+        let form = Form { json: args.json, zero: args.zero, untagged: args.untagged };
+        tag_line::print(form, self.mac, file.as_os_str().as_bytes(), nonce, tagged)
     }
 
     fn unreadable(&mut self, file: &Path, error: &ReadError) -> Result<(), Error> {

@@ -28,6 +28,7 @@ use crate::error;
 use crate::faults;
 use crate::identity::Identity;
 use crate::key;
+use crate::mac::is_too_long;
 use crate::open;
 use crate::progress::{Bar, Total};
 use crate::read_error::ReadError;
@@ -349,11 +350,10 @@ pub fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), R
 }
 
 fn within_limit(mac: &AnyMac, bytes: u64, found: Option<u64>) -> Result<(), ReadError> {
-    let limit_bits = mac.limit_bits();
-    if u128::from(bytes) * 8 > u128::from(limit_bits) && limit_bits < u64::MAX {
-        return Err(ReadError::TooLong { most: limit_bits / 8, found });
+    match is_too_long(mac, bytes) {
+        true => Err(ReadError::TooLong { most: mac.limit_bits() / 8, found }),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// The file that standard output goes to. Its tag would be that of a list half written.

@@ -26,13 +26,11 @@ use crate::diagnostic::diagnostic;
 use crate::error::{Error, Exit};
 use crate::escaped::Escaped;
 use crate::faults;
-use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::open;
-use crate::output;
 use crate::progress::{Bar, Progress, Total};
-use crate::read;
-use crate::record::Record;
+use crate::read::{self, Tagged};
+use crate::tag_line::{self, Form};
 use first::Source;
 use header::{Header, MOST_LEAF, Sums};
 use store::{BOXES, Store};
@@ -200,11 +198,11 @@ impl<'a> Open<'a> {
     }
 
     fn within_limit(&self, length: u64) -> Result<(), Error> {
-        let limit_bits = self.mac.mac.limit_bits();
-        if u128::from(length) * 8 > limit_bits.into() && limit_bits < u64::MAX {
-            return Err(self.io(tagmac::Error::TooLong { limit_bits }));
+        let mac = &self.mac.mac;
+        match mac::is_too_long(mac, length) {
+            true => Err(self.io(tagmac::Error::TooLong { limit_bits: mac.limit_bits() })),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     fn nonce(&self) -> Result<Vec<u8>, Error> {
@@ -345,17 +343,10 @@ impl State<'_> {
 
     fn print(&self) -> Result<(), Error> {
         let (open, tag) = (&self.open, self.tag()?);
-        let line = Line {
-            algorithm: Some(open.mac.mac.algorithm().name()),
-            nonce: Some(self.header.nonce.clone()).filter(|nonce| !nonce.is_empty()),
-            name: open.path.as_os_str().as_bytes().into(),
-            tag: tag.as_bytes().to_vec(),
-        };
-        if open.args.json {
-            let bytes = Some(self.header.sums.length);
-            return output::json(&Record { bytes, ..Record::of_line(&line, open.mac, "tagged") });
-        }
-        line::print(&line, if open.args.zero { End::Zero } else { End::Newline })
+        let tagged = Tagged { tag, bytes: self.header.sums.length };
+        let form = Form { json: open.args.json, zero: open.args.zero, untagged: false };
+        let name = open.path.as_os_str().as_bytes();
+        tag_line::print(form, open.mac, name, &self.header.nonce, &tagged)
     }
 }
 

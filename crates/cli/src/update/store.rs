@@ -109,18 +109,7 @@ impl Store {
         prelude.resize(SLOT, 0);
         let file = new.file().try_clone().map_err(io(path))?;
         faults::write_all_at(&file, &prelude, 0).map_err(io(path))?;
-        let path = path.to_path_buf();
-        Ok(Store {
-            path,
-            file,
-            new: Some(new),
-            sealer,
-            key,
-            id,
-            end: BOXES,
-            kept: BOXES,
-            unsynced: false,
-        })
+        Ok(Store { new: Some(new), ..Store::with_file(path, file, sealer, key, id) })
     }
 
     /// An empty sidecar that will take this one's place, for those who may use this one.
@@ -166,7 +155,12 @@ impl Store {
             )));
         }
         let id = id.try_into().expect("16 bytes");
-        Ok(Store {
+        Ok(Store::with_file(path, file, sealer, key, id))
+    }
+
+    /// A sidecar without boxes that has its name.
+    fn with_file(path: &Path, file: File, sealer: Sealer, key: [u8; 8], id: [u8; 16]) -> Store {
+        Store {
             path: path.into(),
             file,
             new: None,
@@ -176,7 +170,7 @@ impl Store {
             end: BOXES,
             kept: BOXES,
             unsynced: false,
-        })
+        }
     }
 
     /// The sidecar's name.
