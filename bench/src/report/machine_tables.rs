@@ -235,7 +235,7 @@ impl<'a> Machine<'a> {
             }));
             rows.push(row);
         }
-        let memory = memory::of_record(record);
+        let memory = memory::record_costs(record);
         let memory =
             memory.iter().map(|(name, cycles)| format!("{name} costs {}", number(*cycles)));
         let memory = memory.collect::<Vec<_>>().join(", ");

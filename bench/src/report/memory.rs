@@ -3,13 +3,13 @@
 use crate::record::Record;
 
 /// What reading a byte costs, if there is a record of it.
-pub fn of(records: &[Record]) -> Vec<(String, f64)> {
+pub fn costs(records: &[Record]) -> Vec<(String, f64)> {
     let record = records.iter().find(|record| record.experiment == "ceilings");
-    record.map(of_record).unwrap_or_default()
+    record.map(record_costs).unwrap_or_default()
 }
 
 /// What reading a byte costs, from each cache and from memory.
-pub fn of_record(record: &Record) -> Vec<(String, f64)> {
+pub fn record_costs(record: &Record) -> Vec<(String, f64)> {
     let points = record.series.first().map_or(&[][..], |series| &series.points);
     let caches = &record.machine.caches;
     // Within a cache, and far from its edge.

@@ -28,7 +28,7 @@ pub fn write(folder: &Path) -> Result<(), Failure> {
     let records = read(folder)?;
     let mut pictures = Vec::new();
     for record in &records {
-        let of_record = pictures::of(record, &memory::of(&records))?;
+        let of_record = pictures::of(record, &memory::costs(&records))?;
         for picture in &of_record {
             fs::write(folder.join(&picture.name).with_extension("svg"), &picture.svg)?;
         }
@@ -117,7 +117,7 @@ fn docs_files(all: &[(String, Vec<Record>)]) -> Result<Vec<(String, String)>, Fa
     for (at, (machine, (_, records))) in machines.iter().zip(all).enumerate() {
         let wanted = docs::pictures_of(machine, at == 0);
         for record in records {
-            for picture in pictures::of(record, &memory::of(records))? {
+            for picture in pictures::of(record, &memory::costs(records))? {
                 if let Some((_, file)) = wanted.iter().find(|(name, _)| *name == picture.name) {
                     files.push((format!("docs/{file}.svg"), picture.svg));
                 }

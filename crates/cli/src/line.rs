@@ -87,7 +87,7 @@ impl fmt::Display for Malformed {
 
 /// Prints a line. One that no check could read is refused.
 pub fn print(line: &Line<'_>, end: End) -> Result<(), Error> {
-    let (found, most) = (write(line, end, false).len() - 1, lines::MOST);
+    let (found, most) = (write(line, end, false).len() - 1, lines::MAX_BYTES);
     if found > most {
         return Err(Error::usage(format_args!(
             "expected a name with which the line has at most {most} bytes, as 'tagmac check' reads \

@@ -42,7 +42,7 @@ const ROOM: u64 = 64 << 10;
 /// Pieces that are chosen at random, to be read again before a run goes on.
 const SAMPLES: usize = 32;
 /// The most bytes of a piece.
-const MOST_PIECE: u64 = 1 << 20;
+const MAX_PIECE: u64 = 1 << 20;
 /// Between two saves, if no number of bytes is.
 const PAUSE: Duration = Duration::from_secs(5);
 /// A save may take one part in so many of the time. States are small but for the UMAC of 1999.
@@ -117,7 +117,7 @@ impl Pieces {
         let mut some = Vec::new();
         for _ in 0..count {
             let piece = parts.load(input).ok()?;
-            let fits = piece.end() <= end && piece.end() - piece.start() <= MOST_PIECE;
+            let fits = piece.end() <= end && piece.end() - piece.start() <= MAX_PIECE;
             some.push(Some(piece).filter(|_| fits)?);
         }
         let last = some.pop();
@@ -268,7 +268,7 @@ impl<'a> Keeper<'a> {
             )
         };
         let (parts, algorithm) = (self.mac.parts()?, self.mac.mac.algorithm());
-        let sums = [MOST_PIECE; SAMPLES + 1].into_iter().chain([now.bytes]);
+        let sums = [MAX_PIECE; SAMPLES + 1].into_iter().chain([now.bytes]);
         let most = ROOM + sums.filter_map(|range| algorithm.max_part_len(range)).sum::<u64>();
         state.take(most + 1).read_to_end(&mut saved).map_err(failed)?;
         if saved.len() as u64 > most {

@@ -20,10 +20,10 @@ use crate::read_error::ReadError;
 
 /// Bytes of the longest path below the root: as many as Linux takes in one name of a file. Longer
 /// ones serve nobody but who wants to fill memory.
-pub const MOST_PATH: usize = 4096;
+pub const MAX_PATH: usize = 4096;
 /// So many directories on the way to the current one stay open for each thread: a tree may be deeper
 /// than a process may have open files.
-const MOST_OPEN: usize = 12;
+const MAX_OPEN: usize = 12;
 
 /// What an entry of a directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +190,7 @@ impl Tree {
             let name = path[start..].split(|&byte| byte == b'/').next().unwrap_or_default();
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let next = fs::openat(self.last(), name, flags, Mode::empty())?;
-            if self.open.len() == MOST_OPEN {
+            if self.open.len() == MAX_OPEN {
                 self.open.remove(0);
             }
             done = start + name.len();
@@ -232,9 +232,8 @@ impl Tree {
     pub fn target(&mut self, path: &[u8]) -> io::Result<Vec<u8>> {
         let (folder, name) = split(path);
         let target = fs::readlinkat(self.directory(folder)?, name, Vec::new())?.into_bytes();
-        if target.len() > MOST_PATH {
-            let what =
-                format!("expected a target of at most {MOST_PATH} bytes, found a longer one");
+        if target.len() > MAX_PATH {
+            let what = format!("expected a target of at most {MAX_PATH} bytes, found a longer one");
             return Err(io::Error::other(what));
         }
         Ok(target)
@@ -261,17 +260,17 @@ mod tests {
     #[test]
     fn a_tree_may_be_deeper_than_what_stays_open() {
         let place = tempfile::tempdir().unwrap();
-        let deep = "d/".repeat(3 * MOST_OPEN);
+        let deep = "d/".repeat(3 * MAX_OPEN);
         std::fs::create_dir_all(place.path().join(&deep)).unwrap();
-        for depth in 1..=3 * MOST_OPEN {
+        for depth in 1..=3 * MAX_OPEN {
             std::fs::write(place.path().join("d/".repeat(depth)).join("z"), "text").unwrap();
         }
         let mut tree = Tree::open(place.path()).unwrap();
         // Down, and back up past those that are closed.
-        for depth in (1..=3 * MOST_OPEN).chain((1..=3 * MOST_OPEN).rev()) {
+        for depth in (1..=3 * MAX_OPEN).chain((1..=3 * MAX_OPEN).rev()) {
             let path = "d/".repeat(depth) + "z";
             assert_eq!(tree.facts(path.as_bytes()).unwrap().size, 4);
-            assert!(tree.open.len() <= MOST_OPEN);
+            assert!(tree.open.len() <= MAX_OPEN);
         }
     }
 

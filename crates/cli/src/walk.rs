@@ -2,7 +2,7 @@
 //!
 //! The order is that of the bytes of the paths, with `/` below every other byte: a directory, what
 //! is in it, what follows it. Memory is bounded, whatever the tree: a path has at most
-//! [`MOST_PATH`] bytes, and all names that are held, and what it takes to sort them, six times
+//! [`MAX_PATH`] bytes, and all names that are held, and what it takes to sort them, six times
 //! [`ROOM`]. A directory whose names have no room is read several times, see
 //! [`listing`](crate::listing). Where the directories on the way hold too much, the outermost forget
 //! their names, and are read again when the walk is back. One has at most twice the room of three, so
@@ -23,7 +23,7 @@ use crate::identity::Identity;
 use crate::listing::{Listing, Names};
 use crate::progress::Total;
 use crate::read_error::ReadError;
-use crate::tree::{Facts, Kind, MOST_PATH, Tree};
+use crate::tree::{Facts, Kind, MAX_PATH, Tree};
 
 /// Bytes that the names of one directory may take in any case. Those of the directories that it is in
 /// may take three times as many together. A reading needs three times what it keeps, so it keeps a
@@ -156,7 +156,7 @@ impl Walk {
         }
         let folder = if frame.end == 0 { 0 } else { frame.end + 1 };
         let fd = self.tree.directory(&self.path)?;
-        let (longest, room) = (MOST_PATH.saturating_sub(folder), (6 * self.room - held) / 3);
+        let (longest, room) = (MAX_PATH.saturating_sub(folder), (6 * self.room - held) / 3);
         frame.listing.read(fd, longest, room, &mut self.scratch)
     }
 
@@ -168,7 +168,7 @@ impl Walk {
                 "expected a directory that stays, found that it changed while it was read".into()
             }
             found @ 1.. if first => {
-                format!("expected paths of at most {MOST_PATH} bytes, found {found} longer in it")
+                format!("expected paths of at most {MAX_PATH} bytes, found {found} longer in it")
             }
             _ => return None,
         };
@@ -429,7 +429,7 @@ mod tests {
         // 15 names with what is between them have 3839 bytes, 16 have 4095, 17 have more; and `short`
         // is in all of them down to the 15th.
         assert_eq!(entries.len(), 16 + 16);
-        assert!(entries.iter().all(|path| path.len() <= MOST_PATH));
+        assert!(entries.iter().all(|path| path.len() <= MAX_PATH));
         let [(path, error)] = &partly[..] else { panic!("{partly:?}") };
         assert_eq!(path.len(), 16 * 256 - 1);
         assert_eq!(error, "expected paths of at most 4096 bytes, found 2 longer in it");

@@ -46,7 +46,7 @@ const STEPS: usize = 4;
 /// A file gets a thread for each of these, so that a small file starts none.
 const PER_THREAD: u64 = 1 << 20;
 /// More threads would not be fed, and each has a buffer.
-pub const MOST_THREADS: usize = 64;
+pub const MAX_THREADS: usize = 64;
 
 /// Reads files for one MAC.
 pub struct Reader<'a> {
@@ -114,7 +114,7 @@ pub fn total(name: &Path) -> Total {
 /// As many threads as are asked for, 0 for as many as there are cores.
 pub fn threads(asked: usize) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
-    if asked == 0 { cores() } else { asked }.min(MOST_THREADS)
+    if asked == 0 { cores() } else { asked }.min(MAX_THREADS)
 }
 
 impl<'a> Reader<'a> {

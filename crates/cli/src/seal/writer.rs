@@ -60,8 +60,8 @@ impl Writer {
         let start = self.buffer.len();
         entry.write(&self.header, &mut self.buffer);
         let found = self.buffer.len() - start - 1;
-        if found > lines::MOST {
-            let (name, most) = (Escaped::bytes(&entry.path).to_string(), lines::MOST);
+        if found > lines::MAX_BYTES {
+            let (name, most) = (Escaped::bytes(&entry.path).to_string(), lines::MAX_BYTES);
             let what = format_args!("expected a line of at most {most} bytes, found {found}");
             return Err(Error::io(format_args!("{name}: {what}")));
         }

@@ -8,7 +8,7 @@ use super::tree::Root;
 use crate::error::{Error, Exit};
 
 /// Leaves are held in memory.
-pub const MOST_LEAF: u64 = 64 << 20;
+pub const MAX_LEAF: u64 = 64 << 20;
 
 /// A state.
 pub struct Header {
@@ -211,7 +211,7 @@ impl Header {
             0 => None,
             _ => Some(Pending::load(parts, input, sums.length)?),
         };
-        let whole = (1..=MOST_LEAF).contains(&leaf) && leaf.is_multiple_of(parts.block() as u64);
+        let whole = (1..=MAX_LEAF).contains(&leaf) && leaf.is_multiple_of(parts.block() as u64);
         whole.then_some((Header { number, name, leaf, nonce, sums, pending }, end))
     }
 }

@@ -32,14 +32,14 @@ use crate::progress::{Bar, Progress, Total};
 use crate::read::{self, Tagged};
 use crate::tag_line::{self, Form};
 use first::Source;
-use header::{Header, MOST_LEAF, Sums};
+use header::{Header, MAX_LEAF, Sums};
 use store::{BOXES, Store};
 use tree::{Growing, Root, Tree};
 
 /// Bytes of a leaf where nothing else is asked, nearly.
 const LEAF: u64 = 64 << 10;
 /// Dead boxes are left until there are so many bytes of them, and more than of live ones.
-const MOST_DEAD: u64 = 1 << 20;
+const MAX_DEAD: u64 = 1 << 20;
 
 /// Follows one edit, or makes the sidecar, and prints the file's line.
 pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
@@ -218,8 +218,8 @@ impl<'a> Open<'a> {
             let what = "expected a sidecar with a state, found none, and a new tag has a new nonce";
             return Err(Error::usage(format_args!("--expect: {what}")));
         }
-        if let Some(found) = self.args.leaf.filter(|leaf| *leaf > MOST_LEAF) {
-            let what = format_args!("expected at most {MOST_LEAF} bytes (64 MiB), found {found}");
+        if let Some(found) = self.args.leaf.filter(|leaf| *leaf > MAX_LEAF) {
+            let what = format_args!("expected at most {MAX_LEAF} bytes (64 MiB), found {found}");
             return Err(Error::usage(format_args!("--leaf: {what}")));
         }
         let block = self.parts.block() as u64;
@@ -324,7 +324,7 @@ impl State<'_> {
     fn compact(&mut self) {
         let live = self.header.sums.root.as_ref().map_or(0, Root::live);
         let dead = self.tree.store.end() - BOXES - live;
-        if dead <= live.max(MOST_DEAD) {
+        if dead <= live.max(MAX_DEAD) {
             return;
         }
         if let Err(error) = self.made_anew() {

@@ -21,7 +21,7 @@ use crate::stdio;
 /// So many bytes of a patch are in one box.
 const PIECE: usize = 1 << 20;
 /// So many boxes may be in the list of them, which is a box itself.
-const MOST_PIECES: usize = 1 << 16;
+const MAX_PIECES: usize = 1 << 16;
 /// What a disk writes as a whole.
 const SECTOR: u64 = 512;
 
@@ -69,7 +69,7 @@ impl State<'_> {
             self.check(start, &bytes)?;
             let old = &mut bytes[(at - start) as usize..][..new.len()];
             for (old, new) in old.chunks(PIECE).zip(new.chunks(PIECE)) {
-                if pieces.len() == MOST_PIECES {
+                if pieces.len() == MAX_PIECES {
                     return Err(self.open.usage(format_args!(
                         "--patch: expected at most {} bytes, found more",
                         at - offset

@@ -28,7 +28,7 @@ pub const BOXES: u64 = 3 * SLOT as u64;
 /// Bytes of an AEAD's tag.
 const TAG: usize = 16;
 /// No box has more bytes, so nothing larger is asked for before its seal is open.
-const MOST_BOX: u64 = 8 << 20;
+const MAX_BOX: u64 = 8 << 20;
 
 /// Where a box is, and the one that it has to be: the AEAD's tag tells it from those of before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,7 +205,7 @@ impl Store {
     /// Appends a box.
     pub fn put(&mut self, what: &[u8], secret: &Writer) -> Result<Place, Error> {
         let sealed = self.seal(what, secret.as_bytes())?;
-        debug_assert!(sealed.len() as u64 <= MOST_BOX);
+        debug_assert!(sealed.len() as u64 <= MAX_BOX);
         faults::write_all_at(&self.file, &sealed, self.end).map_err(io(&self.path))?;
         let tag = *sealed.last_chunk().expect("a tag");
         let place = Place { at: self.end, size: sealed.len() as u64, tag };
@@ -218,7 +218,7 @@ impl Store {
     pub fn get(&self, what: &[u8], place: &Place) -> Result<Zeroizing<Vec<u8>>, Error> {
         // A size that cannot be is not asked for.
         let within = place.at.checked_add(place.size).is_some_and(|end| end <= self.end);
-        if !within || place.size > MOST_BOX {
+        if !within || place.size > MAX_BOX {
             return Err(self.altered());
         }
         let mut sealed = vec![0; place.size as usize];
