@@ -15,7 +15,7 @@ use tagmac::isa::Level;
 
 use crate::ceiling::Costs;
 use crate::engine::Engine;
-use crate::lab::Failure;
+use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::ours;
 

@@ -1,7 +1,6 @@
 //! What every experiment needs: the engines, the effort, the machine, and right tags.
 
 use std::collections::HashMap;
-use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,14 +9,12 @@ use tagmac::isa::Level;
 use crate::ceiling::{Costs, costs};
 use crate::clock::cycles_per_ns;
 use crate::engine::Engine;
+use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::measure::{Effort, Job, in_turns};
 use crate::progress::Progress;
 use crate::record::{Point, Record, Series};
 use crate::{ours, theirs};
-
-/// What can go wrong: a wrong tag above all.
-pub type Failure = Box<dyn Error>;
 
 /// The longest message.
 pub const LONGEST: usize = 64 << 20;

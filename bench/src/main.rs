@@ -9,6 +9,7 @@ mod clock;
 mod counts;
 mod engine;
 mod experiments;
+mod failure;
 mod lab;
 mod machine;
 mod measure;
@@ -25,7 +26,8 @@ use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use lab::{Failure, Lab};
+use failure::Failure;
+use lab::Lab;
 
 fn main() -> ExitCode {
     match run(&command().get_matches()) {

@@ -3,7 +3,7 @@
 use peers::{Info, Visit};
 
 use crate::engine::{Engine, KEY, Key, timed};
-use crate::lab::Failure;
+use crate::failure::Failure;
 use crate::ours::NONCE;
 
 /// The peers that this build has. Each has proved itself by published tags.

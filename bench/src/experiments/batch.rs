@@ -8,7 +8,8 @@ use tagmac::hazmat::Hash;
 use tagmac::isa::Level;
 use tagmac::{EliMac, LightMac, Mac, Nonce, Pmac, Poly1305Aes, Tag, Umac};
 
-use crate::lab::{Failure, Lab};
+use crate::failure::Failure;
+use crate::lab::Lab;
 use crate::measure::{Figure, Job, in_turns};
 use crate::record::{Point, Record, Series};
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 use tagmac::isa::Level;
 
 use crate::engine::Engine;
-use crate::lab::{Failure, LONGEST, Lab, altered};
+use crate::failure::Failure;
+use crate::lab::{LONGEST, Lab, altered};
 use crate::measure::Job;
 use crate::record::{Record, Series};
 

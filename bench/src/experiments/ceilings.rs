@@ -6,7 +6,8 @@ use std::time::Duration;
 use tagmac::isa::{Isa, Kernel, Level};
 
 use crate::ceiling::Costs;
-use crate::lab::{Failure, LONGEST, Lab};
+use crate::failure::Failure;
+use crate::lab::{LONGEST, Lab};
 use crate::measure::{Job, in_turns};
 use crate::record::{Point, Record, Series};
 

@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::clock::cycles_per_ns;
-use crate::lab::{Failure, Lab};
+use crate::failure::Failure;
+use crate::lab::Lab;
 use crate::measure::Figure;
 use crate::record::{Point, Record, Series};
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::lab::{Failure, Lab};
+use crate::failure::Failure;
+use crate::lab::Lab;
 use crate::measure::Figure;
 use crate::record::{Point, Record, Series};
 

@@ -9,7 +9,8 @@ pub mod threads;
 
 use std::time::Duration;
 
-use crate::lab::{Failure, Lab};
+use crate::failure::Failure;
+use crate::lab::Lab;
 use crate::record::Record;
 
 /// Makes an experiment in about so much time.

@@ -10,7 +10,8 @@ use tagmac::isa::Level;
 use tagmac::{EliMac, LightMac, Mac, Pmac, Poly1305Aes, Umac, UmacNonce, threads};
 
 use crate::experiments::ceilings::read;
-use crate::lab::{Failure, Lab};
+use crate::failure::Failure;
+use crate::lab::Lab;
 use crate::measure::{Job, in_turns};
 use crate::record::{Point, Record, Series};
 

@@ -17,8 +17,11 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use tagmac::bounds::{Bound, elimac, lightmac, pmac};
 
-use crate::error::{Error, Shown, say};
-use crate::output::{self, Over};
+use crate::diagnostic::diagnostic;
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::output;
+use crate::overwrite::Overwrite;
 
 /// The picture in units, which are pixels where the SVG is shown.
 const SIZE: (u32, u32) = (1200, 590);
@@ -31,7 +34,7 @@ const MARK: &str = "a plot of tagmac bounds";
 
 /// Draws the figure into a new file, or in place of another plot.
 pub fn run(file: &Path) -> Result<(), Error> {
-    let name = Shown::name(file);
+    let name = Escaped::name(file);
     if file.extension().is_none_or(|extension| extension != "svg") {
         return Err(Error::usage(format_args!(
             "--plot: expected a name that ends with .svg, found '{name}'"
@@ -39,8 +42,8 @@ pub fn run(file: &Path) -> Result<(), Error> {
     }
     // Only what is wrong with the drawing itself can fail before the file.
     let bytes = svg().map_err(|error| Error::io(format_args!("{name}: {error}")))?;
-    output::file(file, 0o666, Over::Kind("a plot of 'tagmac bounds'", is_plot), &bytes)?;
-    say(format_args!("wrote the plot to {name}"));
+    output::file(file, 0o666, Overwrite::Kind("a plot of 'tagmac bounds'", is_plot), &bytes)?;
+    diagnostic(format_args!("wrote the plot to {name}"));
     Ok(())
 }
 

@@ -18,7 +18,8 @@ use tagmac::Tag;
 use tagmac::any::AnyMac;
 
 use crate::error::refused;
-use crate::key::{mac_of, nonce_of};
+use crate::key::mac_of;
+use crate::nonce::nonce_of;
 
 /// Bytes of a step, nearly.
 const STEP: usize = 128 << 10;

@@ -13,6 +13,7 @@ mod file;
 mod key;
 mod mac;
 mod many;
+mod nonce;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -20,8 +21,9 @@ use tagmac::any::Algorithm;
 
 use crate::buffer::{bytes, released};
 use crate::error::{InvalidTag, NonceRequired, NonceReuse, refused};
-use crate::key::{Key, mac_of, nonce_of};
+use crate::key::{Key, mac_of};
 use crate::mac::{Mac, check};
+use crate::nonce::nonce_of;
 
 /// What is in tagmac: take it from there.
 #[pymodule(gil_used = false)]

@@ -11,7 +11,7 @@ use tagmac::{Error, Tag};
 
 use crate::buffer::{RELEASE, bytes, released};
 use crate::error::{InvalidTag, NonceReuse, refused};
-use crate::key::nonce_of;
+use crate::nonce::nonce_of;
 
 /// A message that comes in pieces. tagmac.new and Key.new make it.
 ///

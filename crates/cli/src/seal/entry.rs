@@ -4,7 +4,7 @@ use tagmac::Tag;
 
 use crate::seal::header::Header;
 use crate::tree::Kind;
-use crate::walk::MOST_PATH;
+use crate::tree::MAX_PATH;
 
 /// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -196,7 +196,7 @@ fn mtime(text: &[u8]) -> Option<(i64, u32)> {
 
 /// Refuses what is no path of an entry below the root.
 fn check_path(path: &[u8]) -> Result<(), &'static str> {
-    if path.len() > MOST_PATH {
+    if path.len() > MAX_PATH {
         return Err("expected a path of at most 4096 bytes, found a longer one");
     }
     if path.starts_with(b"/") {

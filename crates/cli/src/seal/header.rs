@@ -5,11 +5,11 @@ use std::io::BufRead;
 
 use tagmac::any::Algorithm;
 
-use crate::error::{Error, Shown};
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::lines::Lines;
 use crate::mac::Mac;
-use crate::seal::args;
-use crate::seal::manifest::unreadable;
+use crate::seal::error::unreadable;
 
 /// What the first line of every version begins with.
 pub const MARK: &str = "tagmac-manifest-";
@@ -29,12 +29,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// As the command line says.
-    pub fn of(args: &args::Seal) -> Options {
-        let args::Seal { mode, mtime, special, one_file_system, .. } = *args;
-        Options { mode, mtime, special, one_file_system }
-    }
-
     fn words(&self) -> [(bool, &'static str); 4] {
         [
             (self.mode, "mode"),
@@ -113,7 +107,7 @@ impl Header {
             })
         };
         let own = mac.mac.algorithm();
-        let shown = |text: &str| Shown::text(text.as_bytes()).to_string();
+        let shown = |text: &str| Escaped::text(text.as_bytes()).to_string();
         let version = line(MARK)?;
         if version != VERSION {
             let found = shown(&version);

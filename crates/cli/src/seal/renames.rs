@@ -10,7 +10,7 @@ use crate::seal::observe::{Observer, Sight};
 use crate::tree::Kind;
 
 /// So much is kept of the names of missing files and what belongs to them, and so much of new ones.
-const MOST: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 /// Under nonces each pair of files needs a reading of its own. A new file gets so many.
 const TRIES: usize = 8;
 
@@ -68,7 +68,7 @@ impl Renames {
     /// None yet.
     pub fn new(mac: &AnyMac) -> Renames {
         let nonces = *mac.algorithm().nonce_bytes().end() > 0;
-        let [missing_room, new_room] = [Room(MOST), Room(MOST)];
+        let [missing_room, new_room] = [Room(MAX_BYTES), Room(MAX_BYTES)];
         Renames { nonces, missing: Vec::new(), new: Vec::new(), missing_room, new_room }
     }
 

@@ -3,10 +3,12 @@
 use tagmac::any::Parts;
 use tagmac::save::{Reader, Writer};
 
-use super::MOST_LEAF;
 use super::store::{BOXES, Place, Store};
 use super::tree::Root;
 use crate::error::{Error, Exit};
+
+/// Leaves are held in memory.
+pub const MAX_LEAF: u64 = 64 << 20;
 
 /// A state.
 pub struct Header {
@@ -209,7 +211,7 @@ impl Header {
             0 => None,
             _ => Some(Pending::load(parts, input, sums.length)?),
         };
-        let whole = (1..=MOST_LEAF).contains(&leaf) && leaf.is_multiple_of(parts.block() as u64);
+        let whole = (1..=MAX_LEAF).contains(&leaf) && leaf.is_multiple_of(parts.block() as u64);
         whole.then_some((Header { number, name, leaf, nonce, sums, pending }, end))
     }
 }

@@ -1,15 +1,15 @@
-//! Why a file has no tag.
+//! Why a file cannot be read, so that it has no tag.
 
 use std::fmt;
 use std::io;
 
 use tagmac::Error;
 
-use crate::error::{self, Exit, why};
+use crate::error::{self, Exit, io_reason};
 
-/// Why there is no tag.
+/// Why a file cannot be read.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum ReadError {
     /// There is no such file.
     Missing(io::Error),
     /// It cannot be opened or read.
@@ -59,80 +59,82 @@ pub enum Trouble {
     State(error::Error),
 }
 
-impl Trouble {
+impl ReadError {
     /// The exit code where nothing else went wrong.
     pub fn exit(&self) -> Exit {
         match self {
-            Trouble::State(error) => error.exit(),
+            ReadError::State(error) => error.exit(),
             _ => Exit::Io,
         }
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::Missing(error) | Trouble::Io(error) => f.write_str(&why(error)),
-            Trouble::Directory => f.write_str("expected a file, found a directory"),
-            Trouble::Changed { before, after } => write!(
+            ReadError::Missing(error) | ReadError::Io(error) => f.write_str(&io_reason(error)),
+            ReadError::Directory => f.write_str("expected a file, found a directory"),
+            ReadError::Changed { before, after } => write!(
                 f,
                 "expected {before} bytes, found {after}: the file changed while it was read"
             ),
-            Trouble::Written => {
+            ReadError::Written => {
                 f.write_str("expected a file that stays, found that it changed while it was read")
             }
-            Trouble::TooLong { most, found: None } => {
+            ReadError::TooLong { most, found: None } => {
                 write!(f, "expected at most {most} bytes, the algorithm's limit, found more")
             }
-            Trouble::TooLong { most, found: Some(found) } => {
+            ReadError::TooLong { most, found: Some(found) } => {
                 write!(f, "expected at most {most} bytes, the algorithm's limit, found {found}")
             }
-            Trouble::Mac(error) => error.fmt(f),
-            Trouble::Output => f.write_str("expected a file to read, found the output itself"),
-            Trouble::Stdin(user) => {
+            ReadError::Mac(error) => error.fmt(f),
+            ReadError::Output => f.write_str("expected a file to read, found the output itself"),
+            ReadError::Stdin(user) => {
                 write!(f, "expected standard input to be free, found that it serves for {user}")
             }
-            Trouble::Irregular => f.write_str("expected a regular file, found something else"),
-            Trouble::Pipe => f.write_str(
+            ReadError::Irregular => f.write_str("expected a regular file, found something else"),
+            ReadError::Pipe => f.write_str(
                 "expected a file, found a named pipe; '< PIPE' gives it as standard input",
             ),
-            Trouble::Sizeless => f.write_str(
+            ReadError::Sizeless => f.write_str(
                 "expected a file that tells its size, found one that is made as it is read, as in \
                  /proc; 'tagmac tag' reads it to its end",
             ),
-            Trouble::Link => f.write_str("expected the file itself, found a symbolic link"),
-            Trouble::Busy => {
+            ReadError::Link => f.write_str("expected the file itself, found a symbolic link"),
+            ReadError::Busy => {
                 f.write_str("expected to be the only run with this file, found another at work")
             }
-            Trouble::Short { expected, found } => {
+            ReadError::Short { expected, found } => {
                 write!(f, "expected at least {expected} bytes, found {found}")
             }
-            Trouble::State(error) => error.fmt(f),
+            ReadError::State(error) => error.fmt(f),
         }
     }
 }
 
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Trouble {
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> ReadError {
         match error.kind() {
-            io::ErrorKind::NotFound => Trouble::Missing(error),
-            io::ErrorKind::IsADirectory => Trouble::Directory,
-            _ => Trouble::Io(error),
+            io::ErrorKind::NotFound => ReadError::Missing(error),
+            io::ErrorKind::IsADirectory => ReadError::Directory,
+            _ => ReadError::Io(error),
         }
     }
 }
 
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Trouble {
+impl From<Error> for ReadError {
+    fn from(error: Error) -> ReadError {
         match error {
-            Error::TooLong { limit_bits } => Trouble::TooLong { most: limit_bits / 8, found: None },
-            _ => Trouble::Mac(error),
+            Error::TooLong { limit_bits } => {
+                ReadError::TooLong { most: limit_bits / 8, found: None }
+            }
+            _ => ReadError::Mac(error),
         }
     }
 }
 
-impl From<error::Error> for Trouble {
-    fn from(error: error::Error) -> Trouble {
-        Trouble::State(error)
+impl From<error::Error> for ReadError {
+    fn from(error: error::Error) -> ReadError {
+        ReadError::State(error)
     }
 }

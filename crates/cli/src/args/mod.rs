@@ -1,14 +1,18 @@
-//! The command line.
+//! The command line. clap is known here, in `main` and where its own pages are printed.
+
+mod seal;
+mod shared;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueEnum, value_parser};
+use clap::{ArgAction, Args as Group, Parser, Subcommand};
 use tagmac::any::Algorithm;
 
 use crate::error::Error;
-use crate::{help, line, number, seal};
+use crate::{help, number};
+pub use seal::{Audit, Seal};
+use shared::{AlgorithmParser, Key, KeyOnly, Nonce, Reading};
 
 /// The command line.
 #[derive(Parser)]
@@ -34,11 +38,11 @@ pub enum Command {
     #[command(after_help = help::CHECK)]
     Check(Check),
     /// Seal a directory: its files and that there are no others
-    #[command(after_help = seal::args::SEAL)]
-    Seal(seal::args::Seal),
+    #[command(after_help = help::SEAL)]
+    Seal(Seal),
     /// Check a directory against its manifest
-    #[command(after_help = seal::args::AUDIT)]
-    Audit(seal::args::Audit),
+    #[command(after_help = help::AUDIT)]
+    Audit(Audit),
     /// Hash a range of an object, anywhere, into a sealed file
     #[command(after_help = help::PART)]
     Part(Part),
@@ -298,101 +302,6 @@ impl Edit {
     }
 }
 
-/// The key and what is made with it.
-#[derive(Group)]
-pub struct Key {
-    /// The key.
-    #[command(flatten)]
-    pub only: KeyOnly,
-    /// The length of the tags in bits; the algorithm's longest if not given
-    #[arg(short = 'l', long = "length", visible_alias = "tag-bits", value_name = "BITS")]
-    #[arg(help_heading = "Key")]
-    pub length: Option<usize>,
-    /// Let tags be shorter than 64 bits, as those of UMAC-32 are: guesses may pass
-    #[arg(long, help_heading = "Key")]
-    pub allow_short: bool,
-}
-
-/// The key.
-#[derive(Group)]
-pub struct KeyOnly {
-    /// Where it is.
-    #[command(flatten)]
-    pub source: KeySource,
-    /// What is there. auto takes a file that keygen made, nothing else; hex and base64 lose one
-    /// trailing newline
-    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Key")]
-    pub key_format: KeyFormat,
-    /// The algorithm, where no key file names it
-    #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
-    #[arg(hide_possible_values = true, help_heading = "Key")]
-    pub algorithm: Option<Algorithm>,
-}
-
-/// Where the key is: in one place.
-#[derive(Group)]
-#[group(multiple = false)]
-pub struct KeySource {
-    /// The key file
-    #[arg(short, long, value_name = "FILE", help_heading = "Key")]
-    pub key_file: Option<PathBuf>,
-    /// An open file descriptor to read the key from
-    #[arg(long, value_name = "N", value_parser = value_parser!(i32).range(0..))]
-    #[arg(help_heading = "Key")]
-    pub key_fd: Option<i32>,
-    /// An environment variable that holds the key
-    #[arg(long, value_name = "VAR", help_heading = "Key")]
-    pub key_env: Option<OsString>,
-    /// A command, run by 'sh -c', that writes the key to its standard output
-    #[arg(long, value_name = "CMD", help_heading = "Key")]
-    pub key_cmd: Option<OsString>,
-}
-
-/// What the source of a key gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum KeyFormat {
-    // Plain comments here: the help shows documentation of variants at length.
-    // tagmac's own key file, nothing else.
-    Auto,
-    Raw,
-    Hex,
-    // With padding.
-    Base64,
-}
-
-/// A nonce: at least one byte.
-#[derive(Clone)]
-pub struct Nonce(pub Vec<u8>);
-
-impl Nonce {
-    fn parse(hex: &str) -> Result<Nonce, &'static str> {
-        line::hex(hex.as_bytes()).map(Nonce).ok_or("expected two hex digits for each byte")
-    }
-}
-
-/// How files are read.
-#[derive(Group)]
-pub struct Reading {
-    /// Threads for a large file; 0 is as many as there are cores
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Reading")]
-    pub num_threads: usize,
-    /// Show progress on standard error where there is much to do; auto does so on a terminal. json
-    /// writes objects with the phase, files, bytes, their totals if known, and seconds: two a second,
-    /// and one at the end
-    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Reading")]
-    pub progress: When,
-}
-
-/// When to show progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum When {
-    // If standard error is a terminal.
-    Auto,
-    Always,
-    Never,
-    Json,
-}
-
 /// `tagmac list`
 #[derive(Group)]
 pub struct List {
@@ -444,26 +353,4 @@ pub struct Man {
     /// The page of this command instead of the main one
     #[arg(value_name = "COMMAND", action = ArgAction::Set)]
     pub command: Option<String>,
-}
-
-/// Reads the name of an algorithm, and tells the completions which there are.
-#[derive(Clone)]
-struct AlgorithmParser;
-
-impl TypedValueParser for AlgorithmParser {
-    type Value = Algorithm;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        arg: Option<&clap::Arg>,
-        value: &std::ffi::OsStr,
-    ) -> Result<Algorithm, clap::Error> {
-        let named = |name: &str| Algorithm::named(name);
-        TypedValueParser::parse_ref(&named, command, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(Algorithm::all().map(|algorithm| PossibleValue::new(algorithm.name()))))
-    }
 }
