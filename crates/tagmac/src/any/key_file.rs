@@ -20,7 +20,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::{Algorithm, UnknownAlgorithm};
+use super::registry::{Algorithm, UnknownAlgorithm};
 use crate::error::Error;
 use crate::save::{Purpose, Sealer, derive};
 

@@ -9,30 +9,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod erased;
 mod key_file;
 mod partial;
 mod registry;
 mod saved;
 mod sequential;
 
-use std::any::Any;
-use std::sync::Arc;
-
+pub use erased::AnyPart;
 pub use key_file::{KeyFile, KeyFileError, key_id};
 pub use partial::{CheckedPartial, Partial, PartialError};
 pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
 pub use sequential::Sequential;
 
+use erased::{DynMac, DynStream, Inner};
+
 use crate::batch::{BatchError, judge};
 use crate::bits::Bits;
 use crate::error::{Error, Mismatch, silent};
-use crate::hash::Hash;
 use crate::isa::Level;
-use crate::mac::Mac;
 use crate::nonce::Nonce;
-use crate::part::Part;
-use crate::save::{Reader, Save, Sealer, Writer};
-use crate::stream::Stream;
+use crate::save::{Reader, Writer};
 use crate::tag::{Tag, matches};
 
 /// A MAC of the registry under a key.
@@ -43,12 +40,6 @@ pub struct AnyMac {
     mac: Inner,
 }
 
-#[derive(Clone)]
-enum Inner {
-    Product(Arc<dyn Product>),
-    Sequential(Box<dyn Sequential>),
-}
-
 /// A message that comes in pieces, for any MAC.
 pub struct AnyStream {
     /// The key's id, which covers the algorithm.
@@ -57,177 +48,11 @@ pub struct AnyStream {
 }
 
 enum StreamInner {
-    Product(Box<dyn ProductStream>),
+    Product(Box<dyn DynStream>),
     Sequential(Box<dyn Sequential>),
 }
 
-/// A part of a message, for any MAC that has parts. Secret, wiped on drop, silent in `Debug`.
-pub struct AnyPart {
-    /// The key's id, which covers the algorithm.
-    id: [u8; 8],
-    start: u64,
-    end: u64,
-    part: SomePart,
-}
-
-impl core::fmt::Debug for AnyPart {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "AnyPart({}..{})", self.start, self.end)
-    }
-}
-
-impl AnyPart {
-    /// The first byte of the range.
-    pub fn start(&self) -> u64 {
-        self.start
-    }
-
-    /// The byte after the range.
-    pub fn end(&self) -> u64 {
-        self.end
-    }
-}
-
 silent!(AnyMac, AnyStream);
-
-/// [`Mac`] without types, for MACs whose hash is a product of parts.
-trait Product: Send + Sync {
-    fn level(&self) -> Level;
-    fn block(&self) -> usize;
-    fn limit_bits(&self) -> u64;
-    fn holds_last(&self) -> bool;
-    fn tag_bits(&self) -> usize;
-    fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error>;
-    fn tag_many(
-        &self,
-        nonces: &[&[u8]],
-        messages: &[&[u8]],
-        tags: &mut [Tag],
-    ) -> Result<(), BatchError>;
-    fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn ProductStream>, Error>;
-    fn part(&self, start: u64, blocks: &[u8]) -> Result<SomePart, Error>;
-    fn join(&self, left: SomePart, right: &SomePart) -> Result<SomePart, Error>;
-    fn check(&self, part: &SomePart, blocks: &[u8]) -> Result<(), Error>;
-    fn finish(&self, part: SomePart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error>;
-    fn save(&self, part: &SomePart, out: &mut Writer) -> Result<(), Error>;
-    fn load(&self, input: &mut Reader<'_>) -> Result<AnyPart, Error>;
-    fn restore(
-        self: Arc<Self>,
-        sealer: &Sealer,
-        about: &[&[u8]],
-        saved: &[u8],
-    ) -> Result<Box<dyn ProductStream>, Error>;
-}
-
-trait ProductStream: Send + Sync {
-    fn update(&mut self, data: &[u8]);
-    fn fork(&self) -> Box<dyn ProductStream>;
-    fn save(&self, sealer: &Sealer, about: &[&[u8]]) -> Result<Vec<u8>, Error>;
-    fn tag(self: Box<Self>) -> Result<Tag, Error>;
-}
-
-impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> ProductStream for Stream<Arc<M>> {
-    fn update(&mut self, data: &[u8]) {
-        Stream::update(self, data);
-    }
-
-    fn fork(&self) -> Box<dyn ProductStream> {
-        Box::new(Stream::fork(self))
-    }
-
-    fn save(&self, sealer: &Sealer, about: &[&[u8]]) -> Result<Vec<u8>, Error> {
-        self.save_about(sealer, about)
-    }
-
-    fn tag(self: Box<Self>) -> Result<Tag, Error> {
-        Stream::tag(*self)
-    }
-}
-
-/// A [`Part`] without its type.
-type SomePart = Box<dyn Any + Send + Sync>;
-
-fn typed<H: Hash + 'static>(part: SomePart) -> Result<Part<H>, Error> {
-    part.downcast().map(|part| *part).map_err(|_| Error::ForeignPart)
-}
-
-impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> Product for M {
-    fn level(&self) -> Level {
-        self.hash().level()
-    }
-
-    fn block(&self) -> usize {
-        self.hash().block()
-    }
-
-    fn limit_bits(&self) -> u64 {
-        self.hash().limit_bits()
-    }
-
-    fn holds_last(&self) -> bool {
-        M::Hash::LAST_BLOCK_DISTINCT
-    }
-
-    fn tag_bits(&self) -> usize {
-        Mac::tag_bits(self)
-    }
-
-    fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error> {
-        self.tag_with(&M::Nonce::from_slice(nonce)?, message)
-    }
-
-    fn tag_many(
-        &self,
-        nonces: &[&[u8]],
-        messages: &[&[u8]],
-        tags: &mut [Tag],
-    ) -> Result<(), BatchError> {
-        let typed = |(place, nonce): (usize, &&[u8])| {
-            M::Nonce::from_slice(nonce).map_err(|error| BatchError { place, error })
-        };
-        let nonces: Vec<_> = nonces.iter().enumerate().map(typed).collect::<Result<_, _>>()?;
-        self.tag_many_with(&nonces, messages, tags)
-    }
-
-    fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn ProductStream>, Error> {
-        Ok(Box::new(Stream::new(self, &M::Nonce::from_slice(nonce)?)))
-    }
-
-    fn part(&self, start: u64, blocks: &[u8]) -> Result<SomePart, Error> {
-        Ok(Box::new(Part::of(self.hash(), start, blocks)?))
-    }
-
-    fn join(&self, left: SomePart, right: &SomePart) -> Result<SomePart, Error> {
-        let right = right.downcast_ref().ok_or(Error::ForeignPart)?;
-        Ok(Box::new(typed::<M::Hash>(left)?.join(self.hash(), right)?))
-    }
-
-    fn check(&self, part: &SomePart, blocks: &[u8]) -> Result<(), Error> {
-        part.downcast_ref::<Part<M::Hash>>().ok_or(Error::ForeignPart)?.check(self.hash(), blocks)
-    }
-
-    fn finish(&self, part: SomePart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error> {
-        typed(part)?.finish(self, &M::Nonce::from_slice(nonce)?, rest)
-    }
-
-    fn save(&self, part: &SomePart, out: &mut Writer) -> Result<(), Error> {
-        part.downcast_ref::<Part<M::Hash>>().ok_or(Error::ForeignPart)?.save(out)
-    }
-
-    fn load(&self, input: &mut Reader<'_>) -> Result<AnyPart, Error> {
-        let part = Part::load(self.hash(), input)?;
-        Ok(AnyPart { id: [0; 8], start: part.start(), end: part.end(), part: Box::new(part) })
-    }
-
-    fn restore(
-        self: Arc<Self>,
-        sealer: &Sealer,
-        about: &[&[u8]],
-        saved: &[u8],
-    ) -> Result<Box<dyn ProductStream>, Error> {
-        Ok(Box::new(Stream::restore_about(self, sealer, about, saved)?))
-    }
-}
 
 impl AnyMac {
     /// The MAC under a key, with its full tag, on the best level of this CPU.
@@ -446,7 +271,7 @@ impl AnyStream {
 /// The calls on parts of a MAC that has them, see [`Part`].
 #[derive(Clone, Copy)]
 pub struct Parts<'a> {
-    mac: &'a dyn Product,
+    mac: &'a dyn DynMac,
     id: [u8; 8],
 }
 

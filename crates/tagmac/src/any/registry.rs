@@ -5,7 +5,8 @@ use core::fmt;
 use core::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::{Inner, sequential};
+use super::erased::Inner;
+use super::sequential;
 use crate::algo::{EliMac, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
 use crate::algo::{elimac as eli, lightmac as light};
 use crate::bounds::Theorem;

@@ -1,6 +1,7 @@
 //! Streams of any MAC that leave the process, sealed.
 
-use super::{AnyMac, AnyStream, Inner, StreamInner};
+use super::erased::Inner;
+use super::{AnyMac, AnyStream, StreamInner};
 use crate::error::Error;
 use crate::save::Sealer;
 

@@ -7,7 +7,8 @@ mod inverse;
 
 use zeroize::Zeroize;
 
-use super::{Cipher, Decrypt, KnownAnswers, V, known_answers};
+use super::known_answers::{self, KnownAnswers};
+use super::traits::{Cipher, Decrypt, V};
 use crate::isa::{Block, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
 
 /// AES with `ROUNDS` rounds. Fewer rounds than the standard's are the first rounds' keys with a

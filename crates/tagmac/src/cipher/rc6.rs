@@ -15,7 +15,7 @@ use core::hint::black_box;
 
 use zeroize::Zeroize;
 
-use super::{BlockCipher, Decrypt};
+use super::traits::{BlockCipher, Decrypt};
 use crate::isa::Isa;
 
 const ROUNDS: usize = 20;

@@ -1,6 +1,6 @@
 //! Vectors of cipher blocks: what a mode of operation needs of a level.
 
-use super::CipherBlock;
+use super::block::CipherBlock;
 use super::sealed::Sealed;
 
 /// Blocks of one size in vectors.

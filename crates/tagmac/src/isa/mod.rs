@@ -18,6 +18,7 @@ mod lanes;
 mod level;
 mod portable;
 mod scalar_blocks;
+mod sealed;
 mod self_test;
 mod words;
 #[cfg(target_arch = "x86_64")]
@@ -28,17 +29,14 @@ use block::zeros_before;
 pub use block::{Block, CipherBlock};
 pub use blocks64::Blocks64;
 pub use lanes::Lanes;
+pub(crate) use level::KnownAnswer;
+#[cfg(feature = "umac99")]
+pub(crate) use level::SelfTest;
 pub use level::{Dispatch, Kernel, Level, NarrowLevel, Status, UnusableLevel, WordLevel};
-pub(crate) use level::{KnownAnswer, SelfTest};
 #[cfg(feature = "umac99")]
 pub(crate) use portable::PortableWords;
 pub use scalar_blocks::ScalarBlocks;
 pub use words::Words;
-
-/// Keeps the traits of this module to its own types: a new vector operation breaks nobody.
-mod sealed {
-    pub trait Sealed {}
-}
 
 /// One level of instruction sets: vectors of AES blocks, and what else its instructions do.
 pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {

@@ -1,6 +1,6 @@
 //! Arithmetic on 64-bit words: what universal hashes are made of.
 
-use super::Block;
+use super::block::Block;
 use super::sealed::Sealed;
 
 /// Vectors of 64-bit words on a level.

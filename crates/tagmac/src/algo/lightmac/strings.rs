@@ -4,7 +4,7 @@
 //! In functions of their own, that compilers put out of the way: they stand beside the fast case in
 //! every kernel.
 
-use super::LightMac;
+use super::key::LightMac;
 use crate::algo::xor::{XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock};

@@ -2,9 +2,8 @@
 
 use zeroize::Zeroize;
 
-use super::STREAMS;
 use super::l3::L3Key;
-use super::nh::NhKey;
+use super::nh::{NhKey, STREAMS};
 use super::poly::PolyKey;
 use crate::cipher::Cipher;
 use crate::isa::{Block, Dispatch, Isa, Kernel, Level, NarrowLevel};

@@ -39,11 +39,9 @@ use crate::mac::Mac;
 use crate::nonce::{Nonce, check_length};
 use crate::tag::Tag;
 use key::HashKey;
-use nh::CHUNK;
+use nh::{CHUNK, STREAMS};
 use poly::Poly;
 
-/// The most streams.
-const STREAMS: usize = 4;
 /// Two chunks, so that no range of blocks splits a word of POLY-128.
 const BLOCK: usize = 2 * CHUNK;
 /// Bytes of a message that go through POLY-64; the rest goes through POLY-128.

@@ -13,8 +13,10 @@
 
 use zeroize::Zeroize;
 
-use super::STREAMS;
 use crate::isa::{Block, Words, zero_filled};
+
+/// The most streams.
+pub(super) const STREAMS: usize = 4;
 
 /// Bytes that are compressed at once.
 pub(super) const CHUNK: usize = 1024;

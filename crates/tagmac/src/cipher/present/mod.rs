@@ -13,21 +13,18 @@
 //! through P and stand in the round keys as [`OFFSET`].
 
 mod narrow;
+mod round_keys;
 mod sbox;
 mod sliced;
 
 use zeroize::Zeroize;
 
-use super::{Cipher, Decrypt, KnownAnswers, V, known_answers};
+use super::known_answers::{self, KnownAnswers};
+use super::traits::{Cipher, Decrypt, V};
 use crate::isa::{Blocks64, Isa, Lanes, Level, WordLevel, Words};
 
+use round_keys::{KEYS, MAX_BLOCKS, RoundKeys};
 use sliced::PresentAdder;
-
-/// The rounds after which a key is added that another round follows.
-const KEYS: usize = 30;
-
-/// The most blocks that a mode hands over at once.
-const MOST: usize = 64;
 
 /// `P(0xcccc_cccc_cccc_cccc)`: what the circuits leave out of a round.
 const OFFSET: u64 = 0xffff_ffff << 32;
@@ -40,29 +37,6 @@ pub type Present128 = Present<16>;
 /// PRESENT with a key of 10 or 16 bytes. Takes 8.5 KiB; wiped on drop.
 #[derive(Clone)]
 pub struct Present<const KEY_BYTES: usize>(RoundKeys);
-
-/// The key schedule, which has the same form for keys of both lengths.
-#[derive(Clone)]
-pub struct RoundKeys {
-    /// K_1.
-    first: u64,
-    /// K_32 ^ `OFFSET`.
-    last: u64,
-    /// K_2 to K_31, each ^ `OFFSET`, as the narrow code adds them.
-    planes: [[u64; 4]; KEYS],
-    /// The same: bit p of a key is all bits of word p. Words of 32 bits, so that all keys take
-    /// 7.5 KiB and leave room in a first-level cache of 32 KiB.
-    masks: [[u32; 64]; KEYS],
-}
-
-impl Drop for RoundKeys {
-    fn drop(&mut self) {
-        self.first.zeroize();
-        self.last.zeroize();
-        self.planes.as_flattened_mut().zeroize();
-        self.masks.as_flattened_mut().zeroize();
-    }
-}
 
 impl<const KEY_BYTES: usize> core::fmt::Debug for Present<KEY_BYTES> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -171,7 +145,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
         mut x: [V<Self, I>; N],
     ) -> [V<Self, I>; N] {
         let (words, lanes) = (isa.words(), Blocks64::<I>::LANES);
-        let mut blocks = [0; MOST];
+        let mut blocks = [0; MAX_BLOCKS];
         for (blocks, x) in blocks.chunks_exact_mut(lanes).zip(x) {
             words.store(x, blocks);
         }
@@ -184,8 +158,8 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
 
     #[inline(always)]
     fn encrypt_blocks<I: Isa>(isa: I, keys: &&RoundKeys, blocks: &mut [[u8; 8]]) {
-        let mut numbers = [0; MOST];
-        for blocks in blocks.chunks_mut(MOST) {
+        let mut numbers = [0; MAX_BLOCKS];
+        for blocks in blocks.chunks_mut(MAX_BLOCKS) {
             for (number, block) in numbers.iter_mut().zip(&*blocks) {
                 *number = u64::from_le_bytes(*block);
             }

@@ -10,8 +10,8 @@
 //! Fast for few blocks because words of 64 bits have the shortest way through a round. That of
 //! vectors is half as long again, so they serve more than four blocks.
 
+use super::round_keys::{KEYS, RoundKeys};
 use super::sbox::{self, Gates, One, xor};
-use super::{KEYS, RoundKeys};
 use crate::isa::{Isa, Words};
 
 /// Swaps the word with the digit of weight `4^D` in the bit's address. `a & m | b` of shifted

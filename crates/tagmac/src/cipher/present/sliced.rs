@@ -8,8 +8,8 @@
 //! a key, K_32 counts only if the number of blocks is odd, and the sums become a block once. What
 //! fills up the last flight is masked out there.
 
+use super::round_keys::{MAX_BLOCKS, RoundKeys};
 use super::sbox::{sub, xor};
-use super::{MOST, RoundKeys};
 use crate::isa::{Isa, Words};
 
 /// Bits of a block.
@@ -54,7 +54,7 @@ pub struct PresentAdder<'a, I: Isa> {
     isa: I,
     cipher: &'a RoundKeys,
     /// The blocks that wait until flights are worth it.
-    few: Aligned<{ FEW + MOST }>,
+    few: Aligned<{ FEW + MAX_BLOCKS }>,
     flights: Option<Flights>,
     waiting: usize,
     /// So many that wait are no longer kept where they are.
@@ -66,7 +66,7 @@ pub struct PresentAdder<'a, I: Isa> {
 /// What flights need: the blocks that wait and room for those that are pushed with the last of a
 /// flight, the state, and the sums. In flight the room for blocks is the second place of the state.
 /// One array, because that starts as zeros in place.
-type Flights = Aligned<{ FLIGHT + MOST + 2 * FLIGHT }>;
+type Flights = Aligned<{ FLIGHT + MAX_BLOCKS + 2 * FLIGHT }>;
 
 /// The key of box `s` behind P.
 #[inline(always)]
@@ -197,14 +197,14 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
     /// No blocks.
     #[inline(always)]
     pub(crate) fn new(isa: I, cipher: &'a RoundKeys) -> Self {
-        let (few, full) = (Aligned([0; FEW + MOST]), few::<I::Words>() + 1);
+        let (few, full) = (Aligned([0; FEW + MAX_BLOCKS]), few::<I::Words>() + 1);
         PresentAdder { isa, cipher, few, flights: None, waiting: 0, full, flown: false }
     }
 
     /// Adds E_K of the blocks in the words of vectors.
     #[inline(always)]
     pub(crate) fn push<const N: usize>(&mut self, x: [<I::Words as Words>::W; N]) {
-        const { assert!(N * width::<I::Words>() <= MOST) };
+        const { assert!(N * width::<I::Words>() <= MAX_BLOCKS) };
         let waiting = match &mut self.flights {
             Some(flights) => &mut flights.0[..],
             None => &mut self.few.0[..],
@@ -245,7 +245,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
     fn fly(&mut self) {
         let (words, flown) = (self.isa.words(), flight::<I::Words>());
         let Some(flights) = &mut self.flights else {
-            let flights = self.flights.insert(Aligned([0; FLIGHT + MOST + 2 * FLIGHT]));
+            let flights = self.flights.insert(Aligned([0; FLIGHT + MAX_BLOCKS + 2 * FLIGHT]));
             flights.0[..self.few.0.len()].copy_from_slice(&self.few.0);
             wipe(&mut self.few.0);
             self.full = flown;
@@ -254,7 +254,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
         let (blocks, state, sums) = parts(flights);
         rounds(words, self.cipher, blocks, state);
         add_last_round(words, blocks, sums);
-        flights.0.copy_within(flown..flown + MOST, 0);
+        flights.0.copy_within(flown..flown + MAX_BLOCKS, 0);
         self.waiting -= flown;
         self.flown = true;
     }
@@ -305,7 +305,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
             wipe(&mut sums[..flight::<I::Words>()]);
         }
         wipe(&mut state[..flight::<I::Words>()]);
-        wipe(&mut flights.0[..flight::<I::Words>() + MOST]);
+        wipe(&mut flights.0[..flight::<I::Words>() + MAX_BLOCKS]);
         total
     }
 }
@@ -313,7 +313,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
 /// The blocks, the state, the sums.
 #[inline(always)]
 fn parts(flights: &mut Flights) -> (&mut Planes, &mut Planes, &mut Planes) {
-    let (blocks, rest) = flights.0.split_at_mut(FLIGHT + MOST);
+    let (blocks, rest) = flights.0.split_at_mut(FLIGHT + MAX_BLOCKS);
     let blocks = blocks.first_chunk_mut().expect("blocks");
     let (state, sums) = rest.split_first_chunk_mut().expect("a state");
     (blocks, state, sums.first_chunk_mut().expect("sums"))
