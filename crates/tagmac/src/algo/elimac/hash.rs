@@ -13,8 +13,10 @@ use crate::cipher::{CipherBlock, vectors};
 use crate::error::silent;
 use crate::hash::Hash;
 #[cfg(feature = "alloc")]
+use crate::isa::Dispatch;
+#[cfg(feature = "alloc")]
 use crate::isa::Kernel;
-use crate::isa::{Dispatch, Isa, Lanes, Level, NarrowLevel};
+use crate::isa::{Isa, Lanes, Level, NarrowLevel};
 
 /// The most bits of a message: mu full blocks and a last one that is not full.
 pub(super) const fn limit_bits<F: Families>() -> u64 {
