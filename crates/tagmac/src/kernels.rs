@@ -8,12 +8,18 @@ use crate::hash::{Hash, absorbable_len, check_length, long_level, short_level};
 use crate::isa::{Dispatch, Isa, Kernel};
 use crate::tag::Tag;
 
-/// Adds whole blocks to a sum.
-pub(crate) struct Absorb<'a, H: Hash> {
-    pub(crate) hash: &'a H,
-    pub(crate) sum: &'a mut H::Sum,
-    pub(crate) at: u64,
-    pub(crate) blocks: &'a [u8],
+/// Adds whole blocks to a sum, of which the first starts at byte `at` of the message. A function of
+/// its own, so that each MAC has it once.
+#[inline(never)]
+pub(crate) fn absorb<H: Hash>(hash: &H, sum: &mut H::Sum, at: u64, blocks: &[u8]) {
+    long_level(hash).run(Absorb { hash, sum, at, blocks });
+}
+
+struct Absorb<'a, H: Hash> {
+    hash: &'a H,
+    sum: &'a mut H::Sum,
+    at: u64,
+    blocks: &'a [u8],
 }
 
 impl<H: Hash> Kernel for Absorb<'_, H> {
@@ -25,14 +31,31 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
     }
 }
 
-/// Finish and seal in one visit to the level. A result, so that callers pass it on as it is.
-pub(crate) struct Close<'a, M: Construction + ?Sized> {
-    pub(crate) mac: &'a M,
-    pub(crate) nonce: &'a M::Nonce,
-    pub(crate) pad: &'a mut M::PadCache,
-    pub(crate) sum: &'a <M::Hash as Hash>::Sum,
-    pub(crate) at: u64,
-    pub(crate) tail: Bits<'a>,
+/// The tag of a message that ends with `tail` behind the blocks in the sum, up to byte `at`. A
+/// result, so that callers pass it on as it is.
+///
+/// # Errors
+///
+/// None.
+#[inline(never)]
+pub(crate) fn close<M: Construction + ?Sized>(
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: &mut M::PadCache,
+    sum: &<M::Hash as Hash>::Sum,
+    at: u64,
+    tail: Bits<'_>,
+) -> Result<Tag, Error> {
+    short_level(mac.hash()).run(Close { mac, nonce, pad, sum, at, tail })
+}
+
+struct Close<'a, M: Construction + ?Sized> {
+    mac: &'a M,
+    nonce: &'a M::Nonce,
+    pad: &'a mut M::PadCache,
+    sum: &'a <M::Hash as Hash>::Sum,
+    at: u64,
+    tail: Bits<'a>,
 }
 
 impl<M: Construction + ?Sized> Kernel for Close<'_, M> {
@@ -97,7 +120,7 @@ pub(crate) fn tag<M: Construction + ?Sized>(
 /// The tag of whole bytes. Not inlined: each move of a tag is a store and a load, and from a call
 /// in one place it goes where the caller wants it.
 #[inline(never)]
-fn one_shot<M: Construction + ?Sized, P: PadFrom<M::PadCache>>(
+pub(crate) fn one_shot<M: Construction + ?Sized, P: PadFrom<M::PadCache>>(
     mac: &M,
     nonce: &M::Nonce,
     pad: P,
@@ -137,7 +160,8 @@ fn refused<H: Hash>(hash: &H, message: Bits<'_>) -> Result<Tag, Error> {
 
 /// The tag of a message that ends within a byte, by the kernels of streams.
 #[cold]
-fn in_bits<M: Construction + ?Sized>(
+#[inline(never)]
+pub(crate) fn in_bits<M: Construction + ?Sized>(
     mac: &M,
     nonce: &M::Nonce,
     pad: &mut M::PadCache,
@@ -146,8 +170,8 @@ fn in_bits<M: Construction + ?Sized>(
     let (hash, sum) = (mac.hash(), &mut mac.begin(nonce));
     let cut = absorbable_len(hash, message);
     let (blocks, tail) = (&message.bytes()[..cut], message.after(cut));
-    long_level(hash).run(Absorb { hash, sum, at: 0, blocks });
-    short_level(hash).run(Close { mac, nonce, pad, sum, at: cut as u64, tail })
+    absorb(hash, sum, 0, blocks);
+    close(mac, nonce, pad, sum, cut as u64, tail)
 }
 
 /// Absorb, finish and seal in one visit to the level.

@@ -5,9 +5,8 @@ use zeroize::Zeroize;
 use crate::bits::Bits;
 use crate::construction::Construction;
 use crate::error::Error;
-use crate::hash::{Hash, absorbable_len, check_length, long_level, short_level};
-use crate::isa::Dispatch;
-use crate::kernels::{Absorb, Close};
+use crate::hash::{Hash, absorbable_len, check_length};
+use crate::kernels;
 use crate::tag::Tag;
 
 /// The hash of the bytes from `start` to `end` of some message. Wiped on drop, silent in `Debug`.
@@ -53,7 +52,7 @@ impl<H: Hash> Part<H> {
 
     /// Adds neighbouring whole blocks within the limit.
     fn grow(&mut self, hash: &H, blocks: &[u8]) {
-        long_level(hash).run(Absorb { hash, sum: &mut self.sum, at: self.end, blocks });
+        kernels::absorb(hash, &mut self.sum, self.end, blocks);
         self.end += blocks.len() as u64;
     }
 
@@ -134,7 +133,7 @@ impl<H: Hash> Part<H> {
         self.grow(hash, &rest.bytes()[..cut]);
         let (sum, at, tail) = (&self.sum, self.end, rest.after(cut));
         let pad = &mut M::PadCache::default();
-        short_level(hash).run(Close { mac, nonce, pad, sum, at, tail })
+        kernels::close(mac, nonce, pad, sum, at, tail)
     }
 }
 

@@ -7,9 +7,8 @@ use zeroize::Zeroize;
 use crate::bits::Bits;
 use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, absorbable_len, check_length, long_level, short_level};
-use crate::isa::Dispatch;
-use crate::kernels::{Absorb, Close};
+use crate::hash::{Hash, absorbable_len, check_length};
+use crate::kernels;
 #[cfg(feature = "save")]
 use crate::nonce::Nonce;
 use crate::tag::{Tag, matches};
@@ -117,7 +116,7 @@ impl<R: Deref<Target: Construction>> Stream<R> {
         let (mac, nonce, state) = (&*self.mac, &self.nonce, &mut self.state);
         let tail = Bits::from(&state.held.as_mut()[..state.held_bytes]);
         let (sum, at, pad) = (&state.sum, state.at, &mut Default::default());
-        short_level(mac.hash()).run(Close { mac, nonce, pad, sum, at, tail })
+        kernels::close(mac, nonce, pad, sum, at, tail)
     }
 
     /// A second stream that begins with the same bytes, under the same nonce. Where there is one,
@@ -155,14 +154,14 @@ impl<H: Hash> State<H> {
             let (fill, rest) = data.split_at(hash.block() - self.held_bytes);
             self.hold(fill);
             let (sum, at, blocks) = (&mut self.sum, self.at, &self.held.as_mut()[..hash.block()]);
-            long_level(hash).run(Absorb { hash, sum, at, blocks });
+            kernels::absorb(hash, sum, at, blocks);
             self.at += hash.block() as u64;
             self.held_bytes = 0;
             data = rest;
         }
         let cut = absorbable_len(hash, data.into());
         let (sum, at, blocks) = (&mut self.sum, self.at, &data[..cut]);
-        long_level(hash).run(Absorb { hash, sum, at, blocks });
+        kernels::absorb(hash, sum, at, blocks);
         self.at += cut as u64;
         self.hold(&data[cut..]);
     }

@@ -27,6 +27,7 @@ pub type Aes192 = Aes<12>;
 pub type Aes256 = Aes<14>;
 
 impl<const ROUNDS: usize> Drop for Aes<ROUNDS> {
+    #[inline(never)]
     fn drop(&mut self) {
         self.whitening.zeroize();
         self.rounds.zeroize();

@@ -37,9 +37,8 @@ use zeroize::Zeroizing;
 
 use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, absorbable_len, check_length, long_level, short_level};
-use crate::isa::Dispatch;
-use crate::kernels::{Absorb, Close};
+use crate::hash::{Hash, absorbable_len, check_length};
+use crate::kernels;
 use crate::tag::{Tag, matches};
 use node::{Link, Node, Trees, total};
 
@@ -198,7 +197,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
                 let old = (range.end - range.start) as usize;
                 filled = blocks.len().min(leaf.saturating_sub(old));
                 let blocks = &blocks[..filled];
-                long_level(hash).run(Absorb { hash, sum, at: end, blocks });
+                kernels::absorb(hash, sum, end, blocks);
                 old + filled
             });
         }
@@ -249,7 +248,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
             let new = &in_leaves[(from - offset) as usize..(to - offset) as usize];
             blocks[(from - range.start) as usize..][..new.len()].copy_from_slice(new);
             *sum = hash.empty();
-            long_level(hash).run(Absorb { hash, sum, at: range.start, blocks: &blocks });
+            kernels::absorb(hash, sum, range.start, &blocks);
             blocks.len()
         };
         if !leaves.is_empty() {
@@ -306,7 +305,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         let empty = Zeroizing::new(hash.empty());
         let sum = self.root.as_ref().map_or(&*empty, |root| root.joined());
         let (at, tail, pad) = (total(&self.root), (&*self.rest).into(), &mut Default::default());
-        short_level(hash).run(Close { mac, nonce, pad, sum, at, tail })
+        kernels::close(mac, nonce, pad, sum, at, tail)
     }
 
     /// Checks a tag in constant time.
@@ -393,7 +392,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
 /// The sum of blocks that start at byte `at`.
 fn sum_of<H: Hash>(hash: &H, at: u64, blocks: &[u8]) -> Zeroizing<H::Sum> {
     let mut sum = Zeroizing::new(hash.empty());
-    long_level(hash).run(Absorb { hash, sum: &mut *sum, at, blocks });
+    kernels::absorb(hash, &mut *sum, at, blocks);
     sum
 }
 

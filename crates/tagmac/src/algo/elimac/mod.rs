@@ -54,11 +54,13 @@ pub struct EliMac<F: Families = AesFamilies<7, 4>, E: Cipher<Block = F::Block> =
 
 impl EliMac {
     /// EliMAC-AES128 on the best level of this CPU.
+    #[inline]
     pub fn new(k1: &[u8; 16], k2: &[u8; 16]) -> Self {
         EliMac::with_level(k1, k2, Level::best())
     }
 
     /// EliMAC-AES128 on a level of your choice.
+    #[inline]
     pub fn with_level(k1: &[u8; 16], k2: &[u8; 16], level: Level) -> Self {
         static KNOWN: KnownAnswer = KnownAnswer::new(0xb97f184f2966c760aeea154e3aa8aac6);
         let level = known_answer::passing(&KNOWN, level, |level| {

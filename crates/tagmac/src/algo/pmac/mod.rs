@@ -28,7 +28,8 @@ use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Field};
 use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::hash::Hash;
-use crate::isa::{CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
+use crate::isa::{Block, CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
+use crate::kernels::{self, Fresh};
 use crate::mac::{batches, deterministic};
 use crate::tag::Tag;
 
@@ -66,6 +67,7 @@ pub struct Pmac<C: Cipher<Block: Field>> {
 }
 
 impl<C: Cipher<Block: Field>> Drop for Pmac<C> {
+    #[inline(never)]
     fn drop(&mut self) {
         self.l_inv.zeroize();
         self.l.zeroize();
@@ -99,6 +101,7 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     }
 
     /// PMAC with the cipher C on a level of your choice.
+    #[inline(never)]
     pub fn with_level(key: &C::Key, level: Level) -> Self {
         Pmac::from_cipher(C::new(key, level), level)
     }
@@ -164,6 +167,19 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
         offset
     }
 }
+
+/// What the default MAC is made of, so that it is compiled with the library, and programs link it.
+/// That of another MAC is compiled where it is used, so that nobody pays for those they do not use.
+#[used]
+static COMPILED: Compiled =
+    (PmacAes128::with_level, kernels::one_shot, kernels::in_bits, kernels::absorb, kernels::close);
+type Compiled = (
+    fn(&[u8; 16], Level) -> PmacAes128,
+    fn(&PmacAes128, &(), Fresh, &[u8]) -> Tag,
+    fn(&PmacAes128, &(), &mut (), Bits<'_>) -> Result<Tag, Error>,
+    fn(&PmacAes128, &mut XorSum<Block>, u64, &[u8]),
+    fn(&PmacAes128, &(), &mut (), &XorSum<Block>, u64, Bits<'_>) -> Result<Tag, Error>,
+);
 
 deterministic!(Pmac<C: Cipher<Block: Field>>);
 batches!(Pmac<C: Cipher<Block: Field>>);

@@ -121,11 +121,13 @@ impl Poly1305Digest {
 impl Poly1305Hash {
     /// The hash under r, in which the bits that must be clear are cleared, on the best level of
     /// this CPU.
+    #[inline]
     pub fn new(r: &[u8; 16]) -> Self {
         Poly1305Hash::with_level(r, Level::best())
     }
 
     /// As [`new`](Poly1305Hash::new), on a level of your choice.
+    #[inline]
     pub fn with_level(r: &[u8; 16], level: Level) -> Self {
         Poly1305Hash::with(r, Poly1305::passing(level), false)
     }
@@ -324,16 +326,19 @@ impl Drop for Poly1305 {
 
 impl Poly1305 {
     /// One-time Poly1305 on the best level of this CPU.
+    #[inline]
     pub fn new(key: &[u8; 32]) -> Self {
         Poly1305::with_level(key, Level::best())
     }
 
     /// One-time Poly1305 on a level of your choice.
+    #[inline]
     pub fn with_level(key: &[u8; 32], level: Level) -> Self {
         Poly1305::build(key, Poly1305::passing(level))
     }
 
     /// See [`known_answer::passing`].
+    #[inline]
     fn passing(level: Level) -> Level {
         static KNOWN: KnownAnswer = KnownAnswer::new(0xe4ba6aff1d268914978a43c40c0045c6);
         known_answer::passing(&KNOWN, level, |level| {
@@ -342,6 +347,7 @@ impl Poly1305 {
         })
     }
 
+    #[inline]
     fn build(key: &[u8; 32], level: Level) -> Self {
         let ([r, s], []) = key.as_chunks() else { unreachable!("32 bytes") };
         Poly1305 { hash: Poly1305Hash::with(r, level, true), s: u128::from_le_bytes(*s) }
@@ -370,11 +376,13 @@ pub struct Poly1305Aes {
 
 impl Poly1305Aes {
     /// Poly1305-AES on the best level of this CPU.
+    #[inline]
     pub fn new(key: &[u8; 32]) -> Self {
         Poly1305Aes::with_level(key, Level::best())
     }
 
     /// Poly1305-AES on a level of your choice.
+    #[inline]
     pub fn with_level(key: &[u8; 32], level: Level) -> Self {
         static KNOWN: KnownAnswer = KnownAnswer::new(0x6304344e7e2633387c2de0c06097fbcc);
         let level = known_answer::passing(&KNOWN, level, |level| {
@@ -384,6 +392,7 @@ impl Poly1305Aes {
         Poly1305Aes::build(key, level)
     }
 
+    #[inline]
     fn build(key: &[u8; 32], level: Level) -> Self {
         let ([k, r], []) = key.as_chunks() else { unreachable!("32 bytes") };
         Poly1305Aes { hash: Poly1305Hash::with(r, level, false), cipher: Aes128::new(k, level) }
