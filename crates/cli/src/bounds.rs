@@ -109,7 +109,7 @@ impl Row {
     fn record(&self, args: &Bounds) -> Record<'_> {
         Record {
             algorithm: self.algorithm.name(),
-            tag_bits: args.tag_bits.unwrap_or(*self.algorithm.tag_bits().end()),
+            tag_bits: args.tag_bits.unwrap_or(self.algorithm.default_tag_bits()),
             threshold: args.threshold,
             allowance: &self.allowance,
             bound: self.bound.as_ref().map(Bound::value),

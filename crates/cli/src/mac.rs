@@ -112,7 +112,7 @@ pub fn make_with_key(options: &Options<'_>, silent: bool) -> Result<(Mac, Key), 
 /// Gets the key and makes the MAC with its longest tags.
 pub fn full(options: &key::Options<'_>) -> Result<Mac, Error> {
     let (level, key) = (level()?, key::get(options, false)?);
-    let bits = *key.algorithm.tag_bits().end();
+    let bits = key.algorithm.default_tag_bits();
     of(key, bits, level).map(|(mac, _)| mac)
 }
 
@@ -124,7 +124,7 @@ fn of(key: Key, bits: usize, level: Level) -> Result<(Mac, Key), Error> {
 
 /// The length of the tags: the one asked for, or the algorithm's longest.
 fn tag_bits(options: &Options<'_>, algorithm: Algorithm) -> Result<usize, Error> {
-    let bits = options.length.unwrap_or(*algorithm.tag_bits().end());
+    let bits = options.length.unwrap_or(algorithm.default_tag_bits());
     algorithm
         .check_tag_bits(bits)
         .map_err(|error| Error::usage(format_args!("-l: {algorithm}: {error}")))?;

@@ -168,7 +168,7 @@ pub fn mac_of<'a>(
 }
 
 fn make(algorithm: Algorithm, key: &[u8], tag_bits: Option<usize>) -> PyResult<AnyMac> {
-    let tag_bits = tag_bits.unwrap_or(*algorithm.tag_bits().end());
+    let tag_bits = tag_bits.unwrap_or(algorithm.default_tag_bits());
     AnyMac::with(algorithm, key, tag_bits, Level::best()).map_err(refused)
 }
 

@@ -53,7 +53,7 @@ impl Mac {
     }
 
     fn takes_nonce(&self) -> bool {
-        *self.algorithm.nonce_bytes().end() > 0
+        self.algorithm.takes_nonce()
     }
 
     fn tag(&self, py: Python<'_>) -> PyResult<Tag> {

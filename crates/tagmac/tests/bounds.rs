@@ -508,7 +508,7 @@ fn all_macs_of_the_papers_have_a_theorem() {
             Theorem::LightMac { s: 64, .. } => assert_eq!(bits, u64::MAX),
             _ => assert_eq!(theorem.limit(), limit, "{name}"),
         }
-        let tag_bits = *algorithm.tag_bits().end() as u32;
+        let tag_bits = algorithm.default_tag_bits() as u32;
         assert_eq!(theorem.with_tag_bits(tag_bits), Ok(theorem), "{name}");
         let short = theorem.with_tag_bits(tag_bits - 1).is_ok();
         assert_eq!(short, algorithm.tag_bits().count() > 1, "{name}");

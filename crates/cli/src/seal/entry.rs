@@ -103,7 +103,7 @@ impl Entry {
         }
         let content = self.content.as_ref();
         field(content.map(|content| content.size.to_string()));
-        if *algorithm.nonce_bytes().end() > 0 {
+        if algorithm.takes_nonce() {
             field(content.map(|content| base16ct::lower::encode_string(&content.nonce)));
         }
         field(content.and_then(|content| content.tag).map(|tag| tag.to_string()));

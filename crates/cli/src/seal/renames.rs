@@ -67,7 +67,7 @@ pub enum Found<'a> {
 impl Renames {
     /// None yet.
     pub fn new(mac: &AnyMac) -> Renames {
-        let nonces = *mac.algorithm().nonce_bytes().end() > 0;
+        let nonces = mac.algorithm().takes_nonce();
         let [missing_room, new_room] = [Room(MAX_BYTES), Room(MAX_BYTES)];
         Renames { nonces, missing: Vec::new(), new: Vec::new(), missing_room, new_room }
     }

@@ -214,7 +214,7 @@ impl<'a> Open<'a> {
         let before = self.settled()?;
         let length = before.len();
         self.within_limit(length)?;
-        if self.args.expect.is_some() && *self.mac.mac.algorithm().nonce_bytes().end() > 0 {
+        if self.args.expect.is_some() && self.mac.mac.algorithm().takes_nonce() {
             let what = "expected a sidecar with a state, found none, and a new tag has a new nonce";
             return Err(Error::usage(format_args!("--expect: {what}")));
         }

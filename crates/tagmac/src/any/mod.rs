@@ -61,7 +61,7 @@ impl AnyMac {
     ///
     /// [`Error::KeyLength`] if the algorithm takes no key of that length.
     pub fn new(algorithm: Algorithm, key: &[u8]) -> Result<Self, Error> {
-        AnyMac::with(algorithm, key, *algorithm.tag_bits().end(), Level::best())
+        AnyMac::with(algorithm, key, algorithm.default_tag_bits(), Level::best())
     }
 
     /// The MAC under a key, with tags of `tag_bits` bits, on a level of your choice.

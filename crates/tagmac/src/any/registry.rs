@@ -361,6 +361,11 @@ impl Algorithm {
         self.0.min_nonce..=self.0.max_nonce
     }
 
+    /// Whether each message needs a nonce.
+    pub fn takes_nonce(self) -> bool {
+        self.0.max_nonce > 0
+    }
+
     /// A random nonce of full length; empty for a deterministic MAC.
     ///
     /// # Errors
@@ -372,7 +377,12 @@ impl Algorithm {
         Ok(nonce)
     }
 
-    /// Bits of the tags that there are; the longest is the default.
+    /// Bits of a tag where nothing else is asked for: the longest.
+    pub fn default_tag_bits(self) -> usize {
+        self.0.max_tag
+    }
+
+    /// Bits of the tags that there are.
     pub fn tag_bits(self) -> RangeInclusive<usize> {
         self.0.min_tag..=self.0.max_tag
     }
