@@ -30,9 +30,10 @@
 //! to every list: `-C target-cpu=native` on a CPU with AVX-512 makes all tests
 //! fail with the compilers named above, and rightly so.
 //!
-//! Only an optimised build proves anything: run it with `--release`. With
-//! `-- --include-ignored` it also tries two lists with `avx512vl`, which fail
-//! with those compilers and so show that the canary can sing.
+//! Only an optimised build proves anything, as the workspace's profile for
+//! tests makes it. With `-- --include-ignored` it also tries two lists with
+//! `avx512vl`, which fail with those compilers and so show that the canary can
+//! sing.
 
 // `V` is there for all kernels to have one form; only `helper` uses it.
 #![allow(clippy::extra_unused_type_parameters)]
