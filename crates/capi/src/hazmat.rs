@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use tagmac::Error;
-use tagmac::any::{AnyPart, Parts};
+use tagmac::dynamic::{AnyPart, Parts};
 use tagmac_border::{Failure, Room, bytes, ensure};
 
 use crate::answer::{status, value};

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 use std::fs::File;
 use std::io::Read;
 
-use tagmac::any::{Algorithm, AnyMac, KeyFile, key_id};
+use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, key_id};
 use tagmac::{Mismatch, Tag};
 use tagmac_border::{Failure, Room, bytes, ensure, text};
 use zeroize::Zeroizing;

@@ -2,7 +2,7 @@
 //!
 //! The headers are written from the comments of `library.rs`, `key.rs`, `stream.rs` and `hazmat.rs`
 //! by `tests/header.rs`, so these speak to a reader of C. All goes through the registry of
-//! [`tagmac::any`]: a new MAC needs nothing here.
+//! [`tagmac::dynamic`]: a new MAC needs nothing here.
 
 mod answer;
 mod hazmat;

@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tagmac::any::Algorithm;
+use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
 use tagmac_border::{Failure, text};
 use zeroize::Zeroize;

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use tagmac::Error;
-use tagmac::any::AnyStream;
+use tagmac::dynamic::AnyStream;
 use tagmac_border::{Failure, Room, bytes, ensure};
 
 use crate::answer::status;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use serde::Serialize;
-use tagmac::any::Algorithm;
+use tagmac::dynamic::Algorithm;
 use tagmac::bounds::{Bound, BoundError, Term, Theorem, Workload};
 
 use crate::allowance::{Allowance, USUAL_LENGTH, show_bound};

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tagmac::Tag;
-use tagmac::any::Algorithm;
+use tagmac::dynamic::Algorithm;
 use tagmac::bounds::Workload;
 
 use crate::allowance::{THRESHOLD, show_bound};

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use tagmac::any::{Algorithm, AnyPart, Partial, PartialError};
+use tagmac::dynamic::{Algorithm, AnyPart, Partial, PartialError};
 use tagmac::save::Zeroizing;
 use tagmac::{Error as MacError, Tag};
 

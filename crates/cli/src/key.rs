@@ -12,7 +12,7 @@ use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use base64ct::Encoding;
-use tagmac::any::{Algorithm, KeyFile, KeyFileError, key_id};
+use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError, key_id};
 use zeroize::Zeroizing;
 
 use crate::diagnostic::diagnostic;

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use tagmac::any::KeyFile;
+use tagmac::dynamic::KeyFile;
 
 use crate::allowance::{Allowance, THRESHOLD};
 use crate::args::Keygen;

@@ -1,7 +1,7 @@
 //! `tagmac list`: the registry as a table.
 
 use serde::Serialize;
-use tagmac::any::{Algorithm, AnyMac, Capabilities};
+use tagmac::dynamic::{Algorithm, AnyMac, Capabilities};
 use tagmac::isa::Level;
 
 use crate::allowance::Allowance;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
-use tagmac::any::{Algorithm, AnyMac, Parts};
+use tagmac::dynamic::{Algorithm, AnyMac, Parts};
 use tagmac::isa::Level;
 use tagmac::save::Sealer;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
-use tagmac::any::Partial;
+use tagmac::dynamic::Partial;
 
 use crate::args::Part;
 use crate::diagnostic::diagnostic;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use tagmac::Tag;
-use tagmac::any::{Algorithm, AnyMac};
+use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::{Level, Status};
 
 use crate::error::{Error, Exit};
@@ -111,7 +111,7 @@ fn holds(algorithm: Algorithm, level: Level, row: &Row) -> bool {
         message.chunks(37).for_each(|chunk| stream.update(chunk));
         stream.tag()
     };
-    let parts = |parts: tagmac::any::Parts<'_>| {
+    let parts = |parts: tagmac::dynamic::Parts<'_>| {
         let cut = message.len().saturating_sub(1) / parts.block() * parts.block();
         parts.finish(parts.of(0, &message[..cut])?, &nonce, &message[cut..])
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tagmac::Error;
-use tagmac::any::{Algorithm, AnyMac, AnyStream};
+use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::isa::Level;
 use tagmac_border::{Failure, ensure};
 use zeroize::Zeroizing;

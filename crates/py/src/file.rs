@@ -15,7 +15,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
 use tagmac::Tag;
-use tagmac::any::AnyMac;
+use tagmac::dynamic::AnyMac;
 
 use crate::error::refused;
 use crate::key::mac_of;
@@ -178,7 +178,7 @@ mod parts {
     use pyo3::intern;
     use pyo3::prelude::*;
     use tagmac::Tag;
-    use tagmac::any::{AnyPart, Parts};
+    use tagmac::dynamic::{AnyPart, Parts};
 
     use super::{Job, Progress, STEP, changed};
     use crate::error::refused;

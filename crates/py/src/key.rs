@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tagmac::any::{Algorithm, AnyMac, KeyFile, UnknownAlgorithm};
+use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, UnknownAlgorithm};
 use tagmac::isa::Level;
 use zeroize::Zeroizing;
 

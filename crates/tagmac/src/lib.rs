@@ -49,7 +49,7 @@
 //! # Features
 //!
 //! `std` (default): CPU detection, threads, `io::Write`, bounds. `alloc`: [`EliMac`]'s cache, edits.
-//! `save`: sums that leave the process, sealed. `umac99`: the UMAC of 1999. `any`: every MAC by
+//! `save`: sums that leave the process, sealed. `umac99`: the UMAC of 1999. `dynamic`: every MAC by
 //! name, CMAC and HMAC, key files, partials. `cipher`: RustCrypto's block ciphers in all modes.
 //! Without `std` the crate is `no_std`.
 
@@ -60,8 +60,8 @@
 extern crate alloc;
 
 mod algo;
-#[cfg(feature = "any")]
-pub mod any;
+#[cfg(feature = "dynamic")]
+pub mod dynamic;
 pub mod batch;
 mod bits;
 #[cfg(feature = "std")]

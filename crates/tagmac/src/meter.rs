@@ -37,8 +37,8 @@
 use core::fmt;
 use std::sync::{Mutex, PoisonError};
 
-#[cfg(feature = "any")]
-use crate::any::{AnyMac, AnyStream};
+#[cfg(feature = "dynamic")]
+use crate::dynamic::{AnyMac, AnyStream};
 use crate::bits::Bits;
 use crate::bounds::{BoundError, Theorem};
 use crate::error::{Error, Mismatch};
@@ -416,7 +416,7 @@ impl<M: Mac<Nonce = ()>> Metered<M> {
     }
 }
 
-#[cfg(feature = "any")]
+#[cfg(feature = "dynamic")]
 impl Metered<AnyMac> {
     /// As [`AnyMac::tag`].
     ///
@@ -508,4 +508,4 @@ macro_rules! stream {
 }
 
 stream!(<M: Mac> M, Stream<&'a M>);
-stream!(#[cfg(feature = "any")] <> AnyMac, AnyStream);
+stream!(#[cfg(feature = "dynamic")] <> AnyMac, AnyStream);

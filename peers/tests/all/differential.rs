@@ -2,7 +2,7 @@
 //! tag them. Seeds are fixed.
 
 use peers::{NettlePoly1305Aes, NettleUmac, OpensslPoly1305, OpensslPoly1305Aes};
-use tagmac::any::{Algorithm, AnyMac};
+use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::hazmat::{Hash, Part};
 use tagmac::isa::Level;
 use tagmac::{Mac, Nonce, Poly1305, Poly1305Aes, Stream, Umac32, Umac64, Umac96, Umac128, threads};

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args as Group, Parser, Subcommand};
-use tagmac::any::Algorithm;
+use tagmac::dynamic::Algorithm;
 
 use crate::error::Error;
 use crate::{help, number};

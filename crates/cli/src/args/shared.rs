@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args as Group, ValueEnum, value_parser};
-use tagmac::any::Algorithm;
+use tagmac::dynamic::Algorithm;
 
 use crate::hex;
 use crate::key::{self, Format, Source};

@@ -21,7 +21,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
-use tagmac::any::{AnyMac, AnyPart, Parts};
+use tagmac::dynamic::{AnyMac, AnyPart, Parts};
 use tagmac::{Error, Tag};
 
 use crate::error;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::BufRead;
 
-use tagmac::any::Algorithm;
+use tagmac::dynamic::Algorithm;
 
 use crate::error::Error;
 use crate::escaped::Escaped;

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use tagmac::Tag;
-use tagmac::any::{Algorithm, AnyMac, AnyStream};
+use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::save::{Purpose, derive};
 
 use crate::error::Error;

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tagmac::any::AnyMac;
+use tagmac::dynamic::AnyMac;
 
 use crate::mac::Mac;
 use crate::progress::Bar;

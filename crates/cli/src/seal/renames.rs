@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use tagmac::any::AnyMac;
+use tagmac::dynamic::AnyMac;
 
 use crate::seal::change::{self, Change, Metadata};
 use crate::seal::entry::{Content, Entry};

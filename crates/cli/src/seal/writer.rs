@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use tagmac::any::{AnyMac, AnyStream};
+use tagmac::dynamic::{AnyMac, AnyStream};
 
 use crate::atomic::{self, AtomicFile};
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! A state of the sidecar: what the header says.
 
-use tagmac::any::Parts;
+use tagmac::dynamic::Parts;
 use tagmac::save::{Reader, Writer};
 
 use super::store::{BOXES, Place, Store};

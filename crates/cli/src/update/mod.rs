@@ -19,7 +19,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use tagmac::Tag;
-use tagmac::any::Parts;
+use tagmac::dynamic::Parts;
 
 use crate::args::Update;
 use crate::diagnostic::diagnostic;

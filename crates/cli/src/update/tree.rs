@@ -4,7 +4,7 @@
 //! it, its place and the parts of its leaves joined. Boxes are full but for the last of each level,
 //! so the digits of a leaf's number in base `FAN` say where it is.
 
-use tagmac::any::{AnyPart, Parts};
+use tagmac::dynamic::{AnyPart, Parts};
 use tagmac::save::{Reader, Writer};
 
 use super::store::{Place, Store};

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 use crate::common::peak;
 use crate::common::{Place, Ran, sparse};
-use tagmac::any::{KeyFile, Partial};
+use tagmac::dynamic::{KeyFile, Partial};
 use tagmac::save::Sealer;
 
 const TIB: u64 = 1 << 40;

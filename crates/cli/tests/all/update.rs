@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::common::{Place, Ran, Random, sparse};
 use serde_json::Value;
-use tagmac::any::Algorithm;
+use tagmac::dynamic::Algorithm;
 
 /// A folder with a key for an algorithm.
 fn place(algorithm: &str) -> Place {

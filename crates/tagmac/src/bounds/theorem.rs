@@ -6,7 +6,7 @@ use super::{Bound, BoundError, elimac, lightmac, pmac, poly1305, umac};
 /// The theorem that bounds a MAC, with the MAC's parameters. n is the bits of the cipher's block,
 /// t those of a tag.
 ///
-/// Every MAC of the registry but CMAC and HMAC has one: `any::Algorithm::theorem`.
+/// Every MAC of the registry but CMAC and HMAC has one: `dynamic::Algorithm::theorem`.
 ///
 /// ```
 /// use tagmac::bounds::Theorem;

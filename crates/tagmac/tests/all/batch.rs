@@ -1,7 +1,7 @@
 //! Many messages in one call have the tags that they have one by one, in any company.
 
 use proptest::prelude::*;
-use tagmac::any::{Algorithm, AnyMac};
+use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::batch::{BatchError, Job, tag_many_keys};
 use tagmac::cipher::BlockCipher;
 use tagmac::isa::Level;

@@ -2,7 +2,7 @@
 
 use num_bigint::{BigInt, BigUint};
 use num_rational::Ratio;
-use tagmac::any::Algorithm;
+use tagmac::dynamic::Algorithm;
 use tagmac::bounds::{Bound, BoundError, Theorem, Workload};
 use tagmac::bounds::{elimac, lightmac, pmac, poly1305, umac};
 

@@ -2,9 +2,9 @@
 
 mod common;
 
-#[cfg(feature = "any")]
+#[cfg(feature = "dynamic")]
 mod batch;
-#[cfg(feature = "any")]
+#[cfg(feature = "dynamic")]
 mod bounds;
 mod canary;
 #[cfg(feature = "cipher")]
@@ -17,21 +17,21 @@ mod far;
 mod hashes;
 mod isa;
 mod laws;
-#[cfg(feature = "any")]
+#[cfg(feature = "dynamic")]
 mod meter;
 mod nonces;
 #[cfg(feature = "umac99")]
 mod parameters;
 mod parsimony;
 mod pmac_bound;
-#[cfg(feature = "any")]
+#[cfg(feature = "dynamic")]
 mod published;
 mod random;
-#[cfg(feature = "any")]
+#[cfg(feature = "dynamic")]
 mod reference;
-#[cfg(feature = "any")]
+#[cfg(feature = "dynamic")]
 mod registry;
-#[cfg(feature = "any")]
+#[cfg(feature = "dynamic")]
 mod save;
-#[cfg(feature = "any")]
+#[cfg(feature = "dynamic")]
 mod vectors;

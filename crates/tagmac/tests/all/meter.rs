@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use tagmac::any::{Algorithm, AnyMac};
+use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::bounds::{Theorem, Workload, pmac};
 use tagmac::meter::{Budget, Metered, MeteredVerifyError, Usage};
 use tagmac::{Error, LightMacAes128, Poly1305Aes, Tag, Umac32, UmacNonce};

@@ -2,7 +2,7 @@
 
 use std::time::UNIX_EPOCH;
 
-use tagmac::any::{Algorithm, AnyMac, KeyFile, Partial};
+use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, Partial};
 use tagmac::save::{Purpose, derive};
 
 /// Tags of fewer bits are met by chance.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::common::{hex, string, text};
 use serde_json::Value;
 use tagmac::Tag;
-use tagmac::any::{Algorithm, AnyMac};
+use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::Level;
 
 /// Has the reference tag random messages for every MAC that it knows; the number of cases.

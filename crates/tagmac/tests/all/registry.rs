@@ -1,6 +1,6 @@
 //! The registry against the MACs that it makes.
 
-use tagmac::any::{Algorithm, AnyMac, Parts, UnknownAlgorithm};
+use tagmac::dynamic::{Algorithm, AnyMac, Parts, UnknownAlgorithm};
 use tagmac::isa::Level;
 use tagmac::{Error, Tag};
 

@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tagmac::any::{Algorithm, AnyMac, AnyPart, Partial, PartialError};
+use tagmac::dynamic::{Algorithm, AnyMac, AnyPart, Partial, PartialError};
 use tagmac::cipher::Aes128;
 use tagmac::hazmat::{Construction, Hash, Part};
 use tagmac::isa::Level;
@@ -205,7 +205,7 @@ fn a_stream_opens_under_its_own_seal() {
     let poly = Poly1305Aes::new(&[7; 32]);
     let poly = Stream::restore(&poly, &sealer(), &sealed).map(|_| ());
     assert_eq!(poly, Err(other), "another nonce");
-    // Neither a part nor a stream of `any` opens as the other.
+    // Neither a part nor a stream of `dynamic` opens as the other.
     let part = Part::of(&mac, 0, &[1; 16]).expect("aligned");
     let part = part.seal(&sealer(), b"").expect("random bytes");
     assert_eq!(Stream::restore(&mac, &sealer(), &part).map(|_| ()), Err(Error::Seal));
@@ -288,7 +288,7 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
         let range = (read.start(), read.end(), read.is_last());
         assert_eq!(range, if last { (64, 88, true) } else { (0, 64, false) });
         assert_eq!((read.algorithm(), read.object()), ("PMAC-AES128", &b"o"[..]));
-        assert_eq!(read.key_id(), tagmac::any::key_id(Algorithm::default(), &[7; 16]));
+        assert_eq!(read.key_id(), tagmac::dynamic::key_id(Algorithm::default(), &[7; 16]));
         let (part, tail) = checked.open().expect("its own");
         assert_eq!(part.end() + tail.len() as u64, read.end());
         assert_eq!(&**tail, if last { &b"the tail"[..] } else { b"" });

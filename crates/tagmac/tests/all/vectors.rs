@@ -2,7 +2,7 @@
 
 use crate::common::{hex, rows, string, text};
 use serde_json::Value;
-use tagmac::any::{Algorithm, AnyMac};
+use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::Level;
 use tagmac::{EliMac, Poly1305, Tag};
 

@@ -29,7 +29,7 @@ use crate::mac::{batches, deterministic};
 use crate::tag::Tag;
 
 /// The most bits of a message under EliMAC-AES.
-#[cfg(feature = "any")]
+#[cfg(feature = "dynamic")]
 pub(crate) const LIMIT_BITS: u64 = hash::limit_bits::<AesFamilies<7, 4>>();
 
 /// EliMAC under a key: EliMAC-AES, or with families H and I and a cipher E of your own.

@@ -31,7 +31,7 @@ const PURPOSE: &[u8] = b"partial 2";
 /// [checked](Partial::check).
 ///
 /// ```
-/// use tagmac::any::{Algorithm, AnyMac, Partial};
+/// use tagmac::dynamic::{Algorithm, AnyMac, Partial};
 /// use tagmac::save::Sealer;
 /// let mac = AnyMac::new(Algorithm::default(), &[7; 16])?;
 /// let sealer = Sealer::new(mac.algorithm().name(), &[7; 16]);

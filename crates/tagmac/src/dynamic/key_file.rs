@@ -33,7 +33,7 @@ const HEX: &str = "lower-case hex digits";
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use tagmac::any::{Algorithm, AnyMac, KeyFile};
+/// use tagmac::dynamic::{Algorithm, AnyMac, KeyFile};
 /// let file = KeyFile::generate(Algorithm::default(), SystemTime::now())?;
 /// let again = KeyFile::parse(file.to_text().as_bytes())?;
 /// assert_eq!(file.id(), again.id());

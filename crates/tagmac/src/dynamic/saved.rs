@@ -15,7 +15,7 @@ impl AnyStream {
     ///
     /// ```
     /// use std::time::SystemTime;
-    /// use tagmac::any::{Algorithm, AnyMac, KeyFile};
+    /// use tagmac::dynamic::{Algorithm, AnyMac, KeyFile};
     /// let key = KeyFile::generate(Algorithm::default(), SystemTime::now())?;
     /// let mac = AnyMac::new(key.algorithm(), key.key())?;
     /// let mut stream = mac.stream(&[])?;

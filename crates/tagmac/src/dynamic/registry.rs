@@ -414,7 +414,7 @@ impl Algorithm {
     /// of the papers here bounds.
     ///
     /// ```
-    /// use tagmac::any::Algorithm;
+    /// use tagmac::dynamic::Algorithm;
     /// let theorem = Algorithm::default().theorem().expect("PMAC has one");
     /// // Tags of 64 bits, with one chance in 2^32 for those who guess.
     /// let guesses = theorem.with_tag_bits(64)?.guesses(1500, 2f64.powi(-32))?;
@@ -475,7 +475,7 @@ impl Algorithm {
 /// PMAC-AES128: what new keys are for where nothing else is asked.
 ///
 /// ```
-/// assert_eq!(tagmac::any::Algorithm::default().name(), "PMAC-AES128");
+/// assert_eq!(tagmac::dynamic::Algorithm::default().name(), "PMAC-AES128");
 /// ```
 impl Default for Algorithm {
     fn default() -> Algorithm {

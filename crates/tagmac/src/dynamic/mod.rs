@@ -1,7 +1,7 @@
 //! Every MAC by its name: what the command and the bindings for other languages drive.
 //!
 //! ```
-//! use tagmac::any::{Algorithm, AnyMac};
+//! use tagmac::dynamic::{Algorithm, AnyMac};
 //! let algorithm = Algorithm::named("pmac-aes128")?;
 //! let mac = AnyMac::new(algorithm, &[7; 16])?;
 //! let tag = mac.tag(&[], b"message")?;
