@@ -29,7 +29,7 @@ use zeroize::Zeroize;
 const BLOCK: usize = 2048;
 
 /// Tells a context with a key from other memory.
-const MARK: u64 = u64::from_be_bytes(*b"umac key");
+const MAGIC: u64 = u64::from_be_bytes(*b"umac key");
 
 /// What a context holds, for a tag of `T` words. Packed, because a copy may stand anywhere.
 #[repr(C, packed)]
@@ -128,7 +128,7 @@ impl<const T: usize> Context<T> {
 
     /// Begins in cleared memory.
     fn begin(&mut self, key: &[u8; 16]) {
-        self.mark = MARK;
+        self.mark = MAGIC;
         self.key = *key;
         self.nonce_bytes = 16;
         self.sum = umac::<T>(key).hash().empty();
@@ -214,7 +214,7 @@ unsafe fn change<const T: usize>(
     ensure(!context.is_null(), "expected a context, found a null pointer")?;
     // SAFETY: the caller's word; any bytes are numbers.
     let mark = unsafe { context.cast::<u64>().read_unaligned() };
-    ensure(mark == MARK, "expected a context with a key, found one without")?;
+    ensure(mark == MAGIC, "expected a context with a key, found one without")?;
     // SAFETY: the mark says that `set_key` wrote a context here, or into what was copied to here,
     // and it needs no alignment.
     body(unsafe { &mut *context.cast() })

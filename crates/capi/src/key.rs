@@ -9,9 +9,9 @@ use tagmac::{Mismatch, Tag};
 use tagmac_border::{Failure, Room, bytes, ensure, text};
 use zeroize::Zeroizing;
 
-use crate::answer::{status, value};
-use crate::library::{algorithm, level, name_of};
+use crate::global::{algorithm, level, name_of};
 use crate::slot::{Kind, Shared, free, slot};
+use crate::status::{status, value};
 
 /// More than this is no key file.
 const MOST: u64 = 64 << 10;
@@ -31,7 +31,7 @@ pub struct Keyed {
 
 impl Kind for Keyed {
     const NAME: &'static str = "tagmac_key";
-    const MARK: usize = 0x6b65_7931;
+    const MAGIC: usize = 0x6b65_7931;
 }
 
 impl Keyed {

@@ -4,9 +4,9 @@
 //! by `tests/header.rs`, so these speak to a reader of C. All goes through the registry of
 //! [`tagmac::dynamic`]: a new MAC needs nothing here.
 
-mod answer;
+mod global;
 mod hazmat;
 mod key;
-mod library;
 mod slot;
+mod status;
 mod stream;

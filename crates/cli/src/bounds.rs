@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use serde::Serialize;
-use tagmac::dynamic::Algorithm;
 use tagmac::bounds::{Bound, BoundError, Term, Theorem, Workload};
+use tagmac::dynamic::Algorithm;
 
 use crate::allowance::{Allowance, USUAL_LENGTH, show_bound};
 use crate::args::Bounds;

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tagmac::Tag;
-use tagmac::dynamic::Algorithm;
 use tagmac::bounds::Workload;
+use tagmac::dynamic::Algorithm;
 
 use crate::allowance::{THRESHOLD, show_bound};
 use crate::args::Check;

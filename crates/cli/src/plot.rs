@@ -30,7 +30,7 @@ const SCALE: u32 = 4;
 const FONT: &str = "sans-serif";
 
 /// What every plot begins with, as a comment.
-const MARK: &str = "a plot of tagmac bounds";
+const MAGIC: &str = "a plot of tagmac bounds";
 
 /// Draws the figure into a new file, or in place of another plot.
 pub fn run(file: &Path) -> Result<(), Error> {
@@ -51,7 +51,7 @@ pub fn run(file: &Path) -> Result<(), Error> {
 fn is_plot(file: File) -> io::Result<bool> {
     let mut start = Vec::new();
     file.take(128).read_to_end(&mut start)?;
-    Ok(start.windows(MARK.len()).any(|text| text == MARK.as_bytes()))
+    Ok(start.windows(MAGIC.len()).any(|text| text == MAGIC.as_bytes()))
 }
 
 /// How `plotters` writes the size of a picture.
@@ -64,7 +64,7 @@ fn svg() -> Result<Vec<u8>, Box<dyn Failure>> {
     let drawn = (SIZE.0 * SCALE, SIZE.1 * SCALE);
     draw(&SVGBackend::with_string(&mut text, drawn).into_drawing_area())?;
     let text = text.replacen(&svg_size(SCALE), &svg_size(1), 1);
-    Ok(format!("<!-- {MARK} -->\n{text}").into_bytes())
+    Ok(format!("<!-- {MAGIC} -->\n{text}").into_bytes())
 }
 
 /// A line of the figure.

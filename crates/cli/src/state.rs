@@ -34,7 +34,7 @@ use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
 
 /// What a state begins with.
-const MARK: &[u8] = b"tagmac-state-2";
+const MAGIC: &[u8] = b"tagmac-state-2";
 /// What states are sealed for.
 const PURPOSE: &[u8] = b"tag state 2";
 /// Bytes of a state but for its sums: the file's name has fewer.
@@ -166,14 +166,14 @@ impl Facts {
     }
 
     fn save(&self, out: &mut Writer) {
-        out.counted(self.name.as_os_str().as_bytes()).number(self.bytes);
+        out.length_prefixed(self.name.as_os_str().as_bytes()).number(self.bytes);
         for (seconds, nanoseconds) in [self.modified, self.changed] {
             out.number(seconds as u64).number(nanoseconds as u64);
         }
     }
 
     fn load(input: &mut Reader<'_>) -> Option<Facts> {
-        let name = OsStr::from_bytes(input.counted()?).into();
+        let name = OsStr::from_bytes(input.length_prefixed()?).into();
         let bytes = input.number()?;
         let mut time = || Some((input.number()? as i64, input.number()? as i64));
         Some(Facts { name, bytes, modified: time()?, changed: time()? })
@@ -249,9 +249,9 @@ impl<'a> Keeper<'a> {
     fn read(&self, state: &File, file: &File, now: &Facts) -> Result<(AnyPart, Pieces), Error> {
         let failed = |error: io::Error| self.io(io_reason(&error));
         let mut saved = Vec::new();
-        let head = MARK.len() + 8;
+        let head = MAGIC.len() + 8;
         state.take(head as u64).read_to_end(&mut saved).map_err(failed)?;
-        let id = saved.strip_prefix(MARK).filter(|id| id.len() == 8).ok_or_else(|| {
+        let id = saved.strip_prefix(MAGIC).filter(|id| id.len() == 8).ok_or_else(|| {
             self.mismatch(
                 "expected a state that this version of 'tagmac tag --state' made, found something \
                  else",
@@ -370,7 +370,7 @@ impl<'a> Keeper<'a> {
         let sealed = sealed.map_err(io::Error::other)?;
         let id = base16ct::lower::decode_vec(id).expect("a key's id");
         let mut file = AtomicFile::new(self.path, 0o600, over)?;
-        file.write_all(&[MARK, &id, &sealed].concat())?;
+        file.write_all(&[MAGIC, &id, &sealed].concat())?;
         // It has no name yet, so nobody else can hold it.
         file.file().try_lock()?;
         let state = file.finish()?;

@@ -60,14 +60,14 @@
 extern crate alloc;
 
 mod algo;
-#[cfg(feature = "dynamic")]
-pub mod dynamic;
 pub mod batch;
 mod bits;
 #[cfg(feature = "std")]
 pub mod bounds;
 pub mod cipher;
 mod construction;
+#[cfg(feature = "dynamic")]
+pub mod dynamic;
 #[cfg(feature = "alloc")]
 pub mod edit;
 mod error;

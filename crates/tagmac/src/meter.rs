@@ -37,10 +37,10 @@
 use core::fmt;
 use std::sync::{Mutex, PoisonError};
 
-#[cfg(feature = "dynamic")]
-use crate::dynamic::{AnyMac, AnyStream};
 use crate::bits::Bits;
 use crate::bounds::{BoundError, Theorem};
+#[cfg(feature = "dynamic")]
+use crate::dynamic::{AnyMac, AnyStream};
 use crate::error::{Error, Mismatch};
 use crate::mac::Mac;
 use crate::stream::Stream;
@@ -152,14 +152,14 @@ pub struct Usage {
 
 impl Usage {
     /// How saved usage begins.
-    const MARK: [u8; 8] = *b"tagmacU2";
+    const MAGIC: [u8; 8] = *b"tagmacU2";
 
     /// The usage as 32 bytes: the mark `tagmacU2`, then messages, blocks and failures as
     /// little-endian numbers of 8 bytes.
     pub fn to_bytes(&self) -> [u8; 32] {
         let counts = [self.messages, self.blocks, self.failures].map(u64::to_le_bytes);
         let mut bytes = [0; 32];
-        bytes[..8].copy_from_slice(&Self::MARK);
+        bytes[..8].copy_from_slice(&Self::MAGIC);
         bytes[8..].copy_from_slice(counts.as_flattened());
         bytes
     }
@@ -177,7 +177,7 @@ impl Usage {
         if bytes.len() != 32 {
             return Err(wrong);
         }
-        if words[0] != Self::MARK {
+        if words[0] != Self::MAGIC {
             return Err(Error::UsageMark);
         }
         let [messages, blocks, failures] = [1, 2, 3].map(|i| u64::from_le_bytes(words[i]));

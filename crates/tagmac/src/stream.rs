@@ -201,7 +201,7 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: crate::save::Save>>>> Stream<
     /// UMAC of 1999, whose PRF has the message already, [`Error::NoRandomBytes`] if the system has
     /// none for the seal.
     pub fn save(&self, sealer: &crate::save::Sealer) -> Result<Vec<u8>, Error> {
-        self.save_about(sealer, &[PURPOSE])
+        self.save_with(sealer, &[PURPOSE])
     }
 
     /// The stream that was saved, of this MAC under this key. The sealer alone tells keys and MACs
@@ -212,34 +212,34 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: crate::save::Save>>>> Stream<
     /// [`Error::Seal`] if the state was altered or sealed by another, [`Error::Saved`] if the MAC
     /// has another block, nonce or tag length.
     pub fn restore(mac: R, sealer: &crate::save::Sealer, saved: &[u8]) -> Result<Self, Error> {
-        Stream::restore_about(mac, sealer, &[PURPOSE], saved)
+        Stream::restore_with(mac, sealer, &[PURPOSE], saved)
     }
 
-    /// As [`save`](Stream::save), about more.
-    pub(crate) fn save_about(
+    /// As [`save`](Stream::save), with more associated data.
+    pub(crate) fn save_with(
         &self,
         sealer: &crate::save::Sealer,
-        about: &[&[u8]],
+        associated_data: &[&[u8]],
     ) -> Result<Vec<u8>, Error> {
         self.state.over?;
         let (mac, state) = (&*self.mac, &self.state);
         let (mut out, mut held) = (crate::save::Writer::default(), state.held.clone());
         out.number(state.block as u64).number(mac.output_bits() as u64);
-        out.counted(self.nonce.as_bytes());
-        out.number(state.at).counted(&held.as_mut()[..state.held_bytes]);
+        out.length_prefixed(self.nonce.as_bytes());
+        out.number(state.at).length_prefixed(&held.as_mut()[..state.held_bytes]);
         held.as_mut()[..state.held_bytes].zeroize();
         crate::save::Save::save(&state.sum, &mut out)?;
-        sealer.seal(about, out.as_bytes())
+        sealer.seal(associated_data, out.as_bytes())
     }
 
-    /// As [`restore`](Stream::restore), about more.
-    pub(crate) fn restore_about(
+    /// As [`restore`](Stream::restore), with more associated data.
+    pub(crate) fn restore_with(
         mac: R,
         sealer: &crate::save::Sealer,
-        about: &[&[u8]],
+        associated_data: &[&[u8]],
         saved: &[u8],
     ) -> Result<Self, Error> {
-        let opened = sealer.open(about, saved)?;
+        let opened = sealer.open(associated_data, saved)?;
         let stream = Stream::read(mac, &mut crate::save::Reader::new(&opened));
         let stream: Self = stream.ok_or(Error::Saved { expected: "a stream of this MAC" })?;
         check_length(stream.mac.hash(), stream.bytes(), Bits::from(&[]))?;
@@ -250,8 +250,8 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: crate::save::Save>>>> Stream<
         let (hash, block) = (mac.hash(), mac.hash().block());
         let expected = [block as u64, mac.output_bits() as u64];
         ([input.number()?, input.number()?] == expected).then_some(())?;
-        let nonce = Nonce::from_slice(input.counted()?).ok()?;
-        let (at, bytes) = (input.number()?, input.counted()?);
+        let nonce = Nonce::from_slice(input.length_prefixed()?).ok()?;
+        let (at, bytes) = (input.number()?, input.length_prefixed()?);
         // A full block is held where the last one stands apart, and nowhere else.
         let most = block - !<R::Target as Construction>::Hash::LAST_BLOCK_DISTINCT as usize;
         let whole = at % block as u64 == 0 && at.checked_add(bytes.len() as u64).is_some();

@@ -12,7 +12,7 @@ use crate::mac::Mac;
 use crate::seal::error::unreadable;
 
 /// What the first line of every version begins with.
-pub const MARK: &str = "tagmac-manifest-";
+pub const MAGIC: &str = "tagmac-manifest-";
 const VERSION: &str = "2";
 
 /// What is sealed beside names and contents.
@@ -84,7 +84,7 @@ impl Header {
     pub fn text(&self) -> String {
         let Header { algorithm, bits, key_id, options } = self;
         format!(
-            "{MARK}{VERSION}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n\
+            "{MAGIC}{VERSION}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n\
              options: {options}\n"
         )
     }
@@ -99,7 +99,7 @@ impl Header {
             text.and_then(|text| text.strip_prefix(before)).map(String::from).ok_or_else(|| {
                 let number = line.number;
                 Error::mismatch(match before {
-                    MARK => format!(
+                    MAGIC => format!(
                         "{name}: expected a manifest made by 'tagmac seal', found something else"
                     ),
                     _ => format!("{name}: line {number}: expected '{before}', found another line"),
@@ -108,10 +108,10 @@ impl Header {
         };
         let own = mac.mac.algorithm();
         let shown = |text: &str| Escaped::text(text.as_bytes()).to_string();
-        let version = line(MARK)?;
+        let version = line(MAGIC)?;
         if version != VERSION {
             let found = shown(&version);
-            let what = format_args!("{name}: expected {MARK}{VERSION}, found {MARK}{found}");
+            let what = format_args!("{name}: expected {MAGIC}{VERSION}, found {MAGIC}{found}");
             return Err(Error::mismatch(what));
         }
         let found = line("algorithm: ")?;

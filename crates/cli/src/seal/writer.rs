@@ -13,7 +13,7 @@ use crate::lines;
 use crate::overwrite::Overwrite;
 use crate::seal::entry::Entry;
 use crate::seal::error::unreadable;
-use crate::seal::header::{Header, MARK};
+use crate::seal::header::{Header, MAGIC};
 use crate::seal::manifest::{BUFFER, SEAL};
 use crate::walk::Spot;
 
@@ -98,6 +98,6 @@ impl Writer {
 /// Whether a file begins as a manifest does.
 fn is_manifest(file: File) -> io::Result<bool> {
     let mut start = Vec::new();
-    file.take(MARK.len() as u64).read_to_end(&mut start)?;
-    Ok(start == MARK.as_bytes())
+    file.take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    Ok(start == MAGIC.as_bytes())
 }

@@ -19,7 +19,7 @@ use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
 
 /// What every version begins with, and this version.
-const MARK: &[u8] = b"tagmac-tree-";
+const MAGIC: &[u8] = b"tagmac-tree-";
 const VERSION: &[u8] = b"2\n";
 /// Bytes of the prelude with the zeros after it, and of each place for the header.
 pub const SLOT: usize = 4096;
@@ -105,7 +105,7 @@ impl Store {
         over: Overwrite,
     ) -> Result<Store, Error> {
         let new = AtomicFile::new(path, 0o600, over).map_err(io(path))?;
-        let mut prelude = [MARK, VERSION, &key, &id].concat();
+        let mut prelude = [MAGIC, VERSION, &key, &id].concat();
         prelude.resize(SLOT, 0);
         let file = new.file().try_clone().map_err(io(path))?;
         faults::write_all_at(&file, &prelude, 0).map_err(io(path))?;
@@ -130,14 +130,14 @@ impl Store {
     pub fn open(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
         let name = Escaped::name(path);
         let file = open::alone(path, true).map_err(closed(path))?;
-        let mut prelude = [0; MARK.len() + VERSION.len() + 8 + 16];
+        let mut prelude = [0; MAGIC.len() + VERSION.len() + 8 + 16];
         faults::read_exact_at(&file, &mut prelude, 0).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => altered(path),
             _ => io(path)(error),
         })?;
-        let (mark, rest) = prelude.split_at(MARK.len());
+        let (mark, rest) = prelude.split_at(MAGIC.len());
         let (version, rest) = rest.split_at(VERSION.len());
-        if mark != MARK {
+        if mark != MAGIC {
             let what = "expected a sidecar made by 'tagmac update', found something else";
             return Err(Error::mismatch(format_args!("{name}: {what}")));
         }
@@ -286,13 +286,13 @@ impl Store {
     }
 
     fn seal(&self, what: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
-        let about: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
-        self.sealer.seal(&about, secret).map_err(Error::io)
+        let associated_data: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
+        self.sealer.seal(&associated_data, secret).map_err(Error::io)
     }
 
     fn unseal(&self, what: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let about: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
-        self.sealer.open(&about, sealed).map_err(|_| self.altered())
+        let associated_data: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
+        self.sealer.open(&associated_data, sealed).map_err(|_| self.altered())
     }
 
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {

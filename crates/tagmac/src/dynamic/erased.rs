@@ -73,7 +73,7 @@ pub(super) trait DynMac: Send + Sync {
     fn restore(
         self: Arc<Self>,
         sealer: &Sealer,
-        about: &[&[u8]],
+        associated_data: &[&[u8]],
         saved: &[u8],
     ) -> Result<Box<dyn DynStream>, Error>;
 }
@@ -81,7 +81,7 @@ pub(super) trait DynMac: Send + Sync {
 pub(super) trait DynStream: Send + Sync {
     fn update(&mut self, data: &[u8]);
     fn fork(&self) -> Box<dyn DynStream>;
-    fn save(&self, sealer: &Sealer, about: &[&[u8]]) -> Result<Vec<u8>, Error>;
+    fn save(&self, sealer: &Sealer, associated_data: &[&[u8]]) -> Result<Vec<u8>, Error>;
     fn tag(self: Box<Self>) -> Result<Tag, Error>;
 }
 
@@ -94,8 +94,8 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynStream for Stream<Arc
         Box::new(Stream::fork(self))
     }
 
-    fn save(&self, sealer: &Sealer, about: &[&[u8]]) -> Result<Vec<u8>, Error> {
-        self.save_about(sealer, about)
+    fn save(&self, sealer: &Sealer, associated_data: &[&[u8]]) -> Result<Vec<u8>, Error> {
+        self.save_with(sealer, associated_data)
     }
 
     fn tag(self: Box<Self>) -> Result<Tag, Error> {
@@ -181,9 +181,9 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
     fn restore(
         self: Arc<Self>,
         sealer: &Sealer,
-        about: &[&[u8]],
+        associated_data: &[&[u8]],
         saved: &[u8],
     ) -> Result<Box<dyn DynStream>, Error> {
-        Ok(Box::new(Stream::restore_about(self, sealer, about, saved)?))
+        Ok(Box::new(Stream::restore_with(self, sealer, associated_data, saved)?))
     }
 }

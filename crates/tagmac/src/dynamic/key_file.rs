@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::save::{Purpose, Sealer, derive};
 
 /// What the first line of every version begins with.
-const MARK: &str = "tagmac-key-";
+const MAGIC: &str = "tagmac-key-";
 const VERSION: &str = "2";
 const HEX: &str = "lower-case hex digits";
 
@@ -92,10 +92,10 @@ impl fmt::Display for KeyFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeyFileError::NotAKeyFile => {
-                write!(f, "line 1: expected '{MARK}{VERSION}', found something else")
+                write!(f, "line 1: expected '{MAGIC}{VERSION}', found something else")
             }
             KeyFileError::Version { found } => {
-                write!(f, "line 1: expected '{MARK}{VERSION}', found version '{found}'")?;
+                write!(f, "line 1: expected '{MAGIC}{VERSION}', found version '{found}'")?;
                 let old =
                     if found == "1" { ", which is no longer read: make a new key" } else { "" };
                 f.write_str(old)
@@ -177,7 +177,7 @@ impl KeyFile {
         // Room for the longest key at once: a string that grows leaves copies of the key behind.
         let mut text = Zeroizing::new(String::with_capacity(512));
         let key = Zeroizing::new(hex(&self.key));
-        for part in [MARK, VERSION, "\nalgorithm: ", self.algorithm.name(), "\nid: "] {
+        for part in [MAGIC, VERSION, "\nalgorithm: ", self.algorithm.name(), "\nid: "] {
             text.push_str(part);
         }
         for part in [&*hex(&self.id()), "\ncreated: ", &self.created, "\nkey: ", &key, "\n"] {
@@ -197,9 +197,9 @@ impl KeyFile {
     /// [`KeyFileError`] says what is wrong on which line.
     pub fn parse(text: &[u8]) -> Result<KeyFile, KeyFileError> {
         let mut lines = Lines { rest: text, line: 0 };
-        let version = lines.next("'tagmac-key-2'", MARK).map_err(|wrong| match wrong {
+        let version = lines.next("'tagmac-key-2'", MAGIC).map_err(|wrong| match wrong {
             // A file that stops within the first line may still be one of ours.
-            KeyFileError::Line { found: Lines::CUT, .. } if text.starts_with(MARK.as_bytes()) => {
+            KeyFileError::Line { found: Lines::CUT, .. } if text.starts_with(MAGIC.as_bytes()) => {
                 wrong
             }
             _ => KeyFileError::NotAKeyFile,

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::save::{Reader, Sealer, Writer};
 
 /// What every version begins with, and this one.
-const MARK: &[u8] = b"tagmac-partial-";
+const MAGIC: &[u8] = b"tagmac-partial-";
 const VERSION: u8 = b'2';
 /// What headers are sealed for, and what comes after them.
 const HEADER: &[u8] = b"partial header 2";
@@ -124,7 +124,7 @@ impl<'a> Partial<'a> {
     /// The most bytes of a header with its seal: as many of a file are enough for
     /// [`parse`](Partial::parse) and [`check`](Partial::check).
     pub const MAX_HEADER: usize =
-        MARK.len() + 1 + 8 + 8 + 8 + 1 + 1 + 255 + 2 + Partial::MOST_OBJECT + Sealer::OVERHEAD;
+        MAGIC.len() + 1 + 8 + 8 + 8 + 1 + 1 + 255 + 2 + Partial::MOST_OBJECT + Sealer::OVERHEAD;
 
     /// The bytes of a file with this part of an object, sealed. `tail` is what the object has after
     /// its last part, at most a block: [`Parts::finish`](super::Parts::finish) wants it. `None`
@@ -153,12 +153,12 @@ impl<'a> Partial<'a> {
         let limit_bits = mac.limit_bits();
         let end = part.end().checked_add(tail.len() as u64).ok_or(Error::TooLong { limit_bits })?;
         let mut header = Writer::default();
-        header.bytes(MARK).bytes(&[VERSION]).bytes(&mac.id).number(part.start()).number(end);
+        header.bytes(MAGIC).bytes(&[VERSION]).bytes(&mac.id).number(part.start()).number(end);
         header.bytes(&[last as u8, name.len() as u8]).bytes(name.as_bytes());
         header.bytes(&bytes.to_le_bytes()).bytes(object);
         let mut secret = Writer::default();
         parts.save(part, &mut secret)?;
-        secret.counted(tail);
+        secret.length_prefixed(tail);
         let header = header.as_bytes();
         let seal = sealer.seal(&[HEADER, header], b"")?;
         let sealed = sealer.seal(&[PURPOSE, header], secret.as_bytes())?;
@@ -173,7 +173,7 @@ impl<'a> Partial<'a> {
     /// [`PartialError`] says what is wrong.
     pub fn parse(bytes: &'a [u8]) -> Result<Partial<'a>, PartialError> {
         let input = &mut Reader::new(bytes);
-        if input.bytes(MARK.len()) != Some(MARK) {
+        if input.bytes(MAGIC.len()) != Some(MAGIC) {
             return Err(PartialError::NotAPartial);
         }
         match input.array() {
@@ -295,7 +295,7 @@ impl CheckedPartial<'_> {
         let input = &mut Reader::new(opened);
         let part = self.parts.load(input)?;
         let none = Error::Saved { expected: "a part and the tail of its object" };
-        let tail = Zeroizing::new(input.counted().ok_or(none)?.to_vec());
+        let tail = Zeroizing::new(input.length_prefixed().ok_or(none)?.to_vec());
         let end = part.end().checked_add(tail.len() as u64);
         let fits = part.start() == self.start && end == Some(self.end) && input.is_empty();
         if !fits || tail.len() > self.parts.block() || !self.last && !tail.is_empty() {

@@ -1,9 +1,9 @@
 //! Many messages in one call have the tags that they have one by one, in any company.
 
 use proptest::prelude::*;
-use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::batch::{BatchError, Job, tag_many_keys};
 use tagmac::cipher::BlockCipher;
+use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::Level;
 use tagmac::{Error, LightMac, LightMacAes128, Mac, Mismatch, Pmac, PmacAes128, Tag};
 use tagmac::{Umac64, UmacNonce};

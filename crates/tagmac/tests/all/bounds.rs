@@ -2,9 +2,9 @@
 
 use num_bigint::{BigInt, BigUint};
 use num_rational::Ratio;
-use tagmac::dynamic::Algorithm;
 use tagmac::bounds::{Bound, BoundError, Theorem, Workload};
 use tagmac::bounds::{elimac, lightmac, pmac, poly1305, umac};
+use tagmac::dynamic::Algorithm;
 
 type Exact = Ratio<BigInt>;
 

@@ -2,8 +2,8 @@
 
 use std::thread;
 
-use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::bounds::{Theorem, Workload, pmac};
+use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::meter::{Budget, Metered, MeteredVerifyError, Usage};
 use tagmac::{Error, LightMacAes128, Poly1305Aes, Tag, Umac32, UmacNonce};
 use tagmac::{Mac, PmacAes128};

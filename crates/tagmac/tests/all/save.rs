@@ -2,8 +2,8 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tagmac::dynamic::{Algorithm, AnyMac, AnyPart, Partial, PartialError};
 use tagmac::cipher::Aes128;
+use tagmac::dynamic::{Algorithm, AnyMac, AnyPart, Partial, PartialError};
 use tagmac::hazmat::{Construction, Hash, Part};
 use tagmac::isa::Level;
 use tagmac::save::{Reader, Save, Sealer, Writer};
@@ -468,8 +468,8 @@ proptest! {
         numbers in vec(prop_oneof![0u64..9, any::<u64>(), Just(u64::MAX)], 0..40),
     ) {
         let mut stream = Writer::default();
-        stream.number(block).number(bits).counted(&vec![5; nonce]);
-        stream.number(at.wrapping_mul(block)).counted(&held);
+        stream.number(block).number(bits).length_prefixed(&vec![5; nonce]);
+        stream.number(at.wrapping_mul(block)).length_prefixed(&held);
         let mut part = Writer::default();
         part.number(0).number(at.wrapping_mul(block));
         for number in numbers {

@@ -241,12 +241,12 @@ impl crate::save::Save for Umac99Sum {
         if self.feed.is_some() {
             return Err(Error::NoSavedState);
         }
-        out.counted(&self.hashes);
+        out.length_prefixed(&self.hashes);
         Ok(())
     }
 
     fn load(input: &mut crate::save::Reader<'_>, _: core::ops::Range<u64>) -> Option<Self> {
-        Some(Umac99Sum { hashes: input.counted()?.to_vec(), feed: None })
+        Some(Umac99Sum { hashes: input.length_prefixed()?.to_vec(), feed: None })
     }
 }
 

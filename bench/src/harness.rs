@@ -14,7 +14,7 @@ use crate::machine::Machine;
 use crate::measure::{Effort, Job, in_turns};
 use crate::progress::Progress;
 use crate::record::{Point, Record, Series};
-use crate::{ours, theirs};
+use crate::{external_engines, tagmac_engines};
 
 /// The longest message.
 pub const LONGEST: usize = 64 << 20;
@@ -22,7 +22,7 @@ pub const LONGEST: usize = 64 << 20;
 const LINE: usize = 64;
 
 /// Where experiments are made.
-pub struct Lab {
+pub struct Harness {
     pub machine: Machine,
     pub quick: bool,
     /// Rounds and nanoseconds of a sample.
@@ -44,9 +44,9 @@ pub struct Lab {
     message: Vec<u8>,
 }
 
-impl Lab {
-    /// A lab for the named levels and MACs; for all, if none is named. Every peer proves its tag.
-    pub fn new(quick: bool, names: &[String]) -> Result<Lab, Failure> {
+impl Harness {
+    /// A harness for the named levels and MACs; for all, if none is named. Every peer proves its tag.
+    pub fn new(quick: bool, names: &[String]) -> Result<Harness, Failure> {
         let (levels, wanted): (Vec<_>, Vec<_>) =
             names.iter().cloned().partition(|name| Level::NAMES.contains(&name.as_str()));
         let machine = Machine::here();
@@ -61,7 +61,7 @@ impl Lab {
                 .map_err(|error| format!("level {}: {error}", levels.join(" ")))?,
         };
         let portable = with_costs(Level::named("portable")?);
-        let lab = Lab {
+        let harness = Harness {
             machine,
             quick,
             rounds: if quick { 11 } else { 21 },
@@ -70,15 +70,15 @@ impl Lab {
             out: None,
             written: 0,
             wanted,
-            witnesses: ours::engines(portable.0, &portable.1),
+            witnesses: tagmac_engines::engines(portable.0, &portable.1),
             levels,
             right: HashMap::new(),
             message: (0..LONGEST + 2 * LINE).map(|i| (i * 7 + i / 256) as u8).collect(),
         };
-        if lab.best()?.is_empty() {
-            return Err(format!("no engine is called {}", lab.wanted.join(" or ")).into());
+        if harness.best()?.is_empty() {
+            return Err(format!("no engine is called {}", harness.wanted.join(" or ")).into());
         }
-        Ok(lab)
+        Ok(harness)
     }
 
     /// Writes records into that folder while they grow, so that a run that is killed leaves what it
@@ -107,7 +107,7 @@ impl Lab {
 
     /// How long to measure in this step.
     pub fn effort(&self) -> Effort {
-        let Lab { rounds, sample_ns, .. } = *self;
+        let Harness { rounds, sample_ns, .. } = *self;
         Effort { rounds, sample_ns, limit: self.progress.step_budget() }
     }
 
@@ -134,7 +134,8 @@ impl Lab {
     /// Tagmac's engines on a level.
     pub fn on(&self, level: Level) -> Vec<Engine> {
         let costs = self.levels.iter().find(|(known, _)| *known == level);
-        let mut engines = costs.map_or_else(Vec::new, |(_, costs)| ours::engines(level, costs));
+        let mut engines =
+            costs.map_or_else(Vec::new, |(_, costs)| tagmac_engines::engines(level, costs));
         engines.retain(|engine| self.wants(&engine.name));
         engines
     }
@@ -142,7 +143,7 @@ impl Lab {
     /// Tagmac's engines on the best level asked for, and the peers.
     pub fn best(&self) -> Result<Vec<Engine>, Failure> {
         let mut engines = self.levels().next_back().map_or_else(Vec::new, |level| self.on(level));
-        let peers = theirs::engines()?;
+        let peers = external_engines::engines()?;
         engines.extend(peers.into_iter().filter(|engine| self.wants(&engine.name)));
         Ok(engines)
     }
@@ -187,7 +188,7 @@ impl Lab {
             x: x.into(),
             y: y.into(),
             machine: self.machine.clone(),
-            missing: theirs::missing(),
+            missing: external_engines::missing(),
             series: Vec::new(),
         }
     }
@@ -226,7 +227,7 @@ impl Lab {
         case: Option<&str>,
         (xs, needed): (&[usize], usize),
         length: impl Fn(usize) -> usize,
-        job: impl for<'a> Fn(&'a mut Engine, &'a Lab, usize) -> Job<'a>,
+        job: impl for<'a> Fn(&'a mut Engine, &'a Harness, usize) -> Job<'a>,
     ) -> Result<(), Failure> {
         let first = record.series.len();
         record.series.extend(engines.iter().map(|engine| Series::of(engine, case)));
@@ -259,7 +260,7 @@ impl Lab {
         first: usize,
         engines: &mut [Engine],
         (x, length): (usize, usize),
-        job: impl for<'a> Fn(&'a mut Engine, &'a Lab, usize) -> Job<'a>,
+        job: impl for<'a> Fn(&'a mut Engine, &'a Harness, usize) -> Job<'a>,
     ) -> Result<(), Failure> {
         let mut takes = Vec::new();
         for engine in engines.iter_mut() {
@@ -307,35 +308,35 @@ mod tests {
     use crate::engine::{timed, timed_verifying};
     use crate::experiments;
 
-    fn lab(names: &[&str]) -> Result<Lab, Failure> {
+    fn harness(names: &[&str]) -> Result<Harness, Failure> {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-        let mut lab = Lab::new(true, &names)?;
-        (lab.rounds, lab.sample_ns) = (3, 1e3);
-        Ok(lab)
+        let mut harness = Harness::new(true, &names)?;
+        (harness.rounds, harness.sample_ns) = (3, 1e3);
+        Ok(harness)
     }
 
     #[test]
     fn names_choose_levels_and_engines() {
-        let lab = lab(&["portable", "ELIMAC"]).expect("there are such");
+        let harness = harness(&["portable", "ELIMAC"]).expect("there are such");
         let names: Vec<String> =
-            lab.best().expect("right tags").into_iter().map(|engine| engine.name).collect();
+            harness.best().expect("right tags").into_iter().map(|engine| engine.name).collect();
         assert_eq!(names, ["ELIMAC-AES128", "ELIMAC-AES128, cached"]);
-        assert_eq!(lab.levels().count(), 1);
+        assert_eq!(harness.levels().count(), 1);
     }
 
     #[test]
     fn an_unknown_name_is_an_error() {
-        let error = lab(&["NOMAC"]).err().expect("no such engine").to_string();
+        let error = harness(&["NOMAC"]).err().expect("no such engine").to_string();
         assert_eq!(error, "no engine is called NOMAC");
     }
 
     #[test]
     fn a_wrong_tag_stops_the_run() {
-        let mut lab = lab(&["portable", "PMAC-AES128"]).expect("there is one");
-        let [engine] = &mut lab.best().expect("right tags")[..1] else { panic!("one engine") };
-        assert!(lab.check(engine, 100).expect("a right tag"));
+        let mut harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
+        let [engine] = &mut harness.best().expect("right tags")[..1] else { panic!("one engine") };
+        assert!(harness.check(engine, 100).expect("a right tag"));
         engine.timed = timed(|_| |message: &[u8]| [message.len() as u8; 16]);
-        let error = lab.check(engine, 100).expect_err("a wrong tag").to_string();
+        let error = harness.check(engine, 100).expect_err("a wrong tag").to_string();
         let expected = "PMAC-AES128 on portable: wrong tag of a message of 100 bytes: expected [";
         assert!(error.starts_with(expected), "{error}");
         assert!(
@@ -345,20 +346,26 @@ mod tests {
         );
         // And so does an experiment.
         let engines = std::slice::from_mut(engine);
-        assert!(sweep(&mut lab, engines, &[100]).is_err());
+        assert!(sweep(&mut harness, engines, &[100]).is_err());
     }
 
-    fn sweep(lab: &mut Lab, engines: &mut [Engine], xs: &[usize]) -> Result<Record, Failure> {
-        let mut record = lab.record("test", "a test", "bytes", "cycles");
-        lab.begin("test", xs.len(), Duration::MAX);
+    fn sweep(
+        harness: &mut Harness,
+        engines: &mut [Engine],
+        xs: &[usize],
+    ) -> Result<Record, Failure> {
+        let mut record = harness.record("test", "a test", "bytes", "cycles");
+        harness.begin("test", xs.len(), Duration::MAX);
         let xs = (xs, xs.len());
-        lab.sweep(
+        harness.sweep(
             &mut record,
             engines,
             None,
             xs,
             |x| x,
-            |engine, lab, x| Box::new(move |calls| engine.timed.repeat(lab.message(0, x), calls)),
+            |engine, harness, x| {
+                Box::new(move |calls| engine.timed.repeat(harness.message(0, x), calls))
+            },
         )?;
         Ok(record)
     }
@@ -366,18 +373,18 @@ mod tests {
     #[test]
     fn a_run_that_ends_early_leaves_what_it_measured() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut lab = lab(&["portable", "PMAC-AES128"]).expect("there is one");
-        lab.write_into(folder.path().to_path_buf());
-        let [engine] = &mut lab.best().expect("right tags")[..1] else { panic!("one engine") };
+        let mut harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
+        harness.write_into(folder.path().to_path_buf());
+        let [engine] = &mut harness.best().expect("right tags")[..1] else { panic!("one engine") };
         // Right tags up to 31 bytes: then it fails, and nothing is written any more.
         let right: Vec<Vec<u8>> =
-            (0..32).map(|length| engine.timed.tag(lab.message(0, length))).collect();
+            (0..32).map(|length| engine.timed.tag(harness.message(0, length))).collect();
         engine.timed = timed(move |_| {
             let right = right.clone();
             move |message: &[u8]| right.get(message.len()).cloned().unwrap_or_default()
         });
         let xs: Vec<usize> = (0..64).collect();
-        assert!(sweep(&mut lab, std::slice::from_mut(engine), &xs).is_err());
+        assert!(sweep(&mut harness, std::slice::from_mut(engine), &xs).is_err());
         let left = Record::read(folder.path(), "test").expect("whole").expect("a record");
         let lengths: Vec<u64> = left.series[0].points.iter().map(|point| point.0).collect();
         assert!(lengths.len() >= 32 * 15 / 16, "{lengths:?}");
@@ -386,20 +393,23 @@ mod tests {
 
     #[test]
     fn without_time_the_needed_values_are_measured() {
-        let mut lab = lab(&["portable", "PMAC-AES128"]).expect("there is one");
-        let mut engines = lab.best().expect("right tags");
-        let mut record = lab.record("test", "a test", "bytes", "cycles");
-        lab.begin("test", 4, Duration::ZERO);
+        let mut harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
+        let mut engines = harness.best().expect("right tags");
+        let mut record = harness.record("test", "a test", "bytes", "cycles");
+        harness.begin("test", 4, Duration::ZERO);
         let xs: (&[usize], usize) = (&[64, 16, 48, 32], 2);
-        lab.sweep(
-            &mut record,
-            &mut engines[..1],
-            None,
-            xs,
-            |x| x,
-            |engine, lab, x| Box::new(move |calls| engine.timed.repeat(lab.message(0, x), calls)),
-        )
-        .expect("right tags");
+        harness
+            .sweep(
+                &mut record,
+                &mut engines[..1],
+                None,
+                xs,
+                |x| x,
+                |engine, harness, x| {
+                    Box::new(move |calls| engine.timed.repeat(harness.message(0, x), calls))
+                },
+            )
+            .expect("right tags");
         let lengths: Vec<u64> = record.series[0].points.iter().map(|point| point.0).collect();
         assert_eq!(lengths, [16, 64]);
         let missing = record.missing.last().map(String::as_str);
@@ -408,31 +418,31 @@ mod tests {
 
     #[test]
     fn a_wrong_verdict_stops_the_run() {
-        let lab = lab(&["portable", "PMAC-AES128"]).expect("there is one");
-        let [engine] = &mut lab.best().expect("right tags")[..1] else { panic!("one engine") };
-        lab.check_verdicts(engine, 100).expect("right verdicts");
+        let harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
+        let [engine] = &mut harness.best().expect("right tags")[..1] else { panic!("one engine") };
+        harness.check_verdicts(engine, 100).expect("right verdicts");
         engine.timed = timed_verifying(|_| |_: &[u8]| [7; 16], |_| |_: &[u8], _: &[u8]| true);
-        let error = lab.check_verdicts(engine, 100).expect_err("all is good to it").to_string();
+        let error = harness.check_verdicts(engine, 100).expect_err("all is good to it").to_string();
         assert!(error.ends_with("[true, true, false, false])"), "{error}");
     }
 
     #[test]
     fn messages_over_the_limit_are_left_out() {
-        let mut lab = lab(&["portable", "LIGHTMAC-AES128-S16"]).expect("there is one");
-        let mut engines = lab.best().expect("right tags");
+        let mut harness = harness(&["portable", "LIGHTMAC-AES128-S16"]).expect("there is one");
+        let mut engines = harness.best().expect("right tags");
         assert_eq!(engines[0].longest, 14 << 16);
-        assert!(!lab.check(&mut engines[0], (14 << 16) + 1).expect("nothing wrong"));
+        assert!(!harness.check(&mut engines[0], (14 << 16) + 1).expect("nothing wrong"));
     }
 
     /// All but the command, which `scripts/demo` runs.
     #[test]
     fn every_experiment_gives_a_figure_at_every_x() {
-        let mut lab = lab(&[Level::best().name(), "PMAC-AES128"]).expect("there is one");
+        let mut harness = harness(&[Level::best().name(), "PMAC-AES128"]).expect("there is one");
         for experiment in experiments::all() {
             if experiment.name == experiments::command::NAME {
                 continue;
             }
-            let record = (experiment.run)(&mut lab, Duration::ZERO).expect("right tags");
+            let record = (experiment.run)(&mut harness, Duration::ZERO).expect("right tags");
             assert_eq!(record.experiment, experiment.name);
             let threads = experiment.name == experiments::threads::NAME;
             assert!(record.series.iter().any(|series| series.name == "PMAC-AES128") || !threads);

@@ -9,7 +9,7 @@ use tagmac::isa::Level;
 use tagmac_border::{Failure, text};
 use zeroize::Zeroize;
 
-use crate::answer::{constant, last, status, value};
+use crate::status::{constant, last, status, value};
 
 /// The algorithms' names for C.
 static NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {

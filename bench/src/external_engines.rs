@@ -4,7 +4,7 @@ use peers::{Info, Visit};
 
 use crate::engine::{Engine, KEY, Key, timed};
 use crate::failure::Failure;
-use crate::ours::NONCE;
+use crate::tagmac_engines::NONCE;
 
 /// The peers that this build has. Each has proved itself by published tags.
 pub fn engines() -> Result<Vec<Engine>, Failure> {
