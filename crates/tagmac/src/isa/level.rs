@@ -39,7 +39,7 @@ macro_rules! levels {
             }
 
             /// Its place in [`Level::NAMES`].
-            #[inline]
+            #[inline(always)]
             fn place(self) -> usize {
                 let mut place = 0;
                 $($(#[$cfg])? {
@@ -319,7 +319,7 @@ impl SelfTest {
     }
 
     /// Whether a level passes, which is found out once.
-    #[inline]
+    #[inline(always)]
     fn passes(&self, level: Level, test: impl Fn(Level) -> bool) -> bool {
         let shift = 2 * level.place();
         match self.0.load(Ordering::Relaxed) >> shift & 3 {
@@ -406,7 +406,7 @@ impl Level {
     /// # Panics
     ///
     /// If there is none: a broken machine or compiler.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn passing(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
         if known.passes(self, test) { self } else { self.lower(known, test) }
     }

@@ -132,6 +132,7 @@ impl Poly1305Hash {
         Poly1305Hash::with(r, Poly1305::passing(level), false)
     }
 
+    #[inline(always)]
     fn with(r: &[u8; 16], level: Level, once: bool) -> Self {
         Poly1305Hash {
             r: ClampedR::clamped(r),
@@ -338,7 +339,7 @@ impl Poly1305 {
     }
 
     /// See [`known_answer::passing`].
-    #[inline]
+    #[inline(always)]
     fn passing(level: Level) -> Level {
         static KNOWN: KnownAnswer = KnownAnswer::new(0xe4ba6aff1d268914978a43c40c0045c6);
         known_answer::passing(&KNOWN, level, |level| {
@@ -347,7 +348,7 @@ impl Poly1305 {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn build(key: &[u8; 32], level: Level) -> Self {
         let ([r, s], []) = key.as_chunks() else { unreachable!("32 bytes") };
         Poly1305 { hash: Poly1305Hash::with(r, level, true), s: u128::from_le_bytes(*s) }
@@ -392,7 +393,7 @@ impl Poly1305Aes {
         Poly1305Aes::build(key, level)
     }
 
-    #[inline]
+    #[inline(always)]
     fn build(key: &[u8; 32], level: Level) -> Self {
         let ([k, r], []) = key.as_chunks() else { unreachable!("32 bytes") };
         Poly1305Aes { hash: Poly1305Hash::with(r, level, false), cipher: Aes128::new(k, level) }

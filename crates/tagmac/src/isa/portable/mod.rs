@@ -125,12 +125,12 @@ impl Lanes for Portable {
         PortableNarrow(())
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn splat(self, b: &Block) -> Planes {
         fill(b)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn load(self, p: &[u8]) -> Planes {
         slice(p.try_into().expect("16 blocks"))
     }
@@ -168,7 +168,7 @@ impl Lanes for Portable {
         fold(&a)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn xor(self, a: Planes, b: Planes) -> Planes {
         core::array::from_fn(
             #[inline(always)]

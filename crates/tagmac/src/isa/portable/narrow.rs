@@ -22,6 +22,11 @@ const LOW: u64 = 0x0f0f_0f0f_0f0f_0f0f;
 /// A block to nibbles.
 #[inline(never)]
 fn pack(b: &Block) -> Nibbles {
+    pack_inlined(b)
+}
+
+#[inline(always)]
+fn pack_inlined(b: &Block) -> Nibbles {
     let [even, odd] = columns(b);
     [even & LOW | (odd & LOW) << 4, even >> 4 & LOW | odd & !LOW].map(
         // A byte is in row r of two columns now, and goes from 32 (c / 2) + 8r to 16r + 8 (c / 2).
@@ -68,23 +73,36 @@ fn mix_columns([l, h]: Nibbles) -> Nibbles {
     [twice_l ^ next_l ^ t_l.rotate_right(32), twice_h ^ next_h ^ t_h.rotate_right(32)]
 }
 
+/// All rounds on a block.
+#[inline(never)]
+fn rounds_of_one(mut x: Nibbles, keys: &[Block]) -> Nibbles {
+    let Some((last, keys)) = keys.split_last() else { return x };
+    for key in keys {
+        x = xor(mix_columns(sub_shift(x)), pack_inlined(key));
+    }
+    xor(sub_shift(x), pack_inlined(last))
+}
+
 /// All rounds on each of some blocks, side by side: the gates of one block wait for each other, and
 /// those of the next fill the time.
 #[inline(never)]
 fn rounds(x: &mut [Nibbles], keys: &[Block]) {
     let Some((last, keys)) = keys.split_last() else { return };
     for key in keys {
-        let [low, high] = pack(key);
+        let key = pack_inlined(key);
         for x in &mut *x {
-            let [l, h] = mix_columns(sub_shift(*x));
-            *x = [l ^ low, h ^ high];
+            *x = xor(mix_columns(sub_shift(*x)), key);
         }
     }
-    let [low, high] = pack(last);
+    let last = pack_inlined(last);
     for x in x {
-        let [l, h] = sub_shift(*x);
-        *x = [l ^ low, h ^ high];
+        *x = xor(sub_shift(*x), last);
     }
+}
+
+#[inline(always)]
+fn xor(a: Nibbles, b: Nibbles) -> Nibbles {
+    [a[0] ^ b[0], a[1] ^ b[1]]
 }
 
 impl Lanes for PortableNarrow {
@@ -147,7 +165,7 @@ impl Lanes for PortableNarrow {
 
     #[inline(always)]
     fn xor(self, a: Nibbles, b: Nibbles) -> Nibbles {
-        [a[0] ^ b[0], a[1] ^ b[1]]
+        xor(a, b)
     }
 
     #[inline(always)]
@@ -239,7 +257,11 @@ impl Isa for PortableNarrow {
         keys: &&[Block; R],
         mut x: [Nibbles; N],
     ) -> [Nibbles; N] {
-        rounds(&mut x, *keys);
+        if N == 1 {
+            x[0] = rounds_of_one(x[0], *keys);
+        } else {
+            rounds(&mut x, *keys);
+        }
         x
     }
 
