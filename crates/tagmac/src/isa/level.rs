@@ -432,7 +432,7 @@ mod tests {
             level.place() == 0
         };
         for _ in 0..2 {
-            assert_eq!(best.passing(&test, &portable_alone).name(), "portable");
+            assert_eq!(best.passing(&test, portable_alone).name(), "portable");
         }
         // Each level is tested once.
         assert_eq!(runs.get(), Level::all().count());
