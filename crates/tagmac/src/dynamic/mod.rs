@@ -249,7 +249,7 @@ impl AnyStream {
     }
 
     /// A second stream that begins with the same bytes, under the same nonce: see
-    /// [`Stream::fork`] for what that forbids.
+    /// [`Stream::fork`](crate::Stream::fork) for what that forbids.
     pub fn fork(&self) -> AnyStream {
         let inner = match &self.inner {
             StreamInner::Product(stream) => StreamInner::Product(stream.fork()),
@@ -268,7 +268,7 @@ impl AnyStream {
     }
 }
 
-/// The calls on parts of a MAC that has them, see [`Part`].
+/// The calls on parts of a MAC that has them, see [`Part`](crate::hazmat::Part).
 #[derive(Clone, Copy)]
 pub struct Parts<'a> {
     mac: &'a dyn DynMac,
@@ -291,7 +291,7 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Part::of`].
+    /// As [`Part::of`](crate::hazmat::Part::of).
     pub fn of(self, start: u64, blocks: &[u8]) -> Result<AnyPart, Error> {
         let part = self.mac.part(start, blocks)?;
         Ok(AnyPart { id: self.id, start, end: start + blocks.len() as u64, part })
@@ -315,7 +315,7 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Part::check`]; [`Error::ForeignPart`] if the part is of another MAC or key.
+    /// As [`Part::check`](crate::hazmat::Part::check); [`Error::ForeignPart`] if the part is of another MAC or key.
     pub fn check(self, part: &AnyPart, blocks: &[u8]) -> Result<(), Error> {
         if part.id != self.id {
             return Err(Error::ForeignPart);
@@ -327,7 +327,7 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Part::finish`]; [`Error::ForeignPart`] if the part is of another MAC or key.
+    /// As [`Part::finish`](crate::hazmat::Part::finish); [`Error::ForeignPart`] if the part is of another MAC or key.
     pub fn finish(self, part: AnyPart, nonce: &[u8], rest: &[u8]) -> Result<Tag, Error> {
         if part.id != self.id {
             return Err(Error::ForeignPart);
