@@ -1,4 +1,4 @@
-//! What a rung could do at most: the cost of an AES round and of multiplications when nothing else
+//! What a level could do at most: the cost of an AES round and of multiplications when nothing else
 //! stands in their way.
 
 use core::fmt;
@@ -30,7 +30,7 @@ impl fmt::Display for Costs {
     }
 }
 
-/// Measures a rung; `clock` in cycles per nanosecond.
+/// Measures a level; `clock` in cycles per nanosecond.
 pub fn costs(level: Level, clock: f64) -> Costs {
     Costs {
         aes: clock * ns(|| level.run(Rounds)),
@@ -61,15 +61,15 @@ impl Kernel for Rounds {
             #[inline(always)]
             |i| isa.splat(&[i as u8; 16]),
         );
-        // A rung that has one vector in flight is busy with one.
-        let chains = if I::VECTORS == 1 { 1 } else { CHAINS };
+        // A level that has one vector in flight is busy with one.
+        let chains = if I::UNROLL == 1 { 1 } else { CHAINS };
         for _ in 0..ROUNDS {
             for x in &mut x[..chains] {
                 *x = isa.aes(*x, key);
             }
         }
         let all = x.into_iter().reduce(|a, b| isa.xor(a, b)).expect("some vectors");
-        black_box(isa.narrow().first_lane(isa.fold(all)));
+        black_box(isa.narrow().lane0(isa.xor_lanes(all)));
         ROUNDS * chains * I::LANES
     }
 }

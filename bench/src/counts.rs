@@ -15,9 +15,9 @@ use tagmac::isa::Level;
 
 use crate::ceiling::Costs;
 use crate::engine::Engine;
-use crate::lab::Failure;
+use crate::failure::Failure;
 use crate::machine::Machine;
-use crate::ours;
+use crate::tagmac_engines;
 
 pub const NAME: &str = "counts";
 /// A message within a block, one of few blocks, and one whose blocks cost most of it.
@@ -89,7 +89,7 @@ fn compare(baseline: &Baseline, found: &Baseline) -> Result<(), Failure> {
 /// The engines of a level, but for those of UMAC's nonce sequences, whose calls differ.
 fn engines(level: Level) -> Vec<Engine> {
     let costs = Costs { aes: 1.0, mul32: 1.0, mul52: None };
-    let mut engines = ours::engines(level, &costs);
+    let mut engines = tagmac_engines::engines(level, &costs);
     engines.retain(|engine| engine.repeats);
     engines
 }

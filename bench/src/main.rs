@@ -9,15 +9,16 @@ mod clock;
 mod counts;
 mod engine;
 mod experiments;
-mod lab;
+mod external_engines;
+mod failure;
+mod harness;
 mod machine;
 mod measure;
-mod ours;
 mod progress;
 mod record;
 mod report;
 mod table;
-mod theirs;
+mod tagmac_engines;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,7 +26,8 @@ use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use lab::{Failure, Lab};
+use failure::Failure;
+use harness::Harness;
 
 fn main() -> ExitCode {
     match run(&command().get_matches()) {
@@ -94,15 +96,15 @@ fn run(args: &ArgMatches) -> Result<(), Failure> {
     }
     let minutes: u64 = *args.get_one("minutes").expect("it has a default");
     let names: Vec<String> = args.get_many("names").unwrap_or_default().cloned().collect();
-    let mut lab = Lab::new(args.get_flag("quick"), &names)?;
-    lab.write_into(out.clone());
-    println!("{}", lab.machine.line());
-    for missing in theirs::missing() {
+    let mut harness = Harness::new(args.get_flag("quick"), &names)?;
+    harness.write_into(out.clone());
+    println!("{}", harness.machine.line());
+    for missing in external_engines::missing() {
         println!("left out: {missing}");
     }
     for experiment in experiments::all() {
         if name == "all" || name == experiment.name {
-            measure(&experiment, &mut lab, minutes, out)?;
+            measure(&experiment, &mut harness, minutes, out)?;
         }
     }
     if name == "all" { report::write(out) } else { Ok(()) }
@@ -111,13 +113,13 @@ fn run(args: &ArgMatches) -> Result<(), Failure> {
 /// Makes an experiment, shows it, and writes it down.
 fn measure(
     experiment: &experiments::Experiment,
-    lab: &mut Lab,
+    harness: &mut Harness,
     minutes: u64,
     out: &Path,
 ) -> Result<(), Failure> {
     let budget = Duration::from_secs(experiment.seconds * minutes / experiments::MINUTES);
     let start = Instant::now();
-    let record = (experiment.run)(lab, budget)?;
+    let record = (experiment.run)(harness, budget)?;
     print!("{}", table::of(&record));
     record.write(out).map_err(|error| format!("{}: {error}", out.display()))?;
     let name = out.join(experiment.name);

@@ -6,7 +6,7 @@
 
 use aegis::{aegis128l::Aegis128LMac, aegis128x2::Aegis128X2Mac, aegis128x4::Aegis128X4Mac};
 
-use crate::{Library, Visit, exactly};
+use crate::info::{Library, Visit, exactly};
 
 pub(crate) fn all(visit: &mut impl Visit) {
     let library = Library { name: "aegis", version: env!("PEERS_AEGIS_VERSION").into() };

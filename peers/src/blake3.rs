@@ -1,6 +1,6 @@
-//! The crate blake3: its assembly for each rung of x86-64, chosen at run time.
+//! The crate blake3: its assembly for each level of x86-64, chosen at run time.
 
-use crate::{Library, Visit, exactly};
+use crate::info::{Library, Visit, exactly};
 
 pub(crate) fn all(visit: &mut impl Visit) {
     let library = Library { name: "blake3", version: env!("PEERS_BLAKE3_VERSION").into() };

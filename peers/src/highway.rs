@@ -2,7 +2,7 @@
 
 use highway::{HighwayHash, HighwayHasher, Key};
 
-use crate::{Library, Visit, exactly};
+use crate::info::{Library, Visit, exactly};
 
 pub(crate) fn all(visit: &mut impl Visit) {
     let library = Library { name: "highway", version: env!("PEERS_HIGHWAY_VERSION").into() };

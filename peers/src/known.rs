@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::Info;
+use crate::info::Info;
 
 /// Rows as vectors/README.md describes them: those of our MACs, and those of the others.
 const FILES: [&str; 7] = [

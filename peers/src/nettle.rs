@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use crate::{Info, Library, Visit, exactly};
+use crate::info::{Info, Library, Visit, exactly};
 
 /// Room for any of nettle's contexts. On x86-64, nettle 3.8.1, they are `umac32_ctx` 2392,
 /// `umac64_ctx` 2520, `umac96_ctx` 2640, `umac128_ctx` 2768 and `poly1305_aes_ctx` 272 bytes, all

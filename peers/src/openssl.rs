@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null, null_mut};
 
-use crate::{Library, Visit, exactly};
+use crate::info::{Library, Visit, exactly};
 
 /// `EVP_MAC`, known to OpenSSL alone; so are the next three.
 #[repr(C)]

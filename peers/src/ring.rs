@@ -2,7 +2,7 @@
 
 use ring::hmac::{HMAC_SHA256, Key, sign};
 
-use crate::{Library, Visit};
+use crate::info::{Library, Visit};
 
 pub(crate) fn all(visit: &mut impl Visit) {
     let library = Library { name: "ring", version: env!("PEERS_RING_VERSION").into() };

@@ -11,7 +11,7 @@ use pmac::Pmac;
 use poly1305::{Block, Poly1305};
 use sha2::Sha256;
 
-use crate::{Library, Visit, exactly};
+use crate::info::{Library, Visit, exactly};
 
 macro_rules! library {
     ($($version:expr),*) => {

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_int, c_ulonglong};
 use std::hint::black_box;
 
-use crate::{Library, Visit, exactly};
+use crate::info::{Library, Visit, exactly};
 
 unsafe extern "C" {
     safe fn sodium_init() -> c_int;

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_ulong};
 use std::ptr::NonNull;
 
-use crate::{Info, Library, Visit, exactly};
+use crate::info::{Info, Library, Visit, exactly};
 
 /// `pmac_state`, known to C alone.
 #[repr(C)]

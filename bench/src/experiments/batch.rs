@@ -8,7 +8,8 @@ use tagmac::hazmat::Hash;
 use tagmac::isa::Level;
 use tagmac::{EliMac, LightMac, Mac, Nonce, Pmac, Poly1305Aes, Tag, Umac};
 
-use crate::lab::{Failure, Lab};
+use crate::failure::Failure;
+use crate::harness::Harness;
 use crate::measure::{Figure, Job, in_turns};
 use crate::record::{Point, Record, Series};
 
@@ -25,22 +26,23 @@ const LENGTHS: [usize; 5] = [16, 64, 128, 256, 512];
 const MACS: usize = 6;
 
 /// Makes the experiment.
-pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
-    let mut record = lab.record(NAME, ABOUT, "bytes", "cycles");
-    let levels: Vec<Level> = lab.levels().rev().collect();
-    lab.begin(NAME, levels.len() * MACS * LENGTHS.len(), budget);
+pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
+    let mut record = harness.record(NAME, ABOUT, "bytes", "cycles");
+    let levels: Vec<Level> = harness.levels().rev().collect();
+    harness.begin(NAME, levels.len() * MACS * LENGTHS.len(), budget);
     for level in levels {
         let (k1, k2) = ([1; 16], [2; 16]);
         let r = &mut record;
-        series(lab, r, "PMAC-AES128", || Pmac::<Aes128>::on(&k1, level))?;
-        series(lab, r, "LIGHTMAC-AES128-S32", || {
-            LightMac::<Aes128>::on(&k1, &k2, 32, level).expect("a counter's length")
+        series(harness, r, "PMAC-AES128", || Pmac::<Aes128>::with_level(&k1, level))?;
+        series(harness, r, "LIGHTMAC-AES128-S32", || {
+            LightMac::<Aes128>::with_level(&k1, &k2, 32, level).expect("a counter's length")
         })?;
-        series(lab, r, "ELIMAC-AES128", || EliMac::on(&k1, &k2, level))?;
-        series(lab, r, "UMAC-64", || Umac::<Aes128, 2>::on(&k1, level))?;
-        series(lab, r, "POLY1305-AES", || Poly1305Aes::on(&[3; 32], level))?;
-        series(lab, r, "LIGHTMAC-PRESENT80-S16", || {
-            LightMac::<Present80>::on(&[1; 10], &[2; 10], 16, level).expect("a counter's length")
+        series(harness, r, "ELIMAC-AES128", || EliMac::with_level(&k1, &k2, level))?;
+        series(harness, r, "UMAC-64", || Umac::<Aes128, 2>::with_level(&k1, level))?;
+        series(harness, r, "POLY1305-AES", || Poly1305Aes::with_level(&[3; 32], level))?;
+        series(harness, r, "LIGHTMAC-PRESENT80-S16", || {
+            LightMac::<Present80>::with_level(&[1; 10], &[2; 10], 16, level)
+                .expect("a counter's length")
         })?;
     }
     Ok(record)
@@ -48,12 +50,12 @@ pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
 
 /// One MAC's ways to tag the same messages.
 fn series<M: Mac>(
-    lab: &mut Lab,
+    harness: &mut Harness,
     record: &mut Record,
     name: &str,
     make: impl Fn() -> M,
 ) -> Result<(), Failure> {
-    if !lab.wants(name) {
+    if !harness.wants(name) {
         return Ok(());
     }
     let first = record.series.len();
@@ -75,9 +77,9 @@ fn series<M: Mac>(
     let nonces: Vec<M::Nonce> =
         (0..MESSAGES as u128).map(|i| M::Nonce::from_number(i, bytes)).collect::<Result<_, _>>()?;
     for length in LENGTHS {
-        let place = |i: usize| lab.message(i * 640 % 65536, length);
+        let place = |i: usize| harness.message(i * 640 % 65536, length);
         let same: Vec<&[u8]> = (0..MESSAGES).map(place).collect();
-        let mixed = |i: usize| lab.message(i * 640 % 65536, i * 7919 % (2 * length + 1));
+        let mixed = |i: usize| harness.message(i * 640 % 65536, i * 7919 % (2 * length + 1));
         let mixed: Vec<&[u8]> = (0..MESSAGES).map(mixed).collect();
         let many = |messages: &[&[u8]], tags: &mut [Tag]| {
             mac.tag_many_with(&nonces, black_box(messages), tags).map_err(|e| e.to_string())
@@ -107,7 +109,7 @@ fn series<M: Mac>(
                 }
             }));
         }
-        let figures = in_turns(lab.effort(), &mut jobs);
+        let figures = in_turns(harness.effort(), &mut jobs);
         for (series, figure) in record.series[first..].iter_mut().zip(figures) {
             let of_one = |cycles: f64| cycles / MESSAGES as f64;
             let Figure { median, low, high } = figure;
@@ -115,7 +117,7 @@ fn series<M: Mac>(
             series.add(Point::new(length, figure));
         }
         drop(jobs);
-        lab.step(record)?;
+        harness.step(record)?;
     }
     Ok(())
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use tagmac::isa::Level;
 
 use crate::engine::Engine;
-use crate::lab::{Failure, LONGEST, Lab, altered};
+use crate::failure::Failure;
+use crate::harness::{Harness, LONGEST, altered};
 use crate::measure::Job;
 use crate::record::{Record, Series};
 
@@ -186,24 +187,25 @@ fn sizes(_quick: bool) -> Vec<usize> {
 
 impl Calls {
     /// Makes the experiment.
-    pub fn run(&self, lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
-        let mut record = lab.record(self.name, self.about, self.x, "cycles");
-        let (xs, needed) = self.values(lab.quick);
+    pub fn run(&self, harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
+        let mut record = harness.record(self.name, self.about, self.x, "cycles");
+        let (xs, needed) = self.values(harness.quick);
         let mut levels: Vec<Option<Level>> = vec![None];
         if self.levels {
-            levels = lab.levels().map(Some).collect();
+            levels = harness.levels().map(Some).collect();
             // The best one comes with the peers.
             *levels.last_mut().expect("a level") = None;
         }
         let is_by_engine = matches!(self.cases[0].1, How::Keys(_));
-        let sweeps = if is_by_engine { lab.best()?.len() } else { levels.len() * self.cases.len() };
-        lab.begin(self.name, sweeps * xs.len(), budget);
+        let sweeps =
+            if is_by_engine { harness.best()?.len() } else { levels.len() * self.cases.len() };
+        harness.begin(self.name, sweeps * xs.len(), budget);
         for level in levels.into_iter().rev() {
             let mut engines = match level {
-                Some(level) => lab.on(level),
-                None => lab.best()?,
+                Some(level) => harness.on(level),
+                None => harness.best()?,
             };
-            if !lab.has_names() && !self.engines.is_empty() {
+            if !harness.has_names() && !self.engines.is_empty() {
                 engines.retain(|engine| self.engines.contains(&&*engine.name));
             }
             // The lower levels' long messages take much time and tell nothing new.
@@ -216,20 +218,20 @@ impl Calls {
                     engines.retain(|engine| engine.repeats);
                     for engine in &mut engines {
                         for &x in &xs {
-                            lab.check_verdicts(engine, x)?;
+                            harness.check_verdicts(engine, x)?;
                         }
                     }
                 }
                 if !is_by_engine {
                     let (length, job) = (|x| how.length(x), how.job());
-                    lab.sweep(&mut record, &mut engines, case, (&xs, needed), length, job)?;
+                    harness.sweep(&mut record, &mut engines, case, (&xs, needed), length, job)?;
                     continue;
                 }
                 // One by one: thousands of keys of one would drive the others' from the cache.
                 let first = record.series.len();
                 record.series.extend(engines.iter().map(|engine| Series::of(engine, case)));
                 for (at, &x) in xs.iter().enumerate() {
-                    if at >= needed && lab.ends(&mut record, &xs[at..]) {
+                    if at >= needed && harness.ends(&mut record, &xs[at..]) {
                         break;
                     }
                     for (number, engine) in engines.chunks_mut(1).enumerate() {
@@ -240,7 +242,7 @@ impl Calls {
                             continue;
                         }
                         let place = (x, how.length(x));
-                        lab.at(&mut record, first + number, engine, place, how.job())?;
+                        harness.at(&mut record, first + number, engine, place, how.job())?;
                     }
                 }
             }
@@ -281,10 +283,10 @@ impl How {
         }
     }
 
-    fn job(self) -> impl for<'a> Fn(&'a mut Engine, &'a Lab, usize) -> Job<'a> {
-        move |engine, lab, x| {
+    fn job(self) -> impl for<'a> Fn(&'a mut Engine, &'a Harness, usize) -> Job<'a> {
+        move |engine, harness, x| {
             let timed = &mut engine.timed;
-            let message = |offset| lab.message(offset, self.length(x));
+            let message = |offset| harness.message(offset, self.length(x));
             match self {
                 How::BackToBack => {
                     let message = message(0);
@@ -357,9 +359,9 @@ mod tests {
 
     #[test]
     fn engines_of_every_length_exist() {
-        let lab = Lab::new(true, &[]).expect("right tags");
+        let harness = Harness::new(true, &[]).expect("right tags");
         let names: Vec<String> =
-            lab.best().expect("right tags").into_iter().map(|engine| engine.name).collect();
+            harness.best().expect("right tags").into_iter().map(|engine| engine.name).collect();
         let ours = AT_EVERY_LENGTH.iter().filter(|name| !name.contains(' ') || name.contains(','));
         for name in ours.filter(|name| !name.starts_with("BLAKE3")) {
             assert!(names.iter().any(|known| known == name), "{name}");
@@ -369,9 +371,9 @@ mod tests {
     #[test]
     fn the_tables_of_keys_stay_within_their_memory() {
         let names: Vec<String> = ["portable", "ELIMAC-AES128, cached"].map(Into::into).into();
-        let mut lab = Lab::new(false, &names).expect("there is one");
+        let mut harness = Harness::new(false, &names).expect("there is one");
         let agility = ALL.iter().find(|calls| calls.name == "agility").expect("it is there");
-        let record = agility.run(&mut lab, Duration::ZERO).expect("right tags");
+        let record = agility.run(&mut harness, Duration::ZERO).expect("right tags");
         let xs: Vec<u64> = record.series[0].points.iter().map(|point| point.0).collect();
         assert_eq!(xs, [1, 16, 256]);
         let expected = "ELIMAC-AES128, cached with 4096 keys of 4096 MiB";

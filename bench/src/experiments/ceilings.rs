@@ -6,7 +6,8 @@ use std::time::Duration;
 use tagmac::isa::{Isa, Kernel, Level};
 
 use crate::ceiling::Costs;
-use crate::lab::{Failure, LONGEST, Lab};
+use crate::failure::Failure;
+use crate::harness::{Harness, LONGEST};
 use crate::measure::{Job, in_turns};
 use crate::record::{Point, Record, Series};
 
@@ -14,8 +15,8 @@ pub const NAME: &str = "ceilings";
 pub const ABOUT: &str = "reading memory, and what instructions cost for 16 bytes of vector";
 
 /// Makes the experiment.
-pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
-    let mut record = lab.record(NAME, ABOUT, "bytes", "cycles");
+pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
+    let mut record = harness.record(NAME, ABOUT, "bytes", "cycles");
     let series = |name: &str, level: Option<&str>, case: &str| Series {
         name: name.into(),
         library: "the machine".into(),
@@ -29,17 +30,17 @@ pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
     let level = Level::best();
     let lengths: Vec<usize> =
         (0..).map(|doubled| (4 << 10) << doubled).take_while(|bytes| *bytes <= LONGEST).collect();
-    lab.begin(NAME, lengths.len(), budget);
+    harness.begin(NAME, lengths.len(), budget);
     record.series.push(series("read", None, "memory"));
     for length in lengths {
-        let message = lab.message(0, length);
+        let message = harness.message(0, length);
         let job: Job =
             Box::new(move |calls| (0..calls).for_each(|_| read(level, black_box(message))));
-        let figure = in_turns(lab.effort(), &mut [job])[0];
+        let figure = in_turns(harness.effort(), &mut [job])[0];
         record.series[0].add(Point::new(length, figure));
-        lab.step(&record)?;
+        harness.step(&record)?;
     }
-    for (level, Costs { aes, mul32, mul52 }) in lab.costs() {
+    for (level, Costs { aes, mul32, mul52 }) in harness.costs() {
         let mut instruction = |name: &str, cycles: f64| {
             let mut series = series(name, Some(level.name()), "instruction");
             series.points.push(Point(16, cycles, cycles, cycles));
@@ -75,7 +76,7 @@ impl Kernel for Read<'_> {
             }
         }
         for sum in sums {
-            black_box(isa.fold(sum));
+            black_box(isa.xor_lanes(sum));
         }
     }
 }

@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::clock::cycles_per_ns;
-use crate::lab::{Failure, Lab};
+use crate::failure::Failure;
+use crate::harness::Harness;
 use crate::measure::Figure;
 use crate::record::{Point, Record, Series};
 
@@ -19,23 +20,23 @@ const APART: usize = 8192;
 const MIN_ROUNDS: usize = 7;
 
 /// Makes the experiment.
-pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
-    let mut record = lab.record(NAME, ABOUT, "bytes", "cycles");
-    let mut engines = lab.best()?;
+pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
+    let mut record = harness.record(NAME, ABOUT, "bytes", "cycles");
+    let mut engines = harness.best()?;
     let lengths = [16, 64, 1536];
-    let rounds = if lab.quick { MIN_ROUNDS } else { 21 };
-    let cache = lab.machine.caches.iter().max().copied().unwrap_or(32 << 20);
+    let rounds = if harness.quick { MIN_ROUNDS } else { 21 };
+    let cache = harness.machine.caches.iter().max().copied().unwrap_or(32 << 20);
     let mut wall = vec![1u8; 2 * cache];
     let messages = vec![7u8; APART * engines.len()];
     record.series.extend(engines.iter().map(|engine| Series::of(engine, Some("cold"))));
     record.series.extend(engines.iter().map(|engine| Series::of(engine, Some("warm"))));
-    lab.begin(NAME, lengths.len(), budget);
+    harness.begin(NAME, lengths.len(), budget);
     for length in lengths {
         for engine in &mut engines {
-            assert!(lab.check(engine, length)?, "no limit is as short as that");
+            assert!(harness.check(engine, length)?, "no limit is as short as that");
         }
         let mut samples = vec![(Vec::new(), Vec::new()); engines.len()];
-        let (start, limit) = (Instant::now(), lab.effort().limit);
+        let (start, limit) = (Instant::now(), harness.effort().limit);
         for round in 0..rounds {
             if round >= MIN_ROUNDS && start.elapsed() >= limit {
                 break;
@@ -60,7 +61,7 @@ pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
             record.series[at].add(Point::new(length, Figure::of(first)));
             record.series[count + at].add(Point::new(length, Figure::of(second)));
         }
-        lab.step(&record)?;
+        harness.step(&record)?;
     }
     Ok(record)
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::lab::{Failure, Lab};
+use crate::failure::Failure;
+use crate::harness::Harness;
 use crate::measure::Figure;
 use crate::record::{Point, Record, Series};
 
@@ -18,12 +19,12 @@ pub const ABOUT: &str = "the whole command on a large file in the page cache, an
 const MIN_ROUNDS: usize = 3;
 
 /// Makes the experiment. The files lie where temporary files do.
-pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
-    let mut record = lab.record(NAME, ABOUT, "bytes of each file", "seconds");
+pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
+    let mut record = harness.record(NAME, ABOUT, "bytes of each file", "seconds");
     record.missing.clear();
     let folder = tempfile::tempdir()?;
     let (large, small, files) =
-        if lab.quick { (256 << 20, 1024, 10_000) } else { (1 << 30, 1024, 100_000) };
+        if harness.quick { (256 << 20, 1024, 10_000) } else { (1 << 30, 1024, 100_000) };
     fs::write(folder.path().join("large"), vec![7u8; large])?;
     let many = folder.path().join("many");
     for number in 0..files {
@@ -40,8 +41,8 @@ pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
     if !made.status.success() {
         return Err(String::from_utf8_lossy(&made.stderr).into_owned().into());
     }
-    let rounds = if lab.quick { 5 } else { 9 };
-    lab.begin(NAME, 2, budget);
+    let rounds = if harness.quick { 5 } else { 9 };
+    harness.begin(NAME, 2, budget);
     let tagmac = tagmac.to_string_lossy().into_owned();
     let commands = commands(&tagmac, &key.to_string_lossy());
     let (there, gone): (Vec<_>, Vec<_>) = commands.into_iter().partition(|all| exists(&all[0]));
@@ -51,7 +52,7 @@ pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
     {
         let target = if x == large { folder.path().join("large") } else { many.clone() };
         let mut samples = vec![Vec::new(); there.len()];
-        let (start, limit) = (Instant::now(), lab.effort().limit);
+        let (start, limit) = (Instant::now(), harness.effort().limit);
         for round in 0..=rounds {
             if round > MIN_ROUNDS && start.elapsed() >= limit {
                 break;
@@ -76,7 +77,7 @@ pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
                 points: vec![Point::new(x, Figure::of(samples))],
             });
         }
-        lab.step(&record)?;
+        harness.step(&record)?;
     }
     Ok(record)
 }

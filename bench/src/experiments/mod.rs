@@ -9,11 +9,12 @@ pub mod threads;
 
 use std::time::Duration;
 
-use crate::lab::{Failure, Lab};
+use crate::failure::Failure;
+use crate::harness::Harness;
 use crate::record::Record;
 
 /// Makes an experiment in about so much time.
-pub type Run = Box<dyn Fn(&mut Lab, Duration) -> Result<Record, Failure>>;
+pub type Run = Box<dyn Fn(&mut Harness, Duration) -> Result<Record, Failure>>;
 
 /// An experiment by its name.
 pub struct Experiment {
@@ -29,7 +30,7 @@ pub const MINUTES: u64 = 30;
 
 /// All of them, in the order of the report.
 pub fn all() -> Vec<Experiment> {
-    type Own = fn(&mut Lab, Duration) -> Result<Record, Failure>;
+    type Own = fn(&mut Harness, Duration) -> Result<Record, Failure>;
     let own =
         |name, about, seconds, run: Own| Experiment { name, about, seconds, run: Box::new(run) };
     let mut all: Vec<Experiment> = calls::ALL
@@ -38,7 +39,7 @@ pub fn all() -> Vec<Experiment> {
             name: calls.name,
             about: calls.about,
             seconds: calls.seconds,
-            run: Box::new(|lab, budget| calls.run(lab, budget)),
+            run: Box::new(|harness, budget| calls.run(harness, budget)),
         })
         .collect();
     all.push(own(batch::NAME, batch::ABOUT, 100, batch::run));

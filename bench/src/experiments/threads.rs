@@ -10,7 +10,8 @@ use tagmac::isa::Level;
 use tagmac::{EliMac, LightMac, Mac, Pmac, Poly1305Aes, Umac, UmacNonce, threads};
 
 use crate::experiments::ceilings::read;
-use crate::lab::{Failure, Lab};
+use crate::failure::Failure;
+use crate::harness::Harness;
 use crate::measure::{Job, in_turns};
 use crate::record::{Point, Record, Series};
 
@@ -23,35 +24,35 @@ const MACS: usize = 5;
 const LENGTHS: usize = 11;
 
 /// Makes the experiment.
-pub fn run(lab: &mut Lab, budget: Duration) -> Result<Record, Failure> {
-    let mut record = lab.record(NAME, ABOUT, "bytes", "cycles");
-    let Some(level) = lab.levels().next_back() else { return Ok(record) };
-    lab.begin(NAME, MACS * LENGTHS, budget);
+pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
+    let mut record = harness.record(NAME, ABOUT, "bytes", "cycles");
+    let Some(level) = harness.levels().next_back() else { return Ok(record) };
+    harness.begin(NAME, MACS * LENGTHS, budget);
     let (k1, k2, key) = ([1; 16], [2; 16], [3; 32]);
     let r = &mut record;
-    series(lab, r, "PMAC-AES128", &Pmac::<Aes128>::on(&k1, level), ())?;
-    let light = LightMac::<Aes128>::on(&k1, &k2, 32, level)?;
-    series(lab, r, "LIGHTMAC-AES128-S32", &light, ())?;
-    series(lab, r, "ELIMAC-AES128", &EliMac::on(&k1, &k2, level), ())?;
+    series(harness, r, "PMAC-AES128", &Pmac::<Aes128>::with_level(&k1, level), ())?;
+    let light = LightMac::<Aes128>::with_level(&k1, &k2, 32, level)?;
+    series(harness, r, "LIGHTMAC-AES128-S32", &light, ())?;
+    series(harness, r, "ELIMAC-AES128", &EliMac::with_level(&k1, &k2, level), ())?;
     let nonce = UmacNonce::from(7);
-    series(lab, r, "UMAC-64", &Umac::<Aes128, 2>::on(&k1, level), nonce)?;
-    series(lab, r, "POLY1305-AES", &Poly1305Aes::on(&key, level), [7; 16])?;
+    series(harness, r, "UMAC-64", &Umac::<Aes128, 2>::with_level(&k1, level), nonce)?;
+    series(harness, r, "POLY1305-AES", &Poly1305Aes::with_level(&key, level), [7; 16])?;
     Ok(record)
 }
 
 /// One MAC's: one thread, all, and all that read.
 fn series<M: Mac>(
-    lab: &mut Lab,
+    harness: &mut Harness,
     record: &mut Record,
     name: &str,
     mac: &M,
     nonce: M::Nonce,
 ) -> Result<(), Failure> {
-    if !lab.wants(name) {
+    if !harness.wants(name) {
         return Ok(());
     }
     let first = record.series.len();
-    let cores = lab.machine.cores;
+    let cores = harness.machine.cores;
     let series = |name: &str, case: String| Series {
         name: name.into(),
         library: concat!("tagmac ", env!("CARGO_PKG_VERSION")).into(),
@@ -68,7 +69,7 @@ fn series<M: Mac>(
         series(name, format!("{cores} threads that only read")),
     ]);
     for length in (0..LENGTHS).map(|doubled| (64 << 10) << doubled) {
-        let message = lab.message(0, length);
+        let message = harness.message(0, length);
         let (one, many) = (mac.tag_with(&nonce, message)?, threads::tag(mac, &nonce, message, 0)?);
         if one.as_bytes() != many.as_bytes() {
             return Err(format!("{name}: another tag on {cores} threads, {length} bytes").into());
@@ -81,12 +82,12 @@ fn series<M: Mac>(
             })
         };
         let mut jobs = [on(1), on(cores), read_together(message, cores)];
-        let figures = in_turns(lab.effort(), &mut jobs);
+        let figures = in_turns(harness.effort(), &mut jobs);
         for (series, figure) in record.series[first..].iter_mut().zip(figures) {
             series.add(Point::new(length, figure));
         }
         drop(jobs);
-        lab.step(record)?;
+        harness.step(record)?;
     }
     Ok(())
 }

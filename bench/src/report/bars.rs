@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 
 use super::draw::{COLOURS, FAINT, GREY, Hang, plain, svg, text};
-use crate::lab::Failure;
+use crate::failure::Failure;
 use crate::measure::Figure;
 
 /// A row.

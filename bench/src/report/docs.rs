@@ -5,7 +5,7 @@ use super::machine_tables::{MAIN, Machine};
 use super::markdown::{flagged, head, table};
 use super::papers::{self, Printed};
 use super::{readme, wins};
-use crate::lab::Failure;
+use crate::failure::Failure;
 use crate::table::number;
 
 /// The text around the tables: a line `@name` stands for the table of that name.

@@ -4,7 +4,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::lab::Failure;
+use crate::failure::Failure;
 
 /// Where pictures are drawn.
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 
 use super::draw::{COLOURS, FAINT, Hang, bytes, plain, svg, text};
-use crate::lab::Failure;
+use crate::failure::Failure;
 use crate::measure::Figure;
 
 /// A line and its name.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::draw::bytes;
 use super::markdown::{flagged, head, table};
+use super::memory;
 use crate::measure::Figure;
 use crate::record::{Record, Series};
 use crate::table::number;
@@ -234,7 +235,7 @@ impl<'a> Machine<'a> {
             }));
             rows.push(row);
         }
-        let memory = super::memory(record);
+        let memory = memory::record_costs(record);
         let memory =
             memory.iter().map(|(name, cycles)| format!("{name} costs {}", number(*cycles)));
         let memory = memory.collect::<Vec<_>>().join(", ");

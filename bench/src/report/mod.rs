@@ -6,6 +6,7 @@ mod draw;
 mod lines;
 mod machine_tables;
 mod markdown;
+mod memory;
 mod page;
 mod papers;
 mod pictures;
@@ -19,7 +20,7 @@ use std::path::Path;
 use machine_tables::Machine;
 
 use crate::experiments;
-use crate::lab::Failure;
+use crate::failure::Failure;
 use crate::record::Record;
 
 /// Writes `report.html` and the pictures into the folder of the records.
@@ -27,7 +28,7 @@ pub fn write(folder: &Path) -> Result<(), Failure> {
     let records = read(folder)?;
     let mut pictures = Vec::new();
     for record in &records {
-        let of_record = pictures::of(record, &memory_of(&records))?;
+        let of_record = pictures::of(record, &memory::costs(&records))?;
         for picture in &of_record {
             fs::write(folder.join(&picture.name).with_extension("svg"), &picture.svg)?;
         }
@@ -116,7 +117,7 @@ fn docs_files(all: &[(String, Vec<Record>)]) -> Result<Vec<(String, String)>, Fa
     for (at, (machine, (_, records))) in machines.iter().zip(all).enumerate() {
         let wanted = docs::pictures_of(machine, at == 0);
         for record in records {
-            for picture in pictures::of(record, &memory_of(records))? {
+            for picture in pictures::of(record, &memory::costs(records))? {
                 if let Some((_, file)) = wanted.iter().find(|(name, _)| *name == picture.name) {
                     files.push((format!("docs/{file}.svg"), picture.svg));
                 }
@@ -138,31 +139,6 @@ fn read(folder: &Path) -> Result<Vec<Record>, Failure> {
         true => Err(format!("{}: expected records, found none", folder.display()).into()),
         false => Ok(records),
     }
-}
-
-/// What reading a byte costs, if there is a record of it.
-fn memory_of(records: &[Record]) -> Vec<(String, f64)> {
-    let record = records.iter().find(|record| record.experiment == "ceilings");
-    record.map(memory).unwrap_or_default()
-}
-
-/// What reading a byte costs, from each cache and from memory.
-fn memory(record: &Record) -> Vec<(String, f64)> {
-    let points = record.series.first().map_or(&[][..], |series| &series.points);
-    let caches = &record.machine.caches;
-    // Within a cache, and far from its edge.
-    let cost = |bytes: usize| {
-        let within = points.iter().rev().find(|point| point.0 <= bytes as u64);
-        within.map(|point| point.1 / point.0 as f64)
-    };
-    let from_cache = caches.iter().enumerate().skip(1);
-    let mut all: Vec<(String, f64)> = from_cache
-        .filter_map(|(at, bytes)| {
-            Some((format!("reading from cache {}", at + 1), cost(bytes / 2)?))
-        })
-        .collect();
-    all.extend(cost(usize::MAX).map(|cost| ("reading from memory".into(), cost)));
-    all
 }
 
 #[cfg(test)]

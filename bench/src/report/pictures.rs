@@ -3,7 +3,7 @@
 use super::bars::{Bars, Row};
 use super::lines::{Line, Lines};
 use super::roofline::{Dot, Roofline};
-use crate::lab::Failure;
+use crate::failure::Failure;
 use crate::measure::Figure;
 use crate::record::{Point, Record, Series};
 use crate::table::title;

@@ -3,7 +3,7 @@
 use super::machine_tables::Machine;
 use super::markdown::{head, table};
 use super::wins::{self, DEFAULT};
-use crate::lab::Failure;
+use crate::failure::Failure;
 use crate::measure::Figure;
 use crate::record::Series;
 use crate::table::number;

@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 
 use super::draw::{COLOURS, FAINT, GREY, Hang, plain, svg, text};
-use crate::lab::Failure;
+use crate::failure::Failure;
 
 /// A MAC on a level.
 pub struct Dot {

@@ -19,9 +19,9 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use subtle::ConstantTimeEq;
-use tagmac::hazmat::{Hash, UmacHash, UmacPad, UmacSum};
+use tagmac::hazmat::{Construction, Hash, UmacHash, UmacPad, UmacSum};
 use tagmac::isa::{Isa, Kernel};
-use tagmac::{Bits, Mac, Nonce, Tag, Umac, UmacNonce, cipher::Aes128};
+use tagmac::{Bits, Nonce, Tag, Umac, UmacNonce, cipher::Aes128};
 use tagmac_border::{Failure, bytes, ensure, guard};
 use zeroize::Zeroize;
 
@@ -29,7 +29,7 @@ use zeroize::Zeroize;
 const BLOCK: usize = 2048;
 
 /// Tells a context with a key from other memory.
-const MARK: u64 = u64::from_be_bytes(*b"umac key");
+const MAGIC: u64 = u64::from_be_bytes(*b"umac key");
 
 /// What a context holds, for a tag of `T` words. Packed, because a copy may stand anywhere.
 #[repr(C, packed)]
@@ -82,7 +82,7 @@ impl<const T: usize> Kernel for Close<'_, T> {
     fn run<I: Isa>(self, isa: I) -> Tag {
         let digest = self.mac.hash().finish(isa, self.sum, self.at, Bits::from(self.tail));
         let mut pad = UmacPad::default();
-        let tag = self.mac.seal(isa, &self.nonce, &mut pad, digest);
+        let tag = self.mac.finalize_tag(isa, &self.nonce, &mut pad, digest);
         pad.zeroize();
         tag
     }
@@ -128,7 +128,7 @@ impl<const T: usize> Context<T> {
 
     /// Begins in cleared memory.
     fn begin(&mut self, key: &[u8; 16]) {
-        self.mark = MARK;
+        self.mark = MAGIC;
         self.key = *key;
         self.nonce_bytes = 16;
         self.sum = umac::<T>(key).hash().empty();
@@ -214,7 +214,7 @@ unsafe fn change<const T: usize>(
     ensure(!context.is_null(), "expected a context, found a null pointer")?;
     // SAFETY: the caller's word; any bytes are numbers.
     let mark = unsafe { context.cast::<u64>().read_unaligned() };
-    ensure(mark == MARK, "expected a context with a key, found one without")?;
+    ensure(mark == MAGIC, "expected a context with a key, found one without")?;
     // SAFETY: the mark says that `set_key` wrote a context here, or into what was copied to here,
     // and it needs no alignment.
     body(unsafe { &mut *context.cast() })

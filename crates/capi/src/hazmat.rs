@@ -3,12 +3,12 @@
 use std::ffi::c_int;
 
 use tagmac::Error;
-use tagmac::any::{AnyPart, Parts};
+use tagmac::dynamic::{AnyPart, Parts};
 use tagmac_border::{Failure, Room, bytes, ensure};
 
-use crate::answer::{status, value};
 use crate::key::{Key, Keyed, keyed};
 use crate::slot::{Kind, free, slot};
+use crate::status::{status, value};
 
 /// The keyed hash of a range of a message. As secret as the key. Begin with zeros:
 /// `tagmac_part part = {0};`. One thread at a time; a second one gets -1. Do not move or copy it:
@@ -27,7 +27,7 @@ struct Parted {
 
 impl Kind for Parted {
     const NAME: &'static str = "tagmac_part";
-    const MARK: usize = 0x7061_7274;
+    const MAGIC: usize = 0x7061_7274;
 }
 
 fn parts(key: &Keyed) -> Result<Parts<'_>, Failure> {

@@ -4,14 +4,14 @@ use std::ffi::{c_char, c_int};
 use std::fs::File;
 use std::io::Read;
 
-use tagmac::any::{Algorithm, AnyMac, KeyFile, key_id};
+use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, key_id};
 use tagmac::{Mismatch, Tag};
 use tagmac_border::{Failure, Room, bytes, ensure, text};
 use zeroize::Zeroizing;
 
-use crate::answer::{status, value};
-use crate::library::{algorithm, level, name_of};
+use crate::global::{algorithm, level, name_of};
 use crate::slot::{Kind, Shared, free, slot};
+use crate::status::{status, value};
 
 /// More than this is no key file.
 const MOST: u64 = 64 << 10;
@@ -31,7 +31,7 @@ pub struct Keyed {
 
 impl Kind for Keyed {
     const NAME: &'static str = "tagmac_key";
-    const MARK: usize = 0x6b65_7931;
+    const MAGIC: usize = 0x6b65_7931;
 }
 
 impl Keyed {
@@ -71,7 +71,7 @@ fn put(key: *mut Key, algorithm: Algorithm, bytes: &[u8], tag_bits: usize) -> Re
     // SAFETY: the caller of the C function vouches for the key.
     let mut key = unsafe { slot::<Keyed, Key>(key) }?.alone()?;
     key.vacant()?;
-    let tag_bits = if tag_bits == 0 { *algorithm.tag_bits().end() } else { tag_bits };
+    let tag_bits = if tag_bits == 0 { algorithm.default_tag_bits() } else { tag_bits };
     let mac = AnyMac::with(algorithm, bytes, tag_bits, level()?)
         .map_err(|error| Failure::from(error).about(algorithm))?;
     key.put(Keyed { mac, id: key_id(algorithm, bytes) })

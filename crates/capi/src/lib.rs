@@ -1,12 +1,12 @@
 //! The C ABI of tagmac: `libtagmac`, with `include/tagmac.h` and `include/tagmac_hazmat.h`.
 //!
-//! The headers are written from the comments of `library.rs`, `key.rs`, `stream.rs` and `hazmat.rs`
+//! The headers are written from the comments of `global.rs`, `key.rs`, `stream.rs` and `hazmat.rs`
 //! by `tests/header.rs`, so these speak to a reader of C. All goes through the registry of
-//! [`tagmac::any`]: a new MAC needs nothing here.
+//! [`tagmac::dynamic`]: a new MAC needs nothing here.
 
-mod answer;
+mod global;
 mod hazmat;
 mod key;
-mod library;
 mod slot;
+mod status;
 mod stream;

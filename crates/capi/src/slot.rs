@@ -18,7 +18,7 @@ pub trait Kind: Sized {
     /// Its name in C.
     const NAME: &'static str;
     /// Tells it from other kinds.
-    const MARK: usize;
+    const MAGIC: usize;
 }
 
 /// A slot for a value of a kind. It lies in the memory of C and is never made in Rust.
@@ -95,7 +95,7 @@ pub unsafe fn slot<'a, T: Kind, C>(at: *const C) -> Result<&'a Slot<T>, Failure>
 impl<T: Kind> Slot<T> {
     /// Of a slot at this address that holds that value.
     fn seal(&self, value: *mut T) -> usize {
-        T::MARK ^ std::ptr::from_ref(self).addr().rotate_left(13) ^ value.addr()
+        T::MAGIC ^ std::ptr::from_ref(self).addr().rotate_left(13) ^ value.addr()
     }
 
     /// The value's address, null if there is none. To be called under a lock.
@@ -226,7 +226,7 @@ mod tests {
 
     impl Kind for String {
         const NAME: &'static str = "string";
-        const MARK: usize = 7;
+        const MAGIC: usize = 7;
     }
 
     type Words = [usize; WORDS];

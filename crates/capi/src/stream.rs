@@ -3,12 +3,12 @@
 use std::ffi::c_int;
 
 use tagmac::Error;
-use tagmac::any::AnyStream;
+use tagmac::dynamic::AnyStream;
 use tagmac_border::{Failure, Room, bytes, ensure};
 
-use crate::answer::status;
 use crate::key::{Key, Keyed, compare, keyed, tag_length};
 use crate::slot::{Kind, free, slot};
+use crate::status::status;
 
 /// A message that comes in pieces, and the messages after it under the same key. Begin with zeros:
 /// `tagmac_stream stream = {0};`. One thread at a time; a second one gets -1. Do not move or copy
@@ -30,7 +30,7 @@ struct Streaming {
 
 impl Kind for Streaming {
     const NAME: &'static str = "tagmac_stream";
-    const MARK: usize = 0x7374_7265;
+    const MAGIC: usize = 0x7374_7265;
 }
 
 impl Streaming {

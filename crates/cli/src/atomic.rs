@@ -17,10 +17,13 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-use crate::error::{Shown, say, why};
+use crate::diagnostic::diagnostic;
+use crate::error::io_reason;
+use crate::escaped::Escaped;
 use crate::faults;
-use crate::output::Over;
-use crate::walk;
+use crate::folder;
+use crate::identity::{Identity, is_at};
+use crate::overwrite::Overwrite;
 
 /// Runs that may write a file of one name at the same time.
 const SLOTS: u32 = 16;
@@ -29,7 +32,7 @@ const SLOTS: u32 = 16;
 pub struct AtomicFile {
     file: File,
     path: PathBuf,
-    over: Over,
+    over: Overwrite,
     draft: Draft,
     /// `None` if it may be written to but not read.
     folder: Option<File>,
@@ -50,14 +53,14 @@ impl Drop for Draft {
 impl AtomicFile {
     /// A file that is to be at `path`. `mode` is as the umask leaves it, and that of a file of its
     /// kind which it replaces goes before. What a killed run left of this file is removed.
-    pub fn new(path: &Path, mode: u32, over: Over) -> io::Result<AtomicFile> {
+    pub fn new(path: &Path, mode: u32, over: Overwrite) -> io::Result<AtomicFile> {
         AtomicFile::with(path, mode, over, nameless)
     }
 
     fn with(
         path: &Path,
         mode: u32,
-        over: Over,
+        over: Overwrite,
         nameless: impl FnOnce(&Path, u32) -> io::Result<Option<File>>,
     ) -> io::Result<AtomicFile> {
         if path.file_name().is_none() {
@@ -65,18 +68,14 @@ impl AtomicFile {
         }
         // Also where the name is taken: a killed run may have left a key beside it.
         sweep(path);
-        let old = over.replaced(path)?.filter(|_| matches!(over, Over::Kind(..)));
+        let old = over.replaced(path)?.filter(|_| matches!(over, Overwrite::Kind(..)));
         let mode = old.map_or(mode, |old| old.mode() & 0o777);
         faults::before("make")?;
-        let (file, draft) = match nameless(walk::folder(path), mode)? {
+        let (file, draft) = match nameless(folder::parent(path), mode)? {
             Some(file) => (file, Draft(None)),
             None => named(path, mode)?,
         };
-        // A directory, or nothing: a pipe in its place would let this wait.
-        let directory = OFlags::DIRECTORY.bits() as i32;
-        let mut options = OpenOptions::new();
-        let folder = options.read(true).custom_flags(directory).open(walk::folder(path));
-        let folder = match folder {
+        let folder = match folder::open(folder::parent(path)) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
             folder => Some(folder?),
         };
@@ -145,7 +144,7 @@ impl Write for AtomicFile {
 pub fn drafts(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().as_bytes();
     let hash = base16ct::lower::encode_string(&Sha256::digest(name)[..8]);
-    walk::folder(path).join(format!(".tagmac-{hash}-"))
+    folder::parent(path).join(format!(".tagmac-{hash}-"))
 }
 
 fn slot(path: &Path, number: u32) -> PathBuf {
@@ -166,7 +165,7 @@ fn free_slot<T>(
             made => return made.map(|made| (made, slot)),
         }
     }
-    let name = Shown::name(&slot(path, 0)).to_string();
+    let name = Escaped::name(&slot(path, 0)).to_string();
     let what = format!("expected a free name from {name} to {}, found none", SLOTS - 1);
     Err(io::Error::other(what))
 }
@@ -183,7 +182,7 @@ fn nameless(folder: &Path, mode: u32) -> io::Result<Option<File>> {
     // Without /proc it could not be named.
     let held = file.metadata()?;
     let there = fs::metadata(by_number(&file)).ok();
-    let can_be_named = there.is_some_and(|there| Identity::of(&there) == Identity::of(&held));
+    let can_be_named = there.is_some_and(|there| Identity::new(&there) == Identity::new(&held));
     lock(&file);
     Ok(can_be_named.then_some(file))
 }
@@ -252,10 +251,12 @@ pub fn sweep(path: &Path) {
         let slot = slot(path, number);
         // It stays locked until it is gone, so no other run takes it for its own meanwhile.
         let Some(left) = left(&slot) else { continue };
-        let name = Shown::name(&slot);
+        let name = Escaped::name(&slot);
         match remove(&slot, &left) {
-            Ok(()) => say(format_args!("{name}: removed: a run that was killed left it")),
-            Err(error) => say(format_args!("warning: {name}: {}: not removed", why(&error))),
+            Ok(()) => diagnostic(format_args!("{name}: removed: a run that was killed left it")),
+            Err(error) => {
+                diagnostic(format_args!("warning: {name}: {}: not removed", io_reason(&error)))
+            }
         }
     }
 }
@@ -277,7 +278,7 @@ fn left(slot: &Path) -> Option<File> {
 /// Removes a file that this run holds, if the name is still that file's. The system has no call that
 /// compares: what somebody puts there between the look and the removal is lost.
 pub fn remove(path: &Path, held: &File) -> io::Result<()> {
-    let held = Identity::of(&held.metadata()?);
+    let held = Identity::new(&held.metadata()?);
     let gone = |result: io::Result<()>| match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
@@ -289,47 +290,12 @@ pub fn remove(path: &Path, held: &File) -> io::Result<()> {
     }
 }
 
-/// Locks a file that was opened by this name, for this run alone. False: another run has it, or had
-/// it and has put another in its place.
-pub fn hold(path: &Path, file: &File) -> io::Result<bool> {
-    match file.try_lock() {
-        Ok(()) => is_at(path, file),
-        Err(fs::TryLockError::WouldBlock) => Ok(false),
-        Err(fs::TryLockError::Error(error)) => Err(error),
-    }
-}
-
-/// Whether the name is that of the open file.
-fn is_at(path: &Path, file: &File) -> io::Result<bool> {
-    let held = Identity::of(&file.metadata()?);
-    Ok(fs::symlink_metadata(path).is_ok_and(|there| Identity::of(&there) == held))
-}
-
-/// What tells one file from all others, as long as it is open somewhere.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Identity(u64, u64);
-
-impl Identity {
-    /// Of which the system says this.
-    pub fn of(file: &Metadata) -> Identity {
-        Identity(file.dev(), file.ino())
-    }
-
-    /// Refuses another file.
-    pub fn is_of(self, there: &Metadata) -> io::Result<()> {
-        if self == Identity::of(there) {
-            return Ok(());
-        }
-        Err(io::Error::other("expected the file that this run holds, found another"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// As where there are no nameless files.
-    fn named_from_the_start(path: &Path, over: Over) -> AtomicFile {
+    fn named_from_the_start(path: &Path, over: Overwrite) -> AtomicFile {
         AtomicFile::with(path, 0o600, over, |_, _| Ok(None)).unwrap()
     }
 
@@ -341,10 +307,10 @@ mod tests {
     }
 
     /// A file that is there, and the rule for who holds it.
-    fn held(path: &Path) -> (File, Over) {
+    fn held(path: &Path) -> (File, Overwrite) {
         fs::write(path, "old").unwrap();
         let file = File::open(path).unwrap();
-        let over = Over::Held(Identity::of(&file.metadata().unwrap()));
+        let over = Overwrite::Held(Identity::new(&file.metadata().unwrap()));
         (file, over)
     }
 
@@ -377,7 +343,7 @@ mod tests {
         let path = place.path().join("f");
         for replaces in [false, true] {
             let old = replaces.then(|| held(&path));
-            let over = old.as_ref().map_or(Over::Nothing, |(_, over)| *over);
+            let over = old.as_ref().map_or(Overwrite::Nothing, |(_, over)| *over);
             let mut file = named_from_the_start(&path, over);
             file.write_all(b"half").unwrap();
             // As a kill: the lock goes, the name stays.
@@ -392,7 +358,7 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
             assert_eq!(names(place.path()), ["f"]);
             // What is not finished is nowhere.
-            let over = Over::Held(Identity::of(&file.metadata().unwrap()));
+            let over = Overwrite::Held(Identity::new(&file.metadata().unwrap()));
             drop(named_from_the_start(&path, over));
             assert_eq!(names(place.path()), ["f"]);
             fs::remove_file(&path).unwrap();
@@ -403,7 +369,7 @@ mod tests {
     fn what_has_come_meanwhile_stays() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("f");
-        let file = named_from_the_start(&path, Over::Nothing);
+        let file = named_from_the_start(&path, Overwrite::Nothing);
         fs::write(&path, "other").unwrap();
         assert_eq!(file.finish().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert!(rename_to_free(&path, &path.with_extension("free")).is_ok());

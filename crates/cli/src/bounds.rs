@@ -3,49 +3,15 @@
 use std::fmt::Display;
 
 use serde::Serialize;
-use tagmac::any::Algorithm;
-use tagmac::bounds::{Bound, BoundError, Load, Term, Theorem};
+use tagmac::bounds::{Bound, BoundError, Term, Theorem, Workload};
+use tagmac::dynamic::Algorithm;
 
+use crate::allowance::{Allowance, USUAL_LENGTH, show_bound};
 use crate::args::Bounds;
 use crate::error::Error;
 use crate::number::{show_chance, show_count, show_size};
-use crate::{list, output, plot};
-
-/// The chance that a forger is granted where nothing else is asked.
-pub const THRESHOLD: f64 = 1.0 / (1u64 << 32) as f64;
-/// The length of messages where nothing else is asked.
-const LENGTH: u64 = 1 << 20;
-
-/// What a key may do until a threshold.
-#[derive(Serialize)]
-pub struct Allowance {
-    /// Bytes of a message.
-    pub length: u64,
-    /// Messages of that length.
-    pub messages: u128,
-    /// Their bytes.
-    pub bytes: u128,
-    /// Wrong tags that may be tried.
-    pub guesses: u128,
-}
-
-impl Allowance {
-    /// What a key may do with messages of 1 MiB, or as long as its MAC takes them, until one chance
-    /// in 2^32.
-    pub fn usual(theorem: Theorem) -> Allowance {
-        let length = LENGTH.min(theorem.limit());
-        Allowance::of(theorem, length, THRESHOLD).expect("a length and a threshold that there are")
-    }
-
-    fn of(theorem: Theorem, length: u64, threshold: f64) -> Result<Allowance, BoundError> {
-        Ok(Allowance {
-            length,
-            messages: theorem.messages(length, threshold)?,
-            bytes: theorem.bytes(length, threshold)?,
-            guesses: theorem.guesses(length, threshold)?,
-        })
-    }
-}
+use crate::table::{self, table};
+use crate::{output, plot};
 
 /// Shows the bounds, or draws them.
 pub fn run(args: &Bounds) -> Result<(), Error> {
@@ -102,7 +68,7 @@ fn rows(
         let limit = theorem.limit();
         let length = match args.length {
             Some(length) if !cut => length,
-            length => length.unwrap_or(LENGTH).min(limit),
+            length => length.unwrap_or(USUAL_LENGTH).min(limit),
         };
         Row::new(args, algorithm, theorem, length).map_err(|error| match error {
             BoundError::Threshold { .. } => Error::usage(format_args!("--threshold: {error}")),
@@ -131,19 +97,19 @@ impl Row {
         theorem: Theorem,
         length: u64,
     ) -> Result<Row, BoundError> {
-        let allowance = Allowance::of(theorem, length, args.threshold)?;
-        let tags = |messages| theorem.tags(&Load { messages, length, attempts: 0 });
+        let allowance = Allowance::new(theorem, length, args.threshold)?;
+        let tags = |messages| theorem.tags(&Workload { messages, length, attempts: 0 });
         let bound = args.messages.map(tags).transpose()?;
         // At least a message, so that there are terms.
         let messages = args.messages.unwrap_or(allowance.messages.max(1));
-        let terms = theorem.forgery(&Load { messages, length, attempts: 1 })?.terms().to_vec();
+        let terms = theorem.forgery(&Workload { messages, length, attempts: 1 })?.terms().to_vec();
         Ok(Row { algorithm, allowance, bound, terms })
     }
 
     fn record(&self, args: &Bounds) -> Record<'_> {
         Record {
             algorithm: self.algorithm.name(),
-            tag_bits: args.tag_bits.unwrap_or(*self.algorithm.tag_bits().end()),
+            tag_bits: args.tag_bits.unwrap_or(self.algorithm.default_tag_bits()),
             threshold: args.threshold,
             allowance: &self.allowance,
             bound: self.bound.as_ref().map(Bound::value),
@@ -174,7 +140,7 @@ fn text(args: &Bounds, rows: &[Row]) -> String {
     let bound = args.messages.map(|messages| format!("AFTER {}", show_count(messages)));
     let head = ["ALGORITHM", "LENGTH", "MESSAGES", "BYTES", "GUESSES"].map(String::from);
     let mut cells = vec![Vec::from_iter(head.into_iter().chain(bound))];
-    let groups = rows.chunk_by(|a, b| all && list::same_family(a.algorithm, b.algorithm));
+    let groups = rows.chunk_by(|a, b| all && table::same_family(a.algorithm, b.algorithm));
     cells.extend(groups.map(|group| line(&group[0], &group[group.len() - 1])));
     let mut plus: Vec<Vec<String>> = rows.iter().map(|row| row.plus(all)).collect();
     plus.dedup();
@@ -183,16 +149,16 @@ fn text(args: &Bounds, rows: &[Row]) -> String {
         "Until a forger's chance is {}, one key may do so much{tags}:\n\n{}\n\
          What an attack on the cipher gains comes on top:\n\n{}",
         show_chance(args.threshold),
-        list::table(&cells),
-        list::table(&plus),
+        table(&cells),
+        table(&plus),
     )
 }
 
 /// The line of the rows from one to another.
 fn line(first: &Row, last: &Row) -> Vec<String> {
-    let both = |cell: fn(&Row) -> String| list::span(cell(first), cell(last));
+    let both = |cell: fn(&Row) -> String| table::span(cell(first), cell(last));
     let cells = [
-        list::name(first.algorithm, last.algorithm),
+        table::name(first.algorithm, last.algorithm),
         both(|row| show_size(row.allowance.length.into(), f64::floor)),
         both(|row| show_count(row.allowance.messages)),
         both(|row| show_size(row.allowance.bytes, f64::floor)),
@@ -200,14 +166,6 @@ fn line(first: &Row, last: &Row) -> Vec<String> {
     ];
     let bound = first.bound.as_ref().map(show_bound);
     cells.into_iter().chain(bound).collect()
-}
-
-/// A bound without its terms: a power of 2, rounded up, or 1 if it says nothing.
-pub fn show_bound(bound: &Bound) -> String {
-    match bound.log2() {
-        0.0.. => "1".into(),
-        _ => bound.to_string().split(' ').next().unwrap_or_default().into(),
-    }
 }
 
 impl Row {

@@ -6,25 +6,25 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tagmac::Tag;
-use tagmac::any::Algorithm;
-use tagmac::bounds::Load;
+use tagmac::bounds::Workload;
+use tagmac::dynamic::Algorithm;
 
+use crate::allowance::{THRESHOLD, show_bound};
 use crate::args::Check;
-use crate::bounds::{THRESHOLD, show_bound};
-use crate::error::{Error, Exit, Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::line::{self, End, Line, Malformed};
-use crate::lines::{self, Lines};
+use crate::lines::Lines;
 use crate::mac::{self, Mac};
 use crate::number::show_chance;
 use crate::open;
 use crate::output;
 use crate::progress::{Bar, Progress, Total};
-use crate::read::{self, Named, Reader, Stdin, Trouble};
+use crate::read::{self, Named, Reader, Stdin};
+use crate::read_error::ReadError;
 use crate::record::{MalformedRecord, Record};
 use crate::stdio;
-
-/// A list in which no tag comes for so many bytes is none. It may have no end.
-const MOST_ASTRAY: usize = 1 << 20;
 
 /// Checks the lists. `Some(exit)` if not all is good.
 pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
@@ -38,9 +38,9 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
             return Err(Error::usage(format_args!("{what}, found {found}")));
         }
     }
-    let stdin = read::stdin_once(&args.key, lists.iter().chain(&args.raw_tag))?;
-    let mac = mac::make(&args.key, args.status)?;
-    let nonce = mac.given_nonce(args.nonce_hex.as_ref(), raw.then_some("--raw-tag"))?;
+    let stdin = read::stdin_once(&args.key.only.options(), lists.iter().chain(&args.raw_tag))?;
+    let mac = mac::make(&args.key.options(), args.status)?;
+    let nonce = mac.given_nonce(args.nonce_hex.as_deref(), raw.then_some("--raw-tag"))?;
     let progress = Progress::new(args.reading.progress);
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("checking", total);
@@ -61,7 +61,7 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
     };
     if let Err(error) = done {
         // What was seen before stands: 1 wins over 4.
-        say(error);
+        diagnostic(error);
         checker.seen.io = true;
     }
     checker.warn_of_guesses();
@@ -73,23 +73,23 @@ fn total(args: &Check) -> Total {
     if args.raw_tag.is_some() {
         return read::total(&args.lists[0]);
     }
-    let end = if args.zero { End::Zero } else { End::Newline };
+    let end = End::new(args.zero);
     let list = |path: &PathBuf| {
         // A pipe that is opened and closed here would have nothing for the check.
         let Ok((file, _)) = open::regular(path) else { return Total::UNKNOWN };
-        let (mut lines, mut total) = (Lines::new(BufReader::new(file), end.byte()), Total::NONE);
-        let mut astray = 0;
-        while let Ok(Some(line)) = lines.next() {
-            astray += line.bytes.map_or(lines::MOST, <[u8]>::len) + 1;
+        let mut lines = Lines::with_tags(BufReader::new(file), end.byte());
+        let mut total = Total::NONE;
+        loop {
+            let line = match lines.next() {
+                Ok(Some(line)) => line,
+                Ok(None) => return total,
+                Err(_) => return Total::UNKNOWN,
+            };
             if let Some(Ok(line)) = line.bytes.map(|bytes| line::parse(bytes, end)) {
                 total = total.and(read::total(Path::new(OsStr::from_bytes(&line.name))));
-                astray = 0;
-            }
-            if astray > MOST_ASTRAY {
-                return Total::UNKNOWN;
+                lines.mark_used();
             }
         }
-        total
     };
     args.lists.iter().map(list).fold(Total::NONE, Total::and)
 }
@@ -135,7 +135,7 @@ enum Verdict {
     },
     /// The line cannot be of this MAC; why.
     Unlike(String),
-    Trouble(Trouble),
+    Unreadable(ReadError),
 }
 
 struct Checker<'a> {
@@ -154,7 +154,7 @@ impl Checker<'_> {
     /// One file against what `tag --raw` wrote.
     fn raw(&mut self, tag: &Path, file: &Path) -> Result<(), Error> {
         let found = read_raw(tag)
-            .map_err(|trouble| Error::io(format_args!("{}: {trouble}", Shown::name(tag))))?;
+            .map_err(|error| Error::io(format_args!("{}: {error}", Escaped::name(tag))))?;
         let mut counts = Counts::default();
         let name = file.as_os_str().as_bytes().into();
         let nonce = self.nonce.map(<[u8]>::to_vec);
@@ -170,21 +170,19 @@ impl Checker<'_> {
         }
         match open::given(path) {
             Ok((file, _)) => self.lines(path, &mut BufReader::new(file)),
-            Err(trouble) => self.unreadable_list(path, &trouble),
+            Err(error) => self.unreadable_list(path, &error),
         }
     }
 
-    fn unreadable_list(&mut self, list: &Path, trouble: &Trouble) {
+    fn unreadable_list(&mut self, list: &Path, error: &ReadError) {
         self.seen.io = true;
-        say(format_args!("{}: {trouble}", Shown::name(list)));
+        diagnostic(format_args!("{}: {error}", Escaped::name(list)));
     }
 
     fn lines(&mut self, list: &Path, input: &mut dyn BufRead) {
-        let end = if self.args.zero { End::Zero } else { End::Newline };
-        let mut lines = Lines::new(input, end.byte());
+        let end = End::new(self.args.zero);
+        let mut lines = Lines::with_tags(input, end.byte());
         let mut counts = Counts::default();
-        // Bytes since the last line of a tag.
-        let mut astray = 0;
         loop {
             let line = match lines.next() {
                 Ok(Some(line)) => line,
@@ -195,12 +193,6 @@ impl Checker<'_> {
                     return self.unreadable_list(list, &error.into());
                 }
             };
-            astray += line.bytes.map_or(lines::MOST, <[u8]>::len) + 1;
-            if astray > MOST_ASTRAY {
-                self.seen.mismatch = true;
-                let what = "expected lines of tags, found none in 1 MiB: not read further";
-                return self.unreadable_list(list, &io::Error::other(what).into());
-            }
             let number = line.number;
             let bytes = line.bytes.map(|bytes| match end {
                 // A list that was edited on Windows. A name's own carriage return is escaped.
@@ -214,8 +206,9 @@ impl Checker<'_> {
             let line = line.map_err(|why| why.to_string());
             match line.and_then(|line| self.with_nonce(line, &counts)) {
                 Ok(line) => {
-                    (counts.proper, astray) = (counts.proper + 1, 0);
+                    counts.proper += 1;
                     self.line(&line, &mut counts);
+                    lines.mark_used();
                 }
                 Err(why) => {
                     counts.malformed += 1;
@@ -262,7 +255,7 @@ impl Checker<'_> {
             return;
         }
         if tell {
-            say(format_args!("{}: line {line}: {reason}", Shown::name(list)));
+            diagnostic(format_args!("{}: line {line}: {reason}", Escaped::name(list)));
         }
         if self.args.json && !self.lost {
             let list = list.to_string_lossy();
@@ -273,7 +266,7 @@ impl Checker<'_> {
     /// Notes whether output was taken.
     fn taken(&mut self, told: Result<(), Error>) {
         if let Err(error) = told {
-            say(error);
+            diagnostic(error);
             (self.lost, self.seen.io) = (true, true);
         }
     }
@@ -295,18 +288,18 @@ impl Checker<'_> {
                     self.explain(&line.name, why);
                 }
             }
-            Verdict::Trouble(Trouble::Missing(_)) if self.args.ignore_missing => return,
-            Verdict::Trouble(trouble) => {
+            Verdict::Unreadable(ReadError::Missing(_)) if self.args.ignore_missing => return,
+            Verdict::Unreadable(error) => {
                 counts.unread += 1;
-                match trouble {
-                    Trouble::Missing(_) => self.seen.mismatch = true,
+                match error {
+                    ReadError::Missing(_) => self.seen.mismatch = true,
                     _ => self.seen.io = true,
                 }
-                let hint = match trouble {
-                    Trouble::Irregular => "; --special reads devices",
+                let hint = match error {
+                    ReadError::Irregular => "; --special reads devices",
                     _ => "",
                 };
-                self.explain(&line.name, &format!("{trouble}{hint}"));
+                self.explain(&line.name, &format!("{error}{hint}"));
             }
         }
         if !self.lost {
@@ -321,7 +314,7 @@ impl Checker<'_> {
         let mac = &self.mac.mac;
         if let Some(found) = self.other_algorithm(line) {
             let expected = mac.algorithm();
-            let found = Shown::text(found.as_bytes());
+            let found = Escaped::text(found.as_bytes());
             return Verdict::Unlike(format!("expected a tag of {expected}, found one of {found}"));
         }
         let nonce = line.nonce.as_deref().unwrap_or_default();
@@ -350,7 +343,7 @@ impl Checker<'_> {
         match self.reader.tag(Path::new(OsStr::from_bytes(&line.name)), nonce, by) {
             Ok(made) if made.tag == tag => Verdict::Good { bytes: made.bytes },
             Ok(made) => Verdict::Mismatch { bytes: made.bytes },
-            Err(trouble) => Verdict::Trouble(trouble),
+            Err(error) => Verdict::Unreadable(error),
         }
     }
 
@@ -361,12 +354,12 @@ impl Checker<'_> {
         let theorem = mac.algorithm().theorem();
         let theorem = theorem.and_then(|theorem| theorem.with_tag_bits(mac.tag_bits() as u32).ok());
         let Some(theorem) = theorem.filter(|_| *guesses > 0 && !self.args.status) else { return };
-        let load = Load { messages: 0, length: *longest, attempts: (*guesses).into() };
+        let load = Workload { messages: 0, length: *longest, attempts: (*guesses).into() };
         let Ok(bound) = theorem.guessing(&load) else { return };
         if !bound.at_most(THRESHOLD) {
             let tags = if *guesses == 1 { "wrong tag" } else { "wrong tags" };
             let bits = mac.tag_bits();
-            say(format_args!(
+            diagnostic(format_args!(
                 "WARNING: {guesses} {tags} of {bits} bits: one of so many guesses passes with up to {}, \
                  more than {}; see 'tagmac bounds'",
                 show_bound(&bound),
@@ -377,7 +370,7 @@ impl Checker<'_> {
 
     fn explain(&self, name: &[u8], why: &str) {
         if !self.args.status {
-            say(format_args!("{}: {why}", Shown::bytes(name)));
+            diagnostic(format_args!("{}: {why}", Escaped::bytes(name)));
         }
     }
 
@@ -390,12 +383,12 @@ impl Checker<'_> {
             Verdict::Good { bytes } => ("OK", "ok", Some(*bytes), None),
             Verdict::Mismatch { bytes } => ("FAILED", "failed", Some(*bytes), None),
             Verdict::Unlike(why) => ("FAILED", "failed", None, Some(why.clone())),
-            Verdict::Trouble(trouble) => {
-                let status = match trouble {
-                    Trouble::Missing(_) => "missing",
+            Verdict::Unreadable(error) => {
+                let status = match error {
+                    ReadError::Missing(_) => "missing",
                     _ => "unreadable",
                 };
-                ("FAILED open or read", status, None, Some(trouble.to_string()))
+                ("FAILED open or read", status, None, Some(error.to_string()))
             }
         };
         if !self.args.json {
@@ -406,18 +399,21 @@ impl Checker<'_> {
 
     /// The summary of a list, in the words of GNU's tools.
     fn sum_up(&mut self, list: &Path, counts: &Counts) {
-        let list = Shown::name(list);
+        let list = Escaped::name(list);
         let silent = self.args.status;
         let nothing = counts.proper == 0;
         let unverified = counts.verified == 0 && counts.unread == 0;
         self.seen.mismatch |= nothing || unverified;
         if nothing {
-            say(format_args!("{list}: no properly formatted checksum lines found"));
+            diagnostic(format_args!("{list}: no properly formatted checksum lines found"));
             return;
         }
         let warn = |count: u64, one: &str, many: &str| {
             if count > 0 && !silent {
-                say(format_args!("WARNING: {count} {}", if count == 1 { one } else { many }));
+                diagnostic(format_args!(
+                    "WARNING: {count} {}",
+                    if count == 1 { one } else { many }
+                ));
             }
         };
         warn(counts.malformed, "line is improperly formatted", "lines are improperly formatted");
@@ -428,7 +424,7 @@ impl Checker<'_> {
             "computed checksums did NOT match",
         );
         if unverified && !silent {
-            say(format_args!("{list}: no file was verified"));
+            diagnostic(format_args!("{list}: no file was verified"));
         }
     }
 }
@@ -437,11 +433,11 @@ impl Checker<'_> {
 fn excerpt(line: &[u8]) -> String {
     let start = &line[..line.len().min(60)];
     let more = if start.len() < line.len() { "..." } else { "" };
-    format!("'{}'{more}", Shown::text(start))
+    format!("'{}'{more}", Escaped::text(start))
 }
 
 /// The bytes of a raw tag; one more than the longest is enough to see that it is none.
-fn read_raw(path: &Path) -> Result<Vec<u8>, Trouble> {
+fn read_raw(path: &Path) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     let most = Tag::MAX_BYTES as u64 + 1;
     if path.as_os_str() == "-" {

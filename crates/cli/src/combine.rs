@@ -8,24 +8,24 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use tagmac::any::{Algorithm, AnyPart, Partial, PartialError};
+use tagmac::dynamic::{Algorithm, AnyPart, Partial, PartialError};
 use tagmac::save::Zeroizing;
 use tagmac::{Error as MacError, Tag};
 
 use crate::args::Combine;
-use crate::error::{Error, Exit, Shown};
-use crate::line::{self, End, Line};
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::mac::{self, Mac};
 use crate::open;
-use crate::output;
-use crate::read::Trouble;
-use crate::record::Record;
+use crate::read::Tagged;
+use crate::read_error::ReadError;
+use crate::tag_line::{self, Form};
 
 /// Prints the tag of the object that the partials make.
 pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
-    let mac = mac::make(&args.key, false)?;
+    let mac = mac::make(&args.key.options(), false)?;
     mac.parts()?;
-    let nonce = match mac.given_nonce(args.nonce_hex.as_ref(), None)? {
+    let nonce = match mac.given_nonce(args.nonce_hex.as_deref(), None)? {
         Some(given) => given.to_vec(),
         None => mac.mac.algorithm().random_nonce().map_err(Error::io)?,
     };
@@ -35,18 +35,8 @@ pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
     let tag = tag(&mac, &nonce, &object, &ranges)?;
     let [.., last] = &ranges[..] else { unreachable!("at least one partial") };
     let name = args.name.as_ref().map_or(&*object, |name| name.as_bytes());
-    let line = Line {
-        algorithm: Some(mac.mac.algorithm().name()),
-        nonce: Some(nonce).filter(|nonce| !nonce.is_empty()),
-        name: name.into(),
-        tag: tag.as_bytes().to_vec(),
-    };
-    if args.json {
-        let bytes = Some(last.end);
-        output::json(&Record { bytes, ..Record::of_line(&line, &mac, "tagged") })?;
-    } else {
-        line::print(&line, End::Newline)?;
-    }
+    let form = Form { json: args.json, ..Form::default() };
+    tag_line::print(form, &mac, name, &nonce, &Tagged { tag, bytes: last.end })?;
     Ok(None)
 }
 
@@ -63,7 +53,7 @@ struct Range<'a> {
 impl Range<'_> {
     /// The range and the file, for a message.
     fn shown(&self) -> String {
-        format!("bytes {} to {} ({})", self.start, self.end, Shown::name(self.path))
+        format!("bytes {} to {} ({})", self.start, self.end, Escaped::name(self.path))
     }
 
     fn is_of(&self, partial: &Partial<'_>) -> bool {
@@ -98,8 +88,9 @@ fn ranges<'a>(args: &'a Combine, mac: &Mac) -> Result<(Vec<u8>, Vec<Range<'a>>),
     }
     let object = object.unwrap_or_default();
     let Some((path, found)) = other else { return Ok((object, ranges)) };
-    let of = of.map_or("--object".into(), |path| Shown::name(path).to_string());
-    let ([expected, found], name) = ([&object, &found].map(|o| Shown::bytes(o)), Shown::name(path));
+    let of = of.map_or("--object".into(), |path| Escaped::name(path).to_string());
+    let ([expected, found], name) =
+        ([&object, &found].map(|o| Escaped::bytes(o)), Escaped::name(path));
     Err(Error::mismatch(format_args!(
         "{name}: expected a partial of {expected} ({of}), found one of {found}"
     )))
@@ -112,8 +103,8 @@ fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
     if Algorithm::named(found) == Ok(algorithm) && id == mac.key_id {
         return Ok(());
     }
-    let (name, own) = (Shown::name(path), &mac.key_id);
-    let found = Shown::bytes(found.as_bytes());
+    let (name, own) = (Escaped::name(path), &mac.key_id);
+    let found = Escaped::bytes(found.as_bytes());
     Err(Error::key(format_args!(
         "{name}: expected a partial of {algorithm} under the key {own}, \
          found one of {found} under {id}"
@@ -122,7 +113,7 @@ fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
 
 /// The first bytes of a partial, at most so many.
 fn read(path: &Path, most: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let failed = |trouble: Trouble| Error::io(format_args!("{}: {trouble}", Shown::name(path)));
+    let failed = |error: ReadError| Error::io(format_args!("{}: {error}", Escaped::name(path)));
     let (file, facts) = open::regular(path).map_err(failed)?;
     let room = usize::try_from(facts.len().min(most)).unwrap_or(usize::MAX);
     let mut bytes = Zeroizing::new(Vec::new());
@@ -156,7 +147,7 @@ fn open(
 }
 
 fn refused(path: &Path, error: PartialError) -> Error {
-    Error::mismatch(format_args!("{}: {error}", Shown::name(path)))
+    Error::mismatch(format_args!("{}: {error}", Escaped::name(path)))
 }
 
 /// Refuses ranges, in the order of their starts, that do not make a whole.

@@ -1,11 +1,7 @@
 //! What ends the command early: one line on standard error and an exit code.
 
-use std::ffi::OsStr;
 use std::fmt;
-use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-
-use crate::progress::aside;
+use std::io;
 
 /// Exit codes other than 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,142 +56,10 @@ impl fmt::Display for Error {
     }
 }
 
-/// Writes `tagmac: MESSAGE` to standard error. If that fails there is nowhere left to say so.
-pub fn say(message: impl fmt::Display) {
-    let line = format!("tagmac: {message}\n");
-    let _ = aside(|| io::stderr().write_all(line.as_bytes()));
-}
-
 /// What the system says, without its number.
-pub fn why(error: &io::Error) -> String {
+pub fn io_reason(error: &io::Error) -> String {
     // A temporary file's error ends with the name that the file was to have.
     let text = error.to_string();
     let end = text.find(" (os error ").unwrap_or(text.len());
     text[..end].into()
-}
-
-/// Bytes from outside for a line of text: no line break, no control character, no byte lost.
-pub struct Shown<'a>(&'a [u8], Style);
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
-    /// As it is, or as `$'...'` where that cannot be seen: a shell takes back either.
-    Name,
-    /// With escapes that nobody takes back.
-    Text,
-    /// With escapes, and backslashes doubled, so that no two names look the same.
-    Line,
-}
-
-impl<'a> Shown<'a> {
-    /// A file's name.
-    pub fn name(name: &'a (impl AsRef<OsStr> + ?Sized)) -> Shown<'a> {
-        Shown::bytes(name.as_ref().as_bytes())
-    }
-
-    /// A name's bytes.
-    pub fn bytes(name: &'a [u8]) -> Shown<'a> {
-        Shown(name, Style::Name)
-    }
-
-    /// What is no name: a message, a line of a list.
-    pub fn text(text: &'a [u8]) -> Shown<'a> {
-        Shown(text, Style::Text)
-    }
-
-    /// A name in a line that begins with a backslash if anything is escaped.
-    pub fn line(name: &'a [u8]) -> Shown<'a> {
-        Shown(name, Style::Line)
-    }
-
-    /// Whether a name cannot stand as it is.
-    fn is_quoted(&self) -> bool {
-        let unseen = match str::from_utf8(self.0) {
-            Ok(name) => name.contains(is_unseen),
-            Err(_) => true,
-        };
-        self.1 == Style::Name && (unseen || self.0.is_empty() || self.0.starts_with(b"$'"))
-    }
-}
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_quoted() {
-            return quoted(self.0, f);
-        }
-        for chunk in self.0.utf8_chunks() {
-            for c in chunk.valid().chars() {
-                if is_unseen(c) || c == '\\' && self.1 == Style::Line {
-                    write!(f, "{}", c.escape_default())?;
-                } else {
-                    write!(f, "{c}")?;
-                }
-            }
-            write!(f, "{}", chunk.invalid().escape_ascii())?;
-        }
-        Ok(())
-    }
-}
-
-/// `$'...'`, which the shells read. Bytes are in octal: they end after three digits everywhere.
-fn quoted(name: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let octal = |f: &mut fmt::Formatter<'_>, bytes: &[u8]| {
-        bytes.iter().try_for_each(|byte| write!(f, "\\{byte:03o}"))
-    };
-    f.write_str("$'")?;
-    for chunk in name.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            match c {
-                '\\' | '\'' => write!(f, "\\{c}")?,
-                '\n' | '\r' | '\t' => write!(f, "{}", c.escape_default())?,
-                c if is_unseen(c) => octal(f, c.encode_utf8(&mut [0; 4]).as_bytes())?,
-                c => write!(f, "{c}")?,
-            }
-        }
-        octal(f, chunk.invalid())?;
-    }
-    f.write_str("'")
-}
-
-/// Whether the character does something to a line instead of standing in it, or cannot be seen there:
-/// controls, line and paragraph ends, marks that turn the direction of writing, what has no width,
-/// tags and what fills.
-pub fn is_unseen(c: char) -> bool {
-    let unseen = matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
-    c.is_control() || unseen
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Shown;
-
-    #[test]
-    fn a_name_stays_on_its_line() {
-        let name = "a\n\u{1b}[1mb\\'é\u{ff}".as_bytes();
-        assert_eq!(Shown::bytes(name).to_string(), "$'a\\n\\033[1mb\\\\\\'éÿ'");
-        assert_eq!(Shown::text(name).to_string(), "a\\n\\u{1b}[1mb\\'éÿ");
-        assert_eq!(Shown::line(name).to_string(), "a\\n\\u{1b}[1mb\\\\'éÿ");
-        assert_eq!(Shown::bytes(b"\xff\xfe").to_string(), "$'\\377\\376'");
-        assert_eq!(Shown::text(b"\xff\xfe").to_string(), "\\xff\\xfe");
-        let turned = "\u{feff}KO\u{202e}\u{9b}: ".as_bytes();
-        assert_eq!(
-            Shown::bytes(turned).to_string(),
-            "$'\\357\\273\\277KO\\342\\200\\256\\302\\233: '"
-        );
-        assert_eq!(Shown::text(turned).to_string(), "\\u{feff}KO\\u{202e}\\u{9b}: ");
-    }
-
-    #[test]
-    fn a_name_that_is_seen_stands_as_it_is() {
-        for name in ["a\\b", "a b", "it's", "é", "a$'b'"] {
-            assert_eq!(Shown::bytes(name.as_bytes()).to_string(), name);
-        }
-        // What would read as the quoted form of another name, and what would not be seen at all.
-        assert_eq!(Shown::bytes(b"$'a'").to_string(), "$'$\\'a\\''");
-        assert_eq!(Shown::bytes(b"").to_string(), "$''");
-    }
 }

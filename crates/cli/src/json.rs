@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{CompactFormatter, Formatter};
 
-use crate::error::is_unseen;
+use crate::escaped::is_unseen;
 
 /// An object and a line feed. What does something to a terminal is escaped wherever the line goes:
 /// the string that a parser gets is the same.

@@ -1,5 +1,6 @@
 //! Where keys come from, and in which formats. A key is wiped after use and is in no message.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File, Metadata};
@@ -11,15 +12,16 @@ use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use base64ct::Encoding;
-use tagmac::any::{Algorithm, KeyFile, KeyFileError, key_id};
+use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError, key_id};
 use zeroize::Zeroizing;
 
-use crate::args::{KeyFormat, KeyOnly, KeySource};
-use crate::error::{Error, Shown, say, why};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, io_reason};
+use crate::escaped::Escaped;
 use crate::{harden, open, stdio};
 
 /// More than this is no key.
-const MOST: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 /// The key file where no option names a key.
 const DEFAULT: &str = "TAGMAC_KEY_FILE";
 
@@ -33,40 +35,76 @@ pub struct Key {
     pub id: String,
 }
 
-/// Where the key is.
-enum Place<'a> {
-    File(PathBuf),
+/// Which key to take.
+pub struct Options<'a> {
+    /// Where it is; if nothing is said, where the environment says.
+    pub source: Option<Source<'a>>,
+    /// What is there.
+    pub format: Format,
+    /// The algorithm, where no key file names it.
+    pub algorithm: Option<Algorithm>,
+}
+
+impl Options<'_> {
+    /// Whether the key comes from standard input.
+    pub fn is_stdin(&self) -> bool {
+        matches!(self.source, Some(Source::Fd(0)))
+    }
+}
+
+/// What the source of a key gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The command's own key file, nothing else.
+    Auto,
+    /// The bytes.
+    Raw,
+    /// The bytes in hex.
+    Hex,
+    /// The bytes in base64, with padding.
+    Base64,
+}
+
+/// Where a key is.
+#[derive(Clone)]
+pub enum Source<'a> {
+    /// In a file.
+    File(Cow<'a, Path>),
+    /// Behind an open descriptor.
     Fd(i32),
+    /// In a variable of the environment.
     Env(&'a OsStr),
+    /// In what a command writes.
     Cmd(&'a OsStr),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for Source<'_> {
     // A command may hold a secret of its own, so it is not shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::File(path) => write!(f, "key file {}", Shown::name(path)),
-            Place::Fd(fd) => write!(f, "--key-fd {fd}"),
-            Place::Env(name) => write!(f, "--key-env {}", Shown::name(name)),
-            Place::Cmd(_) => write!(f, "--key-cmd"),
+            Source::File(path) => write!(f, "key file {}", Escaped::name(&**path)),
+            Source::Fd(fd) => write!(f, "--key-fd {fd}"),
+            Source::Env(name) => write!(f, "--key-env {}", Escaped::name(name)),
+            Source::Cmd(_) => write!(f, "--key-cmd"),
         }
     }
 }
 
 /// Gets the key that the command line asks for.
-pub fn get(args: &KeyOnly, silent: bool) -> Result<Key, Error> {
-    let place = Place::of(&args.source)?;
-    if args.key_format != KeyFormat::Auto && args.algorithm.is_none() {
+pub fn get(options: &Options<'_>, silent: bool) -> Result<Key, Error> {
+    let Options { ref source, format, algorithm } = *options;
+    let source = Source::or_default(source.clone())?;
+    if format != Format::Auto && algorithm.is_none() {
         return Err(Error::usage("--key-format: expected -a with the key's algorithm, found none"));
     }
-    let mut text = place.read(silent)?;
-    if args.key_format == KeyFormat::Auto && !matches!(place, Place::File(_)) {
+    let mut text = source.read(silent)?;
+    if format == Format::Auto && !matches!(source, Source::File(_)) {
         end_line(&mut text);
     }
-    let wrong = |what: &dyn fmt::Display| Error::key(format_args!("{place}: {what}"));
-    let (algorithm, bytes) = match (args.key_format, args.algorithm) {
-        (KeyFormat::Auto, asked) => own(&text, asked).map_err(|what| wrong(&what))?,
-        (format, Some(asked)) => (asked, foreign(&text, format).map_err(|what| wrong(&what))?),
+    let wrong = |what: &dyn fmt::Display| Error::key(format_args!("{source}: {what}"));
+    let (algorithm, bytes) = match (format, algorithm) {
+        (Format::Auto, asked) => own(&text, asked).map_err(|what| wrong(&what))?,
+        (_, Some(asked)) => (asked, foreign(&text, format).map_err(|what| wrong(&what))?),
         (_, None) => unreachable!("refused above"),
     };
     algorithm.check_key(bytes.len()).map_err(|what| wrong(&what))?;
@@ -108,62 +146,55 @@ fn own(text: &[u8], asked: Option<Algorithm>) -> Result<(Algorithm, Zeroizing<Ve
 }
 
 /// A key that another program made.
-fn foreign(text: &[u8], format: KeyFormat) -> Result<Zeroizing<Vec<u8>>, &'static str> {
+fn foreign(text: &[u8], format: Format) -> Result<Zeroizing<Vec<u8>>, &'static str> {
     let line = text.strip_suffix(b"\n").unwrap_or(text);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     // What was decoded is wiped even where the rest cannot be.
     let mut key = Zeroizing::new(text.to_vec());
     let bytes = match format {
-        KeyFormat::Hex => base16ct::mixed::decode(line, &mut key)
+        Format::Hex => base16ct::mixed::decode(line, &mut key)
             .map_err(|_| "expected an even number of hex digits, found something else")?,
-        KeyFormat::Base64 => base64ct::Base64::decode(line, &mut key)
+        Format::Base64 => base64ct::Base64::decode(line, &mut key)
             .map_err(|_| "expected one line of base64 with padding, found something else")?,
-        KeyFormat::Raw | KeyFormat::Auto => text,
+        Format::Raw | Format::Auto => text,
     };
     let length = bytes.len();
     key.truncate(length);
     Ok(key)
 }
 
-impl Place<'_> {
-    fn of(source: &KeySource) -> Result<Place<'_>, Error> {
-        Ok(match source {
-            KeySource { key_file: Some(path), .. } if path.as_os_str() == "-" => {
-                return Err(Error::usage(
-                    "-k: expected a file, found '-'; --key-fd 0 is standard input",
-                ));
+impl Source<'_> {
+    /// The one that is given, or that of the environment.
+    fn or_default(given: Option<Source<'_>>) -> Result<Source<'_>, Error> {
+        match given {
+            Some(Source::File(path)) if path.as_os_str() == "-" => {
+                Err(Error::usage("-k: expected a file, found '-'; --key-fd 0 is standard input"))
             }
-            KeySource { key_file: Some(path), .. } => Place::File(path.clone()),
-            KeySource { key_fd: Some(fd), .. } => Place::Fd(*fd),
-            KeySource { key_env: Some(name), .. } => Place::Env(name),
-            KeySource { key_cmd: Some(command), .. } => Place::Cmd(command),
-            _ => match std::env::var_os(DEFAULT).filter(|path| !path.is_empty()) {
-                Some(path) => Place::File(path.into()),
-                None => {
-                    return Err(Error::usage(format_args!(
-                        "expected a key by -k, --key-fd, --key-env, --key-cmd or {DEFAULT}, \
-                         found none"
-                    )));
-                }
+            Some(source) => Ok(source),
+            None => match std::env::var_os(DEFAULT).filter(|path| !path.is_empty()) {
+                Some(path) => Ok(Source::File(PathBuf::from(path).into())),
+                None => Err(Error::usage(format_args!(
+                    "expected a key by -k, --key-fd, --key-env, --key-cmd or {DEFAULT}, found none"
+                ))),
             },
-        })
+        }
     }
 
     fn read(&self, silent: bool) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let failed = |error: io::Error| Error::key(format_args!("{self}: {}", why(&error)));
+        let failed = |error: io::Error| Error::key(format_args!("{self}: {}", io_reason(&error)));
         let bytes = match self {
-            Place::File(path) => read_file(path, silent).map_err(failed)?,
-            Place::Fd(fd) => open(*fd).and_then(read).map_err(failed)?,
-            Place::Env(name) => match std::env::var_os(name) {
+            Source::File(path) => read_file(path, silent).map_err(failed)?,
+            Source::Fd(fd) => open(*fd).and_then(read).map_err(failed)?,
+            Source::Env(name) => match std::env::var_os(name) {
                 Some(value) => Zeroizing::new(value.into_vec()),
                 None => {
                     let what = "expected a variable that is set, found none";
                     return Err(Error::key(format_args!("{self}: {what}")));
                 }
             },
-            Place::Cmd(command) => run(command).map_err(failed)?,
+            Source::Cmd(command) => run(command).map_err(failed)?,
         };
-        if bytes.len() > MOST {
+        if bytes.len() > MAX_BYTES {
             let what = format_args!("{self}: expected at most 64 KiB, found more");
             return Err(Error::key(what));
         }
@@ -182,12 +213,12 @@ fn open(fd: i32) -> io::Result<File> {
 
 fn read_file(path: &Path, silent: bool) -> io::Result<Zeroizing<Vec<u8>>> {
     let (file, metadata) =
-        open::given(path).map_err(|trouble| io::Error::other(trouble.to_string()))?;
+        open::given(path).map_err(|error| io::Error::other(error.to_string()))?;
     own_alone(path, &metadata).map_err(io::Error::other)?;
     let mode = metadata.mode();
     if metadata.is_file() && mode & 0o044 != 0 && !silent {
-        let name = Shown::name(path);
-        say(format_args!(
+        let name = Escaped::name(path);
+        diagnostic(format_args!(
             "warning: key file {name}: expected mode 0600, found {:04o}: others can read the key",
             mode & 0o7777
         ));
@@ -235,7 +266,7 @@ fn nobody_elses(folder: &Path, own: u32) -> Result<(), String> {
     // By custom a user's own group has the user's number, and nobody else is in it.
     let shared = mode & 0o020 != 0 && group != own && group != 0;
     if (mode & 0o002 != 0 || shared) && mode & 0o1000 == 0 {
-        let folder = Shown::name(folder);
+        let folder = Escaped::name(folder);
         return Err(format!(
             "expected a folder that others cannot write to, found {folder} of mode {mode:04o}: they \
              can put another key there; 'chmod go-w' on it keeps them out"
@@ -247,8 +278,8 @@ fn nobody_elses(folder: &Path, own: u32) -> Result<(), String> {
 /// Reads up to one byte more than a key can have, into a buffer that never moves: a vector that
 /// grows would leave copies of the key behind.
 fn read(input: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(MOST + 64));
-    input.take(MOST as u64 + 1).read_to_end(&mut bytes)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_BYTES + 64));
+    input.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -260,7 +291,7 @@ fn run(command: &OsStr) -> io::Result<Zeroizing<Vec<u8>>> {
     // The pipe is closed by now, so a command that writes on and on ends too.
     let status = child.wait()?;
     let bytes = bytes?.unwrap_or_default();
-    if bytes.len() <= MOST && !status.success() {
+    if bytes.len() <= MAX_BYTES && !status.success() {
         return Err(io::Error::other(format!("expected the command to succeed, found {status}")));
     }
     Ok(bytes)
@@ -273,14 +304,14 @@ mod tests {
     #[test]
     fn one_trailing_newline_is_lost() {
         for text in [b"00ff".as_slice(), b"00FF\n", b"00ff\r\n"] {
-            assert_eq!(**foreign(text, KeyFormat::Hex).unwrap(), [0, 0xff]);
+            assert_eq!(**foreign(text, Format::Hex).unwrap(), [0, 0xff]);
         }
         for text in [b"AP8=".as_slice(), b"AP8=\n"] {
-            assert_eq!(**foreign(text, KeyFormat::Base64).unwrap(), [0, 0xff]);
+            assert_eq!(**foreign(text, Format::Base64).unwrap(), [0, 0xff]);
         }
-        assert!(foreign(b"00ff\n\n", KeyFormat::Hex).is_err());
-        assert!(foreign(b"00f", KeyFormat::Hex).is_err());
-        assert!(foreign(b"AP8", KeyFormat::Base64).is_err());
-        assert_eq!(**foreign(b"00ff\n", KeyFormat::Raw).unwrap(), *b"00ff\n");
+        assert!(foreign(b"00ff\n\n", Format::Hex).is_err());
+        assert!(foreign(b"00f", Format::Hex).is_err());
+        assert!(foreign(b"AP8", Format::Base64).is_err());
+        assert_eq!(**foreign(b"00ff\n", Format::Raw).unwrap(), *b"00ff\n");
     }
 }

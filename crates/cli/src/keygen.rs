@@ -2,26 +2,29 @@
 
 use std::time::SystemTime;
 
-use tagmac::any::KeyFile;
+use tagmac::dynamic::KeyFile;
 
+use crate::allowance::{Allowance, THRESHOLD};
 use crate::args::Keygen;
-use crate::bounds::{Allowance, THRESHOLD};
-use crate::error::{Error, Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::number::{show_chance, show_count, show_size};
-use crate::output::{self, Over};
+use crate::output;
+use crate::overwrite::Overwrite;
 
 /// Makes a key, writes its file, prints its id.
 pub fn run(args: &Keygen) -> Result<(), Error> {
-    let name = Shown::name(&args.output);
+    let name = Escaped::name(&args.output);
     if args.output.as_os_str() == "-" {
         return Err(Error::usage("-o: expected a file to make, found '-'"));
     }
     let key = KeyFile::generate(args.algorithm, SystemTime::now())
         .map_err(|error| Error::io(format_args!("{name}: no random bytes for a key: {error}")))?;
-    output::file(&args.output, 0o600, Over::Nothing, key.to_text().as_bytes())?;
-    say(format_args!("wrote a key for {} to {name}", args.algorithm));
+    output::file(&args.output, 0o600, Overwrite::Nothing, key.to_text().as_bytes())?;
+    diagnostic(format_args!("wrote a key for {} to {name}", args.algorithm));
     if let Some(theorem) = args.algorithm.theorem() {
-        say(budget(&Allowance::usual(theorem)));
+        diagnostic(budget(&Allowance::usual(theorem)));
     }
     output::write(format!("{}\n", base16ct::lower::encode_string(&key.id())).as_bytes())
 }

@@ -11,8 +11,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::error::{Error, Shown};
-use crate::{lines, output};
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::{hex, lines, output};
 
 /// What ends a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,11 @@ pub enum End {
 }
 
 impl End {
+    /// A zero byte or a line feed, as `--zero` says.
+    pub fn new(zero: bool) -> End {
+        if zero { End::Zero } else { End::Newline }
+    }
+
     /// The byte.
     pub fn byte(self) -> u8 {
         match self {
@@ -81,7 +87,7 @@ impl fmt::Display for Malformed {
 
 /// Prints a line. One that no check could read is refused.
 pub fn print(line: &Line<'_>, end: End) -> Result<(), Error> {
-    let (found, most) = (write(line, end, false).len() - 1, lines::MOST);
+    let (found, most) = (write(line, end, false).len() - 1, lines::MAX_BYTES);
     if found > most {
         return Err(Error::usage(format_args!(
             "expected a name with which the line has at most {most} bytes, as 'tagmac check' reads \
@@ -125,7 +131,7 @@ fn write_verdict(name: &[u8], verdict: &str, terminal: bool) -> Vec<u8> {
 /// its mark.
 pub fn escaped<'a>(name: &'a [u8], end: End, terminal: bool, line: &mut Vec<u8>) -> Cow<'a, [u8]> {
     if terminal {
-        let shown = Shown::line(name).to_string().into_bytes();
+        let shown = Escaped::line(name).to_string().into_bytes();
         if shown != name {
             line.push(b'\\');
         }
@@ -168,22 +174,17 @@ pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
     let (algorithm, nonce) = match word.and_then(|word| word.split_once(NONCE)) {
         Some(("", _)) => return Err(Malformed::Form),
         Some((algorithm, nonce)) => {
-            let nonce = hex(nonce.as_bytes()).ok_or(Malformed::Nonce)?;
+            let nonce = hex::decode(nonce.as_bytes()).ok_or(Malformed::Nonce)?;
             (Some(algorithm), Some(nonce))
         }
         None => (word, None),
     };
-    let tag = hex(tag).ok_or(Malformed::Hex)?;
+    let tag = hex::decode(tag).ok_or(Malformed::Hex)?;
     let name = if escaped { unescape(name)?.into() } else { Cow::Borrowed(name) };
     if name.is_empty() || name.contains(&0) {
         return Err(Malformed::Name);
     }
     Ok(Line { algorithm, nonce, name, tag })
-}
-
-/// The bytes that hex stands for, at least one, in any case of letters.
-pub fn hex(digits: &[u8]) -> Option<Vec<u8>> {
-    base16ct::mixed::decode_vec(digits).ok().filter(|bytes| !bytes.is_empty())
 }
 
 /// The name of an algorithm, known or not: one word of printable ASCII.
@@ -319,7 +320,7 @@ mod tests {
             tagged: bool,
             zero: bool,
         ) {
-            let end = if zero { End::Zero } else { End::Newline };
+            let end = End::new(zero);
             let algorithm = tagged.then_some("UMAC-128");
             let nonce = nonce.filter(|_| tagged);
             let line = Line { algorithm, nonce, name: name.into(), tag };
@@ -332,7 +333,7 @@ mod tests {
 
         #[test]
         fn no_line_makes_the_reader_panic(line: Vec<u8>, zero: bool) {
-            let _ = parse(&line, if zero { End::Zero } else { End::Newline });
+            let _ = parse(&line, End::new(zero));
         }
 
         #[test]

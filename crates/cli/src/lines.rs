@@ -3,10 +3,13 @@
 use std::io::{self, BufRead};
 
 /// Longer lines are malformed: a name has at most 4096 bytes, twice as many when escaped.
-pub const MOST: usize = 64 << 10;
+pub const MAX_BYTES: usize = 64 << 10;
 
 /// A line that goes on so far may never end, as one of /dev/zero.
-const MOST_PASSED: usize = 1 << 20;
+const MAX_PASSED: usize = 1 << 20;
+
+/// A list in which no line is of use for so many bytes is none. It may have no end.
+const MAX_ASTRAY: usize = 1 << 20;
 
 /// The lines of a list.
 pub struct Lines<R> {
@@ -14,6 +17,8 @@ pub struct Lines<R> {
     end: u8,
     line: Vec<u8>,
     number: u64,
+    /// Bytes since the last line of use, where they are counted.
+    astray: Option<usize>,
 }
 
 /// A line without its end, with its number from 1; no bytes if it is over the limit.
@@ -27,7 +32,17 @@ pub struct NumberedLine<'a> {
 impl<R: BufRead> Lines<R> {
     /// The lines of `input`, each ended by the byte `end`.
     pub fn new(input: R, end: u8) -> Lines<R> {
-        Lines { input, end, line: Vec::new(), number: 0 }
+        Lines { input, end, line: Vec::new(), number: 0, astray: None }
+    }
+
+    /// The lines of a list of tags. It is an error if none is [of use](Lines::mark_used) for 1 MiB.
+    pub fn with_tags(input: R, end: u8) -> Lines<R> {
+        Lines { astray: Some(0), ..Lines::new(input, end) }
+    }
+
+    /// Says that the last line was of use.
+    pub fn mark_used(&mut self) {
+        self.astray = self.astray.map(|_| 0);
     }
 
     /// What the lines were read from.
@@ -51,20 +66,30 @@ impl<R: BufRead> Lines<R> {
             let end = ready.iter().position(|&byte| byte == self.end);
             let bytes = &ready[..end.unwrap_or(ready.len())];
             // One byte over the limit is kept as the sign that the line is too long.
-            let room = MOST + 1 - self.line.len();
+            let room = MAX_BYTES + 1 - self.line.len();
             self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
             let used = bytes.len() + end.is_some() as usize;
             self.input.consume(used);
             passed += used;
-            if passed > MOST_PASSED {
+            if passed > MAX_PASSED {
                 let what = "expected lines, found one of more than 1 MiB";
                 return Err(io::Error::new(io::ErrorKind::InvalidData, what));
             }
             ended = end.is_some();
         }
+        if !any {
+            return Ok(None);
+        }
         self.number += 1;
-        let bytes = (self.line.len() <= MOST).then_some(&*self.line);
-        Ok(any.then_some(NumberedLine { number: self.number, bytes }))
+        if let Some(astray) = &mut self.astray {
+            *astray += self.line.len().min(MAX_BYTES) + 1;
+            if *astray > MAX_ASTRAY {
+                let what = "expected lines of tags, found none in 1 MiB: not read further";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
+        }
+        let bytes = (self.line.len() <= MAX_BYTES).then_some(&*self.line);
+        Ok(Some(NumberedLine { number: self.number, bytes }))
     }
 }
 
@@ -94,13 +119,27 @@ mod tests {
 
     #[test]
     fn a_line_over_the_limit_is_passed_over() {
-        let mut input = vec![b'x'; MOST];
+        let mut input = vec![b'x'; MAX_BYTES];
         input.extend_from_slice(b"\n");
-        input.extend_from_slice(&vec![b'x'; MOST + 1]);
+        input.extend_from_slice(&vec![b'x'; MAX_BYTES + 1]);
         input.extend_from_slice(b"\ny");
         let lines = all(&input, 4096);
         assert!(lines[0].is_some() && lines[1].is_none());
         assert_eq!(lines[2].as_deref(), Some(b"y".as_slice()));
+    }
+
+    #[test]
+    fn a_list_without_tags_is_an_error() {
+        let mut lines = Lines::with_tags(io::BufReader::new(io::repeat(b'\n')), b'\n');
+        for used in [true, false] {
+            for _ in 0..MAX_ASTRAY {
+                assert!(lines.next().unwrap().is_some());
+            }
+            if used {
+                lines.mark_used();
+            }
+        }
+        assert_eq!(lines.next().err().unwrap().kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! `tagmac list`: the registry as a table.
 
 use serde::Serialize;
-use tagmac::any::{Algorithm, AnyMac, Capabilities};
+use tagmac::dynamic::{Algorithm, AnyMac, Capabilities};
 use tagmac::isa::Level;
 
+use crate::allowance::Allowance;
 use crate::args::List;
-use crate::bounds::Allowance;
 use crate::error::Error;
 use crate::number::{show_count, show_size};
+use crate::table::{name, same_family, span, table};
 use crate::{mac, output};
 
 /// Shows the algorithms.
@@ -26,33 +27,6 @@ pub fn run(args: &List) -> Result<(), Error> {
 
 const HEAD: [&str; 9] =
     ["ALGORITHM", "KEY", "NONCE", "TAG", "BLOCK", "LIMIT", "BUDGET", "LEVEL", "CAN"];
-
-/// Whether these are LightMACs that differ in their counters alone, so that they share a row.
-pub fn same_family(a: Algorithm, b: Algorithm) -> bool {
-    family(a).is_some() && family(a) == family(b)
-}
-
-/// The name without the length of the counter, if it has one.
-fn family(algorithm: Algorithm) -> Option<&'static str> {
-    algorithm
-        .name()
-        .rsplit_once("-S")
-        .map(|(family, _)| family)
-        .filter(|_| algorithm.name().starts_with("LIGHTMAC-"))
-}
-
-/// The name of a row that goes from one algorithm to another of its family.
-pub fn name(first: Algorithm, last: Algorithm) -> String {
-    match last.name().rsplit_once('-') {
-        Some((_, counter)) if first != last => format!("{}..{counter}", first.name()),
-        _ => first.name().into(),
-    }
-}
-
-/// Two cells as one.
-pub fn span(first: String, last: String) -> String {
-    if first == last { first } else { format!("{first}..{last}") }
-}
 
 fn cells(first: Algorithm, last: Algorithm, level: Level) -> Vec<String> {
     let both = |cell: fn(Algorithm) -> String| span(cell(first), cell(last));
@@ -107,23 +81,8 @@ fn budget(algorithm: Algorithm) -> String {
 fn level_of(algorithm: Algorithm, level: Level) -> Option<&'static str> {
     // The key is of no use: the level is all that is asked.
     let key = vec![0; algorithm.new_key_bytes()];
-    let bits = *algorithm.tag_bits().end();
+    let bits = algorithm.default_tag_bits();
     AnyMac::with(algorithm, &key, bits, level).ok()?.level().map(Level::name)
-}
-
-/// The rows with their columns in line.
-pub fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells: Vec<String> =
-            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
 }
 
 /// An algorithm as `--json` shows it.

@@ -16,8 +16,9 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{self, AtFlags, Dir};
 use rustix::io::Errno;
 
-use crate::error::Shown;
-use crate::tree::{Facts, Identity, Kind};
+use crate::escaped::Escaped;
+use crate::identity::Identity;
+use crate::tree::{Facts, Kind};
 
 /// The names in a directory.
 pub struct Listing {
@@ -224,7 +225,7 @@ fn kind_of(fd: BorrowedFd<'_>, name: &[u8], told: fs::FileType) -> io::Result<Op
         },
     };
     kind.map(Some).ok_or_else(|| {
-        let name = Shown::bytes(name);
+        let name = Escaped::bytes(name);
         io::Error::other(format!("expected a file or its like at {name}, found neither"))
     })
 }

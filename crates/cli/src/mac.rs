@@ -3,17 +3,27 @@
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
-use tagmac::any::{Algorithm, AnyMac, Parts};
+use tagmac::dynamic::{Algorithm, AnyMac, Parts};
 use tagmac::isa::Level;
 use tagmac::save::Sealer;
 
-use crate::args;
-use crate::error::{Error, Shown};
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::key::{self, Key};
 
 /// Shorter tags need `--allow-short`.
 const SHORT: usize = 64;
 const LEVEL: &str = "TAGMAC_LEVEL";
+
+/// Which MAC to make.
+pub struct Options<'a> {
+    /// The key.
+    pub key: key::Options<'a>,
+    /// The length of the tags in bits; the algorithm's longest if not given.
+    pub length: Option<usize>,
+    /// Whether tags may be shorter than 64 bits.
+    pub allow_short: bool,
+}
 
 /// A MAC under a key.
 pub struct Mac {
@@ -45,13 +55,13 @@ impl Mac {
     /// nonce, so that one has to be given.
     pub fn given_nonce<'n>(
         &self,
-        given: Option<&'n args::Nonce>,
+        given: Option<&'n [u8]>,
         alone: Option<&str>,
     ) -> Result<Option<&'n [u8]>, Error> {
         let algorithm = self.mac.algorithm();
-        if let Some(args::Nonce(nonce)) = given {
+        if let Some(nonce) = given {
             let wrong = |error| Error::usage(format_args!("--nonce-hex: {algorithm}: {error}"));
-            return algorithm.check_nonce(nonce.len()).map_err(wrong).map(|()| Some(&**nonce));
+            return algorithm.check_nonce(nonce.len()).map_err(wrong).map(|()| Some(nonce));
         }
         match alone.filter(|_| *algorithm.nonce_bytes().start() > 0) {
             Some(option) => Err(Error::usage(format_args!(
@@ -62,41 +72,47 @@ impl Mac {
     }
 }
 
+/// Whether a message of so many bytes is over the limit of a MAC.
+pub fn is_too_long(mac: &AnyMac, bytes: u64) -> bool {
+    let limit_bits = mac.limit_bits();
+    u128::from(bytes) * 8 > limit_bits.into() && limit_bits < u64::MAX
+}
+
 /// The level that the environment names, or the best.
 pub fn level() -> Result<Level, Error> {
     let Some(name) = std::env::var_os(LEVEL).filter(|name| !name.is_empty()) else {
         return Ok(Level::best());
     };
     Level::named(&name.to_string_lossy()).map_err(|error| {
-        let name = Shown::text(name.as_bytes());
+        let name = Escaped::text(name.as_bytes());
         Error::usage(format_args!("{LEVEL}: {error}, found '{name}'"))
     })
 }
 
 /// Gets the key and makes the MAC. `silent` keeps warnings back.
-pub fn make(args: &args::Key, silent: bool) -> Result<Mac, Error> {
-    make_with_key(args, silent).map(|(mac, _)| mac)
+pub fn make(options: &Options<'_>, silent: bool) -> Result<Mac, Error> {
+    make_with_key(options, silent).map(|(mac, _)| mac)
 }
 
 /// The same, with the key, from which others can be derived.
-pub fn make_with_key(args: &args::Key, silent: bool) -> Result<(Mac, Key), Error> {
+pub fn make_with_key(options: &Options<'_>, silent: bool) -> Result<(Mac, Key), Error> {
     let level = level()?;
     // What is wrong whatever the key is said before the key is asked for.
-    if let Some(bits) = args.length {
-        long_enough(args, "-l", bits)?;
+    if let Some(bits) = options.length {
+        long_enough(options, "-l", bits)?;
     }
-    if let Some(algorithm) = args.only.algorithm {
-        tag_bits(args, algorithm)?;
+    if let Some(algorithm) = options.key.algorithm {
+        tag_bits(options, algorithm)?;
     }
-    let key = key::get(&args.only, silent)?;
-    let bits = tag_bits(args, key.algorithm)?;
+    let key = key::get(&options.key, silent)?;
+    let bits = tag_bits(options, key.algorithm)?;
     of(key, bits, level)
 }
 
 /// Gets the key and makes the MAC with its longest tags.
-pub fn full(args: &args::KeyOnly) -> Result<Mac, Error> {
-    let (level, key) = (level()?, key::get(args, false)?);
-    let bits = *key.algorithm.tag_bits().end();
+pub fn full(options: &key::Options<'_>) -> Result<Mac, Error> {
+    let (level, key) = (level()?, key::get(options, false)?);
+    let bits = key.algorithm.default_tag_bits();
     of(key, bits, level).map(|(mac, _)| mac)
 }
 
@@ -107,17 +123,17 @@ fn of(key: Key, bits: usize, level: Level) -> Result<(Mac, Key), Error> {
 }
 
 /// The length of the tags: the one asked for, or the algorithm's longest.
-fn tag_bits(args: &args::Key, algorithm: Algorithm) -> Result<usize, Error> {
-    let bits = args.length.unwrap_or(*algorithm.tag_bits().end());
+fn tag_bits(options: &Options<'_>, algorithm: Algorithm) -> Result<usize, Error> {
+    let bits = options.length.unwrap_or(algorithm.default_tag_bits());
     algorithm
         .check_tag_bits(bits)
         .map_err(|error| Error::usage(format_args!("-l: {algorithm}: {error}")))?;
-    long_enough(args, algorithm, bits)?;
+    long_enough(options, algorithm, bits)?;
     Ok(bits)
 }
 
-fn long_enough(args: &args::Key, what: impl fmt::Display, bits: usize) -> Result<(), Error> {
-    if bits >= SHORT || args.allow_short {
+fn long_enough(options: &Options<'_>, what: impl fmt::Display, bits: usize) -> Result<(), Error> {
+    if bits >= SHORT || options.allow_short {
         return Ok(());
     }
     Err(Error::usage(format_args!(

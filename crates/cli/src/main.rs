@@ -2,15 +2,21 @@
 //!
 //! `main` is parse, build, run. Each subcommand has a file of its own.
 
+mod allowance;
 mod args;
 mod atomic;
 mod bounds;
 mod check;
 mod combine;
+mod diagnostic;
 mod error;
+mod escaped;
 mod faults;
+mod folder;
 mod harden;
 mod help;
+mod hex;
+mod identity;
 mod json;
 mod key;
 mod keygen;
@@ -22,18 +28,22 @@ mod mac;
 mod number;
 mod open;
 mod output;
+mod overwrite;
 mod pages;
 mod part;
 mod plot;
 mod pool;
 mod progress;
 mod read;
+mod read_error;
 mod record;
 mod seal;
 mod selftest;
 mod state;
 mod stdio;
+mod table;
 mod tag;
+mod tag_line;
 mod tree;
 mod update;
 mod walk;
@@ -49,7 +59,9 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use args::{Args, Command};
-use error::{Error, Exit, Shown, say};
+use diagnostic::diagnostic;
+use error::{Error, Exit};
+use escaped::Escaped;
 use signal_hook::consts::SIGABRT;
 use signal_hook::flag::register_conditional_shutdown;
 
@@ -72,7 +84,7 @@ fn main() -> ExitCode {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(exit)) => ExitCode::from(exit as u8),
         Err(error) => {
-            say(&error);
+            diagnostic(&error);
             ExitCode::from(error.exit() as u8)
         }
     }
@@ -102,8 +114,8 @@ fn internal(panic: &PanicHookInfo<'_>) {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref().copied()).unwrap_or_default();
     let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();
-    let line = format!("tagmac: internal error{place}: {}\n", Shown::text(text.as_bytes()));
-    // Not by `say`: the bar could be what failed.
+    let line = format!("tagmac: internal error{place}: {}\n", Escaped::text(text.as_bytes()));
+    // Not by `diagnostic`: the bar could be what failed.
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
@@ -149,5 +161,5 @@ fn one_line(text: &str) -> String {
         Some(command) => format!("tagmac {}", command.get_name()),
         None => "tagmac".into(),
     };
-    format!("{}; see '{command} --help'", Shown::text(facts.as_bytes()))
+    format!("{}; see '{command} --help'", Escaped::text(facts.as_bytes()))
 }

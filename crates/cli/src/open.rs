@@ -20,35 +20,35 @@ use std::path::Path;
 
 use rustix::fs::{OFlags, fcntl_setfl};
 
-use crate::atomic;
-use crate::read::Trouble;
+use crate::identity;
+use crate::read_error::ReadError;
 use crate::stdio;
 
 /// What stands for an open descriptor.
 const DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd", "/proc/self/fd"];
 
 /// Opens a regular file to read it.
-pub fn regular(path: &Path) -> Result<(File, Metadata), Trouble> {
+pub fn regular(path: &Path) -> Result<(File, Metadata), ReadError> {
     looked_at(path, false, is_regular)
 }
 
 /// Opens a regular file to read it and to write to it.
-pub fn writable(path: &Path) -> Result<File, Trouble> {
+pub fn writable(path: &Path) -> Result<File, ReadError> {
     Ok(looked_at(path, true, is_regular)?.0)
 }
 
 /// Opens a regular file to read it, or to write to it too, and keeps other runs from it.
-pub fn alone(path: &Path, write: bool) -> Result<File, Trouble> {
+pub fn alone(path: &Path, write: bool) -> Result<File, ReadError> {
     // One that takes its place would take the link's.
     if fs::symlink_metadata(path)?.is_symlink() {
-        return Err(Trouble::Link);
+        return Err(ReadError::Link);
     }
     let (file, _) = looked_at(path, write, is_regular)?;
-    if atomic::hold(path, &file)? { Ok(file) } else { Err(Trouble::Busy) }
+    if identity::hold(path, &file)? { Ok(file) } else { Err(ReadError::Busy) }
 }
 
 /// Opens what the user named, unless it is a directory or a pipe with a name.
-pub fn given(path: &Path) -> Result<(File, Metadata), Trouble> {
+pub fn given(path: &Path) -> Result<(File, Metadata), ReadError> {
     let own = DESCRIPTORS.iter().any(|one| path.starts_with(one));
     // Of a descriptor that was closed the runtime has made an empty file.
     match path.file_name().and_then(|name| name.to_str()) {
@@ -56,8 +56,8 @@ pub fn given(path: &Path) -> Result<(File, Metadata), Trouble> {
         _ => {}
     }
     let (file, facts) = looked_at(path, false, |facts| match facts.file_type() {
-        kind if kind.is_dir() => Err(Trouble::Directory),
-        kind if kind.is_fifo() && !own => Err(Trouble::Pipe),
+        kind if kind.is_dir() => Err(ReadError::Directory),
+        kind if kind.is_fifo() && !own => Err(ReadError::Pipe),
         _ => Ok(()),
     })?;
     // From here on it may wait: for a terminal, or for who writes into the pipe. A file does so only
@@ -69,11 +69,11 @@ pub fn given(path: &Path) -> Result<(File, Metadata), Trouble> {
 }
 
 /// Refuses what is no regular file.
-pub fn is_regular(facts: &Metadata) -> Result<(), Trouble> {
+pub fn is_regular(facts: &Metadata) -> Result<(), ReadError> {
     match (facts.is_file(), facts.is_dir()) {
         (true, _) => Ok(()),
-        (_, true) => Err(Trouble::Directory),
-        _ => Err(Trouble::Irregular),
+        (_, true) => Err(ReadError::Directory),
+        _ => Err(ReadError::Irregular),
     }
 }
 
@@ -82,8 +82,8 @@ pub fn is_regular(facts: &Metadata) -> Result<(), Trouble> {
 fn looked_at(
     path: &Path,
     write: bool,
-    may: impl Fn(&Metadata) -> Result<(), Trouble>,
-) -> Result<(File, Metadata), Trouble> {
+    may: impl Fn(&Metadata) -> Result<(), ReadError>,
+) -> Result<(File, Metadata), ReadError> {
     may(&fs::metadata(path)?)?;
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
     let file = File::options().read(true).write(write).custom_flags(flags).open(path)?;

@@ -1,16 +1,16 @@
 //! Standard output, and new files. Each line is written at once and whole, and so is each file; a
 //! failure is an error, not a panic.
 
-use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use crate::atomic::{AtomicFile, Identity};
-use crate::error::{Error, Shown, why};
+use crate::atomic::AtomicFile;
+use crate::diagnostic::suspend_bar;
+use crate::error::{Error, io_reason};
+use crate::escaped::Escaped;
 use crate::json;
-use crate::open;
-use crate::progress;
+use crate::overwrite::Overwrite;
 use crate::stdio::Stdout;
 
 /// Asked once: it decides over every line.
@@ -24,8 +24,8 @@ pub fn is_terminal() -> bool {
 /// Writes bytes to standard output.
 pub fn write(bytes: &[u8]) -> Result<(), Error> {
     let put = || Stdout.write_all(bytes);
-    let done = if is_terminal() { progress::aside(put) } else { put() };
-    done.map_err(|error| Error::io(format_args!("standard output: {}", why(&error))))
+    let done = if is_terminal() { suspend_bar(put) } else { put() };
+    done.map_err(|error| Error::io(format_args!("standard output: {}", io_reason(&error))))
 }
 
 /// Writes a JSON object and a line feed.
@@ -33,48 +33,8 @@ pub fn json(object: &impl serde::Serialize) -> Result<(), Error> {
     write(&json::line(object))
 }
 
-/// What a new file may take the place of.
-#[derive(Clone, Copy)]
-pub enum Over {
-    /// Nothing: the name has to be free.
-    Nothing,
-    /// The file that this run holds open and locked, and that has to be there.
-    Held(Identity),
-    /// A file that is empty or one of its kind, how that is called and how it is told. All else is
-    /// left as it is: a device, a link to elsewhere, a key or a photo whose name was given by
-    /// mistake.
-    Kind(&'static str, fn(File) -> io::Result<bool>),
-}
-
-impl Over {
-    /// What is there and may be replaced.
-    pub fn replaced(self, path: &Path) -> io::Result<Option<Metadata>> {
-        let old = match path.symlink_metadata() {
-            Err(error)
-                if error.kind() == io::ErrorKind::NotFound && !matches!(self, Over::Held(_)) =>
-            {
-                return Ok(None);
-            }
-            old => old?,
-        };
-        match self {
-            Over::Nothing => return Err(io::ErrorKind::AlreadyExists.into()),
-            Over::Held(held) => held.is_of(&old)?,
-            Over::Kind(kind, is_one) => {
-                let open = || open::regular(path).map_err(|why| io::Error::other(why.to_string()));
-                let may = old.is_file() && (old.len() == 0 || is_one(open()?.0)?);
-                if !may {
-                    let what = format!("expected {kind} or no file, found something else");
-                    return Err(io::Error::other(what));
-                }
-            }
-        }
-        Ok(Some(old))
-    }
-}
-
 /// Writes a file that appears whole or not at all. `mode` is as the umask leaves it.
-pub fn file(path: &Path, mode: u32, over: Over, bytes: &[u8]) -> Result<(), Error> {
+pub fn file(path: &Path, mode: u32, over: Overwrite, bytes: &[u8]) -> Result<(), Error> {
     let write = || {
         let mut file = AtomicFile::new(path, mode, over)?;
         file.write_all(bytes)?;
@@ -82,7 +42,7 @@ pub fn file(path: &Path, mode: u32, over: Over, bytes: &[u8]) -> Result<(), Erro
     };
     write().map(drop).map_err(|error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => exists(path),
-        _ => Error::io(format_args!("{}: {}", Shown::name(path), why(&error))),
+        _ => Error::io(format_args!("{}: {}", Escaped::name(path), io_reason(&error))),
     })
 }
 
@@ -92,6 +52,6 @@ pub fn refuse_existing(path: &Path) -> Result<(), Error> {
 }
 
 fn exists(path: &Path) -> Error {
-    let name = Shown::name(path);
+    let name = Escaped::name(path);
     Error::io(format_args!("{name}: expected a new file, found one that exists"))
 }

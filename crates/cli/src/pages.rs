@@ -3,7 +3,8 @@
 use clap::CommandFactory;
 
 use crate::args::{Args, Completions, Man};
-use crate::error::{Error, Shown};
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::output;
 
 /// Prints completions.
@@ -19,7 +20,7 @@ pub fn man(args: &Man) -> Result<(), Error> {
     command.build();
     if let Some(name) = &args.command {
         let found = command.find_subcommand(name).cloned().ok_or_else(|| {
-            let found = Shown::text(name.as_bytes());
+            let found = Escaped::text(name.as_bytes());
             Error::usage(format_args!("expected one of tagmac's commands, found '{found}'"))
         })?;
         command = found;

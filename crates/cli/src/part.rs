@@ -3,15 +3,19 @@
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
-use tagmac::any::Partial;
+use tagmac::dynamic::Partial;
 
 use crate::args::Part;
-use crate::error::{Error, Exit, Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::mac::{self, Mac};
 use crate::open;
-use crate::output::{self, Over};
+use crate::output;
+use crate::overwrite::Overwrite;
 use crate::progress::{Progress, Total};
-use crate::read::{Reader, Span, Trouble};
+use crate::read::{Reader, Span};
+use crate::read_error::ReadError;
 
 /// Makes a partial of a range. `Some(exit)` if the file could not be read.
 pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
@@ -27,17 +31,17 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
             "--object: expected a name of 1 to {most} bytes, found {found}"
         )));
     }
-    let mac = mac::full(&args.key)?;
+    let mac = mac::full(&args.key.options())?;
     let block = mac.parts()?.block() as u64;
     aligned(&mac, "--start", block, args.start)?;
     let length = length(args, &mac, block)?;
     let (file, before) = match open::regular(&args.file) {
         Ok(opened) => opened,
-        Err(trouble) => return Ok(failed(args, &trouble)),
+        Err(error) => return Ok(failed(args, &error)),
     };
     let span = match span(args, length, before.len())? {
         Ok(span) => span,
-        Err(trouble) => return Ok(failed(args, &trouble)),
+        Err(error) => return Ok(failed(args, &error)),
     };
     output::refuse_existing(&args.output)?;
     let progress = Progress::new(args.reading.progress);
@@ -45,11 +49,11 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
     let mut reader = Reader::new(&mac.mac, args.reading.num_threads, &bar);
     let (part, rest) = match reader.part(&file, &before, span, args.last) {
         Ok(made) => made,
-        Err(trouble) => return Ok(failed(args, &trouble)),
+        Err(error) => return Ok(failed(args, &error)),
     };
     bar.file();
     let sealed = Partial::seal(&mac.mac, &mac.sealer, object, &part, args.last.then_some(rest));
-    output::file(&args.output, 0o666, Over::Nothing, &sealed.map_err(Error::io)?)?;
+    output::file(&args.output, 0o666, Overwrite::Nothing, &sealed.map_err(Error::io)?)?;
     Ok(None)
 }
 
@@ -70,13 +74,13 @@ fn length(args: &Part, mac: &Mac, block: u64) -> Result<Option<u64>, Error> {
 }
 
 /// The range and where it is in the file, which has `found` bytes.
-fn span(args: &Part, length: Option<u64>, found: u64) -> Result<Result<Span, Trouble>, Error> {
+fn span(args: &Part, length: Option<u64>, found: u64) -> Result<Result<Span, ReadError>, Error> {
     let (start, at) = (args.start, args.at.unwrap_or(args.start));
     if let Some(bytes) = length {
         return Ok(Ok(Span { start, at, bytes }));
     }
     let Some(left) = found.checked_sub(at) else {
-        return Ok(Err(Trouble::Short { expected: at, found }));
+        return Ok(Err(ReadError::Short { expected: at, found }));
     };
     let bytes = args.length.unwrap_or(left);
     if bytes < left {
@@ -112,11 +116,11 @@ fn some(bytes: u64) -> Result<(), Error> {
     }
 }
 
-fn failed(args: &Part, trouble: &Trouble) -> Option<Exit> {
-    let hint = match trouble {
-        Trouble::Short { .. } if args.at.is_none() => "; --at 0 is for a file of the range alone",
+fn failed(args: &Part, error: &ReadError) -> Option<Exit> {
+    let hint = match error {
+        ReadError::Short { .. } if args.at.is_none() => "; --at 0 is for a file of the range alone",
         _ => "",
     };
-    say(format_args!("{}: {trouble}{hint}", Shown::name(&args.file)));
+    diagnostic(format_args!("{}: {error}{hint}", Escaped::name(&args.file)));
     Some(Exit::Io)
 }

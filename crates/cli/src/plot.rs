@@ -4,8 +4,7 @@
 //! at most the threshold. A line is the border: at each l the largest q, found on the bound itself.
 //! Above the line's top l is longer than the algorithm or the theorem takes.
 //!
-//! Text is set in Noto Sans, which is built in, so that no font of the system matters. A bitmap is
-//! drawn larger than it will be, because lines come out smoother so.
+//! Text is set in the sans-serif font of whoever shows the picture.
 
 use std::error::Error as Failure;
 use std::fs::File;
@@ -15,40 +14,36 @@ use std::path::Path;
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
-use plotters::style::register_font;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use tagmac::bounds::{Bound, elimac, lightmac, pmac};
 
-use crate::error::{Error, Shown, say};
-use crate::output::{self, Over};
+use crate::diagnostic::diagnostic;
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::output;
+use crate::overwrite::Overwrite;
 
 /// The picture in units, which are pixels where the SVG is shown.
 const SIZE: (u32, u32) = (1200, 590);
-/// Pixels to a unit as it is drawn.
+/// Places are whole numbers, so it is drawn this many times as large, and shown small.
 const SCALE: u32 = 4;
-/// A pixel of the PNG is the mean of so many drawn ones, squared.
-const FINENESS: u32 = 2;
 const FONT: &str = "sans-serif";
 
-/// What every plot begins with, but for a header: an SVG as a comment, a PNG as the program's name.
-const MARK: &str = "a plot of tagmac bounds";
+/// What every plot begins with, as a comment.
+const MAGIC: &str = "a plot of tagmac bounds";
 
 /// Draws the figure into a new file, or in place of another plot.
 pub fn run(file: &Path) -> Result<(), Error> {
-    let name = Shown::name(file);
-    let bytes = match file.extension().and_then(|extension| extension.to_str()) {
-        Some("svg") => svg(),
-        Some("png") => png(),
-        _ => {
-            return Err(Error::usage(format_args!(
-                "--plot: expected a name that ends with .svg or .png, found '{name}'"
-            )));
-        }
-    };
+    let name = Escaped::name(file);
+    if file.extension().is_none_or(|extension| extension != "svg") {
+        return Err(Error::usage(format_args!(
+            "--plot: expected a name that ends with .svg, found '{name}'"
+        )));
+    }
     // Only what is wrong with the drawing itself can fail before the file.
-    let bytes = bytes.map_err(|error| Error::io(format_args!("{name}: {error}")))?;
-    output::file(file, 0o666, Over::Kind("a plot of 'tagmac bounds'", is_plot), &bytes)?;
-    say(format_args!("wrote the plot to {name}"));
+    let bytes = svg().map_err(|error| Error::io(format_args!("{name}: {error}")))?;
+    output::file(file, 0o666, Overwrite::Kind("a plot of 'tagmac bounds'", is_plot), &bytes)?;
+    diagnostic(format_args!("wrote the plot to {name}"));
     Ok(())
 }
 
@@ -56,7 +51,7 @@ pub fn run(file: &Path) -> Result<(), Error> {
 fn is_plot(file: File) -> io::Result<bool> {
     let mut start = Vec::new();
     file.take(128).read_to_end(&mut start)?;
-    Ok(start.windows(MARK.len()).any(|text| text == MARK.as_bytes()))
+    Ok(start.windows(MAGIC.len()).any(|text| text == MAGIC.as_bytes()))
 }
 
 /// How `plotters` writes the size of a picture.
@@ -68,31 +63,8 @@ fn svg() -> Result<Vec<u8>, Box<dyn Failure>> {
     let mut text = String::new();
     let drawn = (SIZE.0 * SCALE, SIZE.1 * SCALE);
     draw(&SVGBackend::with_string(&mut text, drawn).into_drawing_area())?;
-    // Places are whole numbers, so it is drawn large and shown small.
     let text = text.replacen(&svg_size(SCALE), &svg_size(1), 1);
-    Ok(format!("<!-- {MARK} -->\n{text}").into_bytes())
-}
-
-fn png() -> Result<Vec<u8>, Box<dyn Failure>> {
-    let (wide, high) = (SIZE.0 * SCALE, SIZE.1 * SCALE);
-    let (width, height) = (wide / FINENESS, high / FINENESS);
-    let mut drawn = vec![0; (3 * wide * high) as usize];
-    draw(&BitMapBackend::with_buffer(&mut drawn, (wide, high)).into_drawing_area())?;
-    let mean = |x: u32, y: u32, channel: u32| {
-        let pixel = |i: u32| {
-            let (x, y) = (FINENESS * x + i % FINENESS, FINENESS * y + i / FINENESS);
-            drawn[(3 * (y * wide + x) + channel) as usize] as u32
-        };
-        ((0..FINENESS * FINENESS).map(pixel).sum::<u32>() / (FINENESS * FINENESS)) as u8
-    };
-    let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-    let pixels: Vec<u8> = pixels.flat_map(|(x, y)| [0, 1, 2].map(|c| mean(x, y, c))).collect();
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.add_text_chunk("Software".into(), MARK.into())?;
-    encoder.write_header()?.write_image_data(&pixels)?;
-    Ok(bytes)
+    Ok(format!("<!-- {MAGIC} -->\n{text}").into_bytes())
 }
 
 /// A line of the figure.
@@ -204,11 +176,11 @@ impl Mode {
 }
 
 /// Somewhere to draw, in units.
-struct Canvas<'a, D: DrawingBackend>(&'a DrawingArea<D, Shift>);
+struct Canvas<'a, 's>(&'a DrawingArea<SVGBackend<'s>, Shift>);
 
 type Drawn = Result<(), Box<dyn Failure>>;
 
-impl<D: DrawingBackend<ErrorType: 'static>> Canvas<'_, D> {
+impl Canvas<'_, '_> {
     fn pixel(&self, (x, y): (f64, f64)) -> (i32, i32) {
         [x, y].map(|place| (place * SCALE as f64).round() as i32).into()
     }
@@ -282,9 +254,7 @@ const FLOOR: f64 = 400.0;
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 310.0;
 
-fn draw<D: DrawingBackend<ErrorType: 'static>>(area: &DrawingArea<D, Shift>) -> Drawn {
-    register_font(FONT, FontStyle::Normal, notosans::REGULAR_TTF)
-        .map_err(|_| "the font that is built in cannot be read")?;
+fn draw(area: &DrawingArea<SVGBackend, Shift>) -> Drawn {
     let canvas = Canvas(area);
     area.fill(&WHITE)?;
     let title = "How many messages, and how long, one key may authenticate";

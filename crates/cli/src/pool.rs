@@ -11,7 +11,7 @@ const BATCH: usize = 8;
 /// Batches that may be ahead of the results, for each thread, and for all together: a job may hold a
 /// long path or two.
 const AHEAD: u64 = 32;
-const MOST_AHEAD: u64 = 128;
+const MAX_AHEAD: u64 = 128;
 
 /// Does each job with one of the workers, on a thread of its own, and calls `done` with the results
 /// in the order of the jobs. `jobs` and `done` run on the calling thread. The number of jobs in
@@ -23,7 +23,7 @@ pub fn in_order<J: Send, O: Send, W: Send, E>(
     mut done: impl FnMut(O) -> Result<(), E>,
 ) -> Result<(), E> {
     let work = &work;
-    let ahead = (AHEAD * workers.len() as u64).min(MOST_AHEAD);
+    let ahead = (AHEAD * workers.len() as u64).min(MAX_AHEAD);
     if let [worker] = workers {
         return jobs.try_for_each(|job| done(work(worker, job)));
     }

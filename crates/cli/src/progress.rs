@@ -3,15 +3,15 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
 use serde::Serialize;
 
-use crate::args::When;
+use crate::diagnostic::set_bar;
 use crate::json;
 
 /// Less is done before a bar could be read, if there are no more files than the next.
@@ -25,8 +25,18 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Between two lines of JSON.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// The bar on the terminal, out of whose way others write.
-static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+/// When to show progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// If standard error is a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+    /// Always, as lines of JSON.
+    Json,
+}
 
 /// Whether progress is shown, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +202,7 @@ impl Drop for Bar {
     fn drop(&mut self) {
         match &self.way {
             Way::Bar(drawn) => {
-                *shown() = None;
+                set_bar(None);
                 drawn.bar.finish_and_clear();
             }
             // What was done in all, however short it was.
@@ -200,19 +210,6 @@ impl Drop for Bar {
             Way::Silent => {}
         }
     }
-}
-
-/// Writes to the terminal while no bar is in the way.
-pub fn aside<T>(write: impl FnOnce() -> T) -> T {
-    let bar = shown().clone();
-    match bar {
-        Some(bar) => bar.suspend(write),
-        None => write(),
-    }
-}
-
-fn shown() -> std::sync::MutexGuard<'static, Option<ProgressBar>> {
-    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn draw(phase: &'static str, total: Total, counts: &Arc<Counts>) -> Drawn {
@@ -243,7 +240,7 @@ fn draw(phase: &'static str, total: Total, counts: &Arc<Counts>) -> Drawn {
     let bar = ProgressBar::with_draw_target(length, target)
         .with_style(style.with_key("files", show_files))
         .with_prefix(phase);
-    *shown() = Some(bar.clone());
+    set_bar(Some(bar.clone()));
     Drawn { bar, by_files }
 }
 

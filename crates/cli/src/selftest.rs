@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use tagmac::Tag;
-use tagmac::any::{Algorithm, AnyMac};
+use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::{Level, Status};
 
 use crate::error::{Error, Exit};
@@ -56,11 +56,11 @@ pub fn run() -> Result<Option<Exit>, Error> {
     let mut good = true;
     for name in Level::NAMES {
         let status = match Level::status(name) {
-            Some(Status::Proved) => "proved",
-            Some(Status::Wrong) => "wrong",
-            _ => "absent",
+            Some(Status::Usable) => "usable",
+            Some(Status::SelfTestFailed) => "failed its self-test",
+            _ => "unsupported",
         };
-        good &= status != "wrong";
+        good &= !status.starts_with("failed");
         output::write(format!("{name}: {status}\n").as_bytes())?;
         if let Ok(level) = Level::named(name) {
             good &= level_holds(level, &rows)?;
@@ -100,6 +100,10 @@ fn holds(algorithm: Algorithm, level: Level, row: &Row) -> bool {
     let Ok(mac) = AnyMac::with(algorithm, &bytes(&row.key), row.tag_bits, level) else {
         return false;
     };
+    // A MAC that fails its self-test on a level runs on a lower one.
+    if mac.level().is_some_and(|used| used != level) {
+        return false;
+    }
     let Ok(tag) = Tag::new(&bytes(&row.tag), row.tag_bits) else { return false };
     let nonce = bytes(&row.nonce);
     let stream = || {
@@ -107,7 +111,7 @@ fn holds(algorithm: Algorithm, level: Level, row: &Row) -> bool {
         message.chunks(37).for_each(|chunk| stream.update(chunk));
         stream.tag()
     };
-    let parts = |parts: tagmac::any::Parts<'_>| {
+    let parts = |parts: tagmac::dynamic::Parts<'_>| {
         let cut = message.len().saturating_sub(1) / parts.block() * parts.block();
         parts.finish(parts.of(0, &message[..cut])?, &nonce, &message[cut..])
     };

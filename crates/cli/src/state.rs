@@ -19,19 +19,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tagmac::any::{AnyPart, Parts};
+use tagmac::dynamic::{AnyPart, Parts};
 use tagmac::save::{Reader, Writer};
 
-use crate::atomic::{self, AtomicFile, Identity};
-use crate::error::{Error, Shown, say, why};
+use crate::atomic::{self, AtomicFile};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, io_reason};
+use crate::escaped::Escaped;
 use crate::faults;
+use crate::identity::Identity;
 use crate::mac::Mac;
 use crate::open;
-use crate::output::Over;
-use crate::read::Trouble;
+use crate::overwrite::Overwrite;
+use crate::read_error::ReadError;
 
 /// What a state begins with.
-const MARK: &[u8] = b"tagmac-state-2";
+const MAGIC: &[u8] = b"tagmac-state-2";
 /// What states are sealed for.
 const PURPOSE: &[u8] = b"tag state 2";
 /// Bytes of a state but for its sums: the file's name has fewer.
@@ -39,7 +42,7 @@ const ROOM: u64 = 64 << 10;
 /// Pieces that are chosen at random, to be read again before a run goes on.
 const SAMPLES: usize = 32;
 /// The most bytes of a piece.
-const MOST_PIECE: u64 = 1 << 20;
+const MAX_PIECE: u64 = 1 << 20;
 /// Between two saves, if no number of bytes is.
 const PAUSE: Duration = Duration::from_secs(5);
 /// A save may take one part in so many of the time. States are small but for the UMAC of 1999.
@@ -114,7 +117,7 @@ impl Pieces {
         let mut some = Vec::new();
         for _ in 0..count {
             let piece = parts.load(input).ok()?;
-            let fits = piece.end() <= end && piece.end() - piece.start() <= MOST_PIECE;
+            let fits = piece.end() <= end && piece.end() - piece.start() <= MAX_PIECE;
             some.push(Some(piece).filter(|_| fits)?);
         }
         let last = some.pop();
@@ -163,14 +166,14 @@ impl Facts {
     }
 
     fn save(&self, out: &mut Writer) {
-        out.counted(self.name.as_os_str().as_bytes()).number(self.bytes);
+        out.length_prefixed(self.name.as_os_str().as_bytes()).number(self.bytes);
         for (seconds, nanoseconds) in [self.modified, self.changed] {
             out.number(seconds as u64).number(nanoseconds as u64);
         }
     }
 
     fn load(input: &mut Reader<'_>) -> Option<Facts> {
-        let name = OsStr::from_bytes(input.counted()?).into();
+        let name = OsStr::from_bytes(input.length_prefixed()?).into();
         let bytes = input.number()?;
         let mut time = || Some((input.number()? as i64, input.number()? as i64));
         Some(Facts { name, bytes, modified: time()?, changed: time()? })
@@ -201,17 +204,22 @@ impl<'a> Keeper<'a> {
 
     /// What is known of the file's beginning: nothing, if there is no state yet. Then one is written
     /// at once, so that a state that cannot be kept is no surprise in the end.
-    pub fn begin(&mut self, name: &Path, file: &File, now: &Metadata) -> Result<AnyPart, Trouble> {
+    pub fn begin(
+        &mut self,
+        name: &Path,
+        file: &File,
+        now: &Metadata,
+    ) -> Result<AnyPart, ReadError> {
         let facts = self.facts.insert(Facts::of(fs::canonicalize(name)?, now)).clone();
         let Some(state) = self.open()? else {
             let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
             let whole = parts.of(0, &[])?;
             let due = self.snapshot(&whole)?;
-            self.store(&due.secret, Over::Nothing).map_err(|error| match error.kind() {
+            self.store(&due.secret, Overwrite::Nothing).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => {
                     self.io("expected a state or no file, found what another run has just begun")
                 }
-                _ => self.io(why(&error)),
+                _ => self.io(io_reason(&error)),
             })?;
             return Ok(whole);
         };
@@ -223,8 +231,8 @@ impl<'a> Keeper<'a> {
         if let Some(clock) = self.every {
             self.clock.get_mut().expect("no thread panics").bytes = part.end() + clock;
         }
-        let name = Shown::name(name);
-        say(format_args!("{name}: goes on at byte {} of {}", part.end(), facts.bytes));
+        let name = Escaped::name(name);
+        diagnostic(format_args!("{name}: goes on at byte {} of {}", part.end(), facts.bytes));
         Ok(part)
     }
 
@@ -232,18 +240,18 @@ impl<'a> Keeper<'a> {
     fn open(&self) -> Result<Option<File>, Error> {
         match open::alone(self.path, false) {
             Ok(state) => Ok(Some(state)),
-            Err(Trouble::Missing(_)) => Ok(None),
-            Err(trouble) => Err(self.io(trouble)),
+            Err(ReadError::Missing(_)) => Ok(None),
+            Err(error) => Err(self.io(error)),
         }
     }
 
     /// The part in a state of this file. A file that is none is not read to its end.
     fn read(&self, state: &File, file: &File, now: &Facts) -> Result<(AnyPart, Pieces), Error> {
-        let failed = |error: io::Error| self.io(why(&error));
+        let failed = |error: io::Error| self.io(io_reason(&error));
         let mut saved = Vec::new();
-        let head = MARK.len() + 8;
+        let head = MAGIC.len() + 8;
         state.take(head as u64).read_to_end(&mut saved).map_err(failed)?;
-        let id = saved.strip_prefix(MARK).filter(|id| id.len() == 8).ok_or_else(|| {
+        let id = saved.strip_prefix(MAGIC).filter(|id| id.len() == 8).ok_or_else(|| {
             self.mismatch(
                 "expected a state that this version of 'tagmac tag --state' made, found something \
                  else",
@@ -260,7 +268,7 @@ impl<'a> Keeper<'a> {
             )
         };
         let (parts, algorithm) = (self.mac.parts()?, self.mac.mac.algorithm());
-        let sums = [MOST_PIECE; SAMPLES + 1].into_iter().chain([now.bytes]);
+        let sums = [MAX_PIECE; SAMPLES + 1].into_iter().chain([now.bytes]);
         let most = ROOM + sums.filter_map(|range| algorithm.max_part_len(range)).sum::<u64>();
         state.take(most + 1).read_to_end(&mut saved).map_err(failed)?;
         if saved.len() as u64 > most {
@@ -271,7 +279,7 @@ impl<'a> Keeper<'a> {
         let input = &mut Reader::new(&opened);
         let then = Facts::load(input).ok_or_else(altered)?;
         if then.name != now.name {
-            let [now, then] = [now, &then].map(|facts| Shown::name(&facts.name).to_string());
+            let [now, then] = [now, &then].map(|facts| Escaped::name(&facts.name).to_string());
             let what = format_args!("expected the state of {now}, found that of {then}");
             return Err(self.mismatch(what));
         }
@@ -295,7 +303,7 @@ impl<'a> Keeper<'a> {
             Ok(Some((start, end))) => {
                 Err(changed(&format_args!("other bytes from byte {start} to {end}")))
             }
-            Err(error) => Err(Error::io(why(&error))),
+            Err(error) => Err(Error::io(io_reason(&error))),
         }
     }
 
@@ -334,7 +342,7 @@ impl<'a> Keeper<'a> {
     /// Writes a state that is due, in the place of the one that this run holds. If that fails, what
     /// is there stays, and the tag is made all the same: the failure is told once.
     pub fn write(&self, due: Due) {
-        let stored = self.held().and_then(|held| self.store(&due.secret, Over::Held(held)));
+        let stored = self.held().and_then(|held| self.store(&due.secret, Overwrite::Held(held)));
         let mut clock = self.clock.lock().expect("no thread panics");
         clock.busy = false;
         clock.time = Instant::now() + PAUSE.max(SHARE * due.started.elapsed());
@@ -342,8 +350,8 @@ impl<'a> Keeper<'a> {
             && !clock.told
         {
             clock.told = true;
-            let (name, what) = (Shown::name(self.path), why(&error));
-            say(format_args!(
+            let (name, what) = (Escaped::name(self.path), io_reason(&error));
+            diagnostic(format_args!(
                 "warning: {name}: {what}: the state is not saved, the tag is made all the same"
             ));
         }
@@ -353,16 +361,16 @@ impl<'a> Keeper<'a> {
     fn held(&self) -> io::Result<Identity> {
         let held = self.held.lock().expect("no thread panics");
         let held = held.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        Ok(Identity::of(&held.metadata()?))
+        Ok(Identity::new(&held.metadata()?))
     }
 
-    fn store(&self, secret: &Writer, over: Over) -> io::Result<()> {
+    fn store(&self, secret: &Writer, over: Overwrite) -> io::Result<()> {
         let id = &self.mac.key_id;
         let sealed = self.mac.sealer.seal(&[PURPOSE, id.as_bytes()], secret.as_bytes());
         let sealed = sealed.map_err(io::Error::other)?;
         let id = base16ct::lower::decode_vec(id).expect("a key's id");
         let mut file = AtomicFile::new(self.path, 0o600, over)?;
-        file.write_all(&[MARK, &id, &sealed].concat())?;
+        file.write_all(&[MAGIC, &id, &sealed].concat())?;
         // It has no name yet, so nobody else can hold it.
         file.file().try_lock()?;
         let state = file.finish()?;
@@ -371,11 +379,11 @@ impl<'a> Keeper<'a> {
     }
 
     /// Refuses a file that is no longer the one that was opened.
-    pub fn unchanged(&self, after: &Metadata) -> Result<(), Trouble> {
+    pub fn unchanged(&self, after: &Metadata) -> Result<(), ReadError> {
         let Some(before) = &self.facts else { return Ok(()) };
         match before.differ(&Facts::of(before.name.clone(), after)) {
             None => Ok(()),
-            Some(found) => Err(Trouble::State(Error::io(format_args!(
+            Some(found) => Err(ReadError::State(Error::io(format_args!(
                 "expected the file to stay as it was while it was read, found {found}"
             )))),
         }
@@ -386,7 +394,11 @@ impl<'a> Keeper<'a> {
         let held = self.held.lock().expect("no thread panics");
         let removed = held.as_ref().map_or(Ok(()), |held| atomic::remove(self.path, held));
         if let Err(error) = removed {
-            say(format_args!("warning: {}: {}: not removed", Shown::name(self.path), why(&error)));
+            diagnostic(format_args!(
+                "warning: {}: {}: not removed",
+                Escaped::name(self.path),
+                io_reason(&error)
+            ));
         }
     }
 
@@ -404,6 +416,6 @@ impl<'a> Keeper<'a> {
     }
 
     fn named(&self, what: impl fmt::Display) -> String {
-        format!("{}: {what}", Shown::name(self.path))
+        format!("{}: {what}", Escaped::name(self.path))
     }
 }

@@ -4,14 +4,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::args::Tag;
-use crate::error::{Error, Exit, Shown, say};
-use crate::line::{self, End, Line};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::mac::{self, Mac};
 use crate::output;
 use crate::progress::{Bar, Progress, Total};
-use crate::read::{self, Named, Reader, Tagged, Trouble};
+use crate::read::{self, Named, Reader, Tagged};
+use crate::read_error::ReadError;
 use crate::record::Record;
 use crate::state::Keeper;
+use crate::tag_line::{self, Form};
 use crate::tree::{Kind, Tree};
 use crate::walk::{self, Walk};
 
@@ -28,11 +31,11 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     if state && files[0].as_os_str() == "-" {
         return Err(Error::usage("--state: expected a file, found standard input"));
     }
-    read::stdin_once(&args.key, files)?;
-    let mac = mac::make(&args.key, false)?;
+    read::stdin_once(&args.key.only.options(), files)?;
+    let mac = mac::make(&args.key.options(), false)?;
     let alone = [(args.raw, "--raw"), (args.untagged, "--untagged")];
     let alone = alone.into_iter().find_map(|(given, option)| given.then_some(option));
-    let nonce = mac.given_nonce(args.nonce_hex.as_ref(), alone)?;
+    let nonce = mac.given_nonce(args.nonce_hex.as_deref(), alone)?;
     if state {
         mac.parts()?;
     }
@@ -85,11 +88,11 @@ impl<'a> Tagger<'a> {
         walk::files(name, |path, file| {
             let (file, facts) = match file {
                 Ok(opened) => opened,
-                Err(trouble) => return self.trouble(path, &trouble),
+                Err(error) => return self.unreadable(path, &error),
             };
             match self.reader.is_not_output(&facts) {
-                Err(trouble) => {
-                    say(format_args!("{}: skipped: {trouble}", Shown::name(path)));
+                Err(error) => {
+                    diagnostic(format_args!("{}: skipped: {error}", Escaped::name(path)));
                     Ok(())
                 }
                 Ok(()) => {
@@ -103,8 +106,8 @@ impl<'a> Tagger<'a> {
     /// Tags a file under a nonce that is its own.
     fn tag(
         &mut self,
-        tag: impl FnOnce(&mut Reader<'a>, Option<&mut Keeper<'a>>, &[u8]) -> Result<Tagged, Trouble>,
-    ) -> Result<(Vec<u8>, Tagged), Trouble> {
+        tag: impl FnOnce(&mut Reader<'a>, Option<&mut Keeper<'a>>, &[u8]) -> Result<Tagged, ReadError>,
+    ) -> Result<(Vec<u8>, Tagged), ReadError> {
         let nonce = match self.nonce {
             Some(given) => given.to_vec(),
             None => self.mac.mac.algorithm().random_nonce()?,
@@ -113,50 +116,44 @@ impl<'a> Tagger<'a> {
         Ok((nonce, tagged))
     }
 
-    fn made(&mut self, file: &Path, made: Result<(Vec<u8>, Tagged), Trouble>) -> Result<(), Error> {
+    fn made(
+        &mut self,
+        file: &Path,
+        made: Result<(Vec<u8>, Tagged), ReadError>,
+    ) -> Result<(), Error> {
         self.bar.file();
         match made {
             Ok((nonce, tagged)) => {
-                self.tagged(file, nonce, &tagged)?;
+                self.tagged(file, &nonce, &tagged)?;
                 if let Some(keeper) = &self.keeper {
                     keeper.done();
                 }
                 Ok(())
             }
-            Err(trouble) => self.trouble(file, &trouble),
+            Err(error) => self.unreadable(file, &error),
         }
     }
 
-    fn tagged(&self, file: &Path, nonce: Vec<u8>, tagged: &Tagged) -> Result<(), Error> {
+    fn tagged(&self, file: &Path, nonce: &[u8], tagged: &Tagged) -> Result<(), Error> {
         let args = self.args;
         if args.raw {
             return output::write(tagged.tag.as_bytes());
         }
-        let line = Line {
-            algorithm: (!args.untagged).then_some(self.mac.mac.algorithm().name()),
-            nonce: Some(nonce).filter(|nonce| !nonce.is_empty()),
-            name: file.as_os_str().as_bytes().into(),
-            tag: tagged.tag.as_bytes().to_vec(),
-        };
-        if args.json {
-            let bytes = Some(tagged.bytes);
-            return output::json(&Record { bytes, ..Record::of_line(&line, self.mac, "tagged") });
-        }
-        let end = if args.zero { End::Zero } else { End::Newline };
-        line::print(&line, end)
+        let form = Form { json: args.json, zero: args.zero, untagged: args.untagged };
+        tag_line::print(form, self.mac, file.as_os_str().as_bytes(), nonce, tagged)
     }
 
-    fn trouble(&mut self, file: &Path, trouble: &Trouble) -> Result<(), Error> {
-        self.exit = Some(trouble.exit());
-        let hint = match trouble {
-            Trouble::Directory => "; -r tags the files in it",
+    fn unreadable(&mut self, file: &Path, error: &ReadError) -> Result<(), Error> {
+        self.exit = Some(error.exit());
+        let hint = match error {
+            ReadError::Directory => "; -r tags the files in it",
             _ => "",
         };
-        say(format_args!("{}: {trouble}{hint}", Shown::name(file)));
+        diagnostic(format_args!("{}: {error}{hint}", Escaped::name(file)));
         if !self.args.json {
             return Ok(());
         }
-        let (name, reason) = (file.as_os_str().as_bytes(), Some(trouble.to_string()));
+        let (name, reason) = (file.as_os_str().as_bytes(), Some(error.to_string()));
         output::json(&Record { reason, ..Record::new(name, self.mac, "unreadable") })
     }
 }

@@ -14,12 +14,16 @@ use std::path::Path;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawMode, Stat};
 use rustix::io::Errno;
 
-use crate::read::Trouble;
-use crate::walk::MOST_PATH;
+use crate::folder;
+use crate::identity::Identity;
+use crate::read_error::ReadError;
 
+/// Bytes of the longest path below the root: as many as Linux takes in one name of a file. Longer
+/// ones serve nobody but who wants to fill memory.
+pub const MAX_PATH: usize = 4096;
 /// So many directories on the way to the current one stay open for each thread: a tree may be deeper
 /// than a process may have open files.
-const MOST_OPEN: usize = 12;
+const MAX_OPEN: usize = 12;
 
 /// What an entry of a directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,9 +110,6 @@ pub struct Facts {
     pub identity: Identity,
 }
 
-/// The number of a file system and the number of a file in it.
-pub type Identity = (u64, u64);
-
 impl Facts {
     /// Of what the system says.
     #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
@@ -119,7 +120,7 @@ impl Facts {
             mode: stat.st_mode as u32 & 0o7777,
             mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
             ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
-            identity: (stat.st_dev as u64, stat.st_ino as u64),
+            identity: Identity::from_stat(stat),
         }
     }
 
@@ -131,7 +132,7 @@ impl Facts {
             mode: file.mode() & 0o7777,
             mtime: (file.mtime(), file.mtime_nsec() as u32),
             ctime: (file.ctime(), file.ctime_nsec() as u32),
-            identity: (file.dev(), file.ino()),
+            identity: Identity::new(file),
         }
     }
 
@@ -157,8 +158,7 @@ pub struct Tree {
 impl Tree {
     /// The tree below a directory; a link may stand for it.
     pub fn open(root: &Path) -> io::Result<Tree> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Tree::of(fs::openat(fs::CWD, root, flags, Mode::empty())?))
+        Ok(Tree::of(folder::open(root)?.into()))
     }
 
     fn of(root: OwnedFd) -> Tree {
@@ -190,7 +190,7 @@ impl Tree {
             let name = path[start..].split(|&byte| byte == b'/').next().unwrap_or_default();
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let next = fs::openat(self.last(), name, flags, Mode::empty())?;
-            if self.open.len() == MOST_OPEN {
+            if self.open.len() == MAX_OPEN {
                 self.open.remove(0);
             }
             done = start + name.len();
@@ -205,7 +205,7 @@ impl Tree {
 
     /// Opens a file to read it, and nothing that has taken its place since it was listed. It never
     /// waits.
-    pub fn file(&mut self, path: &[u8]) -> Result<(File, Metadata), Trouble> {
+    pub fn file(&mut self, path: &[u8]) -> Result<(File, Metadata), ReadError> {
         let (folder, name) = split(path);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let folder = self.directory(folder)?;
@@ -232,9 +232,8 @@ impl Tree {
     pub fn target(&mut self, path: &[u8]) -> io::Result<Vec<u8>> {
         let (folder, name) = split(path);
         let target = fs::readlinkat(self.directory(folder)?, name, Vec::new())?.into_bytes();
-        if target.len() > MOST_PATH {
-            let what =
-                format!("expected a target of at most {MOST_PATH} bytes, found a longer one");
+        if target.len() > MAX_PATH {
+            let what = format!("expected a target of at most {MAX_PATH} bytes, found a longer one");
             return Err(io::Error::other(what));
         }
         Ok(target)
@@ -242,13 +241,13 @@ impl Tree {
 }
 
 /// Refuses what has taken the place of an entry since the directory was listed.
-pub fn same_kind(listed: Kind, found: Option<Kind>) -> Result<(), Trouble> {
+pub fn same_kind(listed: Kind, found: Option<Kind>) -> Result<(), ReadError> {
     if found == Some(listed) { Ok(()) } else { Err(replaced(listed, found)) }
 }
 
-fn replaced(listed: Kind, found: Option<Kind>) -> Trouble {
+fn replaced(listed: Kind, found: Option<Kind>) -> ReadError {
     let found = found.map_or("something else".into(), |kind| kind.to_string());
-    Trouble::Io(io::Error::other(format!(
+    ReadError::Io(io::Error::other(format!(
         "expected {listed}, as listed, found {found}: the tree changed while it was read"
     )))
 }
@@ -261,17 +260,17 @@ mod tests {
     #[test]
     fn a_tree_may_be_deeper_than_what_stays_open() {
         let place = tempfile::tempdir().unwrap();
-        let deep = "d/".repeat(3 * MOST_OPEN);
+        let deep = "d/".repeat(3 * MAX_OPEN);
         std::fs::create_dir_all(place.path().join(&deep)).unwrap();
-        for depth in 1..=3 * MOST_OPEN {
+        for depth in 1..=3 * MAX_OPEN {
             std::fs::write(place.path().join("d/".repeat(depth)).join("z"), "text").unwrap();
         }
         let mut tree = Tree::open(place.path()).unwrap();
         // Down, and back up past those that are closed.
-        for depth in (1..=3 * MOST_OPEN).chain((1..=3 * MOST_OPEN).rev()) {
+        for depth in (1..=3 * MAX_OPEN).chain((1..=3 * MAX_OPEN).rev()) {
             let path = "d/".repeat(depth) + "z";
             assert_eq!(tree.facts(path.as_bytes()).unwrap().size, 4);
-            assert!(tree.open.len() <= MOST_OPEN);
+            assert!(tree.open.len() <= MAX_OPEN);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The order is that of the bytes of the paths, with `/` below every other byte: a directory, what
 //! is in it, what follows it. Memory is bounded, whatever the tree: a path has at most
-//! [`MOST_PATH`] bytes, and all names that are held, and what it takes to sort them, six times
+//! [`MAX_PATH`] bytes, and all names that are held, and what it takes to sort them, six times
 //! [`ROOM`]. A directory whose names have no room is read several times, see
 //! [`listing`](crate::listing). Where the directories on the way hold too much, the outermost forget
 //! their names, and are read again when the walk is back. One has at most twice the room of three, so
@@ -16,15 +16,15 @@ use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::escaped::Escaped;
+use crate::folder;
+use crate::identity::Identity;
 use crate::listing::{Listing, Names};
 use crate::progress::Total;
-use crate::read::Trouble;
-use crate::tree::{Facts, Identity, Kind, Tree};
+use crate::read_error::ReadError;
+use crate::tree::{Facts, Kind, MAX_PATH, Tree};
 
-/// Bytes of the longest path below the root: as many as Linux takes in one name of a file. Longer
-/// ones serve nobody but who wants to fill memory.
-pub const MOST_PATH: usize = 4096;
 /// Bytes that the names of one directory may take in any case. Those of the directories that it is in
 /// may take three times as many together. A reading needs three times what it keeps, so it keeps a
 /// third of what they leave of six times as many: one to two times the room.
@@ -81,7 +81,7 @@ impl Spot {
     /// The last name of a path, in the directory that is there now.
     pub fn of(path: &Path) -> io::Result<Spot> {
         let name = path.file_name().unwrap_or_default().as_bytes().to_vec();
-        Ok(Spot { folder: Facts::at(folder(path))?.identity, name, begins: false })
+        Ok(Spot { folder: Facts::at(folder::parent(path))?.identity, name, begins: false })
     }
 
     /// The same for all names that begin with the last one.
@@ -93,11 +93,6 @@ impl Spot {
         let is_one = if self.begins { name.starts_with(&self.name) } else { name == self.name };
         is_one && folder == self.folder
     }
-}
-
-/// The directory that a path's last name is in.
-pub fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A walk through a tree.
@@ -134,14 +129,14 @@ impl Walk {
 
     /// The same, and other file systems are not entered.
     pub fn on_one_file_system(mut self) -> io::Result<Walk> {
-        self.device = Some(Facts::of_open(self.tree.root())?.identity.0);
+        self.device = Some(Facts::of_open(self.tree.root())?.identity.device);
         Ok(self)
     }
 
     /// Lists the directory at the path. `false` if it is on another file system.
     fn list(&mut self) -> io::Result<bool> {
         let listing = Listing::of(self.tree.directory(&self.path)?)?;
-        if self.device.is_some_and(|device| device != listing.identity().0) {
+        if self.device.is_some_and(|device| device != listing.identity().device) {
             return Ok(false);
         }
         self.frames.push(Frame { end: self.path.len(), listing });
@@ -161,7 +156,7 @@ impl Walk {
         }
         let folder = if frame.end == 0 { 0 } else { frame.end + 1 };
         let fd = self.tree.directory(&self.path)?;
-        let (longest, room) = (MOST_PATH.saturating_sub(folder), (6 * self.room - held) / 3);
+        let (longest, room) = (MAX_PATH.saturating_sub(folder), (6 * self.room - held) / 3);
         frame.listing.read(fd, longest, room, &mut self.scratch)
     }
 
@@ -173,7 +168,7 @@ impl Walk {
                 "expected a directory that stays, found that it changed while it was read".into()
             }
             found @ 1.. if first => {
-                format!("expected paths of at most {MOST_PATH} bytes, found {found} longer in it")
+                format!("expected paths of at most {MAX_PATH} bytes, found {found} longer in it")
             }
             _ => return None,
         };
@@ -248,7 +243,7 @@ pub fn total(walk: Walk, counts: impl Fn(Kind) -> bool) -> Total {
 /// read and why. Links are not followed, but `root` itself may be one. What is skipped is named.
 pub fn files<E>(
     root: &Path,
-    mut each: impl FnMut(&Path, Result<(File, Metadata), Trouble>) -> Result<(), E>,
+    mut each: impl FnMut(&Path, Result<(File, Metadata), ReadError>) -> Result<(), E>,
 ) -> Result<(), E> {
     let trees = Tree::open(root).and_then(|tree| Ok((tree.again()?, tree)));
     let (mut tree, walk) = match trees {
@@ -271,8 +266,8 @@ pub fn files<E>(
 
 /// Says that an entry is skipped for what it is.
 pub fn say_skipped(path: &Path, kind: Kind) {
-    let name = Shown::name(path);
-    say(format_args!("{name}: skipped: expected a file or directory, found {kind}"));
+    let name = Escaped::name(path);
+    diagnostic(format_args!("{name}: skipped: expected a file or directory, found {kind}"));
 }
 
 /// The path of an entry below `root`, as a user would write it.
@@ -434,7 +429,7 @@ mod tests {
         // 15 names with what is between them have 3839 bytes, 16 have 4095, 17 have more; and `short`
         // is in all of them down to the 15th.
         assert_eq!(entries.len(), 16 + 16);
-        assert!(entries.iter().all(|path| path.len() <= MOST_PATH));
+        assert!(entries.iter().all(|path| path.len() <= MAX_PATH));
         let [(path, error)] = &partly[..] else { panic!("{partly:?}") };
         assert_eq!(path.len(), 16 * 256 - 1);
         assert_eq!(error, "expected paths of at most 4096 bytes, found 2 longer in it");
@@ -456,7 +451,7 @@ mod tests {
         let mut seen = Vec::new();
         files(place.path(), |path, file| {
             let name = path.file_name().unwrap().to_str().unwrap().to_string();
-            seen.push((name, file.map(drop).map_err(|trouble| trouble.to_string())));
+            seen.push((name, file.map(drop).map_err(|error| error.to_string())));
             // All of the root is listed by now.
             if seen.len() == 1 {
                 for name in ["b", "c"] {

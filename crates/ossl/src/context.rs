@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tagmac::Error;
-use tagmac::any::{Algorithm, AnyMac, AnyStream};
+use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::isa::Level;
 use tagmac_border::{Failure, ensure};
 use zeroize::Zeroizing;
@@ -81,7 +81,7 @@ impl Context {
         if self.mac.is_none() {
             let algorithm = self.algorithm()?;
             let key = self.key.as_ref().ok_or("expected a key, found none")?;
-            let bits = self.size.map_or(*algorithm.tag_bits().end(), |size| 8 * size);
+            let bits = self.size.map_or(algorithm.default_tag_bits(), |size| 8 * size);
             let mac = AnyMac::with(algorithm, key, bits, Level::best());
             self.mac = Some(mac.map_err(|error| Failure::from(error).about(algorithm))?);
         }
@@ -105,7 +105,7 @@ impl Context {
                 return Err(failure);
             }
         }
-        let takes_nonce = *self.mac()?.algorithm().nonce_bytes().end() > 0;
+        let takes_nonce = self.mac()?.algorithm().takes_nonce();
         // With a new key the nonce may follow before the message. The old key wants another nonce.
         ensure(
             key.is_some() || !takes_nonce || self.nonce.is_some(),
@@ -164,7 +164,7 @@ impl Context {
 
     /// Bytes of a tag; 0 as long as no cipher is chosen.
     pub fn size(&self) -> usize {
-        let most = self.algorithm.map_or(0, |algorithm| algorithm.tag_bits().end().div_ceil(8));
+        let most = self.algorithm.map_or(0, |algorithm| algorithm.default_tag_bits().div_ceil(8));
         self.size.unwrap_or(most)
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use tagmac::any::Algorithm;
+use tagmac::dynamic::Algorithm;
 
 /// The ciphers that names have as their second part.
 const CIPHERS: [&str; 6] = ["AES128", "AES192", "AES256", "PRESENT80", "PRESENT128", "RC6"];

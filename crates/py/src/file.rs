@@ -15,10 +15,11 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
 use tagmac::Tag;
-use tagmac::any::AnyMac;
+use tagmac::dynamic::AnyMac;
 
 use crate::error::refused;
-use crate::key::{mac_of, nonce_of};
+use crate::key::mac_of;
+use crate::nonce::nonce_of;
 
 /// Bytes of a step, nearly.
 const STEP: usize = 128 << 10;
@@ -177,7 +178,7 @@ mod parts {
     use pyo3::intern;
     use pyo3::prelude::*;
     use tagmac::Tag;
-    use tagmac::any::{AnyPart, Parts};
+    use tagmac::dynamic::{AnyPart, Parts};
 
     use super::{Job, Progress, STEP, changed};
     use crate::error::refused;

@@ -9,13 +9,14 @@ use std::time::SystemTime;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tagmac::any::{Algorithm, AnyMac, KeyFile, UnknownAlgorithm};
+use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, UnknownAlgorithm};
 use tagmac::isa::Level;
 use zeroize::Zeroizing;
 
-use crate::buffer::{Bytes, bytes, released};
-use crate::error::{NonceRequired, refused};
+use crate::buffer::{bytes, released};
+use crate::error::refused;
 use crate::mac::{Mac, check};
+use crate::nonce::nonce_of;
 
 /// A key with its algorithm, made ready once for any number of messages.
 ///
@@ -166,32 +167,8 @@ pub fn mac_of<'a>(
     }
 }
 
-/// The nonce's bytes; none for a deterministic MAC.
-///
-/// # Errors
-///
-/// [`NonceRequired`] if the MAC takes a nonce and there is none.
-#[inline]
-pub fn nonce_of<'a>(
-    algorithm: Algorithm,
-    nonce: Option<&'a Bound<'_, PyAny>>,
-) -> PyResult<Bytes<'a>> {
-    match nonce {
-        Some(nonce) => bytes(nonce),
-        None if *algorithm.nonce_bytes().start() > 0 => Err(no_nonce(algorithm)),
-        None => Ok(Bytes::Fixed(&[])),
-    }
-}
-
-#[cold]
-fn no_nonce(algorithm: Algorithm) -> PyErr {
-    let (min, max) = algorithm.nonce_bytes().into_inner();
-    let bytes = if min == max { format!("{min}") } else { format!("{min} to {max}") };
-    NonceRequired::new_err(format!("{algorithm}: expected a nonce of {bytes} bytes, found none"))
-}
-
 fn make(algorithm: Algorithm, key: &[u8], tag_bits: Option<usize>) -> PyResult<AnyMac> {
-    let tag_bits = tag_bits.unwrap_or(*algorithm.tag_bits().end());
+    let tag_bits = tag_bits.unwrap_or(algorithm.default_tag_bits());
     AnyMac::with(algorithm, key, tag_bits, Level::best()).map_err(refused)
 }
 

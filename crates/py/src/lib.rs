@@ -1,6 +1,6 @@
 //! The Python package `tagmac`: the registry's MACs as Python has hashes and MACs.
 //!
-//! Everything goes through [`tagmac::any`], so that a MAC that is new there is here too. Objects
+//! Everything goes through [`tagmac::dynamic`], so that a MAC that is new there is here too. Objects
 //! are frozen; the one that changes, [`mac::Mac`], has a lock. `docs/python.md` is for users, and
 //! `python/tagmac/_tagmac.pyi` has the types.
 //!
@@ -13,15 +13,17 @@ mod file;
 mod key;
 mod mac;
 mod many;
+mod nonce;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
-use tagmac::any::Algorithm;
+use tagmac::dynamic::Algorithm;
 
 use crate::buffer::{bytes, released};
 use crate::error::{InvalidTag, NonceRequired, NonceReuse, refused};
-use crate::key::{Key, mac_of, nonce_of};
+use crate::key::{Key, mac_of};
 use crate::mac::{Mac, check};
+use crate::nonce::nonce_of;
 
 /// What is in tagmac: take it from there.
 #[pymodule(gil_used = false)]

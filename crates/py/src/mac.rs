@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
-use tagmac::any::{Algorithm, AnyMac, AnyStream};
+use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::{Error, Tag};
 
 use crate::buffer::{RELEASE, bytes, released};
 use crate::error::{InvalidTag, NonceReuse, refused};
-use crate::key::nonce_of;
+use crate::nonce::nonce_of;
 
 /// A message that comes in pieces. tagmac.new and Key.new make it.
 ///
@@ -53,7 +53,7 @@ impl Mac {
     }
 
     fn takes_nonce(&self) -> bool {
-        *self.algorithm.nonce_bytes().end() > 0
+        self.algorithm.takes_nonce()
     }
 
     fn tag(&self, py: Python<'_>) -> PyResult<Tag> {

@@ -16,7 +16,8 @@ use tagmac::Tag;
 
 use crate::buffer::View;
 use crate::error::refused;
-use crate::key::{Key, nonce_of};
+use crate::key::Key;
+use crate::nonce::nonce_of;
 
 /// Tags that are made at once.
 const TOGETHER: usize = 256;

@@ -3,14 +3,14 @@
 //!
 //! ```console
 //! $ echo PMAC-AES128 000102030405060708090a0b0c0d0e0f - 128 616263 |
-//!     cargo run --release -p tagmac --features any --example tags
+//!     cargo run --release -p tagmac --features dynamic --example tags
 //! dbd0b134c556c3779d5f113fd277b3d8
 //! ```
 
 use std::error::Error;
 use std::io;
 
-use tagmac::any::{Algorithm, AnyMac};
+use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::Level;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -15,10 +15,11 @@
 
 use core::fmt;
 
+use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
-use crate::hash::Hash;
-use crate::isa::{Isa, Kernel};
-use crate::mac::Mac;
+use crate::hash::{Hash, long_level};
+use crate::isa::{Dispatch, Isa, Kernel};
+use crate::kernels::{self, Fresh};
 use crate::tag::{Tag, matches};
 
 /// Fewer messages go one by one.
@@ -26,49 +27,49 @@ const LEAST: usize = 4;
 
 /// A message of a batch has no tag. Those before it have theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct BatchError {
     /// The message's place, from 0.
     pub place: usize,
     /// Why.
     pub error: Error,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for BatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "message {}: {}", self.place, self.error)
     }
 }
 
-impl core::error::Error for Refused {}
+impl core::error::Error for BatchError {}
 
 /// Messages that are short enough to share vectors.
-struct Short<'a, M: Mac + ?Sized> {
+struct Short<'a, M: Construction + ?Sized> {
     mac: &'a M,
     nonces: &'a [M::Nonce],
     messages: &'a [&'a [u8]],
     tags: &'a mut [Tag],
 }
 
-impl<M: Mac + ?Sized> Kernel for Short<'_, M> {
+impl<M: Construction + ?Sized> Kernel for Short<'_, M> {
     type Out = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        self.mac.tag_short(isa, self.nonces, self.messages, self.tags);
+        self.mac.tag_batch(isa, self.nonces, self.messages, self.tags);
     }
 }
 
 /// See [`Mac::tag_many_with`].
-pub(crate) fn tag_many<M: Mac + ?Sized>(
+pub(crate) fn tag_many<M: Construction + ?Sized>(
     mac: &M,
     nonces: &[M::Nonce],
     messages: &[&[u8]],
     tags: &mut [Tag],
-) -> Result<(), Refused> {
+) -> Result<(), BatchError> {
     let n = messages.len();
     assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
     let limit = mac.hash().limit_bits() / 8;
-    let short = mac.short().min(usize::try_from(limit).unwrap_or(usize::MAX));
+    let short = mac.batch_max_len().min(usize::try_from(limit).unwrap_or(usize::MAX));
     let gains = |message: &&&[u8]| short > 0 && message.len() <= short;
     let mut done = 0;
     while done < n {
@@ -76,14 +77,14 @@ pub(crate) fn tag_many<M: Mac + ?Sized>(
         if run >= LEAST {
             let now = done..done + run;
             let (nonces, messages) = (&nonces[now.clone()], &messages[now.clone()]);
-            mac.hash().level().run(Short { mac, nonces, messages, tags: &mut tags[now] });
+            long_level(mac.hash()).run(Short { mac, nonces, messages, tags: &mut tags[now] });
             done += run;
             continue;
         }
         for place in done..done + run.max(1) {
-            match mac.tag_with(&nonces[place], messages[place]) {
+            match kernels::tag(mac, &nonces[place], Fresh, messages[place].into()) {
                 Ok(tag) => tags[place] = tag,
-                Err(error) => return Err(Refused { place, error }),
+                Err(error) => return Err(BatchError { place, error }),
             }
         }
         done += run.max(1);
@@ -95,7 +96,7 @@ pub(crate) fn tag_many<M: Mac + ?Sized>(
 const CHECKED: usize = 64;
 
 /// See [`Mac::verify_many_with`].
-pub(crate) fn verify_many<M: Mac + ?Sized>(
+pub(crate) fn verify_many<M: Construction + ?Sized>(
     mac: &M,
     nonces: &[M::Nonce],
     messages: &[&[u8]],
@@ -114,7 +115,8 @@ pub(crate) fn verify_many<M: Mac + ?Sized>(
         let made = tag_many(mac, &nonces[now.clone()], &messages[now.clone()], expected);
         judge(made, expected, &tags[now.clone()], &mut verdicts[now.clone()], |i| {
             let place = now.start + i;
-            mac.verify_with(&nonces[place], messages[place], &tags[place])
+            let tag = kernels::tag(mac, &nonces[place], Fresh, messages[place].into());
+            matches(tag, &tags[place])
         });
     }
     verdicts.iter().copied().collect()
@@ -123,7 +125,7 @@ pub(crate) fn verify_many<M: Mac + ?Sized>(
 /// What is to say of tags, when the right ones were made or a message refused. Then one has no tag,
 /// so each is checked alone.
 pub(crate) fn judge(
-    made: Result<(), Refused>,
+    made: Result<(), BatchError>,
     expected: &[Tag],
     tags: &[Tag],
     verdicts: &mut [Result<(), Mismatch>],
@@ -138,7 +140,7 @@ pub(crate) fn judge(
 }
 
 /// A message under a key of its own.
-pub struct Job<'a, M: Mac> {
+pub struct Job<'a, M: Construction> {
     /// The key.
     pub mac: &'a M,
     /// The message's nonce; `()` for a deterministic MAC.
@@ -148,15 +150,15 @@ pub struct Job<'a, M: Mac> {
 }
 
 // Derived, they would ask for a MAC that is `Copy`.
-impl<M: Mac> Copy for Job<'_, M> {}
+impl<M: Construction> Copy for Job<'_, M> {}
 
-impl<M: Mac> Clone for Job<'_, M> {
+impl<M: Construction> Clone for Job<'_, M> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<M: Mac> fmt::Debug for Job<'_, M> {
+impl<M: Construction> fmt::Debug for Job<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Job({} bytes)", self.message.len())
     }
@@ -181,13 +183,16 @@ const SAME_KEY: usize = 64;
 ///
 /// # Errors
 ///
-/// [`Refused`] if a message is over the limit of its MAC's definition. Those before it have their
+/// [`BatchError`] if a message is over the limit of its MAC's definition. Those before it have their
 /// tags.
 ///
 /// # Panics
 ///
 /// Unless there is a tag for each job.
-pub fn tag_many_keys<M: Mac>(jobs: &[Job<'_, M>], tags: &mut [Tag]) -> Result<(), Refused> {
+pub fn tag_many_keys<M: Construction>(
+    jobs: &[Job<'_, M>],
+    tags: &mut [Tag],
+) -> Result<(), BatchError> {
     assert!(tags.len() == jobs.len(), "a tag for each job");
     let mut done = 0;
     while done < jobs.len() {
@@ -199,12 +204,12 @@ pub fn tag_many_keys<M: Mac>(jobs: &[Job<'_, M>], tags: &mut [Tag]) -> Result<()
         }
         let now = &jobs[done..done + run];
         let tags = &mut tags[done..done + run];
-        let refused = |refused: Refused| Refused { place: done + refused.place, ..refused };
+        let refused = |refused: BatchError| BatchError { place: done + refused.place, ..refused };
         if run < LEAST {
             for (place, (job, tag)) in now.iter().zip(tags).enumerate() {
-                match job.mac.tag_with(&job.nonce, job.message) {
+                match kernels::tag(job.mac, &job.nonce, Fresh, job.message.into()) {
                     Ok(made) => *tag = made,
-                    Err(error) => return Err(refused(Refused { place, error })),
+                    Err(error) => return Err(refused(BatchError { place, error })),
                 }
             }
         } else {

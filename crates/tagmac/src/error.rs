@@ -161,7 +161,7 @@ pub enum Error {
         found: usize,
     },
     /// Messages that are not hashed are shorter than a block.
-    LeastHashed {
+    MinLengthToHash {
         /// The bytes of a block.
         max: usize,
         /// The bytes asked for.
@@ -335,7 +335,7 @@ impl fmt::Display for Error {
             Error::KeyMaterial { expected, found } => {
                 write!(f, "expected {expected} bytes of key material, found {found}")
             }
-            Error::LeastHashed { max, found } => {
+            Error::MinLengthToHash { max, found } => {
                 write!(f, "expected a least length to hash of 0 to {max} bytes, found {found}")
             }
             Error::BlockLength { min, max, found } => {

@@ -12,32 +12,37 @@ use zeroize::Zeroize;
 
 use crate::bits::Bits;
 use crate::error::Error;
-use crate::isa::{Isa, Level};
+use crate::isa::{Dispatch, Isa, Level};
 
 /// A keyed hash whose values over neighbouring ranges join.
 ///
-/// The methods that take an [`Isa`] run inside a kernel: the driver enters the rung once per call
+/// The methods that take an [`Isa`] run inside a kernel: the driver enters the level once per call
 /// and passes the proof on. They need `#[inline(always)]`.
 pub trait Hash: Send + Sync {
     /// The hash of a range of blocks. Secret: whoever sees sums can forge.
     type Sum: Clone + Zeroize + Send + Sync;
     /// The hash of a whole message.
     type Digest;
+    /// The levels that have kernels of their own for whole blocks.
+    type Long: Dispatch;
+    /// The levels that have kernels of their own for short messages and for what follows the last
+    /// whole block.
+    type Short: Dispatch;
     /// Room for one block, for streams.
-    type Held: AsMut<[u8]> + Clone + Zeroize + Send + Sync;
+    type BlockBuffer: AsMut<[u8]> + Clone + Zeroize + Send + Sync;
 
     /// Whether the last block is treated apart even when it is full (PMAC), so that a driver must
     /// hold it back. Otherwise any full block can be absorbed.
-    const HOLDS_LAST: bool;
+    const LAST_BLOCK_DISTINCT: bool;
     /// Whether a message may end within a byte.
-    const BITS: bool;
+    const ACCEPTS_BIT_STRINGS: bool;
     /// Whether the sum of a range is the same wherever the range stands, so that blocks can be put
-    /// in between or taken out. None that [`HOLDS_LAST`](Hash::HOLDS_LAST) is.
-    const MOVABLE: bool = false;
-    /// Whether messages of few blocks have kernels of their own, on the one-block rung.
-    const FEW: bool = true;
+    /// in between or taken out. None that [`LAST_BLOCK_DISTINCT`](Hash::LAST_BLOCK_DISTINCT) is.
+    const POSITION_INDEPENDENT: bool = false;
+    /// Whether messages of few blocks have kernels of their own, on the one-block level.
+    const HAS_NARROW_PATH: bool = true;
 
-    /// The rung that the key was made for.
+    /// The level that the key was made for.
     fn level(&self) -> Level;
     /// Bytes of a block.
     fn block(&self) -> usize;
@@ -46,40 +51,52 @@ pub trait Hash: Send + Sync {
     fn blocks_in(&self, bytes: usize) -> usize {
         bytes / self.block()
     }
-    /// Messages of up to so many bytes cost less on the one-block rung, where [`FEW`](Hash::FEW).
+    /// Messages of up to so many bytes cost less on the one-block level, where [`HAS_NARROW_PATH`](Hash::HAS_NARROW_PATH).
     #[inline(always)]
-    fn few(&self) -> usize {
-        self.level().few() * self.block()
+    fn narrow_path_max_bytes(&self) -> usize {
+        self.level().narrow_path_max_blocks() * self.block()
     }
     /// The most bits of a message; `u64::MAX` where the definition has no limit in reach.
     fn limit_bits(&self) -> u64;
     /// The sum of no blocks.
     fn empty(&self) -> Self::Sum;
     /// A cleared block.
-    fn held(&self) -> Self::Held;
+    fn new_buffer(&self) -> Self::BlockBuffer;
     /// Adds whole blocks, of which the first starts at byte `at` of the message.
     fn absorb<I: Isa>(&self, isa: I, sum: &mut Self::Sum, at: u64, blocks: &[u8]);
-    /// As [`absorb`](Hash::absorb), for at most [`few`](Hash::few) bytes at the start of a message,
-    /// on a one-block rung.
+    /// As [`absorb`](Hash::absorb), for at most [`narrow_path_max_bytes`](Hash::narrow_path_max_bytes) bytes at the start of a message,
+    /// on a one-block level.
     #[inline(always)]
-    fn absorb_few<I: Isa>(&self, isa: I, sum: &mut Self::Sum, blocks: &[u8]) {
+    fn absorb_narrow<I: Isa>(&self, isa: I, sum: &mut Self::Sum, blocks: &[u8]) {
         self.absorb(isa, sum, 0, blocks);
     }
     /// `left := left || right`, for neighbouring ranges.
     fn join(&self, left: &mut Self::Sum, right: &Self::Sum);
     /// Whether two sums are of the same blocks, in a time that depends on nothing secret.
-    fn same(&self, one: &Self::Sum, other: &Self::Sum) -> bool;
+    fn ct_eq(&self, one: &Self::Sum, other: &Self::Sum) -> bool;
     /// Adds the rest of the message, which starts at byte `at`, and closes the hash. The rest is
-    /// shorter than a block, or a full last block where [`HOLDS_LAST`](Hash::HOLDS_LAST); it is
+    /// shorter than a block, or a full last block where [`LAST_BLOCK_DISTINCT`](Hash::LAST_BLOCK_DISTINCT); it is
     /// empty only if the whole message is, or if the hash does not hold the last block.
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest;
 }
 
+/// Where kernels for whole blocks run.
+#[inline(always)]
+pub(crate) fn long_level<H: Hash>(hash: &H) -> H::Long {
+    hash.level().into()
+}
+
+/// Where kernels for short messages and last blocks run.
+#[inline(always)]
+pub(crate) fn short_level<H: Hash>(hash: &H) -> H::Short {
+    hash.level().into()
+}
+
 /// How many of the next bytes, the last ones of a message, can be absorbed as whole blocks.
 #[inline(always)]
-pub(crate) fn whole<H: Hash>(hash: &H, rest: Bits<'_>) -> usize {
+pub(crate) fn absorbable_len<H: Hash>(hash: &H, rest: Bits<'_>) -> usize {
     let block = hash.block();
-    if H::HOLDS_LAST {
+    if H::LAST_BLOCK_DISTINCT {
         hash.blocks_in(rest.bytes().len().saturating_sub(1)) * block
     } else {
         hash.blocks_in(rest.whole_bytes()) * block
@@ -89,8 +106,8 @@ pub(crate) fn whole<H: Hash>(hash: &H, rest: Bits<'_>) -> usize {
 /// Refuses a message of `at` bytes and `rest` if it is over the limit, or ends within a byte where
 /// that cannot be.
 #[inline(always)]
-pub(crate) fn within_limit<H: Hash>(hash: &H, at: u64, rest: Bits<'_>) -> Result<(), Error> {
-    if !H::BITS && rest.last_mask().is_some() {
+pub(crate) fn check_length<H: Hash>(hash: &H, at: u64, rest: Bits<'_>) -> Result<(), Error> {
+    if !H::ACCEPTS_BIT_STRINGS && rest.last_mask().is_some() {
         return Err(Error::PartialByte { found: rest.bits() });
     }
     let limit_bits = hash.limit_bits();

@@ -10,12 +10,12 @@
 //! * **Parts are as secret as the key.** Whoever sees the sums of some ranges can forge tags.
 //!   They are wiped on drop and show nothing in `Debug`. They leave the process only sealed
 //!   (`Part::seal`, with the feature `save`), under a key that comes from the MAC's; who can open
-//!   the seal could have made the tag. `any::Parts::save` alone gives bare sums, to be sealed.
+//!   the seal could have made the tag. `dynamic::Parts::save` alone gives bare sums, to be sealed.
 //! * **A part vouches for nothing.** Only the whole message has a tag. Check it before you use
 //!   any of the bytes.
 //! * **Ranges are in bytes from the start of the message**, multiples of [`Hash::block`]. Joining
 //!   refuses what does not fit, but it cannot know that two parts are of the same message, and
-//!   only the parts of the module `any` know their key. A sealed part is bound to the name of its
+//!   only the parts of the module `dynamic` know their key. A sealed part is bound to the name of its
 //!   object: give no two messages the same, or a mix of both gets a tag that neither has.
 //!
 //! ```
@@ -42,5 +42,6 @@ pub use crate::algo::{Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use crate::algo::{UmacDigest, UmacHash, UmacPad, UmacSum};
 pub use crate::algo::{WideBlock, recover_block};
 pub use crate::algo::{XorDigest, XorSum};
+pub use crate::construction::Construction;
 pub use crate::hash::Hash;
 pub use crate::part::Part;

@@ -37,18 +37,19 @@
 //!
 //! Messages come at once (`tag`), in pieces ([`Stream`]), on several threads (`threads`), or as
 //! [`hazmat::Part`]s made anywhere, and tags follow their edits (`edit`); many short ones at once
-//! ([`batch`]). The code runs on the best rung of instruction sets that the CPU has, see [`isa`];
+//! ([`batch`]). The code runs on the best level of instruction sets that the CPU has, see [`isa`];
 //! tags are the same on all.
 //!
 //! A MAC proves that a message comes from somebody who has the key. It is no signature (whoever
 //! can check can also forge), no encryption, and no hash for content ids.
 //!
-//! How much one key may authenticate is in `bounds`, with a MAC that keeps count.
+//! How much one key may authenticate is in `bounds`; `meter` has a MAC that keeps
+//! count.
 //!
 //! # Features
 //!
 //! `std` (default): CPU detection, threads, `io::Write`, bounds. `alloc`: [`EliMac`]'s cache, edits.
-//! `save`: sums that leave the process, sealed. `umac99`: the UMAC of 1999. `any`: every MAC by
+//! `save`: sums that leave the process, sealed. `umac99`: the UMAC of 1999. `dynamic`: every MAC by
 //! name, CMAC and HMAC, key files, partials. `cipher`: RustCrypto's block ciphers in all modes.
 //! Without `std` the crate is `no_std`.
 
@@ -59,13 +60,14 @@
 extern crate alloc;
 
 mod algo;
-#[cfg(feature = "any")]
-pub mod any;
 pub mod batch;
 mod bits;
 #[cfg(feature = "std")]
 pub mod bounds;
 pub mod cipher;
+mod construction;
+#[cfg(feature = "dynamic")]
+pub mod dynamic;
 #[cfg(feature = "alloc")]
 pub mod edit;
 mod error;
@@ -73,17 +75,21 @@ mod hash;
 pub mod hashes;
 pub mod hazmat;
 pub mod isa;
+mod kernels;
 mod mac;
+#[cfg(feature = "std")]
+pub mod meter;
 mod nonce;
 mod part;
 #[cfg(feature = "save")]
 pub mod save;
+mod sequence;
 mod stream;
 mod tag;
 #[cfg(feature = "std")]
 pub mod threads;
 
-pub use algo::{Cbc3, EliMac, Grade, Poly1305, Poly1305Aes};
+pub use algo::{Assurance, Cbc3, EliMac, Poly1305, Poly1305Aes};
 pub use algo::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 #[cfg(feature = "umac99")]
 pub use algo::{NhShape, Umac99, Umac99Parameters, Umac99Prf, Umac99Set};
@@ -92,8 +98,9 @@ pub use algo::{Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use bits::Bits;
 pub use error::{Error, Mismatch};
 pub use mac::Mac;
+pub use nonce::Nonce;
+pub use sequence::NonceSequence;
 #[cfg(feature = "std")]
-pub use nonce::random_nonce;
-pub use nonce::{Nonce, NonceSequence};
+pub use sequence::random_nonce;
 pub use stream::Stream;
 pub use tag::Tag;

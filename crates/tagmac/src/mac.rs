@@ -1,14 +1,10 @@
-//! A MAC: a keyed hash, sealed by a PRF under a nonce or under none.
+//! A MAC: what callers use.
 
-use zeroize::Zeroize;
-
-use crate::batch::{self, Refused};
+use crate::batch::{self, BatchError};
 use crate::bits::Bits;
+use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, whole, within_limit};
-use crate::isa::{Isa, Kernel};
-use crate::nonce::Nonce;
-use crate::part::{Absorb, Close};
+use crate::kernels::{self, Fresh};
 use crate::stream::Stream;
 use crate::tag::{Tag, matches};
 
@@ -16,50 +12,11 @@ use crate::tag::{Tag, matches};
 ///
 /// Deterministic MACs have `Nonce = ()`; their types also have `tag`, `verify` and `stream`
 /// without the nonce.
-pub trait Mac: Send + Sync {
-    /// The hash of the message.
-    type Hash: Hash;
-    /// What must never repeat under a key; `()` for a deterministic MAC.
-    type Nonce: Nonce;
-    /// What may be kept between messages with consecutive nonces. Secret.
-    type Pad: Default + Zeroize + Send + Sync;
-
-    /// The hash of the message.
-    fn hash(&self) -> &Self::Hash;
+pub trait Mac: Construction {
     /// The length of the tags in bits.
-    fn tag_bits(&self) -> usize;
-    /// The sum that a message under this nonce begins with. A MAC whose sums grow with the message
-    /// gives one that feeds its PRF at once, so that one-shot calls and streams take constant
-    /// memory.
-    #[inline(always)]
-    fn begin(&self, _nonce: &Self::Nonce) -> <Self::Hash as Hash>::Sum {
-        self.hash().empty()
-    }
-    /// Turns the digest of a message into its tag. Runs inside a kernel.
-    fn seal<I: Isa>(
-        &self,
-        isa: I,
-        nonce: &Self::Nonce,
-        pad: &mut Self::Pad,
-        digest: <Self::Hash as Hash>::Digest,
-    ) -> Tag;
-
-    /// The most bytes of a message that gains from company, see [`tag_short`](Mac::tag_short).
-    #[inline(always)]
-    fn short(&self) -> usize {
-        0
-    }
-    /// The tags of messages of at most [`short`](Mac::short) bytes, a nonce for each, side by side.
-    /// Runs inside a kernel.
-    #[inline(always)]
-    fn tag_short<I: Isa>(
-        &self,
-        _isa: I,
-        _nonces: &[Self::Nonce],
-        _messages: &[&[u8]],
-        _tags: &mut [Tag],
-    ) {
-        unreachable!("no message is short")
+    #[inline]
+    fn tag_bits(&self) -> usize {
+        self.output_bits()
     }
 
     /// The tag of a message.
@@ -73,7 +30,7 @@ pub trait Mac: Send + Sync {
         nonce: &Self::Nonce,
         message: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
-        tag_of(self, nonce, Fresh, message.into())
+        kernels::tag(self, nonce, Fresh, message.into())
     }
 
     /// As [`tag_with`](Mac::tag_with), with the pad that the message before it left.
@@ -85,10 +42,13 @@ pub trait Mac: Send + Sync {
     fn tag_with_pad<'m>(
         &self,
         nonce: &Self::Nonce,
-        pad: &mut Self::Pad,
+        pad: &mut Self::PadCache,
         message: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
-        tag_of(self, nonce, pad, message.into())
+        if const { size_of::<Self::PadCache>() == 0 } {
+            return kernels::tag(self, nonce, Fresh, message.into());
+        }
+        kernels::tag(self, nonce, pad, message.into())
     }
 
     /// Checks a tag in constant time. A message over the limit has no tag, so it is a mismatch.
@@ -111,7 +71,7 @@ pub trait Mac: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Refused`] if a message is over the limit of the MAC's definition. Those before it have
+    /// [`BatchError`] if a message is over the limit of the MAC's definition. Those before it have
     /// their tags.
     ///
     /// # Panics
@@ -123,7 +83,7 @@ pub trait Mac: Send + Sync {
         nonces: &[Self::Nonce],
         messages: &[&[u8]],
         tags: &mut [Tag],
-    ) -> Result<(), Refused> {
+    ) -> Result<(), BatchError> {
         batch::tag_many(self, nonces, messages, tags)
     }
 
@@ -158,179 +118,7 @@ pub trait Mac: Send + Sync {
     }
 }
 
-/// Where a message's pad comes from.
-trait PadFrom<P> {
-    /// Lends the pad.
-    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R;
-}
-
-/// The pad that the message before it left.
-impl<P> PadFrom<P> for &mut P {
-    #[inline(always)]
-    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R {
-        f(self)
-    }
-}
-
-/// A pad that nothing is known of: made within the kernel, so that none of it is written down.
-struct Fresh;
-
-impl<P: Default> PadFrom<P> for Fresh {
-    #[inline(always)]
-    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R {
-        f(&mut P::default())
-    }
-}
-
-/// The tag of a message.
-#[inline(always)]
-fn tag_of<M: Mac + ?Sized>(
-    mac: &M,
-    nonce: &M::Nonce,
-    pad: impl PadFrom<M::Pad>,
-    message: Bits<'_>,
-) -> Result<Tag, Error> {
-    let hash = mac.hash();
-    if within_limit(hash, 0, message).is_err() {
-        return refused(hash, message);
-    }
-    if M::Hash::BITS && message.last_mask().is_some() {
-        return pad.lend(
-            #[inline(always)]
-            |pad| in_bits(mac, nonce, pad, message),
-        );
-    }
-    Ok(one_shot(mac, nonce, pad, message.bytes()))
-}
-
-/// The tag of whole bytes. Not inlined: each move of a tag is a store and a load, and from a call
-/// in one place it goes where the caller wants it.
-#[inline(never)]
-fn one_shot<M: Mac + ?Sized, P: PadFrom<M::Pad>>(
-    mac: &M,
-    nonce: &M::Nonce,
-    pad: P,
-    message: &[u8],
-) -> Tag {
-    let (hash, key) = (mac.hash(), (mac, nonce));
-    let cut = whole(hash, message.into());
-    if cut == 0 {
-        hash.level().run_on(
-            key,
-            message,
-            pad,
-            #[inline(always)]
-            |key, message, pad| Rest(OneShot::of(key, message, (pad, 0))),
-        )
-    } else if M::Hash::FEW && cut <= hash.few() {
-        hash.level().run_on(
-            key,
-            message,
-            (pad, cut),
-            #[inline(always)]
-            |key, message, rest| Few(OneShot::of(key, message, rest)),
-        )
-    } else {
-        hash.level().run_on(key, message, (pad, cut), OneShot::of)
-    }
-}
-
-/// Why a message is refused. In a function of its own: where errors are made beside tags, compilers
-/// cut tags into their fields, and what is stored in pieces cannot be loaded at once.
-#[cold]
-#[inline(never)]
-fn refused<H: Hash>(hash: &H, message: Bits<'_>) -> Result<Tag, Error> {
-    within_limit(hash, 0, message)?;
-    unreachable!("the message is within the limit")
-}
-
-/// The tag of a message that ends within a byte, by the kernels of streams.
-#[cold]
-fn in_bits<M: Mac + ?Sized>(
-    mac: &M,
-    nonce: &M::Nonce,
-    pad: &mut M::Pad,
-    message: Bits<'_>,
-) -> Result<Tag, Error> {
-    let (hash, sum) = (mac.hash(), &mut mac.begin(nonce));
-    let cut = whole(hash, message);
-    let (blocks, tail) = (&message.bytes()[..cut], message.after(cut));
-    hash.level().run(Absorb { hash, sum, at: 0, blocks });
-    hash.level().run(Close { mac, nonce, pad, sum, at: cut as u64, tail })
-}
-
-/// Absorb, finish and seal in one visit to the rung.
-struct OneShot<'a, M: Mac + ?Sized, P> {
-    mac: &'a M,
-    nonce: &'a M::Nonce,
-    pad: P,
-    message: &'a [u8],
-    /// Bytes to absorb; the rest is for the finish.
-    cut: usize,
-}
-
-impl<'a, M: Mac + ?Sized, P: PadFrom<M::Pad>> OneShot<'a, M, P> {
-    /// From values of two words.
-    #[inline(always)]
-    fn of((mac, nonce): (&'a M, &'a M::Nonce), message: &'a [u8], (pad, cut): (P, usize)) -> Self {
-        OneShot { mac, nonce, pad, message, cut }
-    }
-
-    /// Finish and seal.
-    #[inline(always)]
-    fn close<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum, at: usize) -> Tag {
-        let (mac, nonce, tail) = (self.mac, self.nonce, Bits::from(&self.message[at..]));
-        let digest = mac.hash().finish(isa, sum, at as u64, tail);
-        self.pad.lend(
-            #[inline(always)]
-            |pad| mac.seal(isa, nonce, pad, digest),
-        )
-    }
-}
-
-impl<M: Mac + ?Sized, P: PadFrom<M::Pad>> Kernel for OneShot<'_, M, P> {
-    type Out = Tag;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Tag {
-        let (cut, mut sum) = (self.cut, self.mac.begin(self.nonce));
-        self.mac.hash().absorb(isa, &mut sum, 0, &self.message[..cut]);
-        self.close(isa, &sum, cut)
-    }
-}
-
-/// A message with nothing to absorb, so that it does not pay for long ones' set-up.
-struct Rest<T>(T);
-
-impl<M: Mac + ?Sized, P: PadFrom<M::Pad>> Kernel for Rest<OneShot<'_, M, P>> {
-    type Out = Tag;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Tag {
-        let sum = self.0.mac.begin(self.0.nonce);
-        self.0.close(isa, &sum, 0)
-    }
-}
-
-/// A message of few blocks, on the one-block rung.
-struct Few<T>(T);
-
-impl<M: Mac + ?Sized, P: PadFrom<M::Pad>> Kernel for Few<OneShot<'_, M, P>> {
-    type Out = Tag;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Tag {
-        let (isa, one_shot) = (isa.narrow(), self.0);
-        let (cut, mut sum) = (one_shot.cut, one_shot.mac.begin(one_shot.nonce));
-        let (hash, blocks) = (one_shot.mac.hash(), &one_shot.message[..cut]);
-        if I::One::FEW > 0 {
-            hash.absorb_few(isa, &mut sum, blocks);
-        } else {
-            hash.absorb(isa, &mut sum, 0, blocks);
-        }
-        one_shot.close(isa, &sum, cut)
-    }
-}
+impl<M: Construction + ?Sized> Mac for M {}
 
 /// Gives a deterministic MAC its calls without a nonce.
 macro_rules! deterministic {
@@ -383,7 +171,7 @@ macro_rules! batches {
             ///
             /// # Errors
             ///
-            /// [`Refused`](crate::batch::Refused) if a message is over the limit of the MAC's
+            /// [`BatchError`](crate::batch::BatchError) if a message is over the limit of the MAC's
             /// definition.
             ///
             /// # Panics
@@ -394,7 +182,7 @@ macro_rules! batches {
                 &self,
                 messages: &[&[u8]],
                 tags: &mut [crate::Tag],
-            ) -> Result<(), crate::batch::Refused> {
+            ) -> Result<(), crate::batch::BatchError> {
                 let nonces = &[(); usize::MAX][..messages.len()];
                 crate::Mac::tag_many_with(self, nonces, messages, tags)
             }

@@ -1,38 +1,11 @@
-//! Nonces: what must never repeat under a key, and how to be sure that it does not.
-//!
-//! A MAC that takes a nonce is a hash hidden by a pad: `tag = hash(message) + pad(nonce)`. Two
-//! tags under one nonce share the pad, so their difference is that of two hashes, and the hash is
-//! no longer secret. Here is a forger at work on Poly1305-AES, who saw two messages of one block
-//! under one nonce and knows no key:
-//!
-//! ```
-//! use tagmac::{Mac, Poly1305Aes, Tag};
-//! let mac = Poly1305Aes::new(&[7; 32]);
-//! let number = |tag: &Tag| u128::from_le_bytes(tag.as_bytes().try_into().unwrap());
-//! let used_twice = [9; 16];
-//! let one = number(&mac.tag_with(&used_twice, &1u128.to_le_bytes())?);
-//! let two = number(&mac.tag_with(&used_twice, &2u128.to_le_bytes())?);
-//!
-//! // tag = (message + 2^128) r mod p + pad, so the difference of the tags is r, or r - p, which is
-//! // r + 5 mod 2^128. So is the next difference.
-//! let step = two.wrapping_sub(one);
-//! let forged = two.wrapping_add(step).to_le_bytes();
-//! let forged = Tag::try_from(&forged[..])?;
-//! assert!(mac.verify_with(&used_twice, &3u128.to_le_bytes(), &forged).is_ok());
-//! # Ok::<(), tagmac::Error>(())
-//! ```
-//!
-//! So nonces come from a [`NonceSequence`], which counts, or from `random_nonce`, where they are
-//! long enough.
+//! The types of nonces, and what must be true of them: see `sequence.rs` for where they come from.
 
-use core::ops::{Deref, RangeInclusive};
+use core::ops::RangeInclusive;
 
-use zeroize::Zeroize;
-
-use crate::bits::Bits;
 use crate::error::Error;
-use crate::mac::Mac;
-use crate::tag::Tag;
+
+/// Bytes of the longest nonce.
+pub(crate) const MAX_BYTES: usize = 16;
 
 /// What a MAC takes as a nonce.
 pub trait Nonce: Copy + Send + Sync {
@@ -53,7 +26,7 @@ pub trait Nonce: Copy + Send + Sync {
     #[inline]
     fn from_number(number: u128, bytes: usize) -> Result<Self, Error> {
         check_length(Self::BYTES, bytes)?;
-        Self::from_slice(&number.to_be_bytes()[MOST - bytes.min(MOST)..])
+        Self::from_slice(&number.to_be_bytes()[MAX_BYTES - bytes.min(MAX_BYTES)..])
     }
     /// The nonce's bytes.
     fn as_bytes(&self) -> &[u8];
@@ -92,159 +65,8 @@ pub(crate) fn check_length(expected: RangeInclusive<usize>, found: usize) -> Res
     if (min..=max).contains(&found) { Ok(()) } else { Err(Error::NonceLength { min, max, found }) }
 }
 
-/// A random nonce of the MAC's full length.
-///
-/// Among q random nonces of 16 bytes, two are equal with a probability of q^2 / 2^129.
-///
-/// ```
-/// use tagmac::{Mac, Poly1305Aes, random_nonce};
-/// let mac = Poly1305Aes::new(&[7; 32]);
-/// let nonce = random_nonce(&mac)?;
-/// let tag = mac.tag_with(&nonce, b"message")?;
-/// assert!(mac.verify_with(&nonce, b"message", &tag).is_ok());
-/// # Ok::<(), tagmac::Error>(())
-/// ```
-///
-/// # Errors
-///
-/// [`Error::NoRandomBytes`] if the system gives none.
-#[cfg(feature = "std")]
-pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
-    let mut bytes = [0; MOST];
-    let bytes = &mut bytes[..*M::Nonce::BYTES.end()];
-    fill_random(bytes)?;
-    M::Nonce::from_slice(bytes)
-}
-
 /// Random bytes from the system.
 #[cfg(feature = "std")]
 pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<(), Error> {
     getrandom::fill(bytes).map_err(|_| Error::NoRandomBytes)
-}
-
-/// Bytes of the longest nonce.
-const MOST: usize = 16;
-
-/// Tags messages under nonces that count up, big-endian, all of one length. `R` refers to the MAC:
-/// `&M`, `Arc<M>`, `Box<M>`.
-///
-/// One sequence per key: two of them would use the same nonces. Consecutive nonces are cheap for
-/// UMAC-32 and UMAC-64, because four or two of them share a call of the block cipher.
-///
-/// ```
-/// use tagmac::{Mac, NonceSequence, Umac64};
-/// let mac = Umac64::new(&[7; 16]);
-/// let mut sequence = NonceSequence::new(&mac, 8)?;
-/// let (nonce, tag) = sequence.tag(b"first")?;
-/// assert!(mac.verify_with(&nonce, b"first", &tag).is_ok());
-///
-/// // To go on after a restart, keep the next nonce, safely written down before it is used.
-/// let saved = sequence.peek()?;
-/// drop(sequence);
-/// let mut sequence = NonceSequence::resume(&mac, &saved)?;
-/// assert_ne!(sequence.tag(b"second")?.0, nonce);
-/// # Ok::<(), tagmac::Error>(())
-/// ```
-pub struct NonceSequence<R: Deref<Target: Mac>> {
-    mac: R,
-    bytes: usize,
-    /// The next nonce as a number; `None` once all are used.
-    next: Option<u128>,
-    pad: <R::Target as Mac>::Pad,
-}
-
-impl<R: Deref<Target: Mac>> Drop for NonceSequence<R> {
-    fn drop(&mut self) {
-        self.pad.zeroize();
-    }
-}
-
-impl<R: Deref<Target: Mac>> core::fmt::Debug for NonceSequence<R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("NonceSequence(..)")
-    }
-}
-
-/// The nonce of the sequence's MAC.
-type NonceOf<R> = <<R as Deref>::Target as Mac>::Nonce;
-
-impl<R: Deref<Target: Mac>> NonceSequence<R> {
-    /// All nonces of `bytes` bytes, from 0 on.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NonceLength`] if the MAC takes no nonces of that length.
-    pub fn new(mac: R, bytes: usize) -> Result<Self, Error> {
-        check_length(NonceOf::<R>::BYTES, bytes)?;
-        Ok(NonceSequence { mac, bytes, next: Some(0), pad: Default::default() })
-    }
-
-    /// The nonces from `next` on, of its length.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NonceLength`] if the MAC takes no nonces of that length.
-    pub fn resume(mac: R, next: &NonceOf<R>) -> Result<Self, Error> {
-        let mut sequence = NonceSequence::new(mac, next.as_bytes().len())?;
-        sequence.skip_to(next)?;
-        Ok(sequence)
-    }
-
-    /// The nonce that will be used next.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoncesUsedUp`] if there is none.
-    #[inline]
-    pub fn peek(&self) -> Result<NonceOf<R>, Error> {
-        let next = self.next.ok_or(Error::NoncesUsedUp { bytes: self.bytes })?;
-        NonceOf::<R>::from_number(next, self.bytes)
-    }
-
-    /// Takes the next nonce, for a [`Stream`](crate::Stream) or threads.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoncesUsedUp`] if there is none.
-    #[inline]
-    pub fn take(&mut self) -> Result<NonceOf<R>, Error> {
-        let nonce = self.peek()?;
-        let last = u128::MAX.checked_shr(128 - 8 * self.bytes as u32).unwrap_or(0);
-        self.next = self.next.filter(|next| *next < last).map(|next| next + 1);
-        Ok(nonce)
-    }
-
-    /// Goes on from a nonce that was given from outside.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NonceReused`] if that is before the next one, [`Error::NonceLength`] if it has
-    /// another length than the sequence's nonces.
-    pub fn skip_to(&mut self, nonce: &NonceOf<R>) -> Result<(), Error> {
-        let (bytes, found) = (self.bytes, nonce.as_bytes().len());
-        if found != bytes {
-            return Err(Error::NonceLength { min: bytes, max: bytes, found });
-        }
-        let mut number = [0; MOST];
-        number[MOST - bytes..].copy_from_slice(nonce.as_bytes());
-        let number = u128::from_be_bytes(number);
-        if self.next.is_none_or(|next| number < next) {
-            return Err(Error::NonceReused);
-        }
-        self.next = Some(number);
-        Ok(())
-    }
-
-    /// The tag of a message, and the nonce that goes with it. A message that is refused uses up
-    /// its nonce all the same.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoncesUsedUp`] if no nonce is left, [`Error::TooLong`] if the message is over the
-    /// limit of the MAC's definition.
-    #[inline]
-    pub fn tag<'m>(&mut self, message: impl Into<Bits<'m>>) -> Result<(NonceOf<R>, Tag), Error> {
-        let nonce = self.take()?;
-        Ok((nonce, self.mac.tag_with_pad(&nonce, &mut self.pad, message)?))
-    }
 }

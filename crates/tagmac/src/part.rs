@@ -3,10 +3,10 @@
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
+use crate::construction::Construction;
 use crate::error::Error;
-use crate::hash::{Hash, whole, within_limit};
-use crate::isa::{Isa, Kernel};
-use crate::mac::Mac;
+use crate::hash::{Hash, absorbable_len, check_length};
+use crate::kernels;
 use crate::tag::Tag;
 
 /// The hash of the bytes from `start` to `end` of some message. Wiped on drop, silent in `Debug`.
@@ -44,7 +44,7 @@ impl<H: Hash> Part<H> {
                 return Err(Error::Unaligned { block, found });
             }
         }
-        within_limit(hash, start, blocks.into())?;
+        check_length(hash, start, blocks.into())?;
         let mut part = Part { start, end: start, block, sum: hash.empty() };
         part.grow(hash, blocks);
         Ok(part)
@@ -52,7 +52,7 @@ impl<H: Hash> Part<H> {
 
     /// Adds neighbouring whole blocks within the limit.
     fn grow(&mut self, hash: &H, blocks: &[u8]) {
-        hash.level().run(Absorb { hash, sum: &mut self.sum, at: self.end, blocks });
+        kernels::absorb(hash, &mut self.sum, self.end, blocks);
         self.end += blocks.len() as u64;
     }
 
@@ -99,7 +99,7 @@ impl<H: Hash> Part<H> {
             return Err(Error::ForeignPart);
         }
         let now = Part::of(hash, self.start, blocks)?;
-        if !hash.same(&self.sum, &now.sum) {
+        if !hash.ct_eq(&self.sum, &now.sum) {
             return Err(Error::LeafChanged { start: self.start, end: self.end });
         }
         Ok(())
@@ -112,7 +112,7 @@ impl<H: Hash> Part<H> {
     /// [`Error::Gap`] if the part does not start at byte 0, [`Error::NoLastBlock`] if the rest is
     /// empty although the MAC treats the last block apart, [`Error::TooLong`] if the message is
     /// over the limit.
-    pub fn finish<'m, M: Mac<Hash = H>>(
+    pub fn finish<'m, M: Construction<Hash = H>>(
         mut self,
         mac: &M,
         nonce: &M::Nonce,
@@ -125,15 +125,15 @@ impl<H: Hash> Part<H> {
         if self.start != 0 {
             return Err(Error::Gap { expected: 0, found: self.start });
         }
-        if H::HOLDS_LAST && self.end > 0 && rest.bits() == 0 {
+        if H::LAST_BLOCK_DISTINCT && self.end > 0 && rest.bits() == 0 {
             return Err(Error::NoLastBlock);
         }
-        within_limit(hash, self.end, rest)?;
-        let cut = whole(hash, rest);
+        check_length(hash, self.end, rest)?;
+        let cut = absorbable_len(hash, rest);
         self.grow(hash, &rest.bytes()[..cut]);
         let (sum, at, tail) = (&self.sum, self.end, rest.after(cut));
-        let pad = &mut M::Pad::default();
-        hash.level().run(Close { mac, nonce, pad, sum, at, tail })
+        let pad = &mut M::PadCache::default();
+        kernels::close(mac, nonce, pad, sum, at, tail)
     }
 }
 
@@ -214,45 +214,8 @@ impl<H: Hash<Sum: crate::save::Save>> Part<H> {
         if start > end || [start, end].iter().any(|at| at % block as u64 != 0) {
             return Err(Error::ForeignPart);
         }
-        within_limit(hash, end, Bits::from(&[]))?;
+        check_length(hash, end, Bits::from(&[]))?;
         let sum = crate::save::Save::load(input, start..end).ok_or(none)?;
         Ok(Part { start, end, block, sum })
-    }
-}
-
-/// Adds whole blocks to a sum.
-pub(crate) struct Absorb<'a, H: Hash> {
-    pub(crate) hash: &'a H,
-    pub(crate) sum: &'a mut H::Sum,
-    pub(crate) at: u64,
-    pub(crate) blocks: &'a [u8],
-}
-
-impl<H: Hash> Kernel for Absorb<'_, H> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        self.hash.absorb(isa, self.sum, self.at, self.blocks);
-    }
-}
-
-/// Finish and seal in one visit to the rung. A result, so that callers pass it on as it is.
-pub(crate) struct Close<'a, M: Mac + ?Sized> {
-    pub(crate) mac: &'a M,
-    pub(crate) nonce: &'a M::Nonce,
-    pub(crate) pad: &'a mut M::Pad,
-    pub(crate) sum: &'a <M::Hash as Hash>::Sum,
-    pub(crate) at: u64,
-    pub(crate) tail: Bits<'a>,
-}
-
-impl<M: Mac + ?Sized> Kernel for Close<'_, M> {
-    type Out = Result<Tag, Error>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
-        let digest = self.mac.hash().finish(isa, self.sum, self.at, self.tail);
-        Ok(self.mac.seal(isa, self.nonce, self.pad, digest))
     }
 }

@@ -5,12 +5,12 @@ use core::ops::Deref;
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
+use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, whole, within_limit};
-use crate::mac::Mac;
+use crate::hash::{Hash, absorbable_len, check_length};
+use crate::kernels;
 #[cfg(feature = "save")]
 use crate::nonce::Nonce;
-use crate::part::{Absorb, Close};
 use crate::tag::{Tag, matches};
 
 /// A message that comes in pieces. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
@@ -30,13 +30,13 @@ use crate::tag::{Tag, matches};
 /// assert_eq!(stream.tag()?, mac.tag_with(&nonce, b"in pieces")?);
 /// # Ok::<(), tagmac::Error>(())
 /// ```
-pub struct Stream<R: Deref<Target: Mac>> {
+pub struct Stream<R: Deref<Target: Construction>> {
     mac: R,
-    nonce: <R::Target as Mac>::Nonce,
-    state: State<<R::Target as Mac>::Hash>,
+    nonce: <R::Target as Construction>::Nonce,
+    state: State<<R::Target as Construction>::Hash>,
 }
 
-impl<R: Deref<Target: Mac>> core::fmt::Debug for Stream<R> {
+impl<R: Deref<Target: Construction>> core::fmt::Debug for Stream<R> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Stream({} bytes)", self.bytes())
     }
@@ -48,7 +48,7 @@ struct State<H: Hash> {
     /// Bytes absorbed.
     at: u64,
     /// The bytes after them, at most a block: the room may be larger.
-    held: H::Held,
+    held: H::BlockBuffer,
     block: usize,
     held_bytes: usize,
     /// The message grew over the limit.
@@ -70,11 +70,11 @@ impl<H: Hash> Drop for State<H> {
     }
 }
 
-impl<R: Deref<Target: Mac>> Stream<R> {
+impl<R: Deref<Target: Construction>> Stream<R> {
     /// An empty message under a nonce; `&()` for a deterministic MAC.
     #[inline]
-    pub fn new(mac: R, nonce: &<R::Target as Mac>::Nonce) -> Self {
-        let (sum, held, block) = (mac.begin(nonce), mac.hash().held(), mac.hash().block());
+    pub fn new(mac: R, nonce: &<R::Target as Construction>::Nonce) -> Self {
+        let (sum, held, block) = (mac.begin(nonce), mac.hash().new_buffer(), mac.hash().block());
         let state = State { sum, at: 0, held, block, held_bytes: 0, over: Ok(()) };
         Stream { mac, nonce: *nonce, state }
     }
@@ -86,11 +86,11 @@ impl<R: Deref<Target: Mac>> Stream<R> {
         let state = &mut self.state;
         let at = state.at + state.held_bytes as u64;
         if state.over.is_ok() {
-            state.over = within_limit(hash, at, data.into());
+            state.over = check_length(hash, at, data.into());
         }
         if state.over.is_ok() {
             let room = hash.block() - state.held_bytes;
-            if data.len() < room + <R::Target as Mac>::Hash::HOLDS_LAST as usize {
+            if data.len() < room + <R::Target as Construction>::Hash::LAST_BLOCK_DISTINCT as usize {
                 state.hold(data);
             } else {
                 state.absorb(hash, data);
@@ -116,7 +116,7 @@ impl<R: Deref<Target: Mac>> Stream<R> {
         let (mac, nonce, state) = (&*self.mac, &self.nonce, &mut self.state);
         let tail = Bits::from(&state.held.as_mut()[..state.held_bytes]);
         let (sum, at, pad) = (&state.sum, state.at, &mut Default::default());
-        mac.hash().level().run(Close { mac, nonce, pad, sum, at, tail })
+        kernels::close(mac, nonce, pad, sum, at, tail)
     }
 
     /// A second stream that begins with the same bytes, under the same nonce. Where there is one,
@@ -154,14 +154,14 @@ impl<H: Hash> State<H> {
             let (fill, rest) = data.split_at(hash.block() - self.held_bytes);
             self.hold(fill);
             let (sum, at, blocks) = (&mut self.sum, self.at, &self.held.as_mut()[..hash.block()]);
-            hash.level().run(Absorb { hash, sum, at, blocks });
+            kernels::absorb(hash, sum, at, blocks);
             self.at += hash.block() as u64;
             self.held_bytes = 0;
             data = rest;
         }
-        let cut = whole(hash, data.into());
+        let cut = absorbable_len(hash, data.into());
         let (sum, at, blocks) = (&mut self.sum, self.at, &data[..cut]);
-        hash.level().run(Absorb { hash, sum, at, blocks });
+        kernels::absorb(hash, sum, at, blocks);
         self.at += cut as u64;
         self.hold(&data[cut..]);
     }
@@ -172,9 +172,9 @@ impl<H: Hash> State<H> {
 const PURPOSE: &[u8] = b"stream 1";
 
 #[cfg(feature = "save")]
-impl<R: Deref<Target: Mac<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
+impl<R: Deref<Target: Construction<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
     /// Seals all that is known of the message so far, with the nonce: [`restore`](Stream::restore)
-    /// goes on where this stream is, in another process, on another machine or rung.
+    /// goes on where this stream is, in another process, on another machine or level.
     ///
     /// Where there is a nonce, **only one of the streams that begin alike may be tagged**: this one
     /// or one that was restored, once. A state that was kept by mistake is as a nonce that serves
@@ -201,7 +201,7 @@ impl<R: Deref<Target: Mac<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
     /// UMAC of 1999, whose PRF has the message already, [`Error::NoRandomBytes`] if the system has
     /// none for the seal.
     pub fn save(&self, sealer: &crate::save::Sealer) -> Result<Vec<u8>, Error> {
-        self.save_about(sealer, &[PURPOSE])
+        self.save_with(sealer, &[PURPOSE])
     }
 
     /// The stream that was saved, of this MAC under this key. The sealer alone tells keys and MACs
@@ -212,66 +212,67 @@ impl<R: Deref<Target: Mac<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
     /// [`Error::Seal`] if the state was altered or sealed by another, [`Error::Saved`] if the MAC
     /// has another block, nonce or tag length.
     pub fn restore(mac: R, sealer: &crate::save::Sealer, saved: &[u8]) -> Result<Self, Error> {
-        Stream::restore_about(mac, sealer, &[PURPOSE], saved)
+        Stream::restore_with(mac, sealer, &[PURPOSE], saved)
     }
 
-    /// As [`save`](Stream::save), about more.
-    pub(crate) fn save_about(
+    /// As [`save`](Stream::save), with more associated data.
+    pub(crate) fn save_with(
         &self,
         sealer: &crate::save::Sealer,
-        about: &[&[u8]],
+        associated_data: &[&[u8]],
     ) -> Result<Vec<u8>, Error> {
         self.state.over?;
         let (mac, state) = (&*self.mac, &self.state);
         let (mut out, mut held) = (crate::save::Writer::default(), state.held.clone());
-        out.number(state.block as u64).number(mac.tag_bits() as u64);
-        out.counted(self.nonce.as_bytes());
-        out.number(state.at).counted(&held.as_mut()[..state.held_bytes]);
+        out.number(state.block as u64).number(mac.output_bits() as u64);
+        out.length_prefixed(self.nonce.as_bytes());
+        out.number(state.at).length_prefixed(&held.as_mut()[..state.held_bytes]);
         held.as_mut()[..state.held_bytes].zeroize();
         crate::save::Save::save(&state.sum, &mut out)?;
-        sealer.seal(about, out.as_bytes())
+        sealer.seal(associated_data, out.as_bytes())
     }
 
-    /// As [`restore`](Stream::restore), about more.
-    pub(crate) fn restore_about(
+    /// As [`restore`](Stream::restore), with more associated data.
+    pub(crate) fn restore_with(
         mac: R,
         sealer: &crate::save::Sealer,
-        about: &[&[u8]],
+        associated_data: &[&[u8]],
         saved: &[u8],
     ) -> Result<Self, Error> {
-        let opened = sealer.open(about, saved)?;
+        let opened = sealer.open(associated_data, saved)?;
         let stream = Stream::read(mac, &mut crate::save::Reader::new(&opened));
         let stream: Self = stream.ok_or(Error::Saved { expected: "a stream of this MAC" })?;
-        within_limit(stream.mac.hash(), stream.bytes(), Bits::from(&[]))?;
+        check_length(stream.mac.hash(), stream.bytes(), Bits::from(&[]))?;
         Ok(stream)
     }
 
     fn read(mac: R, input: &mut crate::save::Reader<'_>) -> Option<Self> {
         let (hash, block) = (mac.hash(), mac.hash().block());
-        let expected = [block as u64, mac.tag_bits() as u64];
+        let expected = [block as u64, mac.output_bits() as u64];
         ([input.number()?, input.number()?] == expected).then_some(())?;
-        let nonce = Nonce::from_slice(input.counted()?).ok()?;
-        let (at, bytes) = (input.number()?, input.counted()?);
+        let nonce = Nonce::from_slice(input.length_prefixed()?).ok()?;
+        let (at, bytes) = (input.number()?, input.length_prefixed()?);
         // A full block is held where the last one stands apart, and nowhere else.
-        let most = block - !<R::Target as Mac>::Hash::HOLDS_LAST as usize;
+        let most = block - !<R::Target as Construction>::Hash::LAST_BLOCK_DISTINCT as usize;
         let whole = at % block as u64 == 0 && at.checked_add(bytes.len() as u64).is_some();
         (whole && bytes.len() <= most).then_some(())?;
         let sum = crate::save::Save::load(input, 0..at)?;
         input.is_empty().then_some(())?;
-        let mut state = State { sum, at, held: hash.held(), block, held_bytes: 0, over: Ok(()) };
+        let mut state =
+            State { sum, at, held: hash.new_buffer(), block, held_bytes: 0, over: Ok(()) };
         state.hold(bytes);
         Some(Stream { mac, nonce, state })
     }
 }
 
-impl<R: Deref<Target: Mac<Nonce = ()>> + Clone> Clone for Stream<R> {
+impl<R: Deref<Target: Construction<Nonce = ()>> + Clone> Clone for Stream<R> {
     fn clone(&self) -> Self {
         self.fork()
     }
 }
 
 #[cfg(feature = "std")]
-impl<R: Deref<Target: Mac>> std::io::Write for Stream<R> {
+impl<R: Deref<Target: Construction>> std::io::Write for Stream<R> {
     fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
         self.update(data).state.over.map_err(std::io::Error::other)?;
         Ok(data.len())

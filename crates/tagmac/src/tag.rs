@@ -74,7 +74,7 @@ impl Tag {
     pub(crate) fn of_number<I: Isa>(isa: I, number: u128, bits: u16) -> Tag {
         let words = isa.words().narrow();
         let number = words.load(&[number as u64, (number >> 64) as u64]);
-        Tag::of_block(words.first_lane(number), bits)
+        Tag::of_block(words.lane0(number), bits)
     }
 
     /// The tag's bytes; unused low bits of the last one are zero.

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, whole, within_limit};
+use crate::hash::{Hash, absorbable_len, check_length};
 use crate::mac::Mac;
 use crate::part::Part;
 use crate::tag::{Tag, matches};
@@ -41,12 +41,12 @@ where
     M: Mac,
 {
     let hash = mac.hash();
-    within_limit(hash, 0, message.into())?;
+    check_length(hash, 0, message.into())?;
     let threads = match threads {
         0 => thread::available_parallelism().map_or(1, |n| n.get()),
         threads => threads,
     };
-    let blocks = &message[..whole(hash, message.into())];
+    let blocks = &message[..absorbable_len(hash, message.into())];
     let timed = FIRST.next_multiple_of(hash.block());
     if threads < 2 || blocks.len() < 4 * timed {
         return mac.tag_with(nonce, message);
@@ -126,7 +126,7 @@ mod tests {
     /// As `tag`, however little there is to do.
     fn tag_on<M: Mac>(mac: &M, nonce: M::Nonce, message: &[u8], threads: usize, piece: usize) {
         let hash = mac.hash();
-        let blocks = &message[..whole(hash, message.into())];
+        let blocks = &message[..absorbable_len(hash, message.into())];
         let first = Part::of(hash, 0, &blocks[..blocks.len().min(3 * hash.block())]);
         let part = grow(hash, first.expect("blocks"), blocks, threads, piece).expect("neighbours");
         let rest = &message[part.end() as usize..];

@@ -9,7 +9,6 @@
 mod pieces;
 mod settle;
 mod sizes;
-mod trouble;
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -22,21 +21,23 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
-use tagmac::any::{AnyMac, AnyPart, Parts};
+use tagmac::dynamic::{AnyMac, AnyPart, Parts};
 use tagmac::{Error, Tag};
 
-use crate::args;
 use crate::error;
 use crate::faults;
+use crate::identity::Identity;
+use crate::key;
+use crate::mac::is_too_long;
 use crate::open;
 use crate::progress::{Bar, Total};
+use crate::read_error::ReadError;
 use crate::state::Keeper;
 use crate::stdio;
 pub use pieces::Span;
 use pieces::{Joined, Work};
 pub use settle::settled;
 use sizes::Sizes;
-pub use trouble::Trouble;
 
 /// Bytes of a step, nearly. With twice as many, one thread is a quarter slower.
 const STEP: usize = 128 << 10;
@@ -45,7 +46,7 @@ const STEPS: usize = 4;
 /// A file gets a thread for each of these, so that a small file starts none.
 const PER_THREAD: u64 = 1 << 20;
 /// More threads would not be fed, and each has a buffer.
-pub const MOST_THREADS: usize = 64;
+pub const MAX_THREADS: usize = 64;
 
 /// Reads files for one MAC.
 pub struct Reader<'a> {
@@ -57,7 +58,7 @@ pub struct Reader<'a> {
     /// What has taken up standard input.
     stdin: Option<&'static str>,
     /// The file that the output goes to.
-    output: Option<(u64, u64)>,
+    output: Option<Identity>,
     sizes: Sizes,
 }
 
@@ -89,10 +90,10 @@ pub enum Stdin {
 
 /// Refuses a command line that uses standard input twice.
 pub fn stdin_once<'a>(
-    key: &args::Key,
+    key: &key::Options<'_>,
     names: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<Option<Stdin>, error::Error> {
-    let key = iter::once(Stdin::Key).filter(|_| key.only.source.key_fd == Some(0));
+    let key = iter::once(Stdin::Key).filter(|_| key.is_stdin());
     let names = names.into_iter().filter(|name| name.as_os_str() == "-").map(|_| Stdin::Name);
     let mut uses = key.chain(names);
     match (uses.next(), uses.next()) {
@@ -113,7 +114,7 @@ pub fn total(name: &Path) -> Total {
 /// As many threads as are asked for, 0 for as many as there are cores.
 pub fn threads(asked: usize) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
-    if asked == 0 { cores() } else { asked }.min(MOST_THREADS)
+    if asked == 0 { cores() } else { asked }.min(MAX_THREADS)
 }
 
 impl<'a> Reader<'a> {
@@ -133,10 +134,10 @@ impl<'a> Reader<'a> {
 
     /// The tag of a file, or of standard input if it is `-`, opened as who named it may have it.
     /// `nonce` is empty for deterministic MACs.
-    pub fn tag(&mut self, path: &Path, nonce: &[u8], by: Named) -> Result<Tagged, Trouble> {
+    pub fn tag(&mut self, path: &Path, nonce: &[u8], by: Named) -> Result<Tagged, ReadError> {
         if path.as_os_str() == "-" {
             if let Some(user) = self.stdin {
-                return Err(Trouble::Stdin(user));
+                return Err(ReadError::Stdin(user));
             }
             self.take_stdin("another '-'");
             return self.stream(&mut stdio::Stdin, nonce);
@@ -156,7 +157,7 @@ impl<'a> Reader<'a> {
         path: &Path,
         nonce: &[u8],
         keeper: &mut Keeper<'_>,
-    ) -> Result<Tagged, Trouble> {
+    ) -> Result<Tagged, ReadError> {
         let (file, before) = open::regular(path)?;
         self.is_not_output(&before)?;
         let before = settled(&file)?;
@@ -168,9 +169,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Refuses the file that the output goes to.
-    pub fn is_not_output(&self, file: &Metadata) -> Result<(), Trouble> {
-        match file.is_file() && self.output == Some(identity(file)) {
-            true => Err(Trouble::Output),
+    pub fn is_not_output(&self, file: &Metadata) -> Result<(), ReadError> {
+        match file.is_file() && self.output == Some(Identity::new(file)) {
+            true => Err(ReadError::Output),
             false => Ok(()),
         }
     }
@@ -181,7 +182,7 @@ impl<'a> Reader<'a> {
         file: &File,
         before: &Metadata,
         nonce: &[u8],
-    ) -> Result<Tagged, Trouble> {
+    ) -> Result<Tagged, ReadError> {
         self.tag_from(file, before, nonce, None)
     }
 
@@ -192,7 +193,7 @@ impl<'a> Reader<'a> {
         before: &Metadata,
         nonce: &[u8],
         kept: Option<(&Keeper<'_>, AnyPart)>,
-    ) -> Result<Tagged, Trouble> {
+    ) -> Result<Tagged, ReadError> {
         let size = self.size(file, before);
         if let Some(size) = size {
             within_limit(self.mac, size, Some(size))?;
@@ -222,7 +223,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads to the end.
-    fn stream(&mut self, input: &mut dyn Read, nonce: &[u8]) -> Result<Tagged, Trouble> {
+    fn stream(&mut self, input: &mut dyn Read, nonce: &[u8]) -> Result<Tagged, ReadError> {
         let buffer = sized(&mut self.buffers[0], self.step)?;
         let mut stream = self.mac.stream(nonce)?;
         let mut bytes = 0;
@@ -250,12 +251,12 @@ impl<'a> Reader<'a> {
         before: &Metadata,
         span: Span,
         last: bool,
-    ) -> Result<(AnyPart, &[u8]), Trouble> {
+    ) -> Result<(AnyPart, &[u8]), ReadError> {
         let parts = self.mac.parts().ok_or(Error::ForeignPart)?;
-        self.size(file, before).ok_or(Trouble::Sizeless)?;
+        self.size(file, before).ok_or(ReadError::Sizeless)?;
         let (expected, found) = (span.at.saturating_add(span.bytes), before.len());
         if expected > found {
-            return Err(Trouble::Short { expected, found });
+            return Err(ReadError::Short { expected, found });
         }
         let end = span.start.saturating_add(span.bytes);
         within_limit(self.mac, end, Some(end))?;
@@ -279,7 +280,7 @@ impl<'a> Reader<'a> {
         file: &File,
         span: Span,
         kept: Option<(&Keeper<'_>, AnyPart)>,
-    ) -> Result<(AnyPart, &[u8]), Trouble> {
+    ) -> Result<(AnyPart, &[u8]), ReadError> {
         let step = self.step;
         let piece = (STEPS * step) as u64;
         let (keeper, whole) = kept.unzip();
@@ -336,30 +337,27 @@ fn sized(buffer: &mut Vec<u8>, bytes: usize) -> io::Result<&mut [u8]> {
 }
 
 /// Refuses a regular file that has grown or shrunk or was written to.
-pub fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), Trouble> {
+pub fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), ReadError> {
     let written = |file: &Metadata| (file.mtime(), file.mtime_nsec());
     let (stayed, before, after) = (written(before) == written(after), before.len(), after.len());
     if before != after || read != before {
-        return Err(Trouble::Changed { before, after: if before == after { read } else { after } });
+        return Err(ReadError::Changed {
+            before,
+            after: if before == after { read } else { after },
+        });
     }
-    if stayed { Ok(()) } else { Err(Trouble::Written) }
+    if stayed { Ok(()) } else { Err(ReadError::Written) }
 }
 
-fn within_limit(mac: &AnyMac, bytes: u64, found: Option<u64>) -> Result<(), Trouble> {
-    let limit_bits = mac.limit_bits();
-    if u128::from(bytes) * 8 > u128::from(limit_bits) && limit_bits < u64::MAX {
-        return Err(Trouble::TooLong { most: limit_bits / 8, found });
+fn within_limit(mac: &AnyMac, bytes: u64, found: Option<u64>) -> Result<(), ReadError> {
+    match is_too_long(mac, bytes) {
+        true => Err(ReadError::TooLong { most: mac.limit_bits() / 8, found }),
+        false => Ok(()),
     }
-    Ok(())
-}
-
-/// What two names of one file have in common.
-fn identity(file: &Metadata) -> (u64, u64) {
-    (file.dev(), file.ino())
 }
 
 /// The file that standard output goes to. Its tag would be that of a list half written.
-fn output() -> Option<(u64, u64)> {
+fn output() -> Option<Identity> {
     let output = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
-    output.metadata().ok().filter(Metadata::is_file).as_ref().map(identity)
+    output.metadata().ok().filter(Metadata::is_file).as_ref().map(Identity::new)
 }

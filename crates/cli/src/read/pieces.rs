@@ -7,11 +7,11 @@ use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tagmac::any::{AnyPart, Parts};
+use tagmac::dynamic::{AnyPart, Parts};
 
 use crate::faults;
 use crate::progress::Bar;
-use crate::read::Trouble;
+use crate::read_error::ReadError;
 use crate::state::Keeper;
 
 /// A range of an object, and where it is in a file.
@@ -60,8 +60,8 @@ impl Work<'_> {
             let start = self.first + index * self.piece;
             let part = self.part(start, start + self.piece, buffer);
             let mut joined = self.joined.lock().expect("no worker panics");
-            if let Err(trouble) = part.and_then(|part| joined.put(self.parts, part, self.keeper)) {
-                joined.trouble.get_or_insert(trouble);
+            if let Err(error) = part.and_then(|part| joined.put(self.parts, part, self.keeper)) {
+                joined.error.get_or_insert(error);
                 self.next.store(self.pieces, Ordering::Relaxed);
             }
             let (Some(keeper), Some(whole)) = (self.keeper, &joined.whole) else { continue };
@@ -74,7 +74,7 @@ impl Work<'_> {
     }
 
     /// The part of whole steps from `start` to `end`.
-    pub fn part(&self, start: u64, end: u64, buffer: &mut [u8]) -> Result<AnyPart, Trouble> {
+    pub fn part(&self, start: u64, end: u64, buffer: &mut [u8]) -> Result<AnyPart, ReadError> {
         let mut part = self.parts.of(start, &[])?;
         while part.end() < end {
             self.read(buffer, part.end())?;
@@ -85,14 +85,14 @@ impl Work<'_> {
     }
 
     /// Reads bytes of the object that the file had when it was opened.
-    pub fn read(&self, buffer: &mut [u8], at: u64) -> Result<(), Trouble> {
+    pub fn read(&self, buffer: &mut [u8], at: u64) -> Result<(), ReadError> {
         faults::before("read")?;
         let (at, before) = (at - self.span.start + self.span.at, self.span.at + self.span.bytes);
         let mut done = 0;
         while done < buffer.len() {
             let from = at + done as u64;
             match self.file.read_at(&mut buffer[done..], from) {
-                Ok(0) => return Err(Trouble::Changed { before, after: from }),
+                Ok(0) => return Err(ReadError::Changed { before, after: from }),
                 Ok(read) => done += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
@@ -110,7 +110,7 @@ pub struct Joined {
     first: u64,
     whole: Option<AnyPart>,
     waiting: BTreeMap<u64, AnyPart>,
-    trouble: Option<Trouble>,
+    error: Option<ReadError>,
 }
 
 impl Joined {
@@ -124,7 +124,7 @@ impl Joined {
         parts: Parts<'_>,
         part: AnyPart,
         keeper: Option<&Keeper<'_>>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ReadError> {
         self.waiting.insert(part.start(), part);
         let end = |whole: &Option<AnyPart>| whole.as_ref().map_or(self.first, AnyPart::end);
         while let Some(next) = self.waiting.remove(&end(&self.whole)) {
@@ -141,9 +141,9 @@ impl Joined {
     }
 
     /// All parts and the last one as one part.
-    pub fn with(mut self, parts: Parts<'_>, last: AnyPart) -> Result<AnyPart, Trouble> {
-        match (self.trouble.take(), self.whole.take()) {
-            (Some(trouble), _) => Err(trouble),
+    pub fn with(mut self, parts: Parts<'_>, last: AnyPart) -> Result<AnyPart, ReadError> {
+        match (self.error.take(), self.whole.take()) {
+            (Some(error), _) => Err(error),
             (None, Some(whole)) => Ok(parts.join(whole, &last)?),
             (None, None) => Ok(last),
         }

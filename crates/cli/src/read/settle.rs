@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::read::Trouble;
 use crate::read::sizes::Sizes;
+use crate::read_error::ReadError;
 
 /// How often a file's times may change while it is synced.
 const TRIES: usize = 4;
@@ -27,13 +27,13 @@ const CLOCK: ClockId = ClockId::Realtime;
 /// so all are put there. And times are those of a clock that goes in steps: so the step of the last
 /// change has to be over. What a file system does not keep shows nowhere: tmpfs does not keep the
 /// times of mapped writes.
-pub fn settled(file: &File) -> Result<Metadata, Trouble> {
+pub fn settled(file: &File) -> Result<Metadata, ReadError> {
     let times = |file: &Metadata| {
         (file.len(), file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec())
     };
     let mut before = file.metadata()?;
     if !Sizes::default().are_true(file, &before) {
-        return Err(Trouble::Sizeless);
+        return Err(ReadError::Sizeless);
     }
     for _ in 0..TRIES {
         pass_step(&before);
@@ -55,7 +55,7 @@ pub fn settled(file: &File) -> Result<Metadata, Trouble> {
         // Some file systems set the times when the bytes reach them.
         before = now;
     }
-    Err(Trouble::Written)
+    Err(ReadError::Written)
 }
 
 /// Waits until the clock that files get their times from shows another time than the file's last

@@ -35,7 +35,7 @@ const MADE_AS_READ: [u32; 15] = [
 const FUSE: u32 = 0x6573_5546;
 
 /// Files that do not tell their size have fewer bytes, or no end in reach, as `/proc/self/pagemap`.
-const MOST: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// A file that does not tell its size, and has to end all the same.
 pub struct Ending<'a> {
@@ -46,7 +46,7 @@ pub struct Ending<'a> {
 impl<'a> Ending<'a> {
     /// From where the file is.
     pub fn new(file: &'a File) -> Ending<'a> {
-        Ending { file, left: MOST }
+        Ending { file, left: MAX_BYTES }
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::error::{Error, Exit, Shown};
+use crate::args::Audit;
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::mac;
 use crate::pool;
 use crate::progress::{Progress, Total};
-use crate::read::Trouble;
-use crate::seal::args::Audit;
+use crate::read_error::ReadError;
 use crate::seal::change::{Change, changes};
 use crate::seal::combined::Combined;
 use crate::seal::entry::{Entry, word};
@@ -22,9 +23,10 @@ use crate::walk::Spot;
 
 /// Audits a directory. `Some(exit)` if not all is as it was sealed.
 pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
-    let (mac, key) = mac::make_with_key(&args.key, false)?;
+    let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
     let root = &*args.directory;
-    let failed = |error| Error::io(format_args!("{}: {}", Shown::name(root), Trouble::from(error)));
+    let failed =
+        |error| Error::io(format_args!("{}: {}", Escaped::name(root), ReadError::from(error)));
     let manifest = Manifest::open(&args.manifest, &mac, manifest::seal_mac(&key))?;
     let tree = Tree::open(root).map_err(failed)?;
     let combined = Combined::new(args)?;
@@ -55,8 +57,8 @@ pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
                 let status = match sight {
                     Sight::Entry(found) => Status::of(changes(&sealed, &found)),
                     // It was there when its directory was listed.
-                    Sight::Trouble(Trouble::Missing(_)) => Status::Missing,
-                    Sight::Trouble(trouble) => Status::Unreadable(trouble.to_string()),
+                    Sight::Unreadable(ReadError::Missing(_)) => Status::Missing,
+                    Sight::Unreadable(error) => Status::Unreadable(error.to_string()),
                     Sight::Large => unreachable!("this observer leaves nothing to others"),
                 };
                 match status {

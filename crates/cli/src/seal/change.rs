@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::error::Shown;
+use crate::escaped::Escaped;
 use crate::seal::entry::{Entry, mode_text, mtime_text};
 
 /// The mode and the time of writing, if they are sealed.
@@ -43,7 +43,7 @@ pub fn changes(sealed: &Entry, found: &Entry) -> Vec<Change> {
     if let (Some(sealed), Some(found)) = (&sealed.target, &found.target)
         && sealed != found
     {
-        changes.push(Change::new("target", Shown::bytes(sealed), Shown::bytes(found)));
+        changes.push(Change::new("target", Escaped::bytes(sealed), Escaped::bytes(found)));
     }
     metadata((sealed.mode, sealed.mtime), found, &mut changes);
     changes

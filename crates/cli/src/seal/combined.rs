@@ -3,11 +3,13 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
+use crate::args::Audit;
 use crate::atomic::AtomicFile;
-use crate::error::{Error, Shown, why};
+use crate::error::{Error, io_reason};
+use crate::escaped::Escaped;
 use crate::line::{self, End};
-use crate::output::{self, Over};
-use crate::seal::args::Audit;
+use crate::output;
+use crate::overwrite::Overwrite;
 use crate::walk::Spot;
 
 /// Where the report goes.
@@ -33,7 +35,7 @@ impl Combined {
         }
         // Lines as those of a report stand in many a list of things to do, so what is there cannot
         // be told to be one.
-        let over = Over::Kind("an empty file", |_| Ok(false));
+        let over = Overwrite::Kind("an empty file", |_| Ok(false));
         let file = AtomicFile::new(path, 0o666, over);
         let file = file.map_err(|error| failed(path, &error))?;
         Ok(Combined::File(BufWriter::new(file), path.clone()))
@@ -81,5 +83,5 @@ impl Combined {
 }
 
 fn failed(path: &std::path::Path, error: &io::Error) -> Error {
-    Error::io(format_args!("--combined: {}: {}", Shown::name(path), why(error)))
+    Error::io(format_args!("--combined: {}: {}", Escaped::name(path), io_reason(error)))
 }

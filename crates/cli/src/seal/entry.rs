@@ -4,7 +4,7 @@ use tagmac::Tag;
 
 use crate::seal::header::Header;
 use crate::tree::Kind;
-use crate::walk::MOST_PATH;
+use crate::tree::MAX_PATH;
 
 /// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Entry {
         }
         let content = self.content.as_ref();
         field(content.map(|content| content.size.to_string()));
-        if *algorithm.nonce_bytes().end() > 0 {
+        if algorithm.takes_nonce() {
             field(content.map(|content| base16ct::lower::encode_string(&content.nonce)));
         }
         field(content.and_then(|content| content.tag).map(|tag| tag.to_string()));
@@ -196,7 +196,7 @@ fn mtime(text: &[u8]) -> Option<(i64, u32)> {
 
 /// Refuses what is no path of an entry below the root.
 fn check_path(path: &[u8]) -> Result<(), &'static str> {
-    if path.len() > MOST_PATH {
+    if path.len() > MAX_PATH {
         return Err("expected a path of at most 4096 bytes, found a longer one");
     }
     if path.starts_with(b"/") {

@@ -3,16 +3,16 @@
 use std::fmt;
 use std::io::BufRead;
 
-use tagmac::any::Algorithm;
+use tagmac::dynamic::Algorithm;
 
-use crate::error::{Error, Shown};
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::lines::Lines;
 use crate::mac::Mac;
-use crate::seal::args;
-use crate::seal::manifest::unreadable;
+use crate::seal::error::unreadable;
 
 /// What the first line of every version begins with.
-pub const MARK: &str = "tagmac-manifest-";
+pub const MAGIC: &str = "tagmac-manifest-";
 const VERSION: &str = "2";
 
 /// What is sealed beside names and contents.
@@ -29,12 +29,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// As the command line says.
-    pub fn of(args: &args::Seal) -> Options {
-        let args::Seal { mode, mtime, special, one_file_system, .. } = *args;
-        Options { mode, mtime, special, one_file_system }
-    }
-
     fn words(&self) -> [(bool, &'static str); 4] {
         [
             (self.mode, "mode"),
@@ -90,7 +84,7 @@ impl Header {
     pub fn text(&self) -> String {
         let Header { algorithm, bits, key_id, options } = self;
         format!(
-            "{MARK}{VERSION}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n\
+            "{MAGIC}{VERSION}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n\
              options: {options}\n"
         )
     }
@@ -105,7 +99,7 @@ impl Header {
             text.and_then(|text| text.strip_prefix(before)).map(String::from).ok_or_else(|| {
                 let number = line.number;
                 Error::mismatch(match before {
-                    MARK => format!(
+                    MAGIC => format!(
                         "{name}: expected a manifest made by 'tagmac seal', found something else"
                     ),
                     _ => format!("{name}: line {number}: expected '{before}', found another line"),
@@ -113,11 +107,11 @@ impl Header {
             })
         };
         let own = mac.mac.algorithm();
-        let shown = |text: &str| Shown::text(text.as_bytes()).to_string();
-        let version = line(MARK)?;
+        let shown = |text: &str| Escaped::text(text.as_bytes()).to_string();
+        let version = line(MAGIC)?;
         if version != VERSION {
             let found = shown(&version);
-            let what = format_args!("{name}: expected {MARK}{VERSION}, found {MARK}{found}");
+            let what = format_args!("{name}: expected {MAGIC}{VERSION}, found {MAGIC}{found}");
             return Err(Error::mismatch(what));
         }
         let found = line("algorithm: ")?;

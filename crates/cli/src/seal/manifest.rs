@@ -6,15 +6,17 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use tagmac::Tag;
-use tagmac::any::{Algorithm, AnyMac, AnyStream};
+use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::save::{Purpose, derive};
 
-use crate::error::{Error, Shown, why};
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::key::Key;
 use crate::lines::Lines;
 use crate::mac::Mac;
 use crate::open;
 use crate::seal::entry::Entry;
+use crate::seal::error::unreadable;
 use crate::seal::header::Header;
 use crate::tree::{self, Kind};
 
@@ -30,16 +32,6 @@ pub fn seal_mac(key: &Key) -> AnyMac {
     let derived = derive(Purpose::Manifest, key.algorithm.name(), &key.bytes);
     let hmac = Algorithm::named("HMAC-SHA256").expect("it is in the registry");
     AnyMac::new(hmac, &*derived).expect("HMAC takes 32 bytes")
-}
-
-/// What went wrong with the manifest of that name.
-pub fn unreadable(name: &str, error: &io::Error) -> Error {
-    let what = format_args!("{name}: {}", why(error));
-    match error.kind() {
-        // What can be read and is none.
-        io::ErrorKind::InvalidData => Error::mismatch(what),
-        _ => Error::io(what),
-    }
 }
 
 /// A manifest whose seal was checked.
@@ -62,12 +54,11 @@ pub struct Manifest {
 impl Manifest {
     /// Opens a manifest and checks its seal.
     pub fn open(path: &Path, mac: &Mac, seal_mac: AnyMac) -> Result<Manifest, Error> {
-        let name = Shown::name(path).to_string();
+        let name = Escaped::name(path).to_string();
         let failed = |error: io::Error| unreadable(&name, &error);
         // It is read twice.
         let opened = open::regular(path);
-        let (file, facts) =
-            opened.map_err(|trouble| Error::io(format_args!("{name}: {trouble}")))?;
+        let (file, facts) = opened.map_err(|error| Error::io(format_args!("{name}: {error}")))?;
         let header = Header::read(&mut Lines::new(BufReader::new(&file), b'\n'), &name, mac)?;
         let mut end = [0; SEAL_LINE];
         let body = facts.len().saturating_sub(SEAL_LINE as u64);

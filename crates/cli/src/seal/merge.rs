@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use std::path::Path;
 
 use crate::error::Error;
-use crate::read::Trouble;
+use crate::read_error::ReadError;
 use crate::seal::entry::Entry;
 use crate::seal::manifest::Entries;
 use crate::seal::observe::Sight;
@@ -60,12 +60,12 @@ impl<'a> Merge<'a> {
     fn aside(&mut self, found: Found) -> Option<Item> {
         match found {
             Found::Closed { path, error } => {
-                let why = Trouble::from(error).to_string();
+                let why = ReadError::from(error).to_string();
                 self.closed = Some((path.clone(), why.clone()));
                 return Some(Item::Unreadable(path, Kind::Directory, why));
             }
             Found::Partly { path, error } => {
-                let why = Trouble::from(error).to_string();
+                let why = ReadError::from(error).to_string();
                 return Some(Item::Unreadable(path, Kind::Directory, why));
             }
             Found::Mount { path } => say_mount(&below(self.root, &path)),

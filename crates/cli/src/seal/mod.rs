@@ -1,10 +1,10 @@
 //! `tagmac seal`: a manifest of a tree.
 
-pub mod args;
 pub mod audit;
 mod change;
 mod combined;
 mod entry;
+mod error;
 mod header;
 mod manifest;
 mod merge;
@@ -17,12 +17,14 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{Error, Exit, Shown, say};
+use crate::args::Seal;
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::mac;
 use crate::pool;
 use crate::progress::{Bar, Progress, Total};
-use crate::read::Trouble;
-use crate::seal::args::Seal;
+use crate::read_error::ReadError;
 use crate::seal::entry::Entry;
 use crate::seal::header::{Header, Options};
 use crate::seal::observe::{Observer, Observers, Sight};
@@ -32,10 +34,12 @@ use crate::walk::{self, Found, Spot, Walk, below};
 
 /// Seals a directory. `Some(exit)` if not all of it could be.
 pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
-    let (mac, key) = mac::make_with_key(&args.key, false)?;
-    let options = Options::of(args);
+    let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
+    let Seal { mode, mtime, special, one_file_system, .. } = *args;
+    let options = Options { mode, mtime, special, one_file_system };
     let root = &*args.directory;
-    let failed = |error| Error::io(format_args!("{}: {}", Shown::name(root), Trouble::from(error)));
+    let failed =
+        |error| Error::io(format_args!("{}: {}", Escaped::name(root), ReadError::from(error)));
     let tree = Tree::open(root).map_err(failed)?;
     let header = Header::new(&mac, options);
     let writer = Writer::create(&args.output, header, &manifest::seal_mac(&key))?;
@@ -79,7 +83,7 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
     let look = |observer: &mut Observer<'_>, (path, kind): (Vec<u8>, io::Result<Kind>)| {
         let sight = match kind {
             Ok(kind) => observer.look(&path, kind, None),
-            Err(error) => Sight::Trouble(error.into()),
+            Err(error) => Sight::Unreadable(error.into()),
         };
         (path, sight)
     };
@@ -90,9 +94,9 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
         };
         match sight {
             Sight::Entry(entry) => sealer.entry(&Entry { path, ..entry }),
-            Sight::Trouble(trouble) => {
+            Sight::Unreadable(error) => {
                 doomed.store(!args.skip_unreadable, Ordering::Relaxed);
-                sealer.trouble(&path, &trouble);
+                sealer.unreadable(&path, &error);
                 Ok(())
             }
             Sight::Large => unreachable!("this observer leaves nothing to others"),
@@ -109,18 +113,18 @@ fn start(tree: &Tree, without: &[Spot], options: Options) -> io::Result<Walk> {
 }
 
 fn say_mount(path: &Path) {
-    let name = Shown::name(path);
-    say(format_args!("{name}: not entered: it is on another file system"));
+    let name = Escaped::name(path);
+    diagnostic(format_args!("{name}: not entered: it is on another file system"));
 }
 
 fn say_without(path: &Path) {
-    say(format_args!("{}: left out: it is the manifest", Shown::name(path)));
+    diagnostic(format_args!("{}: left out: it is the manifest", Escaped::name(path)));
 }
 
 fn say_leftover(path: &Path) {
-    say(format_args!(
+    diagnostic(format_args!(
         "{}: left out: it has the name of a manifest in the making",
-        Shown::name(path)
+        Escaped::name(path)
     ));
 }
 
@@ -162,14 +166,14 @@ impl Sealer<'_> {
         self.counts.unreadable > 0 && !self.args.skip_unreadable
     }
 
-    fn trouble(&mut self, path: &[u8], trouble: &Trouble) {
+    fn unreadable(&mut self, path: &[u8], error: &ReadError) {
         self.counts.unreadable += 1;
         let path = below(&self.args.directory, path);
-        say(format_args!("{}: {trouble}", Shown::name(&path)));
+        diagnostic(format_args!("{}: {error}", Escaped::name(&path)));
     }
 
     fn finish(self) -> Result<Option<Exit>, Error> {
-        let (doomed, name) = (self.is_doomed(), Shown::name(&self.args.output).to_string());
+        let (doomed, name) = (self.is_doomed(), Escaped::name(&self.args.output).to_string());
         let Counts { files, directories, links, special, bytes, skipped, unreadable } = self.counts;
         if doomed {
             return Err(Error::io(format_args!(
@@ -192,7 +196,7 @@ impl Sealer<'_> {
                 what.push(format!("{count} {word}"));
             }
         }
-        say(format_args!("sealed in {name}: {}", what.join(", ")));
+        diagnostic(format_args!("sealed in {name}: {}", what.join(", ")));
         Ok((unreadable > 0).then_some(Exit::Io))
     }
 }

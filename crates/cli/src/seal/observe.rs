@@ -3,11 +3,12 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tagmac::any::AnyMac;
+use tagmac::dynamic::AnyMac;
 
 use crate::mac::Mac;
 use crate::progress::Bar;
-use crate::read::{self, Reader, Trouble};
+use crate::read::{self, Reader};
+use crate::read_error::ReadError;
 use crate::seal::entry::{Content, Entry};
 use crate::seal::header::Options;
 use crate::tree::{Facts, Kind, Tree, same_kind};
@@ -34,7 +35,7 @@ pub enum Sight {
     /// A file that is for an observer with more threads.
     Large,
     /// The entry cannot be had.
-    Trouble(Trouble),
+    Unreadable(ReadError),
 }
 
 /// The observers of a tree: one with all threads, and one for each thread.
@@ -75,7 +76,7 @@ impl Observer<'_> {
         match self.entry(path, kind, expected) {
             Ok(Some(entry)) => Sight::Entry(entry),
             Ok(None) => Sight::Large,
-            Err(trouble) => Sight::Trouble(trouble),
+            Err(error) => Sight::Unreadable(error),
         }
     }
 
@@ -84,7 +85,7 @@ impl Observer<'_> {
         path: &[u8],
         kind: Kind,
         expected: Option<&Content>,
-    ) -> Result<Option<Entry>, Trouble> {
+    ) -> Result<Option<Entry>, ReadError> {
         let Options { mode, mtime, .. } = self.options;
         let mut entry = Entry {
             kind,
@@ -133,7 +134,7 @@ impl Observer<'_> {
     }
 
     /// The size of a file, which is not opened.
-    pub fn size(&mut self, path: &[u8]) -> Result<u64, Trouble> {
+    pub fn size(&mut self, path: &[u8]) -> Result<u64, ReadError> {
         Ok(self.tree.facts(path)?.size)
     }
 }

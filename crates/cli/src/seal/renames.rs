@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use tagmac::any::AnyMac;
+use tagmac::dynamic::AnyMac;
 
 use crate::seal::change::{self, Change, Metadata};
 use crate::seal::entry::{Content, Entry};
@@ -10,7 +10,7 @@ use crate::seal::observe::{Observer, Sight};
 use crate::tree::Kind;
 
 /// So much is kept of the names of missing files and what belongs to them, and so much of new ones.
-const MOST: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 /// Under nonces each pair of files needs a reading of its own. A new file gets so many.
 const TRIES: usize = 8;
 
@@ -67,8 +67,8 @@ pub enum Found<'a> {
 impl Renames {
     /// None yet.
     pub fn new(mac: &AnyMac) -> Renames {
-        let nonces = *mac.algorithm().nonce_bytes().end() > 0;
-        let [missing_room, new_room] = [Room(MOST), Room(MOST)];
+        let nonces = mac.algorithm().takes_nonce();
+        let [missing_room, new_room] = [Room(MAX_BYTES), Room(MAX_BYTES)];
         Renames { nonces, missing: Vec::new(), new: Vec::new(), missing_room, new_room }
     }
 

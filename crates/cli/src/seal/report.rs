@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::error::{Error, Exit, Shown, say};
+use crate::args::Audit;
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::line;
 use crate::mac::Mac;
 use crate::output;
-use crate::seal::args::Audit;
 use crate::seal::change::Change;
 use crate::seal::combined::Combined;
 use crate::seal::entry::word;
@@ -124,7 +126,7 @@ impl<'a> Report<'a> {
     /// Notes whether output was taken.
     fn taken(&mut self, told: Result<(), Error>) {
         if let Err(error) = told {
-            say(error);
+            diagnostic(error);
             self.lost = true;
         }
     }
@@ -159,7 +161,7 @@ impl<'a> Report<'a> {
             Status::Changed(changes) => format!("changed: {}", text(changes)),
             Status::Renamed(from, changes) => {
                 let end = if changes.is_empty() { "" } else { "; " };
-                format!("renamed: it was {}{end}{}", Shown::bytes(from), text(changes))
+                format!("renamed: it was {}{end}{}", Escaped::bytes(from), text(changes))
             }
             Status::Unreadable(why) => format!("unreadable: {why}"),
             Status::Unchanged | Status::New | Status::Missing => name.into(),
@@ -217,7 +219,7 @@ impl<'a> Report<'a> {
             _ => (Some(Exit::Mismatch), "changed"),
         };
         if !all {
-            say("not all renamed files were looked for: some may stand as new and missing");
+            diagnostic("not all renamed files were looked for: some may stand as new and missing");
         }
         if self.args.json && !self.lost {
             let told = output::json(&Summary {
@@ -240,7 +242,7 @@ impl<'a> Report<'a> {
                     text.push_str(&format!(", {count} {word}"));
                 }
             }
-            say(text);
+            diagnostic(text);
         }
         exit.or(self.lost.then_some(Exit::Io))
     }

@@ -4,15 +4,17 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use tagmac::any::{AnyMac, AnyStream};
+use tagmac::dynamic::{AnyMac, AnyStream};
 
 use crate::atomic::{self, AtomicFile};
-use crate::error::{Error, Shown};
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::lines;
-use crate::output::Over;
+use crate::overwrite::Overwrite;
 use crate::seal::entry::Entry;
-use crate::seal::header::{Header, MARK};
-use crate::seal::manifest::{BUFFER, SEAL, unreadable};
+use crate::seal::error::unreadable;
+use crate::seal::header::{Header, MAGIC};
+use crate::seal::manifest::{BUFFER, SEAL};
 use crate::walk::Spot;
 
 /// A manifest that is being written, beside the one that it will replace.
@@ -29,11 +31,11 @@ pub struct Writer {
 impl Writer {
     /// A manifest that will be at `path`. Nothing is there before it is whole.
     pub fn create(path: &Path, header: Header, seal: &AnyMac) -> Result<Writer, Error> {
-        let name = Shown::name(path);
+        let name = Escaped::name(path);
         if path.as_os_str() == "-" || path.file_name().is_none() {
             return Err(Error::usage(format_args!("-o: expected a file to write, found '{name}'")));
         }
-        let over = Over::Kind("a manifest", is_manifest);
+        let over = Overwrite::Kind("a manifest", is_manifest);
         let file = AtomicFile::new(path, 0o666, over);
         let file = file.map_err(|error| unreadable(&name.to_string(), &error))?;
         let stream = seal.stream(&[]).expect("HMAC takes no nonce");
@@ -58,8 +60,8 @@ impl Writer {
         let start = self.buffer.len();
         entry.write(&self.header, &mut self.buffer);
         let found = self.buffer.len() - start - 1;
-        if found > lines::MOST {
-            let (name, most) = (Shown::bytes(&entry.path).to_string(), lines::MOST);
+        if found > lines::MAX_BYTES {
+            let (name, most) = (Escaped::bytes(&entry.path).to_string(), lines::MAX_BYTES);
             let what = format_args!("expected a line of at most {most} bytes, found {found}");
             return Err(Error::io(format_args!("{name}: {what}")));
         }
@@ -77,7 +79,7 @@ impl Writer {
         self.buffer.extend_from_slice(SEAL);
         self.buffer.extend_from_slice(format!("{seal}\n").as_bytes());
         self.flush()?;
-        let name = Shown::name(&self.path).to_string();
+        let name = Escaped::name(&self.path).to_string();
         self.file.finish().map(drop).map_err(|error| unreadable(&name, &error))
     }
 
@@ -89,13 +91,13 @@ impl Writer {
     }
 
     fn failed(&self, error: &io::Error) -> Error {
-        unreadable(&Shown::name(&self.path).to_string(), error)
+        unreadable(&Escaped::name(&self.path).to_string(), error)
     }
 }
 
 /// Whether a file begins as a manifest does.
 fn is_manifest(file: File) -> io::Result<bool> {
     let mut start = Vec::new();
-    file.take(MARK.len() as u64).read_to_end(&mut start)?;
-    Ok(start == MARK.as_bytes())
+    file.take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    Ok(start == MAGIC.as_bytes())
 }

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use tagmac::any::{AnyPart, Parts};
+use tagmac::dynamic::{AnyPart, Parts};
 
 use super::store;
-use crate::error::{Error, Shown};
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::faults;
 use crate::pool;
 use crate::progress::Bar;
@@ -38,7 +39,7 @@ impl Source<'_> {
         faults::read_exact_at(self.file, bytes, at).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Error::io(format_args!(
                 "{}: expected {} bytes, found fewer: the file changed while it was read",
-                Shown::name(self.path),
+                Escaped::name(self.path),
                 at + bytes.len() as u64,
             )),
             _ => store::io(self.path)(error),
@@ -71,11 +72,9 @@ impl Source<'_> {
             buffer.resize((end - at).min(self.leaf) as usize, 0);
             self.read(buffer, at)?;
             let part = self.parts.of(at, buffer);
-            made.push(
-                part.map_err(|error| {
-                    Error::io(format_args!("{}: {error}", Shown::name(self.path)))
-                })?,
-            );
+            made.push(part.map_err(|error| {
+                Error::io(format_args!("{}: {error}", Escaped::name(self.path)))
+            })?);
             at += buffer.len() as u64;
         }
         Ok(made)

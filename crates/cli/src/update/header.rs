@@ -1,12 +1,14 @@
 //! A state of the sidecar: what the header says.
 
-use tagmac::any::Parts;
+use tagmac::dynamic::Parts;
 use tagmac::save::{Reader, Writer};
 
-use super::MOST_LEAF;
 use super::store::{BOXES, Place, Store};
 use super::tree::Root;
 use crate::error::{Error, Exit};
+
+/// Leaves are held in memory.
+pub const MAX_LEAF: u64 = 64 << 20;
 
 /// A state.
 pub struct Header {
@@ -78,12 +80,12 @@ impl Sums {
     }
 
     fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), Error> {
-        out.number(self.length).counted(&self.rest).number(self.root.is_some().into());
+        out.number(self.length).length_prefixed(&self.rest).number(self.root.is_some().into());
         self.root.as_ref().map_or(Ok(()), |root| root.save(parts, out))
     }
 
     fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<Sums> {
-        let (length, rest) = (input.number()?, input.counted()?.to_vec());
+        let (length, rest) = (input.number()?, input.length_prefixed()?.to_vec());
         let root = match input.number()? {
             0 => None,
             _ => Some(Root::load(parts, input)?),
@@ -187,8 +189,8 @@ impl Header {
 
     fn text(&self, parts: Parts<'_>, end: u64) -> Result<Writer, Error> {
         let mut text = Writer::default();
-        text.number(self.number).counted(&self.name).number(self.leaf);
-        text.counted(&self.nonce).number(end);
+        text.number(self.number).length_prefixed(&self.name).number(self.leaf);
+        text.length_prefixed(&self.nonce).number(end);
         self.sums.save(parts, &mut text)?;
         text.number(self.pending.is_some().into());
         if let Some(pending) = &self.pending {
@@ -200,16 +202,16 @@ impl Header {
     /// The state, and where its boxes end.
     fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<(Header, u64)> {
         let number = input.number()?;
-        let name = input.counted()?.to_vec();
+        let name = input.length_prefixed()?.to_vec();
         let leaf = input.number()?;
-        let nonce = input.counted()?.to_vec();
+        let nonce = input.length_prefixed()?.to_vec();
         let end = input.number().filter(|end| *end >= BOXES)?;
         let sums = Sums::load(parts, input)?;
         let pending = match input.number()? {
             0 => None,
             _ => Some(Pending::load(parts, input, sums.length)?),
         };
-        let whole = (1..=MOST_LEAF).contains(&leaf) && leaf.is_multiple_of(parts.block() as u64);
+        let whole = (1..=MAX_LEAF).contains(&leaf) && leaf.is_multiple_of(parts.block() as u64);
         whole.then_some((Header { number, name, leaf, nonce, sums, pending }, end))
     }
 }

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::header::Sums;
 use super::{State, no_bar};
-use crate::error::{Error, Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::progress::Bar;
 
 /// Leaves that are read at once, and their bytes, unless one leaf has more.
@@ -160,8 +162,8 @@ impl State<'_> {
         bar.file();
         self.open.stayed(&before)?;
         self.commit(sums)?;
-        let name = Shown::name(self.open.path);
-        say(format_args!("{name}: bytes {start} to {end} are vouched for as they are"));
+        let name = Escaped::name(self.open.path);
+        diagnostic(format_args!("{name}: bytes {start} to {end} are vouched for as they are"));
         self.has_its_length()
     }
 }

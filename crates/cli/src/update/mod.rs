@@ -19,29 +19,27 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use tagmac::Tag;
-use tagmac::any::Parts;
+use tagmac::dynamic::Parts;
 
 use crate::args::Update;
-use crate::error::{Error, Exit, Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, Exit};
+use crate::escaped::Escaped;
 use crate::faults;
-use crate::line::{self, End, Line};
 use crate::mac::{self, Mac};
 use crate::open;
-use crate::output;
 use crate::progress::{Bar, Progress, Total};
-use crate::read;
-use crate::record::Record;
+use crate::read::{self, Tagged};
+use crate::tag_line::{self, Form};
 use first::Source;
-use header::{Header, Sums};
+use header::{Header, MAX_LEAF, Sums};
 use store::{BOXES, Store};
 use tree::{Growing, Root, Tree};
 
 /// Bytes of a leaf where nothing else is asked, nearly.
 const LEAF: u64 = 64 << 10;
-/// Leaves are held in memory.
-const MOST_LEAF: u64 = 64 << 20;
 /// Dead boxes are left until there are so many bytes of them, and more than of live ones.
-const MOST_DEAD: u64 = 1 << 20;
+const MAX_DEAD: u64 = 1 << 20;
 
 /// Follows one edit, or makes the sidecar, and prints the file's line.
 pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
@@ -50,8 +48,8 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         return Err(Error::usage("expected a file, found '-': standard input has no edits"));
     }
     let patch = args.edit.patch()?;
-    read::stdin_once(&args.key, patch.as_ref().map(|(_, patch)| patch))?;
-    let mac = mac::make(&args.key, false)?;
+    read::stdin_once(&args.key.only.options(), patch.as_ref().map(|(_, patch)| patch))?;
+    let mac = mac::make(&args.key.options(), false)?;
     let algorithm = mac.mac.algorithm();
     let parts = mac.mac.parts().filter(|_| algorithm.capabilities().edits).ok_or_else(|| {
         Error::usage(format_args!("{algorithm} has no edits; 'tagmac list' shows which have"))
@@ -72,7 +70,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
             return Err(Error::usage(format_args!(
                 "{}: expected the file's sidecar, found none; 'tagmac update' without an edit \
                  makes it and vouches for the file as it is",
-                Shown::name(&beside)
+                Escaped::name(&beside)
             )));
         }
         update.make(&beside, progress)?;
@@ -87,7 +85,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     let (header, stands) = Header::open(&mut store, parts)?;
     let stands = match stands {
         Err(error) if !args.edit.any() && header.pending.is_none() => {
-            say(format_args!("warning: {error}"));
+            diagnostic(format_args!("warning: {error}"));
             false
         }
         stands => stands.map(|()| true)?,
@@ -152,16 +150,16 @@ struct State<'a> {
 impl<'a> Open<'a> {
     /// An error about the file, with no verdict on it.
     fn io(&self, what: impl std::fmt::Display) -> Error {
-        Error::io(format_args!("{}: {what}", Shown::name(self.path)))
+        Error::io(format_args!("{}: {what}", Escaped::name(self.path)))
     }
 
     /// The file is not as it was vouched for.
     fn mismatch(&self, what: impl std::fmt::Display) -> Error {
-        Error::mismatch(format_args!("{}: {what}", Shown::name(self.path)))
+        Error::mismatch(format_args!("{}: {what}", Escaped::name(self.path)))
     }
 
     fn usage(&self, what: impl std::fmt::Display) -> Error {
-        Error::usage(format_args!("{}: {what}", Shown::name(self.path)))
+        Error::usage(format_args!("{}: {what}", Escaped::name(self.path)))
     }
 
     fn name(&self) -> &[u8] {
@@ -180,7 +178,7 @@ impl<'a> Open<'a> {
 
     /// What is known of the file before it is read, for [`stayed`](Open::stayed).
     fn settled(&self) -> Result<Metadata, Error> {
-        read::settled(&self.file).map_err(|trouble| self.io(trouble))
+        read::settled(&self.file).map_err(|error| self.io(error))
     }
 
     fn metadata(&self) -> Result<Metadata, Error> {
@@ -196,15 +194,15 @@ impl<'a> Open<'a> {
     /// is not what it was before it was read: those bytes may never have been there at once.
     fn stayed(&self, before: &Metadata) -> Result<(), Error> {
         faults::sync_data(&self.file).map_err(store::io(self.path))?;
-        read::unchanged(before, &self.metadata()?, before.len()).map_err(|trouble| self.io(trouble))
+        read::unchanged(before, &self.metadata()?, before.len()).map_err(|error| self.io(error))
     }
 
     fn within_limit(&self, length: u64) -> Result<(), Error> {
-        let limit_bits = self.mac.mac.limit_bits();
-        if u128::from(length) * 8 > limit_bits.into() && limit_bits < u64::MAX {
-            return Err(self.io(tagmac::Error::TooLong { limit_bits }));
+        let mac = &self.mac.mac;
+        match mac::is_too_long(mac, length) {
+            true => Err(self.io(tagmac::Error::TooLong { limit_bits: mac.limit_bits() })),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     fn nonce(&self) -> Result<Vec<u8>, Error> {
@@ -216,12 +214,12 @@ impl<'a> Open<'a> {
         let before = self.settled()?;
         let length = before.len();
         self.within_limit(length)?;
-        if self.args.expect.is_some() && *self.mac.mac.algorithm().nonce_bytes().end() > 0 {
+        if self.args.expect.is_some() && self.mac.mac.algorithm().takes_nonce() {
             let what = "expected a sidecar with a state, found none, and a new tag has a new nonce";
             return Err(Error::usage(format_args!("--expect: {what}")));
         }
-        if let Some(found) = self.args.leaf.filter(|leaf| *leaf > MOST_LEAF) {
-            let what = format_args!("expected at most {MOST_LEAF} bytes (64 MiB), found {found}");
+        if let Some(found) = self.args.leaf.filter(|leaf| *leaf > MAX_LEAF) {
+            let what = format_args!("expected at most {MAX_LEAF} bytes (64 MiB), found {found}");
             return Err(Error::usage(format_args!("--leaf: {what}")));
         }
         let block = self.parts.block() as u64;
@@ -270,8 +268,8 @@ impl State<'_> {
         if expected == found {
             return Ok(());
         }
-        let path = Shown::name(self.tree.store.path());
-        let (expected, found) = (Shown::bytes(expected), Shown::bytes(found));
+        let path = Escaped::name(self.tree.store.path());
+        let (expected, found) = (Escaped::bytes(expected), Escaped::bytes(found));
         let what =
             format_args!("{path}: expected the sidecar of {expected}, found that of {found}");
         if self.header.pending.is_none() {
@@ -287,7 +285,7 @@ impl State<'_> {
     /// Refuses a state that is not the one whose tag the caller knows.
     fn is_expected(&self) -> Result<(), Error> {
         let Some(expected) = &self.open.args.expect else { return Ok(()) };
-        let expected = Tag::new(&expected.0, self.open.mac.mac.tag_bits()).map_err(|error| {
+        let expected = Tag::new(expected, self.open.mac.mac.tag_bits()).map_err(|error| {
             Error::usage(format_args!("--expect: {}: {error}", self.open.mac.mac.algorithm()))
         })?;
         if self.tag()? == expected {
@@ -326,11 +324,11 @@ impl State<'_> {
     fn compact(&mut self) {
         let live = self.header.sums.root.as_ref().map_or(0, Root::live);
         let dead = self.tree.store.end() - BOXES - live;
-        if dead <= live.max(MOST_DEAD) {
+        if dead <= live.max(MAX_DEAD) {
             return;
         }
         if let Err(error) = self.made_anew() {
-            say(format_args!("warning: the sidecar stays larger than it could be: {error}"));
+            diagnostic(format_args!("warning: the sidecar stays larger than it could be: {error}"));
         }
     }
 
@@ -345,17 +343,10 @@ impl State<'_> {
 
     fn print(&self) -> Result<(), Error> {
         let (open, tag) = (&self.open, self.tag()?);
-        let line = Line {
-            algorithm: Some(open.mac.mac.algorithm().name()),
-            nonce: Some(self.header.nonce.clone()).filter(|nonce| !nonce.is_empty()),
-            name: open.path.as_os_str().as_bytes().into(),
-            tag: tag.as_bytes().to_vec(),
-        };
-        if open.args.json {
-            let bytes = Some(self.header.sums.length);
-            return output::json(&Record { bytes, ..Record::of_line(&line, open.mac, "tagged") });
-        }
-        line::print(&line, if open.args.zero { End::Zero } else { End::Newline })
+        let tagged = Tagged { tag, bytes: self.header.sums.length };
+        let form = Form { json: open.args.json, zero: open.args.zero, untagged: false };
+        let name = open.path.as_os_str().as_bytes();
+        tag_line::print(form, open.mac, name, &self.header.nonce, &tagged)
     }
 }
 

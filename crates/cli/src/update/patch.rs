@@ -13,7 +13,7 @@ use tagmac::save::{Reader, Writer, Zeroizing};
 use super::header::{Patch, Pending, Side};
 use super::store::Place;
 use super::{State, leaves, store};
-use crate::error::{Error, why};
+use crate::error::{Error, io_reason};
 use crate::faults;
 use crate::open;
 use crate::stdio;
@@ -21,7 +21,7 @@ use crate::stdio;
 /// So many bytes of a patch are in one box.
 const PIECE: usize = 1 << 20;
 /// So many boxes may be in the list of them, which is a box itself.
-const MOST_PIECES: usize = 1 << 16;
+const MAX_PIECES: usize = 1 << 16;
 /// What a disk writes as a whole.
 const SECTOR: u64 = 512;
 
@@ -69,7 +69,7 @@ impl State<'_> {
             self.check(start, &bytes)?;
             let old = &mut bytes[(at - start) as usize..][..new.len()];
             for (old, new) in old.chunks(PIECE).zip(new.chunks(PIECE)) {
-                if pieces.len() == MOST_PIECES {
+                if pieces.len() == MAX_PIECES {
                     return Err(self.open.usage(format_args!(
                         "--patch: expected at most {} bytes, found more",
                         at - offset
@@ -194,11 +194,11 @@ impl State<'_> {
                 for run in unlike(at, &found[own.clone()], &bytes[own.clone()]) {
                     let at = at + run.start as u64;
                     let written = faults::write_all_at(file, &bytes[own.clone()][run], at);
-                    written.map_err(|error| self.unfinished(why(&error), "patch"))?;
+                    written.map_err(|error| self.unfinished(io_reason(&error), "patch"))?;
                 }
             }
         }
-        faults::sync_data(file).map_err(|error| self.unfinished(why(&error), "patch"))
+        faults::sync_data(file).map_err(|error| self.unfinished(io_reason(&error), "patch"))
     }
 }
 

@@ -10,9 +10,12 @@ use std::fs::Metadata;
 
 use super::header::{Patch, Pending, Side, Sums};
 use super::{State, leaves, no_bar};
-use crate::error::{Error, Shown, say};
+use crate::diagnostic::diagnostic;
+use crate::error::Error;
+use crate::escaped::Escaped;
 use crate::faults;
-use crate::read::{self, Trouble};
+use crate::read;
+use crate::read_error::ReadError;
 
 impl State<'_> {
     /// Makes an edit known before the file is touched.
@@ -48,7 +51,7 @@ impl State<'_> {
             None => self.open.settled()?,
             Some(_) => self.open.metadata()?,
         };
-        let (name, found) = (Shown::name(self.open.path), before.len());
+        let (name, found) = (Escaped::name(self.open.path), before.len());
         match patch {
             Some(_) if found < old => {
                 return Err(self.stuck(format_args!("expected {old} bytes, found {found}")));
@@ -64,7 +67,7 @@ impl State<'_> {
                     Side::Old => ("took back", self.undone()),
                 };
                 done?;
-                say(format_args!(
+                diagnostic(format_args!(
                     "{name}: {what} a patch of {length} bytes at byte {offset} that was cut short"
                 ));
                 return Ok(());
@@ -83,7 +86,7 @@ impl State<'_> {
             }
         }
         self.done()?;
-        say(format_args!("{name}: finished a cut to {next} bytes that was cut short"));
+        diagnostic(format_args!("{name}: finished a cut to {next} bytes that was cut short"));
         Ok(())
     }
 
@@ -169,7 +172,7 @@ impl State<'_> {
             faults::set_len(file, *length)?;
             Ok(faults::sync_all(file)?)
         };
-        cut().map_err(|trouble: Trouble| self.unfinished(trouble, "cut"))
+        cut().map_err(|error: ReadError| self.unfinished(error, "cut"))
     }
 
     /// What went wrong with an edit that is known.

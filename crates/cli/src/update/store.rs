@@ -9,15 +9,17 @@ use std::path::{Path, PathBuf};
 
 use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
 
-use crate::atomic::{AtomicFile, Identity};
-use crate::error::{Error, Shown, why};
+use crate::atomic::AtomicFile;
+use crate::error::{Error, io_reason};
+use crate::escaped::Escaped;
 use crate::faults;
+use crate::identity::Identity;
 use crate::open;
-use crate::output::Over;
-use crate::read::Trouble;
+use crate::overwrite::Overwrite;
+use crate::read_error::ReadError;
 
 /// What every version begins with, and this version.
-const MARK: &[u8] = b"tagmac-tree-";
+const MAGIC: &[u8] = b"tagmac-tree-";
 const VERSION: &[u8] = b"2\n";
 /// Bytes of the prelude with the zeros after it, and of each place for the header.
 pub const SLOT: usize = 4096;
@@ -26,7 +28,7 @@ pub const BOXES: u64 = 3 * SLOT as u64;
 /// Bytes of an AEAD's tag.
 const TAG: usize = 16;
 /// No box has more bytes, so nothing larger is asked for before its seal is open.
-const MOST_BOX: u64 = 8 << 20;
+const MAX_BOX: u64 = 8 << 20;
 
 /// Where a box is, and the one that it has to be: the AEAD's tag tells it from those of before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,12 +81,12 @@ pub fn beside(file: &Path) -> PathBuf {
 
 /// An error of the system with a file's name.
 pub fn io(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
-    move |error| Error::io(format_args!("{}: {}", Shown::name(path), why(&error)))
+    move |error| Error::io(format_args!("{}: {}", Escaped::name(path), io_reason(&error)))
 }
 
 /// The same of a file that cannot be opened.
-pub fn closed(path: &Path) -> impl Fn(Trouble) -> Error + '_ {
-    move |trouble| Error::io(format_args!("{}: {trouble}", Shown::name(path)))
+pub fn closed(path: &Path) -> impl Fn(ReadError) -> Error + '_ {
+    move |error| Error::io(format_args!("{}: {error}", Escaped::name(path)))
 }
 
 impl Store {
@@ -92,7 +94,7 @@ impl Store {
     pub fn make(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|_| Error::io(tagmac::Error::NoRandomBytes))?;
-        Store::make_as(path, sealer, key, id, Over::Nothing)
+        Store::make_as(path, sealer, key, id, Overwrite::Nothing)
     }
 
     fn make_as(
@@ -100,31 +102,20 @@ impl Store {
         sealer: Sealer,
         key: [u8; 8],
         id: [u8; 16],
-        over: Over,
+        over: Overwrite,
     ) -> Result<Store, Error> {
         let new = AtomicFile::new(path, 0o600, over).map_err(io(path))?;
-        let mut prelude = [MARK, VERSION, &key, &id].concat();
+        let mut prelude = [MAGIC, VERSION, &key, &id].concat();
         prelude.resize(SLOT, 0);
         let file = new.file().try_clone().map_err(io(path))?;
         faults::write_all_at(&file, &prelude, 0).map_err(io(path))?;
-        let path = path.to_path_buf();
-        Ok(Store {
-            path,
-            file,
-            new: Some(new),
-            sealer,
-            key,
-            id,
-            end: BOXES,
-            kept: BOXES,
-            unsynced: false,
-        })
+        Ok(Store { new: Some(new), ..Store::with_file(path, file, sealer, key, id) })
     }
 
     /// An empty sidecar that will take this one's place, for those who may use this one.
     pub fn successor(&self) -> Result<Store, Error> {
         let old = self.file.metadata().map_err(io(&self.path))?;
-        let over = Over::Held(Identity::of(&old));
+        let over = Overwrite::Held(Identity::new(&old));
         let next = Store::make_as(&self.path, self.sealer.clone(), self.key, self.id, over)?;
         // Only root can give it to somebody, and then has to.
         let own = next.file.metadata().map_err(io(&self.path))?;
@@ -137,16 +128,16 @@ impl Store {
 
     /// Opens a sidecar and keeps others from it.
     pub fn open(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
-        let name = Shown::name(path);
+        let name = Escaped::name(path);
         let file = open::alone(path, true).map_err(closed(path))?;
-        let mut prelude = [0; MARK.len() + VERSION.len() + 8 + 16];
+        let mut prelude = [0; MAGIC.len() + VERSION.len() + 8 + 16];
         faults::read_exact_at(&file, &mut prelude, 0).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => altered(path),
             _ => io(path)(error),
         })?;
-        let (mark, rest) = prelude.split_at(MARK.len());
+        let (mark, rest) = prelude.split_at(MAGIC.len());
         let (version, rest) = rest.split_at(VERSION.len());
-        if mark != MARK {
+        if mark != MAGIC {
             let what = "expected a sidecar made by 'tagmac update', found something else";
             return Err(Error::mismatch(format_args!("{name}: {what}")));
         }
@@ -164,7 +155,12 @@ impl Store {
             )));
         }
         let id = id.try_into().expect("16 bytes");
-        Ok(Store {
+        Ok(Store::with_file(path, file, sealer, key, id))
+    }
+
+    /// A sidecar without boxes that has its name.
+    fn with_file(path: &Path, file: File, sealer: Sealer, key: [u8; 8], id: [u8; 16]) -> Store {
+        Store {
             path: path.into(),
             file,
             new: None,
@@ -174,7 +170,7 @@ impl Store {
             end: BOXES,
             kept: BOXES,
             unsynced: false,
-        })
+        }
     }
 
     /// The sidecar's name.
@@ -209,7 +205,7 @@ impl Store {
     /// Appends a box.
     pub fn put(&mut self, what: &[u8], secret: &Writer) -> Result<Place, Error> {
         let sealed = self.seal(what, secret.as_bytes())?;
-        debug_assert!(sealed.len() as u64 <= MOST_BOX);
+        debug_assert!(sealed.len() as u64 <= MAX_BOX);
         faults::write_all_at(&self.file, &sealed, self.end).map_err(io(&self.path))?;
         let tag = *sealed.last_chunk().expect("a tag");
         let place = Place { at: self.end, size: sealed.len() as u64, tag };
@@ -222,7 +218,7 @@ impl Store {
     pub fn get(&self, what: &[u8], place: &Place) -> Result<Zeroizing<Vec<u8>>, Error> {
         // A size that cannot be is not asked for.
         let within = place.at.checked_add(place.size).is_some_and(|end| end <= self.end);
-        if !within || place.size > MOST_BOX {
+        if !within || place.size > MAX_BOX {
             return Err(self.altered());
         }
         let mut sealed = vec![0; place.size as usize];
@@ -272,7 +268,7 @@ impl Store {
     fn sealed_header(&self, header: &Writer) -> Result<Vec<u8>, Error> {
         let room = SLOT - Sealer::OVERHEAD;
         if header.as_bytes().len() > room {
-            let (name, found) = (Shown::name(&self.path), header.as_bytes().len());
+            let (name, found) = (Escaped::name(&self.path), header.as_bytes().len());
             return Err(Error::io(format_args!(
                 "{name}: expected a header of at most {room} bytes, found {found}"
             )));
@@ -290,13 +286,13 @@ impl Store {
     }
 
     fn seal(&self, what: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
-        let about: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
-        self.sealer.seal(&about, secret).map_err(Error::io)
+        let associated_data: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
+        self.sealer.seal(&associated_data, secret).map_err(Error::io)
     }
 
     fn unseal(&self, what: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let about: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
-        self.sealer.open(&about, sealed).map_err(|_| self.altered())
+        let associated_data: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
+        self.sealer.open(&associated_data, sealed).map_err(|_| self.altered())
     }
 
     fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
@@ -309,5 +305,5 @@ impl Store {
 
 fn altered(path: &Path) -> Error {
     let what = "expected what this key sealed, found it altered";
-    Error::mismatch(format_args!("{}: {what}", Shown::name(path)))
+    Error::mismatch(format_args!("{}: {what}", Escaped::name(path)))
 }

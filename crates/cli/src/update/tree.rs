@@ -4,7 +4,7 @@
 //! it, its place and the parts of its leaves joined. Boxes are full but for the last of each level,
 //! so the digits of a leaf's number in base `FAN` say where it is.
 
-use tagmac::any::{AnyPart, Parts};
+use tagmac::dynamic::{AnyPart, Parts};
 use tagmac::save::{Reader, Writer};
 
 use super::store::{Place, Store};
@@ -14,7 +14,7 @@ use crate::error::Error;
 const FAN: u64 = 256;
 
 /// A root of level 7 would be over more leaves than can be counted.
-const MOST_LEVELS: u32 = 7;
+const MAX_LEVELS: u32 = 7;
 
 /// A box below another.
 pub struct Child {
@@ -73,7 +73,7 @@ impl Root {
 
     /// What was appended.
     pub fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<Root> {
-        let level = input.number()?.try_into().ok().filter(|level| *level < MOST_LEVELS)?;
+        let level = input.number()?.try_into().ok().filter(|level| *level < MAX_LEVELS)?;
         Some(Root { level, child: Child::load(parts, input)? })
     }
 }

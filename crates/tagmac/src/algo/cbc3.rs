@@ -15,7 +15,7 @@
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock};
 use crate::error::{Error, Mismatch, silent};
-use crate::isa::{Isa, Kernel, Level};
+use crate::isa::{Dispatch, Isa, Kernel, Level, NarrowLevel};
 use crate::tag::{Tag, matches};
 
 /// The CBC MAC with three keys of the cipher C.
@@ -41,20 +41,21 @@ pub struct Cbc3<C: Cipher> {
 silent!(Cbc3<C: Cipher>);
 
 impl<C: Cipher> Cbc3<C> {
-    /// The MAC on the best rung of this CPU. The keys must be independent.
+    /// The MAC on the best level of this CPU. The keys must be independent.
     pub fn new(k1: &C::Key, k2: &C::Key, k3: &C::Key) -> Self {
-        Cbc3::on(k1, k2, k3, Level::best())
+        Cbc3::with_level(k1, k2, k3, Level::best())
     }
 
-    /// The MAC on a rung of your choice.
-    pub fn on(k1: &C::Key, k2: &C::Key, k3: &C::Key, level: Level) -> Self {
+    /// The MAC on a level of your choice.
+    pub fn with_level(k1: &C::Key, k2: &C::Key, k3: &C::Key, level: Level) -> Self {
         Cbc3 { k1: C::new(k1, level), k2: C::new(k2, level), k3: C::new(k3, level), level }
     }
 
     /// The tag of a message.
     pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Tag {
         const { assert!(C::Block::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
-        let block = self.level.run(OneShot { mac: self, message: message.into() });
+        let block =
+            NarrowLevel::from(self.level).run(OneShot { mac: self, message: message.into() });
         Tag::of_block(block, 8 * C::Block::BYTES as u16)
     }
 

@@ -1,8 +1,8 @@
 //! Many short messages under one key of a xor MAC: their blocks lie side by side, so that every
 //! vector is full and no message waits for another.
 //!
-//! Blocks of the same number have the same mask in all messages. For as many messages as fit in a
-//! room of blocks: lay their masked blocks and their last ones, make the terms of all, add each
+//! Blocks of the same number have the same mask in all messages. For as many messages as fit in the
+//! scratch space: stage their masked blocks and their last ones, make the terms of all, add each
 //! message's to its last block, and encrypt those.
 
 use core::slice;
@@ -11,14 +11,14 @@ use zeroize::optimization_barrier;
 
 use super::xor::{Single as One, Truncation};
 use crate::cipher::{Cipher, CipherBlock};
-use crate::isa::{Isa, Lanes, Single};
+use crate::isa::{Isa, Lanes, ScalarBlocks};
 use crate::tag::Tag;
 
 /// The most terms of a message: longer ones fill vectors by themselves.
 pub(super) const MOST: usize = 32;
-/// Blocks in a room.
-const ROOM: usize = 256;
-/// Messages in a room.
+/// Blocks in the scratch space.
+const SCRATCH_BLOCKS: usize = 256;
+/// Messages in the scratch space.
 const MESSAGES: usize = 64;
 /// Blocks that a vector may take or leave behind a message's last.
 const SLACK: usize = 16;
@@ -27,12 +27,12 @@ const SLACK: usize = 16;
 pub(super) trait Masked {
     /// A block.
     type Block: CipherBlock;
-    /// Vectors of blocks on a rung.
+    /// Vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes<Block = Self::Block>;
     /// The cipher of the last call.
     type Last: Cipher<Block = Self::Block>;
 
-    /// The vectors of a rung.
+    /// The vectors of a level.
     fn on<I: Isa>(isa: I) -> Self::Lanes<I>;
     /// Bytes of a message that go into a term.
     fn piece(&self) -> usize;
@@ -51,21 +51,21 @@ pub(super) trait Masked {
 }
 
 /// What a batch needs, wiped on drop.
-struct Room<B: CipherBlock> {
+struct BatchScratch<B: CipherBlock> {
     masks: [B; MOST + SLACK],
-    blocks: [B; ROOM + SLACK],
+    blocks: [B; SCRATCH_BLOCKS + SLACK],
     digests: [B; MESSAGES],
 }
 
-impl<B: CipherBlock> Room<B> {
-    const EMPTY: Self = Room {
+impl<B: CipherBlock> BatchScratch<B> {
+    const EMPTY: Self = BatchScratch {
         masks: [B::ZERO; MOST + SLACK],
-        blocks: [B::ZERO; ROOM + SLACK],
+        blocks: [B::ZERO; SCRATCH_BLOCKS + SLACK],
         digests: [B::ZERO; MESSAGES],
     };
 }
 
-impl<B: CipherBlock> Drop for Room<B> {
+impl<B: CipherBlock> Drop for BatchScratch<B> {
     fn drop(&mut self) {
         wipe(&mut self.masks);
         wipe(&mut self.blocks);
@@ -83,10 +83,10 @@ pub(super) fn wipe<B: CipherBlock>(blocks: &mut [B]) {
 #[inline(always)]
 pub(super) fn tags<I: Isa, M: Masked>(isa: I, mac: &M, messages: &[&[u8]], tags: &mut [Tag]) {
     // Vectors where it costs nothing to put blocks into them.
-    if M::Lanes::<I>::VECTORS == 8 && M::Block::BYTES == 16 {
+    if M::Lanes::<I>::UNROLL == 8 && M::Block::BYTES == 16 {
         tags_by(isa, M::on(isa), mac, messages, tags);
     } else {
-        tags_by(isa, Single::new(), mac, messages, tags);
+        tags_by(isa, ScalarBlocks::new(), mac, messages, tags);
     }
 }
 
@@ -101,7 +101,7 @@ fn tags_by<I: Isa, M: Masked, L: Lanes<Block = M::Block>>(
 ) {
     const { assert!(L::LANES <= SLACK) };
     let narrow = lanes.narrow();
-    let mut room = Room::<M::Block>::EMPTY;
+    let mut scratch = BatchScratch::<M::Block>::EMPTY;
     let keys = mac.last_cipher().keys(isa);
     let mut last_mask = M::Last::whitening(isa, &keys);
     let mut masks_made = 0;
@@ -110,25 +110,25 @@ fn tags_by<I: Isa, M: Masked, L: Lanes<Block = M::Block>>(
         let (mut used, mut count) = (0, 0);
         for (message, terms) in messages.iter().zip(&mut terms) {
             let n = mac.terms_in(message);
-            if used + n > ROOM {
+            if used + n > SCRATCH_BLOCKS {
                 break;
             }
             if n > masks_made {
                 masks_made = n.next_multiple_of(8);
-                mac.masks(isa, &mut room.masks[..masks_made]);
+                mac.masks(isa, &mut scratch.masks[..masks_made]);
             }
             let (pieces, rest) = message.split_at(n * mac.piece());
-            lay(lanes, mac.piece(), pieces, n, &room.masks, &mut room.blocks[used..]);
-            let last = narrow.splat(&M::on(isa).narrow().first_lane(mac.last(isa, rest)));
-            room.digests[count] = narrow.first_lane(narrow.xor(last, narrow.splat(&last_mask)));
+            stage(lanes, mac.piece(), pieces, n, &scratch.masks, &mut scratch.blocks[used..]);
+            let last = narrow.splat(&M::on(isa).narrow().lane0(mac.last(isa, rest)));
+            scratch.digests[count] = narrow.lane0(narrow.xor(last, narrow.splat(&last_mask)));
             *terms = n as u8;
             used += n;
             count += 1;
         }
         assert!(count > 0, "short messages");
-        mac.make_terms(isa, &mut room.blocks[..used]);
-        let digests = &mut room.digests[..count];
-        let mut blocks = &room.blocks[..used];
+        mac.make_terms(isa, &mut scratch.blocks[..used]);
+        let digests = &mut scratch.digests[..count];
+        let mut blocks = &scratch.blocks[..used];
         for (digest, terms) in digests.iter_mut().zip(&terms) {
             let (mine, others) = blocks.split_at(*terms as usize);
             blocks = others;
@@ -137,7 +137,7 @@ fn tags_by<I: Isa, M: Masked, L: Lanes<Block = M::Block>>(
                 #[inline(always)]
                 |sum, term| narrow.xor(sum, narrow.splat(term)),
             );
-            *digest = narrow.first_lane(sum);
+            *digest = narrow.lane0(sum);
         }
         M::Last::encrypt_blocks(isa, &keys, digests);
         let (now, later) = tags.split_at_mut(count);
@@ -151,7 +151,7 @@ fn tags_by<I: Isa, M: Masked, L: Lanes<Block = M::Block>>(
 
 /// Lays a message's `n` masked blocks.
 #[inline(always)]
-fn lay<L: Lanes>(
+fn stage<L: Lanes>(
     lanes: L,
     step: usize,
     pieces: &[u8],
@@ -159,17 +159,17 @@ fn lay<L: Lanes>(
     masks: &[L::Block],
     blocks: &mut [L::Block],
 ) {
-    let (whole, spread) = (step == L::Block::BYTES, lanes.spread(step));
+    let (whole, spread) = (step == L::Block::BYTES, lanes.stride(step));
     let mut i = 0;
     while i < n {
         let (now, at) = ((n - i).min(L::LANES), i * step);
         let x = if whole {
             lanes.load_lanes(&pieces[at..][..now * L::Block::BYTES])
         } else if now == L::LANES && at + step >= L::Block::BYTES {
-            let [x] = lanes.load_spread(pieces, at, spread);
+            let [x] = lanes.load_strided(pieces, at, spread);
             x
         } else {
-            lanes.load_spread_lanes(pieces, at, now, spread)
+            lanes.load_strided_lanes(pieces, at, now, spread)
         };
         // What a vector leaves too much, the next one or the next message writes over.
         let mask = lanes.load(L::Block::flatten(&masks[i..][..L::LANES]));

@@ -1,8 +1,8 @@
-//! The MACs, one file each. An algorithm stands here once, generic over the lanes of a rung.
+//! The MACs, one file each. An algorithm stands here once, generic over the lanes of a level.
 
 mod cbc3;
 pub(crate) mod elimac;
-mod known;
+mod known_answer;
 pub(crate) mod lightmac;
 mod many;
 mod pmac;
@@ -14,16 +14,15 @@ mod xor;
 
 pub use cbc3::Cbc3;
 pub use elimac::{AesFamilies, EliHash, EliMac, Families, PlainFamilies};
-pub(crate) use known::answers_hold;
 pub use lightmac::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
-pub use pmac::{Field, WideBlock, recover_block};
 pub use pmac::{Pmac, PmacAes128, PmacAes192, PmacAes256};
+pub use pmac::{WideBlock, recover_block};
 pub use poly1305::{Poly1305, Poly1305Aes, Poly1305Digest, Poly1305Hash, Poly1305Sum};
-pub use umac::{Grade, Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
+pub use umac::{Assurance, Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use umac::{Uhash32, Uhash64, Uhash96, Uhash128};
 pub use umac::{UmacDigest, UmacHash, UmacPad, UmacSum};
 #[cfg(feature = "umac99")]
-pub(crate) use umac99::NhKey;
+pub(crate) use umac99::{NhKey, passing as nh_passing};
 #[cfg(feature = "umac99")]
 pub use umac99::{NhShape, Umac99, Umac99Parameters, Umac99Prf, Umac99Set, Umac99Sum};
 pub use xor::{XorDigest, XorSum};

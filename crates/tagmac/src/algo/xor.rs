@@ -41,7 +41,7 @@ impl<B: CipherBlock> XorSum<B> {
         self.0 = self.0.xor(&right.0);
     }
 
-    pub(super) fn same(&self, other: &Self) -> bool {
+    pub(super) fn ct_eq(&self, other: &Self) -> bool {
         self.0.as_ref().ct_eq(other.0.as_ref()).into()
     }
 
@@ -49,7 +49,7 @@ impl<B: CipherBlock> XorSum<B> {
     #[inline(always)]
     pub(super) fn add<L: Lanes<Block = B>>(&mut self, lanes: L, terms: Single<L>) {
         let narrow = lanes.narrow();
-        self.0 = narrow.first_lane(narrow.xor(narrow.splat(&self.0), terms));
+        self.0 = narrow.lane0(narrow.xor(narrow.splat(&self.0), terms));
     }
 
     /// The sum and the [`padded`] last block.
@@ -71,7 +71,7 @@ pub(super) fn padded<L: Lanes>(lanes: L, last: Bits<'_>) -> Single<L> {
     }
     let mut block = lanes.tail(last.bytes());
     if let Some(mask) = last.last_mask() {
-        let mut bytes = narrow.first_lane(block);
+        let mut bytes = narrow.lane0(block);
         bytes.as_mut()[bits / 8] &= mask;
         block = narrow.splat(&bytes);
     }
@@ -94,38 +94,38 @@ impl<B: CipherBlock> crate::save::Save for XorSum<B> {
 pub(super) type Single<L> = <<L as Lanes>::Narrow as Lanes>::V;
 
 /// The terms of a range of blocks, taken in order.
-pub(super) trait Terms {
-    /// Vectors of blocks on a rung.
+pub(super) trait BlockTerms {
+    /// Vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes;
-    /// What a rung needs to make terms: keys, tables.
-    type Ready<I: Isa>: Copy;
+    /// What a level needs to make terms: keys, tables.
+    type Prepared<I: Isa>: Copy;
     /// A xor of terms in the making.
     type Sum<I: Isa>;
-    /// The vectors of a rung.
+    /// The vectors of a level.
     fn on<I: Isa>(isa: I) -> Self::Lanes<I>;
-    /// Prepares a rung: once per range, before the loop.
-    fn ready<I: Isa>(&self, isa: I) -> Self::Ready<I>;
+    /// Prepares a level: once per range, before the loop.
+    fn prepare<I: Isa>(&self, isa: I) -> Self::Prepared<I>;
     /// A xor of nothing.
-    fn sum<I: Isa>(isa: I, ready: &Self::Ready<I>) -> Self::Sum<I>;
+    fn sum<I: Isa>(isa: I, ready: &Self::Prepared<I>) -> Self::Sum<I>;
     /// Xors the terms of the next `N * LANES` blocks into `sum`.
     fn add<I: Isa, const N: usize>(
         &mut self,
         isa: I,
-        ready: &Self::Ready<I>,
+        ready: &Self::Prepared<I>,
         sum: &mut Self::Sum<I>,
     );
     /// Xors the terms of the next `n` blocks, at most `LANES`, into `sum`.
     fn add_lanes<I: Isa>(
         &mut self,
         isa: I,
-        ready: &Self::Ready<I>,
+        ready: &Self::Prepared<I>,
         sum: &mut Self::Sum<I>,
         n: usize,
     );
     /// The xor as one block.
-    fn total<I: Isa>(
+    fn finish<I: Isa>(
         isa: I,
-        ready: &Self::Ready<I>,
+        ready: &Self::Prepared<I>,
         sum: &mut Self::Sum<I>,
     ) -> Single<Self::Lanes<I>>;
 }
@@ -133,67 +133,71 @@ pub(super) trait Terms {
 /// Terms of blocks that have numbers. In a group of `8 * LANES` numbers that starts at a multiple
 /// of its size, each is the group's first number xor its place, and so are their encodings: the
 /// places make a table, and a block's number costs one xor.
-pub(super) trait Numbered: Terms {
+pub(super) trait CounterTerms: BlockTerms {
     /// The next block's number.
     fn number(&self) -> u64;
     /// Numbers 0 to `8 * LANES - 1`, encoded.
-    fn places<I: Isa>(&self, isa: I, ready: &Self::Ready<I>) -> [VOf<Self, I>; 8];
+    fn counter_table<I: Isa>(&self, isa: I, ready: &Self::Prepared<I>) -> [VOf<Self, I>; 8];
     /// Xors the terms of the next group into `sum`.
     fn add_group<I: Isa>(
         &mut self,
         isa: I,
-        ready: &Self::Ready<I>,
-        places: &[VOf<Self, I>; 8],
+        ready: &Self::Prepared<I>,
+        table: &[VOf<Self, I>; 8],
         sum: &mut Self::Sum<I>,
     );
 }
 
 /// A vector of the blocks of T.
-pub(super) type VOf<T, I> = <<T as Terms>::Lanes<I> as Lanes>::V;
+pub(super) type VOf<T, I> = <<T as BlockTerms>::Lanes<I> as Lanes>::V;
 
 /// The first `8 * LANES` numbers in a form.
 #[inline(always)]
-pub(super) fn places<L: Lanes>(lanes: L, form: L::Form) -> [L::V; 8] {
+pub(super) fn counter_table<L: Lanes>(lanes: L, form: L::CounterLayout) -> [L::V; 8] {
     let mut counter = lanes.counter(0);
-    let mut places = [lanes.encode(counter, form); 8];
-    for place in &mut places[1..] {
+    let mut table = [lanes.encode_counter(counter, form); 8];
+    for place in &mut table[1..] {
         counter = lanes.advance(counter);
-        *place = lanes.encode(counter, form);
+        *place = lanes.encode_counter(counter, form);
     }
-    places
+    table
 }
 
 /// A number in a form of one block, in every lane.
 #[inline(always)]
-pub(super) fn number<L: Lanes>(lanes: L, number: u64, form: <L::Narrow as Lanes>::Form) -> L::V {
+pub(super) fn number<L: Lanes>(
+    lanes: L,
+    number: u64,
+    form: <L::Narrow as Lanes>::CounterLayout,
+) -> L::V {
     let narrow = lanes.narrow();
-    lanes.splat(&narrow.first_lane(narrow.encode(narrow.counter(number), form)))
+    lanes.splat(&narrow.lane0(narrow.encode_counter(narrow.counter(number), form)))
 }
 
 /// A xor of terms in the making, and where they come from.
-pub(super) struct Adder<'a, I: Isa, T: Terms> {
+pub(super) struct Accumulator<'a, I: Isa, T: BlockTerms> {
     isa: I,
     pub(super) terms: T,
-    ready: T::Ready<I>,
+    ready: T::Prepared<I>,
     /// Elsewhere, because it may be large and would be moved with the rest.
     sum: &'a mut T::Sum<I>,
 }
 
-impl<I: Isa, T: Terms> Adder<'_, I, T> {
+impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
     /// Adds the terms that `add` takes to a sum.
     #[inline(always)]
     pub(super) fn add_to<B: CipherBlock>(
         sum: &mut XorSum<B>,
         isa: I,
         terms: T,
-        add: impl FnOnce(&mut Adder<'_, I, T>),
+        add: impl FnOnce(&mut Accumulator<'_, I, T>),
     ) where
         T::Lanes<I>: Lanes<Block = B>,
     {
-        let ready = terms.ready(isa);
+        let ready = terms.prepare(isa);
         let mut terms_sum = T::sum(isa, &ready);
-        add(&mut Adder { isa, terms, ready, sum: &mut terms_sum });
-        sum.add(T::on(isa), T::total(isa, &ready, &mut terms_sum));
+        add(&mut Accumulator { isa, terms, ready, sum: &mut terms_sum });
+        sum.add(T::on(isa), T::finish(isa, &ready, &mut terms_sum));
     }
 
     /// Adds the terms of the next `N` vectors.
@@ -205,8 +209,8 @@ impl<I: Isa, T: Terms> Adder<'_, I, T> {
     /// Adds the terms of the next flight.
     #[inline(always)]
     pub(super) fn flight(&mut self) {
-        const { assert!(T::Lanes::<I>::VECTORS == 1 || T::Lanes::<I>::VECTORS == 8) };
-        if T::Lanes::<I>::VECTORS == 8 {
+        const { assert!(T::Lanes::<I>::UNROLL == 1 || T::Lanes::<I>::UNROLL == 8) };
+        if T::Lanes::<I>::UNROLL == 8 {
             self.vectors::<8>();
         } else {
             self.vectors::<1>();
@@ -248,7 +252,7 @@ impl<I: Isa, T: Terms> Adder<'_, I, T> {
         for _ in 0..blocks / T::Lanes::<I>::FLIGHT {
             self.flight();
         }
-        if T::Lanes::<I>::VECTORS == 8 {
+        if T::Lanes::<I>::UNROLL == 8 {
             if vectors & 4 != 0 {
                 self.vectors::<4>();
             }
@@ -265,21 +269,21 @@ impl<I: Isa, T: Terms> Adder<'_, I, T> {
     }
 }
 
-impl<I: Isa, T: Numbered> Adder<'_, I, T> {
+impl<I: Isa, T: CounterTerms> Accumulator<'_, I, T> {
     /// Adds the terms of the next `left` numbered blocks, by groups where there are some.
     #[inline(always)]
-    pub(super) fn numbered(&mut self, mut left: usize) {
+    pub(super) fn add_numbered(&mut self, mut left: usize) {
         let lanes = T::Lanes::<I>::LANES;
         // Only then is a number in a group the group's first xor its place.
         const { assert!(T::Lanes::<I>::LANES.is_power_of_two()) };
         let group = 8 * lanes;
         let head = (group - self.terms.number() as usize % group) % group;
-        if T::Lanes::<I>::VECTORS == 8 && left >= head + group {
+        if T::Lanes::<I>::UNROLL == 8 && left >= head + group {
             self.all(head);
             left -= head;
-            let places = self.terms.places(self.isa, &self.ready);
+            let table = self.terms.counter_table(self.isa, &self.ready);
             while left >= group {
-                self.terms.add_group(self.isa, &self.ready, &places, self.sum);
+                self.terms.add_group(self.isa, &self.ready, &table, self.sum);
                 left -= group;
             }
         }

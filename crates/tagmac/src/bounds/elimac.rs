@@ -1,7 +1,7 @@
 //! EliMAC (Dobraunig, Mennink, Neves, "EliMAC: Speeding Up LightMAC by around 20%", 2023;
 //! sections 4 and 5).
 
-use super::up::{Up, pairs};
+use super::up::{UpperFloat, pairs};
 use super::{Bound, BoundError, Term, block_bits, some, tag_bits};
 
 /// The bound on the average differentials of four rounds of AES, 1.881 * 2^-114, to the next `f64`
@@ -53,8 +53,8 @@ pub fn mac(n: u32, t: u32, e: f64, q: u128, q_f: u128) -> Result<Bound, BoundErr
     let e = checked(n, t, e)?;
     some(q | q_f)?;
     let max = (u128::MAX >> (128 - n.min(128))).saturating_sub((n > 128) as u128);
-    let fresh = Up::one_below(n, q).ok_or(BoundError::Messages { max, found: q })?;
-    let guess = Up::from(q_f).times(e.max(fresh)).scaled((n - t) as i32);
+    let fresh = UpperFloat::one_below(n, q).ok_or(BoundError::Messages { max, found: q })?;
+    let guess = UpperFloat::from(q_f).times(e.max(fresh)).scaled((n - t) as i32);
     let queries = q.saturating_add(q_f);
     Ok(Bound::new(pairs(q).times(e).plus(guess), vec![Term::prp("E", queries)]))
 }
@@ -103,11 +103,11 @@ fn aes(bound: Bound) -> Bound {
     Bound { terms, ..bound }
 }
 
-fn checked(n: u32, t: u32, e: f64) -> Result<Up, BoundError> {
+fn checked(n: u32, t: u32, e: f64) -> Result<UpperFloat, BoundError> {
     block_bits(n)?;
     tag_bits(t, n)?;
     if e > 0.0 && e.is_finite() {
-        Ok(Up::from_f64(e))
+        Ok(UpperFloat::from_f64(e))
     } else {
         Err(BoundError::Epsilon { found: e })
     }

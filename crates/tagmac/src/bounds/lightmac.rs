@@ -1,7 +1,7 @@
 //! LightMAC (Luykx, Preneel, Tischhauser, Yasuda, "A MAC Mode for Lightweight Block Ciphers",
 //! 2016; section 4), and the bounds of other modes that its introduction gives.
 
-use super::up::Up;
+use super::up::UpperFloat;
 use super::{Bound, BoundError, Term, block_bits, some, tag_bits};
 
 /// Theorem 1 (section 4.2): who asks for the tags of q messages of at most 2^s (n - s) bits tells
@@ -32,8 +32,8 @@ use super::{Bound, BoundError, Term, block_bits, some, tag_bits};
 pub fn prf(n: u32, s: u32, q: u128, blocks: u128) -> Result<Bound, BoundError> {
     let e1 = counters(n, s, some(q)?, 0)?.min(blocks);
     let x = one_below_half(n);
-    let factor = Up::from(1).plus(x).plus(x.square().scaled(-1));
-    let value = factor.times(Up::from(q).square()).scaled(-(n as i32));
+    let factor = UpperFloat::from(1).plus(x).plus(x.square().scaled(-1));
+    let value = factor.times(UpperFloat::from(q).square()).scaled(-(n as i32));
     Ok(Bound::new(value, vec![Term::prp("E1", e1), Term::prp("E2", q)]))
 }
 
@@ -65,9 +65,9 @@ pub fn mac(
     let e1 = counters(n, s, q, 0)?.min(blocks);
     let e3 = counters(n, s, v, 1)?.min(blocks_v.saturating_add(v));
     tag_bits(t, n)?;
-    let factor = Up::from(1).plus(one_below_half(n)).square();
-    let collide = Up::from(q).square().scaled(-(n as i32));
-    let guess = Up::from(v).scaled(-(t as i32));
+    let factor = UpperFloat::from(1).plus(one_below_half(n)).square();
+    let collide = UpperFloat::from(q).square().scaled(-(n as i32));
+    let guess = UpperFloat::from(v).scaled(-(t as i32));
     let terms = vec![Term::prp("E1", e1), Term::prp("E2", q), Term::prp("E", e3)];
     Ok(Bound::new(factor.times(collide.plus(guess)), terms))
 }
@@ -83,7 +83,7 @@ pub fn mac(
 pub fn collision(n: u32, l1: u128, l2: u128) -> Result<Bound, BoundError> {
     block_bits(n)?;
     let l = l1.saturating_add(l2);
-    let one = Up::one_below(n, some(l)? - 1).ok_or(BoundError::Blocks { n, found: l })?;
+    let one = UpperFloat::one_below(n, some(l)? - 1).ok_or(BoundError::Blocks { n, found: l })?;
     Ok(Bound::new(one, Vec::new()))
 }
 
@@ -94,7 +94,7 @@ pub fn collision(n: u32, l1: u128, l2: u128) -> Result<Bound, BoundError> {
 /// [`BoundError::BlockBits`], [`BoundError::Nothing`] for q = 0 or l = 0.
 pub fn generic(n: u32, q: u128, l: u128) -> Result<Bound, BoundError> {
     block_bits(n)?;
-    let value = Up::from(some(q)?).square().times(Up::from(some(l)?));
+    let value = UpperFloat::from(some(q)?).square().times(UpperFloat::from(some(l)?));
     Ok(Bound::new(value.scaled(-(n as i32)), Vec::new()))
 }
 
@@ -106,10 +106,10 @@ pub fn generic(n: u32, q: u128, l: u128) -> Result<Bound, BoundError> {
 /// As [`generic`].
 pub fn emac(n: u32, q: u128, l: u128) -> Result<Option<Bound>, BoundError> {
     block_bits(n)?;
-    let (square, l) = (Up::from(some(q)?).square(), Up::from(some(l)?));
+    let (square, l) = (UpperFloat::from(some(q)?).square(), UpperFloat::from(some(l)?));
     // As l^8 <= 2^n, so that nothing is rounded.
     let eighth = l.square().square().square();
-    if eighth > Up::new(1, n as i32) || Up::from(q) < l.square() {
+    if eighth > UpperFloat::new(1, n as i32) || UpperFloat::from(q) < l.square() {
         return Ok(None);
     }
     let value = square.scaled(4 - n as i32);
@@ -125,19 +125,19 @@ pub fn emac(n: u32, q: u128, l: u128) -> Result<Option<Bound>, BoundError> {
 /// As [`generic`].
 pub fn sum_of_cbcs(n: u32, q: u128, l: u128) -> Result<Option<Bound>, BoundError> {
     block_bits(n)?;
-    let (q, l) = (Up::from(some(q)?), Up::from(some(l)?));
+    let (q, l) = (UpperFloat::from(some(q)?), UpperFloat::from(some(l)?));
     let fifth = l.square().square().times(l);
-    if fifth > Up::new(1, 2 * n as i32) {
+    if fifth > UpperFloat::new(1, 2 * n as i32) {
         return Ok(None);
     }
     let lq = l.times(q);
-    let value = lq.square().times(lq).times(Up::from(40)).scaled(-2 * n as i32);
+    let value = lq.square().times(lq).times(UpperFloat::from(40)).scaled(-2 * n as i32);
     Ok(Some(Bound::new(value, Vec::new())))
 }
 
 /// 1 / (2^(n/2) - 1).
-fn one_below_half(n: u32) -> Up {
-    Up::one_below(n / 2, 1).expect("n is at least 2")
+fn one_below_half(n: u32) -> UpperFloat {
+    UpperFloat::one_below(n / 2, 1).expect("n is at least 2")
 }
 
 /// q (2^s + more), after a check of n and s.

@@ -1,5 +1,5 @@
-//! How much one key may authenticate: the papers' theorems (for PMAC, one of our own) as functions,
-//! and a meter.
+//! How much one key may authenticate: the papers' theorems (for PMAC, one of our own) as
+//! functions.
 //!
 //! A theorem bounds what an attacker gains from the tags of a key: the probability to tell them from
 //! random strings, or to forge. It has two parts. One is information-theoretic, a formula in the
@@ -8,7 +8,7 @@
 //! [`Term`].
 //!
 //! ```
-//! use tagmac::bounds::{Load, Theorem, pmac};
+//! use tagmac::bounds::{Workload, Theorem, pmac};
 //! // 2^20 messages of 2^40 blocks in all, under PMAC-AES128.
 //! let bound = pmac::prf(128, 1 << 20, 1 << 40)?;
 //! assert_eq!(bound.to_string(), "2^-66.41 + Adv^prp_E(2^40)");
@@ -17,7 +17,7 @@
 //! let theorem = Theorem::Pmac { n: 128, t: 128 };
 //! let messages = theorem.messages(1 << 20, 2f64.powi(-32))?;
 //! assert_eq!(messages.ilog2(), 39);
-//! let load = Load { messages, length: 1 << 20, attempts: 0 };
+//! let load = Workload { messages, length: 1 << 20, attempts: 0 };
 //! assert!(theorem.tags(&load)?.at_most(2f64.powi(-32)));
 //! # Ok::<(), tagmac::bounds::BoundError>(())
 //! ```
@@ -44,7 +44,8 @@
 //! # Thresholds
 //!
 //! A threshold, such as 2^-32, is the chance that you grant an attacker. [`Theorem`] turns it into
-//! numbers, [`Budget`] into what a [`Metered`] MAC keeps:
+//! numbers, [`Budget`](crate::meter::Budget) into what a [`Metered`](crate::meter::Metered) MAC
+//! keeps:
 //!
 //! - **tags** alone may reach it: the largest number of messages for which neither the bound on
 //!   telling tags from random strings passes it, nor that on forging with no attempt;
@@ -58,7 +59,6 @@
 
 pub mod elimac;
 pub mod lightmac;
-mod meter;
 pub mod pmac;
 pub mod poly1305;
 mod theorem;
@@ -67,9 +67,8 @@ mod up;
 
 use core::fmt;
 
-pub use meter::{Budget, Metered, MeteredStream, Rejected, Usage};
-pub use theorem::{Load, Theorem};
-use up::Up;
+pub use theorem::{Theorem, Workload};
+use up::UpperFloat;
 
 /// The most messages that the theorems with nonces speak of.
 const MOST_UNDER_NONCES: u128 = 1 << 64;
@@ -79,7 +78,7 @@ const MOST_UNDER_NONCES: u128 = 1 << 64;
 /// `Display` writes the number as a power of 2 with two decimals, rounded upward, and the terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    value: Up,
+    value: UpperFloat,
     terms: Vec<Term>,
 }
 
@@ -98,7 +97,7 @@ pub struct Term {
 }
 
 impl Bound {
-    fn new(value: Up, mut terms: Vec<Term>) -> Bound {
+    fn new(value: UpperFloat, mut terms: Vec<Term>) -> Bound {
         terms.retain(|term| term.queries > 0);
         Bound { value, terms }
     }
@@ -117,7 +116,7 @@ impl Bound {
 
     /// Whether the information-theoretic part is at most a positive finite number.
     pub fn at_most(&self, threshold: f64) -> bool {
-        threshold > 0.0 && threshold.is_finite() && self.value <= Up::from_f64(threshold)
+        threshold > 0.0 && threshold.is_finite() && self.value <= UpperFloat::from_f64(threshold)
     }
 
     /// What is to be added for the primitives.
@@ -129,7 +128,7 @@ impl Bound {
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.value {
-            Up::ZERO => f.write_str("0")?,
+            UpperFloat::ZERO => f.write_str("0")?,
             value => write!(f, "2^{}", hundredths((value.log2() * 100.0).ceil()))?,
         }
         self.terms.iter().try_for_each(|term| write!(f, " + {term}"))

@@ -4,7 +4,7 @@
 //! of equal length as the worst case of a sum that is convex, so they are the best. `docs/theory.md`
 //! ("PMAC's bound") proves the one here, for messages of any mix of lengths.
 
-use super::up::Up;
+use super::up::UpperFloat;
 use super::{Bound, BoundError, Term, block_bits, some, tag_bits};
 
 /// An adversary that asks for the tags of q messages of sigma blocks in all, of any mix of lengths,
@@ -64,15 +64,15 @@ pub fn mac(
     tag_bits(t, n)?;
     some(q | q_v)?;
     let (sigma, sigma_v) = (sigma.max(q), sigma_v.max(q_v));
-    let messages = Up::from(q).plus(Up::from(q_v));
-    let blocks = Up::from(sigma).plus(Up::from(sigma_v));
+    let messages = UpperFloat::from(q).plus(UpperFloat::from(q_v));
+    let blocks = UpperFloat::from(sigma).plus(UpperFloat::from(sigma_v));
     let each = match sigma.max(sigma_v) {
         // Not 3 q: nobody knows how many blocks there are.
-        u128::MAX => blocks.plus(Up::from(1)),
-        _ => messages.times(Up::from(3)).min(blocks.plus(Up::from(1))),
+        u128::MAX => blocks.plus(UpperFloat::from(1)),
+        _ => messages.times(UpperFloat::from(3)).min(blocks.plus(UpperFloat::from(1))),
     };
     let collide = blocks.times(each).scaled(-(n as i32));
-    let guess = Up::from(q_v).scaled(-(t as i32));
+    let guess = UpperFloat::from(q_v).scaled(-(t as i32));
     let queries = sigma.saturating_add(sigma_v).saturating_add(1);
     Ok(Bound::new(collide.plus(guess), vec![Term::prp("E", queries)]))
 }
@@ -81,5 +81,5 @@ pub fn mac(
 pub(super) fn guesses(n: u32, t: u32, q_v: u128) -> Result<Bound, BoundError> {
     block_bits(n)?;
     tag_bits(t, n)?;
-    Ok(Bound::new(Up::from(some(q_v)?).scaled(-(t as i32)), Vec::new()))
+    Ok(Bound::new(UpperFloat::from(some(q_v)?).scaled(-(t as i32)), Vec::new()))
 }

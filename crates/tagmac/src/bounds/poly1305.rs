@@ -1,6 +1,6 @@
 //! Poly1305-AES (Bernstein, slides on Poly1305-AES, "Poly1305-AES security guarantee").
 
-use super::up::Up;
+use super::up::UpperFloat;
 use super::{Bound, BoundError, MOST_UNDER_NONCES, Term, some};
 
 /// After C tags, with C at most 2^64, one of D attempts to forge passes with a probability of at
@@ -37,6 +37,6 @@ pub fn mac(c: u128, d: u128, l: u64) -> Result<Bound, BoundError> {
         return Err(BoundError::Messages { max: MOST_UNDER_NONCES, found: c });
     }
     let blocks = l.div_ceil(16).max(1);
-    let value = Up::from(d).times(Up::from(14 * blocks as u128)).scaled(-106);
+    let value = UpperFloat::from(d).times(UpperFloat::from(14 * blocks as u128)).scaled(-106);
     Ok(Bound::new(value, vec![Term::prp("AES", c.saturating_add(d))]))
 }

@@ -1,12 +1,12 @@
 //! Which theorem speaks of a MAC, and how much a key may do until a threshold.
 
-use super::up::Up;
+use super::up::UpperFloat;
 use super::{Bound, BoundError, elimac, lightmac, pmac, poly1305, umac};
 
 /// The theorem that bounds a MAC, with the MAC's parameters. n is the bits of the cipher's block,
 /// t those of a tag.
 ///
-/// Every MAC of the registry but CMAC and HMAC has one: `any::Algorithm::theorem`.
+/// Every MAC of the registry but CMAC and HMAC has one: `dynamic::Algorithm::theorem`.
 ///
 /// ```
 /// use tagmac::bounds::Theorem;
@@ -61,7 +61,7 @@ pub enum Theorem {
 /// What is done under a key: messages tagged or tried. The bounds hold for messages of any lengths up
 /// to the one here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
+pub struct Workload {
     /// Messages tagged.
     pub messages: u128,
     /// The most bytes of a message.
@@ -115,7 +115,7 @@ impl Theorem {
     ///
     /// [`BoundError::Nothing`] for no message, [`BoundError::TooLong`] for a length over
     /// [`limit`](Theorem::limit), and what the theorem's function refuses.
-    pub fn tags(self, load: &Load) -> Result<Bound, BoundError> {
+    pub fn tags(self, load: &Workload) -> Result<Bound, BoundError> {
         self.check_length(load.length)?;
         let q = load.messages;
         let sigma = q.saturating_mul(self.blocks(load.length));
@@ -123,7 +123,7 @@ impl Theorem {
             Theorem::Pmac { n, .. } => pmac::prf(n, q, sigma),
             Theorem::LightMac { n, s, .. } => lightmac::prf(n, s, q, sigma),
             Theorem::EliMacAes { t } => elimac::aes_prf(t, elimac::AES4, q),
-            _ => self.forgery(&Load { attempts: 0, ..*load }),
+            _ => self.forgery(&Workload { attempts: 0, ..*load }),
         }
     }
 
@@ -132,7 +132,7 @@ impl Theorem {
     /// # Errors
     ///
     /// [`BoundError::Nothing`] for no message and no attempt, and as [`tags`](Theorem::tags).
-    pub fn forgery(self, load: &Load) -> Result<Bound, BoundError> {
+    pub fn forgery(self, load: &Workload) -> Result<Bound, BoundError> {
         self.check_length(load.length)?;
         let (q, v, blocks) = (load.messages, load.attempts, self.blocks(load.length));
         let [with_q, with_v] = [q, v].map(|count| (count, count.saturating_mul(blocks)));
@@ -152,11 +152,11 @@ impl Theorem {
     /// # Errors
     ///
     /// [`BoundError::Nothing`] for no attempt, and as [`tags`](Theorem::tags).
-    pub fn guessing(self, load: &Load) -> Result<Bound, BoundError> {
+    pub fn guessing(self, load: &Workload) -> Result<Bound, BoundError> {
         self.check_length(load.length)?;
         match self {
             Theorem::Pmac { n, t } => pmac::guesses(n, t, load.attempts),
-            _ => self.forgery(&Load { messages: 0, ..*load }),
+            _ => self.forgery(&Workload { messages: 0, ..*load }),
         }
     }
 
@@ -167,7 +167,7 @@ impl Theorem {
     ///
     /// [`BoundError::Threshold`] unless it is between 0 and 1, and as [`tags`](Theorem::tags).
     pub fn messages(self, length: u64, threshold: f64) -> Result<u128, BoundError> {
-        let load = |messages| Load { messages, length, attempts: 0 };
+        let load = |messages| Workload { messages, length, attempts: 0 };
         self.largest(length, threshold, |q, threshold| {
             let (tags, forgery) = (self.tags(&load(q))?, self.forgery(&load(q))?);
             Ok(tags.value.max(forgery.value) <= threshold)
@@ -192,7 +192,7 @@ impl Theorem {
     /// As [`messages`](Theorem::messages).
     pub fn guesses(self, length: u64, threshold: f64) -> Result<u128, BoundError> {
         let guesses = self.largest(length, threshold, |attempts, threshold| {
-            let load = Load { messages: 0, length, attempts };
+            let load = Workload { messages: 0, length, attempts };
             Ok(self.guessing(&load)?.value <= threshold)
         })?;
         match self {
@@ -206,13 +206,13 @@ impl Theorem {
         self,
         length: u64,
         threshold: f64,
-        fits: impl Fn(u128, Up) -> Result<bool, BoundError>,
+        fits: impl Fn(u128, UpperFloat) -> Result<bool, BoundError>,
     ) -> Result<u128, BoundError> {
         self.check_length(length)?;
         if !(threshold > 0.0 && threshold < 1.0) {
             return Err(BoundError::Threshold { found: threshold });
         }
-        let threshold = Up::from_f64(threshold);
+        let threshold = UpperFloat::from_f64(threshold);
         let (mut low, mut over) = (0, u128::MAX);
         while over - low > 1 {
             let middle = low + (over - low) / 2;
@@ -227,7 +227,7 @@ impl Theorem {
     }
 
     /// The blocks of a message: PMAC's, or LightMAC's that go under K1.
-    pub(super) fn blocks(self, length: u64) -> u128 {
+    pub(crate) fn blocks(self, length: u64) -> u128 {
         let bits = 8 * length as u128;
         match self {
             Theorem::Pmac { n, .. } => bits.div_ceil(n.max(1).into()).max(1),
@@ -236,7 +236,7 @@ impl Theorem {
         }
     }
 
-    pub(super) fn check_length(self, found: u64) -> Result<(), BoundError> {
+    pub(crate) fn check_length(self, found: u64) -> Result<(), BoundError> {
         let limit = self.limit();
         if found <= limit { Ok(()) } else { Err(BoundError::TooLong { limit, found }) }
     }

@@ -1,7 +1,7 @@
 //! UMAC: RFC 4418 (section 6.2), and the paper of 1999 (Black, Halevi, Krawczyk, Krovetz, Rogaway,
 //! "UMAC: Fast and Secure Message Authentication", sections 4, 5 and 8).
 
-use super::up::Up;
+use super::up::UpperFloat;
 use super::{Bound, BoundError, MOST_UNDER_NONCES, Term, some, tag_bits};
 
 /// RFC 4418, section 6.2: q_v attempts to forge at UMAC's tags of t bits, 32, 64, 96 or 128, pass
@@ -36,7 +36,7 @@ pub fn mac(t: u32, q: u128, q_v: u128) -> Result<Bound, BoundError> {
         return Err(BoundError::TagBits { min: 32, max: 128, found: t });
     }
     let term = Term { times: 3, ..Term::prp("AES", pads(q, q_v)?) };
-    Ok(Bound::new(Up::from(q_v).scaled(-30 * (t as i32 / 32)), vec![term]))
+    Ok(Bound::new(UpperFloat::from(q_v).scaled(-30 * (t as i32 / 32)), vec![term]))
 }
 
 /// UMAC 1999, lemma 8.1 and theorem 8.2: q_v attempts to forge at tags of tau bits pass with a
@@ -60,9 +60,9 @@ pub fn mac_1999(b: u32, tau: u32, q: u128, q_v: u128) -> Result<Bound, BoundErro
     tag_bits(tau, 256)?;
     // Far beyond any hash, and within the exponents that there are.
     let b = b.min(1 << 16) as i32;
-    let each = Up::new(1, -b).plus(Up::new(1, -(tau as i32)));
+    let each = UpperFloat::new(1, -b).plus(UpperFloat::new(1, -(tau as i32)));
     let term = Term { notion: "prf", ..Term::prp("F", pads(q, q_v)?) };
-    Ok(Bound::new(Up::from(q_v).times(each), vec![term]))
+    Ok(Bound::new(UpperFloat::from(q_v).times(each), vec![term]))
 }
 
 /// Theorems 4.2 and 5.1: NH with words of w bits and t streams collides with 2^-b, b = w t.

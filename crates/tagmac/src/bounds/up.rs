@@ -6,41 +6,41 @@
 
 /// m 2^e with the high bit of m set; or 0, which is below all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Up {
+pub(super) struct UpperFloat {
     // In the order of comparison.
     e: i32,
     m: u64,
 }
 
-impl Up {
-    pub(super) const ZERO: Up = Up { e: i32::MIN, m: 0 };
+impl UpperFloat {
+    pub(super) const ZERO: UpperFloat = UpperFloat { e: i32::MIN, m: 0 };
 
     /// m 2^e.
-    pub(super) fn new(m: u128, e: i32) -> Up {
+    pub(super) fn new(m: u128, e: i32) -> UpperFloat {
         if m == 0 {
-            return Up::ZERO;
+            return UpperFloat::ZERO;
         }
         let zeros = m.leading_zeros();
         let m = m << zeros;
         let (high, low) = ((m >> 64) as u64, m as u64);
         let e = e + 64 - zeros as i32;
         match high.checked_add((low != 0) as u64) {
-            Some(m) => Up { e, m },
-            None => Up { e: e + 1, m: 1 << 63 },
+            Some(m) => UpperFloat { e, m },
+            None => UpperFloat { e: e + 1, m: 1 << 63 },
         }
     }
 
     /// A positive finite number, exactly.
-    pub(super) fn from_f64(x: f64) -> Up {
+    pub(super) fn from_f64(x: f64) -> UpperFloat {
         let (exponent, fraction) = (x.to_bits() >> 52 & 0x7ff, x.to_bits() & ((1 << 52) - 1));
         let m = if exponent == 0 { fraction } else { fraction | 1 << 52 };
-        Up::new(m.into(), exponent.max(1) as i32 - 1075)
+        UpperFloat::new(m.into(), exponent.max(1) as i32 - 1075)
     }
 
     /// 1 / (2^n - q), for n of 1 to 256; `None` unless q is below 2^n.
-    pub(super) fn one_below(n: u32, q: u128) -> Option<Up> {
+    pub(super) fn one_below(n: u32, q: u128) -> Option<UpperFloat> {
         if q == 0 {
-            return Some(Up::new(1, -(n as i32)));
+            return Some(UpperFloat::new(1, -(n as i32)));
         }
         let (left, scale) = match n {
             // By 2^scale, what is left has 127 bits: one of them does not matter.
@@ -48,61 +48,61 @@ impl Up {
             128 => (q.wrapping_neg(), 0),
             _ => ((1u128 << n).checked_sub(q)?, 0),
         };
-        (left > 0).then(|| Up::from(1).over(left).scaled(-scale))
+        (left > 0).then(|| UpperFloat::from(1).over(left).scaled(-scale))
     }
 
-    pub(super) fn plus(self, other: Up) -> Up {
+    pub(super) fn plus(self, other: UpperFloat) -> UpperFloat {
         let (a, b) = (self.max(other), self.min(other));
-        if b == Up::ZERO {
+        if b == UpperFloat::ZERO {
             return a;
         }
         // Room for a carry above, and 63 bits below.
         let (high, low) = ((a.m as u128) << 63, (b.m as u128) << 63);
         let far = (a.e - b.e) as u32;
         let low = if far > 127 { 1 } else { low.div_ceil(1 << far) };
-        Up::new(high + low, a.e - 63)
+        UpperFloat::new(high + low, a.e - 63)
     }
 
-    pub(super) fn times(self, other: Up) -> Up {
+    pub(super) fn times(self, other: UpperFloat) -> UpperFloat {
         match self.min(other) {
-            Up::ZERO => Up::ZERO,
-            _ => Up::new(self.m as u128 * other.m as u128, self.e + other.e),
+            UpperFloat::ZERO => UpperFloat::ZERO,
+            _ => UpperFloat::new(self.m as u128 * other.m as u128, self.e + other.e),
         }
     }
 
-    pub(super) fn square(self) -> Up {
+    pub(super) fn square(self) -> UpperFloat {
         self.times(self)
     }
 
     /// This number by a positive divisor.
-    pub(super) fn over(self, divisor: u128) -> Up {
+    pub(super) fn over(self, divisor: u128) -> UpperFloat {
         // The divisor's first 64 bits are at most the divisor.
         let zeros = divisor.leading_zeros();
         let high = divisor << zeros >> 64;
-        let quotient = Up::new(((self.m as u128) << 64).div_ceil(high), zeros as i32 - 128);
-        if self == Up::ZERO { self } else { quotient.scaled(self.e) }
+        let quotient = UpperFloat::new(((self.m as u128) << 64).div_ceil(high), zeros as i32 - 128);
+        if self == UpperFloat::ZERO { self } else { quotient.scaled(self.e) }
     }
 
     /// The root.
-    pub(super) fn root(self) -> Up {
-        if self == Up::ZERO {
-            return Up::ZERO;
+    pub(super) fn root(self) -> UpperFloat {
+        if self == UpperFloat::ZERO {
+            return UpperFloat::ZERO;
         }
         // What is left of the exponent must be even.
         let shift = 63 + (self.e - 63).rem_euclid(2);
         let square = (self.m as u128) << shift;
         let root = square.isqrt();
-        Up::new(root + (root * root < square) as u128, (self.e - shift) / 2)
+        UpperFloat::new(root + (root * root < square) as u128, (self.e - shift) / 2)
     }
 
     /// This number times 2^by.
-    pub(super) fn scaled(self, by: i32) -> Up {
-        if self == Up::ZERO { self } else { Up { e: self.e + by, m: self.m } }
+    pub(super) fn scaled(self, by: i32) -> UpperFloat {
+        if self == UpperFloat::ZERO { self } else { UpperFloat { e: self.e + by, m: self.m } }
     }
 
     /// The logarithm to base 2, rounded upward, exact for powers of 2; minus infinity for 0.
     pub(super) fn log2(self) -> f64 {
-        if self == Up::ZERO {
+        if self == UpperFloat::ZERO {
             return f64::NEG_INFINITY;
         }
         if self.m == 1 << 63 {
@@ -117,7 +117,7 @@ impl Up {
 
     /// The next `f64`.
     pub(super) fn to_f64(self) -> f64 {
-        if self == Up::ZERO {
+        if self == UpperFloat::ZERO {
             return 0.0;
         }
         let m = (self.m >> 11) + (self.m & 0x7ff != 0) as u64;
@@ -129,13 +129,13 @@ impl Up {
     }
 }
 
-impl From<u128> for Up {
-    fn from(m: u128) -> Up {
-        Up::new(m, 0)
+impl From<u128> for UpperFloat {
+    fn from(m: u128) -> UpperFloat {
+        UpperFloat::new(m, 0)
     }
 }
 
 /// q (q - 1) / 2: the pairs of q messages.
-pub(super) fn pairs(q: u128) -> Up {
-    Up::from(q).times(Up::from(q.saturating_sub(1))).scaled(-1)
+pub(super) fn pairs(q: u128) -> UpperFloat {
+    UpperFloat::from(q).times(UpperFloat::from(q.saturating_sub(1))).scaled(-1)
 }

@@ -7,8 +7,9 @@ mod inverse;
 
 use zeroize::Zeroize;
 
-use super::{Cipher, Decrypt, V};
-use crate::isa::{Block, Isa, Kernel, Lanes, Level};
+use super::known_answers::{self, KnownAnswers};
+use super::traits::{Cipher, Decrypt, V};
+use crate::isa::{Block, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
 
 /// AES with `ROUNDS` rounds. Fewer rounds than the standard's are the first rounds' keys with a
 /// last round that has no MixColumns.
@@ -26,6 +27,7 @@ pub type Aes192 = Aes<12>;
 pub type Aes256 = Aes<14>;
 
 impl<const ROUNDS: usize> Drop for Aes<ROUNDS> {
+    #[inline(never)]
     fn drop(&mut self) {
         self.whitening.zeroize();
         self.rounds.zeroize();
@@ -38,7 +40,7 @@ impl<const ROUNDS: usize> core::fmt::Debug for Aes<ROUNDS> {
     }
 }
 
-/// Round keys on a rung.
+/// Round keys on a level.
 #[derive(Clone, Copy)]
 pub struct Keys<'a, I: Isa, const ROUNDS: usize> {
     whitening: I::V,
@@ -49,11 +51,11 @@ impl<const ROUNDS: usize> Aes<ROUNDS> {
     /// The first `ROUNDS + 1` round keys of AES with a key of 16, 24 or 32 bytes.
     pub(crate) fn expand(key: &[u8], level: Level) -> Self {
         let mut aes = Aes { whitening: [0; 16], rounds: [[0; 16]; ROUNDS] };
-        level.run(Expand { key, aes: &mut aes });
+        NarrowLevel::from(level).run(Expand { key, aes: &mut aes });
         aes
     }
 
-    /// The round keys on a rung.
+    /// The round keys on a level.
     #[inline(always)]
     pub(crate) fn on<I: Isa>(&self, isa: I) -> Keys<'_, I, ROUNDS> {
         Keys { whitening: isa.splat(&self.whitening), rounds: isa.keys(&self.rounds) }
@@ -67,29 +69,10 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
         self.whitening
     }
 
-    /// All rounds but the last on blocks to which the first round key was added.
-    #[inline(always)]
-    fn first_rounds<const N: usize>(&self, isa: I, mut x: [I::V; N]) -> [I::V; N] {
-        // Four keys stay in registers everywhere.
-        let rounds = if N == 8 && ROUNDS > 4 { isa.turn(&self.rounds) } else { self.rounds };
-        for r in 0..ROUNDS - 1 {
-            let key = isa.key(&rounds, r);
-            for x in &mut x {
-                *x = isa.aes(*x, key);
-            }
-        }
-        x
-    }
-
     /// All rounds on blocks to which the first round key was added.
     #[inline(always)]
     pub(crate) fn rounds<const N: usize>(&self, isa: I, x: [I::V; N]) -> [I::V; N] {
-        let mut x = self.first_rounds(isa, x);
-        let key = isa.key(&self.rounds, ROUNDS - 1);
-        for x in &mut x {
-            *x = isa.aes_last(*x, key);
-        }
-        x
+        isa.aes_rounds(&self.rounds, x)
     }
 
     /// As [`rounds`](Keys::rounds), all xored into `sum`. In a flight the sum stands in the place
@@ -98,7 +81,7 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
     /// hides it.
     #[inline(always)]
     pub(crate) fn add_rounds<const N: usize>(&self, isa: I, sum: I::V, x: [I::V; N]) -> I::V {
-        if N < 8 || !N.is_multiple_of(4) {
+        if !I::AES_INSTRUCTIONS || N < 8 || !N.is_multiple_of(4) {
             let x = self.rounds(isa, x);
             return x.into_iter().fold(
                 sum,
@@ -106,7 +89,7 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
                 |sum, x| isa.xor(sum, x),
             );
         }
-        let x = self.first_rounds(isa, x);
+        let x = isa.aes_first_rounds(&self.rounds, x);
         let mut sums = [sum, isa.splat(&[0; 16])];
         for (i, x) in x.into_iter().enumerate() {
             sums[i % 2] = isa.aes_last(x, sums[i % 2]);
@@ -130,7 +113,7 @@ impl<const ROUNDS: usize> Kernel for Expand<'_, ROUNDS> {
         let sub_word = |word: u32| -> u32 {
             let word = word as u128;
             let four = word | word << 32 | word << 64 | word << 96;
-            let block = isa.first_lane(isa.aes_last(isa.splat(&four.to_le_bytes()), zero));
+            let block = isa.lane0(isa.aes_last(isa.splat(&four.to_le_bytes()), zero));
             u128::from_le_bytes(block) as u32
         };
         // FIPS-197, section 5.2, on words in little-endian order. `last` holds the Nk words before
@@ -164,13 +147,15 @@ impl<const ROUNDS: usize> Kernel for Expand<'_, ROUNDS> {
 }
 
 macro_rules! aes {
-    ($rounds:literal, $name:literal, $key:literal) => {
+    ($rounds:literal, $name:literal, $key:literal, $answers:ident) => {
         impl Cipher for Aes<$rounds> {
             const NAME: &'static str = $name;
             const KEY_BYTES: usize = $key;
-            const FEW: bool = true;
+            const HAS_NARROW_PATH: bool = true;
+            const KNOWN_ANSWERS: Option<&'static KnownAnswers> = Some(&known_answers::$answers);
             type Block = Block;
             type Key = [u8; $key];
+            type Levels = Level;
             type Lanes<I: Isa> = I;
             type Keys<'a, I: Isa> = Keys<'a, I, $rounds>;
             type Sum<'a, I: Isa> = I::V;
@@ -238,7 +223,7 @@ macro_rules! aes {
             }
 
             #[inline(always)]
-            fn total<'a, I: Isa>(
+            fn finish<'a, I: Isa>(
                 isa: I,
                 _keys: &Self::Keys<'a, I>,
                 sum: &mut I::V,
@@ -246,7 +231,7 @@ macro_rules! aes {
             where
                 Self: 'a,
             {
-                isa.fold(*sum)
+                isa.xor_lanes(*sum)
             }
         }
 
@@ -259,6 +244,6 @@ macro_rules! aes {
     };
 }
 
-aes!(10, "AES128", 16);
-aes!(12, "AES192", 24);
-aes!(14, "AES256", 32);
+aes!(10, "AES128", 16, AES128);
+aes!(12, "AES192", 24, AES192);
+aes!(14, "AES256", 32, AES256);

@@ -15,7 +15,7 @@ use core::hint::black_box;
 
 use zeroize::Zeroize;
 
-use super::{BlockCipher, Decrypt};
+use super::traits::{BlockCipher, Decrypt};
 use crate::isa::Isa;
 
 const ROUNDS: usize = 20;
@@ -132,8 +132,8 @@ impl<const BYTES: usize> BlockCipher for Rc6<BYTES> {
 
     #[inline(always)]
     fn encrypt(&self, blocks: &mut [[u8; 16]]) {
-        let (eights, rest) = blocks.as_chunks_mut::<8>();
-        for eight in eights {
+        let (blocks64, rest) = blocks.as_chunks_mut::<8>();
+        for eight in blocks64 {
             self.encrypt_many(eight);
         }
         for block in rest.as_chunks_mut::<1>().0 {

@@ -4,7 +4,8 @@ use ::cipher::array::{Array, ArraySize};
 use ::cipher::typenum::Unsigned;
 use ::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, Key, KeyInit};
 
-use super::{BlockCipher, CipherBlock, CipherKey, Decrypt};
+use super::CipherBlock;
+use super::traits::{BlockCipher, CipherKey, Decrypt};
 use crate::isa::Isa;
 
 /// A block cipher that implements the traits of the crate `cipher` 0.5, such as those of `aes`

@@ -35,10 +35,10 @@ use core::ops::{Deref, Range};
 
 use zeroize::Zeroizing;
 
+use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, whole, within_limit};
-use crate::mac::Mac;
-use crate::part::{Absorb, Close};
+use crate::hash::{Hash, absorbable_len, check_length};
+use crate::kernels;
 use crate::tag::{Tag, matches};
 use node::{Link, Node, Trees, total};
 
@@ -62,7 +62,7 @@ pub enum Edit {
 ///
 /// A MAC whose sums grow with the message, the UMAC of 1999, gains nothing: each join copies them.
 /// Each tag of a MAC with nonces wants a nonce of its own, and a key for one message has no edits.
-pub struct Tree<R: Deref<Target: Mac>> {
+pub struct Tree<R: Deref<Target: Construction>> {
     mac: R,
     leaf: usize,
     root: Link<SumOf<R>>,
@@ -70,16 +70,16 @@ pub struct Tree<R: Deref<Target: Mac>> {
     rest: Vec<u8>,
 }
 
-type HashOf<R> = <<R as Deref>::Target as Mac>::Hash;
+type HashOf<R> = <<R as Deref>::Target as Construction>::Hash;
 type SumOf<R> = <HashOf<R> as Hash>::Sum;
 
-impl<R: Deref<Target: Mac>> core::fmt::Debug for Tree<R> {
+impl<R: Deref<Target: Construction>> core::fmt::Debug for Tree<R> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Tree({} bytes)", self.bytes())
     }
 }
 
-impl<R: Deref<Target: Mac>> Tree<R> {
+impl<R: Deref<Target: Construction>> Tree<R> {
     /// The tree of the empty message. Its leaves are the largest multiple of the block up to
     /// 64 KiB.
     pub fn new(mac: R) -> Self {
@@ -137,7 +137,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
             return Err(Error::PastEnd { length, found: end });
         }
         if let Edit::Insert(_) | Edit::Remove(_) = edit {
-            if !HashOf::<R>::MOVABLE {
+            if !HashOf::<R>::POSITION_INDEPENDENT {
                 return Err(Error::PositionDependent);
             }
             for found in [start, end] {
@@ -149,7 +149,9 @@ impl<R: Deref<Target: Mac>> Tree<R> {
             Edit::Insert(_) => start.saturating_sub(1)..start.max(1),
             Edit::Truncate(0) => 0..0,
             // What is left of the leaf is summed anew, unless all of it is left.
-            Edit::Truncate(_) if HashOf::<R>::HOLDS_LAST || !self.is_end(start) => start - 1..start,
+            Edit::Truncate(_) if HashOf::<R>::LAST_BLOCK_DISTINCT || !self.is_end(start) => {
+                start - 1..start
+            }
             Edit::Truncate(_) => start..start,
             _ => start..end,
         };
@@ -163,10 +165,10 @@ impl<R: Deref<Target: Mac>> Tree<R> {
     /// [`Error::TooLong`] if the message gets over the MAC's limit.
     pub fn append(&mut self, new: &[u8]) -> Result<(), Error> {
         let hash = self.mac.hash();
-        within_limit(hash, self.bytes(), new.into())?;
+        check_length(hash, self.bytes(), new.into())?;
         let (mut new, fill) = (new, hash.block() - self.rest.len());
         if !self.rest.is_empty() {
-            if new.len() < fill + HashOf::<R>::HOLDS_LAST as usize {
+            if new.len() < fill + HashOf::<R>::LAST_BLOCK_DISTINCT as usize {
                 self.rest.extend_from_slice(new);
                 return Ok(());
             }
@@ -175,7 +177,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
             self.grow(&first);
             new = &new[fill..];
         }
-        let (blocks, rest) = new.split_at(whole(self.mac.hash(), new.into()));
+        let (blocks, rest) = new.split_at(absorbable_len(self.mac.hash(), new.into()));
         self.grow(blocks);
         self.rest = rest.to_vec();
         Ok(())
@@ -195,7 +197,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
                 let old = (range.end - range.start) as usize;
                 filled = blocks.len().min(leaf.saturating_sub(old));
                 let blocks = &blocks[..filled];
-                hash.level().run(Absorb { hash, sum, at: end, blocks });
+                kernels::absorb(hash, sum, end, blocks);
                 old + filled
             });
         }
@@ -246,7 +248,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
             let new = &in_leaves[(from - offset) as usize..(to - offset) as usize];
             blocks[(from - range.start) as usize..][..new.len()].copy_from_slice(new);
             *sum = hash.empty();
-            hash.level().run(Absorb { hash, sum, at: range.start, blocks: &blocks });
+            kernels::absorb(hash, sum, range.start, &blocks);
             blocks.len()
         };
         if !leaves.is_empty() {
@@ -269,7 +271,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
         let leaf = self.needs(&Edit::Insert(offset))?;
         let hash = self.mac.hash();
         aligned(hash.block(), new.len() as u64)?;
-        within_limit(hash, self.bytes(), new.into())?;
+        check_length(hash, self.bytes(), new.into())?;
         self.check(&leaf, old)?;
         let (before, after) = old.split_at((offset - leaf.start) as usize);
         self.splice(leaf, &[before, new, after].concat());
@@ -298,12 +300,12 @@ impl<R: Deref<Target: Mac>> Tree<R> {
     /// # Errors
     ///
     /// None that a tree could still have; a result, as all tags are.
-    pub fn tag(&self, nonce: &<R::Target as Mac>::Nonce) -> Result<Tag, Error> {
+    pub fn tag(&self, nonce: &<R::Target as Construction>::Nonce) -> Result<Tag, Error> {
         let (mac, hash) = (&*self.mac, self.mac.hash());
         let empty = Zeroizing::new(hash.empty());
         let sum = self.root.as_ref().map_or(&*empty, |root| root.joined());
         let (at, tail, pad) = (total(&self.root), (&*self.rest).into(), &mut Default::default());
-        hash.level().run(Close { mac, nonce, pad, sum, at, tail })
+        kernels::close(mac, nonce, pad, sum, at, tail)
     }
 
     /// Checks a tag in constant time.
@@ -311,7 +313,11 @@ impl<R: Deref<Target: Mac>> Tree<R> {
     /// # Errors
     ///
     /// [`Mismatch`] unless `tag` is the tag of the message, of the MAC's own length.
-    pub fn verify(&self, nonce: &<R::Target as Mac>::Nonce, tag: &Tag) -> Result<(), Mismatch> {
+    pub fn verify(
+        &self,
+        nonce: &<R::Target as Construction>::Nonce,
+        tag: &Tag,
+    ) -> Result<(), Mismatch> {
         matches(self.tag(nonce), tag)
     }
 
@@ -350,7 +356,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
         Trees::<HashOf<R>>::visit(&self.root, 0, leaves, &mut |leaf, sum| {
             let place = |at: u64| (at - leaves.start) as usize;
             let now = sum_of(hash, leaf.start, &old[place(leaf.start)..place(leaf.end)]);
-            if !hash.same(sum, &now) {
+            if !hash.ct_eq(sum, &now) {
                 return Err(Error::LeafChanged { start: leaf.start, end: leaf.end });
             }
             Ok(())
@@ -386,7 +392,7 @@ impl<R: Deref<Target: Mac>> Tree<R> {
 /// The sum of blocks that start at byte `at`.
 fn sum_of<H: Hash>(hash: &H, at: u64, blocks: &[u8]) -> Zeroizing<H::Sum> {
     let mut sum = Zeroizing::new(hash.empty());
-    hash.level().run(Absorb { hash, sum: &mut *sum, at, blocks });
+    kernels::absorb(hash, &mut *sum, at, blocks);
     sum
 }
 

@@ -267,9 +267,10 @@ impl<H: Hash> Trees<'_, H> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Mac, Poly1305Aes};
+    use crate::Poly1305Aes;
+    use crate::construction::Construction;
 
-    type Sum = <<Poly1305Aes as Mac>::Hash as Hash>::Sum;
+    type Sum = <<Poly1305Aes as Construction>::Hash as Hash>::Sum;
 
     /// The height, if all is balanced and up to date.
     fn checked(tree: &Link<Sum>) -> u8 {

@@ -4,7 +4,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::algo::{NhKey, NhShape};
+use crate::algo::{NhKey, NhShape, nh_passing};
 use crate::error::{Error, silent};
 use crate::isa::Level;
 
@@ -32,8 +32,8 @@ use crate::isa::Level;
 /// | NHS^T2\[n, m, w\] | 2^-(2w-4) | theorem 5.4 |
 ///
 /// if the key is random; [`NhShape::collision_bits`] has what is proven for each shape, strides and
-/// any number of streams included. `tests/collisions.rs` finds these numbers by trying every key for
-/// w = 4.
+/// any number of streams included. `tests/all/collisions.rs` finds these numbers by trying every key
+/// for w = 4.
 /// The bounds hold for all messages, of any lengths (proposition 6.1): [`hash`](Nh::hash) fills the
 /// last block up with zeros and ends with the length.
 ///
@@ -67,22 +67,22 @@ silent!(Nh);
 
 impl Nh {
     /// The hash under the first [`key_bytes`](NhShape::key_bytes) bytes of `k`, and the first
-    /// [`second_key_bytes`](NhShape::second_key_bytes) of `l`, on the best rung of this CPU.
+    /// [`second_key_bytes`](NhShape::second_key_bytes) of `l`, on the best level of this CPU.
     ///
     /// # Errors
     ///
     /// [`Error::KeyMaterial`] if one of them is too short.
     pub fn new(shape: NhShape, k: &[u8], l: &[u8]) -> Result<Self, Error> {
-        Nh::on(shape, k, l, Level::best())
+        Nh::with_level(shape, k, l, Level::best())
     }
 
-    /// As [`new`](Nh::new), on a rung of your choice.
+    /// As [`new`](Nh::new), on a level of your choice.
     ///
     /// # Errors
     ///
     /// As [`new`](Nh::new).
-    pub fn on(shape: NhShape, k: &[u8], l: &[u8], level: Level) -> Result<Self, Error> {
-        Ok(Nh { key: NhKey::new(shape, k, l)?, level })
+    pub fn with_level(shape: NhShape, k: &[u8], l: &[u8], level: Level) -> Result<Self, Error> {
+        Ok(Nh { key: NhKey::new(shape, k, l)?, level: nh_passing(level) })
     }
 
     /// The parameters.

@@ -8,8 +8,8 @@ use zeroize::Zeroize;
 use crate::algo::{Poly1305Digest, UmacDigest, XorDigest};
 use crate::bits::Bits;
 use crate::error::Error;
-use crate::hash::{Hash, whole, within_limit};
-use crate::isa::{CipherBlock, Isa, Kernel};
+use crate::hash::{Hash, absorbable_len, check_length, long_level};
+use crate::isa::{CipherBlock, Dispatch, Isa, Kernel};
 
 /// Bytes of the longest hash.
 const MOST: usize = 32;
@@ -97,8 +97,8 @@ pub trait Universal: Hash<Digest: Into<HashValue>> {
         Self: Sized,
     {
         let message = message.into();
-        within_limit(self, 0, message)?;
-        Ok(self.level().run(Whole { hash: self, message }).into())
+        check_length(self, 0, message)?;
+        Ok(long_level(self).run(Whole { hash: self, message }).into())
     }
 }
 
@@ -114,7 +114,7 @@ impl<H: Hash> Kernel for Whole<'_, H> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> H::Digest {
-        let (cut, mut sum) = (whole(self.hash, self.message), self.hash.empty());
+        let (cut, mut sum) = (absorbable_len(self.hash, self.message), self.hash.empty());
         self.hash.absorb(isa, &mut sum, 0, &self.message.bytes()[..cut]);
         let digest = self.hash.finish(isa, &sum, cut as u64, self.message.after(cut));
         sum.zeroize();

@@ -2,6 +2,8 @@
 
 use zeroize::Zeroize;
 
+use super::sealed::Sealed;
+
 /// Sixteen bytes: a block of AES.
 pub type Block = [u8; 16];
 
@@ -9,7 +11,7 @@ pub type Block = [u8; 16];
 ///
 /// Implemented for arrays of bytes of every length.
 pub trait CipherBlock:
-    Copy + AsRef<[u8]> + AsMut<[u8]> + Zeroize + Send + Sync + Sized + 'static
+    Sealed + Copy + AsRef<[u8]> + AsMut<[u8]> + Zeroize + Send + Sync + Sized + 'static
 {
     /// Bytes of a block.
     const BYTES: usize;
@@ -31,6 +33,8 @@ pub trait CipherBlock:
     /// Ones in the first `bits` bits, zeros after them.
     fn first_ones(bits: usize) -> Self;
 }
+
+impl<const N: usize> Sealed for [u8; N] {}
 
 impl<const N: usize> CipherBlock for [u8; N] {
     const BYTES: usize = N;

@@ -1,21 +1,22 @@
-//! Vectors of cipher blocks: what a mode of operation needs of a rung.
+//! Vectors of cipher blocks: what a mode of operation needs of a level.
 
-use super::CipherBlock;
+use super::block::CipherBlock;
+use super::sealed::Sealed;
 
 /// Blocks of one size in vectors.
 ///
-/// A vector [`V`](Lanes::V) holds [`LANES`](Lanes::LANES) blocks. Each rung of instruction sets
+/// A vector [`V`](Lanes::V) holds [`LANES`](Lanes::LANES) blocks. Each level of instruction sets
 /// has vectors of 16-byte blocks, which AES works on; ciphers that take their blocks one by one
-/// have [`Single`](super::Single). All methods are safe because a value of the type exists only
-/// where the CPU has the rung.
-pub trait Lanes: Copy + Send + Sync + 'static {
+/// have [`ScalarBlocks`](super::ScalarBlocks). All methods are safe because a value of the type exists only
+/// where the CPU has the level.
+pub trait Lanes: Sealed + Copy + Send + Sync + 'static {
     /// Blocks in a vector.
     const LANES: usize;
     /// Vectors worth having in flight: 8 where instructions overlap, 1 where a vector keeps the
     /// CPU busy by itself.
-    const VECTORS: usize;
+    const UNROLL: usize;
     /// Blocks of the vectors in flight.
-    const FLIGHT: usize = Self::VECTORS * Self::LANES;
+    const FLIGHT: usize = Self::UNROLL * Self::LANES;
 
     /// A block.
     type Block: CipherBlock;
@@ -24,9 +25,9 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// A counter in each lane.
     type Counter: Copy;
     /// How a lane's counter is written into its block.
-    type Form: Copy;
-    /// How pieces shorter than a block are spread over lanes, see [`Lanes::spread`].
-    type Spread: Copy;
+    type CounterLayout: Copy;
+    /// How pieces shorter than a block are spread over lanes, see [`Lanes::stride`].
+    type Stride: Copy;
     /// One block at a time. Only lane 0 of its vectors counts.
     type Narrow: Lanes<Block = Self::Block, Narrow = Self::Narrow>;
 
@@ -44,11 +45,11 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// The first `n` lanes of `a`; the other lanes are zero.
     fn keep_lanes(self, a: Self::V, n: usize) -> Self::V;
     /// `b` in the last lane; the other lanes are zero.
-    fn last_lane(self, b: &Self::Block) -> Self::V;
+    fn set_last_lane(self, b: &Self::Block) -> Self::V;
     /// Lane 0.
-    fn first_lane(self, a: Self::V) -> Self::Block;
+    fn lane0(self, a: Self::V) -> Self::Block;
     /// Xor of all lanes.
-    fn fold(self, a: Self::V) -> <Self::Narrow as Lanes>::V;
+    fn xor_lanes(self, a: Self::V) -> <Self::Narrow as Lanes>::V;
 
     /// `a ^ b`.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
@@ -64,25 +65,25 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn advance(self, c: Self::Counter) -> Self::Counter;
     /// Prepares the form in which the low `bytes` bytes of a counter, 1 to 8, come first in the
     /// block, big-endian, with zeros after them.
-    fn front(self, bytes: usize) -> Self::Form;
+    fn be_prefix(self, bytes: usize) -> Self::CounterLayout;
     /// Each lane's counter written in `form`.
-    fn encode(self, c: Self::Counter, form: Self::Form) -> Self::V;
+    fn encode_counter(self, c: Self::Counter, form: Self::CounterLayout) -> Self::V;
 
     /// Prepares pieces of `step` bytes, from half a block to a block.
-    fn spread(self, step: usize) -> Self::Spread;
+    fn stride(self, step: usize) -> Self::Stride;
     /// `N` vectors of pieces: lane j of vector v ends with the `step` bytes of `data` from
     /// `at + (v * LANES + j) * step`; the bytes before them are zero. At least as many bytes as a
     /// piece is shorter than a block come before `at`. Many at once, so that bounds are checked
     /// once.
-    fn load_spread<const N: usize>(
+    fn load_strided<const N: usize>(
         self,
         data: &[u8],
         at: usize,
-        spread: Self::Spread,
+        spread: Self::Stride,
     ) -> [Self::V; N];
-    /// As one vector of [`load_spread`](Lanes::load_spread), but only the first `n` lanes are
+    /// As one vector of [`load_strided`](Lanes::load_strided), but only the first `n` lanes are
     /// loaded; the other lanes are zero. No bytes need to come before `at`.
-    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Self::Spread) -> Self::V;
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, spread: Self::Stride) -> Self::V;
 
     /// As many bytes as a block has or fewer, filled up with zeros, as a vector of one block.
     #[inline(always)]

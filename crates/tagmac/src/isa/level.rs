@@ -1,17 +1,16 @@
-//! Levels: which rungs this CPU has, and which of them have proved themselves.
+//! Levels: which levels this CPU has, and which of them have proved themselves.
 
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::portable::Portable;
-use super::{Isa, proof};
-use crate::algo::answers_hold;
+use super::{Isa, self_test};
 
 #[cfg(target_arch = "aarch64")]
 use super::aarch64::Neon;
 #[cfg(target_arch = "x86_64")]
 use super::x86::{Aesni, Avx2, Avx512, Vaes};
 
-/// Work written once and compiled for every rung.
+/// Work written once and compiled for every level.
 pub trait Kernel {
     /// What the work gives.
     type Out;
@@ -20,57 +19,42 @@ pub trait Kernel {
 }
 
 macro_rules! levels {
-    ($($(#[$cfg:meta])? $rung:ident),+) => {
+    ($($(#[$cfg:meta])? $level:ident),+) => {
         #[derive(Clone, Copy)]
-        enum Rung { $($(#[$cfg])? $rung($rung)),+ }
+        enum Proof { $($(#[$cfg])? $level($level)),+ }
 
-        impl Rung {
-            /// Every rung of this architecture, lowest first: the proof, if the CPU has it.
-            const DETECT: &[fn() -> Option<Rung>] =
-                &[$($(#[$cfg])? || $rung::detect().map(Rung::$rung)),+];
+        impl Proof {
+            /// Every level of this architecture, lowest first: the proof, if the CPU has it.
+            const DETECT: &[fn() -> Option<Proof>] =
+                &[$($(#[$cfg])? || $level::detect().map(Proof::$level)),+];
         }
 
         impl Level {
-            /// The names of all rungs of this architecture, lowest first.
-            pub const NAMES: &'static [&'static str] = &[$($(#[$cfg])? <$rung as Isa>::NAME),+];
+            /// The names of all levels of this architecture, lowest first.
+            pub const NAMES: &'static [&'static str] = &[$($(#[$cfg])? <$level as Isa>::NAME),+];
 
-            /// The rung's name.
+            /// The level's name.
             pub fn name(self) -> &'static str {
-                match self.0 { $($(#[$cfg])? Rung::$rung(_) => <$rung as Isa>::NAME),+ }
+                match self.0 { $($(#[$cfg])? Proof::$level(_) => <$level as Isa>::NAME),+ }
             }
 
-            /// See [`Isa::FEW`].
+            /// Its place in [`Level::NAMES`].
             #[inline(always)]
-            pub(crate) fn few(self) -> usize {
-                match self.0 { $($(#[$cfg])? Rung::$rung(_) => <$rung as Isa>::FEW),+ }
+            fn place(self) -> usize {
+                let mut place = 0;
+                $($(#[$cfg])? {
+                    if matches!(self.0, Proof::$level(_)) {
+                        return place;
+                    }
+                    place += 1;
+                })+
+                place
             }
 
-            /// Runs a kernel that is made of three values, which travel as [`Isa::call`] says.
+            /// See [`Isa::NARROW_PATH_MAX_BLOCKS`].
             #[inline(always)]
-            pub(crate) fn run_on<A, B, C, K: Kernel>(
-                self,
-                a: A,
-                b: B,
-                c: C,
-                kernel: impl FnOnce(A, B, C) -> K,
-            ) -> K::Out {
-                match self.0 {
-                    $($(#[$cfg])? Rung::$rung(isa) => isa.call(
-                        a,
-                        b,
-                        c,
-                        #[inline(always)]
-                        |a, b, c| kernel(a, b, c).run(isa),
-                    )),+
-                }
-            }
-
-            /// Runs a kernel on this rung.
-            #[inline(always)]
-            pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
-                match self.0 {
-                    $($(#[$cfg])? Rung::$rung(isa) => isa.run(#[inline(always)] || kernel.run(isa))),+
-                }
+            pub(crate) fn narrow_path_max_blocks(self) -> usize {
+                match self.0 { $($(#[$cfg])? Proof::$level(_) => <$level as Isa>::NARROW_PATH_MAX_BLOCKS),+ }
             }
         }
     };
@@ -90,27 +74,188 @@ levels!(
     Neon
 );
 
-/// A rung that this CPU has and that gave the right known answers in this process.
+/// Where the run-time choice of a level becomes compile-time code. Each type of this trait has the
+/// levels for which kernels of one kind are compiled; what runs the same code on two levels is
+/// compiled for the lower one.
+pub trait Dispatch: From<Level> {
+    /// Runs a kernel that is made of three values, which travel as [`Isa::call`] says.
+    fn run_on<A, B, C, K: Kernel>(
+        self,
+        a: A,
+        b: B,
+        c: C,
+        kernel: impl FnOnce(A, B, C) -> K,
+    ) -> K::Out;
+
+    /// Runs a kernel.
+    fn run<K: Kernel>(self, kernel: K) -> K::Out;
+}
+
+/// The methods of [`Dispatch`] over a type of levels.
+macro_rules! dispatch {
+    ($name:ty, $levels:ident: $($(#[$cfg:meta])? $level:ident),+) => {
+        impl Dispatch for $name {
+            #[inline(always)]
+            fn run_on<A, B, C, K: Kernel>(
+                self,
+                a: A,
+                b: B,
+                c: C,
+                kernel: impl FnOnce(A, B, C) -> K,
+            ) -> K::Out {
+                match self.0 {
+                    $($(#[$cfg])? $levels::$level(isa) => isa.call(
+                        a,
+                        b,
+                        c,
+                        #[inline(always)]
+                        |a, b, c| kernel(a, b, c).run(isa),
+                    )),+
+                }
+            }
+
+            #[inline(always)]
+            fn run<K: Kernel>(self, kernel: K) -> K::Out {
+                match self.0 {
+                    $($(#[$cfg])? $levels::$level(isa) => {
+                        isa.run(#[inline(always)] || kernel.run(isa))
+                    }),+
+                }
+            }
+        }
+    };
+}
+
+dispatch!(
+    Level, Proof:
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Aesni,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Vaes,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    #[cfg(target_arch = "aarch64")]
+    Neon
+);
+
+#[derive(Clone, Copy)]
+enum WordProof {
+    Portable(Portable),
+    #[cfg(target_arch = "x86_64")]
+    Aesni(Aesni),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
+}
+
+/// The levels whose words differ: for kernels without wide AES.
+#[derive(Clone, Copy)]
+pub struct WordLevel(WordProof);
+
+impl From<Level> for WordLevel {
+    #[inline(always)]
+    fn from(level: Level) -> WordLevel {
+        WordLevel(match level.0 {
+            Proof::Portable(isa) => WordProof::Portable(isa),
+            #[cfg(target_arch = "x86_64")]
+            Proof::Aesni(isa) => WordProof::Aesni(isa),
+            #[cfg(target_arch = "x86_64")]
+            Proof::Avx2(isa) => WordProof::Avx2(isa),
+            #[cfg(target_arch = "x86_64")]
+            Proof::Vaes(isa) => WordProof::Avx2(isa.into()),
+            #[cfg(target_arch = "x86_64")]
+            Proof::Avx512(isa) => WordProof::Avx512(isa),
+            #[cfg(target_arch = "aarch64")]
+            Proof::Neon(isa) => WordProof::Neon(isa),
+        })
+    }
+}
+
+dispatch!(
+    WordLevel, WordProof:
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Aesni,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    #[cfg(target_arch = "aarch64")]
+    Neon
+);
+
+#[derive(Clone, Copy)]
+enum NarrowProof {
+    Portable(Portable),
+    #[cfg(target_arch = "x86_64")]
+    Aesni(Aesni),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
+}
+
+/// The levels whose one-block vectors differ: for short messages and last blocks.
+#[derive(Clone, Copy)]
+pub struct NarrowLevel(NarrowProof);
+
+impl From<Level> for NarrowLevel {
+    #[inline(always)]
+    fn from(level: Level) -> NarrowLevel {
+        NarrowLevel(match level.0 {
+            Proof::Portable(isa) => NarrowProof::Portable(isa),
+            #[cfg(target_arch = "x86_64")]
+            Proof::Aesni(isa) => NarrowProof::Aesni(isa),
+            #[cfg(target_arch = "x86_64")]
+            Proof::Avx2(isa) => NarrowProof::Avx2(isa),
+            #[cfg(target_arch = "x86_64")]
+            Proof::Vaes(isa) => NarrowProof::Avx2(isa.into()),
+            #[cfg(target_arch = "x86_64")]
+            Proof::Avx512(isa) => NarrowProof::Avx2(isa.into()),
+            #[cfg(target_arch = "aarch64")]
+            Proof::Neon(isa) => NarrowProof::Neon(isa),
+        })
+    }
+}
+
+dispatch!(
+    NarrowLevel, NarrowProof:
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Aesni,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "aarch64")]
+    Neon
+);
+
+/// A level that this CPU has and that gave the right known answers in this process.
 ///
 /// ```
 /// use tagmac::isa::Level;
 /// println!("running on {}", Level::best());
 /// ```
 #[derive(Clone, Copy)]
-pub struct Level(Rung);
+pub struct Level(Proof);
 
-/// What became of a rung on this machine.
+/// What became of a level on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// In use where asked for.
-    Proved,
+    Usable,
     /// The CPU lacks it.
-    Absent,
-    /// It gave a wrong known answer, so it is never used.
-    Wrong,
+    Unsupported,
+    /// It failed its self-test, so it is never used.
+    SelfTestFailed,
 }
 
-/// A rung that cannot be used here.
+/// A level that cannot be used here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnusableLevel(Option<Status>);
 
@@ -121,7 +266,7 @@ impl core::fmt::Display for UnusableLevel {
                 f.write_str("no such level; expected one of")?;
                 Level::NAMES.iter().try_for_each(|name| write!(f, " {name}"))
             }
-            Some(Status::Wrong) => f.write_str("this level failed its known answers"),
+            Some(Status::SelfTestFailed) => f.write_str("this level failed its self-test"),
             Some(_) => f.write_str("this CPU lacks the level"),
         }
     }
@@ -149,67 +294,153 @@ impl PartialEq for Level {
 
 impl Eq for Level {}
 
-struct Prove;
+struct Operations;
 
-impl Kernel for Prove {
+impl Kernel for Operations {
     type Out = bool;
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> bool {
-        proof::holds(isa)
+        self_test::passes(isa)
+    }
+}
+
+/// What became of a self-test on each level, in this process: two bits for each. The test of a
+/// level's own operations comes before its first use; each construction has one of its own, so that
+/// a program holds the kernels of those MACs alone that it uses.
+pub(crate) struct SelfTest(AtomicU32);
+
+impl SelfTest {
+    const PASSED: u32 = 1;
+    const FAILED: u32 = 2;
+
+    /// A test that has not run.
+    pub(crate) const fn new() -> Self {
+        SelfTest(AtomicU32::new(0))
+    }
+
+    /// Whether a level passes, which is found out once.
+    #[inline(always)]
+    fn passes(&self, level: Level, test: impl Fn(Level) -> bool) -> bool {
+        let shift = 2 * level.place();
+        match self.0.load(Ordering::Relaxed) >> shift & 3 {
+            0 => self.run(level, shift, test),
+            verdict => verdict == SelfTest::PASSED,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn run(&self, level: Level, shift: usize, test: impl Fn(Level) -> bool) -> bool {
+        let passes = test(level);
+        let verdict = if passes { SelfTest::PASSED } else { SelfTest::FAILED };
+        self.0.fetch_or(verdict << shift, Ordering::Relaxed);
+        passes
+    }
+}
+
+/// What a construction must answer on a level before it runs there: the first bytes of a tag.
+pub(crate) struct KnownAnswer {
+    pub(crate) answer: u128,
+    pub(crate) test: SelfTest,
+}
+
+impl KnownAnswer {
+    /// An answer that nobody was asked for yet.
+    pub(crate) const fn new(answer: u128) -> Self {
+        KnownAnswer { answer, test: SelfTest::new() }
     }
 }
 
 impl Level {
-    /// The highest usable rung.
+    /// Runs a kernel on this level.
+    #[inline(always)]
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
+        Dispatch::run(self, kernel)
+    }
+
+    /// The highest usable level.
     ///
     /// # Panics
     ///
-    /// If even the portable rung gives wrong answers: a broken machine or compiler.
+    /// If even the portable level fails its self-test: a broken machine or compiler.
     #[inline]
     pub fn best() -> Level {
-        let best = (0..Rung::DETECT.len()).rev().find_map(|place| Level::proved(place).ok());
-        best.expect("even the portable level gives wrong known answers")
+        let best = (0..Proof::DETECT.len()).rev().find_map(|place| Level::usable(place).ok());
+        best.expect("even the portable level fails its self-test")
     }
 
-    /// Every usable rung, lowest first.
+    /// Every usable level, lowest first.
     pub fn all() -> impl Iterator<Item = Level> {
-        (0..Rung::DETECT.len()).filter_map(|place| Level::proved(place).ok())
+        (0..Proof::DETECT.len()).filter_map(|place| Level::usable(place).ok())
     }
 
-    /// The rung of that name, in any case of letters.
+    /// The level of that name, in any case of letters.
     ///
     /// # Errors
     ///
-    /// [`UnusableLevel`] if there is no such rung, the CPU lacks it, or it gave a wrong answer.
+    /// [`UnusableLevel`] if there is no such level, the CPU lacks it, or it failed its self-test.
     pub fn named(name: &str) -> Result<Level, UnusableLevel> {
         let place = Level::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
-        let level = Level::proved(place.ok_or(UnusableLevel(None))?);
+        let level = Level::usable(place.ok_or(UnusableLevel(None))?);
         level.map_err(|status| UnusableLevel(Some(status)))
     }
 
-    /// What became of the rung of that name; `None` if this architecture has no such rung.
+    /// What became of the level of that name; `None` if this architecture has no such level.
     pub fn status(name: &str) -> Option<Status> {
         match Level::named(name) {
-            Ok(_) => Some(Status::Proved),
+            Ok(_) => Some(Status::Usable),
             Err(UnusableLevel(status)) => status,
         }
     }
 
-    /// The rung at a place of `DETECT`, if the CPU has it and its answers are right. They are
-    /// asked for once in a process.
-    fn proved(place: usize) -> Result<Level, Status> {
-        const UNKNOWN: u8 = 0;
-        const RIGHT: u8 = 1;
-        const WRONG: u8 = 2;
-        static VERDICTS: [AtomicU8; Rung::DETECT.len()] =
-            [const { AtomicU8::new(UNKNOWN) }; Rung::DETECT.len()];
-        let level = Level(Rung::DETECT[place]().ok_or(Status::Absent)?);
-        let mut verdict = VERDICTS[place].load(Ordering::Relaxed);
-        if verdict == UNKNOWN {
-            let right = level.run(Prove) && answers_hold(level);
-            verdict = if right { RIGHT } else { WRONG };
-            VERDICTS[place].store(verdict, Ordering::Relaxed);
+    /// The level at a place of `DETECT`, if the CPU has it and its operations are right.
+    fn usable(place: usize) -> Result<Level, Status> {
+        static OPERATIONS: SelfTest = SelfTest::new();
+        let level = Level(Proof::DETECT[place]().ok_or(Status::Unsupported)?);
+        let passes = OPERATIONS.passes(level, |level| level.run(Operations));
+        if passes { Ok(level) } else { Err(Status::SelfTestFailed) }
+    }
+
+    /// This level, or the highest below it on which a construction passes its test.
+    ///
+    /// # Panics
+    ///
+    /// If there is none: a broken machine or compiler.
+    #[inline(always)]
+    pub(crate) fn passing(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
+        if known.passes(self, test) { self } else { self.lower(known, test) }
+    }
+
+    #[cold]
+    fn lower(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
+        let lower = (0..self.place()).rev().filter_map(|place| Level::usable(place).ok());
+        let mut passing = lower.filter(|level| known.passes(*level, test));
+        passing.next().expect("even the portable level fails its self-test")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_construction_that_fails_runs_on_a_lower_level() {
+        let (test, best) = (SelfTest::new(), Level::best());
+        let runs = std::cell::Cell::new(0);
+        let portable_alone = |level: Level| {
+            runs.set(runs.get() + 1);
+            level.place() == 0
+        };
+        for _ in 0..2 {
+            assert_eq!(best.passing(&test, portable_alone).name(), "portable");
         }
-        if verdict == RIGHT { Ok(level) } else { Err(Status::Wrong) }
+        // Each level is tested once.
+        assert_eq!(runs.get(), Level::all().count());
+    }
+
+    #[test]
+    #[should_panic(expected = "portable level fails its self-test")]
+    fn one_that_fails_everywhere_never_runs() {
+        Level::best().passing(&SelfTest::new(), |_| false);
     }
 }

@@ -1,6 +1,6 @@
-//! Instruction sets: what vectors of blocks and of words can do on each rung of CPU.
+//! Instruction sets: what vectors of blocks and of words can do on each level of CPU.
 //!
-//! A rung is a bundle of CPU features. A value of a rung's type is the proof that this CPU has
+//! A level is a bundle of CPU features. A value of a level's type is the proof that this CPU has
 //! them, so a kernel that takes the value is plain safe Rust. Kernels are written once, generic
 //! over [`Isa`], and [`Level::run`] is the only place where a run-time choice becomes
 //! compile-time code: choose once per range, loops inside.
@@ -11,14 +11,15 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod block;
-mod eights;
+mod blocks64;
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+mod detect;
 mod lanes;
 mod level;
 mod portable;
-mod proof;
-#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
-mod rung;
-mod single;
+mod scalar_blocks;
+mod sealed;
+mod self_test;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -26,33 +27,36 @@ mod x86;
 pub(crate) use block::zero_filled;
 use block::zeros_before;
 pub use block::{Block, CipherBlock};
-pub use eights::Eights;
+pub use blocks64::Blocks64;
 pub use lanes::Lanes;
-pub use level::{Kernel, Level, Status, UnusableLevel};
+pub(crate) use level::KnownAnswer;
+#[cfg(feature = "umac99")]
+pub(crate) use level::SelfTest;
+pub use level::{Dispatch, Kernel, Level, NarrowLevel, Status, UnusableLevel, WordLevel};
 #[cfg(feature = "umac99")]
 pub(crate) use portable::PortableWords;
-pub use single::Single;
+pub use scalar_blocks::ScalarBlocks;
 pub use words::Words;
 
-/// One rung of instruction sets: vectors of AES blocks, and what else its instructions do.
+/// One level of instruction sets: vectors of AES blocks, and what else its instructions do.
 pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// The name that `TAGMAC_LEVEL` takes.
     const NAME: &'static str;
-    /// Messages of up to so many blocks of AES have kernels of their own on the one-block rung, at
-    /// most 8. Zero on a one-block rung where code without loops gains nothing.
-    const FEW: usize;
+    /// Messages of up to so many blocks of AES have kernels of their own on the one-block level, at
+    /// most 8. Zero on a one-block level where code without loops gains nothing.
+    const NARROW_PATH_MAX_BLOCKS: usize;
 
-    /// `R` round keys as the rung likes to keep them over a loop.
+    /// `R` round keys as the level likes to keep them over a loop.
     type Keys<'a, const R: usize>: Copy;
     /// Vectors of 64-bit words, see [`Isa::words`].
     type Words: Words;
-    /// The one-block rung: [`Narrow`](Lanes::Narrow), which is a rung too.
+    /// The one-block level: [`Narrow`](Lanes::Narrow), which is a level too.
     type One: Isa<One = Self::One>;
 
-    /// Runs `f` on three values, compiled with this rung's instructions. Values of up to two words
+    /// Runs `f` on three values, compiled with this level's instructions. Values of up to two words
     /// travel in registers, and so does nothing that `f` holds.
     fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R;
-    /// Runs `f` compiled with this rung's instructions.
+    /// Runs `f` compiled with this level's instructions.
     #[inline(always)]
     fn run<R>(self, f: impl FnOnce() -> R) -> R {
         self.call(
@@ -64,16 +68,16 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
         )
     }
     /// As [`run`](Isa::run), in a function of its own: for what is large and stands in many kernels.
-    fn apart<R>(self, f: impl FnOnce() -> R) -> R;
-    /// Arithmetic on words, at the widest that the rung has.
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R;
+    /// Arithmetic on words, at the widest that the level has.
     fn words(self) -> Self::Words;
 
     /// Prepares round keys: once per range, before the loop.
     fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> Self::Keys<'a, R>;
-    /// The same round keys for one turn of a loop. A rung with few registers has them loaded again
+    /// The same round keys for one turn of a loop. A level with few registers has them loaded again
     /// in each turn: loaded before the loop, most of them would only move to the stack.
     #[inline(always)]
-    fn turn<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
+    fn reload_keys<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
         *keys
     }
     /// Round key `r` in every lane.
@@ -82,18 +86,52 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     fn aes(self, a: Self::V, k: Self::V) -> Self::V;
     /// The last AES round in each lane: `ShiftRows(SubBytes(a)) ^ k`.
     fn aes_last(self, a: Self::V, k: Self::V) -> Self::V;
+    /// Whether a round is an instruction. Where it is not, all rounds are a call, because they are
+    /// kilobytes of code.
+    const AES_INSTRUCTIONS: bool = true;
+    /// All rounds but the last.
+    #[inline(always)]
+    fn aes_first_rounds<const R: usize, const N: usize>(
+        self,
+        keys: &Self::Keys<'_, R>,
+        mut x: [Self::V; N],
+    ) -> [Self::V; N] {
+        // Four keys stay in registers everywhere.
+        let keys = if N == 8 && R > 4 { self.reload_keys(keys) } else { *keys };
+        for r in 0..R - 1 {
+            let key = self.key(&keys, r);
+            for x in &mut x {
+                *x = self.aes(*x, key);
+            }
+        }
+        x
+    }
+    /// All `R` rounds.
+    #[inline(always)]
+    fn aes_rounds<const R: usize, const N: usize>(
+        self,
+        keys: &Self::Keys<'_, R>,
+        x: [Self::V; N],
+    ) -> [Self::V; N] {
+        let mut x = self.aes_first_rounds(keys, x);
+        let key = self.key(keys, R - 1);
+        for x in &mut x {
+            *x = self.aes_last(*x, key);
+        }
+        x
+    }
 
     /// Prepares a form: byte i of a block is byte `form[i]` of the little-endian counter, or zero
     /// where `form[i]` is [`ZERO`].
-    fn form(self, form: &Block) -> Self::Form;
+    fn counter_layout(self, form: &Block) -> Self::CounterLayout;
 }
 
-/// In [`Isa::form`]: this byte of the block is zero.
+/// In [`Isa::counter_layout`]: this byte of the block is zero.
 pub const ZERO: u8 = 0x80;
 
-/// The form of [`Lanes::front`].
+/// The form of [`Lanes::be_prefix`].
 #[inline(always)]
-fn front(bytes: usize) -> Block {
+fn be_prefix(bytes: usize) -> Block {
     // Byte i is byte `bytes - 1 - i` of the little-endian counter: a window into a fixed ramp.
     const RAMP: [u8; 24] = {
         let mut ramp = [ZERO; 24];

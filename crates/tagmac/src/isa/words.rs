@@ -1,17 +1,18 @@
 //! Arithmetic on 64-bit words: what universal hashes are made of.
 
-use super::Block;
+use super::block::Block;
+use super::sealed::Sealed;
 
-/// Vectors of 64-bit words on a rung.
+/// Vectors of 64-bit words on a level.
 ///
 /// A vector [`W`](Words::W) has [`LANES`](Words::LANES) lanes of 16 bytes, two words each, the
 /// first byte lowest. All methods are safe because a value of the type exists only where the CPU
-/// has the rung.
-pub trait Words: Copy + Send + Sync + 'static {
+/// has the level.
+pub trait Words: Sealed + Copy + Send + Sync + 'static {
     /// Lanes of 16 bytes in a vector.
     const LANES: usize;
     /// Whether the words of a vector are multiplied by one instruction.
-    const VECTORS: bool;
+    const HAS_VECTOR_MUL: bool;
     /// Whether [`mul52`](Words::mul52) is an instruction.
     const MUL52: bool;
 
@@ -19,7 +20,7 @@ pub trait Words: Copy + Send + Sync + 'static {
     type W: Copy;
     /// One lane alone.
     type Narrow: Words<Narrow = Self::Narrow>;
-    /// Half as many lanes where that is a rung of its own, else the same.
+    /// Half as many lanes where that is a level of its own, else the same.
     type Half: Words;
 
     /// One lane alone.
@@ -32,19 +33,19 @@ pub trait Words: Copy + Send + Sync + 'static {
     /// Word j goes to `p[j]`, of exactly `2 * LANES`.
     fn store(self, a: Self::W, p: &mut [u64]);
     /// Lane 0 as bytes, stored at once.
-    fn first_lane(self, a: Self::W) -> Block;
+    fn lane0(self, a: Self::W) -> Block;
     /// Lane j is block j of `p`, which holds exactly `LANES` blocks.
     fn blocks(self, p: &[u8]) -> Self::W;
     /// Of `2 * LANES` blocks: those with even numbers, and those with odd numbers.
     fn even_odd(self, p: &[u8]) -> (Self::W, Self::W);
     /// Of `2 * LANES` blocks: their first words, and their second words. Both in the same order,
-    /// which is the rung's own, begins with block 0 and never changes.
-    fn columns(self, p: &[u8]) -> (Self::W, Self::W);
-    /// As [`columns`](Words::columns), for blocks that are little-endian numbers.
-    fn columns_of(self, p: &[u128]) -> (Self::W, Self::W);
+    /// which is the level's own, begins with block 0 and never changes.
+    fn deinterleave(self, p: &[u8]) -> (Self::W, Self::W);
+    /// As [`deinterleave`](Words::deinterleave), for blocks that are little-endian numbers.
+    fn deinterleave_numbers(self, p: &[u128]) -> (Self::W, Self::W);
 
-    /// Writes what [`columns_of`](Words::columns_of) takes apart.
-    fn store_columns(self, columns: (Self::W, Self::W), p: &mut [u128]);
+    /// Writes what [`deinterleave_numbers`](Words::deinterleave_numbers) takes apart.
+    fn interleave_numbers(self, columns: (Self::W, Self::W), p: &mut [u128]);
 
     /// `a & b`.
     fn and(self, a: Self::W, b: Self::W) -> Self::W;
@@ -71,7 +72,7 @@ pub trait Words: Copy + Send + Sync + 'static {
     /// below 2^52.
     #[inline(always)]
     fn mul52(self, sums: [Self::W; 2], a: Self::W, b: Self::W) -> [Self::W; 2] {
-        // From 26-bit halves, for rungs without the instruction: right, not fast.
+        // From 26-bit halves, for levels without the instruction: right, not fast.
         let half = self.splat((1 << 26) - 1);
         let halves = |x| [self.and(x, half), self.shr(x, 26)];
         let ([a0, a1], [b0, b1]) = (halves(a), halves(b));
@@ -84,7 +85,7 @@ pub trait Words: Copy + Send + Sync + 'static {
     }
 
     /// The sum of the lanes, word by word.
-    fn fold(self, a: Self::W) -> <Self::Narrow as Words>::W;
+    fn sum_lanes(self, a: Self::W) -> <Self::Narrow as Words>::W;
     /// The sum of all words, mod 2^64.
     fn sum(self, a: Self::W) -> u64;
 
@@ -122,7 +123,7 @@ pub trait Words: Copy + Send + Sync + 'static {
     /// of row r with its bytes swapped, after `key` is added to that. 64 rows and 64 planes of
     /// `2 * LANES` words each.
     #[inline(always)]
-    fn planes(self, rows: &[u64], key: u64, planes: &mut [u64]) {
+    fn transpose_bits(self, rows: &[u64], key: u64, planes: &mut [u64]) {
         let words = 2 * Self::LANES;
         assert!(rows.len() == 64 * words && planes.len() == 64 * words);
         let key = self.splat(key.swap_bytes());
@@ -144,7 +145,7 @@ pub trait Words: Copy + Send + Sync + 'static {
             }
         }
     }
-    /// Runs `f` on half as many lanes, compiled for the rung that has no more than those.
+    /// Runs `f` on half as many lanes, compiled for the level that has no more than those.
     fn with_half<R>(self, f: impl FnOnce(Self::Half) -> R) -> R;
 }
 

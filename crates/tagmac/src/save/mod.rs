@@ -17,7 +17,7 @@ use zeroize::Zeroize;
 
 use crate::error::Error;
 
-/// A sum that can be written down and read again, on any machine and rung.
+/// A sum that can be written down and read again, on any machine and level.
 pub trait Save: Sized {
     /// Appends the sum.
     ///
@@ -59,7 +59,7 @@ impl Writer {
     }
 
     /// Appends bytes and before them how many.
-    pub fn counted(&mut self, bytes: &[u8]) -> &mut Self {
+    pub fn length_prefixed(&mut self, bytes: &[u8]) -> &mut Self {
         self.number(bytes.len() as u64).bytes(bytes)
     }
 
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next bytes, as many as the number before them says.
-    pub fn counted(&mut self) -> Option<&'a [u8]> {
+    pub fn length_prefixed(&mut self) -> Option<&'a [u8]> {
         let n = self.number()?;
         self.bytes(n.try_into().ok()?)
     }

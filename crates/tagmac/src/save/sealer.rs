@@ -40,30 +40,35 @@ impl Sealer {
         Sealer(XChaCha20Poly1305::new((&*key).into()))
     }
 
-    /// Encrypts what is secret and binds it to what it is `about`: a purpose, a name, a place.
+    /// Encrypts what is secret and binds it to `associated_data`: a purpose, a name, a place.
     ///
     /// # Errors
     ///
     /// [`Error::NoRandomBytes`] if the system has none for the nonce.
-    pub fn seal(&self, about: &[&[u8]], secret: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn seal(&self, associated_data: &[&[u8]], secret: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; NONCE + secret.len()];
         let (nonce, text) = sealed.split_at_mut(NONCE);
         fill_random(nonce)?;
         text.copy_from_slice(secret);
         let nonce = XNonce::try_from(&*nonce).expect("24 bytes");
-        let tag = self.0.encrypt_inout_detached(&nonce, joined(about).as_bytes(), text.into());
+        let tag =
+            self.0.encrypt_inout_detached(&nonce, joined(associated_data).as_bytes(), text.into());
         sealed.extend_from_slice(&tag.expect("less than 256 GiB"));
         Ok(sealed)
     }
 
-    /// What [`seal`](Sealer::seal) was given, for the same `about`.
+    /// What [`seal`](Sealer::seal) was given, for the same `associated_data`.
     ///
     /// # Errors
     ///
-    /// [`Error::Seal`] if it was altered, sealed under another key or about something else.
-    pub fn open(&self, about: &[&[u8]], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+    /// [`Error::Seal`] if it was altered, sealed under another key or with other associated data.
+    pub fn open(
+        &self,
+        associated_data: &[&[u8]],
+        sealed: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
         let mut bytes = Zeroizing::new(sealed.to_vec());
-        let length = self.open_in_place(about, &mut bytes)?.len();
+        let length = self.open_in_place(associated_data, &mut bytes)?.len();
         bytes.drain(..NONCE);
         bytes.truncate(length);
         Ok(bytes)
@@ -77,7 +82,7 @@ impl Sealer {
     /// As [`open`](Sealer::open).
     pub fn open_in_place<'a>(
         &self,
-        about: &[&[u8]],
+        associated_data: &[&[u8]],
         sealed: &'a mut [u8],
     ) -> Result<&'a mut [u8], Error> {
         let (nonce, rest) = sealed.split_at_mut_checked(NONCE).ok_or(Error::Seal)?;
@@ -86,7 +91,7 @@ impl Sealer {
         self.0
             .decrypt_inout_detached(
                 &nonce,
-                joined(about).as_bytes(),
+                joined(associated_data).as_bytes(),
                 (&mut *text).into(),
                 &(*tag).into(),
             )
@@ -96,10 +101,10 @@ impl Sealer {
 }
 
 /// Each with its length before it, so that no two lists are the same bytes.
-fn joined(about: &[&[u8]]) -> Writer {
+fn joined(associated_data: &[&[u8]]) -> Writer {
     let mut joined = Writer::default();
-    for item in about {
-        joined.counted(item);
+    for item in associated_data {
+        joined.length_prefixed(item);
     }
     joined
 }

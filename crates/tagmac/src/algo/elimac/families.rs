@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::cipher::{Aes, CipherBlock, Keys};
-use crate::isa::{Block, Isa, Lanes, Level, Single};
+use crate::isa::{Block, Dispatch, Isa, Lanes, Level, ScalarBlocks, WordLevel};
 
 /// H and I over lanes: `H(K, i)` gives subkey i, of n bits, and `I(S, M)` hashes block M under
 /// subkey S.
@@ -12,9 +12,11 @@ use crate::isa::{Block, Isa, Lanes, Level, Single};
 pub trait Families: Clone + Send + Sync {
     /// A block, of n bits.
     type Block: CipherBlock;
-    /// Vectors of blocks on a rung.
+    /// The levels that have kernels of their own.
+    type Levels: Dispatch;
+    /// Vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
-    /// What a rung needs of the keys.
+    /// What a level needs of the keys.
     type Keys<'a, I: Isa>: Copy
     where
         Self: 'a;
@@ -24,15 +26,15 @@ pub trait Families: Clone + Send + Sync {
     /// Whether I depends on the xor of subkey and block alone.
     const XORS: bool = false;
 
-    /// The vectors of a rung.
+    /// The vectors of a level.
     fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
     /// Prepares the keys: once per range, before the loop.
     fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I>;
     /// How the numbers of subkeys are written.
-    fn form<I: Isa>(isa: I) -> <Self::Lanes<I> as Lanes>::Form;
+    fn counter_layout<I: Isa>(isa: I) -> <Self::Lanes<I> as Lanes>::CounterLayout;
     /// A number, or a mask of numbers, with H's first key in it.
     fn whiten<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, number: V<Self, I>) -> V<Self, I>;
-    /// H(K, i) of each number, written in [`form`](Families::form), to which
+    /// H(K, i) of each number, written in [`counter_layout`](Families::counter_layout), to which
     /// [`whiten`](Families::whiten)'s mask was added.
     fn subkeys<I: Isa, const N: usize>(
         isa: I,
@@ -49,7 +51,7 @@ pub trait Families: Clone + Send + Sync {
     ) -> V<Self, I>;
 }
 
-/// A vector of the families' blocks on a rung.
+/// A vector of the families' blocks on a level.
 pub(super) type V<F, I> = <<F as Families>::Lanes<I> as Lanes>::V;
 
 /// Round-reduced AES: `H(K, i) = AES_H(K, <i>)` and `I(S, M) = AES_I(0, S ^ M)` with H and I rounds,
@@ -92,7 +94,7 @@ impl<const H: usize, const I: usize> fmt::Debug for AesFamilies<H, I> {
 const FORM: Block = [3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0];
 
 impl<const H: usize, const I: usize> AesFamilies<H, I> {
-    /// The families under a key, for a rung.
+    /// The families under a key, for a level.
     pub fn new(key: &[u8; 16], level: Level) -> Self {
         const { assert!(4 <= H && H <= 10, "the paper has no conjecture for H of fewer rounds") };
         const { assert!(4 <= I && I <= 10, "the paper has no bound for I of fewer rounds") };
@@ -102,6 +104,7 @@ impl<const H: usize, const I: usize> AesFamilies<H, I> {
 
 impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
     type Block = Block;
+    type Levels = Level;
     type Lanes<R: Isa> = R;
     type Keys<'a, R: Isa> = (Keys<'a, R, H>, Keys<'a, R, I>);
     const MU: u64 = match H {
@@ -122,8 +125,8 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
     }
 
     #[inline(always)]
-    fn form<R: Isa>(isa: R) -> R::Form {
-        isa.form(&FORM)
+    fn counter_layout<R: Isa>(isa: R) -> R::CounterLayout {
+        isa.counter_layout(&FORM)
     }
 
     #[inline(always)]
@@ -173,8 +176,8 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
 /// lengths differ by a single I, about which the second says nothing. Multiplication `S M` in
 /// GF(2^n), the paper's own example, has `I(S, 0) = 0`. Under every key a block of zeros then
 /// changes nothing, and the tag of m is the tag of `0^n || m` (`docs/errata.md`;
-/// `tests/errata.rs` forges so). Where I is a permutation of `S ^ M`, as in [`AesFamilies`], the
-/// third holds with 2^-n.
+/// `tests/all/errata.rs` forges so). Where I is a permutation of `S ^ M`, as in [`AesFamilies`],
+/// the third holds with 2^-n.
 ///
 /// # Example
 ///
@@ -213,7 +216,7 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
 ///
 /// // In earnest: random bytes.
 /// let families = Quadratic(vec![[3; 16], [5; 16], [7; 16]]);
-/// let mac = EliMac::<_, Aes128>::of(families, &[2; 16]);
+/// let mac = EliMac::<_, Aes128>::from_families(families, &[2; 16]);
 /// let tag = mac.tag(b"up to three blocks, and some bytes")?;
 /// assert!(mac.verify(b"up to three blocks, and some bytes", &tag).is_ok());
 /// assert!(mac.tag(&[0; 64]).is_err(), "four full blocks");
@@ -234,7 +237,8 @@ pub trait PlainFamilies: Clone + Send + Sync {
 
 impl<P: PlainFamilies> Families for P {
     type Block = <P as PlainFamilies>::Block;
-    type Lanes<I: Isa> = Single<<P as PlainFamilies>::Block>;
+    type Levels = WordLevel;
+    type Lanes<I: Isa> = ScalarBlocks<<P as PlainFamilies>::Block>;
     type Keys<'a, I: Isa>
         = &'a P
     where
@@ -243,7 +247,7 @@ impl<P: PlainFamilies> Families for P {
 
     #[inline(always)]
     fn lanes<I: Isa>(_isa: I) -> Self::Lanes<I> {
-        Single::new()
+        ScalarBlocks::new()
     }
 
     #[inline(always)]
@@ -252,9 +256,9 @@ impl<P: PlainFamilies> Families for P {
     }
 
     #[inline(always)]
-    fn form<I: Isa>(_isa: I) -> <Self::Lanes<I> as Lanes>::Form {
+    fn counter_layout<I: Isa>(_isa: I) -> <Self::Lanes<I> as Lanes>::CounterLayout {
         const { assert!(<P as PlainFamilies>::Block::BYTES >= 8, "a number takes 64 bits") };
-        Single::<<P as PlainFamilies>::Block>::new().front(8)
+        ScalarBlocks::<<P as PlainFamilies>::Block>::new().be_prefix(8)
     }
 
     #[inline(always)]

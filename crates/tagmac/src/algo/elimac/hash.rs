@@ -7,14 +7,16 @@ use alloc::vec::Vec;
 use zeroize::Zeroize;
 
 use super::families::{Families, V};
-use crate::algo::xor::{self, Adder, Numbered, Terms, VOf, XorDigest, XorSum};
+use crate::algo::xor::{self, Accumulator, BlockTerms, CounterTerms, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{CipherBlock, vectors};
 use crate::error::silent;
 use crate::hash::Hash;
 #[cfg(feature = "alloc")]
+use crate::isa::Dispatch;
+#[cfg(feature = "alloc")]
 use crate::isa::Kernel;
-use crate::isa::{Isa, Lanes, Level};
+use crate::isa::{Isa, Lanes, Level, NarrowLevel};
 
 /// The most bits of a message: mu full blocks and a last one that is not full.
 pub(super) const fn limit_bits<F: Families>() -> u64 {
@@ -47,8 +49,8 @@ impl<F: Families> Drop for EliHash<F> {
 }
 
 impl<F: Families> EliHash<F> {
-    /// EliHash over H and I under their key, on the rung that they were made for.
-    pub fn on(families: F, level: Level) -> Self {
+    /// EliHash over H and I under their key, on the level that they were made for.
+    pub fn with_level(families: F, level: Level) -> Self {
         EliHash {
             families,
             level,
@@ -64,7 +66,8 @@ impl<F: Families> EliHash<F> {
         let blocks = (message_bytes / F::Block::BYTES).min(most);
         self.subkeys.zeroize();
         self.subkeys = alloc::vec![F::Block::ZERO; blocks];
-        self.level.run(FillCache { families: &self.families, subkeys: &mut self.subkeys });
+        F::Levels::from(self.level)
+            .run(FillCache { families: &self.families, subkeys: &mut self.subkeys });
         self
     }
 }
@@ -136,11 +139,11 @@ struct Computed {
 impl<F: Families> Subkeys<F> for Computed {
     #[inline(always)]
     fn next<I: Isa, const N: usize>(&mut self, isa: I, keys: &F::Keys<'_, I>) -> [V<F, I>; N] {
-        let (lanes, form) = (F::lanes(isa), F::form(isa));
+        let (lanes, form) = (F::lanes(isa), F::counter_layout(isa));
         let mut counter = lanes.counter(self.i);
         let mut x = [lanes.splat(&F::Block::ZERO); N];
         for x in &mut x {
-            *x = F::whiten(isa, keys, lanes.encode(counter, form));
+            *x = F::whiten(isa, keys, lanes.encode_counter(counter, form));
             counter = lanes.advance(counter);
         }
         self.i += (N * F::Lanes::<I>::LANES) as u64;
@@ -205,9 +208,9 @@ impl<'a, F: Families, S> EliTerms<'a, F, S> {
     }
 }
 
-impl<'a, F: Families, S: Subkeys<F>> Terms for EliTerms<'a, F, S> {
+impl<'a, F: Families, S: Subkeys<F>> BlockTerms for EliTerms<'a, F, S> {
     type Lanes<I: Isa> = F::Lanes<I>;
-    type Ready<I: Isa> = F::Keys<'a, I>;
+    type Prepared<I: Isa> = F::Keys<'a, I>;
     type Sum<I: Isa> = V<F, I>;
 
     #[inline(always)]
@@ -216,7 +219,7 @@ impl<'a, F: Families, S: Subkeys<F>> Terms for EliTerms<'a, F, S> {
     }
 
     #[inline(always)]
-    fn ready<I: Isa>(&self, isa: I) -> F::Keys<'a, I> {
+    fn prepare<I: Isa>(&self, isa: I) -> F::Keys<'a, I> {
         self.families.keys(isa)
     }
 
@@ -242,20 +245,20 @@ impl<'a, F: Families, S: Subkeys<F>> Terms for EliTerms<'a, F, S> {
     }
 
     #[inline(always)]
-    fn total<I: Isa>(isa: I, _keys: &F::Keys<'a, I>, sum: &mut V<F, I>) -> VOf<Self, I::Narrow> {
-        F::lanes(isa).fold(*sum)
+    fn finish<I: Isa>(isa: I, _keys: &F::Keys<'a, I>, sum: &mut V<F, I>) -> VOf<Self, I::Narrow> {
+        F::lanes(isa).xor_lanes(*sum)
     }
 }
 
-impl<'a, F: Families> Numbered for EliTerms<'a, F, Computed> {
+impl<'a, F: Families> CounterTerms for EliTerms<'a, F, Computed> {
     #[inline(always)]
     fn number(&self) -> u64 {
         self.subkeys.i
     }
 
     #[inline(always)]
-    fn places<I: Isa>(&self, isa: I, _keys: &F::Keys<'a, I>) -> [V<F, I>; 8] {
-        xor::places(F::lanes(isa), F::form(isa))
+    fn counter_table<I: Isa>(&self, isa: I, _keys: &F::Keys<'a, I>) -> [V<F, I>; 8] {
+        xor::counter_table(F::lanes(isa), F::counter_layout(isa))
     }
 
     #[inline(always)]
@@ -263,15 +266,15 @@ impl<'a, F: Families> Numbered for EliTerms<'a, F, Computed> {
         &mut self,
         isa: I,
         keys: &F::Keys<'a, I>,
-        places: &[V<F, I>; 8],
+        table: &[V<F, I>; 8],
         sum: &mut V<F, I>,
     ) {
         let lanes = F::lanes(isa);
         let now = self.blocks(8 * F::Lanes::<I>::LANES);
-        let first = xor::number(lanes, self.subkeys.i, F::form(isa.narrow()));
+        let first = xor::number(lanes, self.subkeys.i, F::counter_layout(isa.narrow()));
         let first = F::whiten(isa, keys, first);
         self.subkeys.i += 8 * F::Lanes::<I>::LANES as u64;
-        let mut x = *places;
+        let mut x = *table;
         for x in &mut x {
             *x = lanes.xor(*x, first);
         }
@@ -283,9 +286,11 @@ impl<'a, F: Families> Numbered for EliTerms<'a, F, Computed> {
 impl<F: Families> Hash for EliHash<F> {
     type Sum = XorSum<F::Block>;
     type Digest = XorDigest<F::Block>;
-    type Held = F::Block;
-    const BITS: bool = true;
-    const HOLDS_LAST: bool = false;
+    type Long = F::Levels;
+    type Short = NarrowLevel;
+    type BlockBuffer = F::Block;
+    const ACCEPTS_BIT_STRINGS: bool = true;
+    const LAST_BLOCK_DISTINCT: bool = false;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -308,7 +313,7 @@ impl<F: Families> Hash for EliHash<F> {
     }
 
     #[inline(always)]
-    fn held(&self) -> F::Block {
+    fn new_buffer(&self) -> F::Block {
         F::Block::ZERO
     }
 
@@ -322,14 +327,14 @@ impl<F: Families> Hash for EliHash<F> {
             let n = now.len() / F::Block::BYTES;
             if n > 0 {
                 let terms = EliTerms { families, subkeys: Cached(cached), data: now };
-                Adder::add_to(
+                Accumulator::add_to(
                     sum,
                     isa,
                     terms,
                     #[inline(always)]
-                    |adder| {
-                        adder.all(n);
-                        debug_assert!(adder.terms.data.is_empty());
+                    |accumulator| {
+                        accumulator.all(n);
+                        debug_assert!(accumulator.terms.data.is_empty());
                     },
                 );
             }
@@ -337,38 +342,38 @@ impl<F: Families> Hash for EliHash<F> {
         };
         if !blocks.is_empty() {
             let subkeys = Computed { i: first + 1 };
-            Adder::add_to(
+            Accumulator::add_to(
                 sum,
                 isa,
                 EliTerms { families, subkeys, data: blocks },
                 #[inline(always)]
-                |adder| {
-                    adder.numbered(blocks.len() / F::Block::BYTES);
-                    debug_assert!(adder.terms.data.is_empty());
+                |accumulator| {
+                    accumulator.add_numbered(blocks.len() / F::Block::BYTES);
+                    debug_assert!(accumulator.terms.data.is_empty());
                 },
             );
         }
     }
 
     #[inline(always)]
-    fn absorb_few<I: Isa>(&self, isa: I, sum: &mut XorSum<F::Block>, blocks: &[u8]) {
+    fn absorb_narrow<I: Isa>(&self, isa: I, sum: &mut XorSum<F::Block>, blocks: &[u8]) {
         let (families, data, n) = (&self.families, blocks, blocks.len() / F::Block::BYTES);
         #[cfg(feature = "alloc")]
         if n <= self.subkeys.len() {
-            return Adder::add_to(
+            return Accumulator::add_to(
                 sum,
                 isa,
                 EliTerms { families, subkeys: Cached(&self.subkeys), data },
                 #[inline(always)]
-                |adder| adder.few(n),
+                |accumulator| accumulator.few(n),
             );
         }
-        Adder::add_to(
+        Accumulator::add_to(
             sum,
             isa,
             EliTerms { families, subkeys: Computed { i: 1 }, data },
             #[inline(always)]
-            |adder| adder.few(n),
+            |accumulator| accumulator.few(n),
         );
     }
 
@@ -377,8 +382,8 @@ impl<F: Families> Hash for EliHash<F> {
         left.join(right);
     }
 
-    fn same(&self, one: &XorSum<F::Block>, other: &XorSum<F::Block>) -> bool {
-        one.same(other)
+    fn ct_eq(&self, one: &XorSum<F::Block>, other: &XorSum<F::Block>) -> bool {
+        one.ct_eq(other)
     }
 
     #[inline(always)]
@@ -390,6 +395,6 @@ impl<F: Families> Hash for EliHash<F> {
         tail: Bits<'_>,
     ) -> XorDigest<F::Block> {
         let lanes = F::lanes(isa);
-        XorDigest(lanes.narrow().first_lane(sum.with_last(lanes, tail)))
+        XorDigest(lanes.narrow().lane0(sum.with_last(lanes, tail)))
     }
 }

@@ -13,150 +13,25 @@
 //! bits long. Fast where counters are integers of whole bytes: a vector's pieces of r bits come by
 //! one load and one permutation of bytes, and its counters by one xor with a table.
 
+mod key;
 mod strings;
+
+#[cfg(feature = "dynamic")]
+pub(crate) use key::limit_bits;
+pub use key::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 
 use core::slice;
 
 use super::many::{self, Masked, wipe};
-use super::xor::{self, Adder, Numbered, Single, Terms, Truncation, VOf, XorDigest, XorSum};
+use super::xor::{
+    self, Accumulator, BlockTerms, CounterTerms, Single, Truncation, VOf, XorDigest, XorSum,
+};
 use crate::bits::Bits;
-use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, V};
-use crate::error::{Error, silent};
+use crate::cipher::{Cipher, CipherBlock, V};
+use crate::construction::Construction;
 use crate::hash::Hash;
-use crate::isa::{Isa, Lanes, Level};
-use crate::mac::{Mac, batches, deterministic};
+use crate::isa::{Isa, Lanes, Level, NarrowLevel};
 use crate::tag::Tag;
-
-/// LightMAC under a key, with a counter of s bits.
-///
-/// Deterministic; tags of 1 to n bits, n being the bits of the cipher's block. The two keys must be
-/// independent. A short counter is faster and limits the message to 2^s (n - s) bits; the number of
-/// tags that a key may give hardly depends on their messages' lengths. Fast if s is a multiple of 8
-/// and at most 64.
-///
-/// ```
-/// use tagmac::LightMacAes128;
-/// let mac = LightMacAes128::new(&[1; 16], &[2; 16], 32)?;
-/// let tag = mac.tag(b"message")?;
-/// assert!(mac.verify(b"message", &tag).is_ok());
-/// # Ok::<(), tagmac::Error>(())
-/// ```
-#[derive(Clone)]
-pub struct LightMac<C: Cipher> {
-    k1: C,
-    k2: C,
-    level: Level,
-    truncation: Truncation<C::Block>,
-    s: usize,
-    gray: bool,
-    /// See [`Hash::block`].
-    block: usize,
-    /// 2^64 over the block, rounded up: a division costs more than a short message's block.
-    inverse: u64,
-    /// See [`Hash::limit_bits`].
-    limit_bits: u64,
-    /// Whether blocks are whole bytes behind an integer, the fast case.
-    in_bytes: bool,
-}
-
-/// LightMAC-AES128.
-pub type LightMacAes128 = LightMac<Aes128>;
-/// LightMAC-AES192.
-pub type LightMacAes192 = LightMac<Aes192>;
-/// LightMAC-AES256.
-pub type LightMacAes256 = LightMac<Aes256>;
-
-/// The most bits of a message with blocks of n bits and a counter of `s` bits: 2^s (n - s), where
-/// that is a `u64`.
-pub(crate) const fn limit_bits(n: usize, s: usize) -> u64 {
-    if s >= 64 {
-        return u64::MAX;
-    }
-    let bits = ((n - s) as u128) << s;
-    if bits > u64::MAX as u128 { u64::MAX } else { bits as u64 }
-}
-
-/// The greatest common divisor of a positive number and 8.
-const fn gcd8(a: usize) -> usize {
-    let ones = a.trailing_zeros();
-    1 << if ones < 3 { ones } else { 3 }
-}
-
-impl<C: Cipher> LightMac<C> {
-    /// LightMAC with the cipher C and a counter of `s` bits on the best rung of this CPU.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::CounterBits`] unless `s` is 1 to n/2.
-    pub fn new(k1: &C::Key, k2: &C::Key, s: usize) -> Result<Self, Error> {
-        LightMac::on(k1, k2, s, Level::best())
-    }
-
-    /// LightMAC with the cipher C and a counter of `s` bits on a rung of your choice.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::CounterBits`] unless `s` is 1 to n/2.
-    pub fn on(k1: &C::Key, k2: &C::Key, s: usize, level: Level) -> Result<Self, Error> {
-        LightMac::of_ciphers(C::new(k1, level), C::new(k2, level), s, level)
-    }
-
-    /// LightMAC with the ciphers under their keys, which were made for the same rung.
-    pub(crate) fn of_ciphers(k1: C, k2: C, s: usize, level: Level) -> Result<Self, Error> {
-        let max = 4 * C::Block::BYTES;
-        if !(1..=max).contains(&s) {
-            return Err(Error::CounterBits { max, found: s });
-        }
-        let r = 8 * C::Block::BYTES - s;
-        let (truncation, in_bytes) = (Truncation::none(), s.is_multiple_of(8) && s <= 64);
-        let (block, limit_bits) = (r / gcd8(r), limit_bits(8 * C::Block::BYTES, s));
-        let inverse = u64::MAX / block as u64 + 1;
-        Ok(LightMac {
-            k1,
-            k2,
-            level,
-            truncation,
-            s,
-            gray: false,
-            block,
-            inverse,
-            limit_bits,
-            in_bytes,
-        })
-    }
-
-    /// The same key with tags of the first `bits` bits, 1 to n.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TagBits`] for any other length.
-    pub fn with_tag_bits(mut self, bits: usize) -> Result<Self, Error> {
-        self.truncation = Truncation::to(bits)?;
-        Ok(self)
-    }
-
-    /// The same key with the Gray code of i mod 2^s in the place of i: other tags, just as good,
-    /// and slower here. Neighbouring counters differ in one bit, which suits hardware.
-    pub fn with_gray_code(mut self) -> Self {
-        (self.gray, self.in_bytes) = (true, false);
-        self
-    }
-
-    /// The length of the counter in bits.
-    pub fn s(&self) -> usize {
-        self.s
-    }
-
-    /// Bits of a message block.
-    #[inline(always)]
-    fn r(&self) -> usize {
-        8 * C::Block::BYTES - self.s
-    }
-}
-
-deterministic!(LightMac<C: Cipher>);
-batches!(LightMac<C: Cipher>);
-silent!(LightMac<C: Cipher>);
 
 /// The terms E_K1(i_s || M_i), of whole bytes.
 struct LightTerms<'a, C: Cipher> {
@@ -176,18 +51,18 @@ impl<C: Cipher> LightTerms<'_, C> {
     }
 }
 
-/// What a rung needs for them.
+/// What a level needs for them.
 #[derive(Clone, Copy)]
-struct Ready<L: Lanes, K> {
+struct Prepared<L: Lanes, K> {
     keys: K,
     whitening: L::V,
-    spread: L::Spread,
-    form: L::Form,
+    spread: L::Stride,
+    form: L::CounterLayout,
 }
 
-impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
+impl<'a, C: Cipher> BlockTerms for LightTerms<'a, C> {
     type Lanes<I: Isa> = C::Lanes<I>;
-    type Ready<I: Isa> = Ready<C::Lanes<I>, C::Keys<'a, I>>;
+    type Prepared<I: Isa> = Prepared<C::Lanes<I>, C::Keys<'a, I>>;
     type Sum<I: Isa> = C::Sum<'a, I>;
 
     #[inline(always)]
@@ -196,18 +71,18 @@ impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn ready<I: Isa>(&self, isa: I) -> Self::Ready<I> {
+    fn prepare<I: Isa>(&self, isa: I) -> Self::Prepared<I> {
         let (lanes, keys) = (C::lanes(isa), self.mac.k1.keys(isa));
-        Ready {
+        Prepared {
             keys,
             whitening: C::whiten(isa, &keys, lanes.splat(&C::Block::ZERO)),
-            spread: lanes.spread(self.mac.block()),
-            form: lanes.front(self.mac.s / 8),
+            spread: lanes.stride(self.mac.block()),
+            form: lanes.be_prefix(self.mac.s / 8),
         }
     }
 
     #[inline(always)]
-    fn sum<I: Isa>(isa: I, ready: &Self::Ready<I>) -> C::Sum<'a, I> {
+    fn sum<I: Isa>(isa: I, ready: &Self::Prepared<I>) -> C::Sum<'a, I> {
         C::sum(isa, &ready.keys)
     }
 
@@ -215,14 +90,14 @@ impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
     fn add<I: Isa, const N: usize>(
         &mut self,
         isa: I,
-        ready: &Self::Ready<I>,
+        ready: &Self::Prepared<I>,
         sum: &mut C::Sum<'a, I>,
     ) {
         let lanes = C::lanes(isa);
         let mut counter = lanes.counter(self.i);
-        let mut x: [V<C, I>; N] = lanes.load_spread(self.data, self.at, ready.spread);
+        let mut x: [V<C, I>; N] = lanes.load_strided(self.data, self.at, ready.spread);
         for x in &mut x {
-            *x = lanes.xor3(*x, lanes.encode(counter, ready.form), ready.whitening);
+            *x = lanes.xor3(*x, lanes.encode_counter(counter, ready.form), ready.whitening);
             counter = lanes.advance(counter);
         }
         self.skip(N * C::Lanes::<I>::LANES);
@@ -233,53 +108,53 @@ impl<'a, C: Cipher> Terms for LightTerms<'a, C> {
     fn add_lanes<I: Isa>(
         &mut self,
         isa: I,
-        ready: &Self::Ready<I>,
+        ready: &Self::Prepared<I>,
         sum: &mut C::Sum<'a, I>,
         n: usize,
     ) {
         let lanes = C::lanes(isa);
-        let pieces = lanes.load_spread_lanes(self.data, self.at, n, ready.spread);
-        let counters = lanes.encode(lanes.counter(self.i), ready.form);
+        let pieces = lanes.load_strided_lanes(self.data, self.at, n, ready.spread);
+        let counters = lanes.encode_counter(lanes.counter(self.i), ready.form);
         let x = lanes.xor3(pieces, counters, ready.whitening);
         self.skip(n);
         C::add_whitened_lanes(isa, &ready.keys, sum, x, n);
     }
 
     #[inline(always)]
-    fn total<I: Isa>(
+    fn finish<I: Isa>(
         isa: I,
-        ready: &Self::Ready<I>,
+        ready: &Self::Prepared<I>,
         sum: &mut C::Sum<'a, I>,
     ) -> VOf<Self, I::Narrow> {
-        C::total(isa, &ready.keys, sum)
+        C::finish(isa, &ready.keys, sum)
     }
 }
 
-impl<C: Cipher> Numbered for LightTerms<'_, C> {
+impl<C: Cipher> CounterTerms for LightTerms<'_, C> {
     #[inline(always)]
     fn number(&self) -> u64 {
         self.i
     }
 
     #[inline(always)]
-    fn places<I: Isa>(&self, isa: I, ready: &Self::Ready<I>) -> [V<C, I>; 8] {
-        xor::places(C::lanes(isa), ready.form)
+    fn counter_table<I: Isa>(&self, isa: I, ready: &Self::Prepared<I>) -> [V<C, I>; 8] {
+        xor::counter_table(C::lanes(isa), ready.form)
     }
 
     #[inline(always)]
     fn add_group<I: Isa>(
         &mut self,
         isa: I,
-        ready: &Self::Ready<I>,
-        places: &[V<C, I>; 8],
+        ready: &Self::Prepared<I>,
+        table: &[V<C, I>; 8],
         sum: &mut Self::Sum<I>,
     ) {
         let lanes = C::lanes(isa);
         let narrow = lanes.narrow();
-        let first = xor::number(lanes, self.i, narrow.front(self.mac.s / 8));
+        let first = xor::number(lanes, self.i, narrow.be_prefix(self.mac.s / 8));
         let mask = lanes.xor(first, ready.whitening);
-        let mut x: [V<C, I>; 8] = lanes.load_spread(self.data, self.at, ready.spread);
-        for (x, place) in x.iter_mut().zip(places) {
+        let mut x: [V<C, I>; 8] = lanes.load_strided(self.data, self.at, ready.spread);
+        for (x, place) in x.iter_mut().zip(table) {
             *x = lanes.xor3(*x, *place, mask);
         }
         self.skip(8 * C::Lanes::<I>::LANES);
@@ -290,11 +165,13 @@ impl<C: Cipher> Numbered for LightTerms<'_, C> {
 impl<C: Cipher> Hash for LightMac<C> {
     type Sum = XorSum<C::Block>;
     type Digest = XorDigest<C::Block>;
+    type Long = C::Levels;
+    type Short = NarrowLevel;
     /// As many blocks as end on a byte: fewer bytes than a block has bits.
-    type Held = [u8; 8 * Tag::MAX_BYTES];
-    const BITS: bool = true;
-    const FEW: bool = C::FEW;
-    const HOLDS_LAST: bool = false;
+    type BlockBuffer = [u8; 8 * Tag::MAX_BYTES];
+    const ACCEPTS_BIT_STRINGS: bool = true;
+    const HAS_NARROW_PATH: bool = C::HAS_NARROW_PATH;
+    const LAST_BLOCK_DISTINCT: bool = false;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -315,8 +192,8 @@ impl<C: Cipher> Hash for LightMac<C> {
     }
 
     #[inline(always)]
-    fn few(&self) -> usize {
-        if self.in_bytes { self.level.few() * self.block } else { 0 }
+    fn narrow_path_max_bytes(&self) -> usize {
+        if self.in_bytes { self.level.narrow_path_max_blocks() * self.block } else { 0 }
     }
 
     #[inline(always)]
@@ -330,7 +207,7 @@ impl<C: Cipher> Hash for LightMac<C> {
     }
 
     #[inline(always)]
-    fn held(&self) -> Self::Held {
+    fn new_buffer(&self) -> Self::BlockBuffer {
         [0; 8 * Tag::MAX_BYTES]
     }
 
@@ -348,30 +225,30 @@ impl<C: Cipher> Hash for LightMac<C> {
         let n = self.blocks_in(blocks.len());
         // Pieces are loaded by whole blocks that end with them, so the first ones go alone.
         let first = n.min(C::Lanes::<I>::LANES);
-        Adder::add_to(
+        Accumulator::add_to(
             sum,
             isa,
             terms,
             #[inline(always)]
-            |adder| {
-                adder.lanes(first);
-                adder.numbered(n - first);
-                debug_assert!(adder.terms.at == blocks.len());
+            |accumulator| {
+                accumulator.lanes(first);
+                accumulator.add_numbered(n - first);
+                debug_assert!(accumulator.terms.at == blocks.len());
             },
         );
     }
 
     #[inline(always)]
-    fn absorb_few<I: Isa>(&self, isa: I, sum: &mut Self::Sum, blocks: &[u8]) {
+    fn absorb_narrow<I: Isa>(&self, isa: I, sum: &mut Self::Sum, blocks: &[u8]) {
         let n = self.blocks_in(blocks.len());
-        Adder::add_to(
+        Accumulator::add_to(
             sum,
             isa,
             LightTerms { mac: self, data: blocks, i: 1, at: 0 },
             #[inline(always)]
-            |adder| {
-                adder.lanes(1);
-                adder.few(n - 1);
+            |accumulator| {
+                accumulator.lanes(1);
+                accumulator.few(n - 1);
             },
         );
     }
@@ -381,8 +258,8 @@ impl<C: Cipher> Hash for LightMac<C> {
         left.join(right);
     }
 
-    fn same(&self, one: &Self::Sum, other: &Self::Sum) -> bool {
-        one.same(other)
+    fn ct_eq(&self, one: &Self::Sum, other: &Self::Sum) -> bool {
+        one.ct_eq(other)
     }
 
     #[inline(always)]
@@ -391,7 +268,7 @@ impl<C: Cipher> Hash for LightMac<C> {
             return strings::finish(self, isa, *sum, at, tail);
         }
         let lanes = C::lanes(isa);
-        XorDigest(lanes.narrow().first_lane(sum.with_last(lanes, tail)))
+        XorDigest(lanes.narrow().lane0(sum.with_last(lanes, tail)))
     }
 }
 
@@ -419,9 +296,9 @@ impl<C: Cipher> Masked for LightMac<C> {
     fn masks<I: Isa>(&self, isa: I, masks: &mut [C::Block]) {
         let narrow = C::lanes(isa).narrow();
         let mut whitening = C::whitening(isa, &self.k1.keys(isa));
-        let form = narrow.front(self.s / 8);
+        let form = narrow.be_prefix(self.s / 8);
         for (i, mask) in (1..).zip(masks) {
-            let number = narrow.first_lane(narrow.encode(narrow.counter(i), form));
+            let number = narrow.lane0(narrow.encode_counter(narrow.counter(i), form));
             *mask = number.xor(&whitening);
         }
         wipe(slice::from_mut(&mut whitening));
@@ -448,33 +325,39 @@ impl<C: Cipher> Masked for LightMac<C> {
     }
 }
 
-impl<C: Cipher> Mac for LightMac<C> {
+impl<C: Cipher> Construction for LightMac<C> {
     type Hash = Self;
     type Nonce = ();
-    type Pad = ();
+    type PadCache = ();
 
     #[inline(always)]
     fn hash(&self) -> &Self {
         self
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         self.truncation.bits()
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest<C::Block>) -> Tag {
+    fn finalize_tag<I: Isa>(
+        &self,
+        isa: I,
+        _nonce: &(),
+        _pad: &mut (),
+        digest: XorDigest<C::Block>,
+    ) -> Tag {
         self.truncation.seal(isa, &self.k2, &digest)
     }
 
     #[inline(always)]
-    fn short(&self) -> usize {
+    fn batch_max_len(&self) -> usize {
         // Fewer bytes than the longest message, of 2^8 blocks or more.
         if self.in_bytes { (many::MOST + 1) * self.block - 1 } else { 0 }
     }
 
     #[inline(always)]
-    fn tag_short<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
+    fn tag_batch<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
         many::tags(isa, self, messages, tags);
     }
 }

@@ -4,13 +4,13 @@
 //! In functions of their own, that compilers put out of the way: they stand beside the fast case in
 //! every kernel.
 
-use super::LightMac;
+use super::key::LightMac;
 use crate::algo::xor::{XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock};
 use crate::isa::{Isa, Lanes};
 
-/// The widest rung's lanes.
+/// The widest level's lanes.
 const MOST: usize = 16;
 
 /// A sum with whole blocks, of which the first starts at byte `at`.
@@ -27,7 +27,7 @@ pub(super) fn absorb<I: Isa, C: Cipher>(
     isa.run(
         #[inline(always)]
         || {
-            Strings::new(mac, at, blocks).add(isa, &mut sum, n);
+            BitReader::new(mac, at, blocks).add(isa, &mut sum, n);
             sum
         },
     )
@@ -46,7 +46,7 @@ pub(super) fn finish<I: Isa, C: Cipher>(
     isa.run(
         #[inline(always)]
         || {
-            let mut strings = Strings::new(mac, at, tail.bytes());
+            let mut strings = BitReader::new(mac, at, tail.bytes());
             let (n, bits) = (tail.bits() as usize / mac.r(), tail.bits() as usize % mac.r());
             strings.add(isa, &mut sum, n);
             let last: C::Block = strings.take(0, bits);
@@ -56,7 +56,7 @@ pub(super) fn finish<I: Isa, C: Cipher>(
 }
 
 /// A part of a message, block by block.
-struct Strings<'a, C: Cipher> {
+struct BitReader<'a, C: Cipher> {
     mac: &'a LightMac<C>,
     bytes: &'a [u8],
     /// The next bit.
@@ -65,12 +65,12 @@ struct Strings<'a, C: Cipher> {
     i: u64,
 }
 
-impl<'a, C: Cipher> Strings<'a, C> {
+impl<'a, C: Cipher> BitReader<'a, C> {
     /// From byte `at` of the message on, where a block begins.
     #[inline(always)]
     fn new(mac: &'a LightMac<C>, at: u64, bytes: &'a [u8]) -> Self {
         let before = (8 * at as u128 / mac.r() as u128) as u64;
-        Strings { mac, bytes, at: 0, i: before + 1 }
+        BitReader { mac, bytes, at: 0, i: before + 1 }
     }
 
     /// Xors the terms of the next `n` blocks into `sum`.
@@ -92,7 +92,7 @@ impl<'a, C: Cipher> Strings<'a, C> {
             C::add_whitened_lanes(isa, &keys, &mut terms, x, now);
             n -= now;
         }
-        sum.add(lanes, C::total(isa, &keys, &mut terms));
+        sum.add(lanes, C::finish(isa, &keys, &mut terms));
     }
 
     /// i_s || M_i for the next block.

@@ -12,24 +12,25 @@
 //! and a table that is the same in all periods. Only the period's last block, j = 32, needs a
 //! correction: gamma_{32g+32} = gamma_{32g} ^ gamma_32 ^ 2^5 ^ 2^(5+z), z = ntz(g + 1).
 
-mod field;
 mod parsimony;
 
 use core::slice;
 
 use zeroize::Zeroize;
 
-pub use field::Field;
 pub use parsimony::{WideBlock, recover_block};
 
+use super::known_answer;
 use super::many::{self, Masked, wipe};
-use super::xor::{self, Adder, Single, Terms, Truncation, VOf, XorDigest, XorSum};
+use super::xor::{self, Accumulator, BlockTerms, Single, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
-use crate::cipher::{Aes128, Aes192, Aes256, Cipher};
+use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Field};
+use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::hash::Hash;
-use crate::isa::{CipherBlock, Isa, Kernel, Lanes, Level};
-use crate::mac::{Mac, batches, deterministic};
+use crate::isa::{Block, CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
+use crate::kernels::{self, Fresh};
+use crate::mac::{batches, deterministic};
 use crate::tag::Tag;
 
 /// Blocks whose offsets share a base.
@@ -66,6 +67,7 @@ pub struct Pmac<C: Cipher<Block: Field>> {
 }
 
 impl<C: Cipher<Block: Field>> Drop for Pmac<C> {
+    #[inline(never)]
     fn drop(&mut self) {
         self.l_inv.zeroize();
         self.l.zeroize();
@@ -93,23 +95,34 @@ impl<C: Cipher> Kernel for Encrypt<'_, C> {
 }
 
 impl<C: Cipher<Block: Field>> Pmac<C> {
-    /// PMAC with the cipher C on the best rung of this CPU.
+    /// PMAC with the cipher C on the best level of this CPU.
     pub fn new(key: &C::Key) -> Self {
-        Pmac::on(key, Level::best())
+        Pmac::with_level(key, Level::best())
     }
 
-    /// PMAC with the cipher C on a rung of your choice.
-    pub fn on(key: &C::Key, level: Level) -> Self {
-        Pmac::of_cipher(C::new(key, level), level)
+    /// PMAC with the cipher C on a level of your choice.
+    #[inline(never)]
+    pub fn with_level(key: &C::Key, level: Level) -> Self {
+        Pmac::from_cipher(C::new(key, level), level)
     }
 
-    /// PMAC with a cipher under its key, which was made for the same rung.
-    pub(crate) fn of_cipher(cipher: C, level: Level) -> Self {
+    /// PMAC with a cipher under its key, which was made for the same level.
+    pub(crate) fn from_cipher(cipher: C, level: Level) -> Self {
+        let Some(known) = C::KNOWN_ANSWERS else { return Pmac::build(cipher, level) };
+        let level = known_answer::passing(&known.pmac, level, |level| {
+            let cipher = C::from_slice(&known_answer::KEYS[..C::KEY_BYTES], level);
+            let mac = cipher.map(|cipher| Pmac::build(cipher, level));
+            move |message| mac.as_ref().map_err(|error| *error)?.tag(message)
+        });
+        Pmac::build(cipher, level)
+    }
+
+    fn build(cipher: C, level: Level) -> Self {
         // Filled in place: what is moved leaves a copy behind that nothing wipes.
         let zero = C::Block::ZERO;
         let (l_inv, l, gamma_l) = (zero, [zero; STORED], [zero; PERIOD]);
         let mut mac = Pmac { cipher, level, truncation: Truncation::none(), l_inv, l, gamma_l };
-        mac.l[0] = level.run(Encrypt(&mac.cipher, &zero));
+        mac.l[0] = NarrowLevel::from(level).run(Encrypt(&mac.cipher, &zero));
         mac.l_inv = mac.l[0].over_x();
         for i in 1..STORED {
             mac.l[i] = mac.l[i - 1].times_x();
@@ -155,6 +168,19 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     }
 }
 
+/// What the default MAC is made of, so that it is compiled with the library, and programs link it.
+/// That of another MAC is compiled where it is used, so that nobody pays for those they do not use.
+#[used]
+static COMPILED: Compiled =
+    (PmacAes128::with_level, kernels::one_shot, kernels::in_bits, kernels::absorb, kernels::close);
+type Compiled = (
+    fn(&[u8; 16], Level) -> PmacAes128,
+    fn(&PmacAes128, &(), Fresh, &[u8]) -> Tag,
+    fn(&PmacAes128, &(), &mut (), Bits<'_>) -> Result<Tag, Error>,
+    fn(&PmacAes128, &mut XorSum<Block>, u64, &[u8]),
+    fn(&PmacAes128, &(), &mut (), &XorSum<Block>, u64, Bits<'_>) -> Result<Tag, Error>,
+);
+
 deterministic!(Pmac<C: Cipher<Block: Field>>);
 batches!(Pmac<C: Cipher<Block: Field>>);
 silent!(Pmac<C: Cipher<Block: Field>>);
@@ -193,9 +219,9 @@ impl<'a, C: Cipher<Block: Field>> PmacTerms<'a, C> {
     }
 }
 
-impl<'a, C: Cipher<Block: Field>> Terms for PmacTerms<'a, C> {
+impl<'a, C: Cipher<Block: Field>> BlockTerms for PmacTerms<'a, C> {
     type Lanes<I: Isa> = C::Lanes<I>;
-    type Ready<I: Isa> = C::Keys<'a, I>;
+    type Prepared<I: Isa> = C::Keys<'a, I>;
     type Sum<I: Isa> = C::Sum<'a, I>;
 
     #[inline(always)]
@@ -204,7 +230,7 @@ impl<'a, C: Cipher<Block: Field>> Terms for PmacTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn ready<I: Isa>(&self, isa: I) -> C::Keys<'a, I> {
+    fn prepare<I: Isa>(&self, isa: I) -> C::Keys<'a, I> {
         self.mac.cipher.keys(isa)
     }
 
@@ -230,7 +256,7 @@ impl<'a, C: Cipher<Block: Field>> Terms for PmacTerms<'a, C> {
             *x = lanes.xor3(lanes.load(&now[range.clone()]), lanes.load(&offsets[range]), base);
         }
         if self.j == PERIOD {
-            x[N - 1] = lanes.xor(x[N - 1], lanes.last_lane(&self.next_period()));
+            x[N - 1] = lanes.xor(x[N - 1], lanes.set_last_lane(&self.next_period()));
         }
         C::add_whitened(isa, keys, sum, x);
     }
@@ -258,22 +284,24 @@ impl<'a, C: Cipher<Block: Field>> Terms for PmacTerms<'a, C> {
     }
 
     #[inline(always)]
-    fn total<I: Isa>(
+    fn finish<I: Isa>(
         isa: I,
         keys: &C::Keys<'a, I>,
         sum: &mut C::Sum<'a, I>,
     ) -> VOf<Self, I::Narrow> {
-        C::total(isa, keys, sum)
+        C::finish(isa, keys, sum)
     }
 }
 
 impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     type Sum = XorSum<C::Block>;
     type Digest = XorDigest<C::Block>;
-    type Held = C::Block;
-    const BITS: bool = true;
-    const FEW: bool = C::FEW;
-    const HOLDS_LAST: bool = true;
+    type Long = C::Levels;
+    type Short = NarrowLevel;
+    type BlockBuffer = C::Block;
+    const ACCEPTS_BIT_STRINGS: bool = true;
+    const HAS_NARROW_PATH: bool = C::HAS_NARROW_PATH;
+    const LAST_BLOCK_DISTINCT: bool = true;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -296,7 +324,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     }
 
     #[inline(always)]
-    fn held(&self) -> C::Block {
+    fn new_buffer(&self) -> C::Block {
         C::Block::ZERO
     }
 
@@ -312,45 +340,45 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         let period = first / PERIOD as u64;
         let j = (first % PERIOD as u64) as usize;
         let base = self.offset(period << PERIOD_LOG);
-        Adder::add_to(
+        Accumulator::add_to(
             sum,
             isa,
             PmacTerms { mac: self, data: blocks, period, j, base },
             #[inline(always)]
-            |adder| {
+            |accumulator| {
                 loop {
-                    if adder.terms.j == 0 {
+                    if accumulator.terms.j == 0 {
                         while left >= PERIOD {
                             for _ in 0..PERIOD / C::Lanes::<I>::FLIGHT {
-                                adder.flight();
+                                accumulator.flight();
                             }
                             left -= PERIOD;
                         }
                     }
                     // The period's last block goes alone.
-                    let run = left.min(PERIOD - 1 - adder.terms.j);
-                    adder.all(run);
+                    let run = left.min(PERIOD - 1 - accumulator.terms.j);
+                    accumulator.all(run);
                     left -= run;
                     if left == 0 {
                         break;
                     }
-                    adder.lanes(1);
+                    accumulator.lanes(1);
                     left -= 1;
                 }
-                debug_assert!(adder.terms.data.is_empty());
+                debug_assert!(accumulator.terms.data.is_empty());
             },
         );
     }
 
     #[inline(always)]
-    fn absorb_few<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, blocks: &[u8]) {
+    fn absorb_narrow<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, blocks: &[u8]) {
         let n = blocks.len() / C::Block::BYTES;
-        Adder::add_to(
+        Accumulator::add_to(
             sum,
             isa,
             PmacTerms { mac: self, data: blocks, period: 0, j: 0, base: C::Block::ZERO },
             #[inline(always)]
-            |adder| adder.few(n),
+            |accumulator| accumulator.few(n),
         );
     }
 
@@ -359,8 +387,8 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         left.join(right);
     }
 
-    fn same(&self, one: &XorSum<C::Block>, other: &XorSum<C::Block>) -> bool {
-        one.same(other)
+    fn ct_eq(&self, one: &XorSum<C::Block>, other: &XorSum<C::Block>) -> bool {
+        one.ct_eq(other)
     }
 
     #[inline(always)]
@@ -375,7 +403,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         let (narrow, x) = (lanes.narrow(), sum.with_last(lanes, tail));
         let full = tail.bits() == 8 * C::Block::BYTES as u64;
         let x = if full { narrow.xor(x, narrow.splat(&self.l_inv)) } else { x };
-        XorDigest(narrow.first_lane(x))
+        XorDigest(narrow.lane0(x))
     }
 }
 
@@ -433,32 +461,38 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
     }
 }
 
-impl<C: Cipher<Block: Field>> Mac for Pmac<C> {
+impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
     type Hash = Self;
     type Nonce = ();
-    type Pad = ();
+    type PadCache = ();
 
     #[inline(always)]
     fn hash(&self) -> &Self {
         self
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         self.truncation.bits()
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: XorDigest<C::Block>) -> Tag {
+    fn finalize_tag<I: Isa>(
+        &self,
+        isa: I,
+        _nonce: &(),
+        _pad: &mut (),
+        digest: XorDigest<C::Block>,
+    ) -> Tag {
         self.truncation.seal(isa, &self.cipher, &digest)
     }
 
     #[inline(always)]
-    fn short(&self) -> usize {
+    fn batch_max_len(&self) -> usize {
         (many::MOST + 1) * C::Block::BYTES
     }
 
     #[inline(always)]
-    fn tag_short<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
+    fn tag_batch<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
         many::tags(isa, self, messages, tags);
     }
 }

@@ -25,12 +25,12 @@
 use zeroize::Zeroize;
 
 use super::super::xor::XorDigest;
-use super::{Encrypt, Field, PERIOD, Pmac};
+use super::{Encrypt, PERIOD, Pmac};
 use crate::bits::Bits;
-use crate::cipher::{Cipher, CipherBlock, Decrypt};
+use crate::cipher::{Cipher, CipherBlock, Decrypt, Field};
 use crate::error::{Error, silent};
-use crate::hash::{Hash, whole};
-use crate::isa::{Isa, Kernel, Lanes, Level};
+use crate::hash::{Hash, absorbable_len};
+use crate::isa::{Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
 use crate::tag::Tag;
 
 /// The full block of number `number`, counted from 1, of a message that has the PMAC tag `tag`;
@@ -76,7 +76,7 @@ pub fn recover_block<'m, C: Decrypt<Block: Field>>(
     let hole = (number - 1) as usize * C::Block::BYTES;
     let (before, after) = (&rest.bytes()[..hole], rest.after(hole));
     let tag = &C::Block::zero_filled(tag.as_bytes());
-    Ok(mac.level.run(Recover { mac, before, after, tag }))
+    Ok(C::Levels::from(mac.level).run(Recover { mac, before, after, tag }))
 }
 
 /// The block between the full blocks `before` and the rest of a message with this tag.
@@ -94,7 +94,7 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
     fn run<I: Isa>(self, isa: I) -> C::Block {
         let Recover { mac, before, after, tag } = self;
         let next = before.len() + C::Block::BYTES;
-        let cut = whole(mac, after);
+        let cut = absorbable_len(mac, after);
         let mut sum = mac.empty();
         // One loop, so that the kernel has one copy of what absorbs.
         for (at, blocks) in [(0, before), (next, &after.bytes()[..cut])] {
@@ -168,15 +168,15 @@ pub struct WideBlock<C: Cipher<Block: Field>> {
 silent!(WideBlock<C: Cipher<Block: Field>>);
 
 impl<C: Decrypt<Block: Field>> WideBlock<C> {
-    /// The cipher under K1, for PMAC, and K2, for the counter, on the best rung of this CPU. The
+    /// The cipher under K1, for PMAC, and K2, for the counter, on the best level of this CPU. The
     /// keys must be independent.
     pub fn new(k1: &C::Key, k2: &C::Key) -> Self {
-        WideBlock::on(k1, k2, Level::best())
+        WideBlock::with_level(k1, k2, Level::best())
     }
 
-    /// The cipher on a rung of your choice.
-    pub fn on(k1: &C::Key, k2: &C::Key, level: Level) -> Self {
-        WideBlock { mac: Pmac::on(k1, level), counter: C::new(k2, level) }
+    /// The cipher on a level of your choice.
+    pub fn with_level(k1: &C::Key, k2: &C::Key, level: Level) -> Self {
+        WideBlock { mac: Pmac::with_level(k1, level), counter: C::new(k2, level) }
     }
 
     /// Enciphers a message of whole bytes in place.
@@ -237,19 +237,19 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
         let (block, after) = rest.split_at_mut(C::Block::BYTES);
         let after = Bits::new(after, bits - 8 * (hole + C::Block::BYTES))?;
         let recover = Recover { mac: &self.mac, before, after, tag: &iv };
-        block.copy_from_slice(self.mac.level.run(recover).as_ref());
+        block.copy_from_slice(C::Levels::from(self.mac.level).run(recover).as_ref());
         Ok(())
     }
 
     /// Encrypts or decrypts whole blocks, the message's first ones.
     fn count(&self, iv: &C::Block, data: &mut [u8]) {
-        self.mac.level.run(Count { cipher: &self.counter, first: *iv, data });
+        C::Levels::from(self.mac.level).run(Count { cipher: &self.counter, first: *iv, data });
     }
 
     /// Encrypts or decrypts the last block, which begins at byte `last`.
     fn count_last(&self, iv: &C::Block, data: &mut [u8], last: usize, bits: usize) {
         let number = plus(iv, (last / C::Block::BYTES) as u64);
-        let mut pad = self.mac.level.run(Encrypt(&self.counter, &number));
+        let mut pad = NarrowLevel::from(self.mac.level).run(Encrypt(&self.counter, &number));
         for (byte, pad) in data[last..].iter_mut().zip(pad.as_ref()) {
             *byte ^= pad;
         }
@@ -315,7 +315,7 @@ impl<C: Cipher<Block: Field>> Kernel for Count<'_, C> {
     }
 }
 
-/// A counter on a rung.
+/// A counter on a level.
 struct Counting<'a, I: Isa, C: Cipher + 'a> {
     isa: I,
     keys: C::Keys<'a, I>,
@@ -347,8 +347,8 @@ impl<I: Isa, C: Cipher<Block: Field>> Counting<'_, I, C> {
     /// their places.
     #[inline(always)]
     fn flight(&mut self, places: &[C::Block; PERIOD], data: &mut [u8]) {
-        const { assert!(C::Lanes::<I>::VECTORS == 1 || C::Lanes::<I>::VECTORS == 8) };
-        if C::Lanes::<I>::VECTORS == 8 {
+        const { assert!(C::Lanes::<I>::UNROLL == 1 || C::Lanes::<I>::UNROLL == 8) };
+        if C::Lanes::<I>::UNROLL == 8 {
             self.vectors::<8>(places, data);
         } else {
             self.vectors::<1>(places, data);

@@ -7,9 +7,9 @@ use zeroize::Zeroize;
 
 /// A number below 2^131, not always below p: limbs of 64 bits, lowest first.
 #[derive(Clone, Copy)]
-pub(super) struct Number(pub(super) [u64; 3]);
+pub(super) struct FieldElement(pub(super) [u64; 3]);
 
-impl Zeroize for Number {
+impl Zeroize for FieldElement {
     fn zeroize(&mut self) {
         self.0.zeroize();
     }
@@ -32,31 +32,31 @@ fn product(a: u64, b: u64) -> u128 {
     a as u128 * b as u128
 }
 
-impl Number {
-    pub(super) const ZERO: Number = Number([0; 3]);
-    pub(super) const ONE: Number = Number([1, 0, 0]);
+impl FieldElement {
+    pub(super) const ZERO: FieldElement = FieldElement([0; 3]);
+    pub(super) const ONE: FieldElement = FieldElement([1, 0, 0]);
 
     /// `a[0] + a[1] 2^64 + a[2] 2^128`, where what lies from bit 128 on is below 2^64 / 1.25.
     #[inline(always)]
-    fn carried(a0: u64, a1: u128, a2: u64) -> Number {
+    fn carried(a0: u64, a1: u128, a2: u64) -> FieldElement {
         let a2 = a2 + high(a1);
         // What lies from bit 130 on: c 2^130 = 5c, and 4c stands there already.
         let a0 = a0 as u128 + ((a2 >> 2) + (a2 & !3)) as u128;
         let a1 = low(a1) as u128 + (a0 >> 64);
-        Number([low(a0), low(a1), (a2 & 3) + high(a1)])
+        FieldElement([low(a0), low(a1), (a2 & 3) + high(a1)])
     }
 
     /// `self + b`.
     #[inline(always)]
-    pub(super) fn plus(self, b: Number) -> Number {
+    pub(super) fn plus(self, b: FieldElement) -> FieldElement {
         let [a, b] = [self.0, b.0];
         let sum = a[0] as u128 + b[0] as u128;
-        Number::carried(low(sum), (sum >> 64) + a[1] as u128 + b[1] as u128, a[2] + b[2])
+        FieldElement::carried(low(sum), (sum >> 64) + a[1] as u128 + b[1] as u128, a[2] + b[2])
     }
 
     /// `self * b`.
     #[inline(always)]
-    pub(super) fn times(self, b: Number) -> Number {
+    pub(super) fn times(self, b: FieldElement) -> FieldElement {
         let ([a0, a1, a2], [b0, b1, b2]) = (self.0, b.0);
         // Columns of the product; a2 and b2 are at most 7, so theirs have room.
         let c0 = product(a0, b0);
@@ -71,16 +71,16 @@ impl Number {
         let c4 = high(c3) + high(small) + a2 * b2;
         let (c2, c3) = (low(c2_low), low(c3));
         // The product is low + 2^130 q = low + 5q, with q = (c2, c3, c4) / 4.
-        let q = Number([c2 >> 2 | c3 << 62, c3 >> 2 | c4 << 62, c4 >> 2]);
+        let q = FieldElement([c2 >> 2 | c3 << 62, c3 >> 2 | c4 << 62, c4 >> 2]);
         let four = [c2 & !3, c3, c4];
         let s0 = low(c0) as u128 + q.0[0] as u128 + four[0] as u128;
         let s1 = (s0 >> 64) + low(c1) as u128 + q.0[1] as u128 + four[1] as u128;
-        Number::carried(low(s0), s1, (c2 & 3) + q.0[2] + four[2])
+        FieldElement::carried(low(s0), s1, (c2 & 3) + q.0[2] + four[2])
     }
 
     /// `self^n` in a time that depends on n, which is public.
-    pub(super) fn power(self, n: u64) -> Number {
-        let mut power = Number::ONE;
+    pub(super) fn power(self, n: u64) -> FieldElement {
+        let mut power = FieldElement::ONE;
         for bit in (0..64 - n.leading_zeros()).rev() {
             power = power.times(power);
             if n >> bit & 1 == 1 {
@@ -94,7 +94,8 @@ impl Number {
     #[inline(always)]
     pub(super) fn residue(self) -> u128 {
         // Below 2p once bits from 130 on are folded; then subtract p if that leaves something.
-        let Number([a0, a1, a2]) = Number::carried(self.0[0], self.0[1] as u128, self.0[2]);
+        let FieldElement([a0, a1, a2]) =
+            FieldElement::carried(self.0[0], self.0[1] as u128, self.0[2]);
         let a = (a1 as u128) << 64 | a0 as u128;
         let (plus_five, carry) = a.overflowing_add(5);
         let over = a2 + carry as u64 >= 4;
@@ -103,26 +104,28 @@ impl Number {
     }
 
     /// Whether two numbers are the same mod p, in constant time.
-    pub(super) fn same(self, other: Number) -> bool {
+    pub(super) fn ct_eq(self, other: FieldElement) -> bool {
         self.reduced().0.ct_eq(&other.reduced().0).into()
     }
 
     /// The number below p.
-    fn reduced(self) -> Number {
+    fn reduced(self) -> FieldElement {
         // As in `residue`, with the bits from 128 on.
-        let Number([a0, a1, a2]) = Number::carried(self.0[0], self.0[1] as u128, self.0[2]);
+        let FieldElement([a0, a1, a2]) =
+            FieldElement::carried(self.0[0], self.0[1] as u128, self.0[2]);
         let (b0, carry) = a0.overflowing_add(5);
         let (b1, carry) = a1.overflowing_add(carry as u64);
         let b2 = a2 + carry as u64;
         let over = Choice::from((b2 >= 4) as u8);
         let select = |a, b| u64::conditional_select(a, b, over);
-        Number([select(&a0, &b0), select(&a1, &b1), select(&a2, &(b2 & 3))])
+        FieldElement([select(&a0, &b0), select(&a1, &b1), select(&a2, &(b2 & 3))])
     }
 
     /// `count` limbs of `bits` bits, lowest first, the highest with what is left; zeros after them.
     #[inline(always)]
     pub(super) fn limbs(self, count: usize, bits: usize) -> [u64; 5] {
-        let Number([a0, a1, a2]) = Number::carried(self.0[0], self.0[1] as u128, self.0[2]);
+        let FieldElement([a0, a1, a2]) =
+            FieldElement::carried(self.0[0], self.0[1] as u128, self.0[2]);
         let a = (a1 as u128) << 64 | a0 as u128;
         let mut limbs = [0; 5];
         let top = count - 1;
@@ -135,7 +138,7 @@ impl Number {
 
     /// The sum of `limbs[i] 2^(bits i)`, for limbs of any size.
     #[inline(always)]
-    pub(super) fn from_limbs(limbs: &[u64], bits: usize) -> Number {
+    pub(super) fn from_limbs(limbs: &[u64], bits: usize) -> FieldElement {
         // Limbs below 2^64 overlap, so they are added one by one.
         let mut sum = [0u128; 3];
         for (i, limb) in limbs.iter().enumerate() {
@@ -147,39 +150,39 @@ impl Number {
             }
         }
         let above = (sum[0] >> 64) + sum[1];
-        Number::carried(low(sum[0]), above, low(sum[2]))
+        FieldElement::carried(low(sum[0]), above, low(sum[2]))
     }
 }
 
 /// The multiplier r, clamped: the low two bits of its upper word are zero, so that its multiple
 /// 5/4 is a whole number, and its words are below 2^60, so that sums of products do not overflow.
 #[derive(Clone, Copy)]
-pub(super) struct Multiplier {
+pub(super) struct ClampedR {
     r0: u64,
     r1: u64,
 }
 
-impl Zeroize for Multiplier {
+impl Zeroize for ClampedR {
     fn zeroize(&mut self) {
         self.r0.zeroize();
         self.r1.zeroize();
     }
 }
 
-impl Multiplier {
+impl ClampedR {
     /// r from 16 bytes, of which 22 bits are cleared.
-    pub(super) fn clamped(bytes: &[u8; 16]) -> Multiplier {
+    pub(super) fn clamped(bytes: &[u8; 16]) -> ClampedR {
         let r = u128::from_le_bytes(*bytes) & 0x0ffffffc_0ffffffc_0ffffffc_0fffffff;
-        Multiplier { r0: low(r), r1: high(r) }
+        ClampedR { r0: low(r), r1: high(r) }
     }
 
-    pub(super) fn number(self) -> Number {
-        Number([self.r0, self.r1, 0])
+    pub(super) fn number(self) -> FieldElement {
+        FieldElement([self.r0, self.r1, 0])
     }
 
     /// `(h + m + top 2^128) r`.
     #[inline(always)]
-    pub(super) fn step(self, h: Number, m: u128, top: u64) -> Number {
+    pub(super) fn step(self, h: FieldElement, m: u128, top: u64) -> FieldElement {
         let (r0, r1, r1_5_4) = (self.r0, self.r1, self.r1 + (self.r1 >> 2));
         let h0 = h.0[0] as u128 + low(m) as u128;
         let h1 = h.0[1] as u128 + high(m) as u128 + (h0 >> 64);
@@ -189,6 +192,6 @@ impl Multiplier {
         let d0 = product(h0, r0) + product(h1, r1_5_4);
         let d1 = product(h0, r1) + product(h1, r0) + (h2 * r1_5_4) as u128;
         // h2 is at most 8, so h2 r0 is at most 2^63, and the words of d1 add up to below 2^125.
-        Number::carried(low(d0), d1 + (d0 >> 64), h2 * r0)
+        FieldElement::carried(low(d0), d1 + (d0 >> 64), h2 * r0)
     }
 }

@@ -6,7 +6,7 @@
 //! the hash. The very last row may have missing blocks in front: it is read so that it ends with
 //! the message, and what was there before is masked.
 
-use super::field::{Multiplier, Number};
+use super::field::{ClampedR, FieldElement};
 use crate::isa::Words;
 
 /// A layout of numbers mod 2^130 - 5 in limbs, one number in each word of a vector.
@@ -46,10 +46,10 @@ const WORDS: usize = 8;
 /// The most limbs.
 pub(super) const LIMBS: usize = 5;
 
-/// Powers of r in a rung's limbs, wiped on drop.
+/// Powers of r in a level's limbs, wiped on drop.
 #[derive(Clone)]
 pub(super) struct Powers {
-    /// Limbs 2i and 2i + 1 of r^(LAST_ROWS n - j) in `pairs[i][j]`, for a rung of n words.
+    /// Limbs 2i and 2i + 1 of r^(LAST_ROWS n - j) in `pairs[i][j]`, for a level of n words.
     pairs: [[u128; MOST]; 3],
 }
 
@@ -77,11 +77,11 @@ impl Powers {
 
     /// Makes the powers that so many blocks need, where there are none.
     #[inline(always)]
-    pub(super) fn make<A: Words, R: Radix<A>>(&mut self, a: A, r: Multiplier, blocks: usize) {
+    pub(super) fn make<A: Words, R: Radix<A>>(&mut self, a: A, r: ClampedR, blocks: usize) {
         let n = words::<A>();
         let (end, rows) = (LAST_ROWS * n, blocks.div_ceil(n).min(LAST_ROWS));
         // The lowest n one by one, the others from them by vectors.
-        let mut power = Number::ONE;
+        let mut power = FieldElement::ONE;
         for e in 1..=n {
             power = r.step(power, 0, 0);
             let limbs = power.limbs(R::LIMBS, R::BITS);
@@ -97,7 +97,7 @@ impl Powers {
             let place = end - (v + 1) * n;
             for (pairs, limbs) in self.pairs.iter_mut().zip(row.as_ref().chunks(2)) {
                 let high = limbs.get(1).copied().unwrap_or(a.splat(0));
-                a.store_columns((limbs[0], high), &mut pairs[place..][..n]);
+                a.interleave_numbers((limbs[0], high), &mut pairs[place..][..n]);
             }
         }
     }
@@ -109,7 +109,7 @@ impl Powers {
         R::limbs(
             #[inline(always)]
             |l| {
-                let columns = a.columns_of(&self.pairs[l / 2][place..][..words::<A>()]);
+                let columns = a.deinterleave_numbers(&self.pairs[l / 2][place..][..words::<A>()]);
                 if l % 2 == 0 { columns.0 } else { columns.1 }
             },
         )
@@ -131,9 +131,9 @@ impl Powers {
 pub(super) fn absorb<A: Words, R: Radix<A>>(
     a: A,
     powers: &Powers,
-    h: Number,
+    h: FieldElement,
     blocks: &[u8],
-) -> Number {
+) -> FieldElement {
     /// Blocks of zeros, then blocks of ones.
     static MASKS: [u128; 2 * WORDS] = {
         let mut masks = [0; 2 * WORDS];
@@ -163,7 +163,7 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
             // The row with h comes last, so that the others need not wait for it.
             let mut sums = R::no_sums(a);
             for v in (0..ROWS).rev() {
-                let mut m = R::of_columns(a, a.columns(&now[v * row..][..row]), ones);
+                let mut m = R::of_columns(a, a.deinterleave(&now[v * row..][..row]), ones);
                 if v == 0 {
                     m = R::plus(a, m, h);
                 }
@@ -177,7 +177,7 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
     let mut sums = R::no_sums(a);
     while left.len() >= row {
         let (now, after) = left.split_at(row);
-        let m = R::plus(a, R::of_columns(a, a.columns(now), ones), h);
+        let m = R::plus(a, R::of_columns(a, a.deinterleave(now), ones), h);
         let power = R::power(a, powers.from::<A, R>(a, left.len() / 16));
         sums = R::add_product(a, sums, m, &power);
         h = R::limbs(
@@ -187,8 +187,8 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
         left = after;
     }
     if !left.is_empty() {
-        let (mask, _) = a.columns_of(&MASKS[WORDS - n + left.len() / 16..][..n]);
-        let (low, high) = a.columns(&blocks[blocks.len() - row..]);
+        let (mask, _) = a.deinterleave_numbers(&MASKS[WORDS - n + left.len() / 16..][..n]);
+        let (low, high) = a.deinterleave(&blocks[blocks.len() - row..]);
         let m = R::of_columns(a, (a.and(low, mask), a.and(high, mask)), mask);
         sums = R::add_product(a, sums, m, &R::power(a, powers.from::<A, R>(a, n)));
     }
@@ -197,5 +197,5 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
     for (limb, h) in limbs.iter_mut().zip(h.as_ref()) {
         *limb = a.sum(*h);
     }
-    Number::from_limbs(&limbs[..R::LIMBS], R::BITS)
+    FieldElement::from_limbs(&limbs[..R::LIMBS], R::BITS)
 }

@@ -4,7 +4,7 @@
 //! Messages end together. One with fewer blocks begins later: blocks of zeros without their 2^128
 //! leave its hash at zero.
 
-use super::field::Multiplier;
+use super::field::ClampedR;
 use super::horner::{LIMBS, Radix};
 use crate::isa::{Words, zero_filled};
 
@@ -14,22 +14,22 @@ pub(super) const BLOCKS: usize = 8;
 pub(super) const WORDS: usize = 8;
 
 /// Room for the blocks of messages, one message in each column.
-pub(super) struct Board {
+pub(super) struct BlockMatrix {
     rows: [[u128; WORDS]; BLOCKS],
     /// All ones for a block that has a 2^128.
     tops: [[u128; WORDS]; BLOCKS],
 }
 
-impl Board {
-    pub(super) const EMPTY: Board =
-        Board { rows: [[0; WORDS]; BLOCKS], tops: [[0; WORDS]; BLOCKS] };
+impl BlockMatrix {
+    pub(super) const EMPTY: BlockMatrix =
+        BlockMatrix { rows: [[0; WORDS]; BLOCKS], tops: [[0; WORDS]; BLOCKS] };
 
     /// The hashes, mod 2^128, of at most as many messages as a vector has words.
     #[inline(always)]
     pub(super) fn hash<A: Words, R: Radix<A>>(
         &mut self,
         a: A,
-        r: Multiplier,
+        r: ClampedR,
         messages: &[&[u8]],
     ) -> [u128; WORDS] {
         let (n, bytes) = (2 * A::LANES, messages[0].len());
@@ -48,13 +48,13 @@ impl Board {
         for (i, (row, tops)) in self.rows.iter().zip(&self.tops).take(rows).enumerate() {
             let top = match same {
                 true => a.splat(if 16 * i + 16 <= bytes { u64::MAX } else { 0 }),
-                false => a.columns_of(&tops[..n]).0,
+                false => a.deinterleave_numbers(&tops[..n]).0,
             };
-            let m = R::plus(a, h, R::of_columns(a, a.columns_of(&row[..n]), top));
+            let m = R::plus(a, h, R::of_columns(a, a.deinterleave_numbers(&row[..n]), top));
             h = R::carry(a, R::add_product(a, R::no_sums(a), m, &factor));
         }
         let mut hashes = [0; WORDS];
-        a.store_columns(residues::<A, R>(a, h), &mut hashes[..n]);
+        a.interleave_numbers(residues::<A, R>(a, h), &mut hashes[..n]);
         hashes
     }
 

@@ -23,17 +23,19 @@ use core::slice;
 
 use zeroize::{Zeroize, optimization_barrier};
 
+use super::known_answer;
 use super::many::wipe;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
+use crate::construction::Construction;
 use crate::error::silent;
 use crate::hash::Hash;
-use crate::isa::{Block, Isa, Level, Words, zero_filled};
+use crate::isa::{Block, Isa, KnownAnswer, Level, NarrowLevel, WordLevel, Words, zero_filled};
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
-use field::{Multiplier, Number};
+use field::{ClampedR, FieldElement};
 use horner::{Powers, Radix};
-use many::Board;
+use many::BlockMatrix;
 use radix26::Radix26;
 use radix44::Radix44;
 
@@ -57,7 +59,7 @@ const fn few<A: Words>(once: bool) -> usize {
 /// The hash of a range of blocks. Secret, so it shows nothing.
 #[derive(Clone, Copy)]
 pub struct Poly1305Sum {
-    h: Number,
+    h: FieldElement,
     /// Blocks in the range: joining multiplies by r as often.
     blocks: u64,
 }
@@ -79,7 +81,7 @@ impl crate::save::Save for Poly1305Sum {
     }
 
     fn load(input: &mut crate::save::Reader<'_>, range: core::ops::Range<u64>) -> Option<Self> {
-        let h = Number([input.number()?, input.number()?, input.number()?]);
+        let h = FieldElement([input.number()?, input.number()?, input.number()?]);
         // A number is below 2^131.
         (h.0[2] < 8).then_some(())?;
         Some(Poly1305Sum { h, blocks: (range.end - range.start) / size_of::<Block>() as u64 })
@@ -92,7 +94,7 @@ pub struct Poly1305Digest(u128);
 /// The hash of Poly1305 under r.
 #[derive(Clone)]
 pub struct Poly1305Hash {
-    r: Multiplier,
+    r: ClampedR,
     level: Level,
     /// Whether one message is all that the powers of r are for.
     once: bool,
@@ -117,20 +119,23 @@ impl Poly1305Digest {
 }
 
 impl Poly1305Hash {
-    /// The hash under r, in which the bits that must be clear are cleared, on the best rung of
+    /// The hash under r, in which the bits that must be clear are cleared, on the best level of
     /// this CPU.
+    #[inline]
     pub fn new(r: &[u8; 16]) -> Self {
-        Poly1305Hash::on(r, Level::best())
+        Poly1305Hash::with_level(r, Level::best())
     }
 
-    /// As [`new`](Poly1305Hash::new), on a rung of your choice.
-    pub fn on(r: &[u8; 16], level: Level) -> Self {
-        Poly1305Hash::with(r, level, false)
+    /// As [`new`](Poly1305Hash::new), on a level of your choice.
+    #[inline]
+    pub fn with_level(r: &[u8; 16], level: Level) -> Self {
+        Poly1305Hash::with(r, Poly1305::passing(level), false)
     }
 
+    #[inline(always)]
     fn with(r: &[u8; 16], level: Level, once: bool) -> Self {
         Poly1305Hash {
-            r: Multiplier::clamped(r),
+            r: ClampedR::clamped(r),
             level,
             once,
             #[cfg(feature = "std")]
@@ -140,7 +145,7 @@ impl Poly1305Hash {
 
     /// Adds blocks one by one.
     #[inline(always)]
-    fn one_by_one(&self, h: Number, blocks: &[u8]) -> Number {
+    fn one_by_one(&self, h: FieldElement, blocks: &[u8]) -> FieldElement {
         blocks.as_chunks().0.iter().fold(
             h,
             #[inline(always)]
@@ -153,19 +158,19 @@ impl Poly1305Hash {
     fn hash_many<I: Isa>(
         &self,
         isa: I,
-        board: &mut Board,
+        matrix: &mut BlockMatrix,
         messages: &[&[u8]],
     ) -> [u128; many::WORDS] {
         if <I::Words as Words>::MUL52 {
-            return board.hash::<_, Radix44>(isa.words(), self.r, messages);
+            return matrix.hash::<_, Radix44>(isa.words(), self.r, messages);
         }
-        if <I::Words as Words>::VECTORS {
-            return board.hash::<_, Radix26>(isa.words(), self.r, messages);
+        if <I::Words as Words>::HAS_VECTOR_MUL {
+            return matrix.hash::<_, Radix26>(isa.words(), self.r, messages);
         }
         let mut hashes = [0; many::WORDS];
         for (hash, message) in hashes.iter_mut().zip(messages) {
             let (whole, rest) = message.split_at(message.len() / 16 * 16);
-            let sum = Poly1305Sum { h: self.one_by_one(Number::ZERO, whole), blocks: 0 };
+            let sum = Poly1305Sum { h: self.one_by_one(FieldElement::ZERO, whole), blocks: 0 };
             *hash = self.finish(isa, &sum, 0, rest.into()).0;
         }
         hashes
@@ -186,10 +191,10 @@ impl Poly1305Hash {
     fn by_vectors<A: Words, R: Radix<A>>(
         &self,
         a: A,
-        h: Number,
+        h: FieldElement,
         keep: bool,
         blocks: &[u8],
-    ) -> Number {
+    ) -> FieldElement {
         let mut made;
         let powers = match self.kept() {
             Some(powers) => powers,
@@ -210,10 +215,12 @@ impl Poly1305Hash {
 impl Hash for Poly1305Hash {
     type Sum = Poly1305Sum;
     type Digest = Poly1305Digest;
-    type Held = Block;
-    const HOLDS_LAST: bool = false;
-    const BITS: bool = false;
-    const MOVABLE: bool = true;
+    type Long = WordLevel;
+    type Short = NarrowLevel;
+    type BlockBuffer = Block;
+    const LAST_BLOCK_DISTINCT: bool = false;
+    const ACCEPTS_BIT_STRINGS: bool = false;
+    const POSITION_INDEPENDENT: bool = true;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -226,7 +233,7 @@ impl Hash for Poly1305Hash {
     }
 
     #[inline(always)]
-    fn few(&self) -> usize {
+    fn narrow_path_max_bytes(&self) -> usize {
         16 * if self.once { FEW_ONCE } else { FEW }
     }
 
@@ -237,11 +244,11 @@ impl Hash for Poly1305Hash {
 
     #[inline(always)]
     fn empty(&self) -> Poly1305Sum {
-        Poly1305Sum { h: Number::ZERO, blocks: 0 }
+        Poly1305Sum { h: FieldElement::ZERO, blocks: 0 }
     }
 
     #[inline(always)]
-    fn held(&self) -> Block {
+    fn new_buffer(&self) -> Block {
         [0; 16]
     }
 
@@ -250,7 +257,8 @@ impl Hash for Poly1305Hash {
         sum.blocks += blocks.len() as u64 / 16;
         // A message that begins here may end with these blocks.
         let keep = cfg!(feature = "std") && (!self.once || at > 0);
-        sum.h = if blocks.len() <= 16 * few::<I::Words>(self.once) || !<I::Words as Words>::VECTORS
+        sum.h = if blocks.len() <= 16 * few::<I::Words>(self.once)
+            || !<I::Words as Words>::HAS_VECTOR_MUL
         {
             self.one_by_one(sum.h, blocks)
         } else if <I::Words as Words>::MUL52 {
@@ -261,9 +269,9 @@ impl Hash for Poly1305Hash {
     }
 
     #[inline(always)]
-    fn absorb_few<I: Isa>(&self, _isa: I, sum: &mut Poly1305Sum, blocks: &[u8]) {
+    fn absorb_narrow<I: Isa>(&self, _isa: I, sum: &mut Poly1305Sum, blocks: &[u8]) {
         sum.blocks = blocks.len() as u64 / 16;
-        sum.h = self.one_by_one(Number::ZERO, blocks);
+        sum.h = self.one_by_one(FieldElement::ZERO, blocks);
     }
 
     #[inline(always)]
@@ -272,8 +280,8 @@ impl Hash for Poly1305Hash {
         left.blocks += right.blocks;
     }
 
-    fn same(&self, one: &Poly1305Sum, other: &Poly1305Sum) -> bool {
-        one.h.same(other.h) && one.blocks == other.blocks
+    fn ct_eq(&self, one: &Poly1305Sum, other: &Poly1305Sum) -> bool {
+        one.h.ct_eq(other.h) && one.blocks == other.blocks
     }
 
     #[inline(always)]
@@ -318,13 +326,30 @@ impl Drop for Poly1305 {
 }
 
 impl Poly1305 {
-    /// One-time Poly1305 on the best rung of this CPU.
+    /// One-time Poly1305 on the best level of this CPU.
+    #[inline]
     pub fn new(key: &[u8; 32]) -> Self {
-        Poly1305::on(key, Level::best())
+        Poly1305::with_level(key, Level::best())
     }
 
-    /// One-time Poly1305 on a rung of your choice.
-    pub fn on(key: &[u8; 32], level: Level) -> Self {
+    /// One-time Poly1305 on a level of your choice.
+    #[inline]
+    pub fn with_level(key: &[u8; 32], level: Level) -> Self {
+        Poly1305::build(key, Poly1305::passing(level))
+    }
+
+    /// See [`known_answer::passing`].
+    #[inline(always)]
+    fn passing(level: Level) -> Level {
+        static KNOWN: KnownAnswer = KnownAnswer::new(0xe4ba6aff1d268914978a43c40c0045c6);
+        known_answer::passing(&KNOWN, level, |level| {
+            let mac = Poly1305::build(known_key(), level);
+            move |message| mac.tag(message)
+        })
+    }
+
+    #[inline(always)]
+    fn build(key: &[u8; 32], level: Level) -> Self {
         let ([r, s], []) = key.as_chunks() else { unreachable!("32 bytes") };
         Poly1305 { hash: Poly1305Hash::with(r, level, true), s: u128::from_le_bytes(*s) }
     }
@@ -351,16 +376,33 @@ pub struct Poly1305Aes {
 }
 
 impl Poly1305Aes {
-    /// Poly1305-AES on the best rung of this CPU.
+    /// Poly1305-AES on the best level of this CPU.
+    #[inline]
     pub fn new(key: &[u8; 32]) -> Self {
-        Poly1305Aes::on(key, Level::best())
+        Poly1305Aes::with_level(key, Level::best())
     }
 
-    /// Poly1305-AES on a rung of your choice.
-    pub fn on(key: &[u8; 32], level: Level) -> Self {
+    /// Poly1305-AES on a level of your choice.
+    #[inline]
+    pub fn with_level(key: &[u8; 32], level: Level) -> Self {
+        static KNOWN: KnownAnswer = KnownAnswer::new(0x6304344e7e2633387c2de0c06097fbcc);
+        let level = known_answer::passing(&KNOWN, level, |level| {
+            let mac = Poly1305Aes::build(known_key(), level);
+            move |message| mac.tag_with(&known_answer::NONCE, message)
+        });
+        Poly1305Aes::build(key, level)
+    }
+
+    #[inline(always)]
+    fn build(key: &[u8; 32], level: Level) -> Self {
         let ([k, r], []) = key.as_chunks() else { unreachable!("32 bytes") };
         Poly1305Aes { hash: Poly1305Hash::with(r, level, false), cipher: Aes128::new(k, level) }
     }
+}
+
+/// The key of the known answers.
+fn known_key() -> &'static [u8; 32] {
+    known_answer::KEYS.first_chunk().expect("32 of 64 bytes")
 }
 
 deterministic!(Poly1305);
@@ -372,57 +414,69 @@ fn tag<I: Isa>(isa: I, digest: &Poly1305Digest, s: u128) -> Tag {
     Tag::of_number(isa, digest.0.wrapping_add(s), 128)
 }
 
-impl Mac for Poly1305 {
+impl Construction for Poly1305 {
     type Hash = Poly1305Hash;
     type Nonce = ();
-    type Pad = ();
+    type PadCache = ();
 
     #[inline(always)]
     fn hash(&self) -> &Poly1305Hash {
         &self.hash
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         128
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, _nonce: &(), _pad: &mut (), digest: Poly1305Digest) -> Tag {
+    fn finalize_tag<I: Isa>(
+        &self,
+        isa: I,
+        _nonce: &(),
+        _pad: &mut (),
+        digest: Poly1305Digest,
+    ) -> Tag {
         tag(isa, &digest, self.s)
     }
 }
 
-impl Mac for Poly1305Aes {
+impl Construction for Poly1305Aes {
     type Hash = Poly1305Hash;
     type Nonce = [u8; 16];
-    type Pad = ();
+    type PadCache = ();
 
     #[inline(always)]
     fn hash(&self) -> &Poly1305Hash {
         &self.hash
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         128
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, nonce: &[u8; 16], _pad: &mut (), digest: Poly1305Digest) -> Tag {
+    fn finalize_tag<I: Isa>(
+        &self,
+        isa: I,
+        nonce: &[u8; 16],
+        _pad: &mut (),
+        digest: Poly1305Digest,
+    ) -> Tag {
         let s = self.cipher.encrypt_one(isa, nonce);
         tag(isa, &digest, u128::from_le_bytes(s))
     }
 
     #[inline(always)]
-    fn short(&self) -> usize {
+    fn batch_max_len(&self) -> usize {
         16 * many::BLOCKS
     }
 
     #[inline(always)]
-    fn tag_short<I: Isa>(&self, isa: I, nonces: &[[u8; 16]], messages: &[&[u8]], tags: &mut [Tag]) {
-        let mut board = Board::EMPTY;
+    fn tag_batch<I: Isa>(&self, isa: I, nonces: &[[u8; 16]], messages: &[&[u8]], tags: &mut [Tag]) {
+        let mut matrix = BlockMatrix::EMPTY;
         let batches = nonces.chunks(TOGETHER).zip(messages.chunks(TOGETHER));
         for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(TOGETHER)) {
-            self.tag_together(isa, &mut board, nonces, messages, tags);
+            self.tag_together(isa, &mut matrix, nonces, messages, tags);
         }
     }
 }
@@ -436,7 +490,7 @@ impl Poly1305Aes {
     fn tag_together<I: Isa>(
         &self,
         isa: I,
-        board: &mut Board,
+        matrix: &mut BlockMatrix,
         nonces: &[[u8; 16]],
         messages: &[&[u8]],
         tags: &mut [Tag],
@@ -452,7 +506,7 @@ impl Poly1305Aes {
         let n = 2 * <I::Words as Words>::LANES;
         let groups = messages.chunks(n).zip(tags.chunks_mut(n));
         for ((messages, tags), pads) in groups.zip(pads.chunks(n)) {
-            let mut hashes = self.hash.hash_many(isa, board, messages);
+            let mut hashes = self.hash.hash_many(isa, matrix, messages);
             for ((tag, pad), hash) in tags.iter_mut().zip(pads).zip(&mut hashes) {
                 *tag = self::tag(isa, &Poly1305Digest(*hash), u128::from_le_bytes(*pad));
             }

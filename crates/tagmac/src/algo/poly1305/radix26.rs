@@ -1,4 +1,4 @@
-//! Five limbs of 26 bits, for rungs that multiply 32 bits at once.
+//! Five limbs of 26 bits, for levels that multiply 32 bits at once.
 
 use super::horner::Radix;
 use crate::isa::Words;

@@ -1,4 +1,4 @@
-//! Limbs of 44, 44 and 42 bits, for rungs that multiply 52 bits at once.
+//! Limbs of 44, 44 and 42 bits, for levels that multiply 52 bits at once.
 
 use super::horner::Radix;
 use crate::isa::Words;

@@ -2,12 +2,11 @@
 
 use zeroize::Zeroize;
 
-use super::STREAMS;
 use super::l3::L3Key;
-use super::nh::NhKey;
+use super::nh::{NhKey, STREAMS};
 use super::poly::PolyKey;
 use crate::cipher::Cipher;
-use crate::isa::{Block, Isa, Kernel, Level};
+use crate::isa::{Block, Dispatch, Isa, Kernel, Level, NarrowLevel};
 
 /// The keys of the hash, wiped on drop: all streams' NH keys, which overlap, and each stream's own.
 #[derive(Clone)]
@@ -62,7 +61,7 @@ impl<C: Cipher<Block = Block>> Kernel for Derive<'_, C> {
 pub(super) fn pad_cipher<C: Cipher<Block = Block>>(cipher: &C, level: Level) -> C {
     let mut key = [0; 32];
     let bytes = &mut key[..C::KEY_BYTES];
-    level.run(Derive { cipher, usage: Use::Pad, out: bytes });
+    NarrowLevel::from(level).run(Derive { cipher, usage: Use::Pad, out: bytes });
     let pads = C::from_slice(bytes, level).expect("a key of the cipher's length");
     key.zeroize();
     pads
@@ -84,7 +83,7 @@ impl HashKey {
         // Room for the longest: NH's key.
         let mut bytes = [0; super::nh::KEY_BYTES];
         let mut derive = |usage, length: usize, take: &mut dyn FnMut(&[u8])| {
-            level.run(Derive { cipher, usage, out: &mut bytes[..length] });
+            NarrowLevel::from(level).run(Derive { cipher, usage, out: &mut bytes[..length] });
             take(&bytes[..length]);
         };
         derive(Use::Nh, super::nh::CHUNK + 16 * (streams - 1), &mut |bytes| {

@@ -13,8 +13,10 @@
 
 use zeroize::Zeroize;
 
-use super::STREAMS;
 use crate::isa::{Block, Words, zero_filled};
+
+/// The most streams.
+pub(super) const STREAMS: usize = 4;
 
 /// Bytes that are compressed at once.
 pub(super) const CHUNK: usize = 1024;
@@ -82,7 +84,7 @@ impl NhKey {
                 wide = self.add(a, wide, A::LANES * v, a.even_odd(groups));
             }
             for (sum, wide) in sums.iter_mut().zip(wide) {
-                *sum = a.fold(wide);
+                *sum = a.sum_lanes(wide);
             }
         }
         let (groups, last) = rest.as_chunks::<GROUP>();

@@ -228,7 +228,7 @@ impl<F: Field> Poly<F> {
     }
 
     /// Whether two values are of the same words.
-    pub(super) fn same(&self, other: &Self) -> Choice
+    pub(super) fn ct_eq(&self, other: &Self) -> Choice
     where
         F: Into<u128>,
     {

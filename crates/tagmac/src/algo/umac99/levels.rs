@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 use super::nh::{Family, Fast, Neighbours32, Plain, Strided16, level};
 use super::shape::NhShape;
 use crate::error::Error;
-use crate::isa::{Isa, Kernel, Level, PortableWords, Words};
+use crate::isa::{Dispatch, Isa, Kernel, Level, PortableWords, WordLevel, Words};
 
 /// Key bytes from the start of a line of cache on. Wiped on drop.
 struct Lines {
@@ -79,8 +79,8 @@ impl NhKey {
     }
 
     /// The hashes of the blocks of `data`, the last of which may be shorter, one after the other
-    /// in `out`. Enters the rung by itself, so that the kernels stand once in the program for each
-    /// rung, however many MACs call them. `plainly` is by the definition, whatever the parameters.
+    /// in `out`. Enters the level by itself, so that the kernels stand once in the program for each
+    /// level, however many MACs call them. `plainly` is by the definition, whatever the parameters.
     #[inline(never)]
     pub(crate) fn hash(&self, level: Level, plainly: bool, data: &[u8], out: &mut [u8]) {
         let shape = &self.shape;
@@ -89,7 +89,7 @@ impl NhKey {
         let in_vectors = matches!(pairs, (32, false, _) | (16, true, true));
         let blocks = HashBlocks { key: self, data, out };
         if !plainly && one_group && !shape.big_endian && in_vectors {
-            return level.run(blocks);
+            return WordLevel::from(level).run(blocks);
         }
         blocks.plainly();
     }
@@ -227,7 +227,7 @@ impl HashBlocks<'_> {
         }
     }
 
-    /// By the definition, whatever the parameters: on no rung.
+    /// By the definition, whatever the parameters: on no level.
     fn plainly(self) {
         match self.key.shape.word_bits {
             4 => self.all::<_, _, 1>(Plain::<4>, PortableWords),

@@ -28,10 +28,10 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
+use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::hash::Hash;
-use crate::isa::{Isa, Level};
-use crate::mac::Mac;
+use crate::isa::{Isa, Level, NarrowLevel, SelfTest};
 use crate::tag::Tag;
 use prf::{Feed, PrfKey};
 
@@ -67,7 +67,7 @@ pub struct Umac99Parameters {
     shape: NhShape,
     prf: Umac99Prf,
     keys_by: Umac99Prf,
-    least_hashed: usize,
+    min_length_to_hash: usize,
 }
 
 impl From<Umac99Set> for Umac99Parameters {
@@ -79,7 +79,7 @@ impl From<Umac99Set> for Umac99Parameters {
 impl Umac99Parameters {
     /// A hash and a PRF. All messages are hashed, and keys come from the PRF's own primitive.
     pub fn new(shape: NhShape, prf: Umac99Prf) -> Self {
-        Umac99Parameters { shape, prf, keys_by: prf, least_hashed: 0 }
+        Umac99Parameters { shape, prf, keys_by: prf, min_length_to_hash: 0 }
     }
 
     /// Messages shorter than so many bytes are not hashed: they go to the PRF as they are, with
@@ -87,13 +87,13 @@ impl Umac99Parameters {
     ///
     /// # Errors
     ///
-    /// [`Error::LeastHashed`] if that is more than a block.
-    pub fn least_hashed(self, bytes: usize) -> Result<Self, Error> {
+    /// [`Error::MinLengthToHash`] if that is more than a block.
+    pub fn min_length_to_hash(self, bytes: usize) -> Result<Self, Error> {
         let max = self.shape.block_bytes();
         if bytes > max {
-            return Err(Error::LeastHashed { max, found: bytes });
+            return Err(Error::MinLengthToHash { max, found: bytes });
         }
-        Ok(Umac99Parameters { least_hashed: bytes, ..self })
+        Ok(Umac99Parameters { min_length_to_hash: bytes, ..self })
     }
 
     /// The keys are derived by another PRF's primitive: HMAC-SHA1 with a counter, or RC6 or AES-128
@@ -103,13 +103,13 @@ impl Umac99Parameters {
         Umac99Parameters { keys_by: prf, ..self }
     }
 
-    /// The MAC under a key, with its longest tag, on the best rung of this CPU.
+    /// The MAC under a key, with its longest tag, on the best level of this CPU.
     pub fn key(self, key: &[u8; 16]) -> Umac99 {
-        self.key_on(key, Level::best())
+        self.key_with_level(key, Level::best())
     }
 
-    /// As [`key`](Umac99Parameters::key), on a rung of your choice.
-    pub fn key_on(self, key: &[u8; 16], level: Level) -> Umac99 {
+    /// As [`key`](Umac99Parameters::key), on a level of your choice.
+    pub fn key_with_level(self, key: &[u8; 16], level: Level) -> Umac99 {
         let derived = |usage, bytes| {
             let mut out = vec![0; bytes];
             self.keys_by.derive(key, usage, &mut out, level);
@@ -118,7 +118,7 @@ impl Umac99Parameters {
         let mut k = derived(USE_K, self.shape.key_bytes());
         let mut l = derived(USE_L, self.shape.second_key_bytes());
         let mut prf = derived(USE_PRF, self.prf.key_bytes());
-        let mac = self.subkeys_on(&k, &l, &prf, level).expect("as many bytes as it takes");
+        let mac = self.subkeys_with_level(&k, &l, &prf, level).expect("as many bytes as it takes");
         k.zeroize();
         l.zeroize();
         prf.zeroize();
@@ -133,21 +133,28 @@ impl Umac99Parameters {
     ///
     /// [`Error::KeyMaterial`] if one of them is too short.
     pub fn subkeys(self, k: &[u8], l: &[u8], prf: &[u8]) -> Result<Umac99, Error> {
-        self.subkeys_on(k, l, prf, Level::best())
+        self.subkeys_with_level(k, l, prf, Level::best())
     }
 
-    /// As [`subkeys`](Umac99Parameters::subkeys), on a rung of your choice.
+    /// As [`subkeys`](Umac99Parameters::subkeys), on a level of your choice.
     ///
     /// # Errors
     ///
     /// As [`subkeys`](Umac99Parameters::subkeys).
-    pub fn subkeys_on(self, k: &[u8], l: &[u8], prf: &[u8], level: Level) -> Result<Umac99, Error> {
+    pub fn subkeys_with_level(
+        self,
+        k: &[u8],
+        l: &[u8],
+        prf: &[u8],
+        level: Level,
+    ) -> Result<Umac99, Error> {
         let (expected, found) = (self.prf.key_bytes(), prf.len());
         let prf = prf.get(..expected).ok_or(Error::KeyMaterial { expected, found })?;
+        let level = passing(level);
         Ok(Umac99 {
             key: NhKey::new(self.shape, k, l)?,
             prf: PrfKey::new(self.prf, prf, level),
-            least_hashed: self.least_hashed,
+            min_length_to_hash: self.min_length_to_hash,
             tag_bytes: self.prf.output_bytes(),
             most_bytes: self.prf.output_bytes(),
             level,
@@ -172,7 +179,7 @@ pub struct Umac99 {
     key: NhKey,
     prf: PrfKey,
     /// Shorter messages are not hashed.
-    least_hashed: usize,
+    min_length_to_hash: usize,
     tag_bytes: usize,
     most_bytes: usize,
     level: Level,
@@ -181,14 +188,14 @@ pub struct Umac99 {
 silent!(Umac99, Umac99Sum);
 
 impl Umac99 {
-    /// A named set on the best rung of this CPU, with its longest tag.
+    /// A named set on the best level of this CPU, with its longest tag.
     pub fn new(set: Umac99Set, key: &[u8; 16]) -> Self {
-        Umac99::on(set, key, Level::best())
+        Umac99::with_level(set, key, Level::best())
     }
 
-    /// A named set on a rung of your choice.
-    pub fn on(set: Umac99Set, key: &[u8; 16], level: Level) -> Self {
-        Umac99Parameters::from(set).key_on(key, level)
+    /// A named set on a level of your choice.
+    pub fn with_level(set: Umac99Set, key: &[u8; 16], level: Level) -> Self {
+        Umac99Parameters::from(set).key_with_level(key, level)
     }
 
     /// With tags of `tag_bits` bits: the first of the PRF's output, in whole bytes.
@@ -234,12 +241,12 @@ impl crate::save::Save for Umac99Sum {
         if self.feed.is_some() {
             return Err(Error::NoSavedState);
         }
-        out.counted(&self.hashes);
+        out.length_prefixed(&self.hashes);
         Ok(())
     }
 
     fn load(input: &mut crate::save::Reader<'_>, _: core::ops::Range<u64>) -> Option<Self> {
-        Some(Umac99Sum { hashes: input.counted()?.to_vec(), feed: None })
+        Some(Umac99Sum { hashes: input.length_prefixed()?.to_vec(), feed: None })
     }
 }
 
@@ -269,11 +276,13 @@ impl Umac99Sum {
 impl Hash for Umac99 {
     type Sum = Umac99Sum;
     type Digest = Umac99Sum;
-    type Held = Vec<u8>;
-    const HOLDS_LAST: bool = false;
-    const BITS: bool = false;
+    type Long = NarrowLevel;
+    type Short = NarrowLevel;
+    type BlockBuffer = Vec<u8>;
+    const LAST_BLOCK_DISTINCT: bool = false;
+    const ACCEPTS_BIT_STRINGS: bool = false;
     // A block is many vectors.
-    const FEW: bool = false;
+    const HAS_NARROW_PATH: bool = false;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -295,7 +304,7 @@ impl Hash for Umac99 {
         Umac99Sum { hashes: Vec::new(), feed: None }
     }
 
-    fn held(&self) -> Vec<u8> {
+    fn new_buffer(&self) -> Vec<u8> {
         vec![0; self.block()]
     }
 
@@ -321,7 +330,7 @@ impl Hash for Umac99 {
         left.room(right.hashes.len()).copy_from_slice(&right.hashes);
     }
 
-    fn same(&self, one: &Umac99Sum, other: &Umac99Sum) -> bool {
+    fn ct_eq(&self, one: &Umac99Sum, other: &Umac99Sum) -> bool {
         one.hashes.ct_eq(&other.hashes).into()
     }
 
@@ -329,7 +338,7 @@ impl Hash for Umac99 {
     fn finish<I: Isa>(&self, isa: I, sum: &Umac99Sum, at: u64, tail: Bits<'_>) -> Umac99Sum {
         let (mut digest, tail) = (sum.clone(), tail.bytes());
         let bytes = at + tail.len() as u64;
-        if bytes < self.least_hashed as u64 {
+        if bytes < self.min_length_to_hash as u64 {
             digest.push(isa, &self.prf, tail);
         } else if !tail.is_empty() {
             let mut hash = [0; MOST_HASH];
@@ -343,17 +352,17 @@ impl Hash for Umac99 {
     }
 }
 
-impl Mac for Umac99 {
+impl Construction for Umac99 {
     type Hash = Self;
     type Nonce = [u8; 8];
-    type Pad = ();
+    type PadCache = ();
 
     #[inline(always)]
     fn hash(&self) -> &Self {
         self
     }
 
-    fn tag_bits(&self) -> usize {
+    fn output_bits(&self) -> usize {
         8 * self.tag_bytes
     }
 
@@ -362,7 +371,13 @@ impl Mac for Umac99 {
     }
 
     #[inline(always)]
-    fn seal<I: Isa>(&self, isa: I, nonce: &[u8; 8], _: &mut (), mut digest: Umac99Sum) -> Tag {
+    fn finalize_tag<I: Isa>(
+        &self,
+        isa: I,
+        nonce: &[u8; 8],
+        _: &mut (),
+        mut digest: Umac99Sum,
+    ) -> Tag {
         let feed = match digest.feed.take() {
             Some(feed) => feed,
             None => {
@@ -378,8 +393,13 @@ impl Mac for Umac99 {
     }
 }
 
-/// Whether the kernels of a rung compute what the definition says.
-pub(crate) fn kernels_hold(level: Level, message: &[u8]) -> bool {
+/// This level, or the highest below it whose kernels compute what the definition says.
+pub(crate) fn passing(level: Level) -> Level {
+    static TEST: SelfTest = SelfTest::new();
+    level.passing(&TEST, is_definition)
+}
+
+fn is_definition(level: Level) -> bool {
     let sets = [
         Umac99Set::Std30,
         Umac99Set::Std60,
@@ -388,8 +408,9 @@ pub(crate) fn kernels_hold(level: Level, message: &[u8]) -> bool {
         Umac99Set::Mmx60,
         Umac99Set::Figure1,
     ];
+    let message: Vec<u8> = (0..4133).map(|i| (i * 167 + i / 256) as u8).collect();
     // Any bytes are a key.
-    let key = [&message[5..], message].concat();
+    let key = [&message[5..], &message].concat();
     sets.into_iter().all(|set| {
         let shape = set.shape();
         let key = NhKey::new(shape, &key, &key).expect("two messages are long enough");
@@ -398,8 +419,8 @@ pub(crate) fn kernels_hold(level: Level, message: &[u8]) -> bool {
         let (fast, plain) = hashes.split_at_mut(32);
         let bytes = blocks * shape.hash_bytes();
         let (fast, plain) = (&mut fast[..bytes], &mut plain[..bytes]);
-        key.hash(level, false, message, fast);
-        key.hash(level, true, message, plain);
+        key.hash(level, false, &message, fast);
+        key.hash(level, true, &message, plain);
         fast == plain
     })
 }
@@ -465,8 +486,8 @@ mod tests {
         assert_eq!(subkeys(263, 136, 64), short(264, 263));
         assert_eq!(subkeys(264, 135, 64), short(136, 135));
         assert_eq!(subkeys(264, 136, 63), short(64, 63));
-        let long = parameters.least_hashed(4097);
-        assert_eq!(long, Err(Error::LeastHashed { max: 4096, found: 4097 }));
+        let long = parameters.min_length_to_hash(4097);
+        assert_eq!(long, Err(Error::MinLengthToHash { max: 4096, found: 4097 }));
         let mac = Umac99::new(Umac99Set::Mmx60, &[1; 16]);
         for found in [0, 24, 33, 136, 160] {
             let wrong = Error::TagBits { min: 32, max: 128, step: 8, found };

@@ -200,7 +200,7 @@ impl Pairs for Strided16 {
 
     #[inline(always)]
     fn load<A: Words>(a: A, p: &[u8]) -> (A::W, A::W) {
-        a.columns(p)
+        a.deinterleave(p)
     }
 
     #[inline(always)]

@@ -13,7 +13,7 @@ use zeroize::Zeroize;
 
 use crate::algo::cbc3::{Cbc3, Chain};
 use crate::cipher::{Aes128, Cipher, Rc6};
-use crate::isa::{Block, Isa, Kernel, Level};
+use crate::isa::{Block, Dispatch, Isa, Kernel, Level, NarrowLevel};
 
 /// The function that makes a tag of the nonce and the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +63,14 @@ impl Umac99Prf {
             }
             Umac99Prf::Cbc3Rc6 => {
                 let cipher = &<Rc6 as Cipher>::new(key, level);
-                level.run(Feedback { cipher, usage, out });
+                NarrowLevel::from(level).run(Feedback { cipher, usage, out });
             }
             Umac99Prf::Cbc3Aes128 => {
-                level.run(Feedback { cipher: &Aes128::new(key, level), usage, out });
+                NarrowLevel::from(level).run(Feedback {
+                    cipher: &Aes128::new(key, level),
+                    usage,
+                    out,
+                });
             }
         }
     }
@@ -115,8 +119,8 @@ impl PrfKey {
         }
         let [k1, k2, k3] = key.as_chunks().0.first_chunk().expect("48 bytes");
         match prf {
-            Umac99Prf::Cbc3Rc6 => PrfKey::Rc6(Cbc3::on(k1, k2, k3, level)),
-            _ => PrfKey::Aes(Cbc3::on(k1, k2, k3, level)),
+            Umac99Prf::Cbc3Rc6 => PrfKey::Rc6(Cbc3::with_level(k1, k2, k3, level)),
+            _ => PrfKey::Aes(Cbc3::with_level(k1, k2, k3, level)),
         }
     }
 

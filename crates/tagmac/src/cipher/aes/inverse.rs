@@ -1,4 +1,4 @@
-//! AES backwards (FIPS-197, section 5.3), one block at a time, from the rung's forward last round.
+//! AES backwards (FIPS-197, section 5.3), one block at a time, from the level's forward last round.
 //!
 //! SubBytes is S(x) = A x^-1 + c with a linear A on the bits of a byte, and x^-1 is its own
 //! inverse. So S^-1 is S between two affine maps:
@@ -11,7 +11,7 @@
 //! more of them, which swap columns 0 and 2, 1 and 3 in the odd rows, make its inverse. The matrix
 //! of InvMixColumns is that of MixColumns times 04 x^2 + 05.
 //!
-//! In constant time on every rung, without a table and without new instructions. Not fast: what
+//! In constant time on every level, without a table and without new instructions. Not fast: what
 //! needs it decrypts two blocks for each message.
 
 use super::Aes;
@@ -41,7 +41,7 @@ fn unsub_unshift<I: Isa>(isa: I, x: u128) -> u128 {
     const ODD_ROWS: u128 = u128::MAX / 0xffff * 0xff00;
     let isa = isa.narrow();
     let x = affine_inverse(x ^ C).to_le_bytes();
-    let x = isa.first_lane(isa.aes_last(isa.splat(&x), isa.splat(&[0; 16])));
+    let x = isa.lane0(isa.aes_last(isa.splat(&x), isa.splat(&[0; 16])));
     let x = affine_inverse(u128::from_le_bytes(x) ^ C);
     (x & !ODD_ROWS) | (x.rotate_right(64) & ODD_ROWS)
 }

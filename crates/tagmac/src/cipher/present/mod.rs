@@ -13,21 +13,18 @@
 //! through P and stand in the round keys as [`OFFSET`].
 
 mod narrow;
+mod round_keys;
 mod sbox;
 mod sliced;
 
 use zeroize::Zeroize;
 
-use super::{Cipher, Decrypt, V};
-use crate::isa::{Eights, Isa, Kernel, Lanes, Level, Words};
+use super::known_answers::{self, KnownAnswers};
+use super::traits::{Cipher, Decrypt, V};
+use crate::isa::{Blocks64, Isa, Lanes, Level, WordLevel, Words};
 
+use round_keys::{KEYS, MAX_BLOCKS, RoundKeys};
 use sliced::PresentAdder;
-
-/// The rounds after which a key is added that another round follows.
-const KEYS: usize = 30;
-
-/// The most blocks that a mode hands over at once.
-const MOST: usize = 64;
 
 /// `P(0xcccc_cccc_cccc_cccc)`: what the circuits leave out of a round.
 const OFFSET: u64 = 0xffff_ffff << 32;
@@ -39,26 +36,7 @@ pub type Present128 = Present<16>;
 
 /// PRESENT with a key of 10 or 16 bytes. Takes 8.5 KiB; wiped on drop.
 #[derive(Clone)]
-pub struct Present<const KEY_BYTES: usize> {
-    /// K_1.
-    first: u64,
-    /// K_32 ^ `OFFSET`.
-    last: u64,
-    /// K_2 to K_31, each ^ `OFFSET`, as the narrow code adds them.
-    planes: [[u64; 4]; KEYS],
-    /// The same: bit p of a key is all bits of word p. Words of 32 bits, so that all keys take
-    /// 7.5 KiB and leave room in a first-level cache of 32 KiB.
-    masks: [[u32; 64]; KEYS],
-}
-
-impl<const KEY_BYTES: usize> Drop for Present<KEY_BYTES> {
-    fn drop(&mut self) {
-        self.first.zeroize();
-        self.last.zeroize();
-        self.planes.as_flattened_mut().zeroize();
-        self.masks.as_flattened_mut().zeroize();
-    }
-}
+pub struct Present<const KEY_BYTES: usize>(RoundKeys);
 
 impl<const KEY_BYTES: usize> core::fmt::Debug for Present<KEY_BYTES> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -91,7 +69,7 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
         register[16 - KEY_BYTES..].copy_from_slice(key);
         let mut register = u128::from_be_bytes(register);
         let top = |register: u128| (register >> (bits - 64)) as u64;
-        let mut present = Present {
+        let mut present = RoundKeys {
             first: top(register),
             last: 0,
             planes: [[0; 4]; KEYS],
@@ -118,7 +96,7 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
             }
         }
         register.zeroize();
-        present
+        Present(present)
     }
 }
 
@@ -130,39 +108,44 @@ const fn name(key_bytes: usize) -> &'static str {
 impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     const NAME: &'static str = name(KEY_BYTES);
     const KEY_BYTES: usize = KEY_BYTES;
+    const KNOWN_ANSWERS: Option<&'static KnownAnswers> = Some(match KEY_BYTES {
+        10 => &known_answers::PRESENT80,
+        _ => &known_answers::PRESENT128,
+    });
     type Block = [u8; 8];
     type Key = [u8; KEY_BYTES];
-    type Lanes<I: Isa> = Eights<I>;
-    type Keys<'a, I: Isa> = &'a Self;
-    type Sum<'a, I: Isa> = PresentAdder<'a, I, KEY_BYTES>;
+    type Levels = WordLevel;
+    type Lanes<I: Isa> = Blocks64<I>;
+    type Keys<'a, I: Isa> = &'a RoundKeys;
+    type Sum<'a, I: Isa> = PresentAdder<'a, I>;
 
     fn new(key: &[u8; KEY_BYTES], _level: Level) -> Self {
         Present::expand(key)
     }
 
     #[inline(always)]
-    fn lanes<I: Isa>(isa: I) -> Eights<I> {
-        Eights::new(isa)
+    fn lanes<I: Isa>(isa: I) -> Blocks64<I> {
+        Blocks64::new(isa)
     }
 
     #[inline(always)]
-    fn keys<I: Isa>(&self, _isa: I) -> &Self {
-        self
+    fn keys<I: Isa>(&self, _isa: I) -> &RoundKeys {
+        &self.0
     }
 
     #[inline(always)]
-    fn whiten<I: Isa>(_isa: I, _keys: &&Self, mask: V<Self, I>) -> V<Self, I> {
+    fn whiten<I: Isa>(_isa: I, _keys: &&RoundKeys, mask: V<Self, I>) -> V<Self, I> {
         mask
     }
 
     #[inline(always)]
     fn encrypt_whitened<I: Isa, const N: usize>(
         isa: I,
-        keys: &&Self,
+        keys: &&RoundKeys,
         mut x: [V<Self, I>; N],
     ) -> [V<Self, I>; N] {
-        let (words, lanes) = (isa.words(), Eights::<I>::LANES);
-        let mut blocks = [0; MOST];
+        let (words, lanes) = (isa.words(), Blocks64::<I>::LANES);
+        let mut blocks = [0; MAX_BLOCKS];
         for (blocks, x) in blocks.chunks_exact_mut(lanes).zip(x) {
             words.store(x, blocks);
         }
@@ -174,9 +157,9 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn encrypt_blocks<I: Isa>(isa: I, keys: &&Self, blocks: &mut [[u8; 8]]) {
-        let mut numbers = [0; MOST];
-        for blocks in blocks.chunks_mut(MOST) {
+    fn encrypt_blocks<I: Isa>(isa: I, keys: &&RoundKeys, blocks: &mut [[u8; 8]]) {
+        let mut numbers = [0; MAX_BLOCKS];
+        for blocks in blocks.chunks_mut(MAX_BLOCKS) {
             for (number, block) in numbers.iter_mut().zip(&*blocks) {
                 *number = u64::from_le_bytes(*block);
             }
@@ -190,12 +173,12 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
 
     #[inline(always)]
     fn encrypt_one<I: Isa>(&self, _isa: I, block: &[u8; 8]) -> [u8; 8] {
-        let [y, ..] = self.encrypt_four([u64::from_be_bytes(*block), 0, 0, 0]);
+        let [y, ..] = self.0.encrypt_four([u64::from_be_bytes(*block), 0, 0, 0]);
         y.to_be_bytes()
     }
 
     #[inline(always)]
-    fn sum<'a, I: Isa>(isa: I, keys: &&'a Self) -> Self::Sum<'a, I>
+    fn sum<'a, I: Isa>(isa: I, keys: &&'a RoundKeys) -> Self::Sum<'a, I>
     where
         Self: 'a,
     {
@@ -205,7 +188,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     #[inline(always)]
     fn add_whitened<'a, I: Isa, const N: usize>(
         _isa: I,
-        _keys: &&'a Self,
+        _keys: &&'a RoundKeys,
         sum: &mut Self::Sum<'a, I>,
         x: [V<Self, I>; N],
     ) where
@@ -217,7 +200,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     #[inline(always)]
     fn add_whitened_lanes<'a, I: Isa>(
         _isa: I,
-        _keys: &&'a Self,
+        _keys: &&'a RoundKeys,
         sum: &mut Self::Sum<'a, I>,
         x: V<Self, I>,
         n: usize,
@@ -228,7 +211,11 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn total<'a, I: Isa>(isa: I, _keys: &&'a Self, sum: &mut Self::Sum<'a, I>) -> V<Self, I::Narrow>
+    fn finish<'a, I: Isa>(
+        isa: I,
+        _keys: &&'a RoundKeys,
+        sum: &mut Self::Sum<'a, I>,
+    ) -> V<Self, I::Narrow>
     where
         Self: 'a,
     {
@@ -239,41 +226,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
 impl<const KEY_BYTES: usize> Decrypt for Present<KEY_BYTES> {
     #[inline(always)]
     fn decrypt_one<I: Isa>(&self, _isa: I, block: &[u8; 8]) -> [u8; 8] {
-        self.decrypt(u64::from_be_bytes(*block)).to_be_bytes()
-    }
-}
-
-/// Whether flights on a rung give known answers: whole ones, and rests of each kind. The answers are
-/// those of `reference/`.
-pub(crate) fn flights_hold(level: Level) -> bool {
-    let cipher = Present::expand(&[0x5a; 10]);
-    let answers =
-        [(519, 0x9b5a6edde5e53101), (1224, 0x737c199e777a497e), (300, 0x22899950245a6193)];
-    answers
-        .into_iter()
-        .all(|(blocks, total)| level.run(Flights { cipher: &cipher, blocks }) == total)
-}
-
-/// The xor of E_K of as many blocks without a pattern.
-struct Flights<'a> {
-    cipher: &'a Present80,
-    blocks: u64,
-}
-
-impl Kernel for Flights<'_> {
-    type Out = u64;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> u64 {
-        let lanes = Present80::lanes(isa);
-        let mut sum = Present80::sum(isa, &self.cipher);
-        for i in 0..self.blocks {
-            let block = i.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
-            let x = lanes.load_lanes(&block);
-            Present80::add_whitened_lanes(isa, &self.cipher, &mut sum, x, 1);
-        }
-        let total = Present80::total(isa, &self.cipher, &mut sum);
-        u64::from_be_bytes(lanes.narrow().first_lane(total))
+        self.0.decrypt(u64::from_be_bytes(*block)).to_be_bytes()
     }
 }
 

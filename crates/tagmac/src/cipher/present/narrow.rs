@@ -10,8 +10,8 @@
 //! Fast for few blocks because words of 64 bits have the shortest way through a round. That of
 //! vectors is half as long again, so they serve more than four blocks.
 
+use super::round_keys::{KEYS, RoundKeys};
 use super::sbox::{self, Gates, One, xor};
-use super::{KEYS, Present};
 use crate::isa::{Isa, Words};
 
 /// Swaps the word with the digit of weight `4^D` in the bit's address. `a & m | b` of shifted
@@ -64,7 +64,7 @@ fn inverse(y: [u64; 4]) -> [u64; 4] {
     x
 }
 
-impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
+impl RoundKeys {
     /// E_K of four blocks, or of as many vectors of them.
     #[inline(always)]
     fn rounds<G: Gates>(&self, g: G, x: [G::T; 4]) -> [G::T; 4] {
@@ -78,7 +78,7 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
         xor(g, swap::<G, 0>(g, x), splat(g, &[self.last; 4]))
     }
 
-    /// E_K of four blocks, big-endian numbers. A call, because it needs no rung: compiled for one
+    /// E_K of four blocks, big-endian numbers. A call, because it needs no level: compiled for one
     /// with long vectors, the four words become a vector.
     #[inline(never)]
     pub(super) fn encrypt_four(&self, x: [u64; 4]) -> [u64; 4] {
@@ -91,10 +91,10 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
         let words = isa.words();
         let width = 2 * I::Words::LANES;
         // What is left of up to four blocks goes alone.
-        let vectors = if I::Words::VECTORS { (n + 4 * width - 5) / (4 * width) } else { 0 };
+        let vectors = if I::Words::HAS_VECTOR_MUL { (n + 4 * width - 5) / (4 * width) } else { 0 };
         let (blocks, rest) = blocks.split_at_mut(4 * width * vectors);
         if vectors > 0 {
-            isa.apart(
+            isa.run_outlined(
                 #[inline(always)]
                 || {
                     for four in blocks.chunks_exact_mut(4 * width) {

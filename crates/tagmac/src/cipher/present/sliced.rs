@@ -8,8 +8,8 @@
 //! a key, K_32 counts only if the number of blocks is odd, and the sums become a block once. What
 //! fills up the last flight is masked out there.
 
+use super::round_keys::{MAX_BLOCKS, RoundKeys};
 use super::sbox::{sub, xor};
-use super::{MOST, Present};
 use crate::isa::{Isa, Words};
 
 /// Bits of a block.
@@ -17,7 +17,7 @@ const BITS: usize = 64;
 /// The blocks of the largest flight.
 const FLIGHT: usize = 512;
 
-/// A plane for each bit, as many words each as the rung's vectors have. In plain words, because
+/// A plane for each bit, as many words each as the level's vectors have. In plain words, because
 /// those start as zeros in place.
 type Planes = [u64; FLIGHT];
 
@@ -50,11 +50,11 @@ fn wipe(words: &mut [u64]) {
 }
 
 /// The xor of E_K over many blocks, gathered into flights.
-pub struct PresentAdder<'a, I: Isa, const KEY_BYTES: usize> {
+pub struct PresentAdder<'a, I: Isa> {
     isa: I,
-    cipher: &'a Present<KEY_BYTES>,
+    cipher: &'a RoundKeys,
     /// The blocks that wait until flights are worth it.
-    few: Aligned<{ FEW + MOST }>,
+    few: Aligned<{ FEW + MAX_BLOCKS }>,
     flights: Option<Flights>,
     waiting: usize,
     /// So many that wait are no longer kept where they are.
@@ -66,7 +66,7 @@ pub struct PresentAdder<'a, I: Isa, const KEY_BYTES: usize> {
 /// What flights need: the blocks that wait and room for those that are pushed with the last of a
 /// flight, the state, and the sums. In flight the room for blocks is the second place of the state.
 /// One array, because that starts as zeros in place.
-type Flights = Aligned<{ FLIGHT + MOST + 2 * FLIGHT }>;
+type Flights = Aligned<{ FLIGHT + MAX_BLOCKS + 2 * FLIGHT }>;
 
 /// The key of box `s` behind P.
 #[inline(always)]
@@ -110,12 +110,12 @@ fn add_last_round<W: Words>(words: W, from: &Planes, sums: &mut Planes) {
     }
 }
 
-/// Words of a rung's vectors.
+/// Words of a level's vectors.
 const fn width<W: Words>() -> usize {
     2 * W::LANES
 }
 
-/// Blocks of a rung's flight.
+/// Blocks of a level's flight.
 const fn flight<W: Words>() -> usize {
     BITS * width::<W>()
 }
@@ -123,25 +123,20 @@ const fn flight<W: Words>() -> usize {
 /// The most blocks that cost less without a flight.
 const FEW: usize = 128;
 
-/// As many as do on a rung.
+/// As many as do on a level.
 const fn few<W: Words>() -> usize {
     match W::LANES {
         4 => FEW,
         2 => 80,
-        _ if W::VECTORS => 40,
+        _ if W::HAS_VECTOR_MUL => 40,
         _ => 88,
     }
 }
 
 /// All rounds but the last on the first blocks, to the state in `blocks`.
 #[inline(always)]
-fn rounds<W: Words, const KEY_BYTES: usize>(
-    words: W,
-    cipher: &Present<KEY_BYTES>,
-    blocks: &mut Planes,
-    state: &mut Planes,
-) {
-    words.planes(&blocks[..flight::<W>()], cipher.first, &mut state[..flight::<W>()]);
+fn rounds<W: Words>(words: W, cipher: &RoundKeys, blocks: &mut Planes, state: &mut Planes) {
+    words.transpose_bits(&blocks[..flight::<W>()], cipher.first, &mut state[..flight::<W>()]);
     let (mut from, mut to) = (state, blocks);
     for keys in cipher.masks.as_chunks().0 {
         two_rounds(words, keys, from, to);
@@ -151,9 +146,9 @@ fn rounds<W: Words, const KEY_BYTES: usize>(
 
 /// Adds the first `count` blocks of a flight to `sums`, whose planes have `stride` words.
 #[inline(always)]
-fn add_partial<W: Words, const KEY_BYTES: usize>(
+fn add_partial<W: Words>(
     words: W,
-    cipher: &Present<KEY_BYTES>,
+    cipher: &RoundKeys,
     blocks: &mut Planes,
     state: &mut Planes,
     sums: &mut Planes,
@@ -198,18 +193,18 @@ fn parities<W: Words>(words: W, planes: &mut Planes) -> u64 {
 /// The words of half a vector.
 type Half<I> = <<I as Isa>::Words as Words>::Half;
 
-impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
+impl<'a, I: Isa> PresentAdder<'a, I> {
     /// No blocks.
     #[inline(always)]
-    pub(crate) fn new(isa: I, cipher: &'a Present<KEY_BYTES>) -> Self {
-        let (few, full) = (Aligned([0; FEW + MOST]), few::<I::Words>() + 1);
+    pub(crate) fn new(isa: I, cipher: &'a RoundKeys) -> Self {
+        let (few, full) = (Aligned([0; FEW + MAX_BLOCKS]), few::<I::Words>() + 1);
         PresentAdder { isa, cipher, few, flights: None, waiting: 0, full, flown: false }
     }
 
     /// Adds E_K of the blocks in the words of vectors.
     #[inline(always)]
     pub(crate) fn push<const N: usize>(&mut self, x: [<I::Words as Words>::W; N]) {
-        const { assert!(N * width::<I::Words>() <= MOST) };
+        const { assert!(N * width::<I::Words>() <= MAX_BLOCKS) };
         let waiting = match &mut self.flights {
             Some(flights) => &mut flights.0[..],
             None => &mut self.few.0[..],
@@ -238,7 +233,7 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
         self.waiting += n;
         if self.waiting >= self.full {
             let isa = self.isa;
-            isa.apart(
+            isa.run_outlined(
                 #[inline(always)]
                 || self.fly(),
             );
@@ -250,7 +245,7 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
     fn fly(&mut self) {
         let (words, flown) = (self.isa.words(), flight::<I::Words>());
         let Some(flights) = &mut self.flights else {
-            let flights = self.flights.insert(Aligned([0; FLIGHT + MOST + 2 * FLIGHT]));
+            let flights = self.flights.insert(Aligned([0; FLIGHT + MAX_BLOCKS + 2 * FLIGHT]));
             flights.0[..self.few.0.len()].copy_from_slice(&self.few.0);
             wipe(&mut self.few.0);
             self.full = flown;
@@ -259,7 +254,7 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
         let (blocks, state, sums) = parts(flights);
         rounds(words, self.cipher, blocks, state);
         add_last_round(words, blocks, sums);
-        flights.0.copy_within(flown..flown + MOST, 0);
+        flights.0.copy_within(flown..flown + MAX_BLOCKS, 0);
         self.waiting -= flown;
         self.flown = true;
     }
@@ -269,7 +264,7 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
     pub(crate) fn total(&mut self) -> u64 {
         let isa = self.isa;
         match self.flights {
-            Some(_) => isa.apart(
+            Some(_) => isa.run_outlined(
                 #[inline(always)]
                 || self.total_of_flights(),
             ),
@@ -310,7 +305,7 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
             wipe(&mut sums[..flight::<I::Words>()]);
         }
         wipe(&mut state[..flight::<I::Words>()]);
-        wipe(&mut flights.0[..flight::<I::Words>() + MOST]);
+        wipe(&mut flights.0[..flight::<I::Words>() + MAX_BLOCKS]);
         total
     }
 }
@@ -318,7 +313,7 @@ impl<'a, I: Isa, const KEY_BYTES: usize> PresentAdder<'a, I, KEY_BYTES> {
 /// The blocks, the state, the sums.
 #[inline(always)]
 fn parts(flights: &mut Flights) -> (&mut Planes, &mut Planes, &mut Planes) {
-    let (blocks, rest) = flights.0.split_at_mut(FLIGHT + MOST);
+    let (blocks, rest) = flights.0.split_at_mut(FLIGHT + MAX_BLOCKS);
     let blocks = blocks.first_chunk_mut().expect("blocks");
     let (state, sums) = rest.split_first_chunk_mut().expect("a state");
     (blocks, state, sums.first_chunk_mut().expect("sums"))
@@ -326,12 +321,7 @@ fn parts(flights: &mut Flights) -> (&mut Planes, &mut Planes, &mut Planes) {
 
 /// The xor of E_K of the first `n` blocks. All that was there is wiped.
 #[inline(always)]
-fn total_of_few<I: Isa, const KEY_BYTES: usize>(
-    isa: I,
-    cipher: &Present<KEY_BYTES>,
-    blocks: &mut [u64],
-    n: usize,
-) -> u64 {
+fn total_of_few<I: Isa>(isa: I, cipher: &RoundKeys, blocks: &mut [u64], n: usize) -> u64 {
     cipher.encrypt(isa, blocks, n);
     let total = blocks[..n].iter().fold(0, |total, block| total ^ block);
     wipe(&mut blocks[..n + 4 * width::<I::Words>()]);

@@ -1,6 +1,7 @@
-//! The rungs of aarch64.
+//! The levels of aarch64.
 
+mod level;
 mod neon;
 mod words;
 
-pub use neon::Neon;
+pub use level::Neon;

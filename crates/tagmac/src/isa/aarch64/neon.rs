@@ -6,15 +6,9 @@
 
 use core::arch::aarch64::*;
 
+use super::level::Neon;
 use super::words::NeonWords;
-use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, Lanes, first_block, front, last_ones, zeros_before};
-
-rung!(
-    is_aarch64_feature_detected;
-    /// NEON and AES: nearly every 64-bit Arm CPU of servers, phones and desktops.
-    Neon: "neon", "aes"
-);
+use crate::isa::{Block, Isa, Lanes, be_prefix, first_block, last_ones, zeros_before};
 
 /// Pieces of `step` bytes; `mask` covers the last `step` bytes of a block.
 #[derive(Clone, Copy)]
@@ -26,11 +20,11 @@ pub struct Spread {
 impl Lanes for Neon {
     type Block = Block;
     const LANES: usize = 1;
-    const VECTORS: usize = 8;
+    const UNROLL: usize = 8;
     type V = uint8x16_t;
     type Counter = uint64x2_t;
-    type Form = uint8x16_t;
-    type Spread = Spread;
+    type CounterLayout = uint8x16_t;
+    type Stride = Spread;
     type Narrow = Neon;
 
     #[inline(always)]
@@ -57,7 +51,7 @@ impl Lanes for Neon {
     #[inline(always)]
     fn store_lanes(self, a: uint8x16_t, p: &mut [u8]) {
         if let Some(p) = p.first_chunk_mut() {
-            *p = self.first_lane(a);
+            *p = self.lane0(a);
         }
     }
 
@@ -67,12 +61,12 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn last_lane(self, b: &Block) -> uint8x16_t {
+    fn set_last_lane(self, b: &Block) -> uint8x16_t {
         self.splat(b)
     }
 
     #[inline(always)]
-    fn first_lane(self, a: uint8x16_t) -> Block {
+    fn lane0(self, a: uint8x16_t) -> Block {
         let mut b = [0; 16];
         // SAFETY: writes the 16 bytes of an array; `self` is proof of neon.
         unsafe { vst1q_u8(b.as_mut_ptr(), a) };
@@ -80,7 +74,7 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn fold(self, a: uint8x16_t) -> uint8x16_t {
+    fn xor_lanes(self, a: uint8x16_t) -> uint8x16_t {
         a
     }
 
@@ -103,23 +97,23 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn front(self, bytes: usize) -> Self::Form {
-        self.form(&front(bytes))
+    fn be_prefix(self, bytes: usize) -> Self::CounterLayout {
+        self.counter_layout(&be_prefix(bytes))
     }
 
     #[inline(always)]
-    fn encode(self, c: uint64x2_t, form: uint8x16_t) -> uint8x16_t {
+    fn encode_counter(self, c: uint64x2_t, form: uint8x16_t) -> uint8x16_t {
         // SAFETY: `self` is proof of neon. Indices from 16 on give zero.
         unsafe { vqtbl1q_u8(vreinterpretq_u8_u64(c), form) }
     }
 
     #[inline(always)]
-    fn spread(self, step: usize) -> Spread {
+    fn stride(self, step: usize) -> Spread {
         Spread { step, mask: self.splat(&last_ones(step)) }
     }
 
     #[inline(always)]
-    fn load_spread<const N: usize>(
+    fn load_strided<const N: usize>(
         self,
         data: &[u8],
         at: usize,
@@ -138,7 +132,7 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> uint8x16_t {
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> uint8x16_t {
         let piece = &data[at..at + n * spread.step];
         self.splat(&if n == 0 { [0; 16] } else { zeros_before(piece) })
     }
@@ -146,7 +140,7 @@ impl Lanes for Neon {
 
 impl Isa for Neon {
     const NAME: &'static str = "neon";
-    const FEW: usize = 8;
+    const NARROW_PATH_MAX_BLOCKS: usize = 8;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = NeonWords;
     type One = Neon;
@@ -157,8 +151,8 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_apart(f)
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter_outlined(f)
     }
 
     #[inline(always)]
@@ -195,7 +189,7 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn form(self, form: &Block) -> uint8x16_t {
+    fn counter_layout(self, form: &Block) -> uint8x16_t {
         self.splat(form)
     }
 }

@@ -4,16 +4,19 @@
 
 use core::arch::aarch64::*;
 
-use super::Neon;
+use super::level::Neon;
+use crate::isa::sealed::Sealed;
 use crate::isa::{Block, Words};
 
 /// Two words in a `uint64x2_t`.
 #[derive(Clone, Copy)]
 pub struct NeonWords(pub(super) Neon);
 
+impl Sealed for NeonWords {}
+
 impl Words for NeonWords {
     const LANES: usize = 1;
-    const VECTORS: bool = true;
+    const HAS_VECTOR_MUL: bool = true;
     const MUL52: bool = false;
     type W = uint64x2_t;
     type Narrow = Self;
@@ -44,7 +47,7 @@ impl Words for NeonWords {
     }
 
     #[inline(always)]
-    fn first_lane(self, a: uint64x2_t) -> Block {
+    fn lane0(self, a: uint64x2_t) -> Block {
         let mut b = [0; 16];
         // SAFETY: writes the 16 bytes of an array; `self` is proof of neon.
         unsafe { vst1q_u8(b.as_mut_ptr(), vreinterpretq_u8_u64(a)) };
@@ -65,14 +68,14 @@ impl Words for NeonWords {
     }
 
     #[inline(always)]
-    fn columns(self, p: &[u8]) -> (uint64x2_t, uint64x2_t) {
+    fn deinterleave(self, p: &[u8]) -> (uint64x2_t, uint64x2_t) {
         let (a, b) = self.even_odd(p);
         // SAFETY: `self` is proof of neon.
         unsafe { (vzip1q_u64(a, b), vzip2q_u64(a, b)) }
     }
 
     #[inline(always)]
-    fn columns_of(self, p: &[u128]) -> (uint64x2_t, uint64x2_t) {
+    fn deinterleave_numbers(self, p: &[u128]) -> (uint64x2_t, uint64x2_t) {
         let [a, b] = p else { unreachable!("two blocks") };
         let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
         let (a, b) = (self.blocks(&a), self.blocks(&b));
@@ -81,12 +84,12 @@ impl Words for NeonWords {
     }
 
     #[inline(always)]
-    fn store_columns(self, (low, high): (uint64x2_t, uint64x2_t), p: &mut [u128]) {
+    fn interleave_numbers(self, (low, high): (uint64x2_t, uint64x2_t), p: &mut [u128]) {
         let [a, b] = p else { unreachable!("two blocks") };
         // SAFETY: `self` is proof of neon.
         let (x, y) = unsafe { (vzip1q_u64(low, high), vzip2q_u64(low, high)) };
-        *a = u128::from_le_bytes(self.first_lane(x));
-        *b = u128::from_le_bytes(self.first_lane(y));
+        *a = u128::from_le_bytes(self.lane0(x));
+        *b = u128::from_le_bytes(self.lane0(y));
     }
 
     #[inline(always)]
@@ -140,7 +143,7 @@ impl Words for NeonWords {
     }
 
     #[inline(always)]
-    fn fold(self, a: uint64x2_t) -> uint64x2_t {
+    fn sum_lanes(self, a: uint64x2_t) -> uint64x2_t {
         a
     }
 

@@ -8,30 +8,25 @@
 //! word for each plane, and gets it by a shift that leaves other planes' bits between: all else
 //! works on two words instead of eight.
 
-use super::planes::{columns, from_columns};
+use super::layout::{Nibbles, columns, from_columns, swap};
 use super::sbox::sub_bytes;
 use super::words::PortableWords;
 use super::{PortableNarrow, written};
-use crate::isa::{Block, Isa, Lanes, front, zero_filled, zeros_before};
-
-/// A block, with four planes in each word.
-pub(super) type Nibbles = [u64; 2];
+use crate::isa::{Block, Isa, Lanes, be_prefix, zero_filled, zeros_before};
 
 /// Bit 0 of every nibble: one plane.
 const PLANE: u64 = 0x1111_1111_1111_1111;
 /// Bits 0 to 3 of every byte.
 const LOW: u64 = 0x0f0f_0f0f_0f0f_0f0f;
 
-/// Swaps the bits of `w` under `mask` with those `by` places above.
-#[inline(always)]
-pub(super) fn swap(w: u64, by: u32, mask: u64) -> u64 {
-    let t = (w >> by ^ w) & mask;
-    w ^ t ^ t << by
+/// A block to nibbles.
+#[inline(never)]
+fn pack(b: &Block) -> Nibbles {
+    pack_inlined(b)
 }
 
-/// A block to nibbles.
 #[inline(always)]
-fn pack(b: &Block) -> Nibbles {
+fn pack_inlined(b: &Block) -> Nibbles {
     let [even, odd] = columns(b);
     [even & LOW | (odd & LOW) << 4, even >> 4 & LOW | odd & !LOW].map(
         // A byte is in row r of two columns now, and goes from 32 (c / 2) + 8r to 16r + 8 (c / 2).
@@ -41,7 +36,7 @@ fn pack(b: &Block) -> Nibbles {
 }
 
 /// Nibbles to the block.
-#[inline(always)]
+#[inline(never)]
 fn unpack(a: Nibbles) -> Block {
     let [low, high] = a.map(
         #[inline(always)]
@@ -78,15 +73,47 @@ fn mix_columns([l, h]: Nibbles) -> Nibbles {
     [twice_l ^ next_l ^ t_l.rotate_right(32), twice_h ^ next_h ^ t_h.rotate_right(32)]
 }
 
+/// All rounds on a block.
+#[inline(never)]
+fn rounds_of_one(mut x: Nibbles, keys: &[Block]) -> Nibbles {
+    let Some((last, keys)) = keys.split_last() else { return x };
+    for key in keys {
+        x = xor(mix_columns(sub_shift(x)), pack_inlined(key));
+    }
+    xor(sub_shift(x), pack_inlined(last))
+}
+
+/// All rounds on each of some blocks, side by side: the gates of one block wait for each other, and
+/// those of the next fill the time.
+#[inline(never)]
+fn rounds(x: &mut [Nibbles], keys: &[Block]) {
+    let Some((last, keys)) = keys.split_last() else { return };
+    for key in keys {
+        let key = pack_inlined(key);
+        for x in &mut *x {
+            *x = xor(mix_columns(sub_shift(*x)), key);
+        }
+    }
+    let last = pack_inlined(last);
+    for x in x {
+        *x = xor(sub_shift(*x), last);
+    }
+}
+
+#[inline(always)]
+fn xor(a: Nibbles, b: Nibbles) -> Nibbles {
+    [a[0] ^ b[0], a[1] ^ b[1]]
+}
+
 impl Lanes for PortableNarrow {
     type Block = Block;
     const LANES: usize = 1;
     // The gates of one block wait for each other; those of the next fill the time.
-    const VECTORS: usize = 8;
+    const UNROLL: usize = 8;
     type V = Nibbles;
     type Counter = u64;
-    type Form = Block;
-    type Spread = usize;
+    type CounterLayout = Block;
+    type Stride = usize;
     type Narrow = Self;
 
     #[inline(always)]
@@ -104,12 +131,12 @@ impl Lanes for PortableNarrow {
         pack(p.try_into().expect("one block"))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn load_lanes(self, p: &[u8]) -> Nibbles {
         pack(&zero_filled(p))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn store_lanes(self, a: Nibbles, p: &mut [u8]) {
         if let Some(p) = p.first_chunk_mut() {
             *p = unpack(a);
@@ -122,23 +149,23 @@ impl Lanes for PortableNarrow {
     }
 
     #[inline(always)]
-    fn last_lane(self, b: &Block) -> Nibbles {
+    fn set_last_lane(self, b: &Block) -> Nibbles {
         pack(b)
     }
 
     #[inline(always)]
-    fn first_lane(self, a: Nibbles) -> Block {
+    fn lane0(self, a: Nibbles) -> Block {
         unpack(a)
     }
 
     #[inline(always)]
-    fn fold(self, a: Nibbles) -> Nibbles {
+    fn xor_lanes(self, a: Nibbles) -> Nibbles {
         a
     }
 
     #[inline(always)]
     fn xor(self, a: Nibbles, b: Nibbles) -> Nibbles {
-        [a[0] ^ b[0], a[1] ^ b[1]]
+        xor(a, b)
     }
 
     #[inline(always)]
@@ -151,38 +178,38 @@ impl Lanes for PortableNarrow {
         c.wrapping_add(1)
     }
 
-    #[inline(always)]
-    fn front(self, bytes: usize) -> Self::Form {
-        self.form(&front(bytes))
+    #[inline(never)]
+    fn be_prefix(self, bytes: usize) -> Self::CounterLayout {
+        self.counter_layout(&be_prefix(bytes))
     }
 
-    #[inline(always)]
-    fn encode(self, c: u64, form: Block) -> Nibbles {
+    #[inline(never)]
+    fn encode_counter(self, c: u64, form: Block) -> Nibbles {
         pack(&written(c, &form))
     }
 
     #[inline(always)]
-    fn spread(self, step: usize) -> usize {
+    fn stride(self, step: usize) -> usize {
         step
     }
 
     #[inline(always)]
-    fn load_spread<const N: usize>(self, data: &[u8], at: usize, step: usize) -> [Nibbles; N] {
+    fn load_strided<const N: usize>(self, data: &[u8], at: usize, step: usize) -> [Nibbles; N] {
         core::array::from_fn(
             #[inline(always)]
             |v| pack(&zeros_before(&data[at + v * step..][..step])),
         )
     }
 
-    #[inline(always)]
-    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Nibbles {
+    #[inline(never)]
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Nibbles {
         if n == 0 { [0; 2] } else { pack(&zeros_before(&data[at..at + step])) }
     }
 }
 
 impl Isa for PortableNarrow {
     const NAME: &'static str = "portable";
-    const FEW: usize = 0;
+    const NARROW_PATH_MAX_BLOCKS: usize = 0;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = PortableWords;
     type One = Self;
@@ -193,7 +220,7 @@ impl Isa for PortableNarrow {
     }
 
     #[inline(never)]
-    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
         f()
     }
 
@@ -222,8 +249,24 @@ impl Isa for PortableNarrow {
         self.xor(sub_shift(a), k)
     }
 
+    const AES_INSTRUCTIONS: bool = false;
+
     #[inline(always)]
-    fn form(self, form: &Block) -> Block {
+    fn aes_rounds<const R: usize, const N: usize>(
+        self,
+        keys: &&[Block; R],
+        mut x: [Nibbles; N],
+    ) -> [Nibbles; N] {
+        if N == 1 {
+            x[0] = rounds_of_one(x[0], *keys);
+        } else {
+            rounds(&mut x, *keys);
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn counter_layout(self, form: &Block) -> Block {
         *form
     }
 }

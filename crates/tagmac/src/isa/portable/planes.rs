@@ -1,6 +1,6 @@
 //! The layout of 16 blocks in planes, and AES rounds on it.
 
-use super::narrow::{Nibbles, swap};
+use super::layout::{Nibbles, columns, from_columns, swap};
 use super::sbox;
 use crate::isa::Block;
 
@@ -14,21 +14,6 @@ pub(super) type Planes = [[u64; 4]; 8];
 pub(super) const ONES: u64 = 0x0001_0001_0001_0001;
 /// The low byte of each field.
 const BYTES: u64 = 0x00ff_00ff_00ff_00ff;
-
-/// Columns 0 and 2 of a block, columns 1 and 3.
-#[inline(always)]
-pub(super) fn columns(b: &Block) -> [u64; 2] {
-    let block = u128::from_le_bytes(*b);
-    let (first, second) = (block as u64, (block >> 64) as u64);
-    [first & 0xffff_ffff | second << 32, first >> 32 | second >> 32 << 32]
-}
-
-/// The inverse of [`columns`].
-#[inline(always)]
-pub(super) fn from_columns([even, odd]: [u64; 2]) -> Block {
-    let (first, second) = (even & 0xffff_ffff | odd << 32, even >> 32 | odd >> 32 << 32);
-    (first as u128 | (second as u128) << 64).to_le_bytes()
-}
 
 /// Exchanges the bits of `y` under `mask` with those of `x` that are `by` places higher.
 #[inline(always)]
@@ -197,7 +182,17 @@ fn shift_rows(a: [u64; 4]) -> [u64; 4] {
     )
 }
 
-/// A round. Not always inlined: it is thousands of bytes of code, and a call costs little beside.
+/// All rounds. A call: they are thousands of bytes of code.
+#[inline(never)]
+pub(super) fn rounds(a: &mut Planes, keys: &[Planes]) {
+    let Some((last, keys)) = keys.split_last() else { return };
+    for key in keys {
+        round(a, key);
+    }
+    last_round(a, last);
+}
+
+/// A round.
 #[inline]
 pub(super) fn round(a: &mut Planes, k: &Planes) {
     sub_bytes(a);

@@ -15,9 +15,11 @@ fn each(a: W, b: W, f: impl Fn(u64, u64) -> u64) -> W {
     [f(a[0], b[0]), f(a[1], b[1])]
 }
 
+impl crate::isa::sealed::Sealed for PortableWords {}
+
 impl Words for PortableWords {
     const LANES: usize = 1;
-    const VECTORS: bool = false;
+    const HAS_VECTOR_MUL: bool = false;
     const MUL52: bool = false;
     type W = W;
     type Narrow = Self;
@@ -44,7 +46,7 @@ impl Words for PortableWords {
     }
 
     #[inline(always)]
-    fn first_lane(self, a: W) -> Block {
+    fn lane0(self, a: W) -> Block {
         ((a[1] as u128) << 64 | a[0] as u128).to_le_bytes()
     }
 
@@ -61,19 +63,19 @@ impl Words for PortableWords {
     }
 
     #[inline(always)]
-    fn columns(self, p: &[u8]) -> (W, W) {
+    fn deinterleave(self, p: &[u8]) -> (W, W) {
         let (a, b) = self.even_odd(p);
         ([a[0], b[0]], [a[1], b[1]])
     }
 
     #[inline(always)]
-    fn columns_of(self, p: &[u128]) -> (W, W) {
+    fn deinterleave_numbers(self, p: &[u128]) -> (W, W) {
         let [a, b] = p else { unreachable!("two blocks") };
         ([*a as u64, *b as u64], [(a >> 64) as u64, (b >> 64) as u64])
     }
 
     #[inline(always)]
-    fn store_columns(self, (low, high): (W, W), p: &mut [u128]) {
+    fn interleave_numbers(self, (low, high): (W, W), p: &mut [u128]) {
         for ((low, high), p) in low.into_iter().zip(high).zip(p) {
             *p = (high as u128) << 64 | low as u128;
         }
@@ -124,7 +126,7 @@ impl Words for PortableWords {
     }
 
     #[inline(always)]
-    fn fold(self, a: W) -> W {
+    fn sum_lanes(self, a: W) -> W {
         a
     }
 

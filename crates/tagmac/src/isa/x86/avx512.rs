@@ -2,18 +2,9 @@
 
 use core::arch::x86_64::*;
 
-use super::Avx2;
+use super::levels::{Avx2, Avx512};
 use super::words::Words512;
-use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, Lanes, front};
-
-rung!(
-    is_x86_feature_detected;
-    /// Ice Lake and Zen 4 on. Without DQ and VL: compilers 1.95 to 1.97 miscompile
-    /// auto-vectorised code where both are on (rust-lang/rust#158622).
-    Avx512: "avx2", "aes", "avx512f", "avx512bw", "avx512ifma", "avx512vbmi", "avx512vbmi2",
-        "gfni", "vaes", "vpclmulqdq"
-);
+use crate::isa::{Block, Isa, Lanes, be_prefix};
 
 /// Pieces of `step` bytes: where each byte of the blocks comes from.
 #[derive(Clone, Copy)]
@@ -58,11 +49,11 @@ impl Avx512 {
 impl Lanes for Avx512 {
     type Block = Block;
     const LANES: usize = 4;
-    const VECTORS: usize = 8;
+    const UNROLL: usize = 8;
     type V = __m512i;
     type Counter = __m512i;
-    type Form = __m512i;
-    type Spread = Spread;
+    type CounterLayout = __m512i;
+    type Stride = Spread;
     type Narrow = Avx2;
 
     #[inline(always)]
@@ -102,19 +93,19 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn last_lane(self, b: &Block) -> __m512i {
+    fn set_last_lane(self, b: &Block) -> __m512i {
         // SAFETY: `self` is proof of avx512f.
         unsafe { _mm512_maskz_broadcast_i32x4(0xf000, self.narrow().splat(b)) }
     }
 
     #[inline(always)]
-    fn first_lane(self, a: __m512i) -> Block {
+    fn lane0(self, a: __m512i) -> Block {
         // SAFETY: `self` is proof of avx512f.
-        self.narrow().first_lane(unsafe { _mm512_castsi512_si128(a) })
+        self.narrow().lane0(unsafe { _mm512_castsi512_si128(a) })
     }
 
     #[inline(always)]
-    fn fold(self, a: __m512i) -> __m128i {
+    fn xor_lanes(self, a: __m512i) -> __m128i {
         // SAFETY: `self` is proof of avx512f, which includes avx2.
         unsafe {
             let half =
@@ -151,24 +142,24 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn front(self, bytes: usize) -> Self::Form {
-        self.form(&front(bytes))
+    fn be_prefix(self, bytes: usize) -> Self::CounterLayout {
+        self.counter_layout(&be_prefix(bytes))
     }
 
     #[inline(always)]
-    fn encode(self, c: __m512i, form: __m512i) -> __m512i {
+    fn encode_counter(self, c: __m512i, form: __m512i) -> __m512i {
         // SAFETY: `self` is proof of avx512bw.
         unsafe { _mm512_shuffle_epi8(c, form) }
     }
 
     #[inline(always)]
-    fn spread(self, step: usize) -> Spread {
+    fn stride(self, step: usize) -> Spread {
         let (index, message) = &SPREADS[step - 8];
         Spread { step, index: self.load(index), message: *message }
     }
 
     #[inline(always)]
-    fn load_spread<const N: usize>(self, data: &[u8], at: usize, spread: Spread) -> [__m512i; N] {
+    fn load_strided<const N: usize>(self, data: &[u8], at: usize, spread: Spread) -> [__m512i; N] {
         let data = &data[at..];
         assert!(data.len() >= 4 * N * spread.step);
         let mut x = [spread.index; N];
@@ -184,7 +175,7 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m512i {
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m512i {
         let pieces = self.load_bytes(&data[at..at + n * spread.step]);
         // SAFETY: `self` is proof of avx512vbmi.
         unsafe { _mm512_maskz_permutexvar_epi8(spread.message, spread.index, pieces) }
@@ -193,7 +184,7 @@ impl Lanes for Avx512 {
 
 impl Isa for Avx512 {
     const NAME: &'static str = "avx512";
-    const FEW: usize = 8;
+    const NARROW_PATH_MAX_BLOCKS: usize = 8;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = Words512;
     type One = Avx2;
@@ -204,8 +195,8 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_apart(f)
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter_outlined(f)
     }
 
     #[inline(always)]
@@ -236,7 +227,7 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn form(self, form: &Block) -> __m512i {
+    fn counter_layout(self, form: &Block) -> __m512i {
         self.splat(form)
     }
 }

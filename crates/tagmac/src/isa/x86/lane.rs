@@ -1,118 +1,35 @@
-//! One block in an `__m128i`: the rungs Aesni and Avx2, and the one-block rung of wider ones.
+//! One block in an `__m128i`: the levels Aesni and Avx2, and the one-block level of wider ones.
 
-use core::arch::asm;
 use core::arch::x86_64::*;
 
-use super::words::{Words128, Words256, mul32_128};
-use super::{Avx512, Vaes, opaque};
-use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, Lanes, Words, first_block, front, last_ones, zeros_before};
+use super::levels::{Aesni, Avx2, Xmm};
+use super::opaque;
+use super::words::{Words128, Words256};
+use crate::isa::{Block, Isa, Lanes, Words, be_prefix, first_block, last_ones, zeros_before};
 
-rung!(
-    is_x86_feature_detected;
-    /// SSE4.1 and AES: Westmere and Jaguar on.
-    Aesni: "sse4.1", "aes"
-);
-
-rung!(
-    is_x86_feature_detected;
-    /// AVX2 and AES: Haswell and Zen on. Same width for AES, but three-operand instructions.
-    Avx2: "avx2", "aes"
-);
-
-impl From<Vaes> for Avx2 {
-    #[inline(always)]
-    fn from(_: Vaes) -> Avx2 {
-        // Every feature of Avx2 is one of Vaes.
-        Avx2(())
-    }
-}
-
-impl From<Avx512> for Avx2 {
-    #[inline(always)]
-    fn from(_: Avx512) -> Avx2 {
-        // Every feature of Avx2 is one of Avx512.
-        Avx2(())
-    }
-}
-
-/// A rung with 128-bit vectors.
-///
-/// # Safety
-///
-/// A value of the type exists only where the CPU has SSE4.1 and AES.
-pub unsafe trait Lane: Copy + Send + Sync + 'static {
-    /// The rung's name.
-    const NAME: &'static str;
+/// A level with 128-bit vectors, and its words.
+pub trait Lane: Xmm {
     /// See [`Isa::Words`].
     type Words: Words;
     /// See [`Isa::words`].
     fn words(self) -> Self::Words;
-    /// See [`Words::mul32`].
-    fn mul32(self, a: __m128i, b: __m128i) -> __m128i;
-    /// See [`Isa::call`].
-    fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R;
-    /// See [`Isa::apart`].
-    fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R;
 }
 
-// SAFETY: both are in the rung's list.
-unsafe impl Lane for Aesni {
-    const NAME: &'static str = "aesni";
+impl Lane for Aesni {
     type Words = Words128<Aesni>;
+
     #[inline(always)]
     fn words(self) -> Words128<Aesni> {
         Words128(self)
     }
-
-    #[inline(always)]
-    fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
-        let mut product = a;
-        // SAFETY: SSE2 is part of x86-64; the instruction reads and writes registers only.
-        unsafe {
-            asm!(
-                "pmuludq {product}, {b}",
-                product = inout(xmm_reg) product, b = in(xmm_reg) b,
-                options(pure, nomem, nostack, preserves_flags)
-            );
-        }
-        product
-    }
-
-    #[inline(always)]
-    fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
-        self.enter(a, b, c, f)
-    }
-
-    #[inline(always)]
-    fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_apart(f)
-    }
 }
 
-// SAFETY: AVX2, which includes SSE4.1, and AES are in the rung's list.
-unsafe impl Lane for Avx2 {
-    const NAME: &'static str = "avx2";
+impl Lane for Avx2 {
     type Words = Words256;
+
     #[inline(always)]
     fn words(self) -> Words256 {
         Words256(self)
-    }
-
-    #[inline(always)]
-    fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
-        // SAFETY: `self` is proof of avx2.
-        unsafe { mul32_128(a, b) }
-    }
-
-    #[inline(always)]
-    fn enter<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
-        self.enter(a, b, c, f)
-    }
-
-    #[inline(always)]
-    fn enter_apart<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_apart(f)
     }
 }
 
@@ -126,11 +43,11 @@ pub struct Spread {
 impl<L: Lane> Lanes for L {
     type Block = Block;
     const LANES: usize = 1;
-    const VECTORS: usize = 8;
+    const UNROLL: usize = 8;
     type V = __m128i;
     type Counter = __m128i;
-    type Form = __m128i;
-    type Spread = Spread;
+    type CounterLayout = __m128i;
+    type Stride = Spread;
     type Narrow = L;
 
     #[inline(always)]
@@ -157,7 +74,7 @@ impl<L: Lane> Lanes for L {
     #[inline(always)]
     fn store_lanes(self, a: __m128i, p: &mut [u8]) {
         if let Some(p) = p.first_chunk_mut() {
-            *p = self.first_lane(a);
+            *p = self.lane0(a);
         }
     }
 
@@ -167,12 +84,12 @@ impl<L: Lane> Lanes for L {
     }
 
     #[inline(always)]
-    fn last_lane(self, b: &Block) -> __m128i {
+    fn set_last_lane(self, b: &Block) -> __m128i {
         self.splat(b)
     }
 
     #[inline(always)]
-    fn first_lane(self, a: __m128i) -> Block {
+    fn lane0(self, a: __m128i) -> Block {
         let mut b = [0; 16];
         // SAFETY: writes the 16 bytes of an array; SSE2 is part of x86-64.
         unsafe { _mm_storeu_si128(b.as_mut_ptr().cast(), a) };
@@ -180,7 +97,7 @@ impl<L: Lane> Lanes for L {
     }
 
     #[inline(always)]
-    fn fold(self, a: __m128i) -> __m128i {
+    fn xor_lanes(self, a: __m128i) -> __m128i {
         a
     }
 
@@ -203,23 +120,23 @@ impl<L: Lane> Lanes for L {
     }
 
     #[inline(always)]
-    fn front(self, bytes: usize) -> Self::Form {
-        self.form(&front(bytes))
+    fn be_prefix(self, bytes: usize) -> Self::CounterLayout {
+        self.counter_layout(&be_prefix(bytes))
     }
 
     #[inline(always)]
-    fn encode(self, c: __m128i, form: __m128i) -> __m128i {
+    fn encode_counter(self, c: __m128i, form: __m128i) -> __m128i {
         // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3.
         unsafe { _mm_shuffle_epi8(c, form) }
     }
 
     #[inline(always)]
-    fn spread(self, step: usize) -> Spread {
+    fn stride(self, step: usize) -> Spread {
         Spread { step, mask: self.splat(&last_ones(step)) }
     }
 
     #[inline(always)]
-    fn load_spread<const N: usize>(self, data: &[u8], at: usize, spread: Spread) -> [__m128i; N] {
+    fn load_strided<const N: usize>(self, data: &[u8], at: usize, spread: Spread) -> [__m128i; N] {
         let first = first_block(data, at, spread.step, N);
         let mut x = [spread.mask; N];
         for (v, x) in x.iter_mut().enumerate() {
@@ -232,15 +149,15 @@ impl<L: Lane> Lanes for L {
     }
 
     #[inline(always)]
-    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m128i {
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m128i {
         let piece = &data[at..at + n * spread.step];
         self.splat(&if n == 0 { [0; 16] } else { zeros_before(piece) })
     }
 }
 
 impl<L: Lane> Isa for L {
-    const NAME: &'static str = <L as Lane>::NAME;
-    const FEW: usize = 8;
+    const NAME: &'static str = <L as Xmm>::NAME;
+    const NARROW_PATH_MAX_BLOCKS: usize = 8;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = <L as Lane>::Words;
     type One = L;
@@ -251,8 +168,8 @@ impl<L: Lane> Isa for L {
     }
 
     #[inline(always)]
-    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_apart(f)
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter_outlined(f)
     }
 
     #[inline(always)]
@@ -266,7 +183,7 @@ impl<L: Lane> Isa for L {
     }
 
     #[inline(always)]
-    fn turn<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
+    fn reload_keys<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
         opaque(keys)
     }
 
@@ -288,7 +205,7 @@ impl<L: Lane> Isa for L {
     }
 
     #[inline(always)]
-    fn form(self, form: &Block) -> __m128i {
+    fn counter_layout(self, form: &Block) -> __m128i {
         self.splat(form)
     }
 }

@@ -1,13 +1,13 @@
-//! The rungs of x86-64. Each is a bundle of features that appear together in real CPUs.
+//! The levels of x86-64. Each is a bundle of features that appear together in real CPUs.
 
 mod avx512;
 mod lane;
+mod levels;
+mod product;
 mod vaes;
 mod words;
 
-pub use avx512::Avx512;
-pub use lane::{Aesni, Avx2};
-pub use vaes::Vaes;
+pub use levels::{Aesni, Avx2, Avx512, Vaes};
 
 use core::arch::asm;
 

@@ -2,16 +2,10 @@
 
 use core::arch::x86_64::*;
 
+use super::levels::{Avx2, Vaes};
+use super::opaque;
 use super::words::Words256;
-use super::{Avx2, opaque};
-use crate::isa::rung::rung;
-use crate::isa::{Block, Isa, Lanes, first_block, front, last_ones};
-
-rung!(
-    is_x86_feature_detected;
-    /// AVX2 and VAES: Zen 3, Alder Lake and later CPUs without AVX-512.
-    Vaes: "avx2", "aes", "vaes"
-);
+use crate::isa::{Block, Isa, Lanes, be_prefix, first_block, last_ones};
 
 /// Pieces of `step` bytes; `mask` covers the last `step` bytes of each block.
 #[derive(Clone, Copy)]
@@ -32,11 +26,11 @@ impl Vaes {
 impl Lanes for Vaes {
     type Block = Block;
     const LANES: usize = 2;
-    const VECTORS: usize = 8;
+    const UNROLL: usize = 8;
     type V = __m256i;
     type Counter = __m256i;
-    type Form = __m256i;
-    type Spread = Spread;
+    type CounterLayout = __m256i;
+    type Stride = Spread;
     type Narrow = Avx2;
 
     #[inline(always)]
@@ -92,18 +86,18 @@ impl Lanes for Vaes {
     }
 
     #[inline(always)]
-    fn last_lane(self, b: &Block) -> __m256i {
+    fn set_last_lane(self, b: &Block) -> __m256i {
         self.pair(self.narrow().splat(&[0; 16]), self.narrow().splat(b))
     }
 
     #[inline(always)]
-    fn first_lane(self, a: __m256i) -> Block {
+    fn lane0(self, a: __m256i) -> Block {
         // SAFETY: `self` is proof of avx2.
-        self.narrow().first_lane(unsafe { _mm256_castsi256_si128(a) })
+        self.narrow().lane0(unsafe { _mm256_castsi256_si128(a) })
     }
 
     #[inline(always)]
-    fn fold(self, a: __m256i) -> __m128i {
+    fn xor_lanes(self, a: __m256i) -> __m128i {
         // SAFETY: `self` is proof of avx2.
         unsafe { _mm_xor_si128(_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a)) }
     }
@@ -127,23 +121,23 @@ impl Lanes for Vaes {
     }
 
     #[inline(always)]
-    fn front(self, bytes: usize) -> Self::Form {
-        self.form(&front(bytes))
+    fn be_prefix(self, bytes: usize) -> Self::CounterLayout {
+        self.counter_layout(&be_prefix(bytes))
     }
 
     #[inline(always)]
-    fn encode(self, c: __m256i, form: __m256i) -> __m256i {
+    fn encode_counter(self, c: __m256i, form: __m256i) -> __m256i {
         // SAFETY: `self` is proof of avx2.
         unsafe { _mm256_shuffle_epi8(c, form) }
     }
 
     #[inline(always)]
-    fn spread(self, step: usize) -> Spread {
+    fn stride(self, step: usize) -> Spread {
         Spread { step, mask: self.splat(&last_ones(step)) }
     }
 
     #[inline(always)]
-    fn load_spread<const N: usize>(self, data: &[u8], at: usize, spread: Spread) -> [__m256i; N] {
+    fn load_strided<const N: usize>(self, data: &[u8], at: usize, spread: Spread) -> [__m256i; N] {
         let step = spread.step;
         let first = first_block(data, at, step, 2 * N);
         let mut x = [spread.mask; N];
@@ -159,17 +153,17 @@ impl Lanes for Vaes {
     }
 
     #[inline(always)]
-    fn load_spread_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m256i {
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m256i {
         let lane = self.narrow();
-        let (step, spread) = (spread.step, lane.spread(spread.step));
-        let low = lane.load_spread_lanes(data, at, n.min(1), spread);
-        self.pair(low, lane.load_spread_lanes(data, at + n / 2 * step, n / 2, spread))
+        let (step, spread) = (spread.step, lane.stride(spread.step));
+        let low = lane.load_strided_lanes(data, at, n.min(1), spread);
+        self.pair(low, lane.load_strided_lanes(data, at + n / 2 * step, n / 2, spread))
     }
 }
 
 impl Isa for Vaes {
     const NAME: &'static str = "vaes";
-    const FEW: usize = 8;
+    const NARROW_PATH_MAX_BLOCKS: usize = 8;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = Words256;
     type One = Avx2;
@@ -180,8 +174,8 @@ impl Isa for Vaes {
     }
 
     #[inline(always)]
-    fn apart<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_apart(f)
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enter_outlined(f)
     }
 
     #[inline(always)]
@@ -195,7 +189,7 @@ impl Isa for Vaes {
     }
 
     #[inline(always)]
-    fn turn<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
+    fn reload_keys<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
         opaque(keys)
     }
 
@@ -217,7 +211,7 @@ impl Isa for Vaes {
     }
 
     #[inline(always)]
-    fn form(self, form: &Block) -> __m256i {
+    fn counter_layout(self, form: &Block) -> __m256i {
         self.splat(form)
     }
 }

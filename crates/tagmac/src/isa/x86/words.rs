@@ -1,14 +1,11 @@
 //! Words in vectors of 128, 256 and 512 bits.
-//!
-//! The 32-bit product is written as the instruction. The intrinsic stands for a masked 64-bit
-//! product, and where LLVM moves the mask of a factor out of a loop it no longer sees that the
-//! high half is zero, and multiplies that as well.
 
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-use super::lane::Lane;
-use super::{Avx2, Avx512};
+use super::levels::{Avx2, Avx512, Xmm};
+use super::product::{mul32_256, mul32_512};
+use crate::isa::sealed::Sealed;
 use crate::isa::{Block, Isa, Lanes, Words};
 
 /// Two words in an `__m128i`.
@@ -23,6 +20,10 @@ pub struct Words256(pub(super) Avx2);
 #[derive(Clone, Copy)]
 pub struct Words512(pub(super) Avx512);
 
+impl<L: Xmm> Sealed for Words128<L> {}
+impl Sealed for Words256 {}
+impl Sealed for Words512 {}
+
 /// The operations that are one instruction of the same kind at every width.
 macro_rules! same_at_every_width {
     (
@@ -31,89 +32,89 @@ macro_rules! same_at_every_width {
     ) => {
         #[inline(always)]
         fn splat(self, x: u64) -> $word {
-            // SAFETY: `self` is proof of the rung that the vector's width belongs to.
+            // SAFETY: `self` is proof of the level that the vector's width belongs to.
             unsafe { $splat(x as i64) }
         }
 
         #[inline(always)]
         fn store(self, a: $word, p: &mut [u64]) {
             let p: &mut [u64; $bytes / 8] = p.try_into().expect("a vector of words");
-            // SAFETY: writes the bytes of an array; `self` is proof of the rung.
+            // SAFETY: writes the bytes of an array; `self` is proof of the level.
             unsafe { $store(p.as_mut_ptr().cast(), a) }
         }
 
         #[inline(always)]
         fn blocks(self, p: &[u8]) -> $word {
             let p: &[u8; $bytes] = p.try_into().expect("a vector of blocks");
-            // SAFETY: reads the bytes of an array; `self` is proof of the rung.
+            // SAFETY: reads the bytes of an array; `self` is proof of the level.
             unsafe { $load(p.as_ptr().cast()) }
         }
 
         #[inline(always)]
-        fn columns(self, p: &[u8]) -> ($word, $word) {
+        fn deinterleave(self, p: &[u8]) -> ($word, $word) {
             let (a, b) = p.split_at($bytes);
             let (a, b) = (self.blocks(a), self.blocks(b));
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { ($low(a, b), $high(a, b)) }
         }
 
         #[inline(always)]
-        fn columns_of(self, p: &[u128]) -> ($word, $word) {
+        fn deinterleave_numbers(self, p: &[u128]) -> ($word, $word) {
             let ([a, b], []) = p.as_chunks::<{ $bytes / 16 }>() else {
                 unreachable!("two vectors of blocks")
             };
-            // SAFETY: reads the bytes of arrays; `self` is proof of the rung.
+            // SAFETY: reads the bytes of arrays; `self` is proof of the level.
             let (a, b) = unsafe { ($load(a.as_ptr().cast()), $load(b.as_ptr().cast())) };
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { ($low(a, b), $high(a, b)) }
         }
 
         #[inline(always)]
-        fn store_columns(self, (low, high): ($word, $word), p: &mut [u128]) {
+        fn interleave_numbers(self, (low, high): ($word, $word), p: &mut [u128]) {
             let ([a, b], []) = p.as_chunks_mut::<{ $bytes / 16 }>() else {
                 unreachable!("two vectors of blocks")
             };
-            // SAFETY: `self` is proof of the rung. What takes apart also puts together.
+            // SAFETY: `self` is proof of the level. What takes apart also puts together.
             let (x, y) = unsafe { ($low(low, high), $high(low, high)) };
-            // SAFETY: writes the bytes of an array; `self` is proof of the rung.
+            // SAFETY: writes the bytes of an array; `self` is proof of the level.
             unsafe { $store(a.as_mut_ptr().cast(), x) };
-            // SAFETY: writes the bytes of an array; `self` is proof of the rung.
+            // SAFETY: writes the bytes of an array; `self` is proof of the level.
             unsafe { $store(b.as_mut_ptr().cast(), y) };
         }
 
         #[inline(always)]
         fn and(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { $and(a, b) }
         }
 
         #[inline(always)]
         fn or(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { $or(a, b) }
         }
 
         #[inline(always)]
         fn add(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { $add(a, b) }
         }
 
         #[inline(always)]
         fn add32(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { $add32(a, b) }
         }
 
         #[inline(always)]
         fn shl(self, a: $word, n: u32) -> $word {
-            // SAFETY: `self` is proof of the rung; a constant count becomes an immediate.
+            // SAFETY: `self` is proof of the level; a constant count becomes an immediate.
             unsafe { $shl(a, _mm_cvtsi32_si128(n as i32)) }
         }
 
         #[inline(always)]
         fn shr(self, a: $word, n: u32) -> $word {
-            // SAFETY: `self` is proof of the rung; a constant count becomes an immediate.
+            // SAFETY: `self` is proof of the level; a constant count becomes an immediate.
             unsafe { $shr(a, _mm_cvtsi32_si128(n as i32)) }
         }
     };
@@ -126,56 +127,30 @@ macro_rules! logic_at_every_width {
     ) => {
         #[inline(always)]
         fn xor(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { $xor(a, b) }
         }
 
         #[inline(always)]
         fn and_not(self, a: $word, b: $word) -> $word {
-            // SAFETY: `self` is proof of the rung. The instruction complements its first operand.
+            // SAFETY: `self` is proof of the level. The instruction complements its first operand.
             unsafe { $and_not(b, a) }
         }
 
         #[inline(always)]
         fn splat32(self, x: u32) -> $word {
-            // SAFETY: `self` is proof of the rung.
+            // SAFETY: `self` is proof of the level.
             unsafe { $splat32(x as i32) }
         }
 
         #[inline(always)]
         fn load(self, p: &[u64]) -> $word {
             let p: &[u64; $words] = p.try_into().expect("a vector of words");
-            // SAFETY: reads the words of an array; `self` is proof of the rung.
+            // SAFETY: reads the words of an array; `self` is proof of the level.
             unsafe { $load(p.as_ptr().cast()) }
         }
     };
 }
-
-/// Makes a function of the products of the low halves.
-macro_rules! product {
-    ($name:ident, $feature:literal, $word:ty, $register:ident) => {
-        #[inline]
-        #[target_feature(enable = $feature)]
-        pub(super) fn $name(a: $word, b: $word) -> $word {
-            let product;
-            // SAFETY: the instruction reads and writes registers only.
-            unsafe {
-                asm!(
-                    "vpmuludq {product}, {a}, {b}",
-                    product = lateout($register) product,
-                    a = in($register) a,
-                    b = in($register) b,
-                    options(pure, nomem, nostack, preserves_flags)
-                );
-            }
-            product
-        }
-    };
-}
-
-product!(mul32_128, "avx2", __m128i, xmm_reg);
-product!(mul32_256, "avx2", __m256i, ymm_reg);
-product!(mul32_512, "avx512f", __m512i, zmm_reg);
 
 /// Where the bytes of a word come from to be swapped, in two words.
 #[inline(always)]
@@ -214,9 +189,9 @@ static HALVES: [[u8; 32]; 5] = {
     places
 };
 
-impl<L: Lane> Words for Words128<L> {
+impl<L: Xmm> Words for Words128<L> {
     const LANES: usize = 1;
-    const VECTORS: bool = true;
+    const HAS_VECTOR_MUL: bool = true;
     const MUL52: bool = false;
     type W = __m128i;
     type Narrow = Self;
@@ -234,7 +209,7 @@ impl<L: Lane> Words for Words128<L> {
     }
 
     #[inline(always)]
-    fn first_lane(self, a: __m128i) -> Block {
+    fn lane0(self, a: __m128i) -> Block {
         let mut whole = a;
         // SAFETY: no instruction. Compilers do not see that the words came one by one, and do not
         // store them so; SSE2 is part of x86-64.
@@ -245,7 +220,10 @@ impl<L: Lane> Words for Words128<L> {
                 options(pure, nomem, nostack, preserves_flags)
             );
         }
-        self.0.first_lane(whole)
+        let mut b = [0; 16];
+        // SAFETY: writes the 16 bytes of an array; SSE2 is part of x86-64.
+        unsafe { _mm_storeu_si128(b.as_mut_ptr().cast(), whole) };
+        b
     }
 
     #[inline(always)]
@@ -261,7 +239,7 @@ impl<L: Lane> Words for Words128<L> {
 
     #[inline(always)]
     fn first(self, x: u64) -> __m128i {
-        // SAFETY: `self` is proof of the rung.
+        // SAFETY: `self` is proof of the level.
         unsafe { _mm_cvtsi64_si128(x as i64) }
     }
 
@@ -272,7 +250,7 @@ impl<L: Lane> Words for Words128<L> {
     }
 
     #[inline(always)]
-    fn fold(self, a: __m128i) -> __m128i {
+    fn sum_lanes(self, a: __m128i) -> __m128i {
         a
     }
 
@@ -318,7 +296,7 @@ impl<L: Lane> Words for Words128<L> {
 
 impl Words for Words256 {
     const LANES: usize = 2;
-    const VECTORS: bool = true;
+    const HAS_VECTOR_MUL: bool = true;
     const MUL52: bool = false;
     type W = __m256i;
     type Narrow = Words128<Avx2>;
@@ -336,9 +314,9 @@ impl Words for Words256 {
     }
 
     #[inline(always)]
-    fn first_lane(self, a: __m256i) -> Block {
+    fn lane0(self, a: __m256i) -> Block {
         // SAFETY: `self` is proof of avx2.
-        self.narrow().first_lane(unsafe { _mm256_castsi256_si128(a) })
+        self.narrow().lane0(unsafe { _mm256_castsi256_si128(a) })
     }
 
     #[inline(always)]
@@ -355,7 +333,7 @@ impl Words for Words256 {
 
     #[inline(always)]
     fn first(self, x: u64) -> __m256i {
-        // SAFETY: `self` is proof of the rung.
+        // SAFETY: `self` is proof of the level.
         unsafe { _mm256_zextsi128_si256(_mm_cvtsi64_si128(x as i64)) }
     }
 
@@ -370,14 +348,14 @@ impl Words for Words256 {
     }
 
     #[inline(always)]
-    fn fold(self, a: __m256i) -> __m128i {
+    fn sum_lanes(self, a: __m256i) -> __m128i {
         // SAFETY: `self` is proof of avx2.
         unsafe { _mm_add_epi64(_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a)) }
     }
 
     #[inline(always)]
     fn sum(self, a: __m256i) -> u64 {
-        self.narrow().sum(self.fold(a))
+        self.narrow().sum(self.sum_lanes(a))
     }
 
     #[inline(always)]
@@ -430,7 +408,7 @@ impl Words for Words256 {
 
 impl Words for Words512 {
     const LANES: usize = 4;
-    const VECTORS: bool = true;
+    const HAS_VECTOR_MUL: bool = true;
     const MUL52: bool = true;
     type W = __m512i;
     type Narrow = Words128<Avx2>;
@@ -448,8 +426,8 @@ impl Words for Words512 {
     }
 
     #[inline(always)]
-    fn first_lane(self, a: __m512i) -> Block {
-        self.0.first_lane(a)
+    fn lane0(self, a: __m512i) -> Block {
+        self.0.lane0(a)
     }
 
     #[inline(always)]
@@ -466,7 +444,7 @@ impl Words for Words512 {
 
     #[inline(always)]
     fn first(self, x: u64) -> __m512i {
-        // SAFETY: `self` is proof of the rung.
+        // SAFETY: `self` is proof of the level.
         unsafe { _mm512_zextsi128_si512(_mm_cvtsi64_si128(x as i64)) }
     }
 
@@ -485,7 +463,7 @@ impl Words for Words512 {
     }
 
     #[inline(always)]
-    fn fold(self, a: __m512i) -> __m128i {
+    fn sum_lanes(self, a: __m512i) -> __m128i {
         // SAFETY: `self` is proof of avx512f, which includes avx2.
         unsafe {
             let half =
@@ -496,7 +474,7 @@ impl Words for Words512 {
 
     #[inline(always)]
     fn sum(self, a: __m512i) -> u64 {
-        self.narrow().sum(self.fold(a))
+        self.narrow().sum(self.sum_lanes(a))
     }
 
     #[inline(always)]
@@ -522,7 +500,7 @@ impl Words for Words512 {
     );
 
     #[inline(always)]
-    fn planes(self, rows: &[u64], key: u64, planes: &mut [u64]) {
+    fn transpose_bits(self, rows: &[u64], key: u64, planes: &mut [u64]) {
         let rows: &[u64; 512] = rows.try_into().expect("64 rows of words");
         let planes: &mut [u64; 512] = planes.try_into().expect("64 planes of words");
         let key = self.splat(key.swap_bytes());

@@ -1,0 +1,459 @@
+//! What every experiment needs: the engines, the effort, the machine, and right tags.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tagmac::isa::Level;
+
+use crate::ceiling::{Costs, costs};
+use crate::clock::cycles_per_ns;
+use crate::engine::Engine;
+use crate::failure::Failure;
+use crate::machine::Machine;
+use crate::measure::{Effort, Job, in_turns};
+use crate::progress::Progress;
+use crate::record::{Point, Record, Series};
+use crate::{external_engines, tagmac_engines};
+
+/// The longest message.
+pub const LONGEST: usize = 64 << 20;
+/// Bytes of a line of cache.
+const LINE: usize = 64;
+
+/// Where experiments are made.
+pub struct Harness {
+    pub machine: Machine,
+    pub quick: bool,
+    /// Rounds and nanoseconds of a sample.
+    rounds: usize,
+    sample_ns: f64,
+    /// The steps of the experiment at hand.
+    progress: Progress,
+    /// Where records are written as they grow, and how many points were written last.
+    out: Option<PathBuf>,
+    written: usize,
+    /// Engines whose names begin so; all if there are none.
+    wanted: Vec<String>,
+    /// The levels asked for, lowest first, and what their instructions cost.
+    levels: Vec<(Level, Costs)>,
+    /// The portable engines, which say what tags are right, and what they said.
+    witnesses: Vec<Engine>,
+    right: HashMap<(usize, usize), Vec<u8>>,
+    /// Bytes to authenticate.
+    message: Vec<u8>,
+}
+
+impl Harness {
+    /// A harness for the named levels and MACs; for all, if none is named. Every peer proves its tag.
+    pub fn new(quick: bool, names: &[String]) -> Result<Harness, Failure> {
+        let (levels, wanted): (Vec<_>, Vec<_>) =
+            names.iter().cloned().partition(|name| Level::NAMES.contains(&name.as_str()));
+        let machine = Machine::here();
+        let clock = cycles_per_ns();
+        let with_costs = |level: Level| (level, costs(level, clock));
+        let levels: Vec<_> = match levels.is_empty() {
+            true => Level::all().map(with_costs).collect(),
+            false => levels
+                .iter()
+                .map(|name| Level::named(name).map(with_costs))
+                .collect::<Result<_, _>>()
+                .map_err(|error| format!("level {}: {error}", levels.join(" ")))?,
+        };
+        let portable = with_costs(Level::named("portable")?);
+        let harness = Harness {
+            machine,
+            quick,
+            rounds: if quick { 11 } else { 21 },
+            sample_ns: if quick { 3e4 } else { 1e5 },
+            progress: Progress::new("", 0, Duration::MAX),
+            out: None,
+            written: 0,
+            wanted,
+            witnesses: tagmac_engines::engines(portable.0, &portable.1),
+            levels,
+            right: HashMap::new(),
+            message: (0..LONGEST + 2 * LINE).map(|i| (i * 7 + i / 256) as u8).collect(),
+        };
+        if harness.best()?.is_empty() {
+            return Err(format!("no engine is called {}", harness.wanted.join(" or ")).into());
+        }
+        Ok(harness)
+    }
+
+    /// Writes records into that folder while they grow, so that a run that is killed leaves what it
+    /// has measured.
+    pub fn write_into(&mut self, folder: PathBuf) {
+        self.out = Some(folder);
+    }
+
+    /// Begins an experiment of that many steps, which have so much time together.
+    pub fn begin(&mut self, name: &str, steps: usize, budget: Duration) {
+        self.progress = Progress::new(name, steps, budget);
+        self.written = 0;
+    }
+
+    /// A step is done: shows it, and writes the record if it has grown by a sixteenth.
+    pub fn step(&mut self, record: &Record) -> Result<(), Failure> {
+        self.progress.step();
+        let points: usize = record.series.iter().map(|series| series.points.len()).sum();
+        let Some(folder) = &self.out else { return Ok(()) };
+        if points > self.written + self.written / 16 {
+            record.write(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            self.written = points;
+        }
+        Ok(())
+    }
+
+    /// How long to measure in this step.
+    pub fn effort(&self) -> Effort {
+        let Harness { rounds, sample_ns, .. } = *self;
+        Effort { rounds, sample_ns, limit: self.progress.step_budget() }
+    }
+
+    /// Whether engines were asked for by name.
+    pub fn has_names(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// Whether an engine of that name is asked for.
+    pub fn wants(&self, name: &str) -> bool {
+        self.wanted.is_empty() || self.wanted.iter().any(|begin| name.starts_with(begin))
+    }
+
+    /// The levels asked for, lowest first.
+    pub fn levels(&self) -> impl DoubleEndedIterator<Item = Level> {
+        self.levels.iter().map(|(level, _)| *level)
+    }
+
+    /// What the instructions of a level cost.
+    pub fn costs(&self) -> &[(Level, Costs)] {
+        &self.levels
+    }
+
+    /// Tagmac's engines on a level.
+    pub fn on(&self, level: Level) -> Vec<Engine> {
+        let costs = self.levels.iter().find(|(known, _)| *known == level);
+        let mut engines =
+            costs.map_or_else(Vec::new, |(_, costs)| tagmac_engines::engines(level, costs));
+        engines.retain(|engine| self.wants(&engine.name));
+        engines
+    }
+
+    /// Tagmac's engines on the best level asked for, and the peers.
+    pub fn best(&self) -> Result<Vec<Engine>, Failure> {
+        let mut engines = self.levels().next_back().map_or_else(Vec::new, |level| self.on(level));
+        let peers = external_engines::engines()?;
+        engines.extend(peers.into_iter().filter(|engine| self.wants(&engine.name)));
+        Ok(engines)
+    }
+
+    /// A message of so many bytes, at an offset of up to 64 from a line of cache.
+    pub fn message(&self, offset: usize, length: usize) -> &[u8] {
+        let start = self.message.as_ptr().align_offset(LINE) + offset;
+        &self.message[start..start + length]
+    }
+
+    /// Whether an engine takes messages of that length and tags them right.
+    pub fn check(&mut self, engine: &mut Engine, length: usize) -> Result<bool, Failure> {
+        if length > engine.longest {
+            return Ok(false);
+        }
+        let known = self.witnesses.iter().position(|witness| witness.name == engine.function);
+        let Some(witness) = known.filter(|_| engine.repeats) else { return Ok(true) };
+        let message = self.message(0, length).to_vec();
+        let right = match self.right.get(&(witness, length)) {
+            Some(right) => right.clone(),
+            None => self.witnesses[witness].timed.tag(&message),
+        };
+        let found = engine.timed.tag(&message);
+        self.right.insert((witness, length), right.clone());
+        if found != right {
+            let level = engine.level.map(|level| format!(" on {level}")).unwrap_or_default();
+            return Err(format!(
+                "{}{level}: wrong tag of a message of {length} bytes: expected {right:02x?}, \
+                 found {found:02x?}",
+                engine.name
+            )
+            .into());
+        }
+        Ok(true)
+    }
+
+    /// An empty record.
+    pub fn record(&self, experiment: &str, about: &str, x: &str, y: &str) -> Record {
+        Record {
+            experiment: experiment.into(),
+            about: about.into(),
+            x: x.into(),
+            y: y.into(),
+            machine: self.machine.clone(),
+            missing: external_engines::missing(),
+            series: Vec::new(),
+        }
+    }
+
+    /// Whether an engine accepts its own tags of messages of that length and no other, with a
+    /// ready key and from the raw one.
+    pub fn check_verdicts(&self, engine: &mut Engine, length: usize) -> Result<(), Failure> {
+        let message = self.message(0, length);
+        let good = engine.timed.tag(message);
+        let bad = altered(&good);
+        let timed = &mut engine.timed;
+        let verdicts = [
+            timed.verify(message, &good, 1),
+            timed.verify_raw(message, &good, 1),
+            !timed.verify(message, &bad, 1),
+            !timed.verify_raw(message, &bad, 1),
+        ];
+        match verdicts == [true; 4] {
+            true => Ok(()),
+            false => Err(format!(
+                "{}: wrong verdict on a tag of {length} bytes of message (good, good from the raw \
+                 key, bad, bad from the raw key are right: {verdicts:?})",
+                engine.name
+            )
+            .into()),
+        }
+    }
+
+    /// Measures the engines in turns at every x and adds them to the record: each x is a step.
+    /// `length` gives the bytes of the message there, `job` what is timed. From the x numbered
+    /// `needed` on, the time of the experiment may end the sweep.
+    pub fn sweep(
+        &mut self,
+        record: &mut Record,
+        engines: &mut [Engine],
+        case: Option<&str>,
+        (xs, needed): (&[usize], usize),
+        length: impl Fn(usize) -> usize,
+        job: impl for<'a> Fn(&'a mut Engine, &'a Harness, usize) -> Job<'a>,
+    ) -> Result<(), Failure> {
+        let first = record.series.len();
+        record.series.extend(engines.iter().map(|engine| Series::of(engine, case)));
+        for (at, &x) in xs.iter().enumerate() {
+            if at >= needed && self.ends(record, &xs[at..]) {
+                break;
+            }
+            self.at(record, first, engines, (x, length(x)), &job)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the experiment has used all of its time. Then the record says that so many values of
+    /// x are left out.
+    pub fn ends(&self, record: &mut Record, left: &[usize]) -> bool {
+        let is_over = self.progress.is_over();
+        if is_over {
+            let (experiment, count) = (&record.experiment, left.len());
+            let what = format!("{experiment} at {count} more values, the time was up");
+            record.missing.push(what);
+        }
+        is_over
+    }
+
+    /// Measures the engines in turns at one x, with messages of that length. Their series begin at
+    /// `first`.
+    pub fn at(
+        &mut self,
+        record: &mut Record,
+        first: usize,
+        engines: &mut [Engine],
+        (x, length): (usize, usize),
+        job: impl for<'a> Fn(&'a mut Engine, &'a Harness, usize) -> Job<'a>,
+    ) -> Result<(), Failure> {
+        let mut takes = Vec::new();
+        for engine in engines.iter_mut() {
+            takes.push(self.check(engine, length)?);
+        }
+        let takers = engines.iter_mut().zip(&takes).filter(|(_, takes)| **takes);
+        let mut jobs: Vec<Job> = takers.map(|(engine, _)| job(engine, self, x)).collect();
+        let figures = in_turns(self.effort(), &mut jobs);
+        drop(jobs);
+        let series = record.series[first..].iter_mut();
+        let takers = series.zip(&takes).filter(|(_, takes)| **takes);
+        for ((series, _), figure) in takers.zip(figures) {
+            series.add(Point::new(x, figure));
+        }
+        self.step(record)
+    }
+}
+
+/// A tag with one wrong bit, in its last byte: what comes before it is compared too.
+pub fn altered(tag: &[u8]) -> Vec<u8> {
+    let mut bad = tag.to_vec();
+    *bad.last_mut().expect("tags have bytes") ^= 1;
+    bad
+}
+
+impl Series {
+    /// An engine's, still without points.
+    pub fn of(engine: &Engine, case: Option<&str>) -> Series {
+        Series {
+            name: engine.name.clone(),
+            library: engine.library.clone(),
+            level: engine.level.map(|level| level.name().into()),
+            case: case.map(Into::into),
+            ceiling: engine.ceiling.map(|ceiling| (ceiling * 1e4).round() / 1e4),
+            function: engine.function.clone(),
+            call: engine.call.clone(),
+            points: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{timed, timed_verifying};
+    use crate::experiments;
+
+    fn harness(names: &[&str]) -> Result<Harness, Failure> {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let mut harness = Harness::new(true, &names)?;
+        (harness.rounds, harness.sample_ns) = (3, 1e3);
+        Ok(harness)
+    }
+
+    #[test]
+    fn names_choose_levels_and_engines() {
+        let harness = harness(&["portable", "ELIMAC"]).expect("there are such");
+        let names: Vec<String> =
+            harness.best().expect("right tags").into_iter().map(|engine| engine.name).collect();
+        assert_eq!(names, ["ELIMAC-AES128", "ELIMAC-AES128, cached"]);
+        assert_eq!(harness.levels().count(), 1);
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error() {
+        let error = harness(&["NOMAC"]).err().expect("no such engine").to_string();
+        assert_eq!(error, "no engine is called NOMAC");
+    }
+
+    #[test]
+    fn a_wrong_tag_stops_the_run() {
+        let mut harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
+        let [engine] = &mut harness.best().expect("right tags")[..1] else { panic!("one engine") };
+        assert!(harness.check(engine, 100).expect("a right tag"));
+        engine.timed = timed(|_| |message: &[u8]| [message.len() as u8; 16]);
+        let error = harness.check(engine, 100).expect_err("a wrong tag").to_string();
+        let expected = "PMAC-AES128 on portable: wrong tag of a message of 100 bytes: expected [";
+        assert!(error.starts_with(expected), "{error}");
+        assert!(
+            error.ends_with(
+                "found [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64]"
+            )
+        );
+        // And so does an experiment.
+        let engines = std::slice::from_mut(engine);
+        assert!(sweep(&mut harness, engines, &[100]).is_err());
+    }
+
+    fn sweep(
+        harness: &mut Harness,
+        engines: &mut [Engine],
+        xs: &[usize],
+    ) -> Result<Record, Failure> {
+        let mut record = harness.record("test", "a test", "bytes", "cycles");
+        harness.begin("test", xs.len(), Duration::MAX);
+        let xs = (xs, xs.len());
+        harness.sweep(
+            &mut record,
+            engines,
+            None,
+            xs,
+            |x| x,
+            |engine, harness, x| {
+                Box::new(move |calls| engine.timed.repeat(harness.message(0, x), calls))
+            },
+        )?;
+        Ok(record)
+    }
+
+    #[test]
+    fn a_run_that_ends_early_leaves_what_it_measured() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
+        harness.write_into(folder.path().to_path_buf());
+        let [engine] = &mut harness.best().expect("right tags")[..1] else { panic!("one engine") };
+        // Right tags up to 31 bytes: then it fails, and nothing is written any more.
+        let right: Vec<Vec<u8>> =
+            (0..32).map(|length| engine.timed.tag(harness.message(0, length))).collect();
+        engine.timed = timed(move |_| {
+            let right = right.clone();
+            move |message: &[u8]| right.get(message.len()).cloned().unwrap_or_default()
+        });
+        let xs: Vec<usize> = (0..64).collect();
+        assert!(sweep(&mut harness, std::slice::from_mut(engine), &xs).is_err());
+        let left = Record::read(folder.path(), "test").expect("whole").expect("a record");
+        let lengths: Vec<u64> = left.series[0].points.iter().map(|point| point.0).collect();
+        assert!(lengths.len() >= 32 * 15 / 16, "{lengths:?}");
+        assert!(lengths.iter().copied().eq(0..lengths.len() as u64), "{lengths:?}");
+    }
+
+    #[test]
+    fn without_time_the_needed_values_are_measured() {
+        let mut harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
+        let mut engines = harness.best().expect("right tags");
+        let mut record = harness.record("test", "a test", "bytes", "cycles");
+        harness.begin("test", 4, Duration::ZERO);
+        let xs: (&[usize], usize) = (&[64, 16, 48, 32], 2);
+        harness
+            .sweep(
+                &mut record,
+                &mut engines[..1],
+                None,
+                xs,
+                |x| x,
+                |engine, harness, x| {
+                    Box::new(move |calls| engine.timed.repeat(harness.message(0, x), calls))
+                },
+            )
+            .expect("right tags");
+        let lengths: Vec<u64> = record.series[0].points.iter().map(|point| point.0).collect();
+        assert_eq!(lengths, [16, 64]);
+        let missing = record.missing.last().map(String::as_str);
+        assert_eq!(missing, Some("test at 2 more values, the time was up"));
+    }
+
+    #[test]
+    fn a_wrong_verdict_stops_the_run() {
+        let harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
+        let [engine] = &mut harness.best().expect("right tags")[..1] else { panic!("one engine") };
+        harness.check_verdicts(engine, 100).expect("right verdicts");
+        engine.timed = timed_verifying(|_| |_: &[u8]| [7; 16], |_| |_: &[u8], _: &[u8]| true);
+        let error = harness.check_verdicts(engine, 100).expect_err("all is good to it").to_string();
+        assert!(error.ends_with("[true, true, false, false])"), "{error}");
+    }
+
+    #[test]
+    fn messages_over_the_limit_are_left_out() {
+        let mut harness = harness(&["portable", "LIGHTMAC-AES128-S16"]).expect("there is one");
+        let mut engines = harness.best().expect("right tags");
+        assert_eq!(engines[0].longest, 14 << 16);
+        assert!(!harness.check(&mut engines[0], (14 << 16) + 1).expect("nothing wrong"));
+    }
+
+    /// All but the command, which `scripts/demo` runs.
+    #[test]
+    fn every_experiment_gives_a_figure_at_every_x() {
+        let mut harness = harness(&[Level::best().name(), "PMAC-AES128"]).expect("there is one");
+        for experiment in experiments::all() {
+            if experiment.name == experiments::command::NAME {
+                continue;
+            }
+            let record = (experiment.run)(&mut harness, Duration::ZERO).expect("right tags");
+            assert_eq!(record.experiment, experiment.name);
+            let threads = experiment.name == experiments::threads::NAME;
+            assert!(record.series.iter().any(|series| series.name == "PMAC-AES128") || !threads);
+            for series in &record.series {
+                assert!(!series.points.is_empty(), "{}: {}", experiment.name, series.name);
+                for point in &series.points {
+                    let figure = point.figure();
+                    assert!(0.0 <= figure.low && figure.low <= figure.median);
+                    assert!(figure.median <= figure.high && figure.high.is_finite());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! How much one key may authenticate.
+
+use serde::Serialize;
+use tagmac::bounds::{Bound, BoundError, Theorem};
+
+/// The chance that a forger is granted where nothing else is asked.
+pub const THRESHOLD: f64 = 1.0 / (1u64 << 32) as f64;
+/// The length of messages where nothing else is asked.
+pub const USUAL_LENGTH: u64 = 1 << 20;
+
+/// What a key may do until a threshold.
+#[derive(Serialize)]
+pub struct Allowance {
+    /// Bytes of a message.
+    pub length: u64,
+    /// Messages of that length.
+    pub messages: u128,
+    /// Their bytes.
+    pub bytes: u128,
+    /// Wrong tags that may be tried.
+    pub guesses: u128,
+}
+
+impl Allowance {
+    /// What a key may do with messages of 1 MiB, or as long as its MAC takes them, until one chance
+    /// in 2^32.
+    pub fn usual(theorem: Theorem) -> Allowance {
+        let length = USUAL_LENGTH.min(theorem.limit());
+        Allowance::new(theorem, length, THRESHOLD).expect("a length and a threshold that there are")
+    }
+
+    /// What a key may do with messages of `length` bytes until a threshold.
+    pub fn new(theorem: Theorem, length: u64, threshold: f64) -> Result<Allowance, BoundError> {
+        Ok(Allowance {
+            length,
+            messages: theorem.messages(length, threshold)?,
+            bytes: theorem.bytes(length, threshold)?,
+            guesses: theorem.guesses(length, threshold)?,
+        })
+    }
+}
+
+/// A bound without its terms: a power of 2, rounded up, or 1 if it says nothing.
+pub fn show_bound(bound: &Bound) -> String {
+    match bound.log2() {
+        0.0.. => "1".into(),
+        _ => bound.to_string().split(' ').next().unwrap_or_default().into(),
+    }
+}

@@ -1,0 +1,68 @@
+//! The command lines of `seal` and `audit`.
+
+use std::path::PathBuf;
+
+use clap::Args as Group;
+
+use super::shared::{Key, Reading};
+
+/// `tagmac seal`
+#[derive(Group)]
+pub struct Seal {
+    /// The key.
+    #[command(flatten)]
+    pub key: Key,
+    /// The manifest to write. One that is there is replaced once the new one is whole
+    #[arg(short, long, value_name = "MANIFEST")]
+    pub output: PathBuf,
+    /// Record the permissions of files and directories
+    #[arg(long, help_heading = "What is sealed")]
+    pub mode: bool,
+    /// Record when files and links were last written to
+    #[arg(long, help_heading = "What is sealed")]
+    pub mtime: bool,
+    /// Record pipes, sockets and devices by their names and kinds. They are skipped otherwise, and
+    /// never opened
+    #[arg(long, help_heading = "What is sealed")]
+    pub special: bool,
+    /// Do not enter directories on other file systems
+    #[arg(long, help_heading = "What is sealed")]
+    pub one_file_system: bool,
+    /// Seal the rest where files or directories cannot be read or do not stay as they are. Each is
+    /// named, and the exit status is 4
+    #[arg(long, help_heading = "What is sealed")]
+    pub skip_unreadable: bool,
+    /// How to read.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The directory
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+}
+
+/// `tagmac audit`
+#[derive(Group)]
+pub struct Audit {
+    /// The key.
+    #[command(flatten)]
+    pub key: Key,
+    /// Say nothing of what is as it was sealed
+    #[arg(long)]
+    pub quiet: bool,
+    /// Write a JSON object for each entry, and one that sums up
+    #[arg(long)]
+    pub json: bool,
+    /// Write a line for each entry to FILE, as rclone does: '=' unchanged, '*' changed, '+' missing
+    /// in DIR, '-' new in DIR, '!' unreadable. FILE '-' is standard output, in place of the verdicts
+    #[arg(long, value_name = "FILE")]
+    pub combined: Option<PathBuf>,
+    /// How to read.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The manifest that 'tagmac seal' wrote
+    #[arg(value_name = "MANIFEST")]
+    pub manifest: PathBuf,
+    /// The directory
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+}

@@ -1,0 +1,169 @@
+//! What several commands take: a key, a nonce, and how files are read.
+
+use std::ffi::OsString;
+use std::ops::Deref;
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Args as Group, ValueEnum, value_parser};
+use tagmac::dynamic::Algorithm;
+
+use crate::hex;
+use crate::key::{self, Format, Source};
+use crate::mac;
+use crate::progress::When;
+
+/// The key and what is made with it.
+#[derive(Group)]
+pub struct Key {
+    /// The key.
+    #[command(flatten)]
+    pub only: KeyOnly,
+    /// The length of the tags in bits; the algorithm's longest if not given
+    #[arg(short = 'l', long = "length", visible_alias = "tag-bits", value_name = "BITS")]
+    #[arg(help_heading = "Key")]
+    pub length: Option<usize>,
+    /// Let tags be shorter than 64 bits, as those of UMAC-32 are: guesses may pass
+    #[arg(long, help_heading = "Key")]
+    pub allow_short: bool,
+}
+
+impl Key {
+    /// What that says of the MAC.
+    pub fn options(&self) -> mac::Options<'_> {
+        let Key { ref only, length, allow_short } = *self;
+        mac::Options { key: only.options(), length, allow_short }
+    }
+}
+
+/// The key.
+#[derive(Group)]
+pub struct KeyOnly {
+    /// Where it is.
+    #[command(flatten)]
+    pub source: KeySource,
+    /// What is there. auto takes a file that keygen made, nothing else; hex and base64 lose one
+    /// trailing newline
+    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Key")]
+    pub key_format: Format,
+    /// The algorithm, where no key file names it
+    #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
+    #[arg(hide_possible_values = true, help_heading = "Key")]
+    pub algorithm: Option<Algorithm>,
+}
+
+impl KeyOnly {
+    /// What that says of the key.
+    pub fn options(&self) -> key::Options<'_> {
+        let KeySource { key_file, key_fd, key_env, key_cmd } = &self.source;
+        let file = key_file.as_deref().map(|path| Source::File(path.into()));
+        let source = file
+            .or(key_fd.map(Source::Fd))
+            .or(key_env.as_deref().map(Source::Env))
+            .or(key_cmd.as_deref().map(Source::Cmd));
+        key::Options { source, format: self.key_format, algorithm: self.algorithm }
+    }
+}
+
+/// Where the key is: in one place.
+#[derive(Group)]
+#[group(multiple = false)]
+pub struct KeySource {
+    /// The key file
+    #[arg(short, long, value_name = "FILE", help_heading = "Key")]
+    pub key_file: Option<PathBuf>,
+    /// An open file descriptor to read the key from
+    #[arg(long, value_name = "N", value_parser = value_parser!(i32).range(0..))]
+    #[arg(help_heading = "Key")]
+    pub key_fd: Option<i32>,
+    /// An environment variable that holds the key
+    #[arg(long, value_name = "VAR", help_heading = "Key")]
+    pub key_env: Option<OsString>,
+    /// A command, run by 'sh -c', that writes the key to its standard output
+    #[arg(long, value_name = "CMD", help_heading = "Key")]
+    pub key_cmd: Option<OsString>,
+}
+
+/// A nonce: at least one byte.
+#[derive(Clone)]
+pub struct Nonce(Vec<u8>);
+
+impl Nonce {
+    /// Reads it from hex.
+    pub fn parse(digits: &str) -> Result<Nonce, &'static str> {
+        hex::decode(digits.as_bytes()).map(Nonce).ok_or("expected two hex digits for each byte")
+    }
+}
+
+impl Deref for Nonce {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// How files are read.
+#[derive(Group)]
+pub struct Reading {
+    /// Threads for a large file; 0 is as many as there are cores
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Reading")]
+    pub num_threads: usize,
+    /// Show progress on standard error where there is much to do; auto does so on a terminal. json
+    /// writes objects with the phase, files, bytes, their totals if known, and seconds: two a second,
+    /// and one at the end
+    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Reading")]
+    pub progress: When,
+}
+
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Format] {
+        &[Format::Auto, Format::Raw, Format::Hex, Format::Base64]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            Format::Auto => "auto",
+            Format::Raw => "raw",
+            Format::Hex => "hex",
+            Format::Base64 => "base64",
+        }))
+    }
+}
+
+impl ValueEnum for When {
+    fn value_variants<'a>() -> &'a [When] {
+        &[When::Auto, When::Always, When::Never, When::Json]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            When::Auto => "auto",
+            When::Always => "always",
+            When::Never => "never",
+            When::Json => "json",
+        }))
+    }
+}
+
+/// Reads the name of an algorithm, and tells the completions which there are.
+#[derive(Clone)]
+pub struct AlgorithmParser;
+
+impl TypedValueParser for AlgorithmParser {
+    type Value = Algorithm;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Algorithm, clap::Error> {
+        let named = |name: &str| Algorithm::named(name);
+        TypedValueParser::parse_ref(&named, command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Algorithm::all().map(|algorithm| PossibleValue::new(algorithm.name()))))
+    }
+}

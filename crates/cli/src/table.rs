@@ -1,0 +1,45 @@
+//! Tables of algorithms, in columns. LightMACs that differ in their counters alone share a row.
+
+use tagmac::dynamic::Algorithm;
+
+/// Whether these are LightMACs that differ in their counters alone, so that they share a row.
+pub fn same_family(a: Algorithm, b: Algorithm) -> bool {
+    family(a).is_some() && family(a) == family(b)
+}
+
+/// The name without the length of the counter, if it has one.
+fn family(algorithm: Algorithm) -> Option<&'static str> {
+    algorithm
+        .name()
+        .rsplit_once("-S")
+        .map(|(family, _)| family)
+        .filter(|_| algorithm.name().starts_with("LIGHTMAC-"))
+}
+
+/// The name of a row that goes from one algorithm to another of its family.
+pub fn name(first: Algorithm, last: Algorithm) -> String {
+    match last.name().rsplit_once('-') {
+        Some((_, counter)) if first != last => format!("{}..{counter}", first.name()),
+        _ => first.name().into(),
+    }
+}
+
+/// Two cells as one.
+pub fn span(first: String, last: String) -> String {
+    if first == last { first } else { format!("{first}..{last}") }
+}
+
+/// The rows with their columns in line.
+pub fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,40 @@
+//! The line of a tag that was made, as text or as JSON.
+
+use crate::error::Error;
+use crate::line::{self, End, Line};
+use crate::mac::Mac;
+use crate::output;
+use crate::read::Tagged;
+use crate::record::Record;
+
+/// How the line is written.
+#[derive(Clone, Copy, Default)]
+pub struct Form {
+    /// As a JSON object.
+    pub json: bool,
+    /// With a zero byte at its end.
+    pub zero: bool,
+    /// As `HEX  NAME`.
+    pub untagged: bool,
+}
+
+/// Prints the line of a file's tag. `nonce` is empty for deterministic MACs.
+pub fn print(
+    form: Form,
+    mac: &Mac,
+    name: &[u8],
+    nonce: &[u8],
+    tagged: &Tagged,
+) -> Result<(), Error> {
+    let line = Line {
+        algorithm: (!form.untagged).then_some(mac.mac.algorithm().name()),
+        nonce: Some(nonce.to_vec()).filter(|nonce| !nonce.is_empty()),
+        name: name.into(),
+        tag: tagged.tag.as_bytes().to_vec(),
+    };
+    if form.json {
+        let bytes = Some(tagged.bytes);
+        return output::json(&Record { bytes, ..Record::of_line(&line, mac, "tagged") });
+    }
+    line::print(&line, End::new(form.zero))
+}

@@ -1,0 +1,291 @@
+//! `tagmac bounds`, and what other commands say of a key's budget.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+use crate::common::{Place, Ran};
+use serde_json::Value;
+
+fn bounds(args: &[&str]) -> Ran {
+    Place::bare().run(&[&["bounds"], args].concat())
+}
+
+/// The cells of an algorithm's row.
+fn row(ran: &Ran, name: &str) -> Vec<String> {
+    let line = ran.out.lines().find(|line| line.split(' ').next() == Some(name));
+    let cells = line.unwrap_or_else(|| panic!("no {name} in {}", ran.out)).split("  ");
+    cells.map(str::trim).filter(|cell| !cell.is_empty()).map(String::from).collect()
+}
+
+#[test]
+fn the_table_has_every_mac_of_the_papers() {
+    let ran = bounds(&[]).exits(0);
+    assert!(ran.err.is_empty() && ran.out.starts_with("Until a forger's chance is 2^-32, "));
+    // 3 * 65536 q^2 <= 2^96 for messages of 65536 blocks.
+    let pmac = ["PMAC-AES128", "1 MiB", "2^39.2", "591.2 PiB", "2^39.2"];
+    assert_eq!(row(&ran, "PMAC-AES128"), pmac);
+    // 3 * 131072 q^2 <= 2^32.
+    assert_eq!(row(&ran, "PMAC-PRESENT128")[2..], ["104", "104 MiB", "104"]);
+    // q^2 a little below 2^32.
+    let light = row(&ran, "LIGHTMAC-PRESENT128-S8..S32");
+    assert_eq!(light[1..4], ["1.75 KiB..1 MiB", "65535", "111.99 MiB..63.99 GiB"]);
+    assert_eq!(row(&ran, "LIGHTMAC-AES256-S8..S64")[2], "2^47.99");
+    assert_eq!(row(&ran, "ELIMAC-AES128")[2], "2^32.49");
+    // 2^74 / (14 * 65536)
+    assert_eq!(row(&ran, "POLY1305-AES")[2..], ["2^64", "16 YiB", "2^54.19"]);
+    assert_eq!(row(&ran, "UMAC-32")[4], "0");
+    assert_eq!(row(&ran, "UMAC-128")[4], "2^88");
+    for name in ["CMAC", "HMAC"] {
+        assert!(!ran.out.contains(&format!("\n{name}")));
+    }
+    for term in ["\nPMAC ", "\nLIGHTMAC ", "3 Adv^prp_AES\n", "Adv^prp_AES7", "Adv^prf_F"] {
+        assert!(ran.out.contains(term), "{term}");
+    }
+    assert!(ran.out.lines().all(|line| line.len() < 100));
+}
+
+#[test]
+fn algorithms_lengths_messages_and_thresholds() {
+    let names = ["-a", "pmac-present128", "-a", "LIGHTMAC-PRESENT128-S16"];
+    let ran = bounds(&[&names[..], &["--length", "1500", "--messages", "2^20"]].concat()).exits(0);
+    assert!(ran.out.contains("AFTER 2^20"));
+    let pmac = ["PMAC-PRESENT128", "1.46 KiB", "2759", "3.94 MiB", "2759", "2^-14.86"];
+    assert_eq!(row(&ran, "PMAC-PRESENT128"), pmac);
+    let light = row(&ran, "LIGHTMAC-PRESENT128-S16");
+    assert_eq!(light[2..], ["65535", "93.74 MiB", "2^31.99", "2^-23.99"]);
+    assert!(ran.out.contains("Adv^prp_E1(2^27.97) + Adv^prp_E2(2^20)"));
+    // The same by other spellings.
+    let same = bounds(&[&names[..], &["-l", "1500B", "-m", "1048576", "-t", "2^-32"]].concat());
+    assert_eq!(same.exits(0).out, ran.out);
+
+    // Where no length is given, it is the MAC's limit at most.
+    let ran = bounds(&["-a", "LIGHTMAC-PRESENT128-S8"]).exits(0);
+    assert_eq!(row(&ran, "LIGHTMAC-PRESENT128-S8")[1], "1.75 KiB");
+    let ran = bounds(&["--length", "1GiB", "-t", "0.5"]).exits(0);
+    assert!(ran.out.contains("chance is 2^-1,"));
+    assert_eq!(row(&ran, "LIGHTMAC-AES128-S8..S64")[1], "3.75 KiB..1 GiB");
+    let ran = bounds(&["-t", "0.3", "-a", "UMAC-32", "-m", "2^64"]).exits(0);
+    // 0.3 * 2^30, and tags that say nothing.
+    assert_eq!(row(&ran, "UMAC-32")[4..], ["2^28.26", "0"]);
+    assert!(ran.out.contains("chance is 0.3,"));
+    let ran = bounds(&["-a", "PMAC-AES128", "-m", "2^60"]).exits(0);
+    assert_eq!(row(&ran, "PMAC-AES128")[5], "1");
+}
+
+#[test]
+fn tags_that_are_cut() {
+    let all = bounds(&["--tag-bits", "64"]).exits(0);
+    assert!(all.out.starts_with(
+        "Until a forger's chance is 2^-32, one key may do so much with tags of 64 bits:"
+    ));
+    // 2^-32 / 2^-64, where whole tags have as many guesses as messages; and those are as before.
+    assert_eq!(row(&all, "PMAC-AES128")[2..], ["2^39.2", "591.2 PiB", "2^32"]);
+    assert_eq!(row(&all, "LIGHTMAC-AES128-S8..S64")[4], "2^31.99");
+    // 2^-32 / (2^64 * 2 eps)
+    assert_eq!(row(&all, "ELIMAC-AES128")[4], "69682");
+    // Those that have tags of 64 bits and no other.
+    assert_eq!(row(&all, "UMAC-64")[4], "2^28");
+    for name in ["UMAC-32", "UMAC-128", "POLY1305-AES"] {
+        assert!(!all.out.contains(&format!("\n{name} ")), "{name}");
+    }
+    let objects =
+        bounds(&["--tag-bits", "8", "--json", "-a", "PMAC-AES256", "-t", "2^-4"]).exits(0).out;
+    let object: Value = serde_json::from_str(&objects).unwrap();
+    assert_eq!((&object["tag_bits"], &object["guesses"]), (&8.into(), &16.into()));
+    // Whole tags, asked for by their length.
+    let whole = bounds(&["-a", "PMAC-AES128", "--tag-bits", "128"]).exits(0);
+    let same = bounds(&["-a", "PMAC-AES128"]).exits(0);
+    assert_eq!(row(&whole, "PMAC-AES128"), row(&same, "PMAC-AES128"));
+}
+
+#[test]
+fn objects() {
+    let ran = bounds(&["--json", "-m", "2^30"]).exits(0).in_silence();
+    let objects: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let listed = Place::bare().run(&["list", "--json"]).exits(0).out;
+    let listed: Vec<Value> =
+        listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // All but CMAC twice, and HMAC.
+    assert_eq!(objects.len() + 3, listed.len());
+    for object in &objects {
+        let same = listed.iter().find(|listed| listed["algorithm"] == object["algorithm"]);
+        let budget = &same.unwrap()["budget"];
+        for field in ["length", "messages", "bytes", "guesses"] {
+            assert!(object[field].is_number());
+            assert_eq!(object[field], budget[field], "{field} of {object}");
+        }
+        assert!(object["bound"].is_number() && object["threshold"] == 2f64.powi(-32));
+        assert!(!object["plus"].as_array().unwrap().is_empty());
+    }
+    let of = |name: &str| objects.iter().find(|object| object["algorithm"] == name).unwrap();
+    assert_eq!(of("UMAC-64")["guesses"], 1 << 28);
+    assert_eq!(of("UMAC-64")["bound"], 0.0);
+    assert!(of("UMAC-64").get("bound_log2").is_none());
+    assert_eq!(of("PMAC-AES128")["messages"], 634_803_334_273u64);
+    let log2 = of("LIGHTMAC-AES128-S32")["bound_log2"].as_f64().unwrap();
+    assert!((-68.0..-67.999).contains(&log2));
+    let none = listed.iter().filter(|listed| listed["budget"].is_null()).count();
+    assert_eq!(none, 3);
+    let ran = bounds(&["--json", "-a", "POLY1305-AES"]).exits(0);
+    assert!(!ran.out.contains("bound") && ran.out.contains("Adv^prp_AES(2^64)"));
+}
+
+#[test]
+fn what_there_is_not() {
+    let refused = |args: &[&str], text: &str| {
+        let ran = bounds(args).exits(2).prints("");
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+        ran.says(&[text]);
+    };
+    refused(&["-m", "0"], "--messages: PMAC-AES128: expected at least one message, found 0");
+    for chance in ["1", "2^0", "2^5", "0", "nan", "inf", "2^-5000"] {
+        refused(&["-t", chance], "--threshold: expected a threshold between 0 and 1, such as");
+    }
+    refused(&["--threshold=-0.5"], "found -0.5");
+    for chance in ["", "2^", "half", "2^-1.5"] {
+        refused(&["-t", chance], "expected a chance, such as 2^-32");
+    }
+    let s8 = "LIGHTMAC-PRESENT128-S8";
+    let limit = "--length: LIGHTMAC-PRESENT128-S8: expected a message of at most 1792 bytes, found";
+    refused(&["-a", s8, "-l", "1793"], limit);
+    refused(&["-a", "ELIMAC-AES128", "-l", "64GiB"], "at most 68719476735 bytes");
+    bounds(&["-a", s8, "-l", "1792"]).exits(0);
+    for size in ["", "x", "1.5MiB", "-1", "4kB", "2^64", "16EiB", "1e6"] {
+        refused(&[&format!("--length={size}")], "expected a size");
+    }
+    for count in ["", "x", "2^128", "-1", "1MiB"] {
+        refused(&[&format!("--messages={count}")], "expected a number, such as 1000000 or 2^40");
+    }
+    refused(
+        &["-a", "POLY1305-AES", "-m", "2^65"],
+        "expected at most 18446744073709551616 messages",
+    );
+    refused(&["-a", "HMAC-SHA256"], "no theorem here bounds HMAC-SHA256");
+    refused(&["-a", "bogus"], "unknown algorithm 'bogus'");
+    let tag_bits = |algorithm, bits, text| refused(&["-a", algorithm, "--tag-bits", bits], text);
+    tag_bits("UMAC-64", "32", "--tag-bits: UMAC-64: expected a tag length of 64 bits, found 32");
+    tag_bits("POLY1305-AES", "64", "POLY1305-AES: expected a tag length of 128 bits, found 64");
+    tag_bits("PMAC-PRESENT128", "65", "expected a tag length of 1 to 64 bits, found 65");
+    tag_bits("LIGHTMAC-AES128-S8", "0", "expected a tag length of 1 to 128 bits, found 0");
+    tag_bits("PMAC-AES128", "4294967360", "found 4294967360");
+    refused(&["--tag-bits", "1000"], "--tag-bits: no algorithm has tags of 1000 bits");
+    refused(&["--tag-bits", "x"], "invalid value 'x' for '--tag-bits <BITS>'");
+    refused(&["--tag-bits", "64", "--plot", "f.svg"], "cannot be used with");
+    refused(&["--plot", "f.svg", "--json"], "cannot be used with");
+    for name in ["plot", "plot.png", "plot.SVG", ".svg"] {
+        refused(&["--plot", name], "expected a name that ends with .svg, found '");
+    }
+}
+
+#[test]
+fn plots() {
+    let place = Place::bare();
+    let ran = place.run(&["bounds", "--plot", "a.svg"]).exits(0).prints("");
+    ran.says(&["tagmac: wrote the plot to a.svg\n"]);
+    let svg = fs::read_to_string(place.path("a.svg")).unwrap();
+    assert!(svg.starts_with("<!-- a plot of tagmac bounds -->\n<svg width=\"1200\" height=\"590\" viewBox=\"0 0 4800 2360\""));
+    assert!(svg.trim_end().ends_with("</svg>"));
+    let names = ["LightMAC, theorem 1", "EliMAC-AES, corollary 1", "PMAC, at most 3q²ℓ/2ⁿ"];
+    for text in names.into_iter().chain(["sum of CBCs", "2¹²", "2⁷²"]) {
+        assert!(svg.contains(text), "{text}");
+    }
+    place.run(&["bounds", "--plot", "b.svg"]).exits(0).says(&["b.svg"]);
+    let again = fs::read_to_string(place.path("b.svg")).unwrap();
+    assert_eq!(again, svg, "nothing of the system is in it");
+    place.run(&["bounds", "--plot", "no/a.svg"]).exits(4).says(&["no/a.svg: No such file"]);
+    fs::create_dir(place.path("d.svg")).unwrap();
+    place.run(&["bounds", "--plot", "d.svg"]).exits(4).says(&["tagmac: d.svg: "]);
+    assert_eq!(fs::read_dir(place.path(".")).unwrap().count(), 3, "nothing half-written is left");
+}
+
+#[test]
+fn a_plot_takes_the_place_of_plots_alone() {
+    let place = Place::bare();
+    let plot = |name: &str| place.run(&["bounds", "--plot", name]);
+    plot("a.svg").exits(0);
+    let whole = fs::read(place.path("a.svg")).unwrap();
+    // One of another version of the program.
+    fs::write(place.path("a.svg"), &whole[..whole.len() / 2]).unwrap();
+    fs::set_permissions(place.path("a.svg"), fs::Permissions::from_mode(0o600)).unwrap();
+    plot("a.svg").exits(0);
+    assert_eq!(fs::read(place.path("a.svg")).unwrap(), whole);
+    assert_eq!(fs::metadata(place.path("a.svg")).unwrap().permissions().mode() & 0o777, 0o600);
+    place.file("photo.svg", b"\x89PNG\r\n\x1a\n a photo");
+    place.file("drawing.svg", "<svg width=\"1\"/>");
+    symlink("a.svg", place.path("link.svg")).unwrap();
+    symlink("/dev/null", place.path("null.svg")).unwrap();
+    symlink("nothing", place.path("dangling.svg")).unwrap();
+    place.shell("mkfifo pipe.svg").exits(0);
+    for name in ["photo.svg", "drawing.svg", "link.svg", "null.svg", "dangling.svg", "pipe.svg"] {
+        let path = place.path(name);
+        let old = fs::symlink_metadata(&path).unwrap();
+        let what = "expected a plot of 'tagmac bounds' or no file, found something else";
+        plot(name).exits(4).prints("").says(&[&format!("tagmac: {name}: {what}\n")]);
+        let new = fs::symlink_metadata(&path).unwrap();
+        assert_eq!((old.ino(), old.len()), (new.ino(), new.len()), "{name}");
+    }
+    assert!(!place.path("nothing").exists());
+}
+
+#[test]
+fn keygen_says_what_the_key_may_do() {
+    let place = Place::bare();
+    let ran = place.run(&["keygen", "-o", "k"]).exits(0);
+    assert_eq!(ran.out.len(), 17);
+    ran.says(&["tagmac: it may tag 2^39.2 messages of 1 MiB, or let 2^39.2 wrong tags be tried, "]);
+    let ran = place.run(&["keygen", "-a", "LIGHTMAC-PRESENT128-S8", "-o", "l"]).exits(0);
+    ran.says(&["65535 messages of 1.75 KiB", "2^-32; see 'tagmac bounds'\n"]);
+    let ran = place.run(&["keygen", "-a", "HMAC-SHA256", "-o", "h"]).exits(0);
+    assert_eq!(ran.err.lines().count(), 1);
+}
+
+#[test]
+fn check_warns_of_guesses() {
+    let place = Place::bare();
+    for (algorithm, length, warning) in [
+        // 2^-30, and 2^-8 for tags of 8 bits.
+        (
+            "UMAC-32",
+            "32",
+            Some("1 wrong tag of 32 bits: one of so many guesses passes with up to 2^-30,"),
+        ),
+        (
+            "PMAC-AES128",
+            "8",
+            Some("1 wrong tag of 8 bits: one of so many guesses passes with up to 2^-8,"),
+        ),
+        ("PMAC-PRESENT128", "64", None),
+        ("UMAC-64", "64", None),
+        ("HMAC-SHA256", "32", None),
+    ] {
+        let _ = fs::remove_file(place.path("k"));
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        place.file("a", "one");
+        place.file("b", "two");
+        let short = ["--allow-short", "-l", length];
+        let list = place.keyed("tag", &[&short[..], &["a", "b"]].concat()).exits(0).out;
+        place.file("list", &list);
+        let check = |more: &[&str]| place.keyed("check", &[&short, more, &["list"]].concat());
+        check(&[]).exits(0).in_silence();
+        place.file("b", "twO");
+        let ran = check(&[]).exits(1);
+        match warning {
+            Some(warning) => {
+                ran.says(&[&format!("tagmac: WARNING: {warning} more than 2^-32; see")]);
+            }
+            None => assert!(!ran.err.contains("guesses"), "{}", ran.err),
+        }
+        check(&["--status"]).exits(1).in_silence();
+    }
+    // Two lists, two wrong tags.
+    place.run(&["keygen", "-a", "UMAC-32", "-o", "u"]).exits(0);
+    let short = ["-k", "u", "--allow-short"];
+    let list = place.run(&[&["tag"], &short[..], &["a"]].concat()).exits(0).out;
+    place.file("list", &list);
+    place.file("a", "other");
+    let ran = place.run(&[&["check"], &short[..], &["list", "list"]].concat()).exits(1);
+    ran.says(&[
+        "WARNING: 2 wrong tags of 32 bits: one of so many guesses passes with up to 2^-29,",
+    ]);
+}

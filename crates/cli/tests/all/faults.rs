@@ -1,0 +1,245 @@
+//! What goes wrong while a tree is sealed or audited: nothing is lost, and nothing passes for what it
+//! is not.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+use crate::common::{Place, Ran, at, sparse};
+use crate::common::{UNPRIVILEGED, leftovers, sealed, tree};
+
+/// What is no whole manifest, but may be replaced by one.
+const OLD: &str = "tagmac-manifest-old";
+
+#[test]
+fn what_cannot_be_read_is_named_and_nothing_is_written() {
+    let place = tree();
+    place.keyed("seal", &["t", "-o", "m"]).exits(0);
+    let old = fs::read(place.path("m")).unwrap();
+    for name in ["t/a/f", "t/a-b"] {
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o000)).unwrap();
+    }
+    let seal = |more: &str| place.shell(&format!("{UNPRIVILEGED} $T seal -k k t -o m {more}"));
+    for threads in ["--num-threads 1", "--num-threads 3"] {
+        let ran = seal(threads).exits(4).prints("");
+        ran.says(&[
+            "tagmac: t/a/f: Permission denied\n",
+            "tagmac: t/a-b: Permission denied\n",
+            "tagmac: m: not written, as 2 entries could not be sealed; --skip-unreadable seals",
+        ]);
+        assert_eq!(fs::read(place.path("m")).unwrap(), old);
+        assert!(leftovers(&place, "").is_empty());
+    }
+    let ran = seal("--skip-unreadable").exits(4);
+    ran.says(&["t/a/f: Permission denied\n", "2 unreadable and left out\n"]);
+    for name in ["t/a/f", "t/a-b"] {
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    // Nothing passes for sealed that was not.
+    let new = "a-b/link: new\na/f: new\na-b/h: new\n";
+    place.keyed("audit", &["m", "t"]).exits(1).prints(new);
+}
+
+#[test]
+fn no_verdict_on_what_cannot_be_read() {
+    let place = sealed(&[], &[]);
+    for name in ["t/a/b", "t/h"] {
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o000)).unwrap();
+    }
+    let audit = |more: &str| place.shell(&format!("{UNPRIVILEGED} $T audit -k k m t {more}"));
+    let lines = "a/b: unreadable: Permission denied\na/b/g: unreadable: Permission denied\n\
+                 h: unreadable: Permission denied\n";
+    audit("--combined c").exits(4).prints(lines).says(&[
+        "4 unchanged, ",
+        "0 missing",
+        "3 unreadable",
+    ]);
+    let combined = fs::read_to_string(place.path("c")).unwrap();
+    assert_eq!(combined, "= a\n! a/b\n! a/b/g\n= a/f\n= a/link\n= a.c\n! h\n");
+    // A difference is one, whatever else could not be read.
+    place.file("t/a/f", "");
+    audit("").exits(1);
+    fs::set_permissions(place.path("t"), fs::Permissions::from_mode(0o300)).unwrap();
+    audit("").exits(4).says(&["tagmac: t: Permission denied\n"]);
+    for name in ["t", "t/a/b", "t/h"] {
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    // Nor is a sealed mode that changed lost.
+    place.keyed("seal", &["--mode", "t", "-o", "m"]).exits(0);
+    fs::set_permissions(place.path("t/a/b"), fs::Permissions::from_mode(0o000)).unwrap();
+    let lines = "a/b: changed: mode: expected 0755, found 0000\n\
+                 a/b/g: unreadable: Permission denied\n";
+    audit("").exits(1).prints(lines).says(&["1 changed", "1 unreadable"]);
+    fs::set_permissions(place.path("t/a/b"), fs::Permissions::from_mode(0o755)).unwrap();
+    place.keyed("audit", &["m", "no"]).exits(4).says(&["no: No such file or directory"]);
+}
+
+/// Runs the command on one thread, where a file is opened when the one before it is done, with a line
+/// of shell at a call.
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn run_at(place: &Place, call: &str, line: &str, args: &[&str]) -> Ran {
+    let mut command = place.command(&[args, &["-k", "k", "--num-threads", "1"]].concat());
+    at(&mut command, call, &format!("run={line}")).output().unwrap().into()
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn files_that_do_not_stay() {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    place.file("m", OLD);
+    // Its first read is the first of all, and the tree is not listed again.
+    sparse(&place, "t/0", 1 << 20);
+    place.file("t/z", "text");
+    fs::create_dir(place.path("t/zz")).unwrap();
+    place.shell("mkfifo pipe").exits(0);
+    let refused = |line: &str, says: &str| {
+        let ran = run_at(&place, "read:2", line, &["seal", "t", "-o", "m"]).exits(4);
+        ran.says(&[says, "m: not written"]);
+        assert_eq!(fs::read_to_string(place.path("m")).unwrap(), OLD);
+    };
+    refused(
+        "printf x >> t/0",
+        "tagmac: t/0: expected 1048576 bytes, found 1048577: the file changed",
+    );
+    refused(
+        "touch -d 2001-02-03 t/0",
+        "tagmac: t/0: expected a file that stays, found that it changed",
+    );
+    refused("rm t/z", "tagmac: t/z: No such file or directory\n");
+    place.file("t/z", "text");
+    refused("rmdir t/zz", "tagmac: t/zz: No such file or directory\n");
+    refused("mv pipe t/z", "tagmac: t/z: expected a file, as listed, found a pipe: the tree");
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn a_tree_or_a_manifest_that_does_not_stay() {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    sparse(&place, "t/0", 1 << 20);
+    // More than one buffer of the manifest.
+    for i in 0..5000 {
+        place.file(format!("t/z{i:04}"), "text");
+    }
+    fs::create_dir(place.path("t/zz")).unwrap();
+    place.keyed("seal", &["t", "-o", "m"]).exits(0);
+    let run = |line: &str| run_at(&place, "read:2", line, &["audit", "m", "t"]);
+    run("rm t/z4999").exits(1).prints("z4999: missing\n");
+    place.file("t/z4999", "text");
+    run("rmdir t/zz").exits(4).prints("zz: unreadable: No such file or directory\n");
+    fs::create_dir(place.path("t/zz")).unwrap();
+    let why =
+        "0: unreadable: expected a file that stays, found that it changed while it was read\n";
+    run("touch -d 2001-02-03 t/0").exits(4).prints(why);
+    // Changed once the seal was checked, where it was not yet read for the second time.
+    let text = fs::read_to_string(place.path("m")).unwrap();
+    let at = text.find("\tz4998").unwrap() - 32;
+    let other = if text.as_bytes()[at] == b'0' { "1" } else { "0" };
+    run(&format!("printf {other} | dd of=m bs=1 seek={at} conv=notrunc 2> dd"))
+        .exits(4)
+        .says(&["m: expected a manifest that stays, found that it changed while it was"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_leaves_the_old_manifest() {
+    let place = tree();
+    for i in 0..3000 {
+        place.file(format!("t/empty/{i}"), "");
+    }
+    place.file("m", OLD);
+    // The limit is the file's, so that the test needs no disk of its own.
+    let ran = place.shell("trap '' XFSZ; ulimit -f 100; exec $T seal -k k t -o m");
+    ran.exits(4).prints("").says(&["tagmac: m: File too large\n"]);
+    assert_eq!(fs::read_to_string(place.path("m")).unwrap(), OLD);
+    assert!(leftovers(&place, "").is_empty());
+    // Where this may mount, a disk that is full.
+    let script = "mkdir d && mount -t tmpfs -o size=100k none d && echo tagmac-manifest-old > d/m && \
+                  ($T seal -k k t -o d/m; echo $?; cat d/m; ls -A d)";
+    let ran = place.shell(&format!("unshare -rm sh -c '{script}'"));
+    if !ran.out.is_empty() {
+        ran.prints("4\ntagmac-manifest-old\nm\n").says(&["tagmac: d/m: No space left on device\n"]);
+    }
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn what_has_come_to_the_name_meanwhile_stays() {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    sparse(&place, "t/0", 1 << 20);
+    // While a file is read, and just before the manifest gets its name.
+    for (call, code, says) in [
+        ("read:1", 4, "tagmac: m: expected a manifest or no file, found something else\n"),
+        ("name:1", 4, "tagmac: m: "),
+    ] {
+        let ran = run_at(&place, call, "printf 'a photo' > m", &["seal", "t", "-o", "m"]);
+        ran.exits(code).says(&[says]);
+        assert_eq!(fs::read_to_string(place.path("m")).unwrap(), "a photo", "{call}");
+        assert!(leftovers(&place, "").is_empty());
+        fs::remove_file(place.path("m")).unwrap();
+    }
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn a_kill_at_any_call_leaves_a_whole_manifest() {
+    let place = tree();
+    let seal = |to: &str| {
+        place.keyed("seal", &["t", "-o", to]).exits(0);
+        fs::read(place.path(to)).unwrap()
+    };
+    let mut old = seal("m");
+    let (mut kept, mut named, mut all_left) = (0, 0, 0);
+    for call in 1.. {
+        place.file("t/a/f", format!("round {call}"));
+        let new = seal("other");
+        let mut command = place.command(&["seal", "-k", "k", "t", "-o", "m"]);
+        let call = format!("any:{call}");
+        let ran: Ran = at(&mut command, &call, "kill").output().unwrap().into();
+        let found = fs::read(place.path("m")).unwrap();
+        assert!(found == old || found == new, "call {call}");
+        kept += u32::from(found == old);
+        named += u32::from(found == new);
+        // What is left is whole.
+        let left = leftovers(&place, "");
+        for name in &left {
+            assert_eq!(fs::read(place.path(name)).unwrap(), new, "{name}");
+        }
+        all_left += left.len();
+        if ran.code.is_some() {
+            ran.exits(0);
+            break;
+        }
+        let again = place.keyed("seal", &["t", "-o", "m"]).exits(0);
+        assert_eq!(again.err.matches("removed: a run that was killed left it").count(), left.len());
+        assert!(leftovers(&place, "").is_empty());
+        old = new;
+    }
+    assert!(kept > 5 && named >= 2 && all_left >= 1, "{kept} kept, {named} named");
+    place.keyed("audit", &["m", "t"]).exits(0).prints("");
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn what_a_kill_leaves_in_the_tree_is_not_sealed() {
+    let place = tree();
+    place.keyed("seal", &["t", "-o", "t/m"]).exits(0);
+    // Between the two names that a manifest in the place of another has.
+    let mut command = place.command(&["seal", "-k", "k", "t", "-o", "t/m"]);
+    at(&mut command, "name:2", "kill").output().unwrap();
+    let left = leftovers(&place, "t");
+    assert_eq!(left.len(), 1);
+    // Whoever gives a file such a name hides nothing.
+    place.keyed("audit", &["t/m", "t"]).exits(1).prints(&format!("{}: new\n", left[0]));
+    let said = format!("tagmac: t/{}: removed: a run that was killed left it\n", left[0]);
+    place.keyed("seal", &["t", "-o", "t/m"]).exits(0).says(&[&said]);
+    place.keyed("audit", &["t/m", "t"]).exits(0);
+    // What is no file of a run stays, and is left out.
+    fs::create_dir(place.path("t").join(&left[0])).unwrap();
+    let said =
+        format!("tagmac: t/{}: left out: it has the name of a manifest in the making\n", left[0]);
+    place.keyed("seal", &["t", "-o", "t/m"]).exits(0).says(&[&said]);
+    place.keyed("audit", &["t/m", "t"]).exits(1).prints(&format!("{}: new\n", left[0]));
+}

@@ -1,0 +1,362 @@
+//! Keys: where they come from, and what is refused.
+
+use std::fs;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixStream;
+use std::process::Stdio;
+
+use crate::common::{KEY_HEX, Place, Ran};
+
+const PMAC: [&str; 2] = ["-a", "pmac-aes128"];
+
+#[test]
+fn keygen_makes_a_file_for_its_owner() {
+    let place = Place::bare();
+    let ran = place.run(&["keygen", "-o", "k"]).exits(0);
+    let text = fs::read_to_string(place.path("k")).unwrap();
+    assert!(text.contains(&format!("id: {}\n", ran.out.trim_end())));
+    assert_eq!(ran.out.len(), 17);
+    let key = text.lines().nth(4).unwrap().strip_prefix("key: ").unwrap();
+    assert!(!ran.out.contains(key) && !ran.err.contains(key));
+    assert_eq!(fs::metadata(place.path("k")).unwrap().permissions().mode() & 0o7777, 0o600);
+    assert_eq!(fs::read_dir(place.path(".")).unwrap().count(), 1, "nothing else is left");
+}
+
+#[test]
+fn keygen_never_overwrites() {
+    let place = Place::new();
+    let before = fs::read(place.path("k")).unwrap();
+    symlink("nowhere", place.path("link")).unwrap();
+    for name in ["k", "link"] {
+        let ran = place.run(&["keygen", "-o", name]).exits(4).prints("");
+        ran.says(&["expected a new file, found one that exists"]);
+    }
+    let ran = place.run(&["keygen", "-o", "."]).exits(4).prints("");
+    ran.says(&[".: expected the name of a file, found none"]);
+    assert_eq!(fs::read(place.path("k")).unwrap(), before);
+    place
+        .run(&["keygen", "-o", "no/k"])
+        .exits(4)
+        .says(&["tagmac: no/k: No such file or directory\n"]);
+    place.run(&["keygen"]).exits(2);
+    place.run(&["keygen", "-o", "-"]).exits(2);
+    place.run(&["keygen", "-a", "bogus", "-o", "new"]).exits(2);
+    assert_eq!(fs::read_dir(place.path(".")).unwrap().count(), 2, "nothing half-written is left");
+}
+
+#[test]
+fn every_source_gives_the_same_key() {
+    let place = Place::bare();
+    place.file("f", [0, 1, 2]);
+    place.file("hex", format!("{KEY_HEX}\n"));
+    place.file("base64", "AAECAwQFBgcICQoLDA0ODw==\n");
+    place.file("raw", (0..16).collect::<Vec<u8>>());
+    for name in ["hex", "base64", "raw"] {
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let expected = "PMAC-AES128 (f) = 256ba5193c1b991b4df0c51f388a9e27\n";
+    for format in ["hex", "base64", "raw"] {
+        let flags = format!("--key-format {format} -a pmac-aes128 f");
+        let sources = [
+            format!("$T tag -k {format} {flags}"),
+            format!("$T tag --key-fd 0 {flags} < {format}"),
+            format!("$T tag --key-fd 5 {flags} 5< {format}"),
+            format!("cat {format} | $T tag --key-fd 0 {flags}"),
+            format!("$T tag --key-cmd 'cat {format}' {flags}"),
+        ];
+        for line in sources {
+            place.shell(&line).exits(0).prints(expected);
+        }
+    }
+    place
+        .shell(&format!("KEY={KEY_HEX} $T tag --key-env KEY --key-format hex -a pmac-aes128 f"))
+        .exits(0)
+        .prints(expected)
+        .in_silence();
+}
+
+#[test]
+fn our_own_file_by_every_source() {
+    let place = Place::new();
+    place.file("f", "text");
+    let expected = place.keyed("tag", &["f"]).exits(0).out;
+    let sources = [
+        "TAGMAC_KEY_FILE=k $T tag f",
+        "TAGMAC_KEY_FILE=missing $T tag -k k f",
+        "TAGMAC_KEY_FILE=k $T tag -a pmac-aes128 f",
+        "KEY=\"$(cat k)\n\" $T tag --key-env KEY f",
+        "$T tag --key-cmd 'cat k' f",
+        "$T tag --key-fd 0 f < k",
+        // As a shell fills a variable, and as what keeps secrets gives them.
+        "KEY=\"$(cat k)\" $T tag --key-env KEY f",
+        "$T tag --key-cmd 'printf %s \"$(cat k)\"' f",
+        "printf %s \"$(cat k)\" | $T tag --key-fd 0 f",
+    ];
+    for line in sources {
+        place.shell(line).exits(0).prints(&expected).in_silence();
+    }
+    place.shell("TAGMAC_KEY_FILE=missing $T tag f").exits(3);
+}
+
+/// A run with a key in `foreign`, which is no file of ours.
+fn foreign(key: &[u8], flags: &[&str]) -> Ran {
+    let place = Place::bare();
+    place.file("f", "text");
+    place.file("foreign", key);
+    fs::set_permissions(place.path("foreign"), fs::Permissions::from_mode(0o600)).unwrap();
+    let ran = place.run(&[&["tag", "-k", "foreign"], flags, &["f"]].concat());
+    assert!(!ran.err.contains("c0ffee") && !ran.out.contains("c0ffee"), "{}", ran.err);
+    ran
+}
+
+#[test]
+fn foreign_keys_need_their_format_and_algorithm() {
+    let hex = |length: usize| "c0ffee00".repeat(length / 4).into_bytes();
+    let ran = foreign(&hex(16), &PMAC).exits(3).prints("");
+    ran.says(&["key file foreign: expected a key file made by 'tagmac keygen'", "--key-format"]);
+    foreign(b"", &PMAC).exits(3).says(&["found nothing"]);
+    foreign(&hex(16), &["--key-format", "hex"]).exits(2);
+    foreign(&hex(16), &["--key-format", "hex", "-a", "pmac-aes128"]).exits(0).in_silence();
+    let wrong = [
+        ("hex", hex(20), "expected a key of 16 bytes, found 20"),
+        ("hex", b"c0ffee0".to_vec(), "expected an even number of hex digits"),
+        ("hex", [hex(16), b"\n\n".to_vec()].concat(), "expected an even number of hex digits"),
+        ("base64", b"c0ffee0".to_vec(), "expected one line of base64"),
+        ("raw", b"c0ffee\n".to_vec(), "expected a key of 16 bytes, found 7"),
+        ("raw", vec![7; 70_000], "expected at most 64 KiB, found more"),
+        ("raw", vec![], "expected a key of 16 bytes, found 0"),
+    ];
+    for (format, key, text) in wrong {
+        foreign(&key, &["--key-format", format, "-a", "pmac-aes128"]).exits(3).says(&[text]);
+    }
+    foreign(&hex(12), &["--key-format", "hex", "-a", "hmac-sha256"]).exits(3).says(&["16 to 64"]);
+    foreign(&hex(64), &["--key-format", "hex", "-a", "hmac-sha256"]).exits(0);
+}
+
+#[test]
+fn damaged_key_files() {
+    let place = Place::new();
+    place.file("f", "text");
+    let text = fs::read_to_string(place.path("k")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let cases = [
+        (text[..90].to_string(), "line 5: expected 'key: ' and the key in hex, found the end"),
+        (
+            text.trim_end().to_string(),
+            "line 6: expected 'checksum: ' and 16 hex digits, found the end",
+        ),
+        (text.replace("created: 2", "created: 3"), "line 6: expected the checksum"),
+        (
+            text.replace("key-2", "key-1"),
+            "line 1: expected 'tagmac-key-2', found version '1', which is",
+        ),
+        (format!("{text}\n"), "line 7: expected the end of the file, found more text"),
+    ];
+    for (damaged, why) in cases {
+        fs::write(place.path("k"), damaged).unwrap();
+        let ran = place.keyed("tag", &["f"]).exits(3).prints("").says(&["key file k: ", why]);
+        assert!(!ran.err.contains(&lines[4][5..]));
+        place.keyed("check", &["f"]).exits(3);
+    }
+}
+
+#[test]
+fn the_algorithm_is_the_key_files() {
+    let place = Place::new();
+    place.file("f", "text");
+    let ran = place.keyed("tag", &["-a", "cmac-aes128", "f"]).exits(3).prints("");
+    ran.says(&["expected a key for CMAC-AES128 (-a), found one for PMAC-AES128"]);
+    place.keyed("tag", &["-a", "PMAC-aes128", "f"]).exits(0);
+}
+
+#[test]
+fn a_key_that_others_can_read() {
+    let place = Place::new();
+    place.file("f", "text");
+    let warned = |mode| {
+        fs::set_permissions(place.path("k"), fs::Permissions::from_mode(mode)).unwrap();
+        let ran = place.keyed("tag", &["f"]).exits(0);
+        ran.err.contains("key file k: expected mode 0600, found 06")
+    };
+    assert!(warned(0o644) && warned(0o640) && warned(0o604));
+    assert!(!warned(0o600));
+}
+
+#[test]
+fn a_key_id_is_no_tag() {
+    for algorithm in ["HMAC-SHA256", "PMAC-AES128", "CMAC-AES128", "LIGHTMAC-AES128-S64"] {
+        let place = Place::bare();
+        let id = place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0).out;
+        let id = id.trim();
+        assert_eq!(id.len(), 16, "{id}");
+        for version in 1..=2 {
+            place.file("forged", format!("tagmac key id {version}{algorithm}"));
+            place.file("L", format!("{algorithm} (forged) = {id}\n"));
+            place.keyed("check", &["-l", "64", "L"]).exits(1).prints("forged: FAILED\n");
+        }
+    }
+}
+
+#[test]
+fn only_a_line_feed_may_be_missing_and_not_in_a_file() {
+    let place = Place::new();
+    place.file("f", "text");
+    let line = "head -c -1 k > cut; chmod 600 cut; $T tag -k cut f";
+    place.shell(line).exits(3).says(&["key file cut: line 6: expected 'checksum: '"]);
+    for env in ["$(head -c -2 k)", "$(head -n 5 k)", "$(cat k; echo x)", ""] {
+        let line = format!("KEY=\"{env}\" $T tag --key-env KEY f");
+        place.shell(&line).exits(3).prints("").says(&["--key-env KEY: "]);
+    }
+}
+
+#[test]
+fn a_key_that_others_can_write() {
+    let place = Place::new();
+    place.file("f", "text");
+    let expected = place.keyed("tag", &["f"]).exits(0).out;
+    let mode = |name: &str, mode| {
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for wrong in [0o620, 0o602, 0o660, 0o666, 0o622] {
+        mode("k", wrong);
+        let what = format!("key file k: expected mode 0600, found {wrong:04o}: others can write");
+        for line in ["-k k", "-k k --num-threads 1", "-k link"] {
+            place.shell(&format!("ln -sf k link; $T tag {line} f")).exits(3).prints("");
+        }
+        place.keyed("tag", &["f"]).exits(3).prints("").says(&[&what, "'chmod go-w'"]);
+        place.keyed("check", &["--status", "f"]).exits(3).says(&[&what]);
+    }
+    mode("k", 0o600);
+    // Where others can put another file in its place.
+    fs::create_dir(place.path("d")).unwrap();
+    fs::rename(place.path("k"), place.path("d/k")).unwrap();
+    let tag = || place.shell("ln -sf d/k link; $T tag -k link f");
+    mode("d", 0o777);
+    tag().exits(3).prints("").says(&["key file link: expected a folder that others cannot write"]);
+    // Where they can put another link, or another folder.
+    place
+        .shell("mkdir -p w g/h; ln -s ../k w/link; cp -p d/k k; cp -p k g/h/k; chmod 777 w g")
+        .exits(0);
+    for name in ["w/link", "g/h/k", "g/../k", "w/../g/h/k"] {
+        let ran = place.run(&["tag", "-k", name, "f"]).exits(3).prints("");
+        ran.says(&[": expected a folder that others cannot write to, found "]);
+    }
+    // In such a one they cannot.
+    for right in [0o1777, 0o755] {
+        mode("d", right);
+        tag().exits(0).prints(&expected).in_silence();
+    }
+    // What was opened by others is theirs to judge.
+    mode("d", 0o777);
+    place.shell("$T tag --key-fd 0 f < d/k").exits(0).prints(&expected);
+}
+
+#[test]
+fn a_key_of_somebody_else() {
+    let place = Place::new();
+    place.file("f", "text");
+    let expected = place.keyed("tag", &["f"]).exits(0).out;
+    // Only root can give a file away.
+    if std::os::unix::fs::chown(place.path("k"), Some(12345), None).is_err() {
+        return;
+    }
+    let ran = place.keyed("tag", &["f"]).exits(3).prints("");
+    ran.says(&["key file k: expected a file of yours", "found one of user 12345", "--key-fd 0 <"]);
+    place.shell("$T tag --key-fd 0 f < k").exits(0).prints(&expected);
+}
+
+/// The soft limit of a process, and whose files about it the system says that they are: they are
+/// root's where the process cannot be dumped.
+#[cfg(target_os = "linux")]
+fn core_limit(id: u32) -> (String, u32) {
+    use std::os::unix::fs::MetadataExt;
+    let limits = fs::read_to_string(format!("/proc/{id}/limits")).unwrap();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max core file size")).unwrap();
+    let soft = line.split_whitespace().next().unwrap().into();
+    (soft, fs::metadata(format!("/proc/{id}/limits")).unwrap().uid())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn no_core_has_a_key() {
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::process::CommandExt;
+    let place = Place::new();
+    let key = fs::read_to_string(place.path("k")).unwrap();
+    let line = "ulimit -S -c $(ulimit -H -c); exec \"$T\" tag --key-env KEY";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", line]).env("KEY", key).env("T", env!("CARGO_BIN_EXE_tagmac"));
+    // What belongs to root whatever it does shows nothing.
+    let root = fs::metadata(place.path("k")).unwrap().uid() == 0;
+    if root {
+        shell.uid(65534);
+    }
+    let child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // More than a pipe holds: when it is written, the command reads, and has its key.
+    let fed = stdin.write_all(&vec![0; 2 << 20]);
+    // Nobody else may run the command where only root can come to it.
+    if fed.is_ok() {
+        assert_eq!(core_limit(child.id()), ("0".into(), 0));
+    }
+    drop(stdin);
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    assert!(ran.code == Some(0) || root && fed.is_err(), "{}", ran.err);
+    // Limits are given back to those who work for it.
+    let before = place.shell("ulimit -c").out;
+    place.shell("$T tag --key-cmd 'ulimit -c > limit; cat k' < k").exits(0);
+    assert_eq!(fs::read_to_string(place.path("limit")).unwrap(), before);
+}
+
+#[test]
+fn a_descriptor_is_read_as_it_is() {
+    let place = Place::bare();
+    place.file("f", [0, 1, 2]);
+    let expected = "PMAC-AES128 (f) = 256ba5193c1b991b4df0c51f388a9e27\n";
+    let options = ["tag", "--key-fd", "0", "--key-format", "hex", "-a", "pmac-aes128", "f"];
+    // A socket, as Node makes for its children.
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    ours.write_all(KEY_HEX.as_bytes()).unwrap();
+    drop(ours);
+    let stdin = Stdio::from(OwnedFd::from(theirs));
+    Ran::from(place.command(&options).stdin(stdin).output().unwrap()).exits(0).prints(expected);
+    // A file from where it is read by now, and one that could not be opened again.
+    place.file("keys", format!("the second line\n{KEY_HEX}\n"));
+    let line = "exec 5< keys; read -r line <&5; rm keys; $T tag --key-fd 5 --key-format hex \
+                -a pmac-aes128 f";
+    place.shell(line).exits(0).prints(expected);
+}
+
+#[test]
+fn a_dash_is_no_key_file() {
+    let place = Place::new();
+    let text = fs::read(place.path("k")).unwrap();
+    let ran = place.feed(&["tag", "-k", "-", "k"], &text).exits(2).prints("");
+    ran.says(&["-k: expected a file, found '-'; --key-fd 0 is standard input\n"]);
+}
+
+#[test]
+fn sources_that_fail() {
+    let place = Place::new();
+    place.file("f", "text");
+    let cases = [
+        ("$T tag -k missing f", "key file missing: No such file or directory"),
+        ("$T tag --key-fd 2147483647 f", "--key-fd 2147483647: Bad file descriptor"),
+        ("$T tag -k . f", "key file .: "),
+        ("$T tag --key-env UNSET_IN_TESTS f", "--key-env UNSET_IN_TESTS: expected a variable"),
+        ("$T tag --key-fd 77 f", "--key-fd 77: Bad file descriptor"),
+        ("$T tag --key-fd 0 f <&-", "--key-fd 0: Bad file descriptor"),
+        ("$T tag --key-fd 1 f >&-", "--key-fd 1: Bad file descriptor"),
+        ("$T tag --key-cmd 'cat k; exit 5' f", "--key-cmd: expected the command to succeed"),
+        ("$T tag --key-cmd 'exec kill -9 $$' f", "--key-cmd: expected the command to succeed"),
+        ("$T tag --key-cmd 'yes' f", "--key-cmd: expected at most 64 KiB, found more"),
+        ("$T tag --key-cmd true f", "--key-cmd: expected a key file made by"),
+        ("$T check -k missing list", "key file missing: No such file or directory"),
+    ];
+    for (line, text) in cases {
+        place.shell(line).exits(3).prints("").says(&[text]);
+    }
+}

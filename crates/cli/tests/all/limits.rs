@@ -1,0 +1,141 @@
+//! Files that come from elsewhere cost no more memory than their kind can have, however large they
+//! are, until their seal is checked.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt;
+
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+use crate::common::peak;
+use crate::common::{Place, Ran, sparse};
+use tagmac::dynamic::{KeyFile, Partial};
+use tagmac::save::Sealer;
+
+const TIB: u64 = 1 << 40;
+
+/// Runs the command with 256 MiB of address space, threads and libraries included.
+fn within(place: &Place, line: &str) -> Ran {
+    place.shell(&format!("ulimit -v 262144; exec $T {line}"))
+}
+
+/// Makes a file that is whole as long as a disk.
+fn stretch(place: &Place, name: &str, bytes: u64) {
+    OpenOptions::new().write(true).open(place.path(name)).unwrap().set_len(bytes).unwrap();
+}
+
+#[test]
+fn partials() {
+    let place = Place::bare();
+    for algorithm in ["PMAC-AES128", "POLY1305-AES", "UMAC-128", "UMAC99-STD-60"] {
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        sparse(&place, "f", 3 << 20);
+        let part = ["--object", "o", "--start", "0", "--last", "f", "-o", "p"];
+        place.keyed("part", &part).exits(0);
+        within(&place, "combine -k k p").exits(0);
+        stretch(&place, "p", TIB);
+        let altered = "tagmac: p: expected a partial as it was sealed under this key, found it";
+        within(&place, "combine -k k p").exits(1).prints("").says(&[altered]);
+        // A header that says nothing of the kind.
+        sparse(&place, "p", TIB);
+        within(&place, "combine -k k p").exits(1).says(&["p: expected a partial made by"]);
+        for name in ["k", "p"] {
+            fs::remove_file(place.path(name)).unwrap();
+        }
+    }
+}
+
+/// With the UMAC of 1999 a partial may be as long as its range allows. What the header says of it is
+/// believed under its seal alone, and even then not beyond what there is.
+#[test]
+fn a_partial_that_claims_a_long_range() {
+    let place = Place::bare();
+    place.run(&["keygen", "-a", "UMAC99-STD-60", "-o", "k"]).exits(0);
+    sparse(&place, "f", 3 << 20);
+    place.keyed("part", &["--object", "o", "--start", "0", "--last", "f", "-o", "p"]).exits(0);
+    let good = fs::read(place.path("p")).unwrap();
+    let file = OpenOptions::new().write(true).open(place.path("p")).unwrap();
+    // The header's end. A 256th of it is more than the file has.
+    file.write_all_at(&(2 * TIB).to_le_bytes(), 32).unwrap();
+    stretch(&place, "p", 6 << 30);
+    let altered =
+        "tagmac: p: expected a partial as it was sealed under this key, found it altered\n";
+    let ran = within(&place, "combine -k k p").exits(1).prints("");
+    assert_eq!(ran.err, altered);
+
+    // The same from somebody with the key.
+    let sealer = KeyFile::parse(&fs::read(place.path("k")).unwrap()).unwrap().sealer();
+    let seal = Partial::parse(&good).unwrap().header_len() - Sealer::OVERHEAD;
+    let mut header = good[..seal].to_vec();
+    header[32..40].copy_from_slice(&(2 * TIB).to_le_bytes());
+    let sealed = sealer.seal(&[b"partial header 2", &header], b"").unwrap();
+    file.write_all_at(&sealed, seal as u64).unwrap();
+    let ran = within(&place, "combine -k k p").exits(4).prints("");
+    assert_eq!(ran.err, "tagmac: p: out of memory\n");
+    place.run(&["combine", "-k", "k", "p", "p"]).exits(1).says(&["an overlap"]);
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn many_partials() {
+    let place = Place::new();
+    place.file("f", vec![0; 16 * 200]);
+    let object = "o".repeat(60_000);
+    let mut names = Vec::new();
+    for number in 0..200 {
+        let (name, start) = (format!("p{number}"), (16 * number).to_string());
+        let range = if number < 199 { ["--length", "16"] } else { ["--last", "f"] };
+        let mut args =
+            vec!["--object", &object, "--start", &start, range[0], range[1], "-o", &name];
+        args.extend((number < 199).then_some("f"));
+        place.keyed("part", &args).exits(0);
+        names.push(name);
+    }
+    place
+        .keyed("part", &["--object", &object, "--start", "0", "--last", "f", "-o", "all"])
+        .exits(0);
+    let combine = |names: &[&str]| {
+        let args = [&["combine", "-k", "k", "--name", "f"], names].concat();
+        peak(&mut place.command(&args))
+    };
+    let (one, ran) = combine(&["all"]);
+    let line = ran.exits(0).out;
+    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+    let (all, ran) = combine(&names);
+    ran.exits(0).prints(&line);
+    // Their names alone are 12 MB.
+    assert!(all < one + 2048, "{one} KiB for one, {all} KiB for 200");
+}
+
+#[test]
+fn states() {
+    let place = Place::new();
+    sparse(&place, "f", 3 << 20);
+    place.shell("$T tag -k k --state s f > /dev/full").exits(4);
+    stretch(&place, "s", TIB);
+    let ran = within(&place, "tag -k k --num-threads 1 --state s f").exits(1).prints("");
+    ran.says(&["s: expected a state as it was saved, found it altered"]);
+}
+
+#[test]
+fn keys() {
+    let place = Place::new();
+    place.file("f", "text");
+    for bytes in [(64 << 10) + 1, TIB] {
+        stretch(&place, "k", bytes);
+        within(&place, "tag -k k f").exits(3).says(&["k: expected at most 64 KiB, found more"]);
+    }
+}
+
+#[test]
+fn manifests_lists_and_tags() {
+    let place = Place::new();
+    place.file("f", "text");
+    fs::create_dir(place.path("t")).unwrap();
+    // A line without an end.
+    sparse(&place, "m", 1 << 30);
+    let what = "m: expected lines, found one of more than 1 MiB";
+    within(&place, "audit -k k --num-threads 1 m t").exits(1).says(&[what]);
+    within(&place, "check -k k --num-threads 1 m").exits(1).says(&[what]);
+    sparse(&place, "raw", TIB);
+    let ran = within(&place, "check -k k --num-threads 1 --raw-tag raw f");
+    assert!(matches!(ran.code, Some(1 | 2)), "{}", ran.err);
+}

@@ -1,0 +1,34 @@
+//! The command's tests, in one program: all of them run the same command, and it links soonest.
+
+mod common;
+
+mod atomic;
+mod audit;
+mod bounds;
+mod check;
+mod exit;
+mod faults;
+mod key;
+#[cfg(target_os = "linux")]
+mod limits;
+mod manifest;
+#[cfg(all(target_os = "linux", feature = "fault-injection", debug_assertions))]
+mod memory;
+mod nonce;
+#[cfg(target_os = "linux")]
+mod open;
+mod output;
+mod parts;
+mod process;
+mod progress;
+mod readme;
+mod seal;
+mod state;
+mod tag;
+mod update;
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+mod update_faults;
+#[cfg(all(target_os = "linux", feature = "fault-injection", debug_assertions))]
+mod update_memory;
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+mod update_pending;

@@ -1,0 +1,226 @@
+//! The command as a process: signals, memory, files that change under it, the small subcommands.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+
+use crate::common::{Place, Ran};
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+use crate::common::{at, peak, sparse};
+
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+const SIGINT: i32 = 2;
+const SIGPIPE: i32 = 13;
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn a_file_that_shrinks() {
+    for algorithm in ["PMAC-AES128", "HMAC-SHA256"] {
+        let place = Place::bare();
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        sparse(&place, "f", 8 << 20);
+        let mut command = place.command(&["tag", "-k", "k", "f"]);
+        let ran: Ran =
+            at(&mut command, "read:3", "run=truncate -s 12345 f").output().unwrap().into();
+        ran.exits(4).prints("").says(&[
+            "tagmac: f: expected 8388608 bytes, found ",
+            "the file changed while it was read",
+        ]);
+    }
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn a_file_that_grows() {
+    let place = Place::new();
+    sparse(&place, "f", 8 << 20);
+    let mut command = place.command(&["tag", "-k", "k", "f"]);
+    let ran: Ran = at(&mut command, "read:3", "run=printf x >> f").output().unwrap().into();
+    ran.exits(4).prints("").says(&["the file changed while it was read"]);
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn memory_does_not_depend_on_the_file() {
+    let place = Place::new();
+    sparse(&place, "f", 2 << 30);
+    for threads in ["0", "1000"] {
+        let args = ["tag", "-k", "k", "--num-threads", threads, "f"];
+        let (peak, ran) = peak(&mut place.command(&args));
+        ran.exits(0);
+        assert!((1..64 << 10).contains(&peak), "{threads} threads: {peak} KiB");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn files_of_proc_say_that_they_are_empty() {
+    let place = Place::new();
+    place.shell("cat /proc/version | $T tag -k k | sed s:-:/proc/version: > x");
+    // A range of what has no size would be nothing, and its tag that of nothing.
+    let range = ["--object", "v", "--start", "0", "--last", "/proc/version", "-o", "v"];
+    place
+        .keyed("part", &range)
+        .exits(4)
+        .says(&["/proc/version: expected a file that tells its size"]);
+    place.keyed("tag", &["--state", "s", "/proc/version"]).exits(4);
+    // What has no end in reach.
+    let ran = place.keyed("tag", &["/proc/self/pagemap"]).exits(4).prints("");
+    ran.says(&["/proc/self/pagemap: expected at most 64 MiB, as it does not tell its size"]);
+    place.file("P", "PMAC-AES128 (/proc/self/pagemap) = 00112233445566778899aabbccddeeff\n");
+    place.keyed("check", &["P"]).exits(4);
+    let direct = place.keyed("tag", &["/proc/version"]).exits(0).out;
+    let piped = place.shell("cat /proc/version | $T tag -k k").exits(0).out;
+    assert_eq!(direct, piped.replace("(-)", "(/proc/version)"));
+}
+
+#[test]
+fn sigpipe_ends_it() {
+    let place = Place::new();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = place.command(&["list"]).stdout(writer).status().unwrap();
+    assert_eq!(status.signal(), Some(SIGPIPE));
+}
+
+/// Whether this process was started with SIGINT ignored, as a shell does for what it runs in the
+/// background. The command then ignores it too, and rightly.
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn sigint_is_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.unwrap_or(0) >> (SIGINT - 1) & 1 == 1
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn sigint_ends_it() {
+    if sigint_is_ignored() {
+        return;
+    }
+    let place = Place::new();
+    let mut command = place.command(&["tag", "-k", "k"]);
+    let output = at(&mut command, "read:1", "run=kill -INT $PPID").output().unwrap();
+    assert_eq!(output.status.signal(), Some(SIGINT));
+    assert_eq!(output.stdout, b"");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_an_error() {
+    let place = Place::new();
+    place.file("f", "text");
+    let ran = place.shell("$T tag -k k f > /dev/full").exits(4);
+    ran.says(&["tagmac: standard output: No space left on device\n"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn standard_error_that_takes_nothing() {
+    let place = Place::new();
+    for end in ["2> /dev/full", "2>&-"] {
+        assert_eq!(place.shell(&format!("$T {end}")).code, Some(2));
+        assert_eq!(place.shell(&format!("$T tag --bogus {end}")).code, Some(2));
+        assert_eq!(place.shell(&format!("$T tag -k k missing {end}")).code, Some(4));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn files_of_sys_say_that_they_have_a_page() {
+    let folder = "/sys/kernel/mm/transparent_hugepage";
+    let name = &format!("{folder}/enabled");
+    let Ok(text) = fs::read(name) else { return };
+    assert!((text.len() as u64) < fs::metadata(name).unwrap().len());
+    let place = Place::new();
+    place.file("copy", &text);
+    for key in [&["-k", "k"][..], &["-k", "u", "--nonce-hex", "01"]] {
+        if key[1] == "u" {
+            place.run(&["keygen", "-a", "UMAC-64", "-o", "u"]).exits(0);
+        }
+        let tag = |name: &str| place.run(&[&["tag"], key, &[name]].concat()).exits(0).out;
+        assert_eq!(tag(name).replace(name, "copy"), tag("copy"));
+    }
+    let line = place.keyed("tag", &["--json", name]).exits(0).out;
+    assert!(line.contains(&format!("\"bytes\":{}", text.len())), "{line}");
+    place.shell(&format!("$T tag -k k {name} | $T check -k k")).exits(0);
+    place.keyed("seal", &[folder, "-o", "m"]).exits(0);
+    place.keyed("audit", &["m", folder]).exits(0).prints("");
+}
+
+#[test]
+fn the_list_of_algorithms() {
+    let place = Place::bare();
+    let table = place.run(&["list"]).exits(0).in_silence().out;
+    assert!(table.contains("PMAC-AES128 ") && table.contains("LIGHTMAC-AES256-S8..S64 "));
+    let rows = place.run(&["list", "--json"]).exits(0).out;
+    assert!(rows.lines().count() >= 31);
+    let nonces = |algorithm: &str| {
+        let named = |row: &&serde_json::Value| row["algorithm"] == algorithm;
+        let rows: Vec<serde_json::Value> =
+            rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let row = rows.iter().find(named).unwrap();
+        [&row["min_nonce_bytes"], &row["max_nonce_bytes"]].map(|bytes| bytes.as_u64().unwrap())
+    };
+    assert_eq!(["HMAC-SHA256", "POLY1305-AES", "UMAC-96"].map(nonces), [[0, 0], [16, 16], [1, 16]]);
+    let cells = |algorithm: &str| -> Vec<&str> {
+        let line = table.lines().find(|line| line.split(' ').next() == Some(algorithm)).unwrap();
+        line.split_whitespace().take(4).collect()
+    };
+    assert_eq!(cells("UMAC-96"), ["UMAC-96", "16", "1..16", "96"]);
+    assert_eq!(cells("POLY1305-AES"), ["POLY1305-AES", "32", "16", "128"]);
+    assert_eq!(cells("CMAC-AES128")[2], "0");
+    let row = |algorithm: &str| table.lines().find(|line| line.starts_with(algorithm)).unwrap();
+    let cell = |algorithm: &str| row(algorithm).split_whitespace().nth(4).unwrap();
+    assert_eq!(["PMAC-AES128 ", "UMAC-64 "].map(cell), ["16", "2048"]);
+    assert!(row("PMAC-AES128 ").contains("  parts ") && row("HMAC").ends_with("  -"));
+    let level = place.command(&["list"]).env("TAGMAC_LEVEL", "portable").output().unwrap();
+    assert!(Ran::from(level).exits(0).out.contains("  portable  parts"));
+}
+
+#[test]
+fn the_test_of_itself() {
+    let out = Place::bare().run(&["selftest"]).exits(0).in_silence().out;
+    assert!(out.starts_with("portable: usable\n  PMAC-AES128: "));
+    let levels = out.matches(": usable\n").count();
+    let ends = |start: &str, end: &str| {
+        let own = out.lines().filter(|line| line.starts_with(start));
+        assert_eq!(own.filter(|line| line.ends_with(end)).count(), levels, "{start}: {out}");
+    };
+    ends("  POLY1305-AES: ", " right");
+    for start in ["  UMAC-32: ", "  UMAC-64: ", "  UMAC-96: ", "  UMAC-128: "] {
+        ends(start, " of over 2 MiB left out");
+    }
+    assert!(out.ends_with("\nall answers are right\n"));
+}
+
+#[test]
+fn help_pages_and_completions() {
+    let place = Place::bare();
+    for command in [
+        "keygen",
+        "tag",
+        "check",
+        "seal",
+        "audit",
+        "part",
+        "combine",
+        "list",
+        "selftest",
+        "completions",
+        "man",
+    ] {
+        let help = place.run(&[command, "--help"]).exits(0).in_silence().out;
+        assert!(help.contains("Usage: tagmac"));
+        place.run(&["man", command]).exits(0);
+    }
+    place.run(&["help", "tag"]).exits(0).in_silence();
+    let help = place.run(&["--help"]).exits(0).out;
+    assert!(help.contains("Exit status:") && help.contains("Examples:"));
+    assert!(place.run(&["man"]).exits(0).out.contains(".TH tagmac 1"));
+    place.run(&["man", "bogus"]).exits(2);
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(place.run(&["completions", shell]).exits(0).out.contains("PMAC-AES128"));
+    }
+    place.run(&["--version"]).exits(0).prints(concat!("tagmac ", env!("CARGO_PKG_VERSION"), "\n"));
+}

@@ -1,0 +1,101 @@
+//! `--progress`: bars for people, objects for programs.
+
+use std::fs;
+
+use crate::common::{Place, sparse};
+use serde_json::Value;
+
+const LARGE: u64 = 256 << 20;
+
+/// A folder `t` with a large file, a small one and an empty directory; its manifest and a list.
+fn place() -> Place {
+    let place = Place::new();
+    fs::create_dir_all(place.path("t/empty")).unwrap();
+    sparse(&place, "t/large", LARGE);
+    place.file("t/small", "text");
+    place.keyed("seal", &["t", "-o", "m"]).exits(0);
+    place.shell("$T tag -k k -r t > LIST").exits(0);
+    place
+}
+
+const RUNS: [(&str, &[&str], &str, u64); 6] = [
+    ("tag", &["-r", "t"], "tagging", 2),
+    ("tag", &["t/large"], "tagging", 1),
+    ("check", &["LIST"], "checking", 2),
+    ("seal", &["t", "-o", "other"], "sealing", 3),
+    ("audit", &["m", "t"], "auditing", 3),
+    ("part", &["--object", "o", "--start", "0", "--last", "-o", "p", "t/large"], "hashing", 1),
+];
+
+#[test]
+fn bars() {
+    let place = place();
+    for (command, args, phase, files) in RUNS {
+        let run = |when: &str| {
+            let ran = place.keyed(command, &[args, &["--progress", when]].concat());
+            assert_eq!(ran.code, Some(0), "{}", ran.err);
+            // A partial is no second time written.
+            let _ = fs::remove_file(place.path("p"));
+            let bars = ran.err.lines().filter(|line| line.starts_with(phase)).map(String::from);
+            bars.collect::<Vec<_>>()
+        };
+        assert_eq!(run("auto").len() + run("never").len(), 0);
+        let bars = run("always");
+        let first = bars.first().unwrap_or_else(|| panic!("{command} shows no bar"));
+        assert!(first.contains(&format!("/{files} ")) && first.contains("/256.00 MiB"), "{first}");
+        assert!(first.ends_with(" to go"), "{first}");
+    }
+    // What is done at once has none.
+    place.keyed("tag", &["--progress", "always", "t/small"]).exits(0).in_silence();
+}
+
+#[test]
+fn many_small_files_are_counted_by_their_number() {
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    for i in 0..10_000 {
+        place.file(format!("t/{i}"), "");
+    }
+    let ran = place.keyed("seal", &["--progress", "always", "t", "-o", "m"]);
+    let bar = ran.err.lines().find(|line| line.starts_with("sealing ")).expect("a bar");
+    assert!(bar.contains("/10000 ") && bar.contains("/s, ") && !bar.contains("MiB"), "{bar}");
+}
+
+#[test]
+fn objects() {
+    let place = place();
+    for (command, args, phase, files) in RUNS {
+        let ran = place.keyed(command, &[args, &["--progress", "json"]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let lines = ran.err.lines().filter(|line| line.starts_with('{'));
+        let objects: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(objects.len() >= 2, "one at the start and one at the end: {}", ran.err);
+        let bytes = if files == 1 { LARGE } else { LARGE + 4 };
+        for pair in objects.windows(2) {
+            for key in ["files", "bytes"] {
+                assert!(pair[0][key].as_u64() <= pair[1][key].as_u64());
+            }
+            assert!(pair[0]["seconds"].as_f64() <= pair[1]["seconds"].as_f64());
+        }
+        for object in &objects {
+            assert_eq!(object["phase"], phase);
+            assert_eq!(
+                (&object["total_files"], &object["total_bytes"]),
+                (&files.into(), &bytes.into())
+            );
+        }
+        let last = objects.last().unwrap();
+        assert_eq!((&last["files"], &last["bytes"]), (&files.into(), &bytes.into()), "{command}");
+    }
+    // Of standard input nobody knows the length.
+    let ran = place.feed(&["tag", "-k", "k", "--progress", "json"], &[0; 1000]);
+    let last: Value = serde_json::from_str(ran.err.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["bytes"], &last["total_files"]), (&1000.into(), &1.into()));
+    assert!(last.get("total_bytes").is_none());
+    // Messages stand between objects, each on its own line.
+    let ran = place.keyed("tag", &["--progress", "json", "missing"]);
+    assert_eq!(ran.code, Some(4));
+    assert_eq!(ran.err.lines().filter(|line| line.starts_with("tagmac: missing: ")).count(), 1);
+    // Standard error that takes nothing stops no work.
+    assert_eq!(place.shell("$T tag -k k --progress json t/large 2> /dev/full").code, Some(0));
+}

@@ -1,0 +1,455 @@
+//! `tagmac tag --state`: interrupted at any moment, the tag is right in the end; a state of another
+//! run is refused, and one of a file that has changed since.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::symlink;
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+use std::process::{Command, Stdio};
+
+#[cfg(any(target_os = "linux", all(feature = "fault-injection", debug_assertions)))]
+use crate::common::notes_mapped_writes;
+use crate::common::{Place, Ran, sparse};
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+use crate::common::{at, leftovers};
+#[cfg(any(target_os = "linux", all(feature = "fault-injection", debug_assertions)))]
+use vmap::MapMut;
+
+const MIB: usize = 1 << 20;
+
+/// A file of so many MiB with holes, and data that is nowhere the same.
+fn large(place: &Place, name: &str, mib: usize) {
+    let mut file = File::create(place.path(name)).unwrap();
+    file.set_len((mib * MIB) as u64 + 5).unwrap();
+    for at in (0..mib).step_by(3) {
+        file.seek(SeekFrom::Start((at * MIB) as u64)).unwrap();
+        file.write_all(format!("this is MiB {at}").as_bytes()).unwrap();
+    }
+}
+
+/// Makes the tag of "f", and fails to print it: the state "s" is left.
+fn interrupted(place: &Place) -> Vec<u8> {
+    // One thread saves when so many bytes are read; with more it depends on who comes first.
+    let line = "$T tag -k k --state s --state-every 1MiB --num-threads 1 f > /dev/full";
+    let ran = place.shell(line).exits(4);
+    ran.says(&["standard output: No space left"]);
+    fs::read(place.path("s")).unwrap()
+}
+
+fn resume(place: &Place) -> Ran {
+    place.keyed("tag", &["--state", "s", "f"])
+}
+
+/// The byte that a run went on from.
+fn resumed_at(err: &str) -> Option<u64> {
+    let (_, rest) = err.split_once("goes on at byte ")?;
+    rest.split(' ').next()?.parse().ok()
+}
+
+#[test]
+fn an_uninterrupted_run_leaves_nothing() {
+    let place = Place::new();
+    for mib in [0, 1, 40] {
+        large(&place, "f", mib);
+        let whole = place.keyed("tag", &["f"]).exits(0).out;
+        for every in ["1", "1MiB", "1TiB"] {
+            let ran = place.keyed("tag", &["--state", "s", "--state-every", every, "f"]);
+            ran.exits(0).in_silence().prints(&whole);
+            assert!(!place.path("s").exists());
+        }
+        resume(&place).exits(0).in_silence().prints(&whole);
+    }
+    place.file("f", "");
+    let whole = place.keyed("tag", &["f"]).exits(0).out;
+    resume(&place).exits(0).in_silence().prints(&whole);
+    assert!(!place.path("s").exists());
+}
+
+#[test]
+fn it_goes_on_where_it_was() {
+    let place = Place::bare();
+    for algorithm in ["PMAC-AES128", "LIGHTMAC-AES128-S24", "POLY1305-AES", "UMAC99-STD-60"] {
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        large(&place, "f", 40);
+        interrupted(&place);
+        // On another level, by another number of threads, again and again.
+        let mut list = String::new();
+        for (level, threads) in [("portable", "1"), ("", "3")] {
+            let mut command = place.command(&["tag", "-k", "k", "--state", "s", "f"]);
+            command.args(["--num-threads", threads]).env("TAGMAC_LEVEL", level);
+            let saved = fs::read(place.path("s")).unwrap();
+            let ran: Ran = command.output().unwrap().into();
+            let ran = ran.exits(0);
+            let at = resumed_at(&ran.err).unwrap();
+            assert!(at as usize > MIB && at as usize <= 40 * MIB, "{algorithm}: {at}");
+            assert_eq!(ran.err, format!("tagmac: f: goes on at byte {at} of {}\n", 40 * MIB + 5));
+            assert!(!place.path("s").exists());
+            place.file("s", saved);
+            list += &ran.out;
+        }
+        place.file("list", &list);
+        place.keyed("check", &["list"]).exits(0).prints("f: OK\nf: OK\n");
+        let mut lines = list.lines();
+        let same = lines.next() == lines.next();
+        assert_eq!(same, !list.contains(".n="), "a nonce twice, or two tags: {list}");
+        fs::remove_file(place.path("k")).unwrap();
+        fs::remove_file(place.path("s")).unwrap();
+    }
+}
+
+/// Tags "f" on one thread, saving at every piece.
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn slowly(place: &Place) -> Command {
+    let args = ["tag", "-k", "k", "--state", "s", "--state-every", "1", "--num-threads", "1", "f"];
+    place.command(&args)
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn killed_at_every_call() {
+    for algorithm in ["PMAC-AES128", "UMAC99-STD-30"] {
+        let place = Place::bare();
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        large(&place, "f", 2);
+        let right = |line: &str| {
+            place.file("list", line);
+            place.keyed("check", &["list"]).exits(0).prints("f: OK\n");
+        };
+        let (mut furthest, mut killed, mut left) = (0, 0, 0);
+        for call in 1.. {
+            let _ = fs::remove_file(place.path("s"));
+            let ran: Ran =
+                at(&mut slowly(&place), &format!("any:{call}"), "kill").output().unwrap().into();
+            if ran.code == Some(0) {
+                right(&ran.out);
+                break;
+            }
+            assert_eq!(ran.code, None);
+            killed += 1;
+            // The kill may come when the line is out and the state is still there.
+            if !ran.out.is_empty() {
+                right(&ran.out);
+            }
+            assert!(leftovers(&place, "").len() <= 1);
+            left += leftovers(&place, "").len();
+            // It is gone if the kill came at the very end.
+            let kept = place.path("s").exists();
+            let ran = resume(&place).exits(0);
+            right(&ran.out);
+            let byte = resumed_at(&ran.err).unwrap_or(0);
+            assert!(
+                !kept || byte >= furthest,
+                "{algorithm}, call {call}: back from {furthest} to {byte}"
+            );
+            furthest = furthest.max(byte);
+            assert!(leftovers(&place, "").is_empty() && !place.path("s").exists());
+        }
+        // Saves end with a name for the new state and its rename over the old one.
+        assert!(killed > 30 && left > 2, "{algorithm}: {killed} calls, {left} leftovers");
+        assert!(furthest > MIB as u64, "{algorithm}: {furthest}");
+    }
+}
+
+/// As Ctrl-C does, where whoever started these tests did not have it ignored.
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn a_signal_keeps_the_state() {
+    let place = Place::new();
+    large(&place, "f", 3);
+    for signal in ["INT", "TERM", "HUP"] {
+        let line = format!("run=kill -{signal} $PPID");
+        let ran: Ran = at(&mut slowly(&place), "read:12", &line).output().unwrap().into();
+        if ran.code.is_none() {
+            assert_eq!(ran.out, "");
+            assert!(place.path("s").exists() && leftovers(&place, "").is_empty(), "{signal}");
+        }
+    }
+    let whole = place.keyed("tag", &["f"]).exits(0).out;
+    resume(&place).exits(0).prints(&whole);
+}
+
+#[test]
+fn every_altered_byte_is_refused() {
+    let place = Place::new();
+    large(&place, "f", 1);
+    let good = interrupted(&place);
+    for byte in 0..good.len() {
+        let mut bad = good.clone();
+        bad[byte] ^= 1 << (byte % 8);
+        place.file("s", &bad);
+        let id = (14..22).contains(&byte);
+        let ran = resume(&place).exits(if id { 3 } else { 1 }).prints("");
+        ran.says(&["tagmac: f: s: expected a state "]);
+        place.file("s", &good[..byte]);
+        resume(&place).exits(1).prints("").says(&["tagmac: f: s: expected a state "]);
+        assert_eq!(fs::read(place.path("s")).unwrap(), good[..byte], "the state is left alone");
+    }
+    place.file("s", [&good[..], b"x"].concat());
+    resume(&place).exits(1).says(&["found it altered; remove it to start over\n"]);
+    place.file("s", &good);
+    resume(&place).exits(0);
+}
+
+#[test]
+fn states_of_others() {
+    let place = Place::new();
+    large(&place, "f", 3);
+    let good = interrupted(&place);
+    place.run(&["keygen", "-o", "k2"]).exits(0);
+    let ran = place.run(&["tag", "-k", "k2", "--state", "s", "f"]).exits(3).prints("");
+    ran.says(&["tagmac: f: s: expected a state under the key ", ", found one under "]);
+    fs::copy(place.path("f"), place.path("g")).unwrap();
+    let ran = place.keyed("tag", &["--state", "s", "g"]).exits(1).prints("");
+    ran.says(&["tagmac: g: s: expected the state of /", "/g, found that of /", "/f\n"]);
+    // The same file by another name of the command line.
+    let ran = place.keyed("tag", &["--state", "s", "./f"]).exits(0);
+    assert!(resumed_at(&ran.err) > Some(0));
+    // A list, and the file itself.
+    for text in ["text", ""] {
+        place.file("s", text);
+        resume(&place).exits(1).says(&["tagmac: f: s: expected a state that this version"]);
+        assert_eq!(fs::read_to_string(place.path("s")).unwrap(), text);
+    }
+    place.keyed("tag", &["--state", "f", "f"]).exits(1).says(&["f: f: expected a state that"]);
+    place.file("s", good);
+}
+
+#[test]
+fn a_file_that_changed_since() {
+    let place = Place::new();
+    large(&place, "f", 3);
+    let saved = interrupted(&place);
+    let refused = |why: &str| {
+        let ran = resume(&place).exits(4).prints("");
+        ran.says(&[
+            "tagmac: f: s: expected the file as it was when this state was begun, found ",
+            why,
+            "; remove the state to start over\n",
+        ]);
+        assert_eq!(fs::read(place.path("s")).unwrap(), saved, "the state is left alone");
+    };
+    let open = || OpenOptions::new().write(true).open(place.path("f")).unwrap();
+    let times = fs::metadata(place.path("f")).unwrap().modified().unwrap();
+    open().write_all(b"x").unwrap();
+    refused("that it was written to");
+    open().set_modified(times).unwrap();
+    refused("that its contents, mode, owner or names changed");
+    open().set_len(1000).unwrap();
+    refused(&format!("1000 bytes where there were {}", 3 * MIB + 5));
+    fs::remove_file(place.path("s")).unwrap();
+    let whole = place.keyed("tag", &["f"]).exits(0).out;
+    resume(&place).exits(0).in_silence().prints(&whole);
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn a_file_that_changes_while_it_is_read() {
+    let place = Place::new();
+    large(&place, "f", 3);
+    let change = "run=printf x 1<> f";
+    let ran: Ran = at(&mut slowly(&place), "read:7", change).output().unwrap().into();
+    ran.exits(4).prints("").says(&["found that it changed while it was read"]);
+}
+
+#[test]
+fn a_disk_that_is_full() {
+    let place = Place::bare();
+    place.run(&["keygen", "-a", "UMAC99-STD-60", "-o", "k"]).exits(0);
+    large(&place, "f", 40);
+    // From the start: the run ends before it has begun.
+    let full = "trap '' XFSZ; ulimit -f 0; $T tag -k k --state s f";
+    place.shell(full).exits(4).prints("").says(&["tagmac: f: s: File too large\n"]);
+    assert!(!place.path("s").exists());
+    // Later: this state grows with the file. The tag is made all the same.
+    let full = "trap '' XFSZ; ulimit -f 8; $T tag -k k --state s --state-every 1MiB f";
+    let ran = place.shell(full).exits(0);
+    assert_eq!(
+        ran.err,
+        "tagmac: warning: s: File too large: the state is not saved, the tag is made all the same\n"
+    );
+    place.file("list", ran.out);
+    place.keyed("check", &["list"]).exits(0).prints("f: OK\n");
+    assert!(!place.path("s").exists());
+    place.keyed("tag", &["--state", "none/s", "f"]).exits(4).says(&["f: none/s: No such file"]);
+}
+
+#[test]
+fn wrong_command_lines() {
+    let place = Place::new();
+    place.file("f", "text");
+    let cases: [(&[&str], &str); 5] = [
+        (&["--state", "s", "f", "f"], "--state: expected one file, found 2"),
+        (&["--state", "s"], "--state: expected a file, found standard input"),
+        (&["--state", "s", "-"], "--state: expected a file, found standard input"),
+        (&["--state", "s", "-r", "f"], "cannot be used with"),
+        (&["--state-every", "1MiB", "f"], "--state <STATE>"),
+    ];
+    for (args, text) in cases {
+        place.keyed("tag", args).exits(2).prints("").says(&[text]);
+    }
+    let ran = place.keyed("tag", &["--state", "s", "/dev/null"]).exits(4);
+    ran.says(&["tagmac: /dev/null: expected a regular file, found something else\n"]);
+    place.run(&["keygen", "-a", "HMAC-SHA256", "-o", "h"]).exits(0);
+    let ran = place.run(&["tag", "-k", "h", "--state", "s", "f"]).exits(2);
+    ran.says(&["tagmac: HMAC-SHA256 has no parts; 'tagmac list' shows"]);
+    // A pipe that nobody writes to, as the file and as the state.
+    place.shell("mkfifo pipe").exits(0);
+    let ran = place.keyed("tag", &["--state", "s", "pipe"]).exits(4);
+    ran.says(&["tagmac: pipe: expected a regular file, found something else\n"]);
+    let ran = place.keyed("tag", &["--state", "pipe", "f"]).exits(4);
+    ran.says(&["tagmac: f: pipe: expected a regular file, found something else\n"]);
+    assert!(!place.path("s").exists());
+}
+
+#[test]
+fn nothing_beside_the_state_is_touched() {
+    let place = Place::new();
+    large(&place, "f", 3);
+    place.file("s.new", "a file of the user");
+    interrupted(&place);
+    resume(&place).exits(0);
+    assert_eq!(fs::read_to_string(place.path("s.new")).unwrap(), "a file of the user");
+    symlink("nowhere", place.path("s")).unwrap();
+    resume(&place).exits(4).says(&["f: s: expected the file itself, found a symbolic link"]);
+    assert!(!place.path("nowhere").exists());
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn one_run_at_a_time() {
+    let place = Place::new();
+    large(&place, "f", 3);
+    // A second run at every call of the first one, from the first state on.
+    let second = "unset TAGMAC_FAULT; $T tag -k k --state s f > out 2> err; echo $? > code";
+    for call in ["read:1", "read:6", "sync:4", "name:3", "name:4"] {
+        let mut first = slowly(&place);
+        first.env("T", env!("CARGO_BIN_EXE_tagmac"));
+        let ran: Ran = at(&mut first, call, &format!("run={second}")).output().unwrap().into();
+        ran.exits(0);
+        let [code, out, err] =
+            ["code", "out", "err"].map(|name| fs::read_to_string(place.path(name)).unwrap());
+        assert_eq!((&*code, &*out), ("4\n", ""), "{call}: {err}");
+        let busy = "f: s: expected to be the only run with this file, found another at work";
+        assert!(err.contains(busy), "{call}: {err}");
+    }
+}
+
+/// Whatever has the state's name by then, at whichever call it came: it stays.
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn what_takes_the_states_name_stays() {
+    let place = Place::new();
+    large(&place, "f", 2);
+    let whole = place.keyed("tag", &["f"]).exits(0).out;
+    let (mut calls, mut tagged, mut after) = (0, 0, 0);
+    for call in 1.. {
+        let _ = fs::remove_file(place.path("s"));
+        place.file("photo", "a photo");
+        let moved = "run=mv photo s";
+        let ran: Ran =
+            at(&mut slowly(&place), &format!("any:{call}"), moved).output().unwrap().into();
+        assert!(leftovers(&place, "").is_empty(), "{call}");
+        if place.path("photo").exists() {
+            ran.exits(0).in_silence();
+            break;
+        }
+        assert_eq!(fs::read_to_string(place.path("s")).unwrap(), "a photo", "{call}: {}", ran.err);
+        calls += 1;
+        if ran.code == Some(0) && ran.err.is_empty() {
+            // The state had gone by then.
+            after += 1;
+        } else if ran.code == Some(0) {
+            tagged += 1;
+            let held = "warning: s: expected the file that this run holds, found another: ";
+            ran.prints(&whole).says(&[held, "another: not removed\n"]);
+        } else {
+            ran.prints("");
+        }
+    }
+    assert!(calls > 20 && tagged > 10 && after <= 1, "{calls} calls, {tagged} tags, {after} after");
+    // One that is gone is not made again, and needs no removal.
+    let ran: Ran = at(&mut slowly(&place), "read:2", "run=rm s").output().unwrap().into();
+    let ran = ran.exits(0).prints(&whole);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    ran.says(&["warning: s: No such file or directory: the state is not saved"]);
+    // A link is no state, also where it leads to one.
+    interrupted(&place);
+    fs::rename(place.path("s"), place.path("t")).unwrap();
+    symlink("t", place.path("s")).unwrap();
+    resume(&place).exits(4).says(&["f: s: expected the file itself, found a symbolic link"]);
+    assert!(place.path("t").exists());
+}
+
+#[test]
+fn a_state_is_not_read_further_than_it_can_go() {
+    let place = Place::bare();
+    for algorithm in ["UMAC99-STD-30", "UMAC99-STD-60", "UMAC99-MMX-15", "UMAC99-MMX-60"] {
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        large(&place, "f", 80);
+        let saved = interrupted(&place).len();
+        // It grows with the file.
+        assert!(saved > 64 << 10, "{algorithm}: {saved}");
+        resume(&place).exits(0).says(&["goes on at byte "]);
+        fs::remove_file(place.path("k")).unwrap();
+    }
+    let place = Place::new();
+    large(&place, "f", 3);
+    interrupted(&place);
+    let state = OpenOptions::new().write(true).open(place.path("s")).unwrap();
+    state.set_len(1 << 40).unwrap();
+    resume(&place).exits(1).says(&["found it altered"]);
+    sparse(&place, "s", 1 << 40);
+    resume(&place).exits(1).says(&["found something else"]);
+}
+
+/// What a program can do that has the file mapped: it writes to a page, and again later. The system
+/// notes the first write, and the second one only if the page was put on disk between the two.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_mapped_file_that_changed_since() {
+    // Large enough that the page is in a piece that is likely not read again.
+    for (folder, mib, what) in [
+        (env!("CARGO_TARGET_TMPDIR"), 256, "found that it was written to; remove"),
+        // No times of mapped writes here, but each piece is read again.
+        ("/dev/shm", 3, "found other bytes from byte "),
+    ] {
+        let place = Place::new_in(folder);
+        large(&place, "f", mib);
+        let (mut map, _) = MapMut::with_options().open(place.path("f")).unwrap();
+        map[70_000] = 1;
+        interrupted(&place);
+        map[70_001] = 2;
+        if mib > 100 && !notes_mapped_writes(&place) {
+            println!("left out: mapped writes are not noted in {folder}");
+            continue;
+        }
+        let ran = resume(&place).exits(4).prints("");
+        ran.says(&["f: s: expected the file as it was when this state was begun, ", what]);
+    }
+}
+
+/// The same while a run reads: its first read of the file is past the page.
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn a_mapped_file_that_changes_while_it_is_read() {
+    for (args, call) in [(&["tag", "--state", "s"][..], "read:3"), (&["update"], "make:1")] {
+        let place = Place::new();
+        large(&place, "f", 3);
+        place.shell("mkfifo ready go").exits(0);
+        let (mut map, _) = MapMut::with_options().open(place.path("f")).unwrap();
+        map[70_000] = 1;
+        let mut command = place.command(&[args, &["-k", "k", "--num-threads", "1", "f"]].concat());
+        at(&mut command, call, "run=: > ready; read x < go");
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        fs::read(place.path("ready")).unwrap();
+        map[70_001] = 2;
+        place.file("go", "go\n");
+        let ran: Ran = child.wait_with_output().unwrap().into();
+        if notes_mapped_writes(&place) {
+            ran.exits(4).prints("").says(&["found that it changed while it was read"]);
+        } else {
+            println!("left out: mapped writes are not noted here");
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! `tagmac update` when it is killed, and when a call fails: old or new, nothing between.
+
+use std::fs;
+
+use crate::common::{Place, Ran, Random};
+
+impl Place {
+    /// Whether a line is that of the file.
+    fn agrees(&self, line: &str) -> bool {
+        self.file("LIST", line);
+        self.keyed("check", &["LIST"]).code == Some(0)
+    }
+
+    /// An update that may write files of so many KiB and no more. The signal that would end it is
+    /// ignored, so that it meets an error as where a disk is full.
+    fn limited(&self, kib: u64, args: &str) -> Ran {
+        // dash counts blocks of 512 bytes, bash of 1024.
+        let line = format!("trap '' XFSZ; ulimit -f {kib}; exec $T update -k k {args}");
+        let line = format!("exec bash -c \"{}\"", line.replace('$', "\\$"));
+        self.shell(&line)
+    }
+}
+
+/// An edit and the file before and after it.
+struct Edit {
+    algorithm: &'static str,
+    args: Vec<&'static str>,
+    old: Vec<u8>,
+    /// What the file has when the edit begins: somebody else may have made it.
+    now: Vec<u8>,
+    new: Vec<u8>,
+}
+
+/// Edits of each kind, of a file with two levels of boxes.
+fn edits(algorithm: &'static str) -> Vec<Edit> {
+    let mut random = Random(5);
+    let old = random.bytes(20_000);
+    let (mut patched, mut changed) = (old.clone(), old.clone());
+    patched[7000..16_000].copy_from_slice(&random.bytes(9000));
+    changed[300] ^= 1;
+    let grown = [&*old, &random.bytes(2000)].concat();
+    let short = old[..12_345].to_vec();
+    let edit = |args: &[&'static str], now: &[u8], new: &[u8]| Edit {
+        algorithm,
+        args: [args, &["f"]].concat(),
+        old: old.clone(),
+        now: now.to_vec(),
+        new: new.to_vec(),
+    };
+    vec![
+        edit(&["--patch", "7000", "p"], &old, &patched),
+        edit(&["--truncate", "12345"], &old, &short),
+        edit(&["--append"], &grown, &grown),
+        edit(&["--range", "300:1"], &changed, &changed),
+    ]
+}
+
+/// Runs an edit with one fault after the other, until one is not met, and hands on what it gave.
+fn each_fault(edit: &Edit, fault: impl Fn(u32) -> String, check: impl Fn(&Place, &Ran, &str)) {
+    let place = Place::bare();
+    place.run(&["keygen", "-a", edit.algorithm, "-o", "k"]).exits(0);
+    place.file("f", &edit.old);
+    place.keyed("update", &["--leaf", "64", "f"]).exits(0);
+    let sidecar = place.read("f.tagmac");
+    place.file("p", &edit.new[7000.min(edit.new.len())..edit.new.len().min(16_000)]);
+    let mut met = 0;
+    loop {
+        place.file("f", &edit.now);
+        place.file("f.tagmac", &sidecar);
+        let fault = fault(met + 1);
+        let ran = place.faulty(&fault, "update", &edit.args);
+        let why = format!("{} {:?} {fault}: {}", edit.algorithm, edit.args, ran.err);
+        if ran.code == Some(0) {
+            break;
+        }
+        met += 1;
+        check(&place, &ran, &why);
+        // The same again is the new state, whatever was there.
+        let again = place.keyed("update", &edit.args);
+        assert!(again.code == Some(0) && place.agrees(&again.out), "{why}; {}", again.err);
+        assert!(place.read("f") == edit.new, "{why}");
+        if edit.algorithm == "PMAC-AES128" {
+            place.keyed("tag", &["f"]).prints(&again.out);
+        }
+    }
+    assert!(met > 3, "{:?}: {met} calls", edit.args);
+}
+
+/// The file is old or new at each place, and the next update makes it one of the two.
+fn is_old_or_new(edit: &Edit, place: &Place, why: &str) {
+    let found = place.read("f");
+    assert!([edit.now.len(), edit.new.len()].contains(&found.len()), "{why}");
+    let is_one =
+        |at: usize| [&edit.now, &edit.new].iter().any(|text| text.get(at) == Some(&found[at]));
+    assert!((0..found.len()).all(is_one), "{why}");
+    let asked = place.keyed("update", &["f"]);
+    let found = place.read("f");
+    assert!(found == edit.now || found == edit.new, "{why}");
+    match asked.code {
+        // The line is of the old state, of which the bytes were changed by somebody else.
+        Some(0) if edit.args[0] == "--range" => {}
+        Some(0) => assert!(place.agrees(&asked.out), "{why}"),
+        // The old state does not go with a file that has grown.
+        code => assert!(code == Some(1) && edit.args[0] == "--append", "{why}: {}", asked.err),
+    }
+}
+
+#[test]
+fn killed_at_each_call() {
+    for algorithm in ["PMAC-AES128", "POLY1305-AES"] {
+        for edit in edits(algorithm) {
+            let kill = |n| format!("any:{n}:kill");
+            each_fault(&edit, kill, |place, ran, why| {
+                assert_eq!(ran.code, None, "{why}");
+                is_old_or_new(&edit, place, why);
+            });
+        }
+    }
+}
+
+#[test]
+fn killed_within_each_write() {
+    for edit in edits("POLY1305-AES") {
+        for bytes in [1, 100, 3000] {
+            let tear = |n| format!("write:{n}:tear={bytes}");
+            each_fault(&edit, tear, |place, ran, why| {
+                assert_eq!(ran.code, None, "{why}");
+                is_old_or_new(&edit, place, why);
+            });
+        }
+    }
+}
+
+#[test]
+fn each_call_fails() {
+    for edit in edits("PMAC-AES128") {
+        let fail = |n| format!("any:{n}:fail=5");
+        each_fault(&edit, fail, |place, ran, why| {
+            assert!(ran.code == Some(4) && ran.out.is_empty(), "{why}");
+            assert!(ran.err.contains("Input/output error"), "{why}");
+            is_old_or_new(&edit, place, why);
+        });
+        let full = |n| format!("write:{n}:short=1000");
+        each_fault(&edit, full, |place, ran, why| {
+            assert_eq!(ran.code, Some(4), "{why}");
+            assert!(ran.err.contains("No space left on device"), "{why}");
+            is_old_or_new(&edit, place, why);
+        });
+    }
+}
+
+/// While the sidecar is made: there is none, or a whole one.
+#[test]
+fn killed_while_the_sidecar_is_made() {
+    let place = Place::new();
+    place.file("f", Random(3).bytes(20_000));
+    let tag = place.keyed("tag", &["f"]).out;
+    for n in 1.. {
+        let _ = fs::remove_file(place.path("f.tagmac"));
+        let made = place.faulty(&format!("any:{n}:kill"), "update", &["--leaf", "4096", "f"]);
+        place.keyed("update", &["f"]).exits(0).prints(&tag);
+        if made.code == Some(0) {
+            assert!(n > 10);
+            break;
+        }
+    }
+}
+
+/// While the live boxes move: one of the two sidecars is there, whole, and of the new state.
+#[test]
+fn killed_while_dead_boxes_are_left_behind() {
+    let place = Place::new();
+    let mut random = Random(7);
+    let old = random.bytes(700_000);
+    let new = random.bytes(700_000);
+    place.file("f", &old);
+    place.file("p", &new);
+    place.keyed("update", &["f"]).exits(0);
+    let sidecar = place.read("f.tagmac");
+    let edit = ["--patch", "0", "p", "f"];
+    let (mut before, mut after) = (0, 0);
+    for n in 1.. {
+        place.file("f", &old);
+        place.file("f.tagmac", &sidecar);
+        let ran = place.faulty(&format!("any:{n}:kill"), "update", &edit);
+        let size = fs::metadata(place.path("f.tagmac")).unwrap().len();
+        let asked = place.keyed("update", &["f"]).exits(0);
+        assert!(place.agrees(&asked.out), "{n}");
+        if ran.code == Some(0) {
+            break;
+        }
+        // Old and new bytes of the patch are more than live boxes.
+        if place.read("f") == new && asked.err.is_empty() {
+            *if size > 1 << 20 { &mut before } else { &mut after } += 1;
+        }
+    }
+    assert!(before > 3 && after > 0, "{before} killed before the move, {after} after it");
+}
+
+/// What has the sidecar's name by then stays.
+#[test]
+fn what_takes_the_sidecars_name_stays() {
+    let place = Place::new();
+    let mut random = Random(7);
+    place.file("p", random.bytes(700_000));
+    place.file("f", random.bytes(700_000));
+    place.keyed("update", &["f"]).exits(0);
+    let (sidecar, old) = (place.read("f.tagmac"), place.read("f"));
+    for n in 1.. {
+        place.file("f", &old);
+        place.file("f.tagmac", &sidecar);
+        place.file("photo", "a photo");
+        let fault = format!("name:{n}:run=mv photo f.tagmac");
+        let ran = place.faulty(&fault, "update", &["--patch", "0", "p", "f"]).exits(0);
+        assert!(place.agrees(&ran.out), "{n}");
+        if place.path("photo").exists() {
+            assert!(n > 2, "{n}");
+            break;
+        }
+        assert!(place.read("f.tagmac") == b"a photo", "{n}: something else");
+        ran.says(&["warning: the sidecar stays larger than it could be: f.tagmac: expected the \
+                    file that this run holds, found another"]);
+    }
+}
+
+/// A cut that fails is gone on with, and the message says so.
+#[test]
+fn a_cut_that_fails() {
+    let place = Place::new();
+    place.file("f", Random(3).bytes(200_000));
+    place.keyed("update", &["f"]).exits(0);
+    let ran = place.faulty("cut:1:fail=5", "update", &["--truncate", "1000", "f"]);
+    ran.exits(4).prints("").says(&["f: Input/output error; the next update goes on with the cut"]);
+    place.keyed("update", &["f"]).exits(0).says(&["f: finished a cut to 1000 bytes"]);
+    assert_eq!(place.read("f").len(), 1000);
+}
+
+/// A patch of which a part is written: the next update, whichever it is, finishes it.
+#[test]
+fn a_patch_that_was_cut_short() {
+    for algorithm in
+        ["PMAC-AES128", "LIGHTMAC-AES128-S32", "ELIMAC-AES128", "POLY1305-AES", "UMAC-64"]
+    {
+        let place = Place::bare();
+        place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
+        let mut random = Random(4);
+        let old = random.bytes(1 << 20);
+        let new = random.bytes(100_000);
+        let mut text = old.clone();
+        text[480_000..][..new.len()].copy_from_slice(&new);
+        place.file("p", &new);
+        let cut_short = || {
+            place.file("f", &old);
+            let _ = fs::remove_file(place.path("f.tagmac"));
+            let first = place.keyed("update", &["f"]).exits(0).out;
+            // There is room for the sidecar, and for the patch up to byte 512 Ki of the file.
+            place
+                .limited(512, "--patch 480000 p f")
+                .exits(4)
+                .prints("")
+                .says(&["f: File too large; the next update goes on with the patch"]);
+            let found = place.read("f");
+            assert!(found[..1 << 19] == text[..1 << 19] && found[1 << 19..] == old[1 << 19..]);
+            first
+        };
+        cut_short();
+        let asked = place.keyed("update", &["f"]).exits(0);
+        let asked = asked.says(&["f: finished a patch of 100000 bytes at byte 480000"]);
+        assert!(place.read("f") == text && place.agrees(&asked.out), "{algorithm}");
+        // Within another edit.
+        let first = cut_short();
+        place.file("q", "another");
+        let tag = first.trim_end().rsplit(' ').next().unwrap();
+        let edited = place.keyed("update", &["--expect", tag, "--patch", "500000", "q", "f"]);
+        let edited = edited.exits(0).says(&["finished a patch"]);
+        assert!(place.agrees(&edited.out), "{algorithm}");
+        assert!(&place.read("f")[500_000..][..7] == b"another", "{algorithm}");
+        // What somebody else changes beside it meanwhile is refused.
+        cut_short();
+        let mut forged = place.read("f");
+        forged[479_999] ^= 1;
+        place.file("f", &forged);
+        place.keyed("update", &["f"]).exits(1).prints("").says(&["f: expected bytes"]);
+        assert!(place.read("f") == forged, "{algorithm}");
+        forged[479_999] ^= 1;
+        place.file("f", &forged);
+        let done = place.keyed("update", &["f"]).exits(0);
+        assert!(place.read("f") == text && place.agrees(&done.out), "{algorithm}");
+    }
+}
+
+/// No room for the sidecar: the old state stays, and the file is as it was.
+#[test]
+fn no_room_for_the_sidecar() {
+    let place = Place::new();
+    let mut random = Random(5);
+    let text = random.bytes(10_000);
+    place.file("f", &text);
+    place.limited(4, "f").exits(4).prints("").says(&["f.tagmac: File too large"]);
+    assert!(!place.path("f.tagmac").exists());
+    let line = place.keyed("update", &["--leaf", "16", "f"]).exits(0).out;
+    place.file("p", random.bytes(9000));
+    let sidecar = fs::metadata(place.path("f.tagmac")).unwrap().len();
+    // Room for nothing, and for ever more of the boxes.
+    for kib in sidecar / 1024 + 1..sidecar / 1024 + 18 {
+        let ran = place.limited(kib, "--patch 500 p f").exits(4);
+        ran.prints("").says(&["f.tagmac: File too large"]);
+        assert!(place.read("f") == text, "{kib} KiB");
+        // Boxes of no state take no room.
+        let left = fs::metadata(place.path("f.tagmac")).unwrap().len();
+        assert_eq!(left, sidecar, "{kib} KiB");
+        place.keyed("update", &["f"]).exits(0).prints(&line);
+    }
+    for args in ["--range 0:10000 f", "--truncate 9000 f"] {
+        place.limited(sidecar / 1024 + 1, args).exits(4).prints("");
+        assert!(place.read("f") == text, "{args}");
+        place.keyed("update", &["f"]).exits(0).prints(&line);
+    }
+    // Nothing is left of what could not be made.
+    let names = fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with(".tagmac-")));
+}
+
+/// A sidecar that the system says nothing of is not one that is missing.
+#[test]
+fn a_sidecar_that_cannot_be_looked_for() {
+    let place = Place::new();
+    let name = "f".repeat(250);
+    place.file(&name, "text");
+    for args in [&[&*name][..], &["--append", &name]] {
+        place.keyed("update", args).exits(4).prints("").says(&["f.tagmac: File name too long"]);
+    }
+}
+
+#[test]
+fn an_offset_that_no_file_has() {
+    let place = Place::new();
+    place.file("f", "text");
+    place.file("p", "patch");
+    place.keyed("update", &["f"]).exits(0);
+    let ran = place.keyed("update", &["--patch", &u64::MAX.to_string(), "p", "f"]).exits(2);
+    ran.says(&[
+        "f: --patch: expected an offset within the file's 4 bytes, found 18446744073709551615",
+    ]);
+    for range in [format!("{}:1", u64::MAX), format!("1:{}", u64::MAX)] {
+        place.keyed("update", &["--range", &range, "f"]).exits(2).says(&["f: --range: expected a"]);
+    }
+    place.keyed("update", &["--truncate", &u64::MAX.to_string(), "f"]).exits(2);
+    assert_eq!(place.read("f"), b"text");
+}
+
+/// One of the header's two places cannot be read: the other serves.
+#[test]
+fn a_header_that_cannot_be_read() {
+    let place = Place::new();
+    place.file("p", "patch");
+    place.file("f", Random(8).bytes(5000));
+    let line = place.keyed("update", &["f"]).exits(0).out;
+    let sidecar = place.read("f.tagmac");
+    let warning = "tagmac: warning: f.tagmac: Input/output error; the header's other copy is whole";
+    // The prelude is read before them.
+    for (number, other) in [(2, 8192..12_288), (3, 4096..8192)] {
+        let fault = format!("read:{number}:fail=5");
+        let asked = place.faulty(&fault, "update", &["f"]).exits(0).prints(&line);
+        asked.says(&[warning]);
+        let patched = place.faulty(&fault, "update", &["--patch", "9", "p", "f"]).exits(4);
+        patched.prints("").says(&["tagmac: f.tagmac: Input/output error; the header's other copy"]);
+        assert!(place.read("f") == Random(8).bytes(5000) && place.read("f.tagmac") == sidecar);
+        // The one that can be read is none.
+        let mut altered = sidecar.clone();
+        altered[other].fill(0);
+        place.file("f.tagmac", &altered);
+        let asked = place.faulty(&fault, "update", &["f"]).exits(4).prints("");
+        asked.says(&["f.tagmac: Input/output error"]);
+        place.keyed("update", &["f"]).exits(0).prints(&line);
+        place.file("f.tagmac", &sidecar);
+    }
+    let both = place.faulty("read:2-3:fail=5", "update", &["f"]).exits(4).prints("");
+    both.says(&["f.tagmac: Input/output error"]);
+    // Nor can the header be written again. The line can be shown all the same, and no more.
+    let mut altered = sidecar;
+    altered[8192..12_288].fill(0);
+    place.file("f.tagmac", &altered);
+    let asked = place.faulty("write:1:fail=5", "update", &["f"]).exits(0).prints(&line);
+    asked.says(&["tagmac: warning: f.tagmac: Input/output error"]);
+    let patched = place.faulty("write:1:fail=5", "update", &["--patch", "9", "p", "f"]);
+    patched.exits(4).prints("").says(&["tagmac: f.tagmac: Input/output error"]);
+    assert!(place.read("f") == Random(8).bytes(5000));
+    place.keyed("update", &["f"]).exits(0).prints(&line);
+}

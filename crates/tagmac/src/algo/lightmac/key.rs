@@ -1,0 +1,152 @@
+//! The key of LightMAC and its parameters.
+
+use super::super::known_answer;
+use super::super::xor::Truncation;
+use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock};
+use crate::error::{Error, silent};
+use crate::isa::Level;
+use crate::mac::{batches, deterministic};
+
+/// LightMAC under a key, with a counter of s bits.
+///
+/// Deterministic; tags of 1 to n bits, n being the bits of the cipher's block. The two keys must be
+/// independent. A short counter is faster and limits the message to 2^s (n - s) bits; the number of
+/// tags that a key may give hardly depends on their messages' lengths. Fast if s is a multiple of 8
+/// and at most 64.
+///
+/// ```
+/// use tagmac::LightMacAes128;
+/// let mac = LightMacAes128::new(&[1; 16], &[2; 16], 32)?;
+/// let tag = mac.tag(b"message")?;
+/// assert!(mac.verify(b"message", &tag).is_ok());
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct LightMac<C: Cipher> {
+    pub(super) k1: C,
+    pub(super) k2: C,
+    pub(super) level: Level,
+    pub(super) truncation: Truncation<C::Block>,
+    pub(super) s: usize,
+    pub(super) gray: bool,
+    /// See [`Hash::block`].
+    pub(super) block: usize,
+    /// 2^64 over the block, rounded up: a division costs more than a short message's block.
+    pub(super) inverse: u64,
+    /// See [`Hash::limit_bits`].
+    pub(super) limit_bits: u64,
+    /// Whether blocks are whole bytes behind an integer, the fast case.
+    pub(super) in_bytes: bool,
+}
+
+/// LightMAC-AES128.
+pub type LightMacAes128 = LightMac<Aes128>;
+/// LightMAC-AES192.
+pub type LightMacAes192 = LightMac<Aes192>;
+/// LightMAC-AES256.
+pub type LightMacAes256 = LightMac<Aes256>;
+
+/// The most bits of a message with blocks of n bits and a counter of `s` bits: 2^s (n - s), where
+/// that is a `u64`.
+pub(crate) const fn limit_bits(n: usize, s: usize) -> u64 {
+    if s >= 64 {
+        return u64::MAX;
+    }
+    let bits = ((n - s) as u128) << s;
+    if bits > u64::MAX as u128 { u64::MAX } else { bits as u64 }
+}
+
+/// The greatest common divisor of a positive number and 8.
+const fn gcd8(a: usize) -> usize {
+    let ones = a.trailing_zeros();
+    1 << if ones < 3 { ones } else { 3 }
+}
+
+impl<C: Cipher> LightMac<C> {
+    /// LightMAC with the cipher C and a counter of `s` bits on the best level of this CPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CounterBits`] unless `s` is 1 to n/2.
+    pub fn new(k1: &C::Key, k2: &C::Key, s: usize) -> Result<Self, Error> {
+        LightMac::with_level(k1, k2, s, Level::best())
+    }
+
+    /// LightMAC with the cipher C and a counter of `s` bits on a level of your choice.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CounterBits`] unless `s` is 1 to n/2.
+    pub fn with_level(k1: &C::Key, k2: &C::Key, s: usize, level: Level) -> Result<Self, Error> {
+        LightMac::from_ciphers(C::new(k1, level), C::new(k2, level), s, level)
+    }
+
+    /// LightMAC with the ciphers under their keys, which were made for the same level.
+    pub(crate) fn from_ciphers(k1: C, k2: C, s: usize, level: Level) -> Result<Self, Error> {
+        let Some(known) = C::KNOWN_ANSWERS else { return LightMac::build(k1, k2, s, level) };
+        let level = known_answer::passing(&known.lightmac, level, |level| {
+            let [k1, k2] = [0, 1].map(|k| {
+                let key = &known_answer::KEYS[k * C::KEY_BYTES..][..C::KEY_BYTES];
+                C::from_slice(key, level)
+            });
+            let mac = k1.and_then(|k1| LightMac::build(k1, k2?, 32, level));
+            move |message| mac.as_ref().map_err(|error| *error)?.tag(message)
+        });
+        LightMac::build(k1, k2, s, level)
+    }
+
+    fn build(k1: C, k2: C, s: usize, level: Level) -> Result<Self, Error> {
+        let max = 4 * C::Block::BYTES;
+        if !(1..=max).contains(&s) {
+            return Err(Error::CounterBits { max, found: s });
+        }
+        let r = 8 * C::Block::BYTES - s;
+        let (truncation, in_bytes) = (Truncation::none(), s.is_multiple_of(8) && s <= 64);
+        let (block, limit_bits) = (r / gcd8(r), limit_bits(8 * C::Block::BYTES, s));
+        let inverse = u64::MAX / block as u64 + 1;
+        Ok(LightMac {
+            k1,
+            k2,
+            level,
+            truncation,
+            s,
+            gray: false,
+            block,
+            inverse,
+            limit_bits,
+            in_bytes,
+        })
+    }
+
+    /// The same key with tags of the first `bits` bits, 1 to n.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TagBits`] for any other length.
+    pub fn with_tag_bits(mut self, bits: usize) -> Result<Self, Error> {
+        self.truncation = Truncation::to(bits)?;
+        Ok(self)
+    }
+
+    /// The same key with the Gray code of i mod 2^s in the place of i: other tags, just as good,
+    /// and slower here. Neighbouring counters differ in one bit, which suits hardware.
+    pub fn with_gray_code(mut self) -> Self {
+        (self.gray, self.in_bytes) = (true, false);
+        self
+    }
+
+    /// The length of the counter in bits.
+    pub fn s(&self) -> usize {
+        self.s
+    }
+
+    /// Bits of a message block.
+    #[inline(always)]
+    pub(super) fn r(&self) -> usize {
+        8 * C::Block::BYTES - self.s
+    }
+}
+
+deterministic!(LightMac<C: Cipher>);
+batches!(LightMac<C: Cipher>);
+silent!(LightMac<C: Cipher>);

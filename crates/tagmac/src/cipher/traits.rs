@@ -1,0 +1,312 @@
+//! What a mode needs of a block cipher: over vectors, or as plain code on blocks.
+
+use zeroize::Zeroize;
+
+use super::known_answers::KnownAnswers;
+use crate::error::Error;
+use crate::isa::{CipherBlock, Dispatch, Isa, Lanes, Level, ScalarBlocks, WordLevel};
+
+/// A key of a block cipher: an array of bytes.
+pub trait CipherKey: AsRef<[u8]> + Zeroize + for<'a> TryFrom<&'a [u8]> {}
+
+impl<K: AsRef<[u8]> + Zeroize + for<'a> TryFrom<&'a [u8]>> CipherKey for K {}
+
+/// A block cipher under its key, evaluated on vectors of blocks.
+///
+/// The first key is added outside: it goes into the mask that the mode adds anyway. Implement
+/// [`BlockCipher`] for a cipher without such needs.
+pub trait Cipher: Clone + Send + Sync + Sized {
+    /// The cipher's name, as in the names of MACs.
+    const NAME: &'static str;
+    /// Bytes of a key.
+    const KEY_BYTES: usize;
+    /// Whether messages of few blocks cost less on the one-block level.
+    const HAS_NARROW_PATH: bool = false;
+    /// The answers that modes must give under the cipher before a level is used. Those of a cipher
+    /// of your own are not known.
+    #[doc(hidden)]
+    const KNOWN_ANSWERS: Option<&'static KnownAnswers> = None;
+    /// A block, of n bits.
+    type Block: CipherBlock;
+    /// A key. Its length is known, so nothing can fail.
+    type Key: CipherKey;
+    /// The levels that have kernels of their own.
+    type Levels: Dispatch;
+    /// Vectors of blocks on a level.
+    type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
+    /// The key schedule on a level.
+    type Keys<'a, I: Isa>: Copy
+    where
+        Self: 'a;
+    /// A xor of E_K of many blocks in the making.
+    type Sum<'a, I: Isa>
+    where
+        Self: 'a;
+
+    /// Makes the key schedule.
+    fn new(key: &Self::Key, level: Level) -> Self;
+
+    /// Makes the key schedule of a key whose length is not known.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyLength`] unless it is [`KEY_BYTES`](Cipher::KEY_BYTES) long.
+    fn from_slice(key: &[u8], level: Level) -> Result<Self, Error> {
+        let (min, max, found) = (Self::KEY_BYTES, Self::KEY_BYTES, key.len());
+        let wrong = |_| Error::KeyLength { min, max, found };
+        let mut key = Self::Key::try_from(key).map_err(wrong)?;
+        let cipher = Self::new(&key, level);
+        key.zeroize();
+        Ok(cipher)
+    }
+
+    /// The vectors of a level.
+    fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
+    /// Prepares the key schedule: once per range, before the loop.
+    fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I>;
+    /// The mask with the first round key in it.
+    fn whiten<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, mask: V<Self, I>) -> V<Self, I>;
+    /// E_K of each block of `x`, to which [`whiten`](Cipher::whiten)'s mask was added.
+    fn encrypt_whitened<I: Isa, const N: usize>(
+        isa: I,
+        keys: &Self::Keys<'_, I>,
+        x: [V<Self, I>; N],
+    ) -> [V<Self, I>; N];
+
+    /// The mask of nothing but the first round key.
+    #[inline(always)]
+    fn whitening<I: Isa>(isa: I, keys: &Self::Keys<'_, I>) -> Self::Block {
+        let lanes = Self::lanes(isa);
+        lanes.lane0(Self::whiten(isa, keys, lanes.splat(&Self::Block::ZERO)))
+    }
+    /// Replaces each of many blocks, to which a mask was added, by E_K of it.
+    #[inline(always)]
+    fn encrypt_blocks<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, blocks: &mut [Self::Block]) {
+        vectors(
+            Self::lanes(isa),
+            blocks,
+            #[inline(always)]
+            |x| {
+                let [y] = Self::encrypt_whitened(isa, keys, [x]);
+                y
+            },
+        );
+    }
+
+    /// The xor of no blocks.
+    fn sum<'a, I: Isa>(isa: I, keys: &Self::Keys<'a, I>) -> Self::Sum<'a, I>
+    where
+        Self: 'a;
+    /// Xors E_K of each block of `x`, to which [`whiten`](Cipher::whiten)'s mask was added, into
+    /// the sum.
+    fn add_whitened<'a, I: Isa, const N: usize>(
+        isa: I,
+        keys: &Self::Keys<'a, I>,
+        sum: &mut Self::Sum<'a, I>,
+        x: [V<Self, I>; N],
+    ) where
+        Self: 'a;
+    /// As [`add_whitened`](Cipher::add_whitened), for the first `n` lanes of `x` alone.
+    fn add_whitened_lanes<'a, I: Isa>(
+        isa: I,
+        keys: &Self::Keys<'a, I>,
+        sum: &mut Self::Sum<'a, I>,
+        x: V<Self, I>,
+        n: usize,
+    ) where
+        Self: 'a;
+    /// The xor as one block.
+    fn finish<'a, I: Isa>(
+        isa: I,
+        keys: &Self::Keys<'a, I>,
+        sum: &mut Self::Sum<'a, I>,
+    ) -> V<Self, I::Narrow>
+    where
+        Self: 'a;
+
+    /// E_K of one block.
+    #[inline(always)]
+    fn encrypt_one<I: Isa>(&self, isa: I, block: &Self::Block) -> Self::Block {
+        let isa = isa.narrow();
+        let (lanes, keys) = (Self::lanes(isa), self.keys(isa));
+        let x = Self::whiten(isa, &keys, lanes.splat(block));
+        let [y] = Self::encrypt_whitened(isa, &keys, [x]);
+        lanes.lane0(y)
+    }
+}
+
+/// Replaces blocks by what a function makes of their vectors, which do not wait for each other.
+#[inline(always)]
+pub(crate) fn vectors<L: Lanes>(lanes: L, blocks: &mut [L::Block], f: impl Fn(L::V) -> L::V) {
+    let (whole, rest) = blocks.split_at_mut(blocks.len() / L::LANES * L::LANES);
+    for blocks in whole.chunks_exact_mut(L::LANES) {
+        let y = f(lanes.load(L::Block::flatten(blocks)));
+        lanes.store_lanes(y, L::Block::flatten_mut(blocks));
+    }
+    if !rest.is_empty() {
+        let y = f(lanes.load_lanes(L::Block::flatten(rest)));
+        lanes.store_lanes(y, L::Block::flatten_mut(rest));
+    }
+}
+
+/// A cipher that goes both ways. No MAC needs it; what the module
+/// [`hazmat`](crate::hazmat) makes of PMAC does.
+///
+/// Any [`Cipher`] can have it, one of your own ([`BlockCipher`]) too, which then ignores the level:
+///
+/// ```
+/// use tagmac::cipher::{BlockCipher, Decrypt};
+/// use tagmac::isa::Isa;
+/// # #[derive(Clone)]
+/// # struct Xtea;
+/// # impl Xtea {
+/// #     fn decrypt(&self, block: &[u8; 8]) -> [u8; 8] { *block }
+/// # }
+/// # impl BlockCipher for Xtea {
+/// #     const NAME: &'static str = "XTEA";
+/// #     const KEY_BYTES: usize = 16;
+/// #     type Block = [u8; 8];
+/// #     type Key = [u8; 16];
+/// #     fn new(_: &[u8; 16]) -> Self { Xtea }
+/// #     fn encrypt(&self, _: &mut [[u8; 8]]) {}
+/// # }
+///
+/// impl Decrypt for Xtea {
+///     fn decrypt_one<I: Isa>(&self, _: I, block: &[u8; 8]) -> [u8; 8] {
+///         self.decrypt(block)
+///     }
+/// }
+/// ```
+pub trait Decrypt: Cipher {
+    /// The block that E_K takes to this one. Runs inside a kernel.
+    fn decrypt_one<I: Isa>(&self, isa: I, block: &Self::Block) -> Self::Block;
+}
+
+/// A vector of a cipher's blocks on a level.
+pub type V<C, I> = <<C as Cipher>::Lanes<I> as Lanes>::V;
+
+/// A block cipher under its key, as plain code on blocks in memory: the way to bring your own.
+///
+/// Every one is a [`Cipher`], so it works in all modes; see the [module](super) for an example.
+/// Calls come with up to eight blocks at once, and are compiled for each level where
+/// `#[inline(always)]` lets them be.
+pub trait BlockCipher: Clone + Send + Sync {
+    /// The cipher's name, as in the names of MACs.
+    const NAME: &'static str;
+    /// Bytes of a key.
+    const KEY_BYTES: usize;
+    /// A block, of n bits: `[u8; 8]`, `[u8; 16]`.
+    type Block: CipherBlock;
+    /// A key: `[u8; KEY_BYTES]`.
+    type Key: CipherKey;
+
+    /// Makes the key schedule.
+    fn new(key: &Self::Key) -> Self;
+    /// Replaces each block by E_K of it.
+    fn encrypt(&self, blocks: &mut [Self::Block]);
+}
+
+impl<B: BlockCipher> Cipher for B {
+    const NAME: &'static str = <B as BlockCipher>::NAME;
+    const KEY_BYTES: usize = <B as BlockCipher>::KEY_BYTES;
+    type Block = <B as BlockCipher>::Block;
+    type Key = <B as BlockCipher>::Key;
+    type Levels = WordLevel;
+    type Lanes<I: Isa> = ScalarBlocks<<B as BlockCipher>::Block>;
+    type Keys<'a, I: Isa>
+        = &'a B
+    where
+        Self: 'a;
+    type Sum<'a, I: Isa>
+        = <B as BlockCipher>::Block
+    where
+        Self: 'a;
+
+    fn new(key: &<B as BlockCipher>::Key, _level: Level) -> Self {
+        <B as BlockCipher>::new(key)
+    }
+
+    #[inline(always)]
+    fn lanes<I: Isa>(_isa: I) -> ScalarBlocks<<B as BlockCipher>::Block> {
+        ScalarBlocks::new()
+    }
+
+    #[inline(always)]
+    fn keys<I: Isa>(&self, _isa: I) -> &B {
+        self
+    }
+
+    #[inline(always)]
+    fn whiten<I: Isa>(_isa: I, _keys: &&B, mask: V<Self, I>) -> V<Self, I> {
+        mask
+    }
+
+    #[inline(always)]
+    fn encrypt_whitened<I: Isa, const N: usize>(
+        isa: I,
+        keys: &&B,
+        mut x: [V<Self, I>; N],
+    ) -> [V<Self, I>; N] {
+        // Once for each level, and not in every kernel.
+        isa.run_outlined(
+            #[inline(always)]
+            || keys.encrypt(&mut x),
+        );
+        x
+    }
+
+    #[inline(always)]
+    fn encrypt_blocks<I: Isa>(isa: I, keys: &&B, blocks: &mut [Self::Block]) {
+        for blocks in blocks.chunks_mut(8) {
+            isa.run_outlined(
+                #[inline(always)]
+                || keys.encrypt(blocks),
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn sum<'a, I: Isa>(_isa: I, _keys: &&'a B) -> Self::Sum<'a, I>
+    where
+        Self: 'a,
+    {
+        CipherBlock::ZERO
+    }
+
+    #[inline(always)]
+    fn add_whitened<'a, I: Isa, const N: usize>(
+        isa: I,
+        keys: &&'a B,
+        sum: &mut Self::Sum<'a, I>,
+        x: [V<Self, I>; N],
+    ) where
+        Self: 'a,
+    {
+        for x in Self::encrypt_whitened(isa, keys, x) {
+            *sum = sum.xor(&x);
+        }
+    }
+
+    #[inline(always)]
+    fn add_whitened_lanes<'a, I: Isa>(
+        isa: I,
+        keys: &&'a B,
+        sum: &mut Self::Sum<'a, I>,
+        x: V<Self, I>,
+        n: usize,
+    ) where
+        Self: 'a,
+    {
+        if n > 0 {
+            Self::add_whitened(isa, keys, sum, [x]);
+        }
+    }
+
+    #[inline(always)]
+    fn finish<'a, I: Isa>(_isa: I, _keys: &&'a B, sum: &mut Self::Sum<'a, I>) -> V<Self, I::Narrow>
+    where
+        Self: 'a,
+    {
+        *sum
+    }
+}

@@ -1,0 +1,504 @@
+//! The registry: one line per MAC. The command, the bindings, the benches and the law tests
+//! expand from it.
+
+use core::fmt;
+use core::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::erased::Inner;
+use super::sequential;
+use crate::algo::{EliMac, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
+use crate::algo::{elimac as eli, lightmac as light};
+use crate::bounds::Theorem;
+use crate::cipher::{
+    Aes128, Aes192, Aes256, Cipher, CipherBlock, Field, Present80, Present128, Rc6,
+};
+use crate::error::Error;
+use crate::isa::Level;
+use crate::nonce::{check_length, fill_random};
+
+/// A MAC of the registry.
+#[derive(Clone, Copy)]
+pub struct Algorithm(&'static Row);
+
+/// What can be done with a MAC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Hashes of ranges join.
+    pub parts: bool,
+    /// One message on several threads.
+    pub threads: bool,
+    /// Many short messages in one call, side by side.
+    pub batch: bool,
+    /// A tag that follows edits.
+    pub edits: bool,
+    /// Messages of any number of bits.
+    pub bits: bool,
+}
+
+type Make = fn(key: &[u8], tag_bits: usize, level: Level) -> Result<Inner, Error>;
+
+struct Row {
+    name: &'static str,
+    /// Bytes of a new key, and of the keys that are taken.
+    new_key: usize,
+    min_key: usize,
+    max_key: usize,
+    /// Bytes of the nonces that there are; both 0 for a deterministic MAC.
+    min_nonce: usize,
+    max_nonce: usize,
+    min_tag: usize,
+    max_tag: usize,
+    tag_step: usize,
+    /// Bytes of a block, 0 if there are no parts.
+    block: usize,
+    limit_bits: u64,
+    can: Capabilities,
+    /// What bounds it with tags of full length.
+    theorem: Option<Theorem>,
+    make: Make,
+}
+
+/// PMAC, LightMAC and EliMAC.
+const XOR: Capabilities =
+    Capabilities { parts: true, threads: true, batch: true, edits: true, bits: true };
+/// Poly1305-AES and UMAC.
+const UNIVERSAL: Capabilities = Capabilities { bits: false, ..XOR };
+/// UMAC of 1999: its hash is long already where a message is short, and grows with it, so that an
+/// edit would cost as much as the message.
+const UMAC99: Capabilities = Capabilities { batch: false, edits: false, ..UNIVERSAL };
+/// CMAC and HMAC.
+const SEQUENTIAL: Capabilities =
+    Capabilities { parts: false, threads: false, batch: false, edits: false, bits: false };
+
+/// Bytes of a saved part but for a hash that grows: the range and 160 bytes for UMAC-128.
+const FIXED_PART: u64 = 16 + 160;
+
+/// Bits of the cipher's block.
+const fn n_of<C: Cipher>() -> u32 {
+    8 * C::Block::BYTES as u32
+}
+
+const fn pmac<C: Cipher<Block: Field> + 'static>(name: &'static str) -> Row {
+    Row {
+        name,
+        new_key: C::KEY_BYTES,
+        min_key: C::KEY_BYTES,
+        max_key: C::KEY_BYTES,
+        min_nonce: 0,
+        max_nonce: 0,
+        min_tag: 1,
+        max_tag: 8 * C::Block::BYTES,
+        tag_step: 1,
+        block: C::Block::BYTES,
+        limit_bits: u64::MAX,
+        can: XOR,
+        theorem: Some(Theorem::Pmac { n: n_of::<C>(), t: n_of::<C>() }),
+        make: |key, tag_bits, level| {
+            let mac = Pmac::from_cipher(C::from_slice(key, level)?, level);
+            Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
+        },
+    }
+}
+
+/// A xor MAC with two keys of C.
+const fn two_keys<C: Cipher<Block: Field> + 'static>(name: &'static str, make: Make) -> Row {
+    let bytes = 2 * C::KEY_BYTES;
+    Row { new_key: bytes, min_key: bytes, max_key: bytes, make, ..pmac::<C>(name) }
+}
+
+const fn lightmac<C: Cipher<Block: Field> + 'static, const S: usize>(name: &'static str) -> Row {
+    let make: Make = |key, tag_bits, level| {
+        let (k1, k2) = key.split_at(C::KEY_BYTES);
+        let (k1, k2) = (C::from_slice(k1, level)?, C::from_slice(k2, level)?);
+        let mac = LightMac::from_ciphers(k1, k2, S, level)?;
+        Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
+    };
+    let n = C::Block::BYTES;
+    let (block, limit_bits) = (n - S / 8, light::limit_bits(8 * n, S));
+    let theorem = Theorem::LightMac { n: n_of::<C>(), s: S as u32, t: n_of::<C>() };
+    Row { block, limit_bits, theorem: Some(theorem), ..two_keys::<C>(name, make) }
+}
+
+const fn elimac(name: &'static str) -> Row {
+    let make: Make = |key, tag_bits, level| {
+        let wrong = Error::KeyLength { min: 32, max: 32, found: key.len() };
+        let ([k1, k2], []) = key.as_chunks() else { return Err(wrong) };
+        let mac = EliMac::with_level(k1, k2, level);
+        Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
+    };
+    let theorem = Some(Theorem::EliMacAes { t: 128 });
+    Row { limit_bits: eli::LIMIT_BITS, theorem, ..two_keys::<Aes128>(name, make) }
+}
+
+const fn poly1305_aes(name: &'static str) -> Row {
+    Row {
+        name,
+        new_key: 32,
+        min_key: 32,
+        max_key: 32,
+        min_nonce: 16,
+        max_nonce: 16,
+        min_tag: 128,
+        max_tag: 128,
+        tag_step: 1,
+        block: 16,
+        limit_bits: u64::MAX,
+        can: UNIVERSAL,
+        theorem: Some(Theorem::Poly1305Aes),
+        make: |key, _, level| {
+            let wrong = Error::KeyLength { min: 32, max: 32, found: key.len() };
+            let mac = Poly1305Aes::with_level(key.try_into().map_err(|_| wrong)?, level);
+            Ok(Inner::Product(Arc::new(mac)))
+        },
+    }
+}
+
+const fn umac<const T: usize>(name: &'static str) -> Row {
+    let make: Make = |key, _, level| {
+        let wrong = Error::KeyLength { min: 16, max: 16, found: key.len() };
+        let mac = Umac::<Aes128, T>::with_level(key.try_into().map_err(|_| wrong)?, level);
+        Ok(Inner::Product(Arc::new(mac)))
+    };
+    Row {
+        new_key: 16,
+        min_key: 16,
+        max_key: 16,
+        min_nonce: 1,
+        min_tag: 32 * T,
+        max_tag: 32 * T,
+        block: 2048,
+        theorem: Some(Theorem::Umac { t: 32 * T as u32 }),
+        make,
+        ..poly1305_aes(name)
+    }
+}
+
+/// UMAC of 1999: a named set, with its hash's collision bits and its PRF's output of up to `max_tag`
+/// bits.
+const fn umac99(name: &'static str, b: u32, max_tag: usize, make: Make) -> Row {
+    Row {
+        name,
+        new_key: 16,
+        min_key: 16,
+        max_key: 16,
+        min_nonce: 8,
+        max_nonce: 8,
+        min_tag: 32,
+        max_tag,
+        tag_step: 8,
+        block: 4096,
+        limit_bits: u64::MAX,
+        can: UMAC99,
+        theorem: Some(Theorem::Umac1999 { b, t: max_tag as u32 }),
+        make,
+    }
+}
+
+fn umac99_set(set: Umac99Set, key: &[u8], tag_bits: usize, level: Level) -> Result<Inner, Error> {
+    let wrong = Error::KeyLength { min: 16, max: 16, found: key.len() };
+    let mac = Umac99::with_level(set, key.try_into().map_err(|_| wrong)?, level);
+    Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
+}
+
+/// CMAC or HMAC with tags of up to `max_tag` bits.
+const fn in_order(name: &'static str, key: [usize; 3], max_tag: usize, make: Make) -> Row {
+    let [new_key, min_key, max_key] = key;
+    Row {
+        name,
+        new_key,
+        min_key,
+        max_key,
+        min_nonce: 0,
+        max_nonce: 0,
+        min_tag: 32,
+        max_tag,
+        tag_step: 8,
+        block: 0,
+        limit_bits: u64::MAX,
+        can: SEQUENTIAL,
+        theorem: None,
+        make,
+    }
+}
+
+static ROWS: &[Row] = &[
+    pmac::<Aes128>("PMAC-AES128"),
+    pmac::<Aes192>("PMAC-AES192"),
+    pmac::<Aes256>("PMAC-AES256"),
+    pmac::<Present80>("PMAC-PRESENT80"),
+    pmac::<Present128>("PMAC-PRESENT128"),
+    pmac::<Rc6>("PMAC-RC6"),
+    lightmac::<Aes128, 8>("LIGHTMAC-AES128-S8"),
+    lightmac::<Aes128, 16>("LIGHTMAC-AES128-S16"),
+    lightmac::<Aes128, 24>("LIGHTMAC-AES128-S24"),
+    lightmac::<Aes128, 32>("LIGHTMAC-AES128-S32"),
+    lightmac::<Aes128, 40>("LIGHTMAC-AES128-S40"),
+    lightmac::<Aes128, 48>("LIGHTMAC-AES128-S48"),
+    lightmac::<Aes128, 56>("LIGHTMAC-AES128-S56"),
+    lightmac::<Aes128, 64>("LIGHTMAC-AES128-S64"),
+    lightmac::<Aes192, 8>("LIGHTMAC-AES192-S8"),
+    lightmac::<Aes192, 16>("LIGHTMAC-AES192-S16"),
+    lightmac::<Aes192, 24>("LIGHTMAC-AES192-S24"),
+    lightmac::<Aes192, 32>("LIGHTMAC-AES192-S32"),
+    lightmac::<Aes192, 40>("LIGHTMAC-AES192-S40"),
+    lightmac::<Aes192, 48>("LIGHTMAC-AES192-S48"),
+    lightmac::<Aes192, 56>("LIGHTMAC-AES192-S56"),
+    lightmac::<Aes192, 64>("LIGHTMAC-AES192-S64"),
+    lightmac::<Aes256, 8>("LIGHTMAC-AES256-S8"),
+    lightmac::<Aes256, 16>("LIGHTMAC-AES256-S16"),
+    lightmac::<Aes256, 24>("LIGHTMAC-AES256-S24"),
+    lightmac::<Aes256, 32>("LIGHTMAC-AES256-S32"),
+    lightmac::<Aes256, 40>("LIGHTMAC-AES256-S40"),
+    lightmac::<Aes256, 48>("LIGHTMAC-AES256-S48"),
+    lightmac::<Aes256, 56>("LIGHTMAC-AES256-S56"),
+    lightmac::<Aes256, 64>("LIGHTMAC-AES256-S64"),
+    lightmac::<Present80, 8>("LIGHTMAC-PRESENT80-S8"),
+    lightmac::<Present80, 16>("LIGHTMAC-PRESENT80-S16"),
+    lightmac::<Present80, 24>("LIGHTMAC-PRESENT80-S24"),
+    lightmac::<Present80, 32>("LIGHTMAC-PRESENT80-S32"),
+    lightmac::<Present128, 8>("LIGHTMAC-PRESENT128-S8"),
+    lightmac::<Present128, 16>("LIGHTMAC-PRESENT128-S16"),
+    lightmac::<Present128, 24>("LIGHTMAC-PRESENT128-S24"),
+    lightmac::<Present128, 32>("LIGHTMAC-PRESENT128-S32"),
+    elimac("ELIMAC-AES128"),
+    poly1305_aes("POLY1305-AES"),
+    umac::<1>("UMAC-32"),
+    umac::<2>("UMAC-64"),
+    umac::<3>("UMAC-96"),
+    umac::<4>("UMAC-128"),
+    umac99("UMAC99-STD-30", 30, 160, |key, bits, level| {
+        umac99_set(Umac99Set::Std30, key, bits, level)
+    }),
+    umac99("UMAC99-STD-60", 60, 160, |key, bits, level| {
+        umac99_set(Umac99Set::Std60, key, bits, level)
+    }),
+    umac99("UMAC99-MMX-15", 15, 128, |key, bits, level| {
+        umac99_set(Umac99Set::Mmx15, key, bits, level)
+    }),
+    umac99("UMAC99-MMX-30", 30, 128, |key, bits, level| {
+        umac99_set(Umac99Set::Mmx30, key, bits, level)
+    }),
+    umac99("UMAC99-MMX-60", 60, 128, |key, bits, level| {
+        umac99_set(Umac99Set::Mmx60, key, bits, level)
+    }),
+    in_order("CMAC-AES128", [16, 16, 16], 128, |key, bits, _| {
+        Ok(Inner::Sequential(sequential::cmac_aes128(key, bits)?))
+    }),
+    in_order("CMAC-AES256", [32, 32, 32], 128, |key, bits, _| {
+        Ok(Inner::Sequential(sequential::cmac_aes256(key, bits)?))
+    }),
+    in_order("HMAC-SHA256", [32, 16, 64], 256, |key, bits, _| {
+        Ok(Inner::Sequential(sequential::hmac_sha256(key, bits)?))
+    }),
+];
+
+/// A name that is not in the registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnknownAlgorithm {
+    /// No such name.
+    Name(String),
+    /// A LightMAC whose counter length is not 8 to 64 bits in steps of 8.
+    CounterBits(String),
+}
+
+impl fmt::Display for UnknownAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UnknownAlgorithm::Name(name) => {
+                write!(f, "unknown algorithm '{name}'; 'tagmac list' shows those there are")
+            }
+            UnknownAlgorithm::CounterBits(name) => write!(
+                f,
+                "expected LightMAC's counter length to be S8 to S64 in steps of 8, with PRESENT to S32, found '{name}'"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for UnknownAlgorithm {}
+
+impl Algorithm {
+    /// Every MAC there is.
+    pub fn all() -> impl Iterator<Item = Algorithm> {
+        ROWS.iter().map(Algorithm)
+    }
+
+    /// The MAC of that name, in any case of letters. LightMAC without a counter length has 32 bits.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownAlgorithm`] if there is none.
+    pub fn named(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
+        let find = |name: &str| Algorithm::all().find(|a| a.name().eq_ignore_ascii_case(name));
+        if let Some(found) = find(name).or_else(|| find(&format!("{name}-S32"))) {
+            return Ok(found);
+        }
+        let stem = name.rsplit_once(['-']).map_or(name, |(stem, _)| stem);
+        match find(&format!("{stem}-S32")) {
+            Some(_) => Err(UnknownAlgorithm::CounterBits(name.into())),
+            None => Err(UnknownAlgorithm::Name(name.into())),
+        }
+    }
+
+    /// The name, in capitals.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Bytes of a new key.
+    pub fn new_key_bytes(self) -> usize {
+        self.0.new_key
+    }
+
+    /// Bytes of the keys that are taken.
+    pub fn key_bytes(self) -> RangeInclusive<usize> {
+        self.0.min_key..=self.0.max_key
+    }
+
+    /// Bytes of the nonces that there are; `0..=0` for a deterministic MAC.
+    pub fn nonce_bytes(self) -> RangeInclusive<usize> {
+        self.0.min_nonce..=self.0.max_nonce
+    }
+
+    /// Whether each message needs a nonce.
+    pub fn takes_nonce(self) -> bool {
+        self.0.max_nonce > 0
+    }
+
+    /// A random nonce of full length; empty for a deterministic MAC.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRandomBytes`] if the system gives none.
+    pub fn random_nonce(self) -> Result<Vec<u8>, Error> {
+        let mut nonce = vec![0; self.0.max_nonce];
+        fill_random(&mut nonce)?;
+        Ok(nonce)
+    }
+
+    /// Bits of a tag where nothing else is asked for: the longest.
+    pub fn default_tag_bits(self) -> usize {
+        self.0.max_tag
+    }
+
+    /// Bits of the tags that there are.
+    pub fn tag_bits(self) -> RangeInclusive<usize> {
+        self.0.min_tag..=self.0.max_tag
+    }
+
+    /// Tag lengths go up in steps of this many bits.
+    pub fn tag_step(self) -> usize {
+        self.0.tag_step
+    }
+
+    /// Bytes of a block: parts start and end at multiples of it. `None` if there are no parts.
+    pub fn block(self) -> Option<usize> {
+        self.0.can.parts.then_some(self.0.block)
+    }
+
+    /// The most bytes that [`Parts::save`](super::Parts::save) appends for a part of `range` bytes.
+    /// `None` if there are no parts.
+    pub fn max_part_len(self, range: u64) -> Option<u64> {
+        // Where no edit is worth its while, the hash grows with the message: to a 256th at most.
+        let grows = if self.0.can.edits { 0 } else { range / 256 };
+        self.0.can.parts.then_some(FIXED_PART + grows)
+    }
+
+    /// The most bits of a message; `u64::MAX` where there is no limit in reach.
+    pub fn limit_bits(self) -> u64 {
+        self.0.limit_bits
+    }
+
+    /// The theorem that bounds the MAC with its longest tags; `None` for CMAC and HMAC, which none
+    /// of the papers here bounds.
+    ///
+    /// ```
+    /// use tagmac::dynamic::Algorithm;
+    /// let theorem = Algorithm::default().theorem().expect("PMAC has one");
+    /// // Tags of 64 bits, with one chance in 2^32 for those who guess.
+    /// let guesses = theorem.with_tag_bits(64)?.guesses(1500, 2f64.powi(-32))?;
+    /// assert_eq!(guesses, 1 << 32);
+    /// # Ok::<(), tagmac::bounds::BoundError>(())
+    /// ```
+    pub fn theorem(self) -> Option<Theorem> {
+        self.0.theorem
+    }
+
+    /// What can be done with the MAC.
+    pub fn capabilities(self) -> Capabilities {
+        self.0.can
+    }
+
+    /// Refuses a key length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyLength`] unless the algorithm takes keys of that many bytes.
+    pub fn check_key(self, found: usize) -> Result<(), Error> {
+        let (min, max) = (self.0.min_key, self.0.max_key);
+        if (min..=max).contains(&found) {
+            Ok(())
+        } else {
+            Err(Error::KeyLength { min, max, found })
+        }
+    }
+
+    /// Refuses a nonce length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NonceLength`] unless the algorithm takes nonces of that many bytes.
+    pub fn check_nonce(self, found: usize) -> Result<(), Error> {
+        check_length(self.nonce_bytes(), found)
+    }
+
+    /// Refuses a tag length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TagBits`] unless the algorithm has tags of that many bits.
+    pub fn check_tag_bits(self, found: usize) -> Result<(), Error> {
+        let (min, max, step) = (self.0.min_tag, self.0.max_tag, self.0.tag_step);
+        if (min..=max).contains(&found) && found.is_multiple_of(step) {
+            Ok(())
+        } else {
+            Err(Error::TagBits { min, max, step, found })
+        }
+    }
+
+    pub(super) fn make(self, key: &[u8], tag_bits: usize, level: Level) -> Result<Inner, Error> {
+        (self.0.make)(key, tag_bits, level)
+    }
+}
+
+/// PMAC-AES128: what new keys are for where nothing else is asked.
+///
+/// ```
+/// assert_eq!(tagmac::dynamic::Algorithm::default().name(), "PMAC-AES128");
+/// ```
+impl Default for Algorithm {
+    fn default() -> Algorithm {
+        Algorithm(&ROWS[0])
+    }
+}
+
+impl PartialEq for Algorithm {
+    fn eq(&self, other: &Algorithm) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Algorithm {}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Algorithm({})", self.name())
+    }
+}

@@ -1,0 +1,55 @@
+//! Streams of any MAC that leave the process, sealed.
+
+use super::erased::Inner;
+use super::{AnyMac, AnyStream, StreamInner};
+use crate::error::Error;
+use crate::save::Sealer;
+
+/// What a stream is saved for, before the key's id.
+const PURPOSE: &[u8] = b"any stream 1";
+
+impl AnyStream {
+    /// Seals all that is known of the message so far, with the nonce, see
+    /// [`Stream::save`](crate::Stream::save): where there is a nonce, **only one of the streams that
+    /// begin alike may be tagged**.
+    ///
+    /// ```
+    /// use std::time::SystemTime;
+    /// use tagmac::dynamic::{Algorithm, AnyMac, KeyFile};
+    /// let key = KeyFile::generate(Algorithm::default(), SystemTime::now())?;
+    /// let mac = AnyMac::new(key.algorithm(), key.key())?;
+    /// let mut stream = mac.stream(&[])?;
+    /// stream.update(b"before ");
+    /// let saved = stream.save(&key.sealer())?;
+    ///
+    /// let mut stream = mac.restore(&key.sealer(), &saved)?;
+    /// stream.update(b"and after");
+    /// assert_eq!(stream.tag()?, mac.tag(&[], b"before and after")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSavedState`] for CMAC, HMAC and the UMAC of 1999, which keep their states to
+    /// themselves, and as [`Stream::save`](crate::Stream::save).
+    pub fn save(&self, sealer: &Sealer) -> Result<Vec<u8>, Error> {
+        match &self.inner {
+            StreamInner::Product(stream) => stream.save(sealer, &[PURPOSE, &self.id]),
+            StreamInner::Sequential(_) => Err(Error::NoSavedState),
+        }
+    }
+}
+
+impl AnyMac {
+    /// The stream that [`AnyStream::save`] sealed, of this MAC under this key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seal`] if the state was altered or is of another MAC or key, [`Error::Saved`] if
+    /// the tags have another length, [`Error::NoSavedState`] for CMAC and HMAC.
+    pub fn restore(&self, sealer: &Sealer, saved: &[u8]) -> Result<AnyStream, Error> {
+        let Inner::Product(mac) = &self.mac else { return Err(Error::NoSavedState) };
+        let stream = mac.clone().restore(sealer, &[PURPOSE, &self.id], saved)?;
+        Ok(AnyStream { id: self.id, inner: StreamInner::Product(stream) })
+    }
+}

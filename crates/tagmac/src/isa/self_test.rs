@@ -1,0 +1,388 @@
+//! The self-test of a level, before its first use: one AES round and one last round from FIPS-197
+//! (appendix C.1), each lane operation against its definition on bytes, and each operation on words
+//! against its definition on plain words.
+//!
+//! What a level computes stands in generic functions, which are compiled for each; what it should
+//! compute, in functions that are not, and are compiled once.
+
+use super::{Block, Isa, Lanes, Words, ZERO};
+
+/// Rounds 1 and 10 of FIPS-197, appendix C.1: state, round key, next state.
+const ROUND: [Block; 3] = [
+    0x00102030405060708090a0b0c0d0e0f0u128.to_be_bytes(),
+    0xd6aa74fdd2af72fadaa678f1d6ab76feu128.to_be_bytes(),
+    0x89d810e8855ace682d1843d8cb128fe4u128.to_be_bytes(),
+];
+const LAST_ROUND: [Block; 3] = [
+    0xbd6e7c3df2b5779e0b61216e8b10b689u128.to_be_bytes(),
+    0x13111d7fe3944a17f307a78b4d2b30c5u128.to_be_bytes(),
+    0x69c4e0d86a7b0430d8cdb78070b4c55au128.to_be_bytes(),
+];
+
+/// The widest level's blocks, and words.
+const MAX: usize = 16;
+/// Blocks unlike each other in every byte.
+type Message = [u8; 16 * MAX];
+/// A vector's words; zeros after them.
+type Row = [u64; MAX];
+
+/// Whether the level computes what [`Isa`] says.
+#[inline(always)]
+pub(super) fn passes<I: Isa>(isa: I) -> bool {
+    let message = message();
+    let words = isa.words();
+    rounds_pass(isa, &message)
+        && lanes_pass(isa, &message)
+        && words_pass(words, &message)
+        && words_pass(words.narrow(), &message)
+}
+
+#[inline(never)]
+fn message() -> Message {
+    let mut message = [0; 16 * MAX];
+    for (i, byte) in message.iter_mut().enumerate() {
+        *byte = (i * 167 + i / 16 + 1) as u8;
+    }
+    message
+}
+
+#[inline(never)]
+fn block(message: &Message, j: usize) -> Block {
+    message.as_chunks().0[j]
+}
+
+#[inline(never)]
+fn xor(a: &mut Block, b: &Block) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a ^= b);
+}
+
+/// The xor of the lanes as bytes.
+#[inline(always)]
+fn folded<I: Isa>(isa: I, a: I::V) -> Block {
+    isa.narrow().lane0(isa.xor_lanes(a))
+}
+
+/// Rounds of one block, and those of a vector against them.
+#[inline(always)]
+fn rounds_pass<I: Isa>(isa: I, message: &Message) -> bool {
+    let narrow = isa.narrow();
+    let one = |last: bool, state: &Block, key: &Block| {
+        let (a, k) = (narrow.splat(state), narrow.splat(key));
+        narrow.lane0(if last { narrow.aes_last(a, k) } else { narrow.aes(a, k) })
+    };
+    let mut passes = one(false, &ROUND[0], &ROUND[1]) == ROUND[2]
+        && one(true, &LAST_ROUND[0], &LAST_ROUND[1]) == LAST_ROUND[2];
+    let (a, k) = (isa.load(&message[..16 * I::LANES]), isa.splat(&ROUND[1]));
+    for last in [false, true] {
+        let mut xors = folded(isa, if last { isa.aes_last(a, k) } else { isa.aes(a, k) });
+        for j in 0..I::LANES {
+            xor(&mut xors, &one(last, &block(message, j), &ROUND[1]));
+        }
+        passes &= xors == [0; 16];
+    }
+    let mut xors = folded(isa, isa.xor3(k, a, isa.xor(a, k)));
+    passes &= xors == [0; 16];
+    xors = isa.lane0(a);
+    xor(&mut xors, &block(message, 0));
+    passes && xors == [0; 16]
+}
+
+/// How counters are written: their bytes from the last to the first, behind zeros.
+const FORM: Block = {
+    let mut form = [ZERO; 16];
+    let mut byte = 0;
+    while byte < 8 {
+        form[byte + 3] = 7 - byte as u8;
+        byte += 1;
+    }
+    form
+};
+/// Pieces, and where the first one is.
+const STEP: usize = 11;
+const AT: usize = 6;
+/// The first counter, so that some carry out of all bytes.
+const COUNTER: u64 = u64::MAX - 1;
+
+/// Partial loads, counters and spread pieces, seen through the xor of the lanes.
+#[inline(always)]
+fn lanes_pass<I: Isa>(isa: I, message: &Message) -> bool {
+    let whole = isa.load(&message[..16 * I::LANES]);
+    let counter = isa.counter(COUNTER.wrapping_sub(I::LANES as u64));
+    let encoded = isa.encode_counter(isa.advance(counter), isa.counter_layout(&FORM));
+    let spread = isa.stride(STEP);
+    let last = isa.set_last_lane(&ROUND[0]);
+    let mut passes = true;
+    for n in 0..=I::LANES {
+        let found = [
+            folded(isa, isa.load_lanes(&message[..16 * n])),
+            folded(isa, isa.keep_lanes(whole, n)),
+            folded(isa, isa.keep_lanes(encoded, n)),
+            folded(isa, isa.load_strided_lanes(message, AT, n, spread)),
+            folded(isa, isa.keep_lanes(last, n)),
+            isa.narrow().lane0(isa.tail(&message[..n])),
+        ];
+        passes &= found == expected_lanes(message, n, I::LANES);
+    }
+    let [pieces] = isa.load_strided::<1>(message, AT, spread);
+    passes && folded(isa, pieces) == expected_lanes(message, I::LANES, I::LANES)[3]
+}
+
+#[inline(never)]
+fn expected_lanes(message: &Message, n: usize, lanes: usize) -> [Block; 6] {
+    let [mut blocks, mut counters, mut pieces] = [[0; 16]; 3];
+    for j in 0..n {
+        xor(&mut blocks, &block(message, j));
+        let count = COUNTER.wrapping_add(j as u64).to_le_bytes();
+        for (xors, &i) in counters.iter_mut().zip(&FORM) {
+            *xors ^= if i == ZERO { 0 } else { count[i as usize] };
+        }
+        let piece = &message[AT + STEP * j..][..STEP];
+        pieces[16 - STEP..].iter_mut().zip(piece).for_each(|(xors, byte)| *xors ^= byte);
+    }
+    let last = if n == lanes { ROUND[0] } else { [0; 16] };
+    [blocks, blocks, counters, pieces, last, super::zero_filled(&message[..n])]
+}
+
+/// A vector's words.
+#[inline(always)]
+fn stored<A: Words>(a: A, w: A::W) -> Row {
+    let mut words = [0; MAX];
+    a.store(w, &mut words[..2 * A::LANES]);
+    words
+}
+
+/// The words of a message.
+#[inline(never)]
+fn message_words(message: &Message) -> [u64; 2 * MAX] {
+    let mut words = [0; 2 * MAX];
+    for (word, bytes) in words.iter_mut().zip(message.as_chunks().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    words
+}
+
+/// The low half of a word, and its low 52 bits.
+const LOW: u64 = u32::MAX as u64;
+const LOW52: u64 = (1 << 52) - 1;
+/// The least signed numbers of 16 and of 32 bits: their products, and sums of products that wrap
+/// around.
+const LEAST16: u64 = 0x8000_8000_8000_8000;
+const LEAST32: u64 = 1 << 31;
+
+/// All operations on words.
+#[inline(always)]
+fn words_pass<A: Words>(a: A, message: &Message) -> bool {
+    let n = 2 * A::LANES;
+    let all = message_words(message);
+    let (v, w) = (a.blocks(&message[..8 * n]), a.blocks(&message[8 * n..16 * n]));
+    let low52 = a.splat(LOW52);
+    let [sum0, sum1] = a.mul52([w, v], a.and(v, low52), a.and(w, low52));
+    // Ones and zeros: the greatest products, and carries out of both halves.
+    let ones = a.splat(u64::MAX);
+    let [most0, most1] = a.mul52([w, v], low52, low52);
+    let (least16, least32) = (a.splat(LEAST16), a.splat(LEAST32));
+    let found = [
+        v,
+        w,
+        a.and(v, w),
+        a.or(v, w),
+        a.add(v, w),
+        a.add32(v, w),
+        a.mul32(v, w),
+        a.mul32(ones, ones),
+        a.add32(v, ones),
+        a.and(a.high32(v), a.splat(LOW)),
+        a.shl(v, 26),
+        a.shr(v, 26),
+        a.shl(v, 63),
+        a.shr(v, 63),
+        a.shr_pair(v, w, 44),
+        sum0,
+        sum1,
+        most0,
+        most1,
+        ones,
+        a.xor(v, w),
+        a.and_not(v, w),
+        a.splat32(u32::MAX),
+        a.splat32(0),
+        a.load(&all[n..2 * n]),
+        a.swap_bytes(v),
+        a.add16(v, w),
+        a.add16(v, ones),
+        a.madd16(v, w),
+        a.madd16(v, ones),
+        a.madd16(least16, least16),
+        a.mul32_signed(v, w),
+        a.mul32_signed(v, ones),
+        a.mul32_signed(least32, least32),
+    ];
+    let mut passes = true;
+    for (operation, found) in found.into_iter().enumerate() {
+        passes &= stored(a, found) == expected_words(operation, &all, n);
+    }
+    let mut first = [0; MAX];
+    first[0] = all[1];
+    passes &= stored(a, a.first(all[1])) == first;
+
+    // The sums of the lanes and of all words.
+    let mut sums = [0; 2];
+    a.narrow().store(a.sum_lanes(v), &mut sums);
+    passes &= sums == expected_sums(&all[..n]);
+    passes &= a.sum(v) == sums[0].wrapping_add(sums[1]);
+
+    for step in 4..=8 {
+        passes &= stored(a, a.pieces(message, 8, step)) == expected_pieces(message, step, n);
+    }
+
+    // Blocks of each half or word by word: all of them once, in one order.
+    let blocks = &message[..16 * n];
+    let (even, odd) = a.even_odd(blocks);
+    passes &= are_pairs_of_blocks(&stored(a, even), &stored(a, odd), &all[..2 * n]);
+    let (first, second) = a.deinterleave(blocks);
+    let (first, second) = (stored(a, first), stored(a, second));
+    passes &= are_columns(&first, &second, &all[..2 * n]);
+    let (again, too) = a.deinterleave_numbers(&numbers(message)[..n]);
+    passes &= stored(a, again) == first && stored(a, too) == second;
+
+    let (mut rows, mut planes) = ([0; 64 * MAX], [0; 64 * MAX]);
+    fill_rows(&mut rows[..64 * n]);
+    a.transpose_bits(&rows[..64 * n], all[0], &mut planes[..64 * n]);
+    passes && are_planes(&rows[..64 * n], all[0], &planes[..64 * n])
+}
+
+/// What the operation of that place in [`words_pass`] makes of vectors x and y of `n` words.
+#[inline(never)]
+fn expected_words(operation: usize, all: &[u64; 2 * MAX], n: usize) -> Row {
+    let mut row = [0; MAX];
+    for (j, word) in row[..n].iter_mut().enumerate() {
+        let (x, y) = (all[j], all[n + j]);
+        let product = (x & LOW52) as u128 * (y & LOW52) as u128;
+        let most = LOW52 as u128 * LOW52 as u128;
+        *word = match operation {
+            0 => x,
+            1 => y,
+            2 => x & y,
+            3 => x | y,
+            4 => x.wrapping_add(y),
+            5 => ((x & LOW) + (y & LOW)) & LOW | ((x >> 32) + (y >> 32)) << 32,
+            6 => (x & LOW) * (y & LOW),
+            7 => LOW * LOW,
+            8 => (x & LOW).wrapping_sub(1) & LOW | (x >> 32).wrapping_sub(1) << 32,
+            9 => x >> 32,
+            10 => x << 26,
+            11 => x >> 26,
+            12 => x << 63,
+            13 => x >> 63,
+            14 => (((y as u128) << 64 | x as u128) >> 44) as u64,
+            15 => y.wrapping_add(product as u64 & LOW52),
+            16 => x.wrapping_add((product >> 52) as u64),
+            17 => y.wrapping_add(most as u64 & LOW52),
+            18 => x.wrapping_add((most >> 52) as u64),
+            19 | 22 => u64::MAX,
+            20 => x ^ y,
+            21 => x & !y,
+            23 => 0,
+            24 => y,
+            25 => x.swap_bytes(),
+            26 => add16(x, y),
+            27 => add16(x, u64::MAX),
+            28 => madd16(x, y),
+            29 => madd16(x, u64::MAX),
+            30 => madd16(LEAST16, LEAST16),
+            31 => mul32_signed(x, y),
+            32 => mul32_signed(x, u64::MAX),
+            33 => 1 << 62,
+            _ => unreachable!("an operation"),
+        };
+    }
+    row
+}
+
+fn add16(x: u64, y: u64) -> u64 {
+    let field = |n: u32| (((x >> n) as u16).wrapping_add((y >> n) as u16) as u64) << n;
+    field(0) | field(16) | field(32) | field(48)
+}
+
+fn madd16(x: u64, y: u64) -> u64 {
+    let product = |n: u32| (x >> n) as i16 as i64 * (y >> n) as i16 as i64;
+    let half = |n: u32| (product(n) + product(n + 16)) as u32 as u64;
+    half(0) | half(32) << 32
+}
+
+fn mul32_signed(x: u64, y: u64) -> u64 {
+    (x as i32 as i128 * y as i32 as i128) as u64
+}
+
+#[inline(never)]
+fn expected_sums(words: &[u64]) -> [u64; 2] {
+    let mut sums = [0u64; 2];
+    for (j, word) in words.iter().enumerate() {
+        sums[j % 2] = sums[j % 2].wrapping_add(*word);
+    }
+    sums
+}
+
+#[inline(never)]
+fn expected_pieces(message: &Message, step: usize, n: usize) -> Row {
+    let mut pieces = [0; MAX];
+    for (j, word) in pieces[..n].iter_mut().enumerate() {
+        let (piece, mut bytes) = (&message[8 + j * step..][..step], [0; 8]);
+        bytes[8 - step..].copy_from_slice(piece);
+        *word = u64::from_le_bytes(bytes);
+    }
+    pieces
+}
+
+/// The blocks as little-endian numbers.
+#[inline(never)]
+fn numbers(message: &Message) -> [u128; MAX] {
+    let mut numbers = [0; MAX];
+    for (number, bytes) in numbers.iter_mut().zip(message.as_chunks().0) {
+        *number = u128::from_le_bytes(*bytes);
+    }
+    numbers
+}
+
+/// Whether each two neighbouring blocks are once in a lane of `even` and that of `odd`.
+#[inline(never)]
+fn are_pairs_of_blocks(even: &Row, odd: &Row, words: &[u64]) -> bool {
+    let lanes = words.len() / 4;
+    words.as_chunks::<4>().0.iter().all(|four| {
+        let is_here =
+            |lane: &usize| [even[2 * lane], even[2 * lane + 1], odd[2 * lane], odd[2 * lane + 1]];
+        (0..lanes).filter(|lane| is_here(lane) == *four).count() == 1
+    })
+}
+
+/// Whether each block is once in a word of `first` and that of `second`, and block 0 is first.
+#[inline(never)]
+fn are_columns(first: &Row, second: &Row, words: &[u64]) -> bool {
+    let n = words.len() / 2;
+    let blocks = words.as_chunks::<2>().0;
+    first[0] == words[0]
+        && blocks.iter().all(|block| {
+            (0..n).filter(|place| [first[*place], second[*place]] == *block).count() == 1
+        })
+}
+
+/// Rows whose bits are all different.
+#[inline(never)]
+fn fill_rows(rows: &mut [u64]) {
+    let mut word = 1u64;
+    for row in rows {
+        // Knuth's multiplier, MMIX.
+        word = word.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        *row = word;
+    }
+}
+
+/// Whether all bits of those planes are right.
+#[inline(never)]
+fn are_planes(rows: &[u64], key: u64, planes: &[u64]) -> bool {
+    let n = rows.len() / 64;
+    rows.iter().enumerate().all(|(place, row)| {
+        let number = row.swap_bytes() ^ key;
+        (0..64).all(|p| planes[n * p + place % n] >> (place / n) & 1 == number >> p & 1)
+    })
+}

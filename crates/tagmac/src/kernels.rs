@@ -1,0 +1,248 @@
+//! What runs on a level: a message at once, whole blocks of one, and its end. Each of them is compiled
+//! for each MAC and level, so there are no more of them than speed asks for.
+
+use crate::bits::Bits;
+use crate::construction::Construction;
+use crate::error::Error;
+use crate::hash::{Hash, absorbable_len, check_length, long_level, short_level};
+use crate::isa::{Dispatch, Isa, Kernel};
+use crate::tag::Tag;
+
+/// Adds whole blocks to a sum, of which the first starts at byte `at` of the message. A function of
+/// its own, so that each MAC has it once.
+#[inline(never)]
+pub(crate) fn absorb<H: Hash>(hash: &H, sum: &mut H::Sum, at: u64, blocks: &[u8]) {
+    long_level(hash).run(Absorb { hash, sum, at, blocks });
+}
+
+struct Absorb<'a, H: Hash> {
+    hash: &'a H,
+    sum: &'a mut H::Sum,
+    at: u64,
+    blocks: &'a [u8],
+}
+
+impl<H: Hash> Kernel for Absorb<'_, H> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        self.hash.absorb(isa, self.sum, self.at, self.blocks);
+    }
+}
+
+/// The tag of a message that ends with `tail` behind the blocks in the sum, up to byte `at`. A
+/// result, so that callers pass it on as it is.
+///
+/// # Errors
+///
+/// None.
+#[inline(never)]
+pub(crate) fn close<M: Construction + ?Sized>(
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: &mut M::PadCache,
+    sum: &<M::Hash as Hash>::Sum,
+    at: u64,
+    tail: Bits<'_>,
+) -> Result<Tag, Error> {
+    short_level(mac.hash()).run(Close { mac, nonce, pad, sum, at, tail })
+}
+
+struct Close<'a, M: Construction + ?Sized> {
+    mac: &'a M,
+    nonce: &'a M::Nonce,
+    pad: &'a mut M::PadCache,
+    sum: &'a <M::Hash as Hash>::Sum,
+    at: u64,
+    tail: Bits<'a>,
+}
+
+impl<M: Construction + ?Sized> Kernel for Close<'_, M> {
+    type Out = Result<Tag, Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
+        let digest = self.mac.hash().finish(isa, self.sum, self.at, self.tail);
+        Ok(self.mac.finalize_tag(isa, self.nonce, self.pad, digest))
+    }
+}
+
+/// Where a message's pad comes from.
+pub(crate) trait PadFrom<P> {
+    /// Lends the pad.
+    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R;
+}
+
+/// The pad that the message before it left.
+impl<P> PadFrom<P> for &mut P {
+    #[inline(always)]
+    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R {
+        f(self)
+    }
+}
+
+/// A pad that nothing is known of: made within the kernel, so that none of it is written down.
+pub(crate) struct Fresh;
+
+impl<P: Default> PadFrom<P> for Fresh {
+    #[inline(always)]
+    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R {
+        f(&mut P::default())
+    }
+}
+
+/// The tag of a message.
+///
+/// # Errors
+///
+/// As [`Mac::tag_with`](crate::Mac::tag_with).
+#[inline(always)]
+pub(crate) fn tag<M: Construction + ?Sized>(
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: impl PadFrom<M::PadCache>,
+    message: Bits<'_>,
+) -> Result<Tag, Error> {
+    let hash = mac.hash();
+    if check_length(hash, 0, message).is_err() {
+        return refused(hash, message);
+    }
+    if M::Hash::ACCEPTS_BIT_STRINGS && message.last_mask().is_some() {
+        return pad.lend(
+            #[inline(always)]
+            |pad| in_bits(mac, nonce, pad, message),
+        );
+    }
+    Ok(one_shot(mac, nonce, pad, message.bytes()))
+}
+
+/// The tag of whole bytes. Not inlined: each move of a tag is a store and a load, and from a call
+/// in one place it goes where the caller wants it.
+#[inline(never)]
+pub(crate) fn one_shot<M: Construction + ?Sized, P: PadFrom<M::PadCache>>(
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: P,
+    message: &[u8],
+) -> Tag {
+    let (hash, key) = (mac.hash(), (mac, nonce));
+    let cut = absorbable_len(hash, message.into());
+    if cut == 0 {
+        short_level(hash).run_on(
+            key,
+            message,
+            pad,
+            #[inline(always)]
+            |key, message, pad| Rest(OneShot::of(key, message, (pad, 0))),
+        )
+    } else if M::Hash::HAS_NARROW_PATH && cut <= hash.narrow_path_max_bytes() {
+        short_level(hash).run_on(
+            key,
+            message,
+            (pad, cut),
+            #[inline(always)]
+            |key, message, rest| Few(OneShot::of(key, message, rest)),
+        )
+    } else {
+        long_level(hash).run_on(key, message, (pad, cut), OneShot::of)
+    }
+}
+
+/// Why a message is refused. In a function of its own: where errors are made beside tags, compilers
+/// cut tags into their fields, and what is stored in pieces cannot be loaded at once.
+#[cold]
+#[inline(never)]
+fn refused<H: Hash>(hash: &H, message: Bits<'_>) -> Result<Tag, Error> {
+    check_length(hash, 0, message)?;
+    unreachable!("the message is within the limit")
+}
+
+/// The tag of a message that ends within a byte, by the kernels of streams.
+#[cold]
+#[inline(never)]
+pub(crate) fn in_bits<M: Construction + ?Sized>(
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: &mut M::PadCache,
+    message: Bits<'_>,
+) -> Result<Tag, Error> {
+    let (hash, sum) = (mac.hash(), &mut mac.begin(nonce));
+    let cut = absorbable_len(hash, message);
+    let (blocks, tail) = (&message.bytes()[..cut], message.after(cut));
+    absorb(hash, sum, 0, blocks);
+    close(mac, nonce, pad, sum, cut as u64, tail)
+}
+
+/// Absorb, finish and seal in one visit to the level.
+struct OneShot<'a, M: Construction + ?Sized, P> {
+    mac: &'a M,
+    nonce: &'a M::Nonce,
+    pad: P,
+    message: &'a [u8],
+    /// Bytes to absorb; the rest is for the finish.
+    cut: usize,
+}
+
+impl<'a, M: Construction + ?Sized, P: PadFrom<M::PadCache>> OneShot<'a, M, P> {
+    /// From values of two words.
+    #[inline(always)]
+    fn of((mac, nonce): (&'a M, &'a M::Nonce), message: &'a [u8], (pad, cut): (P, usize)) -> Self {
+        OneShot { mac, nonce, pad, message, cut }
+    }
+
+    /// Finish and seal.
+    #[inline(always)]
+    fn close<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum, at: usize) -> Tag {
+        let (mac, nonce, tail) = (self.mac, self.nonce, Bits::from(&self.message[at..]));
+        let digest = mac.hash().finish(isa, sum, at as u64, tail);
+        self.pad.lend(
+            #[inline(always)]
+            |pad| mac.finalize_tag(isa, nonce, pad, digest),
+        )
+    }
+}
+
+impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for OneShot<'_, M, P> {
+    type Out = Tag;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Tag {
+        let (cut, mut sum) = (self.cut, self.mac.begin(self.nonce));
+        self.mac.hash().absorb(isa, &mut sum, 0, &self.message[..cut]);
+        self.close(isa, &sum, cut)
+    }
+}
+
+/// A message with nothing to absorb, so that it does not pay for long ones' set-up.
+struct Rest<T>(T);
+
+impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Rest<OneShot<'_, M, P>> {
+    type Out = Tag;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Tag {
+        let sum = self.0.mac.begin(self.0.nonce);
+        self.0.close(isa, &sum, 0)
+    }
+}
+
+/// A message of few blocks, on the one-block level.
+struct Few<T>(T);
+
+impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Few<OneShot<'_, M, P>> {
+    type Out = Tag;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Tag {
+        let (isa, one_shot) = (isa.narrow(), self.0);
+        let (cut, mut sum) = (one_shot.cut, one_shot.mac.begin(one_shot.nonce));
+        let (hash, blocks) = (one_shot.mac.hash(), &one_shot.message[..cut]);
+        if I::One::NARROW_PATH_MAX_BLOCKS > 0 {
+            hash.absorb_narrow(isa, &mut sum, blocks);
+        } else {
+            hash.absorb(isa, &mut sum, 0, blocks);
+        }
+        one_shot.close(isa, &sum, cut)
+    }
+}

@@ -1,0 +1,511 @@
+//! A MAC that counts what its key has done, and stops at a budget.
+//!
+//! What counts against theorem and threshold ([`Budget::of`]): messages, their blocks (PMAC), and
+//! verifications that failed. A call that would pass the budget is refused before it tags or
+//! verifies.
+//!
+//! **Keep the usage** where nobody can set it back, as you keep a nonce that counts: who restores an
+//! old one gives the key a second life. And keep it before it is used. A crash between a tag and a
+//! save would lose what was done in between, so save what you are going to do: [`Metered::reserve`]
+//! counts it at once, and the tags that follow draw on it.
+//!
+//! ```
+//! use tagmac::PmacAes128;
+//! use tagmac::bounds::Theorem;
+//! use tagmac::meter::{Budget, Metered, Usage};
+//!
+//! # let mut disk = [0; 32];
+//! let budget = Budget::of(Theorem::Pmac { n: 128, t: 128 }, 1 << 20, 2f64.powi(-32))?;
+//! let mac = Metered::new(PmacAes128::new(&[7; 16]), budget, Usage::default())?;
+//! // 1000 messages of 10 MiB in all: counted, saved, and only then tagged.
+//! mac.reserve(1000, 10 << 20)?;
+//! disk = mac.usage().to_bytes();
+//! let tag = mac.tag(b"pay 100 to Bob")?;
+//! assert!(mac.verify(b"pay 100 to Bob", &tag).is_ok());
+//!
+//! // After a restart the reserve counts as spent.
+//! let usage = Usage::from_bytes(&disk)?;
+//! assert_eq!(usage.messages, 1000);
+//! let mac = Metered::new(PmacAes128::new(&[7; 16]), budget, usage)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A budget is a key's, not a process's: those who share the key share the budget. Give each a part
+//! (the fields of [`Budget`] can be lowered; messages, blocks and failures of all parts are sums), or
+//! let one of them count.
+
+use core::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use crate::bits::Bits;
+use crate::bounds::{BoundError, Theorem};
+#[cfg(feature = "dynamic")]
+use crate::dynamic::{AnyMac, AnyStream};
+use crate::error::{Error, Mismatch};
+use crate::mac::Mac;
+use crate::stream::Stream;
+use crate::tag::Tag;
+
+/// What a key may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// What bounds the MAC. It tells a message's blocks, and whether a failed verification counts as
+    /// a message.
+    pub theorem: Theorem,
+    /// Bytes of a message; longer ones are refused.
+    pub length: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Their blocks in all; an empty message has one.
+    pub blocks: u64,
+    /// Verifications that failed.
+    pub failures: u64,
+}
+
+impl Budget {
+    /// What a key may do until the threshold, with messages of at most `length` bytes, in any mix of
+    /// lengths. PMAC has fewer messages, and Poly1305-AES fewer failures, the longer messages may be;
+    /// all others do not mind the length.
+    ///
+    /// PMAC's bound is sigma min(3 q, sigma + 1) / 2^n for q messages of sigma blocks, and this
+    /// budget is for messages that all have `length` bytes. Where most are shorter, other numbers of
+    /// messages and blocks may serve better: take any for which [`pmac::prf`](crate::bounds::pmac::prf) keeps
+    /// to the threshold.
+    ///
+    /// ```
+    /// use tagmac::bounds::{Theorem, pmac};
+    /// use tagmac::meter::Budget;
+    /// let (present, threshold) = (Theorem::Pmac { n: 64, t: 64 }, 2f64.powi(-32));
+    /// let budget = Budget::of(present, 1 << 20, threshold)?;
+    /// assert_eq!((budget.messages, budget.blocks), (104, 104 << 17));
+    /// // One megabyte in all, in up to 10 000 messages.
+    /// let (messages, blocks) = (10_000, 131_072);
+    /// assert!(pmac::prf(64, messages.into(), blocks.into())?.at_most(threshold));
+    /// let budget = Budget { messages, blocks, failures: messages, ..budget };
+    /// # Ok::<(), tagmac::bounds::BoundError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BoundError::Threshold`] unless it is between 0 and 1, [`BoundError::TooLong`] for a length
+    /// over the MAC's limit, and what the theorem's functions refuse.
+    pub fn of(theorem: Theorem, length: u64, threshold: f64) -> Result<Budget, BoundError> {
+        theorem.check_length(length)?;
+        let small = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
+        let messages = theorem.messages(length, threshold)?;
+        // PMAC's attempts draw on the messages, and there are no more of them.
+        let failures = theorem.guesses(length, threshold)?;
+        let blocks = match theorem {
+            Theorem::Pmac { .. } => messages.saturating_mul(theorem.blocks(length)),
+            _ => u128::MAX,
+        };
+        let [messages, blocks, failures] = [messages, blocks, failures].map(small);
+        Ok(Budget { theorem, length, messages, blocks, failures })
+    }
+
+    /// What a message costs.
+    fn message(&self, length: u64) -> Usage {
+        let blocks = u64::try_from(self.theorem.blocks(length)).unwrap_or(u64::MAX);
+        Usage { messages: 1, blocks: blocks.max(1), failures: 0 }
+    }
+
+    /// What a failed verification costs.
+    fn failure(&self, length: u64) -> Usage {
+        match self.theorem {
+            Theorem::Pmac { .. } => Usage { failures: 1, ..self.message(length) },
+            _ => Usage { failures: 1, ..Usage::default() },
+        }
+    }
+
+    /// What is used once `more` is done, if the budget has it.
+    fn after(&self, used: Usage, more: Usage) -> Result<Usage, Error> {
+        let add = |count, budget: u64, used: u64, asked| match used.checked_add(asked) {
+            Some(sum) if sum <= budget => Ok(sum),
+            _ => Err(Error::BudgetExhausted { count, budget, used, asked }),
+        };
+        Ok(Usage {
+            messages: add("messages", self.messages, used.messages, more.messages)?,
+            blocks: add("blocks", self.blocks, used.blocks, more.blocks)?,
+            failures: add("failed verifications", self.failures, used.failures, more.failures)?,
+        })
+    }
+
+    fn check_length(&self, found: u64) -> Result<(), Error> {
+        if found <= self.length {
+            return Ok(());
+        }
+        let (count, budget) = ("bytes of a message", self.length);
+        Err(Error::BudgetExhausted { count, budget, used: 0, asked: found })
+    }
+}
+
+/// What a key has done. `Display` says it in words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Messages tagged.
+    pub messages: u64,
+    /// Their blocks in all; an empty message has one.
+    pub blocks: u64,
+    /// Verifications that failed.
+    pub failures: u64,
+}
+
+impl Usage {
+    /// How saved usage begins.
+    const MAGIC: [u8; 8] = *b"tagmacU2";
+
+    /// The usage as 32 bytes: the mark `tagmacU2`, then messages, blocks and failures as
+    /// little-endian numbers of 8 bytes.
+    pub fn to_bytes(&self) -> [u8; 32] {
+        let counts = [self.messages, self.blocks, self.failures].map(u64::to_le_bytes);
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&Self::MAGIC);
+        bytes[8..].copy_from_slice(counts.as_flattened());
+        bytes
+    }
+
+    /// The usage that [`to_bytes`](Usage::to_bytes) gave.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UsageBytes`] unless there are 32 bytes, [`Error::UsageMark`] unless they begin with
+    /// the mark, [`Error::UsageBlocks`] if there are fewer blocks than messages, which no meter
+    /// counts.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Usage, Error> {
+        let wrong = Error::UsageBytes { expected: 32, found: bytes.len() };
+        let words: &[[u8; 8]; 4] = bytes.as_chunks().0.try_into().map_err(|_| wrong)?;
+        if bytes.len() != 32 {
+            return Err(wrong);
+        }
+        if words[0] != Self::MAGIC {
+            return Err(Error::UsageMark);
+        }
+        let [messages, blocks, failures] = [1, 2, 3].map(|i| u64::from_le_bytes(words[i]));
+        if blocks < messages {
+            return Err(Error::UsageBlocks { messages, blocks });
+        }
+        Ok(Usage { messages, blocks, failures })
+    }
+}
+
+impl Usage {
+    fn less(self, other: Usage) -> Usage {
+        Usage {
+            messages: self.messages - other.messages,
+            blocks: self.blocks - other.blocks,
+            failures: self.failures - other.failures,
+        }
+    }
+}
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Usage { messages, blocks, failures } = self;
+        write!(f, "{messages} messages, {blocks} blocks, {failures} failed verifications")
+    }
+}
+
+/// A MAC under a key that keeps to a budget. Share it between threads by reference.
+///
+/// `M` is a [`Mac`], or an `AnyMac` of the registry. Tags and verdicts are those of the MAC.
+pub struct Metered<M> {
+    mac: M,
+    budget: Budget,
+    used: Mutex<Used>,
+}
+
+#[derive(Default)]
+struct Used {
+    usage: Usage,
+    /// What is counted above and not yet tagged.
+    reserve: Usage,
+}
+
+impl<M> fmt::Debug for Metered<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Metered({})", self.usage())
+    }
+}
+
+/// Why a verification gave no "yes".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeteredVerifyError {
+    /// The tag is wrong, and this was counted.
+    Mismatch,
+    /// It was not tried: [`Error::BudgetExhausted`], or what the MAC refuses.
+    Refused(Error),
+}
+
+impl fmt::Display for MeteredVerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MeteredVerifyError::Mismatch => Mismatch.fmt(f),
+            MeteredVerifyError::Refused(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for MeteredVerifyError {}
+
+impl<M> Metered<M> {
+    /// The MAC with what its key has done so far; `Usage::default()` for a new key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BudgetExhausted`] if more was done than the budget allows.
+    pub fn new(mac: M, budget: Budget, usage: Usage) -> Result<Metered<M>, Error> {
+        let usage = budget.after(Usage::default(), usage)?;
+        Ok(Metered { mac, budget, used: Mutex::new(Used { usage, ..Used::default() }) })
+    }
+
+    /// What the key has done, reserves counted.
+    pub fn usage(&self) -> Usage {
+        self.with(|used| used.usage)
+    }
+
+    /// The budget.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// The MAC, which does not count.
+    pub fn mac(&self) -> &M {
+        &self.mac
+    }
+
+    /// Counts messages of so many bytes in all now, for tags to come; what no tag used when the
+    /// meter is dropped stays counted. Failed verifications of PMAC draw on it too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BudgetExhausted`] if the budget does not have it; then nothing is counted.
+    pub fn reserve(&self, messages: u64, bytes: u64) -> Result<(), Error> {
+        // Each message may have one more block than its bytes fill.
+        let blocks = u64::try_from(self.budget.theorem.blocks(bytes)).unwrap_or(u64::MAX);
+        let blocks = messages.saturating_add(blocks);
+        let more = Usage { messages, blocks, failures: 0 };
+        self.with(|used| {
+            used.usage = self.budget.after(used.usage, more)?;
+            used.reserve.messages += messages;
+            used.reserve.blocks += blocks;
+            Ok(())
+        })
+    }
+
+    /// Counts, from the reserve first. Gives what the reserve did not have.
+    fn count(&self, more: Usage) -> Result<Usage, Error> {
+        self.with(|used| {
+            let from_reserve = Usage {
+                messages: more.messages.min(used.reserve.messages),
+                blocks: more.blocks.min(used.reserve.blocks),
+                failures: 0,
+            };
+            let rest = more.less(from_reserve);
+            used.usage = self.budget.after(used.usage, rest)?;
+            used.reserve = used.reserve.less(from_reserve);
+            Ok(rest)
+        })
+    }
+
+    /// A panic elsewhere leaves the counts whole: each change is the last that its closure does.
+    fn with<R>(&self, change: impl FnOnce(&mut Used) -> R) -> R {
+        change(&mut self.used.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn tagging(
+        &self,
+        message: Bits<'_>,
+        tag: impl FnOnce(&M, Bits<'_>) -> Result<Tag, Error>,
+    ) -> Result<Tag, Error> {
+        let length = message.bytes().len() as u64;
+        self.budget.check_length(length)?;
+        self.count(self.budget.message(length))?;
+        // What the MAC refuses stays counted.
+        tag(&self.mac, message)
+    }
+
+    /// A failure is counted before it is known, and taken back if it was none: threads that verify
+    /// at once cannot pass the budget together, nor can a crash hide a failure.
+    fn verifying(
+        &self,
+        message: Bits<'_>,
+        verify: impl FnOnce(&M, Bits<'_>) -> Result<(), Mismatch>,
+    ) -> Result<(), MeteredVerifyError> {
+        let length = message.bytes().len() as u64;
+        let cost = self.budget.failure(length);
+        self.budget.check_length(length).map_err(MeteredVerifyError::Refused)?;
+        let rest = self.count(cost).map_err(MeteredVerifyError::Refused)?;
+        verify(&self.mac, message).map_err(|Mismatch| MeteredVerifyError::Mismatch)?;
+        self.with(|used| {
+            used.usage = used.usage.less(rest);
+            used.reserve.messages += cost.messages - rest.messages;
+            used.reserve.blocks += cost.blocks - rest.blocks;
+        });
+        Ok(())
+    }
+
+    fn streaming<S>(&self, stream: S) -> MeteredStream<'_, M, S> {
+        let message = self.budget.message(0);
+        let over = self.count(message).map(|_| ());
+        MeteredStream { meter: self, stream, bytes: 0, blocks: message.blocks, over }
+    }
+}
+
+impl<M: Mac> Metered<M> {
+    /// The tag of a message under a nonce; `&()` for a deterministic MAC.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BudgetExhausted`] if the budget does not have the message; then nothing is tagged.
+    /// Errors of the MAC come after the count.
+    pub fn tag_with<'m>(
+        &self,
+        nonce: &M::Nonce,
+        message: impl Into<Bits<'m>>,
+    ) -> Result<Tag, Error> {
+        self.tagging(message.into(), |mac, message| mac.tag_with(nonce, message))
+    }
+
+    /// Checks a tag in constant time.
+    ///
+    /// # Errors
+    ///
+    /// [`MeteredVerifyError::Mismatch`] if it is wrong, [`MeteredVerifyError::Refused`] if the budget has no failure
+    /// left; then nothing is verified.
+    pub fn verify_with<'m>(
+        &self,
+        nonce: &M::Nonce,
+        message: impl Into<Bits<'m>>,
+        tag: &Tag,
+    ) -> Result<(), MeteredVerifyError> {
+        self.verifying(message.into(), |mac, message| mac.verify_with(nonce, message, tag))
+    }
+
+    /// A stream of one message under a nonce.
+    pub fn stream_with(&self, nonce: &M::Nonce) -> MeteredStream<'_, M, Stream<&M>> {
+        self.streaming(self.mac.stream_with(nonce))
+    }
+}
+
+impl<M: Mac<Nonce = ()>> Metered<M> {
+    /// As [`tag_with`](Metered::tag_with), without a nonce.
+    ///
+    /// # Errors
+    ///
+    /// As [`tag_with`](Metered::tag_with).
+    pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Result<Tag, Error> {
+        self.tag_with(&(), message)
+    }
+
+    /// As [`verify_with`](Metered::verify_with), without a nonce.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify_with`](Metered::verify_with).
+    pub fn verify<'m>(
+        &self,
+        message: impl Into<Bits<'m>>,
+        tag: &Tag,
+    ) -> Result<(), MeteredVerifyError> {
+        self.verify_with(&(), message, tag)
+    }
+
+    /// As [`stream_with`](Metered::stream_with), without a nonce.
+    pub fn stream(&self) -> MeteredStream<'_, M, Stream<&M>> {
+        self.stream_with(&())
+    }
+}
+
+#[cfg(feature = "dynamic")]
+impl Metered<AnyMac> {
+    /// As [`AnyMac::tag`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BudgetExhausted`] if the budget does not have the message; then nothing is tagged.
+    /// Errors of the MAC come after the count.
+    pub fn tag<'m>(&self, nonce: &[u8], message: impl Into<Bits<'m>>) -> Result<Tag, Error> {
+        self.tagging(message.into(), |mac, message| mac.tag(nonce, message))
+    }
+
+    /// As [`AnyMac::verify`].
+    ///
+    /// # Errors
+    ///
+    /// [`MeteredVerifyError::Mismatch`] if it is wrong, [`MeteredVerifyError::Refused`] if the budget has no failure
+    /// left; then nothing is verified.
+    pub fn verify<'m>(
+        &self,
+        nonce: &[u8],
+        message: impl Into<Bits<'m>>,
+        tag: &Tag,
+    ) -> Result<(), MeteredVerifyError> {
+        self.verifying(message.into(), |mac, message| mac.verify(nonce, message, tag))
+    }
+
+    /// As [`AnyMac::stream`].
+    ///
+    /// # Errors
+    ///
+    /// As [`AnyMac::stream`]; then nothing is counted.
+    pub fn stream(&self, nonce: &[u8]) -> Result<MeteredStream<'_, AnyMac, AnyStream>, Error> {
+        Ok(self.streaming(self.mac.stream(nonce)?))
+    }
+}
+
+/// A message to be tagged that comes in pieces, counted as it comes. What was counted for a stream
+/// that is dropped stays counted.
+pub struct MeteredStream<'a, M, S> {
+    meter: &'a Metered<M>,
+    stream: S,
+    bytes: u64,
+    /// Blocks counted so far.
+    blocks: u64,
+    over: Result<(), Error>,
+}
+
+impl<M, S> MeteredStream<'_, M, S> {
+    /// Counts what `more` bytes add. Whether the budget had it.
+    fn grow(&mut self, more: usize) -> bool {
+        let budget = &self.meter.budget;
+        self.over = self.over.and_then(|()| {
+            self.bytes = self.bytes.saturating_add(more as u64);
+            budget.check_length(self.bytes)?;
+            let blocks = budget.message(self.bytes).blocks;
+            self.meter.count(Usage { blocks: blocks - self.blocks, ..Usage::default() })?;
+            self.blocks = blocks;
+            Ok(())
+        });
+        self.over.is_ok()
+    }
+}
+
+/// Gives a metered stream the calls of the stream inside.
+macro_rules! stream {
+    ($(#[$cfg:meta])? <$($parameter:ident: $bound:path)?> $mac:ty, $stream:ty) => {
+        $(#[$cfg])?
+        impl<'a $(, $parameter: $bound)?> MeteredStream<'a, $mac, $stream> {
+            /// Adds to the message. Once it is over the budget, the tag is an error that says so.
+            pub fn update(&mut self, data: &[u8]) -> &mut Self {
+                if self.grow(data.len()) {
+                    self.stream.update(data);
+                }
+                self
+            }
+
+            /// The tag of the message.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::BudgetExhausted`] if the budget did not have the message, and those of the
+            /// MAC.
+            pub fn tag(self) -> Result<Tag, Error> {
+                self.over?;
+                self.stream.tag()
+            }
+        }
+    };
+}
+
+stream!(<M: Mac> M, Stream<&'a M>);
+stream!(#[cfg(feature = "dynamic")] <> AnyMac, AnyStream);

@@ -1,0 +1,645 @@
+//! The bounds against exact rational arithmetic, and against the papers' own numbers.
+
+use num_bigint::{BigInt, BigUint};
+use num_rational::Ratio;
+use tagmac::bounds::{Bound, BoundError, Theorem, Workload};
+use tagmac::bounds::{elimac, lightmac, pmac, poly1305, umac};
+use tagmac::dynamic::Algorithm;
+
+type Exact = Ratio<BigInt>;
+
+fn int(value: impl Into<BigInt>) -> Exact {
+    Exact::from(value.into())
+}
+
+/// 2^e.
+fn two(e: i64) -> Exact {
+    let power = int(BigInt::from(1) << e.unsigned_abs());
+    if e < 0 { power.recip() } else { power }
+}
+
+/// The exact value of a finite `f64`.
+fn of_f64(x: f64) -> Exact {
+    Exact::from_float(x).expect("finite")
+}
+
+/// The root, upward to 2^-600.
+fn root(x: &Exact) -> Exact {
+    let scaled = (x * two(1200)).ceil().to_integer();
+    let root = scaled.sqrt();
+    let up = if &root * &root < scaled { 1 } else { 0 };
+    int(root + up) * two(-600)
+}
+
+/// The logarithm to base 2 in units of 2^-100, downward.
+fn lg(x: &Exact) -> BigInt {
+    const PLACES: u64 = 400;
+    assert!(*x > int(0));
+    let bits = |n: &BigInt| n.bits() as i64;
+    let mut whole = bits(x.numer()) - bits(x.denom());
+    if *x < two(whole) {
+        whole -= 1;
+    }
+    let mut m = (x * two(PLACES as i64 - whole)).floor().to_integer();
+    let mut log = BigInt::from(whole);
+    for _ in 0..100 {
+        m = (&m * &m) >> PLACES;
+        log <<= 1;
+        if m.bits() > PLACES + 1 {
+            m >>= 1;
+            log += 1;
+        }
+    }
+    log
+}
+
+/// Checks a bound against the exact value: never below it, over it by less than one part in 2^40.
+#[track_caller]
+fn agrees(bound: &Bound, exact: &Exact) {
+    if *exact == int(0) {
+        assert_eq!((bound.log2(), bound.value()), (f64::NEG_INFINITY, 0.0));
+        assert!(bound.at_most(f64::MIN_POSITIVE));
+        return;
+    }
+    let told = (of_f64(bound.log2()) * two(100)).to_integer();
+    let over = told - lg(exact);
+    // 2^x - 1 < 2^-40 for x below 2^-40.
+    assert!(over >= BigInt::from(0), "{exact}: below by {over}");
+    assert!(over < BigInt::from(1) << 60, "{exact}: over by {over} of 2^-100");
+    // The value itself, and the comparison that the inverse relies on.
+    if *exact > two(-1000) && *exact < two(1000) {
+        let value = of_f64(bound.value());
+        assert!(value >= *exact && value <= exact * (int(1) + two(-40)));
+        assert!(bound.at_most(bound.value()), "{exact}");
+        let more = bound.value() * (1.0 + 2f64.powi(-41));
+        assert!(bound.at_most(more));
+        let less = bound.value() * (1.0 - 2f64.powi(-40));
+        assert!(!bound.at_most(less));
+    }
+}
+
+/// Numbers of all sizes, the same in every run.
+struct Source(u64);
+
+impl Source {
+    fn word(&mut self) -> u64 {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.word() % n
+    }
+
+    /// A number of up to `bits` bits; often next to a power of 2.
+    fn number(&mut self, bits: u32) -> u128 {
+        let most = u128::MAX >> (128 - bits);
+        let wide = (self.word() as u128) << 64 | self.word() as u128;
+        let length = 1 + self.below(bits.into()) as u32;
+        match self.below(4) {
+            0 => (1u128 << (length - 1)).saturating_sub(1 - (wide & 1)).min(most),
+            1 => (1u128 << (length - 1)).saturating_add(wide & 1).min(most),
+            _ => wide >> (128 - length),
+        }
+    }
+
+    /// As [`number`](Source::number), and not 0.
+    fn some(&mut self, bits: u32) -> u128 {
+        self.number(bits).max(1)
+    }
+
+    fn n(&mut self) -> u32 {
+        match self.below(3) {
+            0 => 2 * (1 + self.below(128) as u32),
+            _ => 32 * (1 + self.below(8) as u32),
+        }
+    }
+
+    fn t(&mut self, n: u32) -> u32 {
+        if self.below(2) == 0 { n } else { 1 + self.below(n.into()) as u32 }
+    }
+
+    fn e(&mut self) -> f64 {
+        let e = -(self.below(300) as i32);
+        (1.0 + self.below(1 << 52) as f64 / 2f64.powi(52)) * 2f64.powi(e)
+    }
+}
+
+const ROUNDS: usize = 3000;
+
+fn square(q: u128) -> Exact {
+    int(q) * int(q)
+}
+
+/// C(q, 2)
+fn pairs(q: u128) -> Exact {
+    int(q) * (int(q) - int(1)) / int(2)
+}
+
+/// PMAC's bound with attempts.
+fn pmac_exact(n: u32, t: u32, (q, sigma): (u128, u128), (v, sigma_v): (u128, u128)) -> Exact {
+    let messages = int(q) + int(v);
+    let blocks = int(sigma.max(q)) + int(sigma_v.max(v));
+    let each = (int(3) * messages).min(&blocks + int(1));
+    let known = sigma.max(q).max(sigma_v).max(v) < u128::MAX;
+    let each = if known { each } else { &blocks + int(1) };
+    blocks * each * two(-(n as i64)) + int(v) * two(-(t as i64))
+}
+
+/// LightMAC's factor: 1 + a x + b x^2 for x = 1/(2^(n/2) - 1).
+fn light_factor(n: u32, a: Exact, b: Exact) -> Exact {
+    let x = (two(n as i64 / 2) - int(1)).recip();
+    int(1) + a * &x + b * &x * x
+}
+
+fn light_prf(n: u32, q: u128) -> Exact {
+    light_factor(n, int(1), int(1) / int(2)) * square(q) * two(-(n as i64))
+}
+
+fn light_mac(n: u32, t: u32, q: u128, v: u128) -> Exact {
+    let sum = square(q) * two(-(n as i64)) + int(v) * two(-(t as i64));
+    light_factor(n, int(2), int(1)) * sum
+}
+
+fn eli_prf(n: u32, t: u32, e: &Exact, q: u128) -> Exact {
+    pairs(q) * e + root(&(pairs(q) * two(t as i64 - 2 * n as i64)))
+}
+
+fn eli_mac(n: u32, t: u32, e: &Exact, q: u128, f: u128) -> Exact {
+    let fresh = (two(n.into()) - int(q)).recip();
+    pairs(q) * e + int(f) * two((n - t).into()) * e.max(&fresh)
+}
+
+/// 1.881 * 2^-114
+fn aes4() -> Exact {
+    int(1881) / int(1000) * two(-114)
+}
+
+#[test]
+fn pmac_is_exact() {
+    let mut source = Source(1);
+    for _ in 0..ROUNDS {
+        let n = source.n();
+        let t = source.t(n);
+        let (q, sigma) = (source.some(128), source.number(128));
+        let (v, sigma_v) = (source.number(128), source.number(128));
+        let bound = pmac::prf(n, q, sigma).unwrap();
+        agrees(&bound, &pmac_exact(n, n, (q, sigma), (0, 0)));
+        let bound = pmac::mac(n, t, (q, sigma), (v, sigma_v)).unwrap();
+        agrees(&bound, &pmac_exact(n, t, (q, sigma), (v, sigma_v)));
+    }
+}
+
+#[test]
+fn lightmac_is_exact() {
+    let mut source = Source(2);
+    for _ in 0..ROUNDS {
+        let n = source.n();
+        let (t, s) = (source.t(n), 1 + source.below(n as u64 / 2) as u32);
+        let (q, v) = (source.some(128), source.number(128));
+        agrees(&lightmac::prf(n, s, q, u128::MAX).unwrap(), &light_prf(n, q));
+        let bound = lightmac::mac(n, s, t, (q, u128::MAX), (v, u128::MAX)).unwrap();
+        agrees(&bound, &light_mac(n, t, q, v));
+        // Proposition 1.
+        let (l1, l2) = (source.some(127), source.number(127));
+        let left = two(n.into()) - int(l1) - int(l2) + int(1);
+        match lightmac::collision(n, l1, l2) {
+            Ok(bound) => agrees(&bound, &left.recip()),
+            Err(error) => {
+                assert_eq!(error, BoundError::Blocks { n, found: l1 + l2 });
+                assert!(left <= int(0));
+            }
+        }
+    }
+    // Near the end of the numbers.
+    for n in [126, 128, 130, 254, 256] {
+        for q in [1, 2, 3, u128::MAX - 1, u128::MAX] {
+            let left = two(n) - int(q) + int(1);
+            if left > int(0) {
+                agrees(&lightmac::collision(n as u32, q, 0).unwrap(), &left.recip());
+            }
+        }
+    }
+}
+
+#[test]
+fn elimac_is_exact() {
+    let mut source = Source(3);
+    for _ in 0..ROUNDS {
+        let (n, e) = (source.n(), source.e());
+        let t = source.t(n);
+        let (q, f) = (source.some(128), source.number(128));
+        let exact = of_f64(e);
+        agrees(&elimac::prf(n, t, e, q).unwrap(), &eli_prf(n, t, &exact, q));
+        match elimac::mac(n, t, e, q, f) {
+            Ok(bound) => agrees(&bound, &eli_mac(n, t, &exact, q, f)),
+            Err(BoundError::Messages { max, found }) => {
+                assert!(found == q && int(q) >= two(n.into()));
+                assert_eq!(int(max) + int(1), two(n.into()));
+            }
+            Err(error) => panic!("{error}"),
+        }
+        // EliMAC-AES with the paper's own eps, not the `f64` next to it.
+        let (t, twice) = (source.t(128), int(2) * aes4());
+        agrees(&elimac::aes_prf(t, elimac::AES4, q).unwrap(), &eli_prf(128, t, &twice, q));
+        agrees(&elimac::aes_mac(t, elimac::AES4, q, f).unwrap(), &eli_mac(128, t, &twice, q, f));
+    }
+}
+
+#[test]
+fn umac_and_poly1305_are_exact() {
+    let mut source = Source(4);
+    for _ in 0..ROUNDS {
+        let (q, v) = (source.number(64), source.some(128));
+        let t = 32 * (1 + source.below(4) as u32);
+        agrees(&umac::mac(t, q, v).unwrap(), &(int(v) * two(-30 * (t as i64 / 32))));
+        let (b, tau) = (source.below(300), 1 + source.below(256));
+        let exact = int(v) * (two(-(b as i64)) + two(-(tau as i64)));
+        agrees(&umac::mac_1999(b as u32, tau as u32, q, v).unwrap(), &exact);
+        let l = source.number(64) as u64;
+        let blocks = (BigUint::from(l.max(1)) + 15u8) >> 4u8;
+        let exact = int(14) * int(v) * int(blocks) * two(-106);
+        agrees(&poly1305::mac(q, v, l).unwrap(), &exact);
+    }
+    // With no attempt nothing passes.
+    agrees(&umac::mac(64, 5, 0).unwrap(), &int(0));
+    agrees(&poly1305::mac(5, 0, 0).unwrap(), &int(0));
+}
+
+#[test]
+fn other_modes_are_exact() {
+    let mut source = Source(5);
+    let (mut emac, mut sums) = (0, 0);
+    for _ in 0..ROUNDS {
+        let (n, q, l) = (source.n(), source.some(128), source.some(64));
+        let generic = square(q) * int(l) * two(-(n as i64));
+        agrees(&lightmac::generic(n, q, l).unwrap(), &generic);
+        let (eighth, fifth) = (int(l).pow(8), int(l).pow(5));
+        let exact = int(16) * square(q) * two(-(n as i64))
+            + int(128) * square(q) * &eighth * two(-2 * n as i64);
+        let bound = lightmac::emac(n, q, l).unwrap();
+        assert_eq!(bound.is_some(), eighth <= two(n.into()) && int(q) >= square(l));
+        if let Some(bound) = bound {
+            agrees(&bound, &exact);
+            emac += 1;
+        }
+        let exact = int(40) * int(l).pow(3) * int(q).pow(3) * two(-2 * n as i64);
+        let bound = lightmac::sum_of_cbcs(n, q, l).unwrap();
+        assert_eq!(bound.is_some(), fifth <= two(2 * n as i64));
+        if let Some(bound) = bound {
+            agrees(&bound, &exact);
+            sums += 1;
+        }
+    }
+    assert!(emac > 100 && sums > 100, "{emac} {sums}");
+}
+
+/// Every theorem that the registry has, and the exact value of its parts.
+fn theorems() -> Vec<Theorem> {
+    let mut all: Vec<Theorem> = Algorithm::all().filter_map(Algorithm::theorem).collect();
+    all.extend([
+        Theorem::LightMac { n: 32, s: 16, t: 32 },
+        Theorem::LightMac { n: 256, s: 100, t: 100 },
+        Theorem::LightMac { n: 64, s: 7, t: 1 },
+        Theorem::Pmac { n: 32, t: 20 },
+        Theorem::Pmac { n: 256, t: 256 },
+        Theorem::EliMacAes { t: 64 },
+    ]);
+    all
+}
+
+/// The exact largest of the bound on tags and that on forging with no attempt, and the exact bound
+/// on guesses.
+fn exact(theorem: Theorem, q: u128, length: u64, v: u128) -> (Exact, Exact) {
+    let bits = 8 * length as u128;
+    match theorem {
+        Theorem::Pmac { n, t } => {
+            let blocks = int(q) * int(bits.div_ceil(n.into()).max(1));
+            // More blocks than a u128 counts are as good as no bound.
+            let known = blocks < int(u128::MAX);
+            let each = (int(3) * int(q)).min(&blocks + int(1));
+            let each = if known { each } else { &blocks + int(1) };
+            (blocks * each * two(-(n as i64)), int(v) * two(-(t as i64)))
+        }
+        Theorem::LightMac { n, t, .. } => {
+            (light_prf(n, q).max(light_mac(n, t, q, 0)), light_mac(n, t, 0, v))
+        }
+        Theorem::EliMacAes { t } => {
+            let e = int(2) * aes4();
+            let tags = eli_prf(128, t, &e, q).max(eli_mac(128, t, &e, q, 0));
+            (tags, eli_mac(128, t, &e, 0, v))
+        }
+        Theorem::Umac { t } => (int(0), int(v) * two(-30 * (t as i64 / 32))),
+        Theorem::Umac1999 { b, t } => (int(0), int(v) * (two(-(b as i64)) + two(-(t as i64)))),
+        Theorem::Poly1305Aes => {
+            (int(0), int(14) * int(v) * int(length.div_ceil(16).max(1)) * two(-106))
+        }
+        _ => unreachable!("no other theorem"),
+    }
+}
+
+#[test]
+fn numbers_are_the_largest_within_the_threshold() {
+    let mut source = Source(6);
+    // The next number is over, or under by less than what is rounded.
+    let over = |bound: Exact, limit: &Exact| bound > limit * (int(1) - two(-50));
+    for theorem in theorems() {
+        for _ in 0..60 {
+            let length = (source.number(64) as u64).min(theorem.limit());
+            let length = if source.below(2) == 0 { length % 4096 } else { length };
+            let length = length.min(theorem.limit());
+            let threshold = match source.below(3) {
+                0 => 2f64.powi(-1 - source.below(128) as i32),
+                1 => source.e().min(0.99) / 2.0,
+                _ => (1.0 - source.e() / 4.0).min(1f64.next_down()),
+            };
+            let limit = of_f64(threshold);
+            let q = theorem.messages(length, threshold).unwrap();
+            let (tags, _) = exact(theorem, q, length, 0);
+            assert!(q == 0 || tags <= limit, "{theorem:?} {length} {threshold}: {q}");
+            let nonces = exact(theorem, 2, length, 0).0 == int(0);
+            assert!(!nonces || q == 1 << 64);
+            if !nonces {
+                let (more, _) = exact(theorem, q + 1, length, 0);
+                assert!(over(more, &limit), "{theorem:?} {length} {threshold}: {q}");
+            }
+            let bytes = theorem.bytes(length, threshold).unwrap();
+            assert_eq!(bytes, q.saturating_mul(length.into()));
+
+            let v = theorem.guesses(length, threshold).unwrap();
+            if v > 0 {
+                let load = Workload { messages: q, length, attempts: v };
+                agrees(&theorem.guessing(&load).unwrap(), &exact(theorem, 0, length, v).1);
+            }
+            assert!(exact(theorem, 0, length, v).1 <= limit);
+            if v != q {
+                let (_, more) = exact(theorem, 0, length, v + 1);
+                assert!(over(more, &limit), "{theorem:?} {length} {threshold}: {v}");
+            }
+
+            // Both together: at most the sum. PMAC's attempts are messages too.
+            let counts = matches!(theorem, Theorem::Pmac { .. });
+            let messages = if counts { q - v.min(q) } else { q };
+            let load = Workload { messages, length, attempts: v };
+            match theorem.forgery(&load) {
+                Ok(bound) => assert!(bound.at_most(2.0 * threshold * (1.0 + 2f64.powi(-50)))),
+                Err(error) => assert_eq!((error, q, v), (BoundError::Nothing, 0, 0)),
+            }
+        }
+    }
+}
+
+#[test]
+fn loads_are_the_functions() {
+    let load = Workload { messages: 1 << 20, length: 1000, attempts: 1 << 10 };
+    let of = |theorem: Theorem| (theorem.tags(&load).unwrap(), theorem.forgery(&load).unwrap());
+    // 1000 bytes: 63 blocks of 16, 125 of 8; 83 full ones of 12 and 166 of 6.
+    let (q, v) = (1 << 20, 1 << 10);
+    let (tags, forgery) = of(Theorem::Pmac { n: 128, t: 64 });
+    assert_eq!(tags, pmac::prf(128, q, 63 * q).unwrap());
+    assert_eq!(forgery, pmac::mac(128, 64, (q, 63 * q), (v, 63 * v)).unwrap());
+    let (tags, forgery) = of(Theorem::LightMac { n: 64, s: 16, t: 64 });
+    assert_eq!(tags, lightmac::prf(64, 16, q, 166 * q).unwrap());
+    assert_eq!(forgery, lightmac::mac(64, 16, 64, (q, 166 * q), (v, 166 * v)).unwrap());
+    assert_eq!(tags.to_string(), "2^-23.99 + Adv^prp_E1(2^27.38) + Adv^prp_E2(2^20)");
+    let (tags, forgery) = of(Theorem::EliMacAes { t: 128 });
+    assert_eq!(tags, elimac::aes_prf(128, elimac::AES4, q).unwrap());
+    assert_eq!(forgery, elimac::aes_mac(128, elimac::AES4, q, v).unwrap());
+    let (tags, forgery) = of(Theorem::Poly1305Aes);
+    assert_eq!(tags, poly1305::mac(q, 0, 1000).unwrap());
+    assert_eq!(forgery, poly1305::mac(q, v, 1000).unwrap());
+    assert_eq!(tags.to_string(), "0 + Adv^prp_AES(2^20)");
+    let (tags, forgery) = of(Theorem::Umac { t: 96 });
+    assert_eq!((tags, forgery), (umac::mac(96, q, 0).unwrap(), umac::mac(96, q, v).unwrap()));
+    let (_, forgery) = of(Theorem::Umac1999 { b: 60, t: 160 });
+    assert_eq!(forgery, umac::mac_1999(60, 160, q, v).unwrap());
+}
+
+/// The queries under K1 that the terms have.
+fn queries(bound: &Bound, primitive: &str) -> u128 {
+    let term = bound.terms().iter().find(|term| term.primitive == primitive);
+    term.map_or(0, |term| term.queries)
+}
+
+#[test]
+fn lightmac_calls_its_cipher_so_often() {
+    // A message has floor(bits / (n - s)) full blocks, each of which is a call under K1, and an empty
+    // last one if it ends there: 256 calls for the longest with a counter of 8 bits, not 255.
+    for (n, s) in [(64, 8), (64, 16), (32, 16), (128, 8), (128, 32)] {
+        let theorem = Theorem::LightMac { n, s, t: n };
+        let limit = theorem.limit();
+        let lengths = [0, 1, 6, 7, 8, limit / 2, limit - 1, limit].into_iter();
+        for length in lengths.filter(|length| *length <= limit) {
+            let calls = 8 * length as u128 / (n - s) as u128;
+            let load = Workload { messages: 3, length, attempts: 5 };
+            assert_eq!(queries(&theorem.tags(&load).unwrap(), "E1"), 3 * calls, "{n} {s} {length}");
+            let forgery = theorem.forgery(&load).unwrap();
+            assert_eq!(queries(&forgery, "E1"), 3 * calls, "{n} {s} {length}");
+            assert_eq!(queries(&forgery, "E"), 5 * (calls + 1), "{n} {s} {length}");
+        }
+        // Lengths that nobody tells.
+        let bound = lightmac::mac(n, s, n, (3, u128::MAX), (5, u128::MAX)).unwrap();
+        assert_eq!(queries(&bound, "E1"), 3 << s);
+        assert_eq!(queries(&bound, "E"), 5 * ((1 << s) + 1));
+    }
+}
+
+#[test]
+fn the_papers_numbers() {
+    let millionth = 2f64.powi(-20);
+    // LightMAC, section 1.1: "roughly 64" messages at n = 32; theorem 1 has 63.
+    let light = Theorem::LightMac { n: 32, s: 16, t: 32 };
+    assert_eq!(light.messages(light.limit(), millionth), Ok(63));
+    assert_eq!(light.messages(0, millionth), Ok(63));
+    // 2^16 blocks of 16 bits.
+    assert_eq!(light.limit(), 128 << 10);
+    // Section 1: q^2 l <= 2^12.
+    for (messages, blocks) in [(64, 1), (32, 4), (16, 16)] {
+        assert!(lightmac::generic(32, messages, blocks).unwrap().at_most(millionth));
+        assert!(!lightmac::generic(32, messages + 1, blocks).unwrap().at_most(millionth));
+    }
+    // EliMAC, section 5.1: "security up to q about 2^56". Corollary 1 gives nearly a half there.
+    for (log2, value) in [(40, "4.23e-8"), (55, "1.19e-1"), (56, "4.73e-1"), (57, "1.89e0")] {
+        let bound = elimac::aes_prf(128, elimac::AES4, 1 << log2).unwrap();
+        assert_eq!(format!("{:.2e}", bound.value()), value, "2^{log2}");
+    }
+    // Poly1305-AES: L = 1536, D = 2^64. The slide prints 0.999999999999998 for the chance that all
+    // are rejected, with a delta of 2^-40. Its formula gives less.
+    let forged = poly1305::mac(1 << 64, 1 << 64, 1536).unwrap().value();
+    assert!((3.055e-10..3.056e-10).contains(&forged), "{forged:e}");
+    let rejected = 1.0 - 2f64.powi(-40) - forged;
+    assert_eq!(format!("{rejected:.12}"), "0.999999999694");
+    assert!(rejected < 0.999999999999998);
+    // PMAC, docs/theory.md: in whatever messages the blocks are.
+    for (n, blocks, shown) in [(128, 40, "2^-47.99"), (64, 20, "2^-23.99"), (64, 24, "2^-15.99")] {
+        let bound = |q| pmac::prf(n, q, 1 << blocks).unwrap().to_string();
+        for q in [1 << blocks, (1 << blocks) - 1, 1 << (blocks - 1)] {
+            assert_eq!(bound(q).split(' ').next(), Some(shown));
+        }
+    }
+    assert!(pmac::prf(64, 1 << 32, 1 << 32).unwrap().log2() > 0.0);
+    // More blocks than can be counted are not taken for 2^128.
+    assert!(pmac::prf(256, 1, u128::MAX).unwrap().log2() >= 0.0);
+    assert!(Theorem::Pmac { n: 256, t: 256 }.messages(1 << 40, 0.5).unwrap() < 1 << 111);
+    // 128 messages of 1 MiB: 3 * 2^7 * 2^24 / 2^64.
+    assert!(pmac::prf(64, 1 << 7, 1 << 24).unwrap().to_string().starts_with("2^-31.41 "));
+    assert!(pmac::prf(128, 1 << 32, 1 << 48).unwrap().to_string().starts_with("2^-46.41 "));
+    // RFC 4418: N attempts at 8 bytes pass with N / 2^60.
+    assert_eq!(umac::mac(64, 1, 1 << 10).unwrap().log2(), -50.0);
+}
+
+#[test]
+fn all_macs_of_the_papers_have_a_theorem() {
+    for algorithm in Algorithm::all() {
+        let name = algorithm.name();
+        let none = name.starts_with("CMAC-") || name.starts_with("HMAC-");
+        let Some(theorem) = algorithm.theorem() else {
+            assert!(none, "{name}");
+            continue;
+        };
+        assert!(!none, "{name}");
+        // The limit is the MAC's own, in whole bytes.
+        let bits = algorithm.limit_bits();
+        let limit = if bits == u64::MAX { u64::MAX } else { bits / 8 };
+        match theorem {
+            Theorem::LightMac { s: 64, .. } => assert_eq!(bits, u64::MAX),
+            _ => assert_eq!(theorem.limit(), limit, "{name}"),
+        }
+        let tag_bits = algorithm.default_tag_bits() as u32;
+        assert_eq!(theorem.with_tag_bits(tag_bits), Ok(theorem), "{name}");
+        let short = theorem.with_tag_bits(tag_bits - 1).is_ok();
+        assert_eq!(short, algorithm.tag_bits().count() > 1, "{name}");
+        for found in [0, 257] {
+            let error = theorem.with_tag_bits(found).unwrap_err();
+            assert!(matches!(error, BoundError::TagBits { .. }), "{name}");
+        }
+        let words = match name {
+            "PMAC-AES256" => Some(Theorem::Pmac { n: 128, t: 128 }),
+            "PMAC-PRESENT80" => Some(Theorem::Pmac { n: 64, t: 64 }),
+            "PMAC-RC6" => Some(Theorem::Pmac { n: 128, t: 128 }),
+            "LIGHTMAC-AES128-S24" => Some(Theorem::LightMac { n: 128, s: 24, t: 128 }),
+            "LIGHTMAC-PRESENT128-S8" => Some(Theorem::LightMac { n: 64, s: 8, t: 64 }),
+            "UMAC-96" => Some(Theorem::Umac { t: 96 }),
+            _ => None,
+        };
+        assert!(words.is_none_or(|words| words == theorem), "{name}");
+    }
+}
+
+#[test]
+fn the_sets_of_1999_have_the_bits_of_their_shapes() {
+    use tagmac::Umac99Set as Set;
+    let sets = [
+        ("UMAC99-STD-30", Set::Std30),
+        ("UMAC99-STD-60", Set::Std60),
+        ("UMAC99-MMX-15", Set::Mmx15),
+        ("UMAC99-MMX-30", Set::Mmx30),
+        ("UMAC99-MMX-60", Set::Mmx60),
+    ];
+    for (name, set) in sets {
+        let t = 8 * set.prf().output_bytes() as u32;
+        let b = set.shape().collision_bits() as u32;
+        let theorem = Algorithm::named(name).unwrap().theorem();
+        assert_eq!(theorem, Some(Theorem::Umac1999 { b, t }), "{name}");
+    }
+    assert_eq!([umac::nh(32, 1), umac::nh(16, 4), umac::nhs(16, 1)], [32, 64, 15]);
+    assert_eq!([umac::nhs(0, 1), umac::nh_t2(0), umac::nhs_t2(1)], [0, 0, 0]);
+    assert!(umac::mac_1999(u32::MAX, 256, 1, 1).unwrap().log2() > -256.1);
+    assert_eq!([umac::nhs(16, 4), umac::nh_t2(32), umac::nhs_t2(32)], [60, 62, 60]);
+}
+
+#[test]
+fn bounds_grow() {
+    let mut source = Source(7);
+    for theorem in theorems() {
+        for _ in 0..200 {
+            let length = (source.number(64) as u64).min(theorem.limit());
+            let load = Workload { messages: source.some(63), length, attempts: source.number(100) };
+            let worse = [
+                Workload { messages: load.messages + source.number(63), ..load },
+                Workload { attempts: load.attempts + source.number(100), ..load },
+                Workload {
+                    length: length.saturating_add(length / 3 + 1).min(theorem.limit()),
+                    ..load
+                },
+            ];
+            let values = |load: &Workload| {
+                [theorem.tags(load).unwrap().log2(), theorem.forgery(load).unwrap().log2()]
+            };
+            for worse in worse {
+                let [before, after] = [load, worse].map(|load| values(&load));
+                assert!(before[0] <= after[0] && before[1] <= after[1], "{theorem:?} {load:?}");
+            }
+            // More trust, more messages; longer messages, fewer.
+            let threshold = source.e().min(0.5) / 2.0;
+            let messages = |length, threshold| theorem.messages(length, threshold).unwrap();
+            assert!(messages(length, threshold) <= messages(length, 2.0 * threshold));
+            assert!(messages(length, threshold) <= messages(length / 2, threshold));
+            let guesses = |length, threshold| theorem.guesses(length, threshold).unwrap();
+            assert!(guesses(length, threshold) <= guesses(length, 2.0 * threshold));
+            assert!(guesses(length, threshold) <= guesses(length / 2, threshold));
+        }
+    }
+}
+
+#[test]
+fn what_no_theorem_speaks_of_is_refused() {
+    use BoundError::*;
+    let pmac = Theorem::Pmac { n: 128, t: 128 };
+    let light = Theorem::LightMac { n: 64, s: 8, t: 64 };
+    let none = Workload::default();
+    for theorem in theorems() {
+        assert_eq!(theorem.tags(&none), Err(Nothing));
+        assert_eq!(theorem.forgery(&none), Err(Nothing));
+        assert_eq!(theorem.guessing(&none), Err(Nothing));
+        for found in [0.0, -1.0, 1.0, 2.0, f64::INFINITY, -0.0] {
+            assert_eq!(theorem.messages(0, found), Err(Threshold { found }));
+            assert_eq!(theorem.guesses(0, found), Err(Threshold { found }));
+        }
+        assert!(matches!(theorem.messages(0, f64::NAN), Err(Threshold { .. })));
+        assert!(theorem.messages(0, f64::from_bits(1)).is_ok());
+        let limit = theorem.limit();
+        if let Some(found) = limit.checked_add(1) {
+            assert_eq!(theorem.messages(found, 0.5), Err(TooLong { limit, found }));
+            let load = Workload { messages: 1, length: found, attempts: 0 };
+            assert_eq!(theorem.tags(&load), Err(TooLong { limit, found }));
+            assert_eq!(theorem.forgery(&load), Err(TooLong { limit, found }));
+            assert_eq!(theorem.guessing(&load), Err(TooLong { limit, found }));
+        }
+    }
+    assert_eq!(light.limit(), 1792);
+    assert_eq!(pmac.limit(), u64::MAX);
+    for n in [0, 1, 3, 127, 257, 258, u32::MAX] {
+        let wrong = BlockBits { found: n };
+        assert_eq!(pmac::prf(n, 1, 1), Err(wrong));
+        assert_eq!(lightmac::prf(n, 1, 1, 1), Err(wrong));
+        assert_eq!(elimac::prf(n, 1, 0.5, 1), Err(wrong));
+        assert_eq!(lightmac::generic(n, 1, 1), Err(wrong));
+        assert_eq!(Theorem::Pmac { n, t: 1 }.messages(1 << 40, 0.5), Err(wrong));
+        assert_eq!(Theorem::LightMac { n, s: 1, t: 1 }.messages(0, 0.5), Err(wrong));
+    }
+    for s in [0, 33, 64, u32::MAX] {
+        assert_eq!(lightmac::prf(64, s, 1, 1), Err(CounterBits { max: 32, found: s }));
+    }
+    for t in [0, 129, u32::MAX] {
+        let wrong = TagBits { min: 1, max: 128, found: t };
+        assert_eq!(pmac::mac(128, t, (1, 1), (0, 0)), Err(wrong));
+        assert_eq!(lightmac::mac(128, 64, t, (1, 1), (0, 0)), Err(wrong));
+        assert_eq!(elimac::aes_prf(t, elimac::AES4, 1), Err(wrong));
+    }
+    assert_eq!(umac::mac(48, 1, 0), Err(TagBits { min: 32, max: 128, found: 48 }));
+    for found in [0.0, -0.5, f64::INFINITY] {
+        assert_eq!(elimac::prf(128, 128, found, 1), Err(Epsilon { found }));
+    }
+    let (max, found) = (1 << 64, (1 << 64) + 1);
+    assert_eq!(poly1305::mac(found, 0, 16), Err(Messages { max, found }));
+    assert_eq!(umac::mac(64, found, 0), Err(Messages { max, found }));
+    assert_eq!(umac::mac_1999(60, 64, found, 0), Err(Messages { max, found }));
+    // One clear line each.
+    for error in [Nothing, Messages { max, found }, TooLong { limit: 1792, found: 1793 }] {
+        assert!(!error.to_string().contains('\n'));
+    }
+}

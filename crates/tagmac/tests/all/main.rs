@@ -1,0 +1,37 @@
+//! The library's tests from outside, in one program: each program would compile kernels of its own.
+
+mod common;
+
+#[cfg(feature = "dynamic")]
+mod batch;
+#[cfg(feature = "dynamic")]
+mod bounds;
+mod canary;
+#[cfg(feature = "cipher")]
+mod ciphers;
+#[cfg(feature = "umac99")]
+mod collisions;
+mod edit;
+mod errata;
+mod far;
+mod hashes;
+mod isa;
+mod laws;
+#[cfg(feature = "dynamic")]
+mod meter;
+mod nonces;
+#[cfg(feature = "umac99")]
+mod parameters;
+mod parsimony;
+mod pmac_bound;
+#[cfg(feature = "dynamic")]
+mod published;
+mod random;
+#[cfg(feature = "dynamic")]
+mod reference;
+#[cfg(feature = "dynamic")]
+mod registry;
+#[cfg(feature = "dynamic")]
+mod save;
+#[cfg(feature = "dynamic")]
+mod vectors;

@@ -1,0 +1,195 @@
+//! `vectors/parameters.json` on every level: parameters of the papers that no name of the registry
+//! stands for. The rows' schema stands in `vectors/README.md`.
+
+use crate::common::{hex, rows, string, text};
+use serde_json::Value;
+use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, Present80, Present128, Rc6};
+use tagmac::hashes::AesFamilies;
+use tagmac::isa::Level;
+use tagmac::{Bits, Cbc3, EliMac, Error, LightMac, Mac, NhShape, Tag, Umac99Parameters, Umac99Prf};
+
+fn number(row: &Value, field: &str) -> usize {
+    row[field].as_u64().unwrap_or_else(|| panic!("no number in '{field}' of {row}")) as usize
+}
+
+fn expected(row: &Value) -> Tag {
+    Tag::new(&hex(text(row, "tag")), number(row, "tag_bits")).expect("a tag of that many bits")
+}
+
+/// The rows of a family, and that there are so many.
+fn family(name: &str, count: usize) -> Vec<Value> {
+    let mut rows = rows("parameters.json");
+    rows.retain(|row| row["family"] == name);
+    assert_eq!(rows.len(), count, "{name}");
+    rows
+}
+
+fn lightmac_row<const N: usize, C: Cipher<Key = [u8; N]>>(row: &Value, level: Level) {
+    let key = hex(text(row, "key"));
+    let (k1, k2) = key.split_at(N);
+    let key = |k: &[u8]| C::from_slice(k, level).map(|_| k.try_into().expect("N bytes"));
+    let (k1, k2): ([u8; N], [u8; N]) = (key(k1).expect("a key"), key(k2).expect("a key"));
+    let mut mac = LightMac::<C>::with_level(&k1, &k2, number(row, "s"), level).expect("1 to n/2");
+    if text(row, "counter") == "gray" {
+        mac = mac.with_gray_code();
+    }
+    let message = string(row, "msg");
+    if row["valid"] == false {
+        assert_eq!(text(row, "refuse"), "message");
+        let refused = mac.tag(message.bits()).expect_err("a message over the limit");
+        assert!(matches!(refused, Error::TooLong { .. }), "{row}");
+        return;
+    }
+    let tag = expected(row);
+    let mac = mac.with_tag_bits(tag.bits()).expect("1 to n bits");
+    assert_eq!(mac.tag(message.bits()), Ok(tag), "{level}: {row}");
+    if let Some(bytes) = message.whole() {
+        for cut in [1, 7, 16, 64, 1000] {
+            let mut stream = mac.stream();
+            bytes.chunks(cut).for_each(|piece| {
+                stream.update(piece);
+            });
+            assert_eq!(stream.tag(), Ok(tag), "{level}, pieces of {cut}: {row}");
+        }
+    }
+}
+
+#[test]
+fn lightmac() {
+    for row in family("LIGHTMAC", 183) {
+        for level in Level::all() {
+            match text(&row, "cipher") {
+                "AES128" => lightmac_row::<16, Aes128>(&row, level),
+                "AES192" => lightmac_row::<24, Aes192>(&row, level),
+                "AES256" => lightmac_row::<32, Aes256>(&row, level),
+                "PRESENT80" => lightmac_row::<10, Present80>(&row, level),
+                "PRESENT128" => lightmac_row::<16, Present128>(&row, level),
+                "RC6" => lightmac_row::<16, Rc6>(&row, level),
+                other => panic!("unknown cipher {other}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn elimac() {
+    fn check<const H: usize, const I: usize>(row: &Value, level: Level) {
+        let key = hex(text(row, "key"));
+        let (k1, k2) = key.split_at(16);
+        let families = AesFamilies::<H, I>::new(k1.try_into().expect("16 bytes"), level);
+        let mac = EliMac::<_, Aes128>::from_families_with_level(
+            families,
+            k2.try_into().expect("16 bytes"),
+            level,
+        );
+        let message = string(row, "msg");
+        if row["valid"] == false {
+            assert_eq!(text(row, "refuse"), "message");
+            let refused = mac.tag(message.bits()).expect_err("a message over the limit");
+            assert!(matches!(refused, Error::TooLong { .. }), "{row}");
+            return;
+        }
+        let tag = expected(row);
+        let mac = mac.with_tag_bits(tag.bits()).expect("1 to 128 bits");
+        assert_eq!(mac.tag(message.bits()), Ok(tag), "{level}: {row}");
+        assert_eq!(mac.with_cache(100).tag(message.bits()), Ok(tag), "{level}: {row}");
+    }
+    for row in family("ELIMAC", 31) {
+        for level in Level::all() {
+            match (number(&row, "h_rounds"), number(&row, "i_rounds")) {
+                (10, 10) => check::<10, 10>(&row, level),
+                (4, 7) => check::<4, 7>(&row, level),
+                (4, 4) => check::<4, 4>(&row, level),
+                (5, 4) => check::<5, 4>(&row, level),
+                (6, 4) => check::<6, 4>(&row, level),
+                (7, 10) => check::<7, 10>(&row, level),
+                other => panic!("no such rounds: {other:?}"),
+            }
+        }
+    }
+}
+
+fn parameters(row: &Value) -> Result<Umac99Parameters, Error> {
+    let prf = match text(row, "prf") {
+        "HMAC-SHA1" => Umac99Prf::HmacSha1,
+        "CBC3-RC6" => Umac99Prf::Cbc3Rc6,
+        "CBC3-AES128" => Umac99Prf::Cbc3Aes128,
+        other => panic!("unknown PRF {other}"),
+    };
+    let mut shape = NhShape::new(number(row, "n"), number(row, "w"))?;
+    if row["signed"] == true {
+        shape = shape.signed();
+    }
+    if text(row, "pairing") == "strided" {
+        shape = shape.strided()?;
+    }
+    if text(row, "endian") == "big" {
+        shape = shape.big_endian();
+    }
+    shape = shape.toeplitz(number(row, "t"), number(row, "shift"))?;
+    if let Some(outputs) = row["m"].as_u64() {
+        shape = shape.two_level(outputs as usize)?;
+    }
+    Umac99Parameters::new(shape, prf).min_length_to_hash(number(row, "min_length"))
+}
+
+#[test]
+fn umac99() {
+    for row in family("UMAC99", 164) {
+        let parameters = parameters(&row).unwrap_or_else(|error| panic!("{error}: {row}"));
+        let key: [u8; 16] = hex(text(&row, "key")).try_into().expect("16 bytes");
+        let nonce: [u8; 8] = hex(text(&row, "nonce")).try_into().expect("8 bytes");
+        let (message, tag) = (string(&row, "msg"), expected(&row));
+        for level in Level::all() {
+            let mac =
+                parameters.key_with_level(&key, level).with_tag_bits(tag.bits()).expect("a length");
+            assert_eq!(mac.tag_with(&nonce, message.bits()), Ok(tag), "{level}: {row}");
+            let mut stream = mac.stream_with(&nonce);
+            message.whole().expect("bytes").chunks(300).for_each(|piece| {
+                stream.update(piece);
+            });
+            assert_eq!(stream.tag(), Ok(tag), "{level}: {row}");
+        }
+    }
+}
+
+/// The CBC MAC with three keys; HMAC-SHA1 is another library's.
+#[test]
+fn prf() {
+    fn check<C: Cipher<Key = [u8; 16]>>(row: &Value, level: Level) {
+        let key = hex(text(row, "key"));
+        let [k1, k2, k3] = key.as_chunks().0 else { panic!("three keys in {row}") };
+        let tag = Cbc3::<C>::with_level(k1, k2, k3, level).tag(string(row, "msg").bits());
+        assert_eq!(tag.as_bytes(), hex(text(row, "tag")), "{level}: {row}");
+    }
+    let mut checked = 0;
+    for row in family("PRF", 20) {
+        for level in Level::all() {
+            match text(&row, "prf") {
+                "CBC3-RC6" => check::<Rc6>(&row, level),
+                "CBC3-AES128" => check::<Aes128>(&row, level),
+                "HMAC-SHA1" => continue,
+                other => panic!("unknown PRF {other}"),
+            }
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 14 * Level::all().count());
+}
+
+/// Padding on every bit length around blocks, by the definition on bits.
+#[test]
+fn cbc3_of_bits() {
+    let mac = Cbc3::<Aes128>::new(&[1; 16], &[2; 16], &[3; 16]);
+    let mut seen = std::collections::HashSet::new();
+    for bits in 0..=260 {
+        let mut bytes = vec![0xff; usize::div_ceil(bits, 8)];
+        let tag = mac.tag(Bits::new(&bytes, bits).expect("a bit string"));
+        assert!(seen.insert(tag.as_bytes().to_vec()), "{bits} bits");
+        // Bits that do not belong to the message do not count.
+        if let Some(last) = bytes.last_mut() {
+            *last &= 0xff << (8 * usize::div_ceil(bits, 8) - bits);
+        }
+        assert_eq!(mac.tag(Bits::new(&bytes, bits).expect("a bit string")), tag);
+    }
+}

@@ -1,0 +1,234 @@
+//! The registry against the MACs that it makes.
+
+use tagmac::dynamic::{Algorithm, AnyMac, Parts, UnknownAlgorithm};
+use tagmac::isa::Level;
+use tagmac::{Error, Tag};
+
+/// A nonce of full length.
+fn nonce(algorithm: Algorithm) -> Vec<u8> {
+    (1..=*algorithm.nonce_bytes().end() as u8).collect()
+}
+
+#[test]
+fn rows_say_what_the_macs_do() {
+    for algorithm in Algorithm::all() {
+        let key = vec![9; algorithm.new_key_bytes()];
+        for bits in [*algorithm.tag_bits().start(), algorithm.default_tag_bits()] {
+            let mac = AnyMac::with(algorithm, &key, bits, Level::best()).expect("its own key");
+            assert_eq!(mac.tag_bits(), bits, "{algorithm}");
+            assert_eq!(mac.limit_bits(), algorithm.limit_bits(), "{algorithm}");
+            assert_eq!(mac.parts().map(|parts| parts.block()), algorithm.block(), "{algorithm}");
+            assert_eq!(mac.parts().is_some(), algorithm.capabilities().parts, "{algorithm}");
+            assert_eq!(
+                mac.tag(&nonce(algorithm), b"abc").expect("short").bits(),
+                bits,
+                "{algorithm}"
+            );
+        }
+        assert!(algorithm.key_bytes().contains(&key.len()), "{algorithm}");
+        for bits in [0, *algorithm.tag_bits().start() - 1, algorithm.default_tag_bits() + 1] {
+            assert!(AnyMac::with(algorithm, &key, bits, Level::best()).is_err(), "{algorithm}");
+        }
+        for bytes in [0, *algorithm.key_bytes().start() - 1, *algorithm.key_bytes().end() + 1] {
+            let refused = AnyMac::new(algorithm, &vec![0; bytes]).map(|_| ());
+            let is_length =
+                matches!(refused, Err(Error::KeyLength { found, .. }) if found == bytes);
+            assert!(is_length, "{algorithm} with {bytes} bytes of key: {refused:?}");
+        }
+    }
+}
+
+/// Any cut, any level, streamed or in parts: the same tag.
+#[test]
+fn one_tag_whatever_the_way() {
+    let mut state = 1u64;
+    let mut below = |limit: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % (limit + 1)
+    };
+    for algorithm in Algorithm::all() {
+        let key: Vec<u8> = (0..algorithm.new_key_bytes()).map(|_| below(255) as u8).collect();
+        let nonce = nonce(algorithm);
+        let make = |level| {
+            AnyMac::with(algorithm, &key, algorithm.default_tag_bits(), level).expect("its own key")
+        };
+        let macs: Vec<AnyMac> = Level::all().map(make).collect();
+        let block = algorithm.block().unwrap_or(16);
+        let longest = (algorithm.limit_bits() / 8).min(1300 * block as u64).min(1 << 18) as usize;
+        for round in 0..24 {
+            // A few blocks, some hundreds, or any length.
+            let most = [3 * block, 40 * block, 600 * block, longest][round % 4].min(longest);
+            let message: Vec<u8> = (0..below(most)).map(|_| below(255) as u8).collect();
+            let expected = macs[0].tag(&nonce, &message).expect("short");
+            for mac in &macs {
+                let at = format!("{algorithm} on {:?}, {} bytes", mac.level(), message.len());
+                assert!(mac.tag(&nonce, &message) == Ok(expected), "{at}");
+                let mut stream = mac.stream(&nonce).expect("a nonce");
+                let mut rest = &message[..];
+                while !rest.is_empty() {
+                    let (now, later) = rest.split_at(1 + below(rest.len() - 1));
+                    // What was forked from goes elsewhere.
+                    let fork = stream.fork();
+                    stream.update(b"elsewhere");
+                    stream = fork;
+                    stream.update(now);
+                    rest = later;
+                }
+                assert!(stream.fork().verify(&expected).is_ok(), "forked, {at}");
+                assert!(stream.tag() == Ok(expected), "streamed, {at}");
+                let Some(parts) = mac.parts() else { continue };
+                // At least a byte is left for the finish, where the last block stands apart.
+                let blocks = message.len().saturating_sub(1) / block;
+                let (a, b) = (below(blocks), below(blocks));
+                let (a, b) = (block * a.min(b), block * a.max(b));
+                let part = |from: usize, to: usize| parts.of(from as u64, &message[from..to]);
+                let (left, right) = (part(0, a).expect("whole"), part(a, b).expect("whole"));
+                let both = parts.join(left, &right).expect("neighbours");
+                assert!(parts.finish(both, &nonce, &message[b..]) == Ok(expected), "parts, {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_found_in_any_case() {
+    for algorithm in Algorithm::all() {
+        assert_eq!(Algorithm::named(&algorithm.name().to_lowercase()), Ok(algorithm));
+    }
+    assert_eq!(Algorithm::named("lightmac-aes256").map(|a| a.name()), Ok("LIGHTMAC-AES256-S32"));
+    let present = Algorithm::named("LightMAC-PRESENT80").map(|a| a.name());
+    assert_eq!(present, Ok("LIGHTMAC-PRESENT80-S32"));
+    for name in ["", "PMAC", "PMAC-AES128-S32", "-S32", "HMAC-MD5"] {
+        assert_eq!(Algorithm::named(name), Err(UnknownAlgorithm::Name(name.into())));
+    }
+    for name in ["LIGHTMAC-AES128-S72", "lightmac-aes128-s4", "LIGHTMAC-PRESENT80-S40"] {
+        assert_eq!(Algorithm::named(name), Err(UnknownAlgorithm::CounterBits(name.into())));
+    }
+}
+
+#[test]
+fn parts_of_every_mac_that_has_them() {
+    for algorithm in Algorithm::all() {
+        let mac = AnyMac::new(algorithm, &vec![3; algorithm.new_key_bytes()]).expect("its own key");
+        let Some(parts) = mac.parts() else { continue };
+        let (cut, nonce) = (20 * parts.block(), nonce(algorithm));
+        let message: Vec<u8> = (0..2 * cut as u32 + 25).map(|i| i.wrapping_mul(i) as u8).collect();
+        let left = parts.of(0, &message[..cut]).expect("aligned");
+        let right = parts.of(cut as u64, &message[cut..2 * cut]).expect("aligned");
+        let both = parts.join(left, &right).expect("neighbours");
+        assert_eq!((both.start(), both.end()), (0, 2 * cut as u64));
+        let tag = parts.finish(both, &nonce, &message[2 * cut..]);
+        assert!(tag == mac.tag(&nonce, &message), "{algorithm}");
+        assert!(parts.of(0, &message[..1]).is_err());
+    }
+}
+
+#[test]
+fn nonces_of_other_lengths_are_refused_and_other_nonces_mismatch() {
+    let mut with_nonce = 0;
+    for algorithm in Algorithm::all() {
+        let mac = AnyMac::new(algorithm, &vec![3; algorithm.new_key_bytes()]).expect("its own key");
+        let (min, max) = algorithm.nonce_bytes().into_inner();
+        for found in (0..40).filter(|found| !(min..=max).contains(found)) {
+            let (nonce, wrong) = (vec![0; found], Error::NonceLength { min, max, found });
+            let at = format!("{algorithm}, a nonce of {found} bytes");
+            assert_eq!(algorithm.check_nonce(found), Err(wrong), "{at}");
+            assert!(mac.tag(&nonce, b"abc") == Err(wrong), "{at}");
+            assert!(mac.stream(&nonce).map(|_| ()) == Err(wrong), "{at}");
+            if let Some(parts) = mac.parts() {
+                let part = parts.of(0, &[]).expect("aligned");
+                assert!(parts.finish(part, &nonce, b"abc") == Err(wrong), "{at}");
+            }
+        }
+        with_nonce += (max > 0) as usize;
+        for length in min.max(1)..=max {
+            let nonce = vec![0x55; length];
+            let tag = mac.tag(&nonce, b"abc").expect("its own length");
+            assert!(mac.verify(&nonce, b"abc", &tag).is_ok(), "{algorithm}, {length} bytes");
+            for bit in 0..8 * length {
+                let mut other = nonce.clone();
+                other[bit / 8] ^= 1 << (bit % 8);
+                let at = format!("{algorithm}, bit {bit} of a nonce of {length} bytes");
+                assert!(mac.verify(&other, b"abc", &tag).is_err(), "{at}");
+                assert!(mac.tag(&other, b"abc") != Ok(tag), "{at}");
+            }
+        }
+        let random = algorithm.random_nonce().expect("random bytes");
+        assert_eq!(random.len(), max, "{algorithm}");
+        assert!(max == 0 || algorithm.random_nonce() != Ok(random), "{algorithm}");
+    }
+    assert_eq!(with_nonce, 10, "Poly1305-AES, four UMACs and five of 1999");
+}
+
+#[test]
+fn parts_of_another_kind_are_refused() {
+    let make =
+        |name| AnyMac::new(Algorithm::named(name).expect("known"), &[1; 16]).expect("16 bytes");
+    let (pmac, cmac) = (make("PMAC-AES128"), make("CMAC-AES128"));
+    assert!(cmac.parts().is_none());
+    let elimac = AnyMac::new(Algorithm::named("ELIMAC-AES128").expect("known"), &[1; 32]);
+    let elimac = elimac.expect("32 bytes");
+    let parts = |mac: &AnyMac| mac.parts().expect("parts").of(0, &[0; 16]).expect("aligned");
+    let mixed = pmac.parts().expect("parts").join(parts(&pmac), &parts(&elimac));
+    assert_eq!(mixed.map(|_| ()), Err(Error::ForeignPart));
+}
+
+#[test]
+fn parts_of_another_key_or_counter_length_are_refused() {
+    let make = |name: &str, byte| {
+        let algorithm = Algorithm::named(name).expect("known");
+        AnyMac::new(algorithm, &vec![byte; algorithm.new_key_bytes()]).expect("its own key")
+    };
+    let pairs = [
+        (make("LIGHTMAC-AES128-S32", 1), make("LIGHTMAC-AES128-S24", 1)),
+        (make("LIGHTMAC-AES128-S8", 1), make("LIGHTMAC-AES128-S64", 1)),
+        (make("LIGHTMAC-AES128-S32", 1), make("LIGHTMAC-AES256-S32", 1)),
+        (make("LIGHTMAC-AES256-S32", 1), make("LIGHTMAC-AES256-S32", 2)),
+        (make("PMAC-AES128", 1), make("PMAC-AES128", 2)),
+        (make("PMAC-AES128", 1), make("PMAC-AES256", 1)),
+        (make("ELIMAC-AES128", 1), make("ELIMAC-AES128", 2)),
+        (make("POLY1305-AES", 1), make("POLY1305-AES", 2)),
+        (make("POLY1305-AES", 1), make("ELIMAC-AES128", 1)),
+        (make("UMAC-64", 1), make("UMAC-64", 2)),
+        (make("UMAC-64", 1), make("UMAC-32", 1)),
+        (make("UMAC-96", 1), make("UMAC-128", 1)),
+        (make("UMAC99-STD-30", 1), make("UMAC99-STD-30", 2)),
+        (make("UMAC99-STD-60", 1), make("UMAC99-MMX-60", 1)),
+    ];
+    for (one, other) in pairs.iter().flat_map(|(a, b)| [(a, b), (b, a)]) {
+        let at = format!("a part of {} for {}", other.algorithm(), one.algorithm());
+        let (parts, others) = (one.parts().expect("parts"), other.parts().expect("parts"));
+        // A multiple of either block, so that nothing but their makers is wrong.
+        let bytes = parts.block() * others.block();
+        let message = vec![7; bytes];
+        let left = |parts: Parts<'_>| parts.of(0, &message).expect("aligned");
+        let right = |parts: Parts<'_>| parts.of(bytes as u64, &message).expect("aligned");
+        let joined = parts.join(left(parts), &right(others)).map(|_| ());
+        assert_eq!(joined, Err(Error::ForeignPart), "{at}, on the right");
+        let joined = parts.join(left(others), &right(parts)).map(|_| ());
+        assert_eq!(joined, Err(Error::ForeignPart), "{at}, on the left");
+        let joined = parts.join(left(others), &right(others)).map(|_| ());
+        assert_eq!(joined, Err(Error::ForeignPart), "{at}, on both sides");
+        let nonce = nonce(one.algorithm());
+        let finished = parts.finish(left(others), &nonce, b"end").map(|_| ());
+        assert_eq!(finished, Err(Error::ForeignPart), "{at}, at the end");
+        // A clone is the same MAC.
+        let (clone, whole) = (one.clone(), [&message[..], &message, b"end"].concat());
+        let clones = clone.parts().expect("parts");
+        let joined = parts.join(left(clones), &right(parts)).expect("neighbours");
+        let tag = clones.finish(joined, &nonce, b"end");
+        assert!(tag == one.tag(&nonce, &whole), "{}", one.algorithm());
+    }
+}
+
+#[test]
+fn tags_compare_by_all_their_bits() {
+    let tag = Tag::new(&[0xab, 0xc0], 12).expect("12 bits");
+    assert_eq!(tag.to_string(), "abc0");
+    assert_eq!(format!("{tag:?}"), "Tag(12 bits)");
+    assert!(tag != Tag::new(&[0xab, 0xc0], 16).expect("16 bits"));
+    assert!(tag != Tag::new(&[0xab, 0xd0], 12).expect("12 bits"));
+    for (bytes, bits) in [(&[0xff][..], 7), (&[][..], 0), (&[0; 33][..], 264), (&[0; 2][..], 8)] {
+        assert!(Tag::new(bytes, bits).is_err(), "{bits} bits in {} bytes", bytes.len());
+    }
+}
