@@ -47,12 +47,12 @@ fn is_right(answer: u128, tag: &dyn Fn(&[u8]) -> Result<Tag, Error>) -> bool {
     for (i, byte) in message.iter_mut().enumerate() {
         *byte = (i * 167 + i / 256) as u8;
     }
-    let mut found = answer.to_be_bytes();
+    let (mut found, mut bytes) = (answer.to_be_bytes(), 0);
     for length in LENGTHS {
         let Ok(tag) = tag(&message[..length]) else { return false };
+        bytes = tag.as_bytes().len();
         found.iter_mut().zip(tag.as_bytes()).for_each(|(found, byte)| *found ^= byte);
     }
     // A tag shorter than the answer is one of a shorter block.
-    let bytes = tag(&[]).map_or(0, |tag| tag.as_bytes().len());
-    bytes > 0 && found[..bytes] == [0; 16][..bytes]
+    found[..bytes] == [0; 16][..bytes]
 }

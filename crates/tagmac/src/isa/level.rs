@@ -18,6 +18,58 @@ pub trait Kernel {
     fn run<I: Isa>(self, isa: I) -> Self::Out;
 }
 
+/// Where the run-time choice of a level becomes compile-time code. Each type of this trait has the
+/// levels for which kernels of one kind are compiled; what runs the same code on two levels is
+/// compiled for the lower one.
+pub trait Dispatch: From<Level> {
+    /// Runs a kernel that is made of three values, which travel as [`Isa::call`] says.
+    fn run_on<A, B, C, K: Kernel>(
+        self,
+        a: A,
+        b: B,
+        c: C,
+        kernel: impl FnOnce(A, B, C) -> K,
+    ) -> K::Out;
+
+    /// Runs a kernel.
+    fn run<K: Kernel>(self, kernel: K) -> K::Out;
+}
+
+/// The methods of [`Dispatch`], over an enum of proofs.
+macro_rules! dispatch {
+    ($name:ident, $proof:ident: $($(#[$cfg:meta])? $level:ident),+) => {
+        impl Dispatch for $name {
+            #[inline(always)]
+            fn run_on<A, B, C, K: Kernel>(
+                self,
+                a: A,
+                b: B,
+                c: C,
+                kernel: impl FnOnce(A, B, C) -> K,
+            ) -> K::Out {
+                match self.0 {
+                    $($(#[$cfg])? $proof::$level(isa) => isa.call(
+                        a,
+                        b,
+                        c,
+                        #[inline(always)]
+                        |a, b, c| kernel(a, b, c).run(isa),
+                    )),+
+                }
+            }
+
+            #[inline(always)]
+            fn run<K: Kernel>(self, kernel: K) -> K::Out {
+                match self.0 {
+                    $($(#[$cfg])? $proof::$level(isa) => {
+                        isa.run(#[inline(always)] || kernel.run(isa))
+                    }),+
+                }
+            }
+        }
+    };
+}
+
 macro_rules! levels {
     ($($(#[$cfg:meta])? $level:ident),+) => {
         #[derive(Clone, Copy)]
@@ -57,6 +109,8 @@ macro_rules! levels {
                 match self.0 { $($(#[$cfg])? Proof::$level(_) => <$level as Isa>::NARROW_PATH_MAX_BLOCKS),+ }
             }
         }
+
+        dispatch!(Level, Proof: $($(#[$cfg])? $level),+);
     };
 }
 
@@ -74,163 +128,53 @@ levels!(
     Neon
 );
 
-/// Where the run-time choice of a level becomes compile-time code. Each type of this trait has the
-/// levels for which kernels of one kind are compiled; what runs the same code on two levels is
-/// compiled for the lower one.
-pub trait Dispatch: From<Level> {
-    /// Runs a kernel that is made of three values, which travel as [`Isa::call`] says.
-    fn run_on<A, B, C, K: Kernel>(
-        self,
-        a: A,
-        b: B,
-        c: C,
-        kernel: impl FnOnce(A, B, C) -> K,
-    ) -> K::Out;
+/// A type of some levels, each with those that run the same code as it does.
+macro_rules! some_levels {
+    ($(#[$doc:meta])* $name:ident, $proof:ident:
+     $($(#[$cfg:meta])? $level:ident $(= $(#[$same_cfg:meta] $same:ident)|+)?),+) => {
+        #[derive(Clone, Copy)]
+        enum $proof { $($(#[$cfg])? $level($level)),+ }
 
-    /// Runs a kernel.
-    fn run<K: Kernel>(self, kernel: K) -> K::Out;
-}
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name($proof);
 
-/// The methods of [`Dispatch`] over a type of levels.
-macro_rules! dispatch {
-    ($name:ty, $levels:ident: $($(#[$cfg:meta])? $level:ident),+) => {
-        impl Dispatch for $name {
+        impl From<Level> for $name {
             #[inline(always)]
-            fn run_on<A, B, C, K: Kernel>(
-                self,
-                a: A,
-                b: B,
-                c: C,
-                kernel: impl FnOnce(A, B, C) -> K,
-            ) -> K::Out {
-                match self.0 {
-                    $($(#[$cfg])? $levels::$level(isa) => isa.call(
-                        a,
-                        b,
-                        c,
-                        #[inline(always)]
-                        |a, b, c| kernel(a, b, c).run(isa),
-                    )),+
-                }
-            }
-
-            #[inline(always)]
-            fn run<K: Kernel>(self, kernel: K) -> K::Out {
-                match self.0 {
-                    $($(#[$cfg])? $levels::$level(isa) => {
-                        isa.run(#[inline(always)] || kernel.run(isa))
-                    }),+
-                }
+            fn from(level: Level) -> $name {
+                $name(match level.0 {
+                    $($(#[$cfg])? Proof::$level(isa) => $proof::$level(isa),
+                    $($(#[$same_cfg] Proof::$same(isa) => $proof::$level(isa.into()),)+)?)+
+                })
             }
         }
+
+        dispatch!($name, $proof: $($(#[$cfg])? $level),+);
     };
 }
 
-dispatch!(
-    Level, Proof:
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Aesni,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Vaes,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-    #[cfg(target_arch = "aarch64")]
-    Neon
-);
-
-#[derive(Clone, Copy)]
-enum WordProof {
-    Portable(Portable),
-    #[cfg(target_arch = "x86_64")]
-    Aesni(Aesni),
-    #[cfg(target_arch = "x86_64")]
-    Avx2(Avx2),
-    #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512),
-    #[cfg(target_arch = "aarch64")]
-    Neon(Neon),
-}
-
-/// The levels whose words differ: for kernels without wide AES.
-#[derive(Clone, Copy)]
-pub struct WordLevel(WordProof);
-
-impl From<Level> for WordLevel {
-    #[inline(always)]
-    fn from(level: Level) -> WordLevel {
-        WordLevel(match level.0 {
-            Proof::Portable(isa) => WordProof::Portable(isa),
-            #[cfg(target_arch = "x86_64")]
-            Proof::Aesni(isa) => WordProof::Aesni(isa),
-            #[cfg(target_arch = "x86_64")]
-            Proof::Avx2(isa) => WordProof::Avx2(isa),
-            #[cfg(target_arch = "x86_64")]
-            Proof::Vaes(isa) => WordProof::Avx2(isa.into()),
-            #[cfg(target_arch = "x86_64")]
-            Proof::Avx512(isa) => WordProof::Avx512(isa),
-            #[cfg(target_arch = "aarch64")]
-            Proof::Neon(isa) => WordProof::Neon(isa),
-        })
-    }
-}
-
-dispatch!(
+some_levels!(
+    /// The levels whose words differ: for kernels without wide AES.
     WordLevel, WordProof:
     Portable,
     #[cfg(target_arch = "x86_64")]
     Aesni,
     #[cfg(target_arch = "x86_64")]
-    Avx2,
+    Avx2 = #[cfg(target_arch = "x86_64")] Vaes,
     #[cfg(target_arch = "x86_64")]
     Avx512,
     #[cfg(target_arch = "aarch64")]
     Neon
 );
 
-#[derive(Clone, Copy)]
-enum NarrowProof {
-    Portable(Portable),
-    #[cfg(target_arch = "x86_64")]
-    Aesni(Aesni),
-    #[cfg(target_arch = "x86_64")]
-    Avx2(Avx2),
-    #[cfg(target_arch = "aarch64")]
-    Neon(Neon),
-}
-
-/// The levels whose one-block vectors differ: for short messages and last blocks.
-#[derive(Clone, Copy)]
-pub struct NarrowLevel(NarrowProof);
-
-impl From<Level> for NarrowLevel {
-    #[inline(always)]
-    fn from(level: Level) -> NarrowLevel {
-        NarrowLevel(match level.0 {
-            Proof::Portable(isa) => NarrowProof::Portable(isa),
-            #[cfg(target_arch = "x86_64")]
-            Proof::Aesni(isa) => NarrowProof::Aesni(isa),
-            #[cfg(target_arch = "x86_64")]
-            Proof::Avx2(isa) => NarrowProof::Avx2(isa),
-            #[cfg(target_arch = "x86_64")]
-            Proof::Vaes(isa) => NarrowProof::Avx2(isa.into()),
-            #[cfg(target_arch = "x86_64")]
-            Proof::Avx512(isa) => NarrowProof::Avx2(isa.into()),
-            #[cfg(target_arch = "aarch64")]
-            Proof::Neon(isa) => NarrowProof::Neon(isa),
-        })
-    }
-}
-
-dispatch!(
+some_levels!(
+    /// The levels whose one-block vectors differ: for short messages and last blocks.
     NarrowLevel, NarrowProof:
     Portable,
     #[cfg(target_arch = "x86_64")]
     Aesni,
     #[cfg(target_arch = "x86_64")]
-    Avx2,
+    Avx2 = #[cfg(target_arch = "x86_64")] Vaes | #[cfg(target_arch = "x86_64")] Avx512,
     #[cfg(target_arch = "aarch64")]
     Neon
 );
@@ -318,23 +262,23 @@ impl SelfTest {
         SelfTest(AtomicU32::new(0))
     }
 
-    /// Whether a level passes, which is found out once.
+    /// What is known of a level.
     #[inline(always)]
-    fn passes(&self, level: Level, test: impl Fn(Level) -> bool) -> bool {
-        let shift = 2 * level.place();
-        match self.0.load(Ordering::Relaxed) >> shift & 3 {
-            0 => self.run(level, shift, test),
-            verdict => verdict == SelfTest::PASSED,
-        }
+    fn verdict(&self, level: Level) -> u32 {
+        self.0.load(Ordering::Relaxed) >> (2 * level.place()) & 3
     }
 
-    #[cold]
-    #[inline(never)]
-    fn run(&self, level: Level, shift: usize, test: impl Fn(Level) -> bool) -> bool {
-        let passes = test(level);
-        let verdict = if passes { SelfTest::PASSED } else { SelfTest::FAILED };
-        self.0.fetch_or(verdict << shift, Ordering::Relaxed);
-        passes
+    /// Whether a level passes, which is found out once.
+    fn passes(&self, level: Level, test: impl Fn(Level) -> bool) -> bool {
+        match self.verdict(level) {
+            0 => {
+                let passes = test(level);
+                let verdict = if passes { SelfTest::PASSED } else { SelfTest::FAILED };
+                self.0.fetch_or(verdict << (2 * level.place()), Ordering::Relaxed);
+                passes
+            }
+            verdict => verdict == SelfTest::PASSED,
+        }
     }
 }
 
@@ -408,13 +352,15 @@ impl Level {
     /// If there is none: a broken machine or compiler.
     #[inline(always)]
     pub(crate) fn passing(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
-        if known.passes(self, test) { self } else { self.lower(known, test) }
+        if known.verdict(self) == SelfTest::PASSED { self } else { self.tested(known, test) }
     }
 
+    /// Out of the way of keys that serve for one message.
     #[cold]
-    fn lower(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
-        let lower = (0..self.place()).rev().filter_map(|place| Level::usable(place).ok());
-        let mut passing = lower.filter(|level| known.passes(*level, test));
+    #[inline(never)]
+    fn tested(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
+        let levels = (0..=self.place()).rev().filter_map(|place| Level::usable(place).ok());
+        let mut passing = levels.filter(|level| known.passes(*level, test));
         passing.next().expect("even the portable level fails its self-test")
     }
 }
