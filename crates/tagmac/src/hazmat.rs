@@ -36,6 +36,8 @@
 //! is a cipher made of that: it enciphers messages to as many bits. Read what it promises and what
 //! it does not.
 
+#[doc(hidden)]
+pub use crate::algo::COMPILED;
 #[cfg(feature = "umac99")]
 pub use crate::algo::Umac99Sum;
 pub use crate::algo::{Poly1305Digest, Poly1305Hash, Poly1305Sum};

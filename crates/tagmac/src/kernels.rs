@@ -5,7 +5,7 @@ use crate::bits::Bits;
 use crate::construction::Construction;
 use crate::error::Error;
 use crate::hash::{Hash, absorbable_len, check_length, long_level, short_level};
-use crate::isa::{Dispatch, Isa, Kernel};
+use crate::isa::{Dispatch, Isa, Kernel, SMALL};
 use crate::tag::Tag;
 
 /// Adds whole blocks to a sum, of which the first starts at byte `at` of the message. A function of
@@ -113,6 +113,9 @@ pub(crate) fn tag<M: Construction + ?Sized>(
             #[inline(always)]
             |pad| in_bits(mac, nonce, pad, message),
         );
+    }
+    if SMALL {
+        return pad.lend(|pad| in_bits(mac, nonce, pad, message));
     }
     Ok(one_shot(mac, nonce, pad, message.bytes()))
 }

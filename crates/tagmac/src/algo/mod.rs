@@ -15,6 +15,7 @@ mod xor;
 pub use cbc3::Cbc3;
 pub use elimac::{AesFamilies, EliHash, EliMac, Families, PlainFamilies};
 pub use lightmac::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
+pub use pmac::COMPILED;
 pub use pmac::{Pmac, PmacAes128, PmacAes192, PmacAes256};
 pub use pmac::{WideBlock, recover_block};
 pub use poly1305::{Poly1305, Poly1305Aes, Poly1305Digest, Poly1305Hash, Poly1305Sum};

@@ -1,7 +1,7 @@
 //! Blocks of eight bytes in vectors of words: lanes for ciphers that work on planes of bits.
 
 use super::sealed::Sealed;
-use super::{Isa, Lanes, Words};
+use super::{Isa, Lanes, SMALL, Words};
 
 /// The most blocks in a vector.
 const MOST: usize = 8;
@@ -36,8 +36,8 @@ impl<I: Isa> Sealed for Blocks64<I> {}
 
 impl<I: Isa> Lanes for Blocks64<I> {
     const LANES: usize = 2 * I::Words::LANES;
-    /// As many as make 8 to 32 blocks, a divisor of what modes take at once.
-    const UNROLL: usize = if Self::LANES < MOST { 8 } else { 1 };
+    /// As many as make 8 to 32 blocks, a divisor of what modes take at once; one where code is small.
+    const UNROLL: usize = if Self::LANES < MOST && !SMALL { 8 } else { 1 };
     type Block = [u8; 8];
     type V = <I::Words as Words>::W;
     type Counter = Self::V;

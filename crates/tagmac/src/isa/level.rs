@@ -2,8 +2,8 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::portable::Portable;
-use super::{Isa, self_test};
+use super::portable::{AnyCpu, Portable};
+use super::{Isa, SMALL, self_test};
 
 #[cfg(target_arch = "aarch64")]
 use super::aarch64::Neon;
@@ -244,7 +244,7 @@ impl Kernel for Operations {
     type Out = bool;
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> bool {
-        self_test::passes(isa)
+        SMALL || self_test::passes(isa)
     }
 }
 

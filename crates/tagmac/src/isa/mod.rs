@@ -35,6 +35,7 @@ pub(crate) use level::SelfTest;
 pub use level::{Dispatch, Kernel, Level, NarrowLevel, Status, UnusableLevel, WordLevel};
 #[cfg(feature = "umac99")]
 pub(crate) use portable::PortableWords;
+pub(crate) use portable::SMALL;
 pub use scalar_blocks::ScalarBlocks;
 pub use words::Words;
 

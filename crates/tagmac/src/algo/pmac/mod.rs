@@ -170,10 +170,17 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
 
 /// What the default MAC is made of, so that it is compiled with the library, and programs link it.
 /// That of another MAC is compiled where it is used, so that nobody pays for those they do not use.
-#[used]
-static COMPILED: Compiled =
-    (PmacAes128::with_level, kernels::one_shot, kernels::in_bits, kernels::absorb, kernels::close);
-type Compiled = (
+/// Exported, because what is not is not compiled; not `#[used]`, which would keep it in programs that
+/// have another MAC.
+pub static COMPILED: Compiled = Compiled((
+    PmacAes128::with_level,
+    kernels::one_shot,
+    kernels::in_bits,
+    kernels::absorb,
+    kernels::close,
+));
+pub struct Compiled(#[allow(dead_code, reason = "it is there to be compiled")] Functions);
+type Functions = (
     fn(&[u8; 16], Level) -> PmacAes128,
     fn(&PmacAes128, &(), Fresh, &[u8]) -> Tag,
     fn(&PmacAes128, &(), &mut (), Bits<'_>) -> Result<Tag, Error>,

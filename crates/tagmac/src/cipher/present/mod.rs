@@ -23,7 +23,7 @@ use super::known_answers::{self, KnownAnswers};
 use super::traits::{Cipher, Decrypt, V};
 use crate::isa::{Blocks64, Isa, Lanes, Level, WordLevel, Words};
 
-use round_keys::{KEYS, MAX_BLOCKS, RoundKeys};
+use round_keys::{KEYS, MASKS, MAX_BLOCKS, RoundKeys};
 use sliced::PresentAdder;
 
 /// `P(0xcccc_cccc_cccc_cccc)`: what the circuits leave out of a round.
@@ -34,7 +34,8 @@ pub type Present80 = Present<10>;
 /// PRESENT with a key of 16 bytes.
 pub type Present128 = Present<16>;
 
-/// PRESENT with a key of 10 or 16 bytes. Takes 8.5 KiB; wiped on drop.
+/// PRESENT with a key of 10 or 16 bytes. Takes 8.5 KiB, on microcontrollers 1 KiB; wiped
+/// on drop.
 #[derive(Clone)]
 pub struct Present<const KEY_BYTES: usize>(RoundKeys);
 
@@ -73,7 +74,7 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
             first: top(register),
             last: 0,
             planes: [[0; 4]; KEYS],
-            masks: [[0; 64]; KEYS],
+            masks: [[0; 64]; MASKS],
         };
         for round in 1..=31u128 {
             register = (register << 61 | register >> (bits - 61)) & u128::MAX >> (128 - bits);
@@ -91,8 +92,10 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
             }
             let r = round as usize - 1;
             present.planes[r] = narrow::key_planes(key, r);
-            for (p, mask) in present.masks[r].iter_mut().enumerate() {
-                *mask = ((key >> p & 1) as u32).wrapping_neg();
+            if let Some(masks) = present.masks.get_mut(r) {
+                for (p, mask) in masks.iter_mut().enumerate() {
+                    *mask = ((key >> p & 1) as u32).wrapping_neg();
+                }
             }
         }
         register.zeroize();

@@ -10,12 +10,12 @@
 
 use super::round_keys::{MAX_BLOCKS, RoundKeys};
 use super::sbox::{sub, xor};
-use crate::isa::{Isa, Words};
+use crate::isa::{Isa, SMALL, Words};
 
 /// Bits of a block.
 const BITS: usize = 64;
-/// The blocks of the largest flight.
-const FLIGHT: usize = 512;
+/// The blocks of the largest flight. None where code is to be small.
+const FLIGHT: usize = if SMALL { 0 } else { 512 };
 
 /// A plane for each bit, as many words each as the level's vectors have. In plain words, because
 /// those start as zeros in place.
@@ -56,6 +56,8 @@ pub struct PresentAdder<'a, I: Isa> {
     /// The blocks that wait until flights are worth it.
     few: Aligned<{ FEW + MAX_BLOCKS }>,
     flights: Option<Flights>,
+    /// What was added without a flight.
+    total: u64,
     waiting: usize,
     /// So many that wait are no longer kept where they are.
     full: usize,
@@ -121,11 +123,12 @@ const fn flight<W: Words>() -> usize {
 }
 
 /// The most blocks that cost less without a flight.
-const FEW: usize = 128;
+const FEW: usize = if SMALL { 4 } else { 128 };
 
 /// As many as do on a level.
 const fn few<W: Words>() -> usize {
     match W::LANES {
+        _ if SMALL => FEW,
         4 => FEW,
         2 => 80,
         _ if W::HAS_VECTOR_MUL => 40,
@@ -198,7 +201,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
     #[inline(always)]
     pub(crate) fn new(isa: I, cipher: &'a RoundKeys) -> Self {
         let (few, full) = (Aligned([0; FEW + MAX_BLOCKS]), few::<I::Words>() + 1);
-        PresentAdder { isa, cipher, few, flights: None, waiting: 0, full, flown: false }
+        PresentAdder { isa, cipher, few, flights: None, total: 0, waiting: 0, full, flown: false }
     }
 
     /// Adds E_K of the blocks in the words of vectors.
@@ -243,6 +246,11 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
     /// Makes room for flights, or adds a flight of the first blocks that wait.
     #[inline(always)]
     fn fly(&mut self) {
+        if SMALL {
+            self.total ^= total_of_few(self.isa, self.cipher, &mut self.few.0, self.waiting);
+            self.waiting = 0;
+            return;
+        }
         let (words, flown) = (self.isa.words(), flight::<I::Words>());
         let Some(flights) = &mut self.flights else {
             let flights = self.flights.insert(Aligned([0; FLIGHT + MAX_BLOCKS + 2 * FLIGHT]));
@@ -264,13 +272,14 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
     pub(crate) fn total(&mut self) -> u64 {
         let isa = self.isa;
         match self.flights {
-            Some(_) => isa.run_outlined(
+            Some(_) if !SMALL => isa.run_outlined(
                 #[inline(always)]
                 || self.total_of_flights(),
             ),
-            None => {
+            _ => {
                 let n = core::mem::take(&mut self.waiting);
                 total_of_few(isa, self.cipher, &mut self.few.0, n)
+                    ^ core::mem::take(&mut self.total)
             }
         }
     }

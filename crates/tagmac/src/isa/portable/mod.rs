@@ -41,22 +41,61 @@ use planes::{
 };
 pub(crate) use words::PortableWords;
 
+/// Whether code is better small than fast over long messages: so on CPUs with words of 32 bits and no
+/// vectors, as microcontrollers are. There the level has one block in a vector and is not tested
+/// before its use, because no other could take its place (constructions are); and messages take the
+/// kernels of streams.
+pub(crate) const SMALL: bool =
+    !cfg!(any(target_pointer_width = "64", target_family = "wasm", target_arch = "x86"));
+
+/// The level of any CPU.
+pub type Portable = <Choice<SMALL> as Choose>::Level;
+
+/// A portable level, by whether it is the small one.
+pub struct Choice<const SMALL: bool>;
+
+/// What a choice means.
+pub trait Choose {
+    /// The level.
+    type Level: AnyCpu;
+}
+
+/// A level that every CPU has.
+pub trait AnyCpu: Isa {
+    /// The level.
+    fn detect() -> Option<Self>;
+}
+
+impl Choose for Choice<false> {
+    type Level = PortableWide;
+}
+
+impl Choose for Choice<true> {
+    type Level = PortableNarrow;
+}
+
 /// Any CPU, 16 blocks at once.
 #[derive(Clone, Copy)]
-pub struct Portable(());
+pub struct PortableWide(());
 
 /// Any CPU, one block.
 #[derive(Clone, Copy)]
 pub struct PortableNarrow(());
 
-impl Sealed for Portable {}
+impl Sealed for PortableWide {}
 impl Sealed for PortableNarrow {}
 
-impl Portable {
-    /// The level, which every CPU has.
+impl AnyCpu for PortableWide {
     #[inline]
-    pub fn detect() -> Option<Self> {
-        Some(Portable(()))
+    fn detect() -> Option<Self> {
+        Some(PortableWide(()))
+    }
+}
+
+impl AnyCpu for PortableNarrow {
+    #[inline]
+    fn detect() -> Option<Self> {
+        Some(PortableNarrow(()))
     }
 }
 
@@ -110,7 +149,7 @@ fn fill_each(planes: &mut [Planes], keys: &[Block]) {
 
 // Nothing is inlined into kernels that is more than some instructions: the level is for CPUs where
 // a vector of blocks takes thousands of cycles.
-impl Lanes for Portable {
+impl Lanes for PortableWide {
     type Block = Block;
     const LANES: usize = LANES;
     const UNROLL: usize = 1;
@@ -220,7 +259,7 @@ impl Lanes for Portable {
     }
 }
 
-impl Isa for Portable {
+impl Isa for PortableWide {
     const NAME: &'static str = "portable";
     const NARROW_PATH_MAX_BLOCKS: usize = 6;
     type Keys<'a, const R: usize> = [Planes; R];
@@ -355,7 +394,7 @@ mod tests {
 
     #[test]
     fn rounds_match_bytes() {
-        rounds(Portable(()));
+        rounds(PortableWide(()));
         rounds(PortableNarrow(()));
     }
 
@@ -402,7 +441,7 @@ mod tests {
 
     #[test]
     fn fips_197() {
-        ciphers(Portable(()));
+        ciphers(PortableWide(()));
         ciphers(PortableNarrow(()));
     }
 
@@ -426,7 +465,7 @@ mod tests {
 
     #[test]
     fn lanes_beyond_are_zero() {
-        some_lanes(Portable(()));
+        some_lanes(PortableWide(()));
         some_lanes(PortableNarrow(()));
     }
 
@@ -457,7 +496,7 @@ mod tests {
 
     #[test]
     fn counters_in_forms() {
-        counters(Portable(()));
+        counters(PortableWide(()));
         counters(PortableNarrow(()));
     }
 
@@ -484,7 +523,7 @@ mod tests {
 
     #[test]
     fn pieces_end_blocks() {
-        spreads(Portable(()));
+        spreads(PortableWide(()));
         spreads(PortableNarrow(()));
     }
 }

@@ -12,7 +12,7 @@ use super::layout::{Nibbles, columns, from_columns, swap};
 use super::sbox::sub_bytes;
 use super::words::PortableWords;
 use super::{PortableNarrow, written};
-use crate::isa::{Block, Isa, Lanes, be_prefix, zero_filled, zeros_before};
+use crate::isa::{Block, Isa, Lanes, SMALL, be_prefix, zero_filled, zeros_before};
 
 /// Bit 0 of every nibble: one plane.
 const PLANE: u64 = 0x1111_1111_1111_1111;
@@ -109,7 +109,7 @@ impl Lanes for PortableNarrow {
     type Block = Block;
     const LANES: usize = 1;
     // The gates of one block wait for each other; those of the next fill the time.
-    const UNROLL: usize = 8;
+    const UNROLL: usize = if SMALL { 1 } else { 8 };
     type V = Nibbles;
     type Counter = u64;
     type CounterLayout = Block;
