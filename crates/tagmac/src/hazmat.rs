@@ -45,5 +45,5 @@ pub use crate::algo::{UmacDigest, UmacHash, UmacPad, UmacSum};
 pub use crate::algo::{WideBlock, recover_block};
 pub use crate::algo::{XorDigest, XorSum};
 pub use crate::construction::Construction;
-pub use crate::hash::Hash;
+pub use crate::hash::{Hash, SharedFinish};
 pub use crate::part::Part;

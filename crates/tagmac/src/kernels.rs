@@ -15,6 +15,12 @@ pub(crate) fn absorb<H: Hash>(hash: &H, sum: &mut H::Sum, at: u64, blocks: &[u8]
     long_level(hash).run(Absorb { hash, sum, at, blocks });
 }
 
+/// Whether a level has no kernels for messages at once: where AES takes so long that the calls of two
+/// kernels are nothing beside it, and where code is to be small.
+const fn for_streams<H: Hash, I: Isa>() -> bool {
+    !I::AES_INSTRUCTIONS && (SMALL || H::ACCEPTS_BIT_STRINGS && H::HAS_NARROW_PATH)
+}
+
 struct Absorb<'a, H: Hash> {
     hash: &'a H,
     sum: &'a mut H::Sum,
@@ -27,7 +33,14 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        self.hash.absorb(isa, self.sum, self.at, self.blocks);
+        let Absorb { hash, sum, at, blocks } = self;
+        if const { H::HAS_NARROW_PATH && for_streams::<H, I>() && !SMALL }
+            && at == 0
+            && blocks.len() <= hash.narrow_path_max_bytes()
+        {
+            return hash.absorb_narrow(isa.narrow(), sum, blocks);
+        }
+        hash.absorb(isa, sum, at, blocks);
     }
 }
 
@@ -63,9 +76,33 @@ impl<M: Construction + ?Sized> Kernel for Close<'_, M> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
-        let digest = self.mac.hash().finish(isa, self.sum, self.at, self.tail);
-        Ok(self.mac.finalize_tag(isa, self.nonce, self.pad, digest))
+        let Close { mac, nonce, pad, sum, at, tail } = self;
+        if const { M::Hash::SHARED_FINISH.on::<I>() } {
+            return Ok(finish_apart(isa, mac, nonce, pad, sum, at, tail));
+        }
+        let digest = mac.hash().finish(isa, sum, at, tail);
+        Ok(mac.finalize_tag(isa, nonce, pad, digest))
     }
+}
+
+/// Finish and finalize in a function of their own, which messages at once and streams share.
+#[inline(always)]
+fn finish_apart<I: Isa, M: Construction + ?Sized>(
+    isa: I,
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: &mut M::PadCache,
+    sum: &<M::Hash as Hash>::Sum,
+    at: u64,
+    tail: Bits<'_>,
+) -> Tag {
+    isa.run_outlined(
+        #[inline(always)]
+        || {
+            let digest = mac.hash().finish(isa, sum, at, tail);
+            mac.finalize_tag(isa, nonce, pad, digest)
+        },
+    )
 }
 
 /// Where a message's pad comes from.
@@ -111,11 +148,8 @@ pub(crate) fn tag<M: Construction + ?Sized>(
     if M::Hash::ACCEPTS_BIT_STRINGS && message.last_mask().is_some() {
         return pad.lend(
             #[inline(always)]
-            |pad| in_bits(mac, nonce, pad, message),
+            |pad| absorb_and_close(mac, nonce, pad, message),
         );
-    }
-    if SMALL {
-        return pad.lend(|pad| in_bits(mac, nonce, pad, message));
     }
     Ok(one_shot(mac, nonce, pad, message.bytes()))
 }
@@ -161,10 +195,9 @@ fn refused<H: Hash>(hash: &H, message: Bits<'_>) -> Result<Tag, Error> {
     unreachable!("the message is within the limit")
 }
 
-/// The tag of a message that ends within a byte, by the kernels of streams.
-#[cold]
+/// The tag of a message by the kernels of streams.
 #[inline(never)]
-pub(crate) fn in_bits<M: Construction + ?Sized>(
+pub(crate) fn absorb_and_close<M: Construction + ?Sized>(
     mac: &M,
     nonce: &M::Nonce,
     pad: &mut M::PadCache,
@@ -173,7 +206,9 @@ pub(crate) fn in_bits<M: Construction + ?Sized>(
     let (hash, sum) = (mac.hash(), &mut mac.begin(nonce));
     let cut = absorbable_len(hash, message);
     let (blocks, tail) = (&message.bytes()[..cut], message.after(cut));
-    absorb(hash, sum, 0, blocks);
+    if cut > 0 {
+        absorb(hash, sum, 0, blocks);
+    }
     close(mac, nonce, pad, sum, cut as u64, tail)
 }
 
@@ -194,10 +229,27 @@ impl<'a, M: Construction + ?Sized, P: PadFrom<M::PadCache>> OneShot<'a, M, P> {
         OneShot { mac, nonce, pad, message, cut }
     }
 
+    /// By the kernels of streams. Nothing fails, as in [`close`].
+    #[inline(always)]
+    fn streamed(self) -> Tag {
+        let OneShot { mac, nonce, pad, message, .. } = self;
+        let tag = pad.lend(
+            #[inline(always)]
+            |pad| absorb_and_close(mac, nonce, pad, message.into()),
+        );
+        tag.expect("a message within the limit")
+    }
+
     /// Finish and seal.
     #[inline(always)]
     fn close<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum, at: usize) -> Tag {
         let (mac, nonce, tail) = (self.mac, self.nonce, Bits::from(&self.message[at..]));
+        if const { M::Hash::SHARED_FINISH.on::<I>() } {
+            return self.pad.lend(
+                #[inline(always)]
+                |pad| finish_apart(isa, mac, nonce, pad, sum, at as u64, tail),
+            );
+        }
         let digest = mac.hash().finish(isa, sum, at as u64, tail);
         self.pad.lend(
             #[inline(always)]
@@ -211,6 +263,9 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for OneShot<'_, M
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
+        if const { for_streams::<M::Hash, I>() } {
+            return self.streamed();
+        }
         let (cut, mut sum) = (self.cut, self.mac.begin(self.nonce));
         self.mac.hash().absorb(isa, &mut sum, 0, &self.message[..cut]);
         self.close(isa, &sum, cut)
@@ -225,6 +280,9 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Rest<OneShot<
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
+        if const { for_streams::<M::Hash, I>() } {
+            return self.0.streamed();
+        }
         let sum = self.0.mac.begin(self.0.nonce);
         self.0.close(isa, &sum, 0)
     }
@@ -238,6 +296,9 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Few<OneShot<'
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
+        if const { for_streams::<M::Hash, I>() } {
+            return self.0.streamed();
+        }
         let (isa, one_shot) = (isa.narrow(), self.0);
         let (cut, mut sum) = (one_shot.cut, one_shot.mac.begin(one_shot.nonce));
         let (hash, blocks) = (one_shot.mac.hash(), &one_shot.message[..cut]);

@@ -227,8 +227,12 @@ impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
     /// block: without a loop, so that compilers know every block's place.
     #[inline(always)]
     pub(super) fn few(&mut self, blocks: usize) {
-        if T::Lanes::<I>::LANES > 1 {
+        if const { T::Lanes::<I>::LANES > 1 } {
             return self.all(blocks);
+        }
+        if const { !I::AES_INSTRUCTIONS } {
+            assert!(blocks < 8);
+            return self.less_than_eight(blocks);
         }
         match blocks {
             0 => {}
@@ -244,6 +248,20 @@ impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
         }
     }
 
+    /// Adds the terms of the next `vectors` vectors, or of that mod 8.
+    #[inline(always)]
+    fn less_than_eight(&mut self, vectors: usize) {
+        if vectors & 4 != 0 {
+            self.vectors::<4>();
+        }
+        if vectors & 2 != 0 {
+            self.vectors::<2>();
+        }
+        if vectors & 1 != 0 {
+            self.vectors::<1>();
+        }
+    }
+
     /// Adds the terms of the next `blocks` blocks.
     #[inline(always)]
     pub(super) fn all(&mut self, blocks: usize) {
@@ -253,15 +271,7 @@ impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
             self.flight();
         }
         if T::Lanes::<I>::UNROLL == 8 {
-            if vectors & 4 != 0 {
-                self.vectors::<4>();
-            }
-            if vectors & 2 != 0 {
-                self.vectors::<2>();
-            }
-            if vectors & 1 != 0 {
-                self.vectors::<1>();
-            }
+            self.less_than_eight(vectors);
         }
         if !blocks.is_multiple_of(lanes) {
             self.lanes(blocks % lanes);

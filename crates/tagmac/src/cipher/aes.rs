@@ -4,12 +4,17 @@
 //! the block that holds the word four times, because ShiftRows leaves such a block alone.
 
 mod inverse;
+#[cfg(feature = "dynamic")]
+mod long;
 
 use zeroize::Zeroize;
 
-use super::known_answers::{self, KnownAnswers};
+use super::known_answers::KnownAnswers;
 use super::traits::{Cipher, Decrypt, V};
 use crate::isa::{Block, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
+
+#[cfg(feature = "dynamic")]
+pub(crate) use long::LongAes;
 
 /// AES with `ROUNDS` rounds. Fewer rounds than the standard's are the first rounds' keys with a
 /// last round that has no MixColumns.
@@ -147,21 +152,21 @@ impl<const ROUNDS: usize> Kernel for Expand<'_, ROUNDS> {
 }
 
 macro_rules! aes {
-    ($rounds:literal, $name:literal, $key:literal, $answers:ident) => {
-        impl Cipher for Aes<$rounds> {
+    ($aes:ty, $keys:ident[$($rounds:literal)?], $name:literal, $key:literal, $answers:ident) => {
+        impl Cipher for $aes {
             const NAME: &'static str = $name;
             const KEY_BYTES: usize = $key;
             const HAS_NARROW_PATH: bool = true;
-            const KNOWN_ANSWERS: Option<&'static KnownAnswers> = Some(&known_answers::$answers);
+            const KNOWN_ANSWERS: Option<&'static KnownAnswers> = Some(&crate::cipher::known_answers::$answers);
             type Block = Block;
             type Key = [u8; $key];
             type Levels = Level;
             type Lanes<I: Isa> = I;
-            type Keys<'a, I: Isa> = Keys<'a, I, $rounds>;
+            type Keys<'a, I: Isa> = $keys<'a, I $(, $rounds)?>;
             type Sum<'a, I: Isa> = I::V;
 
             fn new(key: &[u8; $key], level: Level) -> Self {
-                Aes::expand(key, level)
+                <$aes>::expand(key, level)
             }
 
             #[inline(always)]
@@ -234,16 +239,24 @@ macro_rules! aes {
                 isa.xor_lanes(*sum)
             }
         }
+    };
+}
+#[cfg(feature = "dynamic")]
+use aes;
 
-        impl Decrypt for Aes<$rounds> {
+aes!(Aes<10>, Keys[10], "AES128", 16, AES128);
+aes!(Aes<12>, Keys[12], "AES192", 24, AES192);
+aes!(Aes<14>, Keys[14], "AES256", 32, AES256);
+
+macro_rules! decrypt {
+    ($($rounds:literal)+) => {
+        $(impl Decrypt for Aes<$rounds> {
             #[inline(always)]
             fn decrypt_one<I: Isa>(&self, isa: I, block: &Block) -> Block {
                 self.inverse(isa, block)
             }
-        }
+        })+
     };
 }
 
-aes!(10, "AES128", 16, AES128);
-aes!(12, "AES192", 24, AES192);
-aes!(14, "AES256", 32, AES256);
+decrypt!(10 12 14);

@@ -56,6 +56,8 @@ mod rc6;
 mod rust_crypto;
 mod traits;
 
+#[cfg(feature = "dynamic")]
+pub(crate) use aes::LongAes;
 pub(crate) use aes::{Aes, Keys};
 pub use aes::{Aes128, Aes192, Aes256};
 pub use field::Field;

@@ -11,7 +11,7 @@ use crate::algo::{EliMac, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
 use crate::algo::{elimac as eli, lightmac as light};
 use crate::bounds::Theorem;
 use crate::cipher::{
-    Aes128, Aes192, Aes256, Cipher, CipherBlock, Field, Present80, Present128, Rc6,
+    Aes128, Aes192, Aes256, Cipher, CipherBlock, Field, LongAes, Present80, Present128, Rc6,
 };
 use crate::error::Error;
 use crate::isa::Level;
@@ -79,7 +79,12 @@ const fn n_of<C: Cipher>() -> u32 {
     8 * C::Block::BYTES as u32
 }
 
-const fn pmac<C: Cipher<Block: Field> + 'static>(name: &'static str) -> Row {
+/// PMAC of C, with the kernels of K: those of ciphers that differ in their key schedules alone are the
+/// same.
+const fn pmac<C: Cipher<Block: Field>, K>(name: &'static str) -> Row
+where
+    K: Cipher<Block = C::Block> + From<C> + 'static,
+{
     Row {
         name,
         new_key: C::KEY_BYTES,
@@ -95,29 +100,35 @@ const fn pmac<C: Cipher<Block: Field> + 'static>(name: &'static str) -> Row {
         can: XOR,
         theorem: Some(Theorem::Pmac { n: n_of::<C>(), t: n_of::<C>() }),
         make: |key, tag_bits, level| {
-            let mac = Pmac::from_cipher(C::from_slice(key, level)?, level);
+            let mac = Pmac::<K>::from_cipher(C::from_slice(key, level)?.into(), level);
             Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
         },
     }
 }
 
 /// A xor MAC with two keys of C.
-const fn two_keys<C: Cipher<Block: Field> + 'static>(name: &'static str, make: Make) -> Row {
+const fn two_keys<C: Cipher<Block: Field>, K>(name: &'static str, make: Make) -> Row
+where
+    K: Cipher<Block = C::Block> + From<C> + 'static,
+{
     let bytes = 2 * C::KEY_BYTES;
-    Row { new_key: bytes, min_key: bytes, max_key: bytes, make, ..pmac::<C>(name) }
+    Row { new_key: bytes, min_key: bytes, max_key: bytes, make, ..pmac::<C, K>(name) }
 }
 
-const fn lightmac<C: Cipher<Block: Field> + 'static, const S: usize>(name: &'static str) -> Row {
+const fn lightmac<C: Cipher<Block: Field>, K, const S: usize>(name: &'static str) -> Row
+where
+    K: Cipher<Block = C::Block> + From<C> + 'static,
+{
     let make: Make = |key, tag_bits, level| {
         let (k1, k2) = key.split_at(C::KEY_BYTES);
         let (k1, k2) = (C::from_slice(k1, level)?, C::from_slice(k2, level)?);
-        let mac = LightMac::from_ciphers(k1, k2, S, level)?;
+        let mac = LightMac::<K>::from_ciphers(k1.into(), k2.into(), S, level)?;
         Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
     };
     let n = C::Block::BYTES;
     let (block, limit_bits) = (n - S / 8, light::limit_bits(8 * n, S));
     let theorem = Theorem::LightMac { n: n_of::<C>(), s: S as u32, t: n_of::<C>() };
-    Row { block, limit_bits, theorem: Some(theorem), ..two_keys::<C>(name, make) }
+    Row { block, limit_bits, theorem: Some(theorem), ..two_keys::<C, K>(name, make) }
 }
 
 const fn elimac(name: &'static str) -> Row {
@@ -128,7 +139,7 @@ const fn elimac(name: &'static str) -> Row {
         Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
     };
     let theorem = Some(Theorem::EliMacAes { t: 128 });
-    Row { limit_bits: eli::LIMIT_BITS, theorem, ..two_keys::<Aes128>(name, make) }
+    Row { limit_bits: eli::LIMIT_BITS, theorem, ..two_keys::<Aes128, Aes128>(name, make) }
 }
 
 const fn poly1305_aes(name: &'static str) -> Row {
@@ -223,44 +234,44 @@ const fn in_order(name: &'static str, key: [usize; 3], max_tag: usize, make: Mak
 }
 
 static ROWS: &[Row] = &[
-    pmac::<Aes128>("PMAC-AES128"),
-    pmac::<Aes192>("PMAC-AES192"),
-    pmac::<Aes256>("PMAC-AES256"),
-    pmac::<Present80>("PMAC-PRESENT80"),
-    pmac::<Present128>("PMAC-PRESENT128"),
-    pmac::<Rc6>("PMAC-RC6"),
-    lightmac::<Aes128, 8>("LIGHTMAC-AES128-S8"),
-    lightmac::<Aes128, 16>("LIGHTMAC-AES128-S16"),
-    lightmac::<Aes128, 24>("LIGHTMAC-AES128-S24"),
-    lightmac::<Aes128, 32>("LIGHTMAC-AES128-S32"),
-    lightmac::<Aes128, 40>("LIGHTMAC-AES128-S40"),
-    lightmac::<Aes128, 48>("LIGHTMAC-AES128-S48"),
-    lightmac::<Aes128, 56>("LIGHTMAC-AES128-S56"),
-    lightmac::<Aes128, 64>("LIGHTMAC-AES128-S64"),
-    lightmac::<Aes192, 8>("LIGHTMAC-AES192-S8"),
-    lightmac::<Aes192, 16>("LIGHTMAC-AES192-S16"),
-    lightmac::<Aes192, 24>("LIGHTMAC-AES192-S24"),
-    lightmac::<Aes192, 32>("LIGHTMAC-AES192-S32"),
-    lightmac::<Aes192, 40>("LIGHTMAC-AES192-S40"),
-    lightmac::<Aes192, 48>("LIGHTMAC-AES192-S48"),
-    lightmac::<Aes192, 56>("LIGHTMAC-AES192-S56"),
-    lightmac::<Aes192, 64>("LIGHTMAC-AES192-S64"),
-    lightmac::<Aes256, 8>("LIGHTMAC-AES256-S8"),
-    lightmac::<Aes256, 16>("LIGHTMAC-AES256-S16"),
-    lightmac::<Aes256, 24>("LIGHTMAC-AES256-S24"),
-    lightmac::<Aes256, 32>("LIGHTMAC-AES256-S32"),
-    lightmac::<Aes256, 40>("LIGHTMAC-AES256-S40"),
-    lightmac::<Aes256, 48>("LIGHTMAC-AES256-S48"),
-    lightmac::<Aes256, 56>("LIGHTMAC-AES256-S56"),
-    lightmac::<Aes256, 64>("LIGHTMAC-AES256-S64"),
-    lightmac::<Present80, 8>("LIGHTMAC-PRESENT80-S8"),
-    lightmac::<Present80, 16>("LIGHTMAC-PRESENT80-S16"),
-    lightmac::<Present80, 24>("LIGHTMAC-PRESENT80-S24"),
-    lightmac::<Present80, 32>("LIGHTMAC-PRESENT80-S32"),
-    lightmac::<Present128, 8>("LIGHTMAC-PRESENT128-S8"),
-    lightmac::<Present128, 16>("LIGHTMAC-PRESENT128-S16"),
-    lightmac::<Present128, 24>("LIGHTMAC-PRESENT128-S24"),
-    lightmac::<Present128, 32>("LIGHTMAC-PRESENT128-S32"),
+    pmac::<Aes128, Aes128>("PMAC-AES128"),
+    pmac::<Aes192, LongAes>("PMAC-AES192"),
+    pmac::<Aes256, LongAes>("PMAC-AES256"),
+    pmac::<Present80, Present128>("PMAC-PRESENT80"),
+    pmac::<Present128, Present128>("PMAC-PRESENT128"),
+    pmac::<Rc6, Rc6>("PMAC-RC6"),
+    lightmac::<Aes128, Aes128, 8>("LIGHTMAC-AES128-S8"),
+    lightmac::<Aes128, Aes128, 16>("LIGHTMAC-AES128-S16"),
+    lightmac::<Aes128, Aes128, 24>("LIGHTMAC-AES128-S24"),
+    lightmac::<Aes128, Aes128, 32>("LIGHTMAC-AES128-S32"),
+    lightmac::<Aes128, Aes128, 40>("LIGHTMAC-AES128-S40"),
+    lightmac::<Aes128, Aes128, 48>("LIGHTMAC-AES128-S48"),
+    lightmac::<Aes128, Aes128, 56>("LIGHTMAC-AES128-S56"),
+    lightmac::<Aes128, Aes128, 64>("LIGHTMAC-AES128-S64"),
+    lightmac::<Aes192, LongAes, 8>("LIGHTMAC-AES192-S8"),
+    lightmac::<Aes192, LongAes, 16>("LIGHTMAC-AES192-S16"),
+    lightmac::<Aes192, LongAes, 24>("LIGHTMAC-AES192-S24"),
+    lightmac::<Aes192, LongAes, 32>("LIGHTMAC-AES192-S32"),
+    lightmac::<Aes192, LongAes, 40>("LIGHTMAC-AES192-S40"),
+    lightmac::<Aes192, LongAes, 48>("LIGHTMAC-AES192-S48"),
+    lightmac::<Aes192, LongAes, 56>("LIGHTMAC-AES192-S56"),
+    lightmac::<Aes192, LongAes, 64>("LIGHTMAC-AES192-S64"),
+    lightmac::<Aes256, LongAes, 8>("LIGHTMAC-AES256-S8"),
+    lightmac::<Aes256, LongAes, 16>("LIGHTMAC-AES256-S16"),
+    lightmac::<Aes256, LongAes, 24>("LIGHTMAC-AES256-S24"),
+    lightmac::<Aes256, LongAes, 32>("LIGHTMAC-AES256-S32"),
+    lightmac::<Aes256, LongAes, 40>("LIGHTMAC-AES256-S40"),
+    lightmac::<Aes256, LongAes, 48>("LIGHTMAC-AES256-S48"),
+    lightmac::<Aes256, LongAes, 56>("LIGHTMAC-AES256-S56"),
+    lightmac::<Aes256, LongAes, 64>("LIGHTMAC-AES256-S64"),
+    lightmac::<Present80, Present128, 8>("LIGHTMAC-PRESENT80-S8"),
+    lightmac::<Present80, Present128, 16>("LIGHTMAC-PRESENT80-S16"),
+    lightmac::<Present80, Present128, 24>("LIGHTMAC-PRESENT80-S24"),
+    lightmac::<Present80, Present128, 32>("LIGHTMAC-PRESENT80-S32"),
+    lightmac::<Present128, Present128, 8>("LIGHTMAC-PRESENT128-S8"),
+    lightmac::<Present128, Present128, 16>("LIGHTMAC-PRESENT128-S16"),
+    lightmac::<Present128, Present128, 24>("LIGHTMAC-PRESENT128-S24"),
+    lightmac::<Present128, Present128, 32>("LIGHTMAC-PRESENT128-S32"),
     elimac("ELIMAC-AES128"),
     poly1305_aes("POLY1305-AES"),
     umac::<1>("UMAC-32"),

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::portable::{AnyCpu, Portable};
-use super::{Isa, SMALL, self_test};
+use super::{Isa, self_test};
 
 #[cfg(target_arch = "aarch64")]
 use super::aarch64::Neon;
@@ -244,7 +244,9 @@ impl Kernel for Operations {
     type Out = bool;
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> bool {
-        SMALL || self_test::passes(isa)
+        // No level could take the place of the portable one. What it computes wrong, the known answers
+        // of constructions find.
+        !I::AES_INSTRUCTIONS || self_test::passes(isa)
     }
 }
 

@@ -19,18 +19,12 @@ const MOST: usize = 16;
 pub(super) fn absorb<I: Isa, C: Cipher>(
     mac: &LightMac<C>,
     isa: I,
-    mut sum: XorSum<C::Block>,
+    sum: XorSum<C::Block>,
     at: u64,
     blocks: &[u8],
 ) -> XorSum<C::Block> {
-    let n = 8 * blocks.len() / mac.r();
-    isa.run(
-        #[inline(always)]
-        || {
-            BitReader::new(mac, at, blocks).add(isa, &mut sum, n);
-            sum
-        },
-    )
+    let mut strings = BitReader::new(mac, at, blocks);
+    add(isa, &mut strings, sum, 8 * blocks.len() / mac.r())
 }
 
 /// Adds the rest of the message, whole blocks and a last one that is not, and closes the hash.
@@ -39,23 +33,50 @@ pub(super) fn absorb<I: Isa, C: Cipher>(
 pub(super) fn finish<I: Isa, C: Cipher>(
     mac: &LightMac<C>,
     isa: I,
-    mut sum: XorSum<C::Block>,
+    sum: XorSum<C::Block>,
     at: u64,
     tail: Bits<'_>,
 ) -> XorDigest<C::Block> {
+    let mut strings = BitReader::new(mac, at, tail.bytes());
+    let (n, bits) = (tail.bits() as usize / mac.r(), tail.bits() as usize % mac.r());
+    let sum = add(isa, &mut strings, sum, n);
+    let last = strings.take(0, bits);
+    XorDigest(sum.0.xor(&last).xor(&C::Block::one_at(bits)))
+}
+
+/// A sum with the terms of the next `n` blocks. All that the level has to do here.
+#[inline(never)]
+fn add<I: Isa, C: Cipher>(
+    isa: I,
+    strings: &mut BitReader<'_, C>,
+    sum: XorSum<C::Block>,
+    n: usize,
+) -> XorSum<C::Block> {
+    if n == 0 {
+        return sum;
+    }
     isa.run(
         #[inline(always)]
         || {
-            let mut strings = BitReader::new(mac, at, tail.bytes());
-            let (n, bits) = (tail.bits() as usize / mac.r(), tail.bits() as usize % mac.r());
-            strings.add(isa, &mut sum, n);
-            let last: C::Block = strings.take(0, bits);
-            XorDigest(sum.0.xor(&last).xor(&C::Block::one_at(bits)))
+            let (lanes, keys) = (C::lanes(isa), strings.mac.k1.keys(isa));
+            let mut terms = C::sum(isa, &keys);
+            let whitening = C::whiten(isa, &keys, lanes.splat(&C::Block::ZERO));
+            let (mut sum, mut left) = (sum, n);
+            while left > 0 {
+                let now = left.min(C::Lanes::<I>::LANES);
+                let mut blocks = [C::Block::ZERO; MOST];
+                strings.fill(&mut blocks[..now]);
+                let x = lanes.xor(lanes.load_lanes(C::Block::flatten(&blocks[..now])), whitening);
+                C::add_whitened_lanes(isa, &keys, &mut terms, x, now);
+                left -= now;
+            }
+            sum.add(lanes, C::finish(isa, &keys, &mut terms));
+            sum
         },
     )
 }
 
-/// A part of a message, block by block.
+/// A part of a message, block by block. Its functions are compiled once, without a level.
 struct BitReader<'a, C: Cipher> {
     mac: &'a LightMac<C>,
     bytes: &'a [u8],
@@ -67,52 +88,31 @@ struct BitReader<'a, C: Cipher> {
 
 impl<'a, C: Cipher> BitReader<'a, C> {
     /// From byte `at` of the message on, where a block begins.
-    #[inline(always)]
+    #[inline(never)]
     fn new(mac: &'a LightMac<C>, at: u64, bytes: &'a [u8]) -> Self {
         let before = (8 * at as u128 / mac.r() as u128) as u64;
         BitReader { mac, bytes, at: 0, i: before + 1 }
     }
 
-    /// Xors the terms of the next `n` blocks into `sum`.
-    #[inline(always)]
-    fn add<I: Isa>(&mut self, isa: I, sum: &mut XorSum<C::Block>, mut n: usize) {
-        if n == 0 {
-            return;
-        }
-        let (lanes, keys) = (C::lanes(isa), self.mac.k1.keys(isa));
-        let mut terms = C::sum(isa, &keys);
-        let whitening = C::whiten(isa, &keys, lanes.splat(&C::Block::ZERO));
-        while n > 0 {
-            let now = n.min(C::Lanes::<I>::LANES);
-            let mut blocks = [C::Block::ZERO; MOST];
-            for block in &mut blocks[..now] {
-                *block = self.next();
-            }
-            let x = lanes.xor(lanes.load_lanes(C::Block::flatten(&blocks[..now])), whitening);
-            C::add_whitened_lanes(isa, &keys, &mut terms, x, now);
-            n -= now;
-        }
-        sum.add(lanes, C::finish(isa, &keys, &mut terms));
-    }
-
-    /// i_s || M_i for the next block.
-    #[inline(always)]
-    fn next(&mut self) -> C::Block {
+    /// i_s || M_i for the next blocks.
+    #[inline(never)]
+    fn fill(&mut self, blocks: &mut [C::Block]) {
         let mac = self.mac;
-        // Block number 2^s is written 0^s: its one falls off, here or at the end.
-        let i = self.i & u64::MAX.checked_shr(64 - mac.s.min(64) as u32).unwrap_or(0);
-        let number = if mac.gray { i ^ i >> 1 } else { i };
-        let number = ((number as u128) << (128 - mac.s)).to_be_bytes();
-        let mut block: C::Block = self.take(mac.s, mac.r());
-        for (byte, number) in block.as_mut().iter_mut().zip(number) {
-            *byte |= number;
+        for block in blocks {
+            // Block number 2^s is written 0^s: its one falls off, here or at the end.
+            let i = self.i & u64::MAX.checked_shr(64 - mac.s.min(64) as u32).unwrap_or(0);
+            let number = if mac.gray { i ^ i >> 1 } else { i };
+            let number = ((number as u128) << (128 - mac.s)).to_be_bytes();
+            *block = self.take(mac.s, mac.r());
+            for (byte, number) in block.as_mut().iter_mut().zip(number) {
+                *byte |= number;
+            }
+            self.i += 1;
         }
-        self.i += 1;
-        block
     }
 
     /// The next `bits` bits, after `before` zeros, with zeros after them.
-    #[inline(always)]
+    #[inline(never)]
     fn take(&mut self, before: usize, bits: usize) -> C::Block {
         let mut block = C::Block::ZERO;
         let (first, turn) = (before / 8, before % 8);

@@ -175,7 +175,7 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
 pub static COMPILED: Compiled = Compiled((
     PmacAes128::with_level,
     kernels::one_shot,
-    kernels::in_bits,
+    kernels::absorb_and_close,
     kernels::absorb,
     kernels::close,
 ));

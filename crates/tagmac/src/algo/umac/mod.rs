@@ -33,7 +33,7 @@ use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher};
 use crate::construction::Construction;
 use crate::error::{Error, Mismatch, silent};
-use crate::hash::Hash;
+use crate::hash::{Hash, SharedFinish};
 use crate::isa::{Block, CipherBlock, Isa, KnownAnswer, Level, WordLevel};
 use crate::mac::Mac;
 use crate::nonce::{Nonce, check_length};
@@ -218,6 +218,7 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     const ACCEPTS_BIT_STRINGS: bool = false;
     // A block is many vectors.
     const HAS_NARROW_PATH: bool = false;
+    const SHARED_FINISH: SharedFinish = SharedFinish::Portable;
 
     #[inline(always)]
     fn level(&self) -> Level {

@@ -45,6 +45,13 @@ impl<const KEY_BYTES: usize> core::fmt::Debug for Present<KEY_BYTES> {
     }
 }
 
+/// The kernels are the same for both lengths.
+impl From<Present80> for Present128 {
+    fn from(present: Present80) -> Self {
+        Present(present.0)
+    }
+}
+
 /// S of the nibble of `register` at bit `at`.
 fn sub_nibble(register: u128, at: u32) -> u128 {
     let nibble = (register >> at) as u64;

@@ -42,9 +42,7 @@ use planes::{
 pub(crate) use words::PortableWords;
 
 /// Whether code is better small than fast over long messages: so on CPUs with words of 32 bits and no
-/// vectors, as microcontrollers are. There the level has one block in a vector and is not tested
-/// before its use, because no other could take its place (constructions are); and messages take the
-/// kernels of streams.
+/// vectors, as microcontrollers are. There the level has one block in a vector.
 pub(crate) const SMALL: bool =
     !cfg!(any(target_pointer_width = "64", target_family = "wasm", target_arch = "x86"));
 
@@ -212,6 +210,14 @@ impl Lanes for PortableWide {
         core::array::from_fn(
             #[inline(always)]
             |plane| xor(a[plane], b[plane]),
+        )
+    }
+
+    #[inline(never)]
+    fn xor3(self, a: Planes, b: Planes, c: Planes) -> Planes {
+        core::array::from_fn(
+            #[inline(always)]
+            |plane| xor(xor(a[plane], b[plane]), c[plane]),
         )
     }
 

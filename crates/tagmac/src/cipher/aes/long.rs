@@ -1,0 +1,94 @@
+//! AES-192 and AES-256 as one cipher, which costs a branch and has one set of kernels: for programs
+//! that have every MAC. AES-256 starts with two rounds more.
+
+use zeroize::Zeroize;
+
+use super::{Aes, Keys, aes};
+use crate::cipher::known_answers::KnownAnswers;
+use crate::cipher::traits::{Cipher, V};
+use crate::isa::{Block, Isa, Level};
+
+/// AES with 12 or 14 rounds.
+#[derive(Clone)]
+pub(crate) struct LongAes {
+    has_first: bool,
+    first: [Block; 2],
+    rest: Aes<12>,
+}
+
+impl Drop for LongAes {
+    #[inline(never)]
+    fn drop(&mut self) {
+        self.first.zeroize();
+    }
+}
+
+impl From<Aes<12>> for LongAes {
+    fn from(rest: Aes<12>) -> Self {
+        LongAes { has_first: false, first: [[0; 16]; 2], rest }
+    }
+}
+
+impl From<Aes<14>> for LongAes {
+    fn from(aes: Aes<14>) -> Self {
+        let mut long = LongAes::from(Aes { whitening: aes.whitening, rounds: [[0; 16]; 12] });
+        long.has_first = true;
+        long.first.copy_from_slice(&aes.rounds[..2]);
+        long.rest.rounds.copy_from_slice(&aes.rounds[2..]);
+        long
+    }
+}
+
+/// Round keys on a level.
+#[derive(Clone, Copy)]
+pub(crate) struct LongKeys<'a, I: Isa> {
+    has_first: bool,
+    first: I::Keys<'a, 2>,
+    rest: Keys<'a, I, 12>,
+}
+
+impl LongAes {
+    /// AES-256.
+    fn expand(key: &[u8], level: Level) -> Self {
+        Aes::<14>::expand(key, level).into()
+    }
+
+    #[inline(always)]
+    fn on<I: Isa>(&self, isa: I) -> LongKeys<'_, I> {
+        let (has_first, first) = (self.has_first, isa.keys(&self.first));
+        LongKeys { has_first, first, rest: self.rest.on(isa) }
+    }
+}
+
+impl<I: Isa> LongKeys<'_, I> {
+    #[inline(always)]
+    fn whitening(&self) -> I::V {
+        self.rest.whitening()
+    }
+
+    /// The two rounds that AES-256 has before those of both.
+    #[inline(always)]
+    fn first_rounds<const N: usize>(&self, isa: I, mut x: [I::V; N]) -> [I::V; N] {
+        if self.has_first {
+            for r in 0..2 {
+                let key = isa.key(&self.first, r);
+                for x in &mut x {
+                    *x = isa.aes(*x, key);
+                }
+            }
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn rounds<const N: usize>(&self, isa: I, x: [I::V; N]) -> [I::V; N] {
+        self.rest.rounds(isa, self.first_rounds(isa, x))
+    }
+
+    #[inline(always)]
+    fn add_rounds<const N: usize>(&self, isa: I, sum: I::V, x: [I::V; N]) -> I::V {
+        self.rest.add_rounds(isa, sum, self.first_rounds(isa, x))
+    }
+}
+
+aes!(LongAes, LongKeys[], "AES256", 32, AES256);
