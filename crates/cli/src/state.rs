@@ -20,7 +20,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tagmac::dynamic::{AnyPart, Parts};
-use tagmac::save::{Reader, Writer};
+use tagmac::save::{Reader, SaveError, Writer};
 
 use crate::atomic::{self, AtomicFile};
 use crate::diagnostic::diagnostic;
@@ -103,7 +103,7 @@ impl Pieces {
         self.some.iter().chain(&self.last)
     }
 
-    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), tagmac::Error> {
+    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), SaveError> {
         out.number(self.passed).number(self.all().count() as u64);
         self.all().try_for_each(|piece| parts.save(piece, out))
     }
@@ -212,7 +212,7 @@ impl<'a> Keeper<'a> {
     ) -> Result<AnyPart, ReadError> {
         let facts = self.facts.insert(Facts::of(fs::canonicalize(name)?, now)).clone();
         let Some(state) = self.open()? else {
-            let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
+            let parts = self.mac.mac.parts().ok_or(SaveError::NoSavedState)?;
             let whole = parts.of(0, &[])?;
             let due = self.snapshot(&whole)?;
             self.store(&due.secret, Overwrite::Nothing).map_err(|error| match error.kind() {
@@ -328,12 +328,12 @@ impl<'a> Keeper<'a> {
         Some(due)
     }
 
-    fn snapshot(&self, whole: &AnyPart) -> Result<Due, tagmac::Error> {
+    fn snapshot(&self, whole: &AnyPart) -> Result<Due, SaveError> {
         let (mut secret, started) = (Writer::default(), Instant::now());
         if let Some(facts) = &self.facts {
             facts.save(&mut secret);
         }
-        let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
+        let parts = self.mac.mac.parts().ok_or(SaveError::NoSavedState)?;
         parts.save(whole, &mut secret)?;
         self.pieces.lock().expect("no thread panics").save(parts, &mut secret)?;
         Ok(Due { secret, started })

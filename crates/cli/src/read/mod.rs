@@ -21,8 +21,9 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
+use tagmac::Tag;
 use tagmac::dynamic::{AnyMac, AnyPart, Parts};
-use tagmac::{Error, Tag};
+use tagmac::hazmat::PartError;
 
 use crate::error;
 use crate::faults;
@@ -252,7 +253,7 @@ impl<'a> Reader<'a> {
         span: Span,
         last: bool,
     ) -> Result<(AnyPart, &[u8]), ReadError> {
-        let parts = self.mac.parts().ok_or(Error::ForeignPart)?;
+        let parts = self.mac.parts().ok_or(PartError::ForeignPart)?;
         self.size(file, before).ok_or(ReadError::Sizeless)?;
         let (expected, found) = (span.at.saturating_add(span.bytes), before.len());
         if expected > found {

@@ -29,7 +29,8 @@ use crate::bits::Bits;
 use crate::error::{Error, Mismatch, silent};
 use crate::isa::Level;
 use crate::nonce::Nonce;
-use crate::save::{Reader, Writer};
+use crate::part::PartError;
+use crate::save::{Reader, SaveError, Writer};
 use crate::tag::{Tag, matches};
 
 /// A MAC of the registry under a key.
@@ -292,7 +293,7 @@ impl Parts<'_> {
     /// # Errors
     ///
     /// As [`Part::of`](crate::hazmat::Part::of).
-    pub fn of(self, start: u64, blocks: &[u8]) -> Result<AnyPart, Error> {
+    pub fn of(self, start: u64, blocks: &[u8]) -> Result<AnyPart, PartError> {
         let part = self.mac.part(start, blocks)?;
         Ok(AnyPart { id: self.id, start, end: start + blocks.len() as u64, part })
     }
@@ -301,11 +302,11 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Gap`] if they are no neighbours, [`Error::ForeignPart`] if one is of another MAC
+    /// [`PartError::Gap`] if they are no neighbours, [`PartError::ForeignPart`] if one is of another MAC
     /// or key.
-    pub fn join(self, left: AnyPart, right: &AnyPart) -> Result<AnyPart, Error> {
+    pub fn join(self, left: AnyPart, right: &AnyPart) -> Result<AnyPart, PartError> {
         if left.id != self.id || right.id != self.id {
-            return Err(Error::ForeignPart);
+            return Err(PartError::ForeignPart);
         }
         let part = self.mac.join(left.part, &right.part)?;
         Ok(AnyPart { id: self.id, start: left.start, end: right.end, part })
@@ -315,10 +316,10 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Part::check`](crate::hazmat::Part::check); [`Error::ForeignPart`] if the part is of another MAC or key.
-    pub fn check(self, part: &AnyPart, blocks: &[u8]) -> Result<(), Error> {
+    /// As [`Part::check`](crate::hazmat::Part::check); [`PartError::ForeignPart`] if the part is of another MAC or key.
+    pub fn check(self, part: &AnyPart, blocks: &[u8]) -> Result<(), PartError> {
         if part.id != self.id {
-            return Err(Error::ForeignPart);
+            return Err(PartError::ForeignPart);
         }
         self.mac.check(&part.part, blocks)
     }
@@ -327,10 +328,10 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Part::finish`](crate::hazmat::Part::finish); [`Error::ForeignPart`] if the part is of another MAC or key.
-    pub fn finish(self, part: AnyPart, nonce: &[u8], rest: &[u8]) -> Result<Tag, Error> {
+    /// As [`Part::finish`](crate::hazmat::Part::finish); [`PartError::ForeignPart`] if the part is of another MAC or key.
+    pub fn finish(self, part: AnyPart, nonce: &[u8], rest: &[u8]) -> Result<Tag, PartError> {
         if part.id != self.id {
-            return Err(Error::ForeignPart);
+            return Err(PartError::ForeignPart);
         }
         self.mac.finish(part.part, nonce, rest.into())
     }
@@ -339,10 +340,10 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignPart`] if the part is of another MAC or key.
-    pub fn save(self, part: &AnyPart, out: &mut Writer) -> Result<(), Error> {
+    /// [`SaveError::ForeignPart`] if the part is of another MAC or key.
+    pub fn save(self, part: &AnyPart, out: &mut Writer) -> Result<(), SaveError> {
         if part.id != self.id {
-            return Err(Error::ForeignPart);
+            return Err(SaveError::ForeignPart);
         }
         self.mac.save(&part.part, out)
     }
@@ -351,9 +352,9 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Saved`] unless one was, [`Error::ForeignPart`] if it has another block,
+    /// [`SaveError::Saved`] unless one was, [`SaveError::ForeignPart`] if it has another block,
     /// [`Error::TooLong`] if it ends over the MAC's limit.
-    pub fn load(self, input: &mut Reader<'_>) -> Result<AnyPart, Error> {
+    pub fn load(self, input: &mut Reader<'_>) -> Result<AnyPart, SaveError> {
         Ok(AnyPart { id: self.id, ..self.mac.load(input)? })
     }
 }

@@ -361,9 +361,12 @@ fn elimac_ends_at_its_limit() {
             let rest = vec![0x77; usize::div_ceil(bits, 8)];
             let rest = Bits::new(&rest, bits).expect("as many bytes");
             // With the blocks left out, the tag is that of the rest alone.
-            assert!(part().finish(&mac, &(), rest) == mac.0.tag(rest), "{bits} bits on {level}");
+            assert!(
+                part().finish(&mac, &(), rest) == Ok(mac.0.tag(rest).expect("short")),
+                "{bits} bits on {level}"
+            );
         }
-        let over = Err(Error::TooLong { limit_bits: (1 << 39) - 1 });
+        let over = Err(Error::TooLong { limit_bits: (1 << 39) - 1 }.into());
         for bytes in [16, 17, 32] {
             assert!(part().finish(&mac, &(), &vec![0; bytes]) == over, "{bytes} bytes on {level}");
         }

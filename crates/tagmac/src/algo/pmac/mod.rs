@@ -18,7 +18,7 @@ use core::slice;
 
 use zeroize::Zeroize;
 
-pub use parsimony::{WideBlock, recover_block};
+pub use parsimony::{ParsimonyError, WideBlock, recover_block};
 
 use super::known_answer;
 use super::many::{self, Masked, wipe};

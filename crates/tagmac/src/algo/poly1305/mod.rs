@@ -73,7 +73,7 @@ impl Zeroize for Poly1305Sum {
 
 #[cfg(feature = "save")]
 impl crate::save::Save for Poly1305Sum {
-    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::save::SaveError> {
         for limb in self.h.0 {
             out.number(limb);
         }

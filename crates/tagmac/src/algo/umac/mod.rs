@@ -133,7 +133,7 @@ impl<const T: usize> Zeroize for UmacSum<T> {
 
 #[cfg(feature = "save")]
 impl<const T: usize> crate::save::Save for UmacSum<T> {
-    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::save::SaveError> {
         for poly in &self.low {
             poly.save(out);
         }
