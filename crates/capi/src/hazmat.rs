@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use tagmac::dynamic::{AnyPart, Parts};
+use tagmac::dynamic::{AnyPart, KeyId, Parts};
 use tagmac::hazmat::PartError;
 use tagmac_border::{Failure, Room, bytes, ensure};
 
@@ -22,7 +22,7 @@ pub struct Part {
 struct Parted {
     part: AnyPart,
     /// The id of the part's key.
-    id: [u8; 8],
+    id: KeyId,
 }
 
 impl Kind for Parted {
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn tagmac_part_init(
             (part, keyed(key)?, bytes("the blocks", blocks, blocks_size)?)
         };
         part.vacant()?;
-        part.put(Parted { part: parts(&key)?.of(start, blocks)?, id: key.id })
+        part.put(Parted { part: parts(&key)?.of(start, blocks)?, id: key.mac.key_id() })
     })
 }
 
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn tagmac_part_join(
         };
         let (parts, right) = (parts(&key)?, right.get()?);
         let Parted { part, id } = left.get()?;
-        ensure([*id, right.id] == [key.id; 2], PartError::ForeignPart)?;
+        ensure([*id, right.id] == [key.mac.key_id(); 2], PartError::ForeignPart)?;
         let (expected, found) = (part.end(), right.part.start());
         ensure(expected == found, PartError::Gap { expected, found })?;
         // An empty part in its place while the two join.
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn tagmac_part_finish(
         let room = unsafe { Room::new("a tag", tag, tag_size, key.tag_bytes()) }?;
         let parts = parts(&key)?;
         let Parted { part: begun, id } = part.get()?;
-        ensure(*id == key.id, PartError::ForeignPart)?;
+        ensure(*id == key.mac.key_id(), PartError::ForeignPart)?;
         ensure(begun.start() == 0, PartError::Gap { expected: 0, found: begun.start() })?;
         let holds_last = parts.holds_last() && begun.end() > 0;
         ensure(!(holds_last && rest.is_empty()), PartError::NoLastBlock)?;

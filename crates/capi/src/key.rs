@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 use std::fs::File;
 use std::io::Read;
 
-use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, key_id};
+use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, KeyId};
 use tagmac::{Mismatch, Tag};
 use tagmac_border::{Failure, Room, bytes, ensure, text};
 use zeroize::Zeroizing;
@@ -26,7 +26,6 @@ pub struct Key {
 /// What a key holds.
 pub struct Keyed {
     pub mac: AnyMac,
-    pub id: [u8; 8],
 }
 
 impl Kind for Keyed {
@@ -74,7 +73,7 @@ fn put(key: *mut Key, algorithm: Algorithm, bytes: &[u8], tag_bits: usize) -> Re
     let tag_bits = if tag_bits == 0 { algorithm.default_tag_bits() } else { tag_bits };
     let mac = AnyMac::with(algorithm, bytes, tag_bits, level()?)
         .map_err(|error| Failure::from(error).about(algorithm))?;
-    key.put(Keyed { mac, id: key_id(algorithm, bytes) })
+    key.put(Keyed { mac })
 }
 
 fn put_file(key: *mut Key, text: &[u8], tag_bits: usize) -> Result<(), Failure> {
@@ -160,8 +159,8 @@ pub unsafe extern "C" fn tagmac_key_algorithm(key: *const Key) -> *const c_char 
 pub unsafe extern "C" fn tagmac_key_id(key: *const Key, id: *mut u8, id_size: usize) -> c_int {
     status(|| {
         // SAFETY: the header asks for a key, and for room of that size.
-        let (key, room) = unsafe { (keyed(key)?, Room::new("an id", id, id_size, 8)?) };
-        room.fill(&key.id);
+        let (key, room) = unsafe { (keyed(key)?, Room::new("an id", id, id_size, KeyId::BYTES)?) };
+        room.fill(key.mac.key_id().as_bytes());
         Ok(())
     })
 }

@@ -101,11 +101,11 @@ fn ranges<'a>(args: &'a Combine, mac: &Mac) -> Result<(Vec<u8>, Vec<Range<'a>>),
 /// Refuses a partial of another algorithm or key.
 fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
     let (algorithm, found) = (mac.mac.algorithm(), partial.algorithm());
-    let id = base16ct::lower::encode_string(&partial.key_id());
-    if Algorithm::named(found) == Ok(algorithm) && id == mac.key_id {
+    let id = partial.key_id();
+    if Algorithm::named(found) == Ok(algorithm) && id == mac.key_id() {
         return Ok(());
     }
-    let (name, own) = (Escaped::name(path), &mac.key_id);
+    let (name, own) = (Escaped::name(path), mac.key_id());
     let found = Escaped::bytes(found.as_bytes());
     Err(Error::key(format_args!(
         "{name}: expected a partial of {algorithm} under the key {own}, \

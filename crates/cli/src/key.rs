@@ -12,7 +12,7 @@ use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use base64ct::Encoding;
-use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError, key_id};
+use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError};
 use zeroize::Zeroizing;
 
 use crate::diagnostic::diagnostic;
@@ -31,8 +31,6 @@ pub struct Key {
     pub algorithm: Algorithm,
     /// The bytes.
     pub bytes: Zeroizing<Vec<u8>>,
-    /// The public id.
-    pub id: String,
 }
 
 /// Which key to take.
@@ -108,8 +106,7 @@ pub fn get(options: &Options<'_>, silent: bool) -> Result<Key, Error> {
         (_, None) => unreachable!("refused above"),
     };
     algorithm.check_key(bytes.len()).map_err(|what| wrong(&what))?;
-    let id = base16ct::lower::encode_string(&key_id(algorithm, &bytes));
-    Ok(Key { algorithm, bytes, id })
+    Ok(Key { algorithm, bytes })
 }
 
 /// Gives back the last line feed, which a shell's `$(...)` takes and much that keeps secrets too.

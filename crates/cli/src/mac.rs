@@ -3,7 +3,7 @@
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
-use tagmac::dynamic::{Algorithm, AnyMac, Parts};
+use tagmac::dynamic::{Algorithm, AnyMac, KeyId, Parts};
 use tagmac::isa::Level;
 use tagmac::save::Sealer;
 
@@ -29,8 +29,6 @@ pub struct Options<'a> {
 pub struct Mac {
     /// The MAC.
     pub mac: AnyMac,
-    /// The key's public id.
-    pub key_id: String,
     /// What seals sums that belong to the key.
     pub sealer: Sealer,
 }
@@ -44,11 +42,9 @@ impl Mac {
         })
     }
 
-    /// The key's public id in bytes.
-    pub fn id(&self) -> [u8; 8] {
-        let mut id = [0; 8];
-        base16ct::lower::decode(&self.key_id, &mut id).expect("an id of ours");
-        id
+    /// The key's public id.
+    pub fn key_id(&self) -> KeyId {
+        self.mac.key_id()
     }
 
     /// The nonce that the command line gives. `alone` is the option by which a tag goes without its
@@ -119,7 +115,7 @@ pub fn full(options: &key::Options<'_>) -> Result<Mac, Error> {
 fn of(key: Key, bits: usize, level: Level) -> Result<(Mac, Key), Error> {
     let mac = AnyMac::with(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
     let sealer = Sealer::new(key.algorithm.name(), &key.bytes);
-    Ok((Mac { mac, key_id: key.id.clone(), sealer }, key))
+    Ok((Mac { mac, sealer }, key))
 }
 
 /// The length of the tags: the one asked for, or the algorithm's longest.

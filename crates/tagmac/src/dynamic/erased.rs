@@ -1,8 +1,10 @@
 //! MACs, streams and parts without their types.
 
+use core::ops::Range;
 use std::any::Any;
 use std::sync::Arc;
 
+use super::key_id::KeyId;
 use super::sequential::Sequential;
 use crate::batch::BatchError;
 use crate::bits::Bits;
@@ -24,8 +26,7 @@ pub(super) enum Inner {
 
 /// A part of a message, for any MAC that has parts. Secret, wiped on drop, silent in `Debug`.
 pub struct AnyPart {
-    /// The key's id, which covers the algorithm.
-    pub(super) id: [u8; 8],
+    pub(super) id: KeyId,
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) part: ErasedPart,
@@ -69,7 +70,7 @@ pub(super) trait DynMac: Send + Sync {
     fn check(&self, part: &ErasedPart, blocks: &[u8]) -> Result<(), PartError>;
     fn finish(&self, part: ErasedPart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, PartError>;
     fn save(&self, part: &ErasedPart, out: &mut Writer) -> Result<(), SaveError>;
-    fn load(&self, input: &mut Reader<'_>) -> Result<AnyPart, SaveError>;
+    fn load(&self, input: &mut Reader<'_>) -> Result<(Range<u64>, ErasedPart), SaveError>;
     fn restore(
         self: Arc<Self>,
         sealer: &Sealer,
@@ -175,9 +176,9 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
         part.downcast_ref::<Part<M::Hash>>().ok_or(SaveError::ForeignPart)?.save(out)
     }
 
-    fn load(&self, input: &mut Reader<'_>) -> Result<AnyPart, SaveError> {
+    fn load(&self, input: &mut Reader<'_>) -> Result<(Range<u64>, ErasedPart), SaveError> {
         let part = Part::load(self.hash(), input)?;
-        Ok(AnyPart { id: [0; 8], start: part.start(), end: part.end(), part: Box::new(part) })
+        Ok((part.start()..part.end(), Box::new(part)))
     }
 
     fn restore(

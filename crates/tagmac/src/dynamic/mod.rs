@@ -11,13 +11,15 @@
 
 mod erased;
 mod key_file;
+mod key_id;
 mod partial;
 mod registry;
 mod saved;
 mod sequential;
 
 pub use erased::AnyPart;
-pub use key_file::{KeyFile, KeyFileError, key_id};
+pub use key_file::{KeyFile, KeyFileError};
+pub use key_id::KeyId;
 pub use partial::{CheckedPartial, Partial, PartialError};
 pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
 pub use sequential::Sequential;
@@ -37,14 +39,13 @@ use crate::tag::{Tag, matches};
 #[derive(Clone)]
 pub struct AnyMac {
     algorithm: Algorithm,
-    id: [u8; 8],
+    id: KeyId,
     mac: Inner,
 }
 
 /// A message that comes in pieces, for any MAC.
 pub struct AnyStream {
-    /// The key's id, which covers the algorithm.
-    id: [u8; 8],
+    id: KeyId,
     inner: StreamInner,
 }
 
@@ -78,13 +79,18 @@ impl AnyMac {
     ) -> Result<Self, Error> {
         algorithm.check_key(key.len())?;
         algorithm.check_tag_bits(tag_bits)?;
-        let (id, mac) = (key_id(algorithm, key), algorithm.make(key, tag_bits, level)?);
+        let (id, mac) = (algorithm.key_id(key), algorithm.make(key, tag_bits, level)?);
         Ok(AnyMac { algorithm, id, mac })
     }
 
     /// The algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
+    }
+
+    /// The key's public id.
+    pub fn key_id(&self) -> KeyId {
+        self.id
     }
 
     /// The length of the tags in bits.
@@ -273,7 +279,7 @@ impl AnyStream {
 #[derive(Clone, Copy)]
 pub struct Parts<'a> {
     mac: &'a dyn DynMac,
-    id: [u8; 8],
+    id: KeyId,
 }
 
 impl Parts<'_> {
@@ -355,6 +361,7 @@ impl Parts<'_> {
     /// [`SaveError::Saved`] unless one was, [`SaveError::ForeignPart`] if it has another block,
     /// [`Error::TooLong`] if it ends over the MAC's limit.
     pub fn load(self, input: &mut Reader<'_>) -> Result<AnyPart, SaveError> {
-        Ok(AnyPart { id: self.id, ..self.mac.load(input)? })
+        let (range, part) = self.mac.load(input)?;
+        Ok(AnyPart { id: self.id, start: range.start, end: range.end, part })
     }
 }

@@ -16,7 +16,7 @@ use core::ops::Deref;
 
 use zeroize::Zeroizing;
 
-use super::{AnyMac, AnyPart, Parts};
+use super::{AnyMac, AnyPart, KeyId, Parts};
 use crate::error::Error;
 use crate::save::{Reader, SaveError, Sealer, Writer};
 
@@ -53,7 +53,7 @@ pub struct Partial<'a> {
     header: &'a [u8],
     seal: [u8; Sealer::OVERHEAD],
     sealed: &'a [u8],
-    id: [u8; 8],
+    id: KeyId,
     start: u64,
     end: u64,
     last: bool,
@@ -150,8 +150,17 @@ impl<'a> Partial<'a> {
     pub const MOST_OBJECT: usize = u16::MAX as usize;
     /// The most bytes of a header with its seal: as many of a file are enough for
     /// [`parse`](Partial::parse) and [`check`](Partial::check).
-    pub const MAX_HEADER: usize =
-        MAGIC.len() + 1 + 8 + 8 + 8 + 1 + 1 + 255 + 2 + Partial::MOST_OBJECT + Sealer::OVERHEAD;
+    pub const MAX_HEADER: usize = MAGIC.len()
+        + 1
+        + KeyId::BYTES
+        + 8
+        + 8
+        + 1
+        + 1
+        + 255
+        + 2
+        + Partial::MOST_OBJECT
+        + Sealer::OVERHEAD;
 
     /// The bytes of a file with this part of an object, sealed. `tail` is what the object has after
     /// its last part, at most a block: [`Parts::finish`](super::Parts::finish) wants it. `None`
@@ -182,7 +191,12 @@ impl<'a> Partial<'a> {
         let over = || SaveError::from(Error::TooLong { limit_bits });
         let end = part.end().checked_add(tail.len() as u64).ok_or_else(over)?;
         let mut header = Writer::default();
-        header.bytes(MAGIC).bytes(&[VERSION]).bytes(&mac.id).number(part.start()).number(end);
+        header
+            .bytes(MAGIC)
+            .bytes(&[VERSION])
+            .bytes(mac.id.as_bytes())
+            .number(part.start())
+            .number(end);
         header.bytes(&[last as u8, name.len() as u8]).bytes(name.as_bytes());
         header.bytes(&bytes.to_le_bytes()).bytes(object);
         let mut secret = Writer::default();
@@ -214,7 +228,8 @@ impl<'a> Partial<'a> {
     }
 
     fn fields(bytes: &'a [u8], input: &mut Reader<'a>) -> Option<Partial<'a>> {
-        let (id, start, end) = (input.array()?, input.number()?, input.number()?);
+        let id = input.array::<{ KeyId::BYTES }>()?.into();
+        let (start, end) = (input.number()?, input.number()?);
         let [last, name] = input.array()?;
         let algorithm = str::from_utf8(input.bytes(name.into())?).ok()?;
         let object = u16::from_le_bytes(input.array()?);
@@ -253,8 +268,8 @@ impl<'a> Partial<'a> {
         self.algorithm
     }
 
-    /// The id of the key, which covers the algorithm.
-    pub fn key_id(&self) -> [u8; 8] {
+    /// The id of the key.
+    pub fn key_id(&self) -> KeyId {
         self.id
     }
 

@@ -6,6 +6,7 @@ use core::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::erased::Inner;
+use super::key_id::KeyId;
 use super::sequential;
 use crate::algo::{EliMac, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
 use crate::algo::{elimac as eli, lightmac as light};
@@ -442,6 +443,11 @@ impl Algorithm {
         } else {
             Err(Error::KeyLength { min, max, found })
         }
+    }
+
+    /// The public id of a key.
+    pub fn key_id(self, key: &[u8]) -> KeyId {
+        KeyId::new(self.0.name, key)
     }
 
     /// Refuses a nonce length.

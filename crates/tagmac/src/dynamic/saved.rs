@@ -33,7 +33,7 @@ impl AnyStream {
     /// themselves, and as [`Stream::save`](crate::Stream::save).
     pub fn save(&self, sealer: &Sealer) -> Result<Vec<u8>, SaveError> {
         match &self.inner {
-            StreamInner::Product(stream) => stream.save(sealer, &[PURPOSE, &self.id]),
+            StreamInner::Product(stream) => stream.save(sealer, &[PURPOSE, self.id.as_bytes()]),
             StreamInner::Sequential(_) => Err(SaveError::NoSavedState),
         }
     }
@@ -48,7 +48,7 @@ impl AnyMac {
     /// the tags have another length, [`SaveError::NoSavedState`] for CMAC and HMAC.
     pub fn restore(&self, sealer: &Sealer, saved: &[u8]) -> Result<AnyStream, SaveError> {
         let Inner::Product(mac) = &self.mac else { return Err(SaveError::NoSavedState) };
-        let stream = mac.clone().restore(sealer, &[PURPOSE, &self.id], saved)?;
+        let stream = mac.clone().restore(sealer, &[PURPOSE, self.id.as_bytes()], saved)?;
         Ok(AnyStream { id: self.id, inner: StreamInner::Product(stream) })
     }
 }

@@ -288,7 +288,7 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
         let range = (read.start(), read.end(), read.is_last());
         assert_eq!(range, if last { (64, 88, true) } else { (0, 64, false) });
         assert_eq!((read.algorithm(), read.object()), ("PMAC-AES128", &b"o"[..]));
-        assert_eq!(read.key_id(), tagmac::dynamic::key_id(Algorithm::default(), &[7; 16]));
+        assert_eq!(read.key_id(), Algorithm::default().key_id(&[7; 16]));
         let (part, tail) = checked.open().expect("its own");
         assert_eq!(part.end() + tail.len() as u64, read.end());
         assert_eq!(&**tail, if last { &b"the tail"[..] } else { b"" });
