@@ -68,12 +68,6 @@ impl Mac {
     }
 }
 
-/// Whether a message of so many bytes is over the limit of a MAC.
-pub fn is_too_long(mac: &AnyMac, bytes: u64) -> bool {
-    let limit_bits = mac.limit_bits();
-    u128::from(bytes) * 8 > limit_bits.into() && limit_bits < u64::MAX
-}
-
 /// The level that the environment names, or the best.
 pub fn level() -> Result<Level, Error> {
     let Some(name) = std::env::var_os(LEVEL).filter(|name| !name.is_empty()) else {

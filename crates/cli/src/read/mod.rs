@@ -29,7 +29,6 @@ use crate::error;
 use crate::faults;
 use crate::identity::Identity;
 use crate::key;
-use crate::mac::is_too_long;
 use crate::open;
 use crate::progress::{Bar, Total};
 use crate::read_error::ReadError;
@@ -351,9 +350,9 @@ pub fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), R
 }
 
 fn within_limit(mac: &AnyMac, bytes: u64, found: Option<u64>) -> Result<(), ReadError> {
-    match is_too_long(mac, bytes) {
-        true => Err(ReadError::TooLong { most: mac.limit_bits() / 8, found }),
-        false => Ok(()),
+    match mac.max_message_bytes() {
+        Some(most) if bytes > most => Err(ReadError::TooLong { most, found }),
+        _ => Ok(()),
     }
 }
 

@@ -198,10 +198,11 @@ impl<'a> Open<'a> {
     }
 
     fn within_limit(&self, length: u64) -> Result<(), Error> {
-        let mac = &self.mac.mac;
-        match mac::is_too_long(mac, length) {
-            true => Err(self.io(tagmac::Error::TooLong { limit_bits: mac.limit_bits() })),
-            false => Ok(()),
+        match self.mac.mac.algorithm().max_message_bits() {
+            Some(limit_bits) if length > limit_bits / 8 => {
+                Err(self.io(tagmac::Error::TooLong { limit_bits }))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -25,6 +25,7 @@ pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
 pub use sequential::Sequential;
 
 use erased::{DynMac, DynStream, Inner};
+use registry::max_bytes;
 
 use crate::batch::{BatchError, judge};
 use crate::bits::Bits;
@@ -101,11 +102,11 @@ impl AnyMac {
         }
     }
 
-    /// The most bits of a message; `u64::MAX` where there is no limit in reach.
-    pub fn limit_bits(&self) -> u64 {
+    /// The most bytes of a message; `None` where a limit, if there is one, is out of reach.
+    pub fn max_message_bytes(&self) -> Option<u64> {
         match &self.mac {
-            Inner::Product(mac) => mac.limit_bits(),
-            Inner::Sequential(_) => u64::MAX,
+            Inner::Product(mac) => max_bytes(mac.limit_bits()),
+            Inner::Sequential(_) => None,
         }
     }
 

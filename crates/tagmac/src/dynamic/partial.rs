@@ -187,7 +187,7 @@ impl<'a> Partial<'a> {
         if tail.len() > parts.block() {
             return Err(PartialError::TailLength { max: parts.block(), found: tail.len() });
         }
-        let limit_bits = mac.limit_bits();
+        let limit_bits = mac.algorithm().max_message_bits().unwrap_or(u64::MAX);
         let over = || SaveError::from(Error::TooLong { limit_bits });
         let end = part.end().checked_add(tail.len() as u64).ok_or_else(over)?;
         let mut header = Writer::default();

@@ -17,7 +17,7 @@ fn rows_say_what_the_macs_do() {
         for bits in [*algorithm.tag_bits().start(), algorithm.default_tag_bits()] {
             let mac = AnyMac::with(algorithm, &key, bits, Level::best()).expect("its own key");
             assert_eq!(mac.tag_bits(), bits, "{algorithm}");
-            assert_eq!(mac.limit_bits(), algorithm.limit_bits(), "{algorithm}");
+            assert_eq!(mac.max_message_bytes(), algorithm.max_message_bytes(), "{algorithm}");
             assert_eq!(mac.parts().map(|parts| parts.block()), algorithm.block(), "{algorithm}");
             assert_eq!(mac.parts().is_some(), algorithm.capabilities().parts, "{algorithm}");
             assert_eq!(
@@ -55,7 +55,8 @@ fn one_tag_whatever_the_way() {
         };
         let macs: Vec<AnyMac> = Level::all().map(make).collect();
         let block = algorithm.block().unwrap_or(16);
-        let longest = (algorithm.limit_bits() / 8).min(1300 * block as u64).min(1 << 18) as usize;
+        let longest = algorithm.max_message_bytes().unwrap_or(u64::MAX);
+        let longest = longest.min(1300 * block as u64).min(1 << 18) as usize;
         for round in 0..24 {
             // A few blocks, some hundreds, or any length.
             let most = [3 * block, 40 * block, 600 * block, longest][round % 4].min(longest);

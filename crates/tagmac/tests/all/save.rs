@@ -137,7 +137,8 @@ fn streams_of_every_algorithm() {
         for (one, other) in macs(one).zip(macs(other)) {
             let (algorithm, nonce) = (one.algorithm(), nonce(one.algorithm()));
             let block = algorithm.block().unwrap_or(16);
-            let longest = (algorithm.limit_bits() / 8).min(3 * block as u64 + 7) as usize;
+            let limit = algorithm.max_message_bytes().unwrap_or(u64::MAX);
+            let longest = limit.min(3 * block as u64 + 7) as usize;
             let message = message(longest);
             for cut in [0, 1, block - 1, block, block + 1, longest] {
                 let mut stream = one.stream(&nonce).expect("its nonce");
@@ -169,7 +170,8 @@ fn parts_of_every_algorithm() {
             let (algorithm, nonce) = (one.algorithm(), nonce(one.algorithm()));
             let (Some(makes), Some(joins)) = (one.parts(), other.parts()) else { continue };
             let block = makes.block();
-            let most = (algorithm.limit_bits() / 8).min(21 * block as u64) as usize / block - 1;
+            let limit = algorithm.max_message_bytes().unwrap_or(u64::MAX);
+            let most = limit.min(21 * block as u64) as usize / block - 1;
             let message = message(most * block + block.min(9));
             let ends = [0, block, 4 * block, 5 * block, most * block];
             let carried = |(start, end): (usize, usize)| {
