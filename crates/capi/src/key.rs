@@ -13,9 +13,6 @@ use crate::global::{algorithm, level, name_of};
 use crate::slot::{Kind, Shared, free, slot};
 use crate::status::{status, value};
 
-/// More than this is no key file.
-const MOST: u64 = 64 << 10;
-
 /// A key with its algorithm. Begin with zeros: `tagmac_key key = {0};`. Several threads may use one
 /// key at once, but for its init and free. Do not move or copy it: the calls refuse a copy.
 #[repr(C)]
@@ -112,13 +109,16 @@ pub unsafe extern "C" fn tagmac_key_load(
         // SAFETY: the header asks for a string that ends in NUL.
         let path = unsafe { text("a path", path) }?;
         // A vector that grows would leave copies of the key behind.
-        let mut found = Zeroizing::new(Vec::with_capacity(MOST as usize + 64));
+        let mut found = Zeroizing::new(Vec::with_capacity(KeyFile::MAX_BYTES + 64));
         let read = File::open(path)
-            .and_then(|file| file.take(MOST + 1).read_to_end(&mut found))
+            .and_then(|file| file.take(KeyFile::MAX_BYTES as u64 + 1).read_to_end(&mut found))
             .map_err(|error| Failure::from(error).about(format_args!("key file '{path}'")))?;
         ensure(
-            read as u64 <= MOST,
-            format_args!("key file '{path}': expected at most {MOST} bytes, found more"),
+            read <= KeyFile::MAX_BYTES,
+            format_args!(
+                "key file '{path}': expected at most {} bytes, found more",
+                KeyFile::MAX_BYTES
+            ),
         )?;
         put_file(key, &found, tag_bits)
     })

@@ -22,7 +22,7 @@ const START: Duration = Duration::from_micros(100);
 /// How long a thread works on a piece, so little that all end at about the same time, and bytes
 /// that are worth taking one.
 const PIECE: Duration = Duration::from_micros(10);
-const LEAST_PIECE: usize = 1 << 12;
+const MIN_PIECE: usize = 1 << 12;
 
 /// The tag of a message, on up to `threads` threads; 0 stands for as many as there are cores.
 ///
@@ -55,7 +55,7 @@ where
     let first = Part::of(hash, 0, &blocks[..timed]).expect("blocks within the limit");
     let per_byte = start.elapsed().as_secs_f64() / timed as f64;
     let left = blocks.len() - timed;
-    let piece = ((PIECE.as_secs_f64() / per_byte) as usize).clamp(LEAST_PIECE, left);
+    let piece = ((PIECE.as_secs_f64() / per_byte) as usize).clamp(MIN_PIECE, left);
     let worth = (left as f64 * per_byte / START.as_secs_f64()) as usize;
     let threads = threads.min(worth).min(left / piece);
     let whole = if threads < 2 { first } else { grow(hash, first, blocks, threads, piece) };

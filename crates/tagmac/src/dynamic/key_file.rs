@@ -120,6 +120,9 @@ impl fmt::Display for KeyFileError {
 impl std::error::Error for KeyFileError {}
 
 impl KeyFile {
+    /// A longer file is no key file: there is no need to read more of it.
+    pub const MAX_BYTES: usize = 64 << 10;
+
     /// A file for a key that exists.
     ///
     /// # Errors

@@ -147,7 +147,7 @@ impl From<SaveError> for PartialError {
 
 impl<'a> Partial<'a> {
     /// The most bytes of an object's name.
-    pub const MOST_OBJECT: usize = u16::MAX as usize;
+    pub const MAX_OBJECT: usize = u16::MAX as usize;
     /// The most bytes of a header with its seal: as many of a file are enough for
     /// [`parse`](Partial::parse) and [`check`](Partial::check).
     pub const MAX_HEADER: usize = MAGIC.len()
@@ -159,7 +159,7 @@ impl<'a> Partial<'a> {
         + 1
         + 255
         + 2
-        + Partial::MOST_OBJECT
+        + Partial::MAX_OBJECT
         + Sealer::OVERHEAD;
 
     /// The bytes of a file with this part of an object, sealed. `tail` is what the object has after
@@ -181,7 +181,7 @@ impl<'a> Partial<'a> {
     ) -> Result<Vec<u8>, PartialError> {
         let parts = mac.parts().ok_or(SaveError::ForeignPart)?;
         let name = mac.algorithm().name();
-        let (max, found) = (Partial::MOST_OBJECT, object.len());
+        let (max, found) = (Partial::MAX_OBJECT, object.len());
         let bytes = u16::try_from(found).map_err(|_| PartialError::ObjectName { max, found })?;
         let (last, tail) = (tail.is_some(), tail.unwrap_or_default());
         if tail.len() > parts.block() {

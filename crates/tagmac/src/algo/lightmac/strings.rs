@@ -8,10 +8,7 @@ use super::key::LightMac;
 use crate::algo::xor::{XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock};
-use crate::isa::{Isa, Lanes};
-
-/// The widest level's lanes.
-const MOST: usize = 16;
+use crate::isa::{Isa, Lanes, MAX_LANES};
 
 /// A sum with whole blocks, of which the first starts at byte `at`.
 #[cold]
@@ -84,7 +81,7 @@ impl<'a, C: Cipher> BitReader<'a, C> {
         let whitening = C::whiten(isa, &keys, lanes.splat(&C::Block::ZERO));
         while n > 0 {
             let now = n.min(C::Lanes::<I>::LANES);
-            let mut blocks = [C::Block::ZERO; MOST];
+            let mut blocks = [C::Block::ZERO; MAX_LANES];
             for block in &mut blocks[..now] {
                 *block = self.next();
             }

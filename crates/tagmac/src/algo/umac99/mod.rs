@@ -43,13 +43,13 @@ pub use sets::Umac99Set;
 pub use shape::NhShape;
 
 /// The shortest tag.
-const LEAST_TAG: usize = 32;
+const MIN_TAG_BITS: usize = 32;
 /// What keys are for.
 const USE_K: u8 = 0;
 const USE_L: u8 = 1;
 const USE_PRF: u8 = 128;
 /// Bytes of the longest hash of a block.
-const MOST_HASH: usize = 16 * shape::STREAMS;
+const MAX_HASH_BYTES: usize = 16 * shape::MAX_STREAMS;
 /// Bytes of block hashes on their way to the PRF.
 const GROUP: usize = 1024;
 
@@ -158,7 +158,7 @@ impl Umac99Parameters {
             prf: PrfKey::new(self.prf, prf, level),
             min_length_to_hash: self.min_length_to_hash,
             tag_bytes: self.prf.output_bytes(),
-            most_bytes: self.prf.output_bytes(),
+            max_tag_bytes: self.prf.output_bytes(),
             level,
         })
     }
@@ -183,7 +183,7 @@ pub struct Umac99 {
     /// Shorter messages are not hashed.
     min_length_to_hash: usize,
     tag_bytes: usize,
-    most_bytes: usize,
+    max_tag_bytes: usize,
     level: Level,
 }
 
@@ -206,7 +206,7 @@ impl Umac99 {
     ///
     /// [`Error::TagBits`] unless there are 32 of them up to all, in steps of 8.
     pub fn with_tag_bits(self, tag_bits: usize) -> Result<Self, Error> {
-        let (min, max, found) = (LEAST_TAG, 8 * self.most_bytes, tag_bits);
+        let (min, max, found) = (MIN_TAG_BITS, 8 * self.max_tag_bytes, tag_bits);
         if !(min..=max).contains(&found) || !found.is_multiple_of(8) {
             return Err(Error::TagBits { min, max, step: 8, found });
         }
@@ -343,7 +343,7 @@ impl Hash for Umac99 {
         if bytes < self.min_length_to_hash as u64 {
             digest.push(isa, &self.prf, tail);
         } else if !tail.is_empty() {
-            let mut hash = [0; MOST_HASH];
+            let mut hash = [0; MAX_HASH_BYTES];
             let hash = &mut hash[..self.key.shape().hash_bytes()];
             self.key.hash(self.level, false, tail, hash);
             digest.push(isa, &self.prf, hash);

@@ -3,13 +3,13 @@
 use super::error::NhError;
 
 /// The most bytes of a block, so that two bytes hold a length mod the block.
-const MOST_BLOCK: usize = 1 << 16;
+const MAX_BLOCK_BYTES: usize = 1 << 16;
 /// The most streams.
-pub(super) const STREAMS: usize = 16;
+pub(super) const MAX_STREAMS: usize = 16;
 /// The most words from one stream's key to the next one's.
-const MOST_SHIFT: usize = 1 << 12;
+const MAX_SHIFT_WORDS: usize = 1 << 12;
 /// The most bytes that words are padded to: eight words of 64 bits.
-pub(super) const UNIT: usize = 64;
+pub(super) const MAX_UNIT_BYTES: usize = 64;
 
 /// The parameters of a hash of the NH family: what is computed, and on how much.
 ///
@@ -82,7 +82,7 @@ impl NhShape {
 
     fn check_words(&self) -> Result<(), NhError> {
         let step = self.unit_words();
-        let max = MOST_BLOCK / self.word_bytes();
+        let max = MAX_BLOCK_BYTES / self.word_bytes();
         if (step..=max).contains(&self.words) && self.words.is_multiple_of(step) {
             Ok(())
         } else {
@@ -123,11 +123,11 @@ impl NhShape {
     /// [`NhError::Streams`] unless there are 1 to 16; [`NhError::KeyShift`] unless the shift is even
     /// and 2 to 4096 words.
     pub fn toeplitz(self, streams: usize, shift: usize) -> Result<Self, NhError> {
-        if !(1..=STREAMS).contains(&streams) {
-            return Err(NhError::Streams { max: STREAMS, found: streams });
+        if !(1..=MAX_STREAMS).contains(&streams) {
+            return Err(NhError::Streams { max: MAX_STREAMS, found: streams });
         }
-        if !(2..=MOST_SHIFT).contains(&shift) || !shift.is_multiple_of(2) {
-            return Err(NhError::KeyShift { max: MOST_SHIFT, found: shift });
+        if !(2..=MAX_SHIFT_WORDS).contains(&shift) || !shift.is_multiple_of(2) {
+            return Err(NhError::KeyShift { max: MAX_SHIFT_WORDS, found: shift });
         }
         Ok(NhShape { streams, shift, ..self })
     }
@@ -140,7 +140,7 @@ impl NhShape {
     ///
     /// [`NhError::SecondLevel`] unless there is at least one and a block has at most 65536 bytes.
     pub fn two_level(self, outputs: usize) -> Result<Self, NhError> {
-        let max = MOST_BLOCK / self.level_bytes();
+        let max = MAX_BLOCK_BYTES / self.level_bytes();
         if !(1..=max).contains(&outputs) {
             return Err(NhError::SecondLevel { max, found: outputs });
         }
