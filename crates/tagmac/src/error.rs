@@ -4,6 +4,9 @@
 use core::fmt;
 
 /// A request that a MAC cannot serve.
+// So aligned, it leaves a tag beside it in a `Result` at a multiple of 8 bytes, and not at 2, where
+// each move of it could cross a line of cache.
+#[cfg_attr(target_pointer_width = "64", repr(align(16)))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -192,3 +195,19 @@ impl fmt::Display for Mismatch {
 }
 
 impl core::error::Error for Mismatch {}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use core::ptr;
+
+    use super::Error;
+    use crate::tag::Tag;
+
+    #[test]
+    fn a_tag_in_a_result_is_aligned() {
+        let made: Result<Tag, Error> = Ok(Tag::default());
+        let tag = made.as_ref().expect("a tag");
+        assert_eq!(ptr::from_ref(tag).addr() - ptr::from_ref(&made).addr(), 8);
+        assert_eq!(size_of_val(&made), 48);
+    }
+}

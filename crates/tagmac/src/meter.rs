@@ -228,8 +228,8 @@ impl Usage {
     ///
     /// # Errors
     ///
-    /// [`MeterError::UsageBytes`] unless there are 32 bytes, [`MeterError::UsageMark`] unless they begin with
-    /// the mark, [`MeterError::UsageBlocks`] if there are fewer blocks than messages, which no meter
+    /// [`MeterError::UsageBytes`] unless there are 32 bytes, [`MeterError::UsageMark`] unless they
+    /// begin with the mark, [`MeterError::UsageBlocks`] if there are fewer blocks than messages, which no meter
     /// counts.
     pub fn from_bytes(bytes: &[u8]) -> Result<Usage, MeterError> {
         let wrong = MeterError::UsageBytes { expected: 32, found: bytes.len() };
@@ -417,7 +417,7 @@ impl<M: Mac> Metered<M> {
     /// # Errors
     ///
     /// [`MeterError::BudgetExhausted`] if the budget does not have the message; then nothing is tagged.
-    /// Errors of the MAC come after the count.
+    /// [`MeterError::Mac`] comes after the count.
     pub fn tag_with<'m>(
         &self,
         nonce: &M::Nonce,
@@ -483,7 +483,7 @@ impl Metered<AnyMac> {
     /// # Errors
     ///
     /// [`MeterError::BudgetExhausted`] if the budget does not have the message; then nothing is tagged.
-    /// Errors of the MAC come after the count.
+    /// [`MeterError::Mac`] comes after the count.
     pub fn tag<'m>(&self, nonce: &[u8], message: impl Into<Bits<'m>>) -> Result<Tag, MeterError> {
         self.tagging(message.into(), |mac, message| mac.tag(nonce, message))
     }
@@ -507,7 +507,7 @@ impl Metered<AnyMac> {
     ///
     /// # Errors
     ///
-    /// As [`AnyMac::stream`]; then nothing is counted.
+    /// [`MeterError::Mac`] as [`AnyMac::stream`]; then nothing is counted.
     pub fn stream(&self, nonce: &[u8]) -> Result<MeteredStream<'_, AnyMac, AnyStream>, MeterError> {
         Ok(self.streaming(self.mac.stream(nonce)?))
     }
@@ -557,8 +557,8 @@ macro_rules! stream {
             ///
             /// # Errors
             ///
-            /// [`MeterError::BudgetExhausted`] if the budget did not have the message, and those of the
-            /// MAC.
+            /// [`MeterError::BudgetExhausted`] if the budget did not have the message,
+            /// [`MeterError::Mac`] if the MAC refuses it.
             pub fn tag(self) -> Result<Tag, MeterError> {
                 self.over?;
                 Ok(self.stream.tag()?)

@@ -106,7 +106,7 @@ impl<H: Hash> Part<H> {
     /// # Errors
     ///
     /// [`PartError::Unaligned`] if the start or the length is no multiple of the block,
-    /// [`Error::TooLong`] if the part ends over the MAC's limit.
+    /// [`PartError::Mac`] with [`Error::TooLong`] if the part ends over the MAC's limit.
     pub fn of(hash: &H, start: u64, blocks: &[u8]) -> Result<Self, PartError> {
         let block = hash.block();
         for found in [start, blocks.len() as u64] {
@@ -179,9 +179,11 @@ impl<H: Hash> Part<H> {
     ///
     /// # Errors
     ///
-    /// [`PartError::Gap`] if the part does not start at byte 0, [`PartError::NoLastBlock`] if the rest is
-    /// empty although the MAC treats the last block apart, [`Error::TooLong`] if the message is
-    /// over the limit.
+    /// [`PartError::Gap`] if the part does not start at byte 0, [`PartError::NoLastBlock`] if the
+    /// rest is empty although the MAC treats the last block apart, [`PartError::ForeignPart`] if the
+    /// part is of a MAC with another block, [`PartError::Mac`] with [`Error::TooLong`] if the message
+    /// is over the limit or with [`Error::PartialByte`] if it ends within a byte and the MAC takes
+    /// bytes alone.
     pub fn finish<'m, M: Construction<Hash = H>>(
         mut self,
         mac: &M,
@@ -241,7 +243,7 @@ impl<H: Hash<Sum: Save>> Part<H> {
     ///
     /// # Errors
     ///
-    /// [`Error::NoRandomBytes`] if the system has none for the seal.
+    /// [`SaveError::Mac`] with [`Error::NoRandomBytes`] if the system has none for the seal.
     pub fn seal(&self, sealer: &Sealer, object: &[u8]) -> Result<Vec<u8>, SaveError> {
         let mut out = Writer::default();
         self.save(&mut out)?;
@@ -254,7 +256,8 @@ impl<H: Hash<Sum: Save>> Part<H> {
     /// # Errors
     ///
     /// [`SaveError::Seal`] if it was altered, or is of another key or object, [`SaveError::Saved`] or
-    /// [`SaveError::ForeignPart`] if it has another block. The sealer alone tells MACs and keys
+    /// [`SaveError::ForeignPart`] if it has another block, [`SaveError::Mac`] with
+    /// [`Error::TooLong`] if it ends over the MAC's limit. The sealer alone tells MACs and keys
     /// apart.
     pub fn open(
         hash: &H,
@@ -276,7 +279,7 @@ impl<H: Hash<Sum: Save>> Part<H> {
     /// # Errors
     ///
     /// [`SaveError::Saved`] unless one was, [`SaveError::ForeignPart`] if it has another block,
-    /// [`Error::TooLong`] if it ends over the MAC's limit.
+    /// [`SaveError::Mac`] with [`Error::TooLong`] if it ends over the MAC's limit.
     pub(crate) fn load(hash: &H, input: &mut Reader<'_>) -> Result<Self, SaveError> {
         let none = SaveError::Saved { expected: "a part" };
         let (start, end) = (input.number().ok_or(none)?, input.number().ok_or(none)?);

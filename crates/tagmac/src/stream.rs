@@ -199,9 +199,9 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: Save>>>> Stream<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] if the message is over the MAC's limit, [`SaveError::NoSavedState`] for the
-    /// UMAC of 1999, whose PRF has the message already, [`Error::NoRandomBytes`] if the system has
-    /// none for the seal.
+    /// [`SaveError::NoSavedState`] for the UMAC of 1999, whose PRF has the message already,
+    /// [`SaveError::Mac`] with [`Error::TooLong`] if the message is over the MAC's limit or with
+    /// [`Error::NoRandomBytes`] if the system has none for the seal.
     pub fn save(&self, sealer: &Sealer) -> Result<Vec<u8>, SaveError> {
         self.save_with(sealer, &[PURPOSE])
     }
@@ -211,8 +211,8 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: Save>>>> Stream<R> {
     ///
     /// # Errors
     ///
-    /// [`SaveError::Seal`] if the state was altered or sealed by another, [`SaveError::Saved`] if the MAC
-    /// has another block, nonce or tag length.
+    /// [`SaveError::Seal`] if the state was altered or sealed by another, [`SaveError::Saved`] if the
+    /// MAC has another block, nonce or tag length.
     pub fn restore(mac: R, sealer: &Sealer, saved: &[u8]) -> Result<Self, SaveError> {
         Stream::restore_with(mac, sealer, &[PURPOSE], saved)
     }

@@ -309,8 +309,8 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// [`PartError::Gap`] if they are no neighbours, [`PartError::ForeignPart`] if one is of another MAC
-    /// or key.
+    /// [`PartError::Gap`] if they are no neighbours, [`PartError::ForeignPart`] if one is of another
+    /// MAC or key.
     pub fn join(self, left: AnyPart, right: &AnyPart) -> Result<AnyPart, PartError> {
         if left.id != self.id || right.id != self.id {
             return Err(PartError::ForeignPart);
@@ -323,7 +323,8 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Part::check`](crate::hazmat::Part::check); [`PartError::ForeignPart`] if the part is of another MAC or key.
+    /// As [`Part::check`](crate::hazmat::Part::check); [`PartError::ForeignPart`] if the part is of
+    /// another MAC or key.
     pub fn check(self, part: &AnyPart, blocks: &[u8]) -> Result<(), PartError> {
         if part.id != self.id {
             return Err(PartError::ForeignPart);
@@ -335,7 +336,9 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Part::finish`](crate::hazmat::Part::finish); [`PartError::ForeignPart`] if the part is of another MAC or key.
+    /// As [`Part::finish`](crate::hazmat::Part::finish), [`PartError::Mac`] with
+    /// [`Error::NonceLength`] for a nonce of the wrong length; [`PartError::ForeignPart`] if the part
+    /// is of another MAC or key.
     pub fn finish(self, part: AnyPart, nonce: &[u8], rest: &[u8]) -> Result<Tag, PartError> {
         if part.id != self.id {
             return Err(PartError::ForeignPart);
@@ -360,7 +363,7 @@ impl Parts<'_> {
     /// # Errors
     ///
     /// [`SaveError::Saved`] unless one was, [`SaveError::ForeignPart`] if it has another block,
-    /// [`Error::TooLong`] if it ends over the MAC's limit.
+    /// [`SaveError::Mac`] with [`Error::TooLong`] if it ends over the MAC's limit.
     pub fn load(self, input: &mut Reader<'_>) -> Result<AnyPart, SaveError> {
         let (range, part) = self.mac.load(input)?;
         Ok(AnyPart { id: self.id, start: range.start, end: range.end, part })

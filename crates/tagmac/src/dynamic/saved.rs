@@ -44,8 +44,9 @@ impl AnyMac {
     ///
     /// # Errors
     ///
-    /// [`SaveError::Seal`] if the state was altered or is of another MAC or key, [`SaveError::Saved`] if
-    /// the tags have another length, [`SaveError::NoSavedState`] for CMAC and HMAC.
+    /// [`SaveError::Seal`] if the state was altered or is of another MAC or key,
+    /// [`SaveError::Saved`] if the tags have another length, [`SaveError::NoSavedState`] for CMAC and
+    /// HMAC.
     pub fn restore(&self, sealer: &Sealer, saved: &[u8]) -> Result<AnyStream, SaveError> {
         let Inner::Product(mac) = &self.mac else { return Err(SaveError::NoSavedState) };
         let stream = mac.clone().restore(sealer, &[PURPOSE, self.id.as_bytes()], saved)?;

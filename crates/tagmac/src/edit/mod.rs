@@ -328,8 +328,8 @@ impl<R: Deref<Target: Construction>> Tree<R> {
     ///
     /// # Errors
     ///
-    /// As [`truncate`](Tree::truncate); [`EditError::Unaligned`] unless the new bytes are whole blocks,
-    /// [`Error::TooLong`] if the message gets over the MAC's limit.
+    /// As [`truncate`](Tree::truncate); [`EditError::Unaligned`] unless the new bytes are whole
+    /// blocks, [`EditError::Mac`] with [`Error::TooLong`] if the message gets over the MAC's limit.
     pub fn insert(&mut self, offset: u64, new: &[u8], old: &[u8]) -> Result<(), EditError> {
         let leaf = self.needs(&Edit::Insert(offset))?;
         let hash = self.mac.hash();

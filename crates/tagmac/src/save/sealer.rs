@@ -45,7 +45,8 @@ impl Sealer {
     ///
     /// # Errors
     ///
-    /// [`Error::NoRandomBytes`](crate::Error::NoRandomBytes) if the system has none for the nonce.
+    /// [`SaveError::Mac`] with [`Error::NoRandomBytes`](crate::Error::NoRandomBytes) if the system
+    /// has none for the nonce.
     pub fn seal(&self, associated_data: &[&[u8]], secret: &[u8]) -> Result<Vec<u8>, SaveError> {
         let mut sealed = vec![0; NONCE + secret.len()];
         let (nonce, text) = sealed.split_at_mut(NONCE);

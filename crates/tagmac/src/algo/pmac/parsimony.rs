@@ -97,8 +97,8 @@ holds_mac_error!(ParsimonyError);
 ///
 /// # Errors
 ///
-/// [`Error::TagBits`] unless the tag has n bits, [`ParsimonyError::NoSuchBlock`] if the message has no full
-/// block of that number.
+/// [`ParsimonyError::Mac`] with [`Error::TagBits`] unless the tag has n bits,
+/// [`ParsimonyError::NoSuchBlock`] if the message has no full block of that number.
 pub fn recover_block<'m, C: Decrypt<Block: Field>>(
     mac: &Pmac<C>,
     rest: impl Into<Bits<'m>>,
@@ -242,7 +242,8 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
     ///
     /// # Errors
     ///
-    /// [`Error::MessageBits`] unless `data` has as many bytes as the bits need,
+    /// [`ParsimonyError::Mac`] with [`Error::MessageBits`] unless `data` has as many bytes as the
+    /// bits need,
     /// [`ParsimonyError::TooShort`] if the message is shorter than a block. It is as it was then.
     pub fn encipher_bits(&self, data: &mut [u8], bits: usize) -> Result<(), ParsimonyError> {
         let last = last_block::<C::Block>(data, bits)?;
