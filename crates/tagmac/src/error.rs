@@ -195,19 +195,3 @@ impl fmt::Display for Mismatch {
 }
 
 impl core::error::Error for Mismatch {}
-
-#[cfg(all(test, target_pointer_width = "64"))]
-mod tests {
-    use core::ptr;
-
-    use super::Error;
-    use crate::tag::Tag;
-
-    #[test]
-    fn a_tag_in_a_result_is_aligned() {
-        let made: Result<Tag, Error> = Ok(Tag::default());
-        let tag = made.as_ref().expect("a tag");
-        assert_eq!(ptr::from_ref(tag).addr() - ptr::from_ref(&made).addr(), 8);
-        assert_eq!(size_of_val(&made), 48);
-    }
-}
