@@ -11,11 +11,20 @@ use zeroize::optimization_barrier;
 
 use super::xor::{Single as One, Truncation};
 use crate::cipher::{Cipher, CipherBlock};
+use crate::hash::Hash;
 use crate::isa::{Isa, Lanes, MAX_LANES, ScalarBlocks};
 use crate::tag::Tag;
 
 /// The most terms of a message: longer ones fill vectors by themselves.
 pub(super) const MAX_TERMS: usize = 32;
+
+/// The most bytes of a message of so many terms and a last block, which may be full where it is
+/// treated apart.
+#[inline(always)]
+pub(super) fn max_len<H: Hash>(hash: &H) -> usize {
+    (MAX_TERMS + 1) * hash.block() - !H::LAST_BLOCK_DISTINCT as usize
+}
+
 /// Blocks in the scratch space.
 const SCRATCH_BLOCKS: usize = 256;
 /// Messages in the scratch space.

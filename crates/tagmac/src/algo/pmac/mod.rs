@@ -495,7 +495,7 @@ impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        (many::MAX_TERMS + 1) * C::Block::BYTES
+        many::max_len(self)
     }
 
     #[inline(always)]
