@@ -39,6 +39,11 @@ impl core::fmt::Debug for AnyPart {
 }
 
 impl AnyPart {
+    /// The id of the key that it is under.
+    pub fn key_id(&self) -> KeyId {
+        self.id
+    }
+
     /// The first byte of the range.
     pub fn start(&self) -> u64 {
         self.start
