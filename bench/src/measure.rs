@@ -88,9 +88,9 @@ fn time(job: &mut Job, calls: usize) -> f64 {
     const SHARE: f64 = 0.05;
     const SLACK: f64 = 3000.0;
     /// Nanoseconds after which it is given up. What takes longer by itself is never in one piece.
-    const MOST: f64 = 3e6;
+    const MAX_SPENT: f64 = 3e6;
     let (mut best, mut spent) = (f64::MAX, 0.0);
-    while spent < MOST {
+    while spent < MAX_SPENT {
         let (cpu, start) = (ThreadTime::now(), Instant::now());
         job(calls);
         let wall = start.elapsed().as_secs_f64() * 1e9;

@@ -295,10 +295,10 @@ macro_rules! umac {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $digest(context: *mut u8, length: usize, digest: *mut u8) {
             call(stringify!($digest), || {
-                const MOST: usize = 4 * $words;
+                const MAX: usize = 4 * $words;
                 ensure(
-                    (1..=MOST).contains(&length),
-                    format_args!("expected a digest of 1 to {MOST} bytes, found {length}"),
+                    (1..=MAX).contains(&length),
+                    format_args!("expected a digest of 1 to {MAX} bytes, found {length}"),
                 )?;
                 ensure(!digest.is_null(), "expected room for a digest, found a null pointer")?;
                 // SAFETY: the caller gives a context, and room for the digest.

@@ -129,10 +129,7 @@ pub unsafe extern "C" fn tagmac_algorithm_sizes(
             tag_bits_max: *tag.end(),
             tag_bits_step: algorithm.tag_step(),
             block: algorithm.block().unwrap_or(0),
-            message_max: match algorithm.limit_bits() {
-                u64::MAX => u64::MAX,
-                bits => bits / 8,
-            },
+            message_max: algorithm.max_message_bytes().unwrap_or(u64::MAX),
             reserved: [0; 4],
         };
         // SAFETY: not null and aligned; the header asks for room.

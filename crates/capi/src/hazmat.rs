@@ -2,8 +2,8 @@
 
 use std::ffi::c_int;
 
-use tagmac::Error;
 use tagmac::dynamic::{AnyPart, Parts};
+use tagmac::hazmat::PartError;
 use tagmac_border::{Failure, Room, bytes, ensure};
 
 use crate::key::{Key, Keyed, keyed};
@@ -21,8 +21,6 @@ pub struct Part {
 /// What a part holds.
 struct Parted {
     part: AnyPart,
-    /// The id of the part's key.
-    id: [u8; 8],
 }
 
 impl Kind for Parted {
@@ -69,7 +67,7 @@ pub unsafe extern "C" fn tagmac_part_init(
             (part, keyed(key)?, bytes("the blocks", blocks, blocks_size)?)
         };
         part.vacant()?;
-        part.put(Parted { part: parts(&key)?.of(start, blocks)?, id: key.id })
+        part.put(Parted { part: parts(&key)?.of(start, blocks)? })
     })
 }
 
@@ -88,10 +86,11 @@ pub unsafe extern "C" fn tagmac_part_join(
             (left.alone()?, right.alone()?, keyed(key)?)
         };
         let (parts, right) = (parts(&key)?, right.get()?);
-        let Parted { part, id } = left.get()?;
-        ensure([*id, right.id] == [key.id; 2], Error::ForeignPart)?;
+        let Parted { part } = left.get()?;
+        let ids = [part.key_id(), right.part.key_id()];
+        ensure(ids == [key.mac.key_id(); 2], PartError::ForeignPart)?;
         let (expected, found) = (part.end(), right.part.start());
-        ensure(expected == found, Error::Gap { expected, found })?;
+        ensure(expected == found, PartError::Gap { expected, found })?;
         // An empty part in its place while the two join.
         let joined = std::mem::replace(part, parts.of(expected, &[])?);
         *part = parts.join(joined, &right.part)?;
@@ -123,11 +122,11 @@ pub unsafe extern "C" fn tagmac_part_finish(
         // SAFETY: as above.
         let room = unsafe { Room::new("a tag", tag, tag_size, key.tag_bytes()) }?;
         let parts = parts(&key)?;
-        let Parted { part: begun, id } = part.get()?;
-        ensure(*id == key.id, Error::ForeignPart)?;
-        ensure(begun.start() == 0, Error::Gap { expected: 0, found: begun.start() })?;
+        let Parted { part: begun } = part.get()?;
+        ensure(begun.key_id() == key.mac.key_id(), PartError::ForeignPart)?;
+        ensure(begun.start() == 0, PartError::Gap { expected: 0, found: begun.start() })?;
         let holds_last = parts.holds_last() && begun.end() > 0;
-        ensure(!(holds_last && rest.is_empty()), Error::NoLastBlock)?;
+        ensure(!(holds_last && rest.is_empty()), PartError::NoLastBlock)?;
         key.mac.algorithm().check_nonce(nonce.len())?;
         let Some(part) = part.take()? else { unreachable!("it was there") };
         room.fill(parts.finish(part.part, nonce, rest)?.as_bytes());

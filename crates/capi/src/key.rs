@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 use std::fs::File;
 use std::io::Read;
 
-use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, key_id};
+use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, KeyId};
 use tagmac::{Mismatch, Tag};
 use tagmac_border::{Failure, Room, bytes, ensure, text};
 use zeroize::Zeroizing;
@@ -12,9 +12,6 @@ use zeroize::Zeroizing;
 use crate::global::{algorithm, level, name_of};
 use crate::slot::{Kind, Shared, free, slot};
 use crate::status::{status, value};
-
-/// More than this is no key file.
-const MOST: u64 = 64 << 10;
 
 /// A key with its algorithm. Begin with zeros: `tagmac_key key = {0};`. Several threads may use one
 /// key at once, but for its init and free. Do not move or copy it: the calls refuse a copy.
@@ -26,7 +23,6 @@ pub struct Key {
 /// What a key holds.
 pub struct Keyed {
     pub mac: AnyMac,
-    pub id: [u8; 8],
 }
 
 impl Kind for Keyed {
@@ -74,7 +70,7 @@ fn put(key: *mut Key, algorithm: Algorithm, bytes: &[u8], tag_bits: usize) -> Re
     let tag_bits = if tag_bits == 0 { algorithm.default_tag_bits() } else { tag_bits };
     let mac = AnyMac::with(algorithm, bytes, tag_bits, level()?)
         .map_err(|error| Failure::from(error).about(algorithm))?;
-    key.put(Keyed { mac, id: key_id(algorithm, bytes) })
+    key.put(Keyed { mac })
 }
 
 fn put_file(key: *mut Key, text: &[u8], tag_bits: usize) -> Result<(), Failure> {
@@ -113,13 +109,16 @@ pub unsafe extern "C" fn tagmac_key_load(
         // SAFETY: the header asks for a string that ends in NUL.
         let path = unsafe { text("a path", path) }?;
         // A vector that grows would leave copies of the key behind.
-        let mut found = Zeroizing::new(Vec::with_capacity(MOST as usize + 64));
+        let mut found = Zeroizing::new(Vec::with_capacity(KeyFile::MAX_BYTES + 64));
         let read = File::open(path)
-            .and_then(|file| file.take(MOST + 1).read_to_end(&mut found))
+            .and_then(|file| file.take(KeyFile::MAX_BYTES as u64 + 1).read_to_end(&mut found))
             .map_err(|error| Failure::from(error).about(format_args!("key file '{path}'")))?;
         ensure(
-            read as u64 <= MOST,
-            format_args!("key file '{path}': expected at most {MOST} bytes, found more"),
+            read <= KeyFile::MAX_BYTES,
+            format_args!(
+                "key file '{path}': expected at most {} bytes, found more",
+                KeyFile::MAX_BYTES
+            ),
         )?;
         put_file(key, &found, tag_bits)
     })
@@ -160,8 +159,8 @@ pub unsafe extern "C" fn tagmac_key_algorithm(key: *const Key) -> *const c_char 
 pub unsafe extern "C" fn tagmac_key_id(key: *const Key, id: *mut u8, id_size: usize) -> c_int {
     status(|| {
         // SAFETY: the header asks for a key, and for room of that size.
-        let (key, room) = unsafe { (keyed(key)?, Room::new("an id", id, id_size, 8)?) };
-        room.fill(&key.id);
+        let (key, room) = unsafe { (keyed(key)?, Room::new("an id", id, id_size, KeyId::BYTES)?) };
+        room.fill(key.mac.key_id().as_bytes());
         Ok(())
     })
 }

@@ -70,7 +70,7 @@ pub unsafe extern "C" fn tagmac_stream_init(
             (stream, keyed(key)?, bytes("the nonce", nonce, nonce_size)?)
         };
         let message = Some(key.mac.stream(nonce)?);
-        let key = Keyed { mac: key.mac.clone(), id: key.id };
+        let key = Keyed { mac: key.mac.clone() };
         stream.put(Streaming { key, message, nonce: nonce.into(), tagged: false })
     })
 }

@@ -12,7 +12,7 @@ use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use base64ct::Encoding;
-use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError, key_id};
+use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError};
 use zeroize::Zeroizing;
 
 use crate::diagnostic::diagnostic;
@@ -20,8 +20,6 @@ use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
 use crate::{harden, open, stdio};
 
-/// More than this is no key.
-const MAX_BYTES: usize = 64 << 10;
 /// The key file where no option names a key.
 const DEFAULT: &str = "TAGMAC_KEY_FILE";
 
@@ -31,8 +29,6 @@ pub struct Key {
     pub algorithm: Algorithm,
     /// The bytes.
     pub bytes: Zeroizing<Vec<u8>>,
-    /// The public id.
-    pub id: String,
 }
 
 /// Which key to take.
@@ -108,8 +104,7 @@ pub fn get(options: &Options<'_>, silent: bool) -> Result<Key, Error> {
         (_, None) => unreachable!("refused above"),
     };
     algorithm.check_key(bytes.len()).map_err(|what| wrong(&what))?;
-    let id = base16ct::lower::encode_string(&key_id(algorithm, &bytes));
-    Ok(Key { algorithm, bytes, id })
+    Ok(Key { algorithm, bytes })
 }
 
 /// Gives back the last line feed, which a shell's `$(...)` takes and much that keeps secrets too.
@@ -194,7 +189,7 @@ impl Source<'_> {
             },
             Source::Cmd(command) => run(command).map_err(failed)?,
         };
-        if bytes.len() > MAX_BYTES {
+        if bytes.len() > KeyFile::MAX_BYTES {
             let what = format_args!("{self}: expected at most 64 KiB, found more");
             return Err(Error::key(what));
         }
@@ -278,8 +273,8 @@ fn nobody_elses(folder: &Path, own: u32) -> Result<(), String> {
 /// Reads up to one byte more than a key can have, into a buffer that never moves: a vector that
 /// grows would leave copies of the key behind.
 fn read(input: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_BYTES + 64));
-    input.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(KeyFile::MAX_BYTES + 64));
+    input.take(KeyFile::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -291,7 +286,7 @@ fn run(command: &OsStr) -> io::Result<Zeroizing<Vec<u8>>> {
     // The pipe is closed by now, so a command that writes on and on ends too.
     let status = child.wait()?;
     let bytes = bytes?.unwrap_or_default();
-    if bytes.len() <= MAX_BYTES && !status.success() {
+    if bytes.len() <= KeyFile::MAX_BYTES && !status.success() {
         return Err(io::Error::other(format!("expected the command to succeed, found {status}")));
     }
     Ok(bytes)

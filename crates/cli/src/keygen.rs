@@ -26,7 +26,7 @@ pub fn run(args: &Keygen) -> Result<(), Error> {
     if let Some(theorem) = args.algorithm.theorem() {
         diagnostic(budget(&Allowance::usual(theorem)));
     }
-    output::write(format!("{}\n", base16ct::lower::encode_string(&key.id())).as_bytes())
+    output::write(format!("{}\n", key.id()).as_bytes())
 }
 
 /// What the key may do, in a line.

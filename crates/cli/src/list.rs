@@ -65,10 +65,8 @@ fn names(can: Capabilities) -> Vec<&'static str> {
 
 /// The longest message, in words.
 fn limit(algorithm: Algorithm) -> String {
-    match algorithm.limit_bits() {
-        u64::MAX => "none".into(),
-        bits => show_size((bits / 8).into(), f64::round),
-    }
+    let limit = algorithm.max_message_bytes();
+    limit.map_or("none".into(), |bytes| show_size(bytes.into(), f64::round))
 }
 
 /// The messages that a key may tag, see `tagmac bounds`.
@@ -111,7 +109,6 @@ impl Row {
     fn of(algorithm: Algorithm, level: Level) -> Row {
         let (key, nonce) = (algorithm.key_bytes(), algorithm.nonce_bytes());
         let tag = algorithm.tag_bits();
-        let limit = algorithm.limit_bits();
         Row {
             algorithm: algorithm.name(),
             key_bytes: algorithm.new_key_bytes(),
@@ -123,7 +120,7 @@ impl Row {
             max_tag_bits: *tag.end(),
             tag_step_bits: algorithm.tag_step(),
             block_bytes: algorithm.block(),
-            limit_bits: (limit < u64::MAX).then_some(limit),
+            limit_bits: algorithm.max_message_bits(),
             budget: algorithm.theorem().map(Allowance::usual),
             can: names(algorithm.capabilities()),
             level: level_of(algorithm, level),

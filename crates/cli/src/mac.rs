@@ -3,7 +3,7 @@
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
-use tagmac::dynamic::{Algorithm, AnyMac, Parts};
+use tagmac::dynamic::{Algorithm, AnyMac, KeyId, Parts};
 use tagmac::isa::Level;
 use tagmac::save::Sealer;
 
@@ -29,8 +29,6 @@ pub struct Options<'a> {
 pub struct Mac {
     /// The MAC.
     pub mac: AnyMac,
-    /// The key's public id.
-    pub key_id: String,
     /// What seals sums that belong to the key.
     pub sealer: Sealer,
 }
@@ -44,11 +42,9 @@ impl Mac {
         })
     }
 
-    /// The key's public id in bytes.
-    pub fn id(&self) -> [u8; 8] {
-        let mut id = [0; 8];
-        base16ct::lower::decode(&self.key_id, &mut id).expect("an id of ours");
-        id
+    /// The key's public id.
+    pub fn key_id(&self) -> KeyId {
+        self.mac.key_id()
     }
 
     /// The nonce that the command line gives. `alone` is the option by which a tag goes without its
@@ -70,12 +66,6 @@ impl Mac {
             None => Ok(None),
         }
     }
-}
-
-/// Whether a message of so many bytes is over the limit of a MAC.
-pub fn is_too_long(mac: &AnyMac, bytes: u64) -> bool {
-    let limit_bits = mac.limit_bits();
-    u128::from(bytes) * 8 > limit_bits.into() && limit_bits < u64::MAX
 }
 
 /// The level that the environment names, or the best.
@@ -119,7 +109,7 @@ pub fn full(options: &key::Options<'_>) -> Result<Mac, Error> {
 fn of(key: Key, bits: usize, level: Level) -> Result<(Mac, Key), Error> {
     let mac = AnyMac::with(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
     let sealer = Sealer::new(key.algorithm.name(), &key.bytes);
-    Ok((Mac { mac, key_id: key.id.clone(), sealer }, key))
+    Ok((Mac { mac, sealer }, key))
 }
 
 /// The length of the tags: the one asked for, or the algorithm's longest.

@@ -25,7 +25,7 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
         }
     }
     let object = args.object.as_bytes();
-    let (most, found) = (Partial::MOST_OBJECT, object.len());
+    let (most, found) = (Partial::MAX_OBJECT, object.len());
     if !(1..=most).contains(&found) {
         return Err(Error::usage(format_args!(
             "--object: expected a name of 1 to {most} bytes, found {found}"

@@ -1,9 +1,12 @@
 //! Why a file cannot be read, so that it has no tag.
 
+use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 
 use tagmac::Error;
+use tagmac::hazmat::PartError;
+use tagmac::save::SaveError;
 
 use crate::error::{self, Exit, io_reason};
 
@@ -33,7 +36,7 @@ pub enum ReadError {
         found: Option<u64>,
     },
     /// The MAC cannot take it for another reason.
-    Mac(Error),
+    Mac(Box<dyn StdError + Send + Sync>),
     /// The output goes there.
     Output,
     /// Standard input serves for something else.
@@ -128,7 +131,25 @@ impl From<Error> for ReadError {
             Error::TooLong { limit_bits } => {
                 ReadError::TooLong { most: limit_bits / 8, found: None }
             }
-            _ => ReadError::Mac(error),
+            _ => ReadError::Mac(error.into()),
+        }
+    }
+}
+
+impl From<PartError> for ReadError {
+    fn from(error: PartError) -> ReadError {
+        match error {
+            PartError::Mac(error) => error.into(),
+            _ => ReadError::Mac(error.into()),
+        }
+    }
+}
+
+impl From<SaveError> for ReadError {
+    fn from(error: SaveError) -> ReadError {
+        match error {
+            SaveError::Mac(error) => error.into(),
+            _ => ReadError::Mac(error.into()),
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct Record<'a> {
     /// The length of the tags in use.
     pub bits: usize,
     /// The id of the key in use.
-    pub key_id: &'a str,
+    pub key_id: String,
     /// The length of the file, if it was read to the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
@@ -62,7 +62,7 @@ impl<'a> Record<'a> {
             tag: None,
             nonce: None,
             bits: mac.mac.tag_bits(),
-            key_id: &mac.key_id,
+            key_id: mac.key_id().to_string(),
             bytes: None,
             status,
             reason: None,

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tagmac::dynamic::{AnyPart, Parts};
-use tagmac::save::{Reader, Writer};
+use tagmac::dynamic::{AnyPart, KeyId, Parts};
+use tagmac::save::{Reader, SaveError, Writer};
 
 use crate::atomic::{self, AtomicFile};
 use crate::diagnostic::diagnostic;
@@ -103,7 +103,7 @@ impl Pieces {
         self.some.iter().chain(&self.last)
     }
 
-    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), tagmac::Error> {
+    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), SaveError> {
         out.number(self.passed).number(self.all().count() as u64);
         self.all().try_for_each(|piece| parts.save(piece, out))
     }
@@ -212,7 +212,7 @@ impl<'a> Keeper<'a> {
     ) -> Result<AnyPart, ReadError> {
         let facts = self.facts.insert(Facts::of(fs::canonicalize(name)?, now)).clone();
         let Some(state) = self.open()? else {
-            let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
+            let parts = self.mac.mac.parts().ok_or(SaveError::NoSavedState)?;
             let whole = parts.of(0, &[])?;
             let due = self.snapshot(&whole)?;
             self.store(&due.secret, Overwrite::Nothing).map_err(|error| match error.kind() {
@@ -249,16 +249,17 @@ impl<'a> Keeper<'a> {
     fn read(&self, state: &File, file: &File, now: &Facts) -> Result<(AnyPart, Pieces), Error> {
         let failed = |error: io::Error| self.io(io_reason(&error));
         let mut saved = Vec::new();
-        let head = MAGIC.len() + 8;
+        let head = MAGIC.len() + KeyId::BYTES;
         state.take(head as u64).read_to_end(&mut saved).map_err(failed)?;
-        let id = saved.strip_prefix(MAGIC).filter(|id| id.len() == 8).ok_or_else(|| {
+        let id = saved.strip_prefix(MAGIC).and_then(|id| <[u8; KeyId::BYTES]>::try_from(id).ok());
+        let id = id.map(KeyId::from).ok_or_else(|| {
             self.mismatch(
                 "expected a state that this version of 'tagmac tag --state' made, found something \
                  else",
             )
         })?;
-        let (id, own) = (base16ct::lower::encode_string(id), &self.mac.key_id);
-        if id != *own {
+        let own = self.mac.key_id();
+        if id != own {
             let what = format_args!("expected a state under the key {own}, found one under {id}");
             return Err(self.key(what));
         }
@@ -274,7 +275,7 @@ impl<'a> Keeper<'a> {
         if saved.len() as u64 > most {
             return Err(altered());
         }
-        let opened = self.mac.sealer.open(&[PURPOSE, id.as_bytes()], &saved[head..]);
+        let opened = self.mac.sealer.open(&[PURPOSE, id.to_string().as_bytes()], &saved[head..]);
         let opened = opened.map_err(|_| altered())?;
         let input = &mut Reader::new(&opened);
         let then = Facts::load(input).ok_or_else(altered)?;
@@ -328,12 +329,12 @@ impl<'a> Keeper<'a> {
         Some(due)
     }
 
-    fn snapshot(&self, whole: &AnyPart) -> Result<Due, tagmac::Error> {
+    fn snapshot(&self, whole: &AnyPart) -> Result<Due, SaveError> {
         let (mut secret, started) = (Writer::default(), Instant::now());
         if let Some(facts) = &self.facts {
             facts.save(&mut secret);
         }
-        let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
+        let parts = self.mac.mac.parts().ok_or(SaveError::NoSavedState)?;
         parts.save(whole, &mut secret)?;
         self.pieces.lock().expect("no thread panics").save(parts, &mut secret)?;
         Ok(Due { secret, started })
@@ -365,12 +366,11 @@ impl<'a> Keeper<'a> {
     }
 
     fn store(&self, secret: &Writer, over: Overwrite) -> io::Result<()> {
-        let id = &self.mac.key_id;
-        let sealed = self.mac.sealer.seal(&[PURPOSE, id.as_bytes()], secret.as_bytes());
+        let id = self.mac.key_id();
+        let sealed = self.mac.sealer.seal(&[PURPOSE, id.to_string().as_bytes()], secret.as_bytes());
         let sealed = sealed.map_err(io::Error::other)?;
-        let id = base16ct::lower::decode_vec(id).expect("a key's id");
         let mut file = AtomicFile::new(self.path, 0o600, over)?;
-        file.write_all(&[MAGIC, &id, &sealed].concat())?;
+        file.write_all(&[MAGIC, id.as_bytes(), &sealed].concat())?;
         // It has no name yet, so nobody else can hold it.
         file.file().try_lock()?;
         let state = file.finish()?;

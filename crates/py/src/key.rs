@@ -120,7 +120,7 @@ impl Key {
     /// The key's id in hex: it tells keys apart and says nothing about them.
     #[getter]
     fn id(&self) -> String {
-        base16ct::lower::encode_string(&self.file.id())
+        self.file.id().to_string()
     }
 
     /// The algorithm.

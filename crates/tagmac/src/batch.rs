@@ -23,7 +23,7 @@ use crate::kernels::{self, Fresh};
 use crate::tag::{Tag, matches};
 
 /// Fewer messages go one by one.
-const LEAST: usize = 4;
+const MIN_BATCH: usize = 4;
 
 /// A message of a batch has no tag. Those before it have theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
     let mut done = 0;
     while done < n {
         let run = messages[done..].iter().take_while(gains).count();
-        if run >= LEAST {
+        if run >= MIN_BATCH {
             let now = done..done + run;
             let (nonces, messages) = (&nonces[now.clone()], &messages[now.clone()]);
             long_level(mac.hash()).run(Short { mac, nonces, messages, tags: &mut tags[now] });
@@ -205,7 +205,7 @@ pub fn tag_many_keys<M: Construction>(
         let now = &jobs[done..done + run];
         let tags = &mut tags[done..done + run];
         let refused = |refused: BatchError| BatchError { place: done + refused.place, ..refused };
-        if run < LEAST {
+        if run < MIN_BATCH {
             for (place, (job, tag)) in now.iter().zip(tags).enumerate() {
                 match kernels::tag(job.mac, &job.nonce, Fresh, job.message.into()) {
                     Ok(made) => *tag = made,

@@ -8,6 +8,9 @@ use crate::isa::Isa;
 use crate::nonce::Nonce;
 use crate::tag::Tag;
 
+/// Messages of a batch whose pads are made at once, where tags have pads.
+pub(crate) const PADS_AT_ONCE: usize = 32;
+
 /// How a MAC is made of a keyed hash.
 pub trait Construction: Send + Sync {
     /// The hash of the message.

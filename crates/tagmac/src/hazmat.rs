@@ -27,7 +27,7 @@
 //! let right = Part::of(&mac, 32, &message[32..96])?;
 //! let tag = left.join(&mac, &right)?.finish(&mac, &(), &message[96..])?;
 //! assert_eq!(tag, mac.tag(&message)?);
-//! # Ok::<(), tagmac::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Parsimony
@@ -40,10 +40,10 @@
 pub use crate::algo::COMPILED;
 #[cfg(feature = "umac99")]
 pub use crate::algo::Umac99Sum;
+pub use crate::algo::{ParsimonyError, WideBlock, recover_block};
 pub use crate::algo::{Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use crate::algo::{UmacDigest, UmacHash, UmacPad, UmacSum};
-pub use crate::algo::{WideBlock, recover_block};
 pub use crate::algo::{XorDigest, XorSum};
 pub use crate::construction::Construction;
 pub use crate::hash::{Hash, SharedFinish};
-pub use crate::part::Part;
+pub use crate::part::{Part, PartError};

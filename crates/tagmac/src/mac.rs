@@ -21,9 +21,14 @@ pub trait Mac: Construction {
 
     /// The tag of a message.
     ///
+    /// A `Result` for every MAC, so that code for any of them is the same. Of bytes in memory, only
+    /// LightMAC with a short counter and EliMAC refuse some; strings of bits are refused where the
+    /// MAC takes bytes alone.
+    ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] if the message is over the limit of the MAC's definition.
+    /// [`Error::TooLong`] if the message is over the limit of the MAC's definition,
+    /// [`Error::PartialByte`] if it ends within a byte and the MAC takes bytes alone.
     #[inline]
     fn tag_with<'m>(
         &self,

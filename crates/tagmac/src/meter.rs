@@ -41,10 +41,70 @@ use crate::bits::Bits;
 use crate::bounds::{BoundError, Theorem};
 #[cfg(feature = "dynamic")]
 use crate::dynamic::{AnyMac, AnyStream};
-use crate::error::{Error, Mismatch};
+use crate::error::{Error, Mismatch, holds_mac_error};
 use crate::mac::Mac;
 use crate::stream::Stream;
 use crate::tag::Tag;
+
+/// A call that a meter refuses, or usage that it cannot read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MeterError {
+    /// A key has no budget left for what is asked of it.
+    BudgetExhausted {
+        /// What is counted.
+        count: &'static str,
+        /// The most of them.
+        budget: u64,
+        /// Those there were.
+        used: u64,
+        /// Those asked for now.
+        asked: u64,
+    },
+    /// Saved usage has the wrong number of bytes.
+    UsageBytes {
+        /// The bytes that it has.
+        expected: usize,
+        /// The bytes given.
+        found: usize,
+    },
+    /// Saved usage begins with no mark that is known here.
+    UsageMark,
+    /// Saved usage has fewer blocks than messages.
+    UsageBlocks {
+        /// The messages given.
+        messages: u64,
+        /// The blocks given.
+        blocks: u64,
+    },
+    /// What the MAC refuses.
+    Mac(Error),
+}
+
+impl fmt::Display for MeterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            MeterError::BudgetExhausted { count, budget, used: 0, asked } => {
+                write!(f, "expected at most {budget} {count} under this key, found {asked}")
+            }
+            MeterError::BudgetExhausted { count, budget, used, asked } => write!(
+                f,
+                "expected at most {budget} {count} under this key, found {used} and {asked} more: take a new key"
+            ),
+            MeterError::UsageBytes { expected, found } => {
+                write!(f, "expected {expected} bytes of saved usage, found {found}")
+            }
+            MeterError::UsageMark => f.write_str("expected saved usage to begin with 'tagmacU2'"),
+            MeterError::UsageBlocks { messages, blocks } => write!(
+                f,
+                "expected a block or more for each of {messages} messages, found {blocks}"
+            ),
+            MeterError::Mac(ref error) => error.fmt(f),
+        }
+    }
+}
+
+holds_mac_error!(MeterError);
 
 /// What a key may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,10 +178,10 @@ impl Budget {
     }
 
     /// What is used once `more` is done, if the budget has it.
-    fn after(&self, used: Usage, more: Usage) -> Result<Usage, Error> {
+    fn after(&self, used: Usage, more: Usage) -> Result<Usage, MeterError> {
         let add = |count, budget: u64, used: u64, asked| match used.checked_add(asked) {
             Some(sum) if sum <= budget => Ok(sum),
-            _ => Err(Error::BudgetExhausted { count, budget, used, asked }),
+            _ => Err(MeterError::BudgetExhausted { count, budget, used, asked }),
         };
         Ok(Usage {
             messages: add("messages", self.messages, used.messages, more.messages)?,
@@ -130,12 +190,12 @@ impl Budget {
         })
     }
 
-    fn check_length(&self, found: u64) -> Result<(), Error> {
+    fn check_length(&self, found: u64) -> Result<(), MeterError> {
         if found <= self.length {
             return Ok(());
         }
         let (count, budget) = ("bytes of a message", self.length);
-        Err(Error::BudgetExhausted { count, budget, used: 0, asked: found })
+        Err(MeterError::BudgetExhausted { count, budget, used: 0, asked: found })
     }
 }
 
@@ -168,21 +228,21 @@ impl Usage {
     ///
     /// # Errors
     ///
-    /// [`Error::UsageBytes`] unless there are 32 bytes, [`Error::UsageMark`] unless they begin with
-    /// the mark, [`Error::UsageBlocks`] if there are fewer blocks than messages, which no meter
+    /// [`MeterError::UsageBytes`] unless there are 32 bytes, [`MeterError::UsageMark`] unless they
+    /// begin with the mark, [`MeterError::UsageBlocks`] if there are fewer blocks than messages, which no meter
     /// counts.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Usage, Error> {
-        let wrong = Error::UsageBytes { expected: 32, found: bytes.len() };
+    pub fn from_bytes(bytes: &[u8]) -> Result<Usage, MeterError> {
+        let wrong = MeterError::UsageBytes { expected: 32, found: bytes.len() };
         let words: &[[u8; 8]; 4] = bytes.as_chunks().0.try_into().map_err(|_| wrong)?;
         if bytes.len() != 32 {
             return Err(wrong);
         }
         if words[0] != Self::MAGIC {
-            return Err(Error::UsageMark);
+            return Err(MeterError::UsageMark);
         }
         let [messages, blocks, failures] = [1, 2, 3].map(|i| u64::from_le_bytes(words[i]));
         if blocks < messages {
-            return Err(Error::UsageBlocks { messages, blocks });
+            return Err(MeterError::UsageBlocks { messages, blocks });
         }
         Ok(Usage { messages, blocks, failures })
     }
@@ -232,8 +292,8 @@ impl<M> fmt::Debug for Metered<M> {
 pub enum MeteredVerifyError {
     /// The tag is wrong, and this was counted.
     Mismatch,
-    /// It was not tried: [`Error::BudgetExhausted`], or what the MAC refuses.
-    Refused(Error),
+    /// It was not tried: [`MeterError::BudgetExhausted`].
+    Refused(MeterError),
 }
 
 impl fmt::Display for MeteredVerifyError {
@@ -252,8 +312,8 @@ impl<M> Metered<M> {
     ///
     /// # Errors
     ///
-    /// [`Error::BudgetExhausted`] if more was done than the budget allows.
-    pub fn new(mac: M, budget: Budget, usage: Usage) -> Result<Metered<M>, Error> {
+    /// [`MeterError::BudgetExhausted`] if more was done than the budget allows.
+    pub fn new(mac: M, budget: Budget, usage: Usage) -> Result<Metered<M>, MeterError> {
         let usage = budget.after(Usage::default(), usage)?;
         Ok(Metered { mac, budget, used: Mutex::new(Used { usage, ..Used::default() }) })
     }
@@ -278,8 +338,8 @@ impl<M> Metered<M> {
     ///
     /// # Errors
     ///
-    /// [`Error::BudgetExhausted`] if the budget does not have it; then nothing is counted.
-    pub fn reserve(&self, messages: u64, bytes: u64) -> Result<(), Error> {
+    /// [`MeterError::BudgetExhausted`] if the budget does not have it; then nothing is counted.
+    pub fn reserve(&self, messages: u64, bytes: u64) -> Result<(), MeterError> {
         // Each message may have one more block than its bytes fill.
         let blocks = u64::try_from(self.budget.theorem.blocks(bytes)).unwrap_or(u64::MAX);
         let blocks = messages.saturating_add(blocks);
@@ -293,7 +353,7 @@ impl<M> Metered<M> {
     }
 
     /// Counts, from the reserve first. Gives what the reserve did not have.
-    fn count(&self, more: Usage) -> Result<Usage, Error> {
+    fn count(&self, more: Usage) -> Result<Usage, MeterError> {
         self.with(|used| {
             let from_reserve = Usage {
                 messages: more.messages.min(used.reserve.messages),
@@ -316,12 +376,12 @@ impl<M> Metered<M> {
         &self,
         message: Bits<'_>,
         tag: impl FnOnce(&M, Bits<'_>) -> Result<Tag, Error>,
-    ) -> Result<Tag, Error> {
+    ) -> Result<Tag, MeterError> {
         let length = message.bytes().len() as u64;
         self.budget.check_length(length)?;
         self.count(self.budget.message(length))?;
         // What the MAC refuses stays counted.
-        tag(&self.mac, message)
+        Ok(tag(&self.mac, message)?)
     }
 
     /// A failure is counted before it is known, and taken back if it was none: threads that verify
@@ -356,13 +416,13 @@ impl<M: Mac> Metered<M> {
     ///
     /// # Errors
     ///
-    /// [`Error::BudgetExhausted`] if the budget does not have the message; then nothing is tagged.
-    /// Errors of the MAC come after the count.
+    /// [`MeterError::BudgetExhausted`] if the budget does not have the message; then nothing is tagged.
+    /// [`MeterError::Mac`] comes after the count.
     pub fn tag_with<'m>(
         &self,
         nonce: &M::Nonce,
         message: impl Into<Bits<'m>>,
-    ) -> Result<Tag, Error> {
+    ) -> Result<Tag, MeterError> {
         self.tagging(message.into(), |mac, message| mac.tag_with(nonce, message))
     }
 
@@ -393,7 +453,7 @@ impl<M: Mac<Nonce = ()>> Metered<M> {
     /// # Errors
     ///
     /// As [`tag_with`](Metered::tag_with).
-    pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Result<Tag, Error> {
+    pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Result<Tag, MeterError> {
         self.tag_with(&(), message)
     }
 
@@ -422,9 +482,9 @@ impl Metered<AnyMac> {
     ///
     /// # Errors
     ///
-    /// [`Error::BudgetExhausted`] if the budget does not have the message; then nothing is tagged.
-    /// Errors of the MAC come after the count.
-    pub fn tag<'m>(&self, nonce: &[u8], message: impl Into<Bits<'m>>) -> Result<Tag, Error> {
+    /// [`MeterError::BudgetExhausted`] if the budget does not have the message; then nothing is tagged.
+    /// [`MeterError::Mac`] comes after the count.
+    pub fn tag<'m>(&self, nonce: &[u8], message: impl Into<Bits<'m>>) -> Result<Tag, MeterError> {
         self.tagging(message.into(), |mac, message| mac.tag(nonce, message))
     }
 
@@ -447,8 +507,8 @@ impl Metered<AnyMac> {
     ///
     /// # Errors
     ///
-    /// As [`AnyMac::stream`]; then nothing is counted.
-    pub fn stream(&self, nonce: &[u8]) -> Result<MeteredStream<'_, AnyMac, AnyStream>, Error> {
+    /// [`MeterError::Mac`] as [`AnyMac::stream`]; then nothing is counted.
+    pub fn stream(&self, nonce: &[u8]) -> Result<MeteredStream<'_, AnyMac, AnyStream>, MeterError> {
         Ok(self.streaming(self.mac.stream(nonce)?))
     }
 }
@@ -461,7 +521,7 @@ pub struct MeteredStream<'a, M, S> {
     bytes: u64,
     /// Blocks counted so far.
     blocks: u64,
-    over: Result<(), Error>,
+    over: Result<(), MeterError>,
 }
 
 impl<M, S> MeteredStream<'_, M, S> {
@@ -497,11 +557,11 @@ macro_rules! stream {
             ///
             /// # Errors
             ///
-            /// [`Error::BudgetExhausted`] if the budget did not have the message, and those of the
-            /// MAC.
-            pub fn tag(self) -> Result<Tag, Error> {
+            /// [`MeterError::BudgetExhausted`] if the budget did not have the message,
+            /// [`MeterError::Mac`] if the MAC refuses it.
+            pub fn tag(self) -> Result<Tag, MeterError> {
                 self.over?;
-                self.stream.tag()
+                Ok(self.stream.tag()?)
             }
         }
     };

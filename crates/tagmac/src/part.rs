@@ -1,13 +1,83 @@
 //! Parts: the hash of a range of a message, and how neighbours join.
 
+use core::fmt;
+
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
 use crate::construction::Construction;
-use crate::error::Error;
+use crate::error::{Error, FOREIGN_PART, holds_mac_error};
 use crate::hash::{Hash, absorbable_len, check_length};
 use crate::kernels;
+#[cfg(feature = "save")]
+use crate::save::{Reader, Save, SaveError, Sealer, Writer};
 use crate::tag::Tag;
+
+/// A request that parts cannot serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PartError {
+    /// A part starts or ends within a block.
+    Unaligned {
+        /// The MAC's block in bytes.
+        block: usize,
+        /// The offset or length in question.
+        found: u64,
+    },
+    /// Two parts are no neighbours.
+    Gap {
+        /// Where the next part has to start.
+        expected: u64,
+        /// Where it starts.
+        found: u64,
+    },
+    /// A part was made by another kind of MAC, or under another key.
+    ForeignPart,
+    /// The MAC treats the last block apart, so at least one byte must be left for the finish.
+    NoLastBlock,
+    /// The blocks are not those that the part is of: something has changed them.
+    LeafChanged {
+        /// The part's first byte.
+        start: u64,
+        /// The byte after the part.
+        end: u64,
+    },
+    /// The blocks are more or fewer than those that the part is of.
+    OldBytes {
+        /// The bytes of the part.
+        expected: u64,
+        /// The bytes given.
+        found: u64,
+    },
+    /// What the MAC refuses.
+    Mac(Error),
+}
+
+impl fmt::Display for PartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            PartError::Unaligned { block, found } => {
+                write!(f, "expected a multiple of the block of {block} bytes, found {found}")
+            }
+            PartError::Gap { expected, found } => {
+                write!(f, "expected a part that starts at byte {expected}, found one at {found}")
+            }
+            PartError::ForeignPart => f.write_str(FOREIGN_PART),
+            PartError::NoLastBlock => {
+                f.write_str("expected at least one byte of the message for the finish, found none")
+            }
+            PartError::LeafChanged { start, end } => {
+                write!(f, "expected bytes {start} to {end} as they were, found them changed")
+            }
+            PartError::OldBytes { expected, found } => {
+                write!(f, "expected the {expected} old bytes of the leaves, found {found}")
+            }
+            PartError::Mac(ref error) => error.fmt(f),
+        }
+    }
+}
+
+holds_mac_error!(PartError);
 
 /// The hash of the bytes from `start` to `end` of some message. Wiped on drop, silent in `Debug`.
 pub struct Part<H: Hash> {
@@ -23,8 +93,8 @@ impl<H: Hash> Drop for Part<H> {
     }
 }
 
-impl<H: Hash> core::fmt::Debug for Part<H> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl<H: Hash> fmt::Debug for Part<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Part({}..{})", self.start, self.end)
     }
 }
@@ -35,13 +105,13 @@ impl<H: Hash> Part<H> {
     ///
     /// # Errors
     ///
-    /// [`Error::Unaligned`] if the start or the length is no multiple of the block,
-    /// [`Error::TooLong`] if the part ends over the MAC's limit.
-    pub fn of(hash: &H, start: u64, blocks: &[u8]) -> Result<Self, Error> {
+    /// [`PartError::Unaligned`] if the start or the length is no multiple of the block,
+    /// [`PartError::Mac`] with [`Error::TooLong`] if the part ends over the MAC's limit.
+    pub fn of(hash: &H, start: u64, blocks: &[u8]) -> Result<Self, PartError> {
         let block = hash.block();
         for found in [start, blocks.len() as u64] {
             if found % block as u64 != 0 {
-                return Err(Error::Unaligned { block, found });
+                return Err(PartError::Unaligned { block, found });
             }
         }
         check_length(hash, start, blocks.into())?;
@@ -70,14 +140,14 @@ impl<H: Hash> Part<H> {
     ///
     /// # Errors
     ///
-    /// [`Error::Gap`] unless `right` starts where this part ends, [`Error::ForeignPart`] if they
+    /// [`PartError::Gap`] unless `right` starts where this part ends, [`PartError::ForeignPart`] if they
     /// are of a MAC with another block. That they are of one key is up to you.
-    pub fn join(mut self, hash: &H, right: &Self) -> Result<Self, Error> {
+    pub fn join(mut self, hash: &H, right: &Self) -> Result<Self, PartError> {
         if self.block != hash.block() || right.block != hash.block() {
-            return Err(Error::ForeignPart);
+            return Err(PartError::ForeignPart);
         }
         if right.start != self.end {
-            return Err(Error::Gap { expected: self.end, found: right.start });
+            return Err(PartError::Gap { expected: self.end, found: right.start });
         }
         hash.join(&mut self.sum, &right.sum);
         self.end = right.end;
@@ -88,19 +158,19 @@ impl<H: Hash> Part<H> {
     ///
     /// # Errors
     ///
-    /// [`Error::LeafChanged`] unless it is, [`Error::OldBytes`] if they are more or fewer,
-    /// [`Error::ForeignPart`] if the part is of a MAC with another block.
-    pub fn check(&self, hash: &H, blocks: &[u8]) -> Result<(), Error> {
+    /// [`PartError::LeafChanged`] unless it is, [`PartError::OldBytes`] if they are more or fewer,
+    /// [`PartError::ForeignPart`] if the part is of a MAC with another block.
+    pub fn check(&self, hash: &H, blocks: &[u8]) -> Result<(), PartError> {
         let (expected, found) = (self.end - self.start, blocks.len() as u64);
         if expected != found {
-            return Err(Error::OldBytes { expected, found });
+            return Err(PartError::OldBytes { expected, found });
         }
         if self.block != hash.block() {
-            return Err(Error::ForeignPart);
+            return Err(PartError::ForeignPart);
         }
         let now = Part::of(hash, self.start, blocks)?;
         if !hash.ct_eq(&self.sum, &now.sum) {
-            return Err(Error::LeafChanged { start: self.start, end: self.end });
+            return Err(PartError::LeafChanged { start: self.start, end: self.end });
         }
         Ok(())
     }
@@ -109,31 +179,33 @@ impl<H: Hash> Part<H> {
     ///
     /// # Errors
     ///
-    /// [`Error::Gap`] if the part does not start at byte 0, [`Error::NoLastBlock`] if the rest is
-    /// empty although the MAC treats the last block apart, [`Error::TooLong`] if the message is
-    /// over the limit.
+    /// [`PartError::Gap`] if the part does not start at byte 0, [`PartError::NoLastBlock`] if the
+    /// rest is empty although the MAC treats the last block apart, [`PartError::ForeignPart`] if the
+    /// part is of a MAC with another block, [`PartError::Mac`] with [`Error::TooLong`] if the message
+    /// is over the limit or with [`Error::PartialByte`] if it ends within a byte and the MAC takes
+    /// bytes alone.
     pub fn finish<'m, M: Construction<Hash = H>>(
         mut self,
         mac: &M,
         nonce: &M::Nonce,
         rest: impl Into<Bits<'m>>,
-    ) -> Result<Tag, Error> {
+    ) -> Result<Tag, PartError> {
         let (hash, rest) = (mac.hash(), rest.into());
         if self.block != hash.block() {
-            return Err(Error::ForeignPart);
+            return Err(PartError::ForeignPart);
         }
         if self.start != 0 {
-            return Err(Error::Gap { expected: 0, found: self.start });
+            return Err(PartError::Gap { expected: 0, found: self.start });
         }
         if H::LAST_BLOCK_DISTINCT && self.end > 0 && rest.bits() == 0 {
-            return Err(Error::NoLastBlock);
+            return Err(PartError::NoLastBlock);
         }
         check_length(hash, self.end, rest)?;
         let cut = absorbable_len(hash, rest);
         self.grow(hash, &rest.bytes()[..cut]);
         let (sum, at, tail) = (&self.sum, self.end, rest.after(cut));
         let pad = &mut M::PadCache::default();
-        kernels::close(mac, nonce, pad, sum, at, tail)
+        Ok(kernels::close(mac, nonce, pad, sum, at, tail)?)
     }
 }
 
@@ -142,15 +214,15 @@ impl<H: Hash> Part<H> {
 const PURPOSE: &[u8] = b"part 1";
 
 #[cfg(feature = "save")]
-impl<H: Hash<Sum: crate::save::Save>> Part<H> {
+impl<H: Hash<Sum: Save>> Part<H> {
     /// Appends the range and the sum, which nothing hides: seal what comes of it.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSavedState`] if the sum cannot be read; that of a part always can.
-    pub(crate) fn save(&self, out: &mut crate::save::Writer) -> Result<(), Error> {
+    /// [`SaveError::NoSavedState`] if the sum cannot be read; that of a part always can.
+    pub(crate) fn save(&self, out: &mut Writer) -> Result<(), SaveError> {
         out.number(self.start).number(self.end);
-        crate::save::Save::save(&self.sum, out)
+        Save::save(&self.sum, out)
     }
 
     /// Seals the part, bound to its range and to the object that it is a part of: a name of your
@@ -166,14 +238,14 @@ impl<H: Hash<Sum: crate::save::Save>> Part<H> {
     /// // On another:
     /// let part = Part::open(&mac, &sealer, b"photo 17", &sealed)?;
     /// assert_eq!(part.finish(&mac, &(), &message[96..])?, mac.tag(&message)?);
-    /// # Ok::<(), tagmac::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::NoRandomBytes`] if the system has none for the seal.
-    pub fn seal(&self, sealer: &crate::save::Sealer, object: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut out = crate::save::Writer::default();
+    /// [`SaveError::Mac`] with [`Error::NoRandomBytes`] if the system has none for the seal.
+    pub fn seal(&self, sealer: &Sealer, object: &[u8]) -> Result<Vec<u8>, SaveError> {
+        let mut out = Writer::default();
         self.save(&mut out)?;
         sealer.seal(&[PURPOSE, object], out.as_bytes())
     }
@@ -183,20 +255,21 @@ impl<H: Hash<Sum: crate::save::Save>> Part<H> {
     ///
     /// # Errors
     ///
-    /// [`Error::Seal`] if it was altered, or is of another key or object, [`Error::Saved`] or
-    /// [`Error::ForeignPart`] if it has another block. The sealer alone tells MACs and keys
+    /// [`SaveError::Seal`] if it was altered, or is of another key or object, [`SaveError::Saved`] or
+    /// [`SaveError::ForeignPart`] if it has another block, [`SaveError::Mac`] with
+    /// [`Error::TooLong`] if it ends over the MAC's limit. The sealer alone tells MACs and keys
     /// apart.
     pub fn open(
         hash: &H,
-        sealer: &crate::save::Sealer,
+        sealer: &Sealer,
         object: &[u8],
         sealed: &[u8],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, SaveError> {
         let opened = sealer.open(&[PURPOSE, object], sealed)?;
-        let input = &mut crate::save::Reader::new(&opened);
+        let input = &mut Reader::new(&opened);
         let part = Part::load(hash, input)?;
         if !input.is_empty() {
-            return Err(Error::Saved { expected: "a part" });
+            return Err(SaveError::Saved { expected: "a part" });
         }
         Ok(part)
     }
@@ -205,17 +278,17 @@ impl<H: Hash<Sum: crate::save::Save>> Part<H> {
     ///
     /// # Errors
     ///
-    /// [`Error::Saved`] unless one was, [`Error::ForeignPart`] if it has another block,
-    /// [`Error::TooLong`] if it ends over the MAC's limit.
-    pub(crate) fn load(hash: &H, input: &mut crate::save::Reader<'_>) -> Result<Self, Error> {
-        let none = Error::Saved { expected: "a part" };
+    /// [`SaveError::Saved`] unless one was, [`SaveError::ForeignPart`] if it has another block,
+    /// [`SaveError::Mac`] with [`Error::TooLong`] if it ends over the MAC's limit.
+    pub(crate) fn load(hash: &H, input: &mut Reader<'_>) -> Result<Self, SaveError> {
+        let none = SaveError::Saved { expected: "a part" };
         let (start, end) = (input.number().ok_or(none)?, input.number().ok_or(none)?);
         let block = hash.block();
         if start > end || [start, end].iter().any(|at| at % block as u64 != 0) {
-            return Err(Error::ForeignPart);
+            return Err(SaveError::ForeignPart);
         }
         check_length(hash, end, Bits::from(&[]))?;
-        let sum = crate::save::Save::load(input, start..end).ok_or(none)?;
+        let sum = Save::load(input, start..end).ok_or(none)?;
         Ok(Part { start, end, block, sum })
     }
 }

@@ -11,6 +11,8 @@ use crate::hash::{Hash, absorbable_len, check_length};
 use crate::kernels;
 #[cfg(feature = "save")]
 use crate::nonce::Nonce;
+#[cfg(feature = "save")]
+use crate::save::{Reader, Save, SaveError, Sealer, Writer};
 use crate::tag::{Tag, matches};
 
 /// A message that comes in pieces. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
@@ -172,7 +174,7 @@ impl<H: Hash> State<H> {
 const PURPOSE: &[u8] = b"stream 1";
 
 #[cfg(feature = "save")]
-impl<R: Deref<Target: Construction<Hash: Hash<Sum: crate::save::Save>>>> Stream<R> {
+impl<R: Deref<Target: Construction<Hash: Hash<Sum: Save>>>> Stream<R> {
     /// Seals all that is known of the message so far, with the nonce: [`restore`](Stream::restore)
     /// goes on where this stream is, in another process, on another machine or level.
     ///
@@ -192,15 +194,15 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: crate::save::Save>>>> Stream<
     /// let mut stream = Stream::restore(&mac, &sealer, &saved)?;
     /// stream.update(b"and after");
     /// assert_eq!(stream.tag()?, mac.tag(b"before and after")?);
-    /// # Ok::<(), tagmac::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] if the message is over the MAC's limit, [`Error::NoSavedState`] for the
-    /// UMAC of 1999, whose PRF has the message already, [`Error::NoRandomBytes`] if the system has
-    /// none for the seal.
-    pub fn save(&self, sealer: &crate::save::Sealer) -> Result<Vec<u8>, Error> {
+    /// [`SaveError::NoSavedState`] for the UMAC of 1999, whose PRF has the message already,
+    /// [`SaveError::Mac`] with [`Error::TooLong`] if the message is over the MAC's limit or with
+    /// [`Error::NoRandomBytes`] if the system has none for the seal.
+    pub fn save(&self, sealer: &Sealer) -> Result<Vec<u8>, SaveError> {
         self.save_with(sealer, &[PURPOSE])
     }
 
@@ -209,44 +211,44 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: crate::save::Save>>>> Stream<
     ///
     /// # Errors
     ///
-    /// [`Error::Seal`] if the state was altered or sealed by another, [`Error::Saved`] if the MAC
-    /// has another block, nonce or tag length.
-    pub fn restore(mac: R, sealer: &crate::save::Sealer, saved: &[u8]) -> Result<Self, Error> {
+    /// [`SaveError::Seal`] if the state was altered or sealed by another, [`SaveError::Saved`] if the
+    /// MAC has another block, nonce or tag length.
+    pub fn restore(mac: R, sealer: &Sealer, saved: &[u8]) -> Result<Self, SaveError> {
         Stream::restore_with(mac, sealer, &[PURPOSE], saved)
     }
 
     /// As [`save`](Stream::save), with more associated data.
     pub(crate) fn save_with(
         &self,
-        sealer: &crate::save::Sealer,
+        sealer: &Sealer,
         associated_data: &[&[u8]],
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<Vec<u8>, SaveError> {
         self.state.over?;
         let (mac, state) = (&*self.mac, &self.state);
-        let (mut out, mut held) = (crate::save::Writer::default(), state.held.clone());
+        let (mut out, mut held) = (Writer::default(), state.held.clone());
         out.number(state.block as u64).number(mac.output_bits() as u64);
         out.length_prefixed(self.nonce.as_bytes());
         out.number(state.at).length_prefixed(&held.as_mut()[..state.held_bytes]);
         held.as_mut()[..state.held_bytes].zeroize();
-        crate::save::Save::save(&state.sum, &mut out)?;
+        Save::save(&state.sum, &mut out)?;
         sealer.seal(associated_data, out.as_bytes())
     }
 
     /// As [`restore`](Stream::restore), with more associated data.
     pub(crate) fn restore_with(
         mac: R,
-        sealer: &crate::save::Sealer,
+        sealer: &Sealer,
         associated_data: &[&[u8]],
         saved: &[u8],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, SaveError> {
         let opened = sealer.open(associated_data, saved)?;
-        let stream = Stream::read(mac, &mut crate::save::Reader::new(&opened));
-        let stream: Self = stream.ok_or(Error::Saved { expected: "a stream of this MAC" })?;
+        let stream = Stream::read(mac, &mut Reader::new(&opened));
+        let stream: Self = stream.ok_or(SaveError::Saved { expected: "a stream of this MAC" })?;
         check_length(stream.mac.hash(), stream.bytes(), Bits::from(&[]))?;
         Ok(stream)
     }
 
-    fn read(mac: R, input: &mut crate::save::Reader<'_>) -> Option<Self> {
+    fn read(mac: R, input: &mut Reader<'_>) -> Option<Self> {
         let (hash, block) = (mac.hash(), mac.hash().block());
         let expected = [block as u64, mac.output_bits() as u64];
         ([input.number()?, input.number()?] == expected).then_some(())?;
@@ -256,7 +258,7 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: crate::save::Save>>>> Stream<
         let most = block - !<R::Target as Construction>::Hash::LAST_BLOCK_DISTINCT as usize;
         let whole = at % block as u64 == 0 && at.checked_add(bytes.len() as u64).is_some();
         (whole && bytes.len() <= most).then_some(())?;
-        let sum = crate::save::Save::load(input, 0..at)?;
+        let sum = Save::load(input, 0..at)?;
         input.is_empty().then_some(())?;
         let mut state =
             State { sum, at, held: hash.new_buffer(), block, held_bytes: 0, over: Ok(()) };

@@ -162,4 +162,13 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn one_in_a_result_is_aligned() {
+        let made: Result<Tag, Error> = Ok(Tag::default());
+        let tag = core::ptr::from_ref(made.as_ref().expect("a tag"));
+        assert_eq!(tag.addr() - core::ptr::from_ref(&made).addr(), 8);
+        assert_eq!(size_of_val(&made), 48);
+    }
 }

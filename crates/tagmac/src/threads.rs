@@ -22,7 +22,7 @@ const START: Duration = Duration::from_micros(100);
 /// How long a thread works on a piece, so little that all end at about the same time, and bytes
 /// that are worth taking one.
 const PIECE: Duration = Duration::from_micros(10);
-const LEAST_PIECE: usize = 1 << 12;
+const MIN_PIECE: usize = 1 << 12;
 
 /// The tag of a message, on up to `threads` threads; 0 stands for as many as there are cores.
 ///
@@ -52,37 +52,32 @@ where
         return mac.tag_with(nonce, message);
     }
     let start = Instant::now();
-    let first = Part::of(hash, 0, &blocks[..timed])?;
+    let first = Part::of(hash, 0, &blocks[..timed]).expect("blocks within the limit");
     let per_byte = start.elapsed().as_secs_f64() / timed as f64;
     let left = blocks.len() - timed;
-    let piece = ((PIECE.as_secs_f64() / per_byte) as usize).clamp(LEAST_PIECE, left);
+    let piece = ((PIECE.as_secs_f64() / per_byte) as usize).clamp(MIN_PIECE, left);
     let worth = (left as f64 * per_byte / START.as_secs_f64()) as usize;
     let threads = threads.min(worth).min(left / piece);
-    let whole = if threads < 2 { first } else { grow(hash, first, blocks, threads, piece)? };
+    let whole = if threads < 2 { first } else { grow(hash, first, blocks, threads, piece) };
     let rest = &message[whole.end() as usize..];
-    whole.finish(mac, nonce, rest)
+    Ok(whole.finish(mac, nonce, rest).expect("the start of a message within the limit"))
 }
 
 /// A part that goes on to the end of the blocks, of which it has the first, on that many threads in
 /// pieces of about so many bytes.
-fn grow<H: Hash>(
-    hash: &H,
-    first: Part<H>,
-    blocks: &[u8],
-    threads: usize,
-    piece: usize,
-) -> Result<Part<H>, Error> {
+fn grow<H: Hash>(hash: &H, first: Part<H>, blocks: &[u8], threads: usize, piece: usize) -> Part<H> {
     let piece = piece.next_multiple_of(hash.block());
     let next = AtomicUsize::new(first.end() as usize);
     // Takes pieces until there are none, and gives the part of each with its place.
-    let work = || -> Result<Vec<_>, Error> {
+    let work = || {
         let mut parts = Vec::new();
         loop {
             let start = next.fetch_add(piece, Ordering::Relaxed);
             let Some(left) = blocks.get(start..).filter(|left| !left.is_empty()) else {
-                return Ok(parts);
+                return parts;
             };
-            parts.push(Part::of(hash, start as u64, &left[..piece.min(left.len())])?);
+            let part = Part::of(hash, start as u64, &left[..piece.min(left.len())]);
+            parts.push(part.expect("blocks within the limit"));
         }
     };
     let mut parts = thread::scope(|scope| {
@@ -90,14 +85,15 @@ fn grow<H: Hash>(
         let others: Vec<_> = (1..threads)
             .filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
             .collect();
-        let mut parts = work()?;
+        let mut parts: Vec<_> = work();
         for other in others {
-            parts.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+            parts.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
-        Ok(parts)
-    })?;
+        parts
+    });
     parts.sort_by_key(Part::start);
-    parts.iter().try_fold(first, |left, right| left.join(hash, right))
+    let whole = parts.iter().try_fold(first, |left, right| left.join(hash, right));
+    whole.expect("neighbours")
 }
 
 /// Checks a tag in constant time, on up to `threads` threads.
@@ -128,7 +124,7 @@ mod tests {
         let hash = mac.hash();
         let blocks = &message[..absorbable_len(hash, message.into())];
         let first = Part::of(hash, 0, &blocks[..blocks.len().min(3 * hash.block())]);
-        let part = grow(hash, first.expect("blocks"), blocks, threads, piece).expect("neighbours");
+        let part = grow(hash, first.expect("blocks"), blocks, threads, piece);
         let rest = &message[part.end() as usize..];
         let tag = part.finish(mac, &nonce, rest).expect("a short message");
         assert!(tag == mac.tag_with(&nonce, message).expect("a short message"));

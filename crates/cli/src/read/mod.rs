@@ -21,14 +21,14 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
+use tagmac::Tag;
 use tagmac::dynamic::{AnyMac, AnyPart, Parts};
-use tagmac::{Error, Tag};
+use tagmac::hazmat::PartError;
 
 use crate::error;
 use crate::faults;
 use crate::identity::Identity;
 use crate::key;
-use crate::mac::is_too_long;
 use crate::open;
 use crate::progress::{Bar, Total};
 use crate::read_error::ReadError;
@@ -252,7 +252,7 @@ impl<'a> Reader<'a> {
         span: Span,
         last: bool,
     ) -> Result<(AnyPart, &[u8]), ReadError> {
-        let parts = self.mac.parts().ok_or(Error::ForeignPart)?;
+        let parts = self.mac.parts().ok_or(PartError::ForeignPart)?;
         self.size(file, before).ok_or(ReadError::Sizeless)?;
         let (expected, found) = (span.at.saturating_add(span.bytes), before.len());
         if expected > found {
@@ -350,9 +350,9 @@ pub fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), R
 }
 
 fn within_limit(mac: &AnyMac, bytes: u64, found: Option<u64>) -> Result<(), ReadError> {
-    match is_too_long(mac, bytes) {
-        true => Err(ReadError::TooLong { most: mac.limit_bits() / 8, found }),
-        false => Ok(()),
+    match mac.max_message_bytes() {
+        Some(most) if bytes > most => Err(ReadError::TooLong { most, found }),
+        _ => Ok(()),
     }
 }
 

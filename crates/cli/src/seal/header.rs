@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::BufRead;
 
-use tagmac::dynamic::Algorithm;
+use tagmac::dynamic::{Algorithm, KeyId};
 
 use crate::error::Error;
 use crate::escaped::Escaped;
@@ -68,7 +68,7 @@ pub struct Header {
     /// Their length.
     pub bits: usize,
     /// The key's public id.
-    pub key_id: String,
+    pub key_id: KeyId,
     /// What is sealed.
     pub options: Options,
 }
@@ -77,7 +77,7 @@ impl Header {
     /// The header of a manifest made with `mac`.
     pub fn new(mac: &Mac, options: Options) -> Header {
         let (algorithm, bits) = (mac.mac.algorithm(), mac.mac.tag_bits());
-        Header { algorithm, bits, key_id: mac.key_id.clone(), options }
+        Header { algorithm, bits, key_id: mac.key_id(), options }
     }
 
     /// The lines.
@@ -126,8 +126,8 @@ impl Header {
             let found = shown(&found);
             Error::mismatch(format_args!("{name}: expected a number of bits, found '{found}'"))
         })?;
-        let (found, own_id) = (line("key id: ")?, &mac.key_id);
-        if found != *own_id {
+        let (found, own_id) = (line("key id: ")?, mac.key_id());
+        if found != own_id.to_string() {
             let found = shown(&found);
             let what = format_args!("{name}: expected the key with id {own_id}, found {found}");
             return Err(Error::key(what));

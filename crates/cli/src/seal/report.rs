@@ -88,7 +88,7 @@ struct Summary<'a> {
     renames_complete: bool,
     algorithm: &'a str,
     bits: usize,
-    key_id: &'a str,
+    key_id: String,
     seal: String,
     status: &'static str,
 }
@@ -227,7 +227,7 @@ impl<'a> Report<'a> {
                 renames_complete: all,
                 algorithm: self.mac.mac.algorithm().name(),
                 bits: self.mac.mac.tag_bits(),
-                key_id: &self.mac.key_id,
+                key_id: self.mac.key_id().to_string(),
                 seal: self.manifest.seal.to_string(),
                 status,
             });

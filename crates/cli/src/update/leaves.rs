@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tagmac::hazmat::PartError;
+
 use super::header::Sums;
 use super::{State, no_bar};
 use crate::diagnostic::diagnostic;
@@ -53,7 +55,7 @@ impl State<'_> {
                 let (leaf, after) =
                     leaves.split_at_checked(bytes).ok_or_else(|| self.tree.store.altered())?;
                 match self.tree.parts.check(&part, leaf) {
-                    Err(tagmac::Error::LeafChanged { start, end }) => {
+                    Err(PartError::LeafChanged { start, end }) => {
                         widen(&mut change, start..end);
                     }
                     done => done.map_err(|error| self.open.io(error))?,

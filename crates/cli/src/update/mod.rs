@@ -81,7 +81,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         let what = "expected to make a sidecar, found one that has its leaves";
         return Err(Error::usage(format_args!("--leaf: {what}")));
     }
-    let mut store = Store::open(&beside, mac.sealer.clone(), mac.id())?;
+    let mut store = Store::open(&beside, mac.sealer.clone(), mac.key_id())?;
     let (header, stands) = Header::open(&mut store, parts)?;
     let stands = match stands {
         Err(error) if !args.edit.any() && header.pending.is_none() => {
@@ -198,10 +198,11 @@ impl<'a> Open<'a> {
     }
 
     fn within_limit(&self, length: u64) -> Result<(), Error> {
-        let mac = &self.mac.mac;
-        match mac::is_too_long(mac, length) {
-            true => Err(self.io(tagmac::Error::TooLong { limit_bits: mac.limit_bits() })),
-            false => Ok(()),
+        match self.mac.mac.algorithm().max_message_bits() {
+            Some(limit_bits) if length > limit_bits / 8 => {
+                Err(self.io(tagmac::Error::TooLong { limit_bits }))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -224,7 +225,7 @@ impl<'a> Open<'a> {
         }
         let block = self.parts.block() as u64;
         let leaf = (self.args.leaf.unwrap_or(LEAF) / block).max(1) * block;
-        let store = Store::make(beside, self.mac.sealer.clone(), self.mac.id())?;
+        let store = Store::make(beside, self.mac.sealer.clone(), self.mac.key_id())?;
         let mut tree = Tree { parts: self.parts, store };
         let mut growing = Growing::default();
         let bar = progress.start("hashing", Total::one(Some(length)));

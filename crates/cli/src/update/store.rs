@@ -7,6 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
+use tagmac::dynamic::KeyId;
 use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
 
 use crate::atomic::AtomicFile;
@@ -61,7 +62,7 @@ pub struct Store {
     new: Option<AtomicFile>,
     sealer: Sealer,
     /// The public id of the key.
-    key: [u8; 8],
+    key: KeyId,
     /// Random, in what every box is about.
     id: [u8; 16],
     /// Where the next box goes.
@@ -91,7 +92,7 @@ pub fn closed(path: &Path) -> impl Fn(ReadError) -> Error + '_ {
 
 impl Store {
     /// A new sidecar, without a name yet.
-    pub fn make(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
+    pub fn make(path: &Path, sealer: Sealer, key: KeyId) -> Result<Store, Error> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|_| Error::io(tagmac::Error::NoRandomBytes))?;
         Store::make_as(path, sealer, key, id, Overwrite::Nothing)
@@ -100,12 +101,12 @@ impl Store {
     fn make_as(
         path: &Path,
         sealer: Sealer,
-        key: [u8; 8],
+        key: KeyId,
         id: [u8; 16],
         over: Overwrite,
     ) -> Result<Store, Error> {
         let new = AtomicFile::new(path, 0o600, over).map_err(io(path))?;
-        let mut prelude = [MAGIC, VERSION, &key, &id].concat();
+        let mut prelude = [MAGIC, VERSION, key.as_bytes(), &id].concat();
         prelude.resize(SLOT, 0);
         let file = new.file().try_clone().map_err(io(path))?;
         faults::write_all_at(&file, &prelude, 0).map_err(io(path))?;
@@ -127,10 +128,10 @@ impl Store {
     }
 
     /// Opens a sidecar and keeps others from it.
-    pub fn open(path: &Path, sealer: Sealer, key: [u8; 8]) -> Result<Store, Error> {
+    pub fn open(path: &Path, sealer: Sealer, key: KeyId) -> Result<Store, Error> {
         let name = Escaped::name(path);
         let file = open::alone(path, true).map_err(closed(path))?;
-        let mut prelude = [0; MAGIC.len() + VERSION.len() + 8 + 16];
+        let mut prelude = [0; MAGIC.len() + VERSION.len() + KeyId::BYTES + 16];
         faults::read_exact_at(&file, &mut prelude, 0).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => altered(path),
             _ => io(path)(error),
@@ -145,13 +146,11 @@ impl Store {
             let what = "expected a sidecar of version 2, found another";
             return Err(Error::mismatch(format_args!("{name}: {what}")));
         }
-        let (found, id) = rest.split_at(8);
+        let (found, id) = rest.split_first_chunk().expect("a key's id and 16 bytes");
+        let found = KeyId::from(*found);
         if found != key {
-            let hex = |id: &[u8]| base16ct::lower::encode_string(id);
             return Err(Error::key(format_args!(
-                "{name}: expected a sidecar of the key {}, found one of {}",
-                hex(&key),
-                hex(found)
+                "{name}: expected a sidecar of the key {key}, found one of {found}"
             )));
         }
         let id = id.try_into().expect("16 bytes");
@@ -159,7 +158,7 @@ impl Store {
     }
 
     /// A sidecar without boxes that has its name.
-    fn with_file(path: &Path, file: File, sealer: Sealer, key: [u8; 8], id: [u8; 16]) -> Store {
+    fn with_file(path: &Path, file: File, sealer: Sealer, key: KeyId, id: [u8; 16]) -> Store {
         Store {
             path: path.into(),
             file,

@@ -11,17 +11,26 @@ use zeroize::optimization_barrier;
 
 use super::xor::{Single as One, Truncation};
 use crate::cipher::{Cipher, CipherBlock};
-use crate::isa::{Isa, Lanes, ScalarBlocks};
+use crate::hash::Hash;
+use crate::isa::{Isa, Lanes, MAX_LANES, ScalarBlocks};
 use crate::tag::Tag;
 
 /// The most terms of a message: longer ones fill vectors by themselves.
-pub(super) const MOST: usize = 32;
+pub(super) const MAX_TERMS: usize = 32;
+
+/// The most bytes of a message of so many terms and a last block, which may be full where it is
+/// treated apart.
+#[inline(always)]
+pub(super) fn max_len<H: Hash>(hash: &H) -> usize {
+    (MAX_TERMS + 1) * hash.block() - !H::LAST_BLOCK_DISTINCT as usize
+}
+
 /// Blocks in the scratch space.
 const SCRATCH_BLOCKS: usize = 256;
 /// Messages in the scratch space.
 const MESSAGES: usize = 64;
 /// Blocks that a vector may take or leave behind a message's last.
-const SLACK: usize = 16;
+const SLACK: usize = MAX_LANES;
 
 /// A xor MAC whose terms are a function of block xor mask.
 pub(super) trait Masked {
@@ -52,14 +61,14 @@ pub(super) trait Masked {
 
 /// What a batch needs, wiped on drop.
 struct BatchScratch<B: CipherBlock> {
-    masks: [B; MOST + SLACK],
+    masks: [B; MAX_TERMS + SLACK],
     blocks: [B; SCRATCH_BLOCKS + SLACK],
     digests: [B; MESSAGES],
 }
 
 impl<B: CipherBlock> BatchScratch<B> {
     const EMPTY: Self = BatchScratch {
-        masks: [B::ZERO; MOST + SLACK],
+        masks: [B::ZERO; MAX_TERMS + SLACK],
         blocks: [B::ZERO; SCRATCH_BLOCKS + SLACK],
         digests: [B::ZERO; MESSAGES],
     };
@@ -79,7 +88,7 @@ pub(super) fn wipe<B: CipherBlock>(blocks: &mut [B]) {
     optimization_barrier(blocks);
 }
 
-/// The tags of messages of at most [`MOST`] terms.
+/// The tags of messages of at most [`MAX_TERMS`] terms.
 #[inline(always)]
 pub(super) fn tags<I: Isa, M: Masked>(isa: I, mac: &M, messages: &[&[u8]], tags: &mut [Tag]) {
     // Vectors where it costs nothing to put blocks into them.

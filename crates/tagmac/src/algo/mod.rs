@@ -16,14 +16,16 @@ pub use cbc3::Cbc3;
 pub use elimac::{AesFamilies, EliHash, EliMac, Families, PlainFamilies};
 pub use lightmac::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 pub use pmac::COMPILED;
+pub use pmac::{ParsimonyError, WideBlock, recover_block};
 pub use pmac::{Pmac, PmacAes128, PmacAes192, PmacAes256};
-pub use pmac::{WideBlock, recover_block};
 pub use poly1305::{Poly1305, Poly1305Aes, Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use umac::{Assurance, Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use umac::{Uhash32, Uhash64, Uhash96, Uhash128};
 pub use umac::{UmacDigest, UmacHash, UmacPad, UmacSum};
 #[cfg(feature = "umac99")]
+pub use umac99::{NhError, NhShape};
+#[cfg(feature = "umac99")]
 pub(crate) use umac99::{NhKey, passing as nh_passing};
 #[cfg(feature = "umac99")]
-pub use umac99::{NhShape, Umac99, Umac99Parameters, Umac99Prf, Umac99Set, Umac99Sum};
+pub use umac99::{Umac99, Umac99Parameters, Umac99Prf, Umac99Set, Umac99Sum};
 pub use xor::{XorDigest, XorSum};

@@ -80,7 +80,7 @@ pub(super) fn padded<L: Lanes>(lanes: L, last: Bits<'_>) -> Single<L> {
 
 #[cfg(feature = "save")]
 impl<B: CipherBlock> crate::save::Save for XorSum<B> {
-    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::save::SaveError> {
         out.bytes(self.0.as_ref());
         Ok(())
     }

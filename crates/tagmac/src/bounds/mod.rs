@@ -71,7 +71,7 @@ pub use theorem::{Theorem, Workload};
 use up::UpperFloat;
 
 /// The most messages that the theorems with nonces speak of.
-const MOST_UNDER_NONCES: u128 = 1 << 64;
+const MAX_UNDER_NONCES: u128 = 1 << 64;
 
 /// What an attacker gains at most: a number, and what attacks on the cipher add.
 ///

@@ -1,7 +1,7 @@
 //! Poly1305-AES (Bernstein, slides on Poly1305-AES, "Poly1305-AES security guarantee").
 
 use super::up::UpperFloat;
-use super::{Bound, BoundError, MOST_UNDER_NONCES, Term, some};
+use super::{Bound, BoundError, MAX_UNDER_NONCES, Term, some};
 
 /// After C tags, with C at most 2^64, one of D attempts to forge passes with a probability of at
 /// most
@@ -33,8 +33,8 @@ use super::{Bound, BoundError, MOST_UNDER_NONCES, Term, some};
 /// ```
 pub fn mac(c: u128, d: u128, l: u64) -> Result<Bound, BoundError> {
     some(c | d)?;
-    if c > MOST_UNDER_NONCES {
-        return Err(BoundError::Messages { max: MOST_UNDER_NONCES, found: c });
+    if c > MAX_UNDER_NONCES {
+        return Err(BoundError::Messages { max: MAX_UNDER_NONCES, found: c });
     }
     let blocks = l.div_ceil(16).max(1);
     let value = UpperFloat::from(d).times(UpperFloat::from(14 * blocks as u128)).scaled(-106);

@@ -2,7 +2,7 @@
 //! "UMAC: Fast and Secure Message Authentication", sections 4, 5 and 8).
 
 use super::up::UpperFloat;
-use super::{Bound, BoundError, MOST_UNDER_NONCES, Term, some, tag_bits};
+use super::{Bound, BoundError, MAX_UNDER_NONCES, Term, some, tag_bits};
 
 /// RFC 4418, section 6.2: q_v attempts to forge at UMAC's tags of t bits, 32, 64, 96 or 128, pass
 /// with a probability of at most
@@ -88,8 +88,8 @@ pub const fn nhs_t2(w: u32) -> u32 {
 /// Queries to what makes the pads.
 fn pads(q: u128, q_v: u128) -> Result<u128, BoundError> {
     some(q | q_v)?;
-    if q > MOST_UNDER_NONCES {
-        return Err(BoundError::Messages { max: MOST_UNDER_NONCES, found: q });
+    if q > MAX_UNDER_NONCES {
+        return Err(BoundError::Messages { max: MAX_UNDER_NONCES, found: q });
     }
     Ok(q.saturating_add(q_v))
 }

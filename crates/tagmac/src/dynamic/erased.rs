@@ -1,8 +1,10 @@
 //! MACs, streams and parts without their types.
 
+use core::ops::Range;
 use std::any::Any;
 use std::sync::Arc;
 
+use super::key_id::KeyId;
 use super::sequential::Sequential;
 use crate::batch::BatchError;
 use crate::bits::Bits;
@@ -11,8 +13,8 @@ use crate::hash::Hash;
 use crate::isa::Level;
 use crate::mac::Mac;
 use crate::nonce::Nonce;
-use crate::part::Part;
-use crate::save::{Reader, Save, Sealer, Writer};
+use crate::part::{Part, PartError};
+use crate::save::{Reader, Save, SaveError, Sealer, Writer};
 use crate::stream::Stream;
 use crate::tag::Tag;
 
@@ -24,8 +26,7 @@ pub(super) enum Inner {
 
 /// A part of a message, for any MAC that has parts. Secret, wiped on drop, silent in `Debug`.
 pub struct AnyPart {
-    /// The key's id, which covers the algorithm.
-    pub(super) id: [u8; 8],
+    pub(super) id: KeyId,
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) part: ErasedPart,
@@ -38,6 +39,11 @@ impl core::fmt::Debug for AnyPart {
 }
 
 impl AnyPart {
+    /// The id of the key that it is under.
+    pub fn key_id(&self) -> KeyId {
+        self.id
+    }
+
     /// The first byte of the range.
     pub fn start(&self) -> u64 {
         self.start
@@ -64,24 +70,24 @@ pub(super) trait DynMac: Send + Sync {
         tags: &mut [Tag],
     ) -> Result<(), BatchError>;
     fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn DynStream>, Error>;
-    fn part(&self, start: u64, blocks: &[u8]) -> Result<ErasedPart, Error>;
-    fn join(&self, left: ErasedPart, right: &ErasedPart) -> Result<ErasedPart, Error>;
-    fn check(&self, part: &ErasedPart, blocks: &[u8]) -> Result<(), Error>;
-    fn finish(&self, part: ErasedPart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error>;
-    fn save(&self, part: &ErasedPart, out: &mut Writer) -> Result<(), Error>;
-    fn load(&self, input: &mut Reader<'_>) -> Result<AnyPart, Error>;
+    fn part(&self, start: u64, blocks: &[u8]) -> Result<ErasedPart, PartError>;
+    fn join(&self, left: ErasedPart, right: &ErasedPart) -> Result<ErasedPart, PartError>;
+    fn check(&self, part: &ErasedPart, blocks: &[u8]) -> Result<(), PartError>;
+    fn finish(&self, part: ErasedPart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, PartError>;
+    fn save(&self, part: &ErasedPart, out: &mut Writer) -> Result<(), SaveError>;
+    fn load(&self, input: &mut Reader<'_>) -> Result<(Range<u64>, ErasedPart), SaveError>;
     fn restore(
         self: Arc<Self>,
         sealer: &Sealer,
         associated_data: &[&[u8]],
         saved: &[u8],
-    ) -> Result<Box<dyn DynStream>, Error>;
+    ) -> Result<Box<dyn DynStream>, SaveError>;
 }
 
 pub(super) trait DynStream: Send + Sync {
     fn update(&mut self, data: &[u8]);
     fn fork(&self) -> Box<dyn DynStream>;
-    fn save(&self, sealer: &Sealer, associated_data: &[&[u8]]) -> Result<Vec<u8>, Error>;
+    fn save(&self, sealer: &Sealer, associated_data: &[&[u8]]) -> Result<Vec<u8>, SaveError>;
     fn tag(self: Box<Self>) -> Result<Tag, Error>;
 }
 
@@ -94,7 +100,7 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynStream for Stream<Arc
         Box::new(Stream::fork(self))
     }
 
-    fn save(&self, sealer: &Sealer, associated_data: &[&[u8]]) -> Result<Vec<u8>, Error> {
+    fn save(&self, sealer: &Sealer, associated_data: &[&[u8]]) -> Result<Vec<u8>, SaveError> {
         self.save_with(sealer, associated_data)
     }
 
@@ -106,8 +112,8 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynStream for Stream<Arc
 /// A [`Part`] without its type.
 pub(super) type ErasedPart = Box<dyn Any + Send + Sync>;
 
-fn typed<H: Hash + 'static>(part: ErasedPart) -> Result<Part<H>, Error> {
-    part.downcast().map(|part| *part).map_err(|_| Error::ForeignPart)
+fn typed<H: Hash + 'static>(part: ErasedPart) -> Result<Part<H>, PartError> {
+    part.downcast().map(|part| *part).map_err(|_| PartError::ForeignPart)
 }
 
 impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
@@ -152,30 +158,32 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
         Ok(Box::new(Stream::new(self, &M::Nonce::from_slice(nonce)?)))
     }
 
-    fn part(&self, start: u64, blocks: &[u8]) -> Result<ErasedPart, Error> {
+    fn part(&self, start: u64, blocks: &[u8]) -> Result<ErasedPart, PartError> {
         Ok(Box::new(Part::of(self.hash(), start, blocks)?))
     }
 
-    fn join(&self, left: ErasedPart, right: &ErasedPart) -> Result<ErasedPart, Error> {
-        let right = right.downcast_ref().ok_or(Error::ForeignPart)?;
+    fn join(&self, left: ErasedPart, right: &ErasedPart) -> Result<ErasedPart, PartError> {
+        let right = right.downcast_ref().ok_or(PartError::ForeignPart)?;
         Ok(Box::new(typed::<M::Hash>(left)?.join(self.hash(), right)?))
     }
 
-    fn check(&self, part: &ErasedPart, blocks: &[u8]) -> Result<(), Error> {
-        part.downcast_ref::<Part<M::Hash>>().ok_or(Error::ForeignPart)?.check(self.hash(), blocks)
+    fn check(&self, part: &ErasedPart, blocks: &[u8]) -> Result<(), PartError> {
+        part.downcast_ref::<Part<M::Hash>>()
+            .ok_or(PartError::ForeignPart)?
+            .check(self.hash(), blocks)
     }
 
-    fn finish(&self, part: ErasedPart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, Error> {
+    fn finish(&self, part: ErasedPart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, PartError> {
         typed(part)?.finish(self, &M::Nonce::from_slice(nonce)?, rest)
     }
 
-    fn save(&self, part: &ErasedPart, out: &mut Writer) -> Result<(), Error> {
-        part.downcast_ref::<Part<M::Hash>>().ok_or(Error::ForeignPart)?.save(out)
+    fn save(&self, part: &ErasedPart, out: &mut Writer) -> Result<(), SaveError> {
+        part.downcast_ref::<Part<M::Hash>>().ok_or(SaveError::ForeignPart)?.save(out)
     }
 
-    fn load(&self, input: &mut Reader<'_>) -> Result<AnyPart, Error> {
+    fn load(&self, input: &mut Reader<'_>) -> Result<(Range<u64>, ErasedPart), SaveError> {
         let part = Part::load(self.hash(), input)?;
-        Ok(AnyPart { id: [0; 8], start: part.start(), end: part.end(), part: Box::new(part) })
+        Ok((part.start()..part.end(), Box::new(part)))
     }
 
     fn restore(
@@ -183,7 +191,7 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
         sealer: &Sealer,
         associated_data: &[&[u8]],
         saved: &[u8],
-    ) -> Result<Box<dyn DynStream>, Error> {
+    ) -> Result<Box<dyn DynStream>, SaveError> {
         Ok(Box::new(Stream::restore_with(self, sealer, associated_data, saved)?))
     }
 }

@@ -20,9 +20,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
+use super::key_id::KeyId;
 use super::registry::{Algorithm, UnknownAlgorithm};
 use crate::error::Error;
-use crate::save::{Purpose, Sealer, derive};
+use crate::save::Sealer;
 
 /// What the first line of every version begins with.
 const MAGIC: &str = "tagmac-key-";
@@ -49,7 +50,7 @@ pub struct KeyFile {
 
 impl fmt::Debug for KeyFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeyFile({}, id {})", self.algorithm, hex(&self.id()))
+        write!(f, "KeyFile({}, id {})", self.algorithm, self.id())
     }
 }
 
@@ -82,9 +83,9 @@ pub enum KeyFileError {
     /// The id is not that of the key.
     Id {
         /// The key's id.
-        expected: [u8; 8],
+        expected: KeyId,
         /// The id in the file.
-        found: [u8; 8],
+        found: KeyId,
     },
 }
 
@@ -110,7 +111,7 @@ impl fmt::Display for KeyFileError {
             KeyFileError::Algorithm(unknown) => write!(f, "line 2: {unknown}"),
             KeyFileError::KeyLength(wrong) => write!(f, "line 5: {wrong}"),
             KeyFileError::Id { expected, found } => {
-                write!(f, "line 3: expected the key's id {}, found {}", hex(expected), hex(found))
+                write!(f, "line 3: expected the key's id {expected}, found {found}")
             }
         }
     }
@@ -118,13 +119,10 @@ impl fmt::Display for KeyFileError {
 
 impl std::error::Error for KeyFileError {}
 
-/// The public id of a key: the first 8 bytes of what is [derived](derive()) from it for
-/// [`Purpose::KeyId`]. It tells keys apart and is no tag of anything.
-pub fn key_id(algorithm: Algorithm, key: &[u8]) -> [u8; 8] {
-    first_8(&*derive(Purpose::KeyId, algorithm.name(), key))
-}
-
 impl KeyFile {
+    /// A longer file is no key file: there is no need to read more of it.
+    pub const MAX_BYTES: usize = 64 << 10;
+
     /// A file for a key that exists.
     ///
     /// # Errors
@@ -162,9 +160,9 @@ impl KeyFile {
         &self.key
     }
 
-    /// The key's id, see [`key_id`].
-    pub fn id(&self) -> [u8; 8] {
-        key_id(self.algorithm, &self.key)
+    /// The key's public id.
+    pub fn id(&self) -> KeyId {
+        self.algorithm.key_id(&self.key)
     }
 
     /// When the key was made, as `2026-11-21T10:00:00Z`.
@@ -180,7 +178,7 @@ impl KeyFile {
         for part in [MAGIC, VERSION, "\nalgorithm: ", self.algorithm.name(), "\nid: "] {
             text.push_str(part);
         }
-        for part in [&*hex(&self.id()), "\ncreated: ", &self.created, "\nkey: ", &key, "\n"] {
+        for part in [&*self.id().to_string(), "\ncreated: ", &self.created, "\nkey: ", &key, "\n"] {
             text.push_str(part);
         }
         let checksum = checksum(text.as_bytes());
@@ -213,7 +211,7 @@ impl KeyFile {
         }
         let name = lines.next("'algorithm: ' and a name", "algorithm: ")?;
         let id = lines.next("'id: ' and 16 hex digits", "id: ")?;
-        let id = lines.hex_8(id)?;
+        let id = KeyId::from(lines.hex_8(id)?);
         let created = lines.next("'created: ' and a date", "created: ")?;
         if !is_date(created) {
             return Err(lines.wrong("a date such as 2026-11-21T10:00:00Z", "another text"));
@@ -240,7 +238,7 @@ impl KeyFile {
             return Err(lines.wrong("the name in full and in capitals", "another form of it"));
         }
         algorithm.check_key(key.len()).map_err(KeyFileError::KeyLength)?;
-        let expected = key_id(algorithm, &key);
+        let expected = algorithm.key_id(&key);
         if id != expected {
             return Err(KeyFileError::Id { expected, found: id });
         }
@@ -287,11 +285,7 @@ impl<'a> Lines<'a> {
 
 /// The first 8 bytes of SHA-256.
 fn checksum(above: &[u8]) -> [u8; 8] {
-    first_8(&Sha256::digest(above))
-}
-
-fn first_8(bytes: &[u8]) -> [u8; 8] {
-    *bytes.first_chunk().expect("32 bytes")
+    *Sha256::digest(above).first_chunk().expect("32 bytes")
 }
 
 /// Lower-case hex, without a branch or a table lookup that depends on the bytes.
@@ -454,7 +448,7 @@ mod tests {
     #[test]
     fn ids_differ_by_key_and_algorithm() {
         let other = Algorithm::named("CMAC-AES128").unwrap();
-        assert_ne!(key_id(pmac(), &[1; 16]), key_id(pmac(), &[2; 16]));
-        assert_ne!(key_id(pmac(), &[1; 16]), key_id(other, &[1; 16]));
+        assert_ne!(pmac().key_id(&[1; 16]), pmac().key_id(&[2; 16]));
+        assert_ne!(pmac().key_id(&[1; 16]), other.key_id(&[1; 16]));
     }
 }

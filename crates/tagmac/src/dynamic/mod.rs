@@ -11,39 +11,42 @@
 
 mod erased;
 mod key_file;
+mod key_id;
 mod partial;
 mod registry;
 mod saved;
 mod sequential;
 
 pub use erased::AnyPart;
-pub use key_file::{KeyFile, KeyFileError, key_id};
+pub use key_file::{KeyFile, KeyFileError};
+pub use key_id::KeyId;
 pub use partial::{CheckedPartial, Partial, PartialError};
 pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
 pub use sequential::Sequential;
 
 use erased::{DynMac, DynStream, Inner};
+use registry::max_bytes;
 
 use crate::batch::{BatchError, judge};
 use crate::bits::Bits;
 use crate::error::{Error, Mismatch, silent};
 use crate::isa::Level;
 use crate::nonce::Nonce;
-use crate::save::{Reader, Writer};
+use crate::part::PartError;
+use crate::save::{Reader, SaveError, Writer};
 use crate::tag::{Tag, matches};
 
 /// A MAC of the registry under a key.
 #[derive(Clone)]
 pub struct AnyMac {
     algorithm: Algorithm,
-    id: [u8; 8],
+    id: KeyId,
     mac: Inner,
 }
 
 /// A message that comes in pieces, for any MAC.
 pub struct AnyStream {
-    /// The key's id, which covers the algorithm.
-    id: [u8; 8],
+    id: KeyId,
     inner: StreamInner,
 }
 
@@ -77,13 +80,18 @@ impl AnyMac {
     ) -> Result<Self, Error> {
         algorithm.check_key(key.len())?;
         algorithm.check_tag_bits(tag_bits)?;
-        let (id, mac) = (key_id(algorithm, key), algorithm.make(key, tag_bits, level)?);
+        let (id, mac) = (algorithm.key_id(key), algorithm.make(key, tag_bits, level)?);
         Ok(AnyMac { algorithm, id, mac })
     }
 
     /// The algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
+    }
+
+    /// The key's public id.
+    pub fn key_id(&self) -> KeyId {
+        self.id
     }
 
     /// The length of the tags in bits.
@@ -94,11 +102,11 @@ impl AnyMac {
         }
     }
 
-    /// The most bits of a message; `u64::MAX` where there is no limit in reach.
-    pub fn limit_bits(&self) -> u64 {
+    /// The most bytes of a message; `None` where a limit, if there is one, is out of reach.
+    pub fn max_message_bytes(&self) -> Option<u64> {
         match &self.mac {
-            Inner::Product(mac) => mac.limit_bits(),
-            Inner::Sequential(_) => u64::MAX,
+            Inner::Product(mac) => max_bytes(mac.limit_bits()),
+            Inner::Sequential(_) => None,
         }
     }
 
@@ -272,7 +280,7 @@ impl AnyStream {
 #[derive(Clone, Copy)]
 pub struct Parts<'a> {
     mac: &'a dyn DynMac,
-    id: [u8; 8],
+    id: KeyId,
 }
 
 impl Parts<'_> {
@@ -292,7 +300,7 @@ impl Parts<'_> {
     /// # Errors
     ///
     /// As [`Part::of`](crate::hazmat::Part::of).
-    pub fn of(self, start: u64, blocks: &[u8]) -> Result<AnyPart, Error> {
+    pub fn of(self, start: u64, blocks: &[u8]) -> Result<AnyPart, PartError> {
         let part = self.mac.part(start, blocks)?;
         Ok(AnyPart { id: self.id, start, end: start + blocks.len() as u64, part })
     }
@@ -301,11 +309,11 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Gap`] if they are no neighbours, [`Error::ForeignPart`] if one is of another MAC
-    /// or key.
-    pub fn join(self, left: AnyPart, right: &AnyPart) -> Result<AnyPart, Error> {
+    /// [`PartError::Gap`] if they are no neighbours, [`PartError::ForeignPart`] if one is of another
+    /// MAC or key.
+    pub fn join(self, left: AnyPart, right: &AnyPart) -> Result<AnyPart, PartError> {
         if left.id != self.id || right.id != self.id {
-            return Err(Error::ForeignPart);
+            return Err(PartError::ForeignPart);
         }
         let part = self.mac.join(left.part, &right.part)?;
         Ok(AnyPart { id: self.id, start: left.start, end: right.end, part })
@@ -315,10 +323,11 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Part::check`](crate::hazmat::Part::check); [`Error::ForeignPart`] if the part is of another MAC or key.
-    pub fn check(self, part: &AnyPart, blocks: &[u8]) -> Result<(), Error> {
+    /// As [`Part::check`](crate::hazmat::Part::check); [`PartError::ForeignPart`] if the part is of
+    /// another MAC or key.
+    pub fn check(self, part: &AnyPart, blocks: &[u8]) -> Result<(), PartError> {
         if part.id != self.id {
-            return Err(Error::ForeignPart);
+            return Err(PartError::ForeignPart);
         }
         self.mac.check(&part.part, blocks)
     }
@@ -327,10 +336,12 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Part::finish`](crate::hazmat::Part::finish); [`Error::ForeignPart`] if the part is of another MAC or key.
-    pub fn finish(self, part: AnyPart, nonce: &[u8], rest: &[u8]) -> Result<Tag, Error> {
+    /// As [`Part::finish`](crate::hazmat::Part::finish), [`PartError::Mac`] with
+    /// [`Error::NonceLength`] for a nonce of the wrong length; [`PartError::ForeignPart`] if the part
+    /// is of another MAC or key.
+    pub fn finish(self, part: AnyPart, nonce: &[u8], rest: &[u8]) -> Result<Tag, PartError> {
         if part.id != self.id {
-            return Err(Error::ForeignPart);
+            return Err(PartError::ForeignPart);
         }
         self.mac.finish(part.part, nonce, rest.into())
     }
@@ -339,10 +350,10 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignPart`] if the part is of another MAC or key.
-    pub fn save(self, part: &AnyPart, out: &mut Writer) -> Result<(), Error> {
+    /// [`SaveError::ForeignPart`] if the part is of another MAC or key.
+    pub fn save(self, part: &AnyPart, out: &mut Writer) -> Result<(), SaveError> {
         if part.id != self.id {
-            return Err(Error::ForeignPart);
+            return Err(SaveError::ForeignPart);
         }
         self.mac.save(&part.part, out)
     }
@@ -351,9 +362,10 @@ impl Parts<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Saved`] unless one was, [`Error::ForeignPart`] if it has another block,
-    /// [`Error::TooLong`] if it ends over the MAC's limit.
-    pub fn load(self, input: &mut Reader<'_>) -> Result<AnyPart, Error> {
-        Ok(AnyPart { id: self.id, ..self.mac.load(input)? })
+    /// [`SaveError::Saved`] unless one was, [`SaveError::ForeignPart`] if it has another block,
+    /// [`SaveError::Mac`] with [`Error::TooLong`] if it ends over the MAC's limit.
+    pub fn load(self, input: &mut Reader<'_>) -> Result<AnyPart, SaveError> {
+        let (range, part) = self.mac.load(input)?;
+        Ok(AnyPart { id: self.id, start: range.start, end: range.end, part })
     }
 }

@@ -16,9 +16,9 @@ use core::ops::Deref;
 
 use zeroize::Zeroizing;
 
-use super::{AnyMac, AnyPart, Parts};
+use super::{AnyMac, AnyPart, KeyId, Parts};
 use crate::error::Error;
-use crate::save::{Reader, Sealer, Writer};
+use crate::save::{Reader, SaveError, Sealer, Writer};
 
 /// What every version begins with, and this one.
 const MAGIC: &[u8] = b"tagmac-partial-";
@@ -53,7 +53,7 @@ pub struct Partial<'a> {
     header: &'a [u8],
     seal: [u8; Sealer::OVERHEAD],
     sealed: &'a [u8],
-    id: [u8; 8],
+    id: KeyId,
     start: u64,
     end: u64,
     last: bool,
@@ -71,7 +71,7 @@ pub struct CheckedPartial<'a> {
     max_len: u64,
 }
 
-/// Why a partial cannot be used.
+/// Why a partial cannot be made or used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PartialError {
@@ -83,8 +83,22 @@ pub enum PartialError {
     Header,
     /// It is of another algorithm or key.
     Foreign,
-    /// A seal or what is under it.
-    Mac(Error),
+    /// The name of an object is too long.
+    ObjectName {
+        /// The most bytes.
+        max: usize,
+        /// The bytes given.
+        found: usize,
+    },
+    /// What the object has after its last part is more than a block.
+    TailLength {
+        /// The most bytes.
+        max: usize,
+        /// The bytes given.
+        found: usize,
+    },
+    /// A part, a seal or what is under it.
+    Save(SaveError),
 }
 
 impl fmt::Display for PartialError {
@@ -102,29 +116,51 @@ impl fmt::Display for PartialError {
             PartialError::Foreign => {
                 f.write_str("expected a partial of this algorithm and key, found another's")
             }
-            PartialError::Mac(Error::Seal) => {
+            PartialError::ObjectName { max, found } => {
+                write!(f, "expected an object's name of at most {max} bytes, found {found}")
+            }
+            PartialError::TailLength { max, found } => {
+                write!(f, "expected a block of 0 to {max} bytes, found {found}")
+            }
+            PartialError::Save(SaveError::Seal) => {
                 f.write_str("expected a partial as it was sealed under this key, found it altered")
             }
-            PartialError::Mac(error) => error.fmt(f),
+            PartialError::Save(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for PartialError {}
+impl std::error::Error for PartialError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            PartialError::Save(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
-impl From<Error> for PartialError {
-    fn from(error: Error) -> PartialError {
-        PartialError::Mac(error)
+impl From<SaveError> for PartialError {
+    fn from(error: SaveError) -> PartialError {
+        PartialError::Save(error)
     }
 }
 
 impl<'a> Partial<'a> {
     /// The most bytes of an object's name.
-    pub const MOST_OBJECT: usize = u16::MAX as usize;
+    pub const MAX_OBJECT: usize = u16::MAX as usize;
     /// The most bytes of a header with its seal: as many of a file are enough for
     /// [`parse`](Partial::parse) and [`check`](Partial::check).
-    pub const MAX_HEADER: usize =
-        MAGIC.len() + 1 + 8 + 8 + 8 + 1 + 1 + 255 + 2 + Partial::MOST_OBJECT + Sealer::OVERHEAD;
+    pub const MAX_HEADER: usize = MAGIC.len()
+        + 1
+        + KeyId::BYTES
+        + 8
+        + 8
+        + 1
+        + 1
+        + 255
+        + 2
+        + Partial::MAX_OBJECT
+        + Sealer::OVERHEAD;
 
     /// The bytes of a file with this part of an object, sealed. `tail` is what the object has after
     /// its last part, at most a block: [`Parts::finish`](super::Parts::finish) wants it. `None`
@@ -132,28 +168,35 @@ impl<'a> Partial<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignPart`] if the part is of another MAC or key or the MAC has none,
-    /// [`Error::ObjectName`] if the name is too long, [`Error::BlockLength`] if the tail is longer
-    /// than a block, [`Error::NoRandomBytes`] if the system has none for the seals.
+    /// [`PartialError::ObjectName`] if the name is too long, [`PartialError::TailLength`] if the tail
+    /// is longer than a block, [`PartialError::Save`] with [`SaveError::ForeignPart`] if the part is
+    /// of another MAC or key or the MAC has none, with [`Error::TooLong`] if no range ends there, with
+    /// [`Error::NoRandomBytes`] if the system has none for the seals.
     pub fn seal(
         mac: &AnyMac,
         sealer: &Sealer,
         object: &[u8],
         part: &AnyPart,
         tail: Option<&[u8]>,
-    ) -> Result<Vec<u8>, Error> {
-        let parts = mac.parts().ok_or(Error::ForeignPart)?;
+    ) -> Result<Vec<u8>, PartialError> {
+        let parts = mac.parts().ok_or(SaveError::ForeignPart)?;
         let name = mac.algorithm().name();
-        let (max, found) = (Partial::MOST_OBJECT, object.len());
-        let bytes = u16::try_from(found).map_err(|_| Error::ObjectName { max, found })?;
+        let (max, found) = (Partial::MAX_OBJECT, object.len());
+        let bytes = u16::try_from(found).map_err(|_| PartialError::ObjectName { max, found })?;
         let (last, tail) = (tail.is_some(), tail.unwrap_or_default());
         if tail.len() > parts.block() {
-            return Err(Error::BlockLength { min: 0, max: parts.block(), found: tail.len() });
+            return Err(PartialError::TailLength { max: parts.block(), found: tail.len() });
         }
-        let limit_bits = mac.limit_bits();
-        let end = part.end().checked_add(tail.len() as u64).ok_or(Error::TooLong { limit_bits })?;
+        let limit_bits = mac.algorithm().max_message_bits().unwrap_or(u64::MAX);
+        let over = || SaveError::from(Error::TooLong { limit_bits });
+        let end = part.end().checked_add(tail.len() as u64).ok_or_else(over)?;
         let mut header = Writer::default();
-        header.bytes(MAGIC).bytes(&[VERSION]).bytes(&mac.id).number(part.start()).number(end);
+        header
+            .bytes(MAGIC)
+            .bytes(&[VERSION])
+            .bytes(mac.id.as_bytes())
+            .number(part.start())
+            .number(end);
         header.bytes(&[last as u8, name.len() as u8]).bytes(name.as_bytes());
         header.bytes(&bytes.to_le_bytes()).bytes(object);
         let mut secret = Writer::default();
@@ -185,7 +228,8 @@ impl<'a> Partial<'a> {
     }
 
     fn fields(bytes: &'a [u8], input: &mut Reader<'a>) -> Option<Partial<'a>> {
-        let (id, start, end) = (input.array()?, input.number()?, input.number()?);
+        let id = input.array::<{ KeyId::BYTES }>()?.into();
+        let (start, end) = (input.number()?, input.number()?);
         let [last, name] = input.array()?;
         let algorithm = str::from_utf8(input.bytes(name.into())?).ok()?;
         let object = u16::from_le_bytes(input.array()?);
@@ -201,7 +245,7 @@ impl<'a> Partial<'a> {
     /// # Errors
     ///
     /// [`PartialError::Foreign`] if the partial is of another algorithm or key,
-    /// [`PartialError::Mac`] with [`Error::Seal`] if the header was altered.
+    /// [`PartialError::Save`] with [`SaveError::Seal`] if the header was altered.
     pub fn check(
         self,
         mac: &'a AnyMac,
@@ -212,8 +256,8 @@ impl<'a> Partial<'a> {
             return Err(PartialError::Foreign);
         }
         sealer.open(&[HEADER, self.header], &self.seal)?;
-        let parts = mac.parts().ok_or(Error::ForeignPart)?;
-        let sum = algorithm.max_part_len(self.end - self.start).ok_or(Error::ForeignPart)?;
+        let parts = mac.parts().ok_or(SaveError::ForeignPart)?;
+        let sum = algorithm.max_part_len(self.end - self.start).ok_or(SaveError::ForeignPart)?;
         let rest = Sealer::OVERHEAD + 8 + parts.block();
         let max_len = (self.header_len() + rest) as u64 + sum;
         Ok(CheckedPartial { partial: self, parts, sealer, max_len })
@@ -224,8 +268,8 @@ impl<'a> Partial<'a> {
         self.algorithm
     }
 
-    /// The id of the key, which covers the algorithm.
-    pub fn key_id(&self) -> [u8; 8] {
+    /// The id of the key.
+    pub fn key_id(&self) -> KeyId {
         self.id
     }
 
@@ -276,7 +320,7 @@ impl CheckedPartial<'_> {
     ///
     /// # Errors
     ///
-    /// [`PartialError::Mac`] with [`Error::Seal`] if what comes after the header was altered.
+    /// [`PartialError::Save`] with [`SaveError::Seal`] if what comes after the header was altered.
     pub fn open(&self) -> Result<(AnyPart, Zeroizing<Vec<u8>>), PartialError> {
         self.open_in_place(&mut Zeroizing::new(self.sealed.to_vec()))
     }
@@ -294,7 +338,7 @@ impl CheckedPartial<'_> {
         let opened = self.sealer.open_in_place(&[PURPOSE, self.header], sealed)?;
         let input = &mut Reader::new(opened);
         let part = self.parts.load(input)?;
-        let none = Error::Saved { expected: "a part and the tail of its object" };
+        let none = SaveError::Saved { expected: "a part and the tail of its object" };
         let tail = Zeroizing::new(input.length_prefixed().ok_or(none)?.to_vec());
         let end = part.end().checked_add(tail.len() as u64);
         let fits = part.start() == self.start && end == Some(self.end) && input.is_empty();

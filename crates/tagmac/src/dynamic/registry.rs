@@ -6,6 +6,7 @@ use core::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::erased::Inner;
+use super::key_id::KeyId;
 use super::sequential;
 use crate::algo::{EliMac, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
 use crate::algo::{elimac as eli, lightmac as light};
@@ -304,6 +305,16 @@ static ROWS: &[Row] = &[
     }),
 ];
 
+/// A limit as [`Hash::limit_bits`](crate::hazmat::Hash::limit_bits) says it, if it can be reached.
+fn reachable(limit_bits: u64) -> Option<u64> {
+    (limit_bits < u64::MAX).then_some(limit_bits)
+}
+
+/// The whole bytes within such a limit.
+pub(super) fn max_bytes(limit_bits: u64) -> Option<u64> {
+    reachable(limit_bits).map(|bits| bits / 8)
+}
+
 /// A name that is not in the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnknownAlgorithm {
@@ -416,9 +427,21 @@ impl Algorithm {
         self.0.can.parts.then_some(FIXED_PART + grows)
     }
 
-    /// The most bits of a message; `u64::MAX` where there is no limit in reach.
-    pub fn limit_bits(self) -> u64 {
-        self.0.limit_bits
+    /// The most bytes of a message; `None` where a limit, if there is one, is out of reach.
+    ///
+    /// ```
+    /// use tagmac::dynamic::Algorithm;
+    /// assert_eq!(Algorithm::default().max_message_bytes(), None);
+    /// let light = Algorithm::named("LIGHTMAC-AES128-S8").expect("known");
+    /// assert_eq!(light.max_message_bytes(), Some(256 * 15));
+    /// ```
+    pub fn max_message_bytes(self) -> Option<u64> {
+        max_bytes(self.0.limit_bits)
+    }
+
+    /// The same in bits: a limit may be within a byte.
+    pub fn max_message_bits(self) -> Option<u64> {
+        reachable(self.0.limit_bits)
     }
 
     /// The theorem that bounds the MAC with its longest tags; `None` for CMAC and HMAC, which none
@@ -453,6 +476,11 @@ impl Algorithm {
         } else {
             Err(Error::KeyLength { min, max, found })
         }
+    }
+
+    /// The public id of a key.
+    pub fn key_id(self, key: &[u8]) -> KeyId {
+        KeyId::new(self.0.name, key)
     }
 
     /// Refuses a nonce length.

@@ -2,8 +2,7 @@
 
 use super::erased::Inner;
 use super::{AnyMac, AnyStream, StreamInner};
-use crate::error::Error;
-use crate::save::Sealer;
+use crate::save::{SaveError, Sealer};
 
 /// What a stream is saved for, before the key's id.
 const PURPOSE: &[u8] = b"any stream 1";
@@ -30,12 +29,12 @@ impl AnyStream {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSavedState`] for CMAC, HMAC and the UMAC of 1999, which keep their states to
+    /// [`SaveError::NoSavedState`] for CMAC, HMAC and the UMAC of 1999, which keep their states to
     /// themselves, and as [`Stream::save`](crate::Stream::save).
-    pub fn save(&self, sealer: &Sealer) -> Result<Vec<u8>, Error> {
+    pub fn save(&self, sealer: &Sealer) -> Result<Vec<u8>, SaveError> {
         match &self.inner {
-            StreamInner::Product(stream) => stream.save(sealer, &[PURPOSE, &self.id]),
-            StreamInner::Sequential(_) => Err(Error::NoSavedState),
+            StreamInner::Product(stream) => stream.save(sealer, &[PURPOSE, self.id.as_bytes()]),
+            StreamInner::Sequential(_) => Err(SaveError::NoSavedState),
         }
     }
 }
@@ -45,11 +44,12 @@ impl AnyMac {
     ///
     /// # Errors
     ///
-    /// [`Error::Seal`] if the state was altered or is of another MAC or key, [`Error::Saved`] if
-    /// the tags have another length, [`Error::NoSavedState`] for CMAC and HMAC.
-    pub fn restore(&self, sealer: &Sealer, saved: &[u8]) -> Result<AnyStream, Error> {
-        let Inner::Product(mac) = &self.mac else { return Err(Error::NoSavedState) };
-        let stream = mac.clone().restore(sealer, &[PURPOSE, &self.id], saved)?;
+    /// [`SaveError::Seal`] if the state was altered or is of another MAC or key,
+    /// [`SaveError::Saved`] if the tags have another length, [`SaveError::NoSavedState`] for CMAC and
+    /// HMAC.
+    pub fn restore(&self, sealer: &Sealer, saved: &[u8]) -> Result<AnyStream, SaveError> {
+        let Inner::Product(mac) = &self.mac else { return Err(SaveError::NoSavedState) };
+        let stream = mac.clone().restore(sealer, &[PURPOSE, self.id.as_bytes()], saved)?;
         Ok(AnyStream { id: self.id, inner: StreamInner::Product(stream) })
     }
 }

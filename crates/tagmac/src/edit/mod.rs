@@ -23,22 +23,25 @@
 //! tree.replace(500_000, b"hello", old)?;
 //! message[500_000..500_005].copy_from_slice(b"hello");
 //! assert_eq!(tree.tag(&())?, mac.tag(&message)?);
-//! # Ok::<(), tagmac::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod node;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::convert::Infallible;
+use core::fmt;
 use core::mem;
 use core::ops::{Deref, Range};
 
 use zeroize::Zeroizing;
 
 use crate::construction::Construction;
-use crate::error::{Error, Mismatch};
+use crate::error::{Error, Mismatch, holds_mac_error};
 use crate::hash::{Hash, absorbable_len, check_length};
 use crate::kernels;
+use crate::part::PartError;
 use crate::tag::{Tag, matches};
 use node::{Link, Node, Trees, total};
 
@@ -58,6 +61,66 @@ pub enum Edit {
     Remove(Range<u64>),
 }
 
+/// An edit that a tree refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EditError {
+    /// The old bytes of a leaf are not those that its sum is of: something else has changed them.
+    LeafChanged {
+        /// The leaf's first byte.
+        start: u64,
+        /// The byte after the leaf.
+        end: u64,
+    },
+    /// An edit wants the old bytes of other leaves than it was given.
+    OldBytes {
+        /// The bytes of the leaves that it touches.
+        expected: u64,
+        /// The bytes given.
+        found: u64,
+    },
+    /// An edit goes past the end of the message.
+    PastEnd {
+        /// The message's length in bytes.
+        length: u64,
+        /// Where the edit ends.
+        found: u64,
+    },
+    /// The MAC binds each block to its place, so that none can be put in between or taken out.
+    PositionDependent,
+    /// A leaf, or bytes that are put in or taken out, start or end within a block.
+    Unaligned {
+        /// The MAC's block in bytes.
+        block: usize,
+        /// The offset or length in question.
+        found: u64,
+    },
+    /// What the MAC refuses.
+    Mac(Error),
+}
+
+impl fmt::Display for EditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            EditError::LeafChanged { start, end } => PartError::LeafChanged { start, end }.fmt(f),
+            EditError::OldBytes { expected, found } => {
+                PartError::OldBytes { expected, found }.fmt(f)
+            }
+            EditError::PastEnd { length, found } => write!(
+                f,
+                "expected an edit within the {length} bytes of the message, found one up to {found}"
+            ),
+            EditError::PositionDependent => f.write_str(
+                "expected a MAC whose blocks can move, found one that binds them to their places",
+            ),
+            EditError::Unaligned { block, found } => PartError::Unaligned { block, found }.fmt(f),
+            EditError::Mac(ref error) => error.fmt(f),
+        }
+    }
+}
+
+holds_mac_error!(EditError);
+
 /// The sums of a message's leaves. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
 ///
 /// A MAC whose sums grow with the message, the UMAC of 1999, gains nothing: each join copies them.
@@ -73,8 +136,8 @@ pub struct Tree<R: Deref<Target: Construction>> {
 type HashOf<R> = <<R as Deref>::Target as Construction>::Hash;
 type SumOf<R> = <HashOf<R> as Hash>::Sum;
 
-impl<R: Deref<Target: Construction>> core::fmt::Debug for Tree<R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl<R: Deref<Target: Construction>> fmt::Debug for Tree<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tree({} bytes)", self.bytes())
     }
 }
@@ -92,11 +155,11 @@ impl<R: Deref<Target: Construction>> Tree<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Unaligned`] unless they are a multiple of the block, and not 0.
-    pub fn with_leaf(mac: R, leaf: usize) -> Result<Self, Error> {
+    /// [`EditError::Unaligned`] unless they are a multiple of the block, and not 0.
+    pub fn with_leaf(mac: R, leaf: usize) -> Result<Self, EditError> {
         let block = mac.hash().block();
         if leaf == 0 || !leaf.is_multiple_of(block) {
-            return Err(Error::Unaligned { block, found: leaf as u64 });
+            return Err(EditError::Unaligned { block, found: leaf as u64 });
         }
         Ok(Tree { leaf, ..Tree::new(mac) })
     }
@@ -122,10 +185,10 @@ impl<R: Deref<Target: Construction>> Tree<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::PastEnd`] if the edit goes past the end; for [`Edit::Insert`] and [`Edit::Remove`]
-    /// [`Error::PositionDependent`] if the MAC binds blocks to their places, and
-    /// [`Error::Unaligned`] unless they are at multiples of the block.
-    pub fn needs(&self, edit: &Edit) -> Result<Range<u64>, Error> {
+    /// [`EditError::PastEnd`] if the edit goes past the end; for [`Edit::Insert`] and [`Edit::Remove`]
+    /// [`EditError::PositionDependent`] if the MAC binds blocks to their places, and
+    /// [`EditError::Unaligned`] unless they are at multiples of the block.
+    pub fn needs(&self, edit: &Edit) -> Result<Range<u64>, EditError> {
         let (block, length) = (self.mac.hash().block(), self.bytes());
         let (start, end) = match *edit {
             Edit::Replace(Range { start, end }) | Edit::Remove(Range { start, end }) => {
@@ -134,11 +197,11 @@ impl<R: Deref<Target: Construction>> Tree<R> {
             Edit::Truncate(at) | Edit::Insert(at) => (at, at),
         };
         if end > length {
-            return Err(Error::PastEnd { length, found: end });
+            return Err(EditError::PastEnd { length, found: end });
         }
         if let Edit::Insert(_) | Edit::Remove(_) = edit {
             if !HashOf::<R>::POSITION_INDEPENDENT {
-                return Err(Error::PositionDependent);
+                return Err(EditError::PositionDependent);
             }
             for found in [start, end] {
                 aligned(block, found)?;
@@ -210,9 +273,9 @@ impl<R: Deref<Target: Construction>> Tree<R> {
     ///
     /// # Errors
     ///
-    /// As `needs`; [`Error::OldBytes`] if `old` has another length; [`Error::LeafChanged`] if these
+    /// As `needs`; [`EditError::OldBytes`] if `old` has another length; [`EditError::LeafChanged`] if these
     /// are not the bytes that the leaf is of. The tree is then as it was.
-    pub fn truncate(&mut self, length: u64, old: &[u8]) -> Result<(), Error> {
+    pub fn truncate(&mut self, length: u64, old: &[u8]) -> Result<(), EditError> {
         let leaf = self.needs(&Edit::Truncate(length))?;
         self.check(&leaf, old)?;
         let (all, trees) = (total(&self.root), Trees(self.mac.hash()));
@@ -224,7 +287,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
             trees.split(self.root.take(), if leaf.is_empty() { length } else { leaf.start });
         self.root = kept;
         self.rest.clear();
-        self.append(&old[..(length - total(&self.root)) as usize])
+        Ok(self.append(&old[..(length - total(&self.root)) as usize])?)
     }
 
     /// Replaces the bytes from `offset` on by as many new ones. `old` is what
@@ -233,7 +296,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
     /// # Errors
     ///
     /// As [`truncate`](Tree::truncate).
-    pub fn replace(&mut self, offset: u64, new: &[u8], old: &[u8]) -> Result<(), Error> {
+    pub fn replace(&mut self, offset: u64, new: &[u8], old: &[u8]) -> Result<(), EditError> {
         let end = offset.saturating_add(new.len() as u64);
         let leaves = self.needs(&Edit::Replace(offset..end))?;
         self.check(&leaves, old)?;
@@ -265,9 +328,9 @@ impl<R: Deref<Target: Construction>> Tree<R> {
     ///
     /// # Errors
     ///
-    /// As [`truncate`](Tree::truncate); [`Error::Unaligned`] unless the new bytes are whole blocks,
-    /// [`Error::TooLong`] if the message gets over the MAC's limit.
-    pub fn insert(&mut self, offset: u64, new: &[u8], old: &[u8]) -> Result<(), Error> {
+    /// As [`truncate`](Tree::truncate); [`EditError::Unaligned`] unless the new bytes are whole
+    /// blocks, [`EditError::Mac`] with [`Error::TooLong`] if the message gets over the MAC's limit.
+    pub fn insert(&mut self, offset: u64, new: &[u8], old: &[u8]) -> Result<(), EditError> {
         let leaf = self.needs(&Edit::Insert(offset))?;
         let hash = self.mac.hash();
         aligned(hash.block(), new.len() as u64)?;
@@ -283,7 +346,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
     /// # Errors
     ///
     /// As [`truncate`](Tree::truncate).
-    pub fn remove(&mut self, range: Range<u64>, old: &[u8]) -> Result<(), Error> {
+    pub fn remove(&mut self, range: Range<u64>, old: &[u8]) -> Result<(), EditError> {
         let leaves = self.needs(&Edit::Remove(range.clone()))?;
         self.check(&leaves, old)?;
         if range.is_empty() {
@@ -326,14 +389,11 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         let mut leaves: Option<Range<u64>> = None;
         let widen = &mut |leaf: Range<u64>, _: &_| {
             leaves = Some(leaves.as_ref().map_or(leaf.start, |leaves| leaves.start)..leaf.end);
-            Ok(())
+            Ok::<_, Infallible>(())
         };
-        let seen = if range.is_empty() {
-            Ok(())
-        } else {
-            Trees::<HashOf<R>>::visit(&self.root, 0, range, widen)
-        };
-        debug_assert!(seen.is_ok());
+        if !range.is_empty() {
+            let Ok(()) = Trees::<HashOf<R>>::visit(&self.root, 0, range, widen);
+        }
         let start = range.start.min(total(&self.root));
         leaves.unwrap_or(start..start)
     }
@@ -344,10 +404,10 @@ impl<R: Deref<Target: Construction>> Tree<R> {
     }
 
     /// Holds old bytes against the leaves' sums.
-    fn check(&self, leaves: &Range<u64>, old: &[u8]) -> Result<(), Error> {
+    fn check(&self, leaves: &Range<u64>, old: &[u8]) -> Result<(), EditError> {
         let (expected, found) = (leaves.end - leaves.start, old.len() as u64);
         if expected != found {
-            return Err(Error::OldBytes { expected, found });
+            return Err(EditError::OldBytes { expected, found });
         }
         if leaves.is_empty() {
             return Ok(());
@@ -357,7 +417,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
             let place = |at: u64| (at - leaves.start) as usize;
             let now = sum_of(hash, leaf.start, &old[place(leaf.start)..place(leaf.end)]);
             if !hash.ct_eq(sum, &now) {
-                return Err(Error::LeafChanged { start: leaf.start, end: leaf.end });
+                return Err(EditError::LeafChanged { start: leaf.start, end: leaf.end });
             }
             Ok(())
         })
@@ -396,9 +456,9 @@ fn sum_of<H: Hash>(hash: &H, at: u64, blocks: &[u8]) -> Zeroizing<H::Sum> {
     sum
 }
 
-fn aligned(block: usize, found: u64) -> Result<(), Error> {
+fn aligned(block: usize, found: u64) -> Result<(), EditError> {
     if found.is_multiple_of(block as u64) {
         return Ok(());
     }
-    Err(Error::Unaligned { block, found })
+    Err(EditError::Unaligned { block, found })
 }

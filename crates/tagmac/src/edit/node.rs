@@ -11,7 +11,6 @@ use core::ops::Range;
 
 use zeroize::Zeroize;
 
-use crate::error::Error;
 use crate::hash::Hash;
 
 /// A tree, or none.
@@ -219,12 +218,12 @@ impl<H: Hash> Trees<'_, H> {
 
     /// Shows the leaves that share bytes with the range, each with its first byte. The tree starts
     /// at byte `start`.
-    pub(super) fn visit(
+    pub(super) fn visit<E>(
         tree: &Link<H::Sum>,
         start: u64,
         range: &Range<u64>,
-        see: &mut impl FnMut(Range<u64>, &H::Sum) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        see: &mut impl FnMut(Range<u64>, &H::Sum) -> Result<(), E>,
+    ) -> Result<(), E> {
         let Some(node) = tree else { return Ok(()) };
         let from = start + total(&node.left);
         let to = from + node.bytes as u64;

@@ -40,6 +40,8 @@
 mod nh;
 mod value;
 
+#[cfg(feature = "umac99")]
+pub use crate::algo::NhError;
 pub use crate::algo::{AesFamilies, EliHash, Families, PlainFamilies};
 pub use crate::algo::{Poly1305Hash, Uhash32, Uhash64, Uhash96, Uhash128};
 #[cfg(feature = "umac99")]

@@ -4,8 +4,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::algo::{NhKey, NhShape, nh_passing};
-use crate::error::{Error, silent};
+use crate::algo::{NhError, NhKey, NhShape, nh_passing};
+use crate::error::silent;
 use crate::isa::Level;
 
 /// NH, NHS, NH^T or NH^T2 under a key, as its [`NhShape`] says.
@@ -55,7 +55,7 @@ use crate::isa::Level;
 /// let t2 = Nh::new(shape, &key, &key)?;
 /// assert_eq!(shape.block_bytes(), 64);
 /// assert_ne!(t2.hash(b"message"), t2.hash(b"massage"));
-/// # Ok::<(), tagmac::Error>(())
+/// # Ok::<(), tagmac::hashes::NhError>(())
 /// ```
 #[derive(Clone)]
 pub struct Nh {
@@ -71,8 +71,8 @@ impl Nh {
     ///
     /// # Errors
     ///
-    /// [`Error::KeyMaterial`] if one of them is too short.
-    pub fn new(shape: NhShape, k: &[u8], l: &[u8]) -> Result<Self, Error> {
+    /// [`NhError::KeyMaterial`] if one of them is too short.
+    pub fn new(shape: NhShape, k: &[u8], l: &[u8]) -> Result<Self, NhError> {
         Nh::with_level(shape, k, l, Level::best())
     }
 
@@ -81,7 +81,7 @@ impl Nh {
     /// # Errors
     ///
     /// As [`new`](Nh::new).
-    pub fn with_level(shape: NhShape, k: &[u8], l: &[u8], level: Level) -> Result<Self, Error> {
+    pub fn with_level(shape: NhShape, k: &[u8], l: &[u8], level: Level) -> Result<Self, NhError> {
         Ok(Nh { key: NhKey::new(shape, k, l)?, level: nh_passing(level) })
     }
 
@@ -111,16 +111,16 @@ impl Nh {
     ///
     /// # Errors
     ///
-    /// [`Error::BlockLength`] unless the block has 1 to [`block_bytes`](NhShape::block_bytes)
+    /// [`NhError::BlockLength`] unless the block has 1 to [`block_bytes`](NhShape::block_bytes)
     /// bytes, or if `out` has another length.
-    pub fn block(&self, block: &[u8], out: &mut [u8]) -> Result<(), Error> {
+    pub fn block(&self, block: &[u8], out: &mut [u8]) -> Result<(), NhError> {
         let shape = self.shape();
         for (range, found) in [
             (1..=shape.block_bytes(), block.len()),
             (shape.hash_bytes()..=shape.hash_bytes(), out.len()),
         ] {
             if !range.contains(&found) {
-                return Err(Error::BlockLength { min: *range.start(), max: *range.end(), found });
+                return Err(NhError::BlockLength { min: *range.start(), max: *range.end(), found });
             }
         }
         self.key.hash(self.level, false, block, out);

@@ -12,13 +12,13 @@ use crate::hash::{Hash, absorbable_len, check_length, long_level};
 use crate::isa::{CipherBlock, Dispatch, Isa, Kernel};
 
 /// Bytes of the longest hash.
-const MOST: usize = 32;
+const MAX_HASH_BYTES: usize = 32;
 
 /// The hash of a message. Secret: wiped on drop, silent in `Debug`; `==` takes the same time
 /// whatever the bytes are.
 #[derive(Clone)]
 pub struct HashValue {
-    bytes: [u8; MOST],
+    bytes: [u8; MAX_HASH_BYTES],
     length: usize,
 }
 
@@ -30,7 +30,7 @@ impl Drop for HashValue {
 
 impl HashValue {
     fn new(bytes: &[u8]) -> Self {
-        let mut value = HashValue { bytes: [0; MOST], length: bytes.len() };
+        let mut value = HashValue { bytes: [0; MAX_HASH_BYTES], length: bytes.len() };
         value.bytes[..bytes.len()].copy_from_slice(bytes);
         value
     }

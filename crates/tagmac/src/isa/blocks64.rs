@@ -1,10 +1,7 @@
 //! Blocks of eight bytes in vectors of words: lanes for ciphers that work on planes of bits.
 
 use super::sealed::Sealed;
-use super::{Isa, Lanes, SMALL, Words};
-
-/// The most blocks in a vector.
-const MOST: usize = 8;
+use super::{Isa, Lanes, MAX_WORDS, SMALL, Words};
 
 /// A block of eight bytes in each word of the level's vectors.
 #[derive(Clone, Copy)]
@@ -19,15 +16,15 @@ impl<I: Isa> Blocks64<I> {
 
     /// The blocks of a vector as little-endian numbers; zeros after them.
     #[inline(always)]
-    fn numbers(self, a: <I::Words as Words>::W) -> [u64; MOST] {
-        let mut numbers = [0; MOST];
+    fn numbers(self, a: <I::Words as Words>::W) -> [u64; MAX_WORDS] {
+        let mut numbers = [0; MAX_WORDS];
         self.0.words().store(a, &mut numbers[..Self::LANES]);
         numbers
     }
 
     /// The inverse of `numbers`.
     #[inline(always)]
-    fn of_numbers(self, numbers: &[u64; MOST]) -> <I::Words as Words>::W {
+    fn of_numbers(self, numbers: &[u64; MAX_WORDS]) -> <I::Words as Words>::W {
         self.0.words().load(&numbers[..Self::LANES])
     }
 }
@@ -37,7 +34,7 @@ impl<I: Isa> Sealed for Blocks64<I> {}
 impl<I: Isa> Lanes for Blocks64<I> {
     const LANES: usize = 2 * I::Words::LANES;
     /// As many as make 8 to 32 blocks, a divisor of what modes take at once; one where code is small.
-    const UNROLL: usize = if Self::LANES < MOST && !SMALL { 8 } else { 1 };
+    const UNROLL: usize = if Self::LANES < MAX_WORDS && !SMALL { 8 } else { 1 };
     type Block = [u8; 8];
     type V = <I::Words as Words>::W;
     type Counter = Self::V;
@@ -64,7 +61,7 @@ impl<I: Isa> Lanes for Blocks64<I> {
 
     #[inline(always)]
     fn load_lanes(self, p: &[u8]) -> Self::V {
-        let mut numbers = [0; MOST];
+        let mut numbers = [0; MAX_WORDS];
         for (number, block) in numbers[..Self::LANES].iter_mut().zip(p.as_chunks().0) {
             *number = u64::from_le_bytes(*block);
         }
@@ -88,7 +85,7 @@ impl<I: Isa> Lanes for Blocks64<I> {
 
     #[inline(always)]
     fn set_last_lane(self, b: &[u8; 8]) -> Self::V {
-        let mut numbers = [0; MOST];
+        let mut numbers = [0; MAX_WORDS];
         numbers[Self::LANES - 1] = u64::from_le_bytes(*b);
         self.of_numbers(&numbers)
     }
@@ -150,7 +147,7 @@ impl<I: Isa> Lanes for Blocks64<I> {
 
     #[inline(always)]
     fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Self::V {
-        let mut pieces = [0; 8 + 8 * MOST];
+        let mut pieces = [0; 8 + 8 * MAX_WORDS];
         pieces[8..8 + n * step].copy_from_slice(&data[at..at + n * step]);
         self.0.words().pieces(&pieces, 8, step)
     }

@@ -3,6 +3,9 @@
 use super::block::CipherBlock;
 use super::sealed::Sealed;
 
+/// The most blocks in a vector, of any size and on any level.
+pub(crate) const MAX_LANES: usize = 16;
+
 /// Blocks of one size in vectors.
 ///
 /// A vector [`V`](Lanes::V) holds [`LANES`](Lanes::LANES) blocks. Each level of instruction sets

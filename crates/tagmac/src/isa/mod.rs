@@ -29,6 +29,7 @@ use block::zeros_before;
 pub use block::{Block, CipherBlock};
 pub use blocks64::Blocks64;
 pub use lanes::Lanes;
+pub(crate) use lanes::MAX_LANES;
 pub(crate) use level::KnownAnswer;
 #[cfg(feature = "umac99")]
 pub(crate) use level::SelfTest;
@@ -37,6 +38,7 @@ pub use level::{Dispatch, Kernel, Level, NarrowLevel, Status, UnusableLevel, Wor
 pub(crate) use portable::PortableWords;
 pub(crate) use portable::SMALL;
 pub use scalar_blocks::ScalarBlocks;
+pub(crate) use words::MAX_WORDS;
 pub use words::Words;
 
 /// One level of instruction sets: vectors of AES blocks, and what else its instructions do.

@@ -5,7 +5,7 @@
 //! What a level computes stands in generic functions, which are compiled for each; what it should
 //! compute, in functions that are not, and are compiled once.
 
-use super::{Block, Isa, Lanes, Words, ZERO};
+use super::{Block, Isa, Lanes, MAX_LANES, MAX_WORDS, Words, ZERO};
 
 /// Rounds 1 and 10 of FIPS-197, appendix C.1: state, round key, next state.
 const ROUND: [Block; 3] = [
@@ -19,16 +19,15 @@ const LAST_ROUND: [Block; 3] = [
     0x69c4e0d86a7b0430d8cdb78070b4c55au128.to_be_bytes(),
 ];
 
-/// The widest level's blocks, and words.
-const MAX: usize = 16;
 /// Blocks unlike each other in every byte.
-type Message = [u8; 16 * MAX];
+type Message = [u8; 16 * MAX_LANES];
 /// A vector's words; zeros after them.
-type Row = [u64; MAX];
+type Row = [u64; MAX_LANES];
 
 /// Whether the level computes what [`Isa`] says.
 #[inline(always)]
 pub(super) fn passes<I: Isa>(isa: I) -> bool {
+    const { assert!(I::LANES <= MAX_LANES && 2 * <I::Words as Words>::LANES <= MAX_WORDS) };
     let message = message();
     let words = isa.words();
     rounds_pass(isa, &message)
@@ -39,7 +38,7 @@ pub(super) fn passes<I: Isa>(isa: I) -> bool {
 
 #[inline(never)]
 fn message() -> Message {
-    let mut message = [0; 16 * MAX];
+    let mut message = [0; 16 * MAX_LANES];
     for (i, byte) in message.iter_mut().enumerate() {
         *byte = (i * 167 + i / 16 + 1) as u8;
     }
@@ -146,15 +145,15 @@ fn expected_lanes(message: &Message, n: usize, lanes: usize) -> [Block; 6] {
 /// A vector's words.
 #[inline(always)]
 fn stored<A: Words>(a: A, w: A::W) -> Row {
-    let mut words = [0; MAX];
+    let mut words = [0; MAX_LANES];
     a.store(w, &mut words[..2 * A::LANES]);
     words
 }
 
 /// The words of a message.
 #[inline(never)]
-fn message_words(message: &Message) -> [u64; 2 * MAX] {
-    let mut words = [0; 2 * MAX];
+fn message_words(message: &Message) -> [u64; 2 * MAX_LANES] {
+    let mut words = [0; 2 * MAX_LANES];
     for (word, bytes) in words.iter_mut().zip(message.as_chunks().0) {
         *word = u64::from_le_bytes(*bytes);
     }
@@ -166,8 +165,8 @@ const LOW: u64 = u32::MAX as u64;
 const LOW52: u64 = (1 << 52) - 1;
 /// The least signed numbers of 16 and of 32 bits: their products, and sums of products that wrap
 /// around.
-const LEAST16: u64 = 0x8000_8000_8000_8000;
-const LEAST32: u64 = 1 << 31;
+const MIN_I16: u64 = 0x8000_8000_8000_8000;
+const MIN_I32: u64 = 1 << 31;
 
 /// All operations on words.
 #[inline(always)]
@@ -180,7 +179,7 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     // Ones and zeros: the greatest products, and carries out of both halves.
     let ones = a.splat(u64::MAX);
     let [most0, most1] = a.mul52([w, v], low52, low52);
-    let (least16, least32) = (a.splat(LEAST16), a.splat(LEAST32));
+    let (least16, least32) = (a.splat(MIN_I16), a.splat(MIN_I32));
     let found = [
         v,
         w,
@@ -221,7 +220,7 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     for (operation, found) in found.into_iter().enumerate() {
         passes &= stored(a, found) == expected_words(operation, &all, n);
     }
-    let mut first = [0; MAX];
+    let mut first = [0; MAX_LANES];
     first[0] = all[1];
     passes &= stored(a, a.first(all[1])) == first;
 
@@ -245,7 +244,7 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     let (again, too) = a.deinterleave_numbers(&numbers(message)[..n]);
     passes &= stored(a, again) == first && stored(a, too) == second;
 
-    let (mut rows, mut planes) = ([0; 64 * MAX], [0; 64 * MAX]);
+    let (mut rows, mut planes) = ([0; 64 * MAX_LANES], [0; 64 * MAX_LANES]);
     fill_rows(&mut rows[..64 * n]);
     a.transpose_bits(&rows[..64 * n], all[0], &mut planes[..64 * n]);
     passes && are_planes(&rows[..64 * n], all[0], &planes[..64 * n])
@@ -253,8 +252,8 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
 
 /// What the operation of that place in [`words_pass`] makes of vectors x and y of `n` words.
 #[inline(never)]
-fn expected_words(operation: usize, all: &[u64; 2 * MAX], n: usize) -> Row {
-    let mut row = [0; MAX];
+fn expected_words(operation: usize, all: &[u64; 2 * MAX_LANES], n: usize) -> Row {
+    let mut row = [0; MAX_LANES];
     for (j, word) in row[..n].iter_mut().enumerate() {
         let (x, y) = (all[j], all[n + j]);
         let product = (x & LOW52) as u128 * (y & LOW52) as u128;
@@ -289,7 +288,7 @@ fn expected_words(operation: usize, all: &[u64; 2 * MAX], n: usize) -> Row {
             27 => add16(x, u64::MAX),
             28 => madd16(x, y),
             29 => madd16(x, u64::MAX),
-            30 => madd16(LEAST16, LEAST16),
+            30 => madd16(MIN_I16, MIN_I16),
             31 => mul32_signed(x, y),
             32 => mul32_signed(x, u64::MAX),
             33 => 1 << 62,
@@ -325,7 +324,7 @@ fn expected_sums(words: &[u64]) -> [u64; 2] {
 
 #[inline(never)]
 fn expected_pieces(message: &Message, step: usize, n: usize) -> Row {
-    let mut pieces = [0; MAX];
+    let mut pieces = [0; MAX_LANES];
     for (j, word) in pieces[..n].iter_mut().enumerate() {
         let (piece, mut bytes) = (&message[8 + j * step..][..step], [0; 8]);
         bytes[8 - step..].copy_from_slice(piece);
@@ -336,8 +335,8 @@ fn expected_pieces(message: &Message, step: usize, n: usize) -> Row {
 
 /// The blocks as little-endian numbers.
 #[inline(never)]
-fn numbers(message: &Message) -> [u128; MAX] {
-    let mut numbers = [0; MAX];
+fn numbers(message: &Message) -> [u128; MAX_LANES] {
+    let mut numbers = [0; MAX_LANES];
     for (number, bytes) in numbers.iter_mut().zip(message.as_chunks().0) {
         *number = u128::from_le_bytes(*bytes);
     }

@@ -3,6 +3,9 @@
 use super::block::Block;
 use super::sealed::Sealed;
 
+/// The most words in a vector, on any level.
+pub(crate) const MAX_WORDS: usize = 8;
+
 /// Vectors of 64-bit words on a level.
 ///
 /// A vector [`W`](Words::W) has [`LANES`](Words::LANES) lanes of 16 bytes, two words each, the

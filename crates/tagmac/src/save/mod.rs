@@ -5,9 +5,11 @@
 //! belongs to, and opens as nothing else.
 
 mod derive;
+mod error;
 mod sealer;
 
 pub use derive::{Purpose, derive};
+pub use error::SaveError;
 pub use sealer::Sealer;
 pub use zeroize::Zeroizing;
 
@@ -15,16 +17,14 @@ use core::ops::Range;
 
 use zeroize::Zeroize;
 
-use crate::error::Error;
-
 /// A sum that can be written down and read again, on any machine and level.
 pub trait Save: Sized {
     /// Appends the sum.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSavedState`] if the sum feeds a PRF whose state cannot be read.
-    fn save(&self, out: &mut Writer) -> Result<(), Error>;
+    /// [`SaveError::NoSavedState`] if the sum feeds a PRF whose state cannot be read.
+    fn save(&self, out: &mut Writer) -> Result<(), SaveError>;
     /// The sum that was appended, which is of these bytes of a message, whole blocks. `None` unless
     /// one was. What a sum counts follows from the range, so it is not written down.
     fn load(input: &mut Reader<'_>, range: Range<u64>) -> Option<Self>;

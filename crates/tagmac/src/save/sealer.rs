@@ -4,8 +4,9 @@ use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use zeroize::Zeroizing;
 
+use super::error::SaveError;
 use super::{Purpose, Writer, derive};
-use crate::error::{Error, silent};
+use crate::error::silent;
 use crate::nonce::fill_random;
 
 /// Bytes of a random nonce.
@@ -23,7 +24,7 @@ const TAG: usize = 16;
 /// assert_eq!(&*sealer.open(&[b"notes", b"1"], &sealed)?, b"a secret");
 /// assert!(sealer.open(&[b"notes", b"2"], &sealed).is_err());
 /// assert!(Sealer::new("PMAC-AES128", &[8; 16]).open(&[b"notes", b"1"], &sealed).is_err());
-/// # Ok::<(), tagmac::Error>(())
+/// # Ok::<(), tagmac::save::SaveError>(())
 /// ```
 #[derive(Clone)]
 pub struct Sealer(XChaCha20Poly1305);
@@ -44,8 +45,9 @@ impl Sealer {
     ///
     /// # Errors
     ///
-    /// [`Error::NoRandomBytes`] if the system has none for the nonce.
-    pub fn seal(&self, associated_data: &[&[u8]], secret: &[u8]) -> Result<Vec<u8>, Error> {
+    /// [`SaveError::Mac`] with [`Error::NoRandomBytes`](crate::Error::NoRandomBytes) if the system
+    /// has none for the nonce.
+    pub fn seal(&self, associated_data: &[&[u8]], secret: &[u8]) -> Result<Vec<u8>, SaveError> {
         let mut sealed = vec![0; NONCE + secret.len()];
         let (nonce, text) = sealed.split_at_mut(NONCE);
         fill_random(nonce)?;
@@ -61,12 +63,12 @@ impl Sealer {
     ///
     /// # Errors
     ///
-    /// [`Error::Seal`] if it was altered, sealed under another key or with other associated data.
+    /// [`SaveError::Seal`] if it was altered, sealed under another key or with other associated data.
     pub fn open(
         &self,
         associated_data: &[&[u8]],
         sealed: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+    ) -> Result<Zeroizing<Vec<u8>>, SaveError> {
         let mut bytes = Zeroizing::new(sealed.to_vec());
         let length = self.open_in_place(associated_data, &mut bytes)?.len();
         bytes.drain(..NONCE);
@@ -84,9 +86,9 @@ impl Sealer {
         &self,
         associated_data: &[&[u8]],
         sealed: &'a mut [u8],
-    ) -> Result<&'a mut [u8], Error> {
-        let (nonce, rest) = sealed.split_at_mut_checked(NONCE).ok_or(Error::Seal)?;
-        let (text, tag) = rest.split_last_chunk_mut::<TAG>().ok_or(Error::Seal)?;
+    ) -> Result<&'a mut [u8], SaveError> {
+        let (nonce, rest) = sealed.split_at_mut_checked(NONCE).ok_or(SaveError::Seal)?;
+        let (text, tag) = rest.split_last_chunk_mut::<TAG>().ok_or(SaveError::Seal)?;
         let nonce = XNonce::try_from(&*nonce).expect("24 bytes");
         self.0
             .decrypt_inout_detached(
@@ -95,7 +97,7 @@ impl Sealer {
                 (&mut *text).into(),
                 &(*tag).into(),
             )
-            .map_err(|_| Error::Seal)?;
+            .map_err(|_| SaveError::Seal)?;
         Ok(text)
     }
 }

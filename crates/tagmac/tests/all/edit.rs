@@ -1,7 +1,7 @@
 //! Edits: whatever the script, the tag is that of the message made anew, and what changed beside an
 //! edit is refused.
 
-use tagmac::edit::{Edit, Tree};
+use tagmac::edit::{Edit, EditError, Tree};
 use tagmac::hazmat::Hash;
 use tagmac::{
     EliMac, Error, LightMac, LightMacAes128, Mac, Pmac, PmacAes128, Poly1305Aes, Umac32, Umac64,
@@ -68,7 +68,7 @@ fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: u
                     let wrong = changed(old, &mut random);
                     let (start, end) = (need.start, need.end);
                     let refused = tree.truncate(to, &wrong);
-                    assert_eq!(refused, Err(Error::LeafChanged { start, end }), "{at}");
+                    assert_eq!(refused, Err(EditError::LeafChanged { start, end }), "{at}");
                 }
                 tree.truncate(to, old).expect("the leaf");
                 message.truncate(to as usize);
@@ -82,7 +82,7 @@ fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: u
                 if !old.is_empty() {
                     let wrong = changed(old, &mut random);
                     match tree.replace(start, &new, &wrong) {
-                        Err(Error::LeafChanged { start, end }) => {
+                        Err(EditError::LeafChanged { start, end }) => {
                             let differs = |i: &u64| {
                                 let i = (i - need.start) as usize;
                                 old[i] != wrong[i]
@@ -105,7 +105,7 @@ fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: u
                 if !old.is_empty() {
                     let wrong = changed(old, &mut random);
                     let refused = tree.insert(offset, &new, &wrong);
-                    assert!(matches!(refused, Err(Error::LeafChanged { .. })), "{at}");
+                    assert!(matches!(refused, Err(EditError::LeafChanged { .. })), "{at}");
                 }
                 tree.insert(offset, &new, old).expect("the leaf");
                 let offset = offset as usize;
@@ -118,7 +118,7 @@ fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: u
                 if !old.is_empty() {
                     let wrong = changed(old, &mut random);
                     let refused = tree.remove(start..end, &wrong);
-                    assert!(matches!(refused, Err(Error::LeafChanged { .. })), "{at}");
+                    assert!(matches!(refused, Err(EditError::LeafChanged { .. })), "{at}");
                 }
                 tree.remove(start..end, old).expect("the leaves");
                 message.drain(start as usize..end as usize);
@@ -221,9 +221,9 @@ fn umac_beyond_its_first_field() {
 fn blocks_that_are_bound_to_their_places_do_not_move() {
     fn refused<M: Mac>(mac: M) {
         let mut tree = Tree::of(&mac, &[1; 5000]).expect("short");
-        assert_eq!(tree.insert(0, &[0; 16], &[]), Err(Error::PositionDependent));
-        assert_eq!(tree.remove(0..16, &[]), Err(Error::PositionDependent));
-        assert_eq!(tree.needs(&Edit::Insert(0)), Err(Error::PositionDependent));
+        assert_eq!(tree.insert(0, &[0; 16], &[]), Err(EditError::PositionDependent));
+        assert_eq!(tree.remove(0..16, &[]), Err(EditError::PositionDependent));
+        assert_eq!(tree.needs(&Edit::Insert(0)), Err(EditError::PositionDependent));
     }
     refused(PmacAes128::new(&[7; 16]));
     refused(LightMacAes128::new(&[7; 16], &[8; 16], 32).expect("a counter"));
@@ -235,19 +235,19 @@ fn blocks_that_are_bound_to_their_places_do_not_move() {
 fn edits_that_do_not_fit_are_refused_and_change_nothing() {
     let (mac, message) = (Poly1305Aes::new(&[7; 32]), vec![1; 100_000]);
     let mut tree = Tree::of(&mac, &message).expect("no limit");
-    let past = |found| Err(Error::PastEnd { length: 100_000, found });
+    let past = |found| Err(EditError::PastEnd { length: 100_000, found });
     assert_eq!(tree.replace(99_999, b"ab", &[]), past(100_001));
     assert_eq!(tree.replace(u64::MAX, b"ab", &[]), past(u64::MAX));
     assert_eq!(tree.truncate(100_001, &[]), past(100_001));
     assert_eq!(tree.insert(100_016, &[], &[]), past(100_016));
     assert_eq!(tree.remove(99_984..100_016, &[]), past(100_016));
-    let unaligned = |found| Err(Error::Unaligned { block: 16, found });
+    let unaligned = |found| Err(EditError::Unaligned { block: 16, found });
     assert_eq!(tree.insert(8, &[0; 16], &[]), unaligned(8));
     assert_eq!(tree.insert(16, &[0; 15], &[]), unaligned(15));
     assert_eq!(tree.remove(16..40, &[]), unaligned(40));
     assert_eq!(
         tree.replace(70_000, b"ab", &message[..65_536]),
-        Err(Error::OldBytes { expected: 100_000 - 65_536, found: 65_536 })
+        Err(EditError::OldBytes { expected: 100_000 - 65_536, found: 65_536 })
     );
     assert!(tree.verify(&[9; 16], &mac.tag_with(&[9; 16], &message).expect("short")).is_ok());
     assert_eq!(Tree::with_leaf(&mac, 17).map(|_| ()), unaligned(17));
@@ -271,7 +271,7 @@ fn what_somebody_else_changed_is_never_vouched_for() {
         let mut forged = message.clone();
         forged[place] ^= 1;
         let refused = tree.replace(70_000, b"x", slice(&forged, need.clone()));
-        assert_eq!(refused, Err(Error::LeafChanged { start: 65_536, end: 131_072 }));
+        assert_eq!(refused, Err(EditError::LeafChanged { start: 65_536, end: 131_072 }));
     }
     let mut forged = message.clone();
     (forged[0], forged[70_000]) = (2, b'x');

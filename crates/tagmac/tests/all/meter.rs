@@ -4,8 +4,8 @@ use std::thread;
 
 use tagmac::bounds::{Theorem, Workload, pmac};
 use tagmac::dynamic::{Algorithm, AnyMac};
-use tagmac::meter::{Budget, Metered, MeteredVerifyError, Usage};
-use tagmac::{Error, LightMacAes128, Poly1305Aes, Tag, Umac32, UmacNonce};
+use tagmac::meter::{Budget, MeterError, Metered, MeteredVerifyError, Usage};
+use tagmac::{LightMacAes128, Poly1305Aes, Tag, Umac32, UmacNonce};
 use tagmac::{Mac, PmacAes128};
 
 const PMAC: Theorem = Theorem::Pmac { n: 128, t: 128 };
@@ -23,9 +23,11 @@ fn light_of(messages: u64, failures: u64) -> Metered<LightMacAes128> {
     Metered::new(mac, Budget { messages, failures, ..budget }, Usage::default()).unwrap()
 }
 
-fn exhausted<T>(result: Result<T, Error>) -> (&'static str, u64, u64, u64) {
+fn exhausted<T>(result: Result<T, MeterError>) -> (&'static str, u64, u64, u64) {
     match result {
-        Err(Error::BudgetExhausted { count, budget, used, asked }) => (count, budget, used, asked),
+        Err(MeterError::BudgetExhausted { count, budget, used, asked }) => {
+            (count, budget, used, asked)
+        }
         Err(error) => panic!("{error}"),
         Ok(_) => panic!("not refused"),
     }
@@ -222,19 +224,19 @@ fn usage_is_saved_and_resumed() {
     assert_eq!(bytes[16..18], [3, 2]);
     assert_eq!(Usage::from_bytes(&bytes), Ok(usage));
     for found in (0..40).filter(|found| *found != 32) {
-        let wrong = Error::UsageBytes { expected: 32, found };
+        let wrong = MeterError::UsageBytes { expected: 32, found };
         assert_eq!(Usage::from_bytes(&[bytes, bytes].concat()[..found]), Err(wrong));
     }
     for i in 0..8 {
         let mut bytes = bytes;
         bytes[i] ^= 1;
-        assert_eq!(Usage::from_bytes(&bytes), Err(Error::UsageMark));
+        assert_eq!(Usage::from_bytes(&bytes), Err(MeterError::UsageMark));
     }
     for (messages, blocks) in [(1, 0), (u64::MAX, u64::MAX - 1), (3, 2)] {
         let usage = Usage { messages, blocks, failures: 0 };
         assert_eq!(
             Usage::from_bytes(&usage.to_bytes()),
-            Err(Error::UsageBlocks { messages, blocks })
+            Err(MeterError::UsageBlocks { messages, blocks })
         );
     }
 

@@ -5,6 +5,7 @@ use crate::common::{hex, rows, string, text};
 use serde_json::Value;
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, Present80, Present128, Rc6};
 use tagmac::hashes::AesFamilies;
+use tagmac::hashes::NhError;
 use tagmac::isa::Level;
 use tagmac::{Bits, Cbc3, EliMac, Error, LightMac, Mac, NhShape, Tag, Umac99Parameters, Umac99Prf};
 
@@ -109,7 +110,7 @@ fn elimac() {
     }
 }
 
-fn parameters(row: &Value) -> Result<Umac99Parameters, Error> {
+fn parameters(row: &Value) -> Result<Umac99Parameters, NhError> {
     let prf = match text(row, "prf") {
         "HMAC-SHA1" => Umac99Prf::HmacSha1,
         "CBC3-RC6" => Umac99Prf::Cbc3Rc6,

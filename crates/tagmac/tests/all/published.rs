@@ -43,7 +43,8 @@ fn published(algorithm: Algorithm, key: &[u8]) -> Vec<Vec<u8>> {
     let text = file.to_text();
     let checksum = text.trim_end().rsplit_once(' ').unwrap().1;
     let mac = AnyMac::new(algorithm, key).unwrap();
-    let mut all = vec![file.id().to_vec(), base16ct::lower::decode_vec(checksum).unwrap()];
+    let mut all =
+        vec![file.id().as_bytes().to_vec(), base16ct::lower::decode_vec(checksum).unwrap()];
     all.extend(Purpose::ALL.map(|purpose| purpose.label().as_bytes().to_vec()));
     // Only the id's first bytes are published, but none of the derived bytes may be a tag.
     all.extend(Purpose::ALL.map(|purpose| derive(purpose, algorithm.name(), key).to_vec()));

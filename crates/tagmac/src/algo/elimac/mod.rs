@@ -185,7 +185,7 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        if F::XORS { (many::MOST + 1) * F::Block::BYTES - 1 } else { 0 }
+        if F::XORS { many::max_len(self.hash()) } else { 0 }
     }
 
     #[inline(always)]

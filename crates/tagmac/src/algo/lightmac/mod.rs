@@ -353,7 +353,7 @@ impl<C: Cipher> Construction for LightMac<C> {
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
         // Fewer bytes than the longest message, of 2^8 blocks or more.
-        if self.in_bytes { (many::MOST + 1) * self.block - 1 } else { 0 }
+        if self.in_bytes { many::max_len(self) } else { 0 }
     }
 
     #[inline(always)]

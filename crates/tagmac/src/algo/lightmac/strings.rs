@@ -8,10 +8,7 @@ use super::key::LightMac;
 use crate::algo::xor::{XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock};
-use crate::isa::{Isa, Lanes};
-
-/// The widest level's lanes.
-const MOST: usize = 16;
+use crate::isa::{Isa, Lanes, MAX_LANES};
 
 /// A sum with whole blocks, of which the first starts at byte `at`.
 #[cold]
@@ -64,7 +61,7 @@ fn add<I: Isa, C: Cipher>(
             let (mut sum, mut left) = (sum, n);
             while left > 0 {
                 let now = left.min(C::Lanes::<I>::LANES);
-                let mut blocks = [C::Block::ZERO; MOST];
+                let mut blocks = [C::Block::ZERO; MAX_LANES];
                 strings.fill(&mut blocks[..now]);
                 let x = lanes.xor(lanes.load_lanes(C::Block::flatten(&blocks[..now])), whitening);
                 C::add_whitened_lanes(isa, &keys, &mut terms, x, now);

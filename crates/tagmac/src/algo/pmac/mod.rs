@@ -18,7 +18,7 @@ use core::slice;
 
 use zeroize::Zeroize;
 
-pub use parsimony::{WideBlock, recover_block};
+pub use parsimony::{ParsimonyError, WideBlock, recover_block};
 
 use super::known_answer;
 use super::many::{self, Masked, wipe};
@@ -436,7 +436,7 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
 
     #[inline(always)]
     fn masks<I: Isa>(&self, isa: I, masks: &mut [C::Block]) {
-        const { assert!(many::MOST <= PERIOD) };
+        const { assert!(many::MAX_TERMS <= PERIOD) };
         let mut whitening = C::whitening(isa, &self.cipher.keys(isa));
         for (mask, offset) in masks.iter_mut().zip(&self.gamma_l) {
             *mask = offset.xor(&whitening);
@@ -495,7 +495,7 @@ impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        (many::MOST + 1) * C::Block::BYTES
+        many::max_len(self)
     }
 
     #[inline(always)]

@@ -22,16 +22,56 @@
 //! both are ours as written. Fast because the counters of a flight differ in their last byte
 //! alone: one xor with a table makes a vector of them.
 
+use core::fmt;
+
 use zeroize::Zeroize;
 
 use super::super::xor::XorDigest;
 use super::{Encrypt, PERIOD, Pmac};
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock, Decrypt, Field};
-use crate::error::{Error, silent};
+use crate::error::{Error, holds_mac_error, silent};
 use crate::hash::{Hash, absorbable_len};
 use crate::isa::{Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
 use crate::tag::Tag;
+
+/// A message that [`recover_block`] or [`WideBlock`] cannot serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParsimonyError {
+    /// The message is shorter than the one block that the wide-block cipher needs.
+    TooShort {
+        /// The fewest bits of a message.
+        min_bits: usize,
+        /// The bits given.
+        found: usize,
+    },
+    /// The message has no full block of that number.
+    NoSuchBlock {
+        /// The number of the last full block; the first is block 1.
+        last: u64,
+        /// The number given.
+        found: u64,
+    },
+    /// What the MAC refuses.
+    Mac(Error),
+}
+
+impl fmt::Display for ParsimonyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParsimonyError::TooShort { min_bits, found } => {
+                write!(f, "expected a message of at least {min_bits} bits, found {found}")
+            }
+            ParsimonyError::NoSuchBlock { last, found } => {
+                write!(f, "expected the number of a full block, 1 to {last}, found {found}")
+            }
+            ParsimonyError::Mac(error) => error.fmt(f),
+        }
+    }
+}
+
+holds_mac_error!(ParsimonyError);
 
 /// The full block of number `number`, counted from 1, of a message that has the PMAC tag `tag`;
 /// `rest` is the message without that block.
@@ -52,26 +92,26 @@ use crate::tag::Tag;
 /// let tag = mac.tag(message)?;
 /// let rest = [&message[..16], &message[32..]].concat();
 /// assert_eq!(recover_block(&mac, &rest, 2, &tag)?, message[16..32]);
-/// # Ok::<(), tagmac::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 ///
-/// [`Error::TagBits`] unless the tag has n bits, [`Error::NoSuchBlock`] if the message has no full
-/// block of that number.
+/// [`ParsimonyError::Mac`] with [`Error::TagBits`] unless the tag has n bits,
+/// [`ParsimonyError::NoSuchBlock`] if the message has no full block of that number.
 pub fn recover_block<'m, C: Decrypt<Block: Field>>(
     mac: &Pmac<C>,
     rest: impl Into<Bits<'m>>,
     number: u64,
     tag: &Tag,
-) -> Result<C::Block, Error> {
+) -> Result<C::Block, ParsimonyError> {
     let (rest, n) = (rest.into(), 8 * C::Block::BYTES);
     if tag.bits() != n {
-        return Err(Error::TagBits { min: n, max: n, step: 1, found: tag.bits() });
+        return Err(Error::TagBits { min: n, max: n, step: 1, found: tag.bits() }.into());
     }
     let last = rest.bits() / n as u64 + 1;
     if !(1..=last).contains(&number) {
-        return Err(Error::NoSuchBlock { last, found: number });
+        return Err(ParsimonyError::NoSuchBlock { last, found: number });
     }
     let hole = (number - 1) as usize * C::Block::BYTES;
     let (before, after) = (&rest.bytes()[..hole], rest.after(hole));
@@ -157,7 +197,7 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
 /// assert_ne!(&data, b"a record that has no room for more");
 /// cipher.decipher(&mut data)?;
 /// assert_eq!(&data, b"a record that has no room for more");
-/// # Ok::<(), tagmac::Error>(())
+/// # Ok::<(), tagmac::hazmat::ParsimonyError>(())
 /// ```
 #[derive(Clone)]
 pub struct WideBlock<C: Cipher<Block: Field>> {
@@ -183,8 +223,8 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooShort`] if the message is shorter than a block. It is as it was then.
-    pub fn encipher(&self, data: &mut [u8]) -> Result<(), Error> {
+    /// [`ParsimonyError::TooShort`] if the message is shorter than a block. It is as it was then.
+    pub fn encipher(&self, data: &mut [u8]) -> Result<(), ParsimonyError> {
         self.encipher_bits(data, 8 * data.len())
     }
 
@@ -192,8 +232,8 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooShort`] if the ciphertext is shorter than a block. It is as it was then.
-    pub fn decipher(&self, data: &mut [u8]) -> Result<(), Error> {
+    /// [`ParsimonyError::TooShort`] if the ciphertext is shorter than a block. It is as it was then.
+    pub fn decipher(&self, data: &mut [u8]) -> Result<(), ParsimonyError> {
         self.decipher_bits(data, 8 * data.len())
     }
 
@@ -202,9 +242,10 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
     ///
     /// # Errors
     ///
-    /// [`Error::MessageBits`] unless `data` has as many bytes as the bits need,
-    /// [`Error::TooShort`] if the message is shorter than a block. It is as it was then.
-    pub fn encipher_bits(&self, data: &mut [u8], bits: usize) -> Result<(), Error> {
+    /// [`ParsimonyError::Mac`] with [`Error::MessageBits`] unless `data` has as many bytes as the
+    /// bits need,
+    /// [`ParsimonyError::TooShort`] if the message is shorter than a block. It is as it was then.
+    pub fn encipher_bits(&self, data: &mut [u8], bits: usize) -> Result<(), ParsimonyError> {
         let last = last_block::<C::Block>(data, bits)?;
         let tag = self.mac.tag(Bits::new(data, bits)?)?;
         let iv = C::Block::zero_filled(tag.as_bytes());
@@ -223,7 +264,7 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
     /// # Errors
     ///
     /// As [`encipher_bits`](WideBlock::encipher_bits).
-    pub fn decipher_bits(&self, data: &mut [u8], bits: usize) -> Result<(), Error> {
+    pub fn decipher_bits(&self, data: &mut [u8], bits: usize) -> Result<(), ParsimonyError> {
         let last = last_block::<C::Block>(data, bits)?;
         let iv = C::Block::zero_filled(&data[..C::Block::BYTES]);
         if last > 0 {
@@ -260,10 +301,10 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
 }
 
 /// Where the last block of a message of at least a block begins.
-fn last_block<B: CipherBlock>(data: &[u8], bits: usize) -> Result<usize, Error> {
+fn last_block<B: CipherBlock>(data: &[u8], bits: usize) -> Result<usize, ParsimonyError> {
     Bits::new(data, bits)?;
     if bits < 8 * B::BYTES {
-        return Err(Error::TooShort { min_bits: 8 * B::BYTES, found: bits });
+        return Err(ParsimonyError::TooShort { min_bits: 8 * B::BYTES, found: bits });
     }
     Ok((data.len() - 1) / B::BYTES * B::BYTES)
 }

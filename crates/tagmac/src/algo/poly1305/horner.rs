@@ -7,7 +7,7 @@
 //! the message, and what was there before is masked.
 
 use super::field::{ClampedR, FieldElement};
-use crate::isa::Words;
+use crate::isa::{MAX_WORDS, Words};
 
 /// A layout of numbers mod 2^130 - 5 in limbs, one number in each word of a vector.
 pub(super) trait Radix<A: Words> {
@@ -41,8 +41,6 @@ pub(super) trait Radix<A: Words> {
 
 /// Rows that are added before a carry.
 const ROWS: usize = 4;
-/// Words of the widest vector.
-const WORDS: usize = 8;
 /// The most limbs.
 pub(super) const LIMBS: usize = 5;
 
@@ -50,18 +48,18 @@ pub(super) const LIMBS: usize = 5;
 #[derive(Clone)]
 pub(super) struct Powers {
     /// Limbs 2i and 2i + 1 of r^(LAST_ROWS n - j) in `pairs[i][j]`, for a level of n words.
-    pairs: [[u128; MOST]; 3],
+    pairs: [[u128; MAX_POWERS]; 3],
 }
 
 /// Rows that may be left for the last sum: at least a whole one, and one with missing blocks.
 const LAST_ROWS: usize = ROWS + 1;
 /// The most powers: as many as those rows have blocks.
-const MOST: usize = LAST_ROWS * WORDS;
+const MAX_POWERS: usize = LAST_ROWS * MAX_WORDS;
 
 impl Drop for Powers {
     fn drop(&mut self) {
         // By vectors, and not word by word.
-        self.pairs = [[0; MOST]; 3];
+        self.pairs = [[0; MAX_POWERS]; 3];
         zeroize::optimization_barrier(self);
     }
 }
@@ -73,7 +71,7 @@ const fn words<A: Words>() -> usize {
 
 impl Powers {
     /// No powers yet.
-    pub(super) const NONE: Powers = Powers { pairs: [[0; MOST]; 3] };
+    pub(super) const NONE: Powers = Powers { pairs: [[0; MAX_POWERS]; 3] };
 
     /// Makes the powers that so many blocks need, where there are none.
     #[inline(always)]
@@ -135,10 +133,10 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
     blocks: &[u8],
 ) -> FieldElement {
     /// Blocks of zeros, then blocks of ones.
-    static MASKS: [u128; 2 * WORDS] = {
-        let mut masks = [0; 2 * WORDS];
-        let mut i = WORDS;
-        while i < 2 * WORDS {
+    static MASKS: [u128; 2 * MAX_WORDS] = {
+        let mut masks = [0; 2 * MAX_WORDS];
+        let mut i = MAX_WORDS;
+        while i < 2 * MAX_WORDS {
             masks[i] = u128::MAX;
             i += 1;
         }
@@ -187,7 +185,7 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
         left = after;
     }
     if !left.is_empty() {
-        let (mask, _) = a.deinterleave_numbers(&MASKS[WORDS - n + left.len() / 16..][..n]);
+        let (mask, _) = a.deinterleave_numbers(&MASKS[MAX_WORDS - n + left.len() / 16..][..n]);
         let (low, high) = a.deinterleave(&blocks[blocks.len() - row..]);
         let m = R::of_columns(a, (a.and(low, mask), a.and(high, mask)), mask);
         sums = R::add_product(a, sums, m, &R::power(a, powers.from::<A, R>(a, n)));

@@ -6,23 +6,21 @@
 
 use super::field::ClampedR;
 use super::horner::{LIMBS, Radix};
-use crate::isa::{Words, zero_filled};
+use crate::isa::{MAX_WORDS, Words, zero_filled};
 
 /// The most blocks of a message: longer ones fill vectors by themselves.
-pub(super) const BLOCKS: usize = 8;
-/// Words of the widest vector.
-pub(super) const WORDS: usize = 8;
+pub(super) const MAX_BLOCKS: usize = 8;
 
 /// Room for the blocks of messages, one message in each column.
 pub(super) struct BlockMatrix {
-    rows: [[u128; WORDS]; BLOCKS],
+    rows: [[u128; MAX_WORDS]; MAX_BLOCKS],
     /// All ones for a block that has a 2^128.
-    tops: [[u128; WORDS]; BLOCKS],
+    tops: [[u128; MAX_WORDS]; MAX_BLOCKS],
 }
 
 impl BlockMatrix {
     pub(super) const EMPTY: BlockMatrix =
-        BlockMatrix { rows: [[0; WORDS]; BLOCKS], tops: [[0; WORDS]; BLOCKS] };
+        BlockMatrix { rows: [[0; MAX_WORDS]; MAX_BLOCKS], tops: [[0; MAX_WORDS]; MAX_BLOCKS] };
 
     /// The hashes, mod 2^128, of at most as many messages as a vector has words.
     #[inline(always)]
@@ -31,7 +29,7 @@ impl BlockMatrix {
         a: A,
         r: ClampedR,
         messages: &[&[u8]],
-    ) -> [u128; WORDS] {
+    ) -> [u128; MAX_WORDS] {
         let (n, bytes) = (2 * A::LANES, messages[0].len());
         let same = messages.len() == n && messages.iter().all(|message| message.len() == bytes);
         let rows = self.lay(messages, same);
@@ -53,7 +51,7 @@ impl BlockMatrix {
             let m = R::plus(a, h, R::of_columns(a, a.deinterleave_numbers(&row[..n]), top));
             h = R::carry(a, R::add_product(a, R::no_sums(a), m, &factor));
         }
-        let mut hashes = [0; WORDS];
+        let mut hashes = [0; MAX_WORDS];
         a.interleave_numbers(residues::<A, R>(a, h), &mut hashes[..n]);
         hashes
     }
@@ -64,8 +62,8 @@ impl BlockMatrix {
         let blocks = |message: &[u8]| message.len().div_ceil(16);
         let rows = messages.iter().fold(0, |most, message| most.max(blocks(message)));
         if !same {
-            self.rows[..rows].fill([0; WORDS]);
-            self.tops[..rows].fill([0; WORDS]);
+            self.rows[..rows].fill([0; MAX_WORDS]);
+            self.tops[..rows].fill([0; MAX_WORDS]);
         }
         for (j, message) in messages.iter().enumerate() {
             let (whole, rest) = message.as_chunks();

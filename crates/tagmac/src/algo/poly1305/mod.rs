@@ -27,10 +27,12 @@ use super::known_answer;
 use super::many::wipe;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
-use crate::construction::Construction;
+use crate::construction::{Construction, PADS_AT_ONCE};
 use crate::error::silent;
 use crate::hash::Hash;
-use crate::isa::{Block, Isa, KnownAnswer, Level, NarrowLevel, WordLevel, Words, zero_filled};
+use crate::isa::{
+    Block, Isa, KnownAnswer, Level, MAX_WORDS, NarrowLevel, WordLevel, Words, zero_filled,
+};
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
 use field::{ClampedR, FieldElement};
@@ -41,18 +43,18 @@ use radix44::Radix44;
 
 /// Blocks up to which one by one costs less than the widest vectors, as measured on Zen 4, with the
 /// powers of r at hand.
-const FEW: usize = 7;
+const NARROW_PATH_MAX_BLOCKS: usize = 7;
 /// The same where the powers would be made for one message.
-const FEW_ONCE: usize = 35;
+const NARROW_PATH_MAX_BLOCKS_ONCE: usize = 35;
 
 /// The same for vectors of these words.
-const fn few<A: Words>(once: bool) -> usize {
+const fn narrow_path_max_blocks<A: Words>(once: bool) -> usize {
     match (A::LANES, once) {
         (1, false) => 15,
         (1, true) => 95,
         (2, true) => 47,
-        (_, false) => FEW,
-        (_, true) => FEW_ONCE,
+        (_, false) => NARROW_PATH_MAX_BLOCKS,
+        (_, true) => NARROW_PATH_MAX_BLOCKS_ONCE,
     }
 }
 
@@ -73,7 +75,7 @@ impl Zeroize for Poly1305Sum {
 
 #[cfg(feature = "save")]
 impl crate::save::Save for Poly1305Sum {
-    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::save::SaveError> {
         for limb in self.h.0 {
             out.number(limb);
         }
@@ -160,14 +162,14 @@ impl Poly1305Hash {
         isa: I,
         matrix: &mut BlockMatrix,
         messages: &[&[u8]],
-    ) -> [u128; many::WORDS] {
+    ) -> [u128; MAX_WORDS] {
         if <I::Words as Words>::MUL52 {
             return matrix.hash::<_, Radix44>(isa.words(), self.r, messages);
         }
         if <I::Words as Words>::HAS_VECTOR_MUL {
             return matrix.hash::<_, Radix26>(isa.words(), self.r, messages);
         }
-        let mut hashes = [0; many::WORDS];
+        let mut hashes = [0; MAX_WORDS];
         for (hash, message) in hashes.iter_mut().zip(messages) {
             let (whole, rest) = message.split_at(message.len() / 16 * 16);
             let sum = Poly1305Sum { h: self.one_by_one(FieldElement::ZERO, whole), blocks: 0 };
@@ -234,7 +236,7 @@ impl Hash for Poly1305Hash {
 
     #[inline(always)]
     fn narrow_path_max_bytes(&self) -> usize {
-        16 * if self.once { FEW_ONCE } else { FEW }
+        16 * if self.once { NARROW_PATH_MAX_BLOCKS_ONCE } else { NARROW_PATH_MAX_BLOCKS }
     }
 
     #[inline(always)]
@@ -257,7 +259,7 @@ impl Hash for Poly1305Hash {
         sum.blocks += blocks.len() as u64 / 16;
         // A message that begins here may end with these blocks.
         let keep = cfg!(feature = "std") && (!self.once || at > 0);
-        sum.h = if blocks.len() <= 16 * few::<I::Words>(self.once)
+        sum.h = if blocks.len() <= 16 * narrow_path_max_blocks::<I::Words>(self.once)
             || !<I::Words as Words>::HAS_VECTOR_MUL
         {
             self.one_by_one(sum.h, blocks)
@@ -468,24 +470,21 @@ impl Construction for Poly1305Aes {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        16 * many::BLOCKS
+        16 * many::MAX_BLOCKS
     }
 
     #[inline(always)]
     fn tag_batch<I: Isa>(&self, isa: I, nonces: &[[u8; 16]], messages: &[&[u8]], tags: &mut [Tag]) {
         let mut matrix = BlockMatrix::EMPTY;
-        let batches = nonces.chunks(TOGETHER).zip(messages.chunks(TOGETHER));
-        for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(TOGETHER)) {
+        let batches = nonces.chunks(PADS_AT_ONCE).zip(messages.chunks(PADS_AT_ONCE));
+        for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(PADS_AT_ONCE)) {
             self.tag_together(isa, &mut matrix, nonces, messages, tags);
         }
     }
 }
 
-/// Messages whose pads are made at once.
-const TOGETHER: usize = 32;
-
 impl Poly1305Aes {
-    /// The tags of up to [`TOGETHER`] short messages.
+    /// The tags of up to [`PADS_AT_ONCE`] short messages.
     #[inline(always)]
     fn tag_together<I: Isa>(
         &self,
@@ -497,7 +496,7 @@ impl Poly1305Aes {
     ) {
         let keys = self.cipher.keys(isa);
         let mut whitening = Aes128::whitening(isa, &keys);
-        let mut pads = [Block::ZERO; TOGETHER];
+        let mut pads = [Block::ZERO; PADS_AT_ONCE];
         for (pad, nonce) in pads.iter_mut().zip(nonces) {
             *pad = nonce.xor(&whitening);
         }
@@ -510,7 +509,7 @@ impl Poly1305Aes {
             for ((tag, pad), hash) in tags.iter_mut().zip(pads).zip(&mut hashes) {
                 *tag = self::tag(isa, &Poly1305Digest(*hash), u128::from_le_bytes(*pad));
             }
-            hashes = [0; many::WORDS];
+            hashes = [0; MAX_WORDS];
             optimization_barrier(&hashes);
         }
         wipe(&mut pads);

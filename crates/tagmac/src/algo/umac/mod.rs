@@ -31,7 +31,7 @@ use super::known_answer;
 use super::many::wipe;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher};
-use crate::construction::Construction;
+use crate::construction::{Construction, PADS_AT_ONCE};
 use crate::error::{Error, Mismatch, silent};
 use crate::hash::{Hash, SharedFinish};
 use crate::isa::{Block, CipherBlock, Isa, KnownAnswer, Level, WordLevel};
@@ -133,7 +133,7 @@ impl<const T: usize> Zeroize for UmacSum<T> {
 
 #[cfg(feature = "save")]
 impl<const T: usize> crate::save::Save for UmacSum<T> {
-    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::Error> {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::save::SaveError> {
         for poly in &self.low {
             poly.save(out);
         }
@@ -542,14 +542,11 @@ fn sealed<I: Isa, C: Cipher<Block = Block>, const T: usize>(
     Tag::of_number(isa, hidden(digest, &output, place), 32 * T as u16)
 }
 
-/// Messages whose pads are made at once.
-const TOGETHER: usize = 32;
-
 impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
     /// Pads in a block of the cipher.
     const PADS: u8 = if T <= 2 { 4 / T as u8 } else { 1 };
 
-    /// The tags of up to [`TOGETHER`] messages of one chunk at most.
+    /// The tags of up to [`PADS_AT_ONCE`] messages of one chunk at most.
     #[inline(always)]
     fn tag_chunks<I: Isa>(
         &self,
@@ -560,7 +557,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
     ) {
         let keys = self.cipher.keys(isa);
         let mut whitening = C::whitening(isa, &keys);
-        let mut blocks = [Block::ZERO; TOGETHER];
+        let mut blocks = [Block::ZERO; PADS_AT_ONCE];
         for (block, nonce) in blocks.iter_mut().zip(nonces) {
             *block = pad_of(nonce, Self::PADS).0.xor(&whitening);
         }
@@ -614,8 +611,8 @@ impl<C: Cipher<Block = Block>, const T: usize> Construction for Umac<C, T> {
         messages: &[&[u8]],
         tags: &mut [Tag],
     ) {
-        let batches = nonces.chunks(TOGETHER).zip(messages.chunks(TOGETHER));
-        for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(TOGETHER)) {
+        let batches = nonces.chunks(PADS_AT_ONCE).zip(messages.chunks(PADS_AT_ONCE));
+        for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(PADS_AT_ONCE)) {
             self.tag_chunks(isa, nonces, messages, tags);
         }
     }

@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 
 use zeroize::Zeroize;
 
+use super::error::NhError;
 use super::nh::{Family, Fast, Neighbours32, Plain, Strided16, level};
 use super::shape::NhShape;
-use crate::error::Error;
 use crate::isa::{Dispatch, Isa, Kernel, Level, PortableWords, WordLevel, Words};
 
 /// Key bytes from the start of a line of cache on. Wiped on drop.
@@ -65,10 +65,10 @@ pub(crate) struct NhKey {
 
 impl NhKey {
     /// The first bytes of `k`, and of `l` if there is a second level.
-    pub(crate) fn new(shape: NhShape, k: &[u8], l: &[u8]) -> Result<NhKey, Error> {
+    pub(crate) fn new(shape: NhShape, k: &[u8], l: &[u8]) -> Result<NhKey, NhError> {
         let cut = |bytes: &[u8], expected| {
             let found = bytes.len();
-            bytes.get(..expected).map(Lines::new).ok_or(Error::KeyMaterial { expected, found })
+            bytes.get(..expected).map(Lines::new).ok_or(NhError::KeyMaterial { expected, found })
         };
         Ok(NhKey { shape, k: cut(k, shape.key_bytes())?, l: cut(l, shape.second_key_bytes())? })
     }

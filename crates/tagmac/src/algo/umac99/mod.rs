@@ -15,6 +15,7 @@
 //! Fast because H leaves a thousandth to a 256th of the message to the PRF, and costs one to four
 //! multiplications for many bytes.
 
+mod error;
 mod levels;
 mod nh;
 mod prf;
@@ -35,19 +36,20 @@ use crate::isa::{Isa, Level, NarrowLevel, SelfTest};
 use crate::tag::Tag;
 use prf::{Feed, PrfKey};
 
+pub use error::NhError;
 pub(crate) use levels::NhKey;
 pub use prf::Umac99Prf;
 pub use sets::Umac99Set;
 pub use shape::NhShape;
 
 /// The shortest tag.
-const LEAST_TAG: usize = 32;
+const MIN_TAG_BITS: usize = 32;
 /// What keys are for.
 const USE_K: u8 = 0;
 const USE_L: u8 = 1;
 const USE_PRF: u8 = 128;
 /// Bytes of the longest hash of a block.
-const MOST_HASH: usize = 16 * shape::STREAMS;
+const MAX_HASH_BYTES: usize = 16 * shape::MAX_STREAMS;
 /// Bytes of block hashes on their way to the PRF.
 const GROUP: usize = 1024;
 
@@ -60,7 +62,7 @@ const GROUP: usize = 1024;
 /// let mac = Umac99Parameters::new(shape, Umac99Prf::Cbc3Aes128).key(&[7; 16]);
 /// let tag = mac.tag_with(&[1; 8], b"message")?;
 /// assert!(mac.verify_with(&[1; 8], b"message", &tag).is_ok());
-/// # Ok::<(), tagmac::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Umac99Parameters {
@@ -87,11 +89,11 @@ impl Umac99Parameters {
     ///
     /// # Errors
     ///
-    /// [`Error::MinLengthToHash`] if that is more than a block.
-    pub fn min_length_to_hash(self, bytes: usize) -> Result<Self, Error> {
+    /// [`NhError::MinLengthToHash`] if that is more than a block.
+    pub fn min_length_to_hash(self, bytes: usize) -> Result<Self, NhError> {
         let max = self.shape.block_bytes();
         if bytes > max {
-            return Err(Error::MinLengthToHash { max, found: bytes });
+            return Err(NhError::MinLengthToHash { max, found: bytes });
         }
         Ok(Umac99Parameters { min_length_to_hash: bytes, ..self })
     }
@@ -131,8 +133,8 @@ impl Umac99Parameters {
     ///
     /// # Errors
     ///
-    /// [`Error::KeyMaterial`] if one of them is too short.
-    pub fn subkeys(self, k: &[u8], l: &[u8], prf: &[u8]) -> Result<Umac99, Error> {
+    /// [`NhError::KeyMaterial`] if one of them is too short.
+    pub fn subkeys(self, k: &[u8], l: &[u8], prf: &[u8]) -> Result<Umac99, NhError> {
         self.subkeys_with_level(k, l, prf, Level::best())
     }
 
@@ -147,16 +149,16 @@ impl Umac99Parameters {
         l: &[u8],
         prf: &[u8],
         level: Level,
-    ) -> Result<Umac99, Error> {
+    ) -> Result<Umac99, NhError> {
         let (expected, found) = (self.prf.key_bytes(), prf.len());
-        let prf = prf.get(..expected).ok_or(Error::KeyMaterial { expected, found })?;
+        let prf = prf.get(..expected).ok_or(NhError::KeyMaterial { expected, found })?;
         let level = passing(level);
         Ok(Umac99 {
             key: NhKey::new(self.shape, k, l)?,
             prf: PrfKey::new(self.prf, prf, level),
             min_length_to_hash: self.min_length_to_hash,
             tag_bytes: self.prf.output_bytes(),
-            most_bytes: self.prf.output_bytes(),
+            max_tag_bytes: self.prf.output_bytes(),
             level,
         })
     }
@@ -181,7 +183,7 @@ pub struct Umac99 {
     /// Shorter messages are not hashed.
     min_length_to_hash: usize,
     tag_bytes: usize,
-    most_bytes: usize,
+    max_tag_bytes: usize,
     level: Level,
 }
 
@@ -204,7 +206,7 @@ impl Umac99 {
     ///
     /// [`Error::TagBits`] unless there are 32 of them up to all, in steps of 8.
     pub fn with_tag_bits(self, tag_bits: usize) -> Result<Self, Error> {
-        let (min, max, found) = (LEAST_TAG, 8 * self.most_bytes, tag_bits);
+        let (min, max, found) = (MIN_TAG_BITS, 8 * self.max_tag_bytes, tag_bits);
         if !(min..=max).contains(&found) || !found.is_multiple_of(8) {
             return Err(Error::TagBits { min, max, step: 8, found });
         }
@@ -236,10 +238,10 @@ impl Drop for Umac99Sum {
 
 #[cfg(feature = "save")]
 impl crate::save::Save for Umac99Sum {
-    fn save(&self, out: &mut crate::save::Writer) -> Result<(), Error> {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::save::SaveError> {
         // HMAC's state is its crate's own.
         if self.feed.is_some() {
-            return Err(Error::NoSavedState);
+            return Err(crate::save::SaveError::NoSavedState);
         }
         out.length_prefixed(&self.hashes);
         Ok(())
@@ -342,7 +344,7 @@ impl Hash for Umac99 {
         if bytes < self.min_length_to_hash as u64 {
             digest.push(isa, &self.prf, tail);
         } else if !tail.is_empty() {
-            let mut hash = [0; MOST_HASH];
+            let mut hash = [0; MAX_HASH_BYTES];
             let hash = &mut hash[..self.key.shape().hash_bytes()];
             self.key.hash(self.level, false, tail, hash);
             digest.push(isa, &self.prf, hash);
@@ -441,7 +443,7 @@ mod tests {
         let strided = |t| NhShape::new(264, 16)?.signed().strided()?.toeplitz(t, 8);
         let unsigned = |t| NhShape::new(70, 32)?.toeplitz(t, 2);
         let shapes = (1..=8).flat_map(|t| [neighbours(t), strided(t), unsigned(t)]);
-        for shape in shapes.map(|shape: Result<NhShape, Error>| shape.expect("a shape")) {
+        for shape in shapes.map(|shape: Result<NhShape, NhError>| shape.expect("a shape")) {
             let nh = NhKey::new(shape, &key, &key).expect("enough key");
             let block = shape.block_bytes();
             for level in Level::all() {
@@ -458,44 +460,44 @@ mod tests {
 
     #[test]
     fn parameters_that_there_are_not() {
-        let refused = |shape: Result<NhShape, Error>| shape.expect_err("refused");
-        let words = |step, max, found| Error::HashWords { step, max, found };
+        let refused = |shape: Result<NhShape, NhError>| shape.expect_err("refused");
+        let words = |step, max, found| NhError::HashWords { step, max, found };
         assert_eq!(refused(NhShape::new(63, 32)), words(2, 16384, 63));
         assert_eq!(refused(NhShape::new(0, 16)), words(2, 32768, 0));
         assert_eq!(refused(NhShape::new(16386, 32)), words(2, 16384, 16386));
         for found in [0, 4, 8, 24, 128] {
-            assert_eq!(refused(NhShape::new(64, found)), Error::WordBits { found });
+            assert_eq!(refused(NhShape::new(64, found)), NhError::WordBits { found });
         }
         let nh = NhShape::new(12, 64).expect("a shape");
         assert_eq!(refused(nh.strided()), words(8, 8192, 12));
         for found in [0, 1, 3, 4098] {
-            let wrong = Error::KeyShift { max: 4096, found };
+            let wrong = NhError::KeyShift { max: 4096, found };
             assert_eq!(refused(nh.toeplitz(2, found)), wrong);
         }
         for found in [0, 17] {
-            assert_eq!(refused(nh.toeplitz(found, 2)), Error::Streams { max: 16, found });
+            assert_eq!(refused(nh.toeplitz(found, 2)), NhError::Streams { max: 16, found });
         }
         for found in [0, 683] {
-            assert_eq!(refused(nh.two_level(found)), Error::SecondLevel { max: 682, found });
+            assert_eq!(refused(nh.two_level(found)), NhError::SecondLevel { max: 682, found });
         }
         let parameters = Umac99Parameters::from(Umac99Set::Std60);
         let subkeys = |k: usize, l: usize, prf: usize| {
             parameters.subkeys(&[1; 264][..k], &[2; 136][..l], &[3; 64][..prf]).map(|_| ())
         };
-        let short = |expected, found| Err(Error::KeyMaterial { expected, found });
+        let short = |expected, found| Err(NhError::KeyMaterial { expected, found });
         assert_eq!(subkeys(264, 136, 64), Ok(()));
         assert_eq!(subkeys(263, 136, 64), short(264, 263));
         assert_eq!(subkeys(264, 135, 64), short(136, 135));
         assert_eq!(subkeys(264, 136, 63), short(64, 63));
         let long = parameters.min_length_to_hash(4097);
-        assert_eq!(long, Err(Error::MinLengthToHash { max: 4096, found: 4097 }));
+        assert_eq!(long, Err(NhError::MinLengthToHash { max: 4096, found: 4097 }));
         let mac = Umac99::new(Umac99Set::Mmx60, &[1; 16]);
         for found in [0, 24, 33, 136, 160] {
             let wrong = Error::TagBits { min: 32, max: 128, step: 8, found };
             assert_eq!(mac.clone().with_tag_bits(found).map(|_| ()), Err(wrong));
         }
         assert_eq!(
-            Error::KeyShift { max: 4096, found: 3 }.to_string(),
+            NhError::KeyShift { max: 4096, found: 3 }.to_string(),
             "expected an even key shift of 2 to 4096 words, found 3"
         );
     }

@@ -13,7 +13,7 @@
 //! filters of sound and pictures, multiplies two of them and adds the products. Streams share the
 //! message's loads (Toeplitz).
 
-use super::shape::{NhShape, UNIT};
+use super::shape::{MAX_UNIT_BYTES, NhShape};
 use crate::isa::Words;
 
 /// The word of `W` bits in the first bytes of `p`; four bits have a byte of their own.
@@ -305,7 +305,7 @@ pub(super) fn level<F: Family, A: Words, const T: usize>(
     let (whole, last) = data.split_at(data.len() / shape.unit_bytes() * shape.unit_bytes());
     let mut sums: [u128; T] = family.sums(a, shape, key, whole);
     if !last.is_empty() {
-        let mut padded = [0; UNIT];
+        let mut padded = [0; MAX_UNIT_BYTES];
         padded[..last.len()].copy_from_slice(last);
         let (padded, key) = (&padded[..shape.unit_bytes()], &key[whole.len()..]);
         for (s, sum) in sums.iter_mut().enumerate() {

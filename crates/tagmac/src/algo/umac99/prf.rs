@@ -27,7 +27,7 @@ pub enum Umac99Prf {
 }
 
 /// Bytes of the longest output.
-pub(super) const MOST_OUTPUT: usize = 20;
+pub(super) const MAX_OUTPUT_BYTES: usize = 20;
 
 impl Umac99Prf {
     /// Bytes of its key: A, or K1, K2 and K3.
@@ -154,8 +154,8 @@ impl Feed {
 
     /// The output, zeros after it.
     #[inline(always)]
-    pub(super) fn finish<I: Isa>(self, isa: I, key: &PrfKey) -> [u8; MOST_OUTPUT] {
-        let mut output = [0; MOST_OUTPUT];
+    pub(super) fn finish<I: Isa>(self, isa: I, key: &PrfKey) -> [u8; MAX_OUTPUT_BYTES] {
+        let mut output = [0; MAX_OUTPUT_BYTES];
         let block = match (self, key) {
             (Feed::Hmac(state), _) => {
                 output.copy_from_slice(&state.finalize().into_bytes());

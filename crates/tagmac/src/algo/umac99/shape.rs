@@ -1,15 +1,15 @@
 //! The parameters of NH and its relatives (sections 2.2, 5 and 7 of the paper).
 
-use crate::error::Error;
+use super::error::NhError;
 
 /// The most bytes of a block, so that two bytes hold a length mod the block.
-const MOST_BLOCK: usize = 1 << 16;
+const MAX_BLOCK_BYTES: usize = 1 << 16;
 /// The most streams.
-pub(super) const STREAMS: usize = 16;
+pub(super) const MAX_STREAMS: usize = 16;
 /// The most words from one stream's key to the next one's.
-const MOST_SHIFT: usize = 1 << 12;
+const MAX_SHIFT_WORDS: usize = 1 << 12;
 /// The most bytes that words are padded to: eight words of 64 bits.
-pub(super) const UNIT: usize = 64;
+pub(super) const MAX_UNIT_BYTES: usize = 64;
 
 /// The parameters of a hash of the NH family: what is computed, and on how much.
 ///
@@ -27,7 +27,7 @@ pub(super) const UNIT: usize = 64;
 /// let shape = NhShape::new(64, 32)?.signed().toeplitz(2, 2)?.two_level(16)?;
 /// assert_eq!((shape.block_bytes(), shape.hash_bytes()), (4096, 16));
 /// assert_eq!((shape.key_bytes(), shape.second_key_bytes()), (264, 136));
-/// # Ok::<(), tagmac::Error>(())
+/// # Ok::<(), tagmac::hashes::NhError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NhShape {
@@ -49,11 +49,11 @@ impl NhShape {
     ///
     /// # Errors
     ///
-    /// [`Error::WordBits`] unless words have 16, 32 or 64 bits; [`Error::HashWords`] unless their
+    /// [`NhError::WordBits`] unless words have 16, 32 or 64 bits; [`NhError::HashWords`] unless their
     /// number is even and a block has at most 65536 bytes.
-    pub fn new(words: usize, word_bits: usize) -> Result<Self, Error> {
+    pub fn new(words: usize, word_bits: usize) -> Result<Self, NhError> {
         if !matches!(word_bits, 16 | 32 | 64) {
-            return Err(Error::WordBits { found: word_bits });
+            return Err(NhError::WordBits { found: word_bits });
         }
         NhShape::any(words, word_bits)
     }
@@ -61,11 +61,11 @@ impl NhShape {
     /// As [`new`](NhShape::new) with words of 4 bits, one in each byte of message and key: small
     /// enough to try every key.
     #[doc(hidden)]
-    pub fn of_nibbles(words: usize) -> Result<Self, Error> {
+    pub fn of_nibbles(words: usize) -> Result<Self, NhError> {
         NhShape::any(words, 4)
     }
 
-    fn any(words: usize, word_bits: usize) -> Result<Self, Error> {
+    fn any(words: usize, word_bits: usize) -> Result<Self, NhError> {
         let shape = NhShape {
             word_bits,
             words,
@@ -80,13 +80,13 @@ impl NhShape {
         Ok(shape)
     }
 
-    fn check_words(&self) -> Result<(), Error> {
+    fn check_words(&self) -> Result<(), NhError> {
         let step = self.unit_words();
-        let max = MOST_BLOCK / self.word_bytes();
+        let max = MAX_BLOCK_BYTES / self.word_bytes();
         if (step..=max).contains(&self.words) && self.words.is_multiple_of(step) {
             Ok(())
         } else {
-            Err(Error::HashWords { step, max, found: self.words })
+            Err(NhError::HashWords { step, max, found: self.words })
         }
     }
 
@@ -100,8 +100,8 @@ impl NhShape {
     ///
     /// # Errors
     ///
-    /// [`Error::HashWords`] unless a block is whole groups of eight words.
-    pub fn strided(self) -> Result<Self, Error> {
+    /// [`NhError::HashWords`] unless a block is whole groups of eight words.
+    pub fn strided(self) -> Result<Self, NhError> {
         let shape = NhShape { strided: true, ..self };
         shape.check_words()?;
         Ok(shape)
@@ -120,14 +120,14 @@ impl NhShape {
     ///
     /// # Errors
     ///
-    /// [`Error::Streams`] unless there are 1 to 16; [`Error::KeyShift`] unless the shift is even
+    /// [`NhError::Streams`] unless there are 1 to 16; [`NhError::KeyShift`] unless the shift is even
     /// and 2 to 4096 words.
-    pub fn toeplitz(self, streams: usize, shift: usize) -> Result<Self, Error> {
-        if !(1..=STREAMS).contains(&streams) {
-            return Err(Error::Streams { max: STREAMS, found: streams });
+    pub fn toeplitz(self, streams: usize, shift: usize) -> Result<Self, NhError> {
+        if !(1..=MAX_STREAMS).contains(&streams) {
+            return Err(NhError::Streams { max: MAX_STREAMS, found: streams });
         }
-        if !(2..=MOST_SHIFT).contains(&shift) || !shift.is_multiple_of(2) {
-            return Err(Error::KeyShift { max: MOST_SHIFT, found: shift });
+        if !(2..=MAX_SHIFT_WORDS).contains(&shift) || !shift.is_multiple_of(2) {
+            return Err(NhError::KeyShift { max: MAX_SHIFT_WORDS, found: shift });
         }
         Ok(NhShape { streams, shift, ..self })
     }
@@ -138,11 +138,11 @@ impl NhShape {
     ///
     /// # Errors
     ///
-    /// [`Error::SecondLevel`] unless there is at least one and a block has at most 65536 bytes.
-    pub fn two_level(self, outputs: usize) -> Result<Self, Error> {
-        let max = MOST_BLOCK / self.level_bytes();
+    /// [`NhError::SecondLevel`] unless there is at least one and a block has at most 65536 bytes.
+    pub fn two_level(self, outputs: usize) -> Result<Self, NhError> {
+        let max = MAX_BLOCK_BYTES / self.level_bytes();
         if !(1..=max).contains(&outputs) {
-            return Err(Error::SecondLevel { max, found: outputs });
+            return Err(NhError::SecondLevel { max, found: outputs });
         }
         Ok(NhShape { outputs, ..self })
     }
@@ -223,9 +223,9 @@ impl NhShape {
     /// ```
     /// use tagmac::NhShape;
     /// let shape = NhShape::new(64, 16)?.strided()?.signed();
-    /// let bits = |shift| Ok::<_, tagmac::Error>(shape.toeplitz(4, shift)?.collision_bits());
+    /// let bits = |shift| Ok::<_, tagmac::hashes::NhError>(shape.toeplitz(4, shift)?.collision_bits());
     /// assert_eq!([bits(8)?, bits(4)?, bits(2)?], [60, 30, 15]);
-    /// # Ok::<(), tagmac::Error>(())
+    /// # Ok::<(), tagmac::hashes::NhError>(())
     /// ```
     ///
     /// [`Nh::hash`]: crate::hashes::Nh::hash

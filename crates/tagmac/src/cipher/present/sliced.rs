@@ -54,7 +54,7 @@ pub struct PresentAdder<'a, I: Isa> {
     isa: I,
     cipher: &'a RoundKeys,
     /// The blocks that wait until flights are worth it.
-    few: Aligned<{ FEW + MAX_BLOCKS }>,
+    few: Aligned<{ NARROW_PATH_MAX_BLOCKS + MAX_BLOCKS }>,
     flights: Option<Flights>,
     /// What was added without a flight.
     total: u64,
@@ -123,13 +123,13 @@ const fn flight<W: Words>() -> usize {
 }
 
 /// The most blocks that cost less without a flight.
-const FEW: usize = if SMALL { 4 } else { 128 };
+const NARROW_PATH_MAX_BLOCKS: usize = if SMALL { 4 } else { 128 };
 
 /// As many as do on a level.
-const fn few<W: Words>() -> usize {
+const fn narrow_path_max_blocks<W: Words>() -> usize {
     match W::LANES {
-        _ if SMALL => FEW,
-        4 => FEW,
+        _ if SMALL => NARROW_PATH_MAX_BLOCKS,
+        4 => NARROW_PATH_MAX_BLOCKS,
         2 => 80,
         _ if W::HAS_VECTOR_MUL => 40,
         _ => 88,
@@ -200,7 +200,10 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
     /// No blocks.
     #[inline(always)]
     pub(crate) fn new(isa: I, cipher: &'a RoundKeys) -> Self {
-        let (few, full) = (Aligned([0; FEW + MAX_BLOCKS]), few::<I::Words>() + 1);
+        let (few, full) = (
+            Aligned([0; NARROW_PATH_MAX_BLOCKS + MAX_BLOCKS]),
+            narrow_path_max_blocks::<I::Words>() + 1,
+        );
         PresentAdder { isa, cipher, few, flights: None, total: 0, waiting: 0, full, flown: false }
     }
 
@@ -292,7 +295,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
         let Some(flights) = &mut self.flights else { unreachable!("flights") };
         let (blocks, state, sums) = parts(flights);
         let mut total = 0;
-        if rest <= few::<I::Words>() {
+        if rest <= narrow_path_max_blocks::<I::Words>() {
             total = total_of_few(isa, cipher, blocks, rest);
         } else {
             let width = width::<I::Words>();
