@@ -11,21 +11,21 @@ use std::path::Path;
 use tagmac::dynamic::{Algorithm, AnyPart, Partial, PartialError};
 use tagmac::save::Zeroizing;
 use tagmac::{Error as MacError, Tag};
+use tagmac_files::escaped::Escaped;
+use tagmac_files::mac::Mac;
+use tagmac_files::read::Tagged;
+use tagmac_files::{Error, ReadError, open};
 
 use crate::args::Combine;
-use crate::error::{Error, Exit};
-use crate::escaped::Escaped;
-use crate::mac::{self, Mac};
-use crate::open;
-use crate::read::Tagged;
-use crate::read_error::ReadError;
+use crate::exit::Exit;
+use crate::mac;
 use crate::tag_line::{self, Form};
 
 /// Prints the tag of the object that the partials make.
 pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
     let mac = mac::make(&args.key.options(), false)?;
     mac.parts()?;
-    let nonce = match mac.given_nonce(args.nonce_hex.as_deref(), None)? {
+    let nonce = match mac::given_nonce(&mac, args.nonce_hex.as_deref(), None)? {
         Some(given) => given.to_vec(),
         None => mac.mac.algorithm().random_nonce().map_err(Error::io)?,
     };

@@ -13,12 +13,14 @@ use std::process::{Command, Stdio};
 
 use base64ct::Encoding;
 use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError, key_id};
+use tagmac_files::Error;
+use tagmac_files::error::io_reason;
+use tagmac_files::escaped::Escaped;
 use zeroize::Zeroizing;
 
 use crate::diagnostic::diagnostic;
-use crate::error::{Error, io_reason};
-use crate::escaped::Escaped;
-use crate::{harden, open, stdio};
+use crate::given::given;
+use crate::{harden, stdio};
 
 /// More than this is no key.
 const MAX_BYTES: usize = 64 << 10;
@@ -212,8 +214,7 @@ fn open(fd: i32) -> io::Result<File> {
 }
 
 fn read_file(path: &Path, silent: bool) -> io::Result<Zeroizing<Vec<u8>>> {
-    let (file, metadata) =
-        open::given(path).map_err(|error| io::Error::other(error.to_string()))?;
+    let (file, metadata) = given(path).map_err(|error| io::Error::other(error.to_string()))?;
     own_alone(path, &metadata).map_err(io::Error::other)?;
     let mode = metadata.mode();
     if metadata.is_file() && mode & 0o044 != 0 && !silent {

@@ -3,15 +3,15 @@
 use std::time::SystemTime;
 
 use tagmac::dynamic::KeyFile;
+use tagmac_files::Error;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::overwrite::Overwrite;
 
 use crate::allowance::{Allowance, THRESHOLD};
 use crate::args::Keygen;
 use crate::diagnostic::diagnostic;
-use crate::error::Error;
-use crate::escaped::Escaped;
 use crate::number::{show_chance, show_count, show_size};
 use crate::output;
-use crate::overwrite::Overwrite;
 
 /// Makes a key, writes its file, prints its id.
 pub fn run(args: &Keygen) -> Result<(), Error> {

@@ -11,9 +11,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::error::Error;
-use crate::escaped::Escaped;
-use crate::{hex, lines, output};
+use tagmac_files::escaped::Escaped;
+use tagmac_files::{Error, hex};
+
+use crate::{lines, output};
 
 /// What ends a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

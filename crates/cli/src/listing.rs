@@ -15,9 +15,9 @@ use std::os::fd::BorrowedFd;
 
 use rustix::fs::{self, AtFlags, Dir};
 use rustix::io::Errno;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::identity::Identity;
 
-use crate::escaped::Escaped;
-use crate::identity::Identity;
 use crate::tree::{Facts, Kind};
 
 /// The names in a directory.

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
-use tagmac::dynamic::{Algorithm, AnyMac, Parts};
+use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::Level;
 use tagmac::save::Sealer;
+use tagmac_files::Error;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::mac::Mac;
 
-use crate::error::Error;
-use crate::escaped::Escaped;
 use crate::key::{self, Key};
 
 /// Shorter tags need `--allow-short`.
@@ -25,57 +26,24 @@ pub struct Options<'a> {
     pub allow_short: bool,
 }
 
-/// A MAC under a key.
-pub struct Mac {
-    /// The MAC.
-    pub mac: AnyMac,
-    /// The key's public id.
-    pub key_id: String,
-    /// What seals sums that belong to the key.
-    pub sealer: Sealer,
-}
-
-impl Mac {
-    /// The calls on parts.
-    pub fn parts(&self) -> Result<Parts<'_>, Error> {
-        let name = self.mac.algorithm();
-        self.mac.parts().ok_or_else(|| {
-            Error::usage(format_args!("{name} has no parts; 'tagmac list' shows what can do parts"))
-        })
+/// The nonce that the command line gives. `alone` is the option by which a tag goes without its
+/// nonce, so that one has to be given.
+pub fn given_nonce<'n>(
+    mac: &Mac,
+    given: Option<&'n [u8]>,
+    alone: Option<&str>,
+) -> Result<Option<&'n [u8]>, Error> {
+    let algorithm = mac.mac.algorithm();
+    if let Some(nonce) = given {
+        let wrong = |error| Error::usage(format_args!("--nonce-hex: {algorithm}: {error}"));
+        return algorithm.check_nonce(nonce.len()).map_err(wrong).map(|()| Some(nonce));
     }
-
-    /// The key's public id in bytes.
-    pub fn id(&self) -> [u8; 8] {
-        let mut id = [0; 8];
-        base16ct::lower::decode(&self.key_id, &mut id).expect("an id of ours");
-        id
+    match alone.filter(|_| *algorithm.nonce_bytes().start() > 0) {
+        Some(option) => Err(Error::usage(format_args!(
+            "{option}: expected --nonce-hex with the nonce that {algorithm} takes, found none"
+        ))),
+        None => Ok(None),
     }
-
-    /// The nonce that the command line gives. `alone` is the option by which a tag goes without its
-    /// nonce, so that one has to be given.
-    pub fn given_nonce<'n>(
-        &self,
-        given: Option<&'n [u8]>,
-        alone: Option<&str>,
-    ) -> Result<Option<&'n [u8]>, Error> {
-        let algorithm = self.mac.algorithm();
-        if let Some(nonce) = given {
-            let wrong = |error| Error::usage(format_args!("--nonce-hex: {algorithm}: {error}"));
-            return algorithm.check_nonce(nonce.len()).map_err(wrong).map(|()| Some(nonce));
-        }
-        match alone.filter(|_| *algorithm.nonce_bytes().start() > 0) {
-            Some(option) => Err(Error::usage(format_args!(
-                "{option}: expected --nonce-hex with the nonce that {algorithm} takes, found none"
-            ))),
-            None => Ok(None),
-        }
-    }
-}
-
-/// Whether a message of so many bytes is over the limit of a MAC.
-pub fn is_too_long(mac: &AnyMac, bytes: u64) -> bool {
-    let limit_bits = mac.limit_bits();
-    u128::from(bytes) * 8 > limit_bits.into() && limit_bits < u64::MAX
 }
 
 /// The level that the environment names, or the best.

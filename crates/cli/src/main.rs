@@ -4,19 +4,14 @@
 
 mod allowance;
 mod args;
-mod atomic;
 mod bounds;
 mod check;
 mod combine;
 mod diagnostic;
-mod error;
-mod escaped;
-mod faults;
-mod folder;
+mod exit;
+mod given;
 mod harden;
 mod help;
-mod hex;
-mod identity;
 mod json;
 mod key;
 mod keygen;
@@ -26,20 +21,15 @@ mod list;
 mod listing;
 mod mac;
 mod number;
-mod open;
 mod output;
-mod overwrite;
 mod pages;
 mod part;
 mod plot;
-mod pool;
 mod progress;
 mod read;
-mod read_error;
 mod record;
 mod seal;
 mod selftest;
-mod state;
 mod stdio;
 mod table;
 mod tag;
@@ -60,10 +50,11 @@ use clap::{CommandFactory, Parser};
 
 use args::{Args, Command};
 use diagnostic::diagnostic;
-use error::{Error, Exit};
-use escaped::Escaped;
+use exit::Exit;
 use signal_hook::consts::SIGABRT;
 use signal_hook::flag::register_conditional_shutdown;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::{Error, faults};
 
 fn main() -> ExitCode {
     // Rust ignores SIGPIPE; a filter should end by it, as SIGINT ends it.
@@ -74,6 +65,7 @@ fn main() -> ExitCode {
     let always = Arc::new(AtomicBool::new(true));
     let _ = register_conditional_shutdown(SIGABRT, Exit::Io as i32, always);
     panic::set_hook(Box::new(internal));
+    tagmac_files::diagnostic::set_sink(|message| diagnostic(message));
     let exit = panic::catch_unwind(|| match Args::try_parse() {
         Ok(args) => run(&args.command),
         Err(wrong) => usage(&wrong),
@@ -85,7 +77,7 @@ fn main() -> ExitCode {
         Ok(Some(exit)) => ExitCode::from(exit as u8),
         Err(error) => {
             diagnostic(&error);
-            ExitCode::from(error.exit() as u8)
+            ExitCode::from(Exit::from(error.kind()) as u8)
         }
     }
 }

@@ -5,12 +5,14 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use crate::atomic::AtomicFile;
+use tagmac_files::Error;
+use tagmac_files::atomic::AtomicFile;
+use tagmac_files::error::io_reason;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::overwrite::Overwrite;
+
 use crate::diagnostic::suspend_bar;
-use crate::error::{Error, io_reason};
-use crate::escaped::Escaped;
 use crate::json;
-use crate::overwrite::Overwrite;
 use crate::stdio::Stdout;
 
 /// Asked once: it decides over every line.

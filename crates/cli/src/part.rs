@@ -4,18 +4,19 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
 use tagmac::dynamic::Partial;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::mac::Mac;
+use tagmac_files::overwrite::Overwrite;
+use tagmac_files::progress::{Progress as _, Total};
+use tagmac_files::read::{Reader, Span};
+use tagmac_files::{Error, ReadError, open};
 
 use crate::args::Part;
 use crate::diagnostic::diagnostic;
-use crate::error::{Error, Exit};
-use crate::escaped::Escaped;
-use crate::mac::{self, Mac};
-use crate::open;
+use crate::exit::Exit;
+use crate::mac;
 use crate::output;
-use crate::overwrite::Overwrite;
-use crate::progress::{Progress, Total};
-use crate::read::{Reader, Span};
-use crate::read_error::ReadError;
+use crate::progress::Progress;
 
 /// Makes a partial of a range. `Some(exit)` if the file could not be read.
 pub fn run(args: &Part) -> Result<Option<Exit>, Error> {

@@ -16,12 +16,12 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use tagmac::bounds::{Bound, elimac, lightmac, pmac};
+use tagmac_files::Error;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::overwrite::Overwrite;
 
 use crate::diagnostic::diagnostic;
-use crate::error::Error;
-use crate::escaped::Escaped;
 use crate::output;
-use crate::overwrite::Overwrite;
 
 /// The picture in units, which are pixels where the SVG is shown.
 const SIZE: (u32, u32) = (1200, 590);

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use tagmac_files::mac::Mac;
 
 use crate::line::Line;
-use crate::mac::Mac;
 
 /// What became of a file.
 #[derive(Serialize)]

@@ -1,10 +1,11 @@
 //! The line of a tag that was made, as text or as JSON.
 
-use crate::error::Error;
+use tagmac_files::Error;
+use tagmac_files::mac::Mac;
+use tagmac_files::read::Tagged;
+
 use crate::line::{self, End, Line};
-use crate::mac::Mac;
 use crate::output;
-use crate::read::Tagged;
 use crate::record::Record;
 
 /// How the line is written.

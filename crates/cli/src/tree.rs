@@ -13,10 +13,8 @@ use std::path::Path;
 
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawMode, Stat};
 use rustix::io::Errno;
-
-use crate::folder;
-use crate::identity::Identity;
-use crate::read_error::ReadError;
+use tagmac_files::identity::Identity;
+use tagmac_files::{ReadError, folder};
 
 /// Bytes of the longest path below the root: as many as Linux takes in one name of a file. Longer
 /// ones serve nobody but who wants to fill memory.

@@ -16,13 +16,13 @@ use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use tagmac_files::escaped::Escaped;
+use tagmac_files::identity::Identity;
+use tagmac_files::progress::Total;
+use tagmac_files::{ReadError, folder};
+
 use crate::diagnostic::diagnostic;
-use crate::escaped::Escaped;
-use crate::folder;
-use crate::identity::Identity;
 use crate::listing::{Listing, Names};
-use crate::progress::Total;
-use crate::read_error::ReadError;
 use crate::tree::{Facts, Kind, MAX_PATH, Tree};
 
 /// Bytes that the names of one directory may take in any case. Those of the directories that it is in

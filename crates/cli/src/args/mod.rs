@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args as Group, Parser, Subcommand};
 use tagmac::dynamic::Algorithm;
+use tagmac_files::Error;
 
-use crate::error::Error;
 use crate::{help, number};
 pub use seal::{Audit, Seal};
 use shared::{AlgorithmParser, Key, KeyOnly, Nonce, Reading};

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::AtomicBool;
 
+use tagmac_files::escaped::Escaped;
+use tagmac_files::progress::{Progress as _, Total};
+use tagmac_files::{Error, ReadError, pool};
+
 use crate::args::Audit;
-use crate::error::{Error, Exit};
-use crate::escaped::Escaped;
+use crate::exit::Exit;
 use crate::mac;
-use crate::pool;
-use crate::progress::{Progress, Total};
-use crate::read_error::ReadError;
+use crate::progress::Progress;
 use crate::seal::change::{Change, changes};
 use crate::seal::combined::Combined;
 use crate::seal::entry::{Entry, word};

@@ -1,8 +1,8 @@
 //! What differs between an entry and its line.
 
 use serde::Serialize;
+use tagmac_files::escaped::Escaped;
 
-use crate::escaped::Escaped;
 use crate::seal::entry::{Entry, mode_text, mtime_text};
 
 /// The mode and the time of writing, if they are sealed.

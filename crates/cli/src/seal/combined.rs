@@ -3,13 +3,15 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
+use tagmac_files::Error;
+use tagmac_files::atomic::AtomicFile;
+use tagmac_files::error::io_reason;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::overwrite::Overwrite;
+
 use crate::args::Audit;
-use crate::atomic::AtomicFile;
-use crate::error::{Error, io_reason};
-use crate::escaped::Escaped;
 use crate::line::{self, End};
 use crate::output;
-use crate::overwrite::Overwrite;
 use crate::walk::Spot;
 
 /// Where the report goes.

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use crate::error::{Error, io_reason};
+use tagmac_files::Error;
+use tagmac_files::error::io_reason;
 
 /// What went wrong with the manifest of that name.
 pub fn unreadable(name: &str, error: &io::Error) -> Error {

@@ -4,11 +4,11 @@ use std::fmt;
 use std::io::BufRead;
 
 use tagmac::dynamic::Algorithm;
+use tagmac_files::Error;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::mac::Mac;
 
-use crate::error::Error;
-use crate::escaped::Escaped;
 use crate::lines::Lines;
-use crate::mac::Mac;
 use crate::seal::error::unreadable;
 
 /// What the first line of every version begins with.

@@ -8,13 +8,12 @@ use std::path::Path;
 use tagmac::Tag;
 use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::save::{Purpose, derive};
+use tagmac_files::escaped::Escaped;
+use tagmac_files::mac::Mac;
+use tagmac_files::{Error, open};
 
-use crate::error::Error;
-use crate::escaped::Escaped;
 use crate::key::Key;
 use crate::lines::Lines;
-use crate::mac::Mac;
-use crate::open;
 use crate::seal::entry::Entry;
 use crate::seal::error::unreadable;
 use crate::seal::header::Header;

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 use std::path::Path;
 
-use crate::error::Error;
-use crate::read_error::ReadError;
+use tagmac_files::{Error, ReadError};
+
 use crate::seal::entry::Entry;
 use crate::seal::manifest::Entries;
 use crate::seal::observe::Sight;

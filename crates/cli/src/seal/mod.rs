@@ -17,14 +17,15 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tagmac_files::escaped::Escaped;
+use tagmac_files::progress::{Progress, Total};
+use tagmac_files::{Error, ReadError, pool};
+
 use crate::args::Seal;
 use crate::diagnostic::diagnostic;
-use crate::error::{Error, Exit};
-use crate::escaped::Escaped;
+use crate::exit::Exit;
 use crate::mac;
-use crate::pool;
-use crate::progress::{Bar, Progress, Total};
-use crate::read_error::ReadError;
+use crate::progress;
 use crate::seal::entry::Entry;
 use crate::seal::header::{Header, Options};
 use crate::seal::observe::{Observer, Observers, Sight};
@@ -45,7 +46,7 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
     let writer = Writer::create(&args.output, header, &manifest::seal_mac(&key))?;
     let spots = writer.spots()?;
     let walk = || start(&tree, &spots, options).map_err(failed);
-    let progress = Progress::new(args.reading.progress);
+    let progress = progress::Progress::new(args.reading.progress);
     let total = match progress.is_shown() {
         true => walk::total(walk()?, |kind| options.special || !kind.is_special()),
         false => Total::UNKNOWN,
@@ -142,7 +143,7 @@ struct Counts {
 
 struct Sealer<'a> {
     args: &'a Seal,
-    bar: &'a Bar,
+    bar: &'a dyn Progress,
     writer: Writer,
     counts: Counts,
 }

@@ -4,11 +4,11 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tagmac::dynamic::AnyMac;
+use tagmac_files::ReadError;
+use tagmac_files::mac::Mac;
+use tagmac_files::progress::Progress;
+use tagmac_files::read::{self, Reader};
 
-use crate::mac::Mac;
-use crate::progress::Bar;
-use crate::read::{self, Reader};
-use crate::read_error::ReadError;
 use crate::seal::entry::{Content, Entry};
 use crate::seal::header::Options;
 use crate::tree::{Facts, Kind, Tree, same_kind};
@@ -53,7 +53,7 @@ impl<'a> Observers<'a> {
         mac: &'a Mac,
         options: Options,
         threads: usize,
-        bar: &'a Bar,
+        bar: &'a dyn Progress,
         idle: &'a AtomicBool,
     ) -> io::Result<Observers<'a>> {
         let threads = read::threads(threads);

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use tagmac_files::Error;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::mac::Mac;
 
 use crate::args::Audit;
 use crate::diagnostic::diagnostic;
-use crate::error::{Error, Exit};
-use crate::escaped::Escaped;
+use crate::exit::Exit;
 use crate::line;
-use crate::mac::Mac;
 use crate::output;
 use crate::seal::change::Change;
 use crate::seal::combined::Combined;

@@ -5,12 +5,12 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tagmac::dynamic::{AnyMac, AnyStream};
+use tagmac_files::Error;
+use tagmac_files::atomic::{self, AtomicFile};
+use tagmac_files::escaped::Escaped;
+use tagmac_files::overwrite::Overwrite;
 
-use crate::atomic::{self, AtomicFile};
-use crate::error::Error;
-use crate::escaped::Escaped;
 use crate::lines;
-use crate::overwrite::Overwrite;
 use crate::seal::entry::Entry;
 use crate::seal::error::unreadable;
 use crate::seal::header::{Header, MAGIC};

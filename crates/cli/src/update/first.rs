@@ -5,14 +5,12 @@ use std::io;
 use std::path::Path;
 
 use tagmac::dynamic::{AnyPart, Parts};
+use tagmac_files::escaped::Escaped;
+use tagmac_files::progress::Progress;
+use tagmac_files::{Error, faults, pool};
 
 use super::store;
-use crate::error::Error;
-use crate::escaped::Escaped;
-use crate::faults;
-use crate::pool;
-use crate::progress::Bar;
-use crate::read;
+use tagmac_files::read;
 
 /// A job has nearly so many bytes, or so many leaves, because their parts wait until their turn.
 const PIECE: u64 = 128 << 10;
@@ -30,7 +28,7 @@ pub struct Source<'a> {
     /// Bytes of a leaf.
     pub leaf: u64,
     /// What shows how far it is.
-    pub bar: &'a Bar,
+    pub bar: &'a dyn Progress,
 }
 
 impl Source<'_> {

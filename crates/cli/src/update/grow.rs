@@ -1,14 +1,15 @@
 //! Edits that change the file's length: the sidecar's tree is cut off, and grows again.
 
+use tagmac_files::Error;
+use tagmac_files::progress::Progress;
+
 use super::header::{Pending, Sums};
 use super::tree::Growing;
-use super::{State, leaves, no_bar};
-use crate::error::Error;
-use crate::progress::Bar;
+use super::{State, leaves};
 
 impl State<'_> {
     /// Vouches for what was added at the end of the file, once the leaf before it has been checked.
-    pub(super) fn append(&mut self, bar: &Bar) -> Result<(), Error> {
+    pub(super) fn append(&mut self, bar: &dyn Progress) -> Result<(), Error> {
         let before = self.open.settled()?;
         let (found, length) = (before.len(), self.header.sums.length);
         if found < length {
@@ -39,7 +40,13 @@ impl State<'_> {
 
     /// The sums of the file with other bytes from byte `start` on, where a leaf begins, to
     /// `length`. What was read of it and checked is `checked`: no other bytes stand for these.
-    fn grown(&mut self, start: u64, length: u64, checked: &[u8], bar: &Bar) -> Result<Sums, Error> {
+    fn grown(
+        &mut self,
+        start: u64,
+        length: u64,
+        checked: &[u8],
+        bar: &dyn Progress,
+    ) -> Result<Sums, Error> {
         let (leaf, blocks) = (self.header.leaf, self.open.blocks(length));
         let root = self.header.sums.again(self.tree.parts)?.root;
         let mut growing = Growing::from(&self.tree, root, start / leaf)?;
@@ -71,7 +78,7 @@ impl State<'_> {
 
     /// Cuts the file off, once all that goes has been checked, and the leaf with the cut. A state
     /// that says so comes first, because nothing of this can be checked when it is gone.
-    pub(super) fn truncate(&mut self, length: u64, bar: &Bar) -> Result<(), Error> {
+    pub(super) fn truncate(&mut self, length: u64, bar: &dyn Progress) -> Result<(), Error> {
         let old = self.header.sums.length;
         if length > old {
             return Err(self.open.usage(format_args!(
@@ -94,7 +101,7 @@ impl State<'_> {
         }
         bar.file();
         kept.truncate((length - start) as usize);
-        let next = self.grown(start, length, &kept, &no_bar())?;
+        let next = self.grown(start, length, &kept, &())?;
         self.open.stayed(&before)?;
         self.begin(Pending { next, patch: None })?;
         self.cut(&before)?;

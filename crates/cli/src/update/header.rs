@@ -2,10 +2,10 @@
 
 use tagmac::dynamic::Parts;
 use tagmac::save::{Reader, Writer};
+use tagmac_files::{Error, ErrorKind};
 
 use super::store::{BOXES, Place, Store};
 use super::tree::Root;
-use crate::error::{Error, Exit};
 
 /// Leaves are held in memory.
 pub const MAX_LEAF: u64 = 64 << 20;
@@ -139,7 +139,8 @@ impl Header {
         let mut unread = None;
         let slots = [0, 1].map(|slot| {
             store.header(slot).unwrap_or_else(|error| {
-                unread = Some(error).filter(|error| error.exit() == Exit::Io).or(unread.take());
+                unread =
+                    Some(error).filter(|error| error.kind() == ErrorKind::Io).or(unread.take());
                 None
             })
         });

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use tagmac_files::Error;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::progress::Progress;
+
+use super::State;
 use super::header::Sums;
-use super::{State, no_bar};
 use crate::diagnostic::diagnostic;
-use crate::error::Error;
-use crate::escaped::Escaped;
-use crate::progress::Bar;
 
 /// Leaves that are read at once, and their bytes, unless one leaf has more.
 const STEP: u64 = 4096;
@@ -74,7 +75,12 @@ impl State<'_> {
     }
 
     /// Reads the leaves around a range and refuses them if they are others than before.
-    pub(super) fn check_range(&self, start: u64, end: u64, bar: &Bar) -> Result<(), Error> {
+    pub(super) fn check_range(
+        &self,
+        start: u64,
+        end: u64,
+        bar: &dyn Progress,
+    ) -> Result<(), Error> {
         self.is_same(self.find_change_in(start, end, bar)?)
     }
 
@@ -87,7 +93,7 @@ impl State<'_> {
         &self,
         start: u64,
         end: u64,
-        bar: &Bar,
+        bar: &dyn Progress,
     ) -> Result<Option<Range<u64>>, Error> {
         let (mut at, end) = self.widened(start, end);
         let (mut bytes, mut change) = (Vec::new(), None);
@@ -123,7 +129,7 @@ impl State<'_> {
     }
 
     pub(super) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
-        self.open.source(self.header.leaf, &no_bar()).read(bytes, at)
+        self.open.source(self.header.leaf, &()).read(bytes, at)
     }
 
     /// How many bytes [`range`](State::range) reads.
@@ -133,7 +139,12 @@ impl State<'_> {
     }
 
     /// Vouches for whole leaves as they are now.
-    pub(super) fn range(&mut self, offset: u64, length: u64, bar: &Bar) -> Result<(), Error> {
+    pub(super) fn range(
+        &mut self,
+        offset: u64,
+        length: u64,
+        bar: &dyn Progress,
+    ) -> Result<(), Error> {
         let before = self.open.settled()?;
         // Of a file that has grown, also the bytes before that can be vouched for.
         if before.len() < self.header.sums.length {

@@ -20,16 +20,18 @@ use std::path::Path;
 
 use tagmac::Tag;
 use tagmac::dynamic::Parts;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::mac::{Mac, is_too_long};
+use tagmac_files::progress::{Progress, Total};
+use tagmac_files::read::{self, Tagged};
+use tagmac_files::{Error, faults, open};
 
 use crate::args::Update;
 use crate::diagnostic::diagnostic;
-use crate::error::{Error, Exit};
-use crate::escaped::Escaped;
-use crate::faults;
-use crate::mac::{self, Mac};
-use crate::open;
-use crate::progress::{Bar, Progress, Total};
-use crate::read::{self, Tagged};
+use crate::exit::Exit;
+use crate::mac;
+use crate::progress;
+use crate::read::stdin_once;
 use crate::tag_line::{self, Form};
 use first::Source;
 use header::{Header, MAX_LEAF, Sums};
@@ -48,7 +50,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         return Err(Error::usage("expected a file, found '-': standard input has no edits"));
     }
     let patch = args.edit.patch()?;
-    read::stdin_once(&args.key.only.options(), patch.as_ref().map(|(_, patch)| patch))?;
+    stdin_once(&args.key.only.options(), patch.as_ref().map(|(_, patch)| patch))?;
     let mac = mac::make(&args.key.options(), false)?;
     let algorithm = mac.mac.algorithm();
     let parts = mac.mac.parts().filter(|_| algorithm.capabilities().edits).ok_or_else(|| {
@@ -61,7 +63,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         false => open::regular(path).map(|(file, _)| file),
     };
     let file = file.map_err(store::closed(path))?;
-    let progress = Progress::new(args.reading.progress);
+    let progress = progress::Progress::new(args.reading.progress);
     let mut update = Open { args, mac: &mac, path, file, parts };
     let beside = store::beside(path);
     let found = beside.symlink_metadata();
@@ -166,7 +168,7 @@ impl<'a> Open<'a> {
         self.path.file_name().map_or(b"".as_slice(), |name| name.as_bytes())
     }
 
-    fn source<'s>(&'s self, leaf: u64, bar: &'s Bar) -> Source<'s> {
+    fn source<'s>(&'s self, leaf: u64, bar: &'s dyn Progress) -> Source<'s> {
         Source { parts: self.parts, path: self.path, file: &self.file, leaf, bar }
     }
 
@@ -199,7 +201,7 @@ impl<'a> Open<'a> {
 
     fn within_limit(&self, length: u64) -> Result<(), Error> {
         let mac = &self.mac.mac;
-        match mac::is_too_long(mac, length) {
+        match is_too_long(mac, length) {
             true => Err(self.io(tagmac::Error::TooLong { limit_bits: mac.limit_bits() })),
             false => Ok(()),
         }
@@ -210,7 +212,7 @@ impl<'a> Open<'a> {
     }
 
     /// Makes the sidecar.
-    fn make(self, beside: &Path, progress: Progress) -> Result<(), Error> {
+    fn make(self, beside: &Path, progress: progress::Progress) -> Result<(), Error> {
         let before = self.settled()?;
         let length = before.len();
         self.within_limit(length)?;
@@ -348,9 +350,4 @@ impl State<'_> {
         let name = open.path.as_os_str().as_bytes();
         tag_line::print(form, open.mac, name, &self.header.nonce, &tagged)
     }
-}
-
-/// A bar that is not shown.
-fn no_bar() -> Bar {
-    Progress::Silent.start("updating", Total::NONE)
 }

@@ -9,13 +9,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use tagmac::save::{Reader, Writer, Zeroizing};
+use tagmac_files::error::io_reason;
+use tagmac_files::{Error, faults, open};
 
 use super::header::{Patch, Pending, Side};
 use super::store::Place;
 use super::{State, leaves, store};
-use crate::error::{Error, io_reason};
-use crate::faults;
-use crate::open;
 use crate::stdio;
 
 /// So many bytes of a patch are in one box.

@@ -8,14 +8,13 @@
 use std::fmt::Display;
 use std::fs::Metadata;
 
+use tagmac_files::escaped::Escaped;
+use tagmac_files::read;
+use tagmac_files::{Error, ReadError, faults};
+
 use super::header::{Patch, Pending, Side, Sums};
-use super::{State, leaves, no_bar};
+use super::{State, leaves};
 use crate::diagnostic::diagnostic;
-use crate::error::Error;
-use crate::escaped::Escaped;
-use crate::faults;
-use crate::read;
-use crate::read_error::ReadError;
 
 impl State<'_> {
     /// Makes an edit known before the file is touched.
@@ -75,7 +74,7 @@ impl State<'_> {
             None if found == next => {}
             None if found == old => {
                 let start = self.leaf_of_last(next);
-                if let Some(change) = self.find_change_in(start, old, &no_bar())? {
+                if let Some(change) = self.find_change_in(start, old, &())? {
                     return Err(self.stuck(leaves::changed(&change)));
                 }
                 self.cut(&before)?;
@@ -102,7 +101,7 @@ impl State<'_> {
             None => {
                 let before = self.open.settled()?;
                 let start = self.leaf_of_last(next);
-                if before.len() == old && self.find_change_in(start, old, &no_bar())?.is_none() {
+                if before.len() == old && self.find_change_in(start, old, &())?.is_none() {
                     self.cut(&before)?;
                 }
             }
@@ -150,7 +149,7 @@ impl State<'_> {
         let (found, length) = (self.open.length()?, self.header.sums.length);
         if start < end
             && found >= length
-            && let Some(change) = self.find_change_in(start, end, &no_bar())?
+            && let Some(change) = self.find_change_in(start, end, &())?
         {
             let (what, way) = (leaves::changed(&change), leaves::vouch(&change, found > length));
             return Err(self.open.mismatch(format_args!("{what}; the edit is settled, and {way}")));

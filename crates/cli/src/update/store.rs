@@ -8,15 +8,12 @@ use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
-
-use crate::atomic::AtomicFile;
-use crate::error::{Error, io_reason};
-use crate::escaped::Escaped;
-use crate::faults;
-use crate::identity::Identity;
-use crate::open;
-use crate::overwrite::Overwrite;
-use crate::read_error::ReadError;
+use tagmac_files::atomic::AtomicFile;
+use tagmac_files::error::io_reason;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::identity::Identity;
+use tagmac_files::overwrite::Overwrite;
+use tagmac_files::{Error, ReadError, faults, open};
 
 /// What every version begins with, and this version.
 const MAGIC: &[u8] = b"tagmac-tree-";

@@ -6,9 +6,9 @@
 
 use tagmac::dynamic::{AnyPart, Parts};
 use tagmac::save::{Reader, Writer};
+use tagmac_files::Error;
 
 use super::store::{Place, Store};
-use crate::error::Error;
 
 /// Entries of a box.
 const FAN: u64 = 256;

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tagmac::dynamic::{AnyPart, Parts};
 
+use crate::checkpoint::Checkpointer;
 use crate::faults;
-use crate::progress::Bar;
+use crate::progress::Progress;
 use crate::read_error::ReadError;
-use crate::state::Keeper;
 
 /// A range of an object, and where it is in a file.
 #[derive(Clone, Copy)]
@@ -43,10 +43,10 @@ pub struct Work<'a> {
     pub next: AtomicU64,
     /// What is done.
     pub joined: Mutex<Joined>,
-    /// Who keeps a state, if anybody does.
-    pub keeper: Option<&'a Keeper<'a>>,
+    /// What keeps a checkpoint, if anything does.
+    pub keeper: Option<&'a Checkpointer<'a>>,
     /// Who hears of every byte.
-    pub bar: &'a Bar,
+    pub progress: &'a dyn Progress,
 }
 
 impl Work<'_> {
@@ -98,7 +98,7 @@ impl Work<'_> {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.bar.add(buffer.len());
+        self.progress.add(buffer.len());
         Ok(())
     }
 }
@@ -123,7 +123,7 @@ impl Joined {
         &mut self,
         parts: Parts<'_>,
         part: AnyPart,
-        keeper: Option<&Keeper<'_>>,
+        keeper: Option<&Checkpointer<'_>>,
     ) -> Result<(), ReadError> {
         self.waiting.insert(part.start(), part);
         let end = |whole: &Option<AnyPart>| whole.as_ref().map_or(self.first, AnyPart::end);

@@ -1,4 +1,4 @@
-//! The state of an interrupted `tagmac tag --state`, and how it is kept up.
+//! Checkpoints: the state of an interrupted `tagmac tag --state`, and how it is kept up.
 //!
 //! ```text
 //! "tagmac-state-2"  key id (8)  sealed: name, size and times of the file, part of its beginning,
@@ -49,7 +49,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 const SHARE: u32 = 20;
 
 /// Keeps the state of one file's tag.
-pub struct Keeper<'a> {
+pub struct Checkpointer<'a> {
     mac: &'a Mac,
     path: &'a Path,
     /// Bytes between two saves.
@@ -139,7 +139,7 @@ impl Pieces {
 }
 
 /// A state to write.
-pub struct Due {
+pub struct PendingSave {
     secret: Writer,
     started: Instant,
 }
@@ -193,13 +193,13 @@ impl Facts {
     }
 }
 
-impl<'a> Keeper<'a> {
+impl<'a> Checkpointer<'a> {
     /// Keeps the state in the file `path`, and saves it every so many bytes, or from time to time.
-    pub fn new(mac: &'a Mac, path: &'a Path, every: Option<u64>) -> Keeper<'a> {
+    pub fn new(mac: &'a Mac, path: &'a Path, every: Option<u64>) -> Checkpointer<'a> {
         let bytes = every.unwrap_or(u64::MAX);
         let clock = Clock { time: Instant::now() + PAUSE, bytes, busy: false, told: false };
         let (clock, held) = (Mutex::new(clock), Mutex::new(None));
-        Keeper { mac, path, every, facts: None, clock, pieces: Mutex::default(), held }
+        Checkpointer { mac, path, every, facts: None, clock, pieces: Mutex::default(), held }
     }
 
     /// What is known of the file's beginning: nothing, if there is no state yet. Then one is written
@@ -313,7 +313,7 @@ impl<'a> Keeper<'a> {
     }
 
     /// The state to write, if it is time.
-    pub fn due(&self, whole: &AnyPart) -> Option<Due> {
+    pub fn due(&self, whole: &AnyPart) -> Option<PendingSave> {
         let mut clock = self.clock.lock().expect("no thread panics");
         let due = match self.every {
             Some(_) => whole.end() >= clock.bytes,
@@ -328,7 +328,7 @@ impl<'a> Keeper<'a> {
         Some(due)
     }
 
-    fn snapshot(&self, whole: &AnyPart) -> Result<Due, tagmac::Error> {
+    fn snapshot(&self, whole: &AnyPart) -> Result<PendingSave, tagmac::Error> {
         let (mut secret, started) = (Writer::default(), Instant::now());
         if let Some(facts) = &self.facts {
             facts.save(&mut secret);
@@ -336,12 +336,12 @@ impl<'a> Keeper<'a> {
         let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
         parts.save(whole, &mut secret)?;
         self.pieces.lock().expect("no thread panics").save(parts, &mut secret)?;
-        Ok(Due { secret, started })
+        Ok(PendingSave { secret, started })
     }
 
     /// Writes a state that is due, in the place of the one that this run holds. If that fails, what
     /// is there stays, and the tag is made all the same: the failure is told once.
-    pub fn write(&self, due: Due) {
+    pub fn write(&self, due: PendingSave) {
         let stored = self.held().and_then(|held| self.store(&due.secret, Overwrite::Held(held)));
         let mut clock = self.clock.lock().expect("no thread panics");
         clock.busy = false;
@@ -383,7 +383,7 @@ impl<'a> Keeper<'a> {
         let Some(before) = &self.facts else { return Ok(()) };
         match before.differ(&Facts::of(before.name.clone(), after)) {
             None => Ok(()),
-            Some(found) => Err(ReadError::State(Error::io(format_args!(
+            Some(found) => Err(ReadError::Checkpoint(Error::io(format_args!(
                 "expected the file to stay as it was while it was read, found {found}"
             )))),
         }

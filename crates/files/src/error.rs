@@ -1,52 +1,57 @@
-//! What ends the command early: one line on standard error and an exit code.
+//! What ends a piece of work: its kind, and one line for whoever asked for it.
 
 use std::fmt;
 use std::io;
 
-/// Exit codes other than 0.
+/// What kind of error it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// A tag does not match, a file is missing, a line is malformed, or nothing was verified.
-    Mismatch = 1,
-    /// The command line asks for what there is not.
-    Usage = 2,
+pub enum ErrorKind {
+    /// What is there is not what was vouched for.
+    Mismatch,
+    /// The caller asks for what there is not.
+    Usage,
     /// The key cannot be used.
-    Key = 3,
+    Key,
     /// Input or output failed, so there is no verdict.
-    Io = 4,
+    Io,
 }
 
-/// Why the command ends.
+/// Why a piece of work ended. It displays as one line, which names what it is about first.
 #[derive(Debug)]
 pub struct Error {
-    exit: Exit,
+    kind: ErrorKind,
     message: String,
 }
 
 impl Error {
-    /// What is there is not what was vouched for.
-    pub fn mismatch(message: impl fmt::Display) -> Error {
-        Error { exit: Exit::Mismatch, message: message.to_string() }
+    /// An error of this kind.
+    pub fn new(kind: ErrorKind, message: impl fmt::Display) -> Error {
+        Error { kind, message: message.to_string() }
     }
 
-    /// The command line asks for what there is not.
+    /// What is there is not what was vouched for.
+    pub fn mismatch(message: impl fmt::Display) -> Error {
+        Error::new(ErrorKind::Mismatch, message)
+    }
+
+    /// The caller asks for what there is not.
     pub fn usage(message: impl fmt::Display) -> Error {
-        Error { exit: Exit::Usage, message: message.to_string() }
+        Error::new(ErrorKind::Usage, message)
     }
 
     /// The key cannot be used.
     pub fn key(message: impl fmt::Display) -> Error {
-        Error { exit: Exit::Key, message: message.to_string() }
+        Error::new(ErrorKind::Key, message)
     }
 
     /// Input or output failed.
     pub fn io(message: impl fmt::Display) -> Error {
-        Error { exit: Exit::Io, message: message.to_string() }
+        Error::new(ErrorKind::Io, message)
     }
 
-    /// The exit code.
-    pub fn exit(&self) -> Exit {
-        self.exit
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
     }
 }
 
@@ -55,6 +60,8 @@ impl fmt::Display for Error {
         f.write_str(&self.message)
     }
 }
+
+impl std::error::Error for Error {}
 
 /// What the system says, without its number.
 pub fn io_reason(error: &io::Error) -> String {

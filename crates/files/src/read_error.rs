@@ -5,7 +5,7 @@ use std::io;
 
 use tagmac::Error;
 
-use crate::error::{self, Exit, io_reason};
+use crate::error::{self, ErrorKind, io_reason};
 
 /// Why a file cannot be read.
 #[derive(Debug)]
@@ -56,15 +56,17 @@ pub enum ReadError {
         found: u64,
     },
     /// What was saved of the run before cannot be used; why.
-    State(error::Error),
+    Checkpoint(error::Error),
+    /// The caller asked for the work to end.
+    Stopped,
 }
 
 impl ReadError {
-    /// The exit code where nothing else went wrong.
-    pub fn exit(&self) -> Exit {
+    /// What kind of error it is where nothing else went wrong.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            ReadError::State(error) => error.exit(),
-            _ => Exit::Io,
+            ReadError::Checkpoint(error) => error.kind(),
+            _ => ErrorKind::Io,
         }
     }
 }
@@ -107,10 +109,15 @@ impl fmt::Display for ReadError {
             ReadError::Short { expected, found } => {
                 write!(f, "expected at least {expected} bytes, found {found}")
             }
-            ReadError::State(error) => error.fmt(f),
+            ReadError::Checkpoint(error) => error.fmt(f),
+            ReadError::Stopped => {
+                f.write_str("expected to read to the end, found a request to stop")
+            }
         }
     }
 }
+
+impl std::error::Error for ReadError {}
 
 impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> ReadError {
@@ -135,6 +142,6 @@ impl From<Error> for ReadError {
 
 impl From<error::Error> for ReadError {
     fn from(error: error::Error) -> ReadError {
-        ReadError::State(error)
+        ReadError::Checkpoint(error)
     }
 }

@@ -10,13 +10,11 @@ mod pieces;
 mod settle;
 mod sizes;
 
-use std::fs::{self, File, Metadata};
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::iter;
 use std::num::NonZero;
-use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::thread;
@@ -24,16 +22,11 @@ use std::thread;
 use tagmac::dynamic::{AnyMac, AnyPart, Parts};
 use tagmac::{Error, Tag};
 
-use crate::error;
+use crate::checkpoint::Checkpointer;
 use crate::faults;
-use crate::identity::Identity;
-use crate::key;
 use crate::mac::is_too_long;
-use crate::open;
-use crate::progress::{Bar, Total};
+use crate::progress::Progress;
 use crate::read_error::ReadError;
-use crate::state::Keeper;
-use crate::stdio;
 pub use pieces::Span;
 use pieces::{Joined, Work};
 pub use settle::settled;
@@ -51,14 +44,10 @@ pub const MAX_THREADS: usize = 64;
 /// Reads files for one MAC.
 pub struct Reader<'a> {
     mac: &'a AnyMac,
-    bar: &'a Bar,
+    progress: &'a dyn Progress,
     /// A buffer for each thread there may be, filled at its first use.
     buffers: Vec<Vec<u8>>,
     step: usize,
-    /// What has taken up standard input.
-    stdin: Option<&'static str>,
-    /// The file that the output goes to.
-    output: Option<Identity>,
     sizes: Sizes,
 }
 
@@ -70,47 +59,6 @@ pub struct Tagged {
     pub bytes: u64,
 }
 
-/// Who named a file, and so what may stand there, see [`open`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
-    /// The user, on the command line.
-    User,
-    /// A list.
-    List,
-}
-
-/// What standard input serves for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stdin {
-    /// The key.
-    Key,
-    /// The name `-`.
-    Name,
-}
-
-/// Refuses a command line that uses standard input twice.
-pub fn stdin_once<'a>(
-    key: &key::Options<'_>,
-    names: impl IntoIterator<Item = &'a PathBuf>,
-) -> Result<Option<Stdin>, error::Error> {
-    let key = iter::once(Stdin::Key).filter(|_| key.is_stdin());
-    let names = names.into_iter().filter(|name| name.as_os_str() == "-").map(|_| Stdin::Name);
-    let mut uses = key.chain(names);
-    match (uses.next(), uses.next()) {
-        (first, None) => Ok(first),
-        _ => Err(error::Error::usage("standard input: expected one use of it, found more")),
-    }
-}
-
-/// What there is to read under a name.
-pub fn total(name: &Path) -> Total {
-    if name.as_os_str() == "-" {
-        return Total::one(None);
-    }
-    let size = |file: Metadata| file.is_file().then_some(file.len());
-    Total::one(fs::metadata(name).map_or(Some(0), size))
-}
-
 /// As many threads as are asked for, 0 for as many as there are cores.
 pub fn threads(asked: usize) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
@@ -118,62 +66,30 @@ pub fn threads(asked: usize) -> usize {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader with `threads` threads, 0 for as many as there are cores. `bar` hears of every byte.
-    pub fn new(mac: &'a AnyMac, threads: usize, bar: &'a Bar) -> Reader<'a> {
+    /// A reader with `threads` threads, 0 for as many as there are cores. `progress` hears of every byte.
+    pub fn new(mac: &'a AnyMac, threads: usize, progress: &'a dyn Progress) -> Reader<'a> {
         let threads = self::threads(threads);
         let block = mac.parts().map_or(1, Parts::block);
         let buffers = (0..threads).map(|_| Vec::new()).collect();
-        let (step, output, sizes) = (STEP / block * block, output(), Sizes::default());
-        Reader { mac, bar, buffers, step, stdin: None, output, sizes }
+        let (step, sizes) = (STEP / block * block, Sizes::default());
+        Reader { mac, progress, buffers, step, sizes }
     }
 
-    /// Marks standard input as taken up.
-    pub fn take_stdin(&mut self, user: &'static str) {
-        self.stdin = Some(user);
-    }
-
-    /// The tag of a file, or of standard input if it is `-`, opened as who named it may have it.
-    /// `nonce` is empty for deterministic MACs.
-    pub fn tag(&mut self, path: &Path, nonce: &[u8], by: Named) -> Result<Tagged, ReadError> {
-        if path.as_os_str() == "-" {
-            if let Some(user) = self.stdin {
-                return Err(ReadError::Stdin(user));
-            }
-            self.take_stdin("another '-'");
-            return self.stream(&mut stdio::Stdin, nonce);
-        }
-        let (file, before) = match by {
-            Named::User => open::given(path)?,
-            Named::List => open::regular(path)?,
-        };
-        self.is_not_output(&before)?;
-        self.tag_open(&file, &before, nonce)
-    }
-
-    /// As [`tag`](Reader::tag), going on from what a state holds and keeping it up, for a regular
-    /// file and a MAC that has parts.
+    /// The tag of the file `path`, a regular one that is open, going on from what a checkpoint holds
+    /// and keeping it up, for a MAC that has parts.
     pub fn tag_kept(
         &mut self,
         path: &Path,
+        file: &File,
         nonce: &[u8],
-        keeper: &mut Keeper<'_>,
+        keeper: &mut Checkpointer<'_>,
     ) -> Result<Tagged, ReadError> {
-        let (file, before) = open::regular(path)?;
-        self.is_not_output(&before)?;
-        let before = settled(&file)?;
-        let from = keeper.begin(path, &file, &before)?;
-        self.bar.skip(from.end());
-        let tagged = self.tag_from(&file, &before, nonce, Some((keeper, from)))?;
+        let before = settled(file)?;
+        let from = keeper.begin(path, file, &before)?;
+        self.progress.skip(from.end());
+        let tagged = self.tag_from(file, &before, nonce, Some((keeper, from)))?;
         keeper.unchanged(&file.metadata()?)?;
         Ok(tagged)
-    }
-
-    /// Refuses the file that the output goes to.
-    pub fn is_not_output(&self, file: &Metadata) -> Result<(), ReadError> {
-        match file.is_file() && self.output == Some(Identity::new(file)) {
-            true => Err(ReadError::Output),
-            false => Ok(()),
-        }
     }
 
     /// The tag of an open file, of which `before` was said when it was opened.
@@ -192,7 +108,7 @@ impl<'a> Reader<'a> {
         mut file: &File,
         before: &Metadata,
         nonce: &[u8],
-        kept: Option<(&Keeper<'_>, AnyPart)>,
+        kept: Option<(&Checkpointer<'_>, AnyPart)>,
     ) -> Result<Tagged, ReadError> {
         let size = self.size(file, before);
         if let Some(size) = size {
@@ -222,8 +138,8 @@ impl<'a> Reader<'a> {
         (facts.is_file() && self.sizes.are_true(file, facts)).then_some(facts.len())
     }
 
-    /// Reads to the end.
-    fn stream(&mut self, input: &mut dyn Read, nonce: &[u8]) -> Result<Tagged, ReadError> {
+    /// The tag of what `input` has, read to its end.
+    pub fn stream(&mut self, input: &mut dyn Read, nonce: &[u8]) -> Result<Tagged, ReadError> {
         let buffer = sized(&mut self.buffers[0], self.step)?;
         let mut stream = self.mac.stream(nonce)?;
         let mut bytes = 0;
@@ -237,7 +153,7 @@ impl<'a> Reader<'a> {
             };
             stream.update(&buffer[..read]);
             bytes += read as u64;
-            self.bar.add(read);
+            self.progress.add(read);
             within_limit(self.mac, bytes, None)?;
         }
         Ok(Tagged { tag: stream.tag()?, bytes })
@@ -279,7 +195,7 @@ impl<'a> Reader<'a> {
         parts: Parts<'_>,
         file: &File,
         span: Span,
-        kept: Option<(&Keeper<'_>, AnyPart)>,
+        kept: Option<(&Checkpointer<'_>, AnyPart)>,
     ) -> Result<(AnyPart, &[u8]), ReadError> {
         let step = self.step;
         let piece = (STEPS * step) as u64;
@@ -298,7 +214,7 @@ impl<'a> Reader<'a> {
             next: AtomicU64::new(0),
             joined: Mutex::new(Joined::new(first, whole)),
             keeper,
-            bar: self.bar,
+            progress: self.progress,
         };
         let helpers = (size / PER_THREAD).saturating_sub(1) as usize;
         let (own, others) = self.buffers.split_first_mut().expect("at least one thread");
@@ -354,10 +270,4 @@ fn within_limit(mac: &AnyMac, bytes: u64, found: Option<u64>) -> Result<(), Read
         true => Err(ReadError::TooLong { most: mac.limit_bits() / 8, found }),
         false => Ok(()),
     }
-}
-
-/// The file that standard output goes to. Its tag would be that of a list half written.
-fn output() -> Option<Identity> {
-    let output = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
-    output.metadata().ok().filter(Metadata::is_file).as_ref().map(Identity::new)
 }

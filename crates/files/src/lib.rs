@@ -1,0 +1,26 @@
+//! What tagmac stores and reads, for the command and for other languages: files read in parallel,
+//! and files that are written whole or not at all.
+//!
+//! Nothing here prints or exits. What ends a piece of work is an [`Error`] of one line, or a
+//! [`ReadError`] of one file; what is remarked on meanwhile goes to the sink of [`diagnostic`], and
+//! how far it is to a [`progress::Progress`].
+
+pub mod atomic;
+pub mod checkpoint;
+pub mod diagnostic;
+pub mod error;
+pub mod escaped;
+pub mod faults;
+pub mod folder;
+pub mod hex;
+pub mod identity;
+pub mod mac;
+pub mod open;
+pub mod overwrite;
+pub mod pool;
+pub mod progress;
+pub mod read;
+mod read_error;
+
+pub use error::{Error, ErrorKind};
+pub use read_error::ReadError;
