@@ -128,7 +128,8 @@ impl Place {
         command.args(args).output().unwrap().into()
     }
 
-    /// Runs the command with the key file, more arguments and a fault, see `crates/files/src/faults.rs`.
+    /// Runs the command with the key file, more arguments and a fault, see
+    /// `crates/files/src/faults.rs`.
     #[cfg(all(feature = "fault-injection", debug_assertions))]
     pub fn faulty<S: AsRef<OsStr>>(&self, fault: &str, what: &str, args: &[S]) -> Ran {
         let mut command = self.command(&[what, "-k", "k"]);

@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         let tagged = match (size, self.mac.parts()) {
             (Some(size), Some(parts)) if size > 0 => {
                 let span = Span { start: 0, at: 0, bytes: size };
-                let (part, rest) = self.in_parts(parts, file, span, kept)?;
+                let (part, rest) = self.in_parts(parts, file, span, kept, || true)?;
                 Tagged { tag: parts.finish(part, nonce, rest)?, bytes: size }
             }
             // One byte more than there should be is enough to see that the file grows.
@@ -131,6 +131,23 @@ impl<'a> Reader<'a> {
             unchanged(before, &file.metadata()?, tagged.bytes)?;
         }
         Ok(tagged)
+    }
+
+    /// The tag of the first `size` bytes of an open regular file, at least one, for a MAC that has
+    /// parts. That the file stays as it is has to be seen to by the caller. The calling thread asks
+    /// `go_on` after each of its pieces; once that says no, all threads end, and this is
+    /// [`ReadError::Stopped`].
+    pub fn tag_bytes(
+        &mut self,
+        file: &File,
+        size: u64,
+        nonce: &[u8],
+        go_on: impl FnMut() -> bool,
+    ) -> Result<Tag, ReadError> {
+        let parts = self.mac.parts().ok_or(Error::ForeignPart)?;
+        let span = Span { start: 0, at: 0, bytes: size };
+        let (part, rest) = self.in_parts(parts, file, span, None, go_on)?;
+        Ok(parts.finish(part, nonce, rest)?)
     }
 
     /// The size of an open file, where it can be known before it is read.
@@ -179,7 +196,7 @@ impl<'a> Reader<'a> {
         if span.bytes == 0 {
             return Ok((parts.of(span.start, &[])?, &[]));
         }
-        let (part, rest) = self.in_parts(parts, file, span, None)?;
+        let (part, rest) = self.in_parts(parts, file, span, None, || true)?;
         let block = parts.block();
         let cut = (rest.len() - last as usize) / block * block;
         let next = parts.of(part.end(), &rest[..cut])?;
@@ -189,13 +206,15 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a range that is not empty: the part of all but the end of it, and the end, at least
-    /// one byte and at most a step. With a keeper, from the end of what was kept.
+    /// one byte and at most a step. With a keeper, from the end of what was kept. `go_on` is called
+    /// on this thread after each of its pieces.
     fn in_parts(
         &mut self,
         parts: Parts<'_>,
         file: &File,
         span: Span,
         kept: Option<(&Checkpointer<'_>, AnyPart)>,
+        go_on: impl FnMut() -> bool,
     ) -> Result<(AnyPart, &[u8]), ReadError> {
         let step = self.step;
         let piece = (STEPS * step) as u64;
@@ -223,7 +242,7 @@ impl<'a> Reader<'a> {
             for buffer in others.iter_mut().take(helpers) {
                 let help = || {
                     if let Ok(buffer) = sized(buffer, step) {
-                        work.take_pieces(buffer);
+                        work.take_pieces(buffer, || true);
                     }
                 };
                 // Where no thread or no buffer for it can be had, this one does all the work.
@@ -231,7 +250,7 @@ impl<'a> Reader<'a> {
                     break;
                 }
             }
-            work.take_pieces(own);
+            work.take_pieces(own, go_on);
         });
         let tail = (size - 1) / step as u64 * step as u64;
         let part = work.part(first + pieces * piece, first + tail, own)?;

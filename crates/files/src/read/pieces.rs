@@ -50,8 +50,9 @@ pub struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Takes pieces until there are none, or until one fails.
-    pub fn take_pieces(&self, buffer: &mut [u8]) {
+    /// Takes pieces until there are none, or until one fails, or until `go_on`, which is called
+    /// after each, says no.
+    pub fn take_pieces(&self, buffer: &mut [u8], mut go_on: impl FnMut() -> bool) {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             if index >= self.pieces {
@@ -59,6 +60,7 @@ impl Work<'_> {
             }
             let start = self.first + index * self.piece;
             let part = self.part(start, start + self.piece, buffer);
+            let part = if go_on() { part } else { Err(ReadError::Stopped) };
             let mut joined = self.joined.lock().expect("no worker panics");
             if let Err(error) = part.and_then(|part| joined.put(self.parts, part, self.keeper)) {
                 joined.error.get_or_insert(error);
