@@ -9,6 +9,8 @@ use tagmac::Tag;
 use tagmac::bounds::Workload;
 use tagmac::dynamic::Algorithm;
 use tagmac_files::escaped::Escaped;
+use tagmac_files::line::{self, End, Line, Malformed};
+use tagmac_files::line_reader::Lines;
 use tagmac_files::mac::Mac;
 use tagmac_files::progress::{Progress as _, Total};
 use tagmac_files::{Error, ReadError, open};
@@ -18,8 +20,6 @@ use crate::args::Check;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::given::given;
-use crate::line::{self, End, Line, Malformed};
-use crate::lines::Lines;
 use crate::mac;
 use crate::number::show_chance;
 use crate::output;
@@ -82,7 +82,7 @@ fn total(args: &Check) -> Total {
         let mut lines = Lines::with_tags(BufReader::new(file), end.byte());
         let mut total = Total::NONE;
         loop {
-            let line = match lines.next() {
+            let line = match lines.next_line() {
                 Ok(Some(line)) => line,
                 Ok(None) => return total,
                 Err(_) => return Total::UNKNOWN,
@@ -186,7 +186,7 @@ impl Checker<'_> {
         let mut lines = Lines::with_tags(input, end.byte());
         let mut counts = Counts::default();
         loop {
-            let line = match lines.next() {
+            let line = match lines.next_line() {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
                 // What was read so far is no whole list, so there is no summary of it.
@@ -394,7 +394,7 @@ impl Checker<'_> {
             }
         };
         if !self.args.json {
-            return line::print_verdict(&line.name, text);
+            return output::verdict(&line.name, text);
         }
         output::json(&Record { bytes, reason, ..Record::of_line(line, self.mac, status) })
     }

@@ -67,6 +67,11 @@ pub fn total(name: &Path) -> Total {
     Total::one(fs::metadata(name).map_or(Some(0), size))
 }
 
+/// Whether the name is that of a directory, not of standard input or a file.
+pub fn is_dir(path: &Path) -> bool {
+    path.as_os_str() != "-" && path.is_dir()
+}
+
 impl<'a> NamedReader<'a> {
     /// A reader with `threads` threads, 0 for as many as there are cores. `progress` hears of every
     /// byte.

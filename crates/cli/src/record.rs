@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use tagmac_files::line::Line;
 use tagmac_files::mac::Mac;
-
-use crate::line::Line;
 
 /// What became of a file.
 #[derive(Serialize)]

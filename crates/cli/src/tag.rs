@@ -4,10 +4,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tagmac_files::checkpoint::Checkpointer;
+use tagmac_files::dir::{DirTree, Kind};
 use tagmac_files::escaped::Escaped;
 use tagmac_files::mac::Mac;
 use tagmac_files::progress::{Progress as _, Total};
 use tagmac_files::read::Tagged;
+use tagmac_files::walk::{self, Walk};
 use tagmac_files::{Error, ReadError};
 
 use crate::args::Tag;
@@ -16,11 +18,9 @@ use crate::exit::Exit;
 use crate::mac;
 use crate::output;
 use crate::progress::{Bar, Progress};
-use crate::read::{self, Named, NamedReader};
+use crate::read::{self, Named, NamedReader, is_dir};
 use crate::record::Record;
 use crate::tag_line::{self, Form};
-use crate::tree::{Kind, Tree};
-use crate::walk::{self, Walk};
 
 /// Tags the files. `Some(exit)` if not all could be.
 pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
@@ -58,10 +58,10 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
 /// What there is to read.
 fn total(args: &Tag) -> Total {
     let one = |name: &PathBuf| {
-        if !args.recursive || !walk::is_dir(name) {
+        if !args.recursive || !is_dir(name) {
             return read::total(name);
         }
-        let walk = Tree::open(name).map(|tree| Walk::new(tree, Vec::new()));
+        let walk = DirTree::open(name).map(|tree| Walk::new(tree, Vec::new()));
         walk.map_or(Total::NONE, |walk| walk::total(walk, |kind| kind == Kind::File))
     };
     args.files.iter().map(one).fold(Total::NONE, Total::and)
@@ -82,7 +82,7 @@ struct Tagger<'a> {
 impl<'a> Tagger<'a> {
     /// A name of the command line.
     fn name(&mut self, name: &Path) -> Result<(), Error> {
-        if !self.args.recursive || !walk::is_dir(name) {
+        if !self.args.recursive || !is_dir(name) {
             let made = self.tag(|reader, keeper, nonce| match keeper {
                 Some(keeper) => reader.tag_kept(name, nonce, keeper),
                 None => reader.tag(name, nonce, Named::User),

@@ -8,12 +8,16 @@
 pub mod atomic;
 pub mod checkpoint;
 pub mod diagnostic;
+pub mod dir;
 pub mod error;
 pub mod escaped;
 pub mod faults;
 pub mod folder;
 pub mod hex;
 pub mod identity;
+pub mod line;
+pub mod line_reader;
+pub mod listing;
 pub mod mac;
 pub mod open;
 pub mod overwrite;
@@ -21,6 +25,7 @@ pub mod pool;
 pub mod progress;
 pub mod read;
 mod read_error;
+pub mod walk;
 
 pub use error::{Error, ErrorKind};
 pub use read_error::ReadError;

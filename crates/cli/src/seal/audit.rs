@@ -2,8 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
+use tagmac_files::dir::{DirTree, Kind};
 use tagmac_files::escaped::Escaped;
 use tagmac_files::progress::{Progress as _, Total};
+use tagmac_files::walk::Exclusion;
 use tagmac_files::{Error, ReadError, pool};
 
 use crate::args::Audit;
@@ -19,8 +21,6 @@ use crate::seal::observe::{Observer, Observers, Sight};
 use crate::seal::renames::{Found, Renames};
 use crate::seal::report::{Report, Status};
 use crate::seal::start;
-use crate::tree::{Kind, Tree};
-use crate::walk::Spot;
 
 /// Audits a directory. `Some(exit)` if not all is as it was sealed.
 pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
@@ -29,20 +29,20 @@ pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
     let failed =
         |error| Error::io(format_args!("{}: {}", Escaped::name(root), ReadError::from(error)));
     let manifest = Manifest::open(&args.manifest, &mac, manifest::seal_mac(&key))?;
-    let tree = Tree::open(root).map_err(failed)?;
+    let tree = DirTree::open(root).map_err(failed)?;
     let combined = Combined::new(args)?;
     let options = manifest.header.options;
     // Where the manifest really is, if a link was given.
     let place = args.manifest.canonicalize().map_err(failed)?;
-    let mut spots = vec![Spot::of(&place).map_err(failed)?];
-    spots.extend(combined.spots().map_err(failed)?);
+    let mut exclusions = vec![Exclusion::of(&place).map_err(failed)?];
+    exclusions.extend(combined.exclusions().map_err(failed)?);
     let mut report = Report::new(args, &mac, &manifest, combined);
     let total = Total { files: Some(manifest.entries), bytes: Some(manifest.bytes) };
     let bar = Progress::new(args.reading.progress).start("auditing", total);
     let (threads, idle) = (args.reading.num_threads, AtomicBool::new(false));
     let Observers { mut main, mut others } =
         Observers::new(&tree, &mac, options, threads, &bar, &idle).map_err(failed)?;
-    let found = start(&tree, &spots, options).map_err(failed)?;
+    let found = start(&tree, &exclusions, options).map_err(failed)?;
     let mut items = Merge::new(root, options.special, found, manifest.entries(&mac)?);
     let mut renames = Renames::new(&mac.mac);
     pool::in_order(&mut others, &mut items, look, |item| {
@@ -67,7 +67,7 @@ pub fn run(args: &Audit) -> Result<Option<Exit>, Error> {
                     status => report.put(&sealed.path, sealed.kind, status),
                 }
             }
-            Item::Closed(sealed, why) => {
+            Item::UnreadableDir(sealed, why) => {
                 let found = main.look(&sealed.path, sealed.kind, None);
                 let changes = match &found {
                     Sight::Entry(found) => changes(&sealed, found),

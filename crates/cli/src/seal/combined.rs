@@ -7,12 +7,12 @@ use tagmac_files::Error;
 use tagmac_files::atomic::AtomicFile;
 use tagmac_files::error::io_reason;
 use tagmac_files::escaped::Escaped;
+use tagmac_files::line::{self, End};
 use tagmac_files::overwrite::Overwrite;
+use tagmac_files::walk::Exclusion;
 
 use crate::args::Audit;
-use crate::line::{self, End};
 use crate::output;
-use crate::walk::Spot;
 
 /// Where the report goes.
 pub enum Combined {
@@ -44,11 +44,11 @@ impl Combined {
     }
 
     /// What is no part of the tree: the report, and its name until then if it has one.
-    pub fn spots(&self) -> io::Result<Vec<Spot>> {
+    pub fn exclusions(&self) -> io::Result<Vec<Exclusion>> {
         match self {
             Combined::File(out, path) => {
                 let draft = out.get_ref().draft().unwrap_or(path);
-                [path, draft].map(Spot::of).into_iter().collect()
+                [path, draft].map(Exclusion::of).into_iter().collect()
             }
             _ => Ok(Vec::new()),
         }

@@ -1,10 +1,9 @@
 //! The entries of a manifest, and how each stands on its line.
 
 use tagmac::Tag;
+use tagmac_files::dir::{Kind, MAX_PATH};
 
 use crate::seal::header::Header;
-use crate::tree::Kind;
-use crate::tree::MAX_PATH;
 
 /// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]

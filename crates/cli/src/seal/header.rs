@@ -6,9 +6,9 @@ use std::io::BufRead;
 use tagmac::dynamic::Algorithm;
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
+use tagmac_files::line_reader::Lines;
 use tagmac_files::mac::Mac;
 
-use crate::lines::Lines;
 use crate::seal::error::unreadable;
 
 /// What the first line of every version begins with.
@@ -94,7 +94,8 @@ impl Header {
     pub fn read(lines: &mut Lines<impl BufRead>, name: &str, mac: &Mac) -> Result<Header, Error> {
         let cut = || Error::mismatch(format_args!("{name}: expected a header, found its start"));
         let mut line = |before: &str| {
-            let line = lines.next().map_err(|error| unreadable(name, &error))?.ok_or_else(cut)?;
+            let line =
+                lines.next_line().map_err(|error| unreadable(name, &error))?.ok_or_else(cut)?;
             let text = line.bytes.and_then(|bytes| str::from_utf8(bytes).ok());
             text.and_then(|text| text.strip_prefix(before)).map(String::from).ok_or_else(|| {
                 let number = line.number;

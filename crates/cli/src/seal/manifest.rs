@@ -8,16 +8,16 @@ use std::path::Path;
 use tagmac::Tag;
 use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::save::{Purpose, derive};
+use tagmac_files::dir::{self, Kind};
 use tagmac_files::escaped::Escaped;
+use tagmac_files::line_reader::Lines;
 use tagmac_files::mac::Mac;
 use tagmac_files::{Error, open};
 
 use crate::key::Key;
-use crate::lines::Lines;
 use crate::seal::entry::Entry;
 use crate::seal::error::unreadable;
 use crate::seal::header::Header;
-use crate::tree::{self, Kind};
 
 /// The last line: this, 64 hex digits, a line feed.
 pub const SEAL: &[u8] = b"seal: ";
@@ -185,7 +185,7 @@ impl Entries<'_> {
         let name = &self.manifest.name;
         let wrong =
             |number: u64, why: &str| Error::mismatch(format_args!("{name}: line {number}: {why}"));
-        let line = lines.next().map_err(|error| unreadable(name, &error))?;
+        let line = lines.next_line().map_err(|error| unreadable(name, &error))?;
         let Some(line) = line else {
             return Err(Error::mismatch(format_args!("{name}: expected an end, found none")));
         };
@@ -199,11 +199,11 @@ impl Entries<'_> {
             return self.end(number + 1).map(|()| None);
         }
         let entry = Entry::parse(bytes, &self.manifest.header).map_err(|why| wrong(number, why))?;
-        if self.entries > 0 && tree::order(&self.last, &entry.path).is_ge() {
+        if self.entries > 0 && dir::order(&self.last, &entry.path).is_ge() {
             let same = if self.last == entry.path { "the same path" } else { "one that is before" };
             return Err(wrong(number, &format!("expected a path after the last, found {same}")));
         }
-        let folder = tree::split(&entry.path).0;
+        let folder = dir::split(&entry.path).0;
         self.folders.retain(|&end| end <= folder.len());
         let inside = folder.is_empty()
             || self.last.starts_with(folder) && self.folders.last() == Some(&folder.len());
@@ -224,9 +224,9 @@ impl Entries<'_> {
         let name = &self.manifest.name;
         let expected = format!("bytes: {}", self.bytes);
         let failed = |error| unreadable(name, &error);
-        let last = lines.next().map_err(failed)?;
+        let last = lines.next_line().map_err(failed)?;
         let last = last.is_some_and(|line| line.bytes == Some(expected.as_bytes()));
-        if !last || lines.next().map_err(failed)?.is_some() {
+        if !last || lines.next_line().map_err(failed)?.is_some() {
             let what = format_args!("expected '{expected}' and the end, found something else");
             return Err(Error::mismatch(format_args!("{name}: line {number}: {what}")));
         }

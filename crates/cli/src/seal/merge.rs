@@ -4,21 +4,21 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 use std::path::Path;
 
+use tagmac_files::dir::{self, Kind};
+use tagmac_files::walk::{self, Found, Walk, below};
 use tagmac_files::{Error, ReadError};
 
 use crate::seal::entry::Entry;
 use crate::seal::manifest::Entries;
 use crate::seal::observe::Sight;
 use crate::seal::{say_mount, say_without};
-use crate::tree::{self, Kind};
-use crate::walk::{self, Found, Walk, below};
 
 /// An entry of the tree, of the manifest, or of both.
 pub enum Item {
     /// One of the manifest that is there, as it seems, and what was seen of it since.
     Both(Entry, Option<Sight>),
     /// A directory of the manifest that is there and cannot be listed, or not wholly, and why.
-    Closed(Entry, String),
+    UnreadableDir(Entry, String),
     /// One that is there as something else.
     Kind(Entry, Kind),
     /// One of the manifest alone.
@@ -59,7 +59,7 @@ impl<'a> Merge<'a> {
     /// wholly.
     fn aside(&mut self, found: Found) -> Option<Item> {
         match found {
-            Found::Closed { path, error } => {
+            Found::UnreadableDir { path, error } => {
                 let why = ReadError::from(error).to_string();
                 self.closed = Some((path.clone(), why.clone()));
                 return Some(Item::Unreadable(path, Kind::Directory, why));
@@ -69,8 +69,8 @@ impl<'a> Merge<'a> {
                 return Some(Item::Unreadable(path, Kind::Directory, why));
             }
             Found::Mount { path } => say_mount(&below(self.root, &path)),
-            Found::Without { path, spot: 0 } => say_without(&below(self.root, &path)),
-            Found::Without { .. } | Found::Entry { .. } => {}
+            Found::Excluded { path, exclusion: 0 } => say_without(&below(self.root, &path)),
+            Found::Excluded { .. } | Found::Entry { .. } => {}
         }
         None
     }
@@ -96,7 +96,7 @@ impl Iterator for Merge<'_> {
                 (Some(Err(_)), _) => return self.sealed.next()?.err().map(Item::Wrong),
                 (Some(Ok(_)), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
-                (Some(Ok(sealed)), Some(path)) => tree::order(&sealed.path, path),
+                (Some(Ok(sealed)), Some(path)) => dir::order(&sealed.path, path),
             };
             let sealed = if order.is_le() { self.sealed.next()?.ok() } else { None };
             let found = if order.is_ge() { self.found.next() } else { None };
@@ -105,13 +105,13 @@ impl Iterator for Merge<'_> {
                     // The walk says so before all else of the directory. Of one above it may say so
                     // here too.
                     let is_closed = |found: &Found| match found {
-                        Found::Closed { path, .. } | Found::Partly { path, .. } => {
+                        Found::UnreadableDir { path, .. } | Found::Partly { path, .. } => {
                             *path == sealed.path
                         }
                         _ => false,
                     };
                     match self.found.next_if(is_closed).and_then(|found| self.aside(found)) {
-                        Some(Item::Unreadable(.., why)) => Item::Closed(sealed, why),
+                        Some(Item::Unreadable(.., why)) => Item::UnreadableDir(sealed, why),
                         _ => Item::Both(sealed, None),
                     }
                 }

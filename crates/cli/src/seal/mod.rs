@@ -17,8 +17,10 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tagmac_files::dir::{DirTree, Kind};
 use tagmac_files::escaped::Escaped;
 use tagmac_files::progress::{Progress, Total};
+use tagmac_files::walk::{self, Exclusion, Found, Walk, below};
 use tagmac_files::{Error, ReadError, pool};
 
 use crate::args::Seal;
@@ -30,8 +32,6 @@ use crate::seal::entry::Entry;
 use crate::seal::header::{Header, Options};
 use crate::seal::observe::{Observer, Observers, Sight};
 use crate::seal::writer::Writer;
-use crate::tree::{Kind, Tree};
-use crate::walk::{self, Found, Spot, Walk, below};
 
 /// Seals a directory. `Some(exit)` if not all of it could be.
 pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
@@ -41,11 +41,11 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
     let root = &*args.directory;
     let failed =
         |error| Error::io(format_args!("{}: {}", Escaped::name(root), ReadError::from(error)));
-    let tree = Tree::open(root).map_err(failed)?;
+    let tree = DirTree::open(root).map_err(failed)?;
     let header = Header::new(&mac, options);
     let writer = Writer::create(&args.output, header, &manifest::seal_mac(&key))?;
-    let spots = writer.spots()?;
-    let walk = || start(&tree, &spots, options).map_err(failed);
+    let exclusions = writer.exclusions()?;
+    let walk = || start(&tree, &exclusions, options).map_err(failed);
     let progress = progress::Progress::new(args.reading.progress);
     let total = match progress.is_shown() {
         true => walk::total(walk()?, |kind| options.special || !kind.is_special()),
@@ -65,21 +65,23 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
             None
         }
         Found::Entry { path, kind } => Some((path, Ok(kind))),
-        Found::Closed { path, error } | Found::Partly { path, error } => Some((path, Err(error))),
+        Found::UnreadableDir { path, error } | Found::Partly { path, error } => {
+            Some((path, Err(error)))
+        }
         Found::Mount { path } => {
             say_mount(&below(root, &path));
             None
         }
-        Found::Without { path, spot: 0 } => {
+        Found::Excluded { path, exclusion: 0 } => {
             say_without(&below(root, &path));
             None
         }
-        Found::Without { path, spot: 2 } => {
+        Found::Excluded { path, exclusion: 2 } => {
             say_leftover(&below(root, &path));
             None
         }
         // What is not yet the manifest.
-        Found::Without { .. } => None,
+        Found::Excluded { .. } => None,
     });
     let look = |observer: &mut Observer<'_>, (path, kind): (Vec<u8>, io::Result<Kind>)| {
         let sight = match kind {
@@ -107,8 +109,8 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
     sealer.finish()
 }
 
-/// A walk through all of a tree but the spots.
-fn start(tree: &Tree, without: &[Spot], options: Options) -> io::Result<Walk> {
+/// A walk through all of a tree but the exclusions.
+fn start(tree: &DirTree, without: &[Exclusion], options: Options) -> io::Result<Walk> {
     let walk = Walk::new(tree.again()?, without.to_vec());
     if options.one_file_system { walk.on_one_file_system() } else { Ok(walk) }
 }

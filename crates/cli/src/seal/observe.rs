@@ -5,20 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tagmac::dynamic::AnyMac;
 use tagmac_files::ReadError;
+use tagmac_files::dir::{DirTree, Facts, Kind, same_kind};
 use tagmac_files::mac::Mac;
 use tagmac_files::progress::Progress;
 use tagmac_files::read::{self, Reader};
 
 use crate::seal::entry::{Content, Entry};
 use crate::seal::header::Options;
-use crate::tree::{Facts, Kind, Tree, same_kind};
 
 /// Files from this size on are read by all threads together, smaller ones by one thread each.
 const LARGE: u64 = 2 << 20;
 
 /// Looks at the entries of a tree.
 pub struct Observer<'a> {
-    tree: Tree,
+    tree: DirTree,
     reader: Reader<'a>,
     mac: &'a AnyMac,
     options: Options,
@@ -49,7 +49,7 @@ pub struct Observers<'a> {
 impl<'a> Observers<'a> {
     /// Observers with `threads` threads in all, 0 for as many as there are cores.
     pub fn new(
-        tree: &Tree,
+        tree: &DirTree,
         mac: &'a Mac,
         options: Options,
         threads: usize,

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tagmac::dynamic::AnyMac;
+use tagmac_files::dir::Kind;
 
 use crate::seal::change::{self, Change, Metadata};
 use crate::seal::entry::{Content, Entry};
 use crate::seal::observe::{Observer, Sight};
-use crate::tree::Kind;
 
 /// So much is kept of the names of missing files and what belongs to them, and so much of new ones.
 const MAX_BYTES: usize = 8 << 20;

@@ -4,19 +4,18 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use tagmac_files::Error;
+use tagmac_files::dir::Kind;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::mac::Mac;
 
 use crate::args::Audit;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
-use crate::line;
 use crate::output;
 use crate::seal::change::Change;
 use crate::seal::combined::Combined;
 use crate::seal::entry::word;
 use crate::seal::manifest::Manifest;
-use crate::tree::Kind;
 
 /// The verdict on an entry.
 pub enum Status<'a> {
@@ -167,7 +166,7 @@ impl<'a> Report<'a> {
             Status::Unreadable(why) => format!("unreadable: {why}"),
             Status::Unchanged | Status::New | Status::Missing => name.into(),
         };
-        line::print_verdict(path, &verdict)
+        output::verdict(path, &verdict)
     }
 
     fn json(

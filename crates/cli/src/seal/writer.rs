@@ -8,14 +8,14 @@ use tagmac::dynamic::{AnyMac, AnyStream};
 use tagmac_files::Error;
 use tagmac_files::atomic::{self, AtomicFile};
 use tagmac_files::escaped::Escaped;
+use tagmac_files::line_reader;
 use tagmac_files::overwrite::Overwrite;
+use tagmac_files::walk::Exclusion;
 
-use crate::lines;
 use crate::seal::entry::Entry;
 use crate::seal::error::unreadable;
 use crate::seal::header::{Header, MAGIC};
 use crate::seal::manifest::{BUFFER, SEAL};
-use crate::walk::Spot;
 
 /// A manifest that is being written, beside the one that it will replace.
 pub struct Writer {
@@ -46,12 +46,12 @@ impl Writer {
 
     /// What is no part of the tree: the manifest, its name until then if it has one, and the names
     /// that it has in other runs.
-    pub fn spots(&self) -> Result<[Spot; 3], Error> {
+    pub fn exclusions(&self) -> Result<[Exclusion; 3], Error> {
         let failed = |error| self.failed(&error);
         Ok([
-            Spot::of(&self.path).map_err(failed)?,
-            Spot::of(self.file.draft().unwrap_or(&self.path)).map_err(failed)?,
-            Spot::of_all(&atomic::drafts(&self.path)).map_err(failed)?,
+            Exclusion::of(&self.path).map_err(failed)?,
+            Exclusion::of(self.file.draft().unwrap_or(&self.path)).map_err(failed)?,
+            Exclusion::of_all(&atomic::drafts(&self.path)).map_err(failed)?,
         ])
     }
 
@@ -60,8 +60,8 @@ impl Writer {
         let start = self.buffer.len();
         entry.write(&self.header, &mut self.buffer);
         let found = self.buffer.len() - start - 1;
-        if found > lines::MAX_BYTES {
-            let (name, most) = (Escaped::bytes(&entry.path).to_string(), lines::MAX_BYTES);
+        if found > line_reader::MAX_BYTES {
+            let (name, most) = (Escaped::bytes(&entry.path).to_string(), line_reader::MAX_BYTES);
             let what = format_args!("expected a line of at most {most} bytes, found {found}");
             return Err(Error::io(format_args!("{name}: {what}")));
         }

@@ -13,12 +13,12 @@ use std::io;
 use std::mem;
 use std::os::fd::BorrowedFd;
 
+use crate::escaped::Escaped;
+use crate::identity::Identity;
 use rustix::fs::{self, AtFlags, Dir};
 use rustix::io::Errno;
-use tagmac_files::escaped::Escaped;
-use tagmac_files::identity::Identity;
 
-use crate::tree::{Facts, Kind};
+use crate::dir::{Facts, Kind};
 
 /// The names in a directory.
 pub struct Listing {
@@ -74,7 +74,7 @@ impl Listing {
     }
 
     /// The next of the names that are held.
-    pub fn next(&mut self) -> Option<(&[u8], Kind)> {
+    pub fn next_name(&mut self) -> Option<(&[u8], Kind)> {
         let place = self.names.places.get(self.next)?;
         self.next += 1;
         Some((self.names.text(place), place.kind))

@@ -51,7 +51,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The next line.
-    pub fn next(&mut self) -> io::Result<Option<NumberedLine<'_>>> {
+    pub fn next_line(&mut self) -> io::Result<Option<NumberedLine<'_>>> {
         self.line.clear();
         let (mut ended, mut any, mut passed) = (false, false, 0);
         while !ended {
@@ -100,7 +100,7 @@ mod tests {
     fn all(input: &[u8], buffer: usize) -> Vec<Option<Vec<u8>>> {
         let mut lines = Lines::new(io::BufReader::with_capacity(buffer, input), b'\n');
         let mut out = Vec::new();
-        while let Some(line) = lines.next().unwrap() {
+        while let Some(line) = lines.next_line().unwrap() {
             assert_eq!(line.number, out.len() as u64 + 1);
             out.push(line.bytes.map(<[u8]>::to_vec));
         }
@@ -133,18 +133,18 @@ mod tests {
         let mut lines = Lines::with_tags(io::BufReader::new(io::repeat(b'\n')), b'\n');
         for used in [true, false] {
             for _ in 0..MAX_ASTRAY {
-                assert!(lines.next().unwrap().is_some());
+                assert!(lines.next_line().unwrap().is_some());
             }
             if used {
                 lines.mark_used();
             }
         }
-        assert_eq!(lines.next().err().unwrap().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(lines.next_line().err().unwrap().kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]
     fn a_line_without_end_is_an_error() {
         let mut lines = Lines::new(io::BufReader::new(io::repeat(b'x')), b'\n');
-        assert_eq!(lines.next().err().unwrap().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(lines.next_line().err().unwrap().kind(), io::ErrorKind::InvalidData);
     }
 }

@@ -16,14 +16,15 @@ use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use tagmac_files::escaped::Escaped;
-use tagmac_files::identity::Identity;
-use tagmac_files::progress::Total;
-use tagmac_files::{ReadError, folder};
+use crate::escaped::Escaped;
+use crate::folder;
+use crate::identity::Identity;
+use crate::progress::Total;
+use crate::read_error::ReadError;
 
 use crate::diagnostic::diagnostic;
+use crate::dir::{DirTree, Facts, Kind, MAX_PATH};
 use crate::listing::{Listing, Names};
-use crate::tree::{Facts, Kind, MAX_PATH, Tree};
 
 /// Bytes that the names of one directory may take in any case. Those of the directories that it is in
 /// may take three times as many together. A reading needs three times what it keeps, so it keeps a
@@ -41,7 +42,7 @@ pub enum Found {
         kind: Kind,
     },
     /// A directory, already told of, that cannot be listed.
-    Closed {
+    UnreadableDir {
         /// Its path; empty for the root.
         path: Vec<u8>,
         /// Why.
@@ -61,32 +62,32 @@ pub enum Found {
         path: Vec<u8>,
     },
     /// An entry that was to be left out.
-    Without {
+    Excluded {
         /// Its path.
         path: Vec<u8>,
-        /// Which of the spots it is.
-        spot: usize,
+        /// Which of the exclusions names it.
+        exclusion: usize,
     },
 }
 
 /// A name in a directory, or all that begin with it, wherever the directory appears.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct Exclusion {
     folder: Identity,
     name: Vec<u8>,
     begins: bool,
 }
 
-impl Spot {
+impl Exclusion {
     /// The last name of a path, in the directory that is there now.
-    pub fn of(path: &Path) -> io::Result<Spot> {
+    pub fn of(path: &Path) -> io::Result<Exclusion> {
         let name = path.file_name().unwrap_or_default().as_bytes().to_vec();
-        Ok(Spot { folder: Facts::at(folder::parent(path))?.identity, name, begins: false })
+        Ok(Exclusion { folder: Facts::at(folder::parent(path))?.identity, name, begins: false })
     }
 
     /// The same for all names that begin with the last one.
-    pub fn of_all(path: &Path) -> io::Result<Spot> {
-        Ok(Spot { begins: true, ..Spot::of(path)? })
+    pub fn of_all(path: &Path) -> io::Result<Exclusion> {
+        Ok(Exclusion { begins: true, ..Exclusion::of(path)? })
     }
 
     fn has(&self, folder: Identity, name: &[u8]) -> bool {
@@ -97,14 +98,14 @@ impl Spot {
 
 /// A walk through a tree.
 pub struct Walk {
-    tree: Tree,
+    tree: DirTree,
     /// The path of what was told last.
     path: Vec<u8>,
     /// Whether that is a directory to list next.
     enter: bool,
     /// The directories on the way to it.
     frames: Vec<Frame>,
-    without: Vec<Spot>,
+    excluded: Vec<Exclusion>,
     /// The file system to stay on.
     device: Option<u64>,
     /// Bytes that the names of one directory may take in any case.
@@ -120,11 +121,11 @@ struct Frame {
 }
 
 impl Walk {
-    /// A walk through all of a tree but the spots `without`.
-    pub fn new(tree: Tree, without: Vec<Spot>) -> Walk {
+    /// A walk through all of a tree but what is `excluded`.
+    pub fn new(tree: DirTree, excluded: Vec<Exclusion>) -> Walk {
         let (path, frames) = (Vec::new(), Vec::new());
         let (room, scratch) = (ROOM, Names::default());
-        Walk { tree, path, enter: true, frames, without, device: None, room, scratch }
+        Walk { tree, path, enter: true, frames, excluded, device: None, room, scratch }
     }
 
     /// The same, and other file systems are not entered.
@@ -176,7 +177,7 @@ impl Walk {
     }
 
     fn closed(&self, error: io::Error) -> Found {
-        Found::Closed { path: self.path.clone(), error }
+        Found::UnreadableDir { path: self.path.clone(), error }
     }
 }
 
@@ -198,14 +199,16 @@ impl Iterator for Walk {
             let Frame { end, listing } = self.frames.last_mut()?;
             self.path.truncate(*end);
             let folder = listing.identity();
-            if let Some((name, kind)) = listing.next() {
+            if let Some((name, kind)) = listing.next_name() {
                 if !self.path.is_empty() {
                     self.path.push(b'/');
                 }
                 self.path.extend_from_slice(name);
                 let path = self.path.clone();
-                if let Some(spot) = self.without.iter().position(|spot| spot.has(folder, name)) {
-                    return Some(Found::Without { path, spot });
+                if let Some(exclusion) =
+                    self.excluded.iter().position(|exclusion| exclusion.has(folder, name))
+                {
+                    return Some(Found::Excluded { path, exclusion });
                 }
                 self.enter = kind == Kind::Directory;
                 return Some(Found::Entry { path, kind });
@@ -245,7 +248,7 @@ pub fn files<E>(
     root: &Path,
     mut each: impl FnMut(&Path, Result<(File, Metadata), ReadError>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let trees = Tree::open(root).and_then(|tree| Ok((tree.again()?, tree)));
+    let trees = DirTree::open(root).and_then(|tree| Ok((tree.again()?, tree)));
     let (mut tree, walk) = match trees {
         Ok((again, tree)) => (again, Walk::new(tree, Vec::new())),
         Err(error) => return each(root, Err(error.into())),
@@ -255,10 +258,10 @@ pub fn files<E>(
             Found::Entry { path, kind: Kind::File } => each(&below(root, &path), tree.file(&path))?,
             Found::Entry { kind: Kind::Directory, .. } => {}
             Found::Entry { path, kind } => say_skipped(&below(root, &path), kind),
-            Found::Closed { path, error } | Found::Partly { path, error } => {
+            Found::UnreadableDir { path, error } | Found::Partly { path, error } => {
                 each(&below(root, &path), Err(error.into()))?
             }
-            Found::Mount { .. } | Found::Without { .. } => {}
+            Found::Mount { .. } | Found::Excluded { .. } => {}
         }
     }
     Ok(())
@@ -275,18 +278,13 @@ pub fn below(root: &Path, path: &[u8]) -> PathBuf {
     if path.is_empty() { root.to_path_buf() } else { root.join(OsStr::from_bytes(path)) }
 }
 
-/// Whether the name is that of a directory, not of standard input or a file.
-pub fn is_dir(path: &Path) -> bool {
-    path.as_os_str() != OsStr::new("-") && path.is_dir()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::order;
+    use crate::dir::order;
 
     fn paths(root: &Path) -> Vec<Vec<u8>> {
-        let walk = Walk::new(Tree::open(root).unwrap(), Vec::new());
+        let walk = Walk::new(DirTree::open(root).unwrap(), Vec::new());
         walk.map(|found| match found {
             Found::Entry { path, .. } => path,
             other => panic!("{other:?}"),
@@ -311,7 +309,7 @@ mod tests {
 
     /// A walk with little room.
     fn narrow(root: &Path, room: usize) -> Walk {
-        Walk { room, ..Walk::new(Tree::open(root).unwrap(), Vec::new()) }
+        Walk { room, ..Walk::new(DirTree::open(root).unwrap(), Vec::new()) }
     }
 
     fn held(walk: &Walk) -> usize {
@@ -403,7 +401,7 @@ mod tests {
     #[test]
     fn a_path_that_is_too_long_is_told_with_its_directory() {
         let place = tempfile::tempdir().unwrap();
-        let (name, mut tree) = ("n".repeat(255), Tree::open(place.path()).unwrap());
+        let (name, mut tree) = ("n".repeat(255), DirTree::open(place.path()).unwrap());
         let mut path = Vec::new();
         for _ in 0..20 {
             let folder = tree.directory(&path).unwrap();

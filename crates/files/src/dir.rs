@@ -11,10 +11,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::folder;
+use crate::identity::Identity;
+use crate::read_error::ReadError;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawMode, Stat};
 use rustix::io::Errno;
-use tagmac_files::identity::Identity;
-use tagmac_files::{ReadError, folder};
 
 /// Bytes of the longest path below the root: as many as Linux takes in one name of a file. Longer
 /// ones serve nobody but who wants to fill memory.
@@ -146,21 +147,21 @@ impl Facts {
 }
 
 /// A directory and the way to one below it, held open.
-pub struct Tree {
+pub struct DirTree {
     root: OwnedFd,
     path: Vec<u8>,
     /// Directories on the way to `path`, each with the length of its own path.
     open: Vec<(usize, OwnedFd)>,
 }
 
-impl Tree {
+impl DirTree {
     /// The tree below a directory; a link may stand for it.
-    pub fn open(root: &Path) -> io::Result<Tree> {
-        Ok(Tree::of(folder::open(root)?.into()))
+    pub fn open(root: &Path) -> io::Result<DirTree> {
+        Ok(DirTree::of(folder::open(root)?.into()))
     }
 
-    fn of(root: OwnedFd) -> Tree {
-        Tree { root, path: Vec::new(), open: Vec::new() }
+    fn of(root: OwnedFd) -> DirTree {
+        DirTree { root, path: Vec::new(), open: Vec::new() }
     }
 
     /// The directory itself.
@@ -169,8 +170,8 @@ impl Tree {
     }
 
     /// The same tree for another thread.
-    pub fn again(&self) -> io::Result<Tree> {
-        self.root.try_clone().map(Tree::of)
+    pub fn again(&self) -> io::Result<DirTree> {
+        self.root.try_clone().map(DirTree::of)
     }
 
     /// The directory at `path`.
@@ -263,7 +264,7 @@ mod tests {
         for depth in 1..=3 * MAX_OPEN {
             std::fs::write(place.path().join("d/".repeat(depth)).join("z"), "text").unwrap();
         }
-        let mut tree = Tree::open(place.path()).unwrap();
+        let mut tree = DirTree::open(place.path()).unwrap();
         // Down, and back up past those that are closed.
         for depth in (1..=3 * MAX_OPEN).chain((1..=3 * MAX_OPEN).rev()) {
             let path = "d/".repeat(depth) + "z";
@@ -278,7 +279,7 @@ mod tests {
         std::fs::create_dir(place.path().join("real")).unwrap();
         std::fs::write(place.path().join("real/f"), "").unwrap();
         std::os::unix::fs::symlink("real", place.path().join("link")).unwrap();
-        let mut tree = Tree::open(place.path()).unwrap();
+        let mut tree = DirTree::open(place.path()).unwrap();
         assert!(tree.file(b"real/f").is_ok());
         assert!(tree.file(b"link/f").is_err());
         assert!(tree.file(b"link").is_err());

@@ -11,10 +11,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use tagmac_files::escaped::Escaped;
-use tagmac_files::{Error, hex};
+use crate::escaped::Escaped;
 
-use crate::{lines, output};
+use crate::hex;
 
 /// What ends a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,20 +85,8 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// Prints a line. One that no check could read is refused.
-pub fn print(line: &Line<'_>, end: End) -> Result<(), Error> {
-    let (found, most) = (write(line, end, false).len() - 1, lines::MAX_BYTES);
-    if found > most {
-        return Err(Error::usage(format_args!(
-            "expected a name with which the line has at most {most} bytes, as 'tagmac check' reads \
-             no longer ones, found one with which it has {found}; --name and --json are ways out"
-        )));
-    }
-    output::write(&write(line, end, output::is_terminal()))
-}
-
-/// A line with its end. A line without an algorithm has no place for a nonce.
-fn write(line: &Line<'_>, end: End, terminal: bool) -> Vec<u8> {
+/// A line with its end, for a terminal or not. A line without an algorithm has no place for a nonce.
+pub fn write(line: &Line<'_>, end: End, terminal: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.name.len() + 160);
     let name = escaped(&line.name, end, terminal, &mut out);
     let tag = base16ct::lower::encode_string(&line.tag);
@@ -114,18 +101,6 @@ fn write(line: &Line<'_>, end: End, terminal: bool) -> Vec<u8> {
     }
     out.extend_from_slice(&[b" (", &*name, b") = ", tag.as_bytes(), &[end.byte()]].concat());
     out
-}
-
-/// Prints `name: verdict`.
-pub fn print_verdict(name: &[u8], verdict: &str) -> Result<(), Error> {
-    output::write(&write_verdict(name, verdict, output::is_terminal()))
-}
-
-fn write_verdict(name: &[u8], verdict: &str, terminal: bool) -> Vec<u8> {
-    let mut line = Vec::with_capacity(name.len() + verdict.len() + 4);
-    let name = escaped(name, End::Newline, terminal, &mut line);
-    line.extend_from_slice(&[&name, b": ".as_slice(), verdict.as_bytes(), b"\n"].concat());
-    line
 }
 
 /// The name as it stands on a line, for a terminal or not. If it had to be escaped, the line gets
@@ -277,17 +252,6 @@ mod tests {
         // A name or a tag is no place for one.
         assert_eq!(nonce(b"A (.n=00) = 00"), None);
         assert_eq!(nonce(b"00  A.n=00"), None);
-    }
-
-    #[test]
-    fn verdicts_are_escaped_as_lines_are() {
-        for terminal in [false, true] {
-            assert_eq!(write_verdict(b"a", "OK", terminal), b"a: OK\n");
-            assert_eq!(write_verdict(b"a\n\\", "OK", terminal), b"\\a\\n\\\\: OK\n");
-        }
-        let name = b"a: OK\x1b[8m";
-        assert_eq!(write_verdict(name, "FAILED", false), b"a: OK\x1b[8m: FAILED\n");
-        assert_eq!(write_verdict(name, "FAILED", true), b"\\a: OK\\u{1b}[8m: FAILED\n");
     }
 
     #[test]
