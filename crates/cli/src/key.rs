@@ -12,10 +12,11 @@ use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use base64ct::Encoding;
-use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError, key_id};
+use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError};
 use tagmac_files::Error;
 use tagmac_files::error::io_reason;
 use tagmac_files::escaped::Escaped;
+use tagmac_files::key::Key;
 use zeroize::Zeroizing;
 
 use crate::diagnostic::diagnostic;
@@ -26,16 +27,6 @@ use crate::{harden, stdio};
 const MAX_BYTES: usize = 64 << 10;
 /// The key file where no option names a key.
 const DEFAULT: &str = "TAGMAC_KEY_FILE";
-
-/// A key with its algorithm.
-pub struct Key {
-    /// The algorithm.
-    pub algorithm: Algorithm,
-    /// The bytes.
-    pub bytes: Zeroizing<Vec<u8>>,
-    /// The public id.
-    pub id: String,
-}
 
 /// Which key to take.
 pub struct Options<'a> {
@@ -109,9 +100,7 @@ pub fn get(options: &Options<'_>, silent: bool) -> Result<Key, Error> {
         (_, Some(asked)) => (asked, foreign(&text, format).map_err(|what| wrong(&what))?),
         (_, None) => unreachable!("refused above"),
     };
-    algorithm.check_key(bytes.len()).map_err(|what| wrong(&what))?;
-    let id = base16ct::lower::encode_string(&key_id(algorithm, &bytes));
-    Ok(Key { algorithm, bytes, id })
+    Key::new(algorithm, bytes).map_err(|what| wrong(&what))
 }
 
 /// Gives back the last line feed, which a shell's `$(...)` takes and much that keeps secrets too.

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
-use tagmac::dynamic::{Algorithm, AnyMac};
+use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
-use tagmac::save::Sealer;
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
+use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;
 
-use crate::key::{self, Key};
+use crate::key;
 
 /// Shorter tags need `--allow-short`.
 const SHORT: usize = 64;
@@ -74,20 +74,14 @@ pub fn make_with_key(options: &Options<'_>, silent: bool) -> Result<(Mac, Key), 
     }
     let key = key::get(&options.key, silent)?;
     let bits = tag_bits(options, key.algorithm)?;
-    of(key, bits, level)
+    Ok((Mac::new(&key, bits, level)?, key))
 }
 
 /// Gets the key and makes the MAC with its longest tags.
 pub fn full(options: &key::Options<'_>) -> Result<Mac, Error> {
     let (level, key) = (level()?, key::get(options, false)?);
     let bits = key.algorithm.default_tag_bits();
-    of(key, bits, level).map(|(mac, _)| mac)
-}
-
-fn of(key: Key, bits: usize, level: Level) -> Result<(Mac, Key), Error> {
-    let mac = AnyMac::with(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
-    let sealer = Sealer::new(key.algorithm.name(), &key.bytes);
-    Ok((Mac { mac, key_id: key.id.clone(), sealer }, key))
+    Mac::new(&key, bits, level)
 }
 
 /// The length of the tags: the one asked for, or the algorithm's longest.

@@ -4,6 +4,7 @@
 
 mod allowance;
 mod args;
+mod audit;
 mod bounds;
 mod check;
 mod combine;
@@ -83,7 +84,7 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Tag(args) => tag::run(args),
         Command::Check(args) => check::run(args),
         Command::Seal(args) => seal::run(args),
-        Command::Audit(args) => seal::audit::run(args),
+        Command::Audit(args) => audit::run(args),
         Command::Part(args) => part::run(args),
         Command::Combine(args) => combine::run(args),
         Command::Update(args) => update::run(args),

@@ -6,6 +6,7 @@
 //! how far it is to a [`progress::Progress`].
 
 pub mod atomic;
+pub mod audit;
 pub mod checkpoint;
 pub mod diagnostic;
 pub mod dir;
@@ -15,16 +16,20 @@ pub mod faults;
 pub mod folder;
 pub mod hex;
 pub mod identity;
+pub mod key;
 pub mod line;
 pub mod line_reader;
 pub mod listing;
 pub mod mac;
+pub mod manifest;
 pub mod open;
 pub mod overwrite;
 pub mod pool;
 pub mod progress;
 pub mod read;
 mod read_error;
+mod scanner;
+pub mod seal;
 pub mod walk;
 
 pub use error::{Error, ErrorKind};

@@ -12,7 +12,6 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::escaped::Escaped;
-
 use crate::hex;
 
 /// What ends a line.

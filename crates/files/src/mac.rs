@@ -1,9 +1,11 @@
 //! A MAC under a key, and what it takes to store things under that key.
 
 use tagmac::dynamic::{AnyMac, Parts};
+use tagmac::isa::Level;
 use tagmac::save::Sealer;
 
 use crate::error::Error;
+use crate::key::Key;
 
 /// A MAC under a key.
 pub struct Mac {
@@ -16,6 +18,13 @@ pub struct Mac {
 }
 
 impl Mac {
+    /// The MAC of a key, with tags of `bits` bits, at a level.
+    pub fn new(key: &Key, bits: usize, level: Level) -> Result<Mac, Error> {
+        let mac = AnyMac::with(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
+        let sealer = Sealer::new(key.algorithm.name(), &key.bytes);
+        Ok(Mac { mac, key_id: key.id.clone(), sealer })
+    }
+
     /// The calls on parts.
     pub fn parts(&self) -> Result<Parts<'_>, Error> {
         let name = self.mac.algorithm();

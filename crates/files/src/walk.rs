@@ -16,15 +16,14 @@ use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::diagnostic::diagnostic;
+use crate::dir::{DirTree, Facts, Kind, MAX_PATH};
 use crate::escaped::Escaped;
 use crate::folder;
 use crate::identity::Identity;
+use crate::listing::{Listing, Names};
 use crate::progress::Total;
 use crate::read_error::ReadError;
-
-use crate::diagnostic::diagnostic;
-use crate::dir::{DirTree, Facts, Kind, MAX_PATH};
-use crate::listing::{Listing, Names};
 
 /// Bytes that the names of one directory may take in any case. Those of the directories that it is in
 /// may take three times as many together. A reading needs three times what it keeps, so it keeps a

@@ -4,19 +4,19 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 use std::path::Path;
 
-use tagmac_files::dir::{self, Kind};
-use tagmac_files::walk::{self, Found, Walk, below};
-use tagmac_files::{Error, ReadError};
-
-use crate::seal::entry::Entry;
-use crate::seal::manifest::Entries;
-use crate::seal::observe::Sight;
-use crate::seal::{say_mount, say_without};
+use crate::dir::{self, Kind};
+use crate::error::Error;
+use crate::manifest::Entries;
+use crate::manifest::entry::Entry;
+use crate::manifest::listed::{remark_manifest, remark_mount};
+use crate::read_error::ReadError;
+use crate::scanner::Observation;
+use crate::walk::{self, Found, Walk, below};
 
 /// An entry of the tree, of the manifest, or of both.
 pub enum Item {
     /// One of the manifest that is there, as it seems, and what was seen of it since.
-    Both(Entry, Option<Sight>),
+    Both(Entry, Option<Observation>),
     /// A directory of the manifest that is there and cannot be listed, or not wholly, and why.
     UnreadableDir(Entry, String),
     /// One that is there as something else.
@@ -68,8 +68,8 @@ impl<'a> Merge<'a> {
                 let why = ReadError::from(error).to_string();
                 return Some(Item::Unreadable(path, Kind::Directory, why));
             }
-            Found::Mount { path } => say_mount(&below(self.root, &path)),
-            Found::Excluded { path, exclusion: 0 } => say_without(&below(self.root, &path)),
+            Found::Mount { path } => remark_mount(&below(self.root, &path)),
+            Found::Excluded { path, exclusion: 0 } => remark_manifest(&below(self.root, &path)),
             Found::Excluded { .. } | Found::Entry { .. } => {}
         }
         None

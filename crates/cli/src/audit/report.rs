@@ -4,41 +4,18 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use tagmac_files::Error;
+use tagmac_files::audit::{Change, Status};
 use tagmac_files::dir::Kind;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::mac::Mac;
+use tagmac_files::manifest::Manifest;
+use tagmac_files::manifest::entry::word;
 
 use crate::args::Audit;
+use crate::audit::combined::Combined;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::output;
-use crate::seal::change::Change;
-use crate::seal::combined::Combined;
-use crate::seal::entry::word;
-use crate::seal::manifest::Manifest;
-
-/// The verdict on an entry.
-pub enum Status<'a> {
-    /// It is as it was sealed.
-    Unchanged,
-    /// It is there, and another.
-    Changed(Vec<Change>),
-    /// It was not sealed.
-    New,
-    /// It is not there.
-    Missing,
-    /// It was sealed under this other path, and what differs beside it.
-    Renamed(&'a [u8], Vec<Change>),
-    /// There is no verdict, and why.
-    Unreadable(String),
-}
-
-impl Status<'_> {
-    /// The verdict on an entry that has so many changes.
-    pub fn of(changes: Vec<Change>) -> Self {
-        if changes.is_empty() { Status::Unchanged } else { Status::Changed(changes) }
-    }
-}
 
 #[derive(Default, Serialize)]
 struct Counts {
@@ -70,14 +47,31 @@ struct Record<'a> {
     path_hex: Option<String>,
     kind: &'static str,
     status: &'static str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    changes: &'a [Change],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<ChangeRecord<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     from_hex: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
+}
+
+/// A difference in a [`Record`].
+#[derive(Serialize)]
+struct ChangeRecord<'a> {
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<&'a str>,
+}
+
+impl<'a> ChangeRecord<'a> {
+    fn new(change: &'a Change) -> ChangeRecord<'a> {
+        let Change { what, expected, found } = change;
+        ChangeRecord { what, expected: expected.as_deref(), found: found.as_deref() }
+    }
 }
 
 /// The last object of `--json`.
@@ -181,7 +175,7 @@ impl<'a> Report<'a> {
             path_hex: None,
             kind: word(kind),
             status: name,
-            changes: &[],
+            changes: Vec::new(),
             from: None,
             from_hex: None,
             reason: None,
@@ -191,12 +185,14 @@ impl<'a> Report<'a> {
         };
         record.path_hex = hex(&record.path, path);
         match status {
-            Status::Changed(changes) => record.changes = changes,
+            Status::Changed(changes) => {
+                record.changes = changes.iter().map(ChangeRecord::new).collect()
+            }
             Status::Renamed(from, changes) => {
                 let lossy = String::from_utf8_lossy(from);
                 record.from_hex = hex(&lossy, from);
                 record.from = Some(lossy);
-                record.changes = changes;
+                record.changes = changes.iter().map(ChangeRecord::new).collect();
             }
             Status::Unreadable(why) => record.reason = Some(why),
             Status::Unchanged | Status::New | Status::Missing => {}

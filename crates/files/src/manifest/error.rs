@@ -2,8 +2,7 @@
 
 use std::io;
 
-use tagmac_files::Error;
-use tagmac_files::error::io_reason;
+use crate::error::{Error, io_reason};
 
 /// What went wrong with the manifest of that name.
 pub fn unreadable(name: &str, error: &io::Error) -> Error {

@@ -4,18 +4,18 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use crate::atomic::{self, AtomicFile};
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::line_reader;
+use crate::overwrite::Overwrite;
+use crate::walk::Exclusion;
 use tagmac::dynamic::{AnyMac, AnyStream};
-use tagmac_files::Error;
-use tagmac_files::atomic::{self, AtomicFile};
-use tagmac_files::escaped::Escaped;
-use tagmac_files::line_reader;
-use tagmac_files::overwrite::Overwrite;
-use tagmac_files::walk::Exclusion;
 
-use crate::seal::entry::Entry;
-use crate::seal::error::unreadable;
-use crate::seal::header::{Header, MAGIC};
-use crate::seal::manifest::{BUFFER, SEAL};
+use crate::manifest::entry::Entry;
+use crate::manifest::error::unreadable;
+use crate::manifest::header::{Header, MAGIC};
+use crate::manifest::{BUFFER, SEAL};
 
 /// A manifest that is being written, beside the one that it will replace.
 pub struct Writer {

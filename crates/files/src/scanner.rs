@@ -3,21 +3,21 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::dir::{DirTree, Facts, Kind, same_kind};
+use crate::mac::Mac;
+use crate::progress::Progress;
+use crate::read::{self, Reader};
+use crate::read_error::ReadError;
 use tagmac::dynamic::AnyMac;
-use tagmac_files::ReadError;
-use tagmac_files::dir::{DirTree, Facts, Kind, same_kind};
-use tagmac_files::mac::Mac;
-use tagmac_files::progress::Progress;
-use tagmac_files::read::{self, Reader};
 
-use crate::seal::entry::{Content, Entry};
-use crate::seal::header::Options;
+use crate::manifest::entry::{Content, Entry};
+use crate::manifest::header::Options;
 
 /// Files from this size on are read by all threads together, smaller ones by one thread each.
 const LARGE: u64 = 2 << 20;
 
 /// Looks at the entries of a tree.
-pub struct Observer<'a> {
+pub struct Scanner<'a> {
     tree: DirTree,
     reader: Reader<'a>,
     mac: &'a AnyMac,
@@ -25,58 +25,58 @@ pub struct Observer<'a> {
     /// Leaves large files to another.
     small: bool,
     /// When set, files are opened but not read: the result will not be used.
-    idle: &'a AtomicBool,
+    skip_reading: &'a AtomicBool,
 }
 
 /// What was seen.
-pub enum Sight {
+pub enum Observation {
     /// The entry as it is, without its path.
     Entry(Entry),
-    /// A file that is for an observer with more threads.
+    /// A file that is for a scanner with more threads.
     Large,
     /// The entry cannot be had.
     Unreadable(ReadError),
 }
 
-/// The observers of a tree: one with all threads, and one for each thread.
-pub struct Observers<'a> {
+/// The scanners of a tree: one with all threads, and one for each thread.
+pub struct Scanners<'a> {
     /// Reads any file, large ones with all threads.
-    pub main: Observer<'a>,
+    pub main: Scanner<'a>,
     /// Read small files, each with one thread.
-    pub others: Vec<Observer<'a>>,
+    pub others: Vec<Scanner<'a>>,
 }
 
-impl<'a> Observers<'a> {
-    /// Observers with `threads` threads in all, 0 for as many as there are cores.
+impl<'a> Scanners<'a> {
+    /// Scanners with `threads` threads in all, 0 for as many as there are cores.
     pub fn new(
         tree: &DirTree,
         mac: &'a Mac,
         options: Options,
         threads: usize,
         bar: &'a dyn Progress,
-        idle: &'a AtomicBool,
-    ) -> io::Result<Observers<'a>> {
+        skip_reading: &'a AtomicBool,
+    ) -> io::Result<Scanners<'a>> {
         let threads = read::threads(threads);
         let mac = &mac.mac;
-        let observer = |threads, small| {
+        let scanner = |threads, small| {
             let reader = Reader::new(mac, threads, bar);
-            Ok(Observer { tree: tree.again()?, reader, mac, options, small, idle })
+            Ok(Scanner { tree: tree.again()?, reader, mac, options, small, skip_reading })
         };
         // A MAC without parts reads a large file on one thread in any case.
         let small = threads > 1 && mac.parts().is_some();
-        let others: io::Result<Vec<_>> = (0..threads).map(|_| observer(1, small)).collect();
-        Ok(Observers { main: observer(threads, false)?, others: others? })
+        let others: io::Result<Vec<_>> = (0..threads).map(|_| scanner(1, small)).collect();
+        Ok(Scanners { main: scanner(threads, false)?, others: others? })
     }
 }
 
-impl Observer<'_> {
+impl Scanner<'_> {
     /// Looks at an entry of a kind. A file is not read if its size is not that of `expected`, and
     /// is tagged under its nonce.
-    pub fn look(&mut self, path: &[u8], kind: Kind, expected: Option<&Content>) -> Sight {
+    pub fn scan(&mut self, path: &[u8], kind: Kind, expected: Option<&Content>) -> Observation {
         match self.entry(path, kind, expected) {
-            Ok(Some(entry)) => Sight::Entry(entry),
-            Ok(None) => Sight::Large,
-            Err(error) => Sight::Unreadable(error),
+            Ok(Some(entry)) => Observation::Entry(entry),
+            Ok(None) => Observation::Large,
+            Err(error) => Observation::Unreadable(error),
         }
     }
 
@@ -102,7 +102,7 @@ impl Observer<'_> {
             let size = self.reader.size(&file, &before);
             let mut content = Content { size: before.len(), nonce: Vec::new(), tag: None };
             let other = expected.is_some_and(|expected| size.is_some_and(|s| s != expected.size));
-            if !other && !self.idle.load(Ordering::Relaxed) {
+            if !other && !self.skip_reading.load(Ordering::Relaxed) {
                 if self.small && size.is_some_and(|size| size >= LARGE) {
                     return Ok(None);
                 }

@@ -1,23 +1,19 @@
 //! What differs between an entry and its line.
 
-use serde::Serialize;
-use tagmac_files::escaped::Escaped;
-
-use crate::seal::entry::{Entry, mode_text, mtime_text};
+use crate::escaped::Escaped;
+use crate::manifest::entry::{Entry, mode_text, mtime_text};
 
 /// The mode and the time of writing, if they are sealed.
 pub type Metadata = (Option<u32>, Option<(i64, u32)>);
 
 /// A difference between an entry and its line.
-#[derive(Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Which property.
     pub what: &'static str,
     /// As it was sealed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
     /// As it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
 }
 

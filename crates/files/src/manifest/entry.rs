@@ -1,9 +1,9 @@
 //! The entries of a manifest, and how each stands on its line.
 
+use crate::dir::{Kind, MAX_PATH};
 use tagmac::Tag;
-use tagmac_files::dir::{Kind, MAX_PATH};
 
-use crate::seal::header::Header;
+use crate::manifest::header::Header;
 
 /// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,23 +1,30 @@
 //! Manifests: a line for each entry of a tree, closed by one tag. `docs/manifest.md` has the format.
 
+pub mod entry;
+mod error;
+pub mod header;
+pub(crate) mod listed;
+pub(crate) mod writer;
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Take};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use crate::dir::{self, Kind};
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::line_reader::Lines;
+use crate::mac::Mac;
+use crate::open;
 use tagmac::Tag;
 use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::save::{Purpose, derive};
-use tagmac_files::dir::{self, Kind};
-use tagmac_files::escaped::Escaped;
-use tagmac_files::line_reader::Lines;
-use tagmac_files::mac::Mac;
-use tagmac_files::{Error, open};
 
 use crate::key::Key;
-use crate::seal::entry::Entry;
-use crate::seal::error::unreadable;
-use crate::seal::header::Header;
+use crate::manifest::entry::Entry;
+use crate::manifest::error::unreadable;
+use crate::manifest::header::Header;
 
 /// The last line: this, 64 hex digits, a line feed.
 pub const SEAL: &[u8] = b"seal: ";

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::dir::Kind;
 use tagmac::dynamic::AnyMac;
-use tagmac_files::dir::Kind;
 
-use crate::seal::change::{self, Change, Metadata};
-use crate::seal::entry::{Content, Entry};
-use crate::seal::observe::{Observer, Sight};
+use crate::audit::change::{self, Change, Metadata};
+use crate::manifest::entry::{Content, Entry};
+use crate::scanner::{Observation, Scanner};
 
 /// So much is kept of the names of missing files and what belongs to them, and so much of new ones.
 const MAX_BYTES: usize = 8 << 20;
@@ -97,7 +97,7 @@ impl Renames {
 
     /// Finds out which new files are missing ones, and calls `each` with what came out, in order.
     /// Whether all were kept.
-    pub fn resolve(mut self, observer: &mut Observer<'_>, mut each: impl FnMut(Found<'_>)) -> bool {
+    pub fn resolve(mut self, scanner: &mut Scanner<'_>, mut each: impl FnMut(Found<'_>)) -> bool {
         // The beginning of a tag, which nobody chooses who lacks the key, or the size.
         let tagged = |content: &Content| match content.tag.filter(|_| !self.nonces) {
             Some(tag) => {
@@ -116,8 +116,8 @@ impl Renames {
             // What has no missing file of its size is not read.
             let from = sizes.contains(size).then(|| {
                 let mut look =
-                    |expected: &Content| match observer.look(path, Kind::File, Some(expected)) {
-                        Sight::Entry(entry) => Some(entry),
+                    |expected: &Content| match scanner.scan(path, Kind::File, Some(expected)) {
+                        Observation::Entry(entry) => Some(entry),
                         _ => None,
                     };
                 if self.nonces {

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::io::BufRead;
 
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::line_reader::Lines;
+use crate::mac::Mac;
 use tagmac::dynamic::Algorithm;
-use tagmac_files::Error;
-use tagmac_files::escaped::Escaped;
-use tagmac_files::line_reader::Lines;
-use tagmac_files::mac::Mac;
 
-use crate::seal::error::unreadable;
+use crate::manifest::error::unreadable;
 
 /// What the first line of every version begins with.
 pub const MAGIC: &str = "tagmac-manifest-";
