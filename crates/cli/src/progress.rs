@@ -123,6 +123,12 @@ struct Line {
     seconds: f64,
 }
 
+impl progress::Phases for Progress {
+    fn start(&self, phase: &'static str, total: Total) -> Box<dyn progress::Progress> {
+        Box::new(Progress::start(*self, phase, total))
+    }
+}
+
 impl progress::Progress for Bar {
     fn add(&self, bytes: usize) {
         self.count(&self.counts.bytes, bytes as u64, false);

@@ -30,6 +30,7 @@ pub mod read;
 mod read_error;
 mod scanner;
 pub mod seal;
+pub mod sidecar;
 pub mod walk;
 
 pub use error::{Error, ErrorKind};

@@ -39,6 +39,19 @@ pub trait Progress: Sync {
     fn file(&self);
 }
 
+/// Shows the phases of a piece of work, one after the other.
+pub trait Phases {
+    /// Starts a phase, a word for what is done: `hashing`. It ends when it is dropped.
+    fn start(&self, phase: &'static str, total: Total) -> Box<dyn Progress>;
+}
+
+/// For work whose progress nobody asks for.
+impl Phases for () {
+    fn start(&self, _: &'static str, _: Total) -> Box<dyn Progress> {
+        Box::new(())
+    }
+}
+
 /// For work whose progress nobody asks for.
 impl Progress for () {
     fn add(&self, _: usize) {}

@@ -285,12 +285,6 @@ impl Edit {
         Ok((number::size(offset)?, number::size(length)?))
     }
 
-    /// Whether there is one.
-    pub fn any(&self) -> bool {
-        let known = self.patch.is_some() || self.truncate.is_some() || self.range.is_some();
-        known || self.append || self.finish || self.undo
-    }
-
     /// Where the patch goes, and the file that it is in.
     pub fn patch(&self) -> Result<Option<(u64, PathBuf)>, Error> {
         let Some([offset, patch]) = self.patch.as_deref() else { return Ok(None) };

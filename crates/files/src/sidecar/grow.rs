@@ -1,11 +1,10 @@
 //! Edits that change the file's length: the sidecar's tree is cut off, and grows again.
 
-use tagmac_files::Error;
-use tagmac_files::progress::Progress;
-
 use super::header::{Pending, Sums};
-use super::tree::Growing;
+use super::tree::TreeBuilder;
 use super::{State, leaves};
+use crate::error::Error;
+use crate::progress::Progress;
 
 impl State<'_> {
     /// Vouches for what was added at the end of the file, once the leaf before it has been checked.
@@ -49,7 +48,7 @@ impl State<'_> {
     ) -> Result<Sums, Error> {
         let (leaf, blocks) = (self.header.leaf, self.open.blocks(length));
         let root = self.header.sums.again(self.tree.parts)?.root;
-        let mut growing = Growing::from(&self.tree, root, start / leaf)?;
+        let mut builder = TreeBuilder::from(&self.tree, root, start / leaf)?;
         // The leaf, or two, that checked bytes begin.
         let checked_end = start + checked.len() as u64;
         let first = checked_end.div_ceil(leaf).saturating_mul(leaf).min(length);
@@ -63,17 +62,17 @@ impl State<'_> {
             bytes[..in_leaves].chunks(leaf as usize).zip((start..).step_by(leaf as usize))
         {
             let part = self.tree.parts.of(at, bytes).map_err(|error| self.open.io(error))?;
-            growing.push(&mut self.tree, part)?;
+            builder.push(&mut self.tree, part)?;
         }
         let mut rest = bytes.split_off(in_leaves);
         if first < length {
-            let threads = self.open.args.reading.num_threads;
+            let threads = self.open.args.threads;
             let tree = &mut self.tree;
-            source.leaves(first, blocks, threads, |part| growing.push(tree, part))?;
+            source.leaves(first, blocks, threads, |part| builder.push(tree, part))?;
             rest.resize((length - blocks) as usize, 0);
             source.read(&mut rest, blocks)?;
         }
-        Ok(Sums { length, rest, root: growing.done(&mut self.tree)? })
+        Ok(Sums { length, rest, root: builder.done(&mut self.tree)? })
     }
 
     /// Cuts the file off, once all that goes has been checked, and the leaf with the cut. A state

@@ -4,13 +4,15 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::faults;
+use crate::pool;
+use crate::progress::Progress;
 use tagmac::dynamic::{AnyPart, Parts};
-use tagmac_files::escaped::Escaped;
-use tagmac_files::progress::Progress;
-use tagmac_files::{Error, faults, pool};
 
 use super::store;
-use tagmac_files::read;
+use crate::read;
 
 /// A job has nearly so many bytes, or so many leaves, because their parts wait until their turn.
 const PIECE: u64 = 128 << 10;

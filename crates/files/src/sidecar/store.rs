@@ -7,13 +7,16 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
+use crate::atomic::AtomicFile;
+use crate::error::Error;
+use crate::error::io_reason;
+use crate::escaped::Escaped;
+use crate::faults;
+use crate::identity::Identity;
+use crate::open;
+use crate::overwrite::Overwrite;
+use crate::read_error::ReadError;
 use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
-use tagmac_files::atomic::AtomicFile;
-use tagmac_files::error::io_reason;
-use tagmac_files::escaped::Escaped;
-use tagmac_files::identity::Identity;
-use tagmac_files::overwrite::Overwrite;
-use tagmac_files::{Error, ReadError, faults, open};
 
 /// What every version begins with, and this version.
 const MAGIC: &[u8] = b"tagmac-tree-";
@@ -29,7 +32,7 @@ const MAX_BOX: u64 = 8 << 20;
 
 /// Where a box is, and the one that it has to be: the AEAD's tag tells it from those of before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Extent {
     /// The first byte.
     pub at: u64,
     /// Bytes.
@@ -38,15 +41,15 @@ pub struct Place {
     pub tag: [u8; TAG],
 }
 
-impl Place {
+impl Extent {
     /// Appends it.
     pub fn save(&self, out: &mut Writer) {
         out.number(self.at).number(self.size).bytes(&self.tag);
     }
 
     /// What was appended.
-    pub fn load(input: &mut Reader<'_>) -> Option<Place> {
-        Some(Place { at: input.number()?, size: input.number()?, tag: input.array()? })
+    pub fn load(input: &mut Reader<'_>) -> Option<Extent> {
+        Some(Extent { at: input.number()?, size: input.number()?, tag: input.array()? })
     }
 }
 
@@ -70,7 +73,7 @@ pub struct Store {
 }
 
 /// The sidecar of a file.
-pub fn beside(file: &Path) -> PathBuf {
+pub fn sidecar_path(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().as_bytes().to_vec();
     name.extend_from_slice(b".tagmac");
     std::ffi::OsString::from_vec(name).into()
@@ -200,19 +203,19 @@ impl Store {
     }
 
     /// Appends a box.
-    pub fn put(&mut self, what: &[u8], secret: &Writer) -> Result<Place, Error> {
+    pub fn put(&mut self, what: &[u8], secret: &Writer) -> Result<Extent, Error> {
         let sealed = self.seal(what, secret.as_bytes())?;
         debug_assert!(sealed.len() as u64 <= MAX_BOX);
         faults::write_all_at(&self.file, &sealed, self.end).map_err(io(&self.path))?;
         let tag = *sealed.last_chunk().expect("a tag");
-        let place = Place { at: self.end, size: sealed.len() as u64, tag };
+        let place = Extent { at: self.end, size: sealed.len() as u64, tag };
         self.end += place.size;
         self.unsynced = true;
         Ok(place)
     }
 
     /// What is in a box.
-    pub fn get(&self, what: &[u8], place: &Place) -> Result<Zeroizing<Vec<u8>>, Error> {
+    pub fn get(&self, what: &[u8], place: &Extent) -> Result<Zeroizing<Vec<u8>>, Error> {
         // A size that cannot be is not asked for.
         let within = place.at.checked_add(place.size).is_some_and(|end| end <= self.end);
         if !within || place.size > MAX_BOX {

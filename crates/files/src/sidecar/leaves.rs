@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use tagmac_files::Error;
-use tagmac_files::escaped::Escaped;
-use tagmac_files::progress::Progress;
-
 use super::State;
 use super::header::Sums;
 use crate::diagnostic::diagnostic;
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::progress::Progress;
 
 /// Leaves that are read at once, and their bytes, unless one leaf has more.
 const STEP: u64 = 4096;

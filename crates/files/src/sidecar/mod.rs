@@ -1,82 +1,121 @@
-//! `tagmac update`: a tag that follows the edits of a file.
+//! Sidecars: a tag that follows the edits of a file.
 //!
 //! The sums of the file's leaves are in a sidecar, sealed. An edit reads the leaves that it
 //! touches, holds their old bytes against the sums, and only then goes on. The sidecar goes from
 //! one state to the next at once: new boxes are appended, and then the header says that they count.
 
-mod first;
 mod grow;
 mod header;
 mod leaves;
 mod patch;
 mod pending;
+mod scan;
 mod store;
 mod tree;
 
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use tagmac::Tag;
 use tagmac::dynamic::Parts;
-use tagmac_files::escaped::Escaped;
-use tagmac_files::mac::{Mac, is_too_long};
-use tagmac_files::progress::{Progress, Total};
-use tagmac_files::read::{self, Tagged};
-use tagmac_files::{Error, faults, open};
 
-use crate::args::Update;
 use crate::diagnostic::diagnostic;
-use crate::exit::Exit;
-use crate::mac;
-use crate::progress;
-use crate::read::stdin_once;
-use crate::tag_line::{self, Form};
-use first::Source;
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::faults;
+use crate::mac::{Mac, is_too_long};
+use crate::open;
+use crate::progress::{Phases, Progress, Total};
+use crate::read::{self, Tagged};
 use header::{Header, MAX_LEAF, Sums};
+use scan::Source;
 use store::{BOXES, Store};
-use tree::{Growing, Root, Tree};
+use tree::{Root, Tree, TreeBuilder};
 
 /// Bytes of a leaf where nothing else is asked, nearly.
 const LEAF: u64 = 64 << 10;
 /// Dead boxes are left until there are so many bytes of them, and more than of live ones.
 const MAX_DEAD: u64 = 1 << 20;
 
-/// Follows one edit, or makes the sidecar, and prints the file's line.
-pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
-    let path = &*args.file;
-    if path.as_os_str() == "-" {
-        return Err(Error::usage("expected a file, found '-': standard input has no edits"));
-    }
-    let patch = args.edit.patch()?;
-    stdin_once(&args.key.only.options(), patch.as_ref().map(|(_, patch)| patch))?;
-    let mac = mac::make(&args.key.options(), false)?;
+/// What to do with a file that has a sidecar, or gets one.
+pub struct Update<'a> {
+    /// The file; beside it is the sidecar.
+    pub file: &'a Path,
+    /// The edit to follow. Without one the sidecar is made, or the file's tag is asked for.
+    pub edit: Option<Edit<'a>>,
+    /// The tag that the last update had: a file and sidecar that were rolled back are refused.
+    pub expect: Option<&'a [u8]>,
+    /// Bytes of a leaf, nearly, of a sidecar that is made.
+    pub leaf: Option<u64>,
+    /// How many threads read, 0 for as many as there are cores.
+    pub threads: usize,
+}
+
+/// An edit.
+#[derive(Clone, Copy)]
+pub enum Edit<'a> {
+    /// Writes bytes into the file, once the leaves there are found as they were.
+    Patch {
+        /// Where they go.
+        offset: u64,
+        /// What they are read from, for messages.
+        name: &'a Path,
+        /// Opens that, once it is needed.
+        open: &'a dyn Fn() -> Result<Box<dyn Read>, Error>,
+    },
+    /// Vouches for what was added at the end of the file.
+    Append,
+    /// Cuts the file off to this length, once all that goes is found as it was.
+    Truncate(u64),
+    /// Vouches for bytes as they are now, and for all others in their leaves.
+    Range {
+        /// The first byte.
+        offset: u64,
+        /// Bytes.
+        length: u64,
+    },
+    /// Finishes an edit that was interrupted, and leaves bytes alone that are not its own.
+    Finish,
+    /// Takes back an edit that was interrupted, and leaves bytes alone that are not its own.
+    Undo,
+}
+
+/// The file after an update.
+pub struct Updated {
+    /// Its tag, and its length.
+    pub tagged: Tagged,
+    /// The nonce of the tag; empty for deterministic MACs.
+    pub nonce: Vec<u8>,
+}
+
+/// Follows one edit, or makes the sidecar.
+pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updated, Error> {
+    let path = args.file;
     let algorithm = mac.mac.algorithm();
     let parts = mac.mac.parts().filter(|_| algorithm.capabilities().edits).ok_or_else(|| {
         Error::usage(format_args!("{algorithm} has no edits; 'tagmac list' shows which have"))
     })?;
-    let decides = args.edit.finish || args.edit.undo;
-    let writes = patch.is_some() || args.edit.truncate.is_some() || decides;
+    let decides = matches!(args.edit, Some(Edit::Finish | Edit::Undo));
+    let writes = matches!(args.edit, Some(Edit::Patch { .. } | Edit::Truncate(_))) || decides;
     let file = match writes {
         true => open::writable(path),
         false => open::regular(path).map(|(file, _)| file),
     };
     let file = file.map_err(store::closed(path))?;
-    let progress = progress::Progress::new(args.reading.progress);
-    let mut update = Open { args, mac: &mac, path, file, parts };
-    let beside = store::beside(path);
+    let mut update = Open { args, mac, path, file, parts };
+    let beside = store::sidecar_path(path);
     let found = beside.symlink_metadata();
     if found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        if args.edit.any() {
+        if args.edit.is_some() {
             return Err(Error::usage(format_args!(
                 "{}: expected the file's sidecar, found none; 'tagmac update' without an edit \
                  makes it and vouches for the file as it is",
                 Escaped::name(&beside)
             )));
         }
-        update.make(&beside, progress)?;
-        return Ok(None);
+        return update.make(&beside, phases);
     }
     found.map_err(store::io(&beside))?;
     if args.leaf.is_some() {
@@ -86,7 +125,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     let mut store = Store::open(&beside, mac.sealer.clone(), mac.id())?;
     let (header, stands) = Header::open(&mut store, parts)?;
     let stands = match stands {
-        Err(error) if !args.edit.any() && header.pending.is_none() => {
+        Err(error) if args.edit.is_none() && header.pending.is_none() => {
             diagnostic(format_args!("warning: {error}"));
             false
         }
@@ -103,22 +142,21 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
         state.recover()?;
     }
     let length = state.header.sums.length;
-    let total = match args.edit.range {
-        Some((offset, length)) => Total::one(Some(state.in_range(offset, length))),
-        None if args.edit.append => Total::one(Some(state.open.length()?.saturating_sub(length))),
-        None => args.edit.truncate.map_or(Total::NONE, |to| {
-            Total::one(Some(length - state.leaf_of_last(to.min(length))))
-        }),
+    let total = match args.edit {
+        Some(Edit::Range { offset, length }) => Total::one(Some(state.in_range(offset, length))),
+        Some(Edit::Append) => Total::one(Some(state.open.length()?.saturating_sub(length))),
+        Some(Edit::Truncate(to)) => Total::one(Some(length - state.leaf_of_last(to.min(length)))),
+        _ => Total::NONE,
     };
-    let bar = progress.start("updating", total);
-    let done = match (&patch, args.edit.range, args.edit.truncate) {
-        (Some((offset, patch)), ..) => state.patch(*offset, patch),
-        (_, Some((offset, length)), _) => state.range(offset, length, &bar),
-        (_, _, Some(length)) => state.truncate(length, &bar),
-        _ if args.edit.append => state.append(&bar),
-        _ if args.edit.finish => state.finish(),
-        _ if args.edit.undo => state.undo(),
-        _ => state.has_its_length(),
+    let bar = phases.start("updating", total);
+    let done = match args.edit {
+        Some(Edit::Patch { offset, name, open }) => state.patch(offset, name, open),
+        Some(Edit::Range { offset, length }) => state.range(offset, length, &*bar),
+        Some(Edit::Truncate(length)) => state.truncate(length, &*bar),
+        Some(Edit::Append) => state.append(&*bar),
+        Some(Edit::Finish) => state.finish(),
+        Some(Edit::Undo) => state.undo(),
+        None => state.has_its_length(),
     };
     drop(bar);
     // Another header than this one, which could not be read, may have later boxes.
@@ -129,13 +167,12 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     if stands {
         state.compact();
     }
-    state.print()?;
-    Ok(None)
+    state.updated()
 }
 
 /// The file and what is asked.
 struct Open<'a> {
-    args: &'a Update,
+    args: &'a Update<'a>,
     mac: &'a Mac,
     path: &'a Path,
     file: File,
@@ -212,7 +249,7 @@ impl<'a> Open<'a> {
     }
 
     /// Makes the sidecar.
-    fn make(self, beside: &Path, progress: progress::Progress) -> Result<(), Error> {
+    fn make(self, beside: &Path, phases: &dyn Phases) -> Result<Updated, Error> {
         let before = self.settled()?;
         let length = before.len();
         self.within_limit(length)?;
@@ -228,18 +265,18 @@ impl<'a> Open<'a> {
         let leaf = (self.args.leaf.unwrap_or(LEAF) / block).max(1) * block;
         let store = Store::make(beside, self.mac.sealer.clone(), self.mac.id())?;
         let mut tree = Tree { parts: self.parts, store };
-        let mut growing = Growing::default();
-        let bar = progress.start("hashing", Total::one(Some(length)));
-        let source = self.source(leaf, &bar);
+        let mut builder = TreeBuilder::default();
+        let bar = phases.start("hashing", Total::one(Some(length)));
+        let source = self.source(leaf, &*bar);
         let blocks = self.blocks(length);
-        let threads = self.args.reading.num_threads;
-        source.leaves(0, blocks, threads, |part| growing.push(&mut tree, part))?;
+        let threads = self.args.threads;
+        source.leaves(0, blocks, threads, |part| builder.push(&mut tree, part))?;
         let mut rest = vec![0; (length - blocks) as usize];
         source.read(&mut rest, blocks)?;
         bar.file();
         drop(bar);
         self.stayed(&before)?;
-        let root = growing.done(&mut tree)?;
+        let root = builder.done(&mut tree)?;
         let (name, nonce) = (self.name().to_vec(), self.nonce()?);
         let sums = Sums { length, rest, root };
         let header = Header { number: 0, name, leaf, nonce, sums, pending: None };
@@ -247,7 +284,7 @@ impl<'a> Open<'a> {
         state.is_expected()?;
         state.header.commit(&mut state.tree.store, state.tree.parts)?;
         state.tree.store.name()?;
-        state.print()
+        state.updated()
     }
 }
 
@@ -329,12 +366,12 @@ impl State<'_> {
         if dead <= live.max(MAX_DEAD) {
             return;
         }
-        if let Err(error) = self.made_anew() {
+        if let Err(error) = self.rewrite() {
             diagnostic(format_args!("warning: the sidecar stays larger than it could be: {error}"));
         }
     }
 
-    fn made_anew(&mut self) -> Result<(), Error> {
+    fn rewrite(&mut self) -> Result<(), Error> {
         let mut to = Tree { parts: self.tree.parts, store: self.tree.store.successor()? };
         if let Some(root) = &self.header.sums.root {
             self.header.sums.root = Some(self.tree.copy(root, &mut to)?);
@@ -343,11 +380,8 @@ impl State<'_> {
         to.store.name()
     }
 
-    fn print(&self) -> Result<(), Error> {
-        let (open, tag) = (&self.open, self.tag()?);
-        let tagged = Tagged { tag, bytes: self.header.sums.length };
-        let form = Form { json: open.args.json, zero: open.args.zero, untagged: false };
-        let name = open.path.as_os_str().as_bytes();
-        tag_line::print(form, open.mac, name, &self.header.nonce, &tagged)
+    fn updated(self) -> Result<Updated, Error> {
+        let tagged = Tagged { tag: self.tag()?, bytes: self.header.sums.length };
+        Ok(Updated { tagged, nonce: self.header.nonce })
     }
 }

@@ -8,14 +8,14 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
+use crate::error::Error;
+use crate::error::io_reason;
+use crate::faults;
 use tagmac::save::{Reader, Writer, Zeroizing};
-use tagmac_files::error::io_reason;
-use tagmac_files::{Error, faults, open};
 
 use super::header::{Patch, Pending, Side};
-use super::store::Place;
+use super::store::Extent;
 use super::{State, leaves, store};
-use crate::stdio;
 
 /// So many bytes of a patch are in one box.
 const PIECE: usize = 1 << 20;
@@ -28,12 +28,17 @@ const SECTOR: u64 = 512;
 pub(super) struct Piece {
     start: u64,
     length: u64,
-    place: Place,
+    place: Extent,
 }
 
 impl State<'_> {
-    /// Writes the bytes of `patch` into the file, once the leaves have been checked.
-    pub(super) fn patch(&mut self, offset: u64, patch: &Path) -> Result<(), Error> {
+    /// Writes the bytes of what `open` opens into the file, once the leaves have been checked.
+    pub(super) fn patch(
+        &mut self,
+        offset: u64,
+        name: &Path,
+        open: &dyn Fn() -> Result<Box<dyn Read>, Error>,
+    ) -> Result<(), Error> {
         self.has_its_length()?;
         let length = self.header.sums.length;
         if offset > length {
@@ -41,7 +46,7 @@ impl State<'_> {
                 "--patch: expected an offset within the file's {length} bytes, found {offset}"
             )));
         }
-        let mut input = input(patch)?;
+        let mut input = open()?;
         let mut next = self.header.sums.again(self.tree.parts)?;
         let (mut pieces, mut at) = (Vec::new(), offset);
         loop {
@@ -51,7 +56,7 @@ impl State<'_> {
             let most = end - at + u64::from(end >= length);
             let mut new = Vec::new();
             let read = (&mut *input).take(most).read_to_end(&mut new);
-            read.map_err(store::io(patch))?;
+            read.map_err(store::io(name))?;
             let to = at + new.len() as u64;
             if to > length {
                 return Err(self.open.usage(format_args!(
@@ -106,7 +111,7 @@ impl State<'_> {
         let end = patch.offset + patch.length;
         let altered = || self.tree.store.altered();
         while start < end {
-            let (length, place) = input.number().zip(Place::load(input)).ok_or_else(altered)?;
+            let (length, place) = input.number().zip(Extent::load(input)).ok_or_else(altered)?;
             if length == 0 || length > end - start {
                 return Err(altered());
             }
@@ -258,13 +263,5 @@ fn others<'a>(
     sectors(at, found.len()).filter(move |sector| {
         let [found, old, new] = [found, old, new].map(|bytes| &bytes[sector.clone()]);
         !goes_over(found, [new, old]) && !goes_over(found, [old, new])
-    })
-}
-
-/// Where a patch is read from.
-fn input(path: &Path) -> Result<Box<dyn Read>, Error> {
-    Ok(match path.as_os_str() == "-" {
-        true => Box::new(stdio::Stdin),
-        false => Box::new(open::regular(path).map_err(store::closed(path))?.0),
     })
 }

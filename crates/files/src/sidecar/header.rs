@@ -1,10 +1,10 @@
 //! A state of the sidecar: what the header says.
 
+use crate::error::{Error, ErrorKind};
 use tagmac::dynamic::Parts;
 use tagmac::save::{Reader, Writer};
-use tagmac_files::{Error, ErrorKind};
 
-use super::store::{BOXES, Place, Store};
+use super::store::{BOXES, Extent, Store};
 use super::tree::Root;
 
 /// Leaves are held in memory.
@@ -55,7 +55,7 @@ pub struct Patch {
     /// What is on its way into the file.
     pub side: Side,
     /// The box that says where the others are.
-    pub pieces: Place,
+    pub pieces: Extent,
 }
 
 /// The bytes of a patch, or those of before, to which it is taken back.
@@ -117,7 +117,7 @@ impl Pending {
                 offset: input.number()?,
                 length: input.number()?,
                 side: if side == 1 { Side::New } else { Side::Old },
-                pieces: Place::load(input)?,
+                pieces: Extent::load(input)?,
             }),
         };
         let is_one = match patch {

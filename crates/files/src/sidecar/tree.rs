@@ -4,11 +4,11 @@
 //! it, its place and the parts of its leaves joined. Boxes are full but for the last of each level,
 //! so the digits of a leaf's number in base `FAN` say where it is.
 
+use crate::error::Error;
 use tagmac::dynamic::{AnyPart, Parts};
 use tagmac::save::{Reader, Writer};
-use tagmac_files::Error;
 
-use super::store::{Place, Store};
+use super::store::{Extent, Store};
 
 /// Entries of a box.
 const FAN: u64 = 256;
@@ -18,7 +18,7 @@ const MAX_LEVELS: u32 = 7;
 
 /// A box below another.
 pub struct Child {
-    place: Place,
+    place: Extent,
     /// Bytes of this box and of those below it.
     live: u64,
     /// The parts of its leaves as one.
@@ -86,7 +86,7 @@ impl Child {
     }
 
     fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<Child> {
-        let place = Place::load(input)?;
+        let place = Extent::load(input)?;
         let live = input.number()?;
         Some(Child { place, live, part: parts.load(input).ok()? })
     }
@@ -143,7 +143,7 @@ impl Tree<'_> {
 
     fn change(
         &mut self,
-        place: &Place,
+        place: &Extent,
         level: u32,
         from: u64,
         to: u64,
@@ -175,7 +175,7 @@ impl Tree<'_> {
         Ok(Root { level: root.level, child: self.copied(&root.child.place, root.level, to)? })
     }
 
-    fn copied(&self, place: &Place, level: u32, to: &mut Tree<'_>) -> Result<Child, Error> {
+    fn copied(&self, place: &Extent, level: u32, to: &mut Tree<'_>) -> Result<Child, Error> {
         let mut node = self.get(place, level)?;
         if let Node::Boxes(boxes) = &mut node {
             for child in boxes {
@@ -185,7 +185,7 @@ impl Tree<'_> {
         to.put(&node, level)
     }
 
-    fn get(&self, place: &Place, level: u32) -> Result<Node, Error> {
+    fn get(&self, place: &Extent, level: u32) -> Result<Node, Error> {
         let text = self.store.get(&about(level), place)?;
         let input = &mut Reader::new(&text);
         let node = || -> Option<Node> {
@@ -244,29 +244,29 @@ fn about(level: u32) -> [u8; 5] {
 
 /// A tree that grows at its end. Full boxes are written as they come about.
 #[derive(Default)]
-pub struct Growing {
+pub struct TreeBuilder {
     leaves: Vec<AnyPart>,
     /// Those of levels 1 and up: the boxes below that are done.
     boxes: Vec<Vec<Child>>,
 }
 
-impl Growing {
+impl TreeBuilder {
     /// The first leaves of a tree, as many as `leaves` says.
-    pub fn from(tree: &Tree<'_>, root: Option<Root>, leaves: u64) -> Result<Growing, Error> {
-        let mut growing = Growing::default();
-        let Some(mut root) = root else { return Ok(growing) };
+    pub fn from(tree: &Tree<'_>, root: Option<Root>, leaves: u64) -> Result<TreeBuilder, Error> {
+        let mut builder = TreeBuilder::default();
+        let Some(mut root) = root else { return Ok(builder) };
         if leaves == span(root.level) {
-            growing.boxes.resize_with(root.level as usize + 1, Vec::new);
-            growing.boxes[root.level as usize].push(root.child);
-            return Ok(growing);
+            builder.boxes.resize_with(root.level as usize + 1, Vec::new);
+            builder.boxes[root.level as usize].push(root.child);
+            return Ok(builder);
         }
-        growing.boxes.resize_with(root.level as usize, Vec::new);
+        builder.boxes.resize_with(root.level as usize, Vec::new);
         let mut left = leaves;
         while left > 0 {
             match tree.get(&root.child.place, root.level)? {
                 Node::Leaves(mut all) => {
                     all.truncate(left as usize);
-                    growing.leaves = all;
+                    builder.leaves = all;
                     break;
                 }
                 Node::Boxes(mut all) => {
@@ -274,7 +274,7 @@ impl Growing {
                     let whole = (left / below) as usize;
                     let next = (whole < all.len()).then(|| all.swap_remove(whole));
                     all.truncate(whole);
-                    growing.boxes[root.level as usize - 1] = all;
+                    builder.boxes[root.level as usize - 1] = all;
                     left %= below;
                     match next {
                         Some(child) => root = Root { level: root.level - 1, child },
@@ -284,7 +284,7 @@ impl Growing {
                 }
             }
         }
-        Ok(growing)
+        Ok(builder)
     }
 
     /// Adds a leaf.

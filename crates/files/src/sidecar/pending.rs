@@ -8,13 +8,14 @@
 use std::fmt::Display;
 use std::fs::Metadata;
 
-use tagmac_files::escaped::Escaped;
-use tagmac_files::read;
-use tagmac_files::{Error, ReadError, faults};
-
 use super::header::{Patch, Pending, Side, Sums};
 use super::{State, leaves};
 use crate::diagnostic::diagnostic;
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::faults;
+use crate::read;
+use crate::read_error::ReadError;
 
 impl State<'_> {
     /// Makes an edit known before the file is touched.
