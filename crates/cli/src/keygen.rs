@@ -3,9 +3,9 @@
 use std::time::SystemTime;
 
 use tagmac::dynamic::KeyFile;
-use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::overwrite::Overwrite;
+use tagmac_files::{Error, new_file};
 
 use crate::allowance::{Allowance, THRESHOLD};
 use crate::args::Keygen;
@@ -21,7 +21,7 @@ pub fn run(args: &Keygen) -> Result<(), Error> {
     }
     let key = KeyFile::generate(args.algorithm, SystemTime::now())
         .map_err(|error| Error::io(format_args!("{name}: no random bytes for a key: {error}")))?;
-    output::file(&args.output, 0o600, Overwrite::Nothing, key.to_text().as_bytes())?;
+    new_file::write(&args.output, 0o600, Overwrite::Nothing, key.to_text().as_bytes())?;
     diagnostic(format_args!("wrote a key for {} to {name}", args.algorithm));
     if let Some(theorem) = args.algorithm.theorem() {
         diagnostic(budget(&Allowance::usual(theorem)));

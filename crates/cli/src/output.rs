@@ -1,17 +1,12 @@
-//! Standard output, and new files. Each line is written at once and whole, and so is each file; a
-//! failure is an error, not a panic.
+//! Standard output. Each line is written at once and whole; a failure is an error, not a panic.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 use std::sync::LazyLock;
 
 use tagmac_files::Error;
-use tagmac_files::atomic::AtomicFile;
 use tagmac_files::error::io_reason;
-use tagmac_files::escaped::Escaped;
 use tagmac_files::line::{self, End, Line};
 use tagmac_files::line_reader;
-use tagmac_files::overwrite::Overwrite;
 
 use crate::diagnostic::suspend_bar;
 use crate::json;
@@ -59,29 +54,6 @@ fn write_verdict(name: &[u8], verdict: &str, terminal: bool) -> Vec<u8> {
     let name = line::escaped(name, End::Newline, terminal, &mut line);
     line.extend_from_slice(&[&name, b": ".as_slice(), verdict.as_bytes(), b"\n"].concat());
     line
-}
-
-/// Writes a file that appears whole or not at all. `mode` is as the umask leaves it.
-pub fn file(path: &Path, mode: u32, over: Overwrite, bytes: &[u8]) -> Result<(), Error> {
-    let write = || {
-        let mut file = AtomicFile::new(path, mode, over)?;
-        file.write_all(bytes)?;
-        file.finish()
-    };
-    write().map(drop).map_err(|error: io::Error| match error.kind() {
-        io::ErrorKind::AlreadyExists => exists(path),
-        _ => Error::io(format_args!("{}: {}", Escaped::name(path), io_reason(&error))),
-    })
-}
-
-/// Refuses a name that is taken.
-pub fn refuse_existing(path: &Path) -> Result<(), Error> {
-    if path.symlink_metadata().is_ok() { Err(exists(path)) } else { Ok(()) }
-}
-
-fn exists(path: &Path) -> Error {
-    let name = Escaped::name(path);
-    Error::io(format_args!("{name}: expected a new file, found one that exists"))
 }
 
 #[cfg(test)]
