@@ -17,6 +17,7 @@ pub mod folder;
 pub mod hex;
 pub mod identity;
 pub mod key;
+pub mod key_file;
 pub mod line;
 pub mod line_reader;
 pub mod listing;
