@@ -1,5 +1,14 @@
-//! What tagmac stores and reads, for the command and for other languages: files read in parallel,
-//! and files that are written whole or not at all.
+//! What tagmac stores and reads, for the command and for other languages.
+//!
+//! | what | where |
+//! |---|---|
+//! | the parallel reader, and a run that can be resumed | [`read`], [`checkpoint`] |
+//! | lines of lists | [`line`], [`line_reader`] |
+//! | a tree and its manifest | [`seal`], [`audit`], [`manifest`], [`dir`], [`walk`] |
+//! | a tag that follows edits | [`sidecar`] |
+//! | partials of an object | [`partial`] |
+//! | keys | [`key`], [`key_file`], [`mac`] |
+//! | files that appear whole or not at all | [`new_file`], [`atomic`] |
 //!
 //! Nothing here prints or exits. What ends a piece of work is an [`Error`] of one line, or a
 //! [`ReadError`] of one file; what is remarked on meanwhile goes to the sink of [`diagnostic`], and
@@ -13,21 +22,21 @@ pub mod dir;
 pub mod error;
 pub mod escaped;
 pub mod faults;
-pub mod folder;
+mod folder;
 pub mod hex;
 pub mod identity;
 pub mod key;
 pub mod key_file;
 pub mod line;
 pub mod line_reader;
-pub mod listing;
+mod listing;
 pub mod mac;
 pub mod manifest;
 pub mod new_file;
 pub mod open;
 pub mod overwrite;
 pub mod partial;
-pub mod pool;
+mod pool;
 pub mod progress;
 pub mod read;
 mod read_error;
