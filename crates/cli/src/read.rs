@@ -109,11 +109,11 @@ impl<'a> NamedReader<'a> {
         &mut self,
         path: &Path,
         nonce: &[u8],
-        keeper: &mut Checkpointer<'_>,
+        checkpointer: &mut Checkpointer<'_>,
     ) -> Result<Tagged, ReadError> {
         let (file, before) = open::regular(path)?;
         self.is_not_output(&before)?;
-        self.reader.tag_kept(path, &file, nonce, keeper)
+        self.reader.tag_kept(path, &file, nonce, checkpointer)
     }
 
     /// Refuses the file that the output goes to.

@@ -43,12 +43,13 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     if state {
         mac.parts()?;
     }
-    let keeper = args.state.as_ref().map(|state| Checkpointer::new(&mac, state, args.state_every));
+    let checkpointer =
+        args.state.as_ref().map(|state| Checkpointer::new(&mac, state, args.state_every));
     let progress = Progress::new(args.reading.progress);
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("tagging", total);
     let reader = NamedReader::new(&mac.mac, args.reading.num_threads, &bar);
-    let mut tagger = Tagger { args, mac: &mac, nonce, reader, keeper, bar: &bar, exit: None };
+    let mut tagger = Tagger { args, mac: &mac, nonce, reader, checkpointer, bar: &bar, exit: None };
     for file in files {
         tagger.name(file)?;
     }
@@ -74,7 +75,7 @@ struct Tagger<'a> {
     nonce: Option<&'a [u8]>,
     reader: NamedReader<'a>,
     /// The state of the only file, if it is kept.
-    keeper: Option<Checkpointer<'a>>,
+    checkpointer: Option<Checkpointer<'a>>,
     bar: &'a Bar,
     exit: Option<Exit>,
 }
@@ -83,8 +84,8 @@ impl<'a> Tagger<'a> {
     /// A name of the command line.
     fn name(&mut self, name: &Path) -> Result<(), Error> {
         if !self.args.recursive || !is_dir(name) {
-            let made = self.tag(|reader, keeper, nonce| match keeper {
-                Some(keeper) => reader.tag_kept(name, nonce, keeper),
+            let made = self.tag(|reader, checkpointer, nonce| match checkpointer {
+                Some(checkpointer) => reader.tag_kept(name, nonce, checkpointer),
                 None => reader.tag(name, nonce, Named::User),
             });
             return self.made(name, made);
@@ -120,7 +121,7 @@ impl<'a> Tagger<'a> {
             Some(given) => given.to_vec(),
             None => self.mac.mac.algorithm().random_nonce()?,
         };
-        let tagged = tag(&mut self.reader, self.keeper.as_mut(), &nonce)?;
+        let tagged = tag(&mut self.reader, self.checkpointer.as_mut(), &nonce)?;
         Ok((nonce, tagged))
     }
 
@@ -133,8 +134,8 @@ impl<'a> Tagger<'a> {
         match made {
             Ok((nonce, tagged)) => {
                 self.tagged(file, &nonce, &tagged)?;
-                if let Some(keeper) = &self.keeper {
-                    keeper.done();
+                if let Some(checkpointer) = &self.checkpointer {
+                    checkpointer.done();
                 }
                 Ok(())
             }

@@ -156,7 +156,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(name: PathBuf, file: &Metadata) -> Facts {
+    fn from_metadata(name: PathBuf, file: &Metadata) -> Facts {
         Facts {
             name,
             bytes: file.len(),
@@ -210,7 +210,7 @@ impl<'a> Checkpointer<'a> {
         file: &File,
         now: &Metadata,
     ) -> Result<AnyPart, ReadError> {
-        let facts = self.facts.insert(Facts::of(fs::canonicalize(name)?, now)).clone();
+        let facts = self.facts.insert(Facts::from_metadata(fs::canonicalize(name)?, now)).clone();
         let Some(state) = self.open()? else {
             let parts = self.mac.mac.parts().ok_or(tagmac::Error::NoSavedState)?;
             let whole = parts.of(0, &[])?;
@@ -381,7 +381,7 @@ impl<'a> Checkpointer<'a> {
     /// Refuses a file that is no longer the one that was opened.
     pub fn unchanged(&self, after: &Metadata) -> Result<(), ReadError> {
         let Some(before) = &self.facts else { return Ok(()) };
-        match before.differ(&Facts::of(before.name.clone(), after)) {
+        match before.differ(&Facts::from_metadata(before.name.clone(), after)) {
             None => Ok(()),
             Some(found) => Err(ReadError::Checkpoint(Error::io(format_args!(
                 "expected the file to stay as it was while it was read, found {found}"

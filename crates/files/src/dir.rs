@@ -50,7 +50,7 @@ impl Kind {
     }
 
     /// The kind that the system means; `None` for what has no name here.
-    pub fn of(file: FileType) -> Option<Kind> {
+    pub fn from_file_type(file: FileType) -> Option<Kind> {
         Some(match file {
             FileType::RegularFile => Kind::File,
             FileType::Directory => Kind::Directory,
@@ -112,9 +112,9 @@ pub struct Facts {
 impl Facts {
     /// Of what the system says.
     #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
-    pub fn of(stat: &Stat) -> Facts {
+    pub fn from_stat(stat: &Stat) -> Facts {
         Facts {
-            kind: Kind::of(FileType::from_raw_mode(stat.st_mode)),
+            kind: Kind::from_file_type(FileType::from_raw_mode(stat.st_mode)),
             size: stat.st_size as u64,
             mode: stat.st_mode as u32 & 0o7777,
             mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
@@ -124,9 +124,9 @@ impl Facts {
     }
 
     /// Of an open file.
-    pub fn of_file(file: &Metadata) -> Facts {
+    pub fn from_metadata(file: &Metadata) -> Facts {
         Facts {
-            kind: Kind::of(FileType::from_raw_mode(file.mode() as RawMode)),
+            kind: Kind::from_file_type(FileType::from_raw_mode(file.mode() as RawMode)),
             size: file.len(),
             mode: file.mode() & 0o7777,
             mtime: (file.mtime(), file.mtime_nsec() as u32),
@@ -137,12 +137,12 @@ impl Facts {
 
     /// Of what a path stands for.
     pub fn at(path: &Path) -> io::Result<Facts> {
-        Ok(Facts::of(&fs::stat(path)?))
+        Ok(Facts::from_stat(&fs::stat(path)?))
     }
 
     /// Of something open.
-    pub fn of_open(fd: impl AsFd) -> io::Result<Facts> {
-        Ok(Facts::of(&fs::fstat(fd)?))
+    pub fn from_fd(fd: impl AsFd) -> io::Result<Facts> {
+        Ok(Facts::from_stat(&fs::fstat(fd)?))
     }
 }
 
@@ -157,10 +157,10 @@ pub struct DirTree {
 impl DirTree {
     /// The tree below a directory; a link may stand for it.
     pub fn open(root: &Path) -> io::Result<DirTree> {
-        Ok(DirTree::of(folder::open(root)?.into()))
+        Ok(DirTree::new(folder::open(root)?.into()))
     }
 
-    fn of(root: OwnedFd) -> DirTree {
+    fn new(root: OwnedFd) -> DirTree {
         DirTree { root, path: Vec::new(), open: Vec::new() }
     }
 
@@ -171,7 +171,7 @@ impl DirTree {
 
     /// The same tree for another thread.
     pub fn again(&self) -> io::Result<DirTree> {
-        self.root.try_clone().map(DirTree::of)
+        self.root.try_clone().map(DirTree::new)
     }
 
     /// The directory at `path`.
@@ -216,7 +216,7 @@ impl DirTree {
             file => File::from(file.map_err(io::Error::from)?),
         };
         let facts = file.metadata()?;
-        same_kind(Kind::File, Facts::of_file(&facts).kind)?;
+        same_kind(Kind::File, Facts::from_metadata(&facts).kind)?;
         Ok((file, facts))
     }
 
@@ -224,7 +224,7 @@ impl DirTree {
     pub fn facts(&mut self, path: &[u8]) -> io::Result<Facts> {
         let (folder, name) = split(path);
         let folder = self.directory(folder)?;
-        Ok(Facts::of(&fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))
+        Ok(Facts::from_stat(&fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     /// Where a symbolic link leads.

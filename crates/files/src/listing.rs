@@ -54,8 +54,8 @@ struct Place {
 
 impl Listing {
     /// A listing of the directory `fd`, of which nothing is read yet.
-    pub fn of(fd: BorrowedFd<'_>) -> io::Result<Listing> {
-        let Facts { identity, ctime, .. } = Facts::of_open(fd)?;
+    pub fn new(fd: BorrowedFd<'_>) -> io::Result<Listing> {
+        let Facts { identity, ctime, .. } = Facts::from_fd(fd)?;
         Ok(Listing {
             identity,
             ctime,
@@ -156,7 +156,7 @@ impl Listing {
         }
         self.more |= scratch.cut(room);
         self.names = scratch.copy();
-        let now = Facts::of_open(fd)?;
+        let now = Facts::from_fd(fd)?;
         // One reading sees a directory as well as any; what comes of several has to fit together.
         let others = (now.identity, now.ctime) != (self.identity, self.ctime);
         if others && (self.more || !first) {
@@ -216,12 +216,12 @@ impl Names {
 
 /// What a name is of; `None` if it is gone.
 fn kind_of(fd: BorrowedFd<'_>, name: &[u8], told: fs::FileType) -> io::Result<Option<Kind>> {
-    let kind = match Kind::of(told) {
+    let kind = match Kind::from_file_type(told) {
         Some(kind) => return Ok(Some(kind)),
         // The file system leaves it to the entry itself to tell.
         None => match fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(None),
-            stat => Facts::of(&stat?).kind,
+            stat => Facts::from_stat(&stat?).kind,
         },
     };
     kind.map(Some).ok_or_else(|| {

@@ -98,7 +98,7 @@ impl Scanner<'_> {
         };
         let facts = if kind == Kind::File {
             let (file, before) = self.tree.file(path)?;
-            let facts = Facts::of_file(&before);
+            let facts = Facts::from_metadata(&before);
             let size = self.reader.size(&file, &before);
             let mut content = Content { size: before.len(), nonce: Vec::new(), tag: None };
             let other = expected.is_some_and(|expected| size.is_some_and(|s| s != expected.size));

@@ -79,14 +79,14 @@ pub struct Exclusion {
 
 impl Exclusion {
     /// The last name of a path, in the directory that is there now.
-    pub fn of(path: &Path) -> io::Result<Exclusion> {
+    pub fn new(path: &Path) -> io::Result<Exclusion> {
         let name = path.file_name().unwrap_or_default().as_bytes().to_vec();
         Ok(Exclusion { folder: Facts::at(folder::parent(path))?.identity, name, begins: false })
     }
 
     /// The same for all names that begin with the last one.
-    pub fn of_all(path: &Path) -> io::Result<Exclusion> {
-        Ok(Exclusion { begins: true, ..Exclusion::of(path)? })
+    pub fn with_prefix(path: &Path) -> io::Result<Exclusion> {
+        Ok(Exclusion { begins: true, ..Exclusion::new(path)? })
     }
 
     fn has(&self, folder: Identity, name: &[u8]) -> bool {
@@ -129,13 +129,13 @@ impl Walk {
 
     /// The same, and other file systems are not entered.
     pub fn on_one_file_system(mut self) -> io::Result<Walk> {
-        self.device = Some(Facts::of_open(self.tree.root())?.identity.device);
+        self.device = Some(Facts::from_fd(self.tree.root())?.identity.device);
         Ok(self)
     }
 
     /// Lists the directory at the path. `false` if it is on another file system.
     fn list(&mut self) -> io::Result<bool> {
-        let listing = Listing::of(self.tree.directory(&self.path)?)?;
+        let listing = Listing::new(self.tree.directory(&self.path)?)?;
         if self.device.is_some_and(|device| device != listing.identity().device) {
             return Ok(false);
         }

@@ -48,7 +48,7 @@ impl Combined {
         match self {
             Combined::File(out, path) => {
                 let draft = out.get_ref().draft().unwrap_or(path);
-                [path, draft].map(Exclusion::of).into_iter().collect()
+                [path, draft].map(Exclusion::new).into_iter().collect()
             }
             _ => Ok(Vec::new()),
         }

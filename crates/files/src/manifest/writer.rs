@@ -49,9 +49,9 @@ impl Writer {
     pub fn exclusions(&self) -> Result<[Exclusion; 3], Error> {
         let failed = |error| self.failed(&error);
         Ok([
-            Exclusion::of(&self.path).map_err(failed)?,
-            Exclusion::of(self.file.draft().unwrap_or(&self.path)).map_err(failed)?,
-            Exclusion::of_all(&atomic::drafts(&self.path)).map_err(failed)?,
+            Exclusion::new(&self.path).map_err(failed)?,
+            Exclusion::new(self.file.draft().unwrap_or(&self.path)).map_err(failed)?,
+            Exclusion::with_prefix(&atomic::drafts(&self.path)).map_err(failed)?,
         ])
     }
 

@@ -82,13 +82,13 @@ impl<'a> Reader<'a> {
         path: &Path,
         file: &File,
         nonce: &[u8],
-        keeper: &mut Checkpointer<'_>,
+        checkpointer: &mut Checkpointer<'_>,
     ) -> Result<Tagged, ReadError> {
         let before = settled(file)?;
-        let from = keeper.begin(path, file, &before)?;
+        let from = checkpointer.begin(path, file, &before)?;
         self.progress.skip(from.end());
-        let tagged = self.tag_from(file, &before, nonce, Some((keeper, from)))?;
-        keeper.unchanged(&file.metadata()?)?;
+        let tagged = self.tag_from(file, &before, nonce, Some((checkpointer, from)))?;
+        checkpointer.unchanged(&file.metadata()?)?;
         Ok(tagged)
     }
 
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         self.tag_from(file, before, nonce, None)
     }
 
-    /// The same from where a keeper's state ends.
+    /// The same from where a checkpointer's state ends.
     fn tag_from(
         &mut self,
         mut file: &File,
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a range that is not empty: the part of all but the end of it, and the end, at least
-    /// one byte and at most a step. With a keeper, from the end of what was kept. `go_on` is called
+    /// one byte and at most a step. With a checkpointer, from the end of what was kept. `go_on` is called
     /// on this thread after each of its pieces.
     fn in_parts(
         &mut self,
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
     ) -> Result<(AnyPart, &[u8]), ReadError> {
         let step = self.step;
         let piece = (STEPS * step) as u64;
-        let (keeper, whole) = kept.unzip();
+        let (checkpointer, whole) = kept.unzip();
         let first = whole.as_ref().map_or(span.start, AnyPart::end);
         let size = span.start + span.bytes - first;
         // At least one byte is left: some MACs treat the last block apart.
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
             pieces,
             next: AtomicU64::new(0),
             joined: Mutex::new(Joined::new(first, whole)),
-            keeper,
+            checkpointer,
             progress: self.progress,
         };
         let helpers = (size / PER_THREAD).saturating_sub(1) as usize;

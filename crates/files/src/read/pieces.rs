@@ -44,7 +44,7 @@ pub struct Work<'a> {
     /// What is done.
     pub joined: Mutex<Joined>,
     /// What keeps a checkpoint, if anything does.
-    pub keeper: Option<&'a Checkpointer<'a>>,
+    pub checkpointer: Option<&'a Checkpointer<'a>>,
     /// Who hears of every byte.
     pub progress: &'a dyn Progress,
 }
@@ -62,15 +62,19 @@ impl Work<'_> {
             let part = self.part(start, start + self.piece, buffer);
             let part = if go_on() { part } else { Err(ReadError::Stopped) };
             let mut joined = self.joined.lock().expect("no worker panics");
-            if let Err(error) = part.and_then(|part| joined.put(self.parts, part, self.keeper)) {
+            if let Err(error) =
+                part.and_then(|part| joined.put(self.parts, part, self.checkpointer))
+            {
                 joined.error.get_or_insert(error);
                 self.next.store(self.pieces, Ordering::Relaxed);
             }
-            let (Some(keeper), Some(whole)) = (self.keeper, &joined.whole) else { continue };
-            if let Some(due) = keeper.due(whole) {
+            let (Some(checkpointer), Some(whole)) = (self.checkpointer, &joined.whole) else {
+                continue;
+            };
+            if let Some(due) = checkpointer.due(whole) {
                 // The others go on meanwhile.
                 drop(joined);
-                keeper.write(due);
+                checkpointer.write(due);
             }
         }
     }
@@ -125,7 +129,7 @@ impl Joined {
         &mut self,
         parts: Parts<'_>,
         part: AnyPart,
-        keeper: Option<&Checkpointer<'_>>,
+        checkpointer: Option<&Checkpointer<'_>>,
     ) -> Result<(), ReadError> {
         self.waiting.insert(part.start(), part);
         let end = |whole: &Option<AnyPart>| whole.as_ref().map_or(self.first, AnyPart::end);
@@ -135,8 +139,8 @@ impl Joined {
                 continue;
             };
             self.whole = Some(parts.join(left, &next)?);
-            if let Some(keeper) = keeper {
-                keeper.passed(next);
+            if let Some(checkpointer) = checkpointer {
+                checkpointer.passed(next);
             }
         }
         Ok(())
