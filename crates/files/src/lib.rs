@@ -3,7 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | the parallel reader, and a run that can be resumed | [`read`], [`checkpoint`] |
-//! | lines of lists | [`line`], [`line_reader`] |
+//! | lines of lists | [`mod@line`], [`line_reader`] |
 //! | a tree and its manifest | [`seal`], [`audit`], [`manifest`], [`dir`], [`walk`] |
 //! | a tag that follows edits | [`sidecar`] |
 //! | partials of an object | [`partial`] |

@@ -3,8 +3,8 @@
 //! The order is that of the bytes of the paths, with `/` below every other byte: a directory, what
 //! is in it, what follows it. Memory is bounded, whatever the tree: a path has at most
 //! [`MAX_PATH`] bytes, and all names that are held, and what it takes to sort them, six times
-//! [`ROOM`]. A directory whose names have no room is read several times, see
-//! [`listing`](crate::listing). Where the directories on the way hold too much, the outermost forget
+//! `ROOM`. A directory whose names have no room is read several times, see
+//! `listing.rs`. Where the directories on the way hold too much, the outermost forget
 //! their names, and are read again when the walk is back. One has at most twice the room of three, so
 //! those below it hold more than `ROOM` bytes of names then. So a directory is read once for each
 //! `ROOM` bytes of names in it or below it, at most.
