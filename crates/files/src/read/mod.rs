@@ -66,7 +66,8 @@ pub fn threads(asked: usize) -> usize {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader with `threads` threads, 0 for as many as there are cores. `progress` hears of every byte.
+    /// A reader with `threads` threads, 0 for as many as there are cores. `progress` hears of every
+    /// byte.
     pub fn new(mac: &'a AnyMac, threads: usize, progress: &'a dyn Progress) -> Reader<'a> {
         let threads = self::threads(threads);
         let block = mac.parts().map_or(1, Parts::block);
@@ -133,8 +134,7 @@ impl<'a> Reader<'a> {
         Ok(tagged)
     }
 
-    /// The tag of the first `size` bytes of an open regular file, at least one, for a MAC that has
-    /// parts. That the file stays as it is has to be seen to by the caller. The calling thread asks
+    /// The tag of the first `size` bytes of an open regular file, for a MAC that has parts. That the file stays as it is has to be seen to by the caller. The calling thread asks
     /// `go_on` after each of its pieces; once that says no, all threads end, and this is
     /// [`ReadError::Stopped`].
     pub fn tag_bytes(
@@ -145,6 +145,9 @@ impl<'a> Reader<'a> {
         go_on: impl FnMut() -> bool,
     ) -> Result<Tag, ReadError> {
         let parts = self.mac.parts().ok_or(Error::ForeignPart)?;
+        if size == 0 {
+            return Ok(parts.finish(parts.of(0, &[])?, nonce, &[])?);
+        }
         let span = Span { start: 0, at: 0, bytes: size };
         let (part, rest) = self.in_parts(parts, file, span, None, go_on)?;
         Ok(parts.finish(part, nonce, rest)?)

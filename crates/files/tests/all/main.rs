@@ -1,19 +1,20 @@
 //! What a caller without the command can do: seal, audit, update, part and combine.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
 use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
-use tagmac_files::ErrorKind;
 use tagmac_files::audit::{Audit, Status};
 use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;
 use tagmac_files::manifest::header::Options;
 use tagmac_files::partial::{Range, Ranged, combine};
+use tagmac_files::read::Reader;
 use tagmac_files::seal::{SealOptions, Sealing};
 use tagmac_files::sidecar::{Edit, Update, update};
+use tagmac_files::{ErrorKind, ReadError};
 
 fn key() -> (Mac, Key) {
     let algorithm = Algorithm::named("PMAC-AES128").unwrap();
@@ -111,4 +112,22 @@ fn partials_make_a_whole() {
     let error = combine(&mac, None, &partials[..1], &[]).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Mismatch);
     assert!(error.to_string().starts_with("expected a last range"));
+}
+
+#[test]
+fn a_caller_may_stop_the_reader() {
+    let ((mac, _), place) = (key(), tempfile::tempdir().unwrap());
+    let path = place.path().join("file");
+    let bytes: Vec<u8> = (0..5_000_000u32).map(|i| i as u8).collect();
+    fs::write(&path, &bytes).unwrap();
+    let file = File::open(&path).unwrap();
+    for threads in [1, 3] {
+        let mut reader = Reader::new(&mac.mac, threads, &());
+        for size in [0, 1, 600_000, bytes.len()] {
+            let tag = reader.tag_bytes(&file, size as u64, &[], || true).unwrap();
+            assert_eq!(tag, mac.mac.tag(&[], &bytes[..size]).unwrap());
+        }
+        let stopped = reader.tag_bytes(&file, bytes.len() as u64, &[], || false);
+        assert!(threads > 1 || matches!(stopped, Err(ReadError::Stopped)));
+    }
 }
