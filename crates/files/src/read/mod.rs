@@ -134,9 +134,9 @@ impl<'a> Reader<'a> {
         Ok(tagged)
     }
 
-    /// The tag of the first `size` bytes of an open regular file, for a MAC that has parts. That the file stays as it is has to be seen to by the caller. The calling thread asks
-    /// `go_on` after each of its pieces; once that says no, all threads end, and this is
-    /// [`ReadError::Stopped`].
+    /// The tag of the first `size` bytes of an open regular file, for a MAC that has parts. That the
+    /// file stays as it is has to be seen to by the caller. The calling thread asks `go_on` after
+    /// each of its pieces; once that says no, all threads end, and this is [`ReadError::Stopped`].
     pub fn tag_bytes(
         &mut self,
         file: &File,
