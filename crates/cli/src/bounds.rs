@@ -5,10 +5,10 @@ use std::fmt::Display;
 use serde::Serialize;
 use tagmac::bounds::{Bound, BoundError, Term, Theorem, Workload};
 use tagmac::dynamic::Algorithm;
+use tagmac_files::Error;
 
 use crate::allowance::{Allowance, USUAL_LENGTH, show_bound};
 use crate::args::Bounds;
-use crate::error::Error;
 use crate::number::{show_chance, show_count, show_size};
 use crate::table::{self, table};
 use crate::{output, plot};

@@ -8,21 +8,23 @@ use std::path::{Path, PathBuf};
 use tagmac::Tag;
 use tagmac::bounds::Workload;
 use tagmac::dynamic::Algorithm;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::line::{self, End, Line, Malformed};
+use tagmac_files::line_reader::Lines;
+use tagmac_files::mac::Mac;
+use tagmac_files::progress::{Progress as _, Total};
+use tagmac_files::{Error, ReadError, open};
 
 use crate::allowance::{THRESHOLD, show_bound};
 use crate::args::Check;
 use crate::diagnostic::diagnostic;
-use crate::error::{Error, Exit};
-use crate::escaped::Escaped;
-use crate::line::{self, End, Line, Malformed};
-use crate::lines::Lines;
-use crate::mac::{self, Mac};
+use crate::exit::Exit;
+use crate::given::given;
+use crate::mac;
 use crate::number::show_chance;
-use crate::open;
 use crate::output;
-use crate::progress::{Bar, Progress, Total};
-use crate::read::{self, Named, Reader, Stdin};
-use crate::read_error::ReadError;
+use crate::progress::{Bar, Progress};
+use crate::read::{self, Named, NamedReader, Stdin};
 use crate::record::{MalformedRecord, Record};
 use crate::stdio;
 
@@ -40,11 +42,11 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
     }
     let stdin = read::stdin_once(&args.key.only.options(), lists.iter().chain(&args.raw_tag))?;
     let mac = mac::make(&args.key.options(), args.status)?;
-    let nonce = mac.given_nonce(args.nonce_hex.as_deref(), raw.then_some("--raw-tag"))?;
+    let nonce = mac::given_nonce(&mac, args.nonce_hex.as_deref(), raw.then_some("--raw-tag"))?;
     let progress = Progress::new(args.reading.progress);
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("checking", total);
-    let mut reader = Reader::new(&mac.mac, args.reading.num_threads, &bar);
+    let mut reader = NamedReader::new(&mac.mac, args.reading.num_threads, &bar);
     match stdin {
         Some(Stdin::Key) => reader.take_stdin("the key"),
         Some(Stdin::Name) if args.raw_tag.is_none() => reader.take_stdin("the list"),
@@ -80,7 +82,7 @@ fn total(args: &Check) -> Total {
         let mut lines = Lines::with_tags(BufReader::new(file), end.byte());
         let mut total = Total::NONE;
         loop {
-            let line = match lines.next() {
+            let line = match lines.next_line() {
                 Ok(Some(line)) => line,
                 Ok(None) => return total,
                 Err(_) => return Total::UNKNOWN,
@@ -143,7 +145,7 @@ struct Checker<'a> {
     mac: &'a Mac,
     /// The nonce of the only line, if it was given.
     nonce: Option<&'a [u8]>,
-    reader: Reader<'a>,
+    reader: NamedReader<'a>,
     bar: &'a Bar,
     seen: Seen,
     /// Output failed. The verdicts are still worth an exit status.
@@ -168,7 +170,7 @@ impl Checker<'_> {
             let list = "standard input";
             return self.lines(list.as_ref(), &mut BufReader::new(stdio::Stdin));
         }
-        match open::given(path) {
+        match given(path) {
             Ok((file, _)) => self.lines(path, &mut BufReader::new(file)),
             Err(error) => self.unreadable_list(path, &error),
         }
@@ -184,7 +186,7 @@ impl Checker<'_> {
         let mut lines = Lines::with_tags(input, end.byte());
         let mut counts = Counts::default();
         loop {
-            let line = match lines.next() {
+            let line = match lines.next_line() {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
                 // What was read so far is no whole list, so there is no summary of it.
@@ -392,7 +394,7 @@ impl Checker<'_> {
             }
         };
         if !self.args.json {
-            return line::print_verdict(&line.name, text);
+            return output::verdict(&line.name, text);
         }
         output::json(&Record { bytes, reason, ..Record::of_line(line, self.mac, status) })
     }
@@ -443,7 +445,7 @@ fn read_raw(path: &Path) -> Result<Vec<u8>, ReadError> {
     if path.as_os_str() == "-" {
         stdio::Stdin.take(most).read_to_end(&mut bytes)?;
     } else {
-        open::given(path)?.0.take(most).read_to_end(&mut bytes)?;
+        given(path)?.0.take(most).read_to_end(&mut bytes)?;
     }
     Ok(bytes)
 }

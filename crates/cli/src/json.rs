@@ -5,8 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{CompactFormatter, Formatter};
-
-use crate::escaped::is_unseen;
+use tagmac_files::escaped::is_unseen;
 
 /// An object and a line feed. What does something to a terminal is escaped wherever the line goes:
 /// the string that a parser gets is the same.

@@ -3,33 +3,27 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::fs::File;
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use base64ct::Encoding;
-use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError};
+use tagmac::dynamic::Algorithm;
+use tagmac_files::Error;
+use tagmac_files::error::io_reason;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::key::Key;
+use tagmac_files::key_file::{self, MAX_BYTES, read};
 use zeroize::Zeroizing;
 
-use crate::diagnostic::diagnostic;
-use crate::error::{Error, io_reason};
-use crate::escaped::Escaped;
-use crate::{harden, open, stdio};
+use crate::given::given;
+use crate::{harden, stdio};
 
 /// The key file where no option names a key.
 const DEFAULT: &str = "TAGMAC_KEY_FILE";
-
-/// A key with its algorithm.
-pub struct Key {
-    /// The algorithm.
-    pub algorithm: Algorithm,
-    /// The bytes.
-    pub bytes: Zeroizing<Vec<u8>>,
-}
 
 /// Which key to take.
 pub struct Options<'a> {
@@ -99,12 +93,11 @@ pub fn get(options: &Options<'_>, silent: bool) -> Result<Key, Error> {
     }
     let wrong = |what: &dyn fmt::Display| Error::key(format_args!("{source}: {what}"));
     let (algorithm, bytes) = match (format, algorithm) {
-        (Format::Auto, asked) => own(&text, asked).map_err(|what| wrong(&what))?,
+        (Format::Auto, asked) => key_file::parse(&text, asked).map_err(|what| wrong(&what))?,
         (_, Some(asked)) => (asked, foreign(&text, format).map_err(|what| wrong(&what))?),
         (_, None) => unreachable!("refused above"),
     };
-    algorithm.check_key(bytes.len()).map_err(|what| wrong(&what))?;
-    Ok(Key { algorithm, bytes })
+    Key::new(algorithm, bytes).map_err(|what| wrong(&what))
 }
 
 /// Gives back the last line feed, which a shell's `$(...)` takes and much that keeps secrets too.
@@ -119,25 +112,6 @@ fn end_line(text: &mut Zeroizing<Vec<u8>>) {
     ended.extend_from_slice(text);
     ended.push(b'\n');
     *text = ended;
-}
-
-/// The key in a key file of ours.
-fn own(text: &[u8], asked: Option<Algorithm>) -> Result<(Algorithm, Zeroizing<Vec<u8>>), String> {
-    let file = KeyFile::parse(text).map_err(|error| match error {
-        KeyFileError::NotAKeyFile if text.is_empty() => {
-            "expected a key file made by 'tagmac keygen', found nothing".to_string()
-        }
-        KeyFileError::NotAKeyFile => "expected a key file made by 'tagmac keygen', found \
-             something else; for other keys give --key-format raw, hex or base64"
-            .to_string(),
-        other => other.to_string(),
-    })?;
-    match asked {
-        Some(asked) if asked != file.algorithm() => {
-            Err(format!("expected a key for {asked} (-a), found one for {}", file.algorithm()))
-        }
-        _ => Ok((file.algorithm(), Zeroizing::new(file.key().to_vec()))),
-    }
 }
 
 /// A key that another program made.
@@ -207,75 +181,12 @@ fn open(fd: i32) -> io::Result<File> {
 }
 
 fn read_file(path: &Path, silent: bool) -> io::Result<Zeroizing<Vec<u8>>> {
-    let (file, metadata) =
-        open::given(path).map_err(|error| io::Error::other(error.to_string()))?;
-    own_alone(path, &metadata).map_err(io::Error::other)?;
-    let mode = metadata.mode();
-    if metadata.is_file() && mode & 0o044 != 0 && !silent {
-        let name = Escaped::name(path);
-        diagnostic(format_args!(
-            "warning: key file {name}: expected mode 0600, found {:04o}: others can read the key",
-            mode & 0o7777
-        ));
+    let (file, metadata) = given(path).map_err(|error| io::Error::other(error.to_string()))?;
+    key_file::check_owner(path, &metadata).map_err(io::Error::other)?;
+    if !silent {
+        key_file::warn_of_readers(path, &metadata);
     }
     read(file)
-}
-
-/// Refuses a key file that somebody else could have written: who chooses the key makes tags that
-/// pass. Root could do so anyway.
-fn own_alone(path: &Path, file: &Metadata) -> Result<(), String> {
-    let (mode, own) = (file.mode() & 0o7777, rustix::process::geteuid().as_raw());
-    // Everybody writes to some devices, and reads there what is their own.
-    let kind = file.file_type();
-    let device = kind.is_char_device() || kind.is_block_device() || kind.is_socket();
-    if mode & 0o022 != 0 && !device {
-        return Err(format!(
-            "expected mode 0600, found {mode:04o}: others can write the key; after a look at who \
-             did, 'chmod go-w' keeps them out"
-        ));
-    }
-    let owner = file.uid();
-    if owner != own && owner != 0 {
-        return Err(format!(
-            "expected a file of yours (user {own}) or of root, found one of user {owner}, who can \
-             write the key; '--key-fd 0 < FILE' takes it all the same"
-        ));
-    }
-    // Others could put another file in its place, or a link in that of a folder on the way. What has
-    // no folder, such as a pipe of the shell's `<(...)`, is nobody's to replace.
-    let (Ok(named), Ok(file)) = (path::absolute(path), fs::canonicalize(path)) else {
-        return Ok(());
-    };
-    file.ancestors().skip(1).try_for_each(|folder| nobody_elses(folder, own))?;
-    for folder in named.ancestors().skip(1) {
-        let Ok(folder) = fs::canonicalize(folder) else { continue };
-        folder.ancestors().try_for_each(|folder| nobody_elses(folder, own))?;
-    }
-    Ok(())
-}
-
-/// Refuses a folder in which others can replace what is not theirs.
-fn nobody_elses(folder: &Path, own: u32) -> Result<(), String> {
-    let Ok(facts) = fs::metadata(folder) else { return Ok(()) };
-    let (mode, group) = (facts.mode() & 0o7777, facts.gid());
-    // By custom a user's own group has the user's number, and nobody else is in it.
-    let shared = mode & 0o020 != 0 && group != own && group != 0;
-    if (mode & 0o002 != 0 || shared) && mode & 0o1000 == 0 {
-        let folder = Escaped::name(folder);
-        return Err(format!(
-            "expected a folder that others cannot write to, found {folder} of mode {mode:04o}: they \
-             can put another key there; 'chmod go-w' on it keeps them out"
-        ));
-    }
-    Ok(())
-}
-
-/// Reads up to one byte more than a key can have, into a buffer that never moves: a vector that
-/// grows would leave copies of the key behind.
-fn read(input: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(KeyFile::MAX_BYTES + 64));
-    input.take(KeyFile::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 fn run(command: &OsStr) -> io::Result<Zeroizing<Vec<u8>>> {

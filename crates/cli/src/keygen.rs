@@ -3,15 +3,15 @@
 use std::time::SystemTime;
 
 use tagmac::dynamic::KeyFile;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::overwrite::Overwrite;
+use tagmac_files::{Error, new_file};
 
 use crate::allowance::{Allowance, THRESHOLD};
 use crate::args::Keygen;
 use crate::diagnostic::diagnostic;
-use crate::error::Error;
-use crate::escaped::Escaped;
 use crate::number::{show_chance, show_count, show_size};
 use crate::output;
-use crate::overwrite::Overwrite;
 
 /// Makes a key, writes its file, prints its id.
 pub fn run(args: &Keygen) -> Result<(), Error> {
@@ -21,7 +21,7 @@ pub fn run(args: &Keygen) -> Result<(), Error> {
     }
     let key = KeyFile::generate(args.algorithm, SystemTime::now())
         .map_err(|error| Error::io(format_args!("{name}: no random bytes for a key: {error}")))?;
-    output::file(&args.output, 0o600, Overwrite::Nothing, key.to_text().as_bytes())?;
+    new_file::write(&args.output, 0o600, Overwrite::Nothing, key.to_text().as_bytes())?;
     diagnostic(format_args!("wrote a key for {} to {name}", args.algorithm));
     if let Some(theorem) = args.algorithm.theorem() {
         diagnostic(budget(&Allowance::usual(theorem)));

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use tagmac::dynamic::{Algorithm, AnyMac, Capabilities};
 use tagmac::isa::Level;
+use tagmac_files::Error;
 
 use crate::allowance::Allowance;
 use crate::args::List;
-use crate::error::Error;
 use crate::number::{show_count, show_size};
 use crate::table::{name, same_family, span, table};
 use crate::{mac, output};

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
-use tagmac::dynamic::{Algorithm, AnyMac, KeyId, Parts};
+use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
-use tagmac::save::Sealer;
+use tagmac_files::Error;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::key::Key;
+use tagmac_files::mac::Mac;
 
-use crate::error::Error;
-use crate::escaped::Escaped;
-use crate::key::{self, Key};
+use crate::key;
 
 /// Shorter tags need `--allow-short`.
 const SHORT: usize = 64;
@@ -25,46 +26,23 @@ pub struct Options<'a> {
     pub allow_short: bool,
 }
 
-/// A MAC under a key.
-pub struct Mac {
-    /// The MAC.
-    pub mac: AnyMac,
-    /// What seals sums that belong to the key.
-    pub sealer: Sealer,
-}
-
-impl Mac {
-    /// The calls on parts.
-    pub fn parts(&self) -> Result<Parts<'_>, Error> {
-        let name = self.mac.algorithm();
-        self.mac.parts().ok_or_else(|| {
-            Error::usage(format_args!("{name} has no parts; 'tagmac list' shows what can do parts"))
-        })
+/// The nonce that the command line gives. `alone` is the option by which a tag goes without its
+/// nonce, so that one has to be given.
+pub fn given_nonce<'n>(
+    mac: &Mac,
+    given: Option<&'n [u8]>,
+    alone: Option<&str>,
+) -> Result<Option<&'n [u8]>, Error> {
+    let algorithm = mac.mac.algorithm();
+    if let Some(nonce) = given {
+        let wrong = |error| Error::usage(format_args!("--nonce-hex: {algorithm}: {error}"));
+        return algorithm.check_nonce(nonce.len()).map_err(wrong).map(|()| Some(nonce));
     }
-
-    /// The key's public id.
-    pub fn key_id(&self) -> KeyId {
-        self.mac.key_id()
-    }
-
-    /// The nonce that the command line gives. `alone` is the option by which a tag goes without its
-    /// nonce, so that one has to be given.
-    pub fn given_nonce<'n>(
-        &self,
-        given: Option<&'n [u8]>,
-        alone: Option<&str>,
-    ) -> Result<Option<&'n [u8]>, Error> {
-        let algorithm = self.mac.algorithm();
-        if let Some(nonce) = given {
-            let wrong = |error| Error::usage(format_args!("--nonce-hex: {algorithm}: {error}"));
-            return algorithm.check_nonce(nonce.len()).map_err(wrong).map(|()| Some(nonce));
-        }
-        match alone.filter(|_| *algorithm.nonce_bytes().start() > 0) {
-            Some(option) => Err(Error::usage(format_args!(
-                "{option}: expected --nonce-hex with the nonce that {algorithm} takes, found none"
-            ))),
-            None => Ok(None),
-        }
+    match alone.filter(|_| *algorithm.nonce_bytes().start() > 0) {
+        Some(option) => Err(Error::usage(format_args!(
+            "{option}: expected --nonce-hex with the nonce that {algorithm} takes, found none"
+        ))),
+        None => Ok(None),
     }
 }
 
@@ -96,20 +74,14 @@ pub fn make_with_key(options: &Options<'_>, silent: bool) -> Result<(Mac, Key), 
     }
     let key = key::get(&options.key, silent)?;
     let bits = tag_bits(options, key.algorithm)?;
-    of(key, bits, level)
+    Ok((Mac::new(&key, bits, level)?, key))
 }
 
 /// Gets the key and makes the MAC with its longest tags.
 pub fn full(options: &key::Options<'_>) -> Result<Mac, Error> {
     let (level, key) = (level()?, key::get(options, false)?);
     let bits = key.algorithm.default_tag_bits();
-    of(key, bits, level).map(|(mac, _)| mac)
-}
-
-fn of(key: Key, bits: usize, level: Level) -> Result<(Mac, Key), Error> {
-    let mac = AnyMac::with(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
-    let sealer = Sealer::new(key.algorithm.name(), &key.bytes);
-    Ok((Mac { mac, sealer }, key))
+    Mac::new(&key, bits, level)
 }
 
 /// The length of the tags: the one asked for, or the algorithm's longest.

@@ -4,49 +4,35 @@
 
 mod allowance;
 mod args;
-mod atomic;
+mod audit;
 mod bounds;
 mod check;
 mod combine;
 mod diagnostic;
-mod error;
-mod escaped;
-mod faults;
-mod folder;
+mod exit;
+mod given;
 mod harden;
 mod help;
-mod hex;
-mod identity;
 mod json;
 mod key;
 mod keygen;
-mod line;
-mod lines;
 mod list;
-mod listing;
 mod mac;
 mod number;
-mod open;
 mod output;
-mod overwrite;
 mod pages;
 mod part;
 mod plot;
-mod pool;
 mod progress;
 mod read;
-mod read_error;
 mod record;
 mod seal;
 mod selftest;
-mod state;
 mod stdio;
 mod table;
 mod tag;
 mod tag_line;
-mod tree;
 mod update;
-mod walk;
 
 use std::env;
 use std::io::{self, Write};
@@ -60,10 +46,11 @@ use clap::{CommandFactory, Parser};
 
 use args::{Args, Command};
 use diagnostic::diagnostic;
-use error::{Error, Exit};
-use escaped::Escaped;
+use exit::Exit;
 use signal_hook::consts::SIGABRT;
 use signal_hook::flag::register_conditional_shutdown;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::{Error, faults};
 
 fn main() -> ExitCode {
     // Rust ignores SIGPIPE; a filter should end by it, as SIGINT ends it.
@@ -74,6 +61,7 @@ fn main() -> ExitCode {
     let always = Arc::new(AtomicBool::new(true));
     let _ = register_conditional_shutdown(SIGABRT, Exit::Io as i32, always);
     panic::set_hook(Box::new(internal));
+    tagmac_files::diagnostic::set_sink(|message| diagnostic(message));
     let exit = panic::catch_unwind(|| match Args::try_parse() {
         Ok(args) => run(&args.command),
         Err(wrong) => usage(&wrong),
@@ -85,7 +73,7 @@ fn main() -> ExitCode {
         Ok(Some(exit)) => ExitCode::from(exit as u8),
         Err(error) => {
             diagnostic(&error);
-            ExitCode::from(error.exit() as u8)
+            ExitCode::from(Exit::from(error.kind()) as u8)
         }
     }
 }
@@ -96,7 +84,7 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::Tag(args) => tag::run(args),
         Command::Check(args) => check::run(args),
         Command::Seal(args) => seal::run(args),
-        Command::Audit(args) => seal::audit::run(args),
+        Command::Audit(args) => audit::run(args),
         Command::Part(args) => part::run(args),
         Command::Combine(args) => combine::run(args),
         Command::Update(args) => update::run(args),

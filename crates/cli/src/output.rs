@@ -1,16 +1,15 @@
-//! Standard output, and new files. Each line is written at once and whole, and so is each file; a
-//! failure is an error, not a panic.
+//! Standard output. Each line is written at once and whole; a failure is an error, not a panic.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 use std::sync::LazyLock;
 
-use crate::atomic::AtomicFile;
+use tagmac_files::Error;
+use tagmac_files::error::io_reason;
+use tagmac_files::line::{self, End, Line};
+use tagmac_files::line_reader;
+
 use crate::diagnostic::suspend_bar;
-use crate::error::{Error, io_reason};
-use crate::escaped::Escaped;
 use crate::json;
-use crate::overwrite::Overwrite;
 use crate::stdio::Stdout;
 
 /// Asked once: it decides over every line.
@@ -33,25 +32,42 @@ pub fn json(object: &impl serde::Serialize) -> Result<(), Error> {
     write(&json::line(object))
 }
 
-/// Writes a file that appears whole or not at all. `mode` is as the umask leaves it.
-pub fn file(path: &Path, mode: u32, over: Overwrite, bytes: &[u8]) -> Result<(), Error> {
-    let write = || {
-        let mut file = AtomicFile::new(path, mode, over)?;
-        file.write_all(bytes)?;
-        file.finish()
-    };
-    write().map(drop).map_err(|error: io::Error| match error.kind() {
-        io::ErrorKind::AlreadyExists => exists(path),
-        _ => Error::io(format_args!("{}: {}", Escaped::name(path), io_reason(&error))),
-    })
+/// Prints a line. One that no check could read is refused.
+pub fn line(line: &Line<'_>, end: End) -> Result<(), Error> {
+    let (found, most) = (line::write(line, end, false).len() - 1, line_reader::MAX_BYTES);
+    if found > most {
+        return Err(Error::usage(format_args!(
+            "expected a name with which the line has at most {most} bytes, as 'tagmac check' reads \
+             no longer ones, found one with which it has {found}; --name and --json are ways out"
+        )));
+    }
+    write(&line::write(line, end, is_terminal()))
 }
 
-/// Refuses a name that is taken.
-pub fn refuse_existing(path: &Path) -> Result<(), Error> {
-    if path.symlink_metadata().is_ok() { Err(exists(path)) } else { Ok(()) }
+/// Prints `name: verdict`.
+pub fn verdict(name: &[u8], verdict: &str) -> Result<(), Error> {
+    write(&write_verdict(name, verdict, is_terminal()))
 }
 
-fn exists(path: &Path) -> Error {
-    let name = Escaped::name(path);
-    Error::io(format_args!("{name}: expected a new file, found one that exists"))
+fn write_verdict(name: &[u8], verdict: &str, terminal: bool) -> Vec<u8> {
+    let mut line = Vec::with_capacity(name.len() + verdict.len() + 4);
+    let name = line::escaped(name, End::Newline, terminal, &mut line);
+    line.extend_from_slice(&[&name, b": ".as_slice(), verdict.as_bytes(), b"\n"].concat());
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_are_escaped_as_lines_are() {
+        for terminal in [false, true] {
+            assert_eq!(write_verdict(b"a", "OK", terminal), b"a: OK\n");
+            assert_eq!(write_verdict(b"a\n\\", "OK", terminal), b"\\a\\n\\\\: OK\n");
+        }
+        let name = b"a: OK\x1b[8m";
+        assert_eq!(write_verdict(name, "FAILED", false), b"a: OK\x1b[8m: FAILED\n");
+        assert_eq!(write_verdict(name, "FAILED", true), b"\\a: OK\\u{1b}[8m: FAILED\n");
+    }
 }

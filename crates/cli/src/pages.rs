@@ -1,10 +1,10 @@
 //! `tagmac completions` and `tagmac man`, made from the command line's own description.
 
 use clap::CommandFactory;
+use tagmac_files::Error;
+use tagmac_files::escaped::Escaped;
 
 use crate::args::{Args, Completions, Man};
-use crate::error::Error;
-use crate::escaped::Escaped;
 use crate::output;
 
 /// Prints completions.

@@ -16,12 +16,11 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use tagmac::bounds::{Bound, elimac, lightmac, pmac};
+use tagmac_files::escaped::Escaped;
+use tagmac_files::overwrite::Overwrite;
+use tagmac_files::{Error, new_file};
 
 use crate::diagnostic::diagnostic;
-use crate::error::Error;
-use crate::escaped::Escaped;
-use crate::output;
-use crate::overwrite::Overwrite;
 
 /// The picture in units, which are pixels where the SVG is shown.
 const SIZE: (u32, u32) = (1200, 590);
@@ -42,7 +41,7 @@ pub fn run(file: &Path) -> Result<(), Error> {
     }
     // Only what is wrong with the drawing itself can fail before the file.
     let bytes = svg().map_err(|error| Error::io(format_args!("{name}: {error}")))?;
-    output::file(file, 0o666, Overwrite::Kind("a plot of 'tagmac bounds'", is_plot), &bytes)?;
+    new_file::write(file, 0o666, Overwrite::Kind("a plot of 'tagmac bounds'", is_plot), &bytes)?;
     diagnostic(format_args!("wrote the plot to {name}"));
     Ok(())
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
 use serde::Serialize;
+use tagmac_files::progress::{self, Total};
 
 use crate::diagnostic::set_bar;
 use crate::json;
@@ -47,33 +48,6 @@ pub enum Progress {
     Bar,
     /// As lines of JSON.
     Json,
-}
-
-/// What there is to do, as far as it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Total {
-    /// Files, or entries of a tree.
-    pub files: Option<u64>,
-    /// Bytes of files.
-    pub bytes: Option<u64>,
-}
-
-impl Total {
-    /// Nothing.
-    pub const NONE: Total = Total { files: Some(0), bytes: Some(0) };
-    /// Nobody knows.
-    pub const UNKNOWN: Total = Total { files: None, bytes: None };
-
-    /// One of so many bytes, if its size is known.
-    pub fn one(bytes: Option<u64>) -> Total {
-        Total { files: Some(1), bytes }
-    }
-
-    /// Both together.
-    pub fn and(self, other: Total) -> Total {
-        let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
-        Total { files: sum(self.files, other.files), bytes: sum(self.bytes, other.bytes) }
-    }
 }
 
 impl Progress {
@@ -149,25 +123,30 @@ struct Line {
     seconds: f64,
 }
 
-impl Bar {
-    /// So many more bytes are done.
-    pub fn add(&self, bytes: usize) {
+impl progress::Phases for Progress {
+    fn start(&self, phase: &'static str, total: Total) -> Box<dyn progress::Progress> {
+        Box::new(Progress::start(*self, phase, total))
+    }
+}
+
+impl progress::Progress for Bar {
+    fn add(&self, bytes: usize) {
         self.count(&self.counts.bytes, bytes as u64, false);
     }
 
-    /// So many bytes were done before: they count for the place, not for the rate.
-    pub fn skip(&self, bytes: u64) {
+    fn skip(&self, bytes: u64) {
         self.count(&self.counts.bytes, bytes, false);
         if let Way::Bar(drawn) = &self.way {
             drawn.bar.reset_eta();
         }
     }
 
-    /// One more file is done.
-    pub fn file(&self) {
+    fn file(&self) {
         self.count(&self.counts.files, 1, true);
     }
+}
 
+impl Bar {
     fn count(&self, what: &AtomicU64, more: u64, files: bool) {
         what.fetch_add(more, Ordering::Relaxed);
         match &self.way {

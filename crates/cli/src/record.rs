@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-
-use crate::line::Line;
-use crate::mac::Mac;
+use tagmac_files::line::Line;
+use tagmac_files::mac::Mac;
 
 /// What became of a file.
 #[derive(Serialize)]

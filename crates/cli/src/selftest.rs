@@ -4,8 +4,9 @@ use serde::Deserialize;
 use tagmac::Tag;
 use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::{Level, Status};
+use tagmac_files::Error;
 
-use crate::error::{Error, Exit};
+use crate::exit::Exit;
 use crate::output;
 
 /// The vectors that the tests of the library read; `vectors/README.md` has their sources.

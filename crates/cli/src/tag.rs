@@ -3,20 +3,24 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use tagmac_files::checkpoint::Checkpointer;
+use tagmac_files::dir::{DirTree, Kind};
+use tagmac_files::escaped::Escaped;
+use tagmac_files::mac::Mac;
+use tagmac_files::progress::{Progress as _, Total};
+use tagmac_files::read::Tagged;
+use tagmac_files::walk::{self, Walk};
+use tagmac_files::{Error, ReadError};
+
 use crate::args::Tag;
 use crate::diagnostic::diagnostic;
-use crate::error::{Error, Exit};
-use crate::escaped::Escaped;
-use crate::mac::{self, Mac};
+use crate::exit::Exit;
+use crate::mac;
 use crate::output;
-use crate::progress::{Bar, Progress, Total};
-use crate::read::{self, Named, Reader, Tagged};
-use crate::read_error::ReadError;
+use crate::progress::{Bar, Progress};
+use crate::read::{self, Named, NamedReader, is_dir};
 use crate::record::Record;
-use crate::state::Keeper;
 use crate::tag_line::{self, Form};
-use crate::tree::{Kind, Tree};
-use crate::walk::{self, Walk};
 
 /// Tags the files. `Some(exit)` if not all could be.
 pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
@@ -35,16 +39,17 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     let mac = mac::make(&args.key.options(), false)?;
     let alone = [(args.raw, "--raw"), (args.untagged, "--untagged")];
     let alone = alone.into_iter().find_map(|(given, option)| given.then_some(option));
-    let nonce = mac.given_nonce(args.nonce_hex.as_deref(), alone)?;
+    let nonce = mac::given_nonce(&mac, args.nonce_hex.as_deref(), alone)?;
     if state {
         mac.parts()?;
     }
-    let keeper = args.state.as_ref().map(|state| Keeper::new(&mac, state, args.state_every));
+    let checkpointer =
+        args.state.as_ref().map(|state| Checkpointer::new(&mac, state, args.state_every));
     let progress = Progress::new(args.reading.progress);
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("tagging", total);
-    let reader = Reader::new(&mac.mac, args.reading.num_threads, &bar);
-    let mut tagger = Tagger { args, mac: &mac, nonce, reader, keeper, bar: &bar, exit: None };
+    let reader = NamedReader::new(&mac.mac, args.reading.num_threads, &bar);
+    let mut tagger = Tagger { args, mac: &mac, nonce, reader, checkpointer, bar: &bar, exit: None };
     for file in files {
         tagger.name(file)?;
     }
@@ -54,10 +59,10 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
 /// What there is to read.
 fn total(args: &Tag) -> Total {
     let one = |name: &PathBuf| {
-        if !args.recursive || !walk::is_dir(name) {
+        if !args.recursive || !is_dir(name) {
             return read::total(name);
         }
-        let walk = Tree::open(name).map(|tree| Walk::new(tree, Vec::new()));
+        let walk = DirTree::open(name).map(|tree| Walk::new(tree, Vec::new()));
         walk.map_or(Total::NONE, |walk| walk::total(walk, |kind| kind == Kind::File))
     };
     args.files.iter().map(one).fold(Total::NONE, Total::and)
@@ -68,9 +73,9 @@ struct Tagger<'a> {
     mac: &'a Mac,
     /// The nonce of the only file, if it was given.
     nonce: Option<&'a [u8]>,
-    reader: Reader<'a>,
+    reader: NamedReader<'a>,
     /// The state of the only file, if it is kept.
-    keeper: Option<Keeper<'a>>,
+    checkpointer: Option<Checkpointer<'a>>,
     bar: &'a Bar,
     exit: Option<Exit>,
 }
@@ -78,9 +83,9 @@ struct Tagger<'a> {
 impl<'a> Tagger<'a> {
     /// A name of the command line.
     fn name(&mut self, name: &Path) -> Result<(), Error> {
-        if !self.args.recursive || !walk::is_dir(name) {
-            let made = self.tag(|reader, keeper, nonce| match keeper {
-                Some(keeper) => reader.tag_kept(name, nonce, keeper),
+        if !self.args.recursive || !is_dir(name) {
+            let made = self.tag(|reader, checkpointer, nonce| match checkpointer {
+                Some(checkpointer) => reader.tag_kept(name, nonce, checkpointer),
                 None => reader.tag(name, nonce, Named::User),
             });
             return self.made(name, made);
@@ -106,13 +111,17 @@ impl<'a> Tagger<'a> {
     /// Tags a file under a nonce that is its own.
     fn tag(
         &mut self,
-        tag: impl FnOnce(&mut Reader<'a>, Option<&mut Keeper<'a>>, &[u8]) -> Result<Tagged, ReadError>,
+        tag: impl FnOnce(
+            &mut NamedReader<'a>,
+            Option<&mut Checkpointer<'a>>,
+            &[u8],
+        ) -> Result<Tagged, ReadError>,
     ) -> Result<(Vec<u8>, Tagged), ReadError> {
         let nonce = match self.nonce {
             Some(given) => given.to_vec(),
             None => self.mac.mac.algorithm().random_nonce()?,
         };
-        let tagged = tag(&mut self.reader, self.keeper.as_mut(), &nonce)?;
+        let tagged = tag(&mut self.reader, self.checkpointer.as_mut(), &nonce)?;
         Ok((nonce, tagged))
     }
 
@@ -125,8 +134,8 @@ impl<'a> Tagger<'a> {
         match made {
             Ok((nonce, tagged)) => {
                 self.tagged(file, &nonce, &tagged)?;
-                if let Some(keeper) = &self.keeper {
-                    keeper.done();
+                if let Some(checkpointer) = &self.checkpointer {
+                    checkpointer.done();
                 }
                 Ok(())
             }
@@ -144,7 +153,7 @@ impl<'a> Tagger<'a> {
     }
 
     fn unreadable(&mut self, file: &Path, error: &ReadError) -> Result<(), Error> {
-        self.exit = Some(error.exit());
+        self.exit = Some(Exit::from(error.kind()));
         let hint = match error {
             ReadError::Directory => "; -r tags the files in it",
             _ => "",

@@ -1,10 +1,11 @@
 //! The line of a tag that was made, as text or as JSON.
 
-use crate::error::Error;
-use crate::line::{self, End, Line};
-use crate::mac::Mac;
+use tagmac_files::Error;
+use tagmac_files::line::{End, Line};
+use tagmac_files::mac::Mac;
+use tagmac_files::read::Tagged;
+
 use crate::output;
-use crate::read::Tagged;
 use crate::record::Record;
 
 /// How the line is written.
@@ -36,5 +37,5 @@ pub fn print(
         let bytes = Some(tagged.bytes);
         return output::json(&Record { bytes, ..Record::of_line(&line, mac, "tagged") });
     }
-    line::print(&line, End::new(form.zero))
+    output::line(&line, End::new(form.zero))
 }

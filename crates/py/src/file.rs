@@ -1,8 +1,7 @@
 //! `file_digest`: files and file objects.
 //!
-//! A regular file that is given by its path is cut into pieces. Each thread takes the next piece
-//! that nobody has, reads it in steps that stay in its core's second cache, and makes a part of it.
-//! The parts are joined in order. All else is streamed through `readinto`, in order.
+//! A regular file that is given by its path is read in parallel by `tagmac_files`. All else is
+//! streamed through `readinto`, in order.
 //!
 //! The calling thread works like the others. Between pieces it looks after signals, so that Ctrl-C
 //! works, and calls `progress`. An exception from either stops all threads.
@@ -79,11 +78,9 @@ impl Job<'_> {
     fn read(mut self, file: &Bound<'_, PyAny>) -> PyResult<Tag> {
         let regular = parts::regular(file)?;
         self.progress.total = regular.as_ref().map(|(_, size)| *size);
-        match (&regular, self.mac.parts()) {
-            (Some((regular, size)), Some(parts)) => {
-                parts::tag(file.py(), self, parts, regular, *size)
-            }
-            _ => self.stream(file),
+        match regular.filter(|_| self.mac.parts().is_some()) {
+            Some((regular, size)) => parts::tag(file.py(), self, &regular, size),
+            None => self.stream(file),
         }
     }
 
@@ -165,28 +162,20 @@ fn changed(before: u64, after: u64) -> PyErr {
 /// One file on several threads.
 #[cfg(unix)]
 mod parts {
-    use std::collections::BTreeMap;
     use std::fs::File;
-    use std::io;
-    use std::num::NonZero;
     use std::os::fd::BorrowedFd;
-    use std::os::unix::fs::FileExt;
-    use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
-    use std::thread;
 
+    use pyo3::exceptions::PyOSError;
     use pyo3::intern;
     use pyo3::prelude::*;
-    use tagmac::Tag;
-    use tagmac::dynamic::{AnyPart, Parts};
+    use tagmac::{Error, Tag};
+    use tagmac_files::ReadError;
+    use tagmac_files::progress;
+    use tagmac_files::read::Reader;
 
-    use super::{Job, Progress, STEP, changed};
+    use super::{Job, Progress, changed};
     use crate::error::refused;
-
-    /// A piece is so many steps: the disk sees long reads, and threads meet seldom.
-    const STEPS: usize = 4;
-    /// A file gets a thread for each of these, so that a small file starts none.
-    const PER_THREAD: u64 = 1 << 20;
 
     /// The file of a file object and its size, if it is a regular file that is not empty. Files
     /// of /proc say that they are empty.
@@ -199,37 +188,28 @@ mod parts {
         Ok((about.is_file() && about.len() > 0).then_some((own, about.len())))
     }
 
-    /// The tag of a file of `size` bytes, at least one.
-    pub fn tag(
-        py: Python<'_>,
-        job: Job<'_>,
-        parts: Parts<'_>,
-        file: &File,
-        size: u64,
-    ) -> PyResult<Tag> {
-        let Job { nonce, threads, mut progress, .. } = job;
-        let step = STEP / parts.block() * parts.block();
-        let piece = (STEPS * step) as u64;
-        // At least one byte is left: some MACs treat the last block apart.
-        let pieces = (size - 1) / piece;
-        let (next, done, joined) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
-        let work = Work { parts, file, size, step, piece, pieces, next, done, joined };
-        let cores = || thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = if threads == 0 { cores() } else { threads } as u64;
-        let helpers = threads.min(size / PER_THREAD).saturating_sub(1);
+    /// The tag of a file of `size` bytes, at least one, for a MAC that has parts.
+    pub fn tag(py: Python<'_>, job: Job<'_>, file: &File, size: u64) -> PyResult<Tag> {
+        let Job { mac, nonce, threads, mut progress } = job;
         progress.tell(py, 0)?;
+        let done = Done::default();
         let tag = py.detach(|| {
-            thread::scope(|scope| {
-                for _ in 0..helpers {
-                    let help = || work.take_pieces(|_| Ok(()));
-                    // Where no thread can be had, this one does all the work.
-                    if thread::Builder::new().spawn_scoped(scope, help).is_err() {
-                        break;
-                    }
+            let mut stopped = None;
+            let go_on = || {
+                let told = look_up(&mut progress, done.0.load(Ordering::Relaxed));
+                told.map_err(|error| stopped = Some(error)).is_ok()
+            };
+            let tag = Reader::new(mac, threads, &done).tag_bytes(file, size, nonce, go_on);
+            tag.map_err(|error| match (error, stopped) {
+                (ReadError::Stopped, Some(error)) => error,
+                (ReadError::Missing(error) | ReadError::Io(error), _) => error.into(),
+                (ReadError::Changed { before, after }, _) => changed(before, after),
+                (ReadError::TooLong { .. }, _) => {
+                    refused(Error::TooLong { limit_bits: mac.limit_bits() })
                 }
-                work.take_pieces(|done| look_up(&mut progress, done));
-            });
-            work.finish(nonce)
+                (ReadError::Mac(error), _) => refused(error),
+                (other, _) => PyOSError::new_err(other.to_string()),
+            })
         })?;
         let after = file.metadata()?.len();
         if after != size {
@@ -244,105 +224,17 @@ mod parts {
         if progress.due() { Python::attach(|py| progress.tell(py, done)) } else { Ok(()) }
     }
 
-    /// The pieces of a file, and what the threads share.
-    struct Work<'a> {
-        parts: Parts<'a>,
-        file: &'a File,
-        size: u64,
-        step: usize,
-        piece: u64,
-        pieces: u64,
-        /// The next piece that nobody has.
-        next: AtomicU64,
-        /// Bytes read.
-        done: AtomicU64,
-        joined: Mutex<Joined>,
-    }
-
-    impl Work<'_> {
-        /// Takes pieces until there are none, or until one fails.
-        fn take_pieces(&self, mut look_up: impl FnMut(u64) -> PyResult<()>) {
-            let mut buffer = vec![0; self.step];
-            loop {
-                let index = self.next.fetch_add(1, Ordering::Relaxed);
-                if index >= self.pieces {
-                    return;
-                }
-                let start = index * self.piece;
-                let part = self.part(start, start + self.piece, &mut buffer);
-                let part = look_up(self.done.load(Ordering::Relaxed)).and(part);
-                let mut joined = self.joined.lock().expect("no work panics");
-                if let Err(error) = part.and_then(|part| joined.put(self.parts, part)) {
-                    joined.error.get_or_insert(error);
-                    self.next.store(self.pieces, Ordering::Relaxed);
-                }
-            }
-        }
-
-        /// The part of whole steps from `start` to `end`.
-        fn part(&self, start: u64, end: u64, buffer: &mut [u8]) -> PyResult<AnyPart> {
-            let mut part = self.parts.of(start, &[]).map_err(refused)?;
-            while part.end() < end {
-                self.read(buffer, part.end())?;
-                let next = self.parts.of(part.end(), buffer).map_err(refused)?;
-                part = self.parts.join(part, &next).map_err(refused)?;
-            }
-            Ok(part)
-        }
-
-        /// Reads bytes that the file had when it was opened.
-        fn read(&self, buffer: &mut [u8], at: u64) -> PyResult<()> {
-            let mut done = 0;
-            while done < buffer.len() {
-                let from = at + done as u64;
-                match self.file.read_at(&mut buffer[done..], from) {
-                    Ok(0) => return Err(changed(self.size, from)),
-                    Ok(read) => done += read,
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            self.done.fetch_add(done as u64, Ordering::Relaxed);
-            Ok(())
-        }
-
-        /// Reads what is left after the last piece.
-        fn finish(&self, nonce: &[u8]) -> PyResult<Tag> {
-            let mut joined = self.joined.lock().expect("no work panics");
-            if let Some(error) = joined.error.take() {
-                return Err(error);
-            }
-            let mut buffer = vec![0; self.step];
-            let tail = (self.size - 1) / self.step as u64 * self.step as u64;
-            let last = self.part(self.pieces * self.piece, tail, &mut buffer)?;
-            joined.put(self.parts, last)?;
-            let whole = joined.whole.take().expect("the first piece, or the last");
-            let rest = &mut buffer[..(self.size - tail) as usize];
-            self.read(rest, tail)?;
-            self.parts.finish(whole, nonce, rest).map_err(refused)
-        }
-    }
-
-    /// The parts so far: those from the start without a gap as one, the others until the gap
-    /// closes.
+    /// Bytes read.
     #[derive(Default)]
-    struct Joined {
-        whole: Option<AnyPart>,
-        waiting: BTreeMap<u64, AnyPart>,
-        error: Option<PyErr>,
-    }
+    struct Done(AtomicU64);
 
-    impl Joined {
-        fn put(&mut self, parts: Parts<'_>, part: AnyPart) -> PyResult<()> {
-            self.waiting.insert(part.start(), part);
-            let end = |whole: &Option<AnyPart>| whole.as_ref().map_or(0, AnyPart::end);
-            while let Some(next) = self.waiting.remove(&end(&self.whole)) {
-                self.whole = Some(match self.whole.take() {
-                    Some(left) => parts.join(left, &next).map_err(refused)?,
-                    None => next,
-                });
-            }
-            Ok(())
+    impl progress::Progress for Done {
+        fn add(&self, bytes: usize) {
+            self.0.fetch_add(bytes as u64, Ordering::Relaxed);
         }
+
+        fn skip(&self, _: u64) {}
+
+        fn file(&self) {}
     }
 }

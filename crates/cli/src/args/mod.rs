@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args as Group, Parser, Subcommand};
 use tagmac::dynamic::Algorithm;
+use tagmac_files::Error;
 
-use crate::error::Error;
 use crate::{help, number};
 pub use seal::{Audit, Seal};
 use shared::{AlgorithmParser, Key, KeyOnly, Nonce, Reading};
@@ -283,12 +283,6 @@ impl Edit {
         let wrong = "expected an offset and a length, such as 4096:512 or 1MiB:4KiB";
         let (offset, length) = text.split_once(':').ok_or(wrong)?;
         Ok((number::size(offset)?, number::size(length)?))
-    }
-
-    /// Whether there is one.
-    pub fn any(&self) -> bool {
-        let known = self.patch.is_some() || self.truncate.is_some() || self.range.is_some();
-        known || self.append || self.finish || self.undo
     }
 
     /// Where the patch goes, and the file that it is in.

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args as Group, ValueEnum, value_parser};
 use tagmac::dynamic::Algorithm;
+use tagmac_files::hex;
 
-use crate::hex;
 use crate::key::{self, Format, Source};
 use crate::mac;
 use crate::progress::When;

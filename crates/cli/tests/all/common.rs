@@ -128,7 +128,8 @@ impl Place {
         command.args(args).output().unwrap().into()
     }
 
-    /// Runs the command with the key file, more arguments and a fault, see `src/faults.rs`.
+    /// Runs the command with the key file, more arguments and a fault, see
+    /// `crates/files/src/faults.rs`.
     #[cfg(all(feature = "fault-injection", debug_assertions))]
     pub fn faulty<S: AsRef<OsStr>>(&self, fault: &str, what: &str, args: &[S]) -> Ran {
         let mut command = self.command(&[what, "-k", "k"]);
@@ -190,7 +191,7 @@ pub fn notes_mapped_writes(place: &Place) -> bool {
 }
 
 /// What lets a line of shell run at a call of the command, or kills the command there: see
-/// `src/faults.rs`. The command's process is `$PPID`.
+/// `crates/files/src/faults.rs`. The command's process is `$PPID`.
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 pub fn at<'a>(command: &'a mut Command, call: &str, what: &str) -> &'a mut Command {
     command.env("TAGMAC_FAULT", format!("{call}:{what}"))

@@ -1,0 +1,255 @@
+//! Where the verdicts of an audit go.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use tagmac_files::Error;
+use tagmac_files::audit::{Change, Status};
+use tagmac_files::dir::Kind;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::mac::Mac;
+use tagmac_files::manifest::Manifest;
+use tagmac_files::manifest::entry::word;
+
+use crate::args::Audit;
+use crate::audit::combined::Combined;
+use crate::diagnostic::diagnostic;
+use crate::exit::Exit;
+use crate::output;
+
+#[derive(Default, Serialize)]
+struct Counts {
+    unchanged: u64,
+    changed: u64,
+    new: u64,
+    missing: u64,
+    renamed: u64,
+    unreadable: u64,
+    skipped: u64,
+}
+
+/// Where verdicts go.
+pub struct Report<'a> {
+    args: &'a Audit,
+    mac: &'a Mac,
+    manifest: &'a Manifest,
+    combined: Combined,
+    counts: Counts,
+    /// Output failed. The verdicts are still worth an exit status.
+    lost: bool,
+}
+
+/// An entry as `--json` shows it.
+#[derive(Serialize)]
+struct Record<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<String>,
+    kind: &'static str,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<ChangeRecord<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_hex: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+/// A difference in a [`Record`].
+#[derive(Serialize)]
+struct ChangeRecord<'a> {
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<&'a str>,
+}
+
+impl<'a> ChangeRecord<'a> {
+    fn new(change: &'a Change) -> ChangeRecord<'a> {
+        let Change { what, expected, found } = change;
+        ChangeRecord { what, expected: expected.as_deref(), found: found.as_deref() }
+    }
+}
+
+/// The last object of `--json`.
+#[derive(Serialize)]
+struct Summary<'a> {
+    summary: &'a Counts,
+    /// Whether all renamed files were looked for.
+    renames_complete: bool,
+    algorithm: &'a str,
+    bits: usize,
+    key_id: String,
+    seal: String,
+    status: &'static str,
+}
+
+impl<'a> Report<'a> {
+    /// A report on the standard output, and in the file of `--combined`.
+    pub fn new(
+        args: &'a Audit,
+        mac: &'a Mac,
+        manifest: &'a Manifest,
+        combined: Combined,
+    ) -> Report<'a> {
+        Report { args, mac, manifest, combined, counts: Counts::default(), lost: false }
+    }
+
+    /// Takes the verdict on an entry.
+    pub fn put(&mut self, path: &[u8], kind: Kind, status: Status<'_>) {
+        let path = if path.is_empty() { b"." } else { path };
+        let counts = &mut self.counts;
+        let (count, name) = match &status {
+            Status::Unchanged => (&mut counts.unchanged, "unchanged"),
+            Status::Changed(_) => (&mut counts.changed, "changed"),
+            Status::New => (&mut counts.new, "new"),
+            Status::Missing => (&mut counts.missing, "missing"),
+            Status::Renamed(..) => (&mut counts.renamed, "renamed"),
+            Status::Unreadable(_) => (&mut counts.unreadable, "unreadable"),
+        };
+        *count += 1;
+        if !self.lost {
+            let told = self.tell(path, kind, name, &status);
+            self.taken(told);
+        }
+    }
+
+    /// Notes whether output was taken.
+    fn taken(&mut self, told: Result<(), Error>) {
+        if let Err(error) = told {
+            diagnostic(error);
+            self.lost = true;
+        }
+    }
+
+    fn tell(
+        &mut self,
+        path: &[u8],
+        kind: Kind,
+        name: &'static str,
+        status: &Status<'_>,
+    ) -> Result<(), Error> {
+        let combined = &mut self.combined;
+        match status {
+            Status::Unchanged => combined.line(b'=', path)?,
+            Status::Changed(_) => combined.line(b'*', path)?,
+            Status::New => combined.line(b'-', path)?,
+            Status::Missing => combined.line(b'+', path)?,
+            Status::Unreadable(_) => combined.line(b'!', path)?,
+            Status::Renamed(from, _) => {
+                combined.line(b'+', from)?;
+                combined.line(b'-', path)?;
+            }
+        }
+        let unchanged = matches!(status, Status::Unchanged);
+        if self.combined.is_output() || unchanged && (self.args.quiet || !self.args.json) {
+            return Ok(());
+        }
+        if self.args.json {
+            return self.json(path, kind, name, status);
+        }
+        let verdict = match status {
+            Status::Changed(changes) => format!("changed: {}", text(changes)),
+            Status::Renamed(from, changes) => {
+                let end = if changes.is_empty() { "" } else { "; " };
+                format!("renamed: it was {}{end}{}", Escaped::bytes(from), text(changes))
+            }
+            Status::Unreadable(why) => format!("unreadable: {why}"),
+            Status::Unchanged | Status::New | Status::Missing => name.into(),
+        };
+        output::verdict(path, &verdict)
+    }
+
+    fn json(
+        &self,
+        path: &[u8],
+        kind: Kind,
+        name: &'static str,
+        status: &Status<'_>,
+    ) -> Result<(), Error> {
+        let mut record = Record {
+            path: String::from_utf8_lossy(path),
+            path_hex: None,
+            kind: word(kind),
+            status: name,
+            changes: Vec::new(),
+            from: None,
+            from_hex: None,
+            reason: None,
+        };
+        let hex = |lossy: &Cow<'_, str>, bytes: &[u8]| {
+            matches!(lossy, Cow::Owned(_)).then(|| base16ct::lower::encode_string(bytes))
+        };
+        record.path_hex = hex(&record.path, path);
+        match status {
+            Status::Changed(changes) => {
+                record.changes = changes.iter().map(ChangeRecord::new).collect()
+            }
+            Status::Renamed(from, changes) => {
+                let lossy = String::from_utf8_lossy(from);
+                record.from_hex = hex(&lossy, from);
+                record.from = Some(lossy);
+                record.changes = changes.iter().map(ChangeRecord::new).collect();
+            }
+            Status::Unreadable(why) => record.reason = Some(why),
+            Status::Unchanged | Status::New | Status::Missing => {}
+        }
+        output::json(&record)
+    }
+
+    /// Sums up. `skipped` entries have no verdict for what they are; `all` renamed files were
+    /// looked for or not.
+    pub fn finish(mut self, skipped: u64, all: bool) -> Option<Exit> {
+        self.counts.skipped = skipped;
+        let combined = std::mem::replace(&mut self.combined, Combined::Nowhere);
+        if !self.lost {
+            self.taken(combined.finish());
+        }
+        let Counts { unchanged, changed, new, missing, renamed, unreadable, .. } = self.counts;
+        let (exit, status) = match (changed + new + missing + renamed, unreadable) {
+            (0, 0) => (None, "unchanged"),
+            (0, _) => (Some(Exit::Io), "unreadable"),
+            _ => (Some(Exit::Mismatch), "changed"),
+        };
+        if !all {
+            diagnostic("not all renamed files were looked for: some may stand as new and missing");
+        }
+        if self.args.json && !self.lost {
+            let told = output::json(&Summary {
+                summary: &self.counts,
+                renames_complete: all,
+                algorithm: self.mac.mac.algorithm().name(),
+                bits: self.mac.mac.tag_bits(),
+                key_id: self.mac.key_id().to_string(),
+                seal: self.manifest.seal.to_string(),
+                status,
+            });
+            self.taken(told);
+        } else if !self.args.quiet || exit.is_some() {
+            let mut text = format!(
+                "{unchanged} unchanged, {changed} changed, {new} new, {missing} missing, \
+                 {renamed} renamed"
+            );
+            for (count, word) in [(unreadable, "unreadable"), (skipped, "skipped")] {
+                if count > 0 {
+                    text.push_str(&format!(", {count} {word}"));
+                }
+            }
+            diagnostic(text);
+        }
+        exit.or(self.lost.then_some(Exit::Io))
+    }
+}
+
+fn text(changes: &[Change]) -> String {
+    let one = |change: &Change| match (&change.expected, &change.found) {
+        (Some(expected), Some(found)) => {
+            format!("{}: expected {expected}, found {found}", change.what)
+        }
+        _ => change.what.into(),
+    };
+    changes.iter().map(one).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,59 @@
+//! `tagmac update`: a tag that follows the edits of a file.
+
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use tagmac_files::escaped::Escaped;
+use tagmac_files::sidecar::{self, Edit, Updated};
+use tagmac_files::{Error, open};
+
+use crate::args::Update;
+use crate::exit::Exit;
+use crate::mac;
+use crate::progress::Progress;
+use crate::read::stdin_once;
+use crate::stdio;
+use crate::tag_line::{self, Form};
+
+/// Follows one edit, or makes the sidecar, and prints the file's line.
+pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
+    let path = &*args.file;
+    if path.as_os_str() == "-" {
+        return Err(Error::usage("expected a file, found '-': standard input has no edits"));
+    }
+    let patch = args.edit.patch()?;
+    stdin_once(&args.key.only.options(), patch.as_ref().map(|(_, patch)| patch))?;
+    let mac = mac::make(&args.key.options(), false)?;
+    let open = || input(patch.as_ref().map_or(path, |(_, patch)| patch));
+    let edit = match (&patch, args.edit.range, args.edit.truncate) {
+        (Some((offset, name)), ..) => Some(Edit::Patch { offset: *offset, name, open: &open }),
+        (_, Some((offset, length)), _) => Some(Edit::Range { offset, length }),
+        (_, _, Some(length)) => Some(Edit::Truncate(length)),
+        _ if args.edit.append => Some(Edit::Append),
+        _ if args.edit.finish => Some(Edit::Finish),
+        _ if args.edit.undo => Some(Edit::Undo),
+        _ => None,
+    };
+    let update = sidecar::Update {
+        file: path,
+        edit,
+        expect: args.expect.as_deref(),
+        leaf: args.leaf,
+        threads: args.reading.num_threads,
+    };
+    let progress = Progress::new(args.reading.progress);
+    let Updated { tagged, nonce } = sidecar::update(&mac, &update, &progress)?;
+    let form = Form { json: args.json, zero: args.zero, untagged: false };
+    tag_line::print(form, &mac, path.as_os_str().as_bytes(), &nonce, &tagged)?;
+    Ok(None)
+}
+
+/// Where a patch is read from.
+fn input(path: &Path) -> Result<Box<dyn Read>, Error> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(stdio::Stdin));
+    }
+    let closed = |error| Error::io(format_args!("{}: {error}", Escaped::name(path)));
+    Ok(Box::new(open::regular(path).map_err(closed)?.0))
+}

@@ -1,0 +1,61 @@
+//! What differs between an entry and its line.
+
+use crate::escaped::Escaped;
+use crate::manifest::entry::{Entry, mode_text, mtime_text};
+
+/// The mode and the time of writing, if they are sealed.
+pub type Metadata = (Option<u32>, Option<(i64, u32)>);
+
+/// A difference between an entry and its line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which property.
+    pub what: &'static str,
+    /// As it was sealed.
+    pub expected: Option<String>,
+    /// As it is.
+    pub found: Option<String>,
+}
+
+impl Change {
+    /// A property that has two values.
+    pub fn new(what: &'static str, expected: impl ToString, found: impl ToString) -> Change {
+        let (expected, found) = (Some(expected.to_string()), Some(found.to_string()));
+        Change { what, expected, found }
+    }
+}
+
+/// What is another than it was. The tag that a file has now is not told: under a sealed nonce it
+/// would be a second one.
+pub fn changes(sealed: &Entry, found: &Entry) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if let (Some(sealed), Some(found)) = (&sealed.content, &found.content) {
+        if sealed.size != found.size {
+            changes.push(Change::new("size", sealed.size, found.size));
+        } else if sealed.tag.is_none() || sealed.tag != found.tag {
+            changes.push(Change { what: "content", expected: None, found: None });
+        }
+    }
+    if let (Some(sealed), Some(found)) = (&sealed.target, &found.target)
+        && sealed != found
+    {
+        changes.push(Change::new("target", Escaped::bytes(sealed), Escaped::bytes(found)));
+    }
+    metadata((sealed.mode, sealed.mtime), found, &mut changes);
+    changes
+}
+
+/// What is another than it was beside the content.
+pub fn metadata(sealed: Metadata, found: &Entry, changes: &mut Vec<Change>) {
+    let (mode, mtime) = sealed;
+    if let (Some(sealed), Some(found)) = (mode, found.mode)
+        && sealed != found
+    {
+        changes.push(Change::new("mode", mode_text(sealed), mode_text(found)));
+    }
+    if let (Some(sealed), Some(found)) = (mtime, found.mtime)
+        && sealed != found
+    {
+        changes.push(Change::new("mtime", mtime_text(sealed), mtime_text(found)));
+    }
+}

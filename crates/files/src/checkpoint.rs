@@ -1,0 +1,421 @@
+//! Checkpoints: the state of an interrupted `tagmac tag --state`, and how it is kept up.
+//!
+//! ```text
+//! "tagmac-state-2"  key id (8)  sealed: name, size and times of the file, part of its beginning,
+//!                               and of pieces of that
+//! ```
+//!
+//! The state is written beside its place and renamed, so a run that is killed at any moment leaves
+//! the state of before or the new one. It is locked before it has its name, so it is one run's. It
+//! holds no nonce: a tag has one that was never used, however often its run was interrupted.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use tagmac::dynamic::{AnyPart, KeyId, Parts};
+use tagmac::save::{Reader, SaveError, Writer};
+
+use crate::atomic::{self, AtomicFile};
+use crate::diagnostic::diagnostic;
+use crate::error::{Error, io_reason};
+use crate::escaped::Escaped;
+use crate::faults;
+use crate::identity::Identity;
+use crate::mac::Mac;
+use crate::open;
+use crate::overwrite::Overwrite;
+use crate::read_error::ReadError;
+
+/// What a state begins with.
+const MAGIC: &[u8] = b"tagmac-state-2";
+/// What states are sealed for.
+const PURPOSE: &[u8] = b"tag state 2";
+/// Bytes of a state but for its sums: the file's name has fewer.
+const ROOM: u64 = 64 << 10;
+/// Pieces that are chosen at random, to be read again before a run goes on.
+const SAMPLES: usize = 32;
+/// The most bytes of a piece.
+const MAX_PIECE: u64 = 1 << 20;
+/// Between two saves, if no number of bytes is.
+const PAUSE: Duration = Duration::from_secs(5);
+/// A save may take one part in so many of the time. States are small but for the UMAC of 1999.
+const SHARE: u32 = 20;
+
+/// Keeps the state of one file's tag.
+pub struct Checkpointer<'a> {
+    mac: &'a Mac,
+    path: &'a Path,
+    /// Bytes between two saves.
+    every: Option<u64>,
+    /// The file, once it is open.
+    facts: Option<Facts>,
+    clock: Mutex<Clock>,
+    pieces: Mutex<Pieces>,
+    /// The state as it is now, locked.
+    held: Mutex<Option<File>>,
+}
+
+/// When the next save is due.
+struct Clock {
+    time: Instant,
+    bytes: u64,
+    /// A thread is at it.
+    busy: bool,
+    /// A failure was told.
+    told: bool,
+}
+
+/// Pieces of what was read, each with its hash: some at random, for nobody can know which, and then
+/// the last one. A change that the file's times do not show may show in them.
+#[derive(Default)]
+struct Pieces {
+    /// Pieces that there were.
+    passed: u64,
+    some: Vec<AnyPart>,
+    last: Option<AnyPart>,
+}
+
+impl Pieces {
+    /// The next piece is the last one, and the one before stays with the same chance as all others.
+    fn pass(&mut self, piece: AnyPart) {
+        let Some(before) = self.last.replace(piece) else { return };
+        self.passed += 1;
+        if self.some.len() < SAMPLES {
+            self.some.push(before);
+            return;
+        }
+        // Without random numbers the pieces of before stay.
+        let place = getrandom::u64().map_or(u64::MAX, |random| random % self.passed);
+        if let Some(piece) = usize::try_from(place).ok().and_then(|place| self.some.get_mut(place))
+        {
+            *piece = before;
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &AnyPart> {
+        self.some.iter().chain(&self.last)
+    }
+
+    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), SaveError> {
+        out.number(self.passed).number(self.all().count() as u64);
+        self.all().try_for_each(|piece| parts.save(piece, out))
+    }
+
+    /// The pieces of what ends at byte `end`.
+    fn load(parts: Parts<'_>, input: &mut Reader<'_>, end: u64) -> Option<Pieces> {
+        let (passed, count) = (input.number()?, input.number()?);
+        if count > SAMPLES as u64 + 1 {
+            return None;
+        }
+        let mut some = Vec::new();
+        for _ in 0..count {
+            let piece = parts.load(input).ok()?;
+            let fits = piece.end() <= end && piece.end() - piece.start() <= MAX_PIECE;
+            some.push(Some(piece).filter(|_| fits)?);
+        }
+        let last = some.pop();
+        Some(Pieces { passed, some, last })
+    }
+
+    /// The range of a piece that is no longer what it was.
+    fn changed(&self, parts: Parts<'_>, file: &File) -> io::Result<Option<(u64, u64)>> {
+        let mut bytes = Vec::new();
+        for piece in self.all() {
+            bytes.resize((piece.end() - piece.start()) as usize, 0);
+            faults::read_exact_at(file, &mut bytes, piece.start())?;
+            if parts.check(piece, &bytes).is_err() {
+                return Ok(Some((piece.start(), piece.end())));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A state to write.
+pub struct PendingSave {
+    secret: Writer,
+    started: Instant,
+}
+
+/// What tells whether a file is still the same. The inode's number and its device are not among it:
+/// some file systems number anew with each mount, and who changes a file changes its times.
+#[derive(Clone, PartialEq, Eq)]
+struct Facts {
+    name: PathBuf,
+    bytes: u64,
+    modified: (i64, i64),
+    /// Also when its mode, owner or names were.
+    changed: (i64, i64),
+}
+
+impl Facts {
+    fn from_metadata(name: PathBuf, file: &Metadata) -> Facts {
+        Facts {
+            name,
+            bytes: file.len(),
+            modified: (file.mtime(), file.mtime_nsec()),
+            changed: (file.ctime(), file.ctime_nsec()),
+        }
+    }
+
+    fn save(&self, out: &mut Writer) {
+        out.length_prefixed(self.name.as_os_str().as_bytes()).number(self.bytes);
+        for (seconds, nanoseconds) in [self.modified, self.changed] {
+            out.number(seconds as u64).number(nanoseconds as u64);
+        }
+    }
+
+    fn load(input: &mut Reader<'_>) -> Option<Facts> {
+        let name = OsStr::from_bytes(input.length_prefixed()?).into();
+        let bytes = input.number()?;
+        let mut time = || Some((input.number()? as i64, input.number()? as i64));
+        Some(Facts { name, bytes, modified: time()?, changed: time()? })
+    }
+
+    /// What is no longer as it was.
+    fn differ(&self, now: &Facts) -> Option<String> {
+        if self.bytes != now.bytes {
+            Some(format!("{} bytes where there were {}", now.bytes, self.bytes))
+        } else if self.modified != now.modified {
+            Some("that it was written to".into())
+        } else if self.changed != now.changed {
+            Some("that its contents, mode, owner or names changed".into())
+        } else {
+            None
+        }
+    }
+}
+
+impl<'a> Checkpointer<'a> {
+    /// Keeps the state in the file `path`, and saves it every so many bytes, or from time to time.
+    pub fn new(mac: &'a Mac, path: &'a Path, every: Option<u64>) -> Checkpointer<'a> {
+        let bytes = every.unwrap_or(u64::MAX);
+        let clock = Clock { time: Instant::now() + PAUSE, bytes, busy: false, told: false };
+        let (clock, held) = (Mutex::new(clock), Mutex::new(None));
+        Checkpointer { mac, path, every, facts: None, clock, pieces: Mutex::default(), held }
+    }
+
+    /// What is known of the file's beginning: nothing, if there is no state yet. Then one is written
+    /// at once, so that a state that cannot be kept is no surprise in the end.
+    pub fn begin(
+        &mut self,
+        name: &Path,
+        file: &File,
+        now: &Metadata,
+    ) -> Result<AnyPart, ReadError> {
+        let facts = self.facts.insert(Facts::from_metadata(fs::canonicalize(name)?, now)).clone();
+        let Some(state) = self.open()? else {
+            let parts = self.mac.mac.parts().ok_or(SaveError::NoSavedState)?;
+            let whole = parts.of(0, &[])?;
+            let due = self.snapshot(&whole)?;
+            self.store(&due.secret, Overwrite::Nothing).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => {
+                    self.io("expected a state or no file, found what another run has just begun")
+                }
+                _ => self.io(io_reason(&error)),
+            })?;
+            return Ok(whole);
+        };
+        let (part, pieces) = self.read(&state, file, &facts)?;
+        // This run may be over before it saves anything.
+        atomic::sweep(self.path);
+        *self.pieces.get_mut().expect("no thread panics") = pieces;
+        *self.held.get_mut().expect("no thread panics") = Some(state);
+        if let Some(clock) = self.every {
+            self.clock.get_mut().expect("no thread panics").bytes = part.end() + clock;
+        }
+        let name = Escaped::name(name);
+        diagnostic(format_args!("{name}: goes on at byte {} of {}", part.end(), facts.bytes));
+        Ok(part)
+    }
+
+    /// Opens the state, if there is one, and keeps other runs from it.
+    fn open(&self) -> Result<Option<File>, Error> {
+        match open::alone(self.path, false) {
+            Ok(state) => Ok(Some(state)),
+            Err(ReadError::Missing(_)) => Ok(None),
+            Err(error) => Err(self.io(error)),
+        }
+    }
+
+    /// The part in a state of this file. A file that is none is not read to its end.
+    fn read(&self, state: &File, file: &File, now: &Facts) -> Result<(AnyPart, Pieces), Error> {
+        let failed = |error: io::Error| self.io(io_reason(&error));
+        let mut saved = Vec::new();
+        let head = MAGIC.len() + KeyId::BYTES;
+        state.take(head as u64).read_to_end(&mut saved).map_err(failed)?;
+        let id = saved.strip_prefix(MAGIC).and_then(|id| <[u8; KeyId::BYTES]>::try_from(id).ok());
+        let id = id.map(KeyId::from).ok_or_else(|| {
+            self.mismatch(
+                "expected a state that this version of 'tagmac tag --state' made, found something \
+                 else",
+            )
+        })?;
+        let own = self.mac.key_id();
+        if id != own {
+            let what = format_args!("expected a state under the key {own}, found one under {id}");
+            return Err(self.key(what));
+        }
+        let altered = || {
+            self.mismatch(
+                "expected a state as it was saved, found it altered; remove it to start over",
+            )
+        };
+        let (parts, algorithm) = (self.mac.parts()?, self.mac.mac.algorithm());
+        let sums = [MAX_PIECE; SAMPLES + 1].into_iter().chain([now.bytes]);
+        let most = ROOM + sums.filter_map(|range| algorithm.max_part_len(range)).sum::<u64>();
+        state.take(most + 1).read_to_end(&mut saved).map_err(failed)?;
+        if saved.len() as u64 > most {
+            return Err(altered());
+        }
+        let opened = self.mac.sealer.open(&[PURPOSE, id.to_string().as_bytes()], &saved[head..]);
+        let opened = opened.map_err(|_| altered())?;
+        let input = &mut Reader::new(&opened);
+        let then = Facts::load(input).ok_or_else(altered)?;
+        if then.name != now.name {
+            let [now, then] = [now, &then].map(|facts| Escaped::name(&facts.name).to_string());
+            let what = format_args!("expected the state of {now}, found that of {then}");
+            return Err(self.mismatch(what));
+        }
+        let changed = |found: &dyn fmt::Display| {
+            self.io(format_args!(
+                "expected the file as it was when this state was begun, found {found}; \
+                 remove the state to start over"
+            ))
+        };
+        if let Some(found) = then.differ(now) {
+            return Err(changed(&found));
+        }
+        let part = parts.load(input).map_err(|_| altered())?;
+        let pieces = Pieces::load(parts, input, part.end()).ok_or_else(altered)?;
+        let fits = part.start() == 0 && part.end() <= now.bytes.saturating_sub(1);
+        if !fits || !input.is_empty() {
+            return Err(altered());
+        }
+        match pieces.changed(parts, file) {
+            Ok(None) => Ok((part, pieces)),
+            Ok(Some((start, end))) => {
+                Err(changed(&format_args!("other bytes from byte {start} to {end}")))
+            }
+            Err(error) => Err(Error::io(io_reason(&error))),
+        }
+    }
+
+    /// A piece that comes after all others of before.
+    pub fn passed(&self, piece: AnyPart) {
+        self.pieces.lock().expect("no thread panics").pass(piece);
+    }
+
+    /// The state to write, if it is time.
+    pub fn due(&self, whole: &AnyPart) -> Option<PendingSave> {
+        let mut clock = self.clock.lock().expect("no thread panics");
+        let due = match self.every {
+            Some(_) => whole.end() >= clock.bytes,
+            None => Instant::now() >= clock.time,
+        };
+        if clock.busy || !due {
+            return None;
+        }
+        let due = self.snapshot(whole).ok()?;
+        clock.busy = true;
+        clock.bytes = whole.end().saturating_add(self.every.unwrap_or_default());
+        Some(due)
+    }
+
+    fn snapshot(&self, whole: &AnyPart) -> Result<PendingSave, tagmac::Error> {
+        let (mut secret, started) = (Writer::default(), Instant::now());
+        if let Some(facts) = &self.facts {
+            facts.save(&mut secret);
+        }
+        let parts = self.mac.mac.parts().ok_or(SaveError::NoSavedState)?;
+        parts.save(whole, &mut secret)?;
+        self.pieces.lock().expect("no thread panics").save(parts, &mut secret)?;
+        Ok(PendingSave { secret, started })
+    }
+
+    /// Writes a state that is due, in the place of the one that this run holds. If that fails, what
+    /// is there stays, and the tag is made all the same: the failure is told once.
+    pub fn write(&self, due: PendingSave) {
+        let stored = self.held().and_then(|held| self.store(&due.secret, Overwrite::Held(held)));
+        let mut clock = self.clock.lock().expect("no thread panics");
+        clock.busy = false;
+        clock.time = Instant::now() + PAUSE.max(SHARE * due.started.elapsed());
+        if let Err(error) = stored
+            && !clock.told
+        {
+            clock.told = true;
+            let (name, what) = (Escaped::name(self.path), io_reason(&error));
+            diagnostic(format_args!(
+                "warning: {name}: {what}: the state is not saved, the tag is made all the same"
+            ));
+        }
+    }
+
+    /// The file that has the state of before, which stays open until the next one has its name.
+    fn held(&self) -> io::Result<Identity> {
+        let held = self.held.lock().expect("no thread panics");
+        let held = held.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        Ok(Identity::new(&held.metadata()?))
+    }
+
+    fn store(&self, secret: &Writer, over: Overwrite) -> io::Result<()> {
+        let id = self.mac.key_id();
+        let sealed = self.mac.sealer.seal(&[PURPOSE, id.to_string().as_bytes()], secret.as_bytes());
+        let sealed = sealed.map_err(io::Error::other)?;
+        let mut file = AtomicFile::new(self.path, 0o600, over)?;
+        file.write_all(&[MAGIC, id.as_bytes(), &sealed].concat())?;
+        // It has no name yet, so nobody else can hold it.
+        file.file().try_lock()?;
+        let state = file.finish()?;
+        *self.held.lock().expect("no thread panics") = Some(state);
+        Ok(())
+    }
+
+    /// Refuses a file that is no longer the one that was opened.
+    pub fn unchanged(&self, after: &Metadata) -> Result<(), ReadError> {
+        let Some(before) = &self.facts else { return Ok(()) };
+        match before.differ(&Facts::from_metadata(before.name.clone(), after)) {
+            None => Ok(()),
+            Some(found) => Err(ReadError::Checkpoint(Error::io(format_args!(
+                "expected the file to stay as it was while it was read, found {found}"
+            )))),
+        }
+    }
+
+    /// Removes the state, once the tag is out.
+    pub fn done(&self) {
+        let held = self.held.lock().expect("no thread panics");
+        let removed = held.as_ref().map_or(Ok(()), |held| atomic::remove(self.path, held));
+        if let Err(error) = removed {
+            diagnostic(format_args!(
+                "warning: {}: {}: not removed",
+                Escaped::name(self.path),
+                io_reason(&error)
+            ));
+        }
+    }
+
+    fn io(&self, what: impl fmt::Display) -> Error {
+        Error::io(self.named(what))
+    }
+
+    /// The state is not what was saved.
+    fn mismatch(&self, what: impl fmt::Display) -> Error {
+        Error::mismatch(self.named(what))
+    }
+
+    fn key(&self, what: impl fmt::Display) -> Error {
+        Error::key(self.named(what))
+    }
+
+    fn named(&self, what: impl fmt::Display) -> String {
+        format!("{}: {what}", Escaped::name(self.path))
+    }
+}

@@ -1,0 +1,24 @@
+//! A key that is in hand.
+
+use tagmac::Error;
+use tagmac::dynamic::{Algorithm, key_id};
+use zeroize::Zeroizing;
+
+/// A key with its algorithm.
+pub struct Key {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// The bytes.
+    pub bytes: Zeroizing<Vec<u8>>,
+    /// The public id.
+    pub id: String,
+}
+
+impl Key {
+    /// A key of `bytes`. Refuses a length that the algorithm does not take.
+    pub fn new(algorithm: Algorithm, bytes: Zeroizing<Vec<u8>>) -> Result<Key, Error> {
+        algorithm.check_key(bytes.len())?;
+        let id = base16ct::lower::encode_string(&key_id(algorithm, &bytes));
+        Ok(Key { algorithm, bytes, id })
+    }
+}

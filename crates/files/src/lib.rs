@@ -1,0 +1,49 @@
+//! What tagmac stores and reads, for the command and for other languages.
+//!
+//! | what | where |
+//! |---|---|
+//! | the parallel reader, and a run that can be resumed | [`read`], [`checkpoint`] |
+//! | lines of lists | [`mod@line`], [`line_reader`] |
+//! | a tree and its manifest | [`seal`], [`audit`], [`manifest`], [`dir`], [`walk`] |
+//! | a tag that follows edits | [`sidecar`] |
+//! | partials of an object | [`partial`] |
+//! | keys | [`key`], [`key_file`], [`mac`] |
+//! | files that appear whole or not at all | [`new_file`], [`atomic`] |
+//!
+//! Nothing here prints or exits. What ends a piece of work is an [`Error`] of one line, or a
+//! [`ReadError`] of one file; what is remarked on meanwhile goes to the sink of [`diagnostic`], and
+//! how far it is to a [`progress::Progress`].
+
+pub mod atomic;
+pub mod audit;
+pub mod checkpoint;
+pub mod diagnostic;
+pub mod dir;
+pub mod error;
+pub mod escaped;
+pub mod faults;
+mod folder;
+pub mod hex;
+pub mod identity;
+pub mod key;
+pub mod key_file;
+pub mod line;
+pub mod line_reader;
+mod listing;
+pub mod mac;
+pub mod manifest;
+pub mod new_file;
+pub mod open;
+pub mod overwrite;
+pub mod partial;
+mod pool;
+pub mod progress;
+pub mod read;
+mod read_error;
+mod scanner;
+pub mod seal;
+pub mod sidecar;
+pub mod walk;
+
+pub use error::{Error, ErrorKind};
+pub use read_error::ReadError;

@@ -1,0 +1,48 @@
+//! A MAC under a key, and what it takes to store things under that key.
+
+use tagmac::dynamic::{AnyMac, Parts};
+use tagmac::isa::Level;
+use tagmac::save::Sealer;
+
+use crate::error::Error;
+use crate::key::Key;
+
+/// A MAC under a key.
+pub struct Mac {
+    /// The MAC.
+    pub mac: AnyMac,
+    /// The key's public id.
+    pub key_id: String,
+    /// What seals sums that belong to the key.
+    pub sealer: Sealer,
+}
+
+impl Mac {
+    /// The MAC of a key, with tags of `bits` bits, at a level.
+    pub fn new(key: &Key, bits: usize, level: Level) -> Result<Mac, Error> {
+        let mac = AnyMac::with(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
+        let sealer = Sealer::new(key.algorithm.name(), &key.bytes);
+        Ok(Mac { mac, key_id: key.id.clone(), sealer })
+    }
+
+    /// The calls on parts.
+    pub fn parts(&self) -> Result<Parts<'_>, Error> {
+        let name = self.mac.algorithm();
+        self.mac.parts().ok_or_else(|| {
+            Error::usage(format_args!("{name} has no parts; 'tagmac list' shows what can do parts"))
+        })
+    }
+
+    /// The key's public id in bytes.
+    pub fn id(&self) -> [u8; 8] {
+        let mut id = [0; 8];
+        base16ct::lower::decode(&self.key_id, &mut id).expect("an id of ours");
+        id
+    }
+}
+
+/// Whether a message of `bytes` bytes is over the limit of a MAC.
+pub fn is_too_long(mac: &AnyMac, bytes: u64) -> bool {
+    let limit_bits = mac.limit_bits();
+    u128::from(bytes) * 8 > limit_bits.into() && limit_bits < u64::MAX
+}

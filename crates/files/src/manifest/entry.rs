@@ -1,0 +1,213 @@
+//! The entries of a manifest, and how each stands on its line.
+
+use crate::dir::{Kind, MAX_PATH};
+use tagmac::Tag;
+
+use crate::manifest::header::Header;
+
+/// An entry of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is.
+    pub kind: Kind,
+    /// Its path below the root.
+    pub path: Vec<u8>,
+    /// The permissions, if they are sealed.
+    pub mode: Option<u32>,
+    /// Seconds since 1970, rounded down, and nanoseconds, if they are sealed.
+    pub mtime: Option<(i64, u32)>,
+    /// The size and tag of a file.
+    pub content: Option<Content>,
+    /// Where a link leads.
+    pub target: Option<Vec<u8>>,
+}
+
+/// What is known of a file's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// The size in bytes.
+    pub size: u64,
+    /// Empty for deterministic MACs.
+    pub nonce: Vec<u8>,
+    /// `None` if there was no need to read the file.
+    pub tag: Option<Tag>,
+}
+
+const KINDS: [(Kind, &str); 7] = [
+    (Kind::File, "file"),
+    (Kind::Directory, "dir"),
+    (Kind::Link, "link"),
+    (Kind::Pipe, "pipe"),
+    (Kind::Socket, "socket"),
+    (Kind::CharDevice, "chardev"),
+    (Kind::BlockDevice, "blockdev"),
+];
+
+/// The word for a kind.
+pub fn word(kind: Kind) -> &'static str {
+    KINDS.iter().find(|(one, _)| *one == kind).expect("every kind is listed").1
+}
+
+/// The mode as it is written.
+pub fn mode_text(mode: u32) -> String {
+    format!("{mode:04o}")
+}
+
+/// The time as it is written.
+pub fn mtime_text((seconds, nanoseconds): (i64, u32)) -> String {
+    format!("{seconds}.{nanoseconds:09}")
+}
+
+const NOTHING: &str = "-";
+const ESCAPES: [(u8, u8); 4] = [(b'\\', b'\\'), (b'\t', b't'), (b'\n', b'n'), (b'\r', b'r')];
+
+fn escape(name: &[u8], out: &mut Vec<u8>) {
+    for &byte in name {
+        match ESCAPES.iter().find(|(plain, _)| *plain == byte) {
+            Some((_, letter)) => out.extend_from_slice(&[b'\\', *letter]),
+            None => out.push(byte),
+        }
+    }
+}
+
+fn unescape(text: &[u8]) -> Option<Vec<u8>> {
+    let mut name = Vec::with_capacity(text.len());
+    let mut bytes = text.iter();
+    while let Some(&byte) = bytes.next() {
+        name.push(match byte {
+            b'\\' => {
+                let letter = bytes.next()?;
+                ESCAPES.iter().find(|(_, one)| one == letter)?.0
+            }
+            _ => byte,
+        });
+    }
+    Some(name)
+}
+
+impl Entry {
+    /// Adds the entry's line to `out`.
+    pub fn write(&self, header: &Header, out: &mut Vec<u8>) {
+        let Header { algorithm, options, .. } = header;
+        out.extend_from_slice(word(self.kind).as_bytes());
+        let mut field = |text: Option<String>| {
+            out.push(b'\t');
+            out.extend_from_slice(text.as_deref().unwrap_or(NOTHING).as_bytes());
+        };
+        if options.mode {
+            field(self.mode.map(mode_text));
+        }
+        if options.mtime {
+            field(self.mtime.map(mtime_text));
+        }
+        let content = self.content.as_ref();
+        field(content.map(|content| content.size.to_string()));
+        if algorithm.takes_nonce() {
+            field(content.map(|content| base16ct::lower::encode_string(&content.nonce)));
+        }
+        field(content.and_then(|content| content.tag).map(|tag| tag.to_string()));
+        for name in [Some(&self.path), self.target.as_ref()].into_iter().flatten() {
+            out.push(b'\t');
+            escape(name, out);
+        }
+        out.push(b'\n');
+    }
+
+    /// The entry of a line, given without its end. Only what [`write`](Entry::write) writes is
+    /// taken.
+    pub fn parse(line: &[u8], header: &Header) -> Result<Entry, &'static str> {
+        let Header { algorithm, bits, options, .. } = header;
+        let mut fields = line.split(|&byte| byte == b'\t');
+        let mut field = || fields.next().ok_or("expected more columns");
+        let first = field()?;
+        let kind = KINDS.iter().find(|(_, word)| word.as_bytes() == first);
+        let kind = kind.ok_or("expected a kind of entry")?.0;
+        if kind.is_special() && !options.special {
+            return Err("expected a file, directory or link without the option special");
+        }
+        let (file, link) = (kind == Kind::File, kind == Kind::Link);
+        // A column that is there but says nothing, and one that is not there.
+        let some = |text: &[u8], says: bool| match (says, text == NOTHING.as_bytes()) {
+            (true, false) => Ok(true),
+            (false, true) => Ok(false),
+            (true, true) => Err("expected no '-' in a column of this kind"),
+            (false, false) => Err("expected '-' in a column that is for other kinds"),
+        };
+        let mode = match options.mode.then(&mut field).transpose()? {
+            Some(text) if some(text, !link)? => {
+                let text = str::from_utf8(text).unwrap_or_default();
+                Some(u32::from_str_radix(text, 8).map_err(|_| "expected a mode in octal digits")?)
+            }
+            _ => None,
+        };
+        let mtime = match options.mtime.then(&mut field).transpose()? {
+            Some(text) if some(text, kind != Kind::Directory)? => {
+                Some(mtime(text).ok_or("expected a time as SECONDS.NANOSECONDS")?)
+            }
+            _ => None,
+        };
+        let (size, nonces) = (field()?, algorithm.nonce_bytes());
+        let nonce = if *nonces.end() > 0 { Some(field()?) } else { None };
+        let tag = field()?;
+        for text in [Some(size), nonce, Some(tag)].into_iter().flatten() {
+            some(text, file)?;
+        }
+        let content = if file {
+            let size = str::from_utf8(size).ok().and_then(|size| size.parse().ok());
+            let size = size.ok_or("expected a size in bytes")?;
+            let nonce = nonce.map(|nonce| base16ct::lower::decode_vec(nonce).unwrap_or_default());
+            let nonce = nonce.unwrap_or_default();
+            if nonce.len() != *nonces.end() {
+                return Err("expected a nonce of the longest length that the algorithm takes");
+            }
+            let tag = base16ct::lower::decode_vec(tag).ok();
+            let tag = tag.and_then(|tag| Tag::new(&tag, *bits).ok());
+            Some(Content { size, nonce, tag: Some(tag.ok_or("expected a tag in hex digits")?) })
+        } else {
+            None
+        };
+        let mut name =
+            || unescape(field()?).ok_or("expected '\\\\', '\\t', '\\n' or '\\r' after \\");
+        let path = name()?;
+        let target = link.then(name).transpose()?;
+        if fields.next().is_some() {
+            return Err("expected fewer columns");
+        }
+        check_path(&path)?;
+        if target.as_ref().is_some_and(|target| target.is_empty() || target.contains(&0)) {
+            return Err("expected a link's target without zero bytes");
+        }
+        let entry = Entry { kind, path, mode, mtime, content, target };
+        let mut same = Vec::with_capacity(line.len() + 1);
+        entry.write(header, &mut same);
+        if same.strip_suffix(b"\n") != Some(line) {
+            return Err("expected numbers and names in their one form");
+        }
+        Ok(entry)
+    }
+}
+
+fn mtime(text: &[u8]) -> Option<(i64, u32)> {
+    let (seconds, nanoseconds) = str::from_utf8(text).ok()?.split_once('.')?;
+    let nanoseconds = nanoseconds.parse().ok().filter(|n| *n < 1_000_000_000)?;
+    Some((seconds.parse().ok()?, nanoseconds))
+}
+
+/// Refuses what is no path of an entry below the root.
+fn check_path(path: &[u8]) -> Result<(), &'static str> {
+    if path.len() > MAX_PATH {
+        return Err("expected a path of at most 4096 bytes, found a longer one");
+    }
+    if path.starts_with(b"/") {
+        return Err("expected a path below the directory, found an absolute one");
+    }
+    for name in path.split(|&byte| byte == b'/') {
+        match name {
+            b".." => return Err("expected a path below the directory, found one with '..'"),
+            b"" | b"." => return Err("expected a name between slashes, found none or '.'"),
+            name if name.contains(&0) => return Err("expected a path without zero bytes"),
+            _ => {}
+        }
+    }
+    Ok(())
+}

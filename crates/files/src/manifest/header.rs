@@ -1,0 +1,142 @@
+//! What stands above the entries of a manifest.
+
+use std::fmt;
+use std::io::BufRead;
+
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::line_reader::Lines;
+use crate::mac::Mac;
+use tagmac::dynamic::Algorithm;
+
+use crate::manifest::error::unreadable;
+
+/// What the first line of every version begins with.
+pub const MAGIC: &str = "tagmac-manifest-";
+const VERSION: &str = "2";
+
+/// What is sealed beside names and contents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Permissions of all but links.
+    pub mode: bool,
+    /// Times of all but directories.
+    pub mtime: bool,
+    /// Pipes, sockets and devices.
+    pub special: bool,
+    /// Other file systems are not entered.
+    pub one_file_system: bool,
+}
+
+impl Options {
+    fn words(&self) -> [(bool, &'static str); 4] {
+        [
+            (self.mode, "mode"),
+            (self.mtime, "mtime"),
+            (self.special, "special"),
+            (self.one_file_system, "one-file-system"),
+        ]
+    }
+
+    fn parse(text: &str) -> Option<Options> {
+        let has = |word| text.split(' ').any(|found| found == word);
+        let options = Options {
+            mode: has("mode"),
+            mtime: has("mtime"),
+            special: has("special"),
+            one_file_system: has("one-file-system"),
+        };
+        // Only what is written is read.
+        (options.to_string() == text).then_some(options)
+    }
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<&str> =
+            self.words().into_iter().filter_map(|(is, word)| is.then_some(word)).collect();
+        f.write_str(if words.is_empty() { "none" } else { "" })?;
+        f.write_str(&words.join(" "))
+    }
+}
+
+/// What stands above the entries.
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// The algorithm of the files' tags.
+    pub algorithm: Algorithm,
+    /// Their length.
+    pub bits: usize,
+    /// The key's public id.
+    pub key_id: KeyId,
+    /// What is sealed.
+    pub options: Options,
+}
+
+impl Header {
+    /// The header of a manifest made with `mac`.
+    pub fn new(mac: &Mac, options: Options) -> Header {
+        let (algorithm, bits) = (mac.mac.algorithm(), mac.mac.tag_bits());
+        Header { algorithm, bits, key_id: mac.key_id(), options }
+    }
+
+    /// The lines.
+    pub fn text(&self) -> String {
+        let Header { algorithm, bits, key_id, options } = self;
+        format!(
+            "{MAGIC}{VERSION}\nalgorithm: {algorithm}\nbits: {bits}\nkey id: {key_id}\n\
+             options: {options}\n"
+        )
+    }
+
+    /// Reads a header and compares its key with the one in use. No word of it is trusted: what
+    /// follows is a refusal, or the check of the seal.
+    pub fn read(lines: &mut Lines<impl BufRead>, name: &str, mac: &Mac) -> Result<Header, Error> {
+        let cut = || Error::mismatch(format_args!("{name}: expected a header, found its start"));
+        let mut line = |before: &str| {
+            let line =
+                lines.next_line().map_err(|error| unreadable(name, &error))?.ok_or_else(cut)?;
+            let text = line.bytes.and_then(|bytes| str::from_utf8(bytes).ok());
+            text.and_then(|text| text.strip_prefix(before)).map(String::from).ok_or_else(|| {
+                let number = line.number;
+                Error::mismatch(match before {
+                    MAGIC => format!(
+                        "{name}: expected a manifest made by 'tagmac seal', found something else"
+                    ),
+                    _ => format!("{name}: line {number}: expected '{before}', found another line"),
+                })
+            })
+        };
+        let own = mac.mac.algorithm();
+        let shown = |text: &str| Escaped::text(text.as_bytes()).to_string();
+        let version = line(MAGIC)?;
+        if version != VERSION {
+            let found = shown(&version);
+            let what = format_args!("{name}: expected {MAGIC}{VERSION}, found {MAGIC}{found}");
+            return Err(Error::mismatch(what));
+        }
+        let found = line("algorithm: ")?;
+        if found != own.name() {
+            let found = shown(&found);
+            let what = format_args!("{name}: expected a manifest of {own}, found one of {found}");
+            return Err(Error::key(what));
+        }
+        let found = line("bits: ")?;
+        let bits = found.parse().ok().filter(|bits: &usize| bits.to_string() == found);
+        let bits = bits.ok_or_else(|| {
+            let found = shown(&found);
+            Error::mismatch(format_args!("{name}: expected a number of bits, found '{found}'"))
+        })?;
+        let (found, own_id) = (line("key id: ")?, mac.key_id());
+        if found != own_id.to_string() {
+            let found = shown(&found);
+            let what = format_args!("{name}: expected the key with id {own_id}, found {found}");
+            return Err(Error::key(what));
+        }
+        let found = line("options: ")?;
+        let options = Options::parse(&found).ok_or_else(|| {
+            Error::mismatch(format_args!("{name}: expected options, found '{}'", shown(&found)))
+        })?;
+        Ok(Header { bits, ..Header::new(mac, options) })
+    }
+}

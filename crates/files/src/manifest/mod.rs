@@ -1,0 +1,257 @@
+//! Manifests: a line for each entry of a tree, closed by one tag. `docs/manifest.md` has the format.
+
+pub mod entry;
+mod error;
+pub mod header;
+pub(crate) mod listed;
+pub(crate) mod writer;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, Take};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use crate::dir::{self, Kind};
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::line_reader::Lines;
+use crate::mac::Mac;
+use crate::open;
+use tagmac::Tag;
+use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
+use tagmac::save::{Purpose, derive};
+
+use crate::key::Key;
+use crate::manifest::entry::Entry;
+use crate::manifest::error::unreadable;
+use crate::manifest::header::Header;
+
+/// The last line: this, 64 hex digits, a line feed.
+pub const SEAL: &[u8] = b"seal: ";
+const SEAL_LINE: usize = 71;
+/// Bytes that are read and written at a time.
+pub const BUFFER: usize = 128 << 10;
+
+/// HMAC-SHA256 under a key derived for seals: no tag of a file can be a seal, nor help to make one.
+/// It has no nonce and no limit, whatever the files' MAC has.
+pub fn seal_mac(key: &Key) -> AnyMac {
+    let derived = derive(Purpose::Manifest, key.algorithm.name(), &key.bytes);
+    let hmac = Algorithm::named("HMAC-SHA256").expect("it is in the registry");
+    AnyMac::new(hmac, &*derived).expect("HMAC takes 32 bytes")
+}
+
+/// A manifest whose seal was checked.
+pub struct Manifest {
+    /// The header.
+    pub header: Header,
+    /// The number of entries.
+    pub entries: u64,
+    /// The bytes of all files.
+    pub bytes: u64,
+    /// The tag that closes it.
+    pub seal: Tag,
+    file: File,
+    name: String,
+    /// The length of what the seal is of.
+    body: u64,
+    mac: AnyMac,
+}
+
+impl Manifest {
+    /// Opens a manifest and checks its seal.
+    pub fn open(path: &Path, mac: &Mac, seal_mac: AnyMac) -> Result<Manifest, Error> {
+        let name = Escaped::name(path).to_string();
+        let failed = |error: io::Error| unreadable(&name, &error);
+        // It is read twice.
+        let opened = open::regular(path);
+        let (file, facts) = opened.map_err(|error| Error::io(format_args!("{name}: {error}")))?;
+        let header = Header::read(&mut Lines::new(BufReader::new(&file), b'\n'), &name, mac)?;
+        let mut end = [0; SEAL_LINE];
+        let body = facts.len().saturating_sub(SEAL_LINE as u64);
+        file.read_exact_at(&mut end, body).map_err(failed)?;
+        let seal = end
+            .strip_prefix(SEAL)
+            .and_then(|end| end.strip_suffix(b"\n"))
+            .and_then(|hex| base16ct::lower::decode_vec(hex).ok())
+            .and_then(|seal| Tag::try_from(&*seal).ok());
+        let seal = seal.ok_or_else(|| {
+            Error::mismatch(format_args!(
+                "{name}: expected 'seal: ' and 64 hex digits on the last line, found something \
+                 else: the manifest was cut off or changed"
+            ))
+        })?;
+        let mut manifest =
+            Manifest { header, entries: 0, bytes: 0, seal, file, name, body, mac: seal_mac };
+        let mut all = manifest.read().map_err(|error| unreadable(&manifest.name, &error))?;
+        io::copy(&mut all, &mut io::sink()).map_err(|error| unreadable(&manifest.name, &error))?;
+        if all.stream.verify(&seal).is_err() {
+            return Err(Error::mismatch(format_args!(
+                "{}: the seal does not match: the manifest is not as it was sealed",
+                manifest.name
+            )));
+        }
+        // Said of what was sealed: where it was not, the number of bits is nobody's choice.
+        let (expected, found) = (mac.mac.tag_bits(), manifest.header.bits);
+        if expected != found {
+            return Err(Error::usage(format_args!(
+                "{}: expected tags of {expected} bits, found {found}; see -l",
+                manifest.name
+            )));
+        }
+        manifest.count()?;
+        Ok(manifest)
+    }
+
+    /// Reads the two lines before the seal.
+    fn count(&mut self) -> Result<(), Error> {
+        let mut end = vec![0; self.body.min(64) as usize];
+        let start = self.body - end.len() as u64;
+        let read = self.file.read_exact_at(&mut end, start);
+        read.map_err(|error| unreadable(&self.name, &error))?;
+        let text = String::from_utf8_lossy(&end);
+        let mut lines = text.strip_suffix('\n').unwrap_or_default().rsplit('\n');
+        let mut number = |before| lines.next()?.strip_prefix(before)?.parse().ok();
+        let (bytes, entries) = (number("bytes: "), number("entries: "));
+        (self.bytes, self.entries) = bytes.zip(entries).ok_or_else(|| {
+            let what = "expected 'entries: ' and 'bytes: ' before the seal, found something else";
+            Error::mismatch(format_args!("{}: {what}", self.name))
+        })?;
+        Ok(())
+    }
+
+    fn changed(&self) -> Error {
+        Error::io(format_args!(
+            "{}: expected a manifest that stays, found that it changed while it was read: nothing \
+             said so far counts",
+            self.name
+        ))
+    }
+
+    /// What the seal is of, from the start.
+    fn read(&self) -> io::Result<Sealed<'_>> {
+        (&self.file).rewind()?;
+        let input = BufReader::with_capacity(BUFFER, (&self.file).take(self.body));
+        Ok(Sealed { input, stream: self.mac.stream(&[]).expect("HMAC takes no nonce") })
+    }
+
+    /// The entries, from a second reading. After the last one the seal is checked again: the file
+    /// could have been changed meanwhile, and then what was read is worth nothing.
+    pub fn entries(&self, mac: &Mac) -> Result<Entries<'_>, Error> {
+        let sealed = self.read().map_err(|error| unreadable(&self.name, &error))?;
+        let mut lines = Lines::new(sealed, b'\n');
+        let header = Header::read(&mut lines, &self.name, mac)?;
+        if (header.options, header.bits) != (self.header.options, self.header.bits) {
+            return Err(self.changed());
+        }
+        let (last, folders) = (Vec::new(), Vec::new());
+        Ok(Entries { manifest: self, lines: Some(lines), last, folders, entries: 0, bytes: 0 })
+    }
+}
+
+/// Reads a manifest and makes its seal.
+struct Sealed<'a> {
+    input: BufReader<Take<&'a File>>,
+    stream: AnyStream,
+}
+
+impl Read for Sealed<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(out)?;
+        self.stream.update(&out[..read]);
+        Ok(read)
+    }
+}
+
+impl BufRead for Sealed<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.input.fill_buf()
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.stream.update(&self.input.buffer()[..bytes]);
+        self.input.consume(bytes);
+    }
+}
+
+/// The entries of a manifest, in order.
+pub struct Entries<'a> {
+    manifest: &'a Manifest,
+    /// `None` after the end, or after an error.
+    lines: Option<Lines<Sealed<'a>>>,
+    /// The path of the last entry.
+    last: Vec<u8>,
+    /// The lengths of those of its beginnings that are directories.
+    folders: Vec<usize>,
+    entries: u64,
+    bytes: u64,
+}
+
+impl Entries<'_> {
+    fn read(&mut self) -> Result<Option<Entry>, Error> {
+        let Some(lines) = &mut self.lines else { return Ok(None) };
+        let name = &self.manifest.name;
+        let wrong =
+            |number: u64, why: &str| Error::mismatch(format_args!("{name}: line {number}: {why}"));
+        let line = lines.next_line().map_err(|error| unreadable(name, &error))?;
+        let Some(line) = line else {
+            return Err(Error::mismatch(format_args!("{name}: expected an end, found none")));
+        };
+        let number = line.number;
+        let bytes = line.bytes.ok_or_else(|| wrong(number, "expected a shorter line"))?;
+        if bytes.starts_with(b"entries: ") {
+            let expected = format!("entries: {}", self.entries);
+            if bytes != expected.as_bytes() {
+                return Err(wrong(number, &format!("expected '{expected}', found another number")));
+            }
+            return self.end(number + 1).map(|()| None);
+        }
+        let entry = Entry::parse(bytes, &self.manifest.header).map_err(|why| wrong(number, why))?;
+        if self.entries > 0 && dir::order(&self.last, &entry.path).is_ge() {
+            let same = if self.last == entry.path { "the same path" } else { "one that is before" };
+            return Err(wrong(number, &format!("expected a path after the last, found {same}")));
+        }
+        let folder = dir::split(&entry.path).0;
+        self.folders.retain(|&end| end <= folder.len());
+        let inside = folder.is_empty()
+            || self.last.starts_with(folder) && self.folders.last() == Some(&folder.len());
+        if !inside {
+            return Err(wrong(number, "expected the path's directory before it, found none"));
+        }
+        if entry.kind == Kind::Directory {
+            self.folders.push(entry.path.len());
+        }
+        self.entries += 1;
+        self.bytes += entry.content.as_ref().map_or(0, |content| content.size);
+        self.last.clone_from(&entry.path);
+        Ok(Some(entry))
+    }
+
+    fn end(&mut self, number: u64) -> Result<(), Error> {
+        let Some(mut lines) = self.lines.take() else { return Ok(()) };
+        let name = &self.manifest.name;
+        let expected = format!("bytes: {}", self.bytes);
+        let failed = |error| unreadable(name, &error);
+        let last = lines.next_line().map_err(failed)?;
+        let last = last.is_some_and(|line| line.bytes == Some(expected.as_bytes()));
+        if !last || lines.next_line().map_err(failed)?.is_some() {
+            let what = format_args!("expected '{expected}' and the end, found something else");
+            return Err(Error::mismatch(format_args!("{name}: line {number}: {what}")));
+        }
+        if lines.into_input().stream.verify(&self.manifest.seal).is_err() {
+            return Err(self.manifest.changed());
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Result<Entry, Error>;
+
+    fn next(&mut self) -> Option<Result<Entry, Error>> {
+        let entry = self.read();
+        if entry.is_err() {
+            self.lines = None;
+        }
+        entry.transpose()
+    }
+}

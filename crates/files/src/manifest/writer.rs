@@ -1,0 +1,103 @@
+//! A manifest that is being written, beside the one that it will replace.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::atomic::{self, AtomicFile};
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::line_reader;
+use crate::overwrite::Overwrite;
+use crate::walk::Exclusion;
+use tagmac::dynamic::{AnyMac, AnyStream};
+
+use crate::manifest::entry::Entry;
+use crate::manifest::error::unreadable;
+use crate::manifest::header::{Header, MAGIC};
+use crate::manifest::{BUFFER, SEAL};
+
+/// A manifest that is being written, beside the one that it will replace.
+pub struct Writer {
+    file: AtomicFile,
+    path: PathBuf,
+    header: Header,
+    stream: AnyStream,
+    buffer: Vec<u8>,
+    entries: u64,
+    bytes: u64,
+}
+
+impl Writer {
+    /// A manifest that will be at `path`. Nothing is there before it is whole.
+    pub fn create(path: &Path, header: Header, seal: &AnyMac) -> Result<Writer, Error> {
+        let name = Escaped::name(path);
+        if path.as_os_str() == "-" || path.file_name().is_none() {
+            return Err(Error::usage(format_args!("-o: expected a file to write, found '{name}'")));
+        }
+        let over = Overwrite::Kind("a manifest", is_manifest);
+        let file = AtomicFile::new(path, 0o666, over);
+        let file = file.map_err(|error| unreadable(&name.to_string(), &error))?;
+        let stream = seal.stream(&[]).expect("HMAC takes no nonce");
+        let buffer = header.text().into_bytes();
+        let path = path.to_path_buf();
+        Ok(Writer { file, path, header, stream, buffer, entries: 0, bytes: 0 })
+    }
+
+    /// What is no part of the tree: the manifest, its name until then if it has one, and the names
+    /// that it has in other runs.
+    pub fn exclusions(&self) -> Result<[Exclusion; 3], Error> {
+        let failed = |error| self.failed(&error);
+        Ok([
+            Exclusion::new(&self.path).map_err(failed)?,
+            Exclusion::new(self.file.draft().unwrap_or(&self.path)).map_err(failed)?,
+            Exclusion::with_prefix(&atomic::drafts(&self.path)).map_err(failed)?,
+        ])
+    }
+
+    /// Adds an entry, which follows all others in order.
+    pub fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
+        let start = self.buffer.len();
+        entry.write(&self.header, &mut self.buffer);
+        let found = self.buffer.len() - start - 1;
+        if found > line_reader::MAX_BYTES {
+            let (name, most) = (Escaped::bytes(&entry.path).to_string(), line_reader::MAX_BYTES);
+            let what = format_args!("expected a line of at most {most} bytes, found {found}");
+            return Err(Error::io(format_args!("{name}: {what}")));
+        }
+        self.entries += 1;
+        self.bytes += entry.content.as_ref().map_or(0, |content| content.size);
+        if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
+    }
+
+    /// Closes the manifest and puts it in its place.
+    pub fn finish(mut self) -> Result<(), Error> {
+        let end = format!("entries: {}\nbytes: {}\n", self.entries, self.bytes);
+        self.buffer.extend_from_slice(end.as_bytes());
+        self.flush()?;
+        let seal = self.stream.fork().tag().expect("HMAC has no limit");
+        self.buffer.extend_from_slice(SEAL);
+        self.buffer.extend_from_slice(format!("{seal}\n").as_bytes());
+        self.flush()?;
+        let name = Escaped::name(&self.path).to_string();
+        self.file.finish().map(drop).map_err(|error| unreadable(&name, &error))
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.stream.update(&self.buffer);
+        self.file.write_all(&self.buffer).map_err(|error| self.failed(&error))?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        unreadable(&Escaped::name(&self.path).to_string(), error)
+    }
+}
+
+/// Whether a file begins as a manifest does.
+fn is_manifest(file: File) -> io::Result<bool> {
+    let mut start = Vec::new();
+    file.take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    Ok(start == MAGIC.as_bytes())
+}

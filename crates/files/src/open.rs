@@ -1,0 +1,66 @@
+//! How a file is opened by its name.
+//!
+//! Anybody may have put a pipe, a device or a link to one where a file is expected. So no call here
+//! waits for the other end of a pipe, and a name is not trusted before what is open was looked at.
+//! Who chose the name says what may be there:
+//!
+//! - [`regular`]: a file, for all that a list, a manifest or a checkpoint names, and for what is read
+//!   twice, at places, or written to. A device is not even opened: that alone may rewind a tape or
+//!   start a watchdog.
+//! - [`writable`]: the same, to write to it too. [`alone`] besides locks it and follows no link, for
+//!   what a run keeps for itself and will replace or remove by its name.
+//! - [`checked`]: what the caller accepts.
+
+use std::fs::{self, File, Metadata};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+use crate::identity;
+use crate::read_error::ReadError;
+
+/// Opens a regular file to read it.
+pub fn regular(path: &Path) -> Result<(File, Metadata), ReadError> {
+    checked(path, false, is_regular)
+}
+
+/// Opens a regular file to read it and to write to it.
+pub fn writable(path: &Path) -> Result<File, ReadError> {
+    Ok(checked(path, true, is_regular)?.0)
+}
+
+/// Opens a regular file to read it, or to write to it too, and keeps other runs from it.
+pub fn alone(path: &Path, write: bool) -> Result<File, ReadError> {
+    // One that takes its place would take the link's.
+    if fs::symlink_metadata(path)?.is_symlink() {
+        return Err(ReadError::Link);
+    }
+    let (file, _) = checked(path, write, is_regular)?;
+    if identity::hold(path, &file)? { Ok(file) } else { Err(ReadError::Busy) }
+}
+
+/// Refuses what is no regular file.
+pub fn is_regular(facts: &Metadata) -> Result<(), ReadError> {
+    match (facts.is_file(), facts.is_dir()) {
+        (true, _) => Ok(()),
+        (_, true) => Err(ReadError::Directory),
+        _ => Err(ReadError::Irregular),
+    }
+}
+
+/// Opens what `may` accepts. It is asked before, for to open a device does something to it, and to
+/// open a pipe lets its writer go on, into nothing; and after, for it may be another by then. What is
+/// open does not wait where it could.
+pub fn checked(
+    path: &Path,
+    write: bool,
+    may: impl Fn(&Metadata) -> Result<(), ReadError>,
+) -> Result<(File, Metadata), ReadError> {
+    may(&fs::metadata(path)?)?;
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
+    let file = File::options().read(true).write(write).custom_flags(flags).open(path)?;
+    let facts = file.metadata()?;
+    may(&facts)?;
+    Ok((file, facts))
+}

@@ -1,0 +1,153 @@
+//! The sealed hash of a range of an object.
+
+use std::fmt;
+use std::fs::{File, Metadata};
+use std::path::Path;
+
+use tagmac::dynamic::Partial;
+
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::mac::Mac;
+use crate::open;
+use crate::progress::{Progress, Total};
+use crate::read::{Reader, Span};
+use crate::read_error::ReadError;
+
+/// A range of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Range<'a> {
+    /// The object's name, which its partials have in common.
+    pub object: &'a [u8],
+    /// The file that has the range.
+    pub file: &'a Path,
+    /// The range's first byte in the object, a multiple of the block.
+    pub start: u64,
+    /// The same byte in the file, if it is another there.
+    pub at: Option<u64>,
+    /// Bytes of the range, a multiple of the block unless it is the last.
+    pub length: Option<u64>,
+    /// Whether it is the object's last, which ends with the file.
+    pub last: bool,
+}
+
+/// A range of an open file.
+pub struct Ranged<'a> {
+    range: Range<'a>,
+    mac: &'a Mac,
+    file: File,
+    before: Metadata,
+    span: Span,
+}
+
+/// Refuses an object's name that no partial has room for.
+pub fn check_object(object: &[u8]) -> Result<(), Error> {
+    let (most, found) = (Partial::MOST_OBJECT, object.len());
+    if !(1..=most).contains(&found) {
+        return Err(Error::usage(format_args!(
+            "--object: expected a name of 1 to {most} bytes, found {found}"
+        )));
+    }
+    Ok(())
+}
+
+impl<'a> Ranged<'a> {
+    /// Opens the file of a range that a MAC has partials of.
+    pub fn open(mac: &'a Mac, range: Range<'a>) -> Result<Ranged<'a>, Error> {
+        check_object(range.object)?;
+        let block = mac.parts()?.block() as u64;
+        aligned(mac, "--start", block, range.start)?;
+        let length = range.inner_length(mac, block)?;
+        let (file, before) = open::regular(range.file).map_err(|error| range.failed(&error))?;
+        let span = range.span(length, before.len())?;
+        Ok(Ranged { range, mac, file, before, span })
+    }
+
+    /// What there is to read.
+    pub fn total(&self) -> Total {
+        Total::one(Some(self.span.bytes))
+    }
+
+    /// The partial, sealed, made by `threads` threads, 0 for as many as there are cores.
+    pub fn partial(self, threads: usize, progress: &dyn Progress) -> Result<Vec<u8>, Error> {
+        let Ranged { range, mac, file, before, span } = self;
+        let mut reader = Reader::new(&mac.mac, threads, progress);
+        let made = reader.part(&file, &before, span, range.last);
+        let (part, rest) = made.map_err(|error| range.failed(&error))?;
+        progress.file();
+        let rest = range.last.then_some(rest);
+        Partial::seal(&mac.mac, &mac.sealer, range.object, &part, rest).map_err(Error::io)
+    }
+}
+
+impl Range<'_> {
+    /// The length of a range that is not the last.
+    fn inner_length(&self, mac: &Mac, block: u64) -> Result<Option<u64>, Error> {
+        if self.last {
+            return Ok(None);
+        }
+        let bytes = self.length.ok_or_else(|| {
+            Error::usage(
+                "--length: expected the bytes of the range, found none; \
+                 --last alone goes to the end of the file",
+            )
+        })?;
+        aligned(mac, "--length, without --last", block, bytes)?;
+        some(bytes)?;
+        Ok(Some(bytes))
+    }
+
+    /// The range and where it is in the file, which has `found` bytes.
+    fn span(&self, length: Option<u64>, found: u64) -> Result<Span, Error> {
+        let (start, at) = (self.start, self.at.unwrap_or(self.start));
+        if let Some(bytes) = length {
+            return Ok(Span { start, at, bytes });
+        }
+        let Some(left) = found.checked_sub(at) else {
+            return Err(self.failed(&ReadError::Short { expected: at, found }));
+        };
+        let bytes = self.length.unwrap_or(left);
+        if bytes < left {
+            return Err(Error::usage(format_args!(
+                "--last: expected the range to end with the file, at byte {found}, found its end at \
+                 {}",
+                at + bytes
+            )));
+        }
+        if start > 0 {
+            some(bytes)?;
+        }
+        Ok(Span { start, at, bytes })
+    }
+
+    fn failed(&self, error: &ReadError) -> Error {
+        let hint = match error {
+            ReadError::Short { .. } if self.at.is_none() => {
+                "; --at 0 is for a file of the range alone"
+            }
+            _ => "",
+        };
+        Error::io(format_args!("{}: {error}{hint}", Escaped::name(self.file)))
+    }
+}
+
+/// Refuses what is no multiple of the block.
+fn aligned(mac: &Mac, what: impl fmt::Display, block: u64, found: u64) -> Result<(), Error> {
+    let below = found / block * block;
+    if below == found {
+        return Ok(());
+    }
+    let algorithm = mac.mac.algorithm();
+    let above = below.checked_add(block).map_or(String::new(), |above| format!(" and {above}"));
+    Err(Error::usage(format_args!(
+        "{what}: expected a multiple of {algorithm}'s block of {block} bytes, found {found}; \
+         the nearest: {below}{above}"
+    )))
+}
+
+fn some(bytes: u64) -> Result<(), Error> {
+    match bytes {
+        0 => Err(Error::usage("--length: expected at least 1 byte, found 0")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,296 @@
+//! Reads files and tags them.
+//!
+//! A regular file is cut into pieces. Each worker takes the next piece that nobody has and makes a
+//! part of it, in steps that stay in its core's second cache between the read and the MAC. The
+//! parts are joined in order. The rest, at least one byte, goes to the finish. Every worker has one
+//! buffer for good, so memory does not depend on the file. What cannot be read at an offset (pipes,
+//! devices) is streamed.
+
+mod pieces;
+mod settle;
+mod sizes;
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::num::NonZero;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::thread;
+
+use tagmac::Tag;
+use tagmac::dynamic::{AnyMac, AnyPart, Parts};
+use tagmac::hazmat::PartError;
+
+use crate::checkpoint::Checkpointer;
+use crate::faults;
+use crate::mac::is_too_long;
+use crate::progress::Progress;
+use crate::read_error::ReadError;
+pub use pieces::Span;
+use pieces::{Joined, Work};
+pub use settle::settled;
+use sizes::Sizes;
+
+/// Bytes of a step, nearly. With twice as many, one thread is a quarter slower.
+const STEP: usize = 128 << 10;
+/// A piece is so many steps: the disk sees long reads, and workers meet seldom.
+const STEPS: usize = 4;
+/// A file gets a thread for each of these, so that a small file starts none.
+const PER_THREAD: u64 = 1 << 20;
+/// More threads would not be fed, and each has a buffer.
+pub const MAX_THREADS: usize = 64;
+
+/// Reads files for one MAC.
+pub struct Reader<'a> {
+    mac: &'a AnyMac,
+    progress: &'a dyn Progress,
+    /// A buffer for each thread there may be, filled at its first use.
+    buffers: Vec<Vec<u8>>,
+    step: usize,
+    sizes: Sizes,
+}
+
+/// A tag and the length of what it is of.
+pub struct Tagged {
+    /// The tag.
+    pub tag: Tag,
+    /// The length in bytes.
+    pub bytes: u64,
+}
+
+/// As many threads as are asked for, 0 for as many as there are cores.
+pub fn threads(asked: usize) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    if asked == 0 { cores() } else { asked }.min(MAX_THREADS)
+}
+
+impl<'a> Reader<'a> {
+    /// A reader with `threads` threads, 0 for as many as there are cores. `progress` hears of every
+    /// byte.
+    pub fn new(mac: &'a AnyMac, threads: usize, progress: &'a dyn Progress) -> Reader<'a> {
+        let threads = self::threads(threads);
+        let block = mac.parts().map_or(1, Parts::block);
+        let buffers = (0..threads).map(|_| Vec::new()).collect();
+        let (step, sizes) = (STEP / block * block, Sizes::default());
+        Reader { mac, progress, buffers, step, sizes }
+    }
+
+    /// The tag of the file `path`, a regular one that is open, going on from what a checkpoint holds
+    /// and keeping it up, for a MAC that has parts.
+    pub fn tag_kept(
+        &mut self,
+        path: &Path,
+        file: &File,
+        nonce: &[u8],
+        checkpointer: &mut Checkpointer<'_>,
+    ) -> Result<Tagged, ReadError> {
+        let before = settled(file)?;
+        let from = checkpointer.begin(path, file, &before)?;
+        self.progress.skip(from.end());
+        let tagged = self.tag_from(file, &before, nonce, Some((checkpointer, from)))?;
+        checkpointer.unchanged(&file.metadata()?)?;
+        Ok(tagged)
+    }
+
+    /// The tag of an open file, of which `before` was said when it was opened.
+    pub fn tag_open(
+        &mut self,
+        file: &File,
+        before: &Metadata,
+        nonce: &[u8],
+    ) -> Result<Tagged, ReadError> {
+        self.tag_from(file, before, nonce, None)
+    }
+
+    /// The same from where a checkpointer's state ends.
+    fn tag_from(
+        &mut self,
+        mut file: &File,
+        before: &Metadata,
+        nonce: &[u8],
+        kept: Option<(&Checkpointer<'_>, AnyPart)>,
+    ) -> Result<Tagged, ReadError> {
+        let size = self.size(file, before);
+        if let Some(size) = size {
+            within_limit(self.mac, size, Some(size))?;
+        }
+        let tagged = match (size, self.mac.parts()) {
+            (Some(size), Some(parts)) if size > 0 => {
+                let span = Span { start: 0, at: 0, bytes: size };
+                let (part, rest) = self.in_parts(parts, file, span, kept, || true)?;
+                Tagged { tag: parts.finish(part, nonce, rest)?, bytes: size }
+            }
+            // One byte more than there should be is enough to see that the file grows.
+            (Some(size), _) => {
+                self.stream(&mut file.by_ref().take(size.saturating_add(1)), nonce)?
+            }
+            _ if before.is_file() => self.stream(&mut sizes::Ending::new(file), nonce)?,
+            _ => self.stream(&mut file, nonce)?,
+        };
+        if size.is_some() {
+            unchanged(before, &file.metadata()?, tagged.bytes)?;
+        }
+        Ok(tagged)
+    }
+
+    /// The tag of the first `size` bytes of an open regular file, for a MAC that has parts. That the
+    /// file stays as it is has to be seen to by the caller. The calling thread asks `go_on` after
+    /// each of its pieces; once that says no, all threads end, and this is [`ReadError::Stopped`].
+    pub fn tag_bytes(
+        &mut self,
+        file: &File,
+        size: u64,
+        nonce: &[u8],
+        go_on: impl FnMut() -> bool,
+    ) -> Result<Tag, ReadError> {
+        let parts = self.mac.parts().ok_or(Error::ForeignPart)?;
+        if size == 0 {
+            return Ok(parts.finish(parts.of(0, &[])?, nonce, &[])?);
+        }
+        let span = Span { start: 0, at: 0, bytes: size };
+        let (part, rest) = self.in_parts(parts, file, span, None, go_on)?;
+        Ok(parts.finish(part, nonce, rest)?)
+    }
+
+    /// The size of an open file, where it can be known before it is read.
+    pub fn size(&mut self, file: &File, facts: &Metadata) -> Option<u64> {
+        (facts.is_file() && self.sizes.are_true(file, facts)).then_some(facts.len())
+    }
+
+    /// The tag of what `input` has, read to its end.
+    pub fn stream(&mut self, input: &mut dyn Read, nonce: &[u8]) -> Result<Tagged, ReadError> {
+        let buffer = sized(&mut self.buffers[0], self.step)?;
+        let mut stream = self.mac.stream(nonce)?;
+        let mut bytes = 0;
+        loop {
+            faults::before("read")?;
+            let read = match input.read(buffer) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error.into()),
+            };
+            stream.update(&buffer[..read]);
+            bytes += read as u64;
+            self.progress.add(read);
+            within_limit(self.mac, bytes, None)?;
+        }
+        Ok(Tagged { tag: stream.tag()?, bytes })
+    }
+
+    /// The part of a range of a regular file, of which `before` was said when it was opened, and
+    /// the bytes after it: at most a block, and none unless the range is the object's last.
+    pub fn part(
+        &mut self,
+        file: &File,
+        before: &Metadata,
+        span: Span,
+        last: bool,
+    ) -> Result<(AnyPart, &[u8]), ReadError> {
+        let parts = self.mac.parts().ok_or(PartError::ForeignPart)?;
+        self.size(file, before).ok_or(ReadError::Sizeless)?;
+        let (expected, found) = (span.at.saturating_add(span.bytes), before.len());
+        if expected > found {
+            return Err(ReadError::Short { expected, found });
+        }
+        let end = span.start.saturating_add(span.bytes);
+        within_limit(self.mac, end, Some(end))?;
+        if span.bytes == 0 {
+            return Ok((parts.of(span.start, &[])?, &[]));
+        }
+        let (part, rest) = self.in_parts(parts, file, span, None, || true)?;
+        let block = parts.block();
+        let cut = (rest.len() - last as usize) / block * block;
+        let next = parts.of(part.end(), &rest[..cut])?;
+        let part = parts.join(part, &next)?;
+        unchanged(before, &file.metadata()?, before.len())?;
+        Ok((part, &rest[cut..]))
+    }
+
+    /// Reads a range that is not empty: the part of all but the end of it, and the end, at least
+    /// one byte and at most a step. With a checkpointer, from the end of what was kept. `go_on` is called
+    /// on this thread after each of its pieces.
+    fn in_parts(
+        &mut self,
+        parts: Parts<'_>,
+        file: &File,
+        span: Span,
+        kept: Option<(&Checkpointer<'_>, AnyPart)>,
+        go_on: impl FnMut() -> bool,
+    ) -> Result<(AnyPart, &[u8]), ReadError> {
+        let step = self.step;
+        let piece = (STEPS * step) as u64;
+        let (checkpointer, whole) = kept.unzip();
+        let first = whole.as_ref().map_or(span.start, AnyPart::end);
+        let size = span.start + span.bytes - first;
+        // At least one byte is left: some MACs treat the last block apart.
+        let pieces = (size - 1) / piece;
+        let work = Work {
+            parts,
+            file,
+            span,
+            first,
+            piece,
+            pieces,
+            next: AtomicU64::new(0),
+            joined: Mutex::new(Joined::new(first, whole)),
+            checkpointer,
+            progress: self.progress,
+        };
+        let helpers = (size / PER_THREAD).saturating_sub(1) as usize;
+        let (own, others) = self.buffers.split_first_mut().expect("at least one thread");
+        let own = sized(own, step)?;
+        thread::scope(|scope| {
+            for buffer in others.iter_mut().take(helpers) {
+                let help = || {
+                    if let Ok(buffer) = sized(buffer, step) {
+                        work.take_pieces(buffer, || true);
+                    }
+                };
+                // Where no thread or no buffer for it can be had, this one does all the work.
+                if thread::Builder::new().spawn_scoped(scope, help).is_err() {
+                    break;
+                }
+            }
+            work.take_pieces(own, go_on);
+        });
+        let tail = (size - 1) / step as u64 * step as u64;
+        let part = work.part(first + pieces * piece, first + tail, own)?;
+        let rest = &mut own[..(size - tail) as usize];
+        work.read(rest, first + tail)?;
+        let joined = work.joined.into_inner().expect("no worker panics");
+        Ok((joined.with(parts, part)?, rest))
+    }
+}
+
+/// The first `bytes` bytes of a buffer, which is made once and then kept.
+fn sized(buffer: &mut Vec<u8>, bytes: usize) -> io::Result<&mut [u8]> {
+    if buffer.len() < bytes {
+        let more = bytes - buffer.len();
+        buffer.try_reserve_exact(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        buffer.resize(bytes, 0);
+    }
+    Ok(&mut buffer[..bytes])
+}
+
+/// Refuses a regular file that has grown or shrunk or was written to.
+pub fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), ReadError> {
+    let written = |file: &Metadata| (file.mtime(), file.mtime_nsec());
+    let (stayed, before, after) = (written(before) == written(after), before.len(), after.len());
+    if before != after || read != before {
+        return Err(ReadError::Changed {
+            before,
+            after: if before == after { read } else { after },
+        });
+    }
+    if stayed { Ok(()) } else { Err(ReadError::Written) }
+}
+
+fn within_limit(mac: &AnyMac, bytes: u64, found: Option<u64>) -> Result<(), ReadError> {
+    match mac.max_message_bytes() {
+        Some(most) if bytes > most => Err(ReadError::TooLong { most, found }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,168 @@
+//! Why a file cannot be read, so that it has no tag.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+
+use tagmac::Error;
+use tagmac::hazmat::PartError;
+use tagmac::save::SaveError;
+
+use crate::error::{self, ErrorKind, io_reason};
+
+/// Why a file cannot be read.
+#[derive(Debug)]
+pub enum ReadError {
+    /// There is no such file.
+    Missing(io::Error),
+    /// It cannot be opened or read.
+    Io(io::Error),
+    /// It is a directory.
+    Directory,
+    /// Its length was another afterwards.
+    Changed {
+        /// The length before, in bytes.
+        before: u64,
+        /// The length after, in bytes.
+        after: u64,
+    },
+    /// It was written to, and its length stayed.
+    Written,
+    /// It is over the limit of the MAC.
+    TooLong {
+        /// The most bytes that the MAC takes.
+        most: u64,
+        /// The bytes that there are, as far as is known.
+        found: Option<u64>,
+    },
+    /// The MAC cannot take it for another reason.
+    Mac(Box<dyn StdError + Send + Sync>),
+    /// The output goes there.
+    Output,
+    /// Standard input serves for something else.
+    Stdin(&'static str),
+    /// It is no regular file.
+    Irregular,
+    /// It is a pipe with a name.
+    Pipe,
+    /// It has no size before it is read.
+    Sizeless,
+    /// It is a link, and the name itself is to be replaced or removed.
+    Link,
+    /// Another run has it.
+    Busy,
+    /// The range is not in it.
+    Short {
+        /// Where the range has to end in the file.
+        expected: u64,
+        /// The file's length.
+        found: u64,
+    },
+    /// What was saved of the run before cannot be used; why.
+    Checkpoint(error::Error),
+    /// The caller asked for the work to end.
+    Stopped,
+}
+
+impl ReadError {
+    /// What kind of error it is where nothing else went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            ReadError::Checkpoint(error) => error.kind(),
+            _ => ErrorKind::Io,
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadError::Missing(error) | ReadError::Io(error) => f.write_str(&io_reason(error)),
+            ReadError::Directory => f.write_str("expected a file, found a directory"),
+            ReadError::Changed { before, after } => write!(
+                f,
+                "expected {before} bytes, found {after}: the file changed while it was read"
+            ),
+            ReadError::Written => {
+                f.write_str("expected a file that stays, found that it changed while it was read")
+            }
+            ReadError::TooLong { most, found: None } => {
+                write!(f, "expected at most {most} bytes, the algorithm's limit, found more")
+            }
+            ReadError::TooLong { most, found: Some(found) } => {
+                write!(f, "expected at most {most} bytes, the algorithm's limit, found {found}")
+            }
+            ReadError::Mac(error) => error.fmt(f),
+            ReadError::Output => f.write_str("expected a file to read, found the output itself"),
+            ReadError::Stdin(user) => {
+                write!(f, "expected standard input to be free, found that it serves for {user}")
+            }
+            ReadError::Irregular => f.write_str("expected a regular file, found something else"),
+            ReadError::Pipe => f.write_str(
+                "expected a file, found a named pipe; '< PIPE' gives it as standard input",
+            ),
+            ReadError::Sizeless => f.write_str(
+                "expected a file that tells its size, found one that is made as it is read, as in \
+                 /proc; 'tagmac tag' reads it to its end",
+            ),
+            ReadError::Link => f.write_str("expected the file itself, found a symbolic link"),
+            ReadError::Busy => {
+                f.write_str("expected to be the only run with this file, found another at work")
+            }
+            ReadError::Short { expected, found } => {
+                write!(f, "expected at least {expected} bytes, found {found}")
+            }
+            ReadError::Checkpoint(error) => error.fmt(f),
+            ReadError::Stopped => {
+                f.write_str("expected to read to the end, found a request to stop")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> ReadError {
+        match error.kind() {
+            io::ErrorKind::NotFound => ReadError::Missing(error),
+            io::ErrorKind::IsADirectory => ReadError::Directory,
+            _ => ReadError::Io(error),
+        }
+    }
+}
+
+impl From<Error> for ReadError {
+    fn from(error: Error) -> ReadError {
+        match error {
+            Error::TooLong { limit_bits } => {
+                ReadError::TooLong { most: limit_bits / 8, found: None }
+            }
+            _ => ReadError::Mac(error.into()),
+        }
+    }
+}
+
+impl From<PartError> for ReadError {
+    fn from(error: PartError) -> ReadError {
+        match error {
+            PartError::Mac(error) => error.into(),
+            _ => ReadError::Mac(error.into()),
+        }
+    }
+}
+
+impl From<SaveError> for ReadError {
+    fn from(error: SaveError) -> ReadError {
+        match error {
+            SaveError::Mac(error) => error.into(),
+            _ => ReadError::Mac(error.into()),
+        }
+    }
+}
+
+impl From<error::Error> for ReadError {
+    fn from(error: error::Error) -> ReadError {
+        ReadError::Checkpoint(error)
+    }
+}

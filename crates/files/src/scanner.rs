@@ -1,0 +1,140 @@
+//! What an entry of a tree is now, as a manifest would record it.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::dir::{DirTree, Facts, Kind, same_kind};
+use crate::mac::Mac;
+use crate::progress::Progress;
+use crate::read::{self, Reader};
+use crate::read_error::ReadError;
+use tagmac::dynamic::AnyMac;
+
+use crate::manifest::entry::{Content, Entry};
+use crate::manifest::header::Options;
+
+/// Files from this size on are read by all threads together, smaller ones by one thread each.
+const LARGE: u64 = 2 << 20;
+
+/// Looks at the entries of a tree.
+pub struct Scanner<'a> {
+    tree: DirTree,
+    reader: Reader<'a>,
+    mac: &'a AnyMac,
+    options: Options,
+    /// Leaves large files to another.
+    small: bool,
+    /// When set, files are opened but not read: the result will not be used.
+    skip_reading: &'a AtomicBool,
+}
+
+/// What was seen.
+pub enum Observation {
+    /// The entry as it is, without its path.
+    Entry(Entry),
+    /// A file that is for a scanner with more threads.
+    Large,
+    /// The entry cannot be had.
+    Unreadable(ReadError),
+}
+
+/// The scanners of a tree: one with all threads, and one for each thread.
+pub struct Scanners<'a> {
+    /// Reads any file, large ones with all threads.
+    pub main: Scanner<'a>,
+    /// Read small files, each with one thread.
+    pub others: Vec<Scanner<'a>>,
+}
+
+impl<'a> Scanners<'a> {
+    /// Scanners with `threads` threads in all, 0 for as many as there are cores.
+    pub fn new(
+        tree: &DirTree,
+        mac: &'a Mac,
+        options: Options,
+        threads: usize,
+        bar: &'a dyn Progress,
+        skip_reading: &'a AtomicBool,
+    ) -> io::Result<Scanners<'a>> {
+        let threads = read::threads(threads);
+        let mac = &mac.mac;
+        let scanner = |threads, small| {
+            let reader = Reader::new(mac, threads, bar);
+            Ok(Scanner { tree: tree.again()?, reader, mac, options, small, skip_reading })
+        };
+        // A MAC without parts reads a large file on one thread in any case.
+        let small = threads > 1 && mac.parts().is_some();
+        let others: io::Result<Vec<_>> = (0..threads).map(|_| scanner(1, small)).collect();
+        Ok(Scanners { main: scanner(threads, false)?, others: others? })
+    }
+}
+
+impl Scanner<'_> {
+    /// Looks at an entry of a kind. A file is not read if its size is not that of `expected`, and
+    /// is tagged under its nonce.
+    pub fn scan(&mut self, path: &[u8], kind: Kind, expected: Option<&Content>) -> Observation {
+        match self.entry(path, kind, expected) {
+            Ok(Some(entry)) => Observation::Entry(entry),
+            Ok(None) => Observation::Large,
+            Err(error) => Observation::Unreadable(error),
+        }
+    }
+
+    fn entry(
+        &mut self,
+        path: &[u8],
+        kind: Kind,
+        expected: Option<&Content>,
+    ) -> Result<Option<Entry>, ReadError> {
+        let Options { mode, mtime, .. } = self.options;
+        let mut entry = Entry {
+            kind,
+            // Who asks has it, and what a thread allocates and another frees stays with the thread.
+            path: Vec::new(),
+            mode: None,
+            mtime: None,
+            content: None,
+            target: None,
+        };
+        let facts = if kind == Kind::File {
+            let (file, before) = self.tree.file(path)?;
+            let facts = Facts::from_metadata(&before);
+            let size = self.reader.size(&file, &before);
+            let mut content = Content { size: before.len(), nonce: Vec::new(), tag: None };
+            let other = expected.is_some_and(|expected| size.is_some_and(|s| s != expected.size));
+            if !other && !self.skip_reading.load(Ordering::Relaxed) {
+                if self.small && size.is_some_and(|size| size >= LARGE) {
+                    return Ok(None);
+                }
+                content.nonce = match expected {
+                    Some(expected) => expected.nonce.clone(),
+                    None => self.mac.algorithm().random_nonce()?,
+                };
+                let tagged = self.reader.tag_open(&file, &before, &content.nonce)?;
+                content.tag = Some(tagged.tag);
+                content.size = tagged.bytes;
+            }
+            entry.content = Some(content);
+            Some(facts)
+        } else if kind == Kind::Link || mode || mtime {
+            let facts = self.tree.facts(path)?;
+            same_kind(kind, facts.kind)?;
+            Some(facts)
+        } else {
+            None
+        };
+        if kind == Kind::Link {
+            entry.target = Some(self.tree.target(path)?);
+        }
+        if let Some(facts) = facts {
+            entry.mode = Some(facts.mode).filter(|_| mode && kind != Kind::Link);
+            entry.mtime = Some(facts.mtime).filter(|_| mtime && kind != Kind::Directory);
+        }
+        Ok(Some(entry))
+    }
+
+    /// The size of a file, which is not opened.
+    pub fn size(&mut self, path: &[u8]) -> Result<u64, ReadError> {
+        Ok(self.tree.facts(path)?.size)
+    }
+}

@@ -1,0 +1,109 @@
+//! Edits that change the file's length: the sidecar's tree is cut off, and grows again.
+
+use super::header::{Pending, Sums};
+use super::tree::TreeBuilder;
+use super::{State, leaves};
+use crate::error::Error;
+use crate::progress::Progress;
+
+impl State<'_> {
+    /// Vouches for what was added at the end of the file, once the leaf before it has been checked.
+    pub(super) fn append(&mut self, bar: &dyn Progress) -> Result<(), Error> {
+        let before = self.open.settled()?;
+        let (found, length) = (before.len(), self.header.sums.length);
+        if found < length {
+            return self.has_its_length();
+        }
+        self.open.within_limit(found)?;
+        let start = self.leaf_of_last(length);
+        let mut last = vec![0; (length - start) as usize];
+        self.read(&mut last, start)?;
+        if let Some(change) = self.find_change(start, &last)? {
+            let way = leaves::vouch(&change, found > length);
+            return Err(self.open.mismatch(format_args!("{}; {way}", leaves::changed(&change))));
+        }
+        if found > length {
+            let sums = self.grown(start, found, &last, bar)?;
+            self.open.stayed(&before)?;
+            self.commit(sums)?;
+        }
+        bar.file();
+        Ok(())
+    }
+
+    /// Where the leaf begins in which a file of this length ends, or that comes next.
+    pub(super) fn leaf_of_last(&self, length: u64) -> u64 {
+        self.open.blocks(length).min(self.header.sums.blocks()) / self.header.leaf
+            * self.header.leaf
+    }
+
+    /// The sums of the file with other bytes from byte `start` on, where a leaf begins, to
+    /// `length`. What was read of it and checked is `checked`: no other bytes stand for these.
+    fn grown(
+        &mut self,
+        start: u64,
+        length: u64,
+        checked: &[u8],
+        bar: &dyn Progress,
+    ) -> Result<Sums, Error> {
+        let (leaf, blocks) = (self.header.leaf, self.open.blocks(length));
+        let root = self.header.sums.again(self.tree.parts)?.root;
+        let mut builder = TreeBuilder::from(&self.tree, root, start / leaf)?;
+        // The leaf, or two, that checked bytes begin.
+        let checked_end = start + checked.len() as u64;
+        let first = checked_end.div_ceil(leaf).saturating_mul(leaf).min(length);
+        let mut bytes = checked.to_vec();
+        bytes.resize((first - start) as usize, 0);
+        let from = checked.len();
+        let source = self.open.source(leaf, bar);
+        source.read(&mut bytes[from..], checked_end)?;
+        let in_leaves = (blocks.min(first) - start) as usize;
+        for (bytes, at) in
+            bytes[..in_leaves].chunks(leaf as usize).zip((start..).step_by(leaf as usize))
+        {
+            let part = self.tree.parts.of(at, bytes).map_err(|error| self.open.io(error))?;
+            builder.push(&mut self.tree, part)?;
+        }
+        let mut rest = bytes.split_off(in_leaves);
+        if first < length {
+            let threads = self.open.args.threads;
+            let tree = &mut self.tree;
+            source.leaves(first, blocks, threads, |part| builder.push(tree, part))?;
+            rest.resize((length - blocks) as usize, 0);
+            source.read(&mut rest, blocks)?;
+        }
+        Ok(Sums { length, rest, root: builder.done(&mut self.tree)? })
+    }
+
+    /// Cuts the file off, once all that goes has been checked, and the leaf with the cut. A state
+    /// that says so comes first, because nothing of this can be checked when it is gone.
+    pub(super) fn truncate(&mut self, length: u64, bar: &dyn Progress) -> Result<(), Error> {
+        let old = self.header.sums.length;
+        if length > old {
+            return Err(self.open.usage(format_args!(
+                "--truncate: expected at most the file's {old} bytes, found {length}"
+            )));
+        }
+        let before = self.open.settled()?;
+        self.has_its_length()?;
+        if length == old {
+            bar.file();
+            return Ok(());
+        }
+        let start = self.leaf_of_last(length);
+        let end = if length > start { self.widened(start, length).1 } else { start };
+        let mut kept = vec![0; (end - start) as usize];
+        self.open.source(self.header.leaf, bar).read(&mut kept, start)?;
+        self.check(start, &kept)?;
+        if end < old {
+            self.check_range(end, old, bar)?;
+        }
+        bar.file();
+        kept.truncate((length - start) as usize);
+        let next = self.grown(start, length, &kept, &())?;
+        self.open.stayed(&before)?;
+        self.begin(Pending { next, patch: None })?;
+        self.cut(&before)?;
+        self.done()
+    }
+}

@@ -1,0 +1,218 @@
+//! A state of the sidecar: what the header says.
+
+use crate::error::{Error, ErrorKind};
+use tagmac::dynamic::Parts;
+use tagmac::save::{Reader, Writer};
+
+use super::store::{BOXES, Extent, Store};
+use super::tree::Root;
+
+/// Leaves are held in memory.
+pub const MAX_LEAF: u64 = 64 << 20;
+
+/// A state.
+pub struct Header {
+    /// States are numbered.
+    pub number: u64,
+    /// The base name of the file.
+    pub name: Vec<u8>,
+    /// Bytes of a leaf.
+    pub leaf: u64,
+    /// The nonce of the tag.
+    pub nonce: Vec<u8>,
+    /// What the file is vouched for as.
+    pub sums: Sums,
+    /// An edit that is on its way into the file.
+    pub pending: Option<Pending>,
+}
+
+/// The sums of a file.
+pub struct Sums {
+    /// The file's length in bytes.
+    pub length: u64,
+    /// The bytes of the file that are in no leaf.
+    pub rest: Vec<u8>,
+    /// The leaves, unless there are none.
+    pub root: Option<Root>,
+}
+
+/// An edit between the state before it and the state after it. Both are kept, so that what is found
+/// in the file can be held against the one, and the other is there when the edit is done.
+pub struct Pending {
+    /// What the file will be.
+    pub next: Sums,
+    /// The patch. None: the file is cut off.
+    pub patch: Option<Patch>,
+}
+
+/// A patch, whose old and new bytes are in boxes.
+#[derive(Clone, Copy, Debug)]
+pub struct Patch {
+    /// Where it starts.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+    /// What is on its way into the file.
+    pub side: Side,
+    /// The box that says where the others are.
+    pub pieces: Extent,
+}
+
+/// The bytes of a patch, or those of before, to which it is taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Of before.
+    Old,
+    /// Of the patch.
+    New,
+}
+
+impl Sums {
+    /// Bytes of the file that are in leaves.
+    pub fn blocks(&self) -> u64 {
+        self.root.as_ref().map_or(0, |root| root.part().end())
+    }
+
+    /// The same once more.
+    pub fn again(&self, parts: Parts<'_>) -> Result<Sums, Error> {
+        let root = self.root.as_ref().map(|root| root.again(parts)).transpose()?;
+        Ok(Sums { length: self.length, rest: self.rest.clone(), root })
+    }
+
+    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), Error> {
+        out.number(self.length).length_prefixed(&self.rest).number(self.root.is_some().into());
+        self.root.as_ref().map_or(Ok(()), |root| root.save(parts, out))
+    }
+
+    fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<Sums> {
+        let (length, rest) = (input.number()?, input.length_prefixed()?.to_vec());
+        let root = match input.number()? {
+            0 => None,
+            _ => Some(Root::load(parts, input)?),
+        };
+        let sums = Sums { length, rest, root };
+        // Whoever has the key wrote it; what follows counts on it.
+        (sums.blocks().checked_add(sums.rest.len() as u64) == Some(length)).then_some(sums)
+    }
+}
+
+impl Pending {
+    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), Error> {
+        self.next.save(parts, out)?;
+        let Some(Patch { offset, length, side, pieces }) = self.patch else {
+            out.number(0);
+            return Ok(());
+        };
+        out.number(if side == Side::New { 1 } else { 2 }).number(offset).number(length);
+        pieces.save(out);
+        Ok(())
+    }
+
+    /// An edit of a file that had `before` bytes.
+    fn load(parts: Parts<'_>, input: &mut Reader<'_>, before: u64) -> Option<Pending> {
+        let next = Sums::load(parts, input)?;
+        let patch = match input.number()? {
+            0 => None,
+            side => Some(Patch {
+                offset: input.number()?,
+                length: input.number()?,
+                side: if side == 1 { Side::New } else { Side::Old },
+                pieces: Extent::load(input)?,
+            }),
+        };
+        let is_one = match patch {
+            None => next.length < before,
+            Some(Patch { offset, length, .. }) => {
+                let end = offset.checked_add(length)?;
+                length > 0 && end <= before && next.length == before
+            }
+        };
+        is_one.then_some(Pending { next, patch })
+    }
+}
+
+impl Header {
+    /// The newest state of a sidecar, and whether it is there for good in both places. Where it is
+    /// not, neither another state nor the file may be written: if the only copy were lost, the
+    /// state before it would take over in silence, and with it an edit that is on its way.
+    pub fn open(store: &mut Store, parts: Parts<'_>) -> Result<(Header, Result<(), Error>), Error> {
+        let mut unread = None;
+        let slots = [0, 1].map(|slot| {
+            store.header(slot).unwrap_or_else(|error| {
+                unread =
+                    Some(error).filter(|error| error.kind() == ErrorKind::Io).or(unread.take());
+                None
+            })
+        });
+        let numbers = slots.each_ref().map(|text| Reader::new(text.as_deref()?).number());
+        let newest = usize::from(numbers[1] > numbers[0]);
+        let Some(text) = slots[newest].as_ref() else {
+            // What cannot be read has no verdict.
+            return Err(unread.unwrap_or_else(|| store.altered()));
+        };
+        let (header, end) =
+            Header::load(parts, &mut Reader::new(text)).ok_or_else(|| store.altered())?;
+        store.set_end(end);
+        let stands = match unread {
+            // What is there may be newer.
+            Some(error) => Err(Error::io(format_args!(
+                "{error}; the header's other copy is whole, and shows the line, but allows no edit"
+            ))),
+            None => header.stand(store, parts, newest as u64, slots[0] == slots[1]),
+        };
+        Ok((header, stands))
+    }
+
+    /// Sees to it that this state, which was found in this place, is on disk in both.
+    fn stand(
+        &self,
+        store: &mut Store,
+        parts: Parts<'_>,
+        place: u64,
+        in_both: bool,
+    ) -> Result<(), Error> {
+        if !in_both {
+            // While one is written, the other one has to be there for good.
+            store.sync()?;
+            store.put_header(1 - place, &self.text(parts, store.end())?)?;
+        }
+        if !in_both || self.pending.is_some() {
+            store.sync()?;
+        }
+        Ok(())
+    }
+
+    /// Makes this the sidecar's state, by the next number.
+    pub fn commit(&mut self, store: &mut Store, parts: Parts<'_>) -> Result<(), Error> {
+        self.number += 1;
+        store.set_header(self.number % 2, &self.text(parts, store.end())?)
+    }
+
+    fn text(&self, parts: Parts<'_>, end: u64) -> Result<Writer, Error> {
+        let mut text = Writer::default();
+        text.number(self.number).length_prefixed(&self.name).number(self.leaf);
+        text.length_prefixed(&self.nonce).number(end);
+        self.sums.save(parts, &mut text)?;
+        text.number(self.pending.is_some().into());
+        if let Some(pending) = &self.pending {
+            pending.save(parts, &mut text)?;
+        }
+        Ok(text)
+    }
+
+    /// The state, and where its boxes end.
+    fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<(Header, u64)> {
+        let number = input.number()?;
+        let name = input.length_prefixed()?.to_vec();
+        let leaf = input.number()?;
+        let nonce = input.length_prefixed()?.to_vec();
+        let end = input.number().filter(|end| *end >= BOXES)?;
+        let sums = Sums::load(parts, input)?;
+        let pending = match input.number()? {
+            0 => None,
+            _ => Some(Pending::load(parts, input, sums.length)?),
+        };
+        let whole = (1..=MAX_LEAF).contains(&leaf) && leaf.is_multiple_of(parts.block() as u64);
+        whole.then_some((Header { number, name, leaf, nonce, sums, pending }, end))
+    }
+}

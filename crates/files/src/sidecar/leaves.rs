@@ -1,0 +1,202 @@
+//! The leaves of the file against those of the sidecar.
+
+use std::ops::Range;
+
+use super::State;
+use super::header::Sums;
+use crate::diagnostic::diagnostic;
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::progress::Progress;
+
+/// Leaves that are read at once, and their bytes, unless one leaf has more.
+const STEP: u64 = 4096;
+const STEP_BYTES: u64 = 4 << 20;
+
+impl State<'_> {
+    /// The bytes of whole leaves around a range, and of the rest if it goes so far.
+    pub(super) fn widened(&self, start: u64, end: u64) -> (u64, u64) {
+        let (leaf, blocks) = (self.header.leaf, self.header.sums.blocks());
+        let start = if start >= blocks { blocks } else { start / leaf * leaf };
+        let end = match end > blocks {
+            true => self.header.sums.length,
+            false => end.div_ceil(leaf).saturating_mul(leaf).min(blocks),
+        };
+        (start, end)
+    }
+
+    /// Whole leaves from byte `at` on, where one begins, and before `end`: so many that memory does
+    /// not depend on the range.
+    pub(super) fn step(&self, at: u64, end: u64) -> u64 {
+        let leaf = self.header.leaf;
+        let bytes = (STEP_BYTES / leaf).clamp(1, STEP) * leaf;
+        end.min(at.saturating_add(bytes))
+    }
+
+    /// Holds bytes of whole leaves, and perhaps of the rest, against what is known of them. From the
+    /// first leaf that is another to the last.
+    pub(super) fn find_change(
+        &self,
+        start: u64,
+        bytes: &[u8],
+    ) -> Result<Option<Range<u64>>, Error> {
+        let sums = &self.header.sums;
+        let blocks = sums.blocks();
+        let in_leaves = (blocks.saturating_sub(start) as usize).min(bytes.len());
+        let (mut leaves, rest) = bytes.split_at(in_leaves);
+        let mut change = None;
+        if let (Some(root), false) = (&sums.root, leaves.is_empty()) {
+            let first = start / self.header.leaf;
+            let last = (start + in_leaves as u64).div_ceil(self.header.leaf);
+            for part in self.tree.leaves(root, first, last)? {
+                let bytes = (part.end() - part.start()) as usize;
+                let (leaf, after) =
+                    leaves.split_at_checked(bytes).ok_or_else(|| self.tree.store.altered())?;
+                match self.tree.parts.check(&part, leaf) {
+                    Err(PartError::LeafChanged { start, end }) => {
+                        widen(&mut change, start..end);
+                    }
+                    done => done.map_err(|error| self.open.io(error))?,
+                }
+                leaves = after;
+            }
+        }
+        let same = rest.is_empty() || rest == sums.rest;
+        if !same {
+            widen(&mut change, blocks..sums.length);
+        }
+        Ok(change)
+    }
+
+    /// Refuses such bytes.
+    pub(super) fn check(&self, start: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.is_same(self.find_change(start, bytes)?)
+    }
+
+    /// Reads the leaves around a range and refuses them if they are others than before.
+    pub(super) fn check_range(
+        &self,
+        start: u64,
+        end: u64,
+        bar: &dyn Progress,
+    ) -> Result<(), Error> {
+        self.is_same(self.find_change_in(start, end, bar)?)
+    }
+
+    fn is_same(&self, change: Option<Range<u64>>) -> Result<(), Error> {
+        change.map_or(Ok(()), |change| Err(self.open.mismatch(changed(&change))))
+    }
+
+    /// From the first leaf around a range that is another than before to the last.
+    pub(super) fn find_change_in(
+        &self,
+        start: u64,
+        end: u64,
+        bar: &dyn Progress,
+    ) -> Result<Option<Range<u64>>, Error> {
+        let (mut at, end) = self.widened(start, end);
+        let (mut bytes, mut change) = (Vec::new(), None);
+        while at < end {
+            let next = self.step(at, end);
+            bytes.resize((next - at) as usize, 0);
+            self.open.source(self.header.leaf, bar).read(&mut bytes, at)?;
+            if let Some(more) = self.find_change(at, &bytes)? {
+                widen(&mut change, more);
+            }
+            at = next;
+        }
+        Ok(change)
+    }
+
+    /// Makes sums those of the file with these bytes from `start` on, where a leaf begins.
+    pub(super) fn lay(&mut self, sums: &mut Sums, start: u64, bytes: &[u8]) -> Result<(), Error> {
+        let (leaf, blocks) = (self.header.leaf, sums.blocks());
+        let in_leaves = (blocks.saturating_sub(start) as usize).min(bytes.len());
+        let (leaves, rest) = bytes.split_at(in_leaves);
+        if !rest.is_empty() {
+            sums.rest = rest.to_vec();
+        }
+        if let (Some(root), false) = (&sums.root, leaves.is_empty()) {
+            let starts = (start..).step_by(leaf as usize);
+            let parts = leaves.chunks(leaf as usize).zip(starts);
+            let parts = parts.map(|(bytes, at)| self.tree.parts.of(at, bytes));
+            let parts: Vec<_> =
+                parts.collect::<Result<_, _>>().map_err(|error| self.open.io(error))?;
+            sums.root = Some(self.tree.replace(root, start / leaf, parts)?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+        self.open.source(self.header.leaf, &()).read(bytes, at)
+    }
+
+    /// How many bytes [`range`](State::range) reads.
+    pub(super) fn in_range(&self, offset: u64, length: u64) -> u64 {
+        let (start, end) = self.widened(offset, offset.saturating_add(length));
+        if length == 0 { 0 } else { end - start }
+    }
+
+    /// Vouches for whole leaves as they are now.
+    pub(super) fn range(
+        &mut self,
+        offset: u64,
+        length: u64,
+        bar: &dyn Progress,
+    ) -> Result<(), Error> {
+        let before = self.open.settled()?;
+        // Of a file that has grown, also the bytes before that can be vouched for.
+        if before.len() < self.header.sums.length {
+            return self.has_its_length();
+        }
+        let (end, file) = (offset.saturating_add(length), self.header.sums.length);
+        if end > file {
+            return Err(self.open.usage(format_args!(
+                "--range: expected a range within the file's {file} bytes, found one up to {end}"
+            )));
+        }
+        if length == 0 {
+            bar.file();
+            return self.has_its_length();
+        }
+        let (start, end) = self.widened(offset, end);
+        let mut sums = self.header.sums.again(self.tree.parts)?;
+        let (mut at, mut bytes) = (start, Vec::new());
+        while at < end {
+            let next = self.step(at, end);
+            bytes.resize((next - at) as usize, 0);
+            self.open.source(self.header.leaf, bar).read(&mut bytes, at)?;
+            self.lay(&mut sums, at, &bytes)?;
+            at = next;
+        }
+        bar.file();
+        self.open.stayed(&before)?;
+        self.commit(sums)?;
+        let name = Escaped::name(self.open.path);
+        diagnostic(format_args!("{name}: bytes {start} to {end} are vouched for as they are"));
+        self.has_its_length()
+    }
+}
+
+/// Takes in what comes later.
+fn widen(change: &mut Option<Range<u64>>, more: Range<u64>) {
+    let start = change.as_ref().map_or(more.start, |change| change.start);
+    *change = Some(start..more.end);
+}
+
+/// What helps where leaves are others and nothing is to be done but to vouch for them. If the file
+/// has grown, that comes after: an edit at its end holds the last leaf against the sums.
+pub(super) fn vouch(change: &Range<u64>, grew: bool) -> String {
+    let (start, bytes) = (change.start, change.end - change.start);
+    let then = if grew { ", and then --append vouches for what was added" } else { "" };
+    format!("--range {start}:{bytes} vouches for them as they are now{then}")
+}
+
+/// What is said of leaves that are others.
+pub(super) fn changed(change: &Range<u64>) -> String {
+    let Range { start, end } = change;
+    format!(
+        "expected bytes {start} to {end} as they were vouched for, found them changed by something \
+         else than 'tagmac update'"
+    )
+}

@@ -1,0 +1,387 @@
+//! Sidecars: a tag that follows the edits of a file.
+//!
+//! The sums of the file's leaves are in a sidecar, sealed. An edit reads the leaves that it
+//! touches, holds their old bytes against the sums, and only then goes on. The sidecar goes from
+//! one state to the next at once: new boxes are appended, and then the header says that they count.
+
+mod grow;
+mod header;
+mod leaves;
+mod patch;
+mod pending;
+mod scan;
+mod store;
+mod tree;
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use tagmac::Tag;
+use tagmac::dynamic::Parts;
+
+use crate::diagnostic::diagnostic;
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::faults;
+use crate::mac::{Mac, is_too_long};
+use crate::open;
+use crate::progress::{Phases, Progress, Total};
+use crate::read::{self, Tagged};
+use header::{Header, MAX_LEAF, Sums};
+use scan::Source;
+use store::{BOXES, Store};
+use tree::{Root, Tree, TreeBuilder};
+
+/// Bytes of a leaf where nothing else is asked, nearly.
+const LEAF: u64 = 64 << 10;
+/// Dead boxes are left until there are so many bytes of them, and more than of live ones.
+const MAX_DEAD: u64 = 1 << 20;
+
+/// What to do with a file that has a sidecar, or gets one.
+pub struct Update<'a> {
+    /// The file; beside it is the sidecar.
+    pub file: &'a Path,
+    /// The edit to follow. Without one the sidecar is made, or the file's tag is asked for.
+    pub edit: Option<Edit<'a>>,
+    /// The tag that the last update had: a file and sidecar that were rolled back are refused.
+    pub expect: Option<&'a [u8]>,
+    /// Bytes of a leaf, nearly, of a sidecar that is made.
+    pub leaf: Option<u64>,
+    /// How many threads read, 0 for as many as there are cores.
+    pub threads: usize,
+}
+
+/// An edit.
+#[derive(Clone, Copy)]
+pub enum Edit<'a> {
+    /// Writes bytes into the file, once the leaves there are found as they were.
+    Patch {
+        /// Where they go.
+        offset: u64,
+        /// What they are read from, for messages.
+        name: &'a Path,
+        /// Opens that, once it is needed.
+        open: &'a dyn Fn() -> Result<Box<dyn Read>, Error>,
+    },
+    /// Vouches for what was added at the end of the file.
+    Append,
+    /// Cuts the file off to this length, once all that goes is found as it was.
+    Truncate(u64),
+    /// Vouches for bytes as they are now, and for all others in their leaves.
+    Range {
+        /// The first byte.
+        offset: u64,
+        /// Bytes.
+        length: u64,
+    },
+    /// Finishes an edit that was interrupted, and leaves bytes alone that are not its own.
+    Finish,
+    /// Takes back an edit that was interrupted, and leaves bytes alone that are not its own.
+    Undo,
+}
+
+/// The file after an update.
+pub struct Updated {
+    /// Its tag, and its length.
+    pub tagged: Tagged,
+    /// The nonce of the tag; empty for deterministic MACs.
+    pub nonce: Vec<u8>,
+}
+
+/// Follows one edit, or makes the sidecar.
+pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updated, Error> {
+    let path = args.file;
+    let algorithm = mac.mac.algorithm();
+    let parts = mac.mac.parts().filter(|_| algorithm.capabilities().edits).ok_or_else(|| {
+        Error::usage(format_args!("{algorithm} has no edits; 'tagmac list' shows which have"))
+    })?;
+    let decides = matches!(args.edit, Some(Edit::Finish | Edit::Undo));
+    let writes = matches!(args.edit, Some(Edit::Patch { .. } | Edit::Truncate(_))) || decides;
+    let file = match writes {
+        true => open::writable(path),
+        false => open::regular(path).map(|(file, _)| file),
+    };
+    let file = file.map_err(store::closed(path))?;
+    let mut update = Open { args, mac, path, file, parts };
+    let beside = store::sidecar_path(path);
+    let found = beside.symlink_metadata();
+    if found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        if args.edit.is_some() {
+            return Err(Error::usage(format_args!(
+                "{}: expected the file's sidecar, found none; 'tagmac update' without an edit \
+                 makes it and vouches for the file as it is",
+                Escaped::name(&beside)
+            )));
+        }
+        return update.make(&beside, phases);
+    }
+    found.map_err(store::io(&beside))?;
+    if args.leaf.is_some() {
+        let what = "expected to make a sidecar, found one that has its leaves";
+        return Err(Error::usage(format_args!("--leaf: {what}")));
+    }
+    let mut store = Store::open(&beside, mac.sealer.clone(), mac.key_id())?;
+    let (header, stands) = Header::open(&mut store, parts)?;
+    let stands = match stands {
+        Err(error) if args.edit.is_none() && header.pending.is_none() => {
+            diagnostic(format_args!("warning: {error}"));
+            false
+        }
+        stands => stands.map(|()| true)?,
+    };
+    // What was cut short is finished first.
+    if header.pending.is_some() && !writes {
+        update.file = open::writable(path).map_err(store::closed(path))?;
+    }
+    let mut state = State { open: update, tree: Tree { parts, store }, header };
+    state.is_of_this_file()?;
+    state.is_expected()?;
+    if !decides {
+        state.recover()?;
+    }
+    let length = state.header.sums.length;
+    let total = match args.edit {
+        Some(Edit::Range { offset, length }) => Total::one(Some(state.in_range(offset, length))),
+        Some(Edit::Append) => Total::one(Some(state.open.length()?.saturating_sub(length))),
+        Some(Edit::Truncate(to)) => Total::one(Some(length - state.leaf_of_last(to.min(length)))),
+        _ => Total::NONE,
+    };
+    let bar = phases.start("updating", total);
+    let done = match args.edit {
+        Some(Edit::Patch { offset, name, open }) => state.patch(offset, name, open),
+        Some(Edit::Range { offset, length }) => state.range(offset, length, &*bar),
+        Some(Edit::Truncate(length)) => state.truncate(length, &*bar),
+        Some(Edit::Append) => state.append(&*bar),
+        Some(Edit::Finish) => state.finish(),
+        Some(Edit::Undo) => state.undo(),
+        None => state.has_its_length(),
+    };
+    drop(bar);
+    // Another header than this one, which could not be read, may have later boxes.
+    if done.is_err() && stands {
+        state.tree.store.cut_back();
+    }
+    done?;
+    if stands {
+        state.compact();
+    }
+    state.updated()
+}
+
+/// The file and what is asked.
+struct Open<'a> {
+    args: &'a Update<'a>,
+    mac: &'a Mac,
+    path: &'a Path,
+    file: File,
+    parts: Parts<'a>,
+}
+
+/// The file and its sidecar.
+struct State<'a> {
+    open: Open<'a>,
+    tree: Tree<'a>,
+    header: Header,
+}
+
+impl<'a> Open<'a> {
+    /// An error about the file, with no verdict on it.
+    fn io(&self, what: impl std::fmt::Display) -> Error {
+        Error::io(format_args!("{}: {what}", Escaped::name(self.path)))
+    }
+
+    /// The file is not as it was vouched for.
+    fn mismatch(&self, what: impl std::fmt::Display) -> Error {
+        Error::mismatch(format_args!("{}: {what}", Escaped::name(self.path)))
+    }
+
+    fn usage(&self, what: impl std::fmt::Display) -> Error {
+        Error::usage(format_args!("{}: {what}", Escaped::name(self.path)))
+    }
+
+    fn name(&self) -> &[u8] {
+        self.path.file_name().map_or(b"".as_slice(), |name| name.as_bytes())
+    }
+
+    fn source<'s>(&'s self, leaf: u64, bar: &'s dyn Progress) -> Source<'s> {
+        Source { parts: self.parts, path: self.path, file: &self.file, leaf, bar }
+    }
+
+    /// The bytes of a message that are in leaves: blocks that are whole and not the last.
+    fn blocks(&self, length: u64) -> u64 {
+        let block = self.parts.block() as u64;
+        length.saturating_sub(self.parts.holds_last().into()) / block * block
+    }
+
+    /// What is known of the file before it is read, for [`stayed`](Open::stayed).
+    fn settled(&self) -> Result<Metadata, Error> {
+        read::settled(&self.file).map_err(|error| self.io(error))
+    }
+
+    fn metadata(&self) -> Result<Metadata, Error> {
+        self.file.metadata().map_err(store::io(self.path))
+    }
+
+    /// The file's length now.
+    fn length(&self) -> Result<u64, Error> {
+        Ok(self.metadata()?.len())
+    }
+
+    /// Syncs the file, so that no state is there for good before its bytes are. Refuses a file that
+    /// is not what it was before it was read: those bytes may never have been there at once.
+    fn stayed(&self, before: &Metadata) -> Result<(), Error> {
+        faults::sync_data(&self.file).map_err(store::io(self.path))?;
+        read::unchanged(before, &self.metadata()?, before.len()).map_err(|error| self.io(error))
+    }
+
+    fn within_limit(&self, length: u64) -> Result<(), Error> {
+        let mac = &self.mac.mac;
+        match is_too_long(mac, length) {
+            true => Err(self.io(tagmac::Error::TooLong { limit_bits: mac.limit_bits() })),
+            false => Ok(()),
+        }
+    }
+
+    fn nonce(&self) -> Result<Vec<u8>, Error> {
+        self.mac.mac.algorithm().random_nonce().map_err(Error::io)
+    }
+
+    /// Makes the sidecar.
+    fn make(self, beside: &Path, phases: &dyn Phases) -> Result<Updated, Error> {
+        let before = self.settled()?;
+        let length = before.len();
+        self.within_limit(length)?;
+        if self.args.expect.is_some() && self.mac.mac.algorithm().takes_nonce() {
+            let what = "expected a sidecar with a state, found none, and a new tag has a new nonce";
+            return Err(Error::usage(format_args!("--expect: {what}")));
+        }
+        if let Some(found) = self.args.leaf.filter(|leaf| *leaf > MAX_LEAF) {
+            let what = format_args!("expected at most {MAX_LEAF} bytes (64 MiB), found {found}");
+            return Err(Error::usage(format_args!("--leaf: {what}")));
+        }
+        let block = self.parts.block() as u64;
+        let leaf = (self.args.leaf.unwrap_or(LEAF) / block).max(1) * block;
+        let store = Store::make(beside, self.mac.sealer.clone(), self.mac.key_id())?;
+        let mut tree = Tree { parts: self.parts, store };
+        let mut builder = TreeBuilder::default();
+        let bar = phases.start("hashing", Total::one(Some(length)));
+        let source = self.source(leaf, &*bar);
+        let blocks = self.blocks(length);
+        let threads = self.args.threads;
+        source.leaves(0, blocks, threads, |part| builder.push(&mut tree, part))?;
+        let mut rest = vec![0; (length - blocks) as usize];
+        source.read(&mut rest, blocks)?;
+        bar.file();
+        drop(bar);
+        self.stayed(&before)?;
+        let root = builder.done(&mut tree)?;
+        let (name, nonce) = (self.name().to_vec(), self.nonce()?);
+        let sums = Sums { length, rest, root };
+        let header = Header { number: 0, name, leaf, nonce, sums, pending: None };
+        let mut state = State { open: self, tree, header };
+        state.is_expected()?;
+        state.header.commit(&mut state.tree.store, state.tree.parts)?;
+        state.tree.store.name()?;
+        state.updated()
+    }
+}
+
+impl State<'_> {
+    fn tag(&self) -> Result<Tag, Error> {
+        let parts = self.tree.parts;
+        let tag = || {
+            let mut whole = parts.of(0, &[])?;
+            if let Some(root) = &self.header.sums.root {
+                whole = parts.join(whole, root.part())?;
+            }
+            parts.finish(whole, &self.header.nonce, &self.header.sums.rest)
+        };
+        tag().map_err(|error| self.open.io(error))
+    }
+
+    /// Refuses the sidecar of a file with another name.
+    fn is_of_this_file(&self) -> Result<(), Error> {
+        let (expected, found) = (self.open.name(), &*self.header.name);
+        if expected == found {
+            return Ok(());
+        }
+        let path = Escaped::name(self.tree.store.path());
+        let (expected, found) = (Escaped::bytes(expected), Escaped::bytes(found));
+        let what =
+            format_args!("{path}: expected the sidecar of {expected}, found that of {found}");
+        if self.header.pending.is_none() {
+            return Err(Error::mismatch(what));
+        }
+        // Made anew, it would vouch for half of an edit, and the old bytes would be gone.
+        Err(Error::mismatch(format_args!(
+            "{what}, with an edit that was cut short: keep it, rename both back to {found} and \
+             {found}.tagmac, and finish the edit there, or take it back by --undo"
+        )))
+    }
+
+    /// Refuses a state that is not the one whose tag the caller knows.
+    fn is_expected(&self) -> Result<(), Error> {
+        let Some(expected) = &self.open.args.expect else { return Ok(()) };
+        let expected = Tag::new(expected, self.open.mac.mac.tag_bits()).map_err(|error| {
+            Error::usage(format_args!("--expect: {}: {error}", self.open.mac.mac.algorithm()))
+        })?;
+        if self.tag()? == expected {
+            return Ok(());
+        }
+        Err(self.open.mismatch(
+            "expected a state with the tag of --expect, found another: \
+             the file or its sidecar was rolled back, or was updated since",
+        ))
+    }
+
+    /// Refuses a file that has grown or shrunk.
+    fn has_its_length(&self) -> Result<(), Error> {
+        let (found, expected) = (self.open.length()?, self.header.sums.length);
+        if found == expected {
+            return Ok(());
+        }
+        let hint = if found > expected {
+            "--append vouches for what was added"
+        } else {
+            "what is left cannot be checked without what is gone; put the file back as it was, or, \
+             to vouch for what is left, move the sidecar away and make it anew"
+        };
+        let what = format_args!("expected {expected} bytes, found {found}: {hint}");
+        Err(self.open.mismatch(what))
+    }
+
+    /// Makes these sums the state, under a nonce of its own.
+    fn commit(&mut self, sums: Sums) -> Result<(), Error> {
+        self.header.sums = sums;
+        self.header.nonce = self.open.nonce()?;
+        self.header.commit(&mut self.tree.store, self.tree.parts)
+    }
+
+    /// Leaves dead boxes behind, if they are the larger part.
+    fn compact(&mut self) {
+        let live = self.header.sums.root.as_ref().map_or(0, Root::live);
+        let dead = self.tree.store.end() - BOXES - live;
+        if dead <= live.max(MAX_DEAD) {
+            return;
+        }
+        if let Err(error) = self.rewrite() {
+            diagnostic(format_args!("warning: the sidecar stays larger than it could be: {error}"));
+        }
+    }
+
+    fn rewrite(&mut self) -> Result<(), Error> {
+        let mut to = Tree { parts: self.tree.parts, store: self.tree.store.successor()? };
+        if let Some(root) = &self.header.sums.root {
+            self.header.sums.root = Some(self.tree.copy(root, &mut to)?);
+        }
+        self.header.commit(&mut to.store, to.parts)?;
+        to.store.name()
+    }
+
+    fn updated(self) -> Result<Updated, Error> {
+        let tagged = Tagged { tag: self.tag()?, bytes: self.header.sums.length };
+        Ok(Updated { tagged, nonce: self.header.nonce })
+    }
+}

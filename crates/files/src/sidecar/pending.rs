@@ -1,0 +1,208 @@
+//! Edits that were cut short.
+//!
+//! The state before an edit that writes to the file is kept until the edit is done, and so is the
+//! state after it. What a kill can leave in the file follows from the two: bytes that are neither
+//! are somebody else's. No update writes over such bytes or deletes them. One that finds none of
+//! them finishes the edit; otherwise it asks for a decision, `--finish` or `--undo`.
+
+use std::fmt::Display;
+use std::fs::Metadata;
+
+use super::header::{Patch, Pending, Side, Sums};
+use super::{State, leaves};
+use crate::diagnostic::diagnostic;
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::faults;
+use crate::read;
+use crate::read_error::ReadError;
+
+impl State<'_> {
+    /// Makes an edit known before the file is touched.
+    pub(super) fn begin(&mut self, pending: Pending) -> Result<(), Error> {
+        self.header.pending = Some(pending);
+        self.make_known()
+    }
+
+    /// A state with an edit has to be there for good in both places before the file is written:
+    /// with the only copy the old bytes would be lost.
+    fn make_known(&mut self) -> Result<(), Error> {
+        self.header.commit(&mut self.tree.store, self.tree.parts)?;
+        self.tree.store.sync()
+    }
+
+    /// The file is as it is after the edit.
+    pub(super) fn done(&mut self) -> Result<(), Error> {
+        self.header.pending.take().map_or(Ok(()), |pending| self.commit(pending.next))
+    }
+
+    /// The file is as it was before the edit: the same bytes, so the same nonce.
+    fn undone(&mut self) -> Result<(), Error> {
+        self.header.pending = None;
+        self.header.commit(&mut self.tree.store, self.tree.parts)
+    }
+
+    /// Goes on with an edit that was cut short, if nobody else has touched it.
+    pub(super) fn recover(&mut self) -> Result<(), Error> {
+        let Some(Pending { next, patch }) = &self.header.pending else { return Ok(()) };
+        let (patch, next, old) = (*patch, next.length, self.header.sums.length);
+        // Before a cut, so that every write shows that comes while what goes is checked.
+        let before = match patch {
+            None => self.open.settled()?,
+            Some(_) => self.open.metadata()?,
+        };
+        let (name, found) = (Escaped::name(self.open.path), before.len());
+        match patch {
+            Some(_) if found < old => {
+                return Err(self.stuck(format_args!("expected {old} bytes, found {found}")));
+            }
+            Some(patch @ Patch { offset, length, side, .. }) => {
+                let pieces = self.pieces(&patch)?;
+                if let Some(what) = self.find_others(&patch, &pieces)? {
+                    return Err(self.stuck(what));
+                }
+                self.bring(&pieces, side, side, true)?;
+                let (what, done) = match side {
+                    Side::New => ("finished", self.done()),
+                    Side::Old => ("took back", self.undone()),
+                };
+                done?;
+                diagnostic(format_args!(
+                    "{name}: {what} a patch of {length} bytes at byte {offset} that was cut short"
+                ));
+                return Ok(());
+            }
+            None if found == next => {}
+            None if found == old => {
+                let start = self.leaf_of_last(next);
+                if let Some(change) = self.find_change_in(start, old, &())? {
+                    return Err(self.stuck(leaves::changed(&change)));
+                }
+                self.cut(&before)?;
+            }
+            None => {
+                let what = format_args!("expected {next} bytes, or {old} as before the cut");
+                return Err(self.stuck(format_args!("{what}, found {found}")));
+            }
+        }
+        self.done()?;
+        diagnostic(format_args!("{name}: finished a cut to {next} bytes that was cut short"));
+        Ok(())
+    }
+
+    /// `--finish`: writes the new bytes of a patch where only its own are, or cuts the file off if
+    /// it ends in the bytes that are to go. All else stays as it is.
+    pub(super) fn finish(&mut self) -> Result<(), Error> {
+        let Some(Pending { next, patch }) = &self.header.pending else {
+            return self.has_its_length();
+        };
+        let (patch, next, old) = (*patch, next.length, self.header.sums.length);
+        match patch {
+            Some(patch) => self.settle(patch, Side::New)?,
+            None => {
+                let before = self.open.settled()?;
+                let start = self.leaf_of_last(next);
+                if before.len() == old && self.find_change_in(start, old, &())?.is_none() {
+                    self.cut(&before)?;
+                }
+            }
+        }
+        self.done()?;
+        self.is_as_vouched_for(patch, next)
+    }
+
+    /// `--undo`: writes the old bytes of a patch where only its own are. What is to be cut off stays.
+    pub(super) fn undo(&mut self) -> Result<(), Error> {
+        let Some(Pending { next, patch }) = &self.header.pending else {
+            return Err(self.open.usage("--undo: expected an edit that was cut short, found none"));
+        };
+        let (patch, next, old) = (*patch, next.length, self.header.sums.length);
+        let found = self.open.length()?;
+        match patch {
+            Some(patch) => self.settle(patch, Side::Old)?,
+            None if found < old => {
+                return Err(self.stuck(format_args!("expected {old} bytes, found {found}")));
+            }
+            None => {}
+        }
+        self.undone()?;
+        self.is_as_vouched_for(patch, next)
+    }
+
+    /// Brings one side of a patch into the file, and no other from now on.
+    fn settle(&mut self, patch: Patch, side: Side) -> Result<(), Error> {
+        if let Some(Pending { patch: Some(patch), .. }) = &mut self.header.pending
+            && patch.side != side
+        {
+            patch.side = side;
+            self.make_known()?;
+        }
+        self.bring(&self.pieces(&patch)?, patch.side, side, false)
+    }
+
+    /// Whether the file is what the state says where the edit was: that of a patch, or a cut to
+    /// `next` bytes.
+    fn is_as_vouched_for(&self, patch: Option<Patch>, next: u64) -> Result<(), Error> {
+        let (start, end) = match patch {
+            Some(Patch { offset, length, .. }) => (offset, offset + length),
+            None => (self.leaf_of_last(next), self.header.sums.length),
+        };
+        let (found, length) = (self.open.length()?, self.header.sums.length);
+        if start < end
+            && found >= length
+            && let Some(change) = self.find_change_in(start, end, &())?
+        {
+            let (what, way) = (leaves::changed(&change), leaves::vouch(&change, found > length));
+            return Err(self.open.mismatch(format_args!("{what}; the edit is settled, and {way}")));
+        }
+        self.has_its_length()
+    }
+
+    /// Cuts the file off, if it is still what it was before it was checked. The edit is known, so
+    /// whatever goes wrong here, it stays on its way.
+    pub(super) fn cut(&self, before: &Metadata) -> Result<(), Error> {
+        let Some(Pending { next: Sums { length, .. }, .. }) = &self.header.pending else {
+            return Ok(());
+        };
+        let cut = || {
+            let file = &self.open.file;
+            // Some file systems set the times when the bytes reach them.
+            faults::sync_data(file)?;
+            read::unchanged(before, &file.metadata()?, before.len())?;
+            faults::set_len(file, *length)?;
+            Ok(faults::sync_all(file)?)
+        };
+        cut().map_err(|error: ReadError| self.unfinished(error, "cut"))
+    }
+
+    /// What went wrong with an edit that is known.
+    pub(super) fn unfinished(&self, what: impl Display, edit: &str) -> Error {
+        self.open.io(format_args!(
+            "{what}; the next update goes on with the {edit}; free space if the disk is full, or take \
+             the {edit} back by --undo"
+        ))
+    }
+
+    /// An edit was cut short, and only the caller can say how to go on.
+    pub(super) fn stuck(&self, what: impl Display) -> Error {
+        let Some(Pending { next, patch }) = &self.header.pending else {
+            return self.open.mismatch(what);
+        };
+        let (old, next) = (self.header.sums.length, next.length);
+        let gone = self.open.length().is_ok_and(|found| found < old);
+        match patch {
+            Some(Patch { offset, length, .. }) => self.open.mismatch(format_args!(
+                "{what}; a patch of {length} bytes at byte {offset} was cut short: --finish writes \
+                 its bytes, --undo those of before, and neither writes over any others"
+            )),
+            None if gone => self.open.mismatch(format_args!(
+                "{what}; a cut from {old} to {next} bytes was cut short: --finish takes it as done \
+                 and deletes nothing"
+            )),
+            None => self.open.mismatch(format_args!(
+                "{what}; a cut from {old} to {next} bytes was cut short: --finish takes it as done, \
+                 --undo takes it back, and neither deletes any other bytes"
+            )),
+        }
+    }
+}

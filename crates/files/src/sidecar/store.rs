@@ -1,0 +1,307 @@
+//! The sidecar as a file: a prelude, two places for the header, and boxes that are never written
+//! over. `docs/sidecar.md` has the format to the byte.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{MetadataExt, fchown};
+use std::path::{Path, PathBuf};
+
+use crate::atomic::AtomicFile;
+use crate::error::Error;
+use crate::error::io_reason;
+use crate::escaped::Escaped;
+use crate::faults;
+use crate::identity::Identity;
+use crate::open;
+use crate::overwrite::Overwrite;
+use crate::read_error::ReadError;
+use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
+
+/// What every version begins with, and this version.
+const MAGIC: &[u8] = b"tagmac-tree-";
+const VERSION: &[u8] = b"2\n";
+/// Bytes of the prelude with the zeros after it, and of each place for the header.
+pub const SLOT: usize = 4096;
+/// Where the boxes begin.
+pub const BOXES: u64 = 3 * SLOT as u64;
+/// Bytes of an AEAD's tag.
+const TAG: usize = 16;
+/// No box has more bytes, so nothing larger is asked for before its seal is open.
+const MAX_BOX: u64 = 8 << 20;
+
+/// Where a box is, and the one that it has to be: the AEAD's tag tells it from those of before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The first byte.
+    pub at: u64,
+    /// Bytes.
+    pub size: u64,
+    /// The last bytes.
+    pub tag: [u8; TAG],
+}
+
+impl Extent {
+    /// Appends it.
+    pub fn save(&self, out: &mut Writer) {
+        out.number(self.at).number(self.size).bytes(&self.tag);
+    }
+
+    /// What was appended.
+    pub fn load(input: &mut Reader<'_>) -> Option<Extent> {
+        Some(Extent { at: input.number()?, size: input.number()?, tag: input.array()? })
+    }
+}
+
+/// The file of a sidecar.
+pub struct Store {
+    path: PathBuf,
+    file: File,
+    /// A sidecar in the making: it has its name when it is whole.
+    new: Option<AtomicFile>,
+    sealer: Sealer,
+    /// The public id of the key.
+    key: KeyId,
+    /// Random, in what every box is about.
+    id: [u8; 16],
+    /// Where the next box goes.
+    end: u64,
+    /// Where the boxes end that a state may count on.
+    kept: u64,
+    /// Whether boxes were put since the last sync.
+    unsynced: bool,
+}
+
+/// The sidecar of a file.
+pub fn sidecar_path(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().as_bytes().to_vec();
+    name.extend_from_slice(b".tagmac");
+    std::ffi::OsString::from_vec(name).into()
+}
+
+/// An error of the system with a file's name.
+pub fn io(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
+    move |error| Error::io(format_args!("{}: {}", Escaped::name(path), io_reason(&error)))
+}
+
+/// The same of a file that cannot be opened.
+pub fn closed(path: &Path) -> impl Fn(ReadError) -> Error + '_ {
+    move |error| Error::io(format_args!("{}: {error}", Escaped::name(path)))
+}
+
+impl Store {
+    /// A new sidecar, without a name yet.
+    pub fn make(path: &Path, sealer: Sealer, key: KeyId) -> Result<Store, Error> {
+        let mut id = [0; 16];
+        getrandom::fill(&mut id).map_err(|_| Error::io(tagmac::Error::NoRandomBytes))?;
+        Store::make_as(path, sealer, key, id, Overwrite::Nothing)
+    }
+
+    fn make_as(
+        path: &Path,
+        sealer: Sealer,
+        key: KeyId,
+        id: [u8; 16],
+        over: Overwrite,
+    ) -> Result<Store, Error> {
+        let new = AtomicFile::new(path, 0o600, over).map_err(io(path))?;
+        let mut prelude = [MAGIC, VERSION, key.as_bytes(), &id].concat();
+        prelude.resize(SLOT, 0);
+        let file = new.file().try_clone().map_err(io(path))?;
+        faults::write_all_at(&file, &prelude, 0).map_err(io(path))?;
+        Ok(Store { new: Some(new), ..Store::with_file(path, file, sealer, key, id) })
+    }
+
+    /// An empty sidecar that will take this one's place, for those who may use this one.
+    pub fn successor(&self) -> Result<Store, Error> {
+        let old = self.file.metadata().map_err(io(&self.path))?;
+        let over = Overwrite::Held(Identity::new(&old));
+        let next = Store::make_as(&self.path, self.sealer.clone(), self.key, self.id, over)?;
+        // Only root can give it to somebody, and then has to.
+        let own = next.file.metadata().map_err(io(&self.path))?;
+        if (old.uid(), old.gid()) != (own.uid(), own.gid()) {
+            fchown(&next.file, Some(old.uid()), Some(old.gid())).map_err(io(&self.path))?;
+        }
+        next.file.set_permissions(old.permissions()).map_err(io(&self.path))?;
+        Ok(next)
+    }
+
+    /// Opens a sidecar and keeps others from it.
+    pub fn open(path: &Path, sealer: Sealer, key: KeyId) -> Result<Store, Error> {
+        let name = Escaped::name(path);
+        let file = open::alone(path, true).map_err(closed(path))?;
+        let mut prelude = [0; MAGIC.len() + VERSION.len() + KeyId::BYTES + 16];
+        faults::read_exact_at(&file, &mut prelude, 0).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => altered(path),
+            _ => io(path)(error),
+        })?;
+        let (mark, rest) = prelude.split_at(MAGIC.len());
+        let (version, rest) = rest.split_at(VERSION.len());
+        if mark != MAGIC {
+            let what = "expected a sidecar made by 'tagmac update', found something else";
+            return Err(Error::mismatch(format_args!("{name}: {what}")));
+        }
+        if version != VERSION {
+            let what = "expected a sidecar of version 2, found another";
+            return Err(Error::mismatch(format_args!("{name}: {what}")));
+        }
+        let (found, id) = rest.split_first_chunk().expect("a key's id and 16 bytes");
+        let found = KeyId::from(*found);
+        if found != key {
+            return Err(Error::key(format_args!(
+                "{name}: expected a sidecar of the key {key}, found one of {found}"
+            )));
+        }
+        let id = id.try_into().expect("16 bytes");
+        Ok(Store::with_file(path, file, sealer, key, id))
+    }
+
+    /// A sidecar without boxes that has its name.
+    fn with_file(path: &Path, file: File, sealer: Sealer, key: KeyId, id: [u8; 16]) -> Store {
+        Store {
+            path: path.into(),
+            file,
+            new: None,
+            sealer,
+            key,
+            id,
+            end: BOXES,
+            kept: BOXES,
+            unsynced: false,
+        }
+    }
+
+    /// The sidecar's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the next box goes.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Boxes from here on were never part of a state.
+    pub fn set_end(&mut self, end: u64) {
+        (self.end, self.kept) = (end, end);
+    }
+
+    /// Gives back the room of boxes that no state has, as those of an edit that failed.
+    pub fn cut_back(&mut self) {
+        self.end = self.kept;
+        // Also of a part of a box. It is no matter if that fails: the next edit writes over them.
+        if self.file.metadata().is_ok_and(|now| now.len() > self.kept) {
+            let _ = faults::set_len(&self.file, self.kept);
+        }
+    }
+
+    /// What does not open here.
+    pub fn altered(&self) -> Error {
+        altered(&self.path)
+    }
+
+    /// Appends a box.
+    pub fn put(&mut self, what: &[u8], secret: &Writer) -> Result<Extent, Error> {
+        let sealed = self.seal(what, secret.as_bytes())?;
+        debug_assert!(sealed.len() as u64 <= MAX_BOX);
+        faults::write_all_at(&self.file, &sealed, self.end).map_err(io(&self.path))?;
+        let tag = *sealed.last_chunk().expect("a tag");
+        let place = Extent { at: self.end, size: sealed.len() as u64, tag };
+        self.end += place.size;
+        self.unsynced = true;
+        Ok(place)
+    }
+
+    /// What is in a box.
+    pub fn get(&self, what: &[u8], place: &Extent) -> Result<Zeroizing<Vec<u8>>, Error> {
+        // A size that cannot be is not asked for.
+        let within = place.at.checked_add(place.size).is_some_and(|end| end <= self.end);
+        if !within || place.size > MAX_BOX {
+            return Err(self.altered());
+        }
+        let mut sealed = vec![0; place.size as usize];
+        self.read(&mut sealed, place.at)?;
+        if !sealed.ends_with(&place.tag) {
+            return Err(self.altered());
+        }
+        self.unseal(what, &sealed)
+    }
+
+    /// The header in slot 0 or 1, if there is one. An error if that cannot be said.
+    pub fn header(&self, slot: u64) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
+        let mut sealed = vec![0; SLOT];
+        self.read(&mut sealed, (1 + slot) * SLOT as u64)?;
+        Ok(self.unseal(b"header", &sealed).ok())
+    }
+
+    /// Writes the header of a state, whose boxes are written: first to one place, then, once it is
+    /// there for good, to the other.
+    pub fn set_header(&mut self, first: u64, header: &Writer) -> Result<(), Error> {
+        let sealed = self.sealed_header(header)?;
+        if self.unsynced {
+            self.sync()?;
+        }
+        self.kept = self.end;
+        self.write_header(first, &sealed)?;
+        self.sync()?;
+        self.write_header(1 - first, &sealed)
+    }
+
+    /// Writes the header to one place.
+    pub fn put_header(&self, slot: u64, header: &Writer) -> Result<(), Error> {
+        self.write_header(slot, &self.sealed_header(header)?)
+    }
+
+    fn write_header(&self, slot: u64, sealed: &[u8]) -> Result<(), Error> {
+        faults::write_all_at(&self.file, sealed, (1 + slot) * SLOT as u64).map_err(io(&self.path))
+    }
+
+    /// Makes what was written last.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        faults::sync_data(&self.file).map_err(io(&self.path))?;
+        self.unsynced = false;
+        Ok(())
+    }
+
+    fn sealed_header(&self, header: &Writer) -> Result<Vec<u8>, Error> {
+        let room = SLOT - Sealer::OVERHEAD;
+        if header.as_bytes().len() > room {
+            let (name, found) = (Escaped::name(&self.path), header.as_bytes().len());
+            return Err(Error::io(format_args!(
+                "{name}: expected a header of at most {room} bytes, found {found}"
+            )));
+        }
+        let mut text = Writer::default();
+        text.bytes(header.as_bytes()).bytes(&vec![0; room - header.as_bytes().len()]);
+        self.seal(b"header", text.as_bytes())
+    }
+
+    /// Gives a new sidecar its name: where there is none, or in the place of the one that it
+    /// succeeds.
+    pub fn name(&mut self) -> Result<(), Error> {
+        let Some(new) = self.new.take() else { return Ok(()) };
+        new.finish().map(drop).map_err(io(&self.path))
+    }
+
+    fn seal(&self, what: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
+        let associated_data: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
+        self.sealer.seal(&associated_data, secret).map_err(Error::io)
+    }
+
+    fn unseal(&self, what: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let associated_data: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
+        self.sealer.open(&associated_data, sealed).map_err(|_| self.altered())
+    }
+
+    fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+        faults::read_exact_at(&self.file, bytes, at).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.altered(),
+            _ => io(&self.path)(error),
+        })
+    }
+}
+
+fn altered(path: &Path) -> Error {
+    let what = "expected what this key sealed, found it altered";
+    Error::mismatch(format_args!("{}: {what}", Escaped::name(path)))
+}

@@ -1,0 +1,343 @@
+//! The tree of a file's leaves, in boxes of up to [`FAN`] entries.
+//!
+//! A box of level 0 holds parts of leaves. One of level l holds, for each box of level l - 1 below
+//! it, its place and the parts of its leaves joined. Boxes are full but for the last of each level,
+//! so the digits of a leaf's number in base `FAN` say where it is.
+
+use crate::error::Error;
+use tagmac::dynamic::{AnyPart, Parts};
+use tagmac::save::{Reader, Writer};
+
+use super::store::{Extent, Store};
+
+/// Entries of a box.
+const FAN: u64 = 256;
+
+/// A root of level 7 would be over more leaves than can be counted.
+const MAX_LEVELS: u32 = 7;
+
+/// A box below another.
+pub struct Child {
+    place: Extent,
+    /// Bytes of this box and of those below it.
+    live: u64,
+    /// The parts of its leaves as one.
+    part: AnyPart,
+}
+
+/// The root, and how many levels are below it.
+pub struct Root {
+    /// 0 if it has leaves.
+    level: u32,
+    child: Child,
+}
+
+/// What is in a box.
+enum Node {
+    Leaves(Vec<AnyPart>),
+    Boxes(Vec<Child>),
+}
+
+/// A sidecar and the MAC whose parts are in it.
+pub struct Tree<'a> {
+    /// The MAC's calls on parts.
+    pub parts: Parts<'a>,
+    /// The file.
+    pub store: Store,
+}
+
+impl Root {
+    /// Bytes of all boxes.
+    pub fn live(&self) -> u64 {
+        self.child.live
+    }
+
+    /// The parts of all leaves as one.
+    pub fn part(&self) -> &AnyPart {
+        &self.child.part
+    }
+
+    /// The same once more.
+    pub fn again(&self, parts: Parts<'_>) -> Result<Root, Error> {
+        let Child { place, live, part } = &self.child;
+        let copy = || parts.join(parts.of(part.start(), &[])?, part);
+        let child = Child { place: *place, live: *live, part: copy().map_err(Error::io)? };
+        Ok(Root { level: self.level, child })
+    }
+
+    /// Appends it.
+    pub fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), Error> {
+        out.number(self.level.into());
+        self.child.save(parts, out)
+    }
+
+    /// What was appended.
+    pub fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<Root> {
+        let level = input.number()?.try_into().ok().filter(|level| *level < MAX_LEVELS)?;
+        Some(Root { level, child: Child::load(parts, input)? })
+    }
+}
+
+impl Child {
+    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), Error> {
+        self.place.save(out);
+        out.number(self.live);
+        parts.save(&self.part, out).map_err(Error::io)
+    }
+
+    fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<Child> {
+        let place = Extent::load(input)?;
+        let live = input.number()?;
+        Some(Child { place, live, part: parts.load(input).ok()? })
+    }
+}
+
+/// How many leaves a box of that level has below it when it is full.
+fn span(level: u32) -> u64 {
+    FAN.pow(level + 1)
+}
+
+impl Tree<'_> {
+    /// The parts of some leaves.
+    pub fn leaves(&self, root: &Root, from: u64, to: u64) -> Result<Vec<AnyPart>, Error> {
+        let mut found = Vec::new();
+        self.visit(&root.child, root.level, from, to, &mut found)?;
+        if found.len() as u64 != to - from {
+            return Err(self.store.altered());
+        }
+        Ok(found)
+    }
+
+    fn visit(
+        &self,
+        child: &Child,
+        level: u32,
+        from: u64,
+        to: u64,
+        found: &mut Vec<AnyPart>,
+    ) -> Result<(), Error> {
+        match self.get(&child.place, level)? {
+            Node::Leaves(leaves) => {
+                found.extend(leaves.into_iter().take(to as usize).skip(from as usize));
+            }
+            Node::Boxes(boxes) => {
+                for (child, start) in boxes.iter().zip((0..).step_by(span(level - 1) as usize)) {
+                    let end = start + span(level - 1);
+                    if start < to && from < end {
+                        let from = from.saturating_sub(start);
+                        self.visit(child, level - 1, from, to.min(end) - start, found)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The tree with other parts for the leaves from `from` on. Boxes are written for what changes.
+    pub fn replace(&mut self, root: &Root, from: u64, new: Vec<AnyPart>) -> Result<Root, Error> {
+        let mut new = new.into_iter();
+        let to = from + new.len() as u64;
+        let child = self.change(&root.child.place, root.level, from, to, &mut new)?;
+        Ok(Root { level: root.level, child })
+    }
+
+    fn change(
+        &mut self,
+        place: &Extent,
+        level: u32,
+        from: u64,
+        to: u64,
+        new: &mut impl Iterator<Item = AnyPart>,
+    ) -> Result<Child, Error> {
+        let mut node = self.get(place, level)?;
+        match &mut node {
+            Node::Leaves(leaves) => {
+                for leaf in leaves.iter_mut().take(to as usize).skip(from as usize) {
+                    *leaf = new.next().ok_or_else(|| self.store.altered())?;
+                }
+            }
+            Node::Boxes(boxes) => {
+                for (child, start) in boxes.iter_mut().zip((0..).step_by(span(level - 1) as usize))
+                {
+                    let end = start + span(level - 1);
+                    if start < to && from < end {
+                        let (from, to) = (from.saturating_sub(start), to.min(end) - start);
+                        *child = self.change(&child.place, level - 1, from, to, new)?;
+                    }
+                }
+            }
+        }
+        self.put(&node, level)
+    }
+
+    /// The same tree in another sidecar.
+    pub fn copy(&self, root: &Root, to: &mut Tree<'_>) -> Result<Root, Error> {
+        Ok(Root { level: root.level, child: self.copied(&root.child.place, root.level, to)? })
+    }
+
+    fn copied(&self, place: &Extent, level: u32, to: &mut Tree<'_>) -> Result<Child, Error> {
+        let mut node = self.get(place, level)?;
+        if let Node::Boxes(boxes) = &mut node {
+            for child in boxes {
+                *child = self.copied(&child.place, level - 1, to)?;
+            }
+        }
+        to.put(&node, level)
+    }
+
+    fn get(&self, place: &Extent, level: u32) -> Result<Node, Error> {
+        let text = self.store.get(&about(level), place)?;
+        let input = &mut Reader::new(&text);
+        let node = || -> Option<Node> {
+            let n = input.number()?;
+            let node = if level == 0 {
+                let leaves = (0..n).map(|_| self.parts.load(input).ok());
+                Node::Leaves(leaves.collect::<Option<_>>()?)
+            } else {
+                let boxes = (0..n).map(|_| Child::load(self.parts, input));
+                Node::Boxes(boxes.collect::<Option<_>>()?)
+            };
+            input.is_empty().then_some(node)
+        }();
+        node.ok_or_else(|| self.store.altered())
+    }
+
+    fn put(&mut self, node: &Node, level: u32) -> Result<Child, Error> {
+        let mut text = Writer::default();
+        let (parts, mut live) = (self.parts, 0);
+        let part = match node {
+            Node::Leaves(leaves) => {
+                text.number(leaves.len() as u64);
+                for leaf in leaves {
+                    parts.save(leaf, &mut text).map_err(Error::io)?;
+                }
+                self.joined(leaves.iter())?
+            }
+            Node::Boxes(boxes) => {
+                text.number(boxes.len() as u64);
+                for child in boxes {
+                    child.save(parts, &mut text)?;
+                    live += child.live;
+                }
+                self.joined(boxes.iter().map(|child| &child.part))?
+            }
+        };
+        let place = self.store.put(&about(level), &text)?;
+        Ok(Child { place, live: live + place.size, part })
+    }
+
+    fn joined<'p>(&self, mut all: impl Iterator<Item = &'p AnyPart>) -> Result<AnyPart, Error> {
+        // No box is empty.
+        let first = all.next().ok_or_else(|| self.store.altered())?;
+        let start = self.parts.of(first.start(), &[]).map_err(Error::io)?;
+        let joined = |left, right| self.parts.join(left, right);
+        let whole = joined(start, first).and_then(|first| all.try_fold(first, joined));
+        whole.map_err(|_| self.store.altered())
+    }
+}
+
+fn about(level: u32) -> [u8; 5] {
+    let mut about = *b"box 0";
+    about[4] += level as u8;
+    about
+}
+
+/// A tree that grows at its end. Full boxes are written as they come about.
+#[derive(Default)]
+pub struct TreeBuilder {
+    leaves: Vec<AnyPart>,
+    /// Those of levels 1 and up: the boxes below that are done.
+    boxes: Vec<Vec<Child>>,
+}
+
+impl TreeBuilder {
+    /// The first leaves of a tree, as many as `leaves` says.
+    pub fn from(tree: &Tree<'_>, root: Option<Root>, leaves: u64) -> Result<TreeBuilder, Error> {
+        let mut builder = TreeBuilder::default();
+        let Some(mut root) = root else { return Ok(builder) };
+        if leaves == span(root.level) {
+            builder.boxes.resize_with(root.level as usize + 1, Vec::new);
+            builder.boxes[root.level as usize].push(root.child);
+            return Ok(builder);
+        }
+        builder.boxes.resize_with(root.level as usize, Vec::new);
+        let mut left = leaves;
+        while left > 0 {
+            match tree.get(&root.child.place, root.level)? {
+                Node::Leaves(mut all) => {
+                    all.truncate(left as usize);
+                    builder.leaves = all;
+                    break;
+                }
+                Node::Boxes(mut all) => {
+                    let below = span(root.level - 1);
+                    let whole = (left / below) as usize;
+                    let next = (whole < all.len()).then(|| all.swap_remove(whole));
+                    all.truncate(whole);
+                    builder.boxes[root.level as usize - 1] = all;
+                    left %= below;
+                    match next {
+                        Some(child) => root = Root { level: root.level - 1, child },
+                        None if left > 0 => return Err(tree.store.altered()),
+                        None => break,
+                    }
+                }
+            }
+        }
+        Ok(builder)
+    }
+
+    /// Adds a leaf.
+    pub fn push(&mut self, tree: &mut Tree<'_>, leaf: AnyPart) -> Result<(), Error> {
+        self.leaves.push(leaf);
+        if self.leaves.len() as u64 == FAN {
+            self.close_leaves(tree)?;
+        }
+        Ok(())
+    }
+
+    fn close_leaves(&mut self, tree: &mut Tree<'_>) -> Result<(), Error> {
+        let node = Node::Leaves(std::mem::take(&mut self.leaves));
+        let child = tree.put(&node, 0)?;
+        self.push_box(tree, child, 1)
+    }
+
+    /// Adds a box to those of a level.
+    fn push_box(&mut self, tree: &mut Tree<'_>, child: Child, level: usize) -> Result<(), Error> {
+        if self.boxes.len() < level {
+            self.boxes.push(Vec::new());
+        }
+        self.boxes[level - 1].push(child);
+        if self.boxes[level - 1].len() as u64 == FAN {
+            self.close(tree, level)?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, tree: &mut Tree<'_>, level: usize) -> Result<(), Error> {
+        let node = Node::Boxes(std::mem::take(&mut self.boxes[level - 1]));
+        let child = tree.put(&node, level as u32)?;
+        self.push_box(tree, child, level + 1)
+    }
+
+    /// The tree; `None` if it has no leaves.
+    pub fn done(mut self, tree: &mut Tree<'_>) -> Result<Option<Root>, Error> {
+        if !self.leaves.is_empty() {
+            self.close_leaves(tree)?;
+        }
+        let mut level = 1;
+        while level <= self.boxes.len() {
+            let top = self.boxes[level..].iter().all(Vec::is_empty);
+            match self.boxes[level - 1].len() {
+                0 => {}
+                1 if top => {
+                    let child = self.boxes[level - 1].pop().expect("one");
+                    return Ok(Some(Root { level: level as u32 - 1, child }));
+                }
+                _ => self.close(tree, level)?,
+            }
+            level += 1;
+        }
+        Ok(None)
+    }
+}

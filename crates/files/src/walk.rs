@@ -1,0 +1,492 @@
+//! What is below a directory, in order.
+//!
+//! The order is that of the bytes of the paths, with `/` below every other byte: a directory, what
+//! is in it, what follows it. Memory is bounded, whatever the tree: a path has at most
+//! [`MAX_PATH`] bytes, and all names that are held, and what it takes to sort them, six times
+//! `ROOM`. A directory whose names have no room is read several times, see
+//! `listing.rs`. Where the directories on the way hold too much, the outermost forget
+//! their names, and are read again when the walk is back. One has at most twice the room of three, so
+//! those below it hold more than `ROOM` bytes of names then. So a directory is read once for each
+//! `ROOM` bytes of names in it or below it, at most.
+
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io;
+use std::mem;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::diagnostic::diagnostic;
+use crate::dir::{DirTree, Facts, Kind, MAX_PATH};
+use crate::escaped::Escaped;
+use crate::folder;
+use crate::identity::Identity;
+use crate::listing::{Listing, Names};
+use crate::progress::Total;
+use crate::read_error::ReadError;
+
+/// Bytes that the names of one directory may take in any case. Those of the directories that it is in
+/// may take three times as many together. A reading needs three times what it keeps, so it keeps a
+/// third of what they leave of six times as many: one to two times the room.
+const ROOM: usize = 4 << 20;
+
+/// What a walk comes upon.
+#[derive(Debug)]
+pub enum Found {
+    /// An entry; the path begins below the root.
+    Entry {
+        /// Its path.
+        path: Vec<u8>,
+        /// What it is.
+        kind: Kind,
+    },
+    /// A directory, already told of, that cannot be listed.
+    UnreadableDir {
+        /// Its path; empty for the root.
+        path: Vec<u8>,
+        /// Why.
+        error: io::Error,
+    },
+    /// A directory, already told of, of which something is left out. The rest follows, or came
+    /// before.
+    Partly {
+        /// Its path; empty for the root.
+        path: Vec<u8>,
+        /// Why.
+        error: io::Error,
+    },
+    /// A directory, already told of, that is the root of another file system.
+    Mount {
+        /// Its path.
+        path: Vec<u8>,
+    },
+    /// An entry that was to be left out.
+    Excluded {
+        /// Its path.
+        path: Vec<u8>,
+        /// Which of the exclusions names it.
+        exclusion: usize,
+    },
+}
+
+/// A name in a directory, or all that begin with it, wherever the directory appears.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exclusion {
+    folder: Identity,
+    name: Vec<u8>,
+    begins: bool,
+}
+
+impl Exclusion {
+    /// The last name of a path, in the directory that is there now.
+    pub fn new(path: &Path) -> io::Result<Exclusion> {
+        let name = path.file_name().unwrap_or_default().as_bytes().to_vec();
+        Ok(Exclusion { folder: Facts::at(folder::parent(path))?.identity, name, begins: false })
+    }
+
+    /// The same for all names that begin with the last one.
+    pub fn with_prefix(path: &Path) -> io::Result<Exclusion> {
+        Ok(Exclusion { begins: true, ..Exclusion::new(path)? })
+    }
+
+    fn has(&self, folder: Identity, name: &[u8]) -> bool {
+        let is_one = if self.begins { name.starts_with(&self.name) } else { name == self.name };
+        is_one && folder == self.folder
+    }
+}
+
+/// A walk through a tree.
+pub struct Walk {
+    tree: DirTree,
+    /// The path of what was told last.
+    path: Vec<u8>,
+    /// Whether that is a directory to list next.
+    enter: bool,
+    /// The directories on the way to it.
+    frames: Vec<Frame>,
+    excluded: Vec<Exclusion>,
+    /// The file system to stay on.
+    device: Option<u64>,
+    /// Bytes that the names of one directory may take in any case.
+    room: usize,
+    /// Where a directory's names are sorted.
+    scratch: Names,
+}
+
+/// A directory and the length of its path.
+struct Frame {
+    end: usize,
+    listing: Listing,
+}
+
+impl Walk {
+    /// A walk through all of a tree but what is `excluded`.
+    pub fn new(tree: DirTree, excluded: Vec<Exclusion>) -> Walk {
+        let (path, frames) = (Vec::new(), Vec::new());
+        let (room, scratch) = (ROOM, Names::default());
+        Walk { tree, path, enter: true, frames, excluded, device: None, room, scratch }
+    }
+
+    /// The same, and other file systems are not entered.
+    pub fn on_one_file_system(mut self) -> io::Result<Walk> {
+        self.device = Some(Facts::from_fd(self.tree.root())?.identity.device);
+        Ok(self)
+    }
+
+    /// Lists the directory at the path. `false` if it is on another file system.
+    fn list(&mut self) -> io::Result<bool> {
+        let listing = Listing::new(self.tree.directory(&self.path)?)?;
+        if self.device.is_some_and(|device| device != listing.identity().device) {
+            return Ok(false);
+        }
+        self.frames.push(Frame { end: self.path.len(), listing });
+        self.read().inspect_err(|_| drop(self.frames.pop())).map(|()| true)
+    }
+
+    /// Reads the last directory, which is at the path, for names that are still to come.
+    fn read(&mut self) -> io::Result<()> {
+        let [others @ .., frame] = &mut self.frames[..] else { return Ok(()) };
+        let mut held: usize = others.iter().map(|other| other.listing.held()).sum();
+        for other in others {
+            if held <= 3 * self.room {
+                break;
+            }
+            held -= other.listing.held();
+            other.listing.release();
+        }
+        let folder = if frame.end == 0 { 0 } else { frame.end + 1 };
+        let fd = self.tree.directory(&self.path)?;
+        let (longest, room) = (MAX_PATH.saturating_sub(folder), (6 * self.room - held) / 3);
+        frame.listing.read(fd, longest, room, &mut self.scratch)
+    }
+
+    /// What the last reading left out.
+    fn partly(&mut self, first: bool) -> Option<Found> {
+        let listing = &mut self.frames.last_mut()?.listing;
+        let what = match listing.too_long() {
+            _ if listing.changed() => {
+                "expected a directory that stays, found that it changed while it was read".into()
+            }
+            found @ 1.. if first => {
+                format!("expected paths of at most {MAX_PATH} bytes, found {found} longer in it")
+            }
+            _ => return None,
+        };
+        Some(Found::Partly { path: self.path.clone(), error: io::Error::other(what) })
+    }
+
+    fn closed(&self, error: io::Error) -> Found {
+        Found::UnreadableDir { path: self.path.clone(), error }
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Found;
+
+    fn next(&mut self) -> Option<Found> {
+        if mem::take(&mut self.enter) {
+            match self.list() {
+                Ok(true) => {}
+                Ok(false) => return Some(Found::Mount { path: self.path.clone() }),
+                Err(error) => return Some(self.closed(error)),
+            }
+            if let Some(partly) = self.partly(true) {
+                return Some(partly);
+            }
+        }
+        loop {
+            let Frame { end, listing } = self.frames.last_mut()?;
+            self.path.truncate(*end);
+            let folder = listing.identity();
+            if let Some((name, kind)) = listing.next_name() {
+                if !self.path.is_empty() {
+                    self.path.push(b'/');
+                }
+                self.path.extend_from_slice(name);
+                let path = self.path.clone();
+                if let Some(exclusion) =
+                    self.excluded.iter().position(|exclusion| exclusion.has(folder, name))
+                {
+                    return Some(Found::Excluded { path, exclusion });
+                }
+                self.enter = kind == Kind::Directory;
+                return Some(Found::Entry { path, kind });
+            }
+            if !listing.has_more() {
+                self.frames.pop();
+                continue;
+            }
+            if let Err(error) = self.read() {
+                self.frames.pop();
+                return Some(self.closed(error));
+            }
+            if let Some(partly) = self.partly(false) {
+                return Some(partly);
+            }
+        }
+    }
+}
+
+/// What there is in a tree, as far as it can be had: entries of the kinds that count, and the bytes
+/// of its files.
+pub fn total(walk: Walk, counts: impl Fn(Kind) -> bool) -> Total {
+    let Ok(mut tree) = walk.tree.again() else { return Total::UNKNOWN };
+    let one = |found| match found {
+        Found::Entry { path, kind } if counts(kind) => Total::one(Some(match kind {
+            Kind::File => tree.facts(&path).map_or(0, |facts| facts.size),
+            _ => 0,
+        })),
+        _ => Total::NONE,
+    };
+    walk.map(one).fold(Total::NONE, Total::and)
+}
+
+/// Calls `each` with every file below the directory `root`, open, in order, and with what cannot be
+/// read and why. Links are not followed, but `root` itself may be one. What is skipped is named.
+pub fn files<E>(
+    root: &Path,
+    mut each: impl FnMut(&Path, Result<(File, Metadata), ReadError>) -> Result<(), E>,
+) -> Result<(), E> {
+    let trees = DirTree::open(root).and_then(|tree| Ok((tree.again()?, tree)));
+    let (mut tree, walk) = match trees {
+        Ok((again, tree)) => (again, Walk::new(tree, Vec::new())),
+        Err(error) => return each(root, Err(error.into())),
+    };
+    for found in walk {
+        match found {
+            Found::Entry { path, kind: Kind::File } => each(&below(root, &path), tree.file(&path))?,
+            Found::Entry { kind: Kind::Directory, .. } => {}
+            Found::Entry { path, kind } => say_skipped(&below(root, &path), kind),
+            Found::UnreadableDir { path, error } | Found::Partly { path, error } => {
+                each(&below(root, &path), Err(error.into()))?
+            }
+            Found::Mount { .. } | Found::Excluded { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+/// Says that an entry is skipped for what it is.
+pub fn say_skipped(path: &Path, kind: Kind) {
+    let name = Escaped::name(path);
+    diagnostic(format_args!("{name}: skipped: expected a file or directory, found {kind}"));
+}
+
+/// The path of an entry below `root`, as a user would write it.
+pub fn below(root: &Path, path: &[u8]) -> PathBuf {
+    if path.is_empty() { root.to_path_buf() } else { root.join(OsStr::from_bytes(path)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dir::order;
+
+    fn paths(root: &Path) -> Vec<Vec<u8>> {
+        let walk = Walk::new(DirTree::open(root).unwrap(), Vec::new());
+        walk.map(|found| match found {
+            Found::Entry { path, .. } => path,
+            other => panic!("{other:?}"),
+        })
+        .collect()
+    }
+
+    #[test]
+    fn a_walk_has_the_order_of_its_paths() {
+        let place = tempfile::tempdir().unwrap();
+        for name in ["a/x/y", "a-b", "a.c/d", "a0", "a/x-", "b", "\u{1}", "a/\u{1}z"] {
+            let path = place.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let found = paths(place.path());
+        assert_eq!(found.len(), 11);
+        assert!(found.is_sorted_by(|a, b| order(a, b).is_lt()));
+        assert_eq!(found[1], b"a");
+        assert_eq!(found[6], b"a-b");
+    }
+
+    /// A walk with little room.
+    fn narrow(root: &Path, room: usize) -> Walk {
+        Walk { room, ..Walk::new(DirTree::open(root).unwrap(), Vec::new()) }
+    }
+
+    fn held(walk: &Walk) -> usize {
+        walk.frames.iter().map(|frame| frame.listing.held()).sum()
+    }
+
+    fn entry(found: Found) -> Vec<u8> {
+        match found {
+            Found::Entry { path, .. } => path,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn little_room_changes_nothing_but_the_time() {
+        let place = tempfile::tempdir().unwrap();
+        // Deep and wide: five levels, each with names before and behind the next one.
+        for depth in 0..5 {
+            let folder = place.path().join("m/".repeat(depth));
+            std::fs::create_dir_all(&folder).unwrap();
+            for number in 0..150 {
+                std::fs::write(folder.join(format!("{number:03}{}", "x".repeat(number))), "")
+                    .unwrap();
+                std::fs::write(folder.join(format!("z{number}")), "").unwrap();
+            }
+        }
+        let all = paths(place.path());
+        assert_eq!(all.len(), 5 * 300 + 4);
+        for room in [1, 500, 2000, 10_000] {
+            let (mut walk, mut found) = (narrow(place.path(), room), Vec::new());
+            while let Some(one) = walk.next() {
+                found.push(entry(one));
+                // Each level has more than the room. A name alone may be over it.
+                assert!(held(&walk) <= 4 * room + 1500, "{}", held(&walk));
+            }
+            assert_eq!(found, all, "{room}");
+        }
+    }
+
+    #[test]
+    fn a_wide_directory_is_not_read_again_for_each_one_in_it() {
+        let place = tempfile::tempdir().unwrap();
+        for number in 0..20 {
+            std::fs::create_dir_all(place.path().join(format!("d{number:02}/x/y/z"))).unwrap();
+        }
+        // The names of the first level have room, and hardly more.
+        let mut walk = narrow(place.path(), 115);
+        let mut held = Vec::new();
+        while walk.next().is_some() {
+            held.push(walk.frames[0].listing.held());
+        }
+        assert_eq!(held.len(), 80);
+        assert!(
+            (220..=230).contains(&held[0]) && held.iter().all(|&bytes| bytes == held[0]),
+            "{held:?}"
+        );
+    }
+
+    #[test]
+    fn a_directory_that_changes_between_two_readings() {
+        let place = tempfile::tempdir().unwrap();
+        let names = |from: u8, to: u8| (from..=to).map(|c| [c].to_vec()).collect::<Vec<_>>();
+        for name in names(b'a', b'z') {
+            std::fs::write(place.path().join(OsStr::from_bytes(&name)), "").unwrap();
+        }
+        let mut walk = narrow(place.path(), 50);
+        let first: Vec<_> = walk.by_ref().take(5).map(entry).collect();
+        assert_eq!(first, names(b'a', b'e'));
+        // One goes from before to behind, one the other way, one vanishes.
+        for (from, to) in [("b", "zz"), ("y", "aa")] {
+            std::fs::rename(place.path().join(from), place.path().join(to)).unwrap();
+        }
+        std::fs::remove_file(place.path().join("x")).unwrap();
+        let (mut rest, mut told) = (Vec::new(), 0);
+        for found in walk {
+            match found {
+                Found::Partly { path, error } => {
+                    told += 1;
+                    assert!(path.is_empty());
+                    assert!(error.to_string().contains("changed while it was read"));
+                }
+                other => rest.push(entry(other)),
+            }
+        }
+        assert_eq!(told, 1);
+        assert_eq!(rest, [names(b'f', b'w'), vec![b"z".to_vec(), b"zz".to_vec()]].concat());
+    }
+
+    #[test]
+    fn a_path_that_is_too_long_is_told_with_its_directory() {
+        let place = tempfile::tempdir().unwrap();
+        let (name, mut tree) = ("n".repeat(255), DirTree::open(place.path()).unwrap());
+        let mut path = Vec::new();
+        for _ in 0..20 {
+            let folder = tree.directory(&path).unwrap();
+            for name in [&name[..], "short"] {
+                rustix::fs::mkdirat(folder, name, 0o700.into()).unwrap();
+            }
+            if !path.is_empty() {
+                path.push(b'/');
+            }
+            path.extend_from_slice(name.as_bytes());
+        }
+        let mut partly = Vec::new();
+        let walk = Walk::new(tree.again().unwrap(), Vec::new());
+        let entries = walk.filter_map(|found| match found {
+            Found::Entry { path, .. } => Some(path),
+            Found::Partly { path, error } => {
+                partly.push((path, error.to_string()));
+                None
+            }
+            other => panic!("{other:?}"),
+        });
+        let entries: Vec<_> = entries.collect();
+        // 15 names with what is between them have 3839 bytes, 16 have 4095, 17 have more; and `short`
+        // is in all of them down to the 15th.
+        assert_eq!(entries.len(), 16 + 16);
+        assert!(entries.iter().all(|path| path.len() <= MAX_PATH));
+        let [(path, error)] = &partly[..] else { panic!("{partly:?}") };
+        assert_eq!(path.len(), 16 * 256 - 1);
+        assert_eq!(error, "expected paths of at most 4096 bytes, found 2 longer in it");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_takes_a_files_place_behind_the_listing_is_not_opened() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        for name in ["a", "b", "c", "d"] {
+            std::fs::write(at(name), "text").unwrap();
+        }
+        for name in ["s", "t"] {
+            std::fs::create_dir(at(name)).unwrap();
+            std::fs::write(at(name).join("f"), "text").unwrap();
+        }
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        let mut seen = Vec::new();
+        files(place.path(), |path, file| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_string();
+            seen.push((name, file.map(drop).map_err(|error| error.to_string())));
+            // All of the root is listed by now.
+            if seen.len() == 1 {
+                for name in ["b", "c"] {
+                    std::fs::remove_file(at(name)).unwrap();
+                }
+                let pipe = rustix::fs::FileType::Fifo;
+                rustix::fs::mknodat(rustix::fs::CWD, at("b"), pipe, mode, 0).unwrap();
+                std::os::unix::fs::symlink("d", at("c")).unwrap();
+                std::fs::rename(at("s"), at("elsewhere")).unwrap();
+                std::os::unix::fs::symlink("elsewhere", at("s")).unwrap();
+            }
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+        let replaced = |found| {
+            format!("expected a file, as listed, found {found}: the tree changed while it was read")
+        };
+        let expected = [
+            ("a", Ok(())),
+            ("b", Err(replaced("a pipe"))),
+            ("c", Err(replaced("a symbolic link"))),
+            ("d", Ok(())),
+            ("s", Err("Not a directory".into())),
+            ("f", Ok(())),
+        ];
+        assert_eq!(seen, expected.map(|(name, what)| (name.to_string(), what)));
+    }
+
+    #[test]
+    fn a_walk_comes_back_to_directories_that_were_closed() {
+        let place = tempfile::tempdir().unwrap();
+        for depth in 1..=100 {
+            let folder = place.path().join("d/".repeat(depth));
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("z"), "").unwrap();
+        }
+        let found = paths(place.path());
+        assert_eq!(found.len(), 200);
+        assert!(found.is_sorted_by(|a, b| order(a, b).is_lt()));
+    }
+}

@@ -1,0 +1,133 @@
+//! What a caller without the command can do: seal, audit, update, part and combine.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use tagmac::dynamic::Algorithm;
+use tagmac::isa::Level;
+use tagmac_files::audit::{Audit, Status};
+use tagmac_files::key::Key;
+use tagmac_files::mac::Mac;
+use tagmac_files::manifest::header::Options;
+use tagmac_files::partial::{Range, Ranged, combine};
+use tagmac_files::read::Reader;
+use tagmac_files::seal::{SealOptions, Sealing};
+use tagmac_files::sidecar::{Edit, Update, update};
+use tagmac_files::{ErrorKind, ReadError};
+
+fn key() -> (Mac, Key) {
+    let algorithm = Algorithm::named("PMAC-AES128").unwrap();
+    let key = Key::new(algorithm, vec![7; 16].into()).unwrap();
+    (Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap(), key)
+}
+
+#[test]
+fn a_tree_is_sealed_and_audited() {
+    let ((mac, key), place) = (key(), tempfile::tempdir().unwrap());
+    let root = place.path().join("tree");
+    fs::create_dir_all(root.join("d")).unwrap();
+    for (name, text) in [("a", "same"), ("b", "old"), ("d/c", "gone"), ("e", "moved")] {
+        fs::write(root.join(name), text).unwrap();
+    }
+    let output = place.path().join("manifest");
+    let options = SealOptions {
+        directory: &root,
+        output: &output,
+        sealed: Options::default(),
+        skip_unreadable: false,
+        threads: 2,
+    };
+    let sealing = Sealing::new(&mac, &key, options).unwrap();
+    assert_eq!(sealing.total().unwrap().files, Some(5));
+    let counts = sealing.run(&()).unwrap();
+    assert_eq!((counts.files, counts.directories, counts.bytes), (4, 1, 16));
+    fs::write(root.join("b"), "new").unwrap();
+    fs::remove_file(root.join("d/c")).unwrap();
+    fs::rename(root.join("e"), root.join("f")).unwrap();
+    let mut audit = Audit::open(&mac, &key, &output, &root).unwrap();
+    audit.exclude(Ok(Vec::new())).unwrap();
+    let mut verdicts = Vec::new();
+    let put = &mut |path: &[u8], _, status: Status<'_>| {
+        let word = match status {
+            Status::Unchanged => "unchanged",
+            Status::Changed(_) => "changed",
+            Status::Missing => "missing",
+            Status::Renamed(b"e", _) => "renamed",
+            other => panic!("{other:?}"),
+        };
+        verdicts.push(format!("{}: {word}", String::from_utf8_lossy(path)));
+    };
+    assert!(audit.run(2, &(), put).unwrap().renames_complete);
+    let expected = ["a: unchanged", "b: changed", "d: unchanged", "f: renamed", "d/c: missing"];
+    assert_eq!(verdicts, expected);
+    fs::write(&output, "no manifest").unwrap();
+    let error = Audit::open(&mac, &key, &output, &root).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Mismatch);
+}
+
+#[test]
+fn a_tag_follows_edits() {
+    let ((mac, _), place) = (key(), tempfile::tempdir().unwrap());
+    let path = place.path().join("file");
+    let mut bytes = vec![b'x'; 300_000];
+    fs::write(&path, &bytes).unwrap();
+    let run = |edit: Option<Edit<'_>>| {
+        // A sidecar that is there has its leaves.
+        let leaf = edit.is_none().then_some(4096);
+        let options = Update { file: &path, edit, expect: None, leaf, threads: 1 };
+        let updated = update(&mac, &options, &());
+        updated.map(|updated| updated.tagged.tag.as_bytes().to_vec())
+    };
+    assert_eq!(run(None).unwrap(), mac.mac.tag(&[], &*bytes).unwrap().as_bytes());
+    let open = || Ok(Box::new(&b"patched"[..]) as Box<dyn Read>);
+    let patch = Edit::Patch { offset: 4090, name: Path::new("bytes"), open: &open };
+    bytes[4090..4097].copy_from_slice(b"patched");
+    assert_eq!(run(Some(patch)).unwrap(), mac.mac.tag(&[], &*bytes).unwrap().as_bytes());
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    bytes.truncate(5000);
+    let tag = run(Some(Edit::Truncate(5000))).unwrap();
+    assert_eq!(tag, mac.mac.tag(&[], &*bytes).unwrap().as_bytes());
+    fs::write(&path, vec![b'y'; 5000]).unwrap();
+    assert_eq!(run(Some(patch)).unwrap_err().kind(), ErrorKind::Mismatch);
+}
+
+#[test]
+fn partials_make_a_whole() {
+    let ((mac, _), place) = (key(), tempfile::tempdir().unwrap());
+    let path = place.path().join("file");
+    let bytes: Vec<u8> = (0..100_000u32).map(|i| i as u8).collect();
+    fs::write(&path, &bytes).unwrap();
+    let halves = [(0, Some(65536), false), (65536, None, true)];
+    let partials = halves.map(|(start, length, last)| {
+        let range = Range { object: b"object", file: &path, start, at: None, length, last };
+        let partial = Ranged::open(&mac, range).unwrap().partial(1, &()).unwrap();
+        let name = place.path().join(start.to_string());
+        fs::write(&name, partial).unwrap();
+        name
+    });
+    let combined = combine(&mac, Some(b"object"), &partials, &[]).unwrap();
+    assert_eq!(combined.tagged.tag, mac.mac.tag(&[], &*bytes).unwrap());
+    assert_eq!((combined.object, combined.tagged.bytes), (b"object".to_vec(), 100_000));
+    let error = combine(&mac, None, &partials[..1], &[]).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Mismatch);
+    assert!(error.to_string().starts_with("expected a last range"));
+}
+
+#[test]
+fn a_caller_may_stop_the_reader() {
+    let ((mac, _), place) = (key(), tempfile::tempdir().unwrap());
+    let path = place.path().join("file");
+    let bytes: Vec<u8> = (0..5_000_000u32).map(|i| i as u8).collect();
+    fs::write(&path, &bytes).unwrap();
+    let file = File::open(&path).unwrap();
+    for threads in [1, 3] {
+        let mut reader = Reader::new(&mac.mac, threads, &());
+        for size in [0, 1, 600_000, bytes.len()] {
+            let tag = reader.tag_bytes(&file, size as u64, &[], || true).unwrap();
+            assert_eq!(tag, mac.mac.tag(&[], &bytes[..size]).unwrap());
+        }
+        let stopped = reader.tag_bytes(&file, bytes.len() as u64, &[], || false);
+        assert!(threads > 1 || matches!(stopped, Err(ReadError::Stopped)));
+    }
+}
