@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use base64ct::Encoding;
-use tagmac::dynamic::Algorithm;
+use tagmac::dynamic::{Algorithm, KeyFile};
 use tagmac_files::Error;
 use tagmac_files::error::io_reason;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::key::Key;
-use tagmac_files::key_file::{self, MAX_BYTES, read};
+use tagmac_files::key_file::{self, read};
 use zeroize::Zeroizing;
 
 use crate::given::given;

@@ -329,7 +329,7 @@ impl<'a> Checkpointer<'a> {
         Some(due)
     }
 
-    fn snapshot(&self, whole: &AnyPart) -> Result<PendingSave, tagmac::Error> {
+    fn snapshot(&self, whole: &AnyPart) -> Result<PendingSave, SaveError> {
         let (mut secret, started) = (Writer::default(), Instant::now());
         if let Some(facts) = &self.facts {
             facts.save(&mut secret);

@@ -1,7 +1,7 @@
 //! A key that is in hand.
 
 use tagmac::Error;
-use tagmac::dynamic::{Algorithm, key_id};
+use tagmac::dynamic::Algorithm;
 use zeroize::Zeroizing;
 
 /// A key with its algorithm.
@@ -10,15 +10,12 @@ pub struct Key {
     pub algorithm: Algorithm,
     /// The bytes.
     pub bytes: Zeroizing<Vec<u8>>,
-    /// The public id.
-    pub id: String,
 }
 
 impl Key {
     /// A key of `bytes`. Refuses a length that the algorithm does not take.
     pub fn new(algorithm: Algorithm, bytes: Zeroizing<Vec<u8>>) -> Result<Key, Error> {
         algorithm.check_key(bytes.len())?;
-        let id = base16ct::lower::encode_string(&key_id(algorithm, &bytes));
-        Ok(Key { algorithm, bytes, id })
+        Ok(Key { algorithm, bytes })
     }
 }

@@ -11,9 +11,6 @@ use zeroize::Zeroizing;
 use crate::diagnostic::diagnostic;
 use crate::escaped::Escaped;
 
-/// More than this is no key.
-pub const MAX_BYTES: usize = 64 << 10;
-
 /// The key in a key file, which is one for `asked` if that is given.
 pub fn parse(
     text: &[u8],
@@ -100,7 +97,7 @@ fn nobody_elses(folder: &Path, own: u32) -> Result<(), String> {
 /// Reads up to one byte more than a key can have, into a buffer that never moves: a vector that
 /// grows would leave copies of the key behind.
 pub fn read(input: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_BYTES + 64));
-    input.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(KeyFile::MAX_BYTES + 64));
+    input.take(KeyFile::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -1,6 +1,6 @@
 //! A MAC under a key, and what it takes to store things under that key.
 
-use tagmac::dynamic::{AnyMac, Parts};
+use tagmac::dynamic::{AnyMac, KeyId, Parts};
 use tagmac::isa::Level;
 use tagmac::save::Sealer;
 
@@ -11,8 +11,6 @@ use crate::key::Key;
 pub struct Mac {
     /// The MAC.
     pub mac: AnyMac,
-    /// The key's public id.
-    pub key_id: String,
     /// What seals sums that belong to the key.
     pub sealer: Sealer,
 }
@@ -22,7 +20,7 @@ impl Mac {
     pub fn new(key: &Key, bits: usize, level: Level) -> Result<Mac, Error> {
         let mac = AnyMac::with(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
         let sealer = Sealer::new(key.algorithm.name(), &key.bytes);
-        Ok(Mac { mac, key_id: key.id.clone(), sealer })
+        Ok(Mac { mac, sealer })
     }
 
     /// The calls on parts.
@@ -33,16 +31,8 @@ impl Mac {
         })
     }
 
-    /// The key's public id in bytes.
-    pub fn id(&self) -> [u8; 8] {
-        let mut id = [0; 8];
-        base16ct::lower::decode(&self.key_id, &mut id).expect("an id of ours");
-        id
+    /// The key's public id.
+    pub fn key_id(&self) -> KeyId {
+        self.mac.key_id()
     }
-}
-
-/// Whether a message of `bytes` bytes is over the limit of a MAC.
-pub fn is_too_long(mac: &AnyMac, bytes: u64) -> bool {
-    let limit_bits = mac.limit_bits();
-    u128::from(bytes) * 8 > limit_bits.into() && limit_bits < u64::MAX
 }

@@ -166,7 +166,7 @@ mod parts {
     use std::os::fd::BorrowedFd;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use pyo3::exceptions::PyOSError;
+    use pyo3::exceptions::{PyOSError, PyValueError};
     use pyo3::intern;
     use pyo3::prelude::*;
     use tagmac::{Error, Tag};
@@ -205,9 +205,10 @@ mod parts {
                 (ReadError::Missing(error) | ReadError::Io(error), _) => error.into(),
                 (ReadError::Changed { before, after }, _) => changed(before, after),
                 (ReadError::TooLong { .. }, _) => {
-                    refused(Error::TooLong { limit_bits: mac.limit_bits() })
+                    let limit_bits = mac.algorithm().max_message_bits().unwrap_or(u64::MAX);
+                    refused(Error::TooLong { limit_bits })
                 }
-                (ReadError::Mac(error), _) => refused(error),
+                (ReadError::Mac(error), _) => PyValueError::new_err(error.to_string()),
                 (other, _) => PyOSError::new_err(other.to_string()),
             })
         })?;

@@ -8,8 +8,10 @@ use std::cmp::Ordering;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use tagmac::Tag;
 use tagmac::dynamic::{Algorithm, AnyPart, Partial, PartialError};
-use tagmac::{Error as MacError, Tag};
+use tagmac::hazmat::PartError;
+use tagmac::save::SaveError;
 use zeroize::Zeroizing;
 
 use crate::error::Error;
@@ -109,11 +111,11 @@ fn ranges<'a>(
 /// Refuses a partial of another algorithm or key.
 fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
     let (algorithm, found) = (mac.mac.algorithm(), partial.algorithm());
-    let id = base16ct::lower::encode_string(&partial.key_id());
-    if Algorithm::named(found) == Ok(algorithm) && id == mac.key_id {
+    let id = partial.key_id();
+    if Algorithm::named(found) == Ok(algorithm) && id == mac.key_id() {
         return Ok(());
     }
-    let (name, own) = (Escaped::name(path), &mac.key_id);
+    let (name, own) = (Escaped::name(path), mac.key_id());
     let found = Escaped::bytes(found.as_bytes());
     Err(Error::key(format_args!(
         "{name}: expected a partial of {algorithm} under the key {own}, \
@@ -140,7 +142,7 @@ fn opened(
     range: &Range<'_>,
 ) -> Result<(AnyPart, Zeroizing<Vec<u8>>), Error> {
     let wrong = |error| refused(range.path, error);
-    let altered = || wrong(PartialError::Mac(MacError::Seal));
+    let altered = || wrong(PartialError::Save(SaveError::Seal));
     let mut bytes = read(range.path, range.most + 1)?;
     if bytes.len() as u64 > range.most {
         return Err(altered());
@@ -204,7 +206,7 @@ fn ends(first: &Range<'_>, last: &Range<'_>) -> Result<(), Error> {
 /// Joins the parts, which adjoin.
 fn tag(mac: &Mac, nonce: &[u8], object: &[u8], ranges: &[Range<'_>]) -> Result<Tag, Error> {
     let parts = mac.parts()?;
-    let wrong = |error: MacError| Error::mismatch(error);
+    let wrong = |error: PartError| Error::mismatch(error);
     let mut whole = parts.of(0, &[]).map_err(wrong)?;
     let mut tail = None;
     for range in ranges {

@@ -42,7 +42,7 @@ pub struct Ranged<'a> {
 
 /// Refuses an object's name that no partial has room for.
 pub fn check_object(object: &[u8]) -> Result<(), Error> {
-    let (most, found) = (Partial::MOST_OBJECT, object.len());
+    let (most, found) = (Partial::MAX_OBJECT, object.len());
     if !(1..=most).contains(&found) {
         return Err(Error::usage(format_args!(
             "--object: expected a name of 1 to {most} bytes, found {found}"

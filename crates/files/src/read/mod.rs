@@ -25,7 +25,6 @@ use tagmac::hazmat::PartError;
 
 use crate::checkpoint::Checkpointer;
 use crate::faults;
-use crate::mac::is_too_long;
 use crate::progress::Progress;
 use crate::read_error::ReadError;
 pub use pieces::Span;
@@ -145,7 +144,7 @@ impl<'a> Reader<'a> {
         nonce: &[u8],
         go_on: impl FnMut() -> bool,
     ) -> Result<Tag, ReadError> {
-        let parts = self.mac.parts().ok_or(Error::ForeignPart)?;
+        let parts = self.mac.parts().ok_or(PartError::ForeignPart)?;
         if size == 0 {
             return Ok(parts.finish(parts.of(0, &[])?, nonce, &[])?);
         }

@@ -53,7 +53,7 @@ impl State<'_> {
                 let (leaf, after) =
                     leaves.split_at_checked(bytes).ok_or_else(|| self.tree.store.altered())?;
                 match self.tree.parts.check(&part, leaf) {
-                    Err(PartError::LeafChanged { start, end }) => {
+                    Err(tagmac::hazmat::PartError::LeafChanged { start, end }) => {
                         widen(&mut change, start..end);
                     }
                     done => done.map_err(|error| self.open.io(error))?,

@@ -25,7 +25,7 @@ use crate::diagnostic::diagnostic;
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::faults;
-use crate::mac::{Mac, is_too_long};
+use crate::mac::Mac;
 use crate::open;
 use crate::progress::{Phases, Progress, Total};
 use crate::read::{self, Tagged};
@@ -237,10 +237,11 @@ impl<'a> Open<'a> {
     }
 
     fn within_limit(&self, length: u64) -> Result<(), Error> {
-        let mac = &self.mac.mac;
-        match is_too_long(mac, length) {
-            true => Err(self.io(tagmac::Error::TooLong { limit_bits: mac.limit_bits() })),
-            false => Ok(()),
+        match self.mac.mac.algorithm().max_message_bits() {
+            Some(limit_bits) if length > limit_bits / 8 => {
+                Err(self.io(tagmac::Error::TooLong { limit_bits }))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::identity::Identity;
 use crate::open;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
+use tagmac::dynamic::KeyId;
 use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
 
 /// What every version begins with, and this version.
