@@ -29,6 +29,8 @@ use block::zeros_before;
 pub use block::{Block, CipherBlock};
 pub use blocks64::Blocks64;
 pub use lanes::Lanes;
+#[cfg(all(test, feature = "dynamic"))]
+pub(crate) use level::ASKED;
 pub(crate) use level::KnownAnswer;
 #[cfg(feature = "umac99")]
 pub(crate) use level::SelfTest;
