@@ -186,3 +186,21 @@ fn umac<const T: usize>(level: Level, costs: &Costs) -> [Engine; 2] {
         Engine { repeats: false, ..counting },
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tagmac::dynamic::Algorithm;
+
+    #[test]
+    fn every_mac_with_parts_has_an_engine() {
+        let family = |name: &str| name.split(['-', ',']).next().unwrap_or_default().to_string();
+        let costs = Costs { aes: 1.0, mul32: 1.0, mul52: None };
+        let engines = engines(Level::best(), &costs);
+        let known: Vec<String> = engines.iter().map(|engine| family(&engine.name)).collect();
+        for algorithm in Algorithm::all().filter(|one| one.capabilities().parts) {
+            let has_engine = known.contains(&family(algorithm.name()));
+            assert!(has_engine, "{algorithm}: expected a line in `engines`, found none");
+        }
+    }
+}

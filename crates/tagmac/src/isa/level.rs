@@ -255,12 +255,19 @@ impl Kernel for Operations {
 /// a program holds the kernels of those MACs alone that it uses.
 pub(crate) struct SelfTest(AtomicU32);
 
+#[cfg(all(test, feature = "dynamic"))]
+std::thread_local! {
+    /// How often a construction asked for a self-test in this thread, for the test that each does.
+    pub(crate) static ASKED: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
+}
+
 impl SelfTest {
     const PASSED: u32 = 1;
     const FAILED: u32 = 2;
 
     /// A test that has not run.
     pub(crate) const fn new() -> Self {
+        const { assert!(2 * Proof::DETECT.len() <= u32::BITS as usize, "two bits for each level") };
         SelfTest(AtomicU32::new(0))
     }
 
@@ -354,6 +361,8 @@ impl Level {
     /// If there is none: a broken machine or compiler.
     #[inline(always)]
     pub(crate) fn passing(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
+        #[cfg(all(test, feature = "dynamic"))]
+        ASKED.set(ASKED.get() + 1);
         if known.verdict(self) == SelfTest::PASSED { self } else { self.tested(known, test) }
     }
 

@@ -30,6 +30,8 @@ pub use block::{Block, CipherBlock};
 pub use blocks64::Blocks64;
 pub use lanes::Lanes;
 pub(crate) use lanes::MAX_LANES;
+#[cfg(all(test, feature = "dynamic"))]
+pub(crate) use level::ASKED;
 pub(crate) use level::KnownAnswer;
 #[cfg(feature = "umac99")]
 pub(crate) use level::SelfTest;

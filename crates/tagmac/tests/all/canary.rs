@@ -501,3 +501,12 @@ mod arm {
 
     canary!(neon, uint64x2_t, is_aarch64_feature_detected("neon" "aes"), "neon,aes");
 }
+
+#[test]
+fn every_level_has_a_canary() {
+    let source: String = include_str!("canary.rs").split_whitespace().collect();
+    for name in tagmac::isa::Level::NAMES {
+        let canary = format!("canary!({name},");
+        assert!(source.contains(&canary), "{name}: expected a canary of this level, found none");
+    }
+}

@@ -14,6 +14,11 @@ pub fn rows(file: &str) -> Vec<Value> {
     rows
 }
 
+/// The MAC of a name, without its cipher and parameters: `PMAC` of `PMAC-AES128`.
+pub fn family(name: &str) -> &str {
+    name.split(['-', ' ', ',']).next().unwrap_or(name)
+}
+
 /// A field that is text.
 pub fn text<'a>(row: &'a Value, field: &str) -> &'a str {
     row[field].as_str().unwrap_or_else(|| panic!("no text in '{field}' of {row}"))

@@ -1,6 +1,6 @@
 //! `vectors/*.json` on every level. The rows' schema stands in `vectors/README.md`.
 
-use crate::common::{hex, rows, string, text};
+use crate::common::{family, hex, rows, string, text};
 use serde_json::Value;
 use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::Level;
@@ -63,19 +63,54 @@ fn walk(file: &str, least: usize) {
     }
 }
 
-#[test]
-fn pmac() {
-    walk("pmac.json", 228);
+/// A test for each file, with the least number of rows that it checks.
+macro_rules! walks {
+    ($($test:ident: $file:literal, $least:literal;)+) => {
+        const WALKED: &[&str] = &[$($file),+];
+        $(#[test]
+        fn $test() {
+            walk($file, $least);
+        })+
+    };
+}
+
+walks! {
+    pmac: "pmac.json", 228;
+    lightmac: "lightmac.json", 420;
+    elimac: "elimac.json", 15;
+    poly1305_aes: "poly1305-aes.json", 128;
+    umac: "umac.json", 417;
+    umac99: "umac99.json", 240;
+    cmac: "cmac.json", 200;
+    hmac_sha256: "hmac-sha256.json", 150;
 }
 
 #[test]
-fn lightmac() {
-    walk("lightmac.json", 420);
+fn every_mac_of_the_registry_has_vectors_and_they_are_walked() {
+    let mut families = Vec::new();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors");
+    for entry in std::fs::read_dir(folder).expect("vectors/") {
+        let file = entry.expect("a file").file_name().into_string().expect("a name in ASCII");
+        if !file.ends_with(".json") {
+            continue;
+        }
+        for row in rows(&file) {
+            let name = row["algorithm"].as_str().unwrap_or_default();
+            if Algorithm::all().any(|algorithm| algorithm.name() == name) {
+                let walked = WALKED.contains(&&*file);
+                assert!(walked, "{file} has rows of {name}: expected its line in `walks!`");
+                families.push(family(name).to_string());
+            }
+        }
+    }
+    for algorithm in Algorithm::all() {
+        let has_rows = families.iter().any(|known| known == family(algorithm.name()));
+        assert!(has_rows, "{algorithm}: expected rows in vectors/, found none");
+    }
 }
 
 #[test]
-fn elimac() {
-    walk("elimac.json", 15);
+fn elimac_with_a_cache() {
     for level in Level::all() {
         for row in rows("elimac.json") {
             let key = hex(text(&row, "key"));
@@ -103,21 +138,6 @@ fn poly1305() {
             assert!(stream.tag() == Ok(expected(&row)), "streamed on {level}: {row}");
         }
     }
-}
-
-#[test]
-fn umac99() {
-    walk("umac99.json", 240);
-}
-
-#[test]
-fn poly1305_aes() {
-    walk("poly1305-aes.json", 128);
-}
-
-#[test]
-fn umac() {
-    walk("umac.json", 417);
 }
 
 /// Words that take two steps of a polynomial must be counted when parts are joined.
@@ -158,16 +178,6 @@ fn umac_markers_in_parts() {
         }
     }
     assert!(long >= 10, "only {long} rows past byte 2^24");
-}
-
-#[test]
-fn cmac() {
-    walk("cmac.json", 200);
-}
-
-#[test]
-fn hmac_sha256() {
-    walk("hmac-sha256.json", 150);
 }
 
 #[test]
