@@ -36,6 +36,7 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
         let Absorb { hash, sum, at, blocks } = self;
         if const { H::HAS_NARROW_PATH && for_streams::<H, I>() && !SMALL }
             && at == 0
+            && !blocks.is_empty()
             && blocks.len() <= hash.narrow_path_max_bytes()
         {
             return hash.absorb_narrow(isa.narrow(), sum, blocks);
