@@ -56,11 +56,11 @@ impl Harness {
             true => Level::all().map(with_costs).collect(),
             false => levels
                 .iter()
-                .map(|name| Level::named(name).map(with_costs))
+                .map(|name| Level::from_name(name).map(with_costs))
                 .collect::<Result<_, _>>()
                 .map_err(|error| format!("level {}: {error}", levels.join(" ")))?,
         };
-        let portable = with_costs(Level::named("portable")?);
+        let portable = with_costs(Level::from_name("portable")?);
         let harness = Harness {
             machine,
             quick,

@@ -48,7 +48,7 @@ const TAGMAC: &str = "\
 #endif";
 
 const HAZMAT: &str = "\
-// Sharp tools: parts of messages.
+// Low-level operations that can break security if misused: parts of messages.
 //
 // A part is the keyed hash of a range of a message. Parts of neighbouring ranges join, in any
 // grouping, and the first part with the rest of the message gives the tag.

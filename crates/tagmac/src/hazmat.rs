@@ -23,8 +23,8 @@
 //! use tagmac::hazmat::Part;
 //!
 //! let (mac, message) = (PmacAes128::new(&[7; 16]), [3; 100]);
-//! let left = Part::of(&mac, 0, &message[..32])?;
-//! let right = Part::of(&mac, 32, &message[32..96])?;
+//! let left = Part::new(&mac, 0, &message[..32])?;
+//! let right = Part::new(&mac, 32, &message[32..96])?;
 //! let tag = left.join(&mac, &right)?.finish(&mac, &(), &message[96..])?;
 //! assert_eq!(tag, mac.tag(&message)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,6 +1,6 @@
 //! A MAC that counts what its key has done, and stops at a budget.
 //!
-//! What counts against theorem and threshold ([`Budget::of`]): messages, their blocks (PMAC), and
+//! What counts against theorem and threshold ([`Budget::new`]): messages, their blocks (PMAC), and
 //! verifications that failed. A call that would pass the budget is refused before it tags or
 //! verifies.
 //!
@@ -15,7 +15,7 @@
 //! use tagmac::meter::{Budget, Metered, Usage};
 //!
 //! # let mut disk = [0; 32];
-//! let budget = Budget::of(Theorem::Pmac { n: 128, t: 128 }, 1 << 20, 2f64.powi(-32))?;
+//! let budget = Budget::new(Theorem::Pmac { n: 128, t: 128 }, 1 << 20, 2f64.powi(-32))?;
 //! let mac = Metered::new(PmacAes128::new(&[7; 16]), budget, Usage::default())?;
 //! // 1000 messages of 10 MiB in all: counted, saved, and only then tagged.
 //! mac.reserve(1000, 10 << 20)?;
@@ -136,7 +136,7 @@ impl Budget {
     /// use tagmac::bounds::{Theorem, pmac};
     /// use tagmac::meter::Budget;
     /// let (present, threshold) = (Theorem::Pmac { n: 64, t: 64 }, 2f64.powi(-32));
-    /// let budget = Budget::of(present, 1 << 20, threshold)?;
+    /// let budget = Budget::new(present, 1 << 20, threshold)?;
     /// assert_eq!((budget.messages, budget.blocks), (104, 104 << 17));
     /// // One megabyte in all, in up to 10 000 messages.
     /// let (messages, blocks) = (10_000, 131_072);
@@ -149,7 +149,7 @@ impl Budget {
     ///
     /// [`BoundError::Threshold`] unless it is between 0 and 1, [`BoundError::TooLong`] for a length
     /// over the MAC's limit, and what the theorem's functions refuse.
-    pub fn of(theorem: Theorem, length: u64, threshold: f64) -> Result<Budget, BoundError> {
+    pub fn new(theorem: Theorem, length: u64, threshold: f64) -> Result<Budget, BoundError> {
         theorem.check_length(length)?;
         let small = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
         let messages = theorem.messages(length, threshold)?;

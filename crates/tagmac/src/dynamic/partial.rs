@@ -38,8 +38,8 @@ const PURPOSE: &[u8] = b"partial 2";
 /// let parts = mac.parts().expect("PMAC has parts");
 ///
 /// // On one machine, and on another:
-/// let first = Partial::seal(&mac, &sealer, b"photo 17", &parts.of(0, &[3; 64])?, None)?;
-/// let last = Partial::seal(&mac, &sealer, b"photo 17", &parts.of(64, &[])?, Some(&[3; 5]))?;
+/// let first = Partial::seal(&mac, &sealer, b"photo 17", &parts.new_part(0, &[3; 64])?, None)?;
+/// let last = Partial::seal(&mac, &sealer, b"photo 17", &parts.new_part(64, &[])?, Some(&[3; 5]))?;
 ///
 /// // On a third:
 /// let (left, _) = Partial::parse(&first)?.check(&mac, &sealer)?.open()?;

@@ -16,7 +16,7 @@
 //! use tagmac::edit::{Edit, Tree};
 //!
 //! let (mac, mut message) = (PmacAes128::new(&[7; 16]), vec![3; 1_000_000]);
-//! let mut tree = Tree::of(&mac, &message)?;
+//! let mut tree = Tree::from_message(&mac, &message)?;
 //!
 //! let old = tree.needs(&Edit::Replace(500_000..500_005))?;
 //! let old = &message[old.start as usize..old.end as usize];
@@ -169,7 +169,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
     /// # Errors
     ///
     /// [`Error::TooLong`] if the message is over the MAC's limit.
-    pub fn of(mac: R, message: &[u8]) -> Result<Self, Error> {
+    pub fn from_message(mac: R, message: &[u8]) -> Result<Self, Error> {
         let mut tree = Tree::new(mac);
         tree.append(message)?;
         Ok(tree)

@@ -332,7 +332,7 @@ impl Level {
     /// # Errors
     ///
     /// [`UnusableLevel`] if there is no such level, the CPU lacks it, or it failed its self-test.
-    pub fn named(name: &str) -> Result<Level, UnusableLevel> {
+    pub fn from_name(name: &str) -> Result<Level, UnusableLevel> {
         let place = Level::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
         let level = Level::usable(place.ok_or(UnusableLevel(None))?);
         level.map_err(|status| UnusableLevel(Some(status)))
@@ -340,7 +340,7 @@ impl Level {
 
     /// What became of the level of that name; `None` if this architecture has no such level.
     pub fn status(name: &str) -> Option<Status> {
-        match Level::named(name) {
+        match Level::from_name(name) {
             Ok(_) => Some(Status::Usable),
             Err(UnusableLevel(status)) => status,
         }
