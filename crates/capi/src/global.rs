@@ -159,7 +159,8 @@ pub unsafe extern "C" fn tagmac_set_level(name: *const c_char) -> c_int {
             return Ok(());
         }
         // SAFETY: the header asks for a string that ends in NUL.
-        let level = Level::from_name(unsafe { text("a level's name", name) }?)?;
+        let name = unsafe { text("a level's name", name) }?;
+        let level = Level::from_name(name).map_err(|error| format!("level '{name}': {error}"))?;
         let place = Level::NAMES.iter().position(|name| *name == level.name());
         CHOSEN.store(place.expect("a level of this architecture") + 1, Ordering::Relaxed);
         Ok(())

@@ -154,8 +154,8 @@ impl Context {
         if let Some(nonce) = nonce {
             ensure(
                 !nonce.spent.swap(true, Ordering::Relaxed),
-                "expected a nonce that was not used, found one under which a duplicate of this \
-                 context has a tag",
+                "expected an unused nonce, found one under which a duplicate of this context \
+                 has a tag",
             )?;
         }
         put(stream.tag()?.as_bytes());

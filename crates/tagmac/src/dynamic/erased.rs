@@ -147,8 +147,8 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
         messages: &[&[u8]],
         tags: &mut [Tag],
     ) -> Result<(), BatchError> {
-        let typed = |(place, nonce): (usize, &&[u8])| {
-            M::Nonce::from_slice(nonce).map_err(|error| BatchError { place, error })
+        let typed = |(index, nonce): (usize, &&[u8])| {
+            M::Nonce::from_slice(nonce).map_err(|error| BatchError { index, error })
         };
         let nonces: Vec<_> = nonces.iter().enumerate().map(typed).collect::<Result<_, _>>()?;
         self.tag_many_with(&nonces, messages, tags)

@@ -151,7 +151,7 @@ impl AnyMac {
     ///
     /// # Panics
     ///
-    /// Unless there is a nonce and a tag for each message.
+    /// If `nonces` and `tags` do not have one entry per message.
     pub fn tag_many(
         &self,
         nonces: &[&[u8]],
@@ -163,9 +163,9 @@ impl AnyMac {
         if let Inner::Product(mac) = &self.mac {
             return mac.tag_many(nonces, messages, tags);
         }
-        for (place, tag) in tags.iter_mut().enumerate() {
-            let made = self.tag(nonces[place], messages[place]);
-            *tag = made.map_err(|error| BatchError { place, error })?;
+        for (index, tag) in tags.iter_mut().enumerate() {
+            let made = self.tag(nonces[index], messages[index]);
+            *tag = made.map_err(|error| BatchError { index, error })?;
         }
         Ok(())
     }
@@ -184,16 +184,16 @@ impl AnyMac {
         matches(self.tag(nonce, message), tag)
     }
 
-    /// Checks the tags of many messages, each in constant time, and says of each whether it is
-    /// right. A message that has no tag is a mismatch.
+    /// Checks the tags of many messages, each in constant time, and writes a verdict for each. A
+    /// message that is refused does not verify.
     ///
     /// # Errors
     ///
-    /// [`Mismatch`] unless all are right.
+    /// [`Mismatch`] unless all verify.
     ///
     /// # Panics
     ///
-    /// Unless there is a nonce, a tag and a verdict for each message.
+    /// If `nonces`, `tags` and `verdicts` do not have one entry per message.
     pub fn verify_many(
         &self,
         nonces: &[&[u8]],

@@ -111,11 +111,9 @@ impl fmt::Display for PartialError {
                 f.write_str("expected a partial of version 2, found one of another")
             }
             PartialError::Header => {
-                f.write_str("expected a partial with a whole header, found it cut off or altered")
+                f.write_str("the partial's header is damaged or cut off")
             }
-            PartialError::Foreign => {
-                f.write_str("expected a partial of this algorithm and key, found another's")
-            }
+            PartialError::Foreign => f.write_str("the partial belongs to another algorithm or key"),
             PartialError::ObjectName { max, found } => {
                 write!(f, "expected an object's name of at most {max} bytes, found {found}")
             }
@@ -123,7 +121,7 @@ impl fmt::Display for PartialError {
                 write!(f, "expected a block of 0 to {max} bytes, found {found}")
             }
             PartialError::Save(SaveError::Seal) => {
-                f.write_str("expected a partial as it was sealed under this key, found it altered")
+                f.write_str("the partial is damaged, or was not sealed under this key")
             }
             PartialError::Save(error) => error.fmt(f),
         }

@@ -160,7 +160,7 @@ fn a_message_over_the_limit_is_named() {
     let messages = [&b"one"[..], b"two", b"three", b"four", &long, b"six"];
     let mut tags = [Tag::default(); 6];
     let error = Error::TooLong { limit_bits: 8 * 256 * 15 };
-    assert_eq!(mac.tag_many(&messages, &mut tags), Err(BatchError { place: 4, error }));
+    assert_eq!(mac.tag_many(&messages, &mut tags), Err(BatchError { index: 4, error }));
     assert_eq!(tags[3], mac.tag(b"four").expect("short"));
     // The others are checked all the same.
     tags[5] = mac.tag(b"six").expect("short");
@@ -168,7 +168,7 @@ fn a_message_over_the_limit_is_named() {
     assert_eq!(mac.verify_many(&messages, &tags, &mut verdicts), Err(Mismatch));
     assert_eq!(verdicts, [Ok(()), Ok(()), Ok(()), Ok(()), Err(Mismatch), Ok(())]);
     let jobs = messages.map(|message| Job { mac: &mac, nonce: (), message });
-    assert_eq!(tag_many_keys(&jobs, &mut tags), Err(BatchError { place: 4, error }));
+    assert_eq!(tag_many_keys(&jobs, &mut tags), Err(BatchError { index: 4, error }));
 }
 
 #[test]

@@ -230,7 +230,7 @@ fn usage_is_saved_and_resumed() {
     for i in 0..8 {
         let mut bytes = bytes;
         bytes[i] ^= 1;
-        assert_eq!(Usage::from_bytes(&bytes), Err(MeterError::UsageMark));
+        assert_eq!(Usage::from_bytes(&bytes), Err(MeterError::UsageMagic));
     }
     for (messages, blocks) in [(1, 0), (u64::MAX, u64::MAX - 1), (3, 2)] {
         let usage = Usage { messages, blocks, failures: 0 };
