@@ -148,7 +148,7 @@ impl Harness {
         Ok(engines)
     }
 
-    /// A message of so many bytes, at an offset of up to 64 from a line of cache.
+    /// A message of `length` bytes, at an offset of up to 64 from a line of cache.
     pub fn message(&self, offset: usize, length: usize) -> &[u8] {
         let start = self.message.as_ptr().align_offset(LINE) + offset;
         &self.message[start..start + length]
@@ -240,7 +240,7 @@ impl Harness {
         Ok(())
     }
 
-    /// Whether the experiment has used all of its time. Then the record says that so many values of
+    /// Whether the experiment has used all of its time. Then the record says how many values of
     /// x are left out.
     pub fn ends(&self, record: &mut Record, left: &[usize]) -> bool {
         let is_over = self.progress.is_over();

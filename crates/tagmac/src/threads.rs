@@ -63,8 +63,8 @@ where
     Ok(whole.finish(mac, nonce, rest).expect("the start of a message within the limit"))
 }
 
-/// A part that goes on to the end of the blocks, of which it has the first, on that many threads in
-/// pieces of about so many bytes.
+/// The part of all blocks, of which `first` has the first, on `threads` threads in pieces of about
+/// `piece` bytes.
 fn grow<H: Hash>(hash: &H, first: Part<H>, blocks: &[u8], threads: usize, piece: usize) -> Part<H> {
     let piece = piece.next_multiple_of(hash.block());
     let next = AtomicUsize::new(first.end() as usize);

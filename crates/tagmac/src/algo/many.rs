@@ -18,7 +18,7 @@ use crate::tag::Tag;
 /// The most terms of a message: longer ones fill vectors by themselves.
 pub(super) const MAX_TERMS: usize = 32;
 
-/// The most bytes of a message of so many terms and a last block, which may be full where it is
+/// The most bytes of a message of `MAX_TERMS` terms and a last block, which may be full where it is
 /// treated apart.
 #[inline(always)]
 pub(super) fn max_len<H: Hash>(hash: &H) -> usize {

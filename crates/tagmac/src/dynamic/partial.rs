@@ -110,9 +110,7 @@ impl fmt::Display for PartialError {
             PartialError::Version => {
                 f.write_str("expected a partial of version 2, found one of another")
             }
-            PartialError::Header => {
-                f.write_str("the partial's header is damaged or cut off")
-            }
+            PartialError::Header => f.write_str("the partial's header is damaged or cut off"),
             PartialError::Foreign => f.write_str("the partial belongs to another algorithm or key"),
             PartialError::ObjectName { max, found } => {
                 write!(f, "expected an object's name of at most {max} bytes, found {found}")

@@ -151,11 +151,11 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         Tree { mac, leaf, root: None, rest: Vec::new() }
     }
 
-    /// The tree of the empty message, with leaves of up to so many bytes.
+    /// The tree of the empty message, with leaves of at most `leaf` bytes.
     ///
     /// # Errors
     ///
-    /// [`EditError::Unaligned`] unless they are a multiple of the block, and not 0.
+    /// [`EditError::Unaligned`] unless `leaf` is a multiple of the block, and not 0.
     pub fn with_leaf(mac: R, leaf: usize) -> Result<Self, EditError> {
         let block = mac.hash().block();
         if leaf == 0 || !leaf.is_multiple_of(block) {
@@ -437,7 +437,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         self.root = trees.concat(trees.concat(before, middle), after);
     }
 
-    /// The tree of blocks that start at byte `at`, in leaves of so many bytes.
+    /// The tree of blocks that start at byte `at`, in leaves of `leaf` bytes.
     fn tree(&self, at: u64, blocks: &[u8], leaf: usize) -> Link<SumOf<R>> {
         let hash = self.mac.hash();
         let trees = Trees(hash);

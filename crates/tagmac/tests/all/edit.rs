@@ -26,7 +26,7 @@ fn slice(message: &[u8], range: std::ops::Range<u64>) -> &[u8] {
     &message[range.start as usize..range.end as usize]
 }
 
-/// A random script with leaves of so many blocks. Each tag is checked, and each edit is tried with
+/// A random script with leaves of `blocks` blocks. Each tag is checked, and each edit is tried with
 /// a byte of its leaves altered first.
 fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: usize) {
     let hash = mac.hash();
