@@ -8,8 +8,8 @@
 // A part is the keyed hash of a range of a message. Parts of neighbouring ranges join, in any
 // grouping, and the first part with the rest of the message gives the tag.
 //
-// Parts are as secret as the key: whoever sees the sums of some ranges can forge tags. A part
-// vouches for nothing: only the whole message has a tag, so check it before you use any of the
+// Parts are as secret as the key: anyone who sees the sums of some ranges can forge tags. A part
+// authenticates nothing: only the whole message has a tag, so check it before you use any of the
 // bytes. Joining refuses ranges that do not fit and parts of another key, but it cannot know that
 // two parts are of the same message. And nothing here knows which nonces were used.
 

@@ -19,7 +19,7 @@ use crate::isa::{Dispatch, Isa, Level};
 /// The methods that take an [`Isa`] run inside a kernel: the driver enters the level once per call
 /// and passes the proof on. They need `#[inline(always)]`.
 pub trait Hash: Send + Sync {
-    /// The hash of a range of blocks. Secret: whoever sees sums can forge.
+    /// The hash of a range of blocks. Secret: anyone who sees sums can forge.
     type Sum: Clone + Zeroize + Send + Sync;
     /// The hash of a whole message.
     type Digest;

@@ -159,7 +159,7 @@ impl<'a> Partial<'a> {
         + Sealer::OVERHEAD;
 
     /// The bytes of a file with this part of an object, sealed. `tail` is what the object has after
-    /// its last part, at most a block: [`Parts::finish`](super::Parts::finish) wants it. `None`
+    /// its last part, at most a block: [`Parts::finish`](super::Parts::finish) needs it. `None`
     /// stands for a part that is not the last.
     ///
     /// # Errors

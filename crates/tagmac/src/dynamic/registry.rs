@@ -46,7 +46,7 @@ struct Row {
     new_key: usize,
     min_key: usize,
     max_key: usize,
-    /// Bytes of the nonces that there are; both 0 for a deterministic MAC.
+    /// The shortest and longest nonce in bytes; both 0 for a deterministic MAC.
     min_nonce: usize,
     max_nonce: usize,
     min_tag: usize,
@@ -378,7 +378,7 @@ impl Algorithm {
         self.0.min_key..=self.0.max_key
     }
 
-    /// Bytes of the nonces that there are; `0..=0` for a deterministic MAC.
+    /// The valid nonce lengths in bytes; `0..=0` for a deterministic MAC.
     pub fn nonce_bytes(self) -> RangeInclusive<usize> {
         self.0.min_nonce..=self.0.max_nonce
     }
@@ -404,7 +404,7 @@ impl Algorithm {
         self.0.max_tag
     }
 
-    /// Bits of the tags that there are.
+    /// The valid tag lengths in bits.
     pub fn tag_bits(self) -> RangeInclusive<usize> {
         self.0.min_tag..=self.0.max_tag
     }

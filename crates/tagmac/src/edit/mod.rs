@@ -8,7 +8,7 @@
 //! they are held against the stored sums before anything else: a byte that somebody else has
 //! changed beside the edit is refused, never vouched for. [`Tree::needs`] says which bytes.
 //!
-//! **A tree is as secret as the key.** Whoever sees its sums can forge. It is wiped on drop, shows
+//! **A tree is as secret as the key.** Anyone who sees its sums can forge. It is wiped on drop, shows
 //! nothing in `Debug`, and keeps no more of the message than its unfinished last block.
 //!
 //! ```
@@ -72,7 +72,7 @@ pub enum EditError {
         /// The byte after the leaf.
         end: u64,
     },
-    /// An edit wants the old bytes of other leaves than it was given.
+    /// An edit needs the old bytes of other leaves than it was given.
     OldBytes {
         /// The bytes of the leaves that it touches.
         expected: u64,
@@ -124,7 +124,7 @@ holds_mac_error!(EditError);
 /// The sums of a message's leaves. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
 ///
 /// A MAC whose sums grow with the message, the UMAC of 1999, gains nothing: each join copies them.
-/// Each tag of a MAC with nonces wants a nonce of its own, and a key for one message has no edits.
+/// Each tag of a MAC with nonces needs a nonce of its own, and a key for one message has no edits.
 pub struct Tree<R: Deref<Target: Construction>> {
     mac: R,
     leaf: usize,
