@@ -13,7 +13,7 @@ fn message(length: usize) -> Vec<u8> {
 
 fn mac(algorithm: Algorithm, level: Level) -> AnyMac {
     let key: Vec<u8> = (0..algorithm.new_key_bytes() as u8).collect();
-    AnyMac::with(algorithm, &key, algorithm.default_tag_bits(), level).expect("its own key")
+    AnyMac::with_options(algorithm, &key, algorithm.default_tag_bits(), level).expect("its own key")
 }
 
 fn nonce(algorithm: Algorithm) -> Vec<u8> {
@@ -22,7 +22,7 @@ fn nonce(algorithm: Algorithm) -> Vec<u8> {
 
 #[test]
 fn the_mac_is_in_the_registry_and_any_cut_on_any_level_gives_its_tag() {
-    let algorithm = Algorithm::named(MAC).expect("a row");
+    let algorithm = Algorithm::from_name(MAC).expect("a row");
     let lowest = Level::all().next().expect("a level");
     for length in [0, 1, 15, 16, 17, 64, 127, 128, 129, 255, 256, 257, 511, 513, 1041] {
         let message = message(length);
@@ -38,9 +38,9 @@ fn the_mac_is_in_the_registry_and_any_cut_on_any_level_gives_its_tag() {
             }
             let parts = mac.parts().expect("parts");
             for cut in (0..length).step_by(16) {
-                let left = parts.of(0, &message[..cut]).expect("aligned");
+                let left = parts.new_part(0, &message[..cut]).expect("aligned");
                 let whole = length.saturating_sub(1) / 16 * 16;
-                let right = parts.of(cut as u64, &message[cut..whole]).expect("aligned");
+                let right = parts.new_part(cut as u64, &message[cut..whole]).expect("aligned");
                 let both = parts.join(left, &right).expect("neighbours");
                 assert!(parts.finish(both, &[], &message[whole..]) == Ok(expected), "{at}, {cut}");
             }
@@ -60,9 +60,9 @@ fn the_mac_gives_the_tags_of_its_vectors() {
         };
         let bits = row["tag_bits"].as_u64().expect("a number") as usize;
         let expected = Tag::new(&bytes("tag"), bits).expect("a tag");
-        let algorithm = Algorithm::named(MAC).expect("a row");
+        let algorithm = Algorithm::from_name(MAC).expect("a row");
         for level in Level::all() {
-            let mac = AnyMac::with(algorithm, &bytes("key"), bits, level).expect("a key");
+            let mac = AnyMac::with_options(algorithm, &bytes("key"), bits, level).expect("a key");
             assert!(mac.tag(&[], &bytes("msg")) == Ok(expected), "{row} on {level}");
         }
     }
@@ -74,12 +74,12 @@ fn the_level_gives_the_tags_of_the_portable_one() {
     use tagmac::isa::Status;
     const LEVEL: &str = "sse42";
     assert!(Level::NAMES.contains(&LEVEL));
-    let Ok(level) = Level::named(LEVEL) else {
+    let Ok(level) = Level::from_name(LEVEL) else {
         assert_eq!(Level::status(LEVEL), Some(Status::Unsupported));
         println!("not on this CPU: {LEVEL}");
         return;
     };
-    let portable = Level::named("portable").expect("on any CPU");
+    let portable = Level::from_name("portable").expect("on any CPU");
     for algorithm in Algorithm::all() {
         let (mac, expected) = (mac(algorithm, level), mac(algorithm, portable));
         assert!(mac.level().is_none_or(|used| used == level), "{algorithm} runs on another level");

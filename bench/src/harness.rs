@@ -56,11 +56,11 @@ impl Harness {
             true => Level::all().map(with_costs).collect(),
             false => levels
                 .iter()
-                .map(|name| Level::named(name).map(with_costs))
+                .map(|name| Level::from_name(name).map(with_costs))
                 .collect::<Result<_, _>>()
                 .map_err(|error| format!("level {}: {error}", levels.join(" ")))?,
         };
-        let portable = with_costs(Level::named("portable")?);
+        let portable = with_costs(Level::from_name("portable")?);
         let harness = Harness {
             machine,
             quick,
@@ -148,7 +148,7 @@ impl Harness {
         Ok(engines)
     }
 
-    /// A message of so many bytes, at an offset of up to 64 from a line of cache.
+    /// A message of `length` bytes, at an offset of up to 64 from a line of cache.
     pub fn message(&self, offset: usize, length: usize) -> &[u8] {
         let start = self.message.as_ptr().align_offset(LINE) + offset;
         &self.message[start..start + length]
@@ -240,7 +240,7 @@ impl Harness {
         Ok(())
     }
 
-    /// Whether the experiment has used all of its time. Then the record says that so many values of
+    /// Whether the experiment has used all of its time. Then the record says how many values of
     /// x are left out.
     pub fn ends(&self, record: &mut Record, left: &[usize]) -> bool {
         let is_over = self.progress.is_over();

@@ -59,7 +59,7 @@ pub fn in_turns(effort: Effort, jobs: &mut [Job]) -> Vec<Figure> {
     turns(effort, jobs.len(), &mut |at, calls| time(&mut jobs[at], calls))
 }
 
-/// The figures of so many jobs, where `time` gives the nanoseconds of calls of one of them.
+/// The figures of `jobs` jobs, where `time` gives the nanoseconds of calls of one of them.
 fn turns(effort: Effort, jobs: usize, time: &mut dyn FnMut(usize, usize) -> f64) -> Vec<Figure> {
     let start = Instant::now();
     let plans: Vec<Plan> = (0..jobs).map(|at| Plan::new(effort, |calls| time(at, calls))).collect();

@@ -3,13 +3,13 @@
 
 #include "tagmac.h"
 
-// Sharp tools: parts of messages.
+// Low-level operations that can break security if misused: parts of messages.
 //
 // A part is the keyed hash of a range of a message. Parts of neighbouring ranges join, in any
 // grouping, and the first part with the rest of the message gives the tag.
 //
-// Parts are as secret as the key: whoever sees the sums of some ranges can forge tags. A part
-// vouches for nothing: only the whole message has a tag, so check it before you use any of the
+// Parts are as secret as the key: anyone who sees the sums of some ranges can forge tags. A part
+// authenticates nothing: only the whole message has a tag, so check it before you use any of the
 // bytes. Joining refuses ranges that do not fit and parts of another key, but it cannot know that
 // two parts are of the same message. And nothing here knows which nonces were used.
 
@@ -27,9 +27,9 @@ extern "C" {
 // Bytes of a block: parts start and end at multiples of it. 0 if the algorithm has no parts.
 size_t tagmac_part_block(const tagmac_key *key);
 
-// 1 if at least the last byte of a message that has any must be left for tagmac_part_finish(),
-// else 0. -1 if the algorithm has no parts.
-int tagmac_part_holds_last(const tagmac_key *key);
+// 1 if the last block is treated differently, so that at least one byte of a message that is not
+// empty must be left for tagmac_part_finish(), else 0. -1 if the algorithm has no parts.
+int tagmac_part_last_block_distinct(const tagmac_key *key);
 
 // The part of whole blocks that starts at byte `start` of the message. -1 if the start or the size
 // is no multiple of the block.
@@ -47,7 +47,7 @@ int tagmac_part_join(tagmac_part *left,
 
 // Writes the tag of the message that `part` begins and `rest`, of any size, ends; frees the part.
 // -1 if the part does not start at byte 0, is of another key, or if nothing is left where
-// tagmac_part_holds_last() is 1; then the part stays.
+// tagmac_part_last_block_distinct() is 1; then the part stays.
 int tagmac_part_finish(tagmac_part *part,
                        const tagmac_key *key,
                        uint8_t *tag,

@@ -33,7 +33,7 @@ pub fn name_of(algorithm: Algorithm) -> *const c_char {
 pub fn level() -> Result<Level, Failure> {
     match CHOSEN.load(Ordering::Relaxed) {
         0 => Ok(Level::best()),
-        place => Ok(Level::named(Level::NAMES[place - 1])?),
+        place => Ok(Level::from_name(Level::NAMES[place - 1])?),
     }
 }
 
@@ -45,7 +45,7 @@ pub fn level() -> Result<Level, Failure> {
 pub unsafe fn algorithm(name: *const c_char) -> Result<Algorithm, Failure> {
     // SAFETY: the caller's word.
     let name = unsafe { text("an algorithm's name", name) }?;
-    Algorithm::named(name).map_err(|_| {
+    Algorithm::from_name(name).map_err(|_| {
         format!("expected the name of an algorithm, see tagmac_algorithm(), found '{name}'").into()
     })
 }
@@ -159,7 +159,8 @@ pub unsafe extern "C" fn tagmac_set_level(name: *const c_char) -> c_int {
             return Ok(());
         }
         // SAFETY: the header asks for a string that ends in NUL.
-        let level = Level::named(unsafe { text("a level's name", name) }?)?;
+        let name = unsafe { text("a level's name", name) }?;
+        let level = Level::from_name(name).map_err(|error| format!("level '{name}': {error}"))?;
         let place = Level::NAMES.iter().position(|name| *name == level.name());
         CHOSEN.store(place.expect("a level of this architecture") + 1, Ordering::Relaxed);
         Ok(())

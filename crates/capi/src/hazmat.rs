@@ -42,12 +42,12 @@ pub unsafe extern "C" fn tagmac_part_block(key: *const Key) -> usize {
     value(0, || Ok(parts(&*unsafe { keyed(key) }?)?.block()))
 }
 
-/// 1 if at least the last byte of a message that has any must be left for tagmac_part_finish(),
-/// else 0. -1 if the algorithm has no parts.
+/// 1 if the last block is treated differently, so that at least one byte of a message that is not
+/// empty must be left for tagmac_part_finish(), else 0. -1 if the algorithm has no parts.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tagmac_part_holds_last(key: *const Key) -> c_int {
+pub unsafe extern "C" fn tagmac_part_last_block_distinct(key: *const Key) -> c_int {
     // SAFETY: the header asks for a key.
-    value(-1, || Ok(parts(&*unsafe { keyed(key) }?)?.holds_last().into()))
+    value(-1, || Ok(parts(&*unsafe { keyed(key) }?)?.last_block_distinct().into()))
 }
 
 /// The part of whole blocks that starts at byte `start` of the message. -1 if the start or the size
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn tagmac_part_init(
             (part, keyed(key)?, bytes("the blocks", blocks, blocks_size)?)
         };
         part.vacant()?;
-        part.put(Parted { part: parts(&key)?.of(start, blocks)? })
+        part.put(Parted { part: parts(&key)?.new_part(start, blocks)? })
     })
 }
 
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn tagmac_part_join(
         let (expected, found) = (part.end(), right.part.start());
         ensure(expected == found, PartError::Gap { expected, found })?;
         // An empty part in its place while the two join.
-        let joined = std::mem::replace(part, parts.of(expected, &[])?);
+        let joined = std::mem::replace(part, parts.new_part(expected, &[])?);
         *part = parts.join(joined, &right.part)?;
         Ok(())
     })
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn tagmac_part_join(
 
 /// Writes the tag of the message that `part` begins and `rest`, of any size, ends; frees the part.
 /// -1 if the part does not start at byte 0, is of another key, or if nothing is left where
-/// tagmac_part_holds_last() is 1; then the part stays.
+/// tagmac_part_last_block_distinct() is 1; then the part stays.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_finish(
     part: *mut Part,
@@ -125,8 +125,8 @@ pub unsafe extern "C" fn tagmac_part_finish(
         let Parted { part: begun } = part.get()?;
         ensure(begun.key_id() == key.mac.key_id(), PartError::ForeignPart)?;
         ensure(begun.start() == 0, PartError::Gap { expected: 0, found: begun.start() })?;
-        let holds_last = parts.holds_last() && begun.end() > 0;
-        ensure(!(holds_last && rest.is_empty()), PartError::NoLastBlock)?;
+        let last_block_distinct = parts.last_block_distinct() && begun.end() > 0;
+        ensure(!(last_block_distinct && rest.is_empty()), PartError::NoLastBlock)?;
         key.mac.algorithm().check_nonce(nonce.len())?;
         let Some(part) = part.take()? else { unreachable!("it was there") };
         room.fill(parts.finish(part.part, nonce, rest)?.as_bytes());

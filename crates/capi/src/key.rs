@@ -68,7 +68,7 @@ fn put(key: *mut Key, algorithm: Algorithm, bytes: &[u8], tag_bits: usize) -> Re
     let mut key = unsafe { slot::<Keyed, Key>(key) }?.alone()?;
     key.vacant()?;
     let tag_bits = if tag_bits == 0 { algorithm.default_tag_bits() } else { tag_bits };
-    let mac = AnyMac::with(algorithm, bytes, tag_bits, level()?)
+    let mac = AnyMac::with_options(algorithm, bytes, tag_bits, level()?)
         .map_err(|error| Failure::from(error).about(algorithm))?;
     key.put(Keyed { mac })
 }

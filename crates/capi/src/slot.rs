@@ -24,7 +24,7 @@ pub trait Kind: Sized {
 /// A slot for a value of a kind. It lies in the memory of C and is never made in Rust.
 #[repr(C)]
 pub struct Slot<T> {
-    /// 0: free; `WRITE`: one uses it alone; else so many read it.
+    /// 0: free; `WRITE`: one uses it alone; else the number of readers.
     lock: AtomicUsize,
     check: AtomicUsize,
     value: AtomicPtr<T>,

@@ -12,8 +12,9 @@ const WRITE: &str = "TAGMAC_WRITE_HEADERS";
 const TAGMAC: &str = "\
 // tagmac: message authentication with parallel MACs.
 //
-// A MAC is a short tag that depends on every bit of a message and on a secret key. Who has the key
-// can tell later whether the message is the same; who lacks it cannot make a tag that passes.
+// A MAC is a short tag that depends on every bit of a message and on a secret key. Anyone who has
+// the key can check later that the message has not changed; without the key nobody can make a valid
+// tag.
 //
 //     tagmac_key key = {0};
 //     uint8_t tag[16];
@@ -28,12 +29,12 @@ const TAGMAC: &str = "\
 // objects in use by another thread give -1. Memory that is too short for its size, and objects
 // that are freed while another thread uses them, cannot be noticed.
 //
-// Objects live in your memory. They begin as zeros, hold no pointer to anything of yours, and want
-// their free call in the end. Results may overlap inputs. A size of 0 goes with any pointer, NULL
-// too. Where memory runs out the process ends.
+// Objects live in your memory. They begin as zeros, hold no pointer to anything of yours, and must
+// be freed with their free call. Results may overlap inputs. With a size of 0 any pointer will do,
+// NULL too. If memory runs out, the process ends.
 //
 // NONCES. UMAC and Poly1305-AES take a nonce with each message. If one serves two messages under
-// one key, whoever sees both tags can forge. All others take none and cannot go wrong in this
+// one key, anyone who sees both tags can forge. All others take none and cannot go wrong in this
 // way: take PMAC-AES128 unless you know why not.
 //
 // Link with -ltagmac, or by pkg-config with tagmac. More is in docs/c.md.
@@ -48,13 +49,13 @@ const TAGMAC: &str = "\
 #endif";
 
 const HAZMAT: &str = "\
-// Sharp tools: parts of messages.
+// Low-level operations that can break security if misused: parts of messages.
 //
 // A part is the keyed hash of a range of a message. Parts of neighbouring ranges join, in any
 // grouping, and the first part with the rest of the message gives the tag.
 //
-// Parts are as secret as the key: whoever sees the sums of some ranges can forge tags. A part
-// vouches for nothing: only the whole message has a tag, so check it before you use any of the
+// Parts are as secret as the key: anyone who sees the sums of some ranges can forge tags. A part
+// authenticates nothing: only the whole message has a tag, so check it before you use any of the
 // bytes. Joining refuses ranges that do not fit and parts of another key, but it cannot know that
 // two parts are of the same message. And nothing here knows which nonces were used.";
 

@@ -248,7 +248,7 @@ impl Checker<'_> {
 
     /// The algorithm of the line, if it is not the one in use.
     fn other_algorithm<'l>(&self, line: &Line<'l>) -> Option<&'l str> {
-        line.algorithm.filter(|found| Algorithm::named(found) != Ok(self.mac.mac.algorithm()))
+        line.algorithm.filter(|found| Algorithm::from_name(found) != Ok(self.mac.mac.algorithm()))
     }
 
     fn malformed(&mut self, list: &Path, line: u64, reason: String, tell: bool) {

@@ -80,7 +80,7 @@ fn level_of(algorithm: Algorithm, level: Level) -> Option<&'static str> {
     // The key is of no use: the level is all that is asked.
     let key = vec![0; algorithm.new_key_bytes()];
     let bits = algorithm.default_tag_bits();
-    AnyMac::with(algorithm, &key, bits, level).ok()?.level().map(Level::name)
+    AnyMac::with_options(algorithm, &key, bits, level).ok()?.level().map(Level::name)
 }
 
 /// An algorithm as `--json` shows it.

@@ -51,7 +51,7 @@ pub fn level() -> Result<Level, Error> {
     let Some(name) = std::env::var_os(LEVEL).filter(|name| !name.is_empty()) else {
         return Ok(Level::best());
     };
-    Level::named(&name.to_string_lossy()).map_err(|error| {
+    Level::from_name(&name.to_string_lossy()).map_err(|error| {
         let name = Escaped::text(name.as_bytes());
         Error::usage(format_args!("{LEVEL}: {error}, found '{name}'"))
     })

@@ -60,7 +60,7 @@ pub fn run() -> Result<Option<Exit>, Error> {
         };
         good &= !status.starts_with("failed");
         output::write(format!("{name}: {status}\n").as_bytes())?;
-        if let Ok(level) = Level::named(name) {
+        if let Ok(level) = Level::from_name(name) {
             good &= level_holds(level, &rows)?;
         }
     }
@@ -103,7 +103,7 @@ fn level_holds(level: Level, rows: &[Row]) -> Result<bool, Error> {
 /// Whether the tag comes out at once, in a stream and from parts.
 fn holds(algorithm: Algorithm, level: Level, row: &Row) -> bool {
     let message = row.msg.as_ref().map(Message::bytes).unwrap_or_default();
-    let Ok(mac) = AnyMac::with(algorithm, &bytes(&row.key), row.tag_bits, level) else {
+    let Ok(mac) = AnyMac::with_options(algorithm, &bytes(&row.key), row.tag_bits, level) else {
         return false;
     };
     // A MAC that fails its self-test on a level runs on a lower one.
@@ -119,7 +119,7 @@ fn holds(algorithm: Algorithm, level: Level, row: &Row) -> bool {
     };
     let parts = |parts: tagmac::dynamic::Parts<'_>| {
         let cut = message.len().saturating_sub(1) / parts.block() * parts.block();
-        parts.finish(parts.of(0, &message[..cut])?, &nonce, &message[cut..])
+        parts.finish(parts.new_part(0, &message[..cut])?, &nonce, &message[cut..])
     };
     mac.tag(&nonce, &message) == Ok(tag)
         && stream() == Ok(tag)

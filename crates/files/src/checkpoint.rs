@@ -213,7 +213,7 @@ impl<'a> Checkpointer<'a> {
         let facts = self.facts.insert(Facts::from_metadata(fs::canonicalize(name)?, now)).clone();
         let Some(state) = self.open()? else {
             let parts = self.mac.mac.parts().ok_or(SaveError::NoSavedState)?;
-            let whole = parts.of(0, &[])?;
+            let whole = parts.new_part(0, &[])?;
             let due = self.snapshot(&whole)?;
             self.store(&due.secret, Overwrite::Nothing).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => {

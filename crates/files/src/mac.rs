@@ -18,7 +18,8 @@ pub struct Mac {
 impl Mac {
     /// The MAC of a key, with tags of `bits` bits, at a level.
     pub fn new(key: &Key, bits: usize, level: Level) -> Result<Mac, Error> {
-        let mac = AnyMac::with(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
+        let mac =
+            AnyMac::with_options(key.algorithm, &key.bytes, bits, level).map_err(Error::key)?;
         let sealer = Sealer::new(key.algorithm.name(), &key.bytes);
         Ok(Mac { mac, sealer })
     }

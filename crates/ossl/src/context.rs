@@ -82,7 +82,7 @@ impl Context {
             let algorithm = self.algorithm()?;
             let key = self.key.as_ref().ok_or("expected a key, found none")?;
             let bits = self.size.map_or(algorithm.default_tag_bits(), |size| 8 * size);
-            let mac = AnyMac::with(algorithm, key, bits, Level::best());
+            let mac = AnyMac::with_options(algorithm, key, bits, Level::best());
             self.mac = Some(mac.map_err(|error| Failure::from(error).about(algorithm))?);
         }
         Ok(self.mac.as_ref().expect("made above"))
@@ -154,8 +154,8 @@ impl Context {
         if let Some(nonce) = nonce {
             ensure(
                 !nonce.spent.swap(true, Ordering::Relaxed),
-                "expected a nonce that was not used, found one under which a duplicate of this \
-                 context has a tag",
+                "expected an unused nonce, found one under which a duplicate of this context \
+                 has a tag",
             )?;
         }
         put(stream.tag()?.as_bytes());

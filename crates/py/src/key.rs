@@ -169,11 +169,11 @@ pub fn mac_of<'a>(
 
 fn make(algorithm: Algorithm, key: &[u8], tag_bits: Option<usize>) -> PyResult<AnyMac> {
     let tag_bits = tag_bits.unwrap_or(algorithm.default_tag_bits());
-    AnyMac::with(algorithm, key, tag_bits, Level::best()).map_err(refused)
+    AnyMac::with_options(algorithm, key, tag_bits, Level::best()).map_err(refused)
 }
 
 fn named(name: &str) -> PyResult<Algorithm> {
-    Algorithm::named(name).map_err(|unknown| {
+    Algorithm::from_name(name).map_err(|unknown| {
         PyValueError::new_err(match unknown {
             UnknownAlgorithm::Name(name) => {
                 format!("expected one of tagmac.algorithms_available, found the algorithm {name:?}")

@@ -62,7 +62,7 @@ pub fn tag_many<'py>(
             {
                 let made = &mut made[..messages.len()];
                 mac.tag_many(nonces, messages, made)
-                    .map_err(|refused| (TOGETHER * i + refused.place, refused.error))?;
+                    .map_err(|refused| (TOGETHER * i + refused.index, refused.error))?;
                 for (tag, made) in tags.chunks_exact_mut(size).zip(made) {
                     tag.copy_from_slice(made.as_bytes());
                 }

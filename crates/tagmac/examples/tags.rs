@@ -19,8 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let [name, key, nonce, bits, message] = line.split(' ').collect::<Vec<_>>()[..] else {
             return Err(format!("expected five words, found '{line}'").into());
         };
-        let algorithm = Algorithm::named(name)?;
-        let mac = AnyMac::with(algorithm, &bytes(key)?, bits.parse()?, Level::best())?;
+        let algorithm = Algorithm::from_name(name)?;
+        let mac = AnyMac::with_options(algorithm, &bytes(key)?, bits.parse()?, Level::best())?;
         let tag = mac.tag(&bytes(nonce)?, &bytes(message)?)?;
         let hex: String = tag.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
         println!("{hex}");

@@ -11,7 +11,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Where each message has a key of its own, there is [`tag_many_keys`].
+//! If each message has a key of its own, use [`tag_many_keys`].
 
 use core::fmt;
 
@@ -25,18 +25,18 @@ use crate::tag::{Tag, matches};
 /// Fewer messages go one by one.
 const MIN_BATCH: usize = 4;
 
-/// A message of a batch has no tag. Those before it have theirs.
+/// A message of a batch that was refused. The messages before it have their tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchError {
-    /// The message's place, from 0.
-    pub place: usize,
-    /// Why.
+    /// The message's index, from 0.
+    pub index: usize,
+    /// Why it has no tag.
     pub error: Error,
 }
 
 impl fmt::Display for BatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "message {}: {}", self.place, self.error)
+        write!(f, "message {}: {}", self.index, self.error)
     }
 }
 
@@ -81,10 +81,10 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
             done += run;
             continue;
         }
-        for place in done..done + run.max(1) {
-            match kernels::tag(mac, &nonces[place], Fresh, messages[place].into()) {
-                Ok(tag) => tags[place] = tag,
-                Err(error) => return Err(BatchError { place, error }),
+        for index in done..done + run.max(1) {
+            match kernels::tag(mac, &nonces[index], Fresh, messages[index].into()) {
+                Ok(tag) => tags[index] = tag,
+                Err(error) => return Err(BatchError { index, error }),
             }
         }
         done += run.max(1);
@@ -114,9 +114,9 @@ pub(crate) fn verify_many<M: Construction + ?Sized>(
         let expected = &mut expected[..now.len()];
         let made = tag_many(mac, &nonces[now.clone()], &messages[now.clone()], expected);
         judge(made, expected, &tags[now.clone()], &mut verdicts[now.clone()], |i| {
-            let place = now.start + i;
-            let tag = kernels::tag(mac, &nonces[place], Fresh, messages[place].into());
-            matches(tag, &tags[place])
+            let index = now.start + i;
+            let tag = kernels::tag(mac, &nonces[index], Fresh, messages[index].into());
+            matches(tag, &tags[index])
         });
     }
     verdicts.iter().copied().collect()
@@ -188,7 +188,7 @@ const SAME_KEY: usize = 64;
 ///
 /// # Panics
 ///
-/// Unless there is a tag for each job.
+/// If `tags` does not have one entry per job.
 pub fn tag_many_keys<M: Construction>(
     jobs: &[Job<'_, M>],
     tags: &mut [Tag],
@@ -204,12 +204,12 @@ pub fn tag_many_keys<M: Construction>(
         }
         let now = &jobs[done..done + run];
         let tags = &mut tags[done..done + run];
-        let refused = |refused: BatchError| BatchError { place: done + refused.place, ..refused };
+        let refused = |refused: BatchError| BatchError { index: done + refused.index, ..refused };
         if run < MIN_BATCH {
-            for (place, (job, tag)) in now.iter().zip(tags).enumerate() {
+            for (index, (job, tag)) in now.iter().zip(tags).enumerate() {
                 match kernels::tag(job.mac, &job.nonce, Fresh, job.message.into()) {
                     Ok(made) => *tag = made,
-                    Err(error) => return Err(refused(BatchError { place, error })),
+                    Err(error) => return Err(refused(BatchError { index, error })),
                 }
             }
         } else {

@@ -102,7 +102,7 @@ impl fmt::Display for Error {
                 write!(f, "expected a nonce of {min} to {max} bytes, found {found}")
             }
             Error::NonceReused => {
-                f.write_str("expected a nonce that was not used, found one of before")
+                f.write_str("expected an unused nonce, found one that may have been used")
             }
             Error::NoncesUsedUp { bytes } => write!(
                 f,
@@ -170,7 +170,7 @@ macro_rules! holds_mac_error {
 pub(crate) use holds_mac_error;
 
 /// What [`PartError`](crate::hazmat::PartError) and `SaveError` say of a part of another MAC or key.
-pub(crate) const FOREIGN_PART: &str = "expected a part of the same MAC and key, found another's";
+pub(crate) const FOREIGN_PART: &str = "the part belongs to another MAC or key";
 
 /// Writes a type's name and nothing of what it holds.
 macro_rules! silent {

@@ -19,7 +19,7 @@ use crate::isa::{Dispatch, Isa, Level};
 /// The methods that take an [`Isa`] run inside a kernel: the driver enters the level once per call
 /// and passes the proof on. They need `#[inline(always)]`.
 pub trait Hash: Send + Sync {
-    /// The hash of a range of blocks. Secret: whoever sees sums can forge.
+    /// The hash of a range of blocks. Secret: anyone who sees sums can forge.
     type Sum: Clone + Zeroize + Send + Sync;
     /// The hash of a whole message.
     type Digest;
@@ -49,12 +49,13 @@ pub trait Hash: Send + Sync {
     fn level(&self) -> Level;
     /// Bytes of a block.
     fn block(&self) -> usize;
-    /// How many whole blocks so many bytes hold.
+    /// The number of whole blocks in `bytes` bytes.
     #[inline(always)]
     fn blocks_in(&self, bytes: usize) -> usize {
         bytes / self.block()
     }
-    /// Messages of up to so many bytes cost less on the one-block level, where [`HAS_NARROW_PATH`](Hash::HAS_NARROW_PATH).
+    /// The longest message in bytes that costs less on the one-block level, if
+    /// [`HAS_NARROW_PATH`](Hash::HAS_NARROW_PATH).
     #[inline(always)]
     fn narrow_path_max_bytes(&self) -> usize {
         self.level().narrow_path_max_blocks() * self.block()

@@ -1,4 +1,5 @@
-//! Sharp tools: parts of messages, and what PMAC can do beyond tags.
+//! Low-level operations that can break security if misused: parts of messages, and two other uses of
+//! PMAC.
 //!
 //! # Parts
 //!
@@ -7,11 +8,11 @@
 //!
 //! Keep in mind:
 //!
-//! * **Parts are as secret as the key.** Whoever sees the sums of some ranges can forge tags.
+//! * **Parts are as secret as the key.** Anyone who sees the sums of some ranges can forge tags.
 //!   They are wiped on drop and show nothing in `Debug`. They leave the process only sealed
-//!   (`Part::seal`, with the feature `save`), under a key that comes from the MAC's; who can open
-//!   the seal could have made the tag. `dynamic::Parts::save` alone gives bare sums, to be sealed.
-//! * **A part vouches for nothing.** Only the whole message has a tag. Check it before you use
+//!   (`Part::seal`, with the feature `save`), under a key derived from the MAC's; anyone who can open
+//!   the seal could have made the tag. Only `dynamic::Parts::save` gives bare sums, to be sealed.
+//! * **A part authenticates nothing.** Only the whole message has a tag. Check it before you use
 //!   any of the bytes.
 //! * **Ranges are in bytes from the start of the message**, multiples of [`Hash::block`]. Joining
 //!   refuses what does not fit, but it cannot know that two parts are of the same message, and
@@ -23,18 +24,18 @@
 //! use tagmac::hazmat::Part;
 //!
 //! let (mac, message) = (PmacAes128::new(&[7; 16]), [3; 100]);
-//! let left = Part::of(&mac, 0, &message[..32])?;
-//! let right = Part::of(&mac, 32, &message[32..96])?;
+//! let left = Part::new(&mac, 0, &message[..32])?;
+//! let right = Part::new(&mac, 32, &message[32..96])?;
 //! let tag = left.join(&mac, &right)?.finish(&mac, &(), &message[96..])?;
 //! assert_eq!(tag, mac.tag(&message)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Parsimony
+//! # Recovering a block, and a wide-block cipher
 //!
-//! [`recover_block`] gives a block of a message from PMAC's tag and the other blocks. [`WideBlock`]
-//! is a cipher made of that: it enciphers messages to as many bits. Read what it promises and what
-//! it does not.
+//! [`recover_block`] computes a block of a message from PMAC's tag and the other blocks, which the paper
+//! calls parsimony. [`WideBlock`] is a length-preserving cipher made from it. Read its guarantees before
+//! use.
 
 #[doc(hidden)]
 pub use crate::algo::COMPILED;

@@ -1,29 +1,39 @@
-//! Message authentication with parallel MACs, at the speed of the hardware.
+//! Message authentication codes that run in parallel: PMAC, LightMAC, EliMAC, Poly1305-AES and UMAC.
+//! On one core of an AMD Zen 4, PMAC-AES128 takes 0.167 cycles per byte of a 16 KiB message.
 //!
 //! ```
-//! use tagmac::PmacAes128;
+//! use tagmac::{PmacAes128, Tag};
 //!
-//! let mac = PmacAes128::new(&[7; 16]);
+//! let mut key = [0; 16];
+//! getrandom::fill(&mut key)?; // random bytes; keep them secret
+//! let mac = PmacAes128::new(&key);
+//!
 //! let tag = mac.tag(b"pay 100 to Bob")?;
-//! assert!(mac.verify(b"pay 100 to Bob", &tag).is_ok());
-//! assert!(mac.verify(b"pay 900 to Bob", &tag).is_err());
-//! # Ok::<(), tagmac::Error>(())
+//! let sent = tag.as_bytes(); // 16 bytes to store or send
+//!
+//! let received = Tag::try_from(sent)?; // a tag of another length does not verify
+//! assert!(mac.verify(b"pay 100 to Bob", &received).is_ok());
+//! assert!(mac.verify(b"pay 900 to Bob", &received).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The keys in all other examples, such as `[7; 16]`, are not random. Take yours from the crate
+//! `getrandom`, as above, or from a key file ([`dynamic::KeyFile`]).
 //!
 //! | MAC | key | from | choose it for |
 //! |---|---|---|---|
 //! | [`Pmac`] | one of its cipher: 16, 24 or 32 bytes for AES | Black and Rogaway 2001 | the default: one key, any length |
 //! | [`LightMac`] | two of its cipher | Luykx, Preneel, Tischhauser, Yasuda 2016 | many tags of long messages under one key |
-//! | [`EliMac`] | two AES-128 keys | Dobraunig, Mennink, Neves 2023 | speed, with a bold assumption on reduced AES |
-//! | [`Poly1305Aes`] | 32 bytes, k then r | Bernstein 2005 | one nonce a message: formats and protocols that have it |
-//! | [`Umac32`], [`Umac64`], [`Umac96`], [`Umac128`] | an AES-128 key | RFC 4418 | one nonce a message: short tags, many packets |
+//! | [`EliMac`] | two AES-128 keys | Dobraunig, Mennink, Neves 2023 | the fastest without a nonce on long messages, once its subkeys are cached; its proof assumes that 4 and 7 rounds of AES suffice |
+//! | [`Poly1305Aes`] | 32 bytes, k then r | Bernstein 2005 | one nonce per message: formats and protocols that have it |
+//! | [`Umac32`], [`Umac64`], [`Umac96`], [`Umac128`] | an AES-128 key | RFC 4418 | one nonce per message: short tags, many packets |
 //! | `Umac99` | 16 bytes | Black, Halevi, Krawczyk, Krovetz, Rogaway 1999 | the paper's own sets, and all its parameters |
 //! | [`Cbc3`] | three of its cipher | Black and Rogaway 2000 | a PRF of any cipher, for short inputs |
 //! | [`Poly1305`] | 32 bytes, r then s, for one message | RFC 8439 | protocols that derive a key for each message |
 //!
 //! The first three are deterministic: they need no nonce. Poly1305-AES and UMAC need one that never
-//! repeats under a key ([`NonceSequence`] counts, `random_nonce` draws); if it does, forgeries
-//! are easy:
+//! repeats under a key ([`NonceSequence`] counts, [`random_nonce`] draws); if a nonce repeats, anyone
+//! who sees both tags can forge:
 //!
 //! ```
 //! use tagmac::{Mac, NonceSequence, Umac64};
@@ -35,26 +45,33 @@
 //! # Ok::<(), tagmac::Error>(())
 //! ```
 //!
-//! Messages come at once (`tag`), in pieces ([`Stream`]), on several threads (`threads`), or as
-//! [`hazmat::Part`]s made anywhere, and tags follow their edits (`edit`); many short ones at once
-//! ([`batch`]). The code runs on the best level of instruction sets that the CPU has, see [`isa`];
-//! tags are the same on all.
+//! A message may be one slice (`tag`), arrive in pieces ([`Stream`]), be split over [`threads`], or be
+//! hashed in [`hazmat::Part`]s on several machines. [`edit`] updates a tag after an edit, and [`batch`]
+//! tags many messages in one call. The code runs on the best instruction-set level of the CPU
+//! ([`isa`]); tags are the same on all levels.
 //!
-//! A MAC proves that a message comes from somebody who has the key. It is no signature (whoever
-//! can check can also forge), no encryption, and no hash for content ids.
+//! A MAC proves that a message comes from somebody who has the key. It is not a signature (anyone who
+//! can check a tag can also forge one), not encryption, and not a hash for content ids.
 //!
-//! How much one key may authenticate is in `bounds`; `meter` has a MAC that keeps
-//! count.
+//! [`bounds`] says how much one key may authenticate; [`meter::Metered`] enforces it.
 //!
 //! # Features
 //!
-//! `std` (default): CPU detection, threads, `io::Write`, bounds. `alloc`: [`EliMac`]'s cache, edits.
-//! `save`: sums that leave the process, sealed. `umac99`: the UMAC of 1999. `dynamic`: every MAC by
-//! name, CMAC and HMAC, key files, partials. `cipher`: RustCrypto's block ciphers in all modes.
+//! | feature | what it adds |
+//! |---|---|
+//! | `std` (default) | CPU detection, [`threads`], `io::Write`, random nonces, [`bounds`], [`meter`] (includes `alloc`) |
+//! | `alloc` | [`EliMac`]'s cache of subkeys, [`edit`] |
+//! | `umac99` | the UMAC of 1999, NH and its relatives (includes `alloc`) |
+//! | `save` | save streams and parts, encrypted, and resume them elsewhere (includes `std`) |
+//! | `dynamic` | every MAC by name, CMAC, HMAC, key files, partials (includes `save` and `umac99`) |
+//! | `cipher` | RustCrypto's block ciphers in all modes |
+//!
 //! Without `std` the crate is `no_std`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// The text above links to modules that only features have.
+#![cfg_attr(not(feature = "dynamic"), allow(rustdoc::broken_intra_doc_links))]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;

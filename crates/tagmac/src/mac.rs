@@ -21,9 +21,9 @@ pub trait Mac: Construction {
 
     /// The tag of a message.
     ///
-    /// A `Result` for every MAC, so that code for any of them is the same. Of bytes in memory, only
-    /// LightMAC with a short counter and EliMAC refuse some; strings of bits are refused where the
-    /// MAC takes bytes alone.
+    /// Every MAC returns a `Result`, so that generic code is the same for all. Of messages in memory,
+    /// only LightMAC with a short counter and EliMAC refuse some; bit strings are refused if the MAC
+    /// takes whole bytes only.
     ///
     /// # Errors
     ///
@@ -38,7 +38,8 @@ pub trait Mac: Construction {
         kernels::tag(self, nonce, Fresh, message.into())
     }
 
-    /// As [`tag_with`](Mac::tag_with), with the pad that the message before it left.
+    /// As [`tag_with`](Mac::tag_with), reusing the pad cached from the previous message; use
+    /// [`NonceSequence`](crate::NonceSequence) unless you know why.
     ///
     /// # Errors
     ///
@@ -56,7 +57,7 @@ pub trait Mac: Construction {
         kernels::tag(self, nonce, pad, message.into())
     }
 
-    /// Checks a tag in constant time. A message over the limit has no tag, so it is a mismatch.
+    /// Checks a tag in constant time. A message that is too long does not verify.
     ///
     /// # Errors
     ///
@@ -81,7 +82,7 @@ pub trait Mac: Construction {
     ///
     /// # Panics
     ///
-    /// Unless there is a nonce and a tag for each message.
+    /// If the slices do not all have one entry per message.
     #[inline]
     fn tag_many_with(
         &self,
@@ -92,16 +93,16 @@ pub trait Mac: Construction {
         batch::tag_many(self, nonces, messages, tags)
     }
 
-    /// Checks the tags of many messages, each in constant time, and says of each whether it is
-    /// right. A message over the limit has no tag, so it is a mismatch.
+    /// Checks the tags of many messages, each in constant time, and writes a verdict for each. A
+    /// message that is too long does not verify.
     ///
     /// # Errors
     ///
-    /// [`Mismatch`] unless all are right.
+    /// [`Mismatch`] unless all verify.
     ///
     /// # Panics
     ///
-    /// Unless there is a nonce, a tag and a verdict for each message.
+    /// If the slices do not all have one entry per message.
     #[inline]
     fn verify_many_with(
         &self,
@@ -181,7 +182,7 @@ macro_rules! batches {
             ///
             /// # Panics
             ///
-            /// Unless there is a tag for each message.
+            /// If the slices do not have one entry per message.
             #[inline]
             pub fn tag_many(
                 &self,
@@ -197,11 +198,11 @@ macro_rules! batches {
             ///
             /// # Errors
             ///
-            /// [`Mismatch`](crate::Mismatch) unless all are right.
+            /// [`Mismatch`](crate::Mismatch) unless all verify.
             ///
             /// # Panics
             ///
-            /// Unless there is a tag and a verdict for each message.
+            /// If the slices do not all have one entry per message.
             #[inline]
             pub fn verify_many(
                 &self,

@@ -1,13 +1,13 @@
-//! A MAC that counts what its key has done, and stops at a budget.
+//! A MAC that counts what its key has done and refuses to exceed a budget.
 //!
-//! What counts against theorem and threshold ([`Budget::of`]): messages, their blocks (PMAC), and
-//! verifications that failed. A call that would pass the budget is refused before it tags or
+//! It counts messages, their blocks (PMAC), and failed verifications. [`Budget::new`] takes the limits
+//! from a theorem and a threshold. A call that would exceed the budget is refused before it tags or
 //! verifies.
 //!
-//! **Keep the usage** where nobody can set it back, as you keep a nonce that counts: who restores an
-//! old one gives the key a second life. And keep it before it is used. A crash between a tag and a
-//! save would lose what was done in between, so save what you are going to do: [`Metered::reserve`]
-//! counts it at once, and the tags that follow draw on it.
+//! **Store the usage** where nobody can roll it back, like a nonce counter: restoring an old value
+//! lets the key exceed its budget. Store it before you use it: a crash after a tag would lose what was
+//! counted since the last save. [`Metered::reserve`] counts messages in advance, so save the usage
+//! after `reserve` and before you tag.
 //!
 //! ```
 //! use tagmac::PmacAes128;
@@ -15,7 +15,7 @@
 //! use tagmac::meter::{Budget, Metered, Usage};
 //!
 //! # let mut disk = [0; 32];
-//! let budget = Budget::of(Theorem::Pmac { n: 128, t: 128 }, 1 << 20, 2f64.powi(-32))?;
+//! let budget = Budget::new(Theorem::Pmac { n: 128, t: 128 }, 1 << 20, 2f64.powi(-32))?;
 //! let mac = Metered::new(PmacAes128::new(&[7; 16]), budget, Usage::default())?;
 //! // 1000 messages of 10 MiB in all: counted, saved, and only then tagged.
 //! mac.reserve(1000, 10 << 20)?;
@@ -30,9 +30,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A budget is a key's, not a process's: those who share the key share the budget. Give each a part
-//! (the fields of [`Budget`] can be lowered; messages, blocks and failures of all parts are sums), or
-//! let one of them count.
+//! The budget belongs to the key: all processes that share a key share its budget. Divide it between
+//! them (lower the fields of [`Budget`], so that their sums stay within it), or let one process count.
 
 use core::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -68,8 +67,8 @@ pub enum MeterError {
         /// The bytes given.
         found: usize,
     },
-    /// Saved usage begins with no mark that is known here.
-    UsageMark,
+    /// Saved usage does not begin with the magic bytes of this version.
+    UsageMagic,
     /// Saved usage has fewer blocks than messages.
     UsageBlocks {
         /// The messages given.
@@ -94,7 +93,9 @@ impl fmt::Display for MeterError {
             MeterError::UsageBytes { expected, found } => {
                 write!(f, "expected {expected} bytes of saved usage, found {found}")
             }
-            MeterError::UsageMark => f.write_str("expected saved usage to begin with 'tagmacU2'"),
+            MeterError::UsageMagic => f.write_str(
+                "expected saved usage that begins with 'tagmacU2', found something else",
+            ),
             MeterError::UsageBlocks { messages, blocks } => write!(
                 f,
                 "expected a block or more for each of {messages} messages, found {blocks}"
@@ -136,7 +137,7 @@ impl Budget {
     /// use tagmac::bounds::{Theorem, pmac};
     /// use tagmac::meter::Budget;
     /// let (present, threshold) = (Theorem::Pmac { n: 64, t: 64 }, 2f64.powi(-32));
-    /// let budget = Budget::of(present, 1 << 20, threshold)?;
+    /// let budget = Budget::new(present, 1 << 20, threshold)?;
     /// assert_eq!((budget.messages, budget.blocks), (104, 104 << 17));
     /// // One megabyte in all, in up to 10 000 messages.
     /// let (messages, blocks) = (10_000, 131_072);
@@ -149,7 +150,7 @@ impl Budget {
     ///
     /// [`BoundError::Threshold`] unless it is between 0 and 1, [`BoundError::TooLong`] for a length
     /// over the MAC's limit, and what the theorem's functions refuse.
-    pub fn of(theorem: Theorem, length: u64, threshold: f64) -> Result<Budget, BoundError> {
+    pub fn new(theorem: Theorem, length: u64, threshold: f64) -> Result<Budget, BoundError> {
         theorem.check_length(length)?;
         let small = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
         let messages = theorem.messages(length, threshold)?;
@@ -214,7 +215,7 @@ impl Usage {
     /// How saved usage begins.
     const MAGIC: [u8; 8] = *b"tagmacU2";
 
-    /// The usage as 32 bytes: the mark `tagmacU2`, then messages, blocks and failures as
+    /// The usage as 32 bytes: the magic bytes `tagmacU2`, then messages, blocks and failures as
     /// little-endian numbers of 8 bytes.
     pub fn to_bytes(&self) -> [u8; 32] {
         let counts = [self.messages, self.blocks, self.failures].map(u64::to_le_bytes);
@@ -228,9 +229,9 @@ impl Usage {
     ///
     /// # Errors
     ///
-    /// [`MeterError::UsageBytes`] unless there are 32 bytes, [`MeterError::UsageMark`] unless they
-    /// begin with the mark, [`MeterError::UsageBlocks`] if there are fewer blocks than messages, which no meter
-    /// counts.
+    /// [`MeterError::UsageBytes`] unless there are 32 bytes, [`MeterError::UsageMagic`] unless they
+    /// begin with the magic bytes, [`MeterError::UsageBlocks`] if there are fewer blocks than
+    /// messages, which no meter counts.
     pub fn from_bytes(bytes: &[u8]) -> Result<Usage, MeterError> {
         let wrong = MeterError::UsageBytes { expected: 32, found: bytes.len() };
         let words: &[[u8; 8]; 4] = bytes.as_chunks().0.try_into().map_err(|_| wrong)?;
@@ -238,7 +239,7 @@ impl Usage {
             return Err(wrong);
         }
         if words[0] != Self::MAGIC {
-            return Err(MeterError::UsageMark);
+            return Err(MeterError::UsageMagic);
         }
         let [messages, blocks, failures] = [1, 2, 3].map(|i| u64::from_le_bytes(words[i]));
         if blocks < messages {
@@ -333,8 +334,9 @@ impl<M> Metered<M> {
         &self.mac
     }
 
-    /// Counts messages of so many bytes in all now, for tags to come; what no tag used when the
-    /// meter is dropped stays counted. Failed verifications of PMAC draw on it too.
+    /// Counts `messages` messages of `bytes` bytes in total in advance. The tags that follow use up
+    /// this reserve, and so do failed verifications of PMAC. What is left when the meter is dropped
+    /// stays counted.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ pub(crate) const MAX_BYTES: usize = 16;
 
 /// What a MAC takes as a nonce.
 pub trait Nonce: Copy + Send + Sync {
-    /// The lengths in bytes that there are.
+    /// The valid lengths in bytes.
     const BYTES: RangeInclusive<usize>;
 
     /// The nonce of these bytes.

@@ -107,7 +107,7 @@ impl<H: Hash> Part<H> {
     ///
     /// [`PartError::Unaligned`] if the start or the length is no multiple of the block,
     /// [`PartError::Mac`] with [`Error::TooLong`] if the part ends over the MAC's limit.
-    pub fn of(hash: &H, start: u64, blocks: &[u8]) -> Result<Self, PartError> {
+    pub fn new(hash: &H, start: u64, blocks: &[u8]) -> Result<Self, PartError> {
         let block = hash.block();
         for found in [start, blocks.len() as u64] {
             if found % block as u64 != 0 {
@@ -168,7 +168,7 @@ impl<H: Hash> Part<H> {
         if self.block != hash.block() {
             return Err(PartError::ForeignPart);
         }
-        let now = Part::of(hash, self.start, blocks)?;
+        let now = Part::new(hash, self.start, blocks)?;
         if !hash.ct_eq(&self.sum, &now.sum) {
             return Err(PartError::LeafChanged { start: self.start, end: self.end });
         }
@@ -234,7 +234,7 @@ impl<H: Hash<Sum: Save>> Part<H> {
     /// let (mac, message) = (PmacAes128::new(&[7; 16]), [3; 100]);
     /// let sealer = Sealer::new("PMAC-AES128", &[7; 16]);
     /// // On one machine:
-    /// let sealed = Part::of(&mac, 0, &message[..96])?.seal(&sealer, b"photo 17")?;
+    /// let sealed = Part::new(&mac, 0, &message[..96])?.seal(&sealer, b"photo 17")?;
     /// // On another:
     /// let part = Part::open(&mac, &sealer, b"photo 17", &sealed)?;
     /// assert_eq!(part.finish(&mac, &(), &message[96..])?, mac.tag(&message)?);

@@ -1,29 +1,5 @@
-//! Nonces: what must never repeat under a key, and how to be sure that it does not.
-//!
-//! A MAC that takes a nonce is a hash hidden by a pad: `tag = hash(message) + pad(nonce)`. Two
-//! tags under one nonce share the pad, so their difference is that of two hashes, and the hash is
-//! no longer secret. Here is a forger at work on Poly1305-AES, who saw two messages of one block
-//! under one nonce and knows no key:
-//!
-//! ```
-//! use tagmac::{Mac, Poly1305Aes, Tag};
-//! let mac = Poly1305Aes::new(&[7; 32]);
-//! let number = |tag: &Tag| u128::from_le_bytes(tag.as_bytes().try_into().unwrap());
-//! let used_twice = [9; 16];
-//! let one = number(&mac.tag_with(&used_twice, &1u128.to_le_bytes())?);
-//! let two = number(&mac.tag_with(&used_twice, &2u128.to_le_bytes())?);
-//!
-//! // tag = (message + 2^128) r mod p + pad, so the difference of the tags is r, or r - p, which is
-//! // r + 5 mod 2^128. So is the next difference.
-//! let step = two.wrapping_sub(one);
-//! let forged = two.wrapping_add(step).to_le_bytes();
-//! let forged = Tag::try_from(&forged[..])?;
-//! assert!(mac.verify_with(&used_twice, &3u128.to_le_bytes(), &forged).is_ok());
-//! # Ok::<(), tagmac::Error>(())
-//! ```
-//!
-//! So nonces come from a [`NonceSequence`], which counts, or from `random_nonce`, where they are
-//! long enough.
+//! Nonces that never repeat: `tag = hash(message) + pad(nonce)`, so two tags under one nonce give away
+//! the hash. [`NonceSequence`] counts, and `random_nonce` draws nonces that are long enough.
 
 use core::ops::Deref;
 
@@ -65,8 +41,9 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 /// Tags messages under nonces that count up, big-endian, all of one length. `R` refers to the MAC:
 /// `&M`, `Arc<M>`, `Box<M>`.
 ///
-/// One sequence per key: two of them would use the same nonces. Consecutive nonces are cheap for
-/// UMAC-32 and UMAC-64, because four or two of them share a call of the block cipher.
+/// **Use one sequence per key**: two of them would use the same nonces, and anyone who sees two tags
+/// under one nonce can forge. Consecutive nonces are cheap for UMAC-32 and UMAC-64, because four or
+/// two of them share a call of the block cipher.
 ///
 /// ```
 /// use tagmac::{Mac, NonceSequence, Umac64};
@@ -75,11 +52,35 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 /// let (nonce, tag) = sequence.tag(b"first")?;
 /// assert!(mac.verify_with(&nonce, b"first", &tag).is_ok());
 ///
-/// // To go on after a restart, keep the next nonce, safely written down before it is used.
+/// // To continue after a restart, store the next nonce before you use it.
 /// let saved = sequence.peek()?;
 /// drop(sequence);
 /// let mut sequence = NonceSequence::resume(&mac, &saved)?;
 /// assert_ne!(sequence.tag(b"second")?.0, nonce);
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+///
+/// # What a repeated nonce gives away
+///
+/// A MAC that takes a nonce is a hash hidden by a pad: `tag = hash(message) + pad(nonce)`. Two
+/// tags under one nonce share the pad, so their difference is that of two hashes, and the hash is
+/// no longer secret. This forger of Poly1305-AES tags has seen two messages of one block under one
+/// nonce, and does not know the key:
+///
+/// ```
+/// use tagmac::{Mac, Poly1305Aes, Tag};
+/// let mac = Poly1305Aes::new(&[7; 32]);
+/// let number = |tag: &Tag| u128::from_le_bytes(tag.as_bytes().try_into().unwrap());
+/// let used_twice = [9; 16];
+/// let one = number(&mac.tag_with(&used_twice, &1u128.to_le_bytes())?);
+/// let two = number(&mac.tag_with(&used_twice, &2u128.to_le_bytes())?);
+///
+/// // tag = (message + 2^128) r mod p + pad, so the difference of the tags is r, or r - p, which is
+/// // r + 5 mod 2^128. So is the next difference.
+/// let step = two.wrapping_sub(one);
+/// let forged = two.wrapping_add(step).to_le_bytes();
+/// let forged = Tag::try_from(&forged[..])?;
+/// assert!(mac.verify_with(&used_twice, &3u128.to_le_bytes(), &forged).is_ok());
 /// # Ok::<(), tagmac::Error>(())
 /// ```
 pub struct NonceSequence<R: Deref<Target: Construction>> {

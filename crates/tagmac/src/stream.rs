@@ -121,9 +121,10 @@ impl<R: Deref<Target: Construction>> Stream<R> {
         kernels::close(mac, nonce, pad, sum, at, tail)
     }
 
-    /// A second stream that begins with the same bytes, under the same nonce. Where there is one,
-    /// **only one of the two may be tagged**, unless both end alike: see `nonce.rs` for what a
-    /// nonce that serves twice gives away. A stream of a deterministic MAC is `Clone`.
+    /// A second stream that begins with the same bytes, under the same nonce. If the MAC takes a
+    /// nonce, **tag only one of the two streams**, unless both end alike: anyone who sees two tags
+    /// under one nonce can forge, see [`NonceSequence`](crate::NonceSequence). A stream of a
+    /// deterministic MAC is also `Clone`.
     #[inline]
     pub fn fork(&self) -> Self
     where
@@ -178,9 +179,10 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: Save>>>> Stream<R> {
     /// Seals all that is known of the message so far, with the nonce: [`restore`](Stream::restore)
     /// goes on where this stream is, in another process, on another machine or level.
     ///
-    /// Where there is a nonce, **only one of the streams that begin alike may be tagged**: this one
-    /// or one that was restored, once. A state that was kept by mistake is as a nonce that serves
-    /// twice, see `nonce.rs`. The seal does not tell an old state of the stream from its last.
+    /// If the MAC takes a nonce, **tag only one of the streams that begin alike**: this one, or one
+    /// restored copy, once. A saved state that is finished twice uses its nonce twice, see
+    /// [`NonceSequence`](crate::NonceSequence). The seal cannot tell an old saved state from the
+    /// latest one.
     ///
     /// ```
     /// use tagmac::save::Sealer;

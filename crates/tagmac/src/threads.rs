@@ -52,7 +52,7 @@ where
         return mac.tag_with(nonce, message);
     }
     let start = Instant::now();
-    let first = Part::of(hash, 0, &blocks[..timed]).expect("blocks within the limit");
+    let first = Part::new(hash, 0, &blocks[..timed]).expect("blocks within the limit");
     let per_byte = start.elapsed().as_secs_f64() / timed as f64;
     let left = blocks.len() - timed;
     let piece = ((PIECE.as_secs_f64() / per_byte) as usize).clamp(MIN_PIECE, left);
@@ -63,8 +63,8 @@ where
     Ok(whole.finish(mac, nonce, rest).expect("the start of a message within the limit"))
 }
 
-/// A part that goes on to the end of the blocks, of which it has the first, on that many threads in
-/// pieces of about so many bytes.
+/// The part of all blocks, of which `first` has the first, on `threads` threads in pieces of about
+/// `piece` bytes.
 fn grow<H: Hash>(hash: &H, first: Part<H>, blocks: &[u8], threads: usize, piece: usize) -> Part<H> {
     let piece = piece.next_multiple_of(hash.block());
     let next = AtomicUsize::new(first.end() as usize);
@@ -76,7 +76,7 @@ fn grow<H: Hash>(hash: &H, first: Part<H>, blocks: &[u8], threads: usize, piece:
             let Some(left) = blocks.get(start..).filter(|left| !left.is_empty()) else {
                 return parts;
             };
-            let part = Part::of(hash, start as u64, &left[..piece.min(left.len())]);
+            let part = Part::new(hash, start as u64, &left[..piece.min(left.len())]);
             parts.push(part.expect("blocks within the limit"));
         }
     };
@@ -123,7 +123,7 @@ mod tests {
     fn tag_on<M: Mac>(mac: &M, nonce: M::Nonce, message: &[u8], threads: usize, piece: usize) {
         let hash = mac.hash();
         let blocks = &message[..absorbable_len(hash, message.into())];
-        let first = Part::of(hash, 0, &blocks[..blocks.len().min(3 * hash.block())]);
+        let first = Part::new(hash, 0, &blocks[..blocks.len().min(3 * hash.block())]);
         let part = grow(hash, first.expect("blocks"), blocks, threads, piece);
         let rest = &message[part.end() as usize..];
         let tag = part.finish(mac, &nonce, rest).expect("a short message");

@@ -90,14 +90,15 @@ fn random_messages() {
         let message = random.message(length);
         let cut = random.below(length + 1);
         for name in NAMES {
-            let algorithm = Algorithm::named(name).expect("in the registry");
+            let algorithm = Algorithm::from_name(name).expect("in the registry");
             let key = &key[..algorithm.new_key_bytes()];
             let lengths = algorithm.nonce_bytes();
             let nonce = &nonce[..lengths.start() + i % (lengths.end() - lengths.start() + 1)];
             let expected = nettle(name, key, nonce, &message);
             for &level in &levels {
                 let at = || format!("message {i}: {name} on {level}, {length} bytes");
-                let mac = AnyMac::with(algorithm, key, 8 * expected.len(), level).expect("its key");
+                let mac = AnyMac::with_options(algorithm, key, 8 * expected.len(), level)
+                    .expect("its key");
                 let tag = mac.tag(nonce, &message).expect("its nonce");
                 assert!(tag.as_bytes() == expected, "{}", at());
                 let mut stream = mac.stream(nonce).expect("its nonce");
@@ -122,9 +123,9 @@ fn joined<M: Mac>(
     let mut ends: Vec<usize> = (0..cuts).map(|_| random.below(blocks + 1) * block).collect();
     ends.sort();
     let mut start = 0;
-    let mut parts = vec![Part::of(hash, 0, &[]).expect("nothing")];
+    let mut parts = vec![Part::new(hash, 0, &[]).expect("nothing")];
     for end in ends {
-        parts.push(Part::of(hash, start as u64, &message[start..end]).expect("whole blocks"));
+        parts.push(Part::new(hash, start as u64, &message[start..end]).expect("whole blocks"));
         start = end;
     }
     while parts.len() > 1 {

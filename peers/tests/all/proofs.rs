@@ -100,7 +100,7 @@ fn peers_agree() {
             let (key, nonce) = (&material[..info.key_bytes], &material[64 - info.nonce_bytes..]);
             let found = tag(key, nonce, &bytes);
             assert_eq!(found.len(), info.tag_bytes, "{}", info.name);
-            if let Ok(algorithm) = Algorithm::named(info.function) {
+            if let Ok(algorithm) = Algorithm::from_name(info.function) {
                 let mac = AnyMac::new(algorithm, key).expect("its key");
                 let expected = mac.tag(nonce, &bytes).expect("its nonce");
                 assert!(expected.as_bytes() == found, "tagmac, {}, {length} bytes", info.name);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args as Group, ValueEnum, value_parser};
-use tagmac::dynamic::Algorithm;
+use tagmac::dynamic::{Algorithm, UnknownAlgorithm};
 use tagmac_files::hex;
 
 use crate::key::{self, Format, Source};
@@ -159,8 +159,13 @@ impl TypedValueParser for AlgorithmParser {
         arg: Option<&clap::Arg>,
         value: &std::ffi::OsStr,
     ) -> Result<Algorithm, clap::Error> {
-        let named = |name: &str| Algorithm::named(name);
-        TypedValueParser::parse_ref(&named, command, arg, value)
+        let from_name = |name: &str| {
+            Algorithm::from_name(name).map_err(|unknown| match unknown {
+                UnknownAlgorithm::Name(_) => format!("{unknown}; 'tagmac list' shows all"),
+                other => other.to_string(),
+            })
+        };
+        TypedValueParser::parse_ref(&from_name, command, arg, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

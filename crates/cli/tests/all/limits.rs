@@ -32,7 +32,7 @@ fn partials() {
         place.keyed("part", &part).exits(0);
         within(&place, "combine -k k p").exits(0);
         stretch(&place, "p", TIB);
-        let altered = "tagmac: p: expected a partial as it was sealed under this key, found it";
+        let altered = "tagmac: p: the partial is damaged, or was not sealed under this key";
         within(&place, "combine -k k p").exits(1).prints("").says(&[altered]);
         // A header that says nothing of the kind.
         sparse(&place, "p", TIB);
@@ -56,8 +56,7 @@ fn a_partial_that_claims_a_long_range() {
     // The header's end. A 256th of it is more than the file has.
     file.write_all_at(&(2 * TIB).to_le_bytes(), 32).unwrap();
     stretch(&place, "p", 6 << 30);
-    let altered =
-        "tagmac: p: expected a partial as it was sealed under this key, found it altered\n";
+    let altered = "tagmac: p: the partial is damaged, or was not sealed under this key\n";
     let ran = within(&place, "combine -k k p").exits(1).prints("");
     assert_eq!(ran.err, altered);
 

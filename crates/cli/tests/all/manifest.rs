@@ -196,7 +196,7 @@ fn what_is_no_manifest() {
 /// A manifest with a right seal, whatever is in it: by who has the key and another program.
 fn with_seal(body: &str) -> Vec<u8> {
     let hmac = |key: &[u8], text: &[u8]| {
-        let mac = AnyMac::new(Algorithm::named("HMAC-SHA256").unwrap(), key).unwrap();
+        let mac = AnyMac::new(Algorithm::from_name("HMAC-SHA256").unwrap(), key).unwrap();
         mac.tag(&[], text).unwrap()
     };
     let key = base16ct::lower::decode_vec(KEY_HEX).unwrap();

@@ -239,10 +239,7 @@ fn levels() {
         command.env("TAGMAC_LEVEL", level).output().unwrap().into()
     };
     assert_eq!(at("portable").exits(0).out, at("").exits(0).out);
-    at("bogus")
-        .exits(2)
-        .prints("")
-        .says(&["TAGMAC_LEVEL: no such level; expected one of portable"]);
+    at("bogus").exits(2).prints("").says(&["TAGMAC_LEVEL: expected one of portable"]);
     let other = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };
     at(other).exits(2).prints("");
 }

@@ -36,7 +36,7 @@ pub const BUFFER: usize = 128 << 10;
 /// It has no nonce and no limit, whatever the files' MAC has.
 pub fn seal_mac(key: &Key) -> AnyMac {
     let derived = derive(Purpose::Manifest, key.algorithm.name(), &key.bytes);
-    let hmac = Algorithm::named("HMAC-SHA256").expect("it is in the registry");
+    let hmac = Algorithm::from_name("HMAC-SHA256").expect("it is in the registry");
     AnyMac::new(hmac, &*derived).expect("HMAC takes 32 bytes")
 }
 

@@ -112,7 +112,7 @@ fn ranges<'a>(
 fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
     let (algorithm, found) = (mac.mac.algorithm(), partial.algorithm());
     let id = partial.key_id();
-    if Algorithm::named(found) == Ok(algorithm) && id == mac.key_id() {
+    if Algorithm::from_name(found) == Ok(algorithm) && id == mac.key_id() {
         return Ok(());
     }
     let (name, own) = (Escaped::name(path), mac.key_id());
@@ -207,7 +207,7 @@ fn ends(first: &Range<'_>, last: &Range<'_>) -> Result<(), Error> {
 fn tag(mac: &Mac, nonce: &[u8], object: &[u8], ranges: &[Range<'_>]) -> Result<Tag, Error> {
     let parts = mac.parts()?;
     let wrong = |error: PartError| Error::mismatch(error);
-    let mut whole = parts.of(0, &[]).map_err(wrong)?;
+    let mut whole = parts.new_part(0, &[]).map_err(wrong)?;
     let mut tail = None;
     for range in ranges {
         let (part, rest) = opened(mac, object, range)?;

@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Tag, ReadError> {
         let parts = self.mac.parts().ok_or(PartError::ForeignPart)?;
         if size == 0 {
-            return Ok(parts.finish(parts.of(0, &[])?, nonce, &[])?);
+            return Ok(parts.finish(parts.new_part(0, &[])?, nonce, &[])?);
         }
         let span = Span { start: 0, at: 0, bytes: size };
         let (part, rest) = self.in_parts(parts, file, span, None, go_on)?;
@@ -197,12 +197,12 @@ impl<'a> Reader<'a> {
         let end = span.start.saturating_add(span.bytes);
         within_limit(self.mac, end, Some(end))?;
         if span.bytes == 0 {
-            return Ok((parts.of(span.start, &[])?, &[]));
+            return Ok((parts.new_part(span.start, &[])?, &[]));
         }
         let (part, rest) = self.in_parts(parts, file, span, None, || true)?;
         let block = parts.block();
         let cut = (rest.len() - last as usize) / block * block;
-        let next = parts.of(part.end(), &rest[..cut])?;
+        let next = parts.new_part(part.end(), &rest[..cut])?;
         let part = parts.join(part, &next)?;
         unchanged(before, &file.metadata()?, before.len())?;
         Ok((part, &rest[cut..]))

@@ -81,10 +81,10 @@ impl Work<'_> {
 
     /// The part of whole steps from `start` to `end`.
     pub fn part(&self, start: u64, end: u64, buffer: &mut [u8]) -> Result<AnyPart, ReadError> {
-        let mut part = self.parts.of(start, &[])?;
+        let mut part = self.parts.new_part(start, &[])?;
         while part.end() < end {
             self.read(buffer, part.end())?;
-            let next = self.parts.of(part.end(), buffer)?;
+            let next = self.parts.new_part(part.end(), buffer)?;
             part = self.parts.join(part, &next)?;
         }
         Ok(part)

@@ -61,7 +61,7 @@ impl State<'_> {
         for (bytes, at) in
             bytes[..in_leaves].chunks(leaf as usize).zip((start..).step_by(leaf as usize))
         {
-            let part = self.tree.parts.of(at, bytes).map_err(|error| self.open.io(error))?;
+            let part = self.tree.parts.new_part(at, bytes).map_err(|error| self.open.io(error))?;
             builder.push(&mut self.tree, part)?;
         }
         let mut rest = bytes.split_off(in_leaves);

@@ -119,7 +119,7 @@ impl State<'_> {
         if let (Some(root), false) = (&sums.root, leaves.is_empty()) {
             let starts = (start..).step_by(leaf as usize);
             let parts = leaves.chunks(leaf as usize).zip(starts);
-            let parts = parts.map(|(bytes, at)| self.tree.parts.of(at, bytes));
+            let parts = parts.map(|(bytes, at)| self.tree.parts.new_part(at, bytes));
             let parts: Vec<_> =
                 parts.collect::<Result<_, _>>().map_err(|error| self.open.io(error))?;
             sums.root = Some(self.tree.replace(root, start / leaf, parts)?);

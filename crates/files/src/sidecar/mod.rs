@@ -212,7 +212,7 @@ impl<'a> Open<'a> {
     /// The bytes of a message that are in leaves: blocks that are whole and not the last.
     fn blocks(&self, length: u64) -> u64 {
         let block = self.parts.block() as u64;
-        length.saturating_sub(self.parts.holds_last().into()) / block * block
+        length.saturating_sub(self.parts.last_block_distinct().into()) / block * block
     }
 
     /// What is known of the file before it is read, for [`stayed`](Open::stayed).
@@ -293,7 +293,7 @@ impl State<'_> {
     fn tag(&self) -> Result<Tag, Error> {
         let parts = self.tree.parts;
         let tag = || {
-            let mut whole = parts.of(0, &[])?;
+            let mut whole = parts.new_part(0, &[])?;
             if let Some(root) = &self.header.sums.root {
                 whole = parts.join(whole, root.part())?;
             }

@@ -71,7 +71,7 @@ impl Source<'_> {
         while at < end {
             buffer.resize((end - at).min(self.leaf) as usize, 0);
             self.read(buffer, at)?;
-            let part = self.parts.of(at, buffer);
+            let part = self.parts.new_part(at, buffer);
             made.push(part.map_err(|error| {
                 Error::io(format_args!("{}: {error}", Escaped::name(self.path)))
             })?);

@@ -60,7 +60,7 @@ impl Root {
     /// The same once more.
     pub fn again(&self, parts: Parts<'_>) -> Result<Root, Error> {
         let Child { place, live, part } = &self.child;
-        let copy = || parts.join(parts.of(part.start(), &[])?, part);
+        let copy = || parts.join(parts.new_part(part.start(), &[])?, part);
         let child = Child { place: *place, live: *live, part: copy().map_err(Error::io)? };
         Ok(Root { level: self.level, child })
     }
@@ -229,7 +229,7 @@ impl Tree<'_> {
     fn joined<'p>(&self, mut all: impl Iterator<Item = &'p AnyPart>) -> Result<AnyPart, Error> {
         // No box is empty.
         let first = all.next().ok_or_else(|| self.store.altered())?;
-        let start = self.parts.of(first.start(), &[]).map_err(Error::io)?;
+        let start = self.parts.new_part(first.start(), &[]).map_err(Error::io)?;
         let joined = |left, right| self.parts.join(left, right);
         let whole = joined(start, first).and_then(|first| all.try_fold(first, joined));
         whole.map_err(|_| self.store.altered())

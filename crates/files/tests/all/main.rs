@@ -17,7 +17,7 @@ use tagmac_files::sidecar::{Edit, Update, update};
 use tagmac_files::{ErrorKind, ReadError};
 
 fn key() -> (Mac, Key) {
-    let algorithm = Algorithm::named("PMAC-AES128").unwrap();
+    let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
     let key = Key::new(algorithm, vec![7; 16].into()).unwrap();
     (Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap(), key)
 }

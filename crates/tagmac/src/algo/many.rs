@@ -18,7 +18,7 @@ use crate::tag::Tag;
 /// The most terms of a message: longer ones fill vectors by themselves.
 pub(super) const MAX_TERMS: usize = 32;
 
-/// The most bytes of a message of so many terms and a last block, which may be full where it is
+/// The most bytes of a message of `MAX_TERMS` terms and a last block, which may be full where it is
 /// treated apart.
 #[inline(always)]
 pub(super) fn max_len<H: Hash>(hash: &H) -> usize {
@@ -42,7 +42,7 @@ pub(super) trait Masked {
     type Last: Cipher<Block = Self::Block>;
 
     /// The vectors of a level.
-    fn on<I: Isa>(isa: I) -> Self::Lanes<I>;
+    fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
     /// Bytes of a message that go into a term.
     fn piece(&self) -> usize;
     /// Terms of a message.
@@ -93,7 +93,7 @@ pub(super) fn wipe<B: CipherBlock>(blocks: &mut [B]) {
 pub(super) fn tags<I: Isa, M: Masked>(isa: I, mac: &M, messages: &[&[u8]], tags: &mut [Tag]) {
     // Vectors where it costs nothing to put blocks into them.
     if M::Lanes::<I>::UNROLL == 8 && M::Block::BYTES == 16 {
-        tags_by(isa, M::on(isa), mac, messages, tags);
+        tags_by(isa, M::lanes(isa), mac, messages, tags);
     } else {
         tags_by(isa, ScalarBlocks::new(), mac, messages, tags);
     }
@@ -128,7 +128,7 @@ fn tags_by<I: Isa, M: Masked, L: Lanes<Block = M::Block>>(
             }
             let (pieces, rest) = message.split_at(n * mac.piece());
             stage(lanes, mac.piece(), pieces, n, &scratch.masks, &mut scratch.blocks[used..]);
-            let last = narrow.splat(&M::on(isa).narrow().lane0(mac.last(isa, rest)));
+            let last = narrow.splat(&M::lanes(isa).narrow().lane0(mac.last(isa, rest)));
             scratch.digests[count] = narrow.lane0(narrow.xor(last, narrow.splat(&last_mask)));
             *terms = n as u8;
             used += n;

@@ -102,7 +102,7 @@ pub(super) trait BlockTerms {
     /// A xor of terms in the making.
     type Sum<I: Isa>;
     /// The vectors of a level.
-    fn on<I: Isa>(isa: I) -> Self::Lanes<I>;
+    fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
     /// Prepares a level: once per range, before the loop.
     fn prepare<I: Isa>(&self, isa: I) -> Self::Prepared<I>;
     /// A xor of nothing.
@@ -197,7 +197,7 @@ impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
         let ready = terms.prepare(isa);
         let mut terms_sum = T::sum(isa, &ready);
         add(&mut Accumulator { isa, terms, ready, sum: &mut terms_sum });
-        sum.add(T::on(isa), T::finish(isa, &ready, &mut terms_sum));
+        sum.add(T::lanes(isa), T::finish(isa, &ready, &mut terms_sum));
     }
 
     /// Adds the terms of the next `N` vectors.

@@ -3,9 +3,9 @@
 //!
 //! A theorem bounds what an attacker gains from the tags of a key: the probability to tell them from
 //! random strings, or to forge. It has two parts. One is information-theoretic, a formula in the
-//! numbers of messages, blocks and attempts: that is a [`Bound`]'s value. The other is what tells the
-//! cipher from a random permutation by so many queries. Nobody knows it, and it stays a named
-//! [`Term`].
+//! numbers of messages, blocks and attempts: that is a [`Bound`]'s value. The other is the
+//! advantage of telling the cipher from a random permutation with a given number of queries. Nobody
+//! knows it, so it stays a named [`Term`].
 //!
 //! ```
 //! use tagmac::bounds::{Workload, Theorem, pmac};
@@ -37,9 +37,8 @@
 //!
 //! CMAC and HMAC are not here: none of these papers bounds them.
 //!
-//! **A value is never too small.** It is computed in numbers of 64 bits that are rounded upward at
-//! every step, and is too large by less than one part in 2^40 (much less, but for the `f64` that it
-//! is told in). So the numbers of messages that follow from it are never too large.
+//! **A value is never too small.** Values are rounded upward at every step and are too large by less
+//! than one part in 2^40, so the numbers of messages derived from them are never too large.
 //!
 //! # Thresholds
 //!
@@ -52,8 +51,8 @@
 //! - **guesses** alone may reach it: the largest number of failed attempts for which attempts times
 //!   what one passes with does not pass it.
 //!
-//! Who spends both is at most at the sum, twice the threshold. PMAC's attempts count as messages
-//! too.
+//! Using up both limits gives a chance of at most twice the threshold. PMAC's attempts count as
+//! messages too.
 //!
 //! The terms of the cipher come on top. For AES nothing better is known than to try keys.
 
@@ -82,7 +81,7 @@ pub struct Bound {
     terms: Vec<Term>,
 }
 
-/// How well a primitive is told from an ideal one, by so many queries, some times over.
+/// The advantage of telling a primitive from an ideal one with `queries` queries, `times` times over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term {
     /// How often the advantage counts.

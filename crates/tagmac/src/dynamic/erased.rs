@@ -60,7 +60,7 @@ pub(super) trait DynMac: Send + Sync {
     fn level(&self) -> Level;
     fn block(&self) -> usize;
     fn limit_bits(&self) -> u64;
-    fn holds_last(&self) -> bool;
+    fn last_block_distinct(&self) -> bool;
     fn tag_bits(&self) -> usize;
     fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error>;
     fn tag_many(
@@ -129,7 +129,7 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
         self.hash().limit_bits()
     }
 
-    fn holds_last(&self) -> bool {
+    fn last_block_distinct(&self) -> bool {
         M::Hash::LAST_BLOCK_DISTINCT
     }
 
@@ -147,8 +147,8 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
         messages: &[&[u8]],
         tags: &mut [Tag],
     ) -> Result<(), BatchError> {
-        let typed = |(place, nonce): (usize, &&[u8])| {
-            M::Nonce::from_slice(nonce).map_err(|error| BatchError { place, error })
+        let typed = |(index, nonce): (usize, &&[u8])| {
+            M::Nonce::from_slice(nonce).map_err(|error| BatchError { index, error })
         };
         let nonces: Vec<_> = nonces.iter().enumerate().map(typed).collect::<Result<_, _>>()?;
         self.tag_many_with(&nonces, messages, tags)
@@ -159,7 +159,7 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
     }
 
     fn part(&self, start: u64, blocks: &[u8]) -> Result<ErasedPart, PartError> {
-        Ok(Box::new(Part::of(self.hash(), start, blocks)?))
+        Ok(Box::new(Part::new(self.hash(), start, blocks)?))
     }
 
     fn join(&self, left: ErasedPart, right: &ErasedPart) -> Result<ErasedPart, PartError> {

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! The checksum is the first 8 bytes of SHA-256 of all lines above it. It finds damage, not
-//! attacks: who can write the file can write a key of their own. `docs/key-file.md` has the format
-//! to the byte. This module reads and writes text only, so that every binding shares it; opening
-//! files is the caller's part.
+//! attacks: anyone who can write the file can write a key of their own. `docs/key-file.md` has the
+//! format to the byte. This module reads and writes text only, so that every binding shares it;
+//! opening files is the caller's part.
 
 use core::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -233,7 +233,7 @@ impl KeyFile {
         if name.len() > 64 || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(lines.wrong("a name of letters, digits and dashes", "another text"));
         }
-        let algorithm = Algorithm::named(name).map_err(KeyFileError::Algorithm)?;
+        let algorithm = Algorithm::from_name(name).map_err(KeyFileError::Algorithm)?;
         if algorithm.name() != name {
             return Err(lines.wrong("the name in full and in capitals", "another form of it"));
         }
@@ -447,7 +447,7 @@ mod tests {
 
     #[test]
     fn ids_differ_by_key_and_algorithm() {
-        let other = Algorithm::named("CMAC-AES128").unwrap();
+        let other = Algorithm::from_name("CMAC-AES128").unwrap();
         assert_ne!(pmac().key_id(&[1; 16]), pmac().key_id(&[2; 16]));
         assert_ne!(pmac().key_id(&[1; 16]), other.key_id(&[1; 16]));
     }

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use tagmac::dynamic::{Algorithm, AnyMac};
-//! let algorithm = Algorithm::named("pmac-aes128")?;
+//! let algorithm = Algorithm::from_name("pmac-aes128")?;
 //! let mac = AnyMac::new(algorithm, &[7; 16])?;
 //! let tag = mac.tag(&[], b"message")?;
 //! assert!(mac.verify(&[], b"message", &tag).is_ok());
@@ -64,7 +64,7 @@ impl AnyMac {
     ///
     /// [`Error::KeyLength`] if the algorithm takes no key of that length.
     pub fn new(algorithm: Algorithm, key: &[u8]) -> Result<Self, Error> {
-        AnyMac::with(algorithm, key, algorithm.default_tag_bits(), Level::best())
+        AnyMac::with_options(algorithm, key, algorithm.default_tag_bits(), Level::best())
     }
 
     /// The MAC under a key, with tags of `tag_bits` bits, on a level of your choice.
@@ -72,7 +72,7 @@ impl AnyMac {
     /// # Errors
     ///
     /// [`Error::KeyLength`] or [`Error::TagBits`] if the algorithm has no such key or tag.
-    pub fn with(
+    pub fn with_options(
         algorithm: Algorithm,
         key: &[u8],
         tag_bits: usize,
@@ -151,7 +151,7 @@ impl AnyMac {
     ///
     /// # Panics
     ///
-    /// Unless there is a nonce and a tag for each message.
+    /// If `nonces` and `tags` do not have one entry per message.
     pub fn tag_many(
         &self,
         nonces: &[&[u8]],
@@ -163,9 +163,9 @@ impl AnyMac {
         if let Inner::Product(mac) = &self.mac {
             return mac.tag_many(nonces, messages, tags);
         }
-        for (place, tag) in tags.iter_mut().enumerate() {
-            let made = self.tag(nonces[place], messages[place]);
-            *tag = made.map_err(|error| BatchError { place, error })?;
+        for (index, tag) in tags.iter_mut().enumerate() {
+            let made = self.tag(nonces[index], messages[index]);
+            *tag = made.map_err(|error| BatchError { index, error })?;
         }
         Ok(())
     }
@@ -184,16 +184,16 @@ impl AnyMac {
         matches(self.tag(nonce, message), tag)
     }
 
-    /// Checks the tags of many messages, each in constant time, and says of each whether it is
-    /// right. A message that has no tag is a mismatch.
+    /// Checks the tags of many messages, each in constant time, and writes a verdict for each. A
+    /// message that is refused does not verify.
     ///
     /// # Errors
     ///
-    /// [`Mismatch`] unless all are right.
+    /// [`Mismatch`] unless all verify.
     ///
     /// # Panics
     ///
-    /// Unless there is a nonce, a tag and a verdict for each message.
+    /// If `nonces`, `tags` and `verdicts` do not have one entry per message.
     pub fn verify_many(
         &self,
         nonces: &[&[u8]],
@@ -289,18 +289,18 @@ impl Parts<'_> {
         self.mac.block()
     }
 
-    /// Whether at least the last byte of a message that has any must be left for
-    /// [`finish`](Parts::finish).
-    pub fn holds_last(self) -> bool {
-        self.mac.holds_last()
+    /// Whether the last block is treated differently, so that at least one byte of a message that is
+    /// not empty must be left for [`finish`](Parts::finish).
+    pub fn last_block_distinct(self) -> bool {
+        self.mac.last_block_distinct()
     }
 
     /// The part of whole blocks that starts at byte `start`.
     ///
     /// # Errors
     ///
-    /// As [`Part::of`](crate::hazmat::Part::of).
-    pub fn of(self, start: u64, blocks: &[u8]) -> Result<AnyPart, PartError> {
+    /// As [`Part::new`](crate::hazmat::Part::new).
+    pub fn new_part(self, start: u64, blocks: &[u8]) -> Result<AnyPart, PartError> {
         let part = self.mac.part(start, blocks)?;
         Ok(AnyPart { id: self.id, start, end: start + blocks.len() as u64, part })
     }

@@ -38,8 +38,8 @@ const PURPOSE: &[u8] = b"partial 2";
 /// let parts = mac.parts().expect("PMAC has parts");
 ///
 /// // On one machine, and on another:
-/// let first = Partial::seal(&mac, &sealer, b"photo 17", &parts.of(0, &[3; 64])?, None)?;
-/// let last = Partial::seal(&mac, &sealer, b"photo 17", &parts.of(64, &[])?, Some(&[3; 5]))?;
+/// let first = Partial::seal(&mac, &sealer, b"photo 17", &parts.new_part(0, &[3; 64])?, None)?;
+/// let last = Partial::seal(&mac, &sealer, b"photo 17", &parts.new_part(64, &[])?, Some(&[3; 5]))?;
 ///
 /// // On a third:
 /// let (left, _) = Partial::parse(&first)?.check(&mac, &sealer)?.open()?;
@@ -110,12 +110,8 @@ impl fmt::Display for PartialError {
             PartialError::Version => {
                 f.write_str("expected a partial of version 2, found one of another")
             }
-            PartialError::Header => {
-                f.write_str("expected a partial with a whole header, found it cut off or altered")
-            }
-            PartialError::Foreign => {
-                f.write_str("expected a partial of this algorithm and key, found another's")
-            }
+            PartialError::Header => f.write_str("the partial's header is damaged or cut off"),
+            PartialError::Foreign => f.write_str("the partial belongs to another algorithm or key"),
             PartialError::ObjectName { max, found } => {
                 write!(f, "expected an object's name of at most {max} bytes, found {found}")
             }
@@ -123,7 +119,7 @@ impl fmt::Display for PartialError {
                 write!(f, "expected a block of 0 to {max} bytes, found {found}")
             }
             PartialError::Save(SaveError::Seal) => {
-                f.write_str("expected a partial as it was sealed under this key, found it altered")
+                f.write_str("the partial is damaged, or was not sealed under this key")
             }
             PartialError::Save(error) => error.fmt(f),
         }
@@ -163,7 +159,7 @@ impl<'a> Partial<'a> {
         + Sealer::OVERHEAD;
 
     /// The bytes of a file with this part of an object, sealed. `tail` is what the object has after
-    /// its last part, at most a block: [`Parts::finish`](super::Parts::finish) wants it. `None`
+    /// its last part, at most a block: [`Parts::finish`](super::Parts::finish) needs it. `None`
     /// stands for a part that is not the last.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 
 use core::fmt;
 use core::ops::RangeInclusive;
+use core::str::FromStr;
 use std::sync::Arc;
 
 use super::erased::Inner;
@@ -45,7 +46,7 @@ struct Row {
     new_key: usize,
     min_key: usize,
     max_key: usize,
-    /// Bytes of the nonces that there are; both 0 for a deterministic MAC.
+    /// The shortest and longest nonce in bytes; both 0 for a deterministic MAC.
     min_nonce: usize,
     max_nonce: usize,
     min_tag: usize,
@@ -327,9 +328,7 @@ pub enum UnknownAlgorithm {
 impl fmt::Display for UnknownAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            UnknownAlgorithm::Name(name) => {
-                write!(f, "unknown algorithm '{name}'; 'tagmac list' shows those there are")
-            }
+            UnknownAlgorithm::Name(name) => write!(f, "unknown algorithm '{name}'"),
             UnknownAlgorithm::CounterBits(name) => write!(
                 f,
                 "expected LightMAC's counter length to be S8 to S64 in steps of 8, with PRESENT to S32, found '{name}'"
@@ -346,12 +345,13 @@ impl Algorithm {
         ROWS.iter().map(Algorithm)
     }
 
-    /// The MAC of that name, in any case of letters. LightMAC without a counter length has 32 bits.
+    /// The MAC of that name, in any case of letters, also by `FromStr`. LightMAC without a counter
+    /// length has 32 bits.
     ///
     /// # Errors
     ///
     /// [`UnknownAlgorithm`] if there is none.
-    pub fn named(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
+    pub fn from_name(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
         let find = |name: &str| Algorithm::all().find(|a| a.name().eq_ignore_ascii_case(name));
         if let Some(found) = find(name).or_else(|| find(&format!("{name}-S32"))) {
             return Ok(found);
@@ -378,7 +378,7 @@ impl Algorithm {
         self.0.min_key..=self.0.max_key
     }
 
-    /// Bytes of the nonces that there are; `0..=0` for a deterministic MAC.
+    /// The valid nonce lengths in bytes; `0..=0` for a deterministic MAC.
     pub fn nonce_bytes(self) -> RangeInclusive<usize> {
         self.0.min_nonce..=self.0.max_nonce
     }
@@ -404,7 +404,7 @@ impl Algorithm {
         self.0.max_tag
     }
 
-    /// Bits of the tags that there are.
+    /// The valid tag lengths in bits.
     pub fn tag_bits(self) -> RangeInclusive<usize> {
         self.0.min_tag..=self.0.max_tag
     }
@@ -432,7 +432,7 @@ impl Algorithm {
     /// ```
     /// use tagmac::dynamic::Algorithm;
     /// assert_eq!(Algorithm::default().max_message_bytes(), None);
-    /// let light = Algorithm::named("LIGHTMAC-AES128-S8").expect("known");
+    /// let light = Algorithm::from_name("LIGHTMAC-AES128-S8").expect("known");
     /// assert_eq!(light.max_message_bytes(), Some(256 * 15));
     /// ```
     pub fn max_message_bytes(self) -> Option<u64> {
@@ -519,6 +519,14 @@ impl Algorithm {
 impl Default for Algorithm {
     fn default() -> Algorithm {
         Algorithm(&ROWS[0])
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
+        Algorithm::from_name(name)
     }
 }
 

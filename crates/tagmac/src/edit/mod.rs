@@ -8,7 +8,7 @@
 //! they are held against the stored sums before anything else: a byte that somebody else has
 //! changed beside the edit is refused, never vouched for. [`Tree::needs`] says which bytes.
 //!
-//! **A tree is as secret as the key.** Whoever sees its sums can forge. It is wiped on drop, shows
+//! **A tree is as secret as the key.** Anyone who sees its sums can forge. It is wiped on drop, shows
 //! nothing in `Debug`, and keeps no more of the message than its unfinished last block.
 //!
 //! ```
@@ -16,7 +16,7 @@
 //! use tagmac::edit::{Edit, Tree};
 //!
 //! let (mac, mut message) = (PmacAes128::new(&[7; 16]), vec![3; 1_000_000]);
-//! let mut tree = Tree::of(&mac, &message)?;
+//! let mut tree = Tree::from_message(&mac, &message)?;
 //!
 //! let old = tree.needs(&Edit::Replace(500_000..500_005))?;
 //! let old = &message[old.start as usize..old.end as usize];
@@ -72,7 +72,7 @@ pub enum EditError {
         /// The byte after the leaf.
         end: u64,
     },
-    /// An edit wants the old bytes of other leaves than it was given.
+    /// An edit needs the old bytes of other leaves than it was given.
     OldBytes {
         /// The bytes of the leaves that it touches.
         expected: u64,
@@ -124,7 +124,7 @@ holds_mac_error!(EditError);
 /// The sums of a message's leaves. `R` refers to the MAC: `&M`, `Arc<M>`, `Box<M>`.
 ///
 /// A MAC whose sums grow with the message, the UMAC of 1999, gains nothing: each join copies them.
-/// Each tag of a MAC with nonces wants a nonce of its own, and a key for one message has no edits.
+/// Each tag of a MAC with nonces needs a nonce of its own, and a key for one message has no edits.
 pub struct Tree<R: Deref<Target: Construction>> {
     mac: R,
     leaf: usize,
@@ -151,11 +151,11 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         Tree { mac, leaf, root: None, rest: Vec::new() }
     }
 
-    /// The tree of the empty message, with leaves of up to so many bytes.
+    /// The tree of the empty message, with leaves of at most `leaf` bytes.
     ///
     /// # Errors
     ///
-    /// [`EditError::Unaligned`] unless they are a multiple of the block, and not 0.
+    /// [`EditError::Unaligned`] unless `leaf` is a multiple of the block, and not 0.
     pub fn with_leaf(mac: R, leaf: usize) -> Result<Self, EditError> {
         let block = mac.hash().block();
         if leaf == 0 || !leaf.is_multiple_of(block) {
@@ -169,7 +169,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
     /// # Errors
     ///
     /// [`Error::TooLong`] if the message is over the MAC's limit.
-    pub fn of(mac: R, message: &[u8]) -> Result<Self, Error> {
+    pub fn from_message(mac: R, message: &[u8]) -> Result<Self, Error> {
         let mut tree = Tree::new(mac);
         tree.append(message)?;
         Ok(tree)
@@ -437,7 +437,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         self.root = trees.concat(trees.concat(before, middle), after);
     }
 
-    /// The tree of blocks that start at byte `at`, in leaves of so many bytes.
+    /// The tree of blocks that start at byte `at`, in leaves of `leaf` bytes.
     fn tree(&self, at: u64, blocks: &[u8], leaf: usize) -> Link<SumOf<R>> {
         let hash = self.mac.hash();
         let trees = Trees(hash);

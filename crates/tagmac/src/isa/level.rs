@@ -193,7 +193,7 @@ pub struct Level(Proof);
 pub enum Status {
     /// In use where asked for.
     Usable,
-    /// The CPU lacks it.
+    /// The CPU does not support it.
     Unsupported,
     /// It failed its self-test, so it is never used.
     SelfTestFailed,
@@ -207,11 +207,12 @@ impl core::fmt::Display for UnusableLevel {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self.0 {
             None => {
-                f.write_str("no such level; expected one of")?;
-                Level::NAMES.iter().try_for_each(|name| write!(f, " {name}"))
+                let (first, others) = Level::NAMES.split_first().expect("portable");
+                write!(f, "expected one of {first}")?;
+                others.iter().try_for_each(|name| write!(f, ", {name}"))
             }
             Some(Status::SelfTestFailed) => f.write_str("this level failed its self-test"),
-            Some(_) => f.write_str("this CPU lacks the level"),
+            Some(_) => f.write_str("this CPU does not support the level"),
         }
     }
 }
@@ -331,8 +332,9 @@ impl Level {
     ///
     /// # Errors
     ///
-    /// [`UnusableLevel`] if there is no such level, the CPU lacks it, or it failed its self-test.
-    pub fn named(name: &str) -> Result<Level, UnusableLevel> {
+    /// [`UnusableLevel`] if no level has that name, the CPU does not support it, or it failed its
+    /// self-test.
+    pub fn from_name(name: &str) -> Result<Level, UnusableLevel> {
         let place = Level::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
         let level = Level::usable(place.ok_or(UnusableLevel(None))?);
         level.map_err(|status| UnusableLevel(Some(status)))
@@ -340,7 +342,7 @@ impl Level {
 
     /// What became of the level of that name; `None` if this architecture has no such level.
     pub fn status(name: &str) -> Option<Status> {
-        match Level::named(name) {
+        match Level::from_name(name) {
             Ok(_) => Some(Status::Usable),
             Err(UnusableLevel(status)) => status,
         }

@@ -47,8 +47,8 @@ pub use words::Words;
 pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// The name that `TAGMAC_LEVEL` takes.
     const NAME: &'static str;
-    /// Messages of up to so many blocks of AES have kernels of their own on the one-block level, at
-    /// most 8. Zero on a one-block level where code without loops gains nothing.
+    /// The most AES blocks of a message that has a kernel of its own on the one-block level, at most
+    /// 8. Zero on a one-block level where code without loops gains nothing.
     const NARROW_PATH_MAX_BLOCKS: usize;
 
     /// `R` round keys as the level likes to keep them over a loop.

@@ -8,14 +8,14 @@ use crate::error::{Error, FOREIGN_PART, holds_mac_error};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// What is sealed was altered, or sealed under another key, or for another purpose.
+    /// The sealed data was altered, or was sealed under another key or for another purpose.
     Seal,
     /// What was sealed is not what was expected here.
     Saved {
         /// What was expected.
         expected: &'static str,
     },
-    /// What the MAC keeps between the bytes of a message cannot be written down.
+    /// The MAC's state within a message cannot be saved.
     NoSavedState,
     /// A part was made by another kind of MAC, or under another key.
     ForeignPart,
@@ -27,14 +27,12 @@ impl fmt::Display for SaveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SaveError::Seal => f.write_str(
-                "expected what this key sealed for this purpose, found it altered or another's",
+                "the sealed data was altered, or was sealed under another key or for another purpose",
             ),
             SaveError::Saved { expected } => {
                 write!(f, "expected {expected} under the seal, found something else")
             }
-            SaveError::NoSavedState => f.write_str(
-                "expected a MAC whose state can be saved, found one that keeps it to itself",
-            ),
+            SaveError::NoSavedState => f.write_str("this MAC's state cannot be saved"),
             SaveError::ForeignPart => f.write_str(FOREIGN_PART),
             SaveError::Mac(error) => error.fmt(f),
         }

@@ -43,7 +43,9 @@ fn every_mac() -> impl Iterator<Item = AnyMac> {
         Algorithm::all().flat_map(move |algorithm| {
             let key: Vec<u8> = (0..algorithm.new_key_bytes()).map(|i| 3 * i as u8 + 1).collect();
             let tags = [*algorithm.tag_bits().start(), algorithm.default_tag_bits()];
-            tags.map(|bits| AnyMac::with(algorithm, &key, bits, level).expect("a length it has"))
+            tags.map(|bits| {
+                AnyMac::with_options(algorithm, &key, bits, level).expect("a length it has")
+            })
         })
     })
 }
@@ -76,7 +78,7 @@ proptest! {
     fn any_company(lengths in prop::collection::vec(0..1200usize, 0..150)) {
         for algorithm in ["PMAC-AES128", "LIGHTMAC-AES128-S32", "LIGHTMAC-PRESENT80-S16",
             "ELIMAC-AES128", "POLY1305-AES", "UMAC-32", "UMAC-64", "UMAC-128"] {
-            let algorithm = Algorithm::named(algorithm).expect("a name");
+            let algorithm = Algorithm::from_name(algorithm).expect("a name");
             let key = vec![0x5c; algorithm.new_key_bytes()];
             check(&AnyMac::new(algorithm, &key).expect("a key"), &lengths);
         }
@@ -158,7 +160,7 @@ fn a_message_over_the_limit_is_named() {
     let messages = [&b"one"[..], b"two", b"three", b"four", &long, b"six"];
     let mut tags = [Tag::default(); 6];
     let error = Error::TooLong { limit_bits: 8 * 256 * 15 };
-    assert_eq!(mac.tag_many(&messages, &mut tags), Err(BatchError { place: 4, error }));
+    assert_eq!(mac.tag_many(&messages, &mut tags), Err(BatchError { index: 4, error }));
     assert_eq!(tags[3], mac.tag(b"four").expect("short"));
     // The others are checked all the same.
     tags[5] = mac.tag(b"six").expect("short");
@@ -166,7 +168,7 @@ fn a_message_over_the_limit_is_named() {
     assert_eq!(mac.verify_many(&messages, &tags, &mut verdicts), Err(Mismatch));
     assert_eq!(verdicts, [Ok(()), Ok(()), Ok(()), Ok(()), Err(Mismatch), Ok(())]);
     let jobs = messages.map(|message| Job { mac: &mac, nonce: (), message });
-    assert_eq!(tag_many_keys(&jobs, &mut tags), Err(BatchError { place: 4, error }));
+    assert_eq!(tag_many_keys(&jobs, &mut tags), Err(BatchError { index: 4, error }));
 }
 
 #[test]

@@ -544,7 +544,7 @@ fn the_sets_of_1999_have_the_bits_of_their_shapes() {
     for (name, set) in sets {
         let t = 8 * set.prf().output_bytes() as u32;
         let b = set.shape().collision_bits() as u32;
-        let theorem = Algorithm::named(name).unwrap().theorem();
+        let theorem = Algorithm::from_name(name).unwrap().theorem();
         assert_eq!(theorem, Some(Theorem::Umac1999 { b, t }), "{name}");
     }
     assert_eq!([umac::nh(32, 1), umac::nh(16, 4), umac::nhs(16, 1)], [32, 64, 15]);

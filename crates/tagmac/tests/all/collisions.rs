@@ -24,7 +24,7 @@ fn of(shape: NhShape, k: &[u8], l: &[u8], message: &[u8]) -> Vec<u8> {
 }
 
 fn portable() -> Level {
-    Level::named("portable").expect("every CPU has it")
+    Level::from_name("portable").expect("every CPU has it")
 }
 
 fn shape(words: usize, signed: bool) -> NhShape {

@@ -26,7 +26,7 @@ fn slice(message: &[u8], range: std::ops::Range<u64>) -> &[u8] {
     &message[range.start as usize..range.end as usize]
 }
 
-/// A random script with leaves of so many blocks. Each tag is checked, and each edit is tried with
+/// A random script with leaves of `blocks` blocks. Each tag is checked, and each edit is tried with
 /// a byte of its leaves altered first.
 fn script<M: Mac>(name: &str, mac: &M, nonce: &M::Nonce, blocks: usize, steps: usize) {
     let hash = mac.hash();
@@ -220,7 +220,7 @@ fn umac_beyond_its_first_field() {
 #[test]
 fn blocks_that_are_bound_to_their_places_do_not_move() {
     fn refused<M: Mac>(mac: M) {
-        let mut tree = Tree::of(&mac, &[1; 5000]).expect("short");
+        let mut tree = Tree::from_message(&mac, &[1; 5000]).expect("short");
         assert_eq!(tree.insert(0, &[0; 16], &[]), Err(EditError::PositionDependent));
         assert_eq!(tree.remove(0..16, &[]), Err(EditError::PositionDependent));
         assert_eq!(tree.needs(&Edit::Insert(0)), Err(EditError::PositionDependent));
@@ -234,7 +234,7 @@ fn blocks_that_are_bound_to_their_places_do_not_move() {
 #[test]
 fn edits_that_do_not_fit_are_refused_and_change_nothing() {
     let (mac, message) = (Poly1305Aes::new(&[7; 32]), vec![1; 100_000]);
-    let mut tree = Tree::of(&mac, &message).expect("no limit");
+    let mut tree = Tree::from_message(&mac, &message).expect("no limit");
     let past = |found| Err(EditError::PastEnd { length: 100_000, found });
     assert_eq!(tree.replace(99_999, b"ab", &[]), past(100_001));
     assert_eq!(tree.replace(u64::MAX, b"ab", &[]), past(u64::MAX));
@@ -253,7 +253,7 @@ fn edits_that_do_not_fit_are_refused_and_change_nothing() {
     assert_eq!(Tree::with_leaf(&mac, 17).map(|_| ()), unaligned(17));
     assert_eq!(Tree::with_leaf(&mac, 0).map(|_| ()), unaligned(0));
     let light = LightMac::<tagmac::cipher::Aes128>::new(&[7; 16], &[8; 16], 8).expect("a counter");
-    let mut tree = Tree::of(&light, &[1; 3840]).expect("just within");
+    let mut tree = Tree::from_message(&light, &[1; 3840]).expect("just within");
     assert_eq!(tree.append(b"a"), Err(Error::TooLong { limit_bits: 8 * 3840 }));
     assert!(tree.tag(&()) == light.tag(&[1; 3840]));
     assert_eq!(format!("{tree:?}"), "Tree(3840 bytes)");
@@ -264,7 +264,7 @@ fn edits_that_do_not_fit_are_refused_and_change_nothing() {
 #[test]
 fn what_somebody_else_changed_is_never_vouched_for() {
     let (mac, message) = (PmacAes128::new(&[7; 16]), vec![1; 200_000]);
-    let mut tree = Tree::of(&mac, &message).expect("no limit");
+    let mut tree = Tree::from_message(&mac, &message).expect("no limit");
     let need = tree.needs(&Edit::Replace(70_000..70_001)).expect("within");
     assert_eq!(need, 65_536..131_072);
     for place in [65_536, 69_999, 70_001, 131_071] {

@@ -171,7 +171,7 @@ fn four_rounds_for_h_need_uniform_subkeys() {
     assert!((-99.0..-98.0).contains(&of_delta(eps - 128.0)));
 }
 
-/// EliMAC, section 5: so many rounds, so many subkeys. The tags are those of `parameters.json`.
+/// EliMAC, section 5: the rounds of H limit the number of subkeys. The tags are those of `parameters.json`.
 #[test]
 fn rounds_limit_messages() {
     fn limit<const H: usize>(bytes: usize) {

@@ -160,7 +160,7 @@ fn check<M: Mac<Nonce = ()>>(
             let (level, at) = (mac.hash().level(), first * step as u64);
             let tag = level.run(Far { mac, at, blocks: &blocks, tail: &tail });
             assert!(tag == expected, "{name} on {level}: {count} blocks after {first}");
-            let part = Part::of(mac.hash(), at, &blocks).expect("within the limit");
+            let part = Part::new(mac.hash(), at, &blocks).expect("within the limit");
             assert_eq!((part.start(), part.end()), (at, at + blocks.len() as u64));
         }
     }
@@ -204,11 +204,11 @@ fn pmac_at_any_offset() {
     }
     check("PMAC", &macs, &ranges, &mut random, term, &aes);
     for mac in &macs {
-        assert!(Part::of(mac, 16 * MAX_BLOCKS, &[]).is_ok());
-        assert!(Part::of(mac, 16 * MAX_BLOCKS, &[0; 16]).is_err());
+        assert!(Part::new(mac, 16 * MAX_BLOCKS, &[]).is_ok());
+        assert!(Part::new(mac, 16 * MAX_BLOCKS, &[0; 16]).is_err());
         for start in [1 << 61, 1 << 63, u64::MAX - 15] {
-            assert!(Part::of(mac, start, &[]).is_err(), "a start at byte {start}");
-            assert!(Part::of(mac, start, &[0; 16]).is_err(), "a start at byte {start}");
+            assert!(Part::new(mac, start, &[]).is_err(), "a start at byte {start}");
+            assert!(Part::new(mac, start, &[0; 16]).is_err(), "a start at byte {start}");
         }
     }
 }
@@ -234,8 +234,8 @@ fn lightmac_at_any_offset() {
         check(&format!("LightMAC, s = {s}"), &macs, &ranges, &mut random, term, &last);
         for mac in &macs {
             let end = most * step as u64;
-            assert!(Part::of(mac, end, &[]).is_ok(), "s = {s}");
-            assert!(Part::of(mac, end, &vec![0; step]).is_err(), "s = {s}");
+            assert!(Part::new(mac, end, &[]).is_ok(), "s = {s}");
+            assert!(Part::new(mac, end, &vec![0; step]).is_err(), "s = {s}");
         }
     }
 }
@@ -348,10 +348,10 @@ fn elimac_ends_at_its_limit() {
     for level in Level::all() {
         let mac = Hollow(EliMac::with_level(&[1; 16], &[2; 16], level));
         let part = || {
-            let mut part = Part::of(&mac, 0, &[]).expect("aligned");
+            let mut part = Part::new(&mac, 0, &[]).expect("aligned");
             while part.end() < END {
                 let bytes = (END - part.end()).min(1 << 26) as usize;
-                let next = Part::of(&mac, part.end(), &zeros[..bytes]).expect("within the limit");
+                let next = Part::new(&mac, part.end(), &zeros[..bytes]).expect("within the limit");
                 part = part.join(&mac, &next).expect("neighbours");
             }
             part
@@ -370,7 +370,7 @@ fn elimac_ends_at_its_limit() {
         for bytes in [16, 17, 32] {
             assert!(part().finish(&mac, &(), &vec![0; bytes]) == over, "{bytes} bytes on {level}");
         }
-        assert!(Part::of(&mac, END, &[]).is_ok());
-        assert!(Part::of(&mac, END, &[0; 16]).map(|_| ()) == over.map(|_: Tag| ()));
+        assert!(Part::new(&mac, END, &[]).is_ok());
+        assert!(Part::new(&mac, END, &[0; 16]).map(|_| ()) == over.map(|_: Tag| ()));
     }
 }

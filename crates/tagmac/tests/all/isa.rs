@@ -45,7 +45,7 @@ fn pieces_past_the_end_of_the_data_are_never_loaded() {
 fn the_best_level_is_the_last_one() {
     assert_eq!(Some(Level::best()), Level::all().last());
     for level in Level::all() {
-        assert_eq!(Level::named(level.name()), Ok(level));
+        assert_eq!(Level::from_name(level.name()), Ok(level));
     }
 }
 

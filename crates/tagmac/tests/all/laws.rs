@@ -186,17 +186,17 @@ impl<M: Mac> Laws for Under<M> {
         let mut start = 0;
         let mut parts = Vec::new();
         for &end in ends {
-            parts.push(Part::of(hash, start as u64, &message[start..end])?);
+            parts.push(Part::new(hash, start as u64, &message[start..end])?);
             start = end;
         }
         let whole = if from_the_right {
-            let mut right = Part::of(hash, start as u64, &[])?;
+            let mut right = Part::new(hash, start as u64, &[])?;
             for left in parts.into_iter().rev() {
                 right = left.join(hash, &right)?;
             }
             right
         } else {
-            let mut left = Part::of(hash, 0, &[])?;
+            let mut left = Part::new(hash, 0, &[])?;
             for right in &parts {
                 left = left.join(hash, right)?;
             }
@@ -381,25 +381,25 @@ fn limits_are_refused_one_past_and_not_at() {
     let mut stream = mac.stream();
     stream.update(&message[..limit]).update(&[0]);
     assert!(stream.tag() == over);
-    let part = Part::of(&mac, 0, &message[..limit]).expect("exactly the limit");
+    let part = Part::new(&mac, 0, &message[..limit]).expect("exactly the limit");
     let over = over.map_err(PartError::from);
     assert!(part.finish(&mac, &(), &[0]) == over);
-    assert!(Part::of(&mac, limit as u64, &[0; 15]).map(|_| ()) == over.map(|_| ()));
+    assert!(Part::new(&mac, limit as u64, &[0; 15]).map(|_| ()) == over.map(|_| ()));
     let mac = EliMac::new(&[1; 16], &[2; 16]);
     let start = (1 << 36) - 16;
-    assert!(Part::of(mac.hash(), start, &[0; 16]).is_err(), "block 2^32 has no subkey");
-    assert!(Part::of(mac.hash(), start - 16, &[0; 16]).is_ok());
+    assert!(Part::new(mac.hash(), start, &[0; 16]).is_err(), "block 2^32 has no subkey");
+    assert!(Part::new(mac.hash(), start - 16, &[0; 16]).is_ok());
 }
 
 #[test]
 fn wrong_ranges_do_not_join() {
     let mac = PmacAes128::new(&[7; 16]);
-    let part = |start: u64, blocks: usize| Part::of(&mac, start, &vec![1; 16 * blocks]);
+    let part = |start: u64, blocks: usize| Part::new(&mac, start, &vec![1; 16 * blocks]);
     let left = part(0, 2).expect("aligned");
     let gap = left.join(&mac, &part(48, 1).expect("aligned")).map(|_| ());
     assert_eq!(gap, Err(PartError::Gap { expected: 32, found: 48 }));
     assert_eq!(part(8, 1).map(|_| ()), Err(PartError::Unaligned { block: 16, found: 8 }));
-    let short = Part::of(&mac, 0, &[0; 15]).map(|_| ());
+    let short = Part::new(&mac, 0, &[0; 15]).map(|_| ());
     assert_eq!(short, Err(PartError::Unaligned { block: 16, found: 15 }));
     let middle = part(16, 1).expect("aligned").finish(&mac, &(), b"end");
     assert!(middle == Err(PartError::Gap { expected: 0, found: 16 }));
@@ -517,6 +517,6 @@ fn a_stream_writes_until_the_limit() {
 #[test]
 fn secrets_are_silent() {
     let mac = PmacAes128::new(&[7; 16]);
-    let part = Part::of(&mac, 0, &[1; 32]).expect("aligned");
+    let part = Part::new(&mac, 0, &[1; 32]).expect("aligned");
     assert_eq!(format!("{part:?}"), "Part(0..32)");
 }

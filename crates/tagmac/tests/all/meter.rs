@@ -12,13 +12,13 @@ const PMAC: Theorem = Theorem::Pmac { n: 128, t: 128 };
 const LIGHT: Theorem = Theorem::LightMac { n: 128, s: 32, t: 128 };
 
 fn pmac_of(messages: u64, blocks: u64, failures: u64) -> Metered<PmacAes128> {
-    let budget = Budget::of(PMAC, 1 << 20, 0.5).unwrap();
+    let budget = Budget::new(PMAC, 1 << 20, 0.5).unwrap();
     let budget = Budget { messages, blocks, failures, ..budget };
     Metered::new(PmacAes128::new(&[7; 16]), budget, Usage::default()).unwrap()
 }
 
 fn light_of(messages: u64, failures: u64) -> Metered<LightMacAes128> {
-    let budget = Budget::of(LIGHT, 1 << 20, 0.5).unwrap();
+    let budget = Budget::new(LIGHT, 1 << 20, 0.5).unwrap();
     let mac = LightMacAes128::new(&[1; 16], &[2; 16], 32).unwrap();
     Metered::new(mac, Budget { messages, failures, ..budget }, Usage::default()).unwrap()
 }
@@ -230,7 +230,7 @@ fn usage_is_saved_and_resumed() {
     for i in 0..8 {
         let mut bytes = bytes;
         bytes[i] ^= 1;
-        assert_eq!(Usage::from_bytes(&bytes), Err(MeterError::UsageMark));
+        assert_eq!(Usage::from_bytes(&bytes), Err(MeterError::UsageMagic));
     }
     for (messages, blocks) in [(1, 0), (u64::MAX, u64::MAX - 1), (3, 2)] {
         let usage = Usage { messages, blocks, failures: 0 };
@@ -258,7 +258,7 @@ fn usage_is_saved_and_resumed() {
 fn budgets_follow_from_the_theorems() {
     let threshold = 2f64.powi(-32);
     // 3 * 65536 q^2 is at most 2^96.
-    let budget = Budget::of(PMAC, 1 << 20, threshold).unwrap();
+    let budget = Budget::new(PMAC, 1 << 20, threshold).unwrap();
     assert_eq!(budget.messages as u128, PMAC.messages(1 << 20, threshold).unwrap());
     assert_eq!(budget.blocks, budget.messages << 16);
     let cost = |messages: u64, blocks: u64| {
@@ -268,22 +268,22 @@ fn budgets_follow_from_the_theorems() {
     assert!(!cost(budget.messages + 1, budget.blocks + (1 << 16)));
     assert_eq!(budget.failures, budget.messages);
     // Messages of one block: sigma (sigma + 1) is at most 2^96.
-    let budget = Budget::of(PMAC, 16, threshold).unwrap();
+    let budget = Budget::new(PMAC, 16, threshold).unwrap();
     assert_eq!((budget.messages, budget.blocks), ((1 << 48) - 1, (1 << 48) - 1));
     // Short tags: guesses are fewer than messages.
     let short = PMAC.with_tag_bits(64).unwrap();
-    assert_eq!(Budget::of(short, 1 << 20, threshold).unwrap().failures, 1 << 32);
+    assert_eq!(Budget::new(short, 1 << 20, threshold).unwrap().failures, 1 << 32);
 
-    let budget = Budget::of(LIGHT, 1 << 20, threshold).unwrap();
+    let budget = Budget::new(LIGHT, 1 << 20, threshold).unwrap();
     assert_eq!(budget.messages as u128, LIGHT.messages(1 << 20, threshold).unwrap());
     assert_eq!((budget.blocks, budget.failures), (u64::MAX, u64::MAX));
     let load = Workload { messages: budget.messages.into(), length: 1 << 20, attempts: 0 };
     assert!(LIGHT.forgery(&load).unwrap().at_most(threshold));
 
     // Poly1305-AES: 2^106 / 2^32 / 14 / blocks, more than a meter counts for short messages.
-    let budget = Budget::of(Theorem::Poly1305Aes, 1 << 32, threshold).unwrap();
+    let budget = Budget::new(Theorem::Poly1305Aes, 1 << 32, threshold).unwrap();
     assert_eq!((budget.messages, budget.failures), (u64::MAX, (1 << 46) / 14));
-    let of = |length, threshold| Budget::of(LIGHT, length, threshold);
+    let of = |length, threshold| Budget::new(LIGHT, length, threshold);
     assert!(of(LIGHT.limit(), threshold).is_ok());
     assert!(of(LIGHT.limit() + 1, threshold).is_err() && of(0, 1.0).is_err());
 }
@@ -301,7 +301,7 @@ fn spend(budget: Budget, lengths: impl Iterator<Item = usize>) -> Vec<u64> {
 }
 
 fn named(name: &str) -> Algorithm {
-    Algorithm::named(name).unwrap()
+    Algorithm::from_name(name).unwrap()
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn any_mix_of_lengths_keeps_to_the_threshold() {
     let threshold = 2f64.powi(-40);
     let mut wholly_spent = 0;
     for length in [1, 10, 91, 1000] {
-        let budget = Budget::of(theorem, 8 * length as u64, threshold).unwrap();
+        let budget = Budget::new(theorem, 8 * length as u64, threshold).unwrap();
         // Of one length, of two, a long one and short ones, short ones and a long one, a ramp.
         let mixes: [&dyn Fn(usize) -> usize; 5] = [
             &|_| length,
@@ -335,7 +335,7 @@ fn any_mix_of_lengths_keeps_to_the_threshold() {
 fn macs_with_nonces_and_macs_by_name() {
     let threshold = 2f64.powi(-32);
     // UMAC-32 is guessed with 2^-30: no failure is within 2^-32.
-    let budget = Budget::of(Theorem::Umac { t: 32 }, 1500, threshold).unwrap();
+    let budget = Budget::new(Theorem::Umac { t: 32 }, 1500, threshold).unwrap();
     assert_eq!(budget.failures, 0);
     let mac = Metered::new(Umac32::new(&[7; 16]), budget, Usage::default()).unwrap();
     let nonce = UmacNonce::from(1);
@@ -344,7 +344,7 @@ fn macs_with_nonces_and_macs_by_name() {
         mac.verify_with(&nonce, b"message", &tag),
         Err(MeteredVerifyError::Refused(_))
     ));
-    let budget = Budget::of(Theorem::Umac { t: 32 }, 1500, 2f64.powi(-20)).unwrap();
+    let budget = Budget::new(Theorem::Umac { t: 32 }, 1500, 2f64.powi(-20)).unwrap();
     assert_eq!(budget.failures, 1 << 10);
     let mac = Metered::new(Umac32::new(&[7; 16]), budget, mac.usage()).unwrap();
     assert_eq!(mac.verify_with(&nonce, b"message", &tag), Ok(()));
@@ -354,7 +354,7 @@ fn macs_with_nonces_and_macs_by_name() {
     );
     assert_eq!(mac.usage(), Usage { messages: 1, blocks: 1, failures: 1 });
 
-    let budget = Budget::of(Theorem::Poly1305Aes, 1500, threshold).unwrap();
+    let budget = Budget::new(Theorem::Poly1305Aes, 1500, threshold).unwrap();
     let poly = Poly1305Aes::new(&[3; 32]);
     let mac = Metered::new(&poly, budget, Usage::default());
     let mac = mac.unwrap();
@@ -363,7 +363,7 @@ fn macs_with_nonces_and_macs_by_name() {
 
     for algorithm in Algorithm::all() {
         let Some(theorem) = algorithm.theorem() else { continue };
-        let budget = Budget::of(theorem, 1500, 0.25).unwrap();
+        let budget = Budget::new(theorem, 1500, 0.25).unwrap();
         let budget = Budget { messages: 3, ..budget };
         let key = vec![5; algorithm.new_key_bytes()];
         let nonce = vec![6; *algorithm.nonce_bytes().end()];

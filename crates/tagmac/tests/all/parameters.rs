@@ -17,7 +17,7 @@ fn expected(row: &Value) -> Tag {
     Tag::new(&hex(text(row, "tag")), number(row, "tag_bits")).expect("a tag of that many bits")
 }
 
-/// The rows of a family, and that there are so many.
+/// The rows of a family, whose number is checked.
 fn family(name: &str, count: usize) -> Vec<Value> {
     let mut rows = rows("parameters.json");
     rows.retain(|row| row["family"] == name);

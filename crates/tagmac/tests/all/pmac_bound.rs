@@ -210,7 +210,7 @@ impl Choice {
         ((z ^ z >> 31) >> 33) as usize % n
     }
 
-    /// A message of so many blocks; of few different ones, so that they cancel.
+    /// A message of `blocks` blocks; of few different ones, so that they cancel.
     fn message(&mut self, field: Field, blocks: usize) -> Message {
         let values = [2, 1 << field.n][self.below(2)];
         let full = (1..blocks).map(|_| self.below(values) as u64).collect();

@@ -50,13 +50,13 @@ fn published(algorithm: Algorithm, key: &[u8]) -> Vec<Vec<u8>> {
     all.extend(Purpose::ALL.map(|purpose| derive(purpose, algorithm.name(), key).to_vec()));
     // The nonce of a seal is random, and so is what follows from it.
     if let Some(parts) = mac.parts() {
-        let part = parts.of(0, &[]).unwrap();
+        let part = parts.new_part(0, &[]).unwrap();
         let partial = Partial::seal(&mac, &file.sealer(), b"object", &part, Some(b"")).unwrap();
         let object = partial.windows(6).position(|six| six == b"object").unwrap();
         all.extend([partial[16..24].to_vec(), partial[..object + 6].to_vec()]);
     }
     // The MAC that closes manifests: a tag, but under another key.
-    let hmac = Algorithm::named("HMAC-SHA256").unwrap();
+    let hmac = Algorithm::from_name("HMAC-SHA256").unwrap();
     let derived = derive(Purpose::Manifest, algorithm.name(), key);
     let seal = AnyMac::new(hmac, &*derived).unwrap();
     all.extend(WORDS.map(|word| seal.tag(&[], word.as_bytes()).unwrap().as_bytes().to_vec()));

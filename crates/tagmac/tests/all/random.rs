@@ -26,11 +26,11 @@ fn holds<M: Mac>(mac: &M, nonce: &M::Nonce, message: &[u8], cuts: &[usize]) {
     assert!(stream.tag() == Ok(expected), "streamed");
 
     let whole = message.len().saturating_sub(1) / block;
-    let mut part = Part::of(mac.hash(), 0, &[]).expect("aligned");
+    let mut part = Part::new(mac.hash(), 0, &[]).expect("aligned");
     let mut start = 0;
     for end in ends.iter().map(|end| end / block).filter(|end| *end <= whole) {
         let next =
-            Part::of(mac.hash(), (start * block) as u64, &message[start * block..end * block]);
+            Part::new(mac.hash(), (start * block) as u64, &message[start * block..end * block]);
         part = part.join(mac.hash(), &next.expect("aligned")).expect("neighbours");
         start = end;
     }

@@ -40,11 +40,11 @@ fn expected(row: &Value) -> Tag {
 
 /// Checks a case on every level.
 fn agrees(row: &Value) {
-    let algorithm = Algorithm::named(text(row, "algorithm")).expect("known");
+    let algorithm = Algorithm::from_name(text(row, "algorithm")).expect("known");
     let (tag, key, message) = (expected(row), hex(text(row, "key")), string(row, "msg"));
     let nonce = row.get("nonce").map(|_| hex(text(row, "nonce"))).unwrap_or_default();
     for level in Level::all() {
-        let mac = AnyMac::with(algorithm, &key, tag.bits(), level);
+        let mac = AnyMac::with_options(algorithm, &key, tag.bits(), level);
         let mac = mac.expect("a key and a tag length");
         assert!(mac.tag(&nonce, message.bits()) == Ok(tag), "{level}: {row}");
     }

@@ -15,7 +15,8 @@ fn rows_say_what_the_macs_do() {
     for algorithm in Algorithm::all() {
         let key = vec![9; algorithm.new_key_bytes()];
         for bits in [*algorithm.tag_bits().start(), algorithm.default_tag_bits()] {
-            let mac = AnyMac::with(algorithm, &key, bits, Level::best()).expect("its own key");
+            let mac =
+                AnyMac::with_options(algorithm, &key, bits, Level::best()).expect("its own key");
             assert_eq!(mac.tag_bits(), bits, "{algorithm}");
             assert_eq!(mac.max_message_bytes(), algorithm.max_message_bytes(), "{algorithm}");
             assert_eq!(mac.parts().map(|parts| parts.block()), algorithm.block(), "{algorithm}");
@@ -28,7 +29,10 @@ fn rows_say_what_the_macs_do() {
         }
         assert!(algorithm.key_bytes().contains(&key.len()), "{algorithm}");
         for bits in [0, *algorithm.tag_bits().start() - 1, algorithm.default_tag_bits() + 1] {
-            assert!(AnyMac::with(algorithm, &key, bits, Level::best()).is_err(), "{algorithm}");
+            assert!(
+                AnyMac::with_options(algorithm, &key, bits, Level::best()).is_err(),
+                "{algorithm}"
+            );
         }
         for bytes in [0, *algorithm.key_bytes().start() - 1, *algorithm.key_bytes().end() + 1] {
             let refused = AnyMac::new(algorithm, &vec![0; bytes]).map(|_| ());
@@ -51,7 +55,8 @@ fn one_tag_whatever_the_way() {
         let key: Vec<u8> = (0..algorithm.new_key_bytes()).map(|_| below(255) as u8).collect();
         let nonce = nonce(algorithm);
         let make = |level| {
-            AnyMac::with(algorithm, &key, algorithm.default_tag_bits(), level).expect("its own key")
+            AnyMac::with_options(algorithm, &key, algorithm.default_tag_bits(), level)
+                .expect("its own key")
         };
         let macs: Vec<AnyMac> = Level::all().map(make).collect();
         let block = algorithm.block().unwrap_or(16);
@@ -83,7 +88,7 @@ fn one_tag_whatever_the_way() {
                 let blocks = message.len().saturating_sub(1) / block;
                 let (a, b) = (below(blocks), below(blocks));
                 let (a, b) = (block * a.min(b), block * a.max(b));
-                let part = |from: usize, to: usize| parts.of(from as u64, &message[from..to]);
+                let part = |from: usize, to: usize| parts.new_part(from as u64, &message[from..to]);
                 let (left, right) = (part(0, a).expect("whole"), part(a, b).expect("whole"));
                 let both = parts.join(left, &right).expect("neighbours");
                 assert!(parts.finish(both, &nonce, &message[b..]) == Ok(expected), "parts, {at}");
@@ -95,16 +100,19 @@ fn one_tag_whatever_the_way() {
 #[test]
 fn names_are_found_in_any_case() {
     for algorithm in Algorithm::all() {
-        assert_eq!(Algorithm::named(&algorithm.name().to_lowercase()), Ok(algorithm));
+        assert_eq!(Algorithm::from_name(&algorithm.name().to_lowercase()), Ok(algorithm));
     }
-    assert_eq!(Algorithm::named("lightmac-aes256").map(|a| a.name()), Ok("LIGHTMAC-AES256-S32"));
-    let present = Algorithm::named("LightMAC-PRESENT80").map(|a| a.name());
+    assert_eq!(
+        Algorithm::from_name("lightmac-aes256").map(|a| a.name()),
+        Ok("LIGHTMAC-AES256-S32")
+    );
+    let present = Algorithm::from_name("LightMAC-PRESENT80").map(|a| a.name());
     assert_eq!(present, Ok("LIGHTMAC-PRESENT80-S32"));
     for name in ["", "PMAC", "PMAC-AES128-S32", "-S32", "HMAC-MD5"] {
-        assert_eq!(Algorithm::named(name), Err(UnknownAlgorithm::Name(name.into())));
+        assert_eq!(Algorithm::from_name(name), Err(UnknownAlgorithm::Name(name.into())));
     }
     for name in ["LIGHTMAC-AES128-S72", "lightmac-aes128-s4", "LIGHTMAC-PRESENT80-S40"] {
-        assert_eq!(Algorithm::named(name), Err(UnknownAlgorithm::CounterBits(name.into())));
+        assert_eq!(Algorithm::from_name(name), Err(UnknownAlgorithm::CounterBits(name.into())));
     }
 }
 
@@ -115,13 +123,13 @@ fn parts_of_every_mac_that_has_them() {
         let Some(parts) = mac.parts() else { continue };
         let (cut, nonce) = (20 * parts.block(), nonce(algorithm));
         let message: Vec<u8> = (0..2 * cut as u32 + 25).map(|i| i.wrapping_mul(i) as u8).collect();
-        let left = parts.of(0, &message[..cut]).expect("aligned");
-        let right = parts.of(cut as u64, &message[cut..2 * cut]).expect("aligned");
+        let left = parts.new_part(0, &message[..cut]).expect("aligned");
+        let right = parts.new_part(cut as u64, &message[cut..2 * cut]).expect("aligned");
         let both = parts.join(left, &right).expect("neighbours");
         assert_eq!((both.start(), both.end()), (0, 2 * cut as u64));
         let tag = parts.finish(both, &nonce, &message[2 * cut..]);
         assert!(tag == mac.tag(&nonce, &message).map_err(PartError::from), "{algorithm}");
-        assert!(parts.of(0, &message[..1]).is_err());
+        assert!(parts.new_part(0, &message[..1]).is_err());
     }
 }
 
@@ -137,7 +145,7 @@ fn nonces_of_other_lengths_are_refused_and_other_nonces_mismatch() {
             assert!(mac.tag(&nonce, b"abc") == Err(wrong), "{at}");
             assert!(mac.stream(&nonce).map(|_| ()) == Err(wrong), "{at}");
             if let Some(parts) = mac.parts() {
-                let part = parts.of(0, &[]).expect("aligned");
+                let part = parts.new_part(0, &[]).expect("aligned");
                 assert!(parts.finish(part, &nonce, b"abc") == Err(wrong.into()), "{at}");
             }
         }
@@ -163,12 +171,12 @@ fn nonces_of_other_lengths_are_refused_and_other_nonces_mismatch() {
 #[test]
 fn parts_of_another_kind_are_refused() {
     let make =
-        |name| AnyMac::new(Algorithm::named(name).expect("known"), &[1; 16]).expect("16 bytes");
+        |name| AnyMac::new(Algorithm::from_name(name).expect("known"), &[1; 16]).expect("16 bytes");
     let (pmac, cmac) = (make("PMAC-AES128"), make("CMAC-AES128"));
     assert!(cmac.parts().is_none());
-    let elimac = AnyMac::new(Algorithm::named("ELIMAC-AES128").expect("known"), &[1; 32]);
+    let elimac = AnyMac::new(Algorithm::from_name("ELIMAC-AES128").expect("known"), &[1; 32]);
     let elimac = elimac.expect("32 bytes");
-    let parts = |mac: &AnyMac| mac.parts().expect("parts").of(0, &[0; 16]).expect("aligned");
+    let parts = |mac: &AnyMac| mac.parts().expect("parts").new_part(0, &[0; 16]).expect("aligned");
     let mixed = pmac.parts().expect("parts").join(parts(&pmac), &parts(&elimac));
     assert_eq!(mixed.map(|_| ()), Err(PartError::ForeignPart));
 }
@@ -176,7 +184,7 @@ fn parts_of_another_kind_are_refused() {
 #[test]
 fn parts_of_another_key_or_counter_length_are_refused() {
     let make = |name: &str, byte| {
-        let algorithm = Algorithm::named(name).expect("known");
+        let algorithm = Algorithm::from_name(name).expect("known");
         AnyMac::new(algorithm, &vec![byte; algorithm.new_key_bytes()]).expect("its own key")
     };
     let pairs = [
@@ -201,8 +209,8 @@ fn parts_of_another_key_or_counter_length_are_refused() {
         // A multiple of either block, so that nothing but their makers is wrong.
         let bytes = parts.block() * others.block();
         let message = vec![7; bytes];
-        let left = |parts: Parts<'_>| parts.of(0, &message).expect("aligned");
-        let right = |parts: Parts<'_>| parts.of(bytes as u64, &message).expect("aligned");
+        let left = |parts: Parts<'_>| parts.new_part(0, &message).expect("aligned");
+        let right = |parts: Parts<'_>| parts.new_part(bytes as u64, &message).expect("aligned");
         let joined = parts.join(left(parts), &right(others)).map(|_| ());
         assert_eq!(joined, Err(PartError::ForeignPart), "{at}, on the right");
         let joined = parts.join(left(others), &right(parts)).map(|_| ());

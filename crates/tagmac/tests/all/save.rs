@@ -29,7 +29,8 @@ fn nonce(algorithm: Algorithm) -> Vec<u8> {
 fn macs(level: Level) -> impl Iterator<Item = AnyMac> {
     Algorithm::all().map(move |algorithm| {
         let key = vec![9; algorithm.new_key_bytes()];
-        AnyMac::with(algorithm, &key, algorithm.default_tag_bits(), level).expect("its own key")
+        AnyMac::with_options(algorithm, &key, algorithm.default_tag_bits(), level)
+            .expect("its own key")
     })
 }
 
@@ -98,7 +99,7 @@ fn streams_and_parts_of_umac_around_the_end_of_poly64() {
         for cuts in [[2048, END], [END - 2048, END + 2048], [END, END + 4096]] {
             let ends = [0, cuts[0], cuts[1], (length - 1) / 2048 * 2048];
             let carried = |i: usize| {
-                let part = Part::of(one.hash(), ends[i] as u64, &message[ends[i]..ends[i + 1]]);
+                let part = Part::new(one.hash(), ends[i] as u64, &message[ends[i]..ends[i + 1]]);
                 let sealed = part.expect("aligned").seal(&sealer(), b"o").expect("random bytes");
                 Part::open(other.hash(), &sealer(), b"o", &sealed).expect("the same key")
             };
@@ -158,7 +159,7 @@ fn streams_of_every_algorithm() {
         }
     }
     assert!(saved > 200, "{saved} states");
-    let hmac = AnyMac::new(Algorithm::named("HMAC-SHA256").expect("known"), &[1; 32]);
+    let hmac = AnyMac::new(Algorithm::from_name("HMAC-SHA256").expect("known"), &[1; 32]);
     let state = hmac.expect("32 bytes").restore(&sealer(), &[0; 100]).map(|_| ());
     assert_eq!(state, Err(SaveError::NoSavedState));
 }
@@ -176,7 +177,7 @@ fn parts_of_every_algorithm() {
             let ends = [0, block, 4 * block, 5 * block, most * block];
             let carried = |(start, end): (usize, usize)| {
                 let mut out = Writer::default();
-                let part = makes.of(start as u64, &message[start..end]).expect("aligned");
+                let part = makes.new_part(start as u64, &message[start..end]).expect("aligned");
                 makes.save(&part, &mut out).expect("a part");
                 let input = &mut Reader::new(out.as_bytes());
                 let part = joins.load(input).expect("a part");
@@ -208,7 +209,7 @@ fn a_stream_opens_under_its_own_seal() {
     let poly = Stream::restore(&poly, &sealer(), &sealed).map(|_| ());
     assert_eq!(poly, Err(other), "another nonce");
     // Neither a part nor a stream of `dynamic` opens as the other.
-    let part = Part::of(&mac, 0, &[1; 16]).expect("aligned");
+    let part = Part::new(&mac, 0, &[1; 16]).expect("aligned");
     let part = part.seal(&sealer(), b"").expect("random bytes");
     assert_eq!(Stream::restore(&mac, &sealer(), &part).map(|_| ()), Err(SaveError::Seal));
     let any = AnyMac::new(Algorithm::default(), &[7; 16]).expect("16 bytes");
@@ -226,7 +227,7 @@ fn a_stream_opens_under_its_own_seal() {
 #[test]
 fn a_part_belongs_to_its_object() {
     let mac = PmacAes128::new(&[7; 16]);
-    let sealed = Part::of(&mac, 32, &[1; 64]).expect("aligned").seal(&sealer(), b"a");
+    let sealed = Part::new(&mac, 32, &[1; 64]).expect("aligned").seal(&sealer(), b"a");
     let sealed = sealed.expect("random bytes");
     let part = Part::open(&mac, &sealer(), b"a", &sealed).expect("its own");
     assert_eq!((part.start(), part.end()), (32, 96));
@@ -264,8 +265,8 @@ fn what_is_sealed_opens_for_the_same_list_alone() {
 fn partial(mac: &AnyMac, last: bool) -> Vec<u8> {
     let parts = mac.parts().expect("parts");
     let (part, tail): (AnyPart, Option<&[u8]>) = match last {
-        false => (parts.of(0, &[3; 64]).expect("aligned"), None),
-        true => (parts.of(64, &[3; 16]).expect("aligned"), Some(b"the tail")),
+        false => (parts.new_part(0, &[3; 64]).expect("aligned"), None),
+        true => (parts.new_part(64, &[3; 16]).expect("aligned"), Some(b"the tail")),
     };
     Partial::seal(mac, &sealer(), b"o", &part, tail).expect("random bytes")
 }
@@ -333,7 +334,7 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
     assert_eq!(Partial::parse(b"").map(|_| ()), Err(PartialError::NotAPartial));
     assert_eq!(Partial::parse(b"tagmac-partial-1").map(|_| ()), Err(PartialError::Version));
     assert_eq!(Partial::parse(b"tagmac-partial-2").map(|_| ()), Err(PartialError::Header));
-    let part = mac.parts().expect("parts").of(0, &[]).expect("aligned");
+    let part = mac.parts().expect("parts").new_part(0, &[]).expect("aligned");
     let long = Partial::seal(&mac, &sealer, &vec![b'o'; 65536], &part, None).map(|_| ());
     assert_eq!(long, Err(PartialError::ObjectName { max: 65535, found: 65536 }));
     let long = Partial::seal(&mac, &sealer, &vec![b'o'; 65535], &part, None).expect("random");
@@ -346,7 +347,7 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
         let mac = AnyMac::new(algorithm, &vec![7; algorithm.new_key_bytes()]).expect("a key");
         let (parts, mut out) = (mac.parts().expect("parts"), Writer::default());
         let blocks = vec![1; parts.block() * 9];
-        parts.save(&parts.of(0, &blocks).expect("aligned"), &mut out).expect("saved");
+        parts.save(&parts.new_part(0, &blocks).expect("aligned"), &mut out).expect("saved");
         let max = algorithm.max_part_len(blocks.len() as u64).expect("parts");
         assert!(out.as_bytes().len() as u64 <= max, "{algorithm}");
     }
@@ -390,7 +391,7 @@ fn any_state<M: Mac<Hash: Hash<Sum: Save>>>(mac: &M, secret: &[u8]) {
     let sealed = sealer().seal(&[b"part 1", b""], secret).expect("random bytes");
     if let Ok(part) = Part::open(mac.hash(), &sealer(), b"", &sealed) {
         let start = part.start();
-        let joined = match Part::of(mac.hash(), 0, &[]) {
+        let joined = match Part::new(mac.hash(), 0, &[]) {
             Ok(empty) if start == 0 => empty.join(mac.hash(), &part).expect("neighbours"),
             _ => part,
         };
@@ -429,8 +430,8 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(message.len() + 1)).collect();
         cuts.sort();
         for name in ["PMAC-AES128", "PMAC-PRESENT128", "UMAC-96", "CMAC-AES128"] {
-            let algorithm = Algorithm::named(name).expect("known");
-            let mac = |i| AnyMac::with(algorithm, &key, algorithm.default_tag_bits(), level(i));
+            let algorithm = Algorithm::from_name(name).expect("known");
+            let mac = |i| AnyMac::with_options(algorithm, &key, algorithm.default_tag_bits(), level(i));
             let first = mac(0).expect("16 bytes");
             let expected = first.tag(&nonce(algorithm), &message);
             let mut stream = first.stream(&nonce(algorithm)).expect("its nonce");

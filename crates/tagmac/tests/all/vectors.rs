@@ -14,7 +14,7 @@ fn expected(row: &Value) -> Tag {
 /// Checks a row by every call that there is; the number of checks.
 fn check(row: &Value, level: Level) -> usize {
     // Wycheproof's rows for keys of no AES size name an algorithm that must refuse them.
-    let algorithm = match Algorithm::named(text(row, "algorithm")) {
+    let algorithm = match Algorithm::from_name(text(row, "algorithm")) {
         Ok(algorithm) => algorithm,
         // No CMAC with AES-192 in the registry.
         Err(_) => return 0,
@@ -31,10 +31,11 @@ fn check(row: &Value, level: Level) -> usize {
     }
     let tag = expected(row);
     if algorithm.check_tag_bits(tag.bits()).is_err() {
-        assert!(AnyMac::with(algorithm, &key, tag.bits(), level).is_err());
+        assert!(AnyMac::with_options(algorithm, &key, tag.bits(), level).is_err());
         return 0;
     }
-    let mac = AnyMac::with(algorithm, &key, tag.bits(), level).expect("a key and a tag length");
+    let mac =
+        AnyMac::with_options(algorithm, &key, tag.bits(), level).expect("a key and a tag length");
     let valid = row["valid"].as_bool().expect("true or false");
     let message = string(row, "msg");
     let nonce = row.get("nonce").map(|_| hex(text(row, "nonce"))).unwrap_or_default();
@@ -153,19 +154,20 @@ fn umac_markers_in_parts() {
         let (key, nonce) = (hex(text(row, "key")), hex(text(row, "nonce")));
         let message = string(row, "msg");
         let message = message.whole().expect("bytes");
-        let algorithm = Algorithm::named(text(row, "algorithm")).expect("UMAC");
+        let algorithm = Algorithm::from_name(text(row, "algorithm")).expect("UMAC");
         long += (message.len() > 1 << 24) as usize;
         for (i, level) in Level::all().enumerate() {
-            let mac = AnyMac::with(algorithm, &key, expected(row).bits(), level).expect("UMAC");
+            let mac =
+                AnyMac::with_options(algorithm, &key, expected(row).bits(), level).expect("UMAC");
             let parts = mac.parts().expect("UMAC has parts");
             let blocks = message.len() / 2048;
             // The last blocks of all, and others at random.
             let mut ends: Vec<usize> = (0..i + 4).map(|_| below(blocks + 1)).collect();
             ends.extend([blocks.saturating_sub(1), blocks, blocks.min(8192), blocks.min(8191)]);
             ends.sort();
-            let (mut start, mut all) = (0, vec![parts.of(0, &[]).expect("aligned")]);
+            let (mut start, mut all) = (0, vec![parts.new_part(0, &[]).expect("aligned")]);
             for end in ends.into_iter().map(|end| 2048 * end) {
-                all.push(parts.of(start as u64, &message[start..end]).expect("aligned"));
+                all.push(parts.new_part(start as u64, &message[start..end]).expect("aligned"));
                 start = end;
             }
             while all.len() > 1 {

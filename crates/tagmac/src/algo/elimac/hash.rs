@@ -214,7 +214,7 @@ impl<'a, F: Families, S: Subkeys<F>> BlockTerms for EliTerms<'a, F, S> {
     type Sum<I: Isa> = V<F, I>;
 
     #[inline(always)]
-    fn on<I: Isa>(isa: I) -> F::Lanes<I> {
+    fn lanes<I: Isa>(isa: I) -> F::Lanes<I> {
         F::lanes(isa)
     }
 

@@ -117,7 +117,7 @@ impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
     type Last = E;
 
     #[inline(always)]
-    fn on<I: Isa>(isa: I) -> F::Lanes<I> {
+    fn lanes<I: Isa>(isa: I) -> F::Lanes<I> {
         F::lanes(isa)
     }
 

@@ -66,7 +66,7 @@ impl<'a, C: Cipher> BlockTerms for LightTerms<'a, C> {
     type Sum<I: Isa> = C::Sum<'a, I>;
 
     #[inline(always)]
-    fn on<I: Isa>(isa: I) -> C::Lanes<I> {
+    fn lanes<I: Isa>(isa: I) -> C::Lanes<I> {
         C::lanes(isa)
     }
 
@@ -278,7 +278,7 @@ impl<C: Cipher> Masked for LightMac<C> {
     type Last = C;
 
     #[inline(always)]
-    fn on<I: Isa>(isa: I) -> C::Lanes<I> {
+    fn lanes<I: Isa>(isa: I) -> C::Lanes<I> {
         C::lanes(isa)
     }
 

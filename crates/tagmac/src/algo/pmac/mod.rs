@@ -232,7 +232,7 @@ impl<'a, C: Cipher<Block: Field>> BlockTerms for PmacTerms<'a, C> {
     type Sum<I: Isa> = C::Sum<'a, I>;
 
     #[inline(always)]
-    fn on<I: Isa>(isa: I) -> C::Lanes<I> {
+    fn lanes<I: Isa>(isa: I) -> C::Lanes<I> {
         C::lanes(isa)
     }
 
@@ -420,7 +420,7 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
     type Last = C;
 
     #[inline(always)]
-    fn on<I: Isa>(isa: I) -> C::Lanes<I> {
+    fn lanes<I: Isa>(isa: I) -> C::Lanes<I> {
         C::lanes(isa)
     }
 

@@ -73,7 +73,7 @@ impl Powers {
     /// No powers yet.
     pub(super) const NONE: Powers = Powers { pairs: [[0; MAX_POWERS]; 3] };
 
-    /// Makes the powers that so many blocks need, where there are none.
+    /// Makes the missing powers that `blocks` blocks need.
     #[inline(always)]
     pub(super) fn make<A: Words, R: Radix<A>>(&mut self, a: A, r: ClampedR, blocks: usize) {
         let n = words::<A>();

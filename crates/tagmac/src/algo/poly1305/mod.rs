@@ -304,7 +304,7 @@ impl Hash for Poly1305Hash {
     }
 }
 
-/// One-time Poly1305 (RFC 8439, section 2.5): a key is for **one message**, and whoever sees two
+/// One-time Poly1305 (RFC 8439, section 2.5): a key is for **one message**, and anyone who sees two
 /// tags under one key can forge. Protocols derive a key for each message; to keep a key, take
 /// [`Poly1305Aes`].
 ///

@@ -89,7 +89,7 @@ impl fmt::Display for NhError {
                 write!(f, "expected {expected} bytes of key material, found {found}")
             }
             NhError::MinLengthToHash { max, found } => {
-                write!(f, "expected a least length to hash of 0 to {max} bytes, found {found}")
+                write!(f, "expected a minimum length to hash of 0 to {max} bytes, found {found}")
             }
             NhError::BlockLength { min, max, found } => {
                 write!(f, "expected a block of {min} to {max} bytes, found {found}")

@@ -84,8 +84,8 @@ impl Umac99Parameters {
         Umac99Parameters { shape, prf, keys_by: prf, min_length_to_hash: 0 }
     }
 
-    /// Messages shorter than so many bytes are not hashed: they go to the PRF as they are, with
-    /// their length (section 2.2, min-length-to-hash).
+    /// Messages shorter than `bytes` bytes are not hashed: they go to the PRF as they are, with their
+    /// length (section 2.2, min-length-to-hash).
     ///
     /// # Errors
     ///
