@@ -61,7 +61,7 @@ impl State<'_> {
             if to > length {
                 return Err(self.open.usage(format_args!(
                     "--patch: expected bytes within the file's {length}, found some past them; \
-                     --append vouches for what was added at its end"
+                     --append accepts what was added at its end"
                 )));
             }
             if new.is_empty() {
@@ -209,7 +209,7 @@ impl State<'_> {
 /// What is said of bytes in the place of a patch.
 fn foreign(at: u64, others: &Range<usize>) -> String {
     let (start, end) = (at + others.start as u64, at + others.end as u64);
-    format!("expected bytes {start} to {end} as they are before a patch or after it, found others")
+    format!("expected bytes {start} to {end} as before or after the patch, found others")
 }
 
 /// The sectors of so many bytes from byte `at` of the file on.

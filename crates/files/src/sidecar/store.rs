@@ -150,7 +150,8 @@ impl Store {
         let found = KeyId::from(*found);
         if found != key {
             return Err(Error::key(format_args!(
-                "{name}: expected a sidecar of the key {key}, found one of {found}"
+                "{name}: expected a sidecar sealed under this key (id {key}), found one sealed under \
+                 the key with id {found}"
             )));
         }
         let id = id.try_into().expect("16 bytes");
