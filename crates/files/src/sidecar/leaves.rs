@@ -33,8 +33,8 @@ impl State<'_> {
         end.min(at.saturating_add(bytes))
     }
 
-    /// Holds bytes of whole leaves, and perhaps of the rest, against what is known of them. From the
-    /// first leaf that is another to the last.
+    /// Holds bytes of whole leaves, and perhaps of the rest, against what is known of them. From
+    /// the first leaf that is another to the last.
     pub(super) fn find_change(
         &self,
         start: u64,

@@ -2,7 +2,8 @@
 //!
 //! The sums of the file's leaves are in a sidecar, sealed. An edit reads the leaves that it
 //! touches, holds their old bytes against the sums, and only then goes on. The sidecar goes from
-//! one state to the next at once: new boxes are appended, and then the header says that they count.
+//! one state to the next at once: new node pages are appended, and then the header says that they
+//! count.
 
 mod grow;
 mod header;
@@ -31,7 +32,7 @@ use crate::progress::{Phases, Progress, Total};
 use crate::read::{self, Tagged};
 use header::{Header, MAX_LEAF, Sums};
 use scan::Source;
-use store::{BOXES, Store};
+use store::{FIRST_PAGE, Store};
 use tree::{Root, Tree, TreeBuilder};
 
 /// Bytes of a leaf where nothing else is asked, nearly.
@@ -161,7 +162,7 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
         None => state.has_its_length(),
     };
     drop(bar);
-    // Another header than this one, which could not be read, may have later boxes.
+    // Another header than this one, which could not be read, may have later node pages.
     if done.is_err() && stands {
         state.tree.store.cut_back();
     }
@@ -365,7 +366,7 @@ impl State<'_> {
     /// Removes unused node pages, if they are the larger part.
     fn compact(&mut self) {
         let live = self.header.sums.root.as_ref().map_or(0, Root::live);
-        let dead = self.tree.store.end() - BOXES - live;
+        let dead = self.tree.store.end() - FIRST_PAGE - live;
         if dead <= live.max(MAX_DEAD) {
             return;
         }

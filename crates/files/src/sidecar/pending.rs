@@ -111,7 +111,8 @@ impl State<'_> {
         self.is_as_accepted(patch, next)
     }
 
-    /// `--undo`: writes the old bytes of a patch where only its own are. What is to be cut off stays.
+    /// `--undo`: writes the old bytes of a patch where only its own are. What is to be cut off
+    /// stays.
     pub(super) fn undo(&mut self) -> Result<(), Error> {
         let Some(Pending { next, patch }) = &self.header.pending else {
             return Err(self.open.usage("--undo: expected an interrupted edit, found none"));
