@@ -116,7 +116,7 @@ fn all_lengths_around_the_edges() {
     }
 }
 
-/// Boxes of three levels, and edits where they begin and end.
+/// Node pages of three levels, and edits where they begin and end.
 #[test]
 fn a_tree_of_three_levels() {
     let place = place("PMAC-AES128");

@@ -31,7 +31,7 @@ struct Edit {
     new: Vec<u8>,
 }
 
-/// Edits of each kind, of a file with two levels of boxes.
+/// Edits of each kind, of a file with two levels of node pages.
 fn edits(algorithm: &'static str) -> Vec<Edit> {
     let mut random = Random(5);
     let old = random.bytes(20_000);
@@ -166,7 +166,7 @@ fn killed_while_the_sidecar_is_made() {
     }
 }
 
-/// While the live boxes move: one of the two sidecars is there, whole, and of the new state.
+/// While the live node pages move: one of the two sidecars is there, whole, and of the new state.
 #[test]
 fn killed_while_dead_boxes_are_left_behind() {
     let place = Place::new();
@@ -189,7 +189,7 @@ fn killed_while_dead_boxes_are_left_behind() {
         if ran.code == Some(0) {
             break;
         }
-        // Old and new bytes of the patch are more than live boxes.
+        // Old and new bytes of the patch are more than live node pages.
         if place.read("f") == new && asked.err.is_empty() {
             *if size > 1 << 20 { &mut before } else { &mut after } += 1;
         }
@@ -307,12 +307,12 @@ fn no_room_for_the_sidecar() {
     let line = place.keyed("update", &["--leaf", "16", "f"]).exits(0).out;
     place.file("p", random.bytes(9000));
     let sidecar = fs::metadata(place.path("f.tagmac")).unwrap().len();
-    // Room for nothing, and for ever more of the boxes.
+    // Room for nothing, and for ever more of the node pages.
     for kib in sidecar / 1024 + 1..sidecar / 1024 + 18 {
         let ran = place.limited(kib, "--patch 500 p f").exits(4);
         ran.prints("").says(&["f.tagmac: File too large"]);
         assert!(place.read("f") == text, "{kib} KiB");
-        // Boxes of no state take no room.
+        // Node pages of no state take no room.
         let left = fs::metadata(place.path("f.tagmac")).unwrap().len();
         assert_eq!(left, sidecar, "{kib} KiB");
         place.keyed("update", &["f"]).exits(0).prints(&line);

@@ -69,7 +69,7 @@ impl Cell {
 
     /// A patch of which a part is in the file.
     fn patch(algorithm: &str) -> Cell {
-        // The piece, the list, a box of leaves, the root, and the header twice come before.
+        // The piece, the list, a node page of leaves, the root, and the header twice come before.
         let first = (1..20).find_map(|n| {
             let (offset, fault) = (OFFSET.to_string(), format!("write:{n}:tear={TORN}"));
             let cell = Cell::of(algorithm, &fault, &["--patch", &offset, "p"]);
@@ -389,7 +389,7 @@ fn a_header_of_an_edit_that_cannot_be_read() {
         }
         cell.update(0, &[], &new()).says(&["f: finished the interrupted patch"]);
     }
-    // Nor do the boxes go that the unread state may have.
+    // Nor do the node pages go that the unread state may have.
     cell.set(&added(&old(), 1));
     cell.place.faulty("read:2:fail=5", "update", &["f"]).exits(1).says(&[GROWN]);
     assert!(fs::read(cell.place.path("f.tagmac")).unwrap() == cell.sidecar);
