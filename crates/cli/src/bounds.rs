@@ -59,7 +59,9 @@ fn rows(
 ) -> Result<Vec<Row>, Error> {
     let row = |algorithm: Algorithm| {
         let Some(theorem) = algorithm.theorem() else {
-            return Err(Error::usage(format_args!("-a: no theorem here bounds {algorithm}")));
+            return Err(Error::usage(format_args!(
+                "-a: {algorithm} has no bound here: CMAC and HMAC are not covered"
+            )));
         };
         let theorem = match args.tag_bits {
             Some(bits) => with_tag_bits(algorithm, theorem, bits)?,
@@ -146,8 +148,9 @@ fn text(args: &Bounds, rows: &[Row]) -> String {
     plus.dedup();
     let tags = args.tag_bits.map(|bits| format!(" with tags of {bits} bits")).unwrap_or_default();
     format!(
-        "Until a forger's chance is {}, one key may do so much{tags}:\n\n{}\n\
-         What an attack on the cipher gains comes on top:\n\n{}",
+        "What one key may authenticate{tags} while a forger's chance is at most {}:\n\n{}\n\
+         Plus the advantage of the best attack on the cipher; Adv^prp_E(q) is that of telling the\n\
+         cipher E from a random permutation with q queries:\n\n{}",
         show_chance(args.threshold),
         table(&cells),
         table(&plus),

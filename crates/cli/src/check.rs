@@ -13,7 +13,7 @@ use tagmac_files::line::{self, End, Line, Malformed};
 use tagmac_files::line_reader::Lines;
 use tagmac_files::mac::Mac;
 use tagmac_files::progress::{Progress as _, Total};
-use tagmac_files::{Error, ReadError, open};
+use tagmac_files::{Error, Irregular, ReadError, open};
 
 use crate::allowance::{THRESHOLD, show_bound};
 use crate::args::Check;
@@ -125,6 +125,8 @@ struct Counts {
     malformed: u64,
     verified: u64,
     mismatched: u64,
+    /// Of those, the tags that were computed.
+    wrong: u64,
     unread: u64,
 }
 
@@ -285,9 +287,12 @@ impl Checker<'_> {
             Verdict::Mismatch { .. } | Verdict::Unlike(_) => {
                 counts.verified += 1;
                 counts.mismatched += 1;
+                counts.wrong += matches!(verdict, Verdict::Mismatch { .. }) as u64;
                 self.seen.mismatch = true;
                 if let Verdict::Unlike(why) = &verdict {
-                    self.explain(&line.name, why);
+                    // A raw tag is in a file of its own, which is what is wrong.
+                    let raw = self.args.raw_tag.as_ref().map(|tag| tag.as_os_str().as_bytes());
+                    self.explain(raw.unwrap_or(&line.name), why);
                 }
             }
             Verdict::Unreadable(ReadError::Missing(_)) if self.args.ignore_missing => return,
@@ -298,7 +303,7 @@ impl Checker<'_> {
                     _ => self.seen.io = true,
                 }
                 let hint = match error {
-                    ReadError::Irregular => "; --special reads devices",
+                    ReadError::Irregular(Irregular::Device) => "; --special reads devices",
                     _ => "",
                 };
                 self.explain(&line.name, &format!("{error}{hint}"));
@@ -328,10 +333,15 @@ impl Checker<'_> {
         }
         let (bits, found) = (mac.tag_bits(), line.tag.len());
         if found != bits.div_ceil(8) {
-            let expected = bits.div_ceil(8);
-            return Verdict::Unlike(format!(
-                "expected a tag of {expected} bytes ({bits} bits), found one of {found}"
-            ));
+            let expected = format!("{} bytes ({bits} bits)", bits.div_ceil(8));
+            return Verdict::Unlike(match self.args.raw_tag {
+                // No more than one byte past the longest tag was read.
+                Some(_) if found > Tag::MAX_BYTES => {
+                    format!("expected a raw tag of {expected}, found more than {} bytes", found - 1)
+                }
+                Some(_) => format!("expected a raw tag of {expected}, found {found} bytes"),
+                None => format!("expected a tag of {expected}, found one of {found}"),
+            });
         }
         let Ok(tag) = Tag::new(&line.tag, bits) else {
             return Verdict::Unlike(format!(
@@ -362,8 +372,8 @@ impl Checker<'_> {
             let tags = if *guesses == 1 { "wrong tag" } else { "wrong tags" };
             let bits = mac.tag_bits();
             diagnostic(format_args!(
-                "WARNING: {guesses} {tags} of {bits} bits: one of so many guesses passes with up to {}, \
-                 more than {}; see 'tagmac bounds'",
+                "WARNING: {guesses} {tags} of {bits} bits: one of that many guesses passes with a \
+                 chance of up to {}, more than {}; see 'tagmac bounds'",
                 show_bound(&bound),
                 show_chance(THRESHOLD),
             ));
@@ -425,6 +435,10 @@ impl Checker<'_> {
             "computed checksum did NOT match",
             "computed checksums did NOT match",
         );
+        if counts.wrong >= 2 && counts.wrong == counts.verified && !silent {
+            let key = self.mac.key_id();
+            diagnostic(format_args!("{list}: no tag matches: check that key {key} made this list"));
+        }
         if unverified && !silent {
             diagnostic(format_args!("{list}: no file was verified"));
         }

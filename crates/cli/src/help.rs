@@ -4,9 +4,9 @@
 pub const ABOUT: &str = "\
 Tags files with a key and checks the tags.
 
-A tag depends on every byte of the file and on a secret key. Who has the key can tell later
-whether the file is still the same; who lacks it cannot make a tag that passes. Files of any size
-are read in parallel.";
+A tag depends on every byte of the file and on a secret key. Anyone who has the key can check later
+whether the file has changed; without the key nobody can make a valid tag. Large files are read on
+all cores.";
 
 /// Examples and the exit codes, after the options.
 pub const AFTER: &str = "\
@@ -14,35 +14,35 @@ Examples:
   tagmac keygen -o my.key               make a key
   tagmac tag -k my.key -r . > LIST      tag every file below here
   tagmac check -k my.key LIST           check them all
-  tagmac seal -k my.key DIR -o M        seal a directory
-  tagmac audit -k my.key M DIR          check it, and that nothing was added
+  tagmac seal -k my.key DIR -o M        write a manifest of a directory
+  tagmac audit -k my.key M DIR          check the directory, also for files that were added
   tar c dir | tagmac tag -k my.key      tag standard input
   tagmac part --start 0 --length 1GiB --object photo.raw -k my.key photo.raw -o 1.part
                                         hash a range, here or elsewhere
   tagmac combine -k my.key *.part       the object's tag from all its ranges
-  tagmac update -k my.key disk.img      follow the edits of a file
+  tagmac update -k my.key disk.img      update a large file's tag after an edit
   tagmac bounds                         how much one key may authenticate
 
 Exit status:
-  0  all is good
-  1  a tag does not match, a file is missing, a line is malformed, or nothing was verified; a
-     manifest, sidecar, partial or state is altered, none at all or of something else; a tree is not
-     as it was sealed, bytes around an edit are not as they were, partials make no whole
-  2  the command line asks for what there is not
-  3  the key cannot be used or others could have written it, or what is there was sealed under
-     another one
-  4  there is no verdict: a file could not be read or written, standard output took nothing, or
-     memory or random bytes were not to be had. Where 1 is known, it is 1
+  0  success: everything matches and all output was written
+  1  does not match: a tag is wrong, a file is missing, a line is malformed, or nothing was
+     verified; a manifest, sidecar, partial or checkpoint is damaged, missing or of the wrong kind;
+     a directory differs from its manifest; bytes around an edit have changed; partials have gaps
+     or overlap
+  2  usage error
+  3  the key is unreadable, invalid or writable by others, or the input was sealed under another
+     key
+  4  no verdict: reading, writing, memory or random bytes failed. If 1 also applies, it is 1
 
 Environment:
-  TAGMAC_KEY_FILE  the key file where no option names a key
+  TAGMAC_KEY_FILE  the key file if no option names a key
   TAGMAC_LEVEL     the instruction set to use, see 'tagmac selftest'";
 
 /// Examples of `keygen`.
 pub const KEYGEN: &str = "\
-The file gets mode 0600. A key file that others can write to is refused. A file that exists is never overwritten. The key's id goes to standard
-output: it is public and tells keys apart. Standard error says how much the key may authenticate,
-see 'tagmac bounds'.
+The file gets mode 0600, and an existing file is never overwritten. A key file that others can write
+to is refused. The key's id is written to standard output: it is public and tells keys apart.
+Standard error says how much the key may authenticate, see 'tagmac bounds'.
 
 Examples:
   tagmac keygen -o my.key
@@ -51,34 +51,34 @@ Examples:
 
 /// Examples of `tag`.
 pub const TAG: &str = "\
-One line a file: 'PMAC-AES128 (NAME) = HEX'. If NAME has a backslash, a line feed or a carriage
-return, the line begins with a backslash and NAME is escaped, as cksum does. On a terminal so is all
-that would do something to it; in a file or a pipe NAME has its bytes.
+Each file gets one line: 'PMAC-AES128 (NAME) = HEX'. If NAME has a backslash, a line feed or a
+carriage return, the line begins with a backslash and NAME is escaped, as cksum does. On a terminal,
+control characters in NAME are escaped too.
 
-POLY1305-AES and UMAC take a nonce. Each file gets a random one of 16 bytes, and its line says
-which: 'POLY1305-AES.n=NONCE (NAME) = HEX'. A nonce is no secret, but under one key no two contents
-may have the same: two such tags tell enough of the key to forge others. Random nonces of 16 bytes
-do not repeat; those of --nonce-hex are up to you. UMAC99 has nonces of 8 bytes: take a new key
-before a million files, or two may have the same. Under a UMAC key all nonces need the same length:
-00 and 0000 count as one. --raw and --untagged leave the nonce out, so they ask for --nonce-hex, and
-so will the check. UMAC-32 has tags of 32 bits, so it asks for --allow-short.
+POLY1305-AES and UMAC take a nonce. Each file gets a random one of 16 bytes, and its line has it:
+'POLY1305-AES.n=NONCE (NAME) = HEX'. A nonce is not secret, but never use one for two contents under
+one key: anyone who sees two such tags can forge others. Random nonces of 16 bytes do not repeat;
+for those of --nonce-hex you are responsible. UMAC99 has nonces of 8 bytes: take a new key before a
+million files, or two may have the same nonce. Under a UMAC key all nonces need the same length: 00
+and 0000 count as one. --raw and --untagged leave the nonce out, so they require --nonce-hex, and so
+does the check. UMAC-32 has tags of 32 bits, so it requires --allow-short.
 
-FILE may be a device, or a pipe as from '<(...)'. A pipe with a name of its own, which may wait for
-ever, is read as '< PIPE' only. -r tags files alone, and follows no link. Files of /proc, /sys and
-their like are read to their end, as the system does not tell their sizes.
+FILE may be a device or a pipe such as '<(...)'. To read a named pipe, use '< PIPE'. -r tags only
+regular files and follows no links. Files of /proc, /sys and the like are read to their end, because
+the system does not report their sizes.
 
---state is for one large file and an algorithm with parts. A run that is killed, at any moment, goes
-on with the same command. The state is sealed under the key. It is refused if it was altered or is
-of another file (exit status 1) or key (3), and if another run is at work with it or the file has
-changed since (4), as its length, its times and pieces that are read again tell; to start over,
-remove it. With --nonce-hex too, the nonce is that of the run that ends.
+--checkpoint is for one large file and an algorithm with parts. If a run is interrupted at any
+point, the same command resumes it. The checkpoint is sealed under the key. It is refused if it is
+damaged or of another file (exit status 1), of another key (3), or if another run uses it or the
+file has changed since (4). Remove it to start over. With --nonce-hex, the nonce is that of the run
+that finishes.
 
 Examples:
   tagmac tag -k my.key *.iso > LIST
   tagmac tag -k my.key -r photos > LIST
   tagmac tag -k my.key --raw backup.tar > backup.tag
   tagmac tag -k nonces.key --raw --nonce-hex 00000000000000000000000000000001 1.msg > 1.tag
-  tagmac tag -k my.key --state big.state big.img
+  tagmac tag -k my.key --checkpoint big.checkpoint big.img
   pass show backup | tagmac tag --key-fd 0 --key-format hex -a PMAC-AES128 backup.tar";
 
 /// Examples of `check`.
@@ -91,15 +91,15 @@ The nonce comes from the line. A line is malformed if it lacks the nonce that th
 if its nonce has a wrong length, or if the algorithm takes none. --nonce-hex gives the nonce of a
 raw tag or of a list's only line; if that line has another nonce, it has FAILED.
 
-A list may come by a pipe, as from '<(...)'. What it names has to be a file: nothing else is opened,
-unless --special says so; '-' is standard input, as in the lists of other tools. A pipe with a name of its own is never read but as '< PIPE'. A list in
-which no tag comes for 1 MiB is not read further.
+A list may come from a pipe such as '<(...)'; to read a named pipe, use '< PIPE'. The names in a
+list must be regular files or '-' for standard input; --special also permits devices. A list that
+has no tag for 1 MiB is not read further.
 
-A tag is of a file's bytes, not of its name: the check does not see that lines are missing, or that
-two files and their tags have traded names.
+A tag authenticates a file's bytes, not its name: the check does not see that lines are missing, or
+that two files and their tags have been swapped.
 
-A wrong tag may be a guess. A warning says when guesses so many, with tags so short, would have
-passed with a chance of more than 2^-32.
+A wrong tag may be a guess. A warning says if that many guesses, at that length of tags, succeed
+with a chance of more than 2^-32.
 
 Examples:
   tagmac check -k my.key LIST
@@ -109,16 +109,16 @@ Examples:
 
 /// Examples of `part`.
 pub const PART: &str = "\
-Hashes a range of an object into a small file that is sealed under the key. 'tagmac combine' makes
-the tag of the whole object from such files, wherever and in whatever order they were made. A range
-starts at a multiple of the algorithm's block and is as long; only the last one may end within a
-block. Sizes may have a unit from KiB to EiB.
+Hashes a range of an object into a small file, a partial, that is sealed under the key. 'tagmac
+combine' makes the tag of the whole object from its partials, wherever and in whatever order they
+were made. The start and the length of a range are multiples of the algorithm's block; only the last
+range may end within a block. Sizes may have a unit from KiB to EiB.
 
-FILE is the object, and the range is read where it stands. On a machine that has the range alone,
+FILE is the object, and the range is read at its place there. On a machine that has only the range,
 --at 0 says that FILE begins with it. FILE must end where the last range ends.
 
-A range by itself is not authenticated by anything. The object's name keeps the ranges of different
-objects apart, so no two may share one, and no two versions of an object either.
+A partial alone authenticates nothing. The object's name keeps the ranges of different objects
+apart: give each object, and each version of it, a name of its own.
 
 Examples:
   tagmac part -k my.key --object photo.raw --start 0 --length 1GiB photo.raw -o 1.part
@@ -128,8 +128,8 @@ Examples:
 /// Examples of `combine`.
 pub const COMBINE: &str = "\
 Prints the tag of the object that the partials make together, as 'tagmac tag' would for the object.
-They have to be of one key, algorithm and object, adjoin without gap or overlap, and end with the
-one that --last made. With --json, 'bytes' is the length of the object.
+All must be of one key, algorithm and object, adjoin without gap or overlap, and include the one
+made with --last. With --json, 'bytes' is the length of the object.
 
 Examples:
   tagmac combine -k my.key 1.part 2.part
@@ -137,34 +137,34 @@ Examples:
 
 /// Examples of `update`.
 pub const UPDATE: &str = "\
-The first update reads FILE and makes FILE.tagmac beside it: a sidecar with a sum for each leaf of
-64 KiB, sealed under the key. From then on an edit costs the leaves that it touches, and the line is
-that of 'tagmac tag' for the whole file. Without an edit the last line is shown again; FILE is not
-read for that, 'tagmac check' does so.
+The first update reads FILE and creates FILE.tagmac next to it: a sidecar with a sum for each leaf
+of 64 KiB, sealed under the key. From then on an update reads only the leaves that an edit touches,
+and prints the line that 'tagmac tag' gives for the whole file. Without an edit it prints the last
+line again and does not read FILE; 'tagmac check' does.
 
-An update vouches for nothing that it was not told of. --patch, --append and --truncate hold the old
-bytes around the edit against the sidecar first, and --truncate also those that it cuts off: if
-anything there has changed, the update ends with exit status 1 and changes nothing.
+An update accepts no change that you did not name. --patch, --append and --truncate first compare
+the old bytes around the edit with the sidecar, and --truncate also the bytes that it removes. If
+any have changed, the update changes nothing and exits with 1.
 
-The next update finishes a patch or a cut that was interrupted, unless someone else has written to
-the same place since. Then it changes nothing and asks for a decision: --finish or --undo. Neither
-writes over bytes of others or deletes them; if there are any, the exit status is 1, and --range or
---append can vouch for them afterwards.
+If a patch or truncation was interrupted, the next update finishes it, unless another program has
+written to the same range since. Then it changes nothing and you must choose --finish or --undo.
+Neither overwrites nor deletes bytes of other programs; if there are any, the exit status is 1, and
+--range or --append can accept them afterwards.
 
---range is for edits that other programs have made. It cannot check them: it takes the bytes as
-they are, widened to whole leaves, and says which these are. Everything in them is now vouched for.
-So it is with --append for what was added, and with the first update for all of FILE.
+--range is for edits by other programs. It accepts the bytes as they are, without a check, widened
+to whole leaves, and prints the range. In the same way --append accepts the added bytes, and the
+first update all of FILE.
 
-The sidecar belongs to the key, the algorithm and FILE's base name. It may be moved together with
-FILE. After FILE was renamed, remove the sidecar and make it anew; if an edit was interrupted, rename
-both back instead and finish it first: the sidecar has the old bytes. HMAC, CMAC and UMAC99 have no
-edits.
+The sidecar belongs to the key, the algorithm and FILE's base name. You may move it together with
+FILE. If you rename FILE, remove the sidecar and create a new one; but if an edit was interrupted,
+rename both back and finish it first: the sidecar has the old bytes. HMAC, CMAC and UMAC99 cannot
+follow edits.
 
-Who brings back an old FILE with its old sidecar has rolled both back, and who lets a/db and b/db
-trade places, each with its sidecar, is not found out either: only --expect tells. It also refuses
-the tag of before where an update was killed after its work and before its line was out. Then run
-the update once without an edit and without --expect, hold its line against FILE by 'tagmac check',
-look whether the edit is there, and go on with the tag of that line.
+Only --expect detects that FILE and its sidecar were both replaced by older copies, or that a/db and
+b/db were swapped together with their sidecars: pass the tag that the last update printed. If an
+update was killed after it had finished and before it printed its line, --expect with the previous
+tag fails. Then run the update once without an edit and without --expect, check FILE against its
+line with 'tagmac check', make sure that FILE has the edit, and use the new tag from then on.
 
 Examples:
   tagmac update -k my.key disk.img
@@ -176,28 +176,28 @@ Examples:
 pub const LIST: &str = "\
 KEY, NONCE and BLOCK are in bytes, TAG in bits, LIMIT is the longest message. BUDGET is how many
 messages of 1 MiB, or of the LIMIT, one key may tag, see 'tagmac bounds'. CAN lists what the
-algorithm can do: parts (hashes of ranges join), threads (one message on several cores), batch
+algorithm supports: parts (hashes of ranges join), threads (one message on several cores), batch
 (many messages in one call), edits (a tag that follows edits), bits (messages of any number of
 bits). LEVEL is the instruction set in use; CMAC and HMAC choose their own.";
 
 /// What `bounds` shows.
 pub const BOUNDS: &str = "\
-For each algorithm, from the theorem of its paper: how many messages of up to that length one key may
-tag, how many bytes these are, and how many wrong tags may be tried, until a forger's chance reaches
-the threshold. Messages alone may reach it, and so may guesses; who spends both grants twice the
-chance. PMAC counts guesses as messages too. All numbers are rounded down, bounds up.
+For each algorithm, from its theorem: MESSAGES of up to LENGTH that one key may tag, BYTES in all,
+and GUESSES, the wrong tags that a verifier may reject, while a forger's chance is at most the
+threshold. Each limit holds by itself; using both up doubles the chance. PMAC counts guesses as
+messages too. All limits are rounded down.
 
-Shorter tags are guessed more easily: --tag-bits has the numbers for tags that are cut with 'tag
---length'. Algorithms that have no tags of that length are left out of the table then.
+Shorter tags are easier to guess: --tag-bits shows the limits for tags shortened with 'tag
+--length'. Algorithms without tags of that length are then left out of the table.
 
-Who keeps to these numbers still trusts the cipher: the last lines name what an attack on it adds.
-CMAC and HMAC have no row: the papers behind this program do not bound them.
+These limits assume that the cipher is secure: the last lines show what an attack on it adds. CMAC
+and HMAC are not listed: none of the papers used here bounds them.
 
-SIZE is a number of bytes, with a unit from KiB to EiB if you like, or a power: 1500, 4KiB, 2^20.
-N is a number or a power: 1000000, 2^40. CHANCE is a power or a decimal number between 0 and 1.
+SIZE is a number of bytes, optionally with a unit from KiB to EiB, or a power: 1500, 4KiB, 2^20. N
+is a number or a power: 1000000, 2^40. CHANCE is a power or a decimal number between 0 and 1.
 
---plot draws figure 1 of the LightMAC paper, for blocks of 32, 64 and 128 bits. FILE has to be new,
-empty or such a plot, which is replaced; all else stays as it is, and so does a link.
+--plot draws figure 1 of the LightMAC paper, for blocks of 32, 64 and 128 bits. FILE must be new,
+empty or an older plot, which is replaced; anything else, a link too, is refused.
 
 Examples:
   tagmac bounds
@@ -208,28 +208,29 @@ Examples:
 
 /// What `selftest` does.
 pub const SELFTEST: &str = "\
-Shows each level of instruction sets that the command knows for this kind of CPU: 'usable',
-'unsupported' (this CPU lacks it) or 'failed its self-test' (it gives wrong answers and is never
-used). Then computes the known answers of each algorithm on each usable level. Those for messages
-of over 2 MiB would take too long: their number is shown.";
+Shows each instruction-set level that the command has for this kind of CPU: 'usable', 'unsupported'
+(this CPU lacks it) or 'failed its self-test' (it gives wrong answers and is never used). Then
+computes the known answers of each algorithm on each usable level. Those for messages of over 2 MiB
+would take too long: only their number is shown.";
 
 /// Examples of `seal`.
 pub const SEAL: &str = "\
 The manifest lists every file below DIR with its size and tag, every directory, and every symbolic
-link with its target. One more tag closes it, under a key of its own that comes from yours. So the
-audit sees every change of a file, and that files were added, removed or renamed.
+link with its target. One more tag closes the manifest, under a key derived from yours. So the audit
+detects every change of a file, and files that were added, removed or renamed. The manifest is
+authenticated, not encrypted: anyone who can read it sees names, sizes and tags.
 
-Links are not followed. A manifest that lies in DIR leaves itself out. It is written beside the old
-one and takes its place when it is whole; a file that is no manifest is not replaced. If a file or
-directory cannot be read, vanishes, or changes while it is read, nothing is written and the old
-manifest stays; --skip-unreadable leaves such files out instead. Paths below DIR of more than 4096
-bytes cannot be read: the directory that they begin in is named. What changes after it was read is
-not seen: seal a tree that rests.
+Links are not followed. A manifest inside DIR does not list itself. An existing manifest is replaced
+atomically; a file that is not a manifest is not replaced. If a file or directory cannot be read,
+vanishes, or changes while it is read, nothing is written and the old manifest is kept;
+--skip-unreadable leaves such files out instead. Paths below DIR of more than 4096 bytes cannot be
+read: the directory that they begin in is named. Changes made after a file was read are not seen:
+seal a directory that is not in use, or a snapshot.
 
-Where the algorithm takes nonces, each file gets a random one, as with 'tagmac tag'.
+If the algorithm takes nonces, each file gets a random one, as with 'tagmac tag'.
 
-A seal does not tell that it is the newest: who can put an old tree back can put its manifest back
-too. The name of DIR, owners and extended attributes are not sealed.
+A manifest does not prove that it is the latest: anyone who can restore an old directory can restore
+its manifest too. The name of DIR, owners and extended attributes are not sealed.
 
 Examples:
   tagmac seal -k my.key photos -o photos.manifest
@@ -238,28 +239,28 @@ Examples:
 
 /// Examples of `audit`.
 pub const AUDIT: &str = "\
-First the seal over the whole manifest is checked: nothing is believed of a manifest that another
-key sealed, or that was changed or cut off. Then each entry of DIR is compared with its line:
+audit first checks the tag of the whole manifest and uses nothing of it before that. Then it
+compares each entry of DIR with its line:
 
   new        in DIR only
   missing    in the manifest only
   changed    another content, size, kind or target, or another mode or mtime if these are sealed
-  renamed    a new file with the size and tag of a missing one; if mode or mtime are sealed and are
-             others, this is told too
+  renamed    a new file with the size and tag of a missing one; if mode or mtime are sealed and
+             differ, that is reported too
   unreadable no verdict
 
-A file whose size has changed is not read. Renamed files are looked for among the first 8 MiB of
-new and missing names; after that they are told as new and missing, with a note. Where the algorithm
-takes nonces, a new file is compared with eight missing ones of its size.
+A file whose size has changed is not read. Renamed files are looked for among the first 8 MiB of new
+and missing names; after that they are reported as new and missing, with a note. If the algorithm
+takes nonces, a new file is compared with up to eight missing ones of its size.
 
 In the lines of --combined a renamed file is '+' under its old name and '-' under its new one, and
-names are escaped as in a list of tags. FILE appears when it is whole. It has to be new or empty: all
-else stays as it is, an old report and a link too. '--combined - > FILE' writes over what is there.
+names are escaped as in a list of tags. FILE is written atomically and must be new or empty; an
+older report or a link is not replaced. Use '--combined - > FILE' to overwrite.
 
 Examples:
   tagmac audit -k my.key photos.manifest photos
   tagmac audit -k my.key --quiet --json photos.manifest photos
   tagmac audit -k my.key --combined report photos.manifest photos
 
-Exit status: 0 if all is as it was sealed, 1 if anything differs or the manifest is not as it was
-sealed, 3 if it was sealed under another key, 4 if something could not be read and nothing differs.";
+Exit status: 0 if everything is unchanged, 1 if anything differs or the manifest was altered, 3 if
+it was sealed under another key, 4 if something could not be read and nothing differs.";

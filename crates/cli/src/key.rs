@@ -143,7 +143,8 @@ impl Source<'_> {
             None => match std::env::var_os(DEFAULT).filter(|path| !path.is_empty()) {
                 Some(path) => Ok(Source::File(PathBuf::from(path).into())),
                 None => Err(Error::usage(format_args!(
-                    "expected a key by -k, --key-fd, --key-env, --key-cmd or {DEFAULT}, found none"
+                    "no key given: use -k FILE, --key-fd, --key-env, --key-cmd or {DEFAULT}; \
+                     'tagmac keygen -o my.key' makes one"
                 ))),
             },
         }

@@ -11,7 +11,7 @@ use crate::allowance::{Allowance, THRESHOLD};
 use crate::args::Keygen;
 use crate::diagnostic::diagnostic;
 use crate::number::{show_chance, show_count, show_size};
-use crate::output;
+use crate::{mac, output};
 
 /// Makes a key, writes its file, prints its id.
 pub fn run(args: &Keygen) -> Result<(), Error> {
@@ -26,17 +26,29 @@ pub fn run(args: &Keygen) -> Result<(), Error> {
     if let Some(theorem) = args.algorithm.theorem() {
         diagnostic(budget(&Allowance::usual(theorem)));
     }
+    let bits = args.algorithm.default_tag_bits();
+    if bits < mac::SHORT {
+        let algorithm = args.algorithm;
+        diagnostic(format_args!(
+            "tags of {algorithm} have {bits} bits: use --allow-short with this key"
+        ));
+    }
     output::write(format!("{}\n", key.id()).as_bytes())
 }
 
 /// What the key may do, in a line.
 fn budget(allowance: &Allowance) -> String {
+    let threshold = show_chance(THRESHOLD);
+    if allowance.guesses == 0 {
+        return format!(
+            "one guessed tag passes with a chance above {threshold}; see 'tagmac bounds'"
+        );
+    }
     format!(
-        "it may tag {} messages of {}, or let {} wrong tags be tried, until a forger's chance is {}; \
-         see 'tagmac bounds'",
+        "this key may authenticate {} messages of {}, or reject {} wrong tags, while a forger's \
+         chance stays at most {threshold}; see 'tagmac bounds'",
         show_count(allowance.messages),
         show_size(allowance.length.into(), f64::floor),
         show_count(allowance.guesses),
-        show_chance(THRESHOLD),
     )
 }

@@ -13,7 +13,7 @@ use tagmac_files::mac::Mac;
 use crate::key;
 
 /// Shorter tags need `--allow-short`.
-const SHORT: usize = 64;
+pub const SHORT: usize = 64;
 const LEVEL: &str = "TAGMAC_LEVEL";
 
 /// Which MAC to make.
@@ -100,6 +100,6 @@ fn long_enough(options: &Options<'_>, what: impl fmt::Display, bits: usize) -> R
     }
     Err(Error::usage(format_args!(
         "{what}: expected tags of at least {SHORT} bits, found {bits}; \
-         --allow-short lets shorter tags be"
+         --allow-short permits shorter tags"
     )))
 }

@@ -149,5 +149,10 @@ fn one_line(text: &str) -> String {
         Some(command) => format!("tagmac {}", command.get_name()),
         None => "tagmac".into(),
     };
-    format!("{}; see '{command} --help'", Escaped::text(facts.as_bytes()))
+    // The file of a new key is an option's value.
+    let hint = match facts.strip_prefix("unexpected argument '") {
+        Some(found) if command == "tagmac keygen" && !found.starts_with('-') => "; use -o FILE",
+        _ => "",
+    };
+    format!("{}{hint}; see '{command} --help'", Escaped::text(facts.as_bytes()))
 }

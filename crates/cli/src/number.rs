@@ -3,6 +3,15 @@
 /// The units of sizes, each 1024 times the one before it.
 const UNITS: [&str; 9] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"];
 
+/// What is said of a text that is no size.
+pub const NOT_A_SIZE: &str =
+    "expected a size in bytes, or with KiB, MiB, GiB, TiB, PiB or EiB, such as 1500, 4KiB or 2^20";
+
+/// The length of a tag in bits.
+pub fn bits(text: &str) -> Result<usize, &'static str> {
+    text.parse().map_err(|_| "expected a number of bits, such as 64")
+}
+
 /// A count: `1000000` or `2^40`.
 pub fn count(text: &str) -> Result<u128, &'static str> {
     number(text).ok_or("expected a number, such as 1000000 or 2^40, below 2^128")
@@ -16,7 +25,7 @@ pub fn size(text: &str) -> Result<u64, &'static str> {
         .filter_map(|(power, name)| Some((text.strip_suffix(name)?.trim_end(), unit(power)?)))
         .find_map(|(text, unit)| Some((self::number(text)?, unit)))
         .or_else(|| Some((self::number(text)?, 1)))
-        .ok_or("expected a size, such as 1500, 4KiB or 2^20")?;
+        .ok_or(NOT_A_SIZE)?;
     let bytes = number.checked_mul(unit).and_then(|bytes| bytes.try_into().ok());
     bytes.ok_or("expected a size of less than 16 EiB")
 }
@@ -95,6 +104,8 @@ mod tests {
         {
             assert!(size(text).is_err(), "{text}");
         }
+        assert_eq!(bits("64"), Ok(64));
+        assert!(["", "-1", "abc", "1.5"].iter().all(|text| bits(text).is_err()));
         assert_eq!(chance("2^-32"), Ok(2f64.powi(-32)));
         assert_eq!(chance("0.25"), Ok(0.25));
         assert!(["", "2^", "2^x", "half", "2^-1.5"].iter().all(|text| chance(text).is_err()));

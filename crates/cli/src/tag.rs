@@ -25,26 +25,26 @@ use crate::tag_line::{self, Form};
 /// Tags the files. `Some(exit)` if not all could be.
 pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     let files = &args.files;
-    let (nonce, state) = (args.nonce_hex.is_some(), args.state.is_some());
-    for (given, option) in [(args.raw, "--raw"), (nonce, "--nonce-hex"), (state, "--state")] {
+    let (nonce, keeps) = (args.nonce_hex.is_some(), args.checkpoint.is_some());
+    for (given, option) in [(args.raw, "--raw"), (nonce, "--nonce-hex"), (keeps, "--checkpoint")] {
         let found = files.len();
         if given && found != 1 {
             return Err(Error::usage(format_args!("{option}: expected one file, found {found}")));
         }
     }
-    if state && files[0].as_os_str() == "-" {
-        return Err(Error::usage("--state: expected a file, found standard input"));
+    if keeps && files[0].as_os_str() == "-" {
+        return Err(Error::usage("--checkpoint: expected a file, found standard input"));
     }
     read::stdin_once(&args.key.only.options(), files)?;
     let mac = mac::make(&args.key.options(), false)?;
     let alone = [(args.raw, "--raw"), (args.untagged, "--untagged")];
     let alone = alone.into_iter().find_map(|(given, option)| given.then_some(option));
     let nonce = mac::given_nonce(&mac, args.nonce_hex.as_deref(), alone)?;
-    if state {
+    if keeps {
         mac.parts()?;
     }
     let checkpointer =
-        args.state.as_ref().map(|state| Checkpointer::new(&mac, state, args.state_every));
+        args.checkpoint.as_ref().map(|path| Checkpointer::new(&mac, path, args.checkpoint_every));
     let progress = Progress::new(args.reading.progress);
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("tagging", total);
@@ -74,7 +74,7 @@ struct Tagger<'a> {
     /// The nonce of the only file, if it was given.
     nonce: Option<&'a [u8]>,
     reader: NamedReader<'a>,
-    /// The state of the only file, if it is kept.
+    /// The checkpoint of the only file, if one is kept.
     checkpointer: Option<Checkpointer<'a>>,
     bar: &'a Bar,
     exit: Option<Exit>,

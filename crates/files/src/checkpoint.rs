@@ -1,12 +1,12 @@
-//! Checkpoints: the state of an interrupted `tagmac tag --state`, and how it is kept up.
+//! The checkpoint of an interrupted `tagmac tag --checkpoint`, and how it is kept up to date.
 //!
 //! ```text
 //! "tagmac-state-2"  key id (8)  sealed: name, size and times of the file, part of its beginning,
 //!                               and of pieces of that
 //! ```
 //!
-//! The state is written beside its place and renamed, so a run that is killed at any moment leaves
-//! the state of before or the new one. It is locked before it has its name, so it is one run's. It
+//! The checkpoint is written beside its place and renamed, so a run that is killed at any moment leaves
+//! the checkpoint of before or the new one. It is locked before it has its name, so it is one run's. It
 //! holds no nonce: a tag has one that was never used, however often its run was interrupted.
 
 use std::ffi::OsStr;
@@ -33,11 +33,11 @@ use crate::open;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
 
-/// What a state begins with.
+/// What a checkpoint begins with.
 const MAGIC: &[u8] = b"tagmac-state-2";
-/// What states are sealed for.
+/// What checkpoints are sealed for.
 const PURPOSE: &[u8] = b"tag state 2";
-/// Bytes of a state but for its sums: the file's name has fewer.
+/// Bytes of a checkpoint but for its sums: the file's name has fewer.
 const ROOM: u64 = 64 << 10;
 /// Pieces that are chosen at random, to be read again before a run goes on.
 const SAMPLES: usize = 32;
@@ -45,10 +45,10 @@ const SAMPLES: usize = 32;
 const MAX_PIECE: u64 = 1 << 20;
 /// Between two saves, if no number of bytes is.
 const PAUSE: Duration = Duration::from_secs(5);
-/// A save may take one part in so many of the time. States are small but for the UMAC of 1999.
+/// A save may take one part in so many of the time. Checkpoints are small but for the UMAC of 1999.
 const SHARE: u32 = 20;
 
-/// Keeps the state of one file's tag.
+/// Keeps the checkpoint of one file's tag.
 pub struct Checkpointer<'a> {
     mac: &'a Mac,
     path: &'a Path,
@@ -58,7 +58,7 @@ pub struct Checkpointer<'a> {
     facts: Option<Facts>,
     clock: Mutex<Clock>,
     pieces: Mutex<Pieces>,
-    /// The state as it is now, locked.
+    /// The checkpoint as it is now, locked.
     held: Mutex<Option<File>>,
 }
 
@@ -138,7 +138,7 @@ impl Pieces {
     }
 }
 
-/// A state to write.
+/// A checkpoint to write.
 pub struct PendingSave {
     secret: Writer,
     started: Instant,
@@ -182,11 +182,11 @@ impl Facts {
     /// What is no longer as it was.
     fn differ(&self, now: &Facts) -> Option<String> {
         if self.bytes != now.bytes {
-            Some(format!("{} bytes where there were {}", now.bytes, self.bytes))
+            Some(format!("it had {} bytes and has {}", self.bytes, now.bytes))
         } else if self.modified != now.modified {
-            Some("that it was written to".into())
+            Some("it was written to".into())
         } else if self.changed != now.changed {
-            Some("that its contents, mode, owner or names changed".into())
+            Some("its contents, mode, owner or names changed".into())
         } else {
             None
         }
@@ -194,7 +194,8 @@ impl Facts {
 }
 
 impl<'a> Checkpointer<'a> {
-    /// Keeps the state in the file `path`, and saves it every so many bytes, or from time to time.
+    /// Keeps the checkpoint in the file `path`, and saves it after each `every` bytes, or every 5
+    /// seconds.
     pub fn new(mac: &'a Mac, path: &'a Path, every: Option<u64>) -> Checkpointer<'a> {
         let bytes = every.unwrap_or(u64::MAX);
         let clock = Clock { time: Instant::now() + PAUSE, bytes, busy: false, told: false };
@@ -202,8 +203,8 @@ impl<'a> Checkpointer<'a> {
         Checkpointer { mac, path, every, facts: None, clock, pieces: Mutex::default(), held }
     }
 
-    /// What is known of the file's beginning: nothing, if there is no state yet. Then one is written
-    /// at once, so that a state that cannot be kept is no surprise in the end.
+    /// What is known of the file's beginning: nothing, if there is no checkpoint yet. Then one is written
+    /// at once, so that a checkpoint that cannot be kept is no surprise in the end.
     pub fn begin(
         &mut self,
         name: &Path,
@@ -211,67 +212,70 @@ impl<'a> Checkpointer<'a> {
         now: &Metadata,
     ) -> Result<AnyPart, ReadError> {
         let facts = self.facts.insert(Facts::from_metadata(fs::canonicalize(name)?, now)).clone();
-        let Some(state) = self.open()? else {
+        let Some(checkpoint) = self.open()? else {
             let parts = self.mac.mac.parts().ok_or(SaveError::NoSavedState)?;
             let whole = parts.new_part(0, &[])?;
             let due = self.snapshot(&whole)?;
             self.store(&due.secret, Overwrite::Nothing).map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => {
-                    self.io("expected a state or no file, found what another run has just begun")
-                }
+                io::ErrorKind::AlreadyExists => self.io(
+                    "expected a checkpoint or no file, found one that another run has just begun",
+                ),
                 _ => self.io(io_reason(&error)),
             })?;
             return Ok(whole);
         };
-        let (part, pieces) = self.read(&state, file, &facts)?;
+        let (part, pieces) = self.read(&checkpoint, file, &facts)?;
         // This run may be over before it saves anything.
         atomic::sweep(self.path);
         *self.pieces.get_mut().expect("no thread panics") = pieces;
-        *self.held.get_mut().expect("no thread panics") = Some(state);
+        *self.held.get_mut().expect("no thread panics") = Some(checkpoint);
         if let Some(clock) = self.every {
             self.clock.get_mut().expect("no thread panics").bytes = part.end() + clock;
         }
         let name = Escaped::name(name);
-        diagnostic(format_args!("{name}: goes on at byte {} of {}", part.end(), facts.bytes));
+        diagnostic(format_args!("{name}: resumed at byte {} of {}", part.end(), facts.bytes));
         Ok(part)
     }
 
-    /// Opens the state, if there is one, and keeps other runs from it.
+    /// Opens the checkpoint, if there is one, and keeps other runs from it.
     fn open(&self) -> Result<Option<File>, Error> {
         match open::alone(self.path, false) {
-            Ok(state) => Ok(Some(state)),
+            Ok(checkpoint) => Ok(Some(checkpoint)),
             Err(ReadError::Missing(_)) => Ok(None),
             Err(error) => Err(self.io(error)),
         }
     }
 
-    /// The part in a state of this file. A file that is none is not read to its end.
-    fn read(&self, state: &File, file: &File, now: &Facts) -> Result<(AnyPart, Pieces), Error> {
+    /// The part in a checkpoint of this file. A file that is none is not read to its end.
+    fn read(
+        &self,
+        checkpoint: &File,
+        file: &File,
+        now: &Facts,
+    ) -> Result<(AnyPart, Pieces), Error> {
         let failed = |error: io::Error| self.io(io_reason(&error));
         let mut saved = Vec::new();
         let head = MAGIC.len() + KeyId::BYTES;
-        state.take(head as u64).read_to_end(&mut saved).map_err(failed)?;
+        checkpoint.take(head as u64).read_to_end(&mut saved).map_err(failed)?;
         let id = saved.strip_prefix(MAGIC).and_then(|id| <[u8; KeyId::BYTES]>::try_from(id).ok());
         let id = id.map(KeyId::from).ok_or_else(|| {
             self.mismatch(
-                "expected a state that this version of 'tagmac tag --state' made, found something \
-                 else",
+                "expected a checkpoint made by this version of 'tagmac tag --checkpoint', found \
+                 something else",
             )
         })?;
         let own = self.mac.key_id();
         if id != own {
-            let what = format_args!("expected a state under the key {own}, found one under {id}");
-            return Err(self.key(what));
+            return Err(self.key(format_args!(
+                "expected a checkpoint sealed under this key (id {own}), found one sealed under the \
+                 key with id {id}"
+            )));
         }
-        let altered = || {
-            self.mismatch(
-                "expected a state as it was saved, found it altered; remove it to start over",
-            )
-        };
+        let altered = || self.mismatch("the checkpoint is damaged; remove it to start over");
         let (parts, algorithm) = (self.mac.parts()?, self.mac.mac.algorithm());
         let sums = [MAX_PIECE; SAMPLES + 1].into_iter().chain([now.bytes]);
         let most = ROOM + sums.filter_map(|range| algorithm.max_part_len(range)).sum::<u64>();
-        state.take(most + 1).read_to_end(&mut saved).map_err(failed)?;
+        checkpoint.take(most + 1).read_to_end(&mut saved).map_err(failed)?;
         if saved.len() as u64 > most {
             return Err(altered());
         }
@@ -281,13 +285,13 @@ impl<'a> Checkpointer<'a> {
         let then = Facts::load(input).ok_or_else(altered)?;
         if then.name != now.name {
             let [now, then] = [now, &then].map(|facts| Escaped::name(&facts.name).to_string());
-            let what = format_args!("expected the state of {now}, found that of {then}");
+            let what = format_args!("expected a checkpoint of {now}, found one of {then}");
             return Err(self.mismatch(what));
         }
         let changed = |found: &dyn fmt::Display| {
             self.io(format_args!(
-                "expected the file as it was when this state was begun, found {found}; \
-                 remove the state to start over"
+                "the file has changed since this checkpoint was saved: {found}; remove the checkpoint \
+                 to start over"
             ))
         };
         if let Some(found) = then.differ(now) {
@@ -301,9 +305,7 @@ impl<'a> Checkpointer<'a> {
         }
         match pieces.changed(parts, file) {
             Ok(None) => Ok((part, pieces)),
-            Ok(Some((start, end))) => {
-                Err(changed(&format_args!("other bytes from byte {start} to {end}")))
-            }
+            Ok(Some((start, end))) => Err(changed(&format_args!("bytes {start} to {end} differ"))),
             Err(error) => Err(Error::io(io_reason(&error))),
         }
     }
@@ -313,7 +315,7 @@ impl<'a> Checkpointer<'a> {
         self.pieces.lock().expect("no thread panics").pass(piece);
     }
 
-    /// The state to write, if it is time.
+    /// The checkpoint to write, if it is time.
     pub fn due(&self, whole: &AnyPart) -> Option<PendingSave> {
         let mut clock = self.clock.lock().expect("no thread panics");
         let due = match self.every {
@@ -340,7 +342,7 @@ impl<'a> Checkpointer<'a> {
         Ok(PendingSave { secret, started })
     }
 
-    /// Writes a state that is due, in the place of the one that this run holds. If that fails, what
+    /// Writes a checkpoint that is due, in the place of the one that this run holds. If that fails, what
     /// is there stays, and the tag is made all the same: the failure is told once.
     pub fn write(&self, due: PendingSave) {
         let stored = self.held().and_then(|held| self.store(&due.secret, Overwrite::Held(held)));
@@ -353,12 +355,12 @@ impl<'a> Checkpointer<'a> {
             clock.told = true;
             let (name, what) = (Escaped::name(self.path), io_reason(&error));
             diagnostic(format_args!(
-                "warning: {name}: {what}: the state is not saved, the tag is made all the same"
+                "warning: {name}: {what}: the checkpoint is not saved; the run continues"
             ));
         }
     }
 
-    /// The file that has the state of before, which stays open until the next one has its name.
+    /// The file that has the checkpoint of before, which stays open until the next one has its name.
     fn held(&self) -> io::Result<Identity> {
         let held = self.held.lock().expect("no thread panics");
         let held = held.as_ref().ok_or(io::ErrorKind::NotFound)?;
@@ -373,8 +375,8 @@ impl<'a> Checkpointer<'a> {
         file.write_all(&[MAGIC, id.as_bytes(), &sealed].concat())?;
         // It has no name yet, so nobody else can hold it.
         file.file().try_lock()?;
-        let state = file.finish()?;
-        *self.held.lock().expect("no thread panics") = Some(state);
+        let checkpoint = file.finish()?;
+        *self.held.lock().expect("no thread panics") = Some(checkpoint);
         Ok(())
     }
 
@@ -384,12 +386,12 @@ impl<'a> Checkpointer<'a> {
         match before.differ(&Facts::from_metadata(before.name.clone(), after)) {
             None => Ok(()),
             Some(found) => Err(ReadError::Checkpoint(Error::io(format_args!(
-                "expected the file to stay as it was while it was read, found {found}"
+                "the file changed while it was read: {found}"
             )))),
         }
     }
 
-    /// Removes the state, once the tag is out.
+    /// Removes the checkpoint, once the tag is out.
     pub fn done(&self) {
         let held = self.held.lock().expect("no thread panics");
         let removed = held.as_ref().map_or(Ok(()), |held| atomic::remove(self.path, held));
@@ -406,7 +408,7 @@ impl<'a> Checkpointer<'a> {
         Error::io(self.named(what))
     }
 
-    /// The state is not what was saved.
+    /// The checkpoint is not what was saved.
     fn mismatch(&self, what: impl fmt::Display) -> Error {
         Error::mismatch(self.named(what))
     }

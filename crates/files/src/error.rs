@@ -6,7 +6,7 @@ use std::io;
 /// What kind of error it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// What is there is not what was vouched for.
+    /// Something does not match its tag or seal.
     Mismatch,
     /// The caller asks for what there is not.
     Usage,
@@ -29,7 +29,7 @@ impl Error {
         Error { kind, message: message.to_string() }
     }
 
-    /// What is there is not what was vouched for.
+    /// Something does not match its tag or seal.
     pub fn mismatch(message: impl fmt::Display) -> Error {
         Error::new(ErrorKind::Mismatch, message)
     }

@@ -46,4 +46,4 @@ pub mod sidecar;
 pub mod walk;
 
 pub use error::{Error, ErrorKind};
-pub use read_error::ReadError;
+pub use read_error::{Irregular, ReadError};

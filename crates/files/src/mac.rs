@@ -28,7 +28,9 @@ impl Mac {
     pub fn parts(&self) -> Result<Parts<'_>, Error> {
         let name = self.mac.algorithm();
         self.mac.parts().ok_or_else(|| {
-            Error::usage(format_args!("{name} has no parts; 'tagmac list' shows what can do parts"))
+            Error::usage(format_args!(
+                "{name} cannot hash ranges; 'tagmac list' marks the algorithms that can with 'parts'"
+            ))
         })
     }
 

@@ -12,13 +12,13 @@
 //! - [`checked`]: what the caller accepts.
 
 use std::fs::{self, File, Metadata};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
 
 use crate::identity;
-use crate::read_error::ReadError;
+use crate::read_error::{Irregular, ReadError};
 
 /// Opens a regular file to read it.
 pub fn regular(path: &Path) -> Result<(File, Metadata), ReadError> {
@@ -42,11 +42,18 @@ pub fn alone(path: &Path, write: bool) -> Result<File, ReadError> {
 
 /// Refuses what is no regular file.
 pub fn is_regular(facts: &Metadata) -> Result<(), ReadError> {
-    match (facts.is_file(), facts.is_dir()) {
-        (true, _) => Ok(()),
-        (_, true) => Err(ReadError::Directory),
-        _ => Err(ReadError::Irregular),
+    let kind = facts.file_type();
+    if kind.is_file() {
+        return Ok(());
     }
+    Err(match kind {
+        _ if kind.is_dir() => ReadError::Directory,
+        _ if kind.is_fifo() => ReadError::Irregular(Irregular::Pipe),
+        _ if kind.is_char_device() || kind.is_block_device() => {
+            ReadError::Irregular(Irregular::Device)
+        }
+        _ => ReadError::Irregular(Irregular::Other),
+    })
 }
 
 /// Opens what `may` accepts. It is asked before, for to open a device does something to it, and to

@@ -41,8 +41,8 @@ pub enum ReadError {
     Output,
     /// Standard input serves for something else.
     Stdin(&'static str),
-    /// It is no regular file.
-    Irregular,
+    /// It is no regular file, but this.
+    Irregular(Irregular),
     /// It is a pipe with a name.
     Pipe,
     /// It has no size before it is read.
@@ -62,6 +62,27 @@ pub enum ReadError {
     Checkpoint(error::Error),
     /// The caller asked for the work to end.
     Stopped,
+}
+
+/// What is no regular file, and no directory either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Irregular {
+    /// A named pipe.
+    Pipe,
+    /// A character or block device.
+    Device,
+    /// A socket, or a kind that is not known here.
+    Other,
+}
+
+impl fmt::Display for Irregular {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Irregular::Pipe => "a named pipe",
+            Irregular::Device => "a device",
+            Irregular::Other => "something else",
+        })
+    }
 }
 
 impl ReadError {
@@ -84,7 +105,7 @@ impl fmt::Display for ReadError {
                 "expected {before} bytes, found {after}: the file changed while it was read"
             ),
             ReadError::Written => {
-                f.write_str("expected a file that stays, found that it changed while it was read")
+                f.write_str("the file changed while it was read")
             }
             ReadError::TooLong { most, found: None } => {
                 write!(f, "expected at most {most} bytes, the algorithm's limit, found more")
@@ -95,19 +116,19 @@ impl fmt::Display for ReadError {
             ReadError::Mac(error) => error.fmt(f),
             ReadError::Output => f.write_str("expected a file to read, found the output itself"),
             ReadError::Stdin(user) => {
-                write!(f, "expected standard input to be free, found that it serves for {user}")
+                write!(f, "standard input is already used for {user}")
             }
-            ReadError::Irregular => f.write_str("expected a regular file, found something else"),
+            ReadError::Irregular(found) => write!(f, "expected a regular file, found {found}"),
             ReadError::Pipe => f.write_str(
                 "expected a file, found a named pipe; '< PIPE' gives it as standard input",
             ),
             ReadError::Sizeless => f.write_str(
-                "expected a file that tells its size, found one that is made as it is read, as in \
-                 /proc; 'tagmac tag' reads it to its end",
+                "expected a file with a known size, found a generated one, as in /proc; 'tagmac tag' \
+                 reads it to its end",
             ),
             ReadError::Link => f.write_str("expected the file itself, found a symbolic link"),
             ReadError::Busy => {
-                f.write_str("expected to be the only run with this file, found another at work")
+                f.write_str("another run is using this file")
             }
             ReadError::Short { expected, found } => {
                 write!(f, "expected at least {expected} bytes, found {found}")

@@ -164,9 +164,7 @@ impl Walk {
     fn partly(&mut self, first: bool) -> Option<Found> {
         let listing = &mut self.frames.last_mut()?.listing;
         let what = match listing.too_long() {
-            _ if listing.changed() => {
-                "expected a directory that stays, found that it changed while it was read".into()
-            }
+            _ if listing.changed() => "the directory changed while it was read".into(),
             found @ 1.. if first => {
                 format!("expected paths of at most {MAX_PATH} bytes, found {found} longer in it")
             }

@@ -35,21 +35,21 @@ pub enum Command {
     #[command(after_help = help::TAG)]
     Tag(Tag),
     /// Check files against the tags in a list
-    #[command(after_help = help::CHECK)]
+    #[command(alias = "verify", after_help = help::CHECK)]
     Check(Check),
-    /// Seal a directory: its files and that there are no others
+    /// Write a manifest of a directory, authenticated by one tag
     #[command(after_help = help::SEAL)]
     Seal(Seal),
     /// Check a directory against its manifest
     #[command(after_help = help::AUDIT)]
     Audit(Audit),
-    /// Hash a range of an object, anywhere, into a sealed file
+    /// Hash a range of an object into a small sealed file, on any machine
     #[command(after_help = help::PART)]
     Part(Part),
     /// Make an object's tag from the files that 'part' made
     #[command(after_help = help::COMBINE)]
     Combine(Combine),
-    /// Follow an edit of a file in the time of the edit
+    /// Update a large file's tag after an edit, without reading all of the file
     #[command(after_help = help::UPDATE)]
     Update(Update),
     /// Show the algorithms
@@ -74,7 +74,7 @@ pub struct Keygen {
     #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
     #[arg(hide_possible_values = true, default_value_t)]
     pub algorithm: Algorithm,
-    /// The new file
+    /// The file to create
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 }
@@ -92,26 +92,26 @@ pub struct Tag {
     /// End each line with a zero byte, and do not escape names
     #[arg(short, long)]
     pub zero: bool,
-    /// Write 'HEX  NAME' lines
+    /// Write lines as sha256sum does: 'HEX  NAME'
     #[arg(long)]
     pub untagged: bool,
-    /// Write the bytes of the tag alone, of one file
+    /// Write only the bytes of the tag, for one file
     #[arg(long, conflicts_with_all = ["untagged", "zero"])]
     pub raw: bool,
-    /// Write a JSON object a line
+    /// Write one JSON object per line
     #[arg(long, conflicts_with_all = ["untagged", "zero", "raw"])]
     pub json: bool,
-    /// The nonce of one file, where the algorithm takes nonces; a random one for each file if not
-    /// given. No nonce may serve twice under a key
+    /// The nonce of one file, if the algorithm takes nonces; by default a random one for each file.
+    /// Never use a nonce twice under one key
     #[arg(long, value_name = "HEX", value_parser = Nonce::parse, conflicts_with = "recursive")]
     pub nonce_hex: Option<Nonce>,
-    /// Keep what is known of one large file in STATE while it is read, and go on from there if the
-    /// run before was interrupted. STATE is removed when the tag is out
-    #[arg(long, value_name = "STATE", conflicts_with = "recursive")]
-    pub state: Option<PathBuf>,
-    /// Save the state every so many bytes; every 5 seconds if not given
-    #[arg(long, value_name = "BYTES", value_parser = number::size, requires = "state")]
-    pub state_every: Option<u64>,
+    /// Save progress on one large file in CHECKPOINT, and resume from it if the previous run was
+    /// interrupted. CHECKPOINT is removed when the tag is written
+    #[arg(long, value_name = "CHECKPOINT", conflicts_with = "recursive")]
+    pub checkpoint: Option<PathBuf>,
+    /// Save the checkpoint after each BYTES bytes; by default every 5 seconds
+    #[arg(long, value_name = "BYTES", value_parser = number::size, requires = "checkpoint")]
+    pub checkpoint_every: Option<u64>,
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
@@ -126,35 +126,34 @@ pub struct Check {
     /// The key.
     #[command(flatten)]
     pub key: Key,
-    /// Say nothing of files that are good
+    /// Do not print lines for files that verify
     #[arg(long)]
     pub quiet: bool,
-    /// Say nothing of files: the exit status tells
+    /// Print nothing for files; only the exit status reports the result
     #[arg(long)]
     pub status: bool,
-    /// Let malformed lines fail the check. They always do; taken for the habit of it
+    /// Accepted for compatibility with sha256sum; malformed lines always fail the check
     #[arg(long)]
     pub strict: bool,
-    /// Tell of every malformed line, not of a list's first only
+    /// Report every malformed line; by default only the first of each list
     #[arg(short, long)]
     pub warn: bool,
-    /// Pass over files that are missing
+    /// Skip files that are missing
     #[arg(long)]
     pub ignore_missing: bool,
-    /// Also read devices that a list names, and what '/dev/fd/N' stands for there. They are refused
-    /// otherwise, and not opened
+    /// Also read devices and /dev/fd/N that a list names; by default they are refused
     #[arg(long, conflicts_with = "raw_tag")]
     pub special: bool,
     /// The lists' lines end with a zero byte, and their names are not escaped
     #[arg(short, long)]
     pub zero: bool,
-    /// Write a JSON object a line
+    /// Write one JSON object per line
     #[arg(long)]
     pub json: bool,
     /// Check one FILE, or standard input, against a tag that 'tag --raw' wrote
     #[arg(long, value_name = "TAGFILE", conflicts_with_all = ["zero", "warn", "ignore_missing"])]
     pub raw_tag: Option<PathBuf>,
-    /// The nonce of a raw tag, or of the one line of a list, where the algorithm takes nonces
+    /// The nonce of a raw tag, or of a list's only line, if the algorithm takes nonces
     #[arg(long, value_name = "HEX", value_parser = Nonce::parse)]
     pub nonce_hex: Option<Nonce>,
     /// How to read.
@@ -174,27 +173,27 @@ pub struct Part {
     /// Where the range starts in the object: a multiple of the algorithm's block, see 'tagmac list'
     #[arg(long, value_name = "BYTES", value_parser = number::size)]
     pub start: u64,
-    /// The length of the range, also a multiple of the block unless it is the last. Without it the
-    /// last range goes to the end of FILE
+    /// The length of the range, also a multiple of the block unless it is the last. With --last the
+    /// default is the rest of FILE
     #[arg(long, value_name = "BYTES", value_parser = number::size)]
     pub length: Option<u64>,
     /// The object ends with the range
     #[arg(long)]
     pub last: bool,
-    /// Where the range starts in FILE; as in the object if not given, 0 for a FILE that holds the
-    /// range alone
+    /// Where the range starts in FILE, by default as in the object; 0 for a FILE that has only the
+    /// range
     #[arg(long, value_name = "BYTES", value_parser = number::size)]
     pub at: Option<u64>,
-    /// The object's name. No two objects, and no two versions of one, may share it
+    /// The object's name: give each object, and each version of it, its own
     #[arg(long, value_name = "ID")]
     pub object: OsString,
-    /// The new file
+    /// The file to create
     #[arg(short, long, value_name = "PARTIAL")]
     pub output: PathBuf,
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
-    /// The object, or a file that holds the range, see --at
+    /// The object, or a file that has the range, see --at
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
@@ -205,14 +204,14 @@ pub struct Update {
     /// The key.
     #[command(flatten)]
     pub key: Key,
-    /// What has been edited, or is to be.
+    /// The edit.
     #[command(flatten)]
     pub edit: Edit,
-    /// The tag that the last update printed: a file and sidecar that were rolled back are refused
+    /// The tag that the last update printed: refuse a file and sidecar that were rolled back
     #[arg(long, value_name = "HEX", value_parser = Nonce::parse)]
     pub expect: Option<Nonce>,
-    /// Make the sidecar with leaves of about so many bytes, which an edit reads: 64 KiB if not
-    /// given, 64 MiB at most
+    /// Size of a leaf in the new sidecar, the unit that an edit reads: 64 KiB by default, at most
+    /// 64 MiB
     #[arg(long, value_name = "SIZE", value_parser = number::size, conflicts_with = "edit")]
     pub leaf: Option<u64>,
     /// End the line with a zero byte, and do not escape the name
@@ -224,7 +223,7 @@ pub struct Update {
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
-    /// The file; beside it is FILE.tagmac, the sidecar
+    /// The file; its sidecar is FILE.tagmac
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
@@ -235,17 +234,17 @@ pub struct Combine {
     /// The key.
     #[command(flatten)]
     pub key: Key,
-    /// Take partials of this object alone; if not given, of any one
+    /// Accept only partials of this object; by default of any one object
     #[arg(long, value_name = "ID")]
     pub object: Option<OsString>,
-    /// The name in the line; the object's if not given
+    /// The name in the line; by default the object's
     #[arg(long, value_name = "FILE")]
     pub name: Option<OsString>,
     /// Write a JSON object
     #[arg(long)]
     pub json: bool,
-    /// The nonce, where the algorithm takes nonces; a random one if not given. No nonce may serve
-    /// twice under a key
+    /// The nonce, if the algorithm takes nonces; by default a random one. Never use a nonce twice
+    /// under one key
     #[arg(long, value_name = "HEX", value_parser = Nonce::parse)]
     pub nonce_hex: Option<Nonce>,
     /// The partials, in any order
@@ -257,23 +256,23 @@ pub struct Combine {
 #[derive(Group)]
 #[group(id = "edit", multiple = false)]
 pub struct Edit {
-    /// Write the bytes of PATCHFILE into FILE from byte OFFSET on, once the leaves there are found
-    /// as they were; '-' is standard input
+    /// Write the bytes of PATCHFILE into FILE from byte OFFSET on, if the leaves there have not
+    /// changed; '-' is standard input
     #[arg(long, num_args = 2, value_names = ["OFFSET", "PATCHFILE"], help_heading = "Edit")]
     pub patch: Option<Vec<OsString>>,
-    /// FILE has grown at its end: vouch for what was added
+    /// Accept the bytes added at the end of FILE
     #[arg(long, help_heading = "Edit")]
     pub append: bool,
-    /// Cut FILE off, once all that goes is found as it was
+    /// Shorten FILE to LENGTH bytes, if the bytes that it removes have not changed
     #[arg(long, value_name = "LENGTH", value_parser = number::size, help_heading = "Edit")]
     pub truncate: Option<u64>,
-    /// Vouch for these bytes as they are now, and for all others in their leaves
+    /// Accept these bytes as they are now, and all others in their leaves
     #[arg(long, value_name = "OFFSET:LENGTH", value_parser = Edit::span, help_heading = "Edit")]
     pub range: Option<(u64, u64)>,
-    /// Finish an edit that was interrupted, and leave bytes alone that are not its own
+    /// Finish an interrupted edit, and keep bytes that other programs wrote
     #[arg(long, help_heading = "Edit")]
     pub finish: bool,
-    /// Take back an edit that was interrupted, and leave bytes alone that are not its own
+    /// Undo an interrupted edit, and keep bytes that other programs wrote
     #[arg(long, help_heading = "Edit")]
     pub undo: bool,
 }
@@ -288,7 +287,7 @@ impl Edit {
     /// Where the patch goes, and the file that it is in.
     pub fn patch(&self) -> Result<Option<(u64, PathBuf)>, Error> {
         let Some([offset, patch]) = self.patch.as_deref() else { return Ok(None) };
-        let offset = offset.to_str().ok_or("expected a size, such as 1500, 4KiB or 2^20");
+        let offset = offset.to_str().ok_or(number::NOT_A_SIZE);
         match offset.and_then(number::size) {
             Ok(offset) => Ok(Some((offset, patch.into()))),
             Err(wrong) => Err(Error::usage(format_args!("--patch: OFFSET: {wrong}"))),
@@ -307,28 +306,28 @@ pub struct List {
 /// `tagmac bounds`
 #[derive(Group)]
 pub struct Bounds {
-    /// The algorithm; all of them if not given. May be given several times
+    /// The algorithm, by default all. May be given several times
     #[arg(short, long = "algorithm", value_name = "ALG", value_parser = AlgorithmParser)]
     #[arg(hide_possible_values = true)]
     pub algorithms: Vec<Algorithm>,
-    /// Also show the bound once so many messages are tagged
+    /// Also show the bound after N messages
     #[arg(short, long, value_name = "N", value_parser = number::count)]
     pub messages: Option<u128>,
-    /// The most bytes of a message; 1 MiB if not given, or the longest that the algorithm takes
+    /// The longest message: 1 MiB by default, or the algorithm's limit if that is shorter
     #[arg(short, long, value_name = "SIZE", value_parser = number::size)]
     pub length: Option<u64>,
-    /// The length of the tags in bits; the algorithm's longest if not given
-    #[arg(long, value_name = "BITS")]
+    /// The length of the tags in bits; by default the algorithm's longest
+    #[arg(long, value_name = "BITS", value_parser = number::bits)]
     pub tag_bits: Option<usize>,
-    /// The chance that you grant a forger
+    /// The largest chance of a forger
     #[arg(short, long, value_name = "CHANCE", value_parser = number::chance)]
     #[arg(default_value = "2^-32")]
     pub threshold: f64,
     /// Write a JSON object for each algorithm
     #[arg(long)]
     pub json: bool,
-    /// Draw how long messages may be, for so many under a key, and for other algorithms too, in
-    /// place of the table
+    /// Draw message length against messages per key as SVG, instead of the table, also for other
+    /// algorithms
     #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["algorithms", "messages"])]
     #[arg(conflicts_with_all = ["length", "tag_bits", "threshold", "json"])]
     pub plot: Option<PathBuf>,

@@ -12,7 +12,7 @@ pub struct Seal {
     /// The key.
     #[command(flatten)]
     pub key: Key,
-    /// The manifest to write. One that is there is replaced once the new one is whole
+    /// The manifest to write; an existing one is replaced atomically
     #[arg(short, long, value_name = "MANIFEST")]
     pub output: PathBuf,
     /// Record the permissions of files and directories
@@ -21,15 +21,15 @@ pub struct Seal {
     /// Record when files and links were last written to
     #[arg(long, help_heading = "What is sealed")]
     pub mtime: bool,
-    /// Record pipes, sockets and devices by their names and kinds. They are skipped otherwise, and
-    /// never opened
+    /// Record pipes, sockets and devices by name and kind, without opening them; by default they are
+    /// skipped
     #[arg(long, help_heading = "What is sealed")]
     pub special: bool,
     /// Do not enter directories on other file systems
     #[arg(long, help_heading = "What is sealed")]
     pub one_file_system: bool,
-    /// Seal the rest where files or directories cannot be read or do not stay as they are. Each is
-    /// named, and the exit status is 4
+    /// Leave out files and directories that cannot be read or change meanwhile. Each is named, and
+    /// the exit status is 4
     #[arg(long, help_heading = "What is sealed")]
     pub skip_unreadable: bool,
     /// How to read.
@@ -46,14 +46,14 @@ pub struct Audit {
     /// The key.
     #[command(flatten)]
     pub key: Key,
-    /// Say nothing of what is as it was sealed
+    /// Do not print unchanged entries
     #[arg(long)]
     pub quiet: bool,
-    /// Write a JSON object for each entry, and one that sums up
+    /// Write a JSON object for each entry, and one for the summary
     #[arg(long)]
     pub json: bool,
     /// Write a line for each entry to FILE, as rclone does: '=' unchanged, '*' changed, '+' missing
-    /// in DIR, '-' new in DIR, '!' unreadable. FILE '-' is standard output, in place of the verdicts
+    /// in DIR, '-' new in DIR, '!' unreadable. FILE '-' is standard output, instead of the verdicts
     #[arg(long, value_name = "FILE")]
     pub combined: Option<PathBuf>,
     /// How to read.

@@ -11,6 +11,7 @@ use tagmac_files::hex;
 
 use crate::key::{self, Format, Source};
 use crate::mac;
+use crate::number;
 use crate::progress::When;
 
 /// The key and what is made with it.
@@ -19,11 +20,11 @@ pub struct Key {
     /// The key.
     #[command(flatten)]
     pub only: KeyOnly,
-    /// The length of the tags in bits; the algorithm's longest if not given
+    /// The length of the tags in bits; by default the algorithm's longest
     #[arg(short = 'l', long = "length", visible_alias = "tag-bits", value_name = "BITS")]
-    #[arg(help_heading = "Key")]
+    #[arg(value_parser = number::bits, help_heading = "Key")]
     pub length: Option<usize>,
-    /// Let tags be shorter than 64 bits, as those of UMAC-32 are: guesses may pass
+    /// Allow tags shorter than 64 bits, as UMAC-32 needs; short tags are easier to guess
     #[arg(long, help_heading = "Key")]
     pub allow_short: bool,
 }
@@ -42,11 +43,11 @@ pub struct KeyOnly {
     /// Where it is.
     #[command(flatten)]
     pub source: KeySource,
-    /// What is there. auto takes a file that keygen made, nothing else; hex and base64 lose one
-    /// trailing newline
+    /// Format of the key: auto is a key file from 'tagmac keygen'; raw, hex and base64 are bare keys
+    /// and need -a. One trailing newline is ignored in hex and base64
     #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Key")]
     pub key_format: Format,
-    /// The algorithm, where no key file names it
+    /// The algorithm; needed if the key is not a key file
     #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
     #[arg(hide_possible_values = true, help_heading = "Key")]
     pub algorithm: Option<Algorithm>,
@@ -79,7 +80,7 @@ pub struct KeySource {
     /// An environment variable that holds the key
     #[arg(long, value_name = "VAR", help_heading = "Key")]
     pub key_env: Option<OsString>,
-    /// A command, run by 'sh -c', that writes the key to its standard output
+    /// A command for 'sh -c' that writes the key to its standard output
     #[arg(long, value_name = "CMD", help_heading = "Key")]
     pub key_cmd: Option<OsString>,
 }
@@ -106,12 +107,12 @@ impl Deref for Nonce {
 /// How files are read.
 #[derive(Group)]
 pub struct Reading {
-    /// Threads for a large file; 0 is as many as there are cores
+    /// Threads for a large file; 0 for one per core
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Reading")]
     pub num_threads: usize,
-    /// Show progress on standard error where there is much to do; auto does so on a terminal. json
-    /// writes objects with the phase, files, bytes, their totals if known, and seconds: two a second,
-    /// and one at the end
+    /// Show progress of long work on standard error; auto does so on a terminal. json writes objects
+    /// with the phase, files, bytes, their totals if known, and seconds: two per second, and one at
+    /// the end
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Reading")]
     pub progress: When,
 }
@@ -159,16 +160,64 @@ impl TypedValueParser for AlgorithmParser {
         arg: Option<&clap::Arg>,
         value: &std::ffi::OsStr,
     ) -> Result<Algorithm, clap::Error> {
-        let from_name = |name: &str| {
-            Algorithm::from_name(name).map_err(|unknown| match unknown {
-                UnknownAlgorithm::Name(_) => format!("{unknown}; 'tagmac list' shows all"),
-                other => other.to_string(),
+        let named = |name: &str| {
+            Algorithm::from_name(name).map_err(|error| match error {
+                UnknownAlgorithm::Name(name) => unknown(&name),
+                _ => error.to_string(),
             })
         };
-        TypedValueParser::parse_ref(&from_name, command, arg, value)
+        TypedValueParser::parse_ref(&named, command, arg, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(Algorithm::all().map(|algorithm| PossibleValue::new(algorithm.name()))))
+    }
+}
+
+/// What is said of a name that no algorithm has.
+fn unknown(name: &str) -> String {
+    let hint = nearest(name).map_or(String::new(), |near| format!("did you mean {near}? "));
+    format!("unknown algorithm '{name}'; {hint}'tagmac list' shows all")
+}
+
+/// The algorithm that was probably meant: the same letters and digits, else the first that begins
+/// with the name, else the first whose words begin with those of the name, in any order.
+fn nearest(name: &str) -> Option<Algorithm> {
+    let name = name.to_ascii_uppercase();
+    let letters = |text: &str| text.replace(['-', '_'], "");
+    let bare = letters(&name);
+    if bare.is_empty() {
+        return None;
+    }
+    let words = |algorithm: Algorithm| {
+        name.split(['-', '_'])
+            .all(|word| algorithm.name().split('-').any(|whole| whole.starts_with(word)))
+    };
+    let is = |near: &dyn Fn(Algorithm) -> bool| Algorithm::all().find(|found| near(*found));
+    is(&|algorithm| letters(algorithm.name()) == bare)
+        .or_else(|| is(&|algorithm| letters(algorithm.name()).starts_with(&bare)))
+        .or_else(|| is(&words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_algorithm() {
+        for (name, expected) in [
+            ("PMAC", "PMAC-AES128"),
+            ("pmac_aes128", "PMAC-AES128"),
+            ("hmac", "HMAC-SHA256"),
+            ("HMAC-SHA-256", "HMAC-SHA256"),
+            ("CMAC", "CMAC-AES128"),
+            ("AES-CMAC", "CMAC-AES128"),
+            ("POLY1305", "POLY1305-AES"),
+            ("UMAC32", "UMAC-32"),
+        ] {
+            assert_eq!(nearest(name).map(|found| found.name()), Some(expected), "{name}");
+        }
+        assert!(["", "-", "MD5"].iter().all(|name| nearest(name).is_none()));
+        assert_eq!(unknown("MD5"), "unknown algorithm 'MD5'; 'tagmac list' shows all");
     }
 }

@@ -30,7 +30,7 @@ impl Combined {
         let Some(path) = &args.combined else { return Ok(Combined::Nowhere) };
         if path.as_os_str() == "-" {
             if args.json {
-                let what = "expected standard output to be free, found that it serves for --json";
+                let what = "standard output is already used for --json";
                 return Err(Error::usage(format_args!("--combined: {what}")));
             }
             return Ok(Combined::Output);

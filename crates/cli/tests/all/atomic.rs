@@ -204,10 +204,10 @@ fn without_nameless_files() {
         assert!(leftovers(&place, "").is_empty() && !place.path("n").exists());
     }
     // In the place of another.
-    let state = "$T tag -k k --state s f";
-    bare("remove:1:kill", state);
+    let checkpoint = "$T tag -k k --checkpoint s f";
+    bare("remove:1:kill", checkpoint);
     assert!(place.path("s").exists());
-    bare("none:1:kill", state).exits(0).says(&["goes on at byte 0"]);
+    bare("none:1:kill", checkpoint).exits(0).says(&["resumed at byte 0"]);
     assert!(leftovers(&place, "").is_empty() && !place.path("s").exists());
 }
 

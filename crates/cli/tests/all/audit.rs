@@ -172,7 +172,7 @@ fn the_forms_of_a_report() {
     place.file("t/c", "");
     audit(&place, &["--combined", "t/c"]).exits(1).says(&[" 1 new, "]);
     let both = audit(&place, &["--combined", "-", "--json"]).exits(2).prints("");
-    both.says(&["--combined: expected standard output to be free"]);
+    both.says(&["--combined: standard output is already used for --json"]);
     let full = place.shell("$T audit -k k --combined - m t > /dev/full");
     // What differs is known whatever became of the report.
     full.exits(1).says(&["standard output: No space left on device"]);

@@ -20,7 +20,7 @@ fn row(ran: &Ran, name: &str) -> Vec<String> {
 #[test]
 fn the_table_has_every_mac_of_the_papers() {
     let ran = bounds(&[]).exits(0);
-    assert!(ran.err.is_empty() && ran.out.starts_with("Until a forger's chance is 2^-32, "));
+    assert!(ran.err.is_empty() && ran.out.starts_with("What one key may authenticate "));
     // 3 * 65536 q^2 <= 2^96 for messages of 65536 blocks.
     let pmac = ["PMAC-AES128", "1 MiB", "2^39.2", "591.2 PiB", "2^39.2"];
     assert_eq!(row(&ran, "PMAC-AES128"), pmac);
@@ -62,12 +62,12 @@ fn algorithms_lengths_messages_and_thresholds() {
     let ran = bounds(&["-a", "LIGHTMAC-PRESENT128-S8"]).exits(0);
     assert_eq!(row(&ran, "LIGHTMAC-PRESENT128-S8")[1], "1.75 KiB");
     let ran = bounds(&["--length", "1GiB", "-t", "0.5"]).exits(0);
-    assert!(ran.out.contains("chance is 2^-1,"));
+    assert!(ran.out.contains("chance is at most 2^-1:"));
     assert_eq!(row(&ran, "LIGHTMAC-AES128-S8..S64")[1], "3.75 KiB..1 GiB");
     let ran = bounds(&["-t", "0.3", "-a", "UMAC-32", "-m", "2^64"]).exits(0);
     // 0.3 * 2^30, and tags that say nothing.
     assert_eq!(row(&ran, "UMAC-32")[4..], ["2^28.26", "0"]);
-    assert!(ran.out.contains("chance is 0.3,"));
+    assert!(ran.out.contains("chance is at most 0.3:"));
     let ran = bounds(&["-a", "PMAC-AES128", "-m", "2^60"]).exits(0);
     assert_eq!(row(&ran, "PMAC-AES128")[5], "1");
 }
@@ -76,7 +76,7 @@ fn algorithms_lengths_messages_and_thresholds() {
 fn tags_that_are_cut() {
     let all = bounds(&["--tag-bits", "64"]).exits(0);
     assert!(all.out.starts_with(
-        "Until a forger's chance is 2^-32, one key may do so much with tags of 64 bits:"
+        "What one key may authenticate with tags of 64 bits while a forger's chance is at most 2^-32:"
     ));
     // 2^-32 / 2^-64, where whole tags have as many guesses as messages; and those are as before.
     assert_eq!(row(&all, "PMAC-AES128")[2..], ["2^39.2", "591.2 PiB", "2^32"]);
@@ -161,7 +161,10 @@ fn what_there_is_not() {
         &["-a", "POLY1305-AES", "-m", "2^65"],
         "expected at most 18446744073709551616 messages",
     );
-    refused(&["-a", "HMAC-SHA256"], "no theorem here bounds HMAC-SHA256");
+    refused(
+        &["-a", "HMAC-SHA256"],
+        "-a: HMAC-SHA256 has no bound here: CMAC and HMAC are not covered",
+    );
     refused(&["-a", "bogus"], "unknown algorithm 'bogus'");
     let tag_bits = |algorithm, bits, text| refused(&["-a", algorithm, "--tag-bits", bits], text);
     tag_bits("UMAC-64", "32", "--tag-bits: UMAC-64: expected a tag length of 64 bits, found 32");
@@ -233,11 +236,18 @@ fn keygen_says_what_the_key_may_do() {
     let place = Place::bare();
     let ran = place.run(&["keygen", "-o", "k"]).exits(0);
     assert_eq!(ran.out.len(), 17);
-    ran.says(&["tagmac: it may tag 2^39.2 messages of 1 MiB, or let 2^39.2 wrong tags be tried, "]);
+    ran.says(&[
+        "tagmac: this key may authenticate 2^39.2 messages of 1 MiB, or reject 2^39.2 wrong",
+    ]);
     let ran = place.run(&["keygen", "-a", "LIGHTMAC-PRESENT128-S8", "-o", "l"]).exits(0);
     ran.says(&["65535 messages of 1.75 KiB", "2^-32; see 'tagmac bounds'\n"]);
     let ran = place.run(&["keygen", "-a", "HMAC-SHA256", "-o", "h"]).exits(0);
     assert_eq!(ran.err.lines().count(), 1);
+    let ran = place.run(&["keygen", "-a", "UMAC-32", "-o", "u"]).exits(0);
+    ran.says(&[
+        "tagmac: one guessed tag passes with a chance above 2^-32; see 'tagmac bounds'\n",
+        "tagmac: tags of UMAC-32 have 32 bits: use --allow-short with this key\n",
+    ]);
 }
 
 #[test]
@@ -248,12 +258,16 @@ fn check_warns_of_guesses() {
         (
             "UMAC-32",
             "32",
-            Some("1 wrong tag of 32 bits: one of so many guesses passes with up to 2^-30,"),
+            Some(
+                "1 wrong tag of 32 bits: one of that many guesses passes with a chance of up to 2^-30,",
+            ),
         ),
         (
             "PMAC-AES128",
             "8",
-            Some("1 wrong tag of 8 bits: one of so many guesses passes with up to 2^-8,"),
+            Some(
+                "1 wrong tag of 8 bits: one of that many guesses passes with a chance of up to 2^-8,",
+            ),
         ),
         ("PMAC-PRESENT128", "64", None),
         ("UMAC-64", "64", None),
@@ -286,6 +300,6 @@ fn check_warns_of_guesses() {
     place.file("a", "other");
     let ran = place.run(&[&["check"], &short[..], &["list", "list"]].concat()).exits(1);
     ran.says(&[
-        "WARNING: 2 wrong tags of 32 bits: one of so many guesses passes with up to 2^-29,",
+        "WARNING: 2 wrong tags of 32 bits: one of that many guesses passes with a chance of up to 2^-29,",
     ]);
 }

@@ -53,7 +53,12 @@ fn a_mismatch() {
     check(&place, &["--quiet", "list"]).exits(1).prints("b: FAILED\n");
     check(&place, &["--status", "list"]).exits(1).prints("").in_silence();
     place.file("a", "");
-    check(&place, &["list"]).exits(1).says(&["WARNING: 2 computed checksums did NOT match"]);
+    let ran = check(&place, &["list"]).exits(1);
+    ran.says(&[
+        "WARNING: 2 computed checksums did NOT match",
+        "tagmac: list: no tag matches: check that key ",
+        " made this list\n",
+    ]);
     // The tag that would be right is not for who has the wrong file.
     let json = check(&place, &["--json", "list"]).exits(1).out;
     let right = place.keyed("tag", &["a"]).exits(0).out;
@@ -182,7 +187,10 @@ fn raw_tags() {
     place.shell("$T tag -k k --raw a > raw").exits(0);
     check(&place, &["--raw-tag", "raw", "a"]).exits(0).prints("a: OK\n").in_silence();
     check(&place, &["--raw-tag", "raw", "b"]).exits(1).prints("b: FAILED\n");
-    check(&place, &["--raw-tag", "a", "a"]).exits(1).prints("a: FAILED\n").says(&["16 bytes"]);
+    check(&place, &["--raw-tag", "a", "b"])
+        .exits(1)
+        .prints("b: FAILED\n")
+        .says(&["tagmac: a: expected a raw tag of 16 bytes (128 bits), found 3 bytes\n"]);
     check(&place, &["--raw-tag", "raw", "missing"])
         .exits(1)
         .prints("missing: FAILED open or read\n");
@@ -225,7 +233,7 @@ fn a_line_may_name_standard_input() {
     place.feed(&["check", "-k", "k", "list"], b"other").exits(1).prints("-: FAILED\n");
     let text = list(&place);
     let ran = place.feed(&["check", "-k", "k"], text.as_bytes()).exits(4);
-    ran.says(&["found that it serves for the list"]);
+    ran.says(&["standard input is already used for the list"]);
 }
 
 #[test]
@@ -376,7 +384,7 @@ fn a_name_that_stands_for_something_without_end() {
         check(&place, &[name]).exits(4).prints("").says(&[&said]);
         check(&place, &["--raw-tag", name, "a"]).exits(4).prints("").says(&[&said]);
         place.keyed("tag", &[name]).exits(4).prints("").says(&[&said]);
-        let regular = format!("tagmac: {name}: expected a regular file, found something else\n");
+        let regular = format!("tagmac: {name}: expected a regular file, found a named pipe\n");
         place.keyed("combine", &[name]).exits(4).prints("").says(&[&regular]);
         place
             .run(&["tag", "-k", name, "a"])
@@ -388,8 +396,12 @@ fn a_name_that_stands_for_something_without_end() {
     // What a list names has to be a file.
     for name in ["p", "l", "/dev/zero", "/dev/tty"] {
         place.shell(&format!("sed 's:(a):({name}):' list > other")).exits(0);
-        let said = format!("tagmac: {name}: expected a regular file, found something else");
-        let ran = check(&place, &["other"]).exits(4).says(&[&said, "; --special reads devices\n"]);
+        let found = match name.starts_with('/') {
+            true => "a device; --special reads devices",
+            false => "a named pipe",
+        };
+        let said = format!("tagmac: {name}: expected a regular file, found {found}\n");
+        let ran = check(&place, &["other"]).exits(4).says(&[&said]);
         ran.prints(&format!("{name}: FAILED open or read\nb: OK\n"));
     }
     place.shell("sed 's:(a):(/dev/null):' list > other").exits(0);
@@ -401,6 +413,8 @@ fn a_name_that_stands_for_something_without_end() {
     ran.says(&[
         "tagmac: /dev/urandom: expected lines of tags, found none in 1 MiB: not read further\n",
     ]);
-    check(&place, &["--raw-tag", "/dev/zero", "a"]).exits(1).prints("a: FAILED\n");
+    check(&place, &["--raw-tag", "/dev/zero", "a"]).exits(1).prints("a: FAILED\n").says(&[
+        "/dev/zero: expected a raw tag of 16 bytes (128 bits), found more than 32 bytes\n",
+    ]);
     place.keyed("combine", &["/dev/zero"]).exits(4).says(&["/dev/zero: expected a regular file"]);
 }

@@ -24,7 +24,7 @@ fn ready() -> Place {
     place
 }
 
-/// What each command gives. `$U` takes root's rights away, `$S` leaves the state of a run on `f`.
+/// What each command gives. `$U` takes root's rights away, `$S` leaves the checkpoint of a run on `f`.
 const CASES: [(&str, i32); 109] = [
     ("$T keygen -o new", 0),
     ("$T keygen", 2),
@@ -34,9 +34,9 @@ const CASES: [(&str, i32); 109] = [
     ("$T keygen -o new > /dev/full", 4),
     ("$T keygen -o new >&-", 4),
     ("$T tag -k k f", 0),
-    ("eval $S; $T tag -k k --state s f", 0),
-    ("eval $S; head -c -1 s > x; mv x s; $T tag -k k --state s f", 1),
-    ("eval $S; mv f h; $T tag -k k --state s h", 1),
+    ("eval $S; $T tag -k k --checkpoint s f", 0),
+    ("eval $S; head -c -1 s > x; mv x s; $T tag -k k --checkpoint s f", 1),
+    ("eval $S; mv f h; $T tag -k k --checkpoint s h", 1),
     ("$T tag -k k --bogus f", 2),
     ("$T tag f", 2),
     ("$T tag -k k --raw f g", 2),
@@ -45,12 +45,12 @@ const CASES: [(&str, i32); 109] = [
     ("$T tag -k missing gone", 3),
     ("$T tag -k f f", 3),
     ("chmod 602 k; $T tag -k k f", 3),
-    ("eval $S; $T tag -k other --state s f", 3),
+    ("eval $S; $T tag -k other --checkpoint s f", 3),
     ("$T tag -k k gone", 4),
     ("$T tag -k k gone f", 4),
     ("$T tag -k k t", 4),
     ("$U $T tag -k k secret", 4),
-    ("eval $S; touch f; $T tag -k k --state s f", 4),
+    ("eval $S; touch f; $T tag -k k --checkpoint s f", 4),
     ("$T tag -k k f > /dev/full", 4),
     ("$T tag -k k f >&-", 4),
     ("$T tag -k k <&-", 4),
@@ -142,9 +142,9 @@ const CASES: [(&str, i32); 109] = [
 fn every_command_in_every_class() {
     let place = ready();
     let copy = "rm -rf run; mkdir run; tar c --exclude run . | tar xp -C run; cd run";
-    let state = "S='$T tag -k k --state s f 1< k 2> /dev/null'";
+    let checkpoint = "S='$T tag -k k --checkpoint s f 1< k 2> /dev/null'";
     for (line, code) in CASES {
-        let ran = place.shell(&format!("{copy}; U='{UNPRIVILEGED}'; {state}; {line}"));
+        let ran = place.shell(&format!("{copy}; U='{UNPRIVILEGED}'; {checkpoint}; {line}"));
         assert_eq!(ran.code, Some(code), "{line}\nout: {}\nerr: {}", ran.out, ran.err);
     }
 }
@@ -176,8 +176,8 @@ fn without_random_bytes_there_is_no_verdict() {
         for line in [
             "keygen -o new",
             "tag -k nonces f",
-            "tag -k nonces --state fresh f",
-            "tag -k k --state fresh f",
+            "tag -k nonces --checkpoint fresh f",
+            "tag -k k --checkpoint fresh f",
             "part -k k --object o --start 0 --last f -o q",
             "combine -k nonces p",
             "seal -k nonces t -o n",

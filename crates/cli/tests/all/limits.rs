@@ -105,13 +105,13 @@ fn many_partials() {
 }
 
 #[test]
-fn states() {
+fn checkpoints() {
     let place = Place::new();
     sparse(&place, "f", 3 << 20);
-    place.shell("$T tag -k k --state s f > /dev/full").exits(4);
+    place.shell("$T tag -k k --checkpoint s f > /dev/full").exits(4);
     stretch(&place, "s", TIB);
-    let ran = within(&place, "tag -k k --num-threads 1 --state s f").exits(1).prints("");
-    ran.says(&["s: expected a state as it was saved, found it altered"]);
+    let ran = within(&place, "tag -k k --num-threads 1 --checkpoint s f").exits(1).prints("");
+    ran.says(&["s: the checkpoint is damaged; remove it to start over"]);
 }
 
 #[test]

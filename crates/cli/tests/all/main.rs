@@ -6,6 +6,7 @@ mod atomic;
 mod audit;
 mod bounds;
 mod check;
+mod checkpoint;
 mod exit;
 mod faults;
 mod key;
@@ -23,7 +24,6 @@ mod process;
 mod progress;
 mod readme;
 mod seal;
-mod state;
 mod tag;
 mod update;
 #[cfg(all(feature = "fault-injection", debug_assertions))]

@@ -115,7 +115,12 @@ fn another_key_or_algorithm_is_refused_by_name() {
         let text = fs::read_to_string(place.path(key)).unwrap();
         text.lines().nth(2).unwrap().strip_prefix("id: ").unwrap().to_string()
     };
-    let ids = format!("m: expected the key with id {}, found {}", id("other"), id("k"));
+    let ids = format!(
+        "m: expected a manifest sealed under this key (id {}), found one sealed under the key with \
+         id {}\n",
+        id("other"),
+        id("k")
+    );
     run("other", &[]).exits(3).says(&[&ids]);
     let algorithms = "m: expected a manifest of HMAC-SHA256, found one of PMAC-AES128";
     run("hmac", &[]).exits(3).says(&[algorithms]);
@@ -171,7 +176,10 @@ fn what_is_no_manifest() {
         place.file("m", text);
         audit(&place, &[]).exits(1).prints("").says(&[&format!("tagmac: m: {expected}")]);
     };
-    says("", "expected a header, found its start");
+    says(
+        "",
+        "expected a manifest made by 'tagmac seal', found the end of the file in its header\n",
+    );
     says(
         "PMAC-AES128 (f) = 00\n",
         "expected a manifest made by 'tagmac seal', found something else",
@@ -186,7 +194,10 @@ fn what_is_no_manifest() {
     );
     fs::remove_file(place.path("m")).unwrap();
     audit(&place, &[]).exits(4).says(&["m: No such file or directory"]);
-    place.keyed("audit", &["t", "t"]).exits(4).says(&["t: expected a file, found a directory"]);
+    place
+        .keyed("audit", &["t", "t"])
+        .exits(4)
+        .says(&["t: expected a manifest, found a directory; usage: audit"]);
     place.keyed("audit", &["-", "t"]).exits(4);
     place.shell("mkfifo pipe").exits(0);
     place.keyed("audit", &["pipe", "t"]).exits(4).says(&["pipe: expected a regular file, found"]);

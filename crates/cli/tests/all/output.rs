@@ -177,15 +177,15 @@ fn output_that_nobody_wants_is_none() {
 }
 
 #[test]
-fn a_state_stays_until_its_tag_is_out() {
+fn a_checkpoint_stays_until_its_tag_is_out() {
     let place = Place::new();
     place.file("f", "text");
     for end in [">&-", "1< k"] {
-        let ran = place.shell(&format!("$T tag -k k --state s f {end}")).exits(4);
+        let ran = place.shell(&format!("$T tag -k k --checkpoint s f {end}")).exits(4);
         ran.says(&["tagmac: standard output: Bad file descriptor\n"]);
         assert!(place.path("s").exists());
     }
-    let line = place.keyed("tag", &["--state", "s", "f"]).exits(0).out;
+    let line = place.keyed("tag", &["--checkpoint", "s", "f"]).exits(0).out;
     assert_eq!(line, place.keyed("tag", &["f"]).exits(0).out);
     assert!(!place.path("s").exists());
 }

@@ -46,9 +46,9 @@ fn every_algorithm_with_parts() {
         let Some(block) = row["block_bytes"].as_u64() else {
             place.file("f", "text");
             let ran = part(&place, &["--start", "0", "--last", "-o", "p"]).exits(2);
-            ran.says(&[&format!("tagmac: {algorithm} has no parts; 'tagmac list' shows")]);
+            ran.says(&[&format!("tagmac: {algorithm} cannot hash ranges; 'tagmac list' marks")]);
             let ran = place.keyed("combine", &["f"]).exits(2);
-            ran.says(&[&format!("tagmac: {algorithm} has no parts")]);
+            ran.says(&[&format!("tagmac: {algorithm} cannot hash ranges")]);
             remove(&place, &["k"]);
             continue;
         };
@@ -280,7 +280,7 @@ fn ranges_that_make_no_whole() {
         let ran = place.keyed("combine", names).exits(1).prints("");
         assert_eq!(ran.err, format!("tagmac: {what}\n"));
     };
-    let adjoin = "expected ranges that adjoin, found";
+    let adjoin = "expected adjoining ranges, found";
     refused(
         &["z", "a", "b"],
         &format!("{adjoin} a gap of 16 bytes: bytes 64 to 96 (b) and bytes 112 to 200 (z)"),
@@ -337,8 +337,8 @@ fn partials_of_others() {
         place.run(&[&own[..], &last].concat()).exits(0);
         let ran = place.keyed("combine", &["a", &format!("of {key}")]).exits(3).prints("");
         ran.says(&[
-            &format!("tagmac: of {key}: expected a partial of PMAC-AES128 under the key "),
-            &format!(", found one of {found} under "),
+            &format!("tagmac: of {key}: expected a partial of PMAC-AES128 under this key (id "),
+            &format!("), found one of {found} under the key with id "),
         ]);
     }
     place.file("text", "tagmac-partia");
@@ -365,7 +365,7 @@ fn every_altered_byte_is_refused() {
             place.file(name, &bad);
             let ran = place.keyed("combine", &["a", "z"]).prints("").says(&["tagmac: "]);
             // The key's id and the algorithm are not sealed before they are compared.
-            let key = ran.err.contains(" under the key ");
+            let key = ran.err.contains(" under the key with id ");
             assert!(!key || (16..24).contains(&byte) || (41..53).contains(&byte), "{byte}");
             // A range is not compared with others before it is known to be as it was sealed.
             assert!(!(24..40).contains(&byte) || ran.err.contains(" damaged"), "{}", ran.err);
@@ -399,7 +399,7 @@ fn what_cannot_be_read_or_written() {
     of(".").exits(4).says(&["found a directory"]);
     of("/dev/null").exits(4).says(&["tagmac: /dev/null: expected a regular file"]);
     place.shell("mkfifo pipe").exits(0);
-    of("pipe").exits(4).says(&["tagmac: pipe: expected a regular file, found something else\n"]);
+    of("pipe").exits(4).says(&["tagmac: pipe: expected a regular file, found a named pipe\n"]);
     fs::remove_file(place.path("pipe")).unwrap();
     of("-").exits(2).says(&["FILE: expected a file, found '-'"]);
     let unnamed = [&whole[..], &["--object", "", "-o", "q", "f"]].concat();

@@ -61,8 +61,8 @@ fn files_of_proc_say_that_they_are_empty() {
     place
         .keyed("part", &range)
         .exits(4)
-        .says(&["/proc/version: expected a file that tells its size"]);
-    place.keyed("tag", &["--state", "s", "/proc/version"]).exits(4);
+        .says(&["/proc/version: expected a file with a known size"]);
+    place.keyed("tag", &["--checkpoint", "s", "/proc/version"]).exits(4);
     // What has no end in reach.
     let ran = place.keyed("tag", &["/proc/self/pagemap"]).exits(4).prints("");
     ran.says(&["/proc/self/pagemap: expected at most 64 MiB, as it does not tell its size"]);
@@ -194,6 +194,30 @@ fn the_test_of_itself() {
     assert!(out.ends_with("\nall answers are right\n"));
 }
 
+/// No line of the longer texts is too long for 100 columns, where it would be broken by the terminal,
+/// and none is a stump of a line that was.
+#[test]
+fn help_is_wrapped() {
+    let place = Place::bare();
+    let is_stump = |line: &str| line.len() < 40 && !line.ends_with(['.', ':', '\'']);
+    for command in ["", "keygen", "tag", "check", "seal", "audit", "part", "combine", "update"]
+        .into_iter()
+        .chain(["list", "bounds", "selftest", "completions", "man"])
+    {
+        let args: Vec<&str> =
+            [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
+        let help = place.run(&args).exits(0).out;
+        let lines: Vec<&str> = help.lines().collect();
+        for pair in lines.windows(2) {
+            let [line, next] = pair else { unreachable!("two") };
+            assert!(line.chars().count() <= 100, "{command}: {line}");
+            // A paragraph's line that ends early, and goes on in the next one.
+            let text = |line: &str| line.starts_with(|first: char| first.is_ascii_alphabetic());
+            assert!(!(is_stump(line) && text(line) && text(next)), "{command}: {line}");
+        }
+    }
+}
+
 #[test]
 fn help_pages_and_completions() {
     let place = Place::bare();
@@ -215,6 +239,9 @@ fn help_pages_and_completions() {
         place.run(&["man", command]).exits(0);
     }
     place.run(&["help", "tag"]).exits(0).in_silence();
+    // It is what the library calls it.
+    let named = |name: &str| place.run(&[name, "--help"]).exits(0).out;
+    assert_eq!(named("verify"), named("check"));
     let help = place.run(&["--help"]).exits(0).out;
     assert!(help.contains("Exit status:") && help.contains("Examples:"));
     assert!(place.run(&["man"]).exits(0).out.contains(".TH tagmac 1"));

@@ -183,7 +183,7 @@ fn over_the_limit() {
 fn wrong_command_lines() {
     let place = Place::new();
     place.file("f", "text");
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 14] = [
         (&["tag", "-k", "k", "--bogus"], "unexpected argument '--bogus'"),
         (&["tag", "-k", "k", "-a", "rot13", "f"], "unknown algorithm 'rot13'"),
         (&["tag", "-k", "k", "-a", "lightmac-aes128-s9", "f"], "S8 to S64 in steps of 8"),
@@ -193,8 +193,13 @@ fn wrong_command_lines() {
         (&["tag", "-k", "k", "--raw", "f", "f"], "--raw: expected one file, found 2"),
         (&["tag", "-k", "k", "--key-env", "KEY", "f"], "cannot be used with"),
         (&["tag", "--key-fd", "3", "--key-cmd", "true", "f"], "cannot be used with"),
-        (&["tag", "f"], "expected a key by -k"),
+        (&["tag", "f"], "no key given: use -k FILE"),
         (&["tag", "--key-env", "KEY", "--key-format", "hex", "f"], "expected -a"),
+        (
+            &["tag", "-k", "k", "-a", "aes-cmac", "f"],
+            "'aes-cmac'; did you mean CMAC-AES128? 'tagmac",
+        ),
+        (&["keygen", "new.key"], "'new.key' found; use -o FILE"),
         (&["bogus"], "unrecognized subcommand 'bogus'"),
     ];
     for (args, text) in cases {
@@ -225,7 +230,7 @@ fn messages_name_the_help_to_read() {
     );
     says(
         "$T tag -l x",
-        "invalid value 'x' for '--length <BITS>': invalid digit found in string; \
+        "invalid value 'x' for '--length <BITS>': expected a number of bits, such as 64; \
          see 'tagmac tag --help'",
     );
 }

@@ -45,9 +45,9 @@ impl Place {
     fn refuses(&self, args: &[&str], bytes: &str) {
         let before = [self.read("f"), self.read("f.tagmac")];
         self.update(1, args).prints("").says(&[
-            "f: expected bytes",
+            "f: bytes ",
             bytes,
-            "found them changed by something else than 'tagmac update'",
+            " have changed since the last update",
         ]);
         assert!(before == [self.read("f"), self.read("f.tagmac")], "something was written");
     }
@@ -69,7 +69,7 @@ fn each_algorithm_follows_edits_or_says_that_it_cannot() {
         let mut text = Random(1).bytes(1500);
         place.file("f", &text);
         if !algorithm.capabilities().edits {
-            let what = format!("{algorithm} has no edits; 'tagmac list' shows which have");
+            let what = format!("{algorithm} cannot follow edits; 'tagmac list' marks");
             place.update(2, &[]).prints("").says(&[&what]);
             assert!(!place.path("f.tagmac").exists());
             continue;
@@ -116,7 +116,7 @@ fn all_lengths_around_the_edges() {
     }
 }
 
-/// Boxes of three levels, and edits where they begin and end.
+/// Node pages of three levels, and edits where they begin and end.
 #[test]
 fn a_tree_of_three_levels() {
     let place = place("PMAC-AES128");
@@ -181,7 +181,7 @@ fn what_changed_beside_an_edit_is_refused() {
         place.refuses(&["--patch", "4990", "p"], bytes);
         place.flip("f", at);
     }
-    // Far from the edit it is not seen, and the line does not vouch for it.
+    // Far from the edit it is not seen, and the line does not authenticate it.
     place.flip("f", 3000);
     let patched = place.update(0, &["--patch", "1500", "p"]).out;
     assert_ne!(patched, line);
@@ -206,22 +206,22 @@ fn a_file_that_has_another_length() {
         &[],
     ] {
         place.file("f", [&*text, b"x"].concat());
-        let hint = "f: expected 3000 bytes, found 3001: --append vouches for what was added";
+        let hint = "f: expected 3000 bytes, found 3001: --append accepts what was added";
         place.update(1, args).prints("").says(&[hint]);
         assert_eq!(place.read("f").len(), 3001);
         place.file("f", &text[..2999]);
         let hint = "f: expected 3000 bytes, found 2999: what is left cannot be checked without \
-                    what is gone; put the file back as it was, or, to vouch for what is left, move \
-                    the sidecar away";
+                    the missing bytes; restore the file, or, to accept what is left, move the \
+                    sidecar away";
         place.update(1, args).prints("").says(&[hint]);
     }
     place.update(1, &["--append"]).says(&["expected 3000 bytes, found 2999"]);
-    // What was changed before it grew can be vouched for, and then what was added.
+    // What was changed before it grew can be accepted, and then what was added.
     place.file("f", [&*text, b"x"].concat());
     place.flip("f", 2999);
-    place.update(1, &["--append"]).says(&["f: expected bytes 2992 to 3000 as they were vouched"]);
+    place.update(1, &["--append"]).says(&["f: bytes 2992 to 3000 have changed since"]);
     let ran = place.update(1, &["--range", "2999:1"]);
-    ran.says(&["are vouched for as they are", "found 3001: --append"]);
+    ran.says(&[" as they are, unchecked", "found 3001: --append"]);
     place.follows(&["--append"]);
 }
 
@@ -234,7 +234,7 @@ fn a_range_is_widened_and_said() {
         place.flip("f", at);
     }
     let line = place.update(0, &["--range", "3000:2000"]);
-    let line = line.says(&["f: bytes 2048 to 6144 are vouched for as they are"]).out;
+    let line = line.says(&["f: accepted bytes 2048 to 6144 as they are, unchecked"]).out;
     place.file("LIST", line);
     place.keyed("check", &["LIST"]).exits(1);
     place.follows(&["--range", "9KiB:1"]);
@@ -254,7 +254,7 @@ fn a_sidecar_of_something_else() {
         .run(&["update", "-k", "other", "f"])
         .exits(3)
         .prints("")
-        .says(&["f.tagmac: expected a sidecar of the key", "found one of"]);
+        .says(&["f.tagmac: expected a sidecar sealed under this key", "found one sealed"]);
     place.file("g", "text");
     place.file("g.tagmac", &sidecar);
     let what = "g.tagmac: expected the sidecar of g, found that of f";
@@ -349,7 +349,7 @@ fn what_was_rolled_back() {
         place.update(0, &["--expect", &second]);
         place.file("f", &old[0]);
         place.file("f.tagmac", &old[1]);
-        let what = "f: expected a state with the tag of --expect, found another";
+        let what = "f: expected the tag of --expect, found another";
         place.update(1, &["--expect", &second, "--patch", "9", "p"]).prints("").says(&[what]);
         assert!(place.read("f") == old[0]);
         place.update(0, &["--expect", &first]);
@@ -407,7 +407,7 @@ fn command_lines_that_ask_for_what_there_is_not() {
     place.keyed("update", &["-"]).exits(2).says(&["standard input has no edits"]);
     place.keyed("update", &[] as &[&str]).exits(2);
     place.update(0, &[]);
-    place.update(2, &["--leaf", "4096"]).says(&["--leaf: expected to make a sidecar, found one"]);
+    place.update(2, &["--leaf", "4096"]).says(&["--leaf: the sidecar exists"]);
     place.update(2, &["--append", "--range", "0:1"]);
     place.update(2, &["--patch", "x", "p"]).says(&["--patch: OFFSET: expected a size"]);
     place.update(2, &["--range", "5"]).says(&["expected an offset and a length"]);
@@ -415,7 +415,7 @@ fn command_lines_that_ask_for_what_there_is_not() {
         .update(2, &["--truncate", "5"])
         .says(&["--truncate: expected at most the file's 4 bytes"]);
     let past =
-        "--patch: expected bytes within the file's 4, found some past them; --append vouches";
+        "--patch: expected bytes within the file's 4, found some past them; --append accepts";
     place.update(2, &["--patch", "0", "p"]).prints("").says(&[past]);
     assert_eq!(place.read("f"), b"text");
 }
@@ -448,7 +448,7 @@ fn files_that_cannot_be_used() {
     place.update(4, &["--append"]).says(&["f: No such file or directory"]);
     fs::create_dir(place.path("f")).unwrap();
     place.update(4, &[]).says(&["f: expected a file, found a directory"]);
-    let what = "/proc/version: expected a file that tells its size";
+    let what = "/proc/version: expected a file with a known size";
     place.keyed("update", &["/proc/version"]).exits(4).prints("").says(&[what]);
     place.file("g", "text");
     // Who is not root is also refused by modes.
@@ -465,7 +465,7 @@ fn two_updates_at_once() {
     place.update(0, &[]);
     let sidecar = File::open(place.path("f.tagmac")).unwrap();
     sidecar.lock().unwrap();
-    let what = "f.tagmac: expected to be the only run with this file, found another at work";
+    let what = "f.tagmac: another run is using this file";
     place.update(4, &["--range", "0:1"]).prints("").says(&[what]);
     // A child that another test has just forked holds the file too until it is another program, so
     // that closing it here would not be enough.
@@ -489,7 +489,7 @@ fn a_sidecar_shows_nothing() {
     assert!(same < 2 * expected, "{same} of {} bytes are the same", one.len());
 }
 
-/// Bytes that were never there at once are not vouched for.
+/// Bytes that were never there at once are not accepted.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_file_that_changes_while_it_is_read() {
@@ -520,7 +520,7 @@ fn a_file_that_changes_while_it_is_read() {
                 break;
             }
             refused += 1;
-            let what = "f: expected a file that stays, found that it changed while it was read";
+            let what = "f: the file changed while it was read";
             ran.exits(4).prints("").says(&[what]);
             let header = |all: Option<Vec<u8>>| all.map(|all| all[..12_288].to_vec());
             let found = fs::read(place.path("f.tagmac")).ok();
@@ -535,7 +535,7 @@ fn a_file_that_changes_while_it_is_read() {
 fn pipes_and_links_are_refused() {
     let place = place("PMAC-AES128");
     place.shell("mkfifo pipe f.pipe g.tagmac").exits(0);
-    let what = |name: &str| format!("{name}: expected a regular file, found something else");
+    let what = |name: &str| format!("{name}: expected a regular file, found a named pipe");
     for args in [&["pipe"][..], &["--truncate", "0", "pipe"], &["--append", "pipe"]] {
         place.keyed("update", args).exits(4).prints("").says(&[&what("pipe")]);
     }

@@ -31,7 +31,7 @@ struct Edit {
     new: Vec<u8>,
 }
 
-/// Edits of each kind, of a file with two levels of boxes.
+/// Edits of each kind, of a file with two levels of node pages.
 fn edits(algorithm: &'static str) -> Vec<Edit> {
     let mut random = Random(5);
     let old = random.bytes(20_000);
@@ -166,7 +166,7 @@ fn killed_while_the_sidecar_is_made() {
     }
 }
 
-/// While the live boxes move: one of the two sidecars is there, whole, and of the new state.
+/// While the live node pages move: one of the two sidecars is there, whole, and of the new state.
 #[test]
 fn killed_while_dead_boxes_are_left_behind() {
     let place = Place::new();
@@ -189,7 +189,7 @@ fn killed_while_dead_boxes_are_left_behind() {
         if ran.code == Some(0) {
             break;
         }
-        // Old and new bytes of the patch are more than live boxes.
+        // Old and new bytes of the patch are more than live node pages.
         if place.read("f") == new && asked.err.is_empty() {
             *if size > 1 << 20 { &mut before } else { &mut after } += 1;
         }
@@ -230,8 +230,13 @@ fn a_cut_that_fails() {
     place.file("f", Random(3).bytes(200_000));
     place.keyed("update", &["f"]).exits(0);
     let ran = place.faulty("cut:1:fail=5", "update", &["--truncate", "1000", "f"]);
-    ran.exits(4).prints("").says(&["f: Input/output error; the next update goes on with the cut"]);
-    place.keyed("update", &["f"]).exits(0).says(&["f: finished a cut to 1000 bytes"]);
+    ran.exits(4)
+        .prints("")
+        .says(&["f: Input/output error; the next update continues the truncation"]);
+    place
+        .keyed("update", &["f"])
+        .exits(0)
+        .says(&["f: finished the interrupted truncation to 1000 bytes"]);
     assert_eq!(place.read("f").len(), 1000);
 }
 
@@ -258,21 +263,22 @@ fn a_patch_that_was_cut_short() {
                 .limited(512, "--patch 480000 p f")
                 .exits(4)
                 .prints("")
-                .says(&["f: File too large; the next update goes on with the patch"]);
+                .says(&["f: File too large; the next update continues the patch"]);
             let found = place.read("f");
             assert!(found[..1 << 19] == text[..1 << 19] && found[1 << 19..] == old[1 << 19..]);
             first
         };
         cut_short();
         let asked = place.keyed("update", &["f"]).exits(0);
-        let asked = asked.says(&["f: finished a patch of 100000 bytes at byte 480000"]);
+        let asked =
+            asked.says(&["f: finished the interrupted patch of 100000 bytes at byte 480000"]);
         assert!(place.read("f") == text && place.agrees(&asked.out), "{algorithm}");
         // Within another edit.
         let first = cut_short();
         place.file("q", "another");
         let tag = first.trim_end().rsplit(' ').next().unwrap();
         let edited = place.keyed("update", &["--expect", tag, "--patch", "500000", "q", "f"]);
-        let edited = edited.exits(0).says(&["finished a patch"]);
+        let edited = edited.exits(0).says(&["finished the interrupted patch"]);
         assert!(place.agrees(&edited.out), "{algorithm}");
         assert!(&place.read("f")[500_000..][..7] == b"another", "{algorithm}");
         // What somebody else changes beside it meanwhile is refused.
@@ -280,7 +286,7 @@ fn a_patch_that_was_cut_short() {
         let mut forged = place.read("f");
         forged[479_999] ^= 1;
         place.file("f", &forged);
-        place.keyed("update", &["f"]).exits(1).prints("").says(&["f: expected bytes"]);
+        place.keyed("update", &["f"]).exits(1).prints("").says(&["f: expected bytes "]);
         assert!(place.read("f") == forged, "{algorithm}");
         forged[479_999] ^= 1;
         place.file("f", &forged);
@@ -301,12 +307,12 @@ fn no_room_for_the_sidecar() {
     let line = place.keyed("update", &["--leaf", "16", "f"]).exits(0).out;
     place.file("p", random.bytes(9000));
     let sidecar = fs::metadata(place.path("f.tagmac")).unwrap().len();
-    // Room for nothing, and for ever more of the boxes.
+    // Room for nothing, and for ever more of the node pages.
     for kib in sidecar / 1024 + 1..sidecar / 1024 + 18 {
         let ran = place.limited(kib, "--patch 500 p f").exits(4);
         ran.prints("").says(&["f.tagmac: File too large"]);
         assert!(place.read("f") == text, "{kib} KiB");
-        // Boxes of no state take no room.
+        // Node pages of no state take no room.
         let left = fs::metadata(place.path("f.tagmac")).unwrap().len();
         assert_eq!(left, sidecar, "{kib} KiB");
         place.keyed("update", &["f"]).exits(0).prints(&line);

@@ -1,4 +1,4 @@
-//! The memory that `tagmac update` takes: some leaves and some boxes, whatever the edit.
+//! The memory that `tagmac update` takes: some leaves and some node pages, whatever the edit.
 
 use std::fs;
 
@@ -25,6 +25,6 @@ fn memory_does_not_grow_with_the_edit() {
                 println!("{args:?}: {peak} KiB");
                 peak
             });
-    // A process, 4 MiB of leaves, as many of a patch, and a box of 1 MiB, old and new.
+    // A process, 4 MiB of leaves, as many of a patch, and a node page of 1 MiB, old and new.
     assert!(peaks.iter().all(|peak| *peak < 48 << 10), "{peaks:?} KiB");
 }

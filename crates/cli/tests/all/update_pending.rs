@@ -1,4 +1,4 @@
-//! Edits of `tagmac update` that were cut short, and what somebody else did to the file since: each
+//! Interrupted edits of `tagmac update`, and what somebody else did to the file since: each
 //! cell of the table in `docs/sidecar.md`. Nothing of others is written over or deleted, and there
 //! is always a way on.
 
@@ -69,7 +69,7 @@ impl Cell {
 
     /// A patch of which a part is in the file.
     fn patch(algorithm: &str) -> Cell {
-        // The piece, the list, a box of leaves, the root, and the header twice come before.
+        // The piece, the list, a node page of leaves, the root, and the header twice come before.
         let first = (1..20).find_map(|n| {
             let (offset, fault) = (OFFSET.to_string(), format!("write:{n}:tear={TORN}"));
             let cell = Cell::of(algorithm, &fault, &["--patch", &offset, "p"]);
@@ -132,15 +132,15 @@ impl Cell {
     }
 }
 
-const PATCHED: &str = "; a patch of 9000 bytes at byte 7000 was cut short: --finish writes its \
-                       bytes, --undo those of before, and neither writes over any others";
-const BOTH_WAYS: &str = "; a cut from 20000 to 12345 bytes was cut short: --finish takes it as \
-                         done, --undo takes it back, and neither deletes any other bytes";
-const ONE_WAY: &str = "; a cut from 20000 to 12345 bytes was cut short: --finish takes it as done \
-                       and deletes nothing";
-const GROWN: &str = "--append vouches for what was added";
-const SHRUNK: &str = "put the file back as it was";
-const CHANGED: &str = "found them changed by something else than 'tagmac update'";
+const PATCHED: &str = "; a patch of 9000 bytes at byte 7000 was interrupted: --finish writes its \
+                       bytes, --undo the old ones, and neither overwrites bytes of other programs";
+const BOTH_WAYS: &str = "; a truncation from 20000 to 12345 bytes was interrupted: --finish takes \
+                         it as done, --undo undoes it, and neither deletes bytes of other programs";
+const ONE_WAY: &str = "; a truncation from 20000 to 12345 bytes was interrupted: --finish takes it \
+                       as done and deletes nothing";
+const GROWN: &str = "--append accepts what was added";
+const SHRUNK: &str = "restore the file";
+const CHANGED: &str = " have changed since the last update";
 
 const ALGORITHMS: [&str; 3] = ["PMAC-AES128", "POLY1305-AES", "UMAC-64"];
 
@@ -148,7 +148,7 @@ const ALGORITHMS: [&str; 3] = ["PMAC-AES128", "POLY1305-AES", "UMAC-64"];
 fn a_patch_and_a_file_that_stayed() {
     for algorithm in ALGORITHMS {
         let cell = Cell::patch(algorithm);
-        let finished = ["f: finished a patch of 9000 bytes at byte 7000 that was cut short"];
+        let finished = ["f: finished the interrupted patch of 9000 bytes at byte 7000"];
         for text in [torn(), old(), new()] {
             for args in [&[][..], &["--append"], &["--truncate", "20000"]] {
                 cell.set(&text).update(0, args, &new()).says(&finished);
@@ -160,7 +160,7 @@ fn a_patch_and_a_file_that_stayed() {
             cell.update(0, &[], &old()).in_silence();
         }
         cell.set(&torn()).update(0, &["--truncate", "12345"], &new()[..CUT]).says(&finished);
-        let what = "f: --undo: expected an edit that was cut short, found none";
+        let what = "f: --undo: expected an interrupted edit, found none";
         cell.update(2, &["--undo"], &new()[..CUT]).says(&[what]);
         cell.update(0, &["--finish"], &new()[..CUT]);
     }
@@ -181,7 +181,7 @@ fn a_patch_that_a_disk_has_in_another_order() {
     cell.set(&text).update(0, &[], &new);
     // Old and new bytes, but not as a write leaves them.
     text[25 * 512 + 100] = new[25 * 512 + 100];
-    let found = "f: expected bytes 12800 to 13312 as they are before a patch or after it, found";
+    let found = "f: expected bytes 12800 to 13312 as before or after the patch, found";
     cell.refuses(&text, &[found, PATCHED]);
 }
 
@@ -190,10 +190,13 @@ fn a_patch_and_a_file_that_grew() {
     for algorithm in ALGORITHMS {
         let cell = Cell::patch(algorithm);
         let grown = added(&torn(), 500);
-        cell.set(&grown).update(0, &["--append"], &added(&new(), 500)).says(&["finished a patch"]);
+        cell.set(&grown)
+            .update(0, &["--append"], &added(&new(), 500))
+            .says(&["finished the interrupted patch"]);
         for args in [&[][..], &["--range", "0:1"], &["--patch", "0", "q"], &["--truncate", "20000"]]
         {
-            let says = ["finished a patch", "f: expected 20000 bytes, found 20500: ", GROWN];
+            let says =
+                ["finished the interrupted patch", "f: expected 20000 bytes, found 20500: ", GROWN];
             cell.set(&grown).update(1, args, &added(&new(), 500)).says(&says);
             cell.update(0, &["--append"], &added(&new(), 500)).in_silence();
         }
@@ -227,21 +230,22 @@ fn a_patch_and_a_change_inside_of_it() {
             let text = changed(torn(), at);
             let start = (at / 512 * 512).max(OFFSET);
             let end = (at / 512 * 512 + 512).min(OFFSET + PATCH);
-            let found = format!("f: expected bytes {start} to {end} as they are before a patch");
+            let found = format!("f: expected bytes {start} to {end} as before or after the patch");
             cell.refuses(&text, &[&found, PATCHED]);
             // It stays, with its sector.
             for (decision, mut others) in [("--finish", new()), ("--undo", old())] {
                 others[start..end].copy_from_slice(&text[start..end]);
                 let ran = cell.set(&text).update(1, &[decision], &others).says(&[CHANGED]);
                 // The message names the leaves.
-                let (_, way) = ran.err.split_once("; the edit is settled, and --range ").unwrap();
-                let (leaves, _) = way.split_once(" vouches for them as they are now").unwrap();
-                cell.update(0, &["--range", leaves], &others).says(&["are vouched for as they"]);
+                let (_, way) =
+                    ran.err.split_once("; the interrupted edit is settled, and --range ").unwrap();
+                let (leaves, _) = way.split_once(" accepts them as they are now").unwrap();
+                cell.update(0, &["--range", leaves], &others).says(&[" as they are, unchecked"]);
                 cell.update(0, &[], &others).in_silence();
             }
         }
         let text = added(&changed(torn(), 9000), 5);
-        cell.refuses(&text, &["f: expected bytes 8704 to 9216 as they are before a patch"]);
+        cell.refuses(&text, &["f: expected bytes 8704 to 9216 as before or after the patch"]);
     }
 }
 
@@ -251,7 +255,7 @@ fn a_patch_and_a_change_beside_it() {
         let cell = Cell::patch(algorithm);
         for at in [OFFSET - 1, OFFSET + PATCH] {
             let text = changed(torn(), at);
-            cell.refuses(&text, &["f: expected bytes ", CHANGED, PATCHED]);
+            cell.refuses(&text, &["f: bytes ", CHANGED, PATCHED]);
             for (decision, others) in [("--finish", new()), ("--undo", old())] {
                 let others = changed(others, at);
                 cell.set(&text).update(1, &[decision], &others).says(&[CHANGED]);
@@ -261,7 +265,7 @@ fn a_patch_and_a_change_beside_it() {
         }
         // Far from it no update looks.
         let ran = cell.set(&changed(torn(), 100)).place.keyed("update", &["f"]).exits(0);
-        ran.says(&["finished a patch"]);
+        ran.says(&["finished the interrupted patch"]);
         assert!(cell.read() == changed(new(), 100));
     }
 }
@@ -276,8 +280,8 @@ fn a_patch_that_is_taken_back_and_killed() {
         let ran = cell.place.faulty(&format!("any:{n}:kill"), "update", &["--undo", "f"]);
         let undoes = ran.code == Some(0);
         let asked = cell.place.keyed("update", &["f"]).exits(0);
-        let taken = asked.err.contains("f: took back a patch of 9000 bytes at byte 7000");
-        let finished = asked.err.contains("f: finished a patch");
+        let taken = asked.err.contains("f: undid the interrupted patch of 9000 bytes at byte 7000");
+        let finished = asked.err.contains("f: finished the interrupted patch");
         assert!(!(taken && finished) && cell.read() == if finished { new() } else { old() });
         killed += u32::from(taken);
         if undoes {
@@ -358,7 +362,7 @@ fn a_header_that_is_lost() {
         let mut lost = sidecar.clone();
         lost[place..][..4096].fill(0);
         cell.place.file("f.tagmac", &lost);
-        cell.update(0, &[], &new()).says(&["f: finished a patch"]);
+        cell.update(0, &[], &new()).says(&["f: finished the interrupted patch"]);
     }
 }
 
@@ -383,9 +387,9 @@ fn a_header_of_an_edit_that_cannot_be_read() {
             assert!(cell.read() == old(), "{args:?}");
             assert!(fs::read(cell.place.path("f.tagmac")).unwrap() == cell.sidecar, "{args:?}");
         }
-        cell.update(0, &[], &new()).says(&["f: finished a patch"]);
+        cell.update(0, &[], &new()).says(&["f: finished the interrupted patch"]);
     }
-    // Nor do the boxes go that the unread state may have.
+    // Nor do the node pages go that the unread state may have.
     cell.set(&added(&old(), 1));
     cell.place.faulty("read:2:fail=5", "update", &["f"]).exits(1).says(&[GROWN]);
     assert!(fs::read(cell.place.path("f.tagmac")).unwrap() == cell.sidecar);
@@ -398,9 +402,9 @@ fn a_patch_and_a_file_that_was_renamed() {
     cell.place.shell("mv f g; mv f.tagmac g.tagmac").exits(0);
     for args in [&["g"][..], &["--finish", "g"], &["--undo", "g"], &["--append", "g"]] {
         let ran = cell.place.keyed("update", args).exits(1).prints("");
-        ran.says(&["g.tagmac: expected the sidecar of g, found that of f, with an edit that was \
-                    cut short: keep it, rename both back to f and f.tagmac, and finish the edit \
-                    there, or take it back by --undo"]);
+        ran.says(&["g.tagmac: expected the sidecar of g, found that of f, with an interrupted \
+                    edit: keep it, rename both back to f and f.tagmac, and finish the edit there, \
+                    or undo it with --undo"]);
     }
     cell.place.shell("mv g f; mv g.tagmac f.tagmac").exits(0);
     cell.update(0, &["--undo"], &old());
@@ -418,7 +422,7 @@ fn a_sector_that_two_writes_were_torn_in() {
         assert!(cell.read() == text);
     };
     torn_again();
-    cell.update(0, &[], &old()).says(&["f: took back a patch"]);
+    cell.update(0, &[], &old()).says(&["f: undid the interrupted patch"]);
     torn_again();
     cell.update(0, &["--undo"], &old()).in_silence();
     torn_again();
@@ -441,7 +445,7 @@ fn a_patch_in_a_hole() {
     });
     assert!(torn_at.is_some() && room() < 1 << 17);
     let ran = place.faulty("write:1:short=0", "update", &["f"]).exits(4).prints("");
-    ran.says(&["; free space if the disk is full, or take the patch back by --undo"]);
+    ran.says(&["; free space if the disk is full, or undo the patch with --undo"]);
     place.keyed("update", &["--undo", "f"]).exits(0);
     assert!(room() < 1 << 17, "{} bytes", room());
     assert!(fs::read(place.path("f")).unwrap() == vec![0; 1 << 20]);
@@ -451,7 +455,7 @@ fn a_patch_in_a_hole() {
 fn a_cut_and_a_file_that_stayed() {
     for algorithm in ALGORITHMS {
         let cell = Cell::cut(algorithm);
-        let finished = ["f: finished a cut to 12345 bytes that was cut short"];
+        let finished = ["f: finished the interrupted truncation to 12345 bytes"];
         let cut = &old()[..CUT];
         for text in [&old()[..], cut] {
             for args in [&[][..], &["--append"], &["--truncate", "12345"]] {
@@ -494,7 +498,7 @@ fn a_cut_and_a_file_that_grew() {
             let says = if text.len() > OLD { GROWN } else { CHANGED };
             cell.update(1, &["--undo"], &text).says(&[says]);
             let range = cell.place.keyed("update", &["--range", "12345:7655", "f"]);
-            range.says(&["are vouched for as they are"]);
+            range.says(&[" as they are, unchecked"]);
             cell.update(0, &["--append"], &text).in_silence();
         }
     }
@@ -520,10 +524,10 @@ fn a_cut_and_a_change() {
         // In the leaf with the cut, on both sides of it, and in what goes.
         for at in [CUT - 1, CUT, CUT + LEAF, OLD - 1] {
             let text = changed(old(), at);
-            cell.refuses(&text, &["f: expected bytes ", CHANGED, BOTH_WAYS]);
+            cell.refuses(&text, &["f: bytes ", CHANGED, BOTH_WAYS]);
             cell.set(&text).update(1, &["--finish"], &text).says(&[GROWN]);
             if at < CUT {
-                let first = " vouches for them as they are now, and then ";
+                let first = " accepts them as they are now, and then ";
                 cell.update(1, &["--append"], &text).says(&[CHANGED, first, GROWN]);
                 cell.update(1, &["--range", &format!("{at}:1")], &text).says(&[GROWN]);
             }
@@ -534,16 +538,24 @@ fn a_cut_and_a_change() {
         }
         // In a leaf that stays, and that no update looks at.
         let text = changed(old(), 100);
-        cell.set(&text).place.keyed("update", &["f"]).exits(0).says(&["finished a cut"]);
+        cell.set(&text)
+            .place
+            .keyed("update", &["f"])
+            .exits(0)
+            .says(&["finished the interrupted truncation"]);
         assert!(cell.read() == text[..CUT]);
         // Cut, and changed in the leaf with the cut: found by the next edit there.
         let text = changed(old()[..CUT].to_vec(), CUT - 1);
-        cell.set(&text).place.keyed("update", &["f"]).exits(0).says(&["finished a cut"]);
+        cell.set(&text)
+            .place
+            .keyed("update", &["f"])
+            .exits(0)
+            .says(&["finished the interrupted truncation"]);
         cell.update(1, &["--patch", "12340", "q"], &text).says(&[CHANGED]);
     }
 }
 
-/// Nothing goes that was not known, also where no edit was cut short.
+/// Nothing goes that was not known, also where no edit was interrupted.
 #[test]
 fn a_cut_deletes_what_it_knows() {
     let cell = Cell::cut("PMAC-AES128");
@@ -552,7 +564,7 @@ fn a_cut_deletes_what_it_knows() {
     for at in [CUT - 1, CUT, OLD - 1] {
         let text = changed(old(), at);
         place.file("f", &text);
-        cell.update(1, &["--truncate", "12345"], &text).says(&["f: expected bytes ", CHANGED]);
+        cell.update(1, &["--truncate", "12345"], &text).says(&["f: bytes ", CHANGED]);
     }
     // The command of before again, after it was done and something was added.
     place.file("f", old());
@@ -588,7 +600,7 @@ fn others_come_between() {
         }
         refused += 1;
         assert!(found == changed(old(), 9000), "{n}");
-        ran.exits(1).prints("").says(&["expected bytes 8704 to 9216 as they are before", PATCHED]);
+        ran.exits(1).prints("").says(&["expected bytes 8704 to 9216 as before or after", PATCHED]);
         place.keyed("update", &["--undo", "f"]).exits(1);
         place.file("f", old());
         place.keyed("update", &["f"]).exits(0).prints(&line);

@@ -92,7 +92,12 @@ impl Header {
     /// Reads a header and compares its key with the one in use. No word of it is trusted: what
     /// follows is a refusal, or the check of the seal.
     pub fn read(lines: &mut Lines<impl BufRead>, name: &str, mac: &Mac) -> Result<Header, Error> {
-        let cut = || Error::mismatch(format_args!("{name}: expected a header, found its start"));
+        let cut = || {
+            Error::mismatch(format_args!(
+                "{name}: expected a manifest made by 'tagmac seal', found the end of the file in \
+                 its header"
+            ))
+        };
         let mut line = |before: &str| {
             let line =
                 lines.next_line().map_err(|error| unreadable(name, &error))?.ok_or_else(cut)?;
@@ -130,8 +135,10 @@ impl Header {
         let (found, own_id) = (line("key id: ")?, mac.key_id());
         if found != own_id.to_string() {
             let found = shown(&found);
-            let what = format_args!("{name}: expected the key with id {own_id}, found {found}");
-            return Err(Error::key(what));
+            return Err(Error::key(format_args!(
+                "{name}: expected a manifest sealed under this key (id {own_id}), found one sealed \
+                 under the key with id {found}"
+            )));
         }
         let found = line("options: ")?;
         let options = Options::parse(&found).ok_or_else(|| {

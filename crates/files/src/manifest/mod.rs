@@ -17,6 +17,7 @@ use crate::escaped::Escaped;
 use crate::line_reader::Lines;
 use crate::mac::Mac;
 use crate::open;
+use crate::read_error::ReadError;
 use tagmac::Tag;
 use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::save::{Purpose, derive};
@@ -64,7 +65,12 @@ impl Manifest {
         let failed = |error: io::Error| unreadable(&name, &error);
         // It is read twice.
         let opened = open::regular(path);
-        let (file, facts) = opened.map_err(|error| Error::io(format_args!("{name}: {error}")))?;
+        let (file, facts) = opened.map_err(|error| match error {
+            ReadError::Directory => Error::io(format_args!(
+                "{name}: expected a manifest, found a directory; usage: audit MANIFEST DIR"
+            )),
+            _ => Error::io(format_args!("{name}: {error}")),
+        })?;
         let header = Header::read(&mut Lines::new(BufReader::new(&file), b'\n'), &name, mac)?;
         let mut end = [0; SEAL_LINE];
         let body = facts.len().saturating_sub(SEAL_LINE as u64);
@@ -121,8 +127,7 @@ impl Manifest {
 
     fn changed(&self) -> Error {
         Error::io(format_args!(
-            "{}: expected a manifest that stays, found that it changed while it was read: nothing \
-             said so far counts",
+            "{}: the manifest changed while it was read: nothing reported so far is valid",
             self.name
         ))
     }

@@ -118,8 +118,8 @@ fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
     let (name, own) = (Escaped::name(path), mac.key_id());
     let found = Escaped::bytes(found.as_bytes());
     Err(Error::key(format_args!(
-        "{name}: expected a partial of {algorithm} under the key {own}, \
-         found one of {found} under {id}"
+        "{name}: expected a partial of {algorithm} under this key (id {own}), found one of {found} \
+         under the key with id {id}"
     )))
 }
 
@@ -178,7 +178,7 @@ fn adjoin(ranges: &[Range<'_>]) -> Result<(), Error> {
             Ordering::Equal => continue,
         };
         return Err(Error::mismatch(format_args!(
-            "expected ranges that adjoin, found {what}: {} and {}",
+            "expected adjoining ranges, found {what}: {} and {}",
             left.shown(),
             right.shown()
         )));

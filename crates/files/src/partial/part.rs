@@ -87,10 +87,7 @@ impl Range<'_> {
             return Ok(None);
         }
         let bytes = self.length.ok_or_else(|| {
-            Error::usage(
-                "--length: expected the bytes of the range, found none; \
-                 --last alone goes to the end of the file",
-            )
+            Error::usage("give --length BYTES, or --last for the range up to the end of the file")
         })?;
         aligned(mac, "--length, without --last", block, bytes)?;
         some(bytes)?;
@@ -123,7 +120,7 @@ impl Range<'_> {
     fn failed(&self, error: &ReadError) -> Error {
         let hint = match error {
             ReadError::Short { .. } if self.at.is_none() => {
-                "; --at 0 is for a file of the range alone"
+                "; --at 0 is for a file that has only the range"
             }
             _ => "",
         };

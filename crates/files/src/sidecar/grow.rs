@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::progress::Progress;
 
 impl State<'_> {
-    /// Vouches for what was added at the end of the file, once the leaf before it has been checked.
+    /// Accepts what was added at the end of the file, once the leaf before it has been checked.
     pub(super) fn append(&mut self, bar: &dyn Progress) -> Result<(), Error> {
         let before = self.open.settled()?;
         let (found, length) = (before.len(), self.header.sums.length);
@@ -19,7 +19,7 @@ impl State<'_> {
         let mut last = vec![0; (length - start) as usize];
         self.read(&mut last, start)?;
         if let Some(change) = self.find_change(start, &last)? {
-            let way = leaves::vouch(&change, found > length);
+            let way = leaves::way_to_accept(&change, found > length);
             return Err(self.open.mismatch(format_args!("{}; {way}", leaves::changed(&change))));
         }
         if found > length {

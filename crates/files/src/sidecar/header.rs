@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind};
 use tagmac::dynamic::Parts;
 use tagmac::save::{Reader, Writer};
 
-use super::store::{BOXES, Extent, Store};
+use super::store::{Extent, FIRST_PAGE, Store};
 use super::tree::Root;
 
 /// Leaves are held in memory.
@@ -45,7 +45,7 @@ pub struct Pending {
     pub patch: Option<Patch>,
 }
 
-/// A patch, whose old and new bytes are in boxes.
+/// A patch, whose old and new bytes are in node pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Patch {
     /// Where it starts.
@@ -54,7 +54,7 @@ pub struct Patch {
     pub length: u64,
     /// What is on its way into the file.
     pub side: Side,
-    /// The box that says where the others are.
+    /// The node page that says where the others are.
     pub pieces: Extent,
 }
 
@@ -200,13 +200,13 @@ impl Header {
         Ok(text)
     }
 
-    /// The state, and where its boxes end.
+    /// The state, and where its node pages end.
     fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<(Header, u64)> {
         let number = input.number()?;
         let name = input.length_prefixed()?.to_vec();
         let leaf = input.number()?;
         let nonce = input.length_prefixed()?.to_vec();
-        let end = input.number().filter(|end| *end >= BOXES)?;
+        let end = input.number().filter(|end| *end >= FIRST_PAGE)?;
         let sums = Sums::load(parts, input)?;
         let pending = match input.number()? {
             0 => None,

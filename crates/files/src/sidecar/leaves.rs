@@ -33,8 +33,8 @@ impl State<'_> {
         end.min(at.saturating_add(bytes))
     }
 
-    /// Holds bytes of whole leaves, and perhaps of the rest, against what is known of them. From the
-    /// first leaf that is another to the last.
+    /// Holds bytes of whole leaves, and perhaps of the rest, against what is known of them. From
+    /// the first leaf that is another to the last.
     pub(super) fn find_change(
         &self,
         start: u64,
@@ -137,7 +137,7 @@ impl State<'_> {
         if length == 0 { 0 } else { end - start }
     }
 
-    /// Vouches for whole leaves as they are now.
+    /// Accepts whole leaves as they are now.
     pub(super) fn range(
         &mut self,
         offset: u64,
@@ -145,7 +145,7 @@ impl State<'_> {
         bar: &dyn Progress,
     ) -> Result<(), Error> {
         let before = self.open.settled()?;
-        // Of a file that has grown, also the bytes before that can be vouched for.
+        // Of a file that has grown, also the bytes before that can be accepted.
         if before.len() < self.header.sums.length {
             return self.has_its_length();
         }
@@ -173,7 +173,7 @@ impl State<'_> {
         self.open.stayed(&before)?;
         self.commit(sums)?;
         let name = Escaped::name(self.open.path);
-        diagnostic(format_args!("{name}: bytes {start} to {end} are vouched for as they are"));
+        diagnostic(format_args!("{name}: accepted bytes {start} to {end} as they are, unchecked"));
         self.has_its_length()
     }
 }
@@ -184,19 +184,16 @@ fn widen(change: &mut Option<Range<u64>>, more: Range<u64>) {
     *change = Some(start..more.end);
 }
 
-/// What helps where leaves are others and nothing is to be done but to vouch for them. If the file
+/// What helps where leaves are others and nothing is to be done but to accept them. If the file
 /// has grown, that comes after: an edit at its end holds the last leaf against the sums.
-pub(super) fn vouch(change: &Range<u64>, grew: bool) -> String {
+pub(super) fn way_to_accept(change: &Range<u64>, grew: bool) -> String {
     let (start, bytes) = (change.start, change.end - change.start);
-    let then = if grew { ", and then --append vouches for what was added" } else { "" };
-    format!("--range {start}:{bytes} vouches for them as they are now{then}")
+    let then = if grew { ", and then --append accepts what was added" } else { "" };
+    format!("--range {start}:{bytes} accepts them as they are now{then}")
 }
 
 /// What is said of leaves that are others.
 pub(super) fn changed(change: &Range<u64>) -> String {
     let Range { start, end } = change;
-    format!(
-        "expected bytes {start} to {end} as they were vouched for, found them changed by something \
-         else than 'tagmac update'"
-    )
+    format!("bytes {start} to {end} have changed since the last update")
 }

@@ -2,7 +2,8 @@
 //!
 //! The sums of the file's leaves are in a sidecar, sealed. An edit reads the leaves that it
 //! touches, holds their old bytes against the sums, and only then goes on. The sidecar goes from
-//! one state to the next at once: new boxes are appended, and then the header says that they count.
+//! one state to the next at once: new node pages are appended, and then the header says that they
+//! count.
 
 mod grow;
 mod header;
@@ -31,12 +32,12 @@ use crate::progress::{Phases, Progress, Total};
 use crate::read::{self, Tagged};
 use header::{Header, MAX_LEAF, Sums};
 use scan::Source;
-use store::{BOXES, Store};
+use store::{FIRST_PAGE, Store};
 use tree::{Root, Tree, TreeBuilder};
 
 /// Bytes of a leaf where nothing else is asked, nearly.
 const LEAF: u64 = 64 << 10;
-/// Dead boxes are left until there are so many bytes of them, and more than of live ones.
+/// Unused node pages stay until they have this many bytes, and more than those in use.
 const MAX_DEAD: u64 = 1 << 20;
 
 /// What to do with a file that has a sidecar, or gets one.
@@ -95,7 +96,9 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
     let path = args.file;
     let algorithm = mac.mac.algorithm();
     let parts = mac.mac.parts().filter(|_| algorithm.capabilities().edits).ok_or_else(|| {
-        Error::usage(format_args!("{algorithm} has no edits; 'tagmac list' shows which have"))
+        Error::usage(format_args!(
+            "{algorithm} cannot follow edits; 'tagmac list' marks the algorithms that can with 'edits'"
+        ))
     })?;
     let decides = matches!(args.edit, Some(Edit::Finish | Edit::Undo));
     let writes = matches!(args.edit, Some(Edit::Patch { .. } | Edit::Truncate(_))) || decides;
@@ -111,7 +114,7 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
         if args.edit.is_some() {
             return Err(Error::usage(format_args!(
                 "{}: expected the file's sidecar, found none; 'tagmac update' without an edit \
-                 makes it and vouches for the file as it is",
+                 creates it and accepts the file as it is",
                 Escaped::name(&beside)
             )));
         }
@@ -119,7 +122,7 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
     }
     found.map_err(store::io(&beside))?;
     if args.leaf.is_some() {
-        let what = "expected to make a sidecar, found one that has its leaves";
+        let what = "the sidecar exists and keeps the size of its leaves";
         return Err(Error::usage(format_args!("--leaf: {what}")));
     }
     let mut store = Store::open(&beside, mac.sealer.clone(), mac.key_id())?;
@@ -159,7 +162,7 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
         None => state.has_its_length(),
     };
     drop(bar);
-    // Another header than this one, which could not be read, may have later boxes.
+    // Another header than this one, which could not be read, may have later node pages.
     if done.is_err() && stands {
         state.tree.store.cut_back();
     }
@@ -255,7 +258,7 @@ impl<'a> Open<'a> {
         let length = before.len();
         self.within_limit(length)?;
         if self.args.expect.is_some() && self.mac.mac.algorithm().takes_nonce() {
-            let what = "expected a sidecar with a state, found none, and a new tag has a new nonce";
+            let what = "expected a sidecar, found none, and a new tag has a new nonce";
             return Err(Error::usage(format_args!("--expect: {what}")));
         }
         if let Some(found) = self.args.leaf.filter(|leaf| *leaf > MAX_LEAF) {
@@ -317,8 +320,8 @@ impl State<'_> {
         }
         // Made anew, it would vouch for half of an edit, and the old bytes would be gone.
         Err(Error::mismatch(format_args!(
-            "{what}, with an edit that was cut short: keep it, rename both back to {found} and \
-             {found}.tagmac, and finish the edit there, or take it back by --undo"
+            "{what}, with an interrupted edit: keep it, rename both back to {found} and \
+             {found}.tagmac, and finish the edit there, or undo it with --undo"
         )))
     }
 
@@ -332,8 +335,8 @@ impl State<'_> {
             return Ok(());
         }
         Err(self.open.mismatch(
-            "expected a state with the tag of --expect, found another: \
-             the file or its sidecar was rolled back, or was updated since",
+            "expected the tag of --expect, found another: the file or its sidecar was rolled back, \
+             or was updated since",
         ))
     }
 
@@ -344,10 +347,10 @@ impl State<'_> {
             return Ok(());
         }
         let hint = if found > expected {
-            "--append vouches for what was added"
+            "--append accepts what was added"
         } else {
-            "what is left cannot be checked without what is gone; put the file back as it was, or, \
-             to vouch for what is left, move the sidecar away and make it anew"
+            "what is left cannot be checked without the missing bytes; restore the file, or, to \
+             accept what is left, move the sidecar away and create a new one"
         };
         let what = format_args!("expected {expected} bytes, found {found}: {hint}");
         Err(self.open.mismatch(what))
@@ -360,10 +363,10 @@ impl State<'_> {
         self.header.commit(&mut self.tree.store, self.tree.parts)
     }
 
-    /// Leaves dead boxes behind, if they are the larger part.
+    /// Removes unused node pages, if they are the larger part.
     fn compact(&mut self) {
         let live = self.header.sums.root.as_ref().map_or(0, Root::live);
-        let dead = self.tree.store.end() - BOXES - live;
+        let dead = self.tree.store.end() - FIRST_PAGE - live;
         if dead <= live.max(MAX_DEAD) {
             return;
         }

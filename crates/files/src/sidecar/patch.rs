@@ -1,8 +1,8 @@
 //! A patch, written through the check.
 //!
 //! Before the file is touched, old and new bytes are in the sidecar, and a state that says so. If
-//! that state is found later, the patch was cut short: the file has to hold old and new bytes and no
-//! others there, and with the old ones in place the leaves have to be as they were before it.
+//! that state is found later, the patch was cut short: the file has to hold old and new bytes and
+//! no others there, and with the old ones in place the leaves have to be as they were before it.
 
 use std::io::Read;
 use std::ops::Range;
@@ -17,9 +17,9 @@ use super::header::{Patch, Pending, Side};
 use super::store::Extent;
 use super::{State, leaves, store};
 
-/// So many bytes of a patch are in one box.
+/// So many bytes of a patch are in one node page.
 const PIECE: usize = 1 << 20;
-/// So many boxes may be in the list of them, which is a box itself.
+/// So many node pages may be in the list of them, which is a node page itself.
 const MAX_PIECES: usize = 1 << 16;
 /// What a disk writes as a whole.
 const SECTOR: u64 = 512;
@@ -61,7 +61,7 @@ impl State<'_> {
             if to > length {
                 return Err(self.open.usage(format_args!(
                     "--patch: expected bytes within the file's {length}, found some past them; \
-                     --append vouches for what was added at its end"
+                     --append accepts what was added at its end"
                 )));
             }
             if new.is_empty() {
@@ -138,8 +138,8 @@ impl State<'_> {
         Ok(found)
     }
 
-    /// What is wrong with a file that has something else than old and new bytes where a patch is, or
-    /// whose leaves around it are not as they were.
+    /// What is wrong with a file that has something else than old and new bytes where a patch is,
+    /// or whose leaves around it are not as they were.
     pub(super) fn find_others(
         &self,
         patch: &Patch,
@@ -172,8 +172,8 @@ impl State<'_> {
         Ok(None)
     }
 
-    /// Writes one side of a patch into the file; `was` is the one that was on its way. A sector that
-    /// has bytes of neither is refused if `strict`, and else left alone.
+    /// Writes one side of a patch into the file; `was` is the one that was on its way. A sector
+    /// that has bytes of neither is refused if `strict`, and else left alone.
     pub(super) fn bring(
         &self,
         pieces: &[Piece],
@@ -209,7 +209,7 @@ impl State<'_> {
 /// What is said of bytes in the place of a patch.
 fn foreign(at: u64, others: &Range<usize>) -> String {
     let (start, end) = (at + others.start as u64, at + others.end as u64);
-    format!("expected bytes {start} to {end} as they are before a patch or after it, found others")
+    format!("expected bytes {start} to {end} as before or after the patch, found others")
 }
 
 /// The sectors of so many bytes from byte `at` of the file on.

@@ -1,4 +1,4 @@
-//! Edits that were cut short.
+//! Interrupted edits.
 //!
 //! The state before an edit that writes to the file is kept until the edit is done, and so is the
 //! state after it. What a kill can leave in the file follows from the two: bytes that are neither
@@ -42,7 +42,7 @@ impl State<'_> {
         self.header.commit(&mut self.tree.store, self.tree.parts)
     }
 
-    /// Goes on with an edit that was cut short, if nobody else has touched it.
+    /// Goes on with an interrupted edit, if nobody else has touched it.
     pub(super) fn recover(&mut self) -> Result<(), Error> {
         let Some(Pending { next, patch }) = &self.header.pending else { return Ok(()) };
         let (patch, next, old) = (*patch, next.length, self.header.sums.length);
@@ -64,11 +64,11 @@ impl State<'_> {
                 self.bring(&pieces, side, side, true)?;
                 let (what, done) = match side {
                     Side::New => ("finished", self.done()),
-                    Side::Old => ("took back", self.undone()),
+                    Side::Old => ("undid", self.undone()),
                 };
                 done?;
                 diagnostic(format_args!(
-                    "{name}: {what} a patch of {length} bytes at byte {offset} that was cut short"
+                    "{name}: {what} the interrupted patch of {length} bytes at byte {offset}"
                 ));
                 return Ok(());
             }
@@ -81,12 +81,12 @@ impl State<'_> {
                 self.cut(&before)?;
             }
             None => {
-                let what = format_args!("expected {next} bytes, or {old} as before the cut");
+                let what = format_args!("expected {next} bytes, or {old} as before the truncation");
                 return Err(self.stuck(format_args!("{what}, found {found}")));
             }
         }
         self.done()?;
-        diagnostic(format_args!("{name}: finished a cut to {next} bytes that was cut short"));
+        diagnostic(format_args!("{name}: finished the interrupted truncation to {next} bytes"));
         Ok(())
     }
 
@@ -108,13 +108,14 @@ impl State<'_> {
             }
         }
         self.done()?;
-        self.is_as_vouched_for(patch, next)
+        self.is_as_accepted(patch, next)
     }
 
-    /// `--undo`: writes the old bytes of a patch where only its own are. What is to be cut off stays.
+    /// `--undo`: writes the old bytes of a patch where only its own are. What is to be cut off
+    /// stays.
     pub(super) fn undo(&mut self) -> Result<(), Error> {
         let Some(Pending { next, patch }) = &self.header.pending else {
-            return Err(self.open.usage("--undo: expected an edit that was cut short, found none"));
+            return Err(self.open.usage("--undo: expected an interrupted edit, found none"));
         };
         let (patch, next, old) = (*patch, next.length, self.header.sums.length);
         let found = self.open.length()?;
@@ -126,7 +127,7 @@ impl State<'_> {
             None => {}
         }
         self.undone()?;
-        self.is_as_vouched_for(patch, next)
+        self.is_as_accepted(patch, next)
     }
 
     /// Brings one side of a patch into the file, and no other from now on.
@@ -142,7 +143,7 @@ impl State<'_> {
 
     /// Whether the file is what the state says where the edit was: that of a patch, or a cut to
     /// `next` bytes.
-    fn is_as_vouched_for(&self, patch: Option<Patch>, next: u64) -> Result<(), Error> {
+    fn is_as_accepted(&self, patch: Option<Patch>, next: u64) -> Result<(), Error> {
         let (start, end) = match patch {
             Some(Patch { offset, length, .. }) => (offset, offset + length),
             None => (self.leaf_of_last(next), self.header.sums.length),
@@ -152,8 +153,11 @@ impl State<'_> {
             && found >= length
             && let Some(change) = self.find_change_in(start, end, &())?
         {
-            let (what, way) = (leaves::changed(&change), leaves::vouch(&change, found > length));
-            return Err(self.open.mismatch(format_args!("{what}; the edit is settled, and {way}")));
+            let (what, way) =
+                (leaves::changed(&change), leaves::way_to_accept(&change, found > length));
+            return Err(self
+                .open
+                .mismatch(format_args!("{what}; the interrupted edit is settled, and {way}")));
         }
         self.has_its_length()
     }
@@ -172,18 +176,18 @@ impl State<'_> {
             faults::set_len(file, *length)?;
             Ok(faults::sync_all(file)?)
         };
-        cut().map_err(|error: ReadError| self.unfinished(error, "cut"))
+        cut().map_err(|error: ReadError| self.unfinished(error, "truncation"))
     }
 
     /// What went wrong with an edit that is known.
     pub(super) fn unfinished(&self, what: impl Display, edit: &str) -> Error {
         self.open.io(format_args!(
-            "{what}; the next update goes on with the {edit}; free space if the disk is full, or take \
-             the {edit} back by --undo"
+            "{what}; the next update continues the {edit}; free space if the disk is full, or undo \
+             the {edit} with --undo"
         ))
     }
 
-    /// An edit was cut short, and only the caller can say how to go on.
+    /// An edit was interrupted, and only the caller can say how to go on.
     pub(super) fn stuck(&self, what: impl Display) -> Error {
         let Some(Pending { next, patch }) = &self.header.pending else {
             return self.open.mismatch(what);
@@ -192,16 +196,16 @@ impl State<'_> {
         let gone = self.open.length().is_ok_and(|found| found < old);
         match patch {
             Some(Patch { offset, length, .. }) => self.open.mismatch(format_args!(
-                "{what}; a patch of {length} bytes at byte {offset} was cut short: --finish writes \
-                 its bytes, --undo those of before, and neither writes over any others"
+                "{what}; a patch of {length} bytes at byte {offset} was interrupted: --finish writes \
+                 its bytes, --undo the old ones, and neither overwrites bytes of other programs"
             )),
             None if gone => self.open.mismatch(format_args!(
-                "{what}; a cut from {old} to {next} bytes was cut short: --finish takes it as done \
-                 and deletes nothing"
+                "{what}; a truncation from {old} to {next} bytes was interrupted: --finish takes it \
+                 as done and deletes nothing"
             )),
             None => self.open.mismatch(format_args!(
-                "{what}; a cut from {old} to {next} bytes was cut short: --finish takes it as done, \
-                 --undo takes it back, and neither deletes any other bytes"
+                "{what}; a truncation from {old} to {next} bytes was interrupted: --finish takes it \
+                 as done, --undo undoes it, and neither deletes bytes of other programs"
             )),
         }
     }

@@ -1,5 +1,5 @@
-//! The sidecar as a file: a prelude, two places for the header, and boxes that are never written
-//! over. `docs/sidecar.md` has the format to the byte.
+//! The sidecar as a file: a prelude, two places for the header, and node pages that are never
+//! written over. `docs/sidecar.md` has the format to the byte.
 
 use std::fs::File;
 use std::io;
@@ -24,14 +24,15 @@ const MAGIC: &[u8] = b"tagmac-tree-";
 const VERSION: &[u8] = b"2\n";
 /// Bytes of the prelude with the zeros after it, and of each place for the header.
 pub const SLOT: usize = 4096;
-/// Where the boxes begin.
-pub const BOXES: u64 = 3 * SLOT as u64;
+/// Where the node pages begin.
+pub const FIRST_PAGE: u64 = 3 * SLOT as u64;
 /// Bytes of an AEAD's tag.
 const TAG: usize = 16;
-/// No box has more bytes, so nothing larger is asked for before its seal is open.
+/// No node page has more bytes, so nothing larger is asked for before its seal is open.
 const MAX_BOX: u64 = 8 << 20;
 
-/// Where a box is, and the one that it has to be: the AEAD's tag tells it from those of before.
+/// Where a node page is, and the one that it has to be: the AEAD's tag tells it from those of
+/// before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// The first byte.
@@ -63,13 +64,13 @@ pub struct Store {
     sealer: Sealer,
     /// The public id of the key.
     key: KeyId,
-    /// Random, in what every box is about.
+    /// Random, in what every node page is about.
     id: [u8; 16],
-    /// Where the next box goes.
+    /// Where the next node page goes.
     end: u64,
-    /// Where the boxes end that a state may count on.
+    /// Where the node pages end that a state may count on.
     kept: u64,
-    /// Whether boxes were put since the last sync.
+    /// Whether node pages were put since the last sync.
     unsynced: bool,
 }
 
@@ -150,14 +151,15 @@ impl Store {
         let found = KeyId::from(*found);
         if found != key {
             return Err(Error::key(format_args!(
-                "{name}: expected a sidecar of the key {key}, found one of {found}"
+                "{name}: expected a sidecar sealed under this key (id {key}), found one sealed under \
+                 the key with id {found}"
             )));
         }
         let id = id.try_into().expect("16 bytes");
         Ok(Store::with_file(path, file, sealer, key, id))
     }
 
-    /// A sidecar without boxes that has its name.
+    /// A sidecar without node pages that has its name.
     fn with_file(path: &Path, file: File, sealer: Sealer, key: KeyId, id: [u8; 16]) -> Store {
         Store {
             path: path.into(),
@@ -166,8 +168,8 @@ impl Store {
             sealer,
             key,
             id,
-            end: BOXES,
-            kept: BOXES,
+            end: FIRST_PAGE,
+            kept: FIRST_PAGE,
             unsynced: false,
         }
     }
@@ -177,20 +179,21 @@ impl Store {
         &self.path
     }
 
-    /// Where the next box goes.
+    /// Where the next node page goes.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Boxes from here on were never part of a state.
+    /// Node pages from here on were never part of a state.
     pub fn set_end(&mut self, end: u64) {
         (self.end, self.kept) = (end, end);
     }
 
-    /// Gives back the room of boxes that no state has, as those of an edit that failed.
+    /// Gives back the room of node pages that no state has, as those of an edit that failed.
     pub fn cut_back(&mut self) {
         self.end = self.kept;
-        // Also of a part of a box. It is no matter if that fails: the next edit writes over them.
+        // Also of a part of a node page. It is no matter if that fails: the next edit writes over
+        // them.
         if self.file.metadata().is_ok_and(|now| now.len() > self.kept) {
             let _ = faults::set_len(&self.file, self.kept);
         }
@@ -201,7 +204,7 @@ impl Store {
         altered(&self.path)
     }
 
-    /// Appends a box.
+    /// Appends a node page.
     pub fn put(&mut self, what: &[u8], secret: &Writer) -> Result<Extent, Error> {
         let sealed = self.seal(what, secret.as_bytes())?;
         debug_assert!(sealed.len() as u64 <= MAX_BOX);
@@ -213,7 +216,7 @@ impl Store {
         Ok(place)
     }
 
-    /// What is in a box.
+    /// What is in a node page.
     pub fn get(&self, what: &[u8], place: &Extent) -> Result<Zeroizing<Vec<u8>>, Error> {
         // A size that cannot be is not asked for.
         let within = place.at.checked_add(place.size).is_some_and(|end| end <= self.end);
@@ -235,8 +238,8 @@ impl Store {
         Ok(self.unseal(b"header", &sealed).ok())
     }
 
-    /// Writes the header of a state, whose boxes are written: first to one place, then, once it is
-    /// there for good, to the other.
+    /// Writes the header of a state, whose node pages are written: first to one place, then, once
+    /// it is there for good, to the other.
     pub fn set_header(&mut self, first: u64, header: &Writer) -> Result<(), Error> {
         let sealed = self.sealed_header(header)?;
         if self.unsynced {

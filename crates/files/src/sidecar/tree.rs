@@ -1,8 +1,8 @@
-//! The tree of a file's leaves, in boxes of up to [`FAN`] entries.
+//! The tree of a file's leaves, in node pages of up to [`FAN`] entries.
 //!
-//! A box of level 0 holds parts of leaves. One of level l holds, for each box of level l - 1 below
-//! it, its place and the parts of its leaves joined. Boxes are full but for the last of each level,
-//! so the digits of a leaf's number in base `FAN` say where it is.
+//! A node page of level 0 holds parts of leaves. One of level l holds, for each node page of level
+//! l - 1 below it, its place and the parts of its leaves joined. Node pages are full but for the
+//! last of each level, so the digits of a leaf's number in base `FAN` say where it is.
 
 use crate::error::Error;
 use tagmac::dynamic::{AnyPart, Parts};
@@ -10,16 +10,16 @@ use tagmac::save::{Reader, Writer};
 
 use super::store::{Extent, Store};
 
-/// Entries of a box.
+/// Entries of a node page.
 const FAN: u64 = 256;
 
 /// A root of level 7 would be over more leaves than can be counted.
 const MAX_LEVELS: u32 = 7;
 
-/// A box below another.
+/// A node page below another.
 pub struct Child {
     place: Extent,
-    /// Bytes of this box and of those below it.
+    /// Bytes of this node page and of those below it.
     live: u64,
     /// The parts of its leaves as one.
     part: AnyPart,
@@ -32,10 +32,10 @@ pub struct Root {
     child: Child,
 }
 
-/// What is in a box.
+/// What is in a node page.
 enum Node {
     Leaves(Vec<AnyPart>),
-    Boxes(Vec<Child>),
+    Pages(Vec<Child>),
 }
 
 /// A sidecar and the MAC whose parts are in it.
@@ -47,7 +47,7 @@ pub struct Tree<'a> {
 }
 
 impl Root {
-    /// Bytes of all boxes.
+    /// Bytes of all node pages.
     pub fn live(&self) -> u64 {
         self.child.live
     }
@@ -92,7 +92,7 @@ impl Child {
     }
 }
 
-/// How many leaves a box of that level has below it when it is full.
+/// How many leaves a node page of that level has below it when it is full.
 fn span(level: u32) -> u64 {
     FAN.pow(level + 1)
 }
@@ -120,8 +120,8 @@ impl Tree<'_> {
             Node::Leaves(leaves) => {
                 found.extend(leaves.into_iter().take(to as usize).skip(from as usize));
             }
-            Node::Boxes(boxes) => {
-                for (child, start) in boxes.iter().zip((0..).step_by(span(level - 1) as usize)) {
+            Node::Pages(pages) => {
+                for (child, start) in pages.iter().zip((0..).step_by(span(level - 1) as usize)) {
                     let end = start + span(level - 1);
                     if start < to && from < end {
                         let from = from.saturating_sub(start);
@@ -133,7 +133,8 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// The tree with other parts for the leaves from `from` on. Boxes are written for what changes.
+    /// The tree with other parts for the leaves from `from` on. Node pages are written for what
+    /// changes.
     pub fn replace(&mut self, root: &Root, from: u64, new: Vec<AnyPart>) -> Result<Root, Error> {
         let mut new = new.into_iter();
         let to = from + new.len() as u64;
@@ -156,8 +157,8 @@ impl Tree<'_> {
                     *leaf = new.next().ok_or_else(|| self.store.altered())?;
                 }
             }
-            Node::Boxes(boxes) => {
-                for (child, start) in boxes.iter_mut().zip((0..).step_by(span(level - 1) as usize))
+            Node::Pages(pages) => {
+                for (child, start) in pages.iter_mut().zip((0..).step_by(span(level - 1) as usize))
                 {
                     let end = start + span(level - 1);
                     if start < to && from < end {
@@ -177,8 +178,8 @@ impl Tree<'_> {
 
     fn copied(&self, place: &Extent, level: u32, to: &mut Tree<'_>) -> Result<Child, Error> {
         let mut node = self.get(place, level)?;
-        if let Node::Boxes(boxes) = &mut node {
-            for child in boxes {
+        if let Node::Pages(pages) = &mut node {
+            for child in pages {
                 *child = self.copied(&child.place, level - 1, to)?;
             }
         }
@@ -194,8 +195,8 @@ impl Tree<'_> {
                 let leaves = (0..n).map(|_| self.parts.load(input).ok());
                 Node::Leaves(leaves.collect::<Option<_>>()?)
             } else {
-                let boxes = (0..n).map(|_| Child::load(self.parts, input));
-                Node::Boxes(boxes.collect::<Option<_>>()?)
+                let pages = (0..n).map(|_| Child::load(self.parts, input));
+                Node::Pages(pages.collect::<Option<_>>()?)
             };
             input.is_empty().then_some(node)
         }();
@@ -213,13 +214,13 @@ impl Tree<'_> {
                 }
                 self.joined(leaves.iter())?
             }
-            Node::Boxes(boxes) => {
-                text.number(boxes.len() as u64);
-                for child in boxes {
+            Node::Pages(pages) => {
+                text.number(pages.len() as u64);
+                for child in pages {
                     child.save(parts, &mut text)?;
                     live += child.live;
                 }
-                self.joined(boxes.iter().map(|child| &child.part))?
+                self.joined(pages.iter().map(|child| &child.part))?
             }
         };
         let place = self.store.put(&about(level), &text)?;
@@ -227,7 +228,7 @@ impl Tree<'_> {
     }
 
     fn joined<'p>(&self, mut all: impl Iterator<Item = &'p AnyPart>) -> Result<AnyPart, Error> {
-        // No box is empty.
+        // No node page is empty.
         let first = all.next().ok_or_else(|| self.store.altered())?;
         let start = self.parts.new_part(first.start(), &[]).map_err(Error::io)?;
         let joined = |left, right| self.parts.join(left, right);
@@ -242,12 +243,12 @@ fn about(level: u32) -> [u8; 5] {
     about
 }
 
-/// A tree that grows at its end. Full boxes are written as they come about.
+/// A tree that grows at its end. Full node pages are written as they come about.
 #[derive(Default)]
 pub struct TreeBuilder {
     leaves: Vec<AnyPart>,
-    /// Those of levels 1 and up: the boxes below that are done.
-    boxes: Vec<Vec<Child>>,
+    /// Those of levels 1 and up: the node pages below that are done.
+    pages: Vec<Vec<Child>>,
 }
 
 impl TreeBuilder {
@@ -256,11 +257,11 @@ impl TreeBuilder {
         let mut builder = TreeBuilder::default();
         let Some(mut root) = root else { return Ok(builder) };
         if leaves == span(root.level) {
-            builder.boxes.resize_with(root.level as usize + 1, Vec::new);
-            builder.boxes[root.level as usize].push(root.child);
+            builder.pages.resize_with(root.level as usize + 1, Vec::new);
+            builder.pages[root.level as usize].push(root.child);
             return Ok(builder);
         }
-        builder.boxes.resize_with(root.level as usize, Vec::new);
+        builder.pages.resize_with(root.level as usize, Vec::new);
         let mut left = leaves;
         while left > 0 {
             match tree.get(&root.child.place, root.level)? {
@@ -269,12 +270,12 @@ impl TreeBuilder {
                     builder.leaves = all;
                     break;
                 }
-                Node::Boxes(mut all) => {
+                Node::Pages(mut all) => {
                     let below = span(root.level - 1);
                     let whole = (left / below) as usize;
                     let next = (whole < all.len()).then(|| all.swap_remove(whole));
                     all.truncate(whole);
-                    builder.boxes[root.level as usize - 1] = all;
+                    builder.pages[root.level as usize - 1] = all;
                     left %= below;
                     match next {
                         Some(child) => root = Root { level: root.level - 1, child },
@@ -302,20 +303,20 @@ impl TreeBuilder {
         self.push_box(tree, child, 1)
     }
 
-    /// Adds a box to those of a level.
+    /// Adds a node page to those of a level.
     fn push_box(&mut self, tree: &mut Tree<'_>, child: Child, level: usize) -> Result<(), Error> {
-        if self.boxes.len() < level {
-            self.boxes.push(Vec::new());
+        if self.pages.len() < level {
+            self.pages.push(Vec::new());
         }
-        self.boxes[level - 1].push(child);
-        if self.boxes[level - 1].len() as u64 == FAN {
+        self.pages[level - 1].push(child);
+        if self.pages[level - 1].len() as u64 == FAN {
             self.close(tree, level)?;
         }
         Ok(())
     }
 
     fn close(&mut self, tree: &mut Tree<'_>, level: usize) -> Result<(), Error> {
-        let node = Node::Boxes(std::mem::take(&mut self.boxes[level - 1]));
+        let node = Node::Pages(std::mem::take(&mut self.pages[level - 1]));
         let child = tree.put(&node, level as u32)?;
         self.push_box(tree, child, level + 1)
     }
@@ -326,12 +327,12 @@ impl TreeBuilder {
             self.close_leaves(tree)?;
         }
         let mut level = 1;
-        while level <= self.boxes.len() {
-            let top = self.boxes[level..].iter().all(Vec::is_empty);
-            match self.boxes[level - 1].len() {
+        while level <= self.pages.len() {
+            let top = self.pages[level..].iter().all(Vec::is_empty);
+            match self.pages[level - 1].len() {
                 0 => {}
                 1 if top => {
-                    let child = self.boxes[level - 1].pop().expect("one");
+                    let child = self.pages[level - 1].pop().expect("one");
                     return Ok(Some(Root { level: level as u32 - 1, child }));
                 }
                 _ => self.close(tree, level)?,

@@ -1,4 +1,4 @@
-//! `tagmac tag --state`: interrupted at any moment, the tag is right in the end; a state of another
+//! `tagmac tag --checkpoint`: interrupted at any moment, the tag is right in the end; a checkpoint of another
 //! run is refused, and one of a file that has changed since.
 
 use std::fs::{self, File, OpenOptions};
@@ -27,22 +27,22 @@ fn large(place: &Place, name: &str, mib: usize) {
     }
 }
 
-/// Makes the tag of "f", and fails to print it: the state "s" is left.
+/// Makes the tag of "f", and fails to print it: the checkpoint "s" is left.
 fn interrupted(place: &Place) -> Vec<u8> {
     // One thread saves when so many bytes are read; with more it depends on who comes first.
-    let line = "$T tag -k k --state s --state-every 1MiB --num-threads 1 f > /dev/full";
+    let line = "$T tag -k k --checkpoint s --checkpoint-every 1MiB --num-threads 1 f > /dev/full";
     let ran = place.shell(line).exits(4);
     ran.says(&["standard output: No space left"]);
     fs::read(place.path("s")).unwrap()
 }
 
 fn resume(place: &Place) -> Ran {
-    place.keyed("tag", &["--state", "s", "f"])
+    place.keyed("tag", &["--checkpoint", "s", "f"])
 }
 
 /// The byte that a run went on from.
 fn resumed_at(err: &str) -> Option<u64> {
-    let (_, rest) = err.split_once("goes on at byte ")?;
+    let (_, rest) = err.split_once("resumed at byte ")?;
     rest.split(' ').next()?.parse().ok()
 }
 
@@ -53,7 +53,7 @@ fn an_uninterrupted_run_leaves_nothing() {
         large(&place, "f", mib);
         let whole = place.keyed("tag", &["f"]).exits(0).out;
         for every in ["1", "1MiB", "1TiB"] {
-            let ran = place.keyed("tag", &["--state", "s", "--state-every", every, "f"]);
+            let ran = place.keyed("tag", &["--checkpoint", "s", "--checkpoint-every", every, "f"]);
             ran.exits(0).in_silence().prints(&whole);
             assert!(!place.path("s").exists());
         }
@@ -75,14 +75,14 @@ fn it_goes_on_where_it_was() {
         // On another level, by another number of threads, again and again.
         let mut list = String::new();
         for (level, threads) in [("portable", "1"), ("", "3")] {
-            let mut command = place.command(&["tag", "-k", "k", "--state", "s", "f"]);
+            let mut command = place.command(&["tag", "-k", "k", "--checkpoint", "s", "f"]);
             command.args(["--num-threads", threads]).env("TAGMAC_LEVEL", level);
             let saved = fs::read(place.path("s")).unwrap();
             let ran: Ran = command.output().unwrap().into();
             let ran = ran.exits(0);
             let at = resumed_at(&ran.err).unwrap();
             assert!(at as usize > MIB && at as usize <= 40 * MIB, "{algorithm}: {at}");
-            assert_eq!(ran.err, format!("tagmac: f: goes on at byte {at} of {}\n", 40 * MIB + 5));
+            assert_eq!(ran.err, format!("tagmac: f: resumed at byte {at} of {}\n", 40 * MIB + 5));
             assert!(!place.path("s").exists());
             place.file("s", saved);
             list += &ran.out;
@@ -100,7 +100,18 @@ fn it_goes_on_where_it_was() {
 /// Tags "f" on one thread, saving at every piece.
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn slowly(place: &Place) -> Command {
-    let args = ["tag", "-k", "k", "--state", "s", "--state-every", "1", "--num-threads", "1", "f"];
+    let args = [
+        "tag",
+        "-k",
+        "k",
+        "--checkpoint",
+        "s",
+        "--checkpoint-every",
+        "1",
+        "--num-threads",
+        "1",
+        "f",
+    ];
     place.command(&args)
 }
 
@@ -126,7 +137,7 @@ fn killed_at_every_call() {
             }
             assert_eq!(ran.code, None);
             killed += 1;
-            // The kill may come when the line is out and the state is still there.
+            // The kill may come when the line is out and the checkpoint is still there.
             if !ran.out.is_empty() {
                 right(&ran.out);
             }
@@ -144,7 +155,7 @@ fn killed_at_every_call() {
             furthest = furthest.max(byte);
             assert!(leftovers(&place, "").is_empty() && !place.path("s").exists());
         }
-        // Saves end with a name for the new state and its rename over the old one.
+        // Saves end with a name for the new checkpoint and its rename over the old one.
         assert!(killed > 30 && left > 2, "{algorithm}: {killed} calls, {left} leftovers");
         assert!(furthest > MIB as u64, "{algorithm}: {furthest}");
     }
@@ -153,7 +164,7 @@ fn killed_at_every_call() {
 /// As Ctrl-C does, where whoever started these tests did not have it ignored.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
-fn a_signal_keeps_the_state() {
+fn a_signal_keeps_the_checkpoint() {
     let place = Place::new();
     large(&place, "f", 3);
     for signal in ["INT", "TERM", "HUP"] {
@@ -179,38 +190,48 @@ fn every_altered_byte_is_refused() {
         place.file("s", &bad);
         let id = (14..22).contains(&byte);
         let ran = resume(&place).exits(if id { 3 } else { 1 }).prints("");
-        ran.says(&["tagmac: f: s: expected a state "]);
+        ran.says(&["tagmac: f: s: ", "checkpoint"]);
         place.file("s", &good[..byte]);
-        resume(&place).exits(1).prints("").says(&["tagmac: f: s: expected a state "]);
-        assert_eq!(fs::read(place.path("s")).unwrap(), good[..byte], "the state is left alone");
+        resume(&place).exits(1).prints("").says(&["tagmac: f: s: ", "checkpoint"]);
+        assert_eq!(
+            fs::read(place.path("s")).unwrap(),
+            good[..byte],
+            "the checkpoint is left alone"
+        );
     }
     place.file("s", [&good[..], b"x"].concat());
-    resume(&place).exits(1).says(&["found it altered; remove it to start over\n"]);
+    resume(&place).exits(1).says(&["f: s: the checkpoint is damaged; remove it to start over\n"]);
     place.file("s", &good);
     resume(&place).exits(0);
 }
 
 #[test]
-fn states_of_others() {
+fn checkpoints_of_others() {
     let place = Place::new();
     large(&place, "f", 3);
     let good = interrupted(&place);
     place.run(&["keygen", "-o", "k2"]).exits(0);
-    let ran = place.run(&["tag", "-k", "k2", "--state", "s", "f"]).exits(3).prints("");
-    ran.says(&["tagmac: f: s: expected a state under the key ", ", found one under "]);
+    let ran = place.run(&["tag", "-k", "k2", "--checkpoint", "s", "f"]).exits(3).prints("");
+    ran.says(&[
+        "tagmac: f: s: expected a checkpoint sealed under this key (id ",
+        "), found one sealed under the key with id ",
+    ]);
     fs::copy(place.path("f"), place.path("g")).unwrap();
-    let ran = place.keyed("tag", &["--state", "s", "g"]).exits(1).prints("");
-    ran.says(&["tagmac: g: s: expected the state of /", "/g, found that of /", "/f\n"]);
+    let ran = place.keyed("tag", &["--checkpoint", "s", "g"]).exits(1).prints("");
+    ran.says(&["tagmac: g: s: expected a checkpoint of /", "/g, found one of /", "/f\n"]);
     // The same file by another name of the command line.
-    let ran = place.keyed("tag", &["--state", "s", "./f"]).exits(0);
+    let ran = place.keyed("tag", &["--checkpoint", "s", "./f"]).exits(0);
     assert!(resumed_at(&ran.err) > Some(0));
     // A list, and the file itself.
     for text in ["text", ""] {
         place.file("s", text);
-        resume(&place).exits(1).says(&["tagmac: f: s: expected a state that this version"]);
+        resume(&place).exits(1).says(&["tagmac: f: s: expected a checkpoint made by this version"]);
         assert_eq!(fs::read_to_string(place.path("s")).unwrap(), text);
     }
-    place.keyed("tag", &["--state", "f", "f"]).exits(1).says(&["f: f: expected a state that"]);
+    place
+        .keyed("tag", &["--checkpoint", "f", "f"])
+        .exits(1)
+        .says(&["f: f: expected a checkpoint made"]);
     place.file("s", good);
 }
 
@@ -222,20 +243,20 @@ fn a_file_that_changed_since() {
     let refused = |why: &str| {
         let ran = resume(&place).exits(4).prints("");
         ran.says(&[
-            "tagmac: f: s: expected the file as it was when this state was begun, found ",
+            "tagmac: f: s: the file has changed since this checkpoint was saved: ",
             why,
-            "; remove the state to start over\n",
+            "; remove the checkpoint to start over\n",
         ]);
-        assert_eq!(fs::read(place.path("s")).unwrap(), saved, "the state is left alone");
+        assert_eq!(fs::read(place.path("s")).unwrap(), saved, "the checkpoint is left alone");
     };
     let open = || OpenOptions::new().write(true).open(place.path("f")).unwrap();
     let times = fs::metadata(place.path("f")).unwrap().modified().unwrap();
     open().write_all(b"x").unwrap();
-    refused("that it was written to");
+    refused("it was written to");
     open().set_modified(times).unwrap();
-    refused("that its contents, mode, owner or names changed");
+    refused("its contents, mode, owner or names changed");
     open().set_len(1000).unwrap();
-    refused(&format!("1000 bytes where there were {}", 3 * MIB + 5));
+    refused(&format!("it had {} bytes and has 1000", 3 * MIB + 5));
     fs::remove_file(place.path("s")).unwrap();
     let whole = place.keyed("tag", &["f"]).exits(0).out;
     resume(&place).exits(0).in_silence().prints(&whole);
@@ -248,7 +269,7 @@ fn a_file_that_changes_while_it_is_read() {
     large(&place, "f", 3);
     let change = "run=printf x 1<> f";
     let ran: Ran = at(&mut slowly(&place), "read:7", change).output().unwrap().into();
-    ran.exits(4).prints("").says(&["found that it changed while it was read"]);
+    ran.exits(4).prints("").says(&["the file changed while it was read"]);
 }
 
 #[test]
@@ -257,20 +278,23 @@ fn a_disk_that_is_full() {
     place.run(&["keygen", "-a", "UMAC99-STD-60", "-o", "k"]).exits(0);
     large(&place, "f", 40);
     // From the start: the run ends before it has begun.
-    let full = "trap '' XFSZ; ulimit -f 0; $T tag -k k --state s f";
+    let full = "trap '' XFSZ; ulimit -f 0; $T tag -k k --checkpoint s f";
     place.shell(full).exits(4).prints("").says(&["tagmac: f: s: File too large\n"]);
     assert!(!place.path("s").exists());
-    // Later: this state grows with the file. The tag is made all the same.
-    let full = "trap '' XFSZ; ulimit -f 8; $T tag -k k --state s --state-every 1MiB f";
+    // Later: this checkpoint grows with the file. The tag is made all the same.
+    let full = "trap '' XFSZ; ulimit -f 8; $T tag -k k --checkpoint s --checkpoint-every 1MiB f";
     let ran = place.shell(full).exits(0);
     assert_eq!(
         ran.err,
-        "tagmac: warning: s: File too large: the state is not saved, the tag is made all the same\n"
+        "tagmac: warning: s: File too large: the checkpoint is not saved; the run continues\n"
     );
     place.file("list", ran.out);
     place.keyed("check", &["list"]).exits(0).prints("f: OK\n");
     assert!(!place.path("s").exists());
-    place.keyed("tag", &["--state", "none/s", "f"]).exits(4).says(&["f: none/s: No such file"]);
+    place
+        .keyed("tag", &["--checkpoint", "none/s", "f"])
+        .exits(4)
+        .says(&["f: none/s: No such file"]);
 }
 
 #[test]
@@ -278,31 +302,31 @@ fn wrong_command_lines() {
     let place = Place::new();
     place.file("f", "text");
     let cases: [(&[&str], &str); 5] = [
-        (&["--state", "s", "f", "f"], "--state: expected one file, found 2"),
-        (&["--state", "s"], "--state: expected a file, found standard input"),
-        (&["--state", "s", "-"], "--state: expected a file, found standard input"),
-        (&["--state", "s", "-r", "f"], "cannot be used with"),
-        (&["--state-every", "1MiB", "f"], "--state <STATE>"),
+        (&["--checkpoint", "s", "f", "f"], "--checkpoint: expected one file, found 2"),
+        (&["--checkpoint", "s"], "--checkpoint: expected a file, found standard input"),
+        (&["--checkpoint", "s", "-"], "--checkpoint: expected a file, found standard input"),
+        (&["--checkpoint", "s", "-r", "f"], "cannot be used with"),
+        (&["--checkpoint-every", "1MiB", "f"], "--checkpoint <CHECKPOINT>"),
     ];
     for (args, text) in cases {
         place.keyed("tag", args).exits(2).prints("").says(&[text]);
     }
-    let ran = place.keyed("tag", &["--state", "s", "/dev/null"]).exits(4);
-    ran.says(&["tagmac: /dev/null: expected a regular file, found something else\n"]);
+    let ran = place.keyed("tag", &["--checkpoint", "s", "/dev/null"]).exits(4);
+    ran.says(&["tagmac: /dev/null: expected a regular file, found a device\n"]);
     place.run(&["keygen", "-a", "HMAC-SHA256", "-o", "h"]).exits(0);
-    let ran = place.run(&["tag", "-k", "h", "--state", "s", "f"]).exits(2);
-    ran.says(&["tagmac: HMAC-SHA256 has no parts; 'tagmac list' shows"]);
-    // A pipe that nobody writes to, as the file and as the state.
+    let ran = place.run(&["tag", "-k", "h", "--checkpoint", "s", "f"]).exits(2);
+    ran.says(&["tagmac: HMAC-SHA256 cannot hash ranges; 'tagmac list' marks"]);
+    // A pipe that nobody writes to, as the file and as the checkpoint.
     place.shell("mkfifo pipe").exits(0);
-    let ran = place.keyed("tag", &["--state", "s", "pipe"]).exits(4);
-    ran.says(&["tagmac: pipe: expected a regular file, found something else\n"]);
-    let ran = place.keyed("tag", &["--state", "pipe", "f"]).exits(4);
-    ran.says(&["tagmac: f: pipe: expected a regular file, found something else\n"]);
+    let ran = place.keyed("tag", &["--checkpoint", "s", "pipe"]).exits(4);
+    ran.says(&["tagmac: pipe: expected a regular file, found a named pipe\n"]);
+    let ran = place.keyed("tag", &["--checkpoint", "pipe", "f"]).exits(4);
+    ran.says(&["tagmac: f: pipe: expected a regular file, found a named pipe\n"]);
     assert!(!place.path("s").exists());
 }
 
 #[test]
-fn nothing_beside_the_state_is_touched() {
+fn nothing_beside_the_checkpoint_is_touched() {
     let place = Place::new();
     large(&place, "f", 3);
     place.file("s.new", "a file of the user");
@@ -319,8 +343,8 @@ fn nothing_beside_the_state_is_touched() {
 fn one_run_at_a_time() {
     let place = Place::new();
     large(&place, "f", 3);
-    // A second run at every call of the first one, from the first state on.
-    let second = "unset TAGMAC_FAULT; $T tag -k k --state s f > out 2> err; echo $? > code";
+    // A second run at every call of the first one, from the first checkpoint on.
+    let second = "unset TAGMAC_FAULT; $T tag -k k --checkpoint s f > out 2> err; echo $? > code";
     for call in ["read:1", "read:6", "sync:4", "name:3", "name:4"] {
         let mut first = slowly(&place);
         first.env("T", env!("CARGO_BIN_EXE_tagmac"));
@@ -329,15 +353,15 @@ fn one_run_at_a_time() {
         let [code, out, err] =
             ["code", "out", "err"].map(|name| fs::read_to_string(place.path(name)).unwrap());
         assert_eq!((&*code, &*out), ("4\n", ""), "{call}: {err}");
-        let busy = "f: s: expected to be the only run with this file, found another at work";
+        let busy = "f: s: another run is using this file";
         assert!(err.contains(busy), "{call}: {err}");
     }
 }
 
-/// Whatever has the state's name by then, at whichever call it came: it stays.
+/// Whatever has the checkpoint's name by then, at whichever call it came: it stays.
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
-fn what_takes_the_states_name_stays() {
+fn what_takes_the_checkpoints_name_stays() {
     let place = Place::new();
     large(&place, "f", 2);
     let whole = place.keyed("tag", &["f"]).exits(0).out;
@@ -356,7 +380,7 @@ fn what_takes_the_states_name_stays() {
         assert_eq!(fs::read_to_string(place.path("s")).unwrap(), "a photo", "{call}: {}", ran.err);
         calls += 1;
         if ran.code == Some(0) && ran.err.is_empty() {
-            // The state had gone by then.
+            // The checkpoint had gone by then.
             after += 1;
         } else if ran.code == Some(0) {
             tagged += 1;
@@ -371,8 +395,8 @@ fn what_takes_the_states_name_stays() {
     let ran: Ran = at(&mut slowly(&place), "read:2", "run=rm s").output().unwrap().into();
     let ran = ran.exits(0).prints(&whole);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
-    ran.says(&["warning: s: No such file or directory: the state is not saved"]);
-    // A link is no state, also where it leads to one.
+    ran.says(&["warning: s: No such file or directory: the checkpoint is not saved"]);
+    // A link is no checkpoint, also where it leads to one.
     interrupted(&place);
     fs::rename(place.path("s"), place.path("t")).unwrap();
     symlink("t", place.path("s")).unwrap();
@@ -381,7 +405,7 @@ fn what_takes_the_states_name_stays() {
 }
 
 #[test]
-fn a_state_is_not_read_further_than_it_can_go() {
+fn a_checkpoint_is_not_read_further_than_it_can_go() {
     let place = Place::bare();
     for algorithm in ["UMAC99-STD-30", "UMAC99-STD-60", "UMAC99-MMX-15", "UMAC99-MMX-60"] {
         place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
@@ -389,15 +413,15 @@ fn a_state_is_not_read_further_than_it_can_go() {
         let saved = interrupted(&place).len();
         // It grows with the file.
         assert!(saved > 64 << 10, "{algorithm}: {saved}");
-        resume(&place).exits(0).says(&["goes on at byte "]);
+        resume(&place).exits(0).says(&["resumed at byte "]);
         fs::remove_file(place.path("k")).unwrap();
     }
     let place = Place::new();
     large(&place, "f", 3);
     interrupted(&place);
-    let state = OpenOptions::new().write(true).open(place.path("s")).unwrap();
-    state.set_len(1 << 40).unwrap();
-    resume(&place).exits(1).says(&["found it altered"]);
+    let checkpoint = OpenOptions::new().write(true).open(place.path("s")).unwrap();
+    checkpoint.set_len(1 << 40).unwrap();
+    resume(&place).exits(1).says(&["the checkpoint is damaged"]);
     sparse(&place, "s", 1 << 40);
     resume(&place).exits(1).says(&["found something else"]);
 }
@@ -409,9 +433,9 @@ fn a_state_is_not_read_further_than_it_can_go() {
 fn a_mapped_file_that_changed_since() {
     // Large enough that the page is in a piece that is likely not read again.
     for (folder, mib, what) in [
-        (env!("CARGO_TARGET_TMPDIR"), 256, "found that it was written to; remove"),
+        (env!("CARGO_TARGET_TMPDIR"), 256, "it was written to; remove"),
         // No times of mapped writes here, but each piece is read again.
-        ("/dev/shm", 3, "found other bytes from byte "),
+        ("/dev/shm", 3, " differ; remove the checkpoint"),
     ] {
         let place = Place::new_in(folder);
         large(&place, "f", mib);
@@ -424,7 +448,7 @@ fn a_mapped_file_that_changed_since() {
             continue;
         }
         let ran = resume(&place).exits(4).prints("");
-        ran.says(&["f: s: expected the file as it was when this state was begun, ", what]);
+        ran.says(&["f: s: the file has changed since this checkpoint was saved: ", what]);
     }
 }
 
@@ -432,7 +456,7 @@ fn a_mapped_file_that_changed_since() {
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn a_mapped_file_that_changes_while_it_is_read() {
-    for (args, call) in [(&["tag", "--state", "s"][..], "read:3"), (&["update"], "make:1")] {
+    for (args, call) in [(&["tag", "--checkpoint", "s"][..], "read:3"), (&["update"], "make:1")] {
         let place = Place::new();
         large(&place, "f", 3);
         place.shell("mkfifo ready go").exits(0);
@@ -447,7 +471,7 @@ fn a_mapped_file_that_changes_while_it_is_read() {
         place.file("go", "go\n");
         let ran: Ran = child.wait_with_output().unwrap().into();
         if notes_mapped_writes(&place) {
-            ran.exits(4).prints("").says(&["found that it changed while it was read"]);
+            ran.exits(4).prints("").says(&["the file changed while it was read"]);
         } else {
             println!("left out: mapped writes are not noted here");
         }
