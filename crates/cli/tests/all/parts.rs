@@ -232,7 +232,7 @@ fn blocks_are_kept_whole() {
     ran.exits(4).says(&["tagmac: f: expected at least 18446744073709551615 bytes, found 100"]);
     let far = ["--start", "18446744073709551600", "--length", "16", "--at", "0", "-o", "p"];
     part(&place, &far).exits(4).says(&["algorithm's limit"]);
-    part(&place, &["--start", "0", "-o", "p"]).exits(2).says(&["--length: expected the bytes"]);
+    part(&place, &["--start", "0", "-o", "p"]).exits(2).says(&["give --length BYTES, or --last"]);
     let nothing = ["--start", "0", "--length", "0", "-o", "p"];
     part(&place, &nothing).exits(2).says(&["--length: expected at least 1 byte, found 0"]);
     let nothing = ["--start", "96", "--last", "--at", "100", "-o", "p"];

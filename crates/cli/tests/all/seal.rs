@@ -171,7 +171,7 @@ fn where_the_manifest_cannot_be() {
     seal("t", "no/m").exits(4).says(&["no/m: No such file or directory"]);
     seal("no", "m").exits(4).says(&["tagmac: no: No such file or directory\n"]);
     seal("k", "m").exits(4).says(&["tagmac: k: Not a directory\n"]);
-    place.run(&["seal", "t", "-o", "m"]).exits(2).says(&["expected a key"]);
+    place.run(&["seal", "t", "-o", "m"]).exits(2).says(&["no key given"]);
     place.keyed("seal", &["t"]).exits(2);
     assert!(!place.path("m").exists());
     // One that replaces another is no more open than it.

@@ -486,7 +486,8 @@ fn a_cut_and_a_file_that_grew() {
             added(&old, OLD),
         ] {
             let way = if text.len() < OLD { ONE_WAY } else { BOTH_WAYS };
-            cell.refuses(&text, &["f: expected ", way]);
+            let what = if text.len() == OLD { CHANGED } else { "f: expected " };
+            cell.refuses(&text, &[what, way]);
             let says = [GROWN, "f: expected 12345 bytes, found "];
             cell.set(&text).update(1, &["--finish"], &text).says(&says);
             cell.update(0, &["--append"], &text).in_silence();
@@ -615,9 +616,12 @@ fn others_come_between() {
         place.file("f.tagmac", &sidecar);
         let fault = format!("sync:3:run={edit}");
         let ran = place.faulty(&fault, "update", &["--truncate", "5000", "f"]);
-        ran.exits(4).prints("").says(&["f: expected "]);
+        ran.exits(4).prints("").says(&["the file changed while it was read"]);
         assert!(fs::read(place.path("f")).unwrap() == text);
-        place.keyed("update", &["f"]).exits(1).says(&["a cut from 20000 to 5000 bytes was cut"]);
+        place
+            .keyed("update", &["f"])
+            .exits(1)
+            .says(&["a truncation from 20000 to 5000 bytes was interrupted"]);
         assert!(fs::read(place.path("f")).unwrap() == text);
     }
 }
@@ -660,7 +664,9 @@ fn a_mapped_file_that_changes_before_a_cut() {
             let ran = Ran::from(child.wait_with_output().unwrap());
             assert!(cell.read() == changed(old(), at), "{args:?}, {n}: {}", ran.err);
             assert!(matches!(ran.code, Some(1 | 4)), "{args:?}, {n}: {}", ran.err);
-            ran.prints("").says(&["f: expected "]);
+            let what = ["f: expected ", "the file changed while it was read", CHANGED];
+            assert!(what.iter().any(|what| ran.err.contains(what)), "{}", ran.err);
+            ran.prints("").says(&["f: "]);
         }
     }
 }
