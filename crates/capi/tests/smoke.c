@@ -90,7 +90,7 @@ static void laws(const char *name) {
         FAILS(tagmac_stream_update(&stream, message, 1), "has ended");
         FAILS(tagmac_stream_verify(&stream, tag, size), "has ended");
         if (sizes.nonce_max > 0) {
-            FAILS(tagmac_stream_next(&stream, nonce, sizes.nonce_max), "not used");
+            FAILS(tagmac_stream_next(&stream, nonce, sizes.nonce_max), "unused nonce");
         }
 
         tag[size - 1] ^= 0x80;
