@@ -78,15 +78,36 @@ impl<M: Construction + ?Sized> Kernel for Close<'_, M> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
         let Close { mac, nonce, pad, sum, at, tail } = self;
-        if const { M::Hash::SHARED_FINISH.on::<I>() } {
-            return Ok(finish_apart(isa, mac, nonce, pad, sum, at, tail));
-        }
-        let digest = mac.hash().finish(isa, sum, at, tail);
-        Ok(mac.finalize_tag(isa, nonce, pad, digest))
+        Ok(finish(isa, mac, nonce, pad, sum, at, tail))
     }
 }
 
-/// Finish and finalize in a function of their own, which messages at once and streams share.
+/// Finish and finalize.
+#[inline(always)]
+fn finish<I: Isa, M: Construction + ?Sized>(
+    isa: I,
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: impl PadFrom<M::PadCache>,
+    sum: &<M::Hash as Hash>::Sum,
+    at: u64,
+    tail: Bits<'_>,
+) -> Tag {
+    if const { M::Hash::SHARED_FINISH.on::<I>() } {
+        return pad.lend(
+            #[inline(always)]
+            |pad| finish_apart(isa, mac, nonce, pad, sum, at, tail),
+        );
+    }
+    let digest = mac.hash().finish(isa, sum, at, tail);
+    pad.lend(
+        #[inline(always)]
+        |pad| mac.finalize_tag(isa, nonce, pad, digest),
+    )
+}
+
+/// As [`finish`], in a function of its own that messages at once and streams share: it does not
+/// depend on where the pad comes from.
 #[inline(always)]
 fn finish_apart<I: Isa, M: Construction + ?Sized>(
     isa: I,
@@ -244,18 +265,8 @@ impl<'a, M: Construction + ?Sized, P: PadFrom<M::PadCache>> OneShot<'a, M, P> {
     /// Finish and seal.
     #[inline(always)]
     fn close<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum, at: usize) -> Tag {
-        let (mac, nonce, tail) = (self.mac, self.nonce, Bits::from(&self.message[at..]));
-        if const { M::Hash::SHARED_FINISH.on::<I>() } {
-            return self.pad.lend(
-                #[inline(always)]
-                |pad| finish_apart(isa, mac, nonce, pad, sum, at as u64, tail),
-            );
-        }
-        let digest = mac.hash().finish(isa, sum, at as u64, tail);
-        self.pad.lend(
-            #[inline(always)]
-            |pad| mac.finalize_tag(isa, nonce, pad, digest),
-        )
+        let tail = Bits::from(&self.message[at..]);
+        finish(isa, self.mac, self.nonce, self.pad, sum, at as u64, tail)
     }
 }
 
