@@ -248,15 +248,12 @@ aes!(Aes<10>, Keys[10], "AES128", 16, AES128);
 aes!(Aes<12>, Keys[12], "AES192", 24, AES192);
 aes!(Aes<14>, Keys[14], "AES256", 32, AES256);
 
-macro_rules! decrypt {
-    ($($rounds:literal)+) => {
-        $(impl Decrypt for Aes<$rounds> {
-            #[inline(always)]
-            fn decrypt_one<I: Isa>(&self, isa: I, block: &Block) -> Block {
-                self.inverse(isa, block)
-            }
-        })+
-    };
+impl<const ROUNDS: usize> Decrypt for Aes<ROUNDS>
+where
+    Self: Cipher<Block = Block>,
+{
+    #[inline(always)]
+    fn decrypt_one<I: Isa>(&self, isa: I, block: &Block) -> Block {
+        self.inverse(isa, block)
+    }
 }
-
-decrypt!(10 12 14);
