@@ -105,6 +105,7 @@ mod stream;
 mod tag;
 #[cfg(feature = "std")]
 pub mod threads;
+mod wipe;
 
 pub use algo::{Assurance, Cbc3, EliMac, Poly1305, Poly1305Aes};
 pub use algo::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};

@@ -1,17 +1,17 @@
 //! AES (FIPS-197) over lanes: `ROUNDS + 1` round keys, of which the first is added outside.
 //!
-//! The key schedule needs no table: SubBytes of a word is the last round, with the zero key, of
-//! the block that holds the word four times, because ShiftRows leaves such a block alone.
+//! The key schedule needs no table either, see [`OneBlock`].
 
 mod inverse;
 #[cfg(feature = "dynamic")]
 mod long;
 
-use zeroize::Zeroize;
+use core::slice;
 
 use super::known_answers::KnownAnswers;
 use super::traits::{Cipher, Decrypt, V};
-use crate::isa::{Block, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
+use crate::isa::{Block, CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel, OneBlock};
+use crate::wipe::wipe;
 
 #[cfg(feature = "dynamic")]
 pub(crate) use long::LongAes;
@@ -34,8 +34,8 @@ pub type Aes256 = Aes<14>;
 impl<const ROUNDS: usize> Drop for Aes<ROUNDS> {
     #[inline(never)]
     fn drop(&mut self) {
-        self.whitening.zeroize();
-        self.rounds.zeroize();
+        wipe(slice::from_mut(&mut self.whitening), [0; 16]);
+        wipe(&mut self.rounds, [0; 16]);
     }
 }
 
@@ -55,9 +55,7 @@ pub struct Keys<'a, I: Isa, const ROUNDS: usize> {
 impl<const ROUNDS: usize> Aes<ROUNDS> {
     /// The first `ROUNDS + 1` round keys of AES with a key of 16, 24 or 32 bytes.
     pub(crate) fn expand(key: &[u8], level: Level) -> Self {
-        let mut aes = Aes { whitening: [0; 16], rounds: [[0; 16]; ROUNDS] };
-        NarrowLevel::from(level).run(Expand { key, aes: &mut aes });
-        aes
+        NarrowLevel::from(level).run(Expand::<ROUNDS> { key })
     }
 
     /// The round keys on a level.
@@ -105,49 +103,56 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
 
 struct Expand<'a, const ROUNDS: usize> {
     key: &'a [u8],
-    aes: &'a mut Aes<ROUNDS>,
 }
 
 impl<const ROUNDS: usize> Kernel for Expand<'_, ROUNDS> {
-    type Out = ();
+    type Out = Aes<ROUNDS>;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        let isa = isa.narrow();
-        let zero = isa.splat(&[0; 16]);
-        let sub_word = |word: u32| -> u32 {
-            let word = word as u128;
-            let four = word | word << 32 | word << 64 | word << 96;
-            let block = isa.lane0(isa.aes_last(isa.splat(&four.to_le_bytes()), zero));
-            u128::from_le_bytes(block) as u32
-        };
-        // FIPS-197, section 5.2, on words in little-endian order. `last` holds the Nk words before
-        // the next one, at place i mod Nk.
-        let nk = self.key.len() / 4;
-        let mut last = [0u32; 8];
-        for (word, bytes) in last.iter_mut().zip(self.key.as_chunks().0) {
-            *word = u32::from_le_bytes(*bytes);
-        }
-        let mut rcon = 1u32;
-        for i in 0..4 * (ROUNDS + 1) {
-            let place = i % nk;
-            if i >= nk {
-                let mut word = last[(i - 1) % nk];
-                if place == 0 {
-                    word = sub_word(word.rotate_right(8)) ^ rcon;
-                    rcon = (rcon << 1) ^ ((rcon >> 7) * 0x11b);
-                } else if nk > 6 && place == 4 {
-                    word = sub_word(word);
-                }
-                last[place] ^= word;
+    fn run<I: Isa>(self, isa: I) -> Aes<ROUNDS> {
+        let (isa, key) = (isa.narrow(), self.key);
+        let mut aes = Aes { whitening: [0; 16], rounds: [[0; 16]; ROUNDS] };
+        let (blocks, half) = key.as_chunks();
+        let (first, last) = (isa.splat(&blocks[0]), isa.splat(&blocks[blocks.len() - 1]));
+        let mut rcon = 1u8;
+        let mut next = |before, last, turned: bool| {
+            let next = isa.next_key_words(before, last, turned.then_some(rcon));
+            if turned {
+                rcon = rcon << 1 ^ (rcon >> 7) * 0x1b;
             }
-            let block = match i / 4 {
-                0 => &mut self.aes.whitening,
-                r => &mut self.aes.rounds[r - 1],
-            };
-            block[4 * (i % 4)..][..4].copy_from_slice(&last[place].to_le_bytes());
+            next
+        };
+        aes.whitening = blocks[0];
+        if half.is_empty() {
+            // Every round key comes from the one before it, or from the two before it.
+            let two = blocks.len() == 2;
+            let (mut before, mut last) = (first, last);
+            for (i, round) in aes.rounds.iter_mut().enumerate() {
+                if two && i == 0 {
+                    *round = blocks[1];
+                    continue;
+                }
+                let key = next(before, last, !two || i % 2 == 1);
+                *round = isa.lane0(key);
+                (before, last) = (if two { last } else { key }, key);
+            }
+            return aes;
         }
-        last.zeroize();
+        // 24 bytes: six words come from the six before them, the last two of them without SubWord.
+        let mut words = [[0; 4]; 4 * 15];
+        words[..6].copy_from_slice(key.as_chunks().0);
+        let four = |words: &[[u8; 4]]| isa.load(words[..4].as_flattened());
+        for i in (6..4 * (ROUNDS + 1)).step_by(6) {
+            let key = next(four(&words[i - 6..]), four(&words[i - 4..]), true);
+            words[i..i + 4].as_flattened_mut().copy_from_slice(&isa.lane0(key));
+            for i in i + 4..i + 6 {
+                words[i] = CipherBlock::xor(&words[i - 6], &words[i - 1]);
+            }
+        }
+        let (_, rounds) = words.as_flattened()[..16 * (ROUNDS + 1)].split_at(16);
+        aes.rounds.as_flattened_mut().copy_from_slice(rounds);
+        wipe(&mut words, [0; 4]);
+        aes
     }
 }
 

@@ -40,6 +40,12 @@ pub trait Field: CipherBlock {
     fn over_x(&self) -> Self {
         let mut quotient = *self;
         let bytes = quotient.as_mut();
+        if let Ok(block) = <&mut [u8; 16]>::try_from(&mut *bytes) {
+            // x^128 = c, so 1/x = x^127 + c/x.
+            let (a, over) = (u128::from_be_bytes(*block), 1 << 127 | (Self::C >> 1) as u128);
+            *block = (a >> 1 ^ (0u128.wrapping_sub(a & 1) & over)).to_be_bytes();
+            return quotient;
+        }
         let mut carry = 0;
         for byte in bytes.iter_mut() {
             (*byte, carry) = (*byte >> 1 | carry << 7, *byte & 1);

@@ -43,6 +43,13 @@ pub use scalar_blocks::ScalarBlocks;
 pub(crate) use words::MAX_WORDS;
 pub use words::Words;
 
+/// For key schedules: the last word of four in the place of all.
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+const LAST_WORD: Block = [12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15];
+/// The same after RotWord.
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+const LAST_WORD_TURNED: Block = [13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12];
+
 /// One level of instruction sets: vectors of AES blocks, and what else its instructions do.
 pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// The name that `TAGMAC_LEVEL` takes.
@@ -56,7 +63,7 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// Vectors of 64-bit words, see [`Isa::words`].
     type Words: Words;
     /// The one-block level: [`Narrow`](Lanes::Narrow), which is a level too.
-    type One: Isa<One = Self::One>;
+    type One: OneBlock;
 
     /// Runs `f` on three values, compiled with this level's instructions. Values of up to two words
     /// travel in registers, and so does nothing that `f` holds.
@@ -129,6 +136,14 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// Prepares a form: byte i of a block is byte `form[i]` of the little-endian counter, or zero
     /// where `form[i]` is [`ZERO`].
     fn counter_layout(self, form: &Block) -> Self::CounterLayout;
+}
+
+/// A level of one block, and what key schedules take of it.
+pub trait OneBlock: Isa<One = Self> {
+    /// Four words of AES's key schedule (FIPS-197, section 5.2): word j is the xor of words 0 to j of
+    /// `before`, and of SubWord of the last word of `last`. With an `rcon`, RotWord comes before
+    /// SubWord, and `rcon` is added.
+    fn next_key_words(self, before: Self::V, last: Self::V, rcon: Option<u8>) -> Self::V;
 }
 
 /// In [`Isa::counter_layout`]: this byte of the block is zero.

@@ -3,9 +3,6 @@
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 
-#[cfg(feature = "alloc")]
-use zeroize::Zeroize;
-
 use super::families::{Families, V};
 use crate::algo::xor::{self, Accumulator, BlockTerms, CounterTerms, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
@@ -17,6 +14,8 @@ use crate::isa::Dispatch;
 #[cfg(feature = "alloc")]
 use crate::isa::Kernel;
 use crate::isa::{Isa, Lanes, Level, NarrowLevel};
+#[cfg(feature = "alloc")]
+use crate::wipe::wipe;
 
 /// The most bits of a message: mu full blocks and a last one that is not full.
 pub(super) const fn limit_bits<F: Families>() -> u64 {
@@ -42,9 +41,10 @@ pub struct EliHash<F: Families> {
 }
 
 impl<F: Families> Drop for EliHash<F> {
+    #[inline]
     fn drop(&mut self) {
         #[cfg(feature = "alloc")]
-        self.subkeys.zeroize();
+        wipe(&mut self.subkeys, F::Block::ZERO);
     }
 }
 
@@ -64,7 +64,7 @@ impl<F: Families> EliHash<F> {
     pub fn with_cache(mut self, message_bytes: usize) -> Self {
         let most = usize::try_from(F::MU).unwrap_or(usize::MAX);
         let blocks = (message_bytes / F::Block::BYTES).min(most);
-        self.subkeys.zeroize();
+        wipe(&mut self.subkeys, F::Block::ZERO);
         self.subkeys = alloc::vec![F::Block::ZERO; blocks];
         F::Levels::from(self.level)
             .run(FillCache { families: &self.families, subkeys: &mut self.subkeys });

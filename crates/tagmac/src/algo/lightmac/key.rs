@@ -68,6 +68,7 @@ impl<C: Cipher> LightMac<C> {
     /// # Errors
     ///
     /// [`Error::CounterBits`] unless `s` is 1 to n/2.
+    #[inline]
     pub fn new(k1: &C::Key, k2: &C::Key, s: usize) -> Result<Self, Error> {
         LightMac::with_level(k1, k2, s, Level::best())
     }
@@ -77,45 +78,39 @@ impl<C: Cipher> LightMac<C> {
     /// # Errors
     ///
     /// [`Error::CounterBits`] unless `s` is 1 to n/2.
+    #[inline]
     pub fn with_level(k1: &C::Key, k2: &C::Key, s: usize, level: Level) -> Result<Self, Error> {
         LightMac::from_ciphers(C::new(k1, level), C::new(k2, level), s, level)
     }
 
     /// LightMAC with the ciphers under their keys, which were made for the same level.
+    #[inline]
     pub(crate) fn from_ciphers(k1: C, k2: C, s: usize, level: Level) -> Result<Self, Error> {
-        let Some(known) = C::KNOWN_ANSWERS else { return LightMac::build(k1, k2, s, level) };
-        let level = known_answer::passing(&known.lightmac, level, |level| {
-            let [k1, k2] = [0, 1].map(|k| {
-                let key = &known_answer::KEYS[k * C::KEY_BYTES..][..C::KEY_BYTES];
-                C::from_slice(key, level).expect("a key of the cipher's length")
-            });
-            let mac = LightMac::build(k1, k2, 32, level).expect("half a block of 64 bits");
-            move |message| mac.tag(message)
-        });
-        LightMac::build(k1, k2, s, level)
-    }
-
-    fn build(k1: C, k2: C, s: usize, level: Level) -> Result<Self, Error> {
         let max = 4 * C::Block::BYTES;
         if !(1..=max).contains(&s) {
             return Err(Error::CounterBits { max, found: s });
         }
+        let level = C::KNOWN_ANSWERS.map_or(level, |known| {
+            known_answer::passing(&known.lightmac, level, |level| {
+                let [k1, k2] = [0, 1].map(|k| {
+                    let key = &known_answer::KEYS[k * C::KEY_BYTES..][..C::KEY_BYTES];
+                    C::from_slice(key, level).expect("a key of the cipher's length")
+                });
+                let mac = LightMac::build(k1, k2, 32, level);
+                move |message| mac.tag(message)
+            })
+        });
+        Ok(LightMac::build(k1, k2, s, level))
+    }
+
+    /// `s` is 1 to n/2.
+    #[inline]
+    fn build(k1: C, k2: C, s: usize, level: Level) -> Self {
         let r = 8 * C::Block::BYTES - s;
         let (truncation, in_bytes) = (Truncation::none(), s.is_multiple_of(8) && s <= 64);
         let (block, limit_bits) = (r / gcd8(r), limit_bits(8 * C::Block::BYTES, s));
         let inverse = u64::MAX / block as u64 + 1;
-        Ok(LightMac {
-            k1,
-            k2,
-            level,
-            truncation,
-            s,
-            gray: false,
-            block,
-            inverse,
-            limit_bits,
-            in_bytes,
-        })
+        LightMac { k1, k2, level, truncation, s, gray: false, block, inverse, limit_bits, in_bytes }
     }
 
     /// The same key with tags of the first `bits` bits, 1 to n.

@@ -16,12 +16,10 @@ mod parsimony;
 
 use core::slice;
 
-use zeroize::Zeroize;
-
 pub use parsimony::{ParsimonyError, WideBlock, recover_block};
 
 use super::known_answer;
-use super::many::{self, Masked, wipe};
+use super::many::{self, Masked};
 use super::xor::{self, Accumulator, BlockTerms, Single, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Field};
@@ -32,13 +30,14 @@ use crate::isa::{Block, CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, Narrow
 use crate::kernels::{self, Fresh};
 use crate::mac::{batches, deterministic};
 use crate::tag::Tag;
+use crate::wipe::wipe;
 
 /// Blocks whose offsets share a base.
 const PERIOD: usize = 32;
 /// log2 of [`PERIOD`].
 const PERIOD_LOG: usize = 5;
 /// Powers of x kept with the key; higher ones are needed once in 2^STORED blocks and recomputed.
-const STORED: usize = 16;
+const STORED: usize = 12;
 
 /// PMAC under a key.
 ///
@@ -69,9 +68,9 @@ pub struct Pmac<C: Cipher<Block: Field>> {
 impl<C: Cipher<Block: Field>> Drop for Pmac<C> {
     #[inline(never)]
     fn drop(&mut self) {
-        self.l_inv.zeroize();
-        self.l.zeroize();
-        self.gamma_l.zeroize();
+        wipe(slice::from_mut(&mut self.l_inv), C::Block::ZERO);
+        wipe(&mut self.l, C::Block::ZERO);
+        wipe(&mut self.gamma_l, C::Block::ZERO);
     }
 }
 
@@ -124,13 +123,16 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
         let mut mac = Pmac { cipher, level, truncation: Truncation::none(), l_inv, l, gamma_l };
         mac.l[0] = NarrowLevel::from(level).run(Encrypt(&mac.cipher, &zero));
         mac.l_inv = mac.l[0].over_x();
-        for i in 1..STORED {
-            mac.l[i] = mac.l[i - 1].times_x();
+        // In registers: each step waits for the one before.
+        let mut power = mac.l[0];
+        for l in &mut mac.l[1..] {
+            power = power.times_x();
+            *l = power;
         }
-        mac.gamma_l[0] = mac.l[0];
-        for j in 1..PERIOD {
-            let power = (j + 1).trailing_zeros() as usize;
-            mac.gamma_l[j] = mac.gamma_l[j - 1].xor(&mac.l[power]);
+        let mut offset = zero;
+        for (j, gamma_l) in (1usize..).zip(&mut mac.gamma_l) {
+            offset = offset.xor(&mac.l[j.trailing_zeros() as usize]);
+            *gamma_l = offset;
         }
         mac
     }
@@ -441,7 +443,7 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
         for (mask, offset) in masks.iter_mut().zip(&self.gamma_l) {
             *mask = offset.xor(&whitening);
         }
-        wipe(slice::from_mut(&mut whitening));
+        wipe(slice::from_mut(&mut whitening), C::Block::ZERO);
     }
 
     #[inline(always)]

@@ -1,12 +1,13 @@
 //! The keys of UMAC, all derived from one (RFC 4418, section 3.2).
 
-use zeroize::Zeroize;
+use core::slice;
 
 use super::l3::L3Key;
-use super::nh::{NhKey, STREAMS};
+use super::nh::{self, NhKey, STREAMS};
 use super::poly::PolyKey;
 use crate::cipher::Cipher;
-use crate::isa::{Block, Dispatch, Isa, Kernel, Level, NarrowLevel};
+use crate::isa::{Block, CipherBlock, Dispatch, Isa, Kernel, Level};
+use crate::wipe::wipe;
 
 /// The keys of the hash, wiped on drop: all streams' NH keys, which overlap, and each stream's own.
 #[derive(Clone)]
@@ -18,29 +19,28 @@ pub struct HashKey {
 }
 
 impl Drop for HashKey {
+    #[inline(never)]
     fn drop(&mut self) {
-        self.nh.zeroize();
-        self.poly64.zeroize();
-        self.poly128.zeroize();
-        self.l3.zeroize();
+        self.nh.wipe();
+        wipe(&mut self.poly64, PolyKey::ZERO);
+        wipe(&mut self.poly128, PolyKey::ZERO);
+        wipe(&mut self.l3, L3Key::ZERO);
     }
 }
 
-/// What keys are for, the first half of a block of KDF's input.
-#[derive(Clone, Copy)]
-enum Use {
-    Pad = 0,
-    Nh = 1,
-    Poly = 2,
-    L3 = 3,
-    L3Xor = 4,
-}
+/// Blocks of key for each use: for the pads, NH, POLY, L3-HASH and its last step.
+type Uses = [usize; 5];
 
-/// KDF: AES_K(use || i), i = 1, 2, .., as far as it is needed.
+/// The most blocks of key: those of UMAC-128 with a cipher that has a key of 32 bytes.
+const MAX_BLOCKS: usize = 2 + nh::KEY_BYTES / 16 + 24 * STREAMS / 16 + 4 * STREAMS + 1;
+
+/// KDF: AES_K(use || i), i = 1, 2, .., for each use in turn. Of all blocks at once, so that vectors
+/// are full.
 struct Derive<'a, C> {
     cipher: &'a C,
-    usage: Use,
-    out: &'a mut [u8],
+    uses: &'a Uses,
+    out: &'a mut [Block],
+    nh: &'a mut NhKey,
 }
 
 impl<C: Cipher<Block = Block>> Kernel for Derive<'_, C> {
@@ -48,70 +48,64 @@ impl<C: Cipher<Block = Block>> Kernel for Derive<'_, C> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        for (i, out) in self.out.chunks_mut(16).enumerate() {
-            let input = (self.usage as u128) << 64 | (i as u128 + 1);
-            let mut block = self.cipher.encrypt_one(isa, &input.to_be_bytes());
-            out.copy_from_slice(&block[..out.len()]);
-            block.zeroize();
+        let keys = self.cipher.keys(isa);
+        let mut whitening = C::whitening(isa, &keys);
+        let mut rest = &mut *self.out;
+        for (number, blocks) in (0u128..).zip(self.uses) {
+            let (now, later) = rest.split_at_mut(*blocks);
+            for (i, block) in (1u128..).zip(now) {
+                *block = (number << 64 | i).to_be_bytes().xor(&whitening);
+            }
+            rest = later;
+        }
+        wipe(slice::from_mut(&mut whitening), [0; 16]);
+        C::encrypt_blocks(isa, &keys, self.out);
+        let [pads, nh, ..] = *self.uses;
+        for (i, unit) in self.out[pads..][..nh].iter().enumerate() {
+            self.nh.set(i, unit);
         }
     }
 }
 
-/// The cipher of the pads, under a key of its own.
-pub(super) fn pad_cipher<C: Cipher<Block = Block>>(cipher: &C, level: Level) -> C {
-    let mut key = [0; 32];
-    let bytes = &mut key[..C::KEY_BYTES];
-    NarrowLevel::from(level).run(Derive { cipher, usage: Use::Pad, out: bytes });
-    let pads = C::from_slice(bytes, level).expect("a key of the cipher's length");
-    key.zeroize();
-    pads
-}
-
 impl HashKey {
-    /// The keys of `streams` streams; zeros for the others.
+    /// The keys of `streams` streams; zeros for the others. And the key of the pads, as far as there
+    /// is room for it.
     pub(super) fn derive<C: Cipher<Block = Block>>(
         cipher: &C,
         level: Level,
         streams: usize,
+        pads_key: &mut [u8],
     ) -> HashKey {
         let mut key = HashKey {
             nh: NhKey::ZERO,
-            poly64: [PolyKey::new(0); STREAMS],
-            poly128: [PolyKey::new(0); STREAMS],
+            poly64: [PolyKey::<u64>::ZERO; STREAMS],
+            poly128: [PolyKey::<u128>::ZERO; STREAMS],
             l3: [L3Key::ZERO; STREAMS],
         };
-        // Room for the longest: NH's key.
-        let mut bytes = [0; super::nh::KEY_BYTES];
-        let mut derive = |usage, length: usize, take: &mut dyn FnMut(&[u8])| {
-            NarrowLevel::from(level).run(Derive { cipher, usage, out: &mut bytes[..length] });
-            take(&bytes[..length]);
-        };
-        derive(Use::Nh, super::nh::CHUNK + 16 * (streams - 1), &mut |bytes| {
-            for (i, unit) in bytes.as_chunks().0.iter().enumerate() {
-                key.nh.set(i, unit);
-            }
-        });
-        derive(Use::Poly, 24 * streams, &mut |bytes| {
-            for (s, bytes) in bytes.as_chunks::<24>().0.iter().enumerate() {
-                let ([k64, ..], _) = bytes.as_chunks() else { unreachable!("24 bytes") };
-                let k128 = bytes.last_chunk().expect("24 bytes");
-                let k64 = u64::from_be_bytes(*k64) & 0x01ffffff_01ffffff;
-                let k128 = u128::from_be_bytes(*k128) & 0x01ffffff_01ffffff_01ffffff_01ffffff;
-                key.poly64[s] = PolyKey::new(k64);
-                key.poly128[s] = PolyKey::new(k128);
-            }
-        });
-        let mut l3 = [[0; 64]; STREAMS];
-        derive(Use::L3, 64 * streams, &mut |bytes| {
-            l3.as_flattened_mut()[..bytes.len()].copy_from_slice(bytes);
-        });
-        derive(Use::L3Xor, 4 * streams, &mut |bytes| {
-            for (s, k2) in bytes.as_chunks().0.iter().enumerate() {
-                key.l3[s] = L3Key::new(&l3[s], k2);
-            }
-        });
-        l3.as_flattened_mut().zeroize();
-        bytes.zeroize();
+        let nh = nh::CHUNK / 16 + streams - 1;
+        let poly = (24 * streams).div_ceil(16);
+        let uses = [pads_key.len().div_ceil(16), nh, poly, 4 * streams, 1];
+        let mut blocks = [[0; 16]; MAX_BLOCKS];
+        let blocks = &mut blocks[..uses.iter().sum()];
+        C::Levels::from(level).run(Derive { cipher, uses: &uses, out: blocks, nh: &mut key.nh });
+
+        let (pads, rest) = blocks.split_at(uses[0]);
+        pads_key.copy_from_slice(&pads.as_flattened()[..pads_key.len()]);
+        let (poly, rest) = rest[nh..].split_at(poly);
+        let (l3, l3_xor) = rest.split_at(4 * streams);
+        let poly = poly.as_flattened().as_chunks::<24>().0;
+        let l3 = l3.as_flattened().as_chunks().0;
+        let l3_xor = l3_xor.as_flattened().as_chunks().0;
+        for s in 0..streams {
+            let (k64, k128) = poly[s].split_first_chunk().expect("24 bytes");
+            let k64 = u64::from_be_bytes(*k64) & 0x01ffffff_01ffffff;
+            let k128 = u128::from_be_bytes(*k128.first_chunk().expect("16 bytes"))
+                & 0x01ffffff_01ffffff_01ffffff_01ffffff;
+            key.poly64[s] = PolyKey::new(k64);
+            key.poly128[s] = PolyKey::new(k128);
+            key.l3[s] = L3Key::new(&l3[s], &l3_xor[s]);
+        }
+        wipe(blocks, [0; 16]);
         key
     }
 }

@@ -1,7 +1,5 @@
 //! L3-HASH (RFC 4418, section 5.4): 16 bytes to 4 in each stream.
 
-use zeroize::Zeroize;
-
 /// 2^36 - 5.
 const P36: u64 = (1 << 36) - 5;
 
@@ -10,13 +8,6 @@ const P36: u64 = (1 << 36) - 5;
 pub(super) struct L3Key {
     k1: [u64; 8],
     k2: u32,
-}
-
-impl Zeroize for L3Key {
-    fn zeroize(&mut self) {
-        self.k1.zeroize();
-        self.k2.zeroize();
-    }
 }
 
 /// A number mod 2^36 - 5, from any.

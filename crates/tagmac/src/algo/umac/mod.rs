@@ -28,7 +28,6 @@ use subtle::Choice;
 use zeroize::Zeroize;
 
 use super::known_answer;
-use super::many::wipe;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher};
 use crate::construction::{Construction, PADS_AT_ONCE};
@@ -38,6 +37,7 @@ use crate::isa::{Block, CipherBlock, Isa, KnownAnswer, Level, WordLevel};
 use crate::mac::Mac;
 use crate::nonce::{Nonce, check_length};
 use crate::tag::Tag;
+use crate::wipe::wipe;
 use key::HashKey;
 use nh::{CHUNK, STREAMS};
 use poly::Poly;
@@ -199,12 +199,17 @@ impl<const T: usize> UmacHash<T> {
     /// As [`new`](UmacHash::new), on a level of your choice.
     pub fn with_level(key: &[u8; 16], level: Level) -> Self {
         let level = Umac::<Aes128, T>::passing(level);
-        UmacHash::from_cipher(&Aes128::new(key, level), level)
+        UmacHash::from_cipher(&Aes128::new(key, level), level, &mut [])
     }
 
-    fn from_cipher<C: Cipher<Block = Block>>(cipher: &C, level: Level) -> Self {
+    /// Under the keys derived with a cipher, with the key of the pads to `pads_key`.
+    fn from_cipher<C: Cipher<Block = Block>>(
+        cipher: &C,
+        level: Level,
+        pads_key: &mut [u8],
+    ) -> Self {
         const { assert!(T >= 1 && T <= STREAMS, "UMAC has one to four streams") };
-        UmacHash { key: HashKey::derive(cipher, level, T), level }
+        UmacHash { key: HashKey::derive(cipher, level, T, pads_key), level }
     }
 }
 
@@ -414,9 +419,12 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
     }
 
     fn build(key: &C::Key, level: Level) -> Self {
-        let cipher = C::new(key, level);
-        let hash = UmacHash::from_cipher(&cipher, level);
-        Umac { hash, cipher: key::pad_cipher(&cipher, level) }
+        let mut pads_key = [0; 32];
+        let pads_key = &mut pads_key[..C::KEY_BYTES];
+        let hash = UmacHash::from_cipher(&C::new(key, level), level, pads_key);
+        let cipher = C::from_slice(pads_key, level).expect("a key of the cipher's length");
+        wipe(pads_key, 0);
+        Umac { hash, cipher }
     }
 }
 
@@ -561,7 +569,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
         for (block, nonce) in blocks.iter_mut().zip(nonces) {
             *block = pad_of(nonce, Self::PADS).0.xor(&whitening);
         }
-        wipe(slice::from_mut(&mut whitening));
+        wipe(slice::from_mut(&mut whitening), [0; 16]);
         C::encrypt_blocks(isa, &keys, &mut blocks[..nonces.len()]);
         let (sum, messages) = (self.hash.empty(), messages.iter().zip(nonces));
         for ((tag, (message, nonce)), pad) in tags.iter_mut().zip(messages).zip(&blocks) {
@@ -569,7 +577,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
             let (_, place) = pad_of(nonce, Self::PADS);
             *tag = Tag::of_number(isa, hidden(&digest, pad, place), 32 * T as u16);
         }
-        wipe(&mut blocks);
+        wipe(&mut blocks, [0; 16]);
     }
 }
 

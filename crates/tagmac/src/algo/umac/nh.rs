@@ -11,9 +11,8 @@
 //! s + 1 where stream 0 takes 0 and 1, so that s streams need s + 1 loads of key and share the
 //! message's.
 
-use zeroize::Zeroize;
-
 use crate::isa::{Block, Words, zero_filled};
+use crate::wipe::wipe;
 
 /// The most streams.
 pub(super) const STREAMS: usize = 4;
@@ -39,20 +38,19 @@ pub(super) struct NhKey {
 #[repr(align(64))]
 struct Units<const N: usize>([Block; N]);
 
-impl Zeroize for NhKey {
-    fn zeroize(&mut self) {
-        self.even.0.zeroize();
-        self.odd.0.zeroize();
-    }
-}
-
 impl NhKey {
     pub(super) const ZERO: NhKey = NhKey {
         even: Units([[0; UNIT]; (KEY_BYTES / UNIT).div_ceil(2)]),
         odd: Units([[0; UNIT]; KEY_BYTES / UNIT / 2]),
     };
 
+    pub(super) fn wipe(&mut self) {
+        wipe(&mut self.even.0, [0; UNIT]);
+        wipe(&mut self.odd.0, [0; UNIT]);
+    }
+
     /// Sets unit `i` from the key's bytes: big-endian words of 32 bits.
+    #[inline(always)]
     pub(super) fn set(&mut self, i: usize, bytes: &Block) {
         let unit =
             if i.is_multiple_of(2) { &mut self.even.0[i / 2] } else { &mut self.odd.0[i / 2] };

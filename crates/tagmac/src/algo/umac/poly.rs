@@ -146,14 +146,6 @@ pub(super) struct PolyKey<F> {
     less: F,
 }
 
-impl<F: Zeroize> Zeroize for PolyKey<F> {
-    fn zeroize(&mut self) {
-        self.k.zeroize();
-        self.k2.zeroize();
-        self.less.zeroize();
-    }
-}
-
 /// The value of a range of words. Secret.
 #[derive(Clone, Copy)]
 pub(super) struct Poly<F> {
@@ -170,6 +162,9 @@ impl<F: Zeroize> Zeroize for Poly<F> {
 }
 
 impl<F: Field> PolyKey<F> {
+    /// No key.
+    pub(super) const ZERO: Self = PolyKey { k: F::ZERO, k2: F::ZERO, less: F::ZERO };
+
     pub(super) fn new(k: F) -> Self {
         let k2 = k.times_plus(k, F::ZERO, F::ZERO);
         let less_offset = F::MARKER.times_plus(F::OFFSET, F::ZERO, F::ZERO);

@@ -1,12 +1,11 @@
 //! AES-192 and AES-256 as one cipher, which costs a branch and has one set of kernels: for programs
 //! that have every MAC. AES-256 starts with two rounds more.
 
-use zeroize::Zeroize;
-
 use super::{Aes, Keys, aes};
 use crate::cipher::known_answers::KnownAnswers;
 use crate::cipher::traits::{Cipher, V};
 use crate::isa::{Block, Isa, Level};
+use crate::wipe::wipe;
 
 /// AES with 12 or 14 rounds.
 #[derive(Clone)]
@@ -19,7 +18,7 @@ pub(crate) struct LongAes {
 impl Drop for LongAes {
     #[inline(never)]
     fn drop(&mut self) {
-        self.first.zeroize();
+        wipe(&mut self.first, [0; 16]);
     }
 }
 

@@ -8,7 +8,10 @@ use core::arch::aarch64::*;
 
 use super::level::Neon;
 use super::words::NeonWords;
-use crate::isa::{Block, Isa, Lanes, be_prefix, first_block, last_ones, zeros_before};
+use crate::isa::{
+    Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, OneBlock, be_prefix, first_block, last_ones,
+    zeros_before,
+};
 
 /// Pieces of `step` bytes; `mask` covers the last `step` bytes of a block.
 #[derive(Clone, Copy)]
@@ -191,5 +194,21 @@ impl Isa for Neon {
     #[inline(always)]
     fn counter_layout(self, form: &Block) -> uint8x16_t {
         self.splat(form)
+    }
+}
+
+impl OneBlock for Neon {
+    #[inline(always)]
+    fn next_key_words(self, before: uint8x16_t, last: uint8x16_t, rcon: Option<u8>) -> uint8x16_t {
+        let (form, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as u32));
+        let (zero, form) = (self.splat(&[0; 16]), self.splat(&form));
+        // SAFETY: `self` is proof of neon and aes.
+        unsafe {
+            // ShiftRows leaves a block of four equal words alone.
+            let sub = vaeseq_u8(vqtbl1q_u8(last, form), zero);
+            let sub = veorq_u8(sub, vreinterpretq_u8_u32(vdupq_n_u32(rcon)));
+            let before = veorq_u8(before, vextq_u8(zero, before, 12));
+            veorq_u8(veorq_u8(before, vextq_u8(zero, before, 8)), sub)
+        }
     }
 }

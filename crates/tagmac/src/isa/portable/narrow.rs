@@ -12,7 +12,7 @@ use super::layout::{Nibbles, columns, from_columns, swap};
 use super::sbox::sub_bytes;
 use super::words::PortableWords;
 use super::{PortableNarrow, written};
-use crate::isa::{Block, Isa, Lanes, SMALL, be_prefix, zero_filled, zeros_before};
+use crate::isa::{Block, Isa, Lanes, OneBlock, SMALL, be_prefix, zero_filled, zeros_before};
 
 /// Bit 0 of every nibble: one plane.
 const PLANE: u64 = 0x1111_1111_1111_1111;
@@ -268,5 +268,20 @@ impl Isa for PortableNarrow {
     #[inline(always)]
     fn counter_layout(self, form: &Block) -> Block {
         *form
+    }
+}
+
+impl OneBlock for PortableNarrow {
+    #[inline(never)]
+    fn next_key_words(self, before: Nibbles, last: Nibbles, rcon: Option<u8>) -> Nibbles {
+        let words = |a: Nibbles| u128::from_le_bytes(unpack(a));
+        let fill = |word: u32| word as u128 * 0x00000001_00000001_00000001_00000001;
+        let word = (words(last) >> 96) as u32;
+        let (word, rcon) = rcon.map_or((word, 0), |rcon| (word.rotate_right(8), rcon as u32));
+        // ShiftRows leaves a block of four equal words alone.
+        let sub = words(sub_shift(pack(&fill(word).to_le_bytes()))) as u32 ^ rcon;
+        let before = words(before);
+        let before = before ^ before << 32;
+        pack(&(before ^ before << 64 ^ fill(sub)).to_le_bytes())
     }
 }

@@ -5,7 +5,10 @@ use core::arch::x86_64::*;
 use super::levels::{Aesni, Avx2, Xmm};
 use super::opaque;
 use super::words::{Words128, Words256};
-use crate::isa::{Block, Isa, Lanes, Words, be_prefix, first_block, last_ones, zeros_before};
+use crate::isa::{
+    Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, OneBlock, Words, be_prefix, first_block,
+    last_ones, zeros_before,
+};
 
 /// A level with 128-bit vectors, and its words.
 pub trait Lane: Xmm {
@@ -207,5 +210,20 @@ impl<L: Lane> Isa for L {
     #[inline(always)]
     fn counter_layout(self, form: &Block) -> __m128i {
         self.splat(form)
+    }
+}
+
+impl<L: Lane> OneBlock for L {
+    #[inline(always)]
+    fn next_key_words(self, before: __m128i, last: __m128i, rcon: Option<u8>) -> __m128i {
+        let (form, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as i32));
+        // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3 and SSE2, and of aes.
+        unsafe {
+            let words = _mm_shuffle_epi8(last, self.splat(&form));
+            // ShiftRows leaves a block of four equal words alone.
+            let sub = _mm_aesenclast_si128(words, _mm_set1_epi32(rcon));
+            let before = _mm_xor_si128(before, _mm_slli_si128(before, 4));
+            _mm_xor_si128(_mm_xor_si128(before, _mm_slli_si128(before, 8)), sub)
+        }
     }
 }
