@@ -23,7 +23,8 @@ use super::known_answers::{self, KnownAnswers};
 use super::traits::{Cipher, Decrypt, V};
 use crate::isa::{Blocks64, Isa, Lanes, Level, WordLevel, Words};
 
-use round_keys::{KEYS, MASKS, MAX_BLOCKS, RoundKeys};
+use crate::wipe::wipe;
+use round_keys::{KEYS, MAX_BLOCKS, RoundKeys};
 use sliced::PresentAdder;
 
 /// `P(0xcccc_cccc_cccc_cccc)`: what the circuits leave out of a round.
@@ -34,8 +35,8 @@ pub type Present80 = Present<10>;
 /// PRESENT with a key of 16 bytes.
 pub type Present128 = Present<16>;
 
-/// PRESENT with a key of 10 or 16 bytes. Takes 8.5 KiB, on microcontrollers 1 KiB; wiped
-/// on drop.
+/// PRESENT with a key of 10 or 16 bytes. Takes 1 KiB, and from the first kilobytes of message on
+/// 7.5 KiB more; wiped on drop.
 #[derive(Clone)]
 pub struct Present<const KEY_BYTES: usize>(RoundKeys);
 
@@ -53,6 +54,7 @@ impl From<Present80> for Present128 {
 }
 
 /// S of the nibble of `register` at bit `at`.
+#[inline(always)]
 fn sub_nibble(register: u128, at: u32) -> u128 {
     let nibble = (register >> at) as u64;
     let bits = [nibble & 1, nibble >> 1 & 1, nibble >> 2 & 1, nibble >> 3 & 1];
@@ -77,13 +79,8 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
         register[16 - KEY_BYTES..].copy_from_slice(key);
         let mut register = u128::from_be_bytes(register);
         let top = |register: u128| (register >> (bits - 64)) as u64;
-        let mut present = RoundKeys {
-            first: top(register),
-            last: 0,
-            planes: [[0; 4]; KEYS],
-            masks: [[0; 64]; MASKS],
-        };
-        for round in 1..=31u128 {
+        let mut keys = [top(register); KEYS + 2];
+        for (round, key) in (0u128..).zip(&mut keys).skip(1) {
             register = (register << 61 | register >> (bits - 61)) & u128::MAX >> (128 - bits);
             register = sub_nibble(register, bits - 4);
             if KEY_BYTES == 10 {
@@ -92,21 +89,13 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
                 register = sub_nibble(register, bits - 8);
                 register ^= round << 62;
             }
-            let key = top(register) ^ OFFSET;
-            if round == 31 {
-                present.last = key;
-                break;
-            }
-            let r = round as usize - 1;
-            present.planes[r] = narrow::key_planes(key, r);
-            if let Some(masks) = present.masks.get_mut(r) {
-                for (p, mask) in masks.iter_mut().enumerate() {
-                    *mask = ((key >> p & 1) as u32).wrapping_neg();
-                }
-            }
+            *key = top(register) ^ OFFSET;
         }
         register.zeroize();
-        Present(present)
+        let [first, middle @ .., last] = &keys;
+        let present = Present(RoundKeys::new(*first, middle, *last));
+        wipe(&mut keys, 0);
+        present
     }
 }
 

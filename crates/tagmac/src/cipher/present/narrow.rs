@@ -39,16 +39,6 @@ fn splat<G: Gates>(g: G, [a, b, c, d]: &[u64; 4]) -> [G::T; 4] {
     [g.splat(*a), g.splat(*b), g.splat(*c), g.splat(*d)]
 }
 
-/// A key that is added after round `r + 1`, for all blocks.
-pub(super) fn key_planes(key: u64, r: usize) -> [u64; 4] {
-    let planes = swap::<_, 0>(One, [key; 4]);
-    if r % 2 == 1 {
-        return planes;
-    }
-    // After odd rounds the digits of a nibble's place are the other way round.
-    swap::<_, 1>(One, swap::<_, 2>(One, swap::<_, 1>(One, planes)))
-}
-
 /// The inverse of [`sbox::sub`]: ones for each nibble that `S ^ 0xc` maps to the one here.
 fn inverse(y: [u64; 4]) -> [u64; 4] {
     let mut x = [0; 4];

@@ -141,7 +141,7 @@ const fn narrow_path_max_blocks<W: Words>() -> usize {
 fn rounds<W: Words>(words: W, cipher: &RoundKeys, blocks: &mut Planes, state: &mut Planes) {
     words.transpose_bits(&blocks[..flight::<W>()], cipher.first, &mut state[..flight::<W>()]);
     let (mut from, mut to) = (state, blocks);
-    for keys in cipher.masks.as_chunks().0 {
+    for keys in cipher.masks().as_chunks().0 {
         two_rounds(words, keys, from, to);
         core::mem::swap(&mut from, &mut to);
     }
