@@ -100,9 +100,9 @@ pub struct Poly1305Hash {
     level: Level,
     /// Whether one message is all that the powers of r are for.
     once: bool,
-    /// Made when the first message needs them.
+    /// Made when the first message needs them. Elsewhere, so that a key for short messages is small.
     #[cfg(feature = "std")]
-    powers: std::sync::OnceLock<Powers>,
+    powers: std::sync::OnceLock<Box<Powers>>,
 }
 
 impl Drop for Poly1305Hash {
@@ -182,9 +182,16 @@ impl Poly1305Hash {
     #[inline(always)]
     fn kept(&self) -> Option<&Powers> {
         #[cfg(feature = "std")]
-        return self.powers.get();
+        return self.powers.get().map(|powers| &**powers);
         #[cfg(not(feature = "std"))]
         None
+    }
+
+    #[cfg(feature = "std")]
+    #[cold]
+    #[inline(never)]
+    fn keep(&self, made: &Powers) {
+        self.powers.get_or_init(|| Box::new(made.clone()));
     }
 
     /// Adds blocks by vectors. The powers are made within the kernel: all of them to `keep`, or as
@@ -205,7 +212,7 @@ impl Poly1305Hash {
                 made.make::<A, R>(a, self.r, if keep { usize::MAX } else { blocks.len() / 16 });
                 #[cfg(feature = "std")]
                 if keep {
-                    self.powers.get_or_init(|| made.clone());
+                    self.keep(&made);
                 }
                 &made
             }
