@@ -1,11 +1,11 @@
-//! The self-test of a level, before its first use: one AES round and one last round from FIPS-197
-//! (appendix C.1), each lane operation against its definition on bytes, and each operation on words
+//! The self-test of a level, before its first use: AES rounds and words of key from FIPS-197
+//! (appendices A.3 and C.1), each lane operation against its definition on bytes, and each operation on words
 //! against its definition on plain words.
 //!
 //! What a level computes stands in generic functions, which are compiled for each; what it should
 //! compute, in functions that are not, and are compiled once.
 
-use super::{Block, Isa, Lanes, MAX_LANES, MAX_WORDS, Words, ZERO};
+use super::{Block, Isa, Lanes, MAX_LANES, MAX_WORDS, OneBlock, Words, ZERO};
 
 /// Rounds 1 and 10 of FIPS-197, appendix C.1: state, round key, next state.
 const ROUND: [Block; 3] = [
@@ -17,6 +17,14 @@ const LAST_ROUND: [Block; 3] = [
     0xbd6e7c3df2b5779e0b61216e8b10b689u128.to_be_bytes(),
     0x13111d7fe3944a17f307a78b4d2b30c5u128.to_be_bytes(),
     0x69c4e0d86a7b0430d8cdb78070b4c55au128.to_be_bytes(),
+];
+
+/// Words 0 to 15 of appendix A.3.
+const KEY_WORDS: [Block; 4] = [
+    0x603deb1015ca71be2b73aef0857d7781u128.to_be_bytes(),
+    0x1f352c073b6108d72d9810a30914dff4u128.to_be_bytes(),
+    0x9ba354118e6925afa51a8b5f2067fcdeu128.to_be_bytes(),
+    0xa8b09c1a93d194cdbe49846eb75d5b9au128.to_be_bytes(),
 ];
 
 /// Blocks unlike each other in every byte.
@@ -71,6 +79,12 @@ fn rounds_pass<I: Isa>(isa: I, message: &Message) -> bool {
     };
     let mut passes = one(false, &ROUND[0], &ROUND[1]) == ROUND[2]
         && one(true, &LAST_ROUND[0], &LAST_ROUND[1]) == LAST_ROUND[2];
+    let [first, second, third, fourth] = KEY_WORDS;
+    let next_words = |before: &Block, last: &Block, rcon| {
+        narrow.lane0(narrow.next_key_words(narrow.splat(before), narrow.splat(last), rcon))
+    };
+    passes &= next_words(&first, &second, Some(1)) == third
+        && next_words(&second, &third, None) == fourth;
     let (a, k) = (isa.load(&message[..16 * I::LANES]), isa.splat(&ROUND[1]));
     for last in [false, true] {
         let mut xors = folded(isa, if last { isa.aes_last(a, k) } else { isa.aes(a, k) });

@@ -36,6 +36,9 @@ use crate::wipe::wipe;
 const PERIOD: usize = 32;
 /// log2 of [`PERIOD`].
 const PERIOD_LOG: usize = 5;
+/// Blocks whose offsets are made with the key: those of a message that has a kernel of its own on the
+/// one-block level.
+const FEW: usize = 8;
 /// Powers of x kept with the key; higher ones are needed once in 2^STORED blocks and recomputed.
 const STORED: usize = 12;
 
@@ -59,18 +62,84 @@ pub struct Pmac<C: Cipher<Block: Field>> {
     truncation: Truncation<C::Block>,
     /// L/x.
     l_inv: C::Block,
-    /// L(i) = L x^i.
-    l: [C::Block; STORED],
-    /// gamma_j L for j = 1..=32.
-    gamma_l: [C::Block; PERIOD],
+    /// gamma_j L for j = 1..=8.
+    first: [C::Block; FEW],
+    /// Made when the first message needs them. Elsewhere, so that a key for short messages is small.
+    #[cfg(feature = "std")]
+    offsets: std::sync::OnceLock<Box<Offsets<C::Block>>>,
+    #[cfg(not(feature = "std"))]
+    offsets: Offsets<C::Block>,
 }
 
 impl<C: Cipher<Block: Field>> Drop for Pmac<C> {
     #[inline(never)]
     fn drop(&mut self) {
         wipe(slice::from_mut(&mut self.l_inv), C::Block::ZERO);
-        wipe(&mut self.l, C::Block::ZERO);
-        wipe(&mut self.gamma_l, C::Block::ZERO);
+        wipe(&mut self.first, C::Block::ZERO);
+    }
+}
+
+/// Multiples of L.
+#[derive(Clone)]
+struct Offsets<B: Field> {
+    /// L(i) = L x^i.
+    l: [B; STORED],
+    /// gamma_j L for j = 1..=32.
+    gamma_l: [B; PERIOD],
+}
+
+impl<B: Field> Drop for Offsets<B> {
+    fn drop(&mut self) {
+        wipe(&mut self.l, B::ZERO);
+        wipe(&mut self.gamma_l, B::ZERO);
+    }
+}
+
+/// gamma_j L from j = 1 on.
+#[inline(always)]
+fn gray<B: Field, const N: usize>(l: &[B]) -> [B; N] {
+    let mut gamma_l = [B::ZERO; N];
+    // In registers: each step waits for the one before.
+    let mut offset = B::ZERO;
+    for (j, gamma_l) in (1usize..).zip(&mut gamma_l) {
+        offset = offset.xor(&l[j.trailing_zeros() as usize]);
+        *gamma_l = offset;
+    }
+    gamma_l
+}
+
+impl<B: Field> Offsets<B> {
+    /// Those of L.
+    #[inline(never)]
+    fn new(l: &B) -> Self {
+        let (mut power, mut powers) = (*l, [B::ZERO; STORED]);
+        for l in &mut powers {
+            *l = power;
+            power = power.times_x();
+        }
+        Offsets { l: powers, gamma_l: gray(&powers) }
+    }
+
+    /// L(i) = L x^i. Without a call, which would save all vectors on the way.
+    #[inline(always)]
+    fn l(&self, i: usize) -> B {
+        let mut l = self.l[i.min(STORED - 1)];
+        for _ in STORED..=i {
+            l = l.times_x();
+        }
+        l
+    }
+
+    /// gamma_i L, where i is `number`.
+    #[inline(always)]
+    fn gamma_l(&self, number: u64) -> B {
+        let mut offset = B::ZERO;
+        let mut left = number ^ number >> 1;
+        while left != 0 {
+            offset = offset.xor(&self.l(left.trailing_zeros() as usize));
+            left &= left - 1;
+        }
+        offset
     }
 }
 
@@ -117,24 +186,39 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     }
 
     fn build(cipher: C, level: Level) -> Self {
-        // Filled in place: what is moved leaves a copy behind that nothing wipes.
-        let zero = C::Block::ZERO;
-        let (l_inv, l, gamma_l) = (zero, [zero; STORED], [zero; PERIOD]);
-        let mut mac = Pmac { cipher, level, truncation: Truncation::none(), l_inv, l, gamma_l };
-        mac.l[0] = NarrowLevel::from(level).run(Encrypt(&mac.cipher, &zero));
-        mac.l_inv = mac.l[0].over_x();
-        // In registers: each step waits for the one before.
-        let mut power = mac.l[0];
-        for l in &mut mac.l[1..] {
-            power = power.times_x();
-            *l = power;
+        let l = NarrowLevel::from(level).run(Encrypt(&cipher, &C::Block::ZERO));
+        let (twice, truncation) = (l.times_x(), Truncation::none());
+        let four_times = twice.times_x();
+        Pmac {
+            cipher,
+            level,
+            truncation,
+            l_inv: l.over_x(),
+            first: gray(&[l, twice, four_times, four_times.times_x()]),
+            #[cfg(feature = "std")]
+            offsets: std::sync::OnceLock::new(),
+            #[cfg(not(feature = "std"))]
+            offsets: Offsets::new(&l),
         }
-        let mut offset = zero;
-        for (j, gamma_l) in (1usize..).zip(&mut mac.gamma_l) {
-            offset = offset.xor(&mac.l[j.trailing_zeros() as usize]);
-            *gamma_l = offset;
-        }
-        mac
+    }
+
+    /// The offsets of messages of any length.
+    #[inline(always)]
+    fn offsets(&self) -> &Offsets<C::Block> {
+        #[cfg(feature = "std")]
+        return match self.offsets.get() {
+            Some(offsets) => offsets,
+            None => self.make_offsets(),
+        };
+        #[cfg(not(feature = "std"))]
+        &self.offsets
+    }
+
+    #[cfg(feature = "std")]
+    #[cold]
+    #[inline(never)]
+    fn make_offsets(&self) -> &Offsets<C::Block> {
+        self.offsets.get_or_init(|| Box::new(Offsets::new(&self.first[0])))
     }
 
     /// The same key with tags of the first `bits` bits, 1 to n.
@@ -145,28 +229,6 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     pub fn with_tag_bits(mut self, bits: usize) -> Result<Self, Error> {
         self.truncation = Truncation::to(bits)?;
         Ok(self)
-    }
-
-    /// L(i) = L x^i. Without a call, which would save all vectors on the way.
-    #[inline(always)]
-    fn l(&self, i: usize) -> C::Block {
-        let mut l = self.l[i.min(STORED - 1)];
-        for _ in STORED..=i {
-            l = l.times_x();
-        }
-        l
-    }
-
-    /// gamma_i L, where i is `number`.
-    #[inline(always)]
-    fn offset(&self, number: u64) -> C::Block {
-        let mut offset = C::Block::ZERO;
-        let mut left = number ^ number >> 1;
-        while left != 0 {
-            offset = offset.xor(&self.l(left.trailing_zeros() as usize));
-            left &= left - 1;
-        }
-        offset
     }
 }
 
@@ -195,8 +257,12 @@ batches!(Pmac<C: Cipher<Block: Field>>);
 silent!(Pmac<C: Cipher<Block: Field>>);
 
 /// The terms E_K(M_i ^ gamma_i L).
-struct PmacTerms<'a, C: Cipher<Block: Field>> {
+struct PmacTerms<'a, C: Cipher<Block: Field>, const N: usize> {
     mac: &'a Pmac<C>,
+    /// gamma_j L for j = 1..=N.
+    gamma_l: &'a [C::Block; N],
+    /// For more than the first blocks of a message.
+    offsets: Option<&'a Offsets<C::Block>>,
     data: &'a [u8],
     /// The next block is number 32 period + j + 1.
     period: u64,
@@ -205,12 +271,12 @@ struct PmacTerms<'a, C: Cipher<Block: Field>> {
     base: C::Block,
 }
 
-impl<'a, C: Cipher<Block: Field>> PmacTerms<'a, C> {
+impl<'a, C: Cipher<Block: Field>, const N: usize> PmacTerms<'a, C, N> {
     /// The next `n` blocks and their table entries.
     #[inline(always)]
     fn next(&mut self, n: usize) -> (&'a [u8], &'a [u8]) {
         let (now, rest) = self.data.split_at(C::Block::BYTES * n);
-        let offsets = &self.mac.gamma_l[self.j..][..n];
+        let offsets = &self.gamma_l[self.j..][..n];
         self.data = rest;
         self.j += n;
         (now, C::Block::flatten(offsets))
@@ -222,13 +288,14 @@ impl<'a, C: Cipher<Block: Field>> PmacTerms<'a, C> {
         self.j = 0;
         self.period += 1;
         let z = self.period.trailing_zeros() as usize;
-        let correction = self.mac.l[PERIOD_LOG].xor(&self.mac.l(PERIOD_LOG + z));
-        self.base = self.base.xor(&self.mac.gamma_l[PERIOD - 1]).xor(&correction);
+        let offsets = self.offsets.expect("a period has more than the first blocks");
+        let correction = offsets.l[PERIOD_LOG].xor(&offsets.l(PERIOD_LOG + z));
+        self.base = self.base.xor(&offsets.gamma_l[PERIOD - 1]).xor(&correction);
         correction
     }
 }
 
-impl<'a, C: Cipher<Block: Field>> BlockTerms for PmacTerms<'a, C> {
+impl<'a, C: Cipher<Block: Field>, const M: usize> BlockTerms for PmacTerms<'a, C, M> {
     type Lanes<I: Isa> = C::Lanes<I>;
     type Prepared<I: Isa> = C::Keys<'a, I>;
     type Sum<I: Isa> = C::Sum<'a, I>;
@@ -264,7 +331,7 @@ impl<'a, C: Cipher<Block: Field>> BlockTerms for PmacTerms<'a, C> {
             let range = bytes * v..bytes * (v + 1);
             *x = lanes.xor3(lanes.load(&now[range.clone()]), lanes.load(&offsets[range]), base);
         }
-        if self.j == PERIOD {
+        if M == PERIOD && self.j == PERIOD {
             x[N - 1] = lanes.xor(x[N - 1], lanes.set_last_lane(&self.next_period()));
         }
         C::add_whitened(isa, keys, sum, x);
@@ -282,7 +349,7 @@ impl<'a, C: Cipher<Block: Field>> BlockTerms for PmacTerms<'a, C> {
         let mut base = self.base;
         let (now, offsets) = self.next(n);
         let mut offsets = lanes.load_lanes(offsets);
-        if self.j == PERIOD {
+        if M == PERIOD && self.j == PERIOD {
             // One block, whose offset is the next period's base.
             self.next_period();
             (base, offsets) = (self.base, lanes.splat(&C::Block::ZERO));
@@ -348,11 +415,20 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
         let first = at / C::Block::BYTES as u64;
         let period = first / PERIOD as u64;
         let j = (first % PERIOD as u64) as usize;
-        let base = self.offset(period << PERIOD_LOG);
+        let offsets = self.offsets();
+        let base = offsets.gamma_l(period << PERIOD_LOG);
         Accumulator::add_to(
             sum,
             isa,
-            PmacTerms { mac: self, data: blocks, period, j, base },
+            PmacTerms {
+                mac: self,
+                gamma_l: &offsets.gamma_l,
+                offsets: Some(offsets),
+                data: blocks,
+                period,
+                j,
+                base,
+            },
             #[inline(always)]
             |accumulator| {
                 loop {
@@ -382,10 +458,11 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     #[inline(always)]
     fn absorb_narrow<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, blocks: &[u8]) {
         let n = blocks.len() / C::Block::BYTES;
+        let (gamma_l, base) = (&self.first, C::Block::ZERO);
         Accumulator::add_to(
             sum,
             isa,
-            PmacTerms { mac: self, data: blocks, period: 0, j: 0, base: C::Block::ZERO },
+            PmacTerms { mac: self, gamma_l, offsets: None, data: blocks, period: 0, j: 0, base },
             #[inline(always)]
             |accumulator| accumulator.few(n),
         );
@@ -440,7 +517,11 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
     fn masks<I: Isa>(&self, isa: I, masks: &mut [C::Block]) {
         const { assert!(many::MAX_TERMS <= PERIOD) };
         let mut whitening = C::whitening(isa, &self.cipher.keys(isa));
-        for (mask, offset) in masks.iter_mut().zip(&self.gamma_l) {
+        let gamma_l = match masks.len() {
+            ..=FEW => &self.first[..],
+            _ => &self.offsets().gamma_l,
+        };
+        for (mask, offset) in masks.iter_mut().zip(gamma_l) {
             *mask = offset.xor(&whitening);
         }
         wipe(slice::from_mut(&mut whitening), C::Block::ZERO);

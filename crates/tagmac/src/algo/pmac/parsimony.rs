@@ -150,7 +150,7 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
             let block = mac.cipher.decrypt_one(isa, &term);
             others.zeroize();
             term.zeroize();
-            block.xor(&mac.offset(before.len() as u64 / C::Block::BYTES as u64 + 1))
+            block.xor(&mac.offsets().gamma_l(before.len() as u64 / C::Block::BYTES as u64 + 1))
         };
         sum.zeroize();
         sigma.zeroize();

@@ -66,7 +66,7 @@ fn transposed(nibbles: u64) -> u64 {
 /// The key that is added after round `r + 1`, for four blocks: bit b of nibble p is the nibble p of
 /// word b. After odd rounds the digits of a nibble's place are the other way round.
 pub(super) fn key_planes(key: u64, r: usize) -> [u64; 4] {
-    let key = if r % 2 == 0 { transposed(key) } else { key };
+    let key = if r.is_multiple_of(2) { transposed(key) } else { key };
     [key, key >> 1, key >> 2, key >> 3].map(|bits| (bits & PLACES) * 15)
 }
 
@@ -104,7 +104,7 @@ impl Masks {
         let mut masks = Masks([[0; 64]; MASKS]);
         for (r, (masks, planes)) in masks.0.iter_mut().zip(planes).enumerate() {
             let key = (0..4).fold(0, |key, b| key | (planes[b] & PLACES) << b);
-            let key = if r % 2 == 0 { transposed(key) } else { key };
+            let key = if r.is_multiple_of(2) { transposed(key) } else { key };
             for (p, mask) in masks.iter_mut().enumerate() {
                 *mask = ((key >> p & 1) as u32).wrapping_neg();
             }
