@@ -118,7 +118,7 @@ impl<const ROUNDS: usize> Kernel for Expand<'_, ROUNDS> {
         let mut next = |before, last, turned: bool| {
             let next = isa.next_key_words(before, last, turned.then_some(rcon));
             if turned {
-                rcon = (rcon << 1) ^ (rcon >> 7) * 0x1b;
+                rcon = (rcon << 1) ^ ((rcon >> 7) * 0x1b);
             }
             next
         };
