@@ -42,6 +42,8 @@ pub(crate) use portable::SMALL;
 pub use scalar_blocks::ScalarBlocks;
 pub(crate) use words::MAX_WORDS;
 pub use words::Words;
+#[cfg(all(feature = "alloc", target_arch = "x86_64"))]
+pub(crate) use x86::l2_bytes;
 
 /// One level of instruction sets: vectors of AES blocks, and what else its instructions do.
 pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
