@@ -420,30 +420,3 @@ impl<F: Families> Hash for EliHash<F> {
         XorDigest(lanes.narrow().lane0(sum.with_last(lanes, tail)))
     }
 }
-
-#[cfg(all(test, feature = "alloc"))]
-mod tests {
-    use crate::isa::Level;
-    use crate::{EliMac, Stream};
-
-    #[test]
-    fn a_cache_of_any_size_and_a_message_of_any_length() {
-        for level in Level::all() {
-            let mac = EliMac::with_level(&[1; 16], &[2; 16], level);
-            for cache in [5000, 300_000, 1 << 20, 4 << 20] {
-                let cached = mac.clone().with_cache(cache);
-                // Around one half, three quarters and the whole of any L2.
-                for bytes in [1 << 17, 200_001, 786_432, 1_000_001, (3 << 19) + 16, (1 << 21) + 1] {
-                    let message: Vec<u8> = (0..bytes).map(|i| (i * 7 / 3) as u8).collect();
-                    let tag = mac.tag(&message).expect("below 2^36 bytes");
-                    assert!(cached.tag(&message) == Ok(tag), "{bytes} bytes, {cache}, {level}");
-                    let mut stream = Stream::new(&cached, &());
-                    for piece in message.chunks(300_007) {
-                        stream.update(piece);
-                    }
-                    assert!(stream.tag() == Ok(tag), "{bytes} bytes, {cache}, {level}");
-                }
-            }
-        }
-    }
-}
