@@ -59,7 +59,8 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `std` (default) | CPU detection, [`threads`], `io::Write`, random nonces, [`bounds`], [`meter`] (includes `alloc`) |
+//! | `std` (default) | CPU detection, `io::Write`, random nonces, [`bounds`], [`meter`] (includes `alloc`) |
+//! | `threads` | [`threads`]: one message on several threads (includes `std`) |
 //! | `alloc` | [`EliMac`]'s cache of subkeys, [`edit`] |
 //! | `umac99` | the UMAC of 1999, NH and its relatives (includes `alloc`) |
 //! | `save` | save streams and parts, encrypted, and resume them elsewhere (includes `std`) |
@@ -103,7 +104,7 @@ pub mod save;
 mod sequence;
 mod stream;
 mod tag;
-#[cfg(feature = "std")]
+#[cfg(feature = "threads")]
 pub mod threads;
 mod wipe;
 

@@ -1,12 +1,18 @@
 //! One message on several threads: they take pieces as they come, and the parts join in order.
 //! A thread that starts late takes fewer, so that nobody waits for it.
 //!
-//! How much is worth a thread depends on the MAC, the CPU and the memory, so it is measured: the
-//! first piece is timed, and threads are started where the rest takes long enough.
+//! The threads are started by the first call that has work for them and wait for the next one. How
+//! much is worth a thread depends on the MAC, the CPU and the memory, so it is measured: the first
+//! piece is timed, and threads are asked for where the rest takes long enough. A call that finds all
+//! of them busy does its work alone.
+//!
+//! After a fork the child has no such threads: there every call does its work alone.
 
-use std::panic::resume_unwind;
+mod pool;
+
+use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Mismatch};
@@ -14,17 +20,21 @@ use crate::hash::{Hash, absorbable_len, check_length};
 use crate::mac::Mac;
 use crate::part::Part;
 use crate::tag::{Tag, matches};
+use pool::{Helpers, Pool};
 
-/// Bytes that are timed; a message of less than four times as many is not worth the look.
-const FIRST: usize = 1 << 16;
-/// What starting a thread and waiting for its end costs, at most, where CPUs are idle.
-const START: Duration = Duration::from_micros(100);
-/// How long a thread works on a piece, so little that all end at about the same time, and bytes
-/// that are worth taking one.
-const PIECE: Duration = Duration::from_micros(10);
+/// Bytes that are timed, and of the shortest message for which that costs next to nothing.
+const FIRST: usize = 1 << 14;
+const MIN_MESSAGE: usize = 1 << 18;
+/// What a thread that sleeps costs until it helps.
+const START: Duration = Duration::from_micros(8);
+/// How long a thread works on a piece: the last ones so little that all end at about the same time,
+/// none so long that a thread that loses its CPU keeps the others waiting.
+const PIECE: Range<Duration> = Duration::from_micros(2)..Duration::from_micros(100);
+/// Bytes that are worth taking a piece.
 const MIN_PIECE: usize = 1 << 12;
 
-/// The tag of a message, on up to `threads` threads; 0 stands for as many as there are cores.
+/// The tag of a message, on up to `threads` threads; 0 stands for as many as there are cores, which
+/// are counted once.
 ///
 /// ```
 /// use tagmac::{PmacAes128, threads};
@@ -42,58 +52,76 @@ where
 {
     let hash = mac.hash();
     check_length(hash, 0, message.into())?;
-    let threads = match threads {
-        0 => thread::available_parallelism().map_or(1, |n| n.get()),
-        threads => threads,
-    };
     let blocks = &message[..absorbable_len(hash, message.into())];
     let timed = FIRST.next_multiple_of(hash.block());
-    if threads < 2 || blocks.len() < 4 * timed {
+    if threads == 1 || blocks.len() < MIN_MESSAGE.max(2 * timed) {
         return mac.tag_with(nonce, message);
     }
     let start = Instant::now();
     let first = Part::new(hash, 0, &blocks[..timed]).expect("blocks within the limit");
     let per_byte = start.elapsed().as_secs_f64() / timed as f64;
-    let left = blocks.len() - timed;
-    let piece = ((PIECE.as_secs_f64() / per_byte) as usize).clamp(MIN_PIECE, left);
-    let worth = (left as f64 * per_byte / START.as_secs_f64()) as usize;
-    let threads = threads.min(worth).min(left / piece);
-    let whole = if threads < 2 { first } else { grow(hash, first, blocks, threads, piece) };
+    let left = (blocks.len() - timed) as f64 * per_byte;
+    let worth = (left / START.as_secs_f64()) as usize;
+    let helpers = if threads == 0 { worth } else { threads.min(worth) }.saturating_sub(1);
+    let pool = if helpers > 0 { Pool::get() } else { None };
+    let whole = match pool.and_then(|pool| pool.take(helpers, Duration::from_secs_f64(left))) {
+        Some(helpers) => {
+            let bytes = |time: Duration| (time.as_secs_f64() / per_byte) as usize;
+            let min = bytes(PIECE.start).max(MIN_PIECE);
+            grow(hash, first, blocks, helpers, min..bytes(PIECE.end).max(min))
+        }
+        None => first,
+    };
     let rest = &message[whole.end() as usize..];
     Ok(whole.finish(mac, nonce, rest).expect("the start of a message within the limit"))
 }
 
-/// The part of all blocks, of which `first` has the first, on `threads` threads in pieces of about
-/// `piece` bytes.
-fn grow<H: Hash>(hash: &H, first: Part<H>, blocks: &[u8], threads: usize, piece: usize) -> Part<H> {
-    let piece = piece.next_multiple_of(hash.block());
-    let next = AtomicUsize::new(first.end() as usize);
-    // Takes pieces until there are none, and gives the part of each with its place.
-    let work = || {
-        let mut parts = Vec::new();
+/// The part of all blocks, of which `first` has the first, by this thread and `helpers`, in pieces of
+/// about as many bytes as `piece` has.
+fn grow<H: Hash>(
+    hash: &H,
+    first: Part<H>,
+    blocks: &[u8],
+    helpers: Helpers<'_>,
+    piece: Range<usize>,
+) -> Part<H> {
+    let (start, threads) = (first.end() as usize, helpers.count() + 1);
+    let cuts = cuts(start, blocks.len(), threads, piece, hash.block());
+    let parts: Vec<OnceLock<Part<H>>> = cuts.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    helpers.run(|| {
+        let mut bytes = 0;
         loop {
-            let start = next.fetch_add(piece, Ordering::Relaxed);
-            let Some(left) = blocks.get(start..).filter(|left| !left.is_empty()) else {
-                return parts;
-            };
-            let part = Part::new(hash, start as u64, &left[..piece.min(left.len())]);
-            parts.push(part.expect("blocks within the limit"));
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let (Some(cut), Some(place)) = (cuts.get(i), parts.get(i)) else { return bytes };
+            let part = Part::new(hash, cut.start as u64, &blocks[cut.clone()]);
+            let _ = place.set(part.expect("blocks within the limit"));
+            bytes += cut.len();
         }
-    };
-    let mut parts = thread::scope(|scope| {
-        // A thread that the system refuses is done without.
-        let others: Vec<_> = (1..threads)
-            .filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
-            .collect();
-        let mut parts: Vec<_> = work();
-        for other in others {
-            parts.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        parts
     });
-    parts.sort_by_key(Part::start);
-    let whole = parts.iter().try_fold(first, |left, right| left.join(hash, right));
+    let mut parts = parts.iter().map(|part| part.get().expect("all pieces were taken"));
+    let whole = parts.try_fold(first, |left, right| left.join(hash, right));
     whole.expect("neighbours")
+}
+
+/// The bytes from `start` to `end` in pieces of whole blocks. A thread's share of what is left, while
+/// it is as large as `piece` says, so that long runs are read in one go and none waits long at the end.
+fn cuts(
+    mut start: usize,
+    end: usize,
+    threads: usize,
+    piece: Range<usize>,
+    block: usize,
+) -> Vec<Range<usize>> {
+    let mut cuts = Vec::new();
+    while start < end {
+        let share = (end - start) / (2 * threads);
+        let bytes = share.clamp(piece.start, piece.end).next_multiple_of(block);
+        let cut = start..end.min(start + bytes);
+        start = cut.end;
+        cuts.push(cut);
+    }
+    cuts
 }
 
 /// Checks a tag in constant time, on up to `threads` threads.
@@ -120,11 +148,16 @@ mod tests {
     use crate::{LightMacAes128, PmacAes128, Poly1305Aes, Umac64, UmacNonce};
 
     /// As `tag`, however little there is to do.
-    fn tag_on<M: Mac>(mac: &M, nonce: M::Nonce, message: &[u8], threads: usize, piece: usize) {
+    fn tag_on<M: Mac>(mac: &M, nonce: M::Nonce, message: &[u8], pool: &Pool, piece: Range<usize>) {
         let hash = mac.hash();
         let blocks = &message[..absorbable_len(hash, message.into())];
         let first = Part::new(hash, 0, &blocks[..blocks.len().min(3 * hash.block())]);
-        let part = grow(hash, first.expect("blocks"), blocks, threads, piece);
+        // Again if the pool paused, which ends with so much work.
+        let helpers = (0..2).find_map(|_| pool.take(usize::MAX, Duration::MAX));
+        let part = match helpers {
+            Some(helpers) => grow(hash, first.expect("blocks"), blocks, helpers, piece),
+            None => first.expect("blocks"),
+        };
         let rest = &message[part.end() as usize..];
         let tag = part.finish(mac, &nonce, rest).expect("a short message");
         assert!(tag == mac.tag_with(&nonce, message).expect("a short message"));
@@ -135,12 +168,50 @@ mod tests {
         let light = LightMacAes128::new(&[1; 16], &[2; 16], 40).expect("a counter");
         for bytes in [100, 10_000, 100_001] {
             let message: Vec<u8> = (0..bytes).map(|i| (i * 7 / 3) as u8).collect();
-            for (threads, piece) in [(2, 1), (2, 5000), (3, 64), (8, 1000), (5, 1 << 20)] {
-                tag_on(&PmacAes128::new(&[7; 16]), (), &message, threads, piece);
-                tag_on(&light, (), &message, threads, piece);
-                tag_on(&Poly1305Aes::new(&[7; 32]), [9; 16], &message, threads, piece);
-                tag_on(&Umac64::new(&[7; 16]), UmacNonce::from(3), &message, threads, piece);
+            for (helpers, piece) in [
+                (1, 1..1),
+                (1, 5000..5000),
+                (2, 64..1000),
+                (7, 1000..1 << 20),
+                (4, 1 << 20..1 << 20),
+            ] {
+                let pool = Pool::new(helpers).expect("threads");
+                tag_on(&PmacAes128::new(&[7; 16]), (), &message, &pool, piece.clone());
+                tag_on(&light, (), &message, &pool, piece.clone());
+                tag_on(&Poly1305Aes::new(&[7; 32]), [9; 16], &message, &pool, piece.clone());
+                tag_on(&Umac64::new(&[7; 16]), UmacNonce::from(3), &message, &pool, piece);
             }
+        }
+    }
+
+    #[test]
+    fn many_callers_at_the_same_time() {
+        let (mac, message) = (PmacAes128::new(&[7; 16]), vec![5; 100_000]);
+        let pool = Pool::new(2).expect("threads");
+        std::thread::scope(|scope| {
+            for _ in 0..5 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        tag_on(&mac, (), &message, &pool, 64..1 << 12);
+                    }
+                });
+            }
+        });
+        let all = (0..2).find_map(|_| pool.take(usize::MAX, Duration::MAX));
+        assert_eq!(all.map(|helpers| helpers.count()), Some(2));
+    }
+
+    #[test]
+    fn cuts_are_neighbours_of_whole_blocks() {
+        for (start, end, threads, piece, block) in
+            [(0, 0, 2, 1..1, 16), (32, 1 << 20, 3, 4096..1 << 16, 16), (48, 12 * 999, 8, 1..9, 12)]
+        {
+            let mut at = start;
+            for cut in cuts(start, end, threads, piece, block) {
+                assert!(cut.start == at && !cut.is_empty() && cut.len().is_multiple_of(block));
+                at = cut.end;
+            }
+            assert_eq!(at, end);
         }
     }
 }

@@ -42,6 +42,8 @@ pub(crate) use portable::SMALL;
 pub use scalar_blocks::ScalarBlocks;
 pub(crate) use words::MAX_WORDS;
 pub use words::Words;
+#[cfg(all(feature = "alloc", target_arch = "x86_64"))]
+pub(crate) use x86::l2_bytes;
 
 /// For key schedules: the last word of four in the place of all.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]

@@ -4,9 +4,11 @@
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher};
 use tagmac::hazmat::{Construction, Hash, Part, PartError};
 use tagmac::isa::Level;
+#[cfg(feature = "threads")]
+use tagmac::threads;
 use tagmac::{
     Bits, EliMac, Error, LightMac, LightMacAes128, Mac, Pmac, PmacAes128, Poly1305, Poly1305Aes,
-    Tag, threads,
+    Tag,
 };
 use tagmac::{Umac32, Umac64, Umac96, Umac128, UmacNonce};
 
@@ -438,6 +440,7 @@ fn counters_of_no_such_length() {
     assert_eq!(<Aes128 as Cipher>::KEY_BYTES, 16);
 }
 
+#[cfg(feature = "threads")]
 #[test]
 fn any_number_of_threads_gives_the_same_tag() {
     let (pmac, light) = (PmacAes128::new(&[7; 16]), LightMacAes128::new(&[1; 16], &[2; 16], 40));
@@ -485,6 +488,7 @@ fn any_cut_around_the_end_of_poly64() {
                 assert!(joined == Ok(tag), "{length} joined at {ends:?} on {level}");
             }
         }
+        #[cfg(feature = "threads")]
         for count in [2, 3] {
             let threads = threads::tag(&mac.mac, &mac.nonce, &message, count);
             assert!(threads == Ok(tag), "{length} on {count} threads on {level}");

@@ -13,9 +13,26 @@ use crate::hash::Hash;
 use crate::isa::Dispatch;
 #[cfg(feature = "alloc")]
 use crate::isa::Kernel;
+#[cfg(all(feature = "alloc", target_arch = "x86_64"))]
+use crate::isa::l2_bytes;
 use crate::isa::{Isa, Lanes, Level, NarrowLevel};
 #[cfg(feature = "alloc")]
 use crate::wipe::wipe;
+
+/// How many bytes of subkeys a range of `bytes` bytes takes from the cache, at most: what the L2 of a
+/// core has room for beside the range where AES has wide vectors, because there subkeys that come
+/// from further away take longer than new ones.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+fn max_cached<I: Isa, F: Families>(bytes: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if const { I::AES_INSTRUCTIONS && F::Lanes::<I>::LANES > 1 } {
+        // In whole pages, so that vectors of numbers behind them start at multiples of their length.
+        return l2_bytes().saturating_sub(bytes) & !0xfff;
+    }
+    let _ = bytes;
+    usize::MAX
+}
 
 /// The most bits of a message: mu full blocks and a last one that is not full.
 pub(super) const fn limit_bits<F: Families>() -> u64 {
@@ -59,15 +76,13 @@ impl<F: Families> EliHash<F> {
         }
     }
 
-    /// The same key with the subkeys of the first `message_bytes` of a message kept.
+    /// The same key with the subkeys of the first `message_bytes` of a message kept, or fewer where
+    /// more would not help: [`EliMac::with_cache`](crate::EliMac::with_cache) says when.
     #[cfg(feature = "alloc")]
     pub fn with_cache(mut self, message_bytes: usize) -> Self {
-        let most = usize::try_from(F::MU).unwrap_or(usize::MAX);
-        let blocks = (message_bytes / F::Block::BYTES).min(most);
         wipe(&mut self.subkeys, F::Block::ZERO);
-        self.subkeys = alloc::vec![F::Block::ZERO; blocks];
-        F::Levels::from(self.level)
-            .run(FillCache { families: &self.families, subkeys: &mut self.subkeys });
+        self.subkeys = F::Levels::from(self.level)
+            .run(Cache { families: &self.families, bytes: message_bytes });
         self
     }
 }
@@ -85,20 +100,26 @@ fn first_subkeys<I: Isa, F: Families>(isa: I, families: &F, subkeys: &mut [F::Bl
     }
 }
 
-/// Fills the cache.
+/// The subkeys of the first bytes of a message, as many as are of use.
 #[cfg(feature = "alloc")]
-struct FillCache<'a, F: Families> {
+struct Cache<'a, F> {
     families: &'a F,
-    subkeys: &'a mut [F::Block],
+    bytes: usize,
 }
 
 #[cfg(feature = "alloc")]
-impl<F: Families> Kernel for FillCache<'_, F> {
-    type Out = ();
+impl<F: Families> Kernel for Cache<'_, F> {
+    type Out = Vec<F::Block>;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        first_subkeys(isa, self.families, self.subkeys);
+    fn run<I: Isa>(self, isa: I) -> Vec<F::Block> {
+        // A range of as many bytes has just room for them, and a longer one has less.
+        let half = max_cached::<I, F>(0) / 2;
+        let bytes = self.bytes.min(half);
+        let most = usize::try_from(F::MU).unwrap_or(usize::MAX);
+        let mut subkeys = alloc::vec![F::Block::ZERO; (bytes / F::Block::BYTES).min(most)];
+        first_subkeys(isa, self.families, &mut subkeys);
+        subkeys
     }
 }
 
@@ -323,8 +344,9 @@ impl<F: Families> Hash for EliHash<F> {
         #[cfg(feature = "alloc")]
         let (first, blocks) = {
             let cached = self.subkeys.get(first as usize..).unwrap_or_default();
-            let (now, later) = blocks.split_at(blocks.len().min(F::Block::BYTES * cached.len()));
-            let n = now.len() / F::Block::BYTES;
+            let bytes = (F::Block::BYTES * cached.len()).min(max_cached::<I, F>(blocks.len()));
+            let n = blocks.len().min(bytes) / F::Block::BYTES;
+            let (now, later) = blocks.split_at(F::Block::BYTES * n);
             if n > 0 {
                 let terms = EliTerms { families, subkeys: Cached(cached), data: now };
                 Accumulator::add_to(

@@ -100,6 +100,12 @@ impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
 
     /// The same key with the subkeys of the first `message_bytes` of a message kept, a block for
     /// each block, allocated at once. Tags do not change.
+    ///
+    /// A cached subkey saves 7 of the 11 rounds of a block, but must be read. Where the CPU has AES on
+    /// vectors of 256 or 512 bits (VAES), that pays only in a core's L2 cache. There, half of the L2
+    /// is the most that is kept, and a message, or a piece of a stream, uses as much of it as fits in
+    /// the L2 beside the message itself: with 1 MiB of L2, a message of 512 KiB takes all its subkeys
+    /// from the cache, one of 768 KiB a third, and one of 1 MiB none.
     #[cfg(feature = "alloc")]
     pub fn with_cache(mut self, message_bytes: usize) -> Self {
         self.hash = self.hash.with_cache(message_bytes);
@@ -191,5 +197,33 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
     #[inline(always)]
     fn tag_batch<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
         many::tags(isa, self, messages, tags);
+    }
+}
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests {
+    use super::EliMac;
+    use crate::Stream;
+    use crate::isa::Level;
+
+    #[test]
+    fn a_cache_of_any_size_and_a_message_of_any_length() {
+        for level in Level::all() {
+            let mac = EliMac::with_level(&[1; 16], &[2; 16], level);
+            for cache in [5000, 300_000, 1 << 20, 4 << 20] {
+                let cached = mac.clone().with_cache(cache);
+                // Around one half, three quarters and the whole of any L2.
+                for bytes in [1 << 17, 200_001, 786_432, 1_000_001, (3 << 19) + 16, (1 << 21) + 1] {
+                    let message: Vec<u8> = (0..bytes).map(|i| (i * 7 / 3) as u8).collect();
+                    let tag = mac.tag(&message).expect("below 2^36 bytes");
+                    assert!(cached.tag(&message) == Ok(tag), "{bytes} bytes, {cache}, {level}");
+                    let mut stream = Stream::new(&cached, &());
+                    for piece in message.chunks(300_007) {
+                        stream.update(piece);
+                    }
+                    assert!(stream.tag() == Ok(tag), "{bytes} bytes, {cache}, {level}");
+                }
+            }
+        }
     }
 }

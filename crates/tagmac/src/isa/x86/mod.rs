@@ -1,12 +1,16 @@
 //! The levels of x86-64. Each is a bundle of features that appear together in real CPUs.
 
 mod avx512;
+#[cfg(feature = "alloc")]
+mod l2;
 mod lane;
 mod levels;
 mod product;
 mod vaes;
 mod words;
 
+#[cfg(feature = "alloc")]
+pub(crate) use l2::l2_bytes;
 pub use levels::{Aesni, Avx2, Avx512, Vaes};
 
 use core::arch::asm;
