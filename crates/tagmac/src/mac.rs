@@ -51,10 +51,7 @@ pub trait Mac: Construction {
         pad: &mut Self::PadCache,
         message: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
-        if const { size_of::<Self::PadCache>() == 0 } {
-            return kernels::tag(self, nonce, Fresh, message.into());
-        }
-        kernels::tag(self, nonce, pad, message.into())
+        kernels::tag_with_pad(self, nonce, pad, message.into())
     }
 
     /// Checks a tag in constant time. A message that is too long does not verify.

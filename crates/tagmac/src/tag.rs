@@ -15,7 +15,8 @@ use crate::isa::{CipherBlock, Isa, Words};
 #[derive(Clone, Copy, Default)]
 pub struct Tag {
     bytes: [u8; Tag::MAX_BYTES],
-    bits: u16,
+    // A word, so that a tag is whole words: it moves by loads that match the stores.
+    bits: usize,
 }
 
 impl Tag {
@@ -46,7 +47,7 @@ impl Tag {
         if bytes[bytes.len() - 1] & !(0xff << unused) != 0 {
             return Err(Error::UnusedTagBits);
         }
-        let mut tag = Tag { bytes: [0; Self::MAX_BYTES], bits: bits as u16 };
+        let mut tag = Tag { bytes: [0; Self::MAX_BYTES], bits };
         tag.bytes[..bytes.len()].copy_from_slice(bytes);
         Ok(tag)
     }
@@ -56,7 +57,7 @@ impl Tag {
     pub(crate) fn of_block<B: CipherBlock>(block: B, bits: u16) -> Tag {
         let mut bytes = [0; Self::MAX_BYTES];
         bytes[..B::BYTES].copy_from_slice(block.as_ref());
-        Tag { bytes, bits }
+        Tag { bytes, bits: bits.into() }
     }
 
     /// As [`of_block`](Tag::of_block), in the tag's place.
@@ -65,7 +66,7 @@ impl Tag {
         let (first, rest) = self.bytes.split_at_mut(B::BYTES);
         first.copy_from_slice(block.as_ref());
         rest.fill(0);
-        self.bits = bits;
+        self.bits = bits.into();
     }
 
     /// The first `bits` bits of a little-endian number, all others already zero. Stored at once:
@@ -80,13 +81,13 @@ impl Tag {
     /// The tag's bytes; unused low bits of the last one are zero.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..(self.bits as usize).div_ceil(8)]
+        &self.bytes[..self.bits.div_ceil(8)]
     }
 
     /// The tag's length in bits.
     #[inline]
     pub fn bits(&self) -> usize {
-        self.bits as usize
+        self.bits
     }
 }
 
