@@ -38,7 +38,8 @@ pub trait Mac: Construction {
         kernels::tag(self, nonce, Fresh, message.into())
     }
 
-    /// As [`tag_with`](Mac::tag_with), reusing the pad cached from the previous message; use
+    /// As [`tag_with`](Mac::tag_with), reusing the pad cached from the previous message where that
+    /// costs less than a new one; use
     /// [`NonceSequence`](crate::NonceSequence) unless you know why.
     ///
     /// # Errors

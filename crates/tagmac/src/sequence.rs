@@ -43,8 +43,9 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 /// `&M`, `Arc<M>`, `Box<M>`.
 ///
 /// **Use one sequence per key**: two of them would use the same nonces, and anyone who sees two tags
-/// under one nonce can forge. Consecutive nonces are cheap for UMAC-32 and UMAC-64, because four or
-/// two of them share a call of the block cipher.
+/// under one nonce can forge. Where AES is no instruction, consecutive nonces are cheap for UMAC-32 and
+/// UMAC-64: four or two of them share a call of the block cipher. To keep to a budget as well, see
+/// [`meter`](crate::meter).
 ///
 /// ```
 /// use tagmac::{Mac, NonceSequence, Umac64};
@@ -191,8 +192,18 @@ impl<R: Deref<Target: Construction>> NonceSequence<R> {
     /// limit of the MAC's definition.
     #[inline]
     pub fn tag<'m>(&mut self, message: impl Into<Bits<'m>>) -> Result<(NonceOf<R>, Tag), Error> {
+        self.tag_or(message)
+    }
+
+    /// As [`tag`](NonceSequence::tag), with an error of the caller's: made of this one's, the result
+    /// would move.
+    #[inline(always)]
+    pub(crate) fn tag_or<'m, E: From<Error>>(
+        &mut self,
+        message: impl Into<Bits<'m>>,
+    ) -> Result<(NonceOf<R>, Tag), E> {
         let nonce = self.take()?;
-        let tag = self.mac.tag_with_pad(&nonce, &mut self.pad, message);
-        tag.map(|tag| (nonce, tag))
+        let tag = self.mac.tag_with_pad(&nonce, &mut self.pad, message)?;
+        Ok((nonce, tag))
     }
 }

@@ -104,7 +104,18 @@ impl TryFrom<&[u8]> for Tag {
     type Error = Error;
 
     /// A tag of whole bytes.
+    #[inline]
     fn try_from(bytes: &[u8]) -> Result<Tag, Error> {
+        // The usual lengths without the calls of the others, which are felt in short messages' checks.
+        if let Ok(block) = <[u8; 16]>::try_from(bytes) {
+            return Ok(Tag::of_block(block, 128));
+        }
+        if let Ok(block) = <[u8; 8]>::try_from(bytes) {
+            return Ok(Tag::of_block(block, 64));
+        }
+        if let Ok(block) = <[u8; 4]>::try_from(bytes) {
+            return Ok(Tag::of_block(block, 32));
+        }
         Tag::new(bytes, 8 * bytes.len())
     }
 }
@@ -161,6 +172,17 @@ mod tests {
                     || tag
                         != Tag::new(&[0; 32][..(bits - 1).div_ceil(8)], bits - 1).expect("a tag")
             );
+        }
+    }
+
+    #[test]
+    fn whole_bytes_are_tags_of_any_length() {
+        for length in 0..=33 {
+            let bytes: [u8; 33] = core::array::from_fn(|i| i as u8 + 1);
+            let (whole, new) =
+                (Tag::try_from(&bytes[..length]), Tag::new(&bytes[..length], 8 * length));
+            assert_eq!(whole.is_ok(), (1..=32).contains(&length));
+            assert!(whole == new, "{length} bytes");
         }
     }
 
