@@ -21,6 +21,11 @@ const fn for_streams<H: Hash, I: Isa>() -> bool {
     !I::AES_INSTRUCTIONS && (SMALL || H::ACCEPTS_BIT_STRINGS && H::HAS_NARROW_PATH)
 }
 
+/// Whether it has none for messages whose pad comes from there: see [`tag_with_pad`].
+const fn is_streamed<H: Hash, I: Isa, Q: PadFrom<P>, P>() -> bool {
+    for_streams::<H, I>() || I::AES_INSTRUCTIONS && Q::IS_CACHED
+}
+
 struct Absorb<'a, H: Hash> {
     hash: &'a H,
     sum: &'a mut H::Sum,
@@ -129,12 +134,16 @@ fn finish_apart<I: Isa, M: Construction + ?Sized>(
 
 /// Where a message's pad comes from.
 pub(crate) trait PadFrom<P> {
+    /// Whether it may be known already.
+    const IS_CACHED: bool;
     /// Lends the pad.
     fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R;
 }
 
 /// The pad that the message before it left.
 impl<P> PadFrom<P> for &mut P {
+    const IS_CACHED: bool = true;
+
     #[inline(always)]
     fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R {
         f(self)
@@ -145,6 +154,8 @@ impl<P> PadFrom<P> for &mut P {
 pub(crate) struct Fresh;
 
 impl<P: Default> PadFrom<P> for Fresh {
+    const IS_CACHED: bool = false;
+
     #[inline(always)]
     fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R {
         f(&mut P::default())
@@ -174,6 +185,25 @@ pub(crate) fn tag<M: Construction + ?Sized>(
         );
     }
     Ok(one_shot(mac, nonce, pad, message.bytes()))
+}
+
+/// As [`tag`], with the pad that the message before it left, where that costs less than a new one.
+/// Where AES is an instruction it does not: the cipher runs beside the hash.
+///
+/// # Errors
+///
+/// As [`Mac::tag_with`](crate::Mac::tag_with).
+#[inline(always)]
+pub(crate) fn tag_with_pad<M: Construction + ?Sized>(
+    mac: &M,
+    nonce: &M::Nonce,
+    pad: &mut M::PadCache,
+    message: Bits<'_>,
+) -> Result<Tag, Error> {
+    if const { size_of::<M::PadCache>() == 0 } || mac.hash().level().has_aes_instructions() {
+        return tag(mac, nonce, Fresh, message);
+    }
+    tag(mac, nonce, pad, message)
 }
 
 /// The tag of whole bytes. Not inlined: each move of a tag is a store and a load, and from a call
@@ -275,7 +305,7 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for OneShot<'_, M
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
-        if const { for_streams::<M::Hash, I>() } {
+        if const { is_streamed::<M::Hash, I, P, M::PadCache>() } {
             return self.streamed();
         }
         let (cut, mut sum) = (self.cut, self.mac.begin(self.nonce));
@@ -292,7 +322,7 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Rest<OneShot<
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
-        if const { for_streams::<M::Hash, I>() } {
+        if const { is_streamed::<M::Hash, I, P, M::PadCache>() } {
             return self.0.streamed();
         }
         let sum = self.0.mac.begin(self.0.nonce);
@@ -308,7 +338,7 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Few<OneShot<'
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
-        if const { for_streams::<M::Hash, I>() } {
+        if const { is_streamed::<M::Hash, I, P, M::PadCache>() } {
             return self.0.streamed();
         }
         let (isa, one_shot) = (isa.narrow(), self.0);

@@ -38,7 +38,8 @@ pub trait Mac: Construction {
         kernels::tag(self, nonce, Fresh, message.into())
     }
 
-    /// As [`tag_with`](Mac::tag_with), reusing the pad cached from the previous message; use
+    /// As [`tag_with`](Mac::tag_with), reusing the pad cached from the previous message where that
+    /// costs less than a new one; use
     /// [`NonceSequence`](crate::NonceSequence) unless you know why.
     ///
     /// # Errors
@@ -51,10 +52,7 @@ pub trait Mac: Construction {
         pad: &mut Self::PadCache,
         message: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
-        if const { size_of::<Self::PadCache>() == 0 } {
-            return kernels::tag(self, nonce, Fresh, message.into());
-        }
-        kernels::tag(self, nonce, pad, message.into())
+        kernels::tag_with_pad(self, nonce, pad, message.into())
     }
 
     /// Checks a tag in constant time. A message that is too long does not verify.

@@ -30,18 +30,40 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! The sender of packets holds a key, the nonces under it and a budget: a metered
+//! [`NonceSequence`]. One call gives nonce and tag, and takes no lock.
+//!
+//! ```
+//! use tagmac::bounds::Theorem;
+//! use tagmac::meter::{Budget, Metered, Usage};
+//! use tagmac::{Mac, NonceSequence, Umac64};
+//!
+//! let mac = Umac64::new(&[7; 16]);
+//! let budget = Budget::new(Theorem::Umac { t: 64 }, 1 << 16, 2f64.powi(-32))?;
+//! let mut session = Metered::new(NonceSequence::new(&mac, 8)?, budget, Usage::default())?;
+//! let (nonce, tag) = session.tag(b"packet")?;
+//! assert!(mac.verify_with(&nonce, b"packet", &tag).is_ok());
+//! assert_eq!(session.usage().messages, 1);
+//! // What to save, with the usage, before it is used.
+//! let next = session.mac().peek()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! The budget belongs to the key: all processes that share a key share its budget. Divide it between
 //! them (lower the fields of [`Budget`], so that their sums stay within it), or let one process count.
 
 use core::fmt;
+use core::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
 use crate::bits::Bits;
 use crate::bounds::{BoundError, Theorem};
+use crate::construction::Construction;
 #[cfg(feature = "dynamic")]
 use crate::dynamic::{AnyMac, AnyStream};
 use crate::error::{Error, Mismatch, holds_mac_error};
 use crate::mac::Mac;
+use crate::sequence::NonceSequence;
 use crate::stream::Stream;
 use crate::tag::Tag;
 
@@ -165,8 +187,9 @@ impl Budget {
     }
 
     /// What a message costs.
+    #[inline]
     fn message(&self, length: u64) -> Usage {
-        let blocks = u64::try_from(self.theorem.blocks(length)).unwrap_or(u64::MAX);
+        let blocks = blocks(&self.theorem, length);
         Usage { messages: 1, blocks: blocks.max(1), failures: 0 }
     }
 
@@ -178,25 +201,49 @@ impl Budget {
         }
     }
 
-    /// What is used once `more` is done, if the budget has it.
-    fn after(&self, used: Usage, more: Usage) -> Result<Usage, MeterError> {
-        let add = |count, budget: u64, used: u64, asked| match used.checked_add(asked) {
-            Some(sum) if sum <= budget => Ok(sum),
-            _ => Err(MeterError::BudgetExhausted { count, budget, used, asked }),
-        };
-        Ok(Usage {
-            messages: add("messages", self.messages, used.messages, more.messages)?,
-            blocks: add("blocks", self.blocks, used.blocks, more.blocks)?,
-            failures: add("failed verifications", self.failures, used.failures, more.failures)?,
-        })
+    /// All of it.
+    fn all(&self) -> Usage {
+        Usage { messages: self.messages, blocks: self.blocks, failures: self.failures }
     }
 
+    /// What is not left of it. Inlined, as other errors beside tags: a call would write into the place
+    /// of the result, and then no tag could stay out of memory.
+    #[inline(always)]
+    fn exhausted(&self, left: Usage, asked: Usage) -> MeterError {
+        let (count, budget, left, asked) = if asked.messages > left.messages {
+            ("messages", self.messages, left.messages, asked.messages)
+        } else if asked.blocks > left.blocks {
+            ("blocks", self.blocks, left.blocks, asked.blocks)
+        } else {
+            ("failed verifications", self.failures, left.failures, asked.failures)
+        };
+        MeterError::BudgetExhausted { count, budget, used: budget - left, asked }
+    }
+
+    #[inline]
     fn check_length(&self, found: u64) -> Result<(), MeterError> {
         if found <= self.length {
             return Ok(());
         }
         let (count, budget) = ("bytes of a message", self.length);
         Err(MeterError::BudgetExhausted { count, budget, used: 0, asked: found })
+    }
+}
+
+/// The blocks of a message.
+#[inline]
+fn blocks(theorem: &Theorem, length: u64) -> u64 {
+    #[inline(never)]
+    fn divided(theorem: &Theorem, length: u64) -> u64 {
+        u64::try_from(theorem.blocks(length)).unwrap_or(u64::MAX)
+    }
+    match theorem {
+        Theorem::Pmac { .. } | Theorem::LightMac { .. } => divided(theorem, length),
+        // Of 16 bytes, without a division.
+        Theorem::EliMacAes { .. }
+        | Theorem::Umac { .. }
+        | Theorem::Umac1999 { .. }
+        | Theorem::Poly1305Aes => length.div_ceil(16),
     }
 }
 
@@ -250,11 +297,30 @@ impl Usage {
 }
 
 impl Usage {
+    #[inline]
     fn less(self, other: Usage) -> Usage {
         Usage {
             messages: self.messages - other.messages,
             blocks: self.blocks - other.blocks,
             failures: self.failures - other.failures,
+        }
+    }
+
+    /// Nothing if that would be less than none of something.
+    #[inline]
+    fn checked_less(self, other: Usage) -> Option<Usage> {
+        Some(Usage {
+            messages: self.messages.checked_sub(other.messages)?,
+            blocks: self.blocks.checked_sub(other.blocks)?,
+            failures: self.failures.checked_sub(other.failures)?,
+        })
+    }
+
+    fn plus(self, other: Usage) -> Usage {
+        Usage {
+            messages: self.messages + other.messages,
+            blocks: self.blocks + other.blocks,
+            failures: self.failures + other.failures,
         }
     }
 }
@@ -268,18 +334,36 @@ impl fmt::Display for Usage {
 
 /// A MAC under a key that keeps to a budget. Share it between threads by reference.
 ///
-/// `M` is a [`Mac`], or an `AnyMac` of the registry. Tags and verdicts are those of the MAC.
+/// `M` is a [`Mac`], a [`NonceSequence`], or an `AnyMac` of the registry. Tags and verdicts are those of
+/// the MAC.
 pub struct Metered<M> {
     mac: M,
     budget: Budget,
     used: Mutex<Used>,
 }
 
-#[derive(Default)]
 struct Used {
-    usage: Usage,
-    /// What is counted above and not yet tagged.
+    /// What is left of the budget.
+    left: Usage,
+    /// What is not in it any more, and not yet tagged.
     reserve: Usage,
+}
+
+impl Used {
+    /// Counts, from the reserve first. Gives what the reserve did not have.
+    #[inline]
+    fn count(&mut self, budget: &Budget, more: Usage) -> Result<Usage, MeterError> {
+        let rest = Usage {
+            messages: more.messages.saturating_sub(self.reserve.messages),
+            blocks: more.blocks.saturating_sub(self.reserve.blocks),
+            failures: more.failures,
+        };
+        let Some(left) = self.left.checked_less(rest) else {
+            return Err(budget.exhausted(self.left, rest));
+        };
+        *self = Used { left, reserve: self.reserve.less(more.less(rest)) };
+        Ok(rest)
+    }
 }
 
 impl<M> fmt::Debug for Metered<M> {
@@ -315,13 +399,14 @@ impl<M> Metered<M> {
     ///
     /// [`MeterError::BudgetExhausted`] if more was done than the budget allows.
     pub fn new(mac: M, budget: Budget, usage: Usage) -> Result<Metered<M>, MeterError> {
-        let usage = budget.after(Usage::default(), usage)?;
-        Ok(Metered { mac, budget, used: Mutex::new(Used { usage, ..Used::default() }) })
+        let mut used = Used { left: budget.all(), reserve: Usage::default() };
+        used.count(&budget, usage)?;
+        Ok(Metered { mac, budget, used: Mutex::new(used) })
     }
 
     /// What the key has done, reserves counted.
     pub fn usage(&self) -> Usage {
-        self.with(|used| used.usage)
+        self.with(|used| self.budget.all().less(used.left))
     }
 
     /// The budget.
@@ -343,30 +428,21 @@ impl<M> Metered<M> {
     /// [`MeterError::BudgetExhausted`] if the budget does not have it; then nothing is counted.
     pub fn reserve(&self, messages: u64, bytes: u64) -> Result<(), MeterError> {
         // Each message may have one more block than its bytes fill.
-        let blocks = u64::try_from(self.budget.theorem.blocks(bytes)).unwrap_or(u64::MAX);
+        let blocks = blocks(&self.budget.theorem, bytes);
         let blocks = messages.saturating_add(blocks);
         let more = Usage { messages, blocks, failures: 0 };
         self.with(|used| {
-            used.usage = self.budget.after(used.usage, more)?;
-            used.reserve.messages += messages;
-            used.reserve.blocks += blocks;
+            let reserve = core::mem::take(&mut used.reserve);
+            let counted = used.count(&self.budget, more);
+            used.reserve = if counted.is_ok() { reserve.plus(more) } else { reserve };
+            counted.map(|_| ())?;
             Ok(())
         })
     }
 
     /// Counts, from the reserve first. Gives what the reserve did not have.
     fn count(&self, more: Usage) -> Result<Usage, MeterError> {
-        self.with(|used| {
-            let from_reserve = Usage {
-                messages: more.messages.min(used.reserve.messages),
-                blocks: more.blocks.min(used.reserve.blocks),
-                failures: 0,
-            };
-            let rest = more.less(from_reserve);
-            used.usage = self.budget.after(used.usage, rest)?;
-            used.reserve = used.reserve.less(from_reserve);
-            Ok(rest)
-        })
+        self.with(|used| used.count(&self.budget, more))
     }
 
     /// A panic elsewhere leaves the counts whole: each change is the last that its closure does.
@@ -399,9 +475,8 @@ impl<M> Metered<M> {
         let rest = self.count(cost).map_err(MeteredVerifyError::Refused)?;
         verify(&self.mac, message).map_err(|Mismatch| MeteredVerifyError::Mismatch)?;
         self.with(|used| {
-            used.usage = used.usage.less(rest);
-            used.reserve.messages += cost.messages - rest.messages;
-            used.reserve.blocks += cost.blocks - rest.blocks;
+            used.left = used.left.plus(rest);
+            used.reserve = used.reserve.plus(cost.less(rest));
         });
         Ok(())
     }
@@ -410,6 +485,28 @@ impl<M> Metered<M> {
         let message = self.budget.message(0);
         let over = self.count(message).map(|_| ());
         MeteredStream { meter: self, stream, bytes: 0, blocks: message.blocks, over }
+    }
+}
+
+impl<R: Deref<Target: Construction>> Metered<NonceSequence<R>> {
+    /// The tag of a message under the next nonce, and that nonce. What the budget does not have uses
+    /// up no nonce.
+    ///
+    /// # Errors
+    ///
+    /// [`MeterError::BudgetExhausted`] if the budget does not have the message; then nothing is
+    /// tagged. [`MeterError::Mac`] as [`NonceSequence::tag`], after the count.
+    #[inline]
+    pub fn tag<'m>(
+        &mut self,
+        message: impl Into<Bits<'m>>,
+    ) -> Result<(<R::Target as Construction>::Nonce, Tag), MeterError> {
+        let message = message.into();
+        let length = message.bytes().len() as u64;
+        self.budget.check_length(length)?;
+        let used = self.used.get_mut().unwrap_or_else(PoisonError::into_inner);
+        used.count(&self.budget, self.budget.message(length))?;
+        self.mac.tag_or(message)
     }
 }
 

@@ -3,6 +3,7 @@
 use core::ops::RangeInclusive;
 
 use crate::error::Error;
+use crate::isa::{Block, be_block};
 
 /// Bytes of the longest nonce.
 pub(crate) const MAX_BYTES: usize = 16;
@@ -26,7 +27,18 @@ pub trait Nonce: Copy + Send + Sync {
     #[inline]
     fn from_number(number: u128, bytes: usize) -> Result<Self, Error> {
         check_length(Self::BYTES, bytes)?;
-        Self::from_slice(&number.to_be_bytes()[MAX_BYTES - bytes.min(MAX_BYTES)..])
+        let number = number.checked_shl(8 * (MAX_BYTES - bytes) as u32).unwrap_or(0);
+        Self::from_block(be_block(number), bytes)
+    }
+    /// The nonce of the first `bytes` bytes of a block, the others zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NonceLength`] as [`from_slice`](Nonce::from_slice).
+    #[inline]
+    fn from_block(block: Block, bytes: usize) -> Result<Self, Error> {
+        check_length(Self::BYTES, bytes)?;
+        Self::from_slice(&block[..bytes])
     }
     /// The nonce's bytes.
     fn as_bytes(&self) -> &[u8];
@@ -48,6 +60,7 @@ impl Nonce for () {
 impl<const N: usize> Nonce for [u8; N] {
     const BYTES: RangeInclusive<usize> = N..=N;
 
+    #[inline]
     fn from_slice(bytes: &[u8]) -> Result<Self, Error> {
         check_length(Self::BYTES, bytes.len())?;
         Ok(bytes.try_into().expect("N bytes"))

@@ -8,6 +8,7 @@ use zeroize::Zeroize;
 use crate::bits::Bits;
 use crate::construction::Construction;
 use crate::error::Error;
+use crate::isa::be_block;
 use crate::mac::Mac;
 #[cfg(feature = "std")]
 use crate::nonce::fill_random;
@@ -42,8 +43,9 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 /// `&M`, `Arc<M>`, `Box<M>`.
 ///
 /// **Use one sequence per key**: two of them would use the same nonces, and anyone who sees two tags
-/// under one nonce can forge. Consecutive nonces are cheap for UMAC-32 and UMAC-64, because four or
-/// two of them share a call of the block cipher.
+/// under one nonce can forge. Where AES is no instruction, consecutive nonces are cheap for UMAC-32 and
+/// UMAC-64: four or two of them share a call of the block cipher. To keep to a budget as well, see
+/// [`meter`](crate::meter).
 ///
 /// ```
 /// use tagmac::{Mac, NonceSequence, Umac64};
@@ -85,9 +87,13 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 /// ```
 pub struct NonceSequence<R: Deref<Target: Construction>> {
     mac: R,
+    /// Bytes of a nonce.
     bytes: usize,
-    /// The next nonce as a number; `None` once all are used.
-    next: Option<u128>,
+    /// The next nonce, filled up to 16 bytes, as a big-endian number.
+    next: u128,
+    /// The last one of its length.
+    last: u128,
+    used_up: bool,
     pad: <R::Target as Construction>::PadCache,
 }
 
@@ -114,7 +120,8 @@ impl<R: Deref<Target: Construction>> NonceSequence<R> {
     /// [`Error::NonceLength`] if the MAC takes no nonces of that length.
     pub fn new(mac: R, bytes: usize) -> Result<Self, Error> {
         check_length(NonceOf::<R>::BYTES, bytes)?;
-        Ok(NonceSequence { mac, bytes, next: Some(0), pad: Default::default() })
+        let last = u128::MAX.checked_shl(8 * (MAX_BYTES - bytes) as u32).unwrap_or(0);
+        Ok(NonceSequence { mac, bytes, next: 0, last, used_up: false, pad: Default::default() })
     }
 
     /// The nonces from `next` on, of its length.
@@ -135,8 +142,10 @@ impl<R: Deref<Target: Construction>> NonceSequence<R> {
     /// [`Error::NoncesUsedUp`] if there is none.
     #[inline]
     pub fn peek(&self) -> Result<NonceOf<R>, Error> {
-        let next = self.next.ok_or(Error::NoncesUsedUp { bytes: self.bytes })?;
-        NonceOf::<R>::from_number(next, self.bytes)
+        if self.used_up {
+            return Err(Error::NoncesUsedUp { bytes: self.bytes });
+        }
+        NonceOf::<R>::from_block(be_block(self.next), self.bytes)
     }
 
     /// Takes the next nonce, for a [`Stream`](crate::Stream) or threads.
@@ -147,8 +156,9 @@ impl<R: Deref<Target: Construction>> NonceSequence<R> {
     #[inline]
     pub fn take(&mut self) -> Result<NonceOf<R>, Error> {
         let nonce = self.peek()?;
-        let last = u128::MAX.checked_shr(128 - 8 * self.bytes as u32).unwrap_or(0);
-        self.next = self.next.filter(|next| *next < last).map(|next| next + 1);
+        // The last nonce has ones in all of its bytes: less it is plus one in the last of them.
+        let (next, below_last) = self.next.overflowing_sub(self.last);
+        (self.next, self.used_up) = (next, !below_last);
         Ok(nonce)
     }
 
@@ -163,13 +173,13 @@ impl<R: Deref<Target: Construction>> NonceSequence<R> {
         if found != bytes {
             return Err(Error::NonceLength { min: bytes, max: bytes, found });
         }
-        let mut number = [0; MAX_BYTES];
-        number[MAX_BYTES - bytes..].copy_from_slice(nonce.as_bytes());
-        let number = u128::from_be_bytes(number);
-        if self.next.is_none_or(|next| number < next) {
+        let mut block = [0; MAX_BYTES];
+        block[..bytes].copy_from_slice(nonce.as_bytes());
+        let number = u128::from_be_bytes(block);
+        if self.used_up || number < self.next {
             return Err(Error::NonceReused);
         }
-        self.next = Some(number);
+        self.next = number;
         Ok(())
     }
 
@@ -182,7 +192,18 @@ impl<R: Deref<Target: Construction>> NonceSequence<R> {
     /// limit of the MAC's definition.
     #[inline]
     pub fn tag<'m>(&mut self, message: impl Into<Bits<'m>>) -> Result<(NonceOf<R>, Tag), Error> {
+        self.tag_or(message)
+    }
+
+    /// As [`tag`](NonceSequence::tag), with an error of the caller's: made of this one's, the result
+    /// would move.
+    #[inline(always)]
+    pub(crate) fn tag_or<'m, E: From<Error>>(
+        &mut self,
+        message: impl Into<Bits<'m>>,
+    ) -> Result<(NonceOf<R>, Tag), E> {
         let nonce = self.take()?;
-        Ok((nonce, self.mac.tag_with_pad(&nonce, &mut self.pad, message)?))
+        let tag = self.mac.tag_with_pad(&nonce, &mut self.pad, message)?;
+        Ok((nonce, tag))
     }
 }

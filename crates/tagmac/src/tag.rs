@@ -15,7 +15,8 @@ use crate::isa::{CipherBlock, Isa, Words};
 #[derive(Clone, Copy, Default)]
 pub struct Tag {
     bytes: [u8; Tag::MAX_BYTES],
-    bits: u16,
+    // A word, so that a tag is whole words: it moves by loads that match the stores.
+    bits: usize,
 }
 
 impl Tag {
@@ -46,7 +47,7 @@ impl Tag {
         if bytes[bytes.len() - 1] & !(0xff << unused) != 0 {
             return Err(Error::UnusedTagBits);
         }
-        let mut tag = Tag { bytes: [0; Self::MAX_BYTES], bits: bits as u16 };
+        let mut tag = Tag { bytes: [0; Self::MAX_BYTES], bits };
         tag.bytes[..bytes.len()].copy_from_slice(bytes);
         Ok(tag)
     }
@@ -56,7 +57,7 @@ impl Tag {
     pub(crate) fn of_block<B: CipherBlock>(block: B, bits: u16) -> Tag {
         let mut bytes = [0; Self::MAX_BYTES];
         bytes[..B::BYTES].copy_from_slice(block.as_ref());
-        Tag { bytes, bits }
+        Tag { bytes, bits: bits.into() }
     }
 
     /// As [`of_block`](Tag::of_block), in the tag's place.
@@ -65,7 +66,7 @@ impl Tag {
         let (first, rest) = self.bytes.split_at_mut(B::BYTES);
         first.copy_from_slice(block.as_ref());
         rest.fill(0);
-        self.bits = bits;
+        self.bits = bits.into();
     }
 
     /// The first `bits` bits of a little-endian number, all others already zero. Stored at once:
@@ -80,13 +81,13 @@ impl Tag {
     /// The tag's bytes; unused low bits of the last one are zero.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..(self.bits as usize).div_ceil(8)]
+        &self.bytes[..self.bits.div_ceil(8)]
     }
 
     /// The tag's length in bits.
     #[inline]
     pub fn bits(&self) -> usize {
-        self.bits as usize
+        self.bits
     }
 }
 
@@ -103,7 +104,18 @@ impl TryFrom<&[u8]> for Tag {
     type Error = Error;
 
     /// A tag of whole bytes.
+    #[inline]
     fn try_from(bytes: &[u8]) -> Result<Tag, Error> {
+        // The usual lengths without the calls of the others, which are felt in short messages' checks.
+        if let Ok(block) = <[u8; 16]>::try_from(bytes) {
+            return Ok(Tag::of_block(block, 128));
+        }
+        if let Ok(block) = <[u8; 8]>::try_from(bytes) {
+            return Ok(Tag::of_block(block, 64));
+        }
+        if let Ok(block) = <[u8; 4]>::try_from(bytes) {
+            return Ok(Tag::of_block(block, 32));
+        }
         Tag::new(bytes, 8 * bytes.len())
     }
 }
@@ -160,6 +172,17 @@ mod tests {
                     || tag
                         != Tag::new(&[0; 32][..(bits - 1).div_ceil(8)], bits - 1).expect("a tag")
             );
+        }
+    }
+
+    #[test]
+    fn whole_bytes_are_tags_of_any_length() {
+        for length in 0..=33 {
+            let bytes: [u8; 33] = core::array::from_fn(|i| i as u8 + 1);
+            let (whole, new) =
+                (Tag::try_from(&bytes[..length]), Tag::new(&bytes[..length], 8 * length));
+            assert_eq!(whole.is_ok(), (1..=32).contains(&length));
+            assert!(whole == new, "{length} bytes");
         }
     }
 

@@ -103,6 +103,12 @@ macro_rules! levels {
                 place
             }
 
+            /// See [`Isa::AES_INSTRUCTIONS`].
+            #[inline(always)]
+            pub(crate) fn has_aes_instructions(self) -> bool {
+                match self.0 { $($(#[$cfg])? Proof::$level(_) => <$level as Isa>::AES_INSTRUCTIONS),+ }
+            }
+
             /// See [`Isa::NARROW_PATH_MAX_BLOCKS`].
             #[inline(always)]
             pub(crate) fn narrow_path_max_blocks(self) -> usize {

@@ -5,7 +5,7 @@ use std::thread;
 use tagmac::bounds::{Theorem, Workload, pmac};
 use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::meter::{Budget, MeterError, Metered, MeteredVerifyError, Usage};
-use tagmac::{LightMacAes128, Poly1305Aes, Tag, Umac32, UmacNonce};
+use tagmac::{LightMacAes128, Nonce, NonceSequence, Poly1305Aes, Tag, Umac32, UmacNonce};
 use tagmac::{Mac, PmacAes128};
 
 const PMAC: Theorem = Theorem::Pmac { n: 128, t: 128 };
@@ -389,4 +389,53 @@ fn macs_with_nonces_and_macs_by_name() {
         }
         assert!(mac.stream(&[0; 17]).is_err());
     }
+}
+
+#[test]
+fn a_metered_sequence_counts_messages_and_nonces() {
+    let mac = Poly1305Aes::new(&[7; 32]);
+    let budget = Budget::new(Theorem::Poly1305Aes, 100, 0.5).unwrap();
+    let budget = Budget { messages: 5, blocks: 20, ..budget };
+    let sequence = || NonceSequence::new(&mac, 16).unwrap();
+    let mut session = Metered::new(sequence(), budget, Usage::default()).unwrap();
+    for (number, length) in [(0u128, 0usize), (1, 16), (2, 17)] {
+        let message = vec![3; length];
+        let (nonce, tag) = session.tag(&message).unwrap();
+        assert_eq!(nonce, number.to_be_bytes());
+        assert!(tag == mac.tag_with(&nonce, &message).unwrap());
+    }
+    assert_eq!(session.usage(), Usage { messages: 3, blocks: 4, failures: 0 });
+
+    // A reserve is used up first, and what is refused takes neither nonce nor budget.
+    session.reserve(1, 16).unwrap();
+    let reserved = Usage { messages: 4, blocks: 6, failures: 0 };
+    assert_eq!(session.usage(), reserved);
+    session.tag(b"reserved").unwrap();
+    assert_eq!(session.usage(), reserved);
+    let next = session.mac().peek().unwrap();
+    assert_eq!(exhausted(session.tag(&[0; 101])), ("bytes of a message", 100, 0, 101));
+    assert_eq!(exhausted(session.reserve(2, 0)), ("messages", 5, 4, 2));
+    assert_eq!(session.usage(), reserved);
+    session.tag(b"the last").unwrap();
+    assert_eq!(exhausted(session.tag(b"")), ("messages", 5, 5, 1));
+    assert_eq!(session.mac().peek().unwrap(), 5u128.to_be_bytes());
+    assert_eq!(next, 4u128.to_be_bytes());
+    let again = Metered::new(sequence(), budget, Usage { messages: 6, ..Usage::default() });
+    assert_eq!(exhausted(again.map(|_| ())), ("messages", 5, 0, 6));
+
+    let blocks = Budget { blocks: 3, ..budget };
+    let mut session = Metered::new(sequence(), blocks, Usage::default()).unwrap();
+    session.tag(&[0; 32]).unwrap();
+    assert_eq!(exhausted(session.tag(&[0; 17])), ("blocks", 3, 2, 2));
+    session.tag(&[0; 16]).unwrap();
+
+    // The nonces may end before the budget does.
+    let umac = Umac32::new(&[7; 16]);
+    let last = UmacNonce::from_slice(&[255]).unwrap();
+    let budget = Budget::new(Theorem::Umac { t: 32 }, 100, 0.5).unwrap();
+    let sequence = NonceSequence::resume(&umac, &last).unwrap();
+    let mut session = Metered::new(sequence, budget, Usage::default()).unwrap();
+    session.tag(b"the last").unwrap();
+    let none = MeterError::Mac(tagmac::Error::NoncesUsedUp { bytes: 1 });
+    assert_eq!(session.tag(b"none").map(|_| ()), Err(none));
 }

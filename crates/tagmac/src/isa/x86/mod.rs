@@ -14,6 +14,25 @@ pub(crate) use l2::l2_bytes;
 pub use levels::{Aesni, Avx2, Avx512, Vaes};
 
 use core::arch::asm;
+use core::arch::x86_64::{_mm_set_epi64x, _mm_storeu_si128};
+
+use super::Block;
+
+/// A number as a block, big-endian, stored at once.
+#[inline(always)]
+pub(super) fn be_block(number: u128) -> Block {
+    let (first, last) = ((number >> 64) as u64, number as u64);
+    // SAFETY: SSE2 is part of x86-64.
+    let mut words = unsafe { _mm_set_epi64x(last.swap_bytes() as i64, first.swap_bytes() as i64) };
+    // SAFETY: no instruction. Compilers that know the halves would store each by itself.
+    unsafe {
+        asm!("/* {x} */", x = inout(xmm_reg) words, options(pure, nomem, nostack, preserves_flags));
+    }
+    let mut block = [0; 16];
+    // SAFETY: writes the 16 bytes of an array; SSE2 is part of x86-64.
+    unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), words) };
+    block
+}
 
 /// The reference itself, of which compilers do not know that it is the same as before.
 #[inline(always)]
