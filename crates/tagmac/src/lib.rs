@@ -64,7 +64,7 @@
 //! | `alloc` | [`EliMac`]'s cache of subkeys, [`edit`] |
 //! | `umac99` | the UMAC of 1999, NH and its relatives (includes `alloc`) |
 //! | `save` | save streams and parts, encrypted, and resume them elsewhere (includes `std`) |
-//! | `dynamic` | every MAC by name, CMAC, HMAC, key files, partials (includes `save` and `umac99`) |
+//! | `dynamic` | every MAC by name, HMAC, key files, partials (includes `save` and `umac99`) |
 //! | `cipher` | RustCrypto's block ciphers in all modes |
 //!
 //! Without `std` the crate is `no_std`.

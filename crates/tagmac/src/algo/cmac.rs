@@ -17,7 +17,6 @@ use super::cbc::{self, Chain, before_last};
 use super::known_answer;
 use super::many::wipe;
 use super::xor::{self, Single, Truncation};
-use crate::batch::judge;
 use crate::bits::Bits;
 use crate::cipher::{Cipher, Field};
 use crate::error::{Error, Mismatch, silent};
@@ -199,7 +198,10 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
             let now = start..n.min(start + expected.len());
             let expected = &mut expected[..now.len()];
             self.tag_many(&messages[now.clone()], expected);
-            judge(Ok(()), expected, &tags[now.clone()], &mut verdicts[now], |_| Err(Mismatch));
+            let found = verdicts[now.clone()].iter_mut().zip(&tags[now]);
+            for ((verdict, tag), expected) in found.zip(&*expected) {
+                *verdict = matches(Ok(*expected), tag);
+            }
         }
         verdicts.iter().copied().collect()
     }
