@@ -71,9 +71,11 @@ const fn words<A: Words>() -> usize {
 
 impl Powers {
     /// No powers yet.
+    #[cfg(feature = "std")]
     pub(super) const NONE: Powers = Powers { pairs: [[0; MAX_POWERS]; 3] };
 
-    /// Makes the powers.
+    /// Makes the powers. Without `std` there is no lock to keep them in, so each message makes its own.
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(super) fn make<A: Words, R: Radix<A>>(&mut self, a: A, r: ClampedR) {
         let n = words::<A>();
