@@ -4,6 +4,7 @@
     PMAC-PRESENT80|PRESENT128|RC6
     LIGHTMAC-AES128|192|256-S8|S16|..|S64    key K1 || K2
     LIGHTMAC-PRESENT80|128-S8|S16|S24|S32    key K1 || K2
+    CMAC-AES128|192|256|PRESENT80|PRESENT128|RC6
     ELIMAC-AES128                            key K1 || K2
     POLY1305-AES                             key k || r, nonce
     UMAC-32|64|96|128                        key K of AES-128, nonce
@@ -28,6 +29,7 @@ from typing import Callable
 import aes
 import present
 import rc6
+from cmac import cmac
 from elimac import elimac
 from lightmac import lightmac
 from pmac import pmac
@@ -93,6 +95,10 @@ def parallel(cipher, key, nonce, message, tag_bits, bits):
     return pmac(cipher(key), message, tag_bits, bits)
 
 
+def chained(cipher, key, nonce, message, tag_bits, bits):
+    return cmac(cipher(key), message, tag_bits, bits)
+
+
 def light(cipher, s, key, nonce, message, tag_bits, bits):
     return lightmac(*two(cipher, key), message, s, tag_bits, bits)
 
@@ -122,6 +128,9 @@ for name, (size, cipher) in CIPHERS.items():
     n = cipher(bytes(size)).n
     ALGORITHMS[f"PMAC-{name}"] = Algorithm(
         size, partial(parallel, cipher), tag_bits=range(1, n + 1)
+    )
+    ALGORITHMS[f"CMAC-{name}"] = Algorithm(
+        size, partial(chained, cipher), tag_bits=range(32, n + 1, 8), bits=False
     )
     for s in range(8, n // 2 + 1, 8) if name != "RC6" else ():
         limit = 2**s * (n - s) // 8

@@ -29,6 +29,7 @@
 //! | [`Umac32`], [`Umac64`], [`Umac96`], [`Umac128`] | an AES-128 key | RFC 4418 | one nonce per message: short tags, many packets |
 //! | `Umac99` | 16 bytes | Black, Halevi, Krawczyk, Krovetz, Rogaway 1999 | the paper's own sets, and all its parameters |
 //! | [`Cbc3`] | three of its cipher | Black and Rogaway 2000 | a PRF of any cipher, for short inputs |
+//! | [`Cmac`] | one of its cipher | NIST SP 800-38B, RFC 4493 | rules and protocols that ask for it; one message at a time it is slow |
 //! | [`Poly1305`] | 32 bytes, r then s, for one message | RFC 8439 | protocols that derive a key for each message |
 //!
 //! The first three are deterministic: they need no nonce. Poly1305-AES and UMAC need one that never
@@ -64,7 +65,7 @@
 //! | `alloc` | [`EliMac`]'s cache of subkeys, [`edit`] |
 //! | `umac99` | the UMAC of 1999, NH and its relatives (includes `alloc`) |
 //! | `save` | save streams and parts, encrypted, and resume them elsewhere (includes `std`) |
-//! | `dynamic` | every MAC by name, CMAC, HMAC, key files, partials (includes `save` and `umac99`) |
+//! | `dynamic` | every MAC by name, HMAC, key files, partials (includes `save` and `umac99`) |
 //! | `cipher` | RustCrypto's block ciphers in all modes |
 //!
 //! Without `std` the crate is `no_std`.
@@ -108,7 +109,7 @@ mod tag;
 pub mod threads;
 mod wipe;
 
-pub use algo::{Assurance, Cbc3, EliMac, Poly1305, Poly1305Aes};
+pub use algo::{Assurance, Cbc3, Cmac, CmacStream, EliMac, Poly1305, Poly1305Aes};
 pub use algo::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 #[cfg(feature = "umac99")]
 pub use algo::{NhShape, Umac99, Umac99Parameters, Umac99Prf, Umac99Set};

@@ -12,6 +12,7 @@
 //! One block waits for the one before it, so this is slow on long messages: it ends a hash. The
 //! parallel MACs are faster.
 
+use super::cbc::Chain;
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock};
 use crate::error::{Error, Mismatch, silent};
@@ -80,7 +81,7 @@ impl<C: Cipher> Kernel for OneShot<'_, C> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> C::Block {
         let mut chain = Chain::of(&[]);
-        chain.update(isa, self.mac, self.message.bytes());
+        self.mac.update(isa, &mut chain, self.message.bytes());
         let bits = match self.message.last_mask() {
             None => 8 * chain.bytes,
             Some(mask) => {
@@ -88,65 +89,32 @@ impl<C: Cipher> Kernel for OneShot<'_, C> {
                 8 * (chain.bytes - 1) + mask.count_ones() as usize
             }
         };
-        chain.finish(isa, self.mac, bits)
+        self.mac.finish(isa, chain, bits)
     }
 }
 
-/// The chain so far, and the bytes after it: up to a block, because the last one is apart. Wiped on
-/// drop.
-#[derive(Clone)]
-pub(super) struct Chain<B: CipherBlock> {
-    y: B,
-    held: B,
-    bytes: usize,
-}
-
-impl<B: CipherBlock> Drop for Chain<B> {
-    fn drop(&mut self) {
-        self.y.zeroize();
-        self.held.zeroize();
-    }
-}
-
-impl<B: CipherBlock> Chain<B> {
-    /// The chain after its first input, which fits in a block.
+impl<C: Cipher> Cbc3<C> {
+    /// Adds to the input of a chain.
     #[inline(always)]
-    pub(super) fn of(first: &[u8]) -> Self {
-        Chain { y: B::ZERO, held: B::zero_filled(first), bytes: first.len() }
-    }
-
-    #[inline(always)]
-    pub(super) fn update<I: Isa, C>(&mut self, isa: I, mac: &Cbc3<C>, mut data: &[u8])
-    where
-        C: Cipher<Block = B>,
-    {
-        while !data.is_empty() {
-            if self.bytes == B::BYTES {
-                self.y = mac.k1.encrypt_one(isa, &self.y.xor(&self.held));
-                self.bytes = 0;
-            }
-            let (now, later) = data.split_at(data.len().min(B::BYTES - self.bytes));
-            self.held.as_mut()[self.bytes..][..now.len()].copy_from_slice(now);
-            self.bytes += now.len();
-            data = later;
-        }
+    pub(super) fn update<I: Isa>(&self, isa: I, chain: &mut Chain<C::Block>, data: &[u8]) {
+        chain.update(isa, &self.k1, data);
     }
 
     /// The output, for whole bytes.
     #[cfg(feature = "umac99")]
     #[inline(always)]
-    pub(super) fn finish_bytes<I: Isa, C: Cipher<Block = B>>(self, isa: I, mac: &Cbc3<C>) -> B {
-        let bits = 8 * self.bytes;
-        self.finish(isa, mac, bits)
+    pub(super) fn finish_bytes<I: Isa>(&self, isa: I, chain: Chain<C::Block>) -> C::Block {
+        let bits = 8 * chain.bytes;
+        self.finish(isa, chain, bits)
     }
 
     /// The output, of the last block's first `bits` bits.
     #[inline(always)]
-    fn finish<I: Isa, C: Cipher<Block = B>>(self, isa: I, mac: &Cbc3<C>, bits: usize) -> B {
-        if bits == 8 * B::BYTES {
-            return mac.k2.encrypt_one(isa, &self.y.xor(&self.held));
+    fn finish<I: Isa>(&self, isa: I, chain: Chain<C::Block>, bits: usize) -> C::Block {
+        if bits == 8 * C::Block::BYTES {
+            return self.k2.encrypt_one(isa, &chain.y.xor(&chain.held));
         }
-        let last = self.held.and(&B::first_ones(bits)).xor(&B::one_at(bits));
-        mac.k3.encrypt_one(isa, &self.y.xor(&last))
+        let last = chain.held.and(&C::Block::first_ones(bits)).xor(&C::Block::one_at(bits));
+        self.k3.encrypt_one(isa, &chain.y.xor(&last))
     }
 }

@@ -1,6 +1,8 @@
 //! The MACs, one file each. An algorithm stands here once, generic over the lanes of a level.
 
+mod cbc;
 mod cbc3;
+mod cmac;
 pub(crate) mod elimac;
 mod known_answer;
 pub(crate) mod lightmac;
@@ -13,6 +15,7 @@ pub(crate) mod umac99;
 mod xor;
 
 pub use cbc3::Cbc3;
+pub use cmac::{Cmac, CmacStream};
 pub use elimac::{AesFamilies, EliHash, EliMac, Families, PlainFamilies};
 pub use lightmac::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 pub use pmac::COMPILED;

@@ -78,6 +78,30 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
         isa.aes_rounds(&self.rounds, x)
     }
 
+    /// As [`rounds`](Keys::rounds), each xored with its `next`, which is added to the last round key
+    /// while the other rounds run.
+    #[inline(always)]
+    pub(crate) fn chained_rounds<const N: usize>(
+        &self,
+        isa: I,
+        x: [I::V; N],
+        next: [I::V; N],
+    ) -> [I::V; N] {
+        if !I::AES_INSTRUCTIONS {
+            let mut y = self.rounds(isa, x);
+            for (y, next) in y.iter_mut().zip(next) {
+                *y = isa.xor(*y, next);
+            }
+            return y;
+        }
+        let mut x = isa.aes_first_rounds(&self.rounds, x);
+        let key = isa.key(&self.rounds, ROUNDS - 1);
+        for (x, next) in x.iter_mut().zip(next) {
+            *x = isa.aes_last(*x, isa.xor(key, next));
+        }
+        x
+    }
+
     /// As [`rounds`](Keys::rounds), all xored into `sum`. In a flight the sum stands in the place
     /// of the last round key, so that adding costs nothing; an even number of last keys cancel out.
     /// Two chains, because each step waits for the one before, and so long that only what follows
@@ -196,6 +220,16 @@ macro_rules! aes {
                 x: [I::V; N],
             ) -> [I::V; N] {
                 keys.rounds(isa, x)
+            }
+
+            #[inline(always)]
+            fn encrypt_chained<I: Isa, const N: usize>(
+                isa: I,
+                keys: &Self::Keys<'_, I>,
+                x: [I::V; N],
+                next: [I::V; N],
+            ) -> [I::V; N] {
+                keys.chained_rounds(isa, x, next)
             }
 
             #[inline(always)]

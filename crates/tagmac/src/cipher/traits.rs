@@ -73,6 +73,22 @@ pub trait Cipher: Clone + Send + Sync + Sized {
         x: [V<Self, I>; N],
     ) -> [V<Self, I>; N];
 
+    /// E_K of each block of `x`, xored with `next`: a step of a chain, where only the way from `x`
+    /// counts. `next` is better added before the end of it, where that can be.
+    #[inline(always)]
+    fn encrypt_chained<I: Isa, const N: usize>(
+        isa: I,
+        keys: &Self::Keys<'_, I>,
+        x: [V<Self, I>; N],
+        next: [V<Self, I>; N],
+    ) -> [V<Self, I>; N] {
+        let mut y = Self::encrypt_whitened(isa, keys, x);
+        for (y, next) in y.iter_mut().zip(next) {
+            *y = Self::lanes(isa).xor(*y, next);
+        }
+        y
+    }
+
     /// The mask of nothing but the first round key.
     #[inline(always)]
     fn whitening<I: Isa>(isa: I, keys: &Self::Keys<'_, I>) -> Self::Block {

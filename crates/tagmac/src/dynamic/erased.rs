@@ -21,7 +21,7 @@ use crate::tag::Tag;
 #[derive(Clone)]
 pub(super) enum Inner {
     Product(Arc<dyn DynMac>),
-    Sequential(Box<dyn Sequential>),
+    Sequential(Arc<dyn Sequential>),
 }
 
 /// A part of a message, for any MAC that has parts. Secret, wiped on drop, silent in `Debug`.

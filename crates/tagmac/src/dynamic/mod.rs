@@ -22,10 +22,10 @@ pub use key_file::{KeyFile, KeyFileError};
 pub use key_id::KeyId;
 pub use partial::{CheckedPartial, Partial, PartialError};
 pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
-pub use sequential::Sequential;
 
 use erased::{DynMac, DynStream, Inner};
 use registry::max_bytes;
+use sequential::SequentialStream;
 
 use crate::batch::{BatchError, judge};
 use crate::bits::Bits;
@@ -52,7 +52,7 @@ pub struct AnyStream {
 
 enum StreamInner {
     Product(Box<dyn DynStream>),
-    Sequential(Box<dyn Sequential>),
+    Sequential(Box<dyn SequentialStream>),
 }
 
 silent!(AnyMac, AnyStream);
@@ -110,11 +110,11 @@ impl AnyMac {
         }
     }
 
-    /// The level in use; `None` for CMAC and HMAC, which choose their own.
+    /// The level in use; `None` for HMAC, which chooses its own.
     pub fn level(&self) -> Option<Level> {
         match &self.mac {
             Inner::Product(mac) => Some(mac.level()),
-            Inner::Sequential(_) => None,
+            Inner::Sequential(mac) => mac.level(),
         }
     }
 
@@ -134,9 +134,7 @@ impl AnyMac {
                 if message.last_mask().is_some() {
                     return Err(Error::PartialByte { found: message.bits() });
                 }
-                let mut state = mac.clone();
-                state.update(message.bytes());
-                Ok(state.tag())
+                Ok(mac.tag(message.bytes()))
             }
         }
     }
@@ -160,14 +158,16 @@ impl AnyMac {
     ) -> Result<(), BatchError> {
         let n = messages.len();
         assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
-        if let Inner::Product(mac) = &self.mac {
-            return mac.tag_many(nonces, messages, tags);
+        match &self.mac {
+            Inner::Product(mac) => mac.tag_many(nonces, messages, tags),
+            Inner::Sequential(mac) => {
+                for (index, nonce) in nonces.iter().enumerate() {
+                    <()>::from_slice(nonce).map_err(|error| BatchError { index, error })?;
+                }
+                mac.tag_many(messages, tags);
+                Ok(())
+            }
         }
-        for (index, tag) in tags.iter_mut().enumerate() {
-            let made = self.tag(nonces[index], messages[index]);
-            *tag = made.map_err(|error| BatchError { index, error })?;
-        }
-        Ok(())
     }
 
     /// Checks a tag in constant time.
@@ -220,7 +220,7 @@ impl AnyMac {
             Inner::Product(mac) => StreamInner::Product(mac.clone().stream(nonce)?),
             Inner::Sequential(mac) => {
                 <()>::from_slice(nonce)?;
-                StreamInner::Sequential(mac.clone())
+                StreamInner::Sequential(mac.clone().stream())
             }
         };
         Ok(AnyStream { id: self.id, inner })
@@ -261,7 +261,7 @@ impl AnyStream {
     pub fn fork(&self) -> AnyStream {
         let inner = match &self.inner {
             StreamInner::Product(stream) => StreamInner::Product(stream.fork()),
-            StreamInner::Sequential(state) => StreamInner::Sequential(state.clone()),
+            StreamInner::Sequential(state) => StreamInner::Sequential(state.fork()),
         };
         AnyStream { id: self.id, inner }
     }

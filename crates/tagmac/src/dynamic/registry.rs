@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::erased::Inner;
 use super::key_id::KeyId;
 use super::sequential;
-use crate::algo::{EliMac, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
+use crate::algo::{Cmac, EliMac, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
 use crate::algo::{elimac as eli, lightmac as light};
 use crate::bounds::Theorem;
 use crate::cipher::{
@@ -214,26 +214,30 @@ fn umac99_set(set: Umac99Set, key: &[u8], tag_bits: usize, level: Level) -> Resu
     Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
 }
 
-/// CMAC or HMAC with tags of up to `max_tag` bits.
-const fn in_order(name: &'static str, key: [usize; 3], max_tag: usize, make: Make) -> Row {
-    let [new_key, min_key, max_key] = key;
+const fn cmac<C: Cipher<Block: Field> + 'static>(name: &'static str) -> Row {
     Row {
-        name,
-        new_key,
-        min_key,
-        max_key,
-        min_nonce: 0,
-        max_nonce: 0,
         min_tag: 32,
-        max_tag,
         tag_step: 8,
         block: 0,
-        limit_bits: u64::MAX,
-        can: SEQUENTIAL,
+        can: Capabilities { batch: true, ..SEQUENTIAL },
         theorem: None,
-        make,
+        make: |key, tag_bits, level| {
+            let mac = Cmac::from_cipher(C::from_slice(key, level)?, level);
+            Ok(Inner::Sequential(Arc::new(mac.with_tag_bits(tag_bits)?)))
+        },
+        ..pmac::<C, C>(name)
     }
 }
+
+const HMAC_SHA256: Row = Row {
+    new_key: 32,
+    min_key: 16,
+    max_key: 64,
+    max_tag: 256,
+    can: SEQUENTIAL,
+    make: |key, bits, _| Ok(Inner::Sequential(sequential::hmac_sha256(key, bits))),
+    ..cmac::<Aes256>("HMAC-SHA256")
+};
 
 static ROWS: &[Row] = &[
     pmac::<Aes128, Aes128>("PMAC-AES128"),
@@ -295,15 +299,9 @@ static ROWS: &[Row] = &[
     umac99("UMAC99-MMX-60", 60, 128, |key, bits, level| {
         umac99_set(Umac99Set::Mmx60, key, bits, level)
     }),
-    in_order("CMAC-AES128", [16, 16, 16], 128, |key, bits, _| {
-        Ok(Inner::Sequential(sequential::cmac_aes128(key, bits)?))
-    }),
-    in_order("CMAC-AES256", [32, 32, 32], 128, |key, bits, _| {
-        Ok(Inner::Sequential(sequential::cmac_aes256(key, bits)?))
-    }),
-    in_order("HMAC-SHA256", [32, 16, 64], 256, |key, bits, _| {
-        Ok(Inner::Sequential(sequential::hmac_sha256(key, bits)?))
-    }),
+    cmac::<Aes128>("CMAC-AES128"),
+    cmac::<Aes256>("CMAC-AES256"),
+    HMAC_SHA256,
 ];
 
 /// A limit as [`Hash::limit_bits`](crate::hazmat::Hash::limit_bits) says it, if it can be reached.

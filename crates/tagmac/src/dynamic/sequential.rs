@@ -1,74 +1,124 @@
 //! CMAC (SP 800-38B) and HMAC (FIPS 198-1), for users who may use only approved algorithms. They
 //! are no product of parts: one block waits for the one before it.
 
-use aes::{Aes128, Aes256};
-use cmac::{Cmac, KeyInit, Mac};
-use hmac::Hmac;
+use std::sync::Arc;
+
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::error::Error;
+use crate::algo::{Cmac, CmacStream};
+use crate::cipher::{Cipher, Field};
+use crate::isa::Level;
 use crate::tag::Tag;
 
-/// A MAC that takes its message in order: the state of one message.
-pub trait Sequential: Send + Sync {
+/// A MAC that takes its message in order.
+pub(super) trait Sequential: Send + Sync {
+    /// The length of the tag in bits.
+    fn tag_bits(&self) -> usize;
+    /// The level in use, if it is one of this library's.
+    fn level(&self) -> Option<Level>;
+    /// The tag of a message.
+    fn tag(&self, message: &[u8]) -> Tag;
+    /// The tags of many messages.
+    fn tag_many(&self, messages: &[&[u8]], tags: &mut [Tag]) {
+        for (message, tag) in messages.iter().zip(tags) {
+            *tag = self.tag(message);
+        }
+    }
+    /// An empty message.
+    fn stream(self: Arc<Self>) -> Box<dyn SequentialStream>;
+}
+
+/// The state of one message.
+pub(super) trait SequentialStream: Send + Sync {
     /// Adds to the message.
     fn update(&mut self, data: &[u8]);
     /// The tag of the message.
     fn tag(self: Box<Self>) -> Tag;
-    /// The length of the tag in bits.
-    fn tag_bits(&self) -> usize;
     /// The same state again.
-    fn boxed_clone(&self) -> Box<dyn Sequential>;
+    fn fork(&self) -> Box<dyn SequentialStream>;
 }
 
-impl Clone for Box<dyn Sequential> {
-    fn clone(&self) -> Self {
-        self.boxed_clone()
+impl<C: Cipher<Block: Field> + 'static> Sequential for Cmac<C> {
+    fn tag_bits(&self) -> usize {
+        Cmac::tag_bits(self)
+    }
+
+    fn level(&self) -> Option<Level> {
+        Some(Cmac::level(self))
+    }
+
+    fn tag(&self, message: &[u8]) -> Tag {
+        Cmac::tag(self, message)
+    }
+
+    fn tag_many(&self, messages: &[&[u8]], tags: &mut [Tag]) {
+        Cmac::tag_many(self, messages, tags);
+    }
+
+    fn stream(self: Arc<Self>) -> Box<dyn SequentialStream> {
+        Box::new(CmacStream::new(self))
     }
 }
 
-#[derive(Clone)]
-struct State<M> {
-    mac: M,
-    tag_bits: usize,
-}
-
-impl<M: Mac + Clone + Send + Sync + 'static> Sequential for State<M> {
+impl<C: Cipher<Block: Field> + 'static> SequentialStream for CmacStream<Arc<Cmac<C>>, C> {
     fn update(&mut self, data: &[u8]) {
-        self.mac.update(data);
+        CmacStream::update(self, data);
     }
 
     fn tag(self: Box<Self>) -> Tag {
-        let full = self.mac.finalize().into_bytes();
-        Tag::new(&full[..self.tag_bits / 8], self.tag_bits).expect("a length of the registry")
+        CmacStream::tag(*self)
     }
 
-    fn tag_bits(&self) -> usize {
-        self.tag_bits
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Sequential> {
+    fn fork(&self) -> Box<dyn SequentialStream> {
         Box::new(self.clone())
     }
 }
 
-fn make<M: Mac + KeyInit + Clone + Send + Sync + 'static>(
-    key: &[u8],
+/// HMAC after the first bytes of a message, or none.
+#[derive(Clone)]
+struct HmacSha256 {
+    state: Hmac<Sha256>,
     tag_bits: usize,
-) -> Result<Box<dyn Sequential>, Error> {
-    let wrong = |_| Error::KeyLength { min: M::key_size(), max: M::key_size(), found: key.len() };
-    let mac = <M as KeyInit>::new_from_slice(key).map_err(wrong)?;
-    Ok(Box::new(State { mac, tag_bits }))
 }
 
-pub(super) fn cmac_aes128(key: &[u8], tag_bits: usize) -> Result<Box<dyn Sequential>, Error> {
-    make::<Cmac<Aes128>>(key, tag_bits)
+impl Sequential for HmacSha256 {
+    fn tag_bits(&self) -> usize {
+        self.tag_bits
+    }
+
+    fn level(&self) -> Option<Level> {
+        None
+    }
+
+    fn tag(&self, message: &[u8]) -> Tag {
+        let mut state = self.clone();
+        state.update(message);
+        Box::new(state).tag()
+    }
+
+    fn stream(self: Arc<Self>) -> Box<dyn SequentialStream> {
+        self.fork()
+    }
 }
 
-pub(super) fn cmac_aes256(key: &[u8], tag_bits: usize) -> Result<Box<dyn Sequential>, Error> {
-    make::<Cmac<Aes256>>(key, tag_bits)
+impl SequentialStream for HmacSha256 {
+    fn update(&mut self, data: &[u8]) {
+        self.state.update(data);
+    }
+
+    fn tag(self: Box<Self>) -> Tag {
+        let full = self.state.finalize().into_bytes();
+        Tag::new(&full[..self.tag_bits / 8], self.tag_bits).expect("a length of the registry")
+    }
+
+    fn fork(&self) -> Box<dyn SequentialStream> {
+        Box::new(self.clone())
+    }
 }
 
-pub(super) fn hmac_sha256(key: &[u8], tag_bits: usize) -> Result<Box<dyn Sequential>, Error> {
-    make::<Hmac<Sha256>>(key, tag_bits)
+/// HMAC-SHA256 under a key of any length.
+pub(super) fn hmac_sha256(key: &[u8], tag_bits: usize) -> Arc<dyn Sequential> {
+    let state = Hmac::new_from_slice(key).expect("HMAC takes keys of any length");
+    Arc::new(HmacSha256 { state, tag_bits })
 }

@@ -9,6 +9,7 @@ mod bounds;
 mod canary;
 #[cfg(feature = "cipher")]
 mod ciphers;
+mod cmac;
 #[cfg(feature = "umac99")]
 mod collisions;
 mod edit;

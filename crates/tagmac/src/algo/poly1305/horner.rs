@@ -71,13 +71,15 @@ const fn words<A: Words>() -> usize {
 
 impl Powers {
     /// No powers yet.
+    #[cfg(feature = "std")]
     pub(super) const NONE: Powers = Powers { pairs: [[0; MAX_POWERS]; 3] };
 
-    /// Makes the missing powers that `blocks` blocks need.
+    /// Makes the powers. Without `std` there is no lock to keep them in, so each message makes its own.
+    #[cfg(feature = "std")]
     #[inline(always)]
-    pub(super) fn make<A: Words, R: Radix<A>>(&mut self, a: A, r: ClampedR, blocks: usize) {
+    pub(super) fn make<A: Words, R: Radix<A>>(&mut self, a: A, r: ClampedR) {
         let n = words::<A>();
-        let (end, rows) = (LAST_ROWS * n, blocks.div_ceil(n).min(LAST_ROWS));
+        let end = LAST_ROWS * n;
         // The lowest n one by one, the others from them by vectors.
         let mut power = FieldElement::ONE;
         for e in 1..=n {
@@ -90,8 +92,8 @@ impl Powers {
         }
         let step = R::power(a, self.in_every_word::<A, R>(a, n));
         let mut row = self.from::<A, R>(a, n);
-        for v in 1..rows {
-            row = R::carry(a, R::add_product(a, R::no_sums(a), row, &step));
+        for v in 1..LAST_ROWS {
+            row = product::<A, R>(a, row, &step);
             let place = end - (v + 1) * n;
             for (pairs, limbs) in self.pairs.iter_mut().zip(row.as_ref().chunks(2)) {
                 let high = limbs.get(1).copied().unwrap_or(a.splat(0));
@@ -154,20 +156,11 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
     if left.len() >= LAST_ROWS * row {
         let mut power = [R::power(a, powers.in_every_word::<A, R>(a, n)); ROWS];
         for (v, power) in power.iter_mut().enumerate() {
-            *power = R::power(a, powers.in_every_word::<A, R>(a, (ROWS - v) * n));
+            *power = R::power(a, powers.in_every_word::<A, R>(a, (v + 1) * n));
         }
         while left.len() >= LAST_ROWS * row {
             let (now, after) = left.split_at(ROWS * row);
-            // The row with h comes last, so that the others need not wait for it.
-            let mut sums = R::no_sums(a);
-            for v in (0..ROWS).rev() {
-                let mut m = R::of_columns(a, a.deinterleave(&now[v * row..][..row]), ones);
-                if v == 0 {
-                    m = R::plus(a, m, h);
-                }
-                sums = R::add_product(a, sums, m, &power[v]);
-            }
-            h = R::carry(a, sums);
+            h = four_rows::<A, R>(a, h, &power, now);
             left = after;
         }
     }
@@ -190,6 +183,132 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
         let m = R::of_columns(a, (a.and(low, mask), a.and(high, mask)), mask);
         sums = R::add_product(a, sums, m, &R::power(a, powers.from::<A, R>(a, n)));
     }
+    total::<A, R>(a, sums)
+}
+
+/// As [`absorb`], where these blocks are all that powers of r are for: it makes no more of them than
+/// that, in registers. Blocks that fill no row come first, one by one, meanwhile.
+///
+/// With R = r^n and P the row of r^n .. r: `h = (h + m) R` for each row but the last, and then the
+/// words of `(h + m) P` add up.
+#[inline(always)]
+pub(super) fn absorb_once<A: Words, R: Radix<A>>(
+    a: A,
+    r: ClampedR,
+    h: FieldElement,
+    blocks: &[u8],
+) -> FieldElement {
+    let (n, row) = (words::<A>(), 16 * words::<A>());
+    let (first, mut left) = blocks.split_at(blocks.len() % row);
+    let r1 = in_all::<A, R>(a, r.number());
+    let square = in_all::<A, R>(a, r.step(r.number(), 0, 0));
+    // For exponents e with the bits of e - 1: P = r^(1 + b0) r^(2 b1) r^(4 b2).
+    let mut powers = select::<A, R>(a, 0, square, r1);
+    let (mut step, mut bit) = (square, 1);
+    while 1 << bit < n {
+        let factor = select::<A, R>(a, bit, step, in_all::<A, R>(a, FieldElement::ONE));
+        powers = product::<A, R>(a, powers, &R::power(a, factor));
+        step = product::<A, R>(a, step, &R::power(a, step));
+        bit += 1;
+    }
+    let h = first.as_chunks().0.iter().fold(
+        h,
+        #[inline(always)]
+        |h, block| r.step(h, u128::from_le_bytes(*block), 1),
+    );
+    let h = h.limbs(R::LIMBS, R::BITS);
+    let mut h = R::limbs(
+        #[inline(always)]
+        |l| a.first(h[l]),
+    );
+    let mut factors = [R::power(a, step); ROWS];
+    if left.len() > ROWS * row {
+        let square = product::<A, R>(a, step, &factors[0]);
+        factors[1] = R::power(a, square);
+        factors[2] = R::power(a, product::<A, R>(a, square, &factors[0]));
+        factors[3] = R::power(a, product::<A, R>(a, square, &factors[1]));
+        while left.len() > ROWS * row {
+            let (now, after) = left.split_at(ROWS * row);
+            h = four_rows::<A, R>(a, h, &factors, now);
+            left = after;
+        }
+    }
+    while left.len() > row {
+        let (now, after) = left.split_at(row);
+        h = product::<A, R>(a, plus_row::<A, R>(a, h, now), &factors[0]);
+        left = after;
+    }
+    let h = plus_row::<A, R>(a, h, left);
+    total::<A, R>(a, R::add_product(a, R::no_sums(a), h, &R::power(a, powers)))
+}
+
+/// `h + m` for a row of blocks.
+#[inline(always)]
+fn plus_row<A: Words, R: Radix<A>>(a: A, h: R::Limbs, row: &[u8]) -> R::Limbs {
+    R::plus(a, R::of_columns(a, a.deinterleave(row), a.splat(u64::MAX)), h)
+}
+
+/// A number in every word.
+#[inline(always)]
+fn in_all<A: Words, R: Radix<A>>(a: A, x: FieldElement) -> R::Limbs {
+    let limbs = x.limbs(R::LIMBS, R::BITS);
+    R::limbs(
+        #[inline(always)]
+        |l| a.splat(limbs[l]),
+    )
+}
+
+/// `x` in the words of those blocks of a row whose exponent less one has that bit, and `y` in the
+/// others.
+#[inline(always)]
+fn select<A: Words, R: Radix<A>>(a: A, bit: usize, x: R::Limbs, y: R::Limbs) -> R::Limbs {
+    static MASKS: [[u128; MAX_WORDS]; 3] = {
+        let mut masks = [[0; MAX_WORDS]; 3];
+        let mut i = 0;
+        while i < 3 * MAX_WORDS {
+            let (bit, place) = (i / MAX_WORDS, i % MAX_WORDS);
+            masks[bit][place] = if (MAX_WORDS - 1 - place) >> bit & 1 == 1 { u128::MAX } else { 0 };
+            i += 1;
+        }
+        masks
+    };
+    let (mask, _) = a.deinterleave_numbers(&MASKS[bit][MAX_WORDS - words::<A>()..]);
+    R::limbs(
+        #[inline(always)]
+        |l| a.or(a.and(x.as_ref()[l], mask), a.and_not(y.as_ref()[l], mask)),
+    )
+}
+
+/// The product in each word, carried.
+#[inline(always)]
+fn product<A: Words, R: Radix<A>>(a: A, x: R::Limbs, y: &R::Power) -> R::Limbs {
+    R::carry(a, R::add_product(a, R::no_sums(a), x, y))
+}
+
+/// `(h + m_0) R^4 + m_1 R^3 + m_2 R^2 + m_3 R`, where factor i is R^(i + 1).
+#[inline(always)]
+fn four_rows<A: Words, R: Radix<A>>(
+    a: A,
+    h: R::Limbs,
+    factors: &[R::Power; ROWS],
+    rows: &[u8],
+) -> R::Limbs {
+    let row = 16 * words::<A>();
+    // The row with h comes last, so that the others need not wait for it.
+    let mut sums = R::no_sums(a);
+    for v in (0..ROWS).rev() {
+        let mut m = R::of_columns(a, a.deinterleave(&rows[v * row..][..row]), a.splat(u64::MAX));
+        if v == 0 {
+            m = R::plus(a, m, h);
+        }
+        sums = R::add_product(a, sums, m, &factors[ROWS - 1 - v]);
+    }
+    R::carry(a, sums)
+}
+
+/// The sum of all words.
+#[inline(always)]
+fn total<A: Words, R: Radix<A>>(a: A, sums: R::Sums) -> FieldElement {
     let h = R::carry(a, sums);
     let mut limbs = [0; LIMBS];
     for (limb, h) in limbs.iter_mut().zip(h.as_ref()) {

@@ -45,14 +45,14 @@ use radix44::Radix44;
 /// powers of r at hand.
 const NARROW_PATH_MAX_BLOCKS: usize = 7;
 /// The same where the powers would be made for one message.
-const NARROW_PATH_MAX_BLOCKS_ONCE: usize = 35;
+const NARROW_PATH_MAX_BLOCKS_ONCE: usize = 15;
 
 /// The same for vectors of these words.
 const fn narrow_path_max_blocks<A: Words>(once: bool) -> usize {
     match (A::LANES, once) {
         (1, false) => 15,
-        (1, true) => 95,
-        (2, true) => 47,
+        (1, true) => 63,
+        (2, true) => 27,
         (_, false) => NARROW_PATH_MAX_BLOCKS,
         (_, true) => NARROW_PATH_MAX_BLOCKS_ONCE,
     }
@@ -190,12 +190,12 @@ impl Poly1305Hash {
     #[cfg(feature = "std")]
     #[cold]
     #[inline(never)]
-    fn keep(&self, made: &Powers) {
-        self.powers.get_or_init(|| Box::new(made.clone()));
+    fn keep(&self, made: &Powers) -> &Powers {
+        self.powers.get_or_init(|| Box::new(made.clone()))
     }
 
-    /// Adds blocks by vectors. The powers are made within the kernel: all of them to `keep`, or as
-    /// many as these blocks need.
+    /// Adds blocks by vectors. The powers are made within the kernel, and kept if that is what `keep`
+    /// says.
     #[inline(always)]
     fn by_vectors<A: Words, R: Radix<A>>(
         &self,
@@ -204,20 +204,17 @@ impl Poly1305Hash {
         keep: bool,
         blocks: &[u8],
     ) -> FieldElement {
-        let mut made;
-        let powers = match self.kept() {
-            Some(powers) => powers,
-            None => {
-                made = Powers::NONE;
-                made.make::<A, R>(a, self.r, if keep { usize::MAX } else { blocks.len() / 16 });
-                #[cfg(feature = "std")]
-                if keep {
-                    self.keep(&made);
-                }
-                &made
-            }
-        };
-        horner::absorb::<A, R>(a, powers, h, blocks)
+        if let Some(powers) = self.kept() {
+            return horner::absorb::<A, R>(a, powers, h, blocks);
+        }
+        #[cfg(feature = "std")]
+        if keep {
+            let mut made = Powers::NONE;
+            made.make::<A, R>(a, self.r);
+            return horner::absorb::<A, R>(a, self.keep(&made), h, blocks);
+        }
+        debug_assert!(!keep, "powers that are kept were made above");
+        horner::absorb_once::<A, R>(a, self.r, h, blocks)
     }
 }
 

@@ -11,7 +11,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use zeroize::Zeroize;
 
-use crate::algo::cbc3::{Cbc3, Chain};
+use crate::algo::cbc::Chain;
+use crate::algo::cbc3::Cbc3;
 use crate::cipher::{Aes128, Cipher, Rc6};
 use crate::isa::{Block, Dispatch, Isa, Kernel, Level, NarrowLevel};
 
@@ -146,8 +147,8 @@ impl Feed {
     pub(super) fn update<I: Isa>(&mut self, isa: I, key: &PrfKey, data: &[u8]) {
         match (self, key) {
             (Feed::Hmac(state), _) => state.update(data),
-            (Feed::Cbc(chain), PrfKey::Rc6(mac)) => chain.update(isa, mac, data),
-            (Feed::Cbc(chain), PrfKey::Aes(mac)) => chain.update(isa, mac, data),
+            (Feed::Cbc(chain), PrfKey::Rc6(mac)) => mac.update(isa, chain, data),
+            (Feed::Cbc(chain), PrfKey::Aes(mac)) => mac.update(isa, chain, data),
             (Feed::Cbc(_), PrfKey::Hmac(_)) => unreachable!("HMAC has no chain"),
         }
     }
@@ -161,8 +162,8 @@ impl Feed {
                 output.copy_from_slice(&state.finalize().into_bytes());
                 return output;
             }
-            (Feed::Cbc(chain), PrfKey::Rc6(mac)) => chain.finish_bytes(isa, mac),
-            (Feed::Cbc(chain), PrfKey::Aes(mac)) => chain.finish_bytes(isa, mac),
+            (Feed::Cbc(chain), PrfKey::Rc6(mac)) => mac.finish_bytes(isa, chain),
+            (Feed::Cbc(chain), PrfKey::Aes(mac)) => mac.finish_bytes(isa, chain),
             (Feed::Cbc(_), PrfKey::Hmac(_)) => unreachable!("HMAC has no chain"),
         };
         output[..16].copy_from_slice(&block);

@@ -85,6 +85,11 @@ impl<I: Isa> LongKeys<'_, I> {
     }
 
     #[inline(always)]
+    fn chained_rounds<const N: usize>(&self, isa: I, x: [I::V; N], next: [I::V; N]) -> [I::V; N] {
+        self.rest.chained_rounds(isa, self.first_rounds(isa, x), next)
+    }
+
+    #[inline(always)]
     fn add_rounds<const N: usize>(&self, isa: I, sum: I::V, x: [I::V; N]) -> I::V {
         self.rest.add_rounds(isa, sum, self.first_rounds(isa, x))
     }

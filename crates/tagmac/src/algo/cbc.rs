@@ -1,0 +1,93 @@
+//! The chain of blocks that CMAC and the CBC MAC with three keys are made of:
+//!
+//! ```text
+//! Y_0 = 0      Y_i = E_K(X_i ^ Y_{i-1})
+//! ```
+//!
+//! Each block waits for the one before it, so only the time of a block counts. The next block and the
+//! first round key go into the last round's key ([`Cipher::encrypt_chained`]): a block takes its
+//! rounds, and nothing else waits.
+
+use crate::cipher::{Cipher, CipherBlock, V};
+use crate::isa::{Isa, Lanes};
+
+/// Takes a chain over whole blocks. `x` is what E_K encrypts next, whitened, and so is the result.
+#[inline(always)]
+pub(super) fn absorb<I: Isa, C: Cipher>(
+    isa: I,
+    keys: &C::Keys<'_, I>,
+    mut x: V<C, I>,
+    blocks: &[u8],
+) -> V<C, I> {
+    let lanes = C::lanes(isa);
+    for block in blocks.chunks_exact(C::Block::BYTES) {
+        let next = C::whiten(isa, keys, lanes.splat(&C::Block::zero_filled(block)));
+        [x] = C::encrypt_chained(isa, keys, [x], [next]);
+    }
+    x
+}
+
+/// The bytes of a message before its last block, which may be full and is empty only if the message
+/// is.
+#[inline(always)]
+pub(super) fn before_last<B: CipherBlock>(bytes: usize) -> usize {
+    bytes.saturating_sub(1) / B::BYTES * B::BYTES
+}
+
+/// The chain so far, and the bytes after it: up to a block, because the last one is apart. Wiped on
+/// drop.
+#[derive(Clone)]
+pub(super) struct Chain<B: CipherBlock> {
+    pub(super) y: B,
+    pub(super) held: B,
+    pub(super) bytes: usize,
+}
+
+impl<B: CipherBlock> Drop for Chain<B> {
+    fn drop(&mut self) {
+        self.y.zeroize();
+        self.held.zeroize();
+    }
+}
+
+impl<B: CipherBlock> Chain<B> {
+    /// The chain after its first input, which fits in a block.
+    #[inline(always)]
+    pub(super) fn of(first: &[u8]) -> Self {
+        Chain { y: B::ZERO, held: B::zero_filled(first), bytes: first.len() }
+    }
+
+    /// Whether so many bytes more fit in the held block.
+    #[inline(always)]
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        bytes <= B::BYTES - self.bytes
+    }
+
+    /// Adds bytes for which there [is room](Chain::has_room).
+    #[inline(always)]
+    pub(super) fn hold(&mut self, data: &[u8]) {
+        self.held.as_mut()[self.bytes..][..data.len()].copy_from_slice(data);
+        self.bytes += data.len();
+    }
+
+    #[inline(always)]
+    pub(super) fn update<I: Isa, C>(&mut self, isa: I, cipher: &C, data: &[u8])
+    where
+        C: Cipher<Block = B>,
+    {
+        if self.has_room(data.len()) {
+            return self.hold(data);
+        }
+        let isa = isa.narrow();
+        let (lanes, keys) = (C::lanes(isa), cipher.keys(isa));
+        let (fill, data) = data.split_at(B::BYTES - self.bytes);
+        self.hold(fill);
+        let (blocks, last) = data.split_at(before_last::<B>(data.len()));
+        let x = C::whiten(isa, &keys, lanes.splat(&self.y.xor(&self.held)));
+        let x = absorb::<_, C>(isa, &keys, x, blocks);
+        let [y] = C::encrypt_whitened(isa, &keys, [x]);
+        self.y = lanes.lane0(y);
+        self.bytes = 0;
+        self.hold(last);
+    }
+}
