@@ -340,9 +340,13 @@ impl<B: CipherBlock> Truncation<B> {
         Tag::of_block(cipher.encrypt_one(isa, &x.0).and(&self.mask), self.bits)
     }
 
-    /// Makes the first bits of a block a tag.
+    /// Clears all but the first bits of each block.
     #[inline(always)]
-    pub(super) fn write(&self, block: &B, tag: &mut Tag) {
-        tag.set(block.and(&self.mask), self.bits);
+    pub(super) fn cut(&self, blocks: &mut [B]) {
+        if self.bits() < 8 * B::BYTES {
+            for block in blocks {
+                *block = block.and(&self.mask);
+            }
+        }
     }
 }

@@ -33,6 +33,9 @@ use crate::hash::Hash;
 use crate::isa::{Isa, Lanes, Level, NarrowLevel};
 use crate::tag::Tag;
 
+/// The most terms of a message that gains from company: longer ones fill vectors by themselves.
+const MAX_TERMS: usize = 16;
+
 /// The terms E_K1(i_s || M_i), of whole bytes.
 struct LightTerms<'a, C: Cipher> {
     mac: &'a LightMac<C>,
@@ -275,7 +278,12 @@ impl<C: Cipher> Hash for LightMac<C> {
 impl<C: Cipher> Masked for LightMac<C> {
     type Block = C::Block;
     type Lanes<I: Isa> = C::Lanes<I>;
+    type Keys<'a, I: Isa>
+        = C::Keys<'a, I>
+    where
+        Self: 'a;
     type Last = C;
+    const BY_VECTORS: bool = C::HAS_NARROW_PATH;
 
     #[inline(always)]
     fn lanes<I: Isa>(isa: I) -> C::Lanes<I> {
@@ -288,8 +296,8 @@ impl<C: Cipher> Masked for LightMac<C> {
     }
 
     #[inline(always)]
-    fn terms_in(&self, message: &[u8]) -> usize {
-        self.blocks_in(message.len())
+    fn terms_in(&self, bytes: usize) -> usize {
+        self.blocks_in(bytes)
     }
 
     #[inline(always)]
@@ -305,8 +313,22 @@ impl<C: Cipher> Masked for LightMac<C> {
     }
 
     #[inline(always)]
-    fn make_terms<I: Isa>(&self, isa: I, blocks: &mut [C::Block]) {
-        C::encrypt_blocks(isa, &self.k1.keys(isa), blocks);
+    fn keys<I: Isa>(&self, isa: I) -> C::Keys<'_, I> {
+        self.k1.keys(isa)
+    }
+
+    #[inline(always)]
+    fn terms<I: Isa, const N: usize>(
+        isa: I,
+        keys: &C::Keys<'_, I>,
+        x: [V<C, I>; N],
+    ) -> [V<C, I>; N] {
+        C::encrypt_whitened(isa, keys, x)
+    }
+
+    #[inline(always)]
+    fn make_terms<I: Isa>(isa: I, keys: &C::Keys<'_, I>, blocks: &mut [C::Block]) {
+        C::encrypt_blocks(isa, keys, blocks);
     }
 
     #[inline(always)]
@@ -353,7 +375,7 @@ impl<C: Cipher> Construction for LightMac<C> {
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
         // Fewer bytes than the longest message, of 2^8 blocks or more.
-        if self.in_bytes { many::max_len(self) } else { 0 }
+        if self.in_bytes { many::max_len(self, MAX_TERMS) } else { 0 }
     }
 
     #[inline(always)]
