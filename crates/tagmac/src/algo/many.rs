@@ -82,8 +82,6 @@ struct BatchScratch<B: CipherBlock> {
     masks: [B; MAX_TERMS],
     /// The first key of the last call.
     whitening: B,
-    /// Terms that are not made side by side.
-    blocks: [B; SCRATCH_BLOCKS],
     /// With room for a vector behind the last message's.
     digests: [B; MESSAGES + MAX_LANES],
 }
@@ -92,7 +90,6 @@ impl<B: CipherBlock> BatchScratch<B> {
     const EMPTY: Self = BatchScratch {
         masks: [B::ZERO; MAX_TERMS],
         whitening: B::ZERO,
-        blocks: [B::ZERO; SCRATCH_BLOCKS],
         digests: [B::ZERO; MESSAGES + MAX_LANES],
     };
 }
@@ -101,8 +98,16 @@ impl<B: CipherBlock> Drop for BatchScratch<B> {
     fn drop(&mut self) {
         wipe(&mut self.masks);
         wipe(slice::from_mut(&mut self.whitening));
-        wipe(&mut self.blocks);
         wipe(&mut self.digests);
+    }
+}
+
+/// Terms that are not made side by side, wiped on drop.
+struct StagedTerms<B: CipherBlock>([B; SCRATCH_BLOCKS]);
+
+impl<B: CipherBlock> Drop for StagedTerms<B> {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
     }
 }
 
@@ -275,6 +280,7 @@ fn add_staged<I: Isa, M: Masked>(
 ) {
     let (lanes, step) = (ScalarBlocks::<M::Block>::new(), mac.piece());
     let spread = lanes.stride(step);
+    let mut staged = StagedTerms([M::Block::ZERO; SCRATCH_BLOCKS]);
     let mut first = 0;
     while first < n {
         let (mut used, mut last) = (0, first);
@@ -282,13 +288,13 @@ fn add_staged<I: Isa, M: Masked>(
             let message = sorted.messages[last];
             for j in 0..sorted.terms[last] as usize {
                 let piece = lanes.load_strided_lanes(message, j * step, 1, spread);
-                scratch.blocks[used] = piece.xor(&scratch.masks[j]);
+                staged.0[used] = piece.xor(&scratch.masks[j]);
                 used += 1;
             }
             last += 1;
         }
-        M::make_terms(isa, keys, &mut scratch.blocks[..used]);
-        let mut terms = &scratch.blocks[..used];
+        M::make_terms(isa, keys, &mut staged.0[..used]);
+        let mut terms = &staged.0[..used];
         for (digest, n) in scratch.digests[first..last].iter_mut().zip(&sorted.terms[first..]) {
             let (mine, others) = terms.split_at(*n as usize);
             *digest = mine.iter().fold(
