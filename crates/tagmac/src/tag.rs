@@ -62,7 +62,7 @@ impl Tag {
 
     /// As [`of_block`](Tag::of_block), in the tag's place.
     #[inline(always)]
-    pub(crate) fn set<B: CipherBlock>(&mut self, block: B, bits: u16) {
+    pub(crate) fn set<B: CipherBlock>(&mut self, block: &B, bits: u16) {
         let (first, rest) = self.bytes.split_at_mut(B::BYTES);
         first.copy_from_slice(block.as_ref());
         rest.fill(0);

@@ -15,13 +15,13 @@ use zeroize::Zeroize;
 
 use super::cbc::{self, Chain, before_last};
 use super::known_answer;
-use super::many::wipe;
 use super::xor::{self, Single, Truncation};
 use crate::bits::Bits;
 use crate::cipher::{Cipher, Field};
 use crate::error::{Error, Mismatch, silent};
 use crate::isa::{CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
 use crate::tag::{Tag, matches};
+use crate::wipe::wipe;
 
 /// CMAC under a key.
 ///
@@ -173,7 +173,7 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
         let mut lanes = [Lane { place: 0, rest: &[], left: usize::MAX }; CHAINS];
         let [last, y, rows @ ..] = blocks.each_mut().map(<[_; CHAINS]>::as_mut_slice);
         Many { mac: self, messages, next: 0, tags, chains: &mut lanes, last, y, rows }.run();
-        wipe(blocks.as_flattened_mut());
+        wipe(blocks.as_flattened_mut(), C::Block::ZERO);
     }
 
     /// Checks the tags of many messages, each in constant time, and writes a verdict for each.

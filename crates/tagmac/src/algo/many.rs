@@ -1,36 +1,35 @@
-//! Many short messages under one key of a xor MAC: their blocks lie side by side, so that every
-//! vector is full and no message waits for another.
+//! Many short messages under one key of a xor MAC, side by side: a vector holds the same block of as
+//! many messages as it has lanes. Under a cipher that wants more blocks than a vector has, all masked
+//! blocks lie one after the other in a scratch space instead.
 //!
-//! Blocks of the same number have the same mask in all messages. For as many messages as fit in the
-//! scratch space: stage their masked blocks and their last ones, make the terms of all, add each
-//! message's to its last block, and encrypt those.
+//! Blocks of the same number have the same mask in all messages, and terms add up lane by lane, so
+//! that all of them stay in registers up to the digest. Messages of different lengths are sorted by
+//! their numbers of terms: a vector has few lanes without a term then.
 
 use core::slice;
-
-use zeroize::optimization_barrier;
 
 use super::xor::{Single as One, Truncation};
 use crate::cipher::{Cipher, CipherBlock};
 use crate::hash::Hash;
 use crate::isa::{Isa, Lanes, MAX_LANES, ScalarBlocks};
 use crate::tag::Tag;
+use crate::wipe::wipe;
 
-/// The most terms of a message: longer ones fill vectors by themselves.
+/// The most terms of a message.
 pub(super) const MAX_TERMS: usize = 32;
 
-/// The most bytes of a message of `MAX_TERMS` terms and a last block, which may be full where it is
-/// treated apart.
+/// The most bytes of a message of so many terms and a last block, which may be full where it is treated
+/// apart.
 #[inline(always)]
-pub(super) fn max_len<H: Hash>(hash: &H) -> usize {
-    (MAX_TERMS + 1) * hash.block() - !H::LAST_BLOCK_DISTINCT as usize
+pub(super) fn max_len<H: Hash>(hash: &H, terms: usize) -> usize {
+    assert!(terms <= MAX_TERMS);
+    (terms + 1) * hash.block() - !H::LAST_BLOCK_DISTINCT as usize
 }
 
 /// Blocks in the scratch space.
 const SCRATCH_BLOCKS: usize = 256;
-/// Messages in the scratch space.
+/// Messages whose last blocks are encrypted at once.
 const MESSAGES: usize = 64;
-/// Blocks that a vector may take or leave behind a message's last.
-const SLACK: usize = MAX_LANES;
 
 /// A xor MAC whose terms are a function of block xor mask.
 pub(super) trait Masked {
@@ -38,6 +37,10 @@ pub(super) trait Masked {
     type Block: CipherBlock;
     /// Vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes<Block = Self::Block>;
+    /// What a level needs of the terms' keys.
+    type Keys<'a, I: Isa>: Copy
+    where
+        Self: 'a;
     /// The cipher of the last call.
     type Last: Cipher<Block = Self::Block>;
 
@@ -45,12 +48,23 @@ pub(super) trait Masked {
     fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
     /// Bytes of a message that go into a term.
     fn piece(&self) -> usize;
-    /// Terms of a message.
-    fn terms_in(&self, message: &[u8]) -> usize;
+    /// Terms of a message of so many bytes.
+    fn terms_in(&self, bytes: usize) -> usize;
     /// The masks of terms 1, 2 and so on.
     fn masks<I: Isa>(&self, isa: I, masks: &mut [Self::Block]);
+    /// Prepares the terms' keys: once per batch.
+    fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I>;
+    /// Whether terms are made by vectors where AES has instructions. Others are made of many blocks at
+    /// once.
+    const BY_VECTORS: bool;
+    /// The terms of masked blocks.
+    fn terms<I: Isa, const N: usize>(
+        isa: I,
+        keys: &Self::Keys<'_, I>,
+        x: [VOf<Self, I>; N],
+    ) -> [VOf<Self, I>; N];
     /// Makes terms of masked blocks.
-    fn make_terms<I: Isa>(&self, isa: I, blocks: &mut [Self::Block]);
+    fn make_terms<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, blocks: &mut [Self::Block]);
     /// What the rest of a message adds to its terms.
     fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> One<Self::Lanes<I>>;
     /// What the last call is of.
@@ -59,131 +73,275 @@ pub(super) trait Masked {
     fn truncation(&self) -> &Truncation<Self::Block>;
 }
 
+/// A vector of the blocks of M.
+type VOf<M, I> = <<M as Masked>::Lanes<I> as Lanes>::V;
+
 /// What a batch needs, wiped on drop.
 struct BatchScratch<B: CipherBlock> {
-    masks: [B; MAX_TERMS + SLACK],
-    blocks: [B; SCRATCH_BLOCKS + SLACK],
-    digests: [B; MESSAGES],
+    masks: [B; MAX_TERMS],
+    /// The first key of the last call.
+    whitening: B,
+    /// With room for a vector behind the last message's.
+    digests: [B; MESSAGES + MAX_LANES],
 }
 
 impl<B: CipherBlock> BatchScratch<B> {
     const EMPTY: Self = BatchScratch {
-        masks: [B::ZERO; MAX_TERMS + SLACK],
-        blocks: [B::ZERO; SCRATCH_BLOCKS + SLACK],
-        digests: [B::ZERO; MESSAGES],
+        masks: [B::ZERO; MAX_TERMS],
+        whitening: B::ZERO,
+        digests: [B::ZERO; MESSAGES + MAX_LANES],
     };
 }
 
 impl<B: CipherBlock> Drop for BatchScratch<B> {
     fn drop(&mut self) {
-        wipe(&mut self.masks);
-        wipe(&mut self.blocks);
-        wipe(&mut self.digests);
+        wipe(&mut self.masks, B::ZERO);
+        wipe(slice::from_mut(&mut self.whitening), B::ZERO);
+        wipe(&mut self.digests, B::ZERO);
     }
 }
 
-/// Wipes blocks by vectors, and not byte by byte.
-pub(super) fn wipe<B: CipherBlock>(blocks: &mut [B]) {
-    blocks.fill(B::ZERO);
-    optimization_barrier(blocks);
+/// Terms that are not made side by side, wiped on drop.
+struct StagedTerms<B: CipherBlock>([B; SCRATCH_BLOCKS]);
+
+impl<B: CipherBlock> Drop for StagedTerms<B> {
+    fn drop(&mut self) {
+        wipe(&mut self.0, B::ZERO);
+    }
+}
+
+/// Messages in the order in which they share vectors: those with more terms come first.
+struct Sorted<'a> {
+    messages: [&'a [u8]; MESSAGES],
+    terms: [u8; MESSAGES],
+    /// Where each was before.
+    places: [u8; MESSAGES],
+}
+
+impl<'a> Sorted<'a> {
+    const EMPTY: Self =
+        Sorted { messages: [&[]; MESSAGES], terms: [0; MESSAGES], places: [0; MESSAGES] };
+
+    /// Takes up to [`MESSAGES`] messages. Whether their order changes.
+    #[inline(always)]
+    fn take<M: Masked>(&mut self, mac: &M, messages: &[&'a [u8]]) -> bool {
+        if as_long_as_each_other(messages) {
+            self.messages[..messages.len()].copy_from_slice(messages);
+            self.terms[..messages.len()].fill(mac.terms_in(messages[0].len()) as u8);
+            return false;
+        }
+        let mut terms = [0; MESSAGES];
+        for (terms, message) in terms.iter_mut().zip(messages) {
+            *terms = mac.terms_in(message.len()) as u8;
+        }
+        self.sort(messages, &terms);
+        true
+    }
+
+    /// Takes messages with so many terms. Not inlined, so that all kernels share it.
+    #[inline(never)]
+    fn sort(&mut self, messages: &[&'a [u8]], terms: &[u8; MESSAGES]) {
+        let class = |terms: u8| MAX_TERMS - terms as usize;
+        let mut next = [0u8; MAX_TERMS + 2];
+        for terms in &terms[..messages.len()] {
+            next[class(*terms) + 1] += 1;
+        }
+        for i in 1..next.len() {
+            next[i] += next[i - 1];
+        }
+        for (i, (message, terms)) in messages.iter().zip(terms).enumerate() {
+            let to = next[class(*terms)] as usize;
+            next[class(*terms)] += 1;
+            (self.messages[to], self.terms[to], self.places[to]) = (message, *terms, i as u8);
+        }
+    }
+}
+
+/// Whether all messages have the same length. Not inlined, so that all kernels share it.
+#[inline(never)]
+pub(super) fn as_long_as_each_other(messages: &[&[u8]]) -> bool {
+    let bytes = messages[0].len();
+    messages.iter().all(|message| message.len() == bytes)
 }
 
 /// The tags of messages of at most [`MAX_TERMS`] terms.
 #[inline(always)]
 pub(super) fn tags<I: Isa, M: Masked>(isa: I, mac: &M, messages: &[&[u8]], tags: &mut [Tag]) {
-    // Vectors where it costs nothing to put blocks into them.
-    if M::Lanes::<I>::UNROLL == 8 && M::Block::BYTES == 16 {
-        tags_by(isa, M::lanes(isa), mac, messages, tags);
-    } else {
-        tags_by(isa, ScalarBlocks::new(), mac, messages, tags);
-    }
-}
-
-/// The same, with the lanes that blocks are put together by.
-#[inline(always)]
-fn tags_by<I: Isa, M: Masked, L: Lanes<Block = M::Block>>(
-    isa: I,
-    lanes: L,
-    mac: &M,
-    mut messages: &[&[u8]],
-    mut tags: &mut [Tag],
-) {
-    const { assert!(L::LANES <= SLACK) };
-    let narrow = lanes.narrow();
+    const { assert!(M::Lanes::<I>::LANES <= MAX_LANES) };
+    let narrow = M::lanes(isa).narrow();
+    let (bytes, step) = (M::Block::BYTES, mac.piece());
+    let (keys, last_keys) = (mac.keys(isa), mac.last_cipher().keys(isa));
     let mut scratch = BatchScratch::<M::Block>::EMPTY;
-    let keys = mac.last_cipher().keys(isa);
-    let mut last_mask = M::Last::whitening(isa, &keys);
+    scratch.whitening = M::Last::whitening(isa, &last_keys);
     let mut masks_made = 0;
-    let mut terms = [0u8; MESSAGES];
-    while !messages.is_empty() {
-        let (mut used, mut count) = (0, 0);
-        for (message, terms) in messages.iter().zip(&mut terms) {
-            let n = mac.terms_in(message);
-            if used + n > SCRATCH_BLOCKS {
-                break;
+    let mut sorted = Sorted::EMPTY;
+    for (messages, tags) in messages.chunks(MESSAGES).zip(tags.chunks_mut(MESSAGES)) {
+        let (n, moved) = (messages.len(), sorted.take(mac, messages));
+        let most = sorted.terms[0] as usize;
+        if most > masks_made {
+            masks_made = most.next_multiple_of(8);
+            mac.masks(isa, &mut scratch.masks[..masks_made]);
+        }
+        // Bytes behind the terms, where all have as many.
+        let rest = if moved { None } else { Some(messages[0].len() - most * step) };
+        if rest == Some(0) || rest == Some(bytes) {
+            let rest = rest.unwrap_or(0);
+            let padding = mac.last(isa, &M::Block::ZERO.as_ref()[..rest]);
+            let padding = narrow.xor(padding, narrow.splat(&scratch.whitening));
+            for (message, digest) in messages.iter().zip(&mut scratch.digests) {
+                let last = narrow.load_lanes(&message[most * step..][..rest]);
+                *digest = narrow.lane0(narrow.xor(last, padding));
             }
-            if n > masks_made {
-                masks_made = n.next_multiple_of(8);
-                mac.masks(isa, &mut scratch.masks[..masks_made]);
+        } else {
+            let whitening = narrow.splat(&scratch.whitening);
+            let terms = &sorted.terms[..n];
+            for ((message, terms), digest) in
+                sorted.messages.iter().zip(terms).zip(&mut scratch.digests)
+            {
+                let last = mac.last(isa, &message[*terms as usize * step..]);
+                *digest = narrow.lane0(narrow.xor(last, whitening));
             }
-            let (pieces, rest) = message.split_at(n * mac.piece());
-            stage(lanes, mac.piece(), pieces, n, &scratch.masks, &mut scratch.blocks[used..]);
-            let last = narrow.splat(&M::lanes(isa).narrow().lane0(mac.last(isa, rest)));
-            scratch.digests[count] = narrow.lane0(narrow.xor(last, narrow.splat(&last_mask)));
-            *terms = n as u8;
-            used += n;
-            count += 1;
         }
-        assert!(count > 0, "short messages");
-        mac.make_terms(isa, &mut scratch.blocks[..used]);
-        let digests = &mut scratch.digests[..count];
-        let mut blocks = &scratch.blocks[..used];
-        for (digest, terms) in digests.iter_mut().zip(&terms) {
-            let (mine, others) = blocks.split_at(*terms as usize);
-            blocks = others;
-            let sum = mine.iter().fold(
-                narrow.splat(digest),
-                #[inline(always)]
-                |sum, term| narrow.xor(sum, narrow.splat(term)),
-            );
-            *digest = narrow.lane0(sum);
+        if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } {
+            add_side_by_side(isa, mac, &keys, &sorted, n, &mut scratch);
+        } else {
+            add_staged(isa, mac, &keys, &sorted, n, &mut scratch);
         }
-        M::Last::encrypt_blocks(isa, &keys, digests);
-        let (now, later) = tags.split_at_mut(count);
-        for (tag, block) in now.iter_mut().zip(digests) {
-            mac.truncation().write(block, tag);
+        M::Last::encrypt_blocks(isa, &last_keys, &mut scratch.digests[..n]);
+        let blocks = &mut scratch.digests[..n];
+        mac.truncation().cut(blocks);
+        let bits = mac.truncation().bits() as u16;
+        if moved {
+            for (block, place) in blocks.iter().zip(&sorted.places) {
+                tags[*place as usize].set(block, bits);
+            }
+        } else {
+            for (block, tag) in blocks.iter().zip(tags) {
+                tag.set(block, bits);
+            }
         }
-        (messages, tags) = (&messages[count..], later);
     }
-    wipe(slice::from_mut(&mut last_mask));
 }
 
-/// Lays a message's `n` masked blocks.
+/// Adds the terms of messages to their digests, a message to a lane.
 #[inline(always)]
-fn stage<L: Lanes>(
-    lanes: L,
-    step: usize,
-    pieces: &[u8],
+fn add_side_by_side<I: Isa, M: Masked>(
+    isa: I,
+    mac: &M,
+    keys: &M::Keys<'_, I>,
+    sorted: &Sorted<'_>,
     n: usize,
-    masks: &[L::Block],
-    blocks: &mut [L::Block],
+    scratch: &mut BatchScratch<M::Block>,
 ) {
-    let (whole, spread) = (step == L::Block::BYTES, lanes.stride(step));
-    let mut i = 0;
-    while i < n {
-        let (now, at) = ((n - i).min(L::LANES), i * step);
-        let x = if whole {
-            lanes.load_lanes(&pieces[at..][..now * L::Block::BYTES])
-        } else if now == L::LANES && at + step >= L::Block::BYTES {
-            let [x] = lanes.load_strided(pieces, at, spread);
-            x
-        } else {
-            lanes.load_strided_lanes(pieces, at, now, spread)
-        };
-        // What a vector leaves too much, the next one or the next message writes over.
-        let mask = lanes.load(L::Block::flatten(&masks[i..][..L::LANES]));
-        let masked = L::Block::flatten_mut(&mut blocks[i..][..L::LANES]);
-        lanes.store_lanes(lanes.xor(x, mask), masked);
-        i += L::LANES;
+    let (lanes, count, step) = (M::lanes(isa), M::Lanes::<I>::LANES, mac.piece());
+    let groups = sorted.messages[..n].chunks(count).zip(sorted.terms[..n].chunks(count));
+    for ((messages, terms), digests) in groups.zip(scratch.digests.chunks_exact_mut(count)) {
+        let most = terms[0] as usize;
+        if most == 0 {
+            break;
+        }
+        let mut sum = lanes.load(M::Block::flatten(digests));
+        let common = if terms.len() == count { terms[count - 1] as usize } else { 0 };
+        if common > 0 {
+            let together = Together::new::<M::Lanes<I>>(messages, common * step);
+            for (j, mask) in scratch.masks[..common].iter().enumerate() {
+                let x = lanes.xor(together.pieces(lanes, step, j), lanes.splat(mask));
+                let [x] = M::terms(isa, keys, [x]);
+                sum = lanes.xor(sum, x);
+            }
+        }
+        for (j, mask) in scratch.masks[..most].iter().enumerate().skip(common) {
+            let now = terms.iter().take_while(|terms| **terms as usize > j).count();
+            let x = some_pieces(lanes, step, &messages[..now], j);
+            let [x] = M::terms(isa, keys, [lanes.xor(x, lanes.splat(mask))]);
+            sum = lanes.xor(sum, lanes.keep_lanes(x, now));
+        }
+        lanes.store_lanes(sum, M::Block::flatten_mut(digests));
+    }
+}
+
+/// Adds the terms of messages to their digests by way of the scratch space: for ciphers that want
+/// many blocks at once, in whatever order.
+#[inline(always)]
+fn add_staged<I: Isa, M: Masked>(
+    isa: I,
+    mac: &M,
+    keys: &M::Keys<'_, I>,
+    sorted: &Sorted<'_>,
+    n: usize,
+    scratch: &mut BatchScratch<M::Block>,
+) {
+    let (lanes, step) = (ScalarBlocks::<M::Block>::new(), mac.piece());
+    let spread = lanes.stride(step);
+    let mut staged = StagedTerms([M::Block::ZERO; SCRATCH_BLOCKS]);
+    let mut first = 0;
+    while first < n {
+        let (mut used, mut last) = (0, first);
+        while last < n && used + sorted.terms[last] as usize <= SCRATCH_BLOCKS {
+            let message = sorted.messages[last];
+            for j in 0..sorted.terms[last] as usize {
+                let piece = lanes.load_strided_lanes(message, j * step, 1, spread);
+                staged.0[used] = piece.xor(&scratch.masks[j]);
+                used += 1;
+            }
+            last += 1;
+        }
+        M::make_terms(isa, keys, &mut staged.0[..used]);
+        let mut terms = &staged.0[..used];
+        for (digest, n) in scratch.digests[first..last].iter_mut().zip(&sorted.terms[first..]) {
+            let (mine, others) = terms.split_at(*n as usize);
+            *digest = mine.iter().fold(
+                *digest,
+                #[inline(always)]
+                |sum, term| sum.xor(term),
+            );
+            terms = others;
+        }
+        first = last;
+    }
+}
+
+/// Piece `j` of up to as many messages as a vector has lanes; zeros in other lanes.
+#[inline(always)]
+fn some_pieces<L: Lanes>(lanes: L, step: usize, messages: &[&[u8]], j: usize) -> L::V {
+    let narrow = lanes.narrow();
+    let mut blocks = [L::Block::ZERO; MAX_LANES];
+    for (block, message) in blocks[..L::LANES].iter_mut().zip(messages) {
+        let piece = narrow.load_strided_lanes(message, j * step, 1, narrow.stride(step));
+        *block = narrow.lane0(piece);
+    }
+    lanes.load(L::Block::flatten(&blocks[..L::LANES]))
+}
+
+/// As many messages as a vector has lanes, cut to one length, so that bounds are checked for all at
+/// once.
+struct Together<'a>([&'a [u8]; MAX_LANES]);
+
+impl<'a> Together<'a> {
+    const EMPTY: Self = Together([&[]; MAX_LANES]);
+
+    /// The first `bytes` bytes of each.
+    #[inline(always)]
+    fn new<L: Lanes>(messages: &[&'a [u8]], bytes: usize) -> Self {
+        let mut together = Together::EMPTY;
+        for (to, message) in together.0[..L::LANES].iter_mut().zip(&messages[..L::LANES]) {
+            *to = &message[..bytes];
+        }
+        together
+    }
+
+    /// Piece `j` of each.
+    #[inline(always)]
+    fn pieces<L: Lanes>(&self, lanes: L, step: usize, j: usize) -> L::V {
+        let (bytes, end) = (L::Block::BYTES, (j + 1) * step);
+        if end < bytes {
+            // No whole block ends with these.
+            return some_pieces(lanes, step, &self.0[..L::LANES], j);
+        }
+        lanes.gather(
+            (step, lanes.stride(step)),
+            #[inline(always)]
+            |lane| &self.0[lane][end - bytes..end],
+        )
     }
 }

@@ -343,6 +343,16 @@ impl<B: CipherBlock> Truncation<B> {
     /// Makes the first bits of a block a tag.
     #[inline(always)]
     pub(super) fn write(&self, block: &B, tag: &mut Tag) {
-        tag.set(block.and(&self.mask), self.bits);
+        tag.set(&block.and(&self.mask), self.bits);
+    }
+
+    /// Clears all but the first bits of each block.
+    #[inline(always)]
+    pub(super) fn cut(&self, blocks: &mut [B]) {
+        if self.bits() < 8 * B::BYTES {
+            for block in blocks {
+                *block = block.and(&self.mask);
+            }
+        }
     }
 }

@@ -88,6 +88,22 @@ pub trait Lanes: Sealed + Copy + Send + Sync + 'static {
     /// loaded; the other lanes are zero. No bytes need to come before `at`.
     fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, spread: Self::Stride) -> Self::V;
 
+    /// Lane j ends with the last bytes of block `block(j)`, those of a piece; the bytes before them
+    /// are zero.
+    #[inline(always)]
+    fn gather<'a>(
+        self,
+        spread: (usize, Self::Stride),
+        block: impl Fn(usize) -> &'a [u8],
+    ) -> Self::V {
+        let mut blocks = [Self::Block::ZERO; MAX_LANES];
+        for (lane, to) in blocks[..Self::LANES].iter_mut().enumerate() {
+            let before = Self::Block::BYTES - spread.0;
+            to.as_mut()[before..].copy_from_slice(&block(lane)[before..]);
+        }
+        self.load(Self::Block::flatten(&blocks[..Self::LANES]))
+    }
+
     /// As many bytes as a block has or fewer, filled up with zeros, as a vector of one block.
     #[inline(always)]
     fn tail(self, p: &[u8]) -> <Self::Narrow as Lanes>::V {

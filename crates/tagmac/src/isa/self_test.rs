@@ -137,7 +137,13 @@ fn lanes_pass<I: Isa>(isa: I, message: &Message) -> bool {
         passes &= found == expected_lanes(message, n, I::LANES);
     }
     let [pieces] = isa.load_strided::<1>(message, AT, spread);
-    passes && folded(isa, pieces) == expected_lanes(message, I::LANES, I::LANES)[3]
+    let gathered = isa.gather(
+        (STEP, spread),
+        #[inline(always)]
+        |j| &message[AT + STEP * (j + 1) - 16..][..16],
+    );
+    let expected = expected_lanes(message, I::LANES, I::LANES)[3];
+    passes && folded(isa, pieces) == expected && folded(isa, isa.xor(pieces, gathered)) == [0; 16]
 }
 
 #[inline(never)]
@@ -252,6 +258,11 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     let blocks = &message[..16 * n];
     let (even, odd) = a.even_odd(blocks);
     passes &= are_pairs_of_blocks(&stored(a, even), &stored(a, odd), &all[..2 * n]);
+    let gathered = a.gather(
+        #[inline(always)]
+        |j| &message[16 * j..][..16],
+    );
+    passes &= stored(a, gathered) == stored(a, v);
     let (first, second) = a.deinterleave(blocks);
     let (first, second) = (stored(a, first), stored(a, second));
     passes &= are_columns(&first, &second, &all[..2 * n]);

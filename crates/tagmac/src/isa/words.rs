@@ -39,11 +39,30 @@ pub trait Words: Sealed + Copy + Send + Sync + 'static {
     fn lane0(self, a: Self::W) -> Block;
     /// Lane j is block j of `p`, which holds exactly `LANES` blocks.
     fn blocks(self, p: &[u8]) -> Self::W;
+    /// `b` in every lane.
+    #[inline(always)]
+    fn splat_block(self, b: &Block) -> Self::W {
+        self.gather(
+            #[inline(always)]
+            |_| b,
+        )
+    }
+    /// Lane j is the block `block(j)`.
+    #[inline(always)]
+    fn gather<'a>(self, block: impl Fn(usize) -> &'a [u8]) -> Self::W {
+        let mut blocks = [[0; 16]; MAX_WORDS / 2];
+        for (j, to) in blocks[..Self::LANES].iter_mut().enumerate() {
+            to.copy_from_slice(block(j));
+        }
+        self.blocks(blocks[..Self::LANES].as_flattened())
+    }
     /// Of `2 * LANES` blocks: those with even numbers, and those with odd numbers.
     fn even_odd(self, p: &[u8]) -> (Self::W, Self::W);
     /// Of `2 * LANES` blocks: their first words, and their second words. Both in the same order,
     /// which is the level's own, begins with block 0 and never changes.
     fn deinterleave(self, p: &[u8]) -> (Self::W, Self::W);
+    /// As [`deinterleave`](Words::deinterleave), for the blocks in two vectors.
+    fn deinterleave_pair(self, a: Self::W, b: Self::W) -> (Self::W, Self::W);
     /// As [`deinterleave`](Words::deinterleave), for blocks that are little-endian numbers.
     fn deinterleave_numbers(self, p: &[u128]) -> (Self::W, Self::W);
 

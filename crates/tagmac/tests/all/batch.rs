@@ -72,6 +72,43 @@ fn batches_of_every_size_and_length() {
     }
 }
 
+/// One MAC of each kind on each level.
+fn each_kind() -> impl Iterator<Item = AnyMac> {
+    const NAMES: [&str; 8] = [
+        "PMAC-AES128",
+        "LIGHTMAC-AES128-S32",
+        "LIGHTMAC-PRESENT80-S16",
+        "ELIMAC-AES128",
+        "POLY1305-AES",
+        "UMAC-32",
+        "UMAC-64",
+        "UMAC-128",
+    ];
+    Level::all().flat_map(|level| {
+        NAMES.map(|name| {
+            let algorithm = Algorithm::from_name(name).expect("a name");
+            let key: Vec<u8> = (0..algorithm.new_key_bytes()).map(|i| 5 * i as u8 + 2).collect();
+            let bits = algorithm.default_tag_bits();
+            AnyMac::with_options(algorithm, &key, bits, level).expect("a length it has")
+        })
+    })
+}
+
+#[test]
+fn every_length_and_every_count() {
+    for mac in each_kind() {
+        for length in 0..=600 {
+            // Whole vectors and some messages more.
+            check(&mac, &vec![length; 8 + length % 29]);
+        }
+        for count in 0..=130 {
+            check(&mac, &vec![33; count]);
+            let mixed = |i: usize| (i * 89 + count * 7) % 310;
+            check(&mac, &(0..count).map(mixed).collect::<Vec<_>>());
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
     #[test]

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::families::{Families, V};
 use crate::algo::xor::{self, Accumulator, BlockTerms, CounterTerms, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
-use crate::cipher::{CipherBlock, vectors};
+use crate::cipher::CipherBlock;
 use crate::error::silent;
 use crate::hash::Hash;
 #[cfg(feature = "alloc")]
@@ -130,17 +130,10 @@ impl<F: Families> EliHash<F> {
         first_subkeys(isa, &self.families, subkeys);
     }
 
-    /// Replaces each block, to which its subkey was added, by its term.
+    /// What a level needs of the families' keys.
     #[inline(always)]
-    pub(super) fn make_terms<I: Isa>(&self, isa: I, blocks: &mut [F::Block]) {
-        let (lanes, keys) = (F::lanes(isa), self.families.keys(isa));
-        let zero = lanes.splat(&F::Block::ZERO);
-        vectors(
-            lanes,
-            blocks,
-            #[inline(always)]
-            |x| F::add(isa, &keys, zero, [x], [zero]),
-        );
+    pub(super) fn keys<I: Isa>(&self, isa: I) -> F::Keys<'_, I> {
+        self.families.keys(isa)
     }
 }
 

@@ -21,12 +21,13 @@ pub use hash::EliHash;
 use super::known_answer;
 use super::many::{self, Masked};
 use super::xor::{self, Single, Truncation, XorDigest};
-use crate::cipher::{Aes128, Cipher, CipherBlock};
+use crate::cipher::{Aes128, Cipher, CipherBlock, vectors};
 use crate::construction::Construction;
 use crate::error::{Error, silent};
-use crate::isa::{Isa, KnownAnswer, Level};
+use crate::isa::{Isa, KnownAnswer, Lanes, Level};
 use crate::mac::{batches, deterministic};
 use crate::tag::Tag;
+use families::V;
 
 /// The most bits of a message under EliMAC-AES.
 #[cfg(feature = "dynamic")]
@@ -120,7 +121,12 @@ silent!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
 impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
     type Block = F::Block;
     type Lanes<I: Isa> = F::Lanes<I>;
+    type Keys<'a, I: Isa>
+        = F::Keys<'a, I>
+    where
+        Self: 'a;
     type Last = E;
+    const BY_VECTORS: bool = F::XORS;
 
     #[inline(always)]
     fn lanes<I: Isa>(isa: I) -> F::Lanes<I> {
@@ -133,8 +139,8 @@ impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
     }
 
     #[inline(always)]
-    fn terms_in(&self, message: &[u8]) -> usize {
-        message.len() / F::Block::BYTES
+    fn terms_in(&self, bytes: usize) -> usize {
+        bytes / F::Block::BYTES
     }
 
     #[inline(always)]
@@ -144,8 +150,33 @@ impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
     }
 
     #[inline(always)]
-    fn make_terms<I: Isa>(&self, isa: I, blocks: &mut [F::Block]) {
-        self.hash.make_terms(isa, blocks);
+    fn keys<I: Isa>(&self, isa: I) -> F::Keys<'_, I> {
+        self.hash.keys(isa)
+    }
+
+    #[inline(always)]
+    fn terms<I: Isa, const N: usize>(
+        isa: I,
+        keys: &F::Keys<'_, I>,
+        mut x: [V<F, I>; N],
+    ) -> [V<F, I>; N] {
+        let zero = F::lanes(isa).splat(&F::Block::ZERO);
+        for x in &mut x {
+            *x = F::add(isa, keys, zero, [*x], [zero]);
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn make_terms<I: Isa>(isa: I, keys: &F::Keys<'_, I>, blocks: &mut [F::Block]) {
+        let lanes = F::lanes(isa);
+        let zero = lanes.splat(&F::Block::ZERO);
+        vectors(
+            lanes,
+            blocks,
+            #[inline(always)]
+            |x| F::add(isa, keys, zero, [x], [zero]),
+        );
     }
 
     #[inline(always)]
@@ -191,7 +222,8 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        if F::XORS { many::max_len(self.hash()) } else { 0 }
+        // All share the subkeys, which are most of a block's rounds.
+        if F::XORS { many::max_len(self.hash(), many::MAX_TERMS) } else { 0 }
     }
 
     #[inline(always)]

@@ -22,7 +22,7 @@ pub use key::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 
 use core::slice;
 
-use super::many::{self, Masked, wipe};
+use super::many::{self, Masked};
 use super::xor::{
     self, Accumulator, BlockTerms, CounterTerms, Single, Truncation, VOf, XorDigest, XorSum,
 };
@@ -32,6 +32,10 @@ use crate::construction::Construction;
 use crate::hash::Hash;
 use crate::isa::{Isa, Lanes, Level, NarrowLevel};
 use crate::tag::Tag;
+use crate::wipe::wipe;
+
+/// The most terms of a message that gains from company: longer ones fill vectors by themselves.
+const MAX_TERMS: usize = 16;
 
 /// The terms E_K1(i_s || M_i), of whole bytes.
 struct LightTerms<'a, C: Cipher> {
@@ -275,7 +279,12 @@ impl<C: Cipher> Hash for LightMac<C> {
 impl<C: Cipher> Masked for LightMac<C> {
     type Block = C::Block;
     type Lanes<I: Isa> = C::Lanes<I>;
+    type Keys<'a, I: Isa>
+        = C::Keys<'a, I>
+    where
+        Self: 'a;
     type Last = C;
+    const BY_VECTORS: bool = C::HAS_NARROW_PATH;
 
     #[inline(always)]
     fn lanes<I: Isa>(isa: I) -> C::Lanes<I> {
@@ -288,8 +297,8 @@ impl<C: Cipher> Masked for LightMac<C> {
     }
 
     #[inline(always)]
-    fn terms_in(&self, message: &[u8]) -> usize {
-        self.blocks_in(message.len())
+    fn terms_in(&self, bytes: usize) -> usize {
+        self.blocks_in(bytes)
     }
 
     #[inline(always)]
@@ -301,12 +310,26 @@ impl<C: Cipher> Masked for LightMac<C> {
             let number = narrow.lane0(narrow.encode_counter(narrow.counter(i), form));
             *mask = number.xor(&whitening);
         }
-        wipe(slice::from_mut(&mut whitening));
+        wipe(slice::from_mut(&mut whitening), C::Block::ZERO);
     }
 
     #[inline(always)]
-    fn make_terms<I: Isa>(&self, isa: I, blocks: &mut [C::Block]) {
-        C::encrypt_blocks(isa, &self.k1.keys(isa), blocks);
+    fn keys<I: Isa>(&self, isa: I) -> C::Keys<'_, I> {
+        self.k1.keys(isa)
+    }
+
+    #[inline(always)]
+    fn terms<I: Isa, const N: usize>(
+        isa: I,
+        keys: &C::Keys<'_, I>,
+        x: [V<C, I>; N],
+    ) -> [V<C, I>; N] {
+        C::encrypt_whitened(isa, keys, x)
+    }
+
+    #[inline(always)]
+    fn make_terms<I: Isa>(isa: I, keys: &C::Keys<'_, I>, blocks: &mut [C::Block]) {
+        C::encrypt_blocks(isa, keys, blocks);
     }
 
     #[inline(always)]
@@ -353,7 +376,7 @@ impl<C: Cipher> Construction for LightMac<C> {
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
         // Fewer bytes than the longest message, of 2^8 blocks or more.
-        if self.in_bytes { many::max_len(self) } else { 0 }
+        if self.in_bytes { many::max_len(self, MAX_TERMS) } else { 0 }
     }
 
     #[inline(always)]

@@ -22,7 +22,7 @@ use super::known_answer;
 use super::many::{self, Masked};
 use super::xor::{self, Accumulator, BlockTerms, Single, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
-use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Field};
+use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Field, V};
 use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::hash::Hash;
@@ -41,6 +41,9 @@ const PERIOD_LOG: usize = 5;
 const FEW: usize = 8;
 /// Powers of x kept with the key; higher ones are needed once in 2^STORED blocks and recomputed.
 const STORED: usize = 12;
+
+/// The most terms of a message that gains from company: longer ones fill vectors by themselves.
+const MAX_TERMS: usize = 16;
 
 /// PMAC under a key.
 ///
@@ -496,7 +499,12 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
 impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
     type Block = C::Block;
     type Lanes<I: Isa> = C::Lanes<I>;
+    type Keys<'a, I: Isa>
+        = C::Keys<'a, I>
+    where
+        Self: 'a;
     type Last = C;
+    const BY_VECTORS: bool = C::HAS_NARROW_PATH;
 
     #[inline(always)]
     fn lanes<I: Isa>(isa: I) -> C::Lanes<I> {
@@ -509,8 +517,8 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
     }
 
     #[inline(always)]
-    fn terms_in(&self, message: &[u8]) -> usize {
-        message.len().saturating_sub(1) / C::Block::BYTES
+    fn terms_in(&self, bytes: usize) -> usize {
+        bytes.saturating_sub(1) / C::Block::BYTES
     }
 
     #[inline(always)]
@@ -528,8 +536,22 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
     }
 
     #[inline(always)]
-    fn make_terms<I: Isa>(&self, isa: I, blocks: &mut [C::Block]) {
-        C::encrypt_blocks(isa, &self.cipher.keys(isa), blocks);
+    fn keys<I: Isa>(&self, isa: I) -> C::Keys<'_, I> {
+        self.cipher.keys(isa)
+    }
+
+    #[inline(always)]
+    fn terms<I: Isa, const N: usize>(
+        isa: I,
+        keys: &C::Keys<'_, I>,
+        x: [V<C, I>; N],
+    ) -> [V<C, I>; N] {
+        C::encrypt_whitened(isa, keys, x)
+    }
+
+    #[inline(always)]
+    fn make_terms<I: Isa>(isa: I, keys: &C::Keys<'_, I>, blocks: &mut [C::Block]) {
+        C::encrypt_blocks(isa, keys, blocks);
     }
 
     #[inline(always)]
@@ -578,7 +600,7 @@ impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        many::max_len(self)
+        many::max_len(self, MAX_TERMS)
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@
 
 use super::field::{ClampedR, FieldElement};
 use crate::isa::{MAX_WORDS, Words};
+use crate::wipe::wipe;
 
 /// A layout of numbers mod 2^130 - 5 in limbs, one number in each word of a vector.
 pub(super) trait Radix<A: Words> {
@@ -58,9 +59,7 @@ const MAX_POWERS: usize = LAST_ROWS * MAX_WORDS;
 
 impl Drop for Powers {
     fn drop(&mut self) {
-        // By vectors, and not word by word.
-        self.pairs = [[0; MAX_POWERS]; 3];
-        zeroize::optimization_barrier(self);
+        wipe(&mut self.pairs, [0; MAX_POWERS]);
     }
 }
 

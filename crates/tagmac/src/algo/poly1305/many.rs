@@ -6,72 +6,129 @@
 
 use super::field::ClampedR;
 use super::horner::{LIMBS, Radix};
+use crate::algo::many::as_long_as_each_other;
 use crate::isa::{MAX_WORDS, Words, zero_filled};
 
 /// The most blocks of a message: longer ones fill vectors by themselves.
 pub(super) const MAX_BLOCKS: usize = 8;
 
+/// Vectors of messages at once: a step of one waits for the step before it.
+const VECTORS: usize = 2;
+/// The most messages at once.
+pub(super) const MAX_MESSAGES: usize = VECTORS * MAX_WORDS;
+
+/// As many messages at once as the vectors have words.
+pub(super) const fn messages<A: Words>() -> usize {
+    VECTORS * 2 * A::LANES
+}
+
 /// Room for the blocks of messages, one message in each column.
 pub(super) struct BlockMatrix {
-    rows: [[u128; MAX_WORDS]; MAX_BLOCKS],
+    rows: [[u128; MAX_MESSAGES]; MAX_BLOCKS],
     /// All ones for a block that has a 2^128.
-    tops: [[u128; MAX_WORDS]; MAX_BLOCKS],
+    tops: [[u128; MAX_MESSAGES]; MAX_BLOCKS],
 }
 
 impl BlockMatrix {
-    pub(super) const EMPTY: BlockMatrix =
-        BlockMatrix { rows: [[0; MAX_WORDS]; MAX_BLOCKS], tops: [[0; MAX_WORDS]; MAX_BLOCKS] };
+    pub(super) const EMPTY: BlockMatrix = BlockMatrix {
+        rows: [[0; MAX_MESSAGES]; MAX_BLOCKS],
+        tops: [[0; MAX_MESSAGES]; MAX_BLOCKS],
+    };
 
-    /// The hashes, mod 2^128, of at most as many messages as a vector has words.
+    /// The hashes, mod 2^128, of up to [`messages`] messages.
     #[inline(always)]
     pub(super) fn hash<A: Words, R: Radix<A>>(
         &mut self,
         a: A,
         r: ClampedR,
         messages: &[&[u8]],
-    ) -> [u128; MAX_WORDS] {
+    ) -> [u128; MAX_MESSAGES] {
+        if messages.len() > 2 * A::LANES {
+            self.hash_vectors::<A, R, VECTORS>(a, r, messages)
+        } else {
+            self.hash_vectors::<A, R, 1>(a, r, messages)
+        }
+    }
+
+    #[inline(always)]
+    fn hash_vectors<A: Words, R: Radix<A>, const N: usize>(
+        &mut self,
+        a: A,
+        r: ClampedR,
+        messages: &[&[u8]],
+    ) -> [u128; MAX_MESSAGES] {
         let (n, bytes) = (2 * A::LANES, messages[0].len());
-        let same = messages.len() == n && messages.iter().all(|message| message.len() == bytes);
-        let rows = self.lay(messages, same);
+        let same = messages.len() == N * n && as_long_as_each_other(messages);
+        let rows = self.lay(messages, N * n, same);
+        // Whole blocks of messages as long as each other come from where they are.
+        let whole = if same { bytes / 16 } else { 0 };
+        let mut texts = [&[][..]; MAX_MESSAGES];
+        if same {
+            for (text, message) in texts[..N * n].iter_mut().zip(&messages[..N * n]) {
+                *text = &message[..16 * whole];
+            }
+        }
         let limbs = r.number().limbs(R::LIMBS, R::BITS);
         let factor = R::limbs(
             #[inline(always)]
             |l| a.splat(limbs[l]),
         );
         let factor = R::power(a, factor);
-        let mut h = R::limbs(
+        let zero = R::limbs(
             #[inline(always)]
             |_| a.splat(0),
         );
-        for (i, (row, tops)) in self.rows.iter().zip(&self.tops).take(rows).enumerate() {
-            let top = match same {
-                true => a.splat(if 16 * i + 16 <= bytes { u64::MAX } else { 0 }),
-                false => a.deinterleave_numbers(&tops[..n]).0,
-            };
-            let m = R::plus(a, h, R::of_columns(a, a.deinterleave_numbers(&row[..n]), top));
-            h = R::carry(a, R::add_product(a, R::no_sums(a), m, &factor));
+        let mut h = [zero; N];
+        for i in 0..rows {
+            for (v, h) in h.iter_mut().enumerate() {
+                let (columns, top) = if i < whole {
+                    let (first, second) = texts[n * v..][..n].split_at(A::LANES);
+                    let block = 16 * i..16 * i + 16;
+                    let first = a.gather(
+                        #[inline(always)]
+                        |j| &first[j][block.clone()],
+                    );
+                    let second = a.gather(
+                        #[inline(always)]
+                        |j| &second[j][block.clone()],
+                    );
+                    (a.deinterleave_pair(first, second), a.splat(u64::MAX))
+                } else {
+                    let top = match same {
+                        true => a.splat(0),
+                        false => a.deinterleave_numbers(&self.tops[i][n * v..][..n]).0,
+                    };
+                    (a.deinterleave_numbers(&self.rows[i][n * v..][..n]), top)
+                };
+                let m = R::plus(a, *h, R::of_columns(a, columns, top));
+                *h = R::carry(a, R::add_product(a, R::no_sums(a), m, &factor));
+            }
         }
-        let mut hashes = [0; MAX_WORDS];
-        a.interleave_numbers(residues::<A, R>(a, h), &mut hashes[..n]);
+        let mut hashes = [0; MAX_MESSAGES];
+        for (v, h) in h.into_iter().enumerate() {
+            a.interleave_numbers(residues::<A, R>(a, h), &mut hashes[n * v..][..n]);
+        }
         hashes
     }
 
-    /// Lays messages, which fill all columns with as many bytes each or not. The number of rows.
+    /// Lays messages in so many columns: all that do not fill every column with as many bytes each, and
+    /// of others what comes after whole blocks. The number of rows.
     #[inline(always)]
-    fn lay(&mut self, messages: &[&[u8]], same: bool) -> usize {
+    fn lay(&mut self, messages: &[&[u8]], columns: usize, same: bool) -> usize {
         let blocks = |message: &[u8]| message.len().div_ceil(16);
         let rows = messages.iter().fold(0, |most, message| most.max(blocks(message)));
         if !same {
-            self.rows[..rows].fill([0; MAX_WORDS]);
-            self.tops[..rows].fill([0; MAX_WORDS]);
+            for row in self.rows[..rows].iter_mut().chain(&mut self.tops[..rows]) {
+                row[..columns].fill(0);
+            }
         }
         for (j, message) in messages.iter().enumerate() {
             let (whole, rest) = message.as_chunks();
             let late = rows - blocks(message);
-            for (row, block) in self.rows[late..].iter_mut().zip(whole) {
-                row[j] = u128::from_le_bytes(*block);
-            }
             if !same {
+                for (row, block) in self.rows[late..].iter_mut().zip(whole) {
+                    row[j] = u128::from_le_bytes(*block);
+                }
                 for top in &mut self.tops[late..late + whole.len()] {
                     top[j] = u128::MAX;
                 }

@@ -21,23 +21,22 @@ mod radix44;
 
 use core::slice;
 
-use zeroize::{Zeroize, optimization_barrier};
+use zeroize::Zeroize;
 
 use super::known_answer;
-use super::many::wipe;
+use super::many::as_long_as_each_other;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::construction::{Construction, PADS_AT_ONCE};
 use crate::error::silent;
 use crate::hash::Hash;
-use crate::isa::{
-    Block, Isa, KnownAnswer, Level, MAX_WORDS, NarrowLevel, WordLevel, Words, zero_filled,
-};
+use crate::isa::{Block, Isa, KnownAnswer, Level, NarrowLevel, WordLevel, Words, zero_filled};
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
+use crate::wipe::wipe;
 use field::{ClampedR, FieldElement};
 use horner::{Powers, Radix};
-use many::BlockMatrix;
+use many::{BlockMatrix, MAX_MESSAGES};
 use radix26::Radix26;
 use radix44::Radix44;
 
@@ -155,21 +154,25 @@ impl Poly1305Hash {
         )
     }
 
-    /// The hashes, mod 2^128, of at most as many short messages as a vector has words.
+    /// The hashes, mod 2^128, of up to [`many::messages`] short messages.
     #[inline(always)]
     fn hash_many<I: Isa>(
         &self,
         isa: I,
         matrix: &mut BlockMatrix,
         messages: &[&[u8]],
-    ) -> [u128; MAX_WORDS] {
+    ) -> [u128; MAX_MESSAGES] {
         if <I::Words as Words>::MUL52 {
             return matrix.hash::<_, Radix44>(isa.words(), self.r, messages);
         }
-        if <I::Words as Words>::HAS_VECTOR_MUL {
+        // Limbs of 26 bits gain where all columns are full to the end.
+        if <I::Words as Words>::HAS_VECTOR_MUL
+            && messages[0].len() > 2 * size_of::<Block>()
+            && as_long_as_each_other(messages)
+        {
             return matrix.hash::<_, Radix26>(isa.words(), self.r, messages);
         }
-        let mut hashes = [0; MAX_WORDS];
+        let mut hashes = [0; MAX_MESSAGES];
         for (hash, message) in hashes.iter_mut().zip(messages) {
             let (whole, rest) = message.split_at(message.len() / 16 * 16);
             let sum = Poly1305Sum { h: self.one_by_one(FieldElement::ZERO, whole), blocks: 0 };
@@ -504,18 +507,17 @@ impl Poly1305Aes {
         for (pad, nonce) in pads.iter_mut().zip(nonces) {
             *pad = nonce.xor(&whitening);
         }
-        wipe(slice::from_mut(&mut whitening));
+        wipe(slice::from_mut(&mut whitening), [0; 16]);
         Aes128::encrypt_blocks(isa, &keys, &mut pads[..nonces.len()]);
-        let n = 2 * <I::Words as Words>::LANES;
+        let n = many::messages::<I::Words>();
         let groups = messages.chunks(n).zip(tags.chunks_mut(n));
         for ((messages, tags), pads) in groups.zip(pads.chunks(n)) {
             let mut hashes = self.hash.hash_many(isa, matrix, messages);
             for ((tag, pad), hash) in tags.iter_mut().zip(pads).zip(&mut hashes) {
                 *tag = self::tag(isa, &Poly1305Digest(*hash), u128::from_le_bytes(*pad));
             }
-            hashes = [0; MAX_WORDS];
-            optimization_barrier(&hashes);
+            wipe(&mut hashes, 0);
         }
-        wipe(&mut pads);
+        wipe(&mut pads, [0; 16]);
     }
 }

@@ -1,5 +1,7 @@
 //! L3-HASH (RFC 4418, section 5.4): 16 bytes to 4 in each stream.
 
+use crate::isa::Words;
+
 /// 2^36 - 5.
 const P36: u64 = (1 << 36) - 5;
 
@@ -42,6 +44,34 @@ impl L3Key {
     #[inline(always)]
     pub(super) fn hash_low(&self, low: u64) -> u32 {
         self.sealed(self.dot_low(low))
+    }
+
+    /// As [`hash_low`](L3Key::hash_low) in each word.
+    #[inline(always)]
+    pub(super) fn hash_low_each<A: Words>(&self, a: A, low: A::W) -> A::W {
+        let [.., k5, k6, k7, k8] = self.k1;
+        let sixteen = a.splat(0xffff);
+        let words = [
+            a.shr(low, 48),
+            a.and(a.shr(low, 32), sixteen),
+            a.and(a.shr(low, 16), sixteen),
+            a.and(low, sixteen),
+        ];
+        // Keys have 36 bits: the low 32 and the others.
+        let (mut sum, mut high) = (a.splat(0), a.splat(0));
+        for (word, k) in words.into_iter().zip([k5, k6, k7, k8]) {
+            sum = a.add(sum, a.mul32(word, a.splat(k)));
+            high = a.add(high, a.mul32(word, a.splat(k >> 32)));
+        }
+        let sum = a.add(sum, a.shl(high, 32));
+        // As `reduced`.
+        let over = a.shr(sum, 36);
+        let sum = a.add(a.and(sum, a.splat((1 << 36) - 1)), a.add(over, a.shl(over, 2)));
+        let less_p = a.add(sum, a.splat(P36.wrapping_neg()));
+        // All ones where that is negative.
+        let below = a.xor(a.add(a.shr(less_p, 63), a.splat(u64::MAX)), a.splat(u64::MAX));
+        let sum = a.or(a.and(sum, below), a.and_not(less_p, below));
+        a.xor(a.and(sum, a.splat(u32::MAX as u64)), a.splat(self.k2 as u64))
     }
 
     #[inline(always)]

@@ -28,12 +28,13 @@ use subtle::Choice;
 use zeroize::Zeroize;
 
 use super::known_answer;
+use super::many::as_long_as_each_other;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher};
 use crate::construction::{Construction, PADS_AT_ONCE};
 use crate::error::{Error, Mismatch, silent};
 use crate::hash::{Hash, SharedFinish};
-use crate::isa::{Block, CipherBlock, Isa, KnownAnswer, Level, WordLevel};
+use crate::isa::{Block, CipherBlock, Isa, KnownAnswer, Level, MAX_WORDS, WordLevel, Words};
 use crate::mac::Mac;
 use crate::nonce::{Nonce, check_length};
 use crate::tag::Tag;
@@ -210,6 +211,28 @@ impl<const T: usize> UmacHash<T> {
     ) -> Self {
         const { assert!(T >= 1 && T <= STREAMS, "UMAC has one to four streams") };
         UmacHash { key: HashKey::derive(cipher, level, T, pads_key), level }
+    }
+}
+
+/// The most bytes of messages whose chunks are hashed side by side: longer ones fill vectors by
+/// themselves.
+const MAX_SIDE_BY_SIDE: usize = 256;
+
+impl<const T: usize> UmacHash<T> {
+    /// The digests of as many messages as a vector has words, of one length and a chunk at most, as
+    /// numbers that pads hide.
+    #[inline(always)]
+    fn numbers<I: Isa>(&self, isa: I, messages: &[&[u8]], numbers: &mut [u128; MAX_WORDS]) {
+        let (a, n) = (isa.words(), 2 * <I::Words as Words>::LANES);
+        let words: [_; T] = self.key.nh.hash_each(a, messages);
+        // Big-endian words of 32 bits, the first stream's first.
+        let mut halves = [a.splat(0); 2];
+        for (s, (word, l3)) in words.into_iter().zip(&self.key.l3).enumerate() {
+            let hash = a.shl(l3.hash_low_each(a, word), 32 * (1 - s as u32 % 2));
+            halves[s / 2] = a.or(halves[s / 2], hash);
+        }
+        let [low, high] = halves;
+        a.interleave_numbers((a.swap_bytes(low), a.swap_bytes(high)), &mut numbers[..n]);
     }
 }
 
@@ -514,14 +537,20 @@ fn pad_of(nonce: &UmacNonce, pads: u8) -> (Block, usize) {
     (nonce.block.and(kept.first_chunk().expect("16 of 31 bytes")), place)
 }
 
-/// A digest under pad number `place` of a block, as a tag's number.
+/// Pad number `place` of a block, of 32 T bits.
 #[inline(always)]
-fn hidden<const T: usize>(digest: &UmacDigest<T>, output: &Block, place: usize) -> u128 {
-    let mut tag = match T {
+fn pad_in<const T: usize>(output: &Block, place: usize) -> u128 {
+    match T {
         1 => u32::from_le_bytes(output.as_chunks().0[place]) as u128,
         2 => u64::from_le_bytes(output.as_chunks().0[place]) as u128,
         _ => u128::from_le_bytes(*output) & u128::MAX >> (128 - 32 * T),
-    };
+    }
+}
+
+/// A digest under pad number `place` of a block, as a tag's number.
+#[inline(always)]
+fn hidden<const T: usize>(digest: &UmacDigest<T>, output: &Block, place: usize) -> u128 {
+    let mut tag = pad_in::<T>(output, place);
     for (s, word) in digest.0.iter().enumerate() {
         tag ^= (word.swap_bytes() as u128) << (32 * s);
     }
@@ -573,12 +602,32 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
         }
         wipe(slice::from_mut(&mut whitening), [0; 16]);
         C::encrypt_blocks(isa, &keys, &mut blocks[..nonces.len()]);
-        let (sum, messages) = (self.hash.empty(), messages.iter().zip(nonces));
-        for ((tag, (message, nonce)), pad) in tags.iter_mut().zip(messages).zip(&blocks) {
-            let digest = self.hash.finish(isa, &sum, 0, Bits::from(*message));
-            let (_, place) = pad_of(nonce, Self::PADS);
-            *tag = Tag::of_number(isa, hidden(&digest, pad, place), 32 * T as u16);
+        let n = 2 * <I::Words as Words>::LANES;
+        let (sum, mut numbers) = (self.hash.empty(), [0; MAX_WORDS]);
+        let groups = messages.chunks(n).zip(tags.chunks_mut(n)).zip(nonces.chunks(n));
+        for (((messages, tags), nonces), pads) in groups.zip(blocks.chunks(n)) {
+            let side_by_side = <I::Words as Words>::HAS_VECTOR_MUL
+                && messages.len() == n
+                && messages[0].len() <= MAX_SIDE_BY_SIDE
+                && as_long_as_each_other(messages);
+            if side_by_side {
+                self.hash.numbers(isa, messages, &mut numbers);
+                for (((tag, nonce), pad), number) in
+                    tags.iter_mut().zip(nonces).zip(pads).zip(&numbers)
+                {
+                    let (_, place) = pad_of(nonce, Self::PADS);
+                    *tag = Tag::of_number(isa, number ^ pad_in::<T>(pad, place), 32 * T as u16);
+                }
+                continue;
+            }
+            let messages = messages.iter().zip(nonces);
+            for ((tag, (message, nonce)), pad) in tags.iter_mut().zip(messages).zip(pads) {
+                let digest = self.hash.finish(isa, &sum, 0, Bits::from(*message));
+                let (_, place) = pad_of(nonce, Self::PADS);
+                *tag = Tag::of_number(isa, hidden(&digest, pad, place), 32 * T as u16);
+            }
         }
+        wipe(&mut numbers, 0);
         wipe(&mut blocks, [0; 16]);
     }
 }

@@ -11,7 +11,7 @@
 //! s + 1 where stream 0 takes 0 and 1, so that s streams need s + 1 loads of key and share the
 //! message's.
 
-use crate::isa::{Block, Words, zero_filled};
+use crate::isa::{Block, MAX_WORDS, Words, zero_filled};
 use crate::wipe::wipe;
 
 /// The most streams.
@@ -62,8 +62,7 @@ impl NhKey {
     /// Units `2 group + i`, `2 group + i + 2` and so on, one in each lane.
     #[inline(always)]
     fn units<A: Words>(&self, a: A, group: usize, i: usize) -> A::W {
-        let units = if i.is_multiple_of(2) { &self.even.0[..] } else { &self.odd.0[..] };
-        a.blocks(units[group + i / 2..][..A::LANES].as_flattened())
+        a.blocks(self.half(i)[group + i / 2..][..A::LANES].as_flattened())
     }
 
     /// NH of a chunk of 0 to 1024 bytes, filled up with zeros to whole groups, at least one, plus
@@ -103,20 +102,115 @@ impl NhKey {
         words
     }
 
+    /// As [`hash`](NhKey::hash) of twice as many chunks as a vector has lanes, of one length: a
+    /// chunk's hash in each word, in the order of [`Words::deinterleave`].
+    #[inline(always)]
+    pub(super) fn hash_each<A: Words, const T: usize>(&self, a: A, chunks: &[&[u8]]) -> [A::W; T] {
+        let bytes = chunks[0].len();
+        let mut rows = [&[][..]; MAX_WORDS];
+        for (row, chunk) in rows[..2 * A::LANES].iter_mut().zip(&chunks[..2 * A::LANES]) {
+            *row = &chunk[..bytes];
+        }
+        let mut sums = [[a.splat(0); T]; 2];
+        let groups = bytes / GROUP;
+        for group in 0..groups {
+            let at = GROUP * group;
+            for (half, sums) in sums.iter_mut().enumerate() {
+                let even = a.gather(
+                    #[inline(always)]
+                    |j| &rows[half * A::LANES + j][at..at + UNIT],
+                );
+                let odd = a.gather(
+                    #[inline(always)]
+                    |j| &rows[half * A::LANES + j][at + UNIT..at + GROUP],
+                );
+                *sums = self.add_same(a, *sums, group, (even, odd));
+            }
+        }
+        let rest = bytes - GROUP * groups;
+        if rest > 0 || bytes == 0 {
+            let mut units = [[[0; UNIT]; 2]; MAX_WORDS];
+            for (units, row) in units[..2 * A::LANES].iter_mut().zip(&rows) {
+                let (even, odd) = row[GROUP * groups..].split_at(rest.min(UNIT));
+                *units = [zero_filled(even), zero_filled(odd)];
+            }
+            for (half, sums) in sums.iter_mut().enumerate() {
+                let even = a.gather(
+                    #[inline(always)]
+                    |j| &units[half * A::LANES + j][0],
+                );
+                let odd = a.gather(
+                    #[inline(always)]
+                    |j| &units[half * A::LANES + j][1],
+                );
+                *sums = self.add_same(a, *sums, groups, (even, odd));
+            }
+        }
+        let length = a.splat(8 * bytes as u64);
+        let mut words = [length; T];
+        for (s, word) in words.iter_mut().enumerate() {
+            let (low, high) = a.deinterleave_pair(sums[0][s], sums[1][s]);
+            *word = a.add(length, a.add(low, high));
+        }
+        words
+    }
+
+    /// Adds the same group in each lane.
+    #[inline(always)]
+    fn add_same<A: Words, const T: usize>(
+        &self,
+        a: A,
+        sums: [A::W; T],
+        group: usize,
+        units: (A::W, A::W),
+    ) -> [A::W; T] {
+        self.add_under(
+            a,
+            sums,
+            #[inline(always)]
+            |i| a.splat_block(&self.half(i)[group + i / 2]),
+            units,
+        )
+    }
+
+    /// The units of the key with even or odd numbers, as `i` is.
+    #[inline(always)]
+    fn half(&self, i: usize) -> &[Block] {
+        if i.is_multiple_of(2) { &self.even.0 } else { &self.odd.0 }
+    }
+
     /// Adds one group in each lane, of which the first is `group`.
     #[inline(always)]
     fn add<A: Words, const T: usize>(
         &self,
         a: A,
-        mut sums: [A::W; T],
+        sums: [A::W; T],
         group: usize,
+        units: (A::W, A::W),
+    ) -> [A::W; T] {
+        self.add_under(
+            a,
+            sums,
+            #[inline(always)]
+            |i| self.units(a, group, i),
+            units,
+        )
+    }
+
+    /// Adds one group in each lane, of which `key(i)` is unit i of the key.
+    #[inline(always)]
+    fn add_under<A: Words, const T: usize>(
+        &self,
+        a: A,
+        mut sums: [A::W; T],
+        key: impl Fn(usize) -> A::W,
         (even, odd): (A::W, A::W),
     ) -> [A::W; T] {
-        let mut key = self.units(a, group, 0);
+        let mut next = key(0);
         for (s, sum) in sums.iter_mut().enumerate() {
-            let left = a.add32(even, key);
-            key = self.units(a, group, s + 1);
-            let right = a.add32(odd, key);
+            let left = a.add32(even, next);
+            next = key(s + 1);
+            let right = a.add32(odd, next);
             let low = a.mul32(left, right);
             let high = a.mul32(a.high32(left), a.high32(right));
             *sum = a.add(*sum, a.add(low, high));

@@ -11,6 +11,7 @@
 use super::round_keys::{MAX_BLOCKS, RoundKeys};
 use super::sbox::{sub, xor};
 use crate::isa::{Isa, SMALL, Words};
+use crate::wipe::wipe;
 
 /// Bits of a block.
 const BITS: usize = 64;
@@ -40,13 +41,6 @@ fn set<W: Words>(words: W, planes: &mut Planes, p: usize, plane: W::W) {
 fn nibble<W: Words>(words: W, planes: &Planes, s: usize) -> [W::W; 4] {
     let plane = |b: usize| get(words, planes, 4 * s + b);
     [plane(0), plane(1), plane(2), plane(3)]
-}
-
-/// Zeros, also if nobody reads them.
-#[inline(always)]
-fn wipe(words: &mut [u64]) {
-    words.fill(0);
-    core::hint::black_box(words);
 }
 
 /// The xor of E_K over many blocks, gathered into flights.
@@ -159,7 +153,7 @@ fn add_partial<W: Words>(
     count: usize,
 ) {
     rounds(words, cipher, blocks, state);
-    wipe(&mut state[..flight::<W>()]);
+    wipe(&mut state[..flight::<W>()], 0);
     add_last_round(words, blocks, state);
     // Block `r * width + i` is bit r of word i.
     let mut mask = [0; FLIGHT / BITS];
@@ -258,7 +252,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
         let Some(flights) = &mut self.flights else {
             let flights = self.flights.insert(Aligned([0; FLIGHT + MAX_BLOCKS + 2 * FLIGHT]));
             flights.0[..self.few.0.len()].copy_from_slice(&self.few.0);
-            wipe(&mut self.few.0);
+            wipe(&mut self.few.0, 0);
             self.full = flown;
             return;
         };
@@ -314,10 +308,10 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
         }
         if flown {
             total ^= parities(words, sums);
-            wipe(&mut sums[..flight::<I::Words>()]);
+            wipe(&mut sums[..flight::<I::Words>()], 0);
         }
-        wipe(&mut state[..flight::<I::Words>()]);
-        wipe(&mut flights.0[..flight::<I::Words>() + MAX_BLOCKS]);
+        wipe(&mut state[..flight::<I::Words>()], 0);
+        wipe(&mut flights.0[..flight::<I::Words>() + MAX_BLOCKS], 0);
         total
     }
 }
@@ -336,6 +330,6 @@ fn parts(flights: &mut Flights) -> (&mut Planes, &mut Planes, &mut Planes) {
 fn total_of_few<I: Isa>(isa: I, cipher: &RoundKeys, blocks: &mut [u64], n: usize) -> u64 {
     cipher.encrypt(isa, blocks, n);
     let total = blocks[..n].iter().fold(0, |total, block| total ^ block);
-    wipe(&mut blocks[..n + 4 * width::<I::Words>()]);
+    wipe(&mut blocks[..n + 4 * width::<I::Words>()], 0);
     total.swap_bytes()
 }

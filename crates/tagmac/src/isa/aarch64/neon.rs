@@ -139,6 +139,16 @@ impl Lanes for Neon {
         let piece = &data[at..at + n * spread.step];
         self.splat(&if n == 0 { [0; 16] } else { zeros_before(piece) })
     }
+
+    #[inline(always)]
+    fn gather<'a>(
+        self,
+        (_, spread): (usize, Spread),
+        block: impl Fn(usize) -> &'a [u8],
+    ) -> uint8x16_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { vandq_u8(self.load(block(0)), spread.mask) }
+    }
 }
 
 impl Isa for Neon {

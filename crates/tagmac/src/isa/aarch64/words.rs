@@ -70,6 +70,11 @@ impl Words for NeonWords {
     #[inline(always)]
     fn deinterleave(self, p: &[u8]) -> (uint64x2_t, uint64x2_t) {
         let (a, b) = self.even_odd(p);
+        self.deinterleave_pair(a, b)
+    }
+
+    #[inline(always)]
+    fn deinterleave_pair(self, a: uint64x2_t, b: uint64x2_t) -> (uint64x2_t, uint64x2_t) {
         // SAFETY: `self` is proof of neon.
         unsafe { (vzip1q_u64(a, b), vzip2q_u64(a, b)) }
     }

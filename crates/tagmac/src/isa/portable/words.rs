@@ -65,6 +65,11 @@ impl Words for PortableWords {
     #[inline(always)]
     fn deinterleave(self, p: &[u8]) -> (W, W) {
         let (a, b) = self.even_odd(p);
+        self.deinterleave_pair(a, b)
+    }
+
+    #[inline(always)]
+    fn deinterleave_pair(self, a: W, b: W) -> (W, W) {
         ([a[0], b[0]], [a[1], b[1]])
     }
 

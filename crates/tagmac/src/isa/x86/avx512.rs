@@ -180,6 +180,24 @@ impl Lanes for Avx512 {
         // SAFETY: `self` is proof of avx512vbmi.
         unsafe { _mm512_maskz_permutexvar_epi8(spread.message, spread.index, pieces) }
     }
+
+    #[inline(always)]
+    fn gather<'a>(
+        self,
+        (step, spread): (usize, Spread),
+        block: impl Fn(usize) -> &'a [u8],
+    ) -> __m512i {
+        let lane = self.narrow();
+        let (a, b) = (lane.load(block(0)), lane.load(block(1)));
+        let (c, d) = (lane.load(block(2)), lane.load(block(3)));
+        // SAFETY: `self` is proof of avx512f.
+        let x = unsafe {
+            let x = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(a), b);
+            _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(x, c), d)
+        };
+        // SAFETY: `self` is proof of avx512bw.
+        if step == 16 { x } else { unsafe { _mm512_maskz_mov_epi8(spread.message, x) } }
+    }
 }
 
 impl Isa for Avx512 {

@@ -156,6 +156,17 @@ impl<L: Lane> Lanes for L {
         let piece = &data[at..at + n * spread.step];
         self.splat(&if n == 0 { [0; 16] } else { zeros_before(piece) })
     }
+
+    #[inline(always)]
+    fn gather<'a>(
+        self,
+        (step, spread): (usize, Spread),
+        block: impl Fn(usize) -> &'a [u8],
+    ) -> __m128i {
+        let x = self.load(block(0));
+        // SAFETY: SSE2 is part of x86-64.
+        if step == 16 { x } else { unsafe { _mm_and_si128(x, spread.mask) } }
+    }
 }
 
 impl<L: Lane> Isa for L {

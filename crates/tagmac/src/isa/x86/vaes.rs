@@ -159,6 +159,18 @@ impl Lanes for Vaes {
         let low = lane.load_strided_lanes(data, at, n.min(1), spread);
         self.pair(low, lane.load_strided_lanes(data, at + n / 2 * step, n / 2, spread))
     }
+
+    #[inline(always)]
+    fn gather<'a>(
+        self,
+        (step, spread): (usize, Spread),
+        block: impl Fn(usize) -> &'a [u8],
+    ) -> __m256i {
+        let lane = self.narrow();
+        let x = self.pair(lane.load(block(0)), lane.load(block(1)));
+        // SAFETY: `self` is proof of avx2.
+        if step == 16 { x } else { unsafe { _mm256_and_si256(x, spread.mask) } }
+    }
 }
 
 impl Isa for Vaes {

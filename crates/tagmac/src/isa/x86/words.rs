@@ -53,7 +53,11 @@ macro_rules! same_at_every_width {
         #[inline(always)]
         fn deinterleave(self, p: &[u8]) -> ($word, $word) {
             let (a, b) = p.split_at($bytes);
-            let (a, b) = (self.blocks(a), self.blocks(b));
+            self.deinterleave_pair(self.blocks(a), self.blocks(b))
+        }
+
+        #[inline(always)]
+        fn deinterleave_pair(self, a: $word, b: $word) -> ($word, $word) {
             // SAFETY: `self` is proof of the level.
             unsafe { ($low(a, b), $high(a, b)) }
         }
@@ -314,6 +318,14 @@ impl Words for Words256 {
     }
 
     #[inline(always)]
+    fn gather<'a>(self, block: impl Fn(usize) -> &'a [u8]) -> __m256i {
+        let (narrow, low) = (self.narrow(), self.narrow().blocks(block(0)));
+        let high = narrow.blocks(block(1));
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high) }
+    }
+
+    #[inline(always)]
     fn lane0(self, a: __m256i) -> Block {
         // SAFETY: `self` is proof of avx2.
         self.narrow().lane0(unsafe { _mm256_castsi256_si128(a) })
@@ -423,6 +435,11 @@ impl Words for Words512 {
     #[inline(always)]
     fn narrow(self) -> Words128<Avx2> {
         Words128(self.0.into())
+    }
+
+    #[inline(always)]
+    fn gather<'a>(self, block: impl Fn(usize) -> &'a [u8]) -> __m512i {
+        self.0.gather((16, self.0.stride(16)), block)
     }
 
     #[inline(always)]
