@@ -94,7 +94,8 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
                 count += 1;
             }
         }
-        let together = count >= MIN_BATCH;
+        // A few do not make up for putting them together.
+        let together = count >= MIN_BATCH.max((end - done) / 4);
         if together {
             let places = &places[..count];
             let (mut some_nonces, mut some) = ([nonces[done]; WINDOW], [&[][..]; WINDOW]);

@@ -200,7 +200,7 @@ pub(crate) fn tag_with_pad<M: Construction + ?Sized>(
     pad: &mut M::PadCache,
     message: Bits<'_>,
 ) -> Result<Tag, Error> {
-    if const { size_of::<M::PadCache>() == 0 } || mac.hash().level().has_aes_instructions() {
+    if const { size_of::<M::PadCache>() == 0 } || mac.hash().level().facts().aes_instructions {
         return tag(mac, nonce, Fresh, message);
     }
     tag(mac, nonce, pad, message)
@@ -235,6 +235,19 @@ pub(crate) fn one_shot<M: Construction + ?Sized, P: PadFrom<M::PadCache>>(
         )
     } else {
         long_level(hash).run_on(key, message, (pad, cut), OneShot::of)
+    }
+}
+
+/// The tags of messages within the limit, for batches that gain nothing by company.
+#[inline(never)]
+pub(crate) fn one_by_one<M: Construction + ?Sized>(
+    mac: &M,
+    nonces: &[M::Nonce],
+    messages: &[&[u8]],
+    tags: &mut [Tag],
+) {
+    for ((tag, message), nonce) in tags.iter_mut().zip(messages).zip(nonces) {
+        *tag = one_shot(mac, nonce, Fresh, message);
     }
 }
 

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::portable::{AnyCpu, Portable};
-use super::{Isa, self_test};
+use super::{Isa, Words, self_test};
 
 #[cfg(target_arch = "aarch64")]
 use super::aarch64::Neon;
@@ -70,6 +70,47 @@ macro_rules! dispatch {
     };
 }
 
+/// What is known of a level without a kernel on it.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts {
+    /// See [`Isa::AES_INSTRUCTIONS`].
+    pub(crate) aes_instructions: bool,
+    /// Blocks in a vector.
+    pub(crate) lanes: usize,
+    /// See [`Words::LANES`].
+    pub(crate) word_lanes: usize,
+    /// See [`Words::MUL52`].
+    pub(crate) mul52: bool,
+}
+
+impl Facts {
+    /// Those of a level.
+    pub(crate) const fn of<I: Isa>() -> Facts {
+        Facts {
+            aes_instructions: I::AES_INSTRUCTIONS,
+            lanes: I::LANES,
+            word_lanes: <I::Words as Words>::LANES,
+            mul52: <I::Words as Words>::MUL52,
+        }
+    }
+
+    /// Whether short messages under AES gain from company: not where a vector is one block, of which
+    /// CPUs overlap as many calls as there are.
+    pub(crate) const fn gain_under_aes(self) -> bool {
+        !self.aes_instructions || self.lanes > 1
+    }
+
+    /// Whether UMAC's do.
+    pub(crate) const fn gain_under_umac(self) -> bool {
+        !self.aes_instructions || self.word_lanes > 1
+    }
+
+    /// Whether those of Poly1305-AES do: limbs of 26 bits gain nothing side by side.
+    pub(crate) const fn gain_under_poly1305(self) -> bool {
+        !self.aes_instructions || self.mul52
+    }
+}
+
 macro_rules! levels {
     ($($(#[$cfg:meta])? $level:ident),+) => {
         #[derive(Clone, Copy)]
@@ -103,10 +144,10 @@ macro_rules! levels {
                 place
             }
 
-            /// See [`Isa::AES_INSTRUCTIONS`].
+            /// What batches ask of the level.
             #[inline(always)]
-            pub(crate) fn has_aes_instructions(self) -> bool {
-                match self.0 { $($(#[$cfg])? Proof::$level(_) => <$level as Isa>::AES_INSTRUCTIONS),+ }
+            pub(crate) fn facts(self) -> Facts {
+                match self.0 { $($(#[$cfg])? Proof::$level(_) => const { Facts::of::<$level>() }),+ }
             }
 
             /// See [`Isa::NARROW_PATH_MAX_BLOCKS`].

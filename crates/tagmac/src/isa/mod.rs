@@ -32,10 +32,10 @@ pub use lanes::Lanes;
 pub(crate) use lanes::MAX_LANES;
 #[cfg(all(test, feature = "dynamic"))]
 pub(crate) use level::ASKED;
-pub(crate) use level::KnownAnswer;
 #[cfg(feature = "umac99")]
 pub(crate) use level::SelfTest;
 pub use level::{Dispatch, Kernel, Level, NarrowLevel, Status, UnusableLevel, WordLevel};
+pub(crate) use level::{Facts, KnownAnswer};
 #[cfg(feature = "umac99")]
 pub(crate) use portable::PortableWords;
 pub(crate) use portable::SMALL;

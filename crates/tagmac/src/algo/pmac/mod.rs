@@ -26,8 +26,8 @@ use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Field, V};
 use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::hash::Hash;
-use crate::isa::{Block, CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
-use crate::kernels::{self, Fresh};
+use crate::isa::{Block, CipherBlock, Dispatch, Facts, Isa, Kernel, Lanes, Level, NarrowLevel};
+use crate::kernels::{self, Fresh, one_by_one};
 use crate::mac::{batches, deterministic};
 use crate::tag::Tag;
 use crate::wipe::wipe;
@@ -42,7 +42,8 @@ const FEW: usize = 8;
 /// Powers of x kept with the key; higher ones are needed once in 2^STORED blocks and recomputed.
 const STORED: usize = 12;
 
-/// The most terms of a message that gains from company: longer ones fill vectors by themselves.
+/// The most terms of a message that gains from company where AES is an instruction: longer ones fill
+/// vectors by themselves.
 const MAX_TERMS: usize = 16;
 
 /// PMAC under a key.
@@ -600,11 +601,18 @@ impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        many::max_len(self, MAX_TERMS)
+        if !C::HAS_NARROW_PATH || !self.level.facts().aes_instructions {
+            return many::max_len(self, many::MAX_TERMS);
+        }
+        let gain = self.level.facts().gain_under_aes();
+        if gain { many::max_len(self, MAX_TERMS) } else { 0 }
     }
 
     #[inline(always)]
-    fn tag_batch<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
+    fn tag_batch<I: Isa>(&self, isa: I, nonces: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
+        if const { C::HAS_NARROW_PATH && !Facts::of::<I>().gain_under_aes() } {
+            return one_by_one(self, nonces, messages, tags);
+        }
         many::tags(isa, self, messages, tags);
     }
 }

@@ -24,13 +24,15 @@ use core::slice;
 use zeroize::Zeroize;
 
 use super::known_answer;
-use super::many::as_long_as_each_other;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::construction::{Construction, PADS_AT_ONCE};
 use crate::error::silent;
 use crate::hash::Hash;
-use crate::isa::{Block, Isa, KnownAnswer, Level, NarrowLevel, WordLevel, Words, zero_filled};
+use crate::isa::{
+    Block, Facts, Isa, KnownAnswer, Level, NarrowLevel, WordLevel, Words, zero_filled,
+};
+use crate::kernels::one_by_one;
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
 use crate::wipe::wipe;
@@ -49,7 +51,7 @@ const NARROW_PATH_MAX_BLOCKS_ONCE: usize = 15;
 /// The same for vectors of these words.
 const fn narrow_path_max_blocks<A: Words>(once: bool) -> usize {
     match (A::LANES, once) {
-        (1, false) => 15,
+        (1, false) => 16,
         (1, true) => 63,
         (2, true) => 27,
         (_, false) => NARROW_PATH_MAX_BLOCKS,
@@ -164,13 +166,6 @@ impl Poly1305Hash {
     ) -> [u128; MAX_MESSAGES] {
         if <I::Words as Words>::MUL52 {
             return matrix.hash::<_, Radix44>(isa.words(), self.r, messages);
-        }
-        // Limbs of 26 bits gain where all columns are full to the end.
-        if <I::Words as Words>::HAS_VECTOR_MUL
-            && messages[0].len() > 2 * size_of::<Block>()
-            && as_long_as_each_other(messages)
-        {
-            return matrix.hash::<_, Radix26>(isa.words(), self.r, messages);
         }
         let mut hashes = [0; MAX_MESSAGES];
         for (hash, message) in hashes.iter_mut().zip(messages) {
@@ -477,11 +472,14 @@ impl Construction for Poly1305Aes {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        16 * many::MAX_BLOCKS
+        if self.hash.level.facts().gain_under_poly1305() { 16 * many::MAX_BLOCKS } else { 0 }
     }
 
     #[inline(always)]
     fn tag_batch<I: Isa>(&self, isa: I, nonces: &[[u8; 16]], messages: &[&[u8]], tags: &mut [Tag]) {
+        if const { !Facts::of::<I>().gain_under_poly1305() } {
+            return one_by_one(self, nonces, messages, tags);
+        }
         let mut matrix = BlockMatrix::EMPTY;
         let batches = nonces.chunks(PADS_AT_ONCE).zip(messages.chunks(PADS_AT_ONCE));
         for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(PADS_AT_ONCE)) {

@@ -34,7 +34,8 @@ use crate::cipher::{Aes128, Cipher};
 use crate::construction::{Construction, PADS_AT_ONCE};
 use crate::error::{Error, Mismatch, silent};
 use crate::hash::{Hash, SharedFinish};
-use crate::isa::{Block, CipherBlock, Isa, KnownAnswer, Level, MAX_WORDS, WordLevel, Words};
+use crate::isa::{Block, CipherBlock, Facts, Isa, KnownAnswer, Level, MAX_WORDS, WordLevel, Words};
+use crate::kernels::one_by_one;
 use crate::mac::Mac;
 use crate::nonce::{Nonce, check_length};
 use crate::tag::Tag;
@@ -594,6 +595,15 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
         messages: &[&[u8]],
         tags: &mut [Tag],
     ) {
+        let n = 2 * <I::Words as Words>::LANES;
+        if I::AES_INSTRUCTIONS
+            && (messages.len() < n
+                || messages[0].len() > MAX_SIDE_BY_SIDE
+                || !as_long_as_each_other(messages))
+        {
+            // A pad of its own costs nothing beside the hash.
+            return one_by_one(self, nonces, messages, tags);
+        }
         let keys = self.cipher.keys(isa);
         let mut whitening = C::whitening(isa, &keys);
         let mut blocks = [Block::ZERO; PADS_AT_ONCE];
@@ -602,15 +612,14 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
         }
         wipe(slice::from_mut(&mut whitening), [0; 16]);
         C::encrypt_blocks(isa, &keys, &mut blocks[..nonces.len()]);
-        let n = 2 * <I::Words as Words>::LANES;
-        let (sum, mut numbers) = (self.hash.empty(), [0; MAX_WORDS]);
+        let mut numbers = [0; MAX_WORDS];
         let groups = messages.chunks(n).zip(tags.chunks_mut(n)).zip(nonces.chunks(n));
         for (((messages, tags), nonces), pads) in groups.zip(blocks.chunks(n)) {
-            let side_by_side = <I::Words as Words>::HAS_VECTOR_MUL
-                && messages.len() == n
-                && messages[0].len() <= MAX_SIDE_BY_SIDE
-                && as_long_as_each_other(messages);
-            if side_by_side {
+            if const { I::AES_INSTRUCTIONS } {
+                if messages.len() < n {
+                    one_by_one(self, nonces, messages, tags);
+                    continue;
+                }
                 self.hash.numbers(isa, messages, &mut numbers);
                 for (((tag, nonce), pad), number) in
                     tags.iter_mut().zip(nonces).zip(pads).zip(&numbers)
@@ -618,13 +627,13 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
                     let (_, place) = pad_of(nonce, Self::PADS);
                     *tag = Tag::of_number(isa, number ^ pad_in::<T>(pad, place), 32 * T as u16);
                 }
-                continue;
-            }
-            let messages = messages.iter().zip(nonces);
-            for ((tag, (message, nonce)), pad) in tags.iter_mut().zip(messages).zip(pads) {
-                let digest = self.hash.finish(isa, &sum, 0, Bits::from(*message));
-                let (_, place) = pad_of(nonce, Self::PADS);
-                *tag = Tag::of_number(isa, hidden(&digest, pad, place), 32 * T as u16);
+            } else {
+                let (sum, messages) = (self.hash.empty(), messages.iter().zip(nonces));
+                for ((tag, (message, nonce)), pad) in tags.iter_mut().zip(messages).zip(pads) {
+                    let digest = self.hash.finish(isa, &sum, 0, Bits::from(*message));
+                    let (_, place) = pad_of(nonce, Self::PADS);
+                    *tag = Tag::of_number(isa, hidden(&digest, pad, place), 32 * T as u16);
+                }
             }
         }
         wipe(&mut numbers, 0);
@@ -659,7 +668,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Construction for Umac<C, T> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        CHUNK
+        if self.hash.level.facts().gain_under_umac() { CHUNK } else { 0 }
     }
 
     #[inline(always)]
@@ -670,6 +679,9 @@ impl<C: Cipher<Block = Block>, const T: usize> Construction for Umac<C, T> {
         messages: &[&[u8]],
         tags: &mut [Tag],
     ) {
+        if const { !Facts::of::<I>().gain_under_umac() } {
+            return one_by_one(self, nonces, messages, tags);
+        }
         let batches = nonces.chunks(PADS_AT_ONCE).zip(messages.chunks(PADS_AT_ONCE));
         for ((nonces, messages), tags) in batches.zip(tags.chunks_mut(PADS_AT_ONCE)) {
             self.tag_chunks(isa, nonces, messages, tags);
