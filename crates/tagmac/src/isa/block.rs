@@ -136,16 +136,6 @@ pub(crate) fn zero_filled(p: &[u8]) -> Block {
     value.to_le_bytes()
 }
 
-/// A number as a block, big-endian, stored at once: kernels load it at once, and what is stored in
-/// halves is not loaded together before both have left for the cache.
-#[inline(always)]
-pub(crate) fn be_block(number: u128) -> Block {
-    #[cfg(target_arch = "x86_64")]
-    return super::x86::be_block(number);
-    #[cfg(not(target_arch = "x86_64"))]
-    number.to_be_bytes()
-}
-
 /// 8 to 16 bytes, with zeros before them.
 #[inline(always)]
 pub(super) fn zeros_before(p: &[u8]) -> Block {

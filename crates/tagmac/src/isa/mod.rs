@@ -26,7 +26,7 @@ mod x86;
 
 use block::zeros_before;
 pub use block::{Block, CipherBlock};
-pub(crate) use block::{be_block, zero_filled};
+pub(crate) use block::zero_filled;
 pub use blocks64::Blocks64;
 pub use lanes::Lanes;
 pub(crate) use lanes::MAX_LANES;
@@ -150,6 +150,16 @@ pub trait OneBlock: Isa<One = Self> {
 
 /// In [`Isa::counter_layout`]: this byte of the block is zero.
 pub const ZERO: u8 = 0x80;
+
+/// A number as a block, big-endian, stored at once: kernels load it at once, and what is stored in
+/// halves is not loaded together before both have left for the cache.
+#[inline(always)]
+pub(crate) fn be_block(number: u128) -> Block {
+    #[cfg(target_arch = "x86_64")]
+    return x86::be_block(number);
+    #[cfg(not(target_arch = "x86_64"))]
+    number.to_be_bytes()
+}
 
 /// The form of [`Lanes::be_prefix`].
 #[inline(always)]

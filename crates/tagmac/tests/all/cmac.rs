@@ -85,7 +85,7 @@ fn of_bits(cipher: &aes::Aes128, message: &[u8], bits: usize) -> u128 {
         cipher.encrypt_block(&mut block);
         u128::from_be_bytes(block.into())
     };
-    let double = |x: u128| x << 1 ^ (x >> 127) * 0x87;
+    let double = |x: u128| (x << 1) ^ ((x >> 127) * 0x87);
     let k1 = double(encrypt(0));
     let mut padded = message.to_vec();
     padded.resize(message.len() / 16 * 16 + 16, 0);
