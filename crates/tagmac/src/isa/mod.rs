@@ -24,9 +24,9 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub(crate) use block::zero_filled;
 use block::zeros_before;
 pub use block::{Block, CipherBlock};
-pub(crate) use block::zero_filled;
 pub use blocks64::Blocks64;
 pub use lanes::Lanes;
 pub(crate) use lanes::MAX_LANES;
