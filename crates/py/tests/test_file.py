@@ -185,7 +185,9 @@ def test_ctrl_c(tmp_path, what):
         with path.open("wb") as file:
             file.truncate(1 << 40)
     code = (
-        "import sys, tagmac\n"
+        # Started in the background, a shell's children ignore the signal.
+        "import signal, sys, tagmac\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def ready(done, total):\n"
         "    if done == 0:\n"
         "        print('ready', flush=True)\n"
