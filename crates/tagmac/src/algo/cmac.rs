@@ -17,7 +17,7 @@ use super::cbc::{self, Chain, before_last};
 use super::known_answer;
 use super::xor::{self, Single, Truncation};
 use crate::bits::Bits;
-use crate::cipher::{Cipher, Field};
+use crate::cipher::{Cipher, Encrypt, Field};
 use crate::error::{Error, Mismatch, silent};
 use crate::isa::{CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
 use crate::tag::{Tag, matches};
@@ -58,18 +58,6 @@ impl<C: Cipher<Block: Field>> Drop for Cmac<C> {
     }
 }
 
-/// E_K(0).
-struct EncryptZero<'a, C>(&'a C);
-
-impl<C: Cipher> Kernel for EncryptZero<'_, C> {
-    type Out = C::Block;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> C::Block {
-        self.0.encrypt_one(isa, &C::Block::ZERO)
-    }
-}
-
 impl<C: Cipher<Block: Field>> Cmac<C> {
     /// The MAC on the best level of this CPU.
     pub fn new(key: &C::Key) -> Self {
@@ -96,7 +84,7 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
     fn build(cipher: C, level: Level) -> Self {
         let zero = C::Block::ZERO;
         let mut mac = Cmac { cipher, level, truncation: Truncation::none(), k1: zero, k2: zero };
-        let mut l = NarrowLevel::from(level).run(EncryptZero(&mac.cipher));
+        let mut l = NarrowLevel::from(level).run(Encrypt(&mac.cipher, &zero));
         mac.k1 = l.times_x();
         mac.k2 = mac.k1.times_x();
         l.zeroize();

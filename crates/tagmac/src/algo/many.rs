@@ -9,14 +9,19 @@
 use core::slice;
 
 use super::xor::{Single as One, Truncation};
-use crate::cipher::{Cipher, CipherBlock};
+use crate::cipher::{Cipher, CipherBlock, vectors};
+use crate::construction::Construction;
 use crate::hash::Hash;
-use crate::isa::{Isa, Lanes, MAX_LANES, ScalarBlocks};
+use crate::isa::{Facts, Isa, Lanes, MAX_LANES, ScalarBlocks};
+use crate::kernels::one_by_one;
 use crate::tag::Tag;
 use crate::wipe::wipe;
 
 /// The most terms of a message.
 pub(super) const MAX_TERMS: usize = 32;
+/// The most where AES is an instruction that takes all rounds for a term: longer messages fill vectors
+/// by themselves.
+const MAX_AES_TERMS: usize = 16;
 
 /// The most bytes of a message of so many terms and a last block, which may be full where it is treated
 /// apart.
@@ -24,6 +29,16 @@ pub(super) const MAX_TERMS: usize = 32;
 pub(super) fn max_len<H: Hash>(hash: &H, terms: usize) -> usize {
     assert!(terms <= MAX_TERMS);
     (terms + 1) * hash.block() - !H::LAST_BLOCK_DISTINCT as usize
+}
+
+/// [`max_len`] of a MAC whose terms are made by the cipher C: what gains from company on its level.
+#[inline(always)]
+pub(super) fn max_len_under<C: Cipher, H: Hash>(hash: &H) -> usize {
+    let facts = hash.level().facts();
+    if !C::HAS_NARROW_PATH || !facts.aes_instructions {
+        return max_len(hash, MAX_TERMS);
+    }
+    if facts.gain_under_aes() { max_len(hash, MAX_AES_TERMS) } else { 0 }
 }
 
 /// Blocks in the scratch space.
@@ -64,7 +79,18 @@ pub(super) trait Masked {
         x: [VOf<Self, I>; N],
     ) -> [VOf<Self, I>; N];
     /// Makes terms of masked blocks.
-    fn make_terms<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, blocks: &mut [Self::Block]);
+    #[inline(always)]
+    fn make_terms<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, blocks: &mut [Self::Block]) {
+        vectors(
+            Self::lanes(isa),
+            blocks,
+            #[inline(always)]
+            |x| {
+                let [x] = Self::terms(isa, keys, [x]);
+                x
+            },
+        );
+    }
     /// What the rest of a message adds to its terms.
     fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> One<Self::Lanes<I>>;
     /// What the last call is of.
@@ -162,6 +188,21 @@ impl<'a> Sorted<'a> {
 pub(super) fn as_long_as_each_other(messages: &[&[u8]]) -> bool {
     let bytes = messages[0].len();
     messages.iter().all(|message| message.len() == bytes)
+}
+
+/// [`tags`] of a MAC whose terms are made by the cipher C, where messages gain from company.
+#[inline(always)]
+pub(super) fn tags_under<I: Isa, C: Cipher, M: Masked + Construction>(
+    isa: I,
+    mac: &M,
+    nonces: &[M::Nonce],
+    messages: &[&[u8]],
+    tags: &mut [Tag],
+) {
+    if const { C::HAS_NARROW_PATH && !Facts::of::<I>().gain_under_aes() } {
+        return one_by_one(mac, nonces, messages, tags);
+    }
+    self::tags(isa, mac, messages, tags);
 }
 
 /// The tags of messages of at most [`MAX_TERMS`] terms.

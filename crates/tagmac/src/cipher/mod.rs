@@ -66,7 +66,7 @@ pub use present::{Present, Present80, Present128};
 pub use rc6::Rc6;
 #[cfg(feature = "cipher")]
 pub use rust_crypto::RustCrypto;
-pub(crate) use traits::vectors;
 pub use traits::{BlockCipher, Cipher, CipherKey, Decrypt, V};
+pub(crate) use traits::{Encrypt, vectors};
 
 pub use crate::isa::CipherBlock;

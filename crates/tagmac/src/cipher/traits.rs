@@ -4,7 +4,7 @@ use zeroize::Zeroize;
 
 use super::known_answers::KnownAnswers;
 use crate::error::Error;
-use crate::isa::{CipherBlock, Dispatch, Isa, Lanes, Level, ScalarBlocks, WordLevel};
+use crate::isa::{CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, ScalarBlocks, WordLevel};
 
 /// A key of a block cipher: an array of bytes.
 pub trait CipherKey: AsRef<[u8]> + Zeroize + for<'a> TryFrom<&'a [u8]> {}
@@ -196,6 +196,18 @@ pub(crate) fn vectors<L: Lanes>(lanes: L, blocks: &mut [L::Block], f: impl Fn(L:
 pub trait Decrypt: Cipher {
     /// The block that E_K takes to this one. Runs inside a kernel.
     fn decrypt_one<I: Isa>(&self, isa: I, block: &Self::Block) -> Self::Block;
+}
+
+/// E_K of a block.
+pub(crate) struct Encrypt<'a, C: Cipher>(pub(crate) &'a C, pub(crate) &'a C::Block);
+
+impl<C: Cipher> Kernel for Encrypt<'_, C> {
+    type Out = C::Block;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> C::Block {
+        self.0.encrypt_one(isa, self.1)
+    }
 }
 
 /// A vector of a cipher's blocks on a level.

@@ -21,7 +21,7 @@ pub use hash::EliHash;
 use super::known_answer;
 use super::many::{self, Masked};
 use super::xor::{self, Single, Truncation, XorDigest};
-use crate::cipher::{Aes128, Cipher, CipherBlock, vectors};
+use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::isa::{Isa, KnownAnswer, Lanes, Level};
@@ -165,18 +165,6 @@ impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
             *x = F::add(isa, keys, zero, [*x], [zero]);
         }
         x
-    }
-
-    #[inline(always)]
-    fn make_terms<I: Isa>(isa: I, keys: &F::Keys<'_, I>, blocks: &mut [F::Block]) {
-        let lanes = F::lanes(isa);
-        let zero = lanes.splat(&F::Block::ZERO);
-        vectors(
-            lanes,
-            blocks,
-            #[inline(always)]
-            |x| F::add(isa, keys, zero, [x], [zero]),
-        );
     }
 
     #[inline(always)]

@@ -30,14 +30,9 @@ use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock, V};
 use crate::construction::Construction;
 use crate::hash::Hash;
-use crate::isa::{Facts, Isa, Lanes, Level, NarrowLevel};
-use crate::kernels::one_by_one;
+use crate::isa::{Isa, Lanes, Level, NarrowLevel};
 use crate::tag::Tag;
 use crate::wipe::wipe;
-
-/// The most terms of a message that gains from company where AES is an instruction: longer ones fill
-/// vectors by themselves.
-const MAX_TERMS: usize = 16;
 
 /// The terms E_K1(i_s || M_i), of whole bytes.
 struct LightTerms<'a, C: Cipher> {
@@ -378,18 +373,11 @@ impl<C: Cipher> Construction for LightMac<C> {
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
         // Fewer bytes than the longest message, of 2^8 blocks or more.
-        if !C::HAS_NARROW_PATH || !self.level.facts().aes_instructions {
-            return if self.in_bytes { many::max_len(self, many::MAX_TERMS) } else { 0 };
-        }
-        let gain = self.level.facts().gain_under_aes();
-        if self.in_bytes && gain { many::max_len(self, MAX_TERMS) } else { 0 }
+        if self.in_bytes { many::max_len_under::<C, _>(self) } else { 0 }
     }
 
     #[inline(always)]
     fn tag_batch<I: Isa>(&self, isa: I, nonces: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
-        if const { C::HAS_NARROW_PATH && !Facts::of::<I>().gain_under_aes() } {
-            return one_by_one(self, nonces, messages, tags);
-        }
-        many::tags(isa, self, messages, tags);
+        many::tags_under::<_, C, _>(isa, self, nonces, messages, tags);
     }
 }

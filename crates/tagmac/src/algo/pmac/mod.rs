@@ -22,12 +22,12 @@ use super::known_answer;
 use super::many::{self, Masked};
 use super::xor::{self, Accumulator, BlockTerms, Single, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
-use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Field, V};
+use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Encrypt, Field, V};
 use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::hash::Hash;
-use crate::isa::{Block, CipherBlock, Dispatch, Facts, Isa, Kernel, Lanes, Level, NarrowLevel};
-use crate::kernels::{self, Fresh, one_by_one};
+use crate::isa::{Block, CipherBlock, Dispatch, Isa, Lanes, Level, NarrowLevel};
+use crate::kernels::{self, Fresh};
 use crate::mac::{batches, deterministic};
 use crate::tag::Tag;
 use crate::wipe::wipe;
@@ -41,10 +41,6 @@ const PERIOD_LOG: usize = 5;
 const FEW: usize = 8;
 /// Powers of x kept with the key; higher ones are needed once in 2^STORED blocks and recomputed.
 const STORED: usize = 12;
-
-/// The most terms of a message that gains from company where AES is an instruction: longer ones fill
-/// vectors by themselves.
-const MAX_TERMS: usize = 16;
 
 /// PMAC under a key.
 ///
@@ -153,18 +149,6 @@ pub type PmacAes128 = Pmac<Aes128>;
 pub type PmacAes192 = Pmac<Aes192>;
 /// PMAC-AES256.
 pub type PmacAes256 = Pmac<Aes256>;
-
-/// E_K of a block.
-struct Encrypt<'a, C: Cipher>(&'a C, &'a C::Block);
-
-impl<C: Cipher> Kernel for Encrypt<'_, C> {
-    type Out = C::Block;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> C::Block {
-        self.0.encrypt_one(isa, self.1)
-    }
-}
 
 impl<C: Cipher<Block: Field>> Pmac<C> {
     /// PMAC with the cipher C on the best level of this CPU.
@@ -601,18 +585,11 @@ impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        if !C::HAS_NARROW_PATH || !self.level.facts().aes_instructions {
-            return many::max_len(self, many::MAX_TERMS);
-        }
-        let gain = self.level.facts().gain_under_aes();
-        if gain { many::max_len(self, MAX_TERMS) } else { 0 }
+        many::max_len_under::<C, _>(self)
     }
 
     #[inline(always)]
     fn tag_batch<I: Isa>(&self, isa: I, nonces: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
-        if const { C::HAS_NARROW_PATH && !Facts::of::<I>().gain_under_aes() } {
-            return one_by_one(self, nonces, messages, tags);
-        }
-        many::tags(isa, self, messages, tags);
+        many::tags_under::<_, C, _>(isa, self, nonces, messages, tags);
     }
 }
