@@ -33,7 +33,7 @@ use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher};
 use crate::construction::{Construction, PADS_AT_ONCE};
 use crate::error::{Error, Mismatch, silent};
-use crate::hash::{Hash, SharedFinish};
+use crate::hash::Hash;
 use crate::isa::{Block, CipherBlock, Facts, Isa, KnownAnswer, Level, MAX_WORDS, WordLevel, Words};
 use crate::kernels::one_by_one;
 use crate::mac::Mac;
@@ -247,7 +247,6 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     const ACCEPTS_BIT_STRINGS: bool = false;
     // A block is many vectors.
     const HAS_NARROW_PATH: bool = false;
-    const SHARED_FINISH: SharedFinish = SharedFinish::Portable;
 
     #[inline(always)]
     fn level(&self) -> Level {

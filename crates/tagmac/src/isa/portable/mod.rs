@@ -35,9 +35,10 @@ mod words;
 
 use super::sealed::Sealed;
 use super::{Block, Isa, Lanes, ZERO, be_prefix, zeros_before};
-use layout::Nibbles;
+use narrow::unpack;
 use planes::{
-    LANES, ONES, Planes, fill, fold, last_round, masked, round, rounds, slice, unslice, xor,
+    LANES, ONES, Planes, fill, fill_into, fold, last_round, masked, round, rounds, slice, unslice,
+    xor,
 };
 pub(crate) use words::PortableWords;
 
@@ -141,7 +142,7 @@ fn encode(first: u64, form: &Form) -> Planes {
 #[inline(never)]
 fn fill_each(planes: &mut [Planes], keys: &[Block]) {
     for (planes, key) in planes.iter_mut().zip(keys) {
-        *planes = fill(key);
+        fill_into(planes, key);
     }
 }
 
@@ -197,12 +198,12 @@ impl Lanes for PortableWide {
 
     #[inline(never)]
     fn lane0(self, a: Planes) -> Block {
-        self.narrow().lane0(fold(&self.keep_lanes(a, 1)))
+        self.narrow().lane0(self.xor_lanes(self.keep_lanes(a, 1)))
     }
 
     #[inline(always)]
-    fn xor_lanes(self, a: Planes) -> Nibbles {
-        fold(&a)
+    fn xor_lanes(self, a: Planes) -> u128 {
+        unpack(fold(&a))
     }
 
     #[inline(always)]

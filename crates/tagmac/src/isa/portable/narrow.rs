@@ -1,4 +1,4 @@
-//! One block in two words:
+//! One block. Between rounds it is as in memory, and in the rounds in two words:
 //!
 //! ```text
 //! bit 16r + 4c + b mod 4 of word b / 4  =  bit b of byte (r, c)
@@ -20,14 +20,9 @@ const PLANE: u64 = 0x1111_1111_1111_1111;
 const LOW: u64 = 0x0f0f_0f0f_0f0f_0f0f;
 
 /// A block to nibbles.
-#[inline(never)]
-fn pack(b: &Block) -> Nibbles {
-    pack_inlined(b)
-}
-
 #[inline(always)]
-fn pack_inlined(b: &Block) -> Nibbles {
-    let [even, odd] = columns(b);
+fn pack(b: u128) -> Nibbles {
+    let [even, odd] = columns(&b.to_le_bytes());
     [even & LOW | (odd & LOW) << 4, even >> 4 & LOW | odd & !LOW].map(
         // A byte is in row r of two columns now, and goes from 32 (c / 2) + 8r to 16r + 8 (c / 2).
         #[inline(always)]
@@ -36,13 +31,14 @@ fn pack_inlined(b: &Block) -> Nibbles {
 }
 
 /// Nibbles to the block.
-#[inline(never)]
-fn unpack(a: Nibbles) -> Block {
+#[inline(always)]
+pub(super) fn unpack(a: Nibbles) -> u128 {
     let [low, high] = a.map(
         #[inline(always)]
         |w| swap(swap(w, 8, 0x0000_ff00_0000_ff00), 16, 0x0000_0000_ffff_0000),
     );
-    from_columns([low & LOW | (high & LOW) << 4, low >> 4 & LOW | high & !LOW])
+    let columns = [low & LOW | (high & LOW) << 4, low >> 4 & LOW | high & !LOW];
+    u128::from_le_bytes(from_columns(columns))
 }
 
 /// ShiftRows(SubBytes(a)).
@@ -73,31 +69,46 @@ fn mix_columns([l, h]: Nibbles) -> Nibbles {
     [twice_l ^ next_l ^ t_l.rotate_right(32), twice_h ^ next_h ^ t_h.rotate_right(32)]
 }
 
-/// All rounds on a block.
-#[inline(never)]
-fn rounds_of_one(mut x: Nibbles, keys: &[Block]) -> Nibbles {
-    let Some((last, keys)) = keys.split_last() else { return x };
-    for key in keys {
-        x = xor(mix_columns(sub_shift(x)), pack_inlined(key));
-    }
-    xor(sub_shift(x), pack_inlined(last))
-}
+/// The most rounds of a cipher.
+const MAX_ROUNDS: usize = 14;
 
-/// All rounds on each of some blocks, side by side: the gates of one block wait for each other, and
-/// those of the next fill the time.
-#[inline(never)]
-fn rounds(x: &mut [Nibbles], keys: &[Block]) {
-    let Some((last, keys)) = keys.split_last() else { return };
-    for key in keys {
-        let key = pack_inlined(key);
-        for x in &mut *x {
-            *x = xor(mix_columns(sub_shift(*x)), key);
+/// All rounds on blocks, side by side: the gates of one wait for each other, and those of the next
+/// fill the time.
+#[inline(always)]
+fn rounds<const N: usize>(x: [u128; N], keys: &[Block]) -> [u128; N] {
+    let last = keys.len() - 1;
+    assert!(last < MAX_ROUNDS);
+    let mut packed = [[0; 2]; MAX_ROUNDS];
+    packed[0] = pack(u128::from_le_bytes(keys[0]));
+    let mut x = x.map(pack);
+    for r in 0..last {
+        // The next key goes by way of memory: compilers then pack it by instructions on vectors,
+        // which are idle here.
+        packed[r + 1] = pack(u128::from_le_bytes(keys[r + 1]));
+        for x in &mut x {
+            *x = xor(mix_columns(sub_shift(*x)), packed[r]);
         }
     }
-    let last = pack_inlined(last);
-    for x in x {
-        *x = xor(sub_shift(*x), last);
-    }
+    x.map(
+        #[inline(always)]
+        |x| unpack(xor(sub_shift(x), packed[last])),
+    )
+}
+
+#[inline(never)]
+fn rounds_of_one(x: u128, keys: &[Block]) -> u128 {
+    let [x] = rounds([x], keys);
+    x
+}
+
+#[inline(never)]
+fn rounds_of_four(x: &mut [u128; 4], keys: &[Block]) {
+    *x = rounds(*x, keys);
+}
+
+#[inline(never)]
+fn rounds_of_two(x: &mut [u128; 2], keys: &[Block]) {
+    *x = rounds(*x, keys);
 }
 
 #[inline(always)]
@@ -110,7 +121,7 @@ impl Lanes for PortableNarrow {
     const LANES: usize = 1;
     // The gates of one block wait for each other; those of the next fill the time.
     const UNROLL: usize = if SMALL { 1 } else { 8 };
-    type V = Nibbles;
+    type V = u128;
     type Counter = u64;
     type CounterLayout = Block;
     type Stride = usize;
@@ -122,50 +133,50 @@ impl Lanes for PortableNarrow {
     }
 
     #[inline(always)]
-    fn splat(self, b: &Block) -> Nibbles {
-        pack(b)
+    fn splat(self, b: &Block) -> u128 {
+        u128::from_le_bytes(*b)
     }
 
     #[inline(always)]
-    fn load(self, p: &[u8]) -> Nibbles {
-        pack(p.try_into().expect("one block"))
+    fn load(self, p: &[u8]) -> u128 {
+        u128::from_le_bytes(p.try_into().expect("one block"))
     }
 
     #[inline(never)]
-    fn load_lanes(self, p: &[u8]) -> Nibbles {
-        pack(&zero_filled(p))
+    fn load_lanes(self, p: &[u8]) -> u128 {
+        u128::from_le_bytes(zero_filled(p))
     }
 
     #[inline(never)]
-    fn store_lanes(self, a: Nibbles, p: &mut [u8]) {
+    fn store_lanes(self, a: u128, p: &mut [u8]) {
         if let Some(p) = p.first_chunk_mut() {
-            *p = unpack(a);
+            *p = a.to_le_bytes();
         }
     }
 
     #[inline(always)]
-    fn keep_lanes(self, a: Nibbles, n: usize) -> Nibbles {
-        if n == 0 { [0; 2] } else { a }
+    fn keep_lanes(self, a: u128, n: usize) -> u128 {
+        if n == 0 { 0 } else { a }
     }
 
     #[inline(always)]
-    fn set_last_lane(self, b: &Block) -> Nibbles {
-        pack(b)
+    fn set_last_lane(self, b: &Block) -> u128 {
+        u128::from_le_bytes(*b)
     }
 
     #[inline(always)]
-    fn lane0(self, a: Nibbles) -> Block {
-        unpack(a)
+    fn lane0(self, a: u128) -> Block {
+        a.to_le_bytes()
     }
 
     #[inline(always)]
-    fn xor_lanes(self, a: Nibbles) -> Nibbles {
+    fn xor_lanes(self, a: u128) -> u128 {
         a
     }
 
     #[inline(always)]
-    fn xor(self, a: Nibbles, b: Nibbles) -> Nibbles {
-        xor(a, b)
+    fn xor(self, a: u128, b: u128) -> u128 {
+        a ^ b
     }
 
     #[inline(always)]
@@ -184,8 +195,8 @@ impl Lanes for PortableNarrow {
     }
 
     #[inline(never)]
-    fn encode_counter(self, c: u64, form: Block) -> Nibbles {
-        pack(&written(c, &form))
+    fn encode_counter(self, c: u64, form: Block) -> u128 {
+        u128::from_le_bytes(written(c, &form))
     }
 
     #[inline(always)]
@@ -194,16 +205,16 @@ impl Lanes for PortableNarrow {
     }
 
     #[inline(always)]
-    fn load_strided<const N: usize>(self, data: &[u8], at: usize, step: usize) -> [Nibbles; N] {
+    fn load_strided<const N: usize>(self, data: &[u8], at: usize, step: usize) -> [u128; N] {
         core::array::from_fn(
             #[inline(always)]
-            |v| pack(&zeros_before(&data[at + v * step..][..step])),
+            |v| u128::from_le_bytes(zeros_before(&data[at + v * step..][..step])),
         )
     }
 
     #[inline(never)]
-    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> Nibbles {
-        if n == 0 { [0; 2] } else { pack(&zeros_before(&data[at..at + step])) }
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, step: usize) -> u128 {
+        if n == 0 { 0 } else { u128::from_le_bytes(zeros_before(&data[at..at + step])) }
     }
 }
 
@@ -235,18 +246,18 @@ impl Isa for PortableNarrow {
     }
 
     #[inline(always)]
-    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> Nibbles {
-        pack(&keys[r])
+    fn key<const R: usize>(self, keys: &&[Block; R], r: usize) -> u128 {
+        u128::from_le_bytes(keys[r])
     }
 
     #[inline(always)]
-    fn aes(self, a: Nibbles, k: Nibbles) -> Nibbles {
-        self.xor(mix_columns(sub_shift(a)), k)
+    fn aes(self, a: u128, k: u128) -> u128 {
+        unpack(mix_columns(sub_shift(pack(a)))) ^ k
     }
 
     #[inline(always)]
-    fn aes_last(self, a: Nibbles, k: Nibbles) -> Nibbles {
-        self.xor(sub_shift(a), k)
+    fn aes_last(self, a: u128, k: u128) -> u128 {
+        unpack(sub_shift(pack(a))) ^ k
     }
 
     const AES_INSTRUCTIONS: bool = false;
@@ -255,12 +266,18 @@ impl Isa for PortableNarrow {
     fn aes_rounds<const R: usize, const N: usize>(
         self,
         keys: &&[Block; R],
-        mut x: [Nibbles; N],
-    ) -> [Nibbles; N] {
-        if N == 1 {
-            x[0] = rounds_of_one(x[0], *keys);
-        } else {
-            rounds(&mut x, *keys);
+        mut x: [u128; N],
+    ) -> [u128; N] {
+        let (fours, rest) = x.as_chunks_mut();
+        for four in fours {
+            rounds_of_four(four, *keys);
+        }
+        let (pairs, single) = rest.as_chunks_mut();
+        for pair in pairs {
+            rounds_of_two(pair, *keys);
+        }
+        for x in single {
+            *x = rounds_of_one(*x, *keys);
         }
         x
     }
@@ -273,15 +290,13 @@ impl Isa for PortableNarrow {
 
 impl OneBlock for PortableNarrow {
     #[inline(never)]
-    fn next_key_words(self, before: Nibbles, last: Nibbles, rcon: Option<u8>) -> Nibbles {
-        let words = |a: Nibbles| u128::from_le_bytes(unpack(a));
+    fn next_key_words(self, before: u128, last: u128, rcon: Option<u8>) -> u128 {
         let fill = |word: u32| word as u128 * 0x00000001_00000001_00000001_00000001;
-        let word = (words(last) >> 96) as u32;
+        let word = (last >> 96) as u32;
         let (word, rcon) = rcon.map_or((word, 0), |rcon| (word.rotate_right(8), rcon as u32));
         // ShiftRows leaves a block of four equal words alone.
-        let sub = words(sub_shift(pack(&fill(word).to_le_bytes()))) as u32 ^ rcon;
-        let before = words(before);
+        let sub = unpack(sub_shift(pack(fill(word)))) as u32 ^ rcon;
         let before = before ^ before << 32;
-        pack(&(before ^ before << 64 ^ fill(sub)).to_le_bytes())
+        before ^ before << 64 ^ fill(sub)
     }
 }

@@ -54,9 +54,16 @@ fn transpose(w: &mut Planes) {
 }
 
 /// Blocks to planes.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn slice(p: &[u8; 16 * LANES]) -> Planes {
     let mut w = [[0; 4]; 8];
+    slice_into(&mut w, p);
+    w
+}
+
+/// As [`slice`]. What is called here writes where planes are to be: returned, they would be copied.
+#[inline(never)]
+fn slice_into(w: &mut Planes, p: &[u8; 16 * LANES]) {
     let (blocks, _) = p.as_chunks();
     for j in 0..8 {
         // A word has one row: of block j in the low bytes, of block j + 8 in the high bytes.
@@ -64,8 +71,7 @@ pub(super) fn slice(p: &[u8; 16 * LANES]) -> Planes {
         (w[j][0], w[j][1]) = exchange(low.0, high.0, 8, BYTES);
         (w[j][2], w[j][3]) = exchange(low.1, high.1, 8, BYTES);
     }
-    transpose(&mut w);
-    w
+    transpose(w);
 }
 
 /// Planes to blocks.
@@ -84,23 +90,25 @@ pub(super) fn unslice(mut w: Planes) -> [u8; 16 * LANES] {
 }
 
 /// One block in all lanes: each bit fills a field.
-#[inline]
+#[inline(always)]
 pub(super) fn fill(b: &Block) -> Planes {
-    let (upper, lower) = row_pairs(b);
-    fill_rows(&[upper & BYTES, upper >> 8 & BYTES, lower & BYTES, lower >> 8 & BYTES])
+    let mut v = [[0; 4]; 8];
+    fill_into(&mut v, b);
+    v
 }
 
-/// The rows' bytes are in the low bytes of fields. Never inlined, see [`transpose`].
+/// As [`fill`]. Never inlined, see [`transpose`].
 #[inline(never)]
-fn fill_rows(rows: &[u64; 4]) -> Planes {
-    let mut v = [[0; 4]; 8];
+pub(super) fn fill_into(v: &mut Planes, b: &Block) {
+    let (upper, lower) = row_pairs(b);
+    // The rows' bytes in the low bytes of fields.
+    let rows = [upper & BYTES, upper >> 8 & BYTES, lower & BYTES, lower >> 8 & BYTES];
     for b in 0..8 {
         for r in 0..4 {
             let top = rows[r] << (15 - b) & ONES << 15;
             v[b][r] = top | (top - (top >> 15));
         }
     }
-    v
 }
 
 /// `a` where `mask` is set, zero elsewhere.
