@@ -34,7 +34,7 @@ use crate::cipher::{Aes128, Cipher};
 use crate::construction::{Construction, PADS_AT_ONCE};
 use crate::error::{Error, Mismatch, silent};
 use crate::hash::{Hash, SharedFinish};
-use crate::isa::{Block, CipherBlock, Facts, Isa, KnownAnswer, Level, MAX_WORDS, WordLevel, Words};
+use crate::isa::{Block, CipherBlock, Facts, Isa, KnownAnswer, Level, MAX_WORDS, WordLevel, Words, opaque_word, reloaded};
 use crate::kernels::one_by_one;
 use crate::mac::Mac;
 use crate::nonce::{Nonce, check_length};
@@ -237,6 +237,80 @@ impl<const T: usize> UmacHash<T> {
     }
 }
 
+/// Adds whole blocks to the values of POLY-64.
+#[inline(always)]
+fn absorb_low<A: Words, const T: usize>(
+    a: A,
+    key: &HashKey,
+    polys: &mut [Poly<u64>; T],
+    blocks: &[u8],
+) {
+    if const { !A::HAS_VECTOR_MUL } {
+        // One kind of units does all the work: nothing to overlap.
+        for chunk in blocks.as_chunks::<CHUNK>().0 {
+            add_words(key, polys, key.nh.hash(a, chunk));
+        }
+    } else if const { T == 1 && A::LANES > 2 } {
+        // A chunk of one stream is so few instructions that the words of two are felt at the end.
+        absorb_side_by_side::<A, T, 1>(a, key, polys, blocks);
+    } else {
+        absorb_side_by_side::<A, T, 2>(a, key, polys, blocks);
+    }
+}
+
+/// As [`absorb_low`], `N` chunks side by side. Their words are added while the next chunks are hashed:
+/// that is scalar work, and CPUs do not look as far ahead as the vector work behind all of it.
+#[inline(always)]
+fn absorb_side_by_side<A: Words, const T: usize, const N: usize>(
+    a: A,
+    key: &HashKey,
+    polys: &mut [Poly<u64>; T],
+    blocks: &[u8],
+) {
+    let mut sums = *polys;
+    let mut pending: Option<[[u64; N]; T]> = None;
+    for chunks in blocks.as_chunks::<CHUNK>().0.as_chunks::<N>().0 {
+        let words = reloaded(&key.nh).hash_whole(
+            a,
+            chunks,
+            #[inline(always)]
+            |half| {
+                if let Some(words) = &pending
+                    && half < N
+                {
+                    add_words(key, &mut sums, column(words, half));
+                }
+            },
+        );
+        pending = Some(words);
+    }
+    for half in 0..N {
+        if let Some(words) = &pending {
+            add_words(key, &mut sums, column(words, half));
+        }
+    }
+    *polys = sums;
+}
+
+/// Each stream's word number `n`.
+#[inline(always)]
+fn column<const T: usize, const N: usize>(words: &[[u64; N]; T], n: usize) -> [u64; T] {
+    let mut column = [0; T];
+    for (to, words) in column.iter_mut().zip(words) {
+        *to = words[n];
+    }
+    column
+}
+
+/// Adds the next word of each stream to the values of POLY-64.
+#[inline(always)]
+fn add_words<const T: usize>(key: &HashKey, polys: &mut [Poly<u64>; T], words: [u64; T]) {
+    for s in 0..T {
+        // Scalar multiplications of 64 bits gain nothing from words gathered in vectors.
+        key.poly64[s].step(&mut polys[s], opaque_word(words[s]));
+    }
+}
+
 impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     type Sum = UmacSum<T>;
     type Digest = UmacDigest<T>;
@@ -285,22 +359,13 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         }
         sum.words[0] += (low.len() / CHUNK) as u64;
         sum.words[1] += (high.len() / BLOCK) as u64;
-        let mut polys = sum.low;
-        for chunk in low.as_chunks::<CHUNK>().0 {
-            let words: [u64; T] = key.nh.hash(a, chunk);
-            for s in 0..T {
-                key.poly64[s].step(&mut polys[s], words[s]);
-            }
-        }
-        sum.low = polys;
+        absorb_low(a, key, &mut sum.low, low);
         for block in high.as_chunks::<BLOCK>().0 {
-            let ([left, right], []) = block.as_chunks::<CHUNK>() else {
-                unreachable!("two chunks")
-            };
-            let left: [u64; T] = key.nh.hash(a, left);
-            let right: [u64; T] = key.nh.hash(a, right);
+            let (chunks, _) = block.as_chunks();
+            let chunks = chunks.first_chunk().expect("two chunks");
+            let words: [[u64; 2]; T] = key.nh.hash_whole(a, chunks, |_| ());
             for s in 0..T {
-                let word = (left[s] as u128) << 64 | right[s] as u128;
+                let word = (words[s][0] as u128) << 64 | words[s][1] as u128;
                 key.poly128[s].step(&mut sum.high[s], word);
             }
         }
