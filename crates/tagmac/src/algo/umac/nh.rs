@@ -162,7 +162,9 @@ impl NhKey {
             meanwhile(half);
         }
         let mut words = [[0; N]; T];
-        for (words, sums) in words.as_flattened_mut().chunks_mut(2).zip(sums.as_flattened().chunks(2)) {
+        for (words, sums) in
+            words.as_flattened_mut().chunks_mut(2).zip(sums.as_flattened().chunks(2))
+        {
             match (words, sums) {
                 ([one, other], [a0, a1]) => [*one, *other] = a.sum_pair(*a0, *a1),
                 ([word], [sum]) => *word = a.sum(*sum),
@@ -260,6 +262,44 @@ fn add<A: Words, const T: usize, const N: usize>(
             let low = a.mul32(left, right);
             let high = a.mul32(a.high32(left), a.high32(right));
             *sum = a.add(*sum, a.add(low, high));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::{Isa, Kernel, Level};
+
+    struct Alike<'a>(&'a NhKey, &'a [[u8; CHUNK]; 2]);
+
+    impl Kernel for Alike<'_> {
+        type Out = bool;
+
+        #[inline(always)]
+        fn run<I: Isa>(self, isa: I) -> bool {
+            let (a, Alike(key, chunks)) = (isa.words(), self);
+            let [left, right] = chunks;
+            let mut calls = [0; 2];
+            let both: [[u64; 2]; STREAMS] = key.hash_whole(a, chunks, |half| calls[half] += 1);
+            let alone: [[u64; 1]; 3] = key.hash_whole(a, &[*right], |_| ());
+            let one: [u64; STREAMS] = key.hash(a, left);
+            let other: [u64; STREAMS] = key.hash(a, right);
+            calls == [1, 1]
+                && both == core::array::from_fn(|s| [one[s], other[s]])
+                && alone == core::array::from_fn(|s| [other[s]])
+        }
+    }
+
+    #[test]
+    fn whole_chunks_side_by_side_are_hashed_as_alone() {
+        let mut key = NhKey::ZERO;
+        for i in 0..KEY_BYTES / UNIT {
+            key.set(i, &core::array::from_fn(|j| (i * 37 + j * 101) as u8));
+        }
+        let chunks = core::array::from_fn(|c| core::array::from_fn(|i| (c * 3 + i * 89) as u8));
+        for level in Level::all() {
+            assert!(level.run(Alike(&key, &chunks)), "{}", level.name());
         }
     }
 }

@@ -238,3 +238,59 @@ impl<F: Field> Poly<F> {
         bytes(self).ct_eq(&bytes(other)) & self.marked.ct_eq(&other.marked)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::*;
+
+    /// The RFC's steps, in big numbers: `marker` and `m - offset` for a word from the range's end on.
+    fn expected(bits: u32, offset: u32, k: u128, words: &[u128]) -> BigUint {
+        let one = BigUint::from(1u32);
+        let p = (&one << bits) - offset;
+        let end = (&one << bits) - (&one << (bits - 32));
+        let mut y = one.clone();
+        for word in words {
+            let m = BigUint::from(*word);
+            if m >= end {
+                y = (BigUint::from(k) * y + &p - 1u32) % &p;
+                y = (BigUint::from(k) * y + m - offset) % &p;
+            } else {
+                y = (BigUint::from(k) * y + m) % &p;
+            }
+        }
+        y
+    }
+
+    /// The greatest keys and some others, with words at the ends of both kinds.
+    fn check<F: Field + Into<u128>>(bits: u32, offset: u32, number: fn(u128) -> F) {
+        let most = u128::MAX >> (128 - bits);
+        let end = most - (most >> 32);
+        let mask = 0x01ffffff_01ffffff_01ffffff_01ffffff & most;
+        let words = [0, 1, end - 1, end, end + 1, most - offset as u128, most - 1, most, 7 << 40];
+        for key in [0, 1, mask, 0x0123_4567_0089_abcd_0123_4567_0089_abcd & mask] {
+            let poly_key = PolyKey::new(number(key));
+            for first in 0..words.len() {
+                let mut words = words;
+                words.rotate_left(first);
+                let (mut poly, mut tail) = (Poly::START, Poly::NONE);
+                words.iter().for_each(|word| poly_key.step(&mut poly, number(*word)));
+                let expected = expected(bits, offset, key, &words);
+                assert_eq!(BigUint::from(poly.value().into()), expected, "{bits} bits, {first}");
+                // The same in two ranges.
+                let mut head = Poly::START;
+                words[..4].iter().for_each(|word| poly_key.step(&mut head, number(*word)));
+                words[4..].iter().for_each(|word| poly_key.step(&mut tail, number(*word)));
+                poly_key.join(&mut head, &tail, words.len() as u64 - 4);
+                assert!(bool::from(head.ct_eq(&poly)), "{bits} bits, {first}, joined");
+            }
+        }
+    }
+
+    #[test]
+    fn steps_are_those_of_the_rfc() {
+        check::<u64>(64, 59, |x| x as u64);
+        check::<u128>(128, 159, |x| x);
+    }
+}
