@@ -12,7 +12,7 @@ use crate::isa::{Block, Isa};
 use crate::mac::Mac;
 use crate::tag::Tag;
 
-/// How sure a check of a UMAC-128 tag is, see [`Umac128::verify_prefix`].
+/// How sure a check of a UMAC-128 tag is, see [`Umac128::verify_prefix`](super::Umac128::verify_prefix).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Assurance {
     /// One stream: a forgery passes with a probability of 2^-30.
