@@ -161,6 +161,26 @@ pub(crate) fn be_block(number: u128) -> Block {
     number.to_be_bytes()
 }
 
+/// The word itself, of which compilers know nothing: a mask stays one, and what is made of it is not
+/// gathered into vectors, which for products of 64 bits costs more than it saves.
+#[inline(always)]
+pub(crate) fn opaque_word(word: u64) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    return x86::opaque_word(word);
+    #[cfg(not(target_arch = "x86_64"))]
+    word
+}
+
+/// The reference itself, of which compilers do not know that it is the same as before: what is loaded
+/// there in a turn of a loop is not kept for the next one.
+#[inline(always)]
+pub(crate) fn reloaded<T>(reference: &T) -> &T {
+    #[cfg(target_arch = "x86_64")]
+    return x86::opaque(reference);
+    #[cfg(not(target_arch = "x86_64"))]
+    reference
+}
+
 /// The form of [`Lanes::be_prefix`].
 #[inline(always)]
 fn be_prefix(bytes: usize) -> Block {

@@ -249,6 +249,7 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     a.narrow().store(a.sum_lanes(v), &mut sums);
     passes &= sums == expected_sums(&all[..n]);
     passes &= a.sum(v) == sums[0].wrapping_add(sums[1]);
+    passes &= a.sum_pair(v, w) == [a.sum(v), a.sum(w)];
 
     for step in 4..=8 {
         passes &= stored(a, a.pieces(message, 8, step)) == expected_pieces(message, step, n);

@@ -110,6 +110,11 @@ pub trait Words: Sealed + Copy + Send + Sync + 'static {
     fn sum_lanes(self, a: Self::W) -> <Self::Narrow as Words>::W;
     /// The sum of all words, mod 2^64.
     fn sum(self, a: Self::W) -> u64;
+    /// The sum of all words of `a`, and that of `b`.
+    #[inline(always)]
+    fn sum_pair(self, a: Self::W, b: Self::W) -> [u64; 2] {
+        [self.sum(a), self.sum(b)]
+    }
 
     /// `a + b` in each quarter of a word, mod 2^16.
     fn add16(self, a: Self::W, b: Self::W) -> Self::W;

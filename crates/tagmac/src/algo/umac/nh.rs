@@ -65,6 +65,18 @@ impl NhKey {
         a.blocks(self.half(i)[group + i / 2..][..A::LANES].as_flattened())
     }
 
+    /// Unit `2 group + i` in every lane.
+    #[inline(always)]
+    fn unit<A: Words>(&self, a: A, group: usize, i: usize) -> A::W {
+        a.splat_block(&self.half(i)[group + i / 2])
+    }
+
+    /// The units of the key with even or odd numbers, as `i` is.
+    #[inline(always)]
+    fn half(&self, i: usize) -> &[Block] {
+        if i.is_multiple_of(2) { &self.even.0 } else { &self.odd.0 }
+    }
+
     /// NH of a chunk of 0 to 1024 bytes, filled up with zeros to whole groups, at least one, plus
     /// the chunk's length in bits: `T` streams. Where the compiler knows the length, only what that
     /// needs is left.
@@ -72,32 +84,92 @@ impl NhKey {
     pub(super) fn hash<A: Words, const T: usize>(&self, a: A, chunk: &[u8]) -> [u64; T] {
         let narrow = a.narrow();
         let bytes = A::LANES * GROUP;
-        let mut sums = [narrow.splat(0); T];
+        let mut sums = [[narrow.splat(0)]; T];
         let whole = chunk.len() / bytes * bytes;
         let (wide_groups, rest) = chunk.split_at(whole);
         if whole > 0 {
-            let mut wide = [a.splat(0); T];
+            let mut wide = [[a.splat(0)]; T];
             for (v, groups) in wide_groups.chunks_exact(bytes).enumerate() {
-                wide = self.add(a, wide, A::LANES * v, a.even_odd(groups));
+                add(
+                    a,
+                    &mut wide,
+                    [a.even_odd(groups)],
+                    #[inline(always)]
+                    |i| self.units(a, A::LANES * v, i),
+                );
             }
-            for (sum, wide) in sums.iter_mut().zip(wide) {
+            for ([sum], [wide]) in sums.iter_mut().zip(wide) {
                 *sum = a.sum_lanes(wide);
             }
         }
         let (groups, last) = rest.as_chunks::<GROUP>();
         let mut place = whole / GROUP;
         for group in groups {
-            sums = self.add(narrow, sums, place, narrow.even_odd(group));
+            add(
+                narrow,
+                &mut sums,
+                [narrow.even_odd(group)],
+                #[inline(always)]
+                |i| self.units(narrow, place, i),
+            );
             place += 1;
         }
         if !last.is_empty() || chunk.is_empty() {
             let (even, odd) = last.split_at(last.len().min(UNIT));
             let units = (narrow.blocks(&zero_filled(even)), narrow.blocks(&zero_filled(odd)));
-            sums = self.add(narrow, sums, place, units);
+            add(
+                narrow,
+                &mut sums,
+                [units],
+                #[inline(always)]
+                |i| self.units(narrow, place, i),
+            );
         }
         let mut words = [8 * chunk.len() as u64; T];
-        for (word, sum) in words.iter_mut().zip(sums) {
+        for (word, [sum]) in words.iter_mut().zip(sums) {
             *word = word.wrapping_add(narrow.sum(sum));
+        }
+        words
+    }
+
+    /// As [`hash`](NhKey::hash) of `N` whole chunks side by side, one or two, which share the loads of
+    /// the key. For each stream, a word for each chunk. Calls `meanwhile` after each half of the chunks:
+    /// scalar work put there costs little, while behind all of NH the vector units would wait for it.
+    #[inline(always)]
+    pub(super) fn hash_whole<A: Words, const T: usize, const N: usize>(
+        &self,
+        a: A,
+        chunks: &[[u8; CHUNK]; N],
+        mut meanwhile: impl FnMut(usize),
+    ) -> [[u64; N]; T] {
+        let bytes = A::LANES * GROUP;
+        let mut sums = [[a.first(8 * CHUNK as u64); N]; T];
+        for half in 0..2 {
+            for v in 0..CHUNK / 2 / bytes {
+                let at = half * CHUNK / 2 + v * bytes;
+                let mut units = [(a.splat(0), a.splat(0)); N];
+                for (units, chunk) in units.iter_mut().zip(chunks) {
+                    *units = a.even_odd(&chunk[at..][..bytes]);
+                }
+                add(
+                    a,
+                    &mut sums,
+                    units,
+                    #[inline(always)]
+                    |i| self.units(a, at / GROUP, i),
+                );
+            }
+            meanwhile(half);
+        }
+        let mut words = [[0; N]; T];
+        for (words, sums) in
+            words.as_flattened_mut().chunks_mut(2).zip(sums.as_flattened().chunks(2))
+        {
+            match (words, sums) {
+                ([one, other], [a0, a1]) => [*one, *other] = a.sum_pair(*a0, *a1),
+                ([word], [sum]) => *word = a.sum(*sum),
+                _ => unreachable!("as many words as sums"),
+            }
         }
         words
     }
@@ -111,11 +183,12 @@ impl NhKey {
         for (row, chunk) in rows[..2 * A::LANES].iter_mut().zip(&chunks[..2 * A::LANES]) {
             *row = &chunk[..bytes];
         }
-        let mut sums = [[a.splat(0); T]; 2];
+        let mut sums = [[a.splat(0); 2]; T];
         let groups = bytes / GROUP;
         for group in 0..groups {
             let at = GROUP * group;
-            for (half, sums) in sums.iter_mut().enumerate() {
+            let mut units = [(a.splat(0), a.splat(0)); 2];
+            for (half, units) in units.iter_mut().enumerate() {
                 let even = a.gather(
                     #[inline(always)]
                     |j| &rows[half * A::LANES + j][at..at + UNIT],
@@ -124,97 +197,109 @@ impl NhKey {
                     #[inline(always)]
                     |j| &rows[half * A::LANES + j][at + UNIT..at + GROUP],
                 );
-                *sums = self.add_same(a, *sums, group, (even, odd));
+                *units = (even, odd);
             }
+            add(
+                a,
+                &mut sums,
+                units,
+                #[inline(always)]
+                |i| self.unit(a, group, i),
+            );
         }
         let rest = bytes - GROUP * groups;
         if rest > 0 || bytes == 0 {
-            let mut units = [[[0; UNIT]; 2]; MAX_WORDS];
-            for (units, row) in units[..2 * A::LANES].iter_mut().zip(&rows) {
+            let mut blocks = [[[0; UNIT]; 2]; MAX_WORDS];
+            for (blocks, row) in blocks[..2 * A::LANES].iter_mut().zip(&rows) {
                 let (even, odd) = row[GROUP * groups..].split_at(rest.min(UNIT));
-                *units = [zero_filled(even), zero_filled(odd)];
+                *blocks = [zero_filled(even), zero_filled(odd)];
             }
-            for (half, sums) in sums.iter_mut().enumerate() {
+            let mut units = [(a.splat(0), a.splat(0)); 2];
+            for (half, units) in units.iter_mut().enumerate() {
                 let even = a.gather(
                     #[inline(always)]
-                    |j| &units[half * A::LANES + j][0],
+                    |j| &blocks[half * A::LANES + j][0],
                 );
                 let odd = a.gather(
                     #[inline(always)]
-                    |j| &units[half * A::LANES + j][1],
+                    |j| &blocks[half * A::LANES + j][1],
                 );
-                *sums = self.add_same(a, *sums, groups, (even, odd));
+                *units = (even, odd);
             }
+            add(
+                a,
+                &mut sums,
+                units,
+                #[inline(always)]
+                |i| self.unit(a, groups, i),
+            );
         }
         let length = a.splat(8 * bytes as u64);
         let mut words = [length; T];
-        for (s, word) in words.iter_mut().enumerate() {
-            let (low, high) = a.deinterleave_pair(sums[0][s], sums[1][s]);
+        for (word, [one, other]) in words.iter_mut().zip(sums) {
+            let (low, high) = a.deinterleave_pair(one, other);
             *word = a.add(length, a.add(low, high));
         }
         words
     }
+}
 
-    /// Adds the same group in each lane.
-    #[inline(always)]
-    fn add_same<A: Words, const T: usize>(
-        &self,
-        a: A,
-        sums: [A::W; T],
-        group: usize,
-        units: (A::W, A::W),
-    ) -> [A::W; T] {
-        self.add_under(
-            a,
-            sums,
-            #[inline(always)]
-            |i| a.splat_block(&self.half(i)[group + i / 2]),
-            units,
-        )
-    }
-
-    /// The units of the key with even or odd numbers, as `i` is.
-    #[inline(always)]
-    fn half(&self, i: usize) -> &[Block] {
-        if i.is_multiple_of(2) { &self.even.0 } else { &self.odd.0 }
-    }
-
-    /// Adds one group in each lane, of which the first is `group`.
-    #[inline(always)]
-    fn add<A: Words, const T: usize>(
-        &self,
-        a: A,
-        sums: [A::W; T],
-        group: usize,
-        units: (A::W, A::W),
-    ) -> [A::W; T] {
-        self.add_under(
-            a,
-            sums,
-            #[inline(always)]
-            |i| self.units(a, group, i),
-            units,
-        )
-    }
-
-    /// Adds one group in each lane, of which `key(i)` is unit i of the key.
-    #[inline(always)]
-    fn add_under<A: Words, const T: usize>(
-        &self,
-        a: A,
-        mut sums: [A::W; T],
-        key: impl Fn(usize) -> A::W,
-        (even, odd): (A::W, A::W),
-    ) -> [A::W; T] {
-        let mut next = key(0);
-        for (s, sum) in sums.iter_mut().enumerate() {
-            let left = a.add32(even, next);
-            next = key(s + 1);
+/// Adds one group in each lane of `N` rows of vectors, of which `key(i)` is unit i of the key.
+#[inline(always)]
+fn add<A: Words, const T: usize, const N: usize>(
+    a: A,
+    sums: &mut [[A::W; N]; T],
+    units: [(A::W, A::W); N],
+    key: impl Fn(usize) -> A::W,
+) {
+    let mut next = key(0);
+    for (s, sums) in sums.iter_mut().enumerate() {
+        let here = next;
+        next = key(s + 1);
+        for (sum, (even, odd)) in sums.iter_mut().zip(units) {
+            let left = a.add32(even, here);
             let right = a.add32(odd, next);
             let low = a.mul32(left, right);
             let high = a.mul32(a.high32(left), a.high32(right));
             *sum = a.add(*sum, a.add(low, high));
         }
-        sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::{Isa, Kernel, Level};
+
+    struct Alike<'a>(&'a NhKey, &'a [[u8; CHUNK]; 2]);
+
+    impl Kernel for Alike<'_> {
+        type Out = bool;
+
+        #[inline(always)]
+        fn run<I: Isa>(self, isa: I) -> bool {
+            let (a, Alike(key, chunks)) = (isa.words(), self);
+            let [left, right] = chunks;
+            let mut calls = [0; 2];
+            let both: [[u64; 2]; STREAMS] = key.hash_whole(a, chunks, |half| calls[half] += 1);
+            let alone: [[u64; 1]; 3] = key.hash_whole(a, &[*right], |_| ());
+            let one: [u64; STREAMS] = key.hash(a, left);
+            let other: [u64; STREAMS] = key.hash(a, right);
+            calls == [1, 1]
+                && both == core::array::from_fn(|s| [one[s], other[s]])
+                && alone == core::array::from_fn(|s| [other[s]])
+        }
+    }
+
+    #[test]
+    fn whole_chunks_side_by_side_are_hashed_as_alone() {
+        let mut key = NhKey::ZERO;
+        for i in 0..KEY_BYTES / UNIT {
+            key.set(i, &core::array::from_fn(|j| (i * 37 + j * 101) as u8));
+        }
+        let chunks = core::array::from_fn(|c| core::array::from_fn(|i| (c * 3 + i * 89) as u8));
+        for level in Level::all() {
+            assert!(level.run(Alike(&key, &chunks)), "{}", level.name());
+        }
     }
 }

@@ -4,21 +4,28 @@
 //! A word m below the range's end is a step `y = k y + m`. A word above, where m is no number mod
 //! p, is two steps: `y = k y + marker`, then `y = k y + m - offset`, with marker = p - 1 and
 //! offset = 2^bits - p. As one step that is `y = k^2 y + m - offset - k`, so both kinds cost one
-//! multiplication, whose operands are chosen by a mask.
+//! multiplication, whose operands are chosen by a mask. Such an m is above 2^bits - 2^(bits - 32), and
+//! k below 2^(bits - 7), so that the difference needs no reduction.
 
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroize;
+
+use crate::isa::opaque_word;
 
 /// A prime field whose polynomials are evaluated.
 pub(super) trait Field: Copy + Zeroize {
     const ZERO: Self;
     const ONE: Self;
-    /// `self k + m + n` mod p.
-    fn times_plus(self, k: Self, m: Self, n: Self) -> Self;
+    /// `self k + m` mod p.
+    fn times_plus(self, k: Self, m: Self) -> Self;
+    /// `self - n` where the mask is all ones, `self` where it is zero.
+    fn less_if(self, mask: u64, n: Self) -> Self;
     /// The number below p.
     fn reduced(self) -> Self;
     /// All ones if `m` is a word that takes two steps.
     fn is_marked(self) -> u64;
+    /// 2^bits - p.
+    const OFFSET: Self;
     /// `a` where the mask is zero, `b` where it is all ones.
     fn select(mask: u64, a: Self, b: Self) -> Self;
     /// Appends the number.
@@ -27,10 +34,6 @@ pub(super) trait Field: Copy + Zeroize {
     /// The number that was appended.
     #[cfg(feature = "save")]
     fn load(input: &mut crate::save::Reader<'_>) -> Option<Self>;
-    /// 2^bits - p.
-    const OFFSET: Self;
-    /// p - 1.
-    const MARKER: Self;
 }
 
 /// p = 2^64 - 59.
@@ -38,15 +41,19 @@ impl Field for u64 {
     const ZERO: u64 = 0;
     const ONE: u64 = 1;
     const OFFSET: u64 = 59;
-    const MARKER: u64 = u64::MAX - 59;
 
     #[inline(always)]
-    fn times_plus(self, k: u64, m: u64, n: u64) -> u64 {
+    fn times_plus(self, k: u64, m: u64) -> u64 {
         // 2^64 = 59 mod p, three times: what is above is below 2^64, then below 60, then 0 or 1.
-        let a = self as u128 * k as u128 + m as u128 + n as u128;
+        let a = self as u128 * k as u128 + m as u128;
         let a = a as u64 as u128 + 59 * (a >> 64);
         let (a, carry) = (a as u64).overflowing_add(59 * (a >> 64) as u64);
-        a.wrapping_add(59 * carry as u64)
+        opaque_word(a.wrapping_add(59 * carry as u64))
+    }
+
+    #[inline(always)]
+    fn less_if(self, mask: u64, n: u64) -> u64 {
+        self.wrapping_sub(Self::select(mask, 0, n))
     }
 
     #[inline(always)]
@@ -82,10 +89,9 @@ impl Field for u128 {
     const ZERO: u128 = 0;
     const ONE: u128 = 1;
     const OFFSET: u128 = 159;
-    const MARKER: u128 = u128::MAX - 159;
 
     #[inline(always)]
-    fn times_plus(self, k: u128, m: u128, n: u128) -> u128 {
+    fn times_plus(self, k: u128, m: u128) -> u128 {
         let (a0, a1) = (self as u64 as u128, self >> 64);
         let (k0, k1) = (k as u64 as u128, k >> 64);
         // The product in words, by columns.
@@ -102,10 +108,14 @@ impl Field for u128 {
         };
         let (a, carry) = low.overflowing_add(by_159);
         let (a, again) = a.overflowing_add(m);
-        let (a, once_more) = a.overflowing_add(n);
-        let above = above + carry as u128 + again as u128 + once_more as u128;
+        let above = above + carry as u128 + again as u128;
         let (a, carry) = a.overflowing_add(159 * above);
         a.wrapping_add(159 * carry as u128)
+    }
+
+    #[inline(always)]
+    fn less_if(self, mask: u64, n: u128) -> u128 {
+        self.wrapping_sub(Self::select(mask, 0, n))
     }
 
     #[inline(always)]
@@ -142,7 +152,7 @@ impl Field for u128 {
 pub(super) struct PolyKey<F> {
     k: F,
     k2: F,
-    /// -offset - k.
+    /// offset + k.
     less: F,
 }
 
@@ -166,18 +176,15 @@ impl<F: Field> PolyKey<F> {
     pub(super) const ZERO: Self = PolyKey { k: F::ZERO, k2: F::ZERO, less: F::ZERO };
 
     pub(super) fn new(k: F) -> Self {
-        let k2 = k.times_plus(k, F::ZERO, F::ZERO);
-        let less_offset = F::MARKER.times_plus(F::OFFSET, F::ZERO, F::ZERO);
-        PolyKey { k, k2, less: F::MARKER.times_plus(k, less_offset, F::ZERO) }
+        PolyKey { k, k2: k.times_plus(k, F::ZERO), less: k.times_plus(F::ONE, F::OFFSET) }
     }
 
     /// Takes the next word.
     #[inline(always)]
     pub(super) fn step(&self, poly: &mut Poly<F>, m: F) {
-        let marked = m.is_marked();
+        let marked = opaque_word(m.is_marked());
         let k = F::select(marked, self.k, self.k2);
-        let less = F::select(marked, F::ZERO, self.less);
-        poly.y = poly.y.times_plus(k, m, less);
+        poly.y = poly.y.times_plus(k, m.less_if(marked, self.less));
         poly.marked += marked & 1;
     }
 
@@ -187,11 +194,11 @@ impl<F: Field> PolyKey<F> {
         let steps = words + right.marked;
         let mut power = F::ONE;
         for bit in (0..u64::BITS - (2 * words).leading_zeros()).rev() {
-            power = power.times_plus(power, F::ZERO, F::ZERO);
+            power = power.times_plus(power, F::ZERO);
             let mask = (steps >> bit & 1).wrapping_neg();
-            power = F::select(mask, power, power.times_plus(self.k, F::ZERO, F::ZERO));
+            power = F::select(mask, power, power.times_plus(self.k, F::ZERO));
         }
-        left.y = left.y.times_plus(power, right.y, F::ZERO);
+        left.y = left.y.times_plus(power, right.y);
         left.marked += right.marked;
     }
 }
@@ -229,5 +236,61 @@ impl<F: Field> Poly<F> {
     {
         let bytes = |poly: &Self| poly.value().into().to_le_bytes();
         bytes(self).ct_eq(&bytes(other)) & self.marked.ct_eq(&other.marked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::*;
+
+    /// The RFC's steps, in big numbers: `marker` and `m - offset` for a word from the range's end on.
+    fn expected(bits: u32, offset: u32, k: u128, words: &[u128]) -> BigUint {
+        let one = BigUint::from(1u32);
+        let p = (&one << bits) - offset;
+        let end = (&one << bits) - (&one << (bits - 32));
+        let mut y = one.clone();
+        for word in words {
+            let m = BigUint::from(*word);
+            if m >= end {
+                y = (BigUint::from(k) * y + &p - 1u32) % &p;
+                y = (BigUint::from(k) * y + m - offset) % &p;
+            } else {
+                y = (BigUint::from(k) * y + m) % &p;
+            }
+        }
+        y
+    }
+
+    /// The greatest keys and some others, with words at the ends of both kinds.
+    fn check<F: Field + Into<u128>>(bits: u32, offset: u32, number: fn(u128) -> F) {
+        let most = u128::MAX >> (128 - bits);
+        let end = most - (most >> 32);
+        let mask = 0x01ffffff_01ffffff_01ffffff_01ffffff & most;
+        let words = [0, 1, end - 1, end, end + 1, most - offset as u128, most - 1, most, 7 << 40];
+        for key in [0, 1, mask, 0x0123_4567_0089_abcd_0123_4567_0089_abcd & mask] {
+            let poly_key = PolyKey::new(number(key));
+            for first in 0..words.len() {
+                let mut words = words;
+                words.rotate_left(first);
+                let (mut poly, mut tail) = (Poly::START, Poly::NONE);
+                words.iter().for_each(|word| poly_key.step(&mut poly, number(*word)));
+                let expected = expected(bits, offset, key, &words);
+                assert_eq!(BigUint::from(poly.value().into()), expected, "{bits} bits, {first}");
+                // The same in two ranges.
+                let mut head = Poly::START;
+                words[..4].iter().for_each(|word| poly_key.step(&mut head, number(*word)));
+                words[4..].iter().for_each(|word| poly_key.step(&mut tail, number(*word)));
+                poly_key.join(&mut head, &tail, words.len() as u64 - 4);
+                assert!(bool::from(head.ct_eq(&poly)), "{bits} bits, {first}, joined");
+            }
+        }
+    }
+
+    #[test]
+    fn steps_are_those_of_the_rfc() {
+        check::<u64>(64, 59, |x| x as u64);
+        check::<u128>(128, 159, |x| x);
     }
 }

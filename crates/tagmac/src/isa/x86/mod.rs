@@ -34,9 +34,19 @@ pub(super) fn be_block(number: u128) -> Block {
     block
 }
 
+/// See [`opaque_word`](super::opaque_word).
+#[inline(always)]
+pub(super) fn opaque_word(mut word: u64) -> u64 {
+    // SAFETY: no instruction.
+    unsafe {
+        asm!("/* {x} */", x = inout(reg) word, options(pure, nomem, nostack, preserves_flags));
+    }
+    word
+}
+
 /// The reference itself, of which compilers do not know that it is the same as before.
 #[inline(always)]
-fn opaque<T>(reference: &T) -> &T {
+pub(super) fn opaque<T>(reference: &T) -> &T {
     let mut p: *const T = reference;
     // SAFETY: no instruction. Not `pure`, so that it stays where it stands.
     unsafe {

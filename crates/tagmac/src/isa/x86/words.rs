@@ -74,6 +74,15 @@ macro_rules! same_at_every_width {
         }
 
         #[inline(always)]
+        fn sum_pair(self, a: $word, b: $word) -> [u64; 2] {
+            // In each lane, the sum of `a`'s words and that of `b`'s.
+            let (low, high) = self.deinterleave_pair(a, b);
+            let mut sums = [0; 2];
+            self.narrow().store(self.sum_lanes(self.add(low, high)), &mut sums);
+            sums
+        }
+
+        #[inline(always)]
         fn interleave_numbers(self, (low, high): ($word, $word), p: &mut [u128]) {
             let ([a, b], []) = p.as_chunks_mut::<{ $bytes / 16 }>() else {
                 unreachable!("two vectors of blocks")

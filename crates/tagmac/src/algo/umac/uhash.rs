@@ -1,0 +1,307 @@
+//! UHASH (RFC 4418, section 5): NH, POLY and L3-HASH one after the other, in `T` streams.
+
+use core::borrow::Borrow;
+
+use subtle::Choice;
+use zeroize::Zeroize;
+
+use super::key::HashKey;
+use super::nh::{CHUNK, STREAMS};
+use super::poly::Poly;
+use crate::bits::Bits;
+use crate::cipher::Cipher;
+use crate::hash::Hash;
+use crate::isa::{Block, Isa, Level, WordLevel, Words, opaque_word, reloaded};
+
+/// Two chunks, so that no range of blocks splits a word of POLY-128.
+const BLOCK: usize = 2 * CHUNK;
+/// Bytes of a message that go through POLY-64; the rest goes through POLY-128.
+const POLY64_BYTES: u64 = 1 << 24;
+
+/// The hash of a range of blocks in `T` streams. Secret, so it shows nothing.
+#[derive(Clone, Copy)]
+pub struct UmacSum<const T: usize> {
+    low: [Poly<u64>; T],
+    high: [Poly<u128>; T],
+    /// Words in `low` and in `high`.
+    words: [u64; 2],
+}
+
+impl<const T: usize> Zeroize for UmacSum<T> {
+    fn zeroize(&mut self) {
+        self.low.zeroize();
+        self.high.zeroize();
+        self.words.zeroize();
+    }
+}
+
+#[cfg(feature = "save")]
+impl<const T: usize> crate::save::Save for UmacSum<T> {
+    fn save(&self, out: &mut crate::save::Writer) -> Result<(), crate::save::SaveError> {
+        for poly in &self.low {
+            poly.save(out);
+        }
+        for poly in &self.high {
+            poly.save(out);
+        }
+        Ok(())
+    }
+
+    fn load(input: &mut crate::save::Reader<'_>, range: core::ops::Range<u64>) -> Option<Self> {
+        let low = range.end.min(POLY64_BYTES) - range.start.min(POLY64_BYTES);
+        let words = [low / CHUNK as u64, (range.end - range.start - low) / BLOCK as u64];
+        let mut sum = UmacSum { low: [Poly::NONE; T], high: [Poly::NONE; T], words };
+        for poly in &mut sum.low {
+            *poly = Poly::load(input, words[0])?;
+        }
+        for poly in &mut sum.high {
+            *poly = Poly::load(input, words[1])?;
+        }
+        Some(sum)
+    }
+}
+
+/// The hash of a message in `T` streams. Secret, so it shows nothing.
+pub struct UmacDigest<const T: usize>(pub(super) [u32; T]);
+
+/// The hash of UMAC, UHASH, in `T` streams, under keys that are owned or borrowed.
+#[derive(Clone)]
+pub struct UmacHash<const T: usize, K = HashKey> {
+    pub(super) key: K,
+    pub(super) level: Level,
+}
+
+/// UHASH-32, of one stream.
+pub type Uhash32 = UmacHash<1>;
+/// UHASH-64, of two streams.
+pub type Uhash64 = UmacHash<2>;
+/// UHASH-96, of three streams.
+pub type Uhash96 = UmacHash<3>;
+/// UHASH-128, of four streams.
+pub type Uhash128 = UmacHash<4>;
+
+impl<const T: usize> core::fmt::Debug for UmacHash<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("UmacHash(..)")
+    }
+}
+
+impl<const T: usize> UmacDigest<T> {
+    /// Each stream's hash.
+    pub(crate) fn words(&mut self) -> &mut [u32; T] {
+        &mut self.0
+    }
+}
+
+impl<const T: usize> UmacHash<T> {
+    /// Under the keys derived with a cipher, with the key of the pads to `pads_key`.
+    pub(super) fn from_cipher<C: Cipher<Block = Block>>(
+        cipher: &C,
+        level: Level,
+        pads_key: &mut [u8],
+    ) -> Self {
+        const { assert!(T >= 1 && T <= STREAMS, "UMAC has one to four streams") };
+        UmacHash { key: HashKey::derive(cipher, level, T, pads_key), level }
+    }
+}
+
+/// Adds whole blocks to the values of POLY-64.
+#[inline(always)]
+fn absorb_low<A: Words, const T: usize>(
+    a: A,
+    key: &HashKey,
+    polys: &mut [Poly<u64>; T],
+    blocks: &[u8],
+) {
+    if const { !A::HAS_VECTOR_MUL } {
+        // One kind of units does all the work: nothing to overlap.
+        for chunk in blocks.as_chunks::<CHUNK>().0 {
+            add_words(key, polys, key.nh.hash(a, chunk));
+        }
+    } else if const { T == 1 && A::LANES > 2 } {
+        // A chunk of one stream is so few instructions that the words of two are felt at the end.
+        absorb_side_by_side::<A, T, 1>(a, key, polys, blocks);
+    } else {
+        absorb_side_by_side::<A, T, 2>(a, key, polys, blocks);
+    }
+}
+
+/// As [`absorb_low`], `N` chunks side by side. Their words are added while the next chunks are hashed:
+/// that is scalar work, and CPUs do not look as far ahead as the vector work behind all of it.
+#[inline(always)]
+fn absorb_side_by_side<A: Words, const T: usize, const N: usize>(
+    a: A,
+    key: &HashKey,
+    polys: &mut [Poly<u64>; T],
+    blocks: &[u8],
+) {
+    let mut sums = *polys;
+    let mut pending: Option<[[u64; N]; T]> = None;
+    for chunks in blocks.as_chunks::<CHUNK>().0.as_chunks::<N>().0 {
+        let words = reloaded(&key.nh).hash_whole(
+            a,
+            chunks,
+            #[inline(always)]
+            |half| {
+                if let Some(words) = &pending
+                    && half < N
+                {
+                    add_words(key, &mut sums, column(words, half));
+                }
+            },
+        );
+        pending = Some(words);
+    }
+    for half in 0..N {
+        if let Some(words) = &pending {
+            add_words(key, &mut sums, column(words, half));
+        }
+    }
+    *polys = sums;
+}
+
+/// Each stream's word number `n`.
+#[inline(always)]
+fn column<const T: usize, const N: usize>(words: &[[u64; N]; T], n: usize) -> [u64; T] {
+    let mut column = [0; T];
+    for (to, words) in column.iter_mut().zip(words) {
+        *to = words[n];
+    }
+    column
+}
+
+/// Adds the next word of each stream to the values of POLY-64.
+#[inline(always)]
+fn add_words<const T: usize>(key: &HashKey, polys: &mut [Poly<u64>; T], words: [u64; T]) {
+    for s in 0..T {
+        // Scalar multiplications of 64 bits gain nothing from words gathered in vectors.
+        key.poly64[s].step(&mut polys[s], opaque_word(words[s]));
+    }
+}
+
+impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
+    type Sum = UmacSum<T>;
+    type Digest = UmacDigest<T>;
+    type Long = WordLevel;
+    type Short = WordLevel;
+    type BlockBuffer = [u8; BLOCK];
+    const LAST_BLOCK_DISTINCT: bool = false;
+    const ACCEPTS_BIT_STRINGS: bool = false;
+    // A block is many vectors.
+    const HAS_NARROW_PATH: bool = false;
+
+    #[inline(always)]
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    #[inline(always)]
+    fn block(&self) -> usize {
+        BLOCK
+    }
+
+    #[inline(always)]
+    fn limit_bits(&self) -> u64 {
+        // 2^67 bits in the RFC: not in reach.
+        u64::MAX
+    }
+
+    #[inline(always)]
+    fn empty(&self) -> UmacSum<T> {
+        UmacSum { low: [Poly::NONE; T], high: [Poly::NONE; T], words: [0; 2] }
+    }
+
+    #[inline(always)]
+    fn new_buffer(&self) -> [u8; BLOCK] {
+        [0; BLOCK]
+    }
+
+    #[inline(always)]
+    fn absorb<I: Isa>(&self, isa: I, sum: &mut UmacSum<T>, at: u64, blocks: &[u8]) {
+        let (a, key) = (isa.words(), self.key.borrow());
+        let low = POLY64_BYTES.saturating_sub(at).min(blocks.len() as u64) as usize;
+        let (low, high) = blocks.split_at(low);
+        if at == 0 && !low.is_empty() {
+            sum.low = [Poly::START; T];
+        }
+        sum.words[0] += (low.len() / CHUNK) as u64;
+        sum.words[1] += (high.len() / BLOCK) as u64;
+        absorb_low(a, key, &mut sum.low, low);
+        for block in high.as_chunks::<BLOCK>().0 {
+            let (chunks, _) = block.as_chunks();
+            let chunks = chunks.first_chunk().expect("two chunks");
+            let words: [[u64; 2]; T] = key.nh.hash_whole(a, chunks, |_| ());
+            for (s, [left, right]) in words.into_iter().enumerate() {
+                let word = (left as u128) << 64 | right as u128;
+                key.poly128[s].step(&mut sum.high[s], word);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn join(&self, left: &mut UmacSum<T>, right: &UmacSum<T>) {
+        let key = self.key.borrow();
+        for s in 0..T {
+            key.poly64[s].join(&mut left.low[s], &right.low[s], right.words[0]);
+            key.poly128[s].join(&mut left.high[s], &right.high[s], right.words[1]);
+        }
+        left.words[0] += right.words[0];
+        left.words[1] += right.words[1];
+    }
+
+    fn ct_eq(&self, one: &UmacSum<T>, other: &UmacSum<T>) -> bool {
+        let low = one.low.iter().zip(&other.low).map(|(one, other)| one.ct_eq(other));
+        let high = one.high.iter().zip(&other.high).map(|(one, other)| one.ct_eq(other));
+        let all = low.chain(high).fold(Choice::from(1), |all, same| all & same);
+        bool::from(all) && one.words == other.words
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, isa: I, sum: &UmacSum<T>, at: u64, tail: Bits<'_>) -> UmacDigest<T> {
+        let (a, key) = (isa.words(), self.key.borrow());
+        let tail = tail.bytes();
+        let (first, second) = tail.split_at(tail.len().min(CHUNK));
+        let mut digest = [0; T];
+        if at == 0 && second.is_empty() {
+            let words: [u64; T] = key.nh.hash(a, first);
+            for s in 0..T {
+                digest[s] = key.l3[s].hash_low(words[s]);
+            }
+            return UmacDigest(digest);
+        }
+        let hash = |chunk: &[u8]| -> Option<[u64; T]> {
+            (!chunk.is_empty()).then(|| key.nh.hash(a, chunk))
+        };
+        let words = [hash(first), hash(second)];
+        for s in 0..T {
+            let l3 = &key.l3[s];
+            let [first, second] = words.map(|words| words.map(|words| words[s]));
+            let mut low = if at == 0 { Poly::START } else { sum.low[s] };
+            if at < POLY64_BYTES || at == POLY64_BYTES && first.is_none() {
+                for word in [first, second].into_iter().flatten() {
+                    key.poly64[s].step(&mut low, word);
+                }
+                digest[s] = l3.hash_low(low.value());
+                continue;
+            }
+            // POLY-128 begins with the value of POLY-64, and ends with 1 0*.
+            const ONE: u64 = 1 << 63;
+            let key = &key.poly128[s];
+            let mut high = Poly::START;
+            key.step(&mut high, low.value() as u128);
+            key.join(&mut high, &sum.high[s], sum.words[1]);
+            let word = |left: u64, right: u64| (left as u128) << 64 | right as u128;
+            match (first, second) {
+                (Some(first), Some(second)) => {
+                    key.step(&mut high, word(first, second));
+                    key.step(&mut high, word(ONE, 0));
+                }
+                (Some(first), None) => key.step(&mut high, word(first, ONE)),
+                (None, _) => key.step(&mut high, word(ONE, 0)),
+            }
+            let value = high.value();
+            digest[s] = l3.hash((value >> 64) as u64, value as u64);
+        }
+        UmacDigest(digest)
+    }
+}
