@@ -1,5 +1,5 @@
-//! What stands in the memory of a `tagmac_key`, `tagmac_stream` or `tagmac_part`: a lock, a pointer
-//! to the value, and a check word over both addresses.
+//! What stands in the memory of a `tagmac_key`, `tagmac_stream`, `tagmac_session` or `tagmac_part`: a
+//! lock, a pointer to the value, and a check word over both addresses.
 //!
 //! Zeros are an empty slot. The check word tells a slot with a value from memory that was never
 //! cleared, and from a slot that was moved or copied, so that no pointer is followed which this
