@@ -33,17 +33,13 @@ const _: () = assert!(TAGMAC_SESSION_SAVED == dynamic::Session::BYTES);
 /// What a session holds.
 struct Sending {
     session: dynamic::Session,
+    /// Bytes of a tag. The MAC knows them behind a call, which each packet would wait for.
+    tag_bytes: usize,
 }
 
 impl Kind for Sending {
     const NAME: &'static str = "tagmac_session";
     const MAGIC: usize = 0x7365_7373;
-}
-
-impl Sending {
-    fn tag_bytes(&self) -> usize {
-        self.session.mac().tag_bits().div_ceil(8)
-    }
 }
 
 /// The slot of a session, and what to do with what it holds.
@@ -70,7 +66,7 @@ fn put(
     let max_message = (max_message != 0).then_some(max_message);
     let probability = (probability != 0.0).then_some(probability);
     let budget = key.mac.budget(max_message, probability)?;
-    session.put(Sending { session: make(key.mac.clone(), budget)? })
+    session.put(Sending { session: make(key.mac.clone(), budget)?, tag_bytes: key.tag_bytes() })
 }
 
 /// Begins a session of a key that is new, or whose next nonce is kept elsewhere. Its nonces count up
@@ -148,10 +144,10 @@ pub unsafe extern "C" fn tagmac_session_tag(
         // SAFETY: the header asks for memory of that size.
         let message = unsafe { bytes("the message", message, message_size) }?;
         with(session, |sending| {
-            let (tag_bytes, nonce_bytes) = (sending.tag_bytes(), sending.session.nonce_bytes());
+            let nonce_bytes = sending.session.nonce_bytes();
             // SAFETY: the header asks for room of those sizes.
             let (tag_room, nonce_room) = unsafe {
-                let tag_room = Room::new("a tag", tag, tag_size, tag_bytes)?;
+                let tag_room = Room::new("a tag", tag, tag_size, sending.tag_bytes)?;
                 (tag_room, Room::new("a nonce", nonce, nonce_size, nonce_bytes)?)
             };
             let (nonce, tag) = sending.session.tag(message)?;
@@ -207,7 +203,7 @@ pub unsafe extern "C" fn tagmac_session_counts(
         let null = rooms.iter().any(|room| room.is_null());
         ensure(!null, "expected room for the counts, found a null pointer")?;
         // SAFETY: the header asks for a session.
-        let Sending { session } = &*unsafe { slot::<Sending, Session>(session) }?.read()?;
+        let Sending { session, .. } = &*unsafe { slot::<Sending, Session>(session) }?.read()?;
         let counts = [session.used(), session.left(), session.reserved()];
         for (room, count) in rooms.into_iter().zip(counts) {
             // SAFETY: not null; the header asks for room.

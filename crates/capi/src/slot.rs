@@ -134,10 +134,10 @@ impl<T: Kind> Slot<T> {
     pub fn read(&self) -> Result<Shared<'_, T>, Failure> {
         let lock = self.lock(|now| (now < WRITE - 1).then(|| now + 1))?;
         let value = self.value()?;
-        ensure(!value.is_null(), empty::<T>())?;
-        // SAFETY: the check word says that `put` left the value here, and it lives until `take`,
-        // which needs the lock.
-        Ok(Shared { value: unsafe { &*value }, _lock: lock })
+        // SAFETY: null, or the check word says that `put` left the value here, and it lives until
+        // `take`, which needs the lock.
+        let value = unsafe { value.as_ref() }.ok_or_else(empty::<T>)?;
+        Ok(Shared { value, _lock: lock })
     }
 
     /// The slot, for one alone.

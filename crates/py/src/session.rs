@@ -83,9 +83,9 @@ impl Session {
     ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
         let msg = bytes(msg)?;
         let made = if msg.len() > RELEASE {
-            py.detach(|| self.state.lock().expect("no work panics").tag(&*msg))
+            py.detach(|| self.state.lock().expect("no work panics").tag(&msg))
         } else {
-            self.lock(py).tag(&*msg)
+            self.lock(py).tag(&msg)
         };
         let (nonce, tag) = made.map_err(session_refused)?;
         Ok((PyBytes::new(py, nonce.as_bytes()), PyBytes::new(py, tag.as_bytes())))

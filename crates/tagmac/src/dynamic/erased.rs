@@ -191,7 +191,8 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynStream for Stream<Arc
 /// A [`NonceSequence`] without its type.
 pub(super) trait DynSequence: Send + Sync {
     fn peek(&self) -> Result<AnyNonce, Error>;
-    fn tag(&mut self, message: Bits<'_>) -> Result<(AnyNonce, Tag), Error>;
+    /// The tag, and the nonce that goes with it in its place.
+    fn tag(&mut self, message: &[u8], nonce: &mut AnyNonce) -> Result<Tag, Error>;
 }
 
 impl<M: Mac> DynSequence for NonceSequence<Arc<M>> {
@@ -199,9 +200,10 @@ impl<M: Mac> DynSequence for NonceSequence<Arc<M>> {
         AnyNonce::from_slice(NonceSequence::peek(self)?.as_bytes())
     }
 
-    fn tag(&mut self, message: Bits<'_>) -> Result<(AnyNonce, Tag), Error> {
-        let (nonce, tag) = NonceSequence::tag(self, message)?;
-        Ok((AnyNonce::from_slice(nonce.as_bytes())?, tag))
+    fn tag(&mut self, message: &[u8], nonce: &mut AnyNonce) -> Result<Tag, Error> {
+        let (made, tag) = NonceSequence::tag(self, message)?;
+        *nonce = AnyNonce::from_slice(made.as_bytes())?;
+        Ok(tag)
     }
 }
 

@@ -17,7 +17,6 @@ use super::AnyMac;
 use super::erased::{AnyNonce, DynSequence, Inner};
 use super::key_file::checksum;
 use super::key_id::KeyId;
-use crate::bits::Bits;
 use crate::bounds::Theorem;
 use crate::error::{Error, silent};
 use crate::meter::{Budget, Metered, Usage};
@@ -95,14 +94,6 @@ impl Sender {
         })
     }
 
-    #[inline]
-    fn tag(&mut self, message: Bits<'_>) -> Result<(AnyNonce, Tag), Error> {
-        match self {
-            Sender::Deterministic(mac) => Ok((AnyNonce::NONE, mac.tag(&[], message)?)),
-            Sender::Sequence(sequence) => sequence.tag(message),
-        }
-    }
-
     /// The next nonce, `None` if there is none to count.
     fn peek(&self) -> Result<Option<AnyNonce>, Error> {
         match self {
@@ -178,18 +169,31 @@ impl Session {
     /// [`BudgetExhausted`](crate::meter::MeterError::BudgetExhausted) if the budget does not have it;
     /// then nothing is tagged, counted or used up. What the MAC refuses is counted and uses up its nonce.
     #[inline]
-    pub fn tag<'m>(
+    pub fn tag(&mut self, message: &[u8]) -> Result<(AnyNonce, Tag), SessionError> {
+        let (mut nonce, mut tag) = (AnyNonce::NONE, Tag::default());
+        self.tag_in_place(message, &mut nonce, &mut tag)?;
+        Ok((nonce, tag))
+    }
+
+    /// As [`tag`](Session::tag). Results of both would move by loads that do not match their stores,
+    /// which took half as long as a short message's tag.
+    fn tag_in_place(
         &mut self,
-        message: impl Into<Bits<'m>>,
-    ) -> Result<(AnyNonce, Tag), SessionError> {
-        let message = message.into();
+        message: &[u8],
+        nonce: &mut AnyNonce,
+        tag: &mut Tag,
+    ) -> Result<(), SessionError> {
         let covered = match self.covered {
             Some(0) => return Err(SessionError::ReserveUsedUp),
             covered => covered.map(|messages| messages - 1),
         };
-        let sender = self.meter.count_message(message.bytes().len())?;
+        let sender = self.meter.count_message(message.len())?;
         self.covered = covered;
-        Ok(sender.tag(message)?)
+        *tag = match sender {
+            Sender::Deterministic(mac) => mac.tag(&[], message),
+            Sender::Sequence(sequence) => sequence.tag(message, nonce),
+        }?;
+        Ok(())
     }
 
     /// Takes the nonces and the budget of `messages` messages more, of any lengths within the budget's.
