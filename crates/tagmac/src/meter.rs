@@ -31,7 +31,8 @@
 //! ```
 //!
 //! The sender of packets holds a key, the nonces under it and a budget: a metered
-//! [`NonceSequence`]. One call gives nonce and tag, and takes no lock.
+//! [`NonceSequence`]. One call gives nonce and tag, and takes no lock. `dynamic::Session` is that for any
+//! MAC, with a saved form that it keeps to.
 //!
 //! ```
 //! use tagmac::bounds::Theorem;
