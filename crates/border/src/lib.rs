@@ -39,6 +39,7 @@ impl Failure {
 /// # Errors
 ///
 /// What `otherwise` says.
+#[inline]
 pub fn ensure<E: Display>(right: bool, otherwise: E) -> Result<(), Failure> {
     if right { Ok(()) } else { Err(otherwise.into()) }
 }
@@ -57,6 +58,7 @@ pub fn guard<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure>
     })
 }
 
+#[inline]
 fn check(what: &str, null: bool, size: usize) -> Result<(), Failure> {
     ensure(
         size <= isize::MAX as usize,
@@ -77,6 +79,7 @@ fn check(what: &str, null: bool, size: usize) -> Result<(), Failure> {
 /// # Safety
 ///
 /// Unless `at` is null or `size` is over the limit, `size` bytes are there to be read during `'a`.
+#[inline]
 pub unsafe fn bytes<'a>(what: &str, at: *const u8, size: usize) -> Result<&'a [u8], Failure> {
     check(what, at.is_null(), size)?;
     if size == 0 {
@@ -119,6 +122,7 @@ impl Room {
     ///
     /// Unless `at` is null or `size` is not `expected`, `size` bytes can be written until the room
     /// is dropped.
+    #[inline]
     pub unsafe fn new(
         what: &str,
         at: *mut u8,
@@ -138,6 +142,7 @@ impl Room {
     /// # Panics
     ///
     /// If there are not as many bytes as the room has.
+    #[inline]
     pub fn fill(self, bytes: &[u8]) {
         assert_eq!(bytes.len(), self.size, "a result that fits");
         // SAFETY: `new` had the caller's word for the room, and `bytes` is memory of our own.

@@ -28,8 +28,8 @@
 // NULL too. If memory runs out, the process ends.
 //
 // NONCES. UMAC and Poly1305-AES take a nonce with each message. If one serves two messages under
-// one key, anyone who sees both tags can forge. All others take none and cannot go wrong in this
-// way: take PMAC-AES128 unless you know why not.
+// one key, anyone who sees both tags can forge; a tagmac_session counts them, across restarts too.
+// All others take none and cannot go wrong in this way: take PMAC-AES128 unless you know why not.
 //
 // Link with -ltagmac, or by pkg-config with tagmac. More is in docs/c.md.
 
@@ -41,6 +41,9 @@
 #else
 #define TAGMAC_MUST_USE
 #endif
+
+// Bytes of a saved session.
+#define TAGMAC_SESSION_SAVED 80
 
 // The lengths of an algorithm's keys, nonces and tags. Keys and nonces count in bytes, tags in
 // bits, because PMAC, LightMAC and EliMAC have tags of any number of bits.
@@ -81,6 +84,20 @@ typedef struct {
 typedef struct {
     size_t opaque[4];
 } tagmac_stream;
+
+// What the sender of packets holds: a key, the next nonce under it, and what the key may still do.
+// Begin with zeros: `tagmac_session session = {0};`. One thread at a time; a second one gets -1. Do
+// not move or copy it: the calls refuse a copy, which would use the same nonces.
+//
+// One session per key, or two use the same nonces. One that ends with the process is never saved,
+// and needs a key of its own. For one that outlives the process: STORE BEFORE YOU USE.
+// tagmac_session_reserve() takes the nonces of the next messages, tagmac_session_save() gives a state
+// from which no restored session reuses them, and that has to be stored, in place of the one before
+// it, before the next tag is used. A session that was saved or restored tags no message that its
+// last save does not cover.
+typedef struct {
+    size_t opaque[4];
+} tagmac_session;
 
 #ifdef __cplusplus
 extern "C" {
@@ -243,6 +260,83 @@ size_t tagmac_stream_size(void);
 
 // The alignment of a tagmac_stream in bytes.
 size_t tagmac_stream_align(void);
+
+// Begins a session of a key that is new, or whose next nonce is kept elsewhere. Its nonces count up
+// from `next_nonce`, big-endian, or from zeros if that is NULL, and have `nonce_size` bytes; NULL and 0
+// for algorithms that take none. The session keeps what it needs of the key.
+//
+// The key's messages have at most `max_message` bytes (0: 1 MiB, or the algorithm's limit if that is
+// shorter), and are as many as the theorem about the algorithm allows until a forgery has that
+// probability, such as 1e-9. With a probability of 0 they are counted only; CMAC and HMAC take no
+// other.
+int tagmac_session_init(tagmac_session *session,
+                        const tagmac_key *key,
+                        const uint8_t *next_nonce,
+                        size_t nonce_size,
+                        uint64_t max_message,
+                        double probability);
+
+// Goes on with the session that tagmac_session_save() saved, under the same key; the last two
+// arguments are as with tagmac_session_init(). Call tagmac_session_reserve() and
+// tagmac_session_save() before you tag: nothing is covered yet.
+//
+// -1 if the saved session is damaged or of another key, and if the key has done more than the budget
+// allows.
+int tagmac_session_restore(tagmac_session *session,
+                           const tagmac_key *key,
+                           const uint8_t *saved,
+                           size_t saved_size,
+                           uint64_t max_message,
+                           double probability);
+
+// Writes the tag of a message and the nonce that goes with it: all that the sender of packets calls.
+// `tag_size` has to be tagmac_key_tag_size() of the key and `nonce_size` tagmac_session_nonce_size();
+// the nonce is NULL and 0 for algorithms that take none.
+//
+// -1 if the last save does not cover the message, if the budget or the nonces have no more, and for a
+// wrong size. Then no nonce is used up.
+int tagmac_session_tag(tagmac_session *session,
+                       uint8_t *tag,
+                       size_t tag_size,
+                       uint8_t *nonce,
+                       size_t nonce_size,
+                       const uint8_t *message,
+                       size_t message_size);
+
+// Takes the nonces and the budget of `messages` messages more. Save then, and store what that gives,
+// before you tag. What is left of a reserve when the process ends is lost.
+//
+// -1 if the budget or the nonces have not as many, and then nothing is reserved. The last nonce cannot
+// be reserved.
+int tagmac_session_reserve(tagmac_session *session,
+                           uint64_t messages);
+
+// Writes the session as it is once all that is reserved has been used: the nonce after that, and the
+// usage. Store it in place of the one before it, and only then tag: from now on the session tags
+// what is reserved, and no more before it is saved again. `saved_size` has to be
+// TAGMAC_SESSION_SAVED.
+int tagmac_session_save(tagmac_session *session,
+                        uint8_t *saved,
+                        size_t saved_size);
+
+// Counts messages: those tagged under the key, with what was reserved before it was restored; those
+// that may still be tagged; and those of the latter that are reserved.
+int tagmac_session_counts(const tagmac_session *session,
+                          uint64_t *used,
+                          uint64_t *left,
+                          uint64_t *reserved);
+
+// Bytes of the session's nonces. 0 for an empty session, and for algorithms that take none.
+size_t tagmac_session_nonce_size(const tagmac_session *session);
+
+// Wipes a session, frees what it holds, and leaves zeros. Without effect on an empty session.
+int tagmac_session_free(tagmac_session *session);
+
+// Bytes of a tagmac_session, for languages that cannot ask the compiler.
+size_t tagmac_session_size(void);
+
+// The alignment of a tagmac_session in bytes.
+size_t tagmac_session_align(void);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,5 +1,5 @@
-//! What stands in the memory of a `tagmac_key`, `tagmac_stream` or `tagmac_part`: a lock, a pointer
-//! to the value, and a check word over both addresses.
+//! What stands in the memory of a `tagmac_key`, `tagmac_stream`, `tagmac_session` or `tagmac_part`: a
+//! lock, a pointer to the value, and a check word over both addresses.
 //!
 //! Zeros are an empty slot. The check word tells a slot with a value from memory that was never
 //! cleared, and from a slot that was moved or copied, so that no pointer is followed which this
@@ -134,10 +134,10 @@ impl<T: Kind> Slot<T> {
     pub fn read(&self) -> Result<Shared<'_, T>, Failure> {
         let lock = self.lock(|now| (now < WRITE - 1).then(|| now + 1))?;
         let value = self.value()?;
-        ensure(!value.is_null(), empty::<T>())?;
-        // SAFETY: the check word says that `put` left the value here, and it lives until `take`,
-        // which needs the lock.
-        Ok(Shared { value: unsafe { &*value }, _lock: lock })
+        // SAFETY: null, or the check word says that `put` left the value here, and it lives until
+        // `take`, which needs the lock.
+        let value = unsafe { value.as_ref() }.ok_or_else(empty::<T>)?;
+        Ok(Shared { value, _lock: lock })
     }
 
     /// The slot, for one alone.

@@ -1,14 +1,18 @@
-/* Eight threads on the same objects, against the rules: each call gives 0 or -1, and a tag that
-   comes out is the right one. */
+/* Eight threads on the same objects, against the rules: each call gives 0 or -1, a tag that comes
+   out is the right one, and no nonce comes out twice. */
 
 #include "check.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { THREADS = 8, ROUNDS = 4000 };
 
 static tagmac_key key, unsteady;
 static tagmac_stream stream;
+static tagmac_session session;
+/* How often each nonce came out. */
+static atomic_uchar seen[THREADS * ROUNDS];
 static const uint8_t bytes[16] = {7};
 static uint8_t message[200], right[16];
 
@@ -22,6 +26,12 @@ static void *work(void *from) {
         /* A key that stays may be used by all. */
         CHECK(tagmac_key_tag(&key, tag, 16, NULL, 0, message, sizeof message) == 0);
         CHECK(memcmp(tag, right, 16) == 0);
+        uint8_t nonce[4];
+        if (tagmac_session_tag(&session, tag, 8, nonce, 4, message, 64) == 0) {
+            size_t number = (size_t)nonce[1] << 16 | (size_t)nonce[2] << 8 | nonce[3];
+            CHECK(nonce[0] == 0 && number < THREADS * ROUNDS);
+            CHECK(atomic_fetch_add(&seen[number], 1) == 0);
+        }
         int status = 0;
         switch (state >> 29) {
         case 0: status = tagmac_stream_init(&stream, &key, NULL, 0); break;
@@ -48,6 +58,10 @@ int main(void) {
     choose_level();
     CHECK(tagmac_key_init(&key, "PMAC-AES128", bytes, 16, 0) == 0);
     CHECK(tagmac_key_tag(&key, right, 16, NULL, 0, message, sizeof message) == 0);
+    tagmac_key umac = {0};
+    CHECK(tagmac_key_init(&umac, "UMAC-64", bytes, 16, 0) == 0);
+    CHECK(tagmac_session_init(&session, &umac, NULL, 4, 0, 1e-9) == 0);
+    CHECK(tagmac_key_free(&umac) == 0);
     for (size_t i = 0; i < THREADS; i++) {
         CHECK(pthread_create(&threads[i], NULL, work, (void *)i) == 0);
     }
@@ -58,7 +72,8 @@ int main(void) {
         free(successes);
     }
     CHECK(all > 0 && all < (size_t)THREADS * ROUNDS);
-    CHECK(tagmac_stream_free(&stream) == 0);
+    CHECK(seen[0] == 1);
+    CHECK(tagmac_stream_free(&stream) == 0 && tagmac_session_free(&session) == 0);
     CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&unsteady) == 0);
     printf("%zu of %d calls went well\n", all, THREADS * ROUNDS);
     return 0;

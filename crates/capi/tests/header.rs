@@ -34,8 +34,8 @@ const TAGMAC: &str = "\
 // NULL too. If memory runs out, the process ends.
 //
 // NONCES. UMAC and Poly1305-AES take a nonce with each message. If one serves two messages under
-// one key, anyone who sees both tags can forge. All others take none and cannot go wrong in this
-// way: take PMAC-AES128 unless you know why not.
+// one key, anyone who sees both tags can forge; a tagmac_session counts them, across restarts too.
+// All others take none and cannot go wrong in this way: take PMAC-AES128 unless you know why not.
 //
 // Link with -ltagmac, or by pkg-config with tagmac. More is in docs/c.md.
 
@@ -90,7 +90,7 @@ fn header(name: &str, sources: &[&str], includes: &str, intro: &str) {
 
 #[test]
 fn tagmac_is_up_to_date() {
-    let sources = ["global.rs", "key.rs", "stream.rs"];
+    let sources = ["global.rs", "key.rs", "stream.rs", "session.rs"];
     header("tagmac", &sources, "#include <stddef.h>\n#include <stdint.h>", TAGMAC);
 }
 

@@ -40,8 +40,10 @@ static void meta(void) {
     FAILS(tagmac_memzero(NULL, 1), "null");
     CHECK(tagmac_key_size() == sizeof(tagmac_key));
     CHECK(tagmac_stream_size() == sizeof(tagmac_stream));
+    CHECK(tagmac_session_size() == sizeof(tagmac_session));
     CHECK(tagmac_part_size() == sizeof(tagmac_part));
     CHECK(tagmac_key_align() == tagmac_stream_align());
+    CHECK(tagmac_key_align() == tagmac_session_align());
     CHECK(tagmac_key_align() == tagmac_part_align());
 }
 
@@ -152,6 +154,109 @@ static void laws(const char *name) {
     }
     CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&key) == 0);
     FAILS(tagmac_key_tag(&key, tag, size, with, sizes.nonce_max, message, 1), "empty");
+}
+
+/* The sender of packets, under each algorithm, over a crash. */
+static void sessions(const char *name) {
+    tagmac_sizes sizes;
+    tagmac_key key = EMPTY;
+    tagmac_session session = EMPTY;
+    uint8_t saved[TAGMAC_SESSION_SAVED], sent[16], before[16];
+    uint64_t used, left, reserved;
+    double probability = 1e-9;
+    CHECK(tagmac_algorithm_sizes(&sizes, name) == 0);
+    CHECK(tagmac_key_init(&key, name, bytes, sizes.key_new, 0) == 0);
+    size_t size = tagmac_key_tag_size(&key), count = sizes.nonce_max;
+    uint8_t *with = count > 0 ? sent : NULL;
+    if (tagmac_session_init(&session, &key, NULL, count, 0, probability) != 0) {
+        FAILS(tagmac_session_init(&session, &key, NULL, count, 0, probability), "no theorem");
+        probability = 0;
+        CHECK(tagmac_session_init(&session, &key, NULL, count, 0, probability) == 0);
+    }
+    CHECK(tagmac_session_nonce_size(&session) == count);
+    memset(before, 0xff, sizeof before);
+    for (int crash = 0; crash < 3; crash++) {
+        CHECK(tagmac_session_reserve(&session, 3) == 0);
+        CHECK(tagmac_session_save(&session, saved, sizeof saved) == 0);
+        for (int i = 0; i < 3 - crash; i++) {
+            CHECK(tagmac_session_tag(&session, tag, size, with, count, message, 64) == 0);
+            CHECK(tagmac_key_verify(&key, tag, size, with, count, message, 64) == 0);
+            CHECK(count == 0 || memcmp(before, sent, count) != 0);
+            memcpy(before, sent, sizeof before);
+            CHECK(count == 0 || sent[count - 1] == 3 * crash + i);
+        }
+        CHECK(tagmac_session_counts(&session, &used, &left, &reserved) == 0);
+        CHECK(used == (uint64_t)(2 * crash + 3) && reserved == (uint64_t)crash && left > reserved);
+        CHECK(tagmac_session_free(&session) == 0);
+        CHECK(tagmac_session_restore(&session, &key, saved, sizeof saved, 0, probability) == 0);
+        FAILS(tagmac_session_tag(&session, tag, size, with, count, message, 64), "save covers");
+    }
+    CHECK(tagmac_session_free(&session) == 0 && tagmac_session_free(&session) == 0);
+    CHECK(tagmac_key_free(&key) == 0);
+}
+
+static void misuse_of_sessions(void) {
+    tagmac_key key = EMPTY, other = EMPTY;
+    tagmac_session session = EMPTY, copy;
+    uint8_t saved[TAGMAC_SESSION_SAVED], first[2] = {0xff, 0xfe};
+    uint64_t counts[3];
+    FAILS(tagmac_session_init(&session, &key, NULL, 8, 0, 1e-9), "after its init");
+    CHECK(tagmac_key_init(&key, "UMAC-64", bytes, 16, 0) == 0);
+    CHECK(tagmac_key_init(&other, "UMAC-64", bytes + 1, 16, 0) == 0);
+    FAILS(tagmac_session_init(NULL, &key, NULL, 8, 0, 1e-9), "null");
+    FAILS(tagmac_session_init(&session, NULL, NULL, 8, 0, 1e-9), "null");
+    FAILS(tagmac_session_init(&session, &key, NULL, 0, 0, 1e-9), "nonce of 1 to 16");
+    FAILS(tagmac_session_init(&session, &key, NULL, 17, 0, 1e-9), "nonce of 1 to 16");
+    FAILS(tagmac_session_init(&session, &key, nonce, SIZE_MAX, 0, 1e-9), "nonce of 1 to 16");
+    FAILS(tagmac_session_init(&session, &key, NULL, 8, 0, 1), "between 0 and 1");
+    FAILS(tagmac_session_init(&session, &key, NULL, 8, 0, -1e-9), "between 0 and 1");
+    FAILS(tagmac_session_tag(&session, tag, 8, nonce, 8, message, 9),
+          "after its init");
+    FAILS(tagmac_session_reserve(&session, 1), "after its init");
+    FAILS(tagmac_session_save(&session, saved, sizeof saved), "after its init");
+    CHECK(tagmac_session_nonce_size(&session) == 0 && tagmac_session_nonce_size(NULL) == 0);
+
+    /* Two nonces are left, and what fails uses none up. */
+    CHECK(tagmac_session_init(&session, &key, first, 2, 100, 1e-9) == 0);
+    FAILS(tagmac_session_init(&session, &key, first, 2, 100, 1e-9), "free it first");
+    FAILS(tagmac_session_tag(&session, tag, 7, nonce, 2, message, 9), "of 8 bytes, found 7");
+    FAILS(tagmac_session_tag(&session, tag, 8, nonce, 8, message, 9), "of 2 bytes, found 8");
+    FAILS(tagmac_session_tag(&session, NULL, 8, nonce, 2, message, 9), "null");
+    FAILS(tagmac_session_tag(&session, tag, 8, NULL, 2, message, 9), "null");
+    FAILS(tagmac_session_tag(&session, tag, 8, nonce, 2, NULL, 9), "null");
+    FAILS(tagmac_session_tag(&session, tag, 8, nonce, 2, message, SIZE_MAX), "at most");
+    FAILS(tagmac_session_tag(&session, tag, 8, nonce, 2, message, 101), "at most 100 bytes");
+    FAILS(tagmac_session_tag(NULL, tag, 8, nonce, 2, message, 9), "null");
+    FAILS(tagmac_session_reserve(&session, 2), "unused nonce");
+    FAILS(tagmac_session_save(&session, saved, sizeof saved - 1), "of 80 bytes, found 79");
+    FAILS(tagmac_session_save(&session, NULL, sizeof saved), "null");
+    FAILS(tagmac_session_counts(&session, counts, NULL, counts), "null");
+    memcpy(&copy, &session, sizeof copy);
+    FAILS(tagmac_session_tag(&copy, tag, 8, nonce, 2, message, 9), "moved or copied");
+    FAILS(tagmac_session_tag((tagmac_session *)(void *)&key, tag, 8, nonce, 2, message, 9), "other");
+    CHECK(tagmac_session_counts(&session, counts, counts + 1, counts + 2) == 0);
+    CHECK(counts[0] == 0 && counts[1] == 2 && counts[2] == 0);
+    CHECK(tagmac_session_reserve(&session, 1) == 0);
+    CHECK(tagmac_session_save(&session, saved, sizeof saved) == 0);
+    /* The tag in place of the message. A session outlives its key. */
+    CHECK(tagmac_key_free(&key) == 0);
+    memcpy(bytes + 40, message, 9);
+    CHECK(tagmac_session_tag(&session, bytes + 40, 8, nonce, 2, bytes + 40, 9) == 0);
+    CHECK(nonce[0] == 0xff && nonce[1] == 0xfe);
+    FAILS(tagmac_session_tag(&session, tag, 8, nonce, 2, message, 9), "save covers");
+    CHECK(tagmac_session_free(&session) == 0);
+    CHECK(tagmac_key_init(&key, "UMAC-64", bytes, 16, 0) == 0);
+    CHECK(tagmac_key_verify(&key, bytes + 40, 8, nonce, 2, message, 9) == 0);
+
+    FAILS(tagmac_session_restore(&session, &other, saved, sizeof saved, 100, 1e-9), "of the key");
+    FAILS(tagmac_session_restore(&session, &key, saved, 79, 100, 1e-9), "80 bytes");
+    FAILS(tagmac_session_restore(&session, &key, NULL, 80, 100, 1e-9), "null");
+    saved[31] ^= 1;
+    FAILS(tagmac_session_restore(&session, &key, saved, sizeof saved, 100, 1e-9), "damaged");
+    saved[0] ^= 1;
+    FAILS(tagmac_session_restore(&session, &key, saved, sizeof saved, 100, 1e-9), "tagmacS1");
+    FAILS(tagmac_session_free(NULL), "null");
+    CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&other) == 0);
 }
 
 static void misuse(void) {
@@ -307,8 +412,10 @@ int main(int argc, char **argv) {
     size_t count = 0;
     for (; (name = tagmac_algorithm(count)) != NULL; count++) {
         laws(name);
+        sessions(name);
     }
     misuse();
+    misuse_of_sessions();
     key_files(argv[1]);
     printf("%zu algorithms\n", count);
     return 0;

@@ -1,7 +1,7 @@
 //! The Python package `tagmac`: the registry's MACs as Python has hashes and MACs.
 //!
 //! Everything goes through [`tagmac::dynamic`], so that a MAC that is new there is here too. Objects
-//! are frozen; the one that changes, [`mac::Mac`], has a lock. `docs/python.md` is for users, and
+//! are frozen; those that change, [`mac::Mac`] and [`session::Session`], have a lock. `docs/python.md` is for users, and
 //! `python/tagmac/_tagmac.pyi` has the types.
 //!
 //! Two rules hold everywhere. A thread lets go of the interpreter for more than 2 KiB of work. It
@@ -14,13 +14,16 @@ mod key;
 mod mac;
 mod many;
 mod nonce;
+mod session;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use tagmac::dynamic::Algorithm;
 
 use crate::buffer::{bytes, released};
-use crate::error::{InvalidTag, NonceRequired, NonceReuse, refused};
+use crate::error::{
+    BudgetExhausted, InvalidTag, NonceRequired, NonceReuse, ReserveUsedUp, refused,
+};
 use crate::key::{Key, mac_of};
 use crate::mac::{Mac, check};
 use crate::nonce::nonce_of;
@@ -31,14 +34,18 @@ mod _tagmac {
     use super::*;
 
     #[pymodule_export]
-    use super::{Key, Mac, digest, file::file_digest, many::tag_many, new, verify};
+    use super::{
+        Key, Mac, digest, file::file_digest, many::tag_many, new, session::Session, verify,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
+        module.add("BudgetExhausted", py.get_type::<BudgetExhausted>())?;
         module.add("InvalidTag", py.get_type::<InvalidTag>())?;
         module.add("NonceRequired", py.get_type::<NonceRequired>())?;
         module.add("NonceReuse", py.get_type::<NonceReuse>())?;
+        module.add("ReserveUsedUp", py.get_type::<ReserveUsedUp>())?;
         let names = PyTuple::new(py, Algorithm::all().map(Algorithm::name).collect::<Vec<_>>())?;
         module.add("algorithms_available", names)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -212,7 +212,8 @@ def test_huge_lengths(tmp_path):
 def test_random_arguments():
     """Every function with every pair of odd values: an exception or a result, and no crash."""
     odd = [None, b"", b"x", bytes(16), "", "UMAC-64", -1, 0, 1 << 70, [], [b"x"], KEY, object()]
-    for call in (tagmac.new, tagmac.digest, tagmac.verify, tagmac.Key, tagmac.tag_many, KEY.tag):
+    classes = (tagmac.Key, tagmac.Session)
+    for call in (tagmac.new, tagmac.digest, tagmac.verify, tagmac.tag_many, KEY.tag, *classes):
         for count in (1, 2, 3):
             for arguments in itertools.product(odd, repeat=count):
                 try:

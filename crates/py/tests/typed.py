@@ -24,6 +24,10 @@ assert_type(tagmac.tag_many(key, [b"one", bytearray(b"two")]), bytes)
 assert_type(tagmac.tag_many(key, np.zeros((5, 5)), nonces=[b"1"] * 5), bytes)
 tagmac.tag_many(key, pa.array([b"one"]))
 tagmac.verify(bytes(16), b"message", b"tag", "UMAC-64", nonce=b"1")
+session = tagmac.Session(key, max_message_bytes=1500, probability=None, saved=bytearray(80))
+assert_type(session.tag(memoryview(b"packet")), tuple[bytes, bytes])
+assert_type(session.save(), bytes)
+assert_type(session.left, int)
 for file in ("name", b"name", Path("name"), io.BytesIO(), open("name", "rb")):
     tagmac.file_digest(file, key, threads=2, progress=print)
 try:
@@ -34,4 +38,5 @@ except tagmac.InvalidTag as error:
 # What they must refuse: without an error here, mypy says that the comment is unused.
 tagmac.new("key")  # type: ignore[arg-type]
 tagmac.Key(key)  # type: ignore[arg-type]
+tagmac.Session(bytes(16))  # type: ignore[arg-type]
 tagmac.digest(bytes(16), "message")  # type: ignore[arg-type]

@@ -31,7 +31,8 @@
 //! ```
 //!
 //! The sender of packets holds a key, the nonces under it and a budget: a metered
-//! [`NonceSequence`]. One call gives nonce and tag, and takes no lock.
+//! [`NonceSequence`]. One call gives nonce and tag, and takes no lock. `dynamic::Session` is that for any
+//! MAC, with a saved form that it keeps to.
 //!
 //! ```
 //! use tagmac::bounds::Theorem;
@@ -430,7 +431,27 @@ impl<M> Metered<M> {
         // Each message may have one more block than its bytes fill.
         let blocks = blocks(&self.budget.theorem, bytes);
         let blocks = messages.saturating_add(blocks);
-        let more = Usage { messages, blocks, failures: 0 };
+        self.reserve_usage(Usage { messages, blocks, failures: 0 })
+    }
+
+    /// As [`reserve`](Metered::reserve), for messages of any lengths within the budget's. Blocks are
+    /// those of the longest where the theorem counts them, and else one for each.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn reserve_longest(&self, messages: u64) -> Result<(), MeterError> {
+        let blocks = match self.budget.theorem {
+            Theorem::Pmac { .. } => self.budget.message(self.budget.length).blocks,
+            _ => 1,
+        };
+        self.reserve_usage(Usage { messages, blocks: messages.saturating_mul(blocks), failures: 0 })
+    }
+
+    /// What is reserved and not used yet.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn reserved(&self) -> Usage {
+        self.with(|used| used.reserve)
+    }
+
+    fn reserve_usage(&self, more: Usage) -> Result<(), MeterError> {
         self.with(|used| {
             let reserve = core::mem::take(&mut used.reserve);
             let counted = used.count(&self.budget, more);
@@ -443,6 +464,17 @@ impl<M> Metered<M> {
     /// Counts, from the reserve first. Gives what the reserve did not have.
     fn count(&self, more: Usage) -> Result<Usage, MeterError> {
         self.with(|used| used.count(&self.budget, more))
+    }
+
+    /// Counts a message, without a lock, and gives what tags it. What the budget does not have is not
+    /// counted.
+    #[inline(always)]
+    pub(crate) fn count_message(&mut self, bytes: usize) -> Result<&mut M, MeterError> {
+        let length = bytes as u64;
+        self.budget.check_length(length)?;
+        let used = self.used.get_mut().unwrap_or_else(PoisonError::into_inner);
+        used.count(&self.budget, self.budget.message(length))?;
+        Ok(&mut self.mac)
     }
 
     /// A panic elsewhere leaves the counts whole: each change is the last that its closure does.
@@ -502,11 +534,7 @@ impl<R: Deref<Target: Construction>> Metered<NonceSequence<R>> {
         message: impl Into<Bits<'m>>,
     ) -> Result<(<R::Target as Construction>::Nonce, Tag), MeterError> {
         let message = message.into();
-        let length = message.bytes().len() as u64;
-        self.budget.check_length(length)?;
-        let used = self.used.get_mut().unwrap_or_else(PoisonError::into_inner);
-        used.count(&self.budget, self.budget.message(length))?;
-        self.mac.tag_or(message)
+        self.count_message(message.bytes().len())?.tag_or(message)
     }
 }
 

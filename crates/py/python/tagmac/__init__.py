@@ -12,11 +12,14 @@
 
 from . import umac32, umac64, umac96, umac128
 from ._tagmac import (
+    BudgetExhausted,
     InvalidTag,
     Key,
     Mac,
     NonceRequired,
     NonceReuse,
+    ReserveUsedUp,
+    Session,
     __version__,
     algorithms_available,
     digest,
@@ -27,11 +30,14 @@ from ._tagmac import (
 )
 
 __all__ = [
+    "BudgetExhausted",
     "InvalidTag",
     "Key",
     "Mac",
     "NonceRequired",
     "NonceReuse",
+    "ReserveUsedUp",
+    "Session",
     "__version__",
     "algorithms_available",
     "digest",

@@ -5,11 +5,14 @@ from typing import Final, Protocol, final
 from typing_extensions import Buffer
 
 __all__ = [
+    "BudgetExhausted",
     "InvalidTag",
     "Key",
     "Mac",
     "NonceRequired",
     "NonceReuse",
+    "ReserveUsedUp",
+    "Session",
     "__version__",
     "algorithms_available",
     "digest",
@@ -22,9 +25,11 @@ __all__ = [
 __version__: Final[str]
 algorithms_available: Final[tuple[str, ...]]
 
+class BudgetExhausted(ValueError): ...
 class InvalidTag(ValueError): ...
 class NonceRequired(ValueError): ...
 class NonceReuse(ValueError): ...
+class ReserveUsedUp(ValueError): ...
 
 @final
 class Key:
@@ -60,6 +65,31 @@ class Mac:
     def digest_size(self) -> int: ...
     @property
     def block_size(self) -> int | None: ...
+
+@final
+class Session:
+    def __new__(
+        cls,
+        key: Key,
+        *,
+        next_nonce: Buffer | None = None,
+        max_message_bytes: int | None = None,
+        probability: float | None = 2.3283064365386963e-10,
+        saved: Buffer | None = None,
+    ) -> Session: ...
+    def tag(self, msg: Buffer) -> tuple[bytes, bytes]: ...
+    def reserve(self, messages: int) -> None: ...
+    def save(self) -> bytes: ...
+    @property
+    def used(self) -> int: ...
+    @property
+    def left(self) -> int: ...
+    @property
+    def reserved(self) -> int: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
 
 class _ArrowArray(Protocol):
     def __arrow_c_array__(

@@ -1,6 +1,7 @@
-//! MACs, streams and parts without their types.
+//! MACs, nonces, streams and parts without their types.
 
-use core::ops::Range;
+use core::fmt;
+use core::ops::{Range, RangeInclusive};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -10,11 +11,12 @@ use crate::batch::BatchError;
 use crate::bits::Bits;
 use crate::error::Error;
 use crate::hash::Hash;
-use crate::isa::Level;
+use crate::isa::{Level, zero_filled};
 use crate::mac::Mac;
-use crate::nonce::Nonce;
+use crate::nonce::{MAX_BYTES, Nonce, check_length};
 use crate::part::{Part, PartError};
 use crate::save::{Reader, Save, SaveError, Sealer, Writer};
+use crate::sequence::NonceSequence;
 use crate::stream::Stream;
 use crate::tag::Tag;
 
@@ -32,8 +34,8 @@ pub struct AnyPart {
     pub(super) part: ErasedPart,
 }
 
-impl core::fmt::Debug for AnyPart {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Debug for AnyPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "AnyPart({}..{})", self.start, self.end)
     }
 }
@@ -55,6 +57,82 @@ impl AnyPart {
     }
 }
 
+/// A nonce of any MAC, of 0 to 16 bytes: none for a deterministic one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AnyNonce {
+    /// Zeros after the nonce.
+    block: [u8; MAX_BYTES],
+    bytes: usize,
+}
+
+impl Nonce for AnyNonce {
+    const BYTES: RangeInclusive<usize> = 0..=MAX_BYTES;
+
+    #[inline]
+    fn from_slice(bytes: &[u8]) -> Result<Self, Error> {
+        check_length(Self::BYTES, bytes.len())?;
+        Ok(AnyNonce { block: zero_filled(bytes), bytes: bytes.len() })
+    }
+
+    #[inline]
+    fn from_block(block: [u8; MAX_BYTES], bytes: usize) -> Result<Self, Error> {
+        check_length(Self::BYTES, bytes)?;
+        Ok(AnyNonce { block, bytes })
+    }
+
+    #[inline]
+    fn as_bytes(&self) -> &[u8] {
+        &self.block[..self.bytes]
+    }
+}
+
+impl AnyNonce {
+    /// No nonce.
+    pub(super) const NONE: AnyNonce = AnyNonce { block: [0; MAX_BYTES], bytes: 0 };
+
+    /// The nonce's bytes.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        Nonce::as_bytes(self)
+    }
+
+    /// The nonce and zeros behind it.
+    pub(super) fn block(&self) -> [u8; MAX_BYTES] {
+        self.block
+    }
+
+    /// The nonces of this length that are over this one.
+    pub(super) fn over(&self) -> u128 {
+        // Those that come after it if it is filled up by ones.
+        let unused = 8 * (MAX_BYTES - self.bytes) as u32;
+        (!u128::from_be_bytes(self.block)).checked_shr(unused).unwrap_or(0)
+    }
+
+    /// The nonce that is `n` over this one.
+    pub(super) fn plus(&self, n: u64) -> Result<AnyNonce, Error> {
+        let unused = 8 * (MAX_BYTES - self.bytes) as u32;
+        let number = u128::from_be_bytes(self.block).checked_shr(unused).unwrap_or(0);
+        if u128::from(n) > self.over() {
+            return Err(Error::NoncesUsedUp { bytes: self.bytes });
+        }
+        AnyNonce::from_number(number + u128::from(n), self.bytes)
+    }
+}
+
+impl AsRef<[u8]> for AnyNonce {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+impl fmt::Debug for AnyNonce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AnyNonce(")?;
+        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        f.write_str(")")
+    }
+}
+
 /// [`Mac`] without types, for MACs whose hash is a product of parts.
 pub(super) trait DynMac: Send + Sync {
     fn level(&self) -> Level;
@@ -70,6 +148,7 @@ pub(super) trait DynMac: Send + Sync {
         tags: &mut [Tag],
     ) -> Result<(), BatchError>;
     fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn DynStream>, Error>;
+    fn sequence(self: Arc<Self>, next: &[u8]) -> Result<Box<dyn DynSequence>, Error>;
     fn part(&self, start: u64, blocks: &[u8]) -> Result<ErasedPart, PartError>;
     fn join(&self, left: ErasedPart, right: &ErasedPart) -> Result<ErasedPart, PartError>;
     fn check(&self, part: &ErasedPart, blocks: &[u8]) -> Result<(), PartError>;
@@ -106,6 +185,25 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynStream for Stream<Arc
 
     fn tag(self: Box<Self>) -> Result<Tag, Error> {
         Stream::tag(*self)
+    }
+}
+
+/// A [`NonceSequence`] without its type.
+pub(super) trait DynSequence: Send + Sync {
+    fn peek(&self) -> Result<AnyNonce, Error>;
+    /// The tag, and the nonce that goes with it in its place.
+    fn tag(&mut self, message: &[u8], nonce: &mut AnyNonce) -> Result<Tag, Error>;
+}
+
+impl<M: Mac> DynSequence for NonceSequence<Arc<M>> {
+    fn peek(&self) -> Result<AnyNonce, Error> {
+        AnyNonce::from_slice(NonceSequence::peek(self)?.as_bytes())
+    }
+
+    fn tag(&mut self, message: &[u8], nonce: &mut AnyNonce) -> Result<Tag, Error> {
+        let (made, tag) = NonceSequence::tag(self, message)?;
+        *nonce = AnyNonce::from_slice(made.as_bytes())?;
+        Ok(tag)
     }
 }
 
@@ -156,6 +254,10 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
 
     fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn DynStream>, Error> {
         Ok(Box::new(Stream::new(self, &M::Nonce::from_slice(nonce)?)))
+    }
+
+    fn sequence(self: Arc<Self>, next: &[u8]) -> Result<Box<dyn DynSequence>, Error> {
+        Ok(Box::new(NonceSequence::resume(self, &M::Nonce::from_slice(next)?)?))
     }
 
     fn part(&self, start: u64, blocks: &[u8]) -> Result<ErasedPart, PartError> {

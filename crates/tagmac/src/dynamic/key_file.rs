@@ -284,7 +284,7 @@ impl<'a> Lines<'a> {
 }
 
 /// The first 8 bytes of SHA-256.
-fn checksum(above: &[u8]) -> [u8; 8] {
+pub(super) fn checksum(above: &[u8]) -> [u8; 8] {
     *Sha256::digest(above).first_chunk().expect("32 bytes")
 }
 

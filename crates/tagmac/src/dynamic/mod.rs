@@ -16,12 +16,14 @@ mod partial;
 mod registry;
 mod saved;
 mod sequential;
+mod session;
 
-pub use erased::AnyPart;
+pub use erased::{AnyNonce, AnyPart};
 pub use key_file::{KeyFile, KeyFileError};
 pub use key_id::KeyId;
 pub use partial::{CheckedPartial, Partial, PartialError};
 pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
+pub use session::{Session, SessionError};
 
 use erased::{DynMac, DynStream, Inner};
 use registry::max_bytes;

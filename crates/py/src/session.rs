@@ -1,0 +1,141 @@
+//! `Session`: what the sender of packets holds.
+
+use std::sync::{Mutex, MutexGuard};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::PyBytes;
+use tagmac::dynamic::{self, Algorithm, AnyMac, KeyId};
+
+use crate::buffer::{RELEASE, bytes};
+use crate::error::session_refused;
+use crate::key::Key;
+
+/// Nonces where nothing else is asked for, if the algorithm takes such: 2^64 of them.
+const USUAL_NONCE: usize = 8;
+
+/// A key with the nonces under it and its budget: what the sender of packets holds.
+///
+/// tag gives the next nonce and the tag. One session per key, or two use the same nonces. One that
+/// ends with the process is never saved, and needs a key of its own. For one that outlives the process:
+/// store before you use. reserve takes the nonces of the next messages, save gives a state from which
+/// no restored session reuses them, and that has to be stored, in place of the one before it, before
+/// the next tag is used. A session that was saved or restored tags no message that its last save does
+/// not cover.
+#[pyclass(frozen, module = "tagmac")]
+pub struct Session {
+    algorithm: Algorithm,
+    id: KeyId,
+    state: Mutex<dynamic::Session>,
+}
+
+impl Session {
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, dynamic::Session> {
+        self.state.lock_py_attached(py).expect("no work panics")
+    }
+}
+
+/// The first nonce where there is no other.
+fn zeros(mac: &AnyMac) -> Vec<u8> {
+    let (min, max) = mac.algorithm().nonce_bytes().into_inner();
+    vec![0; USUAL_NONCE.clamp(min, max)]
+}
+
+#[pymethods]
+impl Session {
+    #[new]
+    #[pyo3(signature = (key, *, next_nonce=None, max_message_bytes=None, probability=2.3283064365386963e-10, saved=None))]
+    fn new(
+        key: &Bound<'_, Key>,
+        next_nonce: Option<&Bound<'_, PyAny>>,
+        max_message_bytes: Option<u64>,
+        probability: Option<f64>,
+        saved: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Session> {
+        let mac = key.get().mac().clone();
+        let (algorithm, id) = (mac.algorithm(), mac.key_id());
+        let budget = mac.budget(max_message_bytes, probability).map_err(session_refused)?;
+        let session = match (saved, next_nonce) {
+            (Some(_), Some(_)) => {
+                let line = "expected a saved session or its next nonce, found both";
+                return Err(PyValueError::new_err(line));
+            }
+            (Some(saved), None) => dynamic::Session::restore(mac, &bytes(saved)?, budget),
+            (None, Some(nonce)) => dynamic::Session::new(mac, &bytes(nonce)?, budget),
+            (None, None) => {
+                let nonce = zeros(&mac);
+                dynamic::Session::new(mac, &nonce, budget)
+            }
+        };
+        let state = Mutex::new(session.map_err(session_refused)?);
+        Ok(Session { algorithm, id, state })
+    }
+
+    /// The next nonce and the tag of a message under it. The nonce is empty for a deterministic MAC.
+    ///
+    /// Raises ReserveUsedUp if the last save does not cover the message, and BudgetExhausted if the
+    /// key may tag no more.
+    fn tag<'py>(
+        &self,
+        py: Python<'py>,
+        msg: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let msg = bytes(msg)?;
+        let made = if msg.len() > RELEASE {
+            py.detach(|| self.state.lock().expect("no work panics").tag(&msg))
+        } else {
+            self.lock(py).tag(&msg)
+        };
+        let (nonce, tag) = made.map_err(session_refused)?;
+        Ok((PyBytes::new(py, nonce.as_bytes()), PyBytes::new(py, tag.as_bytes())))
+    }
+
+    /// Takes the nonces and the budget of that many messages more. Save then, and store what that
+    /// gives, before you tag.
+    fn reserve(&self, py: Python<'_>, messages: u64) -> PyResult<()> {
+        self.lock(py).reserve(messages).map_err(session_refused)
+    }
+
+    /// The session as it is once all that is reserved has been used. Store it in place of the one
+    /// before it, and only then tag: from now on the session tags what is reserved, and no more before
+    /// it is saved again.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = self.lock(py).save().map_err(session_refused)?;
+        Ok(PyBytes::new(py, &saved))
+    }
+
+    /// Messages tagged under the key, with what was reserved before the session was restored.
+    #[getter]
+    fn used(&self, py: Python<'_>) -> u64 {
+        self.lock(py).used()
+    }
+
+    /// Messages that may still be tagged, those that are reserved among them.
+    #[getter]
+    fn left(&self, py: Python<'_>) -> u64 {
+        self.lock(py).left()
+    }
+
+    /// Messages that are reserved and not tagged yet.
+    #[getter]
+    fn reserved(&self, py: Python<'_>) -> u64 {
+        self.lock(py).reserved()
+    }
+
+    /// The id of the key, in hex.
+    #[getter]
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    /// The algorithm.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.algorithm.name()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<tagmac.Session {} id={}>", self.algorithm, self.id)
+    }
+}
