@@ -182,6 +182,7 @@ impl<F: Field> PolyKey<F> {
     /// Takes the next word.
     #[inline(always)]
     pub(super) fn step(&self, poly: &mut Poly<F>, m: F) {
+        // Compilers that know where the mask is from make branches of it, in some kernels.
         let marked = opaque_word(m.is_marked());
         let k = F::select(marked, self.k, self.k2);
         poly.y = poly.y.times_plus(k, m.less_if(marked, self.less));
