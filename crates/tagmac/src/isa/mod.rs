@@ -168,7 +168,7 @@ pub(crate) fn opaque_word(word: u64) -> u64 {
     #[cfg(target_arch = "x86_64")]
     return x86::opaque_word(word);
     #[cfg(not(target_arch = "x86_64"))]
-    word
+    core::hint::black_box(word)
 }
 
 /// The reference itself, of which compilers do not know that it is the same as before: what is loaded

@@ -59,7 +59,7 @@ impl Field for u64 {
     #[inline(always)]
     fn reduced(self) -> u64 {
         let (less_p, above) = self.overflowing_add(59);
-        Self::select((above as u64).wrapping_neg(), self, less_p)
+        Self::select(opaque_word((above as u64).wrapping_neg()), self, less_p)
     }
 
     #[inline(always)]
@@ -121,7 +121,7 @@ impl Field for u128 {
     #[inline(always)]
     fn reduced(self) -> u128 {
         let (less_p, above) = self.overflowing_add(159);
-        Self::select((above as u64).wrapping_neg(), self, less_p)
+        Self::select(opaque_word((above as u64).wrapping_neg()), self, less_p)
     }
 
     #[inline(always)]
