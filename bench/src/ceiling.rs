@@ -16,6 +16,8 @@ const ROUNDS: usize = 1000;
 pub struct Costs {
     /// An AES round.
     pub aes: f64,
+    /// An AES round of one block that waits for the round before it.
+    pub aes_chained: f64,
     /// A product of 32-bit numbers in each word.
     pub mul32: f64,
     /// Half a product of 52-bit numbers in each word, where there is an instruction for it.
@@ -24,8 +26,12 @@ pub struct Costs {
 
 impl fmt::Display for Costs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Costs { aes, mul32, mul52 } = self;
-        write!(f, "cycles per 16 bytes: AES round {aes:.3}, 32-bit products {mul32:.3}")?;
+        let Costs { aes, aes_chained, mul32, mul52 } = self;
+        write!(
+            f,
+            "cycles per 16 bytes: AES round {aes:.3}, chained {aes_chained:.3}, 32-bit products \
+             {mul32:.3}"
+        )?;
         mul52.map_or(Ok(()), |mul52| write!(f, ", 52-bit half products {mul52:.3}"))
     }
 }
@@ -34,6 +40,7 @@ impl fmt::Display for Costs {
 pub fn costs(level: Level, clock: f64) -> Costs {
     Costs {
         aes: clock * ns(|| level.run(Rounds)),
+        aes_chained: clock * ns(|| level.run(ChainedRounds)),
         mul32: clock * ns(|| level.run(Products32)),
         mul52: level
             .run(Products52)
@@ -71,6 +78,24 @@ impl Kernel for Rounds {
         let all = x.into_iter().reduce(|a, b| isa.xor(a, b)).expect("some vectors");
         black_box(isa.narrow().lane0(isa.xor_lanes(all)));
         ROUNDS * chains * I::LANES
+    }
+}
+
+struct ChainedRounds;
+
+impl Kernel for ChainedRounds {
+    type Out = usize;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> usize {
+        let isa = isa.narrow();
+        let key = isa.splat(black_box(&[7; 16]));
+        let mut x = isa.splat(black_box(&[3; 16]));
+        for _ in 0..ROUNDS {
+            x = isa.aes(x, key);
+        }
+        black_box(isa.lane0(x));
+        ROUNDS
     }
 }
 

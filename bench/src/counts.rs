@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tagmac::isa::Level;
 
 use crate::ceiling::Costs;
-use crate::engine::Engine;
+use crate::engine::{Engine, Role};
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::tagmac_engines;
@@ -88,12 +88,10 @@ fn compare(baseline: &Baseline, found: &Baseline) -> Result<(), Failure> {
     if worse == 0 { Ok(()) } else { Err("more instructions than the baseline".into()) }
 }
 
-/// The engines of a level, but for those of UMAC's nonce sequences, whose calls differ.
+/// The engines of a level.
 fn engines(level: Level) -> Vec<Engine> {
-    let costs = Costs { aes: 1.0, mul32: 1.0, mul52: None };
-    let mut engines = tagmac_engines::engines(level, &costs);
-    engines.retain(|engine| engine.repeats);
-    engines
+    let costs = Costs { aes: 1.0, aes_chained: 1.0, mul32: 1.0, mul52: None };
+    tagmac_engines::engines(Role::Any, level, &costs)
 }
 
 fn names() -> Vec<(Level, String, usize)> {

@@ -20,10 +20,20 @@ pub const KEY: Key = {
 };
 
 /// Key material that differs from key to key.
-fn numbered(number: usize) -> Key {
+pub fn numbered(number: usize) -> Key {
     let mut key = KEY;
     key[..8].copy_from_slice(&(number as u64).to_le_bytes());
     key
+}
+
+/// What an application does with a MAC.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Role {
+    /// Tags and checks messages, under a nonce that is given.
+    Any,
+    /// Sends packets under one key: a call gives the next nonce, where the MAC takes one, and the
+    /// tag.
+    Sender,
 }
 
 /// A MAC of tagmac on a level, or of another library.
@@ -42,7 +52,8 @@ pub struct Engine {
     pub function: String,
     /// What a call does.
     pub call: String,
-    /// Whether the tags of one message are the same in each call.
+    /// Whether the tags of one message are the same in each call. Else each call is under the nonce
+    /// after the one before it.
     pub repeats: bool,
     /// Bytes of the tables that a ready key has, where they are many.
     pub key_table: usize,
@@ -55,6 +66,8 @@ pub struct Engine {
 pub trait Timed {
     /// The tag of a message.
     fn tag(&mut self, message: &[u8]) -> Vec<u8>;
+    /// The tags that the first calls under the key give, one after the other.
+    fn first_tags(&self, message: &[u8], calls: usize) -> Vec<u8>;
     /// That many calls on one message, the key ready.
     fn repeat(&mut self, message: &[u8], calls: usize);
     /// That many calls, each of which writes its tag to the front of the message.
@@ -65,6 +78,14 @@ pub trait Timed {
     fn verify(&mut self, message: &[u8], tag: &[u8], calls: usize) -> bool;
     /// That many times all from the raw key to the verdict: `verify(a, kr, n, m, mlen)`.
     fn verify_raw(&mut self, message: &[u8], tag: &[u8], calls: usize) -> bool;
+    /// One call for each message, the key ready.
+    fn each(&mut self, messages: &[&[u8]]);
+    /// Checks the tag of each message, the key ready. Whether all are right.
+    fn verify_each(&mut self, messages: &[&[u8]], tags: &[Vec<u8>]) -> bool;
+    /// The tag of a message under a key.
+    fn tag_under(&self, key: &Key, message: &[u8]) -> Vec<u8>;
+    /// One call for each message, each under a key that is made ready for it.
+    fn each_under(&self, keys: &[Key], messages: &[&[u8]]);
     /// Gets that many keys ready, and gives what `repeat` does going round them.
     fn with_keys(&self, keys: usize) -> Round;
 }
@@ -129,6 +150,11 @@ where
         (self.mac)(message).as_ref().to_vec()
     }
 
+    fn first_tags(&self, message: &[u8], calls: usize) -> Vec<u8> {
+        let mut mac = (self.make)(&KEY);
+        (0..calls).flat_map(|_| mac(message).as_ref().to_vec()).collect()
+    }
+
     fn repeat(&mut self, message: &[u8], calls: usize) {
         for _ in 0..calls {
             black_box((self.mac)(black_box(message)));
@@ -165,6 +191,30 @@ where
             verdict = black_box(verifier(black_box(message), black_box(tag)));
         }
         verdict
+    }
+
+    fn each(&mut self, messages: &[&[u8]]) {
+        for message in messages {
+            black_box((self.mac)(black_box(*message)));
+        }
+    }
+
+    fn verify_each(&mut self, messages: &[&[u8]], tags: &[Vec<u8>]) -> bool {
+        let mut all = true;
+        for (message, tag) in messages.iter().zip(tags) {
+            all &= black_box((self.verifier)(black_box(*message), black_box(tag)));
+        }
+        all
+    }
+
+    fn tag_under(&self, key: &Key, message: &[u8]) -> Vec<u8> {
+        (self.make)(key)(message).as_ref().to_vec()
+    }
+
+    fn each_under(&self, keys: &[Key], messages: &[&[u8]]) {
+        for (key, message) in keys.iter().zip(messages) {
+            black_box((self.make)(black_box(key))(black_box(*message)));
+        }
     }
 
     fn with_keys(&self, keys: usize) -> Round {

@@ -2,18 +2,37 @@
 
 use peers::{Info, Visit};
 
-use crate::engine::{Engine, KEY, Key, timed};
+use crate::engine::{Engine, KEY, Key, Role, timed};
 use crate::failure::Failure;
 use crate::tagmac_engines::NONCE;
 
-/// The peers that this build has. Each has proved itself by published tags.
-pub fn engines() -> Result<Vec<Engine>, Failure> {
+/// How the name of a peer ends that counts its nonces, beside one that is given them.
+const COUNTING: &str = ", counting";
+/// A function whose keys are for one message: no session is under one.
+const ONE_TIME: &str = "POLY1305";
+
+/// The peers that this build has. Each has proved itself by published tags. A sender counts nonces
+/// where the MAC takes them, in the library's own way, and does not derive keys.
+pub fn engines(role: Role) -> Result<Vec<Engine>, Failure> {
     let mut found = Found { engines: Vec::new(), wrong: None };
     peers::all(&mut found);
-    match found.wrong {
-        Some(wrong) => Err(wrong.into()),
-        None => Ok(found.engines),
+    if let Some(wrong) = found.wrong {
+        return Err(wrong.into());
     }
+    let mut engines = found.engines;
+    match role {
+        Role::Any => engines.retain(|engine| engine.repeats),
+        Role::Sender => {
+            let names = engines.iter().filter_map(|engine| engine.name.strip_suffix(COUNTING));
+            let counting: Vec<String> = names.map(Into::into).collect();
+            engines
+                .retain(|engine| engine.function != ONE_TIME && !counting.contains(&engine.name));
+        }
+    }
+    for engine in &mut engines {
+        engine.name.truncate(engine.name.trim_end_matches(COUNTING).len());
+    }
+    Ok(engines)
 }
 
 /// What this build lacks, and why.
@@ -50,5 +69,26 @@ impl Visit for Found {
             key_table: 0,
             timed: timed(move |key: &Key| make(&key[..key_bytes], &nonce)),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_has_every_peer_once_and_counts_where_it_can() {
+        let any = engines(Role::Any).expect("right tags");
+        let senders = engines(Role::Sender).expect("right tags");
+        for engine in any.iter().filter(|engine| engine.function != ONE_TIME) {
+            let same = senders.iter().filter(|sender| sender.name == engine.name).count();
+            assert_eq!(same, 1, "{}", engine.name);
+        }
+        let takes_nonces = ["UMAC", "POLY1305-AES", "GMAC"];
+        for sender in &senders {
+            let takes_nonces = takes_nonces.iter().any(|name| sender.function.starts_with(name));
+            assert!(!(takes_nonces && sender.repeats), "{}", sender.name);
+            assert_ne!(sender.function, ONE_TIME);
+        }
     }
 }

@@ -8,7 +8,7 @@ use tagmac::isa::Level;
 
 use crate::ceiling::{Costs, costs};
 use crate::clock::cycles_per_ns;
-use crate::engine::Engine;
+use crate::engine::{Engine, Role};
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::measure::{Effort, Job, in_turns};
@@ -37,7 +37,7 @@ pub struct Harness {
     wanted: Vec<String>,
     /// The levels asked for, lowest first, and what their instructions cost.
     levels: Vec<(Level, Costs)>,
-    /// The portable engines, which say what tags are right, and what they said.
+    /// The portable engines of all roles, which say what tags are right, and what they said.
     witnesses: Vec<Engine>,
     right: HashMap<(usize, usize), Vec<u8>>,
     /// Bytes to authenticate.
@@ -61,6 +61,7 @@ impl Harness {
                 .map_err(|error| format!("level {}: {error}", levels.join(" ")))?,
         };
         let portable = with_costs(Level::from_name("portable")?);
+        let of_role = |role| tagmac_engines::engines(role, portable.0, &portable.1);
         let harness = Harness {
             machine,
             quick,
@@ -70,12 +71,12 @@ impl Harness {
             out: None,
             written: 0,
             wanted,
-            witnesses: tagmac_engines::engines(portable.0, &portable.1),
+            witnesses: [Role::Any, Role::Sender].into_iter().flat_map(of_role).collect(),
             levels,
             right: HashMap::new(),
             message: (0..LONGEST + 2 * LINE).map(|i| (i * 7 + i / 256) as u8).collect(),
         };
-        if harness.best()?.is_empty() {
+        if harness.best(Role::Any)?.is_empty() {
             return Err(format!("no engine is called {}", harness.wanted.join(" or ")).into());
         }
         Ok(harness)
@@ -131,20 +132,27 @@ impl Harness {
         &self.levels
     }
 
-    /// Tagmac's engines on a level.
-    pub fn on(&self, level: Level) -> Vec<Engine> {
+    /// Tagmac's engines of a role on a level.
+    pub fn on(&self, level: Level, role: Role) -> Vec<Engine> {
         let costs = self.levels.iter().find(|(known, _)| *known == level);
         let mut engines =
-            costs.map_or_else(Vec::new, |(_, costs)| tagmac_engines::engines(level, costs));
+            costs.map_or_else(Vec::new, |(_, costs)| tagmac_engines::engines(role, level, costs));
         engines.retain(|engine| self.wants(&engine.name));
         engines
     }
 
+    /// Other libraries' engines of a role.
+    pub fn peers(&self, role: Role) -> Result<Vec<Engine>, Failure> {
+        let mut peers = external_engines::engines(role)?;
+        peers.retain(|engine| self.wants(&engine.name));
+        Ok(peers)
+    }
+
     /// Tagmac's engines on the best level asked for, and the peers.
-    pub fn best(&self) -> Result<Vec<Engine>, Failure> {
-        let mut engines = self.levels().next_back().map_or_else(Vec::new, |level| self.on(level));
-        let peers = external_engines::engines()?;
-        engines.extend(peers.into_iter().filter(|engine| self.wants(&engine.name)));
+    pub fn best(&self, role: Role) -> Result<Vec<Engine>, Failure> {
+        let best = self.levels().next_back();
+        let mut engines = best.map_or_else(Vec::new, |level| self.on(level, role));
+        engines.extend(self.peers(role)?);
         Ok(engines)
     }
 
@@ -159,14 +167,15 @@ impl Harness {
         if length > engine.longest {
             return Ok(false);
         }
-        let known = self.witnesses.iter().position(|witness| witness.name == engine.function);
-        let Some(witness) = known.filter(|_| engine.repeats) else { return Ok(true) };
+        let is_same =
+            |witness: &Engine| witness.name == engine.function && witness.repeats == engine.repeats;
+        let Some(witness) = self.witnesses.iter().position(is_same) else { return Ok(true) };
         let message = self.message(0, length).to_vec();
         let right = match self.right.get(&(witness, length)) {
             Some(right) => right.clone(),
-            None => self.witnesses[witness].timed.tag(&message),
+            None => checked_tags(&mut self.witnesses[witness], &message),
         };
-        let found = engine.timed.tag(&message);
+        let found = checked_tags(engine, &message);
         self.right.insert((witness, length), right.clone());
         if found != right {
             let level = engine.level.map(|level| format!(" on {level}")).unwrap_or_default();
@@ -279,6 +288,15 @@ impl Harness {
     }
 }
 
+/// The tags that a witness and an engine must have in common: one, or where nonces are counted the
+/// first three.
+fn checked_tags(engine: &mut Engine, message: &[u8]) -> Vec<u8> {
+    match engine.repeats {
+        true => engine.timed.tag(message),
+        false => engine.timed.first_tags(message, 3),
+    }
+}
+
 /// A tag with one wrong bit, in its last byte: what comes before it is compared too.
 pub fn altered(tag: &[u8]) -> Vec<u8> {
     let mut bad = tag.to_vec();
@@ -315,11 +333,14 @@ mod tests {
         Ok(harness)
     }
 
+    fn best(harness: &Harness) -> Vec<Engine> {
+        harness.best(Role::Any).expect("right tags")
+    }
+
     #[test]
     fn names_choose_levels_and_engines() {
         let harness = harness(&["portable", "ELIMAC"]).expect("there are such");
-        let names: Vec<String> =
-            harness.best().expect("right tags").into_iter().map(|engine| engine.name).collect();
+        let names: Vec<String> = best(&harness).into_iter().map(|engine| engine.name).collect();
         assert_eq!(names, ["ELIMAC-AES128", "ELIMAC-AES128, cached"]);
         assert_eq!(harness.levels().count(), 1);
     }
@@ -333,7 +354,7 @@ mod tests {
     #[test]
     fn a_wrong_tag_stops_the_run() {
         let mut harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
-        let [engine] = &mut harness.best().expect("right tags")[..1] else { panic!("one engine") };
+        let [engine] = &mut best(&harness)[..1] else { panic!("one engine") };
         assert!(harness.check(engine, 100).expect("a right tag"));
         engine.timed = timed(|_| |message: &[u8]| [message.len() as u8; 16]);
         let error = harness.check(engine, 100).expect_err("a wrong tag").to_string();
@@ -375,7 +396,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
         harness.write_into(folder.path().to_path_buf());
-        let [engine] = &mut harness.best().expect("right tags")[..1] else { panic!("one engine") };
+        let [engine] = &mut best(&harness)[..1] else { panic!("one engine") };
         // Right tags up to 31 bytes: then it fails, and nothing is written any more.
         let right: Vec<Vec<u8>> =
             (0..32).map(|length| engine.timed.tag(harness.message(0, length))).collect();
@@ -394,7 +415,7 @@ mod tests {
     #[test]
     fn without_time_the_needed_values_are_measured() {
         let mut harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
-        let mut engines = harness.best().expect("right tags");
+        let mut engines = best(&harness);
         let mut record = harness.record("test", "a test", "bytes", "cycles");
         harness.begin("test", 4, Duration::ZERO);
         let xs: (&[usize], usize) = (&[64, 16, 48, 32], 2);
@@ -419,7 +440,7 @@ mod tests {
     #[test]
     fn a_wrong_verdict_stops_the_run() {
         let harness = harness(&["portable", "PMAC-AES128"]).expect("there is one");
-        let [engine] = &mut harness.best().expect("right tags")[..1] else { panic!("one engine") };
+        let [engine] = &mut best(&harness)[..1] else { panic!("one engine") };
         harness.check_verdicts(engine, 100).expect("right verdicts");
         engine.timed = timed_verifying(|_| |_: &[u8]| [7; 16], |_| |_: &[u8], _: &[u8]| true);
         let error = harness.check_verdicts(engine, 100).expect_err("all is good to it").to_string();
@@ -429,7 +450,7 @@ mod tests {
     #[test]
     fn messages_over_the_limit_are_left_out() {
         let mut harness = harness(&["portable", "LIGHTMAC-AES128-S16"]).expect("there is one");
-        let mut engines = harness.best().expect("right tags");
+        let mut engines = best(&harness);
         assert_eq!(engines[0].longest, 14 << 16);
         assert!(!harness.check(&mut engines[0], (14 << 16) + 1).expect("nothing wrong"));
     }

@@ -3,19 +3,22 @@
 use std::hint::black_box;
 use std::rc::Rc;
 
+use tagmac::bounds::Theorem;
 use tagmac::cipher::{Aes128, Aes256, Present80, Rc6};
 use tagmac::hazmat::Hash;
 use tagmac::isa::Level;
-use tagmac::{EliMac, LightMac, Mac, NonceSequence, Pmac, Poly1305, Poly1305Aes};
+use tagmac::meter::{Budget, Metered, Usage};
+use tagmac::{Cmac, EliMac, LightMac, Mac, Nonce, NonceSequence, Pmac, Poly1305, Poly1305Aes};
 use tagmac::{Tag, Umac, Umac99, Umac99Set, UmacNonce};
 
 use crate::ceiling::Costs;
-use crate::engine::{Engine, KEY, Key, Timed, timed, timed_verifying};
+use crate::engine::{Engine, KEY, Key, Role, Timed, timed, timed_verifying};
 
-/// The nonce of every call: that of the peers too, so that tags can be compared.
+/// The nonce of every call, and a sender's first: that of the peers too, so that tags can be
+/// compared.
 pub const NONCE: u64 = 7;
 
-/// Bytes of messages for which EliMAC keeps subkeys: as many bytes of subkeys.
+/// Bytes of messages for which EliMAC is asked to keep subkeys.
 const ELIMAC_CACHE: usize = 1 << 20;
 
 /// The first bytes of key material.
@@ -29,7 +32,8 @@ fn second<const N: usize>(key: &Key) -> &[u8; N] {
 }
 
 /// The engines on a level, their ceilings by what its instructions cost.
-pub fn engines(level: Level, costs: &Costs) -> Vec<Engine> {
+pub fn engines(role: Role, level: Level, costs: &Costs) -> Vec<Engine> {
+    let of = Maker { role, level };
     let aes = |rounds: f64, bytes: f64| Some(rounds * costs.aes / bytes);
     // Nine products of two instructions, or 25 of one, for two blocks in 16 bytes of vector. The
     // portable level multiplies words of 64 bits.
@@ -38,63 +42,35 @@ pub fn engines(level: Level, costs: &Costs) -> Vec<Engine> {
         None => (level.name() != "portable").then_some(25.0 * costs.mul32 / 32.0),
     };
     let mut all = vec![
-        mac("PMAC-AES128", level, aes(10.0, 16.0), (), move |k| {
+        of.deterministic("PMAC-AES128", aes(10.0, 16.0), move |k| {
             Pmac::<Aes128>::with_level(key(k), level)
         }),
-        mac("PMAC-AES256", level, aes(14.0, 16.0), (), move |k| {
+        of.deterministic("PMAC-AES256", aes(14.0, 16.0), move |k| {
             Pmac::<Aes256>::with_level(key(k), level)
         }),
-        lightmac(level, 16, costs),
-        lightmac(level, 32, costs),
-        lightmac(level, 64, costs),
-        mac("ELIMAC-AES128", level, aes(11.0, 16.0), (), move |k| {
+        of.lightmac(16, costs),
+        of.lightmac(32, costs),
+        of.lightmac(64, costs),
+        of.deterministic("ELIMAC-AES128", aes(11.0, 16.0), move |k| {
             EliMac::with_level(key(k), second(k), level)
         }),
-        Engine {
-            key_table: ELIMAC_CACHE,
-            ..mac("ELIMAC-AES128, cached", level, aes(4.0, 16.0), (), move |k| {
-                EliMac::with_level(key(k), second(k), level).with_cache(ELIMAC_CACHE)
-            })
-        },
-        mac("POLY1305-AES", level, poly, poly_nonce(), move |k| {
+        of.cached_elimac(aes(4.0, 16.0)),
+        of.cmac(Some(10.0 * costs.aes_chained / 16.0)),
+        of.with_nonces("POLY1305-AES", poly, poly_nonce(), move |k| {
             Poly1305Aes::with_level(key(k), level)
         }),
-        engine(
-            "POLY1305, a key each",
-            level,
-            poly,
-            timed_verifying(
-                move |k: &Key| {
-                    let key = *key(k);
-                    move |message: &[u8]| {
-                        Poly1305::with_level(black_box(&key), level)
-                            .tag(message)
-                            .expect("within the limit")
-                    }
-                },
-                move |k: &Key| {
-                    let key = *key(k);
-                    move |message: &[u8], tag: &[u8]| {
-                        let mac = Poly1305::with_level(black_box(&key), level);
-                        Tag::try_from(tag).is_ok_and(|tag| mac.verify(message, &tag).is_ok())
-                    }
-                },
-            ),
-        ),
-    ];
-    all.extend(umac::<1>(level, costs));
-    all.extend(umac::<2>(level, costs));
-    all.extend(umac::<4>(level, costs));
-    all.extend([
-        mac("PMAC-PRESENT80", level, None, (), move |k| {
+        of.umac::<1>(costs),
+        of.umac::<2>(costs),
+        of.umac::<4>(costs),
+        of.deterministic("PMAC-PRESENT80", None, move |k| {
             Pmac::<Present80>::with_level(key(k), level)
         }),
-        mac("LIGHTMAC-PRESENT80-S16", level, None, (), move |k| {
+        of.deterministic("LIGHTMAC-PRESENT80-S16", None, move |k| {
             LightMac::<Present80>::with_level(key(k), second(k), 16, level)
                 .expect("a counter's length")
         }),
-        mac("PMAC-RC6", level, None, (), move |k| Pmac::<Rc6>::with_level(key(k), level)),
-    ]);
+        of.deterministic("PMAC-RC6", None, move |k| Pmac::<Rc6>::with_level(key(k), level)),
+    ];
     // In 16 bytes of vector, two products of 32 bits for 16 bytes of message, or eight of 16 bits,
     // at the same cost, for 32 bytes.
     for (name, set, products) in [
@@ -104,9 +80,13 @@ pub fn engines(level: Level, costs: &Costs) -> Vec<Engine> {
         ("UMAC99-MMX-30", Umac99Set::Mmx30, 2.0 / 32.0),
         ("UMAC99-MMX-60", Umac99Set::Mmx60, 4.0 / 32.0),
     ] {
-        let nonce = NONCE.to_be_bytes();
-        let ceiling = Some(products * costs.mul32);
-        all.push(mac(name, level, ceiling, nonce, move |k| Umac99::with_level(set, key(k), level)));
+        let (nonce, ceiling) = (NONCE.to_be_bytes(), Some(products * costs.mul32));
+        let make = move |k: &Key| Umac99::with_level(set, key(k), level);
+        all.push(of.with_nonces(name, ceiling, nonce, make));
+    }
+    // No session is under a key that is for one message.
+    if role == Role::Any {
+        all.push(of.one_time_poly1305(poly));
     }
     all
 }
@@ -115,76 +95,218 @@ fn poly_nonce() -> [u8; 16] {
     u128::from(NONCE).to_be_bytes()
 }
 
-/// An engine that can tag messages of any length. What follows a comma in its name tells how.
-fn engine(name: &str, level: Level, ceiling: Option<f64>, timed: Box<dyn Timed>) -> Engine {
-    Engine {
-        name: name.into(),
-        library: concat!("tagmac ", env!("CARGO_PKG_VERSION")).into(),
-        level: Some(level),
-        ceiling,
-        longest: usize::MAX,
-        function: name.split(',').next().unwrap_or(name).into(),
-        call: "one call, the key ready".into(),
-        repeats: true,
-        key_table: 0,
-        timed,
+/// Makes the engines of a role on a level.
+#[derive(Clone, Copy)]
+struct Maker {
+    role: Role,
+    level: Level,
+}
+
+impl Maker {
+    /// An engine that can tag messages of any length. What follows a comma in its name tells how.
+    fn engine(self, name: &str, ceiling: Option<f64>, call: &str, timed: Box<dyn Timed>) -> Engine {
+        Engine {
+            name: name.into(),
+            library: concat!("tagmac ", env!("CARGO_PKG_VERSION")).into(),
+            level: Some(self.level),
+            ceiling,
+            longest: usize::MAX,
+            function: function(name).into(),
+            call: call.into(),
+            repeats: true,
+            key_table: 0,
+            timed,
+        }
+    }
+
+    /// A MAC without nonces. A sender's keeps to a budget, if there is a theorem for one.
+    fn deterministic<M>(
+        self,
+        name: &str,
+        ceiling: Option<f64>,
+        make: impl Fn(&Key) -> M + 'static,
+    ) -> Engine
+    where
+        M: Mac<Nonce = ()> + 'static,
+    {
+        let Some(budget) = endless(name).filter(|_| self.role == Role::Sender) else {
+            return self.any(name, ceiling, (), make);
+        };
+        let longest = longest(&make(&KEY));
+        let timed = timed(move |key: &Key| {
+            let meter = Metered::new(make(key), budget, Usage::default()).expect("none is used");
+            move |message: &[u8]| meter.tag(message).expect("within limit and budget")
+        });
+        Engine { longest, ..self.engine(name, ceiling, "Metered::tag", timed) }
+    }
+
+    /// A MAC with nonces. A sender's counts them and keeps to a budget.
+    fn with_nonces<M>(
+        self,
+        name: &str,
+        ceiling: Option<f64>,
+        nonce: M::Nonce,
+        make: impl Fn(&Key) -> M + 'static,
+    ) -> Engine
+    where
+        M: Mac<Nonce: 'static> + 'static,
+    {
+        if self.role == Role::Any {
+            return self.any(name, ceiling, nonce, make);
+        }
+        let longest = longest(&make(&KEY));
+        let budget = endless(name).expect("a MAC with a theorem");
+        let timed = timed(move |key: &Key| {
+            let nonces = NonceSequence::resume(Box::new(make(key)), &nonce).expect("its nonce");
+            let meter = Metered::new(nonces, budget, Usage::default());
+            let mut meter = meter.expect("none is used");
+            move |message: &[u8]| Packet(meter.tag(message).expect("within limit and budget"))
+        });
+        let call = "Metered<NonceSequence>::tag, the next nonce and the tag";
+        Engine { longest, repeats: false, ..self.engine(name, ceiling, call, timed) }
+    }
+
+    /// A MAC's one-shot call, always under one nonce.
+    fn any<M>(
+        self,
+        name: &str,
+        ceiling: Option<f64>,
+        nonce: M::Nonce,
+        make: impl Fn(&Key) -> M + 'static,
+    ) -> Engine
+    where
+        M: Mac<Nonce: 'static> + 'static,
+    {
+        let longest = longest(&make(&KEY));
+        let make = Rc::new(make);
+        let same = Rc::clone(&make);
+        let timed = timed_verifying(
+            move |key: &Key| {
+                let mac = make(key);
+                move |message: &[u8]| {
+                    mac.tag_with(black_box(&nonce), message).expect("within the limit")
+                }
+            },
+            move |key: &Key| {
+                let mac = same(key);
+                move |message: &[u8], tag: &[u8]| {
+                    let tag = Tag::try_from(tag);
+                    tag.is_ok_and(|tag| mac.verify_with(black_box(&nonce), message, &tag).is_ok())
+                }
+            },
+        );
+        Engine { longest, ..self.engine(name, ceiling, ONE_CALL, timed) }
+    }
+
+    fn lightmac(self, s: usize, costs: &Costs) -> Engine {
+        let (level, ceiling) = (self.level, Some(10.0 * costs.aes / (16 - s / 8) as f64));
+        self.deterministic(&format!("LIGHTMAC-AES128-S{s}"), ceiling, move |k| {
+            LightMac::<Aes128>::with_level(key(k), second(k), s, level).expect("a counter's length")
+        })
+    }
+
+    fn cached_elimac(self, ceiling: Option<f64>) -> Engine {
+        let level = self.level;
+        let make =
+            move |k: &Key| EliMac::with_level(key(k), second(k), level).with_cache(ELIMAC_CACHE);
+        let key_table = make(&KEY).cached_bytes();
+        Engine { key_table, ..self.deterministic("ELIMAC-AES128, cached", ceiling, make) }
+    }
+
+    /// CMAC, which has no budget: no theorem of ours is about it.
+    fn cmac(self, ceiling: Option<f64>) -> Engine {
+        let level = self.level;
+        let make = move |k: &Key| Cmac::<Aes128>::with_level(key(k), level);
+        let timed = timed_verifying(
+            move |k: &Key| {
+                let mac = make(k);
+                move |message: &[u8]| mac.tag(message)
+            },
+            move |k: &Key| {
+                let mac = make(k);
+                move |message: &[u8], tag: &[u8]| {
+                    Tag::try_from(tag).is_ok_and(|tag| mac.verify(message, &tag).is_ok())
+                }
+            },
+        );
+        self.engine("CMAC-AES128", ceiling, ONE_CALL, timed)
+    }
+
+    fn umac<const T: usize>(self, costs: &Costs) -> Engine {
+        let (level, ceiling) = (self.level, Some(2.0 * T as f64 * costs.mul32 / 32.0));
+        let nonce = UmacNonce::from(NONCE);
+        self.with_nonces(&format!("UMAC-{}", 32 * T), ceiling, nonce, move |k| {
+            Umac::<Aes128, T>::with_level(key(k), level)
+        })
+    }
+
+    fn one_time_poly1305(self, ceiling: Option<f64>) -> Engine {
+        let level = self.level;
+        let timed = timed_verifying(
+            move |k: &Key| {
+                let key = *key(k);
+                move |message: &[u8]| {
+                    Poly1305::with_level(black_box(&key), level)
+                        .tag(message)
+                        .expect("within the limit")
+                }
+            },
+            move |k: &Key| {
+                let key = *key(k);
+                move |message: &[u8], tag: &[u8]| {
+                    let mac = Poly1305::with_level(black_box(&key), level);
+                    Tag::try_from(tag).is_ok_and(|tag| mac.verify(message, &tag).is_ok())
+                }
+            },
+        );
+        self.engine("POLY1305, a key each", ceiling, ONE_CALL, timed)
     }
 }
 
-/// A MAC's one-shot call, always under one nonce.
-fn mac<M>(
-    name: &str,
-    level: Level,
-    ceiling: Option<f64>,
-    nonce: M::Nonce,
-    make: impl Fn(&Key) -> M + 'static,
-) -> Engine
-where
-    M: Mac<Nonce: Copy + 'static> + 'static,
-{
-    let longest = make(&KEY).hash().limit_bits() / 8;
-    let make = Rc::new(make);
-    let same = Rc::clone(&make);
-    let timed = timed_verifying(
-        move |key: &Key| {
-            let mac = make(key);
-            move |message: &[u8]| {
-                mac.tag_with(black_box(&nonce), message).expect("within the limit")
-            }
-        },
-        move |key: &Key| {
-            let mac = same(key);
-            move |message: &[u8], tag: &[u8]| {
-                let tag = Tag::try_from(tag);
-                tag.is_ok_and(|tag| mac.verify_with(black_box(&nonce), message, &tag).is_ok())
-            }
-        },
-    );
-    let longest = usize::try_from(longest).unwrap_or(usize::MAX);
-    Engine { longest, ..engine(name, level, ceiling, timed) }
+const ONE_CALL: &str = "one call, the key ready";
+
+/// What an engine of that name computes.
+fn function(name: &str) -> &str {
+    name.split(',').next().unwrap_or(name)
 }
 
-fn lightmac(level: Level, s: usize, costs: &Costs) -> Engine {
-    let ceiling = Some(10.0 * costs.aes / (16 - s / 8) as f64);
-    mac(&format!("LIGHTMAC-AES128-S{s}"), level, ceiling, (), move |k| {
-        LightMac::<Aes128>::with_level(key(k), second(k), s, level).expect("a counter's length")
+fn longest(mac: &impl Mac) -> usize {
+    usize::try_from(mac.hash().limit_bits() / 8).unwrap_or(usize::MAX)
+}
+
+/// A budget that counts as any other and has no end: more is timed than a key may do.
+fn endless(name: &str) -> Option<Budget> {
+    let theorem = theorem(function(name))?;
+    let (length, messages, blocks, failures) = (u64::MAX, u64::MAX, u64::MAX, u64::MAX);
+    Some(Budget { theorem, length, messages, blocks, failures })
+}
+
+/// What bounds a MAC, as the registry has it: to ask that would link every MAC with all that it can.
+fn theorem(name: &str) -> Option<Theorem> {
+    let n = if name.contains("PRESENT") { 64 } else { 128 };
+    let (family, rest) = name.split_once('-')?;
+    let last = || rest.rsplit(['-', 'S']).next()?.parse().ok();
+    Some(match family {
+        "PMAC" => Theorem::Pmac { n, t: n },
+        "LIGHTMAC" => Theorem::LightMac { n, s: last()?, t: n },
+        "ELIMAC" => Theorem::EliMacAes { t: n },
+        "POLY1305" => Theorem::Poly1305Aes,
+        "UMAC" => Theorem::Umac { t: last()? },
+        // The pad is HMAC-SHA1's or that of a cipher.
+        "UMAC99" => {
+            Theorem::Umac1999 { b: last()?, t: if rest.starts_with("STD") { 160 } else { 128 } }
+        }
+        _ => return None,
     })
 }
 
-/// UMAC under a nonce that is given, and under nonces that count up.
-fn umac<const T: usize>(level: Level, costs: &Costs) -> [Engine; 2] {
-    let ceiling = Some(2.0 * T as f64 * costs.mul32 / 32.0);
-    let name = format!("UMAC-{}", 32 * T);
-    let make = move |k: &Key| Umac::<Aes128, T>::with_level(key(k), level);
-    let counting = timed(move |k: &Key| {
-        let mut sequence = NonceSequence::new(Box::new(make(k)), 8).expect("UMAC takes 8 bytes");
-        move |message: &[u8]| sequence.tag(message).expect("nonces are left").1
-    });
-    let counting = engine(&format!("{name}, counting"), level, ceiling, counting);
-    [
-        mac(&name, level, ceiling, UmacNonce::from(NONCE), make),
-        Engine { repeats: false, ..counting },
-    ]
+/// What a sender sends with a message: the nonce and the tag, of which both must be made.
+struct Packet<N>((N, Tag));
+
+impl<N: Nonce> AsRef<[u8]> for Packet<N> {
+    fn as_ref(&self) -> &[u8] {
+        self.0.1.as_bytes()
+    }
 }
 
 #[cfg(test)]
@@ -192,15 +314,44 @@ mod tests {
     use super::*;
     use tagmac::dynamic::Algorithm;
 
+    const COSTS: Costs = Costs { aes: 1.0, aes_chained: 4.0, mul32: 1.0, mul52: None };
+
     #[test]
     fn every_mac_with_parts_has_an_engine() {
         let family = |name: &str| name.split(['-', ',']).next().unwrap_or_default().to_string();
-        let costs = Costs { aes: 1.0, mul32: 1.0, mul52: None };
-        let engines = engines(Level::best(), &costs);
+        let engines = engines(Role::Any, Level::best(), &COSTS);
         let known: Vec<String> = engines.iter().map(|engine| family(&engine.name)).collect();
         for algorithm in Algorithm::all().filter(|one| one.capabilities().parts) {
             let has_engine = known.contains(&family(algorithm.name()));
             assert!(has_engine, "{algorithm}: expected a line in `engines`, found none");
         }
+    }
+
+    #[test]
+    fn theorems_are_those_of_the_registry() {
+        for engine in engines(Role::Sender, Level::best(), &COSTS) {
+            let algorithm = Algorithm::from_name(&engine.function).expect("in the registry");
+            assert_eq!(theorem(&engine.function), algorithm.theorem(), "{}", engine.name);
+        }
+    }
+
+    #[test]
+    fn a_sender_has_every_mac_and_counts_from_the_nonce() {
+        let mut any = engines(Role::Any, Level::best(), &COSTS);
+        any.retain(|engine| !engine.name.ends_with("a key each"));
+        let senders = engines(Role::Sender, Level::best(), &COSTS);
+        assert_eq!(any.len(), senders.len());
+        for (engine, sender) in any.iter_mut().zip(&senders) {
+            assert_eq!(engine.name, sender.name);
+            let tag = engine.timed.tag(b"packet");
+            let tags = sender.timed.first_tags(b"packet", 2);
+            let (first, next) = tags.split_at(tag.len());
+            assert_eq!(first, tag, "{}", sender.name);
+            assert_eq!(next == tag, sender.repeats, "{}", sender.name);
+        }
+        let mac = Umac::<Aes128, 2>::new(key(&KEY));
+        let next = mac.tag_with(&UmacNonce::from(NONCE + 1), b"packet").expect("no limit");
+        let umac = senders.iter().find(|sender| sender.name == "UMAC-64").expect("it is there");
+        assert_eq!(umac.timed.first_tags(b"packet", 2)[8..], *next.as_bytes());
     }
 }

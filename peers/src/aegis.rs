@@ -2,16 +2,21 @@
 //! AVX-512 at run time. The crate's other half in Rust has those only by the compiler's flags, and
 //! in 0.9.20 its tag of the empty message is not that of the draft.
 //!
-//! Tags have 32 bytes, as the documentation recommends.
+//! Tags have 32 bytes, as the documentation recommends. The nonce may be the same for all messages
+//! (`aegis128l_mac_init`): then their state is made once, and is copied. One that counts makes it
+//! anew for each message.
+
+use std::hint::black_box;
 
 use aegis::{aegis128l::Aegis128LMac, aegis128x2::Aegis128X2Mac, aegis128x4::Aegis128X4Mac};
 
-use crate::info::{Library, Visit, exactly};
+use crate::info::{Info, Library, Visit, counter, exactly};
 
 pub(crate) fn all(visit: &mut impl Visit) {
     let library = Library { name: "aegis", version: env!("PEERS_AEGIS_VERSION").into() };
     /// The nonce belongs to the set-up: many messages are under one.
     const CALL: &str = "update, finalize_and_reset, which copies the state that key and nonce made";
+    const COUNTING: &str = "new_with_nonce with the next nonce, update, finalize";
     macro_rules! peers {
         ($($name:literal, $function:literal, $mac:ident;)*) => {$(
             visit.peer(library.info($name, $function, [16, 16, 32], CALL), |key, nonce| {
@@ -19,6 +24,17 @@ pub(crate) fn all(visit: &mut impl Visit) {
                 move |message: &[u8]| {
                     mac.update(message);
                     mac.finalize_and_reset()
+                }
+            });
+            let name = concat!($name, ", a nonce each");
+            let info = library.info(name, $function, [16, 16, 32], COUNTING);
+            visit.peer(Info { repeats: false, ..info }, |key, nonce| {
+                let key = exactly(key);
+                let mut nonces = counter(exactly(nonce));
+                move |message: &[u8]| {
+                    let mut mac = $mac::<32>::new_with_nonce(black_box(&key), &nonces());
+                    mac.update(message);
+                    mac.finalize()
                 }
             });
         )*};

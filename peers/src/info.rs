@@ -3,7 +3,8 @@
 /// What a peer is.
 #[derive(Clone, Debug)]
 pub struct Info {
-    /// As shown: "OpenSSL HMAC-SHA256". No two peers have the same.
+    /// As shown: "OpenSSL HMAC-SHA256". No two peers have the same. One that counts its nonces
+    /// beside one that is given them has its name with ", counting" after it.
     pub name: &'static str,
     /// "OpenSSL", "nettle", "RustCrypto".
     pub library: &'static str,
@@ -22,8 +23,8 @@ pub struct Info {
     pub tag_bytes: usize,
     /// Bytes of the longest message that is taken, `u64::MAX` without a limit.
     pub longest: u64,
-    /// Whether each call is under the nonce that was given. Else it is so for the first alone, the
-    /// next is under the nonce that follows, and tags do not repeat.
+    /// Whether each call is under the nonce that was given. Else it is so for the first alone, and
+    /// the next is under the nonce that follows, as a big-endian number.
     pub repeats: bool,
 }
 
@@ -84,4 +85,17 @@ impl Library {
 pub(crate) fn exactly<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let found = bytes.len();
     bytes.try_into().unwrap_or_else(|_| panic!("key or nonce: expected {N} bytes, found {found}"))
+}
+
+/// Nonces from `first` on, as big-endian numbers: what an application that counts them itself does.
+#[allow(dead_code, reason = "a build without libraries has no nonces")]
+pub(crate) fn counter<const N: usize>(first: [u8; N]) -> impl FnMut() -> [u8; N] {
+    let mut block = [0; 16];
+    block[16 - N..].copy_from_slice(&first);
+    let mut next = u128::from_be_bytes(block);
+    move || {
+        let nonce = exactly(&next.to_be_bytes()[16 - N..]);
+        next = next.wrapping_add(1);
+        nonce
+    }
 }

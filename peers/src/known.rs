@@ -103,6 +103,11 @@ pub enum Wrong {
         /// What `Info::repeats` says.
         expected: bool,
     },
+    /// A call is not under the nonce that follows that of the call before it.
+    Nonce {
+        /// The peer.
+        name: &'static str,
+    },
 }
 
 impl fmt::Display for Wrong {
@@ -123,6 +128,9 @@ impl fmt::Display for Wrong {
             Wrong::Repeats { name, expected: false } => {
                 write!(f, "{name}: expected a new tag for each call, found one twice")
             }
+            Wrong::Nonce { name } => {
+                write!(f, "{name}: expected the third tag under the third nonce, found another")
+            }
         }
     }
 }
@@ -137,8 +145,16 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
+/// The nonce `more` places after another one, as big-endian numbers.
+fn after(nonce: &[u8], more: u128) -> Vec<u8> {
+    let mut block = [0; 16];
+    block[16 - nonce.len()..].copy_from_slice(nonce);
+    let next = u128::from_be_bytes(block).wrapping_add(more);
+    next.to_be_bytes()[16 - nonce.len()..].to_vec()
+}
+
 /// Whether a peer gives the published tags of its function, and the same ones when it is called
-/// again. Takes milliseconds.
+/// again, or those of the nonces that follow. Takes milliseconds.
 pub fn prove<M, T>(info: &Info, make: &impl Fn(&[u8], &[u8]) -> M) -> Result<(), Wrong>
 where
     M: FnMut(&[u8]) -> T,
@@ -170,8 +186,16 @@ where
         }
         // Between two equal calls one of another length, which may leave something behind.
         tag(&row.message[..row.message.len() / 2]);
-        if (tag(&row.message).as_ref() == row.tag) != repeats {
+        let third = tag(&row.message);
+        if (third.as_ref() == row.tag) != repeats {
             return Err(Wrong::Repeats { name, expected: repeats });
+        }
+        if !repeats {
+            let mut counted = make(&row.key, &after(&row.nonce, 2));
+            let expected = counted(&row.message);
+            if third.as_ref() != expected.as_ref() {
+                return Err(Wrong::Nonce { name });
+            }
         }
     }
     Ok(())

@@ -207,6 +207,18 @@ pub(crate) fn all(visit: &mut impl Visit) {
             tag
         }
     });
+    let call = "poly1305_aes_update, digest, which counts the nonce up";
+    let name = "nettle Poly1305-AES, counting";
+    let info = library.info(name, "POLY1305-AES", [32, 16, 16], call);
+    visit.peer(Info { repeats: false, ..info }, |key, nonce| {
+        let mut mac = NettlePoly1305Aes::new(&exactly(key));
+        mac.set_nonce(&exactly(nonce));
+        move |message: &[u8]| {
+            let mut tag = [0; 16];
+            mac.next(message, &mut tag);
+            tag
+        }
+    });
 }
 
 /// UMAC with nonces of 8 bytes: set for each message, or set once and counted by nettle.

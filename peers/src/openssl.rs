@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null, null_mut};
 
-use crate::info::{Library, Visit, exactly};
+use crate::info::{Info, Library, Visit, counter, exactly};
 
 /// `EVP_MAC`, known to OpenSSL alone; so are the next three.
 #[repr(C)]
@@ -289,6 +289,16 @@ pub(crate) fn all(visit: &mut impl Visit) {
         }
     });
 
+    let info = library.info("OpenSSL GMAC-AES128, counting", "GMAC-AES128", [16, 12, 16], call);
+    visit.peer(Info { repeats: false, ..info }, |key, nonce| {
+        let mut mac = Mac::new(c"GMAC", Param::text(c"cipher", c"AES-128-GCM"), key);
+        let mut nonces = counter::<12>(exactly(nonce));
+        move |message: &[u8]| -> [u8; 16] {
+            mac.init(None, &[Param::bytes(c"iv", &nonces()), Param::END]);
+            mac.tag(message)
+        }
+    });
+
     // The key of KMAC is hashed for each message: the state after it is not kept.
     let info = library.info("OpenSSL KMAC128", "KMAC128", [32, 0, 32], AGAIN);
     visit.peer(info, |key, _| {
@@ -314,6 +324,13 @@ pub(crate) fn all(visit: &mut impl Visit) {
         let mut mac = OpensslPoly1305Aes::new(&exactly(key));
         let nonce = exactly(nonce);
         move |message: &[u8]| mac.tag(black_box(&nonce), message)
+    });
+
+    let info = library.info("OpenSSL Poly1305-AES, counting", "POLY1305-AES", [32, 16, 16], call);
+    visit.peer(Info { repeats: false, ..info }, |key, nonce| {
+        let mut mac = OpensslPoly1305Aes::new(&exactly(key));
+        let mut nonces = counter(exactly(nonce));
+        move |message: &[u8]| mac.tag(&nonces(), message)
     });
 }
 

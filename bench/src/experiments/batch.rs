@@ -1,21 +1,23 @@
 //! Many short messages in one call, and one by one.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::Duration;
 
 use tagmac::cipher::{Aes128, Present80};
-use tagmac::hazmat::Hash;
 use tagmac::isa::Level;
-use tagmac::{EliMac, LightMac, Mac, Nonce, Pmac, Poly1305Aes, Tag, Umac};
+use tagmac::{Cmac, EliMac, LightMac, Mac, Mismatch, Nonce, Pmac, Poly1305Aes, Tag, Umac};
 
+use crate::engine::{Engine, Key, Role, numbered};
 use crate::failure::Failure;
-use crate::harness::Harness;
+use crate::harness::{Harness, altered};
 use crate::measure::{Figure, Job, in_turns};
 use crate::record::{Point, Record, Series};
 
 pub const NAME: &str = "batch";
-pub const ABOUT: &str = "1024 short messages in one call and one by one: of one length, and of all \
-                         lengths up to twice that";
+pub const ABOUT: &str = "1024 short messages tagged or checked in one call, and one by one: of one \
+                         length, and ours of all lengths up to twice that; and each under a raw key \
+                         of its own";
 
 /// Messages of a batch.
 const MESSAGES: usize = 1024;
@@ -23,91 +25,129 @@ const MESSAGES: usize = 1024;
 /// Bytes of a message, or half the most of it.
 const LENGTHS: [usize; 5] = [16, 64, 128, 256, 512];
 /// The MACs.
-const MACS: usize = 6;
+const MACS: usize = 9;
 
 /// Makes the experiment.
 pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut record = harness.record(NAME, ABOUT, "bytes", "cycles");
     let levels: Vec<Level> = harness.levels().rev().collect();
-    harness.begin(NAME, levels.len() * MACS * LENGTHS.len(), budget);
+    let peers = harness.peers(Role::Any)?;
+    let mut keyed = harness.best(Role::Any)?;
+    // Nobody fills a cache for one message, and the keys of 1999 would take most of the time.
+    keyed.retain(|engine| engine.key_table == 0 && !engine.name.starts_with("UMAC99"));
+    let series = levels.len() * MACS + peers.len() + keyed.len();
+    harness.begin(NAME, series * LENGTHS.len(), budget);
     for level in levels {
-        let (k1, k2) = ([1; 16], [2; 16]);
-        let r = &mut record;
-        series(harness, r, "PMAC-AES128", || Pmac::<Aes128>::with_level(&k1, level))?;
-        series(harness, r, "LIGHTMAC-AES128-S32", || {
-            LightMac::<Aes128>::with_level(&k1, &k2, 32, level).expect("a counter's length")
-        })?;
-        series(harness, r, "ELIMAC-AES128", || EliMac::with_level(&k1, &k2, level))?;
-        series(harness, r, "UMAC-64", || Umac::<Aes128, 2>::with_level(&k1, level))?;
-        series(harness, r, "POLY1305-AES", || Poly1305Aes::with_level(&[3; 32], level))?;
-        series(harness, r, "LIGHTMAC-PRESENT80-S16", || {
-            LightMac::<Present80>::with_level(&[1; 10], &[2; 10], 16, level)
-                .expect("a counter's length")
-        })?;
+        ours(harness, &mut record, level)?;
+    }
+    for mut peer in peers {
+        for length in LENGTHS {
+            assert!(harness.check(&mut peer, length)?, "no limit is as short as that");
+        }
+        let series = Series::of(&peer, None);
+        add(harness, &mut record, series, &OneByOne(RefCell::new(peer)), &[SAME])?;
+    }
+    let keys: Vec<Key> = (0..MESSAGES).map(numbered).collect();
+    for engine in keyed {
+        let series = Series::of(&engine, None);
+        let many = many_keys(&engine, &keys);
+        add(harness, &mut record, series, &KeyEach { engine, keys: &keys, many }, &[SAME])?;
     }
     Ok(record)
 }
 
-/// One MAC's ways to tag the same messages.
-fn series<M: Mac>(
+/// Tags messages, each under a raw key of its own.
+type ManyKeys<'a> = Box<dyn Fn(&[&[u8]], &mut [Tag]) + 'a>;
+
+/// The call on messages and raw keys, for engines that have one. A line for each belongs here, by the
+/// engine's name and level, its keys the first bytes of `keys`.
+fn many_keys<'a>(engine: &Engine, keys: &'a [Key]) -> Option<ManyKeys<'a>> {
+    let _ = (&engine.name, engine.level, keys);
+    None
+}
+
+/// The MACs on a level.
+fn ours(harness: &mut Harness, record: &mut Record, level: Level) -> Result<(), Failure> {
+    let (k1, k2) = ([1; 16], [2; 16]);
+    let light = LightMac::<Aes128>::with_level(&k1, &k2, 32, level)?;
+    let small = LightMac::<Present80>::with_level(&[1; 10], &[2; 10], 16, level)?;
+    let poly = Poly1305Aes::with_level(&[3; 32], level);
+    let mut add = |name: &str, mac: &dyn Batch| -> Result<(), Failure> {
+        if !harness.wants(name) {
+            return Ok(());
+        }
+        add(harness, record, own_series(name, level), mac, &[SAME, MIXED])
+    };
+    add("PMAC-AES128", &many(Pmac::<Aes128>::with_level(&k1, level))?)?;
+    add("LIGHTMAC-AES128-S32", &many(light)?)?;
+    add("ELIMAC-AES128", &many(EliMac::with_level(&k1, &k2, level))?)?;
+    add("CMAC-AES128", &Cmac::<Aes128>::with_level(&k1, level))?;
+    add("UMAC-64", &many(Umac::<Aes128, 2>::with_level(&k1, level))?)?;
+    add("UMAC-128", &many(Umac::<Aes128, 4>::with_level(&k1, level))?)?;
+    add("POLY1305-AES", &many(poly)?)?;
+    add("PMAC-PRESENT80", &many(Pmac::<Present80>::with_level(&[1; 10], level))?)?;
+    add("LIGHTMAC-PRESENT80-S16", &many(small)?)
+}
+
+fn own_series(name: &str, level: Level) -> Series {
+    Series {
+        name: name.into(),
+        library: concat!("tagmac ", env!("CARGO_PKG_VERSION")).into(),
+        level: Some(level.name().into()),
+        case: None,
+        ceiling: None,
+        function: name.into(),
+        call: String::new(),
+        points: Vec::new(),
+    }
+}
+
+/// Messages of a batch, and their tags.
+#[derive(Clone, Copy)]
+struct Messages<'a> {
+    messages: &'a [&'a [u8]],
+    tags: &'a [Vec<u8>],
+}
+
+/// What can be done with the messages of a batch.
+trait Batch {
+    /// The tags, one by one.
+    fn tags(&self, messages: &[&[u8]]) -> Vec<Vec<u8>>;
+    /// The ways to tag or to check them, by their cases, after a check of each.
+    fn ways<'a>(&'a self, batch: Messages<'a>) -> Result<Vec<(&'static str, Job<'a>)>, Failure>;
+}
+
+/// Measures the ways to tag and to check messages.
+fn add(
     harness: &mut Harness,
     record: &mut Record,
-    name: &str,
-    make: impl Fn() -> M,
+    series: Series,
+    mac: &dyn Batch,
+    mixes: &[&'static str],
 ) -> Result<(), Failure> {
-    if !harness.wants(name) {
-        return Ok(());
-    }
     let first = record.series.len();
-    let mac = &make();
-    record.series.extend(
-        ["in one call", "one by one", "mixed lengths, in one call", "mixed lengths, one by one"]
-            .map(|case| Series {
-                name: name.into(),
-                library: concat!("tagmac ", env!("CARGO_PKG_VERSION")).into(),
-                level: Some(mac.hash().level().name().into()),
-                case: Some(case.into()),
-                ceiling: None,
-                function: String::new(),
-                call: String::new(),
-                points: Vec::new(),
-            }),
-    );
-    let bytes = *M::Nonce::BYTES.end();
-    let nonces: Vec<M::Nonce> =
-        (0..MESSAGES as u128).map(|i| M::Nonce::from_number(i, bytes)).collect::<Result<_, _>>()?;
     for length in LENGTHS {
-        let place = |i: usize| harness.message(i * 640 % 65536, length);
-        let same: Vec<&[u8]> = (0..MESSAGES).map(place).collect();
-        let mixed = |i: usize| harness.message(i * 640 % 65536, i * 7919 % (2 * length + 1));
-        let mixed: Vec<&[u8]> = (0..MESSAGES).map(mixed).collect();
-        let many = |messages: &[&[u8]], tags: &mut [Tag]| {
-            mac.tag_many_with(&nonces, black_box(messages), tags).map_err(|e| e.to_string())
+        let message = |mix: &str, i: usize| {
+            let bytes = if mix == MIXED { i * 7919 % (2 * length + 1) } else { length };
+            harness.message(i * 640 % 65536, bytes)
         };
-        let each = |messages: &[&[u8]], tags: &mut [Tag]| {
-            for ((tag, message), nonce) in tags.iter_mut().zip(messages).zip(&nonces) {
-                *tag = mac.tag_with(nonce, black_box(*message)).map_err(|e| e.to_string())?;
-            }
-            Ok(())
+        let batch = |mix: &&'static str| {
+            let messages: Vec<&[u8]> = (0..MESSAGES).map(|i| message(mix, i)).collect();
+            let tags = mac.tags(&messages);
+            (*mix, messages, tags)
         };
-        type Way<'a> = &'a dyn Fn(&[&[u8]], &mut [Tag]) -> Result<(), String>;
-        let ways: [(Way<'_>, &[&[u8]]); 4] =
-            [(&many, &same), (&each, &same), (&many, &mixed), (&each, &mixed)];
-        let mut tags = vec![vec![Tag::default(); MESSAGES]; ways.len()];
-        for ((way, messages), tags) in ways.iter().zip(&mut tags) {
-            way(messages, tags)?;
+        let batches: Vec<_> = mixes.iter().map(batch).collect();
+        let mut ways: Vec<(String, Job)> = Vec::new();
+        for (mix, messages, tags) in &batches {
+            let of_batch = mac.ways(Messages { messages, tags });
+            let of_batch =
+                of_batch.map_err(|wrong| format!("{}, {length} bytes: {wrong}", series.name))?;
+            ways.extend(of_batch.into_iter().map(|(case, job)| (format!("{mix}{case}"), job)));
         }
-        if tags.chunks(2).any(|pair| pair[0] != pair[1]) {
-            return Err(format!("{name}: other tags in one call, {length} bytes").into());
-        }
-        let mut jobs: Vec<Job> = Vec::new();
-        for ((way, messages), tags) in ways.iter().zip(&mut tags) {
-            jobs.push(Box::new(move |calls| {
-                for _ in 0..calls {
-                    way(messages, tags).expect("as before");
-                    black_box(&*tags);
-                }
-            }));
+        let (cases, mut jobs): (Vec<String>, Vec<Job>) = ways.into_iter().unzip();
+        if record.series.len() == first {
+            let of_case = |case| Series { case: Some(case), ..series.clone() };
+            record.series.extend(cases.into_iter().map(of_case));
         }
         let figures = in_turns(harness.effort(), &mut jobs);
         for (series, figure) in record.series[first..].iter_mut().zip(figures) {
@@ -120,4 +160,194 @@ fn series<M: Mac>(
         harness.step(record)?;
     }
     Ok(())
+}
+
+/// The lengths of the messages, by how a case begins.
+const SAME: &str = "";
+const MIXED: &str = "mixed lengths, ";
+
+type Verdict = Result<(), Mismatch>;
+
+/// The calls that a MAC of tagmac has.
+trait Calls {
+    fn tag(&self, at: usize, message: &[u8]) -> Tag;
+    fn verify(&self, at: usize, message: &[u8], tag: &Tag) -> Verdict;
+    fn tag_many(&self, messages: &[&[u8]], tags: &mut [Tag]);
+    fn verify_many(&self, messages: &[&[u8]], tags: &[Tag], verdicts: &mut [Verdict]) -> Verdict;
+}
+
+/// A MAC, and a nonce for each message.
+struct Many<M: Mac> {
+    mac: M,
+    nonces: Vec<M::Nonce>,
+}
+
+fn many<M: Mac>(mac: M) -> Result<Many<M>, Failure> {
+    let bytes = *M::Nonce::BYTES.end();
+    let nonces = (0..MESSAGES as u128).map(|i| M::Nonce::from_number(i, bytes));
+    Ok(Many { mac, nonces: nonces.collect::<Result<_, _>>()? })
+}
+
+impl<M: Mac> Calls for Many<M> {
+    fn tag(&self, at: usize, message: &[u8]) -> Tag {
+        self.mac.tag_with(&self.nonces[at], message).expect("within the limit")
+    }
+
+    fn verify(&self, at: usize, message: &[u8], tag: &Tag) -> Verdict {
+        self.mac.verify_with(&self.nonces[at], message, tag)
+    }
+
+    fn tag_many(&self, messages: &[&[u8]], tags: &mut [Tag]) {
+        self.mac.tag_many_with(&self.nonces, messages, tags).expect("within the limit");
+    }
+
+    fn verify_many(&self, messages: &[&[u8]], tags: &[Tag], verdicts: &mut [Verdict]) -> Verdict {
+        self.mac.verify_many_with(&self.nonces, messages, tags, verdicts)
+    }
+}
+
+impl Calls for Cmac<Aes128> {
+    fn tag(&self, _at: usize, message: &[u8]) -> Tag {
+        Cmac::tag(self, message)
+    }
+
+    fn verify(&self, _at: usize, message: &[u8], tag: &Tag) -> Verdict {
+        Cmac::verify(self, message, tag)
+    }
+
+    fn tag_many(&self, messages: &[&[u8]], tags: &mut [Tag]) {
+        Cmac::tag_many(self, messages, tags);
+    }
+
+    fn verify_many(&self, messages: &[&[u8]], tags: &[Tag], verdicts: &mut [Verdict]) -> Verdict {
+        Cmac::verify_many(self, messages, tags, verdicts)
+    }
+}
+
+impl<C: Calls> Batch for C {
+    fn tags(&self, messages: &[&[u8]]) -> Vec<Vec<u8>> {
+        let tag = |(at, message): (usize, &&[u8])| self.tag(at, message).as_bytes().to_vec();
+        messages.iter().enumerate().map(tag).collect()
+    }
+
+    fn ways<'a>(&'a self, batch: Messages<'a>) -> Result<Vec<(&'static str, Job<'a>)>, Failure> {
+        let Messages { messages, tags } = batch;
+        let right: Vec<Tag> =
+            tags.iter().map(|tag| Tag::try_from(&tag[..])).collect::<Result<_, _>>()?;
+        check(self, messages, &right)?;
+        let same = right.clone();
+        let (mut many, mut each) = (vec![Tag::default(); right.len()], right.clone());
+        let mut verdicts = vec![Ok(()); right.len()];
+        Ok(vec![
+            (
+                "in one call",
+                job(move || {
+                    self.tag_many(black_box(messages), &mut many);
+                    black_box(&many);
+                }),
+            ),
+            (
+                "one by one",
+                job(move || {
+                    for (at, (message, tag)) in messages.iter().zip(&mut each).enumerate() {
+                        *tag = self.tag(at, black_box(*message));
+                    }
+                    black_box(&each);
+                }),
+            ),
+            (
+                "checked in one call",
+                job(move || {
+                    let all = self.verify_many(black_box(messages), &same, &mut verdicts);
+                    black_box((all.is_ok(), &verdicts));
+                }),
+            ),
+            (
+                "checked one by one",
+                job(move || {
+                    for (at, (message, tag)) in messages.iter().zip(&right).enumerate() {
+                        black_box(self.verify(at, black_box(*message), tag).is_ok());
+                    }
+                }),
+            ),
+        ])
+    }
+}
+
+fn job<'a>(mut batch: impl FnMut() + 'a) -> Job<'a> {
+    Box::new(move |calls| (0..calls).for_each(|_| batch()))
+}
+
+/// Whether one call gives the tags that single calls give, and finds the one that is wrong.
+fn check<C: Calls>(mac: &C, messages: &[&[u8]], right: &[Tag]) -> Result<(), Failure> {
+    let mut tags = vec![Tag::default(); right.len()];
+    mac.tag_many(messages, &mut tags);
+    if tags != right {
+        return Err("other tags in one call".into());
+    }
+    let wrong = right.len() / 2;
+    tags[wrong] = Tag::try_from(&altered(tags[wrong].as_bytes())[..])?;
+    let mut verdicts = vec![Ok(()); right.len()];
+    let all = mac.verify_many(messages, &tags, &mut verdicts);
+    let alone = |(at, tag): (usize, &Tag)| mac.verify(at, messages[at], tag);
+    let is_right = verdicts.iter().copied().eq(tags.iter().enumerate().map(alone));
+    match is_right && all.is_err() && verdicts.iter().filter(|one| one.is_err()).count() == 1 {
+        true => Ok(()),
+        false => Err("other verdicts in one call".into()),
+    }
+}
+
+/// A library that takes messages one by one. Ways take turns, so that one at a time has it.
+struct OneByOne(RefCell<Engine>);
+
+impl Batch for OneByOne {
+    fn tags(&self, messages: &[&[u8]]) -> Vec<Vec<u8>> {
+        let mut engine = self.0.borrow_mut();
+        messages.iter().map(|message| engine.timed.tag(message)).collect()
+    }
+
+    fn ways<'a>(&'a self, batch: Messages<'a>) -> Result<Vec<(&'static str, Job<'a>)>, Failure> {
+        let Messages { messages, tags } = batch;
+        if !self.0.borrow_mut().timed.verify_each(messages, tags) {
+            return Err("a wrong verdict".into());
+        }
+        let each = job(move || self.0.borrow_mut().timed.each(black_box(messages)));
+        let checked = job(move || {
+            black_box(self.0.borrow_mut().timed.verify_each(black_box(messages), tags));
+        });
+        Ok(vec![("one by one", each), ("checked one by one", checked)])
+    }
+}
+
+/// An engine whose messages each have a key of their own.
+struct KeyEach<'k> {
+    engine: Engine,
+    keys: &'k [Key],
+    many: Option<ManyKeys<'k>>,
+}
+
+impl Batch for KeyEach<'_> {
+    fn tags(&self, messages: &[&[u8]]) -> Vec<Vec<u8>> {
+        let tag = |(key, message): (&Key, &&[u8])| self.engine.timed.tag_under(key, message);
+        self.keys.iter().zip(messages).map(tag).collect()
+    }
+
+    fn ways<'a>(&'a self, batch: Messages<'a>) -> Result<Vec<(&'static str, Job<'a>)>, Failure> {
+        let Messages { messages, tags: right } = batch;
+        let each = job(|| self.engine.timed.each_under(self.keys, black_box(messages)));
+        let mut ways = vec![("a key each, one by one", each)];
+        if let Some(many) = &self.many {
+            let mut tags = vec![Tag::default(); messages.len()];
+            many(messages, &mut tags);
+            if !tags.iter().map(Tag::as_bytes).eq(right.iter().map(|tag| &tag[..])) {
+                return Err("other tags in one call under many keys".into());
+            }
+            let many = job(move || {
+                many(black_box(messages), &mut tags);
+                black_box(&tags);
+            });
+            ways.insert(0, ("a key each, in one call", many));
+        }
+        Ok(ways)
+    }
 }

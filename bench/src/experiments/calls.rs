@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tagmac::isa::Level;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Role};
 use crate::failure::Failure;
 use crate::harness::{Harness, LONGEST, altered};
 use crate::measure::Job;
@@ -48,6 +48,8 @@ pub struct Calls {
     /// In one sentence.
     pub about: &'static str,
     x: &'static str,
+    /// What is done with each MAC.
+    role: Role,
     cases: &'static [(Option<&'static str>, How)],
     /// The values of x, fewer for a quick run.
     xs: fn(quick: bool) -> Vec<usize>,
@@ -60,11 +62,12 @@ pub struct Calls {
 }
 
 /// Those measured at every length: a few of each kind, because there are thousands of lengths.
-const AT_EVERY_LENGTH: [&str; 14] = [
+const AT_EVERY_LENGTH: [&str; 15] = [
     "PMAC-AES128",
     "LIGHTMAC-AES128-S32",
     "ELIMAC-AES128",
     "ELIMAC-AES128, cached",
+    "CMAC-AES128",
     "UMAC-64",
     "UMAC-128",
     "POLY1305-AES",
@@ -84,11 +87,12 @@ const SLIDES_UNALIGNED: [usize; 3] = [43, 127, 1025];
 const MAX_KEY_TABLES: usize = 1 << 30;
 
 /// All of them.
-pub const ALL: [Calls; 7] = [
+pub const ALL: [Calls; 8] = [
     Calls {
         name: "lengths",
         about: "lengths from 0 to 8192 bytes, key ready, back to back",
         x: "bytes",
+        role: Role::Any,
         cases: &[(None, How::BackToBack)],
         xs: lengths,
         levels: false,
@@ -99,6 +103,7 @@ pub const ALL: [Calls; 7] = [
         name: "sizes",
         about: "16 bytes to 64 MiB on every level, key ready, back to back",
         x: "bytes",
+        role: Role::Any,
         cases: &[(None, How::BackToBack)],
         xs: sizes,
         levels: true,
@@ -110,16 +115,18 @@ pub const ALL: [Calls; 7] = [
         about: "short messages, key ready: chained, each beginning with the tag before it, and \
                 back to back, independent",
         x: "bytes",
+        role: Role::Any,
         cases: &[(Some("chained"), How::Chained), (Some("back to back"), How::BackToBack)],
         xs: |_| vec![16, 32, 64, 128, 256],
         levels: true,
         engines: &[],
-        seconds: 180,
+        seconds: 150,
     },
     Calls {
         name: "keys",
         about: "a key made ready and one message under it, and the message alone",
         x: "bytes",
+        role: Role::Any,
         cases: &[
             (Some("new key"), How::Rekeyed(0)),
             (Some("new key, message off a line of cache"), How::Rekeyed(1)),
@@ -128,13 +135,14 @@ pub const ALL: [Calls; 7] = [
         xs: |_| vec![16, 43, 64, 127, 128, 256, 1024, 1025, 1536, 8192],
         levels: false,
         engines: &[],
-        seconds: 180,
+        seconds: 150,
     },
     Calls {
         name: "verify",
         about: "from message and tag to the verdict, with the key ready and from the raw key, of \
                 good tags and of bad ones",
         x: "bytes",
+        role: Role::Any,
         cases: &[
             (Some("key ready, good tag"), How::Verified(From::ReadyKey, Tags::Good)),
             (Some("key ready, bad tag"), How::Verified(From::ReadyKey, Tags::Bad)),
@@ -144,12 +152,25 @@ pub const ALL: [Calls; 7] = [
         xs: |_| vec![16, 64, 256, 1536, 8192],
         levels: false,
         engines: &[],
-        seconds: 180,
+        seconds: 150,
+    },
+    Calls {
+        name: "session",
+        about: "a packet's sender under one key: the next nonce, where the MAC takes one, and the \
+                tag, in one call; ours keep to a budget as well",
+        x: "bytes",
+        role: Role::Sender,
+        cases: &[(Some("nonce and tag"), How::BackToBack)],
+        xs: |_| vec![16, 64, 256, 1024, 1536],
+        levels: false,
+        engines: &[],
+        seconds: 60,
     },
     Calls {
         name: "unaligned",
         about: "1536 bytes at offsets from a line of cache, key ready, back to back",
         x: "offset",
+        role: Role::Any,
         cases: &[(None, How::Offset(1536))],
         xs: |quick| (0..64).step_by(if quick { 3 } else { 1 }).collect(),
         levels: false,
@@ -160,6 +181,7 @@ pub const ALL: [Calls; 7] = [
         name: "agility",
         about: "64 bytes under many keys in turn, all ready",
         x: "keys",
+        role: Role::Any,
         cases: &[(None, How::Keys(64))],
         xs: |quick| [1, 16, 256, 4096, 65536][..if quick { 4 } else { 5 }].to_vec(),
         levels: false,
@@ -197,13 +219,15 @@ impl Calls {
             *levels.last_mut().expect("a level") = None;
         }
         let is_by_engine = matches!(self.cases[0].1, How::Keys(_));
-        let sweeps =
-            if is_by_engine { harness.best()?.len() } else { levels.len() * self.cases.len() };
+        let sweeps = match is_by_engine {
+            true => harness.best(self.role)?.len(),
+            false => levels.len() * self.cases.len(),
+        };
         harness.begin(self.name, sweeps * xs.len(), budget);
         for level in levels.into_iter().rev() {
             let mut engines = match level {
-                Some(level) => harness.on(level),
-                None => harness.best()?,
+                Some(level) => harness.on(level, self.role),
+                None => harness.best(self.role)?,
             };
             if !harness.has_names() && !self.engines.is_empty() {
                 engines.retain(|engine| self.engines.contains(&&*engine.name));
@@ -214,8 +238,6 @@ impl Calls {
                 let is_taken = |x: &usize| how.takes(*x) && how.length(*x) <= longest;
                 let xs: Vec<usize> = xs.iter().copied().filter(is_taken).collect();
                 if let How::Verified(..) = how {
-                    // A nonce comes with its tag: to count is the sender's.
-                    engines.retain(|engine| engine.repeats);
                     for engine in &mut engines {
                         for &x in &xs {
                             harness.check_verdicts(engine, x)?;
@@ -360,8 +382,8 @@ mod tests {
     #[test]
     fn engines_of_every_length_exist() {
         let harness = Harness::new(true, &[]).expect("right tags");
-        let names: Vec<String> =
-            harness.best().expect("right tags").into_iter().map(|engine| engine.name).collect();
+        let engines = harness.best(Role::Any).expect("right tags");
+        let names: Vec<String> = engines.into_iter().map(|engine| engine.name).collect();
         let ours = AT_EVERY_LENGTH.iter().filter(|name| !name.contains(' ') || name.contains(','));
         for name in ours.filter(|name| !name.starts_with("BLAKE3")) {
             assert!(names.iter().any(|known| known == name), "{name}");

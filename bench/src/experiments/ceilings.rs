@@ -40,13 +40,14 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
         record.series[0].add(Point::new(length, figure));
         harness.step(&record)?;
     }
-    for (level, Costs { aes, mul32, mul52 }) in harness.costs() {
+    for (level, Costs { aes, aes_chained, mul32, mul52 }) in harness.costs() {
         let mut instruction = |name: &str, cycles: f64| {
             let mut series = series(name, Some(level.name()), "instruction");
             series.points.push(Point(16, cycles, cycles, cycles));
             record.series.push(series);
         };
         instruction("AES round", *aes);
+        instruction("AES round, chained", *aes_chained);
         instruction("32-bit products", *mul32);
         if let Some(mul52) = mul52 {
             instruction("52-bit half products", *mul52);

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::clock::cycles_per_ns;
+use crate::engine::Role;
 use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::measure::Figure;
@@ -22,7 +23,7 @@ const MIN_ROUNDS: usize = 7;
 /// Makes the experiment.
 pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut record = harness.record(NAME, ABOUT, "bytes", "cycles");
-    let mut engines = harness.best()?;
+    let mut engines = harness.best(Role::Any)?;
     let lengths = [16, 64, 1536];
     let rounds = if harness.quick { MIN_ROUNDS } else { 21 };
     let cache = harness.machine.caches.iter().max().copied().unwrap_or(32 << 20);

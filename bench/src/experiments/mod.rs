@@ -42,7 +42,7 @@ pub fn all() -> Vec<Experiment> {
             run: Box::new(|harness, budget| calls.run(harness, budget)),
         })
         .collect();
-    all.push(own(batch::NAME, batch::ABOUT, 100, batch::run));
+    all.push(own(batch::NAME, batch::ABOUT, 130, batch::run));
     all.push(own(cold::NAME, cold::ABOUT, 90, cold::run));
     all.push(own(threads::NAME, threads::ABOUT, 40, threads::run));
     all.push(own(ceilings::NAME, ceilings::ABOUT, 10, ceilings::run));

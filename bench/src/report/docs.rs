@@ -4,11 +4,12 @@ use super::draw::bytes;
 use super::machine_tables::{MAIN, Machine};
 use super::markdown::{flagged, head, table};
 use super::papers::{self, Printed};
-use super::{readme, wins};
+use super::{kinds, readme, wins};
 use crate::failure::Failure;
 use crate::table::number;
 
-/// The text around the tables: a line `@name` stands for the table of that name.
+/// The text around the tables: a line `@name` stands for the table of that name, and a line
+/// `?experiment text` for the text if there is a record of the experiment.
 const TEXT: &str = include_str!("performance.md");
 /// That of each machine; `@title` may stand within a line.
 const MACHINE: &str = include_str!("machine.md");
@@ -19,7 +20,8 @@ pub const PICTURES_OF_OTHERS: [&str; 1] = ["lengths"];
 
 /// The page.
 pub fn page(machines: &[Machine]) -> Result<String, Failure> {
-    expand(TEXT, "performance.md", &|name| {
+    let has = |experiment: &str| machines.iter().any(|m| m.record(experiment).is_some());
+    expand(TEXT, "performance.md", &has, &|name| {
         Some(match name {
             "overview" => readme::overview(machines, &MAIN),
             "losses" => wins::of_all(machines).trim_end().into(),
@@ -64,8 +66,10 @@ pub fn page(machines: &[Machine]) -> Result<String, Failure> {
 /// A machine's tables.
 fn section(machine: &Machine, is_first: bool) -> Result<String, Failure> {
     let text = MACHINE.replace(" @title", &format!(" {}", machine.title()));
-    let text = expand(&text, "machine.md", &|name| match name {
+    let has = |experiment: &str| machine.record(experiment).is_some();
+    let text = expand(&text, "machine.md", &has, &|name| match name {
         "others-win" => Some(wins::of_machine(machine)),
+        "kinds" => Some(kinds::of_machine(machine)),
         "ratios" => Some(wins::ratios(machine)),
         _ => match name.strip_prefix("pictures-") {
             Some(picture) => Some(shown(machine, picture, is_first)),
@@ -111,10 +115,16 @@ fn shown(machine: &Machine, picture: &str, is_first: bool) -> String {
 fn expand(
     text: &str,
     file: &str,
+    has: &dyn Fn(&str) -> bool,
     table: &dyn Fn(&str) -> Option<String>,
 ) -> Result<String, Failure> {
     let mut page = String::new();
     for line in text.lines() {
+        let line = match line.strip_prefix('?').and_then(|rest| rest.split_once(' ')) {
+            Some((experiment, _)) if !has(experiment) => continue,
+            Some((_, line)) => line,
+            None => line,
+        };
         match line.strip_prefix('@') {
             Some(name) => match table(name) {
                 Some(table) if table.is_empty() => continue,
@@ -190,8 +200,20 @@ mod tests {
     }
 
     #[test]
+    fn a_line_about_an_experiment_is_there_with_its_record() {
+        let text = "a\n\n?session ### Senders\n\n@session\n\nb\n";
+        let made = |has: bool| {
+            let table = if has { "table" } else { "" };
+            expand(text, "x.md", &|_| has, &|_| Some(table.into())).expect("a table")
+        };
+        assert_eq!(made(true), "a\n\n### Senders\n\ntable\n\nb\n");
+        assert_eq!(made(false), "a\n\nb\n");
+    }
+
+    #[test]
     fn an_unknown_table_is_an_error() {
-        let error = expand("a\n@b\n", "x.md", &|_| None).expect_err("no such table").to_string();
+        let error =
+            expand("a\n@b\n", "x.md", &|_| true, &|_| None).expect_err("no such table").to_string();
         assert_eq!(error, "x.md: no table is called b");
     }
 }

@@ -16,7 +16,7 @@ pub const NOT_RECORDED: &str = "Not recorded on this machine.";
 pub const LENGTHS: [u64; 8] = [16, 64, 256, 1024, 1536, 4096, 16 << 10, 1 << 20];
 
 /// Engines of the tables that have one row each.
-pub const MAIN: [&str; 11] = [
+pub const MAIN: [&str; 12] = [
     "PMAC-AES128",
     "PMAC-AES256",
     "LIGHTMAC-AES128-S16",
@@ -24,6 +24,7 @@ pub const MAIN: [&str; 11] = [
     "LIGHTMAC-AES128-S64",
     "ELIMAC-AES128",
     "ELIMAC-AES128, cached",
+    "CMAC-AES128",
     "UMAC-32",
     "UMAC-64",
     "UMAC-128",
@@ -93,6 +94,8 @@ impl<'a> Machine<'a> {
                     .map(|case| [16, 64].map(|x| (Some(case), x, format!("{case}, {x} B"))));
                 self.engines("short", "cycles per message", columns.into_iter().flatten())
             }
+            "calls" => self.calls(),
+            "session" => self.session(),
             "keys" => self.keys(),
             "verify" => self.verify(),
             "cold" => {
@@ -180,7 +183,7 @@ impl<'a> Machine<'a> {
                 }
                 None => row.extend([String::new(), String::new()]),
             }
-            rows.push(row);
+            rows.extend(filled(row));
         }
         table(&rows)
     }
@@ -216,20 +219,26 @@ impl<'a> Machine<'a> {
                     flagged(number(found), figure) + &share.unwrap_or_default()
                 }));
             }
-            rows.push(row);
+            rows.extend(filled(row));
         }
         table(&rows)
     }
 
     fn ceilings(&self) -> String {
         let Some(record) = self.record("ceilings") else { return NOT_RECORDED.into() };
-        let names = ["AES round", "32-bit products", "52-bit half products"];
-        let mut rows = vec![head("cycles for 16 bytes of vector", names.map(Into::into))];
+        let mut names = vec!["AES round", "32-bit products", "52-bit half products"];
+        // Records from before CMAC do not have it.
+        let chained = "AES round, chained";
+        if record.series.iter().any(|series| series.name == chained) {
+            names.insert(1, chained);
+        }
+        let mut rows =
+            vec![head("cycles for 16 bytes of vector", names.iter().map(ToString::to_string))];
         for level in &record.machine.levels {
             let mut row = vec![level.clone()];
-            row.extend(names.map(|name| {
+            row.extend(names.iter().map(|name| {
                 let mut all = record.series.iter();
-                let found = all.find(|s| s.name == name && s.level.as_ref() == Some(level));
+                let found = all.find(|s| s.name == *name && s.level.as_ref() == Some(level));
                 let figure = found.and_then(|series| series.at(16));
                 figure.map_or(String::new(), |figure| number(figure.median))
             }));
@@ -243,7 +252,7 @@ impl<'a> Machine<'a> {
     }
 
     /// A row for each engine, but the UMAC of 1999; a column for each case and x, with its heading.
-    fn engines(
+    pub(super) fn engines(
         &self,
         experiment: &str,
         unit: &str,
@@ -316,36 +325,6 @@ impl<'a> Machine<'a> {
         table(&rows)
     }
 
-    fn batch(&self) -> String {
-        let Some(record) = self.record("batch") else { return NOT_RECORDED.into() };
-        let xs = all_xs(record);
-        let heads = xs.iter().map(|x| format!("{x} B"));
-        let mut rows = vec![head("cycles of one: in a batch / alone (ratio)", heads)];
-        for name in names(record) {
-            for (what, many, each) in [
-                ("one length", "in one call", "one by one"),
-                (
-                    "lengths up to twice that",
-                    "mixed lengths, in one call",
-                    "mixed lengths, one by one",
-                ),
-            ] {
-                let (many, each) =
-                    (self.best("batch", name, Some(many)), self.best("batch", name, Some(each)));
-                let mut row = vec![format!("{name}, {what}")];
-                row.extend(xs.iter().map(|x| {
-                    let both = many.and_then(|m| m.at(*x)).zip(each.and_then(|e| e.at(*x)));
-                    both.map_or(String::new(), |(many, each)| {
-                        let ratio = many.median / each.median;
-                        format!("{} / {} ({ratio:.2})", cycles(many), cycles(each))
-                    })
-                }));
-                rows.push(row);
-            }
-        }
-        table(&rows)
-    }
-
     fn threads(&self) -> String {
         let Some(record) = self.record("threads") else { return NOT_RECORDED.into() };
         let xs: Vec<u64> = all_xs(record).into_iter().step_by(2).collect();
@@ -396,8 +375,13 @@ pub fn worst(series: &Series) -> Option<(u64, Figure)> {
     points.max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
 }
 
+/// A row, unless all that it has is its name: an engine that is younger than the record.
+pub fn filled(row: Vec<String>) -> Option<Vec<String>> {
+    row[1..].iter().any(|cell| !cell.is_empty()).then_some(row)
+}
+
 /// The names of a record's engines on the best level and of the peers, without the UMAC of 1999.
-fn names(record: &Record) -> Vec<&str> {
+pub fn names(record: &Record) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for series in record.best() {
         if !names.contains(&&*series.name) && !series.name.starts_with("UMAC99") {
@@ -408,6 +392,6 @@ fn names(record: &Record) -> Vec<&str> {
 }
 
 /// A cell of cycles.
-fn cycles(figure: Figure) -> String {
+pub fn cycles(figure: Figure) -> String {
     flagged(format!("{:.0}", figure.median), figure)
 }

@@ -1,8 +1,10 @@
 //! The report: one page with all records of a folder, and its pictures as files beside it.
 
 mod bars;
+mod call_tables;
 mod docs;
 mod draw;
+mod kinds;
 mod lines;
 mod machine_tables;
 mod markdown;
@@ -138,6 +140,37 @@ fn read(folder: &Path) -> Result<Vec<Record>, Failure> {
     match records.is_empty() {
         true => Err(format!("{}: expected records, found none", folder.display()).into()),
         false => Ok(records),
+    }
+}
+
+/// Small records for tests of tables.
+#[cfg(test)]
+mod sample {
+    use super::*;
+    use crate::record::{Point, Series};
+
+    /// A series: its name, what it computes, its case, and its median at 64.
+    pub type One = (&'static str, &'static str, &'static str, f64);
+
+    /// A record of the first machine with some of ours, and some of others.
+    pub fn record(experiment: &str, ours: &[One], theirs: &[One]) -> Record {
+        let series = |library: &'static str| {
+            move |&(name, function, case, at): &One| Series {
+                name: name.into(),
+                library: library.into(),
+                level: None,
+                case: Some(case.into()),
+                ceiling: None,
+                function: function.into(),
+                call: String::new(),
+                points: vec![Point(64, at, at, at)],
+            }
+        };
+        let mut record = read_all().expect("records").remove(0).1.remove(0);
+        record.experiment = experiment.into();
+        record.series = ours.iter().map(series("tagmac 0.1.0")).collect();
+        record.series.extend(theirs.iter().map(series("another 1.0")));
+        record
     }
 }
 

@@ -116,7 +116,7 @@ pub fn of(record: &Record, memory: &[(String, f64)]) -> Result<Vec<Picture>, Fai
                 add(&format!("short-{x}"), bars(record, x, &format!("A message of {x} bytes"))?);
             }
         }
-        "keys" | "verify" | "cold" => {
+        "keys" | "verify" | "cold" | "session" => {
             for x in [64, 1536] {
                 let name = format!("{}-{x}", record.experiment);
                 add(&name, bars(record, x, &format!("A message of {x} bytes"))?);

@@ -1,6 +1,7 @@
 //! What README says about speed: typical figures from the tables of all machines.
 
-use super::machine_tables::Machine;
+use super::call_tables::SENDER;
+use super::machine_tables::{Machine, filled};
 use super::markdown::{head, table};
 use super::wins::{self, DEFAULT};
 use crate::failure::Failure;
@@ -43,7 +44,7 @@ pub fn with_blocks(readme: &str, machines: &[Machine]) -> Result<String, Failure
 fn headline(machines: &[Machine]) -> String {
     let found = machines.iter().find_map(|machine| {
         let clock = machine.record("sizes")?.machine.clock;
-        let figure = pair(machine, "sizes", None, 16384).0?;
+        let figure = pair(machine, "sizes", [None; 2], 16384).0?;
         Some((machine.title(), clock, figure.median, share_of_limit(machine)?))
     });
     let Some((title, clock, cycles, share)) = found else { return "not recorded".into() };
@@ -58,23 +59,42 @@ fn headline(machines: &[Machine]) -> String {
 /// How much of the speed of the cipher's rounds alone long messages reach, in percent.
 fn share_of_limit(machine: &Machine) -> Option<f64> {
     let ceiling = machine.best("sizes", DEFAULT, None)?.ceiling?;
-    let figure = pair(machine, "sizes", None, 16384).0?;
+    let figure = pair(machine, "sizes", [None; 2], 16384).0?;
     Some(100.0 * ceiling / (figure.median / 16384.0))
 }
+
+/// A way to call: its heading, the experiment, our case and theirs.
+type Call = (&'static str, &'static str, [&'static str; 2]);
+
+const CALLS: [Call; 3] = [
+    ("chained", "short", ["chained"; 2]),
+    ("new key", "keys", ["new key"; 2]),
+    ("cold cache", "cold", ["cold"; 2]),
+];
+
+/// Those that are shown once a machine has a record of sessions, and what is said of them.
+const CALLS_WITH_SESSIONS: [Call; 3] = [
+    ("session", "session", [SENDER; 2]),
+    ("checked", "verify", ["key ready, good tag"; 2]),
+    ("in a batch", "batch", ["in one call", "one by one"]),
+];
+const ABOUT_SESSIONS: &str = "\
+A *session* is that of a packet's sender: the next nonce, where the MAC takes one, and the tag in one\n\
+call, ours within a budget. *Checked* is from message and tag to the verdict, *in a batch* is one of\n\
+1024 in one call; other libraries take them one by one.";
 
 /// A row for each machine: long messages, then a short one in each way to call, and beside each
 /// figure the fastest of the others.
 fn speed(machines: &[Machine]) -> String {
-    let columns = [
-        "16 KiB, GB/s",
-        "16 KiB, cycles/byte",
-        "% of the AES limit",
-        "16 B, cycles",
-        "16 B, chained, cycles",
-        "16 B, new key, cycles",
-        "16 B, cold cache, cycles",
-    ];
-    let mut rows = vec![head(&format!("one core, {DEFAULT}"), columns.map(Into::into))];
+    let has_sessions = machines.iter().any(|machine| machine.record("session").is_some());
+    let mut calls = CALLS.to_vec();
+    if has_sessions {
+        calls.extend(CALLS_WITH_SESSIONS);
+    }
+    let columns = ["16 KiB, GB/s", "16 KiB, cycles/byte", "% of the AES limit", "16 B, cycles"];
+    let mut columns: Vec<String> = columns.map(Into::into).into();
+    columns.extend(calls.iter().map(|(name, ..)| format!("16 B, {name}, cycles")));
+    let mut rows = vec![head(&format!("one core, {DEFAULT}"), columns)];
     for machine in machines {
         let Some(sizes) = machine.record("sizes") else { continue };
         let clock = sizes.machine.clock;
@@ -82,7 +102,7 @@ fn speed(machines: &[Machine]) -> String {
         let mut ours = vec![name];
         let mut theirs = vec!["*fastest other library*".to_string()];
         let long = |figure: Figure| [clock * 16384.0 / figure.median, figure.median / 16384.0];
-        let (own, other) = pair(machine, "sizes", None, 16384);
+        let (own, other) = pair(machine, "sizes", [None; 2], 16384);
         for cells in [0, 1] {
             let cell = |figure: Figure| match cells {
                 0 => format!("{:.1}", long(figure)[0]),
@@ -103,7 +123,7 @@ fn speed(machines: &[Machine]) -> String {
         ];
         let all: Vec<f64> = ready
             .iter()
-            .filter_map(|(experiment, case)| pair(machine, experiment, *case, 16).0)
+            .filter_map(|(experiment, case)| pair(machine, experiment, [*case; 2], 16).0)
             .map(|figure| figure.median)
             .collect();
         let (low, high) = all.iter().fold((f64::MAX, 0.0f64), |(l, h), y| (l.min(*y), h.max(*y)));
@@ -113,16 +133,19 @@ fn speed(machines: &[Machine]) -> String {
             _ => format!("{low:.0} to {high:.0}"),
         });
         let cycles = |figure: Figure| format!("{:.0}", figure.median);
-        theirs.push(named(pair(machine, "short", Some("back to back"), 16).1, cycles));
-        for (experiment, case) in [("short", "chained"), ("keys", "new key"), ("cold", "cold")] {
-            let (own, other) = pair(machine, experiment, Some(case), 16);
+        theirs.push(named(pair(machine, "short", [Some("back to back"); 2], 16).1, cycles));
+        for (_, experiment, cases) in &calls {
+            let (own, other) = pair(machine, experiment, cases.map(Some), 16);
             ours.push(own.map_or("not recorded".into(), cycles));
             theirs.push(named(other, cycles));
         }
         rows.push(ours);
         rows.push(theirs);
     }
-    table(&rows)
+    match has_sessions {
+        true => format!("{}\n\n{ABOUT_SESSIONS}", table(&rows)),
+        false => table(&rows),
+    }
 }
 
 fn named(found: Option<(&Series, Figure)>, cell: impl Fn(Figure) -> String) -> String {
@@ -135,12 +158,12 @@ type Fastest<'a> = Option<(&'a Series, Figure)>;
 fn pair<'a>(
     machine: &Machine<'a>,
     experiment: &str,
-    case: Option<&str>,
+    [our_case, their_case]: [Option<&str>; 2],
     x: u64,
 ) -> (Option<Figure>, Fastest<'a>) {
-    let ours = machine.best(experiment, DEFAULT, case).and_then(|series| series.at(x));
+    let ours = machine.best(experiment, DEFAULT, our_case).and_then(|series| series.at(x));
     let peers = machine.record(experiment).into_iter().flat_map(|record| record.best());
-    let peers = peers.filter(|series| !series.is_ours() && series.case.as_deref() == case);
+    let peers = peers.filter(|series| !series.is_ours() && series.case.as_deref() == their_case);
     let figures = peers.filter_map(|series| Some((series, series.at(x)?)));
     (ours, figures.min_by(|a, b| a.1.median.total_cmp(&b.1.median)))
 }
@@ -171,7 +194,7 @@ pub fn overview(machines: &[Machine], names: &[&str]) -> String {
                 })
             }));
         }
-        rows.push(row);
+        rows.extend(filled(row));
     }
     table(&rows)
 }

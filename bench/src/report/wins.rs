@@ -3,9 +3,11 @@
 //!
 //! A peer is held against tagmac's engine of the same function. One without such, AEGIS or BLAKE3,
 //! is held against the fastest of tagmac's that has tags of 128 bits and takes any number of
-//! messages under a key. Several threads, a batch and the command are held against one thread,
-//! single calls and other commands.
+//! messages under a key. In a batch that is its call on one message after the other against ours on
+//! all. Several threads, a batch and the command are also held against one thread, single calls and
+//! other commands.
 
+use super::call_tables::{BATCHES, SENDER};
 use super::draw::bytes;
 use super::machine_tables::{LENGTHS, Machine, NOT_RECORDED, all_xs, worst};
 use super::markdown::{head, table};
@@ -90,7 +92,7 @@ pub fn contests(machine: &Machine) -> Vec<Contest> {
                 _ if x < 1024 || x % 512 != 0 => format!("{x} B"),
                 _ => bytes(x as f64),
             };
-            all.push(calls(record, case, At::X(x), Contest::new(group, column)));
+            all.push(calls(record, [case; 2], At::X(x), Contest::new(group, column)));
         }
     };
     let agility = machine.record("agility").map(all_xs).unwrap_or_default();
@@ -100,6 +102,8 @@ pub fn contests(machine: &Machine) -> Vec<Contest> {
     add("a new key for each message", "keys", Some("new key"), &[16, 64, 256, 1536]);
     let off = Some("new key, message off a line of cache");
     add("a new key for each message, unaligned", "keys", off, &[43, 127, 1025]);
+    let packets = [16, 64, 256, 1024, 1536];
+    add("a packet's nonce and tag in one call", "session", Some(SENDER), &packets);
     let good = Some("key ready, good tag");
     add("verification, key ready, good tag", "verify", good, &[16, 64, 1536]);
     add("verification, key ready, bad tag", "verify", Some("key ready, bad tag"), &[64]);
@@ -112,7 +116,7 @@ pub fn contests(machine: &Machine) -> Vec<Contest> {
     if let Some(record) = machine.record("unaligned") {
         for (at, column) in [(At::X(0), "on a line"), (At::Worst, "at the worst offset")] {
             let contest = Contest::new("1536 bytes off a line of cache", column.into());
-            all.push(calls(record, None, at, contest));
+            all.push(calls(record, [None; 2], at, contest));
         }
     }
     let pairs = |record: &Record, mut contest: Contest, ours: &dyn Fn(&str) -> Option<String>| {
@@ -129,6 +133,13 @@ pub fn contests(machine: &Machine) -> Vec<Contest> {
         contest
     };
     if let Some(record) = machine.record("batch") {
+        for (what, many, each) in BATCHES {
+            for x in all_xs(record) {
+                let contest =
+                    Contest::new("a batch beside their single calls", format!("{x} B, {what}"));
+                all.push(calls(record, [Some(many), Some(each)], At::X(x), contest));
+            }
+        }
         let contest = Contest::new("a batch", "beside single calls".into());
         all.push(pairs(record, contest, &|case| {
             let each = case.replace("in one call", "one by one");
@@ -159,20 +170,25 @@ pub fn contests(machine: &Machine) -> Vec<Contest> {
     all
 }
 
-/// The peers of a column beside ours.
-fn calls(record: &Record, case: Option<&str>, at: At, mut contest: Contest) -> Contest {
-    let of_case = || record.best().filter(|series| series.case.as_deref() == case);
-    let ours = || of_case().filter(|series| series.is_ours());
+/// The peers of a column beside ours, each in its case.
+fn calls(
+    record: &Record,
+    [our_case, their_case]: [Option<&str>; 2],
+    at: At,
+    mut contest: Contest,
+) -> Contest {
+    let of = |case| record.best().filter(move |series: &&Series| series.case.as_deref() == case);
+    let ours = || of(our_case).filter(|series| series.is_ours());
+    let peers = || of(their_case).filter(|series| !series.is_ours());
     let best = ours()
         .filter(|series| RIVALS.contains(&&*series.name))
         .filter_map(|series| at.of(series))
         .min_by(|a, b| a.median.total_cmp(&b.median));
     let default = ours().find(|series| series.name == DEFAULT).and_then(|series| at.of(series));
     contest.beat_default = default.map(|default| {
-        let peers = of_case().filter(|series| !series.is_ours());
-        peers.filter_map(|peer| at.of(peer)).filter(|found| found.median < default.median).count()
+        peers().filter_map(|peer| at.of(peer)).filter(|found| found.median < default.median).count()
     });
-    for peer in of_case().filter(|series| !series.is_ours()) {
+    for peer in peers() {
         let same = ours().find(|ours| is_same(ours, peer)).and_then(|series| at.of(series));
         if let (Some(theirs), Some(ours)) = (at.of(peer), same.or(best)) {
             contest.compare(&peer.name, theirs, ours);
@@ -325,7 +341,7 @@ pub fn of_all(machines: &[Machine]) -> String {
 }
 
 /// How many times as fast, with as many digits as tell it from 1.
-fn times(ratio: f64) -> String {
+pub fn times(ratio: f64) -> String {
     match ratio {
         _ if ratio >= 10.0 => format!("{ratio:.0}"),
         _ if ratio >= 1.1 => format!("{ratio:.1}"),
@@ -335,8 +351,8 @@ fn times(ratio: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
-    use crate::record::Point;
 
     fn figure(median: f64) -> Figure {
         Figure { median, low: median - 1.0, high: median + 1.0 }
@@ -356,37 +372,48 @@ mod tests {
 
     #[test]
     fn a_peer_meets_its_own_function_or_else_the_fastest() {
-        let series = |name: &str, function: &str, library: &str, at: f64| Series {
-            name: name.into(),
-            library: library.into(),
-            level: None,
-            case: Some("chained".into()),
-            ceiling: None,
-            function: function.into(),
-            call: String::new(),
-            points: vec![Point(16, at, at, at), Point(64, at, at, at)],
-        };
-        let (ours, theirs) = ("tagmac 0.1.0", "another 1.0");
-        let mut record = super::super::read_all().expect("records").remove(0).1.remove(0);
-        record.experiment = "short".into();
-        record.series = vec![
-            series(DEFAULT, "PMAC-AES128", ours, 100.0),
-            series("UMAC-128", "UMAC-128", ours, 50.0),
+        let of = |name, function, at| (name, function, "chained", at);
+        let ours = [
+            of(DEFAULT, "PMAC-AES128", 100.0),
+            of("UMAC-128", "UMAC-128", 50.0),
             // Too short a tag to be a rival.
-            series("UMAC-32", "UMAC-32", ours, 10.0),
-            series("another PMAC", "PMAC-AES128", theirs, 90.0),
-            series("another UMAC-32", "UMAC-32", theirs, 20.0),
-            series("another hash", "HASH", theirs, 60.0),
-            series("a fast hash", "HASH", theirs, 40.0),
+            of("UMAC-32", "UMAC-32", 10.0),
         ];
-        let records = [record];
+        let theirs = [
+            of("another PMAC", "PMAC-AES128", 90.0),
+            of("another UMAC-32", "UMAC-32", 20.0),
+            of("another hash", "HASH", 60.0),
+            of("a fast hash", "HASH", 40.0),
+        ];
+        let records = [sample::record("short", &ours, &theirs)];
         let contests = contests(&Machine::new("some-machine", &records));
-        let expected = Counts { columns: 2, lost: 2, compared: 8, wins: 4, close: 0 };
-        assert_eq!(Counts::new(&contests), expected, "two lengths of chained ones alone");
+        let expected = Counts { columns: 1, lost: 1, compared: 4, wins: 2, close: 0 };
+        assert_eq!(Counts::new(&contests), expected, "chained ones alone");
         for contest in contests.iter().filter(|contest| contest.compared > 0) {
             let names: Vec<&str> = contest.wins.iter().map(|win| &*win.name).collect();
             assert_eq!(names, ["a fast hash", "another PMAC"]);
             assert_eq!(contest.beat_default, Some(4));
         }
+    }
+
+    #[test]
+    fn in_a_batch_one_call_meets_their_single_calls() {
+        let ours = [
+            (DEFAULT, "PMAC-AES128", "in one call", 30.0),
+            (DEFAULT, "PMAC-AES128", "one by one", 60.0),
+        ];
+        let theirs = [
+            ("another PMAC", "PMAC-AES128", "one by one", 50.0),
+            ("a fast hash", "HASH", "one by one", 20.0),
+        ];
+        let records = [sample::record("batch", &ours, &theirs)];
+        let contests = contests(&Machine::new("some-machine", &records));
+        let [contest, own] = &contests.iter().filter(|c| c.compared > 0).collect::<Vec<_>>()[..]
+        else {
+            panic!("one column beside peers, and one beside our single calls")
+        };
+        assert_eq!((contest.compared, contest.wins.len()), (2, 1));
+        assert_eq!(contest.wins[0].name, "a fast hash");
+        assert_eq!((own.compared, own.wins.len()), (1, 0));
     }
 }

@@ -43,6 +43,8 @@ impl Visit for Proofs {
             let says = Info { repeats: true, ..info.clone() };
             let wrong = prove(&says, &make).expect_err("tags that do not repeat");
             assert!(matches!(wrong, Wrong::Repeats { expected: true, .. }), "{wrong}");
+            let wrong = prove(&info, &spoilt(3)).expect_err("not the tag of the third nonce");
+            assert!(matches!(wrong, Wrong::Nonce { .. }), "{wrong}");
         }
         let other = Info { function: "none", ..info };
         let wrong = prove(&other, &make).expect_err("a function without tags");

@@ -85,6 +85,12 @@ impl<F: Families> EliHash<F> {
             .run(Cache { families: &self.families, bytes: message_bytes });
         self
     }
+
+    /// How many bytes of a message have their subkeys kept, which is how many bytes they take.
+    #[cfg(feature = "alloc")]
+    pub(super) fn cached_bytes(&self) -> usize {
+        self.subkeys.len() * F::Block::BYTES
+    }
 }
 
 silent!(EliHash<F: Families>);

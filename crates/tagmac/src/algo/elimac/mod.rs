@@ -112,6 +112,19 @@ impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
         self.hash = self.hash.with_cache(message_bytes);
         self
     }
+
+    /// How many bytes of a message have their subkeys kept, which is how many bytes they take.
+    ///
+    /// ```
+    /// use tagmac::EliMac;
+    /// let mac = EliMac::new(&[1; 16], &[2; 16]);
+    /// assert_eq!(mac.cached_bytes(), 0);
+    /// assert_eq!(mac.with_cache(4096).cached_bytes(), 4096);
+    /// ```
+    #[cfg(feature = "alloc")]
+    pub fn cached_bytes(&self) -> usize {
+        self.hash.cached_bytes()
+    }
 }
 
 deterministic!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
