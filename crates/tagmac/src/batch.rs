@@ -15,6 +15,7 @@
 
 use core::fmt;
 
+pub use crate::algo::RawKeys;
 use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, long_level};
