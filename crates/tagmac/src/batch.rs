@@ -11,7 +11,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! If each message has a key of its own, use [`tag_many_keys`].
+//! If each message has a key of its own, use [`tag_many_keys`], or [`RawKeys`] if keys are kept as bytes.
 
 use core::fmt;
 

@@ -25,8 +25,10 @@ use crate::tag::{Tag, matches};
 use lanes::{Group, Vectors};
 use window::{MAX_GROUP, Window};
 
-/// Fewer messages go one by one.
-const MIN_MESSAGES: usize = 4;
+/// Fewer messages go one by one: they do not make up for the room that a call prepares and wipes.
+const MIN_MESSAGES: usize = 6;
+/// Fewer messages than these make no group. A group that is not full takes as long as a full one.
+const MIN_GROUP: usize = 3;
 
 /// AES with keys of whole blocks, whose schedules are alike.
 #[diagnostic::on_unimplemented(
@@ -74,7 +76,7 @@ pub trait ManyKeys: Construction<Nonce = ()> + Sized {
 /// checks packets of many devices and has no room for a [`Pmac`] of each.
 ///
 /// It holds no key. Messages of up to 32 blocks go side by side, a lane of a vector to each, which is
-/// several times as fast as one by one. Longer messages, groups of less than four and CPUs without AES
+/// several times as fast as one by one. Longer messages, fewer than six messages and CPUs without AES
 /// instructions go one by one. Tags are the same.
 ///
 /// | MAC | a key | side by side |
@@ -319,13 +321,14 @@ impl<M: ManyKeys> Tags<'_, M> {
     fn in_groups<I: Isa, const N: usize>(self, isa: I) -> Result<(), BatchError> {
         let Tags { set, step, keys, messages, tags } = self;
         let size = N * I::LANES;
+        assert!(size <= MAX_GROUP);
         let mut scratch = M::scratch::<I, N>(isa);
         let mut window = Window::new(step, M::LAST_BLOCK_DISTINCT, keys[0]);
         let mut first = 0;
         while first < messages.len() {
             let end = window.take(keys, messages, first, size);
             for at in (0..window.n).step_by(size) {
-                if window.n - at < MIN_MESSAGES {
+                if window.n - at < MIN_GROUP {
                     for place in &window.places[at..window.n] {
                         tags[*place] =
                             set.tag(keys[*place], messages[*place]).expect("a short message");

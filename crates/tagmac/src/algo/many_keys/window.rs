@@ -14,6 +14,8 @@ pub(super) struct Window<'a, K> {
     /// Whether a last block may be full.
     full: bool,
     keys: [&'a K; MESSAGES],
+    /// As they came.
+    messages: [&'a [u8]; MESSAGES],
     sorted: Sorted<'a>,
     /// Where each message is among all.
     pub(super) places: [usize; MESSAGES],
@@ -30,7 +32,8 @@ impl<'a, K> Window<'a, K> {
     pub(super) fn new(step: usize, full: bool, key: &'a K) -> Self {
         let rows = [[0; 16]; (MAX_TERMS + 2) * MAX_GROUP];
         let (keys, places) = ([key; MESSAGES], [0; MESSAGES]);
-        Window { step, full, keys, sorted: Sorted::EMPTY, places, n: 0, rows }
+        let messages = [&[][..]; MESSAGES];
+        Window { step, full, keys, messages, sorted: Sorted::EMPTY, places, n: 0, rows }
     }
 
     /// Whether messages of so many bytes go side by side.
@@ -49,11 +52,13 @@ impl<'a, K> Window<'a, K> {
         first: usize,
         group: usize,
     ) -> usize {
-        let mut short = [&[][..]; MESSAGES];
-        let (mut places, mut n, mut end) = ([0; MESSAGES], 0, first);
-        while n < MESSAGES && end < messages.len() {
-            if self.is_short(messages[end].len()) {
-                (short[n], places[n]) = (messages[end], end);
+        let (mut n, mut end) = (0, first);
+        for (key, message) in keys[first..].iter().zip(&messages[first..]) {
+            if n == MESSAGES {
+                break;
+            }
+            if self.is_short(message.len()) {
+                (self.keys[n], self.messages[n], self.places[n]) = (key, message, end);
                 n += 1;
             }
             end += 1;
@@ -63,10 +68,11 @@ impl<'a, K> Window<'a, K> {
             return end;
         }
         let terms_in = |bytes: usize| bytes.saturating_sub(self.full as usize) / self.step;
-        let moved = self.sorted.take(terms_in, &short[..n]);
-        for i in 0..n {
-            let place = places[if moved { self.sorted.places[i] as usize } else { i }];
-            (self.keys[i], self.places[i]) = (keys[place], place);
+        if self.sorted.take(terms_in, &self.messages[..n]) {
+            let (keys, places) = (self.keys, self.places);
+            for (i, from) in self.sorted.places[..n].iter().enumerate() {
+                (self.keys[i], self.places[i]) = (keys[*from as usize], places[*from as usize]);
+            }
         }
         let lacking = n..n.next_multiple_of(group);
         let Sorted { messages, terms, .. } = &mut self.sorted;
