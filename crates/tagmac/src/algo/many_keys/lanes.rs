@@ -51,8 +51,14 @@ impl<V: Copy, const N: usize, const M: usize> Secret<V, N, M> {
 impl<V: Copy, const N: usize, const M: usize> Drop for Secret<V, N, M> {
     #[inline(always)]
     fn drop(&mut self) {
-        wipe(&mut self.rows, [self.zero; N]);
+        wipe_vectors(self.rows.as_flattened_mut(), self.zero);
     }
+}
+
+/// Once for vectors of a kind: fills of known lengths are unrolled.
+#[inline(never)]
+fn wipe_vectors<V: Copy>(vectors: &mut [V], zero: V) {
+    wipe(vectors, zero);
 }
 
 impl<V: Copy, const N: usize, const M: usize> core::ops::Deref for Secret<V, N, M> {

@@ -36,10 +36,10 @@ impl<'a, K> Window<'a, K> {
         Window { step, full, keys, messages, sorted: Sorted::EMPTY, places, n: 0, rows }
     }
 
-    /// Whether messages of so many bytes go side by side.
+    /// The most bytes of a short message.
     #[inline(always)]
-    pub(super) fn is_short(&self, bytes: usize) -> bool {
-        bytes <= (MAX_TERMS + 1) * self.step - !self.full as usize
+    pub(super) fn max_len(&self) -> usize {
+        (MAX_TERMS + 1) * self.step - !self.full as usize
     }
 
     /// Takes the next short messages from `first` on, and says how far it came. Groups are full: the last
@@ -57,7 +57,7 @@ impl<'a, K> Window<'a, K> {
             if n == MESSAGES {
                 break;
             }
-            if self.is_short(message.len()) {
+            if message.len() <= self.max_len() {
                 (self.keys[n], self.messages[n], self.places[n]) = (key, message, end);
                 n += 1;
             }
