@@ -11,10 +11,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! If each message has a key of its own, use [`tag_many_keys`].
+//! If each message has a key of its own, use [`tag_many_keys`], or [`RawKeys`] if keys are kept as bytes.
 
 use core::fmt;
 
+pub use crate::algo::RawKeys;
 use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
 use crate::hash::{Hash, long_level};

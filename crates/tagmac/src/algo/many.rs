@@ -44,7 +44,7 @@ pub(super) fn max_len_under<C: Cipher, H: Hash>(hash: &H) -> usize {
 /// Blocks in the scratch space.
 const SCRATCH_BLOCKS: usize = 256;
 /// Messages whose last blocks are encrypted at once.
-const MESSAGES: usize = 64;
+pub(super) const MESSAGES: usize = 64;
 
 /// A xor MAC whose terms are a function of block xor mask.
 pub(super) trait Masked {
@@ -137,28 +137,32 @@ impl<B: CipherBlock> Drop for StagedTerms<B> {
 }
 
 /// Messages in the order in which they share vectors: those with more terms come first.
-struct Sorted<'a> {
-    messages: [&'a [u8]; MESSAGES],
-    terms: [u8; MESSAGES],
+pub(super) struct Sorted<'a> {
+    pub(super) messages: [&'a [u8]; MESSAGES],
+    pub(super) terms: [u8; MESSAGES],
     /// Where each was before.
-    places: [u8; MESSAGES],
+    pub(super) places: [u8; MESSAGES],
 }
 
 impl<'a> Sorted<'a> {
-    const EMPTY: Self =
+    pub(super) const EMPTY: Self =
         Sorted { messages: [&[]; MESSAGES], terms: [0; MESSAGES], places: [0; MESSAGES] };
 
     /// Takes up to [`MESSAGES`] messages. Whether their order changes.
     #[inline(always)]
-    fn take<M: Masked>(&mut self, mac: &M, messages: &[&'a [u8]]) -> bool {
+    pub(super) fn take(
+        &mut self,
+        terms_in: impl Fn(usize) -> usize,
+        messages: &[&'a [u8]],
+    ) -> bool {
         if as_long_as_each_other(messages) {
             self.messages[..messages.len()].copy_from_slice(messages);
-            self.terms[..messages.len()].fill(mac.terms_in(messages[0].len()) as u8);
+            self.terms[..messages.len()].fill(terms_in(messages[0].len()) as u8);
             return false;
         }
         let mut terms = [0; MESSAGES];
         for (terms, message) in terms.iter_mut().zip(messages) {
-            *terms = mac.terms_in(message.len()) as u8;
+            *terms = terms_in(message.len()) as u8;
         }
         self.sort(messages, &terms);
         true
@@ -217,7 +221,14 @@ pub(super) fn tags<I: Isa, M: Masked>(isa: I, mac: &M, messages: &[&[u8]], tags:
     let mut masks_made = 0;
     let mut sorted = Sorted::EMPTY;
     for (messages, tags) in messages.chunks(MESSAGES).zip(tags.chunks_mut(MESSAGES)) {
-        let (n, moved) = (messages.len(), sorted.take(mac, messages));
+        let (n, moved) = (
+            messages.len(),
+            sorted.take(
+                #[inline(always)]
+                |bytes| mac.terms_in(bytes),
+                messages,
+            ),
+        );
         let most = sorted.terms[0] as usize;
         if most > masks_made {
             masks_made = most.next_multiple_of(8);
@@ -344,7 +355,7 @@ fn add_staged<I: Isa, M: Masked>(
 
 /// Piece `j` of up to as many messages as a vector has lanes; zeros in other lanes.
 #[inline(always)]
-fn some_pieces<L: Lanes>(lanes: L, step: usize, messages: &[&[u8]], j: usize) -> L::V {
+pub(super) fn some_pieces<L: Lanes>(lanes: L, step: usize, messages: &[&[u8]], j: usize) -> L::V {
     let narrow = lanes.narrow();
     let mut blocks = [L::Block::ZERO; MAX_LANES];
     for (block, message) in blocks[..L::LANES].iter_mut().zip(messages) {
@@ -356,14 +367,14 @@ fn some_pieces<L: Lanes>(lanes: L, step: usize, messages: &[&[u8]], j: usize) ->
 
 /// As many messages as a vector has lanes, cut to one length, so that bounds are checked for all at
 /// once.
-struct Together<'a>([&'a [u8]; MAX_LANES]);
+pub(super) struct Together<'a>([&'a [u8]; MAX_LANES]);
 
 impl<'a> Together<'a> {
-    const EMPTY: Self = Together([&[]; MAX_LANES]);
+    pub(super) const EMPTY: Self = Together([&[]; MAX_LANES]);
 
     /// The first `bytes` bytes of each.
     #[inline(always)]
-    fn new<L: Lanes>(messages: &[&'a [u8]], bytes: usize) -> Self {
+    pub(super) fn new<L: Lanes>(messages: &[&'a [u8]], bytes: usize) -> Self {
         let mut together = Together::EMPTY;
         for (to, message) in together.0[..L::LANES].iter_mut().zip(&messages[..L::LANES]) {
             *to = &message[..bytes];
@@ -373,7 +384,7 @@ impl<'a> Together<'a> {
 
     /// Piece `j` of each.
     #[inline(always)]
-    fn pieces<L: Lanes>(&self, lanes: L, step: usize, j: usize) -> L::V {
+    pub(super) fn pieces<L: Lanes>(&self, lanes: L, step: usize, j: usize) -> L::V {
         let (bytes, end) = (L::Block::BYTES, (j + 1) * step);
         if end < bytes {
             // No whole block ends with these.

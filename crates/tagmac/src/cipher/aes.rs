@@ -1,6 +1,6 @@
 //! AES (FIPS-197) over lanes: `ROUNDS + 1` round keys, of which the first is added outside.
 //!
-//! The key schedule needs no table either, see [`OneBlock`].
+//! The key schedule needs no table either, see [`Isa::next_key_words`].
 
 mod inverse;
 #[cfg(feature = "dynamic")]
@@ -10,7 +10,7 @@ use core::slice;
 
 use super::known_answers::KnownAnswers;
 use super::traits::{Cipher, Decrypt, V};
-use crate::isa::{Block, CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel, OneBlock};
+use crate::isa::{Block, CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
 use crate::wipe::wipe;
 
 #[cfg(feature = "dynamic")]

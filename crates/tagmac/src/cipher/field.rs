@@ -4,7 +4,7 @@
 //! the paper gives (section 2): of the fewest terms, then lexicographically. The first bit of a
 //! string is the coefficient of x^(n-1).
 
-use crate::isa::CipherBlock;
+use crate::isa::{CipherBlock, gf128};
 
 /// Blocks whose bits are a field's elements: those of 64, 96, 128, 160, 192, 224 and 256 bits.
 #[diagnostic::on_unimplemented(
@@ -19,9 +19,9 @@ pub trait Field: CipherBlock {
     fn times_x(&self) -> Self {
         let mut product = *self;
         let bytes = product.as_mut();
+        const { assert!(Self::BYTES != 16 || Self::C == gf128::C as u16) };
         if let Ok(block) = <&mut [u8; 16]>::try_from(&mut *bytes) {
-            let a = u128::from_be_bytes(*block);
-            *block = (a << 1 ^ (0u128.wrapping_sub(a >> 127) & Self::C as u128)).to_be_bytes();
+            *block = gf128::times_x(*block);
             return product;
         }
         let mut carry = 0;
@@ -41,9 +41,7 @@ pub trait Field: CipherBlock {
         let mut quotient = *self;
         let bytes = quotient.as_mut();
         if let Ok(block) = <&mut [u8; 16]>::try_from(&mut *bytes) {
-            // x^128 = c, so 1/x = x^127 + c/x.
-            let (a, over) = (u128::from_be_bytes(*block), 1 << 127 | (Self::C >> 1) as u128);
-            *block = (a >> 1 ^ (0u128.wrapping_sub(a & 1) & over)).to_be_bytes();
+            *block = gf128::over_x(*block);
             return quotient;
         }
         let mut carry = 0;

@@ -1,12 +1,15 @@
 //! What the modes must answer under each cipher, see `algo/known_answer.rs`.
 
-use crate::isa::KnownAnswer;
+use crate::isa::{KnownAnswer, SelfTest};
 
 /// The known answers of the modes that take a cipher.
 pub struct KnownAnswers {
     pub(crate) pmac: KnownAnswer,
     pub(crate) lightmac: KnownAnswer,
     pub(crate) cmac: KnownAnswer,
+    /// Of many raw keys at once, against one by one.
+    pub(crate) raw_pmac: SelfTest,
+    pub(crate) raw_lightmac: SelfTest,
 }
 
 macro_rules! answers {
@@ -15,6 +18,8 @@ macro_rules! answers {
             pmac: KnownAnswer::new($pmac),
             lightmac: KnownAnswer::new($lightmac),
             cmac: KnownAnswer::new($cmac),
+            raw_pmac: SelfTest::new(),
+            raw_lightmac: SelfTest::new(),
         };)+
     };
 }

@@ -138,7 +138,7 @@ pub(crate) fn zero_filled(p: &[u8]) -> Block {
 
 /// 8 to 16 bytes, with zeros before them.
 #[inline(always)]
-pub(super) fn zeros_before(p: &[u8]) -> Block {
+pub(crate) fn zeros_before(p: &[u8]) -> Block {
     let low = u64::from_le_bytes(*p.first_chunk().expect("8 bytes"));
     let low = low.checked_shl(8 * (16 - p.len() as u32)).unwrap_or(0);
     let high = u64::from_le_bytes(*p.last_chunk().expect("8 bytes"));

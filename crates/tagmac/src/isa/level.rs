@@ -301,7 +301,7 @@ impl Kernel for Operations {
 /// What became of a self-test on each level, in this process: two bits for each. The test of a
 /// level's own operations comes before its first use; each construction has one of its own, so that
 /// a program holds the kernels of those MACs alone that it uses.
-pub(crate) struct SelfTest(AtomicU32);
+pub struct SelfTest(AtomicU32);
 
 #[cfg(all(test, feature = "dynamic"))]
 std::thread_local! {

@@ -14,6 +14,7 @@ mod block;
 mod blocks64;
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod detect;
+pub(crate) mod gf128;
 mod lanes;
 mod level;
 mod portable;
@@ -25,17 +26,15 @@ mod words;
 mod x86;
 
 pub(crate) use block::zero_filled;
-use block::zeros_before;
+pub(crate) use block::zeros_before;
 pub use block::{Block, CipherBlock};
 pub use blocks64::Blocks64;
 pub use lanes::Lanes;
 pub(crate) use lanes::MAX_LANES;
 #[cfg(all(test, feature = "dynamic"))]
 pub(crate) use level::ASKED;
-#[cfg(feature = "umac99")]
-pub(crate) use level::SelfTest;
 pub use level::{Dispatch, Kernel, Level, NarrowLevel, Status, UnusableLevel, WordLevel};
-pub(crate) use level::{Facts, KnownAnswer};
+pub(crate) use level::{Facts, KnownAnswer, SelfTest};
 #[cfg(feature = "umac99")]
 pub(crate) use portable::PortableWords;
 pub(crate) use portable::SMALL;
@@ -65,7 +64,7 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// Vectors of 64-bit words, see [`Isa::words`].
     type Words: Words;
     /// The one-block level: [`Narrow`](Lanes::Narrow), which is a level too.
-    type One: OneBlock;
+    type One: Isa<One = Self::One>;
 
     /// Runs `f` on three values, compiled with this level's instructions. Values of up to two words
     /// travel in registers, and so does nothing that `f` holds.
@@ -138,14 +137,35 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// Prepares a form: byte i of a block is byte `form[i]` of the little-endian counter, or zero
     /// where `form[i]` is [`ZERO`].
     fn counter_layout(self, form: &Block) -> Self::CounterLayout;
+
+    /// In each lane, four words of AES's key schedule (FIPS-197, section 5.2): word j is the xor of
+    /// words 0 to j of `before`, and of SubWord of the last word of `last`. With an `rcon`, RotWord
+    /// comes before SubWord, and `rcon` is added.
+    fn next_key_words(self, before: Self::V, last: Self::V, rcon: Option<u8>) -> Self::V;
+    /// `a & b`.
+    fn and(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Each lane times x in GF(2^128), see [`gf128`].
+    #[inline(always)]
+    fn times_x(self, a: Self::V) -> Self::V {
+        each_lane(self, a, gf128::times_x)
+    }
+    /// Each lane over x.
+    #[inline(always)]
+    fn over_x(self, a: Self::V) -> Self::V {
+        each_lane(self, a, gf128::over_x)
+    }
 }
 
-/// A level of one block, and what key schedules take of it.
-pub trait OneBlock: Isa<One = Self> {
-    /// Four words of AES's key schedule (FIPS-197, section 5.2): word j is the xor of words 0 to j of
-    /// `before`, and of SubWord of the last word of `last`. With an `rcon`, RotWord comes before
-    /// SubWord, and `rcon` is added.
-    fn next_key_words(self, before: Self::V, last: Self::V, rcon: Option<u8>) -> Self::V;
+/// A function of each lane, one by one.
+#[inline(always)]
+fn each_lane<I: Isa>(isa: I, a: I::V, f: impl Fn(Block) -> Block) -> I::V {
+    let mut lanes = [[0; 16]; MAX_LANES];
+    let lanes = &mut lanes[..I::LANES];
+    isa.store_lanes(a, lanes.as_flattened_mut());
+    for lane in &mut *lanes {
+        *lane = f(*lane);
+    }
+    isa.load(lanes.as_flattened())
 }
 
 /// In [`Isa::counter_layout`]: this byte of the block is zero.

@@ -5,7 +5,8 @@
 //! What a level computes stands in generic functions, which are compiled for each; what it should
 //! compute, in functions that are not, and are compiled once.
 
-use super::{Block, Isa, Lanes, MAX_LANES, MAX_WORDS, OneBlock, Words, ZERO};
+use super::gf128::{over_x, times_x};
+use super::{Block, Isa, Lanes, MAX_LANES, MAX_WORDS, Words, ZERO};
 
 /// Rounds 1 and 10 of FIPS-197, appendix C.1: state, round key, next state.
 const ROUND: [Block; 3] = [
@@ -93,11 +94,36 @@ fn rounds_pass<I: Isa>(isa: I, message: &Message) -> bool {
         }
         passes &= xors == [0; 16];
     }
+    for rcon in [None, Some(0x36)] {
+        let mut xors = folded(isa, isa.next_key_words(a, isa.aes(a, k), rcon));
+        for j in 0..I::LANES {
+            let before = block(message, j);
+            xor(&mut xors, &next_words(&before, &one(false, &before, &ROUND[1]), rcon));
+        }
+        passes &= xors == [0; 16];
+    }
+    let mut xors = [isa.times_x(a), isa.over_x(a), isa.and(a, k)].map(
+        #[inline(always)]
+        |x| folded(isa, x),
+    );
+    add_expected(&mut xors, &message[..16 * I::LANES]);
+    passes &= xors == [[0; 16]; 3];
     let mut xors = folded(isa, isa.xor3(k, a, isa.xor(a, k)));
     passes &= xors == [0; 16];
     xors = isa.lane0(a);
     xor(&mut xors, &block(message, 0));
     passes && xors == [0; 16]
+}
+
+/// Times x, over x, and the bits that are in a round key too: xors of all blocks.
+#[inline(never)]
+fn add_expected(xors: &mut [Block; 3], blocks: &[u8]) {
+    for block in blocks.as_chunks().0 {
+        let common = core::array::from_fn(|i| block[i] & ROUND[1][i]);
+        for (xors, expected) in xors.iter_mut().zip([times_x(*block), over_x(*block), common]) {
+            xor(xors, &expected);
+        }
+    }
 }
 
 /// How counters are written: their bytes from the last to the first, behind zeros.

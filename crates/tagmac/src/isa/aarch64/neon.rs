@@ -9,8 +9,7 @@ use core::arch::aarch64::*;
 use super::level::Neon;
 use super::words::NeonWords;
 use crate::isa::{
-    Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, OneBlock, be_prefix, first_block, last_ones,
-    zeros_before,
+    Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, be_prefix, first_block, last_ones, zeros_before,
 };
 
 /// Pieces of `step` bytes; `mask` covers the last `step` bytes of a block.
@@ -205,9 +204,13 @@ impl Isa for Neon {
     fn counter_layout(self, form: &Block) -> uint8x16_t {
         self.splat(form)
     }
-}
 
-impl OneBlock for Neon {
+    #[inline(always)]
+    fn and(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        // SAFETY: `self` is proof of neon.
+        unsafe { vandq_u8(a, b) }
+    }
+
     #[inline(always)]
     fn next_key_words(self, before: uint8x16_t, last: uint8x16_t, rcon: Option<u8>) -> uint8x16_t {
         let (form, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as u32));

@@ -333,6 +333,23 @@ impl Isa for PortableWide {
         }
         Form { form: *form, lowest }
     }
+
+    #[inline(never)]
+    fn and(self, mut a: Planes, b: Planes) -> Planes {
+        for (a, b) in a.as_flattened_mut().iter_mut().zip(b.as_flattened()) {
+            *a &= b;
+        }
+        a
+    }
+
+    #[inline(never)]
+    fn next_key_words(self, before: Planes, last: Planes, rcon: Option<u8>) -> Planes {
+        let (isa, mut next, last) = (self.narrow(), unslice(before), unslice(last));
+        for (next, last) in next.as_chunks_mut().0.iter_mut().zip(last.as_chunks().0) {
+            *next = isa.lane0(isa.next_key_words(isa.splat(next), isa.splat(last), rcon));
+        }
+        slice(&next)
+    }
 }
 
 #[cfg(test)]

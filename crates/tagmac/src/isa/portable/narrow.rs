@@ -12,7 +12,7 @@ use super::layout::{Nibbles, columns, from_columns, swap};
 use super::sbox::sub_bytes;
 use super::words::PortableWords;
 use super::{PortableNarrow, written};
-use crate::isa::{Block, Isa, Lanes, OneBlock, SMALL, be_prefix, zero_filled, zeros_before};
+use crate::isa::{Block, Isa, Lanes, SMALL, be_prefix, zero_filled, zeros_before};
 
 /// Bit 0 of every nibble: one plane.
 const PLANE: u64 = 0x1111_1111_1111_1111;
@@ -286,9 +286,12 @@ impl Isa for PortableNarrow {
     fn counter_layout(self, form: &Block) -> Block {
         *form
     }
-}
 
-impl OneBlock for PortableNarrow {
+    #[inline(always)]
+    fn and(self, a: Nibbles, b: Nibbles) -> Nibbles {
+        [a[0] & b[0], a[1] & b[1]]
+    }
+
     #[inline(never)]
     fn next_key_words(self, before: u128, last: u128, rcon: Option<u8>) -> u128 {
         let fill = |word: u32| word as u128 * 0x00000001_00000001_00000001_00000001;

@@ -4,7 +4,8 @@ use core::arch::x86_64::*;
 
 use super::levels::{Avx2, Avx512};
 use super::words::Words512;
-use crate::isa::{Block, Isa, Lanes, be_prefix};
+use super::{OVER_X, REVERSED, TIMES_X};
+use crate::isa::{Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, be_prefix};
 
 /// Pieces of `step` bytes: where each byte of the blocks comes from.
 #[derive(Clone, Copy)]
@@ -247,5 +248,51 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn counter_layout(self, form: &Block) -> __m512i {
         self.splat(form)
+    }
+
+    #[inline(always)]
+    fn next_key_words(self, before: __m512i, last: __m512i, rcon: Option<u8>) -> __m512i {
+        let (form, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as i32));
+        // SAFETY: `self` is proof of avx512f, avx512bw and vaes.
+        unsafe {
+            let words = _mm512_shuffle_epi8(last, self.splat(&form));
+            // ShiftRows leaves a block of four equal words alone.
+            let sub = _mm512_aesenclast_epi128(words, _mm512_set1_epi32(rcon));
+            let before = self.xor(before, _mm512_bslli_epi128::<4>(before));
+            self.xor3(before, _mm512_bslli_epi128::<8>(before), sub)
+        }
+    }
+
+    #[inline(always)]
+    fn and(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: `self` is proof of avx512f.
+        unsafe { _mm512_and_si512(a, b) }
+    }
+
+    #[inline(always)]
+    fn times_x(self, a: __m512i) -> __m512i {
+        let (reversed, c) = (self.splat(&REVERSED), self.splat(&TIMES_X));
+        // SAFETY: `self` is proof of avx512f and avx512bw.
+        unsafe {
+            let a = _mm512_shuffle_epi8(a, reversed);
+            // The first bit of each word goes into the next one, that of the last to c.
+            let first = _mm512_shuffle_epi32::<0x93>(_mm512_srai_epi32::<31>(a));
+            let a = self.xor(_mm512_slli_epi32::<1>(a), self.and(first, c));
+            _mm512_shuffle_epi8(a, reversed)
+        }
+    }
+
+    #[inline(always)]
+    fn over_x(self, a: __m512i) -> __m512i {
+        let (reversed, c) = (self.splat(&REVERSED), self.splat(&OVER_X));
+        // SAFETY: `self` is proof of avx512f and avx512bw.
+        unsafe {
+            let a = _mm512_shuffle_epi8(a, reversed);
+            // The last bit of each word goes into the one before, that of the first to c as well.
+            let last = _mm512_slli_epi32::<31>(a);
+            let moved = _mm512_shuffle_epi32::<0x39>(last);
+            let c = self.and(_mm512_srai_epi32::<31>(last), c);
+            _mm512_shuffle_epi8(self.xor3(_mm512_srli_epi32::<1>(a), moved, c), reversed)
+        }
     }
 }

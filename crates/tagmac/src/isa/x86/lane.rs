@@ -5,9 +5,10 @@ use core::arch::x86_64::*;
 use super::levels::{Aesni, Avx2, Xmm};
 use super::opaque;
 use super::words::{Words128, Words256};
+use super::{OVER_X, REVERSED, TIMES_X};
 use crate::isa::{
-    Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, OneBlock, Words, be_prefix, first_block,
-    last_ones, zeros_before,
+    Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, Words, be_prefix, first_block, last_ones,
+    zeros_before,
 };
 
 /// A level with 128-bit vectors, and its words.
@@ -222,9 +223,7 @@ impl<L: Lane> Isa for L {
     fn counter_layout(self, form: &Block) -> __m128i {
         self.splat(form)
     }
-}
 
-impl<L: Lane> OneBlock for L {
     #[inline(always)]
     fn next_key_words(self, before: __m128i, last: __m128i, rcon: Option<u8>) -> __m128i {
         let (form, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as i32));
@@ -235,6 +234,38 @@ impl<L: Lane> OneBlock for L {
             let sub = _mm_aesenclast_si128(words, _mm_set1_epi32(rcon));
             let before = _mm_xor_si128(before, _mm_slli_si128(before, 4));
             _mm_xor_si128(_mm_xor_si128(before, _mm_slli_si128(before, 8)), sub)
+        }
+    }
+    #[inline(always)]
+    fn and(self, a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_and_si128(a, b) }
+    }
+
+    #[inline(always)]
+    fn times_x(self, a: __m128i) -> __m128i {
+        let (reversed, c) = (self.splat(&REVERSED), self.splat(&TIMES_X));
+        // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3 and SSE2.
+        unsafe {
+            let a = _mm_shuffle_epi8(a, reversed);
+            // The first bit of each word goes into the next one, that of the last to c.
+            let first = _mm_shuffle_epi32::<0x93>(_mm_srai_epi32::<31>(a));
+            let a = self.xor(_mm_slli_epi32::<1>(a), self.and(first, c));
+            _mm_shuffle_epi8(a, reversed)
+        }
+    }
+
+    #[inline(always)]
+    fn over_x(self, a: __m128i) -> __m128i {
+        let (reversed, c) = (self.splat(&REVERSED), self.splat(&OVER_X));
+        // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3 and SSE2.
+        unsafe {
+            let a = _mm_shuffle_epi8(a, reversed);
+            // The last bit of each word goes into the one before, that of the first to c as well.
+            let last = _mm_slli_epi32::<31>(a);
+            let moved = _mm_shuffle_epi32::<0x39>(last);
+            let c = self.and(_mm_srai_epi32::<31>(last), c);
+            _mm_shuffle_epi8(self.xor3(_mm_srli_epi32::<1>(a), moved, c), reversed)
         }
     }
 }

@@ -16,7 +16,14 @@ pub use levels::{Aesni, Avx2, Avx512, Vaes};
 use core::arch::asm;
 use core::arch::x86_64::{_mm_set_epi64x, _mm_storeu_si128};
 
-use super::Block;
+use super::{Block, gf128};
+
+/// The bytes of a block from the last to the first: a big-endian number as a little-endian one.
+const REVERSED: Block = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
+/// What a bit that leaves a word adds to the next one, and the last of them to the first: times x.
+const TIMES_X: Block = (gf128::C as u128 | 1 << 32 | 1 << 64 | 1 << 96).to_le_bytes();
+/// What the last bit of a number adds to its first word, over x.
+const OVER_X: Block = ((gf128::C >> 1) as u128).to_le_bytes();
 
 /// A number as a block, big-endian, stored at once.
 #[inline(always)]

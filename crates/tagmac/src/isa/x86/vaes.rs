@@ -3,9 +3,11 @@
 use core::arch::x86_64::*;
 
 use super::levels::{Avx2, Vaes};
-use super::opaque;
 use super::words::Words256;
-use crate::isa::{Block, Isa, Lanes, be_prefix, first_block, last_ones};
+use super::{OVER_X, REVERSED, TIMES_X, opaque};
+use crate::isa::{
+    Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, be_prefix, first_block, last_ones,
+};
 
 /// Pieces of `step` bytes; `mask` covers the last `step` bytes of each block.
 #[derive(Clone, Copy)]
@@ -225,5 +227,51 @@ impl Isa for Vaes {
     #[inline(always)]
     fn counter_layout(self, form: &Block) -> __m256i {
         self.splat(form)
+    }
+
+    #[inline(always)]
+    fn next_key_words(self, before: __m256i, last: __m256i, rcon: Option<u8>) -> __m256i {
+        let (form, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as i32));
+        // SAFETY: `self` is proof of avx2 and vaes.
+        unsafe {
+            let words = _mm256_shuffle_epi8(last, self.splat(&form));
+            // ShiftRows leaves a block of four equal words alone.
+            let sub = _mm256_aesenclast_epi128(words, _mm256_set1_epi32(rcon));
+            let before = self.xor(before, _mm256_bslli_epi128::<4>(before));
+            self.xor3(before, _mm256_bslli_epi128::<8>(before), sub)
+        }
+    }
+
+    #[inline(always)]
+    fn and(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { _mm256_and_si256(a, b) }
+    }
+
+    #[inline(always)]
+    fn times_x(self, a: __m256i) -> __m256i {
+        let (reversed, c) = (self.splat(&REVERSED), self.splat(&TIMES_X));
+        // SAFETY: `self` is proof of avx2.
+        unsafe {
+            let a = _mm256_shuffle_epi8(a, reversed);
+            // The first bit of each word goes into the next one, that of the last to c.
+            let first = _mm256_shuffle_epi32::<0x93>(_mm256_srai_epi32::<31>(a));
+            let a = self.xor(_mm256_slli_epi32::<1>(a), self.and(first, c));
+            _mm256_shuffle_epi8(a, reversed)
+        }
+    }
+
+    #[inline(always)]
+    fn over_x(self, a: __m256i) -> __m256i {
+        let (reversed, c) = (self.splat(&REVERSED), self.splat(&OVER_X));
+        // SAFETY: `self` is proof of avx2.
+        unsafe {
+            let a = _mm256_shuffle_epi8(a, reversed);
+            // The last bit of each word goes into the one before, that of the first to c as well.
+            let last = _mm256_slli_epi32::<31>(a);
+            let moved = _mm256_shuffle_epi32::<0x39>(last);
+            let c = self.and(_mm256_srai_epi32::<31>(last), c);
+            _mm256_shuffle_epi8(self.xor3(_mm256_srli_epi32::<1>(a), moved, c), reversed)
+        }
     }
 }

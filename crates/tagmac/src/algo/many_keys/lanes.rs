@@ -1,0 +1,249 @@
+//! The kernel's parts: key schedules and terms of a group, as many messages as there are lanes in N
+//! vectors.
+
+use core::hint::black_box;
+
+use crate::isa::{Block, Isa, Lanes};
+use crate::wipe::wipe;
+
+/// A block for each message of a group.
+pub(super) type Vectors<I, const N: usize> = [<I as Lanes>::V; N];
+
+/// A function of each vector.
+#[inline(always)]
+pub(super) fn map<V: Copy, const N: usize>(x: [V; N], f: impl Fn(V) -> V) -> [V; N] {
+    let mut y = x;
+    for y in &mut y {
+        *y = f(*y);
+    }
+    y
+}
+
+/// `a ^ b`.
+#[inline(always)]
+pub(super) fn xor<I: Isa, const N: usize>(
+    isa: I,
+    a: Vectors<I, N>,
+    b: Vectors<I, N>,
+) -> Vectors<I, N> {
+    let mut x = a;
+    for (x, b) in x.iter_mut().zip(b) {
+        *x = isa.xor(*x, b);
+    }
+    x
+}
+
+/// Secrets of a group in vectors. Wiped on drop.
+pub struct Secret<V: Copy, const N: usize, const M: usize> {
+    rows: [[V; N]; M],
+    zero: V,
+}
+
+impl<V: Copy, const N: usize, const M: usize> Secret<V, N, M> {
+    /// Zeros.
+    #[inline(always)]
+    pub(super) fn new<I: Isa<V = V>>(isa: I) -> Self {
+        let zero = isa.splat(&[0; 16]);
+        Secret { rows: [[zero; N]; M], zero }
+    }
+}
+
+impl<V: Copy, const N: usize, const M: usize> Drop for Secret<V, N, M> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        wipe_vectors(self.rows.as_flattened_mut(), self.zero);
+    }
+}
+
+/// Once for vectors of a kind: fills of known lengths are unrolled.
+#[inline(never)]
+fn wipe_vectors<V: Copy>(vectors: &mut [V], zero: V) {
+    wipe(vectors, zero);
+}
+
+impl<V: Copy, const N: usize, const M: usize> core::ops::Deref for Secret<V, N, M> {
+    type Target = [[V; N]; M];
+
+    #[inline(always)]
+    fn deref(&self) -> &Self::Target {
+        &self.rows
+    }
+}
+
+impl<V: Copy, const N: usize, const M: usize> core::ops::DerefMut for Secret<V, N, M> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.rows
+    }
+}
+
+/// The round keys of AES with `R` rounds, 10 or 14, of a key for each lane.
+pub struct Schedule<I: Isa, const N: usize, const R: usize> {
+    isa: I,
+    whitening: Secret<I::V, N, 1>,
+    rounds: Secret<I::V, N, R>,
+}
+
+impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
+    /// Room for one.
+    #[inline(always)]
+    pub(super) fn new(isa: I) -> Self {
+        Schedule { isa, whitening: Secret::new(isa), rounds: Secret::new(isa) }
+    }
+
+    /// The first round keys.
+    #[inline(always)]
+    pub(super) fn whitening(&self) -> Vectors<I, N> {
+        self.whitening[0]
+    }
+
+    /// A block of each key.
+    #[inline(always)]
+    fn key_block<'k>(&self, key: &impl Fn(usize) -> &'k [u8], block: usize) -> Vectors<I, N> {
+        let (isa, mut blocks) = (self.isa, self.whitening());
+        for (v, to) in blocks.iter_mut().enumerate() {
+            *to = isa.gather(
+                (16, isa.stride(16)),
+                #[inline(always)]
+                |lane| &key(v * I::LANES + lane)[16 * block..][..16],
+            );
+        }
+        blocks
+    }
+
+    /// Makes the round keys of a group's keys, of which `key` gives the bytes. `each` sees those of each
+    /// round.
+    #[inline(always)]
+    pub(super) fn expand<'k>(
+        &mut self,
+        key: impl Fn(usize) -> &'k [u8],
+        mut each: impl FnMut(usize, &Vectors<I, N>),
+    ) {
+        const { assert!(R == 10 || R == 14) };
+        let (isa, two) = (self.isa, R == 14);
+        self.whitening[0] = self.key_block(&key, 0);
+        let (mut before, mut last) = (self.whitening(), self.whitening());
+        if two {
+            last = self.key_block(&key, 1);
+            self.rounds[0] = last;
+            each(0, &last);
+        }
+        let mut rcon = 1u8;
+        for r in two as usize..R {
+            let turned = !two || r % 2 == 1;
+            let mut next = before;
+            for (next, last) in next.iter_mut().zip(last) {
+                *next = isa.next_key_words(*next, last, turned.then_some(rcon));
+            }
+            if turned {
+                rcon = (rcon << 1) ^ ((rcon >> 7) * 0x1b);
+            }
+            (before, last) = (if two { last } else { next }, next);
+            self.rounds[r] = next;
+            each(r, &next);
+        }
+    }
+
+    /// As [`expand`](Schedule::expand): E_K(0), whose rounds fill the time that round keys wait for the
+    /// ones before.
+    #[inline(always)]
+    pub(super) fn expand_and_encrypt_zero<'k>(
+        &mut self,
+        key: impl Fn(usize) -> &'k [u8],
+    ) -> Vectors<I, N> {
+        let isa = self.isa;
+        let mut x = self.key_block(&key, 0);
+        self.expand(
+            key,
+            #[inline(always)]
+            |r, keys| {
+                for (x, key) in x.iter_mut().zip(keys) {
+                    *x = if r == R - 1 { isa.aes_last(*x, *key) } else { isa.aes(*x, *key) };
+                }
+            },
+        );
+        x
+    }
+
+    /// E_K of blocks to which the first round keys were added.
+    #[inline(always)]
+    pub(super) fn encrypt(&self, mut x: Vectors<I, N>) -> Vectors<I, N> {
+        // Loaded anew each time: compilers would keep all round keys in places of their own.
+        let rounds: &[Vectors<I, N>; R] = black_box(&self.rounds);
+        let (last, rounds) = rounds.split_last().expect("10 or 14 rounds");
+        for keys in rounds {
+            for (x, key) in x.iter_mut().zip(keys) {
+                *x = self.isa.aes(*x, *key);
+            }
+        }
+        for (x, key) in x.iter_mut().zip(last) {
+            *x = self.isa.aes_last(*x, *key);
+        }
+        x
+    }
+}
+
+/// As many messages as there are lanes in [`N`] vectors.
+pub struct Group<'w, 'a, K> {
+    /// A key for each.
+    pub(super) keys: &'w [&'a K],
+    /// How many terms each has; the first has the most and the last the fewest.
+    pub(super) terms: &'w [u8],
+    /// Their blocks: the padded last ones, ones where these are full, pieces 1, 2 and so on.
+    pub(super) rows: &'w [Block],
+}
+
+impl<K> Group<'_, '_, K> {
+    #[inline(always)]
+    fn row<I: Isa, const N: usize>(&self, isa: I, row: usize) -> Vectors<I, N> {
+        let row = &self.rows[row * N * I::LANES..][..N * I::LANES];
+        let mut x = [isa.splat(&[0; 16]); N];
+        for (x, blocks) in x.iter_mut().zip(row.chunks_exact(I::LANES)) {
+            *x = isa.load(blocks.as_flattened());
+        }
+        x
+    }
+
+    /// Piece i of each message.
+    #[inline(always)]
+    pub(super) fn pieces<I: Isa, const N: usize>(&self, isa: I, i: usize) -> Vectors<I, N> {
+        self.row(isa, i + 1)
+    }
+
+    /// The padded last block of each.
+    #[inline(always)]
+    pub(super) fn last<I: Isa, const N: usize>(&self, isa: I) -> Vectors<I, N> {
+        self.row(isa, 0)
+    }
+
+    /// Ones where a last block is full.
+    #[inline(always)]
+    pub(super) fn full<I: Isa, const N: usize>(&self, isa: I) -> Vectors<I, N> {
+        self.row(isa, 1)
+    }
+}
+
+/// The xor of each message's terms E_K(M_i ^ mask) and of its last block. The masks of all messages'
+/// terms 1, 2 and so on hold the first round keys.
+#[inline(always)]
+pub(super) fn digests<I: Isa, const N: usize, const R: usize, K>(
+    isa: I,
+    keys: &Schedule<I, N, R>,
+    group: &Group<'_, '_, K>,
+    mut mask: impl FnMut(usize) -> Vectors<I, N>,
+) -> Vectors<I, N> {
+    let mut sum = group.last(isa);
+    let terms = &group.terms[..N * I::LANES];
+    let (most, common) = (terms[0] as usize, terms[terms.len() - 1] as usize);
+    for i in 1..=most {
+        let mut y = keys.encrypt(xor(isa, group.pieces(isa, i), mask(i)));
+        if i > common {
+            for (y, terms) in y.iter_mut().zip(terms.chunks_exact(I::LANES)) {
+                let n = terms.iter().take_while(|terms| **terms as usize >= i).count();
+                *y = isa.keep_lanes(*y, n);
+            }
+        }
+        sum = xor(isa, sum, y);
+    }
+    sum
+}

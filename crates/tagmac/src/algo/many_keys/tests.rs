@@ -1,0 +1,131 @@
+use super::*;
+use crate::{LightMac, Pmac};
+use crate::{LightMacAes128, PmacAes128};
+
+/// Bytes without a pattern.
+struct Bytes(u64);
+
+impl Bytes {
+    fn next(&mut self) -> u8 {
+        // Knuth's multiplier, MMIX.
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 56) as u8
+    }
+
+    fn block<const N: usize>(&mut self) -> [u8; N] {
+        array::from_fn(|_| self.next())
+    }
+
+    fn message(&mut self, bytes: usize) -> Vec<u8> {
+        (0..bytes).map(|_| self.next()).collect()
+    }
+}
+
+/// Messages of those lengths, each under its key, beside each under a MAC of its own.
+fn agree<M: ManyKeys>(set: &RawKeys<M>, lengths: &[usize]) {
+    let mut random = Bytes(lengths.iter().sum::<usize>() as u64);
+    let keys: Vec<_> = lengths.iter().map(|_| M::key_from_bytes(&random.block())).collect();
+    let messages: Vec<_> = lengths.iter().map(|bytes| random.message(*bytes)).collect();
+    let keys: Vec<_> = keys.iter().collect();
+    let messages: Vec<_> = messages.iter().map(|message| &message[..]).collect();
+    let mut tags = vec![Tag::default(); lengths.len()];
+    set.tag_many(&keys, &messages, &mut tags).expect("messages within the limit");
+    for i in 0..lengths.len() {
+        let mac = M::with_key(set, keys[i]);
+        let whole = mac.tag_with(&(), messages[i]).expect("a message within the limit");
+        let bits = set.truncation.bits();
+        let mut expected = whole.as_bytes()[..bits.div_ceil(8)].to_vec();
+        if bits % 8 != 0 {
+            *expected.last_mut().expect("a byte") &= 0xff << (8 - bits % 8);
+        }
+        let expected = Tag::new(&expected, bits).expect("a tag");
+        assert!(tags[i] == expected, "{}, {i} of {lengths:?}", set.level);
+    }
+    let mut verdicts = vec![Ok(()); tags.len()];
+    assert_eq!(set.verify_many(&keys, &messages, &tags, &mut verdicts), Ok(()));
+    if let Some(last) = lengths.len().checked_sub(1) {
+        let wrong = if last == 0 { Tag::default() } else { tags[last - 1] };
+        let right = core::mem::replace(&mut tags[last], wrong);
+        assert_eq!(set.verify_many(&keys, &messages, &tags, &mut verdicts), Err(Mismatch));
+        assert!(verdicts[..last].iter().all(Result::is_ok) && verdicts[last].is_err());
+        tags[last] = right;
+    }
+}
+
+/// All lengths and numbers of messages.
+fn agree_everywhere<M: ManyKeys>(set: &RawKeys<M>) {
+    assert!(set.passes());
+    for bytes in 0..=200 {
+        agree(set, &vec![bytes; bytes % 41]);
+        agree(set, &vec![bytes; 40 - bytes % 41]);
+    }
+    for bytes in [255, 256, 257, 495, 496, 511, 512, 513, 527, 528, 529, 1000] {
+        agree(set, &vec![bytes; 20]);
+    }
+    let mut random = Bytes(1);
+    for n in 0..=40 {
+        for most in [3, 65, 201] {
+            let lengths: Vec<_> = (0..n).map(|_| random.next() as usize % most).collect();
+            agree(set, &lengths);
+        }
+    }
+    // Long ones among them, and more than a window.
+    for n in [64, 65, 130, 300] {
+        let lengths: Vec<_> = (0..n).map(|_| 5 * random.next() as usize / 2).collect();
+        agree(set, &lengths);
+    }
+    agree(set, &[600; 70]);
+}
+
+#[test]
+fn pmac_is_the_same_one_by_one() {
+    for level in Level::all() {
+        agree_everywhere(&RawKeys::<PmacAes128>::with_level(level));
+        agree_everywhere(&RawKeys::<Pmac<Aes256>>::with_level(level));
+    }
+}
+
+#[test]
+fn lightmac_is_the_same_one_by_one() {
+    for level in Level::all() {
+        agree_everywhere(&RawKeys::<LightMacAes128>::with_level(32, level).expect("32 bits"));
+        for s in [8, 12, 16, 40, 64] {
+            let set = RawKeys::<LightMac<Aes256>>::with_level(s, level).expect("1 to 64 bits");
+            agree(&set, &(0..100).collect::<Vec<_>>());
+            agree(&set, &[64; 33]);
+        }
+    }
+    for s in [0, 65] {
+        let refused = RawKeys::<LightMacAes128>::new(s).map(|_| ());
+        assert_eq!(refused, Err(Error::CounterBits { max: 64, found: s }));
+    }
+}
+
+#[test]
+fn tags_of_any_length() {
+    for bits in [1, 13, 64, 128] {
+        let set = RawKeys::<PmacAes128>::new().with_tag_bits(bits).expect("1 to 128 bits");
+        agree(&set, &(0..30).map(|i| 20 * i).collect::<Vec<_>>());
+    }
+    assert!(RawKeys::<PmacAes128>::new().with_tag_bits(129).is_err());
+}
+
+#[test]
+fn a_message_over_the_limit_is_refused_and_those_before_have_tags() {
+    let set = RawKeys::<LightMacAes128>::new(8).expect("8 bits");
+    let (long, key) = ([0; 3841], [[1; 16], [2; 16]]);
+    let mut messages = [&long[..5]; 12];
+    messages[7] = &long;
+    let mut tags = [Tag::default(); 12];
+    let refused = set.tag_many(&[&key; 12], &messages, &mut tags);
+    assert_eq!(
+        refused,
+        Err(BatchError { index: 7, error: Error::TooLong { limit_bits: 8 * 3840 } })
+    );
+    assert!(tags[..7].iter().all(|tag| tag.bits() == 128) && tags[7].bits() == 0);
+    let mut verdicts = [Ok(()); 12];
+    let mut right = tags;
+    right[8..].fill(tags[0]);
+    assert!(set.verify_many(&[&key; 12], &messages, &right, &mut verdicts).is_err());
+    assert!(verdicts.iter().enumerate().all(|(i, verdict)| verdict.is_ok() == (i != 7)));
+}
