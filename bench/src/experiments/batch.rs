@@ -4,9 +4,11 @@ use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::Duration;
 
+use tagmac::batch::RawKeys;
 use tagmac::cipher::{Aes128, Present80};
 use tagmac::isa::Level;
-use tagmac::{Cmac, EliMac, LightMac, Mac, Mismatch, Nonce, Pmac, Poly1305Aes, Tag, Umac};
+use tagmac::{Cmac, EliMac, LightMac, LightMacAes128, Mac, Mismatch, Nonce, Pmac, PmacAes128};
+use tagmac::{Poly1305Aes, Tag, Umac};
 
 use crate::engine::{Engine, Key, Role, numbered};
 use crate::failure::Failure;
@@ -59,11 +61,31 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
 /// Tags messages, each under a raw key of its own.
 type ManyKeys<'a> = Box<dyn Fn(&[&[u8]], &mut [Tag]) + 'a>;
 
-/// The call on messages and raw keys, for engines that have one. A line for each belongs here, by the
-/// engine's name and level, its keys the first bytes of `keys`.
+/// The call on messages and raw keys, for engines that have one.
 fn many_keys<'a>(engine: &Engine, keys: &'a [Key]) -> Option<ManyKeys<'a>> {
-    let _ = (&engine.name, engine.level, keys);
-    None
+    let (level, light) = (engine.level?, RawKeys::<LightMacAes128>::with_level);
+    Some(match &*engine.name {
+        "PMAC-AES128" => {
+            let (set, keys) = (RawKeys::<PmacAes128>::with_level(level), first_of_each(keys));
+            Box::new(move |messages, tags| set.tag_many(&keys, messages, tags).expect("no limit"))
+        }
+        "LIGHTMAC-AES128-S32" => {
+            let set = light(32, level).expect("a counter's length");
+            let keys: Vec<&[[u8; 16]; 2]> = keys.iter().map(|key| two(key)).collect();
+            Box::new(move |messages, tags| set.tag_many(&keys, messages, tags).expect("no limit"))
+        }
+        _ => return None,
+    })
+}
+
+/// The first bytes of each key.
+fn first_of_each<const N: usize>(keys: &[Key]) -> Vec<&[u8; N]> {
+    keys.iter().map(|key| key.first_chunk().expect("keys have 64 bytes at most")).collect()
+}
+
+/// The two keys that a key begins with.
+fn two(key: &Key) -> &[[u8; 16]; 2] {
+    key.as_chunks().0.first_chunk().expect("four of 16 bytes")
 }
 
 /// The MACs on a level.

@@ -288,8 +288,8 @@ impl Isa for PortableNarrow {
     }
 
     #[inline(always)]
-    fn and(self, a: Nibbles, b: Nibbles) -> Nibbles {
-        [a[0] & b[0], a[1] & b[1]]
+    fn and(self, a: u128, b: u128) -> u128 {
+        a & b
     }
 
     #[inline(never)]
