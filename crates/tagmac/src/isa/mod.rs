@@ -144,7 +144,8 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     fn next_key_words(self, before: Self::V, last: Self::V, rcon: Option<u8>) -> Self::V;
     /// `a & b`.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Each lane times x in GF(2^128), see [`gf128`].
+    /// Each lane times x in GF(2^128), as PMAC has it: modulo x^128 + x^7 + x^2 + x + 1, and the first
+    /// bit of a block is the coefficient of x^127.
     #[inline(always)]
     fn times_x(self, a: Self::V) -> Self::V {
         each_lane(self, a, gf128::times_x)
