@@ -71,7 +71,7 @@ fn many_keys<'a>(engine: &Engine, keys: &'a [Key]) -> Option<ManyKeys<'a>> {
         }
         "LIGHTMAC-AES128-S32" => {
             let set = light(32, level).expect("a counter's length");
-            let keys: Vec<&[[u8; 16]; 2]> = keys.iter().map(|key| two(key)).collect();
+            let keys: Vec<&[[u8; 16]; 2]> = keys.iter().map(two).collect();
             Box::new(move |messages, tags| set.tag_many(&keys, messages, tags).expect("no limit"))
         }
         _ => return None,

@@ -42,9 +42,8 @@ pub trait Hash: Send + Sync {
     /// Whether messages of few blocks have kernels of their own, on the one-block level.
     const HAS_NARROW_PATH: bool = true;
 
-    /// Whether kernels share one [`finish`](Hash::finish), in a function of its own: where it is
-    /// kilobytes of code, beside which the call is nothing.
-    const SHARED_FINISH: bool = false;
+    /// Whether kernels share one [`finish`](Hash::finish).
+    const SHARED_FINISH: SharedFinish = SharedFinish::Nowhere;
 
     /// The level that the key was made for.
     fn level(&self) -> Level;
@@ -83,6 +82,29 @@ pub trait Hash: Send + Sync {
     /// shorter than a block, or a full last block where [`LAST_BLOCK_DISTINCT`](Hash::LAST_BLOCK_DISTINCT); it is
     /// empty only if the whole message is, or if the hash does not hold the last block.
     fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> Self::Digest;
+}
+
+/// On which levels kernels share one [`finish`](Hash::finish), in a function of its own: where it is
+/// kilobytes of code, beside which the call is nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum SharedFinish {
+    /// It is small, or a call would be felt.
+    Nowhere,
+    /// On the portable level, where it is slow.
+    Portable,
+    /// On all levels.
+    Everywhere,
+}
+
+impl SharedFinish {
+    /// Whether they do so on a level.
+    pub(crate) const fn on<I: Isa>(self) -> bool {
+        match self {
+            SharedFinish::Nowhere => false,
+            SharedFinish::Portable => !I::AES_INSTRUCTIONS,
+            SharedFinish::Everywhere => true,
+        }
+    }
 }
 
 /// Where kernels for whole blocks run.

@@ -15,10 +15,15 @@ pub(crate) fn absorb<H: Hash>(hash: &H, sum: &mut H::Sum, at: u64, blocks: &[u8]
     long_level(hash).run(Absorb { hash, sum, at, blocks });
 }
 
-/// Whether a level has no kernels for messages at once: where code is to be small, and for those whose
-/// pad comes from there, see [`tag_with_pad`].
-const fn is_streamed<I: Isa, Q: PadFrom<P>, P>() -> bool {
-    SMALL || I::AES_INSTRUCTIONS && Q::IS_CACHED
+/// Whether a level has no kernels for messages at once: where AES takes so long that the calls of two
+/// kernels are nothing beside it, and where code is to be small.
+const fn for_streams<H: Hash, I: Isa>() -> bool {
+    !I::AES_INSTRUCTIONS && (SMALL || H::ACCEPTS_BIT_STRINGS && H::HAS_NARROW_PATH)
+}
+
+/// Whether it has none for messages whose pad comes from there: see [`tag_with_pad`].
+const fn is_streamed<H: Hash, I: Isa, Q: PadFrom<P>, P>() -> bool {
+    for_streams::<H, I>() || I::AES_INSTRUCTIONS && Q::IS_CACHED
 }
 
 struct Absorb<'a, H: Hash> {
@@ -34,6 +39,13 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         let Absorb { hash, sum, at, blocks } = self;
+        if const { H::HAS_NARROW_PATH && for_streams::<H, I>() && !SMALL }
+            && at == 0
+            && !blocks.is_empty()
+            && blocks.len() <= hash.narrow_path_max_bytes()
+        {
+            return hash.absorb_narrow(isa.narrow(), sum, blocks);
+        }
         hash.absorb(isa, sum, at, blocks);
     }
 }
@@ -86,7 +98,7 @@ fn finish<I: Isa, M: Construction + ?Sized>(
     at: u64,
     tail: Bits<'_>,
 ) -> Tag {
-    if const { M::Hash::SHARED_FINISH } {
+    if const { M::Hash::SHARED_FINISH.on::<I>() } {
         return pad.lend(
             #[inline(always)]
             |pad| finish_apart(isa, mac, nonce, pad, sum, at, tail),
@@ -306,7 +318,7 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for OneShot<'_, M
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
-        if const { is_streamed::<I, P, M::PadCache>() } {
+        if const { is_streamed::<M::Hash, I, P, M::PadCache>() } {
             return self.streamed();
         }
         let (cut, mut sum) = (self.cut, self.mac.begin(self.nonce));
@@ -323,7 +335,7 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Rest<OneShot<
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
-        if const { is_streamed::<I, P, M::PadCache>() } {
+        if const { is_streamed::<M::Hash, I, P, M::PadCache>() } {
             return self.0.streamed();
         }
         let sum = self.0.mac.begin(self.0.nonce);
@@ -339,7 +351,7 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Few<OneShot<'
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
-        if const { is_streamed::<I, P, M::PadCache>() } {
+        if const { is_streamed::<M::Hash, I, P, M::PadCache>() } {
             return self.0.streamed();
         }
         let (isa, one_shot) = (isa.narrow(), self.0);

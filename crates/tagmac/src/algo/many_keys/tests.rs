@@ -35,7 +35,7 @@ fn agree<M: ManyKeys>(set: &RawKeys<M>, lengths: &[usize]) {
         let whole = mac.tag_with(&(), messages[i]).expect("a message within the limit");
         let bits = set.truncation.bits();
         let mut expected = whole.as_bytes()[..bits.div_ceil(8)].to_vec();
-        if bits % 8 != 0 {
+        if !bits.is_multiple_of(8) {
             *expected.last_mut().expect("a byte") &= 0xff << (8 - bits % 8);
         }
         let expected = Tag::new(&expected, bits).expect("a tag");
@@ -60,7 +60,7 @@ fn agree_everywhere<M: ManyKeys>(set: &RawKeys<M>) {
         agree(set, &vec![bytes; 40 - bytes % 41]);
     }
     for bytes in [255, 256, 257, 495, 496, 511, 512, 513, 527, 528, 529, 1000] {
-        agree(set, &vec![bytes; 20]);
+        agree(set, &[bytes; 20]);
     }
     let mut random = Bytes(1);
     for n in 0..=40 {

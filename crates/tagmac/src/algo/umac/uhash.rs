@@ -10,7 +10,7 @@ use super::nh::{CHUNK, STREAMS};
 use super::poly::Poly;
 use crate::bits::Bits;
 use crate::cipher::Cipher;
-use crate::hash::Hash;
+use crate::hash::{Hash, SharedFinish};
 use crate::isa::{Block, Isa, Level, WordLevel, Words, opaque_word, reloaded};
 
 /// Two chunks, so that no range of blocks splits a word of POLY-128.
@@ -189,6 +189,7 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     const ACCEPTS_BIT_STRINGS: bool = false;
     // A block is many vectors.
     const HAS_NARROW_PATH: bool = false;
+    const SHARED_FINISH: SharedFinish = SharedFinish::Portable;
 
     #[inline(always)]
     fn level(&self) -> Level {
