@@ -35,7 +35,7 @@ mod words;
 
 use super::sealed::Sealed;
 use super::{Block, Isa, Lanes, ZERO, be_prefix, zeros_before};
-use narrow::unpack;
+use layout::unpack;
 use planes::{
     LANES, ONES, Planes, fill, fill_into, fold, last_round, masked, round, rounds, slice, unslice,
     xor,

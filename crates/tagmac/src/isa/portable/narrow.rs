@@ -8,7 +8,7 @@
 //! word for each plane, and gets it by a shift that leaves other planes' bits between: all else
 //! works on two words instead of eight.
 
-use super::layout::{Nibbles, columns, from_columns, swap};
+use super::layout::{Nibbles, pack, swap, unpack};
 use super::sbox::sub_bytes;
 use super::words::PortableWords;
 use super::{PortableNarrow, written};
@@ -16,30 +16,6 @@ use crate::isa::{Block, Isa, Lanes, SMALL, be_prefix, zero_filled, zeros_before}
 
 /// Bit 0 of every nibble: one plane.
 const PLANE: u64 = 0x1111_1111_1111_1111;
-/// Bits 0 to 3 of every byte.
-const LOW: u64 = 0x0f0f_0f0f_0f0f_0f0f;
-
-/// A block to nibbles.
-#[inline(always)]
-fn pack(b: u128) -> Nibbles {
-    let [even, odd] = columns(&b.to_le_bytes());
-    [even & LOW | (odd & LOW) << 4, even >> 4 & LOW | odd & !LOW].map(
-        // A byte is in row r of two columns now, and goes from 32 (c / 2) + 8r to 16r + 8 (c / 2).
-        #[inline(always)]
-        |w| swap(swap(w, 16, 0x0000_0000_ffff_0000), 8, 0x0000_ff00_0000_ff00),
-    )
-}
-
-/// Nibbles to the block.
-#[inline(always)]
-pub(super) fn unpack(a: Nibbles) -> u128 {
-    let [low, high] = a.map(
-        #[inline(always)]
-        |w| swap(swap(w, 8, 0x0000_ff00_0000_ff00), 16, 0x0000_0000_ffff_0000),
-    );
-    let columns = [low & LOW | (high & LOW) << 4, low >> 4 & LOW | high & !LOW];
-    u128::from_le_bytes(from_columns(columns))
-}
 
 /// ShiftRows(SubBytes(a)).
 #[inline(always)]
