@@ -106,6 +106,10 @@ impl<const T: usize> UmacHash<T> {
 }
 
 /// Adds whole blocks to the values of POLY-64.
+///
+/// A chunk's words are added while the next one is hashed: that is scalar work, and CPUs do not look as
+/// far ahead as the vector work behind all of it. Not two chunks side by side, which would share loads of
+/// the key: read from memory in turns, they come a third as fast.
 #[inline(always)]
 fn absorb_low<A: Words, const T: usize>(
     a: A,
@@ -113,61 +117,31 @@ fn absorb_low<A: Words, const T: usize>(
     polys: &mut [Poly<u64>; T],
     blocks: &[u8],
 ) {
-    if const { !A::HAS_VECTOR_MUL } {
-        // One kind of units does all the work: nothing to overlap.
-        for chunk in blocks.as_chunks::<CHUNK>().0 {
+    let chunks = blocks.as_chunks::<CHUNK>().0;
+    // Nothing to overlap: one kind of units does all the work, or there is no next chunk.
+    if const { !A::HAS_VECTOR_MUL } || chunks.len() == 1 {
+        for chunk in chunks {
             add_words(key, polys, key.nh.hash(a, chunk));
         }
-    } else if const { T == 1 && A::LANES > 2 } {
-        // A chunk of one stream is so few instructions that the words of two are felt at the end.
-        absorb_side_by_side::<A, T, 1>(a, key, polys, blocks);
-    } else {
-        absorb_side_by_side::<A, T, 2>(a, key, polys, blocks);
+        return;
     }
-}
-
-/// As [`absorb_low`], `N` chunks side by side. Their words are added while the next chunks are hashed:
-/// that is scalar work, and CPUs do not look as far ahead as the vector work behind all of it.
-#[inline(always)]
-fn absorb_side_by_side<A: Words, const T: usize, const N: usize>(
-    a: A,
-    key: &HashKey,
-    polys: &mut [Poly<u64>; T],
-    blocks: &[u8],
-) {
-    let mut sums = *polys;
-    let mut pending: Option<[[u64; N]; T]> = None;
-    for chunks in blocks.as_chunks::<CHUNK>().0.as_chunks::<N>().0 {
-        let words = reloaded(&key.nh).hash_whole(
+    let (mut sums, mut pending) = (*polys, None);
+    for chunk in chunks {
+        pending = Some(reloaded(&key.nh).hash_whole(
             a,
-            chunks,
+            chunk,
             #[inline(always)]
-            |half| {
-                if let Some(words) = &pending
-                    && half < N
-                {
-                    add_words(key, &mut sums, column(words, half));
+            || {
+                if let Some(words) = pending {
+                    add_words(key, &mut sums, words);
                 }
             },
-        );
-        pending = Some(words);
+        ));
     }
-    for half in 0..N {
-        if let Some(words) = &pending {
-            add_words(key, &mut sums, column(words, half));
-        }
+    if let Some(words) = pending {
+        add_words(key, &mut sums, words);
     }
     *polys = sums;
-}
-
-/// Each stream's word number `n`.
-#[inline(always)]
-fn column<const T: usize, const N: usize>(words: &[[u64; N]; T], n: usize) -> [u64; T] {
-    let mut column = [0; T];
-    for (to, words) in column.iter_mut().zip(words) {
-        *to = words[n];
-    }
-    column
 }
 
 /// Adds the next word of each stream to the values of POLY-64.
@@ -229,11 +203,13 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         sum.words[1] += (high.len() / BLOCK) as u64;
         absorb_low(a, key, &mut sum.low, low);
         for block in high.as_chunks::<BLOCK>().0 {
-            let (chunks, _) = block.as_chunks();
-            let chunks = chunks.first_chunk().expect("two chunks");
-            let words: [[u64; 2]; T] = key.nh.hash_whole(a, chunks, |_| ());
-            for (s, [left, right]) in words.into_iter().enumerate() {
-                let word = (left as u128) << 64 | right as u128;
+            let ([left, right], []) = block.as_chunks::<CHUNK>() else {
+                unreachable!("two chunks")
+            };
+            let left: [u64; T] = key.nh.hash_whole(a, left, || ());
+            let right: [u64; T] = key.nh.hash_whole(a, right, || ());
+            for s in 0..T {
+                let word = (left[s] as u128) << 64 | right[s] as u128;
                 key.poly128[s].step(&mut sum.high[s], word);
             }
         }
