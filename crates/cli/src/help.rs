@@ -178,7 +178,7 @@ KEY, NONCE and BLOCK are in bytes, TAG in bits, LIMIT is the longest message. BU
 messages of 1 MiB, or of the LIMIT, one key may tag, see 'tagmac bounds'. CAN lists what the
 algorithm supports: parts (hashes of ranges join), threads (one message on several cores), batch
 (many messages in one call), edits (a tag that follows edits), bits (messages of any number of
-bits). LEVEL is the instruction set in use; CMAC and HMAC choose their own.";
+bits). LEVEL is the instruction set in use, 'own' where the algorithm's code chooses.";
 
 /// What `bounds` shows.
 pub const BOUNDS: &str = "\

@@ -29,7 +29,8 @@ const MIN_BATCH: usize = 4;
 /// Messages among which short ones are looked for.
 const WINDOW: usize = 64;
 
-/// A message of a batch that was refused. The messages before it have their tags.
+/// A message of a batch that was refused. The messages before it have their tags; what is in the place of
+/// the tags after it is not said: do not use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchError {
     /// The message's index, from 0.
@@ -201,8 +202,8 @@ impl<M: Construction> fmt::Debug for Job<'_, M> {
 /// Messages that are put together at once.
 const SAME_KEY: usize = 64;
 
-/// The tags of many messages under many keys. Neighbours under one key share vectors; others go one
-/// by one.
+/// The tags of many messages under many keys. Four or more neighbours that refer to the same `mac` share
+/// vectors; others go one by one. For keys that are kept as bytes, see [`RawKeys`].
 ///
 /// ```
 /// use tagmac::batch::{Job, tag_many_keys};

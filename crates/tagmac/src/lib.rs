@@ -32,9 +32,9 @@
 //! | [`Cmac`] | one of its cipher | NIST SP 800-38B, RFC 4493 | rules and protocols that ask for it; one message at a time it is slow |
 //! | [`Poly1305`] | 32 bytes, r then s, for one message | RFC 8439 | protocols that derive a key for each message |
 //!
-//! The first three are deterministic: they need no nonce. Poly1305-AES and UMAC need one that never
-//! repeats under a key ([`NonceSequence`] counts, [`random_nonce`] draws); if a nonce repeats, anyone
-//! who sees both tags can forge:
+//! PMAC, LightMAC, EliMAC, CMAC and CBC3 are deterministic: they need no nonce. Poly1305-AES, UMAC and the
+//! UMAC of 1999 need one that never repeats under a key ([`NonceSequence`] counts, [`random_nonce`]
+//! draws); if a nonce repeats, anyone who sees both tags can forge:
 //!
 //! ```
 //! use tagmac::{Mac, NonceSequence, Umac64};

@@ -31,8 +31,8 @@
 //! ```
 //!
 //! The sender of packets holds a key, the nonces under it and a budget: a metered
-//! [`NonceSequence`]. One call gives nonce and tag, and takes no lock. `dynamic::Session` is that for any
-//! MAC, with a saved form that it keeps to.
+//! [`NonceSequence`]. One call gives nonce and tag, and takes no lock. `dynamic::Session` does the same for
+//! any MAC, and saves and restores its state.
 //!
 //! ```
 //! use tagmac::bounds::Theorem;
@@ -45,7 +45,7 @@
 //! let (nonce, tag) = session.tag(b"packet")?;
 //! assert!(mac.verify_with(&nonce, b"packet", &tag).is_ok());
 //! assert_eq!(session.usage().messages, 1);
-//! // What to save, with the usage, before it is used.
+//! // After each tag, save this nonce and the usage, before you send the tag.
 //! let next = session.mac().peek()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

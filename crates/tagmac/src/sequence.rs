@@ -54,7 +54,7 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 /// let (nonce, tag) = sequence.tag(b"first")?;
 /// assert!(mac.verify_with(&nonce, b"first", &tag).is_ok());
 ///
-/// // To continue after a restart, store the next nonce before you use it.
+/// // To continue after a restart, store the next nonce after each tag, before you send the tag.
 /// let saved = sequence.peek()?;
 /// drop(sequence);
 /// let mut sequence = NonceSequence::resume(&mac, &saved)?;

@@ -46,7 +46,7 @@ pub struct Audit {
     /// The key.
     #[command(flatten)]
     pub key: Key,
-    /// Do not print unchanged entries
+    /// Print no summary if nothing differs, and with --json no unchanged entries
     #[arg(long)]
     pub quiet: bool,
     /// Write a JSON object for each entry, and one for the summary

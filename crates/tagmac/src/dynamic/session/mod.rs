@@ -6,8 +6,8 @@
 //!       | usage, 32 | first 8 bytes of SHA-256 of all that
 //! ```
 //!
-//! Numbers are little-endian. The checksum finds damage, and nobody who means it: those who can
-//! write a state can also put an older one in its place, which nothing in it could tell.
+//! Numbers are little-endian. The checksum detects accidental damage only: anyone who can write the
+//! state can put an older one in its place, and nothing in it would show that.
 
 mod error;
 
@@ -104,9 +104,10 @@ impl Sender {
 }
 
 impl AnyMac {
-    /// What a key of this MAC may do until the probability of a forgery, with messages of at most
-    /// `max_message_bytes`; without them 1 MiB, or the MAC's limit if that is shorter. Without a
-    /// probability messages are counted, and as many as there may be.
+    /// The budget of a key: how many messages of at most `max_message_bytes` it may tag, and how many
+    /// wrong tags it may reject, while a forger's chance is at most `probability`. Without
+    /// `max_message_bytes` they have at most 1 MiB, or the MAC's limit if that is shorter. Without a
+    /// probability messages are counted and not limited.
     ///
     /// # Errors
     ///
