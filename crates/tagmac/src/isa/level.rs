@@ -226,7 +226,7 @@ some_levels!(
     Neon
 );
 
-/// A level that this CPU has and that gave the right known answers in this process.
+/// A level that this CPU has and that passed its self-test in this process.
 ///
 /// ```
 /// use tagmac::isa::Level;

@@ -2,8 +2,8 @@
 //!
 //! A level is a bundle of CPU features. A value of a level's type is the proof that this CPU has
 //! them, so a kernel that takes the value is plain safe Rust. Kernels are written once, generic
-//! over [`Isa`], and [`Level::run`] is the only place where a run-time choice becomes
-//! compile-time code: choose once per range, loops inside.
+//! over [`Isa`], and [`Dispatch`] is the only place where a run-time choice becomes compile-time
+//! code: choose once per range, loops inside.
 //!
 //! Every function and closure that a kernel passes through needs `#[inline(always)]`. Without it
 //! the result stays right and every instruction becomes a call; `scripts/check-asm` tells.
@@ -67,7 +67,7 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     type One: Isa<One = Self::One>;
 
     /// Runs `f` on three values, compiled with this level's instructions. Values of up to two words
-    /// travel in registers, and so does nothing that `f` holds.
+    /// are passed in registers; what `f` captures is not, so it should capture nothing.
     fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R;
     /// Runs `f` compiled with this level's instructions.
     #[inline(always)]

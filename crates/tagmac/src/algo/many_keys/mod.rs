@@ -75,7 +75,7 @@ pub trait ManyKeys: Construction<Nonce = ()> + Sized {
 /// A MAC for many short messages, each under a key of its own that is kept as bytes: for a server that
 /// checks packets of many devices and has no room for a [`Pmac`] of each.
 ///
-/// It holds no key. Messages of up to 32 blocks go side by side, a lane of a vector to each, which is
+/// It holds no key. Messages of up to 32 terms and a last block (528 bytes for PMAC) go side by side, a lane of a vector to each, which is
 /// several times as fast as one by one. Longer messages, fewer than six messages and CPUs without AES
 /// instructions go one by one. Tags are the same.
 ///

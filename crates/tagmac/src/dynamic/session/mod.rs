@@ -122,8 +122,9 @@ impl AnyMac {
         let length = max_message_bytes.unwrap_or_else(usual);
         let algorithm = self.algorithm;
         let Some(probability) = probability else {
-            // Of 16 bytes are the blocks that it counts, and it bounds nothing.
-            let (theorem, most) = (Theorem::Poly1305Aes, u64::MAX);
+            // Blocks are counted as the MAC's theorem has it, so that a later budget can limit them.
+            let theorem = algorithm.theorem().unwrap_or(Theorem::Poly1305Aes);
+            let most = u64::MAX;
             return Ok(Budget { theorem, length, messages: most, blocks: most, failures: most });
         };
         let theorem = algorithm.theorem().ok_or(SessionError::NoTheorem { algorithm })?;

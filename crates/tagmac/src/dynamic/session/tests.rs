@@ -96,6 +96,19 @@ fn a_saved_session_tags_what_is_covered() {
 }
 
 #[test]
+fn without_a_probability_blocks_count_for_a_later_budget() {
+    for (name, block) in [("PMAC-AES128", 16), ("PMAC-PRESENT80", 8)] {
+        let mac = mac(name);
+        let counted = mac.budget(Some(4096), None).expect("a budget");
+        let mut session = Session::new(mac.clone(), &[], counted).expect("a session");
+        session.reserve(1000).expect("a reserve");
+        let saved = session.save().expect("a state");
+        let (_, usage) = read(mac.id, &saved).expect("a state");
+        assert_eq!((usage.messages, usage.blocks), (1000, 1000 * 4096 / block), "{name}");
+    }
+}
+
+#[test]
 fn the_budget_ends() {
     let exhausted = |error: Option<SessionError>| {
         matches!(error, Some(SessionError::Meter(MeterError::BudgetExhausted { .. })))

@@ -28,8 +28,8 @@ level!(
 
 level!(
     is_x86_feature_detected;
-    /// Ice Lake and Zen 4 on. Without DQ and VL: compilers 1.95 to 1.97 miscompile
-    /// auto-vectorised code where both are on (rust-lang/rust#158622).
+    /// Ice Lake and Zen 4 on. Without VL: with it, compilers 1.95 to 1.97 miscompile auto-vectorised
+    /// code, also without DQ (rust-lang/rust#158622).
     Avx512: "avx2", "aes", "avx512f", "avx512bw", "avx512ifma", "avx512vbmi", "avx512vbmi2",
         "gfni", "vaes", "vpclmulqdq"
 );
