@@ -14,6 +14,7 @@
 //! If each message has a key of its own, use [`tag_many_keys`], or [`RawKeys`] if keys are kept as bytes.
 
 use core::fmt;
+use core::ops::Range;
 
 pub use crate::algo::RawKeys;
 use crate::construction::Construction;
@@ -142,15 +143,29 @@ pub(crate) fn verify_many<M: Construction + ?Sized>(
         nonces.len() == n && tags.len() == n && verdicts.len() == n,
         "a nonce, a tag and a verdict for each message"
     );
+    verify_in_turns(
+        tags,
+        verdicts,
+        |now, expected| tag_many(mac, &nonces[now.clone()], &messages[now], expected),
+        |i| kernels::tag(mac, &nonces[i], Fresh, messages[i].into()),
+    )
+}
+
+/// Checks tags, some at once. `tag_many` makes the right ones of a range of messages, and `tag` that of
+/// one.
+pub(crate) fn verify_in_turns(
+    tags: &[Tag],
+    verdicts: &mut [Result<(), Mismatch>],
+    tag_many: impl Fn(Range<usize>, &mut [Tag]) -> Result<(), BatchError>,
+    tag: impl Fn(usize) -> Result<Tag, Error>,
+) -> Result<(), Mismatch> {
     let mut expected = [Tag::default(); CHECKED];
-    for start in (0..n).step_by(CHECKED) {
-        let now = start..n.min(start + CHECKED);
+    for start in (0..tags.len()).step_by(CHECKED) {
+        let now = start..tags.len().min(start + CHECKED);
         let expected = &mut expected[..now.len()];
-        let made = tag_many(mac, &nonces[now.clone()], &messages[now.clone()], expected);
-        judge(made, expected, &tags[now.clone()], &mut verdicts[now.clone()], |i| {
-            let index = now.start + i;
-            let tag = kernels::tag(mac, &nonces[index], Fresh, messages[index].into());
-            matches(tag, &tags[index])
+        let made = tag_many(now.clone(), expected);
+        judge(made, expected, &tags[now.clone()], &mut verdicts[now], |i| {
+            matches(tag(start + i), &tags[start + i])
         });
     }
     verdicts.iter().copied().collect()

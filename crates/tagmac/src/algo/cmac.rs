@@ -16,6 +16,7 @@ use zeroize::Zeroize;
 use super::cbc::{self, Chain, before_last};
 use super::known_answer;
 use super::xor::{self, Single, Truncation};
+use crate::batch::verify_in_turns;
 use crate::bits::Bits;
 use crate::cipher::{Cipher, Encrypt, Field};
 use crate::error::{Error, Mismatch, silent};
@@ -181,17 +182,15 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
     ) -> Result<(), Mismatch> {
         let n = messages.len();
         assert!(tags.len() == n && verdicts.len() == n, "a tag and a verdict for each message");
-        let mut expected = [Tag::default(); 64];
-        for start in (0..n).step_by(expected.len()) {
-            let now = start..n.min(start + expected.len());
-            let expected = &mut expected[..now.len()];
-            self.tag_many(&messages[now.clone()], expected);
-            let found = verdicts[now.clone()].iter_mut().zip(&tags[now]);
-            for ((verdict, tag), expected) in found.zip(&*expected) {
-                *verdict = matches(Ok(*expected), tag);
-            }
-        }
-        verdicts.iter().copied().collect()
+        verify_in_turns(
+            tags,
+            verdicts,
+            |now, expected| {
+                self.tag_many(&messages[now], expected);
+                Ok(())
+            },
+            |i| Ok(self.tag(messages[i])),
+        )
     }
 
     /// What the last block adds to the chain: the padded block and K1 or K2.

@@ -355,7 +355,7 @@ fn add_staged<I: Isa, M: Masked>(
 
 /// Piece `j` of up to as many messages as a vector has lanes; zeros in other lanes.
 #[inline(always)]
-pub(super) fn some_pieces<L: Lanes>(lanes: L, step: usize, messages: &[&[u8]], j: usize) -> L::V {
+fn some_pieces<L: Lanes>(lanes: L, step: usize, messages: &[&[u8]], j: usize) -> L::V {
     let narrow = lanes.narrow();
     let mut blocks = [L::Block::ZERO; MAX_LANES];
     for (block, message) in blocks[..L::LANES].iter_mut().zip(messages) {
@@ -367,14 +367,14 @@ pub(super) fn some_pieces<L: Lanes>(lanes: L, step: usize, messages: &[&[u8]], j
 
 /// As many messages as a vector has lanes, cut to one length, so that bounds are checked for all at
 /// once.
-pub(super) struct Together<'a>([&'a [u8]; MAX_LANES]);
+struct Together<'a>([&'a [u8]; MAX_LANES]);
 
 impl<'a> Together<'a> {
-    pub(super) const EMPTY: Self = Together([&[]; MAX_LANES]);
+    const EMPTY: Self = Together([&[]; MAX_LANES]);
 
     /// The first `bytes` bytes of each.
     #[inline(always)]
-    pub(super) fn new<L: Lanes>(messages: &[&'a [u8]], bytes: usize) -> Self {
+    fn new<L: Lanes>(messages: &[&'a [u8]], bytes: usize) -> Self {
         let mut together = Together::EMPTY;
         for (to, message) in together.0[..L::LANES].iter_mut().zip(&messages[..L::LANES]) {
             *to = &message[..bytes];
@@ -384,7 +384,7 @@ impl<'a> Together<'a> {
 
     /// Piece `j` of each.
     #[inline(always)]
-    pub(super) fn pieces<L: Lanes>(&self, lanes: L, step: usize, j: usize) -> L::V {
+    fn pieces<L: Lanes>(&self, lanes: L, step: usize, j: usize) -> L::V {
         let (bytes, end) = (L::Block::BYTES, (j + 1) * step);
         if end < bytes {
             // No whole block ends with these.

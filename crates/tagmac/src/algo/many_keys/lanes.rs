@@ -183,7 +183,7 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
     }
 }
 
-/// As many messages as there are lanes in [`N`] vectors.
+/// As many messages as a kernel takes side by side.
 pub struct Group<'w, 'a, K> {
     /// A key for each.
     pub(super) keys: &'w [&'a K],

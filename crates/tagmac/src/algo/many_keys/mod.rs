@@ -15,13 +15,14 @@ use core::array;
 use super::lightmac::LightMac;
 use super::pmac::Pmac;
 use super::xor::Truncation;
-use crate::batch::{BatchError, judge};
+use crate::batch::{BatchError, verify_in_turns};
 use crate::cipher::{Aes, Aes128, Aes256, Cipher};
 use crate::construction::Construction;
 use crate::error::{Error, Mismatch, silent};
+use crate::hash::Hash;
 use crate::isa::{Block, CipherBlock, Isa, Kernel, Level, SelfTest};
 use crate::mac::Mac;
-use crate::tag::{Tag, matches};
+use crate::tag::Tag;
 use lanes::{Group, Vectors};
 use window::{MAX_GROUP, Window};
 
@@ -47,8 +48,6 @@ pub trait ManyKeys: Construction<Nonce = ()> + Sized {
     type Parameters: Copy + Send + Sync;
     /// What a level needs.
     type Scratch<I: Isa, const N: usize>;
-    /// Whether a last block may be full.
-    const LAST_BLOCK_DISTINCT: bool;
 
     /// The parameters of the self-test.
     const TESTED: Self::Parameters;
@@ -223,17 +222,12 @@ impl<M: ManyKeys> RawKeys<M> {
             keys.len() == n && tags.len() == n && verdicts.len() == n,
             "a key, a tag and a verdict for each message"
         );
-        let mut expected = [Tag::default(); CHECKED];
-        for start in (0..n).step_by(CHECKED) {
-            let now = start..n.min(start + CHECKED);
-            let expected = &mut expected[..now.len()];
-            let made = self.tag_many(&keys[now.clone()], &messages[now.clone()], expected);
-            judge(made, expected, &tags[now.clone()], &mut verdicts[now.clone()], |i| {
-                let index = now.start + i;
-                matches(self.tag(keys[index], messages[index]), &tags[index])
-            });
-        }
-        verdicts.iter().copied().collect()
+        verify_in_turns(
+            tags,
+            verdicts,
+            |now, expected| self.tag_many(&keys[now.clone()], &messages[now], expected),
+            |i| self.tag(keys[i], messages[i]),
+        )
     }
 
     /// The tag of a message under a key.
@@ -284,8 +278,6 @@ impl<M: ManyKeys> RawKeys<M> {
 
 silent!(RawKeys<M: ManyKeys>);
 
-/// Messages that are checked at once.
-const CHECKED: usize = 256;
 /// Messages of the self-test.
 const TESTED: usize = 24;
 
@@ -322,7 +314,7 @@ impl<M: ManyKeys> Tags<'_, M> {
         let size = N * I::LANES;
         assert!(size <= MAX_GROUP);
         let mut scratch = M::scratch::<I, N>(isa);
-        let mut window = Window::new(step, M::LAST_BLOCK_DISTINCT, keys[0]);
+        let mut window = Window::new(step, <M::Hash as Hash>::LAST_BLOCK_DISTINCT, keys[0]);
         let mut first = 0;
         while first < messages.len() {
             let end = window.take(keys, messages, first, size);

@@ -37,7 +37,6 @@ where
     type RawKey = <Aes<R> as Cipher>::Key;
     type Parameters = ();
     type Scratch<I: Isa, const N: usize> = (Schedule<I, N, R>, Powers<I, N>);
-    const LAST_BLOCK_DISTINCT: bool = true;
     const TESTED: () = ();
 
     fn with_key(set: &RawKeys<Self>, key: &Self::RawKey) -> Self {
@@ -110,7 +109,6 @@ where
     type Parameters = usize;
     /// K1 and K2.
     type Scratch<I: Isa, const N: usize> = [Schedule<I, N, R>; 2];
-    const LAST_BLOCK_DISTINCT: bool = false;
     const TESTED: usize = 32;
 
     fn with_key(set: &RawKeys<Self>, [k1, k2]: &Self::RawKey) -> Self {
