@@ -17,9 +17,8 @@ use core::fmt;
 use core::ops::Range;
 
 pub use crate::algo::RawKeys;
-use crate::construction::Construction;
+use crate::construction::{Construction, Hash, long_level};
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, long_level};
 use crate::isa::{Dispatch, Isa, Kernel};
 use crate::kernels::{self, Fresh};
 use crate::tag::{Tag, matches};
@@ -27,8 +26,9 @@ use crate::tag::{Tag, matches};
 /// Fewer messages go one by one.
 const MIN_BATCH: usize = 4;
 
-/// Messages among which short ones are looked for.
-const WINDOW: usize = 64;
+/// Messages among which short ones are looked for: so many that what a call of the kernel costs by itself
+/// is little.
+const WINDOW: usize = 256;
 
 /// A message of a batch that was refused. The messages before it have their tags; what is in the place of
 /// the tags after it is not said: do not use them.
@@ -49,19 +49,19 @@ impl fmt::Display for BatchError {
 impl core::error::Error for BatchError {}
 
 /// Messages that are short enough to share vectors.
-struct Short<'a, M: Construction + ?Sized> {
+struct Batch<'a, M: Construction + ?Sized> {
     mac: &'a M,
     nonces: &'a [M::Nonce],
     messages: &'a [&'a [u8]],
     tags: &'a mut [Tag],
 }
 
-impl<M: Construction + ?Sized> Kernel for Short<'_, M> {
+impl<M: Construction + ?Sized> Kernel for Batch<'_, M> {
     type Out = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Short { mac, nonces, messages, tags } = self;
+        let Batch { mac, nonces, messages, tags } = self;
         mac.tag_batch(isa, nonces, messages, tags);
     }
 }
@@ -77,23 +77,23 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
     assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
     let limit = mac.hash().limit_bits() / 8;
     let short = mac.batch_max_len().min(usize::try_from(limit).unwrap_or(usize::MAX));
-    let gains = |message: &&&[u8]| short > 0 && message.len() <= short;
+    let is_short = |message: &&&[u8]| short > 0 && message.len() <= short;
     let mut done = 0;
     while done < n {
-        let run = messages[done..].iter().take_while(gains).count();
+        let run = messages[done..].iter().take_while(is_short).count();
         if run >= WINDOW || run >= MIN_BATCH && done + run == n {
             let now = done..done + run;
             let (nonces, messages) = (&nonces[now.clone()], &messages[now.clone()]);
-            long_level(mac.hash()).run(Short { mac, nonces, messages, tags: &mut tags[now] });
+            long_level(mac.hash()).run(Batch { mac, nonces, messages, tags: &mut tags[now] });
             done += run;
             continue;
         }
         // Short messages among long ones.
         let end = n.min(done + WINDOW);
-        let (mut places, mut count) = ([0; WINDOW], 0);
-        for (i, message) in (done..end).zip(&messages[done..end]) {
-            if gains(&message) {
-                places[count] = i;
+        let (mut places, mut count) = ([0u8; WINDOW], 0);
+        for (i, message) in messages[done..end].iter().enumerate() {
+            if is_short(&message) {
+                places[count] = i as u8;
                 count += 1;
             }
         }
@@ -103,18 +103,19 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
             let places = &places[..count];
             let (mut some_nonces, mut some) = ([nonces[done]; WINDOW], [&[][..]; WINDOW]);
             for (i, (nonce, message)) in places.iter().zip(some_nonces.iter_mut().zip(&mut some)) {
-                (*nonce, *message) = (nonces[*i], messages[*i]);
+                let index = done + *i as usize;
+                (*nonce, *message) = (nonces[index], messages[index]);
             }
             let mut made = [Tag::default(); WINDOW];
             let (nonces, messages) = (&some_nonces[..count], &some[..count]);
-            let short = Short { mac, nonces, messages, tags: &mut made[..count] };
+            let short = Batch { mac, nonces, messages, tags: &mut made[..count] };
             long_level(mac.hash()).run(short);
             for (i, tag) in places.iter().zip(&made) {
-                tags[*i] = *tag;
+                tags[done + *i as usize] = *tag;
             }
         }
         for index in done..end {
-            if together && gains(&&messages[index]) {
+            if together && is_short(&&messages[index]) {
                 continue;
             }
             match kernels::tag(mac, &nonces[index], Fresh, messages[index].into()) {
@@ -164,16 +165,16 @@ pub(crate) fn verify_in_turns(
         let now = start..tags.len().min(start + CHECKED);
         let expected = &mut expected[..now.len()];
         let made = tag_many(now.clone(), expected);
-        judge(made, expected, &tags[now.clone()], &mut verdicts[now], |i| {
+        write_verdicts(made, expected, &tags[now.clone()], &mut verdicts[now], |i| {
             matches(tag(start + i), &tags[start + i])
         });
     }
     verdicts.iter().copied().collect()
 }
 
-/// What is to say of tags, when the right ones were made or a message refused. Then one has no tag,
-/// so each is checked alone.
-pub(crate) fn judge(
+/// Writes the verdicts of tags whose right ones were made. If a message was refused, some have none, so
+/// each is checked alone.
+pub(crate) fn write_verdicts(
     made: Result<(), BatchError>,
     expected: &[Tag],
     tags: &[Tag],

@@ -45,6 +45,5 @@ pub use crate::algo::{ParsimonyError, WideBlock, recover_block};
 pub use crate::algo::{Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use crate::algo::{UmacDigest, UmacHash, UmacPad, UmacSum};
 pub use crate::algo::{XorDigest, XorSum};
-pub use crate::construction::Construction;
-pub use crate::hash::{Hash, SharedFinish};
+pub use crate::construction::{Construction, Hash, SharedFinish};
 pub use crate::part::{Part, PartError};

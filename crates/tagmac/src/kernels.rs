@@ -2,9 +2,10 @@
 //! for each MAC and level, so there are no more of them than speed asks for.
 
 use crate::bits::Bits;
-use crate::construction::Construction;
+use crate::construction::{
+    Construction, Hash, absorbable_len, check_length, long_level, short_level,
+};
 use crate::error::Error;
-use crate::hash::{Hash, absorbable_len, check_length, long_level, short_level};
 use crate::isa::{Dispatch, Isa, Kernel, SMALL};
 use crate::tag::Tag;
 
@@ -15,15 +16,15 @@ pub(crate) fn absorb<H: Hash>(hash: &H, sum: &mut H::Sum, at: u64, blocks: &[u8]
     long_level(hash).run(Absorb { hash, sum, at, blocks });
 }
 
-/// Whether a level has no kernels for messages at once: where AES takes so long that the calls of two
-/// kernels are nothing beside it, and where code is to be small.
-const fn for_streams<H: Hash, I: Isa>() -> bool {
-    !I::AES_INSTRUCTIONS && (SMALL || H::ACCEPTS_BIT_STRINGS && H::HAS_NARROW_PATH)
+/// Whether one-shot calls on a level use the two kernels of streams: where AES takes so long that two
+/// calls are nothing beside it, and where code is to be small.
+const fn uses_stream_kernels<H: Hash, I: Isa>() -> bool {
+    !I::AES_INSTRUCTIONS && (SMALL || H::SHARES_STREAM_KERNELS)
 }
 
-/// Whether it has none for messages whose pad comes from there: see [`tag_with_pad`].
-const fn is_streamed<H: Hash, I: Isa, Q: PadFrom<P>, P>() -> bool {
-    for_streams::<H, I>() || I::AES_INSTRUCTIONS && Q::IS_CACHED
+/// Whether they do for messages whose pad comes from there: see [`tag_with_pad`].
+const fn uses_stream_kernels_with_pad<H: Hash, I: Isa, Q: PadFrom<P>, P>() -> bool {
+    uses_stream_kernels::<H, I>() || I::AES_INSTRUCTIONS && Q::IS_CACHED
 }
 
 struct Absorb<'a, H: Hash> {
@@ -39,7 +40,7 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         let Absorb { hash, sum, at, blocks } = self;
-        if const { H::HAS_NARROW_PATH && for_streams::<H, I>() && !SMALL }
+        if const { H::HAS_NARROW_PATH && uses_stream_kernels::<H, I>() && !SMALL }
             && at == 0
             && !blocks.is_empty()
             && blocks.len() <= hash.narrow_path_max_bytes()
@@ -57,7 +58,7 @@ impl<H: Hash> Kernel for Absorb<'_, H> {
 ///
 /// None.
 #[inline(never)]
-pub(crate) fn close<M: Construction + ?Sized>(
+pub(crate) fn finalize<M: Construction + ?Sized>(
     mac: &M,
     nonce: &M::Nonce,
     pad: &mut M::PadCache,
@@ -65,10 +66,10 @@ pub(crate) fn close<M: Construction + ?Sized>(
     at: u64,
     tail: Bits<'_>,
 ) -> Result<Tag, Error> {
-    short_level(mac.hash()).run(Close { mac, nonce, pad, sum, at, tail })
+    short_level(mac.hash()).run(Finalize { mac, nonce, pad, sum, at, tail })
 }
 
-struct Close<'a, M: Construction + ?Sized> {
+struct Finalize<'a, M: Construction + ?Sized> {
     mac: &'a M,
     nonce: &'a M::Nonce,
     pad: &'a mut M::PadCache,
@@ -77,19 +78,19 @@ struct Close<'a, M: Construction + ?Sized> {
     tail: Bits<'a>,
 }
 
-impl<M: Construction + ?Sized> Kernel for Close<'_, M> {
+impl<M: Construction + ?Sized> Kernel for Finalize<'_, M> {
     type Out = Result<Tag, Error>;
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Result<Tag, Error> {
-        let Close { mac, nonce, pad, sum, at, tail } = self;
-        Ok(finish(isa, mac, nonce, pad, sum, at, tail))
+        let Finalize { mac, nonce, pad, sum, at, tail } = self;
+        Ok(finish_and_finalize(isa, mac, nonce, pad, sum, at, tail))
     }
 }
 
 /// Finish and finalize.
 #[inline(always)]
-fn finish<I: Isa, M: Construction + ?Sized>(
+fn finish_and_finalize<I: Isa, M: Construction + ?Sized>(
     isa: I,
     mac: &M,
     nonce: &M::Nonce,
@@ -98,10 +99,10 @@ fn finish<I: Isa, M: Construction + ?Sized>(
     at: u64,
     tail: Bits<'_>,
 ) -> Tag {
-    if const { M::Hash::SHARED_FINISH.on::<I>() } {
+    if const { M::Hash::SHARED_FINISH.applies::<I>() } {
         return pad.lend(
             #[inline(always)]
-            |pad| finish_apart(isa, mac, nonce, pad, sum, at, tail),
+            |pad| finish_outlined(isa, mac, nonce, pad, sum, at, tail),
         );
     }
     let digest = mac.hash().finish(isa, sum, at, tail);
@@ -111,10 +112,10 @@ fn finish<I: Isa, M: Construction + ?Sized>(
     )
 }
 
-/// As [`finish`], in a function of its own that messages at once and streams share: it does not
-/// depend on where the pad comes from.
+/// As [`finish_and_finalize`], in a function of its own that one-shot calls and streams share: it does
+/// not depend on where the pad comes from.
 #[inline(always)]
-fn finish_apart<I: Isa, M: Construction + ?Sized>(
+fn finish_outlined<I: Isa, M: Construction + ?Sized>(
     isa: I,
     mac: &M,
     nonce: &M::Nonce,
@@ -176,12 +177,12 @@ pub(crate) fn tag<M: Construction + ?Sized>(
 ) -> Result<Tag, Error> {
     let hash = mac.hash();
     if check_length(hash, 0, message).is_err() {
-        return refused(hash, message);
+        return refuse(hash, message);
     }
     if M::Hash::ACCEPTS_BIT_STRINGS && message.last_mask().is_some() {
         return pad.lend(
             #[inline(always)]
-            |pad| absorb_and_close(mac, nonce, pad, message),
+            |pad| absorb_and_finalize(mac, nonce, pad, message),
         );
     }
     Ok(one_shot(mac, nonce, pad, message.bytes()))
@@ -223,7 +224,7 @@ pub(crate) fn one_shot<M: Construction + ?Sized, P: PadFrom<M::PadCache>>(
             message,
             pad,
             #[inline(always)]
-            |key, message, pad| Rest(OneShot::of(key, message, (pad, 0))),
+            |key, message, pad| TailOnly(OneShot::new(key, message, (pad, 0))),
         )
     } else if M::Hash::HAS_NARROW_PATH && cut <= hash.narrow_path_max_bytes() {
         short_level(hash).run_on(
@@ -231,14 +232,14 @@ pub(crate) fn one_shot<M: Construction + ?Sized, P: PadFrom<M::PadCache>>(
             message,
             (pad, cut),
             #[inline(always)]
-            |key, message, rest| Few(OneShot::of(key, message, rest)),
+            |key, message, rest| Narrow(OneShot::new(key, message, rest)),
         )
     } else {
-        long_level(hash).run_on(key, message, (pad, cut), OneShot::of)
+        long_level(hash).run_on(key, message, (pad, cut), OneShot::new)
     }
 }
 
-/// The tags of messages within the limit, for batches that gain nothing by company.
+/// The tags of messages within the limit, for batches that would gain nothing.
 #[inline(never)]
 pub(crate) fn one_by_one<M: Construction + ?Sized>(
     mac: &M,
@@ -255,14 +256,14 @@ pub(crate) fn one_by_one<M: Construction + ?Sized>(
 /// cut tags into their fields, and what is stored in pieces cannot be loaded at once.
 #[cold]
 #[inline(never)]
-fn refused<H: Hash>(hash: &H, message: Bits<'_>) -> Result<Tag, Error> {
+fn refuse<H: Hash>(hash: &H, message: Bits<'_>) -> Result<Tag, Error> {
     check_length(hash, 0, message)?;
     unreachable!("the message is within the limit")
 }
 
 /// The tag of a message by the kernels of streams.
 #[inline(never)]
-pub(crate) fn absorb_and_close<M: Construction + ?Sized>(
+pub(crate) fn absorb_and_finalize<M: Construction + ?Sized>(
     mac: &M,
     nonce: &M::Nonce,
     pad: &mut M::PadCache,
@@ -274,10 +275,10 @@ pub(crate) fn absorb_and_close<M: Construction + ?Sized>(
     if cut > 0 {
         absorb(hash, sum, 0, blocks);
     }
-    close(mac, nonce, pad, sum, cut as u64, tail)
+    finalize(mac, nonce, pad, sum, cut as u64, tail)
 }
 
-/// Absorb, finish and seal in one visit to the level.
+/// Absorb, finish and finalize in one visit to the level.
 struct OneShot<'a, M: Construction + ?Sized, P> {
     mac: &'a M,
     nonce: &'a M::Nonce,
@@ -290,26 +291,26 @@ struct OneShot<'a, M: Construction + ?Sized, P> {
 impl<'a, M: Construction + ?Sized, P: PadFrom<M::PadCache>> OneShot<'a, M, P> {
     /// From values of two words.
     #[inline(always)]
-    fn of((mac, nonce): (&'a M, &'a M::Nonce), message: &'a [u8], (pad, cut): (P, usize)) -> Self {
+    fn new((mac, nonce): (&'a M, &'a M::Nonce), message: &'a [u8], (pad, cut): (P, usize)) -> Self {
         OneShot { mac, nonce, pad, message, cut }
     }
 
-    /// By the kernels of streams. Nothing fails, as in [`close`].
+    /// By the kernels of streams. Nothing fails, as in [`finalize`].
     #[inline(always)]
     fn streamed(self) -> Tag {
         let OneShot { mac, nonce, pad, message, .. } = self;
         let tag = pad.lend(
             #[inline(always)]
-            |pad| absorb_and_close(mac, nonce, pad, message.into()),
+            |pad| absorb_and_finalize(mac, nonce, pad, message.into()),
         );
         tag.expect("a message within the limit")
     }
 
-    /// Finish and seal.
+    /// Finish and finalize.
     #[inline(always)]
-    fn close<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum, at: usize) -> Tag {
+    fn finalize<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum, at: usize) -> Tag {
         let tail = Bits::from(&self.message[at..]);
-        finish(isa, self.mac, self.nonce, self.pad, sum, at as u64, tail)
+        finish_and_finalize(isa, self.mac, self.nonce, self.pad, sum, at as u64, tail)
     }
 }
 
@@ -318,40 +319,40 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for OneShot<'_, M
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
-        if const { is_streamed::<M::Hash, I, P, M::PadCache>() } {
+        if const { uses_stream_kernels_with_pad::<M::Hash, I, P, M::PadCache>() } {
             return self.streamed();
         }
         let (cut, mut sum) = (self.cut, self.mac.begin(self.nonce));
         self.mac.hash().absorb(isa, &mut sum, 0, &self.message[..cut]);
-        self.close(isa, &sum, cut)
+        self.finalize(isa, &sum, cut)
     }
 }
 
 /// A message with nothing to absorb, so that it does not pay for long ones' set-up.
-struct Rest<T>(T);
+struct TailOnly<T>(T);
 
-impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Rest<OneShot<'_, M, P>> {
+impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for TailOnly<OneShot<'_, M, P>> {
     type Out = Tag;
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
-        if const { is_streamed::<M::Hash, I, P, M::PadCache>() } {
+        if const { uses_stream_kernels_with_pad::<M::Hash, I, P, M::PadCache>() } {
             return self.0.streamed();
         }
         let sum = self.0.mac.begin(self.0.nonce);
-        self.0.close(isa, &sum, 0)
+        self.0.finalize(isa, &sum, 0)
     }
 }
 
-/// A message of few blocks, on the one-block level.
-struct Few<T>(T);
+/// A message of a few blocks, side by side on the one-block level.
+struct Narrow<T>(T);
 
-impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Few<OneShot<'_, M, P>> {
+impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Narrow<OneShot<'_, M, P>> {
     type Out = Tag;
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
-        if const { is_streamed::<M::Hash, I, P, M::PadCache>() } {
+        if const { uses_stream_kernels_with_pad::<M::Hash, I, P, M::PadCache>() } {
             return self.0.streamed();
         }
         let (isa, one_shot) = (isa.narrow(), self.0);
@@ -362,6 +363,6 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Few<OneShot<'
         } else {
             hash.absorb(isa, &mut sum, 0, blocks);
         }
-        one_shot.close(isa, &sum, cut)
+        one_shot.finalize(isa, &sum, cut)
     }
 }

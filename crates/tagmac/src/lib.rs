@@ -90,7 +90,6 @@ pub mod dynamic;
 #[cfg(feature = "alloc")]
 pub mod edit;
 mod error;
-mod hash;
 pub mod hashes;
 pub mod hazmat;
 pub mod isa;

@@ -124,9 +124,10 @@ pub trait Mac: Construction {
 
 impl<M: Construction + ?Sized> Mac for M {}
 
-/// Gives a deterministic MAC its calls without a nonce.
+/// Gives a deterministic MAC its calls without a nonce. One whose key is for one message (`once`) has
+/// none for many.
 macro_rules! deterministic {
-    ($name:ident $(<$($parameter:ident: $bound:path),+>)?) => {
+    (once $name:ident $(<$($parameter:ident: $bound:path),+>)?) => {
         impl $(<$($parameter: $bound),+>)? $name $(<$($parameter),+>)? {
             /// The tag of a message.
             ///
@@ -164,12 +165,9 @@ macro_rules! deterministic {
             }
         }
     };
-}
-pub(crate) use deterministic;
-
-/// Gives a deterministic MAC with a key for many messages its calls on many of them.
-macro_rules! batches {
     ($name:ident $(<$($parameter:ident: $bound:path),+>)?) => {
+        $crate::mac::deterministic!(once $name $(<$($parameter: $bound),+>)?);
+
         impl $(<$($parameter: $bound),+>)? $name $(<$($parameter),+>)? {
             /// The tags of many messages, see [`Mac::tag_many_with`](crate::Mac::tag_many_with).
             ///
@@ -214,4 +212,4 @@ macro_rules! batches {
         }
     };
 }
-pub(crate) use batches;
+pub(crate) use deterministic;

@@ -1,7 +1,7 @@
 //! A MAC that counts what its key has done and refuses to exceed a budget.
 //!
 //! It counts messages, their blocks (PMAC), and failed verifications. [`Budget::new`] takes the limits
-//! from a theorem and a threshold. A call that would exceed the budget is refused before it tags or
+//! from a theorem and the probability of a forgery that you accept. A call that would exceed the budget is refused before it tags or
 //! verifies.
 //!
 //! **Store the usage** where nobody can roll it back, like a nonce counter: restoring an old value
@@ -133,52 +133,52 @@ holds_mac_error!(MeterError);
 /// What a key may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// What bounds the MAC. It tells a message's blocks, and whether a failed verification counts as
-    /// a message.
+    /// The theorem that bounds the MAC: it says how many blocks a message has, and whether a failed
+    /// verification also counts as a message.
     pub theorem: Theorem,
-    /// Bytes of a message; longer ones are refused.
+    /// The longest message in bytes; longer ones are refused.
     pub length: u64,
-    /// Messages.
+    /// The most messages that may be tagged.
     pub messages: u64,
-    /// Their blocks in all; an empty message has one.
+    /// The most blocks in all of them; an empty message counts as one.
     pub blocks: u64,
-    /// Verifications that failed.
+    /// The most verifications that may fail.
     pub failures: u64,
 }
 
 impl Budget {
-    /// What a key may do until the threshold, with messages of at most `length` bytes, in any mix of
+    /// What a key may do while a forgery has at most this probability, with messages of at most `length` bytes, in any mix of
     /// lengths. PMAC has fewer messages, and Poly1305-AES fewer failures, the longer messages may be;
     /// all others do not mind the length.
     ///
     /// PMAC's bound is sigma min(3 q, sigma + 1) / 2^n for q messages of sigma blocks, and this
     /// budget is for messages that all have `length` bytes. Where most are shorter, other numbers of
     /// messages and blocks may serve better: take any for which [`pmac::prf`](crate::bounds::pmac::prf) keeps
-    /// to the threshold.
+    /// to the probability.
     ///
     /// ```
     /// use tagmac::bounds::{Theorem, pmac};
     /// use tagmac::meter::Budget;
-    /// let (present, threshold) = (Theorem::Pmac { n: 64, t: 64 }, 2f64.powi(-32));
-    /// let budget = Budget::new(present, 1 << 20, threshold)?;
+    /// let (present, probability) = (Theorem::Pmac { n: 64, t: 64 }, 2f64.powi(-32));
+    /// let budget = Budget::new(present, 1 << 20, probability)?;
     /// assert_eq!((budget.messages, budget.blocks), (104, 104 << 17));
     /// // One megabyte in all, in up to 10 000 messages.
     /// let (messages, blocks) = (10_000, 131_072);
-    /// assert!(pmac::prf(64, messages.into(), blocks.into())?.at_most(threshold));
+    /// assert!(pmac::prf(64, messages.into(), blocks.into())?.at_most(probability));
     /// let budget = Budget { messages, blocks, failures: messages, ..budget };
     /// # Ok::<(), tagmac::bounds::BoundError>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`BoundError::Threshold`] unless it is between 0 and 1, [`BoundError::TooLong`] for a length
+    /// [`BoundError::Probability`] unless it is between 0 and 1, [`BoundError::TooLong`] for a length
     /// over the MAC's limit, and what the theorem's functions refuse.
-    pub fn new(theorem: Theorem, length: u64, threshold: f64) -> Result<Budget, BoundError> {
+    pub fn new(theorem: Theorem, length: u64, probability: f64) -> Result<Budget, BoundError> {
         theorem.check_length(length)?;
         let small = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
-        let messages = theorem.messages(length, threshold)?;
+        let messages = theorem.messages(length, probability)?;
         // PMAC's attempts draw on the messages, and there are no more of them.
-        let failures = theorem.guesses(length, threshold)?;
+        let failures = theorem.guesses(length, probability)?;
         let blocks = match theorem {
             Theorem::Pmac { .. } => messages.saturating_mul(theorem.blocks(length)),
             _ => u128::MAX,

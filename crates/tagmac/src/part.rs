@@ -5,9 +5,8 @@ use core::fmt;
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
-use crate::construction::Construction;
+use crate::construction::{Construction, Hash, absorbable_len, check_length};
 use crate::error::{Error, FOREIGN_PART, holds_mac_error};
-use crate::hash::{Hash, absorbable_len, check_length};
 use crate::kernels;
 #[cfg(feature = "save")]
 use crate::save::{Reader, Save, SaveError, Sealer, Writer};
@@ -109,15 +108,41 @@ impl<H: Hash> Part<H> {
     /// [`PartError::Mac`] with [`Error::TooLong`] if the part ends over the MAC's limit.
     pub fn new(hash: &H, start: u64, blocks: &[u8]) -> Result<Self, PartError> {
         let block = hash.block();
-        for found in [start, blocks.len() as u64] {
-            if found % block as u64 != 0 {
-                return Err(PartError::Unaligned { block, found });
-            }
+        if !start.is_multiple_of(block as u64) {
+            return Err(PartError::Unaligned { block, found: start });
         }
-        check_length(hash, start, blocks.into())?;
         let mut part = Part { start, end: start, block, sum: hash.empty() };
-        part.grow(hash, blocks);
+        part.extend(hash, blocks)?;
         Ok(part)
+    }
+
+    /// Adds the whole blocks that follow, under the same rules.
+    ///
+    /// ```
+    /// use tagmac::PmacAes128;
+    /// use tagmac::hazmat::Part;
+    /// let (mac, message) = (PmacAes128::new(&[7; 16]), [3; 100]);
+    /// let mut part = Part::new(&mac, 0, &message[..32])?;
+    /// part.extend(&mac, &message[32..96])?;
+    /// assert_eq!(part.finish(&mac, &(), &message[96..])?, mac.tag(&message)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Part::new), and [`PartError::ForeignPart`] if the part is of a MAC with another
+    /// block. The part is then as it was.
+    pub fn extend(&mut self, hash: &H, blocks: &[u8]) -> Result<(), PartError> {
+        let (block, found) = (hash.block(), blocks.len() as u64);
+        if self.block != block {
+            return Err(PartError::ForeignPart);
+        }
+        if !found.is_multiple_of(block as u64) {
+            return Err(PartError::Unaligned { block, found });
+        }
+        check_length(hash, self.end, blocks.into())?;
+        self.grow(hash, blocks);
+        Ok(())
     }
 
     /// Adds neighbouring whole blocks within the limit.
@@ -205,7 +230,7 @@ impl<H: Hash> Part<H> {
         self.grow(hash, &rest.bytes()[..cut]);
         let (sum, at, tail) = (&self.sum, self.end, rest.after(cut));
         let pad = &mut M::PadCache::default();
-        Ok(kernels::close(mac, nonce, pad, sum, at, tail)?)
+        Ok(kernels::finalize(mac, nonce, pad, sum, at, tail)?)
     }
 }
 

@@ -5,9 +5,8 @@ use core::ops::Deref;
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
-use crate::construction::Construction;
+use crate::construction::{Construction, Hash, absorbable_len, check_length};
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, absorbable_len, check_length};
 use crate::kernels;
 #[cfg(feature = "save")]
 use crate::nonce::Nonce;
@@ -118,7 +117,7 @@ impl<R: Deref<Target: Construction>> Stream<R> {
         let (mac, nonce, state) = (&*self.mac, &self.nonce, &mut self.state);
         let tail = Bits::from(&state.held.as_mut()[..state.held_bytes]);
         let (sum, at, pad) = (&state.sum, state.at, &mut Default::default());
-        kernels::close(mac, nonce, pad, sum, at, tail)
+        kernels::finalize(mac, nonce, pad, sum, at, tail)
     }
 
     /// A second stream that begins with the same bytes, under the same nonce. If the MAC takes a

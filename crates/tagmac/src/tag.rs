@@ -54,13 +54,13 @@ impl Tag {
 
     /// The first `bits` bits of a block, all others already zero.
     #[inline(always)]
-    pub(crate) fn of_block<B: CipherBlock>(block: B, bits: u16) -> Tag {
+    pub(crate) fn from_block<B: CipherBlock>(block: B, bits: u16) -> Tag {
         let mut bytes = [0; Self::MAX_BYTES];
         bytes[..B::BYTES].copy_from_slice(block.as_ref());
         Tag { bytes, bits: bits.into() }
     }
 
-    /// As [`of_block`](Tag::of_block), in the tag's place.
+    /// As [`from_block`](Tag::from_block), in the tag's place.
     #[inline(always)]
     pub(crate) fn set<B: CipherBlock>(&mut self, block: &B, bits: u16) {
         let (first, rest) = self.bytes.split_at_mut(B::BYTES);
@@ -72,10 +72,10 @@ impl Tag {
     /// The first `bits` bits of a little-endian number, all others already zero. Stored at once:
     /// halves stored one by one are not loaded together before they have left for the cache.
     #[inline(always)]
-    pub(crate) fn of_number<I: Isa>(isa: I, number: u128, bits: u16) -> Tag {
+    pub(crate) fn from_number<I: Isa>(isa: I, number: u128, bits: u16) -> Tag {
         let words = isa.words().narrow();
         let number = words.load(&[number as u64, (number >> 64) as u64]);
-        Tag::of_block(words.lane0(number), bits)
+        Tag::from_block(words.lane0(number), bits)
     }
 
     /// The tag's bytes; unused low bits of the last one are zero.
@@ -108,13 +108,13 @@ impl TryFrom<&[u8]> for Tag {
     fn try_from(bytes: &[u8]) -> Result<Tag, Error> {
         // The usual lengths without the calls of the others, which are felt in short messages' checks.
         if let Ok(block) = <[u8; 16]>::try_from(bytes) {
-            return Ok(Tag::of_block(block, 128));
+            return Ok(Tag::from_block(block, 128));
         }
         if let Ok(block) = <[u8; 8]>::try_from(bytes) {
-            return Ok(Tag::of_block(block, 64));
+            return Ok(Tag::from_block(block, 64));
         }
         if let Ok(block) = <[u8; 4]>::try_from(bytes) {
-            return Ok(Tag::of_block(block, 32));
+            return Ok(Tag::from_block(block, 32));
         }
         Tag::new(bytes, 8 * bytes.len())
     }

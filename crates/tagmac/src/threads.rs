@@ -15,8 +15,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::construction::{Hash, absorbable_len, check_length};
 use crate::error::{Error, Mismatch};
-use crate::hash::{Hash, absorbable_len, check_length};
 use crate::mac::Mac;
 use crate::part::Part;
 use crate::tag::{Tag, matches};

@@ -53,7 +53,7 @@ impl<B: CipherBlock> Drop for Chain<B> {
 impl<B: CipherBlock> Chain<B> {
     /// The chain after its first input, which fits in a block.
     #[inline(always)]
-    pub(super) fn of(first: &[u8]) -> Self {
+    pub(super) fn new(first: &[u8]) -> Self {
         Chain { y: B::ZERO, held: B::zero_filled(first), bytes: first.len() }
     }
 

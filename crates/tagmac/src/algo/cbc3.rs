@@ -57,7 +57,7 @@ impl<C: Cipher> Cbc3<C> {
         const { assert!(C::Block::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
         let block =
             NarrowLevel::from(self.level).run(OneShot { mac: self, message: message.into() });
-        Tag::of_block(block, 8 * C::Block::BYTES as u16)
+        Tag::from_block(block, 8 * C::Block::BYTES as u16)
     }
 
     /// Checks a tag in constant time.
@@ -80,7 +80,7 @@ impl<C: Cipher> Kernel for OneShot<'_, C> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> C::Block {
-        let mut chain = Chain::of(&[]);
+        let mut chain = Chain::new(&[]);
         self.mac.update(isa, &mut chain, self.message.bytes());
         let bits = match self.message.last_mask() {
             None => 8 * chain.bytes,

@@ -15,7 +15,7 @@ use zeroize::Zeroize;
 
 use super::cbc::{self, Chain, before_last};
 use super::known_answer;
-use super::xor::{self, Single, Truncation};
+use super::xor::{self, OneBlock, Truncation};
 use crate::batch::verify_in_turns;
 use crate::bits::Bits;
 use crate::cipher::{Cipher, Encrypt, Field};
@@ -195,7 +195,7 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
 
     /// What the last block adds to the chain: the padded block and K1 or K2.
     #[inline(always)]
-    fn last<L: Lanes<Block = C::Block>>(&self, lanes: L, last: Bits<'_>) -> Single<L> {
+    fn last<L: Lanes<Block = C::Block>>(&self, lanes: L, last: Bits<'_>) -> OneBlock<L> {
         let full = last.bits() == 8 * C::Block::BYTES as u64;
         let key = if full { &self.k1 } else { &self.k2 };
         let narrow = lanes.narrow();
@@ -257,7 +257,7 @@ silent!(CmacStream<R: Sized, C: Cipher>);
 impl<R: core::ops::Deref<Target = Cmac<C>>, C: Cipher<Block: Field>> CmacStream<R, C> {
     /// An empty message.
     pub fn new(mac: R) -> Self {
-        CmacStream { mac, chain: Chain::of(&[]) }
+        CmacStream { mac, chain: Chain::new(&[]) }
     }
 
     /// Adds to the message.

@@ -2,8 +2,8 @@
 //! own, so that a program holds the kernels of those MACs alone that it uses.
 //!
 //! An answer is the xor of the tags of three messages, of [`LENGTHS`], whose byte i is 167 i +
-//! floor(i / 256). They take every path of the kernels: whole flights of PRESENT, and rests of each
-//! kind. Keys count from 0, and nonces from 32. The answers are those of `reference/`.
+//! floor(i / 256). They take every path of the kernels: whole bitsliced batches of PRESENT, and tails
+//! of each kind. Keys count from 0, and nonces from 32. The answers are those of `reference/`.
 
 use crate::error::Error;
 use crate::isa::{KnownAnswer, Level};

@@ -8,10 +8,9 @@
 
 use core::slice;
 
-use super::xor::{Single as One, Truncation};
+use super::xor::{OneBlock, Truncation};
 use crate::cipher::{Cipher, CipherBlock, vectors};
-use crate::construction::Construction;
-use crate::hash::Hash;
+use crate::construction::{Construction, Hash};
 use crate::isa::{Facts, Isa, Lanes, MAX_LANES, ScalarBlocks};
 use crate::kernels::one_by_one;
 use crate::tag::Tag;
@@ -31,14 +30,14 @@ pub(super) fn max_len<H: Hash>(hash: &H, terms: usize) -> usize {
     (terms + 1) * hash.block() - !H::LAST_BLOCK_DISTINCT as usize
 }
 
-/// [`max_len`] of a MAC whose terms are made by the cipher C: what gains from company on its level.
+/// [`max_len`] of a MAC whose terms are made by the cipher C: what is faster in a batch on its level.
 #[inline(always)]
 pub(super) fn max_len_under<C: Cipher, H: Hash>(hash: &H) -> usize {
     let facts = hash.level().facts();
     if !C::HAS_NARROW_PATH || !facts.aes_instructions {
         return max_len(hash, MAX_TERMS);
     }
-    if facts.gain_under_aes() { max_len(hash, MAX_AES_TERMS) } else { 0 }
+    if facts.batching_helps_aes() { max_len(hash, MAX_AES_TERMS) } else { 0 }
 }
 
 /// Blocks in the scratch space.
@@ -92,7 +91,7 @@ pub(super) trait Masked {
         );
     }
     /// What the rest of a message adds to its terms.
-    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> One<Self::Lanes<I>>;
+    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> OneBlock<Self::Lanes<I>>;
     /// What the last call is of.
     fn last_cipher(&self) -> &Self::Last;
     /// How long tags are.
@@ -155,7 +154,7 @@ impl<'a> Sorted<'a> {
         terms_in: impl Fn(usize) -> usize,
         messages: &[&'a [u8]],
     ) -> bool {
-        if as_long_as_each_other(messages) {
+        if have_equal_lengths(messages) {
             self.messages[..messages.len()].copy_from_slice(messages);
             self.terms[..messages.len()].fill(terms_in(messages[0].len()) as u8);
             return false;
@@ -189,12 +188,12 @@ impl<'a> Sorted<'a> {
 
 /// Whether all messages have the same length. Not inlined, so that all kernels share it.
 #[inline(never)]
-pub(super) fn as_long_as_each_other(messages: &[&[u8]]) -> bool {
+pub(super) fn have_equal_lengths(messages: &[&[u8]]) -> bool {
     let bytes = messages[0].len();
     messages.iter().all(|message| message.len() == bytes)
 }
 
-/// [`tags`] of a MAC whose terms are made by the cipher C, where messages gain from company.
+/// [`tags`] of a MAC whose terms are made by the cipher C, where messages are faster in a batch.
 #[inline(always)]
 pub(super) fn tags_under<I: Isa, C: Cipher, M: Masked + Construction>(
     isa: I,
@@ -203,7 +202,7 @@ pub(super) fn tags_under<I: Isa, C: Cipher, M: Masked + Construction>(
     messages: &[&[u8]],
     tags: &mut [Tag],
 ) {
-    if const { C::HAS_NARROW_PATH && !Facts::of::<I>().gain_under_aes() } {
+    if const { C::HAS_NARROW_PATH && !Facts::new::<I>().batching_helps_aes() } {
         return one_by_one(mac, nonces, messages, tags);
     }
     self::tags(isa, mac, messages, tags);
@@ -324,7 +323,7 @@ fn add_staged<I: Isa, M: Masked>(
     scratch: &mut BatchScratch<M::Block>,
 ) {
     let (lanes, step) = (ScalarBlocks::<M::Block>::new(), mac.piece());
-    let spread = lanes.stride(step);
+    let stride = lanes.stride(step);
     let mut staged = StagedTerms([M::Block::ZERO; SCRATCH_BLOCKS]);
     let mut first = 0;
     while first < n {
@@ -332,7 +331,7 @@ fn add_staged<I: Isa, M: Masked>(
         while last < n && used + sorted.terms[last] as usize <= SCRATCH_BLOCKS {
             let message = sorted.messages[last];
             for j in 0..sorted.terms[last] as usize {
-                let piece = lanes.load_strided_lanes(message, j * step, 1, spread);
+                let piece = lanes.load_strided_lanes(message, j * step, 1, stride);
                 staged.0[used] = piece.xor(&scratch.masks[j]);
                 used += 1;
             }
@@ -356,6 +355,18 @@ fn add_staged<I: Isa, M: Masked>(
 /// Piece `j` of up to as many messages as a vector has lanes; zeros in other lanes.
 #[inline(always)]
 fn some_pieces<L: Lanes>(lanes: L, step: usize, messages: &[&[u8]], j: usize) -> L::V {
+    let (bytes, end) = (L::Block::BYTES, (j + 1) * step);
+    if end >= bytes {
+        let nothing = L::Block::ZERO;
+        return lanes.gather(
+            (step, lanes.stride(step)),
+            #[inline(always)]
+            |lane| {
+                messages.get(lane).map_or(nothing.as_ref(), |message| &message[end - bytes..end])
+            },
+        );
+    }
+    // No whole block ends with these.
     let narrow = lanes.narrow();
     let mut blocks = [L::Block::ZERO; MAX_LANES];
     for (block, message) in blocks[..L::LANES].iter_mut().zip(messages) {
@@ -387,7 +398,6 @@ impl<'a> Together<'a> {
     fn pieces<L: Lanes>(&self, lanes: L, step: usize, j: usize) -> L::V {
         let (bytes, end) = (L::Block::BYTES, (j + 1) * step);
         if end < bytes {
-            // No whole block ends with these.
             return some_pieces(lanes, step, &self.0[..L::LANES], j);
         }
         lanes.gather(

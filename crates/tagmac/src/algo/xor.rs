@@ -47,14 +47,14 @@ impl<B: CipherBlock> XorSum<B> {
 
     /// Adds a xor of terms.
     #[inline(always)]
-    pub(super) fn add<L: Lanes<Block = B>>(&mut self, lanes: L, terms: Single<L>) {
+    pub(super) fn add<L: Lanes<Block = B>>(&mut self, lanes: L, terms: OneBlock<L>) {
         let narrow = lanes.narrow();
         self.0 = narrow.lane0(narrow.xor(narrow.splat(&self.0), terms));
     }
 
     /// The sum and the [`padded`] last block.
     #[inline(always)]
-    pub(super) fn with_last<L: Lanes<Block = B>>(&self, lanes: L, last: Bits<'_>) -> Single<L> {
+    pub(super) fn with_last<L: Lanes<Block = B>>(&self, lanes: L, last: Bits<'_>) -> OneBlock<L> {
         let narrow = lanes.narrow();
         narrow.xor(narrow.splat(&self.0), padded(lanes, last))
     }
@@ -63,7 +63,7 @@ impl<B: CipherBlock> XorSum<B> {
 /// The last block with `10*` after it, as much of it as a block holds. A full block is left as it
 /// is.
 #[inline(always)]
-pub(super) fn padded<L: Lanes>(lanes: L, last: Bits<'_>) -> Single<L> {
+pub(super) fn padded<L: Lanes>(lanes: L, last: Bits<'_>) -> OneBlock<L> {
     let narrow = lanes.narrow();
     let bits = last.bits() as usize;
     if bits == 8 * L::Block::BYTES {
@@ -91,7 +91,7 @@ impl<B: CipherBlock> crate::save::Save for XorSum<B> {
 }
 
 /// One block of lanes as a vector.
-pub(super) type Single<L> = <<L as Lanes>::Narrow as Lanes>::V;
+pub(super) type OneBlock<L> = <<L as Lanes>::Narrow as Lanes>::V;
 
 /// The terms of a range of blocks, taken in order.
 pub(super) trait BlockTerms {
@@ -106,28 +106,28 @@ pub(super) trait BlockTerms {
     /// Prepares a level: once per range, before the loop.
     fn prepare<I: Isa>(&self, isa: I) -> Self::Prepared<I>;
     /// A xor of nothing.
-    fn sum<I: Isa>(isa: I, ready: &Self::Prepared<I>) -> Self::Sum<I>;
+    fn sum<I: Isa>(isa: I, prepared: &Self::Prepared<I>) -> Self::Sum<I>;
     /// Xors the terms of the next `N * LANES` blocks into `sum`.
     fn add<I: Isa, const N: usize>(
         &mut self,
         isa: I,
-        ready: &Self::Prepared<I>,
+        prepared: &Self::Prepared<I>,
         sum: &mut Self::Sum<I>,
     );
     /// Xors the terms of the next `n` blocks, at most `LANES`, into `sum`.
     fn add_lanes<I: Isa>(
         &mut self,
         isa: I,
-        ready: &Self::Prepared<I>,
+        prepared: &Self::Prepared<I>,
         sum: &mut Self::Sum<I>,
         n: usize,
     );
     /// The xor as one block.
     fn finish<I: Isa>(
         isa: I,
-        ready: &Self::Prepared<I>,
+        prepared: &Self::Prepared<I>,
         sum: &mut Self::Sum<I>,
-    ) -> Single<Self::Lanes<I>>;
+    ) -> OneBlock<Self::Lanes<I>>;
 }
 
 /// Terms of blocks that have numbers. In a group of `8 * LANES` numbers that starts at a multiple
@@ -137,12 +137,12 @@ pub(super) trait CounterTerms: BlockTerms {
     /// The next block's number.
     fn number(&self) -> u64;
     /// Numbers 0 to `8 * LANES - 1`, encoded.
-    fn counter_table<I: Isa>(&self, isa: I, ready: &Self::Prepared<I>) -> [VOf<Self, I>; 8];
+    fn counter_table<I: Isa>(&self, isa: I, prepared: &Self::Prepared<I>) -> [VOf<Self, I>; 8];
     /// Xors the terms of the next group into `sum`.
     fn add_group<I: Isa>(
         &mut self,
         isa: I,
-        ready: &Self::Prepared<I>,
+        prepared: &Self::Prepared<I>,
         table: &[VOf<Self, I>; 8],
         sum: &mut Self::Sum<I>,
     );
@@ -151,34 +151,34 @@ pub(super) trait CounterTerms: BlockTerms {
 /// A vector of the blocks of T.
 pub(super) type VOf<T, I> = <<T as BlockTerms>::Lanes<I> as Lanes>::V;
 
-/// The first `8 * LANES` numbers in a form.
+/// The first `8 * LANES` numbers, encoded.
 #[inline(always)]
-pub(super) fn counter_table<L: Lanes>(lanes: L, form: L::CounterLayout) -> [L::V; 8] {
+pub(super) fn counter_table<L: Lanes>(lanes: L, layout: L::CounterLayout) -> [L::V; 8] {
     let mut counter = lanes.counter(0);
-    let mut table = [lanes.encode_counter(counter, form); 8];
+    let mut table = [lanes.encode_counter(counter, layout); 8];
     for place in &mut table[1..] {
         counter = lanes.advance(counter);
-        *place = lanes.encode_counter(counter, form);
+        *place = lanes.encode_counter(counter, layout);
     }
     table
 }
 
-/// A number in a form of one block, in every lane.
+/// A number, encoded for one block, in every lane.
 #[inline(always)]
 pub(super) fn number<L: Lanes>(
     lanes: L,
     number: u64,
-    form: <L::Narrow as Lanes>::CounterLayout,
+    layout: <L::Narrow as Lanes>::CounterLayout,
 ) -> L::V {
     let narrow = lanes.narrow();
-    lanes.splat(&narrow.lane0(narrow.encode_counter(narrow.counter(number), form)))
+    lanes.splat(&narrow.lane0(narrow.encode_counter(narrow.counter(number), layout)))
 }
 
 /// A xor of terms in the making, and where they come from.
 pub(super) struct Accumulator<'a, I: Isa, T: BlockTerms> {
     isa: I,
     pub(super) terms: T,
-    ready: T::Prepared<I>,
+    prepared: T::Prepared<I>,
     /// Elsewhere, because it may be large and would be moved with the rest.
     sum: &'a mut T::Sum<I>,
 }
@@ -194,21 +194,21 @@ impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
     ) where
         T::Lanes<I>: Lanes<Block = B>,
     {
-        let ready = terms.prepare(isa);
-        let mut terms_sum = T::sum(isa, &ready);
-        add(&mut Accumulator { isa, terms, ready, sum: &mut terms_sum });
-        sum.add(T::lanes(isa), T::finish(isa, &ready, &mut terms_sum));
+        let prepared = terms.prepare(isa);
+        let mut terms_sum = T::sum(isa, &prepared);
+        add(&mut Accumulator { isa, terms, prepared, sum: &mut terms_sum });
+        sum.add(T::lanes(isa), T::finish(isa, &prepared, &mut terms_sum));
     }
 
     /// Adds the terms of the next `N` vectors.
     #[inline(always)]
     fn vectors<const N: usize>(&mut self) {
-        self.terms.add::<I, N>(self.isa, &self.ready, self.sum);
+        self.terms.add::<I, N>(self.isa, &self.prepared, self.sum);
     }
 
-    /// Adds the terms of the next flight.
+    /// Adds the terms of the next `UNROLL` vectors.
     #[inline(always)]
-    pub(super) fn flight(&mut self) {
+    pub(super) fn unrolled(&mut self) {
         const { assert!(T::Lanes::<I>::UNROLL == 1 || T::Lanes::<I>::UNROLL == 8) };
         if T::Lanes::<I>::UNROLL == 8 {
             self.vectors::<8>();
@@ -220,13 +220,13 @@ impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
     /// Adds the terms of the next `n` blocks, at most `LANES`.
     #[inline(always)]
     pub(super) fn lanes(&mut self, n: usize) {
-        self.terms.add_lanes(self.isa, &self.ready, self.sum, n);
+        self.terms.add_lanes(self.isa, &self.prepared, self.sum, n);
     }
 
     /// Adds the terms of the next `blocks` blocks, at most 8, side by side where a vector is a
     /// block: without a loop, so that compilers know every block's place.
     #[inline(always)]
-    pub(super) fn few(&mut self, blocks: usize) {
+    pub(super) fn side_by_side(&mut self, blocks: usize) {
         if const { T::Lanes::<I>::LANES > 1 } {
             return self.all(blocks);
         }
@@ -244,7 +244,7 @@ impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
             6 => self.vectors::<6>(),
             7 => self.vectors::<7>(),
             8 => self.vectors::<8>(),
-            _ => unreachable!("few blocks are at most 8"),
+            _ => unreachable!("at most 8 blocks"),
         }
     }
 
@@ -267,8 +267,8 @@ impl<I: Isa, T: BlockTerms> Accumulator<'_, I, T> {
     pub(super) fn all(&mut self, blocks: usize) {
         let lanes = T::Lanes::<I>::LANES;
         let vectors = blocks / lanes;
-        for _ in 0..blocks / T::Lanes::<I>::FLIGHT {
-            self.flight();
+        for _ in 0..blocks / T::Lanes::<I>::UNROLLED_BLOCKS {
+            self.unrolled();
         }
         if T::Lanes::<I>::UNROLL == 8 {
             self.less_than_eight(vectors);
@@ -291,9 +291,9 @@ impl<I: Isa, T: CounterTerms> Accumulator<'_, I, T> {
         if T::Lanes::<I>::UNROLL == 8 && left >= head + group {
             self.all(head);
             left -= head;
-            let table = self.terms.counter_table(self.isa, &self.ready);
+            let table = self.terms.counter_table(self.isa, &self.prepared);
             while left >= group {
-                self.terms.add_group(self.isa, &self.ready, &table, self.sum);
+                self.terms.add_group(self.isa, &self.prepared, &table, self.sum);
                 left -= group;
             }
         }
@@ -331,13 +331,13 @@ impl<B: CipherBlock> Truncation<B> {
 
     /// The first bits of E_K(x) as a tag.
     #[inline(always)]
-    pub(super) fn seal<I: Isa, C: Cipher<Block = B>>(
+    pub(super) fn encrypt<I: Isa, C: Cipher<Block = B>>(
         &self,
         isa: I,
         cipher: &C,
         x: &XorDigest<B>,
     ) -> Tag {
-        Tag::of_block(cipher.encrypt_one(isa, &x.0).and(&self.mask), self.bits)
+        Tag::from_block(cipher.encrypt_one(isa, &x.0).and(&self.mask), self.bits)
     }
 
     /// Makes the first bits of a block a tag.

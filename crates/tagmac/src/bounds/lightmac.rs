@@ -24,7 +24,7 @@ use super::{Bound, BoundError, Term, block_bits, some, tag_bits};
 ///
 /// ```
 /// use tagmac::bounds::lightmac;
-/// // The paper's example: blocks of 32 bits, one chance in 2^20.
+/// // The paper's example: blocks of 32 bits, a probability of 2^-20.
 /// assert!(lightmac::prf(32, 16, 63, u128::MAX)?.at_most(2f64.powi(-20)));
 /// assert!(!lightmac::prf(32, 16, 64, u128::MAX)?.at_most(2f64.powi(-20)));
 /// # Ok::<(), tagmac::bounds::BoundError>(())

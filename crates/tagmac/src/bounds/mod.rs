@@ -13,7 +13,7 @@
 //! let bound = pmac::prf(128, 1 << 20, 1 << 40)?;
 //! assert_eq!(bound.to_string(), "2^-66.41 + Adv^prp_E(2^40)");
 //!
-//! // How many messages of up to 1 MiB until one chance in 2^32?
+//! // How many messages of up to 1 MiB while a forgery has a probability of at most 2^-32?
 //! let theorem = Theorem::Pmac { n: 128, t: 128 };
 //! let messages = theorem.messages(1 << 20, 2f64.powi(-32))?;
 //! assert_eq!(messages.ilog2(), 39);
@@ -40,9 +40,9 @@
 //! **A value is never too small.** Values are rounded upward at every step and are too large by less
 //! than one part in 2^40, so the numbers of messages derived from them are never too large.
 //!
-//! # Thresholds
+//! # Limits for a probability
 //!
-//! A threshold, such as 2^-32, is the chance that you grant an attacker. [`Theorem`] turns it into
+//! You choose the probability of a forgery that you accept, such as 2^-32. [`Theorem`] turns it into
 //! numbers, [`Budget`](crate::meter::Budget) into what a [`Metered`](crate::meter::Metered) MAC
 //! keeps:
 //!
@@ -51,7 +51,7 @@
 //! - **guesses** alone may reach it: the largest number of failed attempts for which attempts times
 //!   what one passes with does not pass it.
 //!
-//! Using up both limits gives a chance of at most twice the threshold. PMAC's attempts count as
+//! Using up both limits at most doubles the probability. PMAC's attempts count as
 //! messages too.
 //!
 //! The terms of the cipher come on top. For AES nothing better is known than to try keys.
@@ -114,8 +114,10 @@ impl Bound {
     }
 
     /// Whether the information-theoretic part is at most a positive finite number.
-    pub fn at_most(&self, threshold: f64) -> bool {
-        threshold > 0.0 && threshold.is_finite() && self.value <= UpperFloat::from_f64(threshold)
+    pub fn at_most(&self, probability: f64) -> bool {
+        probability > 0.0
+            && probability.is_finite()
+            && self.value <= UpperFloat::from_f64(probability)
     }
 
     /// What is to be added for the primitives.
@@ -187,12 +189,12 @@ pub enum BoundError {
         /// The bytes given.
         found: u64,
     },
-    /// A threshold that is not between 0 and 1.
-    Threshold {
-        /// The threshold given.
+    /// A probability of a forgery that is not between 0 and 1.
+    Probability {
+        /// The probability given.
         found: f64,
     },
-    /// A probability that is not positive.
+    /// A probability of a collision that is not positive.
     Epsilon {
         /// The number given.
         found: f64,
@@ -233,8 +235,8 @@ impl fmt::Display for BoundError {
             BoundError::TooLong { limit, found } => {
                 write!(f, "expected a message of at most {limit} bytes, found one of {found}")
             }
-            BoundError::Threshold { found } => {
-                write!(f, "expected a threshold between 0 and 1, such as 2^-32, found {found}")
+            BoundError::Probability { found } => {
+                write!(f, "expected a probability between 0 and 1, such as 2^-32, found {found}")
             }
             BoundError::Epsilon { found } => {
                 write!(f, "expected a positive probability, found {found}")

@@ -15,10 +15,10 @@ use super::{Bound, BoundError, MAX_UNDER_NONCES, Term, some};
 /// nobody ever guesses the tag of the empty message.
 ///
 /// The hash's own bound is 8 ceil(L/16) / 2^106 (see [`hashes`](crate::hashes)); that is an
-/// attempt's chance where pads come from a random function. The slide compares AES with a random
+/// attempt's probability where pads come from a random function. The slide compares AES with a random
 /// permutation, whose pads never repeat, up to 2^64 of them. It does not derive its 14.
 ///
-/// For L = 1536, D = 2^64 and a delta of 2^-40 the slide prints 0.999999999999998 for the chance
+/// For L = 1536, D = 2^64 and a delta of 2^-40 the slide prints 0.999999999999998 for the probability
 /// that all forgeries fail. Its formula gives 1 - 2^-40 - 3.06 * 10^-10, which is 0.9999999997.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Which theorem speaks of a MAC, and how much a key may do until a threshold.
+//! Which theorem speaks of a MAC, and how much a key may do at a given probability of a forgery.
 
 use super::up::UpperFloat;
 use super::{Bound, BoundError, elimac, lightmac, pmac, poly1305, umac};
@@ -160,17 +160,17 @@ impl Theorem {
         }
     }
 
-    /// The most messages of up to `length` bytes whose tags do not pass the threshold. For the MACs with
+    /// The most messages of up to `length` bytes that keep to the probability of a forgery. For the MACs with
     /// nonces, 2^64: more than the theorems speak of.
     ///
     /// # Errors
     ///
-    /// [`BoundError::Threshold`] unless it is between 0 and 1, and as [`tags`](Theorem::tags).
-    pub fn messages(self, length: u64, threshold: f64) -> Result<u128, BoundError> {
+    /// [`BoundError::Probability`] unless it is between 0 and 1, and as [`tags`](Theorem::tags).
+    pub fn messages(self, length: u64, probability: f64) -> Result<u128, BoundError> {
         let load = |messages| Workload { messages, length, attempts: 0 };
-        self.largest(length, threshold, |q, threshold| {
+        self.largest(length, probability, |q, probability| {
             let (tags, forgery) = (self.tags(&load(q))?, self.forgery(&load(q))?);
-            Ok(tags.value.max(forgery.value) <= threshold)
+            Ok(tags.value.max(forgery.value) <= probability)
         })
     }
 
@@ -179,24 +179,24 @@ impl Theorem {
     /// # Errors
     ///
     /// As [`messages`](Theorem::messages).
-    pub fn bytes(self, length: u64, threshold: f64) -> Result<u128, BoundError> {
-        Ok(self.messages(length, threshold)?.saturating_mul(length.into()))
+    pub fn bytes(self, length: u64, probability: f64) -> Result<u128, BoundError> {
+        Ok(self.messages(length, probability)?.saturating_mul(length.into()))
     }
 
-    /// The most failed attempts on messages of up to `length` bytes that do not pass the threshold:
+    /// The most failed attempts on messages of up to `length` bytes that keep to the probability of a forgery:
     /// attempts times what one passes with. PMAC's attempts count as messages too, so there are
     /// never more of them than messages.
     ///
     /// # Errors
     ///
     /// As [`messages`](Theorem::messages).
-    pub fn guesses(self, length: u64, threshold: f64) -> Result<u128, BoundError> {
-        let guesses = self.largest(length, threshold, |attempts, threshold| {
+    pub fn guesses(self, length: u64, probability: f64) -> Result<u128, BoundError> {
+        let guesses = self.largest(length, probability, |attempts, probability| {
             let load = Workload { messages: 0, length, attempts };
-            Ok(self.guessing(&load)?.value <= threshold)
+            Ok(self.guessing(&load)?.value <= probability)
         })?;
         match self {
-            Theorem::Pmac { .. } => Ok(guesses.min(self.messages(length, threshold)?)),
+            Theorem::Pmac { .. } => Ok(guesses.min(self.messages(length, probability)?)),
             _ => Ok(guesses),
         }
     }
@@ -205,18 +205,18 @@ impl Theorem {
     fn largest(
         self,
         length: u64,
-        threshold: f64,
+        probability: f64,
         fits: impl Fn(u128, UpperFloat) -> Result<bool, BoundError>,
     ) -> Result<u128, BoundError> {
         self.check_length(length)?;
-        if !(threshold > 0.0 && threshold < 1.0) {
-            return Err(BoundError::Threshold { found: threshold });
+        if !(probability > 0.0 && probability < 1.0) {
+            return Err(BoundError::Probability { found: probability });
         }
-        let threshold = UpperFloat::from_f64(threshold);
+        let probability = UpperFloat::from_f64(probability);
         let (mut low, mut over) = (0, u128::MAX);
         while over - low > 1 {
             let middle = low + (over - low) / 2;
-            match fits(middle, threshold) {
+            match fits(middle, probability) {
                 Ok(true) => low = middle,
                 // Beyond what the theorem speaks of.
                 Ok(false) | Err(BoundError::Messages { .. }) => over = middle,

@@ -60,7 +60,7 @@ impl<const ROUNDS: usize> Aes<ROUNDS> {
 
     /// The round keys on a level.
     #[inline(always)]
-    pub(crate) fn on<I: Isa>(&self, isa: I) -> Keys<'_, I, ROUNDS> {
+    pub(crate) fn prepare<I: Isa>(&self, isa: I) -> Keys<'_, I, ROUNDS> {
         Keys { whitening: isa.splat(&self.whitening), rounds: isa.keys(&self.rounds) }
     }
 }
@@ -102,7 +102,7 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
         x
     }
 
-    /// As [`rounds`](Keys::rounds), all xored into `sum`. In a flight the sum stands in the place
+    /// As [`rounds`](Keys::rounds), all xored into `sum`. Where a loop is unrolled, the sum stands in the place
     /// of the last round key, so that adding costs nothing; an even number of last keys cancel out.
     /// Two chains, because each step waits for the one before, and so long that only what follows
     /// hides it.
@@ -125,6 +125,12 @@ impl<I: Isa, const ROUNDS: usize> Keys<'_, I, ROUNDS> {
     }
 }
 
+/// The round constant behind this one: times x in AES's field.
+#[inline(always)]
+pub(crate) fn next_rcon(rcon: u8) -> u8 {
+    (rcon << 1) ^ ((rcon >> 7) * 0x1b)
+}
+
 struct Expand<'a, const ROUNDS: usize> {
     key: &'a [u8],
 }
@@ -142,7 +148,7 @@ impl<const ROUNDS: usize> Kernel for Expand<'_, ROUNDS> {
         let mut next = |before, last, turned: bool| {
             let next = isa.next_key_words(before, last, turned.then_some(rcon));
             if turned {
-                rcon = (rcon << 1) ^ ((rcon >> 7) * 0x1b);
+                rcon = next_rcon(rcon);
             }
             next
         };
@@ -205,7 +211,7 @@ macro_rules! aes {
 
             #[inline(always)]
             fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I> {
-                self.on(isa)
+                self.prepare(isa)
             }
 
             #[inline(always)]

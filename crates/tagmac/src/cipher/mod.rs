@@ -58,7 +58,7 @@ mod traits;
 
 #[cfg(feature = "dynamic")]
 pub(crate) use aes::LongAes;
-pub(crate) use aes::{Aes, Keys};
+pub(crate) use aes::{Aes, Keys, next_rcon};
 pub use aes::{Aes128, Aes192, Aes256};
 pub use field::Field;
 pub use known_answers::KnownAnswers;

@@ -9,8 +9,8 @@ use super::key_id::KeyId;
 use super::sequential::Sequential;
 use crate::batch::BatchError;
 use crate::bits::Bits;
+use crate::construction::Hash;
 use crate::error::Error;
-use crate::hash::Hash;
 use crate::isa::{Level, zero_filled};
 use crate::mac::Mac;
 use crate::nonce::{MAX_BYTES, Nonce, check_length};
@@ -150,6 +150,7 @@ pub(super) trait DynMac: Send + Sync {
     fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn DynStream>, Error>;
     fn sequence(self: Arc<Self>, next: &[u8]) -> Result<Box<dyn DynSequence>, Error>;
     fn part(&self, start: u64, blocks: &[u8]) -> Result<ErasedPart, PartError>;
+    fn extend(&self, part: &mut ErasedPart, blocks: &[u8]) -> Result<(), PartError>;
     fn join(&self, left: ErasedPart, right: &ErasedPart) -> Result<ErasedPart, PartError>;
     fn check(&self, part: &ErasedPart, blocks: &[u8]) -> Result<(), PartError>;
     fn finish(&self, part: ErasedPart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, PartError>;
@@ -262,6 +263,12 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
 
     fn part(&self, start: u64, blocks: &[u8]) -> Result<ErasedPart, PartError> {
         Ok(Box::new(Part::new(self.hash(), start, blocks)?))
+    }
+
+    fn extend(&self, part: &mut ErasedPart, blocks: &[u8]) -> Result<(), PartError> {
+        part.downcast_mut::<Part<M::Hash>>()
+            .ok_or(PartError::ForeignPart)?
+            .extend(self.hash(), blocks)
     }
 
     fn join(&self, left: ErasedPart, right: &ErasedPart) -> Result<ErasedPart, PartError> {

@@ -29,7 +29,7 @@ use erased::{DynMac, DynStream, Inner};
 use registry::max_bytes;
 use sequential::SequentialStream;
 
-use crate::batch::{BatchError, judge};
+use crate::batch::{BatchError, write_verdicts};
 use crate::bits::Bits;
 use crate::error::{Error, Mismatch, silent};
 use crate::isa::Level;
@@ -208,7 +208,9 @@ impl AnyMac {
         assert!(equal, "a nonce, a tag and a verdict for each message");
         let mut expected = vec![Tag::default(); n];
         let made = self.tag_many(nonces, messages, &mut expected);
-        judge(made, &expected, tags, verdicts, |i| self.verify(nonces[i], messages[i], &tags[i]));
+        write_verdicts(made, &expected, tags, verdicts, |i| {
+            self.verify(nonces[i], messages[i], &tags[i])
+        });
         verdicts.iter().copied().collect()
     }
 
@@ -305,6 +307,21 @@ impl Parts<'_> {
     pub fn new_part(self, start: u64, blocks: &[u8]) -> Result<AnyPart, PartError> {
         let part = self.mac.part(start, blocks)?;
         Ok(AnyPart { id: self.id, start, end: start + blocks.len() as u64, part })
+    }
+
+    /// Adds the whole blocks that follow to a part.
+    ///
+    /// # Errors
+    ///
+    /// As [`Part::extend`](crate::hazmat::Part::extend); [`PartError::ForeignPart`] also if the part is
+    /// of another key. The part is then as it was.
+    pub fn extend(self, part: &mut AnyPart, blocks: &[u8]) -> Result<(), PartError> {
+        if part.id != self.id {
+            return Err(PartError::ForeignPart);
+        }
+        self.mac.extend(&mut part.part, blocks)?;
+        part.end += blocks.len() as u64;
+        Ok(())
     }
 
     /// Two neighbouring parts as one.

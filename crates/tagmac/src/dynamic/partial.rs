@@ -18,7 +18,8 @@ use zeroize::Zeroizing;
 
 use super::{AnyMac, AnyPart, KeyId, Parts};
 use crate::error::Error;
-use crate::save::{Reader, SaveError, Sealer, Writer};
+use crate::nonce::fill_random;
+use crate::save::{NONCE, Reader, SaveError, Sealer, Writer};
 
 /// What every version begins with, and this one.
 const MAGIC: &[u8] = b"tagmac-partial-";
@@ -186,22 +187,31 @@ impl<'a> Partial<'a> {
         let limit_bits = mac.algorithm().max_message_bits().unwrap_or(u64::MAX);
         let over = || SaveError::from(Error::TooLong { limit_bits });
         let end = part.end().checked_add(tail.len() as u64).ok_or_else(over)?;
-        let mut header = Writer::default();
-        header
-            .bytes(MAGIC)
-            .bytes(&[VERSION])
-            .bytes(mac.id.as_bytes())
-            .number(part.start())
-            .number(end);
-        header.bytes(&[last as u8, name.len() as u8]).bytes(name.as_bytes());
-        header.bytes(&bytes.to_le_bytes()).bytes(object);
-        let mut secret = Writer::default();
+        let range = [part.start(), end].map(u64::to_le_bytes);
+        let header = [
+            MAGIC,
+            &[VERSION],
+            mac.id.as_bytes(),
+            range.as_flattened(),
+            &[last as u8, name.len() as u8],
+            name.as_bytes(),
+            &bytes.to_le_bytes(),
+            object,
+        ];
+        let header = &*header.concat();
+        let sum = mac.algorithm().max_part_len(part.end() - part.start()).unwrap_or_default();
+        let mut secret = Writer::with_capacity(sum as usize + 8 + tail.len());
         parts.save(part, &mut secret)?;
         secret.length_prefixed(tail);
-        let header = header.as_bytes();
-        let seal = sealer.seal(&[HEADER, header], b"")?;
-        let sealed = sealer.seal(&[PURPOSE, header], secret.as_bytes())?;
-        Ok([header, &seal, &sealed].concat())
+        let secret = secret.as_bytes();
+        // Both nonces at once: the system's call takes as long as the seal.
+        let mut nonces = [[0; NONCE]; 2];
+        fill_random(nonces.as_flattened_mut()).map_err(SaveError::from)?;
+        let mut out = Vec::with_capacity(header.len() + secret.len() + 2 * Sealer::OVERHEAD);
+        out.extend_from_slice(header);
+        sealer.seal_into(&mut out, &nonces[0], &[HEADER, header], b"");
+        sealer.seal_into(&mut out, &nonces[1], &[PURPOSE, header], secret);
+        Ok(out)
     }
 
     /// Reads what is public, and believes none of it. What comes after the header's seal may be

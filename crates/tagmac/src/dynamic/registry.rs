@@ -448,7 +448,7 @@ impl Algorithm {
     /// ```
     /// use tagmac::dynamic::Algorithm;
     /// let theorem = Algorithm::default().theorem().expect("PMAC has one");
-    /// // Tags of 64 bits, with one chance in 2^32 for those who guess.
+    /// // Tags of 64 bits, and a probability of 2^-32 for guesses.
     /// let guesses = theorem.with_tag_bits(64)?.guesses(1500, 2f64.powi(-32))?;
     /// assert_eq!(guesses, 1 << 32);
     /// # Ok::<(), tagmac::bounds::BoundError>(())

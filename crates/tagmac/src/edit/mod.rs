@@ -37,9 +37,8 @@ use core::ops::{Deref, Range};
 
 use zeroize::Zeroizing;
 
-use crate::construction::Construction;
+use crate::construction::{Construction, Hash, absorbable_len, check_length};
 use crate::error::{Error, Mismatch, holds_mac_error};
-use crate::hash::{Hash, absorbable_len, check_length};
 use crate::kernels;
 use crate::part::PartError;
 use crate::tag::{Tag, matches};
@@ -368,7 +367,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         let empty = Zeroizing::new(hash.empty());
         let sum = self.root.as_ref().map_or(&*empty, |root| root.joined());
         let (at, tail, pad) = (total(&self.root), (&*self.rest).into(), &mut Default::default());
-        kernels::close(mac, nonce, pad, sum, at, tail)
+        kernels::finalize(mac, nonce, pad, sum, at, tail)
     }
 
     /// Checks a tag in constant time.

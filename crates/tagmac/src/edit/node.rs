@@ -11,7 +11,7 @@ use core::ops::Range;
 
 use zeroize::Zeroize;
 
-use crate::hash::Hash;
+use crate::construction::Hash;
 
 /// A tree, or none.
 pub(super) type Link<S> = Option<Box<Node<S>>>;

@@ -7,8 +7,8 @@ use zeroize::Zeroize;
 
 use crate::algo::{Poly1305Digest, UmacDigest, XorDigest};
 use crate::bits::Bits;
+use crate::construction::{Hash, absorbable_len, check_length, long_level};
 use crate::error::Error;
-use crate::hash::{Hash, absorbable_len, check_length, long_level};
 use crate::isa::{CipherBlock, Dispatch, Isa, Kernel};
 
 /// Bytes of the longest hash.

@@ -24,7 +24,7 @@ impl<I: Isa> Blocks64<I> {
 
     /// The inverse of `numbers`.
     #[inline(always)]
-    fn of_numbers(self, numbers: &[u64; MAX_WORDS]) -> <I::Words as Words>::W {
+    fn load_numbers(self, numbers: &[u64; MAX_WORDS]) -> <I::Words as Words>::W {
         self.0.words().load(&numbers[..Self::LANES])
     }
 }
@@ -65,7 +65,7 @@ impl<I: Isa> Lanes for Blocks64<I> {
         for (number, block) in numbers[..Self::LANES].iter_mut().zip(p.as_chunks().0) {
             *number = u64::from_le_bytes(*block);
         }
-        self.of_numbers(&numbers)
+        self.load_numbers(&numbers)
     }
 
     #[inline(always)]
@@ -80,14 +80,14 @@ impl<I: Isa> Lanes for Blocks64<I> {
     fn keep_lanes(self, a: Self::V, n: usize) -> Self::V {
         let mut numbers = self.numbers(a);
         numbers[n..].fill(0);
-        self.of_numbers(&numbers)
+        self.load_numbers(&numbers)
     }
 
     #[inline(always)]
     fn set_last_lane(self, b: &[u8; 8]) -> Self::V {
         let mut numbers = [0; MAX_WORDS];
         numbers[Self::LANES - 1] = u64::from_le_bytes(*b);
-        self.of_numbers(&numbers)
+        self.load_numbers(&numbers)
     }
 
     #[inline(always)]
@@ -110,7 +110,7 @@ impl<I: Isa> Lanes for Blocks64<I> {
     #[inline(always)]
     fn counter(self, first: u64) -> Self::V {
         let words = self.0.words();
-        words.add(words.splat(first), self.of_numbers(&[0, 1, 2, 3, 4, 5, 6, 7]))
+        words.add(words.splat(first), self.load_numbers(&[0, 1, 2, 3, 4, 5, 6, 7]))
     }
 
     #[inline(always)]
@@ -125,9 +125,9 @@ impl<I: Isa> Lanes for Blocks64<I> {
     }
 
     #[inline(always)]
-    fn encode_counter(self, c: Self::V, form: u32) -> Self::V {
+    fn encode_counter(self, c: Self::V, layout: u32) -> Self::V {
         let words = self.0.words();
-        words.swap_bytes(words.shl(c, form))
+        words.swap_bytes(words.shl(c, layout))
     }
 
     #[inline(always)]

@@ -18,8 +18,8 @@ pub trait Lanes: Sealed + Copy + Send + Sync + 'static {
     /// Vectors worth having in flight: 8 where instructions overlap, 1 where a vector keeps the
     /// CPU busy by itself.
     const UNROLL: usize;
-    /// Blocks of the vectors in flight.
-    const FLIGHT: usize = Self::UNROLL * Self::LANES;
+    /// Blocks of as many vectors as a loop is unrolled to.
+    const UNROLLED_BLOCKS: usize = Self::UNROLL * Self::LANES;
 
     /// A block.
     type Block: CipherBlock;
@@ -66,11 +66,11 @@ pub trait Lanes: Sealed + Copy + Send + Sync + 'static {
     fn counter(self, first: u64) -> Self::Counter;
     /// Adds `LANES` to each lane (mod 2^64).
     fn advance(self, c: Self::Counter) -> Self::Counter;
-    /// Prepares the form in which the low `bytes` bytes of a counter, 1 to 8, come first in the
+    /// Prepares the layout in which the low `bytes` bytes of a counter, 1 to 8, come first in the
     /// block, big-endian, with zeros after them.
     fn be_prefix(self, bytes: usize) -> Self::CounterLayout;
-    /// Each lane's counter written in `form`.
-    fn encode_counter(self, c: Self::Counter, form: Self::CounterLayout) -> Self::V;
+    /// Each lane's counter in this layout.
+    fn encode_counter(self, c: Self::Counter, layout: Self::CounterLayout) -> Self::V;
 
     /// Prepares pieces of `step` bytes, from half a block to a block.
     fn stride(self, step: usize) -> Self::Stride;
@@ -82,23 +82,23 @@ pub trait Lanes: Sealed + Copy + Send + Sync + 'static {
         self,
         data: &[u8],
         at: usize,
-        spread: Self::Stride,
+        stride: Self::Stride,
     ) -> [Self::V; N];
     /// As one vector of [`load_strided`](Lanes::load_strided), but only the first `n` lanes are
     /// loaded; the other lanes are zero. No bytes need to come before `at`.
-    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, spread: Self::Stride) -> Self::V;
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, stride: Self::Stride) -> Self::V;
 
     /// Lane j ends with the last bytes of block `block(j)`, those of a piece; the bytes before them
     /// are zero.
     #[inline(always)]
     fn gather<'a>(
         self,
-        spread: (usize, Self::Stride),
+        stride: (usize, Self::Stride),
         block: impl Fn(usize) -> &'a [u8],
     ) -> Self::V {
         let mut blocks = [Self::Block::ZERO; MAX_LANES];
         for (lane, to) in blocks[..Self::LANES].iter_mut().enumerate() {
-            let before = Self::Block::BYTES - spread.0;
+            let before = Self::Block::BYTES - stride.0;
             to.as_mut()[before..].copy_from_slice(&block(lane)[before..]);
         }
         self.load(Self::Block::flatten(&blocks[..Self::LANES]))

@@ -85,7 +85,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// Those of a level.
-    pub(crate) const fn of<I: Isa>() -> Facts {
+    pub(crate) const fn new<I: Isa>() -> Facts {
         Facts {
             aes_instructions: I::AES_INSTRUCTIONS,
             lanes: I::LANES,
@@ -94,19 +94,19 @@ impl Facts {
         }
     }
 
-    /// Whether short messages under AES gain from company: not where a vector is one block, of which
+    /// Whether short messages under AES are faster in a batch: not where a vector is one block, of which
     /// CPUs overlap as many calls as there are.
-    pub(crate) const fn gain_under_aes(self) -> bool {
+    pub(crate) const fn batching_helps_aes(self) -> bool {
         !self.aes_instructions || self.lanes > 1
     }
 
     /// Whether UMAC's do.
-    pub(crate) const fn gain_under_umac(self) -> bool {
+    pub(crate) const fn batching_helps_umac(self) -> bool {
         !self.aes_instructions || self.word_lanes > 1
     }
 
     /// Whether those of Poly1305-AES do: limbs of 26 bits gain nothing side by side.
-    pub(crate) const fn gain_under_poly1305(self) -> bool {
+    pub(crate) const fn batching_helps_poly1305(self) -> bool {
         !self.aes_instructions || self.mul52
     }
 }
@@ -147,7 +147,7 @@ macro_rules! levels {
             /// What batches ask of the level.
             #[inline(always)]
             pub(crate) fn facts(self) -> Facts {
-                match self.0 { $($(#[$cfg])? Proof::$level(_) => const { Facts::of::<$level>() }),+ }
+                match self.0 { $($(#[$cfg])? Proof::$level(_) => const { Facts::new::<$level>() }),+ }
             }
 
             /// See [`Isa::NARROW_PATH_MAX_BLOCKS`].
@@ -226,7 +226,8 @@ some_levels!(
     Neon
 );
 
-/// A level that this CPU has and that passed its self-test in this process.
+/// A level that this CPU has and that passed its self-test in this process. The portable level has
+/// no such test: no level could take its place.
 ///
 /// ```
 /// use tagmac::isa::Level;
@@ -359,15 +360,12 @@ impl Level {
         Dispatch::run(self, kernel)
     }
 
-    /// The highest usable level.
-    ///
-    /// # Panics
-    ///
-    /// If even the portable level fails its self-test: a broken machine or compiler.
+    /// The highest usable level. There always is one: the portable level needs nothing of the CPU, and
+    /// its operations are tested by the known answers of the MACs that use them.
     #[inline]
     pub fn best() -> Level {
         let best = (0..Proof::DETECT.len()).rev().find_map(|place| Level::usable(place).ok());
-        best.expect("even the portable level fails its self-test")
+        best.expect("the portable level is always usable")
     }
 
     /// Every usable level, lowest first.

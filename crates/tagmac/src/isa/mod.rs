@@ -134,9 +134,9 @@ pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
         x
     }
 
-    /// Prepares a form: byte i of a block is byte `form[i]` of the little-endian counter, or zero
-    /// where `form[i]` is [`ZERO`].
-    fn counter_layout(self, form: &Block) -> Self::CounterLayout;
+    /// Prepares a layout: byte i of a block is byte `layout[i]` of the little-endian counter, or zero
+    /// where `layout[i]` is [`ZERO`].
+    fn counter_layout(self, layout: &Block) -> Self::CounterLayout;
 
     /// In each lane, four words of AES's key schedule (FIPS-197, section 5.2): word j is the xor of
     /// words 0 to j of `before`, and of SubWord of the last word of `last`. With an `rcon`, RotWord
@@ -202,7 +202,26 @@ pub(crate) fn reloaded<T>(reference: &T) -> &T {
     reference
 }
 
-/// The form of [`Lanes::be_prefix`].
+/// How far ahead of its use a message is asked for: a page, which takes a core less time to work on
+/// than memory takes to answer.
+#[cfg(target_arch = "x86_64")]
+const AHEAD: usize = 4096;
+
+/// Asks the caches for `bytes` bytes of `data`, those [`AHEAD`] bytes from its start or, if it is
+/// shorter, the last ones.
+///
+/// CPUs do so unasked for lines of cache that are loaded one after the other, but not always for
+/// LightMAC's pieces, which lie across lines, and for NH's chunks: without it, from memory, LightMAC
+/// takes five times as long on Zen 5, UMAC-64 twice. PMAC gains nothing.
+#[inline(always)]
+pub(crate) fn fetch_ahead(data: &[u8], bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    x86::prefetch(data.as_ptr().wrapping_add(AHEAD.min(data.len().saturating_sub(bytes))), bytes);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (data, bytes);
+}
+
+/// The layout of [`Lanes::be_prefix`].
 #[inline(always)]
 fn be_prefix(bytes: usize) -> Block {
     // Byte i is byte `bytes - 1 - i` of the little-endian counter: a window into a fixed ramp.

@@ -107,9 +107,9 @@ impl<B: CipherBlock> Lanes for ScalarBlocks<B> {
     }
 
     #[inline(always)]
-    fn encode_counter(self, c: u64, form: u32) -> B {
+    fn encode_counter(self, c: u64, layout: u32) -> B {
         let (mut b, bytes) = (B::ZERO, B::BYTES.min(8));
-        b.as_mut()[..bytes].copy_from_slice(&(c << form).to_be_bytes()[..bytes]);
+        b.as_mut()[..bytes].copy_from_slice(&(c << layout).to_be_bytes()[..bytes]);
         b
     }
 

@@ -128,13 +128,13 @@ fn add_expected(xors: &mut [Block; 3], blocks: &[u8]) {
 
 /// How counters are written: their bytes from the last to the first, behind zeros.
 const FORM: Block = {
-    let mut form = [ZERO; 16];
+    let mut layout = [ZERO; 16];
     let mut byte = 0;
     while byte < 8 {
-        form[byte + 3] = 7 - byte as u8;
+        layout[byte + 3] = 7 - byte as u8;
         byte += 1;
     }
-    form
+    layout
 };
 /// Pieces, and where the first one is.
 const STEP: usize = 11;
@@ -142,13 +142,13 @@ const AT: usize = 6;
 /// The first counter, so that some carry out of all bytes.
 const COUNTER: u64 = u64::MAX - 1;
 
-/// Partial loads, counters and spread pieces, seen through the xor of the lanes.
+/// Partial loads, counters and stride pieces, seen through the xor of the lanes.
 #[inline(always)]
 fn lanes_pass<I: Isa>(isa: I, message: &Message) -> bool {
     let whole = isa.load(&message[..16 * I::LANES]);
     let counter = isa.counter(COUNTER.wrapping_sub(I::LANES as u64));
     let encoded = isa.encode_counter(isa.advance(counter), isa.counter_layout(&FORM));
-    let spread = isa.stride(STEP);
+    let stride = isa.stride(STEP);
     let last = isa.set_last_lane(&ROUND[0]);
     let mut passes = true;
     for n in 0..=I::LANES {
@@ -156,15 +156,15 @@ fn lanes_pass<I: Isa>(isa: I, message: &Message) -> bool {
             folded(isa, isa.load_lanes(&message[..16 * n])),
             folded(isa, isa.keep_lanes(whole, n)),
             folded(isa, isa.keep_lanes(encoded, n)),
-            folded(isa, isa.load_strided_lanes(message, AT, n, spread)),
+            folded(isa, isa.load_strided_lanes(message, AT, n, stride)),
             folded(isa, isa.keep_lanes(last, n)),
             isa.narrow().lane0(isa.tail(&message[..n])),
         ];
         passes &= found == expected_lanes(message, n, I::LANES);
     }
-    let [pieces] = isa.load_strided::<1>(message, AT, spread);
+    let [pieces] = isa.load_strided::<1>(message, AT, stride);
     let gathered = isa.gather(
-        (STEP, spread),
+        (STEP, stride),
         #[inline(always)]
         |j| &message[AT + STEP * (j + 1) - 16..][..16],
     );

@@ -4,12 +4,15 @@
 //! a key of its own, which comes from the MAC's key. What is sealed says what it is and what it
 //! belongs to, and opens as nothing else.
 
+mod aead;
 mod derive;
 mod error;
 mod sealer;
 
 pub use derive::{Purpose, derive};
 pub use error::SaveError;
+#[cfg(feature = "dynamic")]
+pub(crate) use sealer::NONCE;
 pub use sealer::Sealer;
 pub use zeroize::Zeroizing;
 
@@ -41,6 +44,11 @@ impl Drop for Writer {
 }
 
 impl Writer {
+    /// One that need not move before it has this many bytes.
+    pub fn with_capacity(bytes: usize) -> Writer {
+        Writer(Vec::with_capacity(bytes))
+    }
+
     /// Appends bytes of a number that both sides know.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         if self.0.capacity() - self.0.len() < bytes.len() {

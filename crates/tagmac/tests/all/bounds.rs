@@ -343,7 +343,7 @@ fn exact(theorem: Theorem, q: u128, length: u64, v: u128) -> (Exact, Exact) {
 }
 
 #[test]
-fn numbers_are_the_largest_within_the_threshold() {
+fn numbers_are_the_largest_within_the_probability() {
     let mut source = Source(6);
     // The next number is over, or under by less than what is rounded.
     let over = |bound: Exact, limit: &Exact| bound > limit * (int(1) - two(-50));
@@ -352,25 +352,25 @@ fn numbers_are_the_largest_within_the_threshold() {
             let length = (source.number(64) as u64).min(theorem.limit());
             let length = if source.below(2) == 0 { length % 4096 } else { length };
             let length = length.min(theorem.limit());
-            let threshold = match source.below(3) {
+            let probability = match source.below(3) {
                 0 => 2f64.powi(-1 - source.below(128) as i32),
                 1 => source.e().min(0.99) / 2.0,
                 _ => (1.0 - source.e() / 4.0).min(1f64.next_down()),
             };
-            let limit = of_f64(threshold);
-            let q = theorem.messages(length, threshold).unwrap();
+            let limit = of_f64(probability);
+            let q = theorem.messages(length, probability).unwrap();
             let (tags, _) = exact(theorem, q, length, 0);
-            assert!(q == 0 || tags <= limit, "{theorem:?} {length} {threshold}: {q}");
+            assert!(q == 0 || tags <= limit, "{theorem:?} {length} {probability}: {q}");
             let nonces = exact(theorem, 2, length, 0).0 == int(0);
             assert!(!nonces || q == 1 << 64);
             if !nonces {
                 let (more, _) = exact(theorem, q + 1, length, 0);
-                assert!(over(more, &limit), "{theorem:?} {length} {threshold}: {q}");
+                assert!(over(more, &limit), "{theorem:?} {length} {probability}: {q}");
             }
-            let bytes = theorem.bytes(length, threshold).unwrap();
+            let bytes = theorem.bytes(length, probability).unwrap();
             assert_eq!(bytes, q.saturating_mul(length.into()));
 
-            let v = theorem.guesses(length, threshold).unwrap();
+            let v = theorem.guesses(length, probability).unwrap();
             if v > 0 {
                 let load = Workload { messages: q, length, attempts: v };
                 agrees(&theorem.guessing(&load).unwrap(), &exact(theorem, 0, length, v).1);
@@ -378,7 +378,7 @@ fn numbers_are_the_largest_within_the_threshold() {
             assert!(exact(theorem, 0, length, v).1 <= limit);
             if v != q {
                 let (_, more) = exact(theorem, 0, length, v + 1);
-                assert!(over(more, &limit), "{theorem:?} {length} {threshold}: {v}");
+                assert!(over(more, &limit), "{theorem:?} {length} {probability}: {v}");
             }
 
             // Both together: at most the sum. PMAC's attempts are messages too.
@@ -386,7 +386,7 @@ fn numbers_are_the_largest_within_the_threshold() {
             let messages = if counts { q - v.min(q) } else { q };
             let load = Workload { messages, length, attempts: v };
             match theorem.forgery(&load) {
-                Ok(bound) => assert!(bound.at_most(2.0 * threshold * (1.0 + 2f64.powi(-50)))),
+                Ok(bound) => assert!(bound.at_most(2.0 * probability * (1.0 + 2f64.powi(-50)))),
                 Err(error) => assert_eq!((error, q, v), (BoundError::Nothing, 0, 0)),
             }
         }
@@ -467,7 +467,7 @@ fn the_papers_numbers() {
         let bound = elimac::aes_prf(128, elimac::AES4, 1 << log2).unwrap();
         assert_eq!(format!("{:.2e}", bound.value()), value, "2^{log2}");
     }
-    // Poly1305-AES: L = 1536, D = 2^64. The slide prints 0.999999999999998 for the chance that all
+    // Poly1305-AES: L = 1536, D = 2^64. The slide prints 0.999999999999998 for the probability that all
     // are rejected, with a delta of 2^-40. Its formula gives less.
     let forged = poly1305::mac(1 << 64, 1 << 64, 1536).unwrap().value();
     assert!((3.055e-10..3.056e-10).contains(&forged), "{forged:e}");
@@ -576,13 +576,13 @@ fn bounds_grow() {
                 assert!(before[0] <= after[0] && before[1] <= after[1], "{theorem:?} {load:?}");
             }
             // More trust, more messages; longer messages, fewer.
-            let threshold = source.e().min(0.5) / 2.0;
-            let messages = |length, threshold| theorem.messages(length, threshold).unwrap();
-            assert!(messages(length, threshold) <= messages(length, 2.0 * threshold));
-            assert!(messages(length, threshold) <= messages(length / 2, threshold));
-            let guesses = |length, threshold| theorem.guesses(length, threshold).unwrap();
-            assert!(guesses(length, threshold) <= guesses(length, 2.0 * threshold));
-            assert!(guesses(length, threshold) <= guesses(length / 2, threshold));
+            let probability = source.e().min(0.5) / 2.0;
+            let messages = |length, probability| theorem.messages(length, probability).unwrap();
+            assert!(messages(length, probability) <= messages(length, 2.0 * probability));
+            assert!(messages(length, probability) <= messages(length / 2, probability));
+            let guesses = |length, probability| theorem.guesses(length, probability).unwrap();
+            assert!(guesses(length, probability) <= guesses(length, 2.0 * probability));
+            assert!(guesses(length, probability) <= guesses(length / 2, probability));
         }
     }
 }
@@ -598,10 +598,10 @@ fn what_no_theorem_speaks_of_is_refused() {
         assert_eq!(theorem.forgery(&none), Err(Nothing));
         assert_eq!(theorem.guessing(&none), Err(Nothing));
         for found in [0.0, -1.0, 1.0, 2.0, f64::INFINITY, -0.0] {
-            assert_eq!(theorem.messages(0, found), Err(Threshold { found }));
-            assert_eq!(theorem.guesses(0, found), Err(Threshold { found }));
+            assert_eq!(theorem.messages(0, found), Err(Probability { found }));
+            assert_eq!(theorem.guesses(0, found), Err(Probability { found }));
         }
-        assert!(matches!(theorem.messages(0, f64::NAN), Err(Threshold { .. })));
+        assert!(matches!(theorem.messages(0, f64::NAN), Err(Probability { .. })));
         assert!(theorem.messages(0, f64::from_bits(1)).is_ok());
         let limit = theorem.limit();
         if let Some(found) = limit.checked_add(1) {

@@ -28,7 +28,7 @@ fn portable() -> Level {
 }
 
 fn shape(words: usize, signed: bool) -> NhShape {
-    let shape = NhShape::of_nibbles(words).expect("even");
+    let shape = NhShape::with_nibbles(words).expect("even");
     if signed { shape.signed() } else { shape }
 }
 

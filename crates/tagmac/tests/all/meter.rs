@@ -256,36 +256,36 @@ fn usage_is_saved_and_resumed() {
 
 #[test]
 fn budgets_follow_from_the_theorems() {
-    let threshold = 2f64.powi(-32);
+    let probability = 2f64.powi(-32);
     // 3 * 65536 q^2 is at most 2^96.
-    let budget = Budget::new(PMAC, 1 << 20, threshold).unwrap();
-    assert_eq!(budget.messages as u128, PMAC.messages(1 << 20, threshold).unwrap());
+    let budget = Budget::new(PMAC, 1 << 20, probability).unwrap();
+    assert_eq!(budget.messages as u128, PMAC.messages(1 << 20, probability).unwrap());
     assert_eq!(budget.blocks, budget.messages << 16);
     let cost = |messages: u64, blocks: u64| {
-        pmac::prf(128, messages.into(), blocks.into()).unwrap().at_most(threshold)
+        pmac::prf(128, messages.into(), blocks.into()).unwrap().at_most(probability)
     };
     assert!(cost(budget.messages, budget.blocks));
     assert!(!cost(budget.messages + 1, budget.blocks + (1 << 16)));
     assert_eq!(budget.failures, budget.messages);
     // Messages of one block: sigma (sigma + 1) is at most 2^96.
-    let budget = Budget::new(PMAC, 16, threshold).unwrap();
+    let budget = Budget::new(PMAC, 16, probability).unwrap();
     assert_eq!((budget.messages, budget.blocks), ((1 << 48) - 1, (1 << 48) - 1));
     // Short tags: guesses are fewer than messages.
     let short = PMAC.with_tag_bits(64).unwrap();
-    assert_eq!(Budget::new(short, 1 << 20, threshold).unwrap().failures, 1 << 32);
+    assert_eq!(Budget::new(short, 1 << 20, probability).unwrap().failures, 1 << 32);
 
-    let budget = Budget::new(LIGHT, 1 << 20, threshold).unwrap();
-    assert_eq!(budget.messages as u128, LIGHT.messages(1 << 20, threshold).unwrap());
+    let budget = Budget::new(LIGHT, 1 << 20, probability).unwrap();
+    assert_eq!(budget.messages as u128, LIGHT.messages(1 << 20, probability).unwrap());
     assert_eq!((budget.blocks, budget.failures), (u64::MAX, u64::MAX));
     let load = Workload { messages: budget.messages.into(), length: 1 << 20, attempts: 0 };
-    assert!(LIGHT.forgery(&load).unwrap().at_most(threshold));
+    assert!(LIGHT.forgery(&load).unwrap().at_most(probability));
 
     // Poly1305-AES: 2^106 / 2^32 / 14 / blocks, more than a meter counts for short messages.
-    let budget = Budget::new(Theorem::Poly1305Aes, 1 << 32, threshold).unwrap();
+    let budget = Budget::new(Theorem::Poly1305Aes, 1 << 32, probability).unwrap();
     assert_eq!((budget.messages, budget.failures), (u64::MAX, (1 << 46) / 14));
-    let of = |length, threshold| Budget::new(LIGHT, length, threshold);
-    assert!(of(LIGHT.limit(), threshold).is_ok());
-    assert!(of(LIGHT.limit() + 1, threshold).is_err() && of(0, 1.0).is_err());
+    let of = |length, probability| Budget::new(LIGHT, length, probability);
+    assert!(of(LIGHT.limit(), probability).is_ok());
+    assert!(of(LIGHT.limit() + 1, probability).is_err() && of(0, 1.0).is_err());
 }
 
 /// The lengths of the messages that a key tags under its budget, one after the other, as the meter
@@ -305,12 +305,12 @@ fn named(name: &str) -> Algorithm {
 }
 
 #[test]
-fn any_mix_of_lengths_keeps_to_the_threshold() {
+fn any_mix_of_lengths_keeps_to_the_probability() {
     let theorem = named("PMAC-PRESENT128").theorem().unwrap();
-    let threshold = 2f64.powi(-40);
+    let probability = 2f64.powi(-40);
     let mut wholly_spent = 0;
     for length in [1, 10, 91, 1000] {
-        let budget = Budget::new(theorem, 8 * length as u64, threshold).unwrap();
+        let budget = Budget::new(theorem, 8 * length as u64, probability).unwrap();
         // Of one length, of two, a long one and short ones, short ones and a long one, a ramp.
         let mixes: [&dyn Fn(usize) -> usize; 5] = [
             &|_| length,
@@ -323,7 +323,7 @@ fn any_mix_of_lengths_keeps_to_the_threshold() {
             let lengths = spend(budget, (0..).map(mix));
             let (q, sigma) = (lengths.len() as u128, lengths.iter().sum::<u64>() as u128);
             assert!(q > 1);
-            let fits = |q, sigma| pmac::prf(64, q, sigma).unwrap().at_most(threshold);
+            let fits = |q, sigma| pmac::prf(64, q, sigma).unwrap().at_most(probability);
             assert!(fits(q, sigma), "{length} {q} {sigma}");
             wholly_spent += !fits(q + 1, sigma + length as u128) as u32;
         }
@@ -333,9 +333,9 @@ fn any_mix_of_lengths_keeps_to_the_threshold() {
 
 #[test]
 fn macs_with_nonces_and_macs_by_name() {
-    let threshold = 2f64.powi(-32);
+    let probability = 2f64.powi(-32);
     // UMAC-32 is guessed with 2^-30: no failure is within 2^-32.
-    let budget = Budget::new(Theorem::Umac { t: 32 }, 1500, threshold).unwrap();
+    let budget = Budget::new(Theorem::Umac { t: 32 }, 1500, probability).unwrap();
     assert_eq!(budget.failures, 0);
     let mac = Metered::new(Umac32::new(&[7; 16]), budget, Usage::default()).unwrap();
     let nonce = UmacNonce::from(1);
@@ -354,7 +354,7 @@ fn macs_with_nonces_and_macs_by_name() {
     );
     assert_eq!(mac.usage(), Usage { messages: 1, blocks: 1, failures: 1 });
 
-    let budget = Budget::new(Theorem::Poly1305Aes, 1500, threshold).unwrap();
+    let budget = Budget::new(Theorem::Poly1305Aes, 1500, probability).unwrap();
     let poly = Poly1305Aes::new(&[3; 32]);
     let mac = Metered::new(&poly, budget, Usage::default());
     let mac = mac.unwrap();

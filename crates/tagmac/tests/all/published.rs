@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, Partial};
 use tagmac::save::{Purpose, derive};
 
-/// Tags of fewer bits are met by chance.
+/// Tags of fewer bits are met by accident.
 const MIN_BYTES: usize = 4;
 
 /// Words of the formats, those of earlier versions too.

@@ -121,7 +121,7 @@ impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
 
     #[inline(always)]
     fn keys<R: Isa>(&self, isa: R) -> Self::Keys<'_, R> {
-        (self.h.on(isa), self.i.on(isa))
+        (self.h.prepare(isa), self.i.prepare(isa))
     }
 
     #[inline(always)]

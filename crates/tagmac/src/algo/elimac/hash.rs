@@ -7,15 +7,15 @@ use super::families::{Families, V};
 use crate::algo::xor::{self, Accumulator, BlockTerms, CounterTerms, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::CipherBlock;
+use crate::construction::Hash;
 use crate::error::silent;
-use crate::hash::Hash;
 #[cfg(feature = "alloc")]
 use crate::isa::Dispatch;
 #[cfg(feature = "alloc")]
 use crate::isa::Kernel;
 #[cfg(all(feature = "alloc", target_arch = "x86_64"))]
 use crate::isa::l2_bytes;
-use crate::isa::{Isa, Lanes, Level, NarrowLevel};
+use crate::isa::{Isa, Lanes, Level, NarrowLevel, fetch_ahead};
 #[cfg(feature = "alloc")]
 use crate::wipe::wipe;
 
@@ -159,11 +159,11 @@ struct Computed {
 impl<F: Families> Subkeys<F> for Computed {
     #[inline(always)]
     fn next<I: Isa, const N: usize>(&mut self, isa: I, keys: &F::Keys<'_, I>) -> [V<F, I>; N] {
-        let (lanes, form) = (F::lanes(isa), F::counter_layout(isa));
+        let (lanes, layout) = (F::lanes(isa), F::counter_layout(isa));
         let mut counter = lanes.counter(self.i);
         let mut x = [lanes.splat(&F::Block::ZERO); N];
         for x in &mut x {
-            *x = F::whiten(isa, keys, lanes.encode_counter(counter, form));
+            *x = F::whiten(isa, keys, lanes.encode_counter(counter, layout));
             counter = lanes.advance(counter);
         }
         self.i += (N * F::Lanes::<I>::LANES) as u64;
@@ -290,6 +290,7 @@ impl<'a, F: Families> CounterTerms for EliTerms<'a, F, Computed> {
         sum: &mut V<F, I>,
     ) {
         let lanes = F::lanes(isa);
+        fetch_ahead(self.data, 8 * F::Lanes::<I>::LANES * F::Block::BYTES);
         let now = self.blocks(8 * F::Lanes::<I>::LANES);
         let first = xor::number(lanes, self.subkeys.i, F::counter_layout(isa.narrow()));
         let first = F::whiten(isa, keys, first);
@@ -310,6 +311,7 @@ impl<F: Families> Hash for EliHash<F> {
     type Short = NarrowLevel;
     type BlockBuffer = F::Block;
     const ACCEPTS_BIT_STRINGS: bool = true;
+    const SHARES_STREAM_KERNELS: bool = true;
     const LAST_BLOCK_DISTINCT: bool = false;
 
     #[inline(always)]
@@ -386,7 +388,7 @@ impl<F: Families> Hash for EliHash<F> {
                 isa,
                 EliTerms { families, subkeys: Cached(&self.subkeys), data },
                 #[inline(always)]
-                |accumulator| accumulator.few(n),
+                |accumulator| accumulator.side_by_side(n),
             );
         }
         Accumulator::add_to(
@@ -394,7 +396,7 @@ impl<F: Families> Hash for EliHash<F> {
             isa,
             EliTerms { families, subkeys: Computed { i: 1 }, data },
             #[inline(always)]
-            |accumulator| accumulator.few(n),
+            |accumulator| accumulator.side_by_side(n),
         );
     }
 

@@ -20,12 +20,12 @@ pub use hash::EliHash;
 
 use super::known_answer;
 use super::many::{self, Masked};
-use super::xor::{self, Single, Truncation, XorDigest};
+use super::xor::{self, OneBlock, Truncation, XorDigest};
 use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::construction::Construction;
 use crate::error::{Error, silent};
 use crate::isa::{Isa, KnownAnswer, Lanes, Level};
-use crate::mac::{batches, deterministic};
+use crate::mac::deterministic;
 use crate::tag::Tag;
 use families::V;
 
@@ -128,7 +128,6 @@ impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
 }
 
 deterministic!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
-batches!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
 silent!(EliMac<F: Families, E: Cipher<Block = F::Block>>);
 
 impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
@@ -181,7 +180,7 @@ impl<F: Families, E: Cipher<Block = F::Block>> Masked for EliMac<F, E> {
     }
 
     #[inline(always)]
-    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> Single<F::Lanes<I>> {
+    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> OneBlock<F::Lanes<I>> {
         xor::padded(F::lanes(isa), rest.into())
     }
 
@@ -218,7 +217,7 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
         _pad: &mut (),
         digest: XorDigest<F::Block>,
     ) -> Tag {
-        self.truncation.seal(isa, &self.e, &digest)
+        self.truncation.encrypt(isa, &self.e, &digest)
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@ use super::super::xor::Truncation;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock};
 use crate::error::{Error, silent};
 use crate::isa::Level;
-use crate::mac::{batches, deterministic};
+use crate::mac::deterministic;
 
 /// LightMAC under a key, with a counter of s bits.
 ///
@@ -143,5 +143,4 @@ impl<C: Cipher> LightMac<C> {
 }
 
 deterministic!(LightMac<C: Cipher>);
-batches!(LightMac<C: Cipher>);
 silent!(LightMac<C: Cipher>);

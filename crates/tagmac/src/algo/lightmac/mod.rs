@@ -24,13 +24,12 @@ use core::slice;
 
 use super::many::{self, Masked};
 use super::xor::{
-    self, Accumulator, BlockTerms, CounterTerms, Single, Truncation, VOf, XorDigest, XorSum,
+    self, Accumulator, BlockTerms, CounterTerms, OneBlock, Truncation, VOf, XorDigest, XorSum,
 };
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock, V};
-use crate::construction::Construction;
-use crate::hash::Hash;
-use crate::isa::{Isa, Lanes, Level, NarrowLevel};
+use crate::construction::{Construction, Hash};
+use crate::isa::{Isa, Lanes, Level, NarrowLevel, fetch_ahead};
 use crate::tag::Tag;
 use crate::wipe::wipe;
 
@@ -57,8 +56,8 @@ impl<C: Cipher> LightTerms<'_, C> {
 struct Prepared<L: Lanes, K> {
     keys: K,
     whitening: L::V,
-    spread: L::Stride,
-    form: L::CounterLayout,
+    stride: L::Stride,
+    layout: L::CounterLayout,
 }
 
 impl<'a, C: Cipher> BlockTerms for LightTerms<'a, C> {
@@ -77,57 +76,57 @@ impl<'a, C: Cipher> BlockTerms for LightTerms<'a, C> {
         Prepared {
             keys,
             whitening: C::whiten(isa, &keys, lanes.splat(&C::Block::ZERO)),
-            spread: lanes.stride(self.mac.block()),
-            form: lanes.be_prefix(self.mac.s / 8),
+            stride: lanes.stride(self.mac.block()),
+            layout: lanes.be_prefix(self.mac.s / 8),
         }
     }
 
     #[inline(always)]
-    fn sum<I: Isa>(isa: I, ready: &Self::Prepared<I>) -> C::Sum<'a, I> {
-        C::sum(isa, &ready.keys)
+    fn sum<I: Isa>(isa: I, prepared: &Self::Prepared<I>) -> C::Sum<'a, I> {
+        C::sum(isa, &prepared.keys)
     }
 
     #[inline(always)]
     fn add<I: Isa, const N: usize>(
         &mut self,
         isa: I,
-        ready: &Self::Prepared<I>,
+        prepared: &Self::Prepared<I>,
         sum: &mut C::Sum<'a, I>,
     ) {
         let lanes = C::lanes(isa);
         let mut counter = lanes.counter(self.i);
-        let mut x: [V<C, I>; N] = lanes.load_strided(self.data, self.at, ready.spread);
+        let mut x: [V<C, I>; N] = lanes.load_strided(self.data, self.at, prepared.stride);
         for x in &mut x {
-            *x = lanes.xor3(*x, lanes.encode_counter(counter, ready.form), ready.whitening);
+            *x = lanes.xor3(*x, lanes.encode_counter(counter, prepared.layout), prepared.whitening);
             counter = lanes.advance(counter);
         }
         self.skip(N * C::Lanes::<I>::LANES);
-        C::add_whitened(isa, &ready.keys, sum, x);
+        C::add_whitened(isa, &prepared.keys, sum, x);
     }
 
     #[inline(always)]
     fn add_lanes<I: Isa>(
         &mut self,
         isa: I,
-        ready: &Self::Prepared<I>,
+        prepared: &Self::Prepared<I>,
         sum: &mut C::Sum<'a, I>,
         n: usize,
     ) {
         let lanes = C::lanes(isa);
-        let pieces = lanes.load_strided_lanes(self.data, self.at, n, ready.spread);
-        let counters = lanes.encode_counter(lanes.counter(self.i), ready.form);
-        let x = lanes.xor3(pieces, counters, ready.whitening);
+        let pieces = lanes.load_strided_lanes(self.data, self.at, n, prepared.stride);
+        let counters = lanes.encode_counter(lanes.counter(self.i), prepared.layout);
+        let x = lanes.xor3(pieces, counters, prepared.whitening);
         self.skip(n);
-        C::add_whitened_lanes(isa, &ready.keys, sum, x, n);
+        C::add_whitened_lanes(isa, &prepared.keys, sum, x, n);
     }
 
     #[inline(always)]
     fn finish<I: Isa>(
         isa: I,
-        ready: &Self::Prepared<I>,
+        prepared: &Self::Prepared<I>,
         sum: &mut C::Sum<'a, I>,
     ) -> VOf<Self, I::Narrow> {
-        C::finish(isa, &ready.keys, sum)
+        C::finish(isa, &prepared.keys, sum)
     }
 }
 
@@ -138,28 +137,29 @@ impl<C: Cipher> CounterTerms for LightTerms<'_, C> {
     }
 
     #[inline(always)]
-    fn counter_table<I: Isa>(&self, isa: I, ready: &Self::Prepared<I>) -> [V<C, I>; 8] {
-        xor::counter_table(C::lanes(isa), ready.form)
+    fn counter_table<I: Isa>(&self, isa: I, prepared: &Self::Prepared<I>) -> [V<C, I>; 8] {
+        xor::counter_table(C::lanes(isa), prepared.layout)
     }
 
     #[inline(always)]
     fn add_group<I: Isa>(
         &mut self,
         isa: I,
-        ready: &Self::Prepared<I>,
+        prepared: &Self::Prepared<I>,
         table: &[V<C, I>; 8],
         sum: &mut Self::Sum<I>,
     ) {
         let lanes = C::lanes(isa);
         let narrow = lanes.narrow();
         let first = xor::number(lanes, self.i, narrow.be_prefix(self.mac.s / 8));
-        let mask = lanes.xor(first, ready.whitening);
-        let mut x: [V<C, I>; 8] = lanes.load_strided(self.data, self.at, ready.spread);
+        let mask = lanes.xor(first, prepared.whitening);
+        fetch_ahead(&self.data[self.at..], 8 * C::Lanes::<I>::LANES * C::Block::BYTES);
+        let mut x: [V<C, I>; 8] = lanes.load_strided(self.data, self.at, prepared.stride);
         for (x, place) in x.iter_mut().zip(table) {
             *x = lanes.xor3(*x, *place, mask);
         }
         self.skip(8 * C::Lanes::<I>::LANES);
-        C::add_whitened(isa, &ready.keys, sum, x);
+        C::add_whitened(isa, &prepared.keys, sum, x);
     }
 }
 
@@ -172,6 +172,7 @@ impl<C: Cipher> Hash for LightMac<C> {
     type BlockBuffer = [u8; 8 * Tag::MAX_BYTES];
     const ACCEPTS_BIT_STRINGS: bool = true;
     const HAS_NARROW_PATH: bool = C::HAS_NARROW_PATH;
+    const SHARES_STREAM_KERNELS: bool = C::HAS_NARROW_PATH;
     const LAST_BLOCK_DISTINCT: bool = false;
 
     #[inline(always)]
@@ -249,7 +250,7 @@ impl<C: Cipher> Hash for LightMac<C> {
             #[inline(always)]
             |accumulator| {
                 accumulator.lanes(1);
-                accumulator.few(n - 1);
+                accumulator.side_by_side(n - 1);
             },
         );
     }
@@ -302,9 +303,9 @@ impl<C: Cipher> Masked for LightMac<C> {
     fn masks<I: Isa>(&self, isa: I, masks: &mut [C::Block]) {
         let narrow = C::lanes(isa).narrow();
         let mut whitening = C::whitening(isa, &self.k1.keys(isa));
-        let form = narrow.be_prefix(self.s / 8);
+        let layout = narrow.be_prefix(self.s / 8);
         for (i, mask) in (1..).zip(masks) {
-            let number = narrow.lane0(narrow.encode_counter(narrow.counter(i), form));
+            let number = narrow.lane0(narrow.encode_counter(narrow.counter(i), layout));
             *mask = number.xor(&whitening);
         }
         wipe(slice::from_mut(&mut whitening), C::Block::ZERO);
@@ -330,7 +331,7 @@ impl<C: Cipher> Masked for LightMac<C> {
     }
 
     #[inline(always)]
-    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> Single<C::Lanes<I>> {
+    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> OneBlock<C::Lanes<I>> {
         xor::padded(C::lanes(isa), rest.into())
     }
 
@@ -367,7 +368,7 @@ impl<C: Cipher> Construction for LightMac<C> {
         _pad: &mut (),
         digest: XorDigest<C::Block>,
     ) -> Tag {
-        self.truncation.seal(isa, &self.k2, &digest)
+        self.truncation.encrypt(isa, &self.k2, &digest)
     }
 
     #[inline(always)]

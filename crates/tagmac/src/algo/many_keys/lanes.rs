@@ -3,6 +3,7 @@
 
 use core::hint::black_box;
 
+use crate::cipher::next_rcon;
 use crate::isa::{Block, Isa, Lanes};
 use crate::wipe::wipe;
 
@@ -128,6 +129,7 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
             self.rounds[0] = last;
             each(0, &last);
         }
+        // The loop of `Aes::expand`. One function for both takes a tenth more instructions for one key.
         let mut rcon = 1u8;
         for r in two as usize..R {
             let turned = !two || r % 2 == 1;
@@ -136,7 +138,7 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
                 *next = isa.next_key_words(*next, last, turned.then_some(rcon));
             }
             if turned {
-                rcon = (rcon << 1) ^ ((rcon >> 7) * 0x1b);
+                rcon = next_rcon(rcon);
             }
             (before, last) = (if two { last } else { next }, next);
             self.rounds[r] = next;
@@ -168,7 +170,8 @@ impl<I: Isa, const N: usize, const R: usize> Schedule<I, N, R> {
     /// E_K of blocks to which the first round keys were added.
     #[inline(always)]
     pub(super) fn encrypt(&self, mut x: Vectors<I, N>) -> Vectors<I, N> {
-        // Loaded anew each time: compilers would keep all round keys in places of their own.
+        // Loaded anew each time: compilers would keep all round keys in places of their own. By
+        // `isa::reloaded`, LightMAC takes 1.5 % more instructions on `aesni`.
         let rounds: &[Vectors<I, N>; R] = black_box(&self.rounds);
         let (last, rounds) = rounds.split_last().expect("10 or 14 rounds");
         for keys in rounds {

@@ -17,9 +17,8 @@ use super::pmac::Pmac;
 use super::xor::Truncation;
 use crate::batch::{BatchError, verify_in_turns};
 use crate::cipher::{Aes, Aes128, Aes256, Cipher};
-use crate::construction::Construction;
+use crate::construction::{Construction, Hash};
 use crate::error::{Error, Mismatch, silent};
-use crate::hash::Hash;
 use crate::isa::{Block, CipherBlock, Isa, Kernel, Level, SelfTest};
 use crate::mac::Mac;
 use crate::tag::Tag;
@@ -50,7 +49,7 @@ pub trait ManyKeys: Construction<Nonce = ()> + Sized {
     type Scratch<I: Isa, const N: usize>;
 
     /// The parameters of the self-test.
-    const TESTED: Self::Parameters;
+    const SELF_TEST_PARAMETERS: Self::Parameters;
 
     /// The MAC under a key.
     fn with_key(set: &RawKeys<Self>, key: &Self::RawKey) -> Self;
@@ -161,7 +160,8 @@ impl<M: ManyKeys> RawKeys<M> {
     /// On this level, or the highest below it on which the tags are right.
     fn passing(parameters: M::Parameters, level: Level) -> Self {
         let on = |parameters, level| RawKeys { parameters, truncation: Truncation::none(), level };
-        let level = level.passing(M::self_test(), |level| on(M::TESTED, level).passes());
+        let level =
+            level.passing(M::self_test(), |level| on(M::SELF_TEST_PARAMETERS, level).passes());
         on(parameters, level)
     }
 
@@ -263,12 +263,13 @@ impl<M: ManyKeys> RawKeys<M> {
         for (i, byte) in bytes.iter_mut().enumerate() {
             *byte = (i * 167 + i / 256) as u8;
         }
-        let keys: [M::RawKey; TESTED] =
+        let keys: [M::RawKey; SELF_TEST_MESSAGES] =
             array::from_fn(|i| M::key_from_bytes(bytes[i..].first_chunk().expect("64 bytes")));
-        let keys: [&M::RawKey; TESTED] = array::from_fn(|i| &keys[i]);
+        let keys: [&M::RawKey; SELF_TEST_MESSAGES] = array::from_fn(|i| &keys[i]);
         [|i| 22 * i, |_| 64].into_iter().all(|length: fn(usize) -> usize| {
-            let messages: [&[u8]; TESTED] = array::from_fn(|i| &bytes[i..][..length(i)]);
-            let [mut made, mut expected] = [[Tag::default(); TESTED]; 2];
+            let messages: [&[u8]; SELF_TEST_MESSAGES] =
+                array::from_fn(|i| &bytes[i..][..length(i)]);
+            let [mut made, mut expected] = [[Tag::default(); SELF_TEST_MESSAGES]; 2];
             self.tag_many(&keys, &messages, &mut made).is_ok()
                 && self.one_by_one(&keys, &messages, &mut expected, 0, None).is_ok()
                 && made == expected
@@ -279,7 +280,7 @@ impl<M: ManyKeys> RawKeys<M> {
 silent!(RawKeys<M: ManyKeys>);
 
 /// Messages of the self-test.
-const TESTED: usize = 24;
+const SELF_TEST_MESSAGES: usize = 24;
 
 /// Tags of messages, some of them side by side.
 struct Tags<'a, M: ManyKeys> {

@@ -37,7 +37,7 @@ where
     type RawKey = <Aes<R> as Cipher>::Key;
     type Parameters = ();
     type Scratch<I: Isa, const N: usize> = (Schedule<I, N, R>, Powers<I, N>);
-    const TESTED: () = ();
+    const SELF_TEST_PARAMETERS: () = ();
 
     fn with_key(set: &RawKeys<Self>, key: &Self::RawKey) -> Self {
         Pmac::with_level(key, set.level)
@@ -109,7 +109,7 @@ where
     type Parameters = usize;
     /// K1 and K2.
     type Scratch<I: Isa, const N: usize> = [Schedule<I, N, R>; 2];
-    const TESTED: usize = 32;
+    const SELF_TEST_PARAMETERS: usize = 32;
 
     fn with_key(set: &RawKeys<Self>, [k1, k2]: &Self::RawKey) -> Self {
         LightMac::with_level(k1, k2, set.parameters, set.level).expect("1 to 64 bits")
@@ -149,13 +149,13 @@ where
             |i| group.keys[i][1].as_ref(),
             |_, _| (),
         );
-        let form = isa.narrow().be_prefix(s / 8);
+        let layout = isa.narrow().be_prefix(s / 8);
         let sum = digests(
             isa,
             k1,
             group,
             #[inline(always)]
-            |i| xor(isa, k1.whitening(), [number(isa, i as u64, form); N]),
+            |i| xor(isa, k1.whitening(), [number(isa, i as u64, layout); N]),
         );
         k2.encrypt(xor(isa, sum, k2.whitening()))
     }

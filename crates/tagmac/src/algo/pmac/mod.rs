@@ -20,15 +20,14 @@ pub use parsimony::{ParsimonyError, WideBlock, recover_block};
 
 use super::known_answer;
 use super::many::{self, Masked};
-use super::xor::{self, Accumulator, BlockTerms, Single, Truncation, VOf, XorDigest, XorSum};
+use super::xor::{self, Accumulator, BlockTerms, OneBlock, Truncation, VOf, XorDigest, XorSum};
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Encrypt, Field, V};
-use crate::construction::Construction;
+use crate::construction::{Construction, Hash};
 use crate::error::{Error, silent};
-use crate::hash::Hash;
 use crate::isa::{Block, CipherBlock, Dispatch, Isa, Lanes, Level, NarrowLevel};
 use crate::kernels::{self, Fresh};
-use crate::mac::{batches, deterministic};
+use crate::mac::deterministic;
 use crate::tag::Tag;
 use crate::wipe::wipe;
 
@@ -38,7 +37,7 @@ const PERIOD: usize = 32;
 const PERIOD_LOG: usize = 5;
 /// Blocks whose offsets are made with the key: those of a message that has a kernel of its own on the
 /// one-block level.
-const FEW: usize = 8;
+const NARROW_PATH_BLOCKS: usize = 8;
 /// Powers of x kept with the key; higher ones are needed once in 2^STORED blocks and recomputed.
 const STORED: usize = 12;
 
@@ -63,7 +62,7 @@ pub struct Pmac<C: Cipher<Block: Field>> {
     /// L/x.
     l_inv: C::Block,
     /// gamma_j L for j = 1..=8.
-    first: [C::Block; FEW],
+    first: [C::Block; NARROW_PATH_BLOCKS],
     /// Made when the first message needs them. Elsewhere, so that a key for short messages is small.
     #[cfg(feature = "std")]
     offsets: std::sync::OnceLock<Box<Offsets<C::Block>>>,
@@ -109,15 +108,25 @@ fn gray<B: Field, const N: usize>(l: &[B]) -> [B; N] {
 }
 
 impl<B: Field> Offsets<B> {
+    /// Room for them.
+    const ZERO: Self = Offsets { l: [B::ZERO; STORED], gamma_l: [B::ZERO; PERIOD] };
+
     /// Those of L.
-    #[inline(never)]
+    #[cfg(not(feature = "std"))]
     fn new(l: &B) -> Self {
-        let (mut power, mut powers) = (*l, [B::ZERO; STORED]);
-        for l in &mut powers {
-            *l = power;
-            power = power.times_x();
+        let mut offsets = Offsets::ZERO;
+        offsets.make(l);
+        offsets
+    }
+
+    /// Makes those of L in their place: on the heap, no copy of them stays on the stack.
+    #[inline(never)]
+    fn make(&mut self, l: &B) {
+        self.l[0] = *l;
+        for i in 1..STORED {
+            self.l[i] = self.l[i - 1].times_x();
         }
-        Offsets { l: powers, gamma_l: gray(&powers) }
+        self.gamma_l = gray(&self.l);
     }
 
     /// L(i) = L x^i. Without a call, which would save all vectors on the way.
@@ -206,7 +215,11 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     #[cold]
     #[inline(never)]
     fn make_offsets(&self) -> &Offsets<C::Block> {
-        self.offsets.get_or_init(|| Box::new(Offsets::new(&self.first[0])))
+        self.offsets.get_or_init(|| {
+            let mut offsets = Box::new(Offsets::ZERO);
+            offsets.make(&self.first[0]);
+            offsets
+        })
     }
 
     /// The same key with tags of the first `bits` bits, 1 to n.
@@ -227,9 +240,9 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
 pub static COMPILED: Compiled = Compiled((
     PmacAes128::with_level,
     kernels::one_shot,
-    kernels::absorb_and_close,
+    kernels::absorb_and_finalize,
     kernels::absorb,
-    kernels::close,
+    kernels::finalize,
 ));
 pub struct Compiled(#[allow(dead_code, reason = "it is there to be compiled")] Functions);
 type Functions = (
@@ -241,7 +254,6 @@ type Functions = (
 );
 
 deterministic!(Pmac<C: Cipher<Block: Field>>);
-batches!(Pmac<C: Cipher<Block: Field>>);
 silent!(Pmac<C: Cipher<Block: Field>>);
 
 /// The terms E_K(M_i ^ gamma_i L).
@@ -365,6 +377,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     type BlockBuffer = C::Block;
     const ACCEPTS_BIT_STRINGS: bool = true;
     const HAS_NARROW_PATH: bool = C::HAS_NARROW_PATH;
+    const SHARES_STREAM_KERNELS: bool = C::HAS_NARROW_PATH;
     const LAST_BLOCK_DISTINCT: bool = true;
 
     #[inline(always)]
@@ -394,8 +407,8 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sum: &mut XorSum<C::Block>, at: u64, blocks: &[u8]) {
-        // A flight never crosses a period.
-        const { assert!(PERIOD.is_multiple_of(C::Lanes::<I>::FLIGHT)) };
+        // Unrolled blocks never cross a period.
+        const { assert!(PERIOD.is_multiple_of(C::Lanes::<I>::UNROLLED_BLOCKS)) };
         let mut left = blocks.len() / C::Block::BYTES;
         if left == 0 {
             return;
@@ -422,8 +435,8 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
                 loop {
                     if accumulator.terms.j == 0 {
                         while left >= PERIOD {
-                            for _ in 0..PERIOD / C::Lanes::<I>::FLIGHT {
-                                accumulator.flight();
+                            for _ in 0..PERIOD / C::Lanes::<I>::UNROLLED_BLOCKS {
+                                accumulator.unrolled();
                             }
                             left -= PERIOD;
                         }
@@ -452,7 +465,7 @@ impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
             isa,
             PmacTerms { mac: self, gamma_l, offsets: None, data: blocks, period: 0, j: 0, base },
             #[inline(always)]
-            |accumulator| accumulator.few(n),
+            |accumulator| accumulator.side_by_side(n),
         );
     }
 
@@ -511,7 +524,7 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
         const { assert!(many::MAX_TERMS <= PERIOD) };
         let mut whitening = C::whitening(isa, &self.cipher.keys(isa));
         let gamma_l = match masks.len() {
-            ..=FEW => &self.first[..],
+            ..=NARROW_PATH_BLOCKS => &self.first[..],
             _ => &self.offsets().gamma_l,
         };
         for (mask, offset) in masks.iter_mut().zip(gamma_l) {
@@ -540,7 +553,7 @@ impl<C: Cipher<Block: Field>> Masked for Pmac<C> {
     }
 
     #[inline(always)]
-    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> Single<C::Lanes<I>> {
+    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> OneBlock<C::Lanes<I>> {
         let lanes = C::lanes(isa);
         let (last, narrow) = (xor::padded(lanes, rest.into()), lanes.narrow());
         let full = rest.len() == C::Block::BYTES;
@@ -580,7 +593,7 @@ impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
         _pad: &mut (),
         digest: XorDigest<C::Block>,
     ) -> Tag {
-        self.truncation.seal(isa, &self.cipher, &digest)
+        self.truncation.encrypt(isa, &self.cipher, &digest)
     }
 
     #[inline(always)]

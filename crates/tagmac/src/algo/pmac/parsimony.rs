@@ -19,8 +19,8 @@
 //! ```
 //!
 //! The paper names the block that is dropped with "say", and does not say how the counter goes on;
-//! both are ours as written. Fast because the counters of a flight differ in their last byte
-//! alone: one xor with a table makes a vector of them.
+//! both are ours as written. Fast because the counters of unrolled blocks differ in their last
+//! byte alone: one xor with a table makes a vector of them.
 
 use core::fmt;
 
@@ -30,8 +30,8 @@ use super::super::xor::XorDigest;
 use super::{Encrypt, PERIOD, Pmac};
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock, Decrypt, Field};
+use crate::construction::{Hash, absorbable_len};
 use crate::error::{Error, holds_mac_error, silent};
-use crate::hash::{Hash, absorbable_len};
 use crate::isa::{Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
 use crate::tag::Tag;
 
@@ -335,8 +335,8 @@ impl<C: Cipher<Block: Field>> Kernel for Count<'_, C> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        const { assert!(PERIOD.is_multiple_of(C::Lanes::<I>::FLIGHT)) };
-        let flight = C::Lanes::<I>::FLIGHT;
+        const { assert!(PERIOD.is_multiple_of(C::Lanes::<I>::UNROLLED_BLOCKS)) };
+        let unrolled = C::Lanes::<I>::UNROLLED_BLOCKS;
         let bytes = C::Block::BYTES;
         let mut places = [C::Block::ZERO; PERIOD];
         for (place, block) in places.iter_mut().enumerate() {
@@ -345,14 +345,14 @@ impl<C: Cipher<Block: Field>> Kernel for Count<'_, C> {
         let (keys, number) = (self.cipher.keys(isa), self.first);
         let mut counting: Counting<'_, I, C> = Counting { isa, keys, number };
         let last_byte = self.first.as_ref()[bytes - 1];
-        let head = last_byte.wrapping_neg() as usize % flight;
+        let head = last_byte.wrapping_neg() as usize % unrolled;
         let (head, data) = self.data.split_at_mut((head * bytes).min(self.data.len()));
-        counting.few(head);
-        let mut flights = data.chunks_exact_mut(flight * bytes);
-        for flight in &mut flights {
-            counting.flight(&places, flight);
+        counting.by_vectors(head);
+        let mut chunks = data.chunks_exact_mut(unrolled * bytes);
+        for chunk in &mut chunks {
+            counting.unrolled(&places, chunk);
         }
-        counting.few(flights.into_remainder());
+        counting.by_vectors(chunks.into_remainder());
     }
 }
 
@@ -367,7 +367,7 @@ struct Counting<'a, I: Isa, C: Cipher + 'a> {
 impl<I: Isa, C: Cipher<Block: Field>> Counting<'_, I, C> {
     /// The next blocks, a vector at a time.
     #[inline(always)]
-    fn few(&mut self, data: &mut [u8]) {
+    fn by_vectors(&mut self, data: &mut [u8]) {
         let lanes = C::lanes(self.isa);
         let zero = C::whiten(self.isa, &self.keys, lanes.splat(&C::Block::ZERO));
         for data in data.chunks_mut(C::Lanes::<I>::LANES * C::Block::BYTES) {
@@ -384,17 +384,17 @@ impl<I: Isa, C: Cipher<Block: Field>> Counting<'_, I, C> {
         }
     }
 
-    /// The next flight. Its first number is a multiple of its size, so the others are that one xor
-    /// their places.
+    /// The next `UNROLL` vectors. Their first number is a multiple of their number of blocks, so the
+    /// others are that one xor their places.
     #[inline(always)]
-    fn flight(&mut self, places: &[C::Block; PERIOD], data: &mut [u8]) {
+    fn unrolled(&mut self, places: &[C::Block; PERIOD], data: &mut [u8]) {
         const { assert!(C::Lanes::<I>::UNROLL == 1 || C::Lanes::<I>::UNROLL == 8) };
         if C::Lanes::<I>::UNROLL == 8 {
             self.vectors::<8>(places, data);
         } else {
             self.vectors::<1>(places, data);
         }
-        self.number = plus(&self.number, C::Lanes::<I>::FLIGHT as u64);
+        self.number = plus(&self.number, C::Lanes::<I>::UNROLLED_BLOCKS as u64);
     }
 
     #[inline(always)]

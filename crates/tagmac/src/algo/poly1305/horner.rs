@@ -7,7 +7,7 @@
 //! the message, and what was there before is masked.
 
 use super::field::{ClampedR, FieldElement};
-use crate::isa::{MAX_WORDS, Words};
+use crate::isa::{MAX_WORDS, Words, fetch_ahead};
 use crate::wipe::wipe;
 
 /// A layout of numbers mod 2^130 - 5 in limbs, one number in each word of a vector.
@@ -28,7 +28,7 @@ pub(super) trait Radix<A: Words> {
     /// Makes a power ready.
     fn power(a: A, r: Self::Limbs) -> Self::Power;
     /// The numbers of blocks in columns, plus 2^128 where `top` is all ones.
-    fn of_columns(a: A, columns: (A::W, A::W), top: A::W) -> Self::Limbs;
+    fn from_columns(a: A, columns: (A::W, A::W), top: A::W) -> Self::Limbs;
     /// `x + y`.
     fn plus(a: A, x: Self::Limbs, y: Self::Limbs) -> Self::Limbs;
     /// No products.
@@ -158,6 +158,7 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
             *power = R::power(a, powers.in_every_word::<A, R>(a, (v + 1) * n));
         }
         while left.len() >= LAST_ROWS * row {
+            fetch_ahead(left, ROWS * row);
             let (now, after) = left.split_at(ROWS * row);
             h = four_rows::<A, R>(a, h, &power, now);
             left = after;
@@ -167,7 +168,7 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
     let mut sums = R::no_sums(a);
     while left.len() >= row {
         let (now, after) = left.split_at(row);
-        let m = R::plus(a, R::of_columns(a, a.deinterleave(now), ones), h);
+        let m = R::plus(a, R::from_columns(a, a.deinterleave(now), ones), h);
         let power = R::power(a, powers.from::<A, R>(a, left.len() / 16));
         sums = R::add_product(a, sums, m, &power);
         h = R::limbs(
@@ -179,7 +180,7 @@ pub(super) fn absorb<A: Words, R: Radix<A>>(
     if !left.is_empty() {
         let (mask, _) = a.deinterleave_numbers(&MASKS[MAX_WORDS - n + left.len() / 16..][..n]);
         let (low, high) = a.deinterleave(&blocks[blocks.len() - row..]);
-        let m = R::of_columns(a, (a.and(low, mask), a.and(high, mask)), mask);
+        let m = R::from_columns(a, (a.and(low, mask), a.and(high, mask)), mask);
         sums = R::add_product(a, sums, m, &R::power(a, powers.from::<A, R>(a, n)));
     }
     total::<A, R>(a, sums)
@@ -244,7 +245,7 @@ pub(super) fn absorb_once<A: Words, R: Radix<A>>(
 /// `h + m` for a row of blocks.
 #[inline(always)]
 fn plus_row<A: Words, R: Radix<A>>(a: A, h: R::Limbs, row: &[u8]) -> R::Limbs {
-    R::plus(a, R::of_columns(a, a.deinterleave(row), a.splat(u64::MAX)), h)
+    R::plus(a, R::from_columns(a, a.deinterleave(row), a.splat(u64::MAX)), h)
 }
 
 /// A number in every word.
@@ -296,7 +297,7 @@ fn four_rows<A: Words, R: Radix<A>>(
     // The row with h comes last, so that the others need not wait for it.
     let mut sums = R::no_sums(a);
     for v in (0..ROWS).rev() {
-        let mut m = R::of_columns(a, a.deinterleave(&rows[v * row..][..row]), a.splat(u64::MAX));
+        let mut m = R::from_columns(a, a.deinterleave(&rows[v * row..][..row]), a.splat(u64::MAX));
         if v == 0 {
             m = R::plus(a, m, h);
         }

@@ -6,7 +6,7 @@
 
 use super::field::ClampedR;
 use super::horner::{LIMBS, Radix};
-use crate::algo::many::as_long_as_each_other;
+use crate::algo::many::have_equal_lengths;
 use crate::isa::{MAX_WORDS, Words, zero_filled};
 
 /// The most blocks of a message: longer ones fill vectors by themselves.
@@ -58,7 +58,7 @@ impl BlockMatrix {
         messages: &[&[u8]],
     ) -> [u128; MAX_MESSAGES] {
         let (n, bytes) = (2 * A::LANES, messages[0].len());
-        let same = messages.len() == N * n && as_long_as_each_other(messages);
+        let same = messages.len() == N * n && have_equal_lengths(messages);
         let rows = self.lay(messages, N * n, same);
         // Whole blocks of messages as long as each other come from where they are.
         let whole = if same { bytes / 16 } else { 0 };
@@ -100,7 +100,7 @@ impl BlockMatrix {
                     };
                     (a.deinterleave_numbers(&self.rows[i][n * v..][..n]), top)
                 };
-                let m = R::plus(a, *h, R::of_columns(a, columns, top));
+                let m = R::plus(a, *h, R::from_columns(a, columns, top));
                 *h = R::carry(a, R::add_product(a, R::no_sums(a), m, &factor));
             }
         }

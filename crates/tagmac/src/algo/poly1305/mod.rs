@@ -26,9 +26,8 @@ use zeroize::Zeroize;
 use super::known_answer;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
-use crate::construction::{Construction, PADS_AT_ONCE};
+use crate::construction::{Construction, Hash, PADS_AT_ONCE};
 use crate::error::silent;
-use crate::hash::Hash;
 use crate::isa::{
     Block, Facts, Isa, KnownAnswer, Level, NarrowLevel, WordLevel, Words, zero_filled,
 };
@@ -409,13 +408,13 @@ fn known_key() -> &'static [u8; 32] {
     known_answer::KEYS.first_chunk().expect("32 of 64 bytes")
 }
 
-deterministic!(Poly1305);
+deterministic!(once Poly1305);
 silent!(Poly1305, Poly1305Aes);
 
 /// The tag h + s.
 #[inline(always)]
 fn tag<I: Isa>(isa: I, digest: &Poly1305Digest, s: u128) -> Tag {
-    Tag::of_number(isa, digest.0.wrapping_add(s), 128)
+    Tag::from_number(isa, digest.0.wrapping_add(s), 128)
 }
 
 impl Construction for Poly1305 {
@@ -472,12 +471,12 @@ impl Construction for Poly1305Aes {
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        if self.hash.level.facts().gain_under_poly1305() { 16 * many::MAX_BLOCKS } else { 0 }
+        if self.hash.level.facts().batching_helps_poly1305() { 16 * many::MAX_BLOCKS } else { 0 }
     }
 
     #[inline(always)]
     fn tag_batch<I: Isa>(&self, isa: I, nonces: &[[u8; 16]], messages: &[&[u8]], tags: &mut [Tag]) {
-        if const { !Facts::of::<I>().gain_under_poly1305() } {
+        if const { !Facts::new::<I>().batching_helps_poly1305() } {
             return one_by_one(self, nonces, messages, tags);
         }
         let mut matrix = BlockMatrix::EMPTY;

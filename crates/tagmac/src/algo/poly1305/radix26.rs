@@ -28,7 +28,7 @@ impl<A: Words> Radix<A> for Radix26 {
     }
 
     #[inline(always)]
-    fn of_columns(a: A, (low, high): (A::W, A::W), top: A::W) -> [A::W; 5] {
+    fn from_columns(a: A, (low, high): (A::W, A::W), top: A::W) -> [A::W; 5] {
         let mask = a.splat((1 << BITS) - 1);
         [
             a.and(low, mask),

@@ -31,7 +31,7 @@ impl<A: Words> Radix<A> for Radix44 {
     }
 
     #[inline(always)]
-    fn of_columns(a: A, (low, high): (A::W, A::W), top: A::W) -> [A::W; 3] {
+    fn from_columns(a: A, (low, high): (A::W, A::W), top: A::W) -> [A::W; 3] {
         let mask = a.splat((1 << BITS) - 1);
         let middle = a.and(a.shr_pair(low, high, BITS), mask);
         [a.and(low, mask), middle, a.or(a.shr(high, 24), a.and(top, a.splat(1 << 40)))]

@@ -37,13 +37,13 @@ impl L3Key {
     #[inline(always)]
     pub(super) fn hash(&self, high: u64, low: u64) -> u32 {
         let [k1, k2, k3, k4, ..] = self.k1;
-        self.sealed(dot(high, [k1, k2, k3, k4]) + self.dot_low(low))
+        self.finish(dot(high, [k1, k2, k3, k4]) + self.dot_low(low))
     }
 
     /// The hash of a number below 2^64.
     #[inline(always)]
     pub(super) fn hash_low(&self, low: u64) -> u32 {
-        self.sealed(self.dot_low(low))
+        self.finish(self.dot_low(low))
     }
 
     /// As [`hash_low`](L3Key::hash_low) in each word.
@@ -81,7 +81,7 @@ impl L3Key {
     }
 
     #[inline(always)]
-    fn sealed(&self, sum: u64) -> u32 {
+    fn finish(&self, sum: u64) -> u32 {
         reduced(sum) as u32 ^ self.k2
     }
 }

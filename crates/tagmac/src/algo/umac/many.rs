@@ -5,11 +5,10 @@ use core::slice;
 use super::Umac;
 use super::pad::{UmacNonce, hidden, pad_in, pad_of, pads_in_block};
 use super::uhash::UmacHash;
-use crate::algo::many::as_long_as_each_other;
+use crate::algo::many::have_equal_lengths;
 use crate::bits::Bits;
 use crate::cipher::Cipher;
-use crate::construction::PADS_AT_ONCE;
-use crate::hash::Hash;
+use crate::construction::{Hash, PADS_AT_ONCE};
 use crate::isa::{Block, CipherBlock, Isa, MAX_WORDS, Words};
 use crate::kernels::one_by_one;
 use crate::tag::Tag;
@@ -51,7 +50,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
         if I::AES_INSTRUCTIONS
             && (messages.len() < n
                 || messages[0].len() > MAX_SIDE_BY_SIDE
-                || !as_long_as_each_other(messages))
+                || !have_equal_lengths(messages))
         {
             // A pad of its own costs nothing beside the hash.
             return one_by_one(self, nonces, messages, tags);
@@ -77,14 +76,14 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
                     tags.iter_mut().zip(nonces).zip(pads).zip(&numbers)
                 {
                     let (_, place) = pad_of(nonce, pads_in_block::<T>());
-                    *tag = Tag::of_number(isa, number ^ pad_in::<T>(pad, place), 32 * T as u16);
+                    *tag = Tag::from_number(isa, number ^ pad_in::<T>(pad, place), 32 * T as u16);
                 }
             } else {
                 let (sum, messages) = (self.hash.empty(), messages.iter().zip(nonces));
                 for ((tag, (message, nonce)), pad) in tags.iter_mut().zip(messages).zip(pads) {
                     let digest = self.hash.finish(isa, &sum, 0, Bits::from(*message));
                     let (_, place) = pad_of(nonce, pads_in_block::<T>());
-                    *tag = Tag::of_number(isa, hidden(&digest, pad, place), 32 * T as u16);
+                    *tag = Tag::from_number(isa, hidden(&digest, pad, place), 32 * T as u16);
                 }
             }
         }

@@ -35,7 +35,7 @@ use crate::mac::Mac;
 use crate::tag::Tag;
 use crate::wipe::wipe;
 use nh::{CHUNK, STREAMS};
-use pad::{pads_in_block, sealed};
+use pad::{finalize, pads_in_block};
 
 pub use pad::{UmacNonce, UmacPad};
 pub use prefix::Assurance;
@@ -155,12 +155,12 @@ impl<C: Cipher<Block = Block>, const T: usize> Construction for Umac<C, T> {
         pad: &mut UmacPad,
         digest: UmacDigest<T>,
     ) -> Tag {
-        sealed(isa, &self.cipher, pads_in_block::<T>(), nonce, pad, &digest)
+        finalize(isa, &self.cipher, pads_in_block::<T>(), nonce, pad, &digest)
     }
 
     #[inline(always)]
     fn batch_max_len(&self) -> usize {
-        if self.hash.level.facts().gain_under_umac() { CHUNK } else { 0 }
+        if self.hash.level.facts().batching_helps_umac() { CHUNK } else { 0 }
     }
 
     #[inline(always)]
@@ -171,7 +171,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Construction for Umac<C, T> {
         messages: &[&[u8]],
         tags: &mut [Tag],
     ) {
-        if const { !Facts::of::<I>().gain_under_umac() } {
+        if const { !Facts::new::<I>().batching_helps_umac() } {
             return one_by_one(self, nonces, messages, tags);
         }
         let batches = nonces.chunks(PADS_AT_ONCE).zip(messages.chunks(PADS_AT_ONCE));

@@ -132,10 +132,10 @@ impl NhKey {
         words
     }
 
-    /// As [`hash`](NhKey::hash) of a whole chunk. Calls `meanwhile` in its middle: scalar work put there
+    /// As [`hash`](NhKey::hash) of a full chunk. Calls `meanwhile` in its middle: scalar work put there
     /// costs little, while behind all of NH the vector units would wait for it.
     #[inline(always)]
-    pub(super) fn hash_whole<A: Words, const T: usize>(
+    pub(super) fn hash_full_chunk<A: Words, const T: usize>(
         &self,
         a: A,
         chunk: &[u8; CHUNK],
@@ -277,8 +277,8 @@ mod tests {
             let (a, Alike(key, chunks)) = (isa.words(), self);
             let mut calls = 0;
             chunks.iter().all(|chunk| {
-                let all: [u64; STREAMS] = key.hash_whole(a, chunk, || calls += 1);
-                let three: [u64; 3] = key.hash_whole(a, chunk, || ());
+                let all: [u64; STREAMS] = key.hash_full_chunk(a, chunk, || calls += 1);
+                let three: [u64; 3] = key.hash_full_chunk(a, chunk, || ());
                 let expected: [u64; STREAMS] = key.hash(a, chunk);
                 all == expected && three == expected[..3]
             }) && calls == chunks.len()

@@ -123,7 +123,7 @@ pub(super) fn hidden<const T: usize>(digest: &UmacDigest<T>, output: &Block, pla
 
 /// The tag of a digest.
 #[inline(always)]
-pub(super) fn sealed<I: Isa, C: Cipher<Block = Block>, const T: usize>(
+pub(super) fn finalize<I: Isa, C: Cipher<Block = Block>, const T: usize>(
     isa: I,
     cipher: &C,
     pads: u8,
@@ -142,7 +142,7 @@ pub(super) fn sealed<I: Isa, C: Cipher<Block = Block>, const T: usize>(
             output
         }
     };
-    Tag::of_number(isa, hidden(digest, &output, place), 32 * T as u16)
+    Tag::from_number(isa, hidden(digest, &output, place), 32 * T as u16)
 }
 
 #[cfg(test)]

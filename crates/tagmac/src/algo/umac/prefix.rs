@@ -2,7 +2,7 @@
 
 use super::Umac;
 use super::key::HashKey;
-use super::pad::{UmacNonce, UmacPad, sealed};
+use super::pad::{UmacNonce, UmacPad, finalize};
 use super::uhash::{UmacDigest, UmacHash};
 use crate::bits::Bits;
 use crate::cipher::Cipher;
@@ -103,6 +103,6 @@ impl<'a, C: Cipher<Block = Block>, const T: usize> Construction for Prefix<'a, C
         pad: &mut UmacPad,
         digest: UmacDigest<T>,
     ) -> Tag {
-        sealed(isa, self.cipher, 1, nonce, pad, &digest)
+        finalize(isa, self.cipher, 1, nonce, pad, &digest)
     }
 }

@@ -10,8 +10,8 @@ use super::nh::{CHUNK, STREAMS};
 use super::poly::Poly;
 use crate::bits::Bits;
 use crate::cipher::Cipher;
-use crate::hash::{Hash, SharedFinish};
-use crate::isa::{Block, Isa, Level, WordLevel, Words, opaque_word, reloaded};
+use crate::construction::{Hash, SharedFinish};
+use crate::isa::{Block, Isa, Level, WordLevel, Words, fetch_ahead, opaque_word, reloaded};
 
 /// Two chunks, so that no range of blocks splits a word of POLY-128.
 const BLOCK: usize = 2 * CHUNK;
@@ -127,7 +127,7 @@ fn absorb_low<A: Words, const T: usize>(
     }
     let (mut sums, mut pending) = (*polys, None);
     for chunk in chunks {
-        pending = Some(reloaded(&key.nh).hash_whole(
+        pending = Some(reloaded(&key.nh).hash_full_chunk(
             a,
             chunk,
             #[inline(always)]
@@ -163,7 +163,7 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     const ACCEPTS_BIT_STRINGS: bool = false;
     // A block is many vectors.
     const HAS_NARROW_PATH: bool = false;
-    const SHARED_FINISH: SharedFinish = SharedFinish::Portable;
+    const SHARED_FINISH: SharedFinish = SharedFinish::WithoutAesInstructions;
 
     #[inline(always)]
     fn level(&self) -> Level {
@@ -202,12 +202,14 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         sum.words[0] += (low.len() / CHUNK) as u64;
         sum.words[1] += (high.len() / BLOCK) as u64;
         absorb_low(a, key, &mut sum.low, low);
-        for block in high.as_chunks::<BLOCK>().0 {
+        for (i, block) in high.as_chunks::<BLOCK>().0.iter().enumerate() {
+            // In shorter messages, which caches may hold, it would cost more than it saves.
+            fetch_ahead(&high[i * BLOCK..], BLOCK);
             let ([left, right], []) = block.as_chunks::<CHUNK>() else {
                 unreachable!("two chunks")
             };
-            let left: [u64; T] = key.nh.hash_whole(a, left, || ());
-            let right: [u64; T] = key.nh.hash_whole(a, right, || ());
+            let left: [u64; T] = key.nh.hash_full_chunk(a, left, || ());
+            let right: [u64; T] = key.nh.hash_full_chunk(a, right, || ());
             for s in 0..T {
                 let word = (left[s] as u128) << 64 | right[s] as u128;
                 key.poly128[s].step(&mut sum.high[s], word);

@@ -29,9 +29,8 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
-use crate::construction::Construction;
+use crate::construction::{Construction, Hash, SharedFinish};
 use crate::error::{Error, silent};
-use crate::hash::{Hash, SharedFinish};
 use crate::isa::{Isa, Level, NarrowLevel, SelfTest};
 use crate::tag::Tag;
 use prf::{Feed, PrfKey};
@@ -285,7 +284,7 @@ impl Hash for Umac99 {
     const ACCEPTS_BIT_STRINGS: bool = false;
     // A block is many vectors.
     const HAS_NARROW_PATH: bool = false;
-    const SHARED_FINISH: SharedFinish = SharedFinish::Everywhere;
+    const SHARED_FINISH: SharedFinish = SharedFinish::Always;
 
     #[inline(always)]
     fn level(&self) -> Level {

@@ -130,7 +130,7 @@ impl PrfKey {
     pub(super) fn begin(&self, nonce: &[u8; 8]) -> Feed {
         match self {
             PrfKey::Hmac(keyed) => Feed::Hmac(keyed.clone().chain_update(nonce)),
-            _ => Feed::Cbc(Chain::of(nonce)),
+            _ => Feed::Cbc(Chain::new(nonce)),
         }
     }
 }

@@ -61,7 +61,7 @@ impl NhShape {
     /// As [`new`](NhShape::new) with words of 4 bits, one in each byte of message and key: small
     /// enough to try every key.
     #[doc(hidden)]
-    pub fn of_nibbles(words: usize) -> Result<Self, NhError> {
+    pub fn with_nibbles(words: usize) -> Result<Self, NhError> {
         NhShape::any(words, 4)
     }
 

@@ -53,9 +53,9 @@ impl LongAes {
     }
 
     #[inline(always)]
-    fn on<I: Isa>(&self, isa: I) -> LongKeys<'_, I> {
+    fn prepare<I: Isa>(&self, isa: I) -> LongKeys<'_, I> {
         let (has_first, first) = (self.has_first, isa.keys(&self.first));
-        LongKeys { has_first, first, rest: self.rest.on(isa) }
+        LongKeys { has_first, first, rest: self.rest.prepare(isa) }
     }
 }
 

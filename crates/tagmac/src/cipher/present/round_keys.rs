@@ -9,7 +9,7 @@ use crate::wipe::wipe;
 /// The rounds after which a key is added that another round follows.
 pub(super) const KEYS: usize = 30;
 
-/// Those of them that flights add.
+/// Those of them that bitsliced batches add.
 const MASKS: usize = if SMALL { 0 } else { KEYS };
 
 /// The most blocks that a mode hands over at once.
@@ -27,14 +27,14 @@ pub struct RoundKeys {
     pub(super) last: u64,
     /// K_2 to K_31, each ^ `OFFSET`, as the narrow code adds them.
     pub(super) planes: [[u64; 4]; KEYS],
-    /// Made when the first flight needs them.
+    /// Made when the first bitsliced batch needs them.
     #[cfg(feature = "std")]
     masks: OnceLock<Box<Masks>>,
     #[cfg(not(feature = "std"))]
     masks: Masks,
 }
 
-/// K_2 to K_31 as flights add them: bit p of a key is all bits of word p. Words of 32 bits, so that
+/// K_2 to K_31 as bitsliced batches add them: bit p of a key is all bits of word p. Words of 32 bits, so that
 /// all keys take 7.5 KiB and leave room in a first-level cache of 32 KiB. None where code is to be
 /// small.
 #[derive(Clone)]

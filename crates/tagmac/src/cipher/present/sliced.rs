@@ -1,4 +1,4 @@
-//! Whole flights of blocks in 64 vectors: bit r of word i of plane p is bit p of a block.
+//! Bitsliced batches of blocks in 64 vectors: bit r of word i of plane p is bit p of a block.
 //!
 //! P renames planes and costs nothing. Boxes `4g..4g + 4` of a round feed boxes `g, 4 + g, 8 + g,
 //! 12 + g` of the next and no others, so two rounds are four pieces of sixteen planes each, which
@@ -6,7 +6,7 @@
 //!
 //! Only the xor of all blocks is asked for: the last round adds its planes to sums in the place of
 //! a key, K_32 counts only if the number of blocks is odd, and the sums become a block once. What
-//! fills up the last flight is masked out there.
+//! fills up the last batch is masked out there.
 
 use super::round_keys::{MAX_BLOCKS, RoundKeys};
 use super::sbox::{sub, xor};
@@ -15,12 +15,12 @@ use crate::wipe::wipe;
 
 /// Bits of a block.
 const BITS: usize = 64;
-/// The blocks of the largest flight. None where code is to be small.
-const FLIGHT: usize = if SMALL { 0 } else { 512 };
+/// The blocks of the largest batch. None where code is to be small.
+const MAX_BATCH_BLOCKS: usize = if SMALL { 0 } else { 512 };
 
 /// A plane for each bit, as many words each as the level's vectors have. In plain words, because
 /// those start as zeros in place.
-type Planes = [u64; FLIGHT];
+type Planes = [u64; MAX_BATCH_BLOCKS];
 
 /// Aligned, because vectors that cross a line cost twice.
 #[repr(align(64))]
@@ -43,26 +43,26 @@ fn nibble<W: Words>(words: W, planes: &Planes, s: usize) -> [W::W; 4] {
     [plane(0), plane(1), plane(2), plane(3)]
 }
 
-/// The xor of E_K over many blocks, gathered into flights.
+/// The xor of E_K over many blocks, gathered into batches.
 pub struct PresentAdder<'a, I: Isa> {
     isa: I,
     cipher: &'a RoundKeys,
-    /// The blocks that wait until flights are worth it.
-    few: Aligned<{ NARROW_PATH_MAX_BLOCKS + MAX_BLOCKS }>,
-    flights: Option<Flights>,
-    /// What was added without a flight.
+    /// The blocks that wait until a batch is worth it.
+    first: Aligned<{ NARROW_PATH_MAX_BLOCKS + MAX_BLOCKS }>,
+    batches: Option<Batches>,
+    /// What was added without a batch.
     total: u64,
     waiting: usize,
-    /// So many that wait are no longer kept where they are.
+    /// With this many waiting, they move on.
     full: usize,
-    /// Whether there was a flight.
-    flown: bool,
+    /// Whether there was a batch.
+    has_sums: bool,
 }
 
-/// What flights need: the blocks that wait and room for those that are pushed with the last of a
-/// flight, the state, and the sums. In flight the room for blocks is the second place of the state.
+/// What batches need: the blocks that wait and room for those that are pushed with the last of a
+/// batch, the state, and the sums. During a batch the room for blocks is the second place of the state.
 /// One array, because that starts as zeros in place.
-type Flights = Aligned<{ FLIGHT + MAX_BLOCKS + 2 * FLIGHT }>;
+type Batches = Aligned<{ MAX_BATCH_BLOCKS + MAX_BLOCKS + 2 * MAX_BATCH_BLOCKS }>;
 
 /// The key of box `s` behind P.
 #[inline(always)]
@@ -111,12 +111,12 @@ const fn width<W: Words>() -> usize {
     2 * W::LANES
 }
 
-/// Blocks of a level's flight.
-const fn flight<W: Words>() -> usize {
+/// Blocks of a level's batch.
+const fn batch_blocks<W: Words>() -> usize {
     BITS * width::<W>()
 }
 
-/// The most blocks that cost less without a flight.
+/// The most blocks that cost less without a batch.
 const NARROW_PATH_MAX_BLOCKS: usize = if SMALL { 4 } else { 128 };
 
 /// As many as do on a level.
@@ -133,7 +133,11 @@ const fn narrow_path_max_blocks<W: Words>() -> usize {
 /// All rounds but the last on the first blocks, to the state in `blocks`.
 #[inline(always)]
 fn rounds<W: Words>(words: W, cipher: &RoundKeys, blocks: &mut Planes, state: &mut Planes) {
-    words.transpose_bits(&blocks[..flight::<W>()], cipher.first, &mut state[..flight::<W>()]);
+    words.transpose_bits(
+        &blocks[..batch_blocks::<W>()],
+        cipher.first,
+        &mut state[..batch_blocks::<W>()],
+    );
     let (mut from, mut to) = (state, blocks);
     for keys in cipher.masks().as_chunks().0 {
         two_rounds(words, keys, from, to);
@@ -141,7 +145,7 @@ fn rounds<W: Words>(words: W, cipher: &RoundKeys, blocks: &mut Planes, state: &m
     }
 }
 
-/// Adds the first `count` blocks of a flight to `sums`, whose planes have `stride` words.
+/// Adds the first `count` blocks of a batch to `sums`, whose planes have `stride` words.
 #[inline(always)]
 fn add_partial<W: Words>(
     words: W,
@@ -153,10 +157,10 @@ fn add_partial<W: Words>(
     count: usize,
 ) {
     rounds(words, cipher, blocks, state);
-    wipe(&mut state[..flight::<W>()], 0);
+    wipe(&mut state[..batch_blocks::<W>()], 0);
     add_last_round(words, blocks, state);
     // Block `r * width + i` is bit r of word i.
-    let mut mask = [0; FLIGHT / BITS];
+    let mut mask = [0; MAX_BATCH_BLOCKS / BITS];
     for (i, mask) in mask[..width::<W>()].iter_mut().enumerate() {
         let rows = (count + width::<W>() - 1 - i) / width::<W>();
         *mask = u64::MAX.checked_shr((BITS - rows) as u32).unwrap_or(0);
@@ -194,20 +198,29 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
     /// No blocks.
     #[inline(always)]
     pub(crate) fn new(isa: I, cipher: &'a RoundKeys) -> Self {
-        let (few, full) = (
+        let (first, full) = (
             Aligned([0; NARROW_PATH_MAX_BLOCKS + MAX_BLOCKS]),
             narrow_path_max_blocks::<I::Words>() + 1,
         );
-        PresentAdder { isa, cipher, few, flights: None, total: 0, waiting: 0, full, flown: false }
+        PresentAdder {
+            isa,
+            cipher,
+            first,
+            batches: None,
+            total: 0,
+            waiting: 0,
+            full,
+            has_sums: false,
+        }
     }
 
     /// Adds E_K of the blocks in the words of vectors.
     #[inline(always)]
     pub(crate) fn push<const N: usize>(&mut self, x: [<I::Words as Words>::W; N]) {
         const { assert!(N * width::<I::Words>() <= MAX_BLOCKS) };
-        let waiting = match &mut self.flights {
-            Some(flights) => &mut flights.0[..],
-            None => &mut self.few.0[..],
+        let waiting = match &mut self.batches {
+            Some(batches) => &mut batches.0[..],
+            None => &mut self.first.0[..],
         };
         let room = waiting[self.waiting..].chunks_exact_mut(width::<I::Words>());
         for (x, room) in x.into_iter().zip(room) {
@@ -219,9 +232,9 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
     /// The same for the first `n` words of a vector.
     #[inline(always)]
     pub(crate) fn push_lanes(&mut self, x: <I::Words as Words>::W, n: usize) {
-        let waiting = match &mut self.flights {
-            Some(flights) => &mut flights.0[..],
-            None => &mut self.few.0[..],
+        let waiting = match &mut self.batches {
+            Some(batches) => &mut batches.0[..],
+            None => &mut self.first.0[..],
         };
         self.isa.words().store(x, &mut waiting[self.waiting..][..width::<I::Words>()]);
         self.go_on(n);
@@ -235,65 +248,67 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
             let isa = self.isa;
             isa.run_outlined(
                 #[inline(always)]
-                || self.fly(),
+                || self.encrypt_batch(),
             );
         }
     }
 
-    /// Makes room for flights, or adds a flight of the first blocks that wait.
+    /// Makes room for batches, or adds a batch of the first blocks that wait.
     #[inline(always)]
-    fn fly(&mut self) {
+    fn encrypt_batch(&mut self) {
         if SMALL {
-            self.total ^= total_of_few(self.isa, self.cipher, &mut self.few.0, self.waiting);
+            self.total ^= total_narrow(self.isa, self.cipher, &mut self.first.0, self.waiting);
             self.waiting = 0;
             return;
         }
-        let (words, flown) = (self.isa.words(), flight::<I::Words>());
-        let Some(flights) = &mut self.flights else {
-            let flights = self.flights.insert(Aligned([0; FLIGHT + MAX_BLOCKS + 2 * FLIGHT]));
-            flights.0[..self.few.0.len()].copy_from_slice(&self.few.0);
-            wipe(&mut self.few.0, 0);
-            self.full = flown;
+        let (words, batch) = (self.isa.words(), batch_blocks::<I::Words>());
+        let Some(batches) = &mut self.batches else {
+            let batches = self
+                .batches
+                .insert(Aligned([0; MAX_BATCH_BLOCKS + MAX_BLOCKS + 2 * MAX_BATCH_BLOCKS]));
+            batches.0[..self.first.0.len()].copy_from_slice(&self.first.0);
+            wipe(&mut self.first.0, 0);
+            self.full = batch;
             return;
         };
-        let (blocks, state, sums) = parts(flights);
+        let (blocks, state, sums) = parts(batches);
         rounds(words, self.cipher, blocks, state);
         add_last_round(words, blocks, sums);
-        flights.0.copy_within(flown..flown + MAX_BLOCKS, 0);
-        self.waiting -= flown;
-        self.flown = true;
+        batches.0.copy_within(batch..batch + MAX_BLOCKS, 0);
+        self.waiting -= batch;
+        self.has_sums = true;
     }
 
     /// The xor of all. The next block begins a new sum.
     #[inline(always)]
     pub(crate) fn total(&mut self) -> u64 {
         let isa = self.isa;
-        match self.flights {
+        match self.batches {
             Some(_) if !SMALL => isa.run_outlined(
                 #[inline(always)]
-                || self.total_of_flights(),
+                || self.total_batched(),
             ),
             _ => {
                 let n = core::mem::take(&mut self.waiting);
-                total_of_few(isa, self.cipher, &mut self.few.0, n)
+                total_narrow(isa, self.cipher, &mut self.first.0, n)
                     ^ core::mem::take(&mut self.total)
             }
         }
     }
 
     #[inline(always)]
-    fn total_of_flights(&mut self) -> u64 {
+    fn total_batched(&mut self) -> u64 {
         let (isa, words, cipher) = (self.isa, self.isa.words(), self.cipher);
-        let (rest, mut flown) = (self.waiting, self.flown);
-        (self.waiting, self.flown) = (0, false);
-        let Some(flights) = &mut self.flights else { unreachable!("flights") };
-        let (blocks, state, sums) = parts(flights);
+        let (rest, mut has_sums) = (self.waiting, self.has_sums);
+        (self.waiting, self.has_sums) = (0, false);
+        let Some(batches) = &mut self.batches else { unreachable!("batches") };
+        let (blocks, state, sums) = parts(batches);
         let mut total = 0;
         if rest <= narrow_path_max_blocks::<I::Words>() {
-            total = total_of_few(isa, cipher, blocks, rest);
+            total = total_narrow(isa, cipher, blocks, rest);
         } else {
             let width = width::<I::Words>();
-            if Half::<I>::LANES < I::Words::LANES && rest <= flight::<Half<I>>() {
+            if Half::<I>::LANES < I::Words::LANES && rest <= batch_blocks::<Half<I>>() {
                 words.with_half(
                     #[inline(always)]
                     |words| add_partial(words, cipher, blocks, state, sums, width, rest),
@@ -301,25 +316,25 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
             } else {
                 add_partial(words, cipher, blocks, state, sums, width, rest);
             }
-            flown = true;
+            has_sums = true;
             if rest % 2 == 1 {
                 total ^= cipher.last;
             }
         }
-        if flown {
+        if has_sums {
             total ^= parities(words, sums);
-            wipe(&mut sums[..flight::<I::Words>()], 0);
+            wipe(&mut sums[..batch_blocks::<I::Words>()], 0);
         }
-        wipe(&mut state[..flight::<I::Words>()], 0);
-        wipe(&mut flights.0[..flight::<I::Words>() + MAX_BLOCKS], 0);
+        wipe(&mut state[..batch_blocks::<I::Words>()], 0);
+        wipe(&mut batches.0[..batch_blocks::<I::Words>() + MAX_BLOCKS], 0);
         total
     }
 }
 
 /// The blocks, the state, the sums.
 #[inline(always)]
-fn parts(flights: &mut Flights) -> (&mut Planes, &mut Planes, &mut Planes) {
-    let (blocks, rest) = flights.0.split_at_mut(FLIGHT + MAX_BLOCKS);
+fn parts(batches: &mut Batches) -> (&mut Planes, &mut Planes, &mut Planes) {
+    let (blocks, rest) = batches.0.split_at_mut(MAX_BATCH_BLOCKS + MAX_BLOCKS);
     let blocks = blocks.first_chunk_mut().expect("blocks");
     let (state, sums) = rest.split_first_chunk_mut().expect("a state");
     (blocks, state, sums.first_chunk_mut().expect("sums"))
@@ -327,7 +342,7 @@ fn parts(flights: &mut Flights) -> (&mut Planes, &mut Planes, &mut Planes) {
 
 /// The xor of E_K of the first `n` blocks. All that was there is wiped.
 #[inline(always)]
-fn total_of_few<I: Isa>(isa: I, cipher: &RoundKeys, blocks: &mut [u64], n: usize) -> u64 {
+fn total_narrow<I: Isa>(isa: I, cipher: &RoundKeys, blocks: &mut [u64], n: usize) -> u64 {
     cipher.encrypt(isa, blocks, n);
     let total = blocks[..n].iter().fold(0, |total, block| total ^ block);
     wipe(&mut blocks[..n + 4 * width::<I::Words>()], 0);

@@ -80,7 +80,7 @@ fn vector<const K: usize>((key, block, expected): &([u8; K], u64, u64)) {
         assert_eq!(several, vec![*expected; count]);
     }
     assert_eq!(cipher.0.decrypt(*expected), *block);
-    // In a flight, at every place: the others come in pairs and cancel out.
+    // In a bitsliced batch, at every place: the others come in pairs and cancel out.
     for level in Level::all() {
         for place in 0..600 {
             let mut many = blocks(300).repeat(2);

@@ -105,7 +105,7 @@ impl Sender {
 
 impl AnyMac {
     /// The budget of a key: how many messages of at most `max_message_bytes` it may tag, and how many
-    /// wrong tags it may reject, while a forger's chance is at most `probability`. Without
+    /// wrong tags it may reject, while a forgery has a probability of at most `probability`. Without
     /// `max_message_bytes` they have at most 1 MiB, or the MAC's limit if that is shorter. Without a
     /// probability messages are counted and not limited.
     ///

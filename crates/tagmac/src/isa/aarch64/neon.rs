@@ -14,7 +14,7 @@ use crate::isa::{
 
 /// Pieces of `step` bytes; `mask` covers the last `step` bytes of a block.
 #[derive(Clone, Copy)]
-pub struct Spread {
+pub struct Stride {
     step: usize,
     mask: uint8x16_t,
 }
@@ -26,7 +26,7 @@ impl Lanes for Neon {
     type V = uint8x16_t;
     type Counter = uint64x2_t;
     type CounterLayout = uint8x16_t;
-    type Stride = Spread;
+    type Stride = Stride;
     type Narrow = Neon;
 
     #[inline(always)]
@@ -104,14 +104,14 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn encode_counter(self, c: uint64x2_t, form: uint8x16_t) -> uint8x16_t {
+    fn encode_counter(self, c: uint64x2_t, layout: uint8x16_t) -> uint8x16_t {
         // SAFETY: `self` is proof of neon. Indices from 16 on give zero.
-        unsafe { vqtbl1q_u8(vreinterpretq_u8_u64(c), form) }
+        unsafe { vqtbl1q_u8(vreinterpretq_u8_u64(c), layout) }
     }
 
     #[inline(always)]
-    fn stride(self, step: usize) -> Spread {
-        Spread { step, mask: self.splat(&last_ones(step)) }
+    fn stride(self, step: usize) -> Stride {
+        Stride { step, mask: self.splat(&last_ones(step)) }
     }
 
     #[inline(always)]
@@ -119,34 +119,34 @@ impl Lanes for Neon {
         self,
         data: &[u8],
         at: usize,
-        spread: Spread,
+        stride: Stride,
     ) -> [uint8x16_t; N] {
-        let step = spread.step;
+        let step = stride.step;
         let first = first_block(data, at, step, N);
-        let mut x = [spread.mask; N];
+        let mut x = [stride.mask; N];
         for (v, x) in x.iter_mut().enumerate() {
             // SAFETY: block v is within `data`, as `first_block` checked.
             let block = unsafe { vld1q_u8(first.add(v * step)) };
             // SAFETY: `self` is proof of neon.
-            *x = unsafe { vandq_u8(block, spread.mask) };
+            *x = unsafe { vandq_u8(block, stride.mask) };
         }
         x
     }
 
     #[inline(always)]
-    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> uint8x16_t {
-        let piece = &data[at..at + n * spread.step];
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, stride: Stride) -> uint8x16_t {
+        let piece = &data[at..at + n * stride.step];
         self.splat(&if n == 0 { [0; 16] } else { zeros_before(piece) })
     }
 
     #[inline(always)]
     fn gather<'a>(
         self,
-        (_, spread): (usize, Spread),
+        (_, stride): (usize, Stride),
         block: impl Fn(usize) -> &'a [u8],
     ) -> uint8x16_t {
         // SAFETY: `self` is proof of neon.
-        unsafe { vandq_u8(self.load(block(0)), spread.mask) }
+        unsafe { vandq_u8(self.load(block(0)), stride.mask) }
     }
 }
 
@@ -201,8 +201,8 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn counter_layout(self, form: &Block) -> uint8x16_t {
-        self.splat(form)
+    fn counter_layout(self, layout: &Block) -> uint8x16_t {
+        self.splat(layout)
     }
 
     #[inline(always)]
@@ -213,12 +213,12 @@ impl Isa for Neon {
 
     #[inline(always)]
     fn next_key_words(self, before: uint8x16_t, last: uint8x16_t, rcon: Option<u8>) -> uint8x16_t {
-        let (form, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as u32));
-        let (zero, form) = (self.splat(&[0; 16]), self.splat(&form));
+        let (shuffle, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as u32));
+        let (zero, shuffle) = (self.splat(&[0; 16]), self.splat(&shuffle));
         // SAFETY: `self` is proof of neon and aes.
         unsafe {
             // ShiftRows leaves a block of four equal words alone.
-            let sub = vaeseq_u8(vqtbl1q_u8(last, form), zero);
+            let sub = vaeseq_u8(vqtbl1q_u8(last, shuffle), zero);
             let sub = veorq_u8(sub, vreinterpretq_u8_u32(vdupq_n_u32(rcon)));
             let before = veorq_u8(before, vextq_u8(zero, before, 12));
             veorq_u8(veorq_u8(before, vextq_u8(zero, before, 8)), sub)

@@ -100,39 +100,39 @@ impl AnyCpu for PortableNarrow {
 
 /// How counters are written.
 #[derive(Clone, Copy)]
-pub struct Form {
-    form: Block,
+pub struct Layout {
+    layout: Block,
     /// Bit 16c of word r is set where byte (r, c) is the counter's lowest byte.
     lowest: [u64; 4],
 }
 
-/// The block whose byte i is byte `form[i]` of `c`.
+/// The block whose byte i is byte `layout[i]` of `c`.
 #[inline(always)]
-fn written(c: u64, form: &Block) -> Block {
+fn written(c: u64, layout: &Block) -> Block {
     let bytes = c.to_le_bytes();
     core::array::from_fn(
         #[inline(always)]
-        |i| if form[i] == ZERO { 0 } else { bytes[form[i] as usize % 8] },
+        |i| if layout[i] == ZERO { 0 } else { bytes[layout[i] as usize % 8] },
     )
 }
 
-/// Lane j is `first + j` in a form.
+/// Lane j is `first + j` in a layout.
 #[inline(never)]
-fn encode(first: u64, form: &Form) -> Planes {
+fn encode(first: u64, layout: &Layout) -> Planes {
     // Two values at most differ above the low four bits: that of `first`, and the next in those
     // lanes where the low bits have wrapped. The low bits are j's, turned by those of `first`.
     const LOW_BITS_OF_J: [u16; 4] = [0xaaaa, 0xcccc, 0xf0f0, 0xff00];
     let low = first % LANES as u64;
     let high = first - low;
     let wrapped = ONES * !(u16::MAX >> low) as u64;
-    let mut v = fill(&written(high, &form.form));
-    let next = fill(&written(high.wrapping_add(LANES as u64), &form.form));
+    let mut v = fill(&written(high, &layout.layout));
+    let next = fill(&written(high.wrapping_add(LANES as u64), &layout.layout));
     for (v, next) in v.as_flattened_mut().iter_mut().zip(next.as_flattened()) {
         *v ^= (*v ^ *next) & wrapped;
     }
     for (b, bits) in LOW_BITS_OF_J.into_iter().enumerate() {
         for r in 0..4 {
-            v[b][r] |= form.lowest[r] * bits.rotate_right(low as u32) as u64;
+            v[b][r] |= layout.lowest[r] * bits.rotate_right(low as u32) as u64;
         }
     }
     v
@@ -154,7 +154,7 @@ impl Lanes for PortableWide {
     const UNROLL: usize = 1;
     type V = Planes;
     type Counter = u64;
-    type CounterLayout = Form;
+    type CounterLayout = Layout;
     type Stride = usize;
     type Narrow = PortableNarrow;
 
@@ -238,8 +238,8 @@ impl Lanes for PortableWide {
     }
 
     #[inline(always)]
-    fn encode_counter(self, c: u64, form: Form) -> Planes {
-        encode(c, &form)
+    fn encode_counter(self, c: u64, layout: Layout) -> Planes {
+        encode(c, &layout)
     }
 
     #[inline(always)]
@@ -326,12 +326,12 @@ impl Isa for PortableWide {
     }
 
     #[inline(never)]
-    fn counter_layout(self, form: &Block) -> Form {
+    fn counter_layout(self, layout: &Block) -> Layout {
         let mut lowest = [0; 4];
-        for (i, byte) in form.iter().enumerate() {
+        for (i, byte) in layout.iter().enumerate() {
             lowest[i % 4] |= ((*byte == 0) as u64) << (16 * (i / 4));
         }
-        Form { form: *form, lowest }
+        Layout { layout: *layout, lowest }
     }
 
     #[inline(never)]
@@ -453,12 +453,12 @@ mod tests {
             (32, 14, 0x8ea2b7ca516745bfeafc49904b496089),
         ] {
             let keys = round_keys(&key[..length]);
-            let ready = isa.keys(&keys);
-            let mut x = isa.xor(isa.splat(&plain), isa.key(&ready, 0));
+            let prepared = isa.keys(&keys);
+            let mut x = isa.xor(isa.splat(&plain), isa.key(&prepared, 0));
             for r in 1..rounds {
-                x = isa.aes(x, isa.key(&ready, r));
+                x = isa.aes(x, isa.key(&prepared, r));
             }
-            x = isa.aes_last(x, isa.key(&ready, rounds));
+            x = isa.aes_last(x, isa.key(&prepared, rounds));
             assert_lanes(isa, x, |_| cipher.to_be_bytes());
         }
     }
@@ -494,7 +494,7 @@ mod tests {
     }
 
     fn counters<I: Isa>(isa: I) {
-        const FORMS: [Block; 3] = [
+        const LAYOUTS: [Block; 3] = [
             [3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0],
             [7, 6, 5, 4, 3, 2, 1, 0, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO],
             [ZERO, 5, ZERO, 0, 7, 1, ZERO, 2, ZERO, ZERO, 4, 3, 6, ZERO, ZERO, 0],
@@ -503,15 +503,15 @@ mod tests {
         for first in
             edges.into_iter().flat_map(|e| (0..34).map(move |i| e.wrapping_add(i).wrapping_sub(17)))
         {
-            for form in FORMS {
+            for layout in LAYOUTS {
                 let lane = |first: u64, j: usize| {
                     let c = first.wrapping_add(j as u64).to_le_bytes();
-                    form.map(|i| if i == ZERO { 0 } else { c[i as usize] })
+                    layout.map(|i| if i == ZERO { 0 } else { c[i as usize] })
                 };
-                let (counter, ready) = (isa.counter(first), isa.counter_layout(&form));
-                assert_lanes(isa, isa.encode_counter(counter, ready), |j| lane(first, j));
+                let (counter, prepared) = (isa.counter(first), isa.counter_layout(&layout));
+                assert_lanes(isa, isa.encode_counter(counter, prepared), |j| lane(first, j));
                 let next = first.wrapping_add(I::LANES as u64);
-                assert_lanes(isa, isa.encode_counter(isa.advance(counter), ready), |j| {
+                assert_lanes(isa, isa.encode_counter(isa.advance(counter), prepared), |j| {
                     lane(next, j)
                 });
             }
@@ -527,18 +527,18 @@ mod tests {
     fn spreads<I: Isa>(isa: I) {
         let data: [u8; 3 * 16 * LANES] = core::array::from_fn(|i| (i * 167 + i / 256 + 1) as u8);
         for step in 8..=16 {
-            let spread = isa.stride(step);
+            let stride = isa.stride(step);
             for at in [16 - step, 16] {
                 let piece = |j: usize| {
                     let mut b = [0; 16];
                     b[16 - step..].copy_from_slice(&data[at + j * step..][..step]);
                     b
                 };
-                for (v, a) in isa.load_strided::<2>(&data, at, spread).into_iter().enumerate() {
+                for (v, a) in isa.load_strided::<2>(&data, at, stride).into_iter().enumerate() {
                     assert_lanes(isa, a, |j| piece(v * I::LANES + j));
                 }
                 for n in 0..=I::LANES {
-                    let a = isa.load_strided_lanes(&data[..at + n * step], at, n, spread);
+                    let a = isa.load_strided_lanes(&data[..at + n * step], at, n, stride);
                     assert_lanes(isa, a, |j| if j < n { piece(j) } else { [0; 16] });
                 }
             }

@@ -171,8 +171,8 @@ impl Lanes for PortableNarrow {
     }
 
     #[inline(never)]
-    fn encode_counter(self, c: u64, form: Block) -> u128 {
-        u128::from_le_bytes(written(c, &form))
+    fn encode_counter(self, c: u64, layout: Block) -> u128 {
+        u128::from_le_bytes(written(c, &layout))
     }
 
     #[inline(always)]
@@ -259,8 +259,8 @@ impl Isa for PortableNarrow {
     }
 
     #[inline(always)]
-    fn counter_layout(self, form: &Block) -> Block {
-        *form
+    fn counter_layout(self, layout: &Block) -> Block {
+        *layout
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@ use crate::isa::{Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, be_prefix};
 
 /// Pieces of `step` bytes: where each byte of the blocks comes from.
 #[derive(Clone, Copy)]
-pub struct Spread {
+pub struct Stride {
     step: usize,
     index: __m512i,
     message: __mmask64,
@@ -54,7 +54,7 @@ impl Lanes for Avx512 {
     type V = __m512i;
     type Counter = __m512i;
     type CounterLayout = __m512i;
-    type Stride = Spread;
+    type Stride = Stride;
     type Narrow = Avx2;
 
     #[inline(always)]
@@ -148,44 +148,44 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn encode_counter(self, c: __m512i, form: __m512i) -> __m512i {
+    fn encode_counter(self, c: __m512i, layout: __m512i) -> __m512i {
         // SAFETY: `self` is proof of avx512bw.
-        unsafe { _mm512_shuffle_epi8(c, form) }
+        unsafe { _mm512_shuffle_epi8(c, layout) }
     }
 
     #[inline(always)]
-    fn stride(self, step: usize) -> Spread {
+    fn stride(self, step: usize) -> Stride {
         let (index, message) = &SPREADS[step - 8];
-        Spread { step, index: self.load(index), message: *message }
+        Stride { step, index: self.load(index), message: *message }
     }
 
     #[inline(always)]
-    fn load_strided<const N: usize>(self, data: &[u8], at: usize, spread: Spread) -> [__m512i; N] {
+    fn load_strided<const N: usize>(self, data: &[u8], at: usize, stride: Stride) -> [__m512i; N] {
         let data = &data[at..];
-        assert!(data.len() >= 4 * N * spread.step);
-        let mut x = [spread.index; N];
+        assert!(data.len() >= 4 * N * stride.step);
+        let mut x = [stride.index; N];
         for (v, x) in x.iter_mut().enumerate() {
-            let p = data.as_ptr().wrapping_add(4 * v * spread.step);
+            let p = data.as_ptr().wrapping_add(4 * v * stride.step);
             // SAFETY: the mask keeps the read inside `data`, as was checked; `self` is proof of
             // avx512bw.
-            let pieces = unsafe { _mm512_maskz_loadu_epi8(ones(4 * spread.step), p.cast()) };
+            let pieces = unsafe { _mm512_maskz_loadu_epi8(ones(4 * stride.step), p.cast()) };
             // SAFETY: `self` is proof of avx512vbmi.
-            *x = unsafe { _mm512_maskz_permutexvar_epi8(spread.message, spread.index, pieces) };
+            *x = unsafe { _mm512_maskz_permutexvar_epi8(stride.message, stride.index, pieces) };
         }
         x
     }
 
     #[inline(always)]
-    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m512i {
-        let pieces = self.load_bytes(&data[at..at + n * spread.step]);
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, stride: Stride) -> __m512i {
+        let pieces = self.load_bytes(&data[at..at + n * stride.step]);
         // SAFETY: `self` is proof of avx512vbmi.
-        unsafe { _mm512_maskz_permutexvar_epi8(spread.message, spread.index, pieces) }
+        unsafe { _mm512_maskz_permutexvar_epi8(stride.message, stride.index, pieces) }
     }
 
     #[inline(always)]
     fn gather<'a>(
         self,
-        (step, spread): (usize, Spread),
+        (step, stride): (usize, Stride),
         block: impl Fn(usize) -> &'a [u8],
     ) -> __m512i {
         let lane = self.narrow();
@@ -197,7 +197,7 @@ impl Lanes for Avx512 {
             _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(x, c), d)
         };
         // SAFETY: `self` is proof of avx512bw.
-        if step == 16 { x } else { unsafe { _mm512_maskz_mov_epi8(spread.message, x) } }
+        if step == 16 { x } else { unsafe { _mm512_maskz_mov_epi8(stride.message, x) } }
     }
 }
 
@@ -246,16 +246,16 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn counter_layout(self, form: &Block) -> __m512i {
-        self.splat(form)
+    fn counter_layout(self, layout: &Block) -> __m512i {
+        self.splat(layout)
     }
 
     #[inline(always)]
     fn next_key_words(self, before: __m512i, last: __m512i, rcon: Option<u8>) -> __m512i {
-        let (form, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as i32));
+        let (shuffle, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as i32));
         // SAFETY: `self` is proof of avx512f, avx512bw and vaes.
         unsafe {
-            let words = _mm512_shuffle_epi8(last, self.splat(&form));
+            let words = _mm512_shuffle_epi8(last, self.splat(&shuffle));
             // ShiftRows leaves a block of four equal words alone.
             let sub = _mm512_aesenclast_epi128(words, _mm512_set1_epi32(rcon));
             let before = self.xor(before, _mm512_bslli_epi128::<4>(before));

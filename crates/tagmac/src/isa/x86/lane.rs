@@ -39,7 +39,7 @@ impl Lane for Avx2 {
 
 /// Pieces of `step` bytes; `mask` covers the last `step` bytes of a block.
 #[derive(Clone, Copy)]
-pub struct Spread {
+pub struct Stride {
     step: usize,
     mask: __m128i,
 }
@@ -51,7 +51,7 @@ impl<L: Lane> Lanes for L {
     type V = __m128i;
     type Counter = __m128i;
     type CounterLayout = __m128i;
-    type Stride = Spread;
+    type Stride = Stride;
     type Narrow = L;
 
     #[inline(always)]
@@ -129,44 +129,44 @@ impl<L: Lane> Lanes for L {
     }
 
     #[inline(always)]
-    fn encode_counter(self, c: __m128i, form: __m128i) -> __m128i {
+    fn encode_counter(self, c: __m128i, layout: __m128i) -> __m128i {
         // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3.
-        unsafe { _mm_shuffle_epi8(c, form) }
+        unsafe { _mm_shuffle_epi8(c, layout) }
     }
 
     #[inline(always)]
-    fn stride(self, step: usize) -> Spread {
-        Spread { step, mask: self.splat(&last_ones(step)) }
+    fn stride(self, step: usize) -> Stride {
+        Stride { step, mask: self.splat(&last_ones(step)) }
     }
 
     #[inline(always)]
-    fn load_strided<const N: usize>(self, data: &[u8], at: usize, spread: Spread) -> [__m128i; N] {
-        let first = first_block(data, at, spread.step, N);
-        let mut x = [spread.mask; N];
+    fn load_strided<const N: usize>(self, data: &[u8], at: usize, stride: Stride) -> [__m128i; N] {
+        let first = first_block(data, at, stride.step, N);
+        let mut x = [stride.mask; N];
         for (v, x) in x.iter_mut().enumerate() {
             // SAFETY: block v is within `data`, as `first_block` checked; SSE2 is part of x86-64.
-            let block = unsafe { _mm_loadu_si128(first.add(v * spread.step).cast()) };
+            let block = unsafe { _mm_loadu_si128(first.add(v * stride.step).cast()) };
             // SAFETY: SSE2 is part of x86-64.
-            *x = unsafe { _mm_and_si128(block, spread.mask) };
+            *x = unsafe { _mm_and_si128(block, stride.mask) };
         }
         x
     }
 
     #[inline(always)]
-    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m128i {
-        let piece = &data[at..at + n * spread.step];
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, stride: Stride) -> __m128i {
+        let piece = &data[at..at + n * stride.step];
         self.splat(&if n == 0 { [0; 16] } else { zeros_before(piece) })
     }
 
     #[inline(always)]
     fn gather<'a>(
         self,
-        (step, spread): (usize, Spread),
+        (step, stride): (usize, Stride),
         block: impl Fn(usize) -> &'a [u8],
     ) -> __m128i {
         let x = self.load(block(0));
         // SAFETY: SSE2 is part of x86-64.
-        if step == 16 { x } else { unsafe { _mm_and_si128(x, spread.mask) } }
+        if step == 16 { x } else { unsafe { _mm_and_si128(x, stride.mask) } }
     }
 }
 
@@ -220,16 +220,16 @@ impl<L: Lane> Isa for L {
     }
 
     #[inline(always)]
-    fn counter_layout(self, form: &Block) -> __m128i {
-        self.splat(form)
+    fn counter_layout(self, layout: &Block) -> __m128i {
+        self.splat(layout)
     }
 
     #[inline(always)]
     fn next_key_words(self, before: __m128i, last: __m128i, rcon: Option<u8>) -> __m128i {
-        let (form, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as i32));
+        let (shuffle, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as i32));
         // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3 and SSE2, and of aes.
         unsafe {
-            let words = _mm_shuffle_epi8(last, self.splat(&form));
+            let words = _mm_shuffle_epi8(last, self.splat(&shuffle));
             // ShiftRows leaves a block of four equal words alone.
             let sub = _mm_aesenclast_si128(words, _mm_set1_epi32(rcon));
             let before = _mm_xor_si128(before, _mm_slli_si128(before, 4));

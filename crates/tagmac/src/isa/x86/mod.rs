@@ -14,7 +14,7 @@ pub(crate) use l2::l2_bytes;
 pub use levels::{Aesni, Avx2, Avx512, Vaes};
 
 use core::arch::asm;
-use core::arch::x86_64::{_mm_set_epi64x, _mm_storeu_si128};
+use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch, _mm_set_epi64x, _mm_storeu_si128};
 
 use super::{Block, gf128};
 
@@ -39,6 +39,15 @@ pub(super) fn be_block(number: u128) -> Block {
     // SAFETY: writes the 16 bytes of an array; SSE2 is part of x86-64.
     unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), words) };
     block
+}
+
+/// Asks the caches for so many bytes, which need not be there.
+#[inline(always)]
+pub(super) fn prefetch(from: *const u8, bytes: usize) {
+    for line in (0..bytes).step_by(64) {
+        // SAFETY: a hint, which reads nothing; SSE is part of x86-64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
+    }
 }
 
 /// See [`opaque_word`](super::opaque_word).

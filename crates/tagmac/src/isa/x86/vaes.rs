@@ -11,7 +11,7 @@ use crate::isa::{
 
 /// Pieces of `step` bytes; `mask` covers the last `step` bytes of each block.
 #[derive(Clone, Copy)]
-pub struct Spread {
+pub struct Stride {
     step: usize,
     mask: __m256i,
 }
@@ -32,7 +32,7 @@ impl Lanes for Vaes {
     type V = __m256i;
     type Counter = __m256i;
     type CounterLayout = __m256i;
-    type Stride = Spread;
+    type Stride = Stride;
     type Narrow = Avx2;
 
     #[inline(always)]
@@ -128,50 +128,50 @@ impl Lanes for Vaes {
     }
 
     #[inline(always)]
-    fn encode_counter(self, c: __m256i, form: __m256i) -> __m256i {
+    fn encode_counter(self, c: __m256i, layout: __m256i) -> __m256i {
         // SAFETY: `self` is proof of avx2.
-        unsafe { _mm256_shuffle_epi8(c, form) }
+        unsafe { _mm256_shuffle_epi8(c, layout) }
     }
 
     #[inline(always)]
-    fn stride(self, step: usize) -> Spread {
-        Spread { step, mask: self.splat(&last_ones(step)) }
+    fn stride(self, step: usize) -> Stride {
+        Stride { step, mask: self.splat(&last_ones(step)) }
     }
 
     #[inline(always)]
-    fn load_strided<const N: usize>(self, data: &[u8], at: usize, spread: Spread) -> [__m256i; N] {
-        let step = spread.step;
+    fn load_strided<const N: usize>(self, data: &[u8], at: usize, stride: Stride) -> [__m256i; N] {
+        let step = stride.step;
         let first = first_block(data, at, step, 2 * N);
-        let mut x = [spread.mask; N];
+        let mut x = [stride.mask; N];
         for (v, x) in x.iter_mut().enumerate() {
             // SAFETY: block 2v is within `data`, as `first_block` checked; SSE2 is part of x86-64.
             let low = unsafe { _mm_loadu_si128(first.add(2 * v * step).cast()) };
             // SAFETY: block 2v + 1 is within `data`, as `first_block` checked.
             let high = unsafe { _mm_loadu_si128(first.add((2 * v + 1) * step).cast()) };
             // SAFETY: `self` is proof of avx2.
-            *x = unsafe { _mm256_and_si256(self.pair(low, high), spread.mask) };
+            *x = unsafe { _mm256_and_si256(self.pair(low, high), stride.mask) };
         }
         x
     }
 
     #[inline(always)]
-    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, spread: Spread) -> __m256i {
+    fn load_strided_lanes(self, data: &[u8], at: usize, n: usize, stride: Stride) -> __m256i {
         let lane = self.narrow();
-        let (step, spread) = (spread.step, lane.stride(spread.step));
-        let low = lane.load_strided_lanes(data, at, n.min(1), spread);
-        self.pair(low, lane.load_strided_lanes(data, at + n / 2 * step, n / 2, spread))
+        let (step, stride) = (stride.step, lane.stride(stride.step));
+        let low = lane.load_strided_lanes(data, at, n.min(1), stride);
+        self.pair(low, lane.load_strided_lanes(data, at + n / 2 * step, n / 2, stride))
     }
 
     #[inline(always)]
     fn gather<'a>(
         self,
-        (step, spread): (usize, Spread),
+        (step, stride): (usize, Stride),
         block: impl Fn(usize) -> &'a [u8],
     ) -> __m256i {
         let lane = self.narrow();
         let x = self.pair(lane.load(block(0)), lane.load(block(1)));
         // SAFETY: `self` is proof of avx2.
-        if step == 16 { x } else { unsafe { _mm256_and_si256(x, spread.mask) } }
+        if step == 16 { x } else { unsafe { _mm256_and_si256(x, stride.mask) } }
     }
 }
 
@@ -225,16 +225,16 @@ impl Isa for Vaes {
     }
 
     #[inline(always)]
-    fn counter_layout(self, form: &Block) -> __m256i {
-        self.splat(form)
+    fn counter_layout(self, layout: &Block) -> __m256i {
+        self.splat(layout)
     }
 
     #[inline(always)]
     fn next_key_words(self, before: __m256i, last: __m256i, rcon: Option<u8>) -> __m256i {
-        let (form, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as i32));
+        let (shuffle, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as i32));
         // SAFETY: `self` is proof of avx2 and vaes.
         unsafe {
-            let words = _mm256_shuffle_epi8(last, self.splat(&form));
+            let words = _mm256_shuffle_epi8(last, self.splat(&shuffle));
             // ShiftRows leaves a block of four equal words alone.
             let sub = _mm256_aesenclast_epi128(words, _mm256_set1_epi32(rcon));
             let before = self.xor(before, _mm256_bslli_epi128::<4>(before));
