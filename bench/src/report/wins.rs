@@ -140,15 +140,16 @@ pub fn contests(machine: &Machine) -> Vec<Contest> {
                 all.push(calls(record, [Some(many), Some(each)], At::X(x), contest));
             }
         }
-        let contest = Contest::new("a batch", "beside single calls".into());
+        let contest =
+            Contest::new("tagmac's batch, beside its own single calls", "all lengths".into());
         all.push(pairs(record, contest, &|case| {
             let each = case.replace("in one call", "one by one");
             (each != case).then_some(each)
         }));
     }
     if let Some(record) = machine.record("threads") {
-        let column = format!("{} beside one", record.machine.cores);
-        let contest = Contest::new("several threads", column);
+        let column = format!("{} threads", record.machine.cores);
+        let contest = Contest::new("tagmac on several threads, beside itself on one", column);
         let many = format!("{} threads", record.machine.cores);
         all.push(pairs(record, contest, &|case| (case == many).then(|| "1 thread".into())));
     }
@@ -240,7 +241,7 @@ pub fn ratios(machine: &Machine) -> String {
 #[derive(Debug, Default, PartialEq)]
 struct Counts {
     columns: usize,
-    /// Columns in which somebody is faster.
+    /// Columns in which something else is faster.
     lost: usize,
     compared: usize,
     wins: usize,
@@ -264,8 +265,9 @@ impl Counts {
     fn sentence(&self, of: &str) -> String {
         let Counts { columns, lost, compared, wins, close } = self;
         format!(
-            "In {lost} of {columns} columns{of} somebody else is faster: in {wins} of {compared} \
-             comparisons,\nin {close} of them by no more than the quartiles spread"
+            "In {lost} of {columns} columns{of} something else is faster, another library or another way \
+             to call tagmac:\nin {wins} of {compared} comparisons, in {close} of them by no more than the \
+             quartiles spread"
         )
     }
 }
