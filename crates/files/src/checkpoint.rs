@@ -83,7 +83,7 @@ struct Pieces {
 }
 
 impl Pieces {
-    /// The next piece is the last one, and the one before stays with the same chance as all others.
+    /// The next piece is the last one, and the one before stays with the same probability as all others.
     fn pass(&mut self, piece: AnyPart) {
         let Some(before) = self.last.replace(piece) else { return };
         self.passed += 1;

@@ -8,6 +8,10 @@ use std::io;
 pub enum ErrorKind {
     /// Something does not match its tag or seal.
     Mismatch,
+    /// Pieces do not make a whole: one is missing, or there twice.
+    Incomplete,
+    /// Something belongs to another object or version.
+    Foreign,
     /// The caller asks for what there is not.
     Usage,
     /// The key cannot be used.
@@ -32,6 +36,16 @@ impl Error {
     /// Something does not match its tag or seal.
     pub fn mismatch(message: impl fmt::Display) -> Error {
         Error::new(ErrorKind::Mismatch, message)
+    }
+
+    /// Pieces do not make a whole.
+    pub fn incomplete(message: impl fmt::Display) -> Error {
+        Error::new(ErrorKind::Incomplete, message)
+    }
+
+    /// Something belongs to another object or version.
+    pub fn foreign(message: impl fmt::Display) -> Error {
+        Error::new(ErrorKind::Foreign, message)
     }
 
     /// The caller asks for what there is not.

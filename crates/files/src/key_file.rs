@@ -11,25 +11,36 @@ use zeroize::Zeroizing;
 use crate::diagnostic::diagnostic;
 use crate::escaped::Escaped;
 
+/// What the caller's users have to write, for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// What names the algorithm.
+    pub algorithm: &'static str,
+    /// What says that a key is raw, in hex or in base64.
+    pub format: &'static str,
+    /// What takes a key file that somebody else could have written.
+    pub anyway: &'static str,
+}
+
 /// The key in a key file, which is one for `asked` if that is given.
-pub fn parse(
-    text: &[u8],
-    asked: Option<Algorithm>,
-) -> Result<(Algorithm, Zeroizing<Vec<u8>>), String> {
+pub fn parse(text: &[u8], asked: Option<Algorithm>, terms: Terms) -> Result<KeyFile, String> {
     let file = KeyFile::parse(text).map_err(|error| match error {
         KeyFileError::NotAKeyFile if text.is_empty() => {
             "expected a key file made by 'tagmac keygen', found nothing".to_string()
         }
-        KeyFileError::NotAKeyFile => "expected a key file made by 'tagmac keygen', found \
-             something else; for other keys give --key-format raw, hex or base64"
-            .to_string(),
+        KeyFileError::NotAKeyFile => format!(
+            "expected a key file made by 'tagmac keygen', found something else; for other keys \
+             give {} raw, hex or base64",
+            terms.format
+        ),
         other => other.to_string(),
     })?;
-    match asked {
-        Some(asked) if asked != file.algorithm() => {
-            Err(format!("expected a key for {asked} (-a), found one for {}", file.algorithm()))
+    match asked.filter(|asked| *asked != file.algorithm()) {
+        Some(asked) => {
+            let (option, found) = (terms.algorithm, file.algorithm());
+            Err(format!("expected a key for {asked} ({option}), found one for {found}"))
         }
-        _ => Ok((file.algorithm(), Zeroizing::new(file.key().to_vec()))),
+        None => Ok(file),
     }
 }
 
@@ -46,8 +57,8 @@ pub fn warn_of_readers(path: &Path, file: &Metadata) {
 }
 
 /// Refuses a key file that somebody else could have written: who chooses the key makes tags that
-/// pass. Root could do so anyway.
-pub fn check_owner(path: &Path, file: &Metadata) -> Result<(), String> {
+/// pass. Root could do so anyway. `anyway` is what takes it all the same.
+pub fn check_owner(path: &Path, file: &Metadata, anyway: &str) -> Result<(), String> {
     let (mode, own) = (file.mode() & 0o7777, rustix::process::geteuid().as_raw());
     // Everybody writes to some devices, and reads there what is their own.
     let kind = file.file_type();
@@ -62,7 +73,7 @@ pub fn check_owner(path: &Path, file: &Metadata) -> Result<(), String> {
     if owner != own && owner != 0 {
         return Err(format!(
             "expected a file of yours (user {own}) or of root, found one of user {owner}, who can \
-             write the key; '--key-fd 0 < FILE' takes it all the same"
+             write the key; {anyway} takes it all the same"
         ));
     }
     // Others could put another file in its place, or a link in that of a folder on the way. What has

@@ -5,9 +5,12 @@
 //! | the parallel reader, and a run that can be resumed | [`read`], [`checkpoint`] |
 //! | lines of lists | [`mod@line`], [`line_reader`] |
 //! | a tree and its manifest | [`seal`], [`audit`], [`manifest`], [`dir`], [`walk`] |
+//! | a bucket's objects and their manifest | [`objects`] |
 //! | a tag that follows edits | [`sidecar`] |
 //! | partials of an object | [`partial`] |
-//! | keys | [`key`], [`key_file`], [`mac`] |
+//! | keys | [`key`], [`key_file`], [`key_source`], [`mac`] |
+//! | what objects in stores are called | [`url`] |
+//! | many things at once, with the results in order | [`pool`] |
 //! | files that appear whole or not at all | [`new_file`], [`atomic`] |
 //!
 //! Nothing here prints or exits. What ends a piece of work is an [`Error`] of one line, or a
@@ -27,22 +30,26 @@ pub mod hex;
 pub mod identity;
 pub mod key;
 pub mod key_file;
+pub mod key_source;
 pub mod line;
 pub mod line_reader;
 mod listing;
 pub mod mac;
 pub mod manifest;
 pub mod new_file;
+pub mod objects;
 pub mod open;
 pub mod overwrite;
 pub mod partial;
-mod pool;
+pub mod pool;
 pub mod progress;
 pub mod read;
 mod read_error;
+mod room;
 mod scanner;
 pub mod seal;
 pub mod sidecar;
+pub mod url;
 pub mod walk;
 
 pub use error::{Error, ErrorKind};

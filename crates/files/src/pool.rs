@@ -18,12 +18,23 @@ const MAX_AHEAD: u64 = 128;
 /// memory does not depend on how many there are. One worker works on the calling thread.
 pub fn in_order<J: Send, O: Send, W: Send, E>(
     workers: &mut [W],
+    jobs: impl Iterator<Item = J>,
+    work: impl Fn(&mut W, J) -> O + Sync,
+    done: impl FnMut(O) -> Result<(), E>,
+) -> Result<(), E> {
+    in_batches(BATCH, workers, jobs, work, done)
+}
+
+/// The same, for jobs of which a thread takes `batch` at a time: 1 for those that wait for others.
+pub fn in_batches<J: Send, O: Send, W: Send, E>(
+    batch: usize,
+    workers: &mut [W],
     mut jobs: impl Iterator<Item = J>,
     work: impl Fn(&mut W, J) -> O + Sync,
     mut done: impl FnMut(O) -> Result<(), E>,
 ) -> Result<(), E> {
     let work = &work;
-    let ahead = (AHEAD * workers.len() as u64).min(MAX_AHEAD);
+    let ahead = (AHEAD * workers.len() as u64).min(MAX_AHEAD * (BATCH / batch) as u64);
     if let [worker] = workers {
         return jobs.try_for_each(|job| done(work(worker, job)));
     }
@@ -63,7 +74,7 @@ pub fn in_order<J: Send, O: Send, W: Send, E>(
         let mut waiting = BTreeMap::new();
         loop {
             while given - next < ahead {
-                let batch: Vec<J> = all_jobs.by_ref().take(BATCH).collect();
+                let batch: Vec<J> = all_jobs.by_ref().take(batch).collect();
                 if batch.is_empty() {
                     break;
                 }

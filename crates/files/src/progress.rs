@@ -1,5 +1,8 @@
 //! How far a piece of work is.
 
+use crate::error::Error;
+use crate::read_error::ReadError;
+
 /// What there is to do, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Total {
@@ -37,6 +40,18 @@ pub trait Progress: Sync {
 
     /// One more file is done.
     fn file(&self);
+
+    /// Whether the work is to end, without a result: it does soon after this says so, and leaves what
+    /// it was about to write or replace as it was. An edit that writes to a file is not stopped in
+    /// its middle. The thread that was asked for the work asks this too, every now and then.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// [`ReadError::Stopped`] if the work is to end.
+pub fn stopped(progress: &dyn Progress) -> Result<(), Error> {
+    if progress.is_stopped() { Err(Error::io(ReadError::Stopped)) } else { Ok(()) }
 }
 
 /// Shows the phases of a piece of work, one after the other.

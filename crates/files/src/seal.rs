@@ -16,7 +16,7 @@ use crate::manifest::listed::{remark_leftover, remark_manifest, remark_mount, st
 use crate::manifest::seal_mac;
 use crate::manifest::writer::Writer;
 use crate::pool;
-use crate::progress::{Progress, Total};
+use crate::progress::{Progress, Total, stopped};
 use crate::read_error::ReadError;
 use crate::scanner::{Observation, Scanner, Scanners};
 use crate::walk::{self, Exclusion, Found, Walk, below};
@@ -130,6 +130,7 @@ impl<'a> Sealing<'a> {
             (path, observed)
         };
         pool::in_order(&mut others, jobs, scan, |(path, observed)| {
+            stopped(progress)?;
             let observed = match observed {
                 Observation::Large => main.scan(&path, Kind::File, None),
                 other => other,

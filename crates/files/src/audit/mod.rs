@@ -17,7 +17,7 @@ use crate::manifest::entry::{Entry, word};
 use crate::manifest::listed::start;
 use crate::manifest::{Manifest, seal_mac};
 use crate::pool;
-use crate::progress::{Progress, Total};
+use crate::progress::{Progress, Total, stopped};
 use crate::read_error::ReadError;
 use crate::scanner::{Observation, Scanner, Scanners};
 use crate::walk::Exclusion;
@@ -124,6 +124,7 @@ impl<'a> Audit<'a> {
         let mut renames = Renames::new(&mac.mac);
         pool::in_order(&mut others, &mut items, scan, |item| {
             progress.file();
+            stopped(progress)?;
             one(item, &mut main, &mut renames, put)
         })?;
         let skipped = items.skipped();
@@ -134,6 +135,8 @@ impl<'a> Audit<'a> {
             Found::New(path) => put(path, Kind::File, Status::New),
             Found::Missing(path) => put(path, Kind::File, Status::Missing),
         });
+        // What was not read may not stand as new or missing.
+        stopped(progress)?;
         Ok(Audited { skipped, renames_complete })
     }
 }

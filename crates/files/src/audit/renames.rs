@@ -7,6 +7,7 @@ use tagmac::dynamic::AnyMac;
 
 use crate::audit::change::{self, Change, Metadata};
 use crate::manifest::entry::{Content, Entry};
+use crate::room::Room;
 use crate::scanner::{Observation, Scanner};
 
 /// So much is kept of the names of missing files and what belongs to them, and so much of new ones.
@@ -30,23 +31,6 @@ struct Lost {
     found: bool,
 }
 
-/// Bytes that may still be kept.
-struct Room(usize);
-
-impl Room {
-    /// Whether there was room for a path and what belongs to it. Once there was none, there is none.
-    fn takes<T>(&mut self, path: &[u8]) -> bool {
-        // Vectors that grow have room for twice as many; the index has an entry for each.
-        let bytes = path.len() + 2 * size_of::<T>() + 64;
-        self.0 = self.0.saturating_sub(bytes);
-        !self.is_spent()
-    }
-
-    fn is_spent(&self) -> bool {
-        self.0 == 0
-    }
-}
-
 /// What came out.
 pub enum Found<'a> {
     /// A new file is a missing one.
@@ -68,7 +52,7 @@ impl Renames {
     /// None yet.
     pub fn new(mac: &AnyMac) -> Renames {
         let nonces = mac.algorithm().takes_nonce();
-        let [missing_room, new_room] = [Room(MAX_BYTES), Room(MAX_BYTES)];
+        let [missing_room, new_room] = [Room::new(MAX_BYTES), Room::new(MAX_BYTES)];
         Renames { nonces, missing: Vec::new(), new: Vec::new(), missing_room, new_room }
     }
 

@@ -4,6 +4,7 @@ use crate::dir::{Kind, MAX_PATH};
 use tagmac::Tag;
 
 use crate::manifest::header::Header;
+use crate::manifest::name::{escape, unescape};
 
 /// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,31 +60,6 @@ pub fn mtime_text((seconds, nanoseconds): (i64, u32)) -> String {
 }
 
 const NOTHING: &str = "-";
-const ESCAPES: [(u8, u8); 4] = [(b'\\', b'\\'), (b'\t', b't'), (b'\n', b'n'), (b'\r', b'r')];
-
-fn escape(name: &[u8], out: &mut Vec<u8>) {
-    for &byte in name {
-        match ESCAPES.iter().find(|(plain, _)| *plain == byte) {
-            Some((_, letter)) => out.extend_from_slice(&[b'\\', *letter]),
-            None => out.push(byte),
-        }
-    }
-}
-
-fn unescape(text: &[u8]) -> Option<Vec<u8>> {
-    let mut name = Vec::with_capacity(text.len());
-    let mut bytes = text.iter();
-    while let Some(&byte) = bytes.next() {
-        name.push(match byte {
-            b'\\' => {
-                let letter = bytes.next()?;
-                ESCAPES.iter().find(|(_, one)| one == letter)?.0
-            }
-            _ => byte,
-        });
-    }
-    Some(name)
-}
 
 impl Entry {
     /// Adds the entry's line to `out`.

@@ -4,6 +4,7 @@ pub mod entry;
 mod error;
 pub mod header;
 pub(crate) mod listed;
+pub(crate) mod name;
 pub(crate) mod writer;
 
 use std::fs::File;
@@ -100,7 +101,7 @@ impl Manifest {
         let (expected, found) = (mac.mac.tag_bits(), manifest.header.bits);
         if expected != found {
             return Err(Error::usage(format_args!(
-                "{}: expected tags of {expected} bits, found {found}; see -l",
+                "{}: expected tags of {expected} bits, found {found}; see --tag-bits",
                 manifest.name
             )));
         }

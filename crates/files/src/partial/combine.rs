@@ -5,8 +5,6 @@
 //! after the other.
 
 use std::cmp::Ordering;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 
 use tagmac::Tag;
 use tagmac::dynamic::{Algorithm, AnyPart, Partial, PartialError};
@@ -14,12 +12,12 @@ use tagmac::hazmat::PartError;
 use tagmac::save::SaveError;
 use zeroize::Zeroizing;
 
+use super::name::split_version;
+use super::stored::Stored;
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::mac::Mac;
-use crate::open;
 use crate::read::Tagged;
-use crate::read_error::ReadError;
 
 /// An object that was put together.
 pub struct Combined {
@@ -29,18 +27,68 @@ pub struct Combined {
     pub tagged: Tagged,
 }
 
-/// The tag of the object that the partials make, in any order: of the one with the name `object`, or
-/// of any one. `nonce` is empty for deterministic MACs.
-pub fn combine(
+/// Which object the partials have to be of. They are of one in any case.
+#[derive(Clone, Copy, Debug)]
+pub enum Expected<'a> {
+    /// Any one.
+    Any,
+    /// The one of this name, `what` the caller calls it.
+    Name {
+        /// What the caller calls it.
+        what: &'static str,
+        /// The whole name.
+        name: &'a [u8],
+    },
+    /// One of these, which are in the name as [`versioned`](super::versioned) puts them there.
+    Object {
+        /// The object, or any.
+        object: Option<&'a [u8]>,
+        /// The version, or any.
+        version: Option<&'a [u8]>,
+    },
+}
+
+impl Expected<'_> {
+    /// What was expected and what is found, if this name is another.
+    fn differs(&self, name: &[u8]) -> Option<[String; 2]> {
+        let shown = |what: &str, name: &[u8]| format!("{what} {}", Escaped::bytes(name));
+        match *self {
+            Expected::Any => None,
+            Expected::Name { what, name: expected } => (expected != name).then(|| {
+                let [expected, found] =
+                    [expected, name].map(|name| Escaped::bytes(name).to_string());
+                [format!("{expected} ({what})"), found]
+            }),
+            Expected::Object { object, version } => {
+                let (found_object, found) = split_version(name);
+                let object = object.filter(|object| *object != found_object);
+                let version = version.filter(|version| Some(*version) != found);
+                let none = || "no version".to_string();
+                match (object, version) {
+                    (Some(object), _) => Some([object, found_object].map(|o| shown("object", o))),
+                    (None, Some(version)) => Some([
+                        shown("version", version),
+                        found.map_or_else(none, |found| shown("version", found)),
+                    ]),
+                    (None, None) => None,
+                }
+            }
+        }
+    }
+}
+
+/// The tag of the object that the partials make, in any order. `nonce` is empty for deterministic
+/// MACs.
+pub fn combine<S: Stored>(
     mac: &Mac,
-    object: Option<&[u8]>,
-    partials: &[PathBuf],
+    expected: Expected<'_>,
+    partials: &[S],
     nonce: &[u8],
 ) -> Result<Combined, Error> {
     if partials.is_empty() {
-        return Err(Error::usage("expected at least one partial, found none"));
+        return Err(Error::incomplete("expected at least one partial, found none"));
     }
-    let (object, mut ranges) = ranges(object, partials, mac)?;
+    let (object, mut ranges) = ranges(expected, partials, mac)?;
     ranges.sort_by_key(|range| (range.start, range.end));
     adjoin(&ranges)?;
     let tag = tag(mac, nonce, &object, &ranges)?;
@@ -48,20 +96,41 @@ pub fn combine(
     Ok(Combined { object, tagged: Tagged { tag, bytes } })
 }
 
+/// A partial that is whole, and was made under the key.
+pub struct Opened {
+    /// The object's name, with its version if it has one.
+    pub object: Vec<u8>,
+    /// The first byte of the range.
+    pub start: u64,
+    /// The byte after the range.
+    pub end: u64,
+    /// Whether the object ends with the range.
+    pub last: bool,
+}
+
+/// Checks one partial.
+pub fn open(mac: &Mac, stored: &impl Stored) -> Result<Opened, Error> {
+    mac.parts()?;
+    let (object, range) = header(mac, stored)?;
+    opened(mac, &object, &range)?;
+    let Range { start, end, last, .. } = range;
+    Ok(Opened { object, start, end, last })
+}
+
 /// What a partial's header says, which somebody with the key made.
-struct Range<'a> {
-    path: &'a Path,
+struct Range<'a, S> {
+    stored: &'a S,
     start: u64,
     end: u64,
     last: bool,
-    /// Bytes that the file can have.
+    /// Bytes that the partial can have.
     most: u64,
 }
 
-impl Range<'_> {
-    /// The range and the file, for a message.
+impl<S: Stored> Range<'_, S> {
+    /// The range and where it is from, for a message.
     fn shown(&self) -> String {
-        format!("bytes {} to {} ({})", self.start, self.end, Escaped::name(self.path))
+        format!("bytes {} to {} ({})", self.start, self.end, self.stored.name())
     }
 
     fn is_of(&self, partial: &Partial<'_>) -> bool {
@@ -72,50 +141,58 @@ impl Range<'_> {
 
 /// The object's name and its ranges, as the headers say. Refuses headers that were altered, and
 /// partials of several objects, or of another one than was asked for.
-fn ranges<'a>(
-    object: Option<&[u8]>,
-    partials: &'a [PathBuf],
+fn ranges<'a, S: Stored>(
+    expected: Expected<'_>,
+    partials: &'a [S],
     mac: &Mac,
-) -> Result<(Vec<u8>, Vec<Range<'a>>), Error> {
-    let mut of = None;
-    let mut object = object.map(<[u8]>::to_vec);
+) -> Result<(Vec<u8>, Vec<Range<'a, S>>), Error> {
+    let mut first: Option<(Vec<u8>, &S)> = None;
     let mut other = None;
     let mut ranges = Vec::with_capacity(partials.len());
-    for path in partials {
-        let head = read(path, Partial::MAX_HEADER as u64)?;
-        let partial = Partial::parse(&head).map_err(|error| refused(path, error))?;
-        belongs(path, &partial, mac)?;
-        let checked = partial.check(&mac.mac, &mac.sealer);
-        let partial = checked.map_err(|error| refused(path, error))?;
-        if object.is_none() {
-            (object, of) = (Some(partial.object().to_vec()), Some(path));
+    for stored in partials {
+        let (object, range) = header(mac, stored)?;
+        ranges.push(range);
+        let (of, name) = first.get_or_insert_with(|| (object.clone(), stored));
+        let differs = || {
+            (*of != object).then(|| {
+                let [of, found] = [&*of, &object].map(|name| Escaped::bytes(name).to_string());
+                [format!("{of} ({})", name.name()), found]
+            })
+        };
+        if other.is_none() {
+            let found = expected.differs(&object).or_else(differs);
+            other = found.map(|found| (stored, found));
         }
-        let (expected, found) = (object.as_deref(), partial.object());
-        if expected != Some(found) && other.is_none() {
-            other = Some((path, found.to_vec()));
-        }
-        let (start, end, last) = (partial.start(), partial.end(), partial.is_last());
-        let most = partial.max_len();
-        ranges.push(Range { path, start, end, last, most });
     }
-    let object = object.unwrap_or_default();
-    let Some((path, found)) = other else { return Ok((object, ranges)) };
-    let of = of.map_or("--object".into(), |path| Escaped::name(path).to_string());
-    let ([expected, found], name) =
-        ([&object, &found].map(|o| Escaped::bytes(o)), Escaped::name(path));
-    Err(Error::mismatch(format_args!(
-        "{name}: expected a partial of {expected} ({of}), found one of {found}"
+    let Some((stored, [expected, found])) = other else {
+        return Ok((first.map_or(Vec::new(), |(object, _)| object), ranges));
+    };
+    let name = stored.name();
+    Err(Error::foreign(format_args!(
+        "{name}: expected a partial of {expected}, found one of {found}"
     )))
 }
 
+/// The object's name and the range, as the header says, which is read and checked alone.
+fn header<'a, S: Stored>(mac: &Mac, stored: &'a S) -> Result<(Vec<u8>, Range<'a, S>), Error> {
+    let head = stored.read(Partial::MAX_HEADER as u64)?;
+    let partial = Partial::parse(&head).map_err(|error| refused(stored, error))?;
+    belongs(stored, &partial, mac)?;
+    let checked = partial.check(&mac.mac, &mac.sealer);
+    let partial = checked.map_err(|error| refused(stored, error))?;
+    let (start, end, last) = (partial.start(), partial.end(), partial.is_last());
+    let range = Range { stored, start, end, last, most: partial.max_len() };
+    Ok((partial.object().to_vec(), range))
+}
+
 /// Refuses a partial of another algorithm or key.
-fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
+fn belongs(stored: &impl Stored, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
     let (algorithm, found) = (mac.mac.algorithm(), partial.algorithm());
     let id = partial.key_id();
     if Algorithm::from_name(found) == Ok(algorithm) && id == mac.key_id() {
         return Ok(());
     }
-    let (name, own) = (Escaped::name(path), mac.key_id());
+    let (name, own) = (stored.name(), mac.key_id());
     let found = Escaped::bytes(found.as_bytes());
     Err(Error::key(format_args!(
         "{name}: expected a partial of {algorithm} under this key (id {own}), found one of {found} \
@@ -123,27 +200,15 @@ fn belongs(path: &Path, partial: &Partial<'_>, mac: &Mac) -> Result<(), Error> {
     )))
 }
 
-/// The first bytes of a partial, at most so many.
-fn read(path: &Path, most: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let failed = |error: ReadError| Error::io(format_args!("{}: {error}", Escaped::name(path)));
-    let (file, facts) = open::regular(path).map_err(failed)?;
-    let room = usize::try_from(facts.len().min(most)).unwrap_or(usize::MAX);
-    let mut bytes = Zeroizing::new(Vec::new());
-    let none = |_| failed(io::Error::from(io::ErrorKind::OutOfMemory).into());
-    bytes.try_reserve_exact(room).map_err(none)?;
-    (&file).take(most).read_to_end(&mut bytes).map_err(|error| failed(error.into()))?;
-    Ok(bytes)
-}
-
 /// The part and the tail in a partial whose header was read before.
-fn opened(
+fn opened<S: Stored>(
     mac: &Mac,
     object: &[u8],
-    range: &Range<'_>,
+    range: &Range<'_, S>,
 ) -> Result<(AnyPart, Zeroizing<Vec<u8>>), Error> {
-    let wrong = |error| refused(range.path, error);
+    let wrong = |error| refused(range.stored, error);
     let altered = || wrong(PartialError::Save(SaveError::Seal));
-    let mut bytes = read(range.path, range.most + 1)?;
+    let mut bytes = range.stored.read(range.most + 1)?;
     if bytes.len() as u64 > range.most {
         return Err(altered());
     }
@@ -158,12 +223,12 @@ fn opened(
     Ok(opened)
 }
 
-fn refused(path: &Path, error: PartialError) -> Error {
-    Error::mismatch(format_args!("{}: {error}", Escaped::name(path)))
+fn refused(stored: &impl Stored, error: PartialError) -> Error {
+    Error::mismatch(format_args!("{}: {error}", stored.name()))
 }
 
 /// Refuses ranges, in the order of their starts, that do not make a whole.
-fn adjoin(ranges: &[Range<'_>]) -> Result<(), Error> {
+fn adjoin<S: Stored>(ranges: &[Range<'_, S>]) -> Result<(), Error> {
     let [first, .., last] = ranges else {
         let [only] = ranges else { return Ok(()) };
         return ends(only, only);
@@ -177,7 +242,7 @@ fn adjoin(ranges: &[Range<'_>]) -> Result<(), Error> {
             Ordering::Equal if left.last => "the last one before".into(),
             Ordering::Equal => continue,
         };
-        return Err(Error::mismatch(format_args!(
+        return Err(Error::incomplete(format_args!(
             "expected adjoining ranges, found {what}: {} and {}",
             left.shown(),
             right.shown()
@@ -187,24 +252,29 @@ fn adjoin(ranges: &[Range<'_>]) -> Result<(), Error> {
 }
 
 /// Refuses ranges that lack the first or the last one.
-fn ends(first: &Range<'_>, last: &Range<'_>) -> Result<(), Error> {
+fn ends<S: Stored>(first: &Range<'_, S>, last: &Range<'_, S>) -> Result<(), Error> {
     if first.start > 0 {
         let found = first.shown();
-        return Err(Error::mismatch(format_args!(
+        return Err(Error::incomplete(format_args!(
             "expected a first range from byte 0, found {found} before all others"
         )));
     }
     if !last.last {
-        let found = last.shown();
-        return Err(Error::mismatch(format_args!(
-            "expected a last range (part --last), found {found} after all others"
+        let (found, hint) = (last.shown(), S::LAST);
+        return Err(Error::incomplete(format_args!(
+            "expected a last range ({hint}), found {found} after all others"
         )));
     }
     Ok(())
 }
 
 /// Joins the parts, which adjoin.
-fn tag(mac: &Mac, nonce: &[u8], object: &[u8], ranges: &[Range<'_>]) -> Result<Tag, Error> {
+fn tag<S: Stored>(
+    mac: &Mac,
+    nonce: &[u8],
+    object: &[u8],
+    ranges: &[Range<'_, S>],
+) -> Result<Tag, Error> {
     let parts = mac.parts()?;
     let wrong = |error: PartError| Error::mismatch(error);
     let mut whole = parts.new_part(0, &[]).map_err(wrong)?;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tagmac::dynamic::Partial;
 
+use super::name::check_object;
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::mac::Mac;
@@ -40,21 +41,10 @@ pub struct Ranged<'a> {
     span: Span,
 }
 
-/// Refuses an object's name that no partial has room for.
-pub fn check_object(object: &[u8]) -> Result<(), Error> {
-    let (most, found) = (Partial::MAX_OBJECT, object.len());
-    if !(1..=most).contains(&found) {
-        return Err(Error::usage(format_args!(
-            "--object: expected a name of 1 to {most} bytes, found {found}"
-        )));
-    }
-    Ok(())
-}
-
 impl<'a> Ranged<'a> {
     /// Opens the file of a range that a MAC has partials of.
     pub fn open(mac: &'a Mac, range: Range<'a>) -> Result<Ranged<'a>, Error> {
-        check_object(range.object)?;
+        check_object("--object", range.object)?;
         let block = mac.parts()?.block() as u64;
         aligned(mac, "--start", block, range.start)?;
         let length = range.inner_length(mac, block)?;
@@ -82,7 +72,7 @@ impl<'a> Ranged<'a> {
 
 impl Range<'_> {
     /// The length of a range that is not the last.
-    fn inner_length(&self, mac: &Mac, block: u64) -> Result<Option<u64>, Error> {
+    pub fn inner_length(&self, mac: &Mac, block: u64) -> Result<Option<u64>, Error> {
         if self.last {
             return Ok(None);
         }
@@ -95,7 +85,7 @@ impl Range<'_> {
     }
 
     /// The range and where it is in the file, which has `found` bytes.
-    fn span(&self, length: Option<u64>, found: u64) -> Result<Span, Error> {
+    pub fn span(&self, length: Option<u64>, found: u64) -> Result<Span, Error> {
         let (start, at) = (self.start, self.at.unwrap_or(self.start));
         if let Some(bytes) = length {
             return Ok(Span { start, at, bytes });
@@ -117,7 +107,8 @@ impl Range<'_> {
         Ok(Span { start, at, bytes })
     }
 
-    fn failed(&self, error: &ReadError) -> Error {
+    /// The error of the file.
+    pub fn failed(&self, error: &ReadError) -> Error {
         let hint = match error {
             ReadError::Short { .. } if self.at.is_none() => {
                 "; --at 0 is for a file that has only the range"
@@ -128,8 +119,8 @@ impl Range<'_> {
     }
 }
 
-/// Refuses what is no multiple of the block.
-fn aligned(mac: &Mac, what: impl fmt::Display, block: u64, found: u64) -> Result<(), Error> {
+/// Refuses what is no multiple of the block. `what` is what the caller calls it.
+pub fn aligned(mac: &Mac, what: impl fmt::Display, block: u64, found: u64) -> Result<(), Error> {
     let below = found / block * block;
     if below == found {
         return Ok(());

@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         let tagged = match (size, self.mac.parts()) {
             (Some(size), Some(parts)) if size > 0 => {
                 let span = Span { start: 0, at: 0, bytes: size };
-                let (part, rest) = self.in_parts(parts, file, span, kept, || true)?;
+                let (part, rest) = self.in_parts(parts, file, span, kept)?;
                 Tagged { tag: parts.finish(part, nonce, rest)?, bytes: size }
             }
             // One byte more than there should be is enough to see that the file grows.
@@ -135,21 +135,14 @@ impl<'a> Reader<'a> {
     }
 
     /// The tag of the first `size` bytes of an open regular file, for a MAC that has parts. That the
-    /// file stays as it is has to be seen to by the caller. The calling thread asks `go_on` after
-    /// each of its pieces; once that says no, all threads end, and this is [`ReadError::Stopped`].
-    pub fn tag_bytes(
-        &mut self,
-        file: &File,
-        size: u64,
-        nonce: &[u8],
-        go_on: impl FnMut() -> bool,
-    ) -> Result<Tag, ReadError> {
+    /// file stays as it is has to be seen to by the caller.
+    pub fn tag_bytes(&mut self, file: &File, size: u64, nonce: &[u8]) -> Result<Tag, ReadError> {
         let parts = self.mac.parts().ok_or(PartError::ForeignPart)?;
         if size == 0 {
             return Ok(parts.finish(parts.new_part(0, &[])?, nonce, &[])?);
         }
         let span = Span { start: 0, at: 0, bytes: size };
-        let (part, rest) = self.in_parts(parts, file, span, None, go_on)?;
+        let (part, rest) = self.in_parts(parts, file, span, None)?;
         Ok(parts.finish(part, nonce, rest)?)
     }
 
@@ -174,6 +167,9 @@ impl<'a> Reader<'a> {
             stream.update(&buffer[..read]);
             bytes += read as u64;
             self.progress.add(read);
+            if self.progress.is_stopped() {
+                return Err(ReadError::Stopped);
+            }
             within_limit(self.mac, bytes, None)?;
         }
         Ok(Tagged { tag: stream.tag()?, bytes })
@@ -199,25 +195,22 @@ impl<'a> Reader<'a> {
         if span.bytes == 0 {
             return Ok((parts.new_part(span.start, &[])?, &[]));
         }
-        let (part, rest) = self.in_parts(parts, file, span, None, || true)?;
+        let (mut part, rest) = self.in_parts(parts, file, span, None)?;
         let block = parts.block();
         let cut = (rest.len() - last as usize) / block * block;
-        let next = parts.new_part(part.end(), &rest[..cut])?;
-        let part = parts.join(part, &next)?;
+        parts.extend(&mut part, &rest[..cut])?;
         unchanged(before, &file.metadata()?, before.len())?;
         Ok((part, &rest[cut..]))
     }
 
     /// Reads a range that is not empty: the part of all but the end of it, and the end, at least
-    /// one byte and at most a step. With a checkpointer, from the end of what was kept. `go_on` is called
-    /// on this thread after each of its pieces.
+    /// one byte and at most a step. With a checkpointer, from the end of what was kept.
     fn in_parts(
         &mut self,
         parts: Parts<'_>,
         file: &File,
         span: Span,
         kept: Option<(&Checkpointer<'_>, AnyPart)>,
-        go_on: impl FnMut() -> bool,
     ) -> Result<(AnyPart, &[u8]), ReadError> {
         let step = self.step;
         let piece = (STEPS * step) as u64;
@@ -245,7 +238,7 @@ impl<'a> Reader<'a> {
             for buffer in others.iter_mut().take(helpers) {
                 let help = || {
                     if let Ok(buffer) = sized(buffer, step) {
-                        work.take_pieces(buffer, || true);
+                        work.take_pieces(buffer);
                     }
                 };
                 // Where no thread or no buffer for it can be had, this one does all the work.
@@ -253,7 +246,7 @@ impl<'a> Reader<'a> {
                     break;
                 }
             }
-            work.take_pieces(own, go_on);
+            work.take_pieces(own);
         });
         let tail = (size - 1) / step as u64 * step as u64;
         let part = work.part(first + pieces * piece, first + tail, own)?;

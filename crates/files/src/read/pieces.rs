@@ -50,9 +50,8 @@ pub struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Takes pieces until there are none, or until one fails, or until `go_on`, which is called
-    /// after each, says no.
-    pub fn take_pieces(&self, buffer: &mut [u8], mut go_on: impl FnMut() -> bool) {
+    /// Takes pieces until there are none, or until one fails.
+    pub fn take_pieces(&self, buffer: &mut [u8]) {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             if index >= self.pieces {
@@ -60,7 +59,6 @@ impl Work<'_> {
             }
             let start = self.first + index * self.piece;
             let part = self.part(start, start + self.piece, buffer);
-            let part = if go_on() { part } else { Err(ReadError::Stopped) };
             let mut joined = self.joined.lock().expect("no worker panics");
             if let Err(error) =
                 part.and_then(|part| joined.put(self.parts, part, self.checkpointer))
@@ -84,8 +82,7 @@ impl Work<'_> {
         let mut part = self.parts.new_part(start, &[])?;
         while part.end() < end {
             self.read(buffer, part.end())?;
-            let next = self.parts.new_part(part.end(), buffer)?;
-            part = self.parts.join(part, &next)?;
+            self.parts.extend(&mut part, buffer)?;
         }
         Ok(part)
     }
@@ -105,7 +102,7 @@ impl Work<'_> {
             }
         }
         self.progress.add(buffer.len());
-        Ok(())
+        if self.progress.is_stopped() { Err(ReadError::Stopped) } else { Ok(()) }
     }
 }
 

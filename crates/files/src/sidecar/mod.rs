@@ -44,6 +44,8 @@ const MAX_DEAD: u64 = 1 << 20;
 pub struct Update<'a> {
     /// The file; beside it is the sidecar.
     pub file: &'a Path,
+    /// Whether it has to be there.
+    pub sidecar: Sidecar,
     /// The edit to follow. Without one the sidecar is made, or the file's tag is asked for.
     pub edit: Option<Edit<'a>>,
     /// The tag that the last update had: a file and sidecar that were rolled back are refused.
@@ -52,6 +54,17 @@ pub struct Update<'a> {
     pub leaf: Option<u64>,
     /// How many threads read, 0 for as many as there are cores.
     pub threads: usize,
+}
+
+/// Whether a file has to have a sidecar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sidecar {
+    /// It may: an update without an edit makes one where there is none.
+    Any,
+    /// It has to.
+    Exists,
+    /// It may not: one is made.
+    New,
 }
 
 /// An edit.
@@ -111,7 +124,7 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
     let beside = store::sidecar_path(path);
     let found = beside.symlink_metadata();
     if found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        if args.edit.is_some() {
+        if args.edit.is_some() || args.sidecar == Sidecar::Exists {
             return Err(Error::usage(format_args!(
                 "{}: expected the file's sidecar, found none; 'tagmac update' without an edit \
                  creates it and accepts the file as it is",
@@ -121,6 +134,10 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
         return update.make(&beside, phases);
     }
     found.map_err(store::io(&beside))?;
+    if args.sidecar == Sidecar::New {
+        let name = Escaped::name(&beside);
+        return Err(Error::usage(format_args!("{name}: expected no sidecar, found one")));
+    }
     if args.leaf.is_some() {
         let what = "the sidecar exists and keeps the size of its leaves";
         return Err(Error::usage(format_args!("--leaf: {what}")));

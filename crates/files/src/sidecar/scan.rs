@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::faults;
 use crate::pool;
-use crate::progress::Progress;
+use crate::progress::{Progress, stopped};
 use tagmac::dynamic::{AnyPart, Parts};
 
 use super::store;
@@ -45,7 +45,7 @@ impl Source<'_> {
             _ => store::io(self.path)(error),
         })?;
         self.bar.add(bytes.len());
-        Ok(())
+        stopped(self.bar)
     }
 
     /// Hands on the parts of the leaves from byte `from`, where one begins, to byte `to`.
@@ -61,7 +61,10 @@ impl Source<'_> {
         let mut buffers = vec![Vec::new(); pieces.clamp(1, read::threads(threads) as u64) as usize];
         let starts = (0..pieces).map(|index| from + index * piece);
         let make = |buffer: &mut Vec<u8>, start| self.piece(start, to.min(start + piece), buffer);
-        let done = |parts: Result<Vec<AnyPart>, Error>| parts?.into_iter().try_for_each(&mut take);
+        let done = |parts: Result<Vec<AnyPart>, Error>| {
+            stopped(self.bar)?;
+            parts?.into_iter().try_for_each(&mut take)
+        };
         pool::in_order(&mut buffers, starts, make, done)
     }
 

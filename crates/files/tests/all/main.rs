@@ -1,5 +1,7 @@
 //! What a caller without the command can do: seal, audit, update, part and combine.
 
+mod parts;
+
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -10,10 +12,11 @@ use tagmac_files::audit::{Audit, Status};
 use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;
 use tagmac_files::manifest::header::Options;
-use tagmac_files::partial::{Range, Ranged, combine};
+use tagmac_files::partial::{Expected, Range, Ranged, combine};
+use tagmac_files::progress::{Phases, Progress, Total};
 use tagmac_files::read::Reader;
 use tagmac_files::seal::{SealOptions, Sealing};
-use tagmac_files::sidecar::{Edit, Update, update};
+use tagmac_files::sidecar::{Edit, Sidecar, Update, update};
 use tagmac_files::{ErrorKind, ReadError};
 
 fn key() -> (Mac, Key) {
@@ -75,7 +78,8 @@ fn a_tag_follows_edits() {
     let run = |edit: Option<Edit<'_>>| {
         // A sidecar that is there has its leaves.
         let leaf = edit.is_none().then_some(4096);
-        let options = Update { file: &path, edit, expect: None, leaf, threads: 1 };
+        let options =
+            Update { file: &path, sidecar: Sidecar::Any, edit, expect: None, leaf, threads: 1 };
         let updated = update(&mac, &options, &());
         updated.map(|updated| updated.tagged.tag.as_bytes().to_vec())
     };
@@ -106,11 +110,12 @@ fn partials_make_a_whole() {
         fs::write(&name, partial).unwrap();
         name
     });
-    let combined = combine(&mac, Some(b"object"), &partials, &[]).unwrap();
+    let expected = Expected::Name { what: "object", name: b"object" };
+    let combined = combine(&mac, expected, &partials, &[]).unwrap();
     assert_eq!(combined.tagged.tag, mac.mac.tag(&[], &*bytes).unwrap());
     assert_eq!((combined.object, combined.tagged.bytes), (b"object".to_vec(), 100_000));
-    let error = combine(&mac, None, &partials[..1], &[]).err().unwrap();
-    assert_eq!(error.kind(), ErrorKind::Mismatch);
+    let error = combine(&mac, Expected::Any, &partials[..1], &[]).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Incomplete);
     assert!(error.to_string().starts_with("expected a last range"));
 }
 
@@ -124,10 +129,73 @@ fn a_caller_may_stop_the_reader() {
     for threads in [1, 3] {
         let mut reader = Reader::new(&mac.mac, threads, &());
         for size in [0, 1, 600_000, bytes.len()] {
-            let tag = reader.tag_bytes(&file, size as u64, &[], || true).unwrap();
+            let tag = reader.tag_bytes(&file, size as u64, &[]).unwrap();
             assert_eq!(tag, mac.mac.tag(&[], &bytes[..size]).unwrap());
         }
-        let stopped = reader.tag_bytes(&file, bytes.len() as u64, &[], || false);
-        assert!(threads > 1 || matches!(stopped, Err(ReadError::Stopped)));
+        let mut reader = Reader::new(&mac.mac, threads, &Stop);
+        let stopped = reader.tag_bytes(&file, bytes.len() as u64, &[]);
+        assert!(matches!(stopped, Err(ReadError::Stopped)));
+    }
+}
+
+#[test]
+fn a_caller_may_stop_all_else_that_reads() {
+    let ((mac, key), place) = (key(), tempfile::tempdir().unwrap());
+    let root = place.path().join("tree");
+    fs::create_dir(&root).unwrap();
+    for name in 0..20 {
+        fs::write(root.join(name.to_string()), vec![b'x'; 3 << 18]).unwrap();
+    }
+    let output = place.path().join("manifest");
+    for threads in [1, 3] {
+        let options = SealOptions {
+            directory: &root,
+            output: &output,
+            sealed: Options::default(),
+            skip_unreadable: true,
+            threads,
+        };
+        let stopped = Sealing::new(&mac, &key, options).unwrap().run(&Stop).unwrap_err();
+        assert!(stopped.to_string().contains("found a request to stop"));
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "something is left");
+        Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
+        let mut audit = Audit::open(&mac, &key, &output, &root).unwrap();
+        audit.exclude(Ok(Vec::new())).unwrap();
+        let stopped = audit.run(threads, &Stop, &mut |_, _, _| {}).unwrap_err();
+        assert!(stopped.to_string().contains("found a request to stop"));
+        fs::remove_file(&output).unwrap();
+        let file = root.join("0");
+        let options = Update {
+            file: &file,
+            sidecar: Sidecar::New,
+            edit: None,
+            expect: None,
+            leaf: None,
+            threads,
+        };
+        let stopped = update(&mac, &options, &Stop).map(|_| ()).unwrap_err();
+        assert!(stopped.to_string().contains("found a request to stop"));
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 20, "something is left");
+    }
+}
+
+/// Asks all work to end.
+struct Stop;
+
+impl Progress for Stop {
+    fn add(&self, _: usize) {}
+
+    fn skip(&self, _: u64) {}
+
+    fn file(&self) {}
+
+    fn is_stopped(&self) -> bool {
+        true
+    }
+}
+
+impl Phases for Stop {
+    fn start(&self, _: &'static str, _: Total) -> Box<dyn Progress> {
+        Box::new(Stop)
     }
 }

@@ -1,0 +1,32 @@
+//! How names stand in the columns of manifests: without tabs and ends of lines.
+
+const ESCAPES: [(u8, u8); 4] = [(b'\\', b'\\'), (b'\t', b't'), (b'\n', b'n'), (b'\r', b'r')];
+
+/// Adds the name to `out` as it stands in its column.
+pub fn escape(name: &[u8], out: &mut Vec<u8>) {
+    let mut rest = name;
+    // Names rarely have one.
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\\' | b'\t' | b'\n' | b'\r'))
+    {
+        let letter =
+            ESCAPES.iter().find(|(plain, _)| *plain == rest[at]).expect("all are listed").1;
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(&[b'\\', letter]);
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+}
+
+/// The name of a column; `None` if an escape is none of these.
+pub fn unescape(text: &[u8]) -> Option<Vec<u8>> {
+    let mut name = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|&byte| byte == b'\\') {
+        let letter = rest.get(at + 1)?;
+        name.extend_from_slice(&rest[..at]);
+        name.push(ESCAPES.iter().find(|(_, one)| one == letter)?.0);
+        rest = &rest[at + 2..];
+    }
+    name.extend_from_slice(rest);
+    Some(name)
+}

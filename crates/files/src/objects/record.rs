@@ -1,0 +1,86 @@
+//! What the root says of a shard.
+
+use std::io::Write;
+
+use tagmac::Tag;
+
+use crate::manifest::name::escape;
+use crate::objects::SHARD_ENTRIES;
+use crate::objects::line::Columns;
+
+/// File names have eight digits for a shard's number.
+const MAX_NUMBER: u64 = 99_999_999;
+
+/// What the root says of a shard: all that it takes to find the shard, to know that it is the one
+/// that was sealed, and which names are in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The shard's number, from 0.
+    pub number: u64,
+    /// The bytes of its file.
+    pub length: u64,
+    /// Its entries.
+    pub entries: u64,
+    /// The bytes of their objects.
+    pub bytes: u64,
+    /// Its seal.
+    pub seal: Tag,
+    /// Its first name.
+    pub first: Vec<u8>,
+    /// Its last name.
+    pub last: Vec<u8>,
+}
+
+impl Record {
+    /// The shard's file. Part of the seal is in its name, so that shards with other content never
+    /// take each other's place: those of the manifest that is to be replaced, and those of a task
+    /// that ran twice.
+    pub fn file_name(&self) -> String {
+        let start = base16ct::lower::encode_string(&self.seal.as_bytes()[..8]);
+        format!("shard-{:08}-{start}", self.number)
+    }
+
+    /// The root's line, without its end.
+    pub fn to_line(&self) -> Vec<u8> {
+        let Record { number, length, entries, bytes, seal, first, last } = self;
+        let mut line = Vec::with_capacity(160 + first.len() + last.len());
+        write!(line, "{number}\t{length}\t{entries}\t{bytes}\t{seal}\t").expect("memory takes it");
+        escape(first, &mut line);
+        line.push(b'\t');
+        escape(last, &mut line);
+        line
+    }
+
+    /// The record of a line, given without its end. Only what [`to_line`](Record::to_line) makes is
+    /// taken.
+    pub fn parse(line: &[u8]) -> Result<Record, &'static str> {
+        let columns = &mut Columns::new(line);
+        let (number, length) = (columns.number()?, columns.number()?);
+        let (entries, bytes) = (columns.number()?, columns.number()?);
+        let seal = base16ct::lower::decode_vec(columns.bytes()?).ok();
+        let seal = seal.filter(|seal| seal.len() == 32).and_then(|seal| Tag::try_from(&*seal).ok());
+        let seal = seal.ok_or("expected a seal of 64 hex digits")?;
+        let (first, last) = (columns.name()?, columns.name()?);
+        columns.end()?;
+        let record = Record { number, length, entries, bytes, seal, first, last };
+        if record.to_line() != line {
+            return Err("expected numbers and names in their one form");
+        }
+        record.check().map(|()| record)
+    }
+
+    /// Refuses what no root takes.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let Record { number, entries, first, last, .. } = self;
+        if *number > MAX_NUMBER {
+            return Err("expected a shard's number of at most 8 digits");
+        }
+        if !(1..=SHARD_ENTRIES as u64).contains(entries) {
+            return Err("expected 1 to 65536 entries in a shard");
+        }
+        if first > last || (first == last) != (*entries == 1) {
+            return Err("expected a shard's first name before its last one");
+        }
+        Ok(())
+    }
+}

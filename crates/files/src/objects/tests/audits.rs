@@ -1,0 +1,230 @@
+//! What an audit says of a bucket that is a map in memory.
+
+use std::collections::BTreeMap;
+
+use tagmac::Tag;
+use tagmac::dynamic::AnyMac;
+
+use super::key;
+use crate::audit::Status;
+use crate::error::Error;
+use crate::objects::{
+    Audit, Folder, Listed, ManifestKey, Object, ObjectManifest, Tagger, Unread, Writer,
+};
+
+/// Names and contents.
+type Bucket = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// Reads from a bucket and counts.
+struct Reader<'a> {
+    mac: &'a AnyMac,
+    bucket: &'a Bucket,
+    reads: usize,
+}
+
+impl Tagger<()> for Reader<'_> {
+    fn tag(&mut self, object: &Listed<()>, nonce: &[u8]) -> Result<Tag, Unread> {
+        self.reads += 1;
+        match &**self.bucket.get(&object.name).ok_or(Unread::Gone)? {
+            b"denied" => Err(Unread::Failed("Access Denied".into())),
+            content => Ok(self.mac.tag(nonce, content).unwrap()),
+        }
+    }
+}
+
+fn bucket(objects: &[(&str, &str)]) -> Bucket {
+    objects
+        .iter()
+        .map(|(name, content)| (name.as_bytes().into(), content.as_bytes().into()))
+        .collect()
+}
+
+fn seal(mac: &AnyMac, key: &ManifestKey, place: &Folder, bucket: &Bucket) {
+    let mut writer = Writer::new(key, place, true).unwrap();
+    for (number, (name, content)) in bucket.iter().enumerate() {
+        let nonce = vec![number as u8; *mac.algorithm().nonce_bytes().end()];
+        let (size, tag) = (content.len() as u64, mac.tag(&nonce, content).unwrap());
+        writer.push(&Object { name: name.clone(), size, nonce, tag }).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+fn listing(bucket: &Bucket) -> impl Iterator<Item = Result<Listed<()>, Error>> {
+    let listed = |(name, content): (&Vec<u8>, &Vec<u8>)| Listed {
+        name: name.clone(),
+        size: content.len() as u64,
+        about: (),
+    };
+    bucket.iter().map(listed).map(Ok).collect::<Vec<_>>().into_iter()
+}
+
+fn line(name: &[u8], status: Status<'_>) -> String {
+    let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+    let name = text(name);
+    match status {
+        Status::Unchanged => format!("{name}: ok"),
+        Status::Changed(changes) => format!("{name}: changed {}", changes[0].what),
+        Status::New => format!("{name}: new"),
+        Status::Missing => format!("{name}: missing"),
+        Status::Renamed(from, changes) => {
+            assert!(changes.is_empty());
+            format!("{name}: was {}", text(from))
+        }
+        Status::Unreadable(why) => format!("{name}: {why}"),
+    }
+}
+
+/// The verdicts, and how many objects were read.
+fn audit(
+    (mac, key): &(AnyMac, ManifestKey),
+    place: &Folder,
+    listed: impl Iterator<Item = Result<Listed<()>, Error>>,
+    bucket: &Bucket,
+    threads: usize,
+) -> (Result<bool, String>, Vec<String>, usize) {
+    let manifest = ObjectManifest::open(key, place).unwrap();
+    let mut readers: Vec<_> = (0..threads).map(|_| Reader { mac, bucket, reads: 0 }).collect();
+    let mut lines = Vec::new();
+    let mut put = |name: &[u8], status: Status<'_>| lines.push(line(name, status));
+    let result = Audit { manifest: &manifest, progress: &() }.run(listed, &mut readers, &mut put);
+    let reads = readers.iter().map(|reader| reader.reads).sum();
+    (result.map_err(|error| error.to_string()), lines, reads)
+}
+
+const SEALED: [(&str, &str); 8] = [
+    ("changed", "1"),
+    ("denied", "sealed"),
+    ("gone", "2"),
+    ("longer", "3"),
+    ("old name", "four"),
+    ("same", "5"),
+    ("twin a", "twin"),
+    ("twin b", "twin"),
+];
+const NOW: [(&str, &str); 8] = [
+    ("a new name", "four"),
+    ("a new one", "nine"),
+    ("changed", "x"),
+    ("denied", "denied"),
+    ("longer", "33"),
+    ("large and new", "a size that none had"),
+    ("same", "5"),
+    ("twin c", "twin"),
+];
+
+#[test]
+fn each_object_has_its_verdict() {
+    for algorithm in ["PMAC-AES128", "UMAC-64"] {
+        for threads in [1, 3] {
+            let keys = key(algorithm, 64, 7);
+            let folder = tempfile::tempdir().unwrap();
+            let place = Folder::new(folder.path());
+            seal(&keys.0, &keys.1, &place, &bucket(&SEALED));
+            let now = bucket(&NOW);
+            let (result, lines, reads) = audit(&keys, &place, listing(&now), &now, threads);
+            assert_eq!(result, Ok(true));
+            let expected = [
+                "changed: changed content",
+                "denied: Access Denied",
+                "longer: changed size",
+                "same: ok",
+                "a new name: was old name",
+                "a new one: new",
+                "large and new: new",
+                "twin c: was twin a",
+                "gone: missing",
+                "twin b: missing",
+            ];
+            assert_eq!(lines, expected, "{algorithm}");
+            if algorithm == "PMAC-AES128" {
+                // Three that are there with their size, and three new ones with the size of a
+                // missing one. Not what is longer, nor what is new with a size of its own.
+                assert_eq!(reads, 6);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_object_that_goes_after_the_listing_is_missing() {
+    let keys = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    let before = bucket(&[("a", "1"), ("b", "2")]);
+    seal(&keys.0, &keys.1, &place, &before);
+    let (result, lines, _) = audit(&keys, &place, listing(&before), &bucket(&[("a", "1")]), 1);
+    assert_eq!((result, lines), (Ok(true), vec!["a: ok".into(), "b: missing".into()]));
+}
+
+#[test]
+fn an_empty_bucket_and_an_empty_manifest() {
+    let keys = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    let (none, one) = (bucket(&[]), bucket(&[("a", "1")]));
+    for (sealed, now, expected) in
+        [(&none, &none, vec![]), (&none, &one, vec!["a: new"]), (&one, &none, vec!["a: missing"])]
+    {
+        seal(&keys.0, &keys.1, &place, sealed);
+        let (result, lines, _) = audit(&keys, &place, listing(now), now, 2);
+        assert_eq!(result, Ok(true));
+        assert_eq!(lines, expected);
+    }
+}
+
+#[test]
+fn a_listing_out_of_order_is_an_error() {
+    let keys = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    let all = bucket(&[("a", "1"), ("b", "2")]);
+    seal(&keys.0, &keys.1, &place, &all);
+    let mut listed: Vec<_> = listing(&all).collect();
+    listed.reverse();
+    let (result, _, _) = audit(&keys, &place, listed.into_iter(), &all, 1);
+    let what = "a: expected a listing in byte order of names, found this one after b";
+    assert_eq!(result, Err(what.into()));
+    let broken = listing(&all).take(1).chain([Err(Error::io("the listing broke off"))]);
+    let (result, lines, _) = audit(&keys, &place, broken, &all, 1);
+    assert_eq!((result, lines), (Err("the listing broke off".into()), vec!["a: ok".into()]));
+}
+
+#[test]
+fn no_verdict_comes_from_a_shard_that_is_not_as_it_was_sealed() {
+    let keys = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    let all = bucket(&[("a", "1"), ("b", "2")]);
+    seal(&keys.0, &keys.1, &place, &all);
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    let mut paths = entries.map(|entry| entry.unwrap().path());
+    let shard = paths.find(|path| !path.ends_with("root")).unwrap();
+    let mut text = std::fs::read(&shard).unwrap();
+    let at = text.iter().rposition(|&byte| byte == b'b').unwrap();
+    text[at - 70] ^= 1;
+    std::fs::write(&shard, text).unwrap();
+    let (result, lines, reads) = audit(&keys, &place, listing(&all), &all, 1);
+    assert!(result.unwrap_err().contains("the seal does not match"));
+    assert_eq!((lines, reads), (vec![], 0));
+}
+
+#[test]
+fn renames_take_no_more_memory_than_there_is_room() {
+    let keys = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    // Names of 4096 bytes: 8 MiB of them are fewer than 2048.
+    let name = |kind: u8, i: usize| {
+        let mut name = vec![kind; 4096];
+        name[4088..].copy_from_slice(&(i as u64).to_be_bytes());
+        name
+    };
+    let of = |kind| (0..2100).map(move |i| (name(kind, i), (i as u64).to_be_bytes().to_vec()));
+    let (before, now): (Bucket, Bucket) = (of(b'a').collect(), of(b'b').collect());
+    seal(&keys.0, &keys.1, &place, &before);
+    let (result, lines, _) = audit(&keys, &place, listing(&now), &now, 2);
+    assert_eq!(result, Ok(false));
+    let renamed = lines.iter().filter(|line| line.contains(": was ")).count();
+    assert!((1000..2048).contains(&renamed), "{renamed}");
+    assert_eq!(lines.len(), 2 * 2100 - renamed);
+}

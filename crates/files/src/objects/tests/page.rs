@@ -1,0 +1,98 @@
+//! The example of the documentation, and what its independent reader says.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tagmac::dynamic::{AnyMac, KeyFile};
+use tagmac::isa::Level;
+use zeroize::Zeroizing;
+
+use super::{names, object};
+use crate::key::Key;
+use crate::objects::{Folder, ManifestKey, Object, ObjectManifest, SHARD_ENTRIES, Writer};
+
+const PAGE: &str = include_str!("../../../../../docs/object-manifest.md");
+const KEY_PAGE: &str = include_str!("../../../../../docs/key-file.md");
+const READER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference/object_manifest.py");
+
+/// The text from the first line of a kind to the next end of a block.
+fn block<'a>(page: &'a str, start: &str) -> &'a str {
+    let text = &page[page.find(start).unwrap() + start.len()..];
+    &text[..text.find("```").unwrap()]
+}
+
+fn keys(file: &KeyFile) -> (AnyMac, ManifestKey) {
+    let (algorithm, bytes) = (file.algorithm(), Zeroizing::new(file.key().to_vec()));
+    let bits = algorithm.default_tag_bits();
+    let mac = AnyMac::with_options(algorithm, &bytes, bits, Level::best()).unwrap();
+    let manifest = ManifestKey::new(&mac, &Key::new(algorithm, bytes).unwrap());
+    (mac, manifest)
+}
+
+fn write(key: &ManifestKey, place: &Path, objects: &[Object]) {
+    let place = Folder::new(place);
+    let mut writer = Writer::new(key, &place, false).unwrap();
+    objects.iter().for_each(|object| writer.push(object).unwrap());
+    writer.finish().unwrap();
+}
+
+#[test]
+fn the_documentation_shows_a_manifest_to_the_byte() {
+    let file = KeyFile::parse(block(KEY_PAGE, "```text\n").as_bytes()).unwrap();
+    let (mac, key) = keys(&file);
+    let content = [("a\\b", &b"\0\x01\x02"[..]), ("photos/café", b""), ("to\ttab", b"tag me")];
+    let objects = content.map(|(name, content)| Object {
+        name: name.into(),
+        size: content.len() as u64,
+        nonce: Vec::new(),
+        tag: mac.tag(&[], content).unwrap(),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    write(&key, folder.path(), &objects);
+    let files: BTreeMap<String, String> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            (name, fs::read_to_string(entry.path()).unwrap())
+        })
+        .collect();
+    assert_eq!(files.len(), 2);
+    for (name, text) in files {
+        assert_eq!(text, block(PAGE, &format!("`{name}`:\n\n```text\n")));
+    }
+    let place = Folder::new(folder.path());
+    let manifest = ObjectManifest::open(&key, &place).unwrap();
+    assert!(manifest.objects().map(Result::unwrap).eq(objects));
+}
+
+#[test]
+fn another_implementation_reads_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    for (algorithm, count) in [
+        ("PMAC-AES128", SHARD_ENTRIES + 3),
+        ("UMAC-64", 3),
+        ("UMAC99-STD-30", 1),
+        ("HMAC-SHA256", 0),
+    ] {
+        let algorithm = tagmac::dynamic::Algorithm::from_name(algorithm).unwrap();
+        let file = KeyFile::generate(algorithm, std::time::SystemTime::now()).unwrap();
+        let (mac, key) = keys(&file);
+        let [key_file, place] =
+            ["key", "m"].map(|what| folder.path().join(format!("{what} {algorithm}")));
+        fs::write(&key_file, file.to_text().as_bytes()).unwrap();
+        // Names with every byte, and as many more as it takes.
+        let mut names = if count > 0 { names() } else { Vec::new() };
+        names.extend((names.len()..count).map(|i| format!("photos/{i:08}").into_bytes()));
+        names.sort();
+        let objects: Vec<Object> = names.iter().map(|name| object(&mac, name)).collect();
+        write(&key, &place, &objects);
+        let mut expected = Vec::new();
+        objects.iter().for_each(|object| object.write(&mut expected));
+        let ran = Command::new("python3").arg(READER).args([&key_file, &place]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&ran.stderr), "", "{algorithm}");
+        assert!(ran.stdout == expected, "{algorithm}");
+    }
+}

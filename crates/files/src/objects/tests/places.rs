@@ -1,0 +1,143 @@
+//! Whole manifests in a folder.
+
+use std::fs;
+use std::path::Path;
+
+use super::{key, object};
+use crate::objects::{
+    Folder, ManifestKey, Object, ObjectManifest, ROOT, SHARD_ENTRIES, Totals, Writer,
+};
+
+fn write(
+    key: &ManifestKey,
+    place: &Path,
+    replace: bool,
+    objects: impl Iterator<Item = Object>,
+) -> Result<Totals, String> {
+    let place = Folder::new(place);
+    let mut writer = Writer::new(key, &place, replace).map_err(|error| error.to_string())?;
+    for object in objects {
+        writer.push(&object).map_err(|error| error.to_string())?;
+    }
+    writer.finish().map_err(|error| error.to_string())
+}
+
+fn files(place: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string();
+    let mut names: Vec<String> =
+        fs::read_dir(place).unwrap().map(|entry| name(entry).unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Objects with one tag, since only their order matters here.
+fn many(count: usize, byte: u8) -> impl Iterator<Item = Object> {
+    let (mac, _) = key("PMAC-AES128", 128, 7);
+    let one = object(&mac, &[byte]);
+    (0..count).map(move |i| Object { name: format!("{i:08}").into_bytes(), ..one.clone() })
+}
+
+#[test]
+fn shards_are_cut_at_65536_and_read_one_after_the_other() {
+    let (_, key) = key("PMAC-AES128", 128, 7);
+    let place = tempfile::tempdir().unwrap();
+    for (count, shards) in [(0, 0), (1, 1), (SHARD_ENTRIES, 1), (SHARD_ENTRIES + 1, 2)] {
+        let place = place.path().join(count.to_string());
+        let totals = write(&key, &place, false, many(count, 1)).unwrap();
+        let expected = Totals { shards, entries: count as u64, bytes: count as u64 };
+        assert_eq!(totals, expected);
+        assert_eq!(files(&place).len() as u64, shards + 1);
+        let place = Folder::new(&place);
+        let manifest = ObjectManifest::open(&key, &place).unwrap();
+        assert_eq!(manifest.root.entries, count as u64);
+        assert!(manifest.objects().map(Result::unwrap).eq(many(count, 1)));
+    }
+}
+
+#[test]
+fn a_manifest_is_replaced_only_if_that_is_asked_for() {
+    let (_, key) = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("m");
+    write(&key, &place, false, many(3, 1)).unwrap();
+    let before = files(&place);
+    let error = write(&key, &place, false, many(3, 2)).unwrap_err();
+    assert!(error.ends_with("m/root: expected no manifest there, found one"), "{error}");
+    assert_eq!(files(&place), before);
+    // The same content has the same files; other content leaves nothing of the old.
+    write(&key, &place, true, many(3, 1)).unwrap();
+    assert_eq!(files(&place), before);
+    write(&key, &place, true, many(3, 2)).unwrap();
+    let after = files(&place);
+    assert_eq!((after.len(), &*after[0]), (2, ROOT));
+    assert_ne!(after, before);
+    // What is no manifest stays.
+    fs::write(place.join(ROOT), "a photo").unwrap();
+    let error = write(&key, &place, true, many(1, 1)).unwrap_err();
+    assert!(error.ends_with("expected a manifest's root or no file, found something else"));
+    assert_eq!(fs::read(place.join(ROOT)).unwrap(), b"a photo");
+}
+
+#[test]
+fn until_the_root_is_there_the_old_manifest_is_whole() {
+    let (_, key) = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    write(&key, folder.path(), false, many(3, 1)).unwrap();
+    let mut writer = Writer::new(&key, &place, true).unwrap();
+    for object in many(SHARD_ENTRIES, 2) {
+        writer.push(&object).unwrap();
+    }
+    // As a kill: one new shard is there.
+    drop(writer);
+    assert_eq!(files(folder.path()).len(), 3);
+    let manifest = ObjectManifest::open(&key, &place).unwrap();
+    assert!(manifest.objects().map(Result::unwrap).eq(many(3, 1)));
+}
+
+#[test]
+fn names_out_of_order_are_refused_across_shards() {
+    let (_, key) = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let twice = many(SHARD_ENTRIES, 1).chain(many(SHARD_ENTRIES, 1).skip(SHARD_ENTRIES - 1));
+    let error = write(&key, folder.path(), false, twice).unwrap_err();
+    assert_eq!(error, "00065535: expected names in byte order, found this one after 00065535");
+    assert!(!folder.path().join(ROOT).exists());
+}
+
+#[test]
+fn what_is_missing_or_longer_is_named() {
+    let (_, key) = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    let open = || ObjectManifest::open(&key, &place).map(|_| ()).unwrap_err().to_string();
+    assert!(open().ends_with("/root: expected a manifest's root, found no file"), "{}", open());
+    write(&key, folder.path(), false, many(3, 1)).unwrap();
+    let shard = folder.path().join(&files(folder.path())[1]);
+    let read = || {
+        let manifest = ObjectManifest::open(&key, &place).unwrap();
+        let mut objects = manifest.objects();
+        let error = objects.next().unwrap().unwrap_err().to_string();
+        assert!(objects.next().is_none());
+        error
+    };
+    let text = fs::read(&shard).unwrap();
+    fs::write(&shard, [&*text, b"\n"].concat()).unwrap();
+    let what = format!(": expected at most {} bytes, found more", text.len());
+    assert!(read().ends_with(&what), "{}", read());
+    fs::remove_file(&shard).unwrap();
+    assert!(read().ends_with(": expected a shard, found no file"), "{}", read());
+    // Nobody waits for the other end of a pipe.
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &shard,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    assert!(read().contains("pipe"), "{}", read());
+    // A root that is longer than any is not read.
+    fs::File::create(folder.path().join(ROOT)).unwrap().set_len((64 << 20) + 1).unwrap();
+    assert!(open().ends_with("/root: expected at most 67108864 bytes, found more"));
+}

@@ -1,0 +1,76 @@
+//! What a partial calls its object: its name, `@`, and its version.
+//!
+//! Parts of two contents that have one name can be mixed, and the mix has a tag that neither has. So the
+//! name says which version it is: an object store's version id or ETag, or the id of an upload.
+
+use tagmac::dynamic::Partial;
+
+use crate::error::Error;
+use crate::escaped::Escaped;
+
+/// `OBJECT@VERSION`. No version has an `@`, so the last one is where the name ends.
+pub fn versioned(object: &[u8], version: &[u8]) -> Result<Vec<u8>, Error> {
+    let wrong = |what: &str| Err(Error::usage(format_args!("version: expected {what}")));
+    if object.is_empty() {
+        return Err(Error::usage("object: expected a name, found an empty one"));
+    }
+    if version.is_empty() {
+        return wrong("a version id, an ETag or an upload's id, found an empty one");
+    }
+    if version.contains(&b'@') {
+        return wrong(&format!("one without '@', found {}", Escaped::bytes(version)));
+    }
+    let name = [object, b"@", version].concat();
+    check_object("object and version", &name)?;
+    Ok(name)
+}
+
+/// The object and the version, if the name has one.
+pub fn split_version(name: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match name.iter().rposition(|&byte| byte == b'@') {
+        Some(at) if at > 0 && at + 1 < name.len() => (&name[..at], Some(&name[at + 1..])),
+        _ => (name, None),
+    }
+}
+
+/// Refuses an object's name that no partial has room for. `what` is what the caller calls it.
+pub fn check_object(what: &str, name: &[u8]) -> Result<(), Error> {
+    let (most, found) = (Partial::MAX_OBJECT, name.len());
+    if !(1..=most).contains(&found) {
+        return Err(Error::usage(format_args!(
+            "{what}: expected a name of 1 to {most} bytes, found {found}"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{split_version, versioned};
+
+    #[test]
+    fn the_last_at_splits() {
+        for (object, version) in [("a", "1"), ("a@b", "2"), ("a@", "3"), ("@", "4"), ("a/b", "-_.")]
+        {
+            let (object, version) = (object.as_bytes(), version.as_bytes());
+            let name = versioned(object, version).unwrap();
+            assert_eq!(split_version(&name), (object, Some(version)));
+        }
+        for name in [&b"a"[..], b"", b"@", b"@1", b"a@", b"a@b@"] {
+            assert_eq!(split_version(name), (name, None));
+        }
+    }
+
+    #[test]
+    fn what_is_refused() {
+        let refused =
+            |object: &[u8], version: &[u8]| versioned(object, version).unwrap_err().to_string();
+        assert_eq!(refused(b"", b"1"), "object: expected a name, found an empty one");
+        let empty = "version: expected a version id, an ETag or an upload's id, found an empty one";
+        assert_eq!(refused(b"a", b""), empty);
+        assert_eq!(refused(b"a", b"1@2"), "version: expected one without '@', found 1@2");
+        let most = "object and version: expected a name of 1 to 65535 bytes, found 65536";
+        assert_eq!(refused(&[b'a'; 65534], b"1"), most);
+        assert!(versioned(&[b'a'; 65533], b"1").is_ok());
+    }
+}

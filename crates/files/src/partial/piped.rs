@@ -1,0 +1,72 @@
+//! The sealed hash of a range that comes from a pipe.
+
+use std::io::{self, Read};
+
+use crate::error::Error;
+use crate::mac::Mac;
+use crate::partial::part::{Range, aligned};
+use crate::partial::stream::PartStream;
+use crate::progress::Progress;
+use crate::read_error::ReadError;
+
+/// Bytes that are read at a time.
+const STEP: usize = 128 << 10;
+
+/// The partial of a range that is read from `input`, where it begins: as many bytes as the range has
+/// and no more, so that the next range can be read from the same pipe; with `last` up to the end.
+/// `range.file` is its name in messages.
+pub fn piped(
+    mac: &Mac,
+    range: Range<'_>,
+    input: &mut dyn Read,
+    progress: &dyn Progress,
+) -> Result<Vec<u8>, Error> {
+    if range.at.is_some() {
+        return Err(Error::usage(
+            "--at: expected a file, found standard input, whose next byte is the range's first",
+        ));
+    }
+    let block = mac.parts()?.block() as u64;
+    aligned(mac, "--start", block, range.start)?;
+    let inner = range.inner_length(mac, block)?;
+    let mut part = PartStream::new(mac, range.object.to_vec(), range.start, range.last)?;
+    // With a place in the input, so that nobody is told to give one.
+    let failed = |error: ReadError| Range { at: Some(0), ..range }.failed(&error);
+    let mut buffer = vec![0; STEP];
+    let expected = inner.or(range.length);
+    let mut left = expected.unwrap_or(u64::MAX);
+    while left > 0 {
+        let step = left.min(STEP as u64) as usize;
+        let read = read(input, &mut buffer[..step]).map_err(|error| failed(error.into()))?;
+        if read == 0 {
+            break;
+        }
+        part.update(&buffer[..read]).map_err(|error| failed(error.into()))?;
+        progress.add(read);
+        left -= read as u64;
+    }
+    let found = part.end() - part.start();
+    if let Some(expected) = expected {
+        if found < expected {
+            return Err(failed(ReadError::Short { expected, found }));
+        }
+        // The object ends with the range, so nothing may follow.
+        if range.last && read(input, &mut buffer[..1]).map_err(|error| failed(error.into()))? > 0 {
+            return Err(Error::usage(format_args!(
+                "--last: expected standard input to end after {expected} bytes, found more"
+            )));
+        }
+    }
+    progress.file();
+    part.seal()
+}
+
+/// Reads, whatever signals come.
+fn read(input: &mut dyn Read, out: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match input.read(out) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}

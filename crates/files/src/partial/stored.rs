@@ -1,0 +1,43 @@
+//! Where a partial is.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use zeroize::Zeroizing;
+
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::open;
+use crate::read_error::ReadError;
+
+/// A partial that is kept somewhere, by somebody. Each is read twice.
+pub trait Stored {
+    /// How the caller says that a range is the object's last.
+    const LAST: &'static str;
+
+    /// What to call it in a message.
+    fn name(&self) -> String;
+
+    /// Its first bytes, at most `most`.
+    fn read(&self, most: u64) -> Result<Zeroizing<Vec<u8>>, Error>;
+}
+
+/// A file.
+impl Stored for PathBuf {
+    const LAST: &'static str = "part --last";
+
+    fn name(&self) -> String {
+        Escaped::name(self).to_string()
+    }
+
+    fn read(&self, most: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let failed = |error: ReadError| Error::io(format_args!("{}: {error}", Escaped::name(self)));
+        let (file, facts) = open::regular(self).map_err(failed)?;
+        let room = usize::try_from(facts.len().min(most)).unwrap_or(usize::MAX);
+        let mut bytes = Zeroizing::new(Vec::new());
+        let none = |_| failed(io::Error::from(io::ErrorKind::OutOfMemory).into());
+        bytes.try_reserve_exact(room).map_err(none)?;
+        (&file).take(most).read_to_end(&mut bytes).map_err(|error| failed(error.into()))?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,132 @@
+//! A partial of bytes that come in pieces, of any lengths.
+
+use std::ops::Deref;
+
+use tagmac::dynamic::{AnyPart, Partial};
+use tagmac::hazmat::PartError;
+use tagmac::save::Zeroizing;
+
+use super::name::check_object;
+use super::part::aligned;
+use crate::error::Error;
+use crate::mac::Mac;
+
+/// A range of an object in the making. `M` refers to the MAC: `&Mac`, `Arc<Mac>`.
+pub struct PartStream<M> {
+    mac: M,
+    object: Vec<u8>,
+    last: bool,
+    part: AnyPart,
+    /// What comes after the part: less than a block, or up to one if the range is the last.
+    held: Zeroizing<Vec<u8>>,
+}
+
+impl<M: Deref<Target = Mac>> PartStream<M> {
+    /// The range from byte `start` on of the object of this name, see
+    /// [`versioned`](super::versioned). `last` says that the object ends with the range.
+    pub fn new(mac: M, object: Vec<u8>, start: u64, last: bool) -> Result<PartStream<M>, Error> {
+        check_object("object", &object)?;
+        let parts = mac.parts()?;
+        aligned(&mac, "start", parts.block() as u64, start)?;
+        let part = parts.new_part(start, &[]).map_err(|error| wrong(&mac, error))?;
+        // At its full length at once: a vector that grows would leave copies behind.
+        let held = Zeroizing::new(Vec::with_capacity(parts.block()));
+        Ok(PartStream { mac, object, last, part, held })
+    }
+
+    /// Adds the bytes that follow.
+    ///
+    /// # Errors
+    ///
+    /// [`PartError::Mac`] with [`TooLong`](tagmac::Error::TooLong) if the range would end over the
+    /// MAC's limit. It is then as it was.
+    pub fn update(&mut self, mut data: &[u8]) -> Result<(), PartError> {
+        self.check_limit(data.len())?;
+        let parts = self.mac.mac.parts().ok_or(PartError::ForeignPart)?;
+        // Of the last range at least one byte is kept: some MACs treat the last block apart.
+        let (block, kept) = (parts.block(), self.last as usize);
+        if self.held.len() + data.len() >= block + kept {
+            if !self.held.is_empty() {
+                let (fill, rest) = data.split_at(block - self.held.len());
+                self.held.extend_from_slice(fill);
+                parts.extend(&mut self.part, &self.held)?;
+                self.held.clear();
+                data = rest;
+            }
+            let (blocks, rest) = data.split_at((data.len() - kept) / block * block);
+            parts.extend(&mut self.part, blocks)?;
+            data = rest;
+        }
+        self.held.extend_from_slice(data);
+        Ok(())
+    }
+
+    fn check_limit(&self, more: usize) -> Result<(), PartError> {
+        let limit_bits = self.mac.mac.algorithm().max_message_bits().unwrap_or(u64::MAX);
+        let bits = self.end().checked_add(more as u64).and_then(|end| end.checked_mul(8));
+        match bits {
+            Some(bits) if bits <= limit_bits => Ok(()),
+            _ => Err(tagmac::Error::TooLong { limit_bits }.into()),
+        }
+    }
+
+    /// The name of the object.
+    pub fn object(&self) -> &[u8] {
+        &self.object
+    }
+
+    /// The first byte of the range.
+    pub fn start(&self) -> u64 {
+        self.part.start()
+    }
+
+    /// The byte after what there is of the range.
+    pub fn end(&self) -> u64 {
+        self.part.end() + self.held.len() as u64
+    }
+
+    /// Whether the object ends with the range.
+    pub fn is_last(&self) -> bool {
+        self.last
+    }
+
+    /// The partial, sealed. More may follow, and another seal.
+    ///
+    /// # Errors
+    ///
+    /// If the range is empty, but for that of an empty object, or ends within a block although it is
+    /// not the last, or if the system has no random bytes.
+    pub fn seal(&self) -> Result<Vec<u8>, Error> {
+        self.check_end()?;
+        let PartStream { mac, object, part, held, .. } = self;
+        let tail = self.last.then_some(&held[..]);
+        Partial::seal(&mac.mac, &mac.sealer, object, part, tail).map_err(Error::io)
+    }
+
+    /// The part, and what comes after it: up to a block if the range is the last, else nothing. Both
+    /// are as secret as the key. Neighbours [join](tagmac::dynamic::Parts::join).
+    ///
+    /// # Errors
+    ///
+    /// As [`seal`](PartStream::seal).
+    pub fn close(self) -> Result<(AnyPart, Zeroizing<Vec<u8>>), Error> {
+        self.check_end()?;
+        Ok((self.part, self.held))
+    }
+
+    fn check_end(&self) -> Result<(), Error> {
+        let bytes = self.end() - self.start();
+        if bytes == 0 && (self.start() > 0 || !self.last) {
+            return Err(Error::usage("expected a range of at least 1 byte, found an empty one"));
+        }
+        if !self.last && !self.held.is_empty() {
+            let block = self.mac.parts()?.block() as u64;
+            aligned(&self.mac, "a range that is not the object's last", block, bytes)?;
+        }
+        Ok(())
+    }
+}
+
+fn wrong(mac: &Mac, error: PartError) -> Error {
+    Error::usage(format_args!("{}: {error}", mac.mac.algorithm()))
+}

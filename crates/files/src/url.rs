@@ -1,0 +1,139 @@
+//! The names of objects: `s3://bucket/key`.
+//!
+//! What follows the bucket is the key as it is: nothing in it is decoded, so that every key can be
+//! named, and a listing's keys are names as they come.
+
+use std::fmt;
+
+/// Which kind of store a URL is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scheme {
+    /// S3, and what speaks its language.
+    S3,
+    /// Google Cloud Storage.
+    Gs,
+    /// Azure Blob Storage.
+    Az,
+}
+
+const SCHEMES: [(&str, Scheme); 4] =
+    [("s3://", Scheme::S3), ("s3a://", Scheme::S3), ("gs://", Scheme::Gs), ("az://", Scheme::Az)];
+/// Names of files, which have paths.
+const FILE: &str = "file://";
+
+/// The name of an object, or of all whose keys begin alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Url {
+    /// The kind of store.
+    pub scheme: Scheme,
+    /// The bucket or container.
+    pub bucket: String,
+    /// The key.
+    pub key: String,
+    /// All before the key, as it was given.
+    root: String,
+}
+
+/// Whether a name is that of an object in a store, not of a file.
+pub fn is_url(name: &[u8]) -> bool {
+    let is = |start: &str| name.starts_with(start.as_bytes());
+    is(FILE) || SCHEMES.iter().any(|(start, _)| is(start))
+}
+
+impl Url {
+    /// Reads a URL; or what was expected instead.
+    pub fn parse(name: &[u8]) -> Result<Url, String> {
+        let text =
+            str::from_utf8(name).map_err(|_| "expected a URL in UTF-8, as keys of objects are")?;
+        let found = SCHEMES.iter().find(|(start, _)| text.starts_with(start));
+        let (start, scheme) = *found.ok_or(match text.starts_with(FILE) {
+            // A path is opened with more care than a library for stores has for it.
+            true => "expected the file's path, found a URL of it",
+            false => "expected s3://, gs:// or az://",
+        })?;
+        let rest = &text[start.len()..];
+        let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
+        // It becomes part of a host's name or of a path, and has none of their marks.
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+        if bucket.is_empty() || bucket.starts_with('.') || !bucket.chars().all(is_plain) {
+            return Err(format!(
+                "expected {start}BUCKET/KEY, with a bucket of letters, digits, - . _"
+            ));
+        }
+        let root = format!("{start}{bucket}/");
+        Ok(Url { scheme, bucket: bucket.into(), key: key.into(), root })
+    }
+
+    /// The URL of another key in the same bucket.
+    pub fn with_key(&self, key: &str) -> Url {
+        Url { key: key.into(), ..self.clone() }
+    }
+
+    /// The key as that of a folder: with a slash at its end, unless it is empty.
+    pub fn folder(&self) -> String {
+        match &*self.key {
+            "" => String::new(),
+            key if key.ends_with('/') => key.into(),
+            key => format!("{key}/"),
+        }
+    }
+
+    /// Whether a URL is of this one's object or of one below it, as of a folder.
+    pub fn contains(&self, other: &Url) -> bool {
+        (self.scheme, &self.bucket) == (other.scheme, &other.bucket)
+            && (self.key == other.key || other.key.starts_with(&self.folder()))
+    }
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.root, self.key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_key_is_taken_as_it_is() {
+        for key in ["", "k", "a/b", "/a//b/", "a b%2F?#\u{e9}\n", "..", "./.", "a/"] {
+            let text = format!("s3://b/{key}");
+            let url = url(&text);
+            assert_eq!((url.scheme, &*url.bucket, &*url.key), (Scheme::S3, "b", key));
+            assert_eq!(url.to_string(), text);
+        }
+        assert_eq!(url("s3a://b/k").scheme, Scheme::S3);
+        assert_eq!(url("s3a://b").to_string(), "s3a://b/");
+    }
+
+    #[test]
+    fn what_is_no_url_is_refused() {
+        let names = ["s3://", "s3:///k", "s3://b?x/k", "s3://a@b/k", "s3://../k", "file:///a", "x"];
+        for name in names {
+            assert!(Url::parse(name.as_bytes()).is_err(), "{name}");
+        }
+        assert!(Url::parse(b"s3://b/\xff").is_err());
+        assert!(!is_url(b"s3:/b/k") && !is_url(b"S3://b/k") && !is_url(b"http://b/k"));
+    }
+
+    #[test]
+    fn a_folder_ends_with_a_slash() {
+        assert_eq!([url("s3://b").folder(), url("s3://b/a").folder()], ["", "a/"]);
+        let photos = url("s3://b/photos");
+        for (inside, expected) in [
+            ("s3://b/photos", true),
+            ("s3a://b/photos/x", true),
+            ("s3://b/photos2/x", false),
+            ("s3://c/photos/x", false),
+            ("gs://b/photos/x", false),
+        ] {
+            assert_eq!(photos.contains(&url(inside)), expected, "{inside}");
+        }
+        assert!(url("s3://b").contains(&url("s3://b/x")));
+    }
+}

@@ -1,0 +1,197 @@
+//! Parts of objects: in pieces of any length, joined in any order.
+
+use std::sync::Arc;
+
+use tagmac::dynamic::Algorithm;
+use tagmac::isa::Level;
+use tagmac::save::Zeroizing;
+use tagmac_files::key::Key;
+use tagmac_files::mac::Mac;
+use tagmac_files::partial::{Expected, PartStream, Stored, combine, versioned};
+use tagmac_files::{Error, ErrorKind};
+
+struct Blob(usize, Vec<u8>);
+
+impl Stored for Blob {
+    const LAST: &'static str = "last";
+
+    fn name(&self) -> String {
+        format!("blob {}", self.0)
+    }
+
+    fn read(&self, most: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let most = self.1.len().min(most as usize);
+        Ok(Zeroizing::new(self.1[..most].to_vec()))
+    }
+}
+
+fn mac(algorithm: Algorithm) -> Mac {
+    let key = Key::new(algorithm, vec![7; algorithm.new_key_bytes()].into()).unwrap();
+    Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap()
+}
+
+fn pmac() -> Mac {
+    mac(Algorithm::default())
+}
+
+fn bytes(count: usize) -> Vec<u8> {
+    (0..count as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as u8).collect()
+}
+
+/// The partial of a range, from pieces of these lengths over and over.
+fn part(mac: &Mac, start: u64, last: bool, data: &[u8], pieces: &[usize]) -> Vec<u8> {
+    let object = versioned(b"o", b"1").unwrap();
+    let mut part = PartStream::new(mac, object, start, last).unwrap();
+    let (mut rest, mut pieces) = (data, pieces.iter().cycle());
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(rest.len().min(*pieces.next().unwrap()));
+        part.update(piece).unwrap();
+        rest = after;
+    }
+    assert_eq!((part.start(), part.end()), (start, start + data.len() as u64));
+    part.seal().unwrap()
+}
+
+#[test]
+fn any_pieces_of_any_ranges_give_the_tag() {
+    for algorithm in Algorithm::all() {
+        let Some(block) = algorithm.block() else { continue };
+        let (mac, nonce) = (mac(algorithm), vec![9; *algorithm.nonce_bytes().end()]);
+        let most = algorithm.max_message_bytes().unwrap_or(u64::MAX).min(20_000) as usize;
+        let text = bytes(most);
+        let mut lengths: Vec<_> = [0, 1, 2, 3]
+            .iter()
+            .flat_map(|n| [(n * block).saturating_sub(1), n * block, n * block + 1])
+            .filter(|length| *length <= most)
+            .collect();
+        lengths.push(most);
+        for length in lengths {
+            let message = &text[..length];
+            let expected = mac.mac.tag(&nonce, message).unwrap();
+            let blocks = length.saturating_sub(1) / block;
+            let (a, b) = (blocks / 3 * block, blocks * 2 / 3 * block);
+            for pieces in
+                [&[1][..], &[block], &[block - 1, 1, 2], &[1, 3 * block + 1], &[length + 1]]
+            {
+                let mut partials = vec![part(&mac, b as u64, true, &message[b..], pieces)];
+                if b > a {
+                    partials.push(part(&mac, a as u64, false, &message[a..b], pieces));
+                }
+                if a > 0 {
+                    partials.push(part(&mac, 0, false, &message[..a], pieces));
+                }
+                let blobs: Vec<_> =
+                    partials.into_iter().enumerate().map(|(i, p)| Blob(i, p)).collect();
+                let combined = combine(&mac, Expected::Any, &blobs, &nonce).unwrap();
+                assert_eq!(combined.tagged.tag, expected, "{algorithm}, {length}, {pieces:?}");
+                assert_eq!(combined.tagged.bytes, length as u64);
+            }
+        }
+    }
+}
+
+#[test]
+fn neighbours_join_in_the_process() {
+    let (mac, text) = (Arc::new(pmac()), bytes(100));
+    let new = |start, last| PartStream::new(mac.clone(), b"o@1".to_vec(), start, last).unwrap();
+    let (mut left, mut right) = (new(0, false), new(64, true));
+    left.update(&text[..64]).unwrap();
+    right.update(&text[64..]).unwrap();
+    let parts = mac.parts().unwrap();
+    let (left, none) = left.close().unwrap();
+    let (right, tail) = right.close().unwrap();
+    assert!(none.is_empty());
+    let whole = parts.join(left, &right).unwrap();
+    assert_eq!(parts.finish(whole, &[], &tail).unwrap(), mac.mac.tag(&[], &*text).unwrap());
+}
+
+#[test]
+fn what_is_refused() {
+    let mac = pmac();
+    let new = |start, last| PartStream::new(&mac, b"o@1".to_vec(), start, last);
+    let text = |error: Error| error.to_string();
+    let error = new(17, false).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    let block = "expected a multiple of PMAC-AES128's block of 16 bytes, found";
+    assert_eq!(text(error), format!("start: {block} 17; the nearest: 16 and 32"));
+    let mut part = new(16, false).unwrap();
+    let empty = "expected a range of at least 1 byte, found an empty one";
+    assert_eq!(text(part.seal().unwrap_err()), empty);
+    part.update(&[1; 17]).unwrap();
+    let inner =
+        format!("a range that is not the object's last: {block} 17; the nearest: 16 and 32");
+    assert_eq!(text(part.seal().unwrap_err()), inner);
+    part.update(&[1; 15]).unwrap();
+    part.seal().unwrap();
+    assert_eq!(text(new(16, true).unwrap().seal().unwrap_err()), empty);
+    new(0, true).unwrap().seal().unwrap();
+    assert_eq!(text(new(0, false).unwrap().seal().unwrap_err()), empty);
+    let start = u64::MAX / 16 * 16;
+    assert!(text(new(start, true).err().unwrap()).starts_with("PMAC-AES128: "));
+    let name = PartStream::new(&mac, vec![b'o'; 1 << 16], 0, true).err().unwrap();
+    assert_eq!(text(name), "object: expected a name of 1 to 65535 bytes, found 65536");
+    let cmac = self::mac(Algorithm::from_name("CMAC-AES128").unwrap());
+    let error = PartStream::new(&cmac, b"o".to_vec(), 0, true).err().unwrap();
+    assert!(text(error).starts_with("CMAC-AES128 cannot hash ranges"));
+}
+
+#[test]
+fn a_range_ends_within_the_limit() {
+    let algorithm = Algorithm::from_name("LIGHTMAC-AES128-S8").unwrap();
+    let (mac, most) = (mac(algorithm), algorithm.max_message_bytes().unwrap() as usize);
+    let text = bytes(most + 1);
+    for piece in [1, 15, most] {
+        let mut part = PartStream::new(&mac, b"o@1".to_vec(), 0, true).unwrap();
+        text[..most].chunks(piece).for_each(|piece| part.update(piece).unwrap());
+        assert!(part.update(&text[most..]).unwrap_err().to_string().contains("limit"));
+        assert_eq!(part.end(), most as u64);
+        let blob = Blob(0, part.seal().unwrap());
+        let combined = combine(&mac, Expected::Any, &[blob], &[]).unwrap();
+        assert_eq!(combined.tagged.tag, mac.mac.tag(&[], &text[..most]).unwrap());
+    }
+}
+
+#[test]
+fn what_is_no_whole_is_named() {
+    let (mac, text) = (pmac(), bytes(100));
+    let blob = |i: usize, start: usize, end: usize, last| {
+        Blob(i, part(&mac, start as u64, last, &text[start..end], &[100]))
+    };
+    let refused = |expected: Expected<'_>, blobs: &[Blob]| {
+        let error = combine(&mac, expected, blobs, &[]).err().unwrap();
+        (error.kind(), error.to_string())
+    };
+    let incomplete = |blobs: &[Blob], text: &str| {
+        assert_eq!(refused(Expected::Any, blobs), (ErrorKind::Incomplete, text.into()));
+    };
+    incomplete(&[], "expected at least one partial, found none");
+    let missing = "expected adjoining ranges, found a gap of 32 bytes: bytes 0 to 32 (blob 1) and \
+                   bytes 64 to 100 (blob 0)";
+    incomplete(&[blob(0, 64, 100, true), blob(1, 0, 32, false)], missing);
+    let twice = "expected adjoining ranges, found an overlap: bytes 0 to 64 (blob 0) and bytes 0 to \
+                 64 (blob 1)";
+    incomplete(&[blob(0, 0, 64, false), blob(1, 0, 64, false), blob(2, 64, 100, true)], twice);
+    let first =
+        "expected a first range from byte 0, found bytes 64 to 100 (blob 0) before all others";
+    incomplete(&[blob(0, 64, 100, true)], first);
+    let last = "expected a last range (last), found bytes 0 to 64 (blob 0) after all others";
+    incomplete(&[blob(0, 0, 64, false)], last);
+    let foreign = |object: Option<&str>, version: Option<&str>, text: &str| {
+        let [object, version] = [object, version].map(|name| name.map(str::as_bytes));
+        let found = refused(Expected::Object { object, version }, &[blob(3, 0, 100, true)]);
+        assert_eq!(found, (ErrorKind::Foreign, format!("blob 3: expected a partial of {text}")));
+    };
+    foreign(Some("p"), None, "object p, found one of object o");
+    foreign(Some("p"), Some("2"), "object p, found one of object o");
+    foreign(Some("o"), Some("2"), "version 2, found one of version 1");
+    let both = Expected::Object { object: Some(b"o"), version: Some(b"1") };
+    assert!(combine(&mac, both, &[blob(3, 0, 100, true)], &[]).is_ok());
+    let mut other = PartStream::new(&mac, b"o".to_vec(), 64, true).unwrap();
+    other.update(b"tail").unwrap();
+    let blobs = [blob(0, 0, 64, false), Blob(1, other.seal().unwrap())];
+    let version = Expected::Object { object: Some(b"o"), version: Some(b"1") };
+    let text = "blob 1: expected a partial of version 1, found one of no version";
+    assert_eq!(refused(version, &blobs), (ErrorKind::Foreign, text.into()));
+    let text = "blob 1: expected a partial of o@1 (blob 0), found one of o";
+    assert_eq!(refused(Expected::Any, &blobs), (ErrorKind::Foreign, text.into()));
+}
