@@ -1,0 +1,155 @@
+//! All objects below a prefix: their listing, and work on each.
+
+use tagmac_files::pool;
+use tagmac_files::{Error, ReadError};
+use tokio::task::JoinHandle;
+
+use crate::failure::Failure;
+use crate::listing::Page;
+pub use crate::object::Listed;
+use crate::objects::Bucket;
+use crate::retry::Tries;
+
+/// Pages without objects that may follow each other.
+const MAX_EMPTY: u32 = 1000;
+
+impl Bucket {
+    /// The objects whose keys begin with `prefix`, in byte order of their keys, and without the one
+    /// whose key it is: a folder's own mark.
+    pub fn list(&self, prefix: &str) -> Listing {
+        let (bucket, prefix) = (self.clone(), String::from(prefix));
+        let mut listing = Listing {
+            bucket,
+            prefix,
+            page: Vec::new().into_iter(),
+            next: None,
+            last: None,
+            empty: 0,
+        };
+        listing.fetch(None);
+        listing
+    }
+}
+
+/// The objects of a listing. The next page is asked for while one is used.
+pub struct Listing {
+    bucket: Bucket,
+    prefix: String,
+    page: std::vec::IntoIter<Listed>,
+    next: Option<JoinHandle<Result<Page, Failure>>>,
+    last: Option<String>,
+    /// Pages without objects that came last.
+    empty: u32,
+}
+
+impl Listing {
+    fn fetch(&mut self, token: Option<String>) {
+        let (bucket, prefix) = (self.bucket.clone(), self.prefix.clone());
+        let page = async move {
+            let mut tries = Tries::new();
+            loop {
+                match bucket.store.page(&prefix, token.as_deref()).await {
+                    Err(failure) => tries.pause(failure).await?,
+                    page => return page,
+                }
+            }
+        };
+        self.next = Some(self.bucket.objects.runtime().spawn(page));
+    }
+
+    /// The next page, if there is one.
+    fn turn(&mut self) -> Result<bool, Error> {
+        let Some(next) = self.next.take() else { return Ok(false) };
+        let page = self.bucket.objects.runtime().block_on(next);
+        let failed = |what: String| {
+            let url = self.bucket.url(&self.prefix);
+            Error::io(format_args!("{}: {what}", shown(&url.to_string())))
+        };
+        let page = page.map_err(|_| failed("the listing ended".into()))?;
+        let page = page.map_err(|failure| match failure {
+            Failure::Missing => failed("no such bucket".into()),
+            failure => failed(ReadError::from(failure).to_string()),
+        })?;
+        if page.next.is_some() {
+            // Some stores have pages without objects, and a listing of them could go on for ever.
+            self.empty = if page.objects.is_empty() { self.empty + 1 } else { 0 };
+            if self.empty > MAX_EMPTY {
+                let what = "expected objects in the listing, found pages without them";
+                return Err(failed(what.into()));
+            }
+            self.fetch(page.next);
+        }
+        self.page = page.objects.into_iter();
+        Ok(true)
+    }
+
+    fn read(&mut self) -> Result<Option<Listed>, Error> {
+        loop {
+            let Some(object) = self.page.next() else {
+                if self.turn()? {
+                    continue;
+                }
+                return Ok(None);
+            };
+            let is_in_order = self.last.as_ref().is_none_or(|last| *last < object.key);
+            if !object.key.starts_with(&self.prefix) || !is_in_order {
+                let (last, key) = (self.last.as_deref().unwrap_or(&self.prefix), &object.key);
+                let [last, key] = [last, key].map(shown);
+                return Err(Error::io(format_args!(
+                    "{}: expected a listing in byte order of the keys, found {key} after {last}",
+                    shown(&self.bucket.url(&self.prefix).to_string())
+                )));
+            }
+            self.last = Some(object.key.clone());
+            if object.key != self.prefix {
+                return Ok(Some(object));
+            }
+        }
+    }
+}
+
+impl Iterator for Listing {
+    type Item = Result<Listed, Error>;
+
+    fn next(&mut self) -> Option<Result<Listed, Error>> {
+        let object = self.read();
+        if object.is_err() {
+            (self.page, self.next) = (Vec::new().into_iter(), None);
+        }
+        object.transpose()
+    }
+}
+
+impl Drop for Listing {
+    fn drop(&mut self) {
+        if let Some(next) = self.next.take() {
+            next.abort();
+        }
+    }
+}
+
+/// Reads objects side by side by `read`, and calls `done` with what it made of each, in the order of
+/// `jobs`. An error of the listing ends it.
+pub fn read_all<M: Send>(
+    bucket: &Bucket,
+    jobs: impl Iterator<Item = Result<Listed, Error>>,
+    read: impl Fn(&Listed) -> M + Sync,
+    mut done: impl FnMut(Listed, M) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let read = |(): &mut (), listed: Result<Listed, Error>| {
+        let listed = listed?;
+        let made = read(&listed);
+        Ok((listed, made))
+    };
+    let mut workers = vec![(); bucket.objects.requests()];
+    // A thread waits for a store most of the time, so none takes more than one at a time.
+    pool::in_batches(1, &mut workers, jobs, read, |made| {
+        let (listed, made) = made?;
+        done(listed, made)
+    })
+}
+
+/// A name for a message.
+fn shown(name: &str) -> String {
+    tagmac_files::escaped::Escaped::bytes(name.as_bytes()).to_string()
+}

@@ -1,0 +1,38 @@
+//! Reads objects of S3, Google Cloud Storage and Azure.
+//!
+//! | what | where |
+//! |---|---|
+//! | `s3://bucket/key`, and what the other stores are called | [`tagmac_files::url`] |
+//! | endpoints and credentials, from the environment and its files | `config`, `profile`, `connector` |
+//! | requests to S3, and to the other stores through `object_store` | `s3`, `listing`, `other` |
+//! | a range of an object, whatever happens to the connection | `range`, `retry` |
+//! | a manifest that is kept in a store | [`Prefix`] |
+//! | an object's tag, a part of it, and the tags of all below a prefix | [`read`], [`bucket`] |
+//!
+//! `object_store` has the HTTP client, the credentials and the signatures. Its names of objects leave
+//! out some that S3 allows (`a//b`, `a/`, a percent sign), and its listings have no versions, so
+//! requests to S3 are made here.
+//!
+//! Threads wait for their own requests, and hash what comes as it comes: what is in memory is what the
+//! connections hold. Each request says by `If-Match`, and by the version where the store has versions,
+//! which content it is for, so that an object that changes meanwhile is named and never mixed.
+
+pub mod bucket;
+mod config;
+mod connector;
+mod failure;
+mod listing;
+mod object;
+mod objects;
+mod other;
+mod place;
+mod profile;
+mod range;
+pub mod read;
+mod retry;
+mod s3;
+mod store;
+
+pub use object::Facts;
+pub use objects::{Bucket, Objects};
+pub use place::Prefix;

@@ -1,0 +1,111 @@
+//! The stores that a process reads, and the buckets in them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use tagmac_files::Error;
+use tagmac_files::error::io_reason;
+use tagmac_files::url::{Scheme, Url};
+use tokio::runtime::{self, Runtime};
+use tokio::sync::Semaphore;
+
+use crate::store::Store;
+
+/// Requests that are under way at once, where nobody asks for another number.
+pub const REQUESTS: usize = 32;
+/// More would be more memory for connections than they bring.
+const MAX_REQUESTS: usize = 64;
+/// Threads that move what connections bring.
+const MAX_WORKERS: usize = 8;
+
+/// The stores that a process reads.
+#[derive(Clone)]
+pub struct Objects(Arc<Shared>);
+
+struct Shared {
+    runtime: Option<Runtime>,
+    requests: usize,
+    permits: Semaphore,
+    large: Mutex<()>,
+    stores: Mutex<BTreeMap<(Scheme, String), Arc<Store>>>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // Nobody waits for a name that is looked up.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Objects {
+    /// None yet. `requests` may be under way at once, 0 for 32.
+    pub fn new(requests: usize) -> Result<Objects, Error> {
+        // Whoever was first is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let runtime = runtime::Builder::new_multi_thread()
+            .worker_threads(cores.min(MAX_WORKERS))
+            .enable_io()
+            .enable_time()
+            .build();
+        let runtime = runtime.map_err(|error| {
+            Error::io(format_args!("expected threads for requests: {}", io_reason(&error)))
+        })?;
+        let requests = if requests == 0 { REQUESTS } else { requests.min(MAX_REQUESTS) };
+        let permits = Semaphore::new(requests);
+        let (large, stores) = (Mutex::default(), Mutex::default());
+        Ok(Objects(Arc::new(Shared { runtime: Some(runtime), requests, permits, large, stores })))
+    }
+
+    /// The bucket of a URL. Nothing is asked of the store yet.
+    pub fn bucket(&self, url: &Url) -> Result<Bucket, Error> {
+        let _inside = self.runtime().enter();
+        let mut stores = self.0.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = (url.scheme, url.bucket.clone());
+        let store = match stores.get(&name) {
+            Some(store) => Arc::clone(store),
+            None => Arc::clone(stores.entry(name).or_insert(Arc::new(Store::new(url)?))),
+        };
+        Ok(Bucket { objects: self.clone(), store, url: url.with_key("") })
+    }
+
+    /// How many requests may be under way at once.
+    pub fn requests(&self) -> usize {
+        self.0.requests
+    }
+
+    /// What moves bytes.
+    pub(crate) fn runtime(&self) -> &Runtime {
+        self.0.runtime.as_ref().expect("it is there until it is dropped")
+    }
+
+    /// Held while a large object is read: it has all requests, their threads and their memory, once.
+    pub(crate) fn large(&self) -> MutexGuard<'_, ()> {
+        self.0.large.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One for each request that may be under way.
+    pub(crate) fn permits(&self) -> &Semaphore {
+        &self.0.permits
+    }
+}
+
+/// A bucket.
+#[derive(Clone)]
+pub struct Bucket {
+    /// All that the process reads.
+    pub(crate) objects: Objects,
+    /// Where it is.
+    pub(crate) store: Arc<Store>,
+    url: Url,
+}
+
+impl Bucket {
+    /// The URL of a key.
+    pub fn url(&self, key: &str) -> Url {
+        self.url.with_key(key)
+    }
+}

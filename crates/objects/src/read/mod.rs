@@ -1,0 +1,231 @@
+//! Makes the tags of objects, and parts of them.
+//!
+//! A large object is cut into ranges. Each thread takes the next one that nobody has, asks for it and
+//! hashes what comes as it comes; the parts are joined in order. A MAC without parts takes the ranges
+//! in order, so these wait in memory for their turn.
+
+mod joined;
+mod ordered;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use tagmac::dynamic::AnyPart;
+use tagmac::save::Zeroizing;
+use tagmac_files::mac::Mac;
+use tagmac_files::partial::PartStream;
+use tagmac_files::progress::Progress;
+use tagmac_files::read::Tagged;
+use tagmac_files::{Error, ReadError};
+
+use crate::failure::Failure;
+use crate::object::{Facts, Span};
+use crate::objects::Bucket;
+use crate::range;
+use joined::Joined;
+
+/// Bytes of a range that is asked for, nearly.
+pub const RANGE: u64 = 8 << 20;
+
+/// Reads objects for one MAC.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    mac: &'a Mac,
+    progress: &'a dyn Progress,
+}
+
+/// A range of the message that a MAC is of, and where it is in an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    /// The first byte of the range in the message, a multiple of the block.
+    pub start: u64,
+    /// The same byte in the object.
+    pub at: u64,
+    /// Bytes of the range.
+    pub bytes: u64,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader. `progress` hears of every byte.
+    pub fn new(mac: &'a Mac, progress: &'a dyn Progress) -> Reader<'a> {
+        Reader { mac, progress }
+    }
+
+    /// The tag of an object's content that is known by `facts`. `nonce` is empty for deterministic
+    /// MACs.
+    pub fn tag(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+        facts: &Facts,
+        nonce: &[u8],
+    ) -> Result<Tagged, ReadError> {
+        self.check_length(facts.size)?;
+        let bytes = facts.size;
+        let tag = match self.mac.mac.parts() {
+            Some(parts) => {
+                let range = Range { start: 0, at: 0, bytes };
+                let (part, tail) = self.part(bucket, key, facts, range)?;
+                parts.finish(part, nonce, &tail)?
+            }
+            None => {
+                let mut stream = self.mac.mac.stream(nonce)?;
+                self.in_order(bucket, key, facts, |piece| stream.update(piece))?;
+                stream.tag()?
+            }
+        };
+        Ok(Tagged { tag, bytes })
+    }
+
+    /// The part of a range, and the bytes after it: at least one, unless the range is empty, and at
+    /// most a block.
+    pub fn part(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+        facts: &Facts,
+        range: Range,
+    ) -> Result<(AnyPart, Zeroizing<Vec<u8>>), ReadError> {
+        let parts = self.mac.mac.parts().expect("the caller has asked for parts");
+        self.check_length(range.start.saturating_add(range.bytes))?;
+        let step = RANGE / parts.block() as u64 * parts.block() as u64;
+        let count = range.bytes.div_ceil(step).max(1);
+        if count == 1 {
+            let whole = self.one(bucket, key, facts, range)?;
+            return Ok(whole.close().map_err(hashing)?);
+        }
+        if !facts.is_bound() {
+            return Err(unbound().into());
+        }
+        let _alone = bucket.objects.large();
+        let piece = |index: u64| {
+            let start = index * step;
+            let bytes = step.min(range.bytes - start);
+            Range { start: range.start + start, at: range.at + start, bytes }
+        };
+        let (next, joined) = (AtomicU64::new(0), Joined::new(range.start));
+        let take = || {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= count {
+                    return;
+                }
+                let read = self.one(bucket, key, facts, piece(index));
+                let closed = read.and_then(|read| read.close().map_err(hashing));
+                if joined.put(parts, closed, index + 1 == count).is_err() {
+                    next.store(count, Ordering::Relaxed);
+                }
+            }
+        };
+        self.with_threads(bucket, count, take);
+        Ok(joined.finish()?)
+    }
+
+    /// The hash of a range that comes over one connection at a time.
+    fn one(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+        facts: &Facts,
+        range: Range,
+    ) -> Result<PartStream<&'a Mac>, Failure> {
+        // As the last one: at least one byte is left, which some MACs treat apart.
+        let mut part =
+            PartStream::new(self.mac, b"-".to_vec(), range.start, true).map_err(hashing)?;
+        let span = Span { start: range.at, end: range.at + range.bytes };
+        let take = |piece: &[u8]| {
+            self.progress.add(piece.len());
+            part.update(piece).map_err(|error| Failure::Final(error.to_string()))
+        };
+        let read = range::read(bucket, key, span, facts, take);
+        bucket.objects.runtime().block_on(read)?;
+        Ok(part)
+    }
+
+    /// Hands an object's bytes to `take` in order.
+    fn in_order(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+        facts: &Facts,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<(), Failure> {
+        let runtime = bucket.objects.runtime();
+        let count = facts.size.div_ceil(RANGE);
+        if count <= 1 {
+            let span = Span { start: 0, end: facts.size };
+            let take = |piece: &[u8]| {
+                self.progress.add(piece.len());
+                take(piece);
+                Ok(())
+            };
+            return runtime.block_on(range::read(bucket, key, span, facts, take));
+        }
+        if !facts.is_bound() {
+            return Err(unbound());
+        }
+        let _alone = bucket.objects.large();
+        let window = bucket.objects.requests() as u64;
+        let queue = ordered::Queue::new(count, window);
+        let fill = || {
+            while let Some(index) = queue.next() {
+                let start = index * RANGE;
+                let span = Span { start, end: facts.size.min(start + RANGE) };
+                let mut bytes = Vec::with_capacity((span.end - span.start) as usize);
+                let take = |piece: &[u8]| {
+                    bytes.extend_from_slice(piece);
+                    Ok(())
+                };
+                let read = runtime.block_on(range::read(bucket, key, span, facts, take));
+                queue.put(index, read.map(|()| bytes));
+            }
+        };
+        thread::scope(|scope| {
+            let mut any = false;
+            for _ in 0..window.min(count) {
+                any |= thread::Builder::new().spawn_scoped(scope, fill).is_ok();
+            }
+            if !any {
+                return Err(Failure::Final("expected a thread for requests, found none".into()));
+            }
+            while let Some(bytes) = queue.take() {
+                let bytes = bytes?;
+                self.progress.add(bytes.len());
+                take(&bytes);
+            }
+            Ok(())
+        })
+    }
+
+    /// Runs `take` on as many threads as there are requests, and no more than there are ranges.
+    fn with_threads(&self, bucket: &Bucket, count: u64, take: impl Fn() + Sync) {
+        let helpers = (bucket.objects.requests() as u64).min(count) - 1;
+        thread::scope(|scope| {
+            for _ in 0..helpers {
+                // Where no thread can be had, this one does all the work.
+                if thread::Builder::new().spawn_scoped(scope, &take).is_err() {
+                    break;
+                }
+            }
+            take();
+        });
+    }
+
+    fn check_length(&self, bytes: u64) -> Result<(), ReadError> {
+        match self.mac.mac.max_message_bytes() {
+            Some(most) if bytes > most => Err(ReadError::TooLong { most, found: Some(bytes) }),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn hashing(error: Error) -> Failure {
+    Failure::Final(error.to_string())
+}
+
+fn unbound() -> Failure {
+    Failure::Final(
+        "expected an ETag from the store, found none: a change between two ranges would go unseen"
+            .into(),
+    )
+}

@@ -1,0 +1,299 @@
+//! Requests to S3: an object's content or a range of it, what is known of an object, a page of a
+//! listing, and what it takes to keep a manifest there.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use http::header::{
+    CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE,
+    RETRY_AFTER,
+};
+use http::{Method, StatusCode};
+use object_store::aws::AwsAuthorizer;
+use object_store::client::{HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use tagmac_files::Error;
+
+use crate::config::Config;
+use crate::failure::{CHANGED, Failure, root_cause};
+use crate::listing::{self, Page};
+use crate::object::{Body, Facts, Span};
+use tagmac_files::url::Url;
+
+/// What signatures leave as it is.
+const STRICT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// The same in a path.
+const PATH: &AsciiSet = &STRICT.remove(b'/');
+const VERSION: &str = "x-amz-version-id";
+/// An answer that says what went wrong has no more.
+const MAX_ERROR_BYTES: usize = 64 << 10;
+/// A page of a listing has a thousand keys of at most a kilobyte, three times that when encoded.
+const MAX_PAGE_BYTES: usize = 16 << 20;
+
+/// A bucket of S3.
+pub struct S3 {
+    config: Config,
+}
+
+impl S3 {
+    /// The bucket of a URL.
+    pub fn new(url: &Url) -> Result<S3, Error> {
+        Ok(S3 { config: Config::new(url)? })
+    }
+
+    /// The bytes of a range of the content that is expected.
+    pub async fn get(&self, key: &str, span: Span, expected: &Facts) -> Result<Body, Failure> {
+        let mut headers = HeaderMap::new();
+        if let Some(range) = span.header() {
+            headers.insert(RANGE, range.parse().map_err(final_error)?);
+        }
+        let response = self.object(Method::GET, key, Some(expected), headers, Bytes::new()).await?;
+        let (head, body) = response.into_parts();
+        let length: Option<u64> = header(&head.headers, CONTENT_LENGTH.as_str());
+        let facts = |size| Facts {
+            size,
+            etag: header(&head.headers, ETAG.as_str()).filter(|etag: &String| etag.len() > 2),
+            version: header(&head.headers, VERSION).filter(|version: &String| version != "null"),
+        };
+        let (start, size) = match head.status {
+            StatusCode::PARTIAL_CONTENT => {
+                let range: Option<String> = header(&head.headers, CONTENT_RANGE.as_str());
+                range.as_deref().and_then(content_range).ok_or_else(|| {
+                    Failure::Final("expected the header Content-Range, found none".into())
+                })?
+            }
+            // All of it, whatever was asked for.
+            _ => (0, length.ok_or_else(|| Failure::Final("expected a length, found none".into()))?),
+        };
+        let pieces = body.bytes_stream().map(|piece| piece.map_err(|error| passing(&error)));
+        Ok(Body { facts: facts(size), start, pieces: Box::pin(pieces) })
+    }
+
+    /// What is known of an object.
+    pub async fn facts(&self, key: &str) -> Result<Facts, Failure> {
+        let response = self.object(Method::HEAD, key, None, HeaderMap::new(), Bytes::new()).await?;
+        let headers = response.headers();
+        let size = header(headers, CONTENT_LENGTH.as_str());
+        Ok(Facts {
+            size: size.ok_or_else(|| Failure::Final("expected a length, found none".into()))?,
+            etag: header(headers, ETAG.as_str()).filter(|etag: &String| etag.len() > 2),
+            version: header(headers, VERSION).filter(|version: &String| version != "null"),
+        })
+    }
+
+    /// Writes an object, in the place of another one only if that may be.
+    pub async fn put(&self, key: &str, bytes: Bytes, replace: bool) -> Result<(), Failure> {
+        let mut headers = HeaderMap::new();
+        if !replace {
+            headers.insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
+        }
+        match self.object(Method::PUT, key, None, headers, bytes).await {
+            Ok(_) => Ok(()),
+            Err(CHANGED) if !replace => Err(Failure::Exists),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Removes an object. It may be gone.
+    pub async fn delete(&self, key: &str) -> Result<(), Failure> {
+        match self.object(Method::DELETE, key, None, HeaderMap::new(), Bytes::new()).await {
+            Ok(_) | Err(Failure::Missing) => Ok(()),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// The page of the listing of a prefix that a token stands for, or the first one.
+    pub async fn page(&self, prefix: &str, token: Option<&str>) -> Result<Page, Failure> {
+        let encoded = |text| utf8_percent_encode(text, STRICT).to_string();
+        let mut query = vec![("encoding-type", "url".into()), ("list-type", "2".into())];
+        query.extend(token.map(|token| ("continuation-token", encoded(token))));
+        query.push(("prefix", encoded(prefix)));
+        query.sort();
+        let query: Vec<_> = query.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        // The bucket's own path ends with a slash only where it is a host's.
+        let endpoint = &self.config.endpoint;
+        let is_host = endpoint.matches('/').count() == 2;
+        let uri = format!("{endpoint}{}?{}", if is_host { "/" } else { "" }, query.join("&"));
+        let response = self.send(Method::GET, uri, HeaderMap::new(), Bytes::new()).await?;
+        let response = checked(response).await?;
+        let text = text(response, MAX_PAGE_BYTES).await?;
+        listing::parse(&text).map_err(|what| Failure::Final(format!("the listing: {what}")))
+    }
+
+    /// The answer to a request for an object, if it is one.
+    async fn object(
+        &self,
+        method: Method,
+        key: &str,
+        expected: Option<&Facts>,
+        mut headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<HttpResponse, Failure> {
+        if key.split('/').any(|name| matches!(name, "." | "..")) {
+            // Between here and the store something would make another key of it.
+            return Err(Failure::Final(
+                "expected a key without '.' or '..' between slashes: it cannot be asked for in a URL"
+                    .into(),
+            ));
+        }
+        let mut uri = format!("{}/{}", self.config.endpoint, utf8_percent_encode(key, PATH));
+        if let Some(etag) = expected.and_then(Facts::strong_etag) {
+            headers.insert(IF_MATCH, etag.parse().map_err(final_error)?);
+        }
+        if let Some(version) = expected.and_then(|facts| facts.version.as_deref()) {
+            uri += &format!("?versionId={}", utf8_percent_encode(version, STRICT));
+        }
+        checked(self.send(method, uri, headers, body).await?).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        uri: String,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<HttpResponse, Failure> {
+        let writes = !body.is_empty();
+        let body = if body.is_empty() { HttpRequestBody::empty() } else { body.into() };
+        let mut request = HttpRequest::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = uri.parse().map_err(final_error)?;
+        *request.headers_mut() = headers;
+        let Config { credentials, region, request_payer, .. } = &self.config;
+        let client = if writes { &self.config.writer } else { &self.config.client };
+        if let Some(credentials) = credentials {
+            // What the library says of this may hold what it sent.
+            let key = credentials.get_credential().await.map_err(|_| {
+                Failure::Final(
+                    "expected credentials for S3 in the environment, in AWS's files or from the \
+                     machine's role, found none"
+                        .into(),
+                )
+            })?;
+            let key = Arc::clone(&key);
+            let authorizer =
+                AwsAuthorizer::new(&key, "s3", region).with_request_payer(*request_payer);
+            authorizer.try_authorize(&mut request, None).map_err(final_error)?;
+        }
+        client.execute(request).await.map_err(|error| match error.kind() {
+            HttpErrorKind::Decode => Failure::Final(root_cause(&error)),
+            _ => passing(&error),
+        })
+    }
+}
+
+/// The answer, if it has what was asked for.
+async fn checked(response: HttpResponse) -> Result<HttpResponse, Failure> {
+    let status = response.status();
+    if status.is_success() {
+        return Ok(response);
+    }
+    let region: Option<String> = header(response.headers(), "x-amz-bucket-region");
+    let after: Option<u64> = header(response.headers(), RETRY_AFTER.as_str());
+    // An answer to HEAD has no body, and one that cannot be read says no less than none.
+    let code = text(response, MAX_ERROR_BYTES).await.ok().and_then(|text| error_code(&text));
+    let shown = match &code {
+        Some(code) => format!("{} {code}", status.as_u16()),
+        None => status.as_u16().to_string(),
+    };
+    let code = code.as_deref().unwrap_or_default();
+    Err(match status {
+        StatusCode::NOT_FOUND if !matches!(code, "NoSuchBucket") => Failure::Missing,
+        StatusCode::PRECONDITION_FAILED => CHANGED,
+        // The range was in the object.
+        StatusCode::RANGE_NOT_SATISFIABLE => CHANGED,
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            Failure::Final(format!("the store denies access ({shown})"))
+        }
+        _ if status.is_redirection() || code == "AuthorizationHeaderMalformed" => {
+            let region = region.filter(|region| is_word(region));
+            let hint = region.map_or(String::new(), |region| {
+                format!("; the bucket is in the region {region}, see AWS_REGION")
+            });
+            Failure::Final(format!("the store is elsewhere ({shown}){hint}"))
+        }
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => {
+            Failure::Passing(format!("the store is busy ({shown})"), seconds(after))
+        }
+        _ if status.is_server_error() || matches!(code, "SlowDown" | "RequestTimeout") => {
+            Failure::Passing(format!("the store is busy ({shown})"), seconds(after))
+        }
+        _ => Failure::Final(format!("the store refuses the request ({shown})")),
+    })
+}
+
+fn seconds(after: Option<u64>) -> Option<Duration> {
+    after.map(Duration::from_secs)
+}
+
+/// The text of an answer, of so many bytes at most.
+async fn text(response: HttpResponse, most: usize) -> Result<String, Failure> {
+    let mut pieces = response.into_body().bytes_stream();
+    let mut bytes = Vec::new();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| passing(&error))?;
+        if bytes.len() + piece.len() > most {
+            return Err(Failure::Final(format!("expected an answer of at most {most} bytes")));
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    String::from_utf8(bytes).map_err(final_error)
+}
+
+/// The code in an error of S3. Its message is not for lines of ours: it may have anything in it.
+fn error_code(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("<Code>")?;
+    let (code, _) = rest.split_once("</Code>")?;
+    is_word(code).then(|| code.into())
+}
+
+/// Whether a text from outside is a plain word.
+fn is_word(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    (1..=64).contains(&text.len()) && text.chars().all(is_plain)
+}
+
+/// The start of a range and the size of its object, as `bytes 0-99/1000` says them.
+fn content_range(text: &str) -> Option<(u64, u64)> {
+    let (range, size) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let (start, _) = range.split_once('-')?;
+    Some((start.parse().ok()?, size.parse().ok()?))
+}
+
+fn header<T: std::str::FromStr>(headers: &HeaderMap, name: &str) -> Option<T> {
+    headers.get(name)?.to_str().ok()?.parse().ok()
+}
+
+fn final_error(error: impl std::error::Error + 'static) -> Failure {
+    Failure::Final(root_cause(&error))
+}
+
+/// What happened to a connection, which may not happen to the next one.
+fn passing(error: &(dyn std::error::Error + 'static)) -> Failure {
+    Failure::Passing(root_cause(error), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_an_error_only_the_code_is_taken() {
+        let error = |code: &str| format!("<Error><Code>{code}</Code><Message>x</Message></Error>");
+        assert_eq!(error_code(&error("SlowDown")).as_deref(), Some("SlowDown"));
+        for code in ["", "a b", "\u{1b}[2J", &"x".repeat(65)] {
+            assert_eq!(error_code(&error(code)), None);
+        }
+        assert_eq!(error_code("<html>"), None);
+    }
+
+    #[test]
+    fn ranges_of_answers() {
+        assert_eq!(content_range("bytes 5-9/100"), Some((5, 100)));
+        for text in ["bytes */100", "bytes 5-9/*", "5-9/100", "bytes -/", ""] {
+            assert_eq!(content_range(text), None, "{text}");
+        }
+    }
+}

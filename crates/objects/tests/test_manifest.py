@@ -1,0 +1,127 @@
+"""Objects are sealed and audited, with the manifest in a folder or in a bucket."""
+
+import pytest
+from conftest import RANGE
+
+OBJECTS = {"a": b"a", "b/c": b"", "b-c": b"x" * 1000, "large": b"l" * (RANGE + 1), "z": b"z"}
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def sealed(place, request):
+    """A place with sealed objects, and where their manifest is."""
+    for name, body in OBJECTS.items():
+        place.put("o/" + name, body)
+    manifest = "m" if request.param == "folder" else place.url + "m"
+    ran = place.keyed("seal", place.url + "o", "-o", manifest).exits(0).prints("")
+    size = sum(map(len, OBJECTS.values()))
+    ran.says(f"tagmac: sealed in {manifest}: 5 objects, {size} bytes\n")
+    return place, manifest
+
+
+def audit(sealed, *options):
+    place, manifest = sealed
+    return place.keyed("audit", *options, manifest, place.url + "o/")
+
+
+def test_nothing_changed(sealed):
+    audit(sealed).exits(0).prints("").says("5 unchanged, 0 changed, 0 new, 0 missing, 0 renamed")
+    audit(sealed, "--quiet").exits(0).prints("")
+
+
+def test_each_difference_is_found(sealed):
+    place, _ = sealed
+    large = bytearray(OBJECTS["large"])
+    large[RANGE] ^= 1
+    place.put("o/large", bytes(large))
+    place.put("o/b-c", b"longer" * 1000)
+    place.put("o/new", b"new")
+    place.put("o/renamed", OBJECTS["a"])
+    place.delete("o/a")
+    place.delete("o/z")
+    audit(sealed).exits(1).prints(
+        "b-c: changed: size: expected 1000, found 6000\n"
+        "large: changed: content\n"
+        "new: new\n"
+        "renamed: renamed: it was a\n"
+        "z: missing\n"
+    ).says("1 unchanged, 2 changed, 1 new, 1 missing, 1 renamed")
+    out = audit(sealed, "--json").exits(1).out
+    assert '"kind":"object","status":"missing"' in out and '"summary"' in out
+    place.keyed("seal", place.url + "o", "-o", sealed[1]).exits(0)
+    audit(sealed).exits(0)
+
+
+def test_equal_objects_have_equal_manifests(place):
+    for name, body in OBJECTS.items():
+        place.put("o/" + name, body)
+        place.put("p/q/" + name, body)
+    for prefix, manifest in (("o", "m"), ("p/q/", "n"), ("o", "m")):
+        place.keyed("seal", place.url + prefix, "-o", manifest).exits(0)
+    files = [sorted(place.folder.joinpath(name).iterdir()) for name in ("m", "n")]
+    assert [file.name for file in files[0]] == [file.name for file in files[1]]
+    assert [file.read_bytes() for file in files[0]] == [file.read_bytes() for file in files[1]]
+
+
+def test_a_manifest_that_is_no_longer_what_was_sealed(sealed):
+    place, manifest = sealed
+    if manifest == "m":
+        root = place.folder / "m/root"
+        root.write_bytes(root.read_bytes().replace(b"entries: 5", b"entries: 6"))
+    else:
+        key = place.prefix + "m/root"
+        text = place.s3.get_object(Bucket=place.bucket, Key=key)["Body"].read()
+        text = text.replace(b"entries: 5", b"entries: 6")
+        place.s3.put_object(Bucket=place.bucket, Key=key, Body=text)
+    audit(sealed).exits(1).prints("").says("the seal does not match")
+    place.run("keygen", "-o", "k2").exits(0)
+    place.run("audit", "-k", "k2", manifest, place.url + "o").exits(3)
+
+
+def test_a_manifest_is_not_among_its_objects(place):
+    place.put("a", b"a")
+    for what in (["seal", place.url, "-o", place.url + "m"], ["audit", place.url + "m", place.url]):
+        place.keyed(*what).exits(2).says("expected a manifest outside of")
+
+
+def test_a_manifest_that_is_not_there(place):
+    place.put("a", b"a")
+    for manifest in ("none", place.url + "none"):
+        place.keyed("audit", manifest, place.url + "a").exits(4).says("none/root: expected a manifest")
+
+
+def test_what_an_object_does_not_have(place):
+    place.put("a", b"a")
+    for option in ("--mode", "--mtime", "--special", "--one-file-system"):
+        place.keyed("seal", option, place.url, "-o", "m").exits(2).says(option)
+    place.folder.joinpath("d").mkdir()
+    place.keyed("seal", "d", "-o", place.url + "m").exits(2).says("-o: expected a file")
+    place.keyed("audit", place.url + "m", "d").exits(2)
+
+
+def test_an_object_that_cannot_be_read(place):
+    from proxy import Rule
+
+    for name in "abc":
+        place.put("o/" + name, name.encode())
+    place.keyed("seal", place.url + "o", "-o", "m").exits(0)
+    broken = Rule("status", path="/o/b$", status=403, code="AccessDenied", times=None)
+    place.proxy.rules.append(broken)
+    ran = place.keyed("audit", "m", place.url + "o").exits(4)
+    ran.prints("b: unreadable: the store denies access (403 AccessDenied)\n")
+    before = place.folder.joinpath("m/root").read_bytes()
+    place.keyed("seal", place.url + "o", "-o", "m").exits(4).says("m: not written")
+    assert place.folder.joinpath("m/root").read_bytes() == before
+    assert len(list(place.folder.joinpath("m").iterdir())) == 2
+    gone = Rule("status", path="/o/b$", status=404, code="NoSuchKey", times=None)
+    place.proxy.rules[:] = [gone]
+    place.keyed("audit", "m", place.url + "o").exits(1).prints("b: missing\n")
+
+
+def test_nonces(place):
+    place.run("keygen", "-a", "POLY1305-AES", "-o", "k2").exits(0)
+    for name in "ab":
+        place.put("o/" + name, b"same")
+    place.run("seal", "-k", "k2", place.url + "o", "-o", "m").exits(0)
+    place.run("audit", "-k", "k2", "m", place.url + "o").exits(0)
+    place.put("o/a", b"emas")
+    place.run("audit", "-k", "k2", "m", place.url + "o").exits(1).prints("a: changed: content\n")

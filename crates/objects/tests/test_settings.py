@@ -1,0 +1,87 @@
+"""Where the command finds stores and keys, and what it refuses."""
+
+import os
+
+import pytest
+
+KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+#: None of them.
+WITHOUT_KEYS = dict.fromkeys(KEYS, "")
+
+
+@pytest.fixture
+def url(place):
+    return place.put("o", b"x")
+
+
+def files(place, credentials="", config=""):
+    """The files of AWS's tools, in the environment, without keys there."""
+    for name, text in (("credentials", credentials), ("config", config)):
+        place.folder.joinpath(name).write_text(text)
+    return WITHOUT_KEYS | {
+        "AWS_SHARED_CREDENTIALS_FILE": str(place.folder / "credentials"),
+        "AWS_CONFIG_FILE": str(place.folder / "config"),
+    }
+
+
+def keys(profile="default"):
+    key, secret = (os.environ[name] for name in KEYS)
+    return f"[{profile}]\naws_access_key_id = {key}\naws_secret_access_key = {secret}\n"
+
+
+def test_keys_in_files(place, url):
+    place.keyed("tag", url, environment=files(place, keys())).exits(0)
+    named = files(place, keys("one"), "[profile one]\nregion = us-east-1\n")
+    place.keyed("tag", url, environment=named | {"AWS_PROFILE": "one"}).exits(0)
+    ran = place.keyed("tag", url, environment=named | {"AWS_PROFILE": "two"}).exits(2)
+    ran.says("AWS_PROFILE: expected a profile", "with the name two")
+
+
+def test_keys_that_another_tool_makes(place, url):
+    for setting in ("sso_session", "credential_process", "role_arn"):
+        made = files(place, "", f"[default]\n{setting} = x\n")
+        ran = place.keyed("tag", url, environment=made).exits(2)
+        ran.says(f"found {setting}, which tagmac cannot follow", "aws configure export-credentials")
+    # Keys of the environment come first.
+    made |= {name: os.environ[name] for name in KEYS} | {"AWS_PROFILE": "default"}
+    place.keyed("tag", url, environment=made).exits(0)
+
+
+def test_a_token_has_keys_beside_it(place, url):
+    found = files(place, keys()) | {"AWS_SESSION_TOKEN": "t"}
+    place.keyed("tag", url, environment=found).exits(2).says("AWS_SESSION_TOKEN: expected")
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "found"),
+    [
+        ("http://example.org", "expected https://, or AWS_ALLOW_HTTP=true"),
+        ("http://user:hunter2@127.0.0.1", "expected a URL without a user"),
+        ("127.0.0.1:9000", "expected"),
+        ("http://127.0.0.1:99999", "expected a URL"),
+    ],
+)
+def test_endpoints_that_are_refused(place, url, endpoint, found):
+    settings = {"AWS_ENDPOINT_URL": endpoint, "AWS_ALLOW_HTTP": "false"}
+    ran = place.keyed("tag", url, environment=settings).exits(2)
+    ran.prints("").says("AWS_ENDPOINT_URL: " + found)
+    assert "hunter2" not in ran.err
+
+
+def test_a_virtual_host_is_its_bucket_s(place, url):
+    hosted = {"AWS_VIRTUAL_HOSTED_STYLE_REQUEST": "true"}
+    place.keyed("tag", url, environment=hosted).exits(2).says("expected a host that begins with")
+
+
+def test_keys_that_no_header_can_have(place, url):
+    for name in (*KEYS, "AWS_SESSION_TOKEN"):
+        ran = place.keyed("tag", url, environment={name: "hunter2\nx"}).exits(2)
+        ran.says(f"{name}: expected letters")
+        assert "hunter2" not in ran.err
+
+
+def test_settings_of_other_stores_are_not_shown(place):
+    settings = {"GOOGLE_SERVICE_ACCOUNT_KEY": '"hunter2"'}
+    ran = place.keyed("tag", "gs://bucket/key", environment=settings)
+    assert ran.code in (2, 4) and "hunter2" not in ran.err
+    ran = place.keyed("tag", "az://container/key").exits(2).says("AZURE_")
