@@ -3,12 +3,12 @@
 use serde::Serialize;
 use tagmac::bounds::{Bound, BoundError, Theorem};
 
-/// The chance that a forger is granted where nothing else is asked.
-pub const THRESHOLD: f64 = 1.0 / (1u64 << 32) as f64;
+/// The probability of a forgery that is accepted where nothing else is asked.
+pub const PROBABILITY: f64 = 1.0 / (1u64 << 32) as f64;
 /// The length of messages where nothing else is asked.
 pub const USUAL_LENGTH: u64 = 1 << 20;
 
-/// What a key may do until a threshold.
+/// What a key may do while a forgery has at most a given probability.
 #[derive(Serialize)]
 pub struct Allowance {
     /// Bytes of a message.
@@ -22,20 +22,20 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// What a key may do with messages of 1 MiB, or as long as its MAC takes them, until one chance
-    /// in 2^32.
+    /// What a key may do with messages of 1 MiB, or as long as its MAC takes them, while a forgery
+    /// has a probability of at most 2^-32.
     pub fn usual(theorem: Theorem) -> Allowance {
         let length = USUAL_LENGTH.min(theorem.limit());
-        Allowance::new(theorem, length, THRESHOLD).expect("a length and a threshold that there are")
+        Allowance::new(theorem, length, PROBABILITY).expect("a valid length and probability")
     }
 
-    /// What a key may do with messages of `length` bytes until a threshold.
-    pub fn new(theorem: Theorem, length: u64, threshold: f64) -> Result<Allowance, BoundError> {
+    /// What a key may do with messages of `length` bytes while a forgery has at most this probability.
+    pub fn new(theorem: Theorem, length: u64, probability: f64) -> Result<Allowance, BoundError> {
         Ok(Allowance {
             length,
-            messages: theorem.messages(length, threshold)?,
-            bytes: theorem.bytes(length, threshold)?,
-            guesses: theorem.guesses(length, threshold)?,
+            messages: theorem.messages(length, probability)?,
+            bytes: theorem.bytes(length, probability)?,
+            guesses: theorem.guesses(length, probability)?,
         })
     }
 }

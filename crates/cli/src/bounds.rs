@@ -9,7 +9,7 @@ use tagmac_files::Error;
 
 use crate::allowance::{Allowance, USUAL_LENGTH, show_bound};
 use crate::args::Bounds;
-use crate::number::{show_chance, show_count, show_size};
+use crate::number::{show_count, show_probability, show_size};
 use crate::table::{self, table};
 use crate::{output, plot};
 
@@ -73,7 +73,7 @@ fn rows(
             length => length.unwrap_or(USUAL_LENGTH).min(limit),
         };
         Row::new(args, algorithm, theorem, length).map_err(|error| match error {
-            BoundError::Threshold { .. } => Error::usage(format_args!("--threshold: {error}")),
+            BoundError::Probability { .. } => Error::usage(format_args!("--probability: {error}")),
             BoundError::TooLong { .. } => {
                 Error::usage(format_args!("--length: {algorithm}: {error}"))
             }
@@ -83,7 +83,7 @@ fn rows(
     algorithms.map(row).collect()
 }
 
-/// The theorem for tags of that length, which are those that `tag --length` makes.
+/// The theorem for tags of that length, which are those that `tag --tag-bits` makes.
 fn with_tag_bits(algorithm: Algorithm, theorem: Theorem, bits: usize) -> Result<Theorem, Error> {
     let wrong =
         |error: &dyn Display| Error::usage(format_args!("--tag-bits: {algorithm}: {error}"));
@@ -99,7 +99,7 @@ impl Row {
         theorem: Theorem,
         length: u64,
     ) -> Result<Row, BoundError> {
-        let allowance = Allowance::new(theorem, length, args.threshold)?;
+        let allowance = Allowance::new(theorem, length, args.probability)?;
         let tags = |messages| theorem.tags(&Workload { messages, length, attempts: 0 });
         let bound = args.messages.map(tags).transpose()?;
         // At least a message, so that there are terms.
@@ -112,7 +112,7 @@ impl Row {
         Record {
             algorithm: self.algorithm.name(),
             tag_bits: args.tag_bits.unwrap_or(self.algorithm.default_tag_bits()),
-            threshold: args.threshold,
+            probability: args.probability,
             allowance: &self.allowance,
             bound: self.bound.as_ref().map(Bound::value),
             bound_log2: self.bound.as_ref().map(Bound::log2).filter(|log2| log2.is_finite()),
@@ -126,7 +126,7 @@ impl Row {
 struct Record<'a> {
     algorithm: &'static str,
     tag_bits: usize,
-    threshold: f64,
+    probability: f64,
     #[serde(flatten)]
     allowance: &'a Allowance,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,10 +148,11 @@ fn text(args: &Bounds, rows: &[Row]) -> String {
     plus.dedup();
     let tags = args.tag_bits.map(|bits| format!(" with tags of {bits} bits")).unwrap_or_default();
     format!(
-        "What one key may authenticate{tags} while a forger's chance is at most {}:\n\n{}\n\
+        "What one key may authenticate{tags} while a forgery has a probability of at most {}:\n\n{}\n\
          Plus the advantage of the best attack on the cipher; Adv^prp_E(q) is that of telling the\n\
-         cipher E from a random permutation with q queries:\n\n{}",
-        show_chance(args.threshold),
+         cipher E from a random permutation with q queries. E1 and E2 are E under the first and the\n\
+         second key of a MAC:\n\n{}",
+        show_probability(args.probability),
         table(&cells),
         table(&plus),
     )

@@ -15,13 +15,14 @@ use tagmac_files::mac::Mac;
 use tagmac_files::progress::{Progress as _, Total};
 use tagmac_files::{Error, Irregular, ReadError, open};
 
-use crate::allowance::{THRESHOLD, show_bound};
+use crate::allowance::{PROBABILITY, show_bound};
 use crate::args::Check;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::given::given;
 use crate::mac;
-use crate::number::show_chance;
+use crate::number::show_probability;
+use crate::objects::Stores;
 use crate::output;
 use crate::progress::{Bar, Progress};
 use crate::read::{self, Named, NamedReader, Stdin};
@@ -41,12 +42,15 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
         }
     }
     let stdin = read::stdin_once(&args.key.only.options(), lists.iter().chain(&args.raw_tag))?;
+    let names = lists.iter().filter(|_| raw).map(|name| &**name);
+    let allowed = args.allow_url.iter().map(Path::new);
+    let stores = Stores::open(names, allowed, args.reading.num_threads)?;
     let mac = mac::make(&args.key.options(), args.status)?;
     let nonce = mac::given_nonce(&mac, args.nonce_hex.as_deref(), raw.then_some("--raw-tag"))?;
     let progress = Progress::new(args.reading.progress);
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("checking", total);
-    let mut reader = NamedReader::new(&mac.mac, args.reading.num_threads, &bar);
+    let mut reader = NamedReader::new(&mac, args.reading.num_threads, &bar, stores);
     match stdin {
         Some(Stdin::Key) => reader.take_stdin("the key"),
         Some(Stdin::Name) if args.raw_tag.is_none() => reader.take_stdin("the list"),
@@ -360,7 +364,7 @@ impl Checker<'_> {
     }
 
     /// Wrong tags may be guesses. Warns if one of so many would have passed with more than the usual
-    /// chance.
+    /// probability.
     fn warn_of_guesses(&self) {
         let (mac, Seen { guesses, longest, .. }) = (&self.mac.mac, &self.seen);
         let theorem = mac.algorithm().theorem();
@@ -368,14 +372,14 @@ impl Checker<'_> {
         let Some(theorem) = theorem.filter(|_| *guesses > 0 && !self.args.status) else { return };
         let load = Workload { messages: 0, length: *longest, attempts: (*guesses).into() };
         let Ok(bound) = theorem.guessing(&load) else { return };
-        if !bound.at_most(THRESHOLD) {
+        if !bound.at_most(PROBABILITY) {
             let tags = if *guesses == 1 { "wrong tag" } else { "wrong tags" };
             let bits = mac.tag_bits();
             diagnostic(format_args!(
                 "WARNING: {guesses} {tags} of {bits} bits: one of that many guesses passes with a \
-                 chance of up to {}, more than {}; see 'tagmac bounds'",
+                 probability of up to {}, more than {}; see 'tagmac bounds'",
                 show_bound(&bound),
-                show_chance(THRESHOLD),
+                show_probability(PROBABILITY),
             ));
         }
     }

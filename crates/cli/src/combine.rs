@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use tagmac_files::Error;
-use tagmac_files::partial;
+use tagmac_files::partial::{self, Expected};
 
 use crate::args::Combine;
 use crate::exit::Exit;
@@ -18,8 +18,11 @@ pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
         Some(given) => given.to_vec(),
         None => mac.mac.algorithm().random_nonce().map_err(Error::io)?,
     };
-    let object = args.object.as_ref().map(|object| object.as_bytes());
-    let combined = partial::combine(&mac, object, &args.partials, &nonce)?;
+    let expected = match &args.object {
+        Some(object) => Expected::Name { what: "--object", name: object.as_bytes() },
+        None => Expected::Any,
+    };
+    let combined = partial::combine(&mac, expected, &args.partials, &nonce)?;
     let name = args.name.as_ref().map_or(&*combined.object, |name| name.as_bytes());
     let form = Form { json: args.json, ..Form::default() };
     tag_line::print(form, &mac, name, &nonce, &combined.tagged)?;

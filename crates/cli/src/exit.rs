@@ -18,7 +18,7 @@ pub enum Exit {
 impl From<ErrorKind> for Exit {
     fn from(kind: ErrorKind) -> Exit {
         match kind {
-            ErrorKind::Mismatch => Exit::Mismatch,
+            ErrorKind::Mismatch | ErrorKind::Incomplete | ErrorKind::Foreign => Exit::Mismatch,
             ErrorKind::Usage => Exit::Usage,
             ErrorKind::Key => Exit::Key,
             ErrorKind::Io => Exit::Io,

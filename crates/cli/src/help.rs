@@ -23,6 +23,15 @@ Examples:
   tagmac update -k my.key disk.img      update a large file's tag after an edit
   tagmac bounds                         how much one key may authenticate
 
+Objects:
+  Where the command was built with object stores (cargo build --features objects), 'tag', 'check',
+  'part', 'seal' and 'audit' also take URLs: s3://BUCKET/KEY, gs:// and az://. The key is what
+  follows the bucket, as it is. Settings and credentials come from the environment and from the
+  files of AWS's tools: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE,
+  AWS_REGION, AWS_ENDPOINT_URL; GOOGLE_*; AZURE_*. Plain HTTP is for this machine alone, unless
+  AWS_ALLOW_HTTP=true. --num-threads is then the number of requests at once: 32 by default, and at
+  most 64
+
 Exit status:
   0  success: everything matches and all output was written
   1  does not match: a tag is wrong, a file is missing, a line is malformed, or nothing was
@@ -67,6 +76,10 @@ FILE may be a device or a pipe such as '<(...)'. To read a named pipe, use '< PI
 regular files and follows no links. Files of /proc, /sys and the like are read to their end, because
 the system does not report their sizes.
 
+An object that a URL names is read by ranges, all of one content: if it changes meanwhile, that is
+reported. -r tags all objects below a URL, in byte order of their keys; 's3://BUCKET/photos' does
+not mean 'photos2/...', and an object whose key is the prefix itself is left out.
+
 --checkpoint is for one large file and an algorithm with parts. If a run is interrupted at any
 point, the same command resumes it. The checkpoint is sealed under the key. It is refused if it is
 damaged or of another file (exit status 1), of another key (3), or if another run uses it or the
@@ -83,9 +96,9 @@ Examples:
 
 /// Examples of `check`.
 pub const CHECK: &str = "\
-The algorithm and the length of the tags come from the key file or from -a and -l, never from the
-list: a line with another algorithm or length has FAILED. Empty lines and lines that begin with #
-are skipped.
+The algorithm and the length of the tags come from the key file or from -a and
+--tag-bits, never from the list: a line with another algorithm or length has FAILED. Empty lines and
+lines that begin with # are skipped.
 
 The nonce comes from the line. A line is malformed if it lacks the nonce that the algorithm takes,
 if its nonce has a wrong length, or if the algorithm takes none. --nonce-hex gives the nonce of a
@@ -95,11 +108,14 @@ A list may come from a pipe such as '<(...)'; to read a named pipe, use '< PIPE'
 list must be regular files or '-' for standard input; --special also permits devices. A list that
 has no tag for 1 MiB is not read further.
 
+A list may come from others, so the URLs of objects in it are asked for only if --allow-url names
+them or a folder that they are in.
+
 A tag authenticates a file's bytes, not its name: the check does not see that lines are missing, or
 that two files and their tags have been swapped.
 
 A wrong tag may be a guess. A warning says if that many guesses, at that length of tags, succeed
-with a chance of more than 2^-32.
+with a probability of more than 2^-32.
 
 Examples:
   tagmac check -k my.key LIST
@@ -117,13 +133,20 @@ range may end within a block. Sizes may have a unit from KiB to EiB.
 FILE is the object, and the range is read at its place there. On a machine that has only the range,
 --at 0 says that FILE begins with it. FILE must end where the last range ends.
 
+With '-' the range is read from standard input: --length bytes and not one more, so that the next
+'tagmac part' can go on with the same pipe; or, with --last, all up to the end.
+
+A URL as FILE is an object in a store. Without --object its partials are called KEY@VERSION, where
+VERSION is the version's id or, without versions, the ETag: so parts of two contents never mix.
+
 A partial alone authenticates nothing. The object's name keeps the ranges of different objects
 apart: give each object, and each version of it, a name of its own.
 
 Examples:
   tagmac part -k my.key --object photo.raw --start 0 --length 1GiB photo.raw -o 1.part
   tagmac part -k my.key --object photo.raw --start 1GiB --last photo.raw -o 2.part
-  tagmac part -k my.key --object up/7 --start 16MiB --length 8MiB --at 0 chunk.3 -o 3.part";
+  tagmac part -k my.key --object up/7 --start 16MiB --length 8MiB --at 0 chunk.3 -o 3.part
+  pg_dump db | tagmac part -k my.key --object db@2026-09-28 --start 0 --last - -o db.part";
 
 /// Examples of `combine`.
 pub const COMBINE: &str = "\
@@ -183,18 +206,19 @@ bits). LEVEL is the instruction set in use, 'own' where the algorithm's code cho
 /// What `bounds` shows.
 pub const BOUNDS: &str = "\
 For each algorithm, from its theorem: MESSAGES of up to LENGTH that one key may tag, BYTES in all,
-and GUESSES, the wrong tags that a verifier may reject, while a forger's chance is at most the
-threshold. Each limit holds by itself; using both up doubles the chance. PMAC counts guesses as
+and GUESSES, the wrong tags that a verifier may reject, while a forgery has a probability of at
+most P. Each limit holds by itself; using both up doubles the probability. PMAC counts guesses as
 messages too. All limits are rounded down.
 
 Shorter tags are easier to guess: --tag-bits shows the limits for tags shortened with 'tag
---length'. Algorithms without tags of that length are then left out of the table.
+--tag-bits'. Algorithms without tags of that length are then left out of the table.
 
-These limits assume that the cipher is secure: the last lines show what an attack on it adds. CMAC
-and HMAC are not listed: none of the papers used here bounds them.
+These limits assume that the cipher is secure: the last lines show what an attack on it adds. E is
+the cipher under the MAC's key, or E1 and E2 under its first and second key. AES7 is AES with seven
+rounds, F the PRF of UMAC99. CMAC and HMAC are not listed: none of the papers used here bounds them.
 
 SIZE is a number of bytes, optionally with a unit from KiB to EiB, or a power: 1500, 4KiB, 2^20. N
-is a number or a power: 1000000, 2^40. CHANCE is a power or a decimal number between 0 and 1.
+is a number or a power: 1000000, 2^40. P is a power or a decimal number between 0 and 1.
 
 --plot draws figure 1 of the LightMAC paper, for blocks of 32, 64 and 128 bits. FILE must be new,
 empty or an older plot, which is replaced; anything else, a link too, is refused.
@@ -202,7 +226,7 @@ empty or an older plot, which is replaced; anything else, a link too, is refused
 Examples:
   tagmac bounds
   tagmac bounds -a PMAC-PRESENT128 -a LIGHTMAC-PRESENT128-S16 --length 1500 --messages 2^20
-  tagmac bounds -a UMAC-64 --threshold 2^-20 --json
+  tagmac bounds -a UMAC-64 --probability 2^-20 --json
   tagmac bounds -a PMAC-AES128 --tag-bits 64
   tagmac bounds --plot bounds.svg";
 
@@ -216,9 +240,10 @@ would take too long: only their number is shown.";
 /// Examples of `seal`.
 pub const SEAL: &str = "\
 The manifest lists every file below DIR with its size and tag, every directory, and every symbolic
-link with its target. One more tag closes the manifest, under a key derived from yours. So the audit
-detects every change of a file, and files that were added, removed or renamed. The manifest is
-authenticated, not encrypted: anyone who can read it sees names, sizes and tags.
+link with its target. One more tag closes the manifest, its seal, under a key derived from yours. So
+the audit detects every change of a file, and files that were added, removed or renamed. Unlike a
+sealed partial, checkpoint or sidecar, a manifest is not encrypted: anyone who can read it sees
+names, sizes and tags.
 
 Links are not followed. A manifest inside DIR does not list itself. An existing manifest is replaced
 atomically; a file that is not a manifest is not replaced. If a file or directory cannot be read,
@@ -229,8 +254,12 @@ seal a directory that is not in use, or a snapshot.
 
 If the algorithm takes nonces, each file gets a random one, as with 'tagmac tag'.
 
+A URL as DIR seals all objects below it. MANIFEST is then a folder or a URL, for a root and a shard
+for each 65,536 objects, and is not below the URL itself. An object that changes or cannot be read
+is an error, as a file is.
+
 A manifest does not prove that it is the latest: anyone who can restore an old directory can restore
-its manifest too. The name of DIR, owners and extended attributes are not sealed.
+its manifest too. The name of DIR, owners and extended attributes are not recorded.
 
 Examples:
   tagmac seal -k my.key photos -o photos.manifest
@@ -244,14 +273,16 @@ compares each entry of DIR with its line:
 
   new        in DIR only
   missing    in the manifest only
-  changed    another content, size, kind or target, or another mode or mtime if these are sealed
-  renamed    a new file with the size and tag of a missing one; if mode or mtime are sealed and
-             differ, that is reported too
+  changed    another content, size, kind or target, or another mode or mtime if recorded
+  renamed    a new file with the size and tag of a missing one; if mode or mtime are recorded
+             and differ, that is reported too
   unreadable no verdict
 
 A file whose size has changed is not read. Renamed files are looked for among the first 8 MiB of new
 and missing names; after that they are reported as new and missing, with a note. If the algorithm
 takes nonces, a new file is compared with up to eight missing ones of its size.
+
+A URL as DIR audits the objects below it. MANIFEST is the folder or the URL that 'seal' wrote to.
 
 In the lines of --combined a renamed file is '+' under its old name and '-' under its new one, and
 names are escaped as in a list of tags. FILE is written atomically and must be new or empty; an
@@ -263,4 +294,4 @@ Examples:
   tagmac audit -k my.key --combined report photos.manifest photos
 
 Exit status: 0 if everything is unchanged, 1 if anything differs or the manifest was altered, 3 if
-it was sealed under another key, 4 if something could not be read and nothing differs.";
+it was made under another key, 4 if something could not be read and nothing differs.";

@@ -1,4 +1,5 @@
-//! Where keys come from, and in which formats. A key is wiped after use and is in no message.
+//! The key that the command line asks for. What each source gives, and what is refused, is in
+//! [`tagmac_files::key_source`].
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -6,17 +7,16 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use base64ct::Encoding;
-use tagmac::dynamic::{Algorithm, KeyFile};
-use tagmac_files::Error;
-use tagmac_files::error::io_reason;
+use tagmac::dynamic::Algorithm;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::key::Key;
-use tagmac_files::key_file::{self, read};
+use tagmac_files::key_file::{self, Terms};
+pub use tagmac_files::key_source::Format;
+use tagmac_files::key_source::{KeySourceError, KeyText};
+use tagmac_files::{Error, ReadError};
 use zeroize::Zeroizing;
 
 use crate::given::given;
@@ -24,6 +24,8 @@ use crate::{harden, stdio};
 
 /// The key file where no option names a key.
 const DEFAULT: &str = "TAGMAC_KEY_FILE";
+const TERMS: Terms =
+    Terms { algorithm: "-a", format: "--key-format", anyway: "'--key-fd 0 < FILE'" };
 
 /// Which key to take.
 pub struct Options<'a> {
@@ -40,19 +42,6 @@ impl Options<'_> {
     pub fn is_stdin(&self) -> bool {
         matches!(self.source, Some(Source::Fd(0)))
     }
-}
-
-/// What the source of a key gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// The command's own key file, nothing else.
-    Auto,
-    /// The bytes.
-    Raw,
-    /// The bytes in hex.
-    Hex,
-    /// The bytes in base64, with padding.
-    Base64,
 }
 
 /// Where a key is.
@@ -87,49 +76,11 @@ pub fn get(options: &Options<'_>, silent: bool) -> Result<Key, Error> {
     if format != Format::Auto && algorithm.is_none() {
         return Err(Error::usage("--key-format: expected -a with the key's algorithm, found none"));
     }
-    let mut text = source.read(silent)?;
-    if format == Format::Auto && !matches!(source, Source::File(_)) {
-        end_line(&mut text);
-    }
     let wrong = |what: &dyn fmt::Display| Error::key(format_args!("{source}: {what}"));
-    let (algorithm, bytes) = match (format, algorithm) {
-        (Format::Auto, asked) => key_file::parse(&text, asked).map_err(|what| wrong(&what))?,
-        (_, Some(asked)) => (asked, foreign(&text, format).map_err(|what| wrong(&what))?),
-        (_, None) => unreachable!("refused above"),
-    };
-    Key::new(algorithm, bytes).map_err(|what| wrong(&what))
-}
-
-/// Gives back the last line feed, which a shell's `$(...)` takes and much that keeps secrets too.
-/// The line that it ends has its full length otherwise, so nothing else can be missing. A file has
-/// its line feed, or was cut.
-fn end_line(text: &mut Zeroizing<Vec<u8>>) {
-    if text.is_empty() || text.ends_with(b"\n") {
-        return;
-    }
-    // A vector that grows would leave a copy of the key behind.
-    let mut ended = Zeroizing::new(Vec::with_capacity(text.len() + 1));
-    ended.extend_from_slice(text);
-    ended.push(b'\n');
-    *text = ended;
-}
-
-/// A key that another program made.
-fn foreign(text: &[u8], format: Format) -> Result<Zeroizing<Vec<u8>>, &'static str> {
-    let line = text.strip_suffix(b"\n").unwrap_or(text);
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    // What was decoded is wiped even where the rest cannot be.
-    let mut key = Zeroizing::new(text.to_vec());
-    let bytes = match format {
-        Format::Hex => base16ct::mixed::decode(line, &mut key)
-            .map_err(|_| "expected an even number of hex digits, found something else")?,
-        Format::Base64 => base64ct::Base64::decode(line, &mut key)
-            .map_err(|_| "expected one line of base64 with padding, found something else")?,
-        Format::Raw | Format::Auto => text,
-    };
-    let length = bytes.len();
-    key.truncate(length);
-    Ok(key)
+    let text = source.read(silent).map_err(|error| wrong(&error))?;
+    let file = text.key_file(format, algorithm, TERMS).map_err(|what| wrong(&what))?;
+    let bytes = Zeroizing::new(file.key().to_vec());
+    Key::new(file.algorithm(), bytes).map_err(|what| wrong(&what))
 }
 
 impl Source<'_> {
@@ -150,25 +101,16 @@ impl Source<'_> {
         }
     }
 
-    fn read(&self, silent: bool) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let failed = |error: io::Error| Error::key(format_args!("{self}: {}", io_reason(&error)));
-        let bytes = match self {
-            Source::File(path) => read_file(path, silent).map_err(failed)?,
-            Source::Fd(fd) => open(*fd).and_then(read).map_err(failed)?,
-            Source::Env(name) => match std::env::var_os(name) {
-                Some(value) => Zeroizing::new(value.into_vec()),
-                None => {
-                    let what = "expected a variable that is set, found none";
-                    return Err(Error::key(format_args!("{self}: {what}")));
-                }
-            },
-            Source::Cmd(command) => run(command).map_err(failed)?,
-        };
-        if bytes.len() > KeyFile::MAX_BYTES {
-            let what = format_args!("{self}: expected at most 64 KiB, found more");
-            return Err(Error::key(what));
+    fn read(&self, silent: bool) -> Result<KeyText, KeySourceError> {
+        match self {
+            Source::File(path) => read_file(path, silent),
+            Source::Fd(fd) => KeyText::from_input(open(*fd)?),
+            Source::Env(name) => KeyText::from_env(name),
+            Source::Cmd(line) => {
+                let spawn = |shell: &mut Command| harden::unhardened(|| shell.spawn());
+                KeyText::from_command(Command::new("sh").arg("-c").arg(line), spawn)
+            }
         }
-        Ok(bytes)
     }
 }
 
@@ -181,44 +123,12 @@ fn open(fd: i32) -> io::Result<File> {
     fd.try_clone_to_owned().map(File::from)
 }
 
-fn read_file(path: &Path, silent: bool) -> io::Result<Zeroizing<Vec<u8>>> {
-    let (file, metadata) = given(path).map_err(|error| io::Error::other(error.to_string()))?;
-    key_file::check_owner(path, &metadata).map_err(io::Error::other)?;
+fn read_file(path: &Path, silent: bool) -> Result<KeyText, KeySourceError> {
+    let refused = |error: ReadError| KeySourceError::Refused(error.to_string());
+    let (file, facts) = given(path).map_err(refused)?;
+    let text = KeyText::from_file(path, &file, &facts, TERMS)?;
     if !silent {
-        key_file::warn_of_readers(path, &metadata);
+        key_file::warn_of_readers(path, &facts);
     }
-    read(file)
-}
-
-fn run(command: &OsStr) -> io::Result<Zeroizing<Vec<u8>>> {
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(command).stdin(Stdio::null()).stdout(Stdio::piped());
-    let mut child = harden::unhardened(|| shell.spawn())?;
-    let bytes = child.stdout.take().map(read).transpose();
-    // The pipe is closed by now, so a command that writes on and on ends too.
-    let status = child.wait()?;
-    let bytes = bytes?.unwrap_or_default();
-    if bytes.len() <= KeyFile::MAX_BYTES && !status.success() {
-        return Err(io::Error::other(format!("expected the command to succeed, found {status}")));
-    }
-    Ok(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_trailing_newline_is_lost() {
-        for text in [b"00ff".as_slice(), b"00FF\n", b"00ff\r\n"] {
-            assert_eq!(**foreign(text, Format::Hex).unwrap(), [0, 0xff]);
-        }
-        for text in [b"AP8=".as_slice(), b"AP8=\n"] {
-            assert_eq!(**foreign(text, Format::Base64).unwrap(), [0, 0xff]);
-        }
-        assert!(foreign(b"00ff\n\n", Format::Hex).is_err());
-        assert!(foreign(b"00f", Format::Hex).is_err());
-        assert!(foreign(b"AP8", Format::Base64).is_err());
-        assert_eq!(**foreign(b"00ff\n", Format::Raw).unwrap(), *b"00ff\n");
-    }
+    Ok(text)
 }

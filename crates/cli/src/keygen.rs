@@ -7,10 +7,10 @@ use tagmac_files::escaped::Escaped;
 use tagmac_files::overwrite::Overwrite;
 use tagmac_files::{Error, new_file};
 
-use crate::allowance::{Allowance, THRESHOLD};
+use crate::allowance::{Allowance, PROBABILITY};
 use crate::args::Keygen;
 use crate::diagnostic::diagnostic;
-use crate::number::{show_chance, show_count, show_size};
+use crate::number::{show_count, show_probability, show_size};
 use crate::{mac, output};
 
 /// Makes a key, writes its file, prints its id.
@@ -38,15 +38,15 @@ pub fn run(args: &Keygen) -> Result<(), Error> {
 
 /// What the key may do, in a line.
 fn budget(allowance: &Allowance) -> String {
-    let threshold = show_chance(THRESHOLD);
+    let probability = show_probability(PROBABILITY);
     if allowance.guesses == 0 {
         return format!(
-            "one guessed tag passes with a chance above {threshold}; see 'tagmac bounds'"
+            "one guessed tag passes with a probability above {probability}; see 'tagmac bounds'"
         );
     }
     format!(
-        "this key may authenticate {} messages of {}, or reject {} wrong tags, while a forger's \
-         chance stays at most {threshold}; see 'tagmac bounds'",
+        "this key may authenticate {} messages of {}, or reject {} wrong tags, while a \
+         forgery has a probability of at most {probability}; see 'tagmac bounds'",
         show_count(allowance.messages),
         show_size(allowance.length.into(), f64::floor),
         show_count(allowance.guesses),

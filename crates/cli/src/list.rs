@@ -98,8 +98,8 @@ struct Row {
     block_bytes: Option<usize>,
     /// In bits; null if there is no limit in reach.
     limit_bits: Option<u64>,
-    /// What a key may do with messages of `length` bytes until one chance in 2^32; null if no theorem
-    /// here tells.
+    /// What a key may do with messages of `length` bytes while a forgery has a probability of at
+    /// most 2^-32; null if no theorem here bounds it.
     budget: Option<Allowance>,
     can: Vec<&'static str>,
     level: Option<&'static str>,

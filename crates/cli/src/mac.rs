@@ -21,7 +21,7 @@ pub struct Options<'a> {
     /// The key.
     pub key: key::Options<'a>,
     /// The length of the tags in bits; the algorithm's longest if not given.
-    pub length: Option<usize>,
+    pub tag_bits: Option<usize>,
     /// Whether tags may be shorter than 64 bits.
     pub allow_short: bool,
 }
@@ -66,8 +66,8 @@ pub fn make(options: &Options<'_>, silent: bool) -> Result<Mac, Error> {
 pub fn make_with_key(options: &Options<'_>, silent: bool) -> Result<(Mac, Key), Error> {
     let level = level()?;
     // What is wrong whatever the key is said before the key is asked for.
-    if let Some(bits) = options.length {
-        long_enough(options, "-l", bits)?;
+    if let Some(bits) = options.tag_bits {
+        long_enough(options, "--tag-bits", bits)?;
     }
     if let Some(algorithm) = options.key.algorithm {
         tag_bits(options, algorithm)?;
@@ -86,10 +86,10 @@ pub fn full(options: &key::Options<'_>) -> Result<Mac, Error> {
 
 /// The length of the tags: the one asked for, or the algorithm's longest.
 fn tag_bits(options: &Options<'_>, algorithm: Algorithm) -> Result<usize, Error> {
-    let bits = options.length.unwrap_or(algorithm.default_tag_bits());
+    let bits = options.tag_bits.unwrap_or(algorithm.default_tag_bits());
     algorithm
         .check_tag_bits(bits)
-        .map_err(|error| Error::usage(format_args!("-l: {algorithm}: {error}")))?;
+        .map_err(|error| Error::usage(format_args!("--tag-bits: {algorithm}: {error}")))?;
     long_enough(options, algorithm, bits)?;
     Ok(bits)
 }

@@ -19,6 +19,7 @@ mod keygen;
 mod list;
 mod mac;
 mod number;
+mod objects;
 mod output;
 mod pages;
 mod part;
@@ -35,6 +36,7 @@ mod tag_line;
 mod update;
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::panic::{self, PanicHookInfo};
 use std::process::ExitCode;
@@ -120,9 +122,20 @@ fn usage(wrong: &clap::Error) -> Result<Option<Exit>, Error> {
             let _ = io::stderr().write_all(text.to_string().as_bytes());
             return Ok(Some(Exit::Usage));
         }
+        ErrorKind::InvalidSubcommand if is_help_of_help(env::args_os().skip(1)) => {
+            output::write(Args::command().render_long_help().to_string().as_bytes())?;
+            return Ok(None);
+        }
         _ => {}
     }
     Err(Error::usage(one_line(&text.to_string())))
+}
+
+/// Whether the command line is `help --help`: clap's own `help` takes commands alone.
+fn is_help_of_help(mut args: impl Iterator<Item = OsString>) -> bool {
+    args.next().is_some_and(|first| first == "help")
+        && args.next().is_some_and(|option| option == "--help" || option == "-h")
+        && args.next().is_none()
 }
 
 /// Clap's message, and whose help to read.

@@ -30,9 +30,9 @@ pub fn size(text: &str) -> Result<u64, &'static str> {
     bytes.ok_or("expected a size of less than 16 EiB")
 }
 
-/// A chance: `2^-32` or `0.001`. That it is one is for the theorems to check.
-pub fn chance(text: &str) -> Result<f64, &'static str> {
-    let wrong = "expected a chance, such as 2^-32 or 0.001";
+/// A probability: `2^-32` or `0.001`. The theorems check that it is one.
+pub fn probability(text: &str) -> Result<f64, &'static str> {
+    let wrong = "expected a probability, such as 2^-32 or 0.001";
     match text.strip_prefix("2^") {
         Some(power) => Ok(2f64.powi(power.parse().map_err(|_| wrong)?)),
         None => text.parse().map_err(|_| wrong),
@@ -57,10 +57,10 @@ pub fn show_count(count: u128) -> String {
     }
 }
 
-/// A chance: as a power of 2 if it is one.
-pub fn show_chance(chance: f64) -> String {
-    let log2 = chance.log2();
-    if log2.fract() == 0.0 { format!("2^{log2}") } else { chance.to_string() }
+/// A probability: as a power of 2 if it is one.
+pub fn show_probability(probability: f64) -> String {
+    let log2 = probability.log2();
+    if log2.fract() == 0.0 { format!("2^{log2}") } else { probability.to_string() }
 }
 
 /// A size in the largest unit that it fills, rounded to hundredths by `round`.
@@ -106,9 +106,9 @@ mod tests {
         }
         assert_eq!(bits("64"), Ok(64));
         assert!(["", "-1", "abc", "1.5"].iter().all(|text| bits(text).is_err()));
-        assert_eq!(chance("2^-32"), Ok(2f64.powi(-32)));
-        assert_eq!(chance("0.25"), Ok(0.25));
-        assert!(["", "2^", "2^x", "half", "2^-1.5"].iter().all(|text| chance(text).is_err()));
+        assert_eq!(probability("2^-32"), Ok(2f64.powi(-32)));
+        assert_eq!(probability("0.25"), Ok(0.25));
+        assert!(["", "2^", "2^x", "half", "2^-1.5"].iter().all(|text| probability(text).is_err()));
     }
 
     #[test]

@@ -3,30 +3,59 @@
 use std::os::unix::ffi::OsStrExt;
 
 use tagmac_files::overwrite::Overwrite;
-use tagmac_files::partial::{Range, Ranged, check_object};
+use tagmac_files::partial::{Range, Ranged, check_object, piped};
+use tagmac_files::progress::Total;
 use tagmac_files::{Error, new_file};
 
 use crate::args::Part;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::mac;
+use crate::objects::Stores;
 use crate::progress::Progress;
+use crate::read::stdin_once;
+use crate::stdio;
 
 /// Makes a partial of a range. `Some(exit)` if the file could not be read.
 pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
-    for (name, option) in [(&args.file, "FILE"), (&args.output, "-o")] {
-        if name.as_os_str() == "-" {
-            return Err(Error::usage(format_args!("{option}: expected a file, found '-'")));
-        }
+    if args.output.as_os_str() == "-" {
+        return Err(Error::usage("-o: expected a file, found '-'"));
     }
     let Part { start, at, length, last, .. } = *args;
-    let (object, file) = (args.object.as_bytes(), &*args.file);
-    check_object(object)?;
+    let file = &*args.file;
+    let stores = Stores::open([file].into_iter(), [].into_iter(), args.reading.num_threads)?;
+    let object = match &args.object {
+        Some(object) => object.as_bytes(),
+        None if stores.is_some() => b"",
+        None => {
+            return Err(Error::usage(
+                "--object <ID>: expected the object's name with its version, found none; only a URL \
+                 has both",
+            ));
+        }
+    };
+    if args.object.is_some() {
+        check_object("--object", object)?;
+    }
+    stdin_once(&args.key.options(), [&args.file])?;
     let mac = mac::full(&args.key.options())?;
-    let ranged = Ranged::open(&mac, Range { object, file, start, at, length, last })?;
-    new_file::refuse_existing(&args.output)?;
-    let bar = Progress::new(args.reading.progress).start("hashing", ranged.total());
-    match ranged.partial(args.reading.num_threads, &bar) {
+    let range = Range { object, file, start, at, length, last };
+    let progress = Progress::new(args.reading.progress);
+    let partial = if let Some(stores) = stores {
+        new_file::refuse_existing(&args.output)?;
+        let bar = progress.start("hashing", Total::one(length));
+        stores.partial(&mac, &bar, range)
+    } else if file.as_os_str() == "-" {
+        new_file::refuse_existing(&args.output)?;
+        let bar = progress.start("hashing", Total::one(length));
+        piped(&mac, range, &mut stdio::Stdin, &bar)
+    } else {
+        let ranged = Ranged::open(&mac, range)?;
+        new_file::refuse_existing(&args.output)?;
+        let bar = progress.start("hashing", ranged.total());
+        ranged.partial(args.reading.num_threads, &bar)
+    };
+    match partial {
         Ok(partial) => new_file::write(&args.output, 0o666, Overwrite::Nothing, &partial)?,
         Err(error) => {
             diagnostic(&error);

@@ -1,7 +1,7 @@
 //! `tagmac bounds --plot`: figure 1 of the LightMAC paper, for three sizes of blocks.
 //!
 //! A point (q, l) under a line stands for q messages of l blocks each under one key, with a bound of
-//! at most the threshold. A line is the border: at each l the largest q, found on the bound itself.
+//! at most the probability. A line is the border: at each l the largest q, found on the bound itself.
 //! Above the line's top l is longer than the algorithm or the theorem takes.
 //!
 //! Text is set in the sans-serif font of whoever shows the picture.
@@ -125,25 +125,27 @@ const MODES: [Mode; 6] = [
     },
 ];
 
-/// Blocks of n bits, one chance in 2^chance, and the ends of the axes.
+/// Blocks of n bits, probability 2^-log, and the ends of the axes.
 struct Panel {
     n: u32,
-    chance: i32,
+    /// A forgery's probability is 2 to the minus this.
+    log: i32,
     ends: (i32, i32),
     step: usize,
 }
 
 const PANELS: [Panel; 3] = [
-    Panel { n: 32, chance: 20, ends: (14, 18), step: 2 },
-    Panel { n: 64, chance: 20, ends: (36, 36), step: 6 },
-    Panel { n: 128, chance: 32, ends: (80, 72), step: 8 },
+    Panel { n: 32, log: 20, ends: (14, 18), step: 2 },
+    Panel { n: 64, log: 20, ends: (36, 36), step: 6 },
+    Panel { n: 128, log: 32, ends: (80, 72), step: 8 },
 ];
 
 impl Mode {
     /// The border from its upper left end, as logarithms of q and l.
     fn border(&self, panel: &Panel) -> Vec<(f64, f64)> {
-        let threshold = 2f64.powi(-panel.chance);
-        let fits = |q, l| (self.bound)(panel.n, q, l).is_some_and(|bound| bound.at_most(threshold));
+        let probability = 2f64.powi(-panel.log);
+        let fits =
+            |q, l| (self.bound)(panel.n, q, l).is_some_and(|bound| bound.at_most(probability));
         let end = panel.ends.1.into();
         let top = (self.top)(panel.n);
         // Sixteen lengths to a doubling, as whole numbers of blocks.
@@ -243,7 +245,7 @@ impl Canvas<'_, '_> {
             }
         }
         self.line(&[(left, top), (left, FLOOR), (right, FLOOR)], BLACK, 1)?;
-        let head = format!("blocks of {} bits, one chance in {}", panel.n, power(panel.chance));
+        let head = format!("blocks of {} bits, probability 2^-{}", panel.n, panel.log);
         self.text(&head, 18, (left + WIDTH / 2.0, top - 18.0), HPos::Center)
     }
 }
@@ -277,7 +279,7 @@ fn draw(area: &DrawingArea<SVGBackend, Shift>) -> Drawn {
 }
 
 const NOTES: [&str; 3] = [
-    "Left of and below its line an algorithm's bound is at most that chance; what an attack on the cipher gains \
+    "Left of and below its line an algorithm's bound is at most that probability; what an attack on the cipher gains \
      comes on top. LightMAC's counter has n/2 bits.",
     "EliMAC-AES is defined for 128 bits. The bound of EMAC holds where ℓ⁸ ≤ 2ⁿ and q ≥ ℓ², that of the sum \
      of CBCs where ℓ⁵ ≤ 2²ⁿ; they are drawn nowhere else.",

@@ -6,20 +6,25 @@ use std::iter;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use tagmac::dynamic::AnyMac;
 use tagmac_files::checkpoint::Checkpointer;
 use tagmac_files::identity::Identity;
+use tagmac_files::mac::Mac;
 use tagmac_files::progress::{Progress, Total};
 use tagmac_files::read::{Reader, Tagged};
 use tagmac_files::{Error, ReadError, open};
 
 use crate::given::given;
 use crate::key;
+use crate::objects::{Stores, is_url, not_allowed};
 use crate::stdio;
 
 /// Reads what is named, for one MAC.
 pub struct NamedReader<'a> {
+    mac: &'a Mac,
+    progress: &'a dyn Progress,
     reader: Reader<'a>,
+    /// The stores that the user named.
+    stores: Option<Stores>,
     /// What has taken up standard input.
     stdin: Option<&'static str>,
     /// The file that the output goes to.
@@ -60,24 +65,29 @@ pub fn stdin_once<'a>(
 
 /// What there is to read under a name.
 pub fn total(name: &Path) -> Total {
-    if name.as_os_str() == "-" {
+    if name.as_os_str() == "-" || is_url(name) {
         return Total::one(None);
     }
     let size = |file: Metadata| file.is_file().then_some(file.len());
     Total::one(fs::metadata(name).map_or(Some(0), size))
 }
 
-/// Whether the name is that of a directory, not of standard input or a file.
+/// Whether the name is that of a directory, not of standard input, a file or an object.
 pub fn is_dir(path: &Path) -> bool {
-    path.as_os_str() != "-" && path.is_dir()
+    path.as_os_str() != "-" && !is_url(path) && path.is_dir()
 }
 
 impl<'a> NamedReader<'a> {
     /// A reader with `threads` threads, 0 for as many as there are cores. `progress` hears of every
     /// byte.
-    pub fn new(mac: &'a AnyMac, threads: usize, progress: &'a dyn Progress) -> NamedReader<'a> {
-        let reader = Reader::new(mac, threads, progress);
-        NamedReader { reader, stdin: None, output: output() }
+    pub fn new(
+        mac: &'a Mac,
+        threads: usize,
+        progress: &'a dyn Progress,
+        stores: Option<Stores>,
+    ) -> NamedReader<'a> {
+        let reader = Reader::new(&mac.mac, threads, progress);
+        NamedReader { mac, progress, reader, stores, stdin: None, output: output() }
     }
 
     /// Marks standard input as taken up.
@@ -94,6 +104,11 @@ impl<'a> NamedReader<'a> {
             }
             self.take_stdin("another '-'");
             return self.reader.stream(&mut stdio::Stdin, nonce);
+        }
+        if is_url(path) {
+            let allows = |stores: &&Stores| by == Named::User || stores.allows(path);
+            let stores = self.stores.as_ref().filter(allows).ok_or_else(not_allowed)?;
+            return stores.tag(self.mac, self.progress, path, nonce);
         }
         let (file, before) = match by {
             Named::User => given(path)?,

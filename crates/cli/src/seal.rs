@@ -1,8 +1,9 @@
-//! `tagmac seal`: a manifest of a tree.
+//! `tagmac seal`: a manifest of a tree, or of the objects of a bucket.
 
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::manifest::header::Options;
+use tagmac_files::objects::{ManifestKey, Totals, Writer};
 use tagmac_files::progress::Total;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
@@ -10,10 +11,22 @@ use crate::args::Seal;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::mac;
+use crate::objects::{Stores, is_url};
 use crate::progress::Progress;
 
-/// Seals a directory. `Some(exit)` if not all of it could be.
+/// Seals a directory or a bucket. `Some(exit)` if not all of it could be.
 pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
+    let names = [&*args.output, &*args.directory];
+    let stores = Stores::open(names.into_iter(), [].into_iter(), args.reading.num_threads)?;
+    if is_url(&args.directory) {
+        return objects(args, &stores.expect("a URL has a store"));
+    }
+    if is_url(&args.output) {
+        return Err(Error::usage(format_args!(
+            "-o: expected a file, as the manifest of a directory is one, found {}",
+            Escaped::name(&args.output)
+        )));
+    }
     let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
     let Seal { mode, mtime, special, one_file_system, .. } = *args;
     let options = SealOptions {
@@ -30,6 +43,51 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
     let counts = sealing.run(&bar)?;
     diagnostic(format_args!("sealed in {}: {}", Escaped::name(&args.output), text(&counts)));
     Ok((counts.unreadable > 0).then_some(Exit::Io))
+}
+
+/// Seals the objects below a URL.
+fn objects(args: &Seal, stores: &Stores) -> Result<Option<Exit>, Error> {
+    let files_alone = [
+        (args.mode, "--mode"),
+        (args.mtime, "--mtime"),
+        (args.special, "--special"),
+        (args.one_file_system, "--one-file-system"),
+    ];
+    if let Some((_, option)) = files_alone.iter().find(|(given, _)| *given) {
+        return Err(Error::usage(format_args!(
+            "{option}: expected a directory, found the URL of objects, which have none of this"
+        )));
+    }
+    stores.check_outside(&args.output, &args.directory)?;
+    let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
+    let key = ManifestKey::new(&mac.mac, &key);
+    let place = stores.place(&args.output)?;
+    let mut writer = Writer::new(&key, &*place, true)?;
+    let bar = Progress::new(args.reading.progress).start("sealing", Total::UNKNOWN);
+    let sealed = stores.seal(&mac, &bar, &args.directory, args.skip_unreadable, &mut writer);
+    let failed = match sealed {
+        Err(error) => Some(error),
+        Ok(unreadable) if unreadable > 0 && !args.skip_unreadable => {
+            let objects = number(unreadable, "object", "objects");
+            Some(Error::io(format_args!(
+                "{}: not written, as {objects} could not be sealed; --skip-unreadable seals the rest",
+                place.shown()
+            )))
+        }
+        Ok(unreadable) => {
+            let Totals { entries, bytes, .. } = writer.finish()?;
+            drop(bar);
+            let mut what =
+                vec![number(entries, "object", "objects"), number(bytes, "byte", "bytes")];
+            if unreadable > 0 {
+                what.push(format!("{unreadable} unreadable and left out"));
+            }
+            diagnostic(format_args!("sealed in {}: {}", place.shown(), what.join(", ")));
+            return Ok((unreadable > 0).then_some(Exit::Io));
+        }
+    };
+    writer.abandon();
+    failed.map_or(Ok(None), Err)
 }
 
 fn text(counts: &SealCounts) -> String {

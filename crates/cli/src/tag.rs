@@ -1,5 +1,7 @@
 //! `tagmac tag`: a line for each file.
 
+use std::io;
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +18,7 @@ use crate::args::Tag;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::mac;
+use crate::objects::{Stores, is_url};
 use crate::output;
 use crate::progress::{Bar, Progress};
 use crate::read::{self, Named, NamedReader, is_dir};
@@ -35,6 +38,11 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     if keeps && files[0].as_os_str() == "-" {
         return Err(Error::usage("--checkpoint: expected a file, found standard input"));
     }
+    if keeps && is_url(&files[0]) {
+        return Err(Error::usage("--checkpoint: expected a file, found the URL of an object"));
+    }
+    let names = files.iter().map(|file| &**file);
+    let stores = Stores::open(names, iter::empty(), args.reading.num_threads)?;
     read::stdin_once(&args.key.only.options(), files)?;
     let mac = mac::make(&args.key.options(), false)?;
     let alone = [(args.raw, "--raw"), (args.untagged, "--untagged")];
@@ -48,8 +56,10 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     let progress = Progress::new(args.reading.progress);
     let total = if progress.is_shown() { total(args) } else { Total::UNKNOWN };
     let bar = progress.start("tagging", total);
-    let reader = NamedReader::new(&mac.mac, args.reading.num_threads, &bar);
-    let mut tagger = Tagger { args, mac: &mac, nonce, reader, checkpointer, bar: &bar, exit: None };
+    let reader = NamedReader::new(&mac, args.reading.num_threads, &bar, stores.clone());
+    let exit = None;
+    let mut tagger =
+        Tagger { args, mac: &mac, nonce, reader, stores, checkpointer, bar: &bar, exit };
     for file in files {
         tagger.name(file)?;
     }
@@ -59,6 +69,9 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
 /// What there is to read.
 fn total(args: &Tag) -> Total {
     let one = |name: &PathBuf| {
+        if args.recursive && is_url(name) {
+            return Total::UNKNOWN;
+        }
         if !args.recursive || !is_dir(name) {
             return read::total(name);
         }
@@ -74,6 +87,8 @@ struct Tagger<'a> {
     /// The nonce of the only file, if it was given.
     nonce: Option<&'a [u8]>,
     reader: NamedReader<'a>,
+    /// The stores that the command line names.
+    stores: Option<Stores>,
     /// The checkpoint of the only file, if one is kept.
     checkpointer: Option<Checkpointer<'a>>,
     bar: &'a Bar,
@@ -83,6 +98,9 @@ struct Tagger<'a> {
 impl<'a> Tagger<'a> {
     /// A name of the command line.
     fn name(&mut self, name: &Path) -> Result<(), Error> {
+        if self.args.recursive && is_url(name) {
+            return self.below(name);
+        }
         if !self.args.recursive || !is_dir(name) {
             let made = self.tag(|reader, checkpointer, nonce| match checkpointer {
                 Some(checkpointer) => reader.tag_kept(name, nonce, checkpointer),
@@ -105,6 +123,21 @@ impl<'a> Tagger<'a> {
                     self.made(path, made)
                 }
             }
+        })
+    }
+
+    /// All objects below a URL.
+    fn below(&mut self, url: &Path) -> Result<(), Error> {
+        let Some(stores) = self.stores.clone() else { return Ok(()) };
+        stores.tag_below(self.mac, self.bar, url, |path, made| {
+            // It would end the line, and begin another one with any name and tag.
+            let made = match self.args.zero && path.as_os_str().as_bytes().contains(&0) {
+                true => Err(ReadError::Io(io::Error::other(
+                    "expected a name without zero bytes, as lines end with one",
+                ))),
+                false => made,
+            };
+            self.made(path, made)
         })
     }
 
@@ -156,6 +189,9 @@ impl<'a> Tagger<'a> {
         self.exit = Some(Exit::from(error.kind()));
         let hint = match error {
             ReadError::Directory => "; -r tags the files in it",
+            ReadError::Missing(_) if is_url(file) && !self.args.recursive => {
+                "; -r tags the objects below it"
+            }
             _ => "",
         };
         diagnostic(format_args!("{}: {error}{hint}", Escaped::name(file)));

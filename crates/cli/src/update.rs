@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use tagmac_files::escaped::Escaped;
-use tagmac_files::sidecar::{self, Edit, Updated};
+use tagmac_files::sidecar::{self, Edit, Sidecar, Updated};
 use tagmac_files::{Error, open};
 
 use crate::args::Update;
@@ -37,6 +37,7 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     };
     let update = sidecar::Update {
         file: path,
+        sidecar: Sidecar::Any,
         edit,
         expect: args.expect.as_deref(),
         leaf: args.leaf,

@@ -37,7 +37,7 @@ pub enum Command {
     /// Check files against the tags in a list
     #[command(alias = "verify", after_help = help::CHECK)]
     Check(Check),
-    /// Write a manifest of a directory, authenticated by one tag
+    /// Write a manifest of a directory, closed by one tag; nothing is encrypted
     #[command(after_help = help::SEAL)]
     Seal(Seal),
     /// Check a directory against its manifest
@@ -115,7 +115,7 @@ pub struct Tag {
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
-    /// The files; '-' is standard input
+    /// The files, or URLs of objects; '-' is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub files: Vec<PathBuf>,
 }
@@ -144,6 +144,10 @@ pub struct Check {
     /// Also read devices and /dev/fd/N that a list names; by default they are refused
     #[arg(long, conflicts_with = "raw_tag")]
     pub special: bool,
+    /// Also read the objects that a list names, if their URL is URL or below it, as below a folder;
+    /// by default no list makes requests. May be given several times
+    #[arg(long, value_name = "URL", conflicts_with = "raw_tag")]
+    pub allow_url: Vec<OsString>,
     /// The lists' lines end with a zero byte, and their names are not escaped
     #[arg(short, long)]
     pub zero: bool,
@@ -184,16 +188,18 @@ pub struct Part {
     /// range
     #[arg(long, value_name = "BYTES", value_parser = number::size)]
     pub at: Option<u64>,
-    /// The object's name: give each object, and each version of it, its own
+    /// The object's name: give each object, and each version of it, its own. That of a URL is by
+    /// default KEY@VERSION, with the ETag where there are no versions
     #[arg(long, value_name = "ID")]
-    pub object: OsString,
+    pub object: Option<OsString>,
     /// The file to create
     #[arg(short, long, value_name = "PARTIAL")]
     pub output: PathBuf,
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
-    /// The object, or a file that has the range, see --at
+    /// The object, or a file that has the range, see --at; '-' is standard input, which begins with
+    /// the range
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
@@ -314,22 +320,22 @@ pub struct Bounds {
     #[arg(short, long, value_name = "N", value_parser = number::count)]
     pub messages: Option<u128>,
     /// The longest message: 1 MiB by default, or the algorithm's limit if that is shorter
-    #[arg(short, long, value_name = "SIZE", value_parser = number::size)]
+    #[arg(long, value_name = "SIZE", value_parser = number::size)]
     pub length: Option<u64>,
     /// The length of the tags in bits; by default the algorithm's longest
     #[arg(long, value_name = "BITS", value_parser = number::bits)]
     pub tag_bits: Option<usize>,
-    /// The largest chance of a forger
-    #[arg(short, long, value_name = "CHANCE", value_parser = number::chance)]
+    /// The probability of a forgery that you accept
+    #[arg(short, long, value_name = "P", value_parser = number::probability)]
     #[arg(default_value = "2^-32")]
-    pub threshold: f64,
+    pub probability: f64,
     /// Write a JSON object for each algorithm
     #[arg(long)]
     pub json: bool,
     /// Draw message length against messages per key as SVG, instead of the table, also for other
     /// algorithms
     #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["algorithms", "messages"])]
-    #[arg(conflicts_with_all = ["length", "tag_bits", "threshold", "json"])]
+    #[arg(conflicts_with_all = ["length", "tag_bits", "probability", "json"])]
     pub plot: Option<PathBuf>,
 }
 

@@ -16,26 +16,26 @@ pub struct Seal {
     #[arg(short, long, value_name = "MANIFEST")]
     pub output: PathBuf,
     /// Record the permissions of files and directories
-    #[arg(long, help_heading = "What is sealed")]
+    #[arg(long, help_heading = "What is recorded")]
     pub mode: bool,
     /// Record when files and links were last written to
-    #[arg(long, help_heading = "What is sealed")]
+    #[arg(long, help_heading = "What is recorded")]
     pub mtime: bool,
     /// Record pipes, sockets and devices by name and kind, without opening them; by default they are
     /// skipped
-    #[arg(long, help_heading = "What is sealed")]
+    #[arg(long, help_heading = "What is recorded")]
     pub special: bool,
     /// Do not enter directories on other file systems
-    #[arg(long, help_heading = "What is sealed")]
+    #[arg(long, help_heading = "What is recorded")]
     pub one_file_system: bool,
     /// Leave out files and directories that cannot be read or change meanwhile. Each is named, and
     /// the exit status is 4
-    #[arg(long, help_heading = "What is sealed")]
+    #[arg(long, help_heading = "What is recorded")]
     pub skip_unreadable: bool,
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
-    /// The directory
+    /// The directory, or the URL that objects are below
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
 }
@@ -62,7 +62,7 @@ pub struct Audit {
     /// The manifest that 'tagmac seal' wrote
     #[arg(value_name = "MANIFEST")]
     pub manifest: PathBuf,
-    /// The directory
+    /// The directory, or the URL that objects are below
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::ops::Deref;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, ValueEnum, value_parser};
 use tagmac::dynamic::{Algorithm, UnknownAlgorithm};
 use tagmac_files::hex;
@@ -21,9 +21,8 @@ pub struct Key {
     #[command(flatten)]
     pub only: KeyOnly,
     /// The length of the tags in bits; by default the algorithm's longest
-    #[arg(short = 'l', long = "length", visible_alias = "tag-bits", value_name = "BITS")]
-    #[arg(value_parser = number::bits, help_heading = "Key")]
-    pub length: Option<usize>,
+    #[arg(long, value_name = "BITS", value_parser = number::bits, help_heading = "Key")]
+    pub tag_bits: Option<usize>,
     /// Allow tags shorter than 64 bits, as UMAC-32 needs; short tags are easier to guess
     #[arg(long, help_heading = "Key")]
     pub allow_short: bool,
@@ -32,8 +31,8 @@ pub struct Key {
 impl Key {
     /// What that says of the MAC.
     pub fn options(&self) -> mac::Options<'_> {
-        let Key { ref only, length, allow_short } = *self;
-        mac::Options { key: only.options(), length, allow_short }
+        let Key { ref only, tag_bits, allow_short } = *self;
+        mac::Options { key: only.options(), tag_bits, allow_short }
     }
 }
 
@@ -45,7 +44,8 @@ pub struct KeyOnly {
     pub source: KeySource,
     /// Format of the key: auto is a key file from 'tagmac keygen'; raw, hex and base64 are bare keys
     /// and need -a. One trailing newline is ignored in hex and base64
-    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Key")]
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format())]
+    #[arg(help_heading = "Key")]
     pub key_format: Format,
     /// The algorithm; needed if the key is not a key file
     #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
@@ -117,19 +117,10 @@ pub struct Reading {
     pub progress: When,
 }
 
-impl ValueEnum for Format {
-    fn value_variants<'a>() -> &'a [Format] {
-        &[Format::Auto, Format::Raw, Format::Hex, Format::Base64]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(match self {
-            Format::Auto => "auto",
-            Format::Raw => "raw",
-            Format::Hex => "hex",
-            Format::Base64 => "base64",
-        }))
-    }
+/// Reads the name of a key's format.
+fn format() -> impl TypedValueParser<Value = Format> {
+    let names = PossibleValuesParser::new(Format::ALL.map(Format::name));
+    names.map(|name| Format::from_name(&name).expect("one of the names"))
 }
 
 impl ValueEnum for When {

@@ -1,28 +1,61 @@
-//! `tagmac audit`: a tree against its manifest.
+//! `tagmac audit`: a tree, or the objects of a bucket, against the manifest.
 
 mod combined;
 mod report;
 
 use tagmac_files::Error;
 use tagmac_files::audit::{Audit, Status};
+use tagmac_files::escaped::Escaped;
+use tagmac_files::manifest::entry::word;
+use tagmac_files::objects::{ManifestKey, ObjectManifest};
+use tagmac_files::progress::Total;
 
 use crate::args;
 use crate::exit::Exit;
 use crate::mac;
+use crate::objects::{Stores, is_url};
 use crate::progress::Progress;
 use combined::Combined;
 use report::Report;
 
-/// Audits a directory. `Some(exit)` if not all is as it was sealed.
+/// Audits a directory or a bucket. `Some(exit)` if not all is as it was sealed.
 pub fn run(args: &args::Audit) -> Result<Option<Exit>, Error> {
+    let names = [&*args.manifest, &*args.directory];
+    let stores = Stores::open(names.into_iter(), [].into_iter(), args.reading.num_threads)?;
+    if is_url(&args.directory) {
+        return objects(args, &stores.expect("a URL has a store"));
+    }
+    if is_url(&args.manifest) {
+        return Err(Error::usage(format_args!(
+            "{}: expected the URL of objects, as the manifest has one, found a directory",
+            Escaped::name(&args.directory)
+        )));
+    }
     let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
     let mut audit = Audit::open(&mac, &key, &args.manifest, &args.directory)?;
     let combined = Combined::new(args)?;
     audit.exclude(combined.exclusions())?;
-    let mut report = Report::new(args, &mac, audit.manifest(), combined);
+    let mut report = Report::new(args, &mac, audit.manifest().seal, combined);
     let bar = Progress::new(args.reading.progress).start("auditing", audit.total());
-    let put = &mut |path: &[u8], kind, status: Status<'_>| report.put(path, kind, status);
+    let put = &mut |path: &[u8], kind, status: Status<'_>| report.put(path, word(kind), status);
     let audited = audit.run(args.reading.num_threads, &bar, put)?;
     drop(bar);
     Ok(report.finish(audited.skipped, audited.renames_complete))
+}
+
+/// Audits the objects below a URL.
+fn objects(args: &args::Audit, stores: &Stores) -> Result<Option<Exit>, Error> {
+    let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
+    let key = ManifestKey::new(&mac.mac, &key);
+    stores.check_outside(&args.manifest, &args.directory)?;
+    let place = stores.place(&args.manifest)?;
+    let manifest = ObjectManifest::open(&key, &*place)?;
+    let mut report = Report::new(args, &mac, manifest.root.seal, Combined::new(args)?);
+    let root = &manifest.root;
+    let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
+    let bar = Progress::new(args.reading.progress).start("auditing", total);
+    let put = &mut |name: &[u8], status: Status<'_>| report.put(name, "object", status);
+    let renames_complete = stores.audit(&mac, &bar, &manifest, &args.directory, put)?;
+    drop(bar);
+    Ok(report.finish(0, renames_complete))
 }

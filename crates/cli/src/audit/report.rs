@@ -3,13 +3,11 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use tagmac::Tag;
 use tagmac_files::Error;
 use tagmac_files::audit::{Change, Status};
-use tagmac_files::dir::Kind;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::mac::Mac;
-use tagmac_files::manifest::Manifest;
-use tagmac_files::manifest::entry::word;
 
 use crate::args::Audit;
 use crate::audit::combined::Combined;
@@ -32,7 +30,8 @@ struct Counts {
 pub struct Report<'a> {
     args: &'a Audit,
     mac: &'a Mac,
-    manifest: &'a Manifest,
+    /// The tag that closes the manifest.
+    seal: Tag,
     combined: Combined,
     counts: Counts,
     /// Output failed. The verdicts are still worth an exit status.
@@ -89,17 +88,12 @@ struct Summary<'a> {
 
 impl<'a> Report<'a> {
     /// A report on the standard output, and in the file of `--combined`.
-    pub fn new(
-        args: &'a Audit,
-        mac: &'a Mac,
-        manifest: &'a Manifest,
-        combined: Combined,
-    ) -> Report<'a> {
-        Report { args, mac, manifest, combined, counts: Counts::default(), lost: false }
+    pub fn new(args: &'a Audit, mac: &'a Mac, seal: Tag, combined: Combined) -> Report<'a> {
+        Report { args, mac, seal, combined, counts: Counts::default(), lost: false }
     }
 
-    /// Takes the verdict on an entry.
-    pub fn put(&mut self, path: &[u8], kind: Kind, status: Status<'_>) {
+    /// Takes the verdict on an entry of a kind, which is a word.
+    pub fn put(&mut self, path: &[u8], kind: &'static str, status: Status<'_>) {
         let path = if path.is_empty() { b"." } else { path };
         let counts = &mut self.counts;
         let (count, name) = match &status {
@@ -128,7 +122,7 @@ impl<'a> Report<'a> {
     fn tell(
         &mut self,
         path: &[u8],
-        kind: Kind,
+        kind: &'static str,
         name: &'static str,
         status: &Status<'_>,
     ) -> Result<(), Error> {
@@ -166,14 +160,14 @@ impl<'a> Report<'a> {
     fn json(
         &self,
         path: &[u8],
-        kind: Kind,
+        kind: &'static str,
         name: &'static str,
         status: &Status<'_>,
     ) -> Result<(), Error> {
         let mut record = Record {
             path: String::from_utf8_lossy(path),
             path_hex: None,
-            kind: word(kind),
+            kind,
             status: name,
             changes: Vec::new(),
             from: None,
@@ -224,7 +218,7 @@ impl<'a> Report<'a> {
                 algorithm: self.mac.mac.algorithm().name(),
                 bits: self.mac.mac.tag_bits(),
                 key_id: self.mac.key_id().to_string(),
-                seal: self.manifest.seal.to_string(),
+                seal: self.seal.to_string(),
                 status,
             });
             self.taken(told);

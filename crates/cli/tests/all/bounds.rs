@@ -45,7 +45,7 @@ fn the_table_has_every_mac_of_the_papers() {
 }
 
 #[test]
-fn algorithms_lengths_messages_and_thresholds() {
+fn algorithms_lengths_messages_and_probabilities() {
     let names = ["-a", "pmac-present128", "-a", "LIGHTMAC-PRESENT128-S16"];
     let ran = bounds(&[&names[..], &["--length", "1500", "--messages", "2^20"]].concat()).exits(0);
     assert!(ran.out.contains("AFTER 2^20"));
@@ -55,19 +55,20 @@ fn algorithms_lengths_messages_and_thresholds() {
     assert_eq!(light[2..], ["65535", "93.74 MiB", "2^31.99", "2^-23.99"]);
     assert!(ran.out.contains("Adv^prp_E1(2^27.97) + Adv^prp_E2(2^20)"));
     // The same by other spellings.
-    let same = bounds(&[&names[..], &["-l", "1500B", "-m", "1048576", "-t", "2^-32"]].concat());
+    let same =
+        bounds(&[&names[..], &["--length", "1500B", "-m", "1048576", "-p", "2^-32"]].concat());
     assert_eq!(same.exits(0).out, ran.out);
 
     // Where no length is given, it is the MAC's limit at most.
     let ran = bounds(&["-a", "LIGHTMAC-PRESENT128-S8"]).exits(0);
     assert_eq!(row(&ran, "LIGHTMAC-PRESENT128-S8")[1], "1.75 KiB");
-    let ran = bounds(&["--length", "1GiB", "-t", "0.5"]).exits(0);
-    assert!(ran.out.contains("chance is at most 2^-1:"));
+    let ran = bounds(&["--length", "1GiB", "-p", "0.5"]).exits(0);
+    assert!(ran.out.contains("a forgery has a probability of at most 2^-1:"));
     assert_eq!(row(&ran, "LIGHTMAC-AES128-S8..S64")[1], "3.75 KiB..1 GiB");
-    let ran = bounds(&["-t", "0.3", "-a", "UMAC-32", "-m", "2^64"]).exits(0);
+    let ran = bounds(&["-p", "0.3", "-a", "UMAC-32", "-m", "2^64"]).exits(0);
     // 0.3 * 2^30, and tags that say nothing.
     assert_eq!(row(&ran, "UMAC-32")[4..], ["2^28.26", "0"]);
-    assert!(ran.out.contains("chance is at most 0.3:"));
+    assert!(ran.out.contains("a forgery has a probability of at most 0.3:"));
     let ran = bounds(&["-a", "PMAC-AES128", "-m", "2^60"]).exits(0);
     assert_eq!(row(&ran, "PMAC-AES128")[5], "1");
 }
@@ -76,7 +77,7 @@ fn algorithms_lengths_messages_and_thresholds() {
 fn tags_that_are_cut() {
     let all = bounds(&["--tag-bits", "64"]).exits(0);
     assert!(all.out.starts_with(
-        "What one key may authenticate with tags of 64 bits while a forger's chance is at most 2^-32:"
+        "What one key may authenticate with tags of 64 bits while a forgery has a probability of at most 2^-32:"
     ));
     // 2^-32 / 2^-64, where whole tags have as many guesses as messages; and those are as before.
     assert_eq!(row(&all, "PMAC-AES128")[2..], ["2^39.2", "591.2 PiB", "2^32"]);
@@ -89,7 +90,7 @@ fn tags_that_are_cut() {
         assert!(!all.out.contains(&format!("\n{name} ")), "{name}");
     }
     let objects =
-        bounds(&["--tag-bits", "8", "--json", "-a", "PMAC-AES256", "-t", "2^-4"]).exits(0).out;
+        bounds(&["--tag-bits", "8", "--json", "-a", "PMAC-AES256", "-p", "2^-4"]).exits(0).out;
     let object: Value = serde_json::from_str(&objects).unwrap();
     assert_eq!((&object["tag_bits"], &object["guesses"]), (&8.into(), &16.into()));
     // Whole tags, asked for by their length.
@@ -115,7 +116,7 @@ fn objects() {
             assert!(object[field].is_number());
             assert_eq!(object[field], budget[field], "{field} of {object}");
         }
-        assert!(object["bound"].is_number() && object["threshold"] == 2f64.powi(-32));
+        assert!(object["bound"].is_number() && object["probability"] == 2f64.powi(-32));
         assert!(!object["plus"].as_array().unwrap().is_empty());
     }
     let of = |name: &str| objects.iter().find(|object| object["algorithm"] == name).unwrap();
@@ -139,18 +140,21 @@ fn what_there_is_not() {
         ran.says(&[text]);
     };
     refused(&["-m", "0"], "--messages: PMAC-AES128: expected at least one message, found 0");
-    for chance in ["1", "2^0", "2^5", "0", "nan", "inf", "2^-5000"] {
-        refused(&["-t", chance], "--threshold: expected a threshold between 0 and 1, such as");
+    for probability in ["1", "2^0", "2^5", "0", "nan", "inf", "2^-5000"] {
+        refused(
+            &["-p", probability],
+            "--probability: expected a probability between 0 and 1, such as",
+        );
     }
-    refused(&["--threshold=-0.5"], "found -0.5");
-    for chance in ["", "2^", "half", "2^-1.5"] {
-        refused(&["-t", chance], "expected a chance, such as 2^-32");
+    refused(&["--probability=-0.5"], "found -0.5");
+    for probability in ["", "2^", "half", "2^-1.5"] {
+        refused(&["-p", probability], "expected a probability, such as 2^-32");
     }
     let s8 = "LIGHTMAC-PRESENT128-S8";
     let limit = "--length: LIGHTMAC-PRESENT128-S8: expected a message of at most 1792 bytes, found";
-    refused(&["-a", s8, "-l", "1793"], limit);
-    refused(&["-a", "ELIMAC-AES128", "-l", "64GiB"], "at most 68719476735 bytes");
-    bounds(&["-a", s8, "-l", "1792"]).exits(0);
+    refused(&["-a", s8, "--length", "1793"], limit);
+    refused(&["-a", "ELIMAC-AES128", "--length", "64GiB"], "at most 68719476735 bytes");
+    bounds(&["-a", s8, "--length", "1792"]).exits(0);
     for size in ["", "x", "1.5MiB", "-1", "4kB", "2^64", "16EiB", "1e6"] {
         refused(&[&format!("--length={size}")], "expected a size");
     }
@@ -245,7 +249,7 @@ fn keygen_says_what_the_key_may_do() {
     assert_eq!(ran.err.lines().count(), 1);
     let ran = place.run(&["keygen", "-a", "UMAC-32", "-o", "u"]).exits(0);
     ran.says(&[
-        "tagmac: one guessed tag passes with a chance above 2^-32; see 'tagmac bounds'\n",
+        "tagmac: one guessed tag passes with a probability above 2^-32; see 'tagmac bounds'\n",
         "tagmac: tags of UMAC-32 have 32 bits: use --allow-short with this key\n",
     ]);
 }
@@ -259,14 +263,14 @@ fn check_warns_of_guesses() {
             "UMAC-32",
             "32",
             Some(
-                "1 wrong tag of 32 bits: one of that many guesses passes with a chance of up to 2^-30,",
+                "1 wrong tag of 32 bits: one of that many guesses passes with a probability of up to 2^-30,",
             ),
         ),
         (
             "PMAC-AES128",
             "8",
             Some(
-                "1 wrong tag of 8 bits: one of that many guesses passes with a chance of up to 2^-8,",
+                "1 wrong tag of 8 bits: one of that many guesses passes with a probability of up to 2^-8,",
             ),
         ),
         ("PMAC-PRESENT128", "64", None),
@@ -277,7 +281,7 @@ fn check_warns_of_guesses() {
         place.run(&["keygen", "-a", algorithm, "-o", "k"]).exits(0);
         place.file("a", "one");
         place.file("b", "two");
-        let short = ["--allow-short", "-l", length];
+        let short = ["--allow-short", "--tag-bits", length];
         let list = place.keyed("tag", &[&short[..], &["a", "b"]].concat()).exits(0).out;
         place.file("list", &list);
         let check = |more: &[&str]| place.keyed("check", &[&short, more, &["list"]].concat());
@@ -300,6 +304,6 @@ fn check_warns_of_guesses() {
     place.file("a", "other");
     let ran = place.run(&[&["check"], &short[..], &["list", "list"]].concat()).exits(1);
     ran.says(&[
-        "WARNING: 2 wrong tags of 32 bits: one of that many guesses passes with a chance of up to 2^-29,",
+        "WARNING: 2 wrong tags of 32 bits: one of that many guesses passes with a probability of up to 2^-29,",
     ]);
 }

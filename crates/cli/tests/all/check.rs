@@ -163,21 +163,23 @@ fn the_list_does_not_choose_the_algorithm() {
         assert!(!ran.err.contains("improperly"));
         check(&place, &["--ignore-missing", "one"]).exits(1);
     }
-    // Without -l, shorter tags are of another length even where they are right.
-    place.shell("$T tag -k k -l 64 a > short").exits(0);
+    // Without --tag-bits, shorter tags are of another length even where they are right.
+    place.shell("$T tag -k k --tag-bits 64 a > short").exits(0);
     check(&place, &["short"]).exits(1).prints("a: FAILED\n");
-    check(&place, &["-l", "64", "short"]).exits(0).prints("a: OK\n");
+    check(&place, &["--tag-bits", "64", "short"]).exits(0).prints("a: OK\n");
 }
 
 #[test]
 fn short_tags_and_unused_bits() {
     let place = listed();
-    let short = place.keyed("tag", &["-l", "12", "--allow-short", "a"]).exits(0).out;
+    let short = place.keyed("tag", &["--tag-bits", "12", "--allow-short", "a"]).exits(0).out;
     place.file("short", &short);
-    check(&place, &["-l", "12", "short"]).exits(2).says(&["at least 64 bits, found 12"]);
-    check(&place, &["-l", "12", "--allow-short", "short"]).exits(0).prints("a: OK\n");
+    check(&place, &["--tag-bits", "12", "short"]).exits(2).says(&["at least 64 bits, found 12"]);
+    check(&place, &["--tag-bits", "12", "--allow-short", "short"]).exits(0).prints("a: OK\n");
     place.file("short", format!("{}1", short.trim_end().strip_suffix('0').unwrap()));
-    let ran = check(&place, &["-l", "12", "--allow-short", "short"]).exits(1).prints("a: FAILED\n");
+    let ran = check(&place, &["--tag-bits", "12", "--allow-short", "short"])
+        .exits(1)
+        .prints("a: FAILED\n");
     ran.says(&["a: expected a tag of 12 bits, found one with bits set after them\n"]);
 }
 

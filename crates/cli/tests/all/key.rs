@@ -194,7 +194,7 @@ fn a_key_id_is_no_tag() {
         for version in 1..=2 {
             place.file("forged", format!("tagmac key id {version}{algorithm}"));
             place.file("L", format!("{algorithm} (forged) = {id}\n"));
-            place.keyed("check", &["-l", "64", "L"]).exits(1).prints("forged: FAILED\n");
+            place.keyed("check", &["--tag-bits", "64", "L"]).exits(1).prints("forged: FAILED\n");
         }
     }
 }

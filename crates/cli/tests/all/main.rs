@@ -20,6 +20,7 @@ mod nonce;
 mod open;
 mod output;
 mod parts;
+mod pipes;
 mod process;
 mod progress;
 mod readme;
@@ -32,3 +33,5 @@ mod update_faults;
 mod update_memory;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod update_pending;
+#[cfg(not(feature = "objects"))]
+mod urls;

@@ -48,7 +48,7 @@ fn the_documentation_shows_a_manifest_to_the_byte() {
 fn another_implementation_agrees() {
     let place = tree();
     let algorithms = [
-        ("PMAC-AES128", &["-l", "100", "--mode"][..]),
+        ("PMAC-AES128", &["--tag-bits", "100", "--mode"][..]),
         ("LIGHTMAC-PRESENT128-S16", &["--mtime"]),
         ("ELIMAC-AES128", &[]),
         ("UMAC-32", &["--allow-short", "--mode", "--mtime"]),
@@ -124,14 +124,16 @@ fn another_key_or_algorithm_is_refused_by_name() {
     run("other", &[]).exits(3).says(&[&ids]);
     let algorithms = "m: expected a manifest of HMAC-SHA256, found one of PMAC-AES128";
     run("hmac", &[]).exits(3).says(&[algorithms]);
-    run("k", &["-l", "64"]).exits(2).says(&["m: expected tags of 64 bits, found 128; see -l"]);
-    place.keyed("seal", &["-l", "64", "t", "-o", "m"]).exits(0);
-    run("k", &["-l", "64"]).exits(0);
+    run("k", &["--tag-bits", "64"])
+        .exits(2)
+        .says(&["m: expected tags of 64 bits, found 128; see --tag-bits"]);
+    place.keyed("seal", &["--tag-bits", "64", "t", "-o", "m"]).exits(0);
+    run("k", &["--tag-bits", "64"]).exits(0);
     run("k", &[]).exits(2);
     // A manifest cannot say that it is of the key in use: the seal tells.
     let text = fs::read_to_string(place.path("m")).unwrap();
     place.file("m", text.replace(&id("k"), &id("other")));
-    run("other", &["-l", "64"]).exits(1).says(&["m: the seal does not match"]);
+    run("other", &["--tag-bits", "64"]).exits(1).says(&["m: the seal does not match"]);
 }
 
 #[test]

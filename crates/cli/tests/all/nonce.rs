@@ -225,12 +225,13 @@ fn a_line_cannot_choose_another_nonce_than_the_given_one() {
 fn tags_have_the_algorithms_own_length() {
     for (algorithm, bits) in [("POLY1305-AES", "128"), ("UMAC-64", "64"), ("UMAC-96", "96")] {
         let place = place(algorithm);
-        let list = place.keyed("tag", &["-l", bits, "a"]).exits(0).out;
+        let list = place.keyed("tag", &["--tag-bits", bits, "a"]).exits(0).out;
         check(&place, &list, &[]).exits(0).prints("a: OK\n");
         for other in ["32", "65", "160"] {
-            let why = format!("-l: {algorithm}: expected a tag length of {bits}");
+            let why = format!("--tag-bits: {algorithm}: expected a tag length of {bits}");
             for command in ["tag", "check"] {
-                let ran = place.keyed(command, &["-l", other, "--allow-short", "a"]).exits(2);
+                let ran =
+                    place.keyed(command, &["--tag-bits", other, "--allow-short", "a"]).exits(2);
                 ran.prints("").says(&[&why, &format!("found {other}\n")]);
             }
         }
@@ -247,7 +248,7 @@ fn tags_of_32_bits_have_to_be_allowed() {
     let list = place.keyed("tag", &["--allow-short", "a"]).exits(0).out;
     place.file("list", &list);
     let why = "expected tags of at least 64 bits, found 32; --allow-short permits shorter tags\n";
-    for more in [&[][..], &["-l", "32"], &["-a", "umac-32"]] {
+    for more in [&[][..], &["--tag-bits", "32"], &["-a", "umac-32"]] {
         place.keyed("tag", &[more, &["a"]].concat()).exits(2).prints("").says(&[why]);
         place.keyed("check", &[more, &["list"]].concat()).exits(2).prints("").says(&[why]);
         let allowed = [&["--allow-short"], more, &["list"]].concat();

@@ -239,6 +239,11 @@ fn help_pages_and_completions() {
         place.run(&["man", command]).exits(0);
     }
     place.run(&["help", "tag"]).exits(0).in_silence();
+    let help = place.run(&["--help"]).exits(0).out;
+    for option in ["--help", "-h"] {
+        place.run(&["help", option]).exits(0).in_silence().prints(&help);
+    }
+    place.run(&["help", "--all"]).exits(2);
     // It is what the library calls it.
     let named = |name: &str| place.run(&[name, "--help"]).exits(0).out;
     assert_eq!(named("verify"), named("check"));

@@ -24,8 +24,8 @@ fn forms() {
     run(&["--untagged", "f"]).prints(&format!("{tag}  f\n"));
     run(&["-z", "f"]).prints(&format!("PMAC-AES128 (f) = {tag}\0"));
     run(&["-z", "--untagged", "f", "f"]).prints(&format!("{tag}  f\0{tag}  f\0"));
-    run(&["-l", "64", "f"]).prints("PMAC-AES128 (f) = 256ba5193c1b991b\n");
-    run(&["-l", "12", "--allow-short", "f"]).prints("PMAC-AES128 (f) = 2560\n");
+    run(&["--tag-bits", "64", "f"]).prints("PMAC-AES128 (f) = 256ba5193c1b991b\n");
+    run(&["--tag-bits", "12", "--allow-short", "f"]).prints("PMAC-AES128 (f) = 2560\n");
     let raw = run(&["--raw", "f"]).bytes;
     assert_eq!(raw, u128::from_str_radix(tag, 16).unwrap().to_be_bytes());
     run(&["--json", "f"]).prints(&format!(
@@ -187,9 +187,9 @@ fn wrong_command_lines() {
         (&["tag", "-k", "k", "--bogus"], "unexpected argument '--bogus'"),
         (&["tag", "-k", "k", "-a", "rot13", "f"], "unknown algorithm 'rot13'"),
         (&["tag", "-k", "k", "-a", "lightmac-aes128-s9", "f"], "S8 to S64 in steps of 8"),
-        (&["tag", "-k", "k", "-l", "0", "--allow-short", "f"], "1 to 128 bits, found 0"),
-        (&["tag", "-k", "k", "-l", "129", "f"], "1 to 128 bits, found 129"),
-        (&["tag", "-k", "k", "-l", "63", "f"], "at least 64 bits, found 63"),
+        (&["tag", "-k", "k", "--tag-bits", "0", "--allow-short", "f"], "1 to 128 bits, found 0"),
+        (&["tag", "-k", "k", "--tag-bits", "129", "f"], "1 to 128 bits, found 129"),
+        (&["tag", "-k", "k", "--tag-bits", "63", "f"], "at least 64 bits, found 63"),
         (&["tag", "-k", "k", "--raw", "f", "f"], "--raw: expected one file, found 2"),
         (&["tag", "-k", "k", "--key-env", "KEY", "f"], "cannot be used with"),
         (&["tag", "--key-fd", "3", "--key-cmd", "true", "f"], "cannot be used with"),
@@ -206,9 +206,12 @@ fn wrong_command_lines() {
         place.run(args).exits(2).prints("").says(&[text]);
     }
     place.run(&["keygen", "-a", "HMAC-SHA256", "-o", "h"]).exits(0);
-    place.run(&["tag", "-k", "h", "-l", "65", "f"]).exits(2).says(&["in steps of 8, found 65"]);
-    place.run(&["tag", "-k", "h", "-l", "24", "--allow-short", "f"]).exits(2);
-    place.run(&["tag", "-k", "h", "-l", "32", "--allow-short", "f"]).exits(0);
+    place
+        .run(&["tag", "-k", "h", "--tag-bits", "65", "f"])
+        .exits(2)
+        .says(&["in steps of 8, found 65"]);
+    place.run(&["tag", "-k", "h", "--tag-bits", "24", "--allow-short", "f"]).exits(2);
+    place.run(&["tag", "-k", "h", "--tag-bits", "32", "--allow-short", "f"]).exits(0);
     assert_eq!(place.run::<&str>(&[]).code, Some(2));
 }
 
@@ -229,8 +232,8 @@ fn messages_name_the_help_to_read() {
          see 'tagmac check --help'",
     );
     says(
-        "$T tag -l x",
-        "invalid value 'x' for '--length <BITS>': expected a number of bits, such as 64; \
+        "$T tag --tag-bits x",
+        "invalid value 'x' for '--tag-bits <BITS>': expected a number of bits, such as 64; \
          see 'tagmac tag --help'",
     );
 }

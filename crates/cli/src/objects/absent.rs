@@ -1,0 +1,96 @@
+//! No stores: this command was built without them.
+
+use std::convert::Infallible;
+use std::path::Path;
+
+use tagmac_files::escaped::Escaped;
+use tagmac_files::mac::Mac;
+use tagmac_files::objects::{ObjectManifest, Place, Put, Writer};
+use tagmac_files::partial::Range;
+use tagmac_files::progress::Progress;
+use tagmac_files::read::Tagged;
+use tagmac_files::{Error, ReadError};
+
+use crate::objects::is_url;
+
+/// The stores that the command line names, of which there are none.
+#[derive(Clone)]
+pub struct Stores(Infallible);
+
+impl Stores {
+    /// Refuses URLs.
+    pub fn open<'n>(
+        mut names: impl Iterator<Item = &'n Path>,
+        mut allowed: impl Iterator<Item = &'n Path>,
+        _: usize,
+    ) -> Result<Option<Stores>, Error> {
+        match names.find(|name| is_url(name)).or_else(|| allowed.next()) {
+            None => Ok(None),
+            Some(url) => Err(Error::usage(format_args!(
+                "{}: expected a file, found the URL of an object: this tagmac was built without object \
+                 stores (the feature 'objects')",
+                Escaped::name(url)
+            ))),
+        }
+    }
+
+    /// Whether an object that a list names may be read.
+    pub fn allows(&self, _: &Path) -> bool {
+        match self.0 {}
+    }
+
+    /// The tag of an object.
+    pub fn tag(&self, _: &Mac, _: &dyn Progress, _: &Path, _: &[u8]) -> Result<Tagged, ReadError> {
+        match self.0 {}
+    }
+
+    /// Where a manifest is kept.
+    pub fn place(&self, _: &Path) -> Result<Box<dyn Place>, Error> {
+        match self.0 {}
+    }
+
+    /// Refuses a manifest among the objects that it is of.
+    pub fn check_outside(&self, _: &Path, _: &Path) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    /// Seals all objects below a URL.
+    pub fn seal(
+        &self,
+        _: &Mac,
+        _: &dyn Progress,
+        _: &Path,
+        _: bool,
+        _: &mut Writer<'_>,
+    ) -> Result<u64, Error> {
+        match self.0 {}
+    }
+
+    /// Audits all objects below a URL.
+    pub fn audit(
+        &self,
+        _: &Mac,
+        _: &dyn Progress,
+        _: &ObjectManifest<'_>,
+        _: &Path,
+        _: &mut Put<'_>,
+    ) -> Result<bool, Error> {
+        match self.0 {}
+    }
+
+    /// The partial of a range of an object.
+    pub fn partial(&self, _: &Mac, _: &dyn Progress, _: Range<'_>) -> Result<Vec<u8>, Error> {
+        match self.0 {}
+    }
+
+    /// The tags of all objects below a URL.
+    pub fn tag_below(
+        &self,
+        _: &Mac,
+        _: &dyn Progress,
+        _: &Path,
+        _: impl FnMut(&Path, Result<(Vec<u8>, Tagged), ReadError>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self.0 {}
+    }
+}

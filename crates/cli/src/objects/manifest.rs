@@ -1,0 +1,119 @@
+//! Objects and their manifest: sealed and audited.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tagmac::Tag;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::mac::Mac;
+use tagmac_files::objects::{self, Audit, Object, ObjectManifest, Put, Tagger, Unread, Writer};
+use tagmac_files::progress::Progress;
+use tagmac_files::{Error, ReadError};
+use tagmac_objects::bucket::Listed;
+use tagmac_objects::read::Reader;
+use tagmac_objects::{Bucket, Facts};
+
+use crate::diagnostic::diagnostic;
+use crate::objects::is_url;
+use crate::objects::stores::{Stores, parse};
+
+impl Stores {
+    /// Refuses a manifest among the objects that it is of: its files would be new ones.
+    pub fn check_outside(&self, manifest: &Path, name: &Path) -> Result<(), Error> {
+        let url = parse(name)?;
+        let is_inside = match is_url(manifest) {
+            true => url.contains(&parse(manifest)?),
+            false => false,
+        };
+        if !is_inside {
+            return Ok(());
+        }
+        let [manifest, name] = [manifest, name].map(|name| Escaped::name(name).to_string());
+        Err(Error::usage(format_args!(
+            "{manifest}: expected a manifest outside of {name}, found one below it"
+        )))
+    }
+
+    /// Seals all objects below a URL. The number of those that could not be read and are left out; if
+    /// they are not to be left out, the manifest is worth nothing unless it is 0.
+    pub fn seal(
+        &self,
+        mac: &Mac,
+        progress: &dyn Progress,
+        name: &Path,
+        skip_unreadable: bool,
+        writer: &mut Writer<'_>,
+    ) -> Result<u64, Error> {
+        let folder = self.folder(name)?;
+        let reader = Reader::new(mac, progress);
+        let will_fail = AtomicBool::new(false);
+        let read = |listed: &Listed| {
+            let Listed { key, facts } = listed;
+            if will_fail.load(Ordering::Relaxed) {
+                // Whether it can be read is all that anybody will hear of it.
+                return folder.bucket.facts(key).map(|_| None);
+            }
+            let nonce = mac.mac.algorithm().random_nonce()?;
+            let tagged = reader.tag(&folder.bucket, key, facts, &nonce)?;
+            Ok(Some((nonce, tagged)))
+        };
+        let mut unreadable = 0;
+        folder.read_all(read, |listed, made: Result<_, ReadError>| {
+            progress.file();
+            match made {
+                Ok(Some((nonce, tagged))) if !will_fail.load(Ordering::Relaxed) => {
+                    let name = listed.key.as_bytes()[folder.prefix.len()..].to_vec();
+                    writer.push(&Object { name, size: tagged.bytes, nonce, tag: tagged.tag })
+                }
+                Ok(_) => Ok(()),
+                Err(error) => {
+                    unreadable += 1;
+                    will_fail.store(!skip_unreadable, Ordering::Relaxed);
+                    let name = folder.path(&listed.key);
+                    diagnostic(format_args!("{}: {error}", Escaped::name(&name)));
+                    Ok(())
+                }
+            }
+        })?;
+        Ok(unreadable)
+    }
+
+    /// Audits all objects below a URL. Whether all renamed ones were looked for.
+    pub fn audit(
+        &self,
+        mac: &Mac,
+        progress: &dyn Progress,
+        manifest: &ObjectManifest<'_>,
+        name: &Path,
+        put: &mut Put<'_>,
+    ) -> Result<bool, Error> {
+        let folder = self.folder(name)?;
+        let (bucket, prefix) = (&folder.bucket, &*folder.prefix);
+        let found = bucket.list(prefix).map(|listed| {
+            let Listed { key, facts } = listed?;
+            let name = key.as_bytes()[prefix.len()..].to_vec();
+            Ok(objects::Listed { name, size: facts.size, about: facts })
+        });
+        let tagger = || ObjectTagger { reader: Reader::new(mac, progress), bucket, prefix };
+        let mut taggers: Vec<_> = (0..self.requests()).map(|_| tagger()).collect();
+        Audit { manifest, progress }.run(found, &mut taggers, put)
+    }
+}
+
+struct ObjectTagger<'a> {
+    reader: Reader<'a>,
+    bucket: &'a Bucket,
+    prefix: &'a str,
+}
+
+impl Tagger<Facts> for ObjectTagger<'_> {
+    fn tag(&mut self, object: &objects::Listed<Facts>, nonce: &[u8]) -> Result<Tag, Unread> {
+        let name = String::from_utf8_lossy(&object.name);
+        let key = format!("{}{name}", self.prefix);
+        let tagged = self.reader.tag(self.bucket, &key, &object.about, nonce);
+        tagged.map(|tagged| tagged.tag).map_err(|error| match error {
+            ReadError::Missing(_) => Unread::Gone,
+            error => Unread::Failed(error.to_string()),
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! A range of an object, as a partial.
+
+use std::path::Path;
+
+use tagmac::dynamic::Partial;
+use tagmac_files::mac::Mac;
+use tagmac_files::partial::{Range, aligned, versioned};
+use tagmac_files::progress::Progress;
+use tagmac_files::{Error, ReadError};
+use tagmac_objects::{Facts, read};
+
+use crate::objects::stores::Stores;
+
+impl Stores {
+    /// The partial of a range of the object at the URL `range.file`. If `range.object` is empty, the
+    /// object is called by its key and version.
+    pub fn partial(
+        &self,
+        mac: &Mac,
+        progress: &dyn Progress,
+        range: Range<'_>,
+    ) -> Result<Vec<u8>, Error> {
+        let parts = mac.parts()?;
+        aligned(mac, "--start", parts.block() as u64, range.start)?;
+        let length = range.inner_length(mac, parts.block() as u64)?;
+        let (bucket, key) = self.object(range.file)?;
+        let failed = |error: ReadError| range.failed(&error);
+        let facts = bucket.facts(&key).map_err(failed)?;
+        let span = range.span(length, facts.size)?;
+        let (expected, found) = (span.at.saturating_add(span.bytes), facts.size);
+        if expected > found {
+            return Err(failed(ReadError::Short { expected, found }));
+        }
+        let object = match range.object {
+            // The bytes of another place of the object are another object's.
+            [] if range.at.is_some_and(|at| at != range.start) => {
+                return Err(Error::usage(
+                    "--object <ID>: expected a name for what --at and --start make of the object, \
+                     found none",
+                ));
+            }
+            [] => name(range.file, &key, &facts)?,
+            given => given.to_vec(),
+        };
+        let wanted = read::Range { start: span.start, at: span.at, bytes: span.bytes };
+        let reader = read::Reader::new(mac, progress);
+        let (mut part, tail) = reader.part(&bucket, &key, &facts, wanted).map_err(failed)?;
+        if !range.last {
+            parts.extend(&mut part, &tail).map_err(Error::io)?;
+        }
+        progress.file();
+        let tail = range.last.then_some(&**tail);
+        Partial::seal(&mac.mac, &mac.sealer, &object, &part, tail).map_err(Error::io)
+    }
+}
+
+/// What the partials of an object's content are called, on whatever machine they are made.
+fn name(url: &Path, key: &str, facts: &Facts) -> Result<Vec<u8>, Error> {
+    match facts.version_name() {
+        Some(version) => versioned(key.as_bytes(), version.as_bytes()),
+        None => Err(Error::usage(format_args!(
+            "{}: expected a version or an ETag from the store, found none; give --object",
+            tagmac_files::escaped::Escaped::name(url)
+        ))),
+    }
+}

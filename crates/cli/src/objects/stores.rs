@@ -1,0 +1,159 @@
+//! The stores that the command line names.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use tagmac_files::escaped::Escaped;
+use tagmac_files::mac::Mac;
+use tagmac_files::objects::{self, Place};
+use tagmac_files::progress::Progress;
+use tagmac_files::read::Tagged;
+use tagmac_files::url::Url;
+use tagmac_files::{Error, ReadError};
+use tagmac_objects::bucket::{self, Listed};
+use tagmac_objects::read::Reader;
+use tagmac_objects::{Bucket, Objects, Prefix};
+
+use crate::objects::is_url;
+
+/// The stores that the command line names.
+#[derive(Clone)]
+pub struct Stores {
+    objects: Objects,
+    /// What lists may name.
+    allowed: Vec<Url>,
+}
+
+impl Stores {
+    /// The stores of those names that are URLs, and of those that lists may name, with their settings
+    /// and keys looked up. Nothing is asked of them yet. `requests` may be under way at once, 0 for
+    /// as many as is usual.
+    pub fn open<'n>(
+        names: impl Iterator<Item = &'n Path>,
+        allowed: impl Iterator<Item = &'n Path>,
+        requests: usize,
+    ) -> Result<Option<Stores>, Error> {
+        let urls: Vec<Url> =
+            names.filter(|name| is_url(name)).map(parse).collect::<Result<_, _>>()?;
+        let allowed: Vec<Url> = allowed.map(parse).collect::<Result<_, _>>()?;
+        if urls.is_empty() && allowed.is_empty() {
+            return Ok(None);
+        }
+        let objects = Objects::new(requests)?;
+        urls.iter().chain(&allowed).try_for_each(|url| objects.bucket(url).map(drop))?;
+        Ok(Some(Stores { objects, allowed }))
+    }
+
+    /// Whether an object that a list names may be read.
+    pub fn allows(&self, name: &Path) -> bool {
+        parse(name).is_ok_and(|url| self.allowed.iter().any(|allowed| allowed.contains(&url)))
+    }
+
+    /// The tag of an object.
+    pub fn tag(
+        &self,
+        mac: &Mac,
+        progress: &dyn Progress,
+        name: &Path,
+        nonce: &[u8],
+    ) -> Result<Tagged, ReadError> {
+        let failed = |error: Error| ReadError::Io(io::Error::other(error.to_string()));
+        let url = parse(name).map_err(failed)?;
+        if url.key.is_empty() {
+            return Err(ReadError::Directory);
+        }
+        let bucket = self.objects.bucket(&url).map_err(failed)?;
+        let facts = bucket.facts(&url.key)?;
+        Reader::new(mac, progress).tag(&bucket, &url.key, &facts, nonce)
+    }
+
+    /// The tags of all objects below a URL, each under a nonce of its own, in byte order of the keys.
+    pub fn tag_below(
+        &self,
+        mac: &Mac,
+        progress: &dyn Progress,
+        name: &Path,
+        mut each: impl FnMut(&Path, Result<(Vec<u8>, Tagged), ReadError>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let folder = self.folder(name)?;
+        let reader = Reader::new(mac, progress);
+        let read = |listed: &Listed| {
+            let nonce = mac.mac.algorithm().random_nonce()?;
+            let tagged = reader.tag(&folder.bucket, &listed.key, &listed.facts, &nonce)?;
+            Ok((nonce, tagged))
+        };
+        folder.read_all(read, |listed, made| each(&folder.path(&listed.key), made))
+    }
+
+    /// Where a manifest is kept: below a URL, or in a folder of this machine.
+    pub fn place(&self, name: &Path) -> Result<Box<dyn Place>, Error> {
+        if !is_url(name) {
+            return Ok(Box::new(objects::Folder::new(name)));
+        }
+        let Folder { bucket, prefix, .. } = self.folder(name)?;
+        Ok(Box::new(Prefix::new(bucket, prefix)))
+    }
+
+    /// The objects below a URL.
+    pub fn folder(&self, name: &Path) -> Result<Folder, Error> {
+        let url = parse(name)?;
+        let (bucket, prefix) = (self.objects.bucket(&url)?, url.folder());
+        Ok(Folder { url, bucket, prefix })
+    }
+
+    /// An object.
+    pub fn object(&self, name: &Path) -> Result<(Bucket, String), Error> {
+        let url = parse(name)?;
+        Ok((self.objects.bucket(&url)?, url.key))
+    }
+
+    /// How many requests may be under way at once.
+    pub fn requests(&self) -> usize {
+        self.objects.requests()
+    }
+}
+
+/// The objects below a URL.
+pub struct Folder {
+    /// The URL.
+    pub url: Url,
+    /// The bucket.
+    pub bucket: Bucket,
+    /// What their keys begin with.
+    pub prefix: String,
+}
+
+impl Folder {
+    /// Reads all objects by `read`, and calls `done` with each. There has to be one: an empty prefix
+    /// looks like one with a mistake in it.
+    pub fn read_all<M: Send>(
+        &self,
+        read: impl Fn(&Listed) -> M + Sync,
+        mut done: impl FnMut(Listed, M) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut any = false;
+        bucket::read_all(&self.bucket, self.bucket.list(&self.prefix), read, |listed, made| {
+            any = true;
+            done(listed, made)
+        })?;
+        if any {
+            return Ok(());
+        }
+        let url = self.url.to_string();
+        let name = Escaped::bytes(url.as_bytes());
+        Err(Error::io(format_args!("{name}: expected objects below it, found none")))
+    }
+
+    /// The name of an object on the command line and in lists.
+    pub fn path(&self, key: &str) -> PathBuf {
+        OsString::from(self.url.with_key(key).to_string()).into()
+    }
+}
+
+/// The URL of a name.
+pub fn parse(name: &Path) -> Result<Url, Error> {
+    Url::parse(name.as_os_str().as_bytes())
+        .map_err(|what| Error::usage(format_args!("{}: {what}", Escaped::name(name))))
+}
