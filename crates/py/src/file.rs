@@ -6,8 +6,6 @@
 //! The calling thread works like the others. Between pieces it looks after signals, so that Ctrl-C
 //! works, and calls `progress`. An exception from either stops all threads.
 
-use std::time::{Duration, Instant};
-
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyValueError};
 use pyo3::intern;
@@ -19,11 +17,10 @@ use tagmac::dynamic::AnyMac;
 use crate::error::refused;
 use crate::key::mac_of;
 use crate::nonce::nonce_of;
+use crate::progress::Watch;
 
 /// Bytes of a step, nearly.
 const STEP: usize = 128 << 10;
-/// The time between two calls of `progress`.
-const REST: Duration = Duration::from_millis(50);
 
 /// The tag of a file.
 ///
@@ -47,8 +44,7 @@ pub fn file_digest<'py>(
     let mac = mac_of(key, alg, tag_bits)?;
     let nonce = nonce_of(mac.algorithm(), nonce)?;
     mac.algorithm().check_nonce(nonce.len()).map_err(refused)?;
-    let progress = Progress { call: progress, total: None, last: Instant::now() };
-    let job = Job { mac: &mac, nonce: &nonce, threads, progress };
+    let job = Job { mac: &mac, nonce: &nonce, threads, watch: Watch::new(progress, false) };
     let tag =
         if file.hasattr(intern!(py, "readinto"))? { job.stream(file) } else { job.open(file) };
     Ok(PyBytes::new(py, tag?.as_bytes()))
@@ -59,7 +55,7 @@ struct Job<'a> {
     nonce: &'a [u8],
     #[cfg_attr(not(unix), expect(dead_code))]
     threads: usize,
-    progress: Progress,
+    watch: Watch,
 }
 
 impl Job<'_> {
@@ -75,12 +71,13 @@ impl Job<'_> {
     }
 
     #[cfg(unix)]
-    fn read(mut self, file: &Bound<'_, PyAny>) -> PyResult<Tag> {
+    fn read(self, file: &Bound<'_, PyAny>) -> PyResult<Tag> {
         let regular = parts::regular(file)?;
-        self.progress.total = regular.as_ref().map(|(_, size)| *size);
+        let size = regular.as_ref().map(|(_, size)| *size);
+        self.watch.set_total(size, None);
         match regular.filter(|_| self.mac.parts().is_some()) {
             Some((regular, size)) => parts::tag(file.py(), self, &regular, size),
-            None => self.stream(file),
+            None => self.stream_of(file, size),
         }
     }
 
@@ -89,15 +86,19 @@ impl Job<'_> {
         self.stream(file)
     }
 
-    /// Reads a file object to its end.
-    fn stream(mut self, file: &Bound<'_, PyAny>) -> PyResult<Tag> {
+    fn stream(self, file: &Bound<'_, PyAny>) -> PyResult<Tag> {
+        self.stream_of(file, None)
+    }
+
+    /// Reads a file object to its end, which has to come after `size` bytes if that is known.
+    fn stream_of(self, file: &Bound<'_, PyAny>, size: Option<u64>) -> PyResult<Tag> {
         let py = file.py();
         let mut stream = self.mac.stream(self.nonce).map_err(refused)?;
         let buffer = PyByteArray::new_with(py, 2 * STEP, |_| Ok(()))?;
         // While there is a view, the buffer's length does not change.
         let view = PyUntypedBuffer::get(&buffer)?;
         let mut done = 0;
-        self.progress.tell(py, done)?;
+        self.watch.tell(py)?;
         loop {
             let read = file.call_method1(intern!(py, "readinto"), (&buffer,))?;
             let read: Option<usize> = read.extract()?;
@@ -116,40 +117,14 @@ impl Job<'_> {
             let bytes = unsafe { std::slice::from_raw_parts(view.buf_ptr() as *const u8, read) };
             py.detach(|| stream.update(bytes));
             done += read as u64;
-            self.progress.now_and_then(py, done)?;
+            self.watch.count(read as u64);
+            self.watch.now_and_then(py)?;
         }
-        if let Some(size) = self.progress.total.filter(|size| *size != done) {
+        if let Some(size) = size.filter(|size| *size != done) {
             return Err(changed(size, done));
         }
-        self.progress.tell(py, done)?;
+        self.watch.tell(py)?;
         stream.tag().map_err(refused)
-    }
-}
-
-/// What is called while the work goes on.
-struct Progress {
-    call: Option<Py<PyAny>>,
-    total: Option<u64>,
-    last: Instant,
-}
-
-impl Progress {
-    fn tell(&mut self, py: Python<'_>, done: u64) -> PyResult<()> {
-        py.check_signals()?;
-        if let Some(call) = &self.call {
-            call.call1(py, (done, self.total))?;
-        }
-        self.last = Instant::now();
-        Ok(())
-    }
-
-    fn due(&self) -> bool {
-        self.last.elapsed() >= REST
-    }
-
-    fn now_and_then(&mut self, py: Python<'_>, done: u64) -> PyResult<()> {
-        py.check_signals()?;
-        if self.due() { self.tell(py, done) } else { Ok(()) }
     }
 }
 
@@ -164,17 +139,15 @@ fn changed(before: u64, after: u64) -> PyErr {
 mod parts {
     use std::fs::File;
     use std::os::fd::BorrowedFd;
-    use std::sync::atomic::{AtomicU64, Ordering};
 
     use pyo3::exceptions::{PyOSError, PyValueError};
     use pyo3::intern;
     use pyo3::prelude::*;
     use tagmac::{Error, Tag};
     use tagmac_files::ReadError;
-    use tagmac_files::progress;
     use tagmac_files::read::Reader;
 
-    use super::{Job, Progress, changed};
+    use super::{Job, changed};
     use crate::error::refused;
 
     /// The file of a file object and its size, if it is a regular file that is not empty. Files
@@ -190,52 +163,26 @@ mod parts {
 
     /// The tag of a file of `size` bytes, at least one, for a MAC that has parts.
     pub fn tag(py: Python<'_>, job: Job<'_>, file: &File, size: u64) -> PyResult<Tag> {
-        let Job { mac, nonce, threads, mut progress } = job;
-        progress.tell(py, 0)?;
-        let done = Done::default();
-        let tag = py.detach(|| {
-            let mut stopped = None;
-            let go_on = || {
-                let told = look_up(&mut progress, done.0.load(Ordering::Relaxed));
-                told.map_err(|error| stopped = Some(error)).is_ok()
-            };
-            let tag = Reader::new(mac, threads, &done).tag_bytes(file, size, nonce, go_on);
-            tag.map_err(|error| match (error, stopped) {
-                (ReadError::Stopped, Some(error)) => error,
-                (ReadError::Missing(error) | ReadError::Io(error), _) => error.into(),
-                (ReadError::Changed { before, after }, _) => changed(before, after),
-                (ReadError::TooLong { .. }, _) => {
+        let Job { mac, nonce, threads, watch } = job;
+        watch.tell(py)?;
+        let tag = py.detach(|| Reader::new(mac, threads, &watch).tag_bytes(file, size, nonce));
+        let tag = tag.map_err(|error| {
+            watch.failed(|| match error {
+                ReadError::Missing(error) | ReadError::Io(error) => error.into(),
+                ReadError::Changed { before, after } => changed(before, after),
+                ReadError::TooLong { .. } => {
                     let limit_bits = mac.algorithm().max_message_bits().unwrap_or(u64::MAX);
                     refused(Error::TooLong { limit_bits })
                 }
-                (ReadError::Mac(error), _) => PyValueError::new_err(error.to_string()),
-                (other, _) => PyOSError::new_err(other.to_string()),
+                ReadError::Mac(error) => PyValueError::new_err(error.to_string()),
+                other => PyOSError::new_err(other.to_string()),
             })
         })?;
         let after = file.metadata()?.len();
         if after != size {
             return Err(changed(size, after));
         }
-        progress.tell(py, size)?;
+        watch.tell(py)?;
         Ok(tag)
-    }
-
-    /// What the calling thread does between pieces. It holds no lock then.
-    fn look_up(progress: &mut Progress, done: u64) -> PyResult<()> {
-        if progress.due() { Python::attach(|py| progress.tell(py, done)) } else { Ok(()) }
-    }
-
-    /// Bytes read.
-    #[derive(Default)]
-    struct Done(AtomicU64);
-
-    impl progress::Progress for Done {
-        fn add(&self, bytes: usize) {
-            self.0.fetch_add(bytes as u64, Ordering::Relaxed);
-        }
-
-        fn skip(&self, _: u64) {}
-
-        fn file(&self) {}
     }
 }

@@ -1,22 +1,30 @@
 //! `Key`: a key made ready once, for any number of messages.
 
 use std::borrow::Cow;
-use std::fs::{self, File};
+#[cfg(unix)]
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+#[cfg(unix)]
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, UnknownAlgorithm};
+use tagmac::dynamic::{Algorithm, AnyMac, KeyFile};
 use tagmac::isa::Level;
-use zeroize::Zeroizing;
 
+use crate::algorithm::named;
 use crate::buffer::{bytes, released};
-use crate::error::refused;
+use crate::error::{os_error, refused, stays};
+#[cfg(unix)]
+use crate::key_source::{self, Encoding};
 use crate::mac::{Mac, check};
 use crate::nonce::nonce_of;
+use crate::secret::Secret;
 
 /// A key with its algorithm, made ready once for any number of messages.
 ///
@@ -24,14 +32,45 @@ use crate::nonce::nonce_of;
 /// several threads at once.
 #[pyclass(frozen, module = "tagmac")]
 pub struct Key {
-    file: KeyFile,
+    secret: Arc<Secret>,
     mac: AnyMac,
+    /// The same with what seals sums, once that is needed.
+    #[cfg(unix)]
+    sealing: OnceLock<Arc<tagmac_files::mac::Mac>>,
 }
 
 impl Key {
     fn of(file: KeyFile, tag_bits: Option<usize>) -> PyResult<Key> {
         let mac = make(file.algorithm(), file.key(), tag_bits)?;
-        Ok(Key { file, mac })
+        let secret = Arc::new(Secret::new(file));
+        Ok(Key {
+            secret,
+            mac,
+            #[cfg(unix)]
+            sealing: OnceLock::new(),
+        })
+    }
+
+    /// The key's MAC with what seals sums.
+    #[cfg(unix)]
+    pub fn sealing(&self) -> &Arc<tagmac_files::mac::Mac> {
+        self.sealing.get_or_init(|| {
+            let (mac, sealer) = (self.mac.clone(), self.secret.sealer().clone());
+            Arc::new(tagmac_files::mac::Mac { mac, sealer })
+        })
+    }
+
+    /// The key, for what derives others from it.
+    #[cfg(unix)]
+    pub fn stored(&self) -> tagmac_files::key::Key {
+        let (algorithm, bytes) =
+            (self.secret.file().algorithm(), self.secret.file().key().to_vec().into());
+        tagmac_files::key::Key { algorithm, bytes }
+    }
+
+    /// The key's bytes.
+    pub fn secret(&self) -> &Arc<Secret> {
+        &self.secret
     }
 
     /// The key's MAC.
@@ -59,24 +98,65 @@ impl Key {
         Key::of(file, tag_bits)
     }
 
-    /// The key in a key file of the command tagmac.
+    /// The key in a file, under the command's rules: nobody else may be able to write the file or to
+    /// put another in its place.
+    ///
+    /// format is auto for a key file of save or the command's keygen; raw, hex and base64 are bare keys
+    /// and need alg. Where a key file has to be for one algorithm, alg says so.
+    #[cfg(unix)]
     #[staticmethod]
-    #[pyo3(signature = (path, *, tag_bits=None))]
-    fn load(py: Python<'_>, path: PathBuf, tag_bits: Option<usize>) -> PyResult<Key> {
-        let text = fs::read(&path).map_err(|error| failed(py, error, &path))?;
-        let file = KeyFile::parse(&Zeroizing::new(text));
-        let file =
-            file.map_err(|wrong| PyValueError::new_err(format!("{}: {wrong}", path.display())))?;
-        Key::of(file, tag_bits)
+    #[pyo3(signature = (path, *, alg=None, format="auto", tag_bits=None))]
+    fn from_file(
+        py: Python<'_>,
+        path: PathBuf,
+        alg: Option<&str>,
+        format: &str,
+        tag_bits: Option<usize>,
+    ) -> PyResult<Key> {
+        Key::of(key_source::from_file(py, &path, Encoding::new(alg, format)?)?, tag_bits)
+    }
+
+    /// The key in a variable of the environment. Its formats are those of from_file; a last line feed
+    /// may be missing.
+    #[cfg(unix)]
+    #[staticmethod]
+    #[pyo3(signature = (name, *, alg=None, format="auto", tag_bits=None))]
+    fn from_env(
+        name: OsString,
+        alg: Option<&str>,
+        format: &str,
+        tag_bits: Option<usize>,
+    ) -> PyResult<Key> {
+        Key::of(key_source::from_env(name, Encoding::new(alg, format)?)?, tag_bits)
+    }
+
+    /// The key that a command writes: a list of its words, which no shell reads. Its formats are those
+    /// of from_env.
+    #[cfg(unix)]
+    #[staticmethod]
+    #[pyo3(signature = (command, *, alg=None, format="auto", tag_bits=None))]
+    fn from_command(
+        command: &Bound<'_, PyAny>,
+        alg: Option<&str>,
+        format: &str,
+        tag_bits: Option<usize>,
+    ) -> PyResult<Key> {
+        let encoding = Encoding::new(alg, format)?;
+        Key::of(key_source::from_command(command.py(), command, encoding)?, tag_bits)
+    }
+
+    /// Refuses: a key goes nowhere by pickle, copy or deepcopy.
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(stays("Key", "send"))
     }
 
     /// Writes a key file that only its owner can read. Never over a file that exists.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let write = |mut file: File| {
-            file.write_all(self.file.to_text().as_bytes())?;
+            file.write_all(self.secret.file().to_text().as_bytes())?;
             file.sync_all()
         };
-        private(&path).and_then(write).map_err(|error| failed(py, error, &path))
+        private(&path).and_then(write).map_err(|error| os_error(py, error, &path))
     }
 
     /// The tag of a message.
@@ -114,13 +194,22 @@ impl Key {
         msg: Option<&Bound<'_, PyAny>>,
         nonce: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Mac> {
-        Mac::start(py, &self.mac, msg, nonce)
+        Mac::start(py, &self.mac, Some(&self.secret), msg, nonce)
+    }
+
+    /// The MAC object that Mac.save sealed under this key, to go on with its message.
+    ///
+    /// Raises InvalidTag if the bytes were altered or are of another key or algorithm, and ValueError if
+    /// the tags have another length. With a MAC that takes a nonce, restore what was saved once: nobody
+    /// can see that it goes on twice, and two tags under one nonce let others forge.
+    fn restore(&self, saved: &Bound<'_, PyAny>) -> PyResult<Mac> {
+        Mac::restore(&self.mac, &self.secret, &bytes(saved)?)
     }
 
     /// The key's id in hex: it tells keys apart and says nothing about them.
     #[getter]
     fn id(&self) -> String {
-        self.file.id().to_string()
+        self.secret.file().id().to_string()
     }
 
     /// The algorithm.
@@ -162,7 +251,7 @@ pub fn mac_of<'a>(
         return Err(PyValueError::new_err(line));
     }
     match tag_bits.filter(|bits| *bits != key.mac.tag_bits()) {
-        Some(_) => Ok(Cow::Owned(make(found, key.file.key(), tag_bits)?)),
+        Some(_) => Ok(Cow::Owned(make(found, key.secret.file().key(), tag_bits)?)),
         None => Ok(Cow::Borrowed(&key.mac)),
     }
 }
@@ -172,17 +261,6 @@ fn make(algorithm: Algorithm, key: &[u8], tag_bits: Option<usize>) -> PyResult<A
     AnyMac::with_options(algorithm, key, tag_bits, Level::best()).map_err(refused)
 }
 
-fn named(name: &str) -> PyResult<Algorithm> {
-    Algorithm::from_name(name).map_err(|unknown| {
-        PyValueError::new_err(match unknown {
-            UnknownAlgorithm::Name(name) => {
-                format!("expected one of tagmac.algorithms_available, found the algorithm {name:?}")
-            }
-            other => other.to_string(),
-        })
-    })
-}
-
 /// A new file that only its owner can read.
 fn private(path: &Path) -> io::Result<File> {
     let mut options = File::options();
@@ -190,14 +268,4 @@ fn private(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
-}
-
-/// The `OSError` that Python itself would raise: its class goes by the number.
-fn failed(py: Python<'_>, error: io::Error, path: &Path) -> PyErr {
-    let Some(number) = error.raw_os_error() else { return error.into() };
-    let why = py.import("os").and_then(|os| os.call_method1("strerror", (number,)));
-    match why {
-        Ok(why) => PyOSError::new_err((number, why.unbind(), path.as_os_str().to_owned())),
-        Err(error) => error,
-    }
 }

@@ -7,14 +7,30 @@
 //! Two rules hold everywhere. A thread lets go of the interpreter for more than 2 KiB of work. It
 //! never waits for the interpreter while it holds a lock.
 
+mod algorithm;
+mod batch;
 mod buffer;
+#[cfg(unix)]
+mod diagnostic;
 mod error;
 mod file;
 mod key;
+#[cfg(unix)]
+mod key_source;
 mod mac;
+#[cfg(unix)]
+mod manifest;
 mod many;
 mod nonce;
+#[cfg(unix)]
+mod objects;
+#[cfg(unix)]
+mod part;
+mod progress;
+mod secret;
 mod session;
+#[cfg(unix)]
+mod tree;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -22,7 +38,8 @@ use tagmac::dynamic::Algorithm;
 
 use crate::buffer::{bytes, released};
 use crate::error::{
-    BudgetExhausted, InvalidTag, NonceRequired, NonceReuse, ReserveUsedUp, refused,
+    BudgetExhausted, IncompleteObject, InvalidTag, NonceRequired, NonceReuse, ReserveUsedUp,
+    WrongKey, WrongObject, refused,
 };
 use crate::key::{Key, mac_of};
 use crate::mac::{Mac, check};
@@ -35,19 +52,41 @@ mod _tagmac {
 
     #[pymodule_export]
     use super::{
-        Key, Mac, digest, file::file_digest, many::tag_many, new, session::Session, verify,
+        Key, Mac, digest, file::file_digest, many::tag_many, many::verify_many, new,
+        session::Session, verify,
+    };
+
+    #[cfg(unix)]
+    #[pymodule_export]
+    use super::objects::{record_fields, root_open, root_seal, shard_name, shard_open, shard_seal};
+    #[cfg(unix)]
+    #[pymodule_export]
+    use super::{
+        manifest::{AuditReport, Difference, Sealed, audit, seal},
+        part::{Part, Partial, combine},
+        tree::Tree,
     };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
+        #[cfg(unix)]
+        diagnostic::log_remarks();
         module.add("BudgetExhausted", py.get_type::<BudgetExhausted>())?;
-        module.add("InvalidTag", py.get_type::<InvalidTag>())?;
+        module.add("IncompleteObject", py.get_type::<IncompleteObject>())?;
+        let invalid_tag = py.get_type::<InvalidTag>();
+        // Those of verify_many say which.
+        invalid_tag.setattr("indices", PyTuple::empty(py))?;
+        module.add("InvalidTag", invalid_tag)?;
         module.add("NonceRequired", py.get_type::<NonceRequired>())?;
         module.add("NonceReuse", py.get_type::<NonceReuse>())?;
         module.add("ReserveUsedUp", py.get_type::<ReserveUsedUp>())?;
+        module.add("WrongKey", py.get_type::<WrongKey>())?;
+        module.add("WrongObject", py.get_type::<WrongObject>())?;
         let names = PyTuple::new(py, Algorithm::all().map(Algorithm::name).collect::<Vec<_>>())?;
         module.add("algorithms_available", names)?;
+        #[cfg(unix)]
+        module.add("SHARD_ENTRIES", tagmac_files::objects::SHARD_ENTRIES)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }
@@ -65,7 +104,8 @@ fn new(
     nonce: Option<&Bound<'_, PyAny>>,
     tag_bits: Option<usize>,
 ) -> PyResult<Mac> {
-    Mac::start(py, &*mac_of(key, alg, tag_bits)?, msg, nonce)
+    let secret = key.cast::<Key>().ok().map(|key| key.get().secret());
+    Mac::start(py, &*mac_of(key, alg, tag_bits)?, secret, msg, nonce)
 }
 
 /// The tag of a message, in one call.

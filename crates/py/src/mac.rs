@@ -1,17 +1,20 @@
 //! `Mac`: a message in pieces, as `hashlib` and `hmac` have it.
 
 use std::mem;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
+use tagmac::save::SaveError;
 use tagmac::{Error, Tag};
 
 use crate::buffer::{RELEASE, bytes, released};
-use crate::error::{InvalidTag, NonceReuse, refused};
+use crate::error::{InvalidTag, NonceReuse, refused, stays};
 use crate::nonce::nonce_of;
+use crate::secret::Secret;
 
 /// A message that comes in pieces. tagmac.new and Key.new make it.
 ///
@@ -21,11 +24,15 @@ use crate::nonce::nonce_of;
 pub struct Mac {
     algorithm: Algorithm,
     tag_bits: usize,
+    /// The key, unless it was bare bytes.
+    secret: Option<Arc<Secret>>,
     state: Mutex<State>,
 }
 
 enum State {
     Open(AnyStream),
+    /// Under a nonce, and saved: another goes on.
+    Saved,
     /// Under a nonce, and tagged.
     Ended(Result<Tag, Error>),
 }
@@ -39,6 +46,7 @@ impl Mac {
     pub fn start(
         py: Python<'_>,
         mac: &AnyMac,
+        secret: Option<&Arc<Secret>>,
         msg: Option<&Bound<'_, PyAny>>,
         nonce: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Mac> {
@@ -48,8 +56,20 @@ impl Mac {
             let msg = bytes(msg)?;
             released(py, msg.len(), || stream.update(&msg));
         }
-        let state = Mutex::new(State::Open(stream));
-        Ok(Mac { algorithm, tag_bits: mac.tag_bits(), state })
+        let (tag_bits, state) = (mac.tag_bits(), Mutex::new(State::Open(stream)));
+        Ok(Mac { algorithm, tag_bits, secret: secret.cloned(), state })
+    }
+
+    /// The object that was saved under a key.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidTag`] if the seal is wrong, `ValueError` if the MAC has no such state.
+    pub fn restore(mac: &AnyMac, secret: &Arc<Secret>, saved: &[u8]) -> PyResult<Mac> {
+        let stream = mac.restore(secret.sealer(), saved).map_err(save_refused)?;
+        let (algorithm, tag_bits) = (mac.algorithm(), mac.tag_bits());
+        let (secret, state) = (Some(secret.clone()), Mutex::new(State::Open(stream)));
+        Ok(Mac { algorithm, tag_bits, secret, state })
     }
 
     fn takes_nonce(&self) -> bool {
@@ -68,6 +88,7 @@ impl Mac {
                 tag
             }
             State::Ended(tag) => *tag,
+            State::Saved => return Err(saved_one()),
         };
         tag.map_err(refused)
     }
@@ -84,20 +105,15 @@ impl Mac {
                 stream.update(&data);
                 Ok(())
             }
-            State::Ended(_) => Err(()),
+            State::Ended(_) => Err(ended()),
+            State::Saved => Err(saved_one()),
         };
-        let added = if data.len() > RELEASE {
+        if data.len() > RELEASE {
             py.detach(|| add(&mut mac.state.lock().expect("no work panics")))
         } else {
             add(&mut mac.state.lock_py_attached(py).expect("no work panics"))
-        };
-        match added {
-            Ok(()) => Ok(slf),
-            Err(()) => Err(NonceReuse::new_err(
-                "expected a new object and a new nonce for the next message, \
-                 found an object that has given its tag",
-            )),
-        }
+        }?;
+        Ok(slf)
     }
 
     /// The tag of the message so far.
@@ -135,8 +151,33 @@ impl Mac {
         }
         let state = self.state.lock_py_attached(py).expect("no work panics");
         let State::Open(stream) = &*state else { unreachable!("ended without a nonce") };
-        let (algorithm, tag_bits, state) = (self.algorithm, self.tag_bits, stream.fork());
-        Ok(Mac { algorithm, tag_bits, state: Mutex::new(State::Open(state)) })
+        let (algorithm, tag_bits, secret) = (self.algorithm, self.tag_bits, self.secret.clone());
+        let state = Mutex::new(State::Open(stream.fork()));
+        Ok(Mac { algorithm, tag_bits, secret, state })
+    }
+
+    /// The message so far, sealed under a key that is made from the MAC's: Key.restore goes on with it,
+    /// in another process or on another machine.
+    ///
+    /// With a MAC that takes a nonce this object ends here, so that one message is under the nonce: it
+    /// raises NonceReuse from now on. CMAC, HMAC and the UMAC of 1999 raise ValueError, as does an
+    /// object whose key was bare bytes.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let Some(secret) = &self.secret else {
+            let line =
+                "expected an object of a tagmac.Key, found one of bare bytes: make it by Key.new";
+            return Err(PyValueError::new_err(line));
+        };
+        let mut state = self.state.lock_py_attached(py).expect("no work panics");
+        let saved = match &*state {
+            State::Open(stream) => stream.save(secret.sealer()).map_err(save_refused)?,
+            State::Ended(_) => return Err(ended()),
+            State::Saved => return Err(saved_one()),
+        };
+        if self.takes_nonce() {
+            *state = State::Saved;
+        }
+        Ok(PyBytes::new(py, &saved))
     }
 
     /// The algorithm.
@@ -155,6 +196,11 @@ impl Mac {
     #[getter]
     fn block_size(&self) -> Option<usize> {
         self.algorithm.block()
+    }
+
+    /// Refuses: a key's state goes nowhere by pickle, copy or deepcopy.
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(stays("Mac", "send what save() gives, and"))
     }
 
     fn __repr__(&self) -> String {
@@ -176,5 +222,31 @@ pub fn check(expected: &Tag, found: &[u8]) -> PyResult<()> {
     match Tag::new(found, expected.bits()) {
         Ok(found) if found == *expected => Ok(()),
         _ => Err(InvalidTag::new_err("the tag does not match the message")),
+    }
+}
+
+#[cold]
+fn ended() -> PyErr {
+    NonceReuse::new_err(
+        "expected a new object and a new nonce for the next message, found an object that has given \
+         its tag",
+    )
+}
+
+#[cold]
+fn saved_one() -> PyErr {
+    NonceReuse::new_err(
+        "expected the object that Key.restore makes, found the one that was saved: one message is \
+         under the nonce",
+    )
+}
+
+/// The exception for a stream that cannot be saved, or restored.
+#[cold]
+fn save_refused(error: SaveError) -> PyErr {
+    match error {
+        SaveError::Seal => InvalidTag::new_err(error.to_string()),
+        SaveError::Mac(error) => refused(error),
+        other => PyValueError::new_err(other.to_string()),
     }
 }

@@ -1,21 +1,15 @@
-//! Many messages in one call: sequences of buffers, arrays of Arrow, rows of two-dimensional
-//! arrays. None is copied.
-//!
-//! The C data interface of Arrow is two structs, which stand here as its specification has them
-//! (<https://arrow.apache.org/docs/format/CDataInterface.html>), so that no Arrow library is
-//! needed. The array is read in place, while its capsule lives.
+//! Many messages in one call: `tag_many` and `verify_many`.
 
-use std::ffi::{CStr, c_char, c_void};
-use std::slice;
-
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
+use pyo3::types::{PyBytes, PyTuple};
 use tagmac::Tag;
+use tagmac::dynamic::AnyMac;
 
+use crate::batch::Batch;
 use crate::buffer::View;
-use crate::error::refused;
+use crate::error::{InvalidTag, refused};
 use crate::key::Key;
 use crate::nonce::nonce_of;
 
@@ -35,20 +29,10 @@ pub fn tag_many<'py>(
     nonces: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mac = key.get().mac();
-    let messages = Batch::of(buffers)?;
+    let messages = Batch::of(buffers, "message")?;
     let messages = messages.slices()?;
-    let nonces = nonces.map(Batch::of).transpose()?;
-    let nonces = match &nonces {
-        Some(nonces) => nonces.slices()?,
-        None => {
-            nonce_of(mac.algorithm(), None)?;
-            vec![&[][..]; messages.len()]
-        }
-    };
-    if nonces.len() != messages.len() {
-        let line = format!("expected {} nonces, found {}", messages.len(), nonces.len());
-        return Err(PyValueError::new_err(line));
-    }
+    let nonces = nonces.map(|nonces| Batch::of(nonces, "nonce")).transpose()?;
+    let nonces = nonces_of(mac, nonces.as_ref(), messages.len())?;
     let size = mac.tag_bits().div_ceil(8);
     let bytes = messages.len().checked_mul(size).ok_or_else(|| {
         PyValueError::new_err(format!("expected fewer messages, found {}", messages.len()))
@@ -77,244 +61,118 @@ pub fn tag_many<'py>(
     })
 }
 
-/// Something that holds messages.
-enum Batch<'py> {
-    Items(Vec<Item<'py>>),
-    Rows(View),
-    Arrow(Arrow<'py>),
-}
-
-/// A message by itself.
-enum Item<'py> {
-    Fixed(Bound<'py, PyBytes>),
-    View(View),
-}
-
-impl<'py> Batch<'py> {
-    fn of(object: &Bound<'py, PyAny>) -> PyResult<Batch<'py>> {
-        if let Some(export) = object.getattr_opt("__arrow_c_array__")? {
-            return Ok(Batch::Arrow(Arrow::of(&export)?));
+/// Checks the tags of many messages, each in constant time.
+///
+/// buffers and nonces are as for tag_many. tags is what tag_many gives, or as many tags of the same
+/// kinds as buffers. Raises InvalidTag unless all are right; its indices are those of all that are wrong.
+#[pyfunction]
+#[pyo3(signature = (key, buffers, tags, nonces=None))]
+pub fn verify_many(
+    py: Python<'_>,
+    key: &Bound<'_, Key>,
+    buffers: &Bound<'_, PyAny>,
+    tags: &Bound<'_, PyAny>,
+    nonces: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let mac = key.get().mac();
+    let messages = Batch::of(buffers, "message")?;
+    let messages = messages.slices()?;
+    let nonces = nonces.map(|nonces| Batch::of(nonces, "nonce")).transpose()?;
+    let nonces = nonces_of(mac, nonces.as_ref(), messages.len())?;
+    for (i, nonce) in nonces.iter().enumerate() {
+        let wrong = |error| format!("message {i}: {}", refused(error).value(py));
+        let checked = mac.algorithm().check_nonce(nonce.len());
+        checked.map_err(|error| PyValueError::new_err(wrong(error)))?;
+    }
+    let joined = Joined::of(tags)?;
+    let tags = joined.tags(mac, messages.len())?;
+    let wrong = py.detach(|| {
+        let mut wrong = Vec::new();
+        let each = messages.chunks(TOGETHER).zip(nonces.chunks(TOGETHER));
+        for (i, ((messages, nonces), tags)) in each.zip(tags.chunks(TOGETHER)).enumerate() {
+            let mut verdicts = [Ok(()); TOGETHER];
+            let verdicts = &mut verdicts[..messages.len()];
+            // What it says in all is in the verdicts.
+            let _ = mac.verify_many(nonces, messages, tags, verdicts);
+            let failed = verdicts.iter().enumerate().filter(|(_, verdict)| verdict.is_err());
+            wrong.extend(failed.map(|(j, _)| TOGETHER * i + j));
         }
+        wrong
+    });
+    let Some(first) = wrong.first() else { return Ok(()) };
+    let line = match wrong.len() {
+        1 => format!("message {first}: the tag does not match the message"),
+        count => {
+            format!("message {first} and {} more: the tags do not match the messages", count - 1)
+        }
+    };
+    let error = InvalidTag::new_err(line);
+    error.value(py).setattr("indices", PyTuple::new(py, wrong)?)?;
+    Err(error)
+}
+
+/// A nonce for each message; none for a deterministic MAC.
+fn nonces_of<'a>(
+    mac: &AnyMac,
+    nonces: Option<&'a Batch<'_>>,
+    messages: usize,
+) -> PyResult<Vec<&'a [u8]>> {
+    let Some(nonces) = nonces else {
+        nonce_of(mac.algorithm(), None)?;
+        return Ok(vec![&[]; messages]);
+    };
+    let nonces = nonces.slices()?;
+    if nonces.len() != messages {
+        let line = format!("expected {messages} nonces, found {}", nonces.len());
+        return Err(PyValueError::new_err(line));
+    }
+    Ok(nonces)
+}
+
+/// Tags that are to be checked.
+enum Joined<'py> {
+    /// One after the other, as `tag_many` gives them.
+    One(View),
+    /// Each by itself.
+    Each(Batch<'py>),
+}
+
+impl<'py> Joined<'py> {
+    fn of(object: &Bound<'py, PyAny>) -> PyResult<Joined<'py>> {
         // SAFETY: the object is alive, and the call only looks at its type.
         if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 1 {
             let view = View::of(object)?;
-            return match view.shape() {
-                [_, _] => Ok(Batch::Rows(view)),
-                other => Err(PyTypeError::new_err(format!(
-                    "expected messages, or an array of 2 dimensions with one in each row, \
-                     found one of {}",
-                    other.len()
-                ))),
-            };
+            if view.shape().len() == 1 {
+                return Ok(Joined::One(view));
+            }
         }
-        let items = object.try_iter()?.enumerate().map(|(i, item)| {
-            let item = match item?.cast_into::<PyBytes>() {
-                Ok(fixed) => return Ok(Item::Fixed(fixed)),
-                Err(error) => error.into_inner(),
-            };
-            View::of(&item).map(Item::View).map_err(|error| {
-                let line = format!("message {i}: {}", error.value(item.py()));
-                PyErr::from_type(error.get_type(item.py()), line)
-            })
-        });
-        Ok(Batch::Items(items.collect::<PyResult<_>>()?))
+        Batch::of(object, "tag").map(Joined::Each)
     }
 
-    /// The messages.
-    fn slices(&self) -> PyResult<Vec<&[u8]>> {
-        match self {
-            Batch::Items(items) => Ok(items.iter().map(Item::bytes).collect()),
-            Batch::Rows(view) => {
-                let [rows, _] = *view.shape() else { unreachable!("two dimensions") };
+    /// As many tags as there are messages. What cannot be a tag of the MAC is one that no message has.
+    fn tags(&self, mac: &AnyMac, messages: usize) -> PyResult<Vec<Tag>> {
+        let size = mac.tag_bits().div_ceil(8);
+        let tag = |bytes: &[u8]| match bytes.len() == size {
+            true => Tag::new(bytes, mac.tag_bits()).unwrap_or_default(),
+            false => Tag::default(),
+        };
+        let (expected, unit, found, tags) = match self {
+            Joined::One(view) => {
                 let bytes = view.bytes();
-                if bytes.is_empty() {
-                    return Ok(vec![&[]; rows]);
-                }
-                Ok(bytes.chunks_exact(bytes.len() / rows).collect())
+                let tags = bytes.chunks_exact(size).map(tag).collect::<Vec<_>>();
+                (messages.checked_mul(size), "bytes of tags", bytes.len(), tags)
             }
-            Batch::Arrow(arrow) => arrow.slices(),
-        }
-    }
-}
-
-impl Item<'_> {
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Item::Fixed(fixed) => fixed.as_bytes(),
-            Item::View(view) => view.bytes(),
-        }
-    }
-}
-
-/// An array of Arrow, in its producer's capsules. They release it.
-struct Arrow<'py> {
-    schema: Bound<'py, PyCapsule>,
-    array: Bound<'py, PyCapsule>,
-}
-
-/// `ArrowSchema` of the specification, to the last field that is read here.
-#[repr(C)]
-struct ArrowSchema {
-    format: *const c_char,
-    name: *const c_char,
-    metadata: *const c_char,
-    flags: i64,
-    n_children: i64,
-    children: *const c_void,
-    dictionary: *const c_void,
-    release: *const c_void,
-}
-
-/// `ArrowArray` of the specification, likewise.
-#[repr(C)]
-struct ArrowArray {
-    length: i64,
-    null_count: i64,
-    offset: i64,
-    n_buffers: i64,
-    n_children: i64,
-    buffers: *const *const u8,
-    children: *const c_void,
-    dictionary: *const c_void,
-    release: *const c_void,
-}
-
-impl<'py> Arrow<'py> {
-    fn of(export: &Bound<'py, PyAny>) -> PyResult<Arrow<'py>> {
-        let (schema, array) = export.call0()?.extract()?;
-        Ok(Arrow { schema, array })
-    }
-
-    /// The values of a binary or string array.
-    fn slices(&self) -> PyResult<Vec<&[u8]>> {
-        let schema = self.schema.pointer_checked(Some(c"arrow_schema"))?.cast::<ArrowSchema>();
-        let array = self.array.pointer_checked(Some(c"arrow_array"))?.cast::<ArrowArray>();
-        // SAFETY: a capsule of that name points to that struct, and lives as long as `self`.
-        let (schema, array) = unsafe { (schema.as_ref(), array.as_ref()) };
-        if schema.release.is_null() || array.release.is_null() {
-            return Err(PyValueError::new_err("expected an Arrow array, found a released one"));
-        }
-        // SAFETY: the specification has a C string here, which lives as long as the schema.
-        let format = unsafe { CStr::from_ptr(schema.format) }.to_bytes();
-        let kind = match format {
-            _ if !schema.dictionary.is_null() => None,
-            b"z" | b"u" => Some(Kind::Offsets32),
-            b"Z" | b"U" => Some(Kind::Offsets64),
-            [b'w', b':', width @ ..] => {
-                let width = str::from_utf8(width).ok().and_then(|width| width.parse().ok());
-                width.map(Kind::Width)
+            Joined::Each(batch) => {
+                let slices = batch.slices()?;
+                let tags = slices.iter().map(|bytes| tag(bytes)).collect();
+                (Some(messages), "tags", slices.len(), tags)
             }
-            _ => None,
         };
-        let Some(kind) = kind else {
-            let found = String::from_utf8_lossy(format);
-            return Err(PyTypeError::new_err(format!(
-                "expected an Arrow array of binary or string values, found the format {found:?}"
-            )));
-        };
-        let expected = if matches!(kind, Kind::Width(_)) { 2 } else { 3 };
-        let fits = |length: i64| usize::try_from(length).ok();
-        let (Some(length), Some(start)) = (fits(array.length), fits(array.offset)) else {
-            return Err(broken("a length below 0"));
-        };
-        if array.n_buffers != expected {
-            return Err(broken("another number of buffers"));
-        }
-        if length == 0 {
-            return Ok(Vec::new());
-        }
-        // SAFETY: there are that many pointers, and the bit map, if there is one, has a bit for
-        // each of the `start + length` values.
-        let null = unsafe { first_null(*array.buffers, array.null_count, start, length) };
-        if let Some(row) = null {
-            let line = format!("message {row}: expected a value, found a null");
+        if expected != Some(found) {
+            let expected = expected.unwrap_or(usize::MAX);
+            let line = format!("expected {expected} {unit}, found {found}");
             return Err(PyValueError::new_err(line));
         }
-        // SAFETY: there are that many pointers.
-        let buffers = unsafe { slice::from_raw_parts(array.buffers, expected as usize) };
-        // SAFETY: the specification promises `start + length` values of `width` bytes, or one
-        // offset more than that and as many bytes as the last one says. They lie still until the
-        // array is released, which is when the capsule goes.
-        unsafe {
-            match kind {
-                Kind::Width(width) => rows(buffers[1], width, start, length),
-                Kind::Offsets32 => values::<i32>(buffers[1].cast(), buffers[2], start, length),
-                Kind::Offsets64 => values::<i64>(buffers[1].cast(), buffers[2], start, length),
-            }
-        }
+        Ok(tags)
     }
-}
-
-/// Where the values of an array are.
-enum Kind {
-    Offsets32,
-    Offsets64,
-    /// All have that many bytes.
-    Width(usize),
-}
-
-/// The number of the first null among `length` values from `start` on.
-///
-/// # Safety
-///
-/// `valid` is null or points to a bit for each value.
-unsafe fn first_null(valid: *const u8, nulls: i64, start: usize, length: usize) -> Option<usize> {
-    if nulls == 0 || valid.is_null() {
-        return None;
-    }
-    // SAFETY: as the caller says.
-    let bit = |i: usize| unsafe { *valid.add(i / 8) } >> (i % 8) & 1;
-    (0..length).find(|row| bit(start + row) == 0)
-}
-
-/// Values of one length.
-///
-/// # Safety
-///
-/// `data` points to `start + length` values of `width` bytes that outlive `'a`.
-unsafe fn rows<'a>(
-    data: *const u8,
-    width: usize,
-    start: usize,
-    length: usize,
-) -> PyResult<Vec<&'a [u8]>> {
-    // SAFETY: as the caller says.
-    let row = |i: usize| unsafe { slice::from_raw_parts(data.add(i * width), width) };
-    match width {
-        0 => Ok(vec![&[]; length]),
-        _ => Ok((start..start + length).map(row).collect()),
-    }
-}
-
-/// Values between offsets.
-///
-/// # Safety
-///
-/// `offsets` points to `start + length + 1` offsets, and `data` to as many bytes as the last one
-/// says, that outlive `'a`.
-unsafe fn values<'a, T: Copy + TryInto<usize>>(
-    offsets: *const T,
-    data: *const u8,
-    start: usize,
-    length: usize,
-) -> PyResult<Vec<&'a [u8]>> {
-    // SAFETY: as the caller says.
-    let offsets = unsafe { slice::from_raw_parts(offsets.add(start), length + 1) };
-    let value = |ends: &[T]| {
-        let (Ok(from), Ok(to)) = (ends[0].try_into(), ends[1].try_into()) else {
-            return Err(broken("an offset below 0"));
-        };
-        match to.checked_sub(from) {
-            // There may be no data at all.
-            Some(0) => Ok(&[][..]),
-            // SAFETY: as the caller says, since no offset is over the last one.
-            Some(len) => Ok(unsafe { slice::from_raw_parts(data.add(from), len) }),
-            None => Err(broken("offsets that go down")),
-        }
-    };
-    offsets.windows(2).map(value).collect()
-}
-
-fn broken(found: &str) -> PyErr {
-    PyValueError::new_err(format!("expected an array as Arrow specifies, found {found}"))
 }

@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 use tagmac::dynamic::{self, Algorithm, AnyMac, KeyId};
 
 use crate::buffer::{RELEASE, bytes};
-use crate::error::session_refused;
+use crate::error::{session_refused, stays};
 use crate::key::Key;
 
 /// Nonces where nothing else is asked for, if the algorithm takes such: 2^64 of them.
@@ -133,6 +133,11 @@ impl Session {
     #[getter]
     fn name(&self) -> &'static str {
         self.algorithm.name()
+    }
+
+    /// Refuses: a key's state goes nowhere by pickle, copy or deepcopy.
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(stays("Session", "store what save() gives, and send"))
     }
 
     fn __repr__(&self) -> String {

@@ -1,5 +1,10 @@
 """What the tests share."""
 
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 import tagmac
@@ -35,3 +40,25 @@ def within_limit(key: tagmac.Key, nonce: bytes | None, message: bytes) -> bytes:
             continue
         return message[:most]
     raise AssertionError(f"{key.name} takes no 1500 bytes")
+
+
+@pytest.fixture
+def saved(tmp_path) -> tuple[tagmac.Key, Path]:
+    """A new key and its file."""
+    key, path = tagmac.Key.generate(), tmp_path / "my.key"
+    key.save(path)
+    return key, path
+
+
+@pytest.fixture
+def command(tmp_path) -> Callable[..., str]:
+    """Runs the command in tmp_path and gives what it prints. scripts/test-python says where it is."""
+    binary = os.environ["TAGMAC_COMMAND"]
+
+    def run(*args: object, exits: int = 0) -> str:
+        words = [binary, *map(str, args)]
+        ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        assert ran.returncode == exits, ran.stderr
+        return ran.stdout
+
+    return run

@@ -169,17 +169,17 @@ def test_key_files(tmp_path):
     key.save(path)
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.read_text().startswith("tagmac-key-2\nalgorithm: LIGHTMAC-AES128-S32\n")
-    again = tagmac.Key.load(str(path))
+    again = tagmac.Key.from_file(str(path))
     assert (again.id, again.name, again.tag(MSG)) == (key.id, key.name, key.tag(MSG))
-    assert tagmac.Key.load(path, tag_bits=64).tag(MSG) == key.tag(MSG)[:8]
+    assert tagmac.Key.from_file(path, tag_bits=64).tag(MSG) == key.tag(MSG)[:8]
     with pytest.raises(FileExistsError) as error:
         key.save(path)
     assert error.value.filename == str(path)
     with pytest.raises(FileNotFoundError):
-        tagmac.Key.load(tmp_path / "none")
+        tagmac.Key.from_file(tmp_path / "none")
     path.write_text(path.read_text().replace("key: ", "key: 0"))
     with pytest.raises(ValueError, match=r"new\.key: line 5: "):
-        tagmac.Key.load(path)
+        tagmac.Key.from_file(path)
 
 
 def test_the_documented_key_file(tmp_path):
@@ -189,7 +189,7 @@ def test_the_documented_key_file(tmp_path):
         "created: 2026-11-21T10:00:00Z\nkey: 000102030405060708090a0b0c0d0e0f\n"
         "checksum: 518c9c170f3365c1\n"
     )
-    key = tagmac.Key.load(path)
+    key = tagmac.Key.from_file(path)
     assert key.id == "93ccce922cfd13ec" == tagmac.Key(KEY).id
     assert key.tag(MSG) == tagmac.digest(KEY, MSG)
 

@@ -160,3 +160,71 @@ def test_nothing_is_kept():
     for _ in range(100):
         tagmac.tag_many(KEY, pa.array([b"x" * 10_000]))
     assert pa.total_allocated_bytes() == before
+
+
+def test_many_are_verified(some):
+    key, nonce = some
+    messages = [bytes([i % 256]) * (i % 70) for i in range(600)]
+    nonces = nonce and [i.to_bytes(len(nonce), "big") for i in range(600)]
+    tags = tagmac.tag_many(key, messages, nonces)
+    each = [tags[i : i + key.digest_size] for i in range(0, len(tags), key.digest_size)]
+    rows = np.frombuffer(tags, "u1").reshape(600, -1)
+    for kind in (tags, bytearray(tags), each, iter(each), pa.array(each), rows):
+        assert tagmac.verify_many(key, messages, kind, nonces) is None
+    wrong = bytearray(tags)
+    for i in (0, 255, 256, 599):
+        wrong[i * key.digest_size] ^= 1
+    with pytest.raises(tagmac.InvalidTag) as error:
+        tagmac.verify_many(key, messages, wrong, nonces)
+    assert error.value.indices == (0, 255, 256, 599)
+    assert str(error.value) == "message 0 and 3 more: the tags do not match the messages"
+    assert tagmac.InvalidTag.indices == ()
+    for i in (0, 300):
+        for bad in (b"", each[i][:-1], each[i] + b"x", bytes(key.digest_size)):
+            with pytest.raises(tagmac.InvalidTag, match=f"^message {i}: ") as error:
+                tagmac.verify_many(key, messages, [*each[:i], bad, *each[i + 1 :]], nonces)
+            assert error.value.indices == (i,)
+
+
+def test_verify_many_refuses():
+    tags = tagmac.tag_many(KEY, [b"a", b"b"])
+    for bad, line in [
+        (tags[:-1], "expected 32 bytes of tags, found 31"),
+        (tags + tags, "expected 32 bytes of tags, found 64"),
+        (b"", "expected 32 bytes of tags, found 0"),
+        ([tags[:16]], "expected 2 tags, found 1"),
+        ([], "expected 2 tags, found 0"),
+    ]:
+        with pytest.raises(ValueError, match=line) as error:
+            tagmac.verify_many(KEY, [b"a", b"b"], bad)
+        assert type(error.value) is ValueError
+    for bad in (None, 7, [7, 8], "text", [tags[:16], "text"]):
+        with pytest.raises(TypeError):
+            tagmac.verify_many(KEY, [b"a", b"b"], bad)
+    assert tagmac.verify_many(KEY, [], b"") is None
+    assert tagmac.verify_many(KEY, [], []) is None
+    umac = tagmac.Key.generate("UMAC-64")
+    with pytest.raises(tagmac.NonceRequired):
+        tagmac.verify_many(umac, [b"a"], bytes(8))
+    with pytest.raises(ValueError, match="expected 1 nonces, found 2"):
+        tagmac.verify_many(umac, [b"a"], bytes(8), [b"1", b"2"])
+    with pytest.raises(ValueError, match="^message 1: expected a nonce of 1 to 16 bytes, found 17"):
+        tagmac.verify_many(umac, [b"a", b"b"], bytes(16), [b"1", bytes(17)])
+    # A message over the limit has no tag that could be right.
+    light = tagmac.Key.generate("LIGHTMAC-AES128-S8")
+    with pytest.raises(tagmac.InvalidTag) as error:
+        tagmac.verify_many(light, [b"a", bytes(5000)], light.tag(b"a") + bytes(16))
+    assert error.value.indices == (1,)
+
+
+def test_short_tags_are_verified():
+    for bits in (1, 7, 12, 64):
+        key = tagmac.Key(bytes(range(16)), tag_bits=bits)
+        tags = tagmac.tag_many(key, MESSAGES)
+        tagmac.verify_many(key, MESSAGES, tags)
+        with pytest.raises(tagmac.InvalidTag):
+            tagmac.verify_many(key, MESSAGES, bytes([tags[0] ^ 0x80]) + tags[1:])
+        # Bits beyond the tag's are no part of a tag.
+        if bits % 8:
+            with pytest.raises(tagmac.InvalidTag):
+                tagmac.verify_many(key, MESSAGES, bytes([tags[0] ^ 1]) + tags[1:])

@@ -26,6 +26,13 @@ def calls_with(bad):
     yield lambda: tagmac.verify(bytes(16), b"", bad)
     yield lambda: tagmac.tag_many(KEY, [b"", bad])
     yield lambda: tagmac.tag_many(bad, [])
+    yield lambda: KEY.restore(bad)
+    yield lambda: tagmac.Part.open(KEY, bad)
+    yield lambda: tagmac.Part(KEY, object="o", version="1").update(bad)
+    yield lambda: tagmac.Part(KEY, object="o", version=bad if bad != "text" else None)
+    yield lambda: tagmac.combine(KEY, [bad])
+    yield lambda: tagmac.verify_many(KEY, [b""], [bad])
+    yield lambda: tagmac.verify_many(KEY, [bad], bytes(16))
     if bad is not KEY:
         yield lambda: tagmac.new(bad)
         yield lambda: tagmac.digest(bad, b"")
@@ -52,8 +59,8 @@ def test_other_wrong_types():
         lambda: tagmac.Key(),
         lambda: tagmac.Key(bytes(16), 7),
         lambda: tagmac.Key(bytes(16), "PMAC-AES128", 64),
-        lambda: tagmac.Key.load(7),
-        lambda: tagmac.Key.load(None),
+        lambda: tagmac.Key.from_file(7),
+        lambda: tagmac.Key.from_file(None),
         lambda: tagmac.Mac(),
         lambda: tagmac.new(bytes(16), alg=b"PMAC-AES128"),
         lambda: tagmac.new(bytes(16), b"", "PMAC-AES128"),
@@ -212,8 +219,10 @@ def test_huge_lengths(tmp_path):
 def test_random_arguments():
     """Every function with every pair of odd values: an exception or a result, and no crash."""
     odd = [None, b"", b"x", bytes(16), "", "UMAC-64", -1, 0, 1 << 70, [], [b"x"], KEY, object()]
-    classes = (tagmac.Key, tagmac.Session)
-    for call in (tagmac.new, tagmac.digest, tagmac.verify, tagmac.tag_many, KEY.tag, *classes):
+    classes = (tagmac.Key, tagmac.Session, tagmac.Part, tagmac.Tree)
+    calls = (tagmac.new, tagmac.digest, tagmac.verify, tagmac.tag_many, tagmac.verify_many)
+    methods = (KEY.tag, KEY.restore, tagmac.Key.from_env, tagmac.Part.open, tagmac.combine)
+    for call in (*calls, *methods, *classes):
         for count in (1, 2, 3):
             for arguments in itertools.product(odd, repeat=count):
                 try:

@@ -10,9 +10,12 @@
 ``algorithms_available`` has the names of all MACs. docs/python.md has the rest.
 """
 
+import sys
+
 from . import umac32, umac64, umac96, umac128
 from ._tagmac import (
     BudgetExhausted,
+    IncompleteObject,
     InvalidTag,
     Key,
     Mac,
@@ -20,6 +23,8 @@ from ._tagmac import (
     NonceReuse,
     ReserveUsedUp,
     Session,
+    WrongKey,
+    WrongObject,
     __version__,
     algorithms_available,
     digest,
@@ -27,10 +32,26 @@ from ._tagmac import (
     new,
     tag_many,
     verify,
+    verify_many,
 )
+
+if sys.platform != "win32":
+    from ._keyref import KeyRef, KeyUnavailable
+    from ._tagmac import (
+        AuditReport,
+        Difference,
+        Part,
+        Partial,
+        Sealed,
+        Tree,
+        audit,
+        combine,
+        seal,
+    )
 
 __all__ = [
     "BudgetExhausted",
+    "IncompleteObject",
     "InvalidTag",
     "Key",
     "Mac",
@@ -38,6 +59,8 @@ __all__ = [
     "NonceReuse",
     "ReserveUsedUp",
     "Session",
+    "WrongKey",
+    "WrongObject",
     "__version__",
     "algorithms_available",
     "digest",
@@ -49,4 +72,20 @@ __all__ = [
     "umac96",
     "umac128",
     "verify",
+    "verify_many",
 ]
+
+if sys.platform != "win32":
+    __all__ += [
+        "AuditReport",
+        "Difference",
+        "KeyRef",
+        "KeyUnavailable",
+        "Part",
+        "Partial",
+        "Sealed",
+        "Tree",
+        "audit",
+        "combine",
+        "seal",
+    ]

@@ -1,35 +1,66 @@
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Final, Protocol, final
+from typing import Final, NoReturn, Protocol, SupportsIndex, final
 
 from typing_extensions import Buffer
 
 __all__ = [
     "BudgetExhausted",
+    "IncompleteObject",
     "InvalidTag",
     "Key",
     "Mac",
     "NonceRequired",
     "NonceReuse",
     "ReserveUsedUp",
+    "SHARD_ENTRIES",
     "Session",
+    "WrongKey",
+    "WrongObject",
     "__version__",
     "algorithms_available",
     "digest",
     "file_digest",
     "new",
+    "record_fields",
+    "root_open",
+    "root_seal",
+    "shard_name",
+    "shard_open",
+    "shard_seal",
     "tag_many",
     "verify",
+    "verify_many",
 ]
+
+if sys.platform != "win32":
+    __all__ += [
+        "AuditReport",
+        "Difference",
+        "Part",
+        "Partial",
+        "Sealed",
+        "Tree",
+        "audit",
+        "combine",
+        "seal",
+    ]
 
 __version__: Final[str]
 algorithms_available: Final[tuple[str, ...]]
 
 class BudgetExhausted(ValueError): ...
-class InvalidTag(ValueError): ...
+class IncompleteObject(ValueError): ...
+
+class InvalidTag(ValueError):
+    indices: tuple[int, ...]
+
 class NonceRequired(ValueError): ...
 class NonceReuse(ValueError): ...
 class ReserveUsedUp(ValueError): ...
+class WrongKey(ValueError): ...
+class WrongObject(ValueError): ...
 
 @final
 class Key:
@@ -38,12 +69,38 @@ class Key:
     ) -> Key: ...
     @staticmethod
     def generate(alg: str = "PMAC-AES128", *, tag_bits: int | None = None) -> Key: ...
-    @staticmethod
-    def load(path: str | PathLike[str], *, tag_bits: int | None = None) -> Key: ...
+    if sys.platform != "win32":
+        @staticmethod
+        def from_file(
+            path: str | PathLike[str],
+            *,
+            alg: str | None = None,
+            format: str = "auto",
+            tag_bits: int | None = None,
+        ) -> Key: ...
+        @staticmethod
+        def from_env(
+            name: str,
+            *,
+            alg: str | None = None,
+            format: str = "auto",
+            tag_bits: int | None = None,
+        ) -> Key: ...
+        @staticmethod
+        def from_command(
+            command: Sequence[str],
+            *,
+            alg: str | None = None,
+            format: str = "auto",
+            tag_bits: int | None = None,
+        ) -> Key: ...
+
+    def __reduce_ex__(self, _protocol: SupportsIndex) -> NoReturn: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     def tag(self, msg: Buffer, nonce: Buffer | None = None) -> bytes: ...
     def verify(self, msg: Buffer, tag: Buffer, nonce: Buffer | None = None) -> None: ...
     def new(self, msg: Buffer | None = None, nonce: Buffer | None = None) -> Mac: ...
+    def restore(self, saved: Buffer) -> Mac: ...
     @property
     def id(self) -> str: ...
     @property
@@ -59,6 +116,8 @@ class Mac:
     def verify(self, tag: Buffer) -> None: ...
     def hexverify(self, tag: str) -> None: ...
     def copy(self) -> Mac: ...
+    def save(self) -> bytes: ...
+    def __reduce_ex__(self, _protocol: SupportsIndex) -> NoReturn: ...
     @property
     def name(self) -> str: ...
     @property
@@ -80,6 +139,7 @@ class Session:
     def tag(self, msg: Buffer) -> tuple[bytes, bytes]: ...
     def reserve(self, messages: int) -> None: ...
     def save(self) -> bytes: ...
+    def __reduce_ex__(self, _protocol: SupportsIndex) -> NoReturn: ...
     @property
     def used(self) -> int: ...
     @property
@@ -139,3 +199,195 @@ def tag_many(
     buffers: Iterable[Buffer] | Buffer | _ArrowArray,
     nonces: Iterable[Buffer] | Buffer | _ArrowArray | None = None,
 ) -> bytes: ...
+def verify_many(
+    key: Key,
+    buffers: Iterable[Buffer] | Buffer | _ArrowArray,
+    tags: Iterable[Buffer] | Buffer | _ArrowArray,
+    nonces: Iterable[Buffer] | Buffer | _ArrowArray | None = None,
+) -> None: ...
+
+# Manifests of objects, for tagmac.spark.
+
+SHARD_ENTRIES: Final[int]
+
+def shard_seal(
+    key: Key,
+    number: int,
+    names: Sequence[bytes],
+    sizes: Sequence[int],
+    tags: Sequence[bytes],
+    nonces: Sequence[bytes] | None = None,
+) -> tuple[bytes, bytes]: ...
+def shard_name(record: bytes) -> str: ...
+def record_fields(record: bytes) -> tuple[int, int, int, int, bytes, bytes]: ...
+def shard_open(
+    key: Key, record: bytes, text: bytes, *, shown: str | None = None
+) -> tuple[list[bytes], list[int], list[bytes], list[bytes]]: ...
+def root_seal(key: Key, records: Sequence[bytes]) -> bytes: ...
+def root_open(key: Key, text: bytes, *, shown: str | None = None) -> list[bytes]: ...
+
+if sys.platform != "win32":
+    @final
+    class Part:
+        def __new__(
+            cls,
+            key: Key,
+            *,
+            object: str | Buffer,
+            version: str | Buffer,
+            start: int = 0,
+            last: bool = False,
+        ) -> Part: ...
+        @staticmethod
+        def open(key: Key, blob: Buffer) -> Partial: ...
+        def update(self, data: Buffer) -> Part: ...
+        def seal(self) -> bytes: ...
+        def __reduce_ex__(self, _protocol: SupportsIndex) -> NoReturn: ...
+        @property
+        def object(self) -> bytes: ...
+        @property
+        def version(self) -> bytes: ...
+        @property
+        def start(self) -> int: ...
+        @property
+        def end(self) -> int: ...
+        @property
+        def last(self) -> bool: ...
+        @property
+        def block_size(self) -> int: ...
+        @property
+        def name(self) -> str: ...
+
+    @final
+    class Partial:
+        @property
+        def object(self) -> bytes: ...
+        @property
+        def version(self) -> bytes | None: ...
+        @property
+        def start(self) -> int: ...
+        @property
+        def end(self) -> int: ...
+        @property
+        def last(self) -> bool: ...
+        @property
+        def name(self) -> str: ...
+
+    def combine(
+        key: Key,
+        blobs: Iterable[Buffer] | Buffer | _ArrowArray,
+        nonce: Buffer | None = None,
+        *,
+        object: str | Buffer | None = None,
+        version: str | Buffer | None = None,
+    ) -> bytes: ...
+
+    @final
+    class Tree:
+        def __new__(
+            cls,
+            path: str | PathLike[str],
+            key: Key,
+            *,
+            threads: int = 0,
+            progress: Callable[[int, int | None], object] | None = None,
+        ) -> Tree: ...
+        @staticmethod
+        def create(
+            path: str | PathLike[str],
+            key: Key,
+            *,
+            leaf: int | None = None,
+            threads: int = 0,
+            progress: Callable[[int, int | None], object] | None = None,
+        ) -> Tree: ...
+        def tag(self, *, expect: Buffer | None = None) -> tuple[bytes, bytes]: ...
+        def patch(
+            self, offset: int, data: Buffer, *, expect: Buffer | None = None
+        ) -> tuple[bytes, bytes]: ...
+        def append(self, *, expect: Buffer | None = None) -> tuple[bytes, bytes]: ...
+        def truncate(self, length: int, *, expect: Buffer | None = None) -> tuple[bytes, bytes]: ...
+        def range(
+            self, offset: int, length: int, *, expect: Buffer | None = None
+        ) -> tuple[bytes, bytes]: ...
+        def finish(self, *, expect: Buffer | None = None) -> tuple[bytes, bytes]: ...
+        def undo(self, *, expect: Buffer | None = None) -> tuple[bytes, bytes]: ...
+        @property
+        def name(self) -> str: ...
+
+    def seal(
+        directory: str | PathLike[str],
+        key: Key,
+        manifest: str | PathLike[str],
+        *,
+        mode: bool = False,
+        mtime: bool = False,
+        special: bool = False,
+        one_file_system: bool = False,
+        skip_unreadable: bool = False,
+        threads: int = 0,
+        progress: Callable[[int, int | None, int, int | None], object] | None = None,
+    ) -> Sealed: ...
+    def audit(
+        manifest: str | PathLike[str],
+        directory: str | PathLike[str],
+        key: Key,
+        *,
+        threads: int = 0,
+        progress: Callable[[int, int | None, int, int | None], object] | None = None,
+    ) -> AuditReport: ...
+    @final
+    class Sealed:
+        @property
+        def files(self) -> int: ...
+        @property
+        def directories(self) -> int: ...
+        @property
+        def links(self) -> int: ...
+        @property
+        def special(self) -> int: ...
+        @property
+        def bytes(self) -> int: ...
+        @property
+        def skipped(self) -> int: ...
+        @property
+        def unreadable(self) -> int: ...
+
+    @final
+    class AuditReport:
+        @property
+        def ok(self) -> bool: ...
+        def __bool__(self) -> bool: ...
+        @property
+        def unchanged(self) -> int: ...
+        @property
+        def changed(self) -> int: ...
+        @property
+        def new(self) -> int: ...
+        @property
+        def missing(self) -> int: ...
+        @property
+        def renamed(self) -> int: ...
+        @property
+        def unreadable(self) -> int: ...
+        @property
+        def skipped(self) -> int: ...
+        @property
+        def renames_complete(self) -> bool: ...
+        @property
+        def differences(self) -> list[Difference]: ...
+
+    @final
+    class Difference:
+        @property
+        def path(self) -> str: ...
+        @property
+        def kind(self) -> str: ...
+        @property
+        def status(self) -> str: ...
+        @property
+        def was(self) -> str | None: ...
+        @property
+        def changes(self) -> list[tuple[str, str | None, str | None]]: ...
+        @property
+        def reason(self) -> str | None: ...

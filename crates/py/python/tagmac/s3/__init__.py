@@ -1,0 +1,33 @@
+"""Objects of S3 with their tags: uploads that tag, reads that verify. Needs boto3:
+``pip install tagmac[s3]``.
+
+>>> import boto3, tagmac.s3                                                  # doctest: +SKIP
+>>> s3, key = boto3.client("s3"), tagmac.Key.from_file("my.key")                 # doctest: +SKIP
+>>> tagmac.s3.upload_file(s3, "17.raw", "s3://photos/17.raw", key)          # doctest: +SKIP
+>>> tagmac.s3.open_verified(s3, "s3://photos/17.raw", key).read()           # doctest: +SKIP
+
+A tag says that these bytes were tagged under the key, not that they are this object's: anyone who may
+write to the bucket can put another tagged object in its place, or an older one. A sealed manifest
+finds that.
+"""
+
+try:
+    import boto3 as _boto3  # noqa: F401
+except ModuleNotFoundError:
+    raise ModuleNotFoundError("tagmac.s3 needs boto3: pip install tagmac[s3]") from None
+
+from .errors import ObjectChanged, ObjectDenied, ObjectError
+from .stored import TagMissing
+from .upload import Uploaded, upload_file, upload_stream
+from .verified import open_verified
+
+__all__ = [
+    "ObjectChanged",
+    "ObjectDenied",
+    "ObjectError",
+    "TagMissing",
+    "Uploaded",
+    "open_verified",
+    "upload_file",
+    "upload_stream",
+]

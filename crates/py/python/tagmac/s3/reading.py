@@ -1,0 +1,108 @@
+"""Ranges of one version of an object.
+
+Every request has If-Match with the version's ETag, so bytes of two versions never mix: the store
+answers 412 where the object is another one. What was read stays read: after a reset or a short
+body the next request asks for the rest alone, and no byte reaches the sink twice.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from .errors import GONE, ObjectChanged, ObjectDenied, ObjectError
+from .url import Url, shown
+
+PIECE = 1 << 20
+#: Requests in a row that bring nothing new.
+TRIES = 8
+LONGEST_WAIT = 20.0
+
+Sink = Callable[[bytes], object]
+
+
+def read_range(
+    client: Any, url: Url, etag: str, size: int, start: int, end: int, sink: Sink
+) -> None:
+    """Gives the bytes from start to end, of a version that has size bytes, to the sink in order."""
+    if not etag:
+        raise ObjectError(
+            url, "expected an ETag, found none: no request could be bound to a version"
+        )
+    at, tries = start, 0
+    while True:
+        before = at
+        try:
+            body = _open(client, url, etag, size, at, end)
+            try:
+                while at < end:
+                    piece = body.read(min(PIECE, end - at))
+                    if not piece:
+                        raise _Short(f"expected {end - before} bytes, found {at - before}")
+                    sink(piece)
+                    at += len(piece)
+            finally:
+                body.close()
+            return
+        except (BotoCoreError, OSError, _Short) as error:
+            if isinstance(error, ObjectError):
+                raise
+            tries = 1 if at > before else tries + 1
+            if tries >= TRIES:
+                raise ObjectError(url, f"{one_line(error)}, {tries} times") from None
+            time.sleep(random.uniform(0.5, 1) * min(LONGEST_WAIT, 0.1 * 2**tries))
+
+
+class _Short(Exception):
+    """A body that ended before its length."""
+
+
+def _open(client: Any, url: Url, etag: str, size: int, at: int, end: int) -> Any:
+    """The body of the bytes from at to end, whose length its headers have confirmed."""
+    # The whole object needs no range, and an empty one has none.
+    ranged = {} if (at, end) == (0, size) else {"Range": f"bytes={at}-{end - 1}"}
+    try:
+        answer = client.get_object(Bucket=url.bucket, Key=url.key, IfMatch=f'"{etag}"', **ranged)
+    except ClientError as error:
+        raise answered(url, error) from None
+    body = answer["Body"]
+    try:
+        if answer.get("ETag", "").strip('"') != etag:
+            raise ObjectChanged(
+                url, f"expected ETag {etag}, found {answer.get('ETag')}: it changed"
+            )
+        found = answer.get("ContentLength")
+        if found != end - at:
+            raise ObjectChanged(
+                url, f"expected {end - at} bytes from {at} on, found {found}: it changed"
+            )
+        if ranged:
+            expected, found = f"bytes {at}-{end - 1}/{size}", answer.get("ContentRange")
+            if found != expected:
+                raise ObjectChanged(url, f"expected {expected}, found {found}: it changed")
+    except ObjectError:
+        body.close()
+        raise
+    return body
+
+
+def answered(url: Url, error: ClientError) -> ObjectError:
+    """What an answer that is an error says about the object."""
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    code = error.response.get("Error", {}).get("Code", "")
+    if status in (412, 416):
+        return ObjectChanged(url, "it changed after it was listed")
+    if status == 404 and code != "NoSuchBucket":
+        return ObjectChanged(url, GONE)
+    if status == 403:
+        return ObjectDenied(url, f"no permission to read it ({shown(code)})")
+    return ObjectError(url, one_line(error))
+
+
+def one_line(error: BaseException) -> str:
+    """An error's text, for a message."""
+    return shown(" ".join(str(error).split())[:500]) or type(error).__name__

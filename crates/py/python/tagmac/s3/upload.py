@@ -1,0 +1,225 @@
+"""Uploads by boto3's transfers, with the tag beside the object.
+
+A multipart upload's metadata is fixed when it begins, before a byte of it is sent. So a file is read
+twice: once for the tag, which goes into the metadata, and once to be sent; what is sent is hashed
+on its way, and unless it has the very tag that the metadata says, the upload is aborted before the object
+exists. A stream can be read once: its tag becomes an object tag right after the upload, which a
+reader without it refuses.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from os import PathLike
+from typing import IO, Any
+from urllib.parse import parse_qsl
+
+import tagmac
+from boto3.s3.transfer import TransferConfig
+
+from .errors import ObjectChanged
+from .nonces import new_nonce
+from .stored import Stored, without_ours
+from .url import Url
+
+#: Of a stream, so much is looked at before the upload begins: what is shorter is sent as a file is.
+LOOK_AHEAD = 8 << 20
+#: S3's limit.
+MAX_OBJECT_TAGS = 10
+
+
+@dataclass(frozen=True)
+class Uploaded:
+    """What was stored with an object, and where."""
+
+    tag: bytes
+    nonce: bytes | None
+    bytes: int
+    #: "metadata" or "object tags".
+    where: str
+
+
+class _Hashed(io.RawIOBase):
+    """A file as boto3 reads it. Each byte is hashed the first time that it is read: a retry seeks
+    back and reads again, which counts nothing twice."""
+
+    def __init__(self, file: Any, mac: tagmac.Mac) -> None:
+        self._file, self._mac = file, mac
+        self._at = self.hashed = 0
+        #: Once so many bytes were hashed, whether they have this tag is found out before the last
+        #: of them are handed on.
+        self.expected: tuple[Url, int, bytes] | None = None
+        self.failed: ObjectChanged | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self.expected is not None
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = self._file.seek(offset, whence)
+        return self._at
+
+    def read(self, size: int | None = -1) -> bytes:
+        piece: bytes = self._file.read(-1 if size is None else size)
+        new = self._at + len(piece) - self.hashed
+        if new > len(piece):
+            raise OSError(f"expected no bytes left out, found a read at {self._at}")
+        if new > 0:
+            self._mac.update(memoryview(piece)[len(piece) - new :])
+            self.hashed += new
+        self._at += len(piece)
+        if self.expected is not None:
+            self._hold_against(*self.expected, ended=not piece and size != 0)
+        return piece
+
+    def _hold_against(self, url: Url, size: int, tag: bytes, ended: bool) -> None:
+        if self.hashed < size and not ended:
+            return
+        if self.hashed == size:
+            try:
+                self._mac.verify(tag)
+                return
+            except tagmac.InvalidTag:
+                pass
+        self.failed = ObjectChanged(
+            url, "the file changed while it was uploaded: nothing was stored"
+        )
+        raise self.failed
+
+
+def upload_file(
+    client: Any,
+    path: str | PathLike[str],
+    url: str,
+    key: tagmac.Key,
+    *,
+    extra_args: dict[str, Any] | None = None,
+    config: Any = None,
+    callback: Any = None,
+) -> Uploaded:
+    """Uploads a file to s3://bucket/key, as boto3's upload_file does, with its tag in the metadata.
+
+    The file is read twice. If it changes meanwhile, ObjectChanged is raised and nothing is stored.
+    """
+    target, nonce, options = Url.parse(url), new_nonce(key), (extra_args, config, callback)
+    with open(path, "rb") as file:
+        start = file.read(LOOK_AHEAD)
+        if len(start) < LOOK_AHEAD:
+            return _send_bytes(client, start, target, key, nonce, *options)
+        file.seek(0)
+        tag = tagmac.file_digest(file, key, nonce=nonce)
+        size = file.tell()
+        file.seek(0)
+        return _send(client, file, size, target, key, Stored(tag, nonce), *options)
+
+
+def upload_stream(
+    client: Any,
+    stream: IO[bytes],
+    url: str,
+    key: tagmac.Key,
+    *,
+    extra_args: dict[str, Any] | None = None,
+    config: Any = None,
+    callback: Any = None,
+) -> Uploaded:
+    """Uploads what a stream has to s3://bucket/key, as boto3's upload_fileobj does.
+
+    Up to 8 MiB, the tag is in the metadata. More is sent as it is read, and the tag becomes an object
+    tag when all was sent: until then, and if that fails, the object has none, and open_verified
+    refuses it.
+    """
+    target, nonce = Url.parse(url), new_nonce(key)
+    start = _exactly(stream, LOOK_AHEAD)
+    if len(start) < LOOK_AHEAD:
+        return _send_bytes(client, start, target, key, nonce, extra_args, config, callback)
+    extra = dict(extra_args or {})
+    extra["Metadata"] = without_ours(extra.get("Metadata", {}))
+    # Object tags are set as a whole: the caller's go with ours.
+    tags = without_ours(dict(parse_qsl(extra.get("Tagging", ""), keep_blank_values=True)))
+    most = MAX_OBJECT_TAGS - len(Stored(b"", nonce).fields(key))
+    if len(tags) > most:
+        raise ValueError(f"Tagging: expected at most {most} object tags, found {len(tags)}")
+    body = _Hashed(_Chained(start, stream), key.new(nonce=nonce))
+    client.upload_fileobj(
+        body,
+        target.bucket,
+        target.key,
+        ExtraArgs=extra,
+        Callback=callback,
+        Config=_config(config),
+    )
+    stored = Stored(body._mac.digest(), nonce)
+    tags |= stored.fields(key)
+    entries = [{"Key": name, "Value": value} for name, value in tags.items()]
+    client.put_object_tagging(Bucket=target.bucket, Key=target.key, Tagging={"TagSet": entries})
+    return Uploaded(stored.tag, nonce, body.hashed, "object tags")
+
+
+def _send_bytes(
+    client: Any, data: bytes, url: Url, key: tagmac.Key, nonce: bytes | None,
+    extra_args: dict[str, Any] | None, config: Any, callback: Any,
+) -> Uploaded:  # fmt: skip
+    """Uploads what is in memory: what is tagged is what is sent."""
+    stored = Stored(key.tag(data, nonce), nonce)
+    return _send(
+        client, io.BytesIO(data), len(data), url, key, stored, extra_args, config, callback
+    )
+
+
+def _send(
+    client: Any, file: IO[bytes], size: int, url: Url, key: tagmac.Key, stored: Stored,
+    extra_args: dict[str, Any] | None, config: Any, callback: Any,
+) -> Uploaded:  # fmt: skip
+    """Uploads a file whose tag is known, if that is still its tag."""
+    extra = dict(extra_args or {})
+    extra["Metadata"] = without_ours(extra.get("Metadata", {})) | stored.fields(key)
+    body = _Hashed(file, key.new(nonce=stored.nonce))
+    body.expected = (url, size, stored.tag)
+    try:
+        client.upload_fileobj(
+            body, url.bucket, url.key, ExtraArgs=extra, Callback=callback, Config=_config(config)
+        )
+    except Exception:
+        # In a request that boto3 sends again and again, ours is the cause of the last one's.
+        if body.failed:
+            raise body.failed from None
+        raise
+    return Uploaded(stored.tag, stored.nonce, size, "metadata")
+
+
+def _config(config: Any) -> Any:
+    """Boto3's own transfers: those of awscrt read what they send past our hands."""
+    if config is None:
+        return TransferConfig(preferred_transfer_client="classic")
+    config.preferred_transfer_client = "classic"
+    return config
+
+
+def _exactly(stream: IO[bytes], count: int) -> bytes:
+    """So many bytes, or all there are."""
+    pieces: list[bytes] = []
+    while count > 0 and (piece := stream.read(count)):
+        pieces.append(piece)
+        count -= len(piece)
+    return b"".join(pieces)
+
+
+class _Chained(io.RawIOBase):
+    """A stream whose first bytes were read already."""
+
+    def __init__(self, start: bytes, rest: IO[bytes]) -> None:
+        self._start, self._rest = memoryview(start), rest
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or size < 0:
+            start, self._start = bytes(self._start), memoryview(b"")
+            return start + self._rest.read()
+        start, self._start = bytes(self._start[:size]), self._start[size:]
+        return start + _exactly(self._rest, size - len(start))

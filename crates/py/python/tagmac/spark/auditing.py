@@ -1,0 +1,267 @@
+"""Audits: a bucket against its manifest.
+
+root ─ shards and files of the listing side by side: missing, new, or to be read ═ shuffled by
+name and start ─ read: whole objects are compared at once, ranges ═ shuffled by name, joined and
+compared ─ only differences and counts reach the driver
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import tagmac
+from tagmac import _tagmac
+
+from ..s3.errors import GONE
+from ..s3.url import Url
+from .cluster import TASKS_PER_CORE, Say, cores, job, rows, task_count
+from .items import DDL, Item, from_batches, from_row, to_batches
+from .joining import join
+from .keyed import pinned, unit_of
+from .listings import Listing, listing_of
+from .merging import CHANGED, DAMAGED, MISSING, NEW, STRETCH_DDL, Shard, merge_items, stretches
+from .places import Place, PlaceError, place
+from .renaming import find_renamed
+from .sealing import MAX_ROOT_BYTES, ROOT, check_apart
+from .tasks import STREAMS, read_items
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Differences that a report names.
+MAX_DIFFERENCES = 100_000
+#: What a task adds up to one row: objects that are as they were sealed, in `index`.
+UNCHANGED = "unchanged:"
+
+Status = Literal["changed", "missing", "new", "renamed", "unreadable"]
+
+
+class ManifestDamaged(ValueError):
+    """A manifest that is missing, damaged or of the wrong kind."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What is not as it was sealed. Names are those below the prefix."""
+
+    status: Status
+    name: bytes
+    #: What changed, why it cannot be read, or the name before.
+    detail: str = ""
+    before: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an audit found."""
+
+    unchanged: int
+    #: In the order of their names: all of them, if `is_complete`.
+    differences: tuple[Difference, ...]
+    counts: dict[Status, int]
+    is_complete: bool
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything is as it was sealed, and was read."""
+        return not any(self.counts.values())
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+def audit(
+    spark: SparkSession,
+    manifest: str,
+    prefix: str,
+    key_ref: tagmac.KeyRef,
+    *,
+    range_bytes: int | None = None,
+    streams: int = STREAMS,
+    max_differences: int = MAX_DIFFERENCES,
+    work: str | None = None,
+    progress: Say | None = None,
+) -> Report:
+    """Holds the objects below s3://bucket/prefix against a manifest.
+
+    work is where the listing is kept meanwhile: a prefix, or a folder that all workers share; the
+    manifest's place unless it is given. A manifest that is damaged raises ManifestDamaged.
+    """
+    ref, key = pinned(key_ref)
+    below, where = Url.parse_prefix(prefix), place(manifest)
+    work_place = where if work is None else place(work)
+    check_apart(below, where)
+    check_apart(below, work_place)
+    shards = _open_root(key, where)
+    unit = unit_of(key, range_bytes)
+    with listing_of(spark, below, work_place, unit, progress) as listing:
+        found, unchanged, counts = _compare(
+            spark, ref, where, listing, shards, unit, streams, max_differences, progress
+        )
+        is_complete = len(found) == sum(counts.values())
+        pairs = find_renamed(spark, ref, found, unit, streams, progress)
+    cut = len(below.key.encode())
+    differences = [_difference(item, cut) for item in found if item.name not in pairs.gone]
+    for new, old in pairs.renamed.items():
+        differences.append(Difference("renamed", new[cut:], before=old[cut:]))
+    counts["renamed"] = len(pairs.renamed)
+    counts["new"] -= len(pairs.renamed)
+    counts["missing"] -= len(pairs.renamed)
+    differences.sort(key=lambda difference: difference.name)
+    return Report(unchanged, tuple(differences), counts, is_complete)
+
+
+def _open_root(key: tagmac.Key, where: Place) -> list[Shard]:
+    shown = where.shown(ROOT)
+    text = where.read(ROOT, MAX_ROOT_BYTES)
+    if text is None:
+        raise PlaceError(f"{shown}: expected a manifest's root, found none")
+    try:
+        return [Shard.parse(record) for record in _tagmac.root_open(key, text, shown=shown)]
+    except tagmac.InvalidTag as error:
+        raise ManifestDamaged(str(error)) from None
+
+
+def _compare(
+    spark: SparkSession, ref: tagmac.KeyRef, where: Place, listing: Listing, shards: list[Shard],
+    unit: int | None, streams: int, most: int, say: Say | None,
+) -> tuple[list[Item], int, dict[Status, int]]:  # fmt: skip
+    """Differences, up to a number of them; how many objects have none; how many differences there
+    are of each kind."""
+    counts: dict[Status, int] = {
+        "changed": 0,
+        "missing": 0,
+        "new": 0,
+        "renamed": 0,
+        "unreadable": 0,
+    }
+    stretched = stretches(shards, listing)
+    if not stretched:
+        return [], 0, counts
+    items = listing.items + sum(shard.objects for shard in shards)
+    frame = rows(spark, STRETCH_DDL, stretched)
+    frame = frame.mapInArrow(merge_items(ref, where, listing, unit), DDL)
+    frame = frame.repartition(task_count(spark, items, listing.size), "name", "start")
+    frame = frame.mapInArrow(_read_and_compare(ref, streams), DDL)
+    tasks = TASKS_PER_CORE * cores(spark)
+    frame = frame.repartition(tasks, "name").sortWithinPartitions("name", "start")
+    # Names are spread evenly, so each task has about as many differences.
+    frame = frame.mapInArrow(_join_and_compare(ref, max(1000, 2 * most // tasks)), DDL)
+    found: list[Item] = []
+    unchanged = 0
+    with job(spark, f"auditing {listing.objects} objects, {listing.size} bytes", say):
+        for row in frame.collect():
+            item = from_row(row)
+            if item.error == UNCHANGED:
+                unchanged += item.index
+            elif item.error is not None and item.error.startswith("counts:"):
+                counts[_status_named(item.version)] += item.index
+            else:
+                found.append(item)
+    damaged = sorted(item.error or "" for item in found if (item.error or "").startswith(DAMAGED))
+    if damaged:
+        raise ManifestDamaged(damaged[0].removeprefix(DAMAGED))
+    found.sort(key=lambda item: item.name)
+    return found[:most], unchanged, counts
+
+
+def _status_named(name: str) -> Status:
+    names: tuple[Status, ...] = ("changed", "missing", "new", "unreadable")
+    return next(each for each in names if each == name)
+
+
+def _status(item: Item) -> Status:
+    """Which difference an item with an error is."""
+    error = item.error or ""
+    if error.startswith(CHANGED):
+        return "changed"
+    if error == MISSING or error.endswith(GONE):
+        return "missing"
+    return "new" if error == NEW else "unreadable"
+
+
+def _difference(item: Item, cut: int) -> Difference:
+    status, error = _status(item), item.error or ""
+    detail = {"changed": error.removeprefix(CHANGED), "unreadable": error}.get(status, "")
+    return Difference(status, item.name[cut:], detail)
+
+
+def _verdict(item: Item) -> Item | None:
+    """None if an item has the expected tag; else the item with what is wrong."""
+    if item.error is not None:
+        return item
+    if hmac.compare_digest(item.tag or b"", item.expected or b"-"):
+        return None
+    # Nobody is to learn the tag that the object has now: whoever wrote it chose its bytes.
+    return replace(
+        item, error=f"{CHANGED}content", tag=None, expected=None, nonce=None, partial=None
+    )
+
+
+def _read_and_compare(ref: tagmac.KeyRef, streams: int) -> Any:
+    """Reads items. What is left are ranges, and verdicts that are none of `unchanged`."""
+    read = read_items(ref, streams)
+
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        unchanged = 0
+
+        def left() -> Iterator[Item]:
+            nonlocal unchanged
+            for item in from_batches(read(batches)):
+                if item.partial is not None:
+                    yield item
+                elif (verdict := _verdict(item)) is not None:
+                    yield verdict
+                else:
+                    unchanged += 1
+            if unchanged:
+                yield Item("", b"", "", 0, index=unchanged, error=UNCHANGED)
+
+        return to_batches(left())
+
+    return work
+
+
+def _join_and_compare(ref: tagmac.KeyRef, most: int) -> Any:
+    """Joins ranges. What is left are differences, as many as a report has, and the counts of all."""
+
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        key = ref.resolve()
+
+        def left() -> Iterator[Item]:
+            unchanged, named = 0, 0
+            counts: dict[Status, int] = {}
+            sums: list[Item] = []
+
+            def objects() -> Iterator[Item]:
+                for item in from_batches(batches):
+                    if item.error is not None and item.error.startswith((UNCHANGED, DAMAGED)):
+                        sums.append(item)
+                    else:
+                        yield item
+
+            for item in join(key, objects()):
+                verdict = _verdict(item)
+                if verdict is None:
+                    unchanged += 1
+                    continue
+                status = _status(verdict)
+                counts[status] = counts.get(status, 0) + 1
+                if named < most:
+                    named += 1
+                    yield verdict
+            for item in sums:
+                if item.error == UNCHANGED:
+                    unchanged += item.index
+                else:
+                    yield item
+            yield Item("", b"", "", 0, index=unchanged, error=UNCHANGED)
+            for status, count in counts.items():
+                yield Item("", b"", status, 0, index=count, error="counts:")
+
+        return to_batches(left())
+
+    return work

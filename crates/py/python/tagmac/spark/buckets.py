@@ -1,0 +1,124 @@
+"""Listings of buckets, in parallel.
+
+S3 lists names in order, a thousand at a time, and each answer says where the next begins. So one
+listing cannot be split from inside; but a listing may begin after any name, and the driver finds
+names to begin after by asking what comes after each letter. Which names it finds decides how even
+the work is, never what is listed: the ranges between them leave nothing out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ..s3.errors import ObjectError
+from ..s3.reading import one_line
+from ..s3.url import Url
+from .items import Item
+
+#: Twenty times what S3 takes.
+MAX_OBJECT_BYTES = 1 << 50
+#: Requests that the driver may spend on each range that it looks for.
+REQUESTS_PER_RANGE = 8
+
+
+@dataclass(frozen=True)
+class NameRange:
+    """The names after one and up to another; None: to the end."""
+
+    after: str
+    upto: str | None
+
+
+def list_range(s3: Any, prefix: Url, names: NameRange) -> Iterator[Item]:
+    """The objects of a range, in byte order of their names. What is named just like the prefix, the
+    marker of a folder, is left out."""
+    last = ""
+    for key, entry in _entries(s3, prefix, names.after):
+        # Python compares text by code points, which is the order of its UTF-8.
+        if names.upto is not None and key > names.upto:
+            return
+        if key <= last:
+            raise ObjectError(prefix, f"expected names in byte order, found {key!r} after {last!r}")
+        last = key
+        size = entry["Size"]
+        if not 0 <= size <= MAX_OBJECT_BYTES:
+            # So many ranges would be made of it.
+            url = Url(prefix.bucket, key)
+            raise ObjectError(url, f"expected at most {MAX_OBJECT_BYTES} bytes, found {size}")
+        if key != prefix.key:
+            etag = entry.get("ETag", "").strip('"')
+            yield Item(prefix.bucket, key.encode(), etag, size)
+
+
+def _entries(s3: Any, prefix: Url, after: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    start = {"StartAfter": after} if after else {}
+    pages = s3.get_paginator("list_objects_v2").paginate(
+        Bucket=prefix.bucket, Prefix=prefix.key, **start
+    )
+    try:
+        for page in pages:
+            for entry in page.get("Contents", []):
+                yield entry["Key"], entry
+    except (ClientError, BotoCoreError) as error:
+        raise ObjectError(prefix, f"expected a listing, found: {one_line(error)}") from None
+
+
+def split_names(s3: Any, prefix: Url, wanted: int) -> list[NameRange]:
+    """About so many ranges of names, or one if there is less than a page of them."""
+    requests = REQUESTS_PER_RANGE * wanted
+    bounds: set[str] = set()
+    stems = deque([prefix.key])
+
+    def after(stem: str, bound: str) -> str | None:
+        nonlocal requests
+        requests -= 1
+        names, _ = _page(s3, prefix, stem, bound, 1)
+        return names[0] if names else None
+
+    while stems and len(bounds) + 1 < wanted and requests > 0:
+        stem = stems.popleft()
+        names, more = _page(s3, prefix, stem, "", 1000)
+        requests -= 1
+        if not more:
+            continue
+        # Many names often begin with the same letters: go on behind them.
+        common = os.path.commonprefix([name for name in names if name != stem])
+        if len(common) > len(stem) and (bound := _following(common)) and not after(stem, bound):
+            stems.append(common)
+            continue
+        name: str | None = next(name for name in names if name != stem)
+        while name is not None and requests > 0:
+            letter = name[: len(stem) + 1]
+            stems.append(letter)
+            bound = _following(letter)
+            # The bound itself may be a name: it is the last one of its range.
+            name = after(stem, bound) if bound else None
+            if bound and name is not None:
+                bounds.add(bound)
+    cuts = sorted(bounds)
+    return [NameRange(after, upto) for after, upto in zip(["", *cuts], [*cuts, None], strict=True)]
+
+
+def _page(s3: Any, prefix: Url, stem: str, after: str, count: int) -> tuple[list[str], bool]:
+    """Some names that begin with the stem, and whether there are more."""
+    start = {"StartAfter": after} if after else {}
+    try:
+        page = s3.list_objects_v2(Bucket=prefix.bucket, Prefix=stem, MaxKeys=count, **start)
+    except (ClientError, BotoCoreError) as error:
+        raise ObjectError(prefix, f"expected a listing, found: {one_line(error)}") from None
+    names = [entry["Key"] for entry in page.get("Contents", [])]
+    return names, bool(names) and page.get("IsTruncated", False)
+
+
+def _following(stem: str) -> str | None:
+    """What comes behind all names that begin with the stem, or None if nothing can."""
+    number = ord(stem[-1]) + 1
+    if 0xD800 <= number < 0xE000:
+        number = 0xE000
+    return stem[:-1] + chr(number) if number <= 0x10FFFF else None

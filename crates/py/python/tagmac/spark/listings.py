@@ -1,0 +1,168 @@
+"""A bucket's listing, made once by the workers and kept beside the manifest while it is in use.
+
+The objects of a bucket change while Spark works, and Spark makes again what a lost worker had. So what
+was listed is written down, in files of some ten thousand objects, and the driver keeps their hashes:
+every later task, first or repeated, works on the very same list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ..s3.client import client
+from ..s3.errors import ObjectError
+from ..s3.url import Url
+from .buckets import NameRange, list_range, split_names
+from .cluster import TASKS_PER_CORE, Say, cores, job, rows
+from .items import Item, count_ranges
+from .places import Place, PlaceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Objects of a file, and how long it may be: names have 1024 bytes at most, and ETags few.
+FILE_OBJECTS, MAX_FILE_BYTES = 50_000, 256 << 20
+
+_FILE = pa.schema([("name", pa.binary()), ("version", pa.string()), ("size", pa.int64())])
+_SUMMARY = pa.schema(
+    [
+        ("number", pa.int64()), ("file", pa.string()), ("sha256", pa.binary()), ("objects", pa.int64()),
+        ("size", pa.int64()), ("items", pa.int64()), ("first", pa.binary()), ("last", pa.binary()),
+    ]
+)  # fmt: skip
+_SUMMARY_DDL = "number long, file string, sha256 binary, objects long, size long, items long, first binary, last binary"
+
+
+@dataclass(frozen=True)
+class ListingFile:
+    """A file of a listing."""
+
+    number: int
+    file: str
+    sha256: bytes
+    objects: int
+    size: int
+    #: Ranges of its objects.
+    items: int
+    first: bytes
+    last: bytes
+
+
+@dataclass(frozen=True)
+class Listing:
+    """All objects below a prefix, in files in order."""
+
+    prefix: Url
+    place: Place
+    files: tuple[ListingFile, ...]
+
+    @property
+    def objects(self) -> int:
+        return sum(file.objects for file in self.files)
+
+    @property
+    def size(self) -> int:
+        """The bytes of all objects."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def items(self) -> int:
+        return sum(file.items for file in self.files)
+
+
+@contextmanager
+def listing_of(
+    spark: SparkSession, prefix: Url, place: Place, range_bytes: int | None, say: Say | None
+) -> Iterator[Listing]:
+    """Lists the objects below a prefix. The listing is there as long as it is in use."""
+    folder = f".tagmac-list-{secrets.token_hex(8)}"
+    try:
+        yield make_listing(spark, prefix, place, folder, range_bytes, say)
+    finally:
+        # All that any attempt wrote.
+        place.remove_folder(folder)
+
+
+def make_listing(
+    spark: SparkSession,
+    prefix: Url,
+    place: Place,
+    folder: str,
+    range_bytes: int | None,
+    say: Say | None,
+) -> Listing:
+    """Lists the objects below a prefix, into files of that folder."""
+    names = split_names(client(), prefix, TASKS_PER_CORE * cores(spark))
+    data = [(number, each.after, each.upto) for number, each in enumerate(names)]
+    with job(spark, "listing", say):
+        frame = rows(spark, "number long, after string, upto string", data)
+        found = frame.mapInArrow(
+            _lister(prefix, place, folder, range_bytes), _SUMMARY_DDL
+        ).collect()
+    files = sorted((ListingFile(*row) for row in found), key=lambda file: file.first)
+    for before, after in zip(files, files[1:], strict=False):
+        if before.last >= after.first:
+            raise ObjectError(prefix, f"expected names in byte order, found {after.first!r} twice")
+    return Listing(prefix, place, tuple(files))
+
+
+def _lister(
+    prefix: Url, place: Place, folder: str, range_bytes: int | None
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for row in batch.to_pylist():
+                names = NameRange(row["after"], row["upto"])
+                for file in _write(prefix, place, folder, row["number"], names, range_bytes):
+                    yield pa.RecordBatch.from_pylist([vars(file)], schema=_SUMMARY)
+
+    return work
+
+
+def _write(
+    prefix: Url, place: Place, folder: str, number: int, names: NameRange, range_bytes: int | None
+) -> Iterator[ListingFile]:
+    objects = list_range(client(), prefix, names)
+    while piece := list(islice(objects, FILE_OBJECTS)):
+        table = pa.RecordBatch.from_arrays(
+            [
+                pa.array([getattr(item, field.name) for item in piece], field.type)
+                for field in _FILE
+            ],
+            schema=_FILE,
+        )
+        out = io.BytesIO()
+        with pa.ipc.new_stream(out, _FILE) as writer:
+            writer.write_batch(table)
+        data = out.getvalue()
+        # A name of its own: what another attempt listed may be something else.
+        file = f"{folder}/{number:06}-{secrets.token_hex(8)}"
+        place.write(file, data)
+        yield ListingFile(
+            number, file, hashlib.sha256(data).digest(), len(piece), sum(item.size for item in piece),
+            sum(count_ranges(item.size, range_bytes) for item in piece), piece[0].name, piece[-1].name,
+        )  # fmt: skip
+
+
+def read_listing_file(prefix: Url, place: Place, file: str, sha256: bytes) -> Iterator[Item]:
+    """The objects of a file, which has to be as it was written."""
+    data = place.read(file, MAX_FILE_BYTES)
+    if data is None or hashlib.sha256(data).digest() != sha256:
+        found = "none" if data is None else "another one"
+        raise PlaceError(
+            f"{place.shown(file)}: expected the list that was written there, found {found}"
+        )
+    with pa.ipc.open_stream(data) as reader:
+        for batch in reader:
+            columns = (batch.column(name).to_pylist() for name in _FILE.names)
+            for name, version, size in zip(*columns, strict=True):
+                yield Item(prefix.bucket, name, version, size)

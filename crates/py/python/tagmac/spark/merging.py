@@ -1,0 +1,156 @@
+"""A listing against a manifest: which objects are missing or new, and which are to be read.
+
+Both are sorted by name, and both are in pieces: the manifest's shards and the listing's files. Each
+task takes one shard and those files that have names of its range, and goes through both once. So
+nothing is shuffled, and no task holds more than a shard and a file.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import tagmac
+from tagmac import _tagmac
+
+from ..s3.url import Url
+from .items import Item, ranges, to_batches
+from .listings import Listing, ListingFile, read_listing_file
+from .places import Place
+
+#: An item's error begins with its kind where it is a verdict on a name and not on bytes.
+MISSING, NEW, CHANGED, DAMAGED = "missing:", "new:", "changed: ", "damaged: "
+MAX_SHARD_BYTES = 1 << 30
+
+STRETCH_DDL = (
+    "record binary, after binary, upto binary, files array<struct<file: string, sha256: binary>>"
+)
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A shard, from the manifest's root."""
+
+    record: bytes
+    length: int
+    objects: int
+    size: int
+    first: bytes
+    last: bytes
+
+    @staticmethod
+    def parse(record: bytes) -> Shard:
+        _, length, objects, size, first, last = _tagmac.record_fields(record)
+        return Shard(record, length, objects, size, first, last)
+
+
+def stretches(shards: list[Shard], listing: Listing) -> list[tuple[Any, ...]]:
+    """A row for each shard: its record, its range of names, and the files that have some of them.
+    The last row has the names behind all shards, and no record."""
+    cut = len(listing.prefix.key.encode())
+    lasts = [file.last[cut:] for file in listing.files]
+    rows: list[tuple[Any, ...]] = []
+    after: bytes | None = None
+    for shard in [*shards, None]:
+        upto = None if shard is None else shard.last
+        files: list[ListingFile] = []
+        # The first file with a name behind `after`, and on.
+        number = 0 if after is None else bisect_right(lasts, after)
+        while number < len(listing.files):
+            file = listing.files[number]
+            if upto is not None and file.first[cut:] > upto:
+                break
+            files.append(file)
+            number += 1
+        record = None if shard is None else shard.record
+        if record is not None or files:
+            rows.append((record, after, upto, [(file.file, file.sha256) for file in files]))
+        after = upto
+    return rows
+
+
+def merge_items(
+    ref: tagmac.KeyRef, where: Place, listing: Listing, unit: int | None
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """The function that Spark maps over batches of stretches: items to read, and verdicts."""
+    prefix, work_files = listing.prefix, listing.place
+
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        key = ref.resolve()
+
+        def items() -> Iterator[Item]:
+            for batch in batches:
+                for row in batch.to_pylist():
+                    sealed = _sealed(key, where, prefix, row["record"])
+                    if isinstance(sealed, Item):
+                        yield sealed
+                        continue
+                    for item in _merged(sealed, _listed(prefix, work_files, row)):
+                        yield from ranges(item, unit) if item.error is None else [item]
+
+        return to_batches(items())
+
+    return work
+
+
+def _sealed(key: tagmac.Key, where: Place, prefix: Url, record: bytes | None) -> list[Item] | Item:
+    """The objects of a shard as the manifest has them, or what is wrong with it."""
+    if record is None:
+        return []
+    file = _tagmac.shard_name(record)
+    shown, length = where.shown(file), Shard.parse(record).length
+    if length > MAX_SHARD_BYTES:
+        return _damaged(
+            prefix, f"{shown}: expected at most {MAX_SHARD_BYTES} bytes, found {length}"
+        )
+    text = where.read(file, length)
+    if text is None:
+        return _damaged(prefix, f"{shown}: expected a shard of the manifest, found none")
+    try:
+        columns = _tagmac.shard_open(key, record, text, shown=shown)
+    except ValueError as error:
+        return _damaged(prefix, str(error))
+    stem = prefix.key.encode()
+    return [
+        Item(prefix.bucket, stem + name, "", size, 0, size, nonce=nonce or None, expected=tag)
+        for name, size, tag, nonce in zip(*columns, strict=True)
+    ]
+
+
+def _damaged(prefix: Url, line: str) -> Item:
+    return Item(prefix.bucket, b"", "", 0, error=DAMAGED + line)
+
+
+def _listed(prefix: Url, place: Place, row: dict[str, Any]) -> Iterator[Item]:
+    """The listed objects of a stretch."""
+    stem = prefix.key.encode()
+    after = None if row["after"] is None else stem + row["after"]
+    upto = None if row["upto"] is None else stem + row["upto"]
+    for file in row["files"]:
+        for item in read_listing_file(prefix, place, file["file"], file["sha256"]):
+            if (after is None or item.name > after) and (upto is None or item.name <= upto):
+                yield item
+
+
+def _merged(sealed: list[Item], listed: Iterable[Item]) -> Iterator[Item]:
+    """Both in one order. An item without an error is to be read and to have the expected tag."""
+    rest = iter(sealed)
+    entry = next(rest, None)
+    for item in listed:
+        while entry is not None and entry.name < item.name:
+            yield replace(entry, error=MISSING)
+            entry = next(rest, None)
+        if entry is None or entry.name > item.name:
+            yield replace(item, start=0, end=item.size, error=NEW)
+        elif entry.size != item.size:
+            change = f"{CHANGED}size: expected {entry.size}, found {item.size}"
+            yield replace(item, start=0, end=item.size, error=change)
+            entry = next(rest, None)
+        else:
+            yield replace(item, nonce=entry.nonce, expected=entry.expected)
+            entry = next(rest, None)
+    while entry is not None:
+        yield replace(entry, error=MISSING)
+        entry = next(rest, None)

@@ -1,0 +1,152 @@
+"""Tags of objects, as a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+from botocore.exceptions import BotoCoreError, ClientError
+
+import tagmac
+
+from ..s3.client import client
+from ..s3.errors import ObjectError
+from ..s3.reading import answered, one_line
+from ..s3.url import Url
+from .buckets import NameRange, list_range, split_names
+from .cluster import TASKS_PER_CORE, cores, rows
+from .items import DDL, Item, from_batches, ranges, to_batches
+from .joining import join
+from .keyed import pinned, unit_of
+from .tasks import STREAMS, at_once, read_items
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_TAGGED = pa.schema(
+    [
+        ("name", pa.string()), ("version", pa.string()), ("size", pa.int64()),
+        ("nonce", pa.binary()), ("tag", pa.binary()), ("error", pa.string()),
+    ]
+)  # fmt: skip
+_TAGGED_DDL = "name string, version string, size long, nonce binary, tag binary, error string"
+#: Tasks of a job about whose size nothing is known before it runs.
+LEAST_TASKS = 64
+
+
+class ObjectsUnreadable(OSError):
+    """A task's objects that could not be read, where errors="raise"."""
+
+
+def tag_objects(
+    spark: SparkSession,
+    objects: str | DataFrame,
+    key_ref: tagmac.KeyRef,
+    *,
+    errors: Literal["raise", "column"] = "raise",
+    range_bytes: int | None = None,
+    streams: int = STREAMS,
+    tasks: int | None = None,
+) -> DataFrame:
+    """The tags of objects: those below s3://bucket/prefix, or those whose URLs are in the column
+    `name` of a data frame, each once.
+
+    The columns of what comes out are name (the URL, with s3:// in front), version (the ETag), size, nonce (null for MACs
+    without), tag, and error: with errors="column" it says why an object has no tag. Nothing is
+    read before the data frame is used, and everything is read again each time: write it somewhere.
+    """
+    if errors not in ("raise", "column"):
+        raise ValueError(f"errors: expected 'raise' or 'column', found {errors!r}")
+    ref, key = pinned(key_ref)
+    unit = unit_of(key, range_bytes)
+    tasks = tasks or max(LEAST_TASKS, TASKS_PER_CORE * cores(spark))
+    if isinstance(objects, str):
+        frame = _listed(spark, Url.parse_prefix(objects), unit)
+    else:
+        # Spread before each is asked for, because who made the frame thought of something else.
+        frame = (
+            objects.select("name")
+            .distinct()
+            .repartition(tasks, "name")
+            .mapInArrow(_asked(unit, streams), DDL)
+        )
+    frame = frame.repartition(tasks, "bucket", "name", "start")
+    frame = frame.mapInArrow(read_items(ref, streams), DDL)
+    frame = frame.repartition(tasks, "bucket", "name").sortWithinPartitions(
+        "bucket", "name", "start"
+    )
+    return frame.mapInArrow(_finished(ref, errors), _TAGGED_DDL)
+
+
+def _listed(spark: SparkSession, prefix: Url, unit: int | None) -> DataFrame:
+    """The items of the objects below a prefix."""
+    names = split_names(client(), prefix, TASKS_PER_CORE * cores(spark))
+    frame = rows(spark, "after string, upto string", [(each.after, each.upto) for each in names])
+
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        def items() -> Iterator[Item]:
+            for batch in batches:
+                for row in batch.to_pylist():
+                    for item in list_range(client(), prefix, NameRange(row["after"], row["upto"])):
+                        yield from ranges(item, unit)
+
+        return to_batches(items())
+
+    return frame.mapInArrow(work, DDL)
+
+
+def _asked(unit: int | None, streams: int) -> Any:
+    """The items of objects given by URL, each of which is asked for its version and size."""
+
+    def ask(text: str | None) -> Item:
+        try:
+            url = Url.parse("NULL" if text is None else text)
+        except ValueError as error:
+            return Item("", (text or "").encode(), "", 0, error=str(error))
+        item = Item(url.bucket, url.key.encode(), "", 0)
+        try:
+            head = client().head_object(Bucket=url.bucket, Key=url.key)
+        except ClientError as error:
+            return replace(item, error=str(answered(url, error)))
+        except BotoCoreError as error:
+            return replace(item, error=str(ObjectError(url, one_line(error))))
+        return replace(item, version=head.get("ETag", "").strip('"'), size=head["ContentLength"])
+
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        texts = (text for batch in batches for text in batch.column(0).to_pylist())
+        found = at_once(ask, texts, streams)
+        return to_batches(part for item in found for part in ranges(item, unit))
+
+    return work
+
+
+def _finished(ref: tagmac.KeyRef, errors: str) -> Any:
+    """One row for each object."""
+
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        made: list[dict[str, Any]] = []
+        for item in join(ref.resolve(), from_batches(batches)):
+            if item.error is not None and errors == "raise":
+                raise ObjectsUnreadable(item.error)
+            name = item.name.decode(errors="backslashreplace")
+            row: dict[str, Any] = {
+                "name": f"s3://{item.bucket}/{name}" if item.bucket else name,
+                "error": item.error,
+            }
+            if item.error is None:
+                row |= {
+                    "version": item.version,
+                    "size": item.size,
+                    "nonce": item.nonce,
+                    "tag": item.tag,
+                }
+            made.append(row)
+            if len(made) == 4096:
+                yield pa.RecordBatch.from_pylist(made, schema=_TAGGED)
+                made = []
+        if made:
+            yield pa.RecordBatch.from_pylist(made, schema=_TAGGED)
+
+    return work

@@ -1,0 +1,106 @@
+"""New objects that are missing ones under other names: those of the same size and, under the missing
+one's nonce, the same tag. Only new objects with a missing one of their size are read."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import tagmac
+
+from .cluster import Say, job, rows, task_count
+from .items import DDL, SCHEMA, Item, from_batches, from_row, ranges, to_batches
+from .joining import join
+from .merging import MISSING, NEW
+from .tasks import read_items
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Under nonces each pair is a tag of its own. A new object gets so many.
+TRIES = 8
+
+#: Size, nonce and tag.
+_Content = tuple[int, bytes | None, bytes]
+
+
+@dataclass
+class Renamed:
+    """Names now, and before."""
+
+    renamed: dict[bytes, bytes] = field(default_factory=dict)
+
+    @property
+    def gone(self) -> set[bytes]:
+        """What is neither new nor missing any more."""
+        return {*self.renamed, *self.renamed.values()}
+
+
+def find_renamed(
+    spark: SparkSession,
+    ref: tagmac.KeyRef,
+    found: list[Item],
+    unit: int | None,
+    streams: int,
+    say: Say | None,
+) -> Renamed:
+    """The pairs among the differences of an audit, which are in order of their names."""
+    nonces: dict[int, dict[bytes | None, None]] = {}
+    missing: dict[_Content, deque[Item]] = {}
+    for item in found:
+        if item.error == MISSING and item.expected is not None:
+            missing.setdefault((item.size, item.nonce, item.expected), deque()).append(item)
+            # In order, and without repetition.
+            nonces.setdefault(item.size, {})[item.nonce] = None
+    # One row for each nonce; MACs without nonces need one.
+    work = [
+        replace(item, error=None, nonce=nonce, index=number)
+        for item in found
+        if item.error == NEW
+        for number, nonce in enumerate(islice(nonces.get(item.size, ()), TRIES))
+    ]
+    pairs = Renamed()
+    if not work:
+        return pairs
+    for item in _matched(spark, ref, work, frozenset(missing), unit, streams, say):
+        old = missing.get((item.size, item.nonce, item.tag or b""))
+        if old and item.name not in pairs.renamed:
+            pairs.renamed[item.name] = old.popleft().name
+    return pairs
+
+
+def _matched(
+    spark: SparkSession,
+    ref: tagmac.KeyRef,
+    work: list[Item],
+    known: frozenset[_Content],
+    unit: int | None,
+    streams: int,
+    say: Say | None,
+) -> list[Item]:
+    """The objects with a size, nonce and tag that are known, in order of their names. What cannot
+    be read stays new. Other tags than those known leave no task."""
+    items = [part for item in work for part in ranges(item, unit)]
+    data = [tuple(getattr(item, field.name) for field in SCHEMA) for item in items]
+    tasks = task_count(spark, len(items), sum(item.end - item.start for item in items))
+    read = read_items(ref, streams)
+
+    def is_known(item: Item) -> bool:
+        return item.error is None and (item.size, item.nonce, item.tag) in known
+
+    def tagged(batches: Iterable[Any]) -> Iterator[Any]:
+        made = from_batches(read(batches))
+        return to_batches(item for item in made if item.partial is not None or is_known(item))
+
+    def joined(batches: Iterable[Any]) -> Iterator[Any]:
+        return to_batches(filter(is_known, join(ref.resolve(), from_batches(batches))))
+
+    with job(spark, f"looking for renamed objects among {len(work)}", say):
+        frame = rows(spark, DDL, data).repartition(tasks, "name", "start", "index")
+        frame = frame.mapInArrow(tagged, DDL).repartition(tasks, "name", "index")
+        frame = frame.sortWithinPartitions("name", "index", "start")
+        made = [from_row(row) for row in frame.mapInArrow(joined, DDL).collect()]
+    return sorted(made, key=lambda item: (item.name, item.index))

@@ -1,0 +1,219 @@
+"""Manifests of buckets: every object read by the workers, every shard written by the task that made it.
+
+listing ─ ranges ═ shuffled by name and start ─ read: tags, partials ═ shuffled by shard, sorted
+        ─ joined: one tag per object ─ shards written ─ the driver seals their records as the root
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+import tagmac
+from tagmac import _tagmac
+
+from ..s3.errors import ObjectError
+from ..s3.url import Url
+from .cluster import Say, job, rows, task_count
+from .items import DDL, Item, from_batches, ranges, to_batches
+from .joining import join
+from .keyed import pinned, unit_of
+from .listings import Listing, listing_of, read_listing_file
+from .places import Place, PlaceError, Prefix, place
+from .tasks import STREAMS, read_items
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ROOT, MAX_ROOT_BYTES = "root", 64 << 20
+MAX_SHARD_TASKS = 2000
+#: Errors that a task names, and the driver.
+MAX_ERRORS = 100
+
+_SHARD = pa.schema(
+    [
+        ("number", pa.int64()),
+        ("record", pa.binary()),
+        ("error", pa.string()),
+        ("errors", pa.int64()),
+    ]
+)
+_SHARD_DDL = "number long, record binary, error string, errors long"
+
+
+class Unreadable(OSError):
+    """Objects that could not be read: `errors` has the first ones, `count` how many there are."""
+
+    def __init__(self, errors: list[str], count: int) -> None:
+        more = f", and {count - len(errors)} more" if count > len(errors) else ""
+        super().__init__(
+            f"{count} objects cannot be read: {'; '.join(errors[:3])}"
+            + (more if count <= 3 else "; ...")
+        )
+        self.errors, self.count = errors, count
+
+    def __reduce__(self) -> tuple[type[Unreadable], tuple[list[str], int]]:
+        return type(self), (self.errors, self.count)
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """What a manifest covers."""
+
+    manifest: str
+    objects: int
+    bytes: int
+    shards: int
+
+
+def seal(
+    spark: SparkSession,
+    prefix: str,
+    key_ref: tagmac.KeyRef,
+    manifest: str,
+    *,
+    replace_manifest: bool = False,
+    range_bytes: int | None = None,
+    streams: int = STREAMS,
+    progress: Say | None = None,
+) -> Sealed:
+    """Seals all objects below s3://bucket/prefix in a manifest: s3://bucket/prefix too, or a folder
+    that the driver and all workers share.
+
+    The manifest is there when its root is, which is written last. If an object cannot be read,
+    Unreadable names it and there is no new manifest.
+    """
+    ref, key = pinned(key_ref)
+    below, where = Url.parse_prefix(prefix), place(manifest)
+    check_apart(below, where)
+    old = _old_shards(key, where, replace_manifest)
+    unit = unit_of(key, range_bytes)
+    with listing_of(spark, below, where, unit, progress) as listing:
+        if not listing.objects:
+            # A prefix that is mistyped looks the same.
+            raise ObjectError(below, "expected objects below it, found none")
+        records = _shards(spark, ref, listing, unit, streams, progress)
+    root = _tagmac.root_seal(key, records)
+    where.write(ROOT, root, new=not replace_manifest)
+    for name in old - {_tagmac.shard_name(record) for record in records}:
+        where.remove(name)
+    return Sealed(manifest, listing.objects, listing.size, len(records))
+
+
+def check_apart(prefix: Url, where: Place) -> None:
+    """A manifest among the objects that it covers would cover itself."""
+    if (
+        isinstance(where, Prefix)
+        and where.url.bucket == prefix.bucket
+        and where.url.key.startswith(prefix.key)
+    ):
+        raise ValueError(
+            f"{where.url}: expected a manifest outside of {prefix}, found one below it"
+        )
+
+
+def _old_shards(key: tagmac.Key, where: Place, replace_manifest: bool) -> set[str]:
+    """The shards of the manifest that is to be replaced."""
+    there = where.read(ROOT, MAX_ROOT_BYTES)
+    if there is None:
+        return set()
+    if not replace_manifest:
+        raise PlaceError(f"{where.shown(ROOT)}: expected no manifest there, found one")
+    try:
+        records = _tagmac.root_open(key, there, shown=where.shown(ROOT))
+    except tagmac.InvalidTag:
+        # Of a root whose seal does not match no name is believed: its shards stay.
+        return set()
+    return {_tagmac.shard_name(record) for record in records}
+
+
+def _shards(
+    spark: SparkSession,
+    ref: tagmac.KeyRef,
+    listing: Listing,
+    unit: int | None,
+    streams: int,
+    say: Say | None,
+) -> list[bytes]:
+    """Writes all shards. Their records, in order."""
+    work = hash_objects(spark, ref, listing, unit, streams)
+    shards = -(-listing.objects // _tagmac.SHARD_ENTRIES)
+    each = _tagmac.SHARD_ENTRIES
+    work = work.repartition(min(shards, MAX_SHARD_TASKS), (work["index"] / each).cast("long"))
+    work = work.sortWithinPartitions("index", "start")
+    with job(spark, f"sealing {listing.objects} objects, {listing.size} bytes", say):
+        made = work.mapInArrow(_shard_writer(ref, listing), _SHARD_DDL).collect()
+    errors = [row.error for row in made if row.error is not None]
+    if errors:
+        raise Unreadable(errors[:MAX_ERRORS], sum(row.errors for row in made))
+    records = {row.number: bytes(row.record) for row in made}
+    if sorted(records) != list(range(shards)):
+        raise PlaceError(f"expected the records of {shards} shards, found {len(records)}")
+    return [records[number] for number in range(shards)]
+
+
+def hash_objects(
+    spark: SparkSession, ref: tagmac.KeyRef, listing: Listing, unit: int | None, streams: int
+) -> DataFrame:
+    """The items of all objects, with tags, partials and errors."""
+    base, data = 0, []
+    for file in listing.files:
+        data.append((file.file, file.sha256, base))
+        base += file.objects
+    frame = rows(spark, "file string, sha256 binary, base long", data)
+    prefix, where = listing.prefix, listing.place
+
+    def cut(batches: Iterable[Any]) -> Iterator[Any]:
+        def items() -> Iterator[Item]:
+            for batch in batches:
+                for row in batch.to_pylist():
+                    objects = read_listing_file(prefix, where, row["file"], row["sha256"])
+                    for index, item in enumerate(objects, row["base"]):
+                        yield from ranges(replace(item, index=index), unit)
+
+        return to_batches(items())
+
+    tasks = task_count(spark, listing.items, listing.size)
+    # By name and start, not in turns: what a task reads does not depend on how often the one before
+    # it ran.
+    frame = frame.mapInArrow(cut, DDL).repartition(tasks, "name", "start")
+    return frame.mapInArrow(read_items(ref, streams), DDL)
+
+
+def _shard_writer(ref: tagmac.KeyRef, listing: Listing) -> Any:
+    where, objects, cut = listing.place, listing.objects, len(listing.prefix.key.encode())
+
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        key = ref.resolve()
+        joined = join(key, from_batches(batches))
+        for number, group in groupby(joined, lambda item: item.index // _tagmac.SHARD_ENTRIES):
+            row = _shard(key, where, number, list(group), objects, cut)
+            yield pa.RecordBatch.from_pylist(row, schema=_SHARD)
+
+    return work
+
+
+def _shard(
+    key: tagmac.Key, where: Place, number: int, items: list[Item], objects: int, cut: int
+) -> list[dict[str, Any]]:
+    """Writes a shard, if nothing is missing or wrong. The row that says so."""
+    errors = [item.error for item in items if item.error is not None]
+    first = number * _tagmac.SHARD_ENTRIES
+    expected = range(first, min(first + _tagmac.SHARD_ENTRIES, objects))
+    if [item.index for item in items] != list(expected):
+        errors.append(f"shard {number}: expected {len(expected)} objects, found {len(items)}")
+    if errors:
+        rows = [{"number": number, "error": error, "errors": 0} for error in errors[:MAX_ERRORS]]
+        rows[0]["errors"] = len(errors)
+        return rows
+    nonces = [item.nonce or b"" for item in items]
+    text, record = _tagmac.shard_seal(
+        key, number, [item.name[cut:] for item in items], [item.size for item in items],
+        [item.tag or b"" for item in items], nonces if nonces[0] else None,
+    )  # fmt: skip
+    where.write(_tagmac.shard_name(record), text)
+    return [{"number": number, "record": record, "errors": 0}]

@@ -1,0 +1,110 @@
+//! `Key.from_file`, `from_env` and `from_command`, under the command's rules for keys.
+
+use std::ffi::OsString;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+use std::process::Command;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use tagmac::dynamic::{Algorithm, KeyFile};
+use tagmac_files::escaped::Escaped;
+use tagmac_files::key_file::{self, Terms};
+use tagmac_files::key_source::{Format, KeySourceError, KeyText};
+use tagmac_files::{ReadError, open};
+
+use crate::algorithm::named;
+use crate::error::os_error;
+
+const TERMS: Terms =
+    Terms { algorithm: "alg", format: "format", anyway: "Key.from_command([\"cat\", FILE])" };
+
+/// How a key is written.
+#[derive(Clone, Copy)]
+pub struct Encoding {
+    format: Format,
+    algorithm: Option<Algorithm>,
+}
+
+impl Encoding {
+    /// As the caller says.
+    pub fn new(alg: Option<&str>, format: &str) -> PyResult<Encoding> {
+        let algorithm = alg.map(named).transpose()?;
+        let format = Format::from_name(format).ok_or_else(|| {
+            let names = Format::ALL.map(Format::name).join(", ");
+            PyValueError::new_err(format!("format: expected one of {names}, found '{format}'"))
+        })?;
+        Ok(Encoding { format, algorithm })
+    }
+
+    fn key(self, name: &str, text: KeyText) -> PyResult<KeyFile> {
+        let Encoding { format, algorithm } = self;
+        let key = text.key_file(format, algorithm, TERMS);
+        key.map_err(|what| PyValueError::new_err(format!("{name}: {what}")))
+    }
+}
+
+/// The key in a file.
+pub fn from_file(py: Python<'_>, path: &Path, encoding: Encoding) -> PyResult<KeyFile> {
+    let name = format!("key file {}", Escaped::name(path));
+    let text = py.detach(|| read_file(path)).map_err(|error| match error {
+        // Python's own exception, with the number and the name.
+        KeySourceError::Io(error) if error.raw_os_error().is_some() => os_error(py, error, path),
+        other => PyValueError::new_err(format!("{name}: {other}")),
+    })?;
+    encoding.key(&name, text)
+}
+
+fn read_file(path: &Path) -> Result<KeyText, KeySourceError> {
+    // A pipe might wait for its writer for ever.
+    let opened = open::checked(path, false, |facts| match facts.file_type() {
+        kind if kind.is_dir() => Err(ReadError::Directory),
+        kind if kind.is_fifo() => Err(ReadError::Pipe),
+        _ => Ok(()),
+    });
+    let (file, facts) = opened.map_err(|error| match error {
+        ReadError::Missing(error) | ReadError::Io(error) => KeySourceError::Io(error),
+        other => KeySourceError::Refused(other.to_string()),
+    })?;
+    let text = KeyText::from_file(path, &file, &facts, TERMS)?;
+    key_file::warn_of_readers(path, &facts);
+    Ok(text)
+}
+
+/// The key in a variable of the environment.
+pub fn from_env(name: OsString, encoding: Encoding) -> PyResult<KeyFile> {
+    let shown = format!("environment variable {}", Escaped::name(&name));
+    let text = KeyText::from_env(&name);
+    let text = text.map_err(|error| PyValueError::new_err(format!("{shown}: {error}")))?;
+    encoding.key(&shown, text)
+}
+
+/// The key that a command writes. It may hold a secret of its own, so no message shows more than its
+/// first word.
+pub fn from_command(
+    py: Python<'_>,
+    command: &Bound<'_, PyAny>,
+    encoding: Encoding,
+) -> PyResult<KeyFile> {
+    let words = if command.is_instance_of::<PyString>() || command.is_instance_of::<PyBytes>() {
+        None
+    } else {
+        command.extract::<Vec<OsString>>().ok()
+    };
+    let Some((program, arguments)) = words.as_ref().and_then(|words| words.split_first()) else {
+        let line = "expected a command as a list of its words, such as [\"pass\", \"show\", \
+                    \"backup\"], found something else";
+        return Err(PyTypeError::new_err(line));
+    };
+    let name = format!("command {}", Escaped::name(program));
+    let run = || {
+        let mut command = Command::new(program);
+        KeyText::from_command(command.args(arguments), Command::spawn)
+    };
+    let text = py.detach(run);
+    // Ctrl-C ends the command first.
+    py.check_signals()?;
+    let text = text.map_err(|error| PyValueError::new_err(format!("{name}: {error}")))?;
+    encoding.key(&name, text)
+}

@@ -1,0 +1,143 @@
+//! Shards and roots of a bucket's manifest, as `tagmac.spark` makes and reads them. The format is
+//! that of `tagmac_files::objects`, and so is every check.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyList};
+use tagmac::Tag;
+use tagmac_files::Error;
+use tagmac_files::objects::{
+    ManifestKey, Object, ROOT, Record, Root, RootBuilder, Shard, ShardBuilder,
+};
+
+use crate::error::failed;
+use crate::key::Key;
+
+/// The text of a shard and what the root is to say of it.
+///
+/// names are in byte order; nonces are given if the MAC takes them.
+#[pyfunction]
+#[pyo3(signature = (key, number, names, sizes, tags, nonces=None))]
+pub fn shard_seal<'py>(
+    py: Python<'py>,
+    key: &Bound<'py, Key>,
+    number: u64,
+    names: Vec<PyBackedBytes>,
+    sizes: Vec<u64>,
+    tags: Vec<PyBackedBytes>,
+    nonces: Option<Vec<PyBackedBytes>>,
+) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+    let key = manifest_key(key);
+    let count = names.len();
+    let columns = [("sizes", sizes.len()), ("tags", tags.len())];
+    let nonces_len = nonces.as_ref().map(|nonces| ("nonces", nonces.len()));
+    for (what, found) in columns.into_iter().chain(nonces_len) {
+        if found != count {
+            return Err(PyValueError::new_err(format!("expected {count} {what}, found {found}")));
+        }
+    }
+    let seal = || {
+        let mut shard = ShardBuilder::new(&key, number);
+        for i in 0..count {
+            let tag = Tag::new(&tags[i], key.bits).map_err(Error::usage)?;
+            let nonce = nonces.as_ref().map_or(&[][..], |nonces| &nonces[i]).to_vec();
+            shard.push(&Object { name: names[i].to_vec(), size: sizes[i], nonce, tag })?;
+        }
+        shard.seal()
+    };
+    let (text, record) = py.detach(seal).map_err(failed)?;
+    Ok((PyBytes::new(py, &text), PyBytes::new(py, &record.to_line())))
+}
+
+/// The name of the file that a shard with this record has.
+#[pyfunction]
+pub fn shard_name(record: &[u8]) -> PyResult<String> {
+    Ok(parse(record)?.file_name())
+}
+
+/// Number, length, entries, bytes, first and last name.
+type RecordFields<'py> = (u64, u64, u64, u64, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// What a record says: number, length, entries, bytes, first and last name.
+#[pyfunction]
+pub fn record_fields<'py>(py: Python<'py>, record: &[u8]) -> PyResult<RecordFields<'py>> {
+    let Record { number, length, entries, bytes, first, last, .. } = parse(record)?;
+    let [first, last] = [first, last].map(|name| PyBytes::new(py, &name));
+    Ok((number, length, entries, bytes, first, last))
+}
+
+type Columns<'py> =
+    (Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyList>);
+
+/// The names, sizes, tags and nonces of a shard, which has to be the one that the record is of.
+///
+/// shown is its name in errors.
+#[pyfunction]
+#[pyo3(signature = (key, record, text, *, shown=None))]
+pub fn shard_open<'py>(
+    py: Python<'py>,
+    key: &Bound<'py, Key>,
+    record: &[u8],
+    text: PyBackedBytes,
+    shown: Option<&str>,
+) -> PyResult<Columns<'py>> {
+    let (key, record) = (manifest_key(key), parse(record)?);
+    let file = record.file_name();
+    let open = || Shard::open(&key, &record, text.to_vec(), shown.unwrap_or(&file));
+    let shard = py.detach(open).map_err(failed)?;
+    let columns = [(); 4].map(|()| PyList::empty(py));
+    let [names, sizes, tags, nonces] = &columns;
+    for Object { name, size, nonce, tag } in shard.into_objects() {
+        names.append(PyBytes::new(py, &name))?;
+        sizes.append(size)?;
+        tags.append(PyBytes::new(py, tag.as_bytes()))?;
+        nonces.append(PyBytes::new(py, &nonce))?;
+    }
+    Ok(columns.into())
+}
+
+/// The text of the root of all shards, given by their records in order.
+#[pyfunction]
+pub fn root_seal<'py>(
+    py: Python<'py>,
+    key: &Bound<'py, Key>,
+    records: Vec<PyBackedBytes>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let key = manifest_key(key);
+    let mut root = RootBuilder::new(&key);
+    for record in &records {
+        root.push(&parse(record)?).map_err(failed)?;
+    }
+    Ok(PyBytes::new(py, &root.seal()))
+}
+
+/// The records of a root's shards, in order.
+///
+/// shown is its name in errors.
+#[pyfunction]
+#[pyo3(signature = (key, text, *, shown=None))]
+pub fn root_open<'py>(
+    py: Python<'py>,
+    key: &Bound<'py, Key>,
+    text: PyBackedBytes,
+    shown: Option<&str>,
+) -> PyResult<Bound<'py, PyList>> {
+    let key = manifest_key(key);
+    let open = || Root::open(&key, text.to_vec(), shown.unwrap_or(ROOT));
+    let root = py.detach(open).map_err(failed)?;
+    let records = PyList::empty(py);
+    for record in root.records() {
+        records.append(PyBytes::new(py, &record.to_line()))?;
+    }
+    Ok(records)
+}
+
+fn manifest_key(key: &Bound<'_, Key>) -> ManifestKey {
+    let key = key.get();
+    ManifestKey::new(key.mac(), &key.stored())
+}
+
+fn parse(record: &[u8]) -> PyResult<Record> {
+    Record::parse(record).map_err(|why| PyValueError::new_err(format!("a shard's record: {why}")))
+}

@@ -1,0 +1,172 @@
+//! What Python hears of long work: a callback, and signals, so that Ctrl-C works.
+//!
+//! Threads of the library count. The one that Python called looks after signals and calls back, now
+//! and then. An exception from either ends the work, and comes out.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+
+/// The time between two calls.
+const REST: Duration = Duration::from_millis(50);
+
+/// A callback and what it is told: the bytes done and those that there are, if that is known; of a
+/// tree also the entries, likewise.
+pub struct Watch {
+    call: Option<Py<PyAny>>,
+    /// Whether it hears of entries.
+    entries: bool,
+    caller: ThreadId,
+    totals: Mutex<[Option<u64>; 2]>,
+    bytes: AtomicU64,
+    files: AtomicU64,
+    stopped: AtomicBool,
+    state: Mutex<State>,
+}
+
+struct State {
+    last: Instant,
+    error: Option<PyErr>,
+}
+
+impl Watch {
+    /// For work that the calling thread asks for.
+    pub fn new(call: Option<Py<PyAny>>, entries: bool) -> Watch {
+        Watch {
+            call,
+            entries,
+            caller: thread::current().id(),
+            totals: Mutex::default(),
+            bytes: AtomicU64::new(0),
+            files: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
+            state: Mutex::new(State { last: Instant::now(), error: None }),
+        }
+    }
+
+    /// Whether anybody is told, so that it is worth counting what there is.
+    pub fn is_heard(&self) -> bool {
+        self.call.is_some()
+    }
+
+    /// Says how much there is.
+    pub fn set_total(&self, bytes: Option<u64>, files: Option<u64>) {
+        *self.totals.lock().expect("no holder panics") = [bytes, files];
+    }
+
+    /// Counts bytes.
+    pub fn count(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Looks after signals and calls back.
+    pub fn tell(&self, py: Python<'_>) -> PyResult<()> {
+        py.check_signals()?;
+        let Some(call) = &self.call else { return Ok(()) };
+        let [bytes, files] = [&self.bytes, &self.files].map(|done| done.load(Ordering::Relaxed));
+        let [all_bytes, all_files] = *self.totals.lock().expect("no holder panics");
+        match self.entries {
+            true => call.call1(py, (bytes, all_bytes, files, all_files))?,
+            false => call.call1(py, (bytes, all_bytes))?,
+        };
+        Ok(())
+    }
+
+    /// The same now and then. Signals are looked after each time.
+    pub fn now_and_then(&self, py: Python<'_>) -> PyResult<()> {
+        py.check_signals()?;
+        if self.is_due() { self.tell(py) } else { Ok(()) }
+    }
+
+    /// The exception that ended the work, or the one for why it ended.
+    pub fn failed(&self, other: impl FnOnce() -> PyErr) -> PyErr {
+        let error = self.state.lock().expect("no holder panics").error.take();
+        error.unwrap_or_else(other)
+    }
+
+    fn is_due(&self) -> bool {
+        let mut state = self.state.lock().expect("no holder panics");
+        let due = state.last.elapsed() >= REST;
+        if due {
+            state.last = Instant::now();
+        }
+        due
+    }
+
+    /// What the calling thread does between pieces of work, without the interpreter.
+    #[cfg(unix)]
+    fn poll(&self) {
+        if thread::current().id() != self.caller || self.stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        if self.is_due()
+            && let Err(error) = Python::attach(|py| self.tell(py))
+        {
+            self.state.lock().expect("no holder panics").error = Some(error);
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(unix)]
+mod files {
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+
+    use tagmac_files::progress::{Phases, Progress, Total};
+
+    use super::Watch;
+
+    impl Progress for Watch {
+        fn add(&self, bytes: usize) {
+            self.count(bytes as u64);
+        }
+
+        fn skip(&self, bytes: u64) {
+            self.count(bytes);
+        }
+
+        fn file(&self) {
+            self.files.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn is_stopped(&self) -> bool {
+            self.poll();
+            self.stopped.load(Ordering::Relaxed)
+        }
+    }
+
+    /// A watch of work that has phases.
+    pub struct Watched(pub Arc<Watch>);
+
+    impl Phases for Watched {
+        fn start(&self, _: &'static str, total: Total) -> Box<dyn Progress> {
+            self.0.set_total(total.bytes, total.files);
+            Box::new(Watched(self.0.clone()))
+        }
+    }
+
+    impl Progress for Watched {
+        fn add(&self, bytes: usize) {
+            self.0.add(bytes);
+        }
+
+        fn skip(&self, bytes: u64) {
+            self.0.skip(bytes);
+        }
+
+        fn file(&self) {
+            self.0.file();
+        }
+
+        fn is_stopped(&self) -> bool {
+            self.0.is_stopped()
+        }
+    }
+}
+
+#[cfg(unix)]
+pub use files::Watched;

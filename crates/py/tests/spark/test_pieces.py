@@ -1,0 +1,295 @@
+"""The pieces of tagmac.spark that need no cluster: name ranges, ranges of objects, joins, places."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from manifests import KEY, OTHER, data
+
+import tagmac
+from tagmac.s3.errors import ObjectError
+from tagmac.s3.url import Url
+from tagmac.spark.buckets import NameRange, list_range, split_names
+from tagmac.spark.items import Item, count_ranges, from_batches, ranges, to_batches
+from tagmac.spark.joining import join
+from tagmac.spark.keyed import pinned, unit_of
+from tagmac.spark.places import PlaceError, place
+from tagmac.spark.sealing import check_apart
+from tagmac.spark.tasks import at_once
+
+
+class Names:
+    """A bucket that is a list of names."""
+
+    def __init__(self, names):
+        self.names, self.requests = sorted(names, key=str.encode), 0
+
+    def list_objects_v2(self, Bucket, Prefix="", StartAfter="", MaxKeys=1000):
+        self.requests += 1
+        found = [name for name in self.names if name.startswith(Prefix) and name > StartAfter]
+        contents = [{"Key": name, "ETag": '"e"', "Size": len(name)} for name in found[:MaxKeys]]
+        return {"Contents": contents, "IsTruncated": len(found) > MaxKeys}
+
+    def get_paginator(self, _):
+        return self
+
+    def paginate(self, Bucket, Prefix, StartAfter=""):
+        while True:
+            page = self.list_objects_v2(Bucket, Prefix, StartAfter)
+            yield page
+            if not page["IsTruncated"]:
+                return
+            StartAfter = page["Contents"][-1]["Key"]
+
+
+def alphabet(rng, letters, count, length):
+    return {
+        "".join(rng.choice(letters) for _ in range(rng.randint(1, length))) for _ in range(count)
+    }
+
+
+RNG = random.Random(17)
+BUCKETS = {
+    "empty": [],
+    "one": ["a"],
+    "a page": [f"{n:04}" for n in range(1000)],
+    "numbers": [f"logs/2026/{n:08}" for n in range(5000)],
+    "hashes": [f"{RNG.getrandbits(64):016x}" for _ in range(5000)],
+    "folders": [f"d{a}/e{b}/f{c}" for a in range(3) for b in range(40) for c in range(40)],
+    "one deep": [f"same/all/the/way/down/{n}" for n in range(3000)],
+    "ends of Unicode": alphabet(RNG, "\x01\x7f/\ud7ff\ue000\U0010ffff\U0010fffe a", 5000, 9),
+    "bounds as names": [a + b for a in "abcdef" for b in ["", *map(chr, range(33, 127))] for _ in "x"] * 1
+    + [f"a{n}" for n in range(3000)] + ["b", "c"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("names", BUCKETS.values(), ids=BUCKETS)
+@pytest.mark.parametrize("prefix", ["", "logs/", "d1/", "same/"])
+@pytest.mark.parametrize("wanted", [1, 2, 16, 100])
+def test_ranges_of_names_leave_nothing_out(names, prefix, wanted):
+    names = sorted(set(names), key=str.encode)
+    bucket, url = Names(names), Url("b", prefix)
+    split = split_names(bucket, url, wanted)
+    assert bucket.requests <= 8 * wanted + 2
+    found = [item.name.decode() for each in split for item in list_range(bucket, url, each)]
+    assert found == [name for name in names if name.startswith(prefix) and name != prefix]
+
+
+def test_ranges_of_names_are_many_where_names_are():
+    for which, least in [
+        ("hashes", 16),
+        ("folders", 12),
+        ("numbers", 4),
+        ("one deep", 9),
+        ("a page", 1),
+    ]:
+        bucket = Names(BUCKETS[which])
+        split = split_names(bucket, Url("b", ""), 16)
+        filled = [each for each in split if next(list_range(bucket, Url("b", ""), each), None)]
+        assert len(filled) >= least, which
+
+
+def test_a_listing_out_of_order_is_refused():
+    bucket = Names([])
+    bucket.paginate = lambda **_: [
+        {"Contents": [{"Key": k, "ETag": "e", "Size": 0} for k in ("b", "a")]}
+    ]
+    with pytest.raises(
+        ObjectError, match="s3://b/: expected names in byte order, found 'a' after 'b'"
+    ):
+        list(list_range(bucket, Url("b", ""), NameRange("", None)))
+
+
+def test_sizes_that_cannot_be_are_refused():
+    bucket = Names([])
+    for size in (-1, 1 << 51):
+        bucket.paginate = lambda **_: [{"Contents": [{"Key": "a", "ETag": "e", "Size": size}]}]  # noqa: B023
+        with pytest.raises(
+            ObjectError, match=f"s3://b/a: expected at most 1125899906842624 bytes, found {size}"
+        ):
+            list(list_range(bucket, Url("b", ""), NameRange("", None)))
+
+
+def test_the_marker_of_a_folder_is_left_out():
+    found = list_range(Names(["p/", "p/a", "p/b/"]), Url("b", "p/"), NameRange("", None))
+    assert [item.name for item in found] == [b"p/a", b"p/b/"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 99, 100, 101, 200, 1000, 1001])
+def test_ranges_of_an_object_leave_nothing_out(size):
+    item = Item("b", b"n", "v", size)
+    made = list(ranges(item, 100))
+    assert len(made) == count_ranges(size, 100)
+    assert [part.start for part in made] == list(range(0, max(1, size), 100))
+    assert [part.end for part in made] == [*(part.start for part in made[1:]), size]
+    assert [part.is_last for part in made] == [False] * (len(made) - 1) + [True]
+    assert list(ranges(item, None)) == [replace(item, end=size)]
+
+
+def test_items_travel():
+    items = [
+        Item("b", b"\xff\n", "v", 1 << 60, 5, 6, 7, b"n", b"e", b"t", b"p", "e"),
+        Item("", b"", "", 0),
+    ]
+    assert list(from_batches(to_batches(items))) == items
+    many = [Item("b", b"n", "v", n, partial=bytes(100_000)) for n in range(1000)]
+    batches = list(to_batches(many))
+    assert len(batches) > 5 and list(from_batches(batches)) == many
+
+
+def parted(key, message, unit, name=b"n", version="v"):
+    """The items of an object that was read."""
+    made = []
+    for item in ranges(Item("b", name, version, len(message)), unit):
+        part = tagmac.Part(key, object=name, version=version, start=item.start, last=item.is_last)
+        made.append(replace(item, partial=part.update(message[item.start : item.end]).seal()))
+    return made
+
+
+MESSAGE = data(10_000)
+
+
+@pytest.mark.parametrize("alg", ["PMAC-AES128", "UMAC-64", "POLY1305-AES"])
+def test_ranges_join(alg):
+    key = tagmac.Key.generate(alg)
+    items = parted(key, MESSAGE, 2048)
+    (made,) = join(key, items)
+    assert made.error is None and made.partial is None and made.is_whole
+    key.verify(MESSAGE, made.tag, made.nonce)
+    # Twice, as a task that ran twice would leave them.
+    again = sorted(items + parted(key, MESSAGE, 2048)[1:3], key=lambda item: item.start)
+    (made,) = join(key, [replace(item, nonce=made.nonce) for item in again])
+    key.verify(MESSAGE, made.tag, made.nonce)
+
+
+def test_ranges_that_do_not_fit_are_named():
+    items, other = parted(KEY, MESSAGE, 2048), parted(KEY, data(10_000, 1), 2048)
+    foreign = parted(tagmac.Key(bytes(16)), MESSAGE, 2048)
+    renamed, newer = parted(KEY, MESSAGE, 2048, b"m"), parted(KEY, MESSAGE, 2048, version="w")
+    for change, line in [
+        (items[:2] + items[3:], "4096"),
+        (items[:-1], "8192"),
+        (items[1:], "2048"),
+        (
+            [*items[:2], other[1], *items[2:]],
+            "expected one tag, found two: its ranges were read from different",
+        ),
+        ([items[0], foreign[1], *items[2:]], "key"),
+        ([items[0], replace(items[1], partial=renamed[1].partial), *items[2:]], "m"),
+        ([items[0], replace(items[1], partial=newer[1].partial), *items[2:]], "w"),
+        ([items[0], newer[1], *items[2:]], "expected version v, found w too: it changed"),
+        ([items[0], replace(items[1], partial=b"x" + items[1].partial[1:]), *items[2:]], "partial"),
+        ([items[0], replace(items[1], partial=None), *items[2:]], "partial"),
+        ([items[0], replace(items[1], error="s3://b/n: gone"), *items[2:]], "s3://b/n: gone"),
+    ]:
+        (made,) = join(KEY, change)
+        assert made.tag is None
+        assert made.error.startswith("s3://b/n: ") and line in made.error, (line, made.error)
+
+
+def test_whole_objects_twice():
+    item = Item("b", b"n", "v", 5, 0, 5, tag=b"t")
+    assert list(join(KEY, [item, item])) == [item]
+    (made,) = join(KEY, [item, replace(item, tag=b"u")])
+    assert made.error == "s3://b/n: expected one tag, found two"
+
+
+@pytest.mark.parametrize("streams", [1, 3])
+def test_at_once(streams):
+    assert sorted(at_once(lambda n: n * n, iter(range(100)), streams)) == [
+        n * n for n in range(100)
+    ]
+    with pytest.raises(ZeroDivisionError):
+        list(at_once(lambda n: 1 // (5 - n), range(100), streams))
+
+
+def test_a_folder_is_a_place(tmp_path):
+    where = place(str(tmp_path / "new"))
+    assert where.read("root", 10) is None
+    where.write("root", b"one", new=True)
+    with pytest.raises(PlaceError, match="root: expected no manifest there, found one"):
+        where.write("root", b"two", new=True)
+    assert where.read("root", 3) == b"one"
+    where.write("root", b"two!")
+    with pytest.raises(PlaceError, match="root: expected at most 3 bytes, found more"):
+        where.read("root", 3)
+    where.write("work/a", b"")
+    where.remove("work/a")
+    where.remove("work/a")
+    where.write("work/b", b"")
+    where.remove_folder("work")
+    where.remove_folder("work")
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["root"]
+    (tmp_path / "new/folder").mkdir()
+    with pytest.raises(PlaceError, match="expected a regular file"):
+        where.read("folder", 10)
+
+
+def test_a_prefix_is_a_place(s3, bucket):
+    where = place(f"s3a://{bucket}/manifest")
+    assert where.read("root", 10) is None
+    where.write("root", b"one", new=True)
+    with pytest.raises(
+        PlaceError, match=f"s3://{bucket}/manifest/root: expected no manifest there, found one"
+    ):
+        where.write("root", b"two", new=True)
+    assert where.read("root", 3) == b"one"
+    with pytest.raises(PlaceError, match="expected at most 2 bytes, found more"):
+        where.read("root", 2)
+    where.write("root", b"two")
+    where.remove("root")
+    assert where.read("root", 3) is None
+    for name in ("work/a", "work/b", "work2"):
+        where.write(name, b"x")
+    where.remove_folder("work")
+    left = s3.list_objects_v2(Bucket=bucket, Prefix="manifest/")["Contents"]
+    assert [entry["Key"] for entry in left] == ["manifest/work2"]
+    with pytest.raises(PlaceError, match="s3://tagmac-no-such/root: .*NoSuchBucket"):
+        place("s3://tagmac-no-such").write("root", b"")
+    with pytest.raises(ValueError, match="gs://b/p: expected s3://BUCKET/PREFIX or a folder"):
+        place("gs://b/p")
+
+
+def test_a_manifest_does_not_cover_itself(tmp_path):
+    for prefix, where, refused in [
+        ("s3://b/p", "s3://b/p/m", True),
+        ("s3://b", "s3://b/m", True),
+        ("s3://b/p", "s3://b/p2", False),
+        ("s3://b/p", "s3://c/p/m", False),
+        ("s3://b/p", str(tmp_path), False),
+    ]:
+        if refused:
+            with pytest.raises(ValueError, match="expected a manifest outside of s3://b/"):
+                check_apart(Url.parse_prefix(prefix), place(where))
+        else:
+            check_apart(Url.parse_prefix(prefix), place(where))
+
+
+def test_a_key_is_found_again_or_refused(tmp_path):
+    KEY.save(tmp_path / "key")
+    ref, key = pinned(tagmac.KeyRef.file(tmp_path / "key"))
+    assert key.id == KEY.id and (ref.id, ref.alg) == (KEY.id, KEY.name)
+    (tmp_path / "key").unlink()
+    OTHER.save(tmp_path / "key")
+    with pytest.raises(
+        tagmac.WrongKey, match=f"expected a key with id {KEY.id}, found one with id {OTHER.id}"
+    ):
+        replace(ref, where=(f"{tmp_path}/./key",)).resolve()
+    with pytest.raises(tagmac.KeyUnavailable, match="none"):
+        pinned(tagmac.KeyRef.file(tmp_path / "none"))
+    with pytest.raises(TypeError, match="expected a KeyRef, .* found a Key"):
+        pinned(KEY)
+
+
+def test_ranges_are_of_whole_blocks():
+    assert (
+        unit_of(KEY, 1024) == 1024 and unit_of(tagmac.Key(bytes(16), "CMAC-AES128"), 1024) is None
+    )
+    assert unit_of(KEY, None) == 64 << 20
+    light = tagmac.Key.generate("LIGHTMAC-AES128-S32")
+    assert unit_of(light, None) == (64 << 20) // 12 * 12
+    for bad in (1000, 0, -16, 8):
+        with pytest.raises(
+            ValueError, match=f"range_bytes: expected a multiple of 16, .* found {bad}"
+        ):
+            unit_of(KEY, bad)

@@ -1,0 +1,258 @@
+"""Manifests and audits on the cluster, where nothing goes wrong."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from manifests import KEY, OTHER, check, data, files, fill
+
+import tagmac
+from tagmac import _tagmac
+from tagmac.s3 import ObjectError
+from tagmac.spark import Difference, ManifestDamaged, PlaceError, audit, seal
+from tagmac.spark.command import main
+
+UNIT = 1 << 20
+OBJECTS = {
+    "p/": b"", "p/a": b"", "p/a-b": b"1", "p/b/c": data(1000), "p/big": data(5 * UNIT + 77),
+    "p/edge": data(2 * UNIT), "p/ä tab\t%41+?": data(17), "p/z/": b"", "p2/not": b"other", "q": b"other",
+}  # fmt: skip
+BELOW = {name[2:]: body for name, body in OBJECTS.items() if name.startswith("p/") and name != "p/"}
+
+
+@pytest.fixture
+def ref(tmp_path):
+    KEY.save(tmp_path / "key")
+    return tagmac.KeyRef.file(tmp_path / "key")
+
+
+@pytest.mark.parametrize(
+    "alg", ["PMAC-AES128", "UMAC-64", pytest.param("CMAC-AES128", marks=pytest.mark.slow)]
+)
+def test_a_manifest_says_what_is_there(spark, s3, bucket, tmp_path, alg):
+    fill(s3, bucket, OBJECTS)
+    key = tagmac.Key.generate(alg)
+    key.save(tmp_path / "key")
+    ref, where = tagmac.KeyRef.file(tmp_path / "key"), tmp_path / "manifest"
+    made = seal(spark, f"s3a://{bucket}/p", ref, str(where), range_bytes=UNIT)
+    assert (made.objects, made.bytes, made.shards) == (len(BELOW), sum(map(len, BELOW.values())), 1)
+    check(key, where, BELOW)
+    # Nothing is left but the manifest.
+    assert len(files(where)) == 2
+    report = audit(spark, str(where), f"s3://{bucket}/p/", ref, range_bytes=UNIT)
+    assert report.ok and report.unchanged == len(BELOW)
+    # Whatever the ranges were.
+    report = audit(spark, str(where), f"s3://{bucket}/p/", ref)
+    assert report.ok and report.is_complete and report.differences == ()
+
+
+def test_the_same_bucket_has_the_same_manifest(spark, s3, bucket, tmp_path, ref):
+    fill(s3, bucket, OBJECTS)
+    seal(spark, f"s3://{bucket}/p", ref, str(tmp_path / "a"), range_bytes=UNIT)
+    seal(spark, f"s3://{bucket}/p", ref, str(tmp_path / "b"), streams=1)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+    fill(s3, bucket, {f"m/{name}": b"x" for name in "ab"})
+    made = seal(spark, f"s3://{bucket}/p", ref, f"s3://{bucket}/manifests/p")
+    for name, text in files(tmp_path / "a").items():
+        key = f"manifests/p/{name}"
+        assert s3.get_object(Bucket=bucket, Key=key)["Body"].read() == text
+    found = s3.list_objects_v2(Bucket=bucket, Prefix="manifests/")["KeyCount"]
+    assert found == made.shards + 1
+    assert audit(spark, f"s3://{bucket}/manifests/p", f"s3://{bucket}/p", ref).ok
+
+
+def test_what_changed_is_found(spark, s3, bucket, tmp_path, ref):
+    fill(s3, bucket, OBJECTS)
+    where = str(tmp_path / "manifest")
+    seal(spark, f"s3://{bucket}/p", ref, where, range_bytes=UNIT)
+    flipped = bytearray(OBJECTS["p/big"])
+    flipped[3 * UNIT] ^= 1
+    fill(
+        s3,
+        bucket,
+        {"p/big": bytes(flipped), "p/a-b": b"12", "p/moved": OBJECTS["p/edge"], "p/new": b"?"},
+    )
+    for name in ("p/edge", "p/b/c"):
+        s3.delete_object(Bucket=bucket, Key=name)
+    report = audit(spark, where, f"s3://{bucket}/p", ref, range_bytes=UNIT)
+    assert report.differences == (
+        Difference("changed", b"a-b", "size: expected 1, found 2"),
+        Difference("missing", b"b/c"),
+        # Not which tag it has now: that would be a valid one of bytes that somebody chose.
+        Difference("changed", b"big", "content"),
+        Difference("renamed", b"moved", before=b"edge"),
+        Difference("new", b"new"),
+    )
+    counts = {"changed": 2, "missing": 1, "new": 1, "renamed": 1, "unreadable": 0}
+    assert (report.counts, report.unchanged) == (counts, len(BELOW) - 4)
+    assert not report and not report.ok
+    assert KEY.tag(bytes(flipped)).hex() not in repr(report)
+    few = audit(spark, where, f"s3://{bucket}/p", ref, max_differences=2)
+    assert len(few.differences) == 2 and not few.is_complete
+    # Without a pair among those that were kept, none is renamed.
+    assert sum(few.counts.values()) == 6
+
+
+@pytest.mark.parametrize("alg", ["UMAC-64", pytest.param("HMAC-SHA256", marks=pytest.mark.slow)])
+def test_renamed_objects_under_nonces_and_without_parts(spark, s3, bucket, tmp_path, alg):
+    key = tagmac.Key.generate(alg)
+    key.save(tmp_path / "key")
+    ref, where = tagmac.KeyRef.file(tmp_path / "key"), str(tmp_path / "manifest")
+    fill(s3, bucket, {"p/a": data(3000), "p/b": data(3000, 1), "p/c": data(3000, 2), "p/d": b""})
+    seal(spark, f"s3://{bucket}/p", ref, where, range_bytes=2048)
+    for old, new in [("p/a", "p/y"), ("p/b", "p/x")]:
+        s3.copy_object(Bucket=bucket, Key=new, CopySource={"Bucket": bucket, "Key": old})
+        s3.delete_object(Bucket=bucket, Key=old)
+    fill(s3, bucket, {"p/z": data(3000, 3)})
+    report = audit(spark, where, f"s3://{bucket}/p", ref, range_bytes=2048)
+    assert report.differences == (
+        Difference("renamed", b"x", before=b"b"), Difference("renamed", b"y", before=b"a"), Difference("new", b"z"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("alg", ["LIGHTMAC-AES128-S32", "UMAC99-STD-60"])
+def test_ranges_fit_the_blocks_of_any_mac(spark, s3, bucket, tmp_path, alg, monkeypatch):
+    # The default range is no multiple of LightMAC's 12 bytes; here it is small besides.
+    monkeypatch.setattr("tagmac.spark.keyed.RANGE_BYTES", 10_000)
+    key = tagmac.Key.generate(alg)
+    key.save(tmp_path / "key")
+    ref, where = tagmac.KeyRef.file(tmp_path / "key"), tmp_path / "manifest"
+    objects = {"a": data(50_000), "b": data(9_999), "c": b""}
+    fill(s3, bucket, {f"p/{name}": body for name, body in objects.items()})
+    seal(spark, f"s3://{bucket}/p", ref, str(where))
+    check(key, where, objects)
+    assert audit(spark, str(where), f"s3://{bucket}/p", ref).ok
+
+
+def test_a_key_in_sparks_properties_is_refused(spark, bucket, tmp_path):
+    spark.conf.set("spark.executorEnv.TAGMAC_SHOWN", "anything")
+    try:
+        for call in (
+            lambda ref: seal(spark, f"s3://{bucket}/p", ref, str(tmp_path / "m")),
+            lambda ref: audit(spark, str(tmp_path / "m"), f"s3://{bucket}/p", ref),
+        ):
+            with pytest.raises(ValueError, match="expected a key that is no Spark property"):
+                call(tagmac.KeyRef.env("TAGMAC_SHOWN"))
+    finally:
+        spark.conf.unset("spark.executorEnv.TAGMAC_SHOWN")
+
+
+def test_an_empty_prefix(spark, s3, bucket, tmp_path, ref):
+    where = str(tmp_path / "manifest")
+    fill(s3, bucket, {"p/": b"", "q": b"y"})
+    # It would look the same if it were mistyped.
+    with pytest.raises(
+        ObjectError, match=f"s3://{bucket}/p/: expected objects below it, found none"
+    ):
+        seal(spark, f"s3://{bucket}/p", ref, where)
+    assert files(tmp_path / "manifest") == {}
+    # A manifest of nothing, all the same, as other programs may write it.
+    (tmp_path / "manifest").mkdir(exist_ok=True)
+    (tmp_path / "manifest/root").write_bytes(_tagmac.root_seal(KEY, []))
+    assert audit(spark, where, f"s3://{bucket}/p", ref).ok
+    fill(s3, bucket, {"p/a": b"x"})
+    assert audit(spark, where, f"s3://{bucket}/p", ref).differences == (Difference("new", b"a"),)
+    seal(spark, f"s3://{bucket}/p", ref, where, replace_manifest=True)
+    s3.delete_object(Bucket=bucket, Key="p/a")
+    assert audit(spark, where, f"s3://{bucket}/p", ref).differences == (
+        Difference("missing", b"a"),
+    )
+
+
+def test_a_manifest_is_replaced_only_if_asked(spark, s3, bucket, tmp_path, ref):
+    fill(s3, bucket, {"p/a": b"x"})
+    where = tmp_path / "manifest"
+    seal(spark, f"s3://{bucket}/p", ref, str(where))
+    before = files(where)
+    with pytest.raises(PlaceError, match="root: expected no manifest there, found one"):
+        seal(spark, f"s3://{bucket}/p", ref, str(where))
+    OTHER.save(tmp_path / "other")
+    with pytest.raises(tagmac.WrongKey):
+        seal(spark, f"s3://{bucket}/p", tagmac.KeyRef.file(tmp_path / "other"), str(where),
+             replace_manifest=True)  # fmt: skip
+    fill(s3, bucket, {"p/a": b"y"})
+    seal(spark, f"s3://{bucket}/p", ref, str(where), replace_manifest=True)
+    after = files(where)
+    assert len(after) == 2 and set(after) & set(before) == {"root"}
+    check(KEY, where, {"a": b"y"})
+
+
+def test_a_damaged_manifest_is_refused(spark, s3, bucket, tmp_path, ref):
+    fill(s3, bucket, {"p/a": b"x"})
+    where, prefix = tmp_path / "manifest", f"s3://{bucket}/p"
+    with pytest.raises(PlaceError, match="root: expected a manifest's root, found none"):
+        audit(spark, str(where), prefix, ref)
+    seal(spark, prefix, ref, str(where))
+    good = files(where)
+    shard = next(name for name in good if name != "root")
+    for name in good:
+        for bad in (
+            b"",
+            good[name][:-5],
+            good[name].replace(b"\t1\t", b"\t2\t").replace(b"1", b"2"),
+        ):
+            (where / name).write_bytes(bad)
+            with pytest.raises(ManifestDamaged, match=name):
+                audit(spark, str(where), prefix, ref)
+        (where / name).write_bytes(good[name])
+    (where / shard).unlink()
+    with pytest.raises(ManifestDamaged, match="expected a shard of the manifest, found none"):
+        audit(spark, str(where), prefix, ref)
+    tagmac.Key(bytes(16)).save(tmp_path / "other")
+    with pytest.raises(tagmac.WrongKey, match="expected a manifest sealed under this key"):
+        audit(spark, str(where), prefix, tagmac.KeyRef.file(tmp_path / "other"))
+
+
+def test_the_command(session, proxy, s3, bucket, tmp_path, ref, capfd, monkeypatch):
+    # It ends its session; this one is everybody's.
+    monkeypatch.setattr(type(session), "stop", lambda _: None)
+    fill(s3, bucket, OBJECTS)
+    key, where, prefix = str(tmp_path / "key"), str(tmp_path / "manifest"), f"s3a://{bucket}/p"
+    assert main(["seal", prefix, "-o", where, "-k", key, "--progress", "never"]) == 0
+    assert capfd.readouterr().err.endswith(f"in 1 shards: {where}\n")
+    assert main(["seal", prefix, "-o", where, "-k", key]) == 4
+    assert main(["audit", where, prefix, "-k", key]) == 0
+    assert main(["audit", where, prefix, "-k", str(tmp_path / "none")]) == 3
+    assert main(["audit", where, "http://x", "-k", key]) == 2
+    # No verdict is never 1, whatever it is that fails.
+    monkeypatch.setattr("tagmac.spark.command.audit", lambda *_, **__: 1 // 0)
+    assert main(["audit", where, prefix, "-k", key]) == 4
+    assert "internal error: ZeroDivisionError" in capfd.readouterr().err
+    monkeypatch.setattr("tagmac.spark.command.audit", audit)
+    assert main(["audit", "s3://tagmac-no-such/m", prefix, "-k", key]) == 4
+    assert main(["seal", f"s3://{bucket}/p", "-o", f"s3://{bucket}/p/m", "-k", key]) == 2
+    capfd.readouterr()
+    fill(s3, bucket, {"p/a": b"new"})
+    assert main(["audit", where, prefix, "-k", key, "--progress", "always"]) == 1
+    out, err = capfd.readouterr()
+    assert out == "a: changed: size: expected 0, found 3\n"
+    assert f"tagmac: {len(BELOW) - 1} unchanged, 1 changed, 0 missing" in err
+    assert main(["audit", where, prefix, "-k", key, "--json"]) == 1
+    assert '"path": "a", "kind": "file", "status": "changed"' in capfd.readouterr().out
+    (tmp_path / "manifest/root").write_bytes(b"?")
+    assert main(["audit", where, prefix, "-k", key]) == 1
+
+
+def test_the_command_by_itself_and_by_spark_submit(cluster, proxy, s3, bucket, tmp_path, ref):
+    fill(s3, bucket, OBJECTS)
+    run = lambda *command: subprocess.run(  # noqa: E731
+        command, capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
+    )  # fmt: skip
+    module = [sys.executable, "-m", "tagmac.spark"]
+    where, key = str(tmp_path / "manifest"), str(tmp_path / "key")
+    assert run(*module, "--help").stdout.startswith("usage: tagmac.spark")
+    assert run(*module, "seal").returncode == 2
+    done = run(*module, "seal", f"s3a://{bucket}/p", "-o", where, "-k", key, "--master", "local[2]")
+    assert done.returncode == 0, done.stderr
+    check(KEY, tmp_path / "manifest", BELOW)
+    script = run(*module, "--script").stdout.strip()
+    submit = [sys.executable.rpartition("/")[0] + "/spark-submit", "--master", "local[2]", script]
+    done = run(*submit, "audit", where, f"s3a://{bucket}/p", "-k", key)
+    assert done.returncode == 0, done.stderr
+    # It prints what a Python program writes to either stream on its standard output.
+    assert f"tagmac: {len(BELOW)} unchanged, 0 changed" in done.stdout
+    fill(s3, bucket, {"p/more": b"x"})
+    done = run(*submit, "audit", where, f"s3a://{bucket}/p", "-k", key)
+    assert done.returncode == 1 and done.stdout.startswith("more: new\n"), done.stderr

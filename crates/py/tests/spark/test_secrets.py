@@ -1,0 +1,118 @@
+"""No key leaves the place where it is: not in plans, event logs, logs, shuffle files or listings."""
+
+import base64
+import itertools
+import sys
+from pathlib import Path
+
+from manifests import KEY, data, fill
+
+import tagmac
+from tagmac.spark import audit, seal, tag_column, tag_objects
+
+UNIT = 1 << 20
+SECRET = bytes(range(100, 116))  # KEY's bytes
+#: For the positive control: it is planted where a key must not be.
+PLANTED = bytes(range(200, 216))
+
+
+def forms(secret: bytes) -> dict[str, bytes]:
+    """How a key may be written."""
+    found = {"raw": secret, "hex": secret.hex().encode(), "HEX": secret.hex().upper().encode()}
+    found["repr"] = repr(secret)[2:-1].encode()
+    for start in range(3):
+        # Base64 of the key within something longer, whatever comes before it.
+        text = base64.b64encode(bytes(start) + secret)
+        found[f"base64+{start}"] = text[[0, 2, 3][start] : -(-len(text) // 4) * 4 - 4]
+    return found
+
+
+def found_in(folder: Path, secret: bytes) -> set[tuple[str, str]]:
+    """Which files have which forms of a key."""
+    wanted, found = forms(secret), set()
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            text = path.read_bytes()
+            found |= {
+                (str(path.relative_to(folder)), form)
+                for form, what in wanted.items()
+                if what in text
+            }
+    return found
+
+
+def kinds(found: set[tuple[str, str]]) -> set[str]:
+    """Where in the cluster's folder: events, local, logs or work."""
+    return {path.split("/")[0].split("-")[0] for path, _ in found}
+
+
+def test_forms():
+    for before, secret in itertools.product(range(7), (SECRET, PLANTED)):
+        text = base64.b64encode(b"x" * before + secret + b"y" * 5)
+        assert (
+            sum(what in text for form, what in forms(secret).items() if form.startswith("base64"))
+            == 1
+        )
+
+
+def test_no_key_is_anywhere(spark, cluster, s3, bucket, tmp_path, capfd):
+    from pyspark.sql import functions as F
+
+    fill(s3, bucket, {f"p/{n}": data(n) for n in range(20)} | {"p/big": data(5 * UNIT)})
+    KEY.save(tmp_path / "key")
+    refs = [tagmac.KeyRef.file(tmp_path / "key"), tagmac.KeyRef.env("TAGMAC_TEST_KEY_OF_ALL")]
+    said = []
+    for number, ref in enumerate(refs):
+        where = tmp_path / f"manifest-{number}"
+        seal(spark, f"s3://{bucket}/p", ref, str(where), range_bytes=UNIT, progress=said.append)
+        assert audit(
+            spark, str(where), f"s3://{bucket}/p", ref, range_bytes=UNIT, progress=said.append
+        ).ok
+        assert len(found_in(where, SECRET)) == 0
+        # As users' own queries have them: shuffled, with the plan at hand.
+        frame = tag_objects(spark, f"s3://{bucket}/p", ref, range_bytes=UNIT).repartition(2, "tag")
+        rows = spark.range(100).select(F.col("id").cast("string").alias("text"))
+        column = rows.select("text", tag_column("text", ref).alias("tag")).repartition(2, "tag")
+        for each in (frame, column):
+            each.count()
+            each.explain(mode="extended")
+            said.append(each._jdf.queryExecution().toString())
+        said += [repr(ref), str(frame), str(column)]
+
+    # The control: what would be found if it were there.
+    def leak(batches):
+        for batch in batches:
+            print(PLANTED.hex(), file=sys.stderr, flush=True)
+            yield batch
+
+    planted = F.lit(PLANTED).alias("planted")
+    spark.sparkContext.setJobDescription(base64.b64encode(b"?" + PLANTED).decode())
+    kept = (
+        spark.range(10)
+        .mapInArrow(leak, "id long")
+        .select("id", planted)
+        .repartition(2, "id")
+        .persist()
+    )
+    kept.count()
+    spark.sparkContext.setJobDescription(None)
+    said.append(PLANTED.hex())
+    control = found_in(cluster.folder, PLANTED)
+    assert {"events", "local", "work"} <= kinds(control), control
+    assert {"raw", "hex"} <= {form for _, form in control}
+    kept.unpersist()
+
+    found = found_in(cluster.folder, SECRET)
+    assert found == set()
+    out, err = capfd.readouterr()
+    everything = "\n".join([*map(str, said), out, err]).encode()
+    assert forms(PLANTED)["hex"] in everything
+    for form, what in forms(SECRET).items():
+        assert what not in everything, form
+    # Nor the text of the key's file, which is in the workers' environment.
+    text = next(
+        line for line in (tmp_path / "key").read_text().splitlines() if line.startswith("key: ")
+    )
+    for path in cluster.folder.rglob("*"):
+        if path.is_file():
+            assert text.encode() not in path.read_bytes(), path

@@ -1,0 +1,243 @@
+"""Directories under one tag: manifests, and what an audit finds."""
+
+import os
+import random
+import signal
+import subprocess
+import threading
+
+import pytest
+
+import tagmac
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A directory with something of everything."""
+    root = tmp_path / "tree"
+    (root / "d").mkdir(parents=True)
+    for name in ("same", "changed", "renamed", "missing", "d/deep"):
+        (root / name).write_bytes(name.encode() * 1000)
+    (root / "large").write_bytes(random.Random(5).randbytes(5_000_000))
+    (root / "link").symlink_to("same")
+    os.mkfifo(root / "pipe")
+    (root / os.fsdecode(b"\xff\n")).write_bytes(b"a name of any bytes")
+    return root
+
+
+@pytest.fixture
+def manifest(tmp_path):
+    return tmp_path / "manifest"
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("alg", ["PMAC-AES128", "UMAC-64", "HMAC-SHA256"])
+def test_what_an_audit_finds(alg, threads, tree, manifest):
+    key = tagmac.Key.generate(alg)
+    sealed = tagmac.seal(tree, key, manifest, threads=threads)
+    size = sum(path.lstat().st_size for path in tree.rglob("*") if path.name not in ("d", "link"))
+    assert (sealed.files, sealed.directories, sealed.links) == (7, 1, 1)
+    assert (sealed.bytes, sealed.special, sealed.skipped, sealed.unreadable) == (size, 0, 1, 0)
+    assert repr(sealed) == f"<tagmac.Sealed files=7 directories=1 links=1 bytes={size}>"
+    report = tagmac.audit(manifest, tree, key, threads=threads)
+    assert report
+    assert report.ok
+    assert (report.unchanged, report.skipped, report.differences) == (9, 1, [])
+
+    (tree / "changed").write_bytes(b"other" * 1000 + b"xx")
+    flipped = bytearray((tree / "large").read_bytes())
+    flipped[4_000_000] ^= 1
+    (tree / "large").write_bytes(flipped)
+    (tree / "renamed").rename(tree / "d" / "elsewhere")
+    (tree / "missing").unlink()
+    (tree / "new").write_bytes(b"not there before")
+    (tree / "link").unlink()
+    (tree / "link").symlink_to("changed")
+    report = tagmac.audit(str(manifest), str(tree), key, threads=threads)
+    assert not report
+    assert not report.ok
+    found = {d.path: (d.kind, d.status, d.was, d.changes, d.reason) for d in report.differences}
+    size = [("size", "7000", "5002")]
+    assert found == {
+        "changed": ("file", "changed", None, size, None),
+        "large": ("file", "changed", None, [("content", None, None)], None),
+        "link": ("link", "changed", None, [("target", "same", "changed")], None),
+        "d/elsewhere": ("file", "renamed", "renamed", [], None),
+        "missing": ("file", "missing", None, [], None),
+        "new": ("file", "new", None, [], None),
+    }
+    counts = (report.unchanged, report.changed, report.new, report.missing, report.renamed)
+    assert counts == (4, 3, 1, 1, 1)
+    assert report.renames_complete
+    assert repr(report) == (
+        "<tagmac.AuditReport unchanged=4 changed=3 new=1 missing=1 renamed=1 unreadable=0>"
+    )
+    assert repr(report.differences[0]) == '<tagmac.Difference "changed" changed>'
+
+
+def test_the_commands_manifests_are_ours(saved, command, tree, manifest):
+    key, path = saved
+    options = {"mode": True, "mtime": True, "special": True, "one_file_system": True}
+    flags = [f"--{name.replace('_', '-')}" for name in options]
+    tagmac.seal(tree, key, manifest, **options)
+    command("seal", "-k", path, "-o", "theirs", *flags, "tree")
+    theirs = manifest.with_name("theirs")
+    assert theirs.read_bytes() == manifest.read_bytes()
+    command("audit", "-k", path, "manifest", "tree")
+    assert tagmac.audit(theirs, tree, key)
+    (tree / "same").chmod(0o600)
+    command("audit", "-k", path, "manifest", "tree", exits=1)
+    [difference] = tagmac.audit(theirs, tree, key).differences
+    assert [what for what, _, _ in difference.changes] == ["mode"]
+
+
+def test_a_manifest_is_replaced_whole(saved, tree, manifest):
+    key, _ = saved
+    tagmac.seal(tree, key, manifest)
+    before = manifest.read_bytes()
+    (tree / "new").write_bytes(b"new")
+    tagmac.seal(tree, key, manifest)
+    assert manifest.read_bytes() != before
+    manifest.write_bytes(b"a file that is no manifest")
+    with pytest.raises((ValueError, OSError), match="manifest"):
+        tagmac.seal(tree, key, manifest)
+    assert manifest.read_bytes() == b"a file that is no manifest"
+
+
+def test_what_is_refused(saved, tree, manifest, tmp_path):
+    key, _ = saved
+    tagmac.seal(tree, key, manifest)
+    text = manifest.read_bytes()
+    for altered in (
+        text[:-2] + b"0\n",
+        text.replace(b"same", b"sane"),
+        b"",
+        text + b"x",
+        b"no manifest",
+    ):
+        other = tmp_path / "altered"
+        other.write_bytes(altered)
+        if altered == text:
+            continue
+        with pytest.raises(tagmac.InvalidTag, match="altered: "):
+            tagmac.audit(other, tree, key)
+    with pytest.raises(tagmac.WrongKey):
+        tagmac.audit(manifest, tree, tagmac.Key.generate())
+    with pytest.raises(OSError, match="none: No such file"):
+        tagmac.audit(tmp_path / "none", tree, key)
+    for directory in (tmp_path / "none", manifest):
+        with pytest.raises(OSError, match="No such file|ot a directory"):
+            tagmac.audit(manifest, directory, key)
+        with pytest.raises(OSError, match="No such file|ot a directory"):
+            tagmac.seal(directory, key, tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+    for call in (
+        lambda: tagmac.seal(tree, bytes(16), manifest),
+        lambda: tagmac.seal(tree, key),
+        lambda: tagmac.seal(tree, key, manifest, True),
+        lambda: tagmac.audit(manifest, tree, bytes(16)),
+        lambda: tagmac.audit(manifest, 7, key),
+        lambda: tagmac.audit(manifest, tree, key, progress=7, threads=1),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_what_cannot_be_read(saved, tmp_path, manifest, caplog):
+    """A path that is longer than the system takes, since root can read all else."""
+    key, _ = saved
+    tree, name = tmp_path / "tree", "x" * 250
+    tree.mkdir()
+    script = "cd tree; for i in $(seq 20); do mkdir $0; cd -P $0; echo x > f; done"
+    subprocess.run(["sh", "-c", script, name], cwd=tmp_path, check=True)
+    with pytest.raises(OSError, match="manifest: not written, as 1 entry could not be sealed"):
+        tagmac.seal(tree, key, manifest)
+    assert not manifest.exists()
+    sealed = tagmac.seal(tree, key, manifest, skip_unreadable=True)
+    assert (sealed.files, sealed.unreadable) == (16, 1)
+    why = "expected paths of at most 4096 bytes, found 1 longer in it"
+    assert all(why in record.message for record in caplog.records)
+    report = tagmac.audit(manifest, tree, key)
+    assert (report.unchanged, report.unreadable) == (31, 1)
+    assert not report
+    [difference] = report.differences
+    assert difference.path == "/".join([name] * 16)
+    assert (difference.status, difference.reason) == ("unreadable", why)
+
+
+def test_remarks_are_logged(saved, tree, manifest, caplog):
+    key, _ = saved
+    tagmac.seal(tree, key, manifest)
+    [record] = caplog.records
+    assert (record.name, record.levelname) == ("tagmac", "WARNING")
+    assert "pipe" in record.message
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_progress(saved, tree, manifest, threads):
+    key, _ = saved
+    told = []
+    tagmac.seal(tree, key, manifest, threads=threads, progress=lambda *args: told.append(args))
+    size = tagmac.seal(tree, key, manifest).bytes
+    assert told[-1] == (size, size, 9, 9)
+    assert told == sorted(told)
+    told.clear()
+    tagmac.audit(manifest, tree, key, threads=threads, progress=lambda *args: told.append(args))
+    assert told[-1] == (size, size, 9, 9)
+
+
+@pytest.fixture
+def endless(tree):
+    """A tree that takes far longer than the time between two calls, and little room."""
+    for name in ("a", "b"):
+        os.truncate(os.open(tree / name, os.O_CREAT | os.O_WRONLY), 1 << 36)
+    return tree
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_an_exception_ends_the_work(saved, endless, manifest, threads, tmp_path):
+    key, _ = saved
+
+    def stop(*args):
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        tagmac.seal(endless, key, manifest, threads=threads, progress=stop)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["my.key", "tree"]
+
+
+def test_ctrl_c_ends_the_work(saved, endless, manifest, tmp_path):
+    key, _ = saved
+    started = threading.Event()
+
+    def interrupt():
+        started.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        tagmac.seal(endless, key, manifest, progress=lambda *args: started.set())
+    thread.join()
+    assert not manifest.exists()
+
+
+def test_others_run_meanwhile(saved, endless, manifest):
+    """The interpreter is free while a tree is read: another thread sees to it that the work ends."""
+    key, _ = saved
+    ran, stop = threading.Event(), threading.Event()
+
+    def other():
+        ran.wait()
+        stop.set()
+
+    def look(*args):
+        ran.set()
+        if stop.is_set():
+            raise KeyError("enough")
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    with pytest.raises(KeyError):
+        tagmac.seal(endless, key, manifest, progress=look)
+    thread.join()

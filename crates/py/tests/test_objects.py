@@ -1,0 +1,131 @@
+"""Shards and roots of a bucket's manifest."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tagmac
+from tagmac import _tagmac
+
+KEY = tagmac.Key(bytes(range(16)))
+NAMES = [b"a", b"a\tb\n", b"a/b", bytes(range(1, 256)), "é".encode()]
+NAMES.sort()
+
+
+def sealed(names, key=KEY, number=0):
+    """A shard of objects whose contents are their names."""
+    return _tagmac.shard_seal(
+        key, number, names, [len(name) for name in names], [key.tag(name) for name in names]
+    )
+
+
+def test_what_is_sealed_is_read():
+    text, record = sealed(NAMES)
+    columns = _tagmac.shard_open(KEY, record, text)
+    tags = [KEY.tag(name) for name in NAMES]
+    assert columns == (NAMES, [len(name) for name in NAMES], tags, [b""] * len(NAMES))
+    total = sum(map(len, NAMES))
+    assert _tagmac.record_fields(record) == (
+        0,
+        len(text),
+        len(NAMES),
+        total,
+        NAMES[0],
+        NAMES[-1],
+    )
+    seal = text.rsplit(b": ", 1)[1][:16].decode()
+    assert _tagmac.shard_name(record) == f"shard-00000000-{seal}"
+    root = _tagmac.root_seal(KEY, [record])
+    assert _tagmac.root_open(KEY, root) == [record]
+    assert (text, record) == sealed(NAMES), "the same objects make the same bytes"
+
+
+def test_nonces_have_a_column():
+    key = tagmac.Key.generate("UMAC-64")
+    nonces = [bytes([i]) * 16 for i in range(2)]
+    tags = [key.tag(name, nonce) for name, nonce in zip([b"a", b"b"], nonces, strict=True)]
+    text, record = _tagmac.shard_seal(key, 3, [b"a", b"b"], [1, 1], tags, nonces)
+    assert _tagmac.shard_open(key, record, text) == ([b"a", b"b"], [1, 1], tags, nonces)
+    with pytest.raises(ValueError, match="^a: expected a nonce of 16 bytes, found 0$"):
+        _tagmac.shard_seal(key, 3, [b"a", b"b"], [1, 1], tags)
+
+
+def test_what_is_not_as_it_was_sealed_is_refused():
+    text, record = sealed(NAMES)
+    root = _tagmac.root_seal(KEY, [record])
+    changed = text[:300] + bytes([text[300] ^ 1]) + text[301:]
+    with pytest.raises(tagmac.InvalidTag, match="^s3://b/m/x: the seal does not match: "):
+        _tagmac.shard_open(KEY, record, changed, shown="s3://b/m/x")
+    with pytest.raises(
+        tagmac.InvalidTag, match="^shard-00000000-[0-9a-f]{16}: expected a shard of"
+    ):
+        _tagmac.shard_open(KEY, record, text[:-1])
+    other, _ = sealed([*NAMES[:-1], NAMES[-1][:-1] + b"\xff"])
+    assert len(other) == len(text)
+    with pytest.raises(
+        tagmac.InvalidTag, match="expected the shard that the root names, found ano"
+    ):
+        _tagmac.shard_open(KEY, record, other)
+    with pytest.raises(tagmac.InvalidTag, match="^root: "):
+        _tagmac.root_open(KEY, root[:-2] + b"?\n")
+    with pytest.raises(ValueError, match=r"^r: expected a manifest sealed under this key \(id "):
+        _tagmac.root_open(tagmac.Key(bytes(16)), root, shown="r")
+    short = tagmac.Key(bytes(range(16)), tag_bits=64)
+    with pytest.raises(ValueError, match="^root: expected tags of 64 bits, found 128$"):
+        _tagmac.root_open(short, root)
+
+
+def test_what_does_not_fit_is_named():
+    tag = KEY.tag(b"")
+    for wrong, match in (
+        (([b"a"], [1, 2], [tag]), "^expected 1 sizes, found 2$"),
+        (([b"a"], [1], [tag] * 3), "^expected 1 tags, found 3$"),
+        (([b"a"], [1], [tag], [b""] * 2), "^expected 1 nonces, found 2$"),
+        (([b"b", b"a"], [1, 1], [tag] * 2), "^a: expected names in byte order, found this one af"),
+        (([b""], [1], [tag]), "^.*: expected a name, found none$"),
+        (([b"a"], [1], [tag[:8]]), "expected"),
+        (([], [], []), "^shard 0: expected 1 to 65536 entries in a shard$"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            _tagmac.shard_seal(KEY, 0, *wrong)
+    _, record = sealed(NAMES, number=1)
+    with pytest.raises(ValueError, match="^shard 1: expected shard 0, found shard 1$"):
+        _tagmac.root_seal(KEY, [record])
+    with pytest.raises(ValueError, match="^a shard's record: expected more columns$"):
+        _tagmac.shard_name(record[:1])
+    with pytest.raises(TypeError):
+        _tagmac.root_seal(b"key", [record])
+
+
+def test_a_root_of_nothing():
+    assert _tagmac.root_open(KEY, _tagmac.root_seal(KEY, [])) == []
+
+
+def test_shards_follow_each_other():
+    count = _tagmac.SHARD_ENTRIES
+    names = [b"%08d" % i for i in range(count + 1)]
+    one = KEY.tag(b"x")
+    first = _tagmac.shard_seal(KEY, 0, names[:count], [1] * count, [one] * count)
+    last = _tagmac.shard_seal(KEY, 1, names[count:], [1], [one])
+    root = _tagmac.root_seal(KEY, [first[1], last[1]])
+    assert _tagmac.root_open(KEY, root) == [first[1], last[1]]
+    # One of the same manifest in the other's place.
+    with pytest.raises(tagmac.InvalidTag):
+        _tagmac.shard_open(KEY, last[1], first[0])
+
+
+@given(st.sets(st.binary(min_size=1, max_size=40), min_size=1, max_size=20))
+def test_any_names(names):
+    names = sorted(names)
+    text, record = sealed(names)
+    assert _tagmac.shard_open(KEY, record, text)[0] == names
+
+
+@given(st.binary(), st.integers(0), st.integers(0, 50))
+def test_nothing_else_is_read(put, at, over):
+    text, record = sealed(NAMES)
+    at %= len(text)
+    changed = text[:at] + put + text[at + over :]
+    if changed != text:
+        with pytest.raises(tagmac.InvalidTag):
+            _tagmac.shard_open(KEY, record, changed)
