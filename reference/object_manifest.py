@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Reads a manifest of objects by what ../docs/object-manifest.md says, with
+hashlib and hmac alone.
+
+    object_manifest.py                   checks the example of that page
+    object_manifest.py --make            prints that example
+    object_manifest.py KEYFILE FOLDER    prints the entries of a manifest's
+                                         shards, all checked, in order
+
+Nothing of a file is used before its seal is checked:
+
+    seal = HMAC-SHA256(manifest key, everything before "seal: ")
+    manifest key = HKDF-SHA256(salt "tagmac manifest key 2", K, algorithm)
+"""
+
+import hmac
+import pathlib
+import re
+import sys
+
+DOCS = pathlib.Path(__file__).parent.parent / "docs"
+FULL = 65536
+ESCAPES = {b"\\": b"\\\\", b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r"}
+
+
+class Wrong(Exception):
+    """One line that says what was expected."""
+
+
+def hkdf(salt, key, info):
+    """The first 32 bytes of HKDF-SHA256."""
+    return hmac.digest(hmac.digest(salt, key, "sha256"), info + b"\1", "sha256")
+
+
+class Key:
+    """What a key file says, and the manifest key."""
+
+    def __init__(self, text, bits=None):
+        fields = dict(line.split(": ") for line in text.splitlines()[1:])
+        self.bytes, self.algorithm, self.id = (
+            bytes.fromhex(fields["key"]),
+            fields["algorithm"],
+            fields["id"],
+        )
+        self.bits = bits
+        self.manifest = hkdf(b"tagmac manifest key 2", self.bytes, self.algorithm.encode())
+
+    def head(self, kind):
+        lines = f"tagmac-object-{kind}-1", f"algorithm: {self.algorithm}", f"bits: {self.bits}"
+        return [line.encode() for line in (*lines, f"key id: {self.id}")]
+
+    def seal(self, body):
+        return hmac.digest(self.manifest, body, "sha256").hex().encode()
+
+    def close(self, lines):
+        body = b"".join(line + b"\n" for line in lines)
+        return body + b"seal: " + self.seal(body) + b"\n"
+
+    def open(self, text, name):
+        """The lines above the seal, and the seal."""
+        body, seal = text[:-71], text[-71:]
+        if not re.fullmatch(rb"seal: [0-9a-f]{64}\n", seal) or body[-1:] != b"\n":
+            raise Wrong(f"{name}: expected a seal on the last line")
+        if not hmac.compare_digest(self.seal(body), seal[6:-1]):
+            raise Wrong(f"{name}: the seal does not match")
+        return body.split(b"\n")[:-1], seal[6:-1]
+
+
+def escape(name):
+    return b"".join(ESCAPES.get(byte, byte) for byte in re.findall(rb"(?s).", name))
+
+
+def unescape(text):
+    plain = {escaped: byte for byte, escaped in ESCAPES.items()}
+    name = re.sub(rb"(?s)\\.?", lambda found: plain.get(found[0], b""), text)
+    if escape(name) != text or not 1 <= len(name) <= 4096:
+        raise Wrong(f"expected a name, found {text!r}")
+    return name
+
+
+def number(text):
+    if not re.fullmatch(rb"0|[1-9][0-9]{0,19}", text) or int(text) >= 1 << 64:
+        raise Wrong(f"expected a number, found {text!r}")
+    return int(text)
+
+
+def hexadecimal(text, size):
+    if not re.fullmatch(rb"[0-9a-f]{%d}" % (2 * size), text):
+        raise Wrong(f"expected {size} bytes in hex, found {text!r}")
+    return bytes.fromhex(text.decode())
+
+
+def entry(line, bits):
+    """The size, nonce, tag and name of an entry."""
+    size, nonce, tag, name = line.split(b"\t")
+    nonce = b"" if nonce == b"-" else hexadecimal(nonce, len(nonce) // 2)
+    tag = hexadecimal(tag, (bits + 7) // 8)
+    if bits % 8 and tag[-1] << bits % 8 & 0xFF:
+        raise Wrong(f"expected a tag of {bits} bits, found {tag.hex()}")
+    return number(size), nonce, tag, unescape(name)
+
+
+def record(line):
+    """The number, length, entries, bytes, seal, first and last name of a shard."""
+    *numbers, seal, first, last = line.split(b"\t")
+    shard, length, entries, total = map(number, numbers)
+    hexadecimal(seal, 32)
+    return shard, length, entries, total, seal, unescape(first), unescape(last)
+
+
+def file_name(record):
+    return f"shard-{record[0]:08}-{record[4][:16].decode()}"
+
+
+def ascending(names):
+    return all(a < b for a, b in zip(names, names[1:]))
+
+
+def read_root(key, text):
+    """The records of a root, which has the key's number of bits from now on."""
+    found = re.match(rb"tagmac-object-root-1\n.*\nbits: ([1-9][0-9]{0,3})\n", text)
+    lines, _ = key.open(text, "root")
+    if key.bits is None and found:
+        key.bits = int(found[1])
+    records = [record(line) for line in lines[4:-3]]
+    ends = [name for one in records for name in dict.fromkeys(one[5:])]
+    sums = [sum(one[i] for one in records) for i in (2, 3)]
+    totals = b"shards: %d", b"entries: %d", b"bytes: %d"
+    if (
+        lines[:4] != key.head("root")
+        or [one[0] for one in records] != list(range(len(records)))
+        or not all(one[2] == FULL for one in records[:-1])
+        or not all(1 <= one[2] <= FULL and (one[2] == 1) == (one[5] == one[6]) for one in records)
+        or not ascending(ends)
+        or lines[-3:] != [a % b for a, b in zip(totals, (len(records), *sums))]
+    ):
+        raise Wrong("root: expected a root, found something else")
+    return records
+
+
+def read_shard(key, record, text):
+    """The entries of the shard that a record is of."""
+    shard, length, count, total, seal, first, last = record
+    name = file_name(record)
+    if len(text) != length:
+        raise Wrong(f"{name}: expected {length} bytes, found {len(text)}")
+    lines, found = key.open(text, name)
+    if found != seal:
+        raise Wrong(f"{name}: expected the shard that the root names, found another")
+    entries = [entry(line, key.bits) for line in lines[5:-2]]
+    names = [one[3] for one in entries]
+    if (
+        lines[:5] != [*key.head("shard"), b"shard: %d" % shard]
+        or lines[-2:] != [b"entries: %d" % count, b"bytes: %d" % total]
+        or (len(entries), sum(one[0] for one in entries)) != (count, total)
+        or not ascending(names)
+        or [names[0], names[-1]] != [first, last]
+    ):
+        raise Wrong(f"{name}: expected the shard that the root says, found another")
+    return entries
+
+
+def make(key, entries):
+    """The files of the manifest of entries in order, by name."""
+    files, records = {}, []
+    for start in range(0, len(entries), FULL):
+        some = entries[start : start + FULL]
+        lines = [*key.head("shard"), b"shard: %d" % len(records)]
+        for size, nonce, tag, name in some:
+            columns = b"%d" % size, nonce.hex().encode() or b"-", tag.hex().encode(), escape(name)
+            lines.append(b"\t".join(columns))
+        total = sum(one[0] for one in some)
+        lines += [b"entries: %d" % len(some), b"bytes: %d" % total]
+        text = key.close(lines)
+        names = some[0][3], some[-1][3]
+        records.append((len(records), len(text), len(some), total, text[-65:-1], *names))
+        files[file_name(records[-1])] = text
+    lines = key.head("root")
+    for *numbers, seal, first, last in records:
+        columns = *(b"%d" % one for one in numbers), seal, escape(first), escape(last)
+        lines.append(b"\t".join(columns))
+    lines.append(b"shards: %d" % len(records))
+    lines += [b"entries: %d" % len(entries), b"bytes: %d" % sum(one[0] for one in entries)]
+    files["root"] = key.close(lines)
+    return files
+
+
+def read(key, files):
+    """All entries of a manifest. `files` gives the bytes of a name."""
+    for one in read_root(key, files("root")):
+        yield from read_shard(key, one, files(file_name(one)))
+
+
+def check_page():
+    from algorithms import ALGORITHMS
+
+    page = (DOCS / "object-manifest.md").read_text()
+    key_text = (DOCS / "key-file.md").read_text().split("```text\n")[1].split("```")[0]
+    blocks = re.findall(r"`([a-z0-9-]+)`:\n\n```text\n(.*?)```", page, re.S)
+    shown = {name: text.encode() for name, text in blocks}
+    key = Key(key_text, 128)
+    contents = {b"a\\b": b"\0\1\2", b"photos/caf\xc3\xa9": b"", b"to\ttab": b"tag me"}
+    pmac = ALGORITHMS["PMAC-AES128"]
+    want = [
+        (len(content), b"", pmac(key.bytes, content, 128), name)
+        for name, content in sorted(contents.items())
+    ]
+    if "--make" in sys.argv:
+        for name, text in sorted(make(key, want).items()):
+            print(f"`{name}`:\n\n```text\n{text.decode()}```\n")
+        return
+    if make(key, want) != shown:
+        raise SystemExit("object-manifest.md: expected another example: see --make")
+    if list(read(Key(key_text), shown.__getitem__)) != want:
+        raise SystemExit("object-manifest.md: expected the entries of the example")
+    refused = 0
+    for name, text in shown.items():
+        for at in range(len(text)):
+            bad = dict(shown)
+            bad[name] = text[:at] + bytes([text[at] ^ 1]) + text[at + 1 :]
+            try:
+                list(read(Key(key_text), bad.__getitem__))
+            except Wrong:
+                refused += 1
+    if refused != sum(map(len, shown.values())):
+        raise SystemExit("object-manifest.md: a changed byte was not found")
+    print(f"object-manifest.md: the example is right, and {refused} changes of it are found")
+
+
+def main(key_file, folder):
+    key = Key(pathlib.Path(key_file).read_text())
+    for size, nonce, tag, name in read(key, lambda name: (pathlib.Path(folder) / name).read_bytes()):
+        line = f"{size}\t{nonce.hex() or '-'}\t{tag.hex()}\t".encode() + escape(name) + b"\n"
+        sys.stdout.buffer.write(line)
+
+
+if __name__ == "__main__":
+    try:
+        check_page() if len(sys.argv) < 3 else main(*sys.argv[1:])
+    except Wrong as wrong:
+        raise SystemExit(str(wrong))
