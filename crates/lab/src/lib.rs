@@ -1,0 +1,10 @@
+//! The lab: what the five papers compare with, and what they attack.
+//!
+//! For cryptographers, teachers and reviewers. Nothing here is for real keys: the lab takes them as
+//! arguments, keeps them in plain memory, and breaks its own MACs on purpose.
+
+pub mod attacks;
+pub mod comparators;
+mod nearest;
+
+pub use nearest::{nearest, unknown};
