@@ -4,7 +4,12 @@
 //! arguments, keeps them in plain memory, and breaks its own MACs on purpose.
 
 pub mod attacks;
+pub mod blocks;
 pub mod comparators;
+pub mod deoxys;
+mod field;
+pub mod hashes;
 mod nearest;
+pub mod parallel;
 
 pub use nearest::{nearest, unknown};

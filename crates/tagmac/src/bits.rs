@@ -35,7 +35,7 @@ impl<'a> Bits<'a> {
 
     /// The bytes, the last one perhaps in part.
     #[inline(always)]
-    pub(crate) fn bytes(self) -> &'a [u8] {
+    pub fn bytes(self) -> &'a [u8] {
         self.bytes
     }
 

@@ -1,13 +1,17 @@
 //! `tagmac-lab list`.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
 use tagmac_lab::comparators::{COMPARATORS, Comparator, Keys};
 
-/// List the comparators, each with the status of its definition.
+/// List the comparators with the status of their definitions
+///
+/// official: a standard or an RFC defines it, with vectors. paper: one of the five papers defines it.
+/// pinned: our choice, because the paper that defines it could not be read. not found: the papers name
+/// it, and no definition was found.
 #[derive(Args)]
 pub struct List {
     /// One JSON object per line
@@ -17,38 +21,46 @@ pub struct List {
 
 impl List {
     pub fn run(&self) -> super::Exit {
-        let mut out = std::io::stdout().lock();
-        let widest = COMPARATORS.iter().map(|one| one.name.len()).max().unwrap_or(0);
-        for one in COMPARATORS {
-            if self.json {
-                writeln!(out, "{}", row(one))?;
-            } else {
-                let (name, status) = (one.name, one.status.name());
-                let keys = match one.keys {
-                    Keys::Any => "any".into(),
-                    Keys::Sizes(sizes) => {
-                        sizes.iter().map(usize::to_string).collect::<Vec<_>>().join("+")
-                    }
-                };
-                let nonce = one.nonce;
-                let about = one.about;
-                writeln!(out, "{name:widest$}  {status:9} {keys:>11} {nonce:>3}  {about}")?;
+        let mut out = io::stdout().lock();
+        if self.json {
+            for one in COMPARATORS {
+                writeln!(out, "{}", object(one))?;
             }
+            return Ok(ExitCode::SUCCESS);
+        }
+        writeln!(
+            out,
+            "{:16} {:9} {:>11} {:>5}  {:>3}  WHAT",
+            "NAME", "STATUS", "KEYS", "NONCE", "TAG"
+        )?;
+        for one in COMPARATORS {
+            let Comparator { name, status, nonce, tag, about, .. } = one;
+            let keys = keys(one.keys);
+            writeln!(out, "{name:16} {status:9} {keys:>11} {nonce:>5}  {tag:>3}  {about}")?;
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn row(one: &Comparator) -> serde_json::Value {
+/// The bytes of the keys.
+fn keys(keys: Keys) -> String {
+    match keys {
+        Keys::Any => "any".into(),
+        Keys::Sizes(sizes) => sizes.iter().map(usize::to_string).collect::<Vec<_>>().join("+"),
+    }
+}
+
+fn object(one: &Comparator) -> serde_json::Value {
     let keys = match one.keys {
         Keys::Any => json!("any"),
         Keys::Sizes(sizes) => json!(sizes),
     };
     json!({
         "name": one.name,
-        "status": one.status.name(),
+        "status": one.status.to_string(),
         "keys": keys,
         "nonce": one.nonce,
+        "tag": one.tag,
         "about": one.about,
         "source": one.source,
     })

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use tagmac::isa::Level;
 use tagmac_lab::comparators::{COMPARATORS, find};
 use tagmac_lab::unknown;
 
@@ -32,12 +33,11 @@ impl Tag {
         };
         let keys = self.keys.split('+').map(|key| bytes("--keys", key));
         let keys = keys.collect::<Result<Vec<_>, _>>()?;
-        let nonce = bytes("--nonce", self.nonce.as_deref().unwrap_or_default())?;
         let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
-        let message = self.message()?;
-        let tag = comparator.tag(&keys, &nonce, &message);
-        let tag = tag.map_err(|error| format!("{}: {error}", self.name))?;
-        println!("{}", hex(&tag));
+        let nonce = bytes("--nonce", self.nonce.as_deref().unwrap_or_default())?;
+        let named = |error| format!("{} ({}): {error}", comparator.name, comparator.status);
+        let keyed = comparator.with_keys(&keys, Level::best()).map_err(named)?;
+        println!("{}", keyed.tag(&nonce, &self.message()?).map_err(named)?);
         Ok(ExitCode::SUCCESS)
     }
 
@@ -62,8 +62,4 @@ fn bytes(option: &str, hex: &str) -> Result<Vec<u8>, String> {
     }
     let digit = |digit: u8| char::from(digit).to_digit(16).expect("a hex digit") as u8;
     Ok(hex.as_bytes().as_chunks().0.iter().map(|&[a, b]| digit(a) << 4 | digit(b)).collect())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

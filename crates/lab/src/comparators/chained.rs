@@ -1,0 +1,147 @@
+//! MACs that chain blocks: one waits for the one before it.
+//!
+//! ```text
+//! Y_0 = 0      Y_i = E_K1(X_i ^ Y_{i-1})      CBC(X) = Y_m
+//!
+//! CBC-MAC  = CBC(M), for nonzero multiples of the block alone
+//! EMAC     = E_K2(CBC(M 10*))
+//! SUM-ECBC = EMAC_{K1,K2} ^ EMAC_{K3,K4}
+//! 3kf9     = E_K2(Y_m) ^ E_K3(Y_1 ^ .. ^ Y_m), of M 10*
+//! XCBC     = CBC(M with K2 xored into the last block, if that is full)
+//!            CBC(M 10* with K3 xored into the last block, if not)
+//! ```
+//!
+//! `10*` is always there but in XCBC. CBC-MAC: FIPS 113 without its padding; EMAC: LightMAC paper, with
+//! our padding; SUM-ECBC: Yasuda, CT-RSA 2010, and 3kf9: Zhang, Wu, Sui, Wang, ASIACRYPT 2012, both as
+//! remembered; XCBC: Black and Rogaway, CRYPTO 2000, and RFC 3566.
+
+use tagmac::cipher::{Cipher, CipherBlock, CipherKey};
+use tagmac::isa::Level;
+
+use crate::blocks::{chain, encrypt, padded, padded_message};
+
+/// CBC-MAC with the cipher C.
+pub struct CbcMac<C> {
+    cipher: C,
+    level: Level,
+}
+
+impl<C: Cipher> CbcMac<C> {
+    /// CBC-MAC under a key.
+    pub fn with_level(key: &C::Key, level: Level) -> Self {
+        CbcMac { cipher: C::new(key, level), level }
+    }
+
+    /// The tag of a message of whole blocks.
+    ///
+    /// # Errors
+    ///
+    /// One line, unless the message is a nonzero multiple of the block.
+    pub fn tag(&self, message: &[u8]) -> Result<C::Block, String> {
+        let (block, found) = (C::Block::BYTES, message.len());
+        if found == 0 || !found.is_multiple_of(block) {
+            return Err(format!(
+                "message: expected a nonzero multiple of {block} bytes, found {found} bytes"
+            ));
+        }
+        Ok(chain(&self.cipher, message, self.level).last)
+    }
+}
+
+/// EMAC with the cipher C.
+pub struct Emac<C> {
+    k1: C,
+    k2: C,
+    level: Level,
+}
+
+impl<C: Cipher> Emac<C> {
+    /// EMAC under two keys.
+    pub fn with_level(k1: &C::Key, k2: &C::Key, level: Level) -> Self {
+        Emac { k1: C::new(k1, level), k2: C::new(k2, level), level }
+    }
+
+    /// The tag of a message.
+    pub fn tag(&self, message: &[u8]) -> C::Block {
+        let y = chain(&self.k1, &padded_message(message, C::Block::BYTES), self.level);
+        encrypt(&self.k2, &y.last, self.level)
+    }
+}
+
+/// SUM-ECBC with the cipher C.
+pub struct SumEcbc<C>(Emac<C>, Emac<C>);
+
+impl<C: Cipher> SumEcbc<C> {
+    /// SUM-ECBC under four keys.
+    pub fn with_level([k1, k2, k3, k4]: [&C::Key; 4], level: Level) -> Self {
+        SumEcbc(Emac::with_level(k1, k2, level), Emac::with_level(k3, k4, level))
+    }
+
+    /// The tag of a message.
+    pub fn tag(&self, message: &[u8]) -> C::Block {
+        self.0.tag(message).xor(&self.1.tag(message))
+    }
+}
+
+/// 3kf9 with the cipher C.
+pub struct ThreeKf9<C> {
+    keys: [C; 3],
+    level: Level,
+}
+
+impl<C: Cipher> ThreeKf9<C> {
+    /// 3kf9 under three keys.
+    pub fn with_level(keys: [&C::Key; 3], level: Level) -> Self {
+        ThreeKf9 { keys: keys.map(|key| C::new(key, level)), level }
+    }
+
+    /// The tag of a message.
+    pub fn tag(&self, message: &[u8]) -> C::Block {
+        let [k1, k2, k3] = &self.keys;
+        let y = chain(k1, &padded_message(message, C::Block::BYTES), self.level);
+        encrypt(k2, &y.last, self.level).xor(&encrypt(k3, &y.xor, self.level))
+    }
+}
+
+/// XCBC with the cipher C.
+pub struct Xcbc<C: Cipher> {
+    k1: C,
+    k2: C::Block,
+    k3: C::Block,
+    level: Level,
+}
+
+impl<C: Cipher> Xcbc<C> {
+    /// XCBC under a key and two blocks.
+    pub fn with_level(k1: &C::Key, k2: &C::Block, k3: &C::Block, level: Level) -> Self {
+        Xcbc { k1: C::new(k1, level), k2: *k2, k3: *k3, level }
+    }
+
+    /// RFC 3566: XCBC under K1 = E_K(0101..), K2 = E_K(0202..) and K3 = E_K(0303..), for a cipher whose
+    /// key is a block.
+    pub fn derived<K: CipherBlock + CipherKey>(key: &K, level: Level) -> Self
+    where
+        C: Cipher<Block = K, Key = K>,
+    {
+        let cipher = C::new(key, level);
+        let [k1, k2, k3] = [1, 2, 3].map(|byte| {
+            let mut block = K::ZERO;
+            block.as_mut().fill(byte);
+            encrypt(&cipher, &block, level)
+        });
+        Self::with_level(&k1, &k2, &k3, level)
+    }
+
+    /// The tag of a message.
+    pub fn tag(&self, message: &[u8]) -> C::Block {
+        let before = message.len().saturating_sub(1) / C::Block::BYTES * C::Block::BYTES;
+        let (before, last) = message.split_at(before);
+        let last = if last.len() == C::Block::BYTES {
+            C::Block::zero_filled(last).xor(&self.k2)
+        } else {
+            padded::<C::Block>(last).xor(&self.k3)
+        };
+        let y = chain(&self.k1, before, self.level).last;
+        encrypt(&self.k1, &y.xor(&last), self.level)
+    }
+}

@@ -1,0 +1,148 @@
+//! XOR-MAC (Bellare, Guérin, Rogaway) and its variant with a second key, as the PMAC paper has them in
+//! section 4.4.
+//!
+//! 10* always, M = M_1 .. M_l in pieces of n/2 bits, i as n/2 bits:
+//!
+//! ```text
+//! Sigma = E_K(1, M_1) ^ .. ^ E_K(l, M_l)
+//! XOR-MAC:     Tag = Sigma ^ E_K(0, nonce)
+//! COUNTER-SUM: Tag = E_K2(Sigma)
+//! ```
+//!
+//! `HALF` is n/2 in bytes.
+
+use tagmac::Tag;
+use tagmac::cipher::{Cipher, CipherBlock, Field};
+use tagmac::isa::{Isa, Level};
+
+use crate::blocks::{encrypt_each, padded};
+use crate::field::number;
+use crate::parallel::{Mode, Parallel, Sums, whole};
+
+/// The most bits of a message: all numbers of n/2 bits but 0.
+const fn limit_bits(half: usize) -> u64 {
+    let pieces = if half >= 8 { u64::MAX } else { (1 << (8 * half)) - 1 };
+    pieces.saturating_mul(8 * half as u64) - 1
+}
+
+/// A number and a piece.
+#[inline(always)]
+fn numbered<B: Field>(i: u64, piece: &[u8]) -> B {
+    let mut block: B = number(i as u128);
+    let bytes = block.as_mut();
+    bytes.rotate_left(bytes.len() / 2);
+    bytes[piece.len()..].copy_from_slice(piece);
+    block
+}
+
+/// Adds the terms of whole pieces after `at` others.
+#[inline(always)]
+fn absorb<I: Isa, C: Cipher<Block: Field>>(
+    isa: I,
+    cipher: &C,
+    xor: &mut C::Block,
+    at: u64,
+    pieces: &[u8],
+) {
+    let inputs = (at + 1..).zip(pieces.chunks_exact(C::Block::BYTES / 2)).map(
+        #[inline(always)]
+        |(i, piece)| numbered(i, piece),
+    );
+    encrypt_each(
+        isa,
+        cipher,
+        inputs,
+        #[inline(always)]
+        |y| *xor = xor.xor(y),
+    );
+}
+
+/// Adds the term of the last piece after `at` others.
+#[inline(always)]
+fn finish<I: Isa, C: Cipher<Block: Field>, const HALF: usize>(
+    isa: I,
+    cipher: &C,
+    xor: &C::Block,
+    at: u64,
+    last: &[u8],
+) -> C::Block {
+    let last: [u8; HALF] = padded(last);
+    xor.xor(&cipher.encrypt_one(isa, &numbered(at + 1, &last)))
+}
+
+/// XOR-MAC with the cipher C.
+#[derive(Clone)]
+pub struct XorMac<C: Cipher, const HALF: usize>(C);
+
+impl<C: Cipher<Block: Field + PartialEq>, const HALF: usize> XorMac<C, HALF> {
+    /// XOR-MAC under a key.
+    pub fn with_level(key: &C::Key, level: Level) -> Parallel<Self> {
+        const { assert!(2 * HALF == C::Block::BYTES) };
+        Parallel::new(XorMac(C::new(key, level)), level)
+    }
+}
+
+impl<C: Cipher<Block: Field + PartialEq>, const HALF: usize> Mode for XorMac<C, HALF> {
+    type Word = C::Block;
+    type Digest = C::Block;
+    type Nonce = [u8; HALF];
+    type Levels = C::Levels;
+    const BLOCK_BYTES: usize = HALF;
+    const TAG_BYTES: usize = C::Block::BYTES;
+    const LIMIT_BITS: u64 = limit_bits(HALF);
+
+    #[inline(always)]
+    fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, at: u64, pieces: &[u8]) {
+        absorb(isa, &self.0, &mut sums.xor, at, pieces);
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, isa: I, sums: Sums<C::Block>, at: u64, last: &[u8]) -> C::Block {
+        finish::<_, _, HALF>(isa, &self.0, &sums.xor, at, last)
+    }
+
+    #[inline(always)]
+    fn tag<I: Isa>(&self, isa: I, nonce: &[u8; HALF], sigma: C::Block) -> Tag {
+        whole(&sigma.xor(&self.0.encrypt_one(isa, &numbered(0, nonce))))
+    }
+}
+
+/// The counter sum under two keys, with the cipher C.
+#[derive(Clone)]
+pub struct CounterSum<C: Cipher, const HALF: usize> {
+    k1: C,
+    k2: C,
+}
+
+impl<C: Cipher<Block: Field + PartialEq>, const HALF: usize> CounterSum<C, HALF> {
+    /// The counter sum under two keys.
+    pub fn with_level(k1: &C::Key, k2: &C::Key, level: Level) -> Parallel<Self> {
+        const { assert!(2 * HALF == C::Block::BYTES) };
+        Parallel::new(CounterSum { k1: C::new(k1, level), k2: C::new(k2, level) }, level)
+    }
+}
+
+impl<C: Cipher<Block: Field + PartialEq>, const HALF: usize> Mode for CounterSum<C, HALF> {
+    type Word = C::Block;
+    type Digest = C::Block;
+    type Nonce = ();
+    type Levels = C::Levels;
+    const BLOCK_BYTES: usize = HALF;
+    const TAG_BYTES: usize = C::Block::BYTES;
+    const LIMIT_BITS: u64 = limit_bits(HALF);
+
+    #[inline(always)]
+    fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, at: u64, pieces: &[u8]) {
+        absorb(isa, &self.k1, &mut sums.xor, at, pieces);
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, isa: I, sums: Sums<C::Block>, at: u64, last: &[u8]) -> C::Block {
+        finish::<_, _, HALF>(isa, &self.k1, &sums.xor, at, last)
+    }
+
+    #[inline(always)]
+    fn tag<I: Isa>(&self, isa: I, (): &(), sigma: C::Block) -> Tag {
+        whole(&self.k2.encrypt_one(isa, &sigma))
+    }
+}

@@ -1,0 +1,81 @@
+//! PMAC1 (Rogaway, ASIACRYPT 2004, as remembered: the paper could not be read).
+//!
+//! With L = E_K(0) and M = M_1 .. M_m, of which the last block may be full:
+//!
+//! ```text
+//! Sigma = E_K(M_1 ^ x L) ^ .. ^ E_K(M_{m-1} ^ x^(m-1) L) ^ pad(M_m)
+//! Tag   = E_K(Sigma ^ x^m L (x + 1))      if M_m is full
+//!         E_K(Sigma ^ x^m L (x^2 + 1))    if not
+//! ```
+
+use tagmac::Tag;
+use tagmac::cipher::{Cipher, CipherBlock, Field};
+use tagmac::isa::{Isa, Level};
+
+use crate::blocks::{blocks, encrypt, encrypt_each, padded};
+use crate::parallel::{MASKS, Mode, Parallel, Sums, whole};
+
+/// PMAC1 with the cipher C.
+#[derive(Clone)]
+pub struct Pmac1<C: Cipher> {
+    cipher: C,
+    /// x L.
+    first: C::Block,
+}
+
+impl<C: Cipher<Block: Field + PartialEq>> Pmac1<C> {
+    /// PMAC1 under a key.
+    pub fn with_level(key: &C::Key, level: Level) -> Parallel<Self> {
+        let cipher = C::new(key, level);
+        let first = encrypt(&cipher, &C::Block::ZERO, level).times_x();
+        Parallel::new(Pmac1 { cipher, first }, level)
+    }
+}
+
+impl<C: Cipher<Block: Field + PartialEq>> Mode for Pmac1<C> {
+    type Word = C::Block;
+    type Digest = C::Block;
+    type Nonce = ();
+    type Levels = C::Levels;
+    const BLOCK_BYTES: usize = C::Block::BYTES;
+    const TAG_BYTES: usize = C::Block::BYTES;
+    const LAST_BLOCK_DISTINCT: bool = true;
+    const MASK_STEPS: &'static [u64] = &[1];
+
+    #[inline(always)]
+    fn first_masks(&self) -> [C::Block; MASKS] {
+        [self.first, C::Block::ZERO, C::Block::ZERO]
+    }
+
+    #[inline(always)]
+    fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, _at: u64, bytes: &[u8]) {
+        let Sums { xor, masks, .. } = sums;
+        let inputs = blocks::<C::Block>(bytes).map(
+            #[inline(always)]
+            |block| block.xor(&masks.advance::<Self>()[0]),
+        );
+        encrypt_each(
+            isa,
+            &self.cipher,
+            inputs,
+            #[inline(always)]
+            |y| *xor = xor.xor(y),
+        );
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, _: I, sums: Sums<C::Block>, _: u64, last: &[u8]) -> C::Block {
+        let [mask, ..] = sums.masks.now;
+        let (last, factor) = if last.len() == C::Block::BYTES {
+            (C::Block::zero_filled(last), mask.times_x())
+        } else {
+            (padded(last), mask.times_x().times_x())
+        };
+        sums.xor.xor(&last).xor(&mask).xor(&factor)
+    }
+
+    #[inline(always)]
+    fn tag<I: Isa>(&self, isa: I, (): &(), digest: C::Block) -> Tag {
+        whole(&self.cipher.encrypt_one(isa, &digest))
+    }
+}

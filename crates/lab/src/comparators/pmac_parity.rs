@@ -1,0 +1,107 @@
+//! PMAC with Parity (Yasuda, CT-RSA 2012: its abstract alone could be read, the rest is our choice).
+//!
+//! 10* always, M = X_1 Y_1 X_2 Y_2 .. and a last block, L_j = E_Kj(0):
+//!
+//! ```text
+//! S  ^= E_K1(X_i ^ x^(i-1) L_1) ^ E_K2(Y_i ^ x^(i-1) L_2) ^ E_K3(X_i ^ Y_i ^ x^(i-1) L_3)
+//! Tag = E_K4(S ^ last)
+//! ```
+//!
+//! A block before the last one without a partner has the term of X_i alone.
+
+use tagmac::Tag;
+use tagmac::cipher::{Cipher, CipherBlock, Field};
+use tagmac::isa::{Isa, Level};
+
+use crate::blocks::{encrypt, encrypt_each, padded};
+use crate::parallel::{MASKS, Masks, Mode, Parallel, Sums, whole};
+
+/// PMAC with Parity with the cipher C.
+#[derive(Clone)]
+pub struct PmacParity<C: Cipher> {
+    keys: [C; 4],
+    first: [C::Block; MASKS],
+}
+
+impl<C: Cipher<Block: Field + PartialEq>> PmacParity<C> {
+    /// PMAC with Parity under four keys.
+    pub fn with_level(keys: [&C::Key; 4], level: Level) -> Parallel<Self> {
+        let keys = keys.map(|key| C::new(key, level));
+        let first = [0, 1, 2].map(|j| encrypt(&keys[j], &C::Block::ZERO, level));
+        Parallel::new(PmacParity { keys, first }, level)
+    }
+
+    /// Adds the terms of one key: `block` makes its block of X and Y.
+    #[inline(always)]
+    fn add<I: Isa>(
+        &self,
+        isa: I,
+        j: usize,
+        sums: (&mut C::Block, &mut Masks<C::Block>),
+        pairs: &[u8],
+        block: impl Fn(C::Block, C::Block) -> C::Block,
+    ) {
+        let (xor, masks) = sums;
+        let inputs = pairs.chunks_exact(2 * C::Block::BYTES).map(
+            #[inline(always)]
+            |pair| {
+                let (x, y) = pair.split_at(C::Block::BYTES);
+                let (x, y) = (C::Block::zero_filled(x), C::Block::zero_filled(y));
+                block(x, y).xor(&masks.advance::<Self>()[j])
+            },
+        );
+        encrypt_each(
+            isa,
+            &self.keys[j],
+            inputs,
+            #[inline(always)]
+            |y| *xor = xor.xor(y),
+        );
+    }
+}
+
+impl<C: Cipher<Block: Field + PartialEq>> Mode for PmacParity<C> {
+    type Word = C::Block;
+    type Digest = C::Block;
+    type Nonce = ();
+    type Levels = C::Levels;
+    const BLOCK_BYTES: usize = 2 * C::Block::BYTES;
+    const TAG_BYTES: usize = C::Block::BYTES;
+    const MASK_STEPS: &'static [u64] = &[1, 1, 1];
+
+    #[inline(always)]
+    fn first_masks(&self) -> [C::Block; MASKS] {
+        self.first
+    }
+
+    #[inline(always)]
+    fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, _at: u64, pairs: &[u8]) {
+        let Sums { xor, masks, .. } = sums;
+        let start = *masks;
+        #[rustfmt::skip]
+        self.add(isa, 0, (xor, masks), pairs, #[inline(always)] |x, _| x);
+        *masks = start;
+        #[rustfmt::skip]
+        self.add(isa, 1, (xor, masks), pairs, #[inline(always)] |_, y| y);
+        *masks = start;
+        #[rustfmt::skip]
+        self.add(isa, 2, (xor, masks), pairs, #[inline(always)] |x, y| x.xor(&y));
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, isa: I, sums: Sums<C::Block>, _: u64, last: &[u8]) -> C::Block {
+        let mut xor = sums.xor;
+        let mut last = last;
+        if let Some((x, rest)) = last.split_at_checked(C::Block::BYTES) {
+            let x = C::Block::zero_filled(x).xor(&sums.masks.now[0]);
+            xor = xor.xor(&self.keys[0].encrypt_one(isa, &x));
+            last = rest;
+        }
+        xor.xor(&padded(last))
+    }
+
+    #[inline(always)]
+    fn tag<I: Isa>(&self, isa: I, (): &(), digest: C::Block) -> Tag {
+        whole(&self.keys[3].encrypt_one(isa, &digest))
+    }
+}

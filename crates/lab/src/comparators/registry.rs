@@ -1,0 +1,327 @@
+//! The comparators by name.
+
+use md5::Md5;
+use sha1::Sha1;
+use sha2::Sha256;
+use tagmac::cipher::Aes128;
+use tagmac::isa::Level;
+use tagmac::{Cbc3, Cmac, LightMac, Mac, Nonce, Tag};
+
+use super::chained::{CbcMac, Emac, SumEcbc, ThreeKf9, Xcbc};
+use super::comparator::{Comparator, Keys, Status, TagFn};
+use super::counter_sum::{CounterSum, XorMac};
+use super::hmacs::hmac;
+use super::pcs::PcsHmacSha256;
+use super::pmac_parity::PmacParity;
+use super::pmac_plus::PmacPlus;
+use super::pmac1::Pmac1;
+use super::pmac2::Pmac2;
+use super::xecb::XecbMac;
+use super::zmac::Zmac;
+use crate::parallel::whole;
+
+type Key = [u8; 16];
+
+/// The keys of a row that says so many of 16 bytes.
+fn keys<const N: usize>(keys: &[&[u8]]) -> [Key; N] {
+    std::array::from_fn(|i| keys[i].try_into().expect("the row's sizes"))
+}
+
+/// A MAC of the library's traits.
+fn of_trait<M: Mac + 'static>(mac: M) -> TagFn {
+    Box::new(move |nonce, message| {
+        let nonce = M::Nonce::from_slice(nonce).map_err(|error| error.to_string())?;
+        mac.tag_with(&nonce, message).map_err(|error| error.to_string())
+    })
+}
+
+/// A MAC without a nonce that takes every message.
+fn of_blocks(tag: impl Fn(&[u8]) -> Key + Send + Sync + 'static) -> TagFn {
+    Box::new(move |_, message| Ok(whole(&tag(message))))
+}
+
+/// As [`of_blocks`], for a MAC of the library.
+fn of_tags(tag: impl Fn(&[u8]) -> Tag + Send + Sync + 'static) -> TagFn {
+    Box::new(move |_, message| Ok(tag(message)))
+}
+
+/// A row with one key of 16 bytes, a tag as long, and no nonce: what most rows differ from in little.
+const ROW: Comparator = Comparator {
+    name: "",
+    keys: Keys::Sizes(&[16]),
+    nonce: 0,
+    tag: 16,
+    about: "",
+    status: Status::Pinned,
+    source: "",
+    make: None,
+};
+
+const TWO: Keys = Keys::Sizes(&[16; 2]);
+const THREE: Keys = Keys::Sizes(&[16; 3]);
+const FOUR: Keys = Keys::Sizes(&[16; 4]);
+
+/// Where those were looked for that no definition was found of.
+const LOOKED_AT: &str = "the five papers; the stored web pages, documentation, repositories and \
+                         issues that the project's search reaches";
+
+/// All comparators, in the order of the lab's definition.
+pub const COMPARATORS: &[Comparator] = &[
+    Comparator {
+        name: "CBC-MAC",
+        about: "CBC with a zero IV, no padding: a nonzero multiple of the block only",
+        status: Status::Official,
+        source: "NIST SP 800-38A F.2, of which it is the last block; FIPS 113 without its padding",
+        make: Some(|k, level| {
+            let mac = CbcMac::<Aes128>::with_level(&keys::<1>(k)[0], level);
+            Box::new(move |_, message| mac.tag(message).map(|tag| whole(&tag)))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "EMAC",
+        keys: TWO,
+        about: "E_K2(CBC_K1(M 10*)); always padded, which is our choice",
+        source: "LightMAC paper, table 2, in words",
+        make: Some(|k, level| {
+            let [k1, k2] = keys(k);
+            let mac = Emac::<Aes128>::with_level(&k1, &k2, level);
+            of_blocks(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "CBC3",
+        keys: THREE,
+        about: "CBC under K1, the last block under K2 if full, under K3 with 10* if not",
+        status: Status::Paper,
+        source: "UMAC paper, section 8.4",
+        make: Some(|k, level| {
+            let [k1, k2, k3] = keys(k);
+            let mac = Cbc3::<Aes128>::with_level(&k1, &k2, &k3, level);
+            of_tags(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "CMAC",
+        about: "CBC with a multiple of L = E_K(0) in the last block",
+        status: Status::Official,
+        source: "NIST SP 800-38B, RFC 4493",
+        make: Some(|k, level| {
+            let mac = Cmac::<Aes128>::with_level(&keys::<1>(k)[0], level);
+            of_tags(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "AES-XCBC-MAC",
+        about: "XCBC under E_K(0101..), E_K(0202..), E_K(0303..); 16 bytes, of which RFC 3566's \
+                AES-XCBC-MAC-96 is the first 12",
+        status: Status::Official,
+        source: "RFC 3566",
+        make: Some(|k, level| {
+            let mac = Xcbc::<Aes128>::derived(&keys::<1>(k)[0], level);
+            of_blocks(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "XCBC",
+        keys: THREE,
+        about: "CBC with K2 xored into a full last block, K3 into one with 10*",
+        status: Status::Official,
+        source: "Black and Rogaway 2000; RFC 3566, whose vectors it has under the derived keys",
+        make: Some(|k, level| {
+            let [k1, k2, k3] = keys(k);
+            let mac = Xcbc::<Aes128>::with_level(&k1, &k2, &k3, level);
+            of_blocks(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "PMAC1",
+        about: "PMAC with masks x^i L; the last one times x + 1 if full, x^2 + 1 if padded",
+        source: "Rogaway 2004, as remembered",
+        make: Some(|k, level| of_trait(Pmac1::<Aes128>::with_level(&keys::<1>(k)[0], level))),
+        ..ROW
+    },
+    Comparator {
+        name: "PMAC2",
+        keys: TWO,
+        about: "PMAC1's terms with weights: y = x y ^ E_K1(M_i ^ x^i L), T = E_K2(y ^ last)",
+        source: "EliMAC paper, section 6; padding and keys are our choice",
+        make: Some(|k, level| {
+            let [k1, k2] = keys(k);
+            of_trait(Pmac2::<Aes128>::with_level(&k1, &k2, level))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "PMAC/P",
+        keys: FOUR,
+        about: "PMAC with Parity: each pair of blocks and its xor under three keys",
+        source: "Yasuda 2012, of which the abstract alone could be read",
+        make: Some(|k, level| {
+            let k = keys(k);
+            of_trait(PmacParity::<Aes128>::with_level(k.each_ref(), level))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "PMAC_Plus",
+        keys: THREE,
+        about: "two sums of E_K1(M_i ^ x^i D0 ^ x^2i D1), one with weights; T = E_K2 ^ E_K3",
+        source: "Yasuda 2011, as remembered",
+        make: Some(|k, level| {
+            let k = keys(k);
+            of_trait(PmacPlus::<Aes128>::with_level(k.each_ref(), level))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "SUM-ECBC",
+        keys: FOUR,
+        about: "EMAC under K1, K2 xor EMAC under K3, K4",
+        source: "Yasuda 2010, as remembered; always padded, which is our choice",
+        make: Some(|k, level| {
+            let k = keys(k);
+            let mac = SumEcbc::<Aes128>::with_level(k.each_ref(), level);
+            of_blocks(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "3kf9",
+        keys: THREE,
+        about: "CBC under K1; T = E_K2(the last block) ^ E_K3(the xor of all)",
+        source: "Zhang, Wu, Sui, Wang 2012, as remembered; always padded, which is our choice",
+        make: Some(|k, level| {
+            let k = keys(k);
+            let mac = ThreeKf9::<Aes128>::with_level(k.each_ref(), level);
+            of_blocks(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "ZMAC",
+        tag: 32,
+        about: "Deoxys-TBC-256 on blocks of 31 bytes: 16 as block, 15 as tweak, one of index",
+        source: "Iwata, Minematsu, Peyrin, Seurin 2017, as remembered; t = 120 is our choice",
+        make: Some(|k, level| of_trait(Zmac::with_level(&keys::<1>(k)[0], level))),
+        ..ROW
+    },
+    Comparator {
+        name: "XOR-MAC",
+        nonce: 8,
+        about: "xor of E_K(i, M_i) for pieces of n/2 bits, xor E_K(0, nonce)",
+        status: Status::Paper,
+        source: "PMAC paper, section 4.4",
+        make: Some(|k, level| of_trait(XorMac::<Aes128, 8>::with_level(&keys::<1>(k)[0], level))),
+        ..ROW
+    },
+    Comparator {
+        name: "PCS-HMAC-SHA256",
+        keys: Keys::Sizes(&[32]),
+        tag: 32,
+        about: "protected counter sum: f(0, xor of f(i, M_i)); f = HMAC-SHA256 is our choice",
+        status: Status::Paper,
+        source: "PMAC paper, section 4.4",
+        make: Some(|k, level| {
+            let key = k[0].try_into().expect("the row's size");
+            of_trait(PcsHmacSha256::with_level(key, level))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "COUNTER-SUM",
+        keys: TWO,
+        about: "E_K2 of XOR-MAC's sum under K1, without a nonce",
+        status: Status::Paper,
+        source: "PMAC paper, section 4.4",
+        make: Some(|k, level| {
+            let [k1, k2] = keys(k);
+            of_trait(CounterSum::<Aes128, 8>::with_level(&k1, &k2, level))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "XECB-MAC",
+        nonce: 16,
+        about: "xor of E_K(M_i + i R mod 2^n), xor R; R = E_K(nonce)",
+        status: Status::Paper,
+        source: "PMAC paper, section 4.4",
+        make: Some(|k, level| {
+            let mac = XecbMac::<Aes128>::with_level(&keys::<1>(k)[0], level);
+            Box::new(move |nonce, message| {
+                let nonce = nonce.try_into().expect("the row's size");
+                let tag = mac.under(nonce).tag_with(&(), message);
+                tag.map_err(|error| error.to_string())
+            })
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "1K-LIGHTMAC-S32",
+        about: "LightMAC with a counter of 32 bits and K1 = K2",
+        status: Status::Paper,
+        source: "LightMAC paper with one key; Chattopadhyay, Jha, Nandi 2021 (ePrint 2021/1166, \
+                 abstract)",
+        make: Some(|k, level| {
+            let [key] = keys(k);
+            of_trait(LightMac::<Aes128>::with_level(&key, &key, 32, level).expect("s = 32"))
+        }),
+        ..ROW
+    },
+    not_found("LIGHTMAC-DS"),
+    not_found("LEDMAC1"),
+    not_found("LEDMAC2"),
+    not_found("PMACX"),
+    Comparator {
+        name: "HMAC-MD5",
+        keys: Keys::Any,
+        about: "HMAC with MD5",
+        status: Status::Official,
+        source: "RFC 2104, RFC 2202",
+        make: Some(|k, _: Level| hmac::<Md5>(k[0])),
+        ..ROW
+    },
+    Comparator {
+        name: "HMAC-SHA1",
+        keys: Keys::Any,
+        tag: 20,
+        about: "HMAC with SHA-1",
+        status: Status::Official,
+        source: "RFC 2104, RFC 2202",
+        make: Some(|k, _: Level| hmac::<Sha1>(k[0])),
+        ..ROW
+    },
+    Comparator {
+        name: "HMAC-SHA256",
+        keys: Keys::Any,
+        tag: 32,
+        about: "HMAC with SHA-256",
+        status: Status::Official,
+        source: "RFC 2104, RFC 4231",
+        make: Some(|k, _: Level| hmac::<Sha256>(k[0])),
+        ..ROW
+    },
+];
+
+/// The comparator of a name.
+pub fn find(name: &str) -> Option<&'static Comparator> {
+    COMPARATORS.iter().find(|comparator| comparator.name == name)
+}
+
+/// A row that the papers name and do not define.
+const fn not_found(name: &'static str) -> Comparator {
+    Comparator {
+        name,
+        keys: Keys::Sizes(&[]),
+        tag: 0,
+        about: "named by the papers; no definition found",
+        status: Status::NotFound,
+        source: LOOKED_AT,
+        ..ROW
+    }
+}

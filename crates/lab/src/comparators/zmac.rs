@@ -1,0 +1,137 @@
+//! ZMAC (Iwata, Minematsu, Peyrin, Seurin, CRYPTO 2017, as remembered), with Deoxys-BC-256.
+//!
+//! Our choices: a tweak is an index of one byte, then t = 120 bits, so a block of the message has
+//! n + t = 248 bits. With Ll = E^9(0, 0), Lr = E^9(1, 0), for each block (Xl, Xr), where a sum of
+//! strings of n and t bits takes the first t bits of the longer one:
+//!
+//! ```text
+//! C = E^8(x^(i-1) Lr ^ Xr, x^(i-1) Ll ^ Xl)      U = x (U ^ C)      V = V ^ C ^ Xr
+//! Tag = E^j(V, U) ^ E^(j+1)(V, U) || E^(j+2)(V, U) ^ E^(j+3)(V, U)
+//! ```
+//!
+//! A message that is empty or no multiple of n + t bits has 10* after it, and j = 4; others have j = 0.
+
+use tagmac::Tag;
+use tagmac::cipher::Field;
+use tagmac::isa::{Block, CipherBlock, Isa, Kernel, Level};
+
+use crate::blocks::padded;
+use crate::deoxys::{BATCH, Deoxys};
+use crate::parallel::{MASKS, Mode, Parallel, Sums};
+
+/// n/8 + t/8.
+const BLOCK_BYTES: usize = 31;
+
+/// ZMAC with Deoxys-BC-256.
+#[derive(Clone)]
+pub struct Zmac {
+    cipher: Deoxys,
+    ll: Block,
+    lr: Block,
+}
+
+impl Zmac {
+    /// ZMAC under a key.
+    pub fn with_level(key: &[u8; 16], level: Level) -> Parallel<Self> {
+        let cipher = Deoxys::new(key);
+        let [ll, lr] = level.run(MaskBlocks(&cipher));
+        Parallel::new(Zmac { cipher, ll, lr }, level)
+    }
+}
+
+/// Ll and Lr.
+struct MaskBlocks<'a>(&'a Deoxys);
+
+impl Kernel for MaskBlocks<'_> {
+    type Out = [Block; 2];
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> [Block; 2] {
+        let mut one = [0; 15];
+        one[14] = 1;
+        [[0; 15], one].map(
+            #[inline(always)]
+            |t| self.0.encrypt_one(isa, &tweak(9, &t), &[0; 16]),
+        )
+    }
+}
+
+/// An index and the rest of the tweak.
+#[inline(always)]
+fn tweak(index: u8, t: &[u8; 15]) -> Block {
+    let mut tweak = [index; 16];
+    tweak[1..].copy_from_slice(t);
+    tweak
+}
+
+/// The first t bits of a block.
+#[inline(always)]
+fn first(block: &Block) -> &[u8; 15] {
+    block.first_chunk().expect("15 of 16 bytes")
+}
+
+impl Mode for Zmac {
+    type Word = Block;
+    type Digest = (Block, Block, u8);
+    type Nonce = ();
+    type Levels = Level;
+    const BLOCK_BYTES: usize = BLOCK_BYTES;
+    const TAG_BYTES: usize = 32;
+    const MASK_STEPS: &'static [u64] = &[1, 1];
+
+    #[inline(always)]
+    fn first_masks(&self) -> [Block; MASKS] {
+        [self.ll, self.lr, [0; 16]]
+    }
+
+    /// V is `xor`, with a last byte that does not count.
+    #[inline(always)]
+    fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<Block>, _at: u64, bytes: &[u8]) {
+        let blocks = bytes.as_chunks::<BLOCK_BYTES>().0;
+        for blocks in blocks.chunks(BATCH) {
+            let (mut tweaks, mut inputs) = ([[0; 16]; BATCH], [[0; 16]; BATCH]);
+            for ((tweak_, input), block) in tweaks.iter_mut().zip(&mut inputs).zip(blocks) {
+                let [ll, lr, _] = sums.masks.advance::<Self>();
+                let (xl, xr) = block.split_at(16);
+                let xr = Block::zero_filled(xr);
+                *input = ll.xor(&Block::zero_filled(xl));
+                *tweak_ = tweak(8, first(&lr.xor(&xr)));
+                sums.xor = sums.xor.xor(&xr);
+            }
+            let outputs = &mut inputs[..blocks.len()];
+            self.cipher.encrypt(isa, &mut tweaks[..blocks.len()], outputs);
+            for c in outputs {
+                sums.weighted = sums.weighted.xor(c).times_x();
+                sums.xor = sums.xor.xor(c);
+            }
+        }
+        sums.blocks += blocks.len() as u64;
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(
+        &self,
+        isa: I,
+        mut sums: Sums<Block>,
+        at: u64,
+        last: &[u8],
+    ) -> (Block, Block, u8) {
+        let is_padded = at == 0 || !last.is_empty();
+        if is_padded {
+            self.absorb(isa, &mut sums, at, &padded::<[u8; BLOCK_BYTES]>(last));
+        }
+        (sums.weighted, sums.xor, 4 * is_padded as u8)
+    }
+
+    #[inline(always)]
+    fn tag<I: Isa>(&self, isa: I, (): &(), (u, v, j): (Block, Block, u8)) -> Tag {
+        let mut tweaks = [0, 1, 2, 3].map(
+            #[inline(always)]
+            |k| tweak(j + k, first(&v)),
+        );
+        let mut y = [u; 4];
+        self.cipher.encrypt(isa, &mut tweaks, &mut y);
+        let halves = [y[0].xor(&y[1]), y[2].xor(&y[3])];
+        Tag::try_from(halves.as_flattened()).expect("32 bytes")
+    }
+}

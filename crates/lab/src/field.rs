@@ -1,0 +1,59 @@
+//! GF(2^n) beyond doubling: products and powers of x, for sums whose terms have weights.
+
+use tagmac::cipher::Field;
+
+/// `a` times `b`: Horner's rule over the bits of `b`, the highest power of x first.
+pub fn times<B: Field>(a: &B, b: &B) -> B {
+    let mut product = B::ZERO;
+    for byte in b.as_ref() {
+        for bit in (0..8).rev() {
+            product = product.times_x();
+            if byte >> bit & 1 == 1 {
+                product = product.xor(a);
+            }
+        }
+    }
+    product
+}
+
+/// x to the power of `exponent`.
+pub fn power_of_x<B: Field>(exponent: u64) -> B {
+    let mut power: B = number(1);
+    for bit in (0..u64::BITS - exponent.leading_zeros()).rev() {
+        power = times(&power, &power);
+        if exponent >> bit & 1 == 1 {
+            power = power.times_x();
+        }
+    }
+    power
+}
+
+/// A number as a block, big-endian: the low bits of it that the block holds.
+#[inline(always)]
+pub fn number<B: Field>(number: u128) -> B {
+    let (mut block, bytes) = (B::ZERO, number.to_be_bytes());
+    let both = B::BYTES.min(bytes.len());
+    block.as_mut()[B::BYTES - both..].copy_from_slice(&bytes[bytes.len() - both..]);
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_and_powers() {
+        let mut doubled: [u8; 16] = number(1);
+        for exponent in 0..300 {
+            assert_eq!(power_of_x::<[u8; 16]>(exponent), doubled);
+            assert_eq!(times(&power_of_x(exponent), &number::<[u8; 16]>(3)), {
+                let mut sum = doubled.times_x();
+                sum.iter_mut().zip(doubled).for_each(|(a, b)| *a ^= b);
+                sum
+            });
+            doubled = doubled.times_x();
+        }
+        let (a, b) = (number::<[u8; 8]>(0x0123_4567_89ab_cdef), number(0xfedc_ba98_7654_3210));
+        assert_eq!(times(&a, &b), times(&b, &a));
+    }
+}

@@ -1,0 +1,110 @@
+//! Universal hashes that the UMAC paper names beside NH (sections 1.3, 3 and 4.3), on words of w = 32
+//! bits. A key is as long as the message.
+//!
+//! ```text
+//! NH      = sum of ((m_1 + k_1) mod 2^w) ((m_2 + k_2) mod 2^w) ..      mod 2^2w
+//! MH      = sum of m_i k_i                                             mod 2^2w
+//! MMH     = MH                                         mod p           mod 2^w
+//! NMH     = NH                                         mod p           mod 2^w
+//! NMH*    = sum of (m_1 + k_1) (m_2 + k_2) ..          mod p
+//! square  = sum of (m_i + k_i)^2                       mod p
+//! ```
+//!
+//! p = 2^32 + 15, the first prime above 2^w. The paper says that MH is MMH without its last two
+//! reductions and that NH is NMH without them; p is that of Halevi and Krawczyk (FSE 1997), and the
+//! square hash that of Etzel, Patel and Ramzan (CRYPTO 1999), both as remembered.
+
+/// The first prime above 2^32.
+pub const P: u64 = (1 << 32) + 15;
+
+/// Pairs of words with their pairs of keys. NH and its relatives take an even number of words.
+fn pairs<'a>(key: &'a [u32], message: &'a [u32]) -> impl Iterator<Item = ([u32; 2], [u32; 2])> {
+    let ((key, []), (message, [])) = (key.as_chunks(), message.as_chunks()) else {
+        panic!("expected an even number of words, found {}", message.len())
+    };
+    assert_eq!(key.len(), message.len(), "as many words of key as of message");
+    message.iter().copied().zip(key.iter().copied())
+}
+
+/// Words with their keys.
+fn words<'a>(key: &'a [u32], message: &'a [u32]) -> impl Iterator<Item = (u64, u64)> {
+    assert_eq!(key.len(), message.len(), "as many words of key as of message");
+    message.iter().zip(key).map(|(m, k)| (u64::from(*m), u64::from(*k)))
+}
+
+/// A sum modulo 2^64.
+fn sum(terms: impl Iterator<Item = u64>) -> u64 {
+    terms.fold(0, u64::wrapping_add)
+}
+
+/// The last two reductions of MMH and NMH.
+fn reduce(sum: u64) -> u32 {
+    (sum % P) as u32
+}
+
+/// MH: MMH without its last two reductions.
+pub fn mh(key: &[u32], message: &[u32]) -> u64 {
+    sum(words(key, message).map(|(m, k)| m * k))
+}
+
+/// MMH.
+pub fn mmh(key: &[u32], message: &[u32]) -> u32 {
+    reduce(mh(key, message))
+}
+
+/// NH.
+pub fn nh(key: &[u32], message: &[u32]) -> u64 {
+    nh_variant(key, message, Inner::AddMod, Outer::Add)
+}
+
+/// NMH.
+pub fn nmh(key: &[u32], message: &[u32]) -> u32 {
+    reduce(nh(key, message))
+}
+
+/// NMH*, with all arithmetic modulo p.
+pub fn nmh_star(key: &[u32], message: &[u32]) -> u64 {
+    let term = |m: u32, k: u32| u128::from(m) + u128::from(k);
+    let terms = pairs(key, message).map(|(m, k)| term(m[0], k[0]) * term(m[1], k[1]));
+    (terms.fold(0, |sum, term| (sum + term) % u128::from(P))) as u64
+}
+
+/// The square hash.
+pub fn square_hash(key: &[u32], message: &[u32]) -> u64 {
+    let square = |(m, k): (u64, u64)| u128::from(m + k).pow(2);
+    words(key, message).map(square).fold(0, |sum, term| (sum + term) % u128::from(P)) as u64
+}
+
+/// How NH joins a word and its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inner {
+    /// (m + k) mod 2^w, as NH does.
+    AddMod,
+    /// m + k, which keeps the bound (section 4.3).
+    Add,
+    /// m xor k, which does not.
+    Xor,
+}
+
+/// How NH joins its products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outer {
+    /// Modulo 2^2w, as NH does.
+    Add,
+    /// Xor, which does not keep the bound.
+    Xor,
+}
+
+/// NH, or a variant of it (section 4.3).
+pub fn nh_variant(key: &[u32], message: &[u32], inner: Inner, outer: Outer) -> u64 {
+    let join = |m: u32, k: u32| match inner {
+        Inner::AddMod => u64::from(m.wrapping_add(k)),
+        Inner::Add => u64::from(m) + u64::from(k),
+        Inner::Xor => u64::from(m ^ k),
+    };
+    let terms = pairs(key, message).map(|(m, k)| join(m[0], k[0]).wrapping_mul(join(m[1], k[1])));
+    match outer {
+        Outer::Add => sum(terms),
+        Outer::Xor => terms.fold(0, |sum, term| sum ^ term),
+    }
+}

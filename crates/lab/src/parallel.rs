@@ -1,0 +1,221 @@
+//! MACs whose hash is a sum over the blocks of a message, as values of the library's own traits: with
+//! [`Parallel`] they have streams, parts and threads, and run on every level.
+
+use tagmac::cipher::{CipherBlock, Field};
+use tagmac::hazmat::{Construction, Hash};
+use tagmac::isa::{Dispatch, Isa, Level, NarrowLevel};
+use tagmac::{Bits, Nonce, Tag};
+use zeroize::Zeroize;
+
+use crate::field::{power_of_x, times};
+
+/// The most masks that a mode has.
+pub const MASKS: usize = 3;
+
+/// What a mode sums up over a range of blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Sums<B> {
+    /// The xor of terms.
+    pub xor: B,
+    /// The sum of terms with weights: those of blocks further back have one x more.
+    pub weighted: B,
+    /// How many blocks have a weight in it.
+    pub blocks: u64,
+    /// The masks of the block after the range.
+    pub masks: Masks<B>,
+}
+
+/// Masks that are multiplied by a power of x from block to block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Masks<B> {
+    block: u64,
+    /// The masks of that block.
+    pub now: [B; MASKS],
+}
+
+impl<B: Field> Masks<B> {
+    /// Goes to a block, counted from 0, if it is another.
+    #[inline(always)]
+    fn seek<M: Mode<Word = B>>(&mut self, mode: &M, block: u64) {
+        if self.block == block {
+            return;
+        }
+        self.block = block;
+        self.now = mode.first_masks();
+        for (mask, step) in self.now.iter_mut().zip(M::MASK_STEPS) {
+            *mask = times(&power_of_x(block * step), mask);
+        }
+    }
+
+    /// Goes to the next block; the masks of the one before.
+    #[inline(always)]
+    pub fn advance<M: Mode<Word = B>>(&mut self) -> [B; MASKS] {
+        let now = self.now;
+        self.block += 1;
+        for (mask, step) in self.now.iter_mut().zip(M::MASK_STEPS) {
+            for _ in 0..*step {
+                *mask = mask.times_x();
+            }
+        }
+        now
+    }
+}
+
+impl<B: Field> Sums<B> {
+    /// The sums of no blocks.
+    fn empty(first: [B; MASKS]) -> Self {
+        let masks = Masks { block: 0, now: first };
+        Sums { xor: B::ZERO, weighted: B::ZERO, blocks: 0, masks }
+    }
+}
+
+impl<B: Field> Zeroize for Sums<B> {
+    fn zeroize(&mut self) {
+        self.xor.zeroize();
+        self.weighted.zeroize();
+        self.masks.now.zeroize();
+    }
+}
+
+/// A mode that sums up terms of blocks. The methods that take an [`Isa`] run inside a kernel and need
+/// `#[inline(always)]`.
+pub trait Mode: Send + Sync {
+    /// What sums are made of.
+    type Word: Field + PartialEq;
+    /// The hash of a whole message.
+    type Digest;
+    /// The nonce, or `()`.
+    type Nonce: Nonce;
+    /// The levels that have kernels of their own.
+    type Levels: Dispatch;
+    /// Bytes of a block of the message.
+    const BLOCK_BYTES: usize;
+    /// Bytes of a tag.
+    const TAG_BYTES: usize;
+    /// Whether the last block is treated apart even when it is full.
+    const LAST_BLOCK_DISTINCT: bool = false;
+    /// The most bits of a message.
+    const LIMIT_BITS: u64 = u64::MAX;
+
+    /// The power of x by which each mask moves from block to block.
+    const MASK_STEPS: &'static [u64] = &[];
+
+    /// The masks of the first block.
+    fn first_masks(&self) -> [Self::Word; MASKS] {
+        [CipherBlock::ZERO; MASKS]
+    }
+    /// Adds whole blocks, of which the first is number `at`, counted from 0. The masks are those of
+    /// that block.
+    fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<Self::Word>, at: u64, blocks: &[u8]);
+    /// Adds the rest of the message after `at` blocks. The masks are those of the block after them.
+    fn finish<I: Isa>(&self, isa: I, sums: Sums<Self::Word>, at: u64, last: &[u8]) -> Self::Digest;
+    /// The tag of a digest.
+    fn tag<I: Isa>(&self, isa: I, nonce: &Self::Nonce, digest: Self::Digest) -> Tag;
+}
+
+/// A tag of all bytes of a block.
+#[inline(always)]
+pub fn whole<B: CipherBlock>(block: &B) -> Tag {
+    Tag::try_from(block.as_ref()).expect("at most 32 bytes")
+}
+
+/// A mode under its keys on a level: a MAC of the library's traits.
+#[derive(Clone)]
+pub struct Parallel<M> {
+    mode: M,
+    level: Level,
+}
+
+impl<M: Mode> Parallel<M> {
+    /// The mode on a level, that of its ciphers.
+    pub fn new(mode: M, level: Level) -> Self {
+        Parallel { mode, level }
+    }
+}
+
+impl<M: Mode> Hash for Parallel<M> {
+    type Sum = Sums<M::Word>;
+    type Digest = M::Digest;
+    type Long = M::Levels;
+    type Short = NarrowLevel;
+    type BlockBuffer = Vec<u8>;
+    const LAST_BLOCK_DISTINCT: bool = M::LAST_BLOCK_DISTINCT;
+    const ACCEPTS_BIT_STRINGS: bool = false;
+    const HAS_NARROW_PATH: bool = false;
+
+    #[inline(always)]
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    #[inline(always)]
+    fn block(&self) -> usize {
+        M::BLOCK_BYTES
+    }
+
+    #[inline(always)]
+    fn limit_bits(&self) -> u64 {
+        M::LIMIT_BITS
+    }
+
+    #[inline(always)]
+    fn empty(&self) -> Self::Sum {
+        Sums::empty(self.mode.first_masks())
+    }
+
+    fn new_buffer(&self) -> Vec<u8> {
+        vec![0; M::BLOCK_BYTES]
+    }
+
+    #[inline(always)]
+    fn absorb<I: Isa>(&self, isa: I, sum: &mut Self::Sum, at: u64, blocks: &[u8]) {
+        let at = at / M::BLOCK_BYTES as u64;
+        sum.masks.seek(&self.mode, at);
+        self.mode.absorb(isa, sum, at, blocks);
+    }
+
+    fn join(&self, left: &mut Self::Sum, right: &Self::Sum) {
+        left.xor = left.xor.xor(&right.xor);
+        left.weighted = times(&power_of_x(right.blocks), &left.weighted).xor(&right.weighted);
+        left.blocks += right.blocks;
+        left.masks = right.masks;
+    }
+
+    fn ct_eq(&self, one: &Self::Sum, other: &Self::Sum) -> bool {
+        one == other
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, isa: I, sum: &Self::Sum, at: u64, tail: Bits<'_>) -> M::Digest {
+        let (mut sum, at) = (*sum, at / M::BLOCK_BYTES as u64);
+        sum.masks.seek(&self.mode, at);
+        self.mode.finish(isa, sum, at, tail.bytes())
+    }
+}
+
+impl<M: Mode> Construction for Parallel<M> {
+    type Hash = Self;
+    type Nonce = M::Nonce;
+    type PadCache = ();
+
+    #[inline(always)]
+    fn hash(&self) -> &Self {
+        self
+    }
+
+    #[inline(always)]
+    fn output_bits(&self) -> usize {
+        8 * M::TAG_BYTES
+    }
+
+    #[inline(always)]
+    fn finalize_tag<I: Isa>(
+        &self,
+        isa: I,
+        nonce: &M::Nonce,
+        _pad: &mut (),
+        digest: M::Digest,
+    ) -> Tag {
+        self.mode.tag(isa, nonce, digest)
+    }
+}
