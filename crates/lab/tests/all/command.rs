@@ -1,0 +1,103 @@
+//! The command `tagmac-lab`: what it prints, what it refuses, its exit status.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use tagmac_lab::comparators::{COMPARATORS, Status};
+
+const ZEROS: &str = "00000000000000000000000000000000";
+
+/// Exit status, standard output, standard error.
+fn run(arguments: &[&str], input: &[u8]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tagmac-lab"));
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command");
+    // A command that refuses its arguments doesn't read.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    let output = child.wait_with_output().expect("the command ends");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (output.status.code().expect("a status"), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn tags() {
+    let key = "000102030405060708090a0b0c0d0e0f";
+    let rfc3566 = ["tag", "AES-XCBC-MAC", "--keys", key, "-"];
+    let printed = "5b376580ae2f19afe7219ceef172756f\n";
+    assert_eq!(run(&rfc3566, &[0, 1, 2]), (0, printed.into(), String::new()));
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let nonce = ["tag", "XOR-MAC", "--keys", key, "--nonce", "0001020304050607", file];
+    let (status, tag, errors) = run(&nonce, &[]);
+    assert_eq!((status, tag.len(), &*errors), (0, 33, ""));
+}
+
+#[test]
+fn refusals_are_one_line() {
+    let two = format!("{ZEROS}+{ZEROS}");
+    let refused: &[(&[&str], &str)] = &[
+        (
+            &["tag", "PMAC3", "--keys", ZEROS, "-"],
+            "name 'PMAC3': not known; nearest: PMAC/P, PMAC1, PMAC2",
+        ),
+        (
+            &["tag", "CMAC", "--keys", "00", "-"],
+            "CMAC (official): key 1: expected 16 bytes, found 1",
+        ),
+        (&["tag", "CMAC", "--keys", &two, "-"], "CMAC (official): keys: expected 1 key, found 2"),
+        (&["tag", "EMAC", "--keys", ZEROS, "-"], "EMAC (pinned): keys: expected 2 keys, found 1"),
+        (
+            &["tag", "CBC-MAC", "--keys", ZEROS, "-"],
+            "message: expected a nonzero multiple of 16 bytes, found 3 bytes",
+        ),
+        (&["tag", "XOR-MAC", "--keys", ZEROS, "-"], "nonce: expected 8 bytes, found none"),
+        (
+            &["tag", "XECB-MAC", "--keys", ZEROS, "--nonce", "00", "-"],
+            "nonce: expected 16 bytes, found 1",
+        ),
+        (
+            &["tag", "CMAC", "--keys", ZEROS, "--nonce", "00", "-"],
+            "nonce: expected none, found one",
+        ),
+        (&["tag", "CMAC", "--keys", "0x", "-"], "--keys: expected hex digits, found 'x'"),
+        (&["tag", "CMAC", "--keys", "000", "-"], "expected an even number of hex digits, found 3"),
+        (&["tag", "PMACX", "--keys", ZEROS, "-"], "no definition found; looked at: "),
+        (&["tag", "CMAC", "--keys", ZEROS, "/nowhere"], "/nowhere: "),
+        (&["tag", "CMAC", "--keys", ZEROS], "required arguments were not provided: <FILE>"),
+        (&["tag", "CMAC", "-"], "required arguments were not provided: --keys"),
+        (&["attack", "nothing"], "attack 'nothing': not known; nearest:"),
+        (&["nothing"], "unrecognized subcommand 'nothing'"),
+    ];
+    for (arguments, expected) in refused {
+        let (status, out, errors) = run(arguments, b"abc");
+        assert_eq!((status, &*out), (2, ""), "{arguments:?}");
+        assert!(errors.contains(expected), "{arguments:?}: {errors}");
+        assert!(errors.starts_with("tagmac-lab: ") && errors.lines().count() == 1, "{errors}");
+    }
+}
+
+#[test]
+fn lists_all_with_their_status() {
+    let (status, table, _) = run(&["list"], &[]);
+    let (json_status, objects, _) = run(&["list", "--json"], &[]);
+    assert_eq!((status, json_status), (0, 0));
+    assert_eq!(objects.lines().count(), COMPARATORS.len());
+    for (comparator, object) in COMPARATORS.iter().zip(objects.lines()) {
+        let (name, status) = (comparator.name, comparator.status.to_string());
+        let line = table.lines().find(|line| line.split_whitespace().next() == Some(name));
+        assert!(line.is_some_and(|line| line.contains(&status)), "{name}");
+        let object: serde_json::Value = serde_json::from_str(object).expect("an object");
+        assert_eq!((&object["name"], &object["status"]), (&name.into(), &status.into()));
+        assert!(!comparator.source.is_empty() && !comparator.about.is_empty());
+    }
+    let without = COMPARATORS.iter().filter(|one| one.status == Status::NotFound);
+    assert_eq!(without.count(), 4);
+}
+
+#[test]
+fn help_says_that_it_is_no_tool_for_secrets() {
+    let (status, help, _) = run(&["--help"], &[]);
+    assert_eq!(status, 0);
+    assert!(
+        help.contains("no tool for secrets") && help.contains("Keys are arguments here on purpose")
+    );
+}

@@ -1,0 +1,6 @@
+//! The lab's tests, as one program.
+
+mod command;
+mod laws;
+mod rows;
+mod vectors;
