@@ -26,8 +26,8 @@ HASHES = {
     "NH": lambda k, m: sum((a + c) % W * ((b + d) % W) for a, b, c, d in pairs(k, m)) % W**2,
     "NMH": lambda k, m: sum((a + c) % W * ((b + d) % W) for a, b, c, d in pairs(k, m)) % W**2 % P % W,
     "NMH*": lambda k, m: sum((a + c) * (b + d) for a, b, c, d in pairs(k, m)) % P,
-    "SQUARE": lambda k, m: sum((a + b) ** 2 for a, b in zip(m, k)) % P,
-    "NH inner xor": lambda k, m: sum((a ^ c) * (b ^ d) for a, b, c, d in pairs(k, m)) % W**2,
-    "NH outer xor": lambda k, m: xored((a + c) % W * ((b + d) % W) for a, b, c, d in pairs(k, m)),
-    "NH no inner moduli": lambda k, m: sum((a + c) * (b + d) for a, b, c, d in pairs(k, m)) % W**2,
+    "SQUARE-HASH": lambda k, m: sum((a + b) ** 2 for a, b in zip(m, k)) % P,
+    "NH-INNER-XOR": lambda k, m: sum((a ^ c) * (b ^ d) for a, b, c, d in pairs(k, m)) % W**2,
+    "NH-OUTER-XOR": lambda k, m: xored((a + c) % W * ((b + d) % W) for a, b, c, d in pairs(k, m)),
+    "NH-NO-INNER-MODULI": lambda k, m: sum((a + c) * (b + d) for a, b, c, d in pairs(k, m)) % W**2,
 }

@@ -28,35 +28,44 @@ impl List {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        writeln!(
-            out,
-            "{:16} {:9} {:>11} {:>5}  {:>3}  WHAT",
-            "NAME", "STATUS", "KEYS", "NONCE", "TAG"
-        )?;
-        for one in COMPARATORS {
-            let Comparator { name, status, nonce, tag, about, .. } = one;
-            let keys = keys(one.keys);
-            writeln!(out, "{name:16} {status:9} {keys:>11} {nonce:>5}  {tag:>3}  {about}")?;
+        let head = ["NAME", "KIND", "STATUS", "KEYS", "NONCE", "TAG", "WHAT"].map(String::from);
+        let rows: Vec<[String; 7]> =
+            [head].into_iter().chain(COMPARATORS.iter().map(cells)).collect();
+        let widths: [usize; 6] =
+            std::array::from_fn(|i| rows.iter().map(|row| row[i].len()).max().unwrap_or(0));
+        for row in &rows {
+            for (cell, width) in row.iter().zip(widths) {
+                write!(out, "{cell:width$}  ")?;
+            }
+            writeln!(out, "{}", row[6])?;
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn cells(one: &Comparator) -> [String; 7] {
+    let (kind, status) = (one.kind.to_string(), one.status.to_string());
+    let (nonce, tag) = (one.nonce.to_string(), one.tag.to_string());
+    [one.name.into(), kind, status, keys(one.keys), nonce, tag, one.about.into()]
 }
 
 /// The bytes of the keys.
 fn keys(keys: Keys) -> String {
     match keys {
         Keys::Any => "any".into(),
+        Keys::AsMessage => "as message".into(),
         Keys::Sizes(sizes) => sizes.iter().map(usize::to_string).collect::<Vec<_>>().join("+"),
     }
 }
 
 fn object(one: &Comparator) -> serde_json::Value {
     let keys = match one.keys {
-        Keys::Any => json!("any"),
         Keys::Sizes(sizes) => json!(sizes),
+        other => json!(keys(other)),
     };
     json!({
         "name": one.name,
+        "kind": one.kind.to_string(),
         "status": one.status.to_string(),
         "keys": keys,
         "nonce": one.nonce,

@@ -5,10 +5,12 @@ use std::fmt;
 use tagmac::Tag;
 use tagmac::isa::Level;
 
-/// A MAC that the papers compare with.
+/// A MAC that the papers compare with, or a universal hash.
 pub struct Comparator {
     /// Its name, as the papers have it.
     pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
     /// The bytes of its keys, in order.
     pub keys: Keys,
     /// The bytes of its nonce; 0 without one.
@@ -38,6 +40,24 @@ pub struct Keyed {
     tag: TagFn,
 }
 
+/// What a comparator is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A MAC.
+    Mac,
+    /// A universal hash, which is no MAC by itself; its value stands where a MAC has its tag.
+    Hash,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Kind::Mac => "MAC",
+            Kind::Hash => "hash",
+        })
+    }
+}
+
 /// The keys of a comparator.
 #[derive(Clone, Copy)]
 pub enum Keys {
@@ -45,6 +65,8 @@ pub enum Keys {
     Sizes(&'static [usize]),
     /// One key of any length.
     Any,
+    /// One key as long as the message.
+    AsMessage,
 }
 
 /// Who vouches for a comparator's definition.
@@ -83,7 +105,7 @@ impl Comparator {
         };
         match self.keys {
             Keys::Sizes(sizes) => check_keys(sizes, keys)?,
-            Keys::Any => check_count(1, keys.len())?,
+            Keys::Any | Keys::AsMessage => check_count(1, keys.len())?,
         }
         Ok(Keyed { comparator: self, tag: make(keys, level) })
     }

@@ -3,6 +3,7 @@
 mod chained;
 mod comparator;
 mod counter_sum;
+mod hash_rows;
 mod hmacs;
 mod pcs;
 mod pmac1;
@@ -14,7 +15,7 @@ mod xecb;
 mod zmac;
 
 pub use chained::{CbcMac, Emac, SumEcbc, ThreeKf9, Xcbc};
-pub use comparator::{Comparator, Keyed, Keys, Status, TagFn};
+pub use comparator::{Comparator, Keyed, Keys, Kind, Status, TagFn};
 pub use counter_sum::{CounterSum, XorMac};
 pub use pcs::PcsHmacSha256;
 pub use pmac_parity::PmacParity;

@@ -8,8 +8,9 @@ use tagmac::isa::Level;
 use tagmac::{Cbc3, Cmac, LightMac, Mac, Nonce, Tag};
 
 use super::chained::{CbcMac, Emac, SumEcbc, ThreeKf9, Xcbc};
-use super::comparator::{Comparator, Keys, Status, TagFn};
+use super::comparator::{Comparator, Keys, Kind, Status, TagFn};
 use super::counter_sum::{CounterSum, XorMac};
+use super::hash_rows::hash;
 use super::hmacs::hmac;
 use super::pcs::PcsHmacSha256;
 use super::pmac_parity::PmacParity;
@@ -18,6 +19,7 @@ use super::pmac1::Pmac1;
 use super::pmac2::Pmac2;
 use super::xecb::XecbMac;
 use super::zmac::Zmac;
+use crate::hashes::{self, Inner, Outer};
 use crate::parallel::whole;
 
 type Key = [u8; 16];
@@ -48,6 +50,7 @@ fn of_tags(tag: impl Fn(&[u8]) -> Tag + Send + Sync + 'static) -> TagFn {
 /// A row with one key of 16 bytes, a tag as long, and no nonce: what most rows differ from in little.
 const ROW: Comparator = Comparator {
     name: "",
+    kind: Kind::Mac,
     keys: Keys::Sizes(&[16]),
     nonce: 0,
     tag: 16,
@@ -61,9 +64,8 @@ const TWO: Keys = Keys::Sizes(&[16; 2]);
 const THREE: Keys = Keys::Sizes(&[16; 3]);
 const FOUR: Keys = Keys::Sizes(&[16; 4]);
 
-/// Where those were looked for that no definition was found of.
-const LOOKED_AT: &str = "the five papers; the stored web pages, documentation, repositories and \
-                         issues that the project's search reaches";
+/// What hashes differ from in little.
+const HASH: Comparator = Comparator { kind: Kind::Hash, keys: Keys::AsMessage, tag: 8, ..ROW };
 
 /// All comparators, in the order of the lab's definition.
 pub const COMPARATORS: &[Comparator] = &[
@@ -273,10 +275,17 @@ pub const COMPARATORS: &[Comparator] = &[
         }),
         ..ROW
     },
-    not_found("LIGHTMAC-DS"),
-    not_found("LEDMAC1"),
-    not_found("LEDMAC2"),
-    not_found("PMACX"),
+    not_found(
+        "LIGHTMAC-DS",
+        "named by the EliMAC paper; no definition found, only the abstract of ePrint 2021/1166: 1K-LIGHTMAC \
+         with messages half as long",
+    ),
+    not_found("LEDMAC1", "named by the EliMAC paper; no definition found"),
+    not_found("LEDMAC2", "named by the EliMAC paper; no definition found"),
+    not_found(
+        "PMACX",
+        "in the LightMAC paper's table 2 and figure 1 with m = 14, l = 12; no definition found",
+    ),
     Comparator {
         name: "HMAC-MD5",
         keys: Keys::Any,
@@ -306,6 +315,82 @@ pub const COMPARATORS: &[Comparator] = &[
         make: Some(|k, _: Level| hmac::<Sha256>(k[0])),
         ..ROW
     },
+    Comparator {
+        name: "MH",
+        about: "sum of m_i k_i mod 2^64: MMH without its last two reductions",
+        status: Status::Paper,
+        source: "UMAC paper, section 3",
+        make: Some(|k, _| hash(k[0], 1, 8, hashes::mh)),
+        ..HASH
+    },
+    Comparator {
+        name: "MMH",
+        tag: 4,
+        about: "MH mod p mod 2^32; p = 2^32 + 15",
+        source: "UMAC paper, sections 1.3 and 3; p as remembered",
+        make: Some(|k, _| hash(k[0], 1, 4, |k, m| hashes::mmh(k, m).into())),
+        ..HASH
+    },
+    Comparator {
+        name: "NMH",
+        tag: 4,
+        about: "NH mod p mod 2^32; p = 2^32 + 15",
+        source: "UMAC paper, section 1.3; p as remembered",
+        make: Some(|k, _| hash(k[0], 2, 4, |k, m| hashes::nmh(k, m).into())),
+        ..HASH
+    },
+    Comparator {
+        name: "NMH*",
+        about: "sum of (m_1 + k_1) (m_2 + k_2) .. mod p; p = 2^32 + 15",
+        source: "UMAC paper, section 1.3; p as remembered",
+        make: Some(|k, _| hash(k[0], 2, 8, hashes::nmh_star)),
+        ..HASH
+    },
+    Comparator {
+        name: "SQUARE-HASH",
+        about: "sum of (m_i + k_i)^2 mod p; p = 2^32 + 15",
+        source: "Etzel, Patel, Ramzan 1999, as remembered",
+        make: Some(|k, _| hash(k[0], 1, 8, hashes::square_hash)),
+        ..HASH
+    },
+    Comparator {
+        name: "NH",
+        about: "sum of (m_1 + k_1 mod 2^32) (m_2 + k_2 mod 2^32) .. mod 2^64",
+        status: Status::Paper,
+        source: "UMAC paper, formula 1",
+        make: Some(|k, _| hash(k[0], 2, 8, hashes::nh)),
+        ..HASH
+    },
+    Comparator {
+        name: "NH-INNER-XOR",
+        about: "NH with m xor k, which fails",
+        status: Status::Paper,
+        source: "UMAC paper, section 4.3",
+        make: Some(|k, _| {
+            hash(k[0], 2, 8, |k, m| hashes::nh_variant(k, m, Inner::Xor, Outer::Add))
+        }),
+        ..HASH
+    },
+    Comparator {
+        name: "NH-OUTER-XOR",
+        about: "NH with the xor of its products, which fails",
+        status: Status::Paper,
+        source: "UMAC paper, section 4.3",
+        make: Some(|k, _| {
+            hash(k[0], 2, 8, |k, m| hashes::nh_variant(k, m, Inner::AddMod, Outer::Xor))
+        }),
+        ..HASH
+    },
+    Comparator {
+        name: "NH-NO-INNER-MODULI",
+        about: "NH with m + k, which keeps the bound",
+        status: Status::Paper,
+        source: "UMAC paper, section 4.3",
+        make: Some(|k, _| {
+            hash(k[0], 2, 8, |k, m| hashes::nh_variant(k, m, Inner::Add, Outer::Add))
+        }),
+        ..HASH
+    },
 ];
 
 /// The comparator of a name.
@@ -314,14 +399,15 @@ pub fn find(name: &str) -> Option<&'static Comparator> {
 }
 
 /// A row that the papers name and do not define.
-const fn not_found(name: &'static str) -> Comparator {
+const fn not_found(name: &'static str, about: &'static str) -> Comparator {
     Comparator {
         name,
         keys: Keys::Sizes(&[]),
         tag: 0,
-        about: "named by the papers; no definition found",
+        about,
         status: Status::NotFound,
-        source: LOOKED_AT,
+        source: "the five papers; stored web pages, documentation, repositories and issues, by the name, \
+                 the authors and the paper's title",
         ..ROW
     }
 }

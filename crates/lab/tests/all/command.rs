@@ -61,6 +61,7 @@ fn refusals_are_one_line() {
         (&["tag", "CMAC", "--keys", "0x", "-"], "--keys: expected hex digits, found 'x'"),
         (&["tag", "CMAC", "--keys", "000", "-"], "expected an even number of hex digits, found 3"),
         (&["tag", "PMACX", "--keys", ZEROS, "-"], "no definition found; looked at: "),
+        (&["tag", "NH", "--keys", ZEROS, "-"], "message: expected a multiple of 8 bytes, found 3"),
         (&["tag", "CMAC", "--keys", ZEROS, "/nowhere"], "/nowhere: "),
         (&["tag", "CMAC", "--keys", ZEROS], "required arguments were not provided: <FILE>"),
         (&["tag", "CMAC", "-"], "required arguments were not provided: --keys"),
