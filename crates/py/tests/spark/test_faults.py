@@ -45,32 +45,23 @@ def sealed(spark, filled, ref, where):
     return files(where)
 
 
+def kill_at(proxy, killed, processes, path, **more):
+    """Kills what `processes` gives at a GET of the path, and notes how many there were."""
+    call = lambda: killed.append(kill(processes()))  # noqa: E731
+    proxy.rules.append(Rule("call", method="GET", path=path, call=call, **more))
+
+
 def test_killed_python_workers_change_nothing(spark, proxy, cluster, filled, ref, where, tmp_path):
     plain = sealed(spark, filled, ref, tmp_path / "plain")
     killed = []
     for path in ("/p/017", "/p/031"):
-        proxy.rules.append(
-            Rule(
-                "call",
-                method="GET",
-                path=path,
-                call=lambda: killed.append(kill(cluster.python_workers())),
-            )
-        )
+        kill_at(proxy, killed, cluster.python_workers, path)
     # In the middle of a large object, too.
-    proxy.rules.append(Rule("call", method="GET", path="/p/big", range=f"bytes={3 * UNIT}-",
-                            call=lambda: killed.append(kill(cluster.python_workers()))))  # fmt: skip
+    kill_at(proxy, killed, cluster.python_workers, "/p/big", range=f"bytes={3 * UNIT}-")
     assert sealed(spark, filled, ref, where) == plain
     assert len(killed) == 3 and all(killed)
     proxy.rules.clear()
-    proxy.rules.append(
-        Rule(
-            "call",
-            method="GET",
-            path="/p/023",
-            call=lambda: killed.append(kill(cluster.python_workers())),
-        )
-    )
+    kill_at(proxy, killed, cluster.python_workers, "/p/023")
     assert audit(spark, str(where), filled, ref, range_bytes=UNIT).ok
     assert len(killed) == 4 and all(killed)
 
@@ -78,17 +69,10 @@ def test_killed_python_workers_change_nothing(spark, proxy, cluster, filled, ref
 def test_killed_executors_change_nothing(spark, proxy, cluster, filled, ref, where, tmp_path):
     plain = sealed(spark, filled, ref, tmp_path / "plain")
     killed = []
-    proxy.rules.append(Rule("call", method="GET", path="/p/big", range=f"bytes={3 * UNIT}-",
-                            call=lambda: killed.append(kill(cluster.executors()[:1]))))  # fmt: skip
+    one = lambda: cluster.executors()[:1]  # noqa: E731
+    kill_at(proxy, killed, one, "/p/big", range=f"bytes={3 * UNIT}-")
     assert sealed(spark, filled, ref, where) == plain
-    proxy.rules.append(
-        Rule(
-            "call",
-            method="GET",
-            path="/p/023",
-            call=lambda: killed.append(kill(cluster.executors())),
-        )
-    )
+    kill_at(proxy, killed, cluster.executors, "/p/023")
     assert audit(spark, str(where), filled, ref, range_bytes=UNIT).ok
     assert len(killed) == 2 and all(killed)
 
