@@ -7,6 +7,7 @@ import pickle
 import boto3
 import pytest
 from boto3.s3.transfer import TransferConfig
+from botocore.exceptions import NoCredentialsError
 from proxy import Rule
 
 import tagmac
@@ -243,3 +244,62 @@ def test_no_permission(s3, bucket):
     )
     with pytest.raises(tagmac.s3.ObjectDenied, match=f"s3://{bucket}/a: no permission to read it"):
         read_range(reader, Url(bucket, "a"), etag, 1, 0, 1, bytes)
+
+
+UPLOADS = {
+    "file": lambda s3, url, path: tagmac.s3.upload_file(s3, path, url, KEY, config=PARTS),
+    "stream": lambda s3, url, path: tagmac.s3.upload_stream(
+        s3, Pipe(path.read_bytes()), url, KEY, config=PARTS
+    ),
+}
+
+
+@pytest.mark.parametrize("size", [1, 17 << 20])
+@pytest.mark.parametrize("upload", UPLOADS)
+def test_uploads_that_fail_name_the_object(s3, bucket, proxy, tmp_path, upload, size):
+    path = tmp_path / "file"
+    path.write_bytes(data(size))
+    with pytest.raises(tagmac.s3.ObjectError, match="^s3://no-such-bucket/a: .*NoSuchBucket"):
+        UPLOADS[upload](s3, "s3://no-such-bucket/a", path)
+    refused = Rule("status", path="/a", status=403, code="AccessDenied", times=None)
+    proxy.rules.append(refused)
+    with pytest.raises(tagmac.s3.ObjectDenied) as found:
+        UPLOADS[upload](client(), f"s3://{bucket}/a", path)
+    line = f"s3://{bucket}/a: no permission to write it (AccessDenied)"
+    assert str(found.value) == line and refused.met
+    # The cause is there for who wants it.
+    assert found.value.__cause__ is not None
+
+
+def test_a_tag_that_cannot_be_stored_is_named(bucket, proxy):
+    refused = Rule("status", method="PUT", path="tagging", status=403, code="AccessDenied")
+    proxy.rules.append(refused)
+    with pytest.raises(tagmac.s3.ObjectDenied, match=f"s3://{bucket}/a: no permission to write"):
+        tagmac.s3.upload_stream(client(), Pipe(data(17 << 20)), f"s3://{bucket}/a", KEY)
+
+
+def test_what_fails_every_time_is_tried_once():
+    class Client:
+        asked = 0
+
+        def get_object(self, **_):
+            self.asked += 1
+            raise NoCredentialsError
+
+    counted = Client()
+    with pytest.raises(tagmac.s3.ObjectError, match="s3://b/k: Unable to locate credentials"):
+        read_range(counted, Url("b", "k"), "e", 1, 0, 1, bytearray().extend)
+    assert counted.asked == 1
+
+
+def test_settings_that_no_client_can_have_are_one_line(monkeypatch):
+    from tagmac.s3 import client as module
+
+    for name, value in (("AWS_PROFILE", "none"), ("AWS_ENDPOINT_URL", "no url")):
+        with monkeypatch.context() as changed:
+            changed.setattr(module, "_clients", {})
+            changed.setattr(boto3, "DEFAULT_SESSION", None)
+            changed.setenv(name, value)
+            with pytest.raises(OSError, match=f"^S3: .*{value}") as found:
+                client()
+            assert "\n" not in str(found.value)

@@ -7,6 +7,9 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError
+
+from .url import shown
 
 #: Connections that a client keeps.
 CONNECTIONS = 32
@@ -27,7 +30,11 @@ def client() -> Any:
             # The MAC says more than the store's checksums, which take as long.
             response_checksum_validation="when_required",
         )
-        found = boto3.client("s3", config=config)
+        try:
+            found = boto3.client("s3", config=config)
+        except (BotoCoreError, ValueError) as error:
+            # A profile that is not there, an endpoint that is no URL.
+            raise OSError(f"S3: {shown(' '.join(str(error).split()))}") from None
         _clients.clear()
         _clients[os.getpid()] = found
     return found

@@ -12,7 +12,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    HTTPClientError,
+    IncompleteReadError,
+    ResponseStreamingError,
+)
 
 from .errors import GONE, ObjectChanged, ObjectDenied, ObjectError
 from .url import Url, shown
@@ -21,6 +27,10 @@ PIECE = 1 << 20
 #: Requests in a row that bring nothing new.
 TRIES = 8
 LONGEST_WAIT = 20.0
+
+#: What happens to a connection, and may not happen to the next one. Everything else that botocore
+#: raises by itself, such as that there are no credentials, is the same every time.
+PASSING = (HTTPClientError, IncompleteReadError, ResponseStreamingError, OSError)
 
 Sink = Callable[[bytes], object]
 
@@ -51,6 +61,8 @@ def read_range(
         except (BotoCoreError, OSError, _Short) as error:
             if isinstance(error, ObjectError):
                 raise
+            if not isinstance(error, (*PASSING, _Short)):
+                raise ObjectError(url, one_line(error)) from None
             tries = 1 if at > before else tries + 1
             if tries >= TRIES:
                 raise ObjectError(url, f"{one_line(error)}, {tries} times") from None
@@ -90,8 +102,22 @@ def _open(client: Any, url: Url, etag: str, size: int, at: int, end: int) -> Any
     return body
 
 
+def failed(url: Url, error: BaseException) -> ObjectError:
+    """What went wrong with a request, as an error that names the object. Boto3's transfers wrap the
+    answer in errors of their own."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ClientError):
+        cause = cause.__cause__ or cause.__context__
+    if cause is None:
+        return ObjectError(url, one_line(error))
+    if cause.response.get("ResponseMetadata", {}).get("HTTPStatusCode") == 403:
+        code = cause.response.get("Error", {}).get("Code", "")
+        return ObjectDenied(url, f"no permission to write it ({shown(code)})")
+    return ObjectError(url, one_line(cause))
+
+
 def answered(url: Url, error: ClientError) -> ObjectError:
-    """What an answer that is an error says about the object."""
+    """What an answer to a reading request that is an error says about the object."""
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     code = error.response.get("Error", {}).get("Code", "")
     if status in (412, 416):

@@ -16,10 +16,13 @@ from typing import IO, Any
 from urllib.parse import parse_qsl
 
 import tagmac
+from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import TransferConfig
+from botocore.exceptions import BotoCoreError, ClientError
 
 from .errors import ObjectChanged
 from .nonces import new_nonce
+from .reading import failed
 from .stored import Stored, without_ours
 from .url import Url
 
@@ -27,6 +30,8 @@ from .url import Url
 LOOK_AHEAD = 8 << 20
 #: S3's limit.
 MAX_OBJECT_TAGS = 10
+#: What boto3 raises for requests that fail.
+REQUEST_ERRORS = (Boto3Error, BotoCoreError, ClientError)
 
 
 @dataclass(frozen=True)
@@ -147,18 +152,25 @@ def upload_stream(
     if len(tags) > most:
         raise ValueError(f"Tagging: expected at most {most} object tags, found {len(tags)}")
     body = _Hashed(_Chained(start, stream), key.new(nonce=nonce))
-    client.upload_fileobj(
-        body,
-        target.bucket,
-        target.key,
-        ExtraArgs=extra,
-        Callback=callback,
-        Config=_config(config),
-    )
+    try:
+        client.upload_fileobj(
+            body,
+            target.bucket,
+            target.key,
+            ExtraArgs=extra,
+            Callback=callback,
+            Config=_config(config),
+        )
+    except REQUEST_ERRORS as error:
+        raise failed(target, error) from error
     stored = Stored(body._mac.digest(), nonce)
     tags |= stored.fields(key)
     entries = [{"Key": name, "Value": value} for name, value in tags.items()]
-    client.put_object_tagging(Bucket=target.bucket, Key=target.key, Tagging={"TagSet": entries})
+    try:
+        client.put_object_tagging(Bucket=target.bucket, Key=target.key, Tagging={"TagSet": entries})
+    except REQUEST_ERRORS as error:
+        # Without its tag the object is one that open_verified refuses.
+        raise failed(target, error) from error
     return Uploaded(stored.tag, nonce, body.hashed, "object tags")
 
 
@@ -186,10 +198,12 @@ def _send(
         client.upload_fileobj(
             body, url.bucket, url.key, ExtraArgs=extra, Callback=callback, Config=_config(config)
         )
-    except Exception:
+    except Exception as error:
         # In a request that boto3 sends again and again, ours is the cause of the last one's.
         if body.failed:
             raise body.failed from None
+        if isinstance(error, REQUEST_ERRORS):
+            raise failed(url, error) from error
         raise
     return Uploaded(stored.tag, stored.nonce, size, "metadata")
 
