@@ -16,7 +16,6 @@ use tagmac::cipher::{Cipher, CipherBlock, Field};
 use tagmac::isa::{Isa, Level};
 
 use crate::blocks::{encrypt_each, padded};
-use crate::field::number;
 use crate::parallel::{Mode, Parallel, Sums, whole};
 
 /// The most bits of a message: all numbers of n/2 bits but 0.
@@ -28,22 +27,22 @@ const fn limit_bits(half: usize) -> u64 {
 /// A number and a piece.
 #[inline(always)]
 fn numbered<B: Field>(i: u64, piece: &[u8]) -> B {
-    let mut block: B = number(i as u128);
-    let bytes = block.as_mut();
-    bytes.rotate_left(bytes.len() / 2);
-    bytes[piece.len()..].copy_from_slice(piece);
+    let mut block = B::ZERO;
+    let (first, second) = block.as_mut().split_at_mut(B::BYTES / 2);
+    first.copy_from_slice(&u128::from(i).to_be_bytes()[16 - B::BYTES / 2..]);
+    second.copy_from_slice(piece);
     block
 }
 
-/// Adds the terms of whole pieces after `at` others.
+/// A sum with the terms of whole pieces after `at` others.
 #[inline(always)]
 fn absorb<I: Isa, C: Cipher<Block: Field>>(
     isa: I,
     cipher: &C,
-    xor: &mut C::Block,
+    mut xor: C::Block,
     at: u64,
     pieces: &[u8],
-) {
+) -> C::Block {
     let inputs = (at + 1..).zip(pieces.chunks_exact(C::Block::BYTES / 2)).map(
         #[inline(always)]
         |(i, piece)| numbered(i, piece),
@@ -53,11 +52,12 @@ fn absorb<I: Isa, C: Cipher<Block: Field>>(
         cipher,
         inputs,
         #[inline(always)]
-        |y| *xor = xor.xor(y),
+        |y| xor = xor.xor(y),
     );
+    xor
 }
 
-/// Adds the term of the last piece after `at` others.
+/// A sum with the term of the last piece after `at` others.
 #[inline(always)]
 fn finish<I: Isa, C: Cipher<Block: Field>, const HALF: usize>(
     isa: I,
@@ -93,7 +93,7 @@ impl<C: Cipher<Block: Field + PartialEq>, const HALF: usize> Mode for XorMac<C, 
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, at: u64, pieces: &[u8]) {
-        absorb(isa, &self.0, &mut sums.xor, at, pieces);
+        sums.xor = absorb(isa, &self.0, sums.xor, at, pieces);
     }
 
     #[inline(always)]
@@ -133,7 +133,7 @@ impl<C: Cipher<Block: Field + PartialEq>, const HALF: usize> Mode for CounterSum
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, at: u64, pieces: &[u8]) {
-        absorb(isa, &self.k1, &mut sums.xor, at, pieces);
+        sums.xor = absorb(isa, &self.k1, sums.xor, at, pieces);
     }
 
     #[inline(always)]

@@ -49,7 +49,7 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for Pmac1<C> {
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, _at: u64, bytes: &[u8]) {
-        let Sums { xor, masks, .. } = sums;
+        let Sums { mut xor, mut masks, .. } = *sums;
         let inputs = blocks::<C::Block>(bytes).map(
             #[inline(always)]
             |block| block.xor(&masks.advance::<Self>()[0]),
@@ -59,8 +59,9 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for Pmac1<C> {
             &self.cipher,
             inputs,
             #[inline(always)]
-            |y| *xor = xor.xor(y),
+            |y| xor = xor.xor(y),
         );
+        (sums.xor, sums.masks) = (xor, masks);
     }
 
     #[inline(always)]

@@ -47,7 +47,7 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for Pmac2<C> {
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, _at: u64, bytes: &[u8]) {
-        let Sums { weighted, blocks: weights, masks, .. } = sums;
+        let Sums { mut weighted, mut masks, .. } = *sums;
         let inputs = blocks::<C::Block>(bytes).map(
             #[inline(always)]
             |block| block.xor(&masks.advance::<Self>()[0]),
@@ -57,9 +57,10 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for Pmac2<C> {
             &self.k1,
             inputs,
             #[inline(always)]
-            |y| *weighted = weighted.times_x().xor(y),
+            |y| weighted = weighted.times_x().xor(y),
         );
-        *weights += (bytes.len() / C::Block::BYTES) as u64;
+        (sums.weighted, sums.masks) = (weighted, masks);
+        sums.blocks += (bytes.len() / C::Block::BYTES) as u64;
     }
 
     #[inline(always)]

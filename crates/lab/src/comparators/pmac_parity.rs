@@ -14,7 +14,7 @@ use tagmac::cipher::{Cipher, CipherBlock, Field};
 use tagmac::isa::{Isa, Level};
 
 use crate::blocks::{encrypt, encrypt_each, padded};
-use crate::parallel::{MASKS, Masks, Mode, Parallel, Sums, whole};
+use crate::parallel::{MASKS, Mode, Parallel, Sums, whole};
 
 /// PMAC with Parity with the cipher C.
 #[derive(Clone)]
@@ -31,17 +31,17 @@ impl<C: Cipher<Block: Field + PartialEq>> PmacParity<C> {
         Parallel::new(PmacParity { keys, first }, level)
     }
 
-    /// Adds the terms of one key: `block` makes its block of X and Y.
+    /// The sums with the terms of key j: `block` makes its block of X and Y.
     #[inline(always)]
     fn add<I: Isa>(
         &self,
         isa: I,
         j: usize,
-        sums: (&mut C::Block, &mut Masks<C::Block>),
+        sums: &Sums<C::Block>,
         pairs: &[u8],
         block: impl Fn(C::Block, C::Block) -> C::Block,
-    ) {
-        let (xor, masks) = sums;
+    ) -> Sums<C::Block> {
+        let Sums { mut xor, mut masks, .. } = *sums;
         let inputs = pairs.chunks_exact(2 * C::Block::BYTES).map(
             #[inline(always)]
             |pair| {
@@ -55,8 +55,9 @@ impl<C: Cipher<Block: Field + PartialEq>> PmacParity<C> {
             &self.keys[j],
             inputs,
             #[inline(always)]
-            |y| *xor = xor.xor(y),
+            |y| xor = xor.xor(y),
         );
+        Sums { xor, masks, ..*sums }
     }
 }
 
@@ -76,16 +77,16 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for PmacParity<C> {
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, _at: u64, pairs: &[u8]) {
-        let Sums { xor, masks, .. } = sums;
-        let start = *masks;
+        let start = sums.masks;
         #[rustfmt::skip]
-        self.add(isa, 0, (xor, masks), pairs, #[inline(always)] |x, _| x);
-        *masks = start;
+        let one = self.add(isa, 0, sums, pairs, #[inline(always)] |x, _| x);
+        let one = Sums { masks: start, ..one };
         #[rustfmt::skip]
-        self.add(isa, 1, (xor, masks), pairs, #[inline(always)] |_, y| y);
-        *masks = start;
+        let two = self.add(isa, 1, &one, pairs, #[inline(always)] |_, y| y);
+        let two = Sums { masks: start, ..two };
         #[rustfmt::skip]
-        self.add(isa, 2, (xor, masks), pairs, #[inline(always)] |x, y| x.xor(&y));
+        let three = self.add(isa, 2, &two, pairs, #[inline(always)] |x, y| x.xor(&y));
+        *sums = three;
     }
 
     #[inline(always)]

@@ -52,7 +52,7 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for PmacPlus<C> {
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, _at: u64, bytes: &[u8]) {
-        let Sums { xor, weighted, blocks: weights, masks } = sums;
+        let Sums { mut xor, mut weighted, mut masks, .. } = *sums;
         let inputs = blocks::<C::Block>(bytes).map(
             #[inline(always)]
             |block| {
@@ -66,11 +66,12 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for PmacPlus<C> {
             inputs,
             #[inline(always)]
             |y| {
-                *xor = xor.xor(y);
-                *weighted = weighted.xor(y).times_x();
+                xor = xor.xor(y);
+                weighted = weighted.xor(y).times_x();
             },
         );
-        *weights += (bytes.len() / C::Block::BYTES) as u64;
+        (sums.xor, sums.weighted, sums.masks) = (xor, weighted, masks);
+        sums.blocks += (bytes.len() / C::Block::BYTES) as u64;
     }
 
     #[inline(always)]

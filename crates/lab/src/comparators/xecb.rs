@@ -70,6 +70,7 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for XecbMessage<C> {
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, at: u64, bytes: &[u8]) {
+        let mut xor = sums.xor;
         let inputs = (at + 1..).zip(blocks(bytes)).map(
             #[inline(always)]
             |(i, block)| self.masked(i, &block),
@@ -79,8 +80,9 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for XecbMessage<C> {
             &self.cipher,
             inputs,
             #[inline(always)]
-            |y| sums.xor = sums.xor.xor(y),
+            |y| xor = xor.xor(y),
         );
+        sums.xor = xor;
     }
 
     #[inline(always)]

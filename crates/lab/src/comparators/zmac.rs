@@ -87,25 +87,27 @@ impl Mode for Zmac {
     /// V is `xor`, with a last byte that does not count.
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<Block>, _at: u64, bytes: &[u8]) {
+        let Sums { mut xor, mut weighted, mut masks, .. } = *sums;
         let blocks = bytes.as_chunks::<BLOCK_BYTES>().0;
         for blocks in blocks.chunks(BATCH) {
             let (mut tweaks, mut inputs) = ([[0; 16]; BATCH], [[0; 16]; BATCH]);
             for ((tweak_, input), block) in tweaks.iter_mut().zip(&mut inputs).zip(blocks) {
-                let [ll, lr, _] = sums.masks.advance::<Self>();
+                let [ll, lr, _] = masks.advance::<Self>();
                 let (xl, xr) = block.split_at(16);
                 let xr = Block::zero_filled(xr);
                 *input = ll.xor(&Block::zero_filled(xl));
                 *tweak_ = tweak(8, first(&lr.xor(&xr)));
-                sums.xor = sums.xor.xor(&xr);
+                xor = xor.xor(&xr);
             }
             let outputs = &mut inputs[..blocks.len()];
             self.cipher.encrypt(isa, &mut tweaks[..blocks.len()], outputs);
             for c in outputs {
-                sums.weighted = sums.weighted.xor(c).times_x();
-                sums.xor = sums.xor.xor(c);
+                weighted = weighted.xor(c).times_x();
+                xor = xor.xor(c);
             }
         }
-        sums.blocks += blocks.len() as u64;
+        let blocks = sums.blocks + blocks.len() as u64;
+        *sums = Sums { xor, weighted, blocks, masks };
     }
 
     #[inline(always)]
