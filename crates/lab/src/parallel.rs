@@ -3,7 +3,7 @@
 
 use tagmac::cipher::{CipherBlock, Field};
 use tagmac::hazmat::{Construction, Hash};
-use tagmac::isa::{Dispatch, Isa, Level, NarrowLevel};
+use tagmac::isa::{Isa, Level, Levels};
 use tagmac::{Bits, Nonce, Tag};
 use zeroize::Zeroize;
 
@@ -87,7 +87,7 @@ pub trait Mode: Send + Sync {
     /// The nonce, or `()`.
     type Nonce: Nonce;
     /// The levels that have kernels of their own.
-    type Levels: Dispatch;
+    const LEVELS: Levels;
     /// Bytes of a block of the message.
     const BLOCK_BYTES: usize;
     /// Bytes of a tag.
@@ -136,8 +136,8 @@ impl<M: Mode> Parallel<M> {
 impl<M: Mode> Hash for Parallel<M> {
     type Sum = Sums<M::Word>;
     type Digest = M::Digest;
-    type Long = M::Levels;
-    type Short = NarrowLevel;
+    const LONG: Levels = M::LEVELS;
+    const SHORT: Levels = Levels::Narrow;
     type BlockBuffer = Vec<u8>;
     const LAST_BLOCK_DISTINCT: bool = M::LAST_BLOCK_DISTINCT;
     const ACCEPTS_BIT_STRINGS: bool = false;

@@ -17,10 +17,10 @@ use core::fmt;
 use core::ops::Range;
 
 pub use crate::algo::RawKeys;
-use crate::construction::{Construction, Hash, long_level};
+use crate::construction::{Construction, Hash};
 use crate::error::{Error, Mismatch};
-use crate::isa::{Dispatch, Isa, Kernel};
-use crate::kernels::{self, Fresh};
+use crate::isa::{Isa, Kernel, Levels};
+use crate::kernels;
 use crate::tag::{Tag, matches};
 
 /// Fewer messages go one by one.
@@ -57,6 +57,7 @@ struct Batch<'a, M: Construction + ?Sized> {
 }
 
 impl<M: Construction + ?Sized> Kernel for Batch<'_, M> {
+    const LEVELS: Levels = M::Hash::LONG;
     type Out = ();
 
     #[inline(always)]
@@ -84,7 +85,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
         if run >= WINDOW || run >= MIN_BATCH && done + run == n {
             let now = done..done + run;
             let (nonces, messages) = (&nonces[now.clone()], &messages[now.clone()]);
-            long_level(mac.hash()).run(Batch { mac, nonces, messages, tags: &mut tags[now] });
+            mac.hash().level().run(Batch { mac, nonces, messages, tags: &mut tags[now] });
             done += run;
             continue;
         }
@@ -109,7 +110,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
             let mut made = [Tag::default(); WINDOW];
             let (nonces, messages) = (&some_nonces[..count], &some[..count]);
             let short = Batch { mac, nonces, messages, tags: &mut made[..count] };
-            long_level(mac.hash()).run(short);
+            mac.hash().level().run(short);
             for (i, tag) in places.iter().zip(&made) {
                 tags[done + *i as usize] = *tag;
             }
@@ -118,7 +119,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
             if together && is_short(&&messages[index]) {
                 continue;
             }
-            match kernels::tag(mac, &nonces[index], Fresh, messages[index].into()) {
+            match kernels::tag(mac, &nonces[index], messages[index].into()) {
                 Ok(tag) => tags[index] = tag,
                 Err(error) => return Err(BatchError { index, error }),
             }
@@ -148,7 +149,7 @@ pub(crate) fn verify_many<M: Construction + ?Sized>(
         tags,
         verdicts,
         |now, expected| tag_many(mac, &nonces[now.clone()], &messages[now], expected),
-        |i| kernels::tag(mac, &nonces[i], Fresh, messages[i].into()),
+        |i| kernels::tag(mac, &nonces[i], messages[i].into()),
     )
 }
 
@@ -258,7 +259,7 @@ pub fn tag_many_keys<M: Construction>(
         let refused = |refused: BatchError| BatchError { index: done + refused.index, ..refused };
         if run < MIN_BATCH {
             for (index, (job, tag)) in now.iter().zip(tags).enumerate() {
-                match kernels::tag(job.mac, &job.nonce, Fresh, job.message.into()) {
+                match kernels::tag(job.mac, &job.nonce, job.message.into()) {
                     Ok(made) => *tag = made,
                     Err(error) => return Err(refused(BatchError { index, error })),
                 }

@@ -13,7 +13,7 @@ use zeroize::Zeroize;
 
 use crate::bits::Bits;
 use crate::error::Error;
-use crate::isa::{Dispatch, Isa, Level};
+use crate::isa::{Isa, Level, Levels};
 use crate::nonce::Nonce;
 use crate::tag::Tag;
 
@@ -27,10 +27,10 @@ pub trait Hash: Send + Sync {
     /// The hash of a whole message.
     type Digest;
     /// The levels that have kernels of their own for whole blocks.
-    type Long: Dispatch;
+    const LONG: Levels;
     /// The levels that have kernels of their own for short messages and for what follows the last
     /// whole block.
-    type Short: Dispatch;
+    const SHORT: Levels;
     /// Room for one block, for streams.
     type BlockBuffer: AsMut<[u8]> + Clone + Zeroize + Send + Sync;
 
@@ -64,7 +64,7 @@ pub trait Hash: Send + Sync {
     /// [`HAS_NARROW_PATH`](Hash::HAS_NARROW_PATH).
     #[inline(always)]
     fn narrow_path_max_bytes(&self) -> usize {
-        self.level().narrow_path_max_blocks() * self.block()
+        self.level().facts().narrow_path_max_blocks * self.block()
     }
     /// The most bits of a message; `u64::MAX` where the definition has no limit in reach.
     fn limit_bits(&self) -> u64;
@@ -111,18 +111,6 @@ impl SharedFinish {
             SharedFinish::Always => true,
         }
     }
-}
-
-/// Where kernels for whole blocks run.
-#[inline(always)]
-pub(crate) fn long_level<H: Hash>(hash: &H) -> H::Long {
-    hash.level().into()
-}
-
-/// Where kernels for short messages and last blocks run.
-#[inline(always)]
-pub(crate) fn short_level<H: Hash>(hash: &H) -> H::Short {
-    hash.level().into()
 }
 
 /// How many of the next bytes, the last ones of a message, can be absorbed as whole blocks.

@@ -2,29 +2,22 @@
 //! for each MAC and level, so there are no more of them than speed asks for.
 
 use crate::bits::Bits;
-use crate::construction::{
-    Construction, Hash, absorbable_len, check_length, long_level, short_level,
-};
+use crate::construction::{Construction, Hash, absorbable_len, check_length};
 use crate::error::Error;
-use crate::isa::{Dispatch, Isa, Kernel, SMALL};
+use crate::isa::{Isa, Kernel, Levels, SMALL};
 use crate::tag::Tag;
 
 /// Adds whole blocks to a sum, of which the first starts at byte `at` of the message. A function of
 /// its own, so that each MAC has it once.
 #[inline(never)]
 pub(crate) fn absorb<H: Hash>(hash: &H, sum: &mut H::Sum, at: u64, blocks: &[u8]) {
-    long_level(hash).run(Absorb { hash, sum, at, blocks });
+    hash.level().run(Absorb { hash, sum, at, blocks });
 }
 
 /// Whether one-shot calls on a level use the two kernels of streams: where AES takes so long that two
 /// calls are nothing beside it, and where code is to be small.
 const fn uses_stream_kernels<H: Hash, I: Isa>() -> bool {
     !I::AES_INSTRUCTIONS && (SMALL || H::SHARES_STREAM_KERNELS)
-}
-
-/// Whether they do for messages whose pad comes from there: see [`tag_with_pad`].
-const fn uses_stream_kernels_with_pad<H: Hash, I: Isa, Q: PadFrom<P>, P>() -> bool {
-    uses_stream_kernels::<H, I>() || I::AES_INSTRUCTIONS && Q::IS_CACHED
 }
 
 struct Absorb<'a, H: Hash> {
@@ -35,6 +28,7 @@ struct Absorb<'a, H: Hash> {
 }
 
 impl<H: Hash> Kernel for Absorb<'_, H> {
+    const LEVELS: Levels = H::LONG;
     type Out = ();
 
     #[inline(always)]
@@ -66,7 +60,7 @@ pub(crate) fn finalize<M: Construction + ?Sized>(
     at: u64,
     tail: Bits<'_>,
 ) -> Result<Tag, Error> {
-    short_level(mac.hash()).run(Finalize { mac, nonce, pad, sum, at, tail })
+    mac.hash().level().run(Finalize { mac, nonce, pad, sum, at, tail })
 }
 
 struct Finalize<'a, M: Construction + ?Sized> {
@@ -79,6 +73,7 @@ struct Finalize<'a, M: Construction + ?Sized> {
 }
 
 impl<M: Construction + ?Sized> Kernel for Finalize<'_, M> {
+    const LEVELS: Levels = M::Hash::SHORT;
     type Out = Result<Tag, Error>;
 
     #[inline(always)]
@@ -94,73 +89,22 @@ fn finish_and_finalize<I: Isa, M: Construction + ?Sized>(
     isa: I,
     mac: &M,
     nonce: &M::Nonce,
-    pad: impl PadFrom<M::PadCache>,
-    sum: &<M::Hash as Hash>::Sum,
-    at: u64,
-    tail: Bits<'_>,
-) -> Tag {
-    if const { M::Hash::SHARED_FINISH.applies::<I>() } {
-        return pad.lend(
-            #[inline(always)]
-            |pad| finish_outlined(isa, mac, nonce, pad, sum, at, tail),
-        );
-    }
-    let digest = mac.hash().finish(isa, sum, at, tail);
-    pad.lend(
-        #[inline(always)]
-        |pad| mac.finalize_tag(isa, nonce, pad, digest),
-    )
-}
-
-/// As [`finish_and_finalize`], in a function of its own that one-shot calls and streams share: it does
-/// not depend on where the pad comes from.
-#[inline(always)]
-fn finish_outlined<I: Isa, M: Construction + ?Sized>(
-    isa: I,
-    mac: &M,
-    nonce: &M::Nonce,
     pad: &mut M::PadCache,
     sum: &<M::Hash as Hash>::Sum,
     at: u64,
     tail: Bits<'_>,
 ) -> Tag {
-    isa.run_outlined(
-        #[inline(always)]
-        || {
-            let digest = mac.hash().finish(isa, sum, at, tail);
-            mac.finalize_tag(isa, nonce, pad, digest)
-        },
-    )
-}
-
-/// Where a message's pad comes from.
-pub(crate) trait PadFrom<P> {
-    /// Whether it may be known already.
-    const IS_CACHED: bool;
-    /// Lends the pad.
-    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R;
-}
-
-/// The pad that the message before it left.
-impl<P> PadFrom<P> for &mut P {
-    const IS_CACHED: bool = true;
-
-    #[inline(always)]
-    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R {
-        f(self)
+    if const { M::Hash::SHARED_FINISH.applies::<I>() } {
+        return isa.run_outlined(
+            #[inline(always)]
+            || {
+                let digest = mac.hash().finish(isa, sum, at, tail);
+                mac.finalize_tag(isa, nonce, pad, digest)
+            },
+        );
     }
-}
-
-/// A pad that nothing is known of: made within the kernel, so that none of it is written down.
-pub(crate) struct Fresh;
-
-impl<P: Default> PadFrom<P> for Fresh {
-    const IS_CACHED: bool = false;
-
-    #[inline(always)]
-    fn lend<R>(self, f: impl FnOnce(&mut P) -> R) -> R {
-        f(&mut P::default())
-    }
+    let digest = mac.hash().finish(isa, sum, at, tail);
+    mac.finalize_tag(isa, nonce, pad, digest)
 }
 
 /// The tag of a message.
@@ -172,7 +116,6 @@ impl<P: Default> PadFrom<P> for Fresh {
 pub(crate) fn tag<M: Construction + ?Sized>(
     mac: &M,
     nonce: &M::Nonce,
-    pad: impl PadFrom<M::PadCache>,
     message: Bits<'_>,
 ) -> Result<Tag, Error> {
     let hash = mac.hash();
@@ -180,16 +123,14 @@ pub(crate) fn tag<M: Construction + ?Sized>(
         return refuse(hash, message);
     }
     if M::Hash::ACCEPTS_BIT_STRINGS && message.last_mask().is_some() {
-        return pad.lend(
-            #[inline(always)]
-            |pad| absorb_and_finalize(mac, nonce, pad, message),
-        );
+        return absorb_and_finalize(mac, nonce, &mut M::PadCache::default(), message);
     }
-    Ok(one_shot(mac, nonce, pad, message.bytes()))
+    Ok(one_shot(mac, nonce, message.bytes()))
 }
 
 /// As [`tag`], with the pad that the message before it left, where that costs less than a new one.
-/// Where AES is an instruction it does not: the cipher runs beside the hash.
+/// Where AES is an instruction it does not: the cipher runs beside the hash. Where it is not, the
+/// kernels of streams take the pad.
 ///
 /// # Errors
 ///
@@ -202,40 +143,36 @@ pub(crate) fn tag_with_pad<M: Construction + ?Sized>(
     message: Bits<'_>,
 ) -> Result<Tag, Error> {
     if const { size_of::<M::PadCache>() == 0 } || mac.hash().level().facts().aes_instructions {
-        return tag(mac, nonce, Fresh, message);
+        return tag(mac, nonce, message);
     }
-    tag(mac, nonce, pad, message)
+    check_length(mac.hash(), 0, message)?;
+    absorb_and_finalize(mac, nonce, pad, message)
 }
 
 /// The tag of whole bytes. Not inlined: each move of a tag is a store and a load, and from a call
 /// in one place it goes where the caller wants it.
 #[inline(never)]
-pub(crate) fn one_shot<M: Construction + ?Sized, P: PadFrom<M::PadCache>>(
-    mac: &M,
-    nonce: &M::Nonce,
-    pad: P,
-    message: &[u8],
-) -> Tag {
+pub(crate) fn one_shot<M: Construction + ?Sized>(mac: &M, nonce: &M::Nonce, message: &[u8]) -> Tag {
     let (hash, key) = (mac.hash(), (mac, nonce));
     let cut = absorbable_len(hash, message.into());
     if cut == 0 {
-        short_level(hash).run_on(
+        hash.level().run_on(
             key,
             message,
-            pad,
+            cut,
             #[inline(always)]
-            |key, message, pad| TailOnly(OneShot::new(key, message, (pad, 0))),
+            |key, message, _| TailOnly(OneShot::new(key, message, 0)),
         )
     } else if M::Hash::HAS_NARROW_PATH && cut <= hash.narrow_path_max_bytes() {
-        short_level(hash).run_on(
+        hash.level().run_on(
             key,
             message,
-            (pad, cut),
+            cut,
             #[inline(always)]
-            |key, message, rest| Narrow(OneShot::new(key, message, rest)),
+            |key, message, cut| Narrow(OneShot::new(key, message, cut)),
         )
     } else {
-        long_level(hash).run_on(key, message, (pad, cut), OneShot::new)
+        hash.level().run_on(key, message, cut, OneShot::new)
     }
 }
 
@@ -248,7 +185,7 @@ pub(crate) fn one_by_one<M: Construction + ?Sized>(
     tags: &mut [Tag],
 ) {
     for ((tag, message), nonce) in tags.iter_mut().zip(messages).zip(nonces) {
-        *tag = one_shot(mac, nonce, Fresh, message);
+        *tag = one_shot(mac, nonce, message);
     }
 }
 
@@ -279,47 +216,45 @@ pub(crate) fn absorb_and_finalize<M: Construction + ?Sized>(
 }
 
 /// Absorb, finish and finalize in one visit to the level.
-struct OneShot<'a, M: Construction + ?Sized, P> {
+struct OneShot<'a, M: Construction + ?Sized> {
     mac: &'a M,
     nonce: &'a M::Nonce,
-    pad: P,
     message: &'a [u8],
     /// Bytes to absorb; the rest is for the finish.
     cut: usize,
 }
 
-impl<'a, M: Construction + ?Sized, P: PadFrom<M::PadCache>> OneShot<'a, M, P> {
+impl<'a, M: Construction + ?Sized> OneShot<'a, M> {
     /// From values of two words.
     #[inline(always)]
-    fn new((mac, nonce): (&'a M, &'a M::Nonce), message: &'a [u8], (pad, cut): (P, usize)) -> Self {
-        OneShot { mac, nonce, pad, message, cut }
+    fn new((mac, nonce): (&'a M, &'a M::Nonce), message: &'a [u8], cut: usize) -> Self {
+        OneShot { mac, nonce, message, cut }
     }
 
     /// By the kernels of streams. Nothing fails, as in [`finalize`].
     #[inline(always)]
     fn streamed(self) -> Tag {
-        let OneShot { mac, nonce, pad, message, .. } = self;
-        let tag = pad.lend(
-            #[inline(always)]
-            |pad| absorb_and_finalize(mac, nonce, pad, message.into()),
-        );
+        let (pad, message) = (&mut M::PadCache::default(), self.message.into());
+        let tag = absorb_and_finalize(self.mac, self.nonce, pad, message);
         tag.expect("a message within the limit")
     }
 
-    /// Finish and finalize.
+    /// Finish and finalize. The pad is made within the kernel, so that none of it is written down.
     #[inline(always)]
     fn finalize<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum, at: usize) -> Tag {
         let tail = Bits::from(&self.message[at..]);
-        finish_and_finalize(isa, self.mac, self.nonce, self.pad, sum, at as u64, tail)
+        let pad = &mut M::PadCache::default();
+        finish_and_finalize(isa, self.mac, self.nonce, pad, sum, at as u64, tail)
     }
 }
 
-impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for OneShot<'_, M, P> {
+impl<M: Construction + ?Sized> Kernel for OneShot<'_, M> {
+    const LEVELS: Levels = M::Hash::LONG;
     type Out = Tag;
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
-        if const { uses_stream_kernels_with_pad::<M::Hash, I, P, M::PadCache>() } {
+        if const { uses_stream_kernels::<M::Hash, I>() } {
             return self.streamed();
         }
         let (cut, mut sum) = (self.cut, self.mac.begin(self.nonce));
@@ -331,12 +266,13 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for OneShot<'_, M
 /// A message with nothing to absorb, so that it does not pay for long ones' set-up.
 struct TailOnly<T>(T);
 
-impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for TailOnly<OneShot<'_, M, P>> {
+impl<M: Construction + ?Sized> Kernel for TailOnly<OneShot<'_, M>> {
+    const LEVELS: Levels = M::Hash::SHORT;
     type Out = Tag;
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
-        if const { uses_stream_kernels_with_pad::<M::Hash, I, P, M::PadCache>() } {
+        if const { uses_stream_kernels::<M::Hash, I>() } {
             return self.0.streamed();
         }
         let sum = self.0.mac.begin(self.0.nonce);
@@ -347,12 +283,13 @@ impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for TailOnly<OneS
 /// A message of a few blocks, side by side on the one-block level.
 struct Narrow<T>(T);
 
-impl<M: Construction + ?Sized, P: PadFrom<M::PadCache>> Kernel for Narrow<OneShot<'_, M, P>> {
+impl<M: Construction + ?Sized> Kernel for Narrow<OneShot<'_, M>> {
+    const LEVELS: Levels = M::Hash::SHORT;
     type Out = Tag;
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Tag {
-        if const { uses_stream_kernels_with_pad::<M::Hash, I, P, M::PadCache>() } {
+        if const { uses_stream_kernels::<M::Hash, I>() } {
             return self.0.streamed();
         }
         let (isa, one_shot) = (isa.narrow(), self.0);

@@ -4,7 +4,7 @@ use crate::batch::{self, BatchError};
 use crate::bits::Bits;
 use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
-use crate::kernels::{self, Fresh};
+use crate::kernels;
 use crate::stream::Stream;
 use crate::tag::{Tag, matches};
 
@@ -35,7 +35,7 @@ pub trait Mac: Construction {
         nonce: &Self::Nonce,
         message: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
-        kernels::tag(self, nonce, Fresh, message.into())
+        kernels::tag(self, nonce, message.into())
     }
 
     /// As [`tag_with`](Mac::tag_with), reusing the pad cached from the previous message where that

@@ -13,7 +13,7 @@
 
 use tagmac::Tag;
 use tagmac::cipher::{Cipher, CipherBlock, Field};
-use tagmac::isa::{Isa, Level};
+use tagmac::isa::{Isa, Level, Levels};
 
 use crate::blocks::{encrypt_each, padded};
 use crate::parallel::{Mode, Parallel, Sums, whole};
@@ -86,7 +86,7 @@ impl<C: Cipher<Block: Field + PartialEq>, const HALF: usize> Mode for XorMac<C, 
     type Word = C::Block;
     type Digest = C::Block;
     type Nonce = [u8; HALF];
-    type Levels = C::Levels;
+    const LEVELS: Levels = C::LEVELS;
     const BLOCK_BYTES: usize = HALF;
     const TAG_BYTES: usize = C::Block::BYTES;
     const LIMIT_BITS: u64 = limit_bits(HALF);
@@ -126,7 +126,7 @@ impl<C: Cipher<Block: Field + PartialEq>, const HALF: usize> Mode for CounterSum
     type Word = C::Block;
     type Digest = C::Block;
     type Nonce = ();
-    type Levels = C::Levels;
+    const LEVELS: Levels = C::LEVELS;
     const BLOCK_BYTES: usize = HALF;
     const TAG_BYTES: usize = C::Block::BYTES;
     const LIMIT_BITS: u64 = limit_bits(HALF);

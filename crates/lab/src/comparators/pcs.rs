@@ -11,7 +11,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use tagmac::Tag;
 use tagmac::cipher::CipherBlock;
-use tagmac::isa::{Isa, Level, NarrowLevel};
+use tagmac::isa::{Isa, Level, Levels};
 
 use crate::blocks::padded;
 use crate::parallel::{Mode, Parallel, Sums, whole};
@@ -39,7 +39,7 @@ impl Mode for PcsHmacSha256 {
     type Word = Piece;
     type Digest = Piece;
     type Nonce = ();
-    type Levels = NarrowLevel;
+    const LEVELS: Levels = Levels::Narrow;
     const BLOCK_BYTES: usize = 32;
     const TAG_BYTES: usize = 32;
 

@@ -11,7 +11,7 @@
 
 use tagmac::Tag;
 use tagmac::cipher::{Cipher, CipherBlock, Field};
-use tagmac::isa::{Isa, Level};
+use tagmac::isa::{Isa, Level, Levels};
 
 use crate::blocks::{encrypt, encrypt_each, padded};
 use crate::parallel::{MASKS, Mode, Parallel, Sums, whole};
@@ -65,7 +65,7 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for PmacParity<C> {
     type Word = C::Block;
     type Digest = C::Block;
     type Nonce = ();
-    type Levels = C::Levels;
+    const LEVELS: Levels = C::LEVELS;
     const BLOCK_BYTES: usize = 2 * C::Block::BYTES;
     const TAG_BYTES: usize = C::Block::BYTES;
     const MASK_STEPS: &'static [u64] = &[1, 1, 1];

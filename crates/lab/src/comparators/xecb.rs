@@ -10,7 +10,7 @@
 
 use tagmac::Tag;
 use tagmac::cipher::{Cipher, CipherBlock, Field};
-use tagmac::isa::{Isa, Level};
+use tagmac::isa::{Isa, Level, Levels};
 
 use crate::blocks::{blocks, encrypt, encrypt_each, padded};
 use crate::field::number;
@@ -64,7 +64,7 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for XecbMessage<C> {
     type Word = C::Block;
     type Digest = C::Block;
     type Nonce = ();
-    type Levels = C::Levels;
+    const LEVELS: Levels = C::LEVELS;
     const BLOCK_BYTES: usize = C::Block::BYTES;
     const TAG_BYTES: usize = C::Block::BYTES;
 

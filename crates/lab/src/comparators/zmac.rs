@@ -13,7 +13,7 @@
 
 use tagmac::Tag;
 use tagmac::cipher::Field;
-use tagmac::isa::{Block, CipherBlock, Isa, Kernel, Level};
+use tagmac::isa::{Block, CipherBlock, Isa, Kernel, Level, Levels};
 
 use crate::blocks::padded;
 use crate::deoxys::{BATCH, Deoxys};
@@ -74,7 +74,7 @@ impl Mode for Zmac {
     type Word = Block;
     type Digest = (Block, Block, u8);
     type Nonce = ();
-    type Levels = Level;
+    const LEVELS: Levels = Levels::All;
     const BLOCK_BYTES: usize = BLOCK_BYTES;
     const TAG_BYTES: usize = 32;
     const MASK_STEPS: &'static [u64] = &[1, 1];

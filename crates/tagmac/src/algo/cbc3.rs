@@ -16,7 +16,7 @@ use super::cbc::Chain;
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock};
 use crate::error::{Error, Mismatch, silent};
-use crate::isa::{Dispatch, Isa, Kernel, Level, NarrowLevel};
+use crate::isa::{Isa, Kernel, Level, Levels};
 use crate::tag::{Tag, matches};
 
 /// The CBC MAC with three keys of the cipher C.
@@ -55,8 +55,7 @@ impl<C: Cipher> Cbc3<C> {
     /// The tag of a message.
     pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Tag {
         const { assert!(C::Block::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
-        let block =
-            NarrowLevel::from(self.level).run(OneShot { mac: self, message: message.into() });
+        let block = self.level.run(OneShot { mac: self, message: message.into() });
         Tag::from_block(block, 8 * C::Block::BYTES as u16)
     }
 
@@ -76,6 +75,7 @@ struct OneShot<'a, C: Cipher> {
 }
 
 impl<C: Cipher> Kernel for OneShot<'_, C> {
+    const LEVELS: Levels = Levels::Narrow;
     type Out = C::Block;
 
     #[inline(always)]

@@ -20,7 +20,7 @@ use crate::batch::verify_in_turns;
 use crate::bits::Bits;
 use crate::cipher::{Cipher, Encrypt, Field};
 use crate::error::{Error, Mismatch, silent};
-use crate::isa::{CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
+use crate::isa::{CipherBlock, Isa, Kernel, Lanes, Level, Levels};
 use crate::tag::{Tag, matches};
 use crate::wipe::wipe;
 
@@ -85,7 +85,7 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
     fn build(cipher: C, level: Level) -> Self {
         let zero = C::Block::ZERO;
         let mut mac = Cmac { cipher, level, truncation: Truncation::none(), k1: zero, k2: zero };
-        let mut l = NarrowLevel::from(level).run(Encrypt(&mac.cipher, &zero));
+        let mut l = level.run(Encrypt(&mac.cipher, &zero));
         mac.k1 = l.times_x();
         mac.k2 = mac.k1.times_x();
         l.zeroize();
@@ -120,7 +120,7 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
 
     #[inline(never)]
     fn tag_of(&self, message: Bits<'_>) -> Tag {
-        NarrowLevel::from(self.level).run(OneShot { mac: self, message })
+        self.level.run(OneShot { mac: self, message })
     }
 
     /// Checks a tag in constant time.
@@ -217,6 +217,7 @@ struct OneShot<'a, C: Cipher<Block: Field>> {
 }
 
 impl<C: Cipher<Block: Field>> Kernel for OneShot<'_, C> {
+    const LEVELS: Levels = Levels::Narrow;
     type Out = Tag;
 
     #[inline(always)]
@@ -266,7 +267,7 @@ impl<R: core::ops::Deref<Target = Cmac<C>>, C: Cipher<Block: Field>> CmacStream<
             self.chain.hold(data);
         } else {
             let mac = &*self.mac;
-            NarrowLevel::from(mac.level).run(Update { mac, chain: &mut self.chain, data });
+            mac.level.run(Update { mac, chain: &mut self.chain, data });
         }
         self
     }
@@ -274,7 +275,7 @@ impl<R: core::ops::Deref<Target = Cmac<C>>, C: Cipher<Block: Field>> CmacStream<
     /// The tag of the message.
     pub fn tag(self) -> Tag {
         let mac = &*self.mac;
-        NarrowLevel::from(mac.level).run(Close { mac, chain: &self.chain })
+        mac.level.run(Close { mac, chain: &self.chain })
     }
 
     /// Checks the message's tag in constant time.
@@ -294,6 +295,7 @@ struct Update<'a, C: Cipher<Block: Field>> {
 }
 
 impl<C: Cipher<Block: Field>> Kernel for Update<'_, C> {
+    const LEVELS: Levels = Levels::Narrow;
     type Out = ();
 
     #[inline(always)]
@@ -308,6 +310,7 @@ struct Close<'a, C: Cipher<Block: Field>> {
 }
 
 impl<C: Cipher<Block: Field>> Kernel for Close<'_, C> {
+    const LEVELS: Levels = Levels::Narrow;
     type Out = Tag;
 
     #[inline(always)]
@@ -355,6 +358,7 @@ struct Lane<'a> {
 }
 
 impl<C: Cipher<Block: Field>> Kernel for Many<'_, C> {
+    const LEVELS: Levels = C::LEVELS;
     type Out = ();
 
     #[inline(always)]
@@ -377,7 +381,7 @@ impl<C: Cipher<Block: Field>> Many<'_, C> {
     /// All tags. In a function of its own, so that every level has its kernel once.
     #[inline(never)]
     fn run(self) {
-        C::Levels::from(self.mac.level).run(self);
+        self.mac.level.run(self);
     }
 
     /// A chain in each lane of `N` vectors. A lane whose message ends takes the next one.

@@ -10,7 +10,7 @@ use core::slice;
 
 use super::known_answers::KnownAnswers;
 use super::traits::{Cipher, Decrypt, V};
-use crate::isa::{Block, CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
+use crate::isa::{Block, CipherBlock, Isa, Kernel, Lanes, Level, Levels};
 use crate::wipe::wipe;
 
 #[cfg(feature = "dynamic")]
@@ -55,7 +55,7 @@ pub struct Keys<'a, I: Isa, const ROUNDS: usize> {
 impl<const ROUNDS: usize> Aes<ROUNDS> {
     /// The first `ROUNDS + 1` round keys of AES with a key of 16, 24 or 32 bytes.
     pub(crate) fn expand(key: &[u8], level: Level) -> Self {
-        NarrowLevel::from(level).run(Expand::<ROUNDS> { key })
+        level.run(Expand::<ROUNDS> { key })
     }
 
     /// The round keys on a level.
@@ -136,6 +136,7 @@ struct Expand<'a, const ROUNDS: usize> {
 }
 
 impl<const ROUNDS: usize> Kernel for Expand<'_, ROUNDS> {
+    const LEVELS: Levels = Levels::Narrow;
     type Out = Aes<ROUNDS>;
 
     #[inline(always)]
@@ -195,7 +196,7 @@ macro_rules! aes {
             const KNOWN_ANSWERS: Option<&'static KnownAnswers> = Some(&crate::cipher::known_answers::$answers);
             type Block = Block;
             type Key = [u8; $key];
-            type Levels = Level;
+            const LEVELS: Levels = Levels::All;
             type Lanes<I: Isa> = I;
             type Keys<'a, I: Isa> = $keys<'a, I $(, $rounds)?>;
             type Sum<'a, I: Isa> = I::V;

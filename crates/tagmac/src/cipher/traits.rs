@@ -4,7 +4,7 @@ use zeroize::Zeroize;
 
 use super::known_answers::KnownAnswers;
 use crate::error::Error;
-use crate::isa::{CipherBlock, Dispatch, Isa, Kernel, Lanes, Level, ScalarBlocks, WordLevel};
+use crate::isa::{CipherBlock, Isa, Kernel, Lanes, Level, Levels, ScalarBlocks};
 
 /// A key of a block cipher: an array of bytes.
 pub trait CipherKey: AsRef<[u8]> + Zeroize + for<'a> TryFrom<&'a [u8]> {}
@@ -31,7 +31,7 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     /// A key. Its length is known, so nothing can fail.
     type Key: CipherKey;
     /// The levels that have kernels of their own.
-    type Levels: Dispatch;
+    const LEVELS: Levels;
     /// Vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
     /// The key schedule on a level.
@@ -202,6 +202,7 @@ pub trait Decrypt: Cipher {
 pub(crate) struct Encrypt<'a, C: Cipher>(pub(crate) &'a C, pub(crate) &'a C::Block);
 
 impl<C: Cipher> Kernel for Encrypt<'_, C> {
+    const LEVELS: Levels = Levels::Narrow;
     type Out = C::Block;
 
     #[inline(always)]
@@ -239,7 +240,7 @@ impl<B: BlockCipher> Cipher for B {
     const KEY_BYTES: usize = <B as BlockCipher>::KEY_BYTES;
     type Block = <B as BlockCipher>::Block;
     type Key = <B as BlockCipher>::Key;
-    type Levels = WordLevel;
+    const LEVELS: Levels = Levels::Words;
     type Lanes<I: Isa> = ScalarBlocks<<B as BlockCipher>::Block>;
     type Keys<'a, I: Isa>
         = &'a B

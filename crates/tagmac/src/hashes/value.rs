@@ -7,9 +7,9 @@ use zeroize::Zeroize;
 
 use crate::algo::{Poly1305Digest, UmacDigest, XorDigest};
 use crate::bits::Bits;
-use crate::construction::{Hash, absorbable_len, check_length, long_level};
+use crate::construction::{Hash, absorbable_len, check_length};
 use crate::error::Error;
-use crate::isa::{CipherBlock, Dispatch, Isa, Kernel};
+use crate::isa::{CipherBlock, Isa, Kernel, Levels};
 
 /// Bytes of the longest hash.
 const MAX_HASH_BYTES: usize = 32;
@@ -98,7 +98,7 @@ pub trait Universal: Hash<Digest: Into<HashValue>> {
     {
         let message = message.into();
         check_length(self, 0, message)?;
-        Ok(long_level(self).run(Whole { hash: self, message }).into())
+        Ok(self.level().run(Whole { hash: self, message }).into())
     }
 }
 
@@ -110,6 +110,7 @@ struct Whole<'a, H> {
 }
 
 impl<H: Hash> Kernel for Whole<'_, H> {
+    const LEVELS: Levels = H::LONG;
     type Out = H::Digest;
 
     #[inline(always)]

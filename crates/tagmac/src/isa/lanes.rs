@@ -1,10 +1,39 @@
-//! Vectors of cipher blocks: what a mode of operation needs of a level.
+//! What kernels need of a level: its features, vectors of cipher blocks, and rounds of AES on them.
 
-use super::block::CipherBlock;
+use super::block::{Block, CipherBlock};
+use super::gf128;
 use super::sealed::Sealed;
+use super::words::Words;
 
 /// The most blocks in a vector, of any size and on any level.
 pub(crate) const MAX_LANES: usize = 16;
+
+/// A bundle of CPU features. A value of the type is the proof that this CPU has them.
+pub trait Features: Sealed + Copy + Send + Sync + 'static {
+    /// The name that `TAGMAC_LEVEL` takes.
+    const NAME: &'static str;
+    /// Its place in [`Level::NAMES`](super::Level::NAMES).
+    const PLACE: usize;
+
+    /// The proof, if this CPU has every feature.
+    fn detect() -> Option<Self>;
+    /// Runs `f` on three values, compiled with this level's instructions. Values of up to two words
+    /// are passed in registers; what `f` captures is not, so it should capture nothing.
+    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R;
+    /// Runs `f` compiled with this level's instructions.
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        self.call(
+            f,
+            (),
+            (),
+            #[inline(always)]
+            |f, (), ()| f(),
+        )
+    }
+    /// As [`run`](Features::run), in a function of its own: for what is large and stands in many kernels.
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R;
+}
 
 /// Blocks of one size in vectors.
 ///
@@ -109,4 +138,104 @@ pub trait Lanes: Sealed + Copy + Send + Sync + 'static {
     fn tail(self, p: &[u8]) -> <Self::Narrow as Lanes>::V {
         self.narrow().splat(&Self::Block::zero_filled(p))
     }
+}
+
+/// One level of instruction sets: vectors of AES blocks, and what else its instructions do.
+pub trait Isa: Features + Lanes<Block = Block, Narrow = Self::One> {
+    /// The most AES blocks of a message that has a kernel of its own on the one-block level, at most
+    /// 8. Zero on a one-block level where code without loops gains nothing.
+    const NARROW_PATH_MAX_BLOCKS: usize;
+
+    /// `R` round keys as the level likes to keep them over a loop.
+    type Keys<'a, const R: usize>: Copy;
+    /// Vectors of 64-bit words, see [`Isa::words`].
+    type Words: Words;
+    /// The one-block level: [`Narrow`](Lanes::Narrow), which is a level too.
+    type One: Isa<One = Self::One>;
+
+    /// Arithmetic on words, at the widest that the level has.
+    fn words(self) -> Self::Words;
+
+    /// Prepares round keys: once per range, before the loop.
+    fn keys<'a, const R: usize>(self, keys: &'a [Block; R]) -> Self::Keys<'a, R>;
+    /// The same round keys for one turn of a loop. A level with few registers has them loaded again
+    /// in each turn: loaded before the loop, most of them would only move to the stack.
+    #[inline(always)]
+    fn reload_keys<'a, const R: usize>(self, keys: &Self::Keys<'a, R>) -> Self::Keys<'a, R> {
+        *keys
+    }
+    /// Round key `r` in every lane.
+    fn key<const R: usize>(self, keys: &Self::Keys<'_, R>, r: usize) -> Self::V;
+    /// One AES round in each lane: `MixColumns(ShiftRows(SubBytes(a))) ^ k`.
+    fn aes(self, a: Self::V, k: Self::V) -> Self::V;
+    /// The last AES round in each lane: `ShiftRows(SubBytes(a)) ^ k`.
+    fn aes_last(self, a: Self::V, k: Self::V) -> Self::V;
+    /// Whether a round is an instruction. Where it is not, all rounds are a call, because they are
+    /// kilobytes of code.
+    const AES_INSTRUCTIONS: bool = true;
+    /// All rounds but the last.
+    #[inline(always)]
+    fn aes_first_rounds<const R: usize, const N: usize>(
+        self,
+        keys: &Self::Keys<'_, R>,
+        mut x: [Self::V; N],
+    ) -> [Self::V; N] {
+        // Four keys stay in registers everywhere.
+        let keys = if N == 8 && R > 4 { self.reload_keys(keys) } else { *keys };
+        for r in 0..R - 1 {
+            let key = self.key(&keys, r);
+            for x in &mut x {
+                *x = self.aes(*x, key);
+            }
+        }
+        x
+    }
+    /// All `R` rounds.
+    #[inline(always)]
+    fn aes_rounds<const R: usize, const N: usize>(
+        self,
+        keys: &Self::Keys<'_, R>,
+        x: [Self::V; N],
+    ) -> [Self::V; N] {
+        let mut x = self.aes_first_rounds(keys, x);
+        let key = self.key(keys, R - 1);
+        for x in &mut x {
+            *x = self.aes_last(*x, key);
+        }
+        x
+    }
+
+    /// Prepares a layout: byte i of a block is byte `layout[i]` of the little-endian counter, or zero
+    /// where `layout[i]` is [`ZERO`](super::ZERO).
+    fn counter_layout(self, layout: &Block) -> Self::CounterLayout;
+
+    /// In each lane, four words of AES's key schedule (FIPS-197, section 5.2): word j is the xor of
+    /// words 0 to j of `before`, and of SubWord of the last word of `last`. With an `rcon`, RotWord
+    /// comes before SubWord, and `rcon` is added.
+    fn next_key_words(self, before: Self::V, last: Self::V, rcon: Option<u8>) -> Self::V;
+    /// `a & b`.
+    fn and(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Each lane times x in GF(2^128), as PMAC has it: modulo x^128 + x^7 + x^2 + x + 1, and the first
+    /// bit of a block is the coefficient of x^127.
+    #[inline(always)]
+    fn times_x(self, a: Self::V) -> Self::V {
+        each_lane(self, a, gf128::times_x)
+    }
+    /// Each lane over x.
+    #[inline(always)]
+    fn over_x(self, a: Self::V) -> Self::V {
+        each_lane(self, a, gf128::over_x)
+    }
+}
+
+/// A function of each lane, one by one.
+#[inline(always)]
+fn each_lane<I: Isa>(isa: I, a: I::V, f: impl Fn(Block) -> Block) -> I::V {
+    let mut lanes = [[0; 16]; MAX_LANES];
+    let lanes = &mut lanes[..I::LANES];
+    isa.store_lanes(a, lanes.as_flattened_mut());
+    for lane in &mut *lanes {
+        *lane = f(*lane);
+    }
+    isa.load(lanes.as_flattened())
 }

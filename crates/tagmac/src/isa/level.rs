@@ -1,92 +1,302 @@
-//! Levels: which levels this CPU has, and which of them have proved themselves.
+//! Levels: the features of each, and how a kernel comes to run on one.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use super::lanes::{Features, Isa};
+use super::portable::Portable;
+use super::words::Words;
 
-use super::portable::{AnyCpu, Portable};
-use super::{Isa, Words, self_test};
-
-#[cfg(target_arch = "aarch64")]
-use super::aarch64::Neon;
-#[cfg(target_arch = "x86_64")]
-use super::x86::{Aesni, Avx2, Avx512, Vaes};
-
-/// Work written once and compiled for every level.
+/// Work written once and compiled for every level of [`LEVELS`](Kernel::LEVELS).
 pub trait Kernel {
+    /// The levels that it is compiled for.
+    const LEVELS: Levels = Levels::All;
     /// What the work gives.
     type Out;
     /// Does the work. Needs `#[inline(always)]`.
     fn run<I: Isa>(self, isa: I) -> Self::Out;
 }
 
-/// Where the run-time choice of a level becomes compile-time code. Each type of this trait has the
-/// levels for which kernels of one kind are compiled; what runs the same code on two levels is
-/// compiled for the lower one.
-pub trait Dispatch: From<Level> {
-    /// Runs a kernel that is made of three values, which travel as [`Isa::call`] says.
-    fn run_on<A, B, C, K: Kernel>(
-        self,
-        a: A,
-        b: B,
-        c: C,
-        kernel: impl FnOnce(A, B, C) -> K,
-    ) -> K::Out;
-
-    /// Runs a kernel.
-    fn run<K: Kernel>(self, kernel: K) -> K::Out;
+/// For which levels a kernel is compiled. What would be the same code on two of them is compiled for the
+/// lower one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Levels {
+    /// All: for long messages under AES.
+    All,
+    /// Those whose words differ: for kernels without wide AES.
+    Words,
+    /// Those whose one-block vectors differ: for short messages and last blocks.
+    Narrow,
 }
 
-/// The methods of [`Dispatch`], over an enum of proofs.
-macro_rules! dispatch {
-    ($name:ident, $proof:ident: $($(#[$cfg:meta])? $level:ident),+) => {
-        impl Dispatch for $name {
-            #[inline(always)]
-            fn run_on<A, B, C, K: Kernel>(
-                self,
-                a: A,
-                b: B,
-                c: C,
-                kernel: impl FnOnce(A, B, C) -> K,
-            ) -> K::Out {
-                match self.0 {
-                    $($(#[$cfg])? $proof::$level(isa) => isa.call(
-                        a,
-                        b,
-                        c,
-                        #[inline(always)]
-                        |a, b, c| kernel(a, b, c).run(isa),
-                    )),+
-                }
+/// Makes a level's type. One list of features serves detection and compilation, so they agree.
+macro_rules! level {
+    ($(#[$doc:meta])* $arch:literal, $detected:ident, $place:literal $called:literal $name:ident:
+     $($feature:tt),+) => {
+        $(#[$doc])*
+        #[cfg(target_arch = $arch)]
+        #[derive(Clone, Copy)]
+        pub struct $name(());
+
+        #[cfg(target_arch = $arch)]
+        impl super::sealed::Sealed for $name {}
+
+        #[cfg(target_arch = $arch)]
+        impl Features for $name {
+            const NAME: &'static str = $called;
+            const PLACE: usize = $place;
+
+            #[inline]
+            fn detect() -> Option<Self> {
+                #[cfg(feature = "std")]
+                let found = $(std::arch::$detected!($feature))&&+;
+                #[cfg(not(feature = "std"))]
+                let found = $(cfg!(target_feature = $feature))&&+;
+                found.then_some($name(()))
             }
 
             #[inline(always)]
-            fn run<K: Kernel>(self, kernel: K) -> K::Out {
-                match self.0 {
-                    $($(#[$cfg])? $proof::$level(isa) => {
-                        isa.run(#[inline(always)] || kernel.run(isa))
-                    }),+
+            fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+                #[target_feature($(enable = $feature),+)]
+                fn inside<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+                    f(a, b, c)
                 }
+                // SAFETY: `self` exists only after `detect` saw every feature in the list.
+                unsafe { inside(a, b, c, f) }
+            }
+
+            #[inline(always)]
+            fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+                #[inline(never)]
+                #[target_feature($(enable = $feature),+)]
+                fn inside<R>(f: impl FnOnce() -> R) -> R {
+                    f()
+                }
+                // SAFETY: `self` exists only after `detect` saw every feature in the list.
+                unsafe { inside(f) }
             }
         }
     };
 }
 
+level!(
+    /// SSE4.1 and AES: Westmere and Jaguar on.
+    "x86_64", is_x86_feature_detected, 1 "aesni" Aesni: "sse4.1", "aes"
+);
+level!(
+    /// AVX2 and AES: Haswell and Zen on. Same width for AES, but three-operand instructions.
+    "x86_64", is_x86_feature_detected, 2 "avx2" Avx2: "avx2", "aes"
+);
+level!(
+    /// AVX2 and VAES: Zen 3, Alder Lake and later CPUs without AVX-512.
+    "x86_64", is_x86_feature_detected, 3 "vaes" Vaes: "avx2", "aes", "vaes"
+);
+level!(
+    /// Ice Lake and Zen 4 on. Without VL: with it, compilers 1.95 to 1.97 miscompile auto-vectorised
+    /// code, also without DQ (rust-lang/rust#158622).
+    "x86_64", is_x86_feature_detected, 4 "avx512" Avx512: "avx2", "aes", "avx512f", "avx512bw",
+        "avx512ifma", "avx512vbmi", "avx512vbmi2", "gfni", "vaes", "vpclmulqdq"
+);
+level!(
+    /// NEON and AES: nearly every 64-bit Arm CPU of servers, phones and desktops.
+    "aarch64", is_aarch64_feature_detected, 1 "neon" Neon: "neon", "aes"
+);
+
+#[cfg(target_arch = "x86_64")]
+impl From<Vaes> for Avx2 {
+    #[inline(always)]
+    fn from(_: Vaes) -> Avx2 {
+        // Every feature of Avx2 is one of Vaes.
+        Avx2(())
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl From<Avx512> for Avx2 {
+    #[inline(always)]
+    fn from(_: Avx512) -> Avx2 {
+        // Every feature of Avx2 is one of Avx512.
+        Avx2(())
+    }
+}
+
+/// A level that this CPU has and that passed its self-test in this process. The portable level has
+/// no such test: no level could take its place.
+///
+/// ```
+/// use tagmac::isa::Level;
+/// println!("running on {}", Level::best());
+/// ```
+#[derive(Clone, Copy)]
+pub struct Level(Proof);
+
+#[derive(Clone, Copy)]
+enum Proof {
+    Portable(Portable),
+    #[cfg(target_arch = "x86_64")]
+    Aesni(Aesni),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Vaes(Vaes),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
+}
+
+impl Proof {
+    /// The level whose kernels run on this one.
+    #[inline(always)]
+    fn shared(self, levels: Levels) -> Proof {
+        match (self, levels) {
+            #[cfg(target_arch = "x86_64")]
+            (Proof::Vaes(isa), Levels::Words | Levels::Narrow) => Proof::Avx2(isa.into()),
+            #[cfg(target_arch = "x86_64")]
+            (Proof::Avx512(isa), Levels::Narrow) => Proof::Avx2(isa.into()),
+            (proof, _) => proof,
+        }
+    }
+}
+
+/// Every level of this architecture, lowest first, if the CPU has it: not yet one that passed its
+/// self-test.
+pub(super) const DETECT: &[fn() -> Option<Level>] = &[
+    || Portable::detect().map(|isa| Level(Proof::Portable(isa))),
+    #[cfg(target_arch = "x86_64")]
+    || Aesni::detect().map(|isa| Level(Proof::Aesni(isa))),
+    #[cfg(target_arch = "x86_64")]
+    || Avx2::detect().map(|isa| Level(Proof::Avx2(isa))),
+    #[cfg(target_arch = "x86_64")]
+    || Vaes::detect().map(|isa| Level(Proof::Vaes(isa))),
+    #[cfg(target_arch = "x86_64")]
+    || Avx512::detect().map(|isa| Level(Proof::Avx512(isa))),
+    #[cfg(target_arch = "aarch64")]
+    || Neon::detect().map(|isa| Level(Proof::Neon(isa))),
+];
+
+impl Level {
+    /// The names of all levels of this architecture, lowest first.
+    pub const NAMES: &'static [&'static str] = &[
+        Portable::NAME,
+        #[cfg(target_arch = "x86_64")]
+        Aesni::NAME,
+        #[cfg(target_arch = "x86_64")]
+        Avx2::NAME,
+        #[cfg(target_arch = "x86_64")]
+        Vaes::NAME,
+        #[cfg(target_arch = "x86_64")]
+        Avx512::NAME,
+        #[cfg(target_arch = "aarch64")]
+        Neon::NAME,
+    ];
+
+    /// What is known of the level without a kernel on it.
+    #[inline(always)]
+    pub(crate) fn facts(self) -> Facts {
+        match self.0 {
+            Proof::Portable(_) => const { Facts::new::<Portable>() },
+            #[cfg(target_arch = "x86_64")]
+            Proof::Aesni(_) => const { Facts::new::<Aesni>() },
+            #[cfg(target_arch = "x86_64")]
+            Proof::Avx2(_) => const { Facts::new::<Avx2>() },
+            #[cfg(target_arch = "x86_64")]
+            Proof::Vaes(_) => const { Facts::new::<Vaes>() },
+            #[cfg(target_arch = "x86_64")]
+            Proof::Avx512(_) => const { Facts::new::<Avx512>() },
+            #[cfg(target_arch = "aarch64")]
+            Proof::Neon(_) => const { Facts::new::<Neon>() },
+        }
+    }
+
+    /// Runs a kernel on this level.
+    #[inline(always)]
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
+        self.run_on(
+            kernel,
+            (),
+            (),
+            #[inline(always)]
+            |kernel, (), ()| kernel,
+        )
+    }
+
+    /// Runs a kernel that is made of three values, which travel as [`Features::call`] says. Here the
+    /// choice at run time becomes code for one level.
+    #[inline(always)]
+    pub(crate) fn run_on<A, B, C, K: Kernel>(
+        self,
+        a: A,
+        b: B,
+        c: C,
+        kernel: impl FnOnce(A, B, C) -> K,
+    ) -> K::Out {
+        match self.0.shared(K::LEVELS) {
+            Proof::Portable(isa) => enter(isa, a, b, c, kernel),
+            #[cfg(target_arch = "x86_64")]
+            Proof::Aesni(isa) => enter(isa, a, b, c, kernel),
+            #[cfg(target_arch = "x86_64")]
+            Proof::Avx2(isa) => enter(isa, a, b, c, kernel),
+            #[cfg(target_arch = "x86_64")]
+            Proof::Vaes(isa) => {
+                if const { matches!(K::LEVELS, Levels::All) } {
+                    enter(isa, a, b, c, kernel)
+                } else {
+                    unreachable!("`shared` gives a lower level")
+                }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Proof::Avx512(isa) => {
+                if const { matches!(K::LEVELS, Levels::All | Levels::Words) } {
+                    enter(isa, a, b, c, kernel)
+                } else {
+                    unreachable!("`shared` gives a lower level")
+                }
+            }
+            #[cfg(target_arch = "aarch64")]
+            Proof::Neon(isa) => enter(isa, a, b, c, kernel),
+        }
+    }
+}
+
+/// Runs a kernel, compiled with a level's instructions.
+#[inline(always)]
+fn enter<I: Isa, A, B, C, K: Kernel>(
+    isa: I,
+    a: A,
+    b: B,
+    c: C,
+    kernel: impl FnOnce(A, B, C) -> K,
+) -> K::Out {
+    isa.call(
+        a,
+        b,
+        c,
+        #[inline(always)]
+        |a, b, c| kernel(a, b, c).run(isa),
+    )
+}
+
 /// What is known of a level without a kernel on it.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts {
+    /// Its place in [`Level::NAMES`].
+    pub(super) place: usize,
+    /// See [`Isa::NARROW_PATH_MAX_BLOCKS`].
+    pub(crate) narrow_path_max_blocks: usize,
     /// See [`Isa::AES_INSTRUCTIONS`].
     pub(crate) aes_instructions: bool,
     /// Blocks in a vector.
-    pub(crate) lanes: usize,
+    lanes: usize,
     /// See [`Words::LANES`].
-    pub(crate) word_lanes: usize,
+    word_lanes: usize,
     /// See [`Words::MUL52`].
-    pub(crate) mul52: bool,
+    mul52: bool,
 }
 
 impl Facts {
     /// Those of a level.
     pub(crate) const fn new<I: Isa>() -> Facts {
         Facts {
+            place: I::PLACE,
+            narrow_path_max_blocks: I::NARROW_PATH_MAX_BLOCKS,
             aes_instructions: I::AES_INSTRUCTIONS,
             lanes: I::LANES,
             word_lanes: <I::Words as Words>::LANES,
@@ -111,161 +321,12 @@ impl Facts {
     }
 }
 
-macro_rules! levels {
-    ($($(#[$cfg:meta])? $level:ident),+) => {
-        #[derive(Clone, Copy)]
-        enum Proof { $($(#[$cfg])? $level($level)),+ }
-
-        impl Proof {
-            /// Every level of this architecture, lowest first: the proof, if the CPU has it.
-            const DETECT: &[fn() -> Option<Proof>] =
-                &[$($(#[$cfg])? || $level::detect().map(Proof::$level)),+];
-        }
-
-        impl Level {
-            /// The names of all levels of this architecture, lowest first.
-            pub const NAMES: &'static [&'static str] = &[$($(#[$cfg])? <$level as Isa>::NAME),+];
-
-            /// The level's name.
-            pub fn name(self) -> &'static str {
-                match self.0 { $($(#[$cfg])? Proof::$level(_) => <$level as Isa>::NAME),+ }
-            }
-
-            /// Its place in [`Level::NAMES`].
-            #[inline(always)]
-            fn place(self) -> usize {
-                let mut place = 0;
-                $($(#[$cfg])? {
-                    if matches!(self.0, Proof::$level(_)) {
-                        return place;
-                    }
-                    place += 1;
-                })+
-                place
-            }
-
-            /// What batches ask of the level.
-            #[inline(always)]
-            pub(crate) fn facts(self) -> Facts {
-                match self.0 { $($(#[$cfg])? Proof::$level(_) => const { Facts::new::<$level>() }),+ }
-            }
-
-            /// See [`Isa::NARROW_PATH_MAX_BLOCKS`].
-            #[inline(always)]
-            pub(crate) fn narrow_path_max_blocks(self) -> usize {
-                match self.0 { $($(#[$cfg])? Proof::$level(_) => <$level as Isa>::NARROW_PATH_MAX_BLOCKS),+ }
-            }
-        }
-
-        dispatch!(Level, Proof: $($(#[$cfg])? $level),+);
-    };
-}
-
-levels!(
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Aesni,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Vaes,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-    #[cfg(target_arch = "aarch64")]
-    Neon
-);
-
-/// A type of some levels, each with those that run the same code as it does.
-macro_rules! some_levels {
-    ($(#[$doc:meta])* $name:ident, $proof:ident:
-     $($(#[$cfg:meta])? $level:ident $(= $(#[$same_cfg:meta] $same:ident)|+)?),+) => {
-        #[derive(Clone, Copy)]
-        enum $proof { $($(#[$cfg])? $level($level)),+ }
-
-        $(#[$doc])*
-        #[derive(Clone, Copy)]
-        pub struct $name($proof);
-
-        impl From<Level> for $name {
-            #[inline(always)]
-            fn from(level: Level) -> $name {
-                $name(match level.0 {
-                    $($(#[$cfg])? Proof::$level(isa) => $proof::$level(isa),
-                    $($(#[$same_cfg] Proof::$same(isa) => $proof::$level(isa.into()),)+)?)+
-                })
-            }
-        }
-
-        dispatch!($name, $proof: $($(#[$cfg])? $level),+);
-    };
-}
-
-some_levels!(
-    /// The levels whose words differ: for kernels without wide AES.
-    WordLevel, WordProof:
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Aesni,
-    #[cfg(target_arch = "x86_64")]
-    Avx2 = #[cfg(target_arch = "x86_64")] Vaes,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-    #[cfg(target_arch = "aarch64")]
-    Neon
-);
-
-some_levels!(
-    /// The levels whose one-block vectors differ: for short messages and last blocks.
-    NarrowLevel, NarrowProof:
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Aesni,
-    #[cfg(target_arch = "x86_64")]
-    Avx2 = #[cfg(target_arch = "x86_64")] Vaes | #[cfg(target_arch = "x86_64")] Avx512,
-    #[cfg(target_arch = "aarch64")]
-    Neon
-);
-
-/// A level that this CPU has and that passed its self-test in this process. The portable level has
-/// no such test: no level could take its place.
-///
-/// ```
-/// use tagmac::isa::Level;
-/// println!("running on {}", Level::best());
-/// ```
-#[derive(Clone, Copy)]
-pub struct Level(Proof);
-
-/// What became of a level on this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// In use where asked for.
-    Usable,
-    /// The CPU does not support it.
-    Unsupported,
-    /// It failed its self-test, so it is never used.
-    SelfTestFailed,
-}
-
-/// A level that cannot be used here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnusableLevel(Option<Status>);
-
-impl core::fmt::Display for UnusableLevel {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self.0 {
-            None => {
-                let (first, others) = Level::NAMES.split_first().expect("portable");
-                write!(f, "expected one of {first}")?;
-                others.iter().try_for_each(|name| write!(f, ", {name}"))
-            }
-            Some(Status::SelfTestFailed) => f.write_str("this level failed its self-test"),
-            Some(_) => f.write_str("this CPU does not support the level"),
-        }
+impl Level {
+    /// The level's name.
+    pub fn name(self) -> &'static str {
+        Level::NAMES[self.facts().place]
     }
 }
-
-impl core::error::Error for UnusableLevel {}
 
 impl core::fmt::Display for Level {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -281,170 +342,8 @@ impl core::fmt::Debug for Level {
 
 impl PartialEq for Level {
     fn eq(&self, other: &Level) -> bool {
-        self.name() == other.name()
+        self.facts().place == other.facts().place
     }
 }
 
 impl Eq for Level {}
-
-struct Operations;
-
-impl Kernel for Operations {
-    type Out = bool;
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> bool {
-        // No level could take the place of the portable one. What it computes wrong, the known answers
-        // of constructions find.
-        !I::AES_INSTRUCTIONS || self_test::passes(isa)
-    }
-}
-
-/// What became of a self-test on each level, in this process: two bits for each. The test of a
-/// level's own operations comes before its first use; each construction has one of its own, so that
-/// a program holds the kernels of those MACs alone that it uses.
-pub struct SelfTest(AtomicU32);
-
-#[cfg(all(test, feature = "dynamic"))]
-std::thread_local! {
-    /// How often a construction asked for a self-test in this thread, for the test that each does.
-    pub(crate) static ASKED: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
-}
-
-impl SelfTest {
-    const PASSED: u32 = 1;
-    const FAILED: u32 = 2;
-
-    /// A test that has not run.
-    pub(crate) const fn new() -> Self {
-        const { assert!(2 * Proof::DETECT.len() <= u32::BITS as usize, "two bits for each level") };
-        SelfTest(AtomicU32::new(0))
-    }
-
-    /// What is known of a level.
-    #[inline(always)]
-    fn verdict(&self, level: Level) -> u32 {
-        self.0.load(Ordering::Relaxed) >> (2 * level.place()) & 3
-    }
-
-    /// Whether a level passes, which is found out once.
-    fn passes(&self, level: Level, test: impl Fn(Level) -> bool) -> bool {
-        match self.verdict(level) {
-            0 => {
-                let passes = test(level);
-                let verdict = if passes { SelfTest::PASSED } else { SelfTest::FAILED };
-                self.0.fetch_or(verdict << (2 * level.place()), Ordering::Relaxed);
-                passes
-            }
-            verdict => verdict == SelfTest::PASSED,
-        }
-    }
-}
-
-/// What a construction must answer on a level before it runs there: the first bytes of a tag.
-pub(crate) struct KnownAnswer {
-    pub(crate) answer: u128,
-    pub(crate) test: SelfTest,
-}
-
-impl KnownAnswer {
-    /// An answer that nobody was asked for yet.
-    pub(crate) const fn new(answer: u128) -> Self {
-        KnownAnswer { answer, test: SelfTest::new() }
-    }
-}
-
-impl Level {
-    /// Runs a kernel on this level.
-    #[inline(always)]
-    pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
-        Dispatch::run(self, kernel)
-    }
-
-    /// The highest usable level. There always is one: the portable level needs nothing of the CPU, and
-    /// its operations are tested by the known answers of the MACs that use them.
-    #[inline]
-    pub fn best() -> Level {
-        let best = (0..Proof::DETECT.len()).rev().find_map(|place| Level::usable(place).ok());
-        best.expect("the portable level is always usable")
-    }
-
-    /// Every usable level, lowest first.
-    pub fn all() -> impl Iterator<Item = Level> {
-        (0..Proof::DETECT.len()).filter_map(|place| Level::usable(place).ok())
-    }
-
-    /// The level of that name, in any case of letters.
-    ///
-    /// # Errors
-    ///
-    /// [`UnusableLevel`] if no level has that name, the CPU does not support it, or it failed its
-    /// self-test.
-    pub fn from_name(name: &str) -> Result<Level, UnusableLevel> {
-        let place = Level::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
-        let level = Level::usable(place.ok_or(UnusableLevel(None))?);
-        level.map_err(|status| UnusableLevel(Some(status)))
-    }
-
-    /// What became of the level of that name; `None` if this architecture has no such level.
-    pub fn status(name: &str) -> Option<Status> {
-        match Level::from_name(name) {
-            Ok(_) => Some(Status::Usable),
-            Err(UnusableLevel(status)) => status,
-        }
-    }
-
-    /// The level at a place of `DETECT`, if the CPU has it and its operations are right.
-    fn usable(place: usize) -> Result<Level, Status> {
-        static OPERATIONS: SelfTest = SelfTest::new();
-        let level = Level(Proof::DETECT[place]().ok_or(Status::Unsupported)?);
-        let passes = OPERATIONS.passes(level, |level| level.run(Operations));
-        if passes { Ok(level) } else { Err(Status::SelfTestFailed) }
-    }
-
-    /// This level, or the highest below it on which a construction passes its test.
-    ///
-    /// # Panics
-    ///
-    /// If there is none: a broken machine or compiler.
-    #[inline(always)]
-    pub(crate) fn passing(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
-        #[cfg(all(test, feature = "dynamic"))]
-        ASKED.set(ASKED.get() + 1);
-        if known.verdict(self) == SelfTest::PASSED { self } else { self.tested(known, test) }
-    }
-
-    /// Out of the way of keys that serve for one message.
-    #[cold]
-    #[inline(never)]
-    fn tested(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
-        let levels = (0..=self.place()).rev().filter_map(|place| Level::usable(place).ok());
-        let mut passing = levels.filter(|level| known.passes(*level, test));
-        passing.next().expect("even the portable level fails its self-test")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_construction_that_fails_runs_on_a_lower_level() {
-        let (test, best) = (SelfTest::new(), Level::best());
-        let runs = std::cell::Cell::new(0);
-        let portable_alone = |level: Level| {
-            runs.set(runs.get() + 1);
-            level.place() == 0
-        };
-        for _ in 0..2 {
-            assert_eq!(best.passing(&test, portable_alone).name(), "portable");
-        }
-        // Each level is tested once.
-        assert_eq!(runs.get(), Level::all().count());
-    }
-
-    #[test]
-    #[should_panic(expected = "portable level fails its self-test")]
-    fn one_that_fails_everywhere_never_runs() {
-        Level::best().passing(&SelfTest::new(), |_| false);
-    }
-}

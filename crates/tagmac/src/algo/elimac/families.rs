@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::cipher::{Aes, CipherBlock, Keys};
-use crate::isa::{Block, Dispatch, Isa, Lanes, Level, ScalarBlocks, WordLevel};
+use crate::isa::{Block, Isa, Lanes, Level, Levels, ScalarBlocks};
 
 /// H and I over lanes: `H(K, i)` gives subkey i, of n bits, and `I(S, M)` hashes block M under
 /// subkey S.
@@ -13,7 +13,7 @@ pub trait Families: Clone + Send + Sync {
     /// A block, of n bits.
     type Block: CipherBlock;
     /// The levels that have kernels of their own.
-    type Levels: Dispatch;
+    const LEVELS: Levels;
     /// Vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
     /// What a level needs of the keys.
@@ -104,7 +104,7 @@ impl<const H: usize, const I: usize> AesFamilies<H, I> {
 
 impl<const H: usize, const I: usize> Families for AesFamilies<H, I> {
     type Block = Block;
-    type Levels = Level;
+    const LEVELS: Levels = Levels::All;
     type Lanes<R: Isa> = R;
     type Keys<'a, R: Isa> = (Keys<'a, R, H>, Keys<'a, R, I>);
     const MU: u64 = match H {
@@ -237,7 +237,7 @@ pub trait PlainFamilies: Clone + Send + Sync {
 
 impl<P: PlainFamilies> Families for P {
     type Block = <P as PlainFamilies>::Block;
-    type Levels = WordLevel;
+    const LEVELS: Levels = Levels::Words;
     type Lanes<I: Isa> = ScalarBlocks<<P as PlainFamilies>::Block>;
     type Keys<'a, I: Isa>
         = &'a P

@@ -10,12 +10,10 @@ use crate::cipher::CipherBlock;
 use crate::construction::Hash;
 use crate::error::silent;
 #[cfg(feature = "alloc")]
-use crate::isa::Dispatch;
-#[cfg(feature = "alloc")]
 use crate::isa::Kernel;
 #[cfg(all(feature = "alloc", target_arch = "x86_64"))]
 use crate::isa::l2_bytes;
-use crate::isa::{Isa, Lanes, Level, NarrowLevel, fetch_ahead};
+use crate::isa::{Isa, Lanes, Level, Levels, fetch_ahead};
 #[cfg(feature = "alloc")]
 use crate::wipe::wipe;
 
@@ -81,8 +79,8 @@ impl<F: Families> EliHash<F> {
     #[cfg(feature = "alloc")]
     pub fn with_cache(mut self, message_bytes: usize) -> Self {
         wipe(&mut self.subkeys, F::Block::ZERO);
-        self.subkeys = F::Levels::from(self.level)
-            .run(Cache { families: &self.families, bytes: message_bytes });
+        let families = &self.families;
+        self.subkeys = self.level.run(Cache { families, bytes: message_bytes });
         self
     }
 
@@ -115,6 +113,7 @@ struct Cache<'a, F> {
 
 #[cfg(feature = "alloc")]
 impl<F: Families> Kernel for Cache<'_, F> {
+    const LEVELS: Levels = F::LEVELS;
     type Out = Vec<F::Block>;
 
     #[inline(always)]
@@ -307,8 +306,8 @@ impl<'a, F: Families> CounterTerms for EliTerms<'a, F, Computed> {
 impl<F: Families> Hash for EliHash<F> {
     type Sum = XorSum<F::Block>;
     type Digest = XorDigest<F::Block>;
-    type Long = F::Levels;
-    type Short = NarrowLevel;
+    const LONG: Levels = F::LEVELS;
+    const SHORT: Levels = Levels::Narrow;
     type BlockBuffer = F::Block;
     const ACCEPTS_BIT_STRINGS: bool = true;
     const SHARES_STREAM_KERNELS: bool = true;

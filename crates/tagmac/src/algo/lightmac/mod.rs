@@ -29,7 +29,7 @@ use super::xor::{
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock, V};
 use crate::construction::{Construction, Hash};
-use crate::isa::{Isa, Lanes, Level, NarrowLevel, fetch_ahead};
+use crate::isa::{Isa, Lanes, Level, Levels, fetch_ahead};
 use crate::tag::Tag;
 use crate::wipe::wipe;
 
@@ -166,8 +166,8 @@ impl<C: Cipher> CounterTerms for LightTerms<'_, C> {
 impl<C: Cipher> Hash for LightMac<C> {
     type Sum = XorSum<C::Block>;
     type Digest = XorDigest<C::Block>;
-    type Long = C::Levels;
-    type Short = NarrowLevel;
+    const LONG: Levels = C::LEVELS;
+    const SHORT: Levels = Levels::Narrow;
     /// As many blocks as end on a byte: fewer bytes than a block has bits.
     type BlockBuffer = [u8; 8 * Tag::MAX_BYTES];
     const ACCEPTS_BIT_STRINGS: bool = true;
@@ -195,7 +195,7 @@ impl<C: Cipher> Hash for LightMac<C> {
 
     #[inline(always)]
     fn narrow_path_max_bytes(&self) -> usize {
-        if self.in_bytes { self.level.narrow_path_max_blocks() * self.block } else { 0 }
+        if self.in_bytes { self.level.facts().narrow_path_max_blocks * self.block } else { 0 }
     }
 
     #[inline(always)]

@@ -25,8 +25,8 @@ use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Encrypt, Field, V};
 use crate::construction::{Construction, Hash};
 use crate::error::{Error, silent};
-use crate::isa::{Block, CipherBlock, Dispatch, Isa, Lanes, Level, NarrowLevel};
-use crate::kernels::{self, Fresh};
+use crate::isa::{Block, CipherBlock, Isa, Lanes, Level, Levels};
+use crate::kernels;
 use crate::mac::deterministic;
 use crate::tag::Tag;
 use crate::wipe::wipe;
@@ -183,7 +183,7 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     }
 
     fn build(cipher: C, level: Level) -> Self {
-        let l = NarrowLevel::from(level).run(Encrypt(&cipher, &C::Block::ZERO));
+        let l = level.run(Encrypt(&cipher, &C::Block::ZERO));
         let (twice, truncation) = (l.times_x(), Truncation::none());
         let four_times = twice.times_x();
         Pmac {
@@ -247,7 +247,7 @@ pub static COMPILED: Compiled = Compiled((
 pub struct Compiled(#[allow(dead_code, reason = "it is there to be compiled")] Functions);
 type Functions = (
     fn(&[u8; 16], Level) -> PmacAes128,
-    fn(&PmacAes128, &(), Fresh, &[u8]) -> Tag,
+    fn(&PmacAes128, &(), &[u8]) -> Tag,
     fn(&PmacAes128, &(), &mut (), Bits<'_>) -> Result<Tag, Error>,
     fn(&PmacAes128, &mut XorSum<Block>, u64, &[u8]),
     fn(&PmacAes128, &(), &mut (), &XorSum<Block>, u64, Bits<'_>) -> Result<Tag, Error>,
@@ -372,8 +372,8 @@ impl<'a, C: Cipher<Block: Field>, const M: usize> BlockTerms for PmacTerms<'a, C
 impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     type Sum = XorSum<C::Block>;
     type Digest = XorDigest<C::Block>;
-    type Long = C::Levels;
-    type Short = NarrowLevel;
+    const LONG: Levels = C::LEVELS;
+    const SHORT: Levels = Levels::Narrow;
     type BlockBuffer = C::Block;
     const ACCEPTS_BIT_STRINGS: bool = true;
     const HAS_NARROW_PATH: bool = C::HAS_NARROW_PATH;

@@ -32,7 +32,7 @@ use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock, Decrypt, Field};
 use crate::construction::{Hash, absorbable_len};
 use crate::error::{Error, holds_mac_error, silent};
-use crate::isa::{Dispatch, Isa, Kernel, Lanes, Level, NarrowLevel};
+use crate::isa::{Isa, Kernel, Lanes, Level, Levels};
 use crate::tag::Tag;
 
 /// A message that [`recover_block`] or [`WideBlock`] cannot serve.
@@ -116,7 +116,7 @@ pub fn recover_block<'m, C: Decrypt<Block: Field>>(
     let hole = (number - 1) as usize * C::Block::BYTES;
     let (before, after) = (&rest.bytes()[..hole], rest.after(hole));
     let tag = &C::Block::zero_filled(tag.as_bytes());
-    Ok(C::Levels::from(mac.level).run(Recover { mac, before, after, tag }))
+    Ok(mac.level.run(Recover { mac, before, after, tag }))
 }
 
 /// The block between the full blocks `before` and the rest of a message with this tag.
@@ -128,6 +128,7 @@ struct Recover<'a, C: Cipher<Block: Field>> {
 }
 
 impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
+    const LEVELS: Levels = C::LEVELS;
     type Out = C::Block;
 
     #[inline(always)]
@@ -278,19 +279,19 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
         let (block, after) = rest.split_at_mut(C::Block::BYTES);
         let after = Bits::new(after, bits - 8 * (hole + C::Block::BYTES))?;
         let recover = Recover { mac: &self.mac, before, after, tag: &iv };
-        block.copy_from_slice(C::Levels::from(self.mac.level).run(recover).as_ref());
+        block.copy_from_slice(self.mac.level.run(recover).as_ref());
         Ok(())
     }
 
     /// Encrypts or decrypts whole blocks, the message's first ones.
     fn count(&self, iv: &C::Block, data: &mut [u8]) {
-        C::Levels::from(self.mac.level).run(Count { cipher: &self.counter, first: *iv, data });
+        self.mac.level.run(Count { cipher: &self.counter, first: *iv, data });
     }
 
     /// Encrypts or decrypts the last block, which begins at byte `last`.
     fn count_last(&self, iv: &C::Block, data: &mut [u8], last: usize, bits: usize) {
         let number = plus(iv, (last / C::Block::BYTES) as u64);
-        let mut pad = NarrowLevel::from(self.mac.level).run(Encrypt(&self.counter, &number));
+        let mut pad = self.mac.level.run(Encrypt(&self.counter, &number));
         for (byte, pad) in data[last..].iter_mut().zip(pad.as_ref()) {
             *byte ^= pad;
         }
@@ -331,6 +332,7 @@ struct Count<'a, C: Cipher> {
 }
 
 impl<C: Cipher<Block: Field>> Kernel for Count<'_, C> {
+    const LEVELS: Levels = C::LEVELS;
     type Out = ();
 
     #[inline(always)]

@@ -28,9 +28,7 @@ use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
 use crate::construction::{Construction, Hash, PADS_AT_ONCE};
 use crate::error::silent;
-use crate::isa::{
-    Block, Facts, Isa, KnownAnswer, Level, NarrowLevel, WordLevel, Words, zero_filled,
-};
+use crate::isa::{Block, Facts, Isa, KnownAnswer, Level, Levels, Words, zero_filled};
 use crate::kernels::one_by_one;
 use crate::mac::{Mac, deterministic};
 use crate::tag::Tag;
@@ -218,8 +216,8 @@ impl Poly1305Hash {
 impl Hash for Poly1305Hash {
     type Sum = Poly1305Sum;
     type Digest = Poly1305Digest;
-    type Long = WordLevel;
-    type Short = NarrowLevel;
+    const LONG: Levels = Levels::Words;
+    const SHORT: Levels = Levels::Narrow;
     type BlockBuffer = Block;
     const LAST_BLOCK_DISTINCT: bool = false;
     const ACCEPTS_BIT_STRINGS: bool = false;

@@ -6,7 +6,7 @@ use super::l3::L3Key;
 use super::nh::{self, NhKey, STREAMS};
 use super::poly::PolyKey;
 use crate::cipher::Cipher;
-use crate::isa::{Block, CipherBlock, Dispatch, Isa, Kernel, Level};
+use crate::isa::{Block, CipherBlock, Isa, Kernel, Level, Levels};
 use crate::wipe::wipe;
 
 /// The keys of the hash, wiped on drop: all streams' NH keys, which overlap, and each stream's own.
@@ -44,6 +44,7 @@ struct Derive<'a, C> {
 }
 
 impl<C: Cipher<Block = Block>> Kernel for Derive<'_, C> {
+    const LEVELS: Levels = C::LEVELS;
     type Out = ();
 
     #[inline(always)]
@@ -87,7 +88,7 @@ impl HashKey {
         let uses = [pads_key.len().div_ceil(16), nh, poly, 4 * streams, 1];
         let mut blocks = [[0; 16]; MAX_BLOCKS];
         let blocks = &mut blocks[..uses.iter().sum()];
-        C::Levels::from(level).run(Derive { cipher, uses: &uses, out: blocks, nh: &mut key.nh });
+        level.run(Derive { cipher, uses: &uses, out: blocks, nh: &mut key.nh });
 
         let (pads, rest) = blocks.split_at(uses[0]);
         pads_key.copy_from_slice(&pads.as_flattened()[..pads_key.len()]);

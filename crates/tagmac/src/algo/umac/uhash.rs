@@ -11,7 +11,7 @@ use super::poly::Poly;
 use crate::bits::Bits;
 use crate::cipher::Cipher;
 use crate::construction::{Hash, SharedFinish};
-use crate::isa::{Block, Isa, Level, WordLevel, Words, fetch_ahead, opaque_word, reloaded};
+use crate::isa::{Block, Isa, Level, Levels, Words, fetch_ahead, opaque_word, reloaded};
 
 /// Two chunks, so that no range of blocks splits a word of POLY-128.
 const BLOCK: usize = 2 * CHUNK;
@@ -156,8 +156,8 @@ fn add_words<const T: usize>(key: &HashKey, polys: &mut [Poly<u64>; T], words: [
 impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     type Sum = UmacSum<T>;
     type Digest = UmacDigest<T>;
-    type Long = WordLevel;
-    type Short = WordLevel;
+    const LONG: Levels = Levels::Words;
+    const SHORT: Levels = Levels::Words;
     type BlockBuffer = [u8; BLOCK];
     const LAST_BLOCK_DISTINCT: bool = false;
     const ACCEPTS_BIT_STRINGS: bool = false;

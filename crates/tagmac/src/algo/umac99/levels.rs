@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 use super::error::NhError;
 use super::nh::{Family, Fast, Neighbours32, Plain, Strided16, level};
 use super::shape::NhShape;
-use crate::isa::{Dispatch, Isa, Kernel, Level, PortableWords, WordLevel, Words};
+use crate::isa::{Isa, Kernel, Level, Levels, PortableWords, Words};
 
 /// Key bytes from the start of a line of cache on. Wiped on drop.
 struct Lines {
@@ -89,7 +89,7 @@ impl NhKey {
         let in_vectors = matches!(pairs, (32, false, _) | (16, true, true));
         let blocks = HashBlocks { key: self, data, out };
         if !plainly && one_group && !shape.big_endian && in_vectors {
-            return WordLevel::from(level).run(blocks);
+            return level.run(blocks);
         }
         blocks.plainly();
     }
@@ -250,6 +250,7 @@ impl HashBlocks<'_> {
 
 /// By vectors, where there are such for the parameters.
 impl Kernel for HashBlocks<'_> {
+    const LEVELS: Levels = Levels::Words;
     type Out = ();
 
     #[inline(always)]

@@ -31,7 +31,7 @@ use zeroize::Zeroize;
 use crate::bits::Bits;
 use crate::construction::{Construction, Hash, SharedFinish};
 use crate::error::{Error, silent};
-use crate::isa::{Isa, Level, NarrowLevel, SelfTest};
+use crate::isa::{Isa, Level, Levels, SelfTest};
 use crate::tag::Tag;
 use prf::{Feed, PrfKey};
 
@@ -277,8 +277,8 @@ impl Umac99Sum {
 impl Hash for Umac99 {
     type Sum = Umac99Sum;
     type Digest = Umac99Sum;
-    type Long = NarrowLevel;
-    type Short = NarrowLevel;
+    const LONG: Levels = Levels::Narrow;
+    const SHORT: Levels = Levels::Narrow;
     type BlockBuffer = Vec<u8>;
     const LAST_BLOCK_DISTINCT: bool = false;
     const ACCEPTS_BIT_STRINGS: bool = false;

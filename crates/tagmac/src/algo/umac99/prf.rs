@@ -14,7 +14,7 @@ use zeroize::Zeroize;
 use crate::algo::cbc::Chain;
 use crate::algo::cbc3::Cbc3;
 use crate::cipher::{Aes128, Cipher, Rc6};
-use crate::isa::{Block, Dispatch, Isa, Kernel, Level, NarrowLevel};
+use crate::isa::{Block, Isa, Kernel, Level, Levels};
 
 /// The function that makes a tag of the nonce and the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,14 +64,10 @@ impl Umac99Prf {
             }
             Umac99Prf::Cbc3Rc6 => {
                 let cipher = &<Rc6 as Cipher>::new(key, level);
-                NarrowLevel::from(level).run(Feedback { cipher, usage, out });
+                level.run(Feedback { cipher, usage, out });
             }
             Umac99Prf::Cbc3Aes128 => {
-                NarrowLevel::from(level).run(Feedback {
-                    cipher: &Aes128::new(key, level),
-                    usage,
-                    out,
-                });
+                level.run(Feedback { cipher: &Aes128::new(key, level), usage, out });
             }
         }
     }
@@ -90,6 +86,7 @@ struct Feedback<'a, C> {
 }
 
 impl<C: Cipher<Block = Block>> Kernel for Feedback<'_, C> {
+    const LEVELS: Levels = Levels::Narrow;
     type Out = ();
 
     #[inline(always)]

@@ -4,7 +4,7 @@
 use super::{Aes, Keys, aes};
 use crate::cipher::known_answers::KnownAnswers;
 use crate::cipher::traits::{Cipher, V};
-use crate::isa::{Block, Isa, Level};
+use crate::isa::{Block, Isa, Level, Levels};
 use crate::wipe::wipe;
 
 /// AES with 12 or 14 rounds.

@@ -21,7 +21,7 @@ use zeroize::Zeroize;
 
 use super::known_answers::{self, KnownAnswers};
 use super::traits::{Cipher, Decrypt, V};
-use crate::isa::{Blocks64, Isa, Lanes, Level, WordLevel, Words};
+use crate::isa::{Blocks64, Isa, Lanes, Level, Levels, Words};
 
 use crate::wipe::wipe;
 use round_keys::{KEYS, MAX_BLOCKS, RoundKeys};
@@ -113,7 +113,7 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     });
     type Block = [u8; 8];
     type Key = [u8; KEY_BYTES];
-    type Levels = WordLevel;
+    const LEVELS: Levels = Levels::Words;
     type Lanes<I: Isa> = Blocks64<I>;
     type Keys<'a, I: Isa> = &'a RoundKeys;
     type Sum<'a, I: Isa> = PresentAdder<'a, I>;

@@ -1,7 +1,4 @@
-//! The levels of aarch64.
+//! What the level of aarch64 does.
 
-mod level;
 mod neon;
 mod words;
-
-pub use level::Neon;

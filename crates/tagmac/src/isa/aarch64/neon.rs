@@ -6,10 +6,10 @@
 
 use core::arch::aarch64::*;
 
-use super::level::Neon;
 use super::words::NeonWords;
 use crate::isa::{
-    Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, be_prefix, first_block, last_ones, zeros_before,
+    Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, Neon, be_prefix, first_block, last_ones,
+    zeros_before,
 };
 
 /// Pieces of `step` bytes; `mask` covers the last `step` bytes of a block.
@@ -151,21 +151,10 @@ impl Lanes for Neon {
 }
 
 impl Isa for Neon {
-    const NAME: &'static str = "neon";
     const NARROW_PATH_MAX_BLOCKS: usize = 8;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = NeonWords;
     type One = Neon;
-
-    #[inline(always)]
-    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
-        self.enter(a, b, c, f)
-    }
-
-    #[inline(always)]
-    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_outlined(f)
-    }
 
     #[inline(always)]
     fn words(self) -> NeonWords {

@@ -4,9 +4,8 @@
 
 use core::arch::aarch64::*;
 
-use super::level::Neon;
 use crate::isa::sealed::Sealed;
-use crate::isa::{Block, Words};
+use crate::isa::{Block, Neon, Words};
 
 /// Two words in a `uint64x2_t`.
 #[derive(Clone, Copy)]

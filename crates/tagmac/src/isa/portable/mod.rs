@@ -34,7 +34,7 @@ mod sbox;
 mod words;
 
 use super::sealed::Sealed;
-use super::{Block, Isa, Lanes, ZERO, be_prefix, zeros_before};
+use super::{Block, Features, Isa, Lanes, ZERO, be_prefix, zeros_before};
 use layout::unpack;
 use planes::{
     LANES, ONES, Planes, fill, fill_into, fold, last_round, masked, round, rounds, slice, unslice,
@@ -56,13 +56,7 @@ pub struct Choice<const SMALL: bool>;
 /// What a choice means.
 pub trait Choose {
     /// The level.
-    type Level: AnyCpu;
-}
-
-/// A level that every CPU has.
-pub trait AnyCpu: Isa {
-    /// The level.
-    fn detect() -> Option<Self>;
+    type Level: Isa;
 }
 
 impl Choose for Choice<false> {
@@ -84,17 +78,24 @@ pub struct PortableNarrow(());
 impl Sealed for PortableWide {}
 impl Sealed for PortableNarrow {}
 
-impl AnyCpu for PortableWide {
+impl Features for PortableWide {
+    const NAME: &'static str = "portable";
+    const PLACE: usize = 0;
+
     #[inline]
     fn detect() -> Option<Self> {
         Some(PortableWide(()))
     }
-}
 
-impl AnyCpu for PortableNarrow {
-    #[inline]
-    fn detect() -> Option<Self> {
-        Some(PortableNarrow(()))
+    // So that the caller, who may take another level, needs no stack for planes.
+    #[inline(never)]
+    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+        f(a, b, c)
+    }
+
+    #[inline(never)]
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
     }
 }
 
@@ -267,22 +268,10 @@ impl Lanes for PortableWide {
 }
 
 impl Isa for PortableWide {
-    const NAME: &'static str = "portable";
     const NARROW_PATH_MAX_BLOCKS: usize = 6;
     type Keys<'a, const R: usize> = [Planes; R];
     type Words = PortableWords;
     type One = PortableNarrow;
-
-    // So that the caller, who may take another level, needs no stack for planes.
-    #[inline(never)]
-    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
-        f(a, b, c)
-    }
-
-    #[inline(never)]
-    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
-        f()
-    }
 
     #[inline(always)]
     fn words(self) -> PortableWords {

@@ -12,7 +12,7 @@ use super::layout::{Nibbles, pack, swap, unpack};
 use super::sbox::sub_bytes;
 use super::words::PortableWords;
 use super::{PortableNarrow, written};
-use crate::isa::{Block, Isa, Lanes, SMALL, be_prefix, zero_filled, zeros_before};
+use crate::isa::{Block, Features, Isa, Lanes, SMALL, be_prefix, zero_filled, zeros_before};
 
 /// Bit 0 of every nibble: one plane.
 const PLANE: u64 = 0x1111_1111_1111_1111;
@@ -194,12 +194,14 @@ impl Lanes for PortableNarrow {
     }
 }
 
-impl Isa for PortableNarrow {
+impl Features for PortableNarrow {
     const NAME: &'static str = "portable";
-    const NARROW_PATH_MAX_BLOCKS: usize = 0;
-    type Keys<'a, const R: usize> = &'a [Block; R];
-    type Words = PortableWords;
-    type One = Self;
+    const PLACE: usize = 0;
+
+    #[inline]
+    fn detect() -> Option<Self> {
+        Some(PortableNarrow(()))
+    }
 
     #[inline(always)]
     fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
@@ -210,6 +212,13 @@ impl Isa for PortableNarrow {
     fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
         f()
     }
+}
+
+impl Isa for PortableNarrow {
+    const NARROW_PATH_MAX_BLOCKS: usize = 0;
+    type Keys<'a, const R: usize> = &'a [Block; R];
+    type Words = PortableWords;
+    type One = Self;
 
     #[inline(always)]
     fn words(self) -> PortableWords {

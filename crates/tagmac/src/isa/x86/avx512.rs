@@ -2,10 +2,9 @@
 
 use core::arch::x86_64::*;
 
-use super::levels::{Avx2, Avx512};
 use super::words::Words512;
 use super::{OVER_X, REVERSED, TIMES_X};
-use crate::isa::{Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, be_prefix};
+use crate::isa::{Avx2, Avx512, Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, be_prefix};
 
 /// Pieces of `step` bytes: where each byte of the blocks comes from.
 #[derive(Clone, Copy)]
@@ -202,21 +201,10 @@ impl Lanes for Avx512 {
 }
 
 impl Isa for Avx512 {
-    const NAME: &'static str = "avx512";
     const NARROW_PATH_MAX_BLOCKS: usize = 8;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = Words512;
     type One = Avx2;
-
-    #[inline(always)]
-    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
-        self.enter(a, b, c, f)
-    }
-
-    #[inline(always)]
-    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_outlined(f)
-    }
 
     #[inline(always)]
     fn words(self) -> Words512 {

@@ -2,13 +2,13 @@
 
 use core::arch::x86_64::*;
 
-use super::levels::{Aesni, Avx2, Xmm};
 use super::opaque;
+use super::product::Xmm;
 use super::words::{Words128, Words256};
 use super::{OVER_X, REVERSED, TIMES_X};
 use crate::isa::{
-    Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, Words, be_prefix, first_block, last_ones,
-    zeros_before,
+    Aesni, Avx2, Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, Words, be_prefix, first_block,
+    last_ones, zeros_before,
 };
 
 /// A level with 128-bit vectors, and its words.
@@ -171,21 +171,10 @@ impl<L: Lane> Lanes for L {
 }
 
 impl<L: Lane> Isa for L {
-    const NAME: &'static str = <L as Xmm>::NAME;
     const NARROW_PATH_MAX_BLOCKS: usize = 8;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = <L as Lane>::Words;
     type One = L;
-
-    #[inline(always)]
-    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
-        self.enter(a, b, c, f)
-    }
-
-    #[inline(always)]
-    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_outlined(f)
-    }
 
     #[inline(always)]
     fn words(self) -> <L as Lane>::Words {

@@ -1,17 +1,15 @@
-//! The levels of x86-64. Each is a bundle of features that appear together in real CPUs.
+//! What the levels of x86-64 do.
 
 mod avx512;
 #[cfg(feature = "alloc")]
 mod l2;
 mod lane;
-mod levels;
 mod product;
 mod vaes;
 mod words;
 
 #[cfg(feature = "alloc")]
 pub(crate) use l2::l2_bytes;
-pub use levels::{Aesni, Avx2, Avx512, Vaes};
 
 use core::arch::asm;
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch, _mm_set_epi64x, _mm_storeu_si128};

@@ -2,11 +2,10 @@
 
 use core::arch::x86_64::*;
 
-use super::levels::{Avx2, Vaes};
 use super::words::Words256;
 use super::{OVER_X, REVERSED, TIMES_X, opaque};
 use crate::isa::{
-    Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, be_prefix, first_block, last_ones,
+    Avx2, Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, Vaes, be_prefix, first_block, last_ones,
 };
 
 /// Pieces of `step` bytes; `mask` covers the last `step` bytes of each block.
@@ -176,21 +175,10 @@ impl Lanes for Vaes {
 }
 
 impl Isa for Vaes {
-    const NAME: &'static str = "vaes";
     const NARROW_PATH_MAX_BLOCKS: usize = 8;
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = Words256;
     type One = Avx2;
-
-    #[inline(always)]
-    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
-        self.enter(a, b, c, f)
-    }
-
-    #[inline(always)]
-    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enter_outlined(f)
-    }
 
     #[inline(always)]
     fn words(self) -> Words256 {

@@ -3,10 +3,9 @@
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-use super::levels::{Avx2, Avx512, Xmm};
-use super::product::{mul32_256, mul32_512};
+use super::product::{Xmm, mul32_256, mul32_512};
 use crate::isa::sealed::Sealed;
-use crate::isa::{Block, Isa, Lanes, Words};
+use crate::isa::{Avx2, Avx512, Block, Features, Lanes, Words};
 
 /// Two words in an `__m128i`.
 #[derive(Clone, Copy)]
