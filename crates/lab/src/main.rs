@@ -30,6 +30,8 @@ enum Command {
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
+    // Rust ignores SIGPIPE; a filter should end by it, and `list | head` without a word.
+    sigpipe::reset();
     let result = match Args::try_parse() {
         Ok(Args { command: Command::List(list) }) => list.run(),
         Ok(Args { command: Command::Tag(tag) }) => tag.run(),
