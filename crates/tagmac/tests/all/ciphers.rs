@@ -1,10 +1,10 @@
 //! Ciphers from elsewhere: RustCrypto's, in PMAC, LightMAC and the wide-block cipher.
 
 use des::TdesEde3;
-use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, RustCrypto};
+use tagmac::cipher::{Aes128, Aes192, Aes256, BlockCipher, Cipher, RustCrypto};
 use tagmac::hazmat::{WideBlock, recover_block};
 use tagmac::isa::Level;
-use tagmac::{Bits, LightMac, Pmac};
+use tagmac::{Bits, LightMac, Pmac, Tag};
 
 /// Bytes without a pattern.
 fn bytes(length: usize, seed: u64) -> Vec<u8> {
@@ -152,5 +152,58 @@ fn triple_des_as_in_the_papers() {
             wide.decipher(&mut there).expect("a ciphertext");
             assert_eq!(there, whole, "{bits} bits there and back on {level}");
         }
+    }
+}
+
+/// A permutation of 16 bits.
+#[derive(Clone)]
+struct Tiny(u16);
+
+impl BlockCipher for Tiny {
+    const NAME: &'static str = "TINY";
+    const KEY_BYTES: usize = 2;
+    type Block = [u8; 2];
+    type Key = [u8; 2];
+
+    fn new(key: &[u8; 2]) -> Self {
+        Tiny(u16::from_be_bytes(*key))
+    }
+
+    fn encrypt(&self, blocks: &mut [[u8; 2]]) {
+        for block in blocks {
+            let x = u16::from_be_bytes(*block).wrapping_mul(0x9e37) ^ self.0;
+            *block = (x ^ x >> 7).wrapping_mul(0x6d2b).to_be_bytes();
+        }
+    }
+}
+
+/// The shortest message blocks there are, of one byte: n = 16, s = 8.
+#[test]
+fn lightmac_on_sixteen_bits() {
+    let [k1, k2] = [[1, 2], [3, 4]];
+    let e = |key: &[u8; 2], block: u16| {
+        let mut blocks = [block.to_be_bytes()];
+        <Tiny as BlockCipher>::new(key).encrypt(&mut blocks);
+        u16::from_be_bytes(blocks[0])
+    };
+    for level in Level::all() {
+        let mac = LightMac::<Tiny>::with_level(&k1, &k2, 8, level).expect("a counter");
+        for length in 0..=256 {
+            let message = bytes(length, length as u64);
+            let sum = (1u16..)
+                .zip(&message)
+                .fold(0x8000, |sum, (i, byte)| sum ^ e(&k1, i << 8 | *byte as u16));
+            let expected = e(&k2, sum).to_be_bytes();
+            assert_eq!(mac.tag(&message).expect("a tag").as_bytes(), expected, "{length}, {level}");
+            let mut stream = mac.stream();
+            message.chunks(7).for_each(|piece| {
+                stream.update(piece);
+            });
+            assert_eq!(stream.tag().expect("a tag").as_bytes(), expected, "{length}, {level}");
+            let mut many = [Tag::default(); 2];
+            mac.tag_many(&[&message, &message], &mut many).expect("tags");
+            assert_eq!(many[1].as_bytes(), expected, "{length}, {level}");
+        }
+        assert!(mac.tag(&[0; 257]).is_err());
     }
 }

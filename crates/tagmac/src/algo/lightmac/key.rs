@@ -31,7 +31,7 @@ pub struct LightMac<C: Cipher> {
     pub(super) gray: bool,
     /// See [`Hash::block`].
     pub(super) block: usize,
-    /// 2^64 over the block, rounded up: a division costs more than a short message's block.
+    /// 2^64 - 1 over the block, rounded down: a division costs more than a short message's block.
     pub(super) inverse: u64,
     /// See [`Hash::limit_bits`].
     pub(super) limit_bits: u64,
@@ -109,7 +109,7 @@ impl<C: Cipher> LightMac<C> {
         let r = 8 * C::Block::BYTES - s;
         let (truncation, in_bytes) = (Truncation::none(), s.is_multiple_of(8) && s <= 64);
         let (block, limit_bits) = (r / gcd8(r), limit_bits(8 * C::Block::BYTES, s));
-        let inverse = u64::MAX / block as u64 + 1;
+        let inverse = u64::MAX / block as u64;
         LightMac { k1, k2, level, truncation, s, gray: false, block, inverse, limit_bits, in_bytes }
     }
 

@@ -188,9 +188,9 @@ impl<C: Cipher> Hash for LightMac<C> {
 
     #[inline(always)]
     fn blocks_in(&self, bytes: usize) -> usize {
-        // Exact while bytes times what was rounded up, less than the block, is below 2^64. No
+        // Exact while bytes + 1 times what was rounded down, less than the block, is below 2^64. No
         // address space has 2^56 bytes, and no block 2^8.
-        ((bytes as u128 * self.inverse as u128) >> 64) as usize
+        (((bytes as u128 + 1) * self.inverse as u128) >> 64) as usize
     }
 
     #[inline(always)]
