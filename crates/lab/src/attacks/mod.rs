@@ -1,38 +1,80 @@
 //! The attacks of the papers, each with the real MAC beside it, which must resist.
 //!
+//! An attack plays a [`Game`](game::Game) against a MAC under a random key: it asks for tags and then
+//! names a message that it did not ask for, with a tag. It wins if the tag is right. Its
+//! [`Finding`]s say how often it won, over many keys, beside the probability that the paper gives.
+//!
 //! A new attack is a file with a function, and a line in [`ATTACKS`].
 
-use std::fmt::Display;
-use std::io::{self, Write};
+mod attack;
+mod cbc_mac;
+mod elihash;
+mod field;
+mod finding;
+mod game;
+mod jedisct1;
+mod lightmac_go;
+mod marvin;
+mod nh;
+mod nonce_reuse;
+mod part_sums;
+mod pmac;
+mod random;
+mod short_tag;
+mod small_aes;
+mod tight;
+mod toy;
+mod zero_sum;
 
-/// An attack that can be run.
-pub struct Attack {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// What it does, in one line.
-    pub about: &'static str,
-    /// Paper and section, or page of the documentation.
-    pub source: &'static str,
-    /// Runs it: whether the attack succeeds as often as it should, and its control resists.
-    pub run: fn(&mut Output, &Options) -> io::Result<bool>,
-}
-
-/// What an attack may be asked for.
-#[derive(Clone, Copy, Default)]
-pub struct Options {
-    /// Whether to take minutes where the paper's full size takes them.
-    pub long: bool,
-}
-
-/// Where an attack writes what it finds.
-pub struct Output<'a>(pub &'a mut dyn Write);
-
-impl Output<'_> {
-    /// Writes a line.
-    pub fn line(&mut self, text: impl Display) -> io::Result<()> {
-        writeln!(self.0, "{text}")
-    }
-}
+pub use attack::{Attack, Options};
+pub use finding::{Expected, Finding, Role, interval};
+pub use pmac::{Point, lightmac_curve, pmac_curve};
 
 /// All attacks.
-pub const ATTACKS: &[Attack] = &[];
+pub const ATTACKS: &[Attack] = &[
+    elihash::MIXED_LENGTHS,
+    cbc_mac::EXTENSION,
+    part_sums::XOR_SUM_MIX,
+    pmac::ONE_FORGERY_MANY,
+    nonce_reuse::POLY1305,
+    nonce_reuse::UMAC,
+    nh::WITHOUT_NONCE,
+    nh::XOR_UNIVERSAL_ONLY,
+    short_tag::TRUNCATION,
+    lightmac_go::PADDING,
+    jedisct1::CHUNKS,
+    marvin::A1,
+    marvin::A2,
+    zero_sum::THREE_ROUNDS,
+    zero_sum::FOUR_ROUNDS,
+    tight::ELIMAC,
+    pmac::BIRTHDAY,
+    pmac::LIGHTMAC_NONE,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each attack succeeds as often as it should, and its control resists.
+    #[test]
+    fn all_attacks() {
+        for attack in ATTACKS {
+            let findings = (attack.run)(&Options::default());
+            for role in [Role::Attack, Role::Control] {
+                assert!(findings.iter().any(|one| one.role == role), "{}: {role:?}", attack.name);
+            }
+            for finding in findings {
+                assert!(finding.holds(), "{}: {finding}", attack.name);
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_different() {
+        let mut names: Vec<_> = ATTACKS.iter().map(|attack| attack.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), ATTACKS.len());
+    }
+}

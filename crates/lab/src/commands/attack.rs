@@ -1,43 +1,93 @@
 //! `tagmac-lab attack`.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Args;
-use tagmac_lab::attacks::{ATTACKS, Options, Output};
+use tagmac_lab::attacks::{ATTACKS, Finding, Options, Role};
 use tagmac_lab::unknown;
 
-/// Run an attack, or list them all.
+/// Run an attack, or all of them with a line for each.
+///
+/// An attack asks for tags, then forges. Beside it the real MAC is attacked in the same way, which must
+/// resist. The exit status is 1 if an attack does not succeed as often as its paper says, or the
+/// real MAC falls.
 #[derive(Args)]
 pub struct Attack {
-    /// The attack; without a name, all are listed
+    /// The attack; without a name, all that take seconds
     name: Option<String>,
     /// Take minutes where the paper's full size takes them
-    #[arg(long)]
+    #[arg(long, requires = "name")]
     long: bool,
 }
 
 impl Attack {
     pub fn run(&self) -> super::Exit {
         let mut out = io::stdout().lock();
-        let Some(name) = &self.name else {
-            let widest = ATTACKS.iter().map(|attack| attack.name.len()).max().unwrap_or(0);
-            for attack in ATTACKS {
-                let (name, about, source) = (attack.name, attack.about, attack.source);
-                writeln!(out, "{name:widest$}  {about} ({source})")?;
-            }
-            return Ok(ExitCode::SUCCESS);
-        };
+        let Some(name) = &self.name else { return all(&mut out) };
         let Some(attack) = ATTACKS.iter().find(|attack| attack.name == name) else {
             let names = ATTACKS.iter().map(|attack| attack.name);
             return Err(unknown("attack", name, names).into());
         };
-        writeln!(out, "{}: {} ({})", attack.name, attack.about, attack.source)?;
+        writeln!(
+            out,
+            "{}: {}\nFrom: {}\n\n{}\n",
+            attack.name, attack.about, attack.source, attack.how
+        )?;
         let start = Instant::now();
-        let succeeds = (attack.run)(&mut Output(&mut out), &Options { long: self.long })?;
-        let verdict = if succeeds { "as expected" } else { "NOT as expected" };
-        writeln!(out, "{verdict}, {:.2} s", start.elapsed().as_secs_f64())?;
-        Ok(if succeeds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        let findings = (attack.run)(&Options { long: self.long, progress });
+        for finding in &findings {
+            writeln!(out, "{finding}")?;
+        }
+        writeln!(out, "{:.2} s", start.elapsed().as_secs_f64())?;
+        Ok(code(findings.iter().all(Finding::holds)))
     }
+}
+
+fn code(holds: bool) -> ExitCode {
+    if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// On the terminal; ^C ends the run.
+fn progress(percent: u32) {
+    if io::stderr().is_terminal() {
+        let end = if percent == 100 { "\r     \r" } else { " %" };
+        eprint!("\r{percent:3}{end}");
+    }
+}
+
+/// Every attack with the first of its findings, and whether all of them are as expected.
+fn all(out: &mut impl Write) -> super::Exit {
+    let heads = ["attack", "queries", "expected", "found (99 % interval)", "control", "s", ""];
+    let mut rows = vec![heads.map(String::from)];
+    let mut holds = true;
+    for attack in ATTACKS {
+        let start = Instant::now();
+        let findings = (attack.run)(&Options::default());
+        let of = |role| findings.iter().filter(move |finding| finding.role == role);
+        let (first, control) = (of(Role::Attack).next(), of(Role::Control).next());
+        let (Some(first), Some(control)) = (first, control) else {
+            return Err(format!("{}: no finding, or no control", attack.name).into());
+        };
+        let as_expected = findings.iter().all(Finding::holds);
+        holds &= as_expected;
+        rows.push([
+            attack.name.into(),
+            first.queries.to_string(),
+            first.probability(),
+            first.measured(),
+            format!("{}/{}", control.found, control.keys),
+            format!("{:.2}", start.elapsed().as_secs_f64()),
+            if as_expected { "as expected" } else { "NOT as expected" }.into(),
+        ]);
+    }
+    let widths: [usize; 7] =
+        core::array::from_fn(|i| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0));
+    for row in rows {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    writeln!(out, "\nFirst lines only; 'tagmac-lab attack NAME' has all, and says how it works.")?;
+    Ok(code(holds))
 }

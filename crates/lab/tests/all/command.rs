@@ -102,3 +102,15 @@ fn help_says_that_it_is_no_tool_for_secrets() {
         help.contains("no tool for secrets") && help.contains("Keys are arguments here on purpose")
     );
 }
+
+#[test]
+fn attacks() {
+    let (status, text, errors) = run(&["attack", "elihash-mixed-lengths"], &[]);
+    assert_eq!((status, &*errors), (0, ""));
+    assert!(text.contains("found 1000/1000") && text.contains("control  EliMAC-AES128"), "{text}");
+    let (status, text, errors) = run(&["attack", "marvin"], &[]);
+    assert_eq!((status, &*text), (2, ""));
+    let nearest = "nearest: marvin-a1, marvin-a2, ";
+    assert!(errors.contains(nearest) && errors.lines().count() == 1, "{errors}");
+    assert_eq!(run(&["attack", "--long"], &[]).0, 2, "which one?");
+}

@@ -1,0 +1,126 @@
+//! The game of forging (LightMAC, definition 3; EliMAC, section 2.3): ask for tags, then name a
+//! message that was not asked for and its tag.
+
+use tagmac::dynamic::{Algorithm, AnyMac};
+
+use super::finding::{Expected, Finding, Role};
+use super::random::Random;
+
+/// Tags under a key: of a nonce, empty if the MAC takes none, and a message.
+pub type Tags = Box<dyn Fn(&[u8], &[u8]) -> Vec<u8>>;
+
+/// The library's MAC of this name under random keys.
+pub fn real(name: &str) -> impl FnMut(&mut Random) -> Tags {
+    let algorithm = Algorithm::from_name(name).unwrap_or_else(|error| panic!("{error}"));
+    move |random| {
+        let key = random.bytes(algorithm.new_key_bytes());
+        let mac = AnyMac::new(algorithm, &key).expect("the key's size");
+        Box::new(move |nonce, message| {
+            mac.tag(nonce, message).expect("within the limits").as_bytes().to_vec()
+        })
+    }
+}
+
+/// A MAC under a key that the attacker does not know.
+pub struct Game {
+    tags: Tags,
+    asked: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Game {
+    pub fn new(tags: Tags) -> Self {
+        Game { tags, asked: Vec::new() }
+    }
+
+    /// The tag of a message.
+    pub fn ask(&mut self, message: &[u8]) -> Vec<u8> {
+        self.ask_with(&[], message)
+    }
+
+    /// The tag of a message under a nonce.
+    pub fn ask_with(&mut self, nonce: &[u8], message: &[u8]) -> Vec<u8> {
+        self.asked.push((nonce.to_vec(), message.to_vec()));
+        (self.tags)(nonce, message)
+    }
+
+    /// Whether this is a forgery: the right tag of a message that was not asked for.
+    pub fn forges(&self, message: &[u8], tag: &[u8]) -> bool {
+        self.forges_with(&[], message, tag)
+    }
+
+    /// The same under a nonce.
+    pub fn forges_with(&self, nonce: &[u8], message: &[u8], tag: &[u8]) -> bool {
+        let asked = self.asked.iter().any(|(n, m)| n == nonce && m == message);
+        !asked && (self.tags)(nonce, message) == tag
+    }
+
+    /// How many tags were asked for.
+    pub fn queries(&self) -> u64 {
+        self.asked.len() as u64
+    }
+}
+
+/// An attack on a MAC under many keys, all drawn from a seed.
+pub struct Trial<'a> {
+    pub target: &'a str,
+    pub role: Role,
+    pub keys: u64,
+    pub expected: Expected,
+    pub formula: &'a str,
+}
+
+impl Trial<'_> {
+    /// Draws keys, and counts how often `wins`, which says how many tags or blocks it asked for.
+    pub fn count(self, mut wins: impl FnMut(&mut Random) -> (u64, bool)) -> Finding {
+        let seed = self
+            .target
+            .bytes()
+            .fold(self.keys, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
+        let mut random = Random::new(seed);
+        let (mut found, mut queries) = (0, 0);
+        for _ in 0..self.keys {
+            let (asked, won) = wins(&mut random);
+            found += won as u64;
+            queries = queries.max(asked);
+        }
+        Finding {
+            target: self.target.into(),
+            role: self.role,
+            queries,
+            keys: self.keys,
+            found,
+            expected: self.expected,
+            formula: self.formula.into(),
+            bound: None,
+        }
+    }
+
+    /// Plays: `mac` makes the MAC under a random key, `attack` says whether it won.
+    pub fn play(
+        self,
+        mut mac: impl FnMut(&mut Random) -> Tags,
+        mut attack: impl FnMut(&mut Game, &mut Random) -> bool,
+    ) -> Finding {
+        self.count(|random| {
+            let mut game = Game::new(mac(random));
+            let won = attack(&mut game, random);
+            (game.queries(), won)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_asked_for_is_no_forgery() {
+        let tags = |nonce: &[u8], message: &[u8]| vec![nonce.len() as u8, message.len() as u8];
+        let mut game = Game::new(Box::new(tags));
+        let tag = game.ask_with(&[1], b"ab");
+        assert!(!game.forges_with(&[1], b"ab", &tag));
+        assert!(game.forges_with(&[1], b"cd", &tag) && game.forges_with(&[2], b"ab", &tag));
+        assert!(!game.forges_with(&[1], b"abc", &tag));
+        assert_eq!(game.queries(), 1);
+    }
+}

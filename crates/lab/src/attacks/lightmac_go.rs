@@ -1,0 +1,98 @@
+//! The padding of the LightMAC authors' Go code.
+
+use tagmac::cipher::{Aes128, Cipher, CipherBlock};
+use tagmac::isa::Level;
+
+use super::attack::{Attack, Options};
+use super::finding::{Expected, Finding, Role};
+use super::game::{Game, Tags, Trial, real};
+use super::random::Random;
+use crate::blocks::encrypt;
+
+/// The row of the table.
+pub const PADDING: Attack = Attack {
+    name: "lightmac-go-padding",
+    about: "the LightMAC authors' Go code pads some messages only: m and m || 80 have one tag",
+    source: "KULeuven-COSIC/lightmac 1376e8b, go/lightmac/lightmac.go; docs/errata.md",
+    how: "Its last block may be full, and then has no padding. A message that the byte 80 fills \
+          up to a full last block, of 15, 27, 39 .. bytes with AES and s = 32, is padded by that \
+          byte, and so becomes the message that ends with it. Algorithm 1 of the paper pads \
+          always.",
+    run,
+};
+
+/// LightMAC with AES and s = 32 as that code pads.
+pub fn go_code(k1: &[u8; 16], k2: &[u8; 16]) -> Tags {
+    let level = Level::best();
+    let [e1, e2] = [k1, k2].map(|key| Aes128::new(key, level));
+    Box::new(move |_, message| {
+        let full = |length: usize| length >= 16 && (length - 16).is_multiple_of(12);
+        let mut padded = message.to_vec();
+        if !full(padded.len()) {
+            padded.push(0x80);
+            while !full(padded.len()) {
+                padded.push(0);
+            }
+        }
+        let (pieces, last) = padded.split_at(padded.len() - 16);
+        let mut sum: [u8; 16] = last.try_into().expect("16 bytes");
+        for (piece, i) in pieces.chunks(12).zip(1u32..) {
+            let mut block = [0; 16];
+            block[..4].copy_from_slice(&i.to_be_bytes());
+            block[4..].copy_from_slice(piece);
+            sum = CipherBlock::xor(&sum, &encrypt(&e1, &block, level));
+        }
+        encrypt(&e2, &sum, level).to_vec()
+    })
+}
+
+/// One query, and a forgery with the byte 80 behind.
+fn append(game: &mut Game, random: &mut Random) -> bool {
+    let blocks = random.below(5);
+    let mut message = random.bytes(15 + 12 * blocks);
+    let tag = game.ask(&message);
+    message.push(0x80);
+    game.forges(&message, &tag)
+}
+
+fn run(_: &Options) -> Vec<Finding> {
+    let trial = |target, role, expected| Trial {
+        target,
+        role,
+        keys: 1000,
+        expected,
+        formula: "the padded messages are the same",
+    };
+    vec![
+        trial("LightMAC, padded as in Go", Role::Attack, Expected::Always)
+            .play(|random| go_code(&random.array(), &random.array()), append),
+        trial("LIGHTMAC-AES128-S32", Role::Control, Expected::Never)
+            .play(real("LIGHTMAC-AES128-S32"), append),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(text: &str) -> Vec<u8> {
+        let digit = |i: usize| u8::from_str_radix(&text[i..i + 2], 16).expect("hex");
+        (0..text.len()).step_by(2).map(digit).collect()
+    }
+
+    /// The code's own two vectors, which `vectors/lightmac.json` has as negative rows.
+    #[test]
+    fn the_codes_vectors() {
+        let text = include_str!("../../../../vectors/lightmac.json");
+        let rows: Vec<serde_json::Value> = serde_json::from_str(text).expect("an array of rows");
+        let of = |row: &serde_json::Value, name| hex(row[name].as_str().expect("a string"));
+        let mut checked = 0;
+        for row in rows.iter().filter(|row| row["status"] == "other padding") {
+            let (key, message) = (of(row, "key"), of(row, "msg"));
+            let (k1, k2) = (key.first_chunk().expect("16"), key.last_chunk().expect("16"));
+            assert_eq!(go_code(k1, k2)(&[], &message), of(row, "tag"));
+            checked += 1;
+        }
+        assert_eq!(checked, 3);
+    }
+}

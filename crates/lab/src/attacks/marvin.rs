@@ -1,0 +1,182 @@
+//! MARVIN (Simplicio and others 2009), as EliMAC's appendix A draws it, and its two forgeries.
+//!
+//! ```text
+//! R   = E_K(c) ^ c
+//! tag = E_K(R ^ lengths ^ Theta(M_1 ^ mask_1) ^ .. ^ Theta(M_l ^ mask_l))
+//! ```
+
+use tagmac::cipher::{Aes128, Cipher};
+use tagmac::isa::Level;
+
+use super::attack::{Attack, Options};
+use super::field::product128;
+use super::finding::{Expected, Finding, Role};
+use super::game::{Game, Tags, Trial, real};
+use super::random::Random;
+use super::small_aes::SmallAes;
+use crate::blocks::encrypt;
+
+/// The row of the table.
+pub const A1: Attack = Attack {
+    name: "marvin-a1",
+    about: "MARVIN with a Theta that is XOR-universal and linear: swap two blocks",
+    source: "EliMAC, appendix A.1",
+    how: "Theta(X) = L X keeps all that MARVIN's theorem asks, but Theta(M_i ^ mask_i) ^ \
+          Theta(M_j ^ mask_j) is L (M_i ^ M_j ^ ..), the same for both orders. XOR-universality \
+          speaks of two values, and a sum of four is made to vanish.",
+    run: a1,
+};
+
+/// The row of the table.
+pub const A2: Attack = Attack {
+    name: "marvin-a2",
+    about: "MARVIN with Theta(X) = X^7 or X^3 and PMAC's masks: change eight or four blocks alike",
+    source: "EliMAC, appendix A.2; docs/errata.md",
+    how: "If the masks of eight blocks are a coset of a subgroup, the third derivative of X^7 \
+          along it is constant, so the blocks' content does not matter as long as they are equal. \
+          The printed pairs lack one block: the masks of blocks 3 to 10 are no coset, those of 4 \
+          to 11 are.",
+    run: a2,
+};
+
+/// The masks of blocks from 1 on.
+#[derive(Clone, Copy)]
+enum Masks {
+    /// MARVIN's own: R (x^w)^i with w = 8.
+    Powers,
+    /// PMAC's: R times the Gray codeword of i + the number here.
+    Gray(u128),
+}
+
+/// MARVIN of whole blocks with a Theta of one's own. The constant c is 2a; the lengths are that of
+/// the message in bits.
+fn marvin(key: &[u8; 16], masks: Masks, theta: impl Fn(u128) -> u128 + 'static) -> Tags {
+    let (cipher, level) = (Aes128::new(key, Level::best()), Level::best());
+    let e = move |block: u128| u128::from_be_bytes(encrypt(&cipher, &block.to_be_bytes(), level));
+    let r = e(0x2a) ^ 0x2a;
+    Box::new(move |_, message| {
+        let (mut power, mut sum) = (r, r ^ (8 * message.len() as u128));
+        for (i, block) in (1..).zip(message.as_chunks().0) {
+            power = product128(power, 1 << 8);
+            let mask = match masks {
+                Masks::Powers => power,
+                Masks::Gray(later) => product128((i + later) ^ (i + later) >> 1, r),
+            };
+            sum ^= theta(u128::from_be_bytes(*block) ^ mask);
+        }
+        e(sum).to_be_bytes().to_vec()
+    })
+}
+
+/// One query: two of eight blocks change places.
+fn swap(game: &mut Game, random: &mut Random) -> bool {
+    let mut message: [[u8; 16]; 8] = core::array::from_fn(|_| random.array());
+    let tag = game.ask(message.as_flattened());
+    let (one, other) = (random.below(4), 4 + random.below(4));
+    message.swap(one, other);
+    game.forges(message.as_flattened(), &tag)
+}
+
+fn a1(_: &Options) -> Vec<Finding> {
+    let trial = |target, role, expected| Trial {
+        target,
+        role,
+        keys: 500,
+        expected,
+        formula: "L (M_i ^ M_j) in either order",
+    };
+    let linear = |random: &mut Random| {
+        let l = u128::from_be_bytes(random.array());
+        marvin(&random.array(), Masks::Powers, move |x| product128(l, x))
+    };
+    let rounds = |random: &mut Random| {
+        let aes = SmallAes::aes().expand(&[0; 16], 4);
+        marvin(&random.array(), Masks::Powers, move |x| {
+            u128::from_be_bytes(aes.encrypt(&x.to_be_bytes()))
+        })
+    };
+    vec![
+        trial("MARVIN, Theta(X) = L X", Role::Attack, Expected::Always).play(linear, swap),
+        trial("MARVIN, Theta of 4 rounds of AES", Role::Control, Expected::Never)
+            .play(rounds, swap),
+        trial("EliMAC-AES128", Role::Control, Expected::Never).play(real("ELIMAC-AES128"), swap),
+    ]
+}
+
+/// One query: of a message of equal blocks, those from `first` on change alike.
+fn change<const FIRST: usize, const BLOCKS: usize>(game: &mut Game, random: &mut Random) -> bool {
+    let [alpha, delta]: [[u8; 16]; 2] = [random.array(), random.array()];
+    let mut message = vec![alpha; FIRST - 1 + BLOCKS];
+    let tag = game.ask(message.as_flattened());
+    for block in &mut message[FIRST - 1..] {
+        block.iter_mut().zip(&delta).for_each(|(byte, delta)| *byte ^= delta);
+    }
+    game.forges(message.as_flattened(), &tag)
+}
+
+/// X^e in GF(2^128).
+fn power(x: u128, e: u32) -> u128 {
+    (1..e).fold(x, |y, _| product128(y, x))
+}
+
+fn a2(_: &Options) -> Vec<Finding> {
+    let trial = |target, role, expected| Trial {
+        target,
+        role,
+        keys: 50,
+        expected,
+        formula: "are the masks a coset of a subgroup?",
+    };
+    type Change = fn(&mut Game, &mut Random) -> bool;
+    let theta = |e, later, target, role, expected, change: Change| {
+        trial(target, role, expected).play(
+            |random| marvin(&random.array(), Masks::Gray(later), move |x| power(x, e)),
+            change,
+        )
+    };
+    use Expected::{Always, Never};
+    use Role::{Attack, Control};
+    vec![
+        theta(7, 0, "X^7, blocks 4 to 11, one more than printed", Attack, Always, change::<4, 8>),
+        theta(7, 0, "X^7, blocks 3 to 10, as printed", Attack, Never, change::<3, 8>),
+        theta(7, 1, "X^7, blocks 3 to 10, masks from gamma_2", Attack, Always, change::<3, 8>),
+        theta(3, 0, "X^3, blocks 2 to 5, one more than printed", Attack, Always, change::<2, 4>),
+        theta(3, 0, "X^3, blocks 1 to 4, as printed", Attack, Never, change::<1, 4>),
+        trial("PMAC-AES128, blocks 4 to 11 of 12", Control, Never)
+            .play(real("PMAC-AES128"), change::<4, 8>),
+        trial("EliMAC-AES128, blocks 4 to 11", Control, Never)
+            .play(real("ELIMAC-AES128"), change::<4, 8>),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first blocks, up to 40, where eight Gray codewords in a row are a coset of a subgroup, and
+    /// where the forgery works: the same.
+    #[test]
+    fn the_pair_works_on_cosets_alone() {
+        let coset = |first: u128, later: u128, blocks: u128| {
+            let gray = |i: u128| (i + later) ^ (i + later) >> 1;
+            let words: Vec<u128> = (first..first + blocks).map(gray).collect();
+            words.iter().all(|a| words.iter().all(|b| words.contains(&(a ^ b ^ words[0]))))
+        };
+        let starts = |later, blocks| -> Vec<u128> {
+            (1..=40).filter(|first| coset(*first, later, blocks)).collect()
+        };
+        assert_eq!(starts(0, 8), [4, 8, 12, 16, 20, 24, 28, 32, 36, 40]);
+        assert_eq!(starts(0, 4), (1..=20).map(|i| 2 * i).collect::<Vec<_>>());
+        assert_eq!(starts(1, 8)[..2], [3, 7]);
+        let mut random = Random::new(2);
+        let mut works = |first: usize| {
+            let mut game = Game::new(marvin(&random.array(), Masks::Gray(0), |x| power(x, 7)));
+            let [alpha, beta]: [[u8; 16]; 2] = [random.array(), random.array()];
+            let message = |block| [vec![alpha; first - 1], vec![block; 8]].concat();
+            let tag = game.ask(message(alpha).as_flattened());
+            game.forges(message(beta).as_flattened(), &tag)
+        };
+        let found: Vec<usize> = (1..=12).filter(|first| works(*first)).collect();
+        assert_eq!(found, [4, 8, 12]);
+    }
+}

@@ -1,0 +1,211 @@
+//! The attack that EliMAC's bound is tight for.
+
+use std::sync::LazyLock;
+
+use tagmac::cipher::{BlockCipher, CipherBlock};
+use tagmac::hashes::Families;
+use tagmac::isa::{Isa, Lanes, Levels, ScalarBlocks};
+use tagmac::{Bits, EliMac};
+
+use super::attack::{Attack, Options};
+use super::field::product16;
+use super::finding::{Expected, Finding, Role};
+use super::game::{Game, Tags, Trial, real};
+use super::random::Random;
+use super::toy::Toy;
+
+/// The row of the table.
+pub const ELIMAC: Attack = Attack {
+    name: "elimac-tight",
+    about: "messages of two blocks collide as often as EliMAC's theorem 1 allows, and then forge",
+    source: "EliMAC, section 4.3 and theorems 1 and 2",
+    how: "Blocks of 16 bits, uniform subkeys and I(S, M) = S M, so eps = 2^-16. Two messages (M1, \
+          M2) and (M1', M2') collide for one subkey, (M2 ^ M2') / (M1 ^ M1'). The messages here \
+          have a different one for each pair, so of the 2^16 subkeys just q (q - 1) / 2 give a \
+          collision: the theorem's bound, reached. Then add a constant to both last blocks, ask \
+          for one, forge the other.",
+    run,
+};
+
+/// I(S, M) = S M in GF(2^16), with a subkey for block 1.
+#[derive(Clone)]
+struct Product(u16);
+
+impl Families for Product {
+    type Block = [u8; 2];
+    const LEVELS: Levels = Levels::Words;
+    type Lanes<I: Isa> = ScalarBlocks<[u8; 2]>;
+    type Keys<'a, I: Isa> = &'a Product;
+    const MU: u64 = 1;
+
+    #[inline(always)]
+    fn lanes<I: Isa>(_: I) -> Self::Lanes<I> {
+        ScalarBlocks::new()
+    }
+
+    #[inline(always)]
+    fn keys<I: Isa>(&self, _: I) -> &Product {
+        self
+    }
+
+    #[inline(always)]
+    fn counter_layout<I: Isa>(_: I) -> <Self::Lanes<I> as Lanes>::CounterLayout {
+        ScalarBlocks::<[u8; 2]>::new().be_prefix(2)
+    }
+
+    #[inline(always)]
+    fn whiten<I: Isa>(_: I, _: &&Product, number: [u8; 2]) -> [u8; 2] {
+        number
+    }
+
+    #[inline(always)]
+    fn subkeys<I: Isa, const N: usize>(_: I, keys: &&Product, _: [[u8; 2]; N]) -> [[u8; 2]; N] {
+        [keys.0.to_be_bytes(); N]
+    }
+
+    #[inline(always)]
+    fn add<I: Isa, const N: usize>(
+        _: I,
+        _: &&Product,
+        sum: [u8; 2],
+        subkeys: [[u8; 2]; N],
+        blocks: [[u8; 2]; N],
+    ) -> [u8; 2] {
+        subkeys.iter().zip(&blocks).fold(sum, |sum, (subkey, block)| {
+            let term = product16(u16::from_be_bytes(*subkey), u16::from_be_bytes(*block));
+            CipherBlock::xor(&sum, &term.to_be_bytes())
+        })
+    }
+}
+
+/// The most messages.
+const MESSAGES: usize = 128;
+
+/// Messages (M1, z) of a block and 15 bits, which are padded to (M1, 2z + 1). The z are pairs (a, a^3)
+/// over GF(2^7), of which no two have the xor of two others (a^3 is almost perfectly nonlinear), and
+/// M1 is the root of 2z. So the subkey of a pair, (2z ^ 2z') / (M1 ^ M1') = M1 ^ M1', is the root of
+/// 2z ^ 2z', a different one for each pair.
+fn messages() -> Vec<[u16; 2]> {
+    // x^7 + x + 1.
+    let product7 = |a: u16, b: u16| {
+        (0..7).rev().fold(0u16, |sum, bit| {
+            let doubled = (sum << 1 & 0x7f) ^ ((sum >> 6) * 0x3);
+            doubled ^ ((b >> bit & 1) * a)
+        })
+    };
+    let root = |x: u16| (1..16).fold(x, |x, _| product16(x, x));
+    let z = |a: u16| a << 7 | product7(a, product7(a, a));
+    (0..MESSAGES as u16).map(|a| [root(2 * z(a)), z(a)]).collect()
+}
+
+/// The message's 31 bits.
+fn bits([block, z]: [u16; 2]) -> [u8; 4] {
+    ((block as u32) << 16 | (z as u32) << 1).to_be_bytes()
+}
+
+/// What is added to both last blocks: a bit that no z has.
+const ADDED: u16 = 1 << 14;
+
+/// q + 1 queries.
+fn collide(messages: &[[u16; 2]]) -> impl FnMut(&mut Game, &mut Random) -> bool {
+    move |game, _| {
+        let mut seen: Vec<(Vec<u8>, [u16; 2])> =
+            messages.iter().map(|message| (game.ask(&bits(*message)), *message)).collect();
+        seen.sort_unstable();
+        let Some(pair) = seen.windows(2).find(|pair| pair[0].0 == pair[1].0) else {
+            return false;
+        };
+        let [one, other] = [&pair[0], &pair[1]].map(|(_, [m, z])| bits([*m, z ^ ADDED]));
+        let tag = game.ask(&one);
+        game.forges(&other, &tag)
+    }
+}
+
+/// E: one toy permutation. Which one it is does not matter to collisions.
+#[derive(Clone)]
+struct Fixed;
+
+impl BlockCipher for Fixed {
+    const NAME: &'static str = "FIXED16";
+    const KEY_BYTES: usize = 0;
+    type Block = [u8; 2];
+    type Key = [u8; 0];
+
+    fn new(_: &[u8; 0]) -> Self {
+        Fixed
+    }
+
+    fn encrypt(&self, blocks: &mut [[u8; 2]]) {
+        static TOY: LazyLock<Toy> = LazyLock::new(|| Toy::new(&[1; 8]));
+        TOY.encrypt(blocks);
+    }
+}
+
+/// The library's EliMAC over blocks of 16 bits.
+fn toy(subkey: u16) -> Tags {
+    let mac = EliMac::<Product, Fixed>::from_families(Product(subkey), &[]);
+    Box::new(move |_, message| {
+        mac.tag(Bits::new(message, 31).expect("31 bits")).expect("short").as_bytes().to_vec()
+    })
+}
+
+/// EliMAC-AES, asked for the same messages with zeros in front of the first block.
+fn aes(random: &mut Random) -> Tags {
+    let tags = real("ELIMAC-AES128")(random);
+    Box::new(move |nonce, message| tags(nonce, &[&[0; 14], message].concat()))
+}
+
+fn run(_: &Options) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for q in [16, MESSAGES] {
+        let (messages, pairs) = (&messages()[..q], (q * (q - 1) / 2) as u64);
+        let (mut subkeys, keys) = (0..=u16::MAX, 1 << 16);
+        let trial = |target, role, keys, expected| Trial {
+            target,
+            role,
+            keys,
+            expected,
+            formula: "q (q - 1) / 2 eps, theorem 1",
+        };
+        let target = format!("EliMAC, n = 16, I(S, M) = S M, q = {q}");
+        findings.push(Finding {
+            bound: Some(pairs as f64 / keys as f64),
+            ..trial(&target, Role::Attack, keys, Expected::Exactly(pairs))
+                .play(|_| toy(subkeys.next().expect("2^16 subkeys")), collide(messages))
+        });
+        let target = format!("EliMAC-AES128, q = {q}");
+        findings
+            .push(trial(&target, Role::Control, 100, Expected::Never).play(aes, collide(messages)));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pair_has_a_subkey_of_its_own() {
+        let messages = messages();
+        let mut subkeys = Vec::new();
+        for (i, [a, x]) in messages.iter().enumerate() {
+            for [b, y] in &messages[..i] {
+                assert_eq!(product16(a ^ b, a ^ b), 2 * (x ^ y));
+                subkeys.push(a ^ b);
+            }
+        }
+        subkeys.sort_unstable();
+        subkeys.dedup();
+        assert_eq!(subkeys.len(), MESSAGES * (MESSAGES - 1) / 2);
+        assert!(messages.iter().all(|[_, z]| z & ADDED == 0));
+    }
+
+    /// E(S M1 ^ pad(z)).
+    #[test]
+    fn the_toy_is_elimac() {
+        let ([m, z], subkey) = ([0x1234, 0x2bcd], 0x9876);
+        let mut block = [(product16(subkey, m) ^ (2 * z + 1)).to_be_bytes()];
+        Fixed.encrypt(&mut block);
+        assert_eq!(toy(subkey)(&[], &bits([m, z])), block[0]);
+    }
+}
