@@ -21,7 +21,7 @@ use crate::construction::{Construction, Hash};
 use crate::error::{Error, Mismatch};
 use crate::isa::{Isa, Kernel, Levels};
 use crate::kernels;
-use crate::tag::{Tag, matches};
+use crate::tag::Tag;
 
 /// Fewer messages go one by one.
 const MIN_BATCH: usize = 4;
@@ -78,10 +78,10 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
     assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
     let limit = mac.hash().limit_bits() / 8;
     let short = mac.batch_max_len().min(usize::try_from(limit).unwrap_or(usize::MAX));
-    let is_short = |message: &&&[u8]| short > 0 && message.len() <= short;
+    let is_short = |message: &&[u8]| short > 0 && message.len() <= short;
     let mut done = 0;
     while done < n {
-        let run = messages[done..].iter().take_while(is_short).count();
+        let run = if short > 0 { leading_short(&messages[done..], short) } else { 0 };
         if run >= WINDOW || run >= MIN_BATCH && done + run == n {
             let now = done..done + run;
             let (nonces, messages) = (&nonces[now.clone()], &messages[now.clone()]);
@@ -93,7 +93,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
         let end = n.min(done + WINDOW);
         let (mut places, mut count) = ([0u8; WINDOW], 0);
         for (i, message) in messages[done..end].iter().enumerate() {
-            if is_short(&message) {
+            if is_short(message) {
                 places[count] = i as u8;
                 count += 1;
             }
@@ -116,7 +116,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
             }
         }
         for index in done..end {
-            if together && is_short(&&messages[index]) {
+            if together && is_short(&messages[index]) {
                 continue;
             }
             match kernels::tag(mac, &nonces[index], messages[index].into()) {
@@ -127,6 +127,22 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
         done = end;
     }
     Ok(())
+}
+
+/// How many messages come before the first of more than `short` bytes. Not inlined, so that all MACs share
+/// it.
+#[inline(never)]
+fn leading_short(messages: &[&[u8]], short: usize) -> usize {
+    let mut count = 0;
+    for some in messages.chunks(16) {
+        // Without a branch for each.
+        let is_long = some.iter().fold(false, |is_long, message| is_long | (message.len() > short));
+        if is_long {
+            return count + some.iter().take_while(|message| message.len() <= short).count();
+        }
+        count += some.len();
+    }
+    count
 }
 
 /// Messages that are checked at once.
@@ -149,46 +165,66 @@ pub(crate) fn verify_many<M: Construction + ?Sized>(
         tags,
         verdicts,
         |now, expected| tag_many(mac, &nonces[now.clone()], &messages[now], expected),
-        |i| kernels::tag(mac, &nonces[i], messages[i].into()),
+        |i, tag| kernels::verify(mac, &nonces[i], messages[i].into(), tag),
     )
 }
 
-/// Checks tags, some at once. `tag_many` makes the right ones of a range of messages, and `tag` that of
-/// one.
+/// Checks tags, some at once. `tag_many` makes the right ones of a range of messages, and `verify` checks
+/// that of one.
 pub(crate) fn verify_in_turns(
     tags: &[Tag],
     verdicts: &mut [Result<(), Mismatch>],
     tag_many: impl Fn(Range<usize>, &mut [Tag]) -> Result<(), BatchError>,
-    tag: impl Fn(usize) -> Result<Tag, Error>,
+    verify: impl Fn(usize, &Tag) -> Result<(), Mismatch>,
 ) -> Result<(), Mismatch> {
+    let mut all = Ok(());
     let mut expected = [Tag::default(); CHECKED];
     for start in (0..tags.len()).step_by(CHECKED) {
         let now = start..tags.len().min(start + CHECKED);
         let expected = &mut expected[..now.len()];
         let made = tag_many(now.clone(), expected);
-        write_verdicts(made, expected, &tags[now.clone()], &mut verdicts[now], |i| {
-            matches(tag(start + i), &tags[start + i])
+        let now = write_verdicts(made, expected, &tags[now.clone()], &mut verdicts[now], |i| {
+            verify(start + i, &tags[start + i])
         });
+        all = all.and(now);
     }
-    verdicts.iter().copied().collect()
+    all
 }
 
-/// Writes the verdicts of tags whose right ones were made. If a message was refused, some have none, so
-/// each is checked alone.
+/// Writes the verdicts of tags whose right ones were made, and says whether all are right. If a message
+/// was refused, some have none, so each is checked alone.
 pub(crate) fn write_verdicts(
     made: Result<(), BatchError>,
     expected: &[Tag],
     tags: &[Tag],
     verdicts: &mut [Result<(), Mismatch>],
     alone: impl Fn(usize) -> Result<(), Mismatch>,
-) {
-    for (i, verdict) in verdicts.iter_mut().enumerate() {
-        *verdict = match made {
-            Ok(()) if expected[i] == tags[i] => Ok(()),
-            Ok(()) => Err(Mismatch),
-            Err(_) => alone(i),
-        };
+) -> Result<(), Mismatch> {
+    if made.is_ok() {
+        return compare(expected, tags, verdicts);
     }
+    let mut all = Ok(());
+    for (i, verdict) in verdicts.iter_mut().enumerate() {
+        *verdict = alone(i);
+        all = all.and(*verdict);
+    }
+    all
+}
+
+/// Writes whether each tag is the expected one, and says whether all are. Not inlined, so that its loop
+/// stays in registers.
+#[inline(never)]
+fn compare(
+    expected: &[Tag],
+    tags: &[Tag],
+    verdicts: &mut [Result<(), Mismatch>],
+) -> Result<(), Mismatch> {
+    let mut all = Ok(());
+    for (verdict, (expected, tag)) in verdicts.iter_mut().zip(expected.iter().zip(tags)) {
+        *verdict = if expected == tag { Ok(()) } else { Err(Mismatch) };
+        all = all.and(*verdict);
+    }
+    all
 }
 
 /// A message under a key of its own.

@@ -152,6 +152,9 @@ pub trait Construction: Send + Sync {
 
     /// The hash of the message.
     fn hash(&self) -> &Self::Hash;
+    /// The most bits of a tag. One-shot calls return tags of at most 128 bits in registers.
+    const MAX_TAG_BITS: usize = 8 * Tag::MAX_BYTES;
+
     /// The length of the tags in bits.
     fn output_bits(&self) -> usize;
     /// The sum that a message under this nonce begins with. A MAC whose sums grow with the message

@@ -3,8 +3,8 @@
 
 use crate::bits::Bits;
 use crate::construction::{Construction, Hash, absorbable_len, check_length};
-use crate::error::Error;
-use crate::isa::{Isa, Kernel, Levels, SMALL};
+use crate::error::{Error, Mismatch};
+use crate::isa::{Isa, Kernel, Levels, Register, SMALL};
 use crate::tag::Tag;
 
 /// Adds whole blocks to a sum, of which the first starts at byte `at` of the message. A function of
@@ -119,13 +119,42 @@ pub(crate) fn tag<M: Construction + ?Sized>(
     message: Bits<'_>,
 ) -> Result<Tag, Error> {
     let hash = mac.hash();
-    if check_length(hash, 0, message).is_err() {
-        return refuse(hash, message);
-    }
-    if M::Hash::ACCEPTS_BIT_STRINGS && message.last_mask().is_some() {
+    check_length(hash, 0, message)?;
+    if !is_one_shot::<M>(message) {
         return absorb_and_finalize(mac, nonce, &mut M::PadCache::default(), message);
     }
-    Ok(one_shot(mac, nonce, message.bytes()))
+    Ok(Tag::from_register(one_shot(mac, nonce, message.bytes()), mac.output_bits()))
+}
+
+/// Whether a message has this tag. One that is refused has none.
+///
+/// # Errors
+///
+/// As [`Mac::verify_with`](crate::Mac::verify_with).
+#[inline(always)]
+pub(crate) fn verify<M: Construction + ?Sized>(
+    mac: &M,
+    nonce: &M::Nonce,
+    message: Bits<'_>,
+    tag: &Tag,
+) -> Result<(), Mismatch> {
+    if check_length(mac.hash(), 0, message).is_err() {
+        return Err(Mismatch);
+    }
+    let is_right = if is_one_shot::<M>(message) {
+        tag.is_in(one_shot(mac, nonce, message.bytes()), mac.output_bits())
+    } else {
+        let made = absorb_and_finalize(mac, nonce, &mut M::PadCache::default(), message);
+        made.is_ok_and(|made| made == *tag)
+    };
+    if is_right { Ok(()) } else { Err(Mismatch) }
+}
+
+/// Whether a message is for [`one_shot`]: whole bytes, and the tag fits into a register.
+#[inline(always)]
+fn is_one_shot<M: Construction + ?Sized>(message: Bits<'_>) -> bool {
+    (const { M::MAX_TAG_BITS <= 128 })
+        && !(M::Hash::ACCEPTS_BIT_STRINGS && message.last_mask().is_some())
 }
 
 /// As [`tag`], with the pad that the message before it left, where that costs less than a new one.
@@ -149,10 +178,14 @@ pub(crate) fn tag_with_pad<M: Construction + ?Sized>(
     absorb_and_finalize(mac, nonce, pad, message)
 }
 
-/// The tag of whole bytes. Not inlined: each move of a tag is a store and a load, and from a call
-/// in one place it goes where the caller wants it.
+/// The tag of whole bytes, of at most 128 bits. In a register: who checks a tag does not store it, and
+/// who wants it stores it once.
 #[inline(never)]
-pub(crate) fn one_shot<M: Construction + ?Sized>(mac: &M, nonce: &M::Nonce, message: &[u8]) -> Tag {
+pub(crate) fn one_shot<M: Construction + ?Sized>(
+    mac: &M,
+    nonce: &M::Nonce,
+    message: &[u8],
+) -> Register {
     let (hash, key) = (mac.hash(), (mac, nonce));
     let cut = absorbable_len(hash, message.into());
     if cut == 0 {
@@ -185,17 +218,9 @@ pub(crate) fn one_by_one<M: Construction + ?Sized>(
     tags: &mut [Tag],
 ) {
     for ((tag, message), nonce) in tags.iter_mut().zip(messages).zip(nonces) {
-        *tag = one_shot(mac, nonce, message);
+        let made = self::tag(mac, nonce, (*message).into());
+        *tag = made.expect("a message within the limit");
     }
-}
-
-/// Why a message is refused. In a function of its own: where errors are made beside tags, compilers
-/// cut tags into their fields, and what is stored in pieces cannot be loaded at once.
-#[cold]
-#[inline(never)]
-fn refuse<H: Hash>(hash: &H, message: Bits<'_>) -> Result<Tag, Error> {
-    check_length(hash, 0, message)?;
-    unreachable!("the message is within the limit")
 }
 
 /// The tag of a message by the kernels of streams.
@@ -233,27 +258,27 @@ impl<'a, M: Construction + ?Sized> OneShot<'a, M> {
 
     /// By the kernels of streams. Nothing fails, as in [`finalize`].
     #[inline(always)]
-    fn streamed(self) -> Tag {
+    fn streamed(self) -> Register {
         let (pad, message) = (&mut M::PadCache::default(), self.message.into());
         let tag = absorb_and_finalize(self.mac, self.nonce, pad, message);
-        tag.expect("a message within the limit")
+        tag.expect("a message within the limit").register()
     }
 
     /// Finish and finalize. The pad is made within the kernel, so that none of it is written down.
     #[inline(always)]
-    fn finalize<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum, at: usize) -> Tag {
+    fn finalize<I: Isa>(self, isa: I, sum: &<M::Hash as Hash>::Sum, at: usize) -> Register {
         let tail = Bits::from(&self.message[at..]);
         let pad = &mut M::PadCache::default();
-        finish_and_finalize(isa, self.mac, self.nonce, pad, sum, at as u64, tail)
+        finish_and_finalize(isa, self.mac, self.nonce, pad, sum, at as u64, tail).register()
     }
 }
 
 impl<M: Construction + ?Sized> Kernel for OneShot<'_, M> {
     const LEVELS: Levels = M::Hash::LONG;
-    type Out = Tag;
+    type Out = Register;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Tag {
+    fn run<I: Isa>(self, isa: I) -> Register {
         if const { uses_stream_kernels::<M::Hash, I>() } {
             return self.streamed();
         }
@@ -268,10 +293,10 @@ struct TailOnly<T>(T);
 
 impl<M: Construction + ?Sized> Kernel for TailOnly<OneShot<'_, M>> {
     const LEVELS: Levels = M::Hash::SHORT;
-    type Out = Tag;
+    type Out = Register;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Tag {
+    fn run<I: Isa>(self, isa: I) -> Register {
         if const { uses_stream_kernels::<M::Hash, I>() } {
             return self.0.streamed();
         }
@@ -285,10 +310,10 @@ struct Narrow<T>(T);
 
 impl<M: Construction + ?Sized> Kernel for Narrow<OneShot<'_, M>> {
     const LEVELS: Levels = M::Hash::SHORT;
-    type Out = Tag;
+    type Out = Register;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Tag {
+    fn run<I: Isa>(self, isa: I) -> Register {
         if const { uses_stream_kernels::<M::Hash, I>() } {
             return self.0.streamed();
         }

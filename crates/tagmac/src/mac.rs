@@ -6,7 +6,7 @@ use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
 use crate::kernels;
 use crate::stream::Stream;
-use crate::tag::{Tag, matches};
+use crate::tag::Tag;
 
 /// A MAC under a key.
 ///
@@ -67,7 +67,7 @@ pub trait Mac: Construction {
         message: impl Into<Bits<'m>>,
         tag: &Tag,
     ) -> Result<(), Mismatch> {
-        matches(self.tag_with(nonce, message), tag)
+        kernels::verify(self, nonce, message.into(), tag)
     }
 
     /// The tags of many messages, a nonce for each; `&[(); n]` for a deterministic MAC. Short

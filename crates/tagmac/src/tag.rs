@@ -2,10 +2,8 @@
 
 use core::fmt;
 
-use subtle::ConstantTimeEq;
-
 use crate::error::{Error, Mismatch};
-use crate::isa::{CipherBlock, Isa, Words};
+use crate::isa::{CipherBlock, Isa, Register, Words, opaque_word};
 
 /// A tag of 1 to 256 bits: the first bits of its bytes. Unused low bits of the last byte are zero.
 /// `Tag::default()` has no bits: room for a tag to come, which is no message's tag.
@@ -58,6 +56,26 @@ impl Tag {
         let mut bytes = [0; Self::MAX_BYTES];
         bytes[..B::BYTES].copy_from_slice(block.as_ref());
         Tag { bytes, bits: bits.into() }
+    }
+
+    /// A tag of `bits` bits, at most 128, that was returned in a register.
+    #[inline(always)]
+    pub(crate) fn from_register(register: Register, bits: usize) -> Tag {
+        let mut tag = Tag { bytes: [0; Self::MAX_BYTES], bits };
+        tag.bytes[..16].copy_from_slice(&register.block());
+        tag
+    }
+
+    /// The bytes of a tag of at most 128 bits, to be returned in a register.
+    #[inline(always)]
+    pub(crate) fn register(&self) -> Register {
+        Register::new(self.bytes.first_chunk().expect("32 bytes"))
+    }
+
+    /// Whether it is the tag of `bits` bits, at most 128, in a register. Lengths are public.
+    #[inline(always)]
+    pub(crate) fn is_in(&self, register: Register, bits: usize) -> bool {
+        self.bits == bits && register.ct_eq(self.bytes.first_chunk().expect("32 bytes"))
     }
 
     /// As [`from_block`](Tag::from_block), in the tag's place.
@@ -129,13 +147,13 @@ impl AsRef<[u8]> for Tag {
 impl PartialEq for Tag {
     #[inline]
     fn eq(&self, other: &Tag) -> bool {
-        // Lengths are public. Bytes past the tag are zero in both. Words are compared and not bytes:
-        // `ct_eq` of a slice hides each byte from the optimiser, which took longer than a short
-        // message's tag.
+        // Bytes past the tag are zero in both. What differs is hidden from the
+        // optimiser once and without a call, which `subtle` makes and short messages feel.
         let words = self.bytes.as_chunks().0.iter().zip(other.bytes.as_chunks().0);
-        let differ = words
-            .fold(0, |differ, (a, b)| differ | (u64::from_ne_bytes(*a) ^ u64::from_ne_bytes(*b)));
-        self.bits == other.bits && bool::from(differ.ct_eq(&0))
+        let differ = words.fold(self.bits as u64 ^ other.bits as u64, |differ, (a, b)| {
+            differ | (u64::from_ne_bytes(*a) ^ u64::from_ne_bytes(*b))
+        });
+        opaque_word(differ) == 0
     }
 }
 
@@ -166,6 +184,11 @@ mod tests {
                 bytes[wrong / 8] = 0x80 >> (wrong % 8);
                 let other = Tag::new(&bytes[..bits.div_ceil(8)], bits).expect("a tag");
                 assert!(other != tag, "bit {wrong} of {bits}");
+                assert!(bits > 128 || !tag.is_in(other.register(), bits), "bit {wrong} of {bits}");
+            }
+            if bits <= 128 {
+                assert!(tag.is_in(tag.register(), bits) && !tag.is_in(tag.register(), bits + 1));
+                assert!(Tag::from_register(tag.register(), bits) == tag);
             }
             assert!(
                 bits == 1

@@ -189,7 +189,7 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
                 self.tag_many(&messages[now], expected);
                 Ok(())
             },
-            |i| Ok(self.tag(messages[i])),
+            |i, tag| self.verify(messages[i], tag),
         )
     }
 

@@ -16,6 +16,8 @@ pub(crate) mod gf128;
 mod lanes;
 mod level;
 mod portable;
+#[cfg(not(target_arch = "x86_64"))]
+mod register;
 mod scalar_blocks;
 mod sealed;
 mod self_test;
@@ -39,6 +41,9 @@ pub use level::{Kernel, Level, Levels};
 #[cfg(feature = "umac99")]
 pub(crate) use portable::PortableWords;
 pub(crate) use portable::SMALL;
+/// Sixteen bytes as functions return them: in a register, so that who compares them need not store them.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use register::Register;
 pub use scalar_blocks::ScalarBlocks;
 #[cfg(all(test, feature = "dynamic"))]
 pub(crate) use usable::ASKED;
@@ -46,6 +51,9 @@ pub(crate) use usable::{KnownAnswer, SelfTest};
 pub use usable::{Status, UnusableLevel};
 pub(crate) use words::MAX_WORDS;
 pub use words::Words;
+/// Sixteen bytes as functions return them: in a register, so that who compares them need not store them.
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::Register;
 #[cfg(all(feature = "alloc", target_arch = "x86_64"))]
 pub(crate) use x86::l2_bytes;
 

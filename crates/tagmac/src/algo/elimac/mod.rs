@@ -199,12 +199,14 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
     type Hash = EliHash<F>;
     type Nonce = ();
     type PadCache = ();
+    const MAX_TAG_BITS: usize = 8 * F::Block::BYTES;
 
     #[inline(always)]
     fn hash(&self) -> &EliHash<F> {
         &self.hash
     }
 
+    #[inline(always)]
     fn output_bits(&self) -> usize {
         self.truncation.bits()
     }

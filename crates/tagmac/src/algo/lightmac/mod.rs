@@ -350,12 +350,14 @@ impl<C: Cipher> Construction for LightMac<C> {
     type Hash = Self;
     type Nonce = ();
     type PadCache = ();
+    const MAX_TAG_BITS: usize = 8 * C::Block::BYTES;
 
     #[inline(always)]
     fn hash(&self) -> &Self {
         self
     }
 
+    #[inline(always)]
     fn output_bits(&self) -> usize {
         self.truncation.bits()
     }

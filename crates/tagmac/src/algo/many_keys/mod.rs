@@ -21,7 +21,7 @@ use crate::construction::{Construction, Hash};
 use crate::error::{Error, Mismatch, silent};
 use crate::isa::{Block, CipherBlock, Isa, Kernel, Level, SelfTest};
 use crate::mac::Mac;
-use crate::tag::Tag;
+use crate::tag::{Tag, matches};
 use lanes::{Group, Vectors};
 use window::{MAX_GROUP, Window};
 
@@ -226,7 +226,7 @@ impl<M: ManyKeys> RawKeys<M> {
             tags,
             verdicts,
             |now, expected| self.tag_many(&keys[now.clone()], &messages[now], expected),
-            |i| self.tag(keys[i], messages[i]),
+            |i, tag| matches(self.tag(keys[i], messages[i]), tag),
         )
     }
 

@@ -25,7 +25,7 @@ use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Encrypt, Field, V};
 use crate::construction::{Construction, Hash};
 use crate::error::{Error, silent};
-use crate::isa::{Block, CipherBlock, Isa, Lanes, Level, Levels};
+use crate::isa::{Block, CipherBlock, Isa, Lanes, Level, Levels, Register};
 use crate::kernels;
 use crate::mac::deterministic;
 use crate::tag::Tag;
@@ -247,7 +247,7 @@ pub static COMPILED: Compiled = Compiled((
 pub struct Compiled(#[allow(dead_code, reason = "it is there to be compiled")] Functions);
 type Functions = (
     fn(&[u8; 16], Level) -> PmacAes128,
-    fn(&PmacAes128, &(), &[u8]) -> Tag,
+    fn(&PmacAes128, &(), &[u8]) -> Register,
     fn(&PmacAes128, &(), &mut (), Bits<'_>) -> Result<Tag, Error>,
     fn(&PmacAes128, &mut XorSum<Block>, u64, &[u8]),
     fn(&PmacAes128, &(), &mut (), &XorSum<Block>, u64, Bits<'_>) -> Result<Tag, Error>,
@@ -575,12 +575,14 @@ impl<C: Cipher<Block: Field>> Construction for Pmac<C> {
     type Hash = Self;
     type Nonce = ();
     type PadCache = ();
+    const MAX_TAG_BITS: usize = 8 * C::Block::BYTES;
 
     #[inline(always)]
     fn hash(&self) -> &Self {
         self
     }
 
+    #[inline(always)]
     fn output_bits(&self) -> usize {
         self.truncation.bits()
     }

@@ -419,12 +419,14 @@ impl Construction for Poly1305 {
     type Hash = Poly1305Hash;
     type Nonce = ();
     type PadCache = ();
+    const MAX_TAG_BITS: usize = 128;
 
     #[inline(always)]
     fn hash(&self) -> &Poly1305Hash {
         &self.hash
     }
 
+    #[inline(always)]
     fn output_bits(&self) -> usize {
         128
     }
@@ -445,12 +447,14 @@ impl Construction for Poly1305Aes {
     type Hash = Poly1305Hash;
     type Nonce = [u8; 16];
     type PadCache = ();
+    const MAX_TAG_BITS: usize = 128;
 
     #[inline(always)]
     fn hash(&self) -> &Poly1305Hash {
         &self.hash
     }
 
+    #[inline(always)]
     fn output_bits(&self) -> usize {
         128
     }

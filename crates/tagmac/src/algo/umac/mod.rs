@@ -137,12 +137,14 @@ impl<C: Cipher<Block = Block>, const T: usize> Construction for Umac<C, T> {
     type Hash = UmacHash<T>;
     type Nonce = UmacNonce;
     type PadCache = UmacPad;
+    const MAX_TAG_BITS: usize = 32 * T;
 
     #[inline(always)]
     fn hash(&self) -> &UmacHash<T> {
         &self.hash
     }
 
+    #[inline(always)]
     fn output_bits(&self) -> usize {
         Self::TAG_BITS.into()
     }

@@ -85,12 +85,14 @@ impl<'a, C: Cipher<Block = Block>, const T: usize> Construction for Prefix<'a, C
     type Hash = UmacHash<T, &'a HashKey>;
     type Nonce = UmacNonce;
     type PadCache = UmacPad;
+    const MAX_TAG_BITS: usize = 32 * T;
 
     #[inline(always)]
     fn hash(&self) -> &Self::Hash {
         &self.hash
     }
 
+    #[inline(always)]
     fn output_bits(&self) -> usize {
         32 * T
     }
