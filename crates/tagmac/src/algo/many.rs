@@ -18,9 +18,6 @@ use crate::wipe::wipe;
 
 /// The most terms of a message.
 pub(super) const MAX_TERMS: usize = 32;
-/// The most where AES is an instruction that takes all rounds for a term: longer messages fill vectors
-/// by themselves.
-const MAX_AES_TERMS: usize = 16;
 
 /// The most bytes of a message of so many terms and a last block, which may be full where it is treated
 /// apart.
@@ -34,10 +31,7 @@ pub(super) fn max_len<H: Hash>(hash: &H, terms: usize) -> usize {
 #[inline(always)]
 pub(super) fn max_len_under<C: Cipher, H: Hash>(hash: &H) -> usize {
     let facts = hash.level().facts();
-    if !C::HAS_NARROW_PATH || !facts.aes_instructions {
-        return max_len(hash, MAX_TERMS);
-    }
-    if facts.batching_helps_aes() { max_len(hash, MAX_AES_TERMS) } else { 0 }
+    if !C::HAS_NARROW_PATH || facts.batching_helps_aes() { max_len(hash, MAX_TERMS) } else { 0 }
 }
 
 /// Blocks in the scratch space.
@@ -147,29 +141,30 @@ impl<'a> Sorted<'a> {
     pub(super) const EMPTY: Self =
         Sorted { messages: [&[]; MESSAGES], terms: [0; MESSAGES], places: [0; MESSAGES] };
 
-    /// Takes up to [`MESSAGES`] messages. Whether their order changes.
+    /// Takes the terms of up to [`MESSAGES`] messages.
     #[inline(always)]
-    pub(super) fn take(
+    pub(super) fn take_terms(
         &mut self,
         terms_in: impl Fn(usize) -> usize,
-        messages: &[&'a [u8]],
-    ) -> bool {
+        messages: &[&[u8]],
+    ) -> Alike {
+        let first = terms_in(messages[0].len()) as u8;
         if have_equal_lengths(messages) {
-            self.messages[..messages.len()].copy_from_slice(messages);
-            self.terms[..messages.len()].fill(terms_in(messages[0].len()) as u8);
-            return false;
+            self.terms[..messages.len()].fill(first);
+            return Alike::Lengths;
         }
-        let mut terms = [0; MESSAGES];
-        for (terms, message) in terms.iter_mut().zip(messages) {
+        let mut differ = 0;
+        for (terms, message) in self.terms.iter_mut().zip(messages) {
             *terms = terms_in(message.len()) as u8;
+            differ |= *terms ^ first;
         }
-        self.sort(messages, &terms);
-        true
+        if differ == 0 { Alike::Terms } else { Alike::Nothing }
     }
 
-    /// Takes messages with so many terms. Not inlined, so that all kernels share it.
+    /// Takes messages, whose terms were taken. Not inlined, so that all kernels share it.
     #[inline(never)]
-    fn sort(&mut self, messages: &[&'a [u8]], terms: &[u8; MESSAGES]) {
+    pub(super) fn sort(&mut self, messages: &[&'a [u8]]) {
+        let terms = self.terms;
         let class = |terms: u8| MAX_TERMS - terms as usize;
         let mut next = [0u8; MAX_TERMS + 2];
         for terms in &terms[..messages.len()] {
@@ -178,7 +173,7 @@ impl<'a> Sorted<'a> {
         for i in 1..next.len() {
             next[i] += next[i - 1];
         }
-        for (i, (message, terms)) in messages.iter().zip(terms).enumerate() {
+        for (i, (message, terms)) in messages.iter().zip(&terms).enumerate() {
             let to = next[class(*terms)] as usize;
             next[class(*terms)] += 1;
             (self.messages[to], self.terms[to], self.places[to]) = (message, *terms, i as u8);
@@ -186,11 +181,23 @@ impl<'a> Sorted<'a> {
     }
 }
 
+/// What messages have as many of as each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Alike {
+    /// Bytes.
+    Lengths,
+    /// Terms.
+    Terms,
+    /// Neither, so that they are sorted.
+    Nothing,
+}
+
 /// Whether all messages have the same length. Not inlined, so that all kernels share it.
 #[inline(never)]
 pub(super) fn have_equal_lengths(messages: &[&[u8]]) -> bool {
     let bytes = messages[0].len();
-    messages.iter().all(|message| message.len() == bytes)
+    // Without a branch for each.
+    messages.iter().fold(0, |differ, message| differ | (message.len() ^ bytes)) == 0
 }
 
 /// [`tags`] of a MAC whose terms are made by the cipher C, where messages are faster in a batch.
@@ -205,12 +212,18 @@ pub(super) fn tags_under<I: Isa, C: Cipher, M: Masked + Construction>(
     if const { C::HAS_NARROW_PATH && !Facts::new::<I>().batching_helps_aes() } {
         return one_by_one(mac, nonces, messages, tags);
     }
-    self::tags(isa, mac, messages, tags);
+    self::tags(isa, mac, nonces, messages, tags);
 }
 
 /// The tags of messages of at most [`MAX_TERMS`] terms.
 #[inline(always)]
-pub(super) fn tags<I: Isa, M: Masked>(isa: I, mac: &M, messages: &[&[u8]], tags: &mut [Tag]) {
+pub(super) fn tags<I: Isa, M: Masked + Construction>(
+    isa: I,
+    mac: &M,
+    nonces: &[M::Nonce],
+    messages: &[&[u8]],
+    tags: &mut [Tag],
+) {
     const { assert!(M::Lanes::<I>::LANES <= MAX_LANES) };
     let narrow = M::lanes(isa).narrow();
     let (bytes, step) = (M::Block::BYTES, mac.piece());
@@ -219,44 +232,66 @@ pub(super) fn tags<I: Isa, M: Masked>(isa: I, mac: &M, messages: &[&[u8]], tags:
     scratch.whitening = M::Last::whitening(isa, &last_keys);
     let mut masks_made = 0;
     let mut sorted = Sorted::EMPTY;
-    for (messages, tags) in messages.chunks(MESSAGES).zip(tags.chunks_mut(MESSAGES)) {
-        let (n, moved) = (
+    let batches = messages.chunks(MESSAGES).zip(nonces.chunks(MESSAGES));
+    for ((messages, nonces), tags) in batches.zip(tags.chunks_mut(MESSAGES)) {
+        let (n, alike) = (
             messages.len(),
-            sorted.take(
+            sorted.take_terms(
                 #[inline(always)]
                 |bytes| mac.terms_in(bytes),
                 messages,
             ),
         );
-        let most = sorted.terms[0] as usize;
+        let moved = alike == Alike::Nothing;
+        if moved {
+            let all = sorted.terms[..n].iter().fold(0, |all, terms| all + *terms as usize);
+            if I::AES_INSTRUCTIONS && all < n {
+                // To sort them takes longer than their few terms gain side by side.
+                one_by_one(mac, nonces, messages, tags);
+                continue;
+            }
+            sorted.sort(messages);
+        }
+        let terms = &sorted.terms[..n];
+        let messages = if moved { &sorted.messages[..n] } else { messages };
+        let most = terms[0] as usize;
         if most > masks_made {
             masks_made = most.next_multiple_of(8);
             mac.masks(isa, &mut scratch.masks[..masks_made]);
         }
-        // Bytes behind the terms, where all have as many.
-        let rest = if moved { None } else { Some(messages[0].len() - most * step) };
-        if rest == Some(0) || rest == Some(bytes) {
-            let rest = rest.unwrap_or(0);
+        if alike == Alike::Lengths {
+            let rest = messages[0].len() - most * step;
             let padding = mac.last(isa, &M::Block::ZERO.as_ref()[..rest]);
             let padding = narrow.xor(padding, narrow.splat(&scratch.whitening));
-            for (message, digest) in messages.iter().zip(&mut scratch.digests) {
-                let last = narrow.load_lanes(&message[most * step..][..rest]);
-                *digest = narrow.lane0(narrow.xor(last, padding));
+            if rest == 0 {
+                scratch.digests[..n].fill(narrow.lane0(padding));
+            } else if messages[0].len() >= bytes {
+                for (message, digest) in messages.iter().zip(&mut scratch.digests) {
+                    let last = &message[message.len() - bytes..];
+                    let last = if rest == bytes {
+                        narrow.load(last)
+                    } else {
+                        narrow.last_bytes(last, rest)
+                    };
+                    *digest = narrow.lane0(narrow.xor(last, padding));
+                }
+            } else {
+                for (message, digest) in messages.iter().zip(&mut scratch.digests) {
+                    let last = narrow.tail(&message[most * step..]);
+                    *digest = narrow.lane0(narrow.xor(last, padding));
+                }
             }
         } else {
             let whitening = narrow.splat(&scratch.whitening);
-            let terms = &sorted.terms[..n];
-            for ((message, terms), digest) in
-                sorted.messages.iter().zip(terms).zip(&mut scratch.digests)
-            {
+            for ((message, terms), digest) in messages.iter().zip(terms).zip(&mut scratch.digests) {
                 let last = mac.last(isa, &message[*terms as usize * step..]);
                 *digest = narrow.lane0(narrow.xor(last, whitening));
             }
         }
         if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } {
-            add_side_by_side(isa, mac, &keys, &sorted, n, &mut scratch);
+            add_side_by_side(isa, mac, &keys, messages, terms, &mut scratch);
         } else {
-            add_staged(isa, mac, &keys, &sorted, n, &mut scratch);
+            add_staged(isa, mac, &keys, messages, terms, &mut scratch);
         }
         M::Last::encrypt_blocks(isa, &last_keys, &mut scratch.digests[..n]);
         let blocks = &mut scratch.digests[..n];
@@ -280,12 +315,12 @@ fn add_side_by_side<I: Isa, M: Masked>(
     isa: I,
     mac: &M,
     keys: &M::Keys<'_, I>,
-    sorted: &Sorted<'_>,
-    n: usize,
+    messages: &[&[u8]],
+    terms: &[u8],
     scratch: &mut BatchScratch<M::Block>,
 ) {
     let (lanes, count, step) = (M::lanes(isa), M::Lanes::<I>::LANES, mac.piece());
-    let groups = sorted.messages[..n].chunks(count).zip(sorted.terms[..n].chunks(count));
+    let groups = messages.chunks(count).zip(terms.chunks(count));
     for ((messages, terms), digests) in groups.zip(scratch.digests.chunks_exact_mut(count)) {
         let most = terms[0] as usize;
         if most == 0 {
@@ -295,7 +330,14 @@ fn add_side_by_side<I: Isa, M: Masked>(
         let common = if terms.len() == count { terms[count - 1] as usize } else { 0 };
         if common > 0 {
             let together = Together::new::<M::Lanes<I>>(messages, common * step);
-            for (j, mask) in scratch.masks[..common].iter().enumerate() {
+            let mut next = 0;
+            if step < M::Block::BYTES {
+                // Pieces that no block ends with.
+                let x = together.first_pieces(lanes, step);
+                let [x] = M::terms(isa, keys, [lanes.xor(x, lanes.splat(&scratch.masks[0]))]);
+                (sum, next) = (lanes.xor(sum, x), 1);
+            }
+            for (j, mask) in scratch.masks[..common].iter().enumerate().skip(next) {
                 let x = lanes.xor(together.pieces(lanes, step, j), lanes.splat(mask));
                 let [x] = M::terms(isa, keys, [x]);
                 sum = lanes.xor(sum, x);
@@ -318,19 +360,19 @@ fn add_staged<I: Isa, M: Masked>(
     isa: I,
     mac: &M,
     keys: &M::Keys<'_, I>,
-    sorted: &Sorted<'_>,
-    n: usize,
+    messages: &[&[u8]],
+    terms: &[u8],
     scratch: &mut BatchScratch<M::Block>,
 ) {
     let (lanes, step) = (ScalarBlocks::<M::Block>::new(), mac.piece());
     let stride = lanes.stride(step);
     let mut staged = StagedTerms([M::Block::ZERO; SCRATCH_BLOCKS]);
     let mut first = 0;
-    while first < n {
+    while first < messages.len() {
         let (mut used, mut last) = (0, first);
-        while last < n && used + sorted.terms[last] as usize <= SCRATCH_BLOCKS {
-            let message = sorted.messages[last];
-            for j in 0..sorted.terms[last] as usize {
+        while last < messages.len() && used + terms[last] as usize <= SCRATCH_BLOCKS {
+            let message = messages[last];
+            for j in 0..terms[last] as usize {
                 let piece = lanes.load_strided_lanes(message, j * step, 1, stride);
                 staged.0[used] = piece.xor(&scratch.masks[j]);
                 used += 1;
@@ -338,15 +380,15 @@ fn add_staged<I: Isa, M: Masked>(
             last += 1;
         }
         M::make_terms(isa, keys, &mut staged.0[..used]);
-        let mut terms = &staged.0[..used];
-        for (digest, n) in scratch.digests[first..last].iter_mut().zip(&sorted.terms[first..]) {
-            let (mine, others) = terms.split_at(*n as usize);
+        let mut made = &staged.0[..used];
+        for (digest, n) in scratch.digests[first..last].iter_mut().zip(&terms[first..]) {
+            let (mine, others) = made.split_at(*n as usize);
             *digest = mine.iter().fold(
                 *digest,
                 #[inline(always)]
                 |sum, term| sum.xor(term),
             );
-            terms = others;
+            made = others;
         }
         first = last;
     }
@@ -393,13 +435,24 @@ impl<'a> Together<'a> {
         together
     }
 
-    /// Piece `j` of each.
+    /// The first piece of each, which is shorter than a block.
+    #[inline(always)]
+    fn first_pieces<L: Lanes>(&self, lanes: L, step: usize) -> L::V {
+        let bytes = L::Block::BYTES;
+        if self.0[0].len() < bytes {
+            return some_pieces(lanes, step, &self.0[..L::LANES], 0);
+        }
+        lanes.gather_first(
+            step,
+            #[inline(always)]
+            |lane| &self.0[lane][..bytes],
+        )
+    }
+
+    /// Piece `j` of each, which ends with a block.
     #[inline(always)]
     fn pieces<L: Lanes>(&self, lanes: L, step: usize, j: usize) -> L::V {
         let (bytes, end) = (L::Block::BYTES, (j + 1) * step);
-        if end < bytes {
-            return some_pieces(lanes, step, &self.0[..L::LANES], j);
-        }
         lanes.gather(
             (step, lanes.stride(step)),
             #[inline(always)]

@@ -133,6 +133,22 @@ pub trait Lanes: Sealed + Copy + Send + Sync + 'static {
         self.load(Self::Block::flatten(&blocks[..Self::LANES]))
     }
 
+    /// As [`gather`](Lanes::gather), but lane j ends with the first bytes of block `block(j)`.
+    #[inline(always)]
+    fn gather_first<'a>(self, step: usize, block: impl Fn(usize) -> &'a [u8]) -> Self::V {
+        let mut blocks = [Self::Block::ZERO; MAX_LANES];
+        for (lane, to) in blocks[..Self::LANES].iter_mut().enumerate() {
+            to.as_mut()[Self::Block::BYTES - step..].copy_from_slice(&block(lane)[..step]);
+        }
+        self.load(Self::Block::flatten(&blocks[..Self::LANES]))
+    }
+
+    /// The last `n` bytes of a block, filled up with zeros behind them, as a vector of one block.
+    #[inline(always)]
+    fn last_bytes(self, block: &[u8], n: usize) -> <Self::Narrow as Lanes>::V {
+        self.tail(&block[Self::Block::BYTES - n..])
+    }
+
     /// As many bytes as a block has or fewer, filled up with zeros, as a vector of one block.
     #[inline(always)]
     fn tail(self, p: &[u8]) -> <Self::Narrow as Lanes>::V {

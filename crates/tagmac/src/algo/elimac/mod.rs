@@ -229,8 +229,8 @@ impl<F: Families, E: Cipher<Block = F::Block>> Construction for EliMac<F, E> {
     }
 
     #[inline(always)]
-    fn tag_batch<I: Isa>(&self, isa: I, _: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
-        many::tags(isa, self, messages, tags);
+    fn tag_batch<I: Isa>(&self, isa: I, nonces: &[()], messages: &[&[u8]], tags: &mut [Tag]) {
+        many::tags(isa, self, nonces, messages, tags);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which messages share vectors, and their blocks as vectors load them.
 
-use super::super::many::{MAX_TERMS, MESSAGES, Sorted};
+use super::super::many::{Alike, MAX_TERMS, MESSAGES, Sorted};
 use super::lanes::Group;
 use crate::isa::{Block, CipherBlock, zeros_before};
 
@@ -68,11 +68,15 @@ impl<'a, K> Window<'a, K> {
             return end;
         }
         let terms_in = |bytes: usize| bytes.saturating_sub(self.full as usize) / self.step;
-        if self.sorted.take(terms_in, &self.messages[..n]) {
+        let messages = &self.messages[..n];
+        if self.sorted.take_terms(terms_in, messages) == Alike::Nothing {
+            self.sorted.sort(messages);
             let (keys, places) = (self.keys, self.places);
             for (i, from) in self.sorted.places[..n].iter().enumerate() {
                 (self.keys[i], self.places[i]) = (keys[*from as usize], places[*from as usize]);
             }
+        } else {
+            self.sorted.messages[..n].copy_from_slice(messages);
         }
         let lacking = n..n.next_multiple_of(group);
         let Sorted { messages, terms, .. } = &mut self.sorted;

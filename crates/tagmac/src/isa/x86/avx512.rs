@@ -2,6 +2,7 @@
 
 use core::arch::x86_64::*;
 
+use super::lane::moved;
 use super::words::Words512;
 use super::{OVER_X, REVERSED, TIMES_X};
 use crate::isa::{Avx2, Avx512, Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, be_prefix};
@@ -43,6 +44,19 @@ impl Avx512 {
         assert!(p.len() <= 64);
         // SAFETY: the mask keeps the read inside `p`; `self` is proof of avx512bw.
         unsafe { _mm512_maskz_loadu_epi8(ones(p.len()), p.as_ptr().cast()) }
+    }
+
+    /// Four blocks from where they are.
+    #[inline(always)]
+    fn blocks<'a>(self, block: impl Fn(usize) -> &'a [u8]) -> __m512i {
+        let lane = self.narrow();
+        let (a, b) = (lane.load(block(0)), lane.load(block(1)));
+        let (c, d) = (lane.load(block(2)), lane.load(block(3)));
+        // SAFETY: `self` is proof of avx512f.
+        unsafe {
+            let x = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(a), b);
+            _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(x, c), d)
+        }
     }
 }
 
@@ -187,16 +201,19 @@ impl Lanes for Avx512 {
         (step, stride): (usize, Stride),
         block: impl Fn(usize) -> &'a [u8],
     ) -> __m512i {
-        let lane = self.narrow();
-        let (a, b) = (lane.load(block(0)), lane.load(block(1)));
-        let (c, d) = (lane.load(block(2)), lane.load(block(3)));
-        // SAFETY: `self` is proof of avx512f.
-        let x = unsafe {
-            let x = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(a), b);
-            _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(x, c), d)
-        };
+        let x = self.blocks(block);
         // SAFETY: `self` is proof of avx512bw.
         if step == 16 { x } else { unsafe { _mm512_maskz_mov_epi8(stride.message, x) } }
+    }
+
+    #[inline(always)]
+    fn gather_first<'a>(self, step: usize, block: impl Fn(usize) -> &'a [u8]) -> __m512i {
+        self.encode_counter(self.blocks(block), self.splat(&moved(step as isize - 16)))
+    }
+
+    #[inline(always)]
+    fn last_bytes(self, block: &[u8], n: usize) -> __m128i {
+        self.narrow().last_bytes(block, n)
     }
 }
 

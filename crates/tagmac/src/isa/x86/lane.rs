@@ -7,8 +7,8 @@ use super::product::Xmm;
 use super::words::{Words128, Words256};
 use super::{OVER_X, REVERSED, TIMES_X};
 use crate::isa::{
-    Aesni, Avx2, Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, Words, be_prefix, first_block,
-    last_ones, zeros_before,
+    Aesni, Avx2, Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, Words, ZERO, be_prefix,
+    first_block, last_ones, zeros_before,
 };
 
 /// A level with 128-bit vectors, and its words.
@@ -42,6 +42,22 @@ impl Lane for Avx2 {
 pub struct Stride {
     step: usize,
     mask: __m128i,
+}
+
+/// The layout in which the bytes of a block from `first` on come first, with zeros around them. From
+/// before the block if `first` is negative.
+#[inline(always)]
+pub(super) fn moved(first: isize) -> Block {
+    const RAMP: [u8; 48] = {
+        let mut ramp = [ZERO; 48];
+        let mut i = 0;
+        while i < 16 {
+            ramp[16 + i] = i as u8;
+            i += 1;
+        }
+        ramp
+    };
+    *RAMP[16usize.wrapping_add_signed(first)..].first_chunk().expect("a block of three")
 }
 
 impl<L: Lane> Lanes for L {
@@ -167,6 +183,11 @@ impl<L: Lane> Lanes for L {
         let x = self.load(block(0));
         // SAFETY: SSE2 is part of x86-64.
         if step == 16 { x } else { unsafe { _mm_and_si128(x, stride.mask) } }
+    }
+
+    #[inline(always)]
+    fn last_bytes(self, block: &[u8], n: usize) -> __m128i {
+        self.encode_counter(self.load(block), self.splat(&moved(16 - n as isize)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::arch::x86_64::*;
 
+use super::lane::moved;
 use super::words::Words256;
 use super::{OVER_X, REVERSED, TIMES_X, opaque};
 use crate::isa::{
@@ -171,6 +172,18 @@ impl Lanes for Vaes {
         let x = self.pair(lane.load(block(0)), lane.load(block(1)));
         // SAFETY: `self` is proof of avx2.
         if step == 16 { x } else { unsafe { _mm256_and_si256(x, stride.mask) } }
+    }
+
+    #[inline(always)]
+    fn gather_first<'a>(self, step: usize, block: impl Fn(usize) -> &'a [u8]) -> __m256i {
+        let lane = self.narrow();
+        let x = self.pair(lane.load(block(0)), lane.load(block(1)));
+        self.encode_counter(x, self.splat(&moved(step as isize - 16)))
+    }
+
+    #[inline(always)]
+    fn last_bytes(self, block: &[u8], n: usize) -> __m128i {
+        self.narrow().last_bytes(block, n)
     }
 }
 
