@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::intern;
 use pyo3::prelude::*;
 use tagmac_files::diagnostic::set_sink;
@@ -16,8 +17,18 @@ pub fn log_remarks() {
                 let logger = logging.call_method1(intern!(py, "getLogger"), ("tagmac",))?;
                 logger.call_method1(intern!(py, "warning"), ("%s", &remark))
             };
-            if let Err(error) = warn() {
-                error.write_unraisable(py, None);
+            match warn() {
+                Ok(_) => {}
+                // Python hears of Ctrl-C in any of its own code, so in the logger's too. The work
+                // that makes the remark looks after signals and ends.
+                Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
+                    let again = py.import(intern!(py, "_thread"));
+                    let again = again.and_then(|thread| thread.call_method0("interrupt_main"));
+                    if let Err(error) = again {
+                        error.write_unraisable(py, None);
+                    }
+                }
+                Err(error) => error.write_unraisable(py, None),
             }
         });
     });

@@ -1,5 +1,6 @@
 """Directories under one tag: manifests, and what an audit finds."""
 
+import logging
 import os
 import random
 import signal
@@ -219,6 +220,23 @@ def test_ctrl_c_ends_the_work(saved, endless, manifest, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         tagmac.seal(endless, key, manifest, progress=lambda *args: started.set())
     thread.join()
+    assert not manifest.exists()
+
+
+def test_ctrl_c_in_a_remark_ends_the_work(saved, endless, manifest):
+    key, _ = saved
+
+    class Interrupts(logging.Handler):
+        def emit(self, record):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    handler = Interrupts()
+    logging.getLogger("tagmac").addHandler(handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            tagmac.seal(endless, key, manifest)
+    finally:
+        logging.getLogger("tagmac").removeHandler(handler)
     assert not manifest.exists()
 
 
