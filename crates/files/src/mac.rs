@@ -7,7 +7,8 @@ use tagmac::save::Sealer;
 use crate::error::Error;
 use crate::key::Key;
 
-/// A MAC under a key.
+/// A MAC under a key. Clones share the MAC.
+#[derive(Clone)]
 pub struct Mac {
     /// The MAC.
     pub mac: AnyMac,

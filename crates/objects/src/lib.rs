@@ -5,7 +5,7 @@
 //! | `s3://bucket/key`, and what the other stores are called | [`tagmac_files::url`] |
 //! | endpoints and credentials, from the environment and its files | `config`, `profile`, `connector` |
 //! | requests to S3, and to the other stores through `object_store` | `s3`, `listing`, `other` |
-//! | a range of an object, whatever happens to the connection | `range`, `retry` |
+//! | a range of an object, whatever happens to the connection | `range`, `pace`, `retry` |
 //! | a manifest that is kept in a store | [`Prefix`] |
 //! | an object's tag, a part of it, and the tags of all below a prefix | [`read`], [`bucket`] |
 //!
@@ -13,9 +13,10 @@
 //! out some that S3 allows (`a//b`, `a/`, a percent sign), and its listings have no versions, so
 //! requests to S3 are made here.
 //!
-//! Threads wait for their own requests, and hash what comes as it comes: what is in memory is what the
-//! connections hold. Each request says by `If-Match`, and by the version where the store has versions,
-//! which content it is for, so that an object that changes meanwhile is named and never mixed.
+//! What comes is hashed as it comes, by the task that it comes to: what is in memory is what the
+//! connections hold, or for a MAC without parts a range for each of them. Each request says by
+//! `If-Match`, and by the version where the store has versions, which content it is for, so that an
+//! object that changes meanwhile is named and never mixed.
 
 pub mod bucket;
 mod config;
@@ -25,6 +26,7 @@ mod listing;
 mod object;
 mod objects;
 mod other;
+mod pace;
 mod place;
 mod profile;
 mod range;

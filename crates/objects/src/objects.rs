@@ -1,14 +1,14 @@
 //! The stores that a process reads, and the buckets in them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use tagmac_files::Error;
 use tagmac_files::error::io_reason;
 use tagmac_files::url::{Scheme, Url};
 use tokio::runtime::{self, Runtime};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::store::Store;
 
@@ -16,8 +16,8 @@ use crate::store::Store;
 pub const REQUESTS: usize = 32;
 /// More would be more memory for connections than they bring.
 const MAX_REQUESTS: usize = 64;
-/// Threads that move what connections bring.
-const MAX_WORKERS: usize = 8;
+/// Threads that move what connections bring, and hash it.
+const MAX_WORKERS: usize = 32;
 
 /// The stores that a process reads.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ struct Shared {
     runtime: Option<Runtime>,
     requests: usize,
     permits: Semaphore,
-    large: Mutex<()>,
+    large: Semaphore,
     stores: Mutex<BTreeMap<(Scheme, String), Arc<Store>>>,
 }
 
@@ -56,7 +56,7 @@ impl Objects {
         })?;
         let requests = if requests == 0 { REQUESTS } else { requests.min(MAX_REQUESTS) };
         let permits = Semaphore::new(requests);
-        let (large, stores) = (Mutex::default(), Mutex::default());
+        let (large, stores) = (Semaphore::new(1), Mutex::default());
         Ok(Objects(Arc::new(Shared { runtime: Some(runtime), requests, permits, large, stores })))
     }
 
@@ -82,9 +82,10 @@ impl Objects {
         self.0.runtime.as_ref().expect("it is there until it is dropped")
     }
 
-    /// Held while a large object is read: it has all requests, their threads and their memory, once.
-    pub(crate) fn large(&self) -> MutexGuard<'_, ()> {
-        self.0.large.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Held while a large object has ranges to ask for: it has all requests, their threads and
+    /// their memory, once.
+    pub(crate) fn large(&self) -> SemaphorePermit<'_> {
+        self.runtime().block_on(self.0.large.acquire()).expect("never closed")
     }
 
     /// One for each request that may be under way.

@@ -33,8 +33,7 @@ impl Prefix {
     fn put(&self, file: &str, bytes: &[u8], replace: bool) -> Result<(), Failure> {
         let Prefix { bucket, .. } = self;
         let (key, bytes) = (self.key(file), Bytes::copy_from_slice(bytes));
-        let put =
-            persistently(bucket, async || bucket.store.put(&key, bytes.clone(), replace).await);
+        let put = persistently(bucket, || bucket.store.put(&key, bytes.clone(), replace));
         bucket.objects.runtime().block_on(put)
     }
 }
@@ -48,7 +47,7 @@ impl Place for Prefix {
     fn read(&self, file: &str, max: u64) -> Result<Option<Vec<u8>>, Error> {
         let (bucket, key) = (&self.bucket, self.key(file));
         let read = async {
-            let facts = persistently(bucket, async || bucket.store.facts(&key).await).await?;
+            let facts = persistently(bucket, || bucket.store.facts(&key)).await?;
             if facts.size > max {
                 return Ok(None);
             }
@@ -87,7 +86,7 @@ impl Place for Prefix {
 
     fn remove_shard(&self, file: &str) -> Result<(), Error> {
         let (bucket, key) = (&self.bucket, self.key(file));
-        let delete = persistently(bucket, async || bucket.store.delete(&key).await);
+        let delete = persistently(bucket, || bucket.store.delete(&key));
         bucket.objects.runtime().block_on(delete).map_err(|failure| self.failed(file, failure))
     }
 }

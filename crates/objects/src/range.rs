@@ -1,11 +1,11 @@
 //! A range of an object, whatever happens to the connections that it comes over.
 
-use futures_util::StreamExt;
 use tagmac_files::ReadError;
 
 use crate::failure::{CHANGED, Failure};
 use crate::object::{Body, Facts, Span};
 use crate::objects::Bucket;
+use crate::pace::Pace;
 use crate::retry::Tries;
 
 /// Bytes that nobody asked for.
@@ -14,15 +14,15 @@ const MORE: &str = "expected the range that was asked for, found more: the store
 impl Bucket {
     /// What is known of an object.
     pub fn facts(&self, key: &str) -> Result<Facts, ReadError> {
-        let facts = persistently(self, async || self.store.facts(key).await);
+        let facts = persistently(self, || self.store.facts(key));
         Ok(self.objects.runtime().block_on(facts)?)
     }
 }
 
 /// Does something until it is done, or will not be.
-pub async fn persistently<T>(
+pub async fn persistently<T, F: Future<Output = Result<T, Failure>>>(
     bucket: &Bucket,
-    mut attempt: impl AsyncFnMut() -> Result<T, Failure>,
+    mut attempt: impl FnMut() -> F,
 ) -> Result<T, Failure> {
     let mut tries = Tries::new();
     loop {
@@ -49,7 +49,7 @@ pub async fn read(
     let Span { start, end } = span;
     if start == end && end > 0 {
         // Nothing to read; that it is there has to be asked all the same.
-        let found = persistently(bucket, async || bucket.store.facts(key).await).await?;
+        let found = persistently(bucket, || bucket.store.facts(key)).await?;
         return if expected.is(&found) { Ok(()) } else { Err(CHANGED) };
     }
     let mut known = expected.clone();
@@ -94,8 +94,9 @@ async fn pieces(
     tries: &mut Tries,
     take: &mut impl FnMut(&[u8]) -> Result<(), Failure>,
 ) -> Result<Option<Failure>, Failure> {
+    let mut pace = Pace::default();
     while *at < end {
-        let piece = match body.pieces.next().await {
+        let piece = match pace.next(&mut body.pieces).await {
             Some(Ok(piece)) => piece,
             Some(Err(failure)) => return Ok(Some(failure)),
             None => {
@@ -111,7 +112,7 @@ async fn pieces(
         tries.progressed(piece.len());
     }
     // The connection can serve again once its end was seen.
-    if let Some(Ok(piece)) = body.pieces.next().await
+    if let Some(Ok(piece)) = pace.next(&mut body.pieces).await
         && !piece.is_empty()
     {
         return Err(Failure::Final(MORE.into()));

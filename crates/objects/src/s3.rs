@@ -20,6 +20,7 @@ use crate::config::Config;
 use crate::failure::{CHANGED, Failure, root_cause};
 use crate::listing::{self, Page};
 use crate::object::{Body, Facts, Span};
+use crate::pace::Pace;
 use tagmac_files::url::Url;
 
 /// What signatures leave as it is.
@@ -230,10 +231,11 @@ fn seconds(after: Option<u64>) -> Option<Duration> {
 
 /// The text of an answer, of so many bytes at most.
 async fn text(response: HttpResponse, most: usize) -> Result<String, Failure> {
-    let mut pieces = response.into_body().bytes_stream();
-    let mut bytes = Vec::new();
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|error| passing(&error))?;
+    let pieces = response.into_body().bytes_stream();
+    let mut pieces = pieces.map(|piece| piece.map_err(|error| passing(&error)));
+    let (mut bytes, mut pace) = (Vec::new(), Pace::default());
+    while let Some(piece) = pace.next(&mut pieces).await {
+        let piece = piece?;
         if bytes.len() + piece.len() > most {
             return Err(Failure::Final(format!("expected an answer of at most {most} bytes")));
         }

@@ -7,8 +7,10 @@
 mod joined;
 mod ordered;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use tagmac::dynamic::AnyPart;
 use tagmac::save::Zeroizing;
@@ -27,10 +29,13 @@ use joined::Joined;
 /// Bytes of a range that is asked for, nearly.
 pub const RANGE: u64 = 8 << 20;
 
+/// How often a thread says how far the request is that it waits for.
+const TICK: Duration = Duration::from_millis(100);
+
 /// Reads objects for one MAC.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Reader<'a> {
-    mac: &'a Mac,
+    mac: Arc<Mac>,
     progress: &'a dyn Progress,
 }
 
@@ -47,8 +52,8 @@ pub struct Range {
 
 impl<'a> Reader<'a> {
     /// A reader. `progress` hears of every byte.
-    pub fn new(mac: &'a Mac, progress: &'a dyn Progress) -> Reader<'a> {
-        Reader { mac, progress }
+    pub fn new(mac: &Mac, progress: &'a dyn Progress) -> Reader<'a> {
+        Reader { mac: Arc::new(mac.clone()), progress }
     }
 
     /// The tag of an object's content that is known by `facts`. `nonce` is empty for deterministic
@@ -97,7 +102,8 @@ impl<'a> Reader<'a> {
         if !facts.is_bound() {
             return Err(unbound().into());
         }
-        let _alone = bucket.objects.large();
+        // The next large object begins when the last range of this one is asked for.
+        let alone = Mutex::new(Some(bucket.objects.large()));
         let piece = |index: u64| {
             let start = index * step;
             let bytes = step.min(range.bytes - start);
@@ -107,6 +113,9 @@ impl<'a> Reader<'a> {
         let take = || {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
+                if index + 1 >= count {
+                    alone.lock().expect("no thread panics").take();
+                }
                 if index >= count {
                     return;
                 }
@@ -122,24 +131,41 @@ impl<'a> Reader<'a> {
     }
 
     /// The hash of a range that comes over one connection at a time.
+    ///
+    /// It is made where the bytes arrive: a thread of its own would be woken for every piece, and
+    /// find it in another core's cache.
     fn one(
         &self,
         bucket: &Bucket,
         key: &str,
         facts: &Facts,
         range: Range,
-    ) -> Result<PartStream<&'a Mac>, Failure> {
+    ) -> Result<PartStream<Arc<Mac>>, Failure> {
         // As the last one: at least one byte is left, which some MACs treat apart.
-        let mut part =
-            PartStream::new(self.mac, b"-".to_vec(), range.start, true).map_err(hashing)?;
+        let mac = Arc::clone(&self.mac);
+        let mut part = PartStream::new(mac, b"-".to_vec(), range.start, true).map_err(hashing)?;
         let span = Span { start: range.at, end: range.at + range.bytes };
-        let take = |piece: &[u8]| {
-            self.progress.add(piece.len());
-            part.update(piece).map_err(|error| Failure::Final(error.to_string()))
-        };
-        let read = range::read(bucket, key, span, facts, take);
-        bucket.objects.runtime().block_on(read)?;
-        Ok(part)
+        let done = Arc::new(AtomicUsize::new(0));
+        let hashed = Arc::clone(&done);
+        let (bucket, key, facts) = (bucket.clone(), String::from(key), facts.clone());
+        let objects = bucket.objects.clone();
+        let mut read = objects.runtime().spawn(async move {
+            let take = |piece: &[u8]| {
+                hashed.fetch_add(piece.len(), Ordering::Relaxed);
+                part.update(piece).map_err(|error| Failure::Final(error.to_string()))
+            };
+            range::read(&bucket, &key, span, &facts, take).await?;
+            Ok(part)
+        });
+        objects.runtime().block_on(async {
+            loop {
+                let ended = tokio::time::timeout(TICK, &mut read).await;
+                self.progress.add(done.swap(0, Ordering::Relaxed));
+                if let Ok(ended) = ended {
+                    return ended.expect("no task panics");
+                }
+            }
+        })
     }
 
     /// Hands an object's bytes to `take` in order.
@@ -150,16 +176,13 @@ impl<'a> Reader<'a> {
         facts: &Facts,
         mut take: impl FnMut(&[u8]),
     ) -> Result<(), Failure> {
-        let runtime = bucket.objects.runtime();
         let count = facts.size.div_ceil(RANGE);
         if count <= 1 {
             let span = Span { start: 0, end: facts.size };
-            let take = |piece: &[u8]| {
-                self.progress.add(piece.len());
-                take(piece);
-                Ok(())
-            };
-            return runtime.block_on(range::read(bucket, key, span, facts, take));
+            let bytes = fetch(bucket, key, span, facts)?;
+            self.progress.add(bytes.len());
+            take(&bytes);
+            return Ok(());
         }
         if !facts.is_bound() {
             return Err(unbound());
@@ -171,13 +194,7 @@ impl<'a> Reader<'a> {
             while let Some(index) = queue.next() {
                 let start = index * RANGE;
                 let span = Span { start, end: facts.size.min(start + RANGE) };
-                let mut bytes = Vec::with_capacity((span.end - span.start) as usize);
-                let take = |piece: &[u8]| {
-                    bytes.extend_from_slice(piece);
-                    Ok(())
-                };
-                let read = runtime.block_on(range::read(bucket, key, span, facts, take));
-                queue.put(index, read.map(|()| bytes));
+                queue.put(index, fetch(bucket, key, span, facts));
             }
         };
         thread::scope(|scope| {
@@ -217,6 +234,22 @@ impl<'a> Reader<'a> {
             _ => Ok(()),
         }
     }
+}
+
+/// The bytes of a range, of which there are few.
+fn fetch(bucket: &Bucket, key: &str, span: Span, facts: &Facts) -> Result<Vec<u8>, Failure> {
+    let (objects, bucket) = (bucket.objects.clone(), bucket.clone());
+    let (key, facts) = (String::from(key), facts.clone());
+    let read = objects.runtime().spawn(async move {
+        let mut bytes = Vec::with_capacity((span.end - span.start) as usize);
+        let take = |piece: &[u8]| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        };
+        range::read(&bucket, &key, span, &facts, take).await?;
+        Ok(bytes)
+    });
+    objects.runtime().block_on(read).expect("no task panics")
 }
 
 fn hashing(error: Error) -> Failure {
