@@ -50,18 +50,19 @@ impl Stores {
         let read = |listed: &Listed| {
             let Listed { key, facts } = listed;
             if will_fail.load(Ordering::Relaxed) {
-                // Whether it can be read is all that anybody will hear of it.
-                return folder.bucket.facts(key).map(|_| None);
+                return Ok(None);
             }
             let nonce = mac.mac.algorithm().random_nonce()?;
             let tagged = reader.tag(&folder.bucket, key, facts, &nonce)?;
             Ok(Some((nonce, tagged)))
         };
         let mut unreadable = 0;
-        folder.read_all(read, |listed, made: Result<_, ReadError>| {
+        // After a failure what is on its way is read, and nothing more is asked for.
+        let goes_on = || !will_fail.load(Ordering::Relaxed);
+        folder.read_all(goes_on, read, |listed, made: Result<_, ReadError>| {
             progress.file();
             match made {
-                Ok(Some((nonce, tagged))) if !will_fail.load(Ordering::Relaxed) => {
+                Ok(Some((nonce, tagged))) if goes_on() => {
                     let name = listed.key.as_bytes()[folder.prefix.len()..].to_vec();
                     writer.push(&Object { name, size: tagged.bytes, nonce, tag: tagged.tag })
                 }

@@ -84,7 +84,7 @@ impl Stores {
             let tagged = reader.tag(&folder.bucket, &listed.key, &listed.facts, &nonce)?;
             Ok((nonce, tagged))
         };
-        folder.read_all(read, |listed, made| each(&folder.path(&listed.key), made))
+        folder.read_all(|| true, read, |listed, made| each(&folder.path(&listed.key), made))
     }
 
     /// Where a manifest is kept: below a URL, or in a folder of this machine.
@@ -126,15 +126,17 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Reads all objects by `read`, and calls `done` with each. There has to be one: an empty prefix
-    /// looks like one with a mistake in it.
+    /// Reads all objects by `read`, as long as it `goes_on`, and calls `done` with each. There has to
+    /// be one: an empty prefix looks like one with a mistake in it.
     pub fn read_all<M: Send>(
         &self,
+        goes_on: impl Fn() -> bool,
         read: impl Fn(&Listed) -> M + Sync,
         mut done: impl FnMut(Listed, M) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut any = false;
-        bucket::read_all(&self.bucket, self.bucket.list(&self.prefix), read, |listed, made| {
+        let jobs = self.bucket.list(&self.prefix).take_while(|_| goes_on());
+        bucket::read_all(&self.bucket, jobs, read, |listed, made| {
             any = true;
             done(listed, made)
         })?;
