@@ -51,6 +51,17 @@ pub struct Listed {
     pub facts: Facts,
 }
 
+/// What a written object may take the place of.
+#[derive(Clone, Copy, Debug)]
+pub enum Over<'a> {
+    /// No other one.
+    Nothing,
+    /// The content that is known by these facts.
+    This(&'a Facts),
+    /// Whatever is there.
+    Anything,
+}
+
 /// A range of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {

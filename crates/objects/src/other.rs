@@ -7,13 +7,15 @@ use futures_util::{StreamExt, TryStreamExt};
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode};
+use object_store::{
+    GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, UpdateVersion,
+};
 use tagmac_files::Error;
 
 use crate::connector::Connector;
 use crate::failure::{CHANGED, Failure, root_cause};
 use crate::listing::Page;
-use crate::object::{Body, Facts, Listed, Span};
+use crate::object::{Body, Facts, Listed, Over, Span};
 use tagmac_files::url::{Scheme, Url};
 
 /// A store other than S3.
@@ -72,8 +74,15 @@ impl Other {
     }
 
     /// Writes an object, in the place of another one only if that may be.
-    pub async fn put(&self, key: &str, bytes: Bytes, replace: bool) -> Result<(), Failure> {
-        let mode = if replace { PutMode::Overwrite } else { PutMode::Create };
+    pub async fn put(&self, key: &str, bytes: Bytes, over: Over<'_>) -> Result<(), Failure> {
+        let mode = match over {
+            Over::Nothing => PutMode::Create,
+            Over::This(Facts { etag: e_tag, version, .. }) => {
+                let (e_tag, version) = (e_tag.clone(), version.clone());
+                PutMode::Update(UpdateVersion { e_tag, version })
+            }
+            Over::Anything => PutMode::Overwrite,
+        };
         let put = self.store.put_opts(&path(key)?, bytes.into(), mode.into()).await;
         put.map(drop).map_err(failure)
     }

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::objects::{Place, ROOT, exists, too_long};
+use tagmac_files::objects::{MAX_ROOT_BYTES, Place, ROOT, exists, replaced, too_long};
 use tagmac_files::{Error, ReadError};
 
-use crate::failure::Failure;
-use crate::object::Span;
+use crate::failure::{CHANGED, Failure};
+use crate::object::{Facts, Over, Span};
 use crate::objects::Bucket;
 use crate::range::{self, persistently};
 
@@ -30,21 +30,15 @@ impl Prefix {
         Error::io(format_args!("{}: {}", self.shown_file(file), ReadError::from(failure)))
     }
 
-    fn put(&self, file: &str, bytes: &[u8], replace: bool) -> Result<(), Failure> {
+    fn put(&self, file: &str, bytes: &[u8], over: Over<'_>) -> Result<(), Failure> {
         let Prefix { bucket, .. } = self;
         let (key, bytes) = (self.key(file), Bytes::copy_from_slice(bytes));
-        let put = persistently(bucket, || bucket.store.put(&key, bytes.clone(), replace));
+        let put = persistently(bucket, || bucket.store.put(&key, bytes.clone(), over));
         bucket.objects.runtime().block_on(put)
     }
-}
 
-impl Place for Prefix {
-    fn shown(&self) -> String {
-        let url = self.bucket.url(self.folder.trim_end_matches('/')).to_string();
-        Escaped::bytes(url.as_bytes()).to_string()
-    }
-
-    fn read(&self, file: &str, max: u64) -> Result<Option<Vec<u8>>, Error> {
+    /// A whole file and what is known of it, if there is one.
+    fn content(&self, file: &str, max: u64) -> Result<Option<(Facts, Vec<u8>)>, Error> {
         let (bucket, key) = (&self.bucket, self.key(file));
         let read = async {
             let facts = persistently(bucket, || bucket.store.facts(&key)).await?;
@@ -58,27 +52,57 @@ impl Place for Prefix {
             };
             let span = Span { start: 0, end: facts.size };
             range::read(bucket, &key, span, &facts, take).await?;
-            Ok(Some(bytes))
+            Ok(Some((facts, bytes)))
         };
         match bucket.objects.runtime().block_on(read) {
             Err(Failure::Missing) => Ok(None),
             Err(failure) => Err(self.failed(file, failure)),
             Ok(None) => Err(too_long(&self.shown_file(file), max)),
-            Ok(bytes) => Ok(bytes),
+            Ok(found) => Ok(found),
+        }
+    }
+}
+
+impl Place for Prefix {
+    fn shown(&self) -> String {
+        let url = self.bucket.url(self.folder.trim_end_matches('/')).to_string();
+        Escaped::bytes(url.as_bytes()).to_string()
+    }
+
+    fn read(&self, file: &str, max: u64) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.content(file, max)?.map(|(_, bytes)| bytes))
+    }
+
+    fn has(&self, file: &str) -> Result<bool, Error> {
+        let (bucket, key) = (&self.bucket, self.key(file));
+        let facts = persistently(bucket, || bucket.store.facts(&key));
+        match bucket.objects.runtime().block_on(facts) {
+            Ok(_) => Ok(true),
+            Err(Failure::Missing) => Ok(false),
+            Err(failure) => Err(self.failed(file, failure)),
         }
     }
 
     fn write_shard(&self, file: &str, bytes: &[u8]) -> Result<(), Error> {
-        self.put(file, bytes, true).map_err(|failure| self.failed(file, failure))
+        self.put(file, bytes, Over::Anything).map_err(|failure| self.failed(file, failure))
     }
 
-    fn write_root(&self, bytes: &[u8], replace: bool) -> Result<(), Error> {
-        match self.put(ROOT, bytes, replace) {
+    fn write_root(&self, bytes: &[u8], old: Option<&[u8]>) -> Result<(), Error> {
+        let shown = self.shown_file(ROOT);
+        let there = match old {
+            None => None,
+            Some(old) => match self.content(ROOT, MAX_ROOT_BYTES)? {
+                Some((facts, found)) if found == old => Some(facts),
+                _ => return Err(replaced(&shown)),
+            },
+        };
+        match self.put(ROOT, bytes, there.as_ref().map_or(Over::Nothing, Over::This)) {
             Ok(()) => Ok(()),
             // It may have arrived, and the answer not.
-            Err(Failure::Exists) => match self.read(ROOT, bytes.len() as u64) {
+            Err(failure @ (Failure::Exists | CHANGED)) => match self.read(ROOT, MAX_ROOT_BYTES) {
                 Ok(Some(there)) if there == bytes => Ok(()),
-                _ => Err(exists(&self.shown_file(ROOT))),
+                _ if failure == CHANGED => Err(replaced(&shown)),
+                _ => Err(exists(&shown)),
             },
             Err(failure) => Err(self.failed(ROOT, failure)),
         }

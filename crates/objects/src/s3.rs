@@ -19,7 +19,7 @@ use tagmac_files::Error;
 use crate::config::Config;
 use crate::failure::{CHANGED, Failure, root_cause};
 use crate::listing::{self, Page};
-use crate::object::{Body, Facts, Span};
+use crate::object::{Body, Facts, Over, Span};
 use crate::pace::Pace;
 use tagmac_files::url::Url;
 
@@ -85,15 +85,24 @@ impl S3 {
     }
 
     /// Writes an object, in the place of another one only if that may be.
-    pub async fn put(&self, key: &str, bytes: Bytes, replace: bool) -> Result<(), Failure> {
+    pub async fn put(&self, key: &str, bytes: Bytes, over: Over<'_>) -> Result<(), Failure> {
         let mut headers = HeaderMap::new();
-        if !replace {
-            headers.insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
+        match over {
+            Over::Nothing => {
+                headers.insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
+            }
+            Over::This(facts) => {
+                if let Some(etag) = facts.strong_etag() {
+                    headers.insert(IF_MATCH, etag.parse().map_err(final_error)?);
+                }
+            }
+            Over::Anything => {}
         }
-        match self.object(Method::PUT, key, None, headers, bytes).await {
-            Ok(_) => Ok(()),
-            Err(CHANGED) if !replace => Err(Failure::Exists),
-            Err(failure) => Err(failure),
+        match (self.object(Method::PUT, key, None, headers, bytes).await, over) {
+            (Ok(_), _) => Ok(()),
+            (Err(CHANGED), Over::Nothing) => Err(Failure::Exists),
+            (Err(Failure::Missing), Over::This(_)) => Err(CHANGED),
+            (Err(failure), _) => Err(failure),
         }
     }
 
@@ -217,6 +226,10 @@ async fn checked(response: HttpResponse) -> Result<HttpResponse, Failure> {
         }
         StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => {
             Failure::Passing(format!("the store is busy ({shown})"), seconds(after))
+        }
+        // Two writers at once: which of them was first is known the next time.
+        StatusCode::CONFLICT if code == "ConditionalRequestConflict" => {
+            Failure::Passing(format!("the store is busy ({shown})"), None)
         }
         _ if status.is_server_error() || matches!(code, "SlowDown" | "RequestTimeout") => {
             Failure::Passing(format!("the store is busy ({shown})"), seconds(after))

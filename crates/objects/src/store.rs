@@ -6,7 +6,7 @@ use tagmac_files::url::{Scheme, Url};
 
 use crate::failure::Failure;
 use crate::listing::Page;
-use crate::object::{Body, Facts, Span};
+use crate::object::{Body, Facts, Over, Span};
 use crate::other::Other;
 use crate::s3::S3;
 
@@ -44,10 +44,10 @@ impl Store {
     }
 
     /// Writes an object, in the place of another one only if that may be.
-    pub async fn put(&self, key: &str, bytes: Bytes, replace: bool) -> Result<(), Failure> {
+    pub async fn put(&self, key: &str, bytes: Bytes, over: Over<'_>) -> Result<(), Failure> {
         match self {
-            Store::S3(s3) => s3.put(key, bytes, replace).await,
-            Store::Other(other) => other.put(key, bytes, replace).await,
+            Store::S3(s3) => s3.put(key, bytes, over).await,
+            Store::Other(other) => other.put(key, bytes, over).await,
         }
     }
 

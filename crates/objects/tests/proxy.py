@@ -43,7 +43,8 @@ class Rule:
     | fault | what happens |
     |---|---|
     | `status` | an answer with `status`, the headers in `answer`, and `body` or the S3 error `code`, without asking the server |
-    | `refuse` | the connection is reset before any answer |
+    | `refuse` | the connection is reset before any answer, and the server is not asked |
+    | `lose` | the same after the server has answered |
     | `reset` | the connection is reset after `bytes` bytes of the body |
     | `short` | the connection is closed after `bytes` bytes of the body |
     | `trim` | the body is cut to `bytes` bytes, and its headers say that this is all |
@@ -196,6 +197,9 @@ class Handler(BaseHTTPRequestHandler):
         upstream.endheaders(body or None)
         answer = upstream.getresponse()
         request.status = answer.status
+        if rule and rule.fault == "lose":
+            upstream.close()
+            return self.reset()
         length = answer.getheader("Content-Length")
         fault = rule.fault if rule else None
         # Without a length the body has to be read before its length can be told.
@@ -238,6 +242,7 @@ class Handler(BaseHTTPRequestHandler):
         elif fault == "short":
             self.wfile.flush()
             self.close_connection = True
+        return None
 
     def reset(self) -> None:
         """Ends the connection by RST instead of FIN."""

@@ -231,11 +231,13 @@ def test_a_server_on_this_machine_is_asked_by_no_proxy(place):
 
 
 def test_a_root_whose_answer_is_lost_is_there(place):
-    place.put("o/a", b"a")
-    # The request arrives, and the answer does not.
-    lost = Rule("short", method="PUT", path="/m/root$", bytes=0)
-    place.proxy.rules.append(lost)
-    place.keyed("seal", place.url + "o", "-o", place.url + "m").exits(0)
+    # The request arrives, and the answer does not: for a new root, and for one in another's place.
+    for body in (b"a", b"b"):
+        place.put("o/a", body)
+        lost = Rule("lose", method="PUT", path="/m/root$")
+        place.proxy.rules[:] = [lost]
+        place.keyed("seal", place.url + "o", "-o", place.url + "m").exits(0)
+        assert lost.met == 2
     place.keyed("audit", place.url + "m", place.url + "o").exits(0)
 
 

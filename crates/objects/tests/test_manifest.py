@@ -2,6 +2,7 @@
 
 import pytest
 from conftest import RANGE
+from proxy import Rule
 
 OBJECTS = {"a": b"a", "b/c": b"", "b-c": b"x" * 1000, "large": b"l" * (RANGE + 1), "z": b"z"}
 
@@ -99,8 +100,6 @@ def test_what_an_object_does_not_have(place):
 
 
 def test_an_object_that_cannot_be_read(place):
-    from proxy import Rule
-
     for name in "abc":
         place.put("o/" + name, name.encode())
     place.keyed("seal", place.url + "o", "-o", "m").exits(0)
@@ -125,3 +124,39 @@ def test_nonces(place):
     place.run("audit", "-k", "k2", "m", place.url + "o").exits(0)
     place.put("o/a", b"emas")
     place.run("audit", "-k", "k2", "m", place.url + "o").exits(1).prints("a: changed: content\n")
+
+
+def test_after_a_failure_nothing_more_is_asked_for(place):
+    for number in range(20):
+        place.put(f"o/{number:02}", b"x")
+    denied = Rule("status", path="/o/03$", status=403, code="AccessDenied", times=None)
+    place.proxy.rules.append(denied)
+    seal = ("seal", "--num-threads", "1", place.url + "o", "-o", "m")
+    ran = place.keyed(*seal).exits(4)
+    ran.says(f"{place.url}o/03: the store denies access", "as 1 object could not be sealed")
+    assert place.proxy.count(path="/o/03$") and not place.proxy.count(path="/o/(0[4-9]|1)")
+    # To name all of them there is an option.
+    place.keyed(*seal, "--skip-unreadable").exits(4).says("19 objects", "1 unreadable and left out")
+
+
+@pytest.mark.parametrize("when", ["/o/z$", "/m/root$"])
+def test_of_two_seals_at_once_one_is_refused(sealed, when):
+    place, manifest = sealed
+    if manifest == "m" and "root" in when:
+        pytest.skip("no request writes a folder's root")
+    seal = ("seal", "--num-threads", "1", place.url + "o", "-o", manifest)
+
+    def other():
+        place.put("o/a", b"other")
+        place.keyed(*seal).exits(0)
+
+    place.put("o/a", b"one")
+    method = "PUT" if "root" in when else "GET"
+    place.proxy.rules.append(Rule("call", method=method, path=when, call=other))
+    ran = place.keyed(*seal).exits(4)
+    ran.says("root: expected the manifest that was there at the start", "another seal ran")
+    audit(sealed).exits(0)
+    # Nothing is left of the one that was refused.
+    place.keyed(*seal).exits(0)
+    if manifest == "m":
+        assert len(list(place.folder.joinpath("m").iterdir())) == 2

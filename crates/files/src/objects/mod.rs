@@ -24,7 +24,7 @@ pub use audit::{Audit, Put};
 pub use line::MAX_NAME;
 pub use manifest_key::ManifestKey;
 pub use object::Object;
-pub use place::{Folder, Place, exists, too_long};
+pub use place::{Folder, Place, exists, replaced, too_long};
 pub use reader::{ObjectManifest, Objects};
 pub use record::Record;
 pub use root::{Root, RootBuilder};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
 use crate::new_file;
-use crate::objects::ROOT;
 use crate::objects::manifest_key::Kind;
+use crate::objects::{MAX_ROOT_BYTES, ROOT};
 use crate::open;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
@@ -22,12 +22,15 @@ pub trait Place {
     /// more than `max` bytes: see [`too_long`].
     fn read(&self, file: &str, max: u64) -> Result<Option<Vec<u8>>, Error>;
 
+    /// Whether there is a file of that name.
+    fn has(&self, file: &str) -> Result<bool, Error>;
+
     /// Writes a shard's file, which appears whole. One of its name has the same content.
     fn write_shard(&self, file: &str, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Writes the root, which appears whole. An error if there is one and it is not to be replaced:
-    /// see [`exists`].
-    fn write_root(&self, bytes: &[u8], replace: bool) -> Result<(), Error>;
+    /// Writes the root, which appears whole, in the place of `old`. An error if another one is
+    /// there: see [`exists`] and [`replaced`].
+    fn write_root(&self, bytes: &[u8], old: Option<&[u8]>) -> Result<(), Error>;
 
     /// Removes a shard's file that no root names any more. It may be gone.
     fn remove_shard(&self, file: &str) -> Result<(), Error>;
@@ -46,6 +49,14 @@ pub fn too_long(shown: &str, max: u64) -> Error {
 /// The error for a manifest that is there and is not to be replaced.
 pub fn exists(shown: &str) -> Error {
     Error::io(format_args!("{shown}: expected no manifest there, found one"))
+}
+
+/// The error for a manifest that came or went while another one was made to take its place.
+pub fn replaced(shown: &str) -> Error {
+    Error::io(format_args!(
+        "{shown}: expected the manifest that was there at the start, found a change: another seal \
+         ran meanwhile"
+    ))
 }
 
 /// A folder of the file system.
@@ -100,15 +111,24 @@ impl Place for Folder {
         Ok(Some(bytes))
     }
 
+    fn has(&self, file: &str) -> Result<bool, Error> {
+        self.path.join(file).try_exists().map_err(|error| self.failed(file, &error))
+    }
+
     fn write_shard(&self, file: &str, bytes: &[u8]) -> Result<(), Error> {
         self.write(file, Overwrite::Kind("a manifest's shard", is_shard), bytes)
     }
 
-    fn write_root(&self, bytes: &[u8], replace: bool) -> Result<(), Error> {
-        if replace {
-            return self.write(ROOT, Overwrite::Kind("a manifest's root", is_root), bytes);
+    fn write_root(&self, bytes: &[u8], old: Option<&[u8]>) -> Result<(), Error> {
+        let Some(old) = old else { return self.write(ROOT, Overwrite::Nothing, bytes) };
+        let folder = File::open(&self.path).map_err(|error| self.failed(ROOT, &error))?;
+        // One at a time compares and replaces. Where the file system has no locks, two could do so
+        // in the same moment.
+        let _ = folder.lock();
+        if self.read(ROOT, MAX_ROOT_BYTES)?.as_deref() != Some(old) {
+            return Err(replaced(&self.shown_file(ROOT)));
         }
-        self.write(ROOT, Overwrite::Nothing, bytes)
+        self.write(ROOT, Overwrite::Kind("a manifest's root", is_root), bytes)
     }
 
     fn remove_shard(&self, file: &str) -> Result<(), Error> {

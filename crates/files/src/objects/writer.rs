@@ -18,9 +18,11 @@ use crate::objects::{MAX_ROOT_BYTES, ROOT};
 pub struct Writer<'a> {
     key: &'a ManifestKey,
     place: &'a dyn Place,
-    replace: bool,
-    /// The shards that the root that is to be replaced names.
+    /// The root that is to be replaced, and the shards that it names.
+    old_root: Option<Vec<u8>>,
     old: BTreeSet<String>,
+    /// All shards that were written.
+    files: Vec<String>,
     /// Those that were written for this one, and were not there before.
     new: Vec<String>,
     shard: ShardBuilder<'a>,
@@ -59,18 +61,16 @@ impl<'a> Writer<'a> {
             }
             _ => {}
         }
-        // Where there is none, one that comes meanwhile is another run's.
-        let replace = there.is_some();
         // Of a root whose seal does not match no name is believed: its shards stay.
-        let old = there.and_then(|text| Root::open(key, text, ROOT).ok());
-        let old = old.map(|root| root.records().map(|record| record.file_name()).collect());
+        let old = there.as_ref().and_then(|text| shards_of(key, text.clone()));
         let (shard, root) = (ShardBuilder::new(key, 0), RootBuilder::new(key));
         let (old, totals) = (old.unwrap_or_default(), Totals::default());
         Ok(Writer {
             key,
             place,
-            replace,
+            old_root: there,
             old,
+            files: Vec::new(),
             new: Vec::new(),
             shard,
             root,
@@ -102,8 +102,9 @@ impl<'a> Writer<'a> {
         let was_there = !matches!(self.place.read(&file, record.length), Ok(None));
         self.place.write_shard(&file, &text)?;
         if !self.old.remove(&file) && !was_there {
-            self.new.push(file);
+            self.new.push(file.clone());
         }
+        self.files.push(file);
         totals.shards += 1;
         totals.entries += record.entries;
         totals.bytes += record.bytes;
@@ -116,16 +117,45 @@ impl<'a> Writer<'a> {
         if !self.shard.is_empty() {
             self.flush()?;
         }
-        self.place.write_root(&self.root.seal(), self.replace)?;
+        // Another run may have taken one for its own, and removed it.
+        for file in &self.files {
+            if !self.place.has(file)? {
+                return Err(Error::io(format_args!(
+                    "{}: expected the shard that was written, found none: another seal ran \
+                     meanwhile",
+                    self.place.shown_file(file)
+                )));
+            }
+        }
+        let root = mem::replace(&mut self.root, RootBuilder::new(self.key)).seal();
+        if let Err(error) = self.place.write_root(&root, self.old_root.as_deref()) {
+            self.abandon();
+            return Err(error);
+        }
         // The manifest is whole and right without this.
         remove(self.place, self.old.iter());
         Ok(self.totals)
     }
 
-    /// Leaves the manifest that was there as it was, and removes the shards that were written.
+    /// Leaves the manifest that is there as it is, and removes the shards that were written and that
+    /// it does not name.
     pub fn abandon(self) {
-        remove(self.place, self.new.iter());
+        let named = match self.place.read(ROOT, MAX_ROOT_BYTES) {
+            Ok(None) => Some(BTreeSet::new()),
+            Ok(Some(text)) => shards_of(self.key, text),
+            Err(_) => None,
+        };
+        // Of a root that cannot be read nobody knows what it names.
+        if let Some(named) = named {
+            remove(self.place, self.new.iter().filter(|file| !named.contains(*file)));
+        }
     }
+}
+
+/// The shards that a root names, if it is one under the key.
+fn shards_of(key: &ManifestKey, text: Vec<u8>) -> Option<BTreeSet<String>> {
+    let root = Root::open(key, text, ROOT).ok()?;
+    Some(root.records().map(|record| record.file_name()).collect())
 }
 
 fn remove<'a>(place: &dyn Place, files: impl Iterator<Item = &'a String>) {

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from manifests import KEY, OTHER, data
+from proxy import Rule
 
 import tagmac
 from tagmac.s3.errors import ObjectError
@@ -248,6 +249,39 @@ def test_a_prefix_is_a_place(s3, bucket):
         place("s3://tagmac-no-such").write("root", b"")
     with pytest.raises(ValueError, match="gs://b/p: expected s3://BUCKET/PREFIX or a folder"):
         place("gs://b/p")
+
+
+MEANWHILE = "root: expected the manifest that was there at the start, found a change"
+
+
+@pytest.mark.parametrize("kind", ["folder", "prefix"])
+def test_a_file_is_replaced_only_if_it_is_the_one_that_was_seen(bucket, tmp_path, kind):
+    where = place(str(tmp_path / "m") if kind == "folder" else f"s3://{bucket}/m")
+    where.write("root", b"one")
+    assert where.has("root") and not where.has("shard")
+    where.replace("root", b"two", b"one")
+    for data in (b"three", b"a longer one"):
+        with pytest.raises(PlaceError, match=MEANWHILE):
+            where.replace("root", data, b"one")
+    assert where.read("root", 10) == b"two"
+    where.remove("root")
+    with pytest.raises(PlaceError, match=MEANWHILE):
+        where.replace("root", b"three", b"two")
+    assert not where.has("root")
+
+
+def test_a_root_that_changes_while_it_is_replaced(bucket, proxy, s3):
+    where = place(f"s3://{bucket}/m")
+    where.write("root", b"one")
+    other = lambda: s3.put_object(Bucket=bucket, Key="m/root", Body=b"two")  # noqa: E731
+    proxy.rules.append(Rule("call", method="PUT", path="/m/root", call=other))
+    with pytest.raises(PlaceError, match=MEANWHILE):
+        where.replace("root", b"three", b"one")
+    assert where.read("root", 10) == b"two"
+    # The request arrives, and the answer does not: the next one finds what the first one wrote.
+    proxy.rules[:] = [Rule("lose", method="PUT", path="/m/root")]
+    where.replace("root", b"three", b"two")
+    assert where.read("root", 10) == b"three" and proxy.rules[0].met >= 2
 
 
 def test_a_manifest_does_not_cover_itself(tmp_path):

@@ -1,17 +1,20 @@
 """Manifests and audits on the cluster, where nothing goes wrong."""
 
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 from manifests import KEY, OTHER, check, data, files, fill
+from proxy import Rule
 
 import tagmac
 from tagmac import _tagmac
 from tagmac.s3 import ObjectError
 from tagmac.spark import Difference, ManifestDamaged, PlaceError, audit, seal
 from tagmac.spark.command import main
+from tagmac.spark.places import Folder
 
 UNIT = 1 << 20
 OBJECTS = {
@@ -60,6 +63,34 @@ def test_the_same_bucket_has_the_same_manifest(spark, s3, bucket, tmp_path, ref)
     found = s3.list_objects_v2(Bucket=bucket, Prefix="manifests/")["KeyCount"]
     assert found == made.shards + 1
     assert audit(spark, f"s3://{bucket}/manifests/p", f"s3://{bucket}/p", ref).ok
+
+
+def test_a_folder_that_workers_do_not_share_is_refused(
+    spark, s3, bucket, tmp_path, ref, monkeypatch
+):
+    fill(s3, bucket, OBJECTS)
+    write, where = Folder.write, tmp_path / "manifest"
+    # The driver has another folder of this name.
+    own = lambda self, *some, **more: write(Folder(f"{tmp_path}/own"), *some, **more)  # noqa: E731
+    monkeypatch.setattr(Folder, "write", own)
+    with pytest.raises(RuntimeError, match="expected a place that the driver and all workers"):
+        seal(spark, f"s3://{bucket}/p", ref, str(where))
+    assert not where.exists() or files(where) == {}
+
+
+def test_of_two_seals_at_once_one_is_refused(spark, proxy, s3, bucket, tmp_path, ref):
+    where, other = tmp_path / "manifest", tmp_path / "other"
+    for place in (where, other):
+        fill(s3, bucket, OBJECTS | {"p/a": str(place).encode()})
+        seal(spark, f"s3://{bucket}/p", ref, str(place))
+    fill(s3, bucket, OBJECTS | {"p/a": b"?"})
+    # As another seal that ends while this one reads.
+    ends = lambda: shutil.copytree(other, where, dirs_exist_ok=True)  # noqa: E731
+    proxy.rules.append(Rule("call", method="GET", path="/p/edge$", call=ends))
+    with pytest.raises(PlaceError, match="root: .*: another seal ran meanwhile"):
+        seal(spark, f"s3://{bucket}/p", ref, str(where), replace_manifest=True)
+    found = files(where)
+    assert all(found[name] == text for name, text in files(other).items())
 
 
 def test_what_changed_is_found(spark, s3, bucket, tmp_path, ref):

@@ -141,3 +141,72 @@ fn what_is_missing_or_longer_is_named() {
     fs::File::create(folder.path().join(ROOT)).unwrap().set_len((64 << 20) + 1).unwrap();
     assert!(open().ends_with("/root: expected at most 67108864 bytes, found more"));
 }
+
+/// Of two seals at once the one that ends last fails, and takes nothing from the other.
+#[test]
+fn of_two_seals_at_once_one_is_refused_and_the_manifest_is_whole() {
+    let (_, key) = key("PMAC-AES128", 128, 7);
+    // Whether there is a manifest before, and whether both seal the same objects.
+    for (is_there, one, other) in [(true, 2, 3), (true, 2, 2), (true, 1, 2), (false, 2, 2)] {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Folder::new(folder.path());
+        if is_there {
+            write(&key, folder.path(), false, many(3, 1)).unwrap();
+        }
+        let begun = |byte| {
+            let mut writer = Writer::new(&key, &place, true).unwrap();
+            for object in many(SHARD_ENTRIES + 1, byte) {
+                writer.push(&object).unwrap();
+            }
+            writer
+        };
+        let (first, second) = (begun(one), begun(other));
+        first.finish().unwrap();
+        let error = second.finish().unwrap_err().to_string();
+        let expected = if is_there { "another seal ran meanwhile" } else { "found one" };
+        assert!(error.contains("/root: expected ") && error.ends_with(expected), "{error}");
+        let manifest = ObjectManifest::open(&key, &place).unwrap();
+        let whole = manifest.objects().map(Result::unwrap).eq(many(SHARD_ENTRIES + 1, one));
+        assert!(whole, "{is_there} {one} {other}");
+        assert_eq!(files(folder.path()).len(), 3);
+    }
+}
+
+#[test]
+fn what_another_seal_removed_is_missed_before_the_root_is_written() {
+    let (_, key) = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    write(&key, folder.path(), false, many(3, 1)).unwrap();
+    let before = files(folder.path());
+    let mut writer = Writer::new(&key, &place, true).unwrap();
+    for object in many(SHARD_ENTRIES, 2) {
+        writer.push(&object).unwrap();
+    }
+    let shard = files(folder.path()).into_iter().find(|file| !before.contains(file)).unwrap();
+    fs::remove_file(folder.path().join(&shard)).unwrap();
+    let error = writer.finish().unwrap_err().to_string();
+    let expected = ": expected the shard that was written, found none: another seal ran meanwhile";
+    assert!(error.ends_with(&format!("/{shard}{expected}")), "{error}");
+    assert_eq!(files(folder.path()), before);
+}
+
+#[test]
+fn a_seal_that_is_abandoned_leaves_the_shards_of_the_manifest_that_is_there() {
+    let (_, key) = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    let begun = |byte| {
+        let mut writer = Writer::new(&key, &place, true).unwrap();
+        many(SHARD_ENTRIES, byte).for_each(|object| writer.push(&object).unwrap());
+        writer
+    };
+    let abandoned = begun(2);
+    write(&key, folder.path(), true, many(SHARD_ENTRIES, 2)).unwrap();
+    abandoned.abandon();
+    let manifest = ObjectManifest::open(&key, &place).unwrap();
+    assert!(manifest.objects().map(Result::unwrap).eq(many(SHARD_ENTRIES, 2)));
+    // Its own, which no root names, it removes.
+    begun(3).abandon();
+    assert_eq!(files(folder.path()).len(), 2);
+}

@@ -29,6 +29,8 @@ from .places import Place, PlaceError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: A file by which workers see that they have the driver's place.
+DRIVER = "driver"
 #: Objects of a file, and how long it may be: names have 1024 bytes at most, and ETags few.
 FILE_OBJECTS, MAX_FILE_BYTES = 50_000, 256 << 20
 
@@ -102,6 +104,7 @@ def make_listing(
 ) -> Listing:
     """Lists the objects below a prefix, into files of that folder."""
     names = split_names(client(), prefix, TASKS_PER_CORE * cores(spark))
+    place.write(f"{folder}/{DRIVER}", DRIVER.encode())
     data = [(number, each.after, each.upto) for number, each in enumerate(names)]
     with job(spark, "listing", say):
         frame = rows(spark, "number long, after string, upto string", data)
@@ -120,6 +123,11 @@ def _lister(
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
+            if not place.has(f"{folder}/{DRIVER}"):
+                raise PlaceError(
+                    f"{place.shown('')}: expected a place that the driver and all workers share, "
+                    "found nothing of the driver's there"
+                )
             for row in batch.to_pylist():
                 names = NameRange(row["after"], row["upto"])
                 for file in _write(prefix, place, folder, row["number"], names, range_bytes):

@@ -7,6 +7,7 @@ runs twice writes the same file, or another one beside it that no root names.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import secrets
 import shutil
@@ -19,6 +20,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 from ..s3.client import client
 from ..s3.reading import one_line
 from ..s3.url import Url, is_url
+
+
+#: Of a file that is replaced: a root.
+MAX_REPLACED_BYTES = 64 << 20
 
 
 class PlaceError(OSError):
@@ -34,8 +39,14 @@ class Place(Protocol):
     def read(self, name: str, max_bytes: int) -> bytes | None:
         """A whole file, or None if there is none. An error if it is longer."""
 
+    def has(self, name: str) -> bool:
+        """Whether there is a file of that name."""
+
     def write(self, name: str, data: bytes, *, new: bool = False) -> None:
         """Writes a file; new: an error if there is one."""
+
+    def replace(self, name: str, data: bytes, old: bytes) -> None:
+        """Writes a file in the place of one with the content old. An error if that is not there."""
 
     def remove(self, name: str) -> None:
         """Removes a file, if that is possible: never an error."""
@@ -72,6 +83,22 @@ class Folder:
         except FileNotFoundError:
             return None
         return _bounded(self.shown(name), data, max_bytes)
+
+    def has(self, name: str) -> bool:
+        return Path(self.path, name).exists()
+
+    def replace(self, name: str, data: bytes, old: bytes) -> None:
+        folder = os.open(self.path, os.O_RDONLY)
+        try:
+            # One at a time compares and replaces, the command too. Where the file system has no
+            # locks, two could do so in the same moment.
+            with contextlib.suppress(OSError):
+                fcntl.flock(folder, fcntl.LOCK_EX)
+            if self.read(name, MAX_REPLACED_BYTES) != old:
+                raise _replaced(self.shown(name))
+            self.write(name, data)
+        finally:
+            os.close(folder)
 
     def write(self, name: str, data: bytes, *, new: bool = False) -> None:
         path = Path(self.path, name)
@@ -111,35 +138,65 @@ class Prefix:
         return f"{self.url}{name}"
 
     def read(self, name: str, max_bytes: int) -> bytes | None:
+        found = self._content(name, max_bytes)
+        return None if found is None else found[0]
+
+    def has(self, name: str) -> bool:
+        try:
+            client().head_object(Bucket=self.url.bucket, Key=self.url.key + name)
+        except ClientError as error:
+            if _status(error) == 404:
+                return False
+            raise self._failed(name, error) from None
+        except BotoCoreError as error:
+            raise self._failed(name, error) from None
+        return True
+
+    def write(self, name: str, data: bytes, *, new: bool = False) -> None:
+        try:
+            self._put(name, data, {"IfNoneMatch": "*"} if new else {})
+        except _Refused:
+            raise PlaceError(f"{self.shown(name)}: expected no manifest there, found one") from None
+
+    def replace(self, name: str, data: bytes, old: bytes) -> None:
+        found = self._content(name, MAX_REPLACED_BYTES)
+        if found is None or found[0] != old:
+            raise _replaced(self.shown(name))
+        try:
+            self._put(name, data, {"IfMatch": found[1]} if found[1] else {})
+        except _Refused:
+            # It may have arrived, and the answer not.
+            if self.read(name, MAX_REPLACED_BYTES) != data:
+                raise _replaced(self.shown(name)) from None
+
+    def _content(self, name: str, max_bytes: int) -> tuple[bytes, str] | None:
+        """A whole file and its ETag, or None if there is none."""
         try:
             answer = client().get_object(Bucket=self.url.bucket, Key=self.url.key + name)
+            with contextlib.closing(answer["Body"]) as body:
+                data: bytes = body.read(max_bytes + 1)
         except ClientError as error:
             if error.response.get("Error", {}).get("Code") == "NoSuchKey":
                 return None
-            raise PlaceError(f"{self.shown(name)}: {one_line(error)}") from None
+            raise self._failed(name, error) from None
         except BotoCoreError as error:
-            raise PlaceError(f"{self.shown(name)}: {one_line(error)}") from None
-        try:
-            with contextlib.closing(answer["Body"]) as body:
-                data: bytes = body.read(max_bytes + 1)
-        except BotoCoreError as error:
-            raise PlaceError(f"{self.shown(name)}: {one_line(error)}") from None
-        return _bounded(self.shown(name), data, max_bytes)
+            raise self._failed(name, error) from None
+        return _bounded(self.shown(name), data, max_bytes), answer.get("ETag", "")
 
-    def write(self, name: str, data: bytes, *, new: bool = False) -> None:
-        condition = {"IfNoneMatch": "*"} if new else {}
+    def _put(self, name: str, data: bytes, condition: dict[str, str]) -> None:
+        """Writes a file. _Refused if what is there is not what the condition says."""
+        where = {"Bucket": self.url.bucket, "Key": self.url.key + name}
         try:
-            client().put_object(
-                Bucket=self.url.bucket, Key=self.url.key + name, Body=data, **condition
-            )
+            client().put_object(**where, Body=data, **condition)
         except ClientError as error:
-            if error.response.get("ResponseMetadata", {}).get("HTTPStatusCode") in (409, 412):
-                raise PlaceError(
-                    f"{self.shown(name)}: expected no manifest there, found one"
-                ) from None
-            raise PlaceError(f"{self.shown(name)}: {one_line(error)}") from None
+            if condition and _status(error) in (404, 409, 412):
+                raise _Refused from None
+            raise self._failed(name, error) from None
         except BotoCoreError as error:
-            raise PlaceError(f"{self.shown(name)}: {one_line(error)}") from None
+            raise self._failed(name, error) from None
+
+    def _failed(self, name: str, error: BaseException) -> PlaceError:
+        return PlaceError(f"{self.shown(name)}: {one_line(error)}")
 
     def remove(self, name: str) -> None:
         with contextlib.suppress(ClientError, BotoCoreError):
@@ -152,6 +209,22 @@ class Prefix:
             for page in pages.paginate(Bucket=self.url.bucket, Prefix=start):
                 for entry in page.get("Contents", []):
                     client().delete_object(Bucket=self.url.bucket, Key=entry["Key"])
+
+
+class _Refused(Exception):
+    """A write whose condition is not so."""
+
+
+def _status(error: ClientError) -> int:
+    status: int = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return status
+
+
+def _replaced(shown: str) -> PlaceError:
+    return PlaceError(
+        f"{shown}: expected the manifest that was there at the start, found a change: another seal "
+        "ran meanwhile"
+    )
 
 
 def _bounded(shown: str, data: bytes, max_bytes: int) -> bytes:

@@ -7,6 +7,7 @@ listing ─ ranges ═ shuffled by name and start ─ read: tags, partials ═ s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -90,16 +91,21 @@ def seal(
     ref, key = pinned(key_ref)
     below, where = Url.parse_prefix(prefix), place(manifest)
     check_apart(below, where)
-    old = _old_shards(key, where, replace_manifest)
+    old_root, old = _old_manifest(key, where, replace_manifest)
     unit = unit_of(key, range_bytes)
     with listing_of(spark, below, where, unit, progress) as listing:
         if not listing.objects:
             # A prefix that is mistyped looks the same.
             raise ObjectError(below, "expected objects below it, found none")
         records = _shards(spark, ref, listing, unit, streams, progress)
-    root = _tagmac.root_seal(key, records)
-    where.write(ROOT, root, new=not replace_manifest)
-    for name in old - {_tagmac.shard_name(record) for record in records}:
+    root, names = _tagmac.root_seal(key, records), [_tagmac.shard_name(each) for each in records]
+    _check_there(where, names)
+    if old_root is None:
+        # One that came meanwhile is another run's.
+        where.write(ROOT, root, new=True)
+    else:
+        where.replace(ROOT, root, old_root)
+    for name in old.difference(names):
         where.remove(name)
     return Sealed(manifest, listing.objects, listing.size, len(records))
 
@@ -116,19 +122,32 @@ def check_apart(prefix: Url, where: Place) -> None:
         )
 
 
-def _old_shards(key: tagmac.Key, where: Place, replace_manifest: bool) -> set[str]:
-    """The shards of the manifest that is to be replaced."""
+def _check_there(where: Place, names: list[str]) -> None:
+    """Refuses shards that are gone, or that the driver does not see."""
+    with ThreadPoolExecutor(STREAMS) as pool:
+        for name, is_there in zip(names, pool.map(where.has, names), strict=True):
+            if not is_there:
+                raise PlaceError(
+                    f"{where.shown(name)}: expected the shard that was written, found none: another "
+                    "seal ran meanwhile"
+                )
+
+
+def _old_manifest(
+    key: tagmac.Key, where: Place, replace_manifest: bool
+) -> tuple[bytes | None, set[str]]:
+    """The root that is to be replaced, and the shards that it names."""
     there = where.read(ROOT, MAX_ROOT_BYTES)
     if there is None:
-        return set()
+        return None, set()
     if not replace_manifest:
         raise PlaceError(f"{where.shown(ROOT)}: expected no manifest there, found one")
     try:
         records = _tagmac.root_open(key, there, shown=where.shown(ROOT))
     except tagmac.InvalidTag:
         # Of a root whose seal does not match no name is believed: its shards stay.
-        return set()
-    return {_tagmac.shard_name(record) for record in records}
+        return there, set()
+    return there, {_tagmac.shard_name(record) for record in records}
 
 
 def _shards(
