@@ -94,6 +94,8 @@ class Request:
     headers: dict[str, str]
     fault: str | None = None
     status: int | None = None
+    #: Whether its answer has yet to be sent.
+    under_way: bool = True
 
 
 class Proxy:
@@ -143,8 +145,13 @@ class Proxy:
         try:
             yield
         finally:
-            with self.lock:
-                self.under_way -= 1
+            self.answered(request)
+
+    def answered(self, request: Request) -> None:
+        """Notes that the rest of an answer is about to be sent: after it the client asks anew."""
+        with self.lock:
+            self.under_way -= request.under_way
+            request.under_way = False
 
 
 class Server(ThreadingHTTPServer):
@@ -183,6 +190,7 @@ class Handler(BaseHTTPRequestHandler):
                 return self.reset()
             elif rule and rule.fault == "status":
                 request.status = rule.status
+                proxy.answered(request)
                 return self.error(rule)
             self.forward(request, rule, body)
         return None
@@ -227,6 +235,9 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", length or "0")
         else:
             self.send_header("Content-Length", str(len(held)))
+        unsent = 0 if self.command == "HEAD" else int(length or 0) if held is None else len(held)
+        if not unsent:
+            self.server.proxy.answered(request)
         self.end_headers()
         left = rule.bytes if fault in ("reset", "short") else None
         while self.command != "HEAD":
@@ -235,6 +246,9 @@ class Handler(BaseHTTPRequestHandler):
                 piece, left = piece[:left], left - len(piece[:left])
             if not piece:
                 break
+            unsent -= len(piece)
+            if not unsent:
+                self.server.proxy.answered(request)
             self.wfile.write(piece)
         upstream.close()
         if fault == "reset":
