@@ -268,10 +268,12 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
             } else if messages[0].len() >= bytes {
                 for (message, digest) in messages.iter().zip(&mut scratch.digests) {
                     let last = &message[message.len() - bytes..];
-                    let last = if rest == bytes {
+                    let last = if rest < bytes {
+                        narrow.last_bytes(last, rest)
+                    } else if const { <M::Lanes<I> as Lanes>::Narrow::LANES == 1 } {
                         narrow.load(last)
                     } else {
-                        narrow.last_bytes(last, rest)
+                        narrow.load_lanes(last)
                     };
                     *digest = narrow.lane0(narrow.xor(last, padding));
                 }
