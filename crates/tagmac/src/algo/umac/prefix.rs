@@ -26,8 +26,8 @@ pub enum Assurance {
 }
 
 impl<C: Cipher<Block = Block>> Umac<C, 4> {
-    /// Checks the first 4, 8, 12 or 16 bytes of a tag in constant time, at a quarter, half, three
-    /// quarters or all of the cost: graded verification (section 9 of the paper). A receiver with
+    /// Checks the first 4, 8, 12 or 16 bytes of a tag in constant time, for a quarter, half, three
+    /// quarters or all of the work: graded verification (section 9 of the paper). A receiver with
     /// little time, or with many copies to check, can be less sure at once and check the rest
     /// later.
     ///
