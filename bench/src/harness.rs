@@ -10,6 +10,8 @@ use crate::ceiling::{Costs, costs};
 use crate::clock::cycles_per_ns;
 use crate::engine::{Engine, Role};
 use crate::failure::Failure;
+#[cfg(feature = "lab")]
+use crate::lab_engines;
 use crate::machine::Machine;
 use crate::measure::{Effort, Job, in_turns};
 use crate::progress::Progress;
@@ -62,6 +64,9 @@ impl Harness {
         };
         let portable = with_costs(Level::from_name("portable")?);
         let of_role = |role| tagmac_engines::engines(role, portable.0, &portable.1);
+        let witnesses = [Role::Any, Role::Sender].into_iter().flat_map(of_role);
+        #[cfg(feature = "lab")]
+        let witnesses = witnesses.chain(lab_engines::witnesses(portable.0, &portable.1));
         let harness = Harness {
             machine,
             quick,
@@ -71,12 +76,15 @@ impl Harness {
             out: None,
             written: 0,
             wanted,
-            witnesses: [Role::Any, Role::Sender].into_iter().flat_map(of_role).collect(),
+            witnesses: witnesses.collect(),
             levels,
             right: HashMap::new(),
             message: (0..LONGEST + 2 * LINE).map(|i| (i * 7 + i / 256) as u8).collect(),
         };
-        if harness.best(Role::Any)?.is_empty() {
+        let is_known = !harness.best(Role::Any)?.is_empty();
+        #[cfg(feature = "lab")]
+        let is_known = is_known || !harness.lab().is_empty();
+        if !is_known {
             return Err(format!("no engine is called {}", harness.wanted.join(" or ")).into());
         }
         Ok(harness)
@@ -154,6 +162,16 @@ impl Harness {
         let mut engines = best.map_or_else(Vec::new, |level| self.on(level, role));
         engines.extend(self.peers(role)?);
         Ok(engines)
+    }
+
+    /// Tagmac's engines and the lab's, on the best level asked for.
+    #[cfg(feature = "lab")]
+    pub fn lab(&self) -> Vec<Engine> {
+        let Some((level, costs)) = self.levels.last() else { return Vec::new() };
+        let mut engines = self.on(*level, Role::Any);
+        engines.extend(lab_engines::engines(*level, costs));
+        engines.retain(|engine| self.wants(&engine.name));
+        engines
     }
 
     /// A message of `length` bytes, at an offset of up to 64 from a line of cache.

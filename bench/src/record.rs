@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::machine::Machine;
 use crate::measure::Figure;
 
+/// The experiment of the lab, whose record is for `tagmac-lab` and for no page about tagmac.
+pub const LAB: &str = "lab";
+
 /// An experiment on a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::clock::cycles_per_ns;
-use crate::engine::Role;
+use crate::engine::{Engine, Role};
 use crate::failure::Failure;
 use crate::harness::Harness;
 use crate::measure::Figure;
@@ -13,6 +13,9 @@ use crate::record::{Point, Record, Series};
 pub const NAME: &str = "cold";
 pub const ABOUT: &str = "one call with the message, the key, its tables and the code evicted from \
                          every cache just before, and the same call right after it";
+
+/// Bytes of the messages.
+pub const LENGTHS: [usize; 3] = [16, 64, 1536];
 
 /// Messages lie apart, so that none is fetched along with another.
 const APART: usize = 8192;
@@ -24,16 +27,26 @@ const MIN_ROUNDS: usize = 7;
 pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
     let mut record = harness.record(NAME, ABOUT, "bytes", "cycles");
     let mut engines = harness.best(Role::Any)?;
-    let lengths = [16, 64, 1536];
+    harness.begin(NAME, LENGTHS.len(), budget);
+    sweep(harness, &mut record, &mut engines)?;
+    Ok(record)
+}
+
+/// Measures the engines at all lengths, each of which is a step.
+pub fn sweep(
+    harness: &mut Harness,
+    record: &mut Record,
+    engines: &mut [Engine],
+) -> Result<(), Failure> {
+    let first = record.series.len();
     let rounds = if harness.quick { MIN_ROUNDS } else { 21 };
     let cache = harness.machine.caches.iter().max().copied().unwrap_or(32 << 20);
     let mut wall = vec![1u8; 2 * cache];
     let messages = vec![7u8; APART * engines.len()];
     record.series.extend(engines.iter().map(|engine| Series::of(engine, Some("cold"))));
     record.series.extend(engines.iter().map(|engine| Series::of(engine, Some("warm"))));
-    harness.begin(NAME, lengths.len(), budget);
-    for length in lengths {
-        for engine in &mut engines {
+    for length in LENGTHS {
+        for engine in &mut *engines {
             assert!(harness.check(engine, length)?, "no limit is as short as that");
         }
         let mut samples = vec![(Vec::new(), Vec::new()); engines.len()];
@@ -58,13 +71,13 @@ pub fn run(harness: &mut Harness, budget: Duration) -> Result<Record, Failure> {
             }
         }
         let count = engines.len();
-        for (at, (first, second)) in samples.into_iter().enumerate() {
-            record.series[at].add(Point::new(length, Figure::of(first)));
-            record.series[count + at].add(Point::new(length, Figure::of(second)));
+        for (at, (cold, warm)) in samples.into_iter().enumerate() {
+            record.series[first + at].add(Point::new(length, Figure::of(cold)));
+            record.series[first + count + at].add(Point::new(length, Figure::of(warm)));
         }
-        harness.step(&record)?;
+        harness.step(record)?;
     }
-    Ok(record)
+    Ok(())
 }
 
 /// Nanoseconds of one call.

@@ -23,7 +23,7 @@ use machine_tables::Machine;
 
 use crate::experiments;
 use crate::failure::Failure;
-use crate::record::Record;
+use crate::record::{LAB, Record};
 
 /// Writes `report.html` and the pictures into the folder of the records.
 pub fn write(folder: &Path) -> Result<(), Failure> {
@@ -74,7 +74,7 @@ pub fn keep(folder: &Path, machine: &str) -> Result<(), Failure> {
     write_docs()
 }
 
-/// The kept records, machine by machine.
+/// The kept records, machine by machine, without the lab's: nobody chooses among what it measures.
 fn read_all() -> Result<Vec<(String, Vec<Record>)>, Failure> {
     let mut ids = Vec::new();
     for folder in fs::read_dir(KEPT).map_err(|error| format!("{KEPT}: {error}"))? {
@@ -83,9 +83,12 @@ fn read_all() -> Result<Vec<(String, Vec<Record>)>, Failure> {
     ids.sort_by_key(|id| (id != FIRST, id.clone()));
     let mut all = Vec::new();
     for id in ids {
-        let records = read(&Path::new(KEPT).join(&id))?;
+        let mut records = read(&Path::new(KEPT).join(&id))?;
         of_one_machine(&id, &records)?;
-        all.push((id, records));
+        records.retain(|record| record.experiment != LAB);
+        if !records.is_empty() {
+            all.push((id, records));
+        }
     }
     Ok(all)
 }
@@ -132,9 +135,11 @@ fn docs_files(all: &[(String, Vec<Record>)]) -> Result<Vec<(String, String)>, Fa
 /// The records of a folder, in the order of the experiments.
 fn read(folder: &Path) -> Result<Vec<Record>, Failure> {
     let mut records = Vec::new();
-    for experiment in experiments::all() {
-        let record = Record::read(folder, experiment.name);
-        let file = folder.join(experiment.name);
+    let all = experiments::all();
+    let names = all.iter().map(|one| one.name).filter(|name| *name != LAB);
+    for name in names.chain([LAB]) {
+        let record = Record::read(folder, name);
+        let file = folder.join(name);
         records.extend(record.map_err(|error| format!("{}.json: {error}", file.display()))?);
     }
     match records.is_empty() {

@@ -1,34 +1,104 @@
 //! What modes do with a block cipher: many blocks at once, one block, a chain.
 
 use tagmac::cipher::{Cipher, V};
-use tagmac::isa::{CipherBlock, Isa, Kernel, Lanes, Level};
+use tagmac::isa::{CipherBlock, Isa, Kernel, Lanes, Level, Levels};
 
-/// Blocks that a call of the cipher takes at once: enough to fill every pipeline.
-const BATCH_BLOCKS: usize = 64;
+/// Vectors in flight where a loop is unrolled.
+const UNROLL: usize = 8;
 
-/// Gives `fold` E_K of each input, in order. Runs inside a kernel.
+/// Adds E_K of `count` blocks to a sum: `input(j, n)` gives blocks j to j + n - 1 as a vector. Runs
+/// inside a kernel.
 #[inline(always)]
-pub fn encrypt_each<I: Isa, C: Cipher>(
+pub fn add_vectors<'a, I: Isa, C: Cipher + 'a>(
     isa: I,
-    cipher: &C,
-    mut inputs: impl Iterator<Item = C::Block>,
-    mut fold: impl FnMut(&C::Block),
+    keys: &C::Keys<'a, I>,
+    sum: &mut C::Sum<'a, I>,
+    count: usize,
+    mut input: impl FnMut(usize, usize) -> V<C, I>,
 ) {
-    let keys = cipher.keys(isa);
-    let whitening = C::whitening(isa, &keys);
-    let mut batch = [C::Block::ZERO; BATCH_BLOCKS];
-    loop {
-        let mut filled = 0;
-        for (block, input) in batch.iter_mut().zip(&mut inputs) {
-            *block = input.xor(&whitening);
-            filled += 1;
-        }
-        C::encrypt_blocks(isa, &keys, &mut batch[..filled]);
-        batch[..filled].iter().for_each(&mut fold);
-        if filled < BATCH_BLOCKS {
-            return;
+    let (lanes, step) = (C::lanes(isa), C::Lanes::<I>::LANES);
+    let whitening = C::whiten(isa, keys, lanes.splat(&C::Block::ZERO));
+    let mut j = 0;
+    if C::Lanes::<I>::UNROLL == UNROLL {
+        while j + UNROLL * step <= count {
+            let mut x = [whitening; UNROLL];
+            for x in &mut x {
+                *x = lanes.xor(*x, input(j, step));
+                j += step;
+            }
+            C::add_whitened(isa, keys, sum, x);
         }
     }
+    while j + step <= count {
+        C::add_whitened(isa, keys, sum, [lanes.xor(input(j, step), whitening)]);
+        j += step;
+    }
+    if j < count {
+        let x = lanes.xor(input(j, count - j), whitening);
+        C::add_whitened_lanes(isa, keys, sum, x, count - j);
+    }
+}
+
+/// Puts E_K of blocks into `out`: `input` is that of [`add_vectors`]. Runs inside a kernel.
+#[inline(always)]
+pub fn encrypt_vectors<I: Isa, C: Cipher>(
+    isa: I,
+    keys: &C::Keys<'_, I>,
+    out: &mut [C::Block],
+    mut input: impl FnMut(usize, usize) -> V<C, I>,
+) {
+    let (lanes, step) = (C::lanes(isa), C::Lanes::<I>::LANES);
+    let whitening = C::whiten(isa, keys, lanes.splat(&C::Block::ZERO));
+    let (mut j, mut left) = (0, out);
+    if C::Lanes::<I>::UNROLL == UNROLL {
+        while left.len() >= UNROLL * step {
+            let mut x = [whitening; UNROLL];
+            for x in &mut x {
+                *x = lanes.xor(*x, input(j, step));
+                j += step;
+            }
+            let (now, rest) = left.split_at_mut(UNROLL * step);
+            let y = C::encrypt_whitened(isa, keys, x);
+            for (y, now) in y.into_iter().zip(now.chunks_exact_mut(step)) {
+                lanes.store_lanes(y, C::Block::flatten_mut(now));
+            }
+            left = rest;
+        }
+    }
+    for now in left.chunks_mut(step) {
+        let x = lanes.xor(input(j, now.len()), whitening);
+        lanes.store_lanes(x, C::Block::flatten_mut(now));
+        j += step;
+    }
+    C::encrypt_blocks(isa, keys, left);
+}
+
+/// For [`add_vectors`] and [`encrypt_vectors`]: block ^ mask.
+#[inline(always)]
+pub fn masked<L: Lanes>(lanes: L, blocks: &[u8], masks: &[L::Block], j: usize, n: usize) -> L::V {
+    let bytes = L::Block::BYTES * j..L::Block::BYTES * (j + n);
+    let masks = load(lanes, &L::Block::flatten(masks)[bytes.clone()]);
+    lanes.xor(load(lanes, &blocks[bytes]), masks)
+}
+
+/// A vector of blocks, or fewer than that.
+#[inline(always)]
+pub fn load<L: Lanes>(lanes: L, blocks: &[u8]) -> L::V {
+    if blocks.len() == L::Block::BYTES * L::LANES {
+        lanes.load(blocks)
+    } else {
+        lanes.load_lanes(blocks)
+    }
+}
+
+/// The xor of blocks.
+#[inline(always)]
+pub fn xor_of<L: Lanes>(lanes: L, blocks: &[L::Block]) -> L::Block {
+    let mut sum = lanes.splat(&L::Block::ZERO);
+    for blocks in blocks.chunks(L::LANES) {
+        sum = lanes.xor(sum, load(lanes, L::Block::flatten(blocks)));
+    }
+    lanes.narrow().lane0(lanes.xor_lanes(sum))
 }
 
 /// The whole blocks in some bytes.
@@ -46,13 +116,6 @@ pub fn padded<B: CipherBlock>(last: &[u8]) -> B {
     B::zero_filled(last).xor(&B::one_at(8 * last.len()))
 }
 
-/// A message with `10*` after it, always, to a multiple of `block` bytes.
-pub fn padded_message(message: &[u8], block: usize) -> Vec<u8> {
-    let mut padded = [message, &[0x80]].concat();
-    padded.resize(padded.len().next_multiple_of(block), 0);
-    padded
-}
-
 /// E_K of one block.
 pub fn encrypt<C: Cipher>(cipher: &C, block: &C::Block, level: Level) -> C::Block {
     level.run(EncryptOne { cipher, block })
@@ -64,6 +127,7 @@ struct EncryptOne<'a, C: Cipher> {
 }
 
 impl<C: Cipher> Kernel for EncryptOne<'_, C> {
+    const LEVELS: Levels = Levels::Narrow;
     type Out = C::Block;
 
     #[inline(always)]
@@ -72,8 +136,9 @@ impl<C: Cipher> Kernel for EncryptOne<'_, C> {
     }
 }
 
-/// The end of a chain over whole blocks, and the xor of all that it gave:
+/// The end of a chain over X_1 .. X_m, and the xor of all that it gave:
 /// Y_i = E_K(X_i ^ Y_{i-1}), Y_0 = 0.
+#[derive(Clone, Copy)]
 pub struct Chained<B> {
     /// Y_m.
     pub last: B,
@@ -81,30 +146,57 @@ pub struct Chained<B> {
     pub xor: B,
 }
 
-/// Takes a chain over whole blocks.
-pub fn chain<C: Cipher>(cipher: &C, blocks: &[u8], level: Level) -> Chained<C::Block> {
-    level.run(Chain { cipher, blocks })
+/// Takes chains under several ciphers, side by side, over whole blocks and then a last one.
+pub fn chains<C: Cipher, const N: usize>(
+    ciphers: [&C; N],
+    blocks: &[u8],
+    last: &C::Block,
+    level: Level,
+) -> [Chained<C::Block>; N] {
+    level.run(Chains { ciphers, blocks, last })
 }
 
-struct Chain<'a, C: Cipher> {
-    cipher: &'a C,
+struct Chains<'a, C: Cipher, const N: usize> {
+    ciphers: [&'a C; N],
     blocks: &'a [u8],
+    last: &'a C::Block,
 }
 
-impl<C: Cipher> Kernel for Chain<'_, C> {
-    type Out = Chained<C::Block>;
+impl<C: Cipher, const N: usize> Kernel for Chains<'_, C, N> {
+    const LEVELS: Levels = Levels::Narrow;
+    type Out = [Chained<C::Block>; N];
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Chained<C::Block> {
+    fn run<I: Isa>(self, isa: I) -> Self::Out {
         let isa = isa.narrow();
-        let (lanes, keys) = (C::lanes(isa), self.cipher.keys(isa));
+        let lanes = C::lanes(isa);
+        let mut chains = [Chained { last: C::Block::ZERO, xor: C::Block::ZERO }; N];
+        let mut blocks = blocks::<C::Block>(self.blocks);
+        let (first, last) = match blocks.next() {
+            Some(first) => (first, Some(*self.last)),
+            None => (*self.last, None),
+        };
+        let keys = self.ciphers.map(
+            #[inline(always)]
+            |cipher| cipher.keys(isa),
+        );
         let zero = lanes.splat(&C::Block::ZERO);
-        let (mut y, mut xor): (V<C, I::Narrow>, V<C, I::Narrow>) = (zero, zero);
-        for block in blocks::<C::Block>(self.blocks) {
-            let x = lanes.xor(y, C::whiten(isa, &keys, lanes.splat(&block)));
-            [y] = C::encrypt_whitened(isa, &keys, [x]);
-            xor = lanes.xor(xor, y);
+        let (mut x, mut xor): ([V<C, I::Narrow>; N], _) = ([zero; N], [zero; N]);
+        for (x, keys) in x.iter_mut().zip(&keys) {
+            *x = C::whiten(isa, keys, lanes.splat(&first));
         }
-        Chained { last: lanes.lane0(y), xor: lanes.lane0(xor) }
+        for block in blocks.chain(last) {
+            for ((x, xor), keys) in x.iter_mut().zip(&mut xor).zip(&keys) {
+                // The next block goes into the last round's key: only the rounds wait.
+                let next = C::whiten(isa, keys, lanes.splat(&block));
+                [*x] = C::encrypt_chained(isa, keys, [*x], [next]);
+                *xor = lanes.xor3(*xor, *x, next);
+            }
+        }
+        for (((chain, keys), x), xor) in chains.iter_mut().zip(&keys).zip(x).zip(xor) {
+            let [y] = C::encrypt_whitened(isa, keys, [x]);
+            *chain = Chained { last: lanes.lane0(y), xor: lanes.lane0(lanes.xor(xor, y)) };
+        }
+        chains
     }
 }

@@ -17,60 +17,90 @@
 /// The first prime above 2^32.
 pub const P: u64 = (1 << 32) + 15;
 
+/// A word: a number, or its bytes, the lowest first.
+pub trait Word: Copy {
+    /// The number.
+    fn number(self) -> u32;
+}
+
+impl Word for u32 {
+    #[inline(always)]
+    fn number(self) -> u32 {
+        self
+    }
+}
+
+impl Word for [u8; 4] {
+    #[inline(always)]
+    fn number(self) -> u32 {
+        u32::from_le_bytes(self)
+    }
+}
+
 /// Pairs of words with their pairs of keys. NH and its relatives take an even number of words.
-fn pairs<'a>(key: &'a [u32], message: &'a [u32]) -> impl Iterator<Item = ([u32; 2], [u32; 2])> {
+#[inline(always)]
+fn pairs<W: Word>(key: &[W], message: &[W]) -> impl Iterator<Item = ([u32; 2], [u32; 2])> {
     let ((key, []), (message, [])) = (key.as_chunks(), message.as_chunks()) else {
         panic!("expected an even number of words, found {}", message.len())
     };
     assert_eq!(key.len(), message.len(), "as many words of key as of message");
-    message.iter().copied().zip(key.iter().copied())
+    message.iter().map(|m: &[W; 2]| m.map(W::number)).zip(key.iter().map(|k| k.map(W::number)))
 }
 
 /// Words with their keys.
-fn words<'a>(key: &'a [u32], message: &'a [u32]) -> impl Iterator<Item = (u64, u64)> {
+#[inline(always)]
+fn words<W: Word>(key: &[W], message: &[W]) -> impl Iterator<Item = (u64, u64)> {
     assert_eq!(key.len(), message.len(), "as many words of key as of message");
-    message.iter().zip(key).map(|(m, k)| (u64::from(*m), u64::from(*k)))
+    message.iter().zip(key).map(|(m, k)| (u64::from(m.number()), u64::from(k.number())))
 }
 
 /// A sum modulo 2^64.
+#[inline(always)]
 fn sum(terms: impl Iterator<Item = u64>) -> u64 {
     terms.fold(0, u64::wrapping_add)
 }
 
 /// The last two reductions of MMH and NMH.
+#[inline(always)]
 fn reduce(sum: u64) -> u32 {
     (sum % P) as u32
 }
 
 /// MH: MMH without its last two reductions.
-pub fn mh(key: &[u32], message: &[u32]) -> u64 {
+#[inline(always)]
+pub fn mh<W: Word>(key: &[W], message: &[W]) -> u64 {
     sum(words(key, message).map(|(m, k)| m * k))
 }
 
 /// MMH.
-pub fn mmh(key: &[u32], message: &[u32]) -> u32 {
+#[inline(always)]
+pub fn mmh<W: Word>(key: &[W], message: &[W]) -> u32 {
     reduce(mh(key, message))
 }
 
 /// NH.
-pub fn nh(key: &[u32], message: &[u32]) -> u64 {
+#[inline(always)]
+pub fn nh<W: Word>(key: &[W], message: &[W]) -> u64 {
     nh_variant(key, message, Inner::AddMod, Outer::Add)
 }
 
 /// NMH.
-pub fn nmh(key: &[u32], message: &[u32]) -> u32 {
+#[inline(always)]
+pub fn nmh<W: Word>(key: &[W], message: &[W]) -> u32 {
     reduce(nh(key, message))
 }
 
 /// NMH*, with all arithmetic modulo p.
-pub fn nmh_star(key: &[u32], message: &[u32]) -> u64 {
+#[inline(always)]
+pub fn nmh_star<W: Word>(key: &[W], message: &[W]) -> u64 {
     let term = |m: u32, k: u32| u128::from(m) + u128::from(k);
     let terms = pairs(key, message).map(|(m, k)| term(m[0], k[0]) * term(m[1], k[1]));
     (terms.fold(0, |sum, term| (sum + term) % u128::from(P))) as u64
 }
 
 /// The square hash.
-pub fn square_hash(key: &[u32], message: &[u32]) -> u64 {
+#[inline(always)]
+pub fn square_hash<W: Word>(key: &[W], message: &[W]) -> u64 {
     let square = |(m, k): (u64, u64)| u128::from(m + k).pow(2);
     words(key, message).map(square).fold(0, |sum, term| (sum + term) % u128::from(P)) as u64
 }
@@ -96,7 +126,8 @@ pub enum Outer {
 }
 
 /// NH, or a variant of it (section 4.3).
-pub fn nh_variant(key: &[u32], message: &[u32], inner: Inner, outer: Outer) -> u64 {
+#[inline(always)]
+pub fn nh_variant<W: Word>(key: &[W], message: &[W], inner: Inner, outer: Outer) -> u64 {
     let join = |m: u32, k: u32| match inner {
         Inner::AddMod => u64::from(m.wrapping_add(k)),
         Inner::Add => u64::from(m) + u64::from(k),

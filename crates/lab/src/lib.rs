@@ -4,12 +4,18 @@
 //! arguments, keeps them in plain memory, and breaks its own MACs on purpose.
 
 pub mod attacks;
+mod batch;
 pub mod blocks;
+pub mod choice;
 pub mod comparators;
 pub mod deoxys;
 mod field;
+pub mod figures;
 pub mod hashes;
 mod nearest;
 pub mod parallel;
+pub mod report;
+pub mod speeds;
+pub mod tables;
 
 pub use nearest::{nearest, unknown};

@@ -24,6 +24,9 @@ enum Command {
     List(commands::list::List),
     Tag(commands::tag::Tag),
     Attack(commands::attack::Attack),
+    Table(commands::table::Table),
+    Figure(commands::figure::Figure),
+    Report(commands::report::Report),
 }
 
 /// Exit status where the command line or an input is wrong.
@@ -36,6 +39,9 @@ fn main() -> ExitCode {
         Ok(Args { command: Command::List(list) }) => list.run(),
         Ok(Args { command: Command::Tag(tag) }) => tag.run(),
         Ok(Args { command: Command::Attack(attack) }) => attack.run(),
+        Ok(Args { command: Command::Table(table) }) => table.run(),
+        Ok(Args { command: Command::Figure(figure) }) => figure.run(),
+        Ok(Args { command: Command::Report(report) }) => report.run(),
         Err(error) => return usage(&error),
     };
     match result {

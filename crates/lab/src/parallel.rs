@@ -3,10 +3,11 @@
 
 use tagmac::cipher::{CipherBlock, Field};
 use tagmac::hazmat::{Construction, Hash};
-use tagmac::isa::{Isa, Level, Levels};
+use tagmac::isa::{Isa, Lanes, Level, Levels};
 use tagmac::{Bits, Nonce, Tag};
 use zeroize::Zeroize;
 
+use crate::batch::{Aligned, BATCH, Batch, FEW};
 use crate::field::{power_of_x, times};
 
 /// The most masks that a mode has.
@@ -43,7 +44,7 @@ impl<B: Field> Masks<B> {
         self.block = block;
         self.now = mode.first_masks();
         for (mask, step) in self.now.iter_mut().zip(M::MASK_STEPS) {
-            *mask = times(&power_of_x(block * step), mask);
+            *mask = times(&power_of_x(block * u64::from(*step)), mask);
         }
     }
 
@@ -59,6 +60,52 @@ impl<B: Field> Masks<B> {
         }
         now
     }
+
+    /// Gives `f` whole blocks, a batch or less at a time, and their masks.
+    #[inline(always)]
+    pub fn with_each_batch<M: Mode<Word = B>>(
+        &mut self,
+        bytes: &[u8],
+        mut f: impl FnMut(&[u8], [&[B]; MASKS]),
+    ) {
+        let steps = M::MASK_STEPS.iter().enumerate();
+        let mut next: [Option<Batch<B>>; MASKS] = [None; MASKS];
+        let mut masks = Aligned([[B::ZERO; BATCH]; MASKS]);
+        for bytes in bytes.chunks(BATCH * M::BLOCK_BYTES) {
+            let count = bytes.len() / M::BLOCK_BYTES;
+            self.block += count as u64;
+            for (at, step) in steps.clone() {
+                let now = &mut self.now[at];
+                if count <= FEW && next[at].is_none() {
+                    for mask in &mut masks.0[at][..count] {
+                        *mask = *now;
+                        for _ in 0..*step {
+                            *now = now.times_x();
+                        }
+                    }
+                    continue;
+                }
+                let batch = next[at].get_or_insert_with(
+                    #[inline(always)]
+                    || Batch::powers(now, *step),
+                );
+                batch.write(&mut masks.0[at]);
+                *now = if count < BATCH {
+                    batch.block(count)
+                } else {
+                    for _ in 0..*step {
+                        batch.times_x32();
+                    }
+                    batch.block(0)
+                };
+            }
+            let masks = masks.0.each_ref().map(
+                #[inline(always)]
+                |masks| &masks[..count],
+            );
+            f(bytes, masks);
+        }
+    }
 }
 
 impl<B: Field> Sums<B> {
@@ -66,6 +113,12 @@ impl<B: Field> Sums<B> {
     fn empty(first: [B; MASKS]) -> Self {
         let masks = Masks { block: 0, now: first };
         Sums { xor: B::ZERO, weighted: B::ZERO, blocks: 0, masks }
+    }
+
+    /// Adds a xor of terms.
+    #[inline(always)]
+    pub fn add_xor<L: Lanes<Block = B>>(&mut self, lanes: L, terms: <L::Narrow as Lanes>::V) {
+        self.xor = self.xor.xor(&lanes.narrow().lane0(terms));
     }
 }
 
@@ -98,7 +151,7 @@ pub trait Mode: Send + Sync {
     const LIMIT_BITS: u64 = u64::MAX;
 
     /// The power of x by which each mask moves from block to block.
-    const MASK_STEPS: &'static [u64] = &[];
+    const MASK_STEPS: &'static [u32] = &[];
 
     /// The masks of the first block.
     fn first_masks(&self) -> [Self::Word; MASKS] {

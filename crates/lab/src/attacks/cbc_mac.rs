@@ -14,7 +14,8 @@ use crate::comparators::CbcMac;
 pub const EXTENSION: Attack = Attack {
     name: "cbc-mac-extension",
     about: "raw CBC-MAC: two tags give the tag of a third message",
-    source: "EliMAC, section 1.1, on CBC-MAC; why MACs encrypt the sum at last",
+    source: "PMAC, on performance: the basic CBC MAC has to be modified for messages of several \
+             lengths",
     how: "t1 is the tag of m1, t2 that of m2 = (b, rest). CBC-MAC of m1 || (b ^ t1, rest) goes \
           through t1, xors it away again and goes on as for m2: its tag is t2.",
     run,

@@ -13,7 +13,7 @@ use super::random::Random;
 /// The row of the table.
 pub const MIXED_LENGTHS: Attack = Attack {
     name: "elihash-mixed-lengths",
-    about: "EliMAC over I(S, M) = S M: blocks of zeros in front change no tag",
+    about: "EliMAC over I(S, M) = S M: zero blocks in front of a short message change no tag",
     source: "EliMAC, proposition 1 and section 4.3; docs/errata.md",
     how: "Multiplication is XOR-universal, all that the proposition asks of I, and has I(S, 0) = \
           0. So one to three blocks of zeros in front of m add nothing to the hash, and the tag \

@@ -19,9 +19,10 @@ use crate::blocks::encrypt;
 /// The row of the table.
 pub const A1: Attack = Attack {
     name: "marvin-a1",
-    about: "MARVIN with a Theta that is XOR-universal and linear: swap two blocks",
+    about: "MARVIN with a keyed Theta, XOR-universal and linear: swap two blocks",
     source: "EliMAC, appendix A.1",
-    how: "Theta(X) = L X keeps all that MARVIN's theorem asks, but Theta(M_i ^ mask_i) ^ \
+    how: "Theta(X) = L X with a secret L keeps all that MARVIN's theorem asks, though MARVIN's \
+          own Theta has no key. But Theta(M_i ^ mask_i) ^ \
           Theta(M_j ^ mask_j) is L (M_i ^ M_j ^ ..), the same for both orders. XOR-universality \
           speaks of two values, and a sum of four is made to vanish.",
     run: a1,

@@ -56,20 +56,6 @@ pub const ATTACKS: &[Attack] = &[
 mod tests {
     use super::*;
 
-    /// Each attack succeeds as often as it should, and its control resists.
-    #[test]
-    fn all_attacks() {
-        for attack in ATTACKS {
-            let findings = (attack.run)(&Options::default());
-            for role in [Role::Attack, Role::Control] {
-                assert!(findings.iter().any(|one| one.role == role), "{}: {role:?}", attack.name);
-            }
-            for finding in findings {
-                assert!(finding.holds(), "{}: {finding}", attack.name);
-            }
-        }
-    }
-
     #[test]
     fn names_are_different() {
         let mut names: Vec<_> = ATTACKS.iter().map(|attack| attack.name).collect();

@@ -94,6 +94,11 @@ impl fmt::Display for Status {
 }
 
 impl Comparator {
+    /// Whether a definition was found, without which there is nothing to compute.
+    pub fn has_definition(&self) -> bool {
+        self.make.is_some()
+    }
+
     /// The comparator under its keys, on a level.
     ///
     /// # Errors

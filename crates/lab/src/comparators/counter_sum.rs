@@ -13,9 +13,9 @@
 
 use tagmac::Tag;
 use tagmac::cipher::{Cipher, CipherBlock, Field};
-use tagmac::isa::{Isa, Level, Levels};
+use tagmac::isa::{Isa, Lanes, Level, Levels};
 
-use crate::blocks::{encrypt_each, padded};
+use crate::blocks::{add_vectors, padded};
 use crate::parallel::{Mode, Parallel, Sums, whole};
 
 /// The most bits of a message: all numbers of n/2 bits but 0.
@@ -34,27 +34,39 @@ fn numbered<B: Field>(i: u64, piece: &[u8]) -> B {
     block
 }
 
-/// A sum with the terms of whole pieces after `at` others.
+/// Adds the terms of whole pieces after `at` others.
 #[inline(always)]
 fn absorb<I: Isa, C: Cipher<Block: Field>>(
     isa: I,
     cipher: &C,
-    mut xor: C::Block,
+    sums: &mut Sums<C::Block>,
     at: u64,
     pieces: &[u8],
-) -> C::Block {
-    let inputs = (at + 1..).zip(pieces.chunks_exact(C::Block::BYTES / 2)).map(
-        #[inline(always)]
-        |(i, piece)| numbered(i, piece),
-    );
-    encrypt_each(
+) {
+    let (lanes, keys, half) = (C::lanes(isa), cipher.keys(isa), C::Block::BYTES / 2);
+    let (stride, layout) = (lanes.stride(half), lanes.be_prefix(half));
+    let mut counter = lanes.counter(at + 1);
+    let mut sum = C::sum(isa, &keys);
+    add_vectors::<I, C>(
         isa,
-        cipher,
-        inputs,
+        &keys,
+        &mut sum,
+        pieces.len() / half,
         #[inline(always)]
-        |y| xor = xor.xor(y),
+        |j, n| {
+            let number = lanes.encode_counter(counter, layout);
+            counter = lanes.advance(counter);
+            // Half a block comes before a piece, except before the first one.
+            let piece = if n == C::Lanes::<I>::LANES && j > 0 {
+                let [piece] = lanes.load_strided(pieces, half * j, stride);
+                piece
+            } else {
+                lanes.load_strided_lanes(pieces, half * j, n, stride)
+            };
+            lanes.xor(number, piece)
+        },
     );
-    xor
+    sums.add_xor(lanes, C::finish(isa, &keys, &mut sum));
 }
 
 /// A sum with the term of the last piece after `at` others.
@@ -93,7 +105,7 @@ impl<C: Cipher<Block: Field + PartialEq>, const HALF: usize> Mode for XorMac<C, 
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, at: u64, pieces: &[u8]) {
-        sums.xor = absorb(isa, &self.0, sums.xor, at, pieces);
+        absorb(isa, &self.0, sums, at, pieces);
     }
 
     #[inline(always)]
@@ -133,7 +145,7 @@ impl<C: Cipher<Block: Field + PartialEq>, const HALF: usize> Mode for CounterSum
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, at: u64, pieces: &[u8]) {
-        sums.xor = absorb(isa, &self.k1, sums.xor, at, pieces);
+        absorb(isa, &self.k1, sums, at, pieces);
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@ pub fn hash(
     key: &[u8],
     words: usize,
     bytes: usize,
-    hash: impl Fn(&[u32], &[u32]) -> u64 + Send + Sync + 'static,
+    hash: impl Fn(&[[u8; 4]], &[[u8; 4]]) -> u64 + Send + Sync + 'static,
 ) -> TagFn {
     let key = key.to_vec();
     Box::new(move |_, message| {
@@ -21,11 +21,7 @@ pub fn hash(
             let key = key.len();
             return Err(format!("key 1: expected {found} bytes, as the message has, found {key}"));
         }
-        let value = hash(&le_words(&key), &le_words(message));
+        let value = hash(key.as_chunks().0, message.as_chunks().0);
         Ok(Tag::try_from(&value.to_le_bytes()[..bytes]).expect("at most 32 bytes"))
     })
-}
-
-fn le_words(bytes: &[u8]) -> Vec<u32> {
-    bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }

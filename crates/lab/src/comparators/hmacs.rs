@@ -2,18 +2,33 @@
 
 use hmac::digest::block_api::EagerHash;
 use hmac::{Hmac, KeyInit, Mac};
+use md5::Md5;
+use sha1::Sha1;
+use sha2::Sha256;
 use tagmac::Tag;
 
-use super::comparator::TagFn;
+/// HMAC-MD5 under a key of any length: the tag of a message.
+pub fn hmac_md5(key: &[u8]) -> impl Fn(&[u8]) -> Tag + Send + Sync + use<> {
+    hmac::<Md5>(key)
+}
 
-/// HMAC under a key of any length.
-pub fn hmac<D: EagerHash + Send + Sync + 'static>(key: &[u8]) -> TagFn
+/// HMAC-SHA1 under a key of any length: the tag of a message.
+pub fn hmac_sha1(key: &[u8]) -> impl Fn(&[u8]) -> Tag + Send + Sync + use<> {
+    hmac::<Sha1>(key)
+}
+
+/// HMAC-SHA256 under a key of any length: the tag of a message.
+pub fn hmac_sha256(key: &[u8]) -> impl Fn(&[u8]) -> Tag + Send + Sync + use<> {
+    hmac::<Sha256>(key)
+}
+
+fn hmac<D: EagerHash>(key: &[u8]) -> impl Fn(&[u8]) -> Tag + Send + Sync + use<D>
 where
     Hmac<D>: KeyInit + Mac + Clone + Send + Sync,
 {
     let mac = Hmac::<D>::new_from_slice(key).expect("a key of any length");
-    Box::new(move |_, message| {
+    move |message| {
         let tag = mac.clone().chain_update(message).finalize().into_bytes();
-        Ok(Tag::try_from(tag.as_ref()).expect("at most 32 bytes"))
-    })
+        Tag::try_from(tag.as_ref()).expect("at most 32 bytes")
+    }
 }

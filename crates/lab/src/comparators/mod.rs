@@ -17,6 +17,7 @@ mod zmac;
 pub use chained::{CbcMac, Emac, SumEcbc, ThreeKf9, Xcbc};
 pub use comparator::{Comparator, Keyed, Keys, Kind, Status, TagFn};
 pub use counter_sum::{CounterSum, XorMac};
+pub use hmacs::{hmac_md5, hmac_sha1, hmac_sha256};
 pub use pcs::PcsHmacSha256;
 pub use pmac_parity::PmacParity;
 pub use pmac_plus::PmacPlus;

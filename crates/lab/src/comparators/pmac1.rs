@@ -12,7 +12,7 @@ use tagmac::Tag;
 use tagmac::cipher::{Cipher, CipherBlock, Field};
 use tagmac::isa::{Isa, Level, Levels};
 
-use crate::blocks::{blocks, encrypt, encrypt_each, padded};
+use crate::blocks::{add_vectors, encrypt, masked, padded};
 use crate::parallel::{MASKS, Mode, Parallel, Sums, whole};
 
 /// PMAC1 with the cipher C.
@@ -40,7 +40,7 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for Pmac1<C> {
     const BLOCK_BYTES: usize = C::Block::BYTES;
     const TAG_BYTES: usize = C::Block::BYTES;
     const LAST_BLOCK_DISTINCT: bool = true;
-    const MASK_STEPS: &'static [u64] = &[1];
+    const MASK_STEPS: &'static [u32] = &[1];
 
     #[inline(always)]
     fn first_masks(&self) -> [C::Block; MASKS] {
@@ -49,19 +49,24 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for Pmac1<C> {
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, _at: u64, bytes: &[u8]) {
-        let Sums { mut xor, mut masks, .. } = *sums;
-        let inputs = blocks::<C::Block>(bytes).map(
+        let (lanes, keys) = (C::lanes(isa), self.cipher.keys(isa));
+        let (mut sum, mut masks) = (C::sum(isa, &keys), sums.masks);
+        masks.with_each_batch::<Self>(
+            bytes,
             #[inline(always)]
-            |block| block.xor(&masks.advance::<Self>()[0]),
+            |blocks, [masks, ..]| {
+                add_vectors::<I, C>(
+                    isa,
+                    &keys,
+                    &mut sum,
+                    masks.len(),
+                    #[inline(always)]
+                    |j, n| masked(lanes, blocks, masks, j, n),
+                );
+            },
         );
-        encrypt_each(
-            isa,
-            &self.cipher,
-            inputs,
-            #[inline(always)]
-            |y| xor = xor.xor(y),
-        );
-        (sums.xor, sums.masks) = (xor, masks);
+        sums.add_xor(lanes, C::finish(isa, &keys, &mut sum));
+        sums.masks = masks;
     }
 
     #[inline(always)]

@@ -11,7 +11,8 @@ use tagmac::Tag;
 use tagmac::cipher::{Cipher, CipherBlock, Field};
 use tagmac::isa::{Isa, Level, Levels};
 
-use crate::blocks::{blocks, encrypt, encrypt_each, padded};
+use crate::batch::{Aligned, BATCH, Weighted};
+use crate::blocks::{encrypt, encrypt_vectors, masked, padded};
 use crate::parallel::{MASKS, Mode, Parallel, Sums, whole};
 
 /// PMAC2 with the cipher C.
@@ -38,7 +39,7 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for Pmac2<C> {
     const LEVELS: Levels = C::LEVELS;
     const BLOCK_BYTES: usize = C::Block::BYTES;
     const TAG_BYTES: usize = C::Block::BYTES;
-    const MASK_STEPS: &'static [u64] = &[1];
+    const MASK_STEPS: &'static [u32] = &[1];
 
     #[inline(always)]
     fn first_masks(&self) -> [C::Block; MASKS] {
@@ -47,19 +48,25 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for Pmac2<C> {
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, _at: u64, bytes: &[u8]) {
-        let Sums { mut weighted, mut masks, .. } = *sums;
-        let inputs = blocks::<C::Block>(bytes).map(
+        let (lanes, keys) = (C::lanes(isa), self.k1.keys(isa));
+        let (mut weighted, mut masks) = (Weighted::new(sums.weighted), sums.masks);
+        masks.with_each_batch::<Self>(
+            bytes,
             #[inline(always)]
-            |block| block.xor(&masks.advance::<Self>()[0]),
+            |blocks, [masks, ..]| {
+                let mut y = Aligned([C::Block::ZERO; BATCH]);
+                let y = &mut y.0[..masks.len()];
+                encrypt_vectors::<I, C>(
+                    isa,
+                    &keys,
+                    y,
+                    #[inline(always)]
+                    |j, n| masked(lanes, blocks, masks, j, n),
+                );
+                weighted.add(y);
+            },
         );
-        encrypt_each(
-            isa,
-            &self.k1,
-            inputs,
-            #[inline(always)]
-            |y| weighted = weighted.times_x().xor(y),
-        );
-        (sums.weighted, sums.masks) = (weighted, masks);
+        (sums.weighted, sums.masks) = (weighted.sum(), masks);
         sums.blocks += (bytes.len() / C::Block::BYTES) as u64;
     }
 

@@ -13,7 +13,8 @@ use tagmac::Tag;
 use tagmac::cipher::{Cipher, CipherBlock, Field};
 use tagmac::isa::{Isa, Level, Levels};
 
-use crate::blocks::{encrypt, encrypt_each, padded};
+use crate::batch::{Aligned, BATCH};
+use crate::blocks::{encrypt, encrypt_vectors, masked, padded, xor_of};
 use crate::parallel::{MASKS, Mode, Parallel, Sums, whole};
 
 /// PMAC with Parity with the cipher C.
@@ -30,35 +31,6 @@ impl<C: Cipher<Block: Field + PartialEq>> PmacParity<C> {
         let first = [0, 1, 2].map(|j| encrypt(&keys[j], &C::Block::ZERO, level));
         Parallel::new(PmacParity { keys, first }, level)
     }
-
-    /// The sums with the terms of key j: `block` makes its block of X and Y.
-    #[inline(always)]
-    fn add<I: Isa>(
-        &self,
-        isa: I,
-        j: usize,
-        sums: &Sums<C::Block>,
-        pairs: &[u8],
-        block: impl Fn(C::Block, C::Block) -> C::Block,
-    ) -> Sums<C::Block> {
-        let Sums { mut xor, mut masks, .. } = *sums;
-        let inputs = pairs.chunks_exact(2 * C::Block::BYTES).map(
-            #[inline(always)]
-            |pair| {
-                let (x, y) = pair.split_at(C::Block::BYTES);
-                let (x, y) = (C::Block::zero_filled(x), C::Block::zero_filled(y));
-                block(x, y).xor(&masks.advance::<Self>()[j])
-            },
-        );
-        encrypt_each(
-            isa,
-            &self.keys[j],
-            inputs,
-            #[inline(always)]
-            |y| xor = xor.xor(y),
-        );
-        Sums { xor, masks, ..*sums }
-    }
 }
 
 impl<C: Cipher<Block: Field + PartialEq>> Mode for PmacParity<C> {
@@ -68,7 +40,7 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for PmacParity<C> {
     const LEVELS: Levels = C::LEVELS;
     const BLOCK_BYTES: usize = 2 * C::Block::BYTES;
     const TAG_BYTES: usize = C::Block::BYTES;
-    const MASK_STEPS: &'static [u64] = &[1, 1, 1];
+    const MASK_STEPS: &'static [u32] = &[1, 1, 1];
 
     #[inline(always)]
     fn first_masks(&self) -> [C::Block; MASKS] {
@@ -77,16 +49,39 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for PmacParity<C> {
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, _at: u64, pairs: &[u8]) {
-        let start = sums.masks;
-        #[rustfmt::skip]
-        let one = self.add(isa, 0, sums, pairs, #[inline(always)] |x, _| x);
-        let one = Sums { masks: start, ..one };
-        #[rustfmt::skip]
-        let two = self.add(isa, 1, &one, pairs, #[inline(always)] |_, y| y);
-        let two = Sums { masks: start, ..two };
-        #[rustfmt::skip]
-        let three = self.add(isa, 2, &two, pairs, #[inline(always)] |x, y| x.xor(&y));
-        *sums = three;
+        let lanes = C::lanes(isa);
+        let keys = self.keys.each_ref().map(
+            #[inline(always)]
+            |cipher| cipher.keys(isa),
+        );
+        let Sums { mut xor, mut masks, .. } = *sums;
+        masks.with_each_batch::<Self>(
+            pairs,
+            #[inline(always)]
+            |pairs, masks| {
+                let mut terms = Aligned([[C::Block::ZERO; BATCH]; 3]);
+                let count = masks[0].len();
+                for (j, pair) in pairs.chunks_exact(2 * C::Block::BYTES).enumerate() {
+                    let (x, y) = pair.split_at(C::Block::BYTES);
+                    let (x, y) = (C::Block::zero_filled(x), C::Block::zero_filled(y));
+                    (terms.0[0][j], terms.0[1][j], terms.0[2][j]) = (x, y, x.xor(&y));
+                }
+                for (k, masks) in masks.into_iter().enumerate() {
+                    let blocks = C::Block::flatten(&terms.0[k]);
+                    let mut y = Aligned([C::Block::ZERO; BATCH]);
+                    let y = &mut y.0[..count];
+                    encrypt_vectors::<I, C>(
+                        isa,
+                        &keys[k],
+                        y,
+                        #[inline(always)]
+                        |j, n| masked(lanes, blocks, masks, j, n),
+                    );
+                    xor = xor.xor(&xor_of(lanes, y));
+                }
+            },
+        );
+        (sums.xor, sums.masks) = (xor, masks);
     }
 
     #[inline(always)]

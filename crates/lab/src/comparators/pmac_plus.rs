@@ -9,9 +9,10 @@
 
 use tagmac::Tag;
 use tagmac::cipher::{Cipher, CipherBlock, Field};
-use tagmac::isa::{Isa, Level, Levels};
+use tagmac::isa::{Isa, Lanes, Level, Levels};
 
-use crate::blocks::{blocks, encrypt, encrypt_each, padded};
+use crate::batch::{Aligned, BATCH, Weighted};
+use crate::blocks::{encrypt, encrypt_vectors, load, masked, padded, xor_of};
 use crate::field::number;
 use crate::parallel::{MASKS, Mode, Parallel, Sums, whole};
 
@@ -43,7 +44,7 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for PmacPlus<C> {
     const LEVELS: Levels = C::LEVELS;
     const BLOCK_BYTES: usize = C::Block::BYTES;
     const TAG_BYTES: usize = C::Block::BYTES;
-    const MASK_STEPS: &'static [u64] = &[1, 2];
+    const MASK_STEPS: &'static [u32] = &[1, 2];
 
     #[inline(always)]
     fn first_masks(&self) -> [C::Block; MASKS] {
@@ -52,25 +53,30 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for PmacPlus<C> {
 
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<C::Block>, _at: u64, bytes: &[u8]) {
-        let Sums { mut xor, mut weighted, mut masks, .. } = *sums;
-        let inputs = blocks::<C::Block>(bytes).map(
+        let (lanes, keys) = (C::lanes(isa), self.k1.keys(isa));
+        let Sums { mut xor, mut masks, .. } = *sums;
+        let mut weighted = Weighted::new(sums.weighted);
+        masks.with_each_batch::<Self>(
+            bytes,
             #[inline(always)]
-            |block| {
-                let [d0, d1, _] = masks.advance::<Self>();
-                block.xor(&d0).xor(&d1)
+            |blocks, [d0, d1, _]| {
+                let mut y = Aligned([C::Block::ZERO; BATCH]);
+                let y = &mut y.0[..d0.len()];
+                encrypt_vectors::<I, C>(
+                    isa,
+                    &keys,
+                    y,
+                    #[inline(always)]
+                    |j, n| {
+                        let d1 = load(lanes, C::Block::flatten(&d1[j..][..n]));
+                        lanes.xor(masked(lanes, blocks, d0, j, n), d1)
+                    },
+                );
+                xor = xor.xor(&xor_of(lanes, y));
+                weighted.add(y);
             },
         );
-        encrypt_each(
-            isa,
-            &self.k1,
-            inputs,
-            #[inline(always)]
-            |y| {
-                xor = xor.xor(y);
-                weighted = weighted.xor(y).times_x();
-            },
-        );
-        (sums.xor, sums.weighted, sums.masks) = (xor, weighted, masks);
+        (sums.xor, sums.weighted, sums.masks) = (xor, weighted.sum(), masks);
         sums.blocks += (bytes.len() / C::Block::BYTES) as u64;
     }
 
@@ -85,13 +91,13 @@ impl<C: Cipher<Block: Field + PartialEq>> Mode for PmacPlus<C> {
         let [d0, d1, _] = sums.masks.advance::<Self>();
         let y = self.k1.encrypt_one(isa, &padded::<C::Block>(last).xor(&d0).xor(&d1));
         sums.xor = sums.xor.xor(&y);
-        sums.weighted = sums.weighted.xor(&y).times_x();
+        sums.weighted = sums.weighted.times_x().xor(&y);
         sums
     }
 
     #[inline(always)]
     fn tag<I: Isa>(&self, isa: I, (): &(), sums: Sums<C::Block>) -> Tag {
         let one = self.k2.encrypt_one(isa, &sums.xor);
-        whole(&one.xor(&self.k3.encrypt_one(isa, &sums.weighted)))
+        whole(&one.xor(&self.k3.encrypt_one(isa, &sums.weighted.times_x())))
     }
 }

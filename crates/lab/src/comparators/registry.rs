@@ -1,8 +1,5 @@
 //! The comparators by name.
 
-use md5::Md5;
-use sha1::Sha1;
-use sha2::Sha256;
 use tagmac::cipher::Aes128;
 use tagmac::isa::Level;
 use tagmac::{Cbc3, Cmac, LightMac, Mac, Nonce, Tag};
@@ -11,7 +8,7 @@ use super::chained::{CbcMac, Emac, SumEcbc, ThreeKf9, Xcbc};
 use super::comparator::{Comparator, Keys, Kind, Status, TagFn};
 use super::counter_sum::{CounterSum, XorMac};
 use super::hash_rows::hash;
-use super::hmacs::hmac;
+use super::hmacs::{hmac_md5, hmac_sha1, hmac_sha256};
 use super::pcs::PcsHmacSha256;
 use super::pmac_parity::PmacParity;
 use super::pmac_plus::PmacPlus;
@@ -84,7 +81,7 @@ pub const COMPARATORS: &[Comparator] = &[
         name: "EMAC",
         keys: TWO,
         about: "E_K2(CBC_K1(M 10*)); always padded, which is our choice",
-        source: "LightMAC paper, table 2, in words",
+        source: "LightMAC paper, section 5, in words",
         make: Some(|k, level| {
             let [k1, k2] = keys(k);
             let mac = Emac::<Aes128>::with_level(&k1, &k2, level);
@@ -266,8 +263,8 @@ pub const COMPARATORS: &[Comparator] = &[
     Comparator {
         name: "1K-LIGHTMAC-S32",
         about: "LightMAC with a counter of 32 bits and K1 = K2",
-        status: Status::Paper,
-        source: "LightMAC paper with one key; Chattopadhyay, Jha, Nandi 2021 (ePrint 2021/1166, \
+        status: Status::Pinned,
+        source: "named by the EliMAC paper; LightMAC with one key, Chattopadhyay, Jha, Nandi 2021 (ePrint 2021/1166, \
                  abstract)",
         make: Some(|k, level| {
             let [key] = keys(k);
@@ -292,7 +289,7 @@ pub const COMPARATORS: &[Comparator] = &[
         about: "HMAC with MD5",
         status: Status::Official,
         source: "RFC 2104, RFC 2202",
-        make: Some(|k, _: Level| hmac::<Md5>(k[0])),
+        make: Some(|k, _: Level| of_tags(hmac_md5(k[0]))),
         ..ROW
     },
     Comparator {
@@ -302,7 +299,7 @@ pub const COMPARATORS: &[Comparator] = &[
         about: "HMAC with SHA-1",
         status: Status::Official,
         source: "RFC 2104, RFC 2202",
-        make: Some(|k, _: Level| hmac::<Sha1>(k[0])),
+        make: Some(|k, _: Level| of_tags(hmac_sha1(k[0]))),
         ..ROW
     },
     Comparator {
@@ -312,7 +309,7 @@ pub const COMPARATORS: &[Comparator] = &[
         about: "HMAC with SHA-256",
         status: Status::Official,
         source: "RFC 2104, RFC 4231",
-        make: Some(|k, _: Level| hmac::<Sha256>(k[0])),
+        make: Some(|k, _: Level| of_tags(hmac_sha256(k[0]))),
         ..ROW
     },
     Comparator {
@@ -373,7 +370,7 @@ pub const COMPARATORS: &[Comparator] = &[
     },
     Comparator {
         name: "NH-OUTER-XOR",
-        about: "NH with the xor of its products, which fails",
+        about: "NH with the xor of its products, which the paper says fails; no increase found",
         status: Status::Paper,
         source: "UMAC paper, section 4.3",
         make: Some(|k, _| {

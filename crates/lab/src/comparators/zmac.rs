@@ -15,8 +15,9 @@ use tagmac::Tag;
 use tagmac::cipher::Field;
 use tagmac::isa::{Block, CipherBlock, Isa, Kernel, Level, Levels};
 
-use crate::blocks::padded;
-use crate::deoxys::{BATCH, Deoxys};
+use crate::batch::{Aligned, BATCH, Weighted};
+use crate::blocks::{padded, xor_of};
+use crate::deoxys::Deoxys;
 use crate::parallel::{MASKS, Mode, Parallel, Sums};
 
 /// n/8 + t/8.
@@ -77,37 +78,38 @@ impl Mode for Zmac {
     const LEVELS: Levels = Levels::All;
     const BLOCK_BYTES: usize = BLOCK_BYTES;
     const TAG_BYTES: usize = 32;
-    const MASK_STEPS: &'static [u64] = &[1, 1];
+    const MASK_STEPS: &'static [u32] = &[1, 1];
 
     #[inline(always)]
     fn first_masks(&self) -> [Block; MASKS] {
         [self.ll, self.lr, [0; 16]]
     }
 
-    /// V is `xor`, with a last byte that does not count.
+    /// V is `xor`, with a last byte that does not count, and U is x times `weighted`.
     #[inline(always)]
     fn absorb<I: Isa>(&self, isa: I, sums: &mut Sums<Block>, _at: u64, bytes: &[u8]) {
-        let Sums { mut xor, mut weighted, mut masks, .. } = *sums;
-        let blocks = bytes.as_chunks::<BLOCK_BYTES>().0;
-        for blocks in blocks.chunks(BATCH) {
-            let (mut tweaks, mut inputs) = ([[0; 16]; BATCH], [[0; 16]; BATCH]);
-            for ((tweak_, input), block) in tweaks.iter_mut().zip(&mut inputs).zip(blocks) {
-                let [ll, lr, _] = masks.advance::<Self>();
-                let (xl, xr) = block.split_at(16);
-                let xr = Block::zero_filled(xr);
-                *input = ll.xor(&Block::zero_filled(xl));
-                *tweak_ = tweak(8, first(&lr.xor(&xr)));
-                xor = xor.xor(&xr);
-            }
-            let outputs = &mut inputs[..blocks.len()];
-            self.cipher.encrypt(isa, &mut tweaks[..blocks.len()], outputs);
-            for c in outputs {
-                weighted = weighted.xor(c).times_x();
-                xor = xor.xor(c);
-            }
-        }
-        let blocks = sums.blocks + blocks.len() as u64;
-        *sums = Sums { xor, weighted, blocks, masks };
+        let Sums { mut xor, mut masks, .. } = *sums;
+        let mut weighted = Weighted::new(sums.weighted);
+        masks.with_each_batch::<Self>(
+            bytes,
+            #[inline(always)]
+            |bytes, [ll, lr, _]| {
+                let (mut tweaks, mut c) = (Aligned([[0; 16]; BATCH]), Aligned([[0; 16]; BATCH]));
+                for (j, block) in bytes.as_chunks::<BLOCK_BYTES>().0.iter().enumerate() {
+                    let (xl, xr) = block.split_at(16);
+                    let xr = Block::zero_filled(xr);
+                    c.0[j] = ll[j].xor(&Block::zero_filled(xl));
+                    tweaks.0[j] = tweak(8, first(&lr[j].xor(&xr)));
+                    xor = xor.xor(&xr);
+                }
+                let c = &mut c.0[..ll.len()];
+                self.cipher.encrypt(isa, &tweaks.0[..ll.len()], c);
+                weighted.add(c);
+                xor = xor.xor(&xor_of(isa, c));
+            },
+        );
+        let blocks = sums.blocks + (bytes.len() / BLOCK_BYTES) as u64;
+        *sums = Sums { xor, weighted: weighted.sum(), blocks, masks };
     }
 
     #[inline(always)]
@@ -122,17 +124,17 @@ impl Mode for Zmac {
         if is_padded {
             self.absorb(isa, &mut sums, at, &padded::<[u8; BLOCK_BYTES]>(last));
         }
-        (sums.weighted, sums.xor, 4 * is_padded as u8)
+        (sums.weighted.times_x(), sums.xor, 4 * is_padded as u8)
     }
 
     #[inline(always)]
     fn tag<I: Isa>(&self, isa: I, (): &(), (u, v, j): (Block, Block, u8)) -> Tag {
-        let mut tweaks = [0, 1, 2, 3].map(
+        let tweaks = [0, 1, 2, 3].map(
             #[inline(always)]
             |k| tweak(j + k, first(&v)),
         );
         let mut y = [u; 4];
-        self.cipher.encrypt(isa, &mut tweaks, &mut y);
+        self.cipher.encrypt(isa, &tweaks, &mut y);
         let halves = [y[0].xor(&y[1]), y[2].xor(&y[3])];
         Tag::try_from(halves.as_flattened()).expect("32 bytes")
     }

@@ -8,7 +8,7 @@ use tagmac_lab::comparators::{COMPARATORS, Status};
 const ZEROS: &str = "00000000000000000000000000000000";
 
 /// Exit status, standard output, standard error.
-fn run(arguments: &[&str], input: &[u8]) -> (i32, String, String) {
+pub fn run(arguments: &[&str], input: &[u8]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tagmac-lab"));
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the command");

@@ -2,5 +2,6 @@
 
 mod command;
 mod laws;
+mod report;
 mod rows;
 mod vectors;

@@ -1,0 +1,274 @@
+//! Blocks that are multiplied by powers of x side by side: masks x^i L, and sums whose terms have weights.
+//!
+//! One after the other, each block costs a shift of its n bits, which takes longer than the cipher. Here
+//! word w of all blocks is a row, and compilers make vectors of loops along rows:
+//!
+//! ```text
+//! x^32 (w_0, w_1, .., w_k) = (w_1, .., w_k, 0) ^ w_0 c      x^n = c, of degree below 16
+//! ```
+//!
+//! From one batch to the next only w_0 is shifted, 32 bits of each block.
+
+use std::marker::PhantomData;
+
+use tagmac::cipher::Field;
+
+/// Blocks of a batch: as many as x^32 takes past each other.
+pub const BATCH: usize = 32;
+/// Blocks that are multiplied one by one: rows of fewer words make no vector.
+pub const FEW: usize = 4;
+/// The most words of a block.
+const MAX_WORDS: usize = 4;
+
+/// At the start of a line of cache: a vector across two lines waits long for the store before it.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub struct Aligned<T>(pub T);
+
+/// A batch of blocks of at most 128 bits.
+#[derive(Clone, Copy)]
+pub struct Batch<B> {
+    /// Big-endian words.
+    rows: Aligned<[[u32; BATCH]; MAX_WORDS]>,
+    block: PhantomData<B>,
+}
+
+impl<B: Field> Batch<B> {
+    const WORDS: usize = {
+        assert!(B::BYTES.is_multiple_of(4) && 8 <= B::BYTES && B::BYTES <= 4 * MAX_WORDS);
+        B::BYTES / 4
+    };
+
+    /// Block j is x^(j step) `first`; the step is 1 or 2.
+    #[inline(always)]
+    pub fn powers(first: &B, step: u32) -> Self {
+        let (mut blocks, mut power) = ([B::ZERO; BATCH], *first);
+        for block in &mut blocks[..FEW] {
+            *block = power;
+            for _ in 0..step {
+                power = power.times_x();
+            }
+        }
+        let mut batch = Self::of(&blocks);
+        batch.double::<FEW>(step);
+        batch.double::<{ 2 * FEW }>(step);
+        batch.double::<{ 4 * FEW }>(step);
+        batch
+    }
+
+    /// Makes N powers of the N before them.
+    #[inline(always)]
+    fn double<const N: usize>(&mut self, step: u32) {
+        for j in 0..N {
+            self.set_column(N + j, times_x_to::<B>(step * N as u32, self.column(j)));
+        }
+    }
+
+    #[inline(always)]
+    fn of(blocks: &[B; BATCH]) -> Self {
+        let mut batch = Batch { rows: Aligned([[0; BATCH]; MAX_WORDS]), block: PhantomData };
+        batch.add(blocks);
+        batch
+    }
+
+    /// The words of block j.
+    #[inline(always)]
+    fn column(&self, j: usize) -> [u32; MAX_WORDS] {
+        let mut words = [0; MAX_WORDS];
+        for (word, row) in words.iter_mut().zip(&self.rows.0) {
+            *word = row[j];
+        }
+        words
+    }
+
+    #[inline(always)]
+    fn set_column(&mut self, j: usize, words: [u32; MAX_WORDS]) {
+        for (row, word) in self.rows.0.iter_mut().zip(words).take(Self::WORDS) {
+            row[j] = word;
+        }
+    }
+
+    /// Multiplies every block by x^32.
+    #[inline(always)]
+    pub fn times_x32(&mut self) {
+        for j in 0..BATCH {
+            self.set_column(j, times_x_to::<B>(32, self.column(j)));
+        }
+    }
+
+    /// Adds blocks.
+    #[inline(always)]
+    pub fn add(&mut self, blocks: &[B; BATCH]) {
+        for (w, row) in self.rows.0[..Self::WORDS].iter_mut().enumerate() {
+            for (word, block) in row.iter_mut().zip(blocks) {
+                let bytes = block.as_ref()[4 * w..].first_chunk().expect("a word");
+                *word ^= u32::from_be_bytes(*bytes);
+            }
+        }
+    }
+
+    /// Block j.
+    #[inline(always)]
+    pub fn block(&self, j: usize) -> B {
+        let mut block = B::ZERO;
+        for (bytes, row) in block.as_mut().chunks_exact_mut(4).zip(&self.rows.0) {
+            bytes.copy_from_slice(&row[j].to_be_bytes());
+        }
+        block
+    }
+
+    /// The blocks.
+    #[inline(always)]
+    pub fn write(&self, blocks: &mut [B; BATCH]) {
+        for (j, block) in blocks.iter_mut().enumerate() {
+            *block = self.block(j);
+        }
+    }
+
+    /// The sum of all blocks, in which block j has the weight x^(31 - j).
+    #[inline(always)]
+    fn horner(&self) -> B {
+        let mut batch = *self;
+        batch.halve::<{ 4 * FEW }>();
+        batch.halve::<{ 2 * FEW }>();
+        batch.halve::<FEW>();
+        let mut sum = batch.block(0);
+        for j in 1..FEW {
+            sum = sum.times_x().xor(&batch.block(j));
+        }
+        sum
+    }
+
+    /// The same sum of N blocks as of 2 N.
+    #[inline(always)]
+    fn halve<const N: usize>(&mut self) {
+        for j in 0..N {
+            let mut sum = times_x_to::<B>(N as u32, self.column(j));
+            for (sum, word) in sum.iter_mut().zip(self.column(N + j)) {
+                *sum ^= word;
+            }
+            self.set_column(j, sum);
+        }
+    }
+}
+
+/// The words of a block times x^s, for s from 1 to 32.
+#[inline(always)]
+fn times_x_to<B: Field>(s: u32, words: [u32; MAX_WORDS]) -> [u32; MAX_WORDS] {
+    let shifted = |word: u32, next: u32| if s == 32 { next } else { word << s | next >> (32 - s) };
+    let over = shifted(0, words[0]);
+    let mut product = [0; MAX_WORDS];
+    for w in 0..Batch::<B>::WORDS {
+        let next = if w + 1 < Batch::<B>::WORDS { words[w + 1] } else { 0 };
+        product[w] = shifted(words[w], next);
+    }
+    let (high, low) = (Batch::<B>::WORDS - 2, Batch::<B>::WORDS - 1);
+    for bit in 0..16 {
+        if B::C >> bit & 1 == 1 {
+            product[low] ^= over << bit;
+            product[high] ^= over >> 1 >> (31 - bit);
+        }
+    }
+    product
+}
+
+/// A sum whose terms have weights, in the making: each term multiplies those before it by x.
+pub struct Weighted<B> {
+    sum: B,
+    /// What is to be added to the sum: block j has x^(31 - j) more.
+    batch: Option<Batch<B>>,
+}
+
+impl<B: Field> Weighted<B> {
+    /// Goes on from a sum.
+    #[inline(always)]
+    pub fn new(sum: B) -> Self {
+        Weighted { sum, batch: None }
+    }
+
+    /// Adds terms, a batch or less.
+    #[inline(always)]
+    pub fn add(&mut self, terms: &[B]) {
+        if terms.is_empty() {
+            return;
+        }
+        let Ok(whole) = terms.try_into() else {
+            let mut blocks = [B::ZERO; BATCH];
+            blocks[0] = self.sum();
+            let mut sum = Batch::of(&blocks);
+            sum.set_column(0, times_x_to::<B>(terms.len() as u32, sum.column(0)));
+            blocks = [B::ZERO; BATCH];
+            blocks[BATCH - terms.len()..].copy_from_slice(terms);
+            *self = Weighted::new(sum.block(0).xor(&Batch::of(&blocks).horner()));
+            return;
+        };
+        let sum = self.sum;
+        let batch = self.batch.get_or_insert_with(
+            #[inline(always)]
+            || {
+                let mut blocks = [B::ZERO; BATCH];
+                blocks[BATCH - 1] = sum;
+                Batch::of(&blocks)
+            },
+        );
+        batch.times_x32();
+        batch.add(whole);
+    }
+
+    /// The sum.
+    #[inline(always)]
+    pub fn sum(&self) -> B {
+        self.batch.as_ref().map_or(self.sum, Batch::horner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tagmac::cipher::CipherBlock;
+
+    use crate::field::{number, power_of_x, times};
+
+    fn of_blocks<B: Field + PartialEq + std::fmt::Debug>() {
+        let first: B = number(0xfedc_ba98_7654_3210_0123_4567_89ab_cdef);
+        for step in [1, 2] {
+            let mut batch = Batch::powers(&first, step);
+            for turn in 0..9 {
+                let mut sum = B::ZERO;
+                for j in 0..BATCH {
+                    let power = power_of_x(32 * turn + u64::from(step) * j as u64);
+                    assert_eq!(batch.block(j), times(&power, &first));
+                    sum = sum.times_x().xor(&batch.block(j));
+                }
+                assert_eq!(batch.horner(), sum);
+                batch.times_x32();
+            }
+        }
+    }
+
+    #[test]
+    fn weights() {
+        let terms: Vec<[u8; 16]> = (0..200).map(|i| number(i * i + 1)).collect();
+        for lengths in [&[][..], &[1], &[31], &[32], &[32, 32, 5], &[32, 31, 32, 1], &[7, 9]] {
+            let mut sum: [u8; 16] = number(5);
+            let mut weighted = Weighted::new(sum);
+            let mut left = &terms[..];
+            for length in lengths {
+                let (now, after) = left.split_at(*length);
+                weighted.add(now);
+                left = after;
+                for term in now {
+                    sum = sum.times_x().xor(term);
+                }
+            }
+            assert_eq!(weighted.sum(), sum, "{lengths:?}");
+        }
+    }
+
+    #[test]
+    fn powers_and_sums() {
+        of_blocks::<[u8; 16]>();
+        of_blocks::<[u8; 12]>();
+        of_blocks::<[u8; 8]>();
+    }
+}

@@ -1,0 +1,38 @@
+//! How long one key lasts on a full line, for each MAC of the page on choosing.
+
+use std::error::Error;
+
+use super::plot::{Bars, Drawing};
+use crate::choice::{CHOICES, DAY, PACKET, YEAR, duration};
+
+/// Ends of the axis, in seconds; what lasts longer is cut off there.
+const MOST: f64 = 1e4 * YEAR;
+
+/// A bar for each MAC with a bound.
+pub fn bars() -> Result<Drawing, Box<dyn Error>> {
+    let mut bars = Vec::new();
+    for choice in CHOICES {
+        if let Some(seconds) = choice.seconds(PACKET) {
+            let label = duration(seconds);
+            bars.push((choice.name.to_string(), seconds.min(MOST), label));
+        }
+    }
+    let words: Vec<_> = bars.iter().map(|(name, _, label)| format!("{name} {label}")).collect();
+    let alternative = format!(
+        "How long one key lasts at 10 Gb/s of messages of {PACKET} bytes, until a forgery may have \
+         a probability of 2^-32: {}.",
+        words.join(", ")
+    );
+    let marks = vec![
+        (1e-3, "1 ms"),
+        (1.0, "1 s"),
+        (3600.0, "1 hour"),
+        (DAY, "1 day"),
+        (YEAR, "1 year"),
+        (100.0 * YEAR, "100 years"),
+        (MOST, "10,000 years"),
+    ];
+    let title =
+        "How long one key lasts at 10 Gb/s, messages of 1.5 KiB, forgery at most 2⁻³²".into();
+    Ok(Drawing { svg: Bars { title, bars, marks }.svg(&alternative)?, alternative })
+}

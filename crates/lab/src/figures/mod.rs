@@ -1,0 +1,137 @@
+//! The papers' figures that have numbers, and measured curves beside theorems.
+//!
+//! A new figure is a function that makes a [`Drawing`], and a line in [`FIGURES`].
+
+mod collisions;
+mod key_life;
+mod modes;
+mod plot;
+mod speed;
+
+use std::error::Error;
+
+pub use modes::{MODES, Mode};
+pub use plot::{Drawing, escaped};
+
+use crate::speeds::Speeds;
+use plot::{Chart, Curve, power};
+
+/// A figure that can be drawn.
+pub struct Figure {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is about.
+    pub title: &'static str,
+    /// Paper and place.
+    pub source: &'static str,
+    /// Draws it.
+    pub draw: DrawFn,
+}
+
+/// Draws a picture, with speeds from these records.
+pub type DrawFn = fn(&[Speeds]) -> Result<Drawing, Box<dyn Error>>;
+
+/// All figures.
+pub const FIGURES: &[Figure] = &[
+    Figure {
+        name: "lightmac-1",
+        title: "How long messages under a key may be",
+        source: "LightMAC, figure 1",
+        draw: lightmac_1,
+    },
+    Figure {
+        name: "pmac-birthday",
+        title: "Collisions of PMAC beside the theorems",
+        source: "PMAC, theorem 1; attack pmac-birthday",
+        draw: |_| collisions::pmac(),
+    },
+    Figure {
+        name: "lightmac-none",
+        title: "Collisions of LightMAC beside the theorem",
+        source: "LightMAC, theorem 1; attack lightmac-none",
+        draw: |_| collisions::lightmac(),
+    },
+    Figure {
+        name: "umac-3",
+        title: "Speed of UMAC by length",
+        source: "UMAC, figure 3, left",
+        draw: speed::umac,
+    },
+    Figure {
+        name: "key-life",
+        title: "How long one key lasts",
+        source: "the library's bounds",
+        draw: |_| key_life::bars(),
+    },
+];
+
+/// The figure of a name.
+pub fn find(name: &str) -> Option<&'static Figure> {
+    FIGURES.iter().find(|figure| figure.name == name)
+}
+
+/// Blocks of 32 bits, a probability of 2^-20.
+const N: u32 = 32;
+const LOG: i32 = 20;
+
+/// Figure 1: message blocks against queries.
+fn lightmac_1(_: &[Speeds]) -> Result<Drawing, Box<dyn Error>> {
+    let probability = 2f64.powi(-LOG);
+    // Four numbers to a doubling.
+    let mut queries: Vec<u64> = (0..=48).map(|i| 2f64.powf(i as f64 / 4.0) as u64).collect();
+    queries.push(63);
+    queries.sort_unstable();
+    queries.dedup();
+    let mut words = Vec::new();
+    let mut curves = Vec::new();
+    for (at, mode) in MODES.iter().enumerate() {
+        let most = |q: u64| mode.most_blocks(N, q, probability, 2f64.powi(22));
+        let points: Vec<_> = queries.iter().filter_map(|&q| Some((q as f64, most(q)?))).collect();
+        if let (Some(first), Some(last)) = (points.first(), points.last()) {
+            let (q, l) = (last.0, last.1);
+            words.push(format!("{}: {} blocks at q = 1, {l} at q = {q}", mode.name, first.1));
+        }
+        curves.push(Curve::line(mode.name, points, at + 1 < MODES.len()));
+    }
+    let alternative = format!(
+        "Most blocks of each of q messages under one key, for blocks of {N} bits and a probability \
+         of 2^-{LOG}. {}.",
+        words.join("; ")
+    );
+    let chart = Chart {
+        title: "Blocks of each message under one key: n = 32, probability 2⁻²⁰".into(),
+        x: "messages under a key, q".into(),
+        y: "blocks of each, ℓ".into(),
+        ticks: [power, power],
+        curves,
+    };
+    Ok(Drawing { svg: chart.svg(&alternative)?, alternative })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One alternative for each, no two alike; nothing that runs.
+    #[test]
+    fn pictures_have_words() {
+        let speeds = crate::speeds::kept().expect("the kept records");
+        for name in ["lightmac-1", "umac-3", "key-life"] {
+            let drawing = (find(name).expect("a figure").draw)(&speeds).expect("a picture");
+            let label = format!("role=\"img\" aria-label=\"{}\"", escaped(&drawing.alternative));
+            assert!(drawing.svg.contains(&label) && drawing.alternative.len() > 80, "{name}");
+            assert!(!drawing.svg.contains("NaN") && !drawing.svg.contains("<script"), "{name}");
+        }
+    }
+
+    /// Each mode has its curve, the names are there, and LightMAC ends at 63 messages.
+    #[test]
+    fn figure_1_has_all_its_curves() {
+        let speeds = crate::speeds::kept().expect("the kept records");
+        let drawing = lightmac_1(&speeds).expect("a picture");
+        for name in ["OMAC", "EMAC", "PMAC", "PMAC_Plus", "3kf9", "PMACX", "PMAC/P", "LightMAC"] {
+            assert!(drawing.svg.matches(name).count() >= 2, "{name}");
+        }
+        assert!(drawing.alternative.contains("LightMAC: 32768 blocks at q = 1, 32768 at q = 63"));
+    }
+}

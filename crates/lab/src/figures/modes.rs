@@ -1,0 +1,176 @@
+//! The modes of LightMAC's figure 1 with the bounds that are drawn.
+//!
+//! Most cells of the paper's table 2 are lost in our copy. Where one is, the formula is from the paper
+//! that the table cites, as far as its abstract could be read: [`Mode::source`] says so.
+
+use tagmac::bounds::lightmac;
+
+/// A curve of the figure.
+pub struct Mode {
+    /// As the paper names it.
+    pub name: &'static str,
+    /// What our copy has of the table's row; empty if nothing, "none" if the row is not the table's.
+    pub printed: &'static str,
+    /// The bound that is drawn.
+    pub formula: &'static str,
+    /// Where it is from.
+    pub source: &'static str,
+    /// The bound for q messages of l blocks of n bits.
+    pub bound: fn(n: u32, q: f64, l: f64) -> f64,
+    /// The logarithm of the most blocks of a message, if there is a limit.
+    pub top: Option<fn(n: u32) -> u32>,
+}
+
+/// 2^-n.
+fn point(n: u32) -> f64 {
+    2f64.powi(-(n as i32))
+}
+
+const fn mode(
+    name: &'static str,
+    printed: &'static str,
+    formula: &'static str,
+    source: &'static str,
+    bound: fn(u32, f64, f64) -> f64,
+) -> Mode {
+    Mode { name, printed, formula, source, bound, top: None }
+}
+
+const ORDER: &str = "order as remembered of the cited paper, constants taken as 1";
+
+/// In the order of table 2; LightMAC last.
+pub const MODES: [Mode; 8] = [
+    mode(
+        "3kf9",
+        "4q/2^n + 4q^3/2^2n; powers of l lost",
+        "4 l q/2^n + 4 l^3 q^3/2^2n",
+        "the cell, with the powers of l of the cited paper's abstract",
+        |n, q, l| 4.0 * l * q * point(n) + 4.0 * (l * q).powi(3) * point(2 * n),
+    ),
+    mode(
+        "EMAC",
+        "",
+        "l q^2/2^n",
+        "order as remembered of the cited paper, with l for d'(l) as the caption has it",
+        |n, q, l| l * q * q * point(n),
+    ),
+    mode(
+        "OMAC",
+        "",
+        "4 l q^2/2^n",
+        "ePrint 2007/292, of which the cited paper is the journal's version: abstract",
+        |n, q, l| 4.0 * l * q * q * point(n),
+    ),
+    mode(
+        "PMAC",
+        "",
+        "(5 l - 3.5) q^2/2^n",
+        "the cited paper's abstract, (5 q sigma - 3.5 q^2)/2^n with sigma = q l",
+        |n, q, l| (5.0 * l - 3.5) * q * q * point(n),
+    ),
+    mode("PMAC_Plus", "", "l q/2^n + l^3 q^3/2^2n", ORDER, |n, q, l| {
+        l * q * point(n) + (l * q).powi(3) * point(2 * n)
+    }),
+    mode(
+        "PMACX, m = 14, l = 12",
+        "(72 + 1.5q^2)/2^n + 576q^2/2^2n and, further right, 144q^2/2^2n",
+        "(72 + 1.5 q^2)/2^n + 576 q^2/2^2n + 144 l^2 q^2/2^2n",
+        "both cells; that the second is l^2's is our reading of its place",
+        |n, q, l| (72.0 + 1.5 * q * q) * point(n) + (576.0 + 144.0 * l * l) * q * q * point(2 * n),
+    ),
+    mode("PMAC/P", "", "q^2/2^n + l^2 q^2/2^2n", ORDER, |n, q, l| {
+        q * q * point(n) + (l * q).powi(2) * point(2 * n)
+    }),
+    Mode {
+        top: Some(|n| n / 2 - 1),
+        ..mode(
+            "LightMAC",
+            "none",
+            "(1 + 1/(N - 1) + 1/(2 (N - 1)^2)) q^2/2^n, N = 2^(n/2)",
+            "the paper's theorem 1",
+            |n, q, _| {
+                let bound = lightmac::prf(n, n / 2, q as u128, u128::MAX);
+                bound.expect("one message at least").value()
+            },
+        )
+    },
+];
+
+impl Mode {
+    /// The most blocks that q messages may have each while the bound is at most the probability; none
+    /// if one block is too much. `end` is where the picture ends.
+    pub fn most_blocks(&self, n: u32, q: u64, probability: f64, end: f64) -> Option<f64> {
+        let fits = |l: f64| (self.bound)(n, q as f64, l) <= probability;
+        let end = self.top.map_or(end, |top| 2f64.powi(top(n) as i32).min(end));
+        if !fits(1.0) {
+            return None;
+        }
+        // Whole numbers of blocks, by bisection: no bound falls as l grows.
+        let (mut low, mut over) = (1.0, end + 1.0);
+        while over - low > 1.0 {
+            let middle = ((low + over) / 2.0f64).floor();
+            if fits(middle) { low = middle } else { over = middle }
+        }
+        Some(low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text of section 1 on q^2 l / 2^n, and of section 1.1 on LightMAC.
+    #[test]
+    fn the_papers_own_points() {
+        let at = |name: &str, q| {
+            let mode = MODES.iter().find(|mode| mode.name == name).expect("a mode");
+            mode.most_blocks(32, q, 2f64.powi(-20), 2f64.powi(32))
+        };
+        // "32 four-block messages", "sixteen blocks long, only 16 messages", "64 one-block".
+        let emac: Vec<_> = [64, 32, 16].map(|q| at("EMAC", q)).to_vec();
+        assert_eq!(emac, [Some(1.0), Some(4.0), Some(16.0)]);
+        // "roughly 64 messages can be tagged with length up to 2^15 blocks".
+        assert_eq!([1, 63, 64].map(|q| at("LightMAC", q)), [Some(32768.0), Some(32768.0), None]);
+    }
+
+    /// Each border by solving its formula for l.
+    #[test]
+    fn borders_solve_the_formulas() {
+        let (n, probability, end) = (32, 2f64.powi(-20), 2f64.powi(22));
+        let two = |power: i32| 2f64.powi(power);
+        for q in [1u64, 2, 3, 7, 20, 31] {
+            let x = q as f64;
+            let quadratic = |a: f64, c: f64| (((probability - c) / a).sqrt()).floor();
+            let linear: [(&str, f64); 5] = [
+                ("EMAC", two(12) / (x * x)),
+                ("OMAC", two(10) / (x * x)),
+                ("PMAC", (two(12) / (x * x) + 3.5) / 5.0),
+                ("PMAC/P", quadratic(x * x * two(-64), x * x * two(-32))),
+                (
+                    "PMACX, m = 14, l = 12",
+                    quadratic(
+                        144.0 * x * x * two(-64),
+                        (72.0 + 1.5 * x * x) * two(-32) + 576.0 * x * x * two(-64),
+                    ),
+                ),
+            ];
+            for (name, l) in linear {
+                let mode = MODES.iter().find(|mode| mode.name == name).expect("a mode");
+                let found = mode.most_blocks(n, q, probability, end);
+                let expected = (l >= 1.0).then(|| l.floor().min(end));
+                assert_eq!(found, expected, "{name}, {q}");
+            }
+            // c l q 2^-n + c (l q)^3 2^-2n: Newton's steps from above.
+            for (name, c) in [("3kf9", 4.0), ("PMAC_Plus", 1.0)] {
+                let mode = MODES.iter().find(|mode| mode.name == name).expect("a mode");
+                let mut y = two(21);
+                for _ in 0..200 {
+                    let value = c * y * two(-32) + c * y * y * y * two(-64) - probability;
+                    y -= value / (c * two(-32) + 3.0 * c * y * y * two(-64));
+                }
+                let found = mode.most_blocks(n, q, probability, end);
+                assert_eq!(found, Some((y / x).floor()), "{name}, {q}");
+            }
+        }
+    }
+}

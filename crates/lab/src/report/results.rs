@@ -1,0 +1,136 @@
+//! What the attacks found, and the comparators, as the pages show them.
+
+use std::time::{Duration, Instant};
+
+use crate::attacks::{ATTACKS, Attack, Expected, Finding, Options, Point, interval};
+use crate::attacks::{lightmac_curve as lightmac_points, pmac_curve as pmac_points};
+use crate::comparators::COMPARATORS;
+use crate::tables::{Cell, Grid};
+
+/// An attack that has been run.
+pub struct Outcome {
+    /// Which.
+    pub attack: &'static Attack,
+    /// What it found.
+    pub findings: Vec<Finding>,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Runs all attacks, each after a call of `begin`.
+pub fn attack_all(mut begin: impl FnMut(&Attack)) -> Vec<Outcome> {
+    let run = |attack: &'static Attack| {
+        begin(attack);
+        let start = Instant::now();
+        let findings = (attack.run)(&Options::default());
+        Outcome { attack, findings, time: start.elapsed() }
+    };
+    ATTACKS.iter().map(run).collect()
+}
+
+/// What one finding of an attack found: `NAME` for the first one, `NAME 2` for the second.
+pub fn found(outcomes: &[Outcome], which: &str) -> Option<String> {
+    let (name, number) = which.split_once(' ').unwrap_or((which, "1"));
+    let outcome = outcomes.iter().find(|one| one.attack.name == name)?;
+    let finding = outcome.findings.get(number.parse::<usize>().ok()?.checked_sub(1)?)?;
+    let Finding { found, keys, expected, .. } = *finding;
+    Some(match expected {
+        Expected::Exactly(_) | Expected::MoreThan(_) => format!("{}, all keys", spaced(found)),
+        Expected::About(_) => {
+            let [low, high] = interval(found, keys);
+            format!("{found}/{keys} ({low:.4} to {high:.4})")
+        }
+        Expected::Always | Expected::Never => format!("{found}/{keys}"),
+    })
+}
+
+/// A number with its thousands apart, if it is long.
+fn spaced(number: u64) -> String {
+    let digits = number.to_string();
+    if digits.len() < 5 {
+        return digits;
+    }
+    let groups = digits.as_bytes().rchunks(3).rev();
+    groups.map(|group| String::from_utf8_lossy(group)).collect::<Vec<_>>().join(" ")
+}
+
+/// A bound, if it says anything.
+fn bound(value: f64) -> String {
+    if value < 1.0 { format!("{value:.3}") } else { "above 1".into() }
+}
+
+fn curve(mac: &str, points: &[Point]) -> String {
+    let head = format!("{mac}: q messages of l blocks");
+    let mut grid = Grid::new([&*head, "this attack", "found", "our bound", "theorem 1"]);
+    for point in points {
+        let Finding { found, keys, expected, .. } = point.finding;
+        let [low, high] = interval(found, keys);
+        let computed = match expected {
+            Expected::About(p) => format!("{p:.4}"),
+            _ => String::new(),
+        };
+        let found = format!("{:.4} ({low:.4} to {high:.4})", found as f64 / keys as f64);
+        let own = point.finding.bound.map_or(String::new(), bound);
+        let cells = [computed, found, own, bound(point.theorem)];
+        grid.row(&format!("{} of {}", point.q, point.l), cells.map(Cell::Ours).to_vec());
+    }
+    grid.markdown()
+}
+
+/// PMAC's collisions.
+pub fn pmac_curve() -> String {
+    curve("PMAC", pmac_points())
+}
+
+/// LightMAC's.
+pub fn lightmac_curve() -> String {
+    curve("LightMAC", lightmac_points())
+}
+
+/// The comparators with their definitions.
+pub fn comparators() -> String {
+    comparator_grid().markdown()
+}
+
+/// The same as a table.
+pub fn comparator_grid() -> Grid {
+    let mut grid = Grid::new(["name", "kind", "definition", "vouched for by", "source"]);
+    for one in COMPARATORS {
+        let (kind, status) = (one.kind.to_string(), one.status.to_string());
+        let cells = [kind, one.about.into(), status, one.source.into()];
+        grid.row(one.name, cells.map(Cell::Ours).to_vec());
+    }
+    grid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::Role;
+
+    #[test]
+    fn what_was_found() {
+        let finding = |found, keys, expected| Finding {
+            target: String::new(),
+            role: Role::Attack,
+            queries: 1,
+            keys,
+            found,
+            expected,
+            formula: String::new(),
+            bound: None,
+        };
+        let findings = vec![
+            finding(2_752_512, 1 << 28, Expected::MoreThan(2_097_152)),
+            finding(383, 100_000, Expected::About(0.0039)),
+            finding(0, 50, Expected::Never),
+        ];
+        let attack = &ATTACKS[0];
+        let outcomes = [Outcome { attack, findings, time: Duration::ZERO }];
+        let at = |number: &str| found(&outcomes, &format!("{}{number}", attack.name));
+        assert_eq!(at("").as_deref(), Some("2 752 512, all keys"));
+        assert_eq!(at(" 2").as_deref(), Some("383/100000 (0.0034 to 0.0044)"));
+        assert_eq!(at(" 3").as_deref(), Some("0/50"));
+        assert_eq!([at(" 4"), at(" 0"), found(&outcomes, "x")], [None, None, None]);
+    }
+}

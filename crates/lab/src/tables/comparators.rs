@@ -1,0 +1,37 @@
+//! The comparators beside what their ciphers need at least.
+
+use super::{Cell, Grid};
+use crate::comparators::{COMPARATORS, Kind};
+use crate::speeds::{Call, Speeds, digits};
+
+/// Cycles per byte of ours and of each comparator, and the rounds of AES alone.
+pub fn speed(speeds: &Speeds) -> Grid {
+    const LENGTHS: [u64; 3] = [64, 1536, 16384];
+    const OURS: [&str; 3] = ["PMAC-AES128", "LIGHTMAC-AES128-S32", "ELIMAC-AES128"];
+    let macs = COMPARATORS.iter().filter(|one| one.kind == Kind::Mac && one.has_definition());
+    let mut grid =
+        Grid::new(["cycles per byte", "64", "1536", "16384", "rounds alone", "times that"]);
+    for name in OURS.into_iter().chain(macs.map(|one| one.name)) {
+        let per_byte = |bytes| Some(speeds.cycles(Call::Ready, name, bytes)? / bytes as f64);
+        let mut cells: Vec<_> = LENGTHS
+            .into_iter()
+            .map(|bytes| match per_byte(bytes) {
+                Some(figure) => Cell::Ours(digits(figure)),
+                None => Cell::Unmeasured(Call::Ready.command()),
+            })
+            .collect();
+        let ceiling = speeds.ceiling(name);
+        let times = per_byte(16384).zip(ceiling).map(|(figure, ceiling)| figure / ceiling);
+        for figure in [ceiling, times] {
+            cells.push(figure.map_or(Cell::Empty, |figure| Cell::Ours(digits(figure))));
+        }
+        grid.row(name, cells);
+    }
+    grid.note(
+        "The rounds alone are those of AES, one after the other where a mode chains them. What is \
+         more than twice that is no verdict on the mode: PMAC1, PMAC2, PMAC/P, PMAC_Plus and ZMAC \
+         spend most of their time here on masks and weights, which a tuned program would make faster.",
+    );
+    grid.machine(speeds);
+    grid
+}

@@ -1,0 +1,88 @@
+//! The tables of the five papers, each with ours beside it.
+//!
+//! A new table is a function that makes a [`Grid`], and a line in [`TABLES`].
+
+mod comparators;
+mod elimac;
+mod grid;
+mod lightmac;
+mod pmac;
+mod slides;
+mod umac;
+
+pub use grid::{Cell, Grid, Row, Unit};
+
+use crate::speeds::Speeds;
+
+/// A table that can be shown.
+pub struct Table {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is about.
+    pub title: &'static str,
+    /// Paper and place.
+    pub source: &'static str,
+    /// Fills it from a record.
+    make: fn(&Speeds) -> Grid,
+}
+
+const fn table(
+    name: &'static str,
+    title: &'static str,
+    source: &'static str,
+    make: fn(&Speeds) -> Grid,
+) -> Table {
+    Table { name, title, source, make }
+}
+
+/// All tables.
+pub const TABLES: &[Table] = &[
+    table("pmac-3", "Properties of PMAC", "PMAC, figure 3", pmac::properties),
+    table("pmac-5", "PMAC beside the CBC MAC", "PMAC, figure 5", pmac::speed),
+    table("umac-3", "Peak speed of UMAC", "UMAC, figure 3 and sections 1 and 3", umac::peak),
+    table("umac-text", "Experiments with UMAC", "UMAC, section 3", umac::experiments),
+    table("lightmac-1", "Sizes of blocks", "LightMAC, table 1", lightmac::ciphers),
+    table("lightmac-2", "Bounds by length", "LightMAC, table 2", lightmac::bounds),
+    table("lightmac-3", "Speed of the ciphers", "LightMAC, table 3", lightmac::baseline),
+    table("lightmac-4", "LightMAC, EMAC and PMAC/P", "LightMAC, table 4", lightmac::speed),
+    table("elimac-1", "Rounds of AES", "EliMAC, table 1", elimac::rounds),
+    table("elimac-2", "EliMAC beside other parallel MACs", "EliMAC, table 2", elimac::speed),
+    table("slides-aligned", "Aligned messages", "slides, Poly1305-AES speed", slides::aligned),
+    table(
+        "slides-unaligned",
+        "Unaligned messages",
+        "slides, Unaligned messages",
+        slides::unaligned,
+    ),
+    table("slides-guarantee", "The guarantee", "slides, security guarantee", slides::guarantee),
+    table(
+        "slides-lengths",
+        "No long-message timings",
+        "slides, Long-message timings",
+        slides::lengths,
+    ),
+    table(
+        "slides-all-costs",
+        "Verifying, new keys, cold caches",
+        "slides, Guesses; Timings after precomputation",
+        slides::costs,
+    ),
+    table(
+        "comparators",
+        "The comparators beside what their ciphers need",
+        "no paper: how well each is built here",
+        comparators::speed,
+    ),
+];
+
+impl Table {
+    /// The table, by the record that has most of it.
+    pub fn fill(&self, all: &[Speeds]) -> Grid {
+        Grid::fullest(all, self.make)
+    }
+}
+
+/// The table of a name.
+pub fn find(name: &str) -> Option<&'static Table> {
+    TABLES.iter().find(|table| table.name == name)
+}
