@@ -207,7 +207,16 @@ def test_an_exception_ends_the_work(saved, endless, manifest, threads, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["my.key", "tree"]
 
 
-def test_ctrl_c_ends_the_work(saved, endless, manifest, tmp_path):
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C as in a terminal: what a shell starts in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_ends_the_work(saved, endless, manifest):
     key, _ = saved
     started = threading.Event()
 
@@ -223,6 +232,7 @@ def test_ctrl_c_ends_the_work(saved, endless, manifest, tmp_path):
     assert not manifest.exists()
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_a_remark_ends_the_work(saved, endless, manifest):
     key, _ = saved
 
