@@ -30,6 +30,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use failure::Failure;
 use harness::Harness;
+use record::Record;
 
 fn main() -> ExitCode {
     match run(&command().get_matches()) {
@@ -53,11 +54,17 @@ fn command() -> Command {
     let minutes = Arg::new("minutes").long("minutes").value_name("N");
     let minutes = minutes.value_parser(value_parser!(u64).range(1..=600)).default_value("30");
     let minutes = minutes.help("What all experiments may take; each has its share");
+    let passes = Arg::new("passes").long("passes").value_name("N");
+    let passes = passes.value_parser(value_parser!(u64).range(1..=100)).default_value("1");
+    let passes = passes.help(
+        "Measure all N times, in N shares of the time, and keep of each figure the quietest: for a \
+         machine with neighbours",
+    );
     let names = Arg::new("names").value_name("LEVEL|NAME").num_args(0..);
     let names = names.help("These levels alone, and engines whose names begin so");
     let measured = |name: &'static str, about: &str| {
         let about = about.to_string();
-        Command::new(name).about(about).args([&out, &quick, &minutes, &names])
+        Command::new(name).about(about).args([&out, &quick, &minutes, &passes, &names])
     };
     let experiments = experiments::all();
     Command::new("bench")
@@ -104,26 +111,34 @@ fn run(args: &ArgMatches) -> Result<(), Failure> {
     for missing in external_engines::missing() {
         println!("left out: {missing}");
     }
-    for experiment in experiments::all() {
-        if name == experiment.name || (name == "all" && experiment.is_in_all()) {
-            measure(&experiment, &mut harness, minutes, out)?;
+    let passes: u64 = *args.get_one("passes").expect("it has a default");
+    for pass in 0..passes {
+        for experiment in experiments::all() {
+            if name == experiment.name || (name == "all" && experiment.is_in_all()) {
+                let seconds = experiment.seconds * minutes / experiments::MINUTES / passes;
+                measure(&experiment, &mut harness, Duration::from_secs(seconds), out, pass > 0)?;
+            }
         }
     }
     if name == "all" { report::write(out) } else { Ok(()) }
 }
 
-/// Makes an experiment, shows it, and writes it down.
+/// Makes an experiment, shows it, and writes it down: `again` beside what an earlier pass has left.
 fn measure(
     experiment: &experiments::Experiment,
     harness: &mut Harness,
-    minutes: u64,
+    budget: Duration,
     out: &Path,
+    again: bool,
 ) -> Result<(), Failure> {
-    let budget = Duration::from_secs(experiment.seconds * minutes / experiments::MINUTES);
     let start = Instant::now();
-    let record = (experiment.run)(harness, budget)?;
+    let mut record = (experiment.run)(harness, budget)?;
+    let in_folder = |error| format!("{}: {error}", out.display());
+    if again && let Some(before) = Record::read(out, experiment.name).map_err(in_folder)? {
+        record.keep_quieter(before);
+    }
     print!("{}", table::of(&record));
-    record.write(out).map_err(|error| format!("{}: {error}", out.display()))?;
+    record.write(out).map_err(in_folder)?;
     let name = out.join(experiment.name);
     println!("wrote {}.{{json,csv}} after {} s", name.display(), start.elapsed().as_secs());
     Ok(())

@@ -31,7 +31,7 @@ pub const CHOICES: [Choice; 10] = [
         name: "ELIMAC-AES128",
         block: 128,
         nonce: NONE,
-        advice: "speed at a few KiB with cached subkeys; assumes more of AES",
+        advice: "the least wait for one short message; assumes more of AES",
     },
     Choice {
         name: "POLY1305-AES",

@@ -112,6 +112,11 @@ impl fmt::Display for Finding {
     }
 }
 
+/// A bound on a probability, if it says anything.
+pub fn bound(value: f64) -> String {
+    if value < 1.0 { format!("{value:.3}") } else { "above 1".into() }
+}
+
 /// The 99 % confidence interval of a probability, after `found` of `of` tries (Wilson 1927): the
 /// p from which `found / of` is at most 2.5758 standard deviations away, those of p itself.
 pub fn interval(found: u64, of: u64) -> [f64; 2] {

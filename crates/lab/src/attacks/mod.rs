@@ -27,7 +27,7 @@ mod toy;
 mod zero_sum;
 
 pub use attack::{Attack, Options};
-pub use finding::{Expected, Finding, Role, interval};
+pub use finding::{Expected, Finding, Role, bound, interval};
 pub use pmac::{Point, lightmac_curve, pmac_curve};
 
 /// All attacks.

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use super::plot::{Chart, Curve, Drawing, power};
-use crate::attacks::{Expected, Point, interval, lightmac_curve, pmac_curve};
+use crate::attacks::{Expected, Point, bound, interval, lightmac_curve, pmac_curve};
 
 /// The points of q messages, by length.
 fn of(points: &[Point], q: u64) -> Vec<Point> {
@@ -40,7 +40,7 @@ fn expected(point: &Point) -> Option<f64> {
 fn drawing(title: String, curves: Vec<Curve>, points: &[Point]) -> Result<Drawing, Box<dyn Error>> {
     let word = |point: &Point| {
         let Point { l, finding, theorem, .. } = point;
-        format!("{l} blocks: found {}, theorem {:.3}", finding.measured(), theorem.min(1.0))
+        format!("{l} blocks: found {}, theorem {}", finding.measured(), bound(*theorem))
     };
     let words = points.iter().map(word).collect::<Vec<_>>().join("; ");
     let alternative = format!("{title}, by blocks of each message. {words}.");

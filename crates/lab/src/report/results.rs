@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::attacks::{ATTACKS, Attack, Expected, Finding, Options, Point, interval};
+use crate::attacks::{ATTACKS, Attack, Expected, Finding, Options, Point, bound, interval};
 use crate::attacks::{lightmac_curve as lightmac_points, pmac_curve as pmac_points};
 use crate::comparators::COMPARATORS;
 use crate::tables::{Cell, Grid};
@@ -52,11 +52,6 @@ fn spaced(number: u64) -> String {
     }
     let groups = digits.as_bytes().rchunks(3).rev();
     groups.map(|group| String::from_utf8_lossy(group)).collect::<Vec<_>>().join(" ")
-}
-
-/// A bound, if it says anything.
-fn bound(value: f64) -> String {
-    if value < 1.0 { format!("{value:.3}") } else { "above 1".into() }
 }
 
 fn curve(mac: &str, points: &[Point]) -> String {

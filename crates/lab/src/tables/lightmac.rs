@@ -55,8 +55,8 @@ pub fn ciphers(_: &Speeds) -> Grid {
         "The table marks sizes from 32 to 128 bits; in our copy the columns are lost, and so are \
          some rows' names: marks between AES and DESLX, and after Piccolo and SEA. The rows are \
          alphabetical, and the references that nothing else in the text cites are those of CLEFIA, \
-         PRESENT, PRIDE, PRINCE and Simeck, so these are likely theirs. RC6, which the library also has, is not in the \
-         text; its blocks have 128 bits.",
+         PRIDE, PRINCE and Simeck; with PRESENT, which the text has, these are likely theirs. RC6, \
+         which the library also has, is not in the text; its blocks have 128 bits.",
     );
     grid
 }

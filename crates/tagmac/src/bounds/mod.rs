@@ -51,8 +51,8 @@
 //! - **guesses** alone may reach it: the largest number of failed attempts for which attempts times
 //!   what one passes with does not pass it.
 //!
-//! Using up both limits at most doubles the probability. PMAC's attempts count as
-//! messages too.
+//! Using up both limits at most doubles the probability, but for PMAC, whose attempts count as
+//! messages: there both are one budget, and using up both is four times the probability.
 //!
 //! The terms of the cipher come on top. For AES nothing better is known than to try keys.
 
