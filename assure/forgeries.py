@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Forgeries: altered messages, tags, nonces and files, through every door. None may be accepted.
+
+The library itself, in process (the program `forgeries` of the crate): tags, messages, nonces, saved
+streams, partials and key files of every algorithm. The C library, by ctypes: tags of every length from
+0 bytes to 40, each bit of a tag. The command: lists, manifests, partials, sidecars and checkpoints,
+with each byte altered, each cut, other keys, and files rolled back or mixed between versions.
+
+What a MAC lets through with the probability of its bound is not looked for. A sidecar that is older
+than its file's tag is accepted by design unless --expect names the tag (docs/sidecar.md), so it is
+tried with --expect."""
+
+import argparse
+import ctypes
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parent.parent
+RELEASE = REPO / "target" / "release"
+KEY = bytes(range(16))
+
+# Those of the command and of C: the program names its own.
+PLANTS = ["exit-status-ignored", "c-mismatch-ignored"]
+
+
+class Count:
+    def __init__(self):
+        self.checked = 0
+        self.failures = []
+
+    def refused(self, accepted, what):
+        self.checked += 1
+        if accepted:
+            self.failures.append(f"{what}: expected a refusal, found none")
+
+    def accepted(self, accepted, what):
+        self.checked += 1
+        if not accepted:
+            self.failures.append(f"{what}: expected its own to be accepted, found a refusal")
+
+
+def in_process(count, arguments):
+    """The program's own figures."""
+    ran = subprocess.run([RELEASE / "forgeries", *arguments], stdout=subprocess.PIPE, text=True)
+    *lines, last = ran.stdout.splitlines()
+    found = re.fullmatch(r"forgeries-in-process: (\d+) checked, (\d+) failed", last)
+    count.checked += int(found[1])
+    shown = [line[8:] for line in lines if line.startswith("failed: ")]
+    count.failures += shown + ["and more"] * (int(found[2]) - len(shown))
+
+
+def c_library(count, plant):
+    """Tags of every length and each bit of them."""
+    library = ctypes.CDLL(str(RELEASE / "libtagmac.so"))
+    # The header says how much room a key takes and on what it has to lie.
+    library.tagmac_key_size.restype = ctypes.c_size_t
+    size = ctypes.c_size_t
+    for name, tag_size in [("PMAC-AES128", 16), ("LIGHTMAC-AES128-S32", 16), ("UMAC-64", 8), ("CMAC-AES128", 16)]:
+        key_bytes = KEY * 2 if name.startswith("LIGHT") else KEY
+        nonce = b"8 bytes." if name.startswith("UMAC") else b""
+        room = ctypes.create_string_buffer(library.tagmac_key_size() + 128)
+        at = (ctypes.addressof(room) + 127) & ~127
+        key = ctypes.c_void_p(at)
+        given = (key, name.encode(), key_bytes, size(len(key_bytes)), size(0))
+        count.accepted(library.tagmac_key_init(*given) == 0, f"{name}: a key in C")
+        message = b"a message that is checked in C"
+        tag = ctypes.create_string_buffer(tag_size)
+        rest = (nonce or None, size(len(nonce)), message, size(len(message)))
+        count.accepted(library.tagmac_key_tag(key, tag, size(tag_size), *rest) == 0, f"{name}: a tag in C")
+
+        def accepts(tag, tag_size, rest=rest, key=key):
+            found = library.tagmac_key_verify(key, tag, size(tag_size), *rest)
+            return found == 0 or plant == "c-mismatch-ignored"
+
+        count.accepted(accepts(tag.raw, tag_size), f"{name}: its own tag in C")
+        for length in range(41):
+            if length != tag_size:
+                longer = tag.raw + bytes(40)
+                count.refused(accepts(longer, length), f"{name}: {length} bytes of tag in C")
+        for bit in range(8 * tag_size):
+            altered = bytearray(tag.raw)
+            altered[bit // 8] ^= 1 << bit % 8
+            count.refused(accepts(bytes(altered), tag_size), f"{name}: bit {bit} of a tag in C")
+        library.tagmac_key_free(key)
+
+
+def run(arguments, folder, expect=None):
+    command = [str(RELEASE / "tagmac"), *map(str, arguments)]
+    ran = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True)
+    if expect is not None and ran.returncode != expect:
+        sys.exit(f"{' '.join(command)}: expected exit {expect}, found {ran.returncode}: {ran.stderr.decode()}")
+    return ran
+
+
+def altered(data, step):
+    """Each byte altered in one bit, lost or doubled; each cut; something at the end."""
+    for at in range(0, len(data), step):
+        yield data[:at] + bytes([data[at] ^ (1 << at % 8)]) + data[at + 1 :], f"byte {at} altered"
+        yield data[:at], f"cut to {at} bytes"
+        yield data[:at] + data[at + 1 :], f"without byte {at}"
+    yield data + b"\n", "with a line more"
+    yield data + data, "twice"
+
+
+# A file that the command reads, by the name it has in the folder; how it is made; how it is read, so
+# that exit 0 accepts it; and whether what it printed must stay the same too.
+def formats(folder):
+    run(["keygen", "-o", "k"], folder, 0)
+    run(["keygen", "-o", "other"], folder, 0)
+    (folder / "t").mkdir()
+    (folder / "t" / "a").write_bytes(b"one")
+    (folder / "t" / "b").write_bytes(b"two" * 100)
+    (folder / "f").write_bytes(bytes(i % 251 for i in range(300_000)))
+    (folder / "list").write_bytes(run(["tag", "-k", "k", "t/a", "t/b"], folder, 0).stdout)
+    run(["seal", "-k", "k", "t", "-o", "manifest"], folder, 0)
+    run(["part", "-k", "k", "--start", "0", "--length", "163840", "--object", "o", "f", "-o", "1.part"], folder, 0)
+    run(["part", "-k", "k", "--start", "163840", "--last", "--object", "o", "f", "-o", "2.part"], folder, 0)
+    whole = run(["combine", "-k", "k", "--name", "f", "1.part", "2.part"], folder, 0).stdout
+    return [
+        ("list", ["check", "-k", "k", "FILE"], None),
+        ("manifest", ["audit", "-k", "k", "FILE", "t"], None),
+        ("1.part", ["combine", "-k", "k", "--name", "f", "FILE", "2.part"], whole),
+        ("2.part", ["combine", "-k", "k", "--name", "f", "1.part", "FILE"], whole),
+    ]
+
+
+def command(count, full, plant):
+    """Lists, manifests and partials that were altered, and those of other keys and versions."""
+    with tempfile.TemporaryDirectory(prefix="tagmac-forgeries-") as made:
+        folder = Path(made)
+        cases = []
+        for name, reads, printed in formats(folder):
+            data = (folder / name).read_bytes()
+            right = run([name if one == "FILE" else one for one in reads], folder)
+            count.accepted(right.returncode == 0, f"the {name} that was made")
+            step = 1 if full else max(1, len(data) // 40)
+            for number, (bytes_, what) in enumerate(altered(data, step)):
+                # A list may say less, or the same twice: each line stands for itself.
+                lines = set(data.splitlines()) if name == "list" else None
+                if lines is not None and set(bytes_.splitlines()) - {b""} <= lines:
+                    continue
+                cases.append((f"{number}.{name}", bytes_, what, reads, printed))
+
+        def one(case):
+            file, bytes_, what, reads, printed = case
+            (folder / file).write_bytes(bytes_)
+            ran = run([file if one == "FILE" else one for one in reads], folder)
+            (folder / file).unlink()
+            good = ran.returncode == 0 or plant == "exit-status-ignored"
+            return good, f"{file}: {what}: {' '.join(reads)}"
+
+        with ThreadPoolExecutor(2) as pool:
+            for good, what in pool.map(one, cases):
+                count.refused(good, what)
+        for reads in (["check", "-k", "other", "list"], ["audit", "-k", "other", "manifest", "t"]):
+            count.refused(run(reads, folder).returncode == 0, " ".join(reads))
+        # Rolled back, and mixed between versions of an object.
+        (folder / "t" / "a").write_bytes(b"new")
+        for reads in (["check", "-k", "k", "list"], ["audit", "-k", "k", "manifest", "t"]):
+            count.refused(run(reads, folder).returncode == 0, f"{' '.join(reads)} after a change")
+        run(["part", "-k", "k", "--start", "163840", "--last", "--object", "o2", "f", "-o", "3.part"], folder, 0)
+        mixed = ["combine", "-k", "k", "--name", "f", "1.part", "3.part"]
+        count.refused(run(mixed, folder).returncode == 0, "parts of two objects")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--planted", nargs="?", const="")
+    options = parser.parse_args()
+    if options.planted == "":
+        own = subprocess.run([RELEASE / "forgeries", "--planted"], stdout=subprocess.PIPE, text=True, check=True)
+        print(own.stdout + "\n".join(PLANTS))
+        return
+    count = Count()
+    planted = options.planted and options.planted not in PLANTS
+    in_process(
+        count, (["--full"] if options.full else ["--quick"]) + (["--planted", options.planted] if planted else [])
+    )
+    if not planted:
+        c_library(count, options.planted)
+        command(count, options.full, options.planted)
+    for failure in count.failures[:10]:
+        print(f"failed: {failure}")
+    print(f"forgeries: {count.checked} checked, {len(count.failures)} failed")
+    sys.exit(1 if count.failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""The jobs of `scripts/assure`: how each is run, what it must have checked, and what it shows."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Job:
+    name: str
+    what: str  # what is tried, in a line
+    command: list  # a program of assure/, or a binary of the crate
+    quick: int  # checks at least, in a quick run
+    full: int
+    claim: str  # what the job gives evidence of
+    caveat: str  # and what it cannot show
+
+    def program(self, repo, target):
+        first, *rest = self.command
+        if first.endswith(".py"):
+            return ["python3", str(Path(repo) / "assure" / first), *rest]
+        if len(self.command) == 1:
+            return [str(Path(target) / "release" / first)]
+        return self.command
+
+
+# Run once before the jobs.
+PREPARE = [
+    ["scripts/need", "nettle-dev", "libssl-dev", "libsodium-dev", "libtomcrypt-dev", "pkgconf"],
+    # Together, so that what they share is built once.
+    ["cargo", "build", "--quiet", "--release", "--locked"]
+    + ["-p", "tagmac-cli", "-p", "tagmac-capi", "-p", "tagmac-nettle", "-p", "tagmac-ossl", "-p", "assure"],
+]
+
+JOBS = [
+    Job(
+        "kernels",
+        "every MAC, level, length, alignment, cut and batch gives one tag",
+        ["kernels"],
+        quick=2_500_000,
+        full=100_000_000,
+        claim="All levels of a CPU compute one function, however a message is cut or called",
+        caveat="The levels of the machine in the record; lengths up to 4,096 bytes. That the function "
+        "is the right one is the next row",
+    ),
+    Job(
+        "witnesses",
+        "every MAC against implementations that share no code with it",
+        ["witnesses"],
+        quick=30_000,
+        full=1_000_000,
+        claim="Tags are those of the papers",
+        caveat="LightMAC, EliMAC, RC6 and PRESENT have no independent library that we know: their "
+        "witnesses were written here from the papers. UMAC of 1999 has reference/ alone",
+    ),
+    Job(
+        "forgeries",
+        "altered messages, tags, nonces and files through every door",
+        ["forgeries.py"],
+        quick=150_000,
+        full=1_000_000,
+        claim="Nothing that was altered is accepted, and no tag length is taken from outside",
+        caveat="Alterations that the bounds allow are not looked for. Sidecars are rolled back by design "
+        "unless --expect names the tag. Python and OpenSSL have their own tests for this",
+    ),
+]

@@ -1,0 +1,65 @@
+"""docs/assurance.md, of the jobs and of what their last runs found."""
+
+HEAD = """# Assurance
+
+What was tried to find this library wrong, what came of it, and what it does not show. Run it yourself:
+
+    scripts/assure --quick      # all jobs, minutes
+    scripts/assure              # in full, hours
+
+Each job counts what it checked, and must have checked as much as it promises. Each has planted bugs: the
+same job runs again with each of them and must come out red. This page is written by
+`scripts/assure --page` from `assure/record.json`.
+"""
+
+
+def number(count):
+    return f"{count:,}"
+
+
+def last(job, record):
+    """The full run that is on record, else the quick one, and which it is."""
+    runs = record.get(job.name, {})
+    for kind in ("full", "quick"):
+        if kind in runs:
+            return kind, runs[kind]
+    return None, None
+
+
+def page(jobs, record):
+    lines = [HEAD]
+    lines.append("| job | what is tried | checked | failed | planted bugs found | minutes |")
+    lines.append("|---|---|---:|---:|---:|---:|")
+    missing = []
+    for job in jobs:
+        kind, found = last(job, record)
+        if found is None:
+            missing.append(job.name)
+            continue
+        mark = "" if kind == "full" else " (quick)"
+        minutes = f"{found['seconds'] / 60:.1f}"
+        lines.append(
+            f"| `{job.name}`{mark} | {job.what} | {number(found['checked'])} | 0 "
+            f"| {len(found['planted'])} of {len(found['planted'])} | {minutes} |"
+        )
+    if missing:
+        lines.append("\nNot on record: " + ", ".join(f"`{name}`" for name in missing) + ".")
+    lines.append("\n## Claims and their caveats\n")
+    lines.append("| claim | job | caveat |")
+    lines.append("|---|---|---|")
+    for job in jobs:
+        lines.append(f"| {job.claim} | `{job.name}` | {job.caveat} |")
+    lines.append("\n## The runs\n")
+    for job in jobs:
+        kind, found = last(job, record)
+        if found is None:
+            continue
+        lines.append(f"### {job.name}\n")
+        lines.append(
+            f"{found['date']}, {found['cpu']}, {found['cores']} cores, {found['compiler']}; {kind} run, "
+            f"{number(found['checked'])} checks.\n"
+        )
+        lines += [f"- {note}" for note in found["notes"]]
+        lines.append("- planted: " + ", ".join(f"`{name}`" for name in found["planted"]))
+        lines.append("")
+    return "\n".join(lines).rstrip("\n") + "\n"
