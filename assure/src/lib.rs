@@ -3,6 +3,7 @@
 
 pub mod plain;
 mod random;
+pub mod transcript;
 
 use std::process::ExitCode;
 use std::sync::Mutex;
