@@ -72,4 +72,17 @@ JOBS = [
         caveat="Alterations that the bounds allow are not looked for. Sidecars are rolled back by design "
         "unless --expect names the tag. Python and OpenSSL have their own tests for this",
     ),
+    Job(
+        "proofs",
+        "z3 proofs, over the source itself, that the arithmetic is what it is defined to be and never overflows",
+        ["proofs.py"],
+        quick=87,
+        full=93,
+        claim="For all inputs: doubling and halving, clamps, padding, masks, comparisons, offsets and "
+        "counters are their definitions; limbs and words never overflow, step after step; reductions, "
+        "POLY, L3-HASH and NH are RFC 4418's, Poly1305's and the paper's",
+        caveat="Of the source as a model runs it, not of what the compiler makes of it. A word of a "
+        "vector is modelled as a word, and only the field's doubling is proved down to instructions "
+        "(x86-64). Which function runs when is not modelled",
+    ),
 ]
