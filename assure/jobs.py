@@ -85,4 +85,16 @@ JOBS = [
         "vector is modelled as a word, and only the field's doubling is proved down to instructions "
         "(x86-64). Which function runs when is not modelled",
     ),
+    Job(
+        "supply",
+        "dependencies, bill of materials, interfaces, the ledger of claims; in full, two builds in two folders",
+        ["supply.py"],
+        quick=3_200,
+        full=3_201,
+        claim="What is shipped is listed, comes from crates.io under known licences, and keeps its interfaces; "
+        "each claim of the papers and of RFC 4418 has code and a test; a build can be repeated byte by byte",
+        caveat="Advisories are not read. The bill says what Cargo resolves, not what the linker keeps. That a "
+        "claim's test shows the claim is for readers to judge. Builds are compared on one machine, with one "
+        "compiler",
+    ),
 ]
