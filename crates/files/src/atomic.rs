@@ -106,8 +106,13 @@ impl AtomicFile {
             _ => self.replace()?,
         }
         // Without this the new name could be lost if the machine stops.
-        if let Some(folder) = &self.folder {
-            faults::sync_all(folder)?;
+        match &self.folder {
+            Some(folder) => faults::sync_all(folder)?,
+            // A folder that cannot be opened cannot be synced alone.
+            #[cfg(target_os = "linux")]
+            None => faults::sync_file_system(&self.file)?,
+            #[cfg(not(target_os = "linux"))]
+            None => {}
         }
         Ok(self.file)
     }
@@ -173,8 +178,8 @@ fn free_slot<T>(
 /// A file without a name, where the system knows such and can give it one later.
 #[cfg(target_os = "linux")]
 fn nameless(folder: &Path, mode: u32) -> io::Result<Option<File>> {
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = match rustix::fs::open(folder, flags, mode.into()) {
+    let flags = OFlags::TMPFILE | OFlags::RDWR;
+    let file = match faults::open_in(rustix::fs::CWD, folder, flags, mode.into()) {
         // The file system cannot, or the system never heard of it.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => return Ok(None),
         file => File::from(file?),

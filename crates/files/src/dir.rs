@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::faults;
 use crate::folder;
 use crate::identity::Identity;
 use crate::read_error::ReadError;
@@ -187,8 +188,8 @@ impl DirTree {
         while done < path.len() {
             let start = if done == 0 { 0 } else { done + 1 };
             let name = path[start..].split(|&byte| byte == b'/').next().unwrap_or_default();
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let next = fs::openat(self.last(), name, flags, Mode::empty())?;
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+            let next = faults::open_in(self.last(), name, flags, Mode::empty())?;
             if self.open.len() == MAX_OPEN {
                 self.open.remove(0);
             }
@@ -208,7 +209,7 @@ impl DirTree {
         let (folder, name) = split(path);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let folder = self.directory(folder)?;
-        let file = match fs::openat(folder, name, flags | OFlags::CLOEXEC, Mode::empty()) {
+        let file = match faults::open_in(folder, name, flags, Mode::empty()) {
             // What a link and a socket answer.
             Err(Errno::LOOP | Errno::NXIO) => {
                 return Err(replaced(Kind::File, self.facts(path)?.kind));

@@ -1,7 +1,7 @@
 //! Calls of the system that a test can let go wrong.
 //!
 //! Each function here is a call, or a few, by its kind: `read`, `write`, `sync`, `cut` (a file to
-//! another length), `make` and `name` (a file). Only a build with the feature `fault-injection`
+//! another length), `make` and `name` (a file), `open` (something in a folder). Only a build with the feature `fault-injection`
 //! and debug assertions, as tests have both, looks at the variable `TAGMAC_FAULT`. That is `KIND:N:ACTION` for the N-th call
 //! of a kind, from 1, or of `dynamic` kind; `KIND:N-M:ACTION` for those from N to M:
 //!
@@ -15,7 +15,12 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::path::Arg;
 
 /// Reads all of `bytes`.
 pub fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
@@ -40,10 +45,30 @@ pub fn sync_all(file: &File) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Makes all that was written last, and all names, on the file system that the file is on.
+#[cfg(target_os = "linux")]
+pub fn sync_file_system(file: &File) -> io::Result<()> {
+    before("sync")?;
+    Ok(retry_on_intr(|| rustix::fs::syncfs(file))?)
+}
+
 /// Cuts a file off.
 pub fn set_len(file: &File, length: u64) -> io::Result<()> {
     before("cut")?;
     file.set_len(length)
+}
+
+/// Opens something in a folder; again, where a signal came in between.
+pub fn open_in(
+    folder: impl AsFd,
+    name: impl Arg + Copy,
+    flags: OFlags,
+    mode: Mode,
+) -> Result<OwnedFd, Errno> {
+    retry_on_intr(|| {
+        before("open").map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        rustix::fs::openat(folder.as_fd(), name, flags | OFlags::CLOEXEC, mode)
+    })
 }
 
 pub use injected::{before, write};

@@ -14,8 +14,9 @@ use std::mem;
 use std::os::fd::BorrowedFd;
 
 use crate::escaped::Escaped;
+use crate::faults;
 use crate::identity::Identity;
-use rustix::fs::{self, AtFlags, Dir};
+use rustix::fs::{self, AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::dir::{Facts, Kind};
@@ -126,7 +127,9 @@ impl Listing {
         (self.more, self.too_long) = (false, 0);
         // Names above this one have no room.
         let mut top: Option<Vec<u8>> = None;
-        for entry in Dir::read_from(fd)? {
+        // A descriptor of its own, which begins at the first name.
+        let again = OFlags::RDONLY | OFlags::DIRECTORY;
+        for entry in Dir::new(faults::open_in(fd, ".", again, Mode::empty())?)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if name == b"." || name == b".." {

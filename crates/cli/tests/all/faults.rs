@@ -84,6 +84,47 @@ fn run_at(place: &Place, call: &str, line: &str, args: &[&str]) -> Ran {
 
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
+fn an_open_that_a_signal_interrupts_is_made_again() {
+    const EINTR: u32 = 4;
+    let place = tree();
+    let audit = |place: &Place| place.keyed("audit", &["--quiet", "m", "t"]).exits(0).in_silence();
+    // Each of the first ones: of the manifest in the making, of directories and of files.
+    for number in 1..12 {
+        let mut seal = place.command(&["seal", "-k", "k", "--num-threads", "1", "-o", "m", "t"]);
+        let ran: Ran = at(&mut seal, &format!("open:{number}"), &format!("fail={EINTR}"))
+            .output()
+            .unwrap()
+            .into();
+        ran.exits(0);
+        audit(&place);
+    }
+    // Another error ends it.
+    let mut seal = place.command(&["seal", "-k", "k", "--num-threads", "1", "-o", "m", "t"]);
+    let ran: Ran = at(&mut seal, "open:2", "fail=5").output().unwrap().into();
+    ran.exits(4).says(&["Input/output error"]);
+}
+
+#[test]
+#[cfg(all(target_os = "linux", feature = "fault-injection", debug_assertions))]
+fn a_name_in_a_folder_that_cannot_be_read_is_synced_too() {
+    let place = Place::new();
+    fs::create_dir(place.path("d")).unwrap();
+    fs::set_permissions(place.path("d"), fs::Permissions::from_mode(0o300)).unwrap();
+    let keygen = |fault: &str, name: &str| {
+        place.shell(&format!("{fault} {UNPRIVILEGED} $T keygen -o d/{name}"))
+    };
+    keygen("", "k").exits(0);
+    // The first sync is the file's, the second one its name's.
+    for sync in ["sync:1", "sync:2"] {
+        let ran = keygen(&format!("TAGMAC_FAULT={sync}:fail=5"), "k2").exits(4);
+        ran.says(&["tagmac: d/k2: Input/output error"]);
+        let _ = fs::remove_file(place.path("d/k2"));
+    }
+    fs::set_permissions(place.path("d"), fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
 fn files_that_do_not_stay() {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
