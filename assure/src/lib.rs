@@ -2,6 +2,9 @@
 //! that they try.
 
 pub mod plain;
+// Calls are read from this kernel's and CPU's registers.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod process;
 mod random;
 pub mod transcript;
 

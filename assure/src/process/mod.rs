@@ -1,0 +1,5 @@
+//! Jobs that run the command `tagmac` as a process and let its system calls fail.
+
+pub mod disk;
+pub mod place;
+pub mod trace;
