@@ -1,0 +1,68 @@
+//! This program's own code: where it is, and what it is called.
+
+use std::process::Command;
+use std::{env, fs};
+
+/// An instruction, as objdump writes it.
+pub struct Instruction {
+    /// Its address in the file.
+    pub at: u64,
+    pub mnemonic: String,
+    pub operands: String,
+}
+
+/// A function and its instructions.
+pub struct Function {
+    pub name: String,
+    pub code: Vec<Instruction>,
+}
+
+/// Where this program's file begins in memory.
+pub fn start() -> u64 {
+    let (maps, program) = (maps(), program());
+    let mapping =
+        maps.lines().find(|line| line.ends_with(&program)).expect("this program is mapped");
+    address(mapping.split('-').next().expect("a range"))
+}
+
+fn maps() -> String {
+    fs::read_to_string("/proc/self/maps").expect("/proc/self/maps")
+}
+
+fn program() -> String {
+    env::current_exe().expect("the path of this program").display().to_string()
+}
+
+fn address(digits: &str) -> u64 {
+    u64::from_str_radix(digits, 16).expect("hex digits")
+}
+
+/// The function and offset of an address in the file.
+pub fn name(functions: &[Function], at: u64) -> String {
+    let of = functions.iter().rev().find(|function| function.code[0].at <= at);
+    of.map_or(format!("{at:#x}"), |of| format!("{}+{:#x}", of.name, at - of.code[0].at))
+}
+
+/// All functions of this program, in the order of their addresses.
+pub fn functions() -> Vec<Function> {
+    let arguments = ["--disassemble", "--demangle", "--no-show-raw-insn", "--wide"];
+    let output = Command::new("objdump").args(arguments).arg(program()).output();
+    let listing = output.expect("objdump is there").stdout;
+    let mut functions: Vec<Function> = Vec::new();
+    for line in String::from_utf8_lossy(&listing).lines() {
+        if let Some(name) = line.strip_suffix(">:").and_then(|line| line.split_once(" <")) {
+            functions.push(Function { name: name.1.into(), code: Vec::new() });
+        } else if let (Some(function), Some((at, code))) =
+            (functions.last_mut(), line.split_once(":\t"))
+        {
+            let (mnemonic, operands) = code.trim().split_once(' ').unwrap_or((code.trim(), ""));
+            function.code.push(Instruction {
+                at: address(at.trim()),
+                mnemonic: mnemonic.into(),
+                operands: operands.trim().into(),
+            });
+        }
+    }
+    functions.retain(|function| !function.code.is_empty());
+    functions
+}
