@@ -199,6 +199,20 @@ mod tests {
     }
 
     #[test]
+    fn changes_do_not_cancel() {
+        let half = |bytes: &[u8; 32]| Tag::new(&bytes[..16], 128).expect("a tag");
+        let right = [0x5a; 32];
+        for (one, other) in [(0, 8), (7, 15), (1, 17), (8, 24)] {
+            let mut bytes = right;
+            bytes[one] ^= 0x80;
+            bytes[other] ^= 0x80;
+            let [tag, changed] = [right, bytes].map(|bytes| Tag::new(&bytes, 256).expect("a tag"));
+            assert!(changed != tag, "bytes {one} and {other}");
+            assert!(!half(&bytes).is_in(half(&right).register(), 128), "bytes {one} and {other}");
+        }
+    }
+
+    #[test]
     fn whole_bytes_are_tags_of_any_length() {
         for length in 0..=33 {
             let bytes: [u8; 33] = core::array::from_fn(|i| i as u8 + 1);

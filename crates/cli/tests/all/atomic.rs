@@ -84,6 +84,19 @@ fn a_failure_at_any_call_leaves_nothing() {
     }
 }
 
+/// The file is synced first, and then the folder that has its name.
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn a_name_that_may_not_last_is_an_error() {
+    let (place, writers) = writers();
+    for args in writers.into_iter().filter(|args| args[0] != "update") {
+        let _ = fs::remove_file(place.path("o.svg"));
+        let mut command = place.command(&args);
+        let ran: Ran = at(&mut command, "sync:2", "fail=5").output().unwrap().into();
+        ran.exits(4).says(&["Input/output error"]);
+    }
+}
+
 #[test]
 fn what_a_killed_run_left_is_removed_and_nothing_else() {
     let place = Place::bare();

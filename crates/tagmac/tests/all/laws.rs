@@ -382,6 +382,7 @@ fn limits_are_refused_one_past_and_not_at() {
     assert!(stream.tag() == Ok(tag));
     let mut stream = mac.stream();
     stream.update(&message[..limit]).update(&[0]);
+    assert!(stream.fork().verify(&tag).is_err());
     assert!(stream.tag() == over);
     let part = Part::new(&mac, 0, &message[..limit]).expect("exactly the limit");
     let over = over.map_err(PartError::from);

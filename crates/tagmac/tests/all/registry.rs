@@ -241,3 +241,33 @@ fn tags_compare_by_all_their_bits() {
         assert!(Tag::new(bytes, bits).is_err(), "{bits} bits in {} bytes", bytes.len());
     }
 }
+
+#[test]
+fn a_wrong_tag_of_the_empty_message_is_refused() {
+    for algorithm in Algorithm::all() {
+        let key = vec![9; algorithm.new_key_bytes()];
+        let mac = AnyMac::new(algorithm, &key).expect("its own key");
+        let nonce = nonce(algorithm);
+        let tag = mac.tag(&nonce, b"").expect("short");
+        assert!(mac.verify(&nonce, b"", &tag).is_ok(), "{algorithm}");
+        for byte in 0..tag.as_bytes().len() {
+            let mut wrong = tag.as_bytes().to_vec();
+            wrong[byte] ^= 0x80;
+            let wrong = Tag::new(&wrong, tag.bits()).expect("as many bits");
+            assert!(mac.verify(&nonce, b"", &wrong).is_err(), "{algorithm}: byte {byte}");
+        }
+    }
+}
+
+/// One that gives a wrong answer on a level runs on a lower one, and then no tag is wrong.
+#[test]
+fn every_mac_runs_on_the_level_that_it_is_given() {
+    for algorithm in Algorithm::all() {
+        let (key, bits) = (vec![7; algorithm.new_key_bytes()], algorithm.default_tag_bits());
+        for level in Level::all() {
+            let mac = AnyMac::with_options(algorithm, &key, bits, level).expect("its own key");
+            let on = mac.level();
+            assert!(on.is_none_or(|on| on == level), "{algorithm} on {level}: runs on {on:?}");
+        }
+    }
+}
