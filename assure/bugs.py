@@ -1,0 +1,368 @@
+#!/usr/bin/env python3
+"""Historical bugs: faults that other projects had, made again here, are each found by a named test.
+
+`bugs/NN-name.patch` has a fault of another project (`source:`) as a patch to this one, and the test
+that must find it (`test: PACKAGE TARGET NAME`, where TARGET is `lib` or a program of tests). The job
+copies the tree to `target/assure/bugs`, shows that all those tests pass there, and then, patch by
+patch: applies it, builds the test program, runs that one test, and demands that it fails. A patch
+that does not apply, does not build, or leaves the test green is a failure of the job.
+
+It shows that the tests find these faults, and not that they find all of their kind: a patch is one
+place of the code, chosen by hand. Programs are built with `opt-level` 0, and so show what an
+algorithm does wrong and not what an optimiser does.
+
+`--full` takes all patches, `--quick` a fixed few whose programs are built fast.
+"""
+
+import argparse
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRATCH = ROOT / "target/assure/bugs"
+# A test that waits for ever is not one that found something.
+PATIENCE = 300
+# At least one of each program that is built in seconds.
+QUICK = [
+    "doubling-greater-than",
+    "zero-length-tag",
+    "aead-empty-text-unverified",
+    "newline-in-a-name",
+    "short-read-as-the-end",
+    "room-larger-than-the-tag",
+]
+# The packages that one worker builds, so that two need no lock of each other's.
+WORKERS = [["tagmac"], ["tagmac-files", "tagmac-cli", "tagmac-border"]]
+PROFILE = {
+    "inherits": '"dev"',
+    "opt-level": "0",
+    "debug": "false",
+    "debug-assertions": "false",
+    "overflow-checks": "false",
+    "incremental": "true",
+    "codegen-units": "64",
+    "package.tagmac-cli.debug-assertions": "true",
+    "package.tagmac-files.debug-assertions": "true",
+}
+
+
+# The process groups that run now.
+CHILDREN = set()
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test: its package, its program, its name."""
+
+    package: str
+    target: str
+    name: str
+
+    @property
+    def program(self):
+        """What is built for it. Only unit tests of `dynamic` need every MAC, and those of `threads`
+        some."""
+        features = {
+            "tagmac": ["--all-features"],
+            "tagmac-cli": ["--features", "fault-injection"],
+        }.get(self.package, [])
+        if self.package == "tagmac" and self.target == "lib" and not self.name.startswith("dynamic::"):
+            features = ["--features", "threads" if self.name.startswith("threads::") else "save"]
+        return (self.package, self.target, *features)
+
+    def __str__(self):
+        return f"{self.package} {self.target} {self.name}"
+
+
+@dataclass
+class Bug:
+    """A patch, and the test that must find it."""
+
+    name: str
+    text: str
+    test: Test
+
+
+@dataclass
+class Result:
+    """What one worker found."""
+
+    checked: int = 0
+    failed: list = field(default_factory=list)
+    notes: list = field(default_factory=list)
+
+
+def read_bug(path):
+    """A patch from its file."""
+    text = path.read_text()
+    found = re.search(r"^test: (\S+) (\S+) (\S+)$", text, re.M)
+    head = text[: text.index("diff --git")]
+    for line in ["what: ", "source: ", "here: "]:
+        if f"\n{line}" not in f"\n{head}":
+            sys.exit(f"{path}: expected a line '{line}', found none")
+    if not found:
+        sys.exit(f"{path}: expected a line 'test: PACKAGE TARGET NAME', found none")
+    return Bug(re.sub(r"^\d+-", "", path.stem), text, Test(*found.groups()))
+
+
+def git_files():
+    """The files of the tree: tracked, and new ones that are not ignored."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout
+    return [os.fsdecode(name) for name in names.split(b"\0") if name]
+
+
+class Tree:
+    """A copy of the tree with a folder for what is built, and what was changed in it."""
+
+    def __init__(self, number):
+        self.path = SCRATCH / f"{number}/tree"
+        self.built = SCRATCH / f"{number}/target"
+        self.environment = dict(os.environ, CARGO_TARGET_DIR=str(self.built), CARGO_TERM_COLOR="never")
+        # The copy is within a repository whose git must not take it for its own.
+        self.environment["GIT_CEILING_DIRECTORIES"] = str(self.path.parent)
+        for name in ["RUSTFLAGS", "CARGO_INCREMENTAL", "CARGO_BUILD_TARGET"]:
+            self.environment.pop(name, None)
+
+    def copy(self):
+        """Makes the copy equal to the tree. Files that are equal stay as old as they are."""
+        wanted = set(git_files())
+        if self.path.exists():
+            for path in [path for path in self.path.rglob("*") if path.is_file() or path.is_symlink()]:
+                if str(path.relative_to(self.path)) not in wanted:
+                    path.unlink()
+        for name in wanted:
+            source, copy = ROOT / name, self.path / name
+            if source.is_symlink() or not source.is_file():
+                continue
+            contents = source.read_bytes()
+            if not copy.is_file() or copy.read_bytes() != contents:
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(contents)
+                shutil.copymode(source, copy)
+
+    def apply(self, text):
+        """Applies a patch. What its files were before, or an error."""
+        names = re.findall(r"^--- a/(.+)$", text, re.M)
+        before = {name: (self.path / name).read_bytes() for name in names}
+        command = ["git", "apply", "-"]
+        ran = subprocess.run(
+            command, cwd=self.path, input=text.encode(), env=self.environment, capture_output=True
+        )
+        if ran.returncode != 0:
+            return None, ran.stderr.decode().strip()
+        if all((self.path / name).read_bytes() == old for name, old in before.items()):
+            return None, "it changes nothing"
+        return before, None
+
+    def revert(self, before):
+        """Takes a patch back. The files are new again, or cargo would not see it."""
+        for name, contents in before.items():
+            (self.path / name).write_bytes(contents)
+
+    def call(self, command, folder, patience=None):
+        """Runs a command in a group of its own, which ends with this program: a compiler that
+        outlived it would write over what the next run builds."""
+        with subprocess.Popen(
+            command, cwd=folder, env=self.environment, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
+        ) as child:
+            CHILDREN.add(child.pid)
+            try:
+                out, err = child.communicate(timeout=patience)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+                raise
+            finally:
+                CHILDREN.discard(child.pid)
+            return subprocess.CompletedProcess(command, child.returncode, out, err)
+
+    def build(self, program):
+        """Builds a program of tests. Its file and the folder that it runs in, or an error."""
+        package, target, *features = program
+        which = ["--lib"] if target == "lib" else ["--test", target]
+        command = ["cargo", "test", "--quiet", "--locked", "--no-run", "--profile", "bugs"]
+        command += ["--message-format", "json", "-p", package, *which, *features]
+        for key, value in PROFILE.items():
+            command += ["--config", f"profile.bugs.{key}={value}"]
+        ran = self.call(command, self.path)
+        if ran.returncode != 0:
+            messages = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
+            texts = [one["message"]["message"] for one in messages if one.get("reason") == "compiler-message"]
+            return None, (texts or [ran.stderr.strip()])[0]
+        for line in ran.stdout.splitlines():
+            one = json.loads(line) if line.startswith("{") else {}
+            kind = one.get("target", {}).get("kind", [])
+            is_one = one.get("executable") and one.get("profile", {}).get("test")
+            if is_one and ("test" in kind if target != "lib" else "lib" in "".join(kind)):
+                return (Path(one["executable"]), Path(one["manifest_path"]).parent), None
+        return None, f"cargo named no program for {package} {target}"
+
+    def run(self, built, names):
+        """Runs tests by their names: the names of those that failed, or an error."""
+        program, folder = built
+        command = [str(program), "--exact", *names]
+        try:
+            ran = self.call(command, folder, PATIENCE)
+        except subprocess.TimeoutExpired:
+            return None, f"no end after {PATIENCE} s"
+        died = -ran.returncode in (signal.SIGABRT, signal.SIGSEGV, signal.SIGILL, signal.SIGBUS)
+        if died and len(names) == 1:
+            return names, None
+        count = re.search(r"^running (\d+) tests?$", ran.stdout, re.M)
+        if not count or int(count[1]) != len(names):
+            return None, f"expected {len(names)} tests, found {count[1] if count else 'none'}"
+        failed = re.findall(r"^test (\S+)(?: - should panic)? \.\.\. FAILED$", ran.stdout, re.M)
+        if (ran.returncode != 0) != bool(failed):
+            return None, f"it ended with {ran.returncode} and named {len(failed)} failed tests"
+        return failed, None
+
+
+def end(number, _frame):
+    """Ends all that runs, on a signal."""
+    for child in list(CHILDREN):
+        os.killpg(child, signal.SIGKILL)
+    os._exit(128 + number)
+
+
+def say(text):
+    """Progress."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def work(tree, bugs, result):
+    """Checks bugs, program by program."""
+    tree.copy()
+    programs = list(dict.fromkeys(bug.test.program for bug in bugs))
+    for program in programs:
+        here = [bug for bug in bugs if bug.test.program == program]
+        start = time.monotonic()
+        built, error = tree.build(program)
+        names = sorted({bug.test.name for bug in here})
+        if built:
+            failed, error = tree.run(built, names)
+            error = error or (failed and f"red without any bug: {', '.join(failed)}")
+        if error:
+            result.failed.append(f"{' '.join(program)}: expected green tests, found {error}")
+            continue
+        say(f"{' '.join(program)}: built and green in {time.monotonic() - start:.0f} s")
+        for bug in here:
+            start = time.monotonic()
+            error = check(tree, bug)
+            say(f"{bug.name}: {error or 'red'} ({time.monotonic() - start:.1f} s)")
+            if error:
+                result.failed.append(f"{bug.name}: expected {bug.test} to fail, found {error}")
+            else:
+                result.checked += 1
+
+
+def check(tree, bug):
+    """What is wrong, if the bug's test does not find it."""
+    before, error = tree.apply(bug.text)
+    if error:
+        return f"that the patch does not apply: {error}"
+    try:
+        built, error = tree.build(bug.test.program)
+        if error:
+            return f"that it does not build: {error}"
+        failed, error = tree.run(built, [bug.test.name])
+        if error:
+            return error
+        return None if failed else "it green"
+    finally:
+        tree.revert(before)
+
+
+BORDER = "crates/border/src/lib.rs"
+
+
+def line_for_line(old, new):
+    """A patch that has another line in the place of one of the border's."""
+    lines = (ROOT / BORDER).read_text().split("\n")
+    at = lines.index(old) + 1
+    return (
+        f"diff --git a/{BORDER} b/{BORDER}\n--- a/{BORDER}\n+++ b/{BORDER}\n"
+        f"@@ -{at} +{at} @@\n-{old}\n+{new}\n"
+    )
+
+
+def planted(name, bugs):
+    """A bug that no test finds, or that cannot be checked."""
+    room = next(bug for bug in bugs if bug.name == "room-larger-than-the-tag")
+    old = "            size == expected,"
+    if name == "no-bug":
+        return Bug(name, line_for_line(old, "            expected == size,"), room.test)
+    if name == "another-test":
+        other = Test(room.test.package, room.test.target, "tests::panics_end_here")
+        return Bug(name, room.text, other)
+    if name == "does-not-build":
+        return Bug(name, line_for_line(old, "            size = expected,"), room.test)
+    if name == "does-not-apply":
+        return Bug(name, room.text.replace(old, "            size  ==  expected,"), room.test)
+    if name == "no-such-test":
+        return Bug(name, room.text, Test(room.test.package, room.test.target, "tests::none"))
+    sys.exit(f"expected one of {', '.join(PLANTED)}, found {name}")
+
+
+PLANTED = ["no-bug", "another-test", "does-not-build", "does-not-apply", "no-such-test"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a fixed few of the patches")
+    parser.add_argument("--full", action="store_true", help="all patches")
+    parser.add_argument("--planted", nargs="?", const="", help="names the planted bugs, or plants one")
+    parser.add_argument("name", nargs="*", help="only patches of these names")
+    args = parser.parse_args()
+    if args.planted == "":
+        print("\n".join(PLANTED))
+        return 0
+    bugs = [read_bug(path) for path in sorted((ROOT / "bugs").glob("*.patch"))]
+    if args.planted:
+        bugs = [planted(args.planted, bugs)]
+    elif args.name:
+        bugs = [bug for bug in bugs if bug.name in args.name]
+    elif args.quick:
+        bugs = [bug for bug in bugs if bug.name in QUICK]
+    trees = [(Tree(number), packages) for number, packages in enumerate(WORKERS)]
+    results, workers = [], []
+    for tree, packages in trees:
+        mine = [bug for bug in bugs if bug.test.package in packages]
+        if mine:
+            results.append(Result())
+            workers.append(threading.Thread(target=work, args=(tree, mine, results[-1])))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    # Two runs at once would patch each other's copies.
+    lock = open(SCRATCH / "lock", "w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    start = time.monotonic()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    checked = sum(result.checked for result in results)
+    failed = [line for result in results for line in result.failed]
+    if checked + len(failed) < len(bugs):
+        failed.append(f"expected verdicts on {len(bugs)} patches, found {checked + len(failed)}")
+    if args.full:
+        print(f"note: {checked} patches in {time.monotonic() - start:.0f} s, with two workers")
+    for line in failed:
+        print(f"failed: {line}")
+    print(f"bugs: {checked} checked, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
