@@ -199,3 +199,18 @@ impl Phases for Stop {
         Box::new(Stop)
     }
 }
+
+/// The reader's steps are whole blocks, of 12 bytes here.
+#[test]
+fn a_long_file_has_the_tag_of_its_bytes() {
+    let algorithm = Algorithm::from_name("LIGHTMAC-AES128-S32").unwrap();
+    let key = Key::new(algorithm, (0..32).collect::<Vec<u8>>().into()).unwrap();
+    let mac = Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap();
+    let text: Vec<u8> = (0..600_001u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("f"), &text).unwrap();
+    let file = File::open(place.path().join("f")).unwrap();
+    let facts = file.metadata().unwrap();
+    let read = Reader::new(&mac.mac, 2, &()).tag_open(&file, &facts, &[]).unwrap();
+    assert!(Ok(read.tag) == mac.mac.tag(&[], &text));
+}
