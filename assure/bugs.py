@@ -31,7 +31,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / "target/assure/bugs"
 # A test that waits for ever is not one that found something.
-PATIENCE = 300
+PATIENCE = 1200
 # At least one of each program that is built in seconds.
 QUICK = [
     "doubling-greater-than",
@@ -131,6 +131,8 @@ class Tree:
         self.environment = dict(os.environ, CARGO_TARGET_DIR=str(self.built), CARGO_TERM_COLOR="never")
         # The copy is within a repository whose git must not take it for its own.
         self.environment["GIT_CEILING_DIRECTORIES"] = str(self.path.parent)
+        # Rows of vectors of many megabytes take minutes where nothing is optimised.
+        self.environment["TAGMAC_TEST_BYTES"] = "100000"
         for name in ["RUSTFLAGS", "CARGO_INCREMENTAL", "CARGO_BUILD_TARGET"]:
             self.environment.pop(name, None)
 
@@ -289,11 +291,11 @@ BORDER = "crates/border/src/lib.rs"
 def line_for_line(old, new):
     """A patch that has another line in the place of one of the border's."""
     lines = (ROOT / BORDER).read_text().split("\n")
-    at = lines.index(old) + 1
-    return (
-        f"diff --git a/{BORDER} b/{BORDER}\n--- a/{BORDER}\n+++ b/{BORDER}\n"
-        f"@@ -{at} +{at} @@\n-{old}\n+{new}\n"
-    )
+    at = lines.index(old)
+    before, after = ([f" {line}" for line in some] for some in (lines[at - 3 : at], lines[at + 1 : at + 4]))
+    head = [f"diff --git a/{BORDER} b/{BORDER}", f"--- a/{BORDER}", f"+++ b/{BORDER}"]
+    place = f"{at - 2},7"
+    return "\n".join([*head, f"@@ -{place} +{place} @@", *before, f"-{old}", f"+{new}", *after]) + "\n"
 
 
 def planted(name, bugs):

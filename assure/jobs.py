@@ -131,4 +131,14 @@ JOBS = [
         "microcode that data decides, speculation, copies on the stack, the C library, and in traces keys "
         "that were not tried. RC6 multiplies and rotates by secrets. Clocks see nothing below their noise",
     ),
+    Job(
+        "bugs",
+        "faults that other projects had, made again here as patches: a named test must find each",
+        ["bugs.py"],
+        quick=6,
+        full=49,
+        claim="Tests find the faults that other projects of this kind had",
+        caveat="One place for each fault, chosen by hand, built without optimisation. Two classes have no "
+        "thread that we found",
+    ),
 ]
