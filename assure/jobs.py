@@ -124,7 +124,7 @@ JOBS = [
         "memcheck with secrets undefined, traces under many keys, and clocks",
         ["ctime"],
         quick=60_000,
-        full=500_000,
+        full=800_000,
         claim="No jump, no address and no division depends on a key, a sum or a tag: by memcheck on "
         "portable, aesni and avx2, by equal traces on vaes and avx512, and no clock sees a difference",
         caveat="One compiler's code, on the CPU of the record, which needs AVX-512. Not seen: frequencies and "

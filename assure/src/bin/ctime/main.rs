@@ -126,6 +126,7 @@ fn witnesses(depth: Depth, planted: Option<&str>, folder: &Path) -> Tally {
     }
     let mut tally = run(tasks);
     tally.add(operand::check());
+    tally.add(marked::check());
     if is_asked("audit") {
         let alone: Vec<_> = levels.iter().copied().filter(|level| trace::is_alone(level)).collect();
         tally.add(audit::run(functions, &alone, folder, planted.is_some()));

@@ -10,7 +10,10 @@
 //!
 //! where 8192 is the chunk's length in bits, and all other products are zero.
 
+use assure::plain::{nh, nh_key};
 use tagmac::{Mac, Poly1305Aes};
+
+use crate::tally::Tally;
 
 /// Bytes that NH compresses to a word.
 const CHUNK: usize = 1024;
@@ -37,6 +40,19 @@ pub fn message(key: &[u8; 16]) -> [u8; BYTES] {
         }
     }
     message
+}
+
+/// Checks that such messages have a marked word, by NH as the RFC has it.
+pub fn check() -> Tally {
+    let mut tally = Tally::default();
+    for byte in 0..=255 {
+        let key = [byte; 16];
+        let found = nh(&nh_key(&key, 0), &message(&key)[..CHUNK]);
+        let wrong =
+            || format!("marked words, key {byte:02x}: expected 32 ones first, found {found:x}");
+        tally.check((found >> 32 != u64::from(u32::MAX)).then(wrong));
+    }
+    tally
 }
 
 /// AES-128 of two numbers: Poly1305-AES of an empty message is its pad.
