@@ -13,6 +13,7 @@ class Job:
     full: int
     claim: str  # what the job gives evidence of
     caveat: str  # and what it cannot show
+    levels: bool = False  # whether the checks are those of five levels, and fewer on lesser CPUs
 
     def program(self, repo, target):
         first, *rest = self.command
@@ -41,6 +42,7 @@ JOBS = [
         claim="All levels of a CPU compute one function, however a message is cut or called",
         caveat="The levels of the machine in the record; lengths up to 4,096 bytes. That the function "
         "is the right one is the next row",
+        levels=True,
     ),
     Job(
         "witnesses",
@@ -130,6 +132,7 @@ JOBS = [
         caveat="One compiler's code, on the CPU of the record, which needs AVX-512. Not seen: frequencies and "
         "microcode that data decides, speculation, copies on the stack, the C library, and in traces keys "
         "that were not tried. RC6 multiplies and rotates by secrets. Clocks see nothing below their noise",
+        levels=True,
     ),
     Job(
         "bugs",

@@ -47,12 +47,14 @@ pub fn is_alone(level: &str) -> bool {
     !memcheck::LEVELS.contains(&level)
 }
 
-/// The levels that are traced, of those of this CPU: in a quick run those without another witness.
+/// The levels that are traced, of those of this CPU: in a quick run those without another witness, if
+/// there are any.
 pub fn levels(
     levels: &[&'static str],
     depth: Depth,
 ) -> impl DoubleEndedIterator<Item = &'static str> {
-    levels.iter().copied().filter(move |level| depth == Depth::Full || is_alone(level))
+    let all = depth == Depth::Full || !levels.iter().any(|level| is_alone(level));
+    levels.iter().copied().filter(move |level| all || is_alone(level))
 }
 
 /// Subjects, lengths and numbers of keys.
