@@ -176,6 +176,7 @@ fn run(job: &Job) -> Result<(), String> {
         if case.name == "selftest" {
             // It takes a second, and its only calls on files are writes.
             of_case.retain(|pair| trace::writes(pair.nr));
+            of_case = spread(of_case, 20);
         }
         if case.threads {
             // Of these the order is not known, and glibc ends a process that cannot start a thread.
