@@ -80,7 +80,7 @@ fn key(bytes: usize, number: usize) -> Vec<u8> {
 /// A message of which any beginning is a message.
 fn message() -> Vec<u8> {
     let mut message = vec![0; LONGEST];
-    Random::new(0x6d65_7373_6167_65).fill(&mut message);
+    Random::new(0x006d_6573_7361_6765).fill(&mut message);
     message
 }
 

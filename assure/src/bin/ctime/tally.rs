@@ -68,7 +68,7 @@ impl Tally {
 
     /// Prints what a process found for the one that started it.
     pub fn report(&self) {
-        print!("{}{CHECKED}{}\n", self.lines(), self.checked);
+        println!("{}{CHECKED}{}", self.lines(), self.checked);
     }
 
     /// What such a process found; nothing if it did not come to its end.
