@@ -26,7 +26,7 @@ fn ready() -> Place {
     for name in ["m", "p"] {
         let mut altered = fs::read(place.path(name)).unwrap();
         *altered.last_mut().unwrap() ^= 1;
-        place.file(&format!("{name}.x"), altered);
+        place.file(format!("{name}.x"), altered);
     }
     place
 }
