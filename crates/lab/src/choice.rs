@@ -31,7 +31,7 @@ pub const CHOICES: [Choice; 10] = [
         name: "ELIMAC-AES128",
         block: 128,
         nonce: NONE,
-        advice: "the least wait for one short message; assumes more of AES",
+        advice: "without a nonce, the least wait for one message of 32 to 256 bytes; assumes more of AES",
     },
     Choice {
         name: "POLY1305-AES",

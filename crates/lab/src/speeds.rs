@@ -55,6 +55,8 @@ struct Series {
 pub enum Call {
     /// A tag, the key ready.
     Ready,
+    /// The same in the experiment that has each length, and no other.
+    EachLength,
     /// All that is made of the key, and a tag.
     NewKey,
     /// The same, the message off a line of cache.
@@ -77,6 +79,7 @@ impl Call {
                 ("keys", "key ready"),
                 ("lengths", ""),
             ],
+            Call::EachLength => &[("lengths", "")],
             Call::NewKey => &[("lab", "new key"), ("keys", "new key")],
             Call::NewKeyUnaligned => &[("keys", "new key, message off a line of cache")],
             Call::Verify => &[("lab", "raw key, good tag"), ("verify", "raw key, good tag")],
@@ -88,6 +91,7 @@ impl Call {
     pub fn command(self) -> &'static str {
         match self {
             Call::Ready => "bench lab",
+            Call::EachLength => "bench lengths",
             Call::NewKey | Call::NewKeyUnaligned => "bench keys",
             Call::Verify => "bench verify",
             Call::Cold => "bench cold",

@@ -70,7 +70,7 @@ pub const COMPARATORS: &[Comparator] = &[
         name: "CBC-MAC",
         about: "CBC with a zero IV, no padding: a nonzero multiple of the block only",
         status: Status::Official,
-        source: "NIST SP 800-38A F.2, of which it is the last block; FIPS 113 without its padding",
+        source: "NIST SP 800-38A F.2, of which it is the last block if the IV is added to the first; FIPS 113 without its padding",
         make: Some(|k, level| {
             let mac = CbcMac::<Aes128>::with_level(&keys::<1>(k)[0], level);
             Box::new(move |_, message| mac.tag(message).map(|tag| whole(&tag)))

@@ -19,8 +19,8 @@ pub fn bars() -> Result<Drawing, Box<dyn Error>> {
     }
     let words: Vec<_> = bars.iter().map(|(name, _, label)| format!("{name} {label}")).collect();
     let alternative = format!(
-        "How long one key lasts at 10 Gb/s of messages of {PACKET} bytes, until a forgery may have \
-         a probability of 2^-32: {}.",
+        "How long one key lasts at 10 Gb/s of messages of {PACKET} bytes, until a forgery, or \
+         telling tags from random numbers, may have a probability of 2^-32: {}.",
         words.join(", ")
     );
     let marks = vec![
@@ -33,6 +33,6 @@ pub fn bars() -> Result<Drawing, Box<dyn Error>> {
         (MOST, "10,000 years"),
     ];
     let title =
-        "How long one key lasts at 10 Gb/s, messages of 1.5 KiB, forgery at most 2⁻³²".into();
+        "How long one key lasts at 10 Gb/s, messages of 1.5 KiB, the bound at most 2⁻³²".into();
     Ok(Drawing { svg: Bars { title, bars, marks }.svg(&alternative)?, alternative })
 }
