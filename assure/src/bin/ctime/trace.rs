@@ -231,7 +231,7 @@ pub fn under_breakpoints(level: &str, depth: Depth, subjects: &[Subject], folder
         "traces, {level}: up to {most} keys, {stops} jumps, addresses and divisions"
     ));
     // SAFETY: all processes that wrote it have ended.
-    fs::write(ran_file(folder, level.name()), unsafe { (*shared.get()).ran })
+    fs::write(ran_file(folder, level.name()), unsafe { &(&(*shared.get()).ran)[..] })
         .expect("a temporary file");
     tally.report();
 }
