@@ -12,6 +12,7 @@ tried with --expect."""
 
 import argparse
 import ctypes
+import os
 import re
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent
-RELEASE = REPO / "target" / "release"
+RELEASE = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")).resolve() / "release"
 KEY = bytes(range(16))
 
 # Those of the command and of C: the program names its own.
