@@ -75,7 +75,7 @@ struct OneShot<'a, C: Cipher> {
 }
 
 impl<C: Cipher> Kernel for OneShot<'_, C> {
-    const LEVELS: Levels = Levels::Narrow;
+    const LEVELS: Levels = C::ONE_BLOCK_LEVELS;
     type Out = C::Block;
 
     #[inline(always)]

@@ -217,7 +217,7 @@ struct OneShot<'a, C: Cipher<Block: Field>> {
 }
 
 impl<C: Cipher<Block: Field>> Kernel for OneShot<'_, C> {
-    const LEVELS: Levels = Levels::Narrow;
+    const LEVELS: Levels = C::ONE_BLOCK_LEVELS;
     type Out = Tag;
 
     #[inline(always)]
@@ -295,7 +295,7 @@ struct Update<'a, C: Cipher<Block: Field>> {
 }
 
 impl<C: Cipher<Block: Field>> Kernel for Update<'_, C> {
-    const LEVELS: Levels = Levels::Narrow;
+    const LEVELS: Levels = C::ONE_BLOCK_LEVELS;
     type Out = ();
 
     #[inline(always)]
@@ -310,7 +310,7 @@ struct Close<'a, C: Cipher<Block: Field>> {
 }
 
 impl<C: Cipher<Block: Field>> Kernel for Close<'_, C> {
-    const LEVELS: Levels = Levels::Narrow;
+    const LEVELS: Levels = C::ONE_BLOCK_LEVELS;
     type Out = Tag;
 
     #[inline(always)]

@@ -32,6 +32,9 @@ pub trait Cipher: Clone + Send + Sync + Sized {
     type Key: CipherKey;
     /// The levels that have kernels of their own.
     const LEVELS: Levels;
+    /// Those that have kernels of their own for one block at a time.
+    #[doc(hidden)]
+    const ONE_BLOCK_LEVELS: Levels = Levels::Narrow;
     /// Vectors of blocks on a level.
     type Lanes<I: Isa>: Lanes<Block = Self::Block, Narrow = Self::Lanes<I::Narrow>>;
     /// The key schedule on a level.
@@ -202,7 +205,7 @@ pub trait Decrypt: Cipher {
 pub(crate) struct Encrypt<'a, C: Cipher>(pub(crate) &'a C, pub(crate) &'a C::Block);
 
 impl<C: Cipher> Kernel for Encrypt<'_, C> {
-    const LEVELS: Levels = Levels::Narrow;
+    const LEVELS: Levels = C::ONE_BLOCK_LEVELS;
     type Out = C::Block;
 
     #[inline(always)]

@@ -289,6 +289,8 @@ pub(crate) struct Facts {
     word_lanes: usize,
     /// See [`Words::MUL52`].
     mul52: bool,
+    /// See [`Words::NIBBLES`].
+    pub(crate) nibbles: bool,
 }
 
 impl Facts {
@@ -301,6 +303,7 @@ impl Facts {
             lanes: I::LANES,
             word_lanes: <I::Words as Words>::LANES,
             mul52: <I::Words as Words>::MUL52,
+            nibbles: <I::Words as Words>::NIBBLES,
         }
     }
 

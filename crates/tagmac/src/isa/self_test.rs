@@ -296,10 +296,53 @@ fn words_pass<A: Words>(a: A, message: &Message) -> bool {
     let (again, too) = a.deinterleave_numbers(&numbers(message)[..n]);
     passes &= stored(a, again) == first && stored(a, too) == second;
 
+    if A::NIBBLES {
+        let (tables, columns) = ([block(message, 0), block(message, 1)], all[2]);
+        passes &= stored(a, a.look_up_nibbles(v, &tables)) == looked_up(&all[..n], &tables)
+            && stored(a, a.transpose_bytes(v, columns)) == transposed(&all[..n], columns)
+            && stored(a, a.swap_quarters(v)) == with_swapped_quarters(&all[..n]);
+    }
+
     let (mut rows, mut planes) = ([0; 64 * MAX_LANES], [0; 64 * MAX_LANES]);
     fill_rows(&mut rows[..64 * n]);
     a.transpose_bits(&rows[..64 * n], all[0], &mut planes[..64 * n]);
     passes && are_planes(&rows[..64 * n], all[0], &planes[..64 * n])
+}
+
+/// What [`Words::look_up_nibbles`] is.
+#[inline(never)]
+fn looked_up(words: &[u64], [low, high]: &[Block; 2]) -> Row {
+    let mut row = [0; MAX_LANES];
+    for (to, word) in row.iter_mut().zip(words) {
+        let byte = |byte: u8| low[(byte & 15) as usize] ^ high[(byte >> 4) as usize];
+        *to = u64::from_le_bytes(word.to_le_bytes().map(byte));
+    }
+    row
+}
+
+/// What [`Words::transpose_bytes`] is.
+#[inline(never)]
+fn transposed(words: &[u64], columns: u64) -> Row {
+    let mut row = [0; MAX_LANES];
+    for (to, word) in row.iter_mut().zip(words) {
+        for (place, byte) in word.to_le_bytes().into_iter().enumerate() {
+            for (i, column) in columns.to_le_bytes().into_iter().enumerate() {
+                *to |= ((byte & column).count_ones() as u64 & 1) << (8 * i + 7 - place);
+            }
+        }
+    }
+    row
+}
+
+/// What [`Words::swap_quarters`] is.
+#[inline(never)]
+fn with_swapped_quarters(words: &[u64]) -> Row {
+    let mut row = [0; MAX_LANES];
+    for (to, word) in row.iter_mut().zip(words) {
+        let quarter = |i: u32| word >> (16 * i) & 0xffff;
+        *to = quarter(1) | quarter(0) << 16 | quarter(3) << 32 | quarter(2) << 48;
+    }
+    row
 }
 
 /// What the operation of that place in [`words_pass`] makes of vectors x and y of `n` words.

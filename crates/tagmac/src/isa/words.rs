@@ -172,6 +172,23 @@ pub trait Words: Sealed + Copy + Send + Sync + 'static {
             }
         }
     }
+    /// Whether the three operations below are instructions. Other levels have none of them.
+    const NIBBLES: bool = false;
+    /// Of each byte, the low nibble's entry in the first table xor the high nibble's in the second.
+    #[inline(always)]
+    fn look_up_nibbles(self, _a: Self::W, _tables: &[Block; 2]) -> Self::W {
+        unreachable!("a level with NIBBLES")
+    }
+    /// In each word, bit `7 - j` of byte i is the parity of byte j masked by byte i of `columns`.
+    #[inline(always)]
+    fn transpose_bytes(self, _a: Self::W, _columns: u64) -> Self::W {
+        unreachable!("a level with NIBBLES")
+    }
+    /// In each half of a word, the low 16 bits and the high ones in each other's place.
+    #[inline(always)]
+    fn swap_quarters(self, _a: Self::W) -> Self::W {
+        unreachable!("a level with NIBBLES")
+    }
     /// Runs `f` on half as many lanes, compiled for the level that has no more than those.
     fn with_half<R>(self, f: impl FnOnce(Self::Half) -> R) -> R;
 }

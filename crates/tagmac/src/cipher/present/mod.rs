@@ -7,11 +7,14 @@
 //! Fast because nothing is looked up and, over many blocks, nothing is moved. S is a short circuit
 //! on planes, words that hold one bit of many blocks ([`sbox`]). With a plane for each of the 64
 //! bits P only renames planes ([`sliced`]); few blocks at once live in four planes, and P swaps
-//! digits of bit addresses ([`narrow`]).
+//! digits of bit addresses ([`narrow`]). Levels that transpose the bits of bytes look S up in registers
+//! instead ([`matrix`]).
 //!
 //! The circuits compute `S ^ 0xc`, since gates without NOT map zeros to zeros. The sixteen 0xc go
 //! through P and stand in the round keys as [`OFFSET`].
 
+#[cfg(target_arch = "x86_64")]
+mod matrix;
 mod narrow;
 mod round_keys;
 mod sbox;
@@ -73,7 +76,7 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
     /// Makes the key schedule (section 3, and the appendix for 128 bits): the top 64 bits of a
     /// register that each round turns by 61 bits, and changes by S at the top and by the round's
     /// number further down.
-    pub(crate) fn expand(key: &[u8; KEY_BYTES]) -> Self {
+    pub(crate) fn expand(key: &[u8; KEY_BYTES], level: Level) -> Self {
         let bits = Self::BITS;
         let mut register = [0; 16];
         register[16 - KEY_BYTES..].copy_from_slice(key);
@@ -93,7 +96,7 @@ impl<const KEY_BYTES: usize> Present<KEY_BYTES> {
         }
         register.zeroize();
         let [first, middle @ .., last] = &keys;
-        let present = Present(RoundKeys::new(*first, middle, *last));
+        let present = Present(RoundKeys::new(*first, middle, *last, level));
         wipe(&mut keys, 0);
         present
     }
@@ -114,12 +117,13 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     type Block = [u8; 8];
     type Key = [u8; KEY_BYTES];
     const LEVELS: Levels = Levels::Words;
+    const ONE_BLOCK_LEVELS: Levels = Levels::Words;
     type Lanes<I: Isa> = Blocks64<I>;
     type Keys<'a, I: Isa> = &'a RoundKeys;
     type Sum<'a, I: Isa> = PresentAdder<'a, I>;
 
-    fn new(key: &[u8; KEY_BYTES], _level: Level) -> Self {
-        Present::expand(key)
+    fn new(key: &[u8; KEY_BYTES], level: Level) -> Self {
+        Present::expand(key, level)
     }
 
     #[inline(always)]
@@ -171,7 +175,17 @@ impl<const KEY_BYTES: usize> Cipher for Present<KEY_BYTES> {
     }
 
     #[inline(always)]
-    fn encrypt_one<I: Isa>(&self, _isa: I, block: &[u8; 8]) -> [u8; 8] {
+    fn encrypt_one<I: Isa>(&self, isa: I, block: &[u8; 8]) -> [u8; 8] {
+        #[cfg(target_arch = "x86_64")]
+        if I::Words::NIBBLES {
+            let (words, lanes) = (isa.words(), Self::lanes(isa));
+            let y = self.0.with_matrix(
+                #[inline(always)]
+                |keys| matrix::encrypt_vector(words, self.0.first, keys, lanes.splat(block)),
+            );
+            return lanes.lane0(y);
+        }
+        let _ = isa;
         let [y, ..] = self.0.encrypt_four([u64::from_be_bytes(*block), 0, 0, 0]);
         y.to_be_bytes()
     }

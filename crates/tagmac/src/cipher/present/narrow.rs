@@ -10,6 +10,8 @@
 //! Fast for few blocks because words of 64 bits have the shortest way through a round. That of
 //! vectors is half as long again, so they serve more than four blocks.
 
+#[cfg(target_arch = "x86_64")]
+use super::matrix;
 use super::round_keys::{KEYS, RoundKeys};
 use super::sbox::{self, Gates, One, xor};
 use crate::isa::{Isa, Words};
@@ -57,9 +59,9 @@ fn inverse(y: [u64; 4]) -> [u64; 4] {
 impl RoundKeys {
     /// E_K of four blocks, or of as many vectors of them.
     #[inline(always)]
-    fn rounds<G: Gates>(&self, g: G, x: [G::T; 4]) -> [G::T; 4] {
+    fn rounds<G: Gates>(&self, planes: &[[u64; 4]; KEYS], g: G, x: [G::T; 4]) -> [G::T; 4] {
         let mut x = swap::<G, 0>(g, xor(g, x, splat(g, &[self.first; 4])));
-        for [odd, even] in self.planes.as_chunks().0 {
+        for [odd, even] in planes.as_chunks().0 {
             x = xor(g, swap::<G, 1>(g, sbox::sub(g, x)), splat(g, odd));
             x = xor(g, swap::<G, 2>(g, sbox::sub(g, x)), splat(g, even));
         }
@@ -72,12 +74,22 @@ impl RoundKeys {
     /// with long vectors, the four words become a vector.
     #[inline(never)]
     pub(super) fn encrypt_four(&self, x: [u64; 4]) -> [u64; 4] {
-        self.rounds(One, x)
+        self.with_planes(
+            #[inline(always)]
+            |planes| self.rounds(planes, One, x),
+        )
     }
 
     /// E_K of the first `n` blocks. What comes after them in a vector or a four changes as well.
     #[inline(always)]
     pub(super) fn encrypt<I: Isa>(&self, isa: I, blocks: &mut [u64], n: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if I::Words::NIBBLES {
+            return isa.run_outlined(
+                #[inline(always)]
+                || self.encrypt_as_matrix(isa.words(), blocks, n),
+            );
+        }
         let words = isa.words();
         let width = 2 * I::Words::LANES;
         // What is left of up to four blocks goes alone.
@@ -87,16 +99,21 @@ impl RoundKeys {
             isa.run_outlined(
                 #[inline(always)]
                 || {
-                    for four in blocks.chunks_exact_mut(4 * width) {
-                        let mut x = [Words::splat(words, 0); 4];
-                        for (x, blocks) in x.iter_mut().zip(four.chunks_exact(width)) {
-                            *x = words.swap_bytes(words.load(blocks));
-                        }
-                        let y = self.rounds(words, x);
-                        for (blocks, y) in four.chunks_exact_mut(width).zip(y) {
-                            words.store(words.swap_bytes(y), blocks);
-                        }
-                    }
+                    self.with_planes(
+                        #[inline(always)]
+                        |planes| {
+                            for four in blocks.chunks_exact_mut(4 * width) {
+                                let mut x = [Words::splat(words, 0); 4];
+                                for (x, blocks) in x.iter_mut().zip(four.chunks_exact(width)) {
+                                    *x = words.swap_bytes(words.load(blocks));
+                                }
+                                let y = self.rounds(planes, words, x);
+                                for (blocks, y) in four.chunks_exact_mut(width).zip(y) {
+                                    words.store(words.swap_bytes(y), blocks);
+                                }
+                            }
+                        },
+                    )
                 },
             );
         }
@@ -110,14 +127,27 @@ impl RoundKeys {
         }
     }
 
+    /// The same on levels with [`Words::NIBBLES`].
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn encrypt_as_matrix<W: Words>(&self, words: W, blocks: &mut [u64], n: usize) {
+        let blocks = &mut blocks[..n.next_multiple_of(2 * W::LANES)];
+        self.with_matrix(
+            #[inline(always)]
+            |keys| matrix::encrypt(words, self.first, keys, blocks),
+        );
+    }
+
     /// The block whose E_K is `block`.
     pub(crate) fn decrypt(&self, block: u64) -> u64 {
         let y = [block ^ self.last, 0, 0, 0];
         let mut x = inverse(swap::<_, 2>(One, swap::<_, 1>(One, swap::<_, 0>(One, y))));
-        for r in (0..KEYS).rev() {
-            let y = xor(One, x, self.planes[r]);
-            x = inverse(if r % 2 == 0 { swap::<_, 1>(One, y) } else { swap::<_, 2>(One, y) });
-        }
+        self.with_planes(|planes| {
+            for (r, key) in planes.iter().enumerate().rev() {
+                let y = xor(One, x, *key);
+                x = inverse(if r % 2 == 0 { swap::<_, 1>(One, y) } else { swap::<_, 2>(One, y) });
+            }
+        });
         swap::<_, 0>(One, x)[0] ^ self.first
     }
 }

@@ -3,7 +3,10 @@
 #[cfg(feature = "std")]
 use std::{boxed::Box, sync::OnceLock};
 
-use crate::isa::SMALL;
+#[cfg(target_arch = "x86_64")]
+use zeroize::Zeroizing;
+
+use crate::isa::{Level, SMALL};
 use crate::wipe::wipe;
 
 /// The rounds after which a key is added that another round follows.
@@ -25,8 +28,8 @@ pub struct RoundKeys {
     pub(super) first: u64,
     /// K_32 ^ `OFFSET`.
     pub(super) last: u64,
-    /// K_2 to K_31, each ^ `OFFSET`, as the narrow code adds them.
-    pub(super) planes: [[u64; 4]; KEYS],
+    /// K_2 and so on, each ^ `OFFSET`.
+    form: Form,
     /// Made when the first bitsliced batch needs them.
     #[cfg(feature = "std")]
     masks: OnceLock<Box<Masks>>,
@@ -44,7 +47,11 @@ impl Drop for RoundKeys {
     fn drop(&mut self) {
         wipe(core::slice::from_mut(&mut self.first), 0);
         wipe(core::slice::from_mut(&mut self.last), 0);
-        wipe(&mut self.planes, [0; 4]);
+        match &mut self.form {
+            Form::Planes(planes) => wipe(planes, [0; 4]),
+            #[cfg(target_arch = "x86_64")]
+            Form::Matrix(keys) => wipe(keys, 0),
+        }
     }
 }
 
@@ -54,12 +61,14 @@ impl Drop for Masks {
     }
 }
 
+/// Exchanges the bits of `low` with those that lie `by` above them.
+fn swap(x: u64, by: u32, low: u64) -> u64 {
+    let differ = (x ^ x >> by) & low;
+    x ^ differ ^ differ << by
+}
+
 /// The nibbles of a word as a square of four by four, with rows and columns exchanged.
 fn transposed(nibbles: u64) -> u64 {
-    let swap = |x: u64, by: u32, low: u64| {
-        let differ = (x ^ x >> by) & low;
-        x ^ differ ^ differ << by
-    };
     swap(swap(nibbles, 12, 0x0000_f0f0_0000_f0f0), 24, 0x0000_0000_ff00_ff00)
 }
 
@@ -70,29 +79,130 @@ pub(super) fn key_planes(key: u64, r: usize) -> [u64; 4] {
     [key, key >> 1, key >> 2, key >> 3].map(|bits| (bits & PLACES) * 15)
 }
 
+/// The inverse of [`key_planes`].
+fn of_planes(planes: &[u64; 4], r: usize) -> u64 {
+    let key = (0..4).fold(0, |key, b| key | (planes[b] & PLACES) << b);
+    if r.is_multiple_of(2) { transposed(key) } else { key }
+}
+
+/// Those of all keys.
+fn planes(keys: &[u64; KEYS]) -> [[u64; 4]; KEYS] {
+    let mut planes = [[0; 4]; KEYS];
+    for (r, (planes, key)) in planes.iter_mut().zip(keys).enumerate() {
+        *planes = key_planes(*key, r);
+    }
+    planes
+}
+
+/// One form from the other.
+#[cfg(target_arch = "x86_64")]
+#[cold]
+fn planes_of(keys: &[u64; KEYS + 1]) -> Zeroizing<[[u64; 4]; KEYS]> {
+    let mut planes = Zeroizing::new([[0; 4]; KEYS]);
+    for (r, (planes, key)) in planes.iter_mut().zip(keys).enumerate() {
+        *planes = key_planes(from_matrix(*key), r);
+    }
+    planes
+}
+
+/// The other from the one.
+#[cfg(target_arch = "x86_64")]
+#[cold]
+fn matrix_of(planes: &[[u64; 4]; KEYS], last: u64) -> Zeroizing<[u64; KEYS + 1]> {
+    let mut keys = Zeroizing::new([matrix(last); KEYS + 1]);
+    for (r, (key, planes)) in keys.iter_mut().zip(planes).enumerate() {
+        *key = matrix(of_planes(planes, r));
+    }
+    keys
+}
+
+/// A key as `matrix` adds it: bit `16b + 4j + 2h + e` is bit `2b + h` of byte `7 - (2j + e)`.
+#[cfg(target_arch = "x86_64")]
+fn matrix(key: u64) -> u64 {
+    let key = transposed(swap(key, 1, 0x2222_2222_2222_2222));
+    let key = swap(swap(key, 2, 0x0c0c_0c0c_0c0c_0c0c), 4, 0x00f0_00f0_00f0_00f0);
+    key.swap_bytes()
+}
+
+/// The inverse of [`matrix`].
+#[cfg(target_arch = "x86_64")]
+fn from_matrix(key: u64) -> u64 {
+    let key = swap(key.swap_bytes(), 4, 0x00f0_00f0_00f0_00f0);
+    swap(transposed(swap(key, 2, 0x0c0c_0c0c_0c0c_0c0c)), 1, 0x2222_2222_2222_2222)
+}
+
+/// K_2 and so on, as the level of the key adds them. Another level makes its own form anew in each
+/// call, which is right and not fast; nothing here does that.
+#[derive(Clone)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one of them fills memory that the other would leave empty"
+)]
+enum Form {
+    /// K_2 to K_31 as the narrow code adds them.
+    Planes([[u64; 4]; KEYS]),
+    /// K_2 to K_32 as [`matrix`](super::matrix) adds them.
+    #[cfg(target_arch = "x86_64")]
+    Matrix([u64; KEYS + 1]),
+}
+
 impl RoundKeys {
     /// The key schedule of K_1 to K_32, of which all but the first have `OFFSET` in them.
-    pub(super) fn new(first: u64, middle: &[u64; KEYS], last: u64) -> Self {
-        let mut planes = [[0; 4]; KEYS];
-        for (r, (planes, key)) in planes.iter_mut().zip(middle).enumerate() {
-            *planes = key_planes(*key, r);
-        }
+    pub(super) fn new(first: u64, middle: &[u64; KEYS], last: u64, level: Level) -> Self {
+        let form = match level.facts().nibbles {
+            #[cfg(target_arch = "x86_64")]
+            true => {
+                let mut keys = [matrix(last); KEYS + 1];
+                keys.iter_mut().zip(middle).for_each(|(to, key)| *to = matrix(*key));
+                Form::Matrix(keys)
+            }
+            _ => Form::Planes(planes(middle)),
+        };
         RoundKeys {
             first,
             last,
+            form,
             #[cfg(feature = "std")]
             masks: OnceLock::new(),
             #[cfg(not(feature = "std"))]
-            masks: Masks::new(&planes),
-            planes,
+            masks: Masks::new(&planes(middle)),
         }
+    }
+
+    /// Calls `f` with K_2 to K_31 as the narrow code adds them.
+    #[inline(always)]
+    pub(super) fn with_planes<R>(&self, f: impl FnOnce(&[[u64; 4]; KEYS]) -> R) -> R {
+        #[cfg(target_arch = "x86_64")]
+        let made;
+        f(match &self.form {
+            Form::Planes(planes) => planes,
+            #[cfg(target_arch = "x86_64")]
+            Form::Matrix(keys) => {
+                made = planes_of(keys);
+                &made
+            }
+        })
+    }
+
+    /// Calls `f` with K_2 to K_32 as [`matrix`](super::matrix) adds them.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn with_matrix<R>(&self, f: impl FnOnce(&[u64; KEYS + 1]) -> R) -> R {
+        let made;
+        f(match &self.form {
+            Form::Matrix(keys) => keys,
+            Form::Planes(planes) => {
+                made = matrix_of(planes, self.last);
+                &made
+            }
+        })
     }
 
     /// See [`Masks`].
     #[inline(always)]
     pub(super) fn masks(&self) -> &[[u32; 64]; MASKS] {
         #[cfg(feature = "std")]
-        return &self.masks.get_or_init(|| Box::new(Masks::new(&self.planes))).0;
+        return &self.masks.get_or_init(|| Box::new(self.with_planes(Masks::new))).0;
         #[cfg(not(feature = "std"))]
         &self.masks.0
     }
@@ -103,8 +213,7 @@ impl Masks {
     fn new(planes: &[[u64; 4]; KEYS]) -> Self {
         let mut masks = Masks([[0; 64]; MASKS]);
         for (r, (masks, planes)) in masks.0.iter_mut().zip(planes).enumerate() {
-            let key = (0..4).fold(0, |key, b| key | (planes[b] & PLACES) << b);
-            let key = if r.is_multiple_of(2) { transposed(key) } else { key };
+            let key = of_planes(planes, r);
             for (p, mask) in masks.iter_mut().enumerate() {
                 *mask = ((key >> p & 1) as u32).wrapping_neg();
             }
