@@ -7,8 +7,8 @@
 //! Fast because nothing is looked up and, over many blocks, nothing is moved. S is a short circuit
 //! on planes, words that hold one bit of many blocks ([`sbox`]). With a plane for each of the 64
 //! bits P only renames planes ([`sliced`]); few blocks at once live in four planes, and P swaps
-//! digits of bit addresses ([`narrow`]). Levels that transpose the bits of bytes look S up in registers
-//! instead ([`matrix`]).
+//! digits of bit addresses ([`narrow`]). Where a level transposes the
+//! bits of bytes, few blocks have S looked up in registers ([`matrix`]).
 //!
 //! The circuits compute `S ^ 0xc`, since gates without NOT map zeros to zeros. The sixteen 0xc go
 //! through P and stand in the round keys as [`OFFSET`].
@@ -59,10 +59,15 @@ impl From<Present80> for Present128 {
 /// S of the nibble of `register` at bit `at`.
 #[inline(always)]
 fn sub_nibble(register: u128, at: u32) -> u128 {
-    let nibble = (register >> at) as u64;
-    let bits = [nibble & 1, nibble >> 1 & 1, nibble >> 2 & 1, nibble >> 3 & 1];
-    let [a, b, c, d] = sbox::sub(sbox::One, bits);
-    let sub = (a | b << 1 | c << 2 | d << 3) ^ 0xc;
+    let nibble = (register >> at) as u64 & 0xf;
+    // Shifts of a register by a register take one time on CPUs of 64 bits; elsewhere they may be loops.
+    let sub = if cfg!(target_pointer_width = "64") {
+        sbox::PACKED >> (4 * nibble) & 0xf
+    } else {
+        let bits = [nibble & 1, nibble >> 1 & 1, nibble >> 2 & 1, nibble >> 3 & 1];
+        let [a, b, c, d] = sbox::sub(sbox::One, bits);
+        (a | b << 1 | c << 2 | d << 3) ^ 0xc
+    };
     register & !(0xf << at) | (sub as u128) << at
 }
 

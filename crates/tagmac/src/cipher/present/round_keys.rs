@@ -6,6 +6,8 @@ use std::{boxed::Box, sync::OnceLock};
 #[cfg(target_arch = "x86_64")]
 use zeroize::Zeroizing;
 
+#[cfg(target_arch = "x86_64")]
+use crate::isa::{Isa, Kernel, Levels, Words};
 use crate::isa::{Level, SMALL};
 use crate::wipe::wipe;
 
@@ -62,12 +64,14 @@ impl Drop for Masks {
 }
 
 /// Exchanges the bits of `low` with those that lie `by` above them.
+#[inline(always)]
 fn swap(x: u64, by: u32, low: u64) -> u64 {
     let differ = (x ^ x >> by) & low;
     x ^ differ ^ differ << by
 }
 
 /// The nibbles of a word as a square of four by four, with rows and columns exchanged.
+#[inline(always)]
 fn transposed(nibbles: u64) -> u64 {
     swap(swap(nibbles, 12, 0x0000_f0f0_0000_f0f0), 24, 0x0000_0000_ff00_ff00)
 }
@@ -118,10 +122,31 @@ fn matrix_of(planes: &[[u64; 4]; KEYS], last: u64) -> Zeroizing<[u64; KEYS + 1]>
 
 /// A key as `matrix` adds it: bit `16b + 4j + 2h + e` is bit `2b + h` of byte `7 - (2j + e)`.
 #[cfg(target_arch = "x86_64")]
+#[inline(always)]
 fn matrix(key: u64) -> u64 {
     let key = transposed(swap(key, 1, 0x2222_2222_2222_2222));
     let key = swap(swap(key, 2, 0x0c0c_0c0c_0c0c_0c0c), 4, 0x00f0_00f0_00f0_00f0);
     key.swap_bytes()
+}
+
+/// Makes all keys such, many at once.
+#[cfg(target_arch = "x86_64")]
+struct ToMatrix<'a>(&'a mut [u64; KEYS + 1]);
+
+#[cfg(target_arch = "x86_64")]
+impl Kernel for ToMatrix<'_> {
+    const LEVELS: Levels = Levels::Words;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, _isa: I) {
+        if I::Words::NIBBLES {
+            self.0.iter_mut().for_each(
+                #[inline(always)]
+                |key| *key = matrix(*key),
+            );
+        }
+    }
 }
 
 /// The inverse of [`matrix`].
@@ -152,8 +177,9 @@ impl RoundKeys {
         let form = match level.facts().nibbles {
             #[cfg(target_arch = "x86_64")]
             true => {
-                let mut keys = [matrix(last); KEYS + 1];
-                keys.iter_mut().zip(middle).for_each(|(to, key)| *to = matrix(*key));
+                let mut keys = [last; KEYS + 1];
+                keys[..KEYS].copy_from_slice(middle);
+                level.run(ToMatrix(&mut keys));
                 Form::Matrix(keys)
             }
             _ => Form::Planes(planes(middle)),

@@ -97,3 +97,13 @@ pub(super) fn xor<G: Gates>(g: G, x: [G::T; 4], k: [G::T; 4]) -> [G::T; 4] {
 
 /// S as it is printed.
 pub(super) const S: [u8; 16] = [12, 5, 6, 11, 9, 0, 10, 13, 3, 14, 15, 8, 4, 7, 1, 2];
+
+/// S of nibble n in nibble n.
+pub(super) const PACKED: u64 = {
+    let (mut packed, mut n) = (0, 0);
+    while n < 16 {
+        packed |= (S[n] as u64) << (4 * n);
+        n += 1;
+    }
+    packed
+};

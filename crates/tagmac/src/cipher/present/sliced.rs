@@ -117,13 +117,12 @@ const fn batch_blocks<W: Words>() -> usize {
 }
 
 /// The most blocks that cost less without a batch.
-const NARROW_PATH_MAX_BLOCKS: usize = if SMALL { 4 } else { 128 };
+const NARROW_PATH_MAX_BLOCKS: usize = if SMALL { 4 } else { 192 };
 
 /// As many as do on a level.
 const fn narrow_path_max_blocks<W: Words>() -> usize {
     match W::LANES {
         _ if SMALL => NARROW_PATH_MAX_BLOCKS,
-        _ if W::NIBBLES => MAX_BLOCKS - 1,
         4 => NARROW_PATH_MAX_BLOCKS,
         2 => 80,
         _ if W::HAS_VECTOR_MUL => 40,
@@ -257,7 +256,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
     /// Makes room for batches, or adds a batch of the first blocks that wait.
     #[inline(always)]
     fn encrypt_batch(&mut self) {
-        if SMALL || I::Words::NIBBLES {
+        if SMALL {
             self.total ^= total_narrow(self.isa, self.cipher, &mut self.first.0, self.waiting);
             self.waiting = 0;
             return;
@@ -285,7 +284,7 @@ impl<'a, I: Isa> PresentAdder<'a, I> {
     pub(crate) fn total(&mut self) -> u64 {
         let isa = self.isa;
         match self.batches {
-            Some(_) if !SMALL && !I::Words::NIBBLES => isa.run_outlined(
+            Some(_) if !SMALL => isa.run_outlined(
                 #[inline(always)]
                 || self.total_batched(),
             ),

@@ -21,6 +21,8 @@ pub struct Words512(pub(super) Avx512);
 
 /// The low nibble of every byte.
 const NIBBLE: u64 = 0x0f0f_0f0f_0f0f_0f0f;
+/// Bit i of byte i.
+const DIAGONAL: u64 = 0x8040_2010_0804_0201;
 
 impl<L: Xmm> Sealed for Words128<L> {}
 impl Sealed for Words256 {}
@@ -528,6 +530,34 @@ impl Words for Words512 {
     );
 
     #[inline(always)]
+    fn transpose_bits(self, rows: &[u64], key: u64, planes: &mut [u64]) {
+        let rows: &[u64; 512] = rows.try_into().expect("64 rows of words");
+        let planes: &mut [u64; 512] = planes.try_into().expect("64 planes of words");
+        let key = self.splat(key.swap_bytes());
+        // Rows 8h + l: l changes places with the byte's place, then the byte's place with the
+        // bit's, then h with the byte's place.
+        for (h, group) in rows.as_chunks::<64>().0.iter().enumerate() {
+            let row = |l: usize| self.xor(self.load(&group[8 * l..][..8]), key);
+            // The instruction that turns bytes into bits counts bytes from the other end.
+            let x = [row(7), row(6), row(5), row(4), row(3), row(2), row(1), row(0)];
+            for (byte, x) in self.exchange_bytes(x).into_iter().enumerate() {
+                // Swapped bytes are planes in another order.
+                self.store(
+                    self.transpose_bytes(x, DIAGONAL),
+                    &mut planes[64 * (7 - byte) + 8 * h..][..8],
+                );
+            }
+        }
+        for group in planes.as_chunks_mut::<64>().0 {
+            let row = |l: usize| self.load(&group[8 * l..][..8]);
+            let x = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
+            for (byte, x) in self.exchange_bytes(x).into_iter().enumerate() {
+                self.store(x, &mut group[8 * byte..][..8]);
+            }
+        }
+    }
+
+    #[inline(always)]
     fn swap_bytes(self, a: __m512i) -> __m512i {
         // SAFETY: `self` is proof of avx512bw.
         unsafe { _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(swapped())) }
@@ -575,5 +605,45 @@ impl Words for Words512 {
             #[inline(always)]
             || f(Words256(half)),
         )
+    }
+}
+
+impl Words512 {
+    /// Byte j of word i in vector v goes to byte v of word i in vector j.
+    #[inline(always)]
+    fn exchange_bytes(self, x: [__m512i; 8]) -> [__m512i; 8] {
+        let [x0, x1, x2, x3, x4, x5, x6, x7] = x;
+        let (x0, x4) = self.exchange_pair::<4>(x0, x4);
+        let (x1, x5) = self.exchange_pair::<4>(x1, x5);
+        let (x2, x6) = self.exchange_pair::<4>(x2, x6);
+        let (x3, x7) = self.exchange_pair::<4>(x3, x7);
+        let (x0, x2) = self.exchange_pair::<2>(x0, x2);
+        let (x1, x3) = self.exchange_pair::<2>(x1, x3);
+        let (x4, x6) = self.exchange_pair::<2>(x4, x6);
+        let (x5, x7) = self.exchange_pair::<2>(x5, x7);
+        let (x0, x1) = self.exchange_pair::<1>(x0, x1);
+        let (x2, x3) = self.exchange_pair::<1>(x2, x3);
+        let (x4, x5) = self.exchange_pair::<1>(x4, x5);
+        let (x6, x7) = self.exchange_pair::<1>(x6, x7);
+        [x0, x1, x2, x3, x4, x5, x6, x7]
+    }
+
+    /// Exchanges the bytes of `a` in places with the bit of weight `STEP` and those of `b` without.
+    #[inline(always)]
+    fn exchange_pair<const STEP: u64>(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+        const { assert!(STEP == 1 || STEP == 2 || STEP == 4) };
+        // Bytes without the bit of that weight in their place.
+        let low = u64::MAX / ((1 << STEP) + 1);
+        // The place of each byte's partner, in each half of a lane.
+        let half = 0x0706_0504_0302_0100 ^ (0x0101_0101_0101_0101 * STEP as i64);
+        let upper = half + 0x0808_0808_0808_0808;
+        // SAFETY: `self` is proof of avx512bw.
+        unsafe {
+            let places = _mm512_broadcast_i32x4(_mm_set_epi64x(upper, half));
+            (
+                _mm512_mask_shuffle_epi8(a, !low, b, places),
+                _mm512_mask_shuffle_epi8(b, low, a, places),
+            )
+        }
     }
 }
