@@ -36,8 +36,8 @@ pub const CHOICES: [Choice; 10] = [
     Choice {
         name: "POLY1305-AES",
         block: 128,
-        nonce: "two tags under one nonce: r, and so any forgery ([attack](lab.md#attacks) \
-                `poly1305-reuse`)",
+        nonce: "two tags under one nonce: r, and so any message under every nonce whose tag is seen \
+                ([attack](lab.md#attacks) `poly1305-reuse`)",
         advice: "where a counter cannot repeat",
     },
     Choice {
@@ -57,7 +57,7 @@ pub const CHOICES: [Choice; 10] = [
         name: "LIGHTMAC-PRESENT80-S16",
         block: 64,
         nonce: NONE,
-        advice: "small devices: 65 535 messages whatever their length",
+        advice: "small devices: 65 535 messages of up to 384 KiB, whatever their length",
     },
     Choice { name: "CMAC-AES128", block: 128, nonce: NONE, advice: "where rules ask for it" },
     Choice { name: "HMAC-SHA256", block: 0, nonce: NONE, advice: "where rules ask for it" },

@@ -50,7 +50,8 @@ fn table(speeds: &Speeds) -> Grid {
     }
     grid.note(format!(
         "Costs are core cycles of a call with the key ready, calls back to back, which overlap; fewer are \
-         better. Measured on {}.",
+         better. The wait for a single call is another figure, and orders them differently \
+         ([PERFORMANCE.md](PERFORMANCE.md#short-messages)). Measured on {}.",
         speeds.about()
     ));
     grid

@@ -27,12 +27,21 @@ pub fn speed(speeds: &Speeds) -> Grid {
         }
         grid.row(name, cells);
     }
-    grid.note(
+    // Ten rounds of 4 cycles for 16 bytes.
+    let below = speeds.ceiling("3kf9").map(|chained| (1.0 - chained / 2.5) * 100.0);
+    let below = below.map_or(String::new(), |percent| {
+        format!(", some {percent:.0} % below what a latency of 4 cycles for each round would be")
+    });
+    let other = speeds.at("ceilings", "instruction", "AES round, chained", 16);
+    let other = other.map_or(String::new(), |cycles| {
+        format!(" (the table of ciphers has {} from another run)", digits(10.0 * cycles / 16.0))
+    });
+    grid.note(format!(
         "The rounds alone are those of AES, one after the other where a mode chains them: our loop's \
-         figure, some 7 % below what a latency of 4 cycles for each round would be. What is far \
-         above that is no verdict on the mode: PMAC1 spends a third of its time here on masks and \
-         weights, PMAC2, PMAC/P, PMAC_Plus and ZMAC most of it, which a tuned program would make faster.",
-    );
+         figure{below}{other}. What is far above that is no verdict on the mode: PMAC1 spends a third \
+         of its time here on masks; PMAC2, PMAC/P, PMAC_Plus and ZMAC spend most of theirs on masks, \
+         weights or the tweak's schedule, which a tuned program would make faster."
+    ));
     grid.machine(speeds);
     grid
 }

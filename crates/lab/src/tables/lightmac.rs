@@ -54,7 +54,7 @@ pub fn ciphers(_: &Speeds) -> Grid {
     grid.note(
         "The table marks sizes from 32 to 128 bits; in our copy the columns are lost, and so are \
          some rows' names: marks between AES and DESLX, and after Piccolo and SEA. The rows are \
-         alphabetical, and the references that nothing else in the text cites are those of CLEFIA, \
+         nearly alphabetical, and the references that nothing else in the text cites are those of CLEFIA, \
          PRIDE, PRINCE and Simeck; with PRESENT, which the text has, these are likely theirs. RC6, \
          which the library also has, is not in the text; its blocks have 128 bits.",
     );
