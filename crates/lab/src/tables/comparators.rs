@@ -28,7 +28,8 @@ pub fn speed(speeds: &Speeds) -> Grid {
         grid.row(name, cells);
     }
     // Ten rounds of 4 cycles for 16 bytes.
-    let below = speeds.ceiling("3kf9").map(|chained| (1.0 - chained / 2.5) * 100.0);
+    let below =
+        speeds.ceiling("3kf9").map(|chained| (1.0 - (chained * 100.0).round() / 250.0) * 100.0);
     let below = below.map_or(String::new(), |percent| {
         format!(", some {percent:.0} % below what a latency of 4 cycles for each round would be")
     });
