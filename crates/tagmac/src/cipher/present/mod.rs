@@ -4,11 +4,11 @@
 //! `E_K(x) = K_32 ^ R(K_31 ^ .. R(K_1 ^ x))` with `R = P S`: S is one box of four bits on each of
 //! the sixteen nibbles, P moves bit `4s + b` to bit `16b + s`.
 //!
-//! Fast because nothing is looked up and, over many blocks, nothing is moved. S is a short circuit
-//! on planes, words that hold one bit of many blocks ([`sbox`]). With a plane for each of the 64
-//! bits P only renames planes ([`sliced`]); few blocks at once live in four planes, and P swaps
-//! digits of bit addresses ([`narrow`]). Where a level transposes the
-//! bits of bytes, few blocks have S looked up in registers ([`matrix`]).
+//! Fast because nothing is looked up in memory and, over many blocks, nothing is moved. S is a short
+//! circuit on planes, words that hold one bit of many blocks ([`sbox`]). With a plane for each of the
+//! 64 bits P only renames planes ([`sliced`]); few blocks at once live in four planes, and P swaps
+//! digits of bit addresses ([`narrow`]). Where a level transposes the bits of bytes, few blocks have S
+//! looked up in registers ([`matrix`]).
 //!
 //! The circuits compute `S ^ 0xc`, since gates without NOT map zeros to zeros. The sixteen 0xc go
 //! through P and stand in the round keys as [`OFFSET`].
