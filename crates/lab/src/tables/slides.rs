@@ -96,7 +96,7 @@ pub fn costs(speeds: &Speeds) -> Grid {
     }
     grid.note(
         "The slides ask for the first two, and for inputs that were not in cache: here the code was \
-         not either. They print figures of the second alone, in the two tables before.",
+         not either. They print figures of the second alone, in the tables of aligned and of unaligned messages.",
     );
     grid.machine(speeds);
     grid
