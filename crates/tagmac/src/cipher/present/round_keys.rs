@@ -171,6 +171,23 @@ enum Form {
     Matrix([u64; KEYS + 1]),
 }
 
+impl Form {
+    /// Calls `f` with K_2 to K_31 as the narrow code adds them.
+    #[inline(always)]
+    fn with_planes<R>(&self, f: impl FnOnce(&[[u64; 4]; KEYS]) -> R) -> R {
+        #[cfg(target_arch = "x86_64")]
+        let made;
+        f(match self {
+            Form::Planes(planes) => planes,
+            #[cfg(target_arch = "x86_64")]
+            Form::Matrix(keys) => {
+                made = planes_of(keys);
+                &made
+            }
+        })
+    }
+}
+
 impl RoundKeys {
     /// The key schedule of K_1 to K_32, of which all but the first have `OFFSET` in them.
     pub(super) fn new(first: u64, middle: &[u64; KEYS], last: u64, level: Level) -> Self {
@@ -187,27 +204,18 @@ impl RoundKeys {
         RoundKeys {
             first,
             last,
-            form,
             #[cfg(feature = "std")]
             masks: OnceLock::new(),
             #[cfg(not(feature = "std"))]
-            masks: Masks::new(&planes(middle)),
+            masks: form.with_planes(Masks::new),
+            form,
         }
     }
 
-    /// Calls `f` with K_2 to K_31 as the narrow code adds them.
+    /// See [`Form::with_planes`].
     #[inline(always)]
     pub(super) fn with_planes<R>(&self, f: impl FnOnce(&[[u64; 4]; KEYS]) -> R) -> R {
-        #[cfg(target_arch = "x86_64")]
-        let made;
-        f(match &self.form {
-            Form::Planes(planes) => planes,
-            #[cfg(target_arch = "x86_64")]
-            Form::Matrix(keys) => {
-                made = planes_of(keys);
-                &made
-            }
-        })
+        self.form.with_planes(f)
     }
 
     /// Calls `f` with K_2 to K_32 as [`matrix`](super::matrix) adds them.
