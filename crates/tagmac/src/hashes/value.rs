@@ -75,11 +75,8 @@ impl From<Poly1305Digest> for HashValue {
 /// Four bytes a stream, as in the tags of UMAC.
 impl<const T: usize> From<UmacDigest<T>> for HashValue {
     fn from(mut digest: UmacDigest<T>) -> HashValue {
-        let mut value = HashValue::new(&[0; 16][..4 * T]);
-        for (bytes, word) in value.bytes.chunks_mut(4).zip(digest.words()) {
-            bytes.copy_from_slice(&word.to_be_bytes());
-            word.zeroize();
-        }
+        let value = HashValue::new(&digest.block()[..4 * T]);
+        digest.block().zeroize();
         value
     }
 }

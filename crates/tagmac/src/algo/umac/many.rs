@@ -83,7 +83,7 @@ impl<C: Cipher<Block = Block>, const T: usize> Umac<C, T> {
                 for ((tag, (message, nonce)), pad) in tags.iter_mut().zip(messages).zip(pads) {
                     let digest = self.hash.finish(isa, &sum, 0, Bits::from(*message));
                     let (_, place) = pad_of(nonce, pads_in_block::<T>());
-                    *tag = Tag::from_number(isa, hidden(&digest, pad, place), 32 * T as u16);
+                    *tag = Tag::from_block(hidden(isa, &digest, pad, place), 32 * T as u16);
                 }
             }
         }

@@ -82,9 +82,24 @@ impl NhKey {
     /// needs is left.
     #[inline(always)]
     pub(super) fn hash<A: Words, const T: usize>(&self, a: A, chunk: &[u8]) -> [u64; T] {
+        let (mut words, sums) = ([0; T], self.sums::<A, T>(a, chunk));
+        for (word, sum) in words.iter_mut().zip(sums) {
+            *word = a.narrow().sum(sum);
+        }
+        words
+    }
+
+    /// As [`hash`](NhKey::hash), where the two words of a vector add up to a stream's hash.
+    #[inline(always)]
+    pub(super) fn sums<A: Words, const T: usize>(
+        &self,
+        a: A,
+        chunk: &[u8],
+    ) -> [<A::Narrow as Words>::W; T] {
         let narrow = a.narrow();
         let bytes = A::LANES * GROUP;
-        let mut sums = [[narrow.splat(0)]; T];
+        // A row of one vector in each stream.
+        let mut sums = [[narrow.first(8 * chunk.len() as u64)]; T];
         let whole = chunk.len() / bytes * bytes;
         let (wide_groups, rest) = chunk.split_at(whole);
         if whole > 0 {
@@ -99,7 +114,7 @@ impl NhKey {
                 );
             }
             for ([sum], [wide]) in sums.iter_mut().zip(wide) {
-                *sum = a.sum_lanes(wide);
+                *sum = narrow.add(*sum, a.sum_lanes(wide));
             }
         }
         let (groups, last) = rest.as_chunks::<GROUP>();
@@ -125,11 +140,11 @@ impl NhKey {
                 |i| self.units(narrow, place, i),
             );
         }
-        let mut words = [8 * chunk.len() as u64; T];
-        for (word, [sum]) in words.iter_mut().zip(sums) {
-            *word = word.wrapping_add(narrow.sum(sum));
+        let mut all = [narrow.splat(0); T];
+        for (one, [sum]) in all.iter_mut().zip(sums) {
+            *one = sum;
         }
-        words
+        all
     }
 
     /// As [`hash`](NhKey::hash) of a full chunk. Calls `meanwhile` in its middle: scalar work put there

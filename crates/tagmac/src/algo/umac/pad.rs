@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 use super::uhash::UmacDigest;
 use crate::cipher::Cipher;
 use crate::error::Error;
-use crate::isa::{Block, CipherBlock, Isa};
+use crate::isa::{Block, CipherBlock, Isa, Lanes, Words};
 use crate::nonce::{Nonce, check_length};
 use crate::tag::Tag;
 
@@ -111,14 +111,29 @@ pub(super) fn pad_in<const T: usize>(output: &Block, place: usize) -> u128 {
     }
 }
 
-/// A digest under pad number `place` of a block, as a tag's number.
+/// A digest under pad number `place` of a block, as a tag's bytes.
 #[inline(always)]
-pub(super) fn hidden<const T: usize>(digest: &UmacDigest<T>, output: &Block, place: usize) -> u128 {
-    let mut tag = pad_in::<T>(output, place);
-    for (s, word) in digest.0.iter().enumerate() {
-        tag ^= (word.swap_bytes() as u128) << (32 * s);
+pub(super) fn hidden<I: Isa, const T: usize>(
+    isa: I,
+    digest: &UmacDigest<T>,
+    output: &Block,
+    place: usize,
+) -> Block {
+    let pad = pad_in::<T>(output, place);
+    if T > 2 {
+        let (narrow, pad) = (isa.narrow(), pad.to_le_bytes());
+        return narrow.lane0(narrow.xor(narrow.splat(&digest.0), narrow.splat(&pad)));
     }
-    tag
+    // In a word, and stored at once.
+    let (words, [digest, _]) = (isa.words().narrow(), halves(&digest.0));
+    words.lane0(words.load(&[digest ^ pad as u64, 0]))
+}
+
+/// The words of a block, little-endian.
+#[inline(always)]
+fn halves(block: &Block) -> [u64; 2] {
+    let number = u128::from_le_bytes(*block);
+    [number as u64, (number >> 64) as u64]
 }
 
 /// The tag of a digest.
@@ -142,7 +157,7 @@ pub(super) fn finalize<I: Isa, C: Cipher<Block = Block>, const T: usize>(
             output
         }
     };
-    Tag::from_number(isa, hidden(digest, &output, place), 32 * T as u16)
+    Tag::from_block(hidden(isa, digest, &output, place), 32 * T as u16)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use subtle::Choice;
 use zeroize::Zeroize;
 
 use super::key::HashKey;
+use super::l3::L3Key;
 use super::nh::{CHUNK, STREAMS};
 use super::poly::Poly;
 use crate::bits::Bits;
@@ -17,6 +18,9 @@ use crate::isa::{Block, Isa, Level, Levels, Words, fetch_ahead, opaque_word, rel
 const BLOCK: usize = 2 * CHUNK;
 /// Bytes of a message that go through POLY-64; the rest goes through POLY-128.
 const POLY64_BYTES: u64 = 1 << 24;
+
+/// Bytes from which NH keeps the vector units busy, so that L3-HASH does better without them.
+const FULL_VECTOR_UNITS: usize = 128;
 
 /// The hash of a range of blocks in `T` streams. Secret, so it shows nothing.
 #[derive(Clone, Copy)]
@@ -61,8 +65,9 @@ impl<const T: usize> crate::save::Save for UmacSum<T> {
     }
 }
 
-/// The hash of a message in `T` streams. Secret, so it shows nothing.
-pub struct UmacDigest<const T: usize>(pub(super) [u32; T]);
+/// The hash of a message in `T` streams, as bytes of a tag, with zeros after them. Secret, so it shows
+/// nothing.
+pub struct UmacDigest<const T: usize>(pub(super) Block);
 
 /// The hash of UMAC, UHASH, in `T` streams, under keys that are owned or borrowed.
 #[derive(Clone)]
@@ -87,10 +92,44 @@ impl<const T: usize> core::fmt::Debug for UmacHash<T> {
 }
 
 impl<const T: usize> UmacDigest<T> {
-    /// Each stream's hash.
-    pub(crate) fn words(&mut self) -> &mut [u32; T] {
+    /// Each stream's hash, big-endian.
+    pub(crate) fn block(&mut self) -> &mut Block {
         &mut self.0
     }
+
+    /// Of each stream's hash.
+    #[inline(always)]
+    fn from_words<A: Words>(a: A, words: [u32; T]) -> Self {
+        let mut halves = [0; 2];
+        for (s, word) in words.into_iter().enumerate() {
+            halves[s / 2] |= (word.swap_bytes() as u64) << (32 * (s % 2));
+        }
+        if T > 2 {
+            // Stored at once, see `Words::lane0`.
+            return UmacDigest(a.narrow().lane0(a.narrow().load(&halves)));
+        }
+        UmacDigest((halves[0] as u128).to_le_bytes())
+    }
+}
+
+/// L3-HASH of the sums of three or four streams, in vectors of two: of a short message nothing leaves
+/// them from its first byte to its tag.
+#[inline(always)]
+fn finish_in_vectors<A: Words, const T: usize>(
+    a: A,
+    key: &HashKey,
+    sums: [A::W; T],
+) -> UmacDigest<T> {
+    // Streams 0 and 2, and 1 and 3, so that what a word of the tag has lies in one word.
+    let mut hashes = [a.splat(0); 2];
+    for (s, hash) in hashes.iter_mut().enumerate() {
+        let third = if s + 2 < T { sums[s + 2] } else { a.splat(0) };
+        let (one, other) = a.deinterleave_pair(sums[s], third);
+        *hash = L3Key::hash_low_pair(a, [&key.l3[s], &key.l3[s + 2]], a.add(one, other));
+    }
+    let [first, second] = hashes;
+    let number = a.or(a.shl(first, 32), second);
+    UmacDigest(a.lane0(a.swap_bytes(number)))
 }
 
 impl<const T: usize> UmacHash<T> {
@@ -242,11 +281,14 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         let (first, second) = tail.split_at(tail.len().min(CHUNK));
         let mut digest = [0; T];
         if at == 0 && second.is_empty() {
+            if const { T > 2 && I::Words::HAS_VECTOR_MUL } && first.len() < FULL_VECTOR_UNITS {
+                return finish_in_vectors(a.narrow(), key, key.nh.sums(a, first));
+            }
             let words: [u64; T] = key.nh.hash(a, first);
             for s in 0..T {
                 digest[s] = key.l3[s].hash_low(words[s]);
             }
-            return UmacDigest(digest);
+            return UmacDigest::from_words(a, digest);
         }
         let hash = |chunk: &[u8]| -> Option<[u64; T]> {
             (!chunk.is_empty()).then(|| key.nh.hash(a, chunk))
@@ -281,6 +323,6 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
             let value = high.value();
             digest[s] = l3.hash((value >> 64) as u64, value as u64);
         }
-        UmacDigest(digest)
+        UmacDigest::from_words(a, digest)
     }
 }

@@ -14,7 +14,7 @@ pub(crate) use l2::l2_bytes;
 pub use register::Register;
 
 use core::arch::asm;
-use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch, _mm_set_epi64x, _mm_storeu_si128};
+use core::arch::x86_64::{__m128i, _MM_HINT_T0, _mm_prefetch, _mm_set_epi64x, _mm_storeu_si128};
 
 use super::{Block, gf128};
 
@@ -30,14 +30,21 @@ const OVER_X: Block = ((gf128::C >> 1) as u128).to_le_bytes();
 pub(super) fn be_block(number: u128) -> Block {
     let (first, last) = ((number >> 64) as u64, number as u64);
     // SAFETY: SSE2 is part of x86-64.
-    let mut words = unsafe { _mm_set_epi64x(last.swap_bytes() as i64, first.swap_bytes() as i64) };
-    // SAFETY: no instruction. Compilers that know the halves would store each by itself.
+    stored(unsafe { _mm_set_epi64x(last.swap_bytes() as i64, first.swap_bytes() as i64) })
+}
+
+/// The bytes of a vector, stored at once. Compilers do not see that its words came one by one, and do
+/// not store them so: what was stored in halves is not loaded as a whole before it has left for the
+/// cache.
+#[inline(always)]
+fn stored(mut vector: __m128i) -> Block {
+    // SAFETY: no instruction; SSE2 is part of x86-64.
     unsafe {
-        asm!("/* {x} */", x = inout(xmm_reg) words, options(pure, nomem, nostack, preserves_flags));
+        asm!("/* {x} */", x = inout(xmm_reg) vector, options(pure, nomem, nostack, preserves_flags));
     }
     let mut block = [0; 16];
     // SAFETY: writes the 16 bytes of an array; SSE2 is part of x86-64.
-    unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), words) };
+    unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), vector) };
     block
 }
 

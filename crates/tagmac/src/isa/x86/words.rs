@@ -1,9 +1,9 @@
 //! Words in vectors of 128, 256 and 512 bits.
 
-use core::arch::asm;
 use core::arch::x86_64::*;
 
 use super::product::{Xmm, mul32_256, mul32_512};
+use super::stored;
 use crate::isa::sealed::Sealed;
 use crate::isa::{Avx2, Avx512, Block, Features, Lanes, Words};
 
@@ -227,20 +227,7 @@ impl<L: Xmm> Words for Words128<L> {
 
     #[inline(always)]
     fn lane0(self, a: __m128i) -> Block {
-        let mut whole = a;
-        // SAFETY: no instruction. Compilers do not see that the words came one by one, and do not
-        // store them so; SSE2 is part of x86-64.
-        unsafe {
-            asm!(
-                "/* {whole} */",
-                whole = inout(xmm_reg) whole,
-                options(pure, nomem, nostack, preserves_flags)
-            );
-        }
-        let mut b = [0; 16];
-        // SAFETY: writes the 16 bytes of an array; SSE2 is part of x86-64.
-        unsafe { _mm_storeu_si128(b.as_mut_ptr().cast(), whole) };
-        b
+        stored(a)
     }
 
     #[inline(always)]
