@@ -77,7 +77,8 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
     let n = messages.len();
     assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
     let limit = mac.hash().limit_bits() / 8;
-    let short = mac.batch_max_len().min(usize::try_from(limit).unwrap_or(usize::MAX));
+    let most = usize::try_from(limit).unwrap_or(usize::MAX).min(isize::MAX as usize);
+    let short = mac.batch_max_len().min(most);
     let is_short = |message: &&[u8]| short > 0 && message.len() <= short;
     let mut done = 0;
     while done < n {
@@ -134,10 +135,10 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
 #[inline(never)]
 fn leading_short(messages: &[&[u8]], short: usize) -> usize {
     let mut count = 0;
-    for some in messages.chunks(16) {
-        // Without a branch for each.
-        let is_long = some.iter().fold(false, |is_long, message| is_long | (message.len() > short));
-        if is_long {
+    for some in messages.chunks(64) {
+        // Without a branch for each: no length has the highest bit, and a difference below zero has.
+        let differences = |all, message: &&[u8]| all | short.wrapping_sub(message.len());
+        if some.iter().fold(0, differences) > isize::MAX as usize {
             return count + some.iter().take_while(|message| message.len() <= short).count();
         }
         count += some.len();

@@ -6,6 +6,8 @@
 //! that all of them stay in registers up to the digest. Messages of different lengths are sorted by
 //! their numbers of terms: a vector has few lanes without a term then.
 
+mod alike;
+
 use core::slice;
 
 use super::xor::{OneBlock, Truncation};
@@ -259,14 +261,22 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
             masks_made = most.next_multiple_of(8);
             mac.masks(isa, &mut scratch.masks[..masks_made]);
         }
+        // Those of one length that go in pairs of vectors, all the way to their tags.
+        let mut paired = 0;
         if alike == Alike::Lengths {
             let rest = messages[0].len() - most * step;
             let padding = mac.last(isa, &M::Block::ZERO.as_ref()[..rest]);
             let padding = narrow.xor(padding, narrow.splat(&scratch.whitening));
+            if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } {
+                paired = alike::in_pairs::<I, M>(n);
+            }
+            // These take their last blocks as they take the others.
+            let started = if rest == bytes { paired } else { 0 };
+            let (later, digests) = (&messages[started..], &mut scratch.digests[started..n]);
             if rest == 0 {
-                scratch.digests[..n].fill(narrow.lane0(padding));
-            } else if messages[0].len() >= bytes {
-                for (message, digest) in messages.iter().zip(&mut scratch.digests) {
+                digests.fill(narrow.lane0(padding));
+            } else if bytes <= rest + most * step {
+                for (message, digest) in later.iter().zip(digests) {
                     let last = &message[message.len() - bytes..];
                     let last = if rest < bytes {
                         narrow.last_bytes(last, rest)
@@ -278,10 +288,16 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
                     *digest = narrow.lane0(narrow.xor(last, padding));
                 }
             } else {
-                for (message, digest) in messages.iter().zip(&mut scratch.digests) {
+                for (message, digest) in later.iter().zip(digests) {
                     let last = narrow.tail(&message[most * step..]);
                     *digest = narrow.lane0(narrow.xor(last, padding));
                 }
+            }
+            if paired > 0 {
+                let padding = (rest == bytes).then(|| narrow.lane0(padding));
+                let batch = (&scratch.masks[..most], &scratch.digests[..paired]);
+                let keys = (&keys, &last_keys);
+                alike::tags(isa, mac, keys, batch, padding, &messages[..paired], &mut tags[..paired]);
             }
         } else {
             let whitening = narrow.splat(&scratch.whitening);
@@ -290,13 +306,18 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
                 *digest = narrow.lane0(narrow.xor(last, whitening));
             }
         }
-        if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } {
-            add_side_by_side(isa, mac, &keys, messages, terms, &mut scratch);
-        } else {
-            add_staged(isa, mac, &keys, messages, terms, &mut scratch);
+        if paired == n {
+            continue;
         }
-        M::Last::encrypt_blocks(isa, &last_keys, &mut scratch.digests[..n]);
-        let blocks = &mut scratch.digests[..n];
+        let (messages, terms, tags) = (&messages[paired..], &terms[paired..], &mut tags[paired..]);
+        let digests = &mut scratch.digests[paired..];
+        if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } {
+            add_side_by_side(isa, mac, &keys, messages, terms, &scratch.masks, digests);
+        } else {
+            add_staged(isa, mac, &keys, messages, terms, &scratch.masks, digests);
+        }
+        let blocks = &mut digests[..messages.len()];
+        M::Last::encrypt_blocks(isa, &last_keys, blocks);
         mac.truncation().cut(blocks);
         let bits = mac.truncation().bits() as u16;
         if moved {
@@ -319,11 +340,12 @@ fn add_side_by_side<I: Isa, M: Masked>(
     keys: &M::Keys<'_, I>,
     messages: &[&[u8]],
     terms: &[u8],
-    scratch: &mut BatchScratch<M::Block>,
+    masks: &[M::Block; MAX_TERMS],
+    digests: &mut [M::Block],
 ) {
     let (lanes, count, step) = (M::lanes(isa), M::Lanes::<I>::LANES, mac.piece());
     let groups = messages.chunks(count).zip(terms.chunks(count));
-    for ((messages, terms), digests) in groups.zip(scratch.digests.chunks_exact_mut(count)) {
+    for ((messages, terms), digests) in groups.zip(digests.chunks_exact_mut(count)) {
         let most = terms[0] as usize;
         if most == 0 {
             break;
@@ -336,16 +358,16 @@ fn add_side_by_side<I: Isa, M: Masked>(
             if step < M::Block::BYTES {
                 // Pieces that no block ends with.
                 let x = together.first_pieces(lanes, step);
-                let [x] = M::terms(isa, keys, [lanes.xor(x, lanes.splat(&scratch.masks[0]))]);
+                let [x] = M::terms(isa, keys, [lanes.xor(x, lanes.splat(&masks[0]))]);
                 (sum, next) = (lanes.xor(sum, x), 1);
             }
-            for (j, mask) in scratch.masks[..common].iter().enumerate().skip(next) {
+            for (j, mask) in masks[..common].iter().enumerate().skip(next) {
                 let x = lanes.xor(together.pieces(lanes, step, j), lanes.splat(mask));
                 let [x] = M::terms(isa, keys, [x]);
                 sum = lanes.xor(sum, x);
             }
         }
-        for (j, mask) in scratch.masks[..most].iter().enumerate().skip(common) {
+        for (j, mask) in masks[..most].iter().enumerate().skip(common) {
             let now = terms.iter().take_while(|terms| **terms as usize > j).count();
             let x = some_pieces(lanes, step, &messages[..now], j);
             let [x] = M::terms(isa, keys, [lanes.xor(x, lanes.splat(mask))]);
@@ -364,7 +386,8 @@ fn add_staged<I: Isa, M: Masked>(
     keys: &M::Keys<'_, I>,
     messages: &[&[u8]],
     terms: &[u8],
-    scratch: &mut BatchScratch<M::Block>,
+    masks: &[M::Block; MAX_TERMS],
+    digests: &mut [M::Block],
 ) {
     let (lanes, step) = (ScalarBlocks::<M::Block>::new(), mac.piece());
     let stride = lanes.stride(step);
@@ -376,14 +399,14 @@ fn add_staged<I: Isa, M: Masked>(
             let message = messages[last];
             for j in 0..terms[last] as usize {
                 let piece = lanes.load_strided_lanes(message, j * step, 1, stride);
-                staged.0[used] = piece.xor(&scratch.masks[j]);
+                staged.0[used] = piece.xor(&masks[j]);
                 used += 1;
             }
             last += 1;
         }
         M::make_terms(isa, keys, &mut staged.0[..used]);
         let mut made = &staged.0[..used];
-        for (digest, n) in scratch.digests[first..last].iter_mut().zip(&terms[first..]) {
+        for (digest, n) in digests[first..last].iter_mut().zip(&terms[first..]) {
             let (mine, others) = made.split_at(*n as usize);
             *digest = mine.iter().fold(
                 *digest,
@@ -454,11 +477,16 @@ impl<'a> Together<'a> {
     /// Piece `j` of each, which ends with a block.
     #[inline(always)]
     fn pieces<L: Lanes>(&self, lanes: L, step: usize, j: usize) -> L::V {
-        let (bytes, end) = (L::Block::BYTES, (j + 1) * step);
+        self.ends(lanes, (step, (j + 1) * step))
+    }
+
+    /// The last `step` bytes of each before byte `end`, which end with a block.
+    #[inline(always)]
+    fn ends<L: Lanes>(&self, lanes: L, (step, end): (usize, usize)) -> L::V {
         lanes.gather(
             (step, lanes.stride(step)),
             #[inline(always)]
-            |lane| &self.0[lane][end - bytes..end],
+            |lane| &self.0[lane][end - L::Block::BYTES..end],
         )
     }
 }
