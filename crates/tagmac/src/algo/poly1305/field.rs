@@ -180,6 +180,12 @@ impl ClampedR {
         FieldElement([self.r0, self.r1, 0])
     }
 
+    /// r^2.
+    #[inline(always)]
+    pub(super) fn square(self) -> FieldElement {
+        self.step(self.number(), 0, 0)
+    }
+
     /// `(h + m + top 2^128) r`.
     #[inline(always)]
     pub(super) fn step(self, h: FieldElement, m: u128, top: u64) -> FieldElement {

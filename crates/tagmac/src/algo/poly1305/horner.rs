@@ -215,7 +215,7 @@ pub(super) fn absorb_once<A: Words, R: Radix<A>>(
     let (n, row) = (words::<A>(), 16 * words::<A>());
     let (first, mut left) = blocks.split_at(blocks.len() % row);
     let r1 = in_all::<A, R>(a, r.number());
-    let square = in_all::<A, R>(a, r.step(r.number(), 0, 0));
+    let square = in_all::<A, R>(a, r.square());
     // For exponents e with the bits of e - 1: P = r^(1 + b0) r^(2 b1) r^(4 b2).
     let mut powers = select::<A, R>(a, 0, square, r1);
     let (mut step, mut bit) = (square, 1);

@@ -4,7 +4,7 @@
 //! Messages end together. One with fewer blocks begins later: blocks of zeros without their 2^128
 //! leave its hash at zero.
 
-use super::field::ClampedR;
+use super::field::{ClampedR, FieldElement};
 use super::horner::{LIMBS, Radix};
 use crate::algo::many::have_equal_lengths;
 use crate::isa::{MAX_WORDS, Words, zero_filled};
@@ -35,27 +35,29 @@ impl BlockMatrix {
         tops: [[0; MAX_MESSAGES]; MAX_BLOCKS],
     };
 
-    /// The hashes, mod 2^128, of up to [`messages`] messages.
+    /// The hashes plus `s`, mod 2^128, of up to [`messages`] messages.
     #[inline(always)]
-    pub(super) fn hash<A: Words, R: Radix<A>>(
+    pub(super) fn tags<A: Words, R: Radix<A>>(
         &mut self,
         a: A,
         r: ClampedR,
         messages: &[&[u8]],
+        s: &[u128; MAX_MESSAGES],
     ) -> [u128; MAX_MESSAGES] {
         if messages.len() > 2 * A::LANES {
-            self.hash_vectors::<A, R, VECTORS>(a, r, messages)
+            self.tags_in_vectors::<A, R, VECTORS>(a, r, messages, s)
         } else {
-            self.hash_vectors::<A, R, 1>(a, r, messages)
+            self.tags_in_vectors::<A, R, 1>(a, r, messages, s)
         }
     }
 
     #[inline(always)]
-    fn hash_vectors<A: Words, R: Radix<A>, const N: usize>(
+    fn tags_in_vectors<A: Words, R: Radix<A>, const N: usize>(
         &mut self,
         a: A,
         r: ClampedR,
         messages: &[&[u8]],
+        s: &[u128; MAX_MESSAGES],
     ) -> [u128; MAX_MESSAGES] {
         let (n, bytes) = (2 * A::LANES, messages[0].len());
         let same = messages.len() == N * n && have_equal_lengths(messages);
@@ -68,53 +70,45 @@ impl BlockMatrix {
                 *text = &message[..16 * whole];
             }
         }
-        let limbs = r.number().limbs(R::LIMBS, R::BITS);
-        let factor = R::limbs(
-            #[inline(always)]
-            |l| a.splat(limbs[l]),
-        );
-        let factor = R::power(a, factor);
+        let (once, twice) = (factor::<A, R>(a, r.number()), factor::<A, R>(a, r.square()));
         let zero = R::limbs(
             #[inline(always)]
             |_| a.splat(0),
         );
-        let mut h = [zero; N];
-        for i in 0..rows {
+        let (mut h, laid) = ([zero; N], (&*self, &texts, whole, same));
+        // Two rows at once, h = (h + m_0) r^2 + m_1 r, after the first one of an odd number.
+        let mut next = rows % 2;
+        if next == 1 {
             for (v, h) in h.iter_mut().enumerate() {
-                let (columns, top) = if i < whole {
-                    let (first, second) = texts[n * v..][..n].split_at(A::LANES);
-                    let block = 16 * i..16 * i + 16;
-                    let first = a.gather(
-                        #[inline(always)]
-                        |j| &first[j][block.clone()],
-                    );
-                    let second = a.gather(
-                        #[inline(always)]
-                        |j| &second[j][block.clone()],
-                    );
-                    (a.deinterleave_pair(first, second), a.splat(u64::MAX))
-                } else {
-                    let top = match same {
-                        true => a.splat(0),
-                        false => a.deinterleave_numbers(&self.tops[i][n * v..][..n]).0,
-                    };
-                    (a.deinterleave_numbers(&self.rows[i][n * v..][..n]), top)
-                };
-                let m = R::plus(a, *h, R::from_columns(a, columns, top));
-                *h = R::carry(a, R::add_product(a, R::no_sums(a), m, &factor));
+                let m = row::<A, R>(a, laid, 0, v);
+                *h = R::carry(a, R::add_product(a, R::no_sums(a), m, &once));
             }
         }
-        let mut hashes = [0; MAX_MESSAGES];
-        for (v, h) in h.into_iter().enumerate() {
-            a.interleave_numbers(residues::<A, R>(a, h), &mut hashes[n * v..][..n]);
+        while next < rows {
+            for (v, h) in h.iter_mut().enumerate() {
+                let sums = R::no_sums(a);
+                let sums = R::add_product(a, sums, row::<A, R>(a, laid, next + 1, v), &once);
+                let m = R::plus(a, *h, row::<A, R>(a, laid, next, v));
+                *h = R::carry(a, R::add_product(a, sums, m, &twice));
+            }
+            next += 2;
         }
-        hashes
+        let mut tags = [0; MAX_MESSAGES];
+        for (v, h) in h.into_iter().enumerate() {
+            let now = n * v..n * (v + 1);
+            let s = a.deinterleave_numbers(&s[now.clone()]);
+            a.interleave_numbers(sum(a, residues::<A, R>(a, h), s), &mut tags[now]);
+        }
+        tags
     }
 
     /// Lays messages in so many columns: all that do not fill every column with as many bytes each, and
     /// of others what comes after whole blocks. The number of rows.
     #[inline(always)]
     fn lay(&mut self, messages: &[&[u8]], columns: usize, same: bool) -> usize {
+        if same && messages[0].len().is_multiple_of(16) {
+            return messages[0].len() / 16;
+        }
         let blocks = |message: &[u8]| message.len().div_ceil(16);
         let rows = messages.iter().fold(0, |most, message| most.max(blocks(message)));
         if !same {
@@ -140,6 +134,59 @@ impl BlockMatrix {
         }
         rows
     }
+}
+
+/// A number in every word, ready to be a factor.
+#[inline(always)]
+fn factor<A: Words, R: Radix<A>>(a: A, x: FieldElement) -> R::Power {
+    let limbs = x.limbs(R::LIMBS, R::BITS);
+    let factor = R::limbs(
+        #[inline(always)]
+        |l| a.splat(limbs[l]),
+    );
+    R::power(a, factor)
+}
+
+/// Messages that were laid, whole blocks of messages of one length, how many of these there are, and
+/// whether messages have one length.
+type Laid<'a> = (&'a BlockMatrix, &'a [&'a [u8]; MAX_MESSAGES], usize, bool);
+
+/// Row `i` of vector `v`, with the blocks' 2^128.
+#[inline(always)]
+fn row<A: Words, R: Radix<A>>(
+    a: A,
+    (matrix, texts, whole, same): Laid<'_>,
+    i: usize,
+    v: usize,
+) -> R::Limbs {
+    let n = 2 * A::LANES;
+    if i < whole {
+        let (first, second) = texts[n * v..][..n].split_at(A::LANES);
+        let block = 16 * i..16 * i + 16;
+        let first = a.gather(
+            #[inline(always)]
+            |j| &first[j][block.clone()],
+        );
+        let second = a.gather(
+            #[inline(always)]
+            |j| &second[j][block.clone()],
+        );
+        return R::from_columns(a, a.deinterleave_pair(first, second), a.splat(u64::MAX));
+    }
+    let top = match same {
+        true => a.splat(0),
+        false => a.deinterleave_numbers(&matrix.tops[i][n * v..][..n]).0,
+    };
+    R::from_columns(a, a.deinterleave_numbers(&matrix.rows[i][n * v..][..n]), top)
+}
+
+/// The sums of numbers in columns, mod 2^128.
+#[inline(always)]
+fn sum<A: Words>(a: A, x: (A::W, A::W), y: (A::W, A::W)) -> (A::W, A::W) {
+    let low = a.add(x.0, y.0);
+    // What leaves the highest bit: of both, or of one where the sum has none.
+    let carry = a.or(a.and(x.0, y.0), a.and_not(a.or(x.0, y.0), low));
+    (low, a.add(a.add(x.1, y.1), a.shr(carry, 63)))
 }
 
 /// The bits of limb `l`, of which the top one has what is left of 130.

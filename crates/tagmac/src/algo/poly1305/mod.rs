@@ -153,24 +153,25 @@ impl Poly1305Hash {
         )
     }
 
-    /// The hashes, mod 2^128, of up to [`many::messages`] short messages.
+    /// The hashes plus `s`, mod 2^128, of up to [`many::messages`] short messages.
     #[inline(always)]
-    fn hash_many<I: Isa>(
+    fn tag_many<I: Isa>(
         &self,
         isa: I,
         matrix: &mut BlockMatrix,
         messages: &[&[u8]],
+        s: &[u128; MAX_MESSAGES],
     ) -> [u128; MAX_MESSAGES] {
         if <I::Words as Words>::MUL52 {
-            return matrix.hash::<_, Radix44>(isa.words(), self.r, messages);
+            return matrix.tags::<_, Radix44>(isa.words(), self.r, messages, s);
         }
-        let mut hashes = [0; MAX_MESSAGES];
-        for (hash, message) in hashes.iter_mut().zip(messages) {
+        let mut tags = [0; MAX_MESSAGES];
+        for ((tag, message), s) in tags.iter_mut().zip(messages).zip(s) {
             let (whole, rest) = message.split_at(message.len() / 16 * 16);
             let sum = Poly1305Sum { h: self.one_by_one(FieldElement::ZERO, whole), blocks: 0 };
-            *hash = self.finish(isa, &sum, 0, rest.into()).0;
+            *tag = self.finish(isa, &sum, 0, rest.into()).0.wrapping_add(*s);
         }
-        hashes
+        tags
     }
 
     /// The powers of r, where they were made and there is a lock to keep them.
@@ -510,13 +511,17 @@ impl Poly1305Aes {
         Aes128::encrypt_blocks(isa, &keys, &mut pads[..nonces.len()]);
         let n = many::messages::<I::Words>();
         let groups = messages.chunks(n).zip(tags.chunks_mut(n));
+        let mut s = [0; MAX_MESSAGES];
         for ((messages, tags), pads) in groups.zip(pads.chunks(n)) {
-            let mut hashes = self.hash.hash_many(isa, matrix, messages);
-            for ((tag, pad), hash) in tags.iter_mut().zip(pads).zip(&mut hashes) {
-                *tag = self::tag(isa, &Poly1305Digest(*hash), u128::from_le_bytes(*pad));
+            for (s, pad) in s.iter_mut().zip(pads) {
+                *s = u128::from_le_bytes(*pad);
             }
-            wipe(&mut hashes, 0);
+            let made = self.hash.tag_many(isa, matrix, messages, &s);
+            for (tag, made) in tags.iter_mut().zip(&made) {
+                tag.set(&made.to_le_bytes(), 128);
+            }
         }
+        wipe(&mut s, 0);
         wipe(&mut pads, [0; 16]);
     }
 }
