@@ -202,6 +202,15 @@ pub(super) fn have_equal_lengths(messages: &[&[u8]]) -> bool {
     messages.iter().fold(0, |differ, message| differ | (message.len() ^ bytes)) == 0
 }
 
+/// Whether messages differ in length and have hardly a piece of `step` bytes each, on the average of the
+/// first ones.
+#[inline(always)]
+fn are_tiny(messages: &[&[u8]], step: usize) -> bool {
+    let first = &messages[..messages.len().min(16)];
+    let all = first.iter().fold(0, |all, message| all + message.len());
+    all < first.len() * (step + 4) && all != first.len() * first[0].len()
+}
+
 /// [`tags`] of a MAC whose terms are made by the cipher C, where messages are faster in a batch.
 #[inline(always)]
 pub(super) fn tags_under<I: Isa, C: Cipher, M: Masked + Construction>(
@@ -236,6 +245,11 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
     let mut sorted = Sorted::EMPTY;
     let batches = messages.chunks(MESSAGES).zip(nonces.chunks(MESSAGES));
     for ((messages, nonces), tags) in batches.zip(tags.chunks_mut(MESSAGES)) {
+        if I::AES_INSTRUCTIONS && are_tiny(messages, step) {
+            // To sort them takes longer than their few terms gain side by side.
+            one_by_one(mac, nonces, messages, tags);
+            continue;
+        }
         let (n, alike) = (
             messages.len(),
             sorted.take_terms(
@@ -246,12 +260,6 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
         );
         let moved = alike == Alike::Nothing;
         if moved {
-            let all = sorted.terms[..n].iter().fold(0, |all, terms| all + *terms as usize);
-            if I::AES_INSTRUCTIONS && all < n {
-                // To sort them takes longer than their few terms gain side by side.
-                one_by_one(mac, nonces, messages, tags);
-                continue;
-            }
             sorted.sort(messages);
         }
         let terms = &sorted.terms[..n];
