@@ -220,20 +220,28 @@ impl NhKey {
         }
         let rest = bytes - GROUP * groups;
         if rest > 0 || bytes == 0 {
+            let at = GROUP * groups;
             let mut blocks = [[[0; UNIT]; 2]; MAX_WORDS];
+            // A whole unit is taken from where it is.
+            let whole = rest >= UNIT;
             for (blocks, row) in blocks[..2 * A::LANES].iter_mut().zip(&rows) {
-                let (even, odd) = row[GROUP * groups..].split_at(rest.min(UNIT));
-                *blocks = [zero_filled(even), zero_filled(odd)];
+                let (even, odd) = row[at..].split_at(rest.min(UNIT));
+                if !whole {
+                    blocks[0] = zero_filled(even);
+                } else if rest > UNIT {
+                    blocks[1] = zero_filled(odd);
+                }
             }
             let mut units = [(a.splat(0), a.splat(0)); 2];
             for (half, units) in units.iter_mut().enumerate() {
+                let first = half * A::LANES;
                 let even = a.gather(
                     #[inline(always)]
-                    |j| &blocks[half * A::LANES + j][0],
+                    |j| if whole { &rows[first + j][at..at + UNIT] } else { &blocks[first + j][0] },
                 );
                 let odd = a.gather(
                     #[inline(always)]
-                    |j| &blocks[half * A::LANES + j][1],
+                    |j| &blocks[first + j][1],
                 );
                 *units = (even, odd);
             }
