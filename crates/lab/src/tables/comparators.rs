@@ -43,6 +43,7 @@ pub fn speed(speeds: &Speeds) -> Grid {
          of its time here on masks; PMAC2, PMAC/P, PMAC_Plus and ZMAC spend most of theirs on masks, \
          weights or the tweak's schedule, which a tuned program would make faster."
     ));
+    grid.note("Of an experiment of its own, whose figures differ by a percent or two from those of other tables.");
     grid.machine(speeds);
     grid
 }

@@ -100,14 +100,14 @@ pub(crate) fn reloaded<T>(reference: &T) -> &T {
 /// How far ahead of its use a message is asked for: a page, which takes a core less time to work on
 /// than memory takes to answer.
 #[cfg(target_arch = "x86_64")]
-const AHEAD: usize = 4096;
+const AHEAD: usize = 8192;
 
 /// Asks the caches for `bytes` bytes of `data`, those [`AHEAD`] bytes from its start or, if it is
 /// shorter, the last ones.
 ///
 /// CPUs do so unasked for lines of cache that are loaded one after the other, but not always for
 /// LightMAC's pieces, which lie across lines, and for NH's chunks: without it, from memory, LightMAC
-/// takes five times as long on Zen 5, UMAC-64 twice. PMAC gains nothing.
+/// takes five times as long on Zen 5, UMAC-64 twice. PMAC gains 12 % from 32 MiB on.
 #[inline(always)]
 pub(crate) fn fetch_ahead(data: &[u8], bytes: usize) {
     #[cfg(target_arch = "x86_64")]
