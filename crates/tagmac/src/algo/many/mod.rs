@@ -305,7 +305,15 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
                 let padding = (rest == bytes).then(|| narrow.lane0(padding));
                 let batch = (&scratch.masks[..most], &scratch.digests[..paired]);
                 let keys = (&keys, &last_keys);
-                alike::tags(isa, mac, keys, batch, padding, &messages[..paired], &mut tags[..paired]);
+                alike::tags(
+                    isa,
+                    mac,
+                    keys,
+                    batch,
+                    padding,
+                    &messages[..paired],
+                    &mut tags[..paired],
+                );
             }
         } else {
             let whitening = narrow.splat(&scratch.whitening);

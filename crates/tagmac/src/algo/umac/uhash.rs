@@ -123,9 +123,11 @@ fn finish_in_vectors<A: Words, const T: usize>(
     // Streams 0 and 2, and 1 and 3, so that what a word of the tag has lies in one word.
     let mut hashes = [a.splat(0); 2];
     for (s, hash) in hashes.iter_mut().enumerate() {
-        let third = if s + 2 < T { sums[s + 2] } else { a.splat(0) };
-        let (one, other) = a.deinterleave_pair(sums[s], third);
-        *hash = L3Key::hash_low_pair(a, [&key.l3[s], &key.l3[s + 2]], a.add(one, other));
+        // Without a fourth stream, its key may be there, but its hash is zero.
+        let (sum, l3) =
+            if s + 2 < T { (sums[s + 2], &key.l3[s + 2]) } else { (a.splat(0), &L3Key::ZERO) };
+        let (one, other) = a.deinterleave_pair(sums[s], sum);
+        *hash = L3Key::hash_low_pair(a, [&key.l3[s], l3], a.add(one, other));
     }
     let [first, second] = hashes;
     let number = a.or(a.shl(first, 32), second);
