@@ -96,6 +96,8 @@ pub trait Timed {
 fn begin_with(message: &mut [u8], tag: &[u8]) {
     if let (Ok(tag), Some(start)) = (<[u8; 16]>::try_from(tag), message.first_chunk_mut()) {
         *start = tag;
+    } else if let (Ok(tag), Some(start)) = (<[u8; 32]>::try_from(tag), message.first_chunk_mut()) {
+        *start = tag;
     } else if let (Ok(tag), Some(start)) = (<[u8; 8]>::try_from(tag), message.first_chunk_mut()) {
         *start = tag;
     } else if let (Ok(tag), Some(start)) = (<[u8; 4]>::try_from(tag), message.first_chunk_mut()) {
