@@ -6,7 +6,6 @@ use subtle::Choice;
 use zeroize::Zeroize;
 
 use super::key::HashKey;
-use super::l3::L3Key;
 use super::nh::{CHUNK, STREAMS};
 use super::poly::Poly;
 use crate::bits::Bits;
@@ -18,9 +17,6 @@ use crate::isa::{Block, Isa, Level, Levels, Words, fetch_ahead, opaque_word, rel
 const BLOCK: usize = 2 * CHUNK;
 /// Bytes of a message that go through POLY-64; the rest goes through POLY-128.
 const POLY64_BYTES: u64 = 1 << 24;
-
-/// Bytes from which NH keeps the vector units busy, so that L3-HASH does better without them.
-const FULL_VECTOR_UNITS: usize = 128;
 
 /// The hash of a range of blocks in `T` streams. Secret, so it shows nothing.
 #[derive(Clone, Copy)]
@@ -110,28 +106,6 @@ impl<const T: usize> UmacDigest<T> {
         }
         UmacDigest((halves[0] as u128).to_le_bytes())
     }
-}
-
-/// L3-HASH of the sums of three or four streams, in vectors of two: of a short message nothing leaves
-/// them from its first byte to its tag.
-#[inline(always)]
-fn finish_in_vectors<A: Words, const T: usize>(
-    a: A,
-    key: &HashKey,
-    sums: [A::W; T],
-) -> UmacDigest<T> {
-    // Streams 0 and 2, and 1 and 3, so that what a word of the tag has lies in one word.
-    let mut hashes = [a.splat(0); 2];
-    for (s, hash) in hashes.iter_mut().enumerate() {
-        // Without a fourth stream, its key may be there, but its hash is zero.
-        let (sum, l3) =
-            if s + 2 < T { (sums[s + 2], &key.l3[s + 2]) } else { (a.splat(0), &L3Key::ZERO) };
-        let (one, other) = a.deinterleave_pair(sums[s], sum);
-        *hash = L3Key::hash_low_pair(a, [&key.l3[s], l3], a.add(one, other));
-    }
-    let [first, second] = hashes;
-    let number = a.or(a.shl(first, 32), second);
-    UmacDigest(a.lane0(a.swap_bytes(number)))
 }
 
 impl<const T: usize> UmacHash<T> {
@@ -283,12 +257,11 @@ impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
         let (first, second) = tail.split_at(tail.len().min(CHUNK));
         let mut digest = [0; T];
         if at == 0 && second.is_empty() {
-            if const { T > 2 && I::Words::HAS_VECTOR_MUL } && first.len() < FULL_VECTOR_UNITS {
-                return finish_in_vectors(a.narrow(), key, key.nh.sums(a, first));
-            }
             let words: [u64; T] = key.nh.hash(a, first);
             for s in 0..T {
-                digest[s] = key.l3[s].hash_low(words[s]);
+                let l3 = &key.l3[s];
+                digest[s] =
+                    if T > 2 { l3.hash_low(words[s]) } else { l3.hash_low_in_words(words[s]) };
             }
             return UmacDigest::from_words(a, digest);
         }
