@@ -331,7 +331,7 @@ impl<'a, C: Cipher<Block: Field>, const M: usize> BlockTerms for PmacTerms<'a, C
         let mut x = [base; N];
         for (v, x) in x.iter_mut().enumerate() {
             let range = bytes * v..bytes * (v + 1);
-            *x = lanes.xor3(base, lanes.load(&offsets[range.clone()]), lanes.load(&now[range]));
+            *x = lanes.xor3(lanes.load(&now[range.clone()]), lanes.load(&offsets[range]), base);
         }
         if M == PERIOD && self.j == PERIOD {
             x[N - 1] = lanes.xor(x[N - 1], lanes.set_last_lane(&self.next_period()));
@@ -357,7 +357,7 @@ impl<'a, C: Cipher<Block: Field>, const M: usize> BlockTerms for PmacTerms<'a, C
             (base, offsets) = (self.base, lanes.splat(&C::Block::ZERO));
         }
         let base = C::whiten(isa, keys, lanes.splat(&base));
-        let x = lanes.xor3(base, offsets, lanes.load_lanes(now));
+        let x = lanes.xor3(lanes.load_lanes(now), offsets, base);
         C::add_whitened_lanes(isa, keys, sum, x, n);
     }
 
