@@ -100,7 +100,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
             }
         }
         // A few do not make up for putting them together.
-        let together = count >= MIN_BATCH.max((end - done) * 5 / 8);
+        let together = count >= MIN_BATCH.max((end - done) / 4);
         if together {
             let places = &places[..count];
             let (mut some_nonces, mut some) = ([nonces[done]; WINDOW], [&[][..]; WINDOW]);
