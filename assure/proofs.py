@@ -1575,12 +1575,13 @@ def l3_dot(proof):
     machine.contracts["reduced"] = reduced
     machine.run("L3Key", "hash", l3_number(high), l3_number(low), receiver=key)
     machine.run("L3Key", "hash_low", l3_number(low), receiver=key)
+    machine.run("L3Key", "hash_low_in_words", l3_number(low), receiver=key)
     k = [n.v for n in key.fields["k1"]]
     expected = sum((m * k[i] for i, m in enumerate(high + low)), Poly({}))
     proof.same(machine, "sixteen bytes", seen[0], expected)
-    proof.same(
-        machine, "eight bytes", seen[1], sum((m * k[4 + i] for i, m in enumerate(low)), Poly({}))
-    )
+    low = sum((m * k[4 + i] for i, m in enumerate(low)), Poly({}))
+    proof.same(machine, "eight bytes", seen[1], low)
+    proof.same(machine, "eight bytes in words", seen[2], low)
 
 
 @theorem("umac-l3-each", "L3-HASH in the words of vectors is L3-HASH one by one", L3)
