@@ -51,11 +51,13 @@ impl Known {
             };
             if let Some((7.., window)) = count(8)
                 && window != public
+                && is_random(window, 5)
             {
                 self.add_short(window, || format!("{name}, byte {at}"));
             }
             if let Some((10.., window)) = count(16)
                 && !is_public(window)
+                && is_random(window, 7)
             {
                 self.add_long(window, || format!("{name}, byte {at}"));
             }
@@ -120,6 +122,14 @@ impl Known {
         }
         hits
     }
+}
+
+/// Whether so many bytes differ from each other: masks of ones are no secret to be looked for.
+fn is_random(window: &[u8], different: usize) -> bool {
+    let mut bytes = window.to_vec();
+    bytes.sort_unstable();
+    bytes.dedup();
+    bytes.len() >= different
 }
 
 /// Says what was found, in a line.

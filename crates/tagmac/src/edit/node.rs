@@ -21,7 +21,8 @@ pub(super) type Link<S> = Option<Box<Node<S>>>;
 pub(super) struct Node<S: Zeroize> {
     left: Link<S>,
     right: Link<S>,
-    height: u8,
+    /// A whole word: padding keeps what was on the stack before it.
+    height: usize,
     /// Bytes of the leaf.
     bytes: usize,
     /// Bytes of the tree.
@@ -44,7 +45,7 @@ pub(super) fn total<S: Zeroize>(link: &Link<S>) -> u64 {
     link.as_ref().map_or(0, |node| node.total)
 }
 
-fn height<S: Zeroize>(link: &Link<S>) -> u8 {
+fn height<S: Zeroize>(link: &Link<S>) -> usize {
     link.as_ref().map_or(0, |node| node.height)
 }
 

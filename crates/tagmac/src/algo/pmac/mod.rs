@@ -64,8 +64,9 @@ pub struct Pmac<C: Cipher<Block: Field>> {
     /// gamma_j L for j = 1..=8.
     first: [C::Block; NARROW_PATH_BLOCKS],
     /// Made when the first message needs them. Elsewhere, so that a key for short messages is small.
+    /// `None` is for the drop alone: a place that was never filled keeps what was on the stack before it.
     #[cfg(feature = "std")]
-    offsets: std::sync::OnceLock<Box<Offsets<C::Block>>>,
+    offsets: std::sync::OnceLock<Option<Box<Offsets<C::Block>>>>,
     #[cfg(not(feature = "std"))]
     offsets: Offsets<C::Block>,
 }
@@ -75,6 +76,8 @@ impl<C: Cipher<Block: Field>> Drop for Pmac<C> {
     fn drop(&mut self) {
         wipe(slice::from_mut(&mut self.l_inv), C::Block::ZERO);
         wipe(&mut self.first, C::Block::ZERO);
+        #[cfg(feature = "std")]
+        let _ = self.offsets.set(None);
     }
 }
 
@@ -204,8 +207,8 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     fn offsets(&self) -> &Offsets<C::Block> {
         #[cfg(feature = "std")]
         return match self.offsets.get() {
-            Some(offsets) => offsets,
-            None => self.make_offsets(),
+            Some(Some(offsets)) => offsets,
+            _ => self.make_offsets(),
         };
         #[cfg(not(feature = "std"))]
         &self.offsets
@@ -215,11 +218,12 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     #[cold]
     #[inline(never)]
     fn make_offsets(&self) -> &Offsets<C::Block> {
-        self.offsets.get_or_init(|| {
+        let offsets = self.offsets.get_or_init(|| {
             let mut offsets = Box::new(Offsets::ZERO);
             offsets.make(&self.first[0]);
-            offsets
-        })
+            Some(offsets)
+        });
+        offsets.as_ref().expect("a key that is not dropped")
     }
 
     /// The same key with tags of the first `bits` bits, 1 to n.

@@ -99,13 +99,19 @@ pub struct Poly1305Hash {
     /// Whether one message is all that the powers of r are for.
     once: bool,
     /// Made when the first message needs them. Elsewhere, so that a key for short messages is small.
+    /// `None` is for the drop alone: a place that was never filled keeps what was on the stack before it.
     #[cfg(feature = "std")]
-    powers: std::sync::OnceLock<Box<Powers>>,
+    powers: std::sync::OnceLock<Option<Box<Powers>>>,
 }
 
 impl Drop for Poly1305Hash {
     fn drop(&mut self) {
         self.r.zeroize();
+        // Not where a key is for one message, which would feel it.
+        #[cfg(feature = "std")]
+        if !self.once {
+            let _ = self.powers.set(None);
+        }
     }
 }
 
@@ -177,7 +183,7 @@ impl Poly1305Hash {
     #[inline(always)]
     fn kept(&self) -> Option<&Powers> {
         #[cfg(feature = "std")]
-        return self.powers.get().map(|powers| &**powers);
+        return self.powers.get()?.as_deref();
         #[cfg(not(feature = "std"))]
         None
     }
@@ -186,7 +192,8 @@ impl Poly1305Hash {
     #[cold]
     #[inline(never)]
     fn keep(&self, made: &Powers) -> &Powers {
-        self.powers.get_or_init(|| Box::new(made.clone()))
+        let kept = self.powers.get_or_init(|| Some(Box::new(made.clone())));
+        kept.as_deref().expect("a key that is not dropped")
     }
 
     /// Adds blocks by vectors. The powers are made within the kernel, and kept if that is what `keep`

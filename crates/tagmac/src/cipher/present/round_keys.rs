@@ -33,8 +33,9 @@ pub struct RoundKeys {
     /// K_2 and so on, each ^ `OFFSET`.
     form: Form,
     /// Made when the first bitsliced batch needs them.
+    /// `None` is for the drop alone: a place that was never filled keeps what was on the stack before it.
     #[cfg(feature = "std")]
-    masks: OnceLock<Box<Masks>>,
+    masks: OnceLock<Option<Box<Masks>>>,
     #[cfg(not(feature = "std"))]
     masks: Masks,
 }
@@ -49,11 +50,19 @@ impl Drop for RoundKeys {
     fn drop(&mut self) {
         wipe(core::slice::from_mut(&mut self.first), 0);
         wipe(core::slice::from_mut(&mut self.last), 0);
+        #[cfg(target_arch = "x86_64")]
+        if let Form::Matrix(keys) = &mut self.form {
+            wipe(keys, 0);
+            // And what lies behind the smaller form.
+            self.form = Form::Planes([[0; 4]; KEYS]);
+        }
         match &mut self.form {
             Form::Planes(planes) => wipe(planes, [0; 4]),
             #[cfg(target_arch = "x86_64")]
-            Form::Matrix(keys) => wipe(keys, 0),
+            Form::Matrix(_) => {}
         }
+        #[cfg(feature = "std")]
+        let _ = self.masks.set(None);
     }
 }
 
@@ -236,9 +245,18 @@ impl RoundKeys {
     #[inline(always)]
     pub(super) fn masks(&self) -> &[[u32; 64]; MASKS] {
         #[cfg(feature = "std")]
-        return &self.masks.get_or_init(|| Box::new(self.with_planes(Masks::new))).0;
+        return &self.made_masks().0;
         #[cfg(not(feature = "std"))]
         &self.masks.0
+    }
+}
+
+#[cfg(feature = "std")]
+impl RoundKeys {
+    #[inline(always)]
+    fn made_masks(&self) -> &Masks {
+        let make = || Some(Box::new(self.with_planes(Masks::new)));
+        self.masks.get_or_init(make).as_deref().expect("a key that is not dropped")
     }
 }
 
