@@ -158,6 +158,7 @@ fn poly1305(key: &[u8], level: Level, learn: &mut Learn<'_>) {
     black_box(mac.tag(&[0x11; 1000]).expect("short"));
 }
 
+#[allow(clippy::boxed_local, reason = "a block of the heap is what is looked at")]
 fn hash<U: Universal>(hash: Box<U>, learn: &mut Learn<'_>) {
     learn();
     let value = Box::new(hash.value(&[0x11; 5000][..]).expect("short"));
