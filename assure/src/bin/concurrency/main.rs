@@ -2,8 +2,8 @@
 //! nonces never repeat, budgets hold, and nobody waits for ever.
 //!
 //! Small state machines are explored in every order (`models.rs`); the library itself runs with up to 64
-//! threads (`shared.rs`, which `assure/concurrency.py` runs once more with ThreadSanitizer), in forked
-//! children (`fork.rs`) and as a C library that comes and goes (`library.rs`).
+//! threads (`shared.rs`), in forked children (`fork.rs`) and as a C library that comes and goes
+//! (`library.rs`).
 
 #[cfg(target_os = "linux")]
 mod fork;
@@ -36,7 +36,7 @@ const PLANTS: [&str; 13] = [
 ];
 
 fn main() -> ExitCode {
-    let job = match Job::from_args("concurrency-in-process", &PLANTS) {
+    let job = match Job::from_args("concurrency", &PLANTS) {
         Ok(job) => job,
         Err(code) => return code,
     };

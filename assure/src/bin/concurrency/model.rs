@@ -1,5 +1,5 @@
 //! A model checker: threads as steps on a shared state, in every order. Memory is sequentially consistent
-//! here: what weaker orders allow, ThreadSanitizer looks for in the library itself.
+//! here: what weaker orders allow is not seen.
 
 use std::collections::HashSet;
 use std::hash::Hash;

@@ -1,5 +1,4 @@
-//! What threads share: first uses, one key, one budget, one session, the pool. Also built with
-//! ThreadSanitizer, so it needs nothing but the library.
+//! What threads share: first uses, one key, one budget, one session, the pool.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -234,23 +233,4 @@ fn pool(plan: &Plan<'_>, check: &Check<'_>) {
         });
     }
     check(helpers() > 0, "expected a pool with helpers, found none");
-    if plan.planted == "race" {
-        race(plan.threads);
-    }
-}
-
-/// A counter that threads share without a lock, to be found by ThreadSanitizer.
-fn race(threads: usize) {
-    struct Counter(std::cell::UnsafeCell<u64>);
-    // SAFETY: none; this is the planted bug.
-    unsafe impl Sync for Counter {}
-    impl Counter {
-        fn add(&self) {
-            // SAFETY: none; this is the planted bug.
-            unsafe { *self.0.get() += 1 };
-        }
-    }
-    let counter = Counter(std::cell::UnsafeCell::new(0));
-    together(threads, |_| counter.add());
-    std::hint::black_box(counter.0.into_inner());
 }
