@@ -273,7 +273,7 @@ mod tests {
     type Sum = <<Poly1305Aes as Construction>::Hash as Hash>::Sum;
 
     /// The height, if all is balanced and up to date.
-    fn checked(tree: &Link<Sum>) -> u8 {
+    fn checked(tree: &Link<Sum>) -> usize {
         let Some(node) = tree else { return 0 };
         let (left, right) = (checked(&node.left), checked(&node.right));
         assert!(left.abs_diff(right) <= 1, "{left} beside {right}");
