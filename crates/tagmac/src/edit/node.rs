@@ -313,7 +313,7 @@ mod tests {
             let height = checked(&tree);
             // 1.44 log2 n.
             let leaves = total(&tree) / 16 + 2;
-            assert!(f64::from(height) <= 1.45 * (leaves as f64).log2(), "{height}, {leaves}");
+            assert!(height as f64 <= 1.45 * (leaves as f64).log2(), "{height}, {leaves}");
         }
     }
 }
