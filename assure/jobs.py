@@ -144,4 +144,30 @@ JOBS = [
         caveat="One place for each fault, chosen by hand, built without optimisation. Two classes have no "
         "thread that we found",
     ),
+    Job(
+        "secrets",
+        "memory after the last drop: heap, stack, processes with the C library, and the command at its end",
+        ["secrets"],
+        quick=4_000,
+        full=9_000,
+        claim="After a key, its streams, parts and sessions are dropped, no 8 bytes of the key or of what was made "
+        "from it (round keys, L, subkeys, NH and polynomial keys, sums) are on the heap or on the stack",
+        caveat="One compiler's code on one CPU. Not seen: registers, other threads' stacks, and secrets of which "
+        "fewer than 8 bytes stay together or that are masks of ones and zeros. Types of the library leave copies "
+        "on the stack until `wipe_stack` is called, which the job does, also before values go to the heap. A "
+        "scenario is what the job makes of it: other orders of calls may leave copies elsewhere",
+        levels=True,
+    ),
+    Job(
+        "concurrency",
+        "models in every order, up to 64 threads, forks, a C library opened and closed",
+        ["concurrency"],
+        quick=50_000,
+        full=1_000_000,
+        claim="Threads that share a key, a budget, a session or the pool get right tags, nonces that differ and no "
+        "more than the budget; a forked child gets right tags and waits for nobody",
+        caveat="The models are written by hand from the sources, and their memory is sequentially consistent. "
+        "No ThreadSanitizer: without an instrumented standard library it reports each OnceLock, lock and join as a "
+        "race. Real schedules are those of one machine, and the C library is linked so that it stays loaded",
+    ),
 ]

@@ -60,6 +60,20 @@ fn put(
     probability: f64,
     make: impl FnOnce(AnyMac, Budget) -> Result<dynamic::Session, Failure>,
 ) -> Result<(), Failure> {
+    // What a session leaves empty would keep what calls before have left on the stack.
+    tagmac::wipe_stack::<{ 16 << 10 }>();
+    put_below(session, key, max_message, probability, make)
+}
+
+/// The same, in a frame that lies where the stack was wiped.
+#[inline(never)]
+fn put_below(
+    session: *mut Session,
+    key: *const Key,
+    max_message: u64,
+    probability: f64,
+    make: impl FnOnce(AnyMac, Budget) -> Result<dynamic::Session, Failure>,
+) -> Result<(), Failure> {
     // SAFETY: the caller of the C function vouches for the session and the key.
     let (mut session, key) = unsafe { (slot::<Sending, Session>(session)?.alone()?, keyed(key)?) };
     session.vacant()?;

@@ -123,3 +123,4 @@ pub use sequence::NonceSequence;
 pub use sequence::random_nonce;
 pub use stream::Stream;
 pub use tag::Tag;
+pub use wipe::wipe_stack;

@@ -168,6 +168,12 @@ impl<H: Hash> Part<H> {
     /// [`PartError::Gap`] unless `right` starts where this part ends, [`PartError::ForeignPart`] if they
     /// are of a MAC with another block. That they are of one key is up to you.
     pub fn join(mut self, hash: &H, right: &Self) -> Result<Self, PartError> {
+        self.append(hash, right)?;
+        Ok(self)
+    }
+
+    /// As [`join`](Part::join), where the part is: one that moves leaves a copy behind.
+    pub(crate) fn append(&mut self, hash: &H, right: &Self) -> Result<(), PartError> {
         if self.block != hash.block() || right.block != hash.block() {
             return Err(PartError::ForeignPart);
         }
@@ -176,7 +182,7 @@ impl<H: Hash> Part<H> {
         }
         hash.join(&mut self.sum, &right.sum);
         self.end = right.end;
-        Ok(self)
+        Ok(())
     }
 
     /// Checks in constant time that the part is of these blocks.
@@ -215,7 +221,17 @@ impl<H: Hash> Part<H> {
         nonce: &M::Nonce,
         rest: impl Into<Bits<'m>>,
     ) -> Result<Tag, PartError> {
-        let (hash, rest) = (mac.hash(), rest.into());
+        self.finalize(mac, nonce, rest.into())
+    }
+
+    /// As [`finish`](Part::finish), where the part is.
+    pub(crate) fn finalize<M: Construction<Hash = H>>(
+        &mut self,
+        mac: &M,
+        nonce: &M::Nonce,
+        rest: Bits<'_>,
+    ) -> Result<Tag, PartError> {
+        let hash = mac.hash();
         if self.block != hash.block() {
             return Err(PartError::ForeignPart);
         }

@@ -52,8 +52,8 @@ struct State<H: Hash> {
     held: H::BlockBuffer,
     block: usize,
     held_bytes: usize,
-    /// The message grew over the limit.
-    over: Result<(), Error>,
+    /// The message grew over the limit. No error: one that is not there would leave its place as it was.
+    over: bool,
 }
 
 // Derived, it would ask for a hash that is `Clone`.
@@ -76,7 +76,7 @@ impl<R: Deref<Target: Construction>> Stream<R> {
     #[inline]
     pub fn new(mac: R, nonce: &<R::Target as Construction>::Nonce) -> Self {
         let (sum, held, block) = (mac.begin(nonce), mac.hash().new_buffer(), mac.hash().block());
-        let state = State { sum, at: 0, held, block, held_bytes: 0, over: Ok(()) };
+        let state = State { sum, at: 0, held, block, held_bytes: 0, over: false };
         Stream { mac, nonce: *nonce, state }
     }
 
@@ -86,10 +86,10 @@ impl<R: Deref<Target: Construction>> Stream<R> {
         let hash = self.mac.hash();
         let state = &mut self.state;
         let at = state.at + state.held_bytes as u64;
-        if state.over.is_ok() {
-            state.over = check_length(hash, at, data.into());
+        if !state.over {
+            state.over = check_length(hash, at, data.into()).is_err();
         }
-        if state.over.is_ok() {
+        if !state.over {
             let room = hash.block() - state.held_bytes;
             if data.len() < room + <R::Target as Construction>::Hash::LAST_BLOCK_DISTINCT as usize {
                 state.hold(data);
@@ -113,11 +113,23 @@ impl<R: Deref<Target: Construction>> Stream<R> {
     /// [`Error::TooLong`] if the message is over the MAC's limit.
     #[inline]
     pub fn tag(mut self) -> Result<Tag, Error> {
-        self.state.over?;
+        self.finalize()
+    }
+
+    /// The tag, where the stream is: one that moves leaves a copy behind.
+    #[inline]
+    pub(crate) fn finalize(&mut self) -> Result<Tag, Error> {
+        self.within_limit()?;
         let (mac, nonce, state) = (&*self.mac, &self.nonce, &mut self.state);
         let tail = Bits::from(&state.held.as_mut()[..state.held_bytes]);
         let (sum, at, pad) = (&state.sum, state.at, &mut Default::default());
         kernels::finalize(mac, nonce, pad, sum, at, tail)
+    }
+
+    /// Whether the message is within the MAC's limit.
+    fn within_limit(&self) -> Result<(), Error> {
+        let limit_bits = self.mac.hash().limit_bits();
+        if self.state.over { Err(Error::TooLong { limit_bits }) } else { Ok(()) }
     }
 
     /// A second stream that begins with the same bytes, under the same nonce. If the MAC takes a
@@ -224,7 +236,7 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: Save>>>> Stream<R> {
         sealer: &Sealer,
         associated_data: &[&[u8]],
     ) -> Result<Vec<u8>, SaveError> {
-        self.state.over?;
+        self.within_limit()?;
         let (mac, state) = (&*self.mac, &self.state);
         let (mut out, mut held) = (Writer::default(), state.held.clone());
         out.number(state.block as u64).number(mac.output_bits() as u64);
@@ -262,7 +274,7 @@ impl<R: Deref<Target: Construction<Hash: Hash<Sum: Save>>>> Stream<R> {
         let sum = Save::load(input, 0..at)?;
         input.is_empty().then_some(())?;
         let mut state =
-            State { sum, at, held: hash.new_buffer(), block, held_bytes: 0, over: Ok(()) };
+            State { sum, at, held: hash.new_buffer(), block, held_bytes: 0, over: false };
         state.hold(bytes);
         Some(Stream { mac, nonce, state })
     }
@@ -277,7 +289,7 @@ impl<R: Deref<Target: Construction<Nonce = ()>> + Clone> Clone for Stream<R> {
 #[cfg(feature = "std")]
 impl<R: Deref<Target: Construction>> std::io::Write for Stream<R> {
     fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
-        self.update(data).state.over.map_err(std::io::Error::other)?;
+        self.update(data).within_limit().map_err(std::io::Error::other)?;
         Ok(data.len())
     }
 

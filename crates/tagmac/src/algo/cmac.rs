@@ -274,6 +274,11 @@ impl<R: core::ops::Deref<Target = Cmac<C>>, C: Cipher<Block: Field>> CmacStream<
 
     /// The tag of the message.
     pub fn tag(self) -> Tag {
+        self.finalize()
+    }
+
+    /// The tag, where the stream is: one that moves leaves a copy behind.
+    pub(crate) fn finalize(&self) -> Tag {
         let mac = &*self.mac;
         mac.level.run(Close { mac, chain: &self.chain })
     }

@@ -184,8 +184,8 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynStream for Stream<Arc
         self.save_with(sealer, associated_data)
     }
 
-    fn tag(self: Box<Self>) -> Result<Tag, Error> {
-        Stream::tag(*self)
+    fn tag(mut self: Box<Self>) -> Result<Tag, Error> {
+        self.finalize()
     }
 }
 
@@ -211,8 +211,8 @@ impl<M: Mac> DynSequence for NonceSequence<Arc<M>> {
 /// A [`Part`] without its type.
 pub(super) type ErasedPart = Box<dyn Any + Send + Sync>;
 
-fn typed<H: Hash + 'static>(part: ErasedPart) -> Result<Part<H>, PartError> {
-    part.downcast().map(|part| *part).map_err(|_| PartError::ForeignPart)
+fn typed<H: Hash + 'static>(part: ErasedPart) -> Result<Box<Part<H>>, PartError> {
+    part.downcast().map_err(|_| PartError::ForeignPart)
 }
 
 impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
@@ -273,7 +273,9 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
 
     fn join(&self, left: ErasedPart, right: &ErasedPart) -> Result<ErasedPart, PartError> {
         let right = right.downcast_ref().ok_or(PartError::ForeignPart)?;
-        Ok(Box::new(typed::<M::Hash>(left)?.join(self.hash(), right)?))
+        let mut left = typed::<M::Hash>(left)?;
+        left.append(self.hash(), right)?;
+        Ok(left)
     }
 
     fn check(&self, part: &ErasedPart, blocks: &[u8]) -> Result<(), PartError> {
@@ -283,7 +285,7 @@ impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
     }
 
     fn finish(&self, part: ErasedPart, nonce: &[u8], rest: Bits<'_>) -> Result<Tag, PartError> {
-        typed(part)?.finish(self, &M::Nonce::from_slice(nonce)?, rest)
+        typed(part)?.finalize(self, &M::Nonce::from_slice(nonce)?, rest)
     }
 
     fn save(&self, part: &ErasedPart, out: &mut Writer) -> Result<(), SaveError> {

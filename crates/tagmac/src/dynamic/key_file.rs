@@ -24,6 +24,7 @@ use super::key_id::KeyId;
 use super::registry::{Algorithm, UnknownAlgorithm};
 use crate::error::Error;
 use crate::save::Sealer;
+use crate::wipe::with_stack_wiped;
 
 /// What the first line of every version begins with.
 const MAGIC: &str = "tagmac-key-";
@@ -172,6 +173,10 @@ impl KeyFile {
 
     /// The text of the file.
     pub fn to_text(&self) -> Zeroizing<String> {
+        with_stack_wiped(|| self.write())
+    }
+
+    fn write(&self) -> Zeroizing<String> {
         // Room for the longest key at once: a string that grows leaves copies of the key behind.
         let mut text = Zeroizing::new(String::with_capacity(512));
         let key = Zeroizing::new(hex(&self.key));
@@ -194,6 +199,10 @@ impl KeyFile {
     ///
     /// [`KeyFileError`] says what is wrong on which line.
     pub fn parse(text: &[u8]) -> Result<KeyFile, KeyFileError> {
+        with_stack_wiped(|| KeyFile::read(text))
+    }
+
+    fn read(text: &[u8]) -> Result<KeyFile, KeyFileError> {
         let mut lines = Lines { rest: text, line: 0 };
         let version = lines.next("'tagmac-key-2'", MAGIC).map_err(|wrong| match wrong {
             // A file that stops within the first line may still be one of ours.

@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use crate::save::{Purpose, derive};
+use crate::save::{Purpose, derive_only};
 
-/// The public id of a key: the first 8 bytes of what is [derived](derive()) from it for
+/// The public id of a key: the first 8 bytes of what is [derived](crate::save::derive()) from it for
 /// [`Purpose::KeyId`]. It covers the algorithm, and is no tag of anything. `Display` writes
 /// lower-case hex.
 ///
@@ -26,7 +26,7 @@ impl KeyId {
 
     /// The id of the key of the MAC of this name.
     pub(super) fn new(algorithm: &str, key: &[u8]) -> KeyId {
-        let derived = derive(Purpose::KeyId, algorithm, key);
+        let derived = derive_only(Purpose::KeyId, algorithm, key);
         KeyId(*derived.first_chunk().expect("32 bytes"))
     }
 

@@ -18,6 +18,7 @@ use crate::cipher::{
 use crate::error::Error;
 use crate::isa::Level;
 use crate::nonce::{check_length, fill_random};
+use crate::wipe::with_stack_wiped;
 
 /// A MAC of the registry.
 #[derive(Clone, Copy)]
@@ -478,7 +479,7 @@ impl Algorithm {
 
     /// The public id of a key.
     pub fn key_id(self, key: &[u8]) -> KeyId {
-        KeyId::new(self.0.name, key)
+        with_stack_wiped(|| KeyId::new(self.0.name, key))
     }
 
     /// Refuses a nonce length.

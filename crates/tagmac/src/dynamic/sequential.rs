@@ -67,7 +67,7 @@ impl<C: Cipher<Block: Field> + 'static> SequentialStream for CmacStream<Arc<Cmac
     }
 
     fn tag(self: Box<Self>) -> Tag {
-        CmacStream::tag(*self)
+        self.finalize()
     }
 
     fn fork(&self) -> Box<dyn SequentialStream> {
@@ -82,6 +82,14 @@ struct HmacSha256 {
     tag_bits: usize,
 }
 
+impl HmacSha256 {
+    /// The first bits of a finished HMAC.
+    fn truncate(&self, state: Hmac<Sha256>) -> Tag {
+        let full = state.finalize().into_bytes();
+        Tag::new(&full[..self.tag_bits / 8], self.tag_bits).expect("a length of the registry")
+    }
+}
+
 impl Sequential for HmacSha256 {
     fn tag_bits(&self) -> usize {
         self.tag_bits
@@ -92,9 +100,9 @@ impl Sequential for HmacSha256 {
     }
 
     fn tag(&self, message: &[u8]) -> Tag {
-        let mut state = self.clone();
+        let mut state = self.state.clone();
         state.update(message);
-        Box::new(state).tag()
+        self.truncate(state)
     }
 
     fn stream(self: Arc<Self>) -> Box<dyn SequentialStream> {
@@ -108,8 +116,8 @@ impl SequentialStream for HmacSha256 {
     }
 
     fn tag(self: Box<Self>) -> Tag {
-        let full = self.state.finalize().into_bytes();
-        Tag::new(&full[..self.tag_bits / 8], self.tag_bits).expect("a length of the registry")
+        // Where the state is, it is wiped; moved out of its box, it would stay there.
+        self.truncate(self.state.clone())
     }
 
     fn fork(&self) -> Box<dyn SequentialStream> {

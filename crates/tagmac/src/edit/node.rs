@@ -21,7 +21,8 @@ pub(super) type Link<S> = Option<Box<Node<S>>>;
 pub(super) struct Node<S: Zeroize> {
     left: Link<S>,
     right: Link<S>,
-    height: u8,
+    /// A whole word: padding keeps what was on the stack before it.
+    height: usize,
     /// Bytes of the leaf.
     bytes: usize,
     /// Bytes of the tree.
@@ -44,7 +45,7 @@ pub(super) fn total<S: Zeroize>(link: &Link<S>) -> u64 {
     link.as_ref().map_or(0, |node| node.total)
 }
 
-fn height<S: Zeroize>(link: &Link<S>) -> u8 {
+fn height<S: Zeroize>(link: &Link<S>) -> usize {
     link.as_ref().map_or(0, |node| node.height)
 }
 
@@ -272,7 +273,7 @@ mod tests {
     type Sum = <<Poly1305Aes as Construction>::Hash as Hash>::Sum;
 
     /// The height, if all is balanced and up to date.
-    fn checked(tree: &Link<Sum>) -> u8 {
+    fn checked(tree: &Link<Sum>) -> usize {
         let Some(node) = tree else { return 0 };
         let (left, right) = (checked(&node.left), checked(&node.right));
         assert!(left.abs_diff(right) <= 1, "{left} beside {right}");
@@ -312,7 +313,7 @@ mod tests {
             let height = checked(&tree);
             // 1.44 log2 n.
             let leaves = total(&tree) / 16 + 2;
-            assert!(f64::from(height) <= 1.45 * (leaves as f64).log2(), "{height}, {leaves}");
+            assert!(height as f64 <= 1.45 * (leaves as f64).log2(), "{height}, {leaves}");
         }
     }
 }

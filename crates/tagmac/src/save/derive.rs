@@ -12,6 +12,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
+use crate::wipe::with_stack_wiped;
+
 /// What a derived key is for. Each purpose has a label of its own, HKDF's salt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -48,6 +50,11 @@ impl Purpose {
 /// assert_ne!(sealing, derive(Purpose::Sealing, "CMAC-AES128", &[7; 16]));
 /// ```
 pub fn derive(purpose: Purpose, algorithm: &str, key: &[u8]) -> Zeroizing<[u8; 32]> {
+    with_stack_wiped(|| derive_only(purpose, algorithm, key))
+}
+
+/// The same for callers that wipe the stack themselves.
+pub(crate) fn derive_only(purpose: Purpose, algorithm: &str, key: &[u8]) -> Zeroizing<[u8; 32]> {
     hkdf(purpose.label().as_bytes(), key, algorithm.as_bytes())
 }
 

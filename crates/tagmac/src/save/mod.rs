@@ -9,6 +9,8 @@ mod derive;
 mod error;
 mod sealer;
 
+#[cfg(feature = "dynamic")]
+pub(crate) use derive::derive_only;
 pub use derive::{Purpose, derive};
 pub use error::SaveError;
 #[cfg(feature = "dynamic")]

@@ -65,9 +65,10 @@ pub struct Pmac<C: Cipher<Block: Field>> {
     l_inv: C::Block,
     /// gamma_j L for j = 1..=8.
     first: [C::Block; NARROW_PATH_BLOCKS],
-    /// Made when the first message needs them. Elsewhere, so that a key for short messages is small.
+    /// Made when the first message needs them. Elsewhere, so that a key for short messages is small, and not
+    /// in a `OnceLock`, which keeps what was on the stack before it until it is filled.
     #[cfg(feature = "std")]
-    offsets: std::sync::OnceLock<Box<Offsets<C::Block>>>,
+    offsets: once_cell::race::OnceBox<Offsets<C::Block>>,
     #[cfg(not(feature = "std"))]
     offsets: Offsets<C::Block>,
 }
@@ -195,7 +196,7 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
             l_inv: l.over_x(),
             first: gray(&[l, twice, four_times, four_times.times_x()]),
             #[cfg(feature = "std")]
-            offsets: std::sync::OnceLock::new(),
+            offsets: once_cell::race::OnceBox::new(),
             #[cfg(not(feature = "std"))]
             offsets: Offsets::new(&l),
         }

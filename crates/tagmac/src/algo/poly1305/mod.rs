@@ -98,9 +98,10 @@ pub struct Poly1305Hash {
     level: Level,
     /// Whether one message is all that the powers of r are for.
     once: bool,
-    /// Made when the first message needs them. Elsewhere, so that a key for short messages is small.
+    /// Made when the first message needs them. Elsewhere, so that a key for short messages is small, and not
+    /// in a `OnceLock`, which keeps what was on the stack before it until it is filled.
     #[cfg(feature = "std")]
-    powers: std::sync::OnceLock<Box<Powers>>,
+    powers: once_cell::race::OnceBox<Powers>,
 }
 
 impl Drop for Poly1305Hash {
@@ -139,7 +140,7 @@ impl Poly1305Hash {
             level,
             once,
             #[cfg(feature = "std")]
-            powers: std::sync::OnceLock::new(),
+            powers: once_cell::race::OnceBox::new(),
         }
     }
 
@@ -178,7 +179,7 @@ impl Poly1305Hash {
     #[inline(always)]
     fn kept(&self) -> Option<&Powers> {
         #[cfg(feature = "std")]
-        return self.powers.get().map(|powers| &**powers);
+        return self.powers.get();
         #[cfg(not(feature = "std"))]
         None
     }

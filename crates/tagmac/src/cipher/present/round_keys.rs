@@ -1,7 +1,10 @@
 //! The round keys of PRESENT.
 
 #[cfg(feature = "std")]
-use std::{boxed::Box, sync::OnceLock};
+use std::boxed::Box;
+
+#[cfg(feature = "std")]
+use once_cell::race::OnceBox;
 
 #[cfg(target_arch = "x86_64")]
 use zeroize::Zeroizing;
@@ -33,8 +36,9 @@ pub struct RoundKeys {
     /// K_2 and so on, each ^ `OFFSET`.
     form: Form,
     /// Made when the first bitsliced batch needs them.
+    /// Not in a `OnceLock`, which keeps what was on the stack before it until it is filled.
     #[cfg(feature = "std")]
-    masks: OnceLock<Box<Masks>>,
+    masks: OnceBox<Masks>,
     #[cfg(not(feature = "std"))]
     masks: Masks,
 }
@@ -49,10 +53,15 @@ impl Drop for RoundKeys {
     fn drop(&mut self) {
         wipe(core::slice::from_mut(&mut self.first), 0);
         wipe(core::slice::from_mut(&mut self.last), 0);
+        #[cfg(target_arch = "x86_64")]
+        if let Form::Matrix(_) = self.form {
+            // Over the smaller form, and over what lies behind it.
+            self.form = Form::Planes([[0; 4]; KEYS]);
+        }
         match &mut self.form {
             Form::Planes(planes) => wipe(planes, [0; 4]),
             #[cfg(target_arch = "x86_64")]
-            Form::Matrix(keys) => wipe(keys, 0),
+            Form::Matrix(_) => {}
         }
     }
 }
@@ -205,7 +214,7 @@ impl RoundKeys {
             first,
             last,
             #[cfg(feature = "std")]
-            masks: OnceLock::new(),
+            masks: OnceBox::new(),
             #[cfg(not(feature = "std"))]
             masks: form.with_planes(Masks::new),
             form,

@@ -88,8 +88,10 @@ enum Sender {
 impl Sender {
     fn new(mac: AnyMac, next: &[u8]) -> Result<Sender, Error> {
         mac.algorithm.check_nonce(next.len())?;
-        Ok(match mac.mac {
-            Inner::Product(mac) if !next.is_empty() => Sender::Sequence(mac.sequence(next)?),
+        Ok(match &mac.mac {
+            Inner::Product(mac) if !next.is_empty() => {
+                Sender::Sequence(mac.clone().sequence(next)?)
+            }
             _ => Sender::Deterministic(mac),
         })
     }

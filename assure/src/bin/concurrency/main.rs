@@ -1,0 +1,58 @@
+//! Threads and processes that share a key, a budget, a session, the pool and the C library: tags are right,
+//! nonces never repeat, budgets hold, and nobody waits for ever.
+//!
+//! Small state machines are explored in every order (`models.rs`); the library itself runs with up to 64
+//! threads (`shared.rs`), in forked children (`fork.rs`) and as a C library that comes and goes
+//! (`library.rs`).
+
+#[cfg(target_os = "linux")]
+mod fork;
+#[cfg(target_os = "linux")]
+mod library;
+mod model;
+mod models;
+mod shared;
+
+use std::process::ExitCode;
+
+use assure::Job;
+use tagmac::dynamic::Algorithm;
+
+/// Bugs of the models, of what threads share, of children and of the C library.
+const PLANTS: [&str; 13] = [
+    "budget-read-then-written",
+    "helpers-taken-without-exchange",
+    "verdict-before-the-test",
+    "reader-while-written",
+    "pool-waited-for-after-fork",
+    "another-key",
+    "two-counts",
+    "two-sessions",
+    "lost-piece",
+    "pool-of-the-parent",
+    "wrong-in-the-child",
+    "tag-before-the-last-unload",
+    "nonce-of-two-packets",
+];
+
+fn main() -> ExitCode {
+    let job = match Job::from_args("concurrency", &PLANTS) {
+        Ok(job) => job,
+        Err(code) => return code,
+    };
+    let planted = PLANTS.into_iter().find(|plant| job.planted(plant)).unwrap_or("");
+    // First, so that its threads are the first in this process that use the library.
+    let check = |right: bool, told: &str| job.check(right, || told.into());
+    for threads in job.either([64, 1, 2, 7], [64, 1, 3, 16]) {
+        let names = ["PMAC-AES128", "PMAC-PRESENT128", "ELIMAC-AES128", "POLY1305-AES", "UMAC-64"];
+        let some = names.map(|name| Algorithm::from_name(name).expect("a name of the registry"));
+        let algorithms =
+            if job.full() || threads == 64 { Algorithm::all().collect() } else { some.to_vec() };
+        let rounds = job.either(if threads == 64 { 1 } else { 5 }, 20);
+        shared::run(&shared::Plan { threads, rounds, algorithms, planted }, &check);
+    }
+    models::run(&job);
+    fork::run(&job);
+    library::run(&job);
+    job.finish()
+}

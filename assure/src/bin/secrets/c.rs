@@ -1,0 +1,215 @@
+//! The C library: a process that uses a key and frees it has nothing of it any more.
+//!
+//! The process is this program once more. It reads the key into a page of its own, which it clears
+//! once the library has it, and waits after the last call to be looked at.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::io::{Read, Write};
+use std::mem::transmute_copy;
+use std::os::fd::AsRawFd;
+use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+use std::ptr::{null, null_mut};
+use std::time::UNIX_EPOCH;
+
+use assure::Job;
+use tagmac::dynamic::{Algorithm, KeyFile};
+
+use crate::known::told;
+use crate::{keys, known, process};
+
+/// The first argument of the process.
+pub const CHILD: &str = "--c-child";
+
+/// Bytes of what the child reads: those of a key, or of a key file.
+const PAGE: usize = 4096;
+
+/// Every algorithm, from key bytes and from the text of a key file.
+pub fn run(job: &Job) {
+    let mut searched = 0;
+    for algorithm in Algorithm::all() {
+        let keys = keys(algorithm);
+        let mut known = known(algorithm, &keys);
+        let file = KeyFile::new(algorithm, &keys[0], UNIX_EPOCH).expect("a key");
+        let text = file.to_text();
+        known.text("the key in hex", hex(&keys[0]).as_bytes());
+        for (how, input) in [("init", &keys[0][..]), ("parse", text.as_bytes())] {
+            let how = if job.planted("c-key-not-freed") { "leak" } else { how };
+            let input = if how == "leak" { &keys[0][..] } else { input };
+            let hits = look(algorithm, how, input, &known, &mut searched);
+            job.check(matches!(&hits, Ok(hits) if hits.is_empty()), || {
+                let found = hits.map_or_else(|error| error, |hits| told(&hits));
+                format!("C, {algorithm}, {how}: expected no secret in the process, found {found}")
+            });
+        }
+    }
+    job.note(&format!("{} MiB of processes with the C library were searched", searched >> 20));
+}
+
+/// Lower-case hex.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn look(
+    algorithm: Algorithm,
+    how: &str,
+    input: &[u8],
+    known: &crate::known::Known,
+    searched: &mut u64,
+) -> Result<Vec<crate::known::Hit>, String> {
+    let (mut child, _stdin) = start(algorithm, how, input).map_err(|error| error.to_string())?;
+    let mut done = [0; 1];
+    let mut out = child.stdout.take().expect("a pipe");
+    if out.read_exact(&mut done).is_err() || done != *b"d" {
+        let status = child.wait().map_err(|error| error.to_string())?;
+        return Err(format!("a process that failed: {status}"));
+    }
+    let pid = child.id() as i32;
+    let found = process::open(pid).and_then(|memory| process::search(pid, &memory, known));
+    child.kill().and_then(|()| child.wait()).map_err(|error| error.to_string())?;
+    let (bytes, hits) = found.map_err(|error| error.to_string())?;
+    *searched += bytes;
+    Ok(hits)
+}
+
+fn start(algorithm: Algorithm, how: &str, input: &[u8]) -> std::io::Result<(Child, ChildStdin)> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args([CHILD, algorithm.name(), how]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn()?;
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut message = vec![0; PAGE];
+    message[..input.len()].copy_from_slice(input);
+    message[PAGE - 8..].copy_from_slice(&(input.len() as u64).to_le_bytes());
+    stdin.write_all(&message)?;
+    // It stays open: the child waits for its end.
+    Ok((child, stdin))
+}
+
+type Words = [usize; 4];
+type Init = unsafe extern "C" fn(*mut Words, *const c_char, *const u8, usize, usize) -> c_int;
+type Parse = unsafe extern "C" fn(*mut Words, *const u8, usize, usize) -> c_int;
+type Free = unsafe extern "C" fn(*mut Words) -> c_int;
+type Size = unsafe extern "C" fn(*const Words) -> usize;
+type Tag =
+    unsafe extern "C" fn(*const Words, *mut u8, usize, *const u8, usize, *const u8, usize) -> c_int;
+type StreamInit = unsafe extern "C" fn(*mut Words, *const Words, *const u8, usize) -> c_int;
+type Update = unsafe extern "C" fn(*mut Words, *const u8, usize) -> c_int;
+type Final = unsafe extern "C" fn(*mut Words, *mut u8, usize) -> c_int;
+type SessionInit =
+    unsafe extern "C" fn(*mut Words, *const Words, *const u8, usize, u64, f64) -> c_int;
+type SessionTag =
+    unsafe extern "C" fn(*mut Words, *mut u8, usize, *mut u8, usize, *const u8, usize) -> c_int;
+
+struct Library(*mut c_void);
+
+impl Library {
+    fn open() -> Option<Library> {
+        let path = std::env::current_exe().ok()?.with_file_name("libtagmac.so");
+        let path = CString::new(path.to_str()?).ok()?;
+        // SAFETY: a path that ends in NUL; the library runs nothing when it is loaded.
+        let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
+        (!library.is_null()).then_some(Library(library))
+    }
+
+    /// A function of the library.
+    ///
+    /// # Safety
+    ///
+    /// `F` is the type that the header gives it.
+    unsafe fn get<F: Copy>(&self, name: &str) -> F {
+        let name = CString::new(name).expect("no NUL");
+        // SAFETY: the library is open, and the name ends in NUL.
+        let found = unsafe { libc::dlsym(self.0, name.as_ptr()) };
+        assert!(!found.is_null(), "expected {name:?} in the C library, found none");
+        // SAFETY: the caller's word; pointers to functions are pointers here.
+        unsafe { transmute_copy(&found) }
+    }
+}
+
+/// Uses a key and frees it, says so, and waits.
+pub fn child(algorithm: &str, how: &str) -> ExitCode {
+    let algorithm = Algorithm::from_name(algorithm).expect("a name of the registry");
+    let name = CString::new(algorithm.name()).expect("no NUL");
+    let Some(library) = Library::open() else {
+        eprintln!("expected libtagmac.so beside this program, found none");
+        return ExitCode::from(2);
+    };
+    let (access, kind) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping.
+    let page = unsafe { libc::mmap(null_mut(), PAGE, access, kind, -1, 0) }.cast::<u8>();
+    let mut read = 0;
+    while read < PAGE {
+        // SAFETY: what is left of the page; no buffer of Rust's sees the key.
+        let more =
+            unsafe { libc::read(std::io::stdin().as_raw_fd(), page.add(read).cast(), PAGE - read) };
+        assert!(more > 0, "expected {PAGE} bytes, found {read}");
+        read += more as usize;
+    }
+    let message = vec![0x11u8; algorithm.max_message_bytes().unwrap_or(5000).min(5000) as usize];
+    let nonce = [9u8; 16];
+    let nonce_bytes = *algorithm.nonce_bytes().end();
+    let nonce = if nonce_bytes == 0 { null() } else { nonce.as_ptr() };
+    let (mut key, mut stream, mut session) = ([0; 4], [0; 4], [0; 4]);
+    let mut tag = [0; 32];
+    let mut made = [0; 16];
+    // SAFETY: types and arguments are those of the header, and the memory is as long as it is said to be.
+    unsafe {
+        let input = usize::from_le_bytes(page.add(PAGE - 8).cast::<[u8; 8]>().read());
+        let status = if how == "parse" {
+            library.get::<Parse>("tagmac_key_parse")(&mut key, page, input, 0)
+        } else {
+            library.get::<Init>("tagmac_key_init")(&mut key, name.as_ptr(), page, input, 0)
+        };
+        for at in 0..PAGE {
+            page.add(at).write_volatile(0);
+        }
+        let bytes = library.get::<Size>("tagmac_key_tag_size")(&key);
+        let (tag, text, length) = (tag.as_mut_ptr(), message.as_ptr(), message.len());
+        let tagged = library.get::<Tag>("tagmac_key_tag")(
+            &key,
+            tag,
+            bytes,
+            nonce,
+            nonce_bytes,
+            text,
+            length,
+        );
+        let begun =
+            library.get::<StreamInit>("tagmac_stream_init")(&mut stream, &key, nonce, nonce_bytes);
+        let updated = library.get::<Update>("tagmac_stream_update")(&mut stream, text, length);
+        let ended = library.get::<Final>("tagmac_stream_final")(&mut stream, tag, bytes);
+        let session_begun = library.get::<SessionInit>("tagmac_session_init")(
+            &mut session,
+            &key,
+            nonce,
+            nonce_bytes,
+            0,
+            0.0,
+        );
+        let made = if nonce_bytes == 0 { null_mut() } else { made.as_mut_ptr() };
+        let sent = library.get::<SessionTag>("tagmac_session_tag")(
+            &mut session,
+            tag,
+            bytes,
+            made,
+            nonce_bytes,
+            text,
+            length,
+        );
+        library.get::<Free>("tagmac_session_free")(&mut session);
+        library.get::<Free>("tagmac_stream_free")(&mut stream);
+        if how != "leak" {
+            library.get::<Free>("tagmac_key_free")(&mut key);
+        }
+        let all = [status, tagged, begun, updated, ended, session_begun, sent];
+        if all != [0; 7] {
+            eprintln!("expected calls that succeed, found {all:?}");
+            return ExitCode::from(2);
+        }
+    }
+    std::io::stdout().write_all(b"d").and_then(|()| std::io::stdout().flush()).expect("a pipe");
+    // Until the parent has looked.
+    let _ = std::io::stdin().read(&mut [0; 1]);
+    ExitCode::SUCCESS
+}
