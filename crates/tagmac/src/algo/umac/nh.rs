@@ -82,24 +82,13 @@ impl NhKey {
     /// needs is left.
     #[inline(always)]
     pub(super) fn hash<A: Words, const T: usize>(&self, a: A, chunk: &[u8]) -> [u64; T] {
-        let (mut words, sums) = ([0; T], self.sums::<A, T>(a, chunk));
-        for (word, sum) in words.iter_mut().zip(sums) {
-            *word = a.narrow().sum(sum);
-        }
-        words
-    }
-
-    /// As [`hash`](NhKey::hash), where the two words of a vector add up to a stream's hash.
-    #[inline(always)]
-    pub(super) fn sums<A: Words, const T: usize>(
-        &self,
-        a: A,
-        chunk: &[u8],
-    ) -> [<A::Narrow as Words>::W; T] {
         let narrow = a.narrow();
         let bytes = A::LANES * GROUP;
-        // A row of one vector in each stream.
-        let mut sums = [[narrow.first(8 * chunk.len() as u64)]; T];
+        // Compilers gather the words of three and four streams for L3-HASH, unless the length is added in
+        // between; for those of two that would cost more than it saves.
+        let length = 8 * chunk.len() as u64;
+        let (in_vectors, in_words) = if T > 2 { (length, 0) } else { (0, length) };
+        let mut sums = [[narrow.first(in_vectors)]; T];
         let whole = chunk.len() / bytes * bytes;
         let (wide_groups, rest) = chunk.split_at(whole);
         if whole > 0 {
@@ -140,11 +129,11 @@ impl NhKey {
                 |i| self.units(narrow, place, i),
             );
         }
-        let mut all = [narrow.splat(0); T];
-        for (one, [sum]) in all.iter_mut().zip(sums) {
-            *one = sum;
+        let mut words = [in_words; T];
+        for (word, [sum]) in words.iter_mut().zip(sums) {
+            *word = word.wrapping_add(narrow.sum(sum));
         }
-        all
+        words
     }
 
     /// As [`hash`](NhKey::hash) of a full chunk. Calls `meanwhile` in its middle: scalar work put there
