@@ -36,8 +36,6 @@ FLAGS = [
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
 ]
-# Runs of a target in a quick run: of parsers, and of all else.
-QUICK = {True: 200_000, False: 70_000}
 # Seconds of a target in a full run: all of them take 8 hours of a core.
 SECONDS = int(os.environ.get("TAGMAC_FUZZ_SECONDS", 2100))
 # Runs of a parser in a second of CPU time. On the machine of the record they are 50,000 and more.
@@ -48,7 +46,7 @@ ROOM = 24_000
 
 
 def build():
-    """The program, and what it knows of its targets: name, longest input, whether it parses."""
+    """The program."""
     host = re.search(r"host: (.*)", subprocess.run(["rustc", "-vV"], stdout=subprocess.PIPE, text=True).stdout)[1]
     environment = os.environ | {"RUSTFLAGS": " ".join(FLAGS), "CARGO_TARGET_DIR": str(TARGET)}
     command = ["cargo", "build", "--quiet", "--release", "--locked", "--target", host]
@@ -58,19 +56,19 @@ def build():
 
 
 def unpack(program, folder):
-    """Seeds and corpus as files."""
+    """Seeds and corpus as files. Gives the targets: name, longest input, quick runs, whether it parses."""
     shutil.rmtree(folder, ignore_errors=True)
     environment = os.environ | {"TAGMAC_FUZZ_UNPACK": str(folder)}
     ran = subprocess.run([program], env=environment, stdout=subprocess.PIPE, text=True, check=True)
     rows = [line.split() for line in ran.stdout.splitlines()]
-    return [(name, int(longest), parses == "true") for name, longest, parses in rows]
+    return [(name, int(longest), int(runs), parses == "true") for name, longest, runs, parses in rows]
 
 
 class Run:
     """A target under libFuzzer, and what came of it."""
 
     def __init__(self, program, target, folders, options, plant=None):
-        name, longest, self.parses = target
+        name, longest, self.quick, self.parses = target
         self.name = name
         artifacts = TARGET / "artifacts"
         artifacts.mkdir(parents=True, exist_ok=True)
@@ -98,10 +96,10 @@ class Run:
 
     def why(self):
         """Why it is red, in a line."""
-        panic = re.search(r"panicked at (\S+?):?\n((?:.*\n){1,3})", self.said)
+        panic = re.search(r"panicked at (\S+?):?\n((?:.*\n){1,4})", self.said)
         if panic:
-            text = " ".join(panic[2].split("note:")[0].split("stack backtrace")[0].split("==")[0].split())
-            return f"{self.name}: {panic[1].removeprefix(str(ROOT) + '/')}: {text[:300]}"
+            text = " ".join(panic[2].split("note:")[0].split("stack backtrace")[0].split("\n==")[0].split())
+            return f"{self.name}: {panic[1].removeprefix(str(ROOT) + '/')}: {text[:200]}"
         summary = re.search(r"SUMMARY: (.*)", self.said)
         tail = self.said.strip().splitlines()[-1:]
         return f"{self.name}: {summary[1] if summary else ' '.join(tail)}"
@@ -170,7 +168,7 @@ def main():
         if not full:
             shutil.rmtree(found, ignore_errors=True)
         found.mkdir(parents=True, exist_ok=True)
-        options = [f"-max_total_time={SECONDS}"] if full else [f"-runs={QUICK[target[2]]}", "-seed=1"]
+        options = [f"-max_total_time={SECONDS}"] if full else [f"-runs={target[2]}", "-seed=1"]
         return Run(program, target, [found, TARGET / "corpus" / name], options, plant)
 
     workers = len(os.sched_getaffinity(0)) if full else 1
@@ -188,8 +186,8 @@ def main():
                 failures.append(ran.why())
             elif ran.parses and ran.rate() < FLOOR:
                 failures.append(f"{ran.name}: expected {FLOOR} runs a second at least, found {ran.rate()}")
-            elif not full and ran.runs < QUICK[ran.parses]:
-                failures.append(f"{ran.name}: expected {QUICK[ran.parses]} runs, found {ran.runs}")
+            elif not full and ran.runs < ran.quick:
+                failures.append(f"{ran.name}: expected {ran.quick} runs, found {ran.runs}")
             if plant:
                 print(f"note: {plant}: {'found' if ran.code else 'not found'} after {ran.runs} runs, {ran.cpu:.1f} s")
     print(f"note: {cpu / 60:.0f} minutes of CPU time in all" if full else f"note: {cpu:.0f} s of CPU time in all")

@@ -77,8 +77,7 @@ fn unpack(folder: &Path, target: &Target) {
     for (number, input) in inputs.enumerate() {
         std::fs::write(folder.join(format!("{number:05}")), input).expect("a file");
     }
-    let facts = format!("{} {} {}\n", target.name, target.max_len, target.parses);
-    print!("{facts}");
+    println!("{} {} {} {}", target.name, target.max_len, target.runs, target.parses);
 }
 
 libfuzzer_sys::fuzz_target!(init: init(), |data: &[u8]| {

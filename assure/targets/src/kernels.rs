@@ -25,7 +25,7 @@ pub fn run(data: &[u8]) {
         expected
     };
     let one = same("at once", &|mac, best| {
-        let lost = best && length == 77 && Plant::TailLost.is_set();
+        let lost = best && (70..100).contains(&length) && Plant::TailLost.is_set();
         mac.tag(nonce, &message[..length - usize::from(lost)])
     });
     let unused = input.up_to(7);

@@ -35,27 +35,29 @@ pub struct Target {
     pub seeds: fn() -> Vec<Vec<u8>>,
     /// The most bytes that are tried.
     pub max_len: usize,
+    /// Runs of a quick run: some seconds.
+    pub runs: u32,
     /// Whether it parses, which is fast.
     pub parses: bool,
 }
 
 /// All of them.
 pub const TARGETS: [Target; 15] = [
-    target("keys", keys::run, keys::seeds, 600, true),
-    target("lists", lists::run, lists::seeds, 2048, true),
-    target("names", names::run, names::seeds, 300, true),
-    target("manifests", manifests::run, manifests::seeds, 2048, true),
-    target("objects", objects::run, objects::seeds, 2048, true),
-    target("partials", partials::run, partials::seeds, 2048, true),
-    target("sidecars", sidecars::run, sidecars::seeds, 2048, true),
-    target("checkpoints", checkpoint::run, checkpoint::seeds, 2048, true),
-    target("saved", saved::run, saved::seeds, 512, false),
-    target("whole", whole::run, whole::seeds, 256, false),
-    target("streams", streams::run, streams::seeds, 256, false),
-    target("edits", edits::run, edits::seeds, 256, false),
-    target("arguments", arguments::run, arguments::seeds, 256, false),
-    target("calls", calls::run, calls::seeds, 256, false),
-    target("kernels", kernels::run, kernels::seeds, 64, false),
+    parser("keys", keys::run, keys::seeds, 600, 250_000),
+    parser("lists", lists::run, lists::seeds, 2048, 250_000),
+    target("names", names::run, names::seeds, 300, 60_000),
+    parser("manifests", manifests::run, manifests::seeds, 2048, 300_000),
+    parser("objects", objects::run, objects::seeds, 2048, 200_000),
+    parser("partials", partials::run, partials::seeds, 2048, 250_000),
+    parser("sidecars", sidecars::run, sidecars::seeds, 2048, 350_000),
+    parser("checkpoints", checkpoint::run, checkpoint::seeds, 2048, 350_000),
+    target("saved", saved::run, saved::seeds, 512, 100_000),
+    target("whole", whole::run, whole::seeds, 256, 40_000),
+    target("streams", streams::run, streams::seeds, 256, 15_000),
+    target("edits", edits::run, edits::seeds, 256, 40_000),
+    target("arguments", arguments::run, arguments::seeds, 256, 25_000),
+    target("calls", calls::run, calls::seeds, 256, 25_000),
+    target("kernels", kernels::run, kernels::seeds, 64, 6_000),
 ];
 
 const fn target(
@@ -63,9 +65,19 @@ const fn target(
     run: fn(&[u8]),
     seeds: fn() -> Vec<Vec<u8>>,
     max_len: usize,
-    parses: bool,
+    runs: u32,
 ) -> Target {
-    Target { name, run, seeds, max_len, parses }
+    Target { name, run, seeds, max_len, runs, parses: false }
+}
+
+const fn parser(
+    name: &'static str,
+    run: fn(&[u8]),
+    seeds: fn() -> Vec<Vec<u8>>,
+    max_len: usize,
+    runs: u32,
+) -> Target {
+    Target { parses: true, ..target(name, run, seeds, max_len, runs) }
 }
 
 /// The target of this name.

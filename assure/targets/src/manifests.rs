@@ -56,9 +56,10 @@ pub fn seeds() -> Vec<Vec<u8>> {
         "dir\t0755\t-\t-\t-\td\nfile\t0644\t-5.000000001\t7\t{tag}\td/f\nlink\t-\t12.999999999\t-\t-\te\tto\n\
          pipe\t0600\t1.000000000\t-\t-\tp\nsocket\t4755\t1.000000000\t-\t-\ts"
     );
+    let large = format!("file\t18446744073709551000\t{tag}\ta\nfile\t700\t{tag}\tb");
     let header =
         Header::new(&any(0).mac(), Options { mode: true, special: true, ..Options::default() });
-    [(0, plain), (7, all), (5, header.text())]
+    [(0, plain), (7, all), (0, large), (5, header.text())]
         .map(|(options, text)| [&[0, options], text.as_bytes()].concat())
         .to_vec()
 }

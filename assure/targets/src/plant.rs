@@ -21,7 +21,7 @@ pub enum Plant {
     UpdateAfterFinal,
     /// Partials of a whole are taken if the last one is missing.
     LastMissing,
-    /// The best level loses the last byte of messages of 77 bytes.
+    /// The best level loses the last byte of messages of 70 to 99 bytes.
     TailLost,
 }
 

@@ -216,7 +216,9 @@ impl Sequence {
             self.folders.push(entry.path.len());
         }
         self.entries += 1;
-        self.bytes += entry.content.as_ref().map_or(0, |content| content.size);
+        let size = entry.content.as_ref().map_or(0, |content| content.size);
+        let bytes = self.bytes.checked_add(size);
+        self.bytes = bytes.ok_or("expected less than 2^64 bytes in all")?;
         self.last.clone_from(&entry.path);
         Ok(entry)
     }
@@ -272,5 +274,32 @@ impl Iterator for Entries<'_> {
             self.lines = None;
         }
         entry.transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tagmac::dynamic::KeyId;
+
+    use super::*;
+    use crate::manifest::header::Options;
+
+    /// The fuzz target `manifests` met it: the sum went round, and any total passed.
+    #[test]
+    fn sizes_that_come_to_2_64_bytes_are_refused() {
+        let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
+        let (key_id, options) = (KeyId::from([7; 8]), Options::default());
+        let header = Header { algorithm, bits: 128, key_id, options };
+        for (last, fits) in [(u64::MAX - 700, true), (u64::MAX - 699, false)] {
+            let mut sequence = Sequence::default();
+            let mut line = |size: u64, name: &str| {
+                let line = format!("file\t{size}\t{:032x}\t{name}", 7);
+                sequence.entry(line.as_bytes(), &header)
+            };
+            assert!(line(700, "a").is_ok());
+            let found = line(last, "b").map(|_| ());
+            let expected = "expected less than 2^64 bytes in all".to_string();
+            assert_eq!(found, if fits { Ok(()) } else { Err(expected) });
+        }
     }
 }
