@@ -4,6 +4,7 @@
 //! code are in `corpus/`, and the test of this crate runs all of them again.
 
 mod arguments;
+mod bare;
 mod calls;
 mod checkpoint;
 pub mod corpus;
@@ -42,8 +43,9 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     parser("keys", keys::run, keys::seeds, 600, 250_000),
+    target("bare", bare::run, bare::seeds, 600, 40_000),
     parser("lists", lists::run, lists::seeds, 2048, 250_000),
     target("names", names::run, names::seeds, 300, 60_000),
     parser("manifests", manifests::run, manifests::seeds, 2048, 300_000),
