@@ -115,7 +115,7 @@ def pack(program, targets):
     """Minimises what was found into the tree: small inputs first, as long as there is room."""
     for target in targets:
         name = target[0]
-        folders = [TARGET / "corpus" / name, TARGET / "found" / name]
+        folders = [TARGET / folder / name for folder in ("corpus", "found", "found-quick")]
         small = TARGET / "small" / name
         merged = TARGET / "merged" / name
         for folder in (small, merged):
@@ -150,13 +150,14 @@ def main():
         print("\n".join(plants))
         return 0
     plant = arguments[2] if arguments[:2] == ["--quick", "--planted"] and len(arguments) == 3 else None
-    if not (arguments in (["--quick"], ["--full"], ["--pack"]) or plant in plants):
-        print("usage: fuzz.py --quick [--planted NAME] | --full | --planted | --pack", file=sys.stderr)
+    packs = arguments[:1] == ["--pack"]
+    if not (arguments in (["--quick"], ["--full"]) or plant in plants or packs):
+        print("usage: fuzz.py --quick [--planted NAME] | --full | --planted | --pack [TARGET...]", file=sys.stderr)
         return 2
     program = build()
     targets = unpack(program, TARGET / "corpus")
-    if arguments == ["--pack"]:
-        pack(program, targets)
+    if packs:
+        pack(program, [target for target in targets if target[0] in arguments[1:] or not arguments[1:]])
         return 0
     if plant:
         targets = [target for target in targets if target[0] == plants[plant]]
