@@ -12,7 +12,7 @@ use crate::plant::Plant;
 pub fn run(name: &[u8]) {
     let mut column = escape(name);
     if Plant::EscapeLost.is_set() {
-        column = String::from_utf8_lossy(&column).replace("\\\\", "\\").into_bytes();
+        column.dedup_by(|next, last| *next == b'\\' && *last == b'\\');
     }
     assert!(!column.iter().any(|byte| b"\t\n\r".contains(byte)), "expected one column");
     assert_eq!(unescape(&column).as_deref(), Some(name), "expected the name of a column");
