@@ -14,6 +14,7 @@ class Job:
     claim: str  # what the job gives evidence of
     caveat: str  # and what it cannot show
     levels: bool = False  # whether the checks are those of five levels, and fewer on lesser CPUs
+    builds: bool = False  # whether it builds all that it needs itself
 
     def program(self, repo, target):
         first, *rest = self.command
@@ -24,7 +25,7 @@ class Job:
         return self.command
 
 
-# Run once before the jobs.
+# Run once before the jobs, unless all of them build what they need.
 PREPARE = [
     ["scripts/need", "nettle-dev", "libssl-dev", "libsodium-dev", "libtomcrypt-dev", "pkgconf", "valgrind", "binutils"],
     # Together, so that what they share is built once.
@@ -133,6 +134,20 @@ JOBS = [
         "microcode that data decides, speculation, copies on the stack, the C library, and in traces keys "
         "that were not tried. RC6 multiplies and rotates by secrets. Clocks see nothing below their noise",
         levels=True,
+    ),
+    Job(
+        "fuzz",
+        "inputs that coverage guides, into all that parses or has state",
+        ["fuzz.py"],
+        quick=2_000_000,
+        full=50_000_000,
+        claim="No input that was found panics, asks for 192 MiB or takes 20 seconds, in key files, lists, manifests, "
+        "partials, sidecars, checkpoints, saved streams and arguments; streams, edits, joined partials, C calls and "
+        "kernels agree with a second way to the result",
+        caveat="What was reached in that time from these seeds. Texts under seals are tried under right seals. "
+        "Parsers are called from memory: files, threads, stores, Python and OpenSSL are not tried. Arguments are parsed, "
+        "and nothing is run. C is called from Rust, with pointers that are right or null",
+        builds=True,
     ),
     Job(
         "bugs",

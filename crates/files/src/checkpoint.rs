@@ -138,6 +138,36 @@ impl Pieces {
     }
 }
 
+/// What is sealed in a checkpoint: of which file, its beginning, and pieces of that.
+struct Contents {
+    facts: Facts,
+    part: AnyPart,
+    pieces: Pieces,
+}
+
+impl Contents {
+    fn load(parts: Parts<'_>, facts: Facts, input: &mut Reader<'_>) -> Option<Contents> {
+        let part = parts.load(input).ok()?;
+        let pieces = Pieces::load(parts, input, part.end())?;
+        let fits = part.start() == 0 && part.end() <= facts.bytes.saturating_sub(1);
+        (fits && input.is_empty()).then_some(Contents { facts, part, pieces })
+    }
+
+    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), SaveError> {
+        self.facts.save(out);
+        parts.save(&self.part, out)?;
+        self.pieces.save(parts, out)
+    }
+}
+
+/// The bytes that are sealed in a checkpoint, read and written again.
+pub(crate) fn again(parts: Parts<'_>, text: &[u8]) -> Option<Vec<u8>> {
+    let (input, mut out) = (&mut Reader::new(text), Writer::default());
+    let facts = Facts::load(input)?;
+    Contents::load(parts, facts, input)?.save(parts, &mut out).expect("parts of this MAC");
+    Some(out.as_bytes().to_vec())
+}
+
 /// A checkpoint to write.
 pub struct PendingSave {
     secret: Writer,
@@ -297,12 +327,8 @@ impl<'a> Checkpointer<'a> {
         if let Some(found) = then.differ(now) {
             return Err(changed(&found));
         }
-        let part = parts.load(input).map_err(|_| altered())?;
-        let pieces = Pieces::load(parts, input, part.end()).ok_or_else(altered)?;
-        let fits = part.start() == 0 && part.end() <= now.bytes.saturating_sub(1);
-        if !fits || !input.is_empty() {
-            return Err(altered());
-        }
+        let contents = Contents::load(parts, then, input).ok_or_else(altered)?;
+        let Contents { part, pieces, .. } = contents;
         match pieces.changed(parts, file) {
             Ok(None) => Ok((part, pieces)),
             Ok(Some((start, end))) => Err(changed(&format_args!("bytes {start} to {end} differ"))),

@@ -26,6 +26,8 @@ pub mod error;
 pub mod escaped;
 pub mod faults;
 mod folder;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod hex;
 pub mod identity;
 pub mod key;

@@ -66,7 +66,11 @@ impl Writer {
             return Err(Error::io(format_args!("{name}: {what}")));
         }
         self.entries += 1;
-        self.bytes += entry.content.as_ref().map_or(0, |content| content.size);
+        let size = entry.content.as_ref().map_or(0, |content| content.size);
+        self.bytes = self.bytes.checked_add(size).ok_or_else(|| {
+            let name = Escaped::bytes(&entry.path);
+            Error::io(format_args!("{name}: expected less than 2^64 bytes in all, found more"))
+        })?;
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 

@@ -188,7 +188,7 @@ impl Header {
         store.set_header(self.number % 2, &self.text(parts, store.end())?)
     }
 
-    fn text(&self, parts: Parts<'_>, end: u64) -> Result<Writer, Error> {
+    pub(crate) fn text(&self, parts: Parts<'_>, end: u64) -> Result<Writer, Error> {
         let mut text = Writer::default();
         text.number(self.number).length_prefixed(&self.name).number(self.leaf);
         text.length_prefixed(&self.nonce).number(end);
@@ -201,7 +201,7 @@ impl Header {
     }
 
     /// The state, and where its node pages end.
-    fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<(Header, u64)> {
+    pub(crate) fn load(parts: Parts<'_>, input: &mut Reader<'_>) -> Option<(Header, u64)> {
         let number = input.number()?;
         let name = input.length_prefixed()?.to_vec();
         let leaf = input.number()?;

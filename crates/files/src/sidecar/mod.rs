@@ -6,13 +6,13 @@
 //! count.
 
 mod grow;
-mod header;
+pub(crate) mod header;
 mod leaves;
 mod patch;
 mod pending;
 mod scan;
 mod store;
-mod tree;
+pub(crate) mod tree;
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};

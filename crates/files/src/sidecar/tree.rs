@@ -38,6 +38,41 @@ enum Node {
     Pages(Vec<Child>),
 }
 
+impl Node {
+    fn save(&self, parts: Parts<'_>, out: &mut Writer) -> Result<(), Error> {
+        match self {
+            Node::Leaves(leaves) => {
+                out.number(leaves.len() as u64);
+                leaves.iter().try_for_each(|leaf| parts.save(leaf, out)).map_err(Error::io)
+            }
+            Node::Pages(pages) => {
+                out.number(pages.len() as u64);
+                pages.iter().try_for_each(|child| child.save(parts, out))
+            }
+        }
+    }
+
+    fn load(parts: Parts<'_>, level: u32, text: &[u8]) -> Option<Node> {
+        let input = &mut Reader::new(text);
+        let n = input.number()?;
+        let node = if level == 0 {
+            let leaves = (0..n).map(|_| parts.load(input).ok());
+            Node::Leaves(leaves.collect::<Option<_>>()?)
+        } else {
+            let pages = (0..n).map(|_| Child::load(parts, input));
+            Node::Pages(pages.collect::<Option<_>>()?)
+        };
+        input.is_empty().then_some(node)
+    }
+}
+
+/// The bytes of a node page, read and written again.
+pub(crate) fn again(parts: Parts<'_>, level: u32, text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Writer::default();
+    Node::load(parts, level, text)?.save(parts, &mut out).expect("parts of this MAC");
+    Some(out.as_bytes().to_vec())
+}
+
 /// A sidecar and the MAC whose parts are in it.
 pub struct Tree<'a> {
     /// The MAC's calls on parts.
@@ -188,39 +223,17 @@ impl Tree<'_> {
 
     fn get(&self, place: &Extent, level: u32) -> Result<Node, Error> {
         let text = self.store.get(&about(level), place)?;
-        let input = &mut Reader::new(&text);
-        let node = || -> Option<Node> {
-            let n = input.number()?;
-            let node = if level == 0 {
-                let leaves = (0..n).map(|_| self.parts.load(input).ok());
-                Node::Leaves(leaves.collect::<Option<_>>()?)
-            } else {
-                let pages = (0..n).map(|_| Child::load(self.parts, input));
-                Node::Pages(pages.collect::<Option<_>>()?)
-            };
-            input.is_empty().then_some(node)
-        }();
-        node.ok_or_else(|| self.store.altered())
+        Node::load(self.parts, level, &text).ok_or_else(|| self.store.altered())
     }
 
     fn put(&mut self, node: &Node, level: u32) -> Result<Child, Error> {
         let mut text = Writer::default();
-        let (parts, mut live) = (self.parts, 0);
-        let part = match node {
-            Node::Leaves(leaves) => {
-                text.number(leaves.len() as u64);
-                for leaf in leaves {
-                    parts.save(leaf, &mut text).map_err(Error::io)?;
-                }
-                self.joined(leaves.iter())?
-            }
+        node.save(self.parts, &mut text)?;
+        let (part, live) = match node {
+            Node::Leaves(leaves) => (self.joined(leaves.iter())?, 0),
             Node::Pages(pages) => {
-                text.number(pages.len() as u64);
-                for child in pages {
-                    child.save(parts, &mut text)?;
-                    live += child.live;
-                }
-                self.joined(pages.iter().map(|child| &child.part))?
+                let live = pages.iter().map(|child| child.live).sum();
+                (self.joined(pages.iter().map(|child| &child.part))?, live)
             }
         };
         let place = self.store.put(&about(level), &text)?;

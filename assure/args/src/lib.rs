@@ -1,0 +1,27 @@
+//! The command line of `crates/cli`, and what it is made of there.
+
+// The command uses all of it.
+#![allow(dead_code)]
+
+#[path = "../../../crates/cli/src/args/mod.rs"]
+pub mod args;
+#[path = "../../../crates/cli/src/diagnostic.rs"]
+mod diagnostic;
+#[path = "../../../crates/cli/src/given.rs"]
+mod given;
+#[path = "../../../crates/cli/src/harden.rs"]
+mod harden;
+#[path = "../../../crates/cli/src/help.rs"]
+mod help;
+#[path = "../../../crates/cli/src/json.rs"]
+mod json;
+#[path = "../../../crates/cli/src/key.rs"]
+mod key;
+#[path = "../../../crates/cli/src/mac.rs"]
+mod mac;
+#[path = "../../../crates/cli/src/number.rs"]
+pub mod number;
+#[path = "../../../crates/cli/src/progress.rs"]
+mod progress;
+#[path = "../../../crates/cli/src/stdio.rs"]
+mod stdio;

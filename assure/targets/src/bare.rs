@@ -1,0 +1,50 @@
+//! Keys that are in no key file: the first byte says how they are written and for which algorithm.
+
+use base16ct::lower::encode_string;
+use tagmac::dynamic::Algorithm;
+use tagmac_files::key_file::Terms;
+use tagmac_files::key_source::{Format, KeyText};
+
+use crate::input::pattern;
+use crate::subject::any;
+
+const TERMS: Terms = Terms { algorithm: "-a", format: "--key-format", anyway: "--anyway" };
+
+pub fn run(data: &[u8]) {
+    let Some((&first, text)) = data.split_first() else { return };
+    let format = [Format::Raw, Format::Hex, Format::Base64, Format::Auto][usize::from(first & 3)];
+    let algorithm: Algorithm = any(first >> 2).algorithm;
+    let found = KeyText::from_input(text).expect("memory");
+    let file = match found.key_file(format, Some(algorithm), TERMS) {
+        Ok(file) => file,
+        Err(why) => {
+            assert!(!why.is_empty() && !why.chars().any(char::is_control), "expected a line");
+            return;
+        }
+    };
+    assert_eq!(file.algorithm(), algorithm);
+    algorithm.check_key(file.key().len()).expect("a key of its length");
+    let line = text.strip_suffix(b"\n").unwrap_or(text);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    match format {
+        Format::Raw => assert_eq!(file.key(), text),
+        Format::Hex => {
+            assert_eq!(encode_string(file.key()).as_bytes(), line.to_ascii_lowercase());
+        }
+        Format::Base64 => {
+            assert_eq!(line.len(), file.key().len().div_ceil(3) * 4, "expected padding")
+        }
+        Format::Auto => assert!(text.starts_with(b"tagmac-key-2\n"), "expected a key file"),
+    }
+}
+
+pub fn seeds() -> Vec<Vec<u8>> {
+    let key = pattern(3, 16);
+    let hex = encode_string(&key);
+    let base64 = "AAECAwQFBgcICQoLDA0ODw==\n";
+    let mut seeds = vec![[&[0], &*key].concat()];
+    for (format, text) in [(1, hex + "\r\n"), (2, base64.into())] {
+        seeds.push([&[format], text.as_bytes()].concat());
+    }
+    seeds
+}

@@ -1,0 +1,620 @@
+//! Sequences of calls of the C interface, against a model of what the headers say: 0 or -1 for each call,
+//! the right tag for each 0, and a line that says why for each -1. Objects are in any state, sizes may be
+//! wrong, pointers null.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr::{null, null_mut};
+
+// The calls are linked from it, as a C program links them.
+use capi_as_rust as _;
+use tagmac::Tag;
+use tagmac::dynamic::{Algorithm, AnyMac, AnyPart, AnyStream, Session};
+use tagmac::isa::Level;
+
+use crate::input::{Input, pattern};
+use crate::plant::Plant;
+
+/// Any of the objects: zeros at first.
+type Words = [usize; 4];
+
+unsafe extern "C" {
+    fn tagmac_error_string() -> *const c_char;
+    fn tagmac_key_init(
+        key: *mut Words,
+        algorithm: *const c_char,
+        bytes: *const u8,
+        size: usize,
+        bits: usize,
+    ) -> c_int;
+    fn tagmac_key_free(key: *mut Words) -> c_int;
+    fn tagmac_key_algorithm(key: *const Words) -> *const c_char;
+    fn tagmac_key_tag_size(key: *const Words) -> usize;
+    fn tagmac_key_tag(
+        key: *const Words,
+        tag: *mut u8,
+        tag_size: usize,
+        nonce: *const u8,
+        nonce_size: usize,
+        message: *const u8,
+        message_size: usize,
+    ) -> c_int;
+    fn tagmac_key_verify(
+        key: *const Words,
+        tag: *const u8,
+        tag_size: usize,
+        nonce: *const u8,
+        nonce_size: usize,
+        message: *const u8,
+        message_size: usize,
+    ) -> c_int;
+    fn tagmac_stream_init(
+        stream: *mut Words,
+        key: *const Words,
+        nonce: *const u8,
+        nonce_size: usize,
+    ) -> c_int;
+    fn tagmac_stream_update(stream: *mut Words, data: *const u8, size: usize) -> c_int;
+    fn tagmac_stream_final(stream: *mut Words, tag: *mut u8, tag_size: usize) -> c_int;
+    fn tagmac_stream_verify(stream: *mut Words, tag: *const u8, tag_size: usize) -> c_int;
+    fn tagmac_stream_next(stream: *mut Words, nonce: *const u8, nonce_size: usize) -> c_int;
+    fn tagmac_stream_free(stream: *mut Words) -> c_int;
+    fn tagmac_part_init(
+        part: *mut Words,
+        key: *const Words,
+        start: u64,
+        blocks: *const u8,
+        size: usize,
+    ) -> c_int;
+    fn tagmac_part_join(left: *mut Words, right: *mut Words, key: *const Words) -> c_int;
+    fn tagmac_part_finish(
+        part: *mut Words,
+        key: *const Words,
+        tag: *mut u8,
+        tag_size: usize,
+        nonce: *const u8,
+        nonce_size: usize,
+        rest: *const u8,
+        rest_size: usize,
+    ) -> c_int;
+    fn tagmac_part_range(part: *const Words, start: *mut u64, end: *mut u64) -> c_int;
+    fn tagmac_part_free(part: *mut Words) -> c_int;
+    fn tagmac_session_init(
+        session: *mut Words,
+        key: *const Words,
+        next_nonce: *const u8,
+        nonce_size: usize,
+        max_message: u64,
+        probability: f64,
+    ) -> c_int;
+    fn tagmac_session_restore(
+        session: *mut Words,
+        key: *const Words,
+        saved: *const u8,
+        saved_size: usize,
+        max_message: u64,
+        probability: f64,
+    ) -> c_int;
+    fn tagmac_session_tag(
+        session: *mut Words,
+        tag: *mut u8,
+        tag_size: usize,
+        nonce: *mut u8,
+        nonce_size: usize,
+        message: *const u8,
+        message_size: usize,
+    ) -> c_int;
+    fn tagmac_session_reserve(session: *mut Words, messages: u64) -> c_int;
+    fn tagmac_session_save(session: *mut Words, saved: *mut u8, saved_size: usize) -> c_int;
+    fn tagmac_session_counts(
+        session: *const Words,
+        used: *mut u64,
+        left: *mut u64,
+        reserved: *mut u64,
+    ) -> c_int;
+    fn tagmac_session_nonce_size(session: *const Words) -> usize;
+    fn tagmac_session_free(session: *mut Words) -> c_int;
+}
+
+/// Those that are made in microseconds.
+const NAMES: [&CStr; 7] = [
+    c"PMAC-AES128",
+    c"POLY1305-AES",
+    c"ELIMAC-AES128",
+    c"UMAC-32",
+    c"HMAC-SHA256",
+    c"LIGHTMAC-AES128-S8",
+    c"NONE",
+];
+
+/// What a stream is: its MAC, the message under way, the last nonce and whether a tag was made.
+struct Stream {
+    mac: AnyMac,
+    message: Option<AnyStream>,
+    nonce: Vec<u8>,
+    tagged: bool,
+}
+
+/// The objects, and what they have to be. Boxed, since they may not move.
+#[derive(Default)]
+struct State {
+    keys: Box<[Words; 2]>,
+    streams: Box<[Words; 2]>,
+    parts: Box<[Words; 2]>,
+    sessions: Box<[Words; 2]>,
+    key: [Option<AnyMac>; 2],
+    stream: [Option<Stream>; 2],
+    part: [Option<(AnyPart, AnyMac)>; 2],
+    session: [Option<(Session, AnyMac)>; 2],
+    saved: Vec<u8>,
+}
+
+pub fn run(data: &[u8]) {
+    let input = &mut Input::new(data);
+    let mut state = State::default();
+    for _ in 0..32 {
+        if input.is_empty() {
+            break;
+        }
+        state.call(input);
+    }
+    for i in 0..2 {
+        // SAFETY: objects that the calls made, or zeros.
+        unsafe {
+            assert_eq!(tagmac_key_free(&mut state.keys[i]), 0);
+            assert_eq!(tagmac_stream_free(&mut state.streams[i]), 0);
+            assert_eq!(tagmac_part_free(&mut state.parts[i]), 0);
+            assert_eq!(tagmac_session_free(&mut state.sessions[i]), 0);
+        }
+    }
+    let zeros = [[0; 4]; 2];
+    assert!(
+        [*state.keys, *state.streams, *state.parts, *state.sessions]
+            .iter()
+            .flatten()
+            .zip(zeros.iter().cycle())
+            .all(|(left, right)| left == right),
+        "expected zeros"
+    );
+}
+
+/// Holds a call's status against what it has to be.
+fn answered(call: &str, status: c_int, can: bool) {
+    assert_eq!(status, if can { 0 } else { -1 }, "{call}: {}", why());
+    if !can {
+        let why = why();
+        assert!(!why.is_empty() && !why.contains("internal error"), "{call}: {why}");
+    }
+}
+
+fn why() -> String {
+    // SAFETY: a string that stays until the next failure.
+    unsafe { CStr::from_ptr(tagmac_error_string()) }.to_str().expect("text").into()
+}
+
+/// The nonce of a MAC, now and then of another length.
+fn nonce(mac: Option<&AnyMac>, input: &mut Input<'_>) -> Vec<u8> {
+    let choice = input.byte();
+    let right = mac.map_or(0, |mac| *mac.algorithm().nonce_bytes().end());
+    let length = if choice & 15 == 0 { usize::from(choice >> 4) } else { right };
+    vec![choice >> 6; length]
+}
+
+impl State {
+    fn call(&mut self, input: &mut Input<'_>) {
+        let operation = input.byte();
+        let (i, k) = (usize::from(operation >> 7), usize::from(operation >> 6 & 1));
+        let wrong_size = usize::from(operation >> 5 & 1);
+        let mac = self.key[k].clone();
+        let mac = mac.as_ref();
+        let tag_size = mac.map_or(0, |mac| mac.tag_bits().div_ceil(8)) + wrong_size;
+        let mut tag = [0; 80];
+        match operation & 31 {
+            0 | 1 => self.key_init(k, input),
+            2 if input.byte() & 3 == 0 => {
+                // SAFETY: an object of the calls.
+                answered("key_free", unsafe { tagmac_key_free(&mut self.keys[k]) }, true);
+                self.key[k] = None;
+            }
+            3 => {
+                // SAFETY: an object of the calls.
+                let (size, name) = unsafe {
+                    (tagmac_key_tag_size(&self.keys[k]), tagmac_key_algorithm(&self.keys[k]))
+                };
+                assert_eq!(size, tag_size - wrong_size);
+                assert_eq!(name.is_null(), mac.is_none());
+            }
+            4 => {
+                let nonce = nonce(mac, input);
+                let message = pattern(input.byte(), input.short() % 5000);
+                let expected = mac.map(|mac| mac.tag(&nonce, &*message));
+                let can = matches!(expected, Some(Ok(_))) && wrong_size == 0;
+                // SAFETY: memory of those sizes.
+                let status = unsafe {
+                    let (n, m) = (&nonce, &message);
+                    let key = &self.keys[k];
+                    let at = tag.as_mut_ptr();
+                    tagmac_key_tag(key, at, tag_size, n.as_ptr(), n.len(), m.as_ptr(), m.len())
+                };
+                answered("key_tag", status, can);
+                if let (Some(Ok(expected)), true) = (expected, can) {
+                    assert_eq!(&tag[..tag_size], expected.as_bytes());
+                }
+                self.verify(k, &nonce, &message, input);
+            }
+            5 | 6 => {
+                let nonce = nonce(mac, input);
+                let message = mac.and_then(|mac| mac.stream(&nonce).ok());
+                let can = message.is_some() && self.stream[i].is_none();
+                // SAFETY: objects of the calls, memory of that size.
+                let status = unsafe {
+                    let (stream, key) = (&mut self.streams[i], &self.keys[k]);
+                    tagmac_stream_init(stream, key, nonce.as_ptr(), nonce.len())
+                };
+                answered("stream_init", status, can);
+                if let (Some(mac), true) = (mac, can) {
+                    let mac = mac.clone();
+                    self.stream[i] = Some(Stream { mac, message, nonce, tagged: false });
+                }
+            }
+            7 | 8 => {
+                let data = pattern(operation, input.short() % 3000);
+                let null_data = wrong_size == 1;
+                let planted = Plant::UpdateAfterFinal.is_set()
+                    && self.stream[i].as_ref().is_some_and(|stream| stream.tagged);
+                let at = if null_data { null() } else { data.as_ptr() };
+                // SAFETY: an object of the calls, memory of that size or a null pointer.
+                let status = unsafe { tagmac_stream_update(&mut self.streams[i], at, data.len()) };
+                let message = self.stream[i].as_mut().and_then(|stream| stream.message.as_mut());
+                let can = message.is_some() && (!null_data || data.is_empty());
+                answered("stream_update", if planted { 0 } else { status }, can);
+                if let (Some(message), true) = (message, can) {
+                    message.update(&data);
+                }
+            }
+            9 | 10 => {
+                let stream = self.stream[i].as_mut();
+                let size = stream.as_ref().map_or(0, |stream| stream.mac.tag_bits().div_ceil(8));
+                let size = size + wrong_size;
+                // SAFETY: an object of the calls, room of that size.
+                let status =
+                    unsafe { tagmac_stream_final(&mut self.streams[i], tag.as_mut_ptr(), size) };
+                let right = stream.filter(|_| wrong_size == 0);
+                let made = right.and_then(|stream| {
+                    let message = stream.message.take()?;
+                    stream.tagged = true;
+                    message.tag().ok()
+                });
+                answered("stream_final", status, made.is_some());
+                if let Some(made) = made {
+                    assert_eq!(&tag[..size], made.as_bytes());
+                }
+            }
+            11 => self.stream_verify(i, wrong_size, input),
+            12 | 13 => {
+                let stream = self.stream[i].as_mut();
+                let nonce = nonce(stream.as_ref().map(|stream| &stream.mac), input);
+                // SAFETY: an object of the calls, memory of that size.
+                let status = unsafe {
+                    tagmac_stream_next(&mut self.streams[i], nonce.as_ptr(), nonce.len())
+                };
+                let next = stream.and_then(|stream| {
+                    let message = stream.mac.stream(&nonce).ok()?;
+                    let used = stream.tagged && !nonce.is_empty() && nonce == stream.nonce;
+                    (!used).then_some((stream, message))
+                });
+                answered("stream_next", status, next.is_some());
+                if let Some((stream, message)) = next {
+                    let tagged = stream.tagged && nonce == stream.nonce;
+                    (stream.message, stream.nonce, stream.tagged) = (Some(message), nonce, tagged);
+                }
+            }
+            14 if input.byte() & 3 == 0 => {
+                // SAFETY: an object of the calls.
+                answered("stream_free", unsafe { tagmac_stream_free(&mut self.streams[i]) }, true);
+                self.stream[i] = None;
+            }
+            15 | 16 => {
+                let block = mac.and_then(AnyMac::parts).map_or(16, |parts| parts.block());
+                let unaligned = usize::from(wrong_size == 1);
+                let start = (input.up_to(4) * block + unaligned) as u64;
+                let start = if input.byte() == 255 { u64::MAX - 15 } else { start };
+                let blocks = pattern(operation, input.up_to(4) * block);
+                let part = mac.and_then(|mac| {
+                    Some((mac.parts()?.new_part(start, &blocks).ok()?, mac.clone()))
+                });
+                let can = part.is_some() && self.part[i].is_none();
+                // SAFETY: objects of the calls, memory of that size.
+                let status = unsafe {
+                    let (part, key) = (&mut self.parts[i], &self.keys[k]);
+                    tagmac_part_init(part, key, start, blocks.as_ptr(), blocks.len())
+                };
+                answered("part_init", status, can);
+                if can {
+                    self.part[i] = part;
+                }
+            }
+            17 => {
+                let [left, right] = &mut *self.parts;
+                // SAFETY: objects of the calls.
+                let status = unsafe { tagmac_part_join(left, right, &self.keys[k]) };
+                let own = |part: &Option<(AnyPart, AnyMac)>| {
+                    part.as_ref()
+                        .is_some_and(|(part, _)| Some(part.key_id()) == mac.map(AnyMac::key_id))
+                };
+                let [one, two] = &mut self.part;
+                let can = own(one)
+                    && own(two)
+                    && one.as_ref().map(|(one, _)| one.end())
+                        == two.as_ref().map(|(two, _)| two.start());
+                answered("part_join", status, can);
+                if let (Some((left, of)), Some((right, _)), true) = (one.take_if(|_| can), two, can)
+                {
+                    let parts = of.parts().expect("it has parts");
+                    *one = Some((parts.join(left, right).expect("neighbours"), of.clone()));
+                }
+            }
+            18 | 19 => {
+                let nonce = nonce(mac, input);
+                let rest = pattern(operation, input.up_to(100));
+                // SAFETY: objects of the calls, memory of those sizes.
+                let status = unsafe {
+                    let (n, r) = (&nonce, &rest);
+                    let (part, key) = (&mut self.parts[i], &self.keys[k]);
+                    let at = tag.as_mut_ptr();
+                    tagmac_part_finish(
+                        part,
+                        key,
+                        at,
+                        tag_size,
+                        n.as_ptr(),
+                        n.len(),
+                        r.as_ptr(),
+                        r.len(),
+                    )
+                };
+                let right = self.part[i].take_if(|(part, _)| {
+                    let Some(mac) = mac.filter(|mac| mac.key_id() == part.key_id()) else {
+                        return false;
+                    };
+                    let distinct = mac.parts().expect("it has parts").last_block_distinct();
+                    let open = distinct && part.end() > 0 && rest.is_empty();
+                    let nonce = mac.algorithm().check_nonce(nonce.len()).is_ok();
+                    part.start() == 0 && !open && nonce && wrong_size == 0
+                });
+                let made = right.zip(mac).map(|((part, _), mac)| {
+                    mac.parts().expect("it has parts").finish(part, &nonce, &rest)
+                });
+                answered("part_finish", status, matches!(made, Some(Ok(_))));
+                if let Some(Ok(made)) = made {
+                    assert_eq!(&tag[..tag_size], made.as_bytes());
+                }
+            }
+            20 => {
+                let (mut start, mut end) = (7, 7);
+                // SAFETY: an object of the calls, room for the numbers.
+                let status = unsafe { tagmac_part_range(&self.parts[i], &mut start, &mut end) };
+                answered("part_range", status, self.part[i].is_some());
+                if let Some((part, _)) = &self.part[i] {
+                    assert_eq!((start, end), (part.start(), part.end()));
+                }
+            }
+            21 if input.byte() & 3 == 0 => {
+                // SAFETY: an object of the calls.
+                answered("part_free", unsafe { tagmac_part_free(&mut self.parts[i]) }, true);
+                self.part[i] = None;
+            }
+            22 | 23 => self.session_init(i, k, input),
+            24 | 25 => self.session_tag(i, wrong_size, input),
+            26 => {
+                let messages = match input.byte() {
+                    255 => u64::MAX,
+                    254 => 1 << 40,
+                    few => few.into(),
+                };
+                // SAFETY: an object of the calls.
+                let status = unsafe { tagmac_session_reserve(&mut self.sessions[i], messages) };
+                let session = self.session[i].as_mut();
+                let can = session.is_some_and(|(session, _)| session.reserve(messages).is_ok());
+                answered("session_reserve", status, can);
+            }
+            27 => {
+                let size = 80 - wrong_size;
+                // SAFETY: an object of the calls, room of that size.
+                let status =
+                    unsafe { tagmac_session_save(&mut self.sessions[i], tag.as_mut_ptr(), size) };
+                let session = self.session[i].as_mut().filter(|_| wrong_size == 0);
+                let saved = session.and_then(|(session, _)| session.save().ok());
+                answered("session_save", status, saved.is_some());
+                if let Some(saved) = saved {
+                    assert_eq!(tag, saved);
+                    self.saved = saved.to_vec();
+                }
+            }
+            28 => self.session_counts(i),
+            29 if input.byte() & 3 == 0 => {
+                // SAFETY: an object of the calls.
+                answered(
+                    "session_free",
+                    unsafe { tagmac_session_free(&mut self.sessions[i]) },
+                    true,
+                );
+                self.session[i] = None;
+            }
+            30 => {
+                // Copies are no objects, unless they are of zeros.
+                let mut copies = [self.keys[k], self.streams[i], self.parts[i], self.sessions[i]];
+                let mut number = 0;
+                // SAFETY: memory of the objects' size and alignment.
+                let refused = unsafe {
+                    [
+                        tagmac_key_free(&mut copies[0]),
+                        tagmac_stream_free(&mut copies[1]),
+                        tagmac_part_range(&copies[2], &mut number, null_mut()),
+                        tagmac_session_reserve(&mut copies[3], 1),
+                    ]
+                };
+                answered("key_free of a copy", refused[0], copies[0] == [0; 4]);
+                answered("stream_free of a copy", refused[1], copies[1] == [0; 4]);
+                answered("part_range of a copy", refused[2], false);
+                answered("session_reserve of a copy", refused[3], false);
+            }
+            _ => {}
+        }
+    }
+
+    fn key_init(&mut self, k: usize, input: &mut Input<'_>) {
+        let name = NAMES[input.up_to(NAMES.len() - 1)];
+        let algorithm = Algorithm::from_name(name.to_str().expect("text")).ok();
+        let choice = input.byte();
+        let right = algorithm.map_or(16, Algorithm::new_key_bytes);
+        let key =
+            pattern(choice & 1, if choice & 14 == 14 { usize::from(choice >> 4) } else { right });
+        let bits = if choice & 240 == 0 { 8 * input.up_to(40) } else { 0 };
+        let mac = algorithm.and_then(|algorithm| {
+            let bits = if bits == 0 { algorithm.default_tag_bits() } else { bits };
+            AnyMac::with_options(algorithm, &key, bits, Level::best()).ok()
+        });
+        let can = mac.is_some() && self.key[k].is_none();
+        // SAFETY: an object of the calls, memory of that size.
+        let status = unsafe {
+            tagmac_key_init(&mut self.keys[k], name.as_ptr(), key.as_ptr(), key.len(), bits)
+        };
+        answered("key_init", status, can);
+        if can {
+            self.key[k] = mac;
+        }
+    }
+
+    /// The right tag, and one with a bit flipped.
+    fn verify(&self, k: usize, nonce: &[u8], message: &[u8], input: &mut Input<'_>) {
+        let Some(Ok(tag)) = self.key[k].as_ref().map(|mac| mac.tag(nonce, message)) else { return };
+        let mut bytes = tag.as_bytes().to_vec();
+        let wrong = input.byte() & 1 == 1;
+        let last = bytes.len() - 1;
+        bytes[last] ^= u8::from(wrong) << 7;
+        // SAFETY: an object of the calls, memory of those sizes.
+        let status = unsafe {
+            let (n, m) = (nonce, message);
+            let (key, at) = (&self.keys[k], bytes.as_ptr());
+            tagmac_key_verify(key, at, bytes.len(), n.as_ptr(), n.len(), m.as_ptr(), m.len())
+        };
+        answered("key_verify", status, !wrong);
+    }
+
+    fn stream_verify(&mut self, i: usize, wrong_size: usize, input: &mut Input<'_>) {
+        let stream = self.stream[i].as_mut();
+        let tag: Option<Tag> =
+            stream.as_ref().and_then(|stream| stream.message.as_ref()?.fork().tag().ok());
+        let size = stream.as_ref().map_or(8, |stream| stream.mac.tag_bits().div_ceil(8));
+        let mut bytes = tag.as_ref().map_or(vec![0; size], |tag| tag.as_bytes().to_vec());
+        let wrong = input.byte() & 1 == 1;
+        bytes[0] ^= u8::from(wrong) << 7;
+        bytes.resize(size + wrong_size, 0);
+        // SAFETY: an object of the calls, memory of that size.
+        let status =
+            unsafe { tagmac_stream_verify(&mut self.streams[i], bytes.as_ptr(), bytes.len()) };
+        answered("stream_verify", status, tag.is_some() && !wrong && wrong_size == 0);
+        if let Some(stream) = stream.filter(|_| wrong_size == 0) {
+            stream.message = None;
+        }
+    }
+
+    fn session_init(&mut self, i: usize, k: usize, input: &mut Input<'_>) {
+        let mac = self.key[k].clone();
+        let how = input.byte();
+        let max_message = [0, 100, u64::MAX, 1 << 20][usize::from(how & 3)];
+        let probability = [0.0, 1e-9, 2.0, f64::NAN][usize::from(how >> 2 & 3)];
+        let budget = mac.as_ref().and_then(|mac| {
+            let max = (max_message != 0).then_some(max_message);
+            mac.budget(max, (probability != 0.0).then_some(probability)).ok()
+        });
+        let free = self.session[i].is_none();
+        let (session, key) = (&mut self.sessions[i], &self.keys[k]);
+        let (status, made) = if how & 16 == 0 {
+            let nonce = nonce(mac.as_ref(), input);
+            let nonce = if how & 32 == 0 { nonce } else { vec![255; nonce.len()] };
+            // SAFETY: objects of the calls, memory of that size.
+            let status = unsafe {
+                tagmac_session_init(
+                    session,
+                    key,
+                    nonce.as_ptr(),
+                    nonce.len(),
+                    max_message,
+                    probability,
+                )
+            };
+            let fits = |mac: &AnyMac| mac.algorithm().check_nonce(nonce.len()).is_ok();
+            let made = mac.clone().filter(fits).zip(budget);
+            (status, made.and_then(|(mac, budget)| Session::new(mac, &nonce, budget).ok()))
+        } else {
+            let mut saved = self.saved.clone();
+            if how & 32 != 0 && !saved.is_empty() {
+                let place = input.up_to(saved.len() - 1);
+                saved[place] ^= 1 << (how >> 6);
+            }
+            // SAFETY: objects of the calls, memory of that size.
+            let status = unsafe {
+                let at = saved.as_ptr();
+                tagmac_session_restore(session, key, at, saved.len(), max_message, probability)
+            };
+            let made = mac.clone().zip(budget);
+            (status, made.and_then(|(mac, budget)| Session::restore(mac, &saved, budget).ok()))
+        };
+        answered("session_init", status, made.is_some() && free);
+        if free {
+            self.session[i] = made.zip(mac);
+        }
+    }
+
+    fn session_tag(&mut self, i: usize, wrong_size: usize, input: &mut Input<'_>) {
+        let message = pattern(input.byte(), input.short() % 5000);
+        let session = self.session[i].as_mut();
+        let (tag_size, nonce_size) = session.as_ref().map_or((0, 0), |(session, mac)| {
+            (mac.tag_bits().div_ceil(8) + wrong_size, session.nonce_bytes())
+        });
+        let (mut tag, mut nonce) = ([0; 80], [0; 16]);
+        // SAFETY: an object of the calls, memory of those sizes.
+        let status = unsafe {
+            let (t, n, m) = (tag.as_mut_ptr(), nonce.as_mut_ptr(), &message);
+            let session = &mut self.sessions[i];
+            assert_eq!(tagmac_session_nonce_size(session), nonce_size);
+            tagmac_session_tag(session, t, tag_size, n, nonce_size, m.as_ptr(), m.len())
+        };
+        let made =
+            session.filter(|_| wrong_size == 0).and_then(|(session, _)| session.tag(&message).ok());
+        answered("session_tag", status, made.is_some());
+        if let Some((expected, made)) = made {
+            assert_eq!(&tag[..tag_size], made.as_bytes());
+            assert_eq!(&nonce[..nonce_size], expected.as_bytes());
+        }
+    }
+
+    fn session_counts(&mut self, i: usize) {
+        let mut counts = [0; 3];
+        let [used, left, reserved] = &mut counts;
+        // SAFETY: an object of the calls, room for the numbers.
+        let status = unsafe { tagmac_session_counts(&self.sessions[i], used, left, reserved) };
+        answered("session_counts", status, self.session[i].is_some());
+        if let Some((session, _)) = &self.session[i] {
+            assert_eq!(counts, [session.used(), session.left(), session.reserved()]);
+        }
+    }
+}
+
+pub fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for name in 0..7 {
+        // A stream, two parts, a session.
+        let key = [0, name, 16];
+        seeds.push(
+            [&key[..], &[4, 1, 5, 9, 0, 0, 5, 1, 7, 40, 0, 9, 7, 1, 0, 12, 65, 9, 11, 0]].concat(),
+        );
+        let parts = [15, 0, 0, 2, 143, 2, 0, 1, 17, 20, 18, 1, 9, 30, 21, 0];
+        seeds.push([&key[..], &parts].concat());
+        let session =
+            [22, 0, 1, 26, 9, 27, 24, 1, 60, 0, 28, 27, 29, 0, 22, 16, 26, 3, 27, 24, 1, 9, 0];
+        seeds.push([&key[..], &session].concat());
+    }
+    seeds
+}

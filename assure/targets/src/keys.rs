@@ -1,0 +1,64 @@
+//! Key files. Bytes are tried as they are, and with the checksum and the id that they should have, since
+//! no luck finds either.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use sha2::{Digest, Sha256};
+use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError};
+use tagmac_files::key_file::{Terms, parse};
+
+use crate::input::pattern;
+
+const TERMS: Terms = Terms { algorithm: "-a", format: "--key-format", anyway: "--anyway" };
+
+pub fn run(data: &[u8]) {
+    read(data);
+    // As far as the last line that is there.
+    let text = match data.windows(10).rposition(|window| window == b"\nchecksum:") {
+        Some(at) => &data[..at + 1],
+        None => data,
+    };
+    let text = with_checksum(text);
+    if let Some(KeyFileError::Id { expected, found }) = read(&text) {
+        let (expected, found) = (expected.to_string(), found.to_string());
+        let text = str::from_utf8(&text).expect("a key file").replacen(&found, &expected, 1);
+        let above = text.rfind("checksum: ").expect("a key file");
+        let wrong = read(&with_checksum(&text.as_bytes()[..above]));
+        assert_eq!(wrong, None, "expected the key file, found an error");
+    }
+}
+
+fn with_checksum(above: &[u8]) -> Vec<u8> {
+    let sum = base16ct::lower::encode_string(&Sha256::digest(above)[..8]);
+    [above, b"checksum: ", sum.as_bytes(), b"\n"].concat()
+}
+
+fn read(text: &[u8]) -> Option<KeyFileError> {
+    match KeyFile::parse(text) {
+        Ok(file) => {
+            assert_eq!(file.to_text().as_bytes(), text, "expected only what to_text writes");
+            file.algorithm().check_key(file.key().len()).expect("a key of its length");
+            assert_eq!(file.algorithm().key_id(file.key()), file.id());
+            assert!(parse(text, Some(file.algorithm()), TERMS).is_ok());
+            None
+        }
+        Err(error) => {
+            let said = parse(text, None, TERMS).expect_err("expected the same answer");
+            let one_line = |text: &str| !text.is_empty() && !text.chars().any(char::is_control);
+            assert!(one_line(&said) && one_line(&error.to_string()), "expected a line: {said:?}");
+            Some(error)
+        }
+    }
+}
+
+pub fn seeds() -> Vec<Vec<u8>> {
+    let names = ["PMAC-AES128", "UMAC-64", "POLY1305-AES", "CMAC-AES256", "LIGHTMAC-AES128-S32"];
+    let text = |name: &str| {
+        let algorithm = Algorithm::from_name(name).expect("an algorithm");
+        let key = pattern(1, algorithm.new_key_bytes());
+        let time = UNIX_EPOCH + Duration::from_secs(1_795_255_200);
+        let file = KeyFile::new(algorithm, &key, time).expect("a key");
+        file.to_text().as_bytes().to_vec()
+    };
+    names.map(text).to_vec()
+}

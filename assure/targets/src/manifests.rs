@@ -1,0 +1,65 @@
+//! Manifests of directories: the first two bytes choose the MAC and what is sealed; lines follow. Where
+//! the first one is `tagmac-manifest-`, it is the header that is read.
+
+use std::collections::HashSet;
+
+use tagmac_files::dir::Kind;
+use tagmac_files::fuzzing::entries;
+use tagmac_files::line_reader::Lines;
+use tagmac_files::manifest::header::{Header, MAGIC, Options};
+
+use crate::subject::any;
+
+pub fn run(data: &[u8]) {
+    let Some((&[first, second], text)) = data.split_first_chunk() else { return };
+    let mac = any(first).mac();
+    let has = |bit: u8| second >> bit & 1 == 1;
+    let options = Options { mode: has(0), mtime: has(1), special: has(2), one_file_system: has(3) };
+    let header = Header::new(&mac, options);
+    if text.starts_with(MAGIC.as_bytes()) {
+        let mut lines = Lines::new(text, b'\n');
+        if let Ok(found) = Header::read(&mut lines, "it", &mac) {
+            let written = found.text();
+            assert!(text.starts_with(written.as_bytes()), "expected only what is written");
+        }
+        return;
+    }
+    let (entries, wrong) = entries(text, &header);
+    let mut again = Vec::new();
+    let mut folders = HashSet::new();
+    let mut last: Option<&[u8]> = None;
+    for entry in &entries {
+        entry.write(&header, &mut again);
+        let path = &*entry.path;
+        assert!(!path.is_empty() && !path.starts_with(b"/") && !path.contains(&0));
+        assert!(!path.split(|&byte| byte == b'/').any(|name| matches!(name, b"" | b"." | b"..")));
+        if let Some(at) = path.iter().rposition(|&byte| byte == b'/') {
+            assert!(folders.contains(&path[..at]), "expected the folder before what is in it");
+        }
+        assert_ne!(last, Some(path), "expected each path once");
+        if entry.kind == Kind::Directory {
+            assert!(folders.insert(path), "expected each folder once");
+        }
+        assert_eq!(entry.target.is_some(), entry.kind == Kind::Link);
+        assert_eq!(entry.content.is_some(), entry.kind == Kind::File);
+        last = Some(path);
+    }
+    assert!(text.starts_with(again.strip_suffix(b"\n").unwrap_or(&again)), "expected the lines");
+    assert_eq!(wrong.is_none(), again.len() == text.len() + 1, "expected all lines or an error");
+}
+
+pub fn seeds() -> Vec<Vec<u8>> {
+    let tag = "0123456789abcdef0123456789abcdef";
+    let plain =
+        format!("dir\t-\t-\td\nfile\t5\t{tag}\td/a\\tb\nlink\t-\t-\te\tto\\\\\nfile\t0\t{tag}\tf");
+    let all = format!(
+        "dir\t0755\t-\t-\t-\td\nfile\t0644\t-5.000000001\t7\t{tag}\td/f\nlink\t-\t12.999999999\t-\t-\te\tto\n\
+         pipe\t0600\t1.000000000\t-\t-\tp\nsocket\t4755\t1.000000000\t-\t-\ts"
+    );
+    let large = format!("file\t18446744073709551000\t{tag}\ta\nfile\t700\t{tag}\tb");
+    let header =
+        Header::new(&any(0).mac(), Options { mode: true, special: true, ..Options::default() });
+    [(0, plain), (7, all), (0, large), (5, header.text())]
+        .map(|(options, text)| [&[0, options], text.as_bytes()].concat())
+        .to_vec()
+}
