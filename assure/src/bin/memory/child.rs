@@ -106,8 +106,7 @@ pub fn fork_each<T>(
                     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                         work(&cases, item);
                     }));
-                    // SAFETY: it ends this process.
-                    unsafe { libc::_exit(if done.is_ok() { 0 } else { 101 }) }
+                    std::process::exit(if done.is_ok() { 0 } else { 101 });
                 }
                 child => {
                     assert!(child > 0, "a process more");
