@@ -18,8 +18,8 @@ NOT_DONE = """
 
 - No real Arm, RISC-V or s390x machine: these run under qemu.
 - valgrind knows no AVX-512 and no VAES: `vaes` and `avx512` have equal traces instead, and no memcheck.
-- Not built yet: mutation of the tests, coverage, undefined behaviour by Miri, fuzzing with coverage,
-  a search of memory for secrets after they were dropped, and models of concurrency.
+- Not built yet: mutation of the tests, coverage of the library, undefined behaviour by Miri, fuzzing with
+  coverage, a search of memory for secrets after they were dropped, and models of concurrency.
 - Jobs marked (quick) have no full run on record.
 """
 
