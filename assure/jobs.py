@@ -139,7 +139,7 @@ JOBS = [
         "guard pages, AddressSanitizer and debug assertions around every MAC, level, length and call",
         ["memory.py"],
         quick=15_000_000,
-        full=25_000_000,
+        full=20_000_000,
         claim="No call reads or writes a byte outside of the buffers that it was given, uses memory that is "
         "free, breaks what the standard library's unsafe functions ask for, or overflows a number",
         caveat="One compiler's code on x86-64, at the lengths that were tried. Miri is neither in this "
