@@ -88,7 +88,8 @@ def build():
         programs.append(one["executable"])
         if one["profile"]["test"]:
             tests.append((one["executable"], manifest.parent))
-    return tests, programs
+    # Cargo names them in the order that it ends with them.
+    return sorted(tests), sorted(programs)
 
 
 def is_commands(program, folder):
