@@ -150,6 +150,32 @@ JOBS = [
         builds=True,
     ),
     Job(
+        "memory",
+        "guard pages, AddressSanitizer and debug assertions around every MAC, level, length and call",
+        ["memory.py"],
+        quick=15_000_000,
+        full=20_000_000,
+        claim="No call reads or writes a byte outside of the buffers that it was given, uses memory that is "
+        "free, breaks what the standard library's unsafe functions ask for, or overflows a number",
+        caveat="One compiler's code on x86-64, at the lengths that were tried. Miri is neither in this "
+        "compiler nor in Debian: aliasing, provenance and bytes that were never written are not checked. "
+        "Threads, Python, the names of Nettle and the provider for OpenSSL are not called; leaks are not "
+        "looked for",
+        levels=True,
+    ),
+    Job(
+        "coverage",
+        "the lines that tests run of what reads keys, lists and manifests",
+        ["coverage.py"],
+        quick=900,
+        full=900,
+        claim="Each line that reads a key file, a list of tags or a manifest runs in a test, but for those that "
+        "assure/uncovered.json has with a reason",
+        caveat="Of crates/files and the command. Partials, sidecars, checkpoints and the library are not "
+        "measured. That a line runs does not show that a test would notice if it were wrong. Branches are "
+        "counted and not asked for",
+    ),
+    Job(
         "bugs",
         "faults that other projects had, made again here as patches: a named test must find each",
         ["bugs.py"],

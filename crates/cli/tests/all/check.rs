@@ -104,6 +104,28 @@ fn lists_that_cannot_be_read() {
 }
 
 #[test]
+fn a_key_may_come_by_standard_input() {
+    let place = listed();
+    let key = fs::read(place.path("k")).unwrap();
+    let ran = place.feed(&["check", "--key-fd", "0", "list"], &key).exits(0).in_silence();
+    ran.prints("a: OK\nb: OK\n");
+    let ran = place.feed(&["check", "--key-fd", "0"], &key).exits(2).prints("");
+    ran.says(&["standard input"]);
+    // A pipe has no folder in which others could replace it.
+    let ran = place.shell("cat k | $T check -k /dev/fd/0 list").exits(0).in_silence();
+    ran.prints("a: OK\nb: OK\n");
+}
+
+#[test]
+fn what_is_small_is_checked_without_a_bar() {
+    let place = listed();
+    place.shell("$T tag -k k --raw a > raw").exits(0);
+    for args in [&["list"][..], &["--raw-tag", "raw", "a"]] {
+        check(&place, &[&["--progress", "always"], args].concat()).exits(0).in_silence();
+    }
+}
+
+#[test]
 fn lists_without_tags() {
     let place = listed();
     for text in ["", "\n\n", "# a comment\n"] {
@@ -133,6 +155,10 @@ fn malformed_lines() {
     check(&place, &["mixed"])
         .exits(1)
         .says(&["found '\\u{1b}[1mx'", "WARNING: 1 line is improperly"]);
+    for name in ["", "a\0b"] {
+        place.file("mixed", format!("{text}PMAC-AES128 ({name}) = 00\n"));
+        check(&place, &["mixed"]).exits(1).says(&["line 3: expected a name without zero bytes"]);
+    }
     let long = [text.as_bytes(), &vec![b'x'; 70_000], b"\n"].concat();
     place.file("mixed", long);
     check(&place, &["mixed"]).exits(1).prints("a: OK\nb: OK\n").says(&["at most 64 KiB"]);

@@ -265,6 +265,8 @@ fn a_sealed_manifest_is_read_strictly_all_the_same() {
         wrong(&["dir - - 0", &format!("dir - - {path}")], 7, name);
     }
     wrong(&["dir - - a\0b"], 6, "expected a path without zero bytes");
+    let long = format!("dir - - {}", "x".repeat(4097));
+    wrong(&[&long], 6, "expected a path of at most 4096 bytes, found a longer one");
     wrong(&["door - - a"], 6, "expected a kind of entry");
     wrong(&["pipe - - a"], 6, "expected a file, directory or link without the option special");
     wrong(&["dir - -"], 6, "expected more columns");

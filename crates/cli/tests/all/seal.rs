@@ -7,6 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use crate::common::{Place, sparse, tree};
+use sha2::{Digest, Sha256};
 
 #[test]
 fn the_same_tree_has_the_same_manifest_on_any_number_of_threads() {
@@ -202,4 +203,15 @@ fn a_file_over_the_limit_of_the_mac() {
     place.file("t/long", [0; 3841]);
     let ran = place.run(&["seal", "-k", "k8", "t", "-o", "m"]).exits(4);
     ran.says(&["t/long: expected at most 3840 bytes, the algorithm's limit, found 3841"]);
+}
+
+#[test]
+fn what_another_run_left_over_is_no_part_of_the_tree() {
+    let place = tree();
+    let hash = base16ct::lower::encode_string(&Sha256::digest(b"m")[..8]);
+    let draft = format!("t/.tagmac-{hash}-12345");
+    place.file(&draft, "half of a manifest");
+    let ran = place.keyed("seal", &["t", "-o", "t/m"]).exits(0);
+    ran.says(&[&format!("{draft}: left out: it has the name of a manifest in the making\n")]);
+    assert!(!String::from_utf8_lossy(&place.read("t/m")).contains(".tagmac-"));
 }

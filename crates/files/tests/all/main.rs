@@ -4,7 +4,7 @@ mod parts;
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
@@ -12,6 +12,7 @@ use tagmac_files::audit::{Audit, Status};
 use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;
 use tagmac_files::manifest::header::Options;
+use tagmac_files::manifest::seal_mac;
 use tagmac_files::partial::{Expected, Range, Ranged, combine};
 use tagmac_files::progress::{Phases, Progress, Total};
 use tagmac_files::read::Reader;
@@ -67,6 +68,67 @@ fn a_tree_is_sealed_and_audited() {
     fs::write(&output, "no manifest").unwrap();
     let error = Audit::open(&mac, &key, &output, &root).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Mismatch);
+}
+
+/// A tree with one file, its manifest, and where these are.
+fn sealed_file(mac: &Mac, key: &Key) -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let place = tempfile::tempdir().unwrap();
+    let (root, output) = (place.path().join("tree"), place.path().join("manifest"));
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join("a"), "text").unwrap();
+    let options = SealOptions {
+        directory: &root,
+        output: &output,
+        sealed: Options::default(),
+        skip_unreadable: false,
+        threads: 1,
+    };
+    Sealing::new(mac, key, options).unwrap().run(&()).unwrap();
+    (place, root, output)
+}
+
+#[test]
+fn a_manifest_that_changes_while_it_is_read_is_refused() {
+    let (mac, key) = key();
+    let (_place, root, output) = sealed_file(&mac, &key);
+    let text = fs::read_to_string(&output).unwrap();
+    let changed = "the manifest changed while it was read: nothing reported so far is valid";
+    let (start, tag) = text.split_once("\ta\n").unwrap();
+    let other = if start.ends_with('0') { '1' } else { '0' };
+    let cases = [
+        (text.replace("options: none", "options: mode"), changed),
+        (format!("{}{other}\ta\n{tag}", &start[..start.len() - 1]), changed),
+        (format!("{start}\ta\n"), "expected an end, found none"),
+    ];
+    for (other, expected) in cases {
+        fs::write(&output, &text).unwrap();
+        let audit = Audit::open(&mac, &key, &output, &root).unwrap();
+        fs::write(&output, &other).unwrap();
+        let error = audit.run(1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
+        assert!(error.ends_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_sealed_nonce_has_its_one_length() {
+    let algorithm = Algorithm::from_name("POLY1305-AES").unwrap();
+    let key = Key::new(algorithm, vec![7; 32].into()).unwrap();
+    let mac = Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap();
+    let (_place, root, output) = sealed_file(&mac, &key);
+    let text = fs::read_to_string(&output).unwrap();
+    let nonce =
+        text.lines().find(|line| line.ends_with("\ta")).unwrap().split('\t').nth(2).unwrap();
+    assert_eq!(nonce.len(), 32);
+    let (body, _) = text.split_once("seal: ").unwrap();
+    for other in [&nonce[..30], "", &format!("{nonce}00"), &nonce.replace(|_| true, "g")] {
+        let body = body.replace(nonce, other);
+        let seal = seal_mac(&key).tag(&[], body.as_bytes()).unwrap();
+        fs::write(&output, format!("{body}seal: {seal}\n")).unwrap();
+        let audit = Audit::open(&mac, &key, &output, &root).unwrap();
+        let error = audit.run(1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
+        let expected = "expected a nonce of the longest length that the algorithm takes";
+        assert!(error.ends_with(expected), "{error}");
+    }
 }
 
 #[test]

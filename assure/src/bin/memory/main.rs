@@ -1,0 +1,72 @@
+//! Undefined behaviour: no call touches memory that is not its own, on any level, with any MAC.
+//!
+//! Two builds of this program do the same work. The release build puts each input and each result
+//! next to a page that nobody may touch, so that a stray byte ends the process. The other build has
+//! AddressSanitizer, debug assertions and checks of overflow, and buffers on the heap of the exact
+//! size. `memory.py` builds and runs both. All results are compared with those of the portable level
+//! in plain memory.
+//!
+//! It runs on Linux. A read that strays within the page of its own buffer, away from the guarded end,
+//! is seen by the sanitizer alone; one that strays into another allocation by the guards alone.
+
+mod c_calls;
+mod calls;
+mod child;
+mod edits;
+mod formats;
+mod library;
+mod plants;
+mod rooms;
+
+use std::process::ExitCode;
+
+use assure::Job;
+use tagmac::dynamic::Algorithm;
+use tagmac::isa::Level;
+
+use calls::Subject;
+use rooms::SANITIZED;
+
+/// What one process does.
+enum Work {
+    Mac(Algorithm, Level),
+    Edits(Level),
+    Plant,
+}
+
+fn main() -> ExitCode {
+    let job = match Job::from_args("memory", &plants::names()) {
+        Ok(job) => job,
+        Err(code) => return code,
+    };
+    let all = job.full() || !SANITIZED;
+    let mut work: Vec<Work> = Vec::new();
+    if plants::names().into_iter().any(|name| job.planted(name)) {
+        work.push(Work::Plant);
+    } else {
+        for level in Level::all() {
+            work.extend(Algorithm::all().map(|algorithm| Work::Mac(algorithm, level)));
+            work.push(Work::Edits(level));
+        }
+        let levels: Vec<&str> = Level::all().map(Level::name).collect();
+        let lengths = if all { "0 to 1024" } else { "0 to 272" };
+        let memory = if SANITIZED { "the sanitizer" } else { "guard pages" };
+        job.note(&format!("{memory}: every length from {lengths}, on {}", levels.join(", ")));
+    }
+    let name = |work: &Work| match work {
+        Work::Mac(algorithm, level) => format!("{algorithm} on {level}"),
+        Work::Edits(level) => format!("edits on {level}"),
+        Work::Plant => "planted".into(),
+    };
+    child::fork_each(&job, &work, name, |cases, work| match *work {
+        Work::Mac(algorithm, level) => {
+            let subject = Subject::new(algorithm, level, all);
+            calls::walk(cases, &subject);
+            c_calls::walk(cases, &subject, 0);
+            formats::walk(cases, &subject);
+        }
+        Work::Edits(level) => edits::walk(cases, level),
+        Work::Plant => plants::run(cases, &job),
+    });
+    job.finish()
+}
