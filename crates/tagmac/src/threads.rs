@@ -8,6 +8,7 @@
 //!
 //! After a fork the child has no such threads: there every call does its work alone.
 
+mod cpu;
 mod pool;
 
 use std::ops::Range;

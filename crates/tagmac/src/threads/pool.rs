@@ -1,22 +1,28 @@
 //! Threads that wait for work: started by the first call that has some for them, and kept.
 //!
-//! They look for work some microseconds longer and then sleep. Starting a thread for each call takes
-//! as long as a MAC on a megabyte.
+//! They look for work some microseconds longer and then sleep: to wake one takes as long as a MAC on a
+//! quarter of a megabyte, and to start one as long as on a whole one.
 
 use std::hint::spin_loop;
 use std::process;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
+use super::cpu::{Cpu, Cpus};
+
 /// More threads than this are more than memory feeds.
 const MAX_HELPERS: usize = 31;
-/// How long a caller looks for the end of its helpers before it sleeps: as long as that takes. Not
-/// longer, because a helper may be waiting for this very core.
+/// How long a caller looks for the end of its helpers before it gives up its CPU to them.
 const LOOK: Duration = Duration::from_micros(3);
+/// How long it does that before it sleeps. A helper may be waiting for this very CPU; who sleeps is woken on
+/// that of the helper, and then the two would share it in the next call too.
+const YIELD: Duration = Duration::from_millis(1);
+/// How long a helper looks for the next call's work. It gives up its CPU to others meanwhile.
+const AWAKE: Duration = Duration::from_micros(50);
 /// Helpers may make calls longer by one part in this many.
 const LOSS: u32 = 16;
 
@@ -30,6 +36,9 @@ pub(super) struct Pool {
     /// Nanoseconds that callers work alone before they ask for helpers again. A helper that other
     /// programs keep from a CPU must be waited for, which can take longer than the whole message.
     alone: AtomicU64,
+    /// Calls that had work for helpers.
+    calls: Arc<AtomicUsize>,
+    cpus: Cpus,
 }
 
 impl Pool {
@@ -43,6 +52,8 @@ impl Pool {
             idle: AtomicUsize::new(helpers),
             process: process::id(),
             alone: AtomicU64::new(0),
+            calls: Arc::new(AtomicUsize::new(0)),
+            cpus: Cpus::of_this_thread(),
         })
     }
 
@@ -99,28 +110,52 @@ impl Helpers<'_> {
     /// piece, and returns how much it did.
     pub(super) fn run(self, work: impl Fn() -> usize + Sync) {
         let (busy, helped) = (AtomicUsize::new(self.count), AtomicUsize::new(0));
+        let here = Cpu::current();
+        // The first call waits for the threads to start, which no later one does.
+        let is_first = self.pool.calls.fetch_add(1, Ordering::Relaxed) == 0;
         let start = Instant::now();
         let (mine, worked) = self.pool.threads.in_place_scope(|scope| {
             for _ in 0..self.count {
                 scope.spawn(|_| {
                     let _end = End(&busy);
+                    self.pool.cpus.keep_from(here);
+                    let calls = &self.pool.calls;
+                    stay_awake(Arc::clone(calls), calls.load(Ordering::Relaxed));
                     helped.fetch_add(work(), Ordering::Relaxed);
                 });
             }
             let (mine, worked) = (work(), start.elapsed());
-            while busy.load(Ordering::Acquire) > 0 && start.elapsed() < worked + LOOK {
-                spin_loop();
+            loop {
+                let waited = start.elapsed() - worked;
+                if busy.load(Ordering::Acquire) == 0 || waited > YIELD {
+                    break;
+                } else if waited < LOOK {
+                    spin_loop();
+                } else {
+                    thread::yield_now();
+                }
             }
             (mine, worked)
         });
         // What it took over what this thread would have taken for all of it.
         let all = mine + helped.into_inner();
         let without = worked.mul_f64(all as f64 / mine.max(1) as f64);
-        if let Some(lost) = start.elapsed().checked_sub(without) {
+        if let Some(lost) = start.elapsed().checked_sub(without).filter(|_| !is_first) {
             let alone = lost.saturating_mul(LOSS).as_nanos().try_into().unwrap_or(u64::MAX);
             self.pool.alone.store(alone, Ordering::Relaxed);
         }
     }
+}
+
+/// Has this helper, after its work, look for that of the next call after the `seen` ones. As a job of the
+/// pool, which ends at once when there is work: the helper is awake then.
+fn stay_awake(calls: Arc<AtomicUsize>, seen: usize) {
+    rayon_core::spawn(move || {
+        let start = Instant::now();
+        while calls.load(Ordering::Relaxed) == seen && start.elapsed() < AWAKE {
+            thread::yield_now();
+        }
+    });
 }
 
 /// The end of a helper's work, even by a panic.
