@@ -1,7 +1,8 @@
 //! Messages of one length, as many as two vectors have lanes: from their blocks to their tags nothing
 //! leaves the registers.
 
-use super::{Masked, Together, VOf};
+use super::masked::{Masked, VOf};
+use super::together::Together;
 use crate::cipher::Cipher;
 use crate::isa::{CipherBlock, Isa, Lanes, MAX_LANES};
 use crate::tag::Tag;

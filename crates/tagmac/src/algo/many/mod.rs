@@ -7,16 +7,20 @@
 //! their numbers of terms: a vector has few lanes without a term then.
 
 mod alike;
+mod masked;
+mod together;
 
 use core::slice;
 
-use super::xor::{OneBlock, Truncation};
-use crate::cipher::{Cipher, CipherBlock, vectors};
+pub(super) use masked::Masked;
+
+use crate::cipher::Cipher;
 use crate::construction::{Construction, Hash};
-use crate::isa::{Facts, Isa, Lanes, MAX_LANES, ScalarBlocks};
+use crate::isa::{CipherBlock, Facts, Isa, Lanes, MAX_LANES, ScalarBlocks};
 use crate::kernels::one_by_one;
 use crate::tag::Tag;
 use crate::wipe::wipe;
+use together::{Together, some_pieces};
 
 /// The most terms of a message.
 pub(super) const MAX_TERMS: usize = 32;
@@ -40,62 +44,6 @@ pub(super) fn max_len_under<C: Cipher, H: Hash>(hash: &H) -> usize {
 const SCRATCH_BLOCKS: usize = 256;
 /// Messages whose last blocks are encrypted at once.
 pub(super) const MESSAGES: usize = 64;
-
-/// A xor MAC whose terms are a function of block xor mask.
-pub(super) trait Masked {
-    /// A block.
-    type Block: CipherBlock;
-    /// Vectors of blocks on a level.
-    type Lanes<I: Isa>: Lanes<Block = Self::Block>;
-    /// What a level needs of the terms' keys.
-    type Keys<'a, I: Isa>: Copy
-    where
-        Self: 'a;
-    /// The cipher of the last call.
-    type Last: Cipher<Block = Self::Block>;
-
-    /// The vectors of a level.
-    fn lanes<I: Isa>(isa: I) -> Self::Lanes<I>;
-    /// Bytes of a message that go into a term.
-    fn piece(&self) -> usize;
-    /// Terms of a message of so many bytes.
-    fn terms_in(&self, bytes: usize) -> usize;
-    /// The masks of terms 1, 2 and so on.
-    fn masks<I: Isa>(&self, isa: I, masks: &mut [Self::Block]);
-    /// Prepares the terms' keys: once per batch.
-    fn keys<I: Isa>(&self, isa: I) -> Self::Keys<'_, I>;
-    /// Whether terms are made by vectors where AES has instructions. Others are made of many blocks at
-    /// once.
-    const BY_VECTORS: bool;
-    /// The terms of masked blocks.
-    fn terms<I: Isa, const N: usize>(
-        isa: I,
-        keys: &Self::Keys<'_, I>,
-        x: [VOf<Self, I>; N],
-    ) -> [VOf<Self, I>; N];
-    /// Makes terms of masked blocks.
-    #[inline(always)]
-    fn make_terms<I: Isa>(isa: I, keys: &Self::Keys<'_, I>, blocks: &mut [Self::Block]) {
-        vectors(
-            Self::lanes(isa),
-            blocks,
-            #[inline(always)]
-            |x| {
-                let [x] = Self::terms(isa, keys, [x]);
-                x
-            },
-        );
-    }
-    /// What the rest of a message adds to its terms.
-    fn last<I: Isa>(&self, isa: I, rest: &[u8]) -> OneBlock<Self::Lanes<I>>;
-    /// What the last call is of.
-    fn last_cipher(&self) -> &Self::Last;
-    /// How long tags are.
-    fn truncation(&self) -> &Truncation<Self::Block>;
-}
-
-/// A vector of the blocks of M.
-type VOf<M, I> = <<M as Masked>::Lanes<I> as Lanes>::V;
 
 /// What a batch needs, wiped on drop.
 struct BatchScratch<B: CipherBlock> {
@@ -413,9 +361,9 @@ fn add_staged<I: Isa, M: Masked>(
         let (mut used, mut last) = (0, first);
         while last < messages.len() && used + terms[last] as usize <= SCRATCH_BLOCKS {
             let message = messages[last];
-            for j in 0..terms[last] as usize {
+            for (j, mask) in masks[..terms[last] as usize].iter().enumerate() {
                 let piece = lanes.load_strided_lanes(message, j * step, 1, stride);
-                staged.0[used] = piece.xor(&masks[j]);
+                staged.0[used] = piece.xor(mask);
                 used += 1;
             }
             last += 1;
@@ -432,77 +380,5 @@ fn add_staged<I: Isa, M: Masked>(
             made = others;
         }
         first = last;
-    }
-}
-
-/// Piece `j` of up to as many messages as a vector has lanes; zeros in other lanes.
-#[inline(always)]
-fn some_pieces<L: Lanes>(lanes: L, step: usize, messages: &[&[u8]], j: usize) -> L::V {
-    let (bytes, end) = (L::Block::BYTES, (j + 1) * step);
-    if end >= bytes {
-        let nothing = L::Block::ZERO;
-        return lanes.gather(
-            (step, lanes.stride(step)),
-            #[inline(always)]
-            |lane| {
-                messages.get(lane).map_or(nothing.as_ref(), |message| &message[end - bytes..end])
-            },
-        );
-    }
-    // No whole block ends with these.
-    let narrow = lanes.narrow();
-    let mut blocks = [L::Block::ZERO; MAX_LANES];
-    for (block, message) in blocks[..L::LANES].iter_mut().zip(messages) {
-        let piece = narrow.load_strided_lanes(message, j * step, 1, narrow.stride(step));
-        *block = narrow.lane0(piece);
-    }
-    lanes.load(L::Block::flatten(&blocks[..L::LANES]))
-}
-
-/// As many messages as a vector has lanes, cut to one length, so that bounds are checked for all at
-/// once.
-struct Together<'a>([&'a [u8]; MAX_LANES]);
-
-impl<'a> Together<'a> {
-    const EMPTY: Self = Together([&[]; MAX_LANES]);
-
-    /// The first `bytes` bytes of each.
-    #[inline(always)]
-    fn new<L: Lanes>(messages: &[&'a [u8]], bytes: usize) -> Self {
-        let mut together = Together::EMPTY;
-        for (to, message) in together.0[..L::LANES].iter_mut().zip(&messages[..L::LANES]) {
-            *to = &message[..bytes];
-        }
-        together
-    }
-
-    /// The first piece of each, which is shorter than a block.
-    #[inline(always)]
-    fn first_pieces<L: Lanes>(&self, lanes: L, step: usize) -> L::V {
-        let bytes = L::Block::BYTES;
-        if self.0[0].len() < bytes {
-            return some_pieces(lanes, step, &self.0[..L::LANES], 0);
-        }
-        lanes.gather_first(
-            step,
-            #[inline(always)]
-            |lane| &self.0[lane][..bytes],
-        )
-    }
-
-    /// Piece `j` of each, which ends with a block.
-    #[inline(always)]
-    fn pieces<L: Lanes>(&self, lanes: L, step: usize, j: usize) -> L::V {
-        self.ends(lanes, (step, (j + 1) * step))
-    }
-
-    /// The last `step` bytes of each before byte `end`, which end with a block.
-    #[inline(always)]
-    fn ends<L: Lanes>(&self, lanes: L, (step, end): (usize, usize)) -> L::V {
-        lanes.gather(
-            (step, lanes.stride(step)),
-            #[inline(always)]
-            |lane| &self.0[lane][end - L::Block::BYTES..end],
-        )
     }
 }
