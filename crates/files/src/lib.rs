@@ -51,6 +51,7 @@ mod room;
 mod scanner;
 pub mod seal;
 pub mod sidecar;
+mod stack;
 pub mod url;
 pub mod walk;
 

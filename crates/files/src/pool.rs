@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
+use crate::stack;
+
 /// Jobs that a thread takes at a time: few, so that threads end together.
 const BATCH: usize = 8;
 /// Batches that may be ahead of the results, for each thread, and for all together: a job may hold a
@@ -61,7 +63,7 @@ pub fn in_batches<J: Send, O: Send, W: Send, E>(
                     }
                 }
             };
-            if thread::Builder::new().spawn_scoped(scope, serve).is_err() {
+            if thread::Builder::new().spawn_scoped(scope, || stack::wiped(serve)).is_err() {
                 break;
             }
             any = true;

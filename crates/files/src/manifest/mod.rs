@@ -302,4 +302,23 @@ mod tests {
             assert_eq!(found, if fits { Ok(()) } else { Err(expected) });
         }
     }
+
+    #[test]
+    fn sizes_that_come_to_2_64_bytes_are_not_written() {
+        let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
+        let (key_id, options) = (KeyId::from([7; 8]), Options::default());
+        let header = Header { algorithm, bits: 128, key_id, options };
+        let seal = AnyMac::new(algorithm, &[7; 16]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m");
+        let mut writer = writer::Writer::create(&path, header.clone(), &seal).unwrap();
+        for (size, name, fits) in [(700, "a", true), (u64::MAX - 699, "b", false)] {
+            let line = format!("file\t{size}\t{:032x}\t{name}", 7);
+            let written = writer.entry(&Entry::parse(line.as_bytes(), &header).unwrap());
+            let expected = "b: expected less than 2^64 bytes in all, found more";
+            assert_eq!(written.map_err(|error| error.to_string()).is_ok(), fits, "{expected}");
+        }
+        drop(writer);
+        assert!(!path.exists());
+    }
 }

@@ -27,6 +27,7 @@ use crate::checkpoint::Checkpointer;
 use crate::faults;
 use crate::progress::Progress;
 use crate::read_error::ReadError;
+use crate::stack;
 pub use pieces::Span;
 use pieces::{Joined, Work};
 pub use settle::settled;
@@ -242,7 +243,7 @@ impl<'a> Reader<'a> {
                     }
                 };
                 // Where no thread or no buffer for it can be had, this one does all the work.
-                if thread::Builder::new().spawn_scoped(scope, help).is_err() {
+                if thread::Builder::new().spawn_scoped(scope, || stack::wiped(help)).is_err() {
                     break;
                 }
             }

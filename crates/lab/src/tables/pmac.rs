@@ -17,7 +17,9 @@ pub fn properties(_: &Speeds) -> Grid {
             "Security function",
             "Message Authentication Code; more generally a pseudorandom function with variable \
              input-length and fixed output-length",
-            format!("2^20 messages, 2^40 - 1 blocks in all: told from a random function with {bound}"),
+            format!(
+                "2^20 messages, 2^40 - 1 blocks in all: told from a random function with {bound}"
+            ),
         ),
         (
             "Error propagation",

@@ -161,10 +161,10 @@ fn delta_is_for_all_mu_subkeys_together() {
 }
 
 /// EliMAC, section 5: for mu = 2, H of four rounds of AES and the bound on XOR-universality alone,
-/// delta^2 is eps, and theorem 1's (2^k delta)^2 eps is above 1. With subkeys that are each uniform,
-/// delta^2 is 2^-128 eps.
+/// delta^2 is eps, and theorem 1's (2^k delta)^2 eps is above 1. With one subkey that is uniform and
+/// independent of their xor, delta^2 is 2^-128 eps.
 #[test]
-fn four_rounds_for_h_need_uniform_subkeys() {
+fn four_rounds_for_h_need_an_independent_last_key() {
     let eps = 1.881f64.log2() - 114.0;
     let of_delta = |delta2: f64| 256.0 + delta2 + eps;
     assert!((29.0..30.0).contains(&of_delta(eps)));
