@@ -18,7 +18,9 @@ pub(crate) use long::LongAes;
 
 /// AES with `ROUNDS` rounds. Fewer rounds than the standard's are the first rounds' keys with a
 /// last round that has no MixColumns.
+// Aligned, so that no load of a round key crosses a line of cache wherever a key stands.
 #[derive(Clone)]
+#[repr(align(16))]
 pub struct Aes<const ROUNDS: usize> {
     whitening: Block,
     rounds: [Block; ROUNDS],

@@ -193,7 +193,7 @@ pub(super) fn tags<I: Isa, M: Masked + Construction>(
     let mut sorted = Sorted::EMPTY;
     let batches = messages.chunks(MESSAGES).zip(nonces.chunks(MESSAGES));
     for ((messages, nonces), tags) in batches.zip(tags.chunks_mut(MESSAGES)) {
-        if I::AES_INSTRUCTIONS && are_tiny(messages, step) {
+        if const { M::BY_VECTORS && I::AES_INSTRUCTIONS } && are_tiny(messages, step) {
             // To sort them takes longer than their few terms gain side by side.
             one_by_one(mac, nonces, messages, tags);
             continue;

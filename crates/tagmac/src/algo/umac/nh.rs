@@ -87,7 +87,8 @@ impl NhKey {
         // Compilers gather the words of three and four streams for L3-HASH, unless the length is added in
         // between; for those of two that would cost more than it saves.
         let length = 8 * chunk.len() as u64;
-        let (in_vectors, in_words) = if T > 2 { (length, 0) } else { (0, length) };
+        let gathers = const { T > 2 && A::HAS_VECTOR_MUL };
+        let (in_vectors, in_words) = if gathers { (length, 0) } else { (0, length) };
         let mut sums = [[narrow.first(in_vectors)]; T];
         let whole = chunk.len() / bytes * bytes;
         let (wide_groups, rest) = chunk.split_at(whole);
@@ -103,7 +104,8 @@ impl NhKey {
                 );
             }
             for ([sum], [wide]) in sums.iter_mut().zip(wide) {
-                *sum = narrow.add(*sum, a.sum_lanes(wide));
+                let wide = a.sum_lanes(wide);
+                *sum = if gathers { narrow.add(*sum, wide) } else { wide };
             }
         }
         let (groups, last) = rest.as_chunks::<GROUP>();
