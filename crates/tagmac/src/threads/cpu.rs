@@ -30,15 +30,15 @@ impl Cpus {
     }
 
     /// Keeps this thread from a CPU if it is there now, and no longer from the one that it was kept from
-    /// before.
-    pub(super) fn keep_from(&self, cpu: Cpu) {
+    /// before. Whether it left.
+    pub(super) fn keep_from(&self, cpu: Cpu) -> bool {
         if rustix::thread::sched_getcpu() != cpu.number {
-            return;
+            return false;
         }
-        let Some(mut others) = self.all else { return };
+        let Some(mut others) = self.all else { return false };
         others.unset(cpu.number);
         // Refused if there are no others. The thread stays where it is then.
-        let _ = rustix::thread::sched_setaffinity(None, &others);
+        rustix::thread::sched_setaffinity(None, &others).is_ok()
     }
 }
 
@@ -58,7 +58,9 @@ impl Cpus {
     }
 
     /// Nothing: the system does not say where a thread is.
-    pub(super) fn keep_from(&self, _cpu: Cpu) {}
+    pub(super) fn keep_from(&self, _cpu: Cpu) -> bool {
+        false
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]

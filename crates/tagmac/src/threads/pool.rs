@@ -39,6 +39,8 @@ pub(super) struct Pool {
     /// Calls that had work for helpers.
     calls: Arc<AtomicUsize>,
     cpus: Cpus,
+    /// Whether a helper was on its caller's CPU in the last call.
+    moved: AtomicBool,
 }
 
 impl Pool {
@@ -54,6 +56,7 @@ impl Pool {
             alone: AtomicU64::new(0),
             calls: Arc::new(AtomicUsize::new(0)),
             cpus: Cpus::of_this_thread(),
+            moved: AtomicBool::new(false),
         })
     }
 
@@ -110,6 +113,7 @@ impl Helpers<'_> {
     /// piece, and returns how much it did.
     pub(super) fn run(self, work: impl Fn() -> usize + Sync) {
         let (busy, helped) = (AtomicUsize::new(self.count), AtomicUsize::new(0));
+        let moved = AtomicBool::new(false);
         let here = Cpu::current();
         // The first call waits for the threads to start, which no later one does.
         let is_first = self.pool.calls.fetch_add(1, Ordering::Relaxed) == 0;
@@ -118,7 +122,9 @@ impl Helpers<'_> {
             for _ in 0..self.count {
                 scope.spawn(|_| {
                     let _end = End(&busy);
-                    self.pool.cpus.keep_from(here);
+                    if self.pool.cpus.keep_from(here) {
+                        moved.store(true, Ordering::Relaxed);
+                    }
                     let calls = &self.pool.calls;
                     stay_awake(Arc::clone(calls), calls.load(Ordering::Relaxed));
                     helped.fetch_add(work(), Ordering::Relaxed);
@@ -140,7 +146,12 @@ impl Helpers<'_> {
         // What it took over what this thread would have taken for all of it.
         let all = mine + helped.into_inner();
         let without = worked.mul_f64(all as f64 / mine.max(1) as f64);
-        if let Some(lost) = start.elapsed().checked_sub(without).filter(|_| !is_first) {
+        // A helper that was on this CPU is not any more, so the next call is another matter; unless it
+        // was there the last time as well.
+        let moved = moved.into_inner();
+        let excused = is_first || moved && !self.pool.moved.load(Ordering::Relaxed);
+        self.pool.moved.store(moved, Ordering::Relaxed);
+        if let Some(lost) = start.elapsed().checked_sub(without).filter(|_| !excused) {
             let alone = lost.saturating_mul(LOSS).as_nanos().try_into().unwrap_or(u64::MAX);
             self.pool.alone.store(alone, Ordering::Relaxed);
         }
