@@ -18,9 +18,9 @@ pub(crate) use long::LongAes;
 
 /// AES with `ROUNDS` rounds. Fewer rounds than the standard's are the first rounds' keys with a
 /// last round that has no MixColumns.
-// Aligned, so that no load of a round key crosses a line of cache wherever a key stands.
+// Not aligned, though loads of round keys may cross a line of cache then: the padding behind it would keep
+// what was on the stack before it.
 #[derive(Clone)]
-#[repr(align(16))]
 pub struct Aes<const ROUNDS: usize> {
     whitening: Block,
     rounds: [Block; ROUNDS],
