@@ -10,7 +10,8 @@ use crate::wipe::wipe;
 /// AES with 12 or 14 rounds.
 #[derive(Clone)]
 pub(crate) struct LongAes {
-    has_first: bool,
+    /// Whether it is not zero. A block as the others are: padding would keep what was on the stack before it.
+    has_first: Block,
     first: [Block; 2],
     rest: Aes<12>,
 }
@@ -24,14 +25,14 @@ impl Drop for LongAes {
 
 impl From<Aes<12>> for LongAes {
     fn from(rest: Aes<12>) -> Self {
-        LongAes { has_first: false, first: [[0; 16]; 2], rest }
+        LongAes { has_first: [0; 16], first: [[0; 16]; 2], rest }
     }
 }
 
 impl From<Aes<14>> for LongAes {
     fn from(aes: Aes<14>) -> Self {
         let mut long = LongAes::from(Aes { whitening: aes.whitening, rounds: [[0; 16]; 12] });
-        long.has_first = true;
+        long.has_first = [1; 16];
         long.first.copy_from_slice(&aes.rounds[..2]);
         long.rest.rounds.copy_from_slice(&aes.rounds[2..]);
         long
@@ -54,7 +55,7 @@ impl LongAes {
 
     #[inline(always)]
     fn prepare<I: Isa>(&self, isa: I) -> LongKeys<'_, I> {
-        let (has_first, first) = (self.has_first, isa.keys(&self.first));
+        let (has_first, first) = (self.has_first[0] != 0, isa.keys(&self.first));
         LongKeys { has_first, first, rest: self.rest.prepare(isa) }
     }
 }
