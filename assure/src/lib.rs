@@ -1,6 +1,7 @@
 //! What the jobs of `scripts/assure` have in common: the command line, the count and the numbers
 //! that they try.
 
+pub mod c_library;
 #[cfg(feature = "witnesses")]
 pub mod plain;
 // Calls are read from this kernel's and CPU's registers.

@@ -1,12 +1,12 @@
 //! The C library: opened and closed many times, and one session for all threads.
 
 use std::collections::HashSet;
-use std::ffi::{CString, c_char, c_int, c_void};
-use std::mem::transmute_copy;
+use std::ffi::{CString, c_char, c_int};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use assure::Job;
+use assure::c_library::Library;
 use tagmac::dynamic::{Algorithm, AnyMac};
 
 type Words = [usize; 4];
@@ -20,43 +20,6 @@ type SessionTag =
     unsafe extern "C" fn(*mut Words, *mut u8, usize, *mut u8, usize, *const u8, usize) -> c_int;
 type Count = unsafe extern "C" fn(*mut Words, u64) -> c_int;
 type Save = unsafe extern "C" fn(*mut Words, *mut u8, usize) -> c_int;
-
-/// The library while it is loaded.
-struct Library(*mut c_void);
-
-// SAFETY: a handle, which any thread may look up names with.
-unsafe impl Sync for Library {}
-
-impl Library {
-    fn open() -> Option<Library> {
-        let path = std::env::current_exe().ok()?.with_file_name("libtagmac.so");
-        let path = CString::new(path.to_str()?).ok()?;
-        // SAFETY: a path that ends in NUL; the library runs nothing when it is loaded.
-        let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
-        (!library.is_null()).then_some(Library(library))
-    }
-
-    /// A function of the library.
-    ///
-    /// # Safety
-    ///
-    /// `F` is the type that the header gives it, and it is called while the library is loaded.
-    unsafe fn get<F: Copy>(&self, name: &str) -> F {
-        let name = CString::new(name).expect("no NUL");
-        // SAFETY: the library is open, and the name ends in NUL.
-        let found = unsafe { libc::dlsym(self.0, name.as_ptr()) };
-        assert!(!found.is_null(), "expected {name:?} in the C library, found none");
-        // SAFETY: the caller's word; pointers to functions are pointers here.
-        unsafe { transmute_copy(&found) }
-    }
-}
-
-impl Drop for Library {
-    fn drop(&mut self) {
-        // SAFETY: opened by `open`, and none of its functions is called after this.
-        unsafe { libc::dlclose(self.0) };
-    }
-}
 
 pub fn run(job: &Job) {
     let names = ["PMAC-AES128", "UMAC-64", "LIGHTMAC-AES128-S32", "HMAC-SHA256"];

@@ -3,15 +3,15 @@
 //! The process is this program once more. It reads the key into a page of its own, which it clears
 //! once the library has it, and waits after the last call to be looked at.
 
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int};
 use std::io::{Read, Write};
-use std::mem::transmute_copy;
 use std::os::fd::AsRawFd;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 use std::ptr::{null, null_mut};
 use std::time::UNIX_EPOCH;
 
 use assure::Job;
+use assure::c_library::Library;
 use tagmac::dynamic::{Algorithm, KeyFile};
 
 use crate::known::told;
@@ -99,32 +99,6 @@ type SessionInit =
     unsafe extern "C" fn(*mut Words, *const Words, *const u8, usize, u64, f64) -> c_int;
 type SessionTag =
     unsafe extern "C" fn(*mut Words, *mut u8, usize, *mut u8, usize, *const u8, usize) -> c_int;
-
-struct Library(*mut c_void);
-
-impl Library {
-    fn open() -> Option<Library> {
-        let path = std::env::current_exe().ok()?.with_file_name("libtagmac.so");
-        let path = CString::new(path.to_str()?).ok()?;
-        // SAFETY: a path that ends in NUL; the library runs nothing when it is loaded.
-        let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
-        (!library.is_null()).then_some(Library(library))
-    }
-
-    /// A function of the library.
-    ///
-    /// # Safety
-    ///
-    /// `F` is the type that the header gives it.
-    unsafe fn get<F: Copy>(&self, name: &str) -> F {
-        let name = CString::new(name).expect("no NUL");
-        // SAFETY: the library is open, and the name ends in NUL.
-        let found = unsafe { libc::dlsym(self.0, name.as_ptr()) };
-        assert!(!found.is_null(), "expected {name:?} in the C library, found none");
-        // SAFETY: the caller's word; pointers to functions are pointers here.
-        unsafe { transmute_copy(&found) }
-    }
-}
 
 /// Uses a key and frees it, says so, and waits.
 pub fn child(algorithm: &str, how: &str) -> ExitCode {
