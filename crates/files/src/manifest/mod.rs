@@ -284,7 +284,7 @@ mod tests {
     use super::*;
     use crate::manifest::header::Options;
 
-    /// The fuzz target `manifests` met it: the sum went round, and any total passed.
+    /// Found while the fuzz target `manifests` was written: the sum went round, and any total passed.
     #[test]
     fn sizes_that_come_to_2_64_bytes_are_refused() {
         let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
