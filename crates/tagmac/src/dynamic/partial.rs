@@ -204,9 +204,11 @@ impl<'a> Partial<'a> {
         parts.save(part, &mut secret)?;
         secret.length_prefixed(tail);
         let secret = secret.as_bytes();
-        // Both nonces at once: the system's call takes as long as the seal.
+        // The system's call takes as long as a seal: both nonces are of one, and differ in a bit.
         let mut nonces = [[0; NONCE]; 2];
-        fill_random(nonces.as_flattened_mut()).map_err(SaveError::from)?;
+        fill_random(&mut nonces[0]).map_err(SaveError::from)?;
+        nonces[1] = nonces[0];
+        nonces[1][NONCE - 1] ^= 1;
         let mut out = Vec::with_capacity(header.len() + secret.len() + 2 * Sealer::OVERHEAD);
         out.extend_from_slice(header);
         sealer.seal_into(&mut out, &nonces[0], &[HEADER, header], b"");
