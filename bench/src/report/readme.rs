@@ -1,6 +1,5 @@
 //! What README says about speed: typical figures from the tables of all machines.
 
-use super::call_tables::SENDER;
 use super::machine_tables::{Machine, filled};
 use super::markdown::{head, table};
 use super::wins::{self, DEFAULT};
@@ -25,7 +24,7 @@ pub fn with_blocks(readme: &str, machines: &[Machine]) -> Result<String, Failure
         let block = match name {
             "headline" => headline(machines),
             "speed" => speed(machines),
-            "others win" => wins::of_all(machines),
+            "others win" => wins::in_short(machines),
             _ => return Err(format!("README.md: no block is called {name}").into()),
         };
         blocks += 1;
@@ -63,89 +62,46 @@ fn share_of_limit(machine: &Machine) -> Option<f64> {
     Some(100.0 * ceiling / (figure.median / 16384.0))
 }
 
-/// A way to call: its heading, the experiment, our case and theirs.
-type Call = (&'static str, &'static str, [&'static str; 2]);
-
-const CALLS: [Call; 3] = [
+/// Ways to call: heading, experiment, our case and theirs.
+const CALLS: [(&str, &str, [&str; 2]); 3] = [
     ("chained", "short", ["chained"; 2]),
     ("new key", "keys", ["new key"; 2]),
-    ("cold cache", "cold", ["cold"; 2]),
-];
-
-/// Those that are shown once a machine has a record of sessions, and what is said of them.
-const CALLS_WITH_SESSIONS: [Call; 3] = [
-    ("session", "session", [SENDER; 2]),
-    ("checked", "verify", ["key ready, good tag"; 2]),
     ("in a batch", "batch", ["in one call", "one by one"]),
 ];
-const ABOUT_SESSIONS: &str = "\
-A *session* is that of a packet's sender: the next nonce, where the MAC takes one, and the tag in one\n\
-call, ours within a budget. *Checked* is from message and tag to the verdict, *in a batch* is one of\n\
-1024 in one call; other libraries take them one by one.";
+const ABOUT_CALLS: &str = "\
+*Chained* messages each begin with the tag before them, so none overlap. *In a batch* is one of 1024 in\n\
+one call; other libraries take them one by one.";
 
-/// A row for each machine: long messages, then a short one in each way to call, and beside each
+/// A row for each machine: long messages, then a short one in some ways to call, and below each
 /// figure the fastest of the others.
 fn speed(machines: &[Machine]) -> String {
-    let has_sessions = machines.iter().any(|machine| machine.record("session").is_some());
-    let mut calls = CALLS.to_vec();
-    if has_sessions {
-        calls.extend(CALLS_WITH_SESSIONS);
-    }
-    let columns = ["16 KiB, GB/s", "16 KiB, cycles/byte", "% of the AES limit", "16 B, cycles"];
+    let columns = ["16 KiB, GB/s", "% of the AES limit", "16 B, cycles"];
     let mut columns: Vec<String> = columns.map(Into::into).into();
-    columns.extend(calls.iter().map(|(name, ..)| format!("16 B, {name}, cycles")));
+    columns.extend(CALLS.iter().map(|(name, ..)| format!("16 B, {name}, cycles")));
     let mut rows = vec![head(&format!("one core, {DEFAULT}"), columns)];
     for machine in machines {
         let Some(sizes) = machine.record("sizes") else { continue };
         let clock = sizes.machine.clock;
-        let name = format!("{}, {clock} GHz", machine.title());
-        let mut ours = vec![name];
+        let mut ours = vec![format!("{}, {clock} GHz", machine.title())];
         let mut theirs = vec!["*fastest other library*".to_string()];
-        let long = |figure: Figure| [clock * 16384.0 / figure.median, figure.median / 16384.0];
-        let (own, other) = pair(machine, "sizes", [None; 2], 16384);
-        for cells in [0, 1] {
-            let cell = |figure: Figure| match cells {
-                0 => format!("{:.1}", long(figure)[0]),
-                _ => number(long(figure)[1]),
-            };
+        let mut add = |(own, other): (Option<Figure>, Fastest), cell: &dyn Fn(Figure) -> String| {
             ours.push(own.map_or("not recorded".into(), cell));
             theirs.push(named(other, cell));
+        };
+        let speed = |figure: Figure| format!("{:.1}", clock * 16384.0 / figure.median);
+        add(pair(machine, "sizes", [None; 2], 16384), &speed);
+        let cycles = |figure: Figure| format!("{:.0}", figure.median);
+        add(pair(machine, "short", [Some("back to back"); 2], 16), &cycles);
+        for (_, experiment, cases) in CALLS {
+            add(pair(machine, experiment, cases.map(Some), 16), &cycles);
         }
         let share = share_of_limit(machine).map(|share| format!("{share:.0}"));
-        ours.push(share.unwrap_or_default());
-        theirs.push(String::new());
-        // The same call is timed by several experiments.
-        let ready = [
-            ("sizes", None),
-            ("lengths", None),
-            ("short", Some("back to back")),
-            ("keys", Some("key ready")),
-        ];
-        let all: Vec<f64> = ready
-            .iter()
-            .filter_map(|(experiment, case)| pair(machine, experiment, [*case; 2], 16).0)
-            .map(|figure| figure.median)
-            .collect();
-        let (low, high) = all.iter().fold((f64::MAX, 0.0f64), |(l, h), y| (l.min(*y), h.max(*y)));
-        ours.push(match all.len() {
-            0 => "not recorded".into(),
-            _ if low.round() == high.round() => format!("{low:.0}"),
-            _ => format!("{low:.0} to {high:.0}"),
-        });
-        let cycles = |figure: Figure| format!("{:.0}", figure.median);
-        theirs.push(named(pair(machine, "short", [Some("back to back"); 2], 16).1, cycles));
-        for (_, experiment, cases) in &calls {
-            let (own, other) = pair(machine, experiment, cases.map(Some), 16);
-            ours.push(own.map_or("not recorded".into(), cycles));
-            theirs.push(named(other, cycles));
-        }
+        ours.insert(2, share.unwrap_or_default());
+        theirs.insert(2, String::new());
         rows.push(ours);
         rows.push(theirs);
     }
-    match has_sessions {
-        true => format!("{}\n\n{ABOUT_SESSIONS}", table(&rows)),
-        false => table(&rows),
-    }
+    format!("{}\n\n{ABOUT_CALLS}", table(&rows))
 }
 
 fn named(found: Option<(&Series, Figure)>, cell: impl Fn(Figure) -> String) -> String {

@@ -305,6 +305,23 @@ pub fn of_machine(machine: &Machine) -> String {
 
 /// A line for each kind of comparison in which others win on some machine, the most lost first.
 pub fn of_all(machines: &[Machine]) -> String {
+    let (counts, lines) = losses(machines);
+    format!("{counts}:\n\n{}\n", lines.join("\n"))
+}
+
+/// The first of these lines, for README.
+pub fn in_short(machines: &[Machine]) -> String {
+    const SHOWN: usize = 5;
+    let (counts, lines) = losses(machines);
+    let shown = &lines[..lines.len().min(SHOWN)];
+    format!(
+        "{counts}\n([all of them](docs/PERFORMANCE.md#performance)). The largest shares:\n\n{}\n",
+        shown.join("\n")
+    )
+}
+
+/// How many comparisons others win, and the lines of [`of_all`].
+fn losses(machines: &[Machine]) -> (String, Vec<String>) {
     let contests: Vec<(String, Vec<Contest>)> =
         machines.iter().map(|machine| (machine.title(), contests(machine))).collect();
     let all = || contests.iter().flat_map(|(_, contests)| contests);
@@ -334,12 +351,7 @@ pub fn of_all(machines: &[Machine]) -> String {
     }
     lines.sort_by(|a, b| b.0.total_cmp(&a.0));
     let counts = Counts::new(all()).sentence(&format!(" of {} machines", contests.len()));
-    let mut text = format!("{counts}:\n");
-    for (_, line) in lines {
-        text += "\n";
-        text += &line;
-    }
-    text + "\n"
+    (counts, lines.into_iter().map(|(_, line)| line).collect())
 }
 
 /// How many times as fast, with as many digits as tell it from 1.

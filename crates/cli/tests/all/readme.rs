@@ -1,11 +1,13 @@
-//! What the README shows is what happens.
+//! What README and its guides show is what happens.
 
 use std::env;
 use std::path::Path;
 
 use crate::common::Place;
 
-const README: &str = include_str!("../../../../README.md");
+const COMMAND: &str = include_str!("../../../../docs/command.md");
+const LIBRARY: &str = include_str!("../../../../docs/library.md");
+const EXAMPLE: &str = include_str!("../../../tagmac/examples/library.rs");
 const KEY_FILE: &str = include_str!("../../../../docs/key-file.md");
 
 /// The first block of its kind after this text.
@@ -15,9 +17,9 @@ fn block<'a>(page: &'a str, after: &str, kind: &str) -> &'a str {
     rest.split_once("```").unwrap().0
 }
 
-/// Runs the commands of a section, in a place with the key whose tags it shows.
+/// Runs the commands of a section of docs/command.md, in a place with the key whose tags it shows.
 fn runs(section: &str) {
-    let shown = block(README, &format!("\n## {section}\n"), "console");
+    let shown = block(COMMAND, &format!("\n## {section}\n"), "console");
     let place = Place::bare();
     place.file("my.key", block(KEY_FILE, "# The key file", "text"));
     place.shell("chmod 600 my.key").exits(0);
@@ -50,4 +52,17 @@ fn resume() {
 #[test]
 fn follow_an_edit() {
     runs("Follow an edit");
+}
+
+/// The library's page shows pieces of a program that runs, spaces aside.
+#[test]
+fn the_library() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let program = words(EXAMPLE);
+    let blocks: Vec<&str> = LIBRARY.split("```rust\n").skip(1).collect();
+    assert_eq!(blocks.len(), 4);
+    for block in blocks {
+        let shown = words(block.split_once("```").expect("an end").0);
+        assert!(program.contains(&shown), "not in the example: {shown}");
+    }
 }
