@@ -145,7 +145,14 @@ class Tree:
                     path.unlink()
         for name in wanted:
             source, copy = ROOT / name, self.path / name
-            if source.is_symlink() or not source.is_file():
+            if source.is_symlink():
+                link = source.readlink()
+                if not copy.is_symlink() or copy.readlink() != link:
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    copy.unlink(missing_ok=True)
+                    copy.symlink_to(link)
+                continue
+            if not source.is_file():
                 continue
             contents = source.read_bytes()
             if not copy.is_file() or copy.read_bytes() != contents:

@@ -494,9 +494,9 @@ def is_test(text, name):
 def copied(folder):
     """The tracked files in another folder."""
     for file in run("git", "ls-files").splitlines():
-        if (REPO / file).is_file():
+        if os.path.lexists(REPO / file):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(REPO / file, folder / file)
+            shutil.copy(REPO / file, folder / file, follow_symlinks=False)
 
 
 def builds(job):

@@ -31,7 +31,7 @@ fn main() {
 /// Writes `vectors.z`: an array of the files' arrays, as zlib packs it.
 fn pack_vectors() {
     let array = |name: &&str| {
-        let path = format!("../../vectors/{name}.json");
+        let path = format!("vectors/{name}.json");
         println!("cargo:rerun-if-changed={path}");
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
     };

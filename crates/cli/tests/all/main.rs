@@ -19,11 +19,11 @@ mod nonce;
 #[cfg(target_os = "linux")]
 mod open;
 mod output;
+mod page;
 mod parts;
 mod pipes;
 mod process;
 mod progress;
-mod readme;
 mod seal;
 mod tag;
 mod update;

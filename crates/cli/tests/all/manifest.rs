@@ -7,8 +7,8 @@ use std::process::Command;
 use crate::common::{KEY_HEX, Place, Ran, sealed, tree};
 use tagmac::dynamic::{Algorithm, AnyMac};
 
-const GUIDE: &str = include_str!("../../../../docs/manifest.md");
-const KEY_GUIDE: &str = include_str!("../../../../docs/key-file.md");
+const GUIDE: &str = include_str!("../../docs/manifest.md");
+const KEY_GUIDE: &str = include_str!("../../docs/key-file.md");
 
 /// The first block of a kind in a guide.
 fn block(guide: &str, kind: &str) -> String {
@@ -19,7 +19,7 @@ fn block(guide: &str, kind: &str) -> String {
 
 /// A manifest by the reference, which was written from the guide.
 fn reference(place: &Place, key: &str, manifest: &str, folder: &str) -> Vec<u8> {
-    let program = format!("{}/../../reference/manifest.py", env!("CARGO_MANIFEST_DIR"));
+    let program = format!("{}/reference/manifest.py", env!("CARGO_MANIFEST_DIR"));
     let names = [key, manifest, folder].map(|name| place.path(name));
     let ran = Command::new("python3").arg(program).args(names).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&ran.stderr), "");

@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn the_documentation_shows_a_file_to_the_byte() {
         let text = example().to_text();
-        let guide = include_str!("../../../../docs/key-file.md");
+        let guide = include_str!("../../docs/key-file.md");
         assert!(
             guide.contains(&format!("```text\n{}```", *text)),
             "expected in the guide:\n{}",

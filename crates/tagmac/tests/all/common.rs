@@ -7,7 +7,7 @@ use tagmac::Bits;
 
 /// The rows of a file.
 pub fn rows(file: &str) -> Vec<Value> {
-    let path = format!("{}/../../vectors/{file}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/vectors/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
     let rows: Vec<Value> = serde_json::from_str(&text).expect("an array of rows");
     assert!(!rows.is_empty(), "{file} is empty");

@@ -21,6 +21,7 @@ mod laws;
 #[cfg(feature = "dynamic")]
 mod meter;
 mod nonces;
+mod page;
 #[cfg(feature = "umac99")]
 mod parameters;
 mod parsimony;

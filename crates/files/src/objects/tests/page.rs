@@ -13,9 +13,9 @@ use super::{names, object};
 use crate::key::Key;
 use crate::objects::{Folder, ManifestKey, Object, ObjectManifest, SHARD_ENTRIES, Writer};
 
-const PAGE: &str = include_str!("../../../../../docs/object-manifest.md");
-const KEY_PAGE: &str = include_str!("../../../../../docs/key-file.md");
-const READER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference/object_manifest.py");
+const PAGE: &str = include_str!("../../../docs/object-manifest.md");
+const KEY_PAGE: &str = include_str!("../../../docs/key-file.md");
+const READER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference/object_manifest.py");
 
 /// The text from the first line of a kind to the next end of a block.
 fn block<'a>(page: &'a str, start: &str) -> &'a str {

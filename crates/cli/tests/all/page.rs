@@ -1,14 +1,12 @@
-//! What README and its guides show is what happens.
+//! What the command's page shows is what happens.
 
 use std::env;
 use std::path::Path;
 
 use crate::common::Place;
 
-const COMMAND: &str = include_str!("../../../../docs/command.md");
-const LIBRARY: &str = include_str!("../../../../docs/library.md");
-const EXAMPLE: &str = include_str!("../../../tagmac/examples/library.rs");
-const KEY_FILE: &str = include_str!("../../../../docs/key-file.md");
+const COMMAND: &str = include_str!("../../docs/command.md");
+const KEY_FILE: &str = include_str!("../../docs/key-file.md");
 
 /// The first block of its kind after this text.
 fn block<'a>(page: &'a str, after: &str, kind: &str) -> &'a str {
@@ -52,17 +50,4 @@ fn resume() {
 #[test]
 fn follow_an_edit() {
     runs("Follow an edit");
-}
-
-/// The library's page shows pieces of a program that runs, spaces aside.
-#[test]
-fn the_library() {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let program = words(EXAMPLE);
-    let blocks: Vec<&str> = LIBRARY.split("```rust\n").skip(1).collect();
-    assert_eq!(blocks.len(), 4);
-    for block in blocks {
-        let shown = words(block.split_once("```").expect("an end").0);
-        assert!(program.contains(&shown), "not in the example: {shown}");
-    }
 }
