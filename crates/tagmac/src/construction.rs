@@ -83,6 +83,7 @@ pub trait Hash: Send + Sync {
     /// `left := left || right`, for neighbouring ranges.
     fn join(&self, left: &mut Self::Sum, right: &Self::Sum);
     /// Whether two sums are of the same blocks, in a time that depends on nothing secret.
+    #[must_use]
     fn ct_eq(&self, one: &Self::Sum, other: &Self::Sum) -> bool;
     /// Adds the rest of the message, which starts at byte `at`, and closes the hash. The rest is
     /// shorter than a block, or a full last block where [`LAST_BLOCK_DISTINCT`](Hash::LAST_BLOCK_DISTINCT); it is

@@ -78,6 +78,11 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+/// The README's example.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod algo;
 pub mod batch;
 mod bits;
@@ -101,6 +106,7 @@ mod nonce;
 mod part;
 #[cfg(feature = "save")]
 pub mod save;
+mod sealed;
 mod sequence;
 mod stream;
 mod tag;

@@ -4,12 +4,14 @@ use core::ops::RangeInclusive;
 
 use crate::error::Error;
 use crate::isa::{Block, be_block};
+use crate::sealed::Sealed;
 
 /// Bytes of the longest nonce.
 pub(crate) const MAX_BYTES: usize = 16;
 
-/// What a MAC takes as a nonce.
-pub trait Nonce: Copy + Send + Sync {
+/// What a MAC takes as a nonce: `()` if it takes none, an array of up to 16 bytes, or a type of the
+/// library. No other crate can implement it.
+pub trait Nonce: Sealed + Copy + Send + Sync {
     /// The valid lengths in bytes.
     const BYTES: RangeInclusive<usize>;
 
@@ -44,6 +46,8 @@ pub trait Nonce: Copy + Send + Sync {
     fn as_bytes(&self) -> &[u8];
 }
 
+impl Sealed for () {}
+
 /// No nonce: the MAC is deterministic.
 impl Nonce for () {
     const BYTES: RangeInclusive<usize> = 0..=0;
@@ -58,7 +62,10 @@ impl Nonce for () {
 }
 
 impl<const N: usize> Nonce for [u8; N] {
-    const BYTES: RangeInclusive<usize> = N..=N;
+    const BYTES: RangeInclusive<usize> = {
+        assert!(N <= MAX_BYTES, "a nonce has at most 16 bytes");
+        N..=N
+    };
 
     #[inline]
     fn from_slice(bytes: &[u8]) -> Result<Self, Error> {

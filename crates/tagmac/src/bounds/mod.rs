@@ -114,6 +114,7 @@ impl Bound {
     }
 
     /// Whether the information-theoretic part is at most a positive finite number.
+    #[must_use]
     pub fn at_most(&self, probability: f64) -> bool {
         probability > 0.0
             && probability.is_finite()

@@ -16,6 +16,7 @@ use crate::mac::Mac;
 use crate::nonce::{MAX_BYTES, Nonce, check_length};
 use crate::part::{Part, PartError};
 use crate::save::{Reader, Save, SaveError, Sealer, Writer};
+use crate::sealed::Sealed;
 use crate::sequence::NonceSequence;
 use crate::stream::Stream;
 use crate::tag::Tag;
@@ -64,6 +65,8 @@ pub struct AnyNonce {
     block: [u8; MAX_BYTES],
     bytes: usize,
 }
+
+impl Sealed for AnyNonce {}
 
 impl Nonce for AnyNonce {
     const BYTES: RangeInclusive<usize> = 0..=MAX_BYTES;

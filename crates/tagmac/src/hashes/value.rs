@@ -17,6 +17,7 @@ const MAX_HASH_BYTES: usize = 32;
 /// The hash of a message. Secret: wiped on drop, silent in `Debug`; `==` takes the same time
 /// whatever the bytes are.
 #[derive(Clone)]
+#[must_use]
 pub struct HashValue {
     bytes: [u8; MAX_HASH_BYTES],
     length: usize,

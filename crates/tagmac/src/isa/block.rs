@@ -2,7 +2,7 @@
 
 use zeroize::Zeroize;
 
-use super::sealed::Sealed;
+use crate::sealed::Sealed;
 
 /// Sixteen bytes: a block of AES.
 pub type Block = [u8; 16];

@@ -2,8 +2,8 @@
 
 use super::block::{Block, CipherBlock};
 use super::gf128;
-use super::sealed::Sealed;
 use super::words::Words;
+use crate::sealed::Sealed;
 
 /// The most blocks in a vector, of any size and on any level.
 pub(crate) const MAX_LANES: usize = 16;

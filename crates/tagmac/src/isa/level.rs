@@ -36,7 +36,7 @@ macro_rules! level {
         pub struct $name(());
 
         #[cfg(target_arch = $arch)]
-        impl super::sealed::Sealed for $name {}
+        impl crate::sealed::Sealed for $name {}
 
         #[cfg(target_arch = $arch)]
         impl Features for $name {

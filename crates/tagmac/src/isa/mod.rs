@@ -19,7 +19,6 @@ mod portable;
 #[cfg(not(target_arch = "x86_64"))]
 mod register;
 mod scalar_blocks;
-mod sealed;
 mod self_test;
 mod usable;
 mod words;

@@ -2,8 +2,8 @@
 
 use core::marker::PhantomData;
 
-use super::sealed::Sealed;
 use super::{CipherBlock, Lanes};
+use crate::sealed::Sealed;
 
 /// One block of type B to a vector, on any CPU.
 #[derive(Clone, Copy)]

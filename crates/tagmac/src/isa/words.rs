@@ -1,7 +1,7 @@
 //! Arithmetic on 64-bit words: what universal hashes are made of.
 
 use super::block::Block;
-use super::sealed::Sealed;
+use crate::sealed::Sealed;
 
 /// The most words in a vector, on any level.
 pub(crate) const MAX_WORDS: usize = 8;

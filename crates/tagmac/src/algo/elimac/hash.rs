@@ -77,6 +77,7 @@ impl<F: Families> EliHash<F> {
     /// The same key with the subkeys of the first `message_bytes` of a message kept, or fewer where
     /// more would not help: [`EliMac::with_cache`](crate::EliMac::with_cache) says when.
     #[cfg(feature = "alloc")]
+    #[must_use]
     pub fn with_cache(mut self, message_bytes: usize) -> Self {
         wipe(&mut self.subkeys, F::Block::ZERO);
         let families = &self.families;

@@ -108,6 +108,7 @@ impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
     /// the L2 beside the message itself: with 1 MiB of L2, a message of 512 KiB takes all its subkeys
     /// from the cache, one of 768 KiB a third, and one of 1 MiB none.
     #[cfg(feature = "alloc")]
+    #[must_use]
     pub fn with_cache(mut self, message_bytes: usize) -> Self {
         self.hash = self.hash.with_cache(message_bytes);
         self

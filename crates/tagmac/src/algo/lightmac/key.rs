@@ -125,6 +125,7 @@ impl<C: Cipher> LightMac<C> {
 
     /// The same key with the Gray code of i mod 2^s in the place of i: other tags, just as good,
     /// and slower here. Neighbouring counters differ in one bit, which suits hardware.
+    #[must_use]
     pub fn with_gray_code(mut self) -> Self {
         (self.gray, self.in_bytes) = (true, false);
         self

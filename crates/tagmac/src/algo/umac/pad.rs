@@ -10,6 +10,7 @@ use crate::cipher::Cipher;
 use crate::error::Error;
 use crate::isa::{Block, CipherBlock, Isa, Lanes, Words};
 use crate::nonce::{Nonce, check_length};
+use crate::sealed::Sealed;
 use crate::tag::Tag;
 
 /// A nonce of UMAC: 1 to 16 bytes. All nonces under a key have one length, because shorter ones
@@ -20,6 +21,8 @@ pub struct UmacNonce {
     block: Block,
     bytes: usize,
 }
+
+impl Sealed for UmacNonce {}
 
 impl Nonce for UmacNonce {
     const BYTES: RangeInclusive<usize> = 1..=16;

@@ -4,8 +4,8 @@
 
 use core::arch::aarch64::*;
 
-use crate::isa::sealed::Sealed;
 use crate::isa::{Block, Neon, Words};
+use crate::sealed::Sealed;
 
 /// Two words in a `uint64x2_t`.
 #[derive(Clone, Copy)]

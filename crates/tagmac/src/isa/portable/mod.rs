@@ -33,8 +33,8 @@ mod planes;
 mod sbox;
 mod words;
 
-use super::sealed::Sealed;
 use super::{Block, Features, Isa, Lanes, ZERO, be_prefix, zeros_before};
+use crate::sealed::Sealed;
 use layout::unpack;
 use planes::{
     LANES, ONES, Planes, fill, fill_into, fold, last_round, masked, round, rounds, slice, unslice,

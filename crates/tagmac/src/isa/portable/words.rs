@@ -15,7 +15,7 @@ fn each(a: W, b: W, f: impl Fn(u64, u64) -> u64) -> W {
     [f(a[0], b[0]), f(a[1], b[1])]
 }
 
-impl crate::isa::sealed::Sealed for PortableWords {}
+impl crate::sealed::Sealed for PortableWords {}
 
 impl Words for PortableWords {
     const LANES: usize = 1;

@@ -4,8 +4,8 @@ use core::arch::x86_64::*;
 
 use super::product::{Xmm, mul32_256, mul32_512};
 use super::stored;
-use crate::isa::sealed::Sealed;
 use crate::isa::{Avx2, Avx512, Block, Features, Lanes, Words};
+use crate::sealed::Sealed;
 
 /// Two words in an `__m128i`.
 #[derive(Clone, Copy)]
