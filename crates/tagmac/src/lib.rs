@@ -67,6 +67,7 @@
 //! | `save` | save streams and parts, encrypted, and resume them elsewhere (includes `std`) |
 //! | `dynamic` | every MAC by name, HMAC, key files, partials (includes `save` and `umac99`) |
 //! | `cipher` | RustCrypto's block ciphers in all modes |
+//! | `digest` | [`digest`]: RustCrypto's `Mac`, `KeyInit` and `UniversalHash`; `subtle::ConstantTimeEq` for [`Tag`] |
 //!
 //! Without `std` the crate is `no_std`.
 
@@ -90,6 +91,8 @@ mod bits;
 pub mod bounds;
 pub mod cipher;
 mod construction;
+#[cfg(feature = "digest")]
+pub mod digest;
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
 #[cfg(feature = "alloc")]

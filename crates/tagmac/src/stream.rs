@@ -31,6 +31,7 @@ use crate::tag::{Tag, matches};
 /// assert_eq!(stream.tag()?, mac.tag_with(&nonce, b"in pieces")?);
 /// # Ok::<(), tagmac::Error>(())
 /// ```
+#[must_use = "a message that nobody asks the tag of is not authenticated"]
 pub struct Stream<R: Deref<Target: Construction>> {
     mac: R,
     nonce: <R::Target as Construction>::Nonce,
@@ -75,8 +76,7 @@ impl<R: Deref<Target: Construction>> Stream<R> {
     /// An empty message under a nonce; `&()` for a deterministic MAC.
     #[inline]
     pub fn new(mac: R, nonce: &<R::Target as Construction>::Nonce) -> Self {
-        let (sum, held, block) = (mac.begin(nonce), mac.hash().new_buffer(), mac.hash().block());
-        let state = State { sum, at: 0, held, block, held_bytes: 0, over: false };
+        let state = State::new(&*mac, nonce);
         Stream { mac, nonce: *nonce, state }
     }
 
@@ -126,6 +126,12 @@ impl<R: Deref<Target: Construction>> Stream<R> {
         kernels::finalize(mac, nonce, pad, sum, at, tail)
     }
 
+    /// Begins again with an empty message under the same nonce. The old one is wiped.
+    #[cfg(feature = "digest")]
+    pub(crate) fn restart(&mut self) {
+        self.state = State::new(&*self.mac, &self.nonce);
+    }
+
     /// Whether the message is within the MAC's limit.
     fn within_limit(&self) -> Result<(), Error> {
         let limit_bits = self.mac.hash().limit_bits();
@@ -156,6 +162,13 @@ impl<R: Deref<Target: Construction>> Stream<R> {
 }
 
 impl<H: Hash> State<H> {
+    /// Of an empty message.
+    #[inline(always)]
+    fn new<M: Construction<Hash = H> + ?Sized>(mac: &M, nonce: &M::Nonce) -> Self {
+        let (sum, held, block) = (mac.begin(nonce), mac.hash().new_buffer(), mac.hash().block());
+        State { sum, at: 0, held, block, held_bytes: 0, over: false }
+    }
+
     fn hold(&mut self, data: &[u8]) {
         let free = &mut self.held.as_mut()[self.held_bytes..];
         free[..data.len()].copy_from_slice(data);

@@ -159,6 +159,15 @@ impl PartialEq for Tag {
 
 impl Eq for Tag {}
 
+#[cfg(feature = "digest")]
+impl subtle::ConstantTimeEq for Tag {
+    #[inline]
+    fn ct_eq(&self, other: &Tag) -> subtle::Choice {
+        // Bytes past the tag are zero in both.
+        self.bytes.ct_eq(&other.bytes) & (self.bits as u64).ct_eq(&(other.bits as u64))
+    }
+}
+
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))

@@ -49,10 +49,16 @@ impl<C: Cipher> Cbc3<C> {
 
     /// The MAC on a level of your choice.
     pub fn with_level(k1: &C::Key, k2: &C::Key, k3: &C::Key, level: Level) -> Self {
-        Cbc3 { k1: C::new(k1, level), k2: C::new(k2, level), k3: C::new(k3, level), level }
+        Cbc3::from_ciphers(C::new(k1, level), C::new(k2, level), C::new(k3, level), level)
+    }
+
+    /// The MAC with the ciphers under their keys, which were made for the same level.
+    pub(crate) fn from_ciphers(k1: C, k2: C, k3: C, level: Level) -> Self {
+        Cbc3 { k1, k2, k3, level }
     }
 
     /// The tag of a message.
+    #[must_use]
     pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Tag {
         const { assert!(C::Block::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
         let block = self.level.run(OneShot { mac: self, message: message.into() });
@@ -116,5 +122,71 @@ impl<C: Cipher> Cbc3<C> {
         }
         let last = chain.held.and(&C::Block::first_ones(bits)).xor(&C::Block::one_at(bits));
         self.k3.encrypt_one(isa, &chain.y.xor(&last))
+    }
+}
+
+/// A message that comes in pieces, for RustCrypto's traits.
+#[cfg(feature = "digest")]
+#[derive(Clone)]
+pub struct Cbc3Stream<C: Cipher> {
+    mac: Cbc3<C>,
+    chain: Chain<C::Block>,
+}
+
+#[cfg(feature = "digest")]
+impl<C: Cipher> Cbc3Stream<C> {
+    pub(crate) fn new(mac: Cbc3<C>) -> Self {
+        Cbc3Stream { mac, chain: Chain::new(&[]) }
+    }
+
+    pub(crate) fn update(&mut self, data: &[u8]) {
+        let Cbc3Stream { mac, chain } = self;
+        mac.level.run(Update { mac, chain, data });
+    }
+
+    pub(crate) fn finalize(&self) -> Tag {
+        const { assert!(C::Block::BYTES <= Tag::MAX_BYTES, "tags have at most 256 bits") };
+        let block = self.mac.level.run(Close { mac: &self.mac, chain: &self.chain });
+        Tag::from_block(block, 8 * C::Block::BYTES as u16)
+    }
+
+    /// Begins again with an empty message. The old one is wiped.
+    pub(crate) fn restart(&mut self) {
+        self.chain = Chain::new(&[]);
+    }
+}
+
+#[cfg(feature = "digest")]
+struct Update<'a, C: Cipher> {
+    mac: &'a Cbc3<C>,
+    chain: &'a mut Chain<C::Block>,
+    data: &'a [u8],
+}
+
+#[cfg(feature = "digest")]
+impl<C: Cipher> Kernel for Update<'_, C> {
+    const LEVELS: Levels = C::ONE_BLOCK_LEVELS;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        self.mac.update(isa, self.chain, self.data);
+    }
+}
+
+#[cfg(feature = "digest")]
+struct Close<'a, C: Cipher> {
+    mac: &'a Cbc3<C>,
+    chain: &'a Chain<C::Block>,
+}
+
+#[cfg(feature = "digest")]
+impl<C: Cipher> Kernel for Close<'_, C> {
+    const LEVELS: Levels = C::ONE_BLOCK_LEVELS;
+    type Out = C::Block;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> C::Block {
+        self.mac.finish(isa, self.chain.clone(), 8 * self.chain.bytes)
     }
 }

@@ -114,6 +114,7 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
     }
 
     /// The tag of a message.
+    #[must_use]
     pub fn tag<'m>(&self, message: impl Into<Bits<'m>>) -> Tag {
         self.tag_of(message.into())
     }
@@ -248,6 +249,7 @@ impl<C: Cipher<Block: Field>> Kernel for OneShot<'_, C> {
 /// assert_eq!(stream.tag(), mac.tag(b"in pieces"));
 /// ```
 #[derive(Clone)]
+#[must_use = "a message that nobody asks the tag of is not authenticated"]
 pub struct CmacStream<R, C: Cipher> {
     mac: R,
     chain: Chain<C::Block>,
@@ -273,6 +275,7 @@ impl<R: core::ops::Deref<Target = Cmac<C>>, C: Cipher<Block: Field>> CmacStream<
     }
 
     /// The tag of the message.
+    #[must_use]
     pub fn tag(self) -> Tag {
         self.finalize()
     }
@@ -281,6 +284,12 @@ impl<R: core::ops::Deref<Target = Cmac<C>>, C: Cipher<Block: Field>> CmacStream<
     pub(crate) fn finalize(&self) -> Tag {
         let mac = &*self.mac;
         mac.level.run(Close { mac, chain: &self.chain })
+    }
+
+    /// Begins again with an empty message. The old one is wiped.
+    #[cfg(feature = "digest")]
+    pub(crate) fn restart(&mut self) {
+        self.chain = Chain::new(&[]);
     }
 
     /// Checks the message's tag in constant time.

@@ -16,6 +16,8 @@ pub(crate) mod umac99;
 mod xor;
 
 pub use cbc3::Cbc3;
+#[cfg(feature = "digest")]
+pub use cbc3::Cbc3Stream;
 pub use cmac::{Cmac, CmacStream};
 pub use elimac::{AesFamilies, EliHash, EliMac, Families, PlainFamilies};
 pub use lightmac::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};

@@ -12,6 +12,8 @@ mod ciphers;
 mod cmac;
 #[cfg(feature = "umac99")]
 mod collisions;
+#[cfg(feature = "digest")]
+mod digest;
 mod edit;
 mod errata;
 mod far;

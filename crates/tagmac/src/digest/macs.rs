@@ -1,0 +1,249 @@
+//! The deterministic MACs as RustCrypto's `Mac`.
+
+use core::marker::PhantomData;
+use core::ops::{Add, Mul};
+
+use ::digest::array::{ArraySize, AssocArraySize};
+use ::digest::consts::{U3, U16, U32};
+use ::digest::typenum::{Prod, Sum};
+use ::digest::{FixedOutput, FixedOutputReset, MacMarker, Output, OutputSizeUser, Reset, Update};
+
+use super::keyed::{Algorithm, Keyed, Message, Owned};
+use crate::algo::{Cbc3, Cbc3Stream, Cmac, CmacStream, EliMac, LightMac, Pmac};
+use crate::cipher::{Cipher, CipherBlock, Field};
+use crate::construction::Construction;
+use crate::isa::Level;
+use crate::sealed::Sealed;
+use crate::stream::Stream;
+
+/// A deterministic MAC with a key of one length. The [module](super) lists them; no other crate can
+/// implement it.
+pub trait DeterministicMac: Algorithm<Message: Restart> {
+    /// Bytes of a tag: those of a block.
+    type TagSize: ArraySize;
+}
+
+/// A message whose key may have another one.
+pub trait Restart: Message {
+    /// Begins again with an empty message.
+    fn restart(&mut self);
+}
+
+impl<M: DeterministicMac> OutputSizeUser for Keyed<M> {
+    type OutputSize = M::TagSize;
+}
+
+impl<M: DeterministicMac> Update for Keyed<M> {
+    fn update(&mut self, data: &[u8]) {
+        self.message.update(data);
+    }
+}
+
+impl<M: DeterministicMac> FixedOutput for Keyed<M> {
+    fn finalize_into(mut self, out: &mut Output<Self>) {
+        self.message.finish(out);
+    }
+}
+
+impl<M: DeterministicMac> Reset for Keyed<M> {
+    fn reset(&mut self) {
+        self.message.restart();
+    }
+}
+
+impl<M: DeterministicMac> FixedOutputReset for Keyed<M> {
+    fn finalize_into_reset(&mut self, out: &mut Output<Self>) {
+        self.message.finish(out);
+        self.message.restart();
+    }
+}
+
+impl<M: DeterministicMac> MacMarker for Keyed<M> {}
+
+impl<M: Construction<Nonce = ()>> Message for Stream<Owned<M>> {
+    fn update(&mut self, data: &[u8]) {
+        Stream::update(self, data);
+    }
+
+    fn finish(&mut self, out: &mut [u8]) {
+        let tag = self.finalize().unwrap_or_else(|error| panic!("{error}"));
+        out.copy_from_slice(tag.as_bytes());
+    }
+}
+
+impl<M: Construction<Nonce = ()>> Restart for Stream<Owned<M>> {
+    fn restart(&mut self) {
+        Stream::restart(self);
+    }
+}
+
+/// Bytes of a key of C, and of its block.
+type KeyBytes<C> = <<C as Cipher>::Key as AssocArraySize>::Size;
+type BlockBytes<C> = <<C as Cipher>::Block as AssocArraySize>::Size;
+
+/// The cipher of the key number `i` in a string of keys.
+fn cipher<C: Cipher>(keys: &[u8], i: usize, level: Level) -> C {
+    let key = &keys[i * C::KEY_BYTES..][..C::KEY_BYTES];
+    C::from_slice(key, level).expect("a key of the cipher's length")
+}
+
+impl<C: Cipher<Block: Field>> Sealed for Pmac<C> {}
+
+impl<C> Algorithm for Pmac<C>
+where
+    C: Cipher<Block: Field, Key: AssocArraySize>,
+{
+    type KeySize = KeyBytes<C>;
+    type Message = Stream<Owned<Self>>;
+
+    fn begin(key: &[u8]) -> Self::Message {
+        let level = Level::best();
+        Stream::new(Owned(Pmac::from_cipher(cipher(key, 0, level), level)), &())
+    }
+}
+
+impl<C> DeterministicMac for Pmac<C>
+where
+    C: Cipher<Block: Field + AssocArraySize, Key: AssocArraySize>,
+{
+    type TagSize = BlockBytes<C>;
+}
+
+/// LightMAC with the cipher C and a counter of S bits, 1 to n/2: a [`LightMac`] whose counter is in its
+/// type. `Keyed<LightMacS<Aes128, 64>>` is LIGHTMAC-AES128-S64 of the registry.
+///
+/// ```
+/// use tagmac::LightMacAes128;
+/// use tagmac::cipher::Aes128;
+/// use tagmac::digest::{KeyInit, Keyed, LightMacS, Mac};
+///
+/// let keys = [[1; 16], [2; 16]];
+/// let mac = <Keyed<LightMacS<Aes128, 32>> as KeyInit>::new_from_slice(keys.as_flattened())?;
+/// let tag = mac.chain_update(b"message").finalize().into_bytes();
+/// let own = LightMacAes128::new(&keys[0], &keys[1], 32)?;
+/// assert_eq!(tag[..], *own.tag(b"message")?.as_bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct LightMacS<C, const S: usize>(PhantomData<C>);
+
+impl<C, const S: usize> Sealed for LightMacS<C, S> {}
+
+impl<C, const S: usize> Algorithm for LightMacS<C, S>
+where
+    C: Cipher<Key: AssocArraySize>,
+    KeyBytes<C>: Add<KeyBytes<C>, Output: ArraySize>,
+{
+    type KeySize = Sum<KeyBytes<C>, KeyBytes<C>>;
+    type Message = Stream<Owned<LightMac<C>>>;
+
+    fn begin(key: &[u8]) -> Self::Message {
+        const { assert!(1 <= S && S <= 4 * C::Block::BYTES, "a counter has 1 to n/2 bits") };
+        let level = Level::best();
+        let (k1, k2) = (cipher(key, 0, level), cipher(key, 1, level));
+        let mac = LightMac::from_ciphers(k1, k2, S, level).expect("1 to n/2 bits");
+        Stream::new(Owned(mac), &())
+    }
+}
+
+impl<C, const S: usize> DeterministicMac for LightMacS<C, S>
+where
+    C: Cipher<Block: AssocArraySize, Key: AssocArraySize>,
+    KeyBytes<C>: Add<KeyBytes<C>, Output: ArraySize>,
+{
+    type TagSize = BlockBytes<C>;
+}
+
+impl Sealed for EliMac {}
+
+impl Algorithm for EliMac {
+    type KeySize = U32;
+    type Message = Stream<Owned<Self>>;
+
+    fn begin(key: &[u8]) -> Self::Message {
+        let ([k1, k2], []) = key.as_chunks() else { unreachable!("32 bytes") };
+        Stream::new(Owned(EliMac::new(k1, k2)), &())
+    }
+}
+
+impl DeterministicMac for EliMac {
+    type TagSize = U16;
+}
+
+impl<C: Cipher<Block: Field>> Sealed for Cmac<C> {}
+
+impl<C> Algorithm for Cmac<C>
+where
+    C: Cipher<Block: Field, Key: AssocArraySize>,
+{
+    type KeySize = KeyBytes<C>;
+    type Message = CmacStream<Owned<Self>, C>;
+
+    fn begin(key: &[u8]) -> Self::Message {
+        let level = Level::best();
+        CmacStream::new(Owned(Cmac::from_cipher(cipher(key, 0, level), level)))
+    }
+}
+
+impl<C> DeterministicMac for Cmac<C>
+where
+    C: Cipher<Block: Field + AssocArraySize, Key: AssocArraySize>,
+{
+    type TagSize = BlockBytes<C>;
+}
+
+impl<C: Cipher<Block: Field>> Message for CmacStream<Owned<Cmac<C>>, C> {
+    fn update(&mut self, data: &[u8]) {
+        CmacStream::update(self, data);
+    }
+
+    fn finish(&mut self, out: &mut [u8]) {
+        out.copy_from_slice(self.finalize().as_bytes());
+    }
+}
+
+impl<C: Cipher<Block: Field>> Restart for CmacStream<Owned<Cmac<C>>, C> {
+    fn restart(&mut self) {
+        CmacStream::restart(self);
+    }
+}
+
+impl<C: Cipher> Sealed for Cbc3<C> {}
+
+impl<C> Algorithm for Cbc3<C>
+where
+    C: Cipher<Key: AssocArraySize>,
+    KeyBytes<C>: Mul<U3, Output: ArraySize>,
+{
+    type KeySize = Prod<KeyBytes<C>, U3>;
+    type Message = Cbc3Stream<C>;
+
+    fn begin(key: &[u8]) -> Self::Message {
+        let level = Level::best();
+        let [k1, k2, k3] = [0, 1, 2].map(|i| cipher(key, i, level));
+        Cbc3Stream::new(Cbc3::from_ciphers(k1, k2, k3, level))
+    }
+}
+
+impl<C> DeterministicMac for Cbc3<C>
+where
+    C: Cipher<Block: AssocArraySize, Key: AssocArraySize>,
+    KeyBytes<C>: Mul<U3, Output: ArraySize>,
+{
+    type TagSize = BlockBytes<C>;
+}
+
+impl<C: Cipher> Message for Cbc3Stream<C> {
+    fn update(&mut self, data: &[u8]) {
+        Cbc3Stream::update(self, data);
+    }
+
+    fn finish(&mut self, out: &mut [u8]) {
+        out.copy_from_slice(self.finalize().as_bytes());
+    }
+}
+
+impl<C: Cipher> Restart for Cbc3Stream<C> {
+    fn restart(&mut self) {
+        Cbc3Stream::restart(self);
+    }
+}
