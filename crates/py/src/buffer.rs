@@ -4,9 +4,10 @@ use std::ops::Deref;
 use std::slice;
 
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::PyBufferError;
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 
 /// Work on more bytes than these is done without the interpreter. With fewer, letting go of it
 /// and coming back would cost as much as the work.
@@ -45,6 +46,10 @@ impl View {
     ///
     /// `TypeError` if the object has no bytes, `BufferError` if they lie apart.
     pub fn of(object: &Bound<'_, PyAny>) -> PyResult<View> {
+        // SAFETY: the object is alive, and the call only looks at its type.
+        if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 0 {
+            return Err(no_bytes(object));
+        }
         let buffer = PyUntypedBuffer::get(object)?;
         if !buffer.is_c_contiguous() {
             let line = "expected bytes in one piece, in the order of C, found them apart";
@@ -82,6 +87,21 @@ pub fn bytes<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Bytes<'a>> {
         Ok(fixed) => Ok(Bytes::Fixed(fixed.as_bytes())),
         Err(_) => Ok(Bytes::View(View::of(object)?)),
     }
+}
+
+/// The exception for an object without bytes, with what its caller may have meant.
+#[cold]
+pub fn no_bytes(object: &Bound<'_, PyAny>) -> PyErr {
+    let name = object.get_type().name();
+    let name = name.map_or_else(|_| "another object".to_owned(), |name| name.to_string());
+    let hint = if object.is_instance_of::<PyString>() {
+        ": text.encode() makes bytes of text, bytes.fromhex(text) of hex"
+    } else if object.hasattr("read").unwrap_or(false) {
+        ": tagmac.file_digest takes files, opened in binary mode"
+    } else {
+        ""
+    };
+    PyTypeError::new_err(format!("expected bytes, found {name}{hint}"))
 }
 
 /// Works on `len` bytes, without the interpreter if they are many.

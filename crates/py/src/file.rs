@@ -7,10 +7,10 @@
 //! works, and calls `progress`. An exception from either stops all threads.
 
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyValueError};
+use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes};
+use pyo3::types::{PyByteArray, PyBytes, PyString};
 use tagmac::Tag;
 use tagmac::dynamic::AnyMac;
 
@@ -45,9 +45,26 @@ pub fn file_digest<'py>(
     let nonce = nonce_of(mac.algorithm(), nonce)?;
     mac.algorithm().check_nonce(nonce.len()).map_err(refused)?;
     let job = Job { mac: &mac, nonce: &nonce, threads, watch: Watch::new(progress, false) };
-    let tag =
-        if file.hasattr(intern!(py, "readinto"))? { job.stream(file) } else { job.open(file) };
+    let has = |name: &Bound<'py, PyString>| file.hasattr(name);
+    let tag = if has(intern!(py, "readinto"))? {
+        job.stream(file)
+    } else if has(intern!(py, "read"))? && !has(intern!(py, "__fspath__"))? {
+        return Err(no_binary_file(file, has(intern!(py, "encoding"))?));
+    } else {
+        job.open(file)
+    };
     Ok(PyBytes::new(py, tag?.as_bytes()))
+}
+
+#[cold]
+fn no_binary_file(file: &Bound<'_, PyAny>, text: bool) -> PyErr {
+    if text {
+        let line = "expected a file in binary mode, as open(path, \"rb\") gives it, found one in text mode";
+        return PyTypeError::new_err(line);
+    }
+    let name = file.get_type().name();
+    let name = name.map_or_else(|_| "another object".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("expected a path or a file with readinto, found {name}"))
 }
 
 struct Job<'a> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 #[cfg(unix)]
 use std::ffi::OsString;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use std::time::SystemTime;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use subtle::ConstantTimeEq;
 use tagmac::dynamic::{Algorithm, AnyMac, KeyFile};
 use tagmac::isa::Level;
 
@@ -71,6 +73,22 @@ impl Key {
     /// The key's bytes.
     pub fn secret(&self) -> &Arc<Secret> {
         &self.secret
+    }
+
+    /// Bytes of the key.
+    pub fn size(&self) -> usize {
+        self.secret.file().key().len()
+    }
+
+    /// A new object of a MAC of this key.
+    pub fn start_of(
+        &self,
+        py: Python<'_>,
+        mac: &AnyMac,
+        msg: Option<&Bound<'_, PyAny>>,
+        nonce: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Mac> {
+        Mac::start(py, mac, self.size(), Some(&self.secret), msg, nonce)
     }
 
     /// The key's MAC.
@@ -194,7 +212,7 @@ impl Key {
         msg: Option<&Bound<'_, PyAny>>,
         nonce: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Mac> {
-        Mac::start(py, &self.mac, Some(&self.secret), msg, nonce)
+        self.start_of(py, &self.mac, msg, nonce)
     }
 
     /// The MAC object that Mac.save sealed under this key, to go on with its message.
@@ -222,6 +240,27 @@ impl Key {
     #[getter]
     fn digest_size(&self) -> usize {
         self.mac.tag_bits().div_ceil(8)
+    }
+
+    /// Bytes of the key.
+    #[getter]
+    fn key_size(&self) -> usize {
+        self.size()
+    }
+
+    /// Whether the other key has the same bytes, algorithm and tag length, in constant time.
+    fn __eq__(&self, other: &Bound<'_, Key>) -> bool {
+        let other = other.get();
+        let same = |key: &Key| (key.mac.algorithm(), key.mac.tag_bits());
+        same(self) == same(other)
+            && bool::from(self.secret.file().key().ct_eq(other.secret.file().key()))
+    }
+
+    /// Equal keys have one hash. It is made from the id and says nothing about the key either.
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.name(), self.mac.tag_bits(), self.secret.file().id().as_bytes()).hash(&mut hasher);
+        hasher.finish()
     }
 
     fn __repr__(&self) -> String {

@@ -8,6 +8,7 @@
 //! never waits for the interpreter while it holds a lock.
 
 mod algorithm;
+mod arrow;
 mod batch;
 mod buffer;
 #[cfg(unix)]
@@ -93,9 +94,10 @@ mod _tagmac {
 
 /// A MAC object, to which the message is given in pieces.
 ///
-/// alg is PMAC-AES128 unless it is given or key is a Key. A MAC that takes a nonce needs one.
+/// The arguments stand as in hmac.new. alg is PMAC-AES128 unless it is given or key is a Key. A MAC that
+/// takes a nonce needs one.
 #[pyfunction]
-#[pyo3(signature = (key, msg=None, *, alg=None, nonce=None, tag_bits=None))]
+#[pyo3(signature = (key, msg=None, alg=None, *, nonce=None, tag_bits=None))]
 fn new(
     py: Python<'_>,
     key: &Bound<'_, PyAny>,
@@ -104,8 +106,11 @@ fn new(
     nonce: Option<&Bound<'_, PyAny>>,
     tag_bits: Option<usize>,
 ) -> PyResult<Mac> {
-    let secret = key.cast::<Key>().ok().map(|key| key.get().secret());
-    Mac::start(py, &*mac_of(key, alg, tag_bits)?, secret, msg, nonce)
+    let mac = mac_of(key, alg, tag_bits)?;
+    match key.cast::<Key>() {
+        Ok(key) => key.get().start_of(py, &mac, msg, nonce),
+        Err(_) => Mac::start(py, &mac, bytes(key)?.len(), None, msg, nonce),
+    }
 }
 
 /// The tag of a message, in one call.

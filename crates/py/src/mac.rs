@@ -24,6 +24,7 @@ use crate::secret::Secret;
 pub struct Mac {
     algorithm: Algorithm,
     tag_bits: usize,
+    key_bytes: usize,
     /// The key, unless it was bare bytes.
     secret: Option<Arc<Secret>>,
     state: Mutex<State>,
@@ -38,7 +39,7 @@ enum State {
 }
 
 impl Mac {
-    /// A new object that has `msg`.
+    /// A new object that has `msg`, under a key of `key_bytes` bytes.
     ///
     /// # Errors
     ///
@@ -46,6 +47,7 @@ impl Mac {
     pub fn start(
         py: Python<'_>,
         mac: &AnyMac,
+        key_bytes: usize,
         secret: Option<&Arc<Secret>>,
         msg: Option<&Bound<'_, PyAny>>,
         nonce: Option<&Bound<'_, PyAny>>,
@@ -57,7 +59,7 @@ impl Mac {
             released(py, msg.len(), || stream.update(&msg));
         }
         let (tag_bits, state) = (mac.tag_bits(), Mutex::new(State::Open(stream)));
-        Ok(Mac { algorithm, tag_bits, secret: secret.cloned(), state })
+        Ok(Mac { algorithm, tag_bits, key_bytes, secret: secret.cloned(), state })
     }
 
     /// The object that was saved under a key.
@@ -68,8 +70,9 @@ impl Mac {
     pub fn restore(mac: &AnyMac, secret: &Arc<Secret>, saved: &[u8]) -> PyResult<Mac> {
         let stream = mac.restore(secret.sealer(), saved).map_err(save_refused)?;
         let (algorithm, tag_bits) = (mac.algorithm(), mac.tag_bits());
+        let key_bytes = secret.file().key().len();
         let (secret, state) = (Some(secret.clone()), Mutex::new(State::Open(stream)));
-        Ok(Mac { algorithm, tag_bits, secret, state })
+        Ok(Mac { algorithm, tag_bits, key_bytes, secret, state })
     }
 
     fn takes_nonce(&self) -> bool {
@@ -151,9 +154,9 @@ impl Mac {
         }
         let state = self.state.lock_py_attached(py).expect("no work panics");
         let State::Open(stream) = &*state else { unreachable!("ended without a nonce") };
-        let (algorithm, tag_bits, secret) = (self.algorithm, self.tag_bits, self.secret.clone());
-        let state = Mutex::new(State::Open(stream.fork()));
-        Ok(Mac { algorithm, tag_bits, secret, state })
+        let Mac { algorithm, tag_bits, key_bytes, .. } = *self;
+        let (secret, state) = (self.secret.clone(), Mutex::new(State::Open(stream.fork())));
+        Ok(Mac { algorithm, tag_bits, key_bytes, secret, state })
     }
 
     /// The message so far, sealed under a key that is made from the MAC's: Key.restore goes on with it,
@@ -190,6 +193,12 @@ impl Mac {
     #[getter]
     fn digest_size(&self) -> usize {
         self.tag_bits.div_ceil(8)
+    }
+
+    /// Bytes of the key.
+    #[getter]
+    fn key_size(&self) -> usize {
+        self.key_bytes
     }
 
     /// Bytes of a block; None for CMAC and HMAC, whose messages have no parts.

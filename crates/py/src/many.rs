@@ -1,5 +1,7 @@
 //! Many messages in one call: `tag_many` and `verify_many`.
 
+use std::collections::HashMap;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -9,7 +11,7 @@ use tagmac::dynamic::AnyMac;
 
 use crate::batch::Batch;
 use crate::buffer::View;
-use crate::error::{InvalidTag, refused};
+use crate::error::{InvalidTag, NonceReuse, refused};
 use crate::key::Key;
 use crate::nonce::nonce_of;
 
@@ -19,7 +21,8 @@ const TOGETHER: usize = 256;
 /// The tags of many messages, one after the other in one bytes object.
 ///
 /// buffers is a sequence of bytes-like objects, an Arrow array of binary or string values, or a
-/// two-dimensional array whose rows are the messages. So is nonces, with as many.
+/// two-dimensional array whose rows are the messages. So is nonces, with as many. A nonce that is there
+/// twice raises NonceReuse, and so do nonces of two lengths.
 #[pyfunction]
 #[pyo3(signature = (key, buffers, nonces=None))]
 pub fn tag_many<'py>(
@@ -32,7 +35,10 @@ pub fn tag_many<'py>(
     let messages = Batch::of(buffers, "message")?;
     let messages = messages.slices()?;
     let nonces = nonces.map(|nonces| Batch::of(nonces, "nonce")).transpose()?;
-    let nonces = nonces_of(mac, nonces.as_ref(), messages.len())?;
+    let nonces = nonces_of(py, mac, nonces.as_ref(), messages.len())?;
+    if mac.algorithm().takes_nonce() {
+        py.detach(|| each_once(&nonces)).map_err(NonceReuse::new_err)?;
+    }
     let size = mac.tag_bits().div_ceil(8);
     let bytes = messages.len().checked_mul(size).ok_or_else(|| {
         PyValueError::new_err(format!("expected fewer messages, found {}", messages.len()))
@@ -78,12 +84,7 @@ pub fn verify_many(
     let messages = Batch::of(buffers, "message")?;
     let messages = messages.slices()?;
     let nonces = nonces.map(|nonces| Batch::of(nonces, "nonce")).transpose()?;
-    let nonces = nonces_of(mac, nonces.as_ref(), messages.len())?;
-    for (i, nonce) in nonces.iter().enumerate() {
-        let wrong = |error| format!("message {i}: {}", refused(error).value(py));
-        let checked = mac.algorithm().check_nonce(nonce.len());
-        checked.map_err(|error| PyValueError::new_err(wrong(error)))?;
-    }
+    let nonces = nonces_of(py, mac, nonces.as_ref(), messages.len())?;
     let joined = Joined::of(tags)?;
     let tags = joined.tags(mac, messages.len())?;
     let wrong = py.detach(|| {
@@ -113,6 +114,7 @@ pub fn verify_many(
 
 /// A nonce for each message; none for a deterministic MAC.
 fn nonces_of<'a>(
+    py: Python<'_>,
     mac: &AnyMac,
     nonces: Option<&'a Batch<'_>>,
     messages: usize,
@@ -126,7 +128,39 @@ fn nonces_of<'a>(
         let line = format!("expected {messages} nonces, found {}", nonces.len());
         return Err(PyValueError::new_err(line));
     }
+    for (i, nonce) in nonces.iter().enumerate() {
+        let wrong = |error| format!("message {i}: {}", refused(error).value(py));
+        let checked = mac.algorithm().check_nonce(nonce.len());
+        checked.map_err(|error| PyValueError::new_err(wrong(error)))?;
+    }
     Ok(nonces)
+}
+
+/// Nothing if no two of the nonces are one, or what is wrong. Nonces of two lengths may be one, as
+/// shorter ones are filled up with zeros.
+fn each_once(nonces: &[&[u8]]) -> Result<(), String> {
+    let pairs = || nonces.windows(2).enumerate();
+    if let Some((i, pair)) = pairs().find(|(_, pair)| pair[0].len() != pair[1].len()) {
+        return Err(format!(
+            "message {}: expected a nonce of {} bytes as for message {i}, found one of {}",
+            i + 1,
+            pair[0].len(),
+            pair[1].len()
+        ));
+    }
+    // As counters give them.
+    if pairs().all(|(_, pair)| pair[0] < pair[1]) {
+        return Ok(());
+    }
+    let mut seen = HashMap::with_capacity(nonces.len());
+    for (i, nonce) in nonces.iter().enumerate() {
+        if let Some(before) = seen.insert(nonce, i) {
+            return Err(format!(
+                "message {i}: expected a new nonce, found that of message {before}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Tags that are to be checked.

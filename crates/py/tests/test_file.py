@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 
 import pytest
@@ -87,8 +88,6 @@ def test_errors_are_pythons(tmp_path):
     assert error.value.filename == str(tmp_path / "none")
     with pytest.raises(IsADirectoryError):
         tagmac.file_digest(tmp_path, KEY)
-    with pytest.raises(TypeError):
-        tagmac.file_digest(io.StringIO("text"), KEY)
     with pytest.raises(ValueError):
         closed = io.BytesIO()
         closed.close()
@@ -97,6 +96,30 @@ def test_errors_are_pythons(tmp_path):
         path = tmp_path / "file"
         path.write_bytes(bytes(1 << 20))
         tagmac.file_digest(path, tagmac.Key.generate("LIGHTMAC-AES128-S8"), threads=2)
+
+
+def test_files_in_text_mode(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("text")
+    line = r'^expected a file in binary mode, as open\(path, "rb"\) gives it, found one in text mode$'
+    with path.open() as file, tempfile.NamedTemporaryFile("w+") as named:
+        for text in (file, named, io.StringIO("text")):
+            with pytest.raises(TypeError, match=line):
+                tagmac.file_digest(text, KEY)
+        assert file.read() == "text"
+
+    class OnlyRead:
+        def read(self, size=-1):
+            return b""
+
+    with pytest.raises(TypeError, match="^expected a path or a file with readinto, found OnlyRead$"):
+        tagmac.file_digest(OnlyRead(), KEY)
+
+    class PathThatReads(OnlyRead):
+        def __fspath__(self):
+            return str(path)
+
+    assert tagmac.file_digest(PathThatReads(), KEY) == KEY.tag(b"text")
 
 
 @pytest.mark.parametrize("result", [None, -1, 1 << 40, "x"])

@@ -14,9 +14,20 @@ KEY = bytes(range(16))
 MSG = b"pay 100 to Bob"
 
 
+BOTH = [(tagmac, "HMAC-SHA256"), (hmac, "sha256")]
+
+
 def test_hmac_is_pythons():
     key = bytes(range(32))
-    assert tagmac.digest(key, MSG, "HMAC-SHA256") == hmac.digest(key, MSG, "sha256")
+    ours, theirs = (module.new(key, MSG, alg) for module, alg in BOTH)
+    assert ours.digest() == theirs.digest() == hmac.digest(key, MSG, "sha256")
+    assert tagmac.digest(key, MSG, "HMAC-SHA256") == ours.digest()
+    assert ours.digest_size == theirs.digest_size
+    assert hmac.compare_digest(ours.hexdigest(), theirs.hexdigest())
+    later = [module.new(key, None, alg) for module, alg in BOTH]
+    for mac in later:
+        mac.update(MSG)
+    assert later[0].digest() == later[1].digest() == ours.digest()
 
 
 def test_every_way_to_a_tag_is_the_same(each):
@@ -32,6 +43,7 @@ def test_every_way_to_a_tag_is_the_same(each):
     assert mac.block_size is None or mac.block_size > 0
     assert key.new(MSG, nonce).digest() == tag
     assert tagmac.new(key, MSG, nonce=nonce).digest() == tag
+    assert tagmac.new(key, MSG, key.name.lower(), nonce=nonce).digest() == tag
     assert tagmac.digest(key, MSG, nonce=nonce) == tag
     assert tagmac.digest(key, MSG, key.name.lower(), nonce=nonce) == tag
     mac.verify(tag)
@@ -130,6 +142,47 @@ def test_a_nonce_is_required(each):
             for wrong in (b"", bytes(17)):
                 with pytest.raises(ValueError, match="expected a nonce of"):
                     call(wrong)
+
+
+def test_key_sizes(each, tmp_path):
+    key, nonce = each
+    key.save(tmp_path / "my.key")
+    hexed = (tmp_path / "my.key").read_text().split("key: ")[1].split()[0]
+    made = bytes.fromhex(hexed)
+    assert key.key_size == len(made)
+    again = tagmac.Key(made, key.name)
+    assert again == key and again.key_size == key.key_size
+    assert key.new(nonce=nonce).key_size == key.key_size
+    assert tagmac.new(made, None, key.name, nonce=nonce).key_size == key.key_size
+    if key.name.startswith("UMAC-"):
+        assert getattr(tagmac, key.name.lower().replace("-", "")).key_size == key.key_size
+
+
+def test_keys_are_equal_by_their_bytes(each, tmp_path):
+    key, _ = each
+    key.save(tmp_path / "my.key")
+    again = tagmac.Key.from_file(tmp_path / "my.key")
+    assert again is not key and again == key and not again != key
+    assert hash(again) == hash(key) and {key: 1}[again] == 1
+    other = tagmac.Key.generate(key.name)
+    assert key != other and not key == other
+    assert len({key, again, other}) == 2
+
+
+def test_keys_that_are_not_equal():
+    key = tagmac.Key(KEY)
+    for at in range(16):
+        other = bytearray(KEY)
+        other[at] ^= 1 << at % 8
+        assert key != tagmac.Key(other)
+    assert key != tagmac.Key(KEY, "CMAC-AES128")
+    assert key != tagmac.Key(KEY, tag_bits=64)
+    assert tagmac.Key(KEY, tag_bits=64) == tagmac.Key(KEY, tag_bits=64)
+    assert tagmac.Key(KEY, tag_bits=128) == key
+    for other in (KEY, key.id, None, 7, key.new()):
+        assert key != other and not key == other
+    with pytest.raises(TypeError):
+        assert key < tagmac.Key(KEY)
 
 
 @pytest.mark.parametrize("bits", [32, 64, 96, 128])

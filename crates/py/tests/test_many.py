@@ -36,7 +36,12 @@ def one_by_one(messages, key=KEY, nonces=None):
         lambda messages: pa.array(messages, pa.large_binary()),
         lambda messages: pa.array([message.decode() for message in messages], pa.string()),
         lambda messages: pa.array([message.decode() for message in messages], pa.large_string()),
+        lambda messages: pa.array(messages, pa.binary_view()),
+        lambda messages: pa.array([message.decode() for message in messages], pa.string_view()),
+        lambda messages: pa.array(messages, pa.binary()).dictionary_encode(),
         lambda messages: pa.array([b"cut off", *messages, b"too"], pa.binary())[1:-1],
+        lambda messages: pa.array([b"cut off", *messages, b"too"], pa.binary_view())[1:-1],
+        lambda messages: pa.array([b"cut off", *messages, b"too"]).dictionary_encode()[1:-1],
         lambda messages: pa.array([b"cut off", *messages, b"too"], pa.large_binary())[1:-1],
     ],
 )
@@ -89,8 +94,53 @@ def test_nonces(some):
     assert tagmac.tag_many(key, MESSAGES, nonces=rows) == expected
     with pytest.raises(ValueError, match="expected 6 nonces, found 5"):
         tagmac.tag_many(key, MESSAGES, nonces[:-1])
-    with pytest.raises(ValueError, match="^message 2: expected a nonce"):
+    with pytest.raises(ValueError, match="^message 2: expected a nonce") as error:
         tagmac.tag_many(key, MESSAGES, [*nonces[:2], b"", *nonces[3:]])
+    assert type(error.value) is ValueError
+
+
+@pytest.mark.parametrize("count", [2, 3, 300, 5000])
+@pytest.mark.parametrize(
+    "make", [list, pa.array, lambda nonces: pa.array(nonces).dictionary_encode()]
+)
+def test_a_nonce_twice(some, count, make):
+    key, nonce = some
+    if nonce is None:
+        return
+    size = len(nonce)
+    up = [i.to_bytes(size, "big") for i in range(count)]
+    down, apart = up[::-1], [i.to_bytes(size, "little") for i in range(count)]
+    messages = [b"message"] * count
+    for nonces in (up, down, apart):
+        expected = one_by_one(messages, key, nonces)
+        assert tagmac.tag_many(key, messages, make(nonces)) == expected
+        for first, second in {(0, count - 1), (0, 1), (count // 2, count - 1)}:
+            if first == second:
+                continue
+            twice = [*nonces[:second], nonces[first], *nonces[second + 1 :]]
+            line = f"^message {second}: expected a new nonce, found that of message {first}$"
+            with pytest.raises(tagmac.NonceReuse, match=line):
+                tagmac.tag_many(key, messages, make(twice))
+            # Those who check tags may have two messages of one nonce, only one of which is right.
+            with pytest.raises(tagmac.InvalidTag) as error:
+                tagmac.verify_many(key, messages, bytes(len(expected)), make(twice))
+            assert error.value.indices == tuple(range(count))
+
+
+@pytest.mark.parametrize("bits", [32, 64, 96, 128])
+def test_nonces_of_two_lengths(bits):
+    """Zeros fill up UMAC's nonces, so that one is also a longer one."""
+    key = tagmac.Key(bytes(16), f"UMAC-{bits}")
+    assert key.tag(b"message", b"\x10") == key.tag(b"message", b"\x10\0")
+    line = "^message 2: expected a nonce of 1 bytes as for message 1, found one of 2$"
+    for third in (b"\x10\0", b"zz"):
+        with pytest.raises(tagmac.NonceReuse, match=line):
+            tagmac.tag_many(key, [b"message"] * 3, [b"\x10", b"\x11", third])
+
+
+def test_without_nonces_messages_may_be_one():
+    key = tagmac.Key(bytes(16))
+    assert tagmac.tag_many(key, [b"message"] * 3, [b""] * 3) == key.tag(b"message") * 3
 
 
 def test_short_tags():
@@ -98,10 +148,34 @@ def test_short_tags():
     assert tagmac.tag_many(key, MESSAGES) == one_by_one(MESSAGES, key)
 
 
+KINDS = [
+    pa.binary(),
+    pa.large_binary(),
+    pa.binary_view(),
+    *(
+        pa.dictionary(index, value)
+        for index, value in [
+            (pa.int8(), pa.binary()),
+            (pa.uint16(), pa.large_binary()),
+            (pa.int32(), pa.binary()),
+            (pa.uint64(), pa.binary()),
+        ]
+    ),
+]
+
+
+def arrow(values, kind):
+    if isinstance(kind, pa.DictionaryType):
+        # pyarrow cannot make the other kinds of numbers by itself.
+        array = pa.array(values, kind.value_type).dictionary_encode()
+        return pa.DictionaryArray.from_arrays(array.indices.cast(kind.index_type), array.dictionary)
+    return pa.array(values, kind)
+
+
 @given(st.lists(st.one_of(st.binary(), st.none())), st.integers(0, 9), st.integers(0, 9))
 def test_arrow_slices(values, cut, end):
-    for kind in (pa.binary(), pa.large_binary()):
-        array = pa.array(values, kind)[cut : cut + end]
+    for kind in KINDS:
+        array = arrow(values, kind)[cut : cut + end]
         messages = array.to_pylist()
         if None in messages:
             with pytest.raises(ValueError, match=f"message {messages.index(None)}: .* a null"):
@@ -115,8 +189,7 @@ def test_arrow_slices(values, cut, end):
     [
         pa.array([1, 2]),
         pa.array([[b"x"]]),
-        pa.array(["x"]).dictionary_encode(),
-        pa.array([b"x"], pa.binary_view()),
+        pa.array([1, 2, 1]).dictionary_encode(),
         pa.nulls(3),
         pa.RecordBatch.from_pydict({"a": [b"x"]}),
     ],
@@ -125,6 +198,81 @@ def test_arrow_slices(values, cut, end):
 def test_other_arrow_types(array):
     with pytest.raises(TypeError, match="expected an Arrow array of binary or string values"):
         tagmac.tag_many(KEY, array)
+
+
+@given(st.lists(st.binary(max_size=40), min_size=1), st.integers(0, 9))
+def test_views_in_several_buffers(values, cut):
+    """Values around the 12 bytes that a view has itself, in buffers of their own."""
+    parts = [pa.array([b"before", value, b"x" * 13], pa.binary_view()) for value in values]
+    array = pa.concat_arrays(parts)[cut:]
+    assert tagmac.tag_many(KEY, array) == one_by_one(array.to_pylist())
+
+
+@pytest.mark.parametrize("length", [0, 1, 11, 12, 13, 14, 70_000])
+def test_lengths_of_views(length):
+    values = [bytes([i]) * length for i in range(5)]
+    assert tagmac.tag_many(KEY, pa.array(values, pa.binary_view())) == one_by_one(values)
+
+
+def test_dictionaries():
+    words = pa.array(["zero", None, "two", "", "four" * 10, "unused"], pa.string_view())
+    for index in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
+        numbers = pa.array([4, 0, 2, 2, 3, 0], index)
+        array = pa.DictionaryArray.from_arrays(numbers, words)
+        messages = [word.encode() for word in array.to_pylist()]
+        assert tagmac.tag_many(KEY, array) == one_by_one(messages)
+        assert tagmac.tag_many(KEY, array[2:5]) == one_by_one(messages[2:5])
+    # Numbers over 127, which are no negative ones.
+    array = pa.DictionaryArray.from_arrays(
+        pa.array([200, 255], pa.uint8()), pa.array([b"%d" % i for i in range(256)])
+    )
+    assert tagmac.tag_many(KEY, array) == one_by_one([b"200", b"255"])
+    # A null in the dictionary counts where it is used.
+    for numbers, row in [([0, 1, 2], 1), ([None, 1], 0), ([0, None], 1)]:
+        array = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int8()), words)
+        with pytest.raises(ValueError, match=f"^message {row}: expected a value, found a null$"):
+            tagmac.tag_many(KEY, array)
+    umac = tagmac.Key.generate("UMAC-64")
+    with pytest.raises(ValueError, match="^nonce 1: expected a value, found a null$"):
+        tagmac.tag_many(umac, [b"a", b"b"], pa.array([b"1", None]))
+    for wrong in (-1, 6, 100):
+        array = pa.DictionaryArray.from_arrays(pa.array([0, wrong], pa.int8()), words, safe=False)
+        with pytest.raises(ValueError, match="found a number that the dictionary has not$"):
+            tagmac.tag_many(KEY, array)
+
+
+def test_broken_views():
+    def view(length, number, start):
+        return b"".join(n.to_bytes(4, "little", signed=True) for n in (length, 0, number, start))
+
+    data = pa.py_buffer(b"0123456789abcdef")
+    right = view(13, 0, 3)
+    for wrong, found in [
+        (view(-1, 0, 0), "a view with a length below 0"),
+        (view(13, 1, 0), "a view of no buffer"),
+        (view(13, -1, 0), "a view of no buffer"),
+        (view(13, 0, -1), "a view of no buffer"),
+        (view(13, 0, 4), "a view over the end of its buffer"),
+        (view(17, 0, 0), "a view over the end of its buffer"),
+        (view(2**31 - 1, 0, 2**31 - 1), "a view over the end of its buffer"),
+    ]:
+        views = pa.py_buffer(right + wrong)
+        array = pa.Array.from_buffers(pa.binary_view(), 2, [None, views, data])
+        assert tagmac.tag_many(KEY, array[:1]) == KEY.tag(b"3456789abcdef")
+        with pytest.raises(ValueError, match=f"expected an array as Arrow specifies, found {found}"):
+            tagmac.tag_many(KEY, array)
+    # Under a null there may be anything.
+    array = pa.Array.from_buffers(pa.binary_view(), 2, [pa.py_buffer(b"\x01"), views, data])
+    with pytest.raises(ValueError, match="^message 1: expected a value, found a null$"):
+        tagmac.tag_many(KEY, array)
+
+
+def test_buffers_that_are_not_aligned():
+    """Arrow recommends alignment and does not ask for it."""
+    offsets = b"".join(n.to_bytes(4, "little") for n in (0, 3, 3, 6))
+    odd = pa.py_buffer(b"x" + offsets).slice(1)
+    array = pa.Array.from_buffers(pa.binary(), 3, [None, odd, pa.py_buffer(b"onetwo")])
+    assert tagmac.tag_many(KEY, array) == one_by_one([b"one", b"", b"two"])
 
 
 def test_broken_exports():

@@ -54,6 +54,36 @@ def test_wrong_types(bad):
             call()
 
 
+def test_what_was_meant(tmp_path):
+    """Text and files where bytes have to be."""
+    path = tmp_path / "file"
+    path.write_text("text")
+    hint = r"text.encode\(\) makes bytes of text, bytes.fromhex\(text\) of hex"
+    for call in (
+        lambda: KEY.tag("text"),
+        lambda: KEY.verify(b"text", "00" * 16),
+        lambda: KEY.new("text"),
+        lambda: tagmac.Key("00" * 16),
+        lambda: tagmac.digest(bytes(16), "text"),
+        lambda: tagmac.tag_many(KEY, "text"),
+        lambda: tagmac.tag_many(KEY, ""),
+        lambda: tagmac.verify_many(KEY, [b""], "00" * 16),
+    ):
+        with pytest.raises(TypeError, match=f"^expected bytes, found str: {hint}$"):
+            call()
+    with path.open() as text, pytest.raises(TypeError, match="^message 0: expected bytes, found str"):
+        tagmac.tag_many(KEY, text)
+    for mode, name in (("r", "TextIOWrapper"), ("rb", "BufferedReader")):
+        with path.open(mode) as file:
+            line = f"^expected bytes, found {name}: tagmac.file_digest takes files, opened in binary mode$"
+            for call in (KEY.tag, KEY.new().update, lambda file: tagmac.digest(bytes(16), file)):
+                with pytest.raises(TypeError, match=line):
+                    call(file)
+    for bad, name in ((None, "NoneType"), (7, "int"), ([1], "list"), (KEY, "Key")):
+        with pytest.raises(TypeError, match=f"^expected bytes, found {name}$"):
+            KEY.tag(bad)
+
+
 def test_other_wrong_types():
     calls = [
         lambda: tagmac.Key(),
@@ -63,7 +93,7 @@ def test_other_wrong_types():
         lambda: tagmac.Key.from_file(None),
         lambda: tagmac.Mac(),
         lambda: tagmac.new(bytes(16), alg=b"PMAC-AES128"),
-        lambda: tagmac.new(bytes(16), b"", "PMAC-AES128"),
+        lambda: tagmac.new(bytes(16), b"", "PMAC-AES128", b"nonce"),
         lambda: tagmac.new(bytes(16), tag_bits="64"),
         lambda: tagmac.new(bytes(16), bits=64),
         lambda: KEY.new().hexverify(b"00"),

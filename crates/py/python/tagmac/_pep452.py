@@ -23,6 +23,6 @@ def umac(alg: str) -> New:
 
     def new(key: Buffer, msg: Buffer | None = None, nonce: Buffer | None = None) -> _tagmac.Mac:
         """A MAC object for one message; the nonce has 1 to 16 bytes."""
-        return _tagmac.new(key, msg, alg=alg, nonce=nonce)
+        return _tagmac.new(key, msg, alg, nonce=nonce)
 
     return new
