@@ -11,6 +11,11 @@ GONE = "it is gone since it was listed"
 class ObjectError(OSError):
     """An object that cannot be read."""
 
+    url: Url
+    """The object."""
+    reason: str
+    """What is wrong with it."""
+
     def __init__(self, url: Url, reason: str) -> None:
         super().__init__(f"{shown(str(url))}: {reason}")
         self.url = url
