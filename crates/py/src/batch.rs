@@ -53,8 +53,8 @@ impl<'py> Batch<'py> {
 
 impl<'py> Held<'py> {
     fn of(object: &Bound<'py, PyAny>, what: &str) -> PyResult<Held<'py>> {
-        if let Some(export) = object.getattr_opt("__arrow_c_array__")? {
-            return Ok(Held::Arrow(Arrow::of(&export)?));
+        if let Some(arrow) = Arrow::of(object)? {
+            return Ok(Held::Arrow(arrow));
         }
         // SAFETY: the object is alive, and the call only looks at its type.
         if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 1 {

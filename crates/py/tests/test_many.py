@@ -1,5 +1,6 @@
 """tag_many: sequences, Arrow arrays, rows of NumPy arrays."""
 
+import ctypes
 import gc
 import weakref
 
@@ -275,6 +276,92 @@ def test_buffers_that_are_not_aligned():
     assert tagmac.tag_many(KEY, array) == one_by_one([b"one", b"", b"two"])
 
 
+@given(st.lists(st.lists(st.one_of(st.binary(), st.none()))))
+def test_chunked_arrays(chunks):
+    """Arrow's streams, as chunked arrays and other libraries' columns have them."""
+    messages = [value for chunk in chunks for value in chunk]
+    for kind in KINDS[:3]:
+        array = pa.chunked_array([pa.array(chunk, kind) for chunk in chunks], kind)
+        if None in messages:
+            row = messages.index(None)
+            with pytest.raises(ValueError, match=f"^message {row}: expected a value, found a null"):
+                tagmac.tag_many(KEY, array)
+        else:
+            assert tagmac.tag_many(KEY, array) == one_by_one(messages)
+
+
+def test_other_streams():
+    words = pa.array(["one", "two", "one"], pa.string_view()).dictionary_encode()
+    array = pa.chunked_array([words, words[1:]])
+    assert tagmac.tag_many(KEY, array) == one_by_one([b"one", b"two", b"one", b"two", b"one"])
+    tagmac.verify_many(KEY, array, tagmac.tag_many(KEY, array))
+    for wrong in (
+        pa.chunked_array([[1], [2]]),
+        pa.chunked_array([], pa.int64()),
+        pa.chunked_array([], pa.dictionary(pa.int8(), pa.int64())),
+        pa.table({"a": [b"x"]}),
+    ):
+        with pytest.raises(TypeError, match="expected an Arrow array of binary or string values"):
+            tagmac.tag_many(KEY, wrong)
+
+
+class Stream(ctypes.Structure):
+    """ArrowArrayStream, for streams that pyarrow does not make."""
+
+    Get = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    Say = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+    Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    _fields_ = [
+        ("get_schema", Get),
+        ("get_next", Get),
+        ("get_last_error", Say),
+        ("release", Release),
+        ("private_data", ctypes.c_void_p),
+    ]
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return new(ctypes.addressof(self), b"arrow_array_stream", None)
+
+
+@pytest.mark.parametrize("line", [b"the disk is on fire", None])
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_streams_that_fail(line, after):
+    before, calls = pa.total_allocated_bytes(), []
+    text = line and ctypes.create_string_buffer(line)
+
+    def schema(_, out):
+        calls.append("schema")
+        if after == 0:
+            return 5
+        pa.binary()._export_to_c(out)
+        return 0
+
+    def array(_, out):
+        calls.append("array")
+        if len(calls) > after:
+            return 5
+        pa.array([b"x" * 10_000])._export_to_c(out)
+        return 0
+
+    stream = Stream(
+        Stream.Get(schema),
+        Stream.Get(array),
+        Stream.Say(lambda _: text and ctypes.addressof(text)),
+        Stream.Release(lambda _: None),
+    )
+    shown = (line or b"").decode()
+    with pytest.raises(ValueError, match=f"found error 5 of its stream: {shown}$"):
+        tagmac.tag_many(KEY, stream)
+    assert calls == ["schema", "array", "array"][: after + 1]
+    # What came before is given back.
+    assert pa.total_allocated_bytes() == before
+    stream.release = Stream.Release()
+    with pytest.raises(ValueError, match="found a released one"):
+        tagmac.tag_many(KEY, stream)
+
+
 def test_broken_exports():
     class Broken:
         def __init__(self, result):
@@ -307,6 +394,7 @@ def test_nothing_is_kept():
     before = pa.total_allocated_bytes()
     for _ in range(100):
         tagmac.tag_many(KEY, pa.array([b"x" * 10_000]))
+        tagmac.tag_many(KEY, pa.chunked_array([[b"x" * 10_000]] * 2))
     assert pa.total_allocated_bytes() == before
 
 

@@ -162,6 +162,9 @@ class _ArrowArray(Protocol):
         self, requested_schema: object | None = None
     ) -> tuple[object, object]: ...
 
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
 class _Reader(Protocol):
     def readinto(self, buffer: bytearray, /) -> int | None: ...
 
@@ -202,14 +205,14 @@ def file_digest(
 ) -> bytes: ...
 def tag_many(
     key: Key,
-    buffers: Iterable[Buffer] | Buffer | _ArrowArray,
-    nonces: Iterable[Buffer] | Buffer | _ArrowArray | None = None,
+    buffers: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream,
+    nonces: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream | None = None,
 ) -> bytes: ...
 def verify_many(
     key: Key,
-    buffers: Iterable[Buffer] | Buffer | _ArrowArray,
-    tags: Iterable[Buffer] | Buffer | _ArrowArray,
-    nonces: Iterable[Buffer] | Buffer | _ArrowArray | None = None,
+    buffers: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream,
+    tags: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream,
+    nonces: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream | None = None,
 ) -> None: ...
 
 # Manifests of objects, for tagmac.spark.
@@ -281,7 +284,7 @@ if sys.platform != "win32":
 
     def combine(
         key: Key,
-        blobs: Iterable[Buffer] | Buffer | _ArrowArray,
+        blobs: Iterable[Buffer] | Buffer | _ArrowArray | _ArrowStream,
         nonce: Buffer | None = None,
         *,
         object: str | Buffer | None = None,

@@ -1,77 +1,12 @@
-//! Arrow arrays whose values are messages: binary and string values in each of their layouts, and
-//! dictionaries of them. None is copied.
-//!
-//! The C data interface of Arrow is two structs, which stand here as its specification has them
-//! (<https://arrow.apache.org/docs/format/CDataInterface.html>), so that no Arrow library is
-//! needed. The array is read in place, while its capsule lives.
+//! The values of an array, where its buffers have them.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::CStr;
 use std::slice;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
 
-/// An array of Arrow, in its producer's capsules. They release it.
-pub struct Arrow<'py> {
-    schema: Bound<'py, PyCapsule>,
-    array: Bound<'py, PyCapsule>,
-}
-
-/// `ArrowSchema` of the specification, to the last field that is read here.
-#[repr(C)]
-struct ArrowSchema {
-    format: *const c_char,
-    name: *const c_char,
-    metadata: *const c_char,
-    flags: i64,
-    n_children: i64,
-    children: *const c_void,
-    dictionary: *const ArrowSchema,
-    release: *const c_void,
-}
-
-/// `ArrowArray` of the specification, likewise.
-#[repr(C)]
-struct ArrowArray {
-    length: i64,
-    null_count: i64,
-    offset: i64,
-    n_buffers: i64,
-    n_children: i64,
-    buffers: *const *const u8,
-    children: *const c_void,
-    dictionary: *const ArrowArray,
-    release: *const c_void,
-}
-
-impl<'py> Arrow<'py> {
-    /// What `__arrow_c_array__` of an object gives.
-    pub fn of(export: &Bound<'py, PyAny>) -> PyResult<Arrow<'py>> {
-        let (schema, array) = export.call0()?.extract()?;
-        Ok(Arrow { schema, array })
-    }
-
-    /// The values; `what` is a word for one.
-    pub fn slices(&self, what: &str) -> PyResult<Vec<&[u8]>> {
-        let schema = self.schema.pointer_checked(Some(c"arrow_schema"))?.cast::<ArrowSchema>();
-        let array = self.array.pointer_checked(Some(c"arrow_array"))?.cast::<ArrowArray>();
-        // SAFETY: a capsule of that name points to that struct, and lives as long as `self`.
-        let (schema, array) = unsafe { (schema.as_ref(), array.as_ref()) };
-        if schema.release.is_null() || array.release.is_null() {
-            return Err(PyValueError::new_err("expected an Arrow array, found a released one"));
-        }
-        // SAFETY: the structs are those of one array that is not released.
-        let values = unsafe { Column::of(schema, array)?.values()? };
-        let value = |(row, value): (usize, Option<_>)| {
-            value.ok_or_else(|| {
-                let line = format!("{what} {row}: expected a value, found a null");
-                PyValueError::new_err(line)
-            })
-        };
-        values.into_iter().enumerate().map(value).collect()
-    }
-}
+use super::interface::{ArrowArray, ArrowSchema};
 
 /// How the values of an array are laid out.
 enum Layout<'a> {
@@ -88,7 +23,7 @@ enum Layout<'a> {
 }
 
 /// An array whose buffers are counted, with how it is laid out.
-struct Column<'a> {
+pub struct Column<'a> {
     layout: Layout<'a>,
     buffers: &'a [*const u8],
     /// A bit for each value, or null where all are there.
@@ -103,9 +38,9 @@ impl<'a> Column<'a> {
     /// # Safety
     ///
     /// The structs are as the specification has them, and are not released while `'a` lasts.
-    unsafe fn of(schema: &'a ArrowSchema, array: &'a ArrowArray) -> PyResult<Column<'a>> {
-        // SAFETY: the specification has a C string here.
-        let format = unsafe { CStr::from_ptr(schema.format) }.to_bytes();
+    pub unsafe fn of(schema: &'a ArrowSchema, array: &'a ArrowArray) -> PyResult<Column<'a>> {
+        // SAFETY: as the caller says.
+        let format = unsafe { format_of(schema) };
         // SAFETY: both are null or point to the structs of another array, which lives as long.
         let dictionary = unsafe { (schema.dictionary.as_ref(), array.dictionary.as_ref()) };
         let layout = match dictionary {
@@ -114,12 +49,7 @@ impl<'a> Column<'a> {
             (None, None) => plain(format),
             _ => return Err(broken("a dictionary of the array or of its type alone")),
         };
-        let Some(layout) = layout else {
-            let found = String::from_utf8_lossy(format);
-            return Err(PyTypeError::new_err(format!(
-                "expected an Arrow array of binary or string values, found the format {found:?}"
-            )));
-        };
+        let layout = layout.ok_or_else(|| other(format))?;
         let fits = |length: i64| usize::try_from(length).ok();
         let (Some(length), Some(start)) = (fits(array.length), fits(array.offset)) else {
             return Err(broken("a length below 0"));
@@ -150,7 +80,7 @@ impl<'a> Column<'a> {
     /// # Safety
     ///
     /// The buffers hold what the specification says, and lie still while `'a` lasts.
-    unsafe fn values(&self) -> PyResult<Vec<Option<&'a [u8]>>> {
+    pub unsafe fn values(&self) -> PyResult<Vec<Option<&'a [u8]>>> {
         if self.length == 0 {
             return Ok(Vec::new());
         }
@@ -245,6 +175,34 @@ impl<'a> Column<'a> {
             _ => Err(broken("a view over the end of its buffer")),
         }
     }
+}
+
+/// Nothing if arrays of a type hold bytes.
+///
+/// # Safety
+///
+/// The struct is as the specification has it, and is not released.
+pub unsafe fn check_type(schema: &ArrowSchema) -> PyResult<()> {
+    // SAFETY: as the caller says: it is null or points to the type of other values.
+    let format = unsafe { format_of(schema.dictionary.as_ref().unwrap_or(schema)) };
+    plain(format).map(drop).ok_or_else(|| other(format))
+}
+
+/// The format of a type.
+///
+/// # Safety
+///
+/// As [`check_type`].
+unsafe fn format_of(schema: &ArrowSchema) -> &[u8] {
+    // SAFETY: the specification has a C string here.
+    unsafe { CStr::from_ptr(schema.format) }.to_bytes()
+}
+
+fn other(format: &[u8]) -> PyErr {
+    let found = String::from_utf8_lossy(format);
+    PyTypeError::new_err(format!(
+        "expected an Arrow array of binary or string values, found the format {found:?}"
+    ))
 }
 
 /// The layout of an array of this format, if its values are bytes.
