@@ -189,8 +189,9 @@ def test_progress(saved, tree, manifest, threads):
 
 @pytest.fixture
 def endless(tree):
-    """A tree that takes far longer than the time between two calls, and little room."""
-    for name in ("a", "b"):
+    """A tree that takes far longer than the time between two calls, and little room. What takes long
+    comes after all that there may be a remark on, for one thread too."""
+    for name in ("y", "z"):
         os.truncate(os.open(tree / name, os.O_CREAT | os.O_WRONLY), 1 << 36)
     return tree
 
