@@ -10,27 +10,61 @@ use std::ffi::{CStr, CString, c_char};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// One line that says why a call failed: what was expected, what was found.
+/// What a caller may do about a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing: the tag is not that of the message.
+    Mismatch,
+    /// Call rightly: an argument or the order of calls is wrong.
+    Misuse,
+    /// Reserve more, or take a new key: a limit is reached.
+    Limit,
+    /// Look at what was stored: it is missing, damaged or of another key.
+    Input,
+    /// Report it: the library is wrong.
+    Internal,
+}
+
+/// One line that says why a call failed: what was expected, what was found. A [`Kind::Misuse`] unless
+/// [`of`](Failure::of) says otherwise.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Failure(String);
+pub struct Failure {
+    kind: Kind,
+    line: String,
+}
 
 impl<E: Display> From<E> for Failure {
     fn from(error: E) -> Failure {
-        Failure(error.to_string())
+        Failure { kind: Kind::Misuse, line: error.to_string() }
     }
 }
 
 impl Failure {
-    /// With what it is about in front.
-    pub fn about(self, what: impl Display) -> Failure {
-        Failure(format!("{what}: {}", self.0))
+    /// Of another kind.
+    pub fn of(self, kind: Kind) -> Failure {
+        Failure { kind, ..self }
     }
 
-    /// The line for C, which ends at the first NUL.
+    /// What the caller may do.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// With what it is about in front.
+    pub fn about(self, what: impl Display) -> Failure {
+        Failure { line: format!("{what}: {}", self.line), ..self }
+    }
+
+    /// The line, which ends before the first NUL.
+    pub fn into_line(self) -> String {
+        let mut line = self.line;
+        line.truncate(line.find('\0').unwrap_or(line.len()));
+        line
+    }
+
+    /// The line for C.
     pub fn into_c(self) -> CString {
-        let mut line = self.0.into_bytes();
-        line.truncate(line.iter().position(|&byte| byte == 0).unwrap_or(line.len()));
-        CString::new(line).expect("no NUL is left")
+        CString::new(self.into_line()).expect("no NUL is left")
     }
 }
 
@@ -54,7 +88,8 @@ pub fn guard<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure>
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<String>().map(String::as_str);
         let message = message.or_else(|| panic.downcast_ref().copied());
-        Err(format!("internal error: {}", message.unwrap_or("a panic")).into())
+        let line = format!("internal error: {}", message.unwrap_or("a panic"));
+        Err(Failure::from(line).of(Kind::Internal))
     })
 }
 
@@ -160,6 +195,9 @@ mod tests {
         assert_eq!(says(guard(|| panic!("at {}", 7))).as_c_str(), c"internal error: at 7");
         assert_eq!(says(guard(|| panic!("plain"))).as_c_str(), c"internal error: plain");
         assert_eq!(guard(|| Ok(3)), Ok(3));
+        let kind = |failure: Result<(), Failure>| failure.unwrap_err().kind();
+        assert_eq!(kind(guard(|| panic!("plain"))), Kind::Internal);
+        assert_eq!(kind(guard(|| Err("wrong".into()))), Kind::Misuse);
     }
 
     #[test]

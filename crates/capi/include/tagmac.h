@@ -12,16 +12,17 @@
 //
 //     tagmac_key key = {0};
 //     uint8_t tag[16];
+//     char line[TAGMAC_ERROR_SIZE];
 //     if (tagmac_key_init(&key, "PMAC-AES128", bytes, 16, 0)
 //         || tagmac_key_tag(&key, tag, 16, NULL, 0, message, message_size))
-//         fprintf(stderr, "%s\n", tagmac_error_string());
+//         fprintf(stderr, "%s\n", tagmac_error_string(line, sizeof line));
 //     tagmac_key_free(&key);
 //
-// Calls that return int return 0 if all went well and -1 if not; then tagmac_error_string() says
-// why, and nothing was written. A wrong tag is -1 too. No misuse that can be noticed crashes: null
-// pointers, wrong sizes, calls out of order, objects that were never cleared, moved or copied, and
-// objects in use by another thread give -1. Memory that is too short for its size, and objects
-// that are freed while another thread uses them, cannot be noticed.
+// Calls that return int return 0 if all went well, and one of the negative numbers below if not; then
+// tagmac_error_string() says why, and nothing was written. Compare with 0 to know whether a tag is right:
+// TAGMAC_MISMATCH is the answer to a forgery, and all others mean that nothing was checked. No misuse
+// that can be noticed crashes: it gives TAGMAC_MISUSE. Memory that is too short for its size, and
+// objects that are freed while another thread uses them, cannot be noticed.
 //
 // Objects live in your memory. They begin as zeros, hold no pointer to anything of yours, and must
 // be freed with their free call. Results may overlap inputs. With a size of 0 any pointer will do,
@@ -41,6 +42,31 @@
 #else
 #define TAGMAC_MUST_USE
 #endif
+
+// All went well.
+#define TAGMAC_OK 0
+
+// The tag is not that of the message: the message, the nonce, the tag or the key is not the
+// sender's. Only the verify calls give it. Do not use the message.
+#define TAGMAC_MISMATCH -1
+
+// The program calls wrongly: a null pointer, a wrong size, an unknown algorithm, a nonce that was
+// used, calls out of order, an object that was moved, copied, never cleared, or is in use by another
+// thread.
+#define TAGMAC_MISUSE -2
+
+// A limit is reached: of a message, of a key's budget, of its nonces, or of what a session's last save
+// covers.
+#define TAGMAC_LIMIT -3
+
+// A key file or a saved session is missing, damaged or of another key.
+#define TAGMAC_INPUT -4
+
+// A fault of the library. Please report it.
+#define TAGMAC_INTERNAL -5
+
+// Bytes for a line of tagmac_error_string().
+#define TAGMAC_ERROR_SIZE 256
 
 // Bytes of a saved session.
 #define TAGMAC_SESSION_SAVED 80
@@ -79,15 +105,16 @@ typedef struct {
 } tagmac_key;
 
 // A message that comes in pieces, and the messages after it under the same key. Begin with zeros:
-// `tagmac_stream stream = {0};`. One thread at a time; a second one gets -1. Do not move or copy
-// it: the calls refuse a copy, because of two messages under one nonce only one may be tagged.
+// `tagmac_stream stream = {0};`. One thread at a time; a second one gets TAGMAC_MISUSE. Do not move
+// or copy it: the calls refuse a copy, because of two messages under one nonce only one may be
+// tagged.
 typedef struct {
     size_t opaque[4];
 } tagmac_stream;
 
 // What the sender of packets holds: a key, the next nonce under it, and what the key may still do.
-// Begin with zeros: `tagmac_session session = {0};`. One thread at a time; a second one gets -1. Do
-// not move or copy it: the calls refuse a copy, which would use the same nonces.
+// Begin with zeros: `tagmac_session session = {0};`. One thread at a time; a second one gets
+// TAGMAC_MISUSE. Do not move or copy it: the calls refuse a copy, which would use the same nonces.
 //
 // One session per key, or two use the same nonces. One that ends with the process is never saved,
 // and needs a key of its own. For one that outlives the process: STORE BEFORE YOU USE.
@@ -106,10 +133,16 @@ extern "C" {
 // The version of the library, such as "0.1.0". The macro TAGMAC_VERSION is that of the header.
 const char *tagmac_version(void);
 
-// Why the last call on this thread that failed did so: one line, what was expected and what was
-// found. "" if none has failed. It stays until the next call that fails on this thread. It never
-// holds a key, a message or a right tag.
-const char *tagmac_error_string(void);
+// What a status means, in a few words, such as "wrong tag" for TAGMAC_MISMATCH. A constant.
+const char *tagmac_status_string(int status);
+
+// Writes why the last call on this thread that failed did so: one line, what was expected and what
+// was found; "" if none has failed. It never holds a key, a message or a right tag.
+//
+// It ends in NUL, and is cut short where it is longer than the room: TAGMAC_ERROR_SIZE bytes are enough
+// unless it quotes a name or a path of yours. Gives `line` back, or "" if that is NULL or has no room.
+const char *tagmac_error_string(char *line,
+                                size_t line_size);
 
 // The name of an algorithm, such as "PMAC-AES128", counted from 0. NULL past the last one.
 const char *tagmac_algorithm(size_t index);
@@ -133,14 +166,16 @@ int tagmac_memzero(void *memory,
 // Makes a key of an algorithm and its key bytes, with tags of `tag_bits` bits; 0 for the longest
 // ones. The bytes are copied: wipe yours.
 //
-// -1 if the algorithm is unknown or has no such key or tag, and if `key` holds a key already.
+// TAGMAC_MISUSE if the algorithm is unknown or has no such key or tag, and if `key` holds a key
+// already.
 int tagmac_key_init(tagmac_key *key,
                     const char *algorithm,
                     const uint8_t *key_bytes,
                     size_t key_size,
                     size_t tag_bits);
 
-// Makes a key of a key file that 'tagmac keygen' wrote.
+// Makes a key of a key file that 'tagmac keygen' wrote. TAGMAC_INPUT if there is none to read, or if
+// it is damaged.
 int tagmac_key_load(tagmac_key *key,
                     const char *path,
                     size_t tag_bits);
@@ -176,8 +211,9 @@ int tagmac_key_tag(const tagmac_key *key,
                    const uint8_t *message,
                    size_t message_size);
 
-// Checks the tag of a message, in constant time: 0 if it is right. Use the message only then.
-// `tag_size` has to be tagmac_key_tag_size(), so a tag that was cut short never passes.
+// Checks the tag of a message, in constant time: 0 if it is right, TAGMAC_MISMATCH if it is wrong. Use
+// the message only after 0. `tag_size` has to be tagmac_key_tag_size(), so a tag that was cut short
+// never passes.
 TAGMAC_MUST_USE
 int tagmac_key_verify(const tagmac_key *key,
                       const uint8_t *tag,
@@ -200,8 +236,8 @@ int tagmac_tag(uint8_t *tag,
                const uint8_t *message,
                size_t message_size);
 
-// Checks the tag of a message in one call, in constant time: 0 if it is right. `tag_size` has to
-// be that of the longest tag of the algorithm.
+// Checks the tag of a message in one call, in constant time: 0 if it is right, TAGMAC_MISMATCH if it
+// is wrong. `tag_size` has to be that of the longest tag of the algorithm.
 TAGMAC_MUST_USE
 int tagmac_verify(const uint8_t *tag,
                   size_t tag_size,
@@ -238,16 +274,17 @@ int tagmac_stream_final(tagmac_stream *stream,
                         uint8_t *tag,
                         size_t tag_size);
 
-// Checks the tag in constant time, and ends the message: 0 if it is right. Use the message only
-// then.
+// Checks the tag in constant time, and ends the message: 0 if it is right, TAGMAC_MISMATCH if it is
+// wrong. Use the message only after 0.
 TAGMAC_MUST_USE
 int tagmac_stream_verify(tagmac_stream *stream,
                          const uint8_t *tag,
                          size_t tag_size);
 
 // Sets the nonce of the next message and begins it, under the same key. A message that is under
-// way is dropped. The nonce is NULL and 0 for algorithms that take none. -1 if the message before
-// was tagged under the same nonce, and then nothing changes; older nonces are yours to remember.
+// way is dropped. The nonce is NULL and 0 for algorithms that take none. TAGMAC_MISUSE if the
+// message before was tagged under the same nonce, and then nothing changes; older nonces are yours to
+// remember.
 int tagmac_stream_next(tagmac_stream *stream,
                        const uint8_t *nonce,
                        size_t nonce_size);
@@ -280,8 +317,8 @@ int tagmac_session_init(tagmac_session *session,
 // arguments are as with tagmac_session_init(). Call tagmac_session_reserve() and
 // tagmac_session_save() before you tag: nothing is covered yet.
 //
-// -1 if the saved session is damaged or of another key, and if the key has done more than the budget
-// allows.
+// TAGMAC_INPUT if the saved session is damaged or of another key, and TAGMAC_LIMIT if the key has done
+// more than the budget allows.
 int tagmac_session_restore(tagmac_session *session,
                            const tagmac_key *key,
                            const uint8_t *saved,
@@ -293,8 +330,8 @@ int tagmac_session_restore(tagmac_session *session,
 // `tag_size` has to be tagmac_key_tag_size() of the key and `nonce_size` tagmac_session_nonce_size();
 // the nonce is NULL and 0 for algorithms that take none.
 //
-// -1 if the last save does not cover the message, if the budget or the nonces have no more, and for a
-// wrong size. Then no nonce is used up.
+// TAGMAC_LIMIT if the last save does not cover the message, and if the budget or the nonces have no
+// more. No call that fails uses up a nonce.
 int tagmac_session_tag(tagmac_session *session,
                        uint8_t *tag,
                        size_t tag_size,
@@ -306,8 +343,8 @@ int tagmac_session_tag(tagmac_session *session,
 // Takes the nonces and the budget of `messages` messages more. Save then, and store what that gives,
 // before you tag. What is left of a reserve when the process ends is lost.
 //
-// -1 if the budget or the nonces have not as many, and then nothing is reserved. The last nonce cannot
-// be reserved.
+// TAGMAC_LIMIT if the budget or the nonces have not as many, and then nothing is reserved. The last
+// nonce cannot be reserved.
 int tagmac_session_reserve(tagmac_session *session,
                            uint64_t messages);
 

@@ -14,8 +14,8 @@
 // two parts are of the same message. And nothing here knows which nonces were used.
 
 // The keyed hash of a range of a message. As secret as the key. Begin with zeros:
-// `tagmac_part part = {0};`. One thread at a time; a second one gets -1. Do not move or copy it:
-// the calls refuse a copy.
+// `tagmac_part part = {0};`. One thread at a time; a second one gets TAGMAC_MISUSE. Do not
+// move or copy it: the calls refuse a copy.
 typedef struct {
     size_t opaque[4];
 } tagmac_part;
@@ -28,11 +28,11 @@ extern "C" {
 size_t tagmac_part_block(const tagmac_key *key);
 
 // 1 if the last block is treated differently, so that at least one byte of a message that is not
-// empty must be left for tagmac_part_finish(), else 0. -1 if the algorithm has no parts.
+// empty must be left for tagmac_part_finish(), else 0. TAGMAC_MISUSE if the algorithm has no parts.
 int tagmac_part_last_block_distinct(const tagmac_key *key);
 
-// The part of whole blocks that starts at byte `start` of the message. -1 if the start or the size
-// is no multiple of the block.
+// The part of whole blocks that starts at byte `start` of the message. TAGMAC_MISUSE if the
+// start or the size is no multiple of the block.
 int tagmac_part_init(tagmac_part *part,
                      const tagmac_key *key,
                      uint64_t start,
@@ -40,13 +40,14 @@ int tagmac_part_init(tagmac_part *part,
                      size_t blocks_size);
 
 // Joins two neighbouring parts: `left` becomes the part of both ranges, and `right` stays as it
-// is. -1 if they are no neighbours, or if one is of another key or algorithm; then both stay.
+// is. TAGMAC_MISUSE if they are no neighbours, or if one is of another key or algorithm; then both
+// stay.
 int tagmac_part_join(tagmac_part *left,
                      tagmac_part *right,
                      const tagmac_key *key);
 
 // Writes the tag of the message that `part` begins and `rest`, of any size, ends; frees the part.
-// -1 if the part does not start at byte 0, is of another key, or if nothing is left where
+// TAGMAC_MISUSE if the part does not start at byte 0, is of another key, or if nothing is left where
 // tagmac_part_last_block_distinct() is 1; then the part stays.
 int tagmac_part_finish(tagmac_part *part,
                        const tagmac_key *key,

@@ -9,7 +9,10 @@ use tagmac::isa::Level;
 use tagmac_border::{Failure, text};
 use zeroize::Zeroize;
 
-use crate::status::{constant, last, status, value};
+use crate::status::{
+    TAGMAC_INPUT, TAGMAC_INTERNAL, TAGMAC_LIMIT, TAGMAC_MISMATCH, TAGMAC_MISUSE, TAGMAC_OK,
+    constant, status, value, with_last,
+};
 
 /// The algorithms' names for C.
 static NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {
@@ -87,12 +90,44 @@ pub extern "C" fn tagmac_version() -> *const c_char {
     value(c"".as_ptr(), || Ok(constant(&VERSION)))
 }
 
-/// Why the last call on this thread that failed did so: one line, what was expected and what was
-/// found. "" if none has failed. It stays until the next call that fails on this thread. It never
-/// holds a key, a message or a right tag.
+/// Bytes for a line of tagmac_error_string().
+#[expect(dead_code, reason = "for C alone")]
+pub const TAGMAC_ERROR_SIZE: usize = 256;
+
+/// What a status means, in a few words, such as "wrong tag" for TAGMAC_MISMATCH. A constant.
 #[unsafe(no_mangle)]
-pub extern "C" fn tagmac_error_string() -> *const c_char {
-    last()
+pub extern "C" fn tagmac_status_string(status: c_int) -> *const c_char {
+    constant(match status {
+        TAGMAC_OK => c"success",
+        TAGMAC_MISMATCH => c"wrong tag",
+        TAGMAC_MISUSE => c"wrong call",
+        TAGMAC_LIMIT => c"limit reached",
+        TAGMAC_INPUT => c"unusable key file or saved session",
+        TAGMAC_INTERNAL => c"internal error",
+        _ => c"unknown status",
+    })
+}
+
+/// Writes why the last call on this thread that failed did so: one line, what was expected and what
+/// was found; "" if none has failed. It never holds a key, a message or a right tag.
+///
+/// It ends in NUL, and is cut short where it is longer than the room: TAGMAC_ERROR_SIZE bytes are enough
+/// unless it quotes a name or a path of yours. Gives `line` back, or "" if that is NULL or has no room.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tagmac_error_string(line: *mut c_char, line_size: usize) -> *const c_char {
+    if line.is_null() || line_size == 0 {
+        return c"".as_ptr();
+    }
+    with_last(|last| {
+        let room = last.len().min(line_size - 1);
+        let size = (0..=room).rev().find(|&size| last.is_char_boundary(size)).unwrap_or(0);
+        // SAFETY: the header asks for room of that size, and a line of ours does not overlap it.
+        unsafe {
+            line.copy_from_nonoverlapping(last.as_ptr().cast(), size);
+            line.add(size).write(0);
+        }
+    });
+    line
 }
 
 /// The name of an algorithm, such as "PMAC-AES128", counted from 0. NULL past the last one.

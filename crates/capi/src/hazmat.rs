@@ -7,12 +7,12 @@ use tagmac::hazmat::PartError;
 use tagmac_border::{Failure, Room, bytes, ensure};
 
 use crate::key::{Key, Keyed, keyed};
-use crate::slot::{Kind, free, slot};
-use crate::status::{status, value};
+use crate::slot::{Held, free, slot};
+use crate::status::{number, refused_part, status, value};
 
 /// The keyed hash of a range of a message. As secret as the key. Begin with zeros:
-/// `tagmac_part part = {0};`. One thread at a time; a second one gets -1. Do not move or copy it:
-/// the calls refuse a copy.
+/// `tagmac_part part = {0};`. One thread at a time; a second one gets TAGMAC_MISUSE. Do not
+/// move or copy it: the calls refuse a copy.
 #[repr(C)]
 pub struct Part {
     opaque: [usize; 4],
@@ -23,7 +23,7 @@ struct Parted {
     part: AnyPart,
 }
 
-impl Kind for Parted {
+impl Held for Parted {
     const NAME: &'static str = "tagmac_part";
     const MAGIC: usize = 0x7061_7274;
 }
@@ -43,15 +43,15 @@ pub unsafe extern "C" fn tagmac_part_block(key: *const Key) -> usize {
 }
 
 /// 1 if the last block is treated differently, so that at least one byte of a message that is not
-/// empty must be left for tagmac_part_finish(), else 0. -1 if the algorithm has no parts.
+/// empty must be left for tagmac_part_finish(), else 0. TAGMAC_MISUSE if the algorithm has no parts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_last_block_distinct(key: *const Key) -> c_int {
     // SAFETY: the header asks for a key.
-    value(-1, || Ok(parts(&*unsafe { keyed(key) }?)?.last_block_distinct().into()))
+    number(|| Ok(parts(&*unsafe { keyed(key) }?)?.last_block_distinct().into()))
 }
 
-/// The part of whole blocks that starts at byte `start` of the message. -1 if the start or the size
-/// is no multiple of the block.
+/// The part of whole blocks that starts at byte `start` of the message. TAGMAC_MISUSE if the
+/// start or the size is no multiple of the block.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_init(
     part: *mut Part,
@@ -67,12 +67,13 @@ pub unsafe extern "C" fn tagmac_part_init(
             (part, keyed(key)?, bytes("the blocks", blocks, blocks_size)?)
         };
         part.vacant()?;
-        part.put(Parted { part: parts(&key)?.new_part(start, blocks)? })
+        part.put(Parted { part: parts(&key)?.new_part(start, blocks).map_err(refused_part)? })
     })
 }
 
 /// Joins two neighbouring parts: `left` becomes the part of both ranges, and `right` stays as it
-/// is. -1 if they are no neighbours, or if one is of another key or algorithm; then both stay.
+/// is. TAGMAC_MISUSE if they are no neighbours, or if one is of another key or algorithm; then both
+/// stay.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_join(
     left: *mut Part,
@@ -93,13 +94,13 @@ pub unsafe extern "C" fn tagmac_part_join(
         ensure(expected == found, PartError::Gap { expected, found })?;
         // An empty part in its place while the two join.
         let joined = std::mem::replace(part, parts.new_part(expected, &[])?);
-        *part = parts.join(joined, &right.part)?;
+        *part = parts.join(joined, &right.part).map_err(refused_part)?;
         Ok(())
     })
 }
 
 /// Writes the tag of the message that `part` begins and `rest`, of any size, ends; frees the part.
-/// -1 if the part does not start at byte 0, is of another key, or if nothing is left where
+/// TAGMAC_MISUSE if the part does not start at byte 0, is of another key, or if nothing is left where
 /// tagmac_part_last_block_distinct() is 1; then the part stays.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_finish(
@@ -129,7 +130,7 @@ pub unsafe extern "C" fn tagmac_part_finish(
         ensure(!(last_block_distinct && rest.is_empty()), PartError::NoLastBlock)?;
         key.mac.algorithm().check_nonce(nonce.len())?;
         let Some(part) = part.take()? else { unreachable!("it was there") };
-        room.fill(parts.finish(part.part, nonce, rest)?.as_bytes());
+        room.fill(parts.finish(part.part, nonce, rest).map_err(refused_part)?.as_bytes());
         Ok(())
     })
 }

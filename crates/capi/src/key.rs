@@ -1,17 +1,18 @@
 // Keys, and messages that are there at once.
 
 use std::ffi::{c_char, c_int};
+use std::fmt::Display;
 use std::fs::File;
 use std::io::Read;
 
 use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, KeyId};
 use tagmac::{Mismatch, Tag};
-use tagmac_border::{Failure, Room, bytes, ensure, text};
+use tagmac_border::{Failure, Kind, Room, bytes, ensure, text};
 use zeroize::Zeroizing;
 
 use crate::global::{algorithm, level, name_of};
-use crate::slot::{Kind, Shared, free, slot};
-use crate::status::{status, value};
+use crate::slot::{Held, Shared, free, slot};
+use crate::status::{mismatch, refused, status, value};
 
 /// A key with its algorithm. Begin with zeros: `tagmac_key key = {0};`. Several threads may use one
 /// key at once, but for its init and free. Do not move or copy it: the calls refuse a copy.
@@ -20,12 +21,12 @@ pub struct Key {
     opaque: [usize; 4],
 }
 
-/// What a key holds.
+/// What there is behind a key.
 pub struct Keyed {
     pub mac: AnyMac,
 }
 
-impl Kind for Keyed {
+impl Held for Keyed {
     const NAME: &'static str = "tagmac_key";
     const MAGIC: usize = 0x6b65_7931;
 }
@@ -53,8 +54,8 @@ pub fn compare(
     tag: &[u8],
     check: impl FnOnce(&Tag) -> Result<(), Mismatch>,
 ) -> Result<(), Failure> {
-    let tag = Tag::new(tag, mac.tag_bits()).map_err(|_| Mismatch)?;
-    Ok(check(&tag)?)
+    let tag = Tag::new(tag, mac.tag_bits()).map_err(|_| mismatch())?;
+    check(&tag).map_err(|Mismatch| mismatch())
 }
 
 /// Refuses a tag that has not the length of the key's.
@@ -73,15 +74,21 @@ fn put(key: *mut Key, algorithm: Algorithm, bytes: &[u8], tag_bits: usize) -> Re
     key.put(Keyed { mac })
 }
 
+/// A key file that is missing or damaged.
+fn unusable(error: impl Display) -> Failure {
+    Failure::from(error.to_string()).of(Kind::Input)
+}
+
 fn put_file(key: *mut Key, text: &[u8], tag_bits: usize) -> Result<(), Failure> {
-    let file = KeyFile::parse(text).map_err(|error| Failure::from(error).about("key file"))?;
+    let file = KeyFile::parse(text).map_err(|error| unusable(error).about("key file"))?;
     put(key, file.algorithm(), file.key(), tag_bits)
 }
 
 /// Makes a key of an algorithm and its key bytes, with tags of `tag_bits` bits; 0 for the longest
 /// ones. The bytes are copied: wipe yours.
 ///
-/// -1 if the algorithm is unknown or has no such key or tag, and if `key` holds a key already.
+/// TAGMAC_MISUSE if the algorithm is unknown or has no such key or tag, and if `key` holds a key
+/// already.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_init(
     key: *mut Key,
@@ -98,7 +105,8 @@ pub unsafe extern "C" fn tagmac_key_init(
     })
 }
 
-/// Makes a key of a key file that 'tagmac keygen' wrote.
+/// Makes a key of a key file that 'tagmac keygen' wrote. TAGMAC_INPUT if there is none to read, or if
+/// it is damaged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_load(
     key: *mut Key,
@@ -112,14 +120,13 @@ pub unsafe extern "C" fn tagmac_key_load(
         let mut found = Zeroizing::new(Vec::with_capacity(KeyFile::MAX_BYTES + 64));
         let read = File::open(path)
             .and_then(|file| file.take(KeyFile::MAX_BYTES as u64 + 1).read_to_end(&mut found))
-            .map_err(|error| Failure::from(error).about(format_args!("key file '{path}'")))?;
-        ensure(
-            read <= KeyFile::MAX_BYTES,
-            format_args!(
-                "key file '{path}': expected at most {} bytes, found more",
-                KeyFile::MAX_BYTES
-            ),
-        )?;
+            .map_err(|error| unusable(error).about(format_args!("key file '{path}'")))?;
+        if read > KeyFile::MAX_BYTES {
+            let limit = KeyFile::MAX_BYTES;
+            return Err(unusable(format_args!(
+                "key file '{path}': expected at most {limit} bytes, found more"
+            )));
+        }
         put_file(key, &found, tag_bits)
     })
 }
@@ -192,13 +199,14 @@ pub unsafe extern "C" fn tagmac_key_tag(
         };
         // SAFETY: as above.
         let room = unsafe { Room::new("a tag", tag, tag_size, key.tag_bytes()) }?;
-        room.fill(key.mac.tag(nonce, message)?.as_bytes());
+        room.fill(key.mac.tag(nonce, message).map_err(refused)?.as_bytes());
         Ok(())
     })
 }
 
-/// Checks the tag of a message, in constant time: 0 if it is right. Use the message only then.
-/// `tag_size` has to be tagmac_key_tag_size(), so a tag that was cut short never passes.
+/// Checks the tag of a message, in constant time: 0 if it is right, TAGMAC_MISMATCH if it is wrong. Use
+/// the message only after 0. `tag_size` has to be tagmac_key_tag_size(), so a tag that was cut short
+/// never passes.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn tagmac_key_verify(
@@ -250,8 +258,8 @@ pub unsafe extern "C" fn tagmac_tag(
     }
 }
 
-/// Checks the tag of a message in one call, in constant time: 0 if it is right. `tag_size` has to
-/// be that of the longest tag of the algorithm.
+/// Checks the tag of a message in one call, in constant time: 0 if it is right, TAGMAC_MISMATCH if it
+/// is wrong. `tag_size` has to be that of the longest tag of the algorithm.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn tagmac_verify(

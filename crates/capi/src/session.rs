@@ -7,12 +7,12 @@ use tagmac::meter::Budget;
 use tagmac_border::{Failure, Room, bytes, ensure};
 
 use crate::key::{Key, keyed};
-use crate::slot::{Kind, free, slot};
-use crate::status::{status, value};
+use crate::slot::{Held, free, slot};
+use crate::status::{refused_session, status, value};
 
 /// What the sender of packets holds: a key, the next nonce under it, and what the key may still do.
-/// Begin with zeros: `tagmac_session session = {0};`. One thread at a time; a second one gets -1. Do
-/// not move or copy it: the calls refuse a copy, which would use the same nonces.
+/// Begin with zeros: `tagmac_session session = {0};`. One thread at a time; a second one gets
+/// TAGMAC_MISUSE. Do not move or copy it: the calls refuse a copy, which would use the same nonces.
 ///
 /// One session per key, or two use the same nonces. One that ends with the process is never saved,
 /// and needs a key of its own. For one that outlives the process: STORE BEFORE YOU USE.
@@ -37,7 +37,7 @@ struct Sending {
     tag_bytes: usize,
 }
 
-impl Kind for Sending {
+impl Held for Sending {
     const NAME: &'static str = "tagmac_session";
     const MAGIC: usize = 0x7365_7373;
 }
@@ -79,7 +79,7 @@ fn put_below(
     session.vacant()?;
     let max_message = (max_message != 0).then_some(max_message);
     let probability = (probability != 0.0).then_some(probability);
-    let budget = key.mac.budget(max_message, probability)?;
+    let budget = key.mac.budget(max_message, probability).map_err(refused_session)?;
     session.put(Sending { session: make(key.mac.clone(), budget)?, tag_bytes: key.tag_bytes() })
 }
 
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn tagmac_session_init(
                 // SAFETY: the header asks for memory of that size.
                 unsafe { bytes("the nonce", next_nonce, nonce_size) }?
             };
-            Ok(dynamic::Session::new(mac, nonce, budget)?)
+            dynamic::Session::new(mac, nonce, budget).map_err(refused_session)
         })
     })
 }
@@ -118,8 +118,8 @@ pub unsafe extern "C" fn tagmac_session_init(
 /// arguments are as with tagmac_session_init(). Call tagmac_session_reserve() and
 /// tagmac_session_save() before you tag: nothing is covered yet.
 ///
-/// -1 if the saved session is damaged or of another key, and if the key has done more than the budget
-/// allows.
+/// TAGMAC_INPUT if the saved session is damaged or of another key, and TAGMAC_LIMIT if the key has done
+/// more than the budget allows.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_restore(
     session: *mut Session,
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn tagmac_session_restore(
         // SAFETY: the header asks for memory of that size.
         let saved = unsafe { bytes("a saved session", saved, saved_size) }?;
         put(session, key, max_message, probability, |mac, budget| {
-            Ok(dynamic::Session::restore(mac, saved, budget)?)
+            dynamic::Session::restore(mac, saved, budget).map_err(refused_session)
         })
     })
 }
@@ -142,8 +142,8 @@ pub unsafe extern "C" fn tagmac_session_restore(
 /// `tag_size` has to be tagmac_key_tag_size() of the key and `nonce_size` tagmac_session_nonce_size();
 /// the nonce is NULL and 0 for algorithms that take none.
 ///
-/// -1 if the last save does not cover the message, if the budget or the nonces have no more, and for a
-/// wrong size. Then no nonce is used up.
+/// TAGMAC_LIMIT if the last save does not cover the message, and if the budget or the nonces have no
+/// more. No call that fails uses up a nonce.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_tag(
     session: *mut Session,
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn tagmac_session_tag(
                 let tag_room = Room::new("a tag", tag, tag_size, sending.tag_bytes)?;
                 (tag_room, Room::new("a nonce", nonce, nonce_size, nonce_bytes)?)
             };
-            let (nonce, tag) = sending.session.tag(message)?;
+            let (nonce, tag) = sending.session.tag(message).map_err(refused_session)?;
             tag_room.fill(tag.as_bytes());
             nonce_room.fill(nonce.as_bytes());
             Ok(())
@@ -175,11 +175,11 @@ pub unsafe extern "C" fn tagmac_session_tag(
 /// Takes the nonces and the budget of `messages` messages more. Save then, and store what that gives,
 /// before you tag. What is left of a reserve when the process ends is lost.
 ///
-/// -1 if the budget or the nonces have not as many, and then nothing is reserved. The last nonce cannot
-/// be reserved.
+/// TAGMAC_LIMIT if the budget or the nonces have not as many, and then nothing is reserved. The last
+/// nonce cannot be reserved.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_reserve(session: *mut Session, messages: u64) -> c_int {
-    status(|| with(session, |sending| Ok(sending.session.reserve(messages)?)))
+    status(|| with(session, |sending| sending.session.reserve(messages).map_err(refused_session)))
 }
 
 /// Writes the session as it is once all that is reserved has been used: the nonce after that, and the
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn tagmac_session_save(
         let room =
             unsafe { Room::new("a saved session", saved, saved_size, TAGMAC_SESSION_SAVED) }?;
         with(session, |sending| {
-            room.fill(&sending.session.save()?);
+            room.fill(&sending.session.save().map_err(refused_session)?);
             Ok(())
         })
     })

@@ -13,8 +13,8 @@ use tagmac_border::{Failure, ensure};
 /// Words of a slot, and of the structs in the header, which say so in figures: one is spare.
 const WORDS: usize = 4;
 
-/// A kind of value.
-pub trait Kind: Sized {
+/// What a slot holds: one kind of value.
+pub trait Held: Sized {
     /// Its name in C.
     const NAME: &'static str;
     /// Tells it from other kinds.
@@ -79,7 +79,7 @@ pub struct Alone<'a, T> {
 ///
 /// Unless null or not aligned, `at` points to four words that stay allocated during `'a`, and
 /// that nobody but this library writes meanwhile.
-pub unsafe fn slot<'a, T: Kind, C>(at: *const C) -> Result<&'a Slot<T>, Failure> {
+pub unsafe fn slot<'a, T: Held, C>(at: *const C) -> Result<&'a Slot<T>, Failure> {
     const { assert!(size_of::<C>() == size_of::<Slot<T>>()) };
     ensure(!at.is_null(), format_args!("expected a {}, found a null pointer", T::NAME))?;
     let align = align_of::<Slot<T>>();
@@ -92,7 +92,7 @@ pub unsafe fn slot<'a, T: Kind, C>(at: *const C) -> Result<&'a Slot<T>, Failure>
     Ok(unsafe { &*at.cast() })
 }
 
-impl<T: Kind> Slot<T> {
+impl<T: Held> Slot<T> {
     /// Of a slot at this address that holds that value.
     fn seal(&self, value: *mut T) -> usize {
         T::MAGIC ^ std::ptr::from_ref(self).addr().rotate_left(13) ^ value.addr()
@@ -152,11 +152,11 @@ impl<T: Kind> Slot<T> {
     }
 }
 
-fn empty<T: Kind>() -> String {
+fn empty<T: Held>() -> String {
     format!("expected a {} after its init, found an empty one", T::NAME)
 }
 
-impl<T: Kind> Alone<'_, T> {
+impl<T: Held> Alone<'_, T> {
     /// The value.
     ///
     /// # Errors
@@ -215,7 +215,7 @@ impl<T: Kind> Alone<'_, T> {
 /// # Safety
 ///
 /// As [`slot`].
-pub unsafe fn free<T: Kind, C>(at: *const C) -> Result<(), Failure> {
+pub unsafe fn free<T: Held, C>(at: *const C) -> Result<(), Failure> {
     // SAFETY: the caller's word.
     unsafe { slot::<T, C>(at) }?.alone()?.take().map(drop)
 }
@@ -224,7 +224,7 @@ pub unsafe fn free<T: Kind, C>(at: *const C) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
-    impl Kind for String {
+    impl Held for String {
         const NAME: &'static str = "string";
         const MAGIC: usize = 7;
     }

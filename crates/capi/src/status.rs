@@ -1,32 +1,111 @@
-//! What C gets: 0 or -1, and the line that says why.
+// What C gets: a number that says what to do, and the line that says why.
 
 use std::cell::RefCell;
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
 
-use tagmac_border::{Failure, guard};
+use tagmac::dynamic::SessionError;
+use tagmac::hazmat::PartError;
+use tagmac::meter::MeterError;
+use tagmac::{Error, Mismatch};
+use tagmac_border::{Failure, Kind, guard};
+
+/// All went well.
+pub const TAGMAC_OK: c_int = 0;
+
+/// The tag is not that of the message: the message, the nonce, the tag or the key is not the
+/// sender's. Only the verify calls give it. Do not use the message.
+pub const TAGMAC_MISMATCH: c_int = -1;
+
+/// The program calls wrongly: a null pointer, a wrong size, an unknown algorithm, a nonce that was
+/// used, calls out of order, an object that was moved, copied, never cleared, or is in use by another
+/// thread.
+pub const TAGMAC_MISUSE: c_int = -2;
+
+/// A limit is reached: of a message, of a key's budget, of its nonces, or of what a session's last save
+/// covers.
+pub const TAGMAC_LIMIT: c_int = -3;
+
+/// A key file or a saved session is missing, damaged or of another key.
+pub const TAGMAC_INPUT: c_int = -4;
+
+/// A fault of the library. Please report it.
+pub const TAGMAC_INTERNAL: c_int = -5;
 
 thread_local! {
-    static LAST: RefCell<CString> = RefCell::default();
+    static LAST: RefCell<String> = RefCell::default();
 }
 
-/// Runs the body of a call; what it gives, or `otherwise` with its failure kept for
-/// [`last`].
-pub fn value<T>(otherwise: T, body: impl FnOnce() -> Result<T, Failure>) -> T {
+/// Runs the body of a call; what it gives, or `otherwise` of its status, with its failure kept for
+/// [`with_last`].
+fn run<T>(otherwise: impl FnOnce(c_int) -> T, body: impl FnOnce() -> Result<T, Failure>) -> T {
     guard(body).unwrap_or_else(|failure| {
+        let status = match failure.kind() {
+            Kind::Mismatch => TAGMAC_MISMATCH,
+            Kind::Misuse => TAGMAC_MISUSE,
+            Kind::Limit => TAGMAC_LIMIT,
+            Kind::Input => TAGMAC_INPUT,
+            Kind::Internal => TAGMAC_INTERNAL,
+        };
         // A thread that is about to end has no place for it any more.
-        let _ = LAST.try_with(|last| *last.borrow_mut() = failure.into_c());
-        otherwise
+        let _ = LAST.try_with(|last| *last.borrow_mut() = failure.into_line());
+        otherwise(status)
     })
 }
 
-/// Runs the body of a call: 0, or -1 as [`value`].
-pub fn status(body: impl FnOnce() -> Result<(), Failure>) -> c_int {
-    value(-1, || body().map(|()| 0))
+/// Runs the body of a call; what it gives, or `otherwise`.
+pub fn value<T>(otherwise: T, body: impl FnOnce() -> Result<T, Failure>) -> T {
+    run(|_| otherwise, body)
 }
 
-/// The last failure on this thread, until the next one.
-pub fn last() -> *const c_char {
-    LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(const { c"".as_ptr() as *const c_char })
+/// Runs the body of a call; the number that it gives, or the status of its failure.
+pub fn number(body: impl FnOnce() -> Result<c_int, Failure>) -> c_int {
+    run(|status| status, body)
+}
+
+/// Runs the body of a call: its status.
+pub fn status(body: impl FnOnce() -> Result<(), Failure>) -> c_int {
+    number(|| body().map(|()| TAGMAC_OK))
+}
+
+/// A wrong tag.
+pub fn mismatch() -> Failure {
+    Failure::from(Mismatch).of(Kind::Mismatch)
+}
+
+/// What a MAC refuses.
+pub fn refused(error: Error) -> Failure {
+    let kind = match error {
+        Error::TooLong { .. } | Error::NoncesUsedUp { .. } => Kind::Limit,
+        _ => Kind::Misuse,
+    };
+    Failure::from(error).of(kind)
+}
+
+/// What a session refuses.
+pub fn refused_session(error: SessionError) -> Failure {
+    let kind = match error {
+        SessionError::Meter(MeterError::Mac(error)) => return refused(error),
+        SessionError::ReserveUsedUp | SessionError::Meter(_) => Kind::Limit,
+        SessionError::SavedBytes { .. }
+        | SessionError::SavedMagic
+        | SessionError::SavedChecksum
+        | SessionError::ForeignKey { .. } => Kind::Input,
+        _ => Kind::Misuse,
+    };
+    Failure::from(error).of(kind)
+}
+
+/// What a part refuses.
+pub fn refused_part(error: PartError) -> Failure {
+    match error {
+        PartError::Mac(error) => refused(error),
+        _ => error.into(),
+    }
+}
+
+/// Runs `body` with the line of the last failure on this thread.
+pub fn with_last<T>(body: impl Fn(&str) -> T) -> T {
+    LAST.try_with(|last| body(&last.borrow())).unwrap_or_else(|_| body(""))
 }
 
 /// A text that is never freed.

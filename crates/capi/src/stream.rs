@@ -7,12 +7,13 @@ use tagmac::dynamic::AnyStream;
 use tagmac_border::{Failure, Room, bytes, ensure};
 
 use crate::key::{Key, Keyed, compare, keyed, tag_length};
-use crate::slot::{Kind, free, slot};
-use crate::status::status;
+use crate::slot::{Held, free, slot};
+use crate::status::{refused, status};
 
 /// A message that comes in pieces, and the messages after it under the same key. Begin with zeros:
-/// `tagmac_stream stream = {0};`. One thread at a time; a second one gets -1. Do not move or copy
-/// it: the calls refuse a copy, because of two messages under one nonce only one may be tagged.
+/// `tagmac_stream stream = {0};`. One thread at a time; a second one gets TAGMAC_MISUSE. Do not move
+/// or copy it: the calls refuse a copy, because of two messages under one nonce only one may be
+/// tagged.
 #[repr(C)]
 pub struct Stream {
     opaque: [usize; 4],
@@ -28,7 +29,7 @@ struct Streaming {
     tagged: bool,
 }
 
-impl Kind for Streaming {
+impl Held for Streaming {
     const NAME: &'static str = "tagmac_stream";
     const MAGIC: usize = 0x7374_7265;
 }
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn tagmac_stream_init(
             let stream = slot::<Streaming, Stream>(stream)?.alone()?;
             (stream, keyed(key)?, bytes("the nonce", nonce, nonce_size)?)
         };
-        let message = Some(key.mac.stream(nonce)?);
+        let message = Some(key.mac.stream(nonce).map_err(refused)?);
         let key = Keyed { mac: key.mac.clone() };
         stream.put(Streaming { key, message, nonce: nonce.into(), tagged: false })
     })
@@ -107,14 +108,14 @@ pub unsafe extern "C" fn tagmac_stream_final(
             let room = unsafe { Room::new("a tag", tag, tag_size, stream.key.tag_bytes()) }?;
             let message = stream.message.take().ok_or_else(ended)?;
             stream.tagged = true;
-            room.fill(message.tag()?.as_bytes());
+            room.fill(message.tag().map_err(refused)?.as_bytes());
             Ok(())
         })
     })
 }
 
-/// Checks the tag in constant time, and ends the message: 0 if it is right. Use the message only
-/// then.
+/// Checks the tag in constant time, and ends the message: 0 if it is right, TAGMAC_MISMATCH if it is
+/// wrong. Use the message only after 0.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn tagmac_stream_verify(
@@ -134,8 +135,9 @@ pub unsafe extern "C" fn tagmac_stream_verify(
 }
 
 /// Sets the nonce of the next message and begins it, under the same key. A message that is under
-/// way is dropped. The nonce is NULL and 0 for algorithms that take none. -1 if the message before
-/// was tagged under the same nonce, and then nothing changes; older nonces are yours to remember.
+/// way is dropped. The nonce is NULL and 0 for algorithms that take none. TAGMAC_MISUSE if the
+/// message before was tagged under the same nonce, and then nothing changes; older nonces are yours to
+/// remember.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_stream_next(
     stream: *mut Stream,
@@ -146,7 +148,7 @@ pub unsafe extern "C" fn tagmac_stream_next(
         // SAFETY: the header asks for memory of that size.
         let nonce = unsafe { bytes("the nonce", nonce, nonce_size) }?;
         with(stream, |stream| {
-            let message = stream.key.mac.stream(nonce)?;
+            let message = stream.key.mac.stream(nonce).map_err(refused)?;
             let used = stream.tagged && !nonce.is_empty() && nonce == stream.nonce;
             ensure(!used, Error::NonceReused)?;
             stream.message = Some(message);

@@ -8,22 +8,33 @@
 
 #include <tagmac.h>
 
+/* The line of the last failure. */
+static const char *last_error(void) {
+    static char line[4096];
+    return tagmac_error_string(line, sizeof line);
+}
+
 /* Ends the program unless `it` holds. */
 #define CHECK(it)                                                                                  \
     do {                                                                                           \
         if (!(it)) {                                                                               \
             fprintf(stderr, "%s:%d: %s does not hold; the last error: %s\n", __FILE__, __LINE__,   \
-                    #it, tagmac_error_string());                                                   \
+                    #it, last_error());                                                            \
             exit(1);                                                                               \
         }                                                                                          \
     } while (0)
 
-/* The call fails, and its error has these words. */
-#define FAILS(call, words)                                                                         \
+/* The call fails with this status, and its error has these words. */
+#define FAILS(status, call, words)                                                                 \
     do {                                                                                           \
-        CHECK((call) == -1);                                                                       \
-        CHECK(strstr(tagmac_error_string(), words) != NULL);                                       \
+        CHECK((call) == status);                                                                   \
+        CHECK(strstr(last_error(), words) != NULL);                                                \
     } while (0)
+
+#define MISMATCH(call, words) FAILS(TAGMAC_MISMATCH, call, words)
+#define MISUSE(call, words) FAILS(TAGMAC_MISUSE, call, words)
+#define LIMIT(call, words) FAILS(TAGMAC_LIMIT, call, words)
+#define INPUT(call, words) FAILS(TAGMAC_INPUT, call, words)
 
 /* Chooses the level of TAGMAC_LEVEL, and says which one it is. */
 static void choose_level(void) {

@@ -18,16 +18,17 @@ const TAGMAC: &str = "\
 //
 //     tagmac_key key = {0};
 //     uint8_t tag[16];
+//     char line[TAGMAC_ERROR_SIZE];
 //     if (tagmac_key_init(&key, \"PMAC-AES128\", bytes, 16, 0)
 //         || tagmac_key_tag(&key, tag, 16, NULL, 0, message, message_size))
-//         fprintf(stderr, \"%s\\n\", tagmac_error_string());
+//         fprintf(stderr, \"%s\\n\", tagmac_error_string(line, sizeof line));
 //     tagmac_key_free(&key);
 //
-// Calls that return int return 0 if all went well and -1 if not; then tagmac_error_string() says
-// why, and nothing was written. A wrong tag is -1 too. No misuse that can be noticed crashes: null
-// pointers, wrong sizes, calls out of order, objects that were never cleared, moved or copied, and
-// objects in use by another thread give -1. Memory that is too short for its size, and objects
-// that are freed while another thread uses them, cannot be noticed.
+// Calls that return int return 0 if all went well, and one of the negative numbers below if not; then
+// tagmac_error_string() says why, and nothing was written. Compare with 0 to know whether a tag is right:
+// TAGMAC_MISMATCH is the answer to a forgery, and all others mean that nothing was checked. No misuse
+// that can be noticed crashes: it gives TAGMAC_MISUSE. Memory that is too short for its size, and
+// objects that are freed while another thread uses them, cannot be noticed.
 //
 // Objects live in your memory. They begin as zeros, hold no pointer to anything of yours, and must
 // be freed with their free call. Results may overlap inputs. With a size of 0 any pointer will do,
@@ -90,7 +91,7 @@ fn header(name: &str, sources: &[&str], includes: &str, intro: &str) {
 
 #[test]
 fn tagmac_is_up_to_date() {
-    let sources = ["global.rs", "key.rs", "stream.rs", "session.rs"];
+    let sources = ["status.rs", "global.rs", "key.rs", "stream.rs", "session.rs"];
     header("tagmac", &sources, "#include <stddef.h>\n#include <stdint.h>", TAGMAC);
 }
 

@@ -58,10 +58,10 @@ int main(void) {
             /* No CMAC with AES-192. */
             left_out++;
         } else if (strcmp(field[6], "key") == 0) {
-            FAILS(tagmac_key_init(&key, field[0], bytes, key_size, 0), "expected a key of");
+            MISUSE(tagmac_key_init(&key, field[0], bytes, key_size, 0), "expected a key of");
         } else if (key_size < sizes.key_min || key_size > sizes.key_max) {
             /* HMAC with other keys. */
-            FAILS(tagmac_key_init(&key, field[0], bytes, key_size, 0), "expected a key of");
+            MISUSE(tagmac_key_init(&key, field[0], bytes, key_size, 0), "expected a key of");
             left_out++;
         } else {
             int valid = strcmp(field[6], "valid") == 0;
@@ -70,8 +70,8 @@ int main(void) {
             CHECK(tagmac_key_init(&key, field[0], bytes, key_size, tag_bits) == 0);
             CHECK(tagmac_key_tag(&key, made, tag_size, nonce, nonce_size, message, message_size) == 0);
             CHECK((memcmp(made, tag, tag_size) == 0) == valid);
-            CHECK((tagmac_key_verify(&key, tag, tag_size, nonce, nonce_size, message,
-                                     message_size) == 0) == valid);
+            CHECK(tagmac_key_verify(&key, tag, tag_size, nonce, nonce_size, message, message_size)
+                  == (valid ? TAGMAC_OK : TAGMAC_MISMATCH));
             CHECK(tagmac_stream_init(&stream, &key, nonce, nonce_size) == 0);
             size_t piece = 13 + message_size / 1000;
             for (size_t at = 0; at < message_size; at += piece) {

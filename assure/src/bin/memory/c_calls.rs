@@ -2,7 +2,7 @@
 //!
 //! Each call gets memory that it may use: the objects come from `Slot`, the sizes from the buffers.
 
-use std::ffi::CString;
+use std::ffi::{CString, c_int};
 
 use crate::calls::{LONGEST, Subject};
 use crate::child::Cases;
@@ -13,6 +13,12 @@ use crate::rooms::{Room, SIDES, Side};
 const WRONG_SIZES: [usize; 5] = [0, 1, 3, 17, 65];
 /// Bytes of a session that was saved.
 const SAVED: usize = 80;
+
+/// The header's `TAGMAC_MISMATCH` and the others.
+const MISMATCH: c_int = -1;
+const MISUSE: c_int = -2;
+const LIMIT: c_int = -3;
+const INPUT: c_int = -4;
 
 /// Rooms for what a call reads and writes.
 struct Rooms {
@@ -124,7 +130,7 @@ impl Call<'_> {
         cases.check(verify(given) == 0);
         let mut wrong = expected.to_vec();
         wrong[size - 1] ^= 1;
-        cases.check(verify(rooms.given.lend(&wrong, side).as_ptr()) == -1);
+        cases.check(verify(rooms.given.lend(&wrong, side).as_ptr()) == MISMATCH);
         if length > 40 && !length.is_multiple_of(64) {
             return;
         }
@@ -225,9 +231,9 @@ impl Call<'_> {
             unsafe {
                 let made = (library.key_tag)(key, tag, size, nonce, nonce_size, message, bytes);
                 let found = std::slice::from_raw_parts(tag, size);
-                cases.check(made == -1 && found.iter().all(|&byte| byte == 0xaa));
+                cases.check(made == MISUSE && found.iter().all(|&byte| byte == 0xaa));
                 let given = (library.key_verify)(key, tag, size, nonce, nonce_size, message, bytes);
-                cases.check(given == -1);
+                cases.check(given == MISUSE);
             }
         }
         cases.at("tagmac_key_id", 8, side);
@@ -275,7 +281,7 @@ impl Call<'_> {
                 };
                 cases.check((library.session_reserve)(session.at(), 2) == 0);
                 cases.check((library.session_save)(session.at(), room, SAVED) == 0);
-                cases.check(send() == 0 && send() == 0 && send() == -1);
+                cases.check(send() == 0 && send() == 0 && send() == LIMIT);
                 let [mut used, mut left, mut reserved] = [1; 3];
                 let counts = library.session_counts;
                 let counted = counts(session.at(), &raw mut used, &raw mut left, &raw mut reserved);
@@ -289,7 +295,7 @@ impl Call<'_> {
                 let old = std::slice::from_raw_parts(room, SAVED)[..size].to_vec();
                 let (old, size) = parts_of(rooms.given.lend(&old, side));
                 let restored = (library.session_restore)(session.at(), key, old, size, 100, 0.0);
-                cases.check(restored == if round == 2 { -1 } else { 0 });
+                cases.check(restored == if round == 2 { INPUT } else { 0 });
             }
         }
     }
