@@ -39,7 +39,7 @@ out := $(built)/install
 
 version := $(shell sed -n '/^\[workspace.package\]/,/^$$/s/^version = "\(.*\)"/\1/p' $(root)/Cargo.toml)
 minor := $(basename $(version))
-nettle := tagmac-nettle
+nettle := tagmac-nettle tagmac-nettle4
 libraries := tagmac $(nettle)
 # What Rust's standard library needs of the system, for those who link libtagmac.a. The unwinder is not
 # among it: compilers add the one that goes with -static or without.

@@ -30,7 +30,8 @@ PREPARE = [
     ["scripts/need", "nettle-dev", "libssl-dev", "libsodium-dev", "libtomcrypt-dev", "pkgconf", "valgrind", "binutils"],
     # Together, so that what they share is built once.
     ["cargo", "build", "--quiet", "--release", "--locked"]
-    + ["-p", "tagmac-cli", "-p", "tagmac-capi", "-p", "tagmac-nettle", "-p", "tagmac-ossl", "-p", "assure"],
+    + ["-p", "tagmac-cli", "-p", "tagmac-capi", "-p", "tagmac-nettle", "-p", "tagmac-nettle4"]
+    + ["-p", "tagmac-ossl", "-p", "assure"],
 ]
 
 JOBS = [

@@ -42,8 +42,9 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")).resolve()
 WORK = TARGET / "supply"
 CYCLONEDX = "11.5.0"
 
-PRODUCTS = ["tagmac-cli", "tagmac-capi", "tagmac-nettle", "tagmac-ossl", "tagmac-py"]
-LIBRARIES = ["libtagmac.so", "libtagmac_nettle.so", "libtagmac_provider.so"]
+C_PACKAGES = ["tagmac-capi", "tagmac-nettle", "tagmac-nettle4", "tagmac-ossl"]
+PRODUCTS = ["tagmac-cli", *C_PACKAGES, "tagmac-py"]
+LIBRARIES = ["libtagmac.so", "libtagmac_nettle.so", "libtagmac_nettle4.so", "libtagmac_provider.so"]
 PLATFORM = "x86_64-unknown-linux-gnu"
 API = REPO / "crates/tagmac/public-api.txt"
 ABI = HERE / "abi.txt"
@@ -379,14 +380,14 @@ def libraries(job):
     """What each shared library is called, needs and exports."""
     folder = TARGET / "release"
     if not all((folder / name).exists() for name in LIBRARIES):
-        run("cargo", "build", "--quiet", "--release", "--locked", "-p", "tagmac-capi", "-p", "tagmac-nettle", "-p", "tagmac-ossl")  # fmt: skip
+        run("cargo", "build", "--quiet", "--release", "--locked", *(f"-p={name}" for name in C_PACKAGES))
     with tempfile.TemporaryDirectory() as work:
         lines = []
         for name in LIBRARIES:
             file = folder / name
             if job.plants("abi-lost") and name == LIBRARIES[0]:
                 file = stub(file, Path(work) / name, drop=True)
-            if job.plants("abi-added") and name == LIBRARIES[2]:
+            if job.plants("abi-added") and name == LIBRARIES[-1]:
                 file = stub(file, Path(work) / name, drop=False)
             dynamic = run("objdump", "-p", file)
             soname = re.search(r"SONAME\s+(\S+)", dynamic)

@@ -2,7 +2,7 @@
 """asyncssh against a real sshd, with tagmac's UMAC.
 
     asyncssh_umac.py                    by the Python module
-    asyncssh_umac.py --nettle LIBRARY   by a shared library with nettle's symbols
+    asyncssh_umac.py --nettle LIBRARY   by a shared library with nettle's symbols, those of 3 or of 4
 
 asyncssh has UMAC only where it finds the C library nettle, which pip cannot install. Here it gets
 tagmac's. The script starts an sshd on loopback with a key and a configuration of its own, connects
@@ -67,8 +67,20 @@ def by_module() -> None:
 
 def by_library(path: Path) -> None:
     """Lets asyncssh find another library when it looks for nettle."""
-    find = ctypes.util.find_library
+    find, load = ctypes.util.find_library, ctypes.cdll.LoadLibrary
     ctypes.util.find_library = lambda name: str(path) if name == "nettle" else find(name)
+    ctypes.cdll.LoadLibrary = lambda name: as_nettle_3(load(name))
+
+
+def as_nettle_3(library: ctypes.CDLL) -> ctypes.CDLL:
+    """A library that takes calls as asyncssh makes them, `digest(context, length, digest)`. nettle 4
+    has no length there: it would write the tag to the address 8."""
+    if library.nettle_version_major() >= 4:
+        for bits in (32, 64, 96, 128):
+            name = f"nettle_umac{bits}_digest"
+            digest = getattr(library, name)
+            setattr(library, name, lambda ctx, _, result, digest=digest: digest(ctx, result))
+    return library
 
 
 @contextlib.contextmanager

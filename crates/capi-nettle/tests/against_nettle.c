@@ -1,6 +1,6 @@
-/* libtagmac-nettle beside Nettle itself: the same random calls to both, which have to give the same
-   tags. Contexts are copied, moved to any alignment, and as large as Nettle's headers say; the
-   bytes after them have to stay.
+/* libtagmac-nettle and libtagmac-nettle4 beside Nettle 3 itself: the same random calls to both, which
+   have to give the same tags. Contexts are copied, moved to any alignment, and as large as Nettle's
+   headers say; the bytes after them have to stay.
 
    Usage: against_nettle NETTLE TAGMAC_NETTLE SECONDS */
 
@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <nettle/poly1305.h>
 #include <nettle/umac.h>
 
 #define CHECK(it)                                                                                  \
@@ -25,19 +26,25 @@
         }                                                                                          \
     } while (0)
 
-enum { MOST = 1 << 18, ROOM = 4096, AROUND = 64 };
+enum { MOST = 1 << 18, ROOM = 4096, AROUND = 64, MACS = 5 };
 
 typedef void set_key(void *, const uint8_t *);
 typedef void set_nonce(void *, size_t, const uint8_t *);
+typedef void set_nonce_of_16(void *, const uint8_t *);
 typedef void update(void *, size_t, const uint8_t *);
 typedef void digest(void *, size_t, uint8_t *);
-typedef int size(void);
+typedef void digest_of_4(void *, uint8_t *);
+typedef int number(void);
 
-struct umac {
+/* A MAC of a library: UMAC, whose nonces have any length, or Poly1305-AES. */
+struct mac {
     set_key *set_key;
     set_nonce *set_nonce;
+    set_nonce_of_16 *set_nonce_of_16;
     update *update;
     digest *digest;
+    digest_of_4 *digest_of_4;
+    size_t key, tag;
 };
 
 static unsigned long long seed, state;
@@ -54,9 +61,9 @@ static void fill(uint8_t *bytes, size_t length) {
     }
 }
 
-static void *named(void *library, int bits, const char *call) {
+static void *named(void *library, const char *mac, const char *call) {
     char name[64];
-    snprintf(name, sizeof name, "nettle_umac%d_%s", bits, call);
+    snprintf(name, sizeof name, "nettle_%s_%s", mac, call);
     void *found = dlsym(library, name);
     if (found == NULL) {
         fprintf(stderr, "%s\n", dlerror());
@@ -65,45 +72,78 @@ static void *named(void *library, int bits, const char *call) {
     return found;
 }
 
-static struct umac all_of(void *library, int bits) {
-    struct umac umac;
-    *(void **)&umac.set_key = named(library, bits, "set_key");
-    *(void **)&umac.set_nonce = named(library, bits, "set_nonce");
-    *(void **)&umac.update = named(library, bits, "update");
-    *(void **)&umac.digest = named(library, bits, "digest");
-    return umac;
+/* `version` is Nettle's, whose 4 has one argument less. */
+static struct mac all_of(void *library, int version, const char *name, size_t tag) {
+    struct mac mac = {.key = 16, .tag = tag};
+    *(void **)&mac.set_key = named(library, name, "set_key");
+    *(void **)&mac.update = named(library, name, "update");
+    if (strcmp(name, "poly1305_aes") == 0) {
+        *(void **)&mac.set_nonce_of_16 = named(library, name, "set_nonce");
+        mac.key = 32;
+    } else {
+        *(void **)&mac.set_nonce = named(library, name, "set_nonce");
+    }
+    *(version == 4 ? (void **)&mac.digest_of_4 : (void **)&mac.digest) =
+        named(library, name, "digest");
+    return mac;
+}
+
+static void nonce_of(const struct mac *mac, void *context, size_t length, const uint8_t *nonce) {
+    if (mac->set_nonce != NULL) {
+        mac->set_nonce(context, length, nonce);
+    } else {
+        mac->set_nonce_of_16(context, nonce);
+    }
+}
+
+/* Nettle's header says that the nonce is zero after set_key, which its Poly1305-AES does not see to. */
+static void key_of(const struct mac *nettle, void *context, const uint8_t *key) {
+    static const uint8_t zeros[16];
+    nettle->set_key(context, key);
+    nonce_of(nettle, context, 16, zeros);
+}
+
+static void tag_of(const struct mac *mac, void *context, size_t length, uint8_t *tag) {
+    if (mac->digest != NULL) {
+        mac->digest(context, length, tag);
+    } else {
+        mac->digest_of_4(context, tag);
+    }
 }
 
 /* A life of one context. */
-static void live(const struct umac *nettle, const struct umac *ours, size_t words, size_t room) {
-    static struct umac128_ctx expected;
+static void live(const struct mac *nettle, const struct mac *ours, size_t room) {
+    static union {
+        struct umac128_ctx umac;
+        struct poly1305_aes_ctx poly1305;
+    } expected;
     /* The context stands at `at`, with bytes around it that have to stay. */
     static uint8_t memory[AROUND + 2 * ROOM + AROUND];
-    uint8_t key[16], nonce[16], one[16], two[16];
+    uint8_t key[32], nonce[16], one[16], two[17];
     size_t at = AROUND + below(64);
     memset(memory, 0xa5, sizeof memory);
-    fill(key, 16);
-    nettle->set_key(&expected, key);
+    fill(key, sizeof key);
+    key_of(nettle, &expected, key);
     ours->set_key(memory + at, key);
     for (size_t step = 0; step < 40; step++) {
         switch (below(8)) {
         case 0:
             if (below(8) == 0) {
-                fill(key, 16);
-                nettle->set_key(&expected, key);
+                fill(key, sizeof key);
+                key_of(nettle, &expected, key);
                 ours->set_key(memory + at, key);
             }
             break;
         case 1: {
             /* Near the end of the nonces, so that they carry and begin again. */
-            size_t length = 1 + below(16);
+            size_t length = ours->set_nonce != NULL ? 1 + below(16) : 16;
             fill(nonce, length);
             if (below(2)) {
                 memset(nonce, 0xff, length);
                 nonce[length - 1] = (uint8_t)(252 + below(4));
             }
-            nettle->set_nonce(&expected, length, nonce);
-            ours->set_nonce(memory + at, length, nonce);
+            nonce_of(nettle, &expected, length, nonce);
+            nonce_of(ours, memory + at, length, nonce);
             break;
         }
         case 2: {
@@ -118,10 +158,11 @@ static void live(const struct umac *nettle, const struct umac *ours, size_t word
         }
         case 3:
         case 4: {
-            size_t length = 1 + below(4 * words);
+            size_t length = ours->digest != NULL ? 1 + below(ours->tag) : ours->tag;
+            two[length] = 0xa5;
             nettle->digest(&expected, length, one);
-            ours->digest(memory + at, length, two);
-            CHECK(memcmp(one, two, length) == 0);
+            tag_of(ours, memory + at, length, two);
+            CHECK(memcmp(one, two, length) == 0 && two[length] == 0xa5);
             break;
         }
         default: {
@@ -133,18 +174,22 @@ static void live(const struct umac *nettle, const struct umac *ours, size_t word
         }
         }
     }
-    nettle->digest(&expected, 4 * words, one);
-    ours->digest(memory + at, 4 * words, two);
-    CHECK(memcmp(one, two, 4 * words) == 0);
+    nettle->digest(&expected, ours->tag, one);
+    tag_of(ours, memory + at, ours->tag, two);
+    CHECK(memcmp(one, two, ours->tag) == 0);
     for (size_t i = 0; i < sizeof memory; i++) {
         CHECK((i >= at && i < at + room) || memory[i] == 0xa5);
     }
 }
 
 /* What Nettle's assertions refuse, and a context without a key, end the process with SIGABRT. */
-static void refused(const struct umac *umac, size_t words) {
-    static uint8_t context[ROOM], key[17], tag[32];
+static void refused(const struct mac *mac) {
+    static uint8_t context[ROOM], key[33], tag[32];
     for (int misuse = 0; misuse < 6; misuse++) {
+        if ((mac->set_nonce == NULL && (misuse == 2 || misuse == 3))
+            || (mac->digest == NULL && misuse == 4)) {
+            continue;
+        }
         fflush(NULL);
         pid_t child = fork();
         CHECK(child >= 0);
@@ -152,14 +197,14 @@ static void refused(const struct umac *umac, size_t words) {
             fclose(stderr);
             memset(context, misuse == 0 ? 0 : 0x5a, sizeof context);
             if (misuse >= 2) {
-                umac->set_key(context, key);
+                mac->set_key(context, key);
             }
             switch (misuse) {
-            case 2: umac->set_nonce(context, 0, key); break;
-            case 3: umac->set_nonce(context, 17, key); break;
-            case 4: umac->digest(context, 4 * words + 1, tag); break;
-            case 5: umac->update(context, SIZE_MAX, key); break;
-            default: umac->digest(context, 4 * words, tag);
+            case 2: mac->set_nonce(context, 0, key); break;
+            case 3: mac->set_nonce(context, 17, key); break;
+            case 4: mac->digest(context, mac->tag + 1, tag); break;
+            case 5: mac->update(context, SIZE_MAX, key); break;
+            default: tag_of(mac, context, mac->tag, tag);
             }
             _exit(0);
         }
@@ -181,24 +226,34 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", dlerror());
         return 1;
     }
-    struct umac nettle[4], ours[4];
-    const size_t rooms[4] = {sizeof(struct umac32_ctx), sizeof(struct umac64_ctx),
-                             sizeof(struct umac96_ctx), sizeof(struct umac128_ctx)};
-    for (int i = 0; i < 4; i++) {
-        nettle[i] = all_of(theirs, 32 * (i + 1));
-        ours[i] = all_of(library, 32 * (i + 1));
-        CHECK(nettle[i].digest != ours[i].digest);
-        size *first, *second;
-        *(void **)&first = named(library, 32 * (i + 1), "ctx_size");
-        *(void **)&second = named(library, 32 * (i + 1), "_ctx_size");
-        refused(&ours[i], (size_t)i + 1);
-        CHECK(first() == second() && first() > 0 && (size_t)first() <= rooms[i]);
+    static const char *const names[MACS] = {"umac32", "umac64", "umac96", "umac128", "poly1305_aes"};
+    static const size_t tags[MACS] = {4, 8, 12, 16, 16};
+    static const size_t rooms[MACS] = {sizeof(struct umac32_ctx), sizeof(struct umac64_ctx),
+                                       sizeof(struct umac96_ctx), sizeof(struct umac128_ctx),
+                                       sizeof(struct poly1305_aes_ctx)};
+    struct mac nettle[MACS], ours[MACS];
+    number *version, *size, *asyncssh_size;
+    *(void **)&version = named(theirs, "version", "major");
+    CHECK(version() == 3);
+    *(void **)&version = named(library, "version", "major");
+    CHECK(version() == 3 || version() == 4);
+    for (int i = 0; i < MACS; i++) {
+        nettle[i] = all_of(theirs, 3, names[i], tags[i]);
+        ours[i] = all_of(library, version(), names[i], tags[i]);
+        CHECK(nettle[i].update != ours[i].update);
+        refused(&ours[i]);
+        *(void **)&size = named(library, names[i], "ctx_size");
+        CHECK(size() > 0 && (size_t)size() <= rooms[i]);
+        if (ours[i].set_nonce != NULL) {
+            *(void **)&asyncssh_size = named(library, names[i], "_ctx_size");
+            CHECK(asyncssh_size() == size());
+        }
     }
     fill(message, MOST);
     size_t lives = 0;
-    for (time_t end = time(NULL) + atoi(argv[3]); time(NULL) <= end || lives < 40; lives++) {
-        live(&nettle[lives % 4], &ours[lives % 4], lives % 4 + 1, rooms[lives % 4]);
+    for (time_t end = time(NULL) + atoi(argv[3]); time(NULL) <= end || lives < 50; lives++) {
+        live(&nettle[lives % MACS], &ours[lives % MACS], rooms[lives % MACS]);
     }
-    printf("%zu lives of a context\n", lives);
+    printf("Nettle %d: %zu lives of a context\n", version(), lives);
     return 0;
 }
