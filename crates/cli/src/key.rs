@@ -27,6 +27,10 @@ const DEFAULT: &str = "TAGMAC_KEY_FILE";
 const TERMS: Terms =
     Terms { algorithm: "-a", format: "--key-format", anyway: "'--key-fd 0 < FILE'" };
 
+/// Bytes of the keys that need no `--allow-short-key`, where the algorithm's own have as many. HMAC
+/// takes shorter ones: a password, or what is left of a key that was cut off.
+const SHORT: usize = 16;
+
 /// Which key to take.
 pub struct Options<'a> {
     /// Where it is; if nothing is said, where the environment says.
@@ -35,6 +39,8 @@ pub struct Options<'a> {
     pub format: Format,
     /// The algorithm, where no key file names it.
     pub algorithm: Option<Algorithm>,
+    /// Whether the key may be shorter than [`SHORT`].
+    pub allow_short: bool,
 }
 
 impl Options<'_> {
@@ -71,7 +77,7 @@ impl fmt::Display for Source<'_> {
 
 /// Gets the key that the command line asks for.
 pub fn get(options: &Options<'_>, silent: bool) -> Result<Key, Error> {
-    let Options { ref source, format, algorithm } = *options;
+    let Options { ref source, format, algorithm, allow_short } = *options;
     let source = Source::or_default(source.clone())?;
     if format != Format::Auto && algorithm.is_none() {
         return Err(Error::usage("--key-format: expected -a with the key's algorithm, found none"));
@@ -79,6 +85,13 @@ pub fn get(options: &Options<'_>, silent: bool) -> Result<Key, Error> {
     let wrong = |what: &dyn fmt::Display| Error::key(format_args!("{source}: {what}"));
     let text = source.read(silent).map_err(|error| wrong(&error))?;
     let file = text.key_file(format, algorithm, TERMS).map_err(|what| wrong(&what))?;
+    let (least, found) = (SHORT.min(file.algorithm().new_key_bytes()), file.key().len());
+    if found < least && !allow_short {
+        return Err(wrong(&format_args!(
+            "expected a key of at least {least} bytes, found {found}, which can be guessed; \
+             --allow-short-key permits shorter keys"
+        )));
+    }
     let bytes = Zeroizing::new(file.key().to_vec());
     Key::new(file.algorithm(), bytes).map_err(|what| wrong(&what))
 }

@@ -128,7 +128,7 @@ impl Row {
         }
     }
 
-    /// Some answers for HMAC are under keys that are too short or too long for us.
+    /// Whether it is an answer of the algorithm; there are others under keys that it has to refuse.
     fn is_of(&self, algorithm: Algorithm) -> bool {
         self.algorithm == algorithm.name() && algorithm.check_key(self.key.len() / 2).is_ok()
     }

@@ -58,9 +58,8 @@ def check(row, folder, names):
     path.unlink()
     found = run.stdout.strip().lower() if run.returncode == 0 else None
     if what == "key" or found is None:
-        # HMAC refuses keys of other lengths than the registry's.
-        if found is None and (what == "key" or name == "HMAC-SHA256" and "expected a key" in run.stderr):
-            return int(what == "key")
+        if found is None and what == "key":
+            return 1
         sys.exit(f"{line}: found {found} {run.stderr}")
     if (found == tag) != (what == "valid"):
         sys.exit(f"{line}: found {found}")
@@ -72,8 +71,8 @@ def main():
     rows = list(enumerate(sys.stdin))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
         checked = sum(pool.map(lambda row: check(row, folder, names), rows))
-    if checked < 1600:
-        sys.exit(f"expected at least 1600 rows, found {checked}")
+    if checked < 1750:
+        sys.exit(f"expected at least 1750 rows, found {checked}")
     print(f"{checked} rows by openssl mac, {len(rows) - checked} left out; {len(names)} names")
 
 

@@ -51,6 +51,10 @@ pub struct KeyOnly {
     #[arg(short, long, value_name = "ALG", value_parser = AlgorithmParser)]
     #[arg(hide_possible_values = true, help_heading = "Key")]
     pub algorithm: Option<Algorithm>,
+    /// Allow keys shorter than 16 bytes, which HMAC takes and other programs make; anyone who has a tag
+    /// can guess them
+    #[arg(long, help_heading = "Key")]
+    pub allow_short_key: bool,
 }
 
 impl KeyOnly {
@@ -62,7 +66,12 @@ impl KeyOnly {
             .or(key_fd.map(Source::Fd))
             .or(key_env.as_deref().map(Source::Env))
             .or(key_cmd.as_deref().map(Source::Cmd));
-        key::Options { source, format: self.key_format, algorithm: self.algorithm }
+        key::Options {
+            source,
+            format: self.key_format,
+            algorithm: self.algorithm,
+            allow_short: self.allow_short_key,
+        }
     }
 }
 

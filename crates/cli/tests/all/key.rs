@@ -6,6 +6,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
+use std::time::SystemTime;
+
+use tagmac::dynamic::{Algorithm, KeyFile};
 
 use crate::common::{KEY_HEX, Place, Ran};
 
@@ -131,8 +134,52 @@ fn foreign_keys_need_their_format_and_algorithm() {
     for (format, key, text) in wrong {
         foreign(&key, &["--key-format", format, "-a", "pmac-aes128"]).exits(3).says(&[text]);
     }
-    foreign(&hex(12), &["--key-format", "hex", "-a", "hmac-sha256"]).exits(3).says(&["16 to 64"]);
-    foreign(&hex(64), &["--key-format", "hex", "-a", "hmac-sha256"]).exits(0);
+}
+
+/// RFC 4231, test cases 2 and 6: a short key needs its option, a long one is hashed.
+#[test]
+fn keys_of_hmac_have_any_length() {
+    const HMAC: [&str; 4] = ["--key-format", "raw", "-a", "hmac-sha256"];
+    let place = Place::bare();
+    let run = |command: &str, key: &[u8], flags: &[&str], name: &str| {
+        place.file("key", key);
+        fs::set_permissions(place.path("key"), fs::Permissions::from_mode(0o600)).unwrap();
+        place.run(&[&[command, "-k", "key"], &HMAC[..], flags, &[name]].concat())
+    };
+    let (short, allow) = (b"Jefe".as_slice(), ["--allow-short-key"].as_slice());
+    place.file("f", "what do ya want for nothing?");
+    let refused = run("tag", short, &[], "f").exits(3).prints("");
+    refused.says(&["key file key: expected a key of at least 16 bytes, found 4, which can be"]);
+    let tag = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
+    let list = run("tag", short, allow, "f").exits(0).in_silence().out;
+    assert_eq!(list, format!("HMAC-SHA256 (f) = {tag}\n"));
+    place.file("list", &list);
+    run("check", short, &[], "list").exits(3);
+    run("check", short, allow, "list").exits(0).prints("f: OK\n");
+    run("check", b"Jeff", allow, "list").exits(1);
+    run("tag", &[7; 15], &[], "f").exits(3);
+    run("tag", &[7; 16], &[], "f").exits(0).in_silence();
+
+    place.file("f", "Test Using Larger Than Block-Size Key - Hash Key First");
+    let long = "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54";
+    run("tag", &[0xaa; 131], &[], "f").exits(0).prints(&format!("HMAC-SHA256 (f) = {long}\n"));
+    run("tag", &[7; 16384], &[], "f").exits(0);
+    for length in [0, 16385] {
+        let ran = run("tag", &vec![7; length], allow, "f").exits(3);
+        ran.says(&[&format!("expected a key of 1 to 16384 bytes, found {length}")]);
+    }
+
+    // A key file may hold a short key too, and every one needs the option.
+    let algorithm = Algorithm::from_name("HMAC-SHA256").unwrap();
+    let text = KeyFile::new(algorithm, short, SystemTime::UNIX_EPOCH).unwrap().to_text();
+    place.file("f", "what do ya want for nothing?");
+    place.file("k", text.as_bytes());
+    fs::set_permissions(place.path("k"), fs::Permissions::from_mode(0o600)).unwrap();
+    place.run(&["tag", "-k", "k", "f"]).exits(3).says(&["--allow-short-key permits"]);
+    place.run(&["tag", "-k", "k", "--allow-short-key", "f"]).exits(0).prints(&list);
+    // Keys of PRESENT80 have 10 bytes, all of which are random.
+    place.run(&["keygen", "-a", "pmac-present80", "-o", "p"]).exits(0);
+    place.run(&["tag", "-k", "p", "f"]).exits(0);
 }
 
 #[test]

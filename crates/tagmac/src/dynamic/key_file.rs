@@ -177,8 +177,8 @@ impl KeyFile {
     }
 
     fn write(&self) -> Zeroizing<String> {
-        // Room for the longest key at once: a string that grows leaves copies of the key behind.
-        let mut text = Zeroizing::new(String::with_capacity(512));
+        // Room for all at once: a string that grows leaves copies of the key behind.
+        let mut text = Zeroizing::new(String::with_capacity(256 + 2 * self.key.len()));
         let key = Zeroizing::new(hex(&self.key));
         for part in [MAGIC, VERSION, "\nalgorithm: ", self.algorithm.name(), "\nid: "] {
             text.push_str(part);
@@ -377,11 +377,20 @@ mod tests {
     #[test]
     fn every_algorithm_comes_back() {
         for algorithm in Algorithm::all() {
-            let file = KeyFile::generate(algorithm, at(0)).unwrap();
-            let again = KeyFile::parse(file.to_text().as_bytes()).unwrap();
-            assert_eq!((again.algorithm(), again.key()), (algorithm, file.key()));
-            assert_eq!(again.created(), "1970-01-01T00:00:00Z");
-            assert!(file.to_text().capacity() == 512, "the text grew, and left copies of the key");
+            let (shortest, longest) = algorithm.key_bytes().into_inner();
+            let mut files = vec![KeyFile::generate(algorithm, at(0)).unwrap()];
+            for length in [shortest, longest] {
+                files.push(KeyFile::new(algorithm, &vec![0xa5; length], at(0)).unwrap());
+            }
+            for file in files {
+                let text = file.to_text();
+                let again = KeyFile::parse(text.as_bytes()).unwrap();
+                assert_eq!((again.algorithm(), again.key()), (algorithm, file.key()));
+                assert_eq!(again.created(), "1970-01-01T00:00:00Z");
+                let room = 256 + 2 * file.key().len();
+                assert!(text.capacity() == room, "the text grew, and left copies of the key");
+                assert!(text.len() <= KeyFile::MAX_BYTES, "{algorithm}");
+            }
         }
     }
 

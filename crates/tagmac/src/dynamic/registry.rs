@@ -215,7 +215,11 @@ fn umac99_set(set: Umac99Set, key: &[u8], tag_bits: usize, level: Level) -> Resu
     Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
 }
 
-const fn cmac<C: Cipher<Block: Field> + 'static>(name: &'static str) -> Row {
+/// CMAC of C, with the kernels of K.
+const fn cmac<C: Cipher<Block: Field>, K>(name: &'static str) -> Row
+where
+    K: Cipher<Block = C::Block> + From<C> + 'static,
+{
     Row {
         min_tag: 32,
         tag_step: 8,
@@ -223,21 +227,26 @@ const fn cmac<C: Cipher<Block: Field> + 'static>(name: &'static str) -> Row {
         can: Capabilities { batch: true, ..SEQUENTIAL },
         theorem: None,
         make: |key, tag_bits, level| {
-            let mac = Cmac::from_cipher(C::from_slice(key, level)?, level);
+            let mac = Cmac::<K>::from_cipher(C::from_slice(key, level)?.into(), level);
             Ok(Inner::Sequential(Arc::new(mac.with_tag_bits(tag_bits)?)))
         },
-        ..pmac::<C, C>(name)
+        ..pmac::<C, K>(name)
     }
 }
 
+/// HMAC hashes keys of more than 64 bytes, so that it takes any. A key file, which has two digits for a
+/// byte, has room for no more than these.
+const MAX_HMAC_KEY: usize = 16 << 10;
+
 const HMAC_SHA256: Row = Row {
     new_key: 32,
-    min_key: 16,
-    max_key: 64,
+    // Without a byte it is no key: everybody makes its tags.
+    min_key: 1,
+    max_key: MAX_HMAC_KEY,
     max_tag: 256,
     can: SEQUENTIAL,
     make: |key, bits, _| Ok(Inner::Sequential(sequential::hmac_sha256(key, bits))),
-    ..cmac::<Aes256>("HMAC-SHA256")
+    ..cmac::<Aes256, LongAes>("HMAC-SHA256")
 };
 
 static ROWS: &[Row] = &[
@@ -300,8 +309,9 @@ static ROWS: &[Row] = &[
     umac99("UMAC99-MMX-60", 60, 128, |key, bits, level| {
         umac99_set(Umac99Set::Mmx60, key, bits, level)
     }),
-    cmac::<Aes128>("CMAC-AES128"),
-    cmac::<Aes256>("CMAC-AES256"),
+    cmac::<Aes128, Aes128>("CMAC-AES128"),
+    cmac::<Aes192, LongAes>("CMAC-AES192"),
+    cmac::<Aes256, LongAes>("CMAC-AES256"),
     HMAC_SHA256,
 ];
 

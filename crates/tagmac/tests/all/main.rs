@@ -18,6 +18,8 @@ mod edit;
 mod errata;
 mod far;
 mod hashes;
+#[cfg(feature = "dynamic")]
+mod hmac;
 mod isa;
 mod laws;
 #[cfg(feature = "dynamic")]

@@ -13,21 +13,12 @@ fn expected(row: &Value) -> Tag {
 
 /// Checks a row by every call that there is; the number of checks.
 fn check(row: &Value, level: Level) -> usize {
-    // Wycheproof's rows for keys of no AES size name an algorithm that must refuse them.
-    let algorithm = match Algorithm::from_name(text(row, "algorithm")) {
-        Ok(algorithm) => algorithm,
-        // No CMAC with AES-192 in the registry: `cmac.rs` has its rows.
-        Err(_) => return 0,
-    };
+    let algorithm = Algorithm::from_name(text(row, "algorithm")).expect("it is in the registry");
     let key = hex(text(row, "key"));
+    // Wycheproof's rows for keys of no AES size name an algorithm that must refuse them.
     if row.get("refuse").and_then(Value::as_str) == Some("key") {
         assert!(AnyMac::new(algorithm, &key).is_err(), "took the key of {row}");
         return 1;
-    }
-    if algorithm.check_key(key.len()).is_err() {
-        // HMAC with keys that the registry does not take.
-        assert!(!algorithm.key_bytes().contains(&key.len()));
-        return 0;
     }
     let tag = expected(row);
     if algorithm.check_tag_bits(tag.bits()).is_err() {
@@ -82,8 +73,8 @@ walks! {
     poly1305_aes: "poly1305-aes.json", 128;
     umac: "umac.json", 417;
     umac99: "umac99.json", 240;
-    cmac: "cmac.json", 200;
-    hmac_sha256: "hmac-sha256.json", 150;
+    cmac: "cmac.json", 344;
+    hmac_sha256: "hmac-sha256.json", 183;
 }
 
 #[test]
