@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tagmac::Error;
 use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::isa::Level;
+use tagmac::{Error, Tag};
 use tagmac_border::{Failure, ensure};
 use zeroize::Zeroizing;
 
@@ -46,7 +46,16 @@ pub struct Context {
 
 impl Context {
     pub fn new(entry: &'static Entry) -> Context {
-        let (algorithm, message) = (entry.only(), Message::None);
+        Context::of(entry, entry.only())
+    }
+
+    /// One whose MAC is chosen.
+    pub fn with(entry: &'static Entry, algorithm: Algorithm) -> Context {
+        Context::of(entry, Some(algorithm))
+    }
+
+    fn of(entry: &'static Entry, algorithm: Option<Algorithm>) -> Context {
+        let message = Message::None;
         Context { entry, algorithm, key: None, size: None, mac: None, nonce: None, message }
     }
 
@@ -68,12 +77,7 @@ impl Context {
     }
 
     fn algorithm(&self) -> Result<Algorithm, Failure> {
-        self.algorithm.ok_or_else(|| {
-            let name = &self.entry.names[0];
-            let ciphers = self.entry.choices.iter().filter_map(|(cipher, _)| *cipher);
-            let ciphers = ciphers.collect::<Vec<_>>().join(", ");
-            format!("{name}: expected the parameter cipher, one of {ciphers}, found none").into()
-        })
+        self.algorithm.ok_or_else(|| self.entry.wants_cipher())
     }
 
     /// The MAC under the key.
@@ -162,6 +166,16 @@ impl Context {
         Ok(())
     }
 
+    /// Ends the message, and checks its tag in constant time. To check a tag does not use up its nonce.
+    pub fn verify(&mut self, tag: &[u8]) -> Result<(), Failure> {
+        let size = self.size();
+        self.begun()?;
+        let message = std::mem::replace(&mut self.message, Message::None);
+        let Message::Begun(stream, _) = message else { unreachable!("begun above") };
+        let tag = Tag::new(tag, 8 * size)?;
+        stream.verify(&tag).map_err(Failure::from)
+    }
+
     /// Bytes of a tag; 0 as long as no cipher is chosen.
     pub fn size(&self) -> usize {
         let most = self.algorithm.map_or(0, |algorithm| algorithm.default_tag_bits().div_ceil(8));
@@ -217,10 +231,7 @@ impl Context {
     }
 
     fn set_cipher(&mut self, cipher: &str) -> Result<(), Failure> {
-        let algorithm = self.entry.with_cipher(cipher).ok_or_else(|| {
-            let name = &self.entry.names[0];
-            format!("{name}: expected a cipher that goes with it, found '{cipher}'")
-        })?;
+        let algorithm = self.entry.chosen(cipher)?;
         if self.algorithm != Some(algorithm) {
             self.algorithm = Some(algorithm);
             self.mac = None;

@@ -7,6 +7,10 @@ use tagmac_border::Failure;
 
 /// OSSL_OP_MAC.
 pub const OP_MAC: c_int = 3;
+/// OSSL_OP_KEYMGMT.
+pub const OP_KEYMGMT: c_int = 10;
+/// OSSL_OP_SIGNATURE.
+pub const OP_SIGNATURE: c_int = 12;
 
 /// The numbers of functions in tables.
 pub mod id {
@@ -34,6 +38,37 @@ pub mod id {
     pub const MAC_GETTABLE_PARAMS: c_int = 10;
     pub const MAC_GETTABLE_CTX_PARAMS: c_int = 11;
     pub const MAC_SETTABLE_CTX_PARAMS: c_int = 12;
+
+    pub const KEYMGMT_NEW: c_int = 1;
+    pub const KEYMGMT_GEN_INIT: c_int = 2;
+    pub const KEYMGMT_GEN_SET_PARAMS: c_int = 4;
+    pub const KEYMGMT_GEN_SETTABLE_PARAMS: c_int = 5;
+    pub const KEYMGMT_GEN: c_int = 6;
+    pub const KEYMGMT_GEN_CLEANUP: c_int = 7;
+    pub const KEYMGMT_FREE: c_int = 10;
+    pub const KEYMGMT_GET_PARAMS: c_int = 11;
+    pub const KEYMGMT_GETTABLE_PARAMS: c_int = 12;
+    pub const KEYMGMT_HAS: c_int = 21;
+    pub const KEYMGMT_MATCH: c_int = 23;
+    pub const KEYMGMT_IMPORT: c_int = 40;
+    pub const KEYMGMT_IMPORT_TYPES: c_int = 41;
+    pub const KEYMGMT_EXPORT: c_int = 42;
+    pub const KEYMGMT_EXPORT_TYPES: c_int = 43;
+    pub const KEYMGMT_DUP: c_int = 44;
+
+    pub const SIGNATURE_NEWCTX: c_int = 1;
+    pub const SIGNATURE_DIGEST_SIGN_INIT: c_int = 8;
+    pub const SIGNATURE_DIGEST_SIGN_UPDATE: c_int = 9;
+    pub const SIGNATURE_DIGEST_SIGN_FINAL: c_int = 10;
+    pub const SIGNATURE_DIGEST_VERIFY_INIT: c_int = 12;
+    pub const SIGNATURE_DIGEST_VERIFY_UPDATE: c_int = 13;
+    pub const SIGNATURE_DIGEST_VERIFY_FINAL: c_int = 14;
+    pub const SIGNATURE_FREECTX: c_int = 16;
+    pub const SIGNATURE_DUPCTX: c_int = 17;
+    pub const SIGNATURE_GET_CTX_PARAMS: c_int = 18;
+    pub const SIGNATURE_GETTABLE_CTX_PARAMS: c_int = 19;
+    pub const SIGNATURE_SET_CTX_PARAMS: c_int = 20;
+    pub const SIGNATURE_SETTABLE_CTX_PARAMS: c_int = 21;
 }
 
 /// OSSL_DISPATCH: a function and its number. The last one of a table has the number 0.
@@ -45,6 +80,12 @@ pub struct Dispatch {
 
 impl Dispatch {
     pub const END: Dispatch = Dispatch { id: 0, function: std::ptr::null() };
+}
+
+/// A table that is never freed.
+pub fn dispatch(list: &[(c_int, *const c_void)]) -> &'static [Dispatch] {
+    let table = list.iter().map(|&(id, function)| Dispatch { id, function });
+    Vec::leak(table.chain([Dispatch::END]).collect())
 }
 
 /// OSSL_ALGORITHM: an algorithm and its functions. The last one of a table has no name.
@@ -132,8 +173,18 @@ impl Core {
         core
     }
 
-    /// Puts a failure on OpenSSL's queue of errors.
-    pub fn raise(&self, call: &CStr, failure: Failure) {
+    /// What a call answers: 1, or 0 with the failure on OpenSSL's queue of errors.
+    pub fn answer(&self, call: &CStr, done: Result<(), Failure>) -> c_int {
+        match done {
+            Ok(()) => 1,
+            Err(failure) => {
+                self.raise(call, failure);
+                0
+            }
+        }
+    }
+
+    fn raise(&self, call: &CStr, failure: Failure) {
         let (Some(new_error), Some(vset_error)) = (self.new_error, self.vset_error) else { return };
         // The line is a format, so that no argument is read.
         let line = failure.into_c().into_bytes();

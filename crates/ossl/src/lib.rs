@@ -2,18 +2,26 @@
 //!
 //! OpenSSL loads the module, calls [`OSSL_provider_init`] and asks for tables of functions. There is
 //! a MAC for each line of the registry, and one for each family of them in which the parameter
-//! `cipher` chooses: a new MAC needs nothing here.
+//! `cipher` chooses: a new MAC needs nothing here. Each is there three times: as EVP_MAC, as a kind of
+//! key for EVP_PKEY, and as what EVP_DigestSign does with such a key.
 //!
 //! * [`core`]: what OpenSSL's headers declare, and its queue of errors;
 //! * [`param`]: the parameters, OSSL_PARAM;
 //! * [`names`]: the names and aliases, from the registry;
-//! * [`context`]: a MAC in use, in safe code;
-//! * [`table`]: the functions that OpenSSL calls.
+//! * [`context`], [`key`]: a MAC in use and a key by itself, in safe code;
+//! * [`held`]: what is behind OpenSSL's pointers;
+//! * [`mac`], [`keymgmt`], [`signature`]: the functions that OpenSSL calls;
+//! * [`table`]: the tables in which it finds them.
 
 mod context;
 mod core;
+mod held;
+mod key;
+mod keymgmt;
+mod mac;
 mod names;
 mod param;
+mod signature;
 mod table;
 
 use std::ffi::{c_int, c_void};

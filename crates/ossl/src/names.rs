@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use tagmac::dynamic::Algorithm;
+use tagmac_border::Failure;
 
 /// The ciphers that names have as their second part.
 const CIPHERS: [&str; 6] = ["AES128", "AES192", "AES256", "PRESENT80", "PRESENT128", "RC6"];
@@ -22,6 +23,9 @@ pub struct Entry {
     /// cipher.
     pub choices: Vec<(Option<&'static str>, Algorithm)>,
 }
+
+/// Tables of functions for entries have rows of this many.
+pub const ROW: usize = 16;
 
 /// All there are: those of the registry first.
 pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
@@ -93,12 +97,38 @@ fn entries() -> Vec<Entry> {
 
 impl Entry {
     /// The MAC with a cipher: `AES-128-CBC`, `AES-128`, `aes128`. The mode says nothing here.
-    pub fn with_cipher(&self, cipher: &str) -> Option<Algorithm> {
+    fn with_cipher(&self, cipher: &str) -> Option<Algorithm> {
         let upper = cipher.to_ascii_uppercase();
         let bare = upper.strip_suffix("-CBC").or(upper.strip_suffix("-ECB")).unwrap_or(&upper);
         let bare = bare.replace('-', "");
         let found = self.choices.iter().find(|(cipher, _)| *cipher == Some(&*bare));
         found.map(|(_, algorithm)| *algorithm)
+    }
+
+    /// The same, or why there is none.
+    ///
+    /// # Errors
+    ///
+    /// For a cipher that does not go with the MAC.
+    pub fn chosen(&self, cipher: &str) -> Result<Algorithm, Failure> {
+        self.with_cipher(cipher).ok_or_else(|| {
+            let name = &self.names[0];
+            format!("{name}: expected a cipher that goes with it, found '{cipher}'").into()
+        })
+    }
+
+    /// What is said where no cipher is chosen.
+    pub fn wants_cipher(&self) -> Failure {
+        let ciphers = self.choices.iter().filter_map(|(cipher, _)| *cipher);
+        let (name, ciphers) = (&self.names[0], ciphers.collect::<Vec<_>>().join(", "));
+        format!("{name}: expected the parameter cipher, one of {ciphers}, found none").into()
+    }
+
+    /// The cipher of a MAC that was chosen by it.
+    pub fn cipher_of(&self, algorithm: Algorithm) -> Option<&'static str> {
+        let several = self.choices.len() > 1;
+        let found = self.choices.iter().find(|(_, found)| several && *found == algorithm);
+        found.and_then(|(cipher, _)| *cipher)
     }
 
     /// The MAC, if there is nothing to choose.

@@ -51,6 +51,32 @@ pub static GETTABLE: Constant<[Param; 3]> = Constant([
     END,
 ]);
 
+/// What can be set where the key is there already: for a message.
+pub static OF_MESSAGE: Constant<[Param; 3]> =
+    Constant([of(c"iv", OCTETS, 0), of(c"size", UNSIGNED, size_of::<usize>()), END]);
+
+/// What a key is made of.
+pub static OF_KEY: Constant<[Param; 3]> =
+    Constant([of(c"priv", OCTETS, 0), of(c"cipher", TEXT, 0), END]);
+
+/// What a key says of itself.
+pub static SAID_OF_KEY: Constant<[Param; 3]> = Constant([
+    of(c"bits", INTEGER, size_of::<c_int>()),
+    of(c"max-size", INTEGER, size_of::<c_int>()),
+    END,
+]);
+
+/// A key, with the cipher that chose its MAC if one did. The list points to both, and is to be read.
+pub fn exported(key: &[u8], cipher: Option<&'static str>) -> [Param; 3] {
+    let value = |name, kind, data: &[u8]| Param {
+        data: data.as_ptr().cast_mut().cast(),
+        data_size: data.len(),
+        ..of(name, kind, 0)
+    };
+    let cipher = cipher.map_or(END, |cipher| value(c"cipher", TEXT, cipher.as_bytes()));
+    [value(c"priv", OCTETS, key), cipher, END]
+}
+
 /// What the provider says of itself.
 pub static OF_PROVIDER: Constant<[Param; 5]> = Constant([
     of(c"name", TEXT_POINTER, 0),

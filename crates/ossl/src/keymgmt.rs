@@ -1,0 +1,206 @@
+//! Keys as EVP_PKEY: the functions of OSSL_OP_KEYMGMT.
+
+use std::ffi::{CStr, c_int, c_void};
+
+use tagmac_border::{Failure, guard};
+
+use crate::core::{Core, Dispatch, dispatch, id};
+use crate::held::Held;
+use crate::key::{Draft, Key};
+use crate::names::{ENTRIES, ROW};
+use crate::param::{self, Param, each};
+
+/// OSSL_KEYMGMT_SELECT_PRIVATE_KEY, and that of the public key, which no MAC has.
+const PRIVATE: c_int = 1;
+const PUBLIC: c_int = 2;
+
+/// OSSL_CALLBACK.
+type Take = unsafe extern "C" fn(*const Param, *mut c_void) -> c_int;
+
+/// A key as OpenSSL has it: with the place for errors. Threads share it.
+pub struct Shared {
+    core: Core,
+    /// The key.
+    pub key: Key,
+}
+
+impl Shared {
+    fn pointer(core: Core, key: Key) -> *mut c_void {
+        Box::into_raw(Box::new(Shared { core, key })).cast()
+    }
+
+    /// The key behind a pointer, unless that is null.
+    ///
+    /// # Safety
+    ///
+    /// `key` is null or one that this file made, and lives through `'a`.
+    pub unsafe fn at<'a>(key: *const c_void) -> Option<&'a Shared> {
+        // SAFETY: the caller's word.
+        unsafe { key.cast::<Shared>().as_ref() }
+    }
+
+    /// Runs a call: 1, or 0 with an error on the queue.
+    fn call(&self, name: &CStr, body: impl FnOnce(&Key) -> Result<(), Failure>) -> c_int {
+        self.core.answer(name, guard(|| body(&self.key)))
+    }
+}
+
+/// OSSL_FUNC_KEYMGMT_NEW of the entry at that place.
+pub unsafe extern "C" fn new<const HIGH: usize, const LOW: usize>(
+    core: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: the provider's context.
+    unsafe { new_at(core, ROW * HIGH + LOW) }
+}
+
+unsafe fn new_at(core: *mut c_void, at: usize) -> *mut c_void {
+    let made = guard(|| {
+        // SAFETY: the provider's context, which is that of `OSSL_provider_init`.
+        let core = unsafe { *core.cast::<Core>() };
+        Ok(Shared::pointer(core, Key::new(&ENTRIES[at])))
+    });
+    made.unwrap_or(std::ptr::null_mut())
+}
+
+/// OSSL_FUNC_KEYMGMT_GEN_INIT of the entry at that place.
+pub unsafe extern "C" fn gen_init<const HIGH: usize, const LOW: usize>(
+    core: *mut c_void,
+    _selection: c_int,
+    params: *mut Param,
+) -> *mut c_void {
+    // SAFETY: the provider's context; a list of OpenSSL's.
+    unsafe { gen_init_at(core, ROW * HIGH + LOW, params) }
+}
+
+unsafe fn gen_init_at(core: *mut c_void, at: usize, params: *mut Param) -> *mut c_void {
+    // SAFETY: the provider's context; a list of OpenSSL's; a draft that is made here.
+    unsafe {
+        let draft = Held::make(core, || Draft::new(&ENTRIES[at]));
+        if gen_set_params(draft, params) == 1 {
+            return draft;
+        }
+        gen_cleanup(draft);
+    }
+    std::ptr::null_mut()
+}
+
+unsafe extern "C" fn gen_set_params(draft: *mut c_void, params: *mut Param) -> c_int {
+    // SAFETY: a draft of ours; a list of OpenSSL's, which is read.
+    unsafe { Held::call(c"gen_set_params", draft, |draft: &mut Draft| draft.set(each(params))) }
+}
+
+extern "C" fn gen_settable(_draft: *mut c_void, _provider: *mut c_void) -> *const Param {
+    param::OF_KEY.0.as_ptr()
+}
+
+unsafe extern "C" fn generate(
+    draft: *mut c_void,
+    _progress: *mut c_void,
+    _argument: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: a draft of ours.
+    unsafe { Held::give(c"gen", draft, Shared::pointer, |draft: &mut Draft| draft.key()) }
+}
+
+unsafe extern "C" fn gen_cleanup(draft: *mut c_void) {
+    // SAFETY: a draft of ours, which OpenSSL does not use again.
+    unsafe { Held::<Draft>::free(draft) }
+}
+
+unsafe extern "C" fn free(key: *mut c_void) {
+    if !key.is_null() {
+        // SAFETY: a key of ours, which OpenSSL does not use again.
+        drop(unsafe { Box::from_raw(key.cast::<Shared>()) });
+    }
+}
+
+unsafe extern "C" fn has(key: *const c_void, selection: c_int) -> c_int {
+    // SAFETY: a key of ours.
+    let has = unsafe { Shared::at(key) }.is_some_and(|shared| {
+        selection & PUBLIC == 0 && (selection & PRIVATE == 0 || shared.key.material().is_ok())
+    });
+    has.into()
+}
+
+unsafe extern "C" fn matches(one: *const c_void, two: *const c_void, _selection: c_int) -> c_int {
+    // SAFETY: keys of ours.
+    let both = unsafe { Shared::at(one).zip(Shared::at(two)) };
+    both.is_some_and(|(one, two)| one.key.matches(&two.key)).into()
+}
+
+unsafe extern "C" fn import(key: *mut c_void, _selection: c_int, params: *mut Param) -> c_int {
+    // SAFETY: a key of ours.
+    let Some(shared) = (unsafe { Shared::at(key) }) else { return 0 };
+    // SAFETY: a list of OpenSSL's, which is read.
+    shared.call(c"import", |key| key.import(unsafe { each(params) }))
+}
+
+unsafe extern "C" fn export(
+    key: *mut c_void,
+    selection: c_int,
+    take: Take,
+    argument: *mut c_void,
+) -> c_int {
+    // SAFETY: a key of ours.
+    let Some(shared) = (unsafe { Shared::at(key) }) else { return 0 };
+    if selection & PRIVATE == 0 {
+        return 0;
+    }
+    let mut taken = 0;
+    shared.call(c"export", |key| {
+        let material = key.material()?;
+        let list = param::exported(&material.bytes, key.entry().cipher_of(material.algorithm));
+        // SAFETY: OpenSSL's function with its argument, which reads the list while it runs.
+        taken = unsafe { take(list.as_ptr(), argument) };
+        Ok(())
+    });
+    taken
+}
+
+extern "C" fn types(_selection: c_int) -> *const Param {
+    param::OF_KEY.0.as_ptr()
+}
+
+unsafe extern "C" fn duplicate(key: *const c_void, _selection: c_int) -> *mut c_void {
+    // SAFETY: a key of ours.
+    let Some(shared) = (unsafe { Shared::at(key) }) else { return std::ptr::null_mut() };
+    let mut copy = std::ptr::null_mut();
+    shared.call(c"dup", |key| {
+        copy = Shared::pointer(shared.core, key.duplicate());
+        Ok(())
+    });
+    copy
+}
+
+unsafe extern "C" fn get_params(key: *mut c_void, params: *mut Param) -> c_int {
+    // SAFETY: a key of ours.
+    let Some(shared) = (unsafe { Shared::at(key) }) else { return 0 };
+    // SAFETY: a list of OpenSSL's.
+    shared.call(c"get_params", |key| key.get(unsafe { each(params) }))
+}
+
+extern "C" fn gettable(_provider: *mut c_void) -> *const Param {
+    param::SAID_OF_KEY.0.as_ptr()
+}
+
+/// The functions for keys of an entry, of which `new` and `gen_init` are its own.
+pub fn functions(new: *const c_void, gen_init: *const c_void) -> &'static [Dispatch] {
+    dispatch(&[
+        (id::KEYMGMT_NEW, new),
+        (id::KEYMGMT_GEN_INIT, gen_init),
+        (id::KEYMGMT_GEN_SET_PARAMS, gen_set_params as *const c_void),
+        (id::KEYMGMT_GEN_SETTABLE_PARAMS, gen_settable as *const c_void),
+        (id::KEYMGMT_GEN, generate as *const c_void),
+        (id::KEYMGMT_GEN_CLEANUP, gen_cleanup as *const c_void),
+        (id::KEYMGMT_FREE, free as *const c_void),
+        (id::KEYMGMT_GET_PARAMS, get_params as *const c_void),
+        (id::KEYMGMT_GETTABLE_PARAMS, gettable as *const c_void),
+        (id::KEYMGMT_HAS, has as *const c_void),
+        (id::KEYMGMT_MATCH, matches as *const c_void),
+        (id::KEYMGMT_IMPORT, import as *const c_void),
+        (id::KEYMGMT_IMPORT_TYPES, types as *const c_void),
+        (id::KEYMGMT_EXPORT, export as *const c_void),
+        (id::KEYMGMT_EXPORT_TYPES, types as *const c_void),
+        (id::KEYMGMT_DUP, duplicate as *const c_void),
+    ])
+}

@@ -1,0 +1,147 @@
+//! Contexts of EVP_MAC: the functions of OSSL_OP_MAC.
+
+use std::ffi::{c_int, c_void};
+
+use tagmac_border::{Failure, Room, bytes, ensure, guard};
+
+use crate::context::Context;
+use crate::core::{Dispatch, dispatch, id};
+use crate::held::Held;
+use crate::names::{ENTRIES, ROW};
+use crate::param::{self, Param, each};
+
+/// OSSL_FUNC_MAC_NEWCTX of the entry at that place. OpenSSL does not say which algorithm it is
+/// for, so each has a function of its own.
+pub unsafe extern "C" fn newctx<const HIGH: usize, const LOW: usize>(
+    core: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: the provider's context.
+    unsafe { Held::make(core, || Context::new(&ENTRIES[ROW * HIGH + LOW])) }
+}
+
+/// OSSL_FUNC_MAC_GET_PARAMS of the entry at that place.
+pub unsafe extern "C" fn get_params<const HIGH: usize, const LOW: usize>(
+    params: *mut Param,
+) -> c_int {
+    let done = guard(|| {
+        let context = Context::new(&ENTRIES[ROW * HIGH + LOW]);
+        // SAFETY: a list of OpenSSL's.
+        context.get(unsafe { each(params) })
+    });
+    done.is_ok().into()
+}
+
+unsafe extern "C" fn dupctx(from: *mut c_void) -> *mut c_void {
+    // SAFETY: a context of ours.
+    unsafe { Held::duplicate(from, Context::duplicate) }
+}
+
+unsafe extern "C" fn freectx(held: *mut c_void) {
+    // SAFETY: a context of ours, which OpenSSL does not use again.
+    unsafe { Held::<Context>::free(held) }
+}
+
+unsafe extern "C" fn init(
+    held: *mut c_void,
+    key: *const u8,
+    key_size: usize,
+    params: *mut Param,
+) -> c_int {
+    // SAFETY: a context of ours; the key and the list are OpenSSL's.
+    unsafe {
+        Held::call(c"init", held, |context: &mut Context| {
+            let given = (!key.is_null()).then(|| bytes("the key", key, key_size)).transpose()?;
+            context.init(given, each(params))
+        })
+    }
+}
+
+unsafe extern "C" fn update(held: *mut c_void, data: *const u8, size: usize) -> c_int {
+    // SAFETY: a context of ours; the data is OpenSSL's.
+    unsafe {
+        Held::call(c"update", held, |context: &mut Context| {
+            context.update(bytes("the message", data, size)?)
+        })
+    }
+}
+
+/// Writes a tag where OpenSSL wants it, or its size alone if that is nowhere.
+///
+/// # Safety
+///
+/// The places are OpenSSL's, with room for `room` bytes.
+pub unsafe fn put(
+    context: &mut Context,
+    tag: *mut u8,
+    tag_size: *mut usize,
+    room: usize,
+) -> Result<(), Failure> {
+    let size = context.size();
+    ensure(!tag_size.is_null(), "expected a place for the tag's size, found none")?;
+    if !tag.is_null() {
+        ensure(
+            room >= size,
+            format_args!("expected room for a tag of {size} bytes, found {room}"),
+        )?;
+        // SAFETY: the caller's word.
+        let room = unsafe { Room::new("a tag", tag, size, size) }?;
+        context.finish(|tag| room.fill(tag))?;
+    }
+    // SAFETY: not null, and the caller's word.
+    unsafe { *tag_size = size };
+    Ok(())
+}
+
+unsafe extern "C" fn finish(
+    held: *mut c_void,
+    tag: *mut u8,
+    tag_size: *mut usize,
+    room: usize,
+) -> c_int {
+    // SAFETY: a context of ours; the places are OpenSSL's.
+    unsafe { Held::call(c"final", held, |context: &mut Context| put(context, tag, tag_size, room)) }
+}
+
+unsafe extern "C" fn get_ctx_params(held: *mut c_void, params: *mut Param) -> c_int {
+    // SAFETY: a context of ours; a list of OpenSSL's.
+    unsafe {
+        Held::call(c"get_ctx_params", held, |context: &mut Context| context.get(each(params)))
+    }
+}
+
+unsafe extern "C" fn set_ctx_params(held: *mut c_void, params: *mut Param) -> c_int {
+    // SAFETY: a context of ours; a list of OpenSSL's, which is read.
+    unsafe {
+        Held::call(c"set_ctx_params", held, |context: &mut Context| context.set(each(params)))
+    }
+}
+
+extern "C" fn gettable(_provider: *mut c_void) -> *const Param {
+    param::GETTABLE.0.as_ptr()
+}
+
+extern "C" fn gettable_ctx(_context: *mut c_void, _provider: *mut c_void) -> *const Param {
+    param::GETTABLE.0.as_ptr()
+}
+
+extern "C" fn settable_ctx(_context: *mut c_void, _provider: *mut c_void) -> *const Param {
+    param::SETTABLE.0.as_ptr()
+}
+
+/// The functions of an entry, of which `newctx` and `get_params` are its own.
+pub fn functions(newctx: *const c_void, get_params: *const c_void) -> &'static [Dispatch] {
+    dispatch(&[
+        (id::MAC_NEWCTX, newctx),
+        (id::MAC_DUPCTX, dupctx as *const c_void),
+        (id::MAC_FREECTX, freectx as *const c_void),
+        (id::MAC_INIT, init as *const c_void),
+        (id::MAC_UPDATE, update as *const c_void),
+        (id::MAC_FINAL, finish as *const c_void),
+        (id::MAC_GET_PARAMS, get_params),
+        (id::MAC_GET_CTX_PARAMS, get_ctx_params as *const c_void),
+        (id::MAC_SET_CTX_PARAMS, set_ctx_params as *const c_void),
+        (id::MAC_GETTABLE_PARAMS, gettable as *const c_void),
+        (id::MAC_GETTABLE_CTX_PARAMS, gettable_ctx as *const c_void),
+        (id::MAC_SETTABLE_CTX_PARAMS, settable_ctx as *const c_void),
+    ])
+}

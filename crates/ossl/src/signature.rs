@@ -1,0 +1,141 @@
+//! Tags as EVP_DigestSign and EVP_DigestVerify make and check them: the functions of OSSL_OP_SIGNATURE.
+//! They are the same for all MACs: which one it is, the key says.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::LazyLock;
+
+use tagmac_border::{Failure, bytes, ensure, text};
+
+use crate::context::Context;
+use crate::core::{Constant, Dispatch, dispatch, id};
+use crate::held::Held;
+use crate::keymgmt::Shared;
+use crate::mac::put;
+use crate::param::{self, Param, each};
+
+/// A context without a MAC until it has a key.
+type Signer = Option<Context>;
+
+fn begun(signer: &mut Signer) -> Result<&mut Context, Failure> {
+    signer.as_mut().ok_or_else(|| "expected an init with a key, found none".into())
+}
+
+unsafe extern "C" fn newctx(core: *mut c_void, _properties: *const c_char) -> *mut c_void {
+    // SAFETY: the provider's context.
+    unsafe { Held::make(core, || Signer::None) }
+}
+
+unsafe extern "C" fn dupctx(signer: *mut c_void) -> *mut c_void {
+    // SAFETY: a context of ours.
+    unsafe { Held::duplicate(signer, |signer: &Signer| signer.as_ref().map(Context::duplicate)) }
+}
+
+unsafe extern "C" fn freectx(signer: *mut c_void) {
+    // SAFETY: a context of ours, which OpenSSL does not use again.
+    unsafe { Held::<Signer>::free(signer) }
+}
+
+/// DIGEST_SIGN_INIT and DIGEST_VERIFY_INIT. Without a key the next message begins under the last one.
+unsafe extern "C" fn init(
+    signer: *mut c_void,
+    digest: *const c_char,
+    key: *const c_void,
+    params: *mut Param,
+) -> c_int {
+    // SAFETY: a context and a key of ours; the text and the list are OpenSSL's.
+    unsafe {
+        Held::call(c"init", signer, |signer: &mut Signer| {
+            if !digest.is_null() {
+                // Signatures are made of a digest, and no tag is.
+                let name = text("a digest's name", digest)?;
+                ensure(name.is_empty(), format_args!("expected no digest, found '{name}'"))?;
+            }
+            let Some(shared) = Shared::at(key) else {
+                return begun(signer)?.init(None, each(params));
+            };
+            let material = shared.key.material()?;
+            let mut context = Context::with(shared.key.entry(), material.algorithm);
+            context.init(Some(&material.bytes), each(params))?;
+            *signer = Some(context);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn update(signer: *mut c_void, data: *const u8, size: usize) -> c_int {
+    // SAFETY: a context of ours; the data is OpenSSL's.
+    unsafe {
+        Held::call(c"update", signer, |signer: &mut Signer| {
+            begun(signer)?.update(bytes("the message", data, size)?)
+        })
+    }
+}
+
+unsafe extern "C" fn sign(
+    signer: *mut c_void,
+    tag: *mut u8,
+    tag_size: *mut usize,
+    room: usize,
+) -> c_int {
+    // SAFETY: a context of ours; the places are OpenSSL's.
+    unsafe {
+        Held::call(c"sign", signer, |signer: &mut Signer| put(begun(signer)?, tag, tag_size, room))
+    }
+}
+
+unsafe extern "C" fn verify(signer: *mut c_void, tag: *const u8, size: usize) -> c_int {
+    // SAFETY: a context of ours; the tag is OpenSSL's.
+    unsafe {
+        Held::call(c"verify", signer, |signer: &mut Signer| {
+            begun(signer)?.verify(bytes("the tag", tag, size)?)
+        })
+    }
+}
+
+unsafe extern "C" fn get_params(signer: *mut c_void, params: *mut Param) -> c_int {
+    // SAFETY: a context of ours; a list of OpenSSL's.
+    unsafe {
+        Held::call(c"get_ctx_params", signer, |signer: &mut Signer| {
+            begun(signer)?.get(each(params))
+        })
+    }
+}
+
+unsafe extern "C" fn set_params(signer: *mut c_void, params: *mut Param) -> c_int {
+    // SAFETY: a context of ours; a list of OpenSSL's, which is read.
+    unsafe {
+        Held::call(c"set_ctx_params", signer, |signer: &mut Signer| {
+            begun(signer)?.set(each(params))
+        })
+    }
+}
+
+extern "C" fn gettable(_context: *mut c_void, _provider: *mut c_void) -> *const Param {
+    param::GETTABLE.0.as_ptr()
+}
+
+extern "C" fn settable(_context: *mut c_void, _provider: *mut c_void) -> *const Param {
+    param::OF_MESSAGE.0.as_ptr()
+}
+
+/// The table.
+pub fn functions() -> &'static [Dispatch] {
+    static FUNCTIONS: LazyLock<Constant<&'static [Dispatch]>> = LazyLock::new(|| {
+        Constant(dispatch(&[
+            (id::SIGNATURE_NEWCTX, newctx as *const c_void),
+            (id::SIGNATURE_DIGEST_SIGN_INIT, init as *const c_void),
+            (id::SIGNATURE_DIGEST_SIGN_UPDATE, update as *const c_void),
+            (id::SIGNATURE_DIGEST_SIGN_FINAL, sign as *const c_void),
+            (id::SIGNATURE_DIGEST_VERIFY_INIT, init as *const c_void),
+            (id::SIGNATURE_DIGEST_VERIFY_UPDATE, update as *const c_void),
+            (id::SIGNATURE_DIGEST_VERIFY_FINAL, verify as *const c_void),
+            (id::SIGNATURE_FREECTX, freectx as *const c_void),
+            (id::SIGNATURE_DUPCTX, dupctx as *const c_void),
+            (id::SIGNATURE_GET_CTX_PARAMS, get_params as *const c_void),
+            (id::SIGNATURE_GETTABLE_CTX_PARAMS, gettable as *const c_void),
+            (id::SIGNATURE_SET_CTX_PARAMS, set_params as *const c_void),
+            (id::SIGNATURE_SETTABLE_CTX_PARAMS, settable as *const c_void),
+        ]))
+    });
+    FUNCTIONS.0
+}
