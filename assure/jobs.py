@@ -177,6 +177,19 @@ JOBS = [
         "counted and not asked for",
     ),
     Job(
+        "mutation",
+        "mutants of what decides what is accepted, and of the MACs: a test must find each",
+        ["mutation.py"],
+        quick=150,
+        full=1_000,
+        claim="Tests find each mutant of what verifies, makes tags, parts, seals and bounds, chooses levels, and reads "
+        "key files, lists and manifests, but for those that assure/survivors.json has with a reason",
+        caveat="What `cargo mutants` changes, one place at a time, and nothing within macros. Constants that the "
+        "compiler evaluates are not tried unless asked for, and count as not found. A mutant that needs more than "
+        "a minute of tests counts as not found",
+        builds=True,
+    ),
+    Job(
         "bugs",
         "faults that other projects had, made again here as patches: a named test must find each",
         ["bugs.py"],

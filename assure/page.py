@@ -18,7 +18,7 @@ NOT_DONE = """
 
 - No real Arm, RISC-V or s390x machine: these run under qemu.
 - valgrind knows no AVX-512 and no VAES: `vaes` and `avx512` have equal traces instead, and no memcheck.
-- Not built yet: mutation of the tests, and coverage beyond the parsers of key files, lists and manifests.
+- Not built yet: coverage beyond the parsers of key files, lists and manifests.
 - Miri is in no toolchain that was at hand: aliasing, provenance and uninitialised bytes are not checked.
 - Jobs marked (quick) have no full run on record.
 """
