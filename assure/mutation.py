@@ -77,9 +77,10 @@ PROFILE = {
 }
 # What the names of the command's tests begin with that are tried: those of others are about other files.
 COMMANDS_TESTS = ("atomic::", "audit::", "check::", "key::", "limits::", "manifest::", "nonce::", "output::", "seal::")
-# Seconds of CPU time of a test that is longer than is worth its while, and of all tests of a mutant.
+# Seconds of CPU time of a test that is longer than is worth its while, and of all tests of a mutant, which
+# TAGMAC_MUTATION_SECONDS sets.
 LONG = 6
-PATIENCE = 60
+PATIENCE = float(os.environ.get("TAGMAC_MUTATION_SECONDS", 20))
 # Bytes of addresses: a mutant may ask for all there is.
 ROOM = 8 << 30
 # Mutants of a quick run.
@@ -240,9 +241,13 @@ class Woven:
     unviable: dict = field(default_factory=dict)
     alone: list = field(default_factory=list)
     tests: list = field(default_factory=list)
-    failed: list = field(default_factory=list)
 
     def __post_init__(self):
+        scratch = SCRATCH / self.group.name
+        scratch.mkdir(parents=True, exist_ok=True)
+        # Two runs at once would weave each other's copies.
+        self.lock = open(scratch / "lock", "w")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.tree = Tree(0)
         self.tree.path = SCRATCH / self.group.name / "tree"
         self.tree.built = SCRATCH / self.group.name / "target"
@@ -255,6 +260,17 @@ class Woven:
         for number, one in enumerate(self.mutants, 1):
             one["number"] = number
         self.by_number = {one["number"]: one for one in self.mutants}
+
+    def copy(self):
+        """Copies the tree, but for what will be woven."""
+        woven = {one["file"] for one in self.mutants} | {self.group.crate}
+        old = {path: (self.tree.path / path).read_bytes() for path in woven if (self.tree.path / path).exists()}
+        times = {path: (self.tree.path / path).stat() for path in old}
+        self.tree.copy()
+        for path, data in old.items():
+            place = self.tree.path / path
+            place.write_bytes(data)
+            os.utime(place, ns=(times[path].st_atime_ns, times[path].st_mtime_ns))
 
     def weave(self, left_out, constant):
         """Writes the woven files into the copy."""
@@ -275,8 +291,8 @@ class Woven:
                 sys.exit(f"mutation: {ran.stderr.strip()}")
             apart |= {int(number) for number in ran.stderr.split()}
             self.write(path, ran.stdout)
-        crate = (self.tree.path / self.group.crate).read_text().split("\n#[allow(warnings, clippy::all)]\npub(crate) mod mut")[0]
-        self.write(self.group.crate, crate + SWITCH % (len(self.mutants) + 1))
+        crate = (ROOT / self.group.crate).read_text() + SWITCH % (len(self.mutants) + 1)
+        self.write(self.group.crate, crate)
         return apart
 
     def write(self, path, text):
@@ -295,8 +311,15 @@ class Woven:
 
     def prepare(self):
         """Weaves what compiles: mutants that do not are not viable, or must be built alone."""
-        self.tree.copy()
+        self.copy()
+        # What an earlier run has found out, so that files that are equal stay as old as they are.
+        kept = SCRATCH / self.group.name / "woven.json"
+        sources = {path: digest(path) for path in sorted({one["file"] for one in self.mutants})}
+        known = read_json(kept, {})
         left_out, constant = {}, set()
+        if known.get("sources") == sources:
+            left_out = {int(number): why for number, why in known["left_out"].items()}
+            constant = set(known["constant"])
         for _ in range(12):
             apart = self.weave(left_out, constant)
             ran, messages = self.cargo("check", *self.group.check)
@@ -308,6 +331,7 @@ class Woven:
             if (len(left_out), len(constant)) == before:
                 texts = [one["message"]["rendered"] for one in messages if one.get("message", {}).get("level") == "error"]
                 sys.exit(f"mutation: {self.group.name} does not compile, for no mutant's fault:\n{''.join(texts[:4])}")
+        kept.write_text(json.dumps({"sources": sources, "left_out": left_out, "constant": sorted(constant)}))
         for number in apart:
             left_out.setdefault(number, "in a constant")
         for number, why in left_out.items():
@@ -380,9 +404,10 @@ class Woven:
         state = hashlib.sha256()
         for program, _ in programs:
             state.update(Path(program).read_bytes())
+        self.state = state.hexdigest()
         kept = SCRATCH / self.group.name / "tests.json"
         known = read_json(kept, {})
-        if known.get("state") != state.hexdigest():
+        if known.get("state") != self.state:
             tests = []
             for program, folder in programs:
                 ran = self.tree.call([program, "--list", "--format", "terse"], folder)
@@ -398,15 +423,16 @@ class Woven:
                 [test.program, test.folder, test.name, test.seconds, sorted(test.reached), ok]
                 for test, ok in zip(tests, fine, strict=True)
             ]
-            known = {"state": state.hexdigest(), "tests": rows}
+            known = {"state": self.state, "tests": rows}
             kept.write_text(json.dumps(known))
         for program, folder, name, seconds, reached, ok in known["tests"]:
-            if ok == "red":
-                self.failed.append(f"{name}: expected a green test without a mutant, found a red one")
-            elif ok == "green":
+            if ok == "green":
                 self.tests.append(Test(program, folder, name, seconds, frozenset(reached)))
-        long = [row for row in known["tests"] if row[5] == "long"]
-        say(f"{self.group.name}: {len(self.tests)} tests, {len(long)} too long: {', '.join(row[2] for row in long)}")
+        say(f"{self.group.name}: {len(self.tests)} tests that end in {LONG} s")
+        # They find nothing, so that mutants survive which they would find.
+        for program, _, name, *_, ok in known["tests"]:
+            if ok != "green":
+                print(f"note: {self.group.name}: a test that is {ok} without a mutant is not used: {name}")
 
     def try_test(self, test):
         place = SCRATCH / self.group.name / f"reached-{threading.get_ident()}"
@@ -470,23 +496,39 @@ class Hunt:
                 self.by_mutant[number].append(test)
         # Tests that found others of a function find this one too, as a rule.
         self.found_by = defaultdict(Counter)
+        # What a run that was stopped has found in these programs.
+        self.kept = SCRATCH / woven.group.name / "outcomes"
+        lines = self.kept.read_text().splitlines() if self.kept.exists() else []
+        rows = [line.split("\t") for line in lines]
+        self.known = {int(number): (how, why) for state, number, how, why in rows if state == woven.state}
 
     def hunt(self, number):
         """How a mutant ended: killed, timeout, or survived; and by which test."""
+        if number not in self.known:
+            self.known[number] = self.try_one(number)
+            with open(self.kept, "a") as file:
+                file.write("\t".join([self.woven.state, str(number), *self.known[number]]) + "\n")
+        return self.known[number]
+
+    def try_one(self, number):
         one = self.woven.by_number[number]
         scores = self.found_by[one["file"], one["function"]["function_name"] if one["function"] else ""]
         tests = self.by_mutant[number]
-        order = sorted(tests, key=lambda test: (test.seconds + 0.02) / (1 + 4 * scores[test.name]))
+        # Tests of little else are likelier to see it.
+        order = sorted(
+            tests, key=lambda test: (test.seconds + 0.01) * len(test.reached) ** 0.5 / (1 + 4 * scores[test.name])
+        )
         spent = 0.0
         for test in order:
             if spent + test.seconds > PATIENCE:
-                return ("survived", f"in {PATIENCE} s of {len(order)} tests")
+                break
             ended, seconds = self.woven.run(test, 10 * test.seconds + 2, {"TAGMAC_MUTANT": str(number)})
             spent += min(seconds, test.seconds)
             if ended != "green":
                 scores[test.name] += 1
                 return ("killed" if ended == "red" else "timeout", test.name)
-        return ("survived", f"{len(order)} tests reach it")
+        say(f"   {one['name']}: survives {spent:.1f} s of {len(order)} tests that reach it")
+        return ("survived", f"{spent:.1f} s of {len(order)} tests that reach it")
 
 
 def try_alone(woven, number, known):
@@ -525,6 +567,9 @@ class Ledger:
     """What is known of files and of survivors."""
 
     def __init__(self):
+        self.read()
+
+    def read(self):
         self.files = read_json(LEDGER, {})
         self.survivors = read_json(SURVIVORS, [])
 
@@ -535,7 +580,8 @@ class Ledger:
         return self.files.get(path, {}).get("source") != digest(path)
 
     def keep(self, path, counts, survivors):
-        """Stores what came of a file's mutants."""
+        """Stores what came of a file's mutants. Another run may be at work on other files."""
+        self.read()
         reasons = self.reasons()
         self.files[path] = {"source": digest(path)} | counts
         self.survivors = [one for one in self.survivors if one["file"] != path]
@@ -553,20 +599,19 @@ class Ledger:
         SURVIVORS.write_text(json.dumps(self.survivors, indent=1, ensure_ascii=False) + "\n")
 
 
-def hunt_files(group, all_mutants, ledger, jobs, only=None, builds_alone=False):
+def hunt_files(group, all_mutants, files, ledger, jobs, only, args):
     """Tries the mutants of some files, or of them only some, and keeps what comes of each file."""
     woven = Woven(group, all_mutants)
     woven.prepare()
-    programs = woven.build(group.tests)
+    programs = woven.build(group.check if args.unit_tests else group.tests)
     woven.record(programs, jobs)
-    if woven.failed:
-        return woven.failed
     hunt = Hunt(woven)
     ends = {number: ("unviable", why) for number, why in woven.unviable.items()}
     alone = dict(woven.alone)
     by_file = defaultdict(list)
     for one in all_mutants:
-        by_file[one["file"]].append(one)
+        if one["file"] in files and (only is None or key_of(one) in only):
+            by_file[one["file"]].append(one)
     for path, here in sorted(by_file.items(), key=lambda item: (not is_within(item[0], STRICT), item[0])):
         begin = time.monotonic()
         numbers = [one["number"] for one in here]
@@ -574,7 +619,7 @@ def hunt_files(group, all_mutants, ledger, jobs, only=None, builds_alone=False):
         with ThreadPoolExecutor(jobs) as pool:
             ends |= zip(tried, pool.map(hunt.hunt, tried), strict=True)
         left = [number for number in numbers if number in alone]
-        if not builds_alone:
+        if not args.alone:
             ends |= {number: ("survived", alone[number]) for number in left}
             left = []
         for number in left:
@@ -594,7 +639,6 @@ def hunt_files(group, all_mutants, ledger, jobs, only=None, builds_alone=False):
         say(f"{path}: {kinds} in {time.monotonic() - begin:.0f} s")
         for one in survivors:
             say(f"   {one.get('name') or one['what']}: {ends.get(one.get('number'), ('', ''))[1]}")
-    return []
 
 
 def judge(ledger, files):
@@ -637,28 +681,28 @@ def judge(ledger, files):
 def quick(ledger, planted, jobs):
     """Tries some mutants of the strictest files whose tests are built in seconds."""
     group = next(group for group in GROUPS if group.quick)
-    found = mutants([path for path in STRICT if is_within(path, group.files) or path.startswith(group.files)])
+    found = mutants([path for path in STRICT if path.startswith(group.files)])
     reasons = ledger.reasons()
     if planted == "reason-left-out":
         key = next(key for key in reasons if is_within(key[0], STRICT))
         ledger.survivors = [one for one in ledger.survivors if key_of(one) != key]
     checked, failed = judge(ledger, sorted({one["file"] for one in found}))
-    chance = random.Random(SEED)
-    chance.shuffle(found)
-    found.sort(key=lambda one: not ledger.is_stale(one["file"]))
     woven = Woven(group, found)
     woven.prepare()
     programs = woven.build(group.quick)
     woven.record(programs, jobs)
-    failed += woven.failed
     if planted == "tests-left-out":
         woven.tests = [test for test in woven.tests if not test.name.startswith(("key_file::", "manifest::"))]
     hunt = Hunt(woven)
     alone = {number for number, _ in woven.alone}
-    numbers = [
-        one["number"] for one in found
+    viable = [
+        one for one in found
         if key_of(one) not in reasons and one["number"] not in woven.unviable and one["number"] not in alone
-    ][:SAMPLE]  # fmt: skip
+    ]  # fmt: skip
+    random.Random(SEED).shuffle(viable)
+    # Those of files that changed come first.
+    viable.sort(key=lambda one: not ledger.is_stale(one["file"]))
+    numbers = [one["number"] for one in viable[:SAMPLE]]
     with ThreadPoolExecutor(jobs) as pool:
         ends = dict(zip(numbers, pool.map(hunt.hunt, numbers), strict=True))
     kinds = Counter(how for how, _ in ends.values())
@@ -677,6 +721,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="some mutants of the strictest files")
     parser.add_argument("--full", action="store_true", help="all mutants of files that changed")
     parser.add_argument("--alone", action="store_true", help="build those in constants too, one by one")
+    parser.add_argument("--unit-tests", action="store_true", help="with unit tests alone, which are built sooner")
     parser.add_argument("--again", action="store_true", help="survivors without a reason once more")
     parser.add_argument("--list", action="store_true", help="the files, and what is known of them")
     parser.add_argument("--planted", nargs="?", const="", help="names the planted bugs, or plants one")
@@ -689,11 +734,6 @@ def main():
         parser.error(f"expected --quick --planted, with one of {', '.join(PLANTED)}, found {args.planted}")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
-    for group in GROUPS:
-        (SCRATCH / group.name).mkdir(parents=True, exist_ok=True)
-    # Two runs at once would weave each other's copies.
-    lock = open(SCRATCH / "lock", "w")
-    fcntl.flock(lock, fcntl.LOCK_EX)
     jobs, ledger = len(os.sched_getaffinity(0)), Ledger()
     if args.quick:
         checked, failed = quick(ledger, args.planted, jobs)
@@ -706,21 +746,18 @@ def main():
                 row.pop("source", None)
                 print(f"{path}: {'stale ' if ledger.is_stale(path) else ''}{row}")
             return 0
-        only = None
+        only, wanted = None, [path for path in files if not args.files or is_within(path, args.files)]
         if args.again:
             only = {key_of(one) for one in ledger.survivors if not one["reason"]}
-            found = [one for one in found if key_of(one) in only]
-        if args.files:
-            found = [one for one in found if is_within(one["file"], args.files)]
-        elif not args.again:
-            found = [one for one in found if ledger.is_stale(one["file"])]
-        failed = []
+            wanted = [path for path in wanted if path in {key[0] for key in only}]
+        elif not args.files:
+            wanted = [path for path in wanted if ledger.is_stale(path)]
         for group in GROUPS:
+            # All that can be woven is, so that the next run has the same program.
             here = [one for one in found if one["file"].startswith(group.files)]
-            if here:
-                failed += hunt_files(group, here, ledger, jobs, only, args.alone)
-        checked, more = judge(ledger, files)
-        failed += more
+            if any(path.startswith(group.files) for path in wanted):
+                hunt_files(group, here, set(wanted), ledger, jobs, only, args)
+        checked, failed = judge(ledger, files)
     for line in failed:
         print(f"failed: {line}")
     print(f"mutation: {checked} checked, {len(failed)} failed")

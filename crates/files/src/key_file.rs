@@ -92,10 +92,8 @@ pub fn check_owner(path: &Path, file: &Metadata, anyway: &str) -> Result<(), Str
 /// Refuses a folder in which others can replace what is not theirs.
 fn nobody_elses(folder: &Path, own: u32) -> Result<(), String> {
     let Ok(facts) = fs::metadata(folder) else { return Ok(()) };
-    let (mode, group) = (facts.mode() & 0o7777, facts.gid());
-    // By custom a user's own group has the user's number, and nobody else is in it.
-    let shared = mode & 0o020 != 0 && group != own && group != 0;
-    if (mode & 0o002 != 0 || shared) && mode & 0o1000 == 0 {
+    let mode = facts.mode() & 0o7777;
+    if others_can_replace(mode, facts.gid(), own) {
         let folder = Escaped::name(folder);
         return Err(format!(
             "expected a folder that others cannot write to, found {folder} of mode {mode:04o}: they \
@@ -105,10 +103,143 @@ fn nobody_elses(folder: &Path, own: u32) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether others than user `own` and root can replace what is in a folder.
+fn others_can_replace(mode: u32, group: u32, own: u32) -> bool {
+    // By custom a user's own group has the user's number, and nobody else is in it.
+    let shared = mode & 0o020 != 0 && group != own && group != 0;
+    (mode & 0o002 != 0 || shared) && mode & 0o1000 == 0
+}
+
 /// Reads up to one byte more than a key can have, into a buffer that never moves: a vector that
 /// grows would leave copies of the key behind.
 pub fn read(input: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(KeyFile::MAX_BYTES + 64));
     input.take(KeyFile::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, Permissions};
+    use std::os::unix::fs::{PermissionsExt, fchown};
+    use std::os::unix::net::UnixListener;
+    use std::time::SystemTime;
+
+    use super::*;
+
+    const TERMS: Terms = Terms { algorithm: "-a", format: "--key-format", anyway: "--anyway" };
+
+    #[test]
+    fn a_folder_is_shared_with_all_or_with_a_group_of_others() {
+        let (own, other) = (1000, 2000);
+        // Its mode, its group, whether others can replace what is in it.
+        let cases = [
+            (0o700, other, false),
+            (0o755, other, false),
+            (0o770, own, false),
+            (0o770, 0, false),
+            (0o770, other, true),
+            (0o750, other, false),
+            (0o702, own, true),
+            (0o777, own, true),
+            (0o777, other, true),
+            // The sticky bit.
+            (0o1777, own, false),
+            (0o1770, other, false),
+            (0o2770, other, true),
+            (0o4702, own, true),
+        ];
+        for (mode, group, expected) in cases {
+            assert_eq!(others_can_replace(mode, group, own), expected, "{mode:o} of {group}");
+        }
+    }
+
+    /// Refuses a file with this mode, or does not.
+    fn checked(path: &Path, mode: u32) -> Result<(), String> {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        check_owner(path, &fs::metadata(path).unwrap(), TERMS.anyway)
+    }
+
+    #[test]
+    fn files_that_others_can_write_are_refused_and_devices_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k");
+        fs::write(&path, "").unwrap();
+        for mode in [0o600, 0o400, 0o644, 0o755, 0o4600] {
+            assert_eq!(checked(&path, mode), Ok(()), "{mode:o}");
+        }
+        for mode in [0o620, 0o602, 0o622, 0o666] {
+            let found = checked(&path, mode).unwrap_err();
+            assert!(found.contains(&format!("found {mode:04o}: others can write")), "{found}");
+        }
+        let socket = folder.path().join("s");
+        let _listener = UnixListener::bind(&socket).unwrap();
+        assert_eq!(checked(&socket, 0o666), Ok(()));
+        let device = Path::new("/dev/null");
+        assert_eq!(check_owner(device, &fs::metadata(device).unwrap(), TERMS.anyway), Ok(()));
+    }
+
+    #[test]
+    fn folders_of_the_file_and_of_its_link_must_not_be_shared() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, shared) = (folder.path().join("home"), folder.path().join("shared"));
+        fs::create_dir(&home).unwrap();
+        fs::create_dir(&shared).unwrap();
+        fs::write(home.join("k"), "").unwrap();
+        fs::set_permissions(home.join("k"), Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink(home.join("k"), shared.join("link")).unwrap();
+        let check = |path: &Path| check_owner(path, &fs::metadata(path).unwrap(), TERMS.anyway);
+        assert_eq!(check(&shared.join("link")), Ok(()));
+        fs::set_permissions(&shared, Permissions::from_mode(0o777)).unwrap();
+        let found = check(&shared.join("link")).unwrap_err();
+        assert!(found.contains("shared of mode 0777"), "{found}");
+        assert_eq!(check(&home.join("k")), Ok(()));
+        // A folder that is only on the way to the file itself.
+        fs::set_permissions(&shared, Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(&home, Permissions::from_mode(0o707)).unwrap();
+        let found = check(&shared.join("link")).unwrap_err();
+        assert!(found.contains("home of mode 0707"), "{found}");
+    }
+
+    #[test]
+    fn a_file_of_another_user_is_refused() {
+        // Only root can make one.
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k");
+        let file = File::create(&path).unwrap();
+        assert_eq!(checked(&path, 0o600), Ok(()));
+        fchown(&file, Some(12345), None).unwrap();
+        let found = checked(&path, 0o600).unwrap_err();
+        assert!(found.contains("one of user 12345") && found.contains("--anyway"), "{found}");
+    }
+
+    #[test]
+    fn a_key_file_is_for_one_algorithm() {
+        let [pmac, umac] =
+            ["PMAC-AES128", "UMAC-64"].map(|name| Algorithm::from_name(name).unwrap());
+        let text = KeyFile::generate(pmac, SystemTime::now()).unwrap().to_text();
+        for asked in [None, Some(pmac)] {
+            assert_eq!(parse(text.as_bytes(), asked, TERMS).unwrap().algorithm(), pmac);
+        }
+        let found = parse(text.as_bytes(), Some(umac), TERMS).err().unwrap();
+        assert_eq!(found, "expected a key for UMAC-64 (-a), found one for PMAC-AES128");
+        let found = parse(b"", None, TERMS).err().unwrap();
+        assert_eq!(found, "expected a key file made by 'tagmac keygen', found nothing");
+        let found = parse(b"key", None, TERMS).err().unwrap();
+        assert!(found.ends_with(
+            "found something else; for other keys give --key-format raw, hex or base64"
+        ));
+    }
+
+    #[test]
+    fn a_byte_more_than_a_key_can_have_is_read() {
+        for (bytes, expected) in [(0, 0), (7, 7), (KeyFile::MAX_BYTES + 9, KeyFile::MAX_BYTES + 1)]
+        {
+            let text: Vec<u8> = (0..bytes).map(|i| i as u8).collect();
+            assert_eq!(read(&text[..]).unwrap()[..], text[..expected]);
+        }
+    }
 }

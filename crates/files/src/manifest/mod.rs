@@ -321,4 +321,178 @@ mod tests {
         drop(writer);
         assert!(!path.exists());
     }
+
+    /// A header with all options, for a MAC with nonces or without.
+    fn header(algorithm: &str, bits: usize, all: bool) -> Header {
+        let algorithm = Algorithm::from_name(algorithm).unwrap();
+        let options = Options { mode: all, mtime: all, special: all, one_file_system: all };
+        Header { algorithm, bits, key_id: KeyId::from([7; 8]), options }
+    }
+
+    /// What a sequence makes of lines: `None`, or what is wrong with the last one.
+    fn sequence(lines: &[&str]) -> Option<String> {
+        let (mut sequence, header) = (Sequence::default(), header("PMAC-AES128", 128, false));
+        let (last, first) = lines.split_last().unwrap();
+        for line in first {
+            sequence.entry(line.as_bytes(), &header).unwrap();
+        }
+        let found = sequence.entry(last.as_bytes(), &header).err();
+        let bytes: u64 = lines[..first.len() + usize::from(found.is_none())]
+            .iter()
+            .filter_map(|line| line.split('\t').nth(1)?.parse::<u64>().ok())
+            .sum();
+        let entries = first.len() as u64 + u64::from(found.is_none());
+        assert_eq!((sequence.entries, sequence.bytes), (entries, bytes));
+        found
+    }
+
+    #[test]
+    fn entries_are_in_order_and_within_their_directories() {
+        let tag = "00112233445566778899aabbccddeeff";
+        let file = |path: &str| format!("file\t5\t{tag}\t{path}");
+        let dir = |path: &str| format!("dir\t-\t-\t{path}");
+        let (a, b, d) = (file("a"), file("b"), dir("d"));
+        let (da, dd, dda, e, ea) = (file("d/a"), dir("d/d"), file("d/d/a"), dir("e"), file("e/a"));
+        let order = Some("expected a path after the last, found one that is before".to_string());
+        let same = Some("expected a path after the last, found the same path".to_string());
+        let lost = Some("expected the path's directory before it, found none".to_string());
+        let cases: [(&[&String], _); 14] = [
+            (&[&a], None),
+            (&[&a, &b], None),
+            (&[&b, &a], order.clone()),
+            (&[&a, &a], same),
+            (&[&da], lost.clone()),
+            (&[&d, &da], None),
+            (&[&d, &da, &dd, &dda], None),
+            (&[&d, &da, &dda], lost.clone()),
+            (&[&d, &dd, &dda, &e, &ea], None),
+            (&[&d, &dd, &dda, &ea], lost.clone()),
+            // A file is no directory.
+            (&[&file("d"), &da], lost.clone()),
+            // Out of a directory and in again.
+            (&[&d, &da, &e, &da], order),
+            (&[&d, &da, &e, &file("d/b")], Some("".into())),
+            (&[&dir("d"), &file("d/d"), &dda], lost),
+        ];
+        for (lines, expected) in cases {
+            let lines: Vec<&str> = lines.iter().map(|line| line.as_str()).collect();
+            let found = sequence(&lines);
+            match expected.as_deref() {
+                Some("") => assert!(found.is_some(), "{lines:?}"),
+                _ => assert_eq!(found, expected, "{lines:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_line_says_is_checked_column_by_column() {
+        let (plain, full) = (header("PMAC-AES128", 32, false), header("UMAC-32", 32, true));
+        let (nonce, long) = ("00".repeat(16), "n/".repeat(2047) + "na");
+        let (more, kind) = ("expected more columns", "expected a kind of entry");
+        let (other, none) = (
+            "expected '-' in a column that is for other kinds",
+            "expected no '-' in a column of this kind",
+        );
+        let (below, between) = (
+            "expected a path below the directory, found an absolute one",
+            "expected a name between slashes, found none or '.'",
+        );
+        let one_form = Some("expected numbers and names in their one form");
+        let target = Some("expected a link's target without zero bytes");
+        let cases = [
+            ("file\t5\t0a0b0c0d\ta", None),
+            ("file\t5\t0a0b0c0d", Some(more)),
+            ("file", Some(more)),
+            ("", Some(kind)),
+            ("fil\t5\t0a0b0c0d\ta", Some(kind)),
+            (
+                "pipe\t-\t-\ta",
+                Some("expected a file, directory or link without the option special"),
+            ),
+            ("dir\t-\t-\ta", None),
+            ("dir\t5\t-\ta", Some(other)),
+            ("dir\t-\t0a0b0c0d\ta", Some(other)),
+            ("file\t-\t0a0b0c0d\ta", Some(none)),
+            ("file\t5\t-\ta", Some(none)),
+            ("link\t-\t-\ta\tb", None),
+            ("link\t-\t-\ta", Some(more)),
+            ("link\t-\t-\ta\t", target),
+            ("link\t-\t-\ta\tb\0", target),
+            ("file\t5\t0a0b0c0d\ta\tb", Some("expected fewer columns")),
+            ("file\t5x\t0a0b0c0d\ta", Some("expected a size in bytes")),
+            ("file\t05\t0a0b0c0d\ta", one_form),
+            ("file\t5\t0a0b0c\ta", Some("expected a tag in hex digits")),
+            ("file\t5\t0a0b0c0d0e\ta", Some("expected a tag in hex digits")),
+            ("file\t5\t0A0B0C0D\ta", Some("expected a tag in hex digits")),
+            ("file\t5\t0a0b0c0d\t/a", Some(below)),
+            (
+                "file\t5\t0a0b0c0d\ta/../b",
+                Some("expected a path below the directory, found one with '..'"),
+            ),
+            ("file\t5\t0a0b0c0d\ta/./b", Some(between)),
+            ("file\t5\t0a0b0c0d\ta//b", Some(between)),
+            ("file\t5\t0a0b0c0d\t", Some(between)),
+            ("file\t5\t0a0b0c0d\ta\0", Some("expected a path without zero bytes")),
+            ("file\t5\t0a0b0c0d\ta\\q", Some("expected '\\\\', '\\t', '\\n' or '\\r' after \\")),
+            ("file\t5\t0a0b0c0d\ta\\n", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(Entry::parse(line.as_bytes(), &plain).err(), expected, "{line:?}");
+        }
+        let lengths =
+            [(&long[..4095], None), (&long[..], None), (&format!("{long}a")[..], Some(()))];
+        for (path, expected) in lengths {
+            let found = Entry::parse(format!("file\t5\t0a0b0c0d\t{path}").as_bytes(), &plain);
+            assert_eq!(
+                found.err().map(|why| assert!(why.contains("at most 4096 bytes"))),
+                expected
+            );
+        }
+        let (octal, time) =
+            ("expected a mode in octal digits", "expected a time as SECONDS.NANOSECONDS");
+        let nonces = "expected a nonce of the longest length that the algorithm takes";
+        let cases = [
+            ("file\t0644\t-7.000000000\t5\tNONCE\t0a0b0c0d\ta", None),
+            ("file\t0644\t7.999999999\t5\tNONCE\t0a0b0c0d\ta", None),
+            ("file\t0644\t7.1000000000\t5\tNONCE\t0a0b0c0d\ta", Some(time)),
+            ("file\t0644\t7\t5\tNONCE\t0a0b0c0d\ta", Some(time)),
+            ("file\t0644\tx.000000000\t5\tNONCE\t0a0b0c0d\ta", Some(time)),
+            ("file\t0648\t7.000000000\t5\tNONCE\t0a0b0c0d\ta", Some(octal)),
+            ("file\t644\t7.000000000\t5\tNONCE\t0a0b0c0d\ta", one_form),
+            ("file\t-\t7.000000000\t5\tNONCE\t0a0b0c0d\ta", Some(none)),
+            ("file\t0644\t-\t5\tNONCE\t0a0b0c0d\ta", Some(none)),
+            ("file\t0644\t7.000000000\t5\t-\t0a0b0c0d\ta", Some(none)),
+            ("file\t0644\t7.000000000\t5\t00\t0a0b0c0d\ta", Some(nonces)),
+            ("dir\t0755\t-\t-\t-\t-\ta", None),
+            ("dir\t-\t-\t-\t-\t-\ta", Some(none)),
+            ("dir\t0755\t7.000000000\t-\t-\t-\ta", Some(other)),
+            ("dir\t0755\t-\t-\tNONCE\t-\ta", Some(other)),
+            ("link\t-\t7.000000000\t-\t-\t-\ta\tb", None),
+            ("link\t0777\t7.000000000\t-\t-\t-\ta\tb", Some(other)),
+            ("pipe\t0644\t7.000000000\t-\t-\t-\ta", None),
+        ];
+        for (line, expected) in cases {
+            let line = line.replace("NONCE", &nonce);
+            assert_eq!(Entry::parse(line.as_bytes(), &full).err(), expected, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn names_have_one_form_in_their_column() {
+        for (name, column) in [
+            (&b"a"[..], &b"a"[..]),
+            (b"", b""),
+            (b"\\", b"\\\\"),
+            (b"a\tb\nc\rd", b"a\\tb\\nc\\rd"),
+            (b"\n\nn\\n", b"\\n\\nn\\\\n"),
+        ] {
+            let mut out = b"x".to_vec();
+            name::escape(name, &mut out);
+            assert_eq!(out[1..], *column);
+            assert_eq!(name::unescape(column).as_deref(), Some(name));
+        }
+        for column in [&b"\\"[..], b"a\\", b"\\x", b"a\\\\\\"] {
+            assert_eq!(name::unescape(column), None);
+        }
+    }
 }
