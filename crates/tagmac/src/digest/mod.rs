@@ -38,6 +38,8 @@
 //! also theirs. Several keys are one string, the first one first, as in key files. Tags have the n bits
 //! of a block; `verify_truncated_left` checks shorter ones.
 //!
+//! [`Tag`](crate::Tag) is `subtle::ConstantTimeEq` with this feature.
+//!
 //! UMAC and Poly1305-AES are not here, because `Mac` has no place for a nonce. Neither is UHASH, because
 //! results of `UniversalHash` are as long as its blocks. Poly1305 is no `Mac` here, as in RustCrypto's
 //! own crate: two messages under one key give the key away.

@@ -5,6 +5,7 @@ use digest::array::{Array, ArraySize};
 use digest::common::BlockSizeUser;
 use digest::consts::U16;
 use digest::dev::{MacTestVector, MacTruncSide, mac_test, reset_mac_test};
+use digest::typenum::Unsigned;
 use digest::{FixedOutputReset, KeyInit, Mac};
 use serde_json::Value;
 use subtle::ConstantTimeEq;
@@ -94,13 +95,21 @@ macs! {
 #[test]
 fn takes_the_place_of_another_crate() {
     fn tag<M: Mac + KeyInit>(message: &[u8]) -> Vec<u8> {
-        let mac = <M as KeyInit>::new_from_slice(&[7; 16]).expect("16 bytes");
+        let key: Vec<u8> = (0..M::KeySize::U8).collect();
+        let mac = <M as KeyInit>::new_from_slice(&key).expect("a key of this length");
         mac.chain_update(message).finalize().into_bytes().to_vec()
     }
     for length in [0, 1, 15, 16, 17, 1000] {
         let message = vec![0x5a; length];
         let theirs = tag::<cmac::Cmac<aes::Aes128>>(&message);
         assert_eq!(tag::<Keyed<Cmac<Aes128>>>(&message), theirs, "{length} bytes");
+        // Their cipher in our mode, behind their traits.
+        #[cfg(feature = "cipher")]
+        {
+            type Ours = Keyed<Cmac<tagmac::cipher::RustCrypto<des::TdesEde3>>>;
+            let theirs = tag::<cmac::Cmac<des::TdesEde3>>(&message);
+            assert_eq!(tag::<Ours>(&message), theirs, "{length} bytes under 3DES");
+        }
     }
 }
 
