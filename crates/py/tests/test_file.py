@@ -101,7 +101,9 @@ def test_errors_are_pythons(tmp_path):
 def test_files_in_text_mode(tmp_path):
     path = tmp_path / "file"
     path.write_text("text")
-    line = r'^expected a file in binary mode, as open\(path, "rb"\) gives it, found one in text mode$'
+    line = (
+        r'^expected a file in binary mode, as open\(path, "rb"\) gives it, found one in text mode$'
+    )
     with path.open() as file, tempfile.NamedTemporaryFile("w+") as named:
         for text in (file, named, io.StringIO("text")):
             with pytest.raises(TypeError, match=line):
@@ -112,7 +114,9 @@ def test_files_in_text_mode(tmp_path):
         def read(self, size=-1):
             return b""
 
-    with pytest.raises(TypeError, match="^expected a path or a file with readinto, found OnlyRead$"):
+    with pytest.raises(
+        TypeError, match="^expected a path or a file with readinto, found OnlyRead$"
+    ):
         tagmac.file_digest(OnlyRead(), KEY)
 
     class PathThatReads(OnlyRead):

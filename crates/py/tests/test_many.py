@@ -260,7 +260,9 @@ def test_broken_views():
         views = pa.py_buffer(right + wrong)
         array = pa.Array.from_buffers(pa.binary_view(), 2, [None, views, data])
         assert tagmac.tag_many(KEY, array[:1]) == KEY.tag(b"3456789abcdef")
-        with pytest.raises(ValueError, match=f"expected an array as Arrow specifies, found {found}"):
+        with pytest.raises(
+            ValueError, match=f"expected an array as Arrow specifies, found {found}"
+        ):
             tagmac.tag_many(KEY, array)
     # Under a null there may be anything.
     array = pa.Array.from_buffers(pa.binary_view(), 2, [pa.py_buffer(b"\x01"), views, data])
@@ -321,7 +323,10 @@ class Stream(ctypes.Structure):
 
     def __arrow_c_stream__(self, requested_schema=None):
         new = ctypes.pythonapi.PyCapsule_New
-        new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        new.restype, new.argtypes = (
+            ctypes.py_object,
+            (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p),
+        )
         return new(ctypes.addressof(self), b"arrow_array_stream", None)
 
 

@@ -71,7 +71,10 @@ def test_what_was_meant(tmp_path):
     ):
         with pytest.raises(TypeError, match=f"^expected bytes, found str: {hint}$"):
             call()
-    with path.open() as text, pytest.raises(TypeError, match="^message 0: expected bytes, found str"):
+    with (
+        path.open() as text,
+        pytest.raises(TypeError, match="^message 0: expected bytes, found str"),
+    ):
         tagmac.tag_many(KEY, text)
     for mode, name in (("r", "TextIOWrapper"), ("rb", "BufferedReader")):
         with path.open(mode) as file:
