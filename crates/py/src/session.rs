@@ -17,6 +17,10 @@ const USUAL_NONCE: usize = 8;
 
 /// A key with the nonces under it and its budget: what the sender of packets holds.
 ///
+/// Messages have up to max_message_bytes bytes, 1 MiB unless it is given. Where one more would make a
+/// forgery more likely than probability, tag and reserve raise BudgetExhausted; None counts messages and
+/// limits nothing. saved is what save gave; without it the nonces begin with next_nonce, or zeros.
+///
 /// tag gives the next nonce and the tag. One session per key, or two use the same nonces. One that
 /// ends with the process is never saved, and needs a key of its own. For one that outlives the process:
 /// store before you use. reserve takes the nonces of the next messages, save gives a state from which
