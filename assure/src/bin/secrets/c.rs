@@ -17,13 +17,17 @@ use tagmac::dynamic::{Algorithm, KeyFile};
 use crate::known::told;
 use crate::{keys, known, process};
 
+/// The header's `TAGMAC_MISMATCH`.
+const MISMATCH: c_int = -1;
+
 /// The first argument of the process.
 pub const CHILD: &str = "--c-child";
 
 /// Bytes of what the child reads: those of a key, or of a key file.
 const PAGE: usize = 4096;
 
-/// Every algorithm, from key bytes and from the text of a key file.
+/// Every algorithm, from key bytes, from the text of a key file, from a key file, and with a key for one
+/// call alone.
 pub fn run(job: &Job) {
     let mut searched = 0;
     for algorithm in Algorithm::all() {
@@ -32,7 +36,13 @@ pub fn run(job: &Job) {
         let file = KeyFile::new(algorithm, &keys[0], UNIX_EPOCH).expect("a key");
         let text = file.to_text();
         known.text("the key in hex", hex(&keys[0]).as_bytes());
-        for (how, input) in [("init", &keys[0][..]), ("parse", text.as_bytes())] {
+        let path = std::env::temp_dir().join(format!("tagmac-secrets-{}.key", std::process::id()));
+        std::fs::write(&path, &*text).expect("a key file written");
+        let path = path.to_str().expect("a path that is text");
+        let (key, text) = (&keys[0][..], text.as_bytes());
+        for (how, input) in
+            [("init", key), ("parse", text), ("load", path.as_bytes()), ("once", key)]
+        {
             let how = if job.planted("c-key-not-freed") { "leak" } else { how };
             let input = if how == "leak" { &keys[0][..] } else { input };
             let hits = look(algorithm, how, input, &known, &mut searched);
@@ -41,6 +51,7 @@ pub fn run(job: &Job) {
                 format!("C, {algorithm}, {how}: expected no secret in the process, found {found}")
             });
         }
+        std::fs::remove_file(path).expect("a key file removed");
     }
     job.note(&format!("{} MiB of processes with the C library were searched", searched >> 20));
 }
@@ -88,10 +99,33 @@ fn start(algorithm: Algorithm, how: &str, input: &[u8]) -> std::io::Result<(Chil
 type Words = [usize; 4];
 type Init = unsafe extern "C" fn(*mut Words, *const c_char, *const u8, usize, usize) -> c_int;
 type Parse = unsafe extern "C" fn(*mut Words, *const u8, usize, usize) -> c_int;
+type Load = unsafe extern "C" fn(*mut Words, *const u8, usize) -> c_int;
 type Free = unsafe extern "C" fn(*mut Words) -> c_int;
 type Size = unsafe extern "C" fn(*const Words) -> usize;
 type Tag =
     unsafe extern "C" fn(*const Words, *mut u8, usize, *const u8, usize, *const u8, usize) -> c_int;
+type Once = unsafe extern "C" fn(
+    *mut u8,
+    usize,
+    *const c_char,
+    *const u8,
+    usize,
+    *const u8,
+    usize,
+    *const u8,
+    usize,
+) -> c_int;
+type PartInit = unsafe extern "C" fn(*mut Words, *const Words, u64, *const u8, usize) -> c_int;
+type PartFinish = unsafe extern "C" fn(
+    *mut Words,
+    *const Words,
+    *mut u8,
+    usize,
+    *const u8,
+    usize,
+    *const u8,
+    usize,
+) -> c_int;
 type StreamInit = unsafe extern "C" fn(*mut Words, *const Words, *const u8, usize) -> c_int;
 type Update = unsafe extern "C" fn(*mut Words, *const u8, usize) -> c_int;
 type Final = unsafe extern "C" fn(*mut Words, *mut u8, usize) -> c_int;
@@ -124,22 +158,40 @@ pub fn child(algorithm: &str, how: &str) -> ExitCode {
     let nonce = [9u8; 16];
     let nonce_bytes = *algorithm.nonce_bytes().end();
     let nonce = if nonce_bytes == 0 { null() } else { nonce.as_ptr() };
-    let (mut key, mut stream, mut session) = ([0; 4], [0; 4], [0; 4]);
+    let [mut key, mut stream, mut session, mut part] = [[0; 4]; 4];
     let mut tag = [0; 32];
     let mut made = [0; 16];
     // SAFETY: types and arguments are those of the header, and the memory is as long as it is said to be.
     unsafe {
         let input = usize::from_le_bytes(page.add(PAGE - 8).cast::<[u8; 8]>().read());
-        let status = if how == "parse" {
-            library.get::<Parse>("tagmac_key_parse")(&mut key, page, input, 0)
-        } else {
-            library.get::<Init>("tagmac_key_init")(&mut key, name.as_ptr(), page, input, 0)
+        let (text, length) = (message.as_ptr(), message.len());
+        let status = match how {
+            "once" => {
+                let bytes = algorithm.default_tag_bits().div_ceil(8);
+                // A right tag, and then a wrong one.
+                let call = |call, tag: &mut [u8; 32]| {
+                    let (tag, name) = (tag.as_mut_ptr(), name.as_ptr());
+                    let call = library.get::<Once>(call);
+                    call(tag, bytes, name, page, input, nonce, nonce_bytes, text, length)
+                };
+                let made = call("tagmac_tag", &mut tag);
+                let right = call("tagmac_verify", &mut tag);
+                tag[0] ^= 1;
+                let wrong = call("tagmac_verify", &mut tag);
+                if [made, right, wrong] == [0, 0, MISMATCH] { 0 } else { wrong }
+            }
+            "parse" => library.get::<Parse>("tagmac_key_parse")(&mut key, page, input, 0),
+            "load" => library.get::<Load>("tagmac_key_load")(&mut key, page, 0),
+            _ => library.get::<Init>("tagmac_key_init")(&mut key, name.as_ptr(), page, input, 0),
         };
         for at in 0..PAGE {
             page.add(at).write_volatile(0);
         }
+        if how == "once" {
+            return wait(&[status]);
+        }
         let bytes = library.get::<Size>("tagmac_key_tag_size")(&key);
-        let (tag, text, length) = (tag.as_mut_ptr(), message.as_ptr(), message.len());
+        let tag = tag.as_mut_ptr();
         let tagged = library.get::<Tag>("tagmac_key_tag")(
             &key,
             tag,
@@ -171,19 +223,37 @@ pub fn child(algorithm: &str, how: &str) -> ExitCode {
             text,
             length,
         );
+        let (mut parted, mut finished) = (0, 0);
+        if let Some(block) = algorithm.block() {
+            let first = length / 2 / block * block;
+            parted = library.get::<PartInit>("tagmac_part_init")(&mut part, &key, 0, text, first);
+            finished = library.get::<PartFinish>("tagmac_part_finish")(
+                &mut part,
+                &key,
+                tag,
+                bytes,
+                nonce,
+                nonce_bytes,
+                text.add(first),
+                length - first,
+            );
+        }
         library.get::<Free>("tagmac_session_free")(&mut session);
         library.get::<Free>("tagmac_stream_free")(&mut stream);
         if how != "leak" {
             library.get::<Free>("tagmac_key_free")(&mut key);
         }
-        let all = [status, tagged, begun, updated, ended, session_begun, sent];
-        if all != [0; 7] {
-            eprintln!("expected calls that succeed, found {all:?}");
-            return ExitCode::from(2);
-        }
+        wait(&[status, tagged, begun, updated, ended, session_begun, sent, parted, finished])
+    }
+}
+
+/// Says that the calls went well, and waits until the parent has looked.
+fn wait(statuses: &[c_int]) -> ExitCode {
+    if statuses.iter().any(|&status| status != 0) {
+        eprintln!("expected calls that succeed, found {statuses:?}");
+        return ExitCode::from(2);
     }
     std::io::stdout().write_all(b"d").and_then(|()| std::io::stdout().flush()).expect("a pipe");
-    // Until the parent has looked.
     let _ = std::io::stdin().read(&mut [0; 1]);
     ExitCode::SUCCESS
 }
