@@ -1,7 +1,8 @@
-//! Packs the vectors of the self-test, and leaves symbols out of the command: profiles of a workspace
-//! do not reach `cargo install`.
+//! Packs the vectors of the self-test, says what is built of what, and leaves symbols out of the command:
+//! profiles of a workspace do not reach `cargo install`.
 
 use std::path::Path;
+use std::process::Command;
 use std::{env, fs};
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
@@ -22,10 +23,47 @@ const VECTORS: &[&str] = &[
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     pack_vectors();
+    println!("cargo:rustc-env=TAGMAC_TARGET={}", env::var("TARGET").expect("cargo sets it"));
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") {
-        println!("cargo:rustc-link-arg-bins=-Wl,--strip-all");
+    // Tests, whose commit is known, would be built anew after each.
+    if is("PROFILE", "release") {
+        if let Some(commit) = packaged_commit().or_else(commit) {
+            println!("cargo:rustc-env=TAGMAC_COMMIT={commit}");
+        }
+        if is("CARGO_CFG_TARGET_OS", "linux") {
+            println!("cargo:rustc-link-arg-bins=-Wl,--strip-all");
+        }
     }
+}
+
+/// The commit that cargo packaged, which it writes beside the sources.
+fn packaged_commit() -> Option<String> {
+    let text = fs::read_to_string(".cargo_vcs_info.json").ok()?;
+    let (_, rest) = text.split_once("\"sha1\"")?;
+    let commit = rest.split('"').nth(1)?;
+    Some(commit.into()).filter(|commit: &String| is_commit(commit))
+}
+
+/// The commit that is checked out, if these sources are a repository of their own and not a folder in
+/// somebody else's.
+fn commit() -> Option<String> {
+    let git = |args: &[&str]| {
+        let ran = Command::new("git").args(args).output().ok()?;
+        let text = String::from_utf8(ran.stdout).ok()?;
+        ran.status.success().then(|| text.trim().to_string())
+    };
+    if git(&["rev-parse", "--show-prefix"])? != "crates/cli/" {
+        return None;
+    }
+    // Every commit and every checkout adds a line here.
+    println!("cargo:rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"])?);
+    let commit = git(&["rev-parse", "HEAD"]).filter(|commit| is_commit(commit))?;
+    let changed = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
+    Some(if changed { format!("{commit}, with changes") } else { commit })
+}
+
+fn is_commit(text: &str) -> bool {
+    text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Writes `vectors.z`: an array of the files' arrays, as zlib packs it.

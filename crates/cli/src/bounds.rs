@@ -1,22 +1,24 @@
 //! `tagmac bounds`: how much one key may authenticate.
 
 use std::fmt::Display;
+use std::path::Path;
 
 use serde::Serialize;
 use tagmac::bounds::{Bound, BoundError, Term, Theorem, Workload};
 use tagmac::dynamic::Algorithm;
 use tagmac_files::Error;
 
-use crate::allowance::{Allowance, USUAL_LENGTH, show_bound};
+use crate::allowance::{Allowance, PROBABILITY, USUAL_LENGTH, show_bound};
 use crate::args::Bounds;
 use crate::number::{show_count, show_probability, show_size};
+use crate::plot::Line;
 use crate::table::{self, table};
 use crate::{output, plot};
 
 /// Shows the bounds, or draws them.
 pub fn run(args: &Bounds) -> Result<(), Error> {
     if let Some(file) = &args.plot {
-        return plot::run(file);
+        return draw(args, file);
     }
     let rows = if args.algorithms.is_empty() {
         let bounded = Algorithm::all().filter(|algorithm| algorithm.theorem().is_some());
@@ -41,6 +43,57 @@ pub fn run(args: &Bounds) -> Result<(), Error> {
     output::write(text(args, &rows).as_bytes())
 }
 
+/// Draws the algorithms that are asked for, or the figure of the paper.
+fn draw(args: &Bounds, file: &Path) -> Result<(), Error> {
+    if args.algorithms.is_empty() {
+        // It has its own probabilities and whole tags.
+        return match (args.tag_bits, args.probability) {
+            (None, None) => plot::figure(file),
+            _ => Err(Error::usage(
+                "--plot: expected -a with --tag-bits or --probability, found no algorithm",
+            )),
+        };
+    }
+    let (most, found) = (Line::MOST, args.algorithms.len());
+    if found > most {
+        return Err(Error::usage(format_args!(
+            "--plot: expected at most {most} algorithms, found {found}"
+        )));
+    }
+    let line = |algorithm: &Algorithm| {
+        let theorem = theorem(args, *algorithm)?;
+        let line = Line::new(algorithm.name(), theorem, args.probability());
+        line.map_err(|error| Error::usage(format_args!("--probability: {error}")))
+    };
+    let lines = args.algorithms.iter().map(line).collect::<Result<Vec<_>, Error>>()?;
+    let tags = args.tag_bits.map(|bits| format!(" with tags of {bits} bits")).unwrap_or_default();
+    let probability = show_probability(args.probability());
+    let title = format!(
+        "What one key may authenticate{tags} while a forgery has a probability of at most {probability}"
+    );
+    plot::keys(file, &title, &lines)
+}
+
+/// The theorem that bounds an algorithm with the tags that are asked for.
+fn theorem(args: &Bounds, algorithm: Algorithm) -> Result<Theorem, Error> {
+    let Some(theorem) = algorithm.theorem() else {
+        return Err(Error::usage(format_args!(
+            "-a: {algorithm} has no bound here: CMAC and HMAC are not covered"
+        )));
+    };
+    match args.tag_bits {
+        Some(bits) => with_tag_bits(algorithm, theorem, bits),
+        None => Ok(theorem),
+    }
+}
+
+impl Bounds {
+    /// The probability asked for, or the usual one.
+    fn probability(&self) -> f64 {
+        self.probability.unwrap_or(PROBABILITY)
+    }
+}
+
 /// An algorithm and what its key may do.
 struct Row {
     algorithm: Algorithm,
@@ -58,15 +111,7 @@ fn rows(
     cut: bool,
 ) -> Result<Vec<Row>, Error> {
     let row = |algorithm: Algorithm| {
-        let Some(theorem) = algorithm.theorem() else {
-            return Err(Error::usage(format_args!(
-                "-a: {algorithm} has no bound here: CMAC and HMAC are not covered"
-            )));
-        };
-        let theorem = match args.tag_bits {
-            Some(bits) => with_tag_bits(algorithm, theorem, bits)?,
-            None => theorem,
-        };
+        let theorem = theorem(args, algorithm)?;
         let limit = theorem.limit();
         let length = match args.length {
             Some(length) if !cut => length,
@@ -99,7 +144,7 @@ impl Row {
         theorem: Theorem,
         length: u64,
     ) -> Result<Row, BoundError> {
-        let allowance = Allowance::new(theorem, length, args.probability)?;
+        let allowance = Allowance::new(theorem, length, args.probability())?;
         let tags = |messages| theorem.tags(&Workload { messages, length, attempts: 0 });
         let bound = args.messages.map(tags).transpose()?;
         // At least a message, so that there are terms.
@@ -112,7 +157,7 @@ impl Row {
         Record {
             algorithm: self.algorithm.name(),
             tag_bits: args.tag_bits.unwrap_or(self.algorithm.default_tag_bits()),
-            probability: args.probability,
+            probability: args.probability(),
             allowance: &self.allowance,
             bound: self.bound.as_ref().map(Bound::value),
             bound_log2: self.bound.as_ref().map(Bound::log2).filter(|log2| log2.is_finite()),
@@ -152,7 +197,7 @@ fn text(args: &Bounds, rows: &[Row]) -> String {
          Plus the advantage of the best attack on the cipher; Adv^prp_E(q) is that of telling the\n\
          cipher E from a random permutation with q queries. E1 and E2 are E under the first and the\n\
          second key of a MAC:\n\n{}",
-        show_probability(args.probability),
+        show_probability(args.probability()),
         table(&cells),
         table(&plus),
     )

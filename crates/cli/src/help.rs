@@ -195,6 +195,13 @@ Examples:
   tagmac update -k my.key --append server.log
   tagmac update -k my.key --range 1MiB:512 table.db";
 
+/// What `man` writes.
+pub const MAN: &str = "\
+Examples:
+  tagmac man | man -l -
+  tagmac man tag > tagmac-tag.1
+  tagmac man --output ~/.local/share/man/man1";
+
 /// What `list` shows.
 pub const LIST: &str = "\
 KEY, NONCE and BLOCK are in bytes, TAG in bits, LIMIT is the longest message. BUDGET is how many
@@ -220,15 +227,17 @@ rounds, F the PRF of UMAC99. CMAC and HMAC are not listed: none of the papers us
 SIZE is a number of bytes, optionally with a unit from KiB to EiB, or a power: 1500, 4KiB, 2^20. N
 is a number or a power: 1000000, 2^40. P is a power or a decimal number between 0 and 1.
 
---plot draws figure 1 of the LightMAC paper, for blocks of 32, 64 and 128 bits. FILE must be new,
-empty or an older plot, which is replaced; anything else, a link too, is refused.
+--plot draws the limits of the algorithms that -a names, at most eight, for messages of up to 1 TiB.
+Without -a it draws figure 1 of the LightMAC paper, for blocks of 32, 64 and 128 bits. FILE must be
+new, empty or an older plot, which is replaced; anything else, a link too, is refused.
 
 Examples:
   tagmac bounds
   tagmac bounds -a PMAC-PRESENT128 -a LIGHTMAC-PRESENT128-S16 --length 1500 --messages 2^20
   tagmac bounds -a UMAC-64 --probability 2^-20 --json
   tagmac bounds -a PMAC-AES128 --tag-bits 64
-  tagmac bounds --plot bounds.svg";
+  tagmac bounds -a PMAC-AES128 -a LIGHTMAC-AES128-S16 -a UMAC-64 --plot keys.svg
+  tagmac bounds --plot figure.svg";
 
 /// What `selftest` does.
 pub const SELFTEST: &str = "\

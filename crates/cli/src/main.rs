@@ -34,6 +34,7 @@ mod table;
 mod tag;
 mod tag_line;
 mod update;
+mod version;
 
 use std::env;
 use std::ffi::OsString;
@@ -44,7 +45,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use args::{Args, Command};
 use diagnostic::diagnostic;
@@ -64,7 +65,7 @@ fn main() -> ExitCode {
     let _ = register_conditional_shutdown(SIGABRT, Exit::Io as i32, always);
     panic::set_hook(Box::new(internal));
     tagmac_files::diagnostic::set_sink(|message| diagnostic(message));
-    let exit = panic::catch_unwind(|| match Args::try_parse() {
+    let exit = panic::catch_unwind(|| match parse() {
         Ok(args) => run(&args.command),
         Err(wrong) => usage(&wrong),
     });
@@ -78,6 +79,14 @@ fn main() -> ExitCode {
             ExitCode::from(Exit::from(error.kind()) as u8)
         }
     }
+}
+
+/// Parses the command line. The version in full is no part of `Args`, of which the manual is made: a page
+/// is the same whatever machine made it.
+fn parse() -> Result<Args, clap::Error> {
+    let mut command = Args::command().long_version(version::long());
+    let mut matches = command.try_get_matches_from_mut(env::args_os())?;
+    Args::from_arg_matches_mut(&mut matches).map_err(|wrong| wrong.format(&mut command))
 }
 
 fn run(command: &Command) -> Result<Option<Exit>, Error> {

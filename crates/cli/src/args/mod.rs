@@ -63,7 +63,8 @@ pub enum Command {
     Selftest,
     /// Print completions for a shell
     Completions(Completions),
-    /// Print the manual page, in roff
+    /// Print a manual page, or write all of them, in roff
+    #[command(after_help = help::MAN)]
     Man(Man),
 }
 
@@ -325,17 +326,15 @@ pub struct Bounds {
     /// The length of the tags in bits; by default the algorithm's longest
     #[arg(long, value_name = "BITS", value_parser = number::bits)]
     pub tag_bits: Option<usize>,
-    /// The probability of a forgery that you accept
+    /// The probability of a forgery that you accept; by default 2^-32
     #[arg(short, long, value_name = "P", value_parser = number::probability)]
-    #[arg(default_value = "2^-32")]
-    pub probability: f64,
+    pub probability: Option<f64>,
     /// Write a JSON object for each algorithm
     #[arg(long)]
     pub json: bool,
-    /// Draw message length against messages per key as SVG, instead of the table, also for other
-    /// algorithms
-    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["algorithms", "messages"])]
-    #[arg(conflicts_with_all = ["length", "tag_bits", "probability", "json"])]
+    /// Draw message length against messages per key as SVG, instead of the table: of the algorithms
+    /// given, or without any of modes of the literature
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["messages", "length", "json"])]
     pub plot: Option<PathBuf>,
 }
 
@@ -352,4 +351,7 @@ pub struct Man {
     /// The page of this command instead of the main one
     #[arg(value_name = "COMMAND", action = ArgAction::Set)]
     pub command: Option<String>,
+    /// Write all pages into DIR instead, as tagmac.1, tagmac-tag.1 and so on; existing ones are replaced
+    #[arg(short, long, value_name = "DIR", conflicts_with = "command")]
+    pub output: Option<PathBuf>,
 }

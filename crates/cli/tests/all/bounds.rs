@@ -178,7 +178,13 @@ fn what_there_is_not() {
     tag_bits("PMAC-AES128", "4294967360", "found 4294967360");
     refused(&["--tag-bits", "1000"], "--tag-bits: no algorithm has tags of 1000 bits");
     refused(&["--tag-bits", "x"], "invalid value 'x' for '--tag-bits <BITS>'");
-    refused(&["--tag-bits", "64", "--plot", "f.svg"], "cannot be used with");
+    refused(&["--tag-bits", "64", "--plot", "f.svg"], "expected -a with --tag-bits");
+    refused(&["--probability", "2^-32", "--plot", "f.svg"], "expected -a with --tag-bits");
+    refused(&["-a", "HMAC-SHA256", "--plot", "f.svg"], "HMAC-SHA256 has no bound here");
+    refused(&["-a", "UMAC-64", "--length", "5", "--plot", "f.svg"], "cannot be used with");
+    refused(&["-a", "UMAC-64", "--plot", "f.png"], "a name that ends with .svg, found 'f.png'");
+    let nine = ["-a", "UMAC-64"].repeat(9);
+    refused(&[&nine[..], &["--plot", "f.svg"]].concat(), "at most 8 algorithms, found 9");
     refused(&["--plot", "f.svg", "--json"], "cannot be used with");
     for name in ["plot", "plot.png", "plot.SVG", ".svg"] {
         refused(&["--plot", name], "expected a name that ends with .svg, found '");
@@ -204,6 +210,51 @@ fn plots() {
     fs::create_dir(place.path("d.svg")).unwrap();
     place.run(&["bounds", "--plot", "d.svg"]).exits(4).says(&["tagmac: d.svg: "]);
     assert_eq!(fs::read_dir(place.path(".")).unwrap().count(), 3, "nothing half-written is left");
+}
+
+#[test]
+fn plots_of_algorithms() {
+    let place = Place::bare();
+    let plot = |more: &[&str]| {
+        let ran = place.run(&[&["bounds", "--plot", "a.svg"], more].concat()).exits(0).prints("");
+        ran.says(&["tagmac: wrote the plot to a.svg\n"]);
+        fs::read_to_string(place.path("a.svg")).unwrap()
+    };
+    // The polylines of the algorithms' colours, as the places of their ends.
+    let lines = |svg: &str| -> Vec<Vec<(f64, f64)>> {
+        let drawn =
+            svg.lines().filter(|line| line.contains("<polyline") && line.contains("#0072B2"));
+        let points = drawn.map(|line| {
+            let points = line.split_once("points=\"").unwrap().1.split_once('"').unwrap().0;
+            let point = |text: &str| {
+                let (x, y) = text.split_once(',').unwrap();
+                (x.parse::<f64>().unwrap() / 4.0, y.parse::<f64>().unwrap() / 4.0)
+            };
+            points.split_whitespace().map(point).collect()
+        });
+        points.collect()
+    };
+    // Its limit is 3840 bytes; 2^16 - 1 messages of that length are allowed, or of any other.
+    let svg = plot(&["-a", "LIGHTMAC-PRESENT128-S8"]);
+    assert!(svg.contains("LIGHTMAC-PRESENT128-S8") && svg.contains("probability of at most 2^-32"));
+    let line = &lines(&svg)[0];
+    let (top, bottom) = (line[0], line[line.len() - 1]);
+    assert!(top.0 == 80.0 && bottom.1 == 440.0, "{top:?} {bottom:?}");
+    // 1792 bytes, the limit, is at most an eighth of a doubling above what is drawn.
+    let length = (440.0 - top.1) / 350.0 * 40.0;
+    assert!((1792f64.log2() - 0.13..=1792f64.log2()).contains(&length), "{length}");
+    let messages = (bottom.0 - 80.0) / 690.0 * 16.0;
+    assert!((messages - 16.0).abs() < 0.02, "{messages}");
+    // Lower probabilities and shorter tags allow less.
+    let end = |more: &[&str]| {
+        let svg = plot(&[&["-a", "UMAC-128", "-a", "POLY1305-AES"], more].concat());
+        assert!(svg.contains("UMAC-128") && svg.contains("POLY1305-AES"));
+        lines(&svg)[0].last().map(|(x, _)| *x)
+    };
+    assert!(end(&[]) >= end(&["-p", "2^-60"]));
+    assert!(plot(&["-a", "PMAC-PRESENT80", "-p", "2^-90"]).contains("PMAC-PRESENT80: nothing"));
+    let tags = plot(&["-a", "PMAC-AES128", "--tag-bits", "64"]);
+    assert!(tags.contains("with tags of 64 bits"));
 }
 
 #[test]

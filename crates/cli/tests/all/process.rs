@@ -254,5 +254,50 @@ fn help_pages_and_completions() {
     for shell in ["bash", "zsh", "fish"] {
         assert!(place.run(&["completions", shell]).exits(0).out.contains("PMAC-AES128"));
     }
-    place.run(&["--version"]).exits(0).prints(concat!("tagmac ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn the_version_says_what_is_built() {
+    let place = Place::bare();
+    let short = concat!("tagmac ", env!("CARGO_PKG_VERSION"), "\n");
+    place.run(&["-V"]).exits(0).prints(short);
+    let long = place.run(&["--version"]).exits(0).in_silence().out;
+    assert!(long.starts_with(short), "{long}");
+    let rest: Vec<_> = long.lines().skip(1).map(|line| line.split_once(": ").unwrap()).collect();
+    // Builds for tests have no commit: they would be anew after each.
+    let level = tagmac::isa::Level::best().to_string();
+    assert_eq!((rest[0], rest[2]), (("commit", "unknown"), ("level", &*level)));
+    assert!(rest[1].0 == "target" && rest[1].1.contains(std::env::consts::OS), "{long}");
+    assert_eq!(rest.len(), 3);
+}
+
+#[test]
+fn all_manual_pages_at_once() {
+    let place = Place::bare();
+    place.run(&["man", "--output", "new/man1"]).exits(0).in_silence().prints("");
+    let page = |name: &str| fs::read_to_string(place.path(format!("new/man1/{name}"))).unwrap();
+    assert_eq!(page("tagmac.1"), place.run(&["man"]).out);
+    let help = place.run(&["--help"]).out;
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    let commands = commands.lines().take_while(|line| line.starts_with("  "));
+    let mut count = 1;
+    for command in commands.map(|line| line.split_whitespace().next().unwrap()) {
+        if command != "help" {
+            let text = page(&format!("tagmac-{command}.1"));
+            assert_eq!(text, place.run(&["man", command]).out, "{command}");
+            // The page of one machine is that of another.
+            assert!(!text.contains("level:") && text.contains(".TH tagmac"), "{command}");
+            count += 1;
+        }
+    }
+    assert!(count > 12 && fs::read_dir(place.path("new/man1")).unwrap().count() == count);
+    // Pages are replaced, and nothing else is.
+    place.file("new/man1/tagmac-tag.1", "a file of yours");
+    let ran = place.run(&["man", "--output", "new/man1"]).exits(4);
+    ran.says(&["new/man1/tagmac-tag.1: expected a manual page of tagmac or no file"]);
+    fs::remove_file(place.path("new/man1/tagmac-tag.1")).unwrap();
+    place.run(&["man", "--output", "new/man1"]).exits(0);
+    assert!(page("tagmac-tag.1").contains(".TH tagmac-tag 1"));
+    place.run(&["man", "--output", "new", "tag"]).exits(2);
+    place.run(&["man", "--output", "/proc/none"]).exits(4).says(&["/proc/none: "]);
 }
