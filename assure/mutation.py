@@ -637,8 +637,6 @@ def hunt_files(group, all_mutants, files, ledger, jobs, only, args):
         kinds = {kind: counts[kind] for kind in ("killed", "timeout", "unviable", "survived") if counts[kind]}
         ledger.keep(path, kinds, [one | {"nth": one.get("nth", 1)} for one in survivors])
         say(f"{path}: {kinds} in {time.monotonic() - begin:.0f} s")
-        for one in survivors:
-            say(f"   {one.get('name') or one['what']}: {ends.get(one.get('number'), ('', ''))[1]}")
 
 
 def judge(ledger, files):

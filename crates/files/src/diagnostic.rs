@@ -17,3 +17,22 @@ pub fn diagnostic(message: impl Display) {
         sink(&message);
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    static HEARD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+    /// Keeps all remarks of this process.
+    pub(crate) fn listen() {
+        set_sink(|remark| HEARD.lock().unwrap().push(remark.to_string()));
+    }
+
+    /// Whether there was such a remark since.
+    pub(crate) fn heard(remark: &str) -> bool {
+        HEARD.lock().unwrap().iter().any(|one| one == remark)
+    }
+}

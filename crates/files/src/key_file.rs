@@ -70,7 +70,7 @@ pub fn check_owner(path: &Path, file: &Metadata, anyway: &str) -> Result<(), Str
         ));
     }
     let owner = file.uid();
-    if owner != own && owner != 0 {
+    if is_another(owner, own) {
         return Err(format!(
             "expected a file of yours (user {own}) or of root, found one of user {owner}, who can \
              write the key; {anyway} takes it all the same"
@@ -101,6 +101,11 @@ fn nobody_elses(folder: &Path, own: u32) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Whether a file's owner is neither user `own` nor root.
+fn is_another(owner: u32, own: u32) -> bool {
+    owner != own && owner != 0
 }
 
 /// Whether others than user `own` and root can replace what is in a folder.
@@ -152,6 +157,46 @@ mod tests {
         for (mode, group, expected) in cases {
             assert_eq!(others_can_replace(mode, group, own), expected, "{mode:o} of {group}");
         }
+    }
+
+    #[test]
+    fn files_are_of_their_user_or_of_root() {
+        for (owner, own, expected) in
+            [(0, 0, false), (0, 7, false), (7, 7, false), (8, 7, true), (7, 0, true)]
+        {
+            assert_eq!(is_another(owner, own), expected, "{owner} {own}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_others_can_read_is_remarked_on() {
+        crate::diagnostic::tests::listen();
+        let folder = tempfile::tempdir().unwrap();
+        for (mode, remark) in [
+            (0o600, false),
+            (0o640, true),
+            (0o604, true),
+            (0o644, true),
+            (0o611, false),
+            (0o4604, true),
+        ] {
+            let path = folder.path().join(format!("{mode:o}"));
+            fs::write(&path, "").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            warn_of_readers(&path, &fs::metadata(&path).unwrap());
+            let name = path.display();
+            let what = format!(
+                "warning: key file {name}: expected mode 0600, found {mode:04o}: others can read the key"
+            );
+            assert_eq!(crate::diagnostic::tests::heard(&what), remark, "{mode:o}");
+        }
+        // A folder is no key.
+        warn_of_readers(Path::new("/"), &fs::metadata("/").unwrap());
+        let mode = fs::metadata("/").unwrap().mode() & 0o7777;
+        let what = format!(
+            "warning: key file /: expected mode 0600, found {mode:04o}: others can read the key"
+        );
+        assert!(!crate::diagnostic::tests::heard(&what));
     }
 
     /// Refuses a file with this mode, or does not.

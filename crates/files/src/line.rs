@@ -245,6 +245,35 @@ mod tests {
     }
 
     #[test]
+    fn each_byte_that_ends_a_line_is_escaped() {
+        for (name, expected) in [
+            (&b"a\rb"[..], &b"\\A (a\\rb) = 07\n"[..]),
+            (b"a\nb", b"\\A (a\\nb) = 07\n"),
+            (b"a\\b", b"\\A (a\\\\b) = 07\n"),
+            (b"a\tb", b"A (a\tb) = 07\n"),
+        ] {
+            let line = Line { algorithm: Some("A"), nonce: None, name: name.into(), tag: vec![7] };
+            assert_eq!(write(&line, End::Newline, false), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_line_is_said() {
+        let all = [
+            Malformed::Form,
+            Malformed::Hex,
+            Malformed::Nonce,
+            Malformed::Escape,
+            Malformed::Name,
+            Malformed::Long,
+        ];
+        let texts: std::collections::HashSet<String> =
+            all.iter().map(Malformed::to_string).collect();
+        assert_eq!(texts.len(), all.len());
+        assert!(texts.iter().all(|text| text.starts_with("expected ")));
+    }
+
+    #[test]
     fn a_nonce_stands_behind_the_algorithm() {
         let nonce = |line: &'static [u8]| parse(line, End::Newline).unwrap().nonce;
         assert_eq!(nonce(b"A.n=0aF1 (b) = 00").as_deref(), Some([0x0a, 0xf1].as_slice()));

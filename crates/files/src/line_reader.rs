@@ -147,4 +147,49 @@ mod tests {
         let mut lines = Lines::new(io::BufReader::new(io::repeat(b'x')), b'\n');
         assert_eq!(lines.next_line().err().unwrap().kind(), io::ErrorKind::InvalidData);
     }
+
+    #[test]
+    fn limits_are_to_the_byte() {
+        for (bytes, ends) in [(MAX_PASSED, false), (MAX_PASSED + 1, true)] {
+            let mut input = vec![b'x'; bytes];
+            input[bytes - 1] = b'\n';
+            let mut lines = Lines::new(&input[..], b'\n');
+            let line = lines.next_line();
+            assert_eq!(line.is_err(), ends);
+            assert!(line.is_ok_and(|line| line.unwrap().bytes.is_none()) != ends);
+        }
+    }
+
+    #[test]
+    fn of_a_line_that_is_too_long_little_is_kept() {
+        let input = [vec![b'x'; 4 * MAX_BYTES], vec![b'\n']].concat();
+        for buffer in [4096, MAX_BYTES, 8 * MAX_BYTES] {
+            let mut lines = Lines::new(io::BufReader::with_capacity(buffer, &input[..]), b'\n');
+            assert!(lines.next_line().unwrap().unwrap().bytes.is_none());
+            assert_eq!(lines.line.len(), MAX_BYTES + 1);
+        }
+    }
+
+    /// A reader that fails at first.
+    struct Fails(Option<io::ErrorKind>);
+
+    impl io::Read for Fails {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            if let Some(kind) = self.0.take() {
+                return Err(kind.into());
+            }
+            out[0] = b'\n';
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn interrupted_calls_are_made_again_and_errors_are_given() {
+        let read = |kind| {
+            let mut lines = Lines::new(io::BufReader::new(Fails(Some(kind))), b'\n');
+            lines.next_line().map(|line| line.is_some()).map_err(|error| error.kind())
+        };
+        assert_eq!(read(io::ErrorKind::Interrupted), Ok(true));
+        assert_eq!(read(io::ErrorKind::TimedOut), Err(io::ErrorKind::TimedOut));
+    }
 }

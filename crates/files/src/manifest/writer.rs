@@ -105,3 +105,29 @@ fn is_manifest(file: File) -> io::Result<bool> {
     file.take(MAGIC.len() as u64).read_to_end(&mut start)?;
     Ok(start == MAGIC.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use tagmac::dynamic::{Algorithm, KeyId};
+
+    use super::*;
+    use crate::manifest::header::Options;
+
+    #[test]
+    fn lines_are_gathered_before_they_are_written() {
+        let algorithm = Algorithm::from_name("PMAC-AES128").unwrap();
+        let (key_id, options) = (KeyId::from([7; 8]), Options::default());
+        let header = Header { algorithm, bits: 32, key_id, options };
+        let seal = AnyMac::new(algorithm, &[7; 16]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let entry = Entry::parse(b"dir\t-\t-\ta", &header).unwrap();
+        let mut writer = Writer::create(&folder.path().join("m"), header, &seal).unwrap();
+        let mut writes = 0;
+        for _ in 0..4 * BUFFER / "dir\t-\t-\ta\n".len() {
+            writer.entry(&entry).unwrap();
+            assert!(writer.buffer.len() < BUFFER);
+            writes += usize::from(writer.buffer.is_empty());
+        }
+        assert!((3..=4).contains(&writes), "{writes}");
+    }
+}
