@@ -161,6 +161,17 @@ mod tests {
     }
 
     #[test]
+    fn other_lines_than_tags_are_passed_over_for_a_mebibyte() {
+        let line = [vec![b'x'; 1023], vec![b'\n']].concat();
+        let input = line.repeat(1025);
+        let mut lines = Lines::with_tags(&input[..], b'\n');
+        for _ in 0..1024 {
+            assert!(lines.next_line().unwrap().is_some());
+        }
+        assert_eq!(lines.next_line().err().unwrap().kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
     fn of_a_line_that_is_too_long_little_is_kept() {
         let input = [vec![b'x'; 4 * MAX_BYTES], vec![b'\n']].concat();
         for buffer in [4096, MAX_BYTES, 8 * MAX_BYTES] {
