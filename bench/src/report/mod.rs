@@ -224,5 +224,12 @@ mod tests {
             assert_eq!(lines, 1 + points, "{}", record.experiment);
         }
         assert!(page.matches("<svg").count() >= 15, "pictures");
+        // What was left out is there once, in one table.
+        let missing: Vec<_> = records.iter().flat_map(|record| &record.missing).collect();
+        assert!(!missing.is_empty(), "the first machine's record lacks something");
+        let (_, rest) = page.split_once("id=\"left-out\"").expect("a table");
+        let (table, _) = rest.split_once("</table>").expect("its end");
+        assert!(missing.iter().all(|missing| page.matches(missing.as_str()).count() == 1));
+        assert!(missing.iter().all(|missing| table.contains(missing.as_str())));
     }
 }

@@ -14,8 +14,10 @@ svg { max-width: 100%; height: auto; border: 1px solid #e5e5e5; margin: .6em 0 }
 table { border-collapse: collapse; font: 12px/1.35 monospace }
 td, th { padding: 1px 8px; text-align: right; white-space: nowrap }
 td:first-child, th:first-child { text-align: left; position: sticky; left: 0; background: #fff }
+table.words { font: inherit } .words td, .words th { text-align: left; white-space: normal }
 tr:hover td { background: #f2f7fb } .noisy { color: #b04a00 }
-details > div { overflow-x: auto } nav a { margin-right: 1em } .peer { color: #777 }";
+details > div, .picture { overflow-x: auto } nav a { display: inline-block; margin-right: 1em } .peer { color: #777 }
+.picture svg { max-width: none } @media (min-width: 1010px) { .picture svg { max-width: 100% } }";
 
 /// The page of some records and their pictures.
 pub fn of(records: &[Record], pictures: &[Vec<Picture>]) -> String {
@@ -36,20 +38,40 @@ pub fn of(records: &[Record], pictures: &[Vec<Picture>]) -> String {
         let _ = write!(page, "<a href=\"#{0}\">{0}</a>", record.experiment);
     }
     page.push_str("</nav>\n");
+    left_out(&mut page, records);
     for (record, pictures) in records.iter().zip(pictures) {
         let name = &record.experiment;
         let _ = writeln!(page, "<h2 id=\"{name}\">{name}</h2>\n<p>{}</p>", escaped(&record.about));
-        for missing in &record.missing {
-            let _ = writeln!(page, "<p>Left out: {}</p>", escaped(missing));
-        }
         for picture in pictures {
-            page.push_str(&picture.svg);
-            page.push('\n');
+            // On a narrow screen a picture is moved, not shrunk until nobody can read it.
+            let _ = writeln!(page, "<div class=\"picture\">{}</div>", picture.svg);
         }
         table(&mut page, record);
     }
     page.push_str("</body></html>\n");
     page
+}
+
+/// What was not measured, in one table: once where several experiments say the same.
+fn left_out(page: &mut String, records: &[Record]) {
+    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
+    for record in records {
+        for missing in &record.missing {
+            match all.iter_mut().find(|(known, _)| known == missing) {
+                Some((_, experiments)) => experiments.push(&record.experiment),
+                None => all.push((missing, vec![&record.experiment])),
+            }
+        }
+    }
+    if all.is_empty() {
+        return;
+    }
+    page.push_str("<h2 id=\"left-out\">Left out</h2>\n<table class=\"words\">\n<tr><th>what</th><th>of</th></tr>\n");
+    for (missing, experiments) in all {
+        let (missing, experiments) = (escaped(missing), escaped(&experiments.join(", ")));
+        let _ = writeln!(page, "<tr><td>{missing}</td><td>{experiments}</td></tr>");
+    }
+    page.push_str("</table>\n");
 }
 
 /// All figures of a record, cycles per byte where messages have some.

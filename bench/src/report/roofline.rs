@@ -59,6 +59,8 @@ impl Roofline {
                 .draw()?;
             let roof = LineSeries::new([(left, left), (right, right)], COLOURS[6].stroke_width(2));
             chart.draw_series(roof)?;
+            let levels = 60 + 18 * self.levels.len() as i32;
+            let mut taken = vec![Place { left: 70, right: 190, top: 44, bottom: levels }];
             for (name, cycles) in &self.memory {
                 let y = across(*cycles);
                 if y < right + 0.5 {
@@ -66,21 +68,37 @@ impl Roofline {
                     chart.draw_series(DashedLineSeries::new(line, 4, 4, GREY.stroke_width(1)))?;
                     let (x, y) = chart.backend_coord(&(left, y));
                     text(area, (name, 12, GREY), (x + 6, y - 9), Hang::Left)?;
+                    taken.push(Place { left: x, right: x + 140, top: y - 16, bottom: y + 2 });
                 }
             }
-            let mut taken: Vec<(i32, i32)> = Vec::new();
+            let mut dots = Vec::new();
             for dot in &self.dots {
                 let at = self.levels.iter().position(|level| *level == dot.level).unwrap_or(0);
                 let colour = COLOURS[at % COLOURS.len()];
                 let place = (across(dot.ceiling), across(dot.found));
                 chart.draw_series([Circle::new(place, 4, colour.filled())])?;
                 let (x, y) = chart.backend_coord(&place);
-                // A name that would cover another is left to the table.
-                let covers = |&(a, b): &(i32, i32)| (a - x).abs() < 120 && (b - y).abs() < 12;
-                if !dot.label.is_empty() && !taken.iter().any(covers) {
-                    text(area, (&dot.label, 11, colour), (x + 7, y + 4), Hang::Left)?;
-                    taken.push((x, y));
-                }
+                taken.push(Place { left: x - 5, right: x + 5, top: y - 5, bottom: y + 5 });
+                dots.push((x, y, &dot.label, colour));
+            }
+            let on_roof = |x: i32| {
+                let (ends, x) = ([left, right].map(|at| chart.backend_coord(&(at, at))), x as f64);
+                let [(x0, y0), (x1, y1)] = ends.map(|(x, y)| (x as f64, y as f64));
+                (y0 + (x - x0) / (x1 - x0) * (y1 - y0)) as i32
+            };
+            for (x, y, label, colour) in dots {
+                let beside = Place::beside((x, y), label).into_iter().find(|place| {
+                    // The roof rises: under it is what is under its left end.
+                    let [left, right] = [place.left, place.right].map(on_roof);
+                    let crossed = place.top < left && place.bottom > right;
+                    let inside = place.left > 70 && place.right < SIZE.0 as i32 - 4;
+                    inside && !crossed && !taken.iter().any(|other| place.covers(other))
+                });
+                // A name without a place is left to the table.
+                let Some(place) = beside.filter(|_| !label.is_empty()) else { continue };
+                let middle = (place.top + place.bottom) / 2;
+                text(area, (label, 11, colour), (place.left, middle), Hang::Left)?;
+                taken.push(place);
             }
             for (at, level) in self.levels.iter().enumerate() {
                 let y = 60 + at as i32 * 18;
@@ -90,5 +108,31 @@ impl Roofline {
             }
             Ok(())
         })
+    }
+}
+
+/// A rectangle that something is in.
+struct Place {
+    left: i32,
+    right: i32,
+    top: i32,
+    bottom: i32,
+}
+
+impl Place {
+    /// Where the name of a dot may be: right of it, left, below and above.
+    fn beside((x, y): (i32, i32), name: &str) -> [Place; 4] {
+        // What a letter of that size takes at most, on average.
+        let width = 7 * name.chars().count() as i32;
+        let at =
+            |left, middle| Place { left, right: left + width, top: middle - 6, bottom: middle + 6 };
+        [at(x + 8, y + 2), at(x - 8 - width, y + 2), at(x + 2, y + 14), at(x - width, y - 12)]
+    }
+
+    fn covers(&self, other: &Place) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
     }
 }
