@@ -13,7 +13,8 @@ FIELDS = {
     "valid", "refuse", "status", "source", "comment",
 }  # fmt: skip
 
-# Files, and how many of their rows concern Python: no message of bits. PRESENT, RC6, AES, POLY1305 and parameters.json have no names there.
+# Files, and how many of their rows concern Python: no message of bits. PRESENT, RC6, AES, POLY1305 and
+# parameters.json have no names there.
 FILES = {
     "pmac.json": 190,
     "lightmac.json": 378,
