@@ -68,9 +68,10 @@ fn main() -> ExitCode {
     let few = [levels[0], levels[levels.len() - 1]];
     let levels = if job.full() { &levels[..] } else { &few };
     for algorithm in Algorithm::all() {
-        let keys = keys(algorithm);
-        for &level in levels {
-            search.dynamic(algorithm, level, &keys);
+        for keys in lengths(algorithm).map(|length| keys_of(algorithm, length)) {
+            for &level in levels {
+                search.dynamic(algorithm, level, &keys);
+            }
         }
     }
     for typed in &typed::ALL {
@@ -85,11 +86,21 @@ fn main() -> ExitCode {
     job.finish()
 }
 
-/// Two keys of an algorithm, the same in every run.
+/// Bytes of an algorithm's keys: those of new ones, and of one that HMAC hashes first.
+fn lengths(algorithm: Algorithm) -> impl Iterator<Item = usize> {
+    let long = algorithm.key_bytes().contains(&131).then_some(131);
+    std::iter::once(algorithm.new_key_bytes()).chain(long)
+}
+
+/// Two new keys of an algorithm, the same in every run.
 fn keys(algorithm: Algorithm) -> [Vec<u8>; 2] {
+    keys_of(algorithm, algorithm.new_key_bytes())
+}
+
+fn keys_of(algorithm: Algorithm, length: usize) -> [Vec<u8>; 2] {
     let seed = algorithm.name().bytes().fold(11, |seed, byte| seed * 31 + u64::from(byte));
     let mut random = Random::new(seed);
-    [(); 2].map(|()| random.bytes(algorithm.new_key_bytes()))
+    [(); 2].map(|()| random.bytes(length))
 }
 
 /// All that a key of the registry holds when it has tagged messages.
@@ -148,7 +159,8 @@ impl Search<'_> {
                     plant(job, algorithm, key);
                 }
             };
-            self.scenario(&format!("{algorithm} on {level}, {case:?}"), keys, id.as_bytes(), &play);
+            let name = format!("{algorithm} on {level}, {case:?}, keys of {} bytes", keys[0].len());
+            self.scenario(&name, keys, id.as_bytes(), &play);
         }
     }
 
