@@ -39,15 +39,16 @@ out := $(built)/install
 
 version := $(shell sed -n '/^\[workspace.package\]/,/^$$/s/^version = "\(.*\)"/\1/p' $(root)/Cargo.toml)
 minor := $(basename $(version))
-nettle := tagmac-nettle tagmac-nettle4
-libraries := tagmac $(nettle)
+# Rust makes no shared libraries for musl.
+nettle := $(if $(findstring musl,$(TARGET)),,tagmac-nettle tagmac-nettle4)
+libraries := $(if $(findstring musl,$(TARGET)),,tagmac) $(nettle)
 # What Rust's standard library needs of the system, for those who link libtagmac.a. The unwinder is not
 # among it: compilers add the one that goes with -static or without.
 private := -lutil -lrt -lpthread -lm -ldl
 cargo = $(CARGO) build --quiet --release --locked --manifest-path $(root)/Cargo.toml \
     $(if $(TARGET),--target $(TARGET))
 # The way from one folder to another.
-relative = $(shell realpath -m --relative-to=$(1) $(2))
+relative = $(shell realpath -sm --relative-to=$(1) $(2))
 
 .PHONY: all lib command provider cargo-lib cargo-command cargo-provider check uninstall
 .PHONY: install install-lib install-command install-provider
