@@ -14,6 +14,8 @@ mod cmac;
 mod collisions;
 #[cfg(feature = "digest")]
 mod digest;
+#[cfg(feature = "dynamic")]
+mod edges;
 mod edit;
 mod errata;
 mod far;

@@ -1,0 +1,257 @@
+//! What mutants of the code showed to be untested: words of errors, names, and limits to the unit.
+
+use std::error::Error as _;
+use std::time::{Duration, UNIX_EPOCH};
+
+use tagmac::bounds::{BoundError, Theorem, Workload, elimac, lightmac, pmac, poly1305, umac};
+use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, KeyFileError, Partial, PartialError};
+use tagmac::hazmat::{Construction, Part, PartError};
+use tagmac::isa::{Level, Status};
+use tagmac::save::{SaveError, Sealer};
+use tagmac::{Error, PmacAes128, Tag};
+
+#[test]
+fn as_many_attempts_as_messages_are_no_less_than_some() {
+    for count in [1, 5, 1 << 40] {
+        assert!(pmac::mac(128, 64, (count, count), (count, count)).is_ok());
+        assert!(lightmac::mac(128, 64, 64, (count, count), (count, count)).is_ok());
+        assert!(elimac::aes_mac(64, elimac::AES4, count, count).is_ok());
+        assert!(umac::mac(64, count, count).is_ok());
+        assert!(umac::mac_1999(60, 64, count, count).is_ok());
+        assert!(poly1305::mac(count, count, 16).is_ok());
+    }
+}
+
+#[test]
+fn a_bound_is_at_most_a_positive_finite_number() {
+    let none = umac::mac(64, 1, 0).unwrap();
+    let some = pmac::prf(128, 1, 1).unwrap();
+    assert_eq!((none.value(), some.value()), (0.0, 2f64.powi(-127)));
+    assert!(none.at_most(f64::from_bits(1)) && some.at_most(2f64.powi(-127)));
+    assert!(!some.at_most(2f64.powi(-127).next_down()));
+    for number in [0.0, -0.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+        assert!(!none.at_most(number) && !some.at_most(number), "{number}");
+    }
+}
+
+#[test]
+fn bounds_name_their_primitives() {
+    let text = |bound: Result<tagmac::bounds::Bound, BoundError>| bound.unwrap().to_string();
+    let found = text(elimac::aes_prf(128, elimac::AES4, 1 << 20));
+    assert!(found.ends_with(" + Adv^prp_AES10(2^20) + Adv^prp_AES7(2^32)"), "{found}");
+    assert_eq!(text(umac::mac(64, 1 << 32, 1 << 10)), "2^-50 + 3 Adv^prp_AES(2^32)");
+    let found = text(umac::mac_1999(60, 64, 7, 1));
+    assert!(found.ends_with(" + Adv^prf_F(8)"), "{found}");
+    assert!(umac::mac(64, 1 << 64, 0).is_ok() && umac::mac_1999(60, 64, 1 << 64, 0).is_ok());
+}
+
+#[test]
+fn guesses_are_without_the_messages_and_tags_without_their_length() {
+    for theorem in Algorithm::all().filter_map(Algorithm::theorem) {
+        let load = |messages| Workload { messages, length: 64, attempts: 9 };
+        assert_eq!(theorem.guessing(&load(1 << 40)), theorem.guessing(&load(0)));
+        for length in [0, 1, 1500] {
+            let messages = theorem.messages(length, 0.25).unwrap();
+            let bytes = theorem.bytes(length, 0.25).unwrap();
+            assert_eq!(bytes, messages.saturating_mul(length.into()));
+        }
+    }
+    let load = Workload { messages: 5, length: 64, attempts: 0 };
+    let bound = Theorem::Pmac { n: 128, t: 0 }.tags(&load);
+    assert_eq!(bound, pmac::prf(128, 5, 20));
+}
+
+#[test]
+fn the_sum_of_cbcs_is_bounded_up_to_its_length() {
+    // 2^(2n/5) blocks, with n = 10.
+    for (blocks, is_bounded) in [(15, true), (16, true), (17, false)] {
+        assert_eq!(lightmac::sum_of_cbcs(10, 1, blocks).unwrap().is_some(), is_bounded);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_bound_is_said() {
+    let (max, found) = (7, 9);
+    let cases = [
+        (BoundError::Nothing, "expected at least one message, found 0"),
+        (BoundError::Messages { max, found }, "expected at most 7 messages, found 9"),
+        (BoundError::Blocks { n: 7, found }, "expected at most 2^7 blocks in two messages, found 9"),
+        (
+            BoundError::TooLong { limit: 7, found: 9 },
+            "expected a message of at most 7 bytes, found one of 9",
+        ),
+        (
+            BoundError::Probability { found: 2.0 },
+            "expected a probability between 0 and 1, such as 2^-32, found 2",
+        ),
+        (BoundError::Epsilon { found: 0.0 }, "expected a positive probability, found 0"),
+        (
+            BoundError::BlockBits { found: 3 },
+            "expected blocks of an even number of bits, 2 to 256, found 3",
+        ),
+        (BoundError::CounterBits { max: 7, found: 9 }, "expected a counter of 1 to 7 bits, found 9"),
+        (BoundError::TagBits { min: 7, max: 7, found: 9 }, "expected tags of 7 bits, found 9"),
+        (BoundError::TagBits { min: 1, max: 7, found: 9 }, "expected tags of 1 to 7 bits, found 9"),
+    ];
+    for (error, expected) in cases {
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+fn levels_have_names_and_are_what_they_are() {
+    let levels: Vec<Level> = Level::all().collect();
+    assert_eq!(levels[0].to_string(), "portable");
+    for (place, level) in levels.iter().enumerate() {
+        assert_eq!(level.to_string(), level.name());
+        assert_eq!(format!("{level:?}"), format!("Level({})", level.name()));
+        assert_eq!(Level::status(level.name()), Some(Status::Usable));
+        for (other, one) in levels.iter().enumerate() {
+            assert_eq!(level == one, place == other);
+        }
+    }
+    assert_eq!(Level::status("none"), None);
+    let error = Level::from_name("none").unwrap_err().to_string();
+    assert_eq!(error, format!("expected one of {}", Level::NAMES.join(", ")));
+}
+
+#[test]
+fn what_is_wrong_with_a_part_is_said() {
+    let cases = [
+        (
+            PartError::Unaligned { block: 16, found: 7 },
+            "expected a multiple of the block of 16 bytes, found 7",
+        ),
+        (
+            PartError::Gap { expected: 7, found: 9 },
+            "expected a part that starts at byte 7, found one at 9",
+        ),
+        (
+            PartError::NoLastBlock,
+            "expected at least one byte of the message for the finish, found none",
+        ),
+        (
+            PartError::LeafChanged { start: 7, end: 9 },
+            "expected bytes 7 to 9 as they were, found them changed",
+        ),
+        (
+            PartError::OldBytes { expected: 7, found: 9 },
+            "expected the 7 old bytes of the leaves, found 9",
+        ),
+    ];
+    for (error, expected) in cases {
+        assert_eq!(error.to_string(), expected);
+    }
+    let long = Error::TooLong { limit_bits: 7 };
+    assert_eq!(PartError::Mac(long).to_string(), long.to_string());
+    let partial = |error: PartialError| (error.to_string(), error.source().map(ToString::to_string));
+    let cases = [
+        (PartialError::NotAPartial, "expected a partial made by 'tagmac part', found something else"),
+        (PartialError::Version, "expected a partial of version 2, found one of another"),
+        (PartialError::Header, "the partial's header is damaged or cut off"),
+        (PartialError::Foreign, "the partial belongs to another algorithm or key"),
+        (
+            PartialError::ObjectName { max: 7, found: 9 },
+            "expected an object's name of at most 7 bytes, found 9",
+        ),
+        (
+            PartialError::TailLength { max: 7, found: 9 },
+            "expected a block of 0 to 7 bytes, found 9",
+        ),
+    ];
+    for (error, expected) in cases {
+        assert_eq!(partial(error), (expected.into(), None));
+    }
+    let seal = SaveError::Seal;
+    let expected = "the partial is damaged, or was not sealed under this key";
+    assert_eq!(partial(seal.into()), (expected.into(), Some(seal.to_string())));
+    let saved = SaveError::Saved { expected: "a part" };
+    assert!(saved.to_string().contains("a part"));
+    assert_eq!(partial(saved.into()), (saved.to_string(), Some(saved.to_string())));
+}
+
+#[test]
+fn a_part_is_of_the_bytes_that_it_was_made_of() {
+    let mac = PmacAes128::new(&[7; 16]);
+    let part = Part::new(mac.hash(), 16, &[1; 32]).unwrap();
+    assert_eq!(part.check(mac.hash(), &[1; 32]), Ok(()));
+    let changed = PartError::LeafChanged { start: 16, end: 48 };
+    for at in [0, 15, 16, 31] {
+        let mut bytes = [1; 32];
+        bytes[at] ^= 1;
+        assert_eq!(part.check(mac.hash(), &bytes), Err(changed));
+    }
+    for found in [0, 16, 31, 33, 48] {
+        let error = PartError::OldBytes { expected: 32, found };
+        assert_eq!(part.check(mac.hash(), &vec![1; found as usize]), Err(error));
+    }
+}
+
+#[test]
+fn partials_keep_to_their_limits() {
+    for algorithm in Algorithm::all().filter(|algorithm| algorithm.block().is_some()) {
+        let block = algorithm.block().unwrap();
+        let mac = AnyMac::new(algorithm, &vec![7; *algorithm.key_bytes().start()]).unwrap();
+        let sealer = Sealer::new("a MAC", &[7; 16]);
+        let parts = mac.parts().unwrap();
+        let part = parts.new_part(4 * block as u64, &vec![3; 3 * block]).unwrap();
+        let seal = |tail: usize| Partial::seal(&mac, &sealer, b"o", &part, Some(&vec![3; tail]));
+        let found = seal(block + 1).unwrap_err();
+        assert_eq!(found, PartialError::TailLength { max: block, found: block + 1 });
+        let bytes = seal(block).unwrap();
+        let checked = Partial::parse(&bytes).unwrap().check(&mac, &sealer).unwrap();
+        let range = checked.end() - checked.start();
+        let rest = Sealer::OVERHEAD + 8 + block + checked.header_len();
+        assert_eq!(checked.max_len(), rest as u64 + algorithm.max_part_len(range).unwrap());
+        // Where the header says whether the part is the last, and where it begins and ends.
+        let at = bytes.windows(16).position(|some| {
+            some == [checked.start().to_le_bytes(), checked.end().to_le_bytes()].concat()
+        });
+        let at = at.expect("the range");
+        let mut other = bytes.clone();
+        other[at + 16] = 2;
+        assert_eq!(Partial::parse(&other).err(), Some(PartialError::Header));
+        let mut other = bytes.clone();
+        other[at..at + 8].copy_from_slice(&(checked.end() + 1).to_le_bytes());
+        assert_eq!(Partial::parse(&other).err(), Some(PartialError::Header));
+    }
+}
+
+#[test]
+fn a_key_file_has_the_key_and_the_day() {
+    let algorithm = Algorithm::default();
+    let key: Vec<u8> = (1..=16).collect();
+    for (second, date) in [
+        (0, "1970-01-01T00:00:00Z"),
+        (951_782_399, "2000-02-28T23:59:59Z"),
+        (951_782_400, "2000-02-29T00:00:00Z"),
+        (951_868_800, "2000-03-01T00:00:00Z"),
+        (4_107_456_000, "2100-02-28T00:00:00Z"),
+        (4_107_542_400, "2100-03-01T00:00:00Z"),
+        (13_574_563_200, "2400-02-29T00:00:00Z"),
+        (13_574_649_600, "2400-03-01T00:00:00Z"),
+    ] {
+        let file = KeyFile::new(algorithm, &key, UNIX_EPOCH + Duration::from_secs(second)).unwrap();
+        assert_eq!((file.key(), file.created()), (&key[..], date));
+        let text = file.to_text();
+        let read = KeyFile::parse(text.as_bytes()).unwrap();
+        assert_eq!((read.key(), read.created()), (&key[..], date));
+        let longer = text.replace(date, &format!("{date}Z"));
+        let found = KeyFile::parse(longer.as_bytes()).err();
+        assert!(matches!(found, Some(KeyFileError::Line { line: 4, .. })), "{found:?}");
+        for cut in 0..text.len() {
+            let found = KeyFile::parse(&text.as_bytes()[..cut]).err().unwrap();
+            let is_one = !matches!(found, KeyFileError::NotAKeyFile);
+            assert_eq!(is_one, cut >= "tagmac-key-".len(), "{cut}: {found:?}");
+        }
+    }
+    let id = algorithm.key_id(&key);
+    assert!(format!("{id:?}").contains(&id.to_string()));
+}
+
+#[test]
+fn a_tag_is_its_bytes() {
+    let tag = Tag::new(&[7, 8, 9], 24).unwrap();
+    assert_eq!(AsRef::<[u8]>::as_ref(&tag), [7, 8, 9]);
+    assert_eq!(tag.as_bytes(), [7, 8, 9]);
+}
