@@ -5,11 +5,19 @@
 use serde_json::Value;
 use tagmac::Bits;
 
+/// The folder of the vectors.
+pub const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors");
+
+/// What is in a file.
+pub fn parsed(file: &str) -> Value {
+    let path = format!("{VECTORS}/{file}");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
 /// The rows of a file.
 pub fn rows(file: &str) -> Vec<Value> {
-    let path = format!("{}/vectors/{file}", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    let rows: Vec<Value> = serde_json::from_str(&text).expect("an array of rows");
+    let Value::Array(rows) = parsed(file) else { panic!("{file}: expected an array of rows") };
     assert!(!rows.is_empty(), "{file} is empty");
     rows
 }

@@ -75,7 +75,10 @@ fn what_is_wrong_with_a_bound_is_said() {
     let cases = [
         (BoundError::Nothing, "expected at least one message, found 0"),
         (BoundError::Messages { max, found }, "expected at most 7 messages, found 9"),
-        (BoundError::Blocks { n: 7, found }, "expected at most 2^7 blocks in two messages, found 9"),
+        (
+            BoundError::Blocks { n: 7, found },
+            "expected at most 2^7 blocks in two messages, found 9",
+        ),
         (
             BoundError::TooLong { limit: 7, found: 9 },
             "expected a message of at most 7 bytes, found one of 9",
@@ -89,7 +92,10 @@ fn what_is_wrong_with_a_bound_is_said() {
             BoundError::BlockBits { found: 3 },
             "expected blocks of an even number of bits, 2 to 256, found 3",
         ),
-        (BoundError::CounterBits { max: 7, found: 9 }, "expected a counter of 1 to 7 bits, found 9"),
+        (
+            BoundError::CounterBits { max: 7, found: 9 },
+            "expected a counter of 1 to 7 bits, found 9",
+        ),
         (BoundError::TagBits { min: 7, max: 7, found: 9 }, "expected tags of 7 bits, found 9"),
         (BoundError::TagBits { min: 1, max: 7, found: 9 }, "expected tags of 1 to 7 bits, found 9"),
     ];
@@ -144,9 +150,13 @@ fn what_is_wrong_with_a_part_is_said() {
     }
     let long = Error::TooLong { limit_bits: 7 };
     assert_eq!(PartError::Mac(long).to_string(), long.to_string());
-    let partial = |error: PartialError| (error.to_string(), error.source().map(ToString::to_string));
+    let partial =
+        |error: PartialError| (error.to_string(), error.source().map(ToString::to_string));
     let cases = [
-        (PartialError::NotAPartial, "expected a partial made by 'tagmac part', found something else"),
+        (
+            PartialError::NotAPartial,
+            "expected a partial made by 'tagmac part', found something else",
+        ),
         (PartialError::Version, "expected a partial of version 2, found one of another"),
         (PartialError::Header, "the partial's header is damaged or cut off"),
         (PartialError::Foreign, "the partial belongs to another algorithm or key"),

@@ -43,3 +43,5 @@ mod registry;
 mod save;
 #[cfg(feature = "dynamic")]
 mod vectors;
+#[cfg(feature = "dynamic")]
+mod wycheproof;

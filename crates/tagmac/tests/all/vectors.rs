@@ -1,6 +1,6 @@
 //! `vectors/*.json` on every level. The rows' schema stands in `vectors/README.md`.
 
-use crate::common::{family, hex, rows, string, text};
+use crate::common::{VECTORS, family, hex, rows, string, text};
 use serde_json::Value;
 use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::Level;
@@ -80,8 +80,7 @@ walks! {
 #[test]
 fn every_mac_of_the_registry_has_vectors_and_they_are_walked() {
     let mut families = Vec::new();
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors");
-    for entry in std::fs::read_dir(folder).expect("vectors/") {
+    for entry in std::fs::read_dir(VECTORS).expect("vectors/") {
         let file = entry.expect("a file").file_name().into_string().expect("a name in ASCII");
         if !file.ends_with(".json") {
             continue;
