@@ -8,6 +8,7 @@
 //! All choose their instructions when the program runs, so that nothing hangs on the compiler's
 //! flags. A C function that fails panics: a test or a benchmark has nothing better to do.
 
+pub mod adversarial;
 #[cfg(feature = "aegis")]
 mod aegis;
 #[cfg(feature = "blake3")]

@@ -5,6 +5,7 @@
 
 use std::hint::black_box;
 
+use crate::adversarial::{Answer, Subject};
 use crate::info::{Info, Library, Visit, exactly};
 
 /// Room for any of nettle's contexts. On x86-64, nettle 3.8.1, they are `umac32_ctx` 2392,
@@ -250,6 +251,46 @@ fn umac<const BYTES: usize>(
             tag
         }
     });
+}
+
+/// What adversarial vectors are run through.
+pub(crate) fn subjects(all: &mut Vec<Subject>) {
+    const NO_LENGTH: Answer = Answer::Unasked("the function takes no length");
+    const ABORT: Answer = Answer::Unasked("an assertion ends the process");
+    let library = Library { name: "nettle", version: env!("PEERS_NETTLE_VERSION").into() };
+    let names = ["UMAC-32", "UMAC-64", "UMAC-96", "UMAC-128"];
+    for (umac, name) in UMAC.iter().zip(names) {
+        all.push(Subject::new(&library, name, "umac_digest", |test| {
+            let Ok(key) = test.key[..].try_into() else { return NO_LENGTH };
+            if !(1..=16).contains(&test.nonce.len())
+                || !(1..=umac.tag_bytes).contains(&test.tag.len())
+            {
+                return ABORT;
+            }
+            let mut mac = NettleUmac::new(key, umac.tag_bytes);
+            mac.set_nonce(&test.nonce);
+            mac.update(&test.message);
+            let mut tag = vec![0; test.tag.len()];
+            // SAFETY: the context has its key, and the tag a length that nettle takes.
+            unsafe { (mac.umac.digest)(&mut *mac.context, tag.len(), tag.as_mut_ptr()) };
+            Answer::accepted_if(tag == test.tag)
+        }));
+    }
+    all.push(Subject::new(&library, "POLY1305-AES", "poly1305_aes_digest", |test| {
+        let (Ok(key), Ok(nonce)) = (test.key[..].try_into(), test.nonce[..].try_into()) else {
+            return NO_LENGTH;
+        };
+        if test.tag.len() > 16 {
+            return Answer::Unasked("the function copies what is behind the tag");
+        }
+        let mut mac = NettlePoly1305Aes::new(key);
+        mac.set_nonce(nonce);
+        mac.update(&test.message);
+        let mut tag = vec![0; test.tag.len()];
+        // SAFETY: the context has its key, and the tag a length that nettle takes.
+        unsafe { nettle_poly1305_aes_digest(&mut *mac.context, tag.len(), tag.as_mut_ptr()) };
+        Answer::accepted_if(tag == test.tag)
+    }));
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::hint::black_box;
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null, null_mut};
 
+use crate::adversarial::{Answer, Subject};
 use crate::info::{Info, Library, Visit, counter, exactly};
 
 /// `EVP_MAC`, known to OpenSSL alone; so are the next three.
@@ -332,6 +333,20 @@ pub(crate) fn all(visit: &mut impl Visit) {
         let mut nonces = counter(exactly(nonce));
         move |message: &[u8]| mac.tag(&nonces(), message)
     });
+}
+
+/// What adversarial vectors are run through.
+pub(crate) fn subjects(all: &mut Vec<Subject>) {
+    let library = Library { name: "OpenSSL", version: version() };
+    let call = "AES-128-ECB and EVP_MAC POLY1305";
+    all.push(Subject::new(&library, "POLY1305-AES", call, |test| {
+        let (Ok(key), Ok(nonce)) = (test.key[..].try_into(), test.nonce[..].try_into()) else {
+            return Answer::Unasked("OpenSSL has no Poly1305-AES: the application splits the key");
+        };
+        // EVP_MAC_final writes a whole tag alone.
+        let made = OpensslPoly1305Aes::new(key).tag(nonce, &test.message);
+        Answer::accepted_if(made[..] == test.tag[..])
+    }));
 }
 
 /// As the library says: "3.0.19".

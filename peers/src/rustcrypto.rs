@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use aes::Aes128;
+use aes::{Aes128, Aes192, Aes256};
 use cmac::{Cmac, KeyInit, Mac};
 use ghash::{GHash, universal_hash::UniversalHash};
 use hmac::HmacReset;
@@ -11,6 +11,7 @@ use pmac::Pmac;
 use poly1305::{Block, Poly1305};
 use sha2::Sha256;
 
+use crate::adversarial::{Answer, Subject};
 use crate::info::{Library, Visit, exactly};
 
 macro_rules! library {
@@ -78,4 +79,33 @@ pub(crate) fn all(visit: &mut impl Visit) {
             hash.finalize().into()
         }
     });
+}
+
+/// What adversarial vectors are run through. A whole tag goes to `verify_slice`, and any other to
+/// `verify_truncated_left`.
+pub(crate) fn subjects(all: &mut Vec<Subject>) {
+    let library = library!(env!("PEERS_PMAC_VERSION"), ", aes ", env!("PEERS_AES_VERSION"));
+    macro_rules! pmac {
+        ($($name:literal, $aes:ty;)*) => {$(
+            let call = "verify_slice, verify_truncated_left";
+            all.push(Subject::new(&library, $name, call, |test| {
+                let Ok(mut mac) = Pmac::<$aes>::new_from_slice(&test.key) else {
+                    return Answer::Refused;
+                };
+                mac.update(&test.message);
+                let whole = test.tag.len() == 16;
+                let verified = if whole {
+                    mac.verify_slice(&test.tag)
+                } else {
+                    mac.verify_truncated_left(&test.tag)
+                };
+                Answer::accepted_if(verified.is_ok())
+            }));
+        )*};
+    }
+    pmac! {
+        "PMAC-AES128", Aes128;
+        "PMAC-AES192", Aes192;
+        "PMAC-AES256", Aes256;
+    }
 }

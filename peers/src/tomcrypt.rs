@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_ulong};
 use std::ptr::NonNull;
 
+use crate::adversarial::{Answer, Subject};
 use crate::info::{Info, Library, Visit, exactly};
 
 /// `pmac_state`, known to C alone.
@@ -98,4 +99,22 @@ pub(crate) fn all(visit: &mut impl Visit) {
             tag
         }
     });
+}
+
+/// What adversarial vectors are run through. The key says which AES it is.
+pub(crate) fn subjects(all: &mut Vec<Subject>) {
+    let library = Library { name: "libtomcrypt", version: env!("PEERS_TOMCRYPT_VERSION").into() };
+    for name in ["PMAC-AES128", "PMAC-AES192", "PMAC-AES256"] {
+        all.push(Subject::new(&library, name, "pmac_memory", |test| {
+            let (cipher, length) = (aes(), test.message.len() as c_ulong);
+            let (mut tag, mut written) = ([0; 32], test.tag.len().min(32) as c_ulong);
+            let (key, key_length) = (test.key.as_ptr(), test.key.len() as c_ulong);
+            let (data, out) = (test.message.as_ptr(), tag.as_mut_ptr());
+            // SAFETY: the cipher is registered; the lengths are those of key and message, and no
+            // more than the room of the tag.
+            let answer =
+                unsafe { pmac_memory(cipher, key, key_length, data, length, out, &mut written) };
+            Answer::accepted_if(answer == 0 && tag[..written as usize] == test.tag[..])
+        }));
+    }
 }

@@ -1,6 +1,7 @@
 //! Other libraries' MACs against their vectors, each other and tagmac.
 
 #[cfg(all(linked = "nettle", linked = "openssl"))]
+mod adversarial;
 mod differential;
 #[cfg(all(linked = "nettle", linked = "openssl"))]
 mod known;
