@@ -97,10 +97,7 @@ $(out)/pages: cargo-command
 	rm -rf $@
 	mkdir -p $@
 	$(OBJCOPY) --strip-all $(built)/tagmac $(out)/tagmac
-	$(out)/tagmac man >$@/tagmac.1
-	for name in $$(sed -n 's/^tagmac\\-\(.*\)(1)$$/\1/p' $@/tagmac.1 | sed 's/\\-/-/g'); do \
-	    [ $$name = help ] || $(out)/tagmac man $$name >$@/tagmac-$$name.1 || exit 1; \
-	done
+	$(out)/tagmac man --output $@
 	for shell in bash zsh fish; do $(out)/tagmac completions $$shell >$@/$$shell || exit 1; done
 
 $(out)/tagmac.so: cargo-provider

@@ -114,21 +114,6 @@ impl Subject {
     }
 }
 
-/// All that this build has.
-pub fn subjects() -> Vec<Subject> {
-    #[allow(unused_mut, reason = "a build without libraries has none")]
-    let mut all = Vec::new();
-    #[cfg(linked = "nettle")]
-    crate::nettle::subjects(&mut all);
-    #[cfg(linked = "openssl")]
-    crate::openssl::subjects(&mut all);
-    #[cfg(linked = "tomcrypt")]
-    crate::tomcrypt::subjects(&mut all);
-    #[cfg(feature = "rustcrypto")]
-    crate::rustcrypto::subjects(&mut all);
-    all
-}
-
 /// A test that a library answers in another way than its result wants.
 pub fn is_wrong(test: &Test, answer: Answer) -> bool {
     match (&*test.result, answer) {

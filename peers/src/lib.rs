@@ -60,6 +60,21 @@ pub fn all(visit: &mut impl Visit) {
     highway::all(visit);
 }
 
+/// All whose answers to adversarial vectors are known, library by library.
+pub fn subjects() -> Vec<adversarial::Subject> {
+    #[allow(unused_mut, reason = "a build without libraries has none")]
+    let mut all = Vec::new();
+    #[cfg(linked = "nettle")]
+    nettle::subjects(&mut all);
+    #[cfg(linked = "openssl")]
+    openssl::subjects(&mut all);
+    #[cfg(linked = "tomcrypt")]
+    tomcrypt::subjects(&mut all);
+    #[cfg(feature = "rustcrypto")]
+    rustcrypto::subjects(&mut all);
+    all
+}
+
 /// The libraries that this build lacks, and why: "nettle: no nettle.pc of version 3.6 or later".
 pub fn missing() -> Vec<String> {
     let linked = [

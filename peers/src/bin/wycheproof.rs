@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use peers::adversarial::{Answer, Subject, Test, is_wrong, subjects, tests};
+use peers::adversarial::{Answer, Subject, Test, is_wrong, tests};
+use peers::subjects;
 use serde_json::Value;
 
 fn main() {

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use peers::adversarial::{Answer, is_wrong, subjects, tests};
+use peers::adversarial::{Answer, is_wrong, tests};
+use peers::subjects;
 use serde_json::Value;
 
 /// No library refuses a right tag, or accepts a wrong one of the right length; and those that make
