@@ -4,11 +4,12 @@ use std::error::Error as _;
 use std::time::{Duration, UNIX_EPOCH};
 
 use tagmac::bounds::{BoundError, Theorem, Workload, elimac, lightmac, pmac, poly1305, umac};
+use tagmac::cipher::Aes128;
 use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, KeyFileError, Partial, PartialError};
 use tagmac::hazmat::{Construction, Part, PartError};
 use tagmac::isa::{Level, Status};
-use tagmac::save::{SaveError, Sealer};
-use tagmac::{Error, PmacAes128, Tag};
+use tagmac::save::{Reader, SaveError, Sealer, Writer};
+use tagmac::{Bits, Error, LightMac, Mac as _, Mismatch, PmacAes128, Tag};
 
 #[test]
 fn as_many_attempts_as_messages_are_no_less_than_some() {
@@ -236,6 +237,7 @@ fn a_key_file_has_the_key_and_the_day() {
         (951_782_399, "2000-02-28T23:59:59Z"),
         (951_782_400, "2000-02-29T00:00:00Z"),
         (951_868_800, "2000-03-01T00:00:00Z"),
+        (1_700_000_000, "2023-11-14T22:13:20Z"),
         (4_107_456_000, "2100-02-28T00:00:00Z"),
         (4_107_542_400, "2100-03-01T00:00:00Z"),
         (13_574_563_200, "2400-02-29T00:00:00Z"),
@@ -264,4 +266,82 @@ fn a_tag_is_its_bytes() {
     let tag = Tag::new(&[7, 8, 9], 24).unwrap();
     assert_eq!(AsRef::<[u8]>::as_ref(&tag), [7, 8, 9]);
     assert_eq!(tag.as_bytes(), [7, 8, 9]);
+}
+
+/// A nonce of full length.
+fn nonce(algorithm: Algorithm) -> Vec<u8> {
+    vec![9; *algorithm.nonce_bytes().end()]
+}
+
+#[test]
+fn every_mac_verifies_its_tags_and_no_others() {
+    for algorithm in Algorithm::all() {
+        let mac = AnyMac::new(algorithm, &vec![7; algorithm.new_key_bytes()]).unwrap();
+        let nonce = nonce(algorithm);
+        for message in [&b""[..], b"a", b"abc", &[7; 100]] {
+            let tag = mac.tag(&nonce, message).unwrap();
+            assert_eq!(mac.verify(&nonce, message, &tag), Ok(()), "{algorithm}");
+            let mut bytes = tag.as_bytes().to_vec();
+            bytes[0] ^= 0x80;
+            let other = Tag::new(&bytes, mac.tag_bits()).unwrap();
+            assert_eq!(mac.verify(&nonce, message, &other), Err(Mismatch), "{algorithm}");
+        }
+        // Short ones in a batch.
+        let messages = [&b""[..], b"a", b"", b"ab", b"c", b"", b"d", b"e"];
+        let nonces = [&nonce[..]; 8];
+        let mut tags = vec![Tag::default(); 8];
+        mac.tag_many(&nonces, &messages, &mut tags).unwrap();
+        for (message, tag) in messages.iter().zip(&tags) {
+            assert_eq!(mac.tag(&nonce, *message).as_ref(), Ok(tag), "{algorithm}");
+        }
+    }
+    let mac = PmacAes128::new(&[7; 16]);
+    // Bits that are no bytes go another way.
+    for (bits, other) in [(3, 4), (24, 23)] {
+        let message = |bits: usize| Bits::new(&b"abc"[..bits.div_ceil(8)], bits).unwrap();
+        let tag = mac.tag_with(&(), message(bits)).unwrap();
+        assert_eq!(mac.verify_with(&(), message(bits), &tag), Ok(()));
+        assert_eq!(mac.verify_with(&(), message(other), &tag), Err(Mismatch));
+    }
+}
+
+#[test]
+fn an_empty_part_is_one() {
+    for algorithm in Algorithm::all().filter(|algorithm| algorithm.block().is_some()) {
+        let mac = AnyMac::new(algorithm, &vec![7; algorithm.new_key_bytes()]).unwrap();
+        let (parts, nonce) = (mac.parts().unwrap(), nonce(algorithm));
+        let empty = || parts.new_part(0, &[]).unwrap();
+        let tag = mac.tag(&nonce, b"").unwrap();
+        assert_eq!(parts.finish(empty(), &nonce, b""), Ok(tag), "{algorithm}");
+        let mut saved = Writer::with_capacity(100);
+        parts.save(&empty(), &mut saved).unwrap();
+        let part = parts.load(&mut Reader::new(saved.as_bytes())).unwrap();
+        assert_eq!(parts.finish(part, &nonce, b""), Ok(tag), "{algorithm}");
+    }
+}
+
+#[test]
+fn parts_of_other_blocks_do_not_join() {
+    let [one, other] = [16, 32].map(|s| LightMac::<Aes128>::new(&[7; 16], &[8; 16], s).unwrap());
+    let part = |mac: &LightMac<Aes128>, start| Part::new(mac.hash(), start, &[]).unwrap();
+    let one_hash = one.hash();
+    let (a, b) = (part(&one, 0), part(&other, 0));
+    assert_eq!(part(&one, 0).join(one_hash, &b).err(), Some(PartError::ForeignPart));
+    assert_eq!(part(&other, 0).join(one_hash, &a).err(), Some(PartError::ForeignPart));
+    assert!(part(&one, 0).join(one_hash, &a).is_ok());
+}
+
+#[test]
+fn constants_are_what_the_formats_have() {
+    assert_eq!((Sealer::OVERHEAD, KeyFile::MAX_BYTES, Tag::MAX_BYTES), (40, 65_536, 32));
+    let mac = AnyMac::new(Algorithm::default(), &[7; 16]).unwrap();
+    let sealer = Sealer::new("a MAC", &[7; 16]);
+    let part = mac.parts().unwrap().new_part(0, &[3; 16]).unwrap();
+    let bytes = Partial::seal(&mac, &sealer, b"o", &part, None).unwrap();
+    let partial = Partial::parse(&bytes).unwrap();
+    // Names of algorithms have a byte for their length, names of objects two.
+    let names = partial.algorithm().len() + partial.object().len();
+    assert_eq!(Partial::MAX_HEADER, partial.header_len() - names + 255 + 65_535);
+    assert_eq!(Partial::MAX_OBJECT, 65_535);
+    assert!(!Reader::new(b"a").is_empty() && Reader::new(b"").is_empty());
 }
