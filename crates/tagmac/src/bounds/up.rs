@@ -122,8 +122,10 @@ impl UpperFloat {
         }
         let m = (self.m >> 11) + (self.m & 0x7ff != 0) as u64;
         match self.e + 11 {
-            e if e > 1023 - 53 => f64::INFINITY,
-            e if e < -1022 => f64::MIN_POSITIVE,
+            e if e > 1023 - 52 => f64::INFINITY,
+            // Numbers below 2^-1022 have fewer bits: the next of the others is taken.
+            e if e < -1022 - 52 => f64::MIN_POSITIVE,
+            e if e < -1022 => m as f64 * f64::from_bits(1 << (e + 1022 + 52)),
             e => m as f64 * f64::from_bits(((e + 1023) as u64) << 52),
         }
     }
@@ -138,4 +140,168 @@ impl From<u128> for UpperFloat {
 /// q (q - 1) / 2: the pairs of q messages.
 pub(super) fn pairs(q: u128) -> UpperFloat {
     UpperFloat::from(q).times(UpperFloat::from(q.saturating_sub(1))).scaled(-1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_bound_is_not_below_itself() {
+        // Each m 2^e, and the `f64` that is the next one, or 2^-1022.
+        for e in -1022..1024 {
+            let power = UpperFloat::new(1, e);
+            assert_eq!(power.to_f64(), f64::from_bits(((e + 1023) as u64) << 52), "2^{e}");
+            // A bit more is rounded upward, whole bits are not rounded.
+            let more = UpperFloat::new((1 << 60) + 1, e - 60);
+            assert_eq!(more.to_f64(), power.to_f64().next_up(), "2^{e} and more");
+            let full = UpperFloat::new((1 << 53) - 1, e - 52);
+            assert_eq!(full.to_f64(), (power.to_f64() * 2.0).next_down().min(f64::MAX), "2^{e}");
+        }
+        for e in [-1023, -1024, -1074, -1075, -1100, -3000] {
+            assert_eq!(UpperFloat::new(1, e).to_f64(), f64::MIN_POSITIVE, "2^{e}");
+            assert_eq!(UpperFloat::new((1 << 60) + 1, e - 60).to_f64(), f64::MIN_POSITIVE);
+        }
+        for e in [1024, 1025, 1077, 1128, 2000] {
+            assert_eq!(UpperFloat::new(1, e).to_f64(), f64::INFINITY, "2^{e}");
+        }
+        assert_eq!(UpperFloat::new((1 << 54) - 1, 970).to_f64(), f64::INFINITY);
+        assert_eq!(UpperFloat::ZERO.to_f64(), 0.0);
+    }
+
+    #[test]
+    fn an_f64_is_taken_as_it_is() {
+        for bits in [
+            1,
+            2,
+            (1 << 52) - 1,
+            1 << 52,
+            (1 << 52) + 1,
+            0x3ff0_0000_0000_0000,
+            0x3ff8_0000_0000_0001,
+        ] {
+            let x = f64::from_bits(bits);
+            let exact = match bits >> 52 {
+                0 => UpperFloat::new(bits.into(), -1074),
+                exponent => UpperFloat::new(
+                    (bits as u128 & ((1 << 52) - 1)) + (1 << 52),
+                    exponent as i32 - 1075,
+                ),
+            };
+            assert_eq!(UpperFloat::from_f64(x), exact, "{x:e}");
+            assert_eq!(UpperFloat::from_f64(x).to_f64(), x.max(f64::MIN_POSITIVE));
+        }
+        assert_eq!(UpperFloat::from_f64(f64::MAX).to_f64(), f64::MAX);
+        assert_eq!(UpperFloat::from_f64(0.0), UpperFloat::ZERO);
+    }
+
+    #[test]
+    fn one_below_a_power() {
+        let one = UpperFloat::from(1);
+        for q in [0, 1, 2, 3, 1 << 20, (1 << 62) + 1, 1 << 127, u128::MAX - 1, u128::MAX] {
+            for n in 1..=256u32 {
+                let found = UpperFloat::one_below(n, q);
+                // 2^n - q is from left 2^e to (left + 1) 2^e.
+                let (left, e) = match n {
+                    _ if q == 0 => {
+                        assert_eq!(found, Some(UpperFloat::new(1, -(n as i32))));
+                        continue;
+                    }
+                    ..128 if q >= 1 << n => {
+                        assert_eq!(found, None, "2^{n} - {q}");
+                        continue;
+                    }
+                    ..128 => ((1 << n) - q, 0),
+                    128 => (q.wrapping_neg(), 0),
+                    129..192 => ((((1 << (n - 128)) - 1) << 63) | (q.wrapping_neg() >> 65), 65),
+                    _ => {
+                        let power = UpperFloat::new(1, -(n as i32));
+                        let next = UpperFloat { m: power.m + 8, ..power };
+                        assert!(
+                            found > Some(power) && found < Some(next),
+                            "2^{n} - {q}: {found:?}"
+                        );
+                        continue;
+                    }
+                };
+                let (most, least) =
+                    (one.over(left).scaled(-e), one.over(left.saturating_add(1)).scaled(-e));
+                let found = found.unwrap();
+                let most = most.plus(most.scaled(-60));
+                assert!(
+                    found <= most && least <= found.plus(found.scaled(-60)),
+                    "2^{n} - {q}: {found:?}"
+                );
+            }
+        }
+        assert_eq!(UpperFloat::one_below(7, 5), Some(one.over(123)));
+        assert_eq!(UpperFloat::one_below(1, 1), Some(one));
+    }
+
+    #[test]
+    fn sums_are_rounded_upward() {
+        let one = UpperFloat::from(1);
+        for far in 1..200 {
+            let sum = one.plus(UpperFloat::new(1, -far));
+            let next = UpperFloat { m: (1 << 63) + 1, ..one };
+            let exact = if far <= 63 {
+                UpperFloat { m: (1 << 63) + (1 << (63 - far)), ..one }
+            } else {
+                next
+            };
+            assert_eq!(sum, exact, "1 + 2^-{far}");
+            assert_eq!(UpperFloat::new(1, -far).plus(one), exact);
+        }
+        assert_eq!(one.plus(UpperFloat::ZERO), one);
+        assert_eq!(one.plus(one), UpperFloat::from(2));
+        assert_eq!(one.times(UpperFloat::ZERO), UpperFloat::ZERO);
+        assert_eq!(UpperFloat::ZERO.times(one), UpperFloat::ZERO);
+        assert_eq!(UpperFloat::from(6).times(UpperFloat::from(7)), UpperFloat::from(42));
+    }
+
+    #[test]
+    fn roots_are_rounded_upward() {
+        for (number, root) in [(1, 1), (4, 2), (9, 3), (49, 7), (1 << 40, 1 << 20)] {
+            for e in [-200, -2, 0, 2, 100] {
+                assert_eq!(
+                    UpperFloat::new(number, e).root(),
+                    UpperFloat::new(root, e / 2),
+                    "{number} 2^{e}"
+                );
+            }
+        }
+        for number in [2u128, 3, 5, 1 << 41, u128::from(u64::MAX)] {
+            for e in [-201, -2, -1, 0, 1, 2, 101] {
+                let number = UpperFloat::new(number, e);
+                let root = number.root();
+                let before = UpperFloat { m: root.m - 2, ..root };
+                assert!(number <= root.square() && before.square() < number, "{number:?} {root:?}");
+            }
+        }
+        assert_eq!(UpperFloat::ZERO.root(), UpperFloat::ZERO);
+    }
+
+    #[test]
+    fn logarithms_are_rounded_upward() {
+        for e in [-3000, -1074, -1, 0, 1, 64, 2000] {
+            assert_eq!(UpperFloat::new(1, e).log2(), e as f64);
+            for (number, exact) in [(3, 1.584_962_500_721_156), (5, 2.321_928_094_887_362)] {
+                let (found, exact) = (UpperFloat::new(number, e).log2(), exact + e as f64);
+                assert!(found >= exact && found < exact + 2f64.powi(-40));
+            }
+            // Next to a power of 2, it is not above it.
+            let below = UpperFloat { m: u64::MAX, ..UpperFloat::new(1, e - 1) };
+            assert_eq!(below.log2(), e as f64);
+        }
+        assert_eq!(UpperFloat::ZERO.log2(), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn pairs_are_counted() {
+        for (count, expected) in
+            [(0, 0), (1, 0), (2, 1), (3, 3), (5, 10), (1 << 32, (1 << 63) - (1 << 31))]
+        {
+            assert_eq!(pairs(count), UpperFloat::from(expected));
+        }
+    }
 }
