@@ -180,13 +180,14 @@ JOBS = [
         "mutation",
         "mutants of what decides what is accepted, and of the MACs: a test must find each",
         ["mutation.py"],
-        quick=150,
-        full=1_000,
+        quick=1_100,
+        full=1_100,
         claim="Tests find each mutant of what verifies, makes tags, parts, seals and bounds, chooses levels, and reads "
         "key files, lists and manifests, but for those that assure/survivors.json has with a reason",
         caveat="What `cargo mutants` changes, one place at a time, and nothing within macros. Constants that the "
-        "compiler evaluates are not tried unless asked for, and count as not found. A mutant that needs more than "
-        "a minute of tests counts as not found",
+        "compiler evaluates are not tried unless asked for, and count as not found; so does a mutant that needs "
+        "more than seconds of tests. Reasons are for readers to judge. Of the MACs' own files (algo) not all were "
+        "tried, and their share is below what is asked of them",
         builds=True,
     ),
     Job(
