@@ -1,7 +1,7 @@
 """The rows of vectors/wycheproof that one MAC alone has: inputs at the edges of its arithmetic, and tags
 with one mistake, of `wrong_macs.py`. `wycheproof.py` writes them.
 
-Who has the key can choose what a hash or a cipher meets: a message is worked out backwards from it.
+Anyone who has the key can choose what a hash or a cipher meets: the message is worked out backwards.
 """
 
 import json
