@@ -24,7 +24,7 @@ fn by_definition(key: &[u8], message: &[u8]) -> Vec<u8> {
 #[test]
 fn keys_of_every_length() {
     let longest = *hmac().key_bytes().end();
-    let key: Vec<u8> = (0..longest as u32).map(|i| (i * i >> 3) as u8 | 1).collect();
+    let key: Vec<u8> = (0..longest as u32).map(|i| ((i * i) >> 3) as u8 | 1).collect();
     for length in (1..=200).chain([1000, longest - 1, longest]) {
         let key = &key[..length];
         for message in [&b""[..], b"abc", &[0xa5; 200]] {
