@@ -86,9 +86,12 @@ fn main() -> ExitCode {
     job.finish()
 }
 
+/// Bytes of the longest key that is played: more than a block of SHA-256.
+const LONGEST: usize = 131;
+
 /// Bytes of an algorithm's keys: those of new ones, and of one that HMAC hashes first.
 fn lengths(algorithm: Algorithm) -> impl Iterator<Item = usize> {
-    let long = algorithm.key_bytes().contains(&131).then_some(131);
+    let long = algorithm.key_bytes().contains(&LONGEST).then_some(LONGEST);
     std::iter::once(algorithm.new_key_bytes()).chain(long)
 }
 
@@ -232,7 +235,7 @@ fn plant(job: &Job, algorithm: Algorithm, key: &[u8]) {
 
 #[inline(never)]
 fn leave(key: &[u8]) {
-    let mut copy = [0; 64];
+    let mut copy = [0; LONGEST];
     copy[..key.len()].copy_from_slice(key);
     black_box(&mut copy);
 }
