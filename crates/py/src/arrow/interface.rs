@@ -15,7 +15,7 @@ pub struct ArrowSchema {
     n_children: i64,
     children: *const c_void,
     pub dictionary: *const ArrowSchema,
-    release: Option<unsafe extern "C" fn(*mut ArrowSchema)>,
+    release: Option<Release<ArrowSchema>>,
     private_data: *const c_void,
 }
 
@@ -30,7 +30,7 @@ pub struct ArrowArray {
     pub buffers: *const *const u8,
     children: *const c_void,
     pub dictionary: *const ArrowArray,
-    release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
+    release: Option<Release<ArrowArray>>,
     private_data: *const c_void,
 }
 
@@ -40,21 +40,34 @@ pub struct ArrowArrayStream {
     pub get_schema: unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int,
     pub get_next: unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowArray) -> c_int,
     pub get_last_error: unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char,
-    pub release: Option<unsafe extern "C" fn(*mut ArrowArrayStream)>,
+    pub release: Option<Release<ArrowArrayStream>>,
     private_data: *const c_void,
 }
 
 /// What a producer fills in and a consumer releases, once.
-pub trait Released {
+pub trait Released: Sized {
     /// One that holds nothing.
     const EMPTY: Self;
 
+    /// The producer's function that gives back what it holds, if it holds anything.
+    fn callback(&self) -> Option<Release<Self>>;
+
     /// Whether it holds nothing.
-    fn is_released(&self) -> bool;
+    fn is_released(&self) -> bool {
+        self.callback().is_none()
+    }
 
     /// Gives back what it holds.
-    fn release(&mut self);
+    fn release(&mut self) {
+        if let Some(release) = self.callback() {
+            // SAFETY: the producer gave it for this struct, and it sets the field to null.
+            unsafe { release(self) };
+        }
+    }
 }
+
+/// Gives back what a struct holds, and marks it so.
+type Release<T> = unsafe extern "C" fn(*mut T);
 
 impl Released for ArrowSchema {
     const EMPTY: ArrowSchema = ArrowSchema {
@@ -69,15 +82,8 @@ impl Released for ArrowSchema {
         private_data: null(),
     };
 
-    fn is_released(&self) -> bool {
-        self.release.is_none()
-    }
-
-    fn release(&mut self) {
-        if let Some(release) = self.release {
-            // SAFETY: the producer gave it for this struct, and it sets the field to null.
-            unsafe { release(self) };
-        }
+    fn callback(&self) -> Option<Release<Self>> {
+        self.release
     }
 }
 
@@ -95,15 +101,8 @@ impl Released for ArrowArray {
         private_data: null(),
     };
 
-    fn is_released(&self) -> bool {
-        self.release.is_none()
-    }
-
-    fn release(&mut self) {
-        if let Some(release) = self.release {
-            // SAFETY: the producer gave it for this struct, and it sets the field to null.
-            unsafe { release(self) };
-        }
+    fn callback(&self) -> Option<Release<Self>> {
+        self.release
     }
 }
 
