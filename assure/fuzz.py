@@ -9,18 +9,21 @@ corpus of `assure/targets`, and fails on a panic, on 192 MiB of memory asked for
 `target/fuzz/artifacts`.
 
 `--quick` makes a fixed number of runs from a fixed seed; `--full` runs each target for 35 minutes, or for as
-many seconds as TAGMAC_FUZZ_SECONDS has, and keeps what it finds in `target/fuzz/found`. `--pack` puts what is
-found there into the corpus in the tree, minimised; each such input is a test from then on.
+many seconds as TAGMAC_FUZZ_SECONDS has, and keeps what it finds in `target/fuzz/found`. It goes on from there
+next time, and adds its time to `assure/fuzzed.json`, which has that of all full runs. `--pack` puts what is found
+into the corpus in the tree, minimised; each such input is a test from then on.
 
 An instance of a bug that needs more luck than the runs have is not found, and code that no target calls is not
 tried: what reads files, threads and stores is in other jobs.
 """
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +31,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "fuzz"
 CORPUS = ROOT / "assure" / "targets" / "corpus"
+FUZZED = ROOT / "assure" / "fuzzed.json"
 FLAGS = [
     "--cfg=fuzzing",
     "-Cpasses=sancov-module",
@@ -105,6 +109,21 @@ class Run:
         return f"{self.name}: {summary[1] if summary else ' '.join(tail)}"
 
 
+LOCK = threading.Lock()
+
+
+def keep(ran):
+    """Adds a target's full run to those before."""
+    with LOCK:
+        fuzzed = json.loads(FUZZED.read_text()) if FUZZED.exists() else {}
+        row = fuzzed.setdefault(ran.name, {"runs": 0, "cpu_seconds": 0})
+        row["runs"] += ran.runs
+        row["cpu_seconds"] += round(ran.cpu)
+        rows = [f' "{name}": {json.dumps(row)}' for name, row in sorted(fuzzed.items())]
+        FUZZED.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+    return fuzzed
+
+
 def escaped(data):
     """As Rust's escape_ascii."""
     named = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x22: '\\"', 0x27: "\\'", 0x5C: "\\\\"}
@@ -178,6 +197,8 @@ def main():
         for ran in pool.map(run, targets):
             checked += ran.runs
             cpu += ran.cpu
+            if full:
+                fuzzed = keep(ran)
             print(
                 f"note: {ran.name}: {ran.runs} runs, {ran.rate()} a second of CPU time, {ran.edges} edges, "
                 f"{ran.features} features",
@@ -192,6 +213,9 @@ def main():
             if plant:
                 print(f"note: {plant}: {'found' if ran.code else 'not found'} after {ran.runs} runs, {ran.cpu:.1f} s")
     print(f"note: {cpu / 60:.0f} minutes of CPU time in all" if full else f"note: {cpu:.0f} s of CPU time in all")
+    if full:
+        runs, seconds = (sum(row[what] for row in fuzzed.values()) for what in ("runs", "cpu_seconds"))
+        print(f"note: all full runs on record: {runs:,} runs in {seconds / 3600:.1f} hours of CPU time")
     for failure in failures:
         print(f"failed: {failure}")
     print(f"fuzz: {checked} checked, {len(failures)} failed")
