@@ -99,7 +99,7 @@ JOBS = [
         "each claim of the papers and of RFC 4418 has code and a test",
         caveat="Advisories are not read. The bill says what Cargo resolves, not what the linker keeps. That a "
         "claim's test shows the claim is for readers to judge. That a build can be repeated byte by byte is "
-        "compared in a full run alone, and no full run is on record yet",
+        "compared in a full run alone, in two folders of one machine",
     ),
     Job(
         "faults",

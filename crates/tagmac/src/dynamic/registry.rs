@@ -327,6 +327,7 @@ pub(super) fn max_bytes(limit_bits: u64) -> Option<u64> {
 
 /// A name that is not in the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UnknownAlgorithm {
     /// No such name.
     Name(String),
