@@ -317,7 +317,8 @@ impl State {
                 };
                 let next = stream.and_then(|stream| {
                     let message = stream.mac.stream(&nonce).ok()?;
-                    let used = stream.tagged && !nonce.is_empty() && nonce == stream.nonce;
+                    let same = nonce == stream.nonce || nonce.len() != stream.nonce.len();
+                    let used = stream.tagged && !nonce.is_empty() && same;
                     (!used).then_some((stream, message))
                 });
                 answered("stream_next", status, next.is_some());

@@ -29,7 +29,8 @@
 // NULL too. If memory runs out, the process ends.
 //
 // NONCES. UMAC and Poly1305-AES take a nonce with each message. If one serves two messages under
-// one key, anyone who sees both tags can forge; a tagmac_session counts them, across restarts too.
+// one key, anyone who sees both tags can forge; a tagmac_session counts them, across restarts too. All
+// nonces of a key have one length, because UMAC takes some of two lengths for the same one.
 // All others take none and cannot go wrong in this way: take PMAC-AES128 unless you know why not.
 //
 // Link with -ltagmac, or by pkg-config with tagmac. More is in docs/c.md.
@@ -175,7 +176,8 @@ int tagmac_key_init(tagmac_key *key,
                     size_t tag_bits);
 
 // Makes a key of a key file that 'tagmac keygen' wrote. TAGMAC_INPUT if there is none to read, or if
-// it is damaged.
+// it is damaged. Who could have written the file is not looked at, as the command does: whoever
+// chooses the key makes tags that pass.
 int tagmac_key_load(tagmac_key *key,
                     const char *path,
                     size_t tag_bits);
@@ -283,8 +285,8 @@ int tagmac_stream_verify(tagmac_stream *stream,
 
 // Sets the nonce of the next message and begins it, under the same key. A message that is under
 // way is dropped. The nonce is NULL and 0 for algorithms that take none. TAGMAC_MISUSE if the
-// message before was tagged under the same nonce, and then nothing changes; older nonces are yours to
-// remember.
+// message before was tagged under the same nonce or one of another length, and then nothing changes;
+// older nonces are yours to remember.
 int tagmac_stream_next(tagmac_stream *stream,
                        const uint8_t *nonce,
                        size_t nonce_size);

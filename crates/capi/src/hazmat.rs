@@ -145,8 +145,9 @@ pub unsafe extern "C" fn tagmac_part_range(
     status(|| {
         // SAFETY: the header asks for a part.
         let part = unsafe { slot::<Parted, Part>(part) }?.read()?;
+        let null = start.is_null() || end.is_null();
+        ensure(!null, "expected room for the range, found a null pointer")?;
         for (to, value) in [(start, part.part.start()), (end, part.part.end())] {
-            ensure(!to.is_null(), "expected room for the range, found a null pointer")?;
             // SAFETY: not null; the header asks for room.
             unsafe { to.write_unaligned(value) };
         }

@@ -106,7 +106,8 @@ pub unsafe extern "C" fn tagmac_key_init(
 }
 
 /// Makes a key of a key file that 'tagmac keygen' wrote. TAGMAC_INPUT if there is none to read, or if
-/// it is damaged.
+/// it is damaged. Who could have written the file is not looked at, as the command does: whoever
+/// chooses the key makes tags that pass.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_load(
     key: *mut Key,

@@ -132,6 +132,10 @@ impl<T: Held> Slot<T> {
     ///
     /// If there is none, or somebody is changing it.
     pub fn read(&self) -> Result<Shared<'_, T>, Failure> {
+        // An empty slot may be a constant of C's, whose lock cannot be written.
+        if self.value.load(Ordering::Relaxed).is_null() {
+            return Err(empty::<T>().into());
+        }
         let lock = self.lock(|now| (now < WRITE - 1).then(|| now + 1))?;
         let value = self.value()?;
         // SAFETY: null, or the check word says that `put` left the value here, and it lives until
@@ -249,6 +253,13 @@ mod tests {
             Some("it".to_string().into())
         );
         assert_eq!(at(&words).alone().expect("free").take().expect("a slot"), None);
+    }
+
+    #[test]
+    fn an_empty_slot_may_be_a_constant() {
+        // In memory that cannot be written.
+        static EMPTY: Words = [0; WORDS];
+        assert!(at(&EMPTY).read().is_err());
     }
 
     #[test]

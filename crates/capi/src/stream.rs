@@ -136,8 +136,8 @@ pub unsafe extern "C" fn tagmac_stream_verify(
 
 /// Sets the nonce of the next message and begins it, under the same key. A message that is under
 /// way is dropped. The nonce is NULL and 0 for algorithms that take none. TAGMAC_MISUSE if the
-/// message before was tagged under the same nonce, and then nothing changes; older nonces are yours to
-/// remember.
+/// message before was tagged under the same nonce or one of another length, and then nothing changes;
+/// older nonces are yours to remember.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_stream_next(
     stream: *mut Stream,
@@ -149,8 +149,17 @@ pub unsafe extern "C" fn tagmac_stream_next(
         let nonce = unsafe { bytes("the nonce", nonce, nonce_size) }?;
         with(stream, |stream| {
             let message = stream.key.mac.stream(nonce).map_err(refused)?;
-            let used = stream.tagged && !nonce.is_empty() && nonce == stream.nonce;
-            ensure(!used, Error::NonceReused)?;
+            if stream.tagged && !nonce.is_empty() {
+                let (before, found) = (stream.nonce.len(), nonce.len());
+                ensure(
+                    before == found,
+                    format_args!(
+                        "expected a nonce of {before} bytes as before, found one of {found}: nonces \
+                         of two lengths may be one"
+                    ),
+                )?;
+                ensure(nonce != stream.nonce, Error::NonceReused)?;
+            }
             stream.message = Some(message);
             stream.nonce = nonce.into();
             stream.tagged = false;

@@ -364,6 +364,30 @@ static void misuse(void) {
            "multiple");
     free(odd);
 
+    /* Empty objects that cannot be written. */
+    static const tagmac_key no_key = EMPTY;
+    static const tagmac_session no_session = EMPTY;
+    static const tagmac_part no_part = EMPTY;
+    CHECK(tagmac_key_tag_size(&no_key) == 0 && tagmac_key_algorithm(&no_key) == NULL);
+    CHECK(tagmac_session_nonce_size(&no_session) == 0 && tagmac_part_block(&no_key) == 0);
+    uint64_t from, to;
+    MISUSE(tagmac_part_range(&no_part, &from, &to), "after its init");
+
+    /* A nonce of another length that is the one before: both have one tag. Who checks may see both. */
+    static const uint8_t long_nonce[2] = {0x10, 0x01};
+    static const uint8_t short_nonce[1] = {0x11};
+    tagmac_stream lengths = EMPTY;
+    CHECK(tagmac_stream_init(&lengths, &umac, short_nonce, 1) == 0);
+    CHECK(tagmac_stream_final(&lengths, tag, 8) == 0);
+    CHECK(tagmac_key_tag(&umac, other, 8, long_nonce, 2, NULL, 0) == 0);
+    CHECK(memcmp(tag, other, 8) == 0);
+    MISUSE(tagmac_stream_next(&lengths, long_nonce, 2), "nonce of 1 bytes as before, found one of 2");
+    CHECK(tagmac_stream_next(&lengths, long_nonce, 1) == 0);
+    CHECK(tagmac_stream_verify(&lengths, tag, 8) == TAGMAC_MISMATCH);
+    CHECK(tagmac_stream_next(&lengths, long_nonce, 2) == 0);
+    CHECK(tagmac_stream_verify(&lengths, tag, 8) == 0);
+    CHECK(tagmac_stream_free(&lengths) == 0);
+
     /* A stream outlives its key. */
     CHECK(tagmac_key_free(&umac) == 0);
     CHECK(tagmac_stream_update(&stream, message, 100) == 0);
@@ -381,7 +405,10 @@ static void misuse(void) {
     CHECK(tagmac_part_init(&right, &umac, 32, message, 32) == 0);
     MISUSE(tagmac_part_join(&left, &right, &key), "another MAC or key");
     MISUSE(tagmac_part_finish(&left, &umac, tag, 16, NULL, 0, message, 1), "another MAC or key");
+    uint64_t start = 7;
     MISUSE(tagmac_part_range(&left, NULL, NULL), "null");
+    MISUSE(tagmac_part_range(&left, &start, NULL), "null");
+    CHECK(start == 7);
     CHECK(tagmac_part_free(&left) == 0 && tagmac_part_free(&right) == 0);
     CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&umac) == 0);
     MISUSE(tagmac_key_free(NULL), "null");
