@@ -19,7 +19,7 @@ pub struct Batch<'py> {
 enum Held<'py> {
     Items(Vec<Item<'py>>),
     Rows(View),
-    Arrow(Arrow<'py>),
+    Arrow(Arrow),
 }
 
 /// A message by itself.

@@ -385,6 +385,51 @@ def test_broken_exports():
         tagmac.tag_many(KEY, Broken((schema, array)))
 
 
+class Kept:
+    """Keeps the capsules that its array or stream is exported in."""
+
+    def __init__(self, exported):
+        self.exported = exported
+
+    def __arrow_c_array__(self, requested_schema=None):
+        self.capsules = self.exported.__arrow_c_array__()
+        self.exported = None
+        return self.capsules
+
+
+class KeptStream:
+    def __init__(self, array):
+        self.array = array
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        self.capsule = self.array.__arrow_c_stream__()
+        self.array = None
+        return self.capsule
+
+
+def test_others_cannot_release_an_array_in_use():
+    """The nonces are made while there are views of the messages. Another consumer of the capsules would
+    give back the memory of these."""
+    key = tagmac.Key(bytes(16), "UMAC-64")
+    messages, numbers = [bytes([i]) * (1 << 20) for i in range(4)], range(4)
+    expected = tagmac.tag_many(key, messages, [bytes([i]) for i in numbers])
+    kept = Kept(pa.array(messages, pa.binary()))
+
+    def nonces():
+        for i in numbers:
+            with pytest.raises(ValueError, match="released"):
+                pa.Array._import_from_c_capsule(*kept.capsules)
+            yield bytes([i])
+
+    before = pa.total_allocated_bytes()
+    assert tagmac.tag_many(key, kept, nonces()) == expected
+    assert pa.total_allocated_bytes() < before
+    kept = KeptStream(pa.chunked_array([pa.array(messages, pa.binary())]))
+    assert tagmac.tag_many(key, kept, [bytes([i]) for i in numbers]) == expected
+    with pytest.raises(ValueError, match="released"):
+        pa.RecordBatchReader._import_from_c_capsule(kept.capsule)
+
+
 def test_nothing_is_kept():
     class Bytes(bytes):
         pass

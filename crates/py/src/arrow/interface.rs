@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ops::Deref;
-use std::ptr::null;
+use std::ptr::{NonNull, null};
 
 /// The type of an array.
 #[repr(C)]
@@ -40,36 +40,47 @@ pub struct ArrowArrayStream {
     pub get_schema: unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int,
     pub get_next: unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowArray) -> c_int,
     pub get_last_error: unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char,
-    pub release: Option<Release<ArrowArrayStream>>,
+    release: Option<Release<ArrowArrayStream>>,
     private_data: *const c_void,
 }
 
 /// What a producer fills in and a consumer releases, once.
 pub trait Released: Sized {
+    /// The producer's function that gives back what it holds; none if it holds nothing.
+    fn callback(&mut self) -> &mut Option<Release<Self>>;
+}
+
+/// What a consumer gives to be filled in.
+pub trait Filled: Released {
     /// One that holds nothing.
     const EMPTY: Self;
 
-    /// The producer's function that gives back what it holds, if it holds anything.
-    fn callback(&self) -> Option<Release<Self>>;
-
     /// Whether it holds nothing.
-    fn is_released(&self) -> bool {
-        self.callback().is_none()
-    }
-
-    /// Gives back what it holds.
-    fn release(&mut self) {
-        if let Some(release) = self.callback() {
-            // SAFETY: the producer gave it for this struct, and it sets the field to null.
-            unsafe { release(self) };
-        }
-    }
+    fn is_released(&self) -> bool;
 }
 
 /// Gives back what a struct holds, and marks it so.
 type Release<T> = unsafe extern "C" fn(*mut T);
 
 impl Released for ArrowSchema {
+    fn callback(&mut self) -> &mut Option<Release<Self>> {
+        &mut self.release
+    }
+}
+
+impl Released for ArrowArray {
+    fn callback(&mut self) -> &mut Option<Release<Self>> {
+        &mut self.release
+    }
+}
+
+impl Released for ArrowArrayStream {
+    fn callback(&mut self) -> &mut Option<Release<Self>> {
+        &mut self.release
+    }
+}
+
+impl Filled for ArrowSchema {
     const EMPTY: ArrowSchema = ArrowSchema {
         format: null(),
         name: null(),
@@ -82,12 +93,12 @@ impl Released for ArrowSchema {
         private_data: null(),
     };
 
-    fn callback(&self) -> Option<Release<Self>> {
-        self.release
+    fn is_released(&self) -> bool {
+        self.release.is_none()
     }
 }
 
-impl Released for ArrowArray {
+impl Filled for ArrowArray {
     const EMPTY: ArrowArray = ArrowArray {
         length: 0,
         null_count: 0,
@@ -101,20 +112,43 @@ impl Released for ArrowArray {
         private_data: null(),
     };
 
-    fn callback(&self) -> Option<Release<Self>> {
-        self.release
+    fn is_released(&self) -> bool {
+        self.release.is_none()
     }
 }
 
 /// A struct that is ours to release.
 pub struct Owned<T: Released>(T);
 
-impl<T: Released> Owned<T> {
+impl<T: Filled> Owned<T> {
     /// What a producer fills in, and what it returns.
     pub fn filled<R>(fill: impl FnOnce(*mut T) -> R) -> (Owned<T>, R) {
         let mut owned = Owned(T::EMPTY);
         let returned = fill(&mut owned.0);
         (owned, returned)
+    }
+}
+
+impl<T: Released> Owned<T> {
+    /// Moves a struct here from where its producer has it, and marks it released there: whoever else
+    /// comes to it could release it while it is in use. None if it is released.
+    ///
+    /// # Safety
+    ///
+    /// The struct is there, and nobody uses it meanwhile.
+    pub unsafe fn taken(mut from: NonNull<T>) -> Option<Owned<T>> {
+        // SAFETY: as the caller says. The specification lets structs be moved in this way.
+        unsafe {
+            (*from.as_mut().callback())?;
+            let owned = Owned(from.read());
+            *from.as_mut().callback() = None;
+            Some(owned)
+        }
+    }
+
+    /// Where it is.
+    pub fn at(&mut self) -> *mut T {
+        &mut self.0
     }
 }
 
@@ -128,6 +162,9 @@ impl<T: Released> Deref for Owned<T> {
 
 impl<T: Released> Drop for Owned<T> {
     fn drop(&mut self) {
-        self.0.release();
+        if let Some(release) = *self.0.callback() {
+            // SAFETY: the producer gave it for this struct, and nothing uses the struct any more.
+            unsafe { release(&mut self.0) };
+        }
     }
 }

@@ -11,22 +11,20 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use self::column::Column;
-use self::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Owned, Released};
+use self::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Filled, Owned};
 
-/// Arrays of Arrow.
-pub enum Arrow<'py> {
-    /// One, in its producer's capsules. They release it.
-    Array { schema: Bound<'py, PyCapsule>, array: Bound<'py, PyCapsule> },
-    /// What came from a stream.
-    Stream { schema: Owned<ArrowSchema>, arrays: Vec<Owned<ArrowArray>> },
+/// Arrays of one type. They are ours: what a capsule holds, any other consumer may release.
+pub struct Arrow {
+    schema: Owned<ArrowSchema>,
+    arrays: Vec<Owned<ArrowArray>>,
 }
 
-impl<'py> Arrow<'py> {
+impl Arrow {
     /// What an object exports, if it does: one array, or else a stream of them.
-    pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Arrow<'py>>> {
+    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrow>> {
         if let Some(export) = object.getattr_opt("__arrow_c_array__")? {
             let (schema, array) = export.call0()?.extract()?;
-            return Ok(Some(Arrow::Array { schema, array }));
+            return one(&schema, &array).map(Some);
         }
         match object.getattr_opt("__arrow_c_stream__")? {
             Some(export) => read(&export.call0()?.extract()?).map(Some),
@@ -37,21 +35,21 @@ impl<'py> Arrow<'py> {
     /// The values; `what` is a word for one.
     pub fn slices(&self, what: &str) -> PyResult<Vec<&[u8]>> {
         let mut values = Vec::new();
-        match self {
-            Arrow::Array { schema, array } => {
-                let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast();
-                let array = array.pointer_checked(Some(c"arrow_array"))?.cast();
-                // SAFETY: a capsule of that name points to that struct, and lives as long as `self`.
-                append(&mut values, what, unsafe { schema.as_ref() }, unsafe { array.as_ref() })?;
-            }
-            Arrow::Stream { schema, arrays } => {
-                for array in arrays {
-                    append(&mut values, what, schema, array)?;
-                }
-            }
+        for array in &self.arrays {
+            append(&mut values, what, &self.schema, array)?;
         }
         Ok(values)
     }
+}
+
+/// The array of two capsules.
+fn one(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<Arrow> {
+    let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast();
+    let array = array.pointer_checked(Some(c"arrow_array"))?.cast();
+    // SAFETY: a capsule of that name points to that struct.
+    let taken = unsafe { Owned::taken(schema).zip(Owned::taken(array)) };
+    let (schema, array) = taken.ok_or_else(released)?;
+    Ok(Arrow { schema, arrays: vec![array] })
 }
 
 /// Adds the values of an array, which may be none of nulls.
@@ -61,9 +59,6 @@ fn append<'a>(
     schema: &'a ArrowSchema,
     array: &'a ArrowArray,
 ) -> PyResult<()> {
-    if schema.is_released() || array.is_released() {
-        return Err(released());
-    }
     // SAFETY: the structs are those of one array that is not released.
     let added = unsafe { Column::of(schema, array)?.values()? };
     values.reserve(added.len());
@@ -77,17 +72,18 @@ fn append<'a>(
 }
 
 /// All arrays of a stream.
-fn read<'py>(stream: &Bound<'py, PyCapsule>) -> PyResult<Arrow<'py>> {
-    let stream = stream.pointer_checked(Some(c"arrow_array_stream"))?;
-    let stream = stream.cast::<ArrowArrayStream>().as_ptr();
+fn read(stream: &Bound<'_, PyCapsule>) -> PyResult<Arrow> {
+    let stream = stream.pointer_checked(Some(c"arrow_array_stream"))?.cast::<ArrowArrayStream>();
     // SAFETY: a capsule of that name points to that struct.
-    if unsafe { (*stream).release }.is_none() {
-        return Err(released());
-    }
+    let mut stream = unsafe { Owned::taken(stream) }.ok_or_else(released)?;
+    let stream = stream.at();
     // SAFETY: the stream is not released, so it has its functions; so below.
     let (schema, result) = Owned::filled(|to| unsafe { ((*stream).get_schema)(stream, to) });
     // SAFETY: as above.
     unsafe { succeeded(stream, result) }?;
+    if schema.is_released() {
+        return Err(released());
+    }
     // SAFETY: the stream has filled it in. There may be no array to see the type of.
     unsafe { column::check_type(&schema) }?;
     let mut arrays = Vec::new();
@@ -97,7 +93,7 @@ fn read<'py>(stream: &Bound<'py, PyCapsule>) -> PyResult<Arrow<'py>> {
         // SAFETY: as above.
         unsafe { succeeded(stream, result) }?;
         if array.is_released() {
-            return Ok(Arrow::Stream { schema, arrays });
+            return Ok(Arrow { schema, arrays });
         }
         arrays.push(array);
     }
