@@ -4,6 +4,7 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tagmac_files::Error;
@@ -200,6 +201,12 @@ impl Tree {
     #[getter]
     fn name(&self) -> &'static str {
         self.mac.mac.algorithm().name()
+    }
+
+    /// The callback may lead back to here: a method of what has the tree. Without this both, and the key,
+    /// would stay for ever.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.progress)
     }
 
     fn __repr__(&self) -> String {

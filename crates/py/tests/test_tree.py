@@ -1,7 +1,9 @@
 """Tags that follow the edits of a file, and what is refused."""
 
+import gc
 import os
 import random
+import weakref
 
 import pytest
 from conftest import nonce_for
@@ -16,6 +18,21 @@ def file(tmp_path):
     path = tmp_path / "db"
     path.write_bytes(MESSAGE)
     return path
+
+
+def test_a_tree_whose_callback_leads_back_to_it_goes(file):
+    """And its key with it."""
+
+    class Job:
+        def __init__(self):
+            self.tree = tagmac.Tree(file, tagmac.Key(bytes(16)), progress=self.report)
+
+        def report(self, *done):
+            pass
+
+    job = weakref.ref(Job())
+    gc.collect()
+    assert job() is None
 
 
 def sidecar(file):
