@@ -44,7 +44,7 @@ impl View {
     ///
     /// # Errors
     ///
-    /// `TypeError` if the object has no bytes, `BufferError` if they lie apart.
+    /// `TypeError` if the object has no bytes or has pointers, `BufferError` if they lie apart.
     pub fn of(object: &Bound<'_, PyAny>) -> PyResult<View> {
         // SAFETY: the object is alive, and the call only looks at its type.
         if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 0 {
@@ -54,6 +54,9 @@ impl View {
         if !buffer.is_c_contiguous() {
             let line = "expected bytes in one piece, in the order of C, found them apart";
             return Err(PyBufferError::new_err(line));
+        }
+        if holds_pointers(buffer.format().to_bytes()) {
+            return Err(PyTypeError::new_err(POINTERS));
         }
         Ok(View(buffer))
     }
@@ -74,6 +77,16 @@ impl View {
     pub fn shape(&self) -> &[usize] {
         self.0.shape()
     }
+}
+
+const POINTERS: &str = "expected bytes, found an array of objects, whose bytes are their addresses";
+
+/// Whether items of a format, as the buffer protocol writes it, are pointers or have some: a tag of these
+/// says nothing of what they point to.
+fn holds_pointers(format: &[u8]) -> bool {
+    // The names of fields stand between colons.
+    let types = format.split(|&byte| byte == b':').step_by(2);
+    types.flatten().any(|byte| b"O&Pz".contains(byte))
 }
 
 /// The bytes of an object.

@@ -1,6 +1,7 @@
 """Bad input of every kind: one typed exception, never a crash."""
 
 import array
+import ctypes
 import itertools
 import sys
 
@@ -223,6 +224,36 @@ def test_buffers_in_other_shapes():
     released.release()
     with pytest.raises(ValueError):
         KEY.tag(released)
+
+
+def test_arrays_of_objects():
+    """Their bytes are addresses: a tag would be right whatever becomes of the objects."""
+    objects = np.empty((2, 2), dtype=object)
+    objects[:] = [[[1], [2]], [b"x", b"y"]]
+    fields = np.zeros((2, 2), dtype=[("a", "u1"), ("b", "O")])
+    for pointers in (
+        objects,
+        fields,
+        memoryview((ctypes.py_object * 2)(1, 2)),
+        memoryview((ctypes.c_char_p * 2)(b"x", b"y")),
+        memoryview((ctypes.POINTER(ctypes.c_int) * 2)()),
+        memoryview((ctypes.c_void_p * 2)()),
+    ):
+        for call in (
+            lambda it: KEY.tag(it),
+            lambda it: KEY.verify(it, bytes(16)),
+            lambda it: KEY.new().update(it),
+            lambda it: tagmac.tag_many(KEY, it),
+            lambda it: tagmac.tag_many(KEY, [it]),
+        ):
+            with pytest.raises(TypeError, match="array of objects, whose bytes are their addresses$"):
+                call(pointers)
+    for plain in (
+        np.zeros((2, 2), dtype=[("O", "u1"), ("Pz", "<u2")]),
+        np.ones((2, 2), dtype="complex128"),
+        np.ones((2, 2), dtype="?"),
+    ):
+        assert KEY.tag(plain) == KEY.tag(plain.tobytes())
 
 
 def test_a_buffer_is_given_back():
