@@ -97,7 +97,7 @@ impl Context {
     pub fn init<'p>(
         &mut self,
         key: Option<&[u8]>,
-        params: impl Iterator<Item = &'p mut Param>,
+        params: impl Iterator<Item = &'p Param>,
     ) -> Result<(), Failure> {
         self.message = Message::None;
         self.set(params)?;
@@ -188,7 +188,7 @@ impl Context {
     }
 
     /// SET_CTX_PARAMS. What is not known is left alone, as everywhere in OpenSSL.
-    pub fn set<'p>(&mut self, params: impl Iterator<Item = &'p mut Param>) -> Result<(), Failure> {
+    pub fn set<'p>(&mut self, params: impl Iterator<Item = &'p Param>) -> Result<(), Failure> {
         for param in params {
             let ours = matches!(param.name(), "key" | "iv" | "size" | "cipher");
             ensure(

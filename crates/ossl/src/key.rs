@@ -39,7 +39,7 @@ impl Draft {
     }
 
     /// GEN_SET_PARAMS. What is not known is left alone, as everywhere in OpenSSL.
-    pub fn set<'p>(&mut self, params: impl Iterator<Item = &'p mut Param>) -> Result<(), Failure> {
+    pub fn set<'p>(&mut self, params: impl Iterator<Item = &'p Param>) -> Result<(), Failure> {
         for param in params {
             match param.name() {
                 "priv" => self.bytes = Some(Zeroizing::new(param.octets()?.into())),
@@ -71,7 +71,7 @@ impl Key {
     }
 
     /// IMPORT.
-    pub fn import<'p>(&self, params: impl Iterator<Item = &'p mut Param>) -> Result<(), Failure> {
+    pub fn import<'p>(&self, params: impl Iterator<Item = &'p Param>) -> Result<(), Failure> {
         let mut draft = Draft::new(self.entry);
         draft.set(params)?;
         let kept = self.material.set(draft.material()?);

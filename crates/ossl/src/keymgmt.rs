@@ -1,6 +1,6 @@
 //! Keys as EVP_PKEY: the functions of OSSL_OP_KEYMGMT.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 
 use tagmac_border::{Failure, guard};
 
@@ -8,7 +8,7 @@ use crate::core::{Core, Dispatch, dispatch, id};
 use crate::held::Held;
 use crate::key::{Draft, Key};
 use crate::names::{ENTRIES, ROW};
-use crate::param::{self, Param, each};
+use crate::param::{self, Param, each, each_mut};
 
 /// OSSL_KEYMGMT_SELECT_PRIVATE_KEY, and that of the public key, which no MAC has.
 const PRIVATE: c_int = 1;
@@ -149,7 +149,9 @@ unsafe extern "C" fn export(
     let mut taken = 0;
     shared.call(c"export", |key| {
         let material = key.material()?;
-        let list = param::exported(&material.bytes, key.entry().cipher_of(material.algorithm));
+        // With a NUL, which OpenSSL gives to those who read it and leaves out of the size.
+        let cipher = key.entry().cipher_of(material.algorithm).map(CString::new).transpose()?;
+        let list = param::exported(&material.bytes, cipher.as_deref());
         // SAFETY: OpenSSL's function with its argument, which reads the list while it runs.
         taken = unsafe { take(list.as_ptr(), argument) };
         Ok(())
@@ -176,7 +178,7 @@ unsafe extern "C" fn get_params(key: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: a key of ours.
     let Some(shared) = (unsafe { Shared::at(key) }) else { return 0 };
     // SAFETY: a list of OpenSSL's.
-    shared.call(c"get_params", |key| key.get(unsafe { each(params) }))
+    shared.call(c"get_params", |key| key.get(unsafe { each_mut(params) }))
 }
 
 extern "C" fn gettable(_provider: *mut c_void) -> *const Param {

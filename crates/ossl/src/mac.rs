@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::core::{Dispatch, dispatch, id};
 use crate::held::Held;
 use crate::names::{ENTRIES, ROW};
-use crate::param::{self, Param, each};
+use crate::param::{self, Param, each, each_mut};
 
 /// OSSL_FUNC_MAC_NEWCTX of the entry at that place. OpenSSL does not say which algorithm it is
 /// for, so each has a function of its own.
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn get_params<const HIGH: usize, const LOW: usize>(
     let done = guard(|| {
         let context = Context::new(&ENTRIES[ROW * HIGH + LOW]);
         // SAFETY: a list of OpenSSL's.
-        context.get(unsafe { each(params) })
+        context.get(unsafe { each_mut(params) })
     });
     done.is_ok().into()
 }
@@ -105,7 +105,7 @@ unsafe extern "C" fn finish(
 unsafe extern "C" fn get_ctx_params(held: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: a context of ours; a list of OpenSSL's.
     unsafe {
-        Held::call(c"get_ctx_params", held, |context: &mut Context| context.get(each(params)))
+        Held::call(c"get_ctx_params", held, |context: &mut Context| context.get(each_mut(params)))
     }
 }
 

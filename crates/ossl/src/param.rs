@@ -67,13 +67,13 @@ pub static SAID_OF_KEY: Constant<[Param; 3]> = Constant([
 ]);
 
 /// A key, with the cipher that chose its MAC if one did. The list points to both, and is to be read.
-pub fn exported(key: &[u8], cipher: Option<&'static str>) -> [Param; 3] {
+pub fn exported(key: &[u8], cipher: Option<&CStr>) -> [Param; 3] {
     let value = |name, kind, data: &[u8]| Param {
         data: data.as_ptr().cast_mut().cast(),
         data_size: data.len(),
         ..of(name, kind, 0)
     };
-    let cipher = cipher.map_or(END, |cipher| value(c"cipher", TEXT, cipher.as_bytes()));
+    let cipher = cipher.map_or(END, |cipher| value(c"cipher", TEXT, cipher.to_bytes()));
     [value(c"priv", OCTETS, key), cipher, END]
 }
 
@@ -86,12 +86,26 @@ pub static OF_PROVIDER: Constant<[Param; 5]> = Constant([
     END,
 ]);
 
-/// The parameters of a list.
+/// The parameters of a list that is read. It may be a constant, which several threads use at once.
 ///
 /// # Safety
 ///
-/// `list` is null or ends with a parameter without a name, and nobody else changes it during `'a`.
-pub unsafe fn each<'a>(mut list: *mut Param) -> impl Iterator<Item = &'a mut Param> {
+/// `list` is null or ends with a parameter without a name, and nobody changes it during `'a`.
+pub unsafe fn each<'a>(mut list: *const Param) -> impl Iterator<Item = &'a Param> {
+    std::iter::from_fn(move || {
+        // SAFETY: null, or within the list, whose end is never passed.
+        let param = unsafe { list.as_ref() }.filter(|param| !param.key.is_null())?;
+        list = list.wrapping_add(1);
+        Some(param)
+    })
+}
+
+/// The parameters of a list that is filled in.
+///
+/// # Safety
+///
+/// As for [`each`], and nobody else uses it during `'a`.
+pub unsafe fn each_mut<'a>(mut list: *mut Param) -> impl Iterator<Item = &'a mut Param> {
     std::iter::from_fn(move || {
         // SAFETY: null, or within the list, whose end is never passed.
         let param = unsafe { list.as_mut() }.filter(|param| !param.key.is_null())?;

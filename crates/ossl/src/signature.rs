@@ -11,7 +11,7 @@ use crate::core::{Constant, Dispatch, dispatch, id};
 use crate::held::Held;
 use crate::keymgmt::Shared;
 use crate::mac::put;
-use crate::param::{self, Param, each};
+use crate::param::{self, Param, each, each_mut};
 
 /// A context without a MAC until it has a key.
 type Signer = Option<Context>;
@@ -96,7 +96,7 @@ unsafe extern "C" fn get_params(signer: *mut c_void, params: *mut Param) -> c_in
     // SAFETY: a context of ours; a list of OpenSSL's.
     unsafe {
         Held::call(c"get_ctx_params", signer, |signer: &mut Signer| {
-            begun(signer)?.get(each(params))
+            begun(signer)?.get(each_mut(params))
         })
     }
 }

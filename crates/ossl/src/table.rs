@@ -10,7 +10,7 @@ use crate::core::{
     id,
 };
 use crate::names::{ENTRIES, Entry, ROW};
-use crate::param::{self, Param, each};
+use crate::param::{self, Param, each_mut};
 use crate::{keymgmt, mac, signature};
 
 /// The functions that each entry has for itself, because OpenSSL does not say which one it means:
@@ -109,7 +109,7 @@ unsafe extern "C" fn params_of_provider(_provider: *mut c_void, params: *mut Par
         };
     let done = guard(|| {
         // SAFETY: a list of OpenSSL's.
-        for param in unsafe { each(params) } {
+        for param in unsafe { each_mut(params) } {
             match param.name() {
                 "name" => param.set_text(c"tagmac: parallel MACs")?,
                 "version" | "buildinfo" => param.set_text(VERSION)?,

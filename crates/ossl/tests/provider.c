@@ -293,6 +293,15 @@ static EVP_PKEY *generated(const char *name, const char *key, const char *cipher
     return made;
 }
 
+/* Whether an exported key has this cipher, a string of C's. */
+static int is_aes_128(const OSSL_PARAM *key, void *nothing) {
+    const OSSL_PARAM *cipher = OSSL_PARAM_locate_const(key, "cipher");
+    const char *found = NULL;
+    (void)nothing;
+    return cipher != NULL && OSSL_PARAM_get_utf8_string_ptr(cipher, &found)
+           && strcmp(found, "AES128") == 0 && cipher->data_size == 6;
+}
+
 /* Keys as EVP_PKEY: made in three ways, taken out again, compared; tags made and checked with them. */
 static void keys(void) {
     EVP_PKEY *key = raw("PMAC-AES128", bytes, 16), *copy, *other;
@@ -349,6 +358,7 @@ static void keys(void) {
     CHECK(signed_by(other, 100, out) == 16 && verifies(key, 100, out, 16));
     CHECK((copy = EVP_PKEY_dup(other)) != NULL && EVP_PKEY_eq(other, copy) == 1);
     CHECK(verifies(copy, 100, out, 16));
+    CHECK(EVP_PKEY_export(other, EVP_PKEY_KEYPAIR, is_aes_128, NULL) == 1);
     EVP_PKEY_free(copy);
     EVP_PKEY_free(other);
 
