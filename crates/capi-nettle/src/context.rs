@@ -140,6 +140,12 @@ thread_local! {
     static RECENT: RefCell<Vec<Rc<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// A MAC of a key, in a frame that lies where the stack is wiped.
+#[inline(never)]
+fn made<M: Shim<KEY>, const KEY: usize>(key: &[u8; KEY]) -> Rc<Kept<M, KEY>> {
+    Rc::new(Kept { key: *key, mac: M::under(key) })
+}
+
 /// The MAC under a key.
 fn mac_of<M: Shim<KEY>, const KEY: usize>(key: &[u8; KEY]) -> Rc<Kept<M, KEY>> {
     let find = |recent: &RefCell<Vec<Rc<dyn Any>>>| {
@@ -153,7 +159,9 @@ fn mac_of<M: Shim<KEY>, const KEY: usize>(key: &[u8; KEY]) -> Rc<Kept<M, KEY>> {
     };
     // A thread that ends keeps nothing.
     RECENT.try_with(find).ok().flatten().unwrap_or_else(|| {
-        let kept = Rc::new(Kept { key: *key, mac: M::under(key) });
+        let kept = made(key);
+        // What was moved to its place is still on the stack.
+        tagmac::wipe_stack::<{ 16 << 10 }>();
         let _ = RECENT.try_with(|recent| {
             let mut recent = recent.borrow_mut();
             recent.truncate(KEPT - 1);

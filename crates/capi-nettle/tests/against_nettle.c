@@ -4,7 +4,10 @@
 
    Usage: against_nettle NETTLE TAGMAC_NETTLE SECONDS */
 
+#define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -214,6 +217,45 @@ static void refused(const struct mac *mac) {
     }
 }
 
+/* Some packets under a key, on a stack of its own. */
+static uint8_t secret[32];
+
+static void *packets(void *mac) {
+    static uint8_t context[ROOM], tag[16];
+    const struct mac *ours = mac;
+    ours->set_key(context, secret);
+    nonce_of(ours, context, 16, message);
+    for (size_t length = 1; length <= 5000; length += 833) {
+        ours->update(context, length, message);
+        tag_of(ours, context, ours->tag, tag);
+    }
+    memset(context, 0, sizeof context);
+    return NULL;
+}
+
+/* Of a key nothing is left on the stack, whose thread has ended. */
+static void forgotten(struct mac *mac) {
+    enum { STACK = 1 << 20 };
+    uint8_t *stack = aligned_alloc(4096, STACK), *left = malloc(STACK);
+    /* By this way, as valgrind lets nobody read what was a stack. */
+    int memory = open("/proc/self/mem", O_RDONLY);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    CHECK(stack != NULL && left != NULL && memory >= 0);
+    memset(stack, 0, STACK);
+    fill(secret, sizeof secret);
+    CHECK(pthread_attr_init(&attributes) == 0);
+    CHECK(pthread_attr_setstack(&attributes, stack, STACK) == 0);
+    CHECK(pthread_create(&thread, &attributes, packets, mac) == 0);
+    CHECK(pthread_join(thread, NULL) == 0 && pthread_attr_destroy(&attributes) == 0);
+    CHECK(pread(memory, left, STACK, (off_t)(uintptr_t)stack) == STACK && close(memory) == 0);
+    for (size_t part = 0; part < mac->key; part += 8) {
+        CHECK(memmem(left, STACK, secret + part, 8) == NULL);
+    }
+    free(stack);
+    free(left);
+}
+
 int main(int argc, char **argv) {
     seed = (unsigned long long)time(NULL);
     CHECK(argc == 4);
@@ -242,6 +284,7 @@ int main(int argc, char **argv) {
         ours[i] = all_of(library, version(), names[i], tags[i]);
         CHECK(nettle[i].update != ours[i].update);
         refused(&ours[i]);
+        forgotten(&ours[i]);
         *(void **)&size = named(library, names[i], "ctx_size");
         CHECK(size() > 0 && (size_t)size() <= rooms[i]);
         if (ours[i].set_nonce != NULL) {
