@@ -7,7 +7,7 @@ use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
 /// Work on more bytes than these is done without the interpreter. With fewer, letting go of it
 /// and coming back would cost as much as the work.
@@ -50,7 +50,13 @@ impl View {
         if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 0 {
             return Err(no_bytes(object));
         }
-        let buffer = PyUntypedBuffer::get(object)?;
+        // Those of ctypes leave out what follows from the rest, and a memoryview fills it in.
+        let buffer = match PyUntypedBuffer::get(object) {
+            Err(error) if error.is_instance_of::<PyBufferError>(object.py()) => {
+                PyUntypedBuffer::get(PyMemoryView::from(object)?.as_any())
+            }
+            got => got,
+        }?;
         if !buffer.is_c_contiguous() {
             let line = "expected bytes in one piece, in the order of C, found them apart";
             return Err(PyBufferError::new_err(line));

@@ -215,6 +215,14 @@ def test_buffers_in_other_shapes():
     assert KEY.tag(numbers.reshape(10, 100)) == KEY.tag(numbers.tobytes())
     assert KEY.tag(array.array("d", [1.5])) == KEY.tag(array.array("d", [1.5]).tobytes())
     assert KEY.tag(np.zeros((0, 5))) == KEY.tag(b"")
+    for theirs in (
+        ctypes.create_string_buffer(b"x" * 5000),
+        (ctypes.c_uint32 * 3)(1, 2, 3),
+        ((ctypes.c_uint8 * 3) * 2)(),
+    ):
+        assert KEY.tag(theirs) == KEY.tag(bytes(theirs))
+        KEY.verify(theirs, ctypes.create_string_buffer(KEY.tag(bytes(theirs)), 16))
+    assert len(tagmac.tag_many(KEY, ((ctypes.c_uint8 * 3) * 2)())) == 32
     for apart in (numbers[::2], numbers.reshape(10, 100).T, memoryview(bytes(100))[::3]):
         with pytest.raises((BufferError, ValueError)):
             KEY.tag(apart)
@@ -234,10 +242,10 @@ def test_arrays_of_objects():
     for pointers in (
         objects,
         fields,
-        memoryview((ctypes.py_object * 2)(1, 2)),
-        memoryview((ctypes.c_char_p * 2)(b"x", b"y")),
-        memoryview((ctypes.POINTER(ctypes.c_int) * 2)()),
-        memoryview((ctypes.c_void_p * 2)()),
+        (ctypes.py_object * 2)(1, 2),
+        (ctypes.c_char_p * 2)(b"x", b"y"),
+        (ctypes.POINTER(ctypes.c_int) * 2)(),
+        (ctypes.c_void_p * 2)(),
     ):
         for call in (
             lambda it: KEY.tag(it),
