@@ -217,15 +217,16 @@ static void refused(const struct mac *mac) {
     }
 }
 
-/* Some packets under a key, on a stack of its own. */
+/* A key, and some packets under it or none, on a stack of its own. */
 static uint8_t secret[32];
+static size_t longest;
 
 static void *packets(void *mac) {
     static uint8_t context[ROOM], tag[16];
     const struct mac *ours = mac;
     ours->set_key(context, secret);
     nonce_of(ours, context, 16, message);
-    for (size_t length = 1; length <= 5000; length += 833) {
+    for (size_t length = 1; length <= longest; length += 833) {
         ours->update(context, length, message);
         tag_of(ours, context, ours->tag, tag);
     }
@@ -284,7 +285,9 @@ int main(int argc, char **argv) {
         ours[i] = all_of(library, version(), names[i], tags[i]);
         CHECK(nettle[i].update != ours[i].update);
         refused(&ours[i]);
-        forgotten(&ours[i]);
+        for (longest = 0; longest <= 5000; longest += 5000) {
+            forgotten(&ours[i]);
+        }
         *(void **)&size = named(library, names[i], "ctx_size");
         CHECK(size() > 0 && (size_t)size() <= rooms[i]);
         if (ours[i].set_nonce != NULL) {
