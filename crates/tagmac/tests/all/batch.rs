@@ -94,6 +94,15 @@ fn each_kind() -> impl Iterator<Item = AnyMac> {
     })
 }
 
+/// Vectors with messages of other lengths side by side: some end before the others do, and all of
+/// them are put in another order and back.
+#[test]
+fn neighbours_of_other_lengths_keep_their_places() {
+    for mac in each_kind() {
+        check(&mac, &(0..23).map(|i| (i * 89 + 7) % 310).collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn every_length_and_every_count() {
     for mac in each_kind() {

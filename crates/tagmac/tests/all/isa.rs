@@ -1,6 +1,8 @@
 //! What a safe kernel may do with a level, and which levels there are.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use std::{env, io::ErrorKind, process::Command};
 
 use tagmac::isa::{Isa, Kernel, Lanes, Level, Status};
 
@@ -53,5 +55,31 @@ fn the_best_level_is_the_last_one() {
 fn no_rung_gives_wrong_answers() {
     for name in Level::NAMES {
         assert_ne!(Level::status(name), Some(Status::SelfTestFailed), "{name}");
+    }
+}
+
+/// Whether the system keeps AVX registers is not what CPUID says of AVX: XGETBV says it. Where it does
+/// not keep them, instructions on them end the program. Such a CPU is one of qemu's, on which this test
+/// runs once more.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[test]
+fn no_level_needs_registers_that_the_system_does_not_keep() {
+    const HERE: &str = "TAGMAC_TEST_WITHOUT_XSAVE";
+    if env::var_os(HERE).is_some() {
+        let status = |name| (name, Level::status(name));
+        assert_eq!(status("aesni"), ("aesni", Some(Status::Usable)));
+        for name in ["avx2", "vaes", "avx512"] {
+            assert_eq!(status(name), (name, Some(Status::Unsupported)));
+        }
+        return;
+    }
+    let mut qemu = Command::new("qemu-x86_64");
+    qemu.args(["-cpu", "max,-xsave"]).arg(env::current_exe().expect("this program"));
+    let name = "isa::no_level_needs_registers_that_the_system_does_not_keep";
+    match qemu.args(["--exact", name]).env(HERE, "1").output() {
+        Ok(ran) => assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout)),
+        // `scripts/test` has it.
+        Err(error) if error.kind() == ErrorKind::NotFound => eprintln!("skipped: no qemu-x86_64"),
+        Err(error) => panic!("qemu-x86_64: {error}"),
     }
 }

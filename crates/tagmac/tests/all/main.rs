@@ -24,6 +24,8 @@ mod hashes;
 mod hmac;
 mod isa;
 mod laws;
+#[cfg(target_os = "linux")]
+mod memory;
 #[cfg(feature = "dynamic")]
 mod meter;
 mod nonces;
@@ -37,10 +39,13 @@ mod published;
 mod random;
 #[cfg(feature = "dynamic")]
 mod reference;
+#[cfg(all(target_arch = "x86_64", unix))]
+mod registers;
 #[cfg(feature = "dynamic")]
 mod registry;
 #[cfg(feature = "dynamic")]
 mod save;
+mod streams;
 #[cfg(feature = "dynamic")]
 mod vectors;
 #[cfg(feature = "dynamic")]

@@ -201,3 +201,6 @@ impl ClampedR {
         FieldElement::carried(low(d0), d1 + (d0 >> 64), h2 * r0)
     }
 }
+
+#[cfg(test)]
+mod tests;
