@@ -179,13 +179,14 @@ class Proof:
             solver.set("timeout", self.timeout)
             solver.set("random_seed", 1)
             solver.add(facts)
-            seen = set()
+            # By z3's number, which is another formula's once this one is gone: so it is kept.
+            seen = {}
             for at, (line, formula) in enumerate(goals, -len(machine.goals)):
                 self.goals += 1
                 formula = z3.simplify(formula)
                 if z3.is_true(formula) or formula.get_id() in seen:
                     continue
-                seen.add(formula.get_id())
+                seen[formula.get_id()] = formula
                 self.solved += 1
                 if z3.is_false(formula):
                     raise Failed(f"{line}: is false")
