@@ -79,7 +79,7 @@ JOBS = [
     Job(
         "proofs",
         "z3 proofs, over the source itself, that the arithmetic is what it is defined to be and never overflows",
-        ["proofs.py"],
+        ["python3", "assure/proofs"],
         quick=87,
         full=93,
         claim="For all inputs: doubling and halving, clamps, padding, masks, comparisons, offsets and "

@@ -485,7 +485,7 @@ def is_test(text, name):
     rust = rf"#\[test\](?:\s*#\[[^\]]*\])*\s*fn {re.escape(name)}\("
     named = rf"^\s*{re.escape(name)}:|^\s*{re.escape(name)}\s*=>|^\s*{re.escape(name)}[,(] "
     python = rf"^\s*def {re.escape(name)}\("
-    theorem = rf"^\s*\"{re.escape(name)}\",$|theorem\(\"{re.escape(name)}\""
+    theorem = rf"^(?:@theorem\(|\s+)\"{re.escape(name)}\","
     return any(re.search(p, text, re.MULTILINE) for p in (rust, named, python, theorem))
 
 

@@ -1,0 +1,108 @@
+"""Proofs for all inputs that the arithmetic of the MACs is what it is defined to be and never overflows.
+
+    assure/proofs --quick | --full [--planted NAME] [--list] [THEOREM...]
+    assure/proofs --planted
+
+What is proved is the source of crates/tagmac itself: `rust/` parses the functions that a theorem names
+and runs them on unknown numbers, line by line, and z3 decides. No constant, shift or bound of the code is
+typed again here: all come from the files. What is typed here, in `theorems/`, is the other side: the
+definitions of the papers and of RFC 4418 and 8439. Each operation that Rust would check in a debug build
+(overflows, indices, `assert!`) is a goal of the theorem that runs it, and so is each sum and product in
+the words of vectors that must not wrap. A goal that z3 does not decide in time, code that the parser does
+not know and a function that has moved are failures.
+
+Bits and masks are decided as bit vectors. Products of limbs are decided as whole numbers: each
+quotient of a shift is an unknown with its equation, each product of two unknowns is an unknown of its
+own with its ends, and a congruence mod p is shown with its quotient, which z3 checks.
+
+What it cannot show: that the compiler translates the source as this model runs it, that vector
+instructions do what the manual says (a word of a vector is modelled as a word), and code outside of the
+functions that are named: which kernel runs when is what the tests on all levels are for.
+"""
+
+import argparse
+import sys
+import time
+
+import z3_wheel
+
+z3_wheel.need()
+
+import theorems  # noqa: E402, F401
+from planted import PLANTED  # noqa: E402
+from rust.tokens import Unsupported  # noqa: E402
+from theorem import SRC, THEOREMS, Failed, Proof  # noqa: E402
+
+TIMEOUT_MS = {"quick": 30_000, "full": 200_000}
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="the quick theorems")
+    parser.add_argument("--full", action="store_true", help="all theorems")
+    parser.add_argument("--planted", nargs="?", const="", metavar="NAME", help="with a bug planted; alone, lists them")
+    parser.add_argument("--list", action="store_true", help="says what each theorem proves")
+    parser.add_argument("theorems", nargs="*", metavar="THEOREM", help="these alone")
+    options = parser.parse_args()
+    if options.planted and options.planted not in PLANTED:
+        parser.error(f"no planted bug {options.planted}")
+    return options
+
+
+def with_bug(name):
+    """The text of the file with the bug, by its name."""
+    file, old, new = PLANTED[name]
+    text = (SRC / file).read_text()
+    if text.count(old) != 1:
+        sys.exit(f"proofs: {file} has {text.count(old)} places for the bug {name}")
+    return {file: text.replace(old, new)}
+
+
+def main():
+    asked = options()
+    chosen = [t for t in THEOREMS if asked.full or t.level == "quick"]
+    if asked.theorems:
+        chosen = [t for t in THEOREMS if t.name in asked.theorems]
+    if asked.planted == "":
+        print("\n".join(PLANTED))
+        return 0
+    if asked.list:
+        for t in chosen:
+            print(f"{t.name}: {t.says} ({t.where[0]})")
+        return 0
+    texts = with_bug(asked.planted) if asked.planted else {}
+    if asked.planted:
+        # Theorems about other files cannot see it.
+        chosen = [t for t in chosen if PLANTED[asked.planted][0] in t.where]
+    invariants, notes, timeout = {}, [], TIMEOUT_MS["full" if asked.full else "quick"]
+    checked = failed = goals = solved = slowest = 0
+    for t in chosen:
+        began = time.monotonic()
+        proof = Proof(t.where, texts, timeout, invariants, notes)
+        checked += 1
+        verdict = "proved"
+        try:
+            t.run(proof)
+            proof.solve()
+        except Exception as error:  # Whatever stops a proof, the theorem is not proved.
+            failed += 1
+            verdict = "failed"
+            why = error if isinstance(error, (Failed, Unsupported)) else repr(error)
+            print(f"failed: {t.name}: {t.says} ({t.where[0]}): {why}")
+        took = time.monotonic() - began
+        goals, solved, slowest = goals + proof.goals, solved + proof.solved, max(slowest, took)
+        print(f"{took:7.2f} s  {verdict}  {t.name}, {proof.goals} goals", file=sys.stderr, flush=True)
+        if failed and asked.planted:
+            break
+    if not asked.planted and not asked.theorems:
+        notes.append(
+            f"{checked} theorems of {goals} goals, of which z3 was asked for {solved}; the slowest took {slowest:.0f} s"
+        )
+    for note in notes:
+        print(f"note: {note}")
+    print(f"proofs: {checked} checked, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
