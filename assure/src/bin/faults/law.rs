@@ -1,0 +1,248 @@
+//! A run with a fault, held against the law: see the top of this program.
+
+use std::os::unix::process::ExitStatusExt;
+
+use assure::process::disk::History;
+use assure::process::place::is_draft;
+use assure::process::trace::{self, Call, Fault, Injection, Phase, Trace};
+
+use super::case::{Case, Proof};
+use super::examples::Bench;
+use super::pairs::{Pair, is_interruptible, is_of_the_runtime};
+use super::planted::{with_bug, wrapper};
+use super::right::Baseline;
+
+impl Bench {
+    /// Runs a pair and holds it against the law; and whether it met another call than planned.
+    pub fn pair(
+        &self,
+        case: &Case,
+        baseline: &Baseline,
+        pair: &Pair,
+        planted: Option<&str>,
+    ) -> (Result<(), String>, bool) {
+        self.place.restore(&self.files);
+        let mut program = self.place.program(&case.args, &case.stdin);
+        if let Some(script) = wrapper(planted) {
+            let command = program.path.into_os_string();
+            let args = [["-c".into(), script.into(), command].as_slice(), &program.args].concat();
+            (program.path, program.args) = ("/bin/sh".into(), args);
+        }
+        let (phase, number) = (pair.phase, pair.number);
+        let nr = case.threads.then_some(pair.nr);
+        let injection = Injection { phase, number, nr, fault: with_bug(planted, pair.fault) };
+        let trace = match trace::run(&program, Some(injection)) {
+            Ok(trace) => trace,
+            Err(error) => return (Err(format!("{}: {error}", case.name)), false),
+        };
+        let faulty = trace.faulty();
+        let drifted = faulty.is_none_or(|call| call.nr != pair.nr);
+        let out = String::from_utf8_lossy(&trace.out).into_owned();
+        let attempt = Attempt { bench: self, case, baseline, pair, trace: &trace, out };
+        let result = match faulty {
+            Some(faulty) => attempt.law(faulty),
+            // With threads there may be fewer calls than before.
+            None if case.threads || trace.hung => attempt.ends(),
+            None => Err("expected the call with the fault, found fewer calls".into()),
+        };
+        (result.map_err(|what| attempt.named(faulty, &what)), drifted)
+    }
+}
+
+/// A run with a fault.
+struct Attempt<'a> {
+    bench: &'a Bench,
+    case: &'a Case,
+    baseline: &'a Baseline,
+    pair: &'a Pair,
+    trace: &'a Trace,
+    out: String,
+}
+
+impl Attempt<'_> {
+    fn named(&self, faulty: Option<&Call>, what: &str) -> String {
+        let (case, trace) = (self.case, self.trace);
+        let Pair { phase, number, fault, .. } = self.pair;
+        let fault = match fault {
+            Fault::Error(libc::EIO) => "EIO".into(),
+            Fault::Error(libc::ENOSPC) => "ENOSPC".into(),
+            Fault::Error(libc::EINTR) => "EINTR".into(),
+            Fault::Error(libc::EACCES) => "EACCES".into(),
+            Fault::Error(libc::ENOMEM) => "ENOMEM".into(),
+            other => format!("{other:?}"),
+        };
+        let call = faulty.map_or("no call".into(), |call| {
+            let names: Vec<_> =
+                call.names.iter().map(|name| String::from_utf8_lossy(name)).collect();
+            format!("{}{:x?}{names:?}", call.name(), &call.args[..3])
+        });
+        let (err, status) = (String::from_utf8_lossy(&trace.err), trace.status);
+        let (name, args) = (case.name, case.args.join(" "));
+        format!(
+            "{name} ({args}), {phase:?} call {number}, {call}, {fault}: {what}; {status}, said \
+             {err:?}"
+        )
+    }
+
+    fn ends(&self) -> Result<(), String> {
+        if self.trace.hung { Err("expected an end, found none".into()) } else { Ok(()) }
+    }
+
+    fn law(&self, faulty: &Call) -> Result<(), String> {
+        self.ends()?;
+        let (case, status) = (self.case, self.trace.status);
+        let code = status.code();
+        let killed = status.signal() == Some(libc::SIGKILL) || code == Some(137);
+        let is_main = self.pair.phase == Phase::Main;
+        let mends = match self.pair.fault {
+            Fault::Short => true,
+            Fault::Error(libc::EINTR) => is_interruptible(faulty.nr),
+            _ => false,
+        };
+        if mends && is_main && code != Some(case.expect) {
+            return Err(format!("expected status {} all the same", case.expect));
+        }
+        if code == Some(case.expect) {
+            if case.expect == 0 || mends {
+                let (bench, calls) = (self.bench, &self.trace.calls);
+                let history = History::new(bench.place.path(), &bench.files, calls)?;
+                bench.place.restore(&history.power_cut());
+                return bench.is_right(case, self.baseline, &self.out);
+            }
+            return Ok(());
+        }
+        // From here on it failed, and has to say so.
+        if code == Some(0) {
+            return Err(format!("expected status {} or an error, found success", case.expect));
+        }
+        match self.pair.fault {
+            Fault::Kill | Fault::Tear if !killed => {
+                return Err("expected a run that was killed".into());
+            }
+            Fault::Kill | Fault::Tear => {}
+            _ if is_main => self.says(faulty)?,
+            _ => {}
+        }
+        let removal = [libc::SYS_unlink, libc::SYS_unlinkat].contains(&faulty.nr);
+        self.others_stay(killed || removal)?;
+        let made = self.makes_all_or_nothing()?;
+        self.next_run(made)
+    }
+
+    /// What is said of an error.
+    fn says(&self, faulty: &Call) -> Result<(), String> {
+        let (case, status) = (self.case, self.trace.status);
+        let err = String::from_utf8_lossy(&self.trace.err);
+        let memory = is_of_the_runtime(faulty.nr);
+        let allowed = match status.code() {
+            Some(3 | 4) => true,
+            // A verdict that there is, beside what could not be read.
+            Some(1) => case.expect == 1,
+            // Without memory the runtime ends by this signal where its handler could not be set.
+            None => status.signal() == Some(libc::SIGABRT) && memory,
+            _ => false,
+        };
+        if !allowed {
+            return Err("expected status 3 or 4".into());
+        }
+        let told = faulty.nr == libc::SYS_write && faulty.args[0] == 2;
+        let is_line = |line: &str| {
+            let own = line.starts_with("tagmac: ") && !line.contains("internal error");
+            own || memory && !line.is_empty()
+        };
+        if !told && (err.is_empty() || !err.lines().all(is_line)) {
+            return Err("expected lines that begin with 'tagmac: ' and say what failed".into());
+        }
+        // What was told before is right. The last line may be cut off.
+        if matches!(case.proof, Proof::Output) {
+            let whole = self.out.rfind('\n').map_or("", |end| &self.out[..end]);
+            let known = |line: &&str| {
+                self.baseline.out.lines().any(|right| right == *line)
+                    || line.contains("FAILED open or read")
+                    || line.contains("unreadable")
+            };
+            if let Some(line) = whole.lines().find(|line| !known(line)) {
+                return Err(format!("expected no line but right ones, found {line:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// After a failure nothing but what it may make is changed, or left over.
+    fn others_stay(&self, may_leave: bool) -> Result<(), String> {
+        let (before, now) = (&self.bench.files, self.bench.place.files());
+        for name in now.keys().chain(before.keys()) {
+            if self.case.makes.contains(&&**name) {
+                continue;
+            }
+            match (before.get(name), now.get(name)) {
+                (before, after) if before == after => {}
+                (None, Some(_)) if is_draft(name) && may_leave => {}
+                (None, Some(_)) => return Err(format!("expected no file {name}, found one")),
+                (Some(_), None) => return Err(format!("expected the file {name}, found none")),
+                _ => return Err(format!("expected {name} as it was, found it changed")),
+            }
+        }
+        Ok(())
+    }
+
+    /// After a failure there is the old file or a new one that is whole; and whether it is new.
+    fn makes_all_or_nothing(&self) -> Result<bool, String> {
+        let (case, baseline, bench) = (self.case, self.baseline, self.bench);
+        if matches!(case.proof, Proof::Updated(..)) {
+            // It is changed in its place, and the next run has to find its way.
+            return Ok(false);
+        }
+        let now = bench.place.files();
+        let made = case.makes.iter().any(|name| now.get(*name) != bench.files.get(*name));
+        if let (Proof::Report(name), true) = (&case.proof, made) {
+            let lines = |bytes: Option<&Vec<u8>>| {
+                let text = String::from_utf8_lossy(bytes.map_or(b"", |bytes| bytes)).into_owned();
+                text.lines().map(String::from).collect::<Vec<_>>()
+            };
+            let (found, right) = (lines(now.get(*name)), lines(baseline.made.get(*name)));
+            let fits = |line: &String| right.contains(line) || line.starts_with("! ");
+            let has = |name: &String| found.iter().any(|line| line.get(2..) == name.get(2..));
+            if !found.iter().all(fits) || !right.iter().all(has) {
+                return Err(format!("half a result: {name} has {found:?}"));
+            }
+        } else if made && case.proof_is_of_files() {
+            let out = match case.proof {
+                Proof::Key => "id\n",
+                _ => &baseline.out,
+            };
+            bench.is_right(case, baseline, out).map_err(|what| format!("half a result: {what}"))?;
+        }
+        Ok(made)
+    }
+
+    /// The next run succeeds and removes what was left; it refuses to replace what was made.
+    fn next_run(&self, made: bool) -> Result<(), String> {
+        let (case, baseline, bench) = (self.case, self.baseline, self.bench);
+        let place = &bench.place;
+        if case.refuses && made {
+            let ran = place.run(&case.args, &case.stdin);
+            let refusals = ["found one that exists", "found something else"];
+            let refused = refusals.iter().any(|text| ran.err.contains(text));
+            if ran.code != Some(4) || !refused {
+                let what = "expected the next run to find the new file";
+                return Err(format!("{what}, found {:?}: {}", ran.code, ran.err));
+            }
+            for name in &case.makes {
+                let _ = std::fs::remove_file(place.file(name));
+            }
+        }
+        let ran = place.run(case.again.as_ref().unwrap_or(&case.args), &case.stdin);
+        let is_done =
+            case.name == "update --undo" && ran.err.contains("interrupted edit, found none");
+        if ran.code != Some(case.expect) && !is_done {
+            let found = (ran.code, ran.err);
+            return Err(format!("expected the next run to give {}, found {found:?}", case.expect));
+        }
+        if let Some(left) = place.files().keys().find(|name| is_draft(name)) {
+            return Err(format!("expected the next run to remove {left}, found it"));
+        }
+        let out = if case.again.is_some() || is_done { &baseline.out } else { &ran.out };
+        bench.is_right(case, baseline, out).map_err(|what| format!("the next run: {what}"))
+    }
+}

@@ -1,0 +1,138 @@
+//! Every system call fails once.
+//!
+//! Each command runs on a small example under `ptrace`, and each system call that it makes is a
+//! place for faults. For each call and each of EIO, ENOSPC, EINTR, EACCES, a short read or write, a
+//! kill, and a kill in the midst of a write, the command runs again with just that call failing so.
+//! The command is the one that users have: the fault comes from the kernel's side.
+//!
+//! - It exits with 0 only if all of its result is right, and still is when the power is cut at that
+//!   moment: the result is checked in the folder as `disk` says that a cut leaves it at worst.
+//! - Otherwise it exits with 4, or with 3 if the key cannot be read, and says why in lines that begin
+//!   with `tagmac: `. What it was to replace is as it was, or whole and new; nothing else
+//!   changed; no file is left over but after a kill. The same command again succeeds, and removes
+//!   what a kill left.
+//! - A call that a signal interrupts, and a short read or write, make no difference at all.
+//! - Where the right answer is "does not match" (exit status 1), no fault makes it a 0.
+//!
+//! Before `main`, where the loader and the runtime work, only this is asked: never 0 with a wrong
+//! result, and no file changed.
+//!
+//! What this cannot show: two faults in one run; calls that the examples do not make; a kernel that
+//! reports success for what it lost.
+
+mod case;
+mod examples;
+mod law;
+mod pairs;
+mod planted;
+mod right;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use assure::Job;
+use assure::process::place;
+use assure::process::trace::{self, Phase};
+
+use examples::Bench;
+use pairs::pairs_of;
+use planted::{PLANTED, concerns};
+use right::Baseline;
+
+/// Pairs of the quick run.
+const QUICK: usize = 320;
+/// Workers: each has a folder of its own.
+const WORKERS: usize = 2;
+
+fn main() -> ExitCode {
+    let job = match Job::from_args("faults", &PLANTED) {
+        Ok(job) => job,
+        Err(code) => return code,
+    };
+    if let Err(error) = run(&job) {
+        job.check(false, || error);
+    }
+    job.finish()
+}
+
+fn run(job: &Job) -> Result<(), String> {
+    let command = place::command()?;
+    if !trace::works(Path::new("/")) {
+        return Err("expected a system that lets programs be traced".into());
+    }
+    let planted = PLANTED.into_iter().find(|name| job.planted(name));
+    let first = Bench::new(&command, job.full())?;
+    let (mut pairs, mut calls) = (Vec::new(), 0);
+    for (index, case) in first.cases.iter().enumerate() {
+        let baseline = first.baseline(case)?;
+        calls += baseline.trace.counted().count();
+        pairs.extend(pairs_of(index, case, &baseline.trace));
+    }
+    let (all, examples) = (pairs.len(), first.cases.len());
+    if let Some(planted) = planted {
+        pairs.retain(|pair| {
+            let case = &first.cases[pair.case];
+            pair.phase == Phase::Main && !case.threads && concerns(planted, pair, case.expect)
+        });
+    }
+    if !job.full() {
+        pairs = spread(pairs, QUICK);
+    }
+    job.note(&format!(
+        "{examples} examples make {calls} system calls that can fail, which are {all} pairs of a call and a fault"
+    ));
+    let (failures, drifted) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = |worker: usize, bench: Bench| -> Result<(), String> {
+        let mut last: Option<(usize, Baseline)> = None;
+        for (done, pair) in pairs.iter().enumerate().skip(worker).step_by(WORKERS) {
+            // A planted bug is to be found once.
+            if planted.is_some() && failures.load(Ordering::Relaxed) > 4 {
+                break;
+            }
+            if done % 1000 < WORKERS {
+                eprintln!("faults: {done} of {} pairs", pairs.len());
+            }
+            let case = &bench.cases[pair.case];
+            // Pairs of a case follow each other.
+            if last.as_ref().is_none_or(|(of, _)| *of != pair.case) {
+                last = Some((pair.case, bench.baseline(case)?));
+            }
+            let (_, baseline) = last.as_ref().expect("it was just made");
+            let (result, drift) = bench.pair(case, baseline, pair, planted);
+            drifted.fetch_add(drift.into(), Ordering::Relaxed);
+            failures.fetch_add(result.is_err().into(), Ordering::Relaxed);
+            let wrong = result.err().map(|what| what.replace('\n', " | "));
+            if let Some(what) = &wrong {
+                eprintln!("faults: {what}");
+            }
+            job.check(wrong.is_none(), || wrong.unwrap_or_default());
+        }
+        Ok(())
+    };
+    let (command, full, work) = (&command, job.full(), &work);
+    thread::scope(|scope| {
+        let other = scope.spawn(move || work(1, Bench::new(command, full)?));
+        let own = work(0, first);
+        other.join().expect("the worker does not panic").and(own)
+    })?;
+    let drifted = drifted.into_inner();
+    if drifted > 0 {
+        job.note(&format!("{drifted} faults were not met: threads make calls in any order"));
+    }
+    Ok(())
+}
+
+/// A fixed choice, spread evenly.
+fn spread<T>(all: Vec<T>, count: usize) -> Vec<T> {
+    let total = all.len().max(1);
+    let mut last = usize::MAX;
+    let keep = |(index, item): (usize, T)| {
+        let place = index * count / total;
+        let first = place != last;
+        last = place;
+        first.then_some(item)
+    };
+    all.into_iter().enumerate().filter_map(keep).collect()
+}

@@ -1,0 +1,108 @@
+//! The faults that a command's calls can have.
+
+use assure::process::trace::{self, Fault, Phase, Trace};
+
+use super::case::Case;
+use super::spread;
+
+/// A fault in a case.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    pub case: usize,
+    pub phase: Phase,
+    pub number: usize,
+    /// The call that is there without faults.
+    pub nr: i64,
+    pub fault: Fault,
+}
+
+/// Those of a run of a case, which has this place among the cases.
+pub fn pairs_of(index: usize, case: &Case, trace: &Trace) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for call in trace.counted() {
+        // The loader does the same in each.
+        if call.phase == Phase::Startup && index > 1 {
+            continue;
+        }
+        let number = call.number.expect("it is counted");
+        let some = trace::count_argument(call.nr).is_some_and(|count| call.args[count] > 1);
+        let (phase, nr) = (call.phase, call.nr);
+        let faults = faults_of(nr, some).into_iter();
+        pairs.extend(faults.map(|fault| Pair { case: index, phase, number, nr, fault }));
+    }
+    if case.name == "selftest" {
+        // It takes a second, and its only calls on files are writes.
+        pairs.retain(|pair| trace::writes(pair.nr));
+        pairs = spread(pairs, 20);
+    }
+    if case.threads {
+        // Of these the order is not known, and glibc ends a process that cannot start a thread.
+        let starts = [libc::SYS_futex, libc::SYS_clone3, libc::SYS_clone];
+        pairs.retain(|pair| !is_of_the_runtime(pair.nr) && !starts.contains(&pair.nr));
+    }
+    if case.name.starts_with("bounds --plot") {
+        // To draw takes ten times as long as all that the others do.
+        pairs = spread(pairs, 150);
+    }
+    pairs
+}
+
+/// The faults of a call that moves some bytes or none.
+fn faults_of(nr: i64, some: bool) -> Vec<Fault> {
+    let errors = [libc::EIO, libc::ENOSPC, libc::EINTR, libc::EACCES].map(Fault::Error);
+    let mut faults = match nr {
+        // Its answer has no number.
+        libc::SYS_brk => vec![Fault::Error(libc::ENOMEM), Fault::Kill],
+        _ => [&errors[..], &[Fault::Kill]].concat(),
+    };
+    if some {
+        faults.push(Fault::Short);
+        if trace::writes(nr) {
+            faults.push(Fault::Tear);
+        }
+    }
+    faults
+}
+
+/// Whether a signal may interrupt this call, and the caller then has to make it again. Locks are not
+/// among them: the command waits for none.
+pub fn is_interruptible(nr: i64) -> bool {
+    [
+        libc::SYS_read,
+        libc::SYS_pread64,
+        libc::SYS_write,
+        libc::SYS_pwrite64,
+        libc::SYS_open,
+        libc::SYS_openat,
+        libc::SYS_fsync,
+        libc::SYS_fdatasync,
+        libc::SYS_ftruncate,
+        libc::SYS_getrandom,
+        libc::SYS_wait4,
+        libc::SYS_waitid,
+        libc::SYS_futex,
+        libc::SYS_close,
+    ]
+    .contains(&nr)
+}
+
+pub fn is_sync(nr: i64) -> bool {
+    [libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_syncfs].contains(&nr)
+}
+
+pub fn is_of_the_runtime(nr: i64) -> bool {
+    [
+        libc::SYS_mmap,
+        libc::SYS_brk,
+        libc::SYS_mremap,
+        libc::SYS_munmap,
+        libc::SYS_mprotect,
+        libc::SYS_madvise,
+        // What a new thread needs.
+        libc::SYS_rseq,
+        libc::SYS_set_robust_list,
+        libc::SYS_rt_sigprocmask,
+        libc::SYS_sigaltstack,
+    ]
+    .contains(&nr)
+}

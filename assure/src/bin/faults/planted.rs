@@ -1,0 +1,56 @@
+//! Bugs to plant: each is what a command would do that takes less care.
+
+use assure::process::trace::{self, Fault};
+
+use super::pairs::{Pair, is_sync};
+
+pub const PLANTED: [&str; 8] = [
+    "all-errors-ignored",
+    "write-error-ignored",
+    "sync-error-ignored",
+    "short-write-taken-for-whole",
+    "interrupted-call-given-up",
+    "half-a-file-left",
+    "no-message",
+    "mismatch-passes",
+];
+
+/// Whether a planted bug can show at a pair.
+pub fn concerns(planted: &str, pair: &Pair, expect: i32) -> bool {
+    let fails = matches!(pair.fault, Fault::Error(libc::EIO));
+    match planted {
+        "write-error-ignored" => fails && trace::writes(pair.nr),
+        "sync-error-ignored" => fails && is_sync(pair.nr),
+        "short-write-taken-for-whole" => pair.fault == Fault::Short && trace::writes(pair.nr),
+        "interrupted-call-given-up" => {
+            pair.fault == Fault::Error(libc::EINTR) && pair.nr == libc::SYS_pread64
+        }
+        "mismatch-passes" => expect == 1,
+        _ => fails && expect == 0,
+    }
+}
+
+/// The fault that a pair has with a planted bug.
+pub fn with_bug(planted: Option<&str>, fault: Fault) -> Fault {
+    match planted {
+        Some("write-error-ignored" | "sync-error-ignored") => Fault::Lie,
+        Some("short-write-taken-for-whole") => Fault::ShortLie,
+        Some("interrupted-call-given-up") => Fault::Error(libc::EIO),
+        _ => fault,
+    }
+}
+
+/// A line of shell around the command that has the planted bug.
+pub fn wrapper(planted: Option<&str>) -> Option<&'static str> {
+    match planted? {
+        "all-errors-ignored" => Some("\"$0\" \"$@\" || :"),
+        "half-a-file-left" => {
+            Some("\"$0\" \"$@\"; code=$?; if [ $code != 0 ]; then echo half > new; fi; exit $code")
+        }
+        "no-message" => Some("\"$0\" \"$@\" 2> /dev/null"),
+        "mismatch-passes" => {
+            Some("\"$0\" \"$@\"; code=$?; if [ $code = 1 ]; then code=0; fi; exit $code")
+        }
+        _ => None,
+    }
+}

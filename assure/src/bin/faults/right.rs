@@ -1,0 +1,92 @@
+//! A run without faults, and whether what a command leaves is right.
+
+use assure::process::disk::{Files, History};
+use assure::process::trace::{self, Trace};
+
+use super::case::{Case, Proof};
+use super::examples::Bench;
+
+/// A run without faults, and what it gave.
+pub struct Baseline {
+    pub trace: Trace,
+    pub out: String,
+    /// The files of which a proof compares the bytes.
+    pub made: Files,
+}
+
+impl Bench {
+    /// A run without faults, which has to be right, also if the power is cut after it.
+    pub fn baseline(&self, case: &Case) -> Result<Baseline, String> {
+        self.place.restore(&self.files);
+        let program = self.place.program(&case.args, &case.stdin);
+        let trace = trace::run(&program, None).map_err(|error| error.to_string())?;
+        let out = String::from_utf8_lossy(&trace.out).into_owned();
+        if trace.status.code() != Some(case.expect) {
+            let err = String::from_utf8_lossy(&trace.err);
+            return Err(format!("{}: without faults: {}: {out} {err}", case.name, trace.status));
+        }
+        let made = match case.proof {
+            Proof::SameBytes(name) | Proof::Report(name) => {
+                self.place.read(name).map(|bytes| (name.to_string(), bytes)).into_iter().collect()
+            }
+            _ => Files::new(),
+        };
+        let baseline = Baseline { trace, out, made };
+        let history = History::new(self.place.path(), &self.files, &baseline.trace.calls)?;
+        self.place.restore(&history.power_cut());
+        self.is_right(case, &baseline, &baseline.out).map_err(|what| {
+            format!("{}: without faults, after the power is cut: {what}", case.name)
+        })?;
+        Ok(baseline)
+    }
+
+    /// Whether the folder and the output are what the command is to make.
+    pub fn is_right(&self, case: &Case, baseline: &Baseline, out: &str) -> Result<(), String> {
+        let place = &self.place;
+        let prints = |out: &str, expected: &str| match out == expected {
+            true => Ok(()),
+            false => Err(format!("expected the output {expected:?}, found {out:?}")),
+        };
+        match &case.proof {
+            Proof::Output => {}
+            Proof::Key => {
+                if out.lines().count() != 1 {
+                    return Err(format!("expected a line with the key's id, found {out:?}"));
+                }
+                place.must(&["tag", "-k", "new", "g"])?;
+                return Ok(());
+            }
+            Proof::Manifest(name) => {
+                place.must(&["audit", "-k", "k", name, "t"])?;
+            }
+            Proof::Partial => {
+                prints(&place.must(&["combine", "-k", "k", "new", "p2"])?, &self.line)?
+            }
+            Proof::SameBytes(name) | Proof::Report(name) => {
+                if place.read(name).as_ref() != baseline.made.get(*name) {
+                    return Err(format!("{name} has other bytes than without a fault"));
+                }
+            }
+            Proof::Updated(name, bytes) => {
+                if place.read(name).as_ref() != Some(bytes) {
+                    return Err(format!("{name} does not have the bytes that it is to have"));
+                }
+                let key = match case.name {
+                    "update --truncate" => "s cut",
+                    "update --undo" => "sp undone",
+                    _ => name,
+                };
+                let line = self.lines.get(key).expect("each has one");
+                prints(&place.must(&["update", "-k", "k", name])?, line)?;
+                // A patch with the bytes that are there holds each leaf against its sum.
+                let ran = place.run(&["update", "-k", "k", "--patch", "0", "-", name], bytes);
+                if ran.code != Some(0) || ran.out != *line {
+                    return Err(format!(
+                        "expected the sums of {name} in its sidecar, found {ran:?}"
+                    ));
+                }
+            }
+        }
+        prints(out, &baseline.out)
+    }
+}
