@@ -1,6 +1,6 @@
 //! `tagmac completions` and `tagmac man`, made from the command line's own description.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use clap::CommandFactory;
 use tagmac_files::error::io_reason;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::overwrite::Overwrite;
-use tagmac_files::{Error, new_file};
+use tagmac_files::{Error, folder, new_file};
 
 use crate::args::{Args, Completions, Man};
 use crate::output;
@@ -45,7 +45,7 @@ fn page(command: &clap::Command) -> Result<Vec<u8>, Error> {
 
 /// Writes the main page and that of each command into a folder, which is made if it is not there.
 fn all(command: &clap::Command, folder: &Path) -> Result<(), Error> {
-    fs::create_dir_all(folder).map_err(|error| {
+    folder::make(folder).map_err(|error| {
         Error::io(format_args!("{}: {}", Escaped::name(folder), io_reason(&error)))
     })?;
     let commands = command.get_subcommands().filter(|command| command.get_name() != "help");

@@ -25,7 +25,7 @@ pub mod dir;
 pub mod error;
 pub mod escaped;
 pub mod faults;
-mod folder;
+pub mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hex;

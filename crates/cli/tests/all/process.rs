@@ -272,6 +272,21 @@ fn the_version_says_what_is_built() {
 }
 
 #[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn folders_for_manual_pages_outlive_a_power_cut() {
+    for sync in [1, 2] {
+        let place = Place::bare();
+        let mut command = place.command(&["man", "--output", "new/man1"]);
+        let ran = at(&mut command, &format!("sync:{sync}"), "fail=5").output().unwrap();
+        Ran::from(ran).exits(4).says(&["tagmac: new/man1: Input/output error"]);
+        // Each has to be safe before anything is put into it.
+        assert_eq!(place.path("new/man1").exists(), sync == 2);
+        assert!(!place.path("new/man1/tagmac.1").exists());
+        place.run(&["man", "--output", "new/man1"]).exits(0);
+    }
+}
+
+#[test]
 fn all_manual_pages_at_once() {
     let place = Place::bare();
     place.run(&["man", "--output", "new/man1"]).exits(0).in_silence().prints("");
