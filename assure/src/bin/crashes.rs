@@ -21,7 +21,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use assure::process::disk::{Crash, Files, History};
+use assure::process::disk::Crash;
+use assure::process::history::{Files, History};
 use assure::process::place::{self, Place, is_draft};
 use assure::process::trace::{self, Fault, Injection, Phase};
 use assure::{Job, Random};

@@ -1,87 +1,26 @@
 //! What a disk may have after the power fails: a weak model of a file system.
 //!
-//! A run's calls on the files of one folder become operations. The model promises as little as
-//! POSIX does:
+//! Of a run's operations, as `history` has them, the model promises as little as POSIX does:
 //!
 //! - Bytes that were written are there for good once their file was synced. Until then each write
 //!   may be there, or not, or in part: up to some byte, or in some sectors of 512 bytes; and if it
 //!   made the file longer, the length may be there without the bytes, which are zeros then.
-//! - A name that was made, moved or removed is so for good once the folder was synced. Until then
+//! - A name that was made, moved or removed is so for good once its folder was synced. Until then
 //!   each such change may be there or not, whatever its order, and whatever became of the bytes.
-//!   A rename may be there with the old name still in place.
+//!   A rename may be there with the old name still in place. What is in a folder that lost its own
+//!   name is lost.
 //! - To sync a file says nothing of its names, and to sync a folder nothing of its files' bytes.
 //!
 //! ALICE and CrashMonkey look at file systems in this way.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Component, Path, PathBuf};
 
-use super::trace::{Call, Phase};
+use super::history::{Files, History, Op, folder_of};
 use crate::Random;
 
 /// What a disk writes as a whole.
 const SECTOR: usize = 512;
-
-/// The files of a folder: their names and bytes.
-pub type Files = BTreeMap<String, Vec<u8>>;
-
-/// One change of one file or of the folder.
-#[derive(Clone, Debug)]
-pub enum Op {
-    /// Bytes were written to a file.
-    Write {
-        /// The file.
-        file: usize,
-        /// Where.
-        at: usize,
-        /// What.
-        bytes: Vec<u8>,
-    },
-    /// A file was given another length.
-    Length {
-        /// The file.
-        file: usize,
-        /// The length.
-        to: usize,
-    },
-    /// A file was synced.
-    Sync(usize),
-    /// Names were made, moved or removed, at once.
-    Names(Vec<(String, Option<usize>)>),
-    /// The folder was synced.
-    SyncNames,
-    /// Bytes went to standard output.
-    Told(Vec<u8>),
-}
-
-/// What a run did to a folder.
-#[derive(Clone, Debug)]
-pub struct History {
-    /// The bytes of the files before it; those that came later have none.
-    start: Vec<Vec<u8>>,
-    /// The names before it.
-    names: BTreeMap<String, usize>,
-    /// Files that it did nothing to.
-    rest: Files,
-    /// What it did, in order.
-    pub ops: Vec<Op>,
-}
-
-/// What an open descriptor is of.
-#[derive(Clone, Debug)]
-enum Object {
-    File(usize),
-    Folder(PathBuf),
-    Other,
-}
-
-/// An open file: descriptors that were duplicated share its position.
-#[derive(Clone, Debug)]
-struct Open {
-    object: Object,
-    at: usize,
-}
 
 /// How much of an operation is on the disk.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,218 +47,6 @@ pub struct Crash {
 }
 
 impl History {
-    /// What the calls did to the files in `folder`, of which `files` were there before.
-    pub fn new(folder: &Path, files: &Files, calls: &[Call]) -> Result<History, String> {
-        let start = files.values().cloned().collect();
-        let names = files.keys().cloned().enumerate().map(|(file, name)| (name, file)).collect();
-        let mut history = History { start, names, rest: Files::new(), ops: Vec::new() };
-        let mut now = history.names.clone();
-        let mut opens: Vec<Open> = Vec::new();
-        let mut fds: HashMap<i64, usize> = HashMap::new();
-        for call in calls.iter().filter(|call| call.phase == Phase::Main && call.done) {
-            let Some(ret) = call.ret.or(call.data.is_empty().then_some(0)) else { continue };
-            // One that did not end was cut off by a kill: it may have been done, and no more.
-            let closed = call.nr == libc::SYS_close;
-            if (ret < 0 && !closed) || call.ret.is_none() {
-                continue;
-            }
-            let fd = |index: usize| call.args[index] as i32 as i64;
-            let open_of = |index: usize| fds.get(&fd(index)).copied();
-            let path = |dir: usize, name: usize| {
-                let base = match (fd(dir), fds.get(&fd(dir)).map(|open| &opens[*open].object)) {
-                    (at, _) if at == i64::from(libc::AT_FDCWD) => folder.to_path_buf(),
-                    (_, Some(Object::Folder(path))) => path.clone(),
-                    _ => PathBuf::from("/unknown"),
-                };
-                clean(&base.join(String::from_utf8_lossy(&call.names[name]).as_ref()))
-            };
-            let here = |path: &Path| {
-                let inside = path.parent() == Some(folder);
-                let name = path.file_name().filter(|_| inside)?;
-                Some(name.to_string_lossy().into_owned())
-            };
-            match call.nr {
-                libc::SYS_open | libc::SYS_openat => {
-                    let (path, flags) = match call.nr {
-                        libc::SYS_open => (here_at(folder, call, 0), call.args[1] as i32),
-                        _ => (path(0, 0), call.args[2] as i32),
-                    };
-                    let name = here(&path);
-                    let object = if flags & libc::O_TMPFILE == libc::O_TMPFILE {
-                        if path == folder { Object::File(history.add()) } else { Object::Other }
-                    } else if flags & libc::O_DIRECTORY != 0 {
-                        Object::Folder(path)
-                    } else {
-                        match name {
-                            Some(name) => match now.get(&name) {
-                                Some(file) => Object::File(*file),
-                                None if flags & libc::O_CREAT != 0 => {
-                                    let file = history.add();
-                                    now.insert(name.clone(), file);
-                                    history.ops.push(Op::Names(vec![(name, Some(file))]));
-                                    Object::File(file)
-                                }
-                                None => Object::Folder(path),
-                            },
-                            None => Object::Other,
-                        }
-                    };
-                    if let Object::File(file) = object
-                        && flags & libc::O_TRUNC != 0
-                    {
-                        history.ops.push(Op::Length { file, to: 0 });
-                    }
-                    opens.push(Open { object, at: 0 });
-                    fds.insert(ret, opens.len() - 1);
-                }
-                libc::SYS_fcntl
-                    if [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC].contains(&(call.args[1] as i32)) =>
-                {
-                    if let Some(open) = open_of(0) {
-                        fds.insert(ret, open);
-                    }
-                }
-                libc::SYS_close => {
-                    fds.remove(&fd(0));
-                }
-                libc::SYS_read => {
-                    if let Some(open) = open_of(0) {
-                        opens[open].at += ret as usize;
-                    }
-                }
-                libc::SYS_lseek => {
-                    if let Some(open) = open_of(0) {
-                        opens[open].at = ret as usize;
-                    }
-                }
-                libc::SYS_write if fd(0) == 1 => history.ops.push(Op::Told(call.data.clone())),
-                libc::SYS_write | libc::SYS_pwrite64 => {
-                    let Some(open) = open_of(0) else { continue };
-                    let Object::File(file) = opens[open].object else { continue };
-                    let at = match call.nr {
-                        libc::SYS_write => opens[open].at,
-                        _ => call.args[3] as usize,
-                    };
-                    if call.nr == libc::SYS_write {
-                        opens[open].at += ret as usize;
-                    }
-                    history.ops.push(Op::Write { file, at, bytes: call.data.clone() });
-                }
-                libc::SYS_ftruncate => {
-                    if let Some(Object::File(file)) = open_of(0).map(|open| &opens[open].object) {
-                        history.ops.push(Op::Length { file: *file, to: call.args[1] as usize });
-                    }
-                }
-                libc::SYS_fsync | libc::SYS_fdatasync => {
-                    match open_of(0).map(|open| &opens[open].object) {
-                        Some(Object::File(file)) => history.ops.push(Op::Sync(*file)),
-                        Some(Object::Folder(path)) if path == folder => {
-                            history.ops.push(Op::SyncNames);
-                        }
-                        _ => {}
-                    }
-                }
-                // The folder's file system, as far as it matters here.
-                libc::SYS_syncfs if open_of(0).is_some() => {
-                    history.ops.extend((0..history.start.len()).map(Op::Sync));
-                    history.ops.push(Op::SyncNames);
-                }
-                libc::SYS_link | libc::SYS_linkat => {
-                    let at = call.nr == libc::SYS_linkat;
-                    let (from, to) = if at {
-                        (path(0, 0), path(2, 1))
-                    } else {
-                        (here_at(folder, call, 0), here_at(folder, call, 1))
-                    };
-                    let Some(to) = here(&to) else { continue };
-                    let fd = from.strip_prefix("/proc/self/fd").ok();
-                    let fd = fd.and_then(|fd| fd.to_str()?.parse::<i64>().ok());
-                    let file = match fd {
-                        Some(fd) => match fds.get(&fd).map(|open| &opens[*open].object) {
-                            Some(Object::File(file)) => *file,
-                            _ => return Err(format!("a link to {to} from an unknown file")),
-                        },
-                        None => match here(&from).and_then(|name| now.get(&name).copied()) {
-                            Some(file) => file,
-                            None => return Err(format!("a link to {to} from elsewhere")),
-                        },
-                    };
-                    now.insert(to.clone(), file);
-                    history.ops.push(Op::Names(vec![(to, Some(file))]));
-                }
-                libc::SYS_rename | libc::SYS_renameat | libc::SYS_renameat2 => {
-                    let (from, to) = match call.nr {
-                        libc::SYS_rename => (here_at(folder, call, 0), here_at(folder, call, 1)),
-                        _ => (path(0, 0), path(2, 1)),
-                    };
-                    let (Some(from), Some(to)) = (here(&from), here(&to)) else { continue };
-                    let Some(file) = now.remove(&from) else {
-                        return Err(format!("a rename of {from}, which is not known"));
-                    };
-                    now.insert(to.clone(), file);
-                    // The new name first: see `Part::Doubled`.
-                    history.ops.push(Op::Names(vec![(to, Some(file)), (from, None)]));
-                }
-                libc::SYS_unlink | libc::SYS_unlinkat => {
-                    let gone = match call.nr {
-                        libc::SYS_unlink => here_at(folder, call, 0),
-                        _ => path(0, 0),
-                    };
-                    let Some(gone) = here(&gone) else { continue };
-                    now.remove(&gone);
-                    history.ops.push(Op::Names(vec![(gone, None)]));
-                }
-                // They would write to files past this model.
-                libc::SYS_writev
-                | libc::SYS_fallocate
-                | libc::SYS_copy_file_range
-                | libc::SYS_sendfile
-                | libc::SYS_truncate => {
-                    return Err(format!("the model does not know {}", call.name()));
-                }
-                libc::SYS_mmap
-                    if call.args[3] as i32 & libc::MAP_SHARED != 0
-                        && call.args[2] as i32 & libc::PROT_WRITE != 0
-                        && fd(4) >= 0 =>
-                {
-                    return Err("the model does not know shared maps".into());
-                }
-                _ => {}
-            }
-        }
-        history.set_apart();
-        Ok(history)
-    }
-
-    /// Sets apart what no operation is about, so that states stay small.
-    fn set_apart(&mut self) {
-        let touched = |name: &String, file: usize| {
-            self.ops.iter().any(|op| match op {
-                Op::Write { file: other, .. } | Op::Length { file: other, .. } => *other == file,
-                Op::Names(changes) => {
-                    changes.iter().any(|(other, to)| other == name || *to == Some(file))
-                }
-                _ => false,
-            })
-        };
-        let (kept, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            self.names.clone().into_iter().partition(|(name, file)| touched(name, *file));
-        self.names = kept;
-        for (name, file) in rest {
-            self.rest.insert(name, std::mem::take(&mut self.start[file]));
-        }
-    }
-
-    /// A state with the files that the run did nothing to.
-    pub fn whole(&self, state: &Files) -> Files {
-        self.rest.iter().chain(state).map(|(name, bytes)| (name.clone(), bytes.clone())).collect()
-    }
-
-    fn add(&mut self) -> usize {
-        self.start.push(Vec::new());
-        self.start.len() - 1
-    }
-
     /// The folder after all that was made safe by then, and nothing else.
     pub fn power_cut(&self) -> Files {
         let state = self.image(self.ops.len(), |index| match self.is_safe(index, self.ops.len()) {
@@ -334,11 +61,6 @@ impl History {
         self.whole(&self.image(self.ops.len(), |_| Part::All))
     }
 
-    /// Whether standard output had something after so many operations.
-    pub fn told(&self, after: usize) -> bool {
-        self.ops[..after].iter().any(|op| matches!(op, Op::Told(_)))
-    }
-
     /// Whether an operation is on the disk for good after so many.
     fn is_safe(&self, index: usize, after: usize) -> bool {
         let later = &self.ops[index + 1..after];
@@ -346,7 +68,10 @@ impl History {
             Op::Write { file, .. } | Op::Length { file, .. } => {
                 later.iter().any(|op| matches!(op, Op::Sync(synced) if synced == file))
             }
-            Op::Names(_) => later.iter().any(|op| matches!(op, Op::SyncNames)),
+            Op::Names(changes) => changes.iter().all(|(name, _)| {
+                let synced = |op: &Op| matches!(op, Op::SyncNames(of) if of == folder_of(name));
+                later.iter().any(synced)
+            }),
             _ => true,
         }
     }
@@ -387,10 +112,19 @@ impl History {
                         };
                     }
                 }
-                (Op::Sync(_) | Op::SyncNames | Op::Told(_), _) => {}
+                (Op::Sync(_) | Op::SyncNames(_) | Op::Told(_), _) => {}
             }
         }
-        names.into_iter().map(|(name, file)| (name, files[file].clone())).collect()
+        let there = |folder: &str| names.contains_key(folder) || self.rest.contains_key(folder);
+        let is_reached = |name: &str| {
+            let mut folder = folder_of(name);
+            while there(folder) {
+                folder = folder_of(folder);
+            }
+            folder.is_empty()
+        };
+        let reached = names.iter().filter(|(name, _)| is_reached(name));
+        reached.map(|(name, file)| (name.clone(), files[*file].clone())).collect()
     }
 
     /// States of the disk, none twice: after each operation, with each subset of what was not yet
@@ -550,13 +284,4 @@ impl History {
         }
         if texts.is_empty() { "nothing lost".into() } else { texts.join("; ") }
     }
-}
-
-fn here_at(folder: &Path, call: &Call, name: usize) -> PathBuf {
-    clean(&folder.join(String::from_utf8_lossy(&call.names[name]).as_ref()))
-}
-
-/// A path without `.` and without a slash at the end.
-fn clean(path: &Path) -> PathBuf {
-    path.components().filter(|part| *part != Component::CurDir).collect()
 }

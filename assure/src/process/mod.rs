@@ -1,5 +1,6 @@
 //! Jobs that run the command `tagmac` as a process and let its system calls fail.
 
 pub mod disk;
+pub mod history;
 pub mod place;
 pub mod trace;

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use super::disk::Files;
+use super::history::Files;
 use super::trace::Program;
 
 /// A run of the command without faults.
@@ -78,13 +78,24 @@ impl Place {
         fs::read(self.file(name)).ok()
     }
 
-    /// The regular files in the folder itself.
+    /// The regular files and folders in it.
     pub fn files(&self) -> Files {
         let mut files = Files::new();
-        for entry in fs::read_dir(&self.path).expect("the folder is there").flatten() {
-            if entry.file_type().is_ok_and(|kind| kind.is_file()) {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                files.insert(name, fs::read(entry.path()).unwrap_or_default());
+        let mut folders = vec![String::new()];
+        while let Some(folder) = folders.pop() {
+            let entries = fs::read_dir(self.path.join(&folder)).expect("the folder is there");
+            for entry in entries.flatten() {
+                let name = format!("{folder}{}", entry.file_name().to_string_lossy());
+                match entry.file_type() {
+                    Ok(kind) if kind.is_file() => {
+                        files.insert(name, fs::read(entry.path()).unwrap_or_default());
+                    }
+                    Ok(kind) if kind.is_dir() => {
+                        folders.push(name.clone() + "/");
+                        files.insert(name + "/", Vec::new());
+                    }
+                    _ => {}
+                }
             }
         }
         files
@@ -99,17 +110,22 @@ impl Place {
         }
     }
 
-    /// Makes the folder's files these. Those that are so already are not touched.
+    /// Makes the files and folders these. Those that are so already are not touched.
     pub fn restore(&self, files: &Files) {
         let now = self.files();
-        for name in now.keys().filter(|name| !files.contains_key(*name)) {
-            fs::remove_file(self.file(name)).expect("a scratch folder lets go of files");
+        // What is in a folder comes after it.
+        for name in now.keys().rev().filter(|name| !files.contains_key(*name)) {
+            let path = self.file(name);
+            let gone =
+                if name.ends_with('/') { fs::remove_dir(path) } else { fs::remove_file(path) };
+            gone.expect("a scratch folder lets go of files");
         }
-        for (name, bytes) in files {
-            if now.get(name) == Some(bytes) {
+        for (name, bytes) in files.iter().filter(|(name, bytes)| now.get(*name) != Some(bytes)) {
+            let path = self.file(name);
+            if name.ends_with('/') {
+                fs::create_dir(path).expect("a scratch folder takes folders");
                 continue;
             }
-            let path = self.file(name);
             let _ = fs::remove_file(&path);
             self.write(name, bytes);
             let mode = self.modes.get(name).copied().unwrap_or(0o600);
@@ -156,5 +172,5 @@ impl Place {
 
 /// Names that the command gives files until they are whole.
 pub fn is_draft(name: &str) -> bool {
-    name.starts_with(".tagmac-")
+    name.rsplit('/').next().is_some_and(|name| name.starts_with(".tagmac-"))
 }

@@ -149,7 +149,7 @@ pub fn name(nr: c_long) -> String {
         SYS_mprotect SYS_munmap SYS_brk SYS_rt_sigaction SYS_rt_sigprocmask SYS_ioctl SYS_pread64
         SYS_pwrite64 SYS_readv SYS_writev SYS_access SYS_mremap SYS_madvise SYS_dup SYS_getpid SYS_clone
         SYS_clone3 SYS_fork SYS_vfork SYS_execve SYS_wait4 SYS_waitid SYS_kill SYS_fcntl SYS_flock SYS_fsync
-        SYS_fdatasync SYS_syncfs SYS_ftruncate SYS_getcwd SYS_rename SYS_link SYS_unlink SYS_symlink SYS_readlink
+        SYS_fdatasync SYS_syncfs SYS_ftruncate SYS_getcwd SYS_mkdir SYS_mkdirat SYS_rename SYS_link SYS_unlink SYS_symlink SYS_readlink
         SYS_fchmod SYS_fchown SYS_getuid SYS_geteuid SYS_sigaltstack SYS_prctl SYS_arch_prctl SYS_gettid
         SYS_futex SYS_sched_getaffinity SYS_set_tid_address SYS_getdents64 SYS_openat SYS_newfstatat
         SYS_unlinkat SYS_renameat SYS_renameat2 SYS_linkat SYS_readlinkat SYS_set_robust_list SYS_pipe2
@@ -177,8 +177,8 @@ fn uncounted(nr: c_long) -> bool {
 /// Which arguments are names.
 fn name_arguments(nr: c_long) -> &'static [usize] {
     match nr {
-        libc::SYS_open | libc::SYS_unlink => &[0],
-        libc::SYS_openat | libc::SYS_unlinkat => &[1],
+        libc::SYS_open | libc::SYS_unlink | libc::SYS_mkdir => &[0],
+        libc::SYS_openat | libc::SYS_unlinkat | libc::SYS_mkdirat => &[1],
         libc::SYS_rename | libc::SYS_link => &[0, 1],
         libc::SYS_renameat | libc::SYS_renameat2 | libc::SYS_linkat => &[1, 3],
         _ => &[],

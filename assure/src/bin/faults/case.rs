@@ -1,5 +1,7 @@
 //! Commands, and what shows that the result of one is right.
 
+use assure::process::place::is_draft;
+
 /// What shows that a result is right.
 #[derive(Clone, Debug)]
 pub enum Proof {
@@ -13,6 +15,8 @@ pub enum Proof {
     Partial,
     /// The file has the bytes that it has without a fault.
     SameBytes(&'static str),
+    /// The folder has the manual pages that it has without a fault.
+    Pages(&'static str),
     /// The report has the lines that it has without a fault, or says what could not be read.
     Report(&'static str),
     /// The file has these bytes, and its sidecar follows them.
@@ -27,7 +31,7 @@ pub struct Case {
     pub stdin: Vec<u8>,
     /// The right exit status.
     pub expect: i32,
-    /// Files that it may make or change.
+    /// Files that it may make or change, and folders in which it may do so.
     pub makes: Vec<&'static str>,
     /// It refuses to replace a file.
     pub refuses: bool,
@@ -67,6 +71,12 @@ impl Case {
 
     pub fn again(self, again: &[&'static str]) -> Case {
         Case { again: Some(again.to_vec()), ..self }
+    }
+
+    /// Whether it may make or change a file.
+    pub fn may_make(&self, name: &str) -> bool {
+        let within = |made: &&str| name == *made || made.ends_with('/') && name.starts_with(made);
+        self.makes.iter().any(within) && !is_draft(name)
     }
 
     /// Whether a file alone shows if it is right.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use assure::Random;
-use assure::process::disk::Files;
+use assure::process::history::Files;
 use assure::process::place::Place;
 use assure::process::trace::{self, Call, Fault, Injection, Phase, Trace};
 
@@ -81,7 +81,10 @@ fn manifests_and_lists(place: &Place, random: &mut Random) -> Result<(), String>
     let mut bad = place.read("p2").ok_or("no partial")?;
     *bad.last_mut().ok_or("an empty partial")? ^= 1;
     place.write("pbad", bad);
-    place.must(&["bounds", "--plot", "plot.svg"]).map(|_| ())
+    place.must(&["bounds", "--plot", "plot.svg"])?;
+    place.must(&["man", "--output", "man"])?;
+    place.write("man/tagmac.1", ".TH tagmac 1 \"an older page\"");
+    Ok(())
 }
 
 impl Edits {
@@ -240,6 +243,10 @@ fn cases(place: &Place, edits: Edits) -> Vec<Case> {
         Case::new("list", &["list"]),
         Case::new("selftest", &["selftest"]),
         Case::new("man", &["man", "tag"]),
+        Case::new("man --output", &["man", "--output", "new/man1"])
+            .proof(Proof::Pages("new/man1"), &["new/"]),
+        Case::new("man --output, replacing", &["man", "--output", "man"])
+            .proof(Proof::Pages("man"), &["man/"]),
         Case::new("completions", &["completions", "bash"]),
         Case {
             threads: true,

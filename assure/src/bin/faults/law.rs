@@ -2,7 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use assure::process::disk::History;
+use assure::process::history::History;
 use assure::process::place::is_draft;
 use assure::process::trace::{self, Call, Fault, Injection, Phase, Trace};
 
@@ -172,7 +172,7 @@ impl Attempt<'_> {
     fn others_stay(&self, may_leave: bool) -> Result<(), String> {
         let (before, now) = (&self.bench.files, self.bench.place.files());
         for name in now.keys().chain(before.keys()) {
-            if self.case.makes.contains(&&**name) {
+            if self.case.may_make(name) {
                 continue;
             }
             match (before.get(name), now.get(name)) {
@@ -194,6 +194,15 @@ impl Attempt<'_> {
             return Ok(false);
         }
         let now = bench.place.files();
+        if matches!(case.proof, Proof::Pages(_)) {
+            // Each page is made by itself.
+            for (name, bytes) in now.iter().filter(|(name, _)| case.may_make(name)) {
+                if bench.files.get(name) != Some(bytes) && baseline.made.get(name) != Some(bytes) {
+                    return Err(format!("half a result: {name} is neither old nor new"));
+                }
+            }
+            return Ok(false);
+        }
         let made = case.makes.iter().any(|name| now.get(*name) != bench.files.get(*name));
         if let (Proof::Report(name), true) = (&case.proof, made) {
             let lines = |bytes: Option<&Vec<u8>>| {

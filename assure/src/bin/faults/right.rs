@@ -1,6 +1,6 @@
 //! A run without faults, and whether what a command leaves is right.
 
-use assure::process::disk::{Files, History};
+use assure::process::history::{Files, History};
 use assure::process::trace::{self, Trace};
 
 use super::case::{Case, Proof};
@@ -28,6 +28,11 @@ impl Bench {
         let made = match case.proof {
             Proof::SameBytes(name) | Proof::Report(name) => {
                 self.place.read(name).map(|bytes| (name.to_string(), bytes)).into_iter().collect()
+            }
+            Proof::Pages(_) => {
+                let mut files = self.place.files();
+                files.retain(|name, _| case.may_make(name));
+                files
             }
             _ => Files::new(),
         };
@@ -66,6 +71,16 @@ impl Bench {
                 if place.read(name).as_ref() != baseline.made.get(*name) {
                     return Err(format!("{name} has other bytes than without a fault"));
                 }
+            }
+            Proof::Pages(folder) => {
+                let mut found = place.files();
+                found.retain(|name, _| case.may_make(name));
+                if found != baseline.made {
+                    return Err(format!("{folder} has other pages than without a fault"));
+                }
+                let page =
+                    found.get(&format!("{folder}/tagmac-tag.1")).cloned().unwrap_or_default();
+                prints(&String::from_utf8_lossy(&page), &place.must(&["man", "tag"])?)?;
             }
             Proof::Updated(name, bytes) => {
                 if place.read(name).as_ref() != Some(bytes) {
