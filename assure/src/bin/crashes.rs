@@ -21,6 +21,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use assure::process::calls;
 use assure::process::disk::Crash;
 use assure::process::history::{Files, History};
 use assure::process::place::{self, Place, is_draft};
@@ -278,7 +279,7 @@ impl Bench {
         if let Some(plant) = plant {
             let is_one = |nr| match plant.sync {
                 true => [libc::SYS_fsync, libc::SYS_fdatasync].contains(&nr),
-                false => trace::writes(nr),
+                false => calls::writes(nr),
             };
             let calls =
                 traced.counted().filter(|call| call.phase == Phase::Main && is_one(call.nr));

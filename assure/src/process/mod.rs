@@ -1,6 +1,8 @@
 //! Jobs that run the command `tagmac` as a process and let its system calls fail.
 
+pub mod calls;
 pub mod disk;
 pub mod history;
 pub mod place;
+mod ptrace;
 pub mod trace;

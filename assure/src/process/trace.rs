@@ -5,23 +5,21 @@
 //! process is killed. Linux on x86-64 only, for calls are read from registers.
 
 use std::collections::HashMap;
-use std::ffi::{CString, OsString};
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
-use std::os::fd::FromRawFd;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek};
 use std::os::unix::fs::FileExt;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
-use std::thread;
-use std::time::Duration;
 
 use libc::{c_long, pid_t, user_regs_struct};
 
-/// A program that does not end by itself hangs.
-const HANG: Duration = Duration::from_secs(60);
+use super::calls::{count_argument, name, name_arguments, uncounted, writes};
+use super::ptrace::{
+    Watchdog, arguments, kill, let_trace, memory, process_of, ptrace, registers, set_argument,
+    set_registers, string, wait,
+};
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -136,69 +134,6 @@ impl Trace {
     }
 }
 
-/// Names of the calls that a reader of a report wants to know; others have their number.
-pub fn name(nr: c_long) -> String {
-    macro_rules! names {
-        ($($name:ident)*) => {
-            match nr { $(libc::$name => stringify!($name).trim_start_matches("SYS_").into(),)*
-                other => format!("call {other}") }
-        };
-    }
-    names! {
-        SYS_read SYS_write SYS_open SYS_close SYS_stat SYS_fstat SYS_lstat SYS_poll SYS_lseek SYS_mmap
-        SYS_mprotect SYS_munmap SYS_brk SYS_rt_sigaction SYS_rt_sigprocmask SYS_ioctl SYS_pread64
-        SYS_pwrite64 SYS_readv SYS_writev SYS_access SYS_mremap SYS_madvise SYS_dup SYS_getpid SYS_clone
-        SYS_clone3 SYS_fork SYS_vfork SYS_execve SYS_wait4 SYS_waitid SYS_kill SYS_fcntl SYS_flock SYS_fsync
-        SYS_fdatasync SYS_syncfs SYS_ftruncate SYS_getcwd SYS_mkdir SYS_mkdirat SYS_rename SYS_link SYS_unlink SYS_symlink SYS_readlink
-        SYS_fchmod SYS_fchown SYS_getuid SYS_geteuid SYS_sigaltstack SYS_prctl SYS_arch_prctl SYS_gettid
-        SYS_futex SYS_sched_getaffinity SYS_set_tid_address SYS_getdents64 SYS_openat SYS_newfstatat
-        SYS_unlinkat SYS_renameat SYS_renameat2 SYS_linkat SYS_readlinkat SYS_set_robust_list SYS_pipe2
-        SYS_prlimit64 SYS_getrandom SYS_statx SYS_rseq SYS_statfs SYS_fstatfs SYS_fadvise64 SYS_fallocate
-        SYS_clock_nanosleep SYS_exit SYS_exit_group SYS_socketpair SYS_sendfile SYS_copy_file_range
-        SYS_sched_yield SYS_getrlimit SYS_setrlimit SYS_pidfd_open SYS_faccessat2 SYS_uname SYS_close_range
-    }
-}
-
-/// Calls without a number: they cannot fail, or how many there are depends on the clock.
-fn uncounted(nr: c_long) -> bool {
-    [
-        libc::SYS_exit,
-        libc::SYS_exit_group,
-        libc::SYS_rt_sigreturn,
-        libc::SYS_restart_syscall,
-        libc::SYS_clock_nanosleep,
-        libc::SYS_nanosleep,
-        libc::SYS_sched_yield,
-        libc::SYS_execve,
-    ]
-    .contains(&nr)
-}
-
-/// Which arguments are names.
-fn name_arguments(nr: c_long) -> &'static [usize] {
-    match nr {
-        libc::SYS_open | libc::SYS_unlink | libc::SYS_mkdir => &[0],
-        libc::SYS_openat | libc::SYS_unlinkat | libc::SYS_mkdirat => &[1],
-        libc::SYS_rename | libc::SYS_link => &[0, 1],
-        libc::SYS_renameat | libc::SYS_renameat2 | libc::SYS_linkat => &[1, 3],
-        _ => &[],
-    }
-}
-
-/// The argument that is a number of bytes to read or write, where fewer may be.
-pub fn count_argument(nr: c_long) -> Option<usize> {
-    match nr {
-        libc::SYS_read | libc::SYS_write | libc::SYS_pread64 | libc::SYS_pwrite64 => Some(2),
-        libc::SYS_getrandom => Some(1),
-        _ => None,
-    }
-}
-
-/// Whether a call writes bytes to a file.
-pub fn writes(nr: c_long) -> bool {
-    nr == libc::SYS_write || nr == libc::SYS_pwrite64
-}
-
 /// A thread that is traced.
 struct Thread {
     process: pid_t,
@@ -217,124 +152,6 @@ struct Inside {
     kill_after: bool,
 }
 
-/// Kills a process that hangs.
-struct Watchdog {
-    over: Arc<(Mutex<bool>, Condvar)>,
-    hung: Arc<AtomicBool>,
-    thread: Option<thread::JoinHandle<()>>,
-}
-
-impl Watchdog {
-    fn new(pid: pid_t) -> Watchdog {
-        let over = Arc::new((Mutex::new(false), Condvar::new()));
-        let hung = Arc::new(AtomicBool::new(false));
-        let (theirs, bit) = (over.clone(), hung.clone());
-        let thread = thread::spawn(move || {
-            let ended = theirs.0.lock().expect("nobody panics");
-            let waited = theirs.1.wait_timeout_while(ended, HANG, |ended| !*ended);
-            if waited.expect("nobody panics").1.timed_out() {
-                bit.store(true, Ordering::Relaxed);
-                kill(pid);
-            }
-        });
-        Watchdog { over, hung, thread: Some(thread) }
-    }
-
-    fn end(mut self) -> bool {
-        *self.over.0.lock().expect("nobody panics") = true;
-        self.over.1.notify_all();
-        if let Some(thread) = self.thread.take() {
-            thread.join().expect("the watchdog does not panic");
-        }
-        self.hung.load(Ordering::Relaxed)
-    }
-}
-
-fn kill(pid: pid_t) {
-    // SAFETY: a call without pointers.
-    unsafe { libc::kill(pid, libc::SIGKILL) };
-}
-
-/// A file in memory, from its beginning.
-fn memory(bytes: &[u8]) -> io::Result<File> {
-    let name = CString::new("stream").expect("no zero bytes");
-    // SAFETY: the name is a string that ends, and outlives the call.
-    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel just made it, and nobody else has it.
-    let mut file = unsafe { File::from_raw_fd(fd) };
-    file.write_all(bytes)?;
-    file.rewind()?;
-    Ok(file)
-}
-
-fn ptrace(request: libc::c_uint, tid: pid_t, data: usize) -> io::Result<()> {
-    // SAFETY: the requests made here take numbers alone.
-    match unsafe { libc::ptrace(request, tid, 0usize, data) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
-}
-
-fn registers(tid: pid_t) -> io::Result<user_regs_struct> {
-    let mut regs = std::mem::MaybeUninit::<user_regs_struct>::uninit();
-    // SAFETY: the kernel writes the structure, and it is used only if it did.
-    match unsafe { libc::ptrace(libc::PTRACE_GETREGS, tid, 0usize, regs.as_mut_ptr()) } {
-        -1 => Err(io::Error::last_os_error()),
-        // SAFETY: as above.
-        _ => Ok(unsafe { regs.assume_init() }),
-    }
-}
-
-fn set_registers(tid: pid_t, regs: &user_regs_struct) -> io::Result<()> {
-    // SAFETY: the kernel reads the structure during the call.
-    match unsafe { libc::ptrace(libc::PTRACE_SETREGS, tid, 0usize, regs) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
-}
-
-fn arguments(regs: &user_regs_struct) -> [u64; 6] {
-    [regs.rdi, regs.rsi, regs.rdx, regs.r10, regs.r8, regs.r9]
-}
-
-fn set_argument(regs: &mut user_regs_struct, index: usize, value: u64) {
-    *match index {
-        0 => &mut regs.rdi,
-        1 => &mut regs.rsi,
-        2 => &mut regs.rdx,
-        3 => &mut regs.r10,
-        4 => &mut regs.r8,
-        _ => &mut regs.r9,
-    } = value;
-}
-
-/// A string that ends with a zero byte.
-fn string(memory: &File, at: u64) -> Vec<u8> {
-    let mut text = Vec::new();
-    let mut page = [0; 256];
-    while text.len() < 8192 {
-        let Ok(read @ 1..) = memory.read_at(&mut page, at + text.len() as u64) else { break };
-        match page[..read].iter().position(|byte| *byte == 0) {
-            Some(end) => {
-                text.extend_from_slice(&page[..end]);
-                break;
-            }
-            None => text.extend_from_slice(&page[..read]),
-        }
-    }
-    text
-}
-
-/// The process that a thread is of.
-fn process_of(tid: pid_t) -> pid_t {
-    let status = fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
-    line.and_then(|id| id.trim().parse().ok()).unwrap_or(tid)
-}
-
 /// Runs a program, with a fault or none. The calling thread may have no other children meanwhile.
 pub fn run(program: &Program, injection: Option<Injection>) -> io::Result<Trace> {
     let (stdin, out, err) = (memory(&program.stdin)?, memory(&[])?, memory(&[])?);
@@ -342,15 +159,7 @@ pub fn run(program: &Program, injection: Option<Injection>) -> io::Result<Trace>
     command.args(&program.args).current_dir(&program.folder);
     command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C");
     command.stdin(stdin).stdout(out.try_clone()?).stderr(err.try_clone()?);
-    let traced = || {
-        // SAFETY: this request takes no pointers.
-        match unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0usize, 0usize) } {
-            -1 => Err(io::Error::last_os_error()),
-            _ => Ok(()),
-        }
-    };
-    // SAFETY: between fork and exec it makes one system call and takes no memory.
-    unsafe { command.pre_exec(traced) };
+    let_trace(&mut command);
     let root = command.spawn()?.id() as pid_t;
     let watchdog = Watchdog::new(root);
     let mut tracer = Tracer {
@@ -394,18 +203,11 @@ impl Tracer {
             | libc::PTRACE_O_TRACEEXEC;
         let mut ended = None;
         loop {
-            let mut status = 0;
-            // Of this thread's children alone: others may trace at the same time.
-            let flags = libc::__WALL | libc::__WNOTHREAD;
-            // SAFETY: the status outlives the call.
-            let tid = unsafe { libc::waitpid(-1, &mut status, flags) };
-            if tid < 0 {
-                let error = io::Error::last_os_error();
-                match error.kind() {
-                    io::ErrorKind::Interrupted => continue,
-                    _ => return ended.ok_or(error),
-                }
-            }
+            let (tid, status) = match wait() {
+                Ok(stopped) => stopped,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return ended.ok_or(error),
+            };
             if !libc::WIFSTOPPED(status) {
                 self.threads.remove(&tid);
                 if tid == self.root {

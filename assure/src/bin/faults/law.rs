@@ -2,13 +2,14 @@
 
 use std::os::unix::process::ExitStatusExt;
 
+use assure::process::calls::{is_interruptible, is_of_the_runtime};
 use assure::process::history::History;
 use assure::process::place::is_draft;
 use assure::process::trace::{self, Call, Fault, Injection, Phase, Trace};
 
 use super::case::{Case, Proof};
 use super::examples::Bench;
-use super::pairs::{Pair, is_interruptible, is_of_the_runtime};
+use super::pairs::Pair;
 use super::planted::{with_bug, wrapper};
 use super::right::Baseline;
 

@@ -1,6 +1,7 @@
 //! The faults that a command's calls can have.
 
-use assure::process::trace::{self, Fault, Phase, Trace};
+use assure::process::calls::{self, is_of_the_runtime};
+use assure::process::trace::{Fault, Phase, Trace};
 
 use super::case::Case;
 use super::spread;
@@ -25,14 +26,14 @@ pub fn pairs_of(index: usize, case: &Case, trace: &Trace) -> Vec<Pair> {
             continue;
         }
         let number = call.number.expect("it is counted");
-        let some = trace::count_argument(call.nr).is_some_and(|count| call.args[count] > 1);
+        let some = calls::count_argument(call.nr).is_some_and(|count| call.args[count] > 1);
         let (phase, nr) = (call.phase, call.nr);
         let faults = faults_of(nr, some).into_iter();
         pairs.extend(faults.map(|fault| Pair { case: index, phase, number, nr, fault }));
     }
     if case.name == "selftest" {
         // It takes a second, and its only calls on files are writes.
-        pairs.retain(|pair| trace::writes(pair.nr));
+        pairs.retain(|pair| calls::writes(pair.nr));
         pairs = spread(pairs, 20);
     }
     if case.threads {
@@ -57,52 +58,9 @@ fn faults_of(nr: i64, some: bool) -> Vec<Fault> {
     };
     if some {
         faults.push(Fault::Short);
-        if trace::writes(nr) {
+        if calls::writes(nr) {
             faults.push(Fault::Tear);
         }
     }
     faults
-}
-
-/// Whether a signal may interrupt this call, and the caller then has to make it again. Locks are not
-/// among them: the command waits for none.
-pub fn is_interruptible(nr: i64) -> bool {
-    [
-        libc::SYS_read,
-        libc::SYS_pread64,
-        libc::SYS_write,
-        libc::SYS_pwrite64,
-        libc::SYS_open,
-        libc::SYS_openat,
-        libc::SYS_fsync,
-        libc::SYS_fdatasync,
-        libc::SYS_ftruncate,
-        libc::SYS_getrandom,
-        libc::SYS_wait4,
-        libc::SYS_waitid,
-        libc::SYS_futex,
-        libc::SYS_close,
-    ]
-    .contains(&nr)
-}
-
-pub fn is_sync(nr: i64) -> bool {
-    [libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_syncfs].contains(&nr)
-}
-
-pub fn is_of_the_runtime(nr: i64) -> bool {
-    [
-        libc::SYS_mmap,
-        libc::SYS_brk,
-        libc::SYS_mremap,
-        libc::SYS_munmap,
-        libc::SYS_mprotect,
-        libc::SYS_madvise,
-        // What a new thread needs.
-        libc::SYS_rseq,
-        libc::SYS_set_robust_list,
-        libc::SYS_rt_sigprocmask,
-        libc::SYS_sigaltstack,
-    ]
-    .contains(&nr)
 }

@@ -1,8 +1,9 @@
 //! Bugs to plant: each is what a command would do that takes less care.
 
-use assure::process::trace::{self, Fault};
+use assure::process::calls::{self, is_sync};
+use assure::process::trace::Fault;
 
-use super::pairs::{Pair, is_sync};
+use super::pairs::Pair;
 
 pub const PLANTED: [&str; 8] = [
     "all-errors-ignored",
@@ -19,9 +20,9 @@ pub const PLANTED: [&str; 8] = [
 pub fn concerns(planted: &str, pair: &Pair, expect: i32) -> bool {
     let fails = matches!(pair.fault, Fault::Error(libc::EIO));
     match planted {
-        "write-error-ignored" => fails && trace::writes(pair.nr),
+        "write-error-ignored" => fails && calls::writes(pair.nr),
         "sync-error-ignored" => fails && is_sync(pair.nr),
-        "short-write-taken-for-whole" => pair.fault == Fault::Short && trace::writes(pair.nr),
+        "short-write-taken-for-whole" => pair.fault == Fault::Short && calls::writes(pair.nr),
         "interrupted-call-given-up" => {
             pair.fault == Fault::Error(libc::EINTR) && pair.nr == libc::SYS_pread64
         }
