@@ -29,36 +29,19 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import tomllib
-import uuid
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-REPO = HERE.parent
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")).resolve()
-WORK = TARGET / "supply"
-CYCLONEDX = "11.5.0"
+import public_api as listing
+import sbom
+from claims import ledger
+from products import C_PACKAGES, REPO, TARGET, WORK, run
 
-C_PACKAGES = ["tagmac-capi", "tagmac-nettle", "tagmac-nettle4", "tagmac-ossl"]
-PRODUCTS = ["tagmac-cli", *C_PACKAGES, "tagmac-py"]
 LIBRARIES = ["libtagmac.so", "libtagmac_nettle.so", "libtagmac_nettle4.so", "libtagmac_provider.so"]
-PLATFORM = "x86_64-unknown-linux-gnu"
 API = REPO / "crates/tagmac/public-api.txt"
-ABI = HERE / "abi.txt"
-CLAIMS = REPO / "docs/claims.md"
-
-
-def run(*command, env=None, cwd=REPO):
-    done = subprocess.run(
-        command, cwd=cwd, env=os.environ | (env or {}), capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        sys.stderr.write(done.stderr[-4000:])
-        raise SystemExit(f"supply: {' '.join(map(str, command[:4]))} failed")
-    return done.stdout
+ABI = REPO / "assure/abi.txt"
 
 
 class Job:
@@ -189,159 +172,6 @@ def dependencies(job, packages, locked, rules):
         job.check(twice, f"deny.toml: {row} is skipped, and is no duplicate")
 
 
-# Bill of materials.
-
-
-def tree(kinds):
-    """Packages and edges of what is shipped, as `cargo tree` resolves it: {(name, version): {..}}."""
-    products = [word for product in PRODUCTS for word in ("--package", product)]
-    text = run(
-        "cargo", "tree", "--locked", *products, "--edges", kinds, "--target", PLATFORM,
-        "--prefix", "depth", "--format", " {p}",
-    )  # fmt: skip
-    edges, stack = {}, []
-    for line in text.splitlines():
-        match = re.match(r"(\d+) (\S+) v(\S+)", line)
-        if not match:
-            continue
-        depth, package = int(match[1]), (match[2], match[3])
-        edges.setdefault(package, set())
-        del stack[depth:]
-        if stack:
-            edges[stack[-1]].add(package)
-        stack.append(package)
-    return edges
-
-
-def bill(packages, locked):
-    """The CycloneDX document."""
-    known = {(p["name"], p["version"]): p for p in packages}
-    sums = {(p["name"], p["version"]): p.get("checksum") for p in locked}
-    edges, shipped = tree("normal,build"), set(tree("normal,no-proc-macro"))
-
-    def reference(package):
-        return f"pkg:cargo/{package[0]}@{package[1]}"
-
-    def licence(expression):
-        return [{"expression": expression.replace(" / ", " OR ").replace("/", " OR ")}]
-
-    components = []
-    for package in sorted(edges):
-        about = known[package]
-        ours = about["source"] is None
-        component = {
-            "type": "application" if package[0] == "tagmac-cli" else "library",
-            "bom-ref": reference(package),
-            "name": package[0],
-            "version": package[1],
-            "scope": "required" if package in shipped else "excluded",
-            "licenses": licence(about["license"]),
-            "purl": reference(package),
-        }
-        if about["description"]:
-            component["description"] = " ".join(about["description"].split())
-        if not ours:
-            component["hashes"] = [{"alg": "SHA-256", "content": sums[package]}]
-            component["externalReferences"] = [
-                {"type": "distribution", "url": f"https://crates.io/crates/{package[0]}/{package[1]}"}
-            ]
-        components.append(component)
-    version = known["tagmac", next(v for n, v in known if n == "tagmac")]["version"]
-    root = f"pkg:generic/tagmac@{version}"
-    tops = [next(package for package in edges if package[0] == product) for product in PRODUCTS]
-    rows = [{"ref": root, "dependsOn": sorted(map(reference, tops))}]
-    for package in sorted(edges):
-        rows.append({"ref": reference(package), "dependsOn": sorted(map(reference, edges[package]))})
-    document = {
-        "$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json",
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.5",
-        "version": 1,
-        "metadata": {
-            "component": {
-                "type": "application", "bom-ref": root, "name": "tagmac", "version": version,
-                "licenses": licence(known["tagmac", version]["license"]), "purl": root,
-            },
-        },
-        "components": components,
-        "dependencies": rows,
-    }  # fmt: skip
-    digest = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
-    document["serialNumber"] = f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, digest)}"
-    return document
-
-
-def written(document):
-    return json.dumps(document, indent=1, sort_keys=True) + "\n"
-
-
-def schema_errors(text):
-    """What the schema of CycloneDX 1.5 says, by its own library."""
-    venv = WORK / "python"
-    python = venv / "bin/python"
-    program = (
-        "import sys\n"
-        "from importlib.metadata import version\n"
-        "from cyclonedx.schema import SchemaVersion\n"
-        "from cyclonedx.validation.json import JsonStrictValidator\n"
-        f"assert version('cyclonedx-python-lib') == '{CYCLONEDX}'\n"
-        "if len(sys.argv) > 1: sys.exit()\n"
-        "error = JsonStrictValidator(SchemaVersion.V1_5).validate_str(sys.stdin.read())\n"
-        "print('' if error is None else repr(error)[:300])\n"
-    )
-    ready = python.exists() and not subprocess.run(
-        [python, "-c", program, "ready"], stderr=subprocess.DEVNULL, check=False
-    ).returncode
-    if not ready:
-        run(sys.executable, "-m", "venv", venv)
-        run(python, "-m", "pip", "install", "--quiet", f"cyclonedx-python-lib[json-validation]=={CYCLONEDX}")
-    done = subprocess.run([python, "-c", program], input=text, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-def sbom(job, packages, locked):
-    document = bill(packages, locked)
-    if job.plants("sbom-missing"):
-        document["components"].pop()
-    if job.plants("sbom-edge"):
-        document["dependencies"][1]["dependsOn"].append(document["components"][-1]["bom-ref"])
-    if job.plants("sbom-invalid"):
-        document["components"][0]["scope"] = "shipped"
-    text = written(document)
-    again = written(bill(packages, locked))
-    job.check(text == again, "sbom: two documents of one lock differ")
-    errors = schema_errors(text)
-    job.check(not errors, f"sbom: expected a valid CycloneDX 1.5 document, found {errors}")
-    references = [component["bom-ref"] for component in document["components"]]
-    job.check(len(set(references)) == len(references), "sbom: two components have one reference")
-    known = {*references, document["metadata"]["component"]["bom-ref"]}
-    # Cargo.lock's own edges: `name` or `name version`.
-    versions = {}
-    for package in locked:
-        versions.setdefault(package["name"], []).append(package["version"])
-    below = {}
-    for package in locked:
-        names = set()
-        for entry in package.get("dependencies", []):
-            name, _, version = entry.partition(" ")
-            names.add(f"pkg:cargo/{name}@{version or versions[name][0]}")
-        below[f"pkg:cargo/{package['name']}@{package['version']}"] = names
-    for row in document["dependencies"]:
-        job.check(row["ref"] in known, f"sbom: {row['ref']} is no component")
-        for reference in row["dependsOn"]:
-            job.check(reference in known, f"sbom: {reference} is no component")
-            if row["ref"] in below:
-                job.check(reference in below[row["ref"]], f"sbom: {row['ref']} -> {reference} is not in Cargo.lock")
-    sums = {f"pkg:cargo/{p['name']}@{p['version']}": p.get("checksum") for p in locked}
-    for component in document["components"]:
-        found = [h["content"] for h in component.get("hashes", [])]
-        expected = [s for s in [sums.get(component["bom-ref"])] if s]
-        job.check(found == expected, f"sbom: {component['bom-ref']} has another checksum than Cargo.lock")
-    required = sum(component["scope"] == "required" for component in document["components"])
-    job.notes.append(f"the bill of materials has {len(references)} packages, of which {required} are in what is shipped and the others build it")
-    return text
-
-
 # Interfaces.
 
 
@@ -370,9 +200,6 @@ def public_api(job):
         "-Zunstable-options", "--output-format", "json",
         env={"RUSTC_BOOTSTRAP": "1", "CARGO_TARGET_DIR": str(WORK)}, cwd=repo,
     )  # fmt: skip
-    sys.path.insert(0, str(HERE))
-    import public_api as listing
-
     return listing.lines(WORK / "doc/tagmac.json")
 
 
@@ -423,70 +250,6 @@ def compare(job, what, found, stored):
         job.check(False, f"{what}: {stored.relative_to(REPO)} has '{line}', which is gone or has changed")
     for line in added:
         job.check(False, f"{what}: '{line}' is not in {stored.relative_to(REPO)}")
-
-
-# Claims.
-
-# What must have a claim: each definition, algorithm, theorem and pinned choice of the papers that the
-# library follows, and each requirement of RFC 4418, which has them in lower case.
-REQUIRED = """
-pmac-2-field pmac-2-gray pmac-2-ntz pmac-fig1-algorithm pmac-fig1-pad pmac-fig1-truncation pmac-thm1
-pmac-4.1-parsimony
-lightmac-eq8-algorithm lightmac-s2-counter lightmac-s2-limit lightmac-s2-padding lightmac-s2-truncation
-lightmac-thm1 lightmac-thm2 lightmac-prop1 lightmac-s2-gray
-elimac-alg1-algorithm elimac-alg1-padding elimac-eq16-families elimac-s1-encoding elimac-s5-rounds
-elimac-prop1 elimac-thm1 elimac-thm2 elimac-cor1
-poly1305-clamp poly1305-polynomial poly1305-addition poly1305-nonce poly1305-bound
-umac99-fig1-example umac99-4.2-nh umac99-4.4-nhs umac99-s2.2-min-length umac99-5.1-toeplitz umac99-5.4-two-levels
-umac99-6-length umac99-6-nhx umac99-7-stride umac99-8-cbc3 umac99-9-graded umac99-thm4.2 umac99-thm4.5
-umac99-thm5.1 umac99-sets
-rfc4418-2.5 rfc4418-3.1-aes rfc4418-3.1-blocklen rfc4418-3.2.1 rfc4418-3.3.1 rfc4418-4.1 rfc4418-4.2
-rfc4418-5.1 rfc4418-5.2.1 rfc4418-5.2.2 rfc4418-5.3.1 rfc4418-5.3.2 rfc4418-5.4.1 rfc4418-6.2-failures
-rfc4418-6.3-length rfc4418-6.3-equal rfc4418-6.3-repeat rfc4418-6.3-form rfc4418-6.4-replay
-rfc4418-6.5-tag-length rfc4418-6.5-prefix rfc4418-6.6-timing rfc4418-appendix rfc4418-eid3507
-""".split()
-
-ROW = re.compile(r"\| `(?P<id>[\w.-]+)` \| (?P<says>[^|]+) \| `(?P<code>[^|`]+)` \| `(?P<test>[^|`]+)` \|")
-# What may define an item that a claim names.
-ITEM = r"(?:fn|struct|enum|trait|const|static|mod|type)\s+{name}\b|\b{name}!\s*[({{]|macro_rules! {name}\b"
-
-
-def ledger(job):
-    text = CLAIMS.read_text()
-    if job.plants("claim-missing"):
-        text = re.sub(r"\| `rfc4418-6\.3-equal` [^\n]*\n", "", text)
-    if job.plants("claim-without-item"):
-        text = text.replace("::times_x`", "::times_y`", 1)
-    if job.plants("claim-without-test"):
-        text = text.replace("::every_field`", "::every_other_field`", 1)
-    if job.plants("claim-unknown"):
-        text += "| `pmac-fig99` | planted | `tag.rs::Tag` | `src/tag.rs::every_bit_counts` |\n"
-    rows = [ROW.fullmatch(line.strip()) for line in text.splitlines() if line.startswith("| `")]
-    job.check(all(rows), "docs/claims.md: a row is not `id`, what, `file::item`, `file::test`")
-    rows = [row for row in rows if row]
-    ids = [row["id"] for row in rows]
-    job.check(len(set(ids)) == len(ids), "docs/claims.md: an id has two rows")
-    for name in REQUIRED:
-        job.check(name in ids, f"docs/claims.md: expected a row for {name}, found none")
-    for row in rows:
-        job.check(row["id"] in REQUIRED, f"docs/claims.md: {row['id']} is no id of a source")
-        file, _, name = row["code"].rpartition("::")
-        path = REPO / "crates/tagmac/src" / file
-        found = path.exists() and re.search(ITEM.format(name=re.escape(name)), path.read_text())
-        job.check(bool(found), f"docs/claims.md: {row['id']}: no item {name} in {file}")
-        file, _, name = row["test"].rpartition("::")
-        path = REPO / (file if "/" in file and not file.startswith(("src/", "tests/")) else f"crates/tagmac/{file}")
-        job.check(path.exists() and is_test(path.read_text(), name), f"docs/claims.md: {row['id']}: no test {name} in {file}")
-    return len(rows)
-
-
-def is_test(text, name):
-    """A function under #[test] or in proptest!, a function of pytest, or a macro's test."""
-    rust = rf"#\[test\](?:\s*#\[[^\]]*\])*\s*fn {re.escape(name)}\("
-    named = rf"^\s*{re.escape(name)}:|^\s*{re.escape(name)}\s*=>|^\s*{re.escape(name)}[,(] "
-    python = rf"^\s*def {re.escape(name)}\("
-    theorem = rf"^(?:@theorem\(|\s+)\"{re.escape(name)}\","
-    return any(re.search(p, text, re.MULTILINE) for p in (rust, named, python, theorem))
 
 
 # Builds.
@@ -571,13 +334,13 @@ def main():
         packages, locked = metadata()["packages"], lock()
         rules = tomllib.loads((REPO / "deny.toml").read_text())
     if options.sbom:
-        options.sbom.write_text(written(bill(packages, locked)))
+        options.sbom.write_text(sbom.written(sbom.bill(packages, locked)))
         return 0
     if wanted("dependencies"):
         dependencies(job, packages, locked, rules)
         job.notes.append(f"{len(packages)} packages on all platforms; advisories are not read")
     if wanted("sbom"):
-        (WORK / "sbom.cdx.json").write_text(sbom(job, packages, locked))
+        (WORK / "sbom.cdx.json").write_text(sbom.checked(job, packages, locked))
     if wanted("api"):
         compare(job, "api", public_api(job), API)
     if wanted("abi"):
