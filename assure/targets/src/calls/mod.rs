@@ -3,7 +3,10 @@
 //! why for each other status. Objects are in any state, sizes may be
 //! wrong, pointers null.
 
-use std::ffi::{CStr, c_char, c_int};
+mod functions;
+mod sessions;
+
+use std::ffi::{CStr, c_int};
 use std::ops::RangeInclusive;
 use std::ptr::{null, null_mut};
 
@@ -15,107 +18,7 @@ use tagmac::isa::Level;
 
 use crate::input::{Input, pattern};
 use crate::plant::Plant;
-
-/// Any of the objects: zeros at first.
-type Words = [usize; 4];
-
-unsafe extern "C" {
-    fn tagmac_error_string(line: *mut c_char, line_size: usize) -> *const c_char;
-    fn tagmac_key_init(
-        key: *mut Words,
-        algorithm: *const c_char,
-        bytes: *const u8,
-        size: usize,
-        bits: usize,
-    ) -> c_int;
-    fn tagmac_key_free(key: *mut Words) -> c_int;
-    fn tagmac_key_algorithm(key: *const Words) -> *const c_char;
-    fn tagmac_key_tag_size(key: *const Words) -> usize;
-    fn tagmac_key_tag(
-        key: *const Words,
-        tag: *mut u8,
-        tag_size: usize,
-        nonce: *const u8,
-        nonce_size: usize,
-        message: *const u8,
-        message_size: usize,
-    ) -> c_int;
-    fn tagmac_key_verify(
-        key: *const Words,
-        tag: *const u8,
-        tag_size: usize,
-        nonce: *const u8,
-        nonce_size: usize,
-        message: *const u8,
-        message_size: usize,
-    ) -> c_int;
-    fn tagmac_stream_init(
-        stream: *mut Words,
-        key: *const Words,
-        nonce: *const u8,
-        nonce_size: usize,
-    ) -> c_int;
-    fn tagmac_stream_update(stream: *mut Words, data: *const u8, size: usize) -> c_int;
-    fn tagmac_stream_final(stream: *mut Words, tag: *mut u8, tag_size: usize) -> c_int;
-    fn tagmac_stream_verify(stream: *mut Words, tag: *const u8, tag_size: usize) -> c_int;
-    fn tagmac_stream_next(stream: *mut Words, nonce: *const u8, nonce_size: usize) -> c_int;
-    fn tagmac_stream_free(stream: *mut Words) -> c_int;
-    fn tagmac_part_init(
-        part: *mut Words,
-        key: *const Words,
-        start: u64,
-        blocks: *const u8,
-        size: usize,
-    ) -> c_int;
-    fn tagmac_part_join(left: *mut Words, right: *mut Words, key: *const Words) -> c_int;
-    fn tagmac_part_finish(
-        part: *mut Words,
-        key: *const Words,
-        tag: *mut u8,
-        tag_size: usize,
-        nonce: *const u8,
-        nonce_size: usize,
-        rest: *const u8,
-        rest_size: usize,
-    ) -> c_int;
-    fn tagmac_part_range(part: *const Words, start: *mut u64, end: *mut u64) -> c_int;
-    fn tagmac_part_free(part: *mut Words) -> c_int;
-    fn tagmac_session_init(
-        session: *mut Words,
-        key: *const Words,
-        next_nonce: *const u8,
-        nonce_size: usize,
-        max_message: u64,
-        probability: f64,
-    ) -> c_int;
-    fn tagmac_session_restore(
-        session: *mut Words,
-        key: *const Words,
-        saved: *const u8,
-        saved_size: usize,
-        max_message: u64,
-        probability: f64,
-    ) -> c_int;
-    fn tagmac_session_tag(
-        session: *mut Words,
-        tag: *mut u8,
-        tag_size: usize,
-        nonce: *mut u8,
-        nonce_size: usize,
-        message: *const u8,
-        message_size: usize,
-    ) -> c_int;
-    fn tagmac_session_reserve(session: *mut Words, messages: u64) -> c_int;
-    fn tagmac_session_save(session: *mut Words, saved: *mut u8, saved_size: usize) -> c_int;
-    fn tagmac_session_counts(
-        session: *const Words,
-        used: *mut u64,
-        left: *mut u64,
-        reserved: *mut u64,
-    ) -> c_int;
-    fn tagmac_session_nonce_size(session: *const Words) -> usize;
-    fn tagmac_session_free(session: *mut Words) -> c_int;
-}
+use functions::*;
 
 /// Those that are made in microseconds.
 const NAMES: [&CStr; 7] = [
@@ -424,31 +327,8 @@ impl State {
             }
             22 | 23 => self.session_init(i, k, input),
             24 | 25 => self.session_tag(i, wrong_size, input),
-            26 => {
-                let messages = match input.byte() {
-                    255 => u64::MAX,
-                    254 => 1 << 40,
-                    few => few.into(),
-                };
-                // SAFETY: an object of the calls.
-                let status = unsafe { tagmac_session_reserve(&mut self.sessions[i], messages) };
-                let session = self.session[i].as_mut();
-                let can = session.is_some_and(|(session, _)| session.reserve(messages).is_ok());
-                answered("session_reserve", status, can);
-            }
-            27 => {
-                let size = 80 - wrong_size;
-                // SAFETY: an object of the calls, room of that size.
-                let status =
-                    unsafe { tagmac_session_save(&mut self.sessions[i], tag.as_mut_ptr(), size) };
-                let session = self.session[i].as_mut().filter(|_| wrong_size == 0);
-                let saved = session.and_then(|(session, _)| session.save().ok());
-                answered("session_save", status, saved.is_some());
-                if let Some(saved) = saved {
-                    assert_eq!(tag, saved);
-                    self.saved = saved.to_vec();
-                }
-            }
+            26 => self.session_reserve(i, input),
+            27 => self.session_save(i, wrong_size),
             28 => self.session_counts(i),
             29 if input.byte() & 3 == 0 => {
                 // SAFETY: an object of the calls.
@@ -535,88 +415,6 @@ impl State {
         verified("stream_verify", status, tag.filter(|_| wrong_size == 0).map(|_| !wrong));
         if let Some(stream) = stream.filter(|_| wrong_size == 0) {
             stream.message = None;
-        }
-    }
-
-    fn session_init(&mut self, i: usize, k: usize, input: &mut Input<'_>) {
-        let mac = self.key[k].clone();
-        let how = input.byte();
-        let max_message = [0, 100, u64::MAX, 1 << 20][usize::from(how & 3)];
-        let probability = [0.0, 1e-9, 2.0, f64::NAN][usize::from(how >> 2 & 3)];
-        let budget = mac.as_ref().and_then(|mac| {
-            let max = (max_message != 0).then_some(max_message);
-            mac.budget(max, (probability != 0.0).then_some(probability)).ok()
-        });
-        let free = self.session[i].is_none();
-        let (session, key) = (&mut self.sessions[i], &self.keys[k]);
-        let (status, made) = if how & 16 == 0 {
-            let nonce = nonce(mac.as_ref(), input);
-            let nonce = if how & 32 == 0 { nonce } else { vec![255; nonce.len()] };
-            // SAFETY: objects of the calls, memory of that size.
-            let status = unsafe {
-                tagmac_session_init(
-                    session,
-                    key,
-                    nonce.as_ptr(),
-                    nonce.len(),
-                    max_message,
-                    probability,
-                )
-            };
-            let fits = |mac: &AnyMac| mac.algorithm().check_nonce(nonce.len()).is_ok();
-            let made = mac.clone().filter(fits).zip(budget);
-            (status, made.and_then(|(mac, budget)| Session::new(mac, &nonce, budget).ok()))
-        } else {
-            let mut saved = self.saved.clone();
-            if how & 32 != 0 && !saved.is_empty() {
-                let place = input.up_to(saved.len() - 1);
-                saved[place] ^= 1 << (how >> 6);
-            }
-            // SAFETY: objects of the calls, memory of that size.
-            let status = unsafe {
-                let at = saved.as_ptr();
-                tagmac_session_restore(session, key, at, saved.len(), max_message, probability)
-            };
-            let made = mac.clone().zip(budget);
-            (status, made.and_then(|(mac, budget)| Session::restore(mac, &saved, budget).ok()))
-        };
-        answered("session_init", status, made.is_some() && free);
-        if free {
-            self.session[i] = made.zip(mac);
-        }
-    }
-
-    fn session_tag(&mut self, i: usize, wrong_size: usize, input: &mut Input<'_>) {
-        let message = pattern(input.byte(), input.short() % 5000);
-        let session = self.session[i].as_mut();
-        let (tag_size, nonce_size) = session.as_ref().map_or((0, 0), |(session, mac)| {
-            (mac.tag_bits().div_ceil(8) + wrong_size, session.nonce_bytes())
-        });
-        let (mut tag, mut nonce) = ([0; 80], [0; 16]);
-        // SAFETY: an object of the calls, memory of those sizes.
-        let status = unsafe {
-            let (t, n, m) = (tag.as_mut_ptr(), nonce.as_mut_ptr(), &message);
-            let session = &mut self.sessions[i];
-            assert_eq!(tagmac_session_nonce_size(session), nonce_size);
-            tagmac_session_tag(session, t, tag_size, n, nonce_size, m.as_ptr(), m.len())
-        };
-        let made =
-            session.filter(|_| wrong_size == 0).and_then(|(session, _)| session.tag(&message).ok());
-        answered("session_tag", status, made.is_some());
-        if let Some((expected, made)) = made {
-            assert_eq!(&tag[..tag_size], made.as_bytes());
-            assert_eq!(&nonce[..nonce_size], expected.as_bytes());
-        }
-    }
-
-    fn session_counts(&mut self, i: usize) {
-        let mut counts = [0; 3];
-        let [used, left, reserved] = &mut counts;
-        // SAFETY: an object of the calls, room for the numbers.
-        let status = unsafe { tagmac_session_counts(&self.sessions[i], used, left, reserved) };
-        answered("session_counts", status, self.session[i].is_some());
-        if let Some((session, _)) = &self.session[i] {
-            assert_eq!(counts, [session.used(), session.left(), session.reserved()]);
         }
     }
 }
