@@ -3,13 +3,17 @@
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{self, Path};
+use std::path::{self, Component, Path, PathBuf};
 
 use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError};
 use zeroize::Zeroizing;
 
 use crate::diagnostic::diagnostic;
+use crate::error::io_reason;
 use crate::escaped::Escaped;
+
+/// Links on the way to a key file: as many as Linux follows.
+const MAX_LINKS: u32 = 40;
 
 /// What the caller's users have to write, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -76,28 +80,75 @@ pub fn check_owner(path: &Path, file: &Metadata, anyway: &str) -> Result<(), Str
              write the key; {anyway} takes it all the same"
         ));
     }
-    // Others could put another file in its place, or a link in that of a folder on the way. What has
-    // no folder, such as a pipe of the shell's `<(...)`, is nobody's to replace.
-    let (Ok(named), Ok(file)) = (path::absolute(path), fs::canonicalize(path)) else {
-        return Ok(());
-    };
-    file.ancestors().skip(1).try_for_each(|folder| nobody_elses(folder, own))?;
-    for folder in named.ancestors().skip(1) {
-        let Ok(folder) = fs::canonicalize(folder) else { continue };
-        folder.ancestors().try_for_each(|folder| nobody_elses(folder, own))?;
-    }
-    Ok(())
+    check_way(path, file, own, anyway)
 }
 
-/// Refuses a folder in which others can replace what is not theirs.
-fn nobody_elses(folder: &Path, own: u32) -> Result<(), String> {
-    let Ok(facts) = fs::metadata(folder) else { return Ok(()) };
-    let mode = facts.mode() & 0o7777;
-    if others_can_replace(mode, facts.gid(), own) {
-        let folder = Escaped::name(folder);
+/// Refuses a way to a file on which others could put another file, folder or link. It is gone name by
+/// name and link by link, as the system goes it, and what was found good on it stays: nobody else can
+/// replace it. So it may be looked at after the file was opened.
+fn check_way(path: &Path, file: &Metadata, own: u32, anyway: &str) -> Result<(), String> {
+    let unseen = |error: io::Error| {
+        format!("expected a way to it that can be checked, found: {}", io_reason(&error))
+    };
+    let mut rest = path::absolute(path).map_err(unseen)?;
+    let (mut at, mut links) = (PathBuf::new(), 0);
+    loop {
+        let mut names = rest.components();
+        let Some(name) = names.next() else { return Ok(()) };
+        let after = names.as_path().to_path_buf();
+        match name {
+            Component::RootDir => at = "/".into(),
+            Component::Normal(name) => at.push(name),
+            Component::ParentDir => {
+                at.pop();
+            }
+            Component::CurDir | Component::Prefix(_) => {}
+        }
+        let facts = match fs::symlink_metadata(&at) {
+            // A pipe of the shell's `<(...)` has no name, nor has a file that was removed, so nobody can
+            // replace them. All else was just opened there.
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound
+                    && (!file.is_file() || file.nlink() == 0) =>
+            {
+                return Ok(());
+            }
+            facts => facts.map_err(unseen)?,
+        };
+        nobody_elses(&at, &facts, own, anyway)?;
+        if facts.is_symlink() {
+            links += 1;
+            if links > MAX_LINKS {
+                return Err(format!("expected at most {MAX_LINKS} links to it, found more"));
+            }
+            let to = fs::read_link(&at).map_err(unseen)?;
+            at.pop();
+            rest = to.join(after);
+        } else {
+            rest = after;
+        }
+    }
+}
+
+/// Refuses a file, a folder or a link of somebody else, and a folder in which others can replace what
+/// is not theirs.
+fn nobody_elses(path: &Path, facts: &Metadata, own: u32, anyway: &str) -> Result<(), String> {
+    let (mode, owner, path) = (facts.mode() & 0o7777, facts.uid(), Escaped::name(path));
+    if facts.is_dir() && others_can_replace(mode, facts.gid(), own) {
         return Err(format!(
-            "expected a folder that others cannot write to, found {folder} of mode {mode:04o}: they \
+            "expected a folder that others cannot write to, found {path} of mode {mode:04o}: they \
              can put another key there; 'chmod go-w' on it keeps them out"
+        ));
+    }
+    if is_another(owner, own) {
+        let what = match facts.file_type() {
+            kind if kind.is_dir() => "folder",
+            kind if kind.is_symlink() => "link",
+            _ => "file",
+        };
+        return Err(format!(
+            "expected a {what} of yours (user {own}) or of root, found {path} of user {owner}, who can \
+             put another key there; {anyway} takes it all the same"
         ));
     }
     Ok(())
@@ -244,6 +295,71 @@ mod tests {
         fs::set_permissions(&home, Permissions::from_mode(0o707)).unwrap();
         let found = check(&shared.join("link")).unwrap_err();
         assert!(found.contains("home of mode 0707"), "{found}");
+    }
+
+    #[test]
+    fn every_folder_and_link_on_the_way_must_be_nobody_elses() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        for name in ["home", "shared", "sticky"] {
+            fs::create_dir(place(name)).unwrap();
+        }
+        let file = File::create(place("home/k")).unwrap();
+        file.set_permissions(Permissions::from_mode(0o600)).unwrap();
+        let link = |to: PathBuf, name: &str| std::os::unix::fs::symlink(to, place(name)).unwrap();
+        // A link to a link to a folder's link.
+        link(place("home/k"), "shared/k");
+        link("./shared/../shared".into(), "folder");
+        link("folder/k".into(), "link");
+        let check = |name: &str| {
+            let path = place(name);
+            check_owner(&path, &fs::metadata(&path).unwrap(), TERMS.anyway)
+        };
+        assert_eq!(check("link"), Ok(()));
+        fs::set_permissions(place("shared"), Permissions::from_mode(0o777)).unwrap();
+        let found = check("link").unwrap_err();
+        assert!(found.contains("shared of mode 0777"), "{found}");
+        fs::set_permissions(place("shared"), Permissions::from_mode(0o755)).unwrap();
+        // A way that never ends.
+        link("loop".into(), "loop");
+        let facts = fs::metadata(place("home/k")).unwrap();
+        let check_as_open = |name: &str| check_owner(&place(name), &facts, TERMS.anyway);
+        assert_eq!(
+            check_as_open("loop").unwrap_err(),
+            "expected at most 40 links to it, found more"
+        );
+        // A link that was removed once it was followed.
+        let found = check_as_open("gone").unwrap_err();
+        assert!(found.starts_with("expected a way to it that can be checked, found: "), "{found}");
+        // A file that has no name any more, as a shell's here-document.
+        let file = File::create(place("gone")).unwrap();
+        fs::remove_file(place("gone")).unwrap();
+        let facts = file.metadata().unwrap();
+        assert_eq!(check_owner(&place("gone"), &facts, TERMS.anyway), Ok(()));
+        // Only root can give something away.
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        fs::set_permissions(place("sticky"), Permissions::from_mode(0o1777)).unwrap();
+        link(place("home/k"), "sticky/k");
+        assert_eq!(check("sticky/k"), Ok(()));
+        std::os::unix::fs::lchown(place("sticky/k"), Some(12345), None).unwrap();
+        let found = check("sticky/k").unwrap_err();
+        assert!(found.contains("a link of yours") && found.contains("sticky/k of user 12345"));
+        // One that made way for a file.
+        fs::remove_file(place("sticky/k")).unwrap();
+        fs::write(place("sticky/k"), "").unwrap();
+        std::os::unix::fs::chown(place("sticky/k"), Some(12345), None).unwrap();
+        let found = check_as_open("sticky/k").unwrap_err();
+        assert!(found.contains("a file of yours") && found.contains("sticky/k of user 12345"));
+        for mode in [0o755, 0o1755] {
+            fs::set_permissions(place("shared"), Permissions::from_mode(mode)).unwrap();
+            std::os::unix::fs::chown(place("shared"), Some(12345), None).unwrap();
+            let found = check("link").unwrap_err();
+            assert!(found.contains("a folder of yours") && found.contains("of user 12345"));
+            std::os::unix::fs::chown(place("shared"), Some(0), None).unwrap();
+            assert_eq!(check("link"), Ok(()));
+        }
     }
 
     #[test]

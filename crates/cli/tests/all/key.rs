@@ -290,6 +290,9 @@ fn a_key_that_others_can_write() {
         let ran = place.run(&["tag", "-k", name, "f"]).exits(3).prints("");
         ran.says(&[": expected a folder that others cannot write to, found "]);
     }
+    // Where they can put another link half-way.
+    place.shell("ln -s ../d/k w/half; ln -s w/half half; chmod 755 d").exits(0);
+    place.run(&["tag", "-k", "half", "f"]).exits(3).prints("").says(&["w of mode 0777"]);
     // In such a one they cannot.
     for right in [0o1777, 0o755] {
         mode("d", right);
@@ -312,6 +315,20 @@ fn a_key_of_somebody_else() {
     let ran = place.keyed("tag", &["f"]).exits(3).prints("");
     ran.says(&["key file k: expected a file of yours", "found one of user 12345", "--key-fd 0 <"]);
     place.shell("$T tag --key-fd 0 f < k").exits(0).prints(&expected);
+    // In a folder of theirs they can put a link to another file of yours, and know what is in it.
+    place.shell("chown 0 k; mkdir d; mv k d/k; chown 12345 d").exits(0);
+    let ran = place.run(&["tag", "-k", "d/k", "f"]).exits(3).prints("");
+    ran.says(&["key file d/k: expected a folder of yours", "/d of user 12345", "--key-fd 0 <"]);
+    place.shell("$T tag --key-fd 0 f < d/k").exits(0).prints(&expected);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_way_to_a_key_that_cannot_be_checked() {
+    let place = Place::new();
+    place.file("f", "text");
+    let ran = place.shell("mkdir d; cd d; rmdir ../d; $T tag -k ../k f");
+    ran.exits(3).prints("").says(&["key file ../k: expected a way to it that can be checked"]);
 }
 
 /// The soft limit of a process, and whose files about it the system says that they are: they are
