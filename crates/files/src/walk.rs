@@ -75,13 +75,22 @@ pub struct Exclusion {
     folder: Identity,
     name: Vec<u8>,
     begins: bool,
+    /// The one file that is left out under that name.
+    only: Option<Identity>,
 }
 
 impl Exclusion {
     /// The last name of a path, in the directory that is there now.
     pub fn new(path: &Path) -> io::Result<Exclusion> {
         let name = path.file_name().unwrap_or_default().as_bytes().to_vec();
-        Ok(Exclusion { folder: Facts::at(folder::parent(path))?.identity, name, begins: false })
+        let folder = Facts::at(folder::parent(path))?.identity;
+        Ok(Exclusion { folder, name, begins: false, only: None })
+    }
+
+    /// The same for this file alone: whoever puts something else under its name hides nothing there.
+    pub fn of_file(path: &Path, file: &File) -> io::Result<Exclusion> {
+        let only = Some(Identity::new(&file.metadata()?));
+        Ok(Exclusion { only, ..Exclusion::new(path)? })
     }
 
     /// The same for all names that begin with the last one.
@@ -173,6 +182,12 @@ impl Walk {
         Some(Found::Partly { path: self.path.clone(), error: io::Error::other(what) })
     }
 
+    /// Whether what is at the path is the file that an exclusion is of, if it is of one.
+    fn is_the_one(&mut self, exclusion: usize, path: &[u8]) -> bool {
+        let is_it = |only| self.tree.facts(path).is_ok_and(|facts| facts.identity == only);
+        self.excluded[exclusion].only.is_none_or(is_it)
+    }
+
     fn closed(&self, error: io::Error) -> Found {
         Found::UnreadableDir { path: self.path.clone(), error }
     }
@@ -204,6 +219,7 @@ impl Iterator for Walk {
                 let path = self.path.clone();
                 if let Some(exclusion) =
                     self.excluded.iter().position(|exclusion| exclusion.has(folder, name))
+                    && self.is_the_one(exclusion, &path)
                 {
                     return Some(Found::Excluded { path, exclusion });
                 }

@@ -91,7 +91,7 @@ impl<'a> Audit<'a> {
         let failed = |error| failed(self.root, error);
         // Where the manifest really is, if a link was given.
         let place = self.place.canonicalize().map_err(failed)?;
-        self.excluded = vec![Exclusion::new(&place).map_err(failed)?];
+        self.excluded = vec![self.manifest.exclusion(&place).map_err(failed)?];
         self.excluded.extend(others.map_err(failed)?);
         Ok(())
     }

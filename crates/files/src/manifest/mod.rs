@@ -21,6 +21,7 @@ use crate::line_reader::Lines;
 use crate::mac::Mac;
 use crate::open;
 use crate::read_error::ReadError;
+use crate::walk::Exclusion;
 use tagmac::Tag;
 use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::save::{Purpose, derive};
@@ -126,6 +127,11 @@ impl Manifest {
             Error::mismatch(format_args!("{}: {what}", self.name))
         })?;
         Ok(())
+    }
+
+    /// What leaves this manifest out of the tree that it lies in, at `path` without links.
+    pub fn exclusion(&self, path: &Path) -> io::Result<Exclusion> {
+        Exclusion::of_file(path, &self.file)
     }
 
     fn changed(&self) -> Error {

@@ -87,6 +87,61 @@ fn sealed_file(mac: &Mac, key: &Key) -> (tempfile::TempDir, PathBuf, PathBuf) {
     (place, root, output)
 }
 
+/// The names that an audit of a tree tells of as new, where the manifest `m` lies in the tree and
+/// somebody does `meanwhile` once it is open, or open and looked up.
+fn new_in_an_audit(early: bool, meanwhile: impl Fn(&Path)) -> Vec<String> {
+    let ((mac, key), place) = (key(), tempfile::tempdir().unwrap());
+    let (root, output) = (place.path(), place.path().join("m"));
+    fs::write(root.join("a"), "text").unwrap();
+    let options = SealOptions {
+        directory: root,
+        output: &output,
+        sealed: Options::default(),
+        skip_unreadable: false,
+        threads: 1,
+    };
+    Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
+    let mut audit = Audit::open(&mac, &key, &output, root).unwrap();
+    if early {
+        meanwhile(root);
+    }
+    audit.exclude(Ok(Vec::new())).unwrap();
+    if !early {
+        meanwhile(root);
+    }
+    let mut new = Vec::new();
+    let put = &mut |path: &[u8], _, status: Status<'_>| {
+        if matches!(status, Status::New) {
+            new.push(String::from_utf8_lossy(path).into_owned());
+        }
+    };
+    audit.run(1, &(), put).unwrap();
+    new.sort();
+    new
+}
+
+#[test]
+fn nothing_but_the_manifest_is_left_out_of_an_audit() {
+    for early in [false, true] {
+        assert!(new_in_an_audit(early, |_| ()).is_empty());
+        // A link in the manifest's place, to what is to be hidden.
+        let found = new_in_an_audit(early, |root| {
+            fs::create_dir(root.join("d")).unwrap();
+            fs::write(root.join("d/hidden"), "").unwrap();
+            fs::remove_file(root.join("m")).unwrap();
+            std::os::unix::fs::symlink("d", root.join("m")).unwrap();
+        });
+        assert_eq!(found, ["d", "d/hidden", "m"]);
+        // Something else in its place.
+        let found = new_in_an_audit(early, |root| {
+            fs::rename(root.join("m"), root.join("n")).unwrap();
+            fs::create_dir(root.join("m")).unwrap();
+            fs::write(root.join("m/hidden"), "").unwrap();
+        });
+        assert_eq!(found, ["m", "m/hidden", "n"]);
+    }
+}
+
 #[test]
 fn a_manifest_that_changes_while_it_is_read_is_refused() {
     let (mac, key) = key();
