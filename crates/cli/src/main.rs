@@ -69,15 +69,29 @@ fn main() -> ExitCode {
         Ok(args) => run(&args.command),
         Err(wrong) => usage(&wrong),
     });
+    let exit = settled(exit.unwrap_or(Ok(Some(Exit::Io))));
     // A test may look here at what the run took.
     let _ = faults::before("end");
-    match exit.unwrap_or(Ok(Some(Exit::Io))) {
+    match exit {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(exit)) => ExitCode::from(exit as u8),
         Err(error) => {
             diagnostic(&error);
             ExitCode::from(Exit::from(error.kind()) as u8)
         }
+    }
+}
+
+/// What came of a run, once its output is where it goes. Output that is lost makes a 4 of success, and of
+/// nothing else.
+fn settled(exit: Result<Option<Exit>, Error>) -> Result<Option<Exit>, Error> {
+    match (exit, output::settle()) {
+        (Ok(None), Err(lost)) => Err(lost),
+        (Ok(Some(Exit::Mismatch)), Err(lost)) => {
+            diagnostic(lost);
+            Ok(Some(Exit::Mismatch))
+        }
+        (exit, _) => exit,
     }
 }
 

@@ -10,7 +10,7 @@ use tagmac_files::line_reader;
 
 use crate::diagnostic::suspend_bar;
 use crate::json;
-use crate::stdio::Stdout;
+use crate::stdio::{self, Stdout};
 
 /// Asked once: it decides over every line.
 static TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());
@@ -24,7 +24,16 @@ pub fn is_terminal() -> bool {
 pub fn write(bytes: &[u8]) -> Result<(), Error> {
     let put = || Stdout.write_all(bytes);
     let done = if is_terminal() { suspend_bar(put) } else { put() };
-    done.map_err(|error| Error::io(format_args!("standard output: {}", io_reason(&error))))
+    done.map_err(failed)
+}
+
+/// An error if something that was written is lost all the same.
+pub fn settle() -> Result<(), Error> {
+    stdio::settle().map_err(failed)
+}
+
+fn failed(error: io::Error) -> Error {
+    Error::io(format_args!("standard output: {}", io_reason(&error)))
 }
 
 /// Writes a JSON object and a line feed.

@@ -6,10 +6,12 @@
 //! what was closed is noted before the runtime starts, and reads and writes go past it.
 
 use std::io::{self, Read, Write};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::os::fd::IntoRawFd;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use rustix::io::{Errno, fcntl_getfd};
+use rustix::io::{Errno, fcntl_dupfd_cloexec, fcntl_getfd, try_close};
 use rustix::stdio;
+use tagmac_files::faults;
 
 /// A bit for each of the descriptors 0 to 2 that was closed.
 static CLOSED: AtomicU8 = AtomicU8::new(0);
@@ -25,6 +27,9 @@ ctor::declarative::ctor! {
         CLOSED.store(bits, Ordering::Relaxed);
     }
 }
+
+/// Whether standard output has taken anything since it was settled.
+static WRITTEN: AtomicBool = AtomicBool::new(false);
 
 /// Refuses a descriptor that the command was not given.
 pub fn given(fd: i32) -> io::Result<()> {
@@ -48,10 +53,25 @@ pub struct Stdout;
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         given(1)?;
-        Ok(rustix::io::write(stdio::stdout(), bytes)?)
+        let written = rustix::io::write(stdio::stdout(), bytes)?;
+        WRITTEN.store(true, Ordering::Relaxed);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Whether all that standard output has taken is where it goes. Some file systems, most of them of a
+/// network, have no room, or no server any more, and say so when a file is closed: a copy of the
+/// descriptor is.
+pub fn settle() -> io::Result<()> {
+    if !WRITTEN.swap(false, Ordering::Relaxed) {
+        return Ok(());
+    }
+    let copy = fcntl_dupfd_cloexec(stdio::stdout(), 0)?.into_raw_fd();
+    faults::before("close")?;
+    // SAFETY: the copy was made here, nobody else has it, and it is not used again.
+    Ok(unsafe { try_close(copy) }?)
 }

@@ -168,6 +168,7 @@ impl<'a> Tagger<'a> {
             Ok((nonce, tagged)) => {
                 self.tagged(file, &nonce, &tagged)?;
                 if let Some(checkpointer) = &self.checkpointer {
+                    output::settle()?;
                     checkpointer.done();
                 }
                 Ok(())

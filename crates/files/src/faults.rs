@@ -1,7 +1,8 @@
 //! Calls of the system that a test can let go wrong.
 //!
 //! Each function here is a call, or a few, by its kind: `read`, `write`, `sync`, `cut` (a file to
-//! another length), `make` and `name` (a file), `open` (something in a folder). Only a build with the feature `fault-injection`
+//! another length), `make` and `name` (a file), `open` (something in a folder), `close` (standard
+//! output). Only a build with the feature `fault-injection`
 //! and debug assertions, as tests have both, looks at the variable `TAGMAC_FAULT`. That is `KIND:N:ACTION` for the N-th call
 //! of a kind, from 1, or of `dynamic` kind; `KIND:N-M:ACTION` for those from N to M:
 //!

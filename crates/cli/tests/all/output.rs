@@ -253,3 +253,26 @@ fn no_line_is_printed_that_a_check_would_refuse() {
     let doubled = format!("{}\\", "n".repeat(room - 2));
     place.keyed("combine", &["--name", &doubled, "p"]).exits(2);
 }
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn output_that_is_lost_when_it_is_closed() {
+    let place = Place::new();
+    place.file("f", "text");
+    let line = place.keyed("tag", &["f"]).exits(0).out;
+    place.file("list", &line);
+    place.file("bad", format!("{line}PMAC-AES128 (f) = {}\n", "0".repeat(32)));
+    let lost = |what, args: &[&str]| place.faulty("close:1:fail=28", what, args);
+    let said = ["tagmac: standard output: No space left on device\n"];
+    lost("tag", &["f"]).exits(4).prints(&line).says(&said);
+    lost("check", &["list"]).exits(4).says(&said);
+    lost("check", &["bad"]).exits(1).says(&said);
+    // Nothing was written, so nothing is lost.
+    lost("check", &["--quiet", "list"]).exits(0).in_silence();
+    // The line may be lost, so the checkpoint stays.
+    let kept = ["--checkpoint", "s", "f"];
+    lost("tag", &kept).exits(4).says(&said);
+    assert!(place.path("s").exists());
+    place.keyed("tag", &kept).exits(0).prints(&line);
+    assert!(!place.path("s").exists());
+}
