@@ -30,9 +30,10 @@ impl Facts {
             && versions.is_none_or(|(expected, found)| expected == found)
     }
 
-    /// Whether a request can be bound to this content, so that what two requests bring is of one.
+    /// Whether a request can be bound to this content, so that what two requests bring is of one. A weak
+    /// ETag may be that of several contents.
     pub fn is_bound(&self) -> bool {
-        self.etag.is_some() || self.version.is_some()
+        self.strong_etag().is_some() || self.version.is_some()
     }
 
     /// The version, or the ETag without its quotes: what a partial's object is called besides its key.
@@ -106,6 +107,19 @@ mod tests {
         assert!(others.iter().all(|other| !expected.is(other)));
         assert!(!facts(3, "\"e\"", "v").is(&facts(3, "\"e\"", "w")));
         assert!(facts(3, "", "").is(&facts(3, "\"e\"", "")));
+    }
+
+    #[test]
+    fn a_weak_etag_binds_nothing() {
+        for (etag, version, expected) in [
+            ("\"e\"", "", true),
+            ("W/\"e\"", "", false),
+            ("W/\"e\"", "v", true),
+            ("", "v", true),
+            ("", "", false),
+        ] {
+            assert_eq!(facts(3, etag, version).is_bound(), expected, "{etag} {version}");
+        }
     }
 
     #[test]

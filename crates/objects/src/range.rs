@@ -78,7 +78,7 @@ pub async fn read(
         };
         if at > start && !known.is_bound() {
             return Err(Failure::Final(
-                "the connection broke, and the store gives no ETag by which to go on".into(),
+                "the connection broke, and the store gives no strong ETag by which to go on".into(),
             ));
         }
         drop(permit);

@@ -86,18 +86,7 @@ impl S3 {
 
     /// Writes an object, in the place of another one only if that may be.
     pub async fn put(&self, key: &str, bytes: Bytes, over: Over<'_>) -> Result<(), Failure> {
-        let mut headers = HeaderMap::new();
-        match over {
-            Over::Nothing => {
-                headers.insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
-            }
-            Over::This(facts) => {
-                if let Some(etag) = facts.strong_etag() {
-                    headers.insert(IF_MATCH, etag.parse().map_err(final_error)?);
-                }
-            }
-            Over::Anything => {}
-        }
+        let headers = condition(over)?;
         match (self.object(Method::PUT, key, None, headers, bytes).await, over) {
             (Ok(_), _) => Ok(()),
             (Err(CHANGED), Over::Nothing) => Err(Failure::Exists),
@@ -192,6 +181,26 @@ impl S3 {
             _ => passing(&error),
         })
     }
+}
+
+/// What binds a write to what it may take the place of.
+fn condition(over: Over<'_>) -> Result<HeaderMap, Failure> {
+    let mut headers = HeaderMap::new();
+    match over {
+        Over::Nothing => {
+            headers.insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
+        }
+        Over::This(facts) => {
+            let etag = facts.strong_etag().ok_or_else(|| {
+                let what = "expected a strong ETag from the store, found none: what another run wrote \
+                            meanwhile would be lost";
+                Failure::Final(what.into())
+            })?;
+            headers.insert(IF_MATCH, etag.parse().map_err(final_error)?);
+        }
+        Over::Anything => {}
+    }
+    Ok(headers)
 }
 
 /// The answer, if it has what was asked for.
@@ -302,6 +311,18 @@ mod tests {
             assert_eq!(error_code(&error(code)), None);
         }
         assert_eq!(error_code("<html>"), None);
+    }
+
+    #[test]
+    fn what_is_replaced_is_named_to_the_store() {
+        let this = |etag: &str| Facts { etag: Some(etag.into()), ..Facts::default() };
+        assert_eq!(condition(Over::Nothing).unwrap()[IF_NONE_MATCH], "*");
+        assert_eq!(condition(Over::This(&this("\"e\""))).unwrap()[IF_MATCH], "\"e\"");
+        assert!(condition(Over::Anything).unwrap().is_empty());
+        for facts in [this("W/\"e\""), Facts::default()] {
+            let refused = condition(Over::This(&facts)).unwrap_err();
+            assert!(matches!(refused, Failure::Final(what) if what.contains("a strong ETag")));
+        }
     }
 
     #[test]

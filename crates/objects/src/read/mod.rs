@@ -258,7 +258,7 @@ fn hashing(error: Error) -> Failure {
 
 fn unbound() -> Failure {
     Failure::Final(
-        "expected an ETag from the store, found none: a change between two ranges would go unseen"
+        "expected a strong ETag from the store, found none: a change between two ranges would go unseen"
             .into(),
     )
 }
