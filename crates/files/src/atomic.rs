@@ -272,7 +272,9 @@ fn left(slot: &Path) -> Option<File> {
     // Nothing else than a file is opened, see `open`.
     fs::symlink_metadata(slot).ok().filter(Metadata::is_file)?;
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(slot).ok()?;
+    let open = |write| OpenOptions::new().read(true).write(write).custom_flags(flags).open(slot);
+    // Over NFS and CIFS only what is open for writing can be locked. It may have a mode that forbids that.
+    let file = open(true).or_else(|_| open(false)).ok()?;
     let facts = file.metadata().ok()?;
     let is_one = facts.is_file()
         && facts.uid() == rustix::process::geteuid().as_raw()
@@ -368,6 +370,19 @@ mod tests {
             assert_eq!(names(place.path()), ["f"]);
             fs::remove_file(&path).unwrap();
         }
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_open_for_writing_if_it_may_be() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("f");
+        fs::write(slot(&path, 0), "").unwrap();
+        left(&slot(&path, 0)).unwrap().write_all(b"text").unwrap();
+        fs::set_permissions(slot(&path, 0), fs::Permissions::from_mode(0o400)).unwrap();
+        assert!(left(&slot(&path, 0)).is_some());
+        sweep(&path);
+        assert!(names(place.path()).is_empty());
     }
 
     #[test]

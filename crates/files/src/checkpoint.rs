@@ -269,7 +269,7 @@ impl<'a> Checkpointer<'a> {
 
     /// Opens the checkpoint, if there is one, and keeps other runs from it.
     fn open(&self) -> Result<Option<File>, Error> {
-        match open::alone(self.path, false) {
+        match open::alone(self.path) {
             Ok(checkpoint) => Ok(Some(checkpoint)),
             Err(ReadError::Missing(_)) => Ok(None),
             Err(error) => Err(self.io(error)),

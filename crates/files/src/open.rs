@@ -30,13 +30,14 @@ pub fn writable(path: &Path) -> Result<File, ReadError> {
     Ok(checked(path, true, is_regular)?.0)
 }
 
-/// Opens a regular file to read it, or to write to it too, and keeps other runs from it.
-pub fn alone(path: &Path, write: bool) -> Result<File, ReadError> {
+/// Opens a regular file to read it and to write to it, and keeps other runs from it. It is open for
+/// writing also where it is only read: over NFS and CIFS nothing else can be locked.
+pub fn alone(path: &Path) -> Result<File, ReadError> {
     // One that takes its place would take the link's.
     if fs::symlink_metadata(path)?.is_symlink() {
         return Err(ReadError::Link);
     }
-    let (file, _) = checked(path, write, is_regular)?;
+    let file = writable(path)?;
     if identity::hold(path, &file)? { Ok(file) } else { Err(ReadError::Busy) }
 }
 
@@ -70,4 +71,22 @@ pub fn checked(
     let facts = file.metadata()?;
     may(&facts)?;
     Ok((file, facts))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn what_is_locked_is_open_for_writing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        fs::write(&path, "").unwrap();
+        alone(&path).unwrap().write_all(b"text").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"text");
+        let _held = alone(&path).unwrap();
+        assert!(matches!(alone(&path), Err(ReadError::Busy)));
+    }
 }

@@ -131,7 +131,7 @@ impl Store {
     /// Opens a sidecar and keeps others from it.
     pub fn open(path: &Path, sealer: Sealer, key: KeyId) -> Result<Store, Error> {
         let name = Escaped::name(path);
-        let file = open::alone(path, true).map_err(closed(path))?;
+        let file = open::alone(path).map_err(closed(path))?;
         let mut prelude = [0; MAGIC.len() + VERSION.len() + KeyId::BYTES + 16];
         faults::read_exact_at(&file, &mut prelude, 0).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => altered(path),
