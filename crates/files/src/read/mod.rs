@@ -217,7 +217,8 @@ impl<'a> Reader<'a> {
         let piece = (STEPS * step) as u64;
         let (checkpointer, whole) = kept.unzip();
         let first = whole.as_ref().map_or(span.start, AnyPart::end);
-        let size = span.start + span.bytes - first;
+        // The end of the span may be byte 2^64, which no number here can be.
+        let size = span.bytes - (first - span.start);
         // At least one byte is left: some MACs treat the last block apart.
         let pieces = (size - 1) / piece;
         let work = Work {
