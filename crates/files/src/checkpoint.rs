@@ -260,7 +260,8 @@ impl<'a> Checkpointer<'a> {
         *self.pieces.get_mut().expect("no thread panics") = pieces;
         *self.held.get_mut().expect("no thread panics") = Some(checkpoint);
         if let Some(clock) = self.every {
-            self.clock.get_mut().expect("no thread panics").bytes = part.end() + clock;
+            let next = part.end().saturating_add(clock);
+            self.clock.get_mut().expect("no thread panics").bytes = next;
         }
         let name = Escaped::name(name);
         diagnostic(format_args!("{name}: resumed at byte {} of {}", part.end(), facts.bytes));
@@ -445,5 +446,48 @@ impl<'a> Checkpointer<'a> {
 
     fn named(&self, what: impl fmt::Display) -> String {
         format!("{}: {what}", Escaped::name(self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tagmac::dynamic::{Algorithm, AnyMac};
+
+    use super::*;
+
+    /// Whoever has the key can seal anything.
+    #[test]
+    fn what_is_sealed_is_of_a_files_beginning() {
+        let mac = AnyMac::new(Algorithm::default(), &[7; 16]).expect("16 bytes");
+        let parts = mac.parts().expect("parts");
+        let accepts = |bytes: u64, whole: (u64, u64), pieces: &[(u64, u64)], more: &[u8]| {
+            let (name, mut out) = (PathBuf::from("f"), Writer::default());
+            Facts { name, bytes, modified: (1, 2), changed: (3, 4) }.save(&mut out);
+            let save = |(start, end): (u64, u64), out: &mut Writer| {
+                let part = parts.new_part(start, &vec![3; (end - start) as usize]);
+                parts.save(&part.expect("aligned"), out).expect("of this MAC");
+            };
+            save(whole, &mut out);
+            out.number(9).number(pieces.len() as u64);
+            pieces.iter().for_each(|piece| save(*piece, &mut out));
+            let text = [out.as_bytes(), more].concat();
+            again(parts, &text).is_some_and(|same| same == text)
+        };
+        let two = [(0, 16), (16, 64)];
+        assert!(accepts(65, (0, 64), &two, b""));
+        assert!(accepts(65, (0, 64), &[], b""));
+        assert!(!accepts(65, (16, 64), &two, b""), "a part that begins later");
+        assert!(!accepts(64, (0, 64), &two, b""), "all of the file, of which a byte must be left");
+        assert!(!accepts(0, (0, 64), &two, b""), "more than the file");
+        assert!(!accepts(65, (0, 64), &[(0, 16), (64, 80)], b""), "a piece after the part");
+        assert!(!accepts(65, (0, 64), &two, b"x"), "something after the pieces");
+        let most = MAX_PIECE;
+        assert!(accepts(2 * most, (0, most + 16), &[(16, most + 16)], b""));
+        assert!(
+            !accepts(2 * most, (0, most + 16), &[(0, most + 16)], b""),
+            "a piece that is too long"
+        );
+        assert!(accepts(65, (0, 64), &[(0, 16); SAMPLES + 1], b""));
+        assert!(!accepts(65, (0, 64), &[(0, 16); SAMPLES + 2], b""), "more pieces than are kept");
     }
 }

@@ -97,6 +97,22 @@ fn it_goes_on_where_it_was() {
     }
 }
 
+/// Also where no file is as long as the bytes between two saves.
+#[test]
+fn a_resumed_run_saves_as_often_as_it_is_asked_to() {
+    let place = Place::new();
+    large(&place, "f", 40);
+    let whole = place.keyed("tag", &["f"]).exits(0).out;
+    let saved = interrupted(&place);
+    for every in ["1", "1MiB", "18446744073709551615"] {
+        place.file("s", &saved);
+        let ran = place.keyed("tag", &["--checkpoint", "s", "--checkpoint-every", every, "f"]);
+        let ran = ran.exits(0).prints(&whole);
+        assert!(resumed_at(&ran.err).is_some(), "{every}: {}", ran.err);
+        assert!(!place.path("s").exists());
+    }
+}
+
 /// Tags "f" on one thread, saving at every piece.
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn slowly(place: &Place) -> Command {
