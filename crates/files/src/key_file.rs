@@ -186,6 +186,14 @@ mod tests {
     const TERMS: Terms = Terms { algorithm: "-a", format: "--key-format", anyway: "--anyway" };
 
     #[test]
+    fn everybody_may_write_to_some_devices() {
+        let path = Path::new("/dev/null");
+        let facts = fs::metadata(path).expect("a device");
+        assert_eq!(facts.mode() & 0o022, 0o022, "others write there");
+        assert_eq!(check_owner(path, &facts, "--anyway"), Ok(()));
+    }
+
+    #[test]
     fn a_folder_is_shared_with_all_or_with_a_group_of_others() {
         let (own, other) = (1000, 2000);
         // Its mode, its group, whether others can replace what is in it.

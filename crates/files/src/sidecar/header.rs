@@ -216,3 +216,60 @@ impl Header {
         whole.then_some((Header { number, name, leaf, nonce, sums, pending }, end))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tagmac::dynamic::{Algorithm, AnyMac};
+
+    use super::*;
+
+    /// Whoever has the key can seal anything.
+    #[test]
+    fn what_is_sealed_is_a_state() {
+        let mac = AnyMac::new(Algorithm::default(), &[7; 16]).expect("16 bytes");
+        let parts = mac.parts().expect("parts");
+        let sums = |length| Sums { length, rest: vec![3; 8], root: None };
+        let accepts = |leaf, sums: Sums, pending: Option<Pending>, end: u64| {
+            let name = b"f".to_vec();
+            let header = Header { number: 1, name, leaf, nonce: Vec::new(), sums, pending };
+            let text = header.text(parts, end).expect("of this MAC");
+            let read = Header::load(parts, &mut Reader::new(text.as_bytes()));
+            read.is_some_and(|(same, end)| {
+                same.text(parts, end).expect("of this MAC").as_bytes() == text.as_bytes()
+            })
+        };
+        for (leaf, expected) in [
+            (0, false),
+            (1, false),
+            (16, true),
+            (24, false),
+            (MAX_LEAF, true),
+            (MAX_LEAF + 16, false),
+            (1 << 63, false),
+        ] {
+            assert_eq!(accepts(leaf, sums(8), None, FIRST_PAGE), expected, "leaves of {leaf}");
+        }
+        assert!(accepts(16, sums(8), None, u64::MAX));
+        assert!(!accepts(16, sums(8), None, FIRST_PAGE - 1), "node pages that end in a header");
+        assert!(!accepts(16, sums(7), None, FIRST_PAGE), "more bytes than the file has");
+        assert!(!accepts(16, sums(9), None, FIRST_PAGE), "fewer bytes than the file has");
+        let pieces = Extent { at: 5, size: 6, tag: [7; 16] };
+        let pending = |rest: usize, patch: Option<(u64, u64, Side)>| {
+            let next = Sums { length: rest as u64, rest: vec![4; rest], root: None };
+            let patch = patch.map(|(offset, length, side)| Patch { offset, length, side, pieces });
+            accepts(16, sums(8), Some(Pending { next, patch }), FIRST_PAGE)
+        };
+        assert!(pending(7, None) && pending(0, None));
+        assert!(!pending(8, None) && !pending(9, None), "a file that is cut off gets shorter");
+        for side in [Side::Old, Side::New] {
+            assert!(pending(8, Some((0, 8, side))) && pending(8, Some((7, 1, side))));
+            assert!(!pending(8, Some((0, 0, side))), "a patch of nothing");
+            assert!(
+                !pending(8, Some((1, 8, side))) && !pending(8, Some((9, 1, side))),
+                "over the end"
+            );
+            assert!(!pending(8, Some((u64::MAX, 1, side))), "over all numbers");
+            assert!(!pending(7, Some((0, 1, side))), "a patch that makes the file shorter");
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Parts of objects: in pieces of any length, joined in any order.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use tagmac::dynamic::Algorithm;
@@ -7,7 +8,7 @@ use tagmac::isa::Level;
 use tagmac::save::Zeroizing;
 use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;
-use tagmac_files::partial::{Expected, PartStream, Stored, combine, versioned};
+use tagmac_files::partial::{Expected, PartStream, Stored, combine, open, versioned};
 use tagmac_files::{Error, ErrorKind};
 
 struct Blob(usize, Vec<u8>);
@@ -49,6 +50,7 @@ fn part(mac: &Mac, start: u64, last: bool, data: &[u8], pieces: &[usize]) -> Vec
         rest = after;
     }
     assert_eq!((part.start(), part.end()), (start, start + data.len() as u64));
+    assert_eq!((part.object(), part.is_last()), (&b"o@1"[..], last));
     part.seal().unwrap()
 }
 
@@ -194,4 +196,67 @@ fn what_is_no_whole_is_named() {
     assert_eq!(refused(version, &blobs), (ErrorKind::Foreign, text.into()));
     let text = "blob 1: expected a partial of o@1 (blob 0), found one of o";
     assert_eq!(refused(Expected::Any, &blobs), (ErrorKind::Foreign, text.into()));
+    // The first one of another object is named, whatever comes after it.
+    let blobs = [blob(0, 0, 64, false), Blob(1, blobs[1].1.clone()), Blob(2, blobs[1].1.clone())];
+    assert_eq!(refused(Expected::Any, &blobs), (ErrorKind::Foreign, text.into()));
+}
+
+#[test]
+fn one_partial_alone() {
+    let (mac, text) = (pmac(), bytes(100));
+    for (start, end, last) in [(0, 64, false), (64, 100, true)] {
+        let sealed = part(&mac, start as u64, last, &text[start..end], &[100]);
+        let opened = open(&mac, &Blob(7, sealed.clone())).unwrap();
+        assert_eq!((&*opened.object, opened.last), (&b"o@1"[..], last));
+        assert_eq!((opened.start, opened.end), (start as u64, end as u64));
+        for place in 0..sealed.len() {
+            let mut altered = sealed.clone();
+            altered[place] ^= 1;
+            assert!(open(&mac, &Blob(7, altered)).is_err(), "byte {place}");
+            assert!(open(&mac, &Blob(7, sealed[..place].to_vec())).is_err(), "cut at {place}");
+        }
+        // As long as it can be, and one byte more.
+        let long = [&*sealed, &[0; 100]].concat();
+        assert!(open(&mac, &Blob(7, long)).is_err());
+    }
+    let cmac = self::mac(Algorithm::from_name("CMAC-AES128").unwrap());
+    let error = open(&cmac, &Blob(7, Vec::new())).err().unwrap().to_string();
+    assert!(error.starts_with("CMAC-AES128 cannot hash ranges"), "{error}");
+}
+
+/// Another partial each time that it is read.
+struct Changing(RefCell<Vec<Vec<u8>>>);
+
+impl Stored for Changing {
+    const LAST: &'static str = "last";
+
+    fn name(&self) -> String {
+        "changing".into()
+    }
+
+    fn read(&self, _: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
+        Ok(self.0.borrow_mut().remove(0).into())
+    }
+}
+
+/// The header is read first, and the whole later: both must be of the same partial.
+#[test]
+fn a_partial_that_is_exchanged_between_two_reads() {
+    let (mac, text) = (pmac(), bytes(100));
+    let sealed = |object: &[u8], start: usize, end: usize, last| {
+        let mut part = PartStream::new(&mac, object.to_vec(), start as u64, last).unwrap();
+        part.update(&text[start..end]).unwrap();
+        part.seal().unwrap()
+    };
+    let first = || sealed(b"o", 16, 64, false);
+    assert!(open(&mac, &Changing(vec![first(), first()].into())).is_ok());
+    for second in [
+        sealed(b"p", 16, 64, false),
+        sealed(b"o", 32, 64, false),
+        sealed(b"o", 16, 48, false),
+        sealed(b"o", 16, 64, true),
+    ] {
+        let error = open(&mac, &Changing(vec![first(), second].into())).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Mismatch, "{error}");
+    }
 }
