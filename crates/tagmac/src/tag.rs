@@ -193,7 +193,21 @@ mod tests {
                 bytes[wrong / 8] = 0x80 >> (wrong % 8);
                 let other = Tag::new(&bytes[..bits.div_ceil(8)], bits).expect("a tag");
                 assert!(other != tag, "bit {wrong} of {bits}");
+                #[cfg(feature = "digest")]
+                assert!(
+                    !bool::from(subtle::ConstantTimeEq::ct_eq(&other, &tag)),
+                    "bit {wrong} of {bits}"
+                );
                 assert!(bits > 128 || !tag.is_in(other.register(), bits), "bit {wrong} of {bits}");
+            }
+            #[cfg(feature = "digest")]
+            {
+                use subtle::ConstantTimeEq;
+                let longer = Tag { bits: tag.bits + 1, ..tag };
+                assert!(
+                    bool::from(tag.ct_eq(&tag)) && !bool::from(tag.ct_eq(&longer)),
+                    "{bits} bits"
+                );
             }
             if bits <= 128 {
                 assert!(tag.is_in(tag.register(), bits) && !tag.is_in(tag.register(), bits + 1));

@@ -167,6 +167,7 @@ mod tests {
         }
         assert_eq!(UpperFloat::new((1 << 54) - 1, 970).to_f64(), f64::INFINITY);
         assert_eq!(UpperFloat::ZERO.to_f64(), 0.0);
+        assert_eq!(UpperFloat::ZERO.over(3), UpperFloat::ZERO);
     }
 
     #[test]

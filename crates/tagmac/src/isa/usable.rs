@@ -188,6 +188,13 @@ mod tests {
     }
 
     #[test]
+    fn why_a_level_cannot_be_used() {
+        let said = |why| UnusableLevel(why).to_string();
+        assert_eq!(said(Some(Status::SelfTestFailed)), "this level failed its self-test");
+        assert_eq!(said(Some(Status::Unsupported)), "this CPU does not support the level");
+    }
+
+    #[test]
     #[should_panic(expected = "portable level fails its self-test")]
     fn one_that_fails_everywhere_never_runs() {
         Level::best().passing(&SelfTest::new(), |_| false);

@@ -33,6 +33,7 @@ mod page;
 #[cfg(feature = "umac99")]
 mod parameters;
 mod parsimony;
+mod parts;
 mod pmac_bound;
 #[cfg(feature = "dynamic")]
 mod published;

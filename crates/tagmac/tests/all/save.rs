@@ -357,6 +357,39 @@ fn partials_say_what_they_are_and_are_bound_to_it() {
     assert_eq!(foreign, Err(PartialError::Save(SaveError::ForeignPart)));
 }
 
+/// Whoever has the key can seal anything: what does not fit the header is refused all the same.
+#[test]
+fn what_a_partial_holds_fits_its_header() {
+    let (mac, sealer) = (AnyMac::new(Algorithm::default(), &[7; 16]).expect("16 bytes"), sealer());
+    let parts = mac.parts().expect("parts");
+    for (is_last, (start, end)) in [(false, (0, 64)), (true, (64, 88))] {
+        let own = partial(&mac, is_last);
+        let read = Partial::parse(&own).expect("a partial");
+        let header = &own[..read.header_len() - Sealer::OVERHEAD];
+        let opened = |start: u64, blocks: usize, tail: &[u8], more: &[u8]| {
+            let part = parts.new_part(start, &vec![3; 16 * blocks]).expect("aligned");
+            let mut out = Writer::default();
+            parts.save(&part, &mut out).expect("saved");
+            out.length_prefixed(tail);
+            let text = [out.as_bytes(), more].concat();
+            let sealed = sealer.seal(&[b"partial 2", header], &text).expect("random bytes");
+            let bytes = [&own[..read.header_len()], &sealed].concat();
+            let checked = Partial::parse(&bytes)?.check(&mac, &sealer)?;
+            checked.open().map(|(part, tail)| (part.start(), part.end() + tail.len() as u64))
+        };
+        let none = SaveError::Saved { expected: "a part and the tail of its object" };
+        let none = Err(PartialError::Save(none));
+        let (blocks, tail) = if is_last { (1, &b"the tail"[..]) } else { (4, &b""[..]) };
+        assert_eq!(opened(start, blocks, tail, b""), Ok((start, end)), "its own");
+        assert_eq!(opened(start, blocks, tail, b"x"), none, "more than a part and a tail");
+        assert_eq!(opened(start + 16, blocks, tail, b""), none, "another start");
+        assert_eq!(opened(start, blocks - 1, tail, b""), none, "another end");
+        // The range is right, but not where the part ends and the tail begins.
+        let moved = vec![3; (end - start) as usize - 16 * (blocks - 1)];
+        assert_eq!(opened(start, blocks - 1, &moved, b""), none, "a tail that is no tail");
+    }
+}
+
 /// The example of `docs/partials.md`, but for the seals, which are others each time.
 #[test]
 fn the_documentation_shows_a_partial_to_the_byte() {
