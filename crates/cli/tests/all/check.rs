@@ -305,6 +305,31 @@ fn one_wins_over_four_where_the_output_fails() {
 }
 
 #[test]
+fn output_that_is_lost_is_lost_once() {
+    let place = listed();
+    place.file("odd", list(&place) + "no line\nnor this\n");
+    let ran = place.shell("$T check -k k --json odd > /dev/full").exits(1);
+    assert_eq!(ran.err.matches("standard output").count(), 1, "{}", ran.err);
+}
+
+#[test]
+fn the_status_alone_whatever_is_wrong() {
+    let place = listed();
+    let fails = |args: &[&str], words: &str| {
+        check(&place, args).exits(1).says(&[words]);
+        check(&place, &[&["--status"], args].concat()).exits(1).prints("").in_silence();
+    };
+    let text = list(&place);
+    place.file("foreign", text.replace("PMAC-AES128", "LIGHTMAC-AES128-S8"));
+    fails(&["foreign"], "expected a tag of PMAC-AES128, found one of LIGHTMAC-AES128-S8");
+    place.file("gone", text.replace("(a)", "(x)").replace("(b)", "(y)"));
+    fails(&["--ignore-missing", "gone"], "no file was verified");
+    place.file("a", "other");
+    place.file("b", "other");
+    fails(&["list"], "no tag matches");
+}
+
+#[test]
 fn a_long_malformed_line_is_shown_in_part() {
     let place = listed();
     place.file("long", "x".repeat(61));

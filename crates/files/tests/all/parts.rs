@@ -1,6 +1,8 @@
 //! Parts of objects: in pieces of any length, joined in any order.
 
 use std::cell::RefCell;
+use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 
 use tagmac::dynamic::Algorithm;
@@ -8,7 +10,7 @@ use tagmac::isa::Level;
 use tagmac::save::Zeroizing;
 use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;
-use tagmac_files::partial::{Expected, PartStream, Stored, combine, open, versioned};
+use tagmac_files::partial::{Expected, PartStream, Range, Stored, combine, open, piped, versioned};
 use tagmac_files::{Error, ErrorKind};
 
 struct Blob(usize, Vec<u8>);
@@ -259,4 +261,31 @@ fn a_partial_that_is_exchanged_between_two_reads() {
         let error = open(&mac, &Changing(vec![first(), second].into())).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Mismatch, "{error}");
     }
+}
+
+/// A pipe in which each read is interrupted first.
+struct Interrupted<'a>(&'a [u8], bool);
+
+impl Read for Interrupted<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.1 = !self.1;
+        if self.1 { Err(io::ErrorKind::Interrupted.into()) } else { self.0.read(out) }
+    }
+}
+
+#[test]
+fn a_signal_ends_no_range_of_a_pipe() {
+    let (mac, text) = (pmac(), bytes(100));
+    let range = Range {
+        object: b"o@1",
+        file: Path::new("-"),
+        start: 0,
+        at: None,
+        length: None,
+        last: true,
+    };
+    let sealed = piped(&mac, range, &mut Interrupted(&text, false), &()).unwrap();
+    let combined = combine(&mac, Expected::Any, &[Blob(0, sealed)], &[]).unwrap();
+    assert_eq!(combined.tagged.tag, mac.mac.tag(&[], &*text).unwrap());
+    assert_eq!(combined.tagged.bytes, 100);
 }
