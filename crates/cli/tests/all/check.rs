@@ -327,6 +327,14 @@ fn the_status_alone_whatever_is_wrong() {
     place.file("a", "other");
     place.file("b", "other");
     fails(&["list"], "no tag matches");
+    // One tag that matches is enough to know that the key is right.
+    place.file("c", "three");
+    place.shell("cp list most; $T tag -k k c >> most").exits(0);
+    assert!(!check(&place, &["most"]).exits(1).err.contains("no tag matches"));
+    // A bar counts the files of proper lines.
+    place.file("most", "no line\n".to_string() + &list(&place));
+    let ran = check(&place, &["--progress", "always", "most"]);
+    assert!(ran.code == Some(1) && ran.err.contains("improperly formatted"), "{}", ran.err);
 }
 
 #[test]

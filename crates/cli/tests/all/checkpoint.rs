@@ -286,6 +286,23 @@ fn a_file_that_changes_while_it_is_read() {
     let change = "run=printf x 1<> f";
     let ran: Ran = at(&mut slowly(&place), "read:7", change).output().unwrap().into();
     ran.exits(4).prints("").says(&["the file changed while it was read"]);
+    // Its bytes and their time are the same.
+    let place = Place::new();
+    large(&place, "f", 3);
+    let ran: Ran = at(&mut slowly(&place), "read:7", "run=chmod 400 f").output().unwrap().into();
+    let what = "the file changed while it was read: its contents, mode, owner or names changed";
+    ran.exits(4).prints("").says(&[what]);
+}
+
+#[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn a_file_that_cannot_be_read_again() {
+    let place = Place::new();
+    large(&place, "f", 40);
+    let saved = interrupted(&place);
+    let ran = place.faulty("read:1:fail=5", "tag", &["--checkpoint", "s", "f"]);
+    ran.exits(4).prints("").says(&["Input/output error"]);
+    assert_eq!(fs::read(place.path("s")).unwrap(), saved);
 }
 
 #[test]

@@ -386,6 +386,31 @@ fn dead_boxes_are_left_behind() {
 }
 
 #[test]
+fn a_patch_of_nothing() {
+    let place = place("PMAC-AES128");
+    place.file("f", "text");
+    place.file("p", "");
+    let line = place.update(0, &[]).out;
+    for at in ["0", "2", "4"] {
+        place.update(0, &["--patch", at, "p"]).prints(&line);
+    }
+    place.update(0, &[]).prints(&line);
+}
+
+#[test]
+fn what_no_new_sidecar_can_hold() {
+    let other = place("UMAC-64");
+    other.file("f", "text");
+    let what = "--expect: expected a sidecar, found none, and a new tag has a new nonce";
+    other.update(2, &["--expect", "0011223344556677"]).prints("").says(&[what]);
+    assert!(!other.path("f.tagmac").exists());
+    let small = place("LIGHTMAC-AES128-S8");
+    small.file("f", [7; 10_000]);
+    small.update(4, &[]).prints("").says(&["tagmac: f: ", "limit"]);
+    assert!(!small.path("f.tagmac").exists());
+}
+
+#[test]
 fn command_lines_that_ask_for_what_there_is_not() {
     let place = place("PMAC-AES128");
     place.file("f", "text");

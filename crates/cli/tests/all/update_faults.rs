@@ -400,3 +400,16 @@ fn a_header_that_cannot_be_read() {
     assert!(place.read("f") == Random(8).bytes(5000));
     place.keyed("update", &["f"]).exits(0).prints(&line);
 }
+
+#[test]
+fn a_file_that_cannot_be_read_or_gets_shorter_meanwhile() {
+    for (fault, words) in [
+        ("read:1:fail=5", "tagmac: f: Input/output error\n"),
+        ("read:1:run=printf x > f", "found fewer: the file changed while it was read\n"),
+    ] {
+        let place = Place::new();
+        place.file("f", Random(8).bytes(5000));
+        place.faulty(fault, "update", &["f"]).exits(4).prints("").says(&["tagmac: f: ", words]);
+        assert!(!place.path("f.tagmac").exists(), "{fault}");
+    }
+}

@@ -211,6 +211,17 @@ fn a_tag_follows_edits() {
     assert_eq!(tag, mac.mac.tag(&[], &*bytes).unwrap().as_bytes());
     fs::write(&path, vec![b'y'; 5000]).unwrap();
     assert_eq!(run(Some(patch)).unwrap_err().kind(), ErrorKind::Mismatch);
+    // A caller may ask for a sidecar that is new, or for one that is there.
+    let refused = |sidecar| {
+        let options =
+            Update { file: &path, sidecar, edit: None, expect: None, leaf: None, threads: 1 };
+        let error = update(&mac, &options, &()).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        error.to_string()
+    };
+    assert!(refused(Sidecar::New).ends_with("file.tagmac: expected no sidecar, found one"));
+    fs::remove_file(place.path().join("file.tagmac")).unwrap();
+    assert!(refused(Sidecar::Exists).contains("expected the file's sidecar, found none"));
 }
 
 #[test]
