@@ -19,7 +19,7 @@ fn nonce(algorithm: Algorithm, place: usize) -> Vec<u8> {
 }
 
 /// Tags a batch of messages of these lengths, and each message alone.
-fn check(mac: &AnyMac, lengths: &[usize]) {
+pub fn check(mac: &AnyMac, lengths: &[usize]) {
     let limit = mac.max_message_bytes().unwrap_or(u64::MAX);
     let lengths: Vec<_> = lengths.iter().map(|n| (*n).min(limit as usize)).collect();
     let messages: Vec<_> = lengths.iter().enumerate().map(|(i, n)| message(*n, i)).collect();

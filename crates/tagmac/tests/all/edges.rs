@@ -6,7 +6,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use tagmac::bounds::{BoundError, Theorem, Workload, elimac, lightmac, pmac, poly1305, umac};
 use tagmac::cipher::Aes128;
 use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, KeyFileError, Partial, PartialError};
-use tagmac::hazmat::{Construction, Part, PartError};
+use tagmac::hashes::{AesFamilies, Families};
+use tagmac::hazmat::{Construction, Hash, ParsimonyError, Part, PartError};
 use tagmac::isa::{Level, Status};
 use tagmac::save::{Reader, SaveError, Sealer, Writer};
 use tagmac::{Bits, Error, LightMac, Mac as _, Mismatch, PmacAes128, Tag};
@@ -231,6 +232,42 @@ fn partials_keep_to_their_limits() {
     }
 }
 
+/// Under the key's own seal, but not as `Partial::seal` does it: what is inside must be what the header says.
+#[test]
+fn a_partial_is_what_its_header_says() {
+    let mac = AnyMac::new(Algorithm::from_name("PMAC-AES128").unwrap(), &[7; 16]).unwrap();
+    let (sealer, parts) = (Sealer::new("a MAC", &[7; 16]), mac.parts().unwrap());
+    let part = |from: usize, to: usize| parts.new_part(from as u64, &vec![3; to - from]).unwrap();
+    let opens = |of: Vec<u8>, from: usize, to: usize, tail: &[u8], more: &[u8]| {
+        let length = Partial::parse(&of).unwrap().header_len() - Sealer::OVERHEAD;
+        let header = &of[..length];
+        let mut secret = Writer::with_capacity(100);
+        parts.save(&part(from, to), &mut secret).unwrap();
+        secret.length_prefixed(tail).bytes(more);
+        let sealed = [
+            sealer.seal(&[b"partial header 2", header], b"").unwrap(),
+            sealer.seal(&[b"partial 2", header], secret.as_bytes()).unwrap(),
+        ];
+        let bytes = [header, &sealed.concat()].concat();
+        let checked = Partial::parse(&bytes).unwrap().check(&mac, &sealer).unwrap();
+        checked.open().map(|(part, tail)| (part.start(), part.end(), tail.len()))
+    };
+    let none = SaveError::Saved { expected: "a part and the tail of its object" };
+    let refused = Err(PartialError::Save(none));
+    let ends = |tail: usize| {
+        Partial::seal(&mac, &sealer, b"o", &part(64, 112), Some(&vec![3; tail])).unwrap()
+    };
+    assert_eq!(opens(ends(5), 64, 112, &[3; 5], b""), Ok((64, 112, 5)));
+    assert_eq!(opens(ends(16), 64, 112, &[3; 16], b""), Ok((64, 112, 16)));
+    assert_eq!(opens(ends(5), 80, 112, &[3; 5], b""), refused, "it starts elsewhere");
+    assert_eq!(opens(ends(5), 64, 112, &[3; 4], b""), refused, "it ends elsewhere");
+    assert_eq!(opens(ends(5), 64, 112, &[3; 5], b"a"), refused, "there is more");
+    assert_eq!(opens(ends(5), 64, 96, &[3; 21], b""), refused, "the tail has more than a block");
+    let goes_on = || Partial::seal(&mac, &sealer, b"o", &part(64, 112), None).unwrap();
+    assert_eq!(opens(goes_on(), 64, 112, b"", b""), Ok((64, 112, 0)));
+    assert_eq!(opens(goes_on(), 64, 96, &[3; 16], b""), refused, "the object has no end yet");
+}
+
 #[test]
 fn a_key_file_has_the_key_and_the_day() {
     let algorithm = Algorithm::default();
@@ -334,9 +371,40 @@ fn parts_of_other_blocks_do_not_join() {
     assert!(part(&one, 0).join(one_hash, &a).is_ok());
 }
 
+/// Constants that the compiler holds: with others this does not build.
+const _: () = {
+    assert!(Sealer::OVERHEAD == 40 && KeyFile::MAX_BYTES == 65_536 && Tag::MAX_BYTES == 32);
+    assert!(Partial::MAX_OBJECT == 65_535);
+    // Magic and version, key's id, range, last, algorithm, object, seal.
+    let header = 15 + 1 + 8 + 8 + 8 + 1 + 1 + 255 + 2 + 65_535 + 40;
+    assert!(Partial::MAX_HEADER == header);
+    let probability = 1.881 / 20_769_187_434_139_310_514_121_985_316_880_384.0;
+    assert!(elimac::AES4 == f64::next_up(probability));
+    // A MAC that says nothing may have tags of any length.
+    assert!(<tagmac::Umac99 as Construction>::MAX_TAG_BITS == 256);
+    assert!(<PmacAes128 as Construction>::MAX_TAG_BITS == 128);
+    assert!(<LightMac<Aes128> as Construction>::MAX_TAG_BITS == 128);
+    assert!(<tagmac::EliMac as Construction>::MAX_TAG_BITS == 128);
+    assert!(<tagmac::Umac64 as Construction>::MAX_TAG_BITS == 64);
+    // Blocks that do not end on a byte are held until eight of them do.
+    assert!(size_of::<<LightMac<Aes128> as Hash>::BlockBuffer>() == 256);
+    assert!(<AesFamilies<4, 4> as Families>::MU == 2 && <AesFamilies<5, 4> as Families>::MU == 2);
+    assert!(<AesFamilies<6, 4> as Families>::MU == 16);
+    assert!(<AesFamilies<7, 4> as Families>::MU == 0xffff_ffff);
+};
+
+#[test]
+fn words_of_what_parsimony_refuses() {
+    let short = ParsimonyError::TooShort { min_bits: 128, found: 127 };
+    assert_eq!(short.to_string(), "expected a message of at least 128 bits, found 127");
+    let none = ParsimonyError::NoSuchBlock { last: 3, found: 4 };
+    assert_eq!(none.to_string(), "expected the number of a full block, 1 to 3, found 4");
+    let families = AesFamilies::<7, 4>::new(&[1; 16], Level::best());
+    assert_eq!(format!("{families:?}"), "AesFamilies(..)");
+}
+
 #[test]
 fn constants_are_what_the_formats_have() {
-    assert_eq!((Sealer::OVERHEAD, KeyFile::MAX_BYTES, Tag::MAX_BYTES), (40, 65_536, 32));
     let mac = AnyMac::new(Algorithm::default(), &[7; 16]).unwrap();
     let sealer = Sealer::new("a MAC", &[7; 16]);
     let part = mac.parts().unwrap().new_part(0, &[3; 16]).unwrap();
@@ -345,6 +413,5 @@ fn constants_are_what_the_formats_have() {
     // Names of algorithms have a byte for their length, names of objects two.
     let names = partial.algorithm().len() + partial.object().len();
     assert_eq!(Partial::MAX_HEADER, partial.header_len() - names + 255 + 65_535);
-    assert_eq!(Partial::MAX_OBJECT, 65_535);
     assert!(!Reader::new(b"a").is_empty() && Reader::new(b"").is_empty());
 }

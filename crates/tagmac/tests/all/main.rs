@@ -48,6 +48,9 @@ mod registry;
 mod save;
 mod streams;
 #[cfg(feature = "dynamic")]
+mod small;
+#[cfg(feature = "dynamic")]
 mod vectors;
+mod wiped;
 #[cfg(feature = "dynamic")]
 mod wycheproof;

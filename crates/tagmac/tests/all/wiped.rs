@@ -1,0 +1,91 @@
+//! Where a key, a stream or a sum was, nothing of it is left once it is dropped. What was on the heap, in core
+//! files and on the stack below is for `scripts/assure secrets`.
+
+use std::mem::MaybeUninit;
+
+use tagmac::cipher::{Aes128, Aes256, Present80};
+use tagmac::hashes::{Poly1305Hash, Universal};
+use tagmac::hazmat::{Construction, Part};
+use tagmac::{Cbc3, Cmac, EliMac, LightMac, Mac, Pmac, Poly1305, Poly1305Aes, Umac32, Umac128};
+
+/// Shorter fields than this, and two pointers side by side, are no secret here.
+const SECRET: usize = 16;
+/// A secret has at least as many different bytes, and two pointers have fewer.
+const DIFFERENT: usize = 13;
+
+/// The bytes of a value where it is, before it is dropped and after.
+fn before_and_after<T>(value: T) -> [Vec<u8>; 2] {
+    let bytes = |place: &MaybeUninit<T>| -> Vec<u8> {
+        let start = (&raw const *place).cast::<u8>();
+        // SAFETY: within the value, whose memory is the box's. Padding is read as it is: nothing depends on
+        // it, because no secret is there.
+        (0..size_of::<T>()).map(|i| unsafe { start.add(i).read_volatile() }).collect()
+    };
+    let mut place = Box::new(MaybeUninit::new(value));
+    let before = bytes(&place);
+    // SAFETY: the value is there, and is dropped once.
+    unsafe { place.assume_init_drop() };
+    [before, bytes(&place)]
+}
+
+/// The bytes of as many different ones as a secret has.
+fn is_secret(bytes: &[u8]) -> bool {
+    let mut seen = bytes.to_vec();
+    seen.sort();
+    seen.dedup();
+    seen.len() >= DIFFERENT
+}
+
+#[track_caller]
+fn is_wiped<T>(what: &str, value: T) {
+    let [before, after] = before_and_after(value);
+    let secrets = before.windows(SECRET).zip(after.windows(SECRET));
+    let secrets: Vec<_> = secrets.filter(|(before, _)| is_secret(before)).collect();
+    assert!(!secrets.is_empty(), "{what}: expected a secret, found none");
+    let left = secrets.iter().filter(|(before, after)| before == after).count();
+    assert_eq!(left, 0, "{what}: places of {SECRET} secret bytes that are still there");
+}
+
+/// Bytes of a key, none of which is in it twice.
+fn key<const N: usize>() -> [u8; N] {
+    std::array::from_fn(|i| (i as u8).wrapping_mul(37).wrapping_add(41))
+}
+
+#[test]
+fn what_was_not_wiped_is_found() {
+    let [before, after] = before_and_after(key::<32>());
+    assert!(is_secret(&before) && before == after);
+}
+
+#[test]
+fn keys_leave_nothing() {
+    is_wiped("PMAC", Pmac::<Aes128>::new(&key()));
+    is_wiped("PMAC of PRESENT", Pmac::<Present80>::new(&key()));
+    is_wiped("LightMAC", LightMac::<Aes256>::new(&key(), &key(), 32).expect("a counter"));
+    is_wiped("EliMAC", EliMac::new(&key(), &key()));
+    is_wiped("CMAC", Cmac::<Aes128>::new(&key()));
+    is_wiped("CBC3", Cbc3::<Aes128>::new(&key(), &key(), &key()));
+    is_wiped("Poly1305", Poly1305::new(&key()));
+    is_wiped("Poly1305's hash", Poly1305Hash::new(&key()));
+    is_wiped("Poly1305-AES", Poly1305Aes::new(&key()));
+    is_wiped("UMAC-32", Umac32::new(&key()));
+    is_wiped("UMAC-128", Umac128::new(&key()));
+}
+
+#[test]
+fn sums_leave_nothing() {
+    let blocks: Vec<u8> = (0..4096u32).map(|i| ((i * i) >> 3) as u8).collect();
+    let poly1305 = Poly1305Hash::new(&key());
+    is_wiped("a hash", poly1305.value(&blocks).expect("whole bytes"));
+    is_wiped("a part", Part::new(&poly1305, 0, &blocks).expect("whole blocks"));
+    let (cmac, pmac) = (Cmac::<Aes128>::new(&key()), Pmac::<Aes128>::new(&key()));
+    let pmac = Part::new(pmac.hash(), 0, &blocks[..512]).expect("whole blocks");
+    is_wiped("a part of PMAC", pmac);
+    let mut stream = cmac.stream();
+    stream.update(&key::<40>());
+    is_wiped("a stream of CMAC", stream);
+    let mac = Umac128::new(&key());
+    let mut stream = mac.stream_with(&7.into());
+    stream.update(&blocks[..3000]);
+    is_wiped("a stream of UMAC", stream);
+}
