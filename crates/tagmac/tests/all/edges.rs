@@ -394,13 +394,15 @@ const _: () = {
 };
 
 #[test]
-fn words_of_what_parsimony_refuses() {
+fn words_of_what_is_refused_and_shown() {
     let short = ParsimonyError::TooShort { min_bits: 128, found: 127 };
     assert_eq!(short.to_string(), "expected a message of at least 128 bits, found 127");
     let none = ParsimonyError::NoSuchBlock { last: 3, found: 4 };
     assert_eq!(none.to_string(), "expected the number of a full block, 1 to 3, found 4");
     let families = AesFamilies::<7, 4>::new(&[1; 16], Level::best());
     assert_eq!(format!("{families:?}"), "AesFamilies(..)");
+    let nonce = <tagmac::UmacNonce as tagmac::Nonce>::from_slice(b"\x0ab").unwrap();
+    assert_eq!(format!("{nonce:?}"), "UmacNonce(0a62)");
 }
 
 #[test]

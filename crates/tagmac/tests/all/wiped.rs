@@ -6,7 +6,9 @@ use std::mem::MaybeUninit;
 use tagmac::cipher::{Aes128, Aes256, Present80};
 use tagmac::hashes::{Poly1305Hash, Universal};
 use tagmac::hazmat::{Construction, Part};
-use tagmac::{Cbc3, Cmac, EliMac, LightMac, Mac, Pmac, Poly1305, Poly1305Aes, Umac32, Umac128};
+use tagmac::isa::Level;
+use tagmac::{Cbc3, Cmac, EliMac, LightMac, Mac, NonceSequence, Pmac};
+use tagmac::{Poly1305, Poly1305Aes, Umac32, Umac64, Umac128};
 
 /// Shorter fields than this, and two pointers side by side, are no secret here.
 const SECRET: usize = 16;
@@ -88,4 +90,10 @@ fn sums_leave_nothing() {
     let mut stream = mac.stream_with(&7.into());
     stream.update(&blocks[..3000]);
     is_wiped("a stream of UMAC", stream);
+    // Where AES is no instruction, pads are kept for the next nonces.
+    let level = Level::all().next().expect("the portable level");
+    let mac = Umac64::with_level(&key(), level);
+    let mut sequence = NonceSequence::new(&mac, 8).expect("a length");
+    sequence.tag(b"a message").expect("a nonce");
+    is_wiped("the pads of a sequence", sequence);
 }

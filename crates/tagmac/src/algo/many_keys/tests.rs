@@ -101,6 +101,19 @@ fn lightmac_is_the_same_one_by_one() {
     }
 }
 
+/// One that gives a wrong answer on a level runs on a lower one, and then no tag is wrong.
+#[test]
+fn they_run_on_the_level_that_they_are_given() {
+    for level in Level::all() {
+        assert!(RawKeys::<PmacAes128>::with_level(level).level == level, "{level}");
+        assert!(RawKeys::<Pmac<Aes256>>::with_level(level).level == level, "{level}");
+        let set = RawKeys::<LightMacAes128>::with_level(16, level).expect("a counter");
+        assert!(set.level == level, "{level}");
+        let set = RawKeys::<LightMac<Aes256>>::with_level(64, level).expect("a counter");
+        assert!(set.level == level, "{level}");
+    }
+}
+
 #[test]
 fn tags_of_any_length() {
     for bits in [1, 13, 64, 128] {
