@@ -403,6 +403,8 @@ fn words_of_what_is_refused_and_shown() {
     assert_eq!(format!("{families:?}"), "AesFamilies(..)");
     let nonce = <tagmac::UmacNonce as tagmac::Nonce>::from_slice(b"\x0ab").unwrap();
     assert_eq!(format!("{nonce:?}"), "UmacNonce(0a62)");
+    let hash = tagmac::hashes::Uhash32::new(&[7; 16]);
+    assert_eq!(format!("{hash:?}"), "UmacHash(..)");
 }
 
 #[test]

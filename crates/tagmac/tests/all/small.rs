@@ -9,9 +9,10 @@ use tagmac::hashes::Poly1305Hash;
 use tagmac::hazmat::{Construction, Hash};
 use tagmac::isa::Level;
 use tagmac::save::{Reader, Writer};
-use tagmac::{Bits, Cbc3, Cmac, EliMac, Error, LightMac, Mismatch, Pmac, Poly1305, Tag};
+use tagmac::{Assurance, Umac128, UmacNonce};
+use tagmac::{Bits, Cbc3, Cmac, EliMac, Error, LightMac, Mac, Mismatch, Pmac, Poly1305, Tag};
 
-use crate::batch;
+use crate::{batch, common};
 
 /// Blocks at the edges of vectors, of eight of them, and of what takes another way.
 const BLOCKS: [usize; 23] =
@@ -87,6 +88,11 @@ fn pieces_are_the_whole(name: &str) {
                 };
                 let both = parts.join(part(0, a), &part(a, b)).expect("neighbours");
                 parts.check(&both, &message[..b]).expect("its blocks");
+                for flipped in [0, b / 2, b.max(1) - 1].into_iter().filter(|at| *at < b) {
+                    let mut other = message[..b].to_vec();
+                    other[flipped] ^= 4;
+                    assert!(parts.check(&both, &other).is_err(), "{name}: {flipped} of {b}");
+                }
                 let joined = parts.finish(both, &nonce, &message[b..]);
                 assert!(joined == Ok(tag), "{name} on {:?}, {length} at {a}, {b}", mac.level());
             }
@@ -288,18 +294,107 @@ fn long_messages_of_umac_are_their_halves() {
     far("UMAC-64");
 }
 
-/// RFC 4418's message of 2^25 bytes, of which half go through POLY-128. Nothing shorter does.
+/// The first words of a tag are checked, all of them, and no others.
+#[test]
+fn a_grade_of_umac_checks_its_words() {
+    use Assurance::{Bits30, Bits60, Bits90, Bits120};
+    for level in Level::all() {
+        let (mac, nonce) = (Umac128::with_level(&[9; 16], level), UmacNonce::from(5));
+        for length in [0, 1, 33, 1024, 1025, 3000] {
+            let message = message(length);
+            let tag = mac.tag_with(&nonce, &message).expect("no limit in reach");
+            for (words, grade) in [(1, Bits30), (2, Bits60), (3, Bits90), (4, Bits120)] {
+                let check = |tag: &Tag| mac.verify_prefix(&nonce, &message, tag, grade);
+                assert_eq!(check(&tag), Ok(()), "{level}, {length} bytes, {grade:?}");
+                for byte in 0..16 {
+                    let mut bytes = tag.as_bytes().to_vec();
+                    bytes[byte] ^= 1 << (byte % 8);
+                    let other = Tag::try_from(&bytes[..]).expect("as long");
+                    let expected = if byte < 4 * words { Err(Mismatch) } else { Ok(()) };
+                    assert_eq!(check(&other), expected, "{level}, {grade:?}, byte {byte}");
+                }
+                let part = Tag::try_from(&tag.as_bytes()[..4 * words.min(3)]).expect("4 bytes");
+                assert_eq!(check(&part), Err(Mismatch), "{level}, {grade:?}");
+                let other = mac.verify_prefix(&UmacNonce::from(6), &message, &tag, grade);
+                assert_eq!(other, Err(Mismatch), "{level}, {grade:?}");
+            }
+        }
+    }
+}
+
+/// What is loaded is what was saved, on both sides of where POLY-128 begins, and joins as it did.
+#[test]
+fn parts_of_umac_are_saved_with_their_words() {
+    const END: usize = 1 << 24;
+    let mac = macs("UMAC-64").pop().expect("the best level");
+    let parts = mac.parts().expect("it has parts");
+    let blocks = message(6144);
+    for (start, length) in [(0, 4096), (END - 4096, 4096), (END - 2048, 6144), (END, 4096)] {
+        let blocks = &blocks[..length];
+        let part = || parts.new_part(start as u64, blocks).expect("whole blocks");
+        let mut saved = Writer::with_capacity(200);
+        parts.save(&part(), &mut saved).expect("its own");
+        let load = || parts.load(&mut Reader::new(saved.as_bytes())).expect("as it was saved");
+        parts.check(&load(), blocks).expect("the same part");
+        let before = |part| {
+            let left = start.saturating_sub(2048);
+            let left = parts.new_part(left as u64, &message(start - left)).expect("a block");
+            let whole = parts.join(left, &part).expect("neighbours");
+            let mut saved = Writer::with_capacity(200);
+            parts.save(&whole, &mut saved).expect("its own");
+            saved.as_bytes().to_vec()
+        };
+        assert_eq!(before(load()), before(part()), "from {start}");
+    }
+    let part = |from: usize, to: usize| {
+        let from_end = END - 4096 + from;
+        parts.new_part(from_end as u64, &message(10_240)[from..to]).expect("whole blocks")
+    };
+    let join = |left, right| parts.join(left, &right).expect("neighbours");
+    let all = join(join(part(0, 2048), part(2048, 6144)), part(6144, 10_240));
+    parts.check(&all, &message(10_240)).expect("from the left");
+    let all = join(part(0, 2048), join(part(2048, 6144), part(6144, 10_240)));
+    parts.check(&all, &message(10_240)).expect("from the right");
+}
+
+/// Rows of `vectors/umac.json` on the best level: the long ones, which nothing shorter takes the place of.
+fn long_rows(wanted: impl Fn(&str, u64) -> bool, least: usize) {
+    let mut checked = 0;
+    for row in common::rows("umac.json") {
+        let bytes = row["msg"]["total_bytes"].as_u64().unwrap_or(0);
+        if !wanted(row["msg"]["repeat"].as_str().unwrap_or(""), bytes) {
+            continue;
+        }
+        let name = common::text(&row, "algorithm");
+        if name != "UMAC-32" && bytes != 1 << 25 || name == "UMAC-64" || name == "UMAC-96" {
+            continue;
+        }
+        let algorithm = Algorithm::from_name(name).expect("a name");
+        let key = common::hex(common::text(&row, "key"));
+        let mac = AnyMac::new(algorithm, &key).expect("its own key");
+        let (nonce, message) =
+            (common::hex(common::text(&row, "nonce")), common::string(&row, "msg"));
+        let tag = mac.tag(&nonce, message.bits()).expect("no limit in reach");
+        assert_eq!(tag.as_bytes(), common::hex(common::text(&row, "tag")), "{name}, {bytes}");
+        checked += 1;
+    }
+    assert!(checked >= least, "expected {least} rows, found {checked}");
+}
+
 #[test]
 fn umac_of_the_longest_message_of_the_rfc() {
-    let message = vec![b'a'; 1 << 25];
-    for (name, expected) in
-        [("UMAC-32", "85ee5cae"), ("UMAC-128", "a621c2457c0012e64f3fdae9e7e1870c")]
-    {
-        let algorithm = Algorithm::from_name(name).expect("a name");
-        let mac = AnyMac::new(algorithm, b"abcdefghijklmnop").expect("its own key");
-        let tag = mac.tag(b"bcdefghi", &message).expect("no limit in reach");
-        assert_eq!(tag.as_bytes(), crate::common::hex(expected), "{name}");
-    }
+    long_rows(|text, bytes| text == "61" && bytes == 1 << 25, 2);
+}
+
+#[test]
+fn umac_around_where_poly_128_begins() {
+    let lengths = [1 << 24, (1 << 24) + 1, (1 << 24) + 1024, (1 << 24) + 1025];
+    long_rows(|text, bytes| text.starts_with("6465666") && lengths.contains(&bytes), 4);
+}
+
+#[test]
+fn umac_with_words_of_poly_128_that_take_two_steps() {
+    long_rows(|text, bytes| text.starts_with("bbd66b70") && bytes > 1 << 24, 5);
 }
 
 #[test]
@@ -421,6 +516,91 @@ fn hashes_around_the_prime_are_reduced() {
             }
         }
     }
+}
+
+/// A stream is the hash under the key from where that stream's begins, whichever way several go at once.
+#[cfg(feature = "umac99")]
+#[test]
+fn streams_of_nh_are_hashes_of_their_own() {
+    use tagmac::NhShape;
+    use tagmac::hashes::{Nh, NhError};
+    let shapes: [fn(usize) -> Result<NhShape, NhError>; 7] = [
+        |t| NhShape::new(24, 32)?.signed().toeplitz(t, 2)?.two_level(5),
+        |t| NhShape::new(64, 32)?.signed().toeplitz(t, 2)?.two_level(3),
+        |t| NhShape::new(70, 32)?.toeplitz(t, 2),
+        |t| NhShape::new(70, 32)?.toeplitz(t, 6),
+        |t| NhShape::new(264, 16)?.signed().strided()?.toeplitz(t, 8),
+        |t| NhShape::new(64, 16)?.strided()?.toeplitz(t, 4)?.two_level(3),
+        |t| NhShape::new(16, 64)?.big_endian().toeplitz(t, 2),
+    ];
+    let key = message(2000);
+    for level in Level::all() {
+        for shape in shapes {
+            let one = shape(1).expect("a shape");
+            for streams in [1, 2, 3, 4, 5, 6, 8] {
+                let several = shape(streams).expect("a shape");
+                let nh = Nh::with_level(several, &key, &key[9..], level).expect("enough key");
+                let shift = match streams {
+                    1 => 0,
+                    _ => (several.key_bytes() - one.key_bytes()) / (streams - 1),
+                };
+                let block = one.block_bytes();
+                for length in [1, 7, 16, 31, 32, 33, 65, block / 2, block - 1, block] {
+                    let block = &message(block)[..length.min(block)];
+                    let mut found = vec![0; several.hash_bytes()];
+                    nh.block(block, &mut found).expect("a block");
+                    for (s, found) in found.chunks(one.hash_bytes()).enumerate() {
+                        let (k, l) = (&key[s * shift..], &key[9 + s * shift..]);
+                        let nh = Nh::with_level(one, k, l, level).expect("enough key");
+                        let mut expected = vec![0; one.hash_bytes()];
+                        nh.block(block, &mut expected).expect("a block");
+                        assert!(found == expected, "{level}, {several:?}, {length}, stream {s}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Words of four bits: (m_1 + k_1 mod 16) (m_2 + k_2 mod 16), low digit first.
+#[cfg(feature = "umac99")]
+#[test]
+fn nh_of_nibbles_is_its_formula() {
+    let shape = tagmac::NhShape::with_nibbles(2).expect("a pair");
+    for (k1, k2) in [(0, 0), (1, 15), (9, 7), (15, 15), (3, 8)] {
+        let nh = tagmac::hashes::Nh::new(shape, &[k1, k2], &[]).expect("a key");
+        for (m1, m2) in (0..16).flat_map(|m1| (0..16).map(move |m2| (m1, m2))) {
+            let mut found = [0; 2];
+            nh.block(&[m1, m2], &mut found).expect("a block");
+            let product = (m1 + k1) % 16 * ((m2 + k2) % 16);
+            assert_eq!(found, [product % 16, product / 16], "{k1} {k2} {m1} {m2}");
+        }
+    }
+}
+
+/// More hashes of blocks than go to the PRF at once.
+#[cfg(feature = "umac99")]
+#[test]
+fn many_blocks_of_the_first_umac_are_its_pieces() {
+    let mac = macs("UMAC99-STD-60").pop().expect("the best level");
+    let message = message(300_000);
+    let tag = mac.tag(&[3; 8], &message).expect("no limit in reach");
+    let mut stream = mac.stream(&[3; 8]).expect("a nonce");
+    message.chunks(9001).for_each(|piece| stream.update(piece));
+    assert!(stream.tag() == Ok(tag));
+}
+
+#[cfg(feature = "umac99")]
+#[test]
+fn keys_of_the_first_umac_come_from_the_prf_that_is_asked_for() {
+    use tagmac::{NhShape, Umac99Parameters, Umac99Prf};
+    let shape = NhShape::new(64, 32).expect("a block");
+    let by = |prf| Umac99Parameters::new(shape, Umac99Prf::HmacSha1).keys_by(prf).key(&[7; 16]);
+    let tags = [Umac99Prf::HmacSha1, Umac99Prf::Cbc3Rc6, Umac99Prf::Cbc3Aes128]
+        .map(|prf| by(prf).tag_with(&[1; 8], b"a message").expect("no limit in reach"));
+    let own = Umac99Parameters::new(shape, Umac99Prf::HmacSha1).key(&[7; 16]);
+    assert!(own.tag_with(&[1; 8], b"a message") == Ok(tags[0]));
+    assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2]);
 }
 
 /// Messages under raw keys, beside each under a MAC of its own.
