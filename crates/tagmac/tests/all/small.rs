@@ -603,6 +603,43 @@ fn keys_of_the_first_umac_come_from_the_prf_that_is_asked_for() {
     assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2]);
 }
 
+/// Short tags are cut in batches as they are alone: `tags` makes those of a batch, and `tag` one.
+fn short_tags(tags: impl Fn(&[&[u8]], &mut [Tag]), tag: impl Fn(&[u8]) -> Tag) {
+    let messages: Vec<_> = (0..40).map(message).collect();
+    for messages in [messages.iter().collect::<Vec<_>>(), vec![&messages[33]; 20]] {
+        let messages: Vec<&[u8]> = messages.into_iter().map(Vec::as_slice).collect();
+        let mut found = vec![Tag::default(); messages.len()];
+        tags(&messages, &mut found);
+        for (found, message) in found.iter().zip(messages) {
+            let expected = tag(message);
+            assert!(*found == expected && found.as_bytes() == expected.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn short_tags_are_cut_in_batches() {
+    for level in Level::all() {
+        for bits in [1, 8, 13, 20, 61, 64, 127, 128] {
+            let pmac = Pmac::<Aes128>::with_level(&[1; 16], level).with_tag_bits(bits);
+            let pmac = pmac.expect("a length");
+            let tags = |all: &[&[u8]], tags: &mut [Tag]| pmac.tag_many(all, tags).expect("short");
+            short_tags(tags, |message| pmac.tag(message).expect("short"));
+            let light = LightMac::<Aes128>::with_level(&[1; 16], &[2; 16], 32, level);
+            let light = light.and_then(|mac| mac.with_tag_bits(bits)).expect("a length");
+            let tags = |all: &[&[u8]], tags: &mut [Tag]| light.tag_many(all, tags).expect("short");
+            short_tags(tags, |message| light.tag(message).expect("short"));
+            let eli = EliMac::with_level(&[1; 16], &[2; 16], level).with_tag_bits(bits);
+            let eli = eli.expect("a length");
+            let tags = |all: &[&[u8]], tags: &mut [Tag]| eli.tag_many(all, tags).expect("short");
+            short_tags(tags, |message| eli.tag(message).expect("short"));
+            let cmac = Cmac::<Aes128>::with_level(&[1; 16], level).with_tag_bits(bits);
+            let cmac = cmac.expect("a length");
+            short_tags(|all, tags| cmac.tag_many(all, tags), |message| cmac.tag(message));
+        }
+    }
+}
+
 /// Messages under raw keys, beside each under a MAC of its own.
 macro_rules! raw_keys {
     ($set:expr, $make:expr, $key:expr) => {{
