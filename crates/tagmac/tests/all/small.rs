@@ -578,6 +578,21 @@ fn nh_of_nibbles_is_its_formula() {
     }
 }
 
+#[cfg(feature = "umac99")]
+#[test]
+fn blocks_and_shifts_of_nh_end_at_their_limits() {
+    use tagmac::NhShape;
+    use tagmac::hashes::NhError;
+    assert_eq!(NhShape::new(16_384, 32).expect("the longest block").block_bytes(), 65_536);
+    let longer = Err(NhError::HashWords { step: 2, max: 16_384, found: 16_386 });
+    assert_eq!(NhShape::new(16_386, 32), longer);
+    let shape = NhShape::new(64, 32).expect("a block");
+    assert!(shape.toeplitz(2, 4096).is_ok() && shape.toeplitz(16, 2).is_ok());
+    let shift = Err(NhError::KeyShift { max: 4096, found: 4098 });
+    assert_eq!(shape.toeplitz(2, 4098), shift);
+    assert_eq!(shape.toeplitz(17, 2), Err(NhError::Streams { max: 16, found: 17 }));
+}
+
 /// More hashes of blocks than go to the PRF at once.
 #[cfg(feature = "umac99")]
 #[test]
