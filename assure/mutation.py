@@ -4,11 +4,14 @@
 `cargo mutants` lists the mutants: an operator that is another, a function that returns at once, an arm or a guard
 of a match that is gone. Here they are not built one by one, which would take days: `assure/weave` puts all mutants
 of a file into one program, and a number in the environment says which one is alive. What does not compile that
-way is left out as not viable; mutants in constants, which are made when the program is built, are built one by one.
+way is left out as not viable. Mutants in constants, which are made when the program is built, are asked of the
+compiler: it refuses them, or tests that hold the constant. Others of them are built only if asked for.
 
 Tests run one by one first, with no mutant alive, and write down which mutants they pass. Then each mutant is alive
 in turn, and tests that pass it run, the quickest first, until one fails. A test that uses ten times the CPU time
 that it should, and two seconds, counts as failed: the loop has no end. A mutant that no test finds is a survivor.
+What is woven is not optimised, so that only tests of a few seconds are tried: of tests that go through all lengths,
+`crates/tagmac/tests/all/small.rs` has the laws at the edges.
 
     mutation.py --quick [--planted NAME]   some mutants of the strictest files, at random from a fixed seed
     mutation.py --full [FILE...]           all mutants of files that changed since they were last tried, or of these
@@ -17,17 +20,21 @@ that it should, and two seconds, counts as failed: the loop has no end. A mutant
 
 `assure/mutants.json` is the ledger: for each file what came of its mutants, and a digest of its source. A full run
 can be stopped, and the next one goes on with the next file. `assure/survivors.json` has the survivors, each with a
-reason; they are known by the text of their line, so that they outlive changes elsewhere. In files of `STRICT` a
-survivor without a reason is a failure; of the mutants in `algo`, 95 % must be found once all its files were tried.
+reason; they are known by the text of their line, so that they outlive changes elsewhere. Some only choose between
+ways to the same result, and no test of results can find them: `equal` says so, where the reason does. In files of
+`STRICT` a survivor without a reason is a failure; of the mutants in `algo` that can change a result, 95 % must be
+found once all its files were tried.
 
 Not shown: mutants of two places at once, of macros, and faults that no rule of `cargo mutants` makes. Tests are
-those of a program that is built without optimisation, and documentation's are not among them.
+those of a program that is built without optimisation, and documentation's are not among them. That results are
+equal is what people read in the code.
 """
 
 import argparse
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
@@ -35,7 +42,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from bugs import end
 from mutants import ALGO, ROOT, SCRATCH, STRICT, Ledger, is_within, judge, key_of, mutants
-from woven import Group, Test, Woven, say, stem
+from woven import PROFILE_OF_OTHERS, Group, Test, Woven, say, stem
 
 # Seconds of CPU time of all tests of a mutant.
 PATIENCE = float(os.environ.get("TAGMAC_MUTATION_SECONDS", 20))
@@ -52,6 +59,7 @@ GROUPS = [
         ("-p", "tagmac", "--lib", "--all-features"),
         ("-p", "tagmac", "--lib", "--test", "all", "--all-features"),
         (),
+        PROFILE_OF_OTHERS,
     ),
     Group(
         "files",
@@ -115,9 +123,9 @@ class Hunt:
         return ("survived", f"{spent:.1f} s of {len(order)} tests that reach it")
 
 
-def try_alone(woven, number, known):
-    """A mutant that must be built by itself: how it ended."""
-    one, tree = woven.by_number[number], woven.tree
+def try_alone(woven, number, builds):
+    """A mutant that is not woven: how it ended. Only if `builds`, its tests are built and run."""
+    one, tree = woven.by_number[number], woven.plain()
     path = tree.path / one["file"]
     source = (ROOT / one["file"]).read_text()
     lines = source.splitlines(keepends=True)
@@ -128,12 +136,19 @@ def try_alone(woven, number, known):
     start, stop = at(one["span"]["start"]), at(one["span"]["end"])
     path.write_text(source[:start] + one["replacement"] + source[stop:])
     try:
-        ran, _ = woven.cargo("check", *woven.group.check)
+        ran, _ = woven.cargo("check", *woven.group.check, tree=tree)
         if ran.returncode != 0:
-            return "unviable", None
-        programs = {stem(program): program for program, _ in woven.build(woven.group.tests)}
+            return "unviable", "it does not compile"
+        # Some constants are held by the compiler, in tests.
+        which = [one for one in woven.group.tests if one not in ("--lib", "--bins", "--test", "all")]
+        ran, _ = woven.cargo("check", *which, "--tests", tree=tree)
+        if ran.returncode != 0:
+            return "killed", "tests that do not compile with it"
+        if not builds:
+            return "survived", "not built alone"
+        programs = {stem(program): program for program, _ in woven.build(woven.group.tests, tree)}
         spent = 0.0
-        for test in sorted(known, key=lambda test: test.seconds):
+        for test in sorted(woven.tests, key=lambda test: test.seconds):
             here = Test(programs[stem(test.program)], test.folder, test.name)
             ended, _ = woven.run(here, 10 * test.seconds + 2, {})
             if ended != "green":
@@ -142,6 +157,8 @@ def try_alone(woven, number, known):
             if spent > PATIENCE:
                 break
         return "survived", "built alone"
+    except subprocess.TimeoutExpired:
+        return "timeout", "the compiler, which does not end"
     finally:
         path.write_text(source)
 
@@ -166,12 +183,12 @@ def hunt_files(group, all_mutants, files, ledger, jobs, only, args):
         with ThreadPoolExecutor(jobs) as pool:
             ends |= zip(tried, pool.map(hunt.hunt, tried), strict=True)
         left = [number for number in numbers if number in alone]
-        if not args.alone:
+        if args.woven:
             ends |= {number: ("survived", alone[number]) for number in left}
             left = []
         for number in left:
-            ends[number] = try_alone(woven, number, woven.tests)
-            say(f"alone: {woven.by_number[number]['name']}: {ends[number][0]} ({alone[number]})")
+            ends[number] = try_alone(woven, number, args.alone)
+            say(f"alone: {woven.by_number[number]['name']}: {': '.join(ends[number])} ({alone[number]})")
         counts = Counter(ends[number][0] for number in numbers)
         survivors = [one for one in here if ends[one["number"]][0] == "survived"]
         if only:
@@ -229,7 +246,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="some mutants of the strictest files")
     parser.add_argument("--full", action="store_true", help="all mutants of files that changed")
-    parser.add_argument("--alone", action="store_true", help="build those in constants too, one by one")
+    parser.add_argument("--woven", action="store_true", help="those alone that are woven")
+    parser.add_argument("--alone", action="store_true", help="build those that are not woven, one by one")
     parser.add_argument("--unit-tests", action="store_true", help="with unit tests alone, which are built sooner")
     parser.add_argument("--again", action="store_true", help="survivors without a reason once more")
     parser.add_argument("--list", action="store_true", help="the files, and what is known of them")

@@ -563,6 +563,16 @@ impl fmt::Debug for Algorithm {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Limits that the rows are made with, held by the compiler: with others this does not build.
+    const _: () = {
+        // mu full blocks and one that is not: 2^32 blocks but for a bit.
+        assert!(eli::LIMIT_BITS == (1 << 39) - 1);
+        // 2^s blocks of n - s bits, where that is a u64.
+        assert!(light::limit_bits(128, 1) == 254 && light::limit_bits(128, 8) == 256 * 120);
+        assert!(light::limit_bits(64, 32) == 32 << 32 && light::limit_bits(128, 57) == 71 << 57);
+        assert!(light::limit_bits(128, 58) == u64::MAX && light::limit_bits(256, 64) == u64::MAX);
+    };
     use crate::isa::ASKED;
 
     #[test]
