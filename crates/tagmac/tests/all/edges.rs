@@ -232,6 +232,21 @@ fn partials_keep_to_their_limits() {
     }
 }
 
+/// A nonce that came twice would give away the key of a seal. Random ones hide what makes them differ: many tries.
+#[test]
+fn the_two_seals_of_a_partial_have_two_nonces() {
+    let mac = AnyMac::new(Algorithm::from_name("PMAC-AES128").unwrap(), &[7; 16]).unwrap();
+    let (sealer, parts) = (Sealer::new("a MAC", &[7; 16]), mac.parts().unwrap());
+    for _ in 0..64 {
+        let part = parts.new_part(64, &[3; 48]).unwrap();
+        let bytes = Partial::seal(&mac, &sealer, b"o", &part, None).unwrap();
+        let rest = Partial::parse(&bytes).unwrap().header_len();
+        let header = &bytes[rest - Sealer::OVERHEAD..][..24];
+        let differ = header.iter().zip(&bytes[rest..]).map(|(one, other)| one ^ other);
+        assert_eq!(differ.map(u8::count_ones).sum::<u32>(), 1);
+    }
+}
+
 /// Under the key's own seal, but not as `Partial::seal` does it: what is inside must be what the header says.
 #[test]
 fn a_partial_is_what_its_header_says() {
@@ -343,6 +358,15 @@ fn every_mac_verifies_its_tags_and_no_others() {
         assert_eq!(mac.verify_with(&(), message(bits), &tag), Ok(()));
         assert_eq!(mac.verify_with(&(), message(other), &tag), Err(Mismatch));
     }
+}
+
+#[test]
+fn the_last_block_of_a_message_is_not_in_a_part() {
+    let mac = PmacAes128::new(&[7; 16]);
+    let part = || Part::new(mac.hash(), 0, &[3; 32]).unwrap();
+    assert_eq!(format!("{:?}", part()), "Part(0..32)");
+    assert_eq!(part().finish(&mac, &(), b""), Err(PartError::NoLastBlock));
+    assert_eq!(part().finish(&mac, &(), b"a").ok(), mac.tag(&[&[3; 32][..], b"a"].concat()).ok());
 }
 
 #[test]
