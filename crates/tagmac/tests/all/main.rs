@@ -46,9 +46,9 @@ mod registers;
 mod registry;
 #[cfg(feature = "dynamic")]
 mod save;
-mod streams;
 #[cfg(feature = "dynamic")]
 mod small;
+mod streams;
 #[cfg(feature = "dynamic")]
 mod vectors;
 mod wiped;
