@@ -108,7 +108,7 @@ NAMED = [
     *(f"crates/cli/src/{name}" for name in ["check.rs", "tag_line.rs"]),
 ]  # fmt: skip
 # The least of the regions of what is measured that must run, in percent, on a CPU with all levels. The goal is 98.
-FLOOR = 93.0
+FLOOR = 94.0
 
 
 def tool(name):
@@ -344,7 +344,7 @@ def one_sided(profiles):
     environment = dict(os.environ, RUSTC_BOOTSTRAP="1", LLVM_PROFILE_FILE=f"{profiles}/planted.profraw")
     command = [WRAPPER, "rustc", "--edition=2024", "-o", program, source]
     for arguments in (command, [program]):
-        subprocess.run(arguments, env=environment, check=True)
+        subprocess.run(arguments, env=environment, stdout=subprocess.DEVNULL, check=True)
     return named_from_repo(source), str(program)
 
 
