@@ -70,6 +70,16 @@ pub fn settle() -> io::Result<()> {
     if !WRITTEN.swap(false, Ordering::Relaxed) {
         return Ok(());
     }
+    loop {
+        match close_a_copy() {
+            // What was interrupted is closed all the same, and whether anything is lost is not told.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            settled => return settled,
+        }
+    }
+}
+
+fn close_a_copy() -> io::Result<()> {
     let copy = fcntl_dupfd_cloexec(stdio::stdout(), 0)?.into_raw_fd();
     faults::before("close")?;
     // SAFETY: the copy was made here, nobody else has it, and it is not used again.

@@ -267,6 +267,8 @@ fn output_that_is_lost_when_it_is_closed() {
     lost("tag", &["f"]).exits(4).prints(&line).says(&said);
     lost("check", &["list"]).exits(4).says(&said);
     lost("check", &["bad"]).exits(1).says(&said);
+    // An interruption says nothing of it.
+    place.faulty("close:1:fail=4", "tag", &["f"]).exits(0).prints(&line).in_silence();
     // Nothing was written, so nothing is lost.
     lost("check", &["--quiet", "list"]).exits(0).in_silence();
     // The line may be lost, so the checkpoint stays.
