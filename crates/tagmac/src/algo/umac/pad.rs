@@ -78,7 +78,12 @@ pub struct UmacPad {
 
 impl Zeroize for UmacPad {
     fn zeroize(&mut self) {
-        self.last.zeroize();
+        // `Option`'s own way ends by writing a `None` with whatever the stack has, which may be the pad.
+        if let Some((input, output)) = &mut self.last {
+            input.zeroize();
+            output.zeroize();
+        }
+        self.last = None;
     }
 }
 
