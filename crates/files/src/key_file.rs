@@ -336,6 +336,16 @@ mod tests {
             check_as_open("loop").unwrap_err(),
             "expected at most 40 links to it, found more"
         );
+        // As many links as the system follows, and one more.
+        let real = fs::canonicalize(place("home/k")).unwrap();
+        let chain = |links: u32| real.with_file_name(format!("link{links}"));
+        std::os::unix::fs::symlink(&real, chain(1)).unwrap();
+        for links in 2..=MAX_LINKS + 1 {
+            std::os::unix::fs::symlink(chain(links - 1), chain(links)).unwrap();
+        }
+        assert_eq!(check_owner(&chain(MAX_LINKS), &facts, TERMS.anyway), Ok(()));
+        let found = check_owner(&chain(MAX_LINKS + 1), &facts, TERMS.anyway).unwrap_err();
+        assert_eq!(found, "expected at most 40 links to it, found more");
         // A link that was removed once it was followed.
         let found = check_as_open("gone").unwrap_err();
         assert!(found.starts_with("expected a way to it that can be checked, found: "), "{found}");
