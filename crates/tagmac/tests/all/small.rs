@@ -23,7 +23,7 @@ const COUNTS: [usize; 18] = [4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 24, 31, 32, 3
 /// The MAC on each level, lowest first.
 fn macs(name: &str) -> Vec<AnyMac> {
     let algorithm = Algorithm::from_name(name).expect("a name");
-    let key: Vec<u8> = (0..algorithm.new_key_bytes()).map(|i| 7 * i as u8 + 5).collect();
+    let key: Vec<u8> = (0..algorithm.new_key_bytes()).map(|i| (7 * i + 5) as u8).collect();
     let bits = algorithm.default_tag_bits();
     let on = |level| AnyMac::with_options(algorithm, &key, bits, level).expect("its own key");
     Level::all().map(on).collect()
@@ -420,7 +420,7 @@ fn as_many_subkeys_are_kept_as_there_is_room_for() {
 /// to a lower level.
 #[test]
 fn a_key_for_one_message_is_the_same_on_all_levels() {
-    let key: [u8; 32] = std::array::from_fn(|i| 11 * i as u8 + 3);
+    let key: [u8; 32] = std::array::from_fn(|i| (11 * i + 3) as u8);
     let on = |level| Poly1305::with_level(&key, level);
     let portable = on(Level::all().next().expect("the portable level"));
     for level in Level::all() {
