@@ -178,6 +178,7 @@ JOBS = [
         "the regions of the library, crates/files, the command and the C library fewer run than the 98 % that were "
         "asked for: the notes have their shares. Examples of the documentation do not count. That a line "
         "runs does not show that a test would notice if it were wrong",
+        builds=True,
     ),
     Job(
         "mutation",
