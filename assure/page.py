@@ -21,6 +21,7 @@ NOT_DONE = """
 - No real Arm, RISC-V or s390x machine: these run under qemu.
 - valgrind knows no AVX-512 and no VAES: `vaes` and `avx512` have equal traces instead, and no memcheck.
 - Miri is in no toolchain that was at hand: aliasing, provenance and uninitialised bytes are not checked.
+- Fuzzing beyond the quick run has had minutes of each target, not hours: `assure/fuzzed.json` has its time.
 """
 QUICK = "- Jobs marked (quick) have no full run on record: {}.\n"
 # Letters of what a job said of a planted bug.
