@@ -1,0 +1,104 @@
+//! Batches of short tags, and of messages that each have a raw key.
+
+use super::*;
+
+/// Short tags are cut in batches as they are alone: `tags` makes those of a batch, and `tag` one.
+fn short_tags(tags: impl Fn(&[&[u8]], &mut [Tag]), tag: impl Fn(&[u8]) -> Tag) {
+    let messages: Vec<_> = (0..40).map(message).collect();
+    for messages in [messages.iter().collect::<Vec<_>>(), vec![&messages[33]; 20]] {
+        let messages: Vec<&[u8]> = messages.into_iter().map(Vec::as_slice).collect();
+        let mut found = vec![Tag::default(); messages.len()];
+        tags(&messages, &mut found);
+        for (found, message) in found.iter().zip(messages) {
+            let expected = tag(message);
+            assert!(*found == expected && found.as_bytes() == expected.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn short_tags_are_cut_in_batches() {
+    for level in Level::all() {
+        for bits in [1, 8, 13, 20, 61, 64, 127, 128] {
+            let pmac = Pmac::<Aes128>::with_level(&[1; 16], level).with_tag_bits(bits);
+            let pmac = pmac.expect("a length");
+            let tags = |all: &[&[u8]], tags: &mut [Tag]| pmac.tag_many(all, tags).expect("short");
+            short_tags(tags, |message| pmac.tag(message).expect("short"));
+            let light = LightMac::<Aes128>::with_level(&[1; 16], &[2; 16], 32, level);
+            let light = light.and_then(|mac| mac.with_tag_bits(bits)).expect("a length");
+            let tags = |all: &[&[u8]], tags: &mut [Tag]| light.tag_many(all, tags).expect("short");
+            short_tags(tags, |message| light.tag(message).expect("short"));
+            let eli = EliMac::with_level(&[1; 16], &[2; 16], level).with_tag_bits(bits);
+            let eli = eli.expect("a length");
+            let tags = |all: &[&[u8]], tags: &mut [Tag]| eli.tag_many(all, tags).expect("short");
+            short_tags(tags, |message| eli.tag(message).expect("short"));
+            let cmac = Cmac::<Aes128>::with_level(&[1; 16], level).with_tag_bits(bits);
+            let cmac = cmac.expect("a length");
+            short_tags(|all, tags| cmac.tag_many(all, tags), |message| cmac.tag(message));
+        }
+    }
+}
+
+/// Messages under raw keys, beside each under a MAC of its own.
+macro_rules! raw_keys {
+    ($set:expr, $make:expr, $key:expr) => {{
+        let (set, make, key) = ($set, $make, $key);
+        let check = |lengths: &[usize]| {
+            let keys: Vec<_> = (0..lengths.len()).map(|i| key(i as u8)).collect();
+            let keys: Vec<_> = keys.iter().collect();
+            let messages: Vec<_> = lengths.iter().map(|length| message(*length)).collect();
+            let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+            let mut tags = vec![Tag::default(); lengths.len()];
+            set.tag_many(&keys, &messages, &mut tags).expect("within the limit");
+            for (i, tag) in tags.iter().enumerate() {
+                let one = make(keys[i]).tag(messages[i]).expect("within the limit");
+                assert!(*tag == one, "{i} of {lengths:?}");
+            }
+            let mut verdicts = vec![Err(Mismatch); lengths.len()];
+            assert_eq!(set.verify_many(&keys, &messages, &tags, &mut verdicts), Ok(()));
+            if let Some(last) = tags.last_mut() {
+                *last = make(keys[0]).tag(b"another").expect("short");
+                let all = set.verify_many(&keys, &messages, &tags, &mut verdicts);
+                assert_eq!(all, Err(Mismatch));
+                assert_eq!(verdicts.iter().position(Result::is_err), Some(lengths.len() - 1));
+            }
+        };
+        for count in [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 15, 16, 17, 18, 19, 20, 33, 64, 65, 67] {
+            check(&vec![3 * count % 49; count]);
+            check(&(0..count).map(|i| i * 29 % 83).collect::<Vec<_>>());
+            check(&(0..count).map(|i| 33 + i % 15).collect::<Vec<_>>());
+        }
+        for length in [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 513] {
+            check(&[length; 17]);
+        }
+        // The longest that goes side by side, and longer ones among others.
+        for length in [263, 264, 265, 395, 396, 397, 494, 495, 496, 527, 528, 529, 600] {
+            check(&[5, length, 7, length, length, 9, length, length, 40]);
+        }
+    }};
+}
+
+#[test]
+fn raw_keys_of_pmac_are_its_keys() {
+    for level in Level::all() {
+        let set = RawKeys::<Pmac<Aes128>>::with_level(level);
+        let make = |key: &[u8; 16]| Pmac::<Aes128>::with_level(key, level);
+        raw_keys!(set, make, |i: u8| [i.wrapping_mul(7); 16]);
+        let set = RawKeys::<Pmac<Aes256>>::with_level(level);
+        let make = |key: &[u8; 32]| Pmac::<Aes256>::with_level(key, level);
+        raw_keys!(set, make, |i: u8| [i.wrapping_mul(7); 32]);
+    }
+}
+
+#[test]
+fn raw_keys_of_lightmac_are_its_keys() {
+    for level in Level::all() {
+        for s in [8, 12, 32, 64] {
+            let set = RawKeys::<LightMac<Aes128>>::with_level(s, level).expect("a counter");
+            let make = |[k1, k2]: &[[u8; 16]; 2]| {
+                LightMac::<Aes128>::with_level(k1, k2, s, level).expect("a counter")
+            };
+            raw_keys!(set, make, |i: u8| [[i; 16], [!i; 16]]);
+        }
+    }
+}
