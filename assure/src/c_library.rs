@@ -16,7 +16,7 @@ impl Library {
         let path = CString::new(path.to_str()?).ok()?;
         // SAFETY: a path that ends in NUL; the library runs nothing when it is loaded.
         let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
-        (!library.is_null()).then_some(Library(library))
+        (!library.is_null()).then(|| Library(library))
     }
 
     /// A function of the library.

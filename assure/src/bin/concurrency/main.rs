@@ -3,7 +3,8 @@
 //!
 //! Small state machines are explored in every order (`models.rs`); the library itself runs with up to 64
 //! threads (`shared.rs`), in forked children (`fork.rs`) and as a C library that comes and goes
-//! (`library.rs`).
+//! (`library.rs`). `concurrency.py` runs it a second time, built with ThreadSanitizer, which must report the
+//! planted bugs of `races.rs`.
 
 #[cfg(target_os = "linux")]
 mod fork;
@@ -11,6 +12,7 @@ mod fork;
 mod library;
 mod model;
 mod models;
+mod races;
 mod shared;
 
 use std::process::ExitCode;
@@ -18,8 +20,8 @@ use std::process::ExitCode;
 use assure::Job;
 use tagmac::dynamic::Algorithm;
 
-/// Bugs of the models, of what threads share, of children and of the C library.
-const PLANTS: [&str; 13] = [
+/// Bugs of the models, of what threads share, of children, of the C library, and races.
+const PLANTS: [&str; 15] = [
     "budget-read-then-written",
     "helpers-taken-without-exchange",
     "verdict-before-the-test",
@@ -33,6 +35,8 @@ const PLANTS: [&str; 13] = [
     "wrong-in-the-child",
     "tag-before-the-last-unload",
     "nonce-of-two-packets",
+    "race-on-a-count",
+    "race-on-first-use",
 ];
 
 fn main() -> ExitCode {
@@ -50,6 +54,11 @@ fn main() -> ExitCode {
             if job.full() || threads == 64 { Algorithm::all().collect() } else { some.to_vec() };
         let rounds = job.either(if threads == 64 { 1 } else { 5 }, 20);
         shared::run(&shared::Plan { threads, rounds, algorithms, planted }, &check);
+    }
+    match planted {
+        "race-on-a-count" => races::on_a_count(),
+        "race-on-first-use" => races::on_first_use(),
+        _ => {}
     }
     models::run(&job);
     fork::run(&job);

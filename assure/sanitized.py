@@ -1,0 +1,127 @@
+"""Programs of assure/ with a sanitizer in them, beside a C library of the same kind.
+
+The sanitizers' runtimes come with the stable compiler, which has their option for its own tests. To
+AddressSanitizer the standard library is a library like any other. ThreadSanitizer takes each lock, channel
+and join of it for a race, unless it sees inside: Debian's rustc-web has the source of its own, and builds it
+with the sanitizer.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")).resolve()
+# Kernels need some optimisation to be of the same shape, and none of the assertions to be left out.
+CHECKED = {
+    "inherits": '"dev"',
+    "opt-level": "1",
+    "debug": "false",
+    "incremental": "false",
+    "codegen-units": "2",
+}
+
+def said_by(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def host():
+    """The name of this kind of machine: with a target, build scripts have no sanitizer."""
+    return re.search(r"^host: (\S+)$", said_by("rustc", "-vV"), re.M)[1]
+
+
+def with_source(folder, sanitizer):
+    """A compiler that has the source of its standard library, and the sanitizer's runtime; and what links for it."""
+    subprocess.run([REPO / "scripts/need", "rustc-web", "rust-web-src"], check=True)
+    ours = Path(said_by("rustc", "--print", "sysroot").strip()) / "lib/rustlib"
+    debians = Path("/usr/lib/rustlib")
+    # One sysroot of both: the compiler looks for the runtime beside the standard library.
+    shutil.rmtree(folder, ignore_errors=True)
+    libraries = folder / "lib/rustlib" / host() / "lib"
+    libraries.mkdir(parents=True)
+    (folder / "lib/rustlib/src").symlink_to(debians / "src")
+    runtime = f"librustc-stable_rt.{sanitizer}.a"
+    for file in [*(debians / host() / "lib").iterdir(), ours / host() / "lib" / runtime]:
+        (libraries / file.name).symlink_to(file)
+    compiler = folder / "rustc"
+    compiler.write_text(f'#!/bin/sh\nexec /usr/bin/rustc --sysroot "{folder}" "$@"\n')
+    compiler.chmod(0o755)
+    # The runtime names functions of old versions of the C library, which only this linker finds.
+    linker = ours / host() / "bin/gcc-ld"
+    return str(compiler), f" -Clink-arg=-fuse-ld=lld -Clink-arg=-B{linker}"
+
+
+def build(program, sanitizer):
+    """Builds a program and the C library; the folder that they are in."""
+    target = TARGET / "assure" / program
+    flags = f"-Zsanitizer={sanitizer} -Cforce-frame-pointers=yes"
+    # The library finds the sanitizer's functions in the program that loads it.
+    flags += " -Clink-arg=-rdynamic"
+    environment = dict(os.environ, CARGO_TARGET_DIR=str(target), RUSTC_BOOTSTRAP="1")
+    command = ["cargo", "build", "--quiet", "--locked", "--target", host()]
+    command += ["-p", "assure", "--bin", program, "--no-default-features", "-p", "tagmac-capi", "--lib"]
+    if sanitizer == "thread":
+        environment["RUSTC"], links = with_source(target / "sysroot", "tsan")
+        flags += links
+        profile = "release"
+        command += ["--release", "-Zbuild-std=std,panic_unwind"]
+    else:
+        profile = "checked"
+        command += ["--profile", profile]
+        for key, value in CHECKED.items():
+            command += ["--config", f"profile.{profile}.{key}={value}"]
+    environment["RUSTFLAGS"] = flags
+    if subprocess.run(command, cwd=REPO, env=environment).returncode != 0:
+        sys.exit(f"{program}: the program with {sanitizer} sanitizer does not build")
+    return target / host() / profile
+
+
+@dataclass
+class Ran:
+    """What a program has checked, what failed, and what it said beside: reports are there."""
+
+    checked: int
+    failed: int
+    notes: list
+    failures: list
+    said: str
+
+
+def run(program, arguments):
+    # Leaks are no undefined behaviour, and processes here end where they are.
+    environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
+    ran = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True)
+    lines = ran.stdout.splitlines()
+    result = re.compile(rf"{program.name}: (?P<checked>\d+) checked, (?P<failed>\d+) failed")
+    found = result.fullmatch(lines[-1]) if lines else None
+    if found is None:
+        sys.exit(f"{program.name}: expected 'N checked, M failed' last, found {ran.stdout!r} {ran.stderr!r}")
+    # For readers; planted bugs say it too.
+    if "--planted" not in arguments:
+        sys.stderr.write(ran.stderr)
+    notes = [line for line in lines if line.startswith("note: ")]
+    failures = [line for line in lines if line.startswith("failed: ")]
+    return Ran(int(found["checked"]), int(found["failed"]), notes, failures, ran.stderr)
+
+
+def planted(arguments):
+    """The bug to plant, or None for a run without; ends if the arguments are not those of a job."""
+    if arguments[:2] == ["--quick", "--planted"] and len(arguments) == 3:
+        return arguments[2]
+    if arguments not in (["--quick"], ["--full"]):
+        sys.exit("expected --quick [--planted NAME], --full or --planted")
+    return None
+
+
+def finish(job, rans):
+    """Prints what the programs have found together. Gives the exit code."""
+    for kind in ("notes", "failures"):
+        for line in [line for ran in rans for line in getattr(ran, kind)]:
+            print(line)
+    failed = sum(ran.failed for ran in rans)
+    print(f"{job}: {sum(ran.checked for ran in rans)} checked, {failed} failed")
+    return 1 if failed else 0
