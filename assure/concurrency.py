@@ -28,7 +28,7 @@ def main():
     if not (bug and bug.startswith(RACES)):
         rans.append(run(plain, arguments))
     if not bug or bug.startswith(RACES):
-        ran = run(build("concurrency", "thread") / "concurrency", arguments)
+        ran = run(build("concurrency", "thread"), arguments)
         reports = re.findall(r"SUMMARY: ThreadSanitizer: (.*)", ran.said)
         ran.failed += len(reports)
         ran.failures += [f"failed: ThreadSanitizer: {report}" for report in dict.fromkeys(reports)]

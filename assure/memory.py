@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Undefined behaviour: guard pages, AddressSanitizer and assertions, on the same work.
+"""Undefined behaviour: guard pages, two sanitizers and assertions, on the same work.
 
-The program `memory` (src/bin/memory) is there twice. `cargo build --release` makes the one with guard
-pages, beside the C library that users get. This script builds the other one, and a C library of the
-same kind, with AddressSanitizer, debug assertions, checks of overflow and the standard library's checks
-of what unsafe code promises. Both must find each planted bug that they can find.
+The program `memory` (src/bin/memory) is there three times. `cargo build --release` makes the one with guard
+pages, beside the C library that users get. This script builds the others, and a C library of the same kind,
+with AddressSanitizer or MemorySanitizer, debug assertions, checks of overflow and the standard library's
+checks of what unsafe code promises. Each must find all planted bugs that it can find.
 
     memory.py --quick [--planted NAME] | --full | --planted
 """
@@ -17,7 +17,7 @@ from sanitized import TARGET, build, finish, planted, run, said_by
 
 def main():
     arguments = sys.argv[1:]
-    programs = [TARGET / "release" / "memory", build("memory", "address") / "memory"]
+    programs = [TARGET / "release/memory", *(build("memory", sanitizer) for sanitizer in ("address", "memory"))]
     if arguments == ["--planted"]:
         print("\n".join(dict.fromkeys(name for one in programs for name in said_by(one, "--planted").split())))
         return 0
@@ -26,7 +26,7 @@ def main():
         programs = [program for program in programs if bug in said_by(program, "--planted").split()]
     rans = [run(program, arguments) for program in programs]
     for ran in rans:
-        said = re.search(r"ERROR: AddressSanitizer: (\S+)|panicked at [^\n]*\n([^\n]*)", ran.said)
+        said = re.search(r"(?:ERROR|WARNING): \w+Sanitizer: (\S+)|panicked at [^\n]*\n([^\n]*)", ran.said)
         if said and ran.failures:
             ran.failures[0] += f" ({said[1] or said[2]})"
     if bug and not all(ran.failed for ran in rans):

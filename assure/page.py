@@ -20,9 +20,13 @@ NOT_DONE = """
 
 - No real Arm, RISC-V or s390x machine: these run under qemu.
 - valgrind knows no AVX-512 and no VAES: `vaes` and `avx512` have equal traces instead, and no memcheck.
-- Miri is in no toolchain that was at hand: aliasing, provenance and uninitialised bytes are not checked.
-- Fuzzing beyond the quick run has had minutes of each target, not hours: `assure/fuzzed.json` has its time.
+- Miri is in no toolchain that was at hand: aliasing and provenance are not checked.
 """
+FUZZED = """- Fuzzing: {wanted} hours of CPU time are the aim. All full runs so far had {hours:.1f} hours and {runs:,} inputs;
+  `assure/fuzzed.json` has it for each target.
+"""
+# Hours of CPU time that fuzzing should have had.
+WANTED = 8
 QUICK = "- Jobs marked (quick) have no full run on record: {}.\n"
 # Letters of what a job said of a planted bug.
 SHOWN = 200
@@ -47,7 +51,16 @@ def last(job, record):
     return None, None
 
 
-def page(jobs, record):
+def not_done(jobs, record, fuzzed):
+    text = NOT_DONE
+    hours, runs = (sum(row[what] for row in fuzzed.values()) for what in ("cpu_seconds", "runs"))
+    if hours < WANTED * 3600:
+        text += FUZZED.format(wanted=WANTED, hours=hours / 3600, runs=runs)
+    quick = [f"`{job.name}`" for job in jobs if last(job, record)[0] == "quick"]
+    return text + (QUICK.format(", ".join(quick)) if quick else "")
+
+
+def page(jobs, record, fuzzed):
     lines = [HEAD]
     lines.append("| job | what is tried | checked | failed | planted bugs found | minutes |")
     lines.append("|---|---|---:|---:|---:|---:|")
@@ -70,8 +83,7 @@ def page(jobs, record):
     lines.append("|---|---|---|")
     for job in jobs:
         lines.append(f"| {job.claim} | `{job.name}` | {job.caveat} |")
-    quick = [f"`{job.name}`" for job in jobs if last(job, record)[0] == "quick"]
-    lines.append(NOT_DONE + (QUICK.format(", ".join(quick)) if quick else ""))
+    lines.append(not_done(jobs, record, fuzzed))
     lines.append("\n## The runs\n")
     for job in jobs:
         kind, found = last(job, record)

@@ -2,8 +2,8 @@
 
 The sanitizers' runtimes come with the stable compiler, which has their option for its own tests. To
 AddressSanitizer the standard library is a library like any other. ThreadSanitizer takes each lock, channel
-and join of it for a race, unless it sees inside: Debian's rustc-web has the source of its own, and builds it
-with the sanitizer.
+and join of it for a race, and MemorySanitizer what it writes for unwritten, unless they see inside: Debian's
+rustc-web has the source of its own, and builds it with the sanitizer.
 """
 
 import os
@@ -24,6 +24,8 @@ CHECKED = {
     "incremental": "false",
     "codegen-units": "2",
 }
+PROFILES = {"address": CHECKED, "memory": CHECKED, "thread": {"inherits": '"release"'}}
+
 
 def said_by(*command):
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -56,28 +58,23 @@ def with_source(folder, sanitizer):
 
 
 def build(program, sanitizer):
-    """Builds a program and the C library; the folder that they are in."""
-    target = TARGET / "assure" / program
-    flags = f"-Zsanitizer={sanitizer} -Cforce-frame-pointers=yes"
+    """Builds a program and the C library, with the sanitizer `address`, `memory` or `thread`. Gives the program."""
+    target = TARGET / "assure" / f"{program}-{sanitizer}"
     # The library finds the sanitizer's functions in the program that loads it.
-    flags += " -Clink-arg=-rdynamic"
-    environment = dict(os.environ, CARGO_TARGET_DIR=str(target), RUSTC_BOOTSTRAP="1")
-    command = ["cargo", "build", "--quiet", "--locked", "--target", host()]
+    flags = f"-Zsanitizer={sanitizer} -Cforce-frame-pointers=yes -Clink-arg=-rdynamic"
+    environment = dict(os.environ, CARGO_TARGET_DIR=str(target), RUSTC_BOOTSTRAP="1", TAGMAC_SANITIZER=sanitizer)
+    command = ["cargo", "build", "--quiet", "--locked", "--target", host(), "--profile", "sanitized"]
     command += ["-p", "assure", "--bin", program, "--no-default-features", "-p", "tagmac-capi", "--lib"]
-    if sanitizer == "thread":
-        environment["RUSTC"], links = with_source(target / "sysroot", "tsan")
+    for key, value in PROFILES[sanitizer].items():
+        command += ["--config", f"profile.sanitized.{key}={value}"]
+    if sanitizer != "address":
+        environment["RUSTC"], links = with_source(target / "sysroot", f"{sanitizer[0]}san")
         flags += links
-        profile = "release"
-        command += ["--release", "-Zbuild-std=std,panic_unwind"]
-    else:
-        profile = "checked"
-        command += ["--profile", profile]
-        for key, value in CHECKED.items():
-            command += ["--config", f"profile.{profile}.{key}={value}"]
+        command += ["-Zbuild-std=std,panic_unwind"]
     environment["RUSTFLAGS"] = flags
     if subprocess.run(command, cwd=REPO, env=environment).returncode != 0:
         sys.exit(f"{program}: the program with {sanitizer} sanitizer does not build")
-    return target / host() / profile
+    return target / host() / "sanitized" / program
 
 
 @dataclass

@@ -1,13 +1,13 @@
 //! Undefined behaviour: no call touches memory that is not its own, on any level, with any MAC.
 //!
-//! Two builds of this program do the same work. The release build puts each input and each result
-//! next to a page that nobody may touch, so that a stray byte ends the process. The other build has
-//! AddressSanitizer, debug assertions and checks of overflow, and buffers on the heap of the exact
-//! size. `memory.py` builds and runs both. All results are compared with those of the portable level
-//! in plain memory.
+//! Three builds of this program do the same work. The release build puts each input and each result
+//! next to a page that nobody may touch, so that a stray byte ends the process. The others have debug
+//! assertions, checks of overflow, buffers on the heap of the exact size, and a sanitizer: for addresses,
+//! or for bytes that nobody wrote. `memory.py` builds and runs all. All results are compared with those of
+//! the portable level in plain memory.
 //!
 //! It runs on Linux. A read that strays within the page of its own buffer, away from the guarded end,
-//! is seen by the sanitizer alone; one that strays into another allocation by the guards alone.
+//! is seen by AddressSanitizer alone; one that strays into another allocation by the guards alone.
 
 mod c_calls;
 mod calls;
@@ -25,7 +25,7 @@ use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
 
 use calls::Subject;
-use rooms::SANITIZED;
+use rooms::{SANITIZED, SANITIZER};
 
 /// What one process does.
 enum Work {
@@ -50,7 +50,11 @@ fn main() -> ExitCode {
         }
         let levels: Vec<&str> = Level::all().map(Level::name).collect();
         let lengths = if all { "0 to 1024" } else { "0 to 272" };
-        let memory = if SANITIZED { "the sanitizer" } else { "guard pages" };
+        let memory = match SANITIZER {
+            None => "guard pages",
+            Some("address") => "AddressSanitizer",
+            Some(_) => "MemorySanitizer",
+        };
         job.note(&format!("{memory}: every length from {lengths}, on {}", levels.join(", ")));
     }
     let name = |work: &Work| match work {

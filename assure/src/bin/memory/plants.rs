@@ -9,17 +9,22 @@ use tagmac::isa::Level;
 use crate::c_calls;
 use crate::calls::Subject;
 use crate::child::Cases;
-use crate::rooms::{Room, SANITIZED, SIDES};
+use crate::rooms::{Room, SANITIZER, SIDES};
 
-/// Guard pages and the sanitizer see these.
+/// Guard pages and AddressSanitizer see these.
 const BOTH: [&str; 3] = ["read-past-the-end", "read-before-the-start", "tag-a-byte-too-long"];
-/// The sanitizer and the assertions see these alone.
-const IN_SANITIZED: [&str; 3] = ["use-after-free", "overflow", "unchecked-index"];
+/// AddressSanitizer and the assertions see these alone.
+const ASSERTED: [&str; 3] = ["use-after-free", "overflow", "unchecked-index"];
+/// MemorySanitizer sees this alone.
+const UNWRITTEN: &str = "bytes-never-written";
 
 /// The planted bugs that this build must find.
 pub fn names() -> Vec<&'static str> {
-    let some = if SANITIZED { &IN_SANITIZED[..] } else { &[] };
-    [&BOTH, some].concat()
+    match SANITIZER {
+        None => BOTH.to_vec(),
+        Some("address") => [BOTH, ASSERTED].concat(),
+        Some(_) => vec![UNWRITTEN],
+    }
 }
 
 /// Runs the work with the planted bug.
@@ -49,6 +54,14 @@ pub fn run(cases: &Cases, job: &Job) {
         let block = black_box([0_u8; 32]);
         // SAFETY: none. The bug that is planted: the slice has 16 bytes.
         cases.check(unsafe { *block[..16].get_unchecked(black_box(16)) } == 0);
+    }
+    if planted(UNWRITTEN) {
+        cases.at("tag of bytes that nobody wrote", 64, SIDES[0]);
+        let message = Box::<[u8]>::new_uninit_slice(64);
+        // SAFETY: none. The bug that is planted: they are not initialised.
+        let message = black_box(unsafe { message.assume_init() });
+        let tag = subject.mac.tag(&[], &message);
+        cases.check(tag == subject.mac.tag(&[], &message));
     }
     let (before, after) = (planted("read-before-the-start"), planted("read-past-the-end"));
     if !before && !after {

@@ -1,10 +1,12 @@
 //! Memory that ends where a buffer ends: pages that nobody may touch directly before and after it,
-//! or, in a build with AddressSanitizer, a heap allocation of the exact size.
+//! or, in a build with a sanitizer, a heap allocation of the exact size.
 
 use std::ptr;
 
-/// Whether this is the build with AddressSanitizer, which has debug assertions too.
-pub const SANITIZED: bool = cfg!(debug_assertions);
+/// The sanitizer of this build, as `sanitized.py` names it.
+pub const SANITIZER: Option<&str> = option_env!("TAGMAC_SANITIZER");
+/// Whether there is one; such a build has debug assertions too.
+pub const SANITIZED: bool = SANITIZER.is_some();
 
 /// Which end of a buffer lies at a guard page.
 #[derive(Clone, Copy, Debug, PartialEq)]
