@@ -12,9 +12,9 @@ that only close something.
     coverage.py --quick [--planted NAME] | --full | --planted
     coverage.py --holes [FILE...]    the regions that do not run, for those who write tests
 
-`--quick` and `--full` are the same: the tests of the library, of `crates/files` and of the command but for
-those in `LEFT_OUT`, the corpus of `assure/targets`, which calls the C library as well, and the C library's
-own test of all its functions.
+`--full` runs the tests of the library, of `crates/files` and of the command but for those in `LEFT_OUT`, the
+corpus of `assure/targets`, which calls the C library as well, and the C library's own test of all its
+functions. `--quick` leaves the library's tests out, and asks for nothing of its files and of `FLOOR`.
 
 What it counts:
 - Code of generic types is compiled for each choice of types. What one of them runs has run, and a side of a
@@ -66,7 +66,8 @@ FLAGS = {
 CODE = 0
 
 
-# What is built together, so that the library is built once with all features and once for its own tests.
+# What is built together, so that the library is built once with all features and once for its own tests, which come
+# first and are for full runs.
 PACKAGES = ["tagmac", "tagmac-files", "tagmac-cli", "fuzz-targets"]
 FEATURES = ["tagmac/threads", "tagmac/cipher", "tagmac/digest", "tagmac/dynamic", "tagmac-cli/fault-injection"]
 OPTIONS = ["--lib", "--bins", "--test", "all"]
@@ -108,7 +109,7 @@ NAMED = [
     *(f"crates/cli/src/{name}" for name in ["check.rs", "tag_line.rs"]),
 ]  # fmt: skip
 # The least of the regions of what is measured that must run, in percent, on a CPU with all levels. The goal is 98.
-FLOOR = 94.0
+FLOOR = 95.0
 
 
 def tool(name):
@@ -121,13 +122,13 @@ def tool(name):
     return command
 
 
-def cargo(*command):
+def cargo(packages, *command):
     """What cargo says of what it built, with counters."""
     environment = dict(os.environ, CARGO_TARGET_DIR=str(SCRATCH), RUSTC_BOOTSTRAP="1")
     environment["RUSTC_WORKSPACE_WRAPPER"] = str(WRAPPER)
     environment.pop("RUSTFLAGS", None)
     command = ["cargo", *command, "--quiet", "--locked", "--profile", "coverage", "--message-format", "json"]
-    for package in PACKAGES:
+    for package in packages:
         command += ["-p", package]
     command += ["--features", ",".join(FEATURES)]
     for key, value in PROFILE.items():
@@ -139,15 +140,15 @@ def cargo(*command):
     return [one for one in said if Path(one.get("manifest_path", "/")).is_relative_to(REPO)]
 
 
-def build():
+def build(packages):
     """Builds the tests: programs and the folders that they run in, and all that has counters."""
     tests, objects = [], []
-    for one in cargo("test", "--no-run", *OPTIONS):
+    for one in cargo(packages, "test", "--no-run", *OPTIONS):
         if one.get("executable"):
             objects.append(one["executable"])
             if one["profile"]["test"]:
                 tests.append((one["executable"], Path(one["manifest_path"]).parent))
-    for one in cargo("build", "-p", "tagmac-capi", "--lib"):
+    for one in cargo([*packages, "tagmac-capi"], "build", "--lib"):
         objects += [name for name in one.get("filenames", []) if name.endswith("libtagmac.so")]
     # Cargo names them in the order that it ends with them.
     tests, objects = sorted(tests), sorted(set(objects))
@@ -357,7 +358,12 @@ def main():
     planted = arguments[2] if arguments[:2] == ["--quick", "--planted"] and len(arguments) == 3 else None
     if planted not in [None, *PLANTED] or not (planted or holes or arguments in (["--quick"], ["--full"])):
         sys.exit("usage: coverage.py --quick [--planted NAME] | --full | --planted | --holes [FILE...]")
-    tests, objects = build()
+    full = arguments == ["--full"] or holes
+    named, reasons = NAMED, json.loads(REASONS.read_text())
+    if not full:
+        named = [name for name in named if not name.startswith("crates/tagmac/")]
+        reasons = [one for one in reasons if is_within(one["file"], named)]
+    tests, objects = build(PACKAGES if full else PACKAGES[1:])
     profiles = SCRATCH / "profiles"
     stamp = profiles / "of"
     failed = []
@@ -366,7 +372,7 @@ def main():
     if not (planted or holes) or not stamp.exists() or stamp.read_text() != state:
         failed = run(tests, profiles)
         stamp.write_text(state)
-    reasons, named, places = json.loads(REASONS.read_text()), NAMED, MEASURED
+    places = MEASURED
     if planted == "tests-left-out":
         hidden = profiles / str([is_of("cli", *test) for test in tests].index(True))
         hidden.rename(SCRATCH / "hidden")
@@ -396,11 +402,12 @@ def main():
         ]
         print(f"note: {place}: {', '.join(found)}")
     count, covered = shares(files, MEASURED)["regions"]
-    checked += 1
     share = 100 * covered / max(count, 1)
-    print(f"note: all: {covered:,} of {count:,} regions ({share:.2f} %)")
-    if share < FLOOR and all(has_level(level) for level in FLAGS):
-        failed.append(f"expected {FLOOR} % of {count} regions to run, found {share:.2f} %")
+    if full:
+        checked += 1
+        print(f"note: all: {covered:,} of {count:,} regions ({share:.2f} %)")
+        if share < FLOOR and all(has_level(level) for level in FLAGS):
+            failed.append(f"expected {FLOOR} % of {count} regions to run, found {share:.2f} %")
     excused = sum(len(one["lines"]) for one in reasons if "level" not in one)
     print(f"note: {excused} lines and sides of branches never run, each with a reason in assure/uncovered.json")
     for line in failed:
