@@ -110,7 +110,7 @@ JOBS = [
         full=10_000,
         claim="The command exits with 0 only if its whole result is there and outlives a power cut; "
         "otherwise it says why, keeps the old file, and the next run succeeds",
-        caveat="One fault in a run, at the calls of 40 small examples on Linux for x86-64. A kernel that "
+        caveat="One fault in a run, at the calls of 42 small examples on Linux for x86-64. A kernel that "
         "reports success for what it lost is believed",
     ),
     Job(
@@ -158,8 +158,8 @@ JOBS = [
         quick=15_000_000,
         full=28_000_000,
         claim="No call reads or writes a byte outside of the buffers that it was given, uses memory that is "
-        "free, lets bytes that nobody wrote decide anything, breaks what the standard library's unsafe functions ask for, "
-        "or overflows a number",
+        "free, lets bytes that nobody wrote decide anything, breaks what the standard library's unsafe "
+        "functions ask for, or overflows a number",
         caveat="Two compilers' code on x86-64, at the lengths that were tried. Miri is neither in these "
         "compilers nor in Debian: aliasing and provenance are not checked. "
         "Threads, Python, the names of Nettle and the provider for OpenSSL are not called; leaks are not "
@@ -224,7 +224,7 @@ JOBS = [
     ),
     Job(
         "concurrency",
-        "models in every order, up to 64 threads, forks, a C library opened and closed",
+        "models in every order; up to 64 threads, forks and a C library opened and closed, also under ThreadSanitizer",
         ["concurrency.py"],
         quick=50_000,
         full=1_000_000,
