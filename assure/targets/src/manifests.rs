@@ -20,7 +20,12 @@ pub fn run(data: &[u8]) {
         let mut lines = Lines::new(text, b'\n');
         if let Ok(found) = Header::read(&mut lines, "it", &mac) {
             let written = found.text();
-            assert!(text.starts_with(written.as_bytes()), "expected only what is written");
+            // The last line of a text may have no end.
+            let whole = text.starts_with(written.as_bytes());
+            assert!(
+                whole || text == written.trim_end().as_bytes(),
+                "expected only what is written"
+            );
         }
         return;
     }

@@ -207,7 +207,7 @@ pub unsafe extern "C" fn tagmac_key_tag(
 
 /// Checks the tag of a message, in constant time: 0 if it is right, TAGMAC_MISMATCH if it is wrong. Use
 /// the message only after 0. `tag_size` has to be tagmac_key_tag_size(), so a tag that was cut short
-/// never passes.
+/// never passes. A message that is longer than the algorithm allows has no right tag.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn tagmac_key_verify(

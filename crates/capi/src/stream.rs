@@ -115,7 +115,8 @@ pub unsafe extern "C" fn tagmac_stream_final(
 }
 
 /// Checks the tag in constant time, and ends the message: 0 if it is right, TAGMAC_MISMATCH if it is
-/// wrong. Use the message only after 0.
+/// wrong. Use the message only after 0. A message that is longer than the algorithm allows has no right
+/// tag.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn tagmac_stream_verify(

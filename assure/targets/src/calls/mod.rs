@@ -402,8 +402,10 @@ impl State {
 
     fn stream_verify(&mut self, i: usize, wrong_size: usize, input: &mut Input<'_>) {
         let stream = self.stream[i].as_mut();
-        let tag: Option<Tag> =
-            stream.as_ref().and_then(|stream| stream.message.as_ref()?.fork().tag().ok());
+        let message = stream.as_ref().and_then(|stream| stream.message.as_ref());
+        let begun = message.is_some() && wrong_size == 0;
+        // None is right if the message is too long.
+        let tag: Option<Tag> = message.and_then(|message| message.fork().tag().ok());
         let size = stream.as_ref().map_or(8, |stream| stream.mac.tag_bits().div_ceil(8));
         let mut bytes = tag.as_ref().map_or(vec![0; size], |tag| tag.as_bytes().to_vec());
         let wrong = input.byte() & 1 == 1;
@@ -412,7 +414,7 @@ impl State {
         // SAFETY: an object of the calls, memory of that size.
         let status =
             unsafe { tagmac_stream_verify(&mut self.streams[i], bytes.as_ptr(), bytes.len()) };
-        verified("stream_verify", status, tag.filter(|_| wrong_size == 0).map(|_| !wrong));
+        verified("stream_verify", status, begun.then_some(tag.is_some() && !wrong));
         if let Some(stream) = stream.filter(|_| wrong_size == 0) {
             stream.message = None;
         }
