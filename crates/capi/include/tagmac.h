@@ -215,7 +215,7 @@ int tagmac_key_tag(const tagmac_key *key,
 
 // Checks the tag of a message, in constant time: 0 if it is right, TAGMAC_MISMATCH if it is wrong. Use
 // the message only after 0. `tag_size` has to be tagmac_key_tag_size(), so a tag that was cut short
-// never passes.
+// never passes. A message that is longer than the algorithm allows has no right tag.
 TAGMAC_MUST_USE
 int tagmac_key_verify(const tagmac_key *key,
                       const uint8_t *tag,
@@ -277,7 +277,8 @@ int tagmac_stream_final(tagmac_stream *stream,
                         size_t tag_size);
 
 // Checks the tag in constant time, and ends the message: 0 if it is right, TAGMAC_MISMATCH if it is
-// wrong. Use the message only after 0.
+// wrong. Use the message only after 0. A message that is longer than the algorithm allows has no right
+// tag.
 TAGMAC_MUST_USE
 int tagmac_stream_verify(tagmac_stream *stream,
                          const uint8_t *tag,
