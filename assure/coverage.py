@@ -407,9 +407,9 @@ def main():
             for kind, (count, covered) in shares(files, [place]).items()
         ]
         print(f"note: {place}: {', '.join(found)}")
-    count, covered = shares(files, MEASURED)["regions"]
-    share = 100 * covered / max(count, 1)
     if full:
+        count, covered = shares(files, MEASURED)["regions"]
+        share = 100 * covered / max(count, 1)
         checked += 1
         print(f"note: all: {covered:,} of {count:,} regions ({share:.2f} %)")
         if share < FLOOR and all(has_level(level) for level in FLAGS):
