@@ -59,10 +59,12 @@ def build():
     return TARGET / host / "release" / "fuzz"
 
 
-def unpack(program, folder):
-    """Seeds and corpus as files. Gives the targets: name, longest input, quick runs, whether it parses."""
-    shutil.rmtree(folder, ignore_errors=True)
+def unpack(program, folder, only=None):
+    """Seeds and corpus as files, of one target or all. Gives them: name, longest input, quick runs, whether it parses."""
+    shutil.rmtree(folder / (only or ""), ignore_errors=True)
     environment = os.environ | {"TAGMAC_FUZZ_UNPACK": str(folder)}
+    if only:
+        environment["TAGMAC_FUZZ_TARGET"] = only
     ran = subprocess.run([program], env=environment, stdout=subprocess.PIPE, text=True, check=True)
     rows = [line.split() for line in ran.stdout.splitlines()]
     return [(name, int(longest), int(runs), parses == "true") for name, longest, runs, parses in rows]
@@ -174,12 +176,10 @@ def main():
         print("usage: fuzz.py --quick [--planted NAME] | --full | --planted | --pack [TARGET...]", file=sys.stderr)
         return 2
     program = build()
-    targets = unpack(program, TARGET / "corpus")
+    targets = unpack(program, TARGET / "corpus", plants[plant] if plant else None)
     if packs:
         pack(program, [target for target in targets if target[0] in arguments[1:] or not arguments[1:]])
         return 0
-    if plant:
-        targets = [target for target in targets if target[0] == plants[plant]]
     full = arguments == ["--full"]
 
     def run(target):

@@ -44,7 +44,7 @@ def tool():
         said = subprocess.run([program, "mutants", "--version"], stdout=subprocess.PIPE, text=True).stdout
     if said is None or VERSION not in said:
         command = ["cargo", "install", "--quiet", "--locked", "--debug", "--force", f"cargo-mutants@{VERSION}"]
-        environment = dict(os.environ, CARGO_TARGET_DIR=str(SCRATCH / "tools" / "target"))
+        environment = dict(os.environ, CARGO_TARGET_DIR=str(SCRATCH / "tools" / "target"), CARGO_PROFILE_DEV_DEBUG="0")
         subprocess.run([*command, "--root", SCRATCH / "tools"], cwd=ROOT, env=environment, check=True)
     return program
 

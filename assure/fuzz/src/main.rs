@@ -56,12 +56,14 @@ unsafe impl GlobalAlloc for Counting {
 static TARGET: OnceLock<&Target> = OnceLock::new();
 
 fn init() {
+    let name = std::env::var("TAGMAC_FUZZ_TARGET").ok();
     if let Ok(folder) = std::env::var("TAGMAC_FUZZ_UNPACK") {
-        TARGETS.iter().for_each(|target| unpack(Path::new(&folder), target));
+        let asked =
+            TARGETS.iter().filter(|target| name.as_deref().is_none_or(|name| name == target.name));
+        asked.for_each(|target| unpack(Path::new(&folder), target));
         process::exit(0);
     }
-    let name = std::env::var("TAGMAC_FUZZ_TARGET").expect("the name of a target");
-    let target = by_name(&name).expect("a target of assure/targets");
+    let target = by_name(&name.expect("the name of a target")).expect("a target of assure/targets");
     TARGET.set(target).ok().expect("called once");
     if let Ok(name) = std::env::var("TAGMAC_FUZZ_PLANT") {
         let plant = PLANTS.iter().find(|(_, planted, _)| *planted == name);
