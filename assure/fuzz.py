@@ -59,12 +59,10 @@ def build():
     return TARGET / host / "release" / "fuzz"
 
 
-def unpack(program, folder, only=None):
-    """Seeds and corpus as files, of one target or all. Gives them: name, longest input, quick runs, whether it parses."""
-    shutil.rmtree(folder / (only or ""), ignore_errors=True)
-    environment = os.environ | {"TAGMAC_FUZZ_UNPACK": str(folder)}
-    if only:
-        environment["TAGMAC_FUZZ_TARGET"] = only
+def unpack(program, folder, only=""):
+    """Seeds and corpus of all targets, or of one, as files. Gives name, longest input, quick runs, whether it parses."""
+    shutil.rmtree(folder / only, ignore_errors=True)
+    environment = os.environ | {"TAGMAC_FUZZ_UNPACK": str(folder), "TAGMAC_FUZZ_TARGET": only}
     ran = subprocess.run([program], env=environment, stdout=subprocess.PIPE, text=True, check=True)
     rows = [line.split() for line in ran.stdout.splitlines()]
     return [(name, int(longest), int(runs), parses == "true") for name, longest, runs, parses in rows]
@@ -176,7 +174,7 @@ def main():
         print("usage: fuzz.py --quick [--planted NAME] | --full | --planted | --pack [TARGET...]", file=sys.stderr)
         return 2
     program = build()
-    targets = unpack(program, TARGET / "corpus", plants[plant] if plant else None)
+    targets = unpack(program, TARGET / "corpus", plants[plant] if plant else "")
     if packs:
         pack(program, [target for target in targets if target[0] in arguments[1:] or not arguments[1:]])
         return 0

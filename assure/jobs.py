@@ -153,7 +153,7 @@ JOBS = [
     ),
     Job(
         "memory",
-        "guard pages, AddressSanitizer, MemorySanitizer and debug assertions around every MAC, level, length and call",
+        "guard pages, AddressSanitizer, debug assertions and, in full, MemorySanitizer around every MAC, level, length and call",
         ["memory.py"],
         quick=15_000_000,
         full=28_000_000,
@@ -224,7 +224,7 @@ JOBS = [
     ),
     Job(
         "concurrency",
-        "models in every order; up to 64 threads, forks and a C library opened and closed, also under ThreadSanitizer",
+        "models in every order; up to 64 threads, forks and a C library opened and closed; in full, also under ThreadSanitizer",
         ["concurrency.py"],
         quick=45_000,
         full=1_000_000,
