@@ -39,6 +39,25 @@ static void errors(void) {
     CHECK(*tagmac_error_string(NULL, 9) == 0 && *tagmac_error_string(part, 0) == 0);
 }
 
+/* Keys are made for the level that was chosen last, and their tags are the same on all. */
+static void levels(void) {
+    const char *best = tagmac_level();
+    tagmac_key key = EMPTY, portable = EMPTY;
+    CHECK(best != NULL);
+    CHECK(tagmac_key_init(&key, "PMAC-AES128", bytes, 16, 0) == 0);
+    CHECK(tagmac_set_level("Portable") == 0 && strcmp(tagmac_level(), "portable") == 0);
+    CHECK(tagmac_key_init(&portable, "PMAC-AES128", bytes, 16, 0) == 0);
+    /* What is refused changes nothing. */
+    MISUSE(tagmac_set_level("no such"), "level 'no such': expected one of portable");
+    MISUSE(tagmac_set_level("\xff"), "expected a level's name, found bytes that are no text");
+    CHECK(strcmp(tagmac_level(), "portable") == 0);
+    CHECK(tagmac_set_level(best) == 0 && strcmp(tagmac_level(), best) == 0);
+    CHECK(tagmac_set_level(NULL) == 0 && strcmp(tagmac_level(), best) == 0);
+    CHECK(tagmac_key_tag(&key, tag, 16, NULL, 0, message, 1000) == 0);
+    CHECK(tagmac_key_verify(&portable, tag, 16, NULL, 0, message, 1000) == 0);
+    CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&portable) == 0);
+}
+
 static void meta(void) {
     size_t count = 0;
     CHECK(strcmp(tagmac_version(), TAGMAC_VERSION) == 0);
@@ -58,8 +77,7 @@ static void meta(void) {
     MISUSE(tagmac_algorithm_sizes(&sizes, "no such"), "'no such'");
     MISUSE(tagmac_algorithm_sizes(&sizes, NULL), "null");
     MISUSE(tagmac_algorithm_sizes(NULL, "PMAC-AES128"), "null");
-    MISUSE(tagmac_set_level("no such"), "expected one of portable");
-    CHECK(tagmac_level() != NULL);
+    levels();
     memset(other, 7, sizeof other);
     CHECK(tagmac_memzero(other + 1, 3) == 0);
     CHECK(other[0] == 7 && other[1] == 0 && other[3] == 0 && other[4] == 7);
@@ -258,7 +276,9 @@ static void misuse_of_sessions(void) {
     MISUSE(tagmac_session_save(&session, saved, sizeof saved - 1), "of 80 bytes, found 79");
     MISUSE(tagmac_session_save(&session, NULL, sizeof saved), "null");
     MISUSE(tagmac_session_counts(&session, counts, NULL, counts), "null");
+    MISUSE(tagmac_session_counts(NULL, counts, counts + 1, counts + 2), "null");
     memcpy(&copy, &session, sizeof copy);
+    MISUSE(tagmac_session_init(&copy, &key, first, 2, 100, 1e-9), "moved or copied");
     MISUSE(tagmac_session_tag(&copy, tag, 8, nonce, 2, message, 9), "moved or copied");
     MISUSE(tagmac_session_tag((tagmac_session *)(void *)&key, tag, 8, nonce, 2, message, 9),
            "other");
@@ -276,6 +296,16 @@ static void misuse_of_sessions(void) {
     CHECK(tagmac_key_init(&key, "UMAC-64", bytes, 16, 0) == 0);
     CHECK(tagmac_key_verify(&key, bytes + 40, 8, nonce, 2, message, 9) == 0);
 
+    /* The last nonce of its length: none is left to save. */
+    CHECK(tagmac_session_init(&session, &key, first, 1, 100, 1e-9) == 0);
+    CHECK(tagmac_session_tag(&session, tag, 8, nonce, 1, message, 9) == 0 && nonce[0] == 0xff);
+    LIMIT(tagmac_session_save(&session, saved, sizeof saved), "unused nonce of 1 bytes");
+    CHECK(tagmac_session_free(&session) == 0);
+    CHECK(tagmac_session_init(&session, &key, first, 2, 100, 1e-9) == 0);
+    CHECK(tagmac_session_reserve(&session, 1) == 0);
+    CHECK(tagmac_session_save(&session, saved, sizeof saved) == 0);
+    CHECK(tagmac_session_free(&session) == 0);
+
     INPUT(tagmac_session_restore(&session, &other, saved, sizeof saved, 100, 1e-9), "of the key");
     INPUT(tagmac_session_restore(&session, &key, saved, 79, 100, 1e-9), "80 bytes");
     MISUSE(tagmac_session_restore(&session, &key, NULL, 80, 100, 1e-9), "null");
@@ -285,6 +315,58 @@ static void misuse_of_sessions(void) {
     INPUT(tagmac_session_restore(&session, &key, saved, sizeof saved, 100, 1e-9), "tagmacS1");
     MISUSE(tagmac_session_free(NULL), "null");
     CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&other) == 0);
+}
+
+/* Each argument that cannot be is refused, and says which. */
+static void arguments(void) {
+    const char *light = "LIGHTMAC-AES128-S8";
+    const size_t limit = 3840;
+    tagmac_key key = EMPTY, umac = EMPTY;
+    tagmac_stream stream = EMPTY, copied = EMPTY;
+    tagmac_part part = EMPTY, copy = EMPTY;
+    uint64_t start, end;
+    CHECK(tagmac_key_init(&key, light, bytes, 32, 0) == 0);
+    CHECK(tagmac_key_init(&umac, "UMAC-64", bytes, 16, 0) == 0);
+    MISUSE(tagmac_key_id(NULL, other, 8), "expected a tagmac_key, found a null pointer");
+    MISUSE(tagmac_key_tag(&umac, tag, 8, NULL, 8, message, 9), "8 bytes of the nonce");
+    MISUSE(tagmac_key_verify(NULL, tag, 8, nonce, 8, message, 9), "tagmac_key, found a null");
+    MISUSE(tagmac_key_verify(&umac, tag, 8, NULL, 8, message, 9), "8 bytes of the nonce");
+    MISUSE(tagmac_key_verify(&umac, tag, 8, nonce, 8, NULL, 9), "9 bytes of the message");
+    MISUSE(tagmac_tag(tag, 16, "no such", bytes, 16, NULL, 0, message, 9), "'no such'");
+    MISUSE(tagmac_verify(tag, 16, light, bytes, 31, NULL, 0, message, 9), "found 31");
+
+    MISUSE(tagmac_stream_init(NULL, &key, NULL, 0), "tagmac_stream, found a null");
+    MISUSE(tagmac_stream_update(NULL, message, 1), "tagmac_stream, found a null");
+    CHECK(tagmac_stream_init(&stream, &key, NULL, 0) == 0);
+    memcpy(&copied, &stream, sizeof copied);
+    MISUSE(tagmac_stream_init(&copied, &key, NULL, 0), "moved or copied");
+    MISUSE(tagmac_stream_verify(&stream, NULL, 16), "16 bytes of the tag");
+    MISUSE(tagmac_stream_next(&stream, NULL, 8), "8 bytes of the nonce");
+    CHECK(tagmac_stream_update(&stream, message, limit + 1) == 0);
+    LIMIT(tagmac_stream_final(&stream, tag, 16), "limit of 30720 bits (3840 bytes)");
+    CHECK(tagmac_stream_free(&stream) == 0);
+
+    CHECK(tagmac_part_block(NULL) == 0);
+    CHECK(tagmac_part_last_block_distinct(NULL) == TAGMAC_MISUSE);
+    MISUSE(tagmac_part_init(NULL, &key, 0, message, 0), "tagmac_part, found a null");
+    MISUSE(tagmac_part_init(&part, &key, 0, NULL, 15), "15 bytes of the blocks");
+    LIMIT(tagmac_part_init(&part, &key, limit, message, 15), "limit of 30720 bits");
+    CHECK(tagmac_part_init(&part, &key, 0, message, limit) == 0);
+    memcpy(&copy, &part, sizeof copy);
+    MISUSE(tagmac_part_init(&copy, &key, 0, message, 0), "moved or copied");
+    MISUSE(tagmac_part_join(NULL, &part, &key), "tagmac_part, found a null");
+    MISUSE(tagmac_part_join(&part, NULL, &key), "tagmac_part, found a null");
+    MISUSE(tagmac_part_join(&copy, &part, &key), "moved or copied");
+    MISUSE(tagmac_part_join(&part, &copy, &key), "moved or copied");
+    MISUSE(tagmac_part_finish(&part, &key, tag, 16, NULL, 8, NULL, 0), "8 bytes of the nonce");
+    MISUSE(tagmac_part_finish(&part, &key, tag, 16, NULL, 0, NULL, 8), "8 bytes of the rest");
+    MISUSE(tagmac_part_finish(NULL, &key, tag, 16, NULL, 0, NULL, 0), "tagmac_part, found a null");
+    MISUSE(tagmac_part_finish(&copy, &key, tag, 16, NULL, 0, NULL, 0), "moved or copied");
+    MISUSE(tagmac_part_range(NULL, &start, &end), "tagmac_part, found a null");
+    CHECK(tagmac_part_range(&part, &start, &end) == 0 && start == 0 && end == limit);
+    LIMIT(tagmac_part_finish(&part, &key, tag, 16, NULL, 0, message, 1), "limit of 30720 bits");
+    CHECK(tagmac_part_free(&part) == 0);
+    CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&umac) == 0);
 }
 
 static void misuse(void) {
@@ -471,6 +553,7 @@ int main(int argc, char **argv) {
         laws(name);
         sessions(name);
     }
+    arguments();
     misuse();
     misuse_of_sessions();
     key_files(argv[1]);
