@@ -210,11 +210,6 @@ impl Lanes for Avx512 {
     fn gather_first<'a>(self, step: usize, block: impl Fn(usize) -> &'a [u8]) -> __m512i {
         self.encode_counter(self.blocks(block), self.splat(&moved(step as isize - 16)))
     }
-
-    #[inline(always)]
-    fn last_bytes(self, block: &[u8], n: usize) -> __m128i {
-        self.narrow().last_bytes(block, n)
-    }
 }
 
 impl Isa for Avx512 {

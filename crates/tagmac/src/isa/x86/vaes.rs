@@ -180,11 +180,6 @@ impl Lanes for Vaes {
         let x = self.pair(lane.load(block(0)), lane.load(block(1)));
         self.encode_counter(x, self.splat(&moved(step as isize - 16)))
     }
-
-    #[inline(always)]
-    fn last_bytes(self, block: &[u8], n: usize) -> __m128i {
-        self.narrow().last_bytes(block, n)
-    }
 }
 
 impl Isa for Vaes {
