@@ -4,8 +4,7 @@
 use crate::common::{hex, rows, string, text};
 use serde_json::Value;
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, Present80, Present128, Rc6};
-use tagmac::hashes::AesFamilies;
-use tagmac::hashes::NhError;
+use tagmac::hashes::{AesFamilies, Nh, NhError};
 use tagmac::isa::Level;
 use tagmac::{Bits, Cbc3, EliMac, Error, LightMac, Mac, NhShape, Tag, Umac99Parameters, Umac99Prf};
 
@@ -151,6 +150,36 @@ fn umac99() {
             });
             assert_eq!(stream.tag(), Ok(tag), "{level}: {row}");
         }
+    }
+}
+
+/// Each refusal as its call gives it, in the words that a user reads.
+#[test]
+fn what_is_wrong_with_parameters_is_said() {
+    let shape = NhShape::new(12, 64).expect("a shape");
+    let nh = Nh::new(shape, &[1; 96], &[]).expect("enough key");
+    let parameters = Umac99Parameters::new(shape, Umac99Prf::HmacSha1);
+    let refused = |made: Result<NhShape, NhError>| made.map(|_| ());
+    let cases = [
+        (refused(NhShape::new(12, 8)), "expected words of 16, 32 or 64 bits, found 8"),
+        (
+            refused(NhShape::new(63, 32)),
+            "expected a block of 2 to 16384 words in steps of 2, found 63",
+        ),
+        (refused(shape.strided()), "expected a block of 8 to 8192 words in steps of 8, found 12"),
+        (refused(shape.toeplitz(17, 2)), "expected 1 to 16 streams, found 17"),
+        (refused(shape.toeplitz(2, 3)), "expected an even key shift of 2 to 4096 words, found 3"),
+        (refused(shape.two_level(683)), "expected a second level of 1 to 682 results, found 683"),
+        (Nh::new(shape, &[1; 95], &[]).map(|_| ()), "expected 96 bytes of key material, found 95"),
+        (
+            parameters.min_length_to_hash(97).map(|_| ()),
+            "expected a minimum length to hash of 0 to 96 bytes, found 97",
+        ),
+        (nh.block(&[2; 97], &mut [0; 16]), "expected a block of 1 to 96 bytes, found 97"),
+        (nh.block(&[2; 96], &mut [0; 15]), "expected room for a hash of 16 bytes, found 15"),
+    ];
+    for (refused, expected) in cases {
+        assert_eq!(refused.expect_err(expected).to_string(), expected);
     }
 }
 

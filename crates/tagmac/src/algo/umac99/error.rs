@@ -91,6 +91,10 @@ impl fmt::Display for NhError {
             NhError::MinLengthToHash { max, found } => {
                 write!(f, "expected a minimum length to hash of 0 to {max} bytes, found {found}")
             }
+            // A block's length has a range.
+            NhError::BlockLength { min, max, found } if min == max => {
+                write!(f, "expected room for a hash of {min} bytes, found {found}")
+            }
             NhError::BlockLength { min, max, found } => {
                 write!(f, "expected a block of {min} to {max} bytes, found {found}")
             }
