@@ -79,6 +79,27 @@ fn umac_xors_a_pad_to_its_hash() {
 }
 
 #[test]
+fn values_are_equal_by_their_bytes_and_their_length() {
+    let (pmac, poly) = (PmacAes128::new(&K1), Poly1305Hash::new(&K1));
+    let (four, eight) = (Uhash32::new(&K1), Uhash64::new(&K1));
+    for message in messages() {
+        let equal = |one: &dyn Fn() -> Result<HashValue, Error>, other: &HashValue| {
+            let one = one().expect("short");
+            assert_eq!(one == *other, one.as_bytes() == other.as_bytes());
+            one == *other
+        };
+        let value = pmac.value(&message).expect("short");
+        assert!(equal(&|| pmac.value(&message), &value) && equal(&|| Ok(value.clone()), &value));
+        assert!(!equal(&|| pmac.value(b"another"), &value));
+        assert!(!equal(&|| poly.value(&message), &value));
+        // The first word is one, and nothing comes after it.
+        let value = four.value(&message).expect("short");
+        assert_eq!(value.as_bytes(), &eight.value(&message).expect("short").as_bytes()[..4]);
+        assert!(!equal(&|| eight.value(&message), &value));
+    }
+}
+
+#[test]
 fn what_no_hash_takes() {
     let short = LightMacAes128::new(&K1, &K2, 8).expect("s = 8");
     let limit_bits = 256 * 120;

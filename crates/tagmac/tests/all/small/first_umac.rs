@@ -45,6 +45,58 @@ fn streams_of_nh_are_hashes_of_their_own() {
     }
 }
 
+/// A message's hash is its blocks' hashes and two bytes of its length mod the block.
+#[test]
+fn nh_of_a_message_is_that_of_its_blocks() {
+    use tagmac::NhShape;
+    use tagmac::hashes::{Nh, NhError};
+    let shapes: [fn() -> Result<NhShape, NhError>; 5] = [
+        || NhShape::new(24, 32)?.signed().toeplitz(2, 2)?.two_level(5),
+        || NhShape::new(264, 16)?.strided(),
+        || Ok(NhShape::new(16, 64)?.big_endian()),
+        || NhShape::with_nibbles(24)?.signed().toeplitz(3, 2),
+        || NhShape::with_nibbles(24)?.strided(),
+    ];
+    let key = message(2000);
+    for shape in shapes {
+        let shape = shape().expect("a shape");
+        let block = shape.block_bytes();
+        for level in Level::all() {
+            let nh = Nh::with_level(shape, &key, &key[9..], level).expect("enough key");
+            for length in [0, 1, block - 1, block, block + 1, 3 * block + 5] {
+                let message = message(length);
+                let mut expected = Vec::new();
+                for block in message.chunks(block) {
+                    let mut hash = vec![0; shape.hash_bytes()];
+                    nh.block(block, &mut hash).expect("a block");
+                    expected.extend(hash);
+                }
+                let length = (length % block) as u16;
+                let big_endian = shape == shape.big_endian();
+                expected.extend(if big_endian {
+                    length.to_be_bytes()
+                } else {
+                    length.to_le_bytes()
+                });
+                assert!(nh.hash(&message) == expected, "{level}, {shape:?}, {}", message.len());
+            }
+        }
+        let nh = Nh::new(shape, &key, &key[9..]).expect("enough key");
+        let (max, hash) = (block, shape.hash_bytes());
+        let refused = |block: usize, out: usize| nh.block(&vec![0; block], &mut vec![0; out]).err();
+        for found in [0, block + 1] {
+            assert_eq!(refused(found, hash), Some(NhError::BlockLength { min: 1, max, found }));
+        }
+        for found in [hash - 1, hash + 1] {
+            let wrong = NhError::BlockLength { min: hash, max: hash, found };
+            assert_eq!(refused(block, found), Some(wrong));
+        }
+        let (expected, found) = (shape.key_bytes(), shape.key_bytes() - 1);
+        let short = Nh::new(shape, &key[..found], &key).err();
+        assert_eq!(short, Some(NhError::KeyMaterial { expected, found }));
+    }
+}
+
 /// Words of four bits: (m_1 + k_1 mod 16) (m_2 + k_2 mod 16), low digit first.
 #[test]
 fn nh_of_nibbles_is_its_formula() {
