@@ -7,10 +7,13 @@ use tagmac::bounds::{BoundError, Theorem, Workload, elimac, lightmac, pmac, poly
 use tagmac::cipher::Aes128;
 use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, KeyFileError, Partial, PartialError};
 use tagmac::hashes::{AesFamilies, Families};
-use tagmac::hazmat::{Construction, Hash, ParsimonyError, Part, PartError};
+use tagmac::hazmat::{Construction, Hash, ParsimonyError, Part, PartError, recover_block};
 use tagmac::isa::{Level, Status};
 use tagmac::save::{Reader, SaveError, Sealer, Writer};
-use tagmac::{Bits, Error, LightMac, Mac as _, Mismatch, PmacAes128, Tag};
+use tagmac::{
+    Bits, Error, LightMac, Mac as _, Mismatch, Nonce as _, NonceSequence, PmacAes128, Tag,
+};
+use tagmac::{Umac64, UmacNonce};
 
 #[test]
 fn as_many_attempts_as_messages_are_no_less_than_some() {
@@ -121,6 +124,69 @@ fn levels_have_names_and_are_what_they_are() {
     assert_eq!(Level::status("none"), None);
     let error = Level::from_name("none").unwrap_err().to_string();
     assert_eq!(error, format!("expected one of {}", Level::NAMES.join(", ")));
+}
+
+/// Each refusal as its call gives it, in the words that a user reads.
+#[test]
+fn what_a_mac_refuses_is_said() {
+    let key = |name: &str, bytes: usize| {
+        AnyMac::new(Algorithm::from_name(name).unwrap(), &vec![7; bytes]).map(|_| ())
+    };
+    let of = |name: &str| {
+        let algorithm = Algorithm::from_name(name).unwrap();
+        AnyMac::new(algorithm, &vec![7; algorithm.new_key_bytes()]).unwrap()
+    };
+    let tagged =
+        |name: &str, nonce: &[u8], message: Bits<'_>| of(name).tag(nonce, message).map(|_| ());
+    let bits = |name: &str, found: usize| {
+        let algorithm = Algorithm::from_name(name).unwrap();
+        let key = vec![7; algorithm.new_key_bytes()];
+        AnyMac::with_options(algorithm, &key, found, Level::best()).map(|_| ())
+    };
+    let umac = Umac64::new(&[7; 16]);
+    let mut last = NonceSequence::resume(&umac, &UmacNonce::from_slice(&[255]).unwrap()).unwrap();
+    last.take().unwrap();
+    let (long, three_bits) = (vec![0; 3841], Bits::new(&[0xe0], 3).unwrap());
+    let cases = [
+        (key("PMAC-AES128", 15), "expected a key of 16 bytes, found 15"),
+        (key("HMAC-SHA256", 0), "expected a key of 1 to 16384 bytes, found 0"),
+        (tagged("PMAC-AES128", b"a", b"".into()), "expected no nonce, found one of 1 bytes"),
+        (tagged("POLY1305-AES", b"a", b"".into()), "expected a nonce of 16 bytes, found 1"),
+        (tagged("UMAC-64", b"", b"".into()), "expected a nonce of 1 to 16 bytes, found 0"),
+        (
+            last.skip_to(&UmacNonce::from_slice(&[0]).unwrap()),
+            "expected an unused nonce, found one that may have been used",
+        ),
+        (
+            last.take().map(|_| ()),
+            "expected an unused nonce of 1 bytes, found none left: take a new key",
+        ),
+        (Err(Error::NoRandomBytes), "expected random bytes from the system, found none"),
+        (bits("UMAC-64", 32), "expected a tag length of 64 bits, found 32"),
+        (bits("PMAC-AES128", 0), "expected a tag length of 1 to 128 bits, found 0"),
+        (
+            bits("CMAC-AES128", 33),
+            "expected a tag length of 32 to 128 bits in steps of 8, found 33",
+        ),
+        (Tag::new(&[0; 3], 12).map(|_| ()), "expected a tag of 2 bytes, found 3"),
+        (Tag::new(&[0xff], 7).map(|_| ()), "expected zeros after the tag's last bit, found a one"),
+        (
+            Bits::new(&[0; 2], 3).map(|_| ()),
+            "expected a bit string that ends in the last of its 2 bytes, found 3 bits",
+        ),
+        (tagged("UMAC-64", &[0; 8], three_bits), "expected a message of whole bytes, found 3 bits"),
+        (
+            LightMac::<Aes128>::new(&[7; 16], &[8; 16], 65).map(|_| ()),
+            "expected a counter length s of 1 to 64 bits, found 65",
+        ),
+        (
+            tagged("LIGHTMAC-AES128-S8", b"", long[..].into()),
+            "the message is over this MAC's limit of 30720 bits (3840 bytes)",
+        ),
+    ];
+    for (refused, expected) in cases {
+        assert_eq!(refused.expect_err(expected).to_string(), expected);
+    }
 }
 
 #[test]
@@ -423,9 +489,15 @@ fn words_of_what_is_refused_and_shown() {
     assert_eq!(short.to_string(), "expected a message of at least 128 bits, found 127");
     let none = ParsimonyError::NoSuchBlock { last: 3, found: 4 };
     assert_eq!(none.to_string(), "expected the number of a full block, 1 to 3, found 4");
+    let tag = PmacAes128::new(&[7; 16]).with_tag_bits(8).unwrap().tag(b"message").unwrap();
+    let short = recover_block(&PmacAes128::new(&[7; 16]), b"message", 1, &tag).unwrap_err();
+    let expected = "expected a tag length of 128 bits, found 8";
+    assert_eq!(short.to_string(), expected);
+    assert_eq!(short.source().map(ToString::to_string).as_deref(), Some(expected));
+    assert!(none.source().is_none());
     let families = AesFamilies::<7, 4>::new(&[1; 16], Level::best());
     assert_eq!(format!("{families:?}"), "AesFamilies(..)");
-    let nonce = <tagmac::UmacNonce as tagmac::Nonce>::from_slice(b"\x0ab").unwrap();
+    let nonce = UmacNonce::from_slice(b"\x0ab").unwrap();
     assert_eq!(format!("{nonce:?}"), "UmacNonce(0a62)");
     let hash = tagmac::hashes::Uhash32::new(&[7; 16]);
     assert_eq!(format!("{hash:?}"), "UmacHash(..)");

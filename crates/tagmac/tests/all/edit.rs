@@ -1,6 +1,8 @@
 //! Edits: whatever the script, the tag is that of the message made anew, and what changed beside an
 //! edit is refused.
 
+use std::error::Error as _;
+
 use tagmac::edit::{Edit, EditError, Tree};
 use tagmac::hazmat::Hash;
 use tagmac::{
@@ -257,6 +259,48 @@ fn edits_that_do_not_fit_are_refused_and_change_nothing() {
     assert_eq!(tree.append(b"a"), Err(Error::TooLong { limit_bits: 8 * 3840 }));
     assert!(tree.tag(&()) == light.tag(&[1; 3840]));
     assert_eq!(format!("{tree:?}"), "Tree(3840 bytes)");
+}
+
+/// Each refusal as its call gives it, in the words that a user reads.
+#[test]
+fn what_is_wrong_with_an_edit_is_said() {
+    let (mac, message) = (Poly1305Aes::new(&[7; 32]), [1; 100]);
+    let mut tree = Tree::with_leaf(&mac, 32).expect("whole blocks");
+    tree.append(&message).expect("no limit");
+    let pmac = PmacAes128::new(&[7; 16]);
+    let mut bound = Tree::from_message(&pmac, &message).expect("no limit");
+    let cases = [
+        (
+            tree.replace(0, b"x", &[0; 32]),
+            "expected bytes 0 to 32 as they were, found them changed",
+        ),
+        (
+            tree.replace(0, b"x", &message[..16]),
+            "expected the 32 old bytes of the leaves, found 16",
+        ),
+        (
+            tree.truncate(101, &[]),
+            "expected an edit within the 100 bytes of the message, found one up to 101",
+        ),
+        (
+            bound.insert(0, &[0; 16], &[]),
+            "expected a MAC whose blocks can move, found one that binds them to their places",
+        ),
+        (
+            tree.insert(8, &[0; 16], &message[..32]),
+            "expected a multiple of the block of 16 bytes, found 8",
+        ),
+    ];
+    for (refused, expected) in cases {
+        let error = refused.expect_err(expected);
+        assert_eq!(error.to_string(), expected);
+        assert!(error.source().is_none());
+    }
+    let light = LightMac::<tagmac::cipher::Aes128>::new(&[7; 16], &[8; 16], 8).expect("a counter");
+    let long = Tree::from_message(&light, &[1; 3841]).map(|_| ()).expect_err("over the limit");
+    let error = EditError::from(long);
+    assert_eq!(error.to_string(), long.to_string());
+    assert_eq!(error.source().map(ToString::to_string), Some(long.to_string()));
 }
 
 /// A change beside the edit, in the same leaf, is refused; one in another leaf is not seen, and the

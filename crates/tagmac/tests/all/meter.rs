@@ -1,5 +1,6 @@
 //! Metered MACs: nothing is lost, nothing passes the budget.
 
+use std::error::Error as _;
 use std::thread;
 
 use tagmac::bounds::{Theorem, Workload, pmac};
@@ -286,6 +287,53 @@ fn budgets_follow_from_the_theorems() {
     let of = |length, probability| Budget::new(LIGHT, length, probability);
     assert!(of(LIGHT.limit(), probability).is_ok());
     assert!(of(LIGHT.limit() + 1, probability).is_err() && of(0, 1.0).is_err());
+}
+
+#[test]
+fn what_a_meter_refuses_and_shows_is_said() {
+    let (mac, usage) = (pmac_of(3, 100, 1), Usage { messages: 2, blocks: 3, failures: 0 });
+    let short = [b"tagmacU2", &[0; 7][..]].concat();
+    let other = [&b"tagmacU1"[..], &[0; 24]].concat();
+    let fewer = Usage { blocks: 1, ..usage }.to_bytes();
+    let nothing_left =
+        Metered::new(PmacAes128::new(&[7; 16]), mac.budget(), Usage { messages: 4, ..usage });
+    let cases = [
+        (nothing_left.map(|_| ()), "expected at most 3 messages under this key, found 4"),
+        (
+            mac.reserve(2, 0).and_then(|()| mac.reserve(2, 0)),
+            "expected at most 3 messages under this key, found 2 and 2 more: take a new key",
+        ),
+        (
+            mac.tag(&vec![0; (1 << 20) + 1]).map(|_| ()),
+            "expected at most 1048576 bytes of a message under this key, found 1048577",
+        ),
+        (Usage::from_bytes(&short).map(|_| ()), "expected 32 bytes of saved usage, found 15"),
+        (
+            Usage::from_bytes(&other).map(|_| ()),
+            "expected saved usage that begins with 'tagmacU2', found something else",
+        ),
+        (
+            Usage::from_bytes(&fewer).map(|_| ()),
+            "expected a block or more for each of 2 messages, found 1",
+        ),
+    ];
+    for (refused, expected) in cases {
+        let error = refused.expect_err(expected);
+        assert_eq!(error.to_string(), expected);
+        assert!(error.source().is_none());
+        assert_eq!(MeteredVerifyError::Refused(error).to_string(), expected);
+    }
+    let inner = AnyMac::new(named("UMAC-64"), &[7; 16]).unwrap();
+    let budget = Budget::new(Theorem::Umac { t: 64 }, 1500, 0.5).unwrap();
+    let umac = Metered::new(inner, budget, Usage::default()).unwrap();
+    let error = umac.tag(&[], b"message").map(|_| ()).unwrap_err();
+    let expected = "expected a nonce of 1 to 16 bytes, found 0";
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(error.source().map(ToString::to_string).as_deref(), Some(expected));
+    let mismatch = mac.verify(b"message", &wrong()).unwrap_err();
+    assert_eq!(mismatch.to_string(), "the tag does not match the message");
+    let shown = "Metered(2 messages, 3 blocks, 1 failed verifications)";
+    assert_eq!(format!("{mac:?}"), shown);
 }
 
 /// The lengths of the messages that a key tags under its budget, one after the other, as the meter

@@ -214,6 +214,19 @@ fn another_key_is_refused() {
     }
 }
 
+/// What a budget or a MAC refuses stands behind it; what a session refuses by itself does not.
+#[test]
+fn errors_have_their_sources() {
+    use core::error::Error as _;
+    let mac = mac("UMAC-64");
+    let source = |error: SessionError| error.source().map(ToString::to_string);
+    let bound = mac.budget(None, Some(2.0)).expect_err("no probability");
+    assert_eq!(source(bound), Some(bound.to_string()));
+    let meter = Session::new(mac.clone(), &[], budget(&mac, 1)).expect_err("no nonce");
+    assert_eq!(source(meter), Some(meter.to_string()));
+    assert_eq!(source(SessionError::ReserveUsedUp), None);
+}
+
 #[test]
 fn wrong_arguments_are_refused() {
     for (name, length) in [("UMAC-64", 0), ("UMAC-64", 17), ("PMAC-AES128", 1), ("HMAC-SHA256", 8)]
