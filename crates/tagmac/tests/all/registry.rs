@@ -1,9 +1,10 @@
 //! The registry against the MACs that it makes.
 
-use tagmac::dynamic::{Algorithm, AnyMac, Parts, UnknownAlgorithm};
+use tagmac::batch::BatchError;
+use tagmac::dynamic::{Algorithm, AnyMac, AnyNonce, Parts, UnknownAlgorithm};
 use tagmac::hazmat::PartError;
 use tagmac::isa::Level;
-use tagmac::{Error, Tag};
+use tagmac::{Error, Mismatch, Nonce as _, Tag};
 
 /// A nonce of full length.
 fn nonce(algorithm: Algorithm) -> Vec<u8> {
@@ -113,6 +114,78 @@ fn names_are_found_in_any_case() {
     }
     for name in ["LIGHTMAC-AES128-S72", "lightmac-aes128-s4", "LIGHTMAC-PRESENT80-S40"] {
         assert_eq!(Algorithm::from_name(name), Err(UnknownAlgorithm::CounterBits(name.into())));
+    }
+}
+
+#[test]
+fn names_are_read_and_shown() {
+    for algorithm in Algorithm::all() {
+        let name = algorithm.name();
+        assert_eq!(name.parse(), Ok(algorithm));
+        assert_eq!(
+            (algorithm.to_string(), format!("{algorithm:?}")),
+            (name.into(), format!("Algorithm({name})"))
+        );
+    }
+    let refused = |name: &str| name.parse::<Algorithm>().expect_err("no such name").to_string();
+    assert_eq!(refused("HMAC-MD5"), "unknown algorithm 'HMAC-MD5'");
+    assert_eq!(
+        refused("LIGHTMAC-AES128-S4"),
+        "expected LightMAC's counter length to be S8 to S64 in steps of 8, with PRESENT to S32, \
+         found 'LIGHTMAC-AES128-S4'"
+    );
+}
+
+#[test]
+fn nonces_of_any_mac_are_their_bytes() {
+    let long = [0x5a; 17];
+    for length in 0..=16 {
+        let nonce = AnyNonce::from_slice(&long[..length]).expect("0 to 16 bytes");
+        assert_eq!((nonce.as_bytes(), nonce.as_ref()), (&long[..length], &long[..length]));
+        assert_eq!(format!("{nonce:?}"), format!("AnyNonce({})", "5a".repeat(length)));
+    }
+    let wrong = |found| Err(Error::NonceLength { min: 0, max: 16, found });
+    assert_eq!(AnyNonce::from_slice(&long), wrong(17));
+    assert_eq!(AnyNonce::from_number(1, 17), wrong(17));
+    assert_eq!(AnyNonce::from_block([0; 16], 17), wrong(17));
+    // Those of one length.
+    let wrong = Err(Error::NonceLength { min: 8, max: 8, found: 9 });
+    assert_eq!(<[u8; 8]>::from_number(1, 9), wrong);
+    assert_eq!(<[u8; 8]>::from_block([0; 16], 9), wrong);
+}
+
+/// What one message is refused for, all calls refuse, and name it.
+#[test]
+fn refusals_are_the_same_in_every_call() {
+    for algorithm in Algorithm::all() {
+        let mac = AnyMac::new(algorithm, &vec![3; algorithm.new_key_bytes()]).expect("its own key");
+        let (good, (min, max)) = (nonce(algorithm), algorithm.nonce_bytes().into_inner());
+        let (bad, error) = ([0; 17], Error::NonceLength { min, max, found: 17 });
+        let messages = [&b"one"[..], b"two", b"three"];
+        let tag = |i: usize| mac.tag(&good, messages[i]).expect("short");
+        let (mut tags, mut verdicts) = ([tag(0), tag(1), tag(2)], [Err(Mismatch); 3]);
+        let mixed: [&[u8]; 3] = [&good, &bad, &good];
+        let verified = mac.verify_many(&mixed, &messages, &tags, &mut verdicts);
+        assert_eq!(verified, Err(Mismatch), "{algorithm}");
+        assert_eq!(verdicts, [Ok(()), Err(Mismatch), Ok(())], "{algorithm}");
+        let refused = mac.tag_many(&mixed, &messages, &mut tags);
+        assert_eq!(refused, Err(BatchError { index: 1, error }), "{algorithm}");
+        assert!(mac.stream(&bad).map(|_| ()) == Err(error), "{algorithm}");
+        let Some(parts) = mac.parts() else { continue };
+        let (block, key) = (parts.block(), vec![4; algorithm.new_key_bytes()]);
+        let blocks = vec![5; 2 * block];
+        let part = || parts.new_part(0, &blocks).expect("aligned");
+        assert_eq!(format!("{:?}", part()), format!("AnyPart(0..{})", 2 * block));
+        let other = AnyMac::new(algorithm, &key).expect("its own key");
+        let others = other.parts().expect("as the first");
+        let mut own = part();
+        assert_eq!(others.extend(&mut own, &blocks), Err(PartError::ForeignPart), "{algorithm}");
+        assert_eq!(others.check(&own, &blocks), Err(PartError::ForeignPart), "{algorithm}");
+        let unaligned = PartError::Unaligned { block, found: 1 };
+        assert_eq!(parts.extend(&mut own, b"a"), Err(unaligned), "{algorithm}");
+        assert_eq!(parts.check(&own, &blocks), Ok(()), "{algorithm}: it is as it was");
+        let gap = PartError::Gap { expected: 2 * block as u64, found: 0 };
+        assert_eq!(parts.join(own, &part()).map(|_| ()), Err(gap), "{algorithm}");
     }
 }
 
