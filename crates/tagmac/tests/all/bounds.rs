@@ -619,8 +619,15 @@ fn what_no_theorem_speaks_of_is_refused() {
         assert_eq!(pmac::prf(n, 1, 1), Err(wrong));
         assert_eq!(lightmac::prf(n, 1, 1, 1), Err(wrong));
         assert_eq!(elimac::prf(n, 1, 0.5, 1), Err(wrong));
+        assert_eq!(lightmac::mac(n, 1, 1, (1, 1), (0, 0)), Err(wrong));
+        assert_eq!(lightmac::collision(n, 1, 1), Err(wrong));
         assert_eq!(lightmac::generic(n, 1, 1), Err(wrong));
+        assert_eq!(lightmac::emac(n, 1, 1), Err(wrong));
+        assert_eq!(lightmac::sum_of_cbcs(n, 1, 1), Err(wrong));
+        assert_eq!(elimac::mac(n, 1, 0.5, 1, 0), Err(wrong));
         assert_eq!(Theorem::Pmac { n, t: 1 }.messages(1 << 40, 0.5), Err(wrong));
+        assert_eq!(Theorem::Pmac { n, t: 1 }.bytes(1 << 40, 0.5), Err(wrong));
+        assert_eq!(Theorem::Pmac { n, t: 1 }.guesses(1 << 40, 0.5), Err(wrong));
         assert_eq!(Theorem::LightMac { n, s: 1, t: 1 }.messages(0, 0.5), Err(wrong));
     }
     for s in [0, 33, 64, u32::MAX] {
@@ -631,7 +638,21 @@ fn what_no_theorem_speaks_of_is_refused() {
         assert_eq!(pmac::mac(128, t, (1, 1), (0, 0)), Err(wrong));
         assert_eq!(lightmac::mac(128, 64, t, (1, 1), (0, 0)), Err(wrong));
         assert_eq!(elimac::aes_prf(t, elimac::AES4, 1), Err(wrong));
+        assert_eq!(umac::mac(t, 1, 0), Err(wrong));
+        // The bound on tags as random bits has no length, that on forging has.
+        assert_eq!(Theorem::Pmac { n: 128, t }.messages(0, 0.5), Err(wrong));
+        assert_eq!(Theorem::Pmac { n: 128, t }.guesses(0, 0.5), Err(wrong));
     }
+    assert_eq!(umac::mac_1999(60, 0, 1, 0), Err(TagBits { min: 1, max: 256, found: 0 }));
+    for (q, l) in [(0, 1), (1, 0)] {
+        assert_eq!(lightmac::generic(128, q, l), Err(Nothing));
+        assert_eq!(lightmac::emac(128, q, l), Err(Nothing));
+        assert_eq!(lightmac::sum_of_cbcs(128, q, l), Err(Nothing));
+    }
+    assert_eq!(lightmac::collision(128, 0, 0), Err(Nothing));
+    let all = 1 << 16;
+    assert_eq!(lightmac::collision(16, all, 1), Err(Blocks { n: 16, found: all + 1 }));
+    assert_eq!(elimac::mac(16, 16, 0.5, all, 0), Err(Messages { max: all - 1, found: all }));
     assert_eq!(umac::mac(48, 1, 0), Err(TagBits { min: 32, max: 128, found: 48 }));
     for found in [0.0, -0.5, f64::INFINITY] {
         assert_eq!(elimac::prf(128, 128, found, 1), Err(Epsilon { found }));
