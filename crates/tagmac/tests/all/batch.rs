@@ -215,6 +215,17 @@ fn a_message_over_the_limit_is_named() {
     assert_eq!(verdicts, [Ok(()), Ok(()), Ok(()), Ok(()), Err(Mismatch), Ok(())]);
     let jobs = messages.map(|message| Job { mac: &mac, nonce: (), message });
     assert_eq!(tag_many_keys(&jobs, &mut tags), Err(BatchError { index: 4, error }));
+    // Among fewer than share vectors.
+    let refused = tag_many_keys(&jobs[3..], &mut tags[3..]).expect_err("a long one");
+    assert_eq!(refused, BatchError { index: 1, error });
+    let said = "message 1: the message is over this MAC's limit of 30720 bits (3840 bytes)";
+    assert_eq!(refused.to_string(), said);
+}
+
+#[test]
+fn a_job_shows_no_message() {
+    let job = Job { mac: &PmacAes128::new(&[7; 16]), nonce: (), message: b"secret" };
+    assert_eq!(format!("{:?}", Clone::clone(&job)), "Job(6 bytes)");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use digest::common::BlockSizeUser;
 use digest::consts::U16;
 use digest::dev::{MacTestVector, MacTruncSide, mac_test, reset_mac_test};
 use digest::typenum::Unsigned;
-use digest::{FixedOutputReset, KeyInit, Mac};
+use digest::{FixedOutputReset, KeyInit, Mac, Reset};
 use serde_json::Value;
 use subtle::ConstantTimeEq;
 use tagmac::cipher::{Aes128, Aes192, Aes256, Present80, Present128, Rc6};
@@ -118,6 +118,15 @@ fn takes_the_place_of_another_crate() {
 fn a_message_over_the_limit_has_no_tag() {
     let mac = <Keyed<LightMacS<Aes128, 8>> as KeyInit>::new(&[7; 32].into());
     let _ = mac.chain_update([0; 3841]).finalize();
+}
+
+#[test]
+fn a_reset_forgets_the_message() {
+    let new = || <Keyed<PmacAes128> as KeyInit>::new(&[7; 16].into());
+    let mut mac = new().chain_update(b"forgotten");
+    Reset::reset(&mut mac);
+    let tag = mac.chain_update(b"message").finalize();
+    assert!(tag == new().chain_update(b"message").finalize());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Nonces that count, random ones, and UMAC-128's graded verification.
 
 use tagmac::isa::Level;
-use tagmac::{Assurance, Error, Mac, Nonce, NonceSequence, Poly1305Aes, Tag, random_nonce};
+use tagmac::{Assurance, Bits, Error, Mac, Nonce, NonceSequence, Poly1305Aes, Tag, random_nonce};
 use tagmac::{Umac32, Umac64, Umac96, Umac128, UmacNonce};
 
 const KEY: [u8; 16] = [0x4b; 16];
@@ -95,6 +95,18 @@ fn one_byte_is_256_nonces() {
     all(&Umac64::new(&KEY));
     all(&Umac96::new(&KEY));
     all(&Umac128::new(&KEY));
+}
+
+/// A message that is refused may have been seen: its nonce is gone.
+#[test]
+fn a_refused_message_uses_up_its_nonce() {
+    let umac = Umac64::new(&KEY);
+    let mut sequence = NonceSequence::new(&umac, 8).expect("8 bytes");
+    let bits = Bits::new(&[0x80], 1).expect("one bit");
+    let refused = sequence.tag(bits).map(|_| ());
+    assert_eq!(refused, Err(Error::PartialByte { found: 1 }));
+    assert_eq!(sequence.peek(), Ok(UmacNonce::from(1)));
+    assert_eq!(format!("{sequence:?}"), "NonceSequence(..)");
 }
 
 #[test]

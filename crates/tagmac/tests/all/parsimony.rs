@@ -1,5 +1,7 @@
 //! What PMAC's parsimony gives: recovered blocks and the wide-block cipher, on every level.
 
+use std::fmt::Debug;
+
 use crate::common::{hex, rows, string, text};
 use serde_json::Value;
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, CipherKey, Decrypt, Field};
@@ -110,6 +112,35 @@ fn check_block<C: Decrypt>(row: &Value, level: Level) {
     let block = |bytes: &[u8]| C::Block::zero_filled(bytes);
     assert!(level.run(Forward(&cipher, block(&pt))).as_ref() == ct, "{level}: {row}");
     assert!(level.run(Inverse(&cipher, block(&ct))).as_ref() == pt, "{level}: {row}");
+}
+
+/// A cipher that was made on one level is the same on any other: round keys have forms of levels.
+fn check_levels<C: Decrypt + Debug>(name: &str) {
+    let bytes = bytes(C::KEY_BYTES + C::Block::BYTES, 7);
+    let (k, plain) = bytes.split_at(C::KEY_BYTES);
+    let plain = C::Block::zero_filled(plain);
+    let portable = Level::all().next().expect("the portable level");
+    let expected = portable.run(Forward(&C::new(&key(k), portable), plain));
+    for made in Level::all() {
+        let cipher = C::new(&key(k), made);
+        assert_eq!(format!("{cipher:?}"), format!("{name}(..)"));
+        for level in Level::all() {
+            let at = format!("{name} made on {made}, run on {level}");
+            let found = level.run(Forward(&cipher, plain));
+            assert!(found.as_ref() == expected.as_ref(), "{at}");
+            assert!(level.run(Inverse(&cipher, found)).as_ref() == plain.as_ref(), "{at}");
+        }
+    }
+}
+
+#[test]
+fn ciphers_of_one_level_run_on_every_other() {
+    check_levels::<Aes128>("Aes");
+    check_levels::<Aes192>("Aes");
+    check_levels::<Aes256>("Aes");
+    check_levels::<Present80>("Present");
+    check_levels::<Present128>("Present");
+    check_levels::<Rc6>("Rc6");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What a stream does at its end, and what two streams do that began as one.
 
+use std::io::Write as _;
+
 use tagmac::{Error, LightMacAes128, Mac, PmacAes128, Poly1305Aes, Stream, Tag};
 use tagmac::{Umac64, UmacNonce};
 
@@ -83,6 +85,26 @@ impl Check for ForksGoOnAlone {
 #[test]
 fn forks_go_on_alone() {
     each_kind(&ForksGoOnAlone);
+}
+
+struct IsAWriter;
+
+impl Check for IsAWriter {
+    fn check<M: Mac>(&self, mac: &M, nonce: M::Nonce) -> Result<(), Error> {
+        let mut stream = mac.stream_with(&nonce);
+        for piece in message(40).chunks(7) {
+            assert_eq!(stream.write(piece).expect("within the limit"), piece.len());
+            stream.flush().expect("nothing waits");
+        }
+        assert_eq!(format!("{stream:?}"), "Stream(40 bytes)");
+        assert!(stream.tag()? == mac.tag_with(&nonce, &message(40))?);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_stream_is_a_writer() {
+    each_kind(&IsAWriter);
 }
 
 struct EndsWithABlock;

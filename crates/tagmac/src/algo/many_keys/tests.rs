@@ -121,6 +121,7 @@ fn tags_of_any_length() {
         agree(&set, &(0..30).map(|i| 20 * i).collect::<Vec<_>>());
     }
     assert!(RawKeys::<PmacAes128>::new().with_tag_bits(129).is_err());
+    agree(&RawKeys::<Pmac<Aes256>>::default(), &[20; 30]);
 }
 
 #[test]
