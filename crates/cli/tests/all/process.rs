@@ -52,6 +52,22 @@ fn memory_does_not_depend_on_the_file() {
 }
 
 #[test]
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+fn an_error_of_the_command_itself_is_one_line_and_no_verdict() {
+    let place = Place::new();
+    place.file("f", "text");
+    // What the fault runs has to succeed.
+    let mut command = place.command(&["tag", "-k", "k", "f"]);
+    let ran: Ran = at(&mut command, "read:1", "run=false").output().unwrap().into();
+    let ran = ran.exits(4).prints("").says(&[
+        "tagmac: internal error at ",
+        "faults.rs:",
+        "false: exit status: 1",
+    ]);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn files_of_proc_say_that_they_are_empty() {
     let place = Place::new();
