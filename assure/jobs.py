@@ -177,10 +177,10 @@ JOBS = [
         "lists, manifests, partials, sidecars and checkpoints runs in a test, and each branch there is taken and "
         "not taken, but for those that assure/uncovered.json has with a reason",
         caveat="On one CPU, without optimisation. A side of a branch that is taken for one choice of types counts for "
-        "all. The arms of a match have no branches but lines, and what the compiler evaluates is not counted. Of "
-        "the regions of the library, crates/files, the command and the C library fewer run than the 98 % that were "
-        "asked for: the notes have their shares. Examples of the documentation do not count. That a line "
-        "runs does not show that a test would notice if it were wrong",
+        "all. The arms of a match have no branches but lines, and what the compiler alone evaluates is not counted. "
+        "In a full run 98 % of the regions of the library, crates/files, the command and the C library must run, in "
+        "tests or where calls fail as the job `faults` lets them. Examples of the documentation do not count. That a "
+        "line runs does not show that a test would notice if it were wrong",
         builds=True,
     ),
     Job(

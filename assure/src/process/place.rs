@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use super::history::Files;
-use super::trace::Program;
+use super::trace::{Program, set_environment};
 
 /// A run of the command without faults.
 #[derive(Clone, Debug)]
@@ -143,8 +143,8 @@ impl Place {
     /// Runs the command.
     pub fn run(&self, args: &[&str], stdin: &[u8]) -> Ran {
         let mut command = Command::new(&self.command);
-        command.args(args).current_dir(&self.path).env_clear();
-        command.env("PATH", "/usr/bin:/bin").env("LC_ALL", "C");
+        command.args(args).current_dir(&self.path);
+        set_environment(&mut command);
         command.stdin(if stdin.is_empty() { Stdio::null() } else { Stdio::piped() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the command starts");

@@ -5,6 +5,7 @@
 //! process is killed. Linux on x86-64 only, for calls are read from registers.
 
 use std::collections::HashMap;
+use std::env;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -152,12 +153,23 @@ struct Inside {
     kill_after: bool,
 }
 
+/// Where a command that was built with counters of what runs has them, if it is run for these.
+pub fn counters() -> Option<(&'static str, OsString)> {
+    let name = "LLVM_PROFILE_FILE";
+    env::var_os(name).map(|place| (name, place))
+}
+
+/// The same for each run: the little that the command needs.
+pub fn set_environment(command: &mut Command) {
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").envs(counters());
+}
+
 /// Runs a program, with a fault or none. The calling thread may have no other children meanwhile.
 pub fn run(program: &Program, injection: Option<Injection>) -> io::Result<Trace> {
     let (stdin, out, err) = (memory(&program.stdin)?, memory(&[])?, memory(&[])?);
     let mut command = Command::new(&program.path);
     command.args(&program.args).current_dir(&program.folder);
-    command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C");
+    set_environment(&mut command);
     command.stdin(stdin).stdout(out.try_clone()?).stderr(err.try_clone()?);
     let_trace(&mut command);
     let root = command.spawn()?.id() as pid_t;

@@ -34,7 +34,7 @@ use std::thread;
 
 use assure::Job;
 use assure::process::place;
-use assure::process::trace::{self, Phase};
+use assure::process::trace::{self, Fault, Phase};
 
 use examples::Bench;
 use pairs::pairs_of;
@@ -77,7 +77,10 @@ fn run(job: &Job) -> Result<(), String> {
             pair.phase == Phase::Main && !case.threads && concerns(planted, pair, case.expect)
         });
     }
-    if !job.full() {
+    if trace::counters().is_some() {
+        // For coverage, all but kills: a branch that was begun, and came to neither of its ends, counts as both.
+        pairs.retain(|pair| !matches!(pair.fault, Fault::Kill | Fault::Tear));
+    } else if !job.full() {
         pairs = spread(pairs, QUICK);
     }
     job.note(&format!(
