@@ -216,8 +216,9 @@ def run(tests, profiles, full):
         # All processes map one file, so that no call writes it in the end, which would fail as others do.
         ran = counted(with_faults(), REPO, profiles / FAULTS, "%c%m")
         found = re.search(r"^faults: (\d+) checked", ran.stdout, re.M)
-        if not found or int(found[1]) < LEAST_FAULTS:
-            failed.append(f"faults: expected {LEAST_FAULTS} or more checked, found {found or ran.stderr[-300:]}")
+        count = int(found[1]) if found else 0
+        if count < LEAST_FAULTS:
+            failed.append(f"faults: expected {LEAST_FAULTS} or more checked, found {count}: {ran.stderr[-300:]}")
     return failed
 
 
