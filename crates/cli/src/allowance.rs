@@ -23,7 +23,7 @@ pub struct Allowance {
 
 impl Allowance {
     /// What a key may do with messages of 1 MiB, or as long as its MAC takes them, while a forgery
-    /// has a probability of at most 2^-32.
+    /// has a probability of at most 2^-32. Nonces are drawn at random, as `tag` draws them.
     pub fn usual(theorem: Theorem) -> Allowance {
         let length = USUAL_LENGTH.min(theorem.limit());
         Allowance::new(theorem, length, PROBABILITY).expect("a valid length and probability")

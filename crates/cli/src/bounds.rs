@@ -4,12 +4,12 @@ use std::fmt::Display;
 use std::path::Path;
 
 use serde::Serialize;
-use tagmac::bounds::{Bound, BoundError, Term, Theorem, Workload};
+use tagmac::bounds::{Bound, BoundError, NonceKind, Term, Theorem, Workload, per_key};
 use tagmac::dynamic::Algorithm;
 use tagmac_files::Error;
 
 use crate::allowance::{Allowance, PROBABILITY, USUAL_LENGTH, show_bound};
-use crate::args::Bounds;
+use crate::args::{Bounds, Nonces};
 use crate::number::{show_count, show_probability, show_size};
 use crate::plot::Line;
 use crate::table::{self, table};
@@ -47,10 +47,12 @@ pub fn run(args: &Bounds) -> Result<(), Error> {
 fn draw(args: &Bounds, file: &Path) -> Result<(), Error> {
     if args.algorithms.is_empty() {
         // It has its own probabilities and whole tags.
-        return match (args.tag_bits, args.probability) {
-            (None, None) => plot::figure(file),
-            _ => Err(Error::usage(
-                "--plot: expected -a with --tag-bits or --probability, found no algorithm",
+        let whole = args.tag_bits.is_none() && args.probability.is_none();
+        return match whole && args.keys.is_none() && args.nonces.is_none() {
+            true => plot::figure(file),
+            false => Err(Error::usage(
+                "--plot: expected -a with --tag-bits, --probability, --keys or --nonces, found no \
+                 algorithm",
             )),
         };
     }
@@ -62,15 +64,14 @@ fn draw(args: &Bounds, file: &Path) -> Result<(), Error> {
     }
     let line = |algorithm: &Algorithm| {
         let theorem = theorem(args, *algorithm)?;
-        let line = Line::new(algorithm.name(), theorem, args.probability());
+        let line = Line::new(algorithm.name(), theorem, args.per_key()?);
         line.map_err(|error| Error::usage(format_args!("--probability: {error}")))
     };
     let lines = args.algorithms.iter().map(line).collect::<Result<Vec<_>, Error>>()?;
     let tags = args.tag_bits.map(|bits| format!(" with tags of {bits} bits")).unwrap_or_default();
     let probability = show_probability(args.probability());
-    let title = format!(
-        "What one key may authenticate{tags} while a forgery has a probability of at most {probability}"
-    );
+    let title =
+        format!("{}{tags} while a forgery has a probability of at most {probability}", args.who());
     plot::keys(file, &title, &lines)
 }
 
@@ -80,6 +81,11 @@ fn theorem(args: &Bounds, algorithm: Algorithm) -> Result<Theorem, Error> {
         return Err(Error::usage(format_args!(
             "-a: {algorithm} has no bound here: CMAC and HMAC are not covered"
         )));
+    };
+    let theorem = match args.nonces() {
+        // The registry's are random ones of full length.
+        Nonces::Random => theorem,
+        Nonces::Counter => theorem.with_nonces(NonceKind::Counted),
     };
     match args.tag_bits {
         Some(bits) => with_tag_bits(algorithm, theorem, bits),
@@ -92,11 +98,36 @@ impl Bounds {
     fn probability(&self) -> f64 {
         self.probability.unwrap_or(PROBABILITY)
     }
+
+    fn nonces(&self) -> Nonces {
+        self.nonces.unwrap_or(Nonces::Random)
+    }
+
+    fn keys(&self) -> u128 {
+        self.keys.unwrap_or(1)
+    }
+
+    /// A key's share of the probability.
+    fn per_key(&self) -> Result<f64, Error> {
+        per_key(self.probability(), self.keys()).map_err(|error| match error {
+            BoundError::NoKeys => Error::usage(format_args!("--keys: {error}")),
+            _ => Error::usage(format_args!("--probability: {error}")),
+        })
+    }
+
+    /// How a table or plot begins.
+    fn who(&self) -> String {
+        match self.keys() {
+            1 => "What one key may authenticate".into(),
+            keys => format!("What each of {} keys may authenticate", show_count(keys)),
+        }
+    }
 }
 
 /// An algorithm and what its key may do.
 struct Row {
     algorithm: Algorithm,
+    nonces: Option<NonceKind>,
     allowance: Allowance,
     /// The bound on the tags of the messages that were asked for, if any were.
     bound: Option<Bound>,
@@ -110,6 +141,7 @@ fn rows(
     algorithms: impl Iterator<Item = Algorithm>,
     cut: bool,
 ) -> Result<Vec<Row>, Error> {
+    let each = args.per_key()?;
     let row = |algorithm: Algorithm| {
         let theorem = theorem(args, algorithm)?;
         let limit = theorem.limit();
@@ -117,7 +149,7 @@ fn rows(
             Some(length) if !cut => length,
             length => length.unwrap_or(USUAL_LENGTH).min(limit),
         };
-        Row::new(args, algorithm, theorem, length).map_err(|error| match error {
+        Row::new(args, algorithm, theorem, length, each).map_err(|error| match error {
             BoundError::Probability { .. } => Error::usage(format_args!("--probability: {error}")),
             BoundError::TooLong { .. } => {
                 Error::usage(format_args!("--length: {algorithm}: {error}"))
@@ -143,14 +175,23 @@ impl Row {
         algorithm: Algorithm,
         theorem: Theorem,
         length: u64,
+        each: f64,
     ) -> Result<Row, BoundError> {
-        let allowance = Allowance::new(theorem, length, args.probability())?;
-        let tags = |messages| theorem.tags(&Workload { messages, length, attempts: 0 });
+        let allowance = Allowance::new(theorem, length, each)?;
+        let keys = args.keys();
+        let tags =
+            |messages| theorem.tags(&Workload { messages, length, attempts: 0 })?.of_keys(keys);
         let bound = args.messages.map(tags).transpose()?;
         // At least a message, so that there are terms.
         let messages = args.messages.unwrap_or(allowance.messages.max(1));
-        let terms = theorem.forgery(&Workload { messages, length, attempts: 1 })?.terms().to_vec();
-        Ok(Row { algorithm, allowance, bound, terms })
+        let forgery = theorem.forgery(&Workload { messages, length, attempts: 1 })?;
+        let terms = forgery.of_keys(keys)?.terms().to_vec();
+        Ok(Row { algorithm, nonces: theorem.nonces(), allowance, bound, terms })
+    }
+
+    /// The trials with which a search finds one of the keys, as a logarithm to base 2.
+    fn search(&self, keys: u128) -> f64 {
+        (self.algorithm.cipher_key_bits() as f64 - (keys as f64).log2()).max(0.0)
     }
 
     fn record(&self, args: &Bounds) -> Record<'_> {
@@ -158,6 +199,12 @@ impl Row {
             algorithm: self.algorithm.name(),
             tag_bits: args.tag_bits.unwrap_or(self.algorithm.default_tag_bits()),
             probability: args.probability(),
+            keys: args.keys,
+            key_search_log2: args.keys.map(|keys| self.search(keys)),
+            nonces: self.nonces.map(|nonces| match nonces {
+                NonceKind::Counted => "counter",
+                NonceKind::Random { .. } => "random",
+            }),
             allowance: &self.allowance,
             bound: self.bound.as_ref().map(Bound::value),
             bound_log2: self.bound.as_ref().map(Bound::log2).filter(|log2| log2.is_finite()),
@@ -172,6 +219,15 @@ struct Record<'a> {
     algorithm: &'static str,
     tag_bits: usize,
     probability: f64,
+    /// The keys that share the probability, if they were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keys: Option<u128>,
+    /// The trials with which a search finds one of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_search_log2: Option<f64>,
+    /// How the nonces are made, if the algorithm takes any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nonces: Option<&'static str>,
     #[serde(flatten)]
     allowance: &'a Allowance,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -186,25 +242,48 @@ fn text(args: &Bounds, rows: &[Row]) -> String {
     let all = args.algorithms.is_empty();
     let bound = args.messages.map(|messages| format!("AFTER {}", show_count(messages)));
     let head = ["ALGORITHM", "LENGTH", "MESSAGES", "BYTES", "GUESSES"].map(String::from);
-    let mut cells = vec![Vec::from_iter(head.into_iter().chain(bound))];
+    let search = args.keys.map(|_| "KEY SEARCH".to_owned());
+    let mut cells = vec![Vec::from_iter(head.into_iter().chain(search).chain(bound))];
     let groups = rows.chunk_by(|a, b| all && table::same_family(a.algorithm, b.algorithm));
-    cells.extend(groups.map(|group| line(&group[0], &group[group.len() - 1])));
+    cells.extend(groups.map(|group| line(args, &group[0], &group[group.len() - 1])));
     let mut plus: Vec<Vec<String>> = rows.iter().map(|row| row.plus(all)).collect();
     plus.dedup();
     let tags = args.tag_bits.map(|bits| format!(" with tags of {bits} bits")).unwrap_or_default();
+    let under = if args.keys() == 1 { "" } else { " under any of them" };
     format!(
-        "What one key may authenticate{tags} while a forgery has a probability of at most {}:\n\n{}\n\
+        "{}{tags} while a forgery{under} has a probability of at most {}:\n\n{}\n{}\
          Plus the advantage of the best attack on the cipher; Adv^prp_E(q) is that of telling the\n\
-         cipher E from a random permutation with q queries. E1 and E2 are E under the first and the\n\
-         second key of a MAC:\n\n{}",
+         cipher E from a random permutation with q queries. E1, E2 and E3 are E under the first,\n\
+         second and third key of a MAC:\n\n{}",
+        args.who(),
         show_probability(args.probability()),
         table(&cells),
+        notes(args, rows),
         table(&plus),
     )
 }
 
+/// What the table does not say of nonces and keys.
+fn notes(args: &Bounds, rows: &[Row]) -> String {
+    let nonces = match args.nonces() {
+        _ if rows.iter().all(|row| row.nonces.is_none()) => "",
+        Nonces::Random => {
+            "Nonces are drawn at random, as 'tagmac tag' draws them; '--nonces counter' is for those that\n\
+             count.\n\n"
+        }
+        Nonces::Counter => "Nonces are made by a counter: none serves twice.\n\n",
+    };
+    let keys = match args.keys {
+        None => "",
+        Some(_) => {
+            "KEY SEARCH is how many keys an attacker tries to find one of them, whatever the messages.\n\n"
+        }
+    };
+    format!("{nonces}{keys}")
+}
+
 /// The line of the rows from one to another.
-fn line(first: &Row, last: &Row) -> Vec<String> {
+fn line(args: &Bounds, first: &Row, last: &Row) -> Vec<String> {
     let both = |cell: fn(&Row) -> String| table::span(cell(first), cell(last));
     let cells = [
         table::name(first.algorithm, last.algorithm),
@@ -213,8 +292,12 @@ fn line(first: &Row, last: &Row) -> Vec<String> {
         both(|row| show_size(row.allowance.bytes, f64::floor)),
         both(|row| show_count(row.allowance.guesses)),
     ];
+    let search = args.keys.map(|keys| {
+        let trials = |row: &Row| format!("2^{}", (row.search(keys) * 100.0).floor() / 100.0);
+        table::span(trials(first), trials(last))
+    });
     let bound = first.bound.as_ref().map(show_bound);
-    cells.into_iter().chain(bound).collect()
+    cells.into_iter().chain(search).chain(bound).collect()
 }
 
 impl Row {

@@ -24,7 +24,7 @@ pub fn run(args: &Keygen) -> Result<(), Error> {
     new_file::write(&args.output, 0o600, Overwrite::Nothing, key.to_text().as_bytes())?;
     diagnostic(format_args!("wrote a key for {} to {name}", args.algorithm));
     if let Some(theorem) = args.algorithm.theorem() {
-        diagnostic(budget(&Allowance::usual(theorem)));
+        diagnostic(budget(&Allowance::usual(theorem), theorem.nonces().is_some()));
     }
     let bits = args.algorithm.default_tag_bits();
     if bits < mac::SHORT {
@@ -37,7 +37,8 @@ pub fn run(args: &Keygen) -> Result<(), Error> {
 }
 
 /// What the key may do, in a line.
-fn budget(allowance: &Allowance) -> String {
+fn budget(allowance: &Allowance, takes_nonces: bool) -> String {
+    let nonces = if takes_nonces { " under random nonces" } else { "" };
     let probability = show_probability(PROBABILITY);
     if allowance.guesses == 0 {
         return format!(
@@ -45,7 +46,7 @@ fn budget(allowance: &Allowance) -> String {
         );
     }
     format!(
-        "this key may authenticate {} messages of {}, or reject {} wrong tags, while a \
+        "this key may authenticate {} messages of {}{nonces}, or reject {} wrong tags, while a \
          forgery has a probability of at most {probability}; see 'tagmac bounds'",
         show_count(allowance.messages),
         show_size(allowance.length.into(), f64::floor),

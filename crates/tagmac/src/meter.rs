@@ -35,12 +35,13 @@
 //! any MAC, and saves and restores its state.
 //!
 //! ```
-//! use tagmac::bounds::Theorem;
+//! use tagmac::bounds::{NonceKind, Theorem};
 //! use tagmac::meter::{Budget, Metered, Usage};
 //! use tagmac::{Mac, NonceSequence, Umac64};
 //!
 //! let mac = Umac64::new(&[7; 16]);
-//! let budget = Budget::new(Theorem::Umac { t: 64 }, 1 << 16, 2f64.powi(-32))?;
+//! let theorem = Theorem::Umac { t: 64, nonces: NonceKind::Counted };
+//! let budget = Budget::new(theorem, 1 << 16, 2f64.powi(-32))?;
 //! let mut session = Metered::new(NonceSequence::new(&mac, 8)?, budget, Usage::default())?;
 //! let (nonce, tag) = session.tag(b"packet")?;
 //! assert!(mac.verify_with(&nonce, b"packet", &tag).is_ok());
@@ -58,7 +59,7 @@ use core::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
 use crate::bits::Bits;
-use crate::bounds::{BoundError, Theorem};
+use crate::bounds::{BoundError, Theorem, per_key};
 use crate::construction::Construction;
 #[cfg(feature = "dynamic")]
 use crate::dynamic::{AnyMac, AnyStream};
@@ -148,8 +149,11 @@ pub struct Budget {
 
 impl Budget {
     /// What a key may do while a forgery has at most this probability, with messages of at most `length` bytes, in any mix of
-    /// lengths. PMAC has fewer messages, and Poly1305-AES fewer failures, the longer messages may be;
-    /// all others do not mind the length.
+    /// lengths. PMAC and UMAC99-MMX have fewer messages, and Poly1305-AES fewer failures, the longer
+    /// messages may be; all others do not mind the length.
+    ///
+    /// This is for one key. Where an attacker sees the tags of many keys, see
+    /// [`for_keys`](Budget::for_keys). For a MAC with nonces the theorem says how they are made.
     ///
     /// PMAC's bound is sigma min(3 q, sigma + 1) / 2^n for q messages of sigma blocks, and this
     /// budget is for messages that all have `length` bytes. Where most are shorter, other numbers of
@@ -185,6 +189,33 @@ impl Budget {
         };
         let [messages, blocks, failures] = [messages, blocks, failures].map(small);
         Ok(Budget { theorem, length, messages, blocks, failures })
+    }
+
+    /// As [`new`](Budget::new) for each of `keys` keys, such as those of all devices, so that the
+    /// probability that a tag is forged under any of them is at most `probability`.
+    ///
+    /// ```
+    /// use tagmac::bounds::Theorem;
+    /// use tagmac::meter::Budget;
+    /// let (light, probability) = (Theorem::LightMac { n: 128, s: 32, t: 128 }, 2f64.powi(-32));
+    /// let (one, each) = (
+    ///     Budget::new(light, 1500, probability)?,
+    ///     Budget::for_keys(light, 1500, probability, 1 << 20)?,
+    /// );
+    /// assert_eq!((one.messages.ilog2(), each.messages.ilog2()), (47, 37));
+    /// # Ok::<(), tagmac::bounds::BoundError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Budget::new) and [`per_key`](crate::bounds::per_key).
+    pub fn for_keys(
+        theorem: Theorem,
+        length: u64,
+        probability: f64,
+        keys: u128,
+    ) -> Result<Budget, BoundError> {
+        Budget::new(theorem, length, per_key(probability, keys)?)
     }
 
     /// What a message costs.
@@ -243,8 +274,8 @@ fn blocks(theorem: &Theorem, length: u64) -> u64 {
         // Of 16 bytes, without a division.
         Theorem::EliMacAes { .. }
         | Theorem::Umac { .. }
-        | Theorem::Umac1999 { .. }
-        | Theorem::Poly1305Aes => length.div_ceil(16),
+        | Theorem::Umac1999(_)
+        | Theorem::Poly1305Aes { .. } => length.div_ceil(16),
     }
 }
 

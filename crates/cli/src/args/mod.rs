@@ -329,6 +329,13 @@ pub struct Bounds {
     /// The probability of a forgery that you accept; by default 2^-32
     #[arg(short, long, value_name = "P", value_parser = number::probability)]
     pub probability: Option<f64>,
+    /// The number of keys that an attacker sees: devices, users, tenants. Each key then gets its share
+    /// of the probability
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    pub keys: Option<u128>,
+    /// How the nonces are made: drawn at random with full length, as 'tagmac tag' does, or by a counter
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub nonces: Option<Nonces>,
     /// Write a JSON object for each algorithm
     #[arg(long)]
     pub json: bool,
@@ -336,6 +343,15 @@ pub struct Bounds {
     /// given, or without any of modes of the literature
     #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["messages", "length", "json"])]
     pub plot: Option<PathBuf>,
+}
+
+/// How nonces are made.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Nonces {
+    /// Drawn at random, with full length
+    Random,
+    /// By a counter: none serves twice
+    Counter,
 }
 
 /// `tagmac completions`

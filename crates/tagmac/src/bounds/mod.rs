@@ -57,7 +57,10 @@
 //! The terms of the cipher come on top. For AES nothing better is known than to try keys.
 
 pub mod elimac;
+mod keys;
 pub mod lightmac;
+mod nonces;
+mod permutation;
 pub mod pmac;
 pub mod poly1305;
 mod theorem;
@@ -66,10 +69,12 @@ mod up;
 
 use core::fmt;
 
+pub use keys::per_key;
+pub use nonces::NonceKind;
 pub use theorem::{Theorem, Workload};
 use up::UpperFloat;
 
-/// The most messages that the theorems with nonces speak of.
+/// The most messages under a key whose tags need nonces: the limit of [`Theorem::messages`].
 const MAX_UNDER_NONCES: u128 = 1 << 64;
 
 /// What an attacker gains at most: a number, and what attacks on the cipher add.
@@ -88,11 +93,13 @@ pub struct Term {
     pub times: u32,
     /// From what it is told: `prp`, a random permutation, or `prf`, a random function.
     pub notion: &'static str,
-    /// The primitive: `E`, `E1` and `E2` for the cipher under its keys, `AES` or `AES7` for AES, or
-    /// for that many rounds of it, `F` for the PRF of UMAC 1999.
+    /// The primitive: `E`, `E1`, `E2` and `E3` for the cipher under its keys, `AES` or `AES7` for AES,
+    /// or for that many rounds of it, `F` for the PRF of UMAC 1999.
     pub primitive: &'static str,
-    /// The queries to it, or `u128::MAX` for more.
+    /// The queries to it under each key, or `u128::MAX` for more.
     pub queries: u128,
+    /// The number of independent keys, one of which is to be told from the ideal.
+    pub keys: u128,
 }
 
 impl Bound {
@@ -139,21 +146,30 @@ impl fmt::Display for Bound {
 
 impl Term {
     fn prp(primitive: &'static str, queries: u128) -> Term {
-        Term { times: 1, notion: "prp", primitive, queries }
+        Term { times: 1, notion: "prp", primitive, queries, keys: 1 }
     }
 }
 
-/// `3 Adv^prp_AES(2^40)`; the power is rounded to two decimals.
+/// `3 Adv^prp_AES(2^40)`; the power is rounded to two decimals. With several keys
+/// `3 Adv^prp_AES(2^20 keys, 2^40)`.
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.times > 1 {
             write!(f, "{} ", self.times)?;
         }
         write!(f, "Adv^{}_{}(", self.notion, self.primitive)?;
-        match self.queries {
-            queries @ ..10_000 => write!(f, "{queries})"),
-            queries => write!(f, "2^{})", hundredths(((queries as f64).log2() * 100.0).round())),
+        if self.keys > 1 {
+            write!(f, "{} keys, ", power(self.keys))?;
         }
+        write!(f, "{})", power(self.queries))
+    }
+}
+
+/// A number as it is, or as a power of 2 with two decimals.
+fn power(number: u128) -> String {
+    match number {
+        ..10_000 => number.to_string(),
+        _ => format!("2^{}", hundredths(((number as f64).log2() * 100.0).round())),
     }
 }
 
@@ -205,6 +221,15 @@ pub enum BoundError {
         /// The bits given.
         found: u32,
     },
+    /// No keys.
+    NoKeys,
+    /// Random nonces of a length that the MAC does not take.
+    NonceBits {
+        /// The most bits.
+        max: u32,
+        /// The bits given.
+        found: u32,
+    },
     /// LightMAC has no counter of that length.
     CounterBits {
         /// The most bits: half a block.
@@ -244,6 +269,10 @@ impl fmt::Display for BoundError {
             }
             BoundError::BlockBits { found } => {
                 write!(f, "expected blocks of an even number of bits, 2 to 256, found {found}")
+            }
+            BoundError::NoKeys => f.write_str("expected at least one key, found 0"),
+            BoundError::NonceBits { max, found } => {
+                write!(f, "expected nonces of 1 to {max} bits, found {found}")
             }
             BoundError::CounterBits { max, found } => {
                 write!(f, "expected a counter of 1 to {max} bits, found {found}")

@@ -77,9 +77,9 @@ pub fn mac(
     Ok(Bound::new(collide.plus(guess), vec![Term::prp("E", queries)]))
 }
 
-/// q_v / 2^t, the part of [`mac`] that is not for the queries.
-pub(super) fn guesses(n: u32, t: u32, q_v: u128) -> Result<Bound, BoundError> {
+/// 2^-t, what an attempt passes with, besides what it costs as a query.
+pub(super) fn each(n: u32, t: u32) -> Result<UpperFloat, BoundError> {
     block_bits(n)?;
     tag_bits(t, n)?;
-    Ok(Bound::new(UpperFloat::from(some(q_v)?).scaled(-(t as i32)), Vec::new()))
+    Ok(UpperFloat::new(1, -(t as i32)))
 }

@@ -1,68 +1,233 @@
 //! UMAC: RFC 4418 (section 6.2), and the paper of 1999 (Black, Halevi, Krawczyk, Krovetz, Rogaway,
 //! "UMAC: Fast and Secure Message Authentication", sections 4, 5 and 8).
 
-use super::up::UpperFloat;
-use super::{Bound, BoundError, MAX_UNDER_NONCES, Term, some, tag_bits};
+use super::nonces::NonceKind;
+use super::up::{UpperFloat, pairs};
+use super::{Bound, BoundError, MAX_UNDER_NONCES, Term, block_bits, permutation, poly1305};
+use super::{some, tag_bits};
 
-/// RFC 4418, section 6.2: q_v attempts to forge at UMAC's tags of t bits, 32, 64, 96 or 128, pass
-/// with a probability of at most
+/// RFC 4418, section 6.2, with Bernstein's factor: after q tags, q_v attempts to forge at UMAC's tags
+/// of t bits, 32, 64, 96 or 128, pass with a probability of at most
 ///
 /// ```text
-/// q_v / 2^(30 t / 32)
+/// q_v (1 - q/2^128)^(-(q + 1)/2) / 2^(30 t / 32)
 /// ```
 ///
-/// plus three times what tells AES from a random permutation, if at most 2^64 messages are tagged.
-/// Messages may have any length. The text does not count the queries to AES: here it is one for each
-/// message and attempt, which make the pads; a few hundred more derive the keys.
+/// plus three times what tells AES from a random permutation. Messages may have any length. The text
+/// does not count the queries to AES: here it is one for each message and attempt, which make the pads;
+/// a few hundred more derive the keys.
 ///
-/// That 2^64 messages do no harm although AES is a permutation is there with the word
-/// "significantly", by reference to a paper of Bernstein; the formula that the RFC ends with has no
-/// term for it, and so has this one.
+/// The RFC says that up to 2^64 messages do not harm "significantly" although AES is a permutation, by
+/// reference to a paper of Bernstein, and has no term for it. The factor is that paper's: 1.65 at 2^64
+/// messages, 7.4 at 2^65 and 2^11.5 at 2^66.
+///
+/// A nonce that repeats gives away the xor of two hashes. Random nonces of b bits add
+/// q (q - 1) / 2^(b + 1), the probability that two of them are equal.
 ///
 /// # Errors
 ///
-/// [`BoundError::TagBits`], [`BoundError::Messages`] for more than 2^64 messages,
-/// [`BoundError::Nothing`] for q + q_v = 0.
+/// [`BoundError::TagBits`], [`BoundError::Messages`] for more than 2^68 messages,
+/// [`BoundError::NonceBits`] for random nonces of more than 128 bits, [`BoundError::Nothing`] for
+/// q + q_v = 0.
 ///
 /// ```
-/// use tagmac::bounds::umac;
-/// let bound = umac::mac(64, 1 << 32, 1 << 10)?;
-/// assert_eq!(bound.to_string(), "2^-50 + 3 Adv^prp_AES(2^32)");
+/// use tagmac::bounds::{NonceKind, umac};
+/// let bound = umac::mac(64, 1 << 32, 1 << 10, NonceKind::Counted)?;
+/// assert_eq!(bound.to_string(), "2^-49.99 + 3 Adv^prp_AES(2^32)");
+/// let bound = umac::mac(64, 1 << 32, 1 << 10, NonceKind::Random { bits: 64 })?;
+/// assert_eq!(bound.to_string(), "2^-1 + 3 Adv^prp_AES(2^32)");
 /// # Ok::<(), tagmac::bounds::BoundError>(())
 /// ```
-pub fn mac(t: u32, q: u128, q_v: u128) -> Result<Bound, BoundError> {
+pub fn mac(t: u32, q: u128, q_v: u128, nonces: NonceKind) -> Result<Bound, BoundError> {
+    some(q | q_v)?;
+    let guess = UpperFloat::from(q_v).times(each(t, q)?);
+    let term = Term { times: 3, ..Term::prp("AES", q.saturating_add(q_v)) };
+    Ok(Bound::new(poly1305::repeated(q, nonces)?.plus(guess), vec![term]))
+}
+
+/// What an attempt passes with after q tags.
+pub(super) fn each(t: u32, q: u128) -> Result<UpperFloat, BoundError> {
     tag_bits(t, 128)?;
     if !t.is_multiple_of(32) {
         return Err(BoundError::TagBits { min: 32, max: 128, found: t });
     }
-    let term = Term { times: 3, ..Term::prp("AES", pads(q, q_v)?) };
-    Ok(Bound::new(UpperFloat::from(q_v).scaled(-30 * (t as i32 / 32)), vec![term]))
+    Ok(UpperFloat::new(1, -30 * (t as i32 / 32)).times(permutation::factor(q)?))
 }
 
-/// UMAC 1999, lemma 8.1 and theorem 8.2: q_v attempts to forge at tags of tau bits pass with a
-/// probability of at most
+/// The PRF of UMAC of 1999, as far as its bound goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prf1999 {
+    /// HMAC-SHA1, or any other whose advantage stays a name.
+    Named,
+    /// The CBC MAC with three keys, whose bound counts the blocks that it processes: the nonce of 8
+    /// bytes, the hash of each block of the message, and two bytes of length.
+    Cbc3 {
+        /// Bits of the cipher's block.
+        n: u32,
+        /// Bytes of a block of the message.
+        block_bytes: u32,
+        /// Bytes of its hash.
+        hash_bytes: u32,
+    },
+}
+
+impl Prf1999 {
+    /// The blocks that the PRF processes for a message of `length` bytes.
+    ///
+    /// ```
+    /// use tagmac::bounds::umac::Prf1999;
+    /// // UMAC-MMX-60 hashes 4096 bytes to 16: 1 MiB are 257 blocks with the nonce and the length.
+    /// let prf = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: 16 };
+    /// assert_eq!([0, 4096, 1 << 20].map(|length| prf.blocks(length)), [1, 2, 257]);
+    /// ```
+    pub fn blocks(self, length: u64) -> u128 {
+        match self {
+            Prf1999::Named => 1,
+            Prf1999::Cbc3 { n, block_bytes, hash_bytes } => {
+                let hashes = length.div_ceil(block_bytes.max(1).into()) as u128;
+                let bytes = 8 + hashes * hash_bytes as u128 + 2;
+                (8 * bytes).div_ceil(n.max(1).into())
+            }
+        }
+    }
+}
+
+/// UMAC of 1999 as far as its bound goes: the hash and the PRF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Umac1999 {
+    /// The hash collides with a probability of at most 2^-b: [`nh`], [`nhs`], [`nh_t2`], [`nhs_t2`].
+    pub b: u32,
+    /// Bits of a tag.
+    pub t: u32,
+    /// The PRF.
+    pub prf: Prf1999,
+    /// How the nonces are made.
+    pub nonces: NonceKind,
+}
+
+/// UMAC 1999, lemma 8.1 and theorem 8.2, extended to nonces that repeat: q messages are tagged, and
+/// q_v attempts are made, on messages of up to `length` bytes. An attempt passes with a probability of
+/// at most
 ///
 /// ```text
-/// q_v (2^-b + 2^-tau)
+/// q_v (2^-b + 2^-tau)                               a counter
+/// C(q, 2) 2^-r 2^-b + q_v (m 2^-b + 2^-tau)         r random bits of a nonce
+/// m = sum over j of min(1, C(q, j + 1) / 2^(rj))
 /// ```
 ///
-/// plus what q + q_v queries tell the PRF from a random function. 2^-b is the bound of the hash's
-/// collisions: [`nh`], [`nhs`], [`nh_t2`], [`nhs_t2`].
+/// plus what q + q_v queries tell the PRF from a random function. m is at least the expected number of
+/// messages under the nonce that has most of them. A nonce that repeats costs only a collision of two
+/// hashes, because the PRF hides the hash: `docs/theory.md` ("Nonces") has the proof.
 ///
-/// Nonces have 8 bytes here, so there are 2^64 messages at most. Two levels with one stream, as
-/// UMAC-STD-30 has, are in no theorem: section 2.2 states 2^-30 for it, and its section on two
-/// levels that they lose "only" a factor of two, without the analysis.
+/// Where the PRF is [`Prf1999::Cbc3`], its advantage is no small number and is in the value:
+/// [`cbc3_prf`] for the tags, and for an attempt of l blocks after d inner blocks
+///
+/// ```text
+/// ((l - 1) d + C(l - 1, 2) + q) / (2^n - d - l + 1) + 2^(n - tau) / (2^n - q)
+/// ```
+///
+/// in the place of 2^-tau.
+///
+/// Nonces have 8 bytes, so there are 2^64 messages at most. Two levels with one stream, as
+/// UMAC-STD-30 has, are in no theorem of the paper: section 2.2 states 2^-30 for it, and its section on
+/// two levels that they lose "only" a factor of two, without the analysis.
 ///
 /// # Errors
 ///
-/// As [`mac`]; tau is 1 to 256.
-pub fn mac_1999(b: u32, tau: u32, q: u128, q_v: u128) -> Result<Bound, BoundError> {
-    tag_bits(tau, 256)?;
-    // Far beyond any hash, and within the exponents that there are.
-    let b = b.min(1 << 16) as i32;
-    let each = UpperFloat::new(1, -b).plus(UpperFloat::new(1, -(tau as i32)));
-    let term = Term { notion: "prf", ..Term::prp("F", pads(q, q_v)?) };
-    Ok(Bound::new(UpperFloat::from(q_v).times(each), vec![term]))
+/// [`BoundError::TagBits`] unless tau is 1 to 256, or to the bits of the PRF's block;
+/// [`BoundError::BlockBits`], [`BoundError::NonceBits`] for random nonces of more than 64 bits,
+/// [`BoundError::Messages`] for more than 2^64 messages, [`BoundError::Nothing`] for q + q_v = 0.
+pub fn mac_1999(mac: &Umac1999, length: u64, q: u128, q_v: u128) -> Result<Bound, BoundError> {
+    some(q | q_v)?;
+    let guess = UpperFloat::from(q_v).times(mac.each(length, q)?);
+    let hashes = mac.nonces.equal_pairs(q).times(mac.epsilon());
+    let (prf, terms) = match mac.prf {
+        Prf1999::Named => {
+            let term = Term { notion: "prf", ..Term::prp("F", q.saturating_add(q_v)) };
+            (UpperFloat::ZERO, vec![term])
+        }
+        Prf1999::Cbc3 { n, .. } => {
+            let blocks = mac.prf.blocks(length);
+            let [inner, inner_v] = [q, q_v].map(|count| count.saturating_mul(blocks - 1));
+            let queries = Term::prp("E1", inner.saturating_add(inner_v));
+            let last = Term::prp("E3", q.saturating_add(q_v));
+            (cbc3(n, q, inner), vec![queries, last])
+        }
+    };
+    Ok(Bound::new(hashes.plus(prf).plus(guess), terms))
+}
+
+impl Umac1999 {
+    /// 2^-b
+    fn epsilon(&self) -> UpperFloat {
+        // Far beyond any hash, and within the exponents that there are.
+        UpperFloat::new(1, -(self.b.min(1 << 16) as i32))
+    }
+
+    /// What an attempt passes with after q tags.
+    pub(super) fn each(&self, length: u64, q: u128) -> Result<UpperFloat, BoundError> {
+        self.nonces.check(64)?;
+        if q > MAX_UNDER_NONCES {
+            return Err(BoundError::Messages { max: MAX_UNDER_NONCES, found: q });
+        }
+        let fresh = match self.prf {
+            Prf1999::Named => {
+                tag_bits(self.t, 256)?;
+                UpperFloat::new(1, -(self.t as i32))
+            }
+            Prf1999::Cbc3 { n, .. } => {
+                block_bits(n)?;
+                tag_bits(self.t, n)?;
+                let inner = self.prf.blocks(length) - 1;
+                let before = q.saturating_mul(inner);
+                let meets = UpperFloat::from(inner).times(UpperFloat::from(before));
+                let meets = meets.plus(pairs(inner)).plus(UpperFloat::from(q));
+                let guess = one_of(n, q).scaled((n - self.t) as i32);
+                meets.times(one_of(n, before.saturating_add(inner))).plus(guess)
+            }
+        };
+        Ok(self.nonces.multiplicity(q).times(self.epsilon()).plus(fresh))
+    }
+}
+
+/// The CBC MAC with three keys, of any inputs of sigma blocks in all: an adversary that asks for q of
+/// them tells it, with random permutations for the cipher, from a random function with an advantage of
+/// at most
+///
+/// ```text
+/// (C(d, 2) + 2 C(q, 2)) / (2^n - d),    d = sigma - q
+/// ```
+///
+/// d is the number of blocks that are not the last of their input. With the cipher itself, add what
+/// d queries under K1 and q under K2 and K3 tell it from a random permutation. `docs/theory.md`
+/// ("The CBC MAC with three keys") has the proof. For n = 128 that is 2^-32 after 2^48 inputs of one
+/// block or 2^48.5 blocks of long ones, and nothing after 2^64 to 2^64.5.
+///
+/// # Errors
+///
+/// [`BoundError::BlockBits`], [`BoundError::Nothing`] for q = 0.
+///
+/// ```
+/// use tagmac::bounds::umac;
+/// let bound = umac::cbc3_prf(128, 1 << 40, 1 << 48)?;
+/// assert_eq!(bound.to_string(), "2^-33.01 + Adv^prp_E1(2^47.99) + Adv^prp_E3(2^40)");
+/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// ```
+pub fn cbc3_prf(n: u32, q: u128, sigma: u128) -> Result<Bound, BoundError> {
+    block_bits(n)?;
+    let inner = sigma.saturating_sub(some(q)?);
+    let terms = vec![Term::prp("E1", inner), Term::prp("E3", q)];
+    Ok(Bound::new(cbc3(n, q, inner), terms))
+}
+
+fn cbc3(n: u32, q: u128, inner: u128) -> UpperFloat {
+    let last = pairs(q).scaled(1);
+    pairs(inner).plus(last).times(one_of(n, inner))
+}
+
+/// 1 / (2^n - q); or 1, which is no less, where there are no values left.
+fn one_of(n: u32, q: u128) -> UpperFloat {
+    UpperFloat::one_below(n, q).unwrap_or(UpperFloat::from(1))
 }
 
 /// Theorems 4.2 and 5.1: NH with words of w bits and t streams collides with 2^-b, b = w t.
@@ -83,13 +248,4 @@ pub const fn nh_t2(w: u32) -> u32 {
 /// Theorem 5.4: NHS^T2, signed, with 2^-b, b = 2w - 4.
 pub const fn nhs_t2(w: u32) -> u32 {
     w.saturating_mul(2).saturating_sub(4)
-}
-
-/// Queries to what makes the pads.
-fn pads(q: u128, q_v: u128) -> Result<u128, BoundError> {
-    some(q | q_v)?;
-    if q > MAX_UNDER_NONCES {
-        return Err(BoundError::Messages { max: MAX_UNDER_NONCES, found: q });
-    }
-    Ok(q.saturating_add(q_v))
 }

@@ -11,7 +11,8 @@ use super::key_id::KeyId;
 use super::sequential;
 use crate::algo::{Cmac, EliMac, LightMac, Pmac, Poly1305Aes, Umac, Umac99, Umac99Set};
 use crate::algo::{elimac as eli, lightmac as light};
-use crate::bounds::Theorem;
+use crate::bounds::umac::{Prf1999, Umac1999};
+use crate::bounds::{NonceKind, Theorem};
 use crate::cipher::{
     Aes128, Aes192, Aes256, Cipher, CipherBlock, Field, LongAes, Present80, Present128, Rc6,
 };
@@ -47,6 +48,8 @@ struct Row {
     new_key: usize,
     min_key: usize,
     max_key: usize,
+    /// Bytes of the cipher's key: what a search for a key tries.
+    cipher_key: usize,
     /// The shortest and longest nonce in bytes; both 0 for a deterministic MAC.
     min_nonce: usize,
     max_nonce: usize,
@@ -93,6 +96,7 @@ where
         new_key: C::KEY_BYTES,
         min_key: C::KEY_BYTES,
         max_key: C::KEY_BYTES,
+        cipher_key: C::KEY_BYTES,
         min_nonce: 0,
         max_nonce: 0,
         min_tag: 1,
@@ -151,6 +155,7 @@ const fn poly1305_aes(name: &'static str) -> Row {
         new_key: 32,
         min_key: 32,
         max_key: 32,
+        cipher_key: 16,
         min_nonce: 16,
         max_nonce: 16,
         min_tag: 128,
@@ -159,7 +164,7 @@ const fn poly1305_aes(name: &'static str) -> Row {
         block: 16,
         limit_bits: u64::MAX,
         can: UNIVERSAL,
-        theorem: Some(Theorem::Poly1305Aes),
+        theorem: Some(Theorem::Poly1305Aes { nonces: drawn(128) }),
         make: |key, _, level| {
             let wrong = Error::KeyLength { min: 32, max: 32, found: key.len() };
             let mac = Poly1305Aes::with_level(key.try_into().map_err(|_| wrong)?, level);
@@ -182,20 +187,37 @@ const fn umac<const T: usize>(name: &'static str) -> Row {
         min_tag: 32 * T,
         max_tag: 32 * T,
         block: 2048,
-        theorem: Some(Theorem::Umac { t: 32 * T as u32 }),
+        theorem: Some(Theorem::Umac { t: 32 * T as u32, nonces: drawn(128) }),
         make,
         ..poly1305_aes(name)
     }
 }
 
-/// UMAC of 1999: a named set, with its hash's collision bits and its PRF's output of up to `max_tag`
-/// bits.
-const fn umac99(name: &'static str, b: u32, max_tag: usize, make: Make) -> Row {
+/// Nonces of full length, drawn at random.
+const fn drawn(bits: u32) -> NonceKind {
+    NonceKind::Random { bits }
+}
+
+/// UMAC of 1999 with HMAC-SHA1: a named set, with its hash's collision bits.
+const fn umac99_std(name: &'static str, b: u32, make: Make) -> Row {
+    umac99(name, b, 160, Prf1999::Named, make)
+}
+
+/// UMAC of 1999 with CBC3 of RC6: a named set, with the bits that its hash has for a block of the
+/// message, and its collision bits.
+const fn umac99_mmx(name: &'static str, b: u32, hash_bits: u32, make: Make) -> Row {
+    let prf = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: hash_bits / 8 };
+    umac99(name, b, 128, prf, make)
+}
+
+const fn umac99(name: &'static str, b: u32, max_tag: usize, prf: Prf1999, make: Make) -> Row {
+    let theorem = Theorem::Umac1999(Umac1999 { b, t: max_tag as u32, prf, nonces: drawn(64) });
     Row {
         name,
         new_key: 16,
         min_key: 16,
         max_key: 16,
+        cipher_key: 16,
         min_nonce: 8,
         max_nonce: 8,
         min_tag: 32,
@@ -204,7 +226,7 @@ const fn umac99(name: &'static str, b: u32, max_tag: usize, make: Make) -> Row {
         block: 4096,
         limit_bits: u64::MAX,
         can: UMAC99,
-        theorem: Some(Theorem::Umac1999 { b, t: max_tag as u32 }),
+        theorem: Some(theorem),
         make,
     }
 }
@@ -243,6 +265,7 @@ const HMAC_SHA256: Row = Row {
     // Without a byte it is no key: everybody makes its tags.
     min_key: 1,
     max_key: MAX_HMAC_KEY,
+    cipher_key: 32,
     max_tag: 256,
     can: SEQUENTIAL,
     make: |key, bits, _| Ok(Inner::Sequential(sequential::hmac_sha256(key, bits))),
@@ -294,19 +317,19 @@ static ROWS: &[Row] = &[
     umac::<2>("UMAC-64"),
     umac::<3>("UMAC-96"),
     umac::<4>("UMAC-128"),
-    umac99("UMAC99-STD-30", 30, 160, |key, bits, level| {
+    umac99_std("UMAC99-STD-30", 30, |key, bits, level| {
         umac99_set(Umac99Set::Std30, key, bits, level)
     }),
-    umac99("UMAC99-STD-60", 60, 160, |key, bits, level| {
+    umac99_std("UMAC99-STD-60", 60, |key, bits, level| {
         umac99_set(Umac99Set::Std60, key, bits, level)
     }),
-    umac99("UMAC99-MMX-15", 15, 128, |key, bits, level| {
+    umac99_mmx("UMAC99-MMX-15", 15, 32, |key, bits, level| {
         umac99_set(Umac99Set::Mmx15, key, bits, level)
     }),
-    umac99("UMAC99-MMX-30", 30, 128, |key, bits, level| {
+    umac99_mmx("UMAC99-MMX-30", 30, 64, |key, bits, level| {
         umac99_set(Umac99Set::Mmx30, key, bits, level)
     }),
-    umac99("UMAC99-MMX-60", 60, 128, |key, bits, level| {
+    umac99_mmx("UMAC99-MMX-60", 60, 128, |key, bits, level| {
         umac99_set(Umac99Set::Mmx60, key, bits, level)
     }),
     cmac::<Aes128, Aes128>("CMAC-AES128"),
@@ -388,6 +411,19 @@ impl Algorithm {
         self.0.min_key..=self.0.max_key
     }
 
+    /// Bits of a key of the cipher: a search finds the key of the MAC, or one of two such keys, with at
+    /// most that many bits of trials. For HMAC those of a new key.
+    ///
+    /// ```
+    /// use tagmac::dynamic::Algorithm;
+    /// let bits = |name| Algorithm::from_name(name).map(Algorithm::cipher_key_bits);
+    /// assert_eq!(bits("PMAC-PRESENT80"), Ok(80));
+    /// assert_eq!((bits("LIGHTMAC-AES128-S32"), bits("POLY1305-AES")), (Ok(128), Ok(128)));
+    /// ```
+    pub fn cipher_key_bits(self) -> usize {
+        8 * self.0.cipher_key
+    }
+
     /// The valid nonce lengths in bytes; `0..=0` for a deterministic MAC.
     pub fn nonce_bytes(self) -> RangeInclusive<usize> {
         self.0.min_nonce..=self.0.max_nonce
@@ -454,8 +490,10 @@ impl Algorithm {
         reachable(self.0.limit_bits)
     }
 
-    /// The theorem that bounds the MAC with its longest tags; `None` for CMAC and HMAC, which none
-    /// of the papers here bounds.
+    /// The theorem that bounds the MAC with its longest tags, and with random nonces of full length if
+    /// it takes nonces ([`random_nonce`](Algorithm::random_nonce)); `None` for CMAC and HMAC, which none
+    /// of the papers here bounds. Where a counter makes the nonces, see
+    /// [`with_nonces`](Theorem::with_nonces).
     ///
     /// ```
     /// use tagmac::dynamic::Algorithm;

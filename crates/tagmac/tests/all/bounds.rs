@@ -1,9 +1,12 @@
 //! The bounds against exact rational arithmetic, and against the papers' own numbers.
 
+use std::sync::OnceLock;
+
 use crate::common::family;
 use num_bigint::{BigInt, BigUint};
 use num_rational::Ratio;
-use tagmac::bounds::{Bound, BoundError, Theorem, Workload};
+use tagmac::bounds::umac::{Prf1999, Umac1999};
+use tagmac::bounds::{Bound, BoundError, NonceKind, Theorem, Workload, per_key};
 use tagmac::bounds::{elimac, lightmac, pmac, poly1305, umac};
 use tagmac::dynamic::Algorithm;
 
@@ -123,6 +126,14 @@ impl Source {
         if self.below(2) == 0 { n } else { 1 + self.below(n.into()) as u32 }
     }
 
+    fn nonces(&mut self, max: u64) -> NonceKind {
+        match self.below(3) {
+            0 => NonceKind::Counted,
+            1 => NonceKind::Random { bits: max as u32 },
+            _ => NonceKind::Random { bits: 1 + self.below(max) as u32 },
+        }
+    }
+
     fn e(&mut self) -> f64 {
         let e = -(self.below(300) as i32);
         (1.0 + self.below(1 << 52) as f64 / 2f64.powi(52)) * 2f64.powi(e)
@@ -166,12 +177,114 @@ fn light_mac(n: u32, t: u32, q: u128, v: u128) -> Exact {
 }
 
 fn eli_prf(n: u32, t: u32, e: &Exact, q: u128) -> Exact {
-    pairs(q) * e + root(&(pairs(q) * two(t as i64 - 2 * n as i64)))
+    let whole = pairs(q) * two(-(n as i64));
+    pairs(q) * e + root(&(pairs(q) * two(t as i64 - 2 * n as i64))).min(whole)
+}
+
+fn eli_attempts(n: u32, t: u32, e: &Exact, q: u128, f: u128) -> Exact {
+    let fresh = (two(n.into()) - int(q)).recip();
+    let cut = two((n - t).into());
+    let paper = int(f) * &cut * e.max(&fresh);
+    let same = multiplicity(q, t, 1u32.checked_shl(n - t));
+    paper.min(int(f) * (cut * fresh + same * e))
 }
 
 fn eli_mac(n: u32, t: u32, e: &Exact, q: u128, f: u128) -> Exact {
-    let fresh = (two(n.into()) - int(q)).recip();
-    pairs(q) * e + int(f) * two((n - t).into()) * e.max(&fresh)
+    pairs(q) * e + eli_attempts(n, t, e, q, f)
+}
+
+/// The sum of min(1, C(q, j + 1) / 2^(bits j)) over j < most; or q, or 8 q / 2^bits + 130, if that is less.
+/// Downward by less than 2^-300.
+fn multiplicity(q: u128, bits: u32, most: Option<u32>) -> Exact {
+    let q = q.max(1);
+    let simple = int(q).min(int(8) * int(q) * two(-(bits as i64)) + int(130));
+    let (steps, rate) = (most.unwrap_or(u32::MAX).min(128), q.checked_shr(bits).unwrap_or(0));
+    let (mut sum, mut choose) = (int(0), BigInt::from(q));
+    for j in 0..=steps {
+        let term = if choose.bits() > (bits * j) as u64 {
+            int(1)
+        } else {
+            let places = (bits * j).saturating_sub(400);
+            int(&choose >> places) * two(places as i64 - (bits * j) as i64)
+        };
+        if term <= two(-200) && j > 0 && rate < u128::from((j - 1) / 2) {
+            return sum.min(simple);
+        }
+        if j == steps {
+            break;
+        }
+        sum += term;
+        let more = (BigInt::from(q) - BigInt::from(j + 1)).max(0.into());
+        choose = choose * more / (j + 2);
+    }
+    // Either there are no more, or nobody knows what they come to.
+    if most.is_some_and(|most| most <= 128) { sum.min(simple) } else { simple }
+}
+
+/// The factor of pads from a permutation after c tags, downward by less than one part in 2^300.
+fn pads(c: u128) -> Exact {
+    // In units of 2^-500.
+    const PLACES: usize = 500;
+    let c = BigInt::from(c);
+    let mut exponent = BigInt::from(0);
+    for k in 1..=8 {
+        exponent += (c.pow(k) << PLACES >> (128 * k)) / k;
+    }
+    exponent = exponent * (&c + 1) / 2;
+    let mut term = BigInt::from(1) << PLACES;
+    let mut sum = term.clone();
+    for k in 1.. {
+        term = (term * &exponent >> PLACES) / k;
+        sum += &term;
+        if term == BigInt::from(0) {
+            break;
+        }
+    }
+    int(sum) * two(-(PLACES as i64))
+}
+
+/// The pairs of messages under one nonce.
+fn equal_pairs(nonces: NonceKind, q: u128) -> Exact {
+    match nonces {
+        NonceKind::Counted => int(0),
+        NonceKind::Random { bits } => pairs(q) * two(-(bits as i64)),
+    }
+}
+
+/// The inner blocks of CBC3 for a message, and the bits of a block.
+fn inner(prf: Prf1999, length: u64) -> Option<(u128, u32)> {
+    let Prf1999::Cbc3 { n, block_bytes, hash_bytes } = prf else { return None };
+    let bytes = 10 + length.div_ceil(block_bytes.into()) as u128 * hash_bytes as u128;
+    Some(((8 * bytes).div_ceil(n.into()) - 1, n))
+}
+
+fn umac_1999_tags(mac: &Umac1999, length: u64, q: u128) -> Exact {
+    let hashes = equal_pairs(mac.nonces, q) * two(-(mac.b as i64));
+    let Some((inner, n)) = inner(mac.prf, length) else { return hashes };
+    let d = q.saturating_mul(inner);
+    hashes + (pairs(d) + pairs(q) * int(2)) / (two(n.into()) - int(d))
+}
+
+fn umac_1999_attempts(mac: &Umac1999, length: u64, q: u128, v: u128) -> Exact {
+    let fresh = match inner(mac.prf, length) {
+        None => two(-(mac.t as i64)),
+        Some((inner, n)) => {
+            let (l, d) = (int(inner), int(q) * int(inner));
+            let meets = &l * &d + pairs(inner) + int(q);
+            let guess = two((n - mac.t).into()) / (two(n.into()) - int(q));
+            meets / (two(n.into()) - d - l) + guess
+        }
+    };
+    let same = match mac.nonces {
+        NonceKind::Counted => int(1),
+        NonceKind::Random { bits } => multiplicity(q, bits, None),
+    };
+    int(v) * (same * two(-(mac.b as i64)) + fresh)
+}
+
+/// eps / (1 - 2^32 / 2^128)
+fn eli_aes() -> Exact {
+    aes4() / (int(1) - two(-96))
 }
 
 /// 1.881 * 2^-114
@@ -244,9 +357,9 @@ fn elimac_is_exact() {
             Err(error) => panic!("{error}"),
         }
         // EliMAC-AES with the paper's own eps, not the `f64` next to it.
-        let (t, twice) = (source.t(128), int(2) * aes4());
-        agrees(&elimac::aes_prf(t, elimac::AES4, q).unwrap(), &eli_prf(128, t, &twice, q));
-        agrees(&elimac::aes_mac(t, elimac::AES4, q, f).unwrap(), &eli_mac(128, t, &twice, q, f));
+        let (t, e) = (source.t(128), eli_aes());
+        agrees(&elimac::aes_prf(t, elimac::AES4, q).unwrap(), &eli_prf(128, t, &e, q));
+        agrees(&elimac::aes_mac(t, elimac::AES4, q, f).unwrap(), &eli_mac(128, t, &e, q, f));
     }
 }
 
@@ -254,20 +367,57 @@ fn elimac_is_exact() {
 fn umac_and_poly1305_are_exact() {
     let mut source = Source(4);
     for _ in 0..ROUNDS {
-        let (q, v) = (source.number(64), source.some(128));
+        let (q, v, nonces) = (source.number(68), source.some(128), source.nonces(128));
+        let factor = pads(q);
         let t = 32 * (1 + source.below(4) as u32);
-        agrees(&umac::mac(t, q, v).unwrap(), &(int(v) * two(-30 * (t as i64 / 32))));
-        let (b, tau) = (source.below(300), 1 + source.below(256));
-        let exact = int(v) * (two(-(b as i64)) + two(-(tau as i64)));
-        agrees(&umac::mac_1999(b as u32, tau as u32, q, v).unwrap(), &exact);
+        let hash = int(v) * two(-30 * (t as i64 / 32));
+        let exact = equal_pairs(nonces, q) + hash * &factor;
+        agrees(&umac::mac(t, q, v, nonces).unwrap(), &exact);
         let l = source.number(64) as u64;
         let blocks = (BigUint::from(l.max(1)) + 15u8) >> 4u8;
-        let exact = int(14) * int(v) * int(blocks) * two(-106);
-        agrees(&poly1305::mac(q, v, l).unwrap(), &exact);
+        let hash = int(8) * int(v) * int(blocks) * two(-106);
+        let exact = equal_pairs(nonces, q) + hash * factor;
+        agrees(&poly1305::mac(q, v, l, nonces).unwrap(), &exact);
     }
-    // With no attempt nothing passes.
-    agrees(&umac::mac(64, 5, 0).unwrap(), &int(0));
-    agrees(&poly1305::mac(5, 0, 0).unwrap(), &int(0));
+    // With no attempt nothing passes, under nonces that do not repeat.
+    agrees(&umac::mac(64, 5, 0, NonceKind::Counted).unwrap(), &int(0));
+    agrees(&poly1305::mac(5, 0, 0, NonceKind::Counted).unwrap(), &int(0));
+}
+
+#[test]
+fn umac_of_1999_is_exact() {
+    let mut source = Source(8);
+    for _ in 0..ROUNDS {
+        let (q, v, length) = (source.number(64), source.some(100), source.number(50) as u64);
+        let nonces = source.nonces(64);
+        let b = source.below(100) as u32;
+        let mac = match source.below(2) {
+            0 => {
+                let t = 1 + source.below(256) as u32;
+                Umac1999 { b, t, prf: Prf1999::Named, nonces }
+            }
+            _ => {
+                let n = [128, 130, 256][source.below(3) as usize];
+                let (block_bytes, hash_bytes) =
+                    (1 + source.below(1 << 14) as u32, 1 + source.below(300) as u32);
+                let prf = Prf1999::Cbc3 { n, block_bytes, hash_bytes };
+                Umac1999 { b, t: source.t(n), prf, nonces }
+            }
+        };
+        // Fewer inner blocks than the cipher has values.
+        let blocks = mac.prf.blocks(length);
+        let q = if blocks > 1 { q.min((1 << 127) / blocks) } else { q };
+        let exact = umac_1999_tags(&mac, length, q) + umac_1999_attempts(&mac, length, q, v);
+        agrees(&umac::mac_1999(&mac, length, q, v).unwrap(), &exact);
+        if q > 0 {
+            let sigma = q * blocks;
+            let counted = Umac1999 { nonces: NonceKind::Counted, ..mac };
+            if let Prf1999::Cbc3 { n, .. } = mac.prf {
+                let exact = umac_1999_tags(&counted, length, q);
+                agrees(&umac::cbc3_prf(n, q, sigma).unwrap(), &exact);
+            }
+        }
+    }
 }
 
 #[test]
@@ -309,7 +459,16 @@ fn theorems() -> Vec<Theorem> {
         Theorem::Pmac { n: 256, t: 256 },
         Theorem::EliMacAes { t: 64 },
     ]);
+    let counted = all.clone().into_iter().filter(|theorem| theorem.nonces().is_some());
+    let counted: Vec<_> = counted.map(|theorem| theorem.with_nonces(NonceKind::Counted)).collect();
+    all.extend(counted);
     all
+}
+
+/// The factor of pads after 2^64 tags.
+fn pads_of_all() -> &'static Exact {
+    static ALL: OnceLock<Exact> = OnceLock::new();
+    ALL.get_or_init(|| pads(1 << 64))
 }
 
 /// The exact largest of the bound on tags and that on forging with no attempt, and the exact bound
@@ -329,14 +488,20 @@ fn exact(theorem: Theorem, q: u128, length: u64, v: u128) -> (Exact, Exact) {
             (light_prf(n, q).max(light_mac(n, t, q, 0)), light_mac(n, t, 0, v))
         }
         Theorem::EliMacAes { t } => {
-            let e = int(2) * aes4();
-            let tags = eli_prf(128, t, &e, q).max(eli_mac(128, t, &e, q, 0));
-            (tags, eli_mac(128, t, &e, 0, v))
+            let e = eli_aes();
+            let tags = eli_prf(128, 128, &e, q).max(eli_mac(128, t, &e, q, 0));
+            (tags, eli_attempts(128, t, &e, q, v))
         }
-        Theorem::Umac { t } => (int(0), int(v) * two(-30 * (t as i64 / 32))),
-        Theorem::Umac1999 { b, t } => (int(0), int(v) * (two(-(b as i64)) + two(-(t as i64)))),
-        Theorem::Poly1305Aes => {
-            (int(0), int(14) * int(v) * int(length.div_ceil(16).max(1)) * two(-106))
+        Theorem::Umac { t, nonces } => {
+            let hash = two(-30 * (t as i64 / 32));
+            (equal_pairs(nonces, q), int(v) * hash * pads_of_all())
+        }
+        Theorem::Umac1999(mac) => {
+            (umac_1999_tags(&mac, length, q), umac_1999_attempts(&mac, length, q, v))
+        }
+        Theorem::Poly1305Aes { nonces } => {
+            let hash = int(8) * int(length.div_ceil(16).max(1)) * two(-106);
+            (equal_pairs(nonces, q), int(v) * hash * pads_of_all())
         }
         _ => unreachable!("no other theorem"),
     }
@@ -346,7 +511,7 @@ fn exact(theorem: Theorem, q: u128, length: u64, v: u128) -> (Exact, Exact) {
 fn numbers_are_the_largest_within_the_probability() {
     let mut source = Source(6);
     // The next number is over, or under by less than what is rounded.
-    let over = |bound: Exact, limit: &Exact| bound > limit * (int(1) - two(-50));
+    let over = |bound: Exact, limit: &Exact| bound > limit * (int(1) - two(-40));
     for theorem in theorems() {
         for _ in 0..60 {
             let length = (source.number(64) as u64).min(theorem.limit());
@@ -361,9 +526,8 @@ fn numbers_are_the_largest_within_the_probability() {
             let q = theorem.messages(length, probability).unwrap();
             let (tags, _) = exact(theorem, q, length, 0);
             assert!(q == 0 || tags <= limit, "{theorem:?} {length} {probability}: {q}");
-            let nonces = exact(theorem, 2, length, 0).0 == int(0);
-            assert!(!nonces || q == 1 << 64);
-            if !nonces {
+            let all = theorem.nonces().is_some() && q == 1 << 64;
+            if !all {
                 let (more, _) = exact(theorem, q + 1, length, 0);
                 assert!(over(more, &limit), "{theorem:?} {length} {probability}: {q}");
             }
@@ -371,18 +535,20 @@ fn numbers_are_the_largest_within_the_probability() {
             assert_eq!(bytes, q.saturating_mul(length.into()));
 
             let v = theorem.guesses(length, probability).unwrap();
+            let pads = matches!(theorem, Theorem::Umac { .. } | Theorem::Poly1305Aes { .. });
             if v > 0 {
-                let load = Workload { messages: q, length, attempts: v };
-                agrees(&theorem.guessing(&load).unwrap(), &exact(theorem, 0, length, v).1);
+                let messages = if pads { 1 << 64 } else { q };
+                let load = Workload { messages, length, attempts: v };
+                agrees(&theorem.guessing(&load).unwrap(), &exact(theorem, q, length, v).1);
             }
-            assert!(exact(theorem, 0, length, v).1 <= limit);
-            if v != q {
-                let (_, more) = exact(theorem, 0, length, v + 1);
+            assert!(exact(theorem, q, length, v).1 <= limit);
+            let counts = matches!(theorem, Theorem::Pmac { .. });
+            if !(counts && v == q) {
+                let (_, more) = exact(theorem, q, length, v + 1);
                 assert!(over(more, &limit), "{theorem:?} {length} {probability}: {v}");
             }
 
             // Both together: at most the sum. PMAC's attempts are messages too.
-            let counts = matches!(theorem, Theorem::Pmac { .. });
             let messages = if counts { q - v.min(q) } else { q };
             let load = Workload { messages, length, attempts: v };
             match theorem.forgery(&load) {
@@ -409,14 +575,18 @@ fn loads_are_the_functions() {
     let (tags, forgery) = of(Theorem::EliMacAes { t: 128 });
     assert_eq!(tags, elimac::aes_prf(128, elimac::AES4, q).unwrap());
     assert_eq!(forgery, elimac::aes_mac(128, elimac::AES4, q, v).unwrap());
-    let (tags, forgery) = of(Theorem::Poly1305Aes);
-    assert_eq!(tags, poly1305::mac(q, 0, 1000).unwrap());
-    assert_eq!(forgery, poly1305::mac(q, v, 1000).unwrap());
+    let nonces = NonceKind::Counted;
+    let (tags, forgery) = of(Theorem::Poly1305Aes { nonces });
+    assert_eq!(tags, poly1305::mac(q, 0, 1000, nonces).unwrap());
+    assert_eq!(forgery, poly1305::mac(q, v, 1000, nonces).unwrap());
     assert_eq!(tags.to_string(), "0 + Adv^prp_AES(2^20)");
-    let (tags, forgery) = of(Theorem::Umac { t: 96 });
-    assert_eq!((tags, forgery), (umac::mac(96, q, 0).unwrap(), umac::mac(96, q, v).unwrap()));
-    let (_, forgery) = of(Theorem::Umac1999 { b: 60, t: 160 });
-    assert_eq!(forgery, umac::mac_1999(60, 160, q, v).unwrap());
+    let nonces = NonceKind::Random { bits: 128 };
+    let (tags, forgery) = of(Theorem::Umac { t: 96, nonces });
+    assert_eq!(tags, umac::mac(96, q, 0, nonces).unwrap());
+    assert_eq!(forgery, umac::mac(96, q, v, nonces).unwrap());
+    assert_eq!(tags.to_string(), "2^-89 + 3 Adv^prp_AES(2^20)");
+    let (_, forgery) = of(Theorem::Umac1999(STD));
+    assert_eq!(forgery, umac::mac_1999(&STD, 1000, q, v).unwrap());
 }
 
 /// The queries under K1 that the terms have.
@@ -462,15 +632,27 @@ fn the_papers_numbers() {
         assert!(lightmac::generic(32, messages, blocks).unwrap().at_most(millionth));
         assert!(!lightmac::generic(32, messages + 1, blocks).unwrap().at_most(millionth));
     }
-    // EliMAC, section 5.1: "security up to q about 2^56". Corollary 1 gives nearly a half there.
-    for (log2, value) in [(40, "4.23e-8"), (55, "1.19e-1"), (56, "4.73e-1"), (57, "1.89e0")] {
+    // EliMAC, section 5.1: "security up to q about 2^56". Corollary 1 as printed gives nearly a half
+    // there; half of that is needed, and no root for whole tags.
+    for (log2, printed, value) in [
+        (40, "4.23e-8", "5.47e-11"),
+        (55, "1.19e-1", "5.88e-2"),
+        (56, "4.73e-1", "2.35e-1"),
+        (57, "1.89e0", "9.41e-1"),
+    ] {
         let bound = elimac::aes_prf(128, elimac::AES4, 1 << log2).unwrap();
         assert_eq!(format!("{:.2e}", bound.value()), value, "2^{log2}");
+        let pairs = 2f64.powi(2 * log2 - 1);
+        let corollary = pairs * 2.0 * elimac::AES4 + (pairs / 2f64.powi(128)).sqrt();
+        assert_eq!(format!("{corollary:.2e}"), printed, "2^{log2}");
     }
     // Poly1305-AES: L = 1536, D = 2^64. The slide prints 0.999999999999998 for the probability that all
     // are rejected, with a delta of 2^-40. Its formula gives less.
-    let forged = poly1305::mac(1 << 64, 1 << 64, 1536).unwrap().value();
+    // 14 is 8 times the factor of pads, 13.19, rounded up.
+    let forged = 14.0 * 96.0 * 2f64.powi(64 - 106);
     assert!((3.055e-10..3.056e-10).contains(&forged), "{forged:e}");
+    let bound = poly1305::mac(1 << 64, 1 << 64, 1536, NonceKind::Counted).unwrap().value();
+    assert_eq!(format!("{:.4}", bound / forged * 14.0), "13.1898");
     let rejected = 1.0 - 2f64.powi(-40) - forged;
     assert_eq!(format!("{rejected:.12}"), "0.999999999694");
     assert!(rejected < 0.999999999999998);
@@ -489,7 +671,8 @@ fn the_papers_numbers() {
     assert!(pmac::prf(64, 1 << 7, 1 << 24).unwrap().to_string().starts_with("2^-31.41 "));
     assert!(pmac::prf(128, 1 << 32, 1 << 48).unwrap().to_string().starts_with("2^-46.41 "));
     // RFC 4418: N attempts at 8 bytes pass with N / 2^60.
-    assert_eq!(umac::mac(64, 1, 1 << 10).unwrap().log2(), -50.0);
+    let umac = umac::mac(64, 1, 1 << 10, NonceKind::Counted).unwrap().log2();
+    assert!((-50.0..-49.999_999_999).contains(&umac), "{umac}");
 }
 
 #[test]
@@ -524,12 +707,15 @@ fn all_macs_of_the_papers_have_a_theorem() {
             "PMAC-RC6" => Some(Theorem::Pmac { n: 128, t: 128 }),
             "LIGHTMAC-AES128-S24" => Some(Theorem::LightMac { n: 128, s: 24, t: 128 }),
             "LIGHTMAC-PRESENT128-S8" => Some(Theorem::LightMac { n: 64, s: 8, t: 64 }),
-            "UMAC-96" => Some(Theorem::Umac { t: 96 }),
+            "UMAC-96" => Some(Theorem::Umac { t: 96, nonces: NonceKind::Random { bits: 128 } }),
             _ => None,
         };
         assert!(words.is_none_or(|words| words == theorem), "{name}");
     }
 }
+
+/// UMAC99-STD-60 with tags of 64 bits.
+const STD: Umac1999 = Umac1999 { b: 60, t: 64, prf: Prf1999::Named, nonces: NonceKind::Counted };
 
 #[test]
 fn the_sets_of_1999_have_the_bits_of_their_shapes() {
@@ -545,11 +731,22 @@ fn the_sets_of_1999_have_the_bits_of_their_shapes() {
         let t = 8 * set.prf().output_bytes() as u32;
         let b = set.shape().collision_bits() as u32;
         let theorem = Algorithm::from_name(name).unwrap().theorem();
-        assert_eq!(theorem, Some(Theorem::Umac1999 { b, t }), "{name}");
+        let prf = match set.prf() {
+            tagmac::Umac99Prf::HmacSha1 => Prf1999::Named,
+            _ => Prf1999::Cbc3 {
+                n: 128,
+                block_bytes: set.shape().block_bytes() as u32,
+                hash_bytes: set.shape().hash_bytes() as u32,
+            },
+        };
+        let nonces = NonceKind::Random { bits: 64 };
+        let expected = Theorem::Umac1999(Umac1999 { b, t, prf, nonces });
+        assert_eq!(theorem, Some(expected), "{name}");
     }
     assert_eq!([umac::nh(32, 1), umac::nh(16, 4), umac::nhs(16, 1)], [32, 64, 15]);
     assert_eq!([umac::nhs(0, 1), umac::nh_t2(0), umac::nhs_t2(1)], [0, 0, 0]);
-    assert!(umac::mac_1999(u32::MAX, 256, 1, 1).unwrap().log2() > -256.1);
+    let sure = Umac1999 { b: u32::MAX, t: 256, ..STD };
+    assert!(umac::mac_1999(&sure, 0, 1, 1).unwrap().log2() > -256.1);
     assert_eq!([umac::nhs(16, 4), umac::nh_t2(32), umac::nhs_t2(32)], [60, 62, 60]);
 }
 
@@ -582,7 +779,13 @@ fn bounds_grow() {
             assert!(messages(length, probability) <= messages(length / 2, probability));
             let guesses = |length, probability| theorem.guesses(length, probability).unwrap();
             assert!(guesses(length, probability) <= guesses(length, 2.0 * probability));
-            assert!(guesses(length, probability) <= guesses(length / 2, probability));
+            // Shorter messages under random nonces are more, and so more share one.
+            let share =
+                |mac: Umac1999| mac.prf != Prf1999::Named && mac.nonces != NonceKind::Counted;
+            assert!(
+                matches!(theorem, Theorem::Umac1999(mac) if share(mac))
+                    || guesses(length, probability) <= guesses(length / 2, probability)
+            );
         }
     }
 }
@@ -638,12 +841,13 @@ fn what_no_theorem_speaks_of_is_refused() {
         assert_eq!(pmac::mac(128, t, (1, 1), (0, 0)), Err(wrong));
         assert_eq!(lightmac::mac(128, 64, t, (1, 1), (0, 0)), Err(wrong));
         assert_eq!(elimac::aes_prf(t, elimac::AES4, 1), Err(wrong));
-        assert_eq!(umac::mac(t, 1, 0), Err(wrong));
+        assert_eq!(umac::mac(t, 1, 0, NonceKind::Counted), Err(wrong));
         // The bound on tags as random bits has no length, that on forging has.
         assert_eq!(Theorem::Pmac { n: 128, t }.messages(0, 0.5), Err(wrong));
         assert_eq!(Theorem::Pmac { n: 128, t }.guesses(0, 0.5), Err(wrong));
     }
-    assert_eq!(umac::mac_1999(60, 0, 1, 0), Err(TagBits { min: 1, max: 256, found: 0 }));
+    let wrong = TagBits { min: 1, max: 256, found: 0 };
+    assert_eq!(umac::mac_1999(&Umac1999 { t: 0, ..STD }, 0, 1, 0), Err(wrong));
     for (q, l) in [(0, 1), (1, 0)] {
         assert_eq!(lightmac::generic(128, q, l), Err(Nothing));
         assert_eq!(lightmac::emac(128, q, l), Err(Nothing));
@@ -653,16 +857,197 @@ fn what_no_theorem_speaks_of_is_refused() {
     let all = 1 << 16;
     assert_eq!(lightmac::collision(16, all, 1), Err(Blocks { n: 16, found: all + 1 }));
     assert_eq!(elimac::mac(16, 16, 0.5, all, 0), Err(Messages { max: all - 1, found: all }));
-    assert_eq!(umac::mac(48, 1, 0), Err(TagBits { min: 32, max: 128, found: 48 }));
+    assert_eq!(
+        umac::mac(48, 1, 0, NonceKind::Counted),
+        Err(TagBits { min: 32, max: 128, found: 48 })
+    );
     for found in [0.0, -0.5, f64::INFINITY] {
         assert_eq!(elimac::prf(128, 128, found, 1), Err(Epsilon { found }));
     }
+    let (max, found) = (1 << 68, (1 << 68) + 1);
+    let counted = NonceKind::Counted;
+    assert_eq!(poly1305::mac(found, 0, 16, counted), Err(Messages { max, found }));
+    assert_eq!(umac::mac(64, found, 0, counted), Err(Messages { max, found }));
     let (max, found) = (1 << 64, (1 << 64) + 1);
-    assert_eq!(poly1305::mac(found, 0, 16), Err(Messages { max, found }));
-    assert_eq!(umac::mac(64, found, 0), Err(Messages { max, found }));
-    assert_eq!(umac::mac_1999(60, 64, found, 0), Err(Messages { max, found }));
+    assert_eq!(umac::mac_1999(&STD, 0, found, 0), Err(Messages { max, found }));
+    for found in [0, 129] {
+        let (nonces, wrong) = (NonceKind::Random { bits: found }, NonceBits { max: 128, found });
+        assert_eq!(poly1305::mac(1, 0, 16, nonces), Err(wrong));
+        assert_eq!(umac::mac(64, 1, 0, nonces), Err(wrong));
+    }
+    let (nonces, wrong) = (NonceKind::Random { bits: 65 }, NonceBits { max: 64, found: 65 });
+    assert_eq!(umac::mac_1999(&Umac1999 { nonces, ..STD }, 0, 1, 0), Err(wrong));
+    let cbc3 = |n| Prf1999::Cbc3 { n, block_bytes: 4096, hash_bytes: 16 };
+    let wrong = TagBits { min: 1, max: 64, found: 65 };
+    let mac = Umac1999 { t: 65, prf: cbc3(64), ..STD };
+    assert_eq!(umac::mac_1999(&mac, 0, 1, 0), Err(wrong));
+    assert_eq!(Theorem::Umac1999(mac).with_tag_bits(65), Err(wrong));
+    assert_eq!(
+        umac::mac_1999(&Umac1999 { prf: cbc3(7), ..STD }, 0, 1, 0),
+        Err(BlockBits { found: 7 })
+    );
+    assert_eq!(umac::cbc3_prf(128, 0, 5), Err(Nothing));
+    assert_eq!(per_key(0.5, 0), Err(NoKeys));
+    assert_eq!(poly1305::mac(1, 1, 1, counted).unwrap().of_keys(0), Err(NoKeys));
+    for found in [0.0, 1.0, -1.0, f64::INFINITY] {
+        assert_eq!(per_key(found, 2), Err(Probability { found }));
+    }
+    assert!(matches!(per_key(f64::MIN_POSITIVE, 2), Err(Probability { .. })));
     // One clear line each.
-    for error in [Nothing, Messages { max, found }, TooLong { limit: 1792, found: 1793 }] {
+    let lines = [Nothing, NoKeys, wrong, Messages { max, found }];
+    for error in lines.into_iter().chain([TooLong { limit: 1792, found: 1793 }]) {
         assert!(!error.to_string().contains('\n'));
+    }
+}
+
+#[test]
+fn random_nonces_cost_what_they_repeat() {
+    let probability = 2f64.powi(-32);
+    let limits = |name: &str| {
+        let theorem = Algorithm::from_name(name).unwrap().theorem().unwrap();
+        [theorem, theorem.with_nonces(NonceKind::Counted)].map(|theorem| {
+            let messages = theorem.messages(1 << 20, probability).unwrap();
+            let guesses = theorem.guesses(1 << 20, probability).unwrap();
+            [messages, guesses].map(|count| format!("{:.2}", (count as f64).log2()))
+        })
+    };
+    // q^2 / 2^129 for nonces of 16 bytes.
+    for (name, guesses) in [("POLY1305-AES", "54.28"), ("UMAC-64", "27.28"), ("UMAC-128", "87.28")]
+    {
+        assert_eq!(limits(name), [["48.50", guesses], ["64.00", guesses]], "{name}");
+    }
+    // With 8 bytes 92 682 messages would reach it.
+    let umac = Theorem::Umac { t: 64, nonces: NonceKind::Random { bits: 64 } };
+    assert_eq!(umac.messages(0, probability), Ok(92_682));
+    // UMAC of 1999: a repeat costs a collision of two hashes.
+    assert_eq!(limits("UMAC99-STD-60"), [["46.50", "26.41"], ["64.00", "28.00"]]);
+    assert_eq!(limits("UMAC99-STD-30")[0][0], "31.50");
+}
+
+#[test]
+fn cbc3_limits_umac_mmx() {
+    let probability = 2f64.powi(-32);
+    let mmx = Algorithm::from_name("UMAC99-MMX-60").unwrap().theorem().unwrap();
+    let mmx = mmx.with_nonces(NonceKind::Counted);
+    // Two blocks each, and 257.
+    let messages = |length| mmx.messages(length, probability).unwrap() as f64;
+    assert_eq!(format!("{:.2}", messages(4096).log2()), "47.71");
+    assert_eq!(format!("{:.2}", (messages(1 << 20) * 257.0).log2()), "48.51");
+    let prf = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: 16 };
+    let blocks = [0, 1, 4096, 4097, 1 << 20].map(|length| prf.blocks(length));
+    assert_eq!(blocks, [1, 2, 2, 3, 257]);
+    // Nothing is left after 2^64 blocks: the cipher's values run out.
+    assert!(umac::cbc3_prf(128, 1 << 64, 1 << 64).unwrap().log2() >= 0.0);
+    assert!(umac::cbc3_prf(128, 1 << 20, 1 << 65).unwrap().log2() >= 0.0);
+    assert!(umac::cbc3_prf(8, 1, 1 << 20).unwrap().log2() >= 0.0);
+}
+
+#[test]
+fn pads_of_a_permutation_end_in_a_cliff() {
+    // What an attempt passes with, against a hash's own 2^-120.
+    let factor =
+        |log2: u32| umac::mac(128, 1 << log2, 1, NonceKind::Counted).unwrap().log2() + 120.0;
+    let shown = [32, 63, 64, 65, 66, 67, 68].map(|log2| format!("{:.2}", factor(log2)));
+    assert_eq!(shown, ["0.00", "0.18", "0.72", "2.89", "11.54", "46.17", "184.66"]);
+    assert!(factor(0) >= 0.0 && factor(32) > 0.0);
+}
+
+#[test]
+fn elimac_is_limited_by_its_hash() {
+    let (eli, probability) = (Theorem::EliMacAes { t: 128 }, 2f64.powi(-32));
+    let log2 = |count: u128| format!("{:.2}", (count as f64).log2());
+    let of = |t| eli.with_tag_bits(t).unwrap();
+    let messages = of(128).messages(1500, probability).unwrap();
+    assert_eq!(log2(messages), "41.04");
+    for t in 1..128 {
+        assert_eq!(of(t).messages(1500, probability), Ok(messages), "{t}");
+    }
+    // A tag of 64 bits is guessed with about 2^-64, whatever the hash does.
+    let guesses = of(64).guesses(1500, probability).unwrap();
+    assert!(guesses < 1 << 32 && guesses > (1 << 32) - (1 << 10), "{guesses}");
+    assert_eq!(log2(of(128).guesses(1500, probability).unwrap()), "81.09");
+}
+
+#[test]
+fn limits_never_grow_where_they_should_fall() {
+    let mut source = Source(9);
+    let algorithms: Vec<Algorithm> =
+        Algorithm::all().filter(|algorithm| algorithm.theorem().is_some()).collect();
+    for round in 0..100_000usize {
+        let algorithm = algorithms[round % algorithms.len()];
+        let mut theorem = algorithm.theorem().unwrap();
+        // Nonces of whole bytes; those of UMAC of 1999 have eight.
+        let least = if matches!(theorem, Theorem::Umac1999(_)) { 8 } else { 1 };
+        let bytes = *algorithm.nonce_bytes().end() as u64;
+        let mut nonces = || match source.below(3) {
+            0 => NonceKind::Counted,
+            _ => NonceKind::Random { bits: 8 * (least + source.below(bytes - least + 1)) as u32 },
+        };
+        if theorem.nonces().is_some() {
+            theorem = theorem.with_nonces(nonces());
+        }
+        let extreme = source.below(4) == 0;
+        let length = match (extreme, source.below(3)) {
+            (true, 0) => 0,
+            (true, 1) => 1,
+            (true, _) => theorem.limit(),
+            (false, 0) => (source.number(64) as u64).min(theorem.limit()),
+            (false, _) => (source.number(24) as u64).min(theorem.limit()),
+        };
+        let probability = match source.below(4) {
+            0 => 2f64.powi(-1 - source.below(128) as i32),
+            1 => source.e().min(0.99) / 2.0,
+            2 => 2f64.powi(-32),
+            _ => (1.0 - source.e() / 4.0).clamp(0.25, 1f64.next_down()),
+        };
+        let limits = |theorem: Theorem, probability| {
+            let messages = theorem.messages(length, probability).unwrap();
+            [messages, theorem.guesses(length, probability).unwrap()]
+        };
+        let at_most = |less: [u128; 2], more: [u128; 2]| less[0] <= more[0] && less[1] <= more[1];
+        let context = format!("{theorem:?} {length} {probability:e}");
+        let own = limits(theorem, probability);
+
+        // Exactly: each limit keeps to the probability, and both to twice of it.
+        let (tags, attempts) = exact(theorem, own[0], length, own[1]);
+        let limit = of_f64(probability);
+        assert!(own[0] == 0 || tags <= limit, "{context}: {own:?}");
+        assert!(attempts <= limit, "{context}: {own:?}");
+        if own != [0, 0] {
+            let load = Workload { messages: own[0], length, attempts: own[1] };
+            let times = if matches!(theorem, Theorem::Pmac { .. }) { 5.0 } else { 2.0 };
+            let both = times * probability * (1.0 + 2f64.powi(-40));
+            assert!(theorem.forgery(&load).unwrap().at_most(both), "{context}: {own:?}");
+        }
+        match round / algorithms.len() % 3 {
+            0 => {
+                // Shorter tags.
+                let tags: Vec<usize> = algorithm.tag_bits().step_by(algorithm.tag_step()).collect();
+                let t = tags[source.below(tags.len() as u64) as usize] as u32;
+                let cut = limits(theorem.with_tag_bits(t).unwrap(), probability);
+                assert!(at_most(cut, own), "{context}: {t} {cut:?} {own:?}");
+            }
+            1 => {
+                // More keys, and still more.
+                let keys = source.some(40);
+                let (few, many) = (source.some(20).min(keys), keys);
+                let each = |keys| per_key(probability, keys).unwrap();
+                assert!(of_f64(each(many)) * int(many) <= limit);
+                let [few, many] = [few, many].map(|keys| limits(theorem, each(keys)));
+                assert!(at_most(few, own) && at_most(many, few), "{context}: {keys} {many:?}");
+            }
+            _ => {
+                // A counter, and longer nonces.
+                let counted = limits(theorem.with_nonces(NonceKind::Counted), probability);
+                assert!(at_most(own, counted), "{context}: {own:?} {counted:?}");
+                if let Some(NonceKind::Random { bits }) = theorem.nonces() {
+                    let bytes = u64::from(bits / 8);
+                    let bits = 8 * (least + source.below(bytes - least + 1)) as u32;
+                    let short = theorem.with_nonces(NonceKind::Random { bits });
+                    let short = limits(short, probability);
+                    assert!(at_most(short, own), "{context}: {bits} {short:?} {own:?}");
+                }
+            }
+        }
     }
 }

@@ -3,7 +3,9 @@
 use std::error::Error as _;
 use std::time::{Duration, UNIX_EPOCH};
 
-use tagmac::bounds::{BoundError, Theorem, Workload, elimac, lightmac, pmac, poly1305, umac};
+use tagmac::bounds::umac::{Prf1999, Umac1999};
+use tagmac::bounds::{BoundError, NonceKind, Theorem, Workload};
+use tagmac::bounds::{elimac, lightmac, pmac, poly1305, umac};
 use tagmac::cipher::Aes128;
 use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, KeyFileError, Partial, PartialError};
 use tagmac::hashes::{AesFamilies, Families};
@@ -21,15 +23,16 @@ fn as_many_attempts_as_messages_are_no_less_than_some() {
         assert!(pmac::mac(128, 64, (count, count), (count, count)).is_ok());
         assert!(lightmac::mac(128, 64, 64, (count, count), (count, count)).is_ok());
         assert!(elimac::aes_mac(64, elimac::AES4, count, count).is_ok());
-        assert!(umac::mac(64, count, count).is_ok());
-        assert!(umac::mac_1999(60, 64, count, count).is_ok());
-        assert!(poly1305::mac(count, count, 16).is_ok());
+        assert!(umac::mac(64, count, count, NonceKind::Counted).is_ok());
+        let std = Umac1999 { b: 60, t: 64, prf: Prf1999::Named, nonces: NonceKind::Counted };
+        assert!(umac::mac_1999(&std, 0, count, count).is_ok());
+        assert!(poly1305::mac(count, count, 16, NonceKind::Counted).is_ok());
     }
 }
 
 #[test]
 fn a_bound_is_at_most_a_positive_finite_number() {
-    let none = umac::mac(64, 1, 0).unwrap();
+    let none = umac::mac(64, 1, 0, NonceKind::Counted).unwrap();
     let some = pmac::prf(128, 1, 1).unwrap();
     assert_eq!((none.value(), some.value()), (0.0, 2f64.powi(-127)));
     assert!(none.at_most(f64::from_bits(1)) && some.at_most(2f64.powi(-127)));
@@ -44,17 +47,36 @@ fn bounds_name_their_primitives() {
     let text = |bound: Result<tagmac::bounds::Bound, BoundError>| bound.unwrap().to_string();
     let found = text(elimac::aes_prf(128, elimac::AES4, 1 << 20));
     assert!(found.ends_with(" + Adv^prp_AES10(2^20) + Adv^prp_AES7(2^32)"), "{found}");
-    assert_eq!(text(umac::mac(64, 1 << 32, 1 << 10)), "2^-50 + 3 Adv^prp_AES(2^32)");
-    let found = text(umac::mac_1999(60, 64, 7, 1));
+    let nonces = NonceKind::Counted;
+    let umac = umac::mac(64, 1 << 32, 1 << 10, nonces);
+    assert_eq!(text(umac.clone()), "2^-49.99 + 3 Adv^prp_AES(2^32)");
+    let found = text(umac.unwrap().of_keys(1 << 20));
+    assert_eq!(found, "2^-29.99 + 3 Adv^prp_AES(2^20 keys, 2^32)");
+    let std = Umac1999 { b: 60, t: 64, prf: Prf1999::Named, nonces };
+    let found = text(umac::mac_1999(&std, 0, 7, 1));
     assert!(found.ends_with(" + Adv^prf_F(8)"), "{found}");
-    assert!(umac::mac(64, 1 << 64, 0).is_ok() && umac::mac_1999(60, 64, 1 << 64, 0).is_ok());
+    let mmx = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: 16 };
+    let mmx = umac::mac_1999(&Umac1999 { prf: mmx, ..std }, 4096, 7, 1);
+    let found = text(mmx.unwrap().of_keys(3));
+    assert!(found.ends_with(" + Adv^prp_E1(3 keys, 8) + Adv^prp_E3(3 keys, 8)"), "{found}");
+    assert!(umac::mac(64, 1 << 64, 0, nonces).is_ok());
+    assert!(umac::mac_1999(&std, 0, 1 << 64, 0).is_ok());
 }
 
 #[test]
-fn guesses_are_without_the_messages_and_tags_without_their_length() {
+fn guesses_and_tags_are_the_parts_of_a_forgery() {
     for theorem in Algorithm::all().filter_map(Algorithm::theorem) {
-        let load = |messages| Workload { messages, length: 64, attempts: 9 };
-        assert_eq!(theorem.guessing(&load(1 << 40)), theorem.guessing(&load(0)));
+        for (messages, attempts) in [(1 << 40, 9), (1, 1), (0, 7), (1 << 20, 1 << 60)] {
+            let load = Workload { messages, length: 64, attempts };
+            let (all, guessing) =
+                (theorem.forgery(&load).unwrap(), theorem.guessing(&load).unwrap());
+            assert!(guessing.value() <= all.value());
+            let tags = Workload { attempts: 0, ..load };
+            let tags = theorem.forgery(&tags).map_or(0.0, |bound| bound.value());
+            let pmac = matches!(theorem, Theorem::Pmac { .. });
+            let sum = (guessing.value() + tags) * (1.0 + 2f64.powi(-40));
+            assert!(pmac || all.value() <= sum, "{theorem:?} {messages} {attempts}");
+        }
         for length in [0, 1, 1500] {
             let messages = theorem.messages(length, 0.25).unwrap();
             let bytes = theorem.bytes(length, 0.25).unwrap();

@@ -3,13 +3,14 @@
 use std::error::Error as _;
 use std::thread;
 
-use tagmac::bounds::{Theorem, Workload, pmac};
+use tagmac::bounds::{NonceKind, Theorem, Workload, pmac};
 use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::meter::{Budget, MeterError, Metered, MeteredVerifyError, Usage};
 use tagmac::{LightMacAes128, Nonce, NonceSequence, Poly1305Aes, Tag, Umac32, UmacNonce};
 use tagmac::{Mac, PmacAes128};
 
 const PMAC: Theorem = Theorem::Pmac { n: 128, t: 128 };
+const POLY1305: Theorem = Theorem::Poly1305Aes { nonces: NonceKind::Counted };
 const LIGHT: Theorem = Theorem::LightMac { n: 128, s: 32, t: 128 };
 
 fn pmac_of(messages: u64, blocks: u64, failures: u64) -> Metered<PmacAes128> {
@@ -22,6 +23,10 @@ fn light_of(messages: u64, failures: u64) -> Metered<LightMacAes128> {
     let budget = Budget::new(LIGHT, 1 << 20, 0.5).unwrap();
     let mac = LightMacAes128::new(&[1; 16], &[2; 16], 32).unwrap();
     Metered::new(mac, Budget { messages, failures, ..budget }, Usage::default()).unwrap()
+}
+
+fn umac_of(t: u32) -> Theorem {
+    Theorem::Umac { t, nonces: NonceKind::Counted }
 }
 
 fn exhausted<T>(result: Result<T, MeterError>) -> (&'static str, u64, u64, u64) {
@@ -281,9 +286,9 @@ fn budgets_follow_from_the_theorems() {
     let load = Workload { messages: budget.messages.into(), length: 1 << 20, attempts: 0 };
     assert!(LIGHT.forgery(&load).unwrap().at_most(probability));
 
-    // Poly1305-AES: 2^106 / 2^32 / 14 / blocks, more than a meter counts for short messages.
-    let budget = Budget::new(Theorem::Poly1305Aes, 1 << 32, probability).unwrap();
-    assert_eq!((budget.messages, budget.failures), (u64::MAX, (1 << 46) / 14));
+    // Poly1305-AES: 2^106 / 2^32 / 13.19 / blocks, more than a meter counts for short messages.
+    let budget = Budget::new(POLY1305, 1 << 32, probability).unwrap();
+    assert_eq!((budget.messages, budget.failures), (u64::MAX, 5_335_155_862_461));
     let of = |length, probability| Budget::new(LIGHT, length, probability);
     assert!(of(LIGHT.limit(), probability).is_ok());
     assert!(of(LIGHT.limit() + 1, probability).is_err() && of(0, 1.0).is_err());
@@ -324,7 +329,7 @@ fn what_a_meter_refuses_and_shows_is_said() {
         assert_eq!(MeteredVerifyError::Refused(error).to_string(), expected);
     }
     let inner = AnyMac::new(named("UMAC-64"), &[7; 16]).unwrap();
-    let budget = Budget::new(Theorem::Umac { t: 64 }, 1500, 0.5).unwrap();
+    let budget = Budget::new(umac_of(64), 1500, 0.5).unwrap();
     let umac = Metered::new(inner, budget, Usage::default()).unwrap();
     let error = umac.tag(&[], b"message").map(|_| ()).unwrap_err();
     let expected = "expected a nonce of 1 to 16 bytes, found 0";
@@ -383,7 +388,7 @@ fn any_mix_of_lengths_keeps_to_the_probability() {
 fn macs_with_nonces_and_macs_by_name() {
     let probability = 2f64.powi(-32);
     // UMAC-32 is guessed with 2^-30: no failure is within 2^-32.
-    let budget = Budget::new(Theorem::Umac { t: 32 }, 1500, probability).unwrap();
+    let budget = Budget::new(umac_of(32), 1500, probability).unwrap();
     assert_eq!(budget.failures, 0);
     let mac = Metered::new(Umac32::new(&[7; 16]), budget, Usage::default()).unwrap();
     let nonce = UmacNonce::from(1);
@@ -392,8 +397,8 @@ fn macs_with_nonces_and_macs_by_name() {
         mac.verify_with(&nonce, b"message", &tag),
         Err(MeteredVerifyError::Refused(_))
     ));
-    let budget = Budget::new(Theorem::Umac { t: 32 }, 1500, 2f64.powi(-20)).unwrap();
-    assert_eq!(budget.failures, 1 << 10);
+    let budget = Budget::new(umac_of(32), 1500, 2f64.powi(-20)).unwrap();
+    assert_eq!(budget.failures, 621);
     let mac = Metered::new(Umac32::new(&[7; 16]), budget, mac.usage()).unwrap();
     assert_eq!(mac.verify_with(&nonce, b"message", &tag), Ok(()));
     assert_eq!(
@@ -402,7 +407,7 @@ fn macs_with_nonces_and_macs_by_name() {
     );
     assert_eq!(mac.usage(), Usage { messages: 1, blocks: 1, failures: 1 });
 
-    let budget = Budget::new(Theorem::Poly1305Aes, 1500, probability).unwrap();
+    let budget = Budget::new(POLY1305, 1500, probability).unwrap();
     let poly = Poly1305Aes::new(&[3; 32]);
     let mac = Metered::new(&poly, budget, Usage::default());
     let mac = mac.unwrap();
@@ -442,7 +447,7 @@ fn macs_with_nonces_and_macs_by_name() {
 #[test]
 fn a_metered_sequence_counts_messages_and_nonces() {
     let mac = Poly1305Aes::new(&[7; 32]);
-    let budget = Budget::new(Theorem::Poly1305Aes, 100, 0.5).unwrap();
+    let budget = Budget::new(POLY1305, 100, 0.5).unwrap();
     let budget = Budget { messages: 5, blocks: 20, ..budget };
     let sequence = || NonceSequence::new(&mac, 16).unwrap();
     let mut session = Metered::new(sequence(), budget, Usage::default()).unwrap();
@@ -480,7 +485,7 @@ fn a_metered_sequence_counts_messages_and_nonces() {
     // The nonces may end before the budget does.
     let umac = Umac32::new(&[7; 16]);
     let last = UmacNonce::from_slice(&[255]).unwrap();
-    let budget = Budget::new(Theorem::Umac { t: 32 }, 100, 0.5).unwrap();
+    let budget = Budget::new(umac_of(32), 100, 0.5).unwrap();
     let sequence = NonceSequence::resume(&umac, &last).unwrap();
     let mut session = Metered::new(sequence, budget, Usage::default()).unwrap();
     session.tag(b"the last").unwrap();

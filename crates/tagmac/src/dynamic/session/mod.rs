@@ -17,7 +17,7 @@ use super::AnyMac;
 use super::erased::{AnyNonce, DynSequence, Inner};
 use super::key_file::checksum;
 use super::key_id::KeyId;
-use crate::bounds::Theorem;
+use crate::bounds::{NonceKind, Theorem};
 use crate::error::{Error, silent};
 use crate::meter::{Budget, Metered, Usage};
 use crate::save::Reader;
@@ -111,6 +111,10 @@ impl AnyMac {
     /// `max_message_bytes` they have at most 1 MiB, or the MAC's limit if that is shorter. Without a
     /// probability messages are counted and not limited.
     ///
+    /// This is for a [`Session`], which counts its nonces, and for one key. Random nonces allow less:
+    /// [`Algorithm::theorem`]. For several keys, pass [`per_key`](crate::bounds::per_key) of the
+    /// probability.
+    ///
     /// # Errors
     ///
     /// [`SessionError::NoTheorem`] for CMAC and HMAC with a probability, [`SessionError::Bound`] as
@@ -125,11 +129,14 @@ impl AnyMac {
         let algorithm = self.algorithm;
         let Some(probability) = probability else {
             // Blocks are counted as the MAC's theorem has it, so that a later budget can limit them.
-            let theorem = algorithm.theorem().unwrap_or(Theorem::Poly1305Aes);
+            let other = Theorem::Poly1305Aes { nonces: NonceKind::Counted };
+            let theorem = algorithm.theorem().unwrap_or(other);
             let most = u64::MAX;
             return Ok(Budget { theorem, length, messages: most, blocks: most, failures: most });
         };
         let theorem = algorithm.theorem().ok_or(SessionError::NoTheorem { algorithm })?;
+        // A session counts its nonces.
+        let theorem = theorem.with_nonces(NonceKind::Counted);
         Ok(Budget::new(theorem.with_tag_bits(self.tag_bits() as u32)?, length, probability)?)
     }
 }

@@ -1,0 +1,61 @@
+//! Several keys: devices, users, tenants.
+//!
+//! With U keys that an attacker sees, the probability that one of them is forged is at most the sum
+//! over the keys (the union bound, with no assumption). So each key gets a U-th of the probability.
+
+use super::up::UpperFloat;
+use super::{Bound, BoundError, Term};
+
+/// The probability that each of `keys` keys may reach so that all of them together keep to
+/// `probability`, rounded downward.
+///
+/// ```
+/// use tagmac::bounds::{Theorem, per_key};
+/// let theorem = Theorem::LightMac { n: 128, s: 32, t: 128 };
+/// // A million devices: each may tag a thousandth of the messages.
+/// let each = per_key(2f64.powi(-32), 1 << 20)?;
+/// assert_eq!(each, 2f64.powi(-52));
+/// assert_eq!(theorem.messages(1500, 2f64.powi(-32))?.ilog2(), 47);
+/// assert_eq!(theorem.messages(1500, each)?.ilog2(), 37);
+/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`BoundError::NoKeys`] for no key, [`BoundError::Probability`] unless the probability is between 0
+/// and 1, and so large that a key's share of it is a normal `f64`.
+pub fn per_key(probability: f64, keys: u128) -> Result<f64, BoundError> {
+    if keys == 0 {
+        return Err(BoundError::NoKeys);
+    }
+    if !(probability > 0.0 && probability < 1.0) {
+        return Err(BoundError::Probability { found: probability });
+    }
+    let all = |each| UpperFloat::from_f64(each).times(UpperFloat::from(keys));
+    let mut each = probability / keys as f64;
+    while each > 0.0 && all(each) > UpperFloat::from_f64(probability) {
+        each = each.next_down();
+    }
+    if each.is_normal() { Ok(each) } else { Err(BoundError::Probability { found: each }) }
+}
+
+impl Bound {
+    /// The bound for `keys` independent keys, under each of which as much is done as this bound is for:
+    /// the number times `keys`, and each term for that many keys of the primitive.
+    ///
+    /// The factor holds for every MAC. A search that tries keys of k bits of the cipher finds one of
+    /// `keys` keys with 2^k / `keys` trials on average, so a term for u keys is at least u times the
+    /// trials divided by 2^k.
+    ///
+    /// # Errors
+    ///
+    /// [`BoundError::NoKeys`] for no key.
+    pub fn of_keys(&self, keys: u128) -> Result<Bound, BoundError> {
+        if keys == 0 {
+            return Err(BoundError::NoKeys);
+        }
+        let more = |term: &Term| Term { keys: term.keys.saturating_mul(keys), ..*term };
+        let terms = self.terms().iter().map(more).collect();
+        Ok(Bound { value: self.value.times(UpperFloat::from(keys)), terms })
+    }
+}
