@@ -1,6 +1,6 @@
 //! The ten MACs of the page on choosing one: what limits a key, and what a repeated nonce does.
 
-use tagmac::bounds::Theorem;
+use tagmac::bounds::{NonceKind, Theorem, per_key};
 use tagmac::dynamic::Algorithm;
 
 /// A row of the page.
@@ -74,7 +74,7 @@ pub const YEAR: f64 = 365.25 * DAY;
 /// Bits a second of the line.
 const LINE: f64 = 1e10;
 /// The probability of a forgery that is accepted.
-const ACCEPTED: f64 = 1.0 / (1u64 << 32) as f64;
+pub const ACCEPTED: f64 = 1.0 / (1u64 << 32) as f64;
 
 /// Messages of so many bytes that the line takes in a day.
 pub fn a_day(bytes: u64) -> f64 {
@@ -88,7 +88,7 @@ impl Choice {
     }
 
     /// Messages until the bound is no longer below the probability; none where the papers have no
-    /// bound.
+    /// bound. Nonces count.
     pub fn messages(&self, bytes: u64) -> Option<u128> {
         self.theorem()?.messages(bytes, ACCEPTED).ok()
     }
@@ -98,13 +98,23 @@ impl Choice {
         self.theorem()?.guesses(bytes, ACCEPTED).ok()
     }
 
+    /// The row with random nonces of full length; none for a MAC without nonces.
+    pub fn drawn(&self) -> Option<Theorem> {
+        self.algorithm().theorem().filter(|theorem| theorem.nonces().is_some())
+    }
+
+    /// Messages of each of so many keys that share the probability.
+    pub fn messages_of_keys(&self, bytes: u64, keys: u128) -> Option<u128> {
+        self.theorem()?.messages(bytes, per_key(ACCEPTED, keys).ok()?).ok()
+    }
+
     /// Seconds until then on a full line.
     pub fn seconds(&self, bytes: u64) -> Option<f64> {
         Some(self.messages(bytes)? as f64 / a_day(bytes) * DAY)
     }
 
     fn theorem(&self) -> Option<Theorem> {
-        self.algorithm().theorem()
+        Some(self.algorithm().theorem()?.with_nonces(NonceKind::Counted))
     }
 }
 
@@ -162,9 +172,21 @@ mod tests {
         // q^2 = 2^(n - 32).
         near(messages("LIGHTMAC-AES128-S32", PACKET), 2f64.powi(48));
         assert_eq!(messages("LIGHTMAC-PRESENT80-S16", PACKET), Some(65535));
-        // q (q - 1) / 2 = (2^-32)^2 2^128: the root is nearly all of corollary 1 there.
-        near(messages("ELIMAC-AES128", PACKET), 2f64.powf(32.5));
+        // q (q - 1) / 2 eps = 2^-32: the hash is nearly all of corollary 1 there.
+        near(messages("ELIMAC-AES128", PACKET), (2f64.powi(114 - 31) / 1.881).sqrt());
         near(messages("UMAC-64", PACKET), 2f64.powi(64));
+        // q (q - 1) / 2^129 = 2^-32.
+        let drawn = |choice: &Choice| choice.drawn()?.messages(PACKET, ACCEPTED).ok();
+        let umac = CHOICES.iter().find(|choice| choice.name == "UMAC-64").expect("a row");
+        near(drawn(umac), 2f64.powf(48.5));
+        assert_eq!(CHOICES.iter().filter_map(drawn).count(), 3);
+        // A key in 2^20 has a thousandth of LightMAC's messages, and as many of UMAC's.
+        let of_keys = |name: &str| {
+            let choice = CHOICES.iter().find(|choice| choice.name == name).expect("a row");
+            choice.messages_of_keys(PACKET, 1 << 20)
+        };
+        near(of_keys("LIGHTMAC-AES128-S32"), 2f64.powi(38));
+        near(of_keys("UMAC-64"), 2f64.powi(64));
         assert_eq!([messages("CMAC-AES128", 64), messages("HMAC-SHA256", 64)], [None, None]);
     }
 

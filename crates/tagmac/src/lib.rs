@@ -34,7 +34,7 @@
 //!
 //! PMAC, LightMAC, EliMAC, CMAC and CBC3 are deterministic: they need no nonce. Poly1305-AES, UMAC and the
 //! UMAC of 1999 need one that never repeats under a key ([`NonceSequence`] counts, [`random_nonce`]
-//! draws); if a nonce repeats, anyone who sees both tags can forge:
+//! draws, for 2^48.5 messages at most); if a nonce repeats, anyone who sees both tags can forge:
 //!
 //! ```
 //! use tagmac::{Mac, NonceSequence, Umac64};

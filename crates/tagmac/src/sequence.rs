@@ -1,5 +1,5 @@
-//! Nonces that never repeat: `tag = hash(message) + pad(nonce)`, so two tags under one nonce give away
-//! the hash. [`NonceSequence`] counts, and `random_nonce` draws nonces that are long enough.
+//! Nonces that must not repeat: `tag = hash(message) + pad(nonce)`, so two tags under one nonce give away
+//! the hash. [`NonceSequence`] counts, and `random_nonce` draws nonces, which repeat after a while.
 
 use core::ops::Deref;
 
@@ -17,7 +17,9 @@ use crate::tag::Tag;
 
 /// A random nonce of the MAC's full length.
 ///
-/// Among q random nonces of 16 bytes, two are equal with a probability of q^2 / 2^129.
+/// Among q random nonces of 16 bytes, two are equal with a probability of q^2 / 2^129: 2^-32 for 2^48.5
+/// messages. `bounds::NonceKind` has that in a key's limits. Those of 8 bytes of the UMAC of 1999 repeat
+/// sooner, but there a repeat costs only a collision of two hashes.
 ///
 /// ```
 /// use tagmac::{Mac, Poly1305Aes, random_nonce};

@@ -175,8 +175,8 @@ pub fn draw(canvas: &Canvas<'_, '_>) -> Drawn {
 const NOTES: [&str; 3] = [
     "Left of and below its line an algorithm's bound is at most that probability; what an attack on the cipher gains \
      comes on top. LightMAC's counter has n/2 bits.",
-    "EliMAC-AES is defined for 128 bits. The bound of EMAC holds where ℓ⁸ ≤ 2ⁿ and q ≥ ℓ², that of the sum \
-     of CBCs where ℓ⁵ ≤ 2²ⁿ; they are drawn nowhere else.",
+    "EliMAC-AES is defined for 128 bits. The bound of EMAC is for ℓ⁸ ≤ 2ⁿ and q ≥ ℓ² (its proof was refuted, \
+     see errata.md), that of the sum of CBCs for ℓ⁵ ≤ 2²ⁿ.",
     "After figure 1 of the LightMAC paper. Modes of its table 2 whose bounds our copy of the text lacks \
      are left out.",
 ];

@@ -30,11 +30,12 @@ fn the_table_has_every_mac_of_the_papers() {
     let light = row(&ran, "LIGHTMAC-PRESENT128-S8..S32");
     assert_eq!(light[1..4], ["1.75 KiB..1 MiB", "65535", "111.99 MiB..63.99 GiB"]);
     assert_eq!(row(&ran, "LIGHTMAC-AES256-S8..S64")[2], "2^47.99");
-    assert_eq!(row(&ran, "ELIMAC-AES128")[2], "2^32.49");
-    // 2^74 / (14 * 65536)
-    assert_eq!(row(&ran, "POLY1305-AES")[2..], ["2^64", "16 YiB", "2^54.19"]);
+    assert_eq!(row(&ran, "ELIMAC-AES128")[2], "2^41.04");
+    // Random nonces of 16 bytes: q^2 / 2^129. 2^74 / (13.19 * 65536)
+    assert_eq!(row(&ran, "POLY1305-AES")[2..], ["2^48.5", "362.03 EiB", "2^54.27"]);
     assert_eq!(row(&ran, "UMAC-32")[4], "0");
-    assert_eq!(row(&ran, "UMAC-128")[4], "2^88");
+    assert_eq!(row(&ran, "UMAC-128")[4], "2^87.27");
+    assert!(ran.out.contains("Nonces are drawn at random, as 'tagmac tag' draws them"));
     for name in ["CMAC", "HMAC"] {
         assert!(!ran.out.contains(&format!("\n{name}")));
     }
@@ -66,8 +67,11 @@ fn algorithms_lengths_messages_and_probabilities() {
     assert!(ran.out.contains("a forgery has a probability of at most 2^-1:"));
     assert_eq!(row(&ran, "LIGHTMAC-AES128-S8..S64")[1], "3.75 KiB..1 GiB");
     let ran = bounds(&["-p", "0.3", "-a", "UMAC-32", "-m", "2^64"]).exits(0);
-    // 0.3 * 2^30, and tags that say nothing.
-    assert_eq!(row(&ran, "UMAC-32")[4..], ["2^28.26", "0"]);
+    // 0.3 * 2^30 / 1.65, and nonces of which two are equal.
+    assert_eq!(row(&ran, "UMAC-32")[4..], ["2^27.54", "2^-1"]);
+    let ran = bounds(&["-p", "0.3", "-a", "UMAC-32", "-m", "2^64", "--nonces", "counter"]).exits(0);
+    assert_eq!(row(&ran, "UMAC-32")[4..], ["2^27.54", "0"]);
+    assert!(ran.out.contains("Nonces are made by a counter"));
     assert!(ran.out.contains("a forgery has a probability of at most 0.3:"));
     let ran = bounds(&["-a", "PMAC-AES128", "-m", "2^60"]).exits(0);
     assert_eq!(row(&ran, "PMAC-AES128")[5], "1");
@@ -82,10 +86,13 @@ fn tags_that_are_cut() {
     // 2^-32 / 2^-64, where whole tags have as many guesses as messages; and those are as before.
     assert_eq!(row(&all, "PMAC-AES128")[2..], ["2^39.2", "591.2 PiB", "2^32"]);
     assert_eq!(row(&all, "LIGHTMAC-AES128-S8..S64")[4], "2^31.99");
-    // 2^-32 / (2^64 * 2 eps)
-    assert_eq!(row(&all, "ELIMAC-AES128")[4], "69682");
+    // 2^-32 / (2^-64 and a little), and no more messages than with whole tags.
+    assert_eq!(row(&all, "ELIMAC-AES128")[2], "2^41.04");
+    assert_eq!(row(&all, "ELIMAC-AES128")[4], "2^31.99");
+    let cut = bounds(&["--tag-bits", "96", "-a", "ELIMAC-AES128"]).exits(0);
+    assert_eq!(row(&cut, "ELIMAC-AES128")[2], "2^41.04");
     // Those that have tags of 64 bits and no other.
-    assert_eq!(row(&all, "UMAC-64")[4], "2^28");
+    assert_eq!(row(&all, "UMAC-64")[4], "2^27.27");
     for name in ["UMAC-32", "UMAC-128", "POLY1305-AES"] {
         assert!(!all.out.contains(&format!("\n{name} ")), "{name}");
     }
@@ -97,6 +104,28 @@ fn tags_that_are_cut() {
     let whole = bounds(&["-a", "PMAC-AES128", "--tag-bits", "128"]).exits(0);
     let same = bounds(&["-a", "PMAC-AES128"]).exits(0);
     assert_eq!(row(&whole, "PMAC-AES128"), row(&same, "PMAC-AES128"));
+}
+
+#[test]
+fn many_keys_share_the_probability() {
+    let ran = bounds(&["--keys", "2^20", "--messages", "2^20"]).exits(0);
+    assert!(
+        ran.out.starts_with("What each of 2^20 keys may authenticate while a forgery under any of")
+    );
+    // A thousandth of the messages and a millionth of the guesses; 2^20 times the bound.
+    let light = row(&ran, "LIGHTMAC-AES128-S8..S64");
+    assert_eq!(light[2..], ["2^37.99", "959.99 TiB..255.99 PiB", "2^75.99", "2^108", "2^-67.99"]);
+    let search = |name| row(&ran, name)[5].clone();
+    assert_eq!([search("POLY1305-AES"), search("UMAC-64")], ["2^108", "2^108"]);
+    assert_eq!(search("PMAC-PRESENT80"), "2^60");
+    assert!(ran.out.contains("KEY SEARCH is how many keys"));
+    // The same probability for each key.
+    let each = bounds(&["-p", "2^-52", "-a", "UMAC99-MMX-60"]).exits(0);
+    let all = bounds(&["--keys", "2^20", "-a", "UMAC99-MMX-60"]).exits(0);
+    assert_eq!(row(&each, "UMAC99-MMX-60")[..5], row(&all, "UMAC99-MMX-60")[..5]);
+    let one = bounds(&["--keys", "1", "-a", "PMAC-AES256"]).exits(0);
+    assert!(one.out.starts_with("What one key may authenticate while a forgery has a"));
+    assert_eq!(row(&one, "PMAC-AES256")[5], "2^256");
 }
 
 #[test]
@@ -120,16 +149,25 @@ fn objects() {
         assert!(!object["plus"].as_array().unwrap().is_empty());
     }
     let of = |name: &str| objects.iter().find(|object| object["algorithm"] == name).unwrap();
-    assert_eq!(of("UMAC-64")["guesses"], 1 << 28);
-    assert_eq!(of("UMAC-64")["bound"], 0.0);
-    assert!(of("UMAC-64").get("bound_log2").is_none());
+    assert_eq!(of("UMAC-64")["guesses"], 162_815_411);
+    let nonces = (&of("UMAC-64")["nonces"], &of("UMAC-64")["bound"]);
+    assert_eq!(nonces.0, "random");
+    assert!((2f64.powi(-69) - nonces.1.as_f64().unwrap()).abs() < 2f64.powi(-98));
+    assert!(of("UMAC-64").get("keys").is_none() && of("PMAC-AES128").get("nonces").is_none());
+    let counter =
+        ["--json", "-a", "UMAC-64", "-m", "2^30", "--nonces", "counter", "--keys", "1024"];
+    let object: Value = serde_json::from_str(&bounds(&counter).exits(0).out).unwrap();
+    assert_eq!((&object["bound"], &object["nonces"]), (&0.0.into(), &"counter".into()));
+    assert_eq!((&object["keys"], &object["key_search_log2"]), (&1024.into(), &118.0.into()));
+    assert_eq!(object["plus"][0], "3 Adv^prp_AES(1024 keys, 2^30)");
+    assert!(object.get("bound_log2").is_none());
     assert_eq!(of("PMAC-AES128")["messages"], 634_803_334_273u64);
     let log2 = of("LIGHTMAC-AES128-S32")["bound_log2"].as_f64().unwrap();
     assert!((-68.0..-67.999).contains(&log2));
     let none = listed.iter().filter(|listed| listed["budget"].is_null()).count();
     assert_eq!(none, 4);
     let ran = bounds(&["--json", "-a", "POLY1305-AES"]).exits(0);
-    assert!(!ran.out.contains("bound") && ran.out.contains("Adv^prp_AES(2^64)"));
+    assert!(!ran.out.contains("bound") && ran.out.contains("Adv^prp_AES(2^48.50)"));
 }
 
 #[test]
@@ -162,9 +200,13 @@ fn what_there_is_not() {
         refused(&[&format!("--messages={count}")], "expected a number, such as 1000000 or 2^40");
     }
     refused(
-        &["-a", "POLY1305-AES", "-m", "2^65"],
-        "expected at most 18446744073709551616 messages",
+        &["-a", "POLY1305-AES", "-m", "2^69"],
+        "expected at most 295147905179352825856 messages",
     );
+    refused(&["--keys", "0"], "--keys: expected at least one key, found 0");
+    refused(&["--nonces", "none"], "invalid value 'none' for '--nonces <KIND>'");
+    refused(&["--keys", "2", "--plot", "f.svg"], "expected -a with --tag-bits");
+    refused(&["--nonces", "counter", "--plot", "f.svg"], "expected -a with --tag-bits");
     refused(
         &["-a", "HMAC-SHA256"],
         "-a: HMAC-SHA256 has no bound here: CMAC and HMAC are not covered",
@@ -253,6 +295,8 @@ fn plots_of_algorithms() {
     };
     assert!(end(&[]) >= end(&["-p", "2^-60"]));
     assert!(plot(&["-a", "PMAC-PRESENT80", "-p", "2^-90"]).contains("PMAC-PRESENT80: nothing"));
+    let counted = plot(&["-a", "UMAC-64", "--nonces", "counter", "--keys", "2^10"]);
+    assert!(counted.contains("What each of 1024 keys may authenticate"));
     let tags = plot(&["-a", "PMAC-AES128", "--tag-bits", "64"]);
     assert!(tags.contains("with tags of 64 bits"));
 }
@@ -296,6 +340,8 @@ fn keygen_says_what_the_key_may_do() {
     ]);
     let ran = place.run(&["keygen", "-a", "LIGHTMAC-PRESENT128-S8", "-o", "l"]).exits(0);
     ran.says(&["65535 messages of 1.75 KiB", "2^-32; see 'tagmac bounds'\n"]);
+    let ran = place.run(&["keygen", "-a", "UMAC99-STD-60", "-o", "s"]).exits(0);
+    ran.says(&["2^46.5 messages of 1 MiB under random nonces, or reject 2^26.41 wrong tags"]);
     let ran = place.run(&["keygen", "-a", "HMAC-SHA256", "-o", "h"]).exits(0);
     assert_eq!(ran.err.lines().count(), 1);
     let ran = place.run(&["keygen", "-a", "UMAC-32", "-o", "u"]).exits(0);

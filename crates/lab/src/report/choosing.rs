@@ -1,6 +1,6 @@
 //! What is computed and measured of the page on choosing a MAC.
 
-use crate::choice::{CHOICES, LENGTHS, PACKET, a_day, count, duration};
+use crate::choice::{ACCEPTED, CHOICES, LENGTHS, PACKET, a_day, count, duration};
 use crate::speeds::{Call, Speeds};
 use crate::tables::{Cell, Grid};
 
@@ -12,6 +12,7 @@ pub fn part(mark: &str, speeds: &[Speeds]) -> Option<String> {
     Some(match mark {
         "table" => Grid::fullest(speeds, table).markdown(),
         "limits" => limits(),
+        "keys" => keys(),
         "day" => count(a_day(PACKET) as u128),
         _ => return None,
     })
@@ -69,8 +70,25 @@ fn limits() -> String {
     for choice in CHOICES.iter().filter(|choice| choice.messages(PACKET).is_some()) {
         let messages = LENGTHS.map(|bytes| choice.messages(bytes));
         let all = messages.into_iter().chain([choice.guesses(PACKET)]);
-        let cell = |number: Option<u128>| Cell::Ours(number.map_or("-".into(), count));
         grid.row(&format!("`{}`", choice.name), all.map(cell).collect());
+        let Some(drawn) = choice.drawn() else { continue };
+        let messages = LENGTHS.map(|bytes| drawn.messages(bytes, ACCEPTED).ok());
+        let all = messages.into_iter().chain([drawn.guesses(PACKET, ACCEPTED).ok()]);
+        grid.row(&format!("`{}`, random nonces", choice.name), all.map(cell).collect());
+    }
+    grid.markdown()
+}
+
+fn cell(number: Option<u128>) -> Cell {
+    Cell::Ours(number.map_or("-".into(), count))
+}
+
+/// Messages of each of several keys.
+fn keys() -> String {
+    let mut grid = Grid::new(["MAC", "one key", "each of 2^10", "each of 2^20", "each of 2^30"]);
+    for choice in CHOICES.iter().filter(|choice| choice.messages(PACKET).is_some()) {
+        let messages = [0, 10, 20, 30].map(|log2| choice.messages_of_keys(PACKET, 1 << log2));
+        grid.row(&format!("`{}`", choice.name), messages.map(cell).to_vec());
     }
     grid.markdown()
 }

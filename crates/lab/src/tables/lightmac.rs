@@ -84,7 +84,9 @@ pub fn bounds(_: &Speeds) -> Grid {
     );
     grid.note(
         "q messages of l blocks of n bits each. EMAC also has 16 q^2 / 2^n + 128 q^2 l^8 / 2^2n for l \
-         <= 2^(n/8) and q >= l^2 (section 1.2). Cells stand in columns by the power of l; which column is lost: 3kf9's cell \
+         <= 2^(n/8) and q >= l^2 (section 1.2). Both bounds of EMAC are from proofs that use a lemma which \
+         Jha and Nandi (Journal of Mathematical Cryptology, 2016) refuted; by their own proof it has \
+         about q^2 / 2^n for l < 2^(n/4). Cells stand in columns by the power of l; which column is lost: 3kf9's cell \
          would be in one column alone, and is drawn with the powers that the cited paper has.",
     );
     grid

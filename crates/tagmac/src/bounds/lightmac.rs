@@ -109,8 +109,13 @@ pub fn generic(n: u32, q: u128, l: u128) -> Result<Bound, BoundError> {
     Ok(Bound::new(value.scaled(-(n as i32)), Vec::new()))
 }
 
-/// EMAC's improved bound (section 1.2, from Pietrzak): 16 q^2 / 2^n + 128 q^2 l^8 / 2^2n, if
-/// l is at most 2^(n/8) and q at least l^2; `None` if not.
+/// EMAC's improved bound as the paper quotes it (section 1.2, from Pietrzak, ICALP 2006):
+/// 16 q^2 / 2^n + 128 q^2 l^8 / 2^2n, if l is at most 2^(n/8) and q at least l^2; `None` if not.
+///
+/// **Its proof is wrong.** It uses lemma 10 of Bellare, Pietrzak and Rogaway (Crypto 2005), which Jha and
+/// Nandi ("Revisiting structure graphs: Applications to CBC-MAC and EMAC", Journal of Mathematical
+/// Cryptology, 2016) refuted; so does that of EMAC's bound in the paper's table 2. They prove a bound of
+/// the order of q^2 / 2^n anew, for l below 2^(n/4). This formula is here for the paper's figure.
 ///
 /// # Errors
 ///

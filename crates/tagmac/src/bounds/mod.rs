@@ -26,14 +26,18 @@
 //! |---|---|---|---|
 //! | [`pmac`] | sigma min(3 q, sigma + 1) / 2^n | 2^-t, and counts as a message | `docs/theory.md`, "PMAC's bound" |
 //! | [`lightmac`] | about q^2 / 2^n | about 2^-t | LightMAC, theorems 1 and 2 |
-//! | [`elimac`] | C(q, 2) 2 eps + (C(q, 2) / 2^(2n-t))^(1/2) | 2^(n-t) max(2 eps, 1/(2^n - q)) | EliMAC, corollary 1, theorem 2 |
-//! | [`umac`], RFC 4418 | 0, up to 2^64 messages | 2^-30 for each 32 bits | RFC 4418, section 6.2 |
-//! | [`umac`] of 1999 | 0 | 2^-b + 2^-tau | UMAC 1999, theorem 8.2 |
-//! | [`poly1305`] | 0, up to 2^64 messages | 14 ceil(L/16) / 2^106 | Bernstein's slides |
+//! | [`elimac`] | C(q, 2) (e + 2^-128) | 2^(128-t) / (2^128 - q) + k e | EliMAC, corollary 1, theorem 2; `docs/theory.md` |
+//! | [`umac`], RFC 4418 | 0, or C(q, 2) / 2^b | 2^-30 for each 32 bits, times delta | RFC 4418, section 6.2; Bernstein |
+//! | [`umac`] of 1999 | 0, or C(q, 2) 2^-b eps; and CBC3's | m eps + 2^-tau | UMAC 1999, theorem 8.2; `docs/theory.md` |
+//! | [`poly1305`] | 0, or C(q, 2) / 2^b | 8 ceil(L/16) delta / 2^106 | Bernstein's slides |
 //!
-//! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. Every bound holds
-//! for any mix of lengths: only PMAC's counts blocks, in all, and only that of Poly1305-AES the longest
-//! message.
+//! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. Random nonces have b
+//! bits ([`NonceKind`]); those that count cost nothing. delta is what pads from a permutation cost, 1.65 after
+//! 2^64 messages. k and m are the number of messages that share a cut tag or a nonce, about 1 to 3. Every
+//! bound holds for any mix of lengths: only PMAC's and CBC3's count blocks, in all, and only that of
+//! Poly1305-AES the longest message.
+//!
+//! All of this is for one key. For several, see [`per_key`] and [`Bound::of_keys`].
 //!
 //! CMAC and HMAC are not here: none of these papers bounds them.
 //!
@@ -49,7 +53,7 @@
 //! - **tags** alone may reach it: the largest number of messages for which neither the bound on
 //!   telling tags from random strings passes it, nor that on forging with no attempt;
 //! - **guesses** alone may reach it: the largest number of failed attempts for which attempts times
-//!   what one passes with does not pass it.
+//!   what one passes with, after that many messages, does not pass it.
 //!
 //! Using up both limits at most doubles the probability, but for PMAC, whose attempts count as
 //! messages: there both are one budget, and using up both is four times the probability.

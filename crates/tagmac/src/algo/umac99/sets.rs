@@ -14,7 +14,9 @@ use super::shape::NhShape;
 /// | `Mmx60` | as `Mmx15` | as `Mmx15` | 4 | CBC3 of RC6 | 2^-60 |
 /// | `Figure1` | 32 bits, unsigned | 1024 words | 1 | HMAC-SHA1 | 2^-32 |
 ///
-/// All hash 4096 bytes at once and are little-endian.
+/// All hash 4096 bytes at once and are little-endian. CBC3 counts its blocks of 16 bytes, which are the
+/// nonce, 4, 8 or 16 bytes for each 4096 of the message, and the length: a key of an MMX set is for 2^48
+/// of them at 2^-32, 2^40.5 messages of 1 MiB for `Mmx60`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Umac99Set {
     /// UMAC-STD-30.
