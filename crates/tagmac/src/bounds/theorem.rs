@@ -268,15 +268,24 @@ impl Theorem {
             return Err(BoundError::Probability { found: probability });
         }
         let probability = UpperFloat::from_f64(probability);
-        let (mut low, mut over) = (0, u128::MAX);
+        let fits = |count| match fits(count, probability) {
+            // Beyond what the theorem speaks of.
+            Err(BoundError::Messages { .. }) => Ok(false),
+            verdict => verdict,
+        };
+        // First the power of 2, so that small numbers take few steps.
+        let (mut bits, mut over_bits) = (0, 129);
+        while over_bits - bits > 1 {
+            let middle = (bits + over_bits) / 2;
+            if fits(1 << (middle - 1))? { bits = middle } else { over_bits = middle }
+        }
+        let (mut low, mut over) = match bits {
+            0 => return Ok(0),
+            bits => (1 << (bits - 1), 1u128.checked_shl(bits).unwrap_or(u128::MAX)),
+        };
         while over - low > 1 {
             let middle = low + (over - low) / 2;
-            match fits(middle, probability) {
-                Ok(true) => low = middle,
-                // Beyond what the theorem speaks of.
-                Ok(false) | Err(BoundError::Messages { .. }) => over = middle,
-                Err(error) => return Err(error),
-            }
+            if fits(middle)? { low = middle } else { over = middle }
         }
         Ok(low)
     }

@@ -942,6 +942,56 @@ fn cbc3_limits_umac_mmx() {
     assert!(umac::cbc3_prf(8, 1, 1 << 20).unwrap().log2() >= 0.0);
 }
 
+/// All permutations of 0..8 (Heap's algorithm).
+fn permutations() -> Vec<[u8; 8]> {
+    let (mut all, mut p, mut c) =
+        (vec![[0, 1, 2, 3, 4, 5, 6, 7]], [0, 1, 2, 3, 4, 5, 6, 7], [0; 8]);
+    let mut i = 0;
+    while i < 8 {
+        if c[i] < i {
+            p.swap(if i % 2 == 0 { 0 } else { c[i] }, i);
+            all.push(p);
+            c[i] += 1;
+            i = 0;
+        } else {
+            c[i] = 0;
+            i += 1;
+        }
+    }
+    all
+}
+
+#[test]
+fn the_proof_for_cbc3_holds_for_blocks_of_three_bits() {
+    let all = permutations();
+    assert_eq!(all.len(), 40_320);
+    let mut source = Source(10);
+    let mut reached = 0.0f64;
+    for _ in 0..300 {
+        let mut input = |most: u64| -> Vec<u8> {
+            (0..1 + source.below(most)).map(|_| source.below(8) as u8).collect()
+        };
+        let (one, other) = (input(3), input(2));
+        if one == other {
+            continue;
+        }
+        // The last cipher inputs of both, under every pi_1.
+        let last = |pi: &[u8; 8], input: &[u8]| {
+            input[1..].iter().fold(input[0], |chain, block| block ^ pi[usize::from(chain)])
+        };
+        let equal = all.iter().filter(|pi| last(pi, &one) == last(pi, &other)).count();
+        let found = equal as f64 / all.len() as f64;
+        let (d, l) = (one.len() - 1, other.len() - 1);
+        let pairs = |n: usize| (n * n.saturating_sub(1) / 2) as f64;
+        // As two inputs of a key, and as one and an attempt.
+        let both = (pairs(d + l) + 1.0) / (8 - d - l) as f64;
+        let attempt = ((l * d) as f64 + pairs(l) + 1.0 + pairs(d)) / (8 - d - l) as f64;
+        assert!(found <= both && found <= attempt, "{one:?} {other:?}: {found}");
+        reached = reached.max(found / both);
+    }
+    assert!(reached > 0.5, "{reached}");
+}
+
 #[test]
 fn pads_of_a_permutation_end_in_a_cliff() {
     // What an attempt passes with, against a hash's own 2^-120.
