@@ -318,6 +318,28 @@ mod tests {
     }
 
     #[test]
+    fn powers_of_e_are_rounded_upward() {
+        assert_eq!(UpperFloat::ZERO.exp(), UpperFloat::from(1));
+        // x in units of 2^-10, and e^x downward.
+        for (x, exact) in [
+            (1, 1.000_977_039_492_416_5),
+            (1 << 9, 1.648_721_270_700_128),
+            (1 << 10, 2.718_281_828_459_045),
+            (1 << 13, 2_980.957_987_041_728),
+            (1 << 17, 3.887_708_405_994_594_7e55),
+            (1 << 18, 1.511_427_665_004_103_3e111),
+        ] {
+            let found = UpperFloat::new(x, -10).exp();
+            let (low, high) = (exact * (1.0 - 2f64.powi(-50)), exact * (1.0 + 2f64.powi(-44)));
+            let within = UpperFloat::from_f64(low) < found && found < UpperFloat::from_f64(high);
+            assert!(within, "e^({x}/1024): {found:?}");
+        }
+        // More than 1 for the least exponent, and never less for a greater one.
+        let tiny = UpperFloat::new(1, -300).exp();
+        assert!(tiny > UpperFloat::from(1) && tiny < UpperFloat::new(1, -50).exp());
+    }
+
+    #[test]
     fn pairs_are_counted() {
         for (count, expected) in
             [(0, 0), (1, 0), (2, 1), (3, 3), (5, 10), (1 << 32, (1 << 63) - (1 << 31))]
