@@ -38,48 +38,149 @@ use super::{Bound, BoundError, Term, block_bits, some, tag_bits};
 /// # Ok::<(), tagmac::bounds::BoundError>(())
 /// ```
 pub fn prf(n: u32, q: u128, sigma: u128) -> Result<Bound, BoundError> {
-    mac(n, n, (some(q)?, sigma), (0, 0))
+    block_bits(n)?;
+    let sigma = sigma.max(some(q)?);
+    Ok(Bound::new(tags(n, q, sigma), vec![Term::prp("E", sigma.saturating_add(1))]))
 }
 
-/// The same for a MAC with tags of t bits: with q_v attempts to forge, on messages of sigma_v blocks
-/// in all, one of them passes with a probability of at most
+/// The same for a MAC with tags of t bits. After q tags of messages of sigma blocks in all, one of
+/// q_v attempts to forge passes with a probability of at most the smaller of
 ///
 /// ```text
-/// sigma' min(3 q', sigma' + 1) / 2^n + q_v / 2^t,    q' = q + q_v, sigma' = sigma + sigma_v
+/// sigma min(3 q, sigma + 1) / 2^n  +  q_v a
+/// sigma' min(3 q', sigma' + 1) / 2^n  +  q_v / 2^t
 /// ```
 ///
-/// The attempts are queries too, and a random function's tag is guessed with 2^-t. (The paper calls
-/// the step from a PRF to a MAC standard and easy, at the end of section 5.2.)
+/// The first is linear in the attempts; [`attempt`] has a. The second takes each
+/// attempt for a message: q' = q + q_v and sigma' = sigma + q_v l. All messages and attempts have at most l = `longest` blocks.
 ///
 /// # Errors
 ///
-/// [`BoundError::BlockBits`], [`BoundError::TagBits`], [`BoundError::Nothing`] for q + q_v = 0.
+/// [`BoundError::BlockBits`], [`BoundError::TagBits`], [`BoundError::Nothing`] for q + q_v = 0 or
+/// l = 0.
+///
+/// ```
+/// use tagmac::bounds::pmac;
+/// // 1000 messages of 512 blocks of 64 bits, and as many attempts: they hardly add anything.
+/// let (messages, blocks) = (1000, 512_000);
+/// assert_eq!(pmac::prf(64, messages, blocks)?.to_string(), "2^-33.48 + Adv^prp_E(2^18.97)");
+/// let bound = pmac::mac(64, 64, (messages, blocks), 1000, 512)?;
+/// assert_eq!(bound.to_string(), "2^-33.47 + Adv^prp_E(2^19.97)");
+/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// ```
 pub fn mac(
     n: u32,
     t: u32,
     (q, sigma): (u128, u128),
-    (q_v, sigma_v): (u128, u128),
+    q_v: u128,
+    longest: u128,
 ) -> Result<Bound, BoundError> {
     block_bits(n)?;
     tag_bits(t, n)?;
     some(q | q_v)?;
-    let (sigma, sigma_v) = (sigma.max(q), sigma_v.max(q_v));
-    let messages = UpperFloat::from(q).plus(UpperFloat::from(q_v));
-    let blocks = UpperFloat::from(sigma).plus(UpperFloat::from(sigma_v));
-    let each = match sigma.max(sigma_v) {
-        // Not 3 q: nobody knows how many blocks there are.
-        u128::MAX => blocks.plus(UpperFloat::from(1)),
-        _ => messages.times(UpperFloat::from(3)).min(blocks.plus(UpperFloat::from(1))),
-    };
-    let collide = blocks.times(each).scaled(-(n as i32));
+    let (sigma, sigma_v) = (sigma.max(q), q_v.saturating_mul(some(longest)?));
     let guess = UpperFloat::from(q_v).scaled(-(t as i32));
-    let queries = sigma.saturating_add(sigma_v).saturating_add(1);
-    Ok(Bound::new(collide.plus(guess), vec![Term::prp("E", queries)]))
+    let (all, blocks) = (q.saturating_add(q_v), sigma.saturating_add(sigma_v));
+    let as_messages = tags(n, all, blocks).plus(guess);
+    let each = UpperFloat::from(q_v).times(each(n, t, (q, sigma), longest)?);
+    let value = tags(n, q, sigma).plus(each).min(as_messages);
+    Ok(Bound::new(value, vec![Term::prp("E", blocks.saturating_add(1))]))
 }
 
-/// 2^-t, what an attempt passes with, besides what it costs as a query.
-pub(super) fn each(n: u32, t: u32) -> Result<UpperFloat, BoundError> {
+/// What each attempt adds to [`prf`], after q tags of messages of sigma blocks in all:
+///
+/// ```text
+/// a = 2 / 2^n + 2^(n-t) / R (1 + 8 q l / R)
+///       + (k + 1) (8 l + min(q, l v) + q l^2 (5 q + 18) / R) / R,     R = 2^n - sigma - l - 1
+/// ```
+///
+/// l = `longest` is the most blocks of a message or an attempt. k is 1 for whole tags. No more than k
+/// shorter ones are equal, but with a probability of 2^-n. v is about
+/// n (l + 1) / (n - log2(2 q l^2)). `docs/theory.md` ("PMAC's attempts") has the proof. It is for
+/// 2 q l up to R; beyond that the value is 1, which says nothing.
+///
+/// # Errors
+///
+/// As [`mac`].
+///
+/// ```
+/// use tagmac::bounds::pmac;
+/// // PMAC-PRESENT, messages of 4 KiB: an attempt adds a 2000th of what a message costs.
+/// let attempt = pmac::attempt(64, 64, (1672, 1672 * 512), 512)?;
+/// assert_eq!(attempt.to_string(), "2^-50.50");
+/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// ```
+pub fn attempt(
+    n: u32,
+    t: u32,
+    (q, sigma): (u128, u128),
+    longest: u128,
+) -> Result<Bound, BoundError> {
+    Ok(Bound::new(each(n, t, (q, sigma), longest)?, Vec::new()))
+}
+
+/// The value of [`attempt`].
+pub(super) fn each(
+    n: u32,
+    t: u32,
+    (q, sigma): (u128, u128),
+    longest: u128,
+) -> Result<UpperFloat, BoundError> {
     block_bits(n)?;
     tag_bits(t, n)?;
-    Ok(UpperFloat::new(1, -(t as i32)))
+    let value = each_proven(n, t, (q, sigma.max(q)), some(longest)?);
+    Ok(value.unwrap_or(UpperFloat::from(1)))
+}
+
+/// sigma min(3 q, sigma + 1) / 2^n.
+fn tags(n: u32, q: u128, sigma: u128) -> UpperFloat {
+    let blocks = UpperFloat::from(sigma);
+    let each = match sigma {
+        // Not 3 q: nobody knows how many blocks there are.
+        u128::MAX => blocks.plus(UpperFloat::from(1)),
+        _ => UpperFloat::from(q).times(UpperFloat::from(3)).min(blocks.plus(UpperFloat::from(1))),
+    };
+    blocks.times(each).scaled(-(n as i32))
+}
+
+/// [`each`] where it is proven, for sigma of at least q and l of at least 1.
+fn each_proven(n: u32, t: u32, (q, sigma): (u128, u128), l: u128) -> Option<UpperFloat> {
+    let number = UpperFloat::from;
+    // 1 / R
+    let rest = UpperFloat::one_below(n, sigma.checked_add(l)?.checked_add(1)?)?;
+    let ql = q.checked_mul(l)?;
+    if number(ql).scaled(1).times(rest) > number(1) {
+        return None;
+    }
+    let guess = rest.scaled((n - t) as i32).times(number(1).plus(number(ql).scaled(3).times(rest)));
+    let hits = multiplicity(n, q, l).map_or(q, |v| q.min(l.saturating_mul(v)));
+    let squares = number(ql).times(number(l)).times(number(5).times(number(q)).plus(number(18)));
+    let each = number(l).scaled(3).plus(number(hits)).plus(squares.times(rest));
+    let targets = if t == n { 2 } else { equal_tags(n, t, q).saturating_add(1) };
+    let each = guess.plus(number(targets).times(each).times(rest));
+    Some(each.plus(UpperFloat::new(2, -(n as i32))))
+}
+
+/// The least v for which 8 l N^l (2 q l^2 / N)^v is at most 1/N by counting bits, if there is one:
+/// no attempt has its tag at v of the places that the proof counts, but with a probability of 1/N.
+fn multiplicity(n: u32, q: u128, l: u128) -> Option<u128> {
+    let (q, log_l) = (bits(q), u128::from(bits(l)));
+    let each = u128::from(n).checked_sub(1 + u128::from(q) + 2 * log_l).filter(|each| *each > 0)?;
+    let all = u128::from(n).checked_mul(l.checked_add(1)?)?.checked_add(3 + log_l)?;
+    Some(all.div_ceil(each))
+}
+
+/// The most of q random tags that begin with the same t bits, but with a probability of 2^-n:
+/// C(q, k + 1) / 2^(t k) is not above that.
+fn equal_tags(n: u32, t: u32, q: u128) -> u128 {
+    let a = bits(q);
+    // C(q, k + 1) is at most 2^(a (k + 1)), and at most (e q / (k + 1))^(k + 1).
+    let few = t.checked_sub(a).filter(|left| *left > 0).map(|left| (n + a).div_ceil(left).into());
+    let mean = if t < 128 { q.div_ceil(1 << t) } else { 1 };
+    few.unwrap_or(u128::MAX).min(mean.saturating_mul(6).max(2 * u128::from(n)))
+}
+
+/// The least a with number <= 2^a.
+fn bits(number: u128) -> u32 {
+    128 - number.saturating_sub(1).leading_zeros()
 }

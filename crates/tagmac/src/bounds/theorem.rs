@@ -165,7 +165,7 @@ impl Theorem {
         let (q, v, length) = (load.messages, load.attempts, load.length);
         let [with_q, with_v] = [q, v].map(|n| (n, n.saturating_mul(self.blocks(length))));
         match self {
-            Theorem::Pmac { n, t } => pmac::mac(n, t, with_q, with_v),
+            Theorem::Pmac { n, t } => pmac::mac(n, t, with_q, v, blocks),
             Theorem::LightMac { n, s, t } => lightmac::mac(n, s, t, with_q, with_v),
             Theorem::EliMacAes { t } => elimac::aes_mac(t, elimac::AES4, q, v),
             Theorem::Umac { t, nonces } => umac::mac(t, q, v, nonces),
@@ -175,8 +175,7 @@ impl Theorem {
     }
 
     /// What the load's attempts come to after its messages: their number times what one passes with,
-    /// so that [`forgery`](Theorem::forgery) is at most this and what the messages alone come to. Without
-    /// what PMAC's attempts cost as messages.
+    /// so that [`forgery`](Theorem::forgery) is at most this and what the messages alone come to.
     ///
     /// # Errors
     ///
@@ -191,7 +190,10 @@ impl Theorem {
     /// What an attempt passes with after q messages of up to `length` bytes.
     fn each(self, q: u128, length: u64) -> Result<UpperFloat, BoundError> {
         match self {
-            Theorem::Pmac { n, t } => pmac::each(n, t),
+            Theorem::Pmac { n, t } => {
+                let blocks = self.blocks(length);
+                pmac::each(n, t, (q, q.saturating_mul(blocks)), blocks)
+            }
             Theorem::LightMac { n, t, .. } => lightmac::each(n, t),
             Theorem::EliMacAes { t } => elimac::aes_each(t, elimac::AES4, q),
             Theorem::Umac { t, .. } => umac::each(t, q),
@@ -234,8 +236,7 @@ impl Theorem {
 
     /// The most failed attempts on messages of up to `length` bytes that keep to the probability of a
     /// forgery after as many [`messages`](Theorem::messages): attempts times what one passes with. Using up
-    /// both limits thus gives at most twice the probability. PMAC's attempts count as messages too, so
-    /// there are never more of them than messages.
+    /// both limits thus gives at most twice the probability.
     ///
     /// # Errors
     ///
@@ -247,13 +248,9 @@ impl Theorem {
             _ => self.messages(length, probability)?,
         };
         let each = self.each(messages, length)?;
-        let guesses = self.largest(length, probability, |attempts, probability| {
+        self.largest(length, probability, |attempts, probability| {
             Ok(UpperFloat::from(attempts).times(each) <= probability)
-        })?;
-        match self {
-            Theorem::Pmac { .. } => Ok(guesses.min(messages)),
-            _ => Ok(guesses),
-        }
+        })
     }
 
     /// The largest number for which `fits`, by bisection; it does for all smaller ones.

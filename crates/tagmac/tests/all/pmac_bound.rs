@@ -21,6 +21,8 @@ const GF8: Field = Field { n: 3, low: 0b011 };
 const GF16: Field = Field { n: 4, low: 0b0011 };
 const GF32: Field = Field { n: 5, low: 0b00101 };
 const GF64: Field = Field { n: 6, low: 0b000011 };
+const GF256: Field = Field { n: 8, low: 0b0001_1011 };
+const GF1024: Field = Field { n: 10, low: 0b1001 };
 /// Blocks of 64 bits, as the library has them.
 const OF_64_BITS: Field = Field { n: 64, low: 0b11011 };
 
@@ -541,4 +543,156 @@ fn events(field: Field, messages: &[&Message]) -> f64 {
     within(field, bad, q * (3 * sigma - 2 * q + 1), "bad, first way");
     within(field, bad, sigma * (sigma + 1) - d * (d + 1) / 2, "bad, second way");
     within(field, bad, cost(q, sigma), "bad")
+}
+
+/// What is fixed when an attempt is made, and what it may still meet: the ideal world of the proof.
+struct Attempt<'a> {
+    field: Field,
+    /// Messages and their tags.
+    asked: &'a [(Message, u64)],
+    message: &'a Message,
+    tag: u64,
+}
+
+impl Attempt<'_> {
+    /// The probability of a good outcome after which the attempt succeeds: over L, the values on the masked
+    /// blocks of what was asked, and the rest of the permutation.
+    fn passes(&self) -> f64 {
+        let size = 1u64 << self.field.n;
+        (0..size).map(|l| self.with_l(l)).sum::<f64>() / size as f64
+    }
+
+    fn with_l(&self, l: u64) -> f64 {
+        let mut pi = vec![None; 1 << self.field.n];
+        pi[0] = Some(l);
+        let masked = self.asked.iter().flat_map(|(message, _)| message.masked(self.field, l));
+        let mut points: Vec<u64> = masked.filter(|x| *x != 0).collect();
+        points.sort_unstable();
+        points.dedup();
+        self.over_values(&mut pi, &mut vec![l], &points, &|pi, used| self.after_tags(pi, used))
+    }
+
+    /// The mean of `then` over the values of these points, which differ from each other and from those used.
+    fn over_values(
+        &self,
+        pi: &mut Vec<Option<u64>>,
+        used: &mut Vec<u64>,
+        points: &[u64],
+        then: &dyn Fn(&mut Vec<Option<u64>>, &mut Vec<u64>) -> f64,
+    ) -> f64 {
+        let Some((x, points)) = points.split_first() else { return then(pi, used) };
+        let (mut sum, size) = (0.0, 1u64 << self.field.n);
+        for y in 0..size {
+            if !used.contains(&y) {
+                pi[*x as usize] = Some(y);
+                used.push(y);
+                sum += self.over_values(pi, used, points, then);
+                used.pop();
+            }
+        }
+        pi[*x as usize] = None;
+        sum / (size - used.len() as u64) as f64
+    }
+
+    fn after_tags(&self, pi: &mut Vec<Option<u64>>, used: &mut Vec<u64>) -> f64 {
+        let sums: Vec<u64> = self
+            .asked
+            .iter()
+            .map(|(message, _)| message.sum(self.field, |x| pi[x as usize].ok_or(())).unwrap())
+            .collect();
+        let mut set: Vec<u64> = Vec::new();
+        let mut good = true;
+        for (sum, (_, tag)) in sums.iter().zip(self.asked) {
+            good &= pi[*sum as usize].is_none() && !used.contains(tag);
+            if !good {
+                break;
+            }
+            pi[*sum as usize] = Some(*tag);
+            used.push(*tag);
+            set.push(*sum);
+        }
+        let found = if good { self.at_the_end(pi, used) } else { 0.0 };
+        for sum in set {
+            pi[sum as usize] = None;
+            used.pop();
+        }
+        found
+    }
+
+    fn at_the_end(&self, pi: &mut Vec<Option<u64>>, used: &mut Vec<u64>) -> f64 {
+        let l = pi[0].unwrap();
+        let mut points: Vec<u64> =
+            self.message.masked(self.field, l).filter(|x| pi[*x as usize].is_none()).collect();
+        points.sort_unstable();
+        points.dedup();
+        self.over_values(pi, used, &points, &|pi, used| {
+            let sum = self.message.sum(self.field, |x| pi[x as usize].ok_or(())).unwrap();
+            match pi[sum as usize] {
+                Some(value) => f64::from(value == self.tag),
+                None if used.contains(&self.tag) => 0.0,
+                None => 1.0 / ((1u64 << self.field.n) - used.len() as u64) as f64,
+            }
+        })
+    }
+}
+
+/// Attempts that the proof's ways of success suggest, and random ones, pass as rarely as it says.
+#[test]
+fn attempts_pass_as_rarely_as_the_bound_says() {
+    let mut choice = Choice(4);
+    // The lengths of the messages asked for, those of the attempt, attempts, and how much more than
+    // a guess the best of them gains at least.
+    let worlds: [(Field, &[usize], usize, u32, f64); 7] = [
+        (GF1024, &[1; 4], 1, 12, 0.9),
+        (GF1024, &[1; 4], 2, 12, 0.9),
+        (GF1024, &[1; 64], 2, 12, 0.9),
+        (GF256, &[1; 8], 3, 4, 0.85),
+        (GF256, &[2], 1, 12, 0.9),
+        (GF256, &[2, 1, 1], 2, 4, 0.85),
+        (GF64, &[2, 1, 1], 3, 4, 0.85),
+    ];
+    for (field, lengths, blocks, rounds, at_least) in worlds {
+        let messages = choice.messages(field, lengths);
+        let (q, sigma) = (messages.len() as u128, sigma(&messages.iter().collect::<Vec<_>>()));
+        let l = lengths.iter().max().unwrap().max(&blocks);
+        // Different tags, or no outcome is good.
+        let mut tags: Vec<u64> = (0..1 << field.n).collect();
+        let asked: Vec<(Message, u64)> = messages
+            .into_iter()
+            .map(|message| (message, tags.swap_remove(choice.below(tags.len()))))
+            .collect();
+        let mut most = 0f64;
+        for round in 0..rounds {
+            let (target, source) = (choice.below(asked.len()), choice.below(asked.len()));
+            let mut message = choice.message(field, blocks);
+            let tag = asked[target].1;
+            if blocks == 1 {
+                // Of the other kind than the target, so that one L makes them collide.
+                message.whole = !asked[target].0.whole;
+            } else if round % 4 > 0 {
+                // Case h and its like: the target's blocks, one or more that may be hits, and what a hit
+                // and the target differ by.
+                let full = &asked[target].0.full;
+                for (block, from) in message.full.iter_mut().zip(full) {
+                    *block = *from;
+                }
+                message.whole = asked[target].0.whole;
+                message.last = asked[target].0.last ^ asked[source].1;
+            }
+            if asked.iter().all(|(other, _)| *other != message) {
+                most = most.max(Attempt { field, asked: &asked, message: &message, tag }.passes());
+            }
+        }
+        let size = (1u64 << field.n) as f64;
+        let limit = bound::attempt(field.n, field.n, (q, sigma), *l as u128).unwrap();
+        let limit = limit.value();
+        println!(
+            "n = {}, blocks {lengths:?}, an attempt of {blocks}: {:.2} guesses of {:.2}",
+            field.n,
+            most * size,
+            limit * size
+        );
+        assert!(most <= limit, "{most} of {limit}");
+        assert!(most * size >= at_least, "{most}");
+    }
 }
