@@ -134,8 +134,7 @@ holds_mac_error!(MeterError);
 /// What a key may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// The theorem that bounds the MAC: it says how many blocks a message has, and whether a failed
-    /// verification also counts as a message.
+    /// The theorem that bounds the MAC. It says how many blocks a message has.
     pub theorem: Theorem,
     /// The longest message in bytes; longer ones are refused.
     pub length: u64,
@@ -181,7 +180,6 @@ impl Budget {
         theorem.check_length(length)?;
         let small = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
         let messages = theorem.messages(length, probability)?;
-        // PMAC's attempts draw on the messages, and there are no more of them.
         let failures = theorem.guesses(length, probability)?;
         let blocks = match theorem {
             Theorem::Pmac { .. } => messages.saturating_mul(theorem.blocks(length)),
@@ -223,14 +221,6 @@ impl Budget {
     fn message(&self, length: u64) -> Usage {
         let blocks = blocks(&self.theorem, length);
         Usage { messages: 1, blocks: blocks.max(1), failures: 0 }
-    }
-
-    /// What a failed verification costs.
-    fn failure(&self, length: u64) -> Usage {
-        match self.theorem {
-            Theorem::Pmac { .. } => Usage { failures: 1, ..self.message(length) },
-            _ => Usage { failures: 1, ..Usage::default() },
-        }
     }
 
     /// All of it.
@@ -452,8 +442,7 @@ impl<M> Metered<M> {
     }
 
     /// Counts `messages` messages of `bytes` bytes in total in advance. The tags that follow use up
-    /// this reserve, and so do failed verifications of PMAC. What is left when the meter is dropped
-    /// stays counted.
+    /// this reserve. What is left when the meter is dropped stays counted.
     ///
     /// # Errors
     ///
@@ -533,7 +522,7 @@ impl<M> Metered<M> {
         verify: impl FnOnce(&M, Bits<'_>) -> Result<(), Mismatch>,
     ) -> Result<(), MeteredVerifyError> {
         let length = message.bytes().len() as u64;
-        let cost = self.budget.failure(length);
+        let cost = Usage { failures: 1, ..Usage::default() };
         self.budget.check_length(length).map_err(MeteredVerifyError::Refused)?;
         let rest = self.count(cost).map_err(MeteredVerifyError::Refused)?;
         verify(&self.mac, message).map_err(|Mismatch| MeteredVerifyError::Mismatch)?;

@@ -5,7 +5,7 @@
 //! ("PMAC's bound") proves the one here, for messages of any mix of lengths.
 
 use super::up::UpperFloat;
-use super::{Bound, BoundError, Term, block_bits, some, tag_bits};
+use super::{Bound, BoundError, Term, block_bits, nonces, some, tag_bits};
 
 /// An adversary that asks for the tags of q messages of sigma blocks in all, of any mix of lengths,
 /// tells PMAC, with a random permutation for E, from a random function with an advantage of at most
@@ -51,8 +51,9 @@ pub fn prf(n: u32, q: u128, sigma: u128) -> Result<Bound, BoundError> {
 /// sigma' min(3 q', sigma' + 1) / 2^n  +  q_v / 2^t
 /// ```
 ///
-/// The first is linear in the attempts; [`attempt`] has a. The second takes each
-/// attempt for a message: q' = q + q_v and sigma' = sigma + q_v l. All messages and attempts have at most l = `longest` blocks.
+/// The first is linear in the attempts; [`attempt`] has a. The second takes each attempt for a
+/// message: q' = q + q_v and sigma' = sigma + q_v l. All messages and attempts have at most
+/// l = `longest` blocks.
 ///
 /// # Errors
 ///
@@ -90,13 +91,12 @@ pub fn mac(
 /// What each attempt adds to [`prf`], after q tags of messages of sigma blocks in all:
 ///
 /// ```text
-/// a = 2 / 2^n + 2^(n-t) / R (1 + 8 q l / R)
+/// a = 1 / 2^n + 2^(n-t) / R (1 + 8 q l / R)
 ///       + (k + 1) (8 l + min(q, l v) + q l^2 (5 q + 18) / R) / R,     R = 2^n - sigma - l - 1
 /// ```
 ///
-/// l = `longest` is the most blocks of a message or an attempt. k is 1 for whole tags. No more than k
-/// shorter ones are equal, but with a probability of 2^-n. v is about
-/// n (l + 1) / (n - log2(2 q l^2)). `docs/theory.md` ("PMAC's attempts") has the proof. It is for
+/// l = `longest` is the most blocks of a message or an attempt. k is the expected number of tags that are
+/// equal to the most frequent one: 1 for whole tags, more for short ones. v is about n (l + 1) / (n - log2(2 q l^2)). `docs/theory.md` ("PMAC's attempts") has the proof. It is for
 /// 2 q l up to R; beyond that the value is 1, which says nothing.
 ///
 /// # Errors
@@ -105,7 +105,7 @@ pub fn mac(
 ///
 /// ```
 /// use tagmac::bounds::pmac;
-/// // PMAC-PRESENT, messages of 4 KiB: an attempt adds a 2000th of what a message costs.
+/// // PMAC-PRESENT, messages of 4 KiB: an attempt adds a 220th of what a message does on average.
 /// let attempt = pmac::attempt(64, 64, (1672, 1672 * 512), 512)?;
 /// assert_eq!(attempt.to_string(), "2^-50.50");
 /// # Ok::<(), tagmac::bounds::BoundError>(())
@@ -156,28 +156,18 @@ fn each_proven(n: u32, t: u32, (q, sigma): (u128, u128), l: u128) -> Option<Uppe
     let hits = multiplicity(n, q, l).map_or(q, |v| q.min(l.saturating_mul(v)));
     let squares = number(ql).times(number(l)).times(number(5).times(number(q)).plus(number(18)));
     let each = number(l).scaled(3).plus(number(hits)).plus(squares.times(rest));
-    let targets = if t == n { 2 } else { equal_tags(n, t, q).saturating_add(1) };
-    let each = guess.plus(number(targets).times(each).times(rest));
-    Some(each.plus(UpperFloat::new(2, -(n as i32))))
+    let targets = nonces::multiplicity(q, t, 1u32.checked_shl(n - t)).plus(number(1));
+    let each = guess.plus(targets.times(each).times(rest));
+    Some(each.plus(UpperFloat::new(1, -(n as i32))))
 }
 
 /// The least v for which 8 l N^l (2 q l^2 / N)^v is at most 1/N by counting bits, if there is one:
-/// no attempt has its tag at v of the places that the proof counts, but with a probability of 1/N.
+/// the probability that some attempt has v of what the proof calls successes.
 fn multiplicity(n: u32, q: u128, l: u128) -> Option<u128> {
     let (q, log_l) = (bits(q), u128::from(bits(l)));
     let each = u128::from(n).checked_sub(1 + u128::from(q) + 2 * log_l).filter(|each| *each > 0)?;
     let all = u128::from(n).checked_mul(l.checked_add(1)?)?.checked_add(3 + log_l)?;
     Some(all.div_ceil(each))
-}
-
-/// The most of q random tags that begin with the same t bits, but with a probability of 2^-n:
-/// C(q, k + 1) / 2^(t k) is not above that.
-fn equal_tags(n: u32, t: u32, q: u128) -> u128 {
-    let a = bits(q);
-    // C(q, k + 1) is at most 2^(a (k + 1)), and at most (e q / (k + 1))^(k + 1).
-    let few = t.checked_sub(a).filter(|left| *left > 0).map(|left| (n + a).div_ceil(left).into());
-    let mean = if t < 128 { q.div_ceil(1 << t) } else { 1 };
-    few.unwrap_or(u128::MAX).min(mean.saturating_mul(6).max(2 * u128::from(n)))
 }
 
 /// The least a with number <= 2^a.

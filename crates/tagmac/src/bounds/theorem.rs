@@ -165,7 +165,7 @@ impl Theorem {
         let (q, v, length) = (load.messages, load.attempts, load.length);
         let [with_q, with_v] = [q, v].map(|n| (n, n.saturating_mul(self.blocks(length))));
         match self {
-            Theorem::Pmac { n, t } => pmac::mac(n, t, with_q, v, blocks),
+            Theorem::Pmac { n, t } => pmac::mac(n, t, with_q, v, self.blocks(length)),
             Theorem::LightMac { n, s, t } => lightmac::mac(n, s, t, with_q, with_v),
             Theorem::EliMacAes { t } => elimac::aes_mac(t, elimac::AES4, q, v),
             Theorem::Umac { t, nonces } => umac::mac(t, q, v, nonces),

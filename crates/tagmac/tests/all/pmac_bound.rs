@@ -642,14 +642,13 @@ fn attempts_pass_as_rarely_as_the_bound_says() {
     let mut choice = Choice(4);
     // The lengths of the messages asked for, those of the attempt, attempts, and how much more than
     // a guess the best of them gains at least.
-    let worlds: [(Field, &[usize], usize, u32, f64); 7] = [
+    let worlds: [(Field, &[usize], usize, u32, f64); 6] = [
         (GF1024, &[1; 4], 1, 12, 0.9),
         (GF1024, &[1; 4], 2, 12, 0.9),
         (GF1024, &[1; 64], 2, 12, 0.9),
         (GF256, &[1; 8], 3, 4, 0.85),
         (GF256, &[2], 1, 12, 0.9),
         (GF256, &[2, 1, 1], 2, 4, 0.85),
-        (GF64, &[2, 1, 1], 3, 4, 0.85),
     ];
     for (field, lengths, blocks, rounds, at_least) in worlds {
         let messages = choice.messages(field, lengths);
@@ -692,7 +691,7 @@ fn attempts_pass_as_rarely_as_the_bound_says() {
             most * size,
             limit * size
         );
-        assert!(most <= limit, "{most} of {limit}");
+        assert!(most <= limit && limit < 1.0, "{most} of {limit}");
         assert!(most * size >= at_least, "{most}");
     }
 }
