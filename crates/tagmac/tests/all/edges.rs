@@ -70,12 +70,13 @@ fn guesses_and_tags_are_the_parts_of_a_forgery() {
             let load = Workload { messages, length: 64, attempts };
             let (all, guessing) =
                 (theorem.forgery(&load).unwrap(), theorem.guessing(&load).unwrap());
-            assert!(guessing.value() <= all.value());
+            // PMAC has a second bound, which is the smaller one for a few attempts.
+            let pmac = matches!(theorem, Theorem::Pmac { .. });
+            assert!(pmac || guessing.value() <= all.value());
             let tags = Workload { attempts: 0, ..load };
             let tags = theorem.forgery(&tags).map_or(0.0, |bound| bound.value());
-            let pmac = matches!(theorem, Theorem::Pmac { .. });
             let sum = (guessing.value() + tags) * (1.0 + 2f64.powi(-40));
-            assert!(pmac || all.value() <= sum, "{theorem:?} {messages} {attempts}");
+            assert!(all.value() <= sum, "{theorem:?} {messages} {attempts}");
         }
         for length in [0, 1, 1500] {
             let messages = theorem.messages(length, 0.25).unwrap();
