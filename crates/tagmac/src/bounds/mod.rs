@@ -24,7 +24,7 @@
 //!
 //! | MAC | tags cost | each attempt passes with | from |
 //! |---|---|---|---|
-//! | [`pmac`] | sigma min(3 q, sigma + 1) / 2^n | 2^-t, and counts as a message | `docs/theory.md`, "PMAC's bound" |
+//! | [`pmac`] | sigma min(3 q, sigma + 1) / 2^n | 2^-t and about (16 l + 2 q) / 2^n | `docs/theory.md`, "PMAC's bound", "PMAC's attempts" |
 //! | [`lightmac`] | about q^2 / 2^n | about 2^-t | LightMAC, theorems 1 and 2 |
 //! | [`elimac`] | C(q, 2) (e + 2^-128) | 2^(128-t) / (2^128 - q) + k e | EliMAC, corollary 1, theorem 2; `docs/theory.md` |
 //! | [`umac`], RFC 4418 | 0, or C(q, 2) / 2^b | 2^-30 for each 32 bits, times delta | RFC 4418, section 6.2; Bernstein |
@@ -32,7 +32,7 @@
 //! | [`poly1305`] | 0, or C(q, 2) / 2^b | 8 ceil(L/16) delta / 2^106 | Bernstein's slides |
 //!
 //! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. Random nonces have b
-//! bits ([`NonceKind`]); those that count cost nothing. delta is what pads from a permutation cost, 1.65 after
+//! bits ([`NonceKind`]); l is the most blocks of a message; those that count cost nothing. delta is what pads from a permutation cost, 1.65 after
 //! 2^64 messages. k and m are the number of messages that share a cut tag or a nonce, about 1 to 3. Every
 //! bound holds for any mix of lengths: only PMAC's and CBC3's count blocks, in all, and only that of
 //! Poly1305-AES the longest message.
@@ -55,8 +55,7 @@
 //! - **guesses** alone may reach it: the largest number of failed attempts for which attempts times
 //!   what one passes with, after that many messages, does not pass it.
 //!
-//! Using up both limits at most doubles the probability, but for PMAC, whose attempts count as
-//! messages: there both are one budget, and using up both is four times the probability.
+//! Using up both limits at most doubles the probability.
 //!
 //! The terms of the cipher come on top. For AES nothing better is known than to try keys.
 

@@ -95,8 +95,9 @@ pub fn mac(
 ///       + (k + 1) (8 l + min(q, l v) + q l^2 (5 q + 18) / R) / R,     R = 2^n - sigma - l - 1
 /// ```
 ///
-/// l = `longest` is the most blocks of a message or an attempt. k is the expected number of tags that are
-/// equal to the most frequent one: 1 for whole tags, more for short ones. v is about n (l + 1) / (n - log2(2 q l^2)). `docs/theory.md` ("PMAC's attempts") has the proof. It is for
+/// l = `longest` is the most blocks of a message or an attempt. k is the mean, over q random tags, of
+/// how many of them share the most frequent t bits: 1 for whole tags. v is about
+/// n (l + 1) / (n - log2(2 q l^2)). `docs/theory.md` ("PMAC's attempts") has the proof. It is for
 /// 2 q l up to R; beyond that the value is 1, which says nothing.
 ///
 /// # Errors
