@@ -8,6 +8,7 @@ mod audit;
 mod bounds;
 mod check;
 mod combine;
+mod completions;
 mod diagnostic;
 mod exit;
 mod given;
@@ -116,7 +117,7 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::List(args) => list::run(args).map(|()| None),
         Command::Bounds(args) => bounds::run(args).map(|()| None),
         Command::Selftest => selftest::run(),
-        Command::Completions(args) => pages::completions(args).map(|()| None),
+        Command::Completions(args) => completions::run(args).map(|()| None),
         Command::Man(args) => pages::man(args).map(|()| None),
     }
 }

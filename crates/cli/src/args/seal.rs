@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args as Group;
+use clap::{Args as Group, ValueHint};
 
 use super::shared::{Key, Reading};
 
@@ -36,7 +36,7 @@ pub struct Seal {
     #[command(flatten)]
     pub reading: Reading,
     /// The directory, or the URL that objects are below
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 }
 
@@ -63,6 +63,6 @@ pub struct Audit {
     #[arg(value_name = "MANIFEST")]
     pub manifest: PathBuf,
     /// The directory, or the URL that objects are below
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args as Group, ValueEnum, value_parser};
+use clap::{Args as Group, ValueEnum, ValueHint, value_parser};
 use tagmac::dynamic::{Algorithm, UnknownAlgorithm};
 use tagmac_files::hex;
 
@@ -91,6 +91,7 @@ pub struct KeySource {
     pub key_env: Option<OsString>,
     /// A command for 'sh -c' that writes the key to its standard output
     #[arg(long, value_name = "CMD", help_heading = "Key")]
+    #[arg(value_hint = ValueHint::CommandString)]
     pub key_cmd: Option<OsString>,
 }
 

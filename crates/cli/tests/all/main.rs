@@ -7,6 +7,8 @@ mod audit;
 mod bounds;
 mod check;
 mod checkpoint;
+#[cfg(target_os = "linux")]
+mod completion;
 mod exit;
 mod faults;
 mod key;
