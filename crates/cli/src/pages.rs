@@ -18,6 +18,11 @@ pub fn man(args: &Man) -> Result<(), Error> {
     let mut command = Args::command();
     command.build();
     if let Some(folder) = &args.output {
+        if folder.as_os_str() == "-" {
+            return Err(Error::usage(
+                "--output: expected a directory, found '-'; without --output a page is printed",
+            ));
+        }
         return all(&command, folder);
     }
     if let Some(name) = &args.command {

@@ -43,6 +43,10 @@ impl End {
 /// What comes between an algorithm and a nonce.
 pub const NONCE: &str = ".n=";
 
+/// Bytes of the shortest tag that may begin a line with one blank. A word of fewer hex digits may be
+/// one of any text.
+const MIN_BARE_BYTES: usize = 4;
+
 /// A line, taken apart.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line<'a> {
@@ -80,7 +84,13 @@ pub enum Malformed {
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Malformed::Mark(mark) => return write!(f, "expected a line of a list, found {mark}"),
+            Malformed::Mark(ByteOrder::Utf8) => {
+                "expected no byte order mark (BOM) before the first line: save the list as UTF-8 \
+                 without one"
+            }
+            Malformed::Mark(ByteOrder::Utf16) => {
+                "expected a list in UTF-8, not in UTF-16 as PowerShell's '>' writes it"
+            }
             Malformed::Form => "expected 'ALGORITHM (NAME) = HEX' or 'HEX  NAME'",
             Malformed::Hex => "expected two hex digits for each byte of the tag",
             Malformed::Nonce => "expected two hex digits for each byte of the nonce",
@@ -155,8 +165,10 @@ pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
             (Some(word(first)?), &rest[..cut], &rest[cut + 4..])
         }
         Some((b' ' | b'*', name)) => (None, name, first),
-        // With one blank many a text has this form, so it is a line only if it begins with hex.
-        Some(_) if hex::decode(first).is_some() => (None, rest, first),
+        // With one blank any text has this form, so it is a line only if it begins with a tag.
+        Some(_) if hex::decode(first).is_some_and(|tag| tag.len() >= MIN_BARE_BYTES) => {
+            (None, rest, first)
+        }
         _ => return Err(Malformed::Form),
     };
     let (algorithm, nonce) = match word.and_then(|word| word.split_once(NONCE)) {
@@ -213,7 +225,7 @@ mod tests {
 
     #[test]
     fn lines_are_split_at_the_last_end_and_the_first_start() {
-        let cases: [(&[u8], _, _); 11] = [
+        let cases: [(&[u8], _, _); 8] = [
             (b"A (b) = 0aF1", Some("A"), "b"),
             (b"A (b) = c) = 0aF1", Some("A"), "b) = c"),
             (b"A (b (c) = 0aF1", Some("A"), "b (c"),
@@ -221,13 +233,26 @@ mod tests {
             (b"0aF1  b", None, "b"),
             (b"0aF1 *b", None, "b"),
             (b"0aF1  A (b) = 00", None, "A (b) = 00"),
-            (b"0aF1 b", None, "b"),
-            (b"0aF1 b c  d", None, "b c  d"),
-            (b"\\0aF1 b\\n", None, "b\n"),
             (b"\\A (b\\n\\r\\\\) = 0aF1", Some("A"), "b\n\r\\"),
         ];
         for (line, algorithm, name) in cases {
             assert_eq!(parsed(line), Ok((algorithm, name.into(), vec![0x0a, 0xf1])));
+        }
+    }
+
+    #[test]
+    fn lines_with_one_blank() {
+        let cases: [(&[u8], _); 4] = [
+            (b"0aF1bEef b", "b"),
+            (b"0aF1bEef b c  d", "b c  d"),
+            (b"\\0aF1bEef b\\n", "b\n"),
+            (b"0aF1bEef A (b) = 00", "A (b) = 00"),
+        ];
+        for (line, name) in cases {
+            assert_eq!(parsed(line), Ok((None, name.into(), vec![0x0a, 0xf1, 0xbe, 0xef])));
+        }
+        for line in [&b"0aF1be b"[..], b"0aF1bEe b", b"0aF1bEeg b", b"0aF1bEef ", b"0aF1bEef"] {
+            assert_eq!(parsed(line).unwrap_err(), Malformed::Form, "{}", line.escape_ascii());
         }
     }
 

@@ -112,6 +112,7 @@ pub struct Tag {
     pub checkpoint: Option<PathBuf>,
     /// Save the checkpoint after each BYTES bytes; by default every 5 seconds
     #[arg(long, value_name = "BYTES", value_parser = number::size, requires = "checkpoint")]
+    #[arg(overrides_with = "checkpoint_every")]
     pub checkpoint_every: Option<u64>,
     /// How to read.
     #[command(flatten)]

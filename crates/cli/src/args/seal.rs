@@ -15,6 +15,9 @@ pub struct Seal {
     /// The manifest to write; an existing one is replaced atomically
     #[arg(short, long, value_name = "MANIFEST")]
     pub output: PathBuf,
+    /// Do not say at the end what was sealed
+    #[arg(long)]
+    pub quiet: bool,
     /// Record the permissions of files and directories
     #[arg(long, help_heading = "What is recorded")]
     pub mode: bool,

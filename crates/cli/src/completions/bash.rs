@@ -10,8 +10,6 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command, ValueHint};
 
-use crate::completions::words;
-
 /// The script. `kinds` are those of the values that the option before the cursor still takes, and
 /// `kind` is that of the word at the cursor: `files`, `folders`, `nothing`, or the words themselves.
 const SCRIPT: &str = r#"# Completions of tagmac for bash
@@ -134,6 +132,12 @@ fn describe(
 
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "    {line}").expect("a String takes all");
+}
+
+/// The words that an argument takes, if they are known.
+pub fn words(arg: &Arg) -> Option<Vec<String>> {
+    let words = arg.get_value_parser().possible_values()?;
+    Some(words.map(|word| word.get_name().into()).collect())
 }
 
 /// What the values of an argument are.

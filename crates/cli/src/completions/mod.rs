@@ -45,17 +45,11 @@ fn described() -> Command {
     command
 }
 
-/// The words that an argument takes, if they are known.
-fn words(arg: &Arg) -> Option<Vec<String>> {
-    let words = arg.get_value_parser().possible_values()?;
-    Some(words.map(|word| word.get_name().into()).collect())
-}
-
 /// What clap's script for fish leaves out: the words that commands take without an option.
 fn fish_operands(command: &Command) -> String {
     let mut text = String::new();
     for command in command.get_subcommands() {
-        for words in command.get_positionals().filter_map(words) {
+        for words in command.get_positionals().filter_map(bash::words) {
             let (name, words) = (command.get_name(), words.join(" "));
             let when = format!("__fish_tagmac_using_subcommand {name}");
             writeln!(text, "complete -c tagmac -n \"{when}\" -f -a \"{words}\"").expect("a String");
