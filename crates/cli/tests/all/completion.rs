@@ -4,16 +4,15 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
-use crate::common::Place;
+use crate::common::{Place, open_terminal, terminal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 /// Notes its arguments, each ended by a zero byte, and says so.
@@ -84,16 +83,9 @@ impl Session {
                 false => fs::write(path, "").unwrap(),
             }
         }
-        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&terminal).unwrap();
-        unlockpt(&terminal).unwrap();
+        let (terminal, name) = terminal();
         let size = Winsize { ws_row: 50, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&terminal, size).unwrap();
-        let name = ptsname(&terminal, Vec::new()).unwrap();
-        let open = || {
-            let path = OsStr::from_bytes(name.as_bytes());
-            OpenOptions::new().read(true).write(true).open(path).unwrap()
-        };
         let mut path = place.path("bin").into_os_string();
         path.push(":");
         path.push(env::var_os("PATH").unwrap());
@@ -110,13 +102,12 @@ impl Session {
             .env("NOTED", place.path("noted"))
             .env("TERM", "xterm")
             .env("LC_ALL", "C.UTF-8")
-            .stdin(open())
-            .stdout(open())
-            .stderr(open())
+            .stdin(open_terminal(&name))
+            .stdout(open_terminal(&name))
+            .stderr(open_terminal(&name))
             .spawn()
             .unwrap();
-        let mut session =
-            Session { place, terminal: File::from(terminal), child, shown: Vec::new() };
+        let mut session = Session { place, terminal, child, shown: Vec::new() };
         session.until(PROMPT);
         Some(session)
     }
