@@ -24,8 +24,8 @@ pub fn run(data: &[u8]) {
     };
     assert_eq!(file.algorithm(), algorithm);
     algorithm.check_key(file.key().len()).expect("a key of its length");
-    let line = text.strip_suffix(b"\n").unwrap_or(text);
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    // Lines of one length are joined.
+    let line: Vec<u8> = text.iter().copied().filter(|byte| !b"\r\n".contains(byte)).collect();
     match format {
         Format::Raw => assert_eq!(file.key(), text),
         Format::Hex => {
@@ -43,7 +43,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let hex = encode_string(&key);
     let base64 = "AAECAwQFBgcICQoLDA0ODw==\n";
     let mut seeds = vec![[&[0], &*key].concat()];
-    for (format, text) in [(1, hex + "\r\n"), (2, base64.into())] {
+    let wrapped = format!("{}\n{}\n", &hex[..16], &hex[16..]);
+    for (format, text) in [(1, hex + "\r\n"), (2, base64.into()), (1, wrapped)] {
         seeds.push([&[format], text.as_bytes()].concat());
     }
     seeds

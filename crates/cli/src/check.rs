@@ -13,7 +13,7 @@ use tagmac_files::line::{self, End, Line, Malformed};
 use tagmac_files::line_reader::Lines;
 use tagmac_files::mac::Mac;
 use tagmac_files::progress::{Progress as _, Total};
-use tagmac_files::{Error, Irregular, ReadError, open};
+use tagmac_files::{Error, Irregular, ReadError, open, url};
 
 use crate::allowance::{PROBABILITY, show_bound};
 use crate::args::Check;
@@ -21,6 +21,7 @@ use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::given::given;
 use crate::mac;
+use crate::names;
 use crate::number::show_probability;
 use crate::objects::Stores;
 use crate::output;
@@ -41,6 +42,10 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
             return Err(Error::usage(format_args!("{what}, found {found}")));
         }
     }
+    for list in lists {
+        if raw { names::object(list)? } else { names::file(list)? }
+    }
+    args.raw_tag.iter().try_for_each(|tag| names::file(tag))?;
     let stdin = read::stdin_once(&args.key.only.options(), lists.iter().chain(&args.raw_tag))?;
     let names = lists.iter().filter(|_| raw).map(|name| &**name);
     let allowed = args.allow_url.iter().map(Path::new);
@@ -307,8 +312,11 @@ impl Checker<'_> {
                     _ => self.seen.io = true,
                 }
                 let hint = match error {
-                    ReadError::Irregular(Irregular::Device) => "; --special reads devices",
-                    _ => "",
+                    ReadError::Irregular(Irregular::Device) => "; --special reads devices".into(),
+                    ReadError::Missing(_) => {
+                        url::foreign(&line.name).map_or(String::new(), |hint| format!("; {hint}"))
+                    }
+                    _ => String::new(),
                 };
                 self.explain(&line.name, &format!("{error}{hint}"));
             }

@@ -8,10 +8,20 @@ use tagmac_files::partial::{self, Expected};
 use crate::args::Combine;
 use crate::exit::Exit;
 use crate::mac;
+use crate::names;
 use crate::tag_line::{self, Form};
 
 /// Prints the tag of the object that the partials make.
 pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
+    for partial in &args.partials {
+        if partial.as_os_str() == "-" {
+            return Err(Error::usage(
+                "expected a partial's file, found '-': partials have no end that a pipe could tell, so \
+                 each is a file",
+            ));
+        }
+        names::file(partial)?;
+    }
     let mac = mac::make(&args.key.options(), false)?;
     mac.parts()?;
     let nonce = match mac::given_nonce(&mac, args.nonce_hex.as_deref(), None)? {

@@ -1,10 +1,12 @@
 //! Lines on standard error, which a progress bar makes room for.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::ProgressBar;
+
+use crate::stdio::Stderr;
 
 /// The bar on the terminal. It is here and not with its owner, so that an error can be printed by
 /// code that knows nothing of progress.
@@ -31,5 +33,5 @@ pub fn suspend_bar<T>(write: impl FnOnce() -> T) -> T {
 /// Writes `tagmac: MESSAGE` to standard error. If that fails there is nowhere left to say so.
 pub fn diagnostic(message: impl Display) {
     let line = format!("tagmac: {message}\n");
-    let _ = suspend_bar(|| io::stderr().write_all(line.as_bytes()));
+    let _ = suspend_bar(|| Stderr.write_all(line.as_bytes()));
 }

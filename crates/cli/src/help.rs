@@ -34,14 +34,21 @@ Objects:
 
 Exit status:
   0  success: everything matches and all output was written
-  1  does not match: a tag is wrong, a file is missing, a line is malformed, or nothing was
-     verified; a manifest, sidecar, partial or checkpoint is damaged, missing or of the wrong kind;
-     a directory differs from its manifest; bytes around an edit have changed; partials have gaps
-     or overlap
-  2  usage error
+  1  does not match: a tag is wrong, a file of a list is missing, a line is malformed, or nothing
+     was verified; a manifest, sidecar, partial or checkpoint is damaged or of the wrong kind; a
+     directory differs from its manifest; bytes around an edit have changed; partials have gaps or
+     overlap
+  2  usage error; also an edit of a file that has no sidecar
   3  the key is unreadable, invalid or writable by others, or the input was sealed under another
      key
-  4  no verdict: reading, writing, memory or random bytes failed. If 1 also applies, it is 1
+  4  no verdict: a file to tag is missing; a list, manifest or partial is missing; reading, writing,
+     memory or random bytes failed. If 1 also applies, it is 1
+
+Repeated options:
+  A flag may be given twice, so that an alias may have it; of --progress, --num-threads and
+  --checkpoint-every the last one counts. Any other option with a value is refused the second time,
+  unless its help says otherwise: no key, nonce or file is dropped in silence. For an alias with a
+  key that an option can replace, set TAGMAC_KEY_FILE
 
 Environment:
   TAGMAC_KEY_FILE  the key file if no option names a key
@@ -99,7 +106,7 @@ Examples:
 pub const CHECK: &str = "\
 The algorithm and the length of the tags come from the key file or from -a and
 --tag-bits, never from the list: a line with another algorithm or length has FAILED. Empty lines and
-lines that begin with # are skipped.
+lines that begin with # are skipped. Lines may also be 'HEX  NAME', 'HEX *NAME' or 'HEX NAME'.
 
 The nonce comes from the line. A line is malformed if it lacks the nonce that the algorithm takes,
 if its nonce has a wrong length, or if the algorithm takes none. --nonce-hex gives the nonce of a

@@ -19,8 +19,9 @@ use tagmac_files::key_source::{KeySourceError, KeyText};
 use tagmac_files::{Error, ReadError};
 use zeroize::Zeroizing;
 
+use crate::diagnostic::diagnostic;
 use crate::given::given;
-use crate::{harden, stdio};
+use crate::{harden, names, stdio};
 
 /// The key file where no option names a key.
 const DEFAULT: &str = "TAGMAC_KEY_FILE";
@@ -84,6 +85,9 @@ pub fn get(options: &Options<'_>, silent: bool) -> Result<Key, Error> {
     }
     let wrong = |what: &dyn fmt::Display| Error::key(format_args!("{source}: {what}"));
     let text = source.read(silent).map_err(|error| wrong(&error))?;
+    if let Some(warning) = text.warning(format).filter(|_| !silent) {
+        diagnostic(format_args!("warning: {source}: {warning}"));
+    }
     let file = text.key_file(format, algorithm, TERMS).map_err(|what| wrong(&what))?;
     let (least, found) = (SHORT.min(file.algorithm().new_key_bytes()), file.key().len());
     if found < least && !allow_short {
@@ -103,6 +107,10 @@ impl Source<'_> {
             Some(Source::File(path)) if path.as_os_str() == "-" => {
                 Err(Error::usage("-k: expected a file, found '-'; --key-fd 0 is standard input"))
             }
+            Some(Source::File(path)) => {
+                names::file(&path)?;
+                Ok(Source::File(path))
+            }
             Some(source) => Ok(source),
             None => match std::env::var_os(DEFAULT).filter(|path| !path.is_empty()) {
                 Some(path) => Ok(Source::File(PathBuf::from(path).into())),
@@ -117,7 +125,7 @@ impl Source<'_> {
     fn read(&self, silent: bool) -> Result<KeyText, KeySourceError> {
         match self {
             Source::File(path) => read_file(path, silent),
-            Source::Fd(fd) => KeyText::from_input(open(*fd)?),
+            Source::Fd(fd) => KeyText::from_input(stdio::Waiting(open(*fd)?)),
             Source::Env(name) => KeyText::from_env(name),
             Source::Cmd(line) => {
                 let spawn = |shell: &mut Command| harden::unhardened(|| shell.spawn());

@@ -11,14 +11,13 @@ use crate::allowance::{Allowance, PROBABILITY};
 use crate::args::Keygen;
 use crate::diagnostic::diagnostic;
 use crate::number::{show_count, show_probability, show_size};
-use crate::{mac, output};
+use crate::{mac, names, output};
 
 /// Makes a key, writes its file, prints its id.
 pub fn run(args: &Keygen) -> Result<(), Error> {
     let name = Escaped::name(&args.output);
-    if args.output.as_os_str() == "-" {
-        return Err(Error::usage("-o: expected a file to make, found '-'"));
-    }
+    names::output("-o", &args.output)?;
+    names::file(&args.output)?;
     let key = KeyFile::generate(args.algorithm, SystemTime::now())
         .map_err(|error| Error::io(format_args!("{name}: no random bytes for a key: {error}")))?;
     new_file::write(&args.output, 0o600, Overwrite::Nothing, key.to_text().as_bytes())?;

@@ -8,6 +8,7 @@ mod audit;
 mod bounds;
 mod check;
 mod combine;
+mod completions;
 mod diagnostic;
 mod exit;
 mod given;
@@ -18,6 +19,7 @@ mod key;
 mod keygen;
 mod list;
 mod mac;
+mod names;
 mod number;
 mod objects;
 mod output;
@@ -38,14 +40,14 @@ mod version;
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::Write;
 use std::panic::{self, PanicHookInfo};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches};
+use clap::{Arg, ArgAction, CommandFactory, FromArgMatches};
 
 use args::{Args, Command};
 use diagnostic::diagnostic;
@@ -95,10 +97,20 @@ fn settled(exit: Result<Option<Exit>, Error>) -> Result<Option<Exit>, Error> {
     }
 }
 
-/// Parses the command line. The version in full is no part of `Args`, of which the manual is made: a page
+/// Parses the command line. A flag may be given twice, as an alias may have it already. An option with
+/// a value may not, as one of two keys, nonces or files would be dropped in silence; those that only say
+/// how to read may, and the last one counts. The version in full is no part of `Args`, of which the manual is made: a page
 /// is the same whatever machine made it.
 fn parse() -> Result<Args, clap::Error> {
-    let mut command = Args::command().long_version(version::long());
+    let again = |arg: Arg| match arg.get_action() {
+        ArgAction::SetTrue => {
+            let itself = arg.get_id().clone();
+            arg.overrides_with(itself)
+        }
+        _ => arg,
+    };
+    let command = Args::command().mut_subcommands(|command| command.mut_args(again));
+    let mut command = command.long_version(version::long());
     let mut matches = command.try_get_matches_from_mut(env::args_os())?;
     Args::from_arg_matches_mut(&mut matches).map_err(|wrong| wrong.format(&mut command))
 }
@@ -116,7 +128,7 @@ fn run(command: &Command) -> Result<Option<Exit>, Error> {
         Command::List(args) => list::run(args).map(|()| None),
         Command::Bounds(args) => bounds::run(args).map(|()| None),
         Command::Selftest => selftest::run(),
-        Command::Completions(args) => pages::completions(args).map(|()| None),
+        Command::Completions(args) => completions::run(args).map(|()| None),
         Command::Man(args) => pages::man(args).map(|()| None),
     }
 }
@@ -129,7 +141,7 @@ fn internal(panic: &PanicHookInfo<'_>) {
     let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();
     let line = format!("tagmac: internal error{place}: {}\n", Escaped::text(text.as_bytes()));
     // Not by `diagnostic`: the bar could be what failed.
-    let _ = io::stderr().write_all(line.as_bytes());
+    let _ = stdio::Stderr.write_all(line.as_bytes());
 }
 
 /// Help is printed as it is. What is wrong with a command line is said on one line.
@@ -142,7 +154,7 @@ fn usage(wrong: &clap::Error) -> Result<Option<Exit>, Error> {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             // Not by `eprint!`, which panics where standard error takes nothing.
-            let _ = io::stderr().write_all(text.to_string().as_bytes());
+            let _ = stdio::Stderr.write_all(text.to_string().as_bytes());
             return Ok(Some(Exit::Usage));
         }
         ErrorKind::InvalidSubcommand if is_help_of_help(env::args_os().skip(1)) => {

@@ -1,4 +1,4 @@
-//! `tagmac completions` and `tagmac man`, made from the command line's own description.
+//! `tagmac man`, made from the command line's own description.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,21 +10,19 @@ use tagmac_files::escaped::Escaped;
 use tagmac_files::overwrite::Overwrite;
 use tagmac_files::{Error, folder, new_file};
 
-use crate::args::{Args, Completions, Man};
+use crate::args::{Args, Man};
 use crate::output;
-
-/// Prints completions.
-pub fn completions(args: &Completions) -> Result<(), Error> {
-    let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "tagmac", &mut text);
-    output::write(&text)
-}
 
 /// Prints a manual page, or writes all.
 pub fn man(args: &Man) -> Result<(), Error> {
     let mut command = Args::command();
     command.build();
     if let Some(folder) = &args.output {
+        if folder.as_os_str() == "-" {
+            return Err(Error::usage(
+                "--output: expected a directory, found '-'; without --output a page is printed",
+            ));
+        }
         return all(&command, folder);
     }
     if let Some(name) = &args.command {

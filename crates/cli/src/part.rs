@@ -11,6 +11,7 @@ use crate::args::Part;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::mac;
+use crate::names;
 use crate::objects::Stores;
 use crate::progress::Progress;
 use crate::read::stdin_once;
@@ -18,9 +19,9 @@ use crate::stdio;
 
 /// Makes a partial of a range. `Some(exit)` if the file could not be read.
 pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
-    if args.output.as_os_str() == "-" {
-        return Err(Error::usage("-o: expected a file, found '-'"));
-    }
+    names::output("-o", &args.output)?;
+    names::file(&args.output)?;
+    names::object(&args.file)?;
     let Part { start, at, length, last, .. } = *args;
     let file = &*args.file;
     let stores = Stores::open([file].into_iter(), [].into_iter(), args.reading.num_threads)?;

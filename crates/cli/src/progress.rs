@@ -1,6 +1,7 @@
 //! The progress of a piece of work on standard error: a bar with rate and time to go, or lines of
 //! JSON for programs.
 
+use std::env;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -8,12 +9,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
+use indicatif::{
+    HumanBytes, HumanDuration, HumanFloatCount, ProgressBar, ProgressDrawTarget, ProgressState,
+    ProgressStyle, TermLike,
+};
+use rustix::stdio;
+use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 use tagmac_files::progress::{self, Total};
 
 use crate::diagnostic::set_bar;
 use crate::json;
+use crate::stdio::Stderr;
 
 /// Less is done before a bar could be read, if there are no more files than the next.
 const LARGE: u64 = 64 << 20;
@@ -23,6 +30,10 @@ const SMALL: u64 = 4096;
 const HERTZ: u8 = 10;
 /// Between two lines where there is no terminal.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Columns of a line where there is no terminal, or none that tells how many it has.
+const PLAIN_COLUMNS: usize = 80;
+/// Columns of a bar.
+const BAR_COLUMNS: usize = 24;
 /// Between two lines of JSON.
 const PERIOD: Duration = Duration::from_millis(500);
 
@@ -173,7 +184,7 @@ impl Bar {
         let Total { files: total_files, bytes: total_bytes } = total;
         let line = Line { phase, files, total_files, bytes, total_bytes, seconds };
         // If standard error takes nothing, nobody waits for it.
-        let _ = io::stderr().write_all(&json::line(&line));
+        let _ = Stderr.write_all(&json::line(&line));
     }
 }
 
@@ -200,27 +211,109 @@ fn draw(phase: &'static str, total: Total, counts: &Arc<Counts>) -> Drawn {
     let Total { files, bytes } = total;
     let by_files = files.zip(bytes).is_some_and(|(files, bytes)| bytes / SMALL < files);
     let length = if by_files { files } else { bytes };
-    let template = match (by_files, length) {
-        (true, _) => "{prefix} {files} {bar:24} {per_sec}, {eta} to go",
-        (false, Some(_)) => {
-            "{prefix} {files} {bar:24} {bytes}/{total_bytes} {bytes_per_sec}, {eta} to go"
-        }
-        (false, None) => "{prefix} {files} {bytes} {bytes_per_sec}",
-    };
-    let counts = counts.clone();
-    let show_files = move |_: &ProgressState, out: &mut dyn fmt::Write| {
+    let (counts, look) = (counts.clone(), Look::new());
+    let line = move |state: &ProgressState, out: &mut dyn fmt::Write| {
         let done = counts.files.load(Ordering::Relaxed);
-        let _ = match files {
-            Some(files) => write!(out, "{done}/{files}"),
-            None => write!(out, "{done}"),
+        let (position, rate) = (state.pos(), state.per_sec());
+        let numbers = Numbers {
+            phase,
+            files: files.map_or(format!("{done}"), |files| format!("{done}/{files}")),
+            bytes: match (by_files, length) {
+                (true, _) => None,
+                (false, Some(all)) => Some(format!("{}/{}", HumanBytes(position), HumanBytes(all))),
+                (false, None) => Some(HumanBytes(position).to_string()),
+            },
+            rate: match by_files {
+                true => format!("{}/s", HumanFloatCount(rate)),
+                false => format!("{}/s", HumanBytes(rate as u64)),
+            },
+            rest: length.map(|_| (state.fraction(), format!("{:#}", HumanDuration(state.eta())))),
         };
+        let _ = out.write_str(&look.line(&numbers, columns()));
     };
-    let style = ProgressStyle::with_template(template).expect("a template of ours");
-    let bar = ProgressBar::with_draw_target(length, target)
-        .with_style(style.with_key("files", show_files))
-        .with_prefix(phase);
+    let style = ProgressStyle::with_template("{line}").expect("a template of ours");
+    let bar =
+        ProgressBar::with_draw_target(length, target).with_style(style.with_key("line", line));
     set_bar(Some(bar.clone()));
     Drawn { bar, by_files }
+}
+
+/// The columns of the terminal that standard error is.
+fn columns() -> usize {
+    match tcgetwinsize(stdio::stderr()) {
+        // The library that draws asks for both.
+        Ok(size) if size.ws_row > 0 && size.ws_col > 0 => size.ws_col.into(),
+        _ => PLAIN_COLUMNS,
+    }
+}
+
+/// What a bar is made of.
+#[derive(Clone, Copy)]
+struct Look {
+    done: &'static str,
+    rest: &'static str,
+}
+
+/// What a line says.
+struct Numbers {
+    phase: &'static str,
+    /// The files that are done, and of how many if that is known.
+    files: String,
+    /// The same of bytes, where they and not the files are counted.
+    bytes: Option<String>,
+    rate: String,
+    /// The share that is done and the time for the rest, if the whole is known.
+    rest: Option<(f32, String)>,
+}
+
+impl Look {
+    /// What the locale's terminals can show.
+    fn new() -> Look {
+        let named = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(env::var_os);
+        let locale =
+            named.filter(|value| !value.is_empty()).map(|value| value.into_encoded_bytes());
+        Look::of(&locale.into_iter().next().unwrap_or_default())
+    }
+
+    fn of(locale: &[u8]) -> Look {
+        let name = locale.to_ascii_lowercase();
+        let is_utf8 = [&b"utf-8"[..], b"utf8"]
+            .iter()
+            .any(|end| name.split(|byte| b".@".contains(byte)).any(|part| part == *end));
+        if is_utf8 {
+            Look { done: "\u{2588}", rest: "\u{2591}" }
+        } else {
+            Look { done: "#", rest: "." }
+        }
+    }
+
+    /// As much as one line of so many columns has room for.
+    fn line(&self, numbers: &Numbers, columns: usize) -> String {
+        let Numbers { phase, files, bytes, rate, rest } = numbers;
+        let bytes = bytes.as_ref().map_or(String::new(), |bytes| format!("{bytes} "));
+        let Some((share, eta)) = rest else {
+            return fitting(
+                [format!("{phase} {files} {bytes}{rate}"), format!("{phase} {files}")],
+                columns,
+            );
+        };
+        let filled = (share * BAR_COLUMNS as f32) as usize;
+        let bar = self.done.repeat(filled) + &self.rest.repeat(BAR_COLUMNS.saturating_sub(filled));
+        let percent = (share * 100.0) as u32;
+        let lines = [
+            format!("{phase} {files} {bar} {bytes}{rate}, {eta} to go"),
+            format!("{phase} {files} {bytes}{rate}, {eta} to go"),
+            format!("{phase} {percent}%, {eta} to go"),
+            format!("{phase} {percent}%"),
+            format!("{percent}%"),
+        ];
+        fitting(lines, columns)
+    }
+}
+
+/// The first line that leaves the last column free, where some terminals go on to the next line.
+fn fitting<const N: usize>(lines: [String; N], columns: usize) -> String {
+    lines.into_iter().find(|line| line.chars().count() < columns).unwrap_or_default()
 }
 
 /// Standard error that is no terminal, for `--progress always`: a line from time to time.
@@ -237,13 +330,13 @@ impl Plain {
             return Ok(());
         }
         *last = Some(Instant::now());
-        io::stderr().write_all(format!("{text}\n").as_bytes())
+        Stderr.write_all(format!("{text}\n").as_bytes())
     }
 }
 
 impl TermLike for Plain {
     fn width(&self) -> u16 {
-        80
+        PLAIN_COLUMNS as u16
     }
 
     fn move_cursor_up(&self, _: usize) -> io::Result<()> {
@@ -276,5 +369,59 @@ impl TermLike for Plain {
 
     fn flush(&self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_what_fits() {
+        let look = Look::of(b"C");
+        let mut numbers = Numbers {
+            phase: "tagging",
+            files: "3/9".into(),
+            bytes: Some("1 MiB/4 MiB".into()),
+            rate: "9 MiB/s".into(),
+            rest: Some((0.25, "7s".into())),
+        };
+        let whole = "tagging 3/9 ######.................. 1 MiB/4 MiB 9 MiB/s, 7s to go";
+        for (columns, expected) in [
+            (200, whole),
+            (67, whole),
+            (66, "tagging 3/9 1 MiB/4 MiB 9 MiB/s, 7s to go"),
+            (42, "tagging 3/9 1 MiB/4 MiB 9 MiB/s, 7s to go"),
+            (41, "tagging 25%, 7s to go"),
+            (20, "tagging 25%"),
+            (11, "25%"),
+            (3, ""),
+            (1, ""),
+        ] {
+            assert_eq!(look.line(&numbers, columns), expected, "{columns}");
+        }
+        (numbers.bytes, numbers.rate) = (None, "9/s".into());
+        assert!(look.line(&numbers, 80).ends_with(".. 9/s, 7s to go"));
+        numbers.rest = None;
+        assert_eq!(look.line(&numbers, 80), "tagging 3/9 9/s");
+        assert_eq!(look.line(&numbers, 12), "tagging 3/9");
+        numbers.rest = Some((1.0, "0s".into()));
+        assert!(look.line(&numbers, 80).contains(&"#".repeat(BAR_COLUMNS)));
+    }
+
+    #[test]
+    fn blocks_are_for_utf8() {
+        for (locale, blocks) in [
+            ("", false),
+            ("C", false),
+            ("POSIX", false),
+            ("de_DE", false),
+            ("de_DE.ISO-8859-15@euro", false),
+            ("C.UTF-8", true),
+            ("en_US.utf8", true),
+            ("UTF-8", true),
+        ] {
+            assert_eq!(Look::of(locale.as_bytes()).done == "\u{2588}", blocks, "{locale}");
+        }
     }
 }

@@ -11,11 +11,15 @@ use crate::args::Seal;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::mac;
+use crate::names;
 use crate::objects::{Stores, is_url};
 use crate::progress::Progress;
 
 /// Seals a directory or a bucket. `Some(exit)` if not all of it could be.
 pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
+    names::output("-o", &args.output)?;
+    names::object(&args.output)?;
+    names::directory(&args.directory)?;
     let names = [&*args.output, &*args.directory];
     let stores = Stores::open(names.into_iter(), [].into_iter(), args.reading.num_threads)?;
     if is_url(&args.directory) {
@@ -41,7 +45,9 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
     let total = if progress.is_shown() { sealing.total()? } else { Total::UNKNOWN };
     let bar = progress.start("sealing", total);
     let counts = sealing.run(&bar)?;
-    diagnostic(format_args!("sealed in {}: {}", Escaped::name(&args.output), text(&counts)));
+    if !args.quiet {
+        diagnostic(format_args!("sealed in {}: {}", Escaped::name(&args.output), text(&counts)));
+    }
     Ok((counts.unreadable > 0).then_some(Exit::Io))
 }
 
@@ -82,7 +88,9 @@ fn objects(args: &Seal, stores: &Stores) -> Result<Option<Exit>, Error> {
             if unreadable > 0 {
                 what.push(format!("{unreadable} unreadable and left out"));
             }
-            diagnostic(format_args!("sealed in {}: {}", place.shown(), what.join(", ")));
+            if !args.quiet {
+                diagnostic(format_args!("sealed in {}: {}", place.shown(), what.join(", ")));
+            }
             return Ok((unreadable > 0).then_some(Exit::Io));
         }
     };

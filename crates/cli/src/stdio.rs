@@ -6,9 +6,10 @@
 //! what was closed is noted before the runtime starts, and reads and writes go past it.
 
 use std::io::{self, Read, Write};
-use std::os::fd::IntoRawFd;
+use std::os::fd::{AsFd, IntoRawFd};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, fcntl_getfd, try_close};
 use rustix::stdio;
 use tagmac_files::faults;
@@ -43,7 +44,7 @@ pub struct Stdin;
 impl Read for Stdin {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         given(0)?;
-        Ok(rustix::io::read(stdio::stdin(), out)?)
+        Waiting(stdio::stdin()).read(out)
     }
 }
 
@@ -53,13 +54,53 @@ pub struct Stdout;
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         given(1)?;
-        let written = rustix::io::write(stdio::stdout(), bytes)?;
+        let written = waiting(stdio::stdout(), PollFlags::OUT, |fd| rustix::io::write(fd, bytes))?;
         WRITTEN.store(true, Ordering::Relaxed);
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// Standard error, unbuffered. The runtime's loses what does not fit at once.
+pub struct Stderr;
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        waiting(stdio::stderr(), PollFlags::OUT, |fd| rustix::io::write(fd, bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An open descriptor. What is read from it is waited for, whatever its other users have set: with
+/// O_NONBLOCK, which a descriptor keeps from one process to the next, reads fail that have to wait.
+pub struct Waiting<Fd>(pub Fd);
+
+impl<Fd: AsFd> Read for Waiting<Fd> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        waiting(&self.0, PollFlags::IN, |fd| rustix::io::read(fd, &mut *out))
+    }
+}
+
+/// Makes a call, once more whenever it would have had to wait.
+fn waiting<Fd: AsFd, T>(
+    fd: Fd,
+    until: PollFlags,
+    mut call: impl FnMut(&Fd) -> rustix::io::Result<T>,
+) -> io::Result<T> {
+    loop {
+        match call(&fd) {
+            Err(Errno::AGAIN) => match poll(&mut [PollFd::new(&fd, until)], None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            },
+            done => return Ok(done?),
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use crate::args::Tag;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::mac;
+use crate::names;
 use crate::objects::{Stores, is_url};
 use crate::output;
 use crate::progress::{Bar, Progress};
@@ -41,6 +42,11 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     if keeps && is_url(&files[0]) {
         return Err(Error::usage("--checkpoint: expected a file, found the URL of an object"));
     }
+    if let Some(checkpoint) = &args.checkpoint {
+        names::output("--checkpoint", checkpoint)?;
+        names::file(checkpoint)?;
+    }
+    files.iter().try_for_each(|file| names::object(file))?;
     let names = files.iter().map(|file| &**file);
     let stores = Stores::open(names, iter::empty(), args.reading.num_threads)?;
     read::stdin_once(&args.key.only.options(), files)?;

@@ -11,6 +11,7 @@ use tagmac_files::{Error, open};
 use crate::args::Update;
 use crate::exit::Exit;
 use crate::mac;
+use crate::names;
 use crate::progress::Progress;
 use crate::read::stdin_once;
 use crate::stdio;
@@ -22,7 +23,9 @@ pub fn run(args: &Update) -> Result<Option<Exit>, Error> {
     if path.as_os_str() == "-" {
         return Err(Error::usage("expected a file, found '-': standard input has no edits"));
     }
+    names::file(path)?;
     let patch = args.edit.patch()?;
+    patch.iter().try_for_each(|(_, patch)| names::file(patch))?;
     stdin_once(&args.key.only.options(), patch.as_ref().map(|(_, patch)| patch))?;
     let mac = mac::make(&args.key.options(), false)?;
     let open = || input(patch.as_ref().map_or(path, |(_, patch)| patch));

@@ -272,7 +272,7 @@ impl<'a> Checkpointer<'a> {
     fn open(&self) -> Result<Option<File>, Error> {
         match open::alone(self.path) {
             Ok(checkpoint) => Ok(Some(checkpoint)),
-            Err(ReadError::Missing(_)) => Ok(None),
+            Err(ReadError::Missing(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.io(error)),
         }
     }

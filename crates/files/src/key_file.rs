@@ -8,6 +8,7 @@ use std::path::{self, Component, Path, PathBuf};
 use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError};
 use zeroize::Zeroizing;
 
+use crate::byte_order::ByteOrder;
 use crate::diagnostic::diagnostic;
 use crate::error::io_reason;
 use crate::escaped::Escaped;
@@ -31,6 +32,10 @@ pub fn parse(text: &[u8], asked: Option<Algorithm>, terms: Terms) -> Result<KeyF
     let file = KeyFile::parse(text).map_err(|error| match error {
         KeyFileError::NotAKeyFile if text.is_empty() => {
             "expected a key file made by 'tagmac keygen', found nothing".to_string()
+        }
+        KeyFileError::NotAKeyFile if ByteOrder::of(text).is_some() => {
+            let mark = ByteOrder::of(text).expect("just seen");
+            format!("expected a key file made by 'tagmac keygen', found {mark}")
         }
         KeyFileError::NotAKeyFile => format!(
             "expected a key file made by 'tagmac keygen', found something else; for other keys \
@@ -407,6 +412,12 @@ mod tests {
         assert_eq!(found, "expected a key for UMAC-64 (-a), found one for PMAC-AES128");
         let found = parse(b"", None, TERMS).err().unwrap();
         assert_eq!(found, "expected a key file made by 'tagmac keygen', found nothing");
+        for (mark, said) in
+            [(&b"\xef\xbb\xbf"[..], "found a byte order mark (BOM)"), (b"\xff\xfe", "UTF-16")]
+        {
+            let found = parse(&[mark, text.as_bytes()].concat(), None, TERMS).err().unwrap();
+            assert!(found.contains(said), "{found}");
+        }
         let found = parse(b"key", None, TERMS).err().unwrap();
         assert!(found.ends_with(
             "found something else; for other keys give --key-format raw, hex or base64"

@@ -14,6 +14,7 @@ use base64ct::Encoding as _;
 use tagmac::dynamic::{Algorithm, KeyFile};
 use zeroize::Zeroizing;
 
+use crate::byte_order::ByteOrder;
 use crate::error::io_reason;
 use crate::key_file::{self, Terms};
 
@@ -130,6 +131,18 @@ impl KeyText {
         limited(key_file::read(input)?)
     }
 
+    /// What may be wrong with a key of this format all the same. Its last byte may be a line feed, but
+    /// at the end of a text somebody's editor or `echo` has most likely put it.
+    pub fn warning(&self, format: Format) -> Option<&'static str> {
+        // Every byte is looked at, whatever those before it are.
+        let printed = |byte: u8| matches!(byte, b' '..=b'~' | b'\t' | b'\r' | b'\n');
+        let is_text = self.bytes.iter().fold(true, |text, &byte| text & printed(byte));
+        (format == Format::Raw && is_text && self.bytes.ends_with(b"\n")).then_some(
+            "the key is a text and its newline is part of the key; \
+             if that is not meant, write it with 'printf %s'",
+        )
+    }
+
     /// The key, which is one for `asked` if that is given. Foreign formats do not name the algorithm.
     pub fn key_file(
         self,
@@ -175,18 +188,46 @@ fn end_line(text: &mut Zeroizing<Vec<u8>>) {
     *text = ended;
 }
 
+/// The text in one line, without the line feed at its end. Tools cut a long key into lines of one
+/// length, 64 or 76 digits in base64 and 60 in hex; the last one may be shorter. A blank line or one
+/// that is longer than the first is an error: what was pasted is not one key.
+fn unwrapped(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    let text = text.strip_suffix(b"\r").unwrap_or(text);
+    // A vector that grows would leave a copy of the key behind.
+    let mut all = Zeroizing::new(Vec::with_capacity(text.len()));
+    let mut lines = text.split(|&byte| byte == b'\n').peekable();
+    let mut width = None;
+    while let Some(line) = lines.next() {
+        let is_last = lines.peek().is_none();
+        let line = if is_last { line } else { line.strip_suffix(b"\r").unwrap_or(line) };
+        let first = *width.get_or_insert(line.len());
+        let fits = if is_last { line.len() <= first } else { line.len() == first };
+        let is_only = is_last && all.is_empty();
+        if !fits || line.is_empty() && !is_only {
+            return None;
+        }
+        all.extend_from_slice(line);
+    }
+    Some(all)
+}
+
 /// A key that another program made.
-fn foreign(text: &[u8], format: Format) -> Result<Zeroizing<Vec<u8>>, &'static str> {
-    let line = text.strip_suffix(b"\n").unwrap_or(text);
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
+fn foreign(text: &[u8], format: Format) -> Result<Zeroizing<Vec<u8>>, String> {
+    if matches!(format, Format::Raw | Format::Auto) {
+        return Ok(Zeroizing::new(text.to_vec()));
+    }
+    if let Some(mark) = ByteOrder::of(text) {
+        return Err(format!("expected a key in {}, found {mark}", format.name()));
+    }
+    let line = unwrapped(text).ok_or("expected lines of one length, found others")?;
     // What was decoded is wiped even where the rest cannot be.
-    let mut key = Zeroizing::new(text.to_vec());
+    let mut key = Zeroizing::new(line.to_vec());
     let bytes = match format {
-        Format::Hex => base16ct::mixed::decode(line, &mut key)
+        Format::Hex => base16ct::mixed::decode(&*line, &mut key)
             .map_err(|_| "expected an even number of hex digits, found something else")?,
-        Format::Base64 => base64ct::Base64::decode(line, &mut key)
-            .map_err(|_| "expected one line of base64 with padding, found something else")?,
-        Format::Raw | Format::Auto => text,
+        _ => base64ct::Base64::decode(&*line, &mut key)
+            .map_err(|_| "expected base64 with padding, found something else")?,
     };
     let length = bytes.len();
     key.truncate(length);
@@ -207,10 +248,63 @@ mod tests {
         for text in [b"AP8=".as_slice(), b"AP8=\n"] {
             assert_eq!(**foreign(text, Format::Base64).unwrap(), [0, 0xff]);
         }
-        assert!(foreign(b"00ff\n\n", Format::Hex).is_err());
+        for text in
+            [&b"00ff\n\n"[..], b"\n00ff", b"\n\n", b"00\n\nff", b"00\nff00", b"00\nff\n\r\n"]
+        {
+            assert!(foreign(text, Format::Hex).is_err(), "{}", text.escape_ascii());
+        }
         assert!(foreign(b"00f", Format::Hex).is_err());
         assert!(foreign(b"AP8", Format::Base64).is_err());
         assert_eq!(**foreign(b"00ff\n", Format::Raw).unwrap(), *b"00ff\n");
+    }
+
+    #[test]
+    fn wrapped_keys_are_one_key() {
+        let key: Vec<u8> = (0..100).collect();
+        let hex = base16ct::lower::encode_string(&key);
+        let base64 = base64ct::Base64::encode_string(&key);
+        for (text, format) in [(hex, Format::Hex), (base64, Format::Base64)] {
+            for width in [4, 60, 64, 76, 100, 200] {
+                for end in ["\n", "\r\n"] {
+                    let lines: Vec<_> = text
+                        .as_bytes()
+                        .chunks(width)
+                        .map(|line| [line, end.as_bytes()].concat())
+                        .collect();
+                    let all = lines.concat();
+                    assert_eq!(**foreign(&all, format).unwrap(), key, "{width}");
+                    assert_eq!(**foreign(all.trim_ascii_end(), format).unwrap(), key, "{width}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_mark_before_a_key_is_named() {
+        for format in [Format::Hex, Format::Base64] {
+            let found = foreign(b"\xef\xbb\xbf00ff", format).unwrap_err();
+            assert!(found.contains("found a byte order mark (BOM)"), "{found}");
+        }
+        assert_eq!(**foreign(b"\xef\xbb\xbf0", Format::Raw).unwrap(), *b"\xef\xbb\xbf0");
+    }
+
+    #[test]
+    fn a_newline_after_a_text_is_remarked_on() {
+        for (text, format, warned) in [
+            (&b"password\n"[..], Format::Raw, true),
+            (b"pass\tword\r\n", Format::Raw, true),
+            (b"\n", Format::Raw, true),
+            (b"password", Format::Raw, false),
+            (b"pass\x00word\n", Format::Raw, false),
+            (b"pass\x7f\n", Format::Raw, false),
+            (b"\xffpassword\n", Format::Raw, false),
+            (b"00ff\n", Format::Hex, false),
+            (b"AP8=\n", Format::Base64, false),
+            (b"", Format::Raw, false),
+        ] {
+            let text = KeyText::from_input(text).unwrap();
+            assert_eq!(text.warning(format).is_some(), warned, "{format:?}");
+        }
     }
 
     #[test]

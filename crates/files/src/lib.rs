@@ -19,6 +19,7 @@
 
 pub mod atomic;
 pub mod audit;
+pub mod byte_order;
 pub mod checkpoint;
 pub mod diagnostic;
 pub mod dir;

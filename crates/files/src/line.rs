@@ -1,4 +1,5 @@
-//! The lines that `tag` writes and `check` reads: `PMAC-AES128 (name) = hex` and `hex  name`.
+//! The lines that `tag` writes and `check` reads: `PMAC-AES128 (name) = hex` and `hex  name`. Some
+//! tools write `hex *name`, or `hex name` with one blank, and these are read too.
 //!
 //! A nonce stands behind the algorithm: `UMAC-64.n=hex (name) = hex`. No algorithm's name has a
 //! dot or a blank, so there is one way to read a line.
@@ -11,6 +12,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::byte_order::ByteOrder;
 use crate::escaped::Escaped;
 use crate::hex;
 
@@ -41,6 +43,10 @@ impl End {
 /// What comes between an algorithm and a nonce.
 pub const NONCE: &str = ".n=";
 
+/// Bytes of the shortest tag that may begin a line with one blank. A word of fewer hex digits may be
+/// one of any text.
+const MIN_BARE_BYTES: usize = 4;
+
 /// A line, taken apart.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line<'a> {
@@ -65,8 +71,12 @@ pub enum Malformed {
     Nonce,
     /// A backslash is followed by something else than a backslash, `n` or `r`.
     Escape,
-    /// The name is empty or has a zero byte.
+    /// The name is empty.
+    NoName,
+    /// The name has a zero byte.
     Name,
+    /// The list begins with a mark of its encoding.
+    Mark(ByteOrder),
     /// The line is longer than any line could be.
     Long,
 }
@@ -74,10 +84,18 @@ pub enum Malformed {
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Malformed::Mark(ByteOrder::Utf8) => {
+                "expected no byte order mark (BOM) before the first line: save the list as UTF-8 \
+                 without one"
+            }
+            Malformed::Mark(ByteOrder::Utf16) => {
+                "expected a list in UTF-8, not in UTF-16 as PowerShell's '>' writes it"
+            }
             Malformed::Form => "expected 'ALGORITHM (NAME) = HEX' or 'HEX  NAME'",
             Malformed::Hex => "expected two hex digits for each byte of the tag",
             Malformed::Nonce => "expected two hex digits for each byte of the nonce",
             Malformed::Escape => "expected '\\\\', '\\n' or '\\r' for each backslash in the name",
+            Malformed::NoName => "expected a name, found none",
             Malformed::Name => "expected a name without zero bytes",
             Malformed::Long => "expected a line of at most 64 KiB",
         })
@@ -130,6 +148,9 @@ pub fn escaped<'a>(name: &'a [u8], end: End, terminal: bool, line: &mut Vec<u8>)
 
 /// Takes a line apart, given without its end.
 pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
+    if let Some(mark) = ByteOrder::of(line) {
+        return Err(Malformed::Mark(mark));
+    }
     let (line, escaped) = match line.strip_prefix(b"\\") {
         Some(line) if end == End::Newline => (line, true),
         _ => (line, false),
@@ -144,6 +165,10 @@ pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
             (Some(word(first)?), &rest[..cut], &rest[cut + 4..])
         }
         Some((b' ' | b'*', name)) => (None, name, first),
+        // With one blank any text has this form, so it is a line only if it begins with a tag.
+        Some(_) if hex::decode(first).is_some_and(|tag| tag.len() >= MIN_BARE_BYTES) => {
+            (None, rest, first)
+        }
         _ => return Err(Malformed::Form),
     };
     let (algorithm, nonce) = match word.and_then(|word| word.split_once(NONCE)) {
@@ -156,7 +181,10 @@ pub fn parse(line: &[u8], end: End) -> Result<Line<'_>, Malformed> {
     };
     let tag = hex::decode(tag).ok_or(Malformed::Hex)?;
     let name = if escaped { unescape(name)?.into() } else { Cow::Borrowed(name) };
-    if name.is_empty() || name.contains(&0) {
+    if name.is_empty() {
+        return Err(Malformed::NoName);
+    }
+    if name.contains(&0) {
         return Err(Malformed::Name);
     }
     Ok(Line { algorithm, nonce, name, tag })
@@ -213,8 +241,24 @@ mod tests {
     }
 
     #[test]
+    fn lines_with_one_blank() {
+        let cases: [(&[u8], _); 4] = [
+            (b"0aF1bEef b", "b"),
+            (b"0aF1bEef b c  d", "b c  d"),
+            (b"\\0aF1bEef b\\n", "b\n"),
+            (b"0aF1bEef A (b) = 00", "A (b) = 00"),
+        ];
+        for (line, name) in cases {
+            assert_eq!(parsed(line), Ok((None, name.into(), vec![0x0a, 0xf1, 0xbe, 0xef])));
+        }
+        for line in [&b"0aF1be b"[..], b"0aF1bEe b", b"0aF1bEeg b", b"0aF1bEef ", b"0aF1bEef"] {
+            assert_eq!(parsed(line).unwrap_err(), Malformed::Form, "{}", line.escape_ascii());
+        }
+    }
+
+    #[test]
     fn malformed_lines() {
-        let cases: [(&[u8], _); 22] = [
+        let cases: [(&[u8], _); 30] = [
             (b"bogus", Malformed::Form),
             (b" A (b) = 00", Malformed::Form),
             (b"A B (b) = 00", Malformed::Form),
@@ -225,9 +269,17 @@ mod tests {
             (b"A (b) = 0g", Malformed::Hex),
             (b"A (b) = 00 ", Malformed::Hex),
             (b"A (b) = 00\r", Malformed::Hex),
-            (b"A () = 00", Malformed::Name),
+            (b"A () = 00", Malformed::NoName),
+            (b"\\A () = 00", Malformed::NoName),
+            (b"00 *", Malformed::NoName),
+            (b"00 ", Malformed::Form),
+            (b"0 b", Malformed::Form),
+            (b"0g b", Malformed::Form),
+            (b"00 (b", Malformed::Form),
             (b"A (a\0b) = 00", Malformed::Name),
-            (b"00  ", Malformed::Name),
+            (b"00  ", Malformed::NoName),
+            (b"\xef\xbb\xbfA (b) = 00", Malformed::Mark(ByteOrder::Utf8)),
+            (b"\xff\xfeA\0 \0(\0", Malformed::Mark(ByteOrder::Utf16)),
             (b"0  b", Malformed::Hex),
             (b"  b", Malformed::Hex),
             (b"A.n= (b) = 00", Malformed::Nonce),
@@ -264,7 +316,10 @@ mod tests {
             Malformed::Hex,
             Malformed::Nonce,
             Malformed::Escape,
+            Malformed::NoName,
             Malformed::Name,
+            Malformed::Mark(ByteOrder::Utf8),
+            Malformed::Mark(ByteOrder::Utf16),
             Malformed::Long,
         ];
         let texts: std::collections::HashSet<String> =

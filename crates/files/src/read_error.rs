@@ -146,7 +146,8 @@ impl std::error::Error for ReadError {}
 impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> ReadError {
         match error.kind() {
-            io::ErrorKind::NotFound => ReadError::Missing(error),
+            // A file is on the way, so nothing can be below it.
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ReadError::Missing(error),
             io::ErrorKind::IsADirectory => ReadError::Directory,
             _ => ReadError::Io(error),
         }

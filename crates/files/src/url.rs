@@ -40,6 +40,40 @@ pub fn is_url(name: &[u8]) -> bool {
     is(FILE) || SCHEMES.iter().any(|(start, _)| is(start))
 }
 
+/// What to write instead of a URL, a web address or an ARN that no store here reads.
+pub fn foreign(name: &[u8]) -> Option<&'static str> {
+    let start = |text: &str| {
+        name.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text.as_bytes()))
+    };
+    if is_url(name) {
+        return None;
+    }
+    if start("arn:") {
+        return Some("expected s3://BUCKET/KEY, found an ARN");
+    }
+    if start("http://") || start("https://") {
+        return Some(
+            "expected a file, or s3://, gs:// or az:// with bucket and key, found a web address; \
+             'curl URL | tagmac tag' reads those",
+        );
+    }
+    let colon = name.iter().position(|&byte| byte == b':')?;
+    let (scheme, rest) = name.split_at(colon);
+    let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+    let letter = scheme.first().is_some_and(u8::is_ascii_alphabetic);
+    if !(letter && scheme.iter().all(is_scheme) && rest.starts_with(b"://")) {
+        return None;
+    }
+    Some(match &*scheme.to_ascii_lowercase() {
+        b"s3" | b"s3a" | b"s3n" => "expected s3://BUCKET/KEY, found another name of it",
+        b"gs" | b"gcs" => "expected gs://BUCKET/KEY, found another name of it",
+        b"az" | b"azure" | b"adl" | b"abfs" | b"abfss" | b"wasb" | b"wasbs" => {
+            "expected az://CONTAINER/KEY, found another name of it"
+        }
+        _ => "expected a file, or s3://, gs:// or az:// with bucket and key, found another URL",
+    })
+}
+
 impl Url {
     /// Reads a URL; or what was expected instead.
     pub fn parse(name: &[u8]) -> Result<Url, String> {
@@ -49,7 +83,7 @@ impl Url {
         let (start, scheme) = *found.ok_or(match text.starts_with(FILE) {
             // A path is opened with more care than a library for stores has for it.
             true => "expected the file's path, found a URL of it",
-            false => "expected s3://, gs:// or az://",
+            false => foreign(name).unwrap_or("expected s3://, gs:// or az://"),
         })?;
         let rest = &text[start.len()..];
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
@@ -119,6 +153,40 @@ mod tests {
         }
         assert!(Url::parse(b"s3://b/\xff").is_err());
         assert!(!is_url(b"s3:/b/k") && !is_url(b"S3://b/k") && !is_url(b"http://b/k"));
+    }
+
+    #[test]
+    fn a_url_of_something_else_has_a_hint() {
+        for (name, hint) in [
+            ("s3n://b/k", "expected s3://BUCKET/KEY"),
+            ("S3://b/k", "expected s3://BUCKET/KEY"),
+            ("arn:aws:s3:::b/k", "expected s3://BUCKET/KEY, found an ARN"),
+            ("https://b.s3.amazonaws.com/k", "'curl URL | tagmac tag'"),
+            ("HTTP://host/", "'curl URL | tagmac tag'"),
+            ("gcs://b/k", "expected gs://"),
+            ("abfss://c@a.dfs.core.windows.net/k", "expected az://"),
+            ("hdfs://host/k", "found another URL"),
+        ] {
+            let found = foreign(name.as_bytes()).unwrap();
+            assert!(found.contains(hint), "{name}: {found}");
+            assert_eq!(Url::parse(name.as_bytes()).unwrap_err(), found);
+        }
+        let files = [
+            "",
+            "a",
+            "a:b",
+            "c:\\d",
+            "://",
+            "a b://c",
+            "1://",
+            "./s3n://b",
+            "s3://b/k",
+            "file:///a",
+            "arn",
+        ];
+        for name in files {
+            assert_eq!(foreign(name.as_bytes()), None, "{name}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use tagmac::dynamic::{Algorithm, KeyFile};
+use tagmac_files::diagnostic::diagnostic;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::key_file::{self, Terms};
 use tagmac_files::key_source::{Format, KeySourceError, KeyText};
@@ -40,6 +41,9 @@ impl Encoding {
 
     fn key(self, name: &str, text: KeyText) -> PyResult<KeyFile> {
         let Encoding { format, algorithm } = self;
+        if let Some(warning) = text.warning(format) {
+            diagnostic(format_args!("warning: {name}: {warning}"));
+        }
         let key = text.key_file(format, algorithm, TERMS);
         key.map_err(|what| PyValueError::new_err(format!("{name}: {what}")))
     }

@@ -133,6 +133,16 @@ def test_a_file_that_others_can_write(saved, tmp_path, caplog):
     assert "expected mode 0600, found 0644: others can read the key" in record.message
 
 
+def test_a_newline_after_a_text_is_remarked_on(tmp_path, caplog):
+    path = tmp_path / "key"
+    for text, remarks in ((b"sixteen letters.", 0), (b"fifteen letters\n", 1)):
+        path.write_bytes(text)
+        path.chmod(0o600)
+        tagmac.Key.from_file(path, alg="PMAC-AES128", format="raw")
+        assert len(caplog.records) == remarks
+    assert "the key is a text and its newline is part of the key" in caplog.records[0].message
+
+
 def holders():
     """Everything that has a key or its state."""
     key = FRESH()

@@ -6,7 +6,7 @@ mod shared;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args as Group, Parser, Subcommand};
+use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueHint};
 use tagmac::dynamic::Algorithm;
 use tagmac_files::Error;
 
@@ -112,6 +112,7 @@ pub struct Tag {
     pub checkpoint: Option<PathBuf>,
     /// Save the checkpoint after each BYTES bytes; by default every 5 seconds
     #[arg(long, value_name = "BYTES", value_parser = number::size, requires = "checkpoint")]
+    #[arg(overrides_with = "checkpoint_every")]
     pub checkpoint_every: Option<u64>,
     /// How to read.
     #[command(flatten)]
@@ -147,7 +148,7 @@ pub struct Check {
     pub special: bool,
     /// Also read the objects that a list names, if their URL is URL or below it, as below a folder;
     /// by default no list makes requests. May be given several times
-    #[arg(long, value_name = "URL", conflicts_with = "raw_tag")]
+    #[arg(long, value_name = "URL", conflicts_with = "raw_tag", value_hint = ValueHint::Url)]
     pub allow_url: Vec<OsString>,
     /// The lists' lines end with a zero byte, and their names are not escaped
     #[arg(short, long)]
@@ -245,7 +246,7 @@ pub struct Combine {
     #[arg(long, value_name = "ID")]
     pub object: Option<OsString>,
     /// The name in the line; by default the object's
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub name: Option<OsString>,
     /// Write a JSON object
     #[arg(long)]
@@ -266,6 +267,7 @@ pub struct Edit {
     /// Write the bytes of PATCHFILE into FILE from byte OFFSET on, if the leaves there have not
     /// changed; '-' is standard input
     #[arg(long, num_args = 2, value_names = ["OFFSET", "PATCHFILE"], help_heading = "Edit")]
+    #[arg(value_hint = ValueHint::AnyPath)]
     pub patch: Option<Vec<OsString>>,
     /// Accept the bytes added at the end of FILE
     #[arg(long, help_heading = "Edit")]
@@ -369,5 +371,6 @@ pub struct Man {
     pub command: Option<String>,
     /// Write all pages into DIR instead, as tagmac.1, tagmac-tag.1 and so on; existing ones are replaced
     #[arg(short, long, value_name = "DIR", conflicts_with = "command")]
+    #[arg(value_hint = ValueHint::DirPath)]
     pub output: Option<PathBuf>,
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args as Group;
+use clap::{Args as Group, ValueHint};
 
 use super::shared::{Key, Reading};
 
@@ -15,6 +15,9 @@ pub struct Seal {
     /// The manifest to write; an existing one is replaced atomically
     #[arg(short, long, value_name = "MANIFEST")]
     pub output: PathBuf,
+    /// Do not say at the end what was sealed
+    #[arg(long)]
+    pub quiet: bool,
     /// Record the permissions of files and directories
     #[arg(long, help_heading = "What is recorded")]
     pub mode: bool,
@@ -36,7 +39,7 @@ pub struct Seal {
     #[command(flatten)]
     pub reading: Reading,
     /// The directory, or the URL that objects are below
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 }
 
@@ -63,6 +66,6 @@ pub struct Audit {
     #[arg(value_name = "MANIFEST")]
     pub manifest: PathBuf,
     /// The directory, or the URL that objects are below
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args as Group, ValueEnum, value_parser};
+use clap::{Args as Group, ValueEnum, ValueHint, value_parser};
 use tagmac::dynamic::{Algorithm, UnknownAlgorithm};
 use tagmac_files::hex;
 
@@ -43,7 +43,8 @@ pub struct KeyOnly {
     #[command(flatten)]
     pub source: KeySource,
     /// Format of the key: auto is a key file from 'tagmac keygen'; raw, hex and base64 are bare keys
-    /// and need -a. One trailing newline is ignored in hex and base64
+    /// and need -a. In hex and base64 the newline at the end is ignored, and lines of one length are
+    /// joined
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format())]
     #[arg(help_heading = "Key")]
     pub key_format: Format,
@@ -91,6 +92,7 @@ pub struct KeySource {
     pub key_env: Option<OsString>,
     /// A command for 'sh -c' that writes the key to its standard output
     #[arg(long, value_name = "CMD", help_heading = "Key")]
+    #[arg(value_hint = ValueHint::CommandString)]
     pub key_cmd: Option<OsString>,
 }
 
@@ -118,11 +120,13 @@ impl Deref for Nonce {
 pub struct Reading {
     /// Threads for a large file; 0 for one per core
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Reading")]
+    #[arg(overrides_with = "num_threads")]
     pub num_threads: usize,
     /// Show progress of long work on standard error; auto does so on a terminal. json writes objects
     /// with the phase, files, bytes, their totals if known, and seconds: two per second, and one at
     /// the end
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Reading")]
+    #[arg(overrides_with = "progress")]
     pub progress: When,
 }
 

@@ -13,6 +13,7 @@ use tagmac_files::progress::Total;
 use crate::args;
 use crate::exit::Exit;
 use crate::mac;
+use crate::names;
 use crate::objects::{Stores, is_url};
 use crate::progress::Progress;
 use combined::Combined;
@@ -20,6 +21,14 @@ use report::Report;
 
 /// Audits a directory or a bucket. `Some(exit)` if not all is as it was sealed.
 pub fn run(args: &args::Audit) -> Result<Option<Exit>, Error> {
+    if args.manifest.as_os_str() == "-" {
+        return Err(Error::usage(
+            "expected the manifest's file, found '-': its tag is checked before any line is used, so \
+             it is read twice; save it in a file",
+        ));
+    }
+    names::object(&args.manifest)?;
+    names::directory(&args.directory)?;
     let names = [&*args.manifest, &*args.directory];
     let stores = Stores::open(names.into_iter(), [].into_iter(), args.reading.num_threads)?;
     if is_url(&args.directory) {

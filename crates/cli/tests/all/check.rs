@@ -84,15 +84,75 @@ fn missing_and_unreadable_files() {
     let ran = check(&place, &["--ignore-missing", "list"]).exits(1).prints("");
     assert_eq!(ran.err, "tagmac: list: no file was verified\n");
 
-    // A directory, and a name below a file: there is no verdict on them.
+    // There is no verdict on a directory.
     fs::create_dir(place.path("a")).unwrap();
     let one = list(&place).lines().next().unwrap().to_string();
     place.file("one", &one);
     check(&place, &["one"]).exits(4).prints("a: FAILED open or read\n");
-    place.file("one", one.replace("(a)", "(k/a)"));
-    check(&place, &["one"]).exits(4).prints("k/a: FAILED open or read\n");
     // 1 wins over 4.
     check(&place, &["list"]).exits(1).prints("a: FAILED open or read\nb: FAILED open or read\n");
+}
+
+#[test]
+fn a_name_below_a_file_is_missing() {
+    let place = listed();
+    let text = list(&place);
+    for below in ["k/a", "k/", "k/a/b"] {
+        place.file("one", format!("{text}{}", text.replace("(a)", &format!("({below})"))));
+        let expected = format!("a: OK\nb: OK\n{below}: FAILED open or read\nb: OK\n");
+        let ran = check(&place, &["one"]).exits(1).prints(&expected);
+        ran.says(&[&format!("{below}: Not a directory\n")]);
+        check(&place, &["--ignore-missing", "one"]).exits(0).in_silence();
+        let json = check(&place, &["--json", "one"]).exits(1).out;
+        assert!(json.contains("\"status\":\"missing\""), "{json}");
+    }
+}
+
+#[test]
+fn lines_with_one_blank() {
+    let place = listed();
+    place.file("b c", "three");
+    let pairs = [("a", "one"), ("b c", "three")];
+    let tags = pairs.map(|(name, _)| place.keyed("tag", &[name]).exits(0).out);
+    let tags = tags.map(|line| line.trim().rsplit(' ').next().unwrap().to_string());
+    place.file("short", format!("{} a\n{} b c\n", tags[0], tags[1].to_uppercase()));
+    check(&place, &["short"]).exits(0).in_silence().prints("a: OK\nb c: OK\n");
+    place.file("short", format!("{} b c\n", tags[0]));
+    check(&place, &["short"]).exits(1).prints("b c: FAILED\n");
+    place.file("short", format!("\\{} no\\nname\n", tags[0]));
+    check(&place, &["short"]).exits(1).prints("\\no\\nname: FAILED open or read\n");
+}
+
+#[test]
+fn a_mark_at_the_start_of_a_list_is_named() {
+    let place = listed();
+    let text = list(&place);
+    place.file("marked", format!("\u{feff}{text}"));
+    let ran = check(&place, &["marked"]).exits(1).prints("b: OK\n");
+    ran.says(&[
+        "marked: line 1: expected no byte order mark (BOM)",
+        "WARNING: 1 line is improperly",
+    ]);
+    let wide = |order: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        format!("\u{feff}{text}").encode_utf16().flat_map(order).collect()
+    };
+    for bytes in [wide(u16::to_le_bytes), wide(u16::to_be_bytes)] {
+        place.file("marked", bytes);
+        check(&place, &["marked"])
+            .exits(1)
+            .prints("")
+            .says(&["line 1: expected a list in UTF-8, not in UTF-16"]);
+    }
+}
+
+#[test]
+fn a_missing_file_with_the_name_of_a_url_has_a_hint() {
+    let place = listed();
+    place.file("urls", list(&place).replace("(a)", "(s3n://b/k)").replace("(b)", "(https://h/k)"));
+    check(&place, &["urls"]).exits(1).says(&[
+        "s3n://b/k: No such file or directory; expected s3://BUCKET/KEY",
+        "https://h/k: No such file or directory; expected a file, or s3://",
+    ]);
 }
 
 #[test]
@@ -155,10 +215,14 @@ fn malformed_lines() {
     check(&place, &["mixed"])
         .exits(1)
         .says(&["found '\\u{1b}[1mx'", "WARNING: 1 line is improperly"]);
-    for name in ["", "a\0b"] {
+    for (name, why) in
+        [("", "expected a name, found none"), ("a\0b", "expected a name without zero bytes")]
+    {
         place.file("mixed", format!("{text}PMAC-AES128 ({name}) = 00\n"));
-        check(&place, &["mixed"]).exits(1).says(&["line 3: expected a name without zero bytes"]);
+        check(&place, &["mixed"]).exits(1).says(&[&format!("line 3: {why}")]);
     }
+    place.file("zero", format!("{}\0PMAC-AES128 () = 00\0", text.lines().next().unwrap()));
+    check(&place, &["-z", "zero"]).exits(1).says(&["line 2: expected a name, found none"]);
     let long = [text.as_bytes(), &vec![b'x'; 70_000], b"\n"].concat();
     place.file("mixed", long);
     check(&place, &["mixed"]).exits(1).prints("a: OK\nb: OK\n").says(&["at most 64 KiB"]);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::UNIX_EPOCH;
 
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tempfile::TempDir;
 use vmap::MapMut;
 
@@ -161,6 +162,21 @@ impl Place {
         command.env_remove("TAGMAC_KEY_FILE").env_remove("TAGMAC_LEVEL");
         command.output().unwrap().into()
     }
+}
+
+/// A terminal: the side that shows what is written to it and takes what is typed, and the name of the
+/// side that a program has.
+pub fn terminal() -> (fs::File, PathBuf) {
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    (terminal.into(), OsStr::from_bytes(name.as_bytes()).into())
+}
+
+/// Opens the side of a terminal that a program has.
+pub fn open_terminal(name: &Path) -> fs::File {
+    OpenOptions::new().read(true).write(true).open(name).unwrap()
 }
 
 /// What runs a command without the rights that let root read everything.

@@ -31,118 +31,471 @@ fn ready() -> Place {
     place
 }
 
-/// What each command gives. `$U` takes root's rights away, `$S` leaves the checkpoint of a run on `f`.
-const CASES: [(&str, i32); 109] = [
-    ("$T keygen -o new", 0),
-    ("$T keygen", 2),
-    ("$T keygen -o -", 2),
-    ("$T keygen -o k", 4),
-    ("$T keygen -o no/k", 4),
-    ("$T keygen -o new > /dev/full", 4),
-    ("$T keygen -o new >&-", 4),
-    ("$T tag -k k f", 0),
-    ("eval $S; $T tag -k k --checkpoint s f", 0),
-    ("eval $S; head -c -1 s > x; mv x s; $T tag -k k --checkpoint s f", 1),
-    ("eval $S; mv f h; $T tag -k k --checkpoint s h", 1),
-    ("$T tag -k k --bogus f", 2),
-    ("$T tag f", 2),
-    ("$T tag -k k --raw f g", 2),
-    ("$T tag -k missing --raw f g", 2),
-    ("$T tag -k missing f", 3),
-    ("$T tag -k missing gone", 3),
-    ("$T tag -k f f", 3),
-    ("chmod 602 k; $T tag -k k f", 3),
-    ("eval $S; $T tag -k other --checkpoint s f", 3),
-    ("$T tag -k k gone", 4),
-    ("$T tag -k k gone f", 4),
-    ("$T tag -k k t", 4),
-    ("$U $T tag -k k secret", 4),
-    ("eval $S; touch f; $T tag -k k --checkpoint s f", 4),
-    ("$T tag -k k f > /dev/full", 4),
-    ("$T tag -k k f >&-", 4),
-    ("$T tag -k k <&-", 4),
-    ("$T check -k k list", 0),
-    ("$T check -k k --status list >&-", 0),
-    ("$T check -k k bad", 1),
-    ("$T check -k k missing", 1),
-    ("$T check -k k full", 1),
-    ("$T check -k k f", 1),
-    ("$T check -k other list", 1),
-    ("$T check -k k list gone bad", 1),
-    ("$T check -k k bad > /dev/full", 1),
-    ("$T check -k k bad >&-", 1),
-    ("$T check -k k --bogus list", 2),
-    ("$T check -k k --tag-bits 7 list", 2),
-    ("$T check -k missing list", 3),
-    ("$T check -k k gone", 4),
-    ("$T check -k k list gone", 4),
-    ("sed 's/(f)/(secret)/' list > l; $U $T check -k k l", 4),
-    ("$T check -k k list > /dev/full", 4),
-    ("$T check -k k <&-", 4),
-    ("$T seal -k k t -o n", 0),
-    ("$T seal -k k t -o n >&-", 0),
-    ("$T seal -k k t", 2),
-    ("$T seal -k missing t -o n", 3),
-    ("$T seal -k k gone -o n", 4),
-    ("$T seal -k k t -o no/n", 4),
-    ("$T seal -k k t -o f", 4),
-    ("$U $T seal -k k v -o n", 4),
-    ("$U $T seal -k k v -o n --skip-unreadable", 4),
-    ("$T audit -k k m t", 0),
-    ("$T audit -k k m t >&-", 0),
-    ("$T audit -k k m u", 1),
-    ("$T audit -k k m u > /dev/full", 1),
-    ("$T audit -k k m u >&-", 1),
-    ("$T audit -k k --json --quiet m u > /dev/full", 1),
-    ("$T audit -k k --json m u > /dev/full", 1),
-    ("cat list bad > both; $T check -k k both > /dev/full", 1),
-    ("$T audit -k k --combined - m u >&-", 1),
-    ("$T audit -k k m.x t", 1),
-    ("$T audit -k k f t", 1),
-    ("sed 's/^bits: 128/bits: 120/' m > x; $T audit -k k x t", 1),
-    ("sed 's/^bits: 128/bits: 0128/' m > x; $T audit -k k x t", 1),
-    ("$T audit -k k --tag-bits 120 m t", 2),
-    ("$T audit -k k m", 2),
-    ("$T audit -k missing m t", 3),
-    ("$T audit -k other m t", 3),
-    ("$T audit -k k gone t", 4),
-    ("$T audit -k k m gone", 4),
-    ("$T audit -k k --json m t > /dev/full", 4),
-    ("$T audit -k k --combined - m t >&-", 4),
-    ("$T audit -k k --combined no/c m t", 4),
-    ("$T part -k k --object o --start 0 --last f -o q >&-", 0),
-    ("$T part -k k --object o --start 1 --last f -o q", 2),
-    ("$T part -k missing --object o --start 0 --last f -o q", 3),
-    ("$T part -k k --object o --start 0 --last gone -o q", 4),
-    ("$T part -k k --object o --start 0 --last f -o p", 4),
-    ("$T part -k k --object o --start 32 --last f -o q", 4),
-    ("$T combine -k k p", 0),
-    ("$T combine -k k p.x", 1),
-    ("$T combine -k k f", 1),
-    ("$T combine -k k gap", 1),
-    ("$T combine -k k --object x p", 1),
-    ("$T combine -k k", 2),
-    ("$T combine -k other p", 3),
-    ("$T combine -k k gone", 4),
-    ("$T combine -k k p >&-", 4),
-    ("$T update -k k g", 0),
-    ("cp f g.tagmac; $T update -k k g", 1),
-    ("cp f g; echo x >> g; $T update -k k g", 1),
-    ("$T update -k k --expect 00 g", 2),
-    ("$T update -k k --append --truncate 1 g", 2),
-    ("$T update -k other g", 3),
-    ("$T update -k k gone", 4),
-    ("$T update -k k g >&-", 4),
-    ("$T list; $T bounds; $T completions bash; $T man; $T --help; $T tag --help", 0),
-    ("$T list --bogus || $T bounds -a x || $T completions x || $T man x || $T", 2),
-    ("$T list > /dev/full || $T bounds >&- || $T completions bash > /dev/full || $T man >&-", 4),
-    ("$T bounds --json >&- || $T list --json >&-", 4),
-    ("$T bounds --plot no/x.svg", 4),
-    ("$T --help >&- || $T --version > /dev/full || $T tag --help >&-", 4),
-    ("TAGMAC_LEVEL=portable $T selftest > /dev/null", 0),
-    ("TAGMAC_LEVEL=bogus $T selftest", 2),
-    ("$T selftest > /dev/full", 4),
+/// A command, a status, a condition for it in the table of the page, and runs that meet it. `$U` takes
+/// root's rights away, `$S` leaves the checkpoint of a run on `f`.
+type Row = (&'static str, i32, &'static str, &'static [&'static str]);
+
+const TABLE: [Row; 69] = [
+    ("keygen", 0, "the key is in its file and its id was printed", &["$T keygen -o new"]),
+    ("keygen", 2, "usage", &["$T keygen", "$T keygen -o -", "$T keygen -o k -o l"]),
+    ("keygen", 4, "the file exists or cannot be made", &["$T keygen -o k", "$T keygen -o no/k"]),
+    ("keygen", 4, "output", &["$T keygen -o new > /dev/full", "$T keygen -o new >&-"]),
+    (
+        "tag",
+        0,
+        "every file has its line",
+        &["$T tag -k k f", "eval $S; $T tag -k k --checkpoint s f"],
+    ),
+    (
+        "tag",
+        1,
+        "a checkpoint that is damaged or of the wrong kind",
+        &[
+            "eval $S; head -c -1 s > x; mv x s; $T tag -k k --checkpoint s f",
+            "cp f s; $T tag -k k --checkpoint s f",
+            "cp m s; $T tag -k k --checkpoint s f",
+        ],
+    ),
+    ("tag", 1, "a checkpoint of another file", &["eval $S; mv f h; $T tag -k k --checkpoint s h"]),
+    (
+        "tag",
+        2,
+        "usage",
+        &[
+            "$T tag -k k --bogus f",
+            "$T tag f",
+            "$T tag -k k --raw f g",
+            "$T tag -k missing --raw f g",
+            "$T tag -k k -k k f",
+            "$T tag -k k --checkpoint - f",
+        ],
+    ),
+    (
+        "tag",
+        3,
+        "the key",
+        &[
+            "$T tag -k missing f",
+            "$T tag -k missing gone",
+            "$T tag -k f f",
+            "chmod 602 k; $T tag -k k f",
+        ],
+    ),
+    ("tag", 3, "a checkpoint of another key", &["eval $S; $T tag -k other --checkpoint s f"]),
+    (
+        "tag",
+        4,
+        "a file that is missing or cannot be read; the others have their lines",
+        &[
+            "$T tag -k k gone",
+            "$T tag -k k f/gone",
+            "$T tag -k k gone f",
+            "$T tag -k k t",
+            "$U $T tag -k k secret",
+            "$T tag -k k <&-",
+        ],
+    ),
+    ("tag", 4, "a file that changed", &["eval $S; touch f; $T tag -k k --checkpoint s f"]),
+    ("tag", 4, "output", &["$T tag -k k f > /dev/full", "$T tag -k k f >&-"]),
+    (
+        "check",
+        0,
+        "every line of every list is good",
+        &["$T check -k k list", "$T check -k k --status list >&-"],
+    ),
+    (
+        "check",
+        1,
+        "a tag that is wrong",
+        &[
+            "$T check -k other list",
+            "cat list bad > both; $T check -k k both > /dev/full",
+            "sed 's/= ../= 00/' list > l; $T check -k k l gone",
+        ],
+    ),
+    (
+        "check",
+        1,
+        "a file that is missing",
+        &["$T check -k k missing", "sed 's/(f)/(f\\/g)/' list > l; $T check -k k l"],
+    ),
+    (
+        "check",
+        1,
+        "a malformed line",
+        &[
+            "$T check -k k bad",
+            "$T check -k k f",
+            "$T check -k k list gone bad",
+            "$T check -k k bad > /dev/full",
+            "$T check -k k bad >&-",
+        ],
+    ),
+    ("check", 1, "no line at all", &["$T check -k k full"]),
+    ("check", 2, "usage", &["$T check -k k --bogus list", "$T check -k k --tag-bits 7 list"]),
+    ("check", 3, "the key", &["$T check -k missing list"]),
+    (
+        "check",
+        4,
+        "a list that is missing or cannot be read",
+        &[
+            "$T check -k k gone",
+            "$T check -k k f/gone",
+            "$T check -k k list gone",
+            "$T check -k k <&-",
+            "$T check -k k --raw-tag gone f",
+        ],
+    ),
+    (
+        "check",
+        4,
+        "a file that cannot be read",
+        &[
+            "sed 's/(f)/(secret)/' list > l; $U $T check -k k l",
+            "sed 's/(f)/(t)/' list > l; $T check -k k l",
+        ],
+    ),
+    ("check", 4, "output", &["$T check -k k list > /dev/full"]),
+    (
+        "seal",
+        0,
+        "the manifest is written",
+        &["$T seal -k k t -o n", "$T seal -k k t -o n >&-", "$T seal -k k t -o m --quiet"],
+    ),
+    ("seal", 2, "usage", &["$T seal -k k t", "$T seal -k k t -o -", "$T seal -k k - -o n"]),
+    ("seal", 3, "the key", &["$T seal -k missing t -o n"]),
+    (
+        "seal",
+        4,
+        "the directory or an entry cannot be read: nothing is written, or with `--skip-unreadable` the rest",
+        &[
+            "$T seal -k k gone -o n",
+            "$U $T seal -k k v -o n",
+            "$U $T seal -k k v -o n --skip-unreadable",
+        ],
+    ),
+    (
+        "seal",
+        4,
+        "the manifest cannot be written",
+        &["$T seal -k k t -o no/n", "$T seal -k k t -o f"],
+    ),
+    ("audit", 0, "everything is unchanged", &["$T audit -k k m t", "$T audit -k k m t >&-"]),
+    (
+        "audit",
+        1,
+        "a difference",
+        &[
+            "$T audit -k k m u",
+            "$T audit -k k m u > /dev/full",
+            "$T audit -k k m u >&-",
+            "$T audit -k k --json --quiet m u > /dev/full",
+            "$T audit -k k --json m u > /dev/full",
+            "$T audit -k k --combined - m u >&-",
+        ],
+    ),
+    (
+        "audit",
+        1,
+        "a manifest that is damaged or of the wrong kind",
+        &[
+            "$T audit -k k m.x t",
+            "$T audit -k k f t",
+            "sed 's/^bits: 128/bits: 120/' m > x; $T audit -k k x t",
+            "sed 's/^bits: 128/bits: 0128/' m > x; $T audit -k k x t",
+        ],
+    ),
+    (
+        "audit",
+        2,
+        "usage",
+        &["$T audit -k k --tag-bits 120 m t", "$T audit -k k m", "$T audit -k k - t < m"],
+    ),
+    ("audit", 3, "the key", &["$T audit -k missing m t"]),
+    ("audit", 3, "a manifest of another key", &["$T audit -k other m t"]),
+    (
+        "audit",
+        4,
+        "a manifest that is missing or cannot be read",
+        &["$T audit -k k gone t", "$T audit -k k t t", "$U $T audit -k k secret t"],
+    ),
+    (
+        "audit",
+        4,
+        "the directory or an entry cannot be read",
+        &["$T audit -k k m gone", "$T seal -k k v -o w; $U $T audit -k k w v"],
+    ),
+    (
+        "audit",
+        4,
+        "output",
+        &[
+            "$T audit -k k --json m t > /dev/full",
+            "$T audit -k k --combined - m t >&-",
+            "$T audit -k k --combined no/c m t",
+        ],
+    ),
+    ("part", 0, "the partial is written", &["$T part -k k --object o --start 0 --last f -o q >&-"]),
+    ("part", 2, "usage", &["$T part -k k --object o --start 1 --last f -o q"]),
+    ("part", 3, "the key", &["$T part -k missing --object o --start 0 --last f -o q"]),
+    (
+        "part",
+        4,
+        "a file that is missing, cannot be read or lacks the range",
+        &[
+            "$T part -k k --object o --start 0 --last gone -o q",
+            "$U $T part -k k --object o --start 0 --last secret -o q",
+            "$T part -k k --object o --start 32 --last f -o q",
+        ],
+    ),
+    (
+        "part",
+        4,
+        "the partial exists or cannot be written",
+        &[
+            "$T part -k k --object o --start 0 --last f -o p",
+            "$T part -k k --object o --start 0 --last f -o no/p",
+        ],
+    ),
+    ("combine", 0, "the object has its line", &["$T combine -k k p"]),
+    (
+        "combine",
+        1,
+        "a partial that is damaged or of the wrong kind",
+        &["$T combine -k k p.x", "$T combine -k k f"],
+    ),
+    ("combine", 1, "gaps or overlaps", &["$T combine -k k gap", "$T combine -k k p p"]),
+    ("combine", 1, "partials of another object", &["$T combine -k k --object x p"]),
+    ("combine", 2, "usage", &["$T combine -k k", "$T combine -k k -"]),
+    ("combine", 3, "the key", &["$T combine -k missing p"]),
+    ("combine", 3, "a partial of another key", &["$T combine -k other p"]),
+    (
+        "combine",
+        4,
+        "a partial that is missing or cannot be read",
+        &["$T combine -k k gone", "$T combine -k k t", "$U $T combine -k k secret"],
+    ),
+    ("combine", 4, "output", &["$T combine -k k p >&-"]),
+    (
+        "update",
+        0,
+        "the file has its line",
+        &["$T update -k k g", "$T update -k k f", "$T update -k k --append g --append"],
+    ),
+    (
+        "update",
+        1,
+        "a sidecar that is damaged or of the wrong kind",
+        &["cp f g.tagmac; $T update -k k g", "cp m g.tagmac; $T update -k k g"],
+    ),
+    (
+        "update",
+        1,
+        "bytes around the edit that changed",
+        &["cp f g; echo x >> g; $T update -k k g", "echo X > g; $T update -k k --append g"],
+    ),
+    (
+        "update",
+        1,
+        "another tag than that of `--expect`",
+        &["$T update -k k --expect 00112233445566778899aabbccddeeff g"],
+    ),
+    (
+        "update",
+        2,
+        "usage",
+        &["$T update -k k --expect 00 g", "$T update -k k --append --truncate 1 g"],
+    ),
+    (
+        "update",
+        2,
+        "an edit of a file without a sidecar",
+        &[
+            "$T update -k k --append f",
+            "$T update -k k --patch 0 g f",
+            "$T update -k k --truncate 0 f",
+            "$T update -k k --range 0:1 f",
+            "$T update -k k --finish f",
+            "$T update -k k --undo f",
+        ],
+    ),
+    ("update", 3, "the key", &["$T update -k missing g"]),
+    ("update", 3, "a sidecar of another key", &["$T update -k other g"]),
+    (
+        "update",
+        4,
+        "a file, a patch or a sidecar that cannot be read or written",
+        &[
+            "$T update -k k gone",
+            "$T update -k k --patch 0 gone g",
+            "rm g.tagmac; mkdir g.tagmac; $T update -k k g",
+        ],
+    ),
+    ("update", 4, "output", &["$T update -k k g >&-"]),
+    ("selftest", 0, "all answers are right", &["TAGMAC_LEVEL=portable $T selftest > /dev/null"]),
+    ("selftest", 1, "a wrong answer", &[]),
+    ("selftest", 2, "usage", &["TAGMAC_LEVEL=bogus $T selftest"]),
+    ("selftest", 4, "output", &["$T selftest > /dev/full"]),
+    (
+        OTHERS,
+        0,
+        "printed",
+        &["$T list; $T bounds; $T completions bash; $T man; $T --help; $T tag --help"],
+    ),
+    (
+        OTHERS,
+        2,
+        "usage",
+        &[
+            "$T list --bogus || $T bounds -a x || $T completions x || $T man x || $T",
+            "$T man --output -",
+        ],
+    ),
+    (
+        OTHERS,
+        4,
+        "output",
+        &[
+            "$T list > /dev/full || $T bounds >&- || $T completions bash > /dev/full || $T man >&-",
+            "$T bounds --json >&- || $T list --json >&-",
+            "$T --help >&- || $T --version > /dev/full || $T tag --help >&-",
+        ],
+    ),
+    (
+        OTHERS,
+        4,
+        "the files of `bounds --plot` and `man --output`",
+        &["$T bounds --plot no/x.svg", "$T man --output f"],
+    ),
 ];
+
+const OTHERS: &str = "list`, `bounds`, `completions`, `man`, `--help";
+
+const PAGE: &str = include_str!("../../docs/exit-status.md");
+
+/// The rows of the table under a heading: their cells.
+fn rows(after: &str) -> Vec<Vec<&'static str>> {
+    let (_, rest) = PAGE.split_once(after).unwrap();
+    let lines = rest.lines().skip_while(|line| !line.starts_with('|'));
+    let rows = lines.take_while(|line| line.starts_with('|'));
+    // The first two are the table's head and the line below it.
+    let cells = |row: &'static str| row.trim_matches('|').split('|').map(str::trim).collect();
+    rows.skip(2).map(cells).collect()
+}
+
+/// The page's table says what the runs are, no more and no less.
+#[test]
+fn the_page_has_each_condition() {
+    let cell = |command: &str, code: i32| {
+        let conditions = TABLE.iter().filter(|row| (row.0, row.1) == (command, code));
+        let conditions: Vec<&str> = conditions.map(|row| row.2).collect();
+        if conditions.is_empty() { "never".into() } else { conditions.join("; ") }
+    };
+    let mut commands: Vec<&str> = TABLE.iter().map(|row| row.0).collect();
+    commands.dedup();
+    let rows = rows("## By command");
+    let names: Vec<&str> = rows.iter().map(|row| row[0].trim_matches('`')).collect();
+    assert_eq!(names, commands);
+    for row in &rows {
+        for (code, found) in (0..=4).zip(&row[1..]) {
+            assert_eq!(*found, cell(row[0].trim_matches('`'), code), "{} {code}", row[0]);
+        }
+    }
+    // Only a build that is wrong computes a wrong answer.
+    let without: Vec<_> = TABLE.iter().filter(|row| row.3.is_empty()).map(|row| row.2).collect();
+    assert_eq!(without, ["a wrong answer"]);
+}
+
+/// What the help says of each status, in clauses, and the conditions of the table that they sum up.
+const CLAUSES: [(i32, &str, &[&str]); 20] = [
+    (0, "success", &["printed", "every file has its line"]),
+    (0, "everything matches", &["every line of every list is good", "everything is unchanged"]),
+    (0, "all output was written", &["printed"]),
+    (1, "a tag is wrong", &["a tag that is wrong"]),
+    (1, "a file of a list is missing", &["a file that is missing"]),
+    (1, "a line is malformed", &["a malformed line"]),
+    (1, "nothing was verified", &["no line at all"]),
+    (
+        1,
+        "a manifest, sidecar, partial or checkpoint is damaged or of the wrong kind",
+        &[
+            "a manifest that is damaged or of the wrong kind",
+            "a sidecar that is damaged or of the wrong kind",
+            "a partial that is damaged or of the wrong kind",
+            "a checkpoint that is damaged or of the wrong kind",
+        ],
+    ),
+    (1, "a directory differs from its manifest", &["a difference"]),
+    (1, "bytes around an edit have changed", &["bytes around the edit that changed"]),
+    (1, "partials have gaps or overlap", &["gaps or overlaps"]),
+    (2, "usage error", &["usage"]),
+    (2, "an edit of a file that has no sidecar", &["an edit of a file without a sidecar"]),
+    (3, "the key is unreadable, invalid or writable by others", &["the key"]),
+    (
+        3,
+        "the input was sealed under another key",
+        &[
+            "a manifest of another key",
+            "a partial of another key",
+            "a sidecar of another key",
+            "a checkpoint of another key",
+        ],
+    ),
+    (
+        4,
+        "a list, manifest or partial is missing",
+        &[
+            "a list that is missing or cannot be read",
+            "a manifest that is missing or cannot be read",
+            "a partial that is missing or cannot be read",
+        ],
+    ),
+    (
+        4,
+        "a file to tag is missing",
+        &["a file that is missing or cannot be read; the others have their lines"],
+    ),
+    (
+        4,
+        "reading, writing, memory or random bytes failed",
+        &["output", "a file that cannot be read", "the directory or an entry cannot be read"],
+    ),
+    (4, "no verdict", &[]),
+    (1, "does not match", &[]),
+];
+
+/// The help, its manual page and the page here say one thing, and nothing that no run shows.
+#[test]
+fn the_help_says_what_happens() {
+    let help = Place::bare().run(&["--help"]).exits(0).out;
+    let (_, rest) = help.split_once("Exit status:\n").unwrap();
+    let (rest, _) = rest.split_once("\n\n").unwrap();
+    let mut texts: Vec<String> = Vec::new();
+    for line in rest.lines() {
+        match line.trim().split_once("  ") {
+            Some((code, text)) if code.parse() == Ok(texts.len()) => texts.push(text.into()),
+            _ => *texts.last_mut().unwrap() += &format!(" {}", line.trim()),
+        }
+    }
+    let page: Vec<&str> = rows("# Exit status").iter().map(|row| row[1]).collect();
+    assert_eq!(texts, page);
+    for (code, clause, conditions) in CLAUSES {
+        let text = &mut texts[code as usize];
+        assert!(text.contains(clause), "{code}: expected '{clause}', found '{text}'");
+        *text = text.replacen(clause, "", 1);
+        for condition in conditions {
+            assert!(TABLE.iter().any(|row| (row.1, row.2) == (code, condition)), "{condition}");
+        }
+    }
+    // What is left joins the clauses.
+    let glue = ["", "or", "and", "also", "If 1 also applies, it is 1"];
+    for text in &texts {
+        for word in text.split([':', ';', ',', '.']).map(str::trim) {
+            let known = glue.contains(&word) || "If 1 also applies, it is 1".contains(word);
+            assert!(known, "a clause without a run: {word}");
+        }
+    }
+}
 
 #[test]
 #[cfg(target_os = "linux")]
@@ -150,9 +503,12 @@ fn every_command_in_every_class() {
     let place = ready();
     let copy = "rm -rf run; mkdir run; tar c --exclude run . | tar xp -C run; cd run";
     let checkpoint = "S='$T tag -k k --checkpoint s f 1< k 2> /dev/null'";
-    for (line, code) in CASES {
-        let ran = place.shell(&format!("{copy}; U='{UNPRIVILEGED}'; {checkpoint}; {line}"));
-        assert_eq!(ran.code, Some(code), "{line}\nout: {}\nerr: {}", ran.out, ran.err);
+    for (_, code, condition, lines) in TABLE {
+        for line in lines {
+            let ran = place.shell(&format!("{copy}; U='{UNPRIVILEGED}'; {checkpoint}; {line}"));
+            let (out, err) = (&ran.out, &ran.err);
+            assert_eq!(ran.code, Some(code), "{condition}: {line}\nout: {out}\nerr: {err}");
+        }
     }
 }
 

@@ -125,8 +125,10 @@ fn foreign_keys_need_their_format_and_algorithm() {
     let wrong = [
         ("hex", hex(20), "expected a key of 16 bytes, found 20"),
         ("hex", b"c0ffee0".to_vec(), "expected an even number of hex digits"),
-        ("hex", [hex(16), b"\n\n".to_vec()].concat(), "expected an even number of hex digits"),
-        ("base64", b"c0ffee0".to_vec(), "expected one line of base64"),
+        ("hex", [hex(16), b"\n\n".to_vec()].concat(), "expected lines of one length"),
+        ("hex", [b"\xef\xbb\xbf".to_vec(), hex(16)].concat(), "found a byte order mark (BOM)"),
+        ("base64", b"c0ffee0".to_vec(), "expected base64 with padding"),
+        ("base64", b"\xff\xfec\x000\x00".to_vec(), "found a text in UTF-16"),
         ("raw", b"c0ffee\n".to_vec(), "expected a key of 16 bytes, found 7"),
         ("raw", vec![7; 70_000], "expected at most 64 KiB, found more"),
         ("raw", vec![], "expected a key of 16 bytes, found 0"),
@@ -134,6 +136,60 @@ fn foreign_keys_need_their_format_and_algorithm() {
     for (format, key, text) in wrong {
         foreign(&key, &["--key-format", format, "-a", "pmac-aes128"]).exits(3).says(&[text]);
     }
+}
+
+#[test]
+fn a_mark_before_a_key_file_is_named() {
+    let place = Place::new();
+    let text = [b"\xef\xbb\xbf".to_vec(), place.read("k")].concat();
+    place.file("k", text);
+    place.file("f", "text");
+    place.keyed("tag", &["f"]).exits(3).says(&["found a byte order mark (BOM)"]);
+}
+
+/// `base64` and `openssl base64` begin a new line after 76 or 64 digits, `xxd -p` after 60.
+#[test]
+fn keys_in_several_lines() {
+    let place = Place::bare();
+    place.file("f", "text");
+    place.file("key", (0..100).collect::<Vec<u8>>());
+    place.shell("base64 -w 0 key > one").exits(0);
+    let tag = |file: &str, format: &str| {
+        place.shell(&format!("chmod 600 {file}")).exits(0);
+        let args = ["tag", "-a", "hmac-sha256", "--key-format", format, "-k", file, "f"];
+        place.run(&args)
+    };
+    let expected = tag("one", "base64").exits(0).in_silence().out;
+    for width in [64, 76] {
+        place.shell(&format!("base64 -w {width} key > b; sed 's/$/\r/' b > c")).exits(0);
+        tag("b", "base64").exits(0).in_silence().prints(&expected);
+        tag("c", "base64").exits(0).in_silence().prints(&expected);
+    }
+    place.shell("od -An -v -tx1 key | tr -d ' \n' | fold -w 60 > h").exits(0);
+    tag("h", "hex").exits(0).in_silence().prints(&expected);
+    // Two keys are none.
+    place.shell("base64 -w 64 key > b; cat b b > two").exits(0);
+    tag("two", "base64").exits(3).prints("").says(&["expected lines of one length"]);
+}
+
+#[test]
+fn a_newline_after_a_text_is_part_of_the_key_and_remarked_on() {
+    let raw = ["--key-format", "raw", "-a", "pmac-aes128"];
+    let warning = "tagmac: warning: key file foreign: the key is a text and its newline is part of the key; \
+                   if that is not meant, write it with 'printf %s'\n";
+    assert_eq!(foreign(b"fifteen letters\n", &raw).exits(0).err, warning);
+    foreign(b"sixteen letters.", &raw).exits(0).in_silence();
+    foreign(b"fifteen\0letters\n", &raw).exits(0).in_silence();
+    let place = Place::bare();
+    place.file("f", "text");
+    let line = "$T tag --key-env K --key-format raw -a pmac-aes128 f > list";
+    place
+        .shell(&format!("K='fifteen letters\n'; export K; {line}"))
+        .exits(0)
+        .says(&["--key-env K: the key is a text"]);
+    // Where nothing is printed, this is not.
+    let line = line.replace("tag ", "check --status ").replace("f > list", "list");
+    place.shell(&format!("K='fifteen letters\n'; export K; {line}")).exits(0).in_silence();
 }
 
 /// RFC 4231, test cases 2 and 6: a short key needs its option, a long one is hashed.

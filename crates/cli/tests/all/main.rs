@@ -7,6 +7,8 @@ mod audit;
 mod bounds;
 mod check;
 mod checkpoint;
+#[cfg(target_os = "linux")]
+mod completion;
 mod exit;
 mod faults;
 mod key;
@@ -15,6 +17,8 @@ mod limits;
 mod manifest;
 #[cfg(all(target_os = "linux", feature = "fault-injection", debug_assertions))]
 mod memory;
+#[cfg(target_os = "linux")]
+mod nonblocking;
 mod nonce;
 #[cfg(target_os = "linux")]
 mod open;

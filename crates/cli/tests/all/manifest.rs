@@ -200,7 +200,7 @@ fn what_is_no_manifest() {
         .keyed("audit", &["t", "t"])
         .exits(4)
         .says(&["t: expected a manifest, found a directory; usage: audit"]);
-    place.keyed("audit", &["-", "t"]).exits(4);
+    place.keyed("audit", &["-", "t"]).exits(2).says(&["expected the manifest's file, found '-'"]);
     place.shell("mkfifo pipe").exits(0);
     place.keyed("audit", &["pipe", "t"]).exits(4).says(&["pipe: expected a regular file, found"]);
     place.keyed("audit", &["m"]).exits(2);

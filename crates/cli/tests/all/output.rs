@@ -1,13 +1,12 @@
 //! What goes to a terminal, and what becomes of output that nobody can get.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::common::{Place, sealed};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use crate::common::{Place, open_terminal, sealed, terminal};
 
 /// A name with ESC, CSI in UTF-8 and as a byte, and a mark that turns the direction of writing.
 const ODD: &[u8] = b"\x1b[8m\xc2\x9b\xe2\x80\xae\x9bz";
@@ -16,24 +15,18 @@ const ODD: &[u8] = b"\x1b[8m\xc2\x9b\xe2\x80\xae\x9bz";
 const ODD_TEXT: &str = "\u{1b}[8m\u{9b}\u{202e}\u{7f}z";
 
 /// Runs a line of shell with both outputs on a terminal of its own. What the terminal got.
-fn on_terminal(place: &Place, line: &str) -> Vec<u8> {
-    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
-    let terminal = openpt(flags).unwrap();
-    grantpt(&terminal).unwrap();
-    unlockpt(&terminal).unwrap();
-    let name = ptsname(&terminal, Vec::new()).unwrap();
-    let open = || {
-        let path = OsStr::from_bytes(name.as_bytes());
-        OpenOptions::new().read(true).write(true).open(path).unwrap()
-    };
+pub fn on_terminal(place: &Place, line: &str) -> Vec<u8> {
+    let (mut terminal, name) = terminal();
     let mut child = std::process::Command::new("sh");
     child.args(["-c", line]).current_dir(place.path("")).env("T", env!("CARGO_BIN_EXE_tagmac"));
-    child.stdin(std::process::Stdio::null()).stdout(open()).stderr(open());
-    child.spawn().unwrap().wait().unwrap();
+    child.stdin(std::process::Stdio::null());
+    child.stdout(open_terminal(&name)).stderr(open_terminal(&name));
+    let mut running = child.spawn().unwrap();
     drop(child);
-    // It holds what was written, and says EIO after that.
+    // It says EIO when nobody has it open any more.
     let mut all = Vec::new();
-    let _ = File::from(terminal).read_to_end(&mut all);
+    let _ = terminal.read_to_end(&mut all);
+    running.wait().unwrap();
     all
 }
 

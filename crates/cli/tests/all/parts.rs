@@ -391,7 +391,7 @@ fn what_cannot_be_read_or_written() {
         .exits(4)
         .says(&["tagmac: p: expected a new file, found one that exists\n"]);
     part(&place, &to("none/p")).exits(4).says(&["tagmac: none/p: No such file or directory\n"]);
-    part(&place, &to("-")).exits(2).says(&["-o: expected a file, found '-'"]);
+    part(&place, &to("-")).exits(2).says(&["-o: expected a file to write, found '-'"]);
     let of = |file: &'static str| {
         place.keyed("part", &[&whole[..], &["--object", "o", "-o", "q", file]].concat())
     };

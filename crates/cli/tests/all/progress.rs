@@ -3,6 +3,8 @@
 use std::fs;
 
 use crate::common::{Place, sparse};
+#[cfg(target_os = "linux")]
+use crate::output::on_terminal;
 use serde_json::Value;
 
 const LARGE: u64 = 256 << 20;
@@ -98,4 +100,48 @@ fn objects() {
     assert_eq!(ran.err.lines().filter(|line| line.starts_with("tagmac: missing: ")).count(), 1);
     // Standard error that takes nothing stops no work.
     assert_eq!(place.shell("$T tag -k k --progress json t/large 2> /dev/full").code, Some(0));
+}
+
+/// The lines that a terminal shows, one after the other, without what moves its cursor.
+#[cfg(target_os = "linux")]
+fn shown(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8(bytes.to_vec()).unwrap();
+    let mut parts = text.split("\x1b[");
+    let mut plain = parts.next().unwrap().to_string();
+    for part in parts {
+        let end = part.find(|c: char| c.is_ascii_alphabetic()).unwrap();
+        plain += "\r";
+        plain += &part[end + 1..];
+    }
+    let lines = plain.split(['\r', '\n']).map(str::trim_end).filter(|line| !line.is_empty());
+    lines.map(String::from).collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_bar_stays_on_its_line_and_in_its_locale() {
+    let place = place();
+    for (columns, locale, whole) in [
+        (20, "C", false),
+        (20, "C.UTF-8", false),
+        (50, "C", false),
+        (200, "C", true),
+        (200, "C.UTF-8", true),
+    ] {
+        let line = format!(
+            "stty rows 24 cols {columns} 0<&2; LC_ALL={locale} $T tag -k k --num-threads 1 t/large > /dev/null"
+        );
+        let got = on_terminal(&place, &line);
+        let lines = shown(&got);
+        let bars: Vec<_> = lines.iter().filter(|line| line.contains("tagging")).collect();
+        assert!(!bars.is_empty(), "{columns} {locale}: {}", got.escape_ascii());
+        for line in &lines {
+            assert!(line.chars().count() < columns, "{columns} {locale}: {line}");
+        }
+        // A bar of several lines would be left by going up.
+        assert!(!got.windows(4).any(|part| part == b"\x1b[1A"), "{}", got.escape_ascii());
+        assert_eq!(got.is_ascii(), locale == "C" || !whole, "{}", got.escape_ascii());
+        let full = |line: &&&String| line.contains("/256.00 MiB ") && line.ends_with(" to go");
+        assert_eq!(bars.iter().find(full).is_some(), whole, "{}", got.escape_ascii());
+    }
 }

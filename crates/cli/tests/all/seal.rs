@@ -153,6 +153,17 @@ fn a_path_that_is_too_long_is_unreadable() {
 }
 
 #[test]
+fn a_seal_may_be_quiet() {
+    let place = tree();
+    place.keyed("seal", &["--quiet", "t", "-o", "m"]).exits(0).in_silence().prints("");
+    place.keyed("seal", &["t", "-o", "n"]).exits(0).says(&["sealed in n: "]);
+    assert_eq!(place.read("m"), place.read("n"));
+    // What is left out is named all the same.
+    place.shell("mkfifo t/pipe; $T seal -k k --quiet --special t -o m").exits(0).in_silence();
+    place.keyed("seal", &["--quiet", "gone", "-o", "m"]).exits(4).says(&["gone: No such file"]);
+}
+
+#[test]
 fn where_the_manifest_cannot_be() {
     let place = tree();
     symlink("elsewhere", place.path("link")).unwrap();

@@ -215,6 +215,106 @@ fn wrong_command_lines() {
     assert_eq!(place.run::<&str>(&[]).code, Some(2));
 }
 
+/// An alias may have a flag already. Which of two keys or files is meant nobody can know.
+#[test]
+fn flags_may_be_repeated_and_values_may_not() {
+    let place = Place::new();
+    place.file("f", "text");
+    place.shell("mkdir t; echo one > t/a; $T tag -k k -r t > list; $T update -k k f").exits(0);
+    place.shell("$T seal -k k t -o m; $T part -k k --object o --start 0 --last f -o p").exits(0);
+    for line in [
+        "tag -k k --json --json f",
+        "tag -k k -z --zero -z f",
+        "tag -k k -r --recursive t",
+        "tag -k k --untagged --untagged f",
+        "tag -k k --allow-short --allow-short --allow-short-key --allow-short-key f",
+        "tag -k k --progress always --progress never --num-threads 2 --num-threads 1 f",
+        "tag -k k --checkpoint s --checkpoint-every 1 --checkpoint-every 2 f",
+        "check -k k --quiet --quiet -w --warn --strict --strict --status --status list",
+        "check -k k --ignore-missing --ignore-missing --special --special list",
+        "seal -k k --quiet --quiet --mtime --mtime --mode --mode t -o n",
+        "audit -k k --quiet --quiet --json --json m t",
+        "part -k k --object o --start 0 --last --last f -o q",
+        "combine -k k --json --json p",
+        "update -k k --append --append f",
+        "list --json --json",
+        "bounds --json --json -a PMAC-AES128 -a PMAC-AES128",
+    ] {
+        place.shell(&format!("$T {line}")).exits(0);
+    }
+    for (line, option) in [
+        ("tag -k k -k k f", "--key-file <FILE>"),
+        ("tag -k k --key-file other f", "--key-file <FILE>"),
+        ("tag -k k -a PMAC-AES128 -a HMAC-SHA256 f", "--algorithm <ALG>"),
+        ("tag -k k --tag-bits 64 --tag-bits 128 f", "--tag-bits <BITS>"),
+        ("tag -k k --key-format auto --key-format raw f", "--key-format <FORMAT>"),
+        ("tag -k k --checkpoint s --checkpoint u f", "--checkpoint <CHECKPOINT>"),
+        ("keygen -o a -o b", "--output <FILE>"),
+        ("seal -k k t -o a -o b", "--output <MANIFEST>"),
+        ("audit -k k --combined a --combined b m t", "--combined <FILE>"),
+        ("part -k k --object o --start 0 --start 16 --last f -o q", "--start <BYTES>"),
+        ("update -k k --truncate 1 --truncate 2 f", "--truncate <LENGTH>"),
+    ] {
+        let ran = place.shell(&format!("$T {line}")).exits(2).prints("");
+        ran.says(&[&format!("the argument '{option}' cannot be used multiple times")]);
+    }
+    // Flags that exclude each other still do.
+    place.keyed("tag", &["--json", "--untagged", "--json", "f"]).exits(2);
+    place.keyed("update", &["--append", "--finish", "--append", "f"]).exits(2);
+}
+
+#[test]
+fn names_that_mean_something_else_are_explained() {
+    let place = Place::new();
+    place.shell("mkdir t; echo one > t/a; $T seal -k k t -o m; $T tag -k k m > list").exits(0);
+    for (line, said) in [
+        (
+            "audit -k k - t < m",
+            "expected the manifest's file, found '-': its tag is checked before",
+        ),
+        ("audit -k k m -", "expected a directory, found '-'"),
+        ("seal -k k - -o n", "expected a directory, found '-'"),
+        ("combine -k k - < m", "expected a partial's file, found '-'"),
+        ("tag -k k --checkpoint - m", "--checkpoint: expected a file to write, found '-'"),
+        ("keygen -o -", "-o: expected a file to write, found '-'"),
+        ("man --output -", "--output: expected a directory, found '-'"),
+        ("tag -k k s3n://b/k", "s3n://b/k: expected s3://BUCKET/KEY"),
+        ("tag -k k -r S3://b/k", "S3://b/k: expected s3://BUCKET/KEY"),
+        ("tag -k k m arn:aws:s3:::b/k", "arn:aws:s3:::b/k: expected s3://BUCKET/KEY, found an ARN"),
+        ("tag -k k https://host/f", "https://host/f: expected a file, or s3://"),
+        ("seal -k k hdfs://h/d -o n", "hdfs://h/d: expected a file, or s3://"),
+        ("seal -k k t -o https://b/m", "https://b/m: expected a file, or s3://"),
+        ("audit -k k gcs://b/m t", "gcs://b/m: expected gs://BUCKET/KEY"),
+        ("audit -k k m abfss://c@h/d", "abfss://c@h/d: expected az://CONTAINER/KEY"),
+        (
+            "part -k k --object o --start 0 --last s3n://b/k -o p",
+            "s3n://b/k: expected s3://BUCKET/KEY",
+        ),
+        ("check -k k --raw-tag m s3n://b/k", "s3n://b/k: expected s3://BUCKET/KEY"),
+        ("check -k k s3://b/list", "s3://b/list: expected a file, found the URL of an object"),
+        ("combine -k k s3://b/p", "s3://b/p: expected a file, found the URL of an object"),
+        ("update -k k gs://b/k", "gs://b/k: expected a file, found the URL of an object"),
+        ("update -k k --patch 0 https://h/p m", "https://h/p: expected a file, or s3://"),
+        ("tag -k az://c/k m", "az://c/k: expected a file, found the URL of an object"),
+        (
+            "tag -k k --checkpoint s3://b/c m",
+            "s3://b/c: expected a file, found the URL of an object",
+        ),
+        ("part -k k --object o --start 0 --last m -o s3://b/p", "s3://b/p: expected a file, found"),
+        ("keygen -o s3://b/k", "s3://b/k: expected a file, found the URL of an object"),
+    ] {
+        let ran = place.shell(&format!("$T {line}")).exits(2).prints("").says(&[said]);
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    }
+    assert!(!place.path("-").exists());
+    // Files may have such names.
+    place
+        .shell("mkdir -p s3n:/b https: && echo one > s3n:/b/k && echo two > ./arn:x && cp m ./-")
+        .exits(0);
+    place.keyed("tag", &["s3n://b/k", "arn:x", "./-"]).exits(0).in_silence();
+    place.keyed("audit", &["./-", "t"]).exits(0);
+}
+
 #[test]
 fn messages_name_the_help_to_read() {
     let place = Place::new();

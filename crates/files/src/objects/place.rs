@@ -92,7 +92,9 @@ impl Place for Folder {
 
     fn read(&self, file: &str, max: u64) -> Result<Option<Vec<u8>>, Error> {
         let (opened, facts) = match open::regular(&self.path.join(file)) {
-            Err(ReadError::Missing(_)) => return Ok(None),
+            Err(ReadError::Missing(error)) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(None);
+            }
             Err(error) => {
                 return Err(Error::io(format_args!("{}: {error}", self.shown_file(file))));
             }

@@ -1,0 +1,158 @@
+//! Completions for bash.
+//!
+//! clap's own script offers the names of files as words, and bash inserts words as they are: a file
+//! called `x;reboot` would become two commands. It also splits names at blanks, expands those that
+//! look like patterns, and offers folders without their slash. So this script offers no files at
+//! all. Where one is expected it offers nothing, and by `-o default` readline then completes the
+//! name itself: it knows what has been quoted so far and quotes the rest.
+
+use std::fmt::Write as _;
+
+use clap::{Arg, Command, ValueHint};
+
+/// The script. `kinds` are those of the values that the option before the cursor still takes, and
+/// `kind` is that of the word at the cursor: `files`, `folders`, `nothing`, or the words themselves.
+const SCRIPT: &str = r#"# Completions of tagmac for bash
+
+_tagmac() {
+    local IFS=$' \t\n' command= kind= word= joined= plain= current=
+    local -a kinds=()
+    local -i i operands=0
+    for ((i = 1; i <= COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]} current=$word
+        if [[ $word == [=:]* ]]; then
+            # Bash cuts words here: after an option its value follows, else the same word goes on.
+            current=
+            if [[ $word == '=' && ${COMP_WORDS[i-1]} == --* ]] && ((${#kinds[@]})); then
+                kind=${kinds[0]}
+            else
+                joined=1
+            fi
+        elif [[ -n $joined ]]; then
+            joined=
+        elif ((${#kinds[@]})); then
+            kind=${kinds[0]}
+            kinds=("${kinds[@]:1}")
+        elif [[ -z $plain && $word == -* ]]; then
+            _tagmac_option "$command" "$word"
+            [[ $word != -- ]] || plain=1
+        elif [[ -z $command ]]; then
+            _tagmac_operand '' 0
+            command=$word
+        else
+            _tagmac_operand "$command" "$operands"
+            operands+=1
+        fi
+    done
+    COMPREPLY=()
+    case $kind in
+    files)
+        # Readline completes the name, by -o default.
+        return
+        ;;
+    folders)
+        compopt +o bashdefault +o default -o dirnames 2>/dev/null
+        return
+        ;;
+    nothing) kind= ;;
+    esac
+    # Bash 3 has no compopt, and offers files too.
+    compopt +o bashdefault +o default 2>/dev/null
+    for word in $kind; do
+        [[ $word != "$current"* ]] || COMPREPLY+=("$word")
+    done
+}
+
+# The options of a command, and the values that one of them takes.
+_tagmac_option() {
+    case $1 in
+OPTIONS    esac
+    case "$1 $2" in
+VALUES    esac
+}
+
+# What a command takes without an option, in this place.
+_tagmac_operand() {
+    case "$1 $2" in
+OPERANDS    *) kind=nothing ;;
+    esac
+}
+
+complete -o bashdefault -o default -F _tagmac tagmac
+"#;
+
+/// The script for a command line.
+pub fn script(command: &Command) -> String {
+    let (mut options, mut values, mut operands) = (String::new(), String::new(), String::new());
+    describe(command, "", &mut options, &mut values, &mut operands);
+    for command in command.get_subcommands() {
+        let names = command.get_name_and_visible_aliases();
+        for name in names.into_iter().chain(command.get_aliases()) {
+            describe(command, name, &mut options, &mut values, &mut operands);
+        }
+    }
+    let script = SCRIPT.replace("OPTIONS", &options).replace("VALUES", &values);
+    script.replace("OPERANDS", &operands)
+}
+
+/// Adds the lines of one command, which the line calls `name`.
+fn describe(
+    command: &Command,
+    name: &str,
+    options: &mut String,
+    values: &mut String,
+    operands: &mut String,
+) {
+    let mut all = Vec::new();
+    for arg in command.get_arguments().filter(|arg| !arg.is_positional()) {
+        let short = arg.get_short().map(|short| format!("-{short}"));
+        let long = arg.get_long().map(|long| format!("--{long}"));
+        let names: Vec<String> = short.into_iter().chain(long).collect();
+        if arg.get_action().takes_values() {
+            let patterns: Vec<String> =
+                names.iter().map(|option| format!("'{name} {option}'")).collect();
+            let count = arg.get_num_args().map_or(1, |count| count.min_values());
+            let kinds = vec![format!("'{}'", kind(arg)); count].join(" ");
+            line(values, format_args!("{}) kinds=({kinds}) ;;", patterns.join(" | ")));
+        }
+        all.extend(names);
+    }
+    line(options, format_args!("'{name}') kind='{}' ;;", checked(all.join(" "))));
+    let subcommands: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    if !subcommands.is_empty() {
+        let kind = checked(subcommands.join(" "));
+        line(operands, format_args!("'{name} 0') kind='{kind}' ;;"));
+    }
+    for (place, arg) in command.get_positionals().enumerate() {
+        let many = arg.get_num_args().is_some_and(|count| count.max_values() > 1);
+        let place = if many { "*".into() } else { format!("{place}") };
+        line(operands, format_args!("'{name} '{place}) kind='{}' ;;", kind(arg)));
+    }
+}
+
+fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
+    writeln!(text, "    {line}").expect("a String takes all");
+}
+
+/// The words that an argument takes, if they are known.
+pub fn words(arg: &Arg) -> Option<Vec<String>> {
+    let words = arg.get_value_parser().possible_values()?;
+    Some(words.map(|word| word.get_name().into()).collect())
+}
+
+/// What the values of an argument are.
+fn kind(arg: &Arg) -> String {
+    match (words(arg), arg.get_value_hint()) {
+        (Some(words), _) => checked(words.join(" ")),
+        (None, ValueHint::AnyPath | ValueHint::FilePath) => "files".into(),
+        (None, ValueHint::DirPath) => "folders".into(),
+        (None, _) => "nothing".into(),
+    }
+}
+
+/// Words that the script may leave unquoted: in them bash has nothing to expand.
+fn checked(words: String) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_. ".contains(c);
+    assert!(words.chars().all(plain), "expected plain words, found {words}");
+    words
+}

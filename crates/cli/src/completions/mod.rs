@@ -1,0 +1,83 @@
+//! `tagmac completions`: scripts that complete the command line, made from its own description.
+//!
+//! Anyone may have chosen a file's name, so a script may only insert it quoted. zsh and fish quote
+//! what clap's scripts offer them. Bash does not, see [`bash`].
+
+mod bash;
+
+use std::fmt::Write as _;
+
+use clap::{Arg, Command, CommandFactory, ValueHint};
+use clap_complete::Shell;
+use tagmac_files::Error;
+
+use crate::args::{Args, Completions};
+use crate::output;
+
+/// Prints the script for a shell.
+pub fn run(args: &Completions) -> Result<(), Error> {
+    output::write(&script(args.shell))
+}
+
+fn script(shell: Shell) -> Vec<u8> {
+    let mut command = described();
+    if shell == Shell::Bash {
+        return bash::script(&command).into_bytes();
+    }
+    let mut text = Vec::new();
+    let name = command.get_name().to_string();
+    clap_complete::generate(shell, &mut command, name, &mut text);
+    if shell == Shell::Fish {
+        text.extend_from_slice(fish_operands(&command).as_bytes());
+    }
+    text
+}
+
+/// The command line, in which every argument says what its values are.
+fn described() -> Command {
+    // Shells offer files where a description says nothing.
+    let says = |arg: Arg| match arg.get_value_hint() {
+        ValueHint::Unknown if arg.get_action().takes_values() => arg.value_hint(ValueHint::Other),
+        _ => arg,
+    };
+    let mut command = Args::command().mut_subcommands(|command| command.mut_args(says));
+    command.build();
+    command
+}
+
+/// What clap's script for fish leaves out: the words that commands take without an option.
+fn fish_operands(command: &Command) -> String {
+    let mut text = String::new();
+    for command in command.get_subcommands() {
+        for words in command.get_positionals().filter_map(bash::words) {
+            let (name, words) = (command.get_name(), words.join(" "));
+            let when = format!("__fish_tagmac_using_subcommand {name}");
+            writeln!(text, "complete -c tagmac -n \"{when}\" -f -a \"{words}\"").expect("a String");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::builder::ValueParser;
+
+    use super::*;
+
+    #[test]
+    fn each_argument_says_what_its_values_are() {
+        let path = ValueParser::path_buf().type_id();
+        for command in described().get_subcommands() {
+            for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
+                let name = format!("{} {}", command.get_name(), arg.get_id());
+                let hint = arg.get_value_hint();
+                let completed =
+                    matches!(hint, ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath);
+                // These are paths besides something else.
+                let mixed = ["update patch", "combine name"].contains(&&*name);
+                let is_path = arg.get_value_parser().type_id() == path || mixed;
+                assert!(completed == is_path && hint != ValueHint::Unknown, "{name}: {hint:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Names that no file has and that mean something else: `-`, and URLs where files alone are read.
+//! They are refused before anything is done. A file of such a name is `./-`, or is there.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use tagmac_files::escaped::Escaped;
+use tagmac_files::{Error, url};
+
+use crate::objects::is_url;
+
+/// Refuses `-` where a file is to be made.
+pub fn output(option: &str, path: &Path) -> Result<(), Error> {
+    match path.as_os_str() == "-" {
+        true => Err(Error::usage(format_args!("{option}: expected a file to write, found '-'"))),
+        false => Ok(()),
+    }
+}
+
+/// Refuses what is no directory and no URL that objects are below.
+pub fn directory(path: &Path) -> Result<(), Error> {
+    match path.as_os_str() == "-" {
+        true => Err(Error::usage("expected a directory, found '-'")),
+        false => object(path),
+    }
+}
+
+/// Refuses the URL of what is no object here, unless a file has that name.
+pub fn object(path: &Path) -> Result<(), Error> {
+    match url::foreign(path.as_os_str().as_bytes()).filter(|_| is_free(path)) {
+        Some(hint) => Err(Error::usage(format_args!("{}: {hint}", Escaped::name(path)))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses any URL where only a file will do, unless a file has that name.
+pub fn file(path: &Path) -> Result<(), Error> {
+    match is_url(path) && is_free(path) {
+        true => Err(Error::usage(format_args!(
+            "{}: expected a file, found the URL of an object; 'tag', 'check --raw-tag', 'part', 'seal' \
+             and 'audit' read objects",
+            Escaped::name(path)
+        ))),
+        false => object(path),
+    }
+}
+
+/// Whether nothing has the name.
+fn is_free(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err()
+}
