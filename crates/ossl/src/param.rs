@@ -217,3 +217,10 @@ impl Param {
 fn ensure_kind(right: bool, wrong: impl FnOnce() -> Failure) -> Result<(), Failure> {
     if right { Ok(()) } else { Err(wrong()) }
 }
+
+/// A list that asks for a number.
+#[cfg(test)]
+pub fn asked(name: &'static CStr, found: &mut usize) -> [Param; 2] {
+    let asked = of(name, UNSIGNED, size_of::<usize>());
+    [Param { data: std::ptr::from_mut(found).cast(), ..asked }, END]
+}
