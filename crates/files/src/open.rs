@@ -9,13 +9,14 @@
 //!   start a watchdog.
 //! - [`writable`]: the same, to write to it too. [`alone`] besides locks it and follows no link, for
 //!   what a run keeps for itself and will replace or remove by its name.
+//! - [`given`]: also a device or a pipe of the process's own, for what a user names, and is read once.
 //! - [`checked`]: what the caller accepts.
 
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, fcntl_setfl};
 
 use crate::identity;
 use crate::read_error::{Irregular, ReadError};
@@ -55,6 +56,32 @@ pub fn is_regular(facts: &Metadata) -> Result<(), ReadError> {
         }
         _ => ReadError::Irregular(Irregular::Other),
     })
+}
+
+/// What stands for an open descriptor.
+const DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd", "/proc/self/fd"];
+
+/// Whether a name is that of an open descriptor of this process.
+pub fn is_descriptor(path: &Path) -> bool {
+    DESCRIPTORS.iter().any(|one| path.starts_with(one))
+}
+
+/// Opens what a user named, unless it is a directory or a pipe with a name of its own. Such a pipe may
+/// wait for a writer for ever. Those of the process, as `/dev/stdin` and the `/dev/fd/63` of a shell's
+/// `<(...)` are, have an end.
+pub fn given(path: &Path) -> Result<(File, Metadata), ReadError> {
+    let own = is_descriptor(path);
+    let (file, facts) = checked(path, false, |facts| match facts.file_type() {
+        kind if kind.is_dir() => Err(ReadError::Directory),
+        kind if kind.is_fifo() && !own => Err(ReadError::Pipe),
+        _ => Ok(()),
+    })?;
+    // From here on it may wait: for a terminal, or for who writes into the pipe. A file does so only
+    // in /proc and its like, and for ever.
+    if !facts.is_file() {
+        fcntl_setfl(&file, OFlags::empty()).map_err(std::io::Error::from)?;
+    }
+    Ok((file, facts))
 }
 
 /// Opens what `may` accepts. It is asked before, for to open a device does something to it, and to

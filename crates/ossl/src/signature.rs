@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::LazyLock;
 
-use tagmac_border::{Failure, bytes, ensure, text};
+use tagmac_border::{Failure, Quoted, bytes, ensure, text};
 
 use crate::context::Context;
 use crate::core::{Constant, Dispatch, dispatch, id};
@@ -52,7 +52,10 @@ unsafe extern "C" fn init(
             if !digest.is_null() {
                 // Signatures are made of a digest, and no tag is.
                 let name = text("a digest's name", digest)?;
-                ensure(name.is_empty(), format_args!("expected no digest, found '{name}'"))?;
+                ensure(
+                    name.is_empty(),
+                    format_args!("expected no digest, found {}", Quoted(name)),
+                )?;
             }
             let Some(shared) = Shared::at(key) else {
                 return begun(signer)?.init(None, each(params));

@@ -1,7 +1,6 @@
 //! `Key.from_file`, `from_env` and `from_command`, under the command's rules for keys.
 
 use std::ffi::OsString;
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -57,13 +56,7 @@ pub fn from_file(py: Python<'_>, path: &Path, encoding: Encoding) -> PyResult<Ke
 }
 
 fn read_file(path: &Path) -> Result<KeyText, KeySourceError> {
-    // A pipe might wait for its writer for ever.
-    let opened = open::checked(path, false, |facts| match facts.file_type() {
-        kind if kind.is_dir() => Err(ReadError::Directory),
-        kind if kind.is_fifo() => Err(ReadError::Pipe),
-        _ => Ok(()),
-    });
-    let (file, facts) = opened.map_err(|error| match error {
+    let (file, facts) = open::given(path).map_err(|error| match error {
         ReadError::Missing(error) | ReadError::Io(error) => KeySourceError::Io(error),
         other => KeySourceError::Refused(other.to_string()),
     })?;
