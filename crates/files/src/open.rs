@@ -102,9 +102,30 @@ pub fn checked(
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{self, Read, Write};
+    use std::os::fd::AsRawFd;
+
+    use rustix::fs::{CWD, FileType, Mode, fcntl_getfl, mknodat};
 
     use super::*;
+
+    #[test]
+    fn a_pipe_is_given_where_it_is_the_own_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        assert!(matches!(given(&path), Err(ReadError::Pipe)));
+        assert!(matches!(given(folder.path()), Err(ReadError::Directory)));
+        let (from, mut to) = io::pipe().unwrap();
+        let (mut own, _) = given(Path::new(&format!("/dev/fd/{}", from.as_raw_fd()))).unwrap();
+        // A reader waits for what is written.
+        assert!(!fcntl_getfl(&own).unwrap().contains(OFlags::NONBLOCK));
+        to.write_all(b"text").unwrap();
+        drop(to);
+        let mut text = String::new();
+        own.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text");
+    }
 
     #[test]
     fn what_is_locked_is_open_for_writing() {

@@ -15,6 +15,7 @@ use tagmac_files::{ReadError, open};
 
 use crate::algorithm::named;
 use crate::error::os_error;
+use crate::memory::extracted;
 
 const TERMS: Terms =
     Terms { algorithm: "alg", format: "format", anyway: "Key.from_command([\"cat\", FILE])" };
@@ -83,7 +84,7 @@ pub fn from_command(
     let words = if command.is_instance_of::<PyString>() || command.is_instance_of::<PyBytes>() {
         None
     } else {
-        command.extract::<Vec<OsString>>().ok()
+        extracted::<OsString>(command).ok()
     };
     let Some((program, arguments)) = words.as_ref().and_then(|words| words.split_first()) else {
         let line = "expected a command as a list of its words, such as [\"pass\", \"show\", \
