@@ -38,7 +38,7 @@ pub fn tag_many<'py>(
     let nonces = nonces.map(|nonces| Batch::of(nonces, "nonce")).transpose()?;
     let nonces = Nonces::of(py, mac, nonces.as_ref(), messages.len())?;
     if let Nonces::Each(nonces) = &nonces {
-        py.detach(|| each_once(nonces)).map_err(|error| error.to_py())?;
+        py.detach(|| each_once(nonces)).map_err(Repeated::into_py)?;
     }
     let size = mac.tag_bits().div_ceil(8);
     let bytes = messages.len().checked_mul(size).filter(|bytes| *bytes <= isize::MAX as usize);
@@ -178,7 +178,7 @@ enum Repeated {
 }
 
 impl Repeated {
-    fn to_py(self) -> PyErr {
+    fn into_py(self) -> PyErr {
         match self {
             Repeated::Line(line) => NonceReuse::new_err(line),
             Repeated::NoneLeft(error) => none_left(error),

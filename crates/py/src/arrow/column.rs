@@ -89,7 +89,12 @@ impl<'a> Column<'a> {
     pub unsafe fn values(&self) -> PyResult<Vec<Option<&'a [u8]>>> {
         let mut values = reserved(self.length)?;
         // SAFETY: as the caller says.
-        unsafe { self.each_value(|value| Ok(values.push(value)))? };
+        unsafe {
+            self.each_value(|value| {
+                values.push(value);
+                Ok(())
+            })?;
+        }
         Ok(values)
     }
 
