@@ -7,7 +7,7 @@
 //! * no panic crosses: [`guard`] stops it.
 
 use std::ffi::{CStr, CString, c_char};
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a caller may do about a failure.
@@ -68,6 +68,30 @@ impl Failure {
     }
 }
 
+/// A name from outside in a line: in quotes, without characters that do something to a terminal, and cut
+/// where it is longer than any name that is known.
+pub struct Quoted<'a>(pub &'a str);
+
+impl Quoted<'_> {
+    /// No name that the libraries know has more bytes.
+    pub const MAX_BYTES: usize = 80;
+
+    /// Whether the name is longer than any that is known.
+    pub fn is_too_long(&self) -> bool {
+        self.0.len() > Quoted::MAX_BYTES
+    }
+}
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let most = self.0.len().min(Quoted::MAX_BYTES);
+        let end = (0..=most).rev().find(|&end| self.0.is_char_boundary(end)).unwrap_or(0);
+        let shown = &self.0[..end];
+        let dots = if self.is_too_long() { "..." } else { "" };
+        write!(f, "'{}{dots}'", shown.escape_debug())
+    }
+}
+
 /// A failure if `right` does not hold.
 ///
 /// # Errors
@@ -124,19 +148,33 @@ pub unsafe fn bytes<'a>(what: &str, at: *const u8, size: usize) -> Result<&'a [u
     Ok(unsafe { std::slice::from_raw_parts(at, size) })
 }
 
-/// The text of a C string.
+/// A C string.
 ///
 /// # Errors
 ///
-/// For a null pointer and for what is no UTF-8.
+/// For a null pointer.
 ///
 /// # Safety
 ///
 /// `at` is null or points to bytes that end in NUL and stay as they are during `'a`.
-pub unsafe fn text<'a>(what: &str, at: *const c_char) -> Result<&'a str, Failure> {
+pub unsafe fn string<'a>(what: &str, at: *const c_char) -> Result<&'a CStr, Failure> {
     ensure(!at.is_null(), format_args!("expected {what}, found a null pointer"))?;
     // SAFETY: not null; the caller vouches for the NUL.
-    let text = unsafe { CStr::from_ptr(at) }.to_str();
+    Ok(unsafe { CStr::from_ptr(at) })
+}
+
+/// The text of a C string.
+///
+/// # Errors
+///
+/// As [`string`], and for what is no UTF-8.
+///
+/// # Safety
+///
+/// As [`string`].
+pub unsafe fn text<'a>(what: &str, at: *const c_char) -> Result<&'a str, Failure> {
+    // SAFETY: the caller's word.
+    let text = unsafe { string(what, at) }?.to_str();
     text.map_err(|_| format!("expected {what}, found bytes that are no text").into())
 }
 
@@ -219,6 +257,18 @@ mod tests {
             Room::new("a tag", four.as_mut_ptr(), 3, 3).expect("room").fill(b"abc");
             assert_eq!(four, *b"abc\x01");
         }
+    }
+
+    #[test]
+    fn names_in_lines_are_quoted_and_cut() {
+        let shown = |name: &str| Quoted(name).to_string();
+        assert_eq!(shown("PMAC"), "'PMAC'");
+        assert_eq!(shown("ä'\\"), r"'ä\'\\'");
+        assert_eq!(shown("a\n\u{1b}[2J\u{202e}"), r"'a\n\u{1b}[2J\u{202e}'");
+        let (known, longer) = ("x".repeat(Quoted::MAX_BYTES), "ä".repeat(1 << 20));
+        assert_eq!(shown(&known), format!("'{known}'"));
+        assert_eq!(shown(&longer), format!("'{}...'", "ä".repeat(Quoted::MAX_BYTES / 2)));
+        assert!(!Quoted(&known).is_too_long() && Quoted(&longer).is_too_long());
     }
 
     #[test]

@@ -21,7 +21,7 @@ use zeroize::Zeroize;
 
 /// A MAC that Nettle has too, with a key of `KEY` bytes.
 pub trait Shim<const KEY: usize>: Construction<Hash: Hash<Sum: Copy>> + 'static {
-    /// Tells a context with a key from other memory.
+    /// Tells a context with a key of this MAC from that of another, and from other memory.
     const MAGIC: u64;
     /// The bytes of Nettle's context on 64-bit machines. A later Nettle may have more.
     const ROOM: usize;
@@ -30,7 +30,8 @@ pub trait Shim<const KEY: usize>: Construction<Hash: Hash<Sum: Copy>> + 'static 
 }
 
 impl<const T: usize> Shim<16> for tagmac::Umac<Aes128, T> {
-    const MAGIC: u64 = u64::from_be_bytes(*b"umac key");
+    const MAGIC: u64 =
+        u64::from_be_bytes(*[b"no  umac", b"umac  32", b"umac  64", b"umac  96", b"umac 128"][T]);
     const ROOM: usize = [0, 2392, 2520, 2640, 2768][T];
 
     fn under(key: &[u8; 16]) -> Self {
@@ -209,16 +210,19 @@ impl<M: Shim<KEY>, const KEY: usize, const HELD: usize> Context<M, KEY, HELD> {
     ///
     /// # Errors
     ///
-    /// If it has no key.
+    /// If it has no key, or one of another MAC: contexts of shorter tags are smaller.
     ///
     /// # Safety
     ///
-    /// A context of this kind is there, or memory as large that is no context, and nobody else uses it.
+    /// A context of this kind is there, or eight bytes of other memory, and nobody else uses it.
     pub unsafe fn change(at: *mut u8, body: impl FnOnce(&mut Self)) -> Result<(), Failure> {
         ensure(!at.is_null(), "expected a context, found a null pointer")?;
         // SAFETY: the caller's word; any bytes are numbers.
         let mark = unsafe { at.cast::<u64>().read_unaligned() };
-        ensure(mark == M::MAGIC, "expected a context with a key, found one without")?;
+        ensure(
+            mark == M::MAGIC,
+            "expected a context with a key, found one without, or one of another MAC",
+        )?;
         // SAFETY: the mark says that `set_key` wrote a context here, or into what was copied to here,
         // and it needs no alignment.
         body(unsafe { &mut *at.cast() });

@@ -9,7 +9,7 @@
 //!
 //! Calls cannot fail. On a length or an order that Nettle's own assertions refuse, this library
 //! writes a line to standard error and ends the process, as they do; so it does with a context that
-//! never had a key.
+//! never had a key, or had that of another MAC.
 
 mod context;
 

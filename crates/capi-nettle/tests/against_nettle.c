@@ -185,6 +185,44 @@ static void live(const struct mac *nettle, const struct mac *ours, size_t room) 
     }
 }
 
+/* Ends the process unless the call of a child ended its own with SIGABRT, and one line. */
+static void aborted(pid_t child, int lines) {
+    char line[256] = {0};
+    size_t length = 0;
+    int status;
+    for (ssize_t more; (more = read(lines, line + length, sizeof line - 1 - length)) > 0;) {
+        length += (size_t)more;
+    }
+    CHECK(close(lines) == 0);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    CHECK(strstr(line, "or one of another MAC\n") != NULL);
+}
+
+/* A context that another MAC's set_key made is refused by each call that takes one. */
+static void foreign(const struct mac *from, const struct mac *to) {
+    static uint8_t context[ROOM], key[33], tag[32];
+    for (int call = 0; call < 3; call++) {
+        int lines[2];
+        fflush(NULL);
+        CHECK(pipe(lines) == 0);
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            CHECK(dup2(lines[1], STDERR_FILENO) == STDERR_FILENO);
+            from->set_key(context, key);
+            switch (call) {
+            case 0: nonce_of(to, context, 16, key); break;
+            case 1: to->update(context, 9, key); break;
+            default: tag_of(to, context, to->tag, tag);
+            }
+            _exit(0);
+        }
+        CHECK(close(lines[1]) == 0);
+        aborted(child, lines[0]);
+    }
+}
+
 /* What Nettle's assertions refuse, and a context without a key, end the process with SIGABRT. */
 static void refused(const struct mac *mac) {
     static uint8_t context[ROOM], key[33], tag[32];
@@ -293,6 +331,11 @@ int main(int argc, char **argv) {
         if (ours[i].set_nonce != NULL) {
             *(void **)&asyncssh_size = named(library, names[i], "_ctx_size");
             CHECK(asyncssh_size() == size());
+        }
+    }
+    for (int i = 0; i < MACS * MACS; i++) {
+        if (i / MACS != i % MACS) {
+            foreign(&ours[i / MACS], &ours[i % MACS]);
         }
     }
     fill(message, MOST);

@@ -114,8 +114,9 @@ typedef struct {
 } tagmac_stream;
 
 // What the sender of packets holds: a key, the next nonce under it, and what the key may still do.
-// Begin with zeros: `tagmac_session session = {0};`. One thread at a time; a second one gets
-// TAGMAC_MISUSE. Do not move or copy it: the calls refuse a copy, which would use the same nonces.
+// Begin with zeros: `tagmac_session session = {0};`. Several threads may read one session at once, by the
+// calls that take it as const. A call that changes it has to be the only one, or it gets TAGMAC_MISUSE. Do
+// not move or copy it: the calls refuse a copy, which would use the same nonces.
 //
 // One session per key, or two use the same nonces. One that ends with the process is never saved,
 // and needs a key of its own. For one that outlives the process: STORE BEFORE YOU USE.
@@ -176,8 +177,9 @@ int tagmac_key_init(tagmac_key *key,
                     size_t tag_bits);
 
 // Makes a key of a key file that 'tagmac keygen' wrote. TAGMAC_INPUT if there is none to read, or if
-// it is damaged. Who could have written the file is not looked at, as the command does: whoever
-// chooses the key makes tags that pass.
+// it is damaged. A named pipe is refused, which could wait for its writer for ever; the process's own
+// pipes, such as /dev/stdin and /dev/fd/63, are read to their end. Unlike the command, this does not
+// check who could have written the file: whoever chooses the key makes tags that pass.
 int tagmac_key_load(tagmac_key *key,
                     const char *path,
                     size_t tag_bits);

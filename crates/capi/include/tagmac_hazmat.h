@@ -14,8 +14,9 @@
 // two parts are of the same message. And nothing here knows which nonces were used.
 
 // The keyed hash of a range of a message. As secret as the key. Begin with zeros:
-// `tagmac_part part = {0};`. One thread at a time; a second one gets TAGMAC_MISUSE. Do not
-// move or copy it: the calls refuse a copy.
+// `tagmac_part part = {0};`. Several threads may read one part at once, by the calls that take it as
+// const. A call that changes it has to be the only one, or it gets TAGMAC_MISUSE. Do not move or copy it:
+// the calls refuse a copy.
 typedef struct {
     size_t opaque[4];
 } tagmac_part;
@@ -43,7 +44,7 @@ int tagmac_part_init(tagmac_part *part,
 // is. TAGMAC_MISUSE if they are no neighbours, or if one is of another key or algorithm; then both
 // stay.
 int tagmac_part_join(tagmac_part *left,
-                     tagmac_part *right,
+                     const tagmac_part *right,
                      const tagmac_key *key);
 
 // Writes the tag of the message that `part` begins and `rest`, of any size, ends; frees the part.

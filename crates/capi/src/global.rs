@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
-use tagmac_border::{Failure, text};
+use tagmac_border::{Failure, Quoted, text};
 use zeroize::Zeroize;
 
 use crate::status::{
@@ -47,9 +47,10 @@ pub fn level() -> Result<Level, Failure> {
 /// As [`text`].
 pub unsafe fn algorithm(name: *const c_char) -> Result<Algorithm, Failure> {
     // SAFETY: the caller's word.
-    let name = unsafe { text("an algorithm's name", name) }?;
-    Algorithm::from_name(name).map_err(|_| {
-        format!("expected the name of an algorithm, see tagmac_algorithm(), found '{name}'").into()
+    let name = Quoted(unsafe { text("an algorithm's name", name) }?);
+    let found = (!name.is_too_long()).then(|| Algorithm::from_name(name.0).ok()).flatten();
+    found.ok_or_else(|| {
+        format!("expected the name of an algorithm, see tagmac_algorithm(), found {name}").into()
     })
 }
 
@@ -195,7 +196,8 @@ pub unsafe extern "C" fn tagmac_set_level(name: *const c_char) -> c_int {
         }
         // SAFETY: the header asks for a string that ends in NUL.
         let name = unsafe { text("a level's name", name) }?;
-        let level = Level::from_name(name).map_err(|error| format!("level '{name}': {error}"))?;
+        let level = Level::from_name(name);
+        let level = level.map_err(|error| format!("level {}: {error}", Quoted(name)))?;
         let place = Level::NAMES.iter().position(|name| *name == level.name());
         CHOSEN.store(place.expect("a level of this architecture") + 1, Ordering::Relaxed);
         Ok(())

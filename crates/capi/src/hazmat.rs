@@ -11,8 +11,9 @@ use crate::slot::{Held, free, slot};
 use crate::status::{number, refused_part, status, value};
 
 /// The keyed hash of a range of a message. As secret as the key. Begin with zeros:
-/// `tagmac_part part = {0};`. One thread at a time; a second one gets TAGMAC_MISUSE. Do not
-/// move or copy it: the calls refuse a copy.
+/// `tagmac_part part = {0};`. Several threads may read one part at once, by the calls that take it as
+/// const. A call that changes it has to be the only one, or it gets TAGMAC_MISUSE. Do not move or copy it:
+/// the calls refuse a copy.
 #[repr(C)]
 pub struct Part {
     opaque: [usize; 4],
@@ -77,16 +78,16 @@ pub unsafe extern "C" fn tagmac_part_init(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_part_join(
     left: *mut Part,
-    right: *mut Part,
+    right: *const Part,
     key: *const Key,
 ) -> c_int {
     status(|| {
         // SAFETY: the header asks for parts and a key.
-        let (mut left, mut right, key) = unsafe {
+        let (mut left, right, key) = unsafe {
             let (left, right) = (slot::<Parted, Part>(left)?, slot::<Parted, Part>(right)?);
-            (left.alone()?, right.alone()?, keyed(key)?)
+            (left.alone()?, right.read()?, keyed(key)?)
         };
-        let (parts, right) = (parts(&key)?, right.get()?);
+        let parts = parts(&key)?;
         let Parted { part } = left.get()?;
         let ids = [part.key_id(), right.part.key_id()];
         ensure(ids == [key.mac.key_id(); 2], PartError::ForeignPart)?;
@@ -172,4 +173,41 @@ pub extern "C" fn tagmac_part_size() -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_part_align() -> usize {
     align_of::<Part>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::{tagmac_key_free, tagmac_key_init};
+
+    #[test]
+    fn a_part_joins_several_at_once() {
+        let mut key = Key::EMPTY;
+        let mut parts = [const { Part { opaque: [0; 4] } }; 3];
+        let [one, two, right] = parts.each_mut().map(std::ptr::from_mut);
+        // SAFETY: objects of this test, at their places; the memory is as long as it is said to be.
+        unsafe {
+            assert_eq!(
+                tagmac_key_init(&mut key, c"PMAC-AES128".as_ptr(), [7; 16].as_ptr(), 16, 0),
+                0
+            );
+            for (part, start) in [(one, 0), (two, 0), (right, 16)] {
+                assert_eq!(tagmac_part_init(part, &key, start, [7; 16].as_ptr(), 16), 0);
+            }
+            {
+                // As another thread has it, in the middle of its call.
+                let _reading = slot::<Parted, Part>(right).expect("a part").read().expect("free");
+                assert_eq!(tagmac_part_join(one, right, &key), 0);
+                assert_eq!(tagmac_part_join(two, right, &key), 0);
+                let (mut start, mut end) = (0, 0);
+                assert_eq!(tagmac_part_range(right, &mut start, &mut end), 0);
+                assert_eq!((start, end), (16, 32));
+                assert_ne!(tagmac_part_free(right), 0, "somebody reads it");
+            }
+            for part in [one, two, right] {
+                assert_eq!(tagmac_part_free(part), 0);
+            }
+            assert_eq!(tagmac_key_free(&mut key), 0);
+        }
+    }
 }

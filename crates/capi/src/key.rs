@@ -2,13 +2,10 @@
 
 use std::ffi::{c_char, c_int};
 use std::fmt::Display;
-use std::fs::File;
-use std::io::Read;
 
 use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, KeyId};
 use tagmac::{Mismatch, Tag};
-use tagmac_border::{Failure, Kind, Room, bytes, ensure, text};
-use zeroize::Zeroizing;
+use tagmac_border::{Failure, Kind, Room, bytes, ensure};
 
 use crate::global::{algorithm, level, name_of};
 use crate::slot::{Held, Shared, free, slot};
@@ -19,6 +16,11 @@ use crate::status::{mismatch, refused, status, value};
 #[repr(C)]
 pub struct Key {
     opaque: [usize; 4],
+}
+
+impl Key {
+    /// What it begins as.
+    pub(crate) const EMPTY: Key = Key { opaque: [0; 4] };
 }
 
 /// What there is behind a key.
@@ -79,9 +81,72 @@ fn unusable(error: impl Display) -> Failure {
     Failure::from(error.to_string()).of(Kind::Input)
 }
 
-fn put_file(key: *mut Key, text: &[u8], tag_bits: usize) -> Result<(), Failure> {
-    let file = KeyFile::parse(text).map_err(|error| unusable(error).about("key file"))?;
+/// `name` is what messages call the file.
+fn put_file(key: *mut Key, name: &str, text: &[u8], tag_bits: usize) -> Result<(), Failure> {
+    let file = KeyFile::parse(text).map_err(|error| unusable(error).about(name))?;
     put(key, file.algorithm(), file.key(), tag_bits)
+}
+
+/// What a key file has, and what messages call it.
+#[cfg(unix)]
+mod file {
+    use std::ffi::{CStr, OsStr};
+    use std::os::unix::ffi::OsStrExt;
+
+    use tagmac::dynamic::KeyFile;
+    use tagmac_border::Failure;
+    use tagmac_files::escaped::Escaped;
+    use tagmac_files::{ReadError, key_file, open};
+    use zeroize::Zeroizing;
+
+    use super::unusable;
+
+    /// Reads the file of a path, as the command opens the files that its user names.
+    pub fn read(path: &CStr) -> Result<(String, Zeroizing<Vec<u8>>), Failure> {
+        let name = format!("key file {}", Escaped::bytes(path.to_bytes()));
+        let read = || {
+            let (file, _) = open::given(OsStr::from_bytes(path.to_bytes()).as_ref())?;
+            Ok(key_file::read(file)?)
+        };
+        let text = read().map_err(|error: ReadError| unusable(error).about(&name))?;
+        if text.len() > KeyFile::MAX_BYTES {
+            let limit = KeyFile::MAX_BYTES;
+            let more = format_args!("expected at most {limit} bytes, found more");
+            return Err(unusable(more).about(&name));
+        }
+        Ok((name, text))
+    }
+}
+
+/// The same where the command does not run.
+#[cfg(not(unix))]
+mod file {
+    use std::ffi::CStr;
+    use std::fs::File;
+    use std::io::Read;
+
+    use tagmac::dynamic::KeyFile;
+    use tagmac_border::{Failure, Quoted};
+    use zeroize::Zeroizing;
+
+    use super::unusable;
+
+    /// Reads the file of a path.
+    pub fn read(path: &CStr) -> Result<(String, Zeroizing<Vec<u8>>), Failure> {
+        let path = path.to_str().map_err(|_| "expected a path, found bytes that are no text")?;
+        let name = format!("key file {}", Quoted(path));
+        // A vector that grows would leave copies of the key behind.
+        let mut found = Zeroizing::new(Vec::with_capacity(KeyFile::MAX_BYTES + 64));
+        let read = File::open(path)
+            .and_then(|file| file.take(KeyFile::MAX_BYTES as u64 + 1).read_to_end(&mut found))
+            .map_err(|error| unusable(error).about(&name))?;
+        if read > KeyFile::MAX_BYTES {
+            let limit = KeyFile::MAX_BYTES;
+            let more = format_args!("expected at most {limit} bytes, found more");
+            return Err(unusable(more).about(&name));
+        }
+        Ok((name, found))
+    }
 }
 
 /// Makes a key of an algorithm and its key bytes, with tags of `tag_bits` bits; 0 for the longest
@@ -106,8 +171,9 @@ pub unsafe extern "C" fn tagmac_key_init(
 }
 
 /// Makes a key of a key file that 'tagmac keygen' wrote. TAGMAC_INPUT if there is none to read, or if
-/// it is damaged. Who could have written the file is not looked at, as the command does: whoever
-/// chooses the key makes tags that pass.
+/// it is damaged. A named pipe is refused, which could wait for its writer for ever; the process's own
+/// pipes, such as /dev/stdin and /dev/fd/63, are read to their end. Unlike the command, this does not
+/// check who could have written the file: whoever chooses the key makes tags that pass.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_key_load(
     key: *mut Key,
@@ -116,19 +182,9 @@ pub unsafe extern "C" fn tagmac_key_load(
 ) -> c_int {
     status(|| {
         // SAFETY: the header asks for a string that ends in NUL.
-        let path = unsafe { text("a path", path) }?;
-        // A vector that grows would leave copies of the key behind.
-        let mut found = Zeroizing::new(Vec::with_capacity(KeyFile::MAX_BYTES + 64));
-        let read = File::open(path)
-            .and_then(|file| file.take(KeyFile::MAX_BYTES as u64 + 1).read_to_end(&mut found))
-            .map_err(|error| unusable(error).about(format_args!("key file '{path}'")))?;
-        if read > KeyFile::MAX_BYTES {
-            let limit = KeyFile::MAX_BYTES;
-            return Err(unusable(format_args!(
-                "key file '{path}': expected at most {limit} bytes, found more"
-            )));
-        }
-        put_file(key, &found, tag_bits)
+        let path = unsafe { tagmac_border::string("a path", path) }?;
+        let (name, text) = file::read(path)?;
+        put_file(key, &name, &text, tag_bits)
     })
 }
 
@@ -143,7 +199,7 @@ pub unsafe extern "C" fn tagmac_key_parse(
     status(|| {
         // SAFETY: the header asks for memory of that size.
         let text = unsafe { bytes("the key file", file_text.cast(), file_size) }?;
-        put_file(key, text, tag_bits)
+        put_file(key, "key file", text, tag_bits)
     })
 }
 
@@ -247,7 +303,7 @@ pub unsafe extern "C" fn tagmac_tag(
     message: *const u8,
     message_size: usize,
 ) -> c_int {
-    let mut key = Key { opaque: [0; 4] };
+    let mut key = Key::EMPTY;
     // SAFETY: the header asks the same of these arguments.
     unsafe {
         let status = match tagmac_key_init(&mut key, algorithm, key_bytes, key_size, 0) {
@@ -274,7 +330,7 @@ pub unsafe extern "C" fn tagmac_verify(
     message: *const u8,
     message_size: usize,
 ) -> c_int {
-    let mut key = Key { opaque: [0; 4] };
+    let mut key = Key::EMPTY;
     // SAFETY: the header asks the same of these arguments.
     unsafe {
         let status = match tagmac_key_init(&mut key, algorithm, key_bytes, key_size, 0) {
@@ -296,4 +352,106 @@ pub extern "C" fn tagmac_key_size() -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn tagmac_key_align() -> usize {
     align_of::<Key>()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::ffi::{CStr, CString};
+    use std::fs::{self, File};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+    use std::process::Command;
+    use std::time::SystemTime;
+
+    use super::*;
+    use crate::status::{TAGMAC_INPUT, TAGMAC_MISUSE, TAGMAC_OK, with_last};
+
+    fn key_text() -> Vec<u8> {
+        let algorithm = Algorithm::from_name("PMAC-AES128").expect("a name of the registry");
+        let file = KeyFile::new(algorithm, &[7; 16], SystemTime::UNIX_EPOCH).expect("16 bytes");
+        file.to_text().as_bytes().to_vec()
+    }
+
+    fn load(path: &Path) -> (c_int, String) {
+        let path = CString::new(path.as_os_str().as_bytes()).expect("a path");
+        let mut key = Key::EMPTY;
+        // SAFETY: a key of this frame and a C string.
+        unsafe {
+            let status = tagmac_key_load(&mut key, path.as_ptr(), 0);
+            assert_eq!(tagmac_key_free(&mut key), TAGMAC_OK);
+            (status, with_last(str::to_string))
+        }
+    }
+
+    #[test]
+    fn a_named_pipe_is_refused_and_not_opened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("coreutils").success());
+        // It waits for a reader. If the library were one, it would find a key.
+        let (to, text) = (pipe.clone(), key_text());
+        let writer = std::thread::spawn(move || fs::write(to, text));
+        let (status, line) = load(&pipe);
+        assert_eq!(status, TAGMAC_INPUT);
+        assert!(line.contains("expected a file, found a named pipe"), "{line}");
+        assert_eq!(fs::read(&pipe).expect("what the writer has"), key_text());
+        writer.join().expect("no panic").expect("written");
+    }
+
+    #[test]
+    fn a_pipe_of_the_process_is_read_to_its_end() {
+        let (from, mut to) = std::io::pipe().expect("a pipe");
+        let path = format!("/dev/fd/{}", from.as_raw_fd());
+        let reader = std::thread::spawn(move || (load(path.as_ref()), from));
+        std::io::Write::write_all(&mut to, &key_text()).expect("a reader");
+        drop(to);
+        let ((status, line), _from) = reader.join().expect("no panic");
+        assert_eq!(status, TAGMAC_OK, "{line}");
+    }
+
+    #[test]
+    fn lines_show_no_control_characters_of_a_path() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a\n\u{1b}[2J");
+        let shown = format!("key file $'{}/a\\n\\033[2J': ", folder.path().display());
+        let (status, line) = load(&path);
+        assert_eq!((status, &*line), (TAGMAC_INPUT, &*format!("{shown}No such file or directory")));
+        fs::write(&path, [0; KeyFile::MAX_BYTES + 1]).expect("a file");
+        let (status, line) = load(&path);
+        let more = format!("{shown}expected at most 65536 bytes, found more");
+        assert_eq!((status, line), (TAGMAC_INPUT, more));
+        fs::write(&path, "no key").expect("a file");
+        let (status, line) = load(&path);
+        assert!(status == TAGMAC_INPUT && line.starts_with(&format!("{shown}line 1: ")), "{line}");
+        let (status, line) = load(folder.path());
+        let directory =
+            format!("key file {}: expected a file, found a directory", folder.path().display());
+        assert_eq!((status, line), (TAGMAC_INPUT, directory));
+    }
+
+    #[test]
+    fn a_path_need_not_be_text() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(std::ffi::OsStr::from_bytes(b"\xff"));
+        drop(File::create_new(&path).expect("a file"));
+        fs::write(&path, key_text()).expect("a file");
+        let (status, line) = load(&path);
+        assert_eq!(status, TAGMAC_OK, "{line}");
+    }
+
+    #[test]
+    fn names_in_lines_show_no_control_characters_and_are_cut() {
+        let line = |name: &CStr| {
+            let mut key = Key::EMPTY;
+            // SAFETY: a key of this frame and a C string.
+            let status =
+                unsafe { tagmac_key_init(&mut key, name.as_ptr(), [7; 16].as_ptr(), 16, 0) };
+            assert_eq!(status, TAGMAC_MISUSE);
+            with_last(str::to_string)
+        };
+        assert!(line(c"a\x1b[2J").ends_with("found 'a\\u{1b}[2J'"));
+        let long = CString::new(vec![b'x'; 1 << 20]).expect("no NUL");
+        assert!(line(&long).len() < 256);
+    }
 }

@@ -11,8 +11,9 @@ use crate::slot::{Held, free, slot};
 use crate::status::{refused_session, status, value};
 
 /// What the sender of packets holds: a key, the next nonce under it, and what the key may still do.
-/// Begin with zeros: `tagmac_session session = {0};`. One thread at a time; a second one gets
-/// TAGMAC_MISUSE. Do not move or copy it: the calls refuse a copy, which would use the same nonces.
+/// Begin with zeros: `tagmac_session session = {0};`. Several threads may read one session at once, by the
+/// calls that take it as const. A call that changes it has to be the only one, or it gets TAGMAC_MISUSE. Do
+/// not move or copy it: the calls refuse a copy, which would use the same nonces.
 ///
 /// One session per key, or two use the same nonces. One that ends with the process is never saved,
 /// and needs a key of its own. For one that outlives the process: STORE BEFORE YOU USE.

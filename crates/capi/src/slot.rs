@@ -13,8 +13,8 @@ use tagmac_border::{Failure, ensure};
 /// Words of a slot, and of the structs in the header, which say so in figures: one is spare.
 const WORDS: usize = 4;
 
-/// What a slot holds: one kind of value.
-pub trait Held: Sized {
+/// What a slot holds: one kind of value. Several threads may read one at once, and any thread may free it.
+pub trait Held: Send + Sync {
     /// Its name in C.
     const NAME: &'static str;
     /// Tells it from other kinds.

@@ -39,6 +39,7 @@ pub mod line_reader;
 mod listing;
 pub mod mac;
 pub mod manifest;
+pub mod memory;
 pub mod new_file;
 pub mod objects;
 pub mod open;

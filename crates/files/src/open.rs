@@ -9,13 +9,14 @@
 //!   start a watchdog.
 //! - [`writable`]: the same, to write to it too. [`alone`] besides locks it and follows no link, for
 //!   what a run keeps for itself and will replace or remove by its name.
+//! - [`given`]: also a device or a pipe of the process's own, for what a user names, and is read once.
 //! - [`checked`]: what the caller accepts.
 
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, fcntl_setfl};
 
 use crate::identity;
 use crate::read_error::{Irregular, ReadError};
@@ -57,6 +58,32 @@ pub fn is_regular(facts: &Metadata) -> Result<(), ReadError> {
     })
 }
 
+/// What stands for an open descriptor.
+const DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd", "/proc/self/fd"];
+
+/// Whether a name is that of an open descriptor of this process.
+pub fn is_descriptor(path: &Path) -> bool {
+    DESCRIPTORS.iter().any(|one| path.starts_with(one))
+}
+
+/// Opens what a user named, unless it is a directory or a pipe with a name of its own. Such a pipe may
+/// wait for a writer for ever. Those of the process, as `/dev/stdin` and the `/dev/fd/63` of a shell's
+/// `<(...)` are, have an end.
+pub fn given(path: &Path) -> Result<(File, Metadata), ReadError> {
+    let own = is_descriptor(path);
+    let (file, facts) = checked(path, false, |facts| match facts.file_type() {
+        kind if kind.is_dir() => Err(ReadError::Directory),
+        kind if kind.is_fifo() && !own => Err(ReadError::Pipe),
+        _ => Ok(()),
+    })?;
+    // From here on it may wait: for a terminal, or for who writes into the pipe. A file does so only
+    // in /proc and its like, and for ever.
+    if !facts.is_file() {
+        fcntl_setfl(&file, OFlags::empty()).map_err(std::io::Error::from)?;
+    }
+    Ok((file, facts))
+}
+
 /// Opens what `may` accepts. It is asked before, for to open a device does something to it, and to
 /// open a pipe lets its writer go on, into nothing; and after, for it may be another by then. What is
 /// open does not wait where it could.
@@ -75,9 +102,30 @@ pub fn checked(
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{self, Read, Write};
+    use std::os::fd::AsRawFd;
+
+    use rustix::fs::{CWD, FileType, Mode, fcntl_getfl, mknodat};
 
     use super::*;
+
+    #[test]
+    fn a_pipe_is_given_where_it_is_the_own_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        assert!(matches!(given(&path), Err(ReadError::Pipe)));
+        assert!(matches!(given(folder.path()), Err(ReadError::Directory)));
+        let (from, mut to) = io::pipe().unwrap();
+        let (mut own, _) = given(Path::new(&format!("/dev/fd/{}", from.as_raw_fd()))).unwrap();
+        // A reader waits for what is written.
+        assert!(!fcntl_getfl(&own).unwrap().contains(OFlags::NONBLOCK));
+        to.write_all(b"text").unwrap();
+        drop(to);
+        let mut text = String::new();
+        own.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text");
+    }
 
     #[test]
     fn what_is_locked_is_open_for_writing() {

@@ -9,7 +9,8 @@ use tagmac::{Error, Tag};
 use tagmac_border::{Failure, ensure};
 use zeroize::Zeroizing;
 
-use crate::names::Entry;
+use crate::key;
+use crate::names::{Entry, ensure_any};
 use crate::param::Param;
 
 /// A nonce, shared by all contexts that were duplicated since it was set: one tag for all of them.
@@ -103,8 +104,8 @@ impl Context {
         self.set(params)?;
         if let Some(key) = key {
             let before = (self.key.take(), self.mac.take());
-            self.set_key(key);
-            if let Err(failure) = self.mac() {
+            let made = self.set_key(key).and_then(|()| self.mac().map(drop));
+            if let Err(failure) = made {
                 (self.key, self.mac) = before;
                 return Err(failure);
             }
@@ -119,9 +120,10 @@ impl Context {
         Ok(())
     }
 
-    fn set_key(&mut self, key: &[u8]) {
-        self.key = Some(Zeroizing::new(key.into()));
+    fn set_key(&mut self, key: &[u8]) -> Result<(), Failure> {
+        self.key = Some(key::copied(key)?);
         self.mac = None;
+        Ok(())
     }
 
     /// The message under way, begun if it is not.
@@ -196,7 +198,7 @@ impl Context {
                 format_args!("'{}': expected no message under way, found one", param.name()),
             )?;
             match param.name() {
-                "key" => self.set_key(param.octets()?),
+                "key" => self.set_key(param.octets()?)?,
                 "iv" => self.set_nonce(param.octets()?)?,
                 "size" => self.set_size(param.number()?)?,
                 "cipher" => self.set_cipher(param.text()?)?,
@@ -213,6 +215,7 @@ impl Context {
             let checked = algorithm.check_nonce(bytes.len());
             checked.map_err(|error| Failure::from(error).about("the nonce, parameter iv"))?;
         }
+        ensure_any("a nonce", bytes.len(), |algorithm| *algorithm.nonce_bytes().end())?;
         self.nonce = Some(Nonce { bytes: bytes.into(), spent: Arc::default() });
         Ok(())
     }
@@ -254,4 +257,26 @@ pub fn get<'p>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::ENTRIES;
+    use crate::param::octets;
+
+    #[test]
+    fn what_no_mac_takes_is_refused_before_it_is_copied() {
+        let long = vec![7; 1 << 20];
+        for entry in ENTRIES.iter() {
+            let mut context = Context::new(entry);
+            for name in [c"key", c"iv"] {
+                let failure = context.set([&octets(name, &long)].into_iter()).unwrap_err();
+                let line = failure.into_line();
+                assert!(line.contains(" 1048576"), "{line}");
+            }
+            let failure = context.init(Some(&long), std::iter::empty()).unwrap_err();
+            assert!(failure.into_line().contains("found 1048576"));
+        }
+    }
 }

@@ -8,7 +8,7 @@ use tagmac::dynamic::Algorithm;
 use tagmac_border::Failure;
 use zeroize::Zeroizing;
 
-use crate::names::Entry;
+use crate::names::{Entry, ensure_any};
 use crate::param::Param;
 
 /// See the top. Empty until OpenSSL imports one into it.
@@ -24,6 +24,12 @@ pub struct Material {
     pub algorithm: Algorithm,
     /// The key's bytes.
     pub bytes: Zeroizing<Vec<u8>>,
+}
+
+/// A copy of a key's bytes, which is no longer than any MAC's key.
+pub fn copied(key: &[u8]) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    ensure_any("a key", key.len(), |algorithm| *algorithm.key_bytes().end())?;
+    Ok(Zeroizing::new(key.into()))
 }
 
 /// A key in the making: EVP_PKEY_CTX for a generation, or the parameters of an import.
@@ -42,7 +48,7 @@ impl Draft {
     pub fn set<'p>(&mut self, params: impl Iterator<Item = &'p Param>) -> Result<(), Failure> {
         for param in params {
             match param.name() {
-                "priv" => self.bytes = Some(Zeroizing::new(param.octets()?.into())),
+                "priv" => self.bytes = Some(copied(param.octets()?)?),
                 "cipher" => self.algorithm = Some(self.entry.chosen(param.text()?)?),
                 _ => {}
             }

@@ -86,7 +86,7 @@ unsafe fn gen_init_at(core: *mut c_void, at: usize, params: *mut Param) -> *mut 
 
 unsafe extern "C" fn gen_set_params(draft: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: a draft of ours; a list of OpenSSL's, which is read.
-    unsafe { Held::call(c"gen_set_params", draft, |draft: &mut Draft| draft.set(each(params))) }
+    unsafe { Held::change(c"gen_set_params", draft, |draft: &mut Draft| draft.set(each(params))) }
 }
 
 extern "C" fn gen_settable(_draft: *mut c_void, _provider: *mut c_void) -> *const Param {
@@ -99,7 +99,7 @@ unsafe extern "C" fn generate(
     _argument: *mut c_void,
 ) -> *mut c_void {
     // SAFETY: a draft of ours.
-    unsafe { Held::give(c"gen", draft, Shared::pointer, |draft: &mut Draft| draft.key()) }
+    unsafe { Held::give(c"gen", draft, Shared::pointer, |draft: &Draft| draft.key()) }
 }
 
 unsafe extern "C" fn gen_cleanup(draft: *mut c_void) {
@@ -205,4 +205,32 @@ pub fn functions(new: *const c_void, gen_init: *const c_void) -> &'static [Dispa
         (id::KEYMGMT_EXPORT_TYPES, types as *const c_void),
         (id::KEYMGMT_DUP, duplicate as *const c_void),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::held::tests::{Pointer, core, while_read};
+
+    #[test]
+    fn keys_are_generated_at_once() {
+        let mut core = core();
+        let mut draft = Draft::new(&ENTRIES[0]);
+        let list = param::exported(&[7; 16], None);
+        // SAFETY: a list of ours; a draft of a provider without errors, which is made and freed here.
+        unsafe {
+            draft.set(each(list.as_ptr())).expect("a key's bytes");
+            let held = Pointer(Held::make((&raw mut core).cast(), || draft));
+            while_read::<Draft>(held, |held| {
+                let Pointer(held) = held;
+                let none = std::ptr::null_mut();
+                let keys = [generate(held, none, none), generate(held, none, none)];
+                assert_eq!(matches(keys[0], keys[1], PRIVATE), 1);
+                for key in keys {
+                    free(key);
+                }
+            });
+            gen_cleanup(held.0);
+        }
+    }
 }

@@ -49,7 +49,7 @@ unsafe extern "C" fn init(
 ) -> c_int {
     // SAFETY: a context of ours; the key and the list are OpenSSL's.
     unsafe {
-        Held::call(c"init", held, |context: &mut Context| {
+        Held::change(c"init", held, |context: &mut Context| {
             let given = (!key.is_null()).then(|| bytes("the key", key, key_size)).transpose()?;
             context.init(given, each(params))
         })
@@ -59,13 +59,25 @@ unsafe extern "C" fn init(
 unsafe extern "C" fn update(held: *mut c_void, data: *const u8, size: usize) -> c_int {
     // SAFETY: a context of ours; the data is OpenSSL's.
     unsafe {
-        Held::call(c"update", held, |context: &mut Context| {
+        Held::change(c"update", held, |context: &mut Context| {
             context.update(bytes("the message", data, size)?)
         })
     }
 }
 
-/// Writes a tag where OpenSSL wants it, or its size alone if that is nowhere.
+/// Writes the size of a tag where OpenSSL wants it.
+///
+/// # Safety
+///
+/// The place is null or OpenSSL's.
+pub unsafe fn put_size(context: &Context, tag_size: *mut usize) -> Result<(), Failure> {
+    ensure(!tag_size.is_null(), "expected a place for the tag's size, found none")?;
+    // SAFETY: not null, and the caller's word.
+    unsafe { *tag_size = context.size() };
+    Ok(())
+}
+
+/// Writes a tag and its size where OpenSSL wants them.
 ///
 /// # Safety
 ///
@@ -78,18 +90,12 @@ pub unsafe fn put(
 ) -> Result<(), Failure> {
     let size = context.size();
     ensure(!tag_size.is_null(), "expected a place for the tag's size, found none")?;
-    if !tag.is_null() {
-        ensure(
-            room >= size,
-            format_args!("expected room for a tag of {size} bytes, found {room}"),
-        )?;
-        // SAFETY: the caller's word.
-        let room = unsafe { Room::new("a tag", tag, size, size) }?;
-        context.finish(|tag| room.fill(tag))?;
-    }
-    // SAFETY: not null, and the caller's word.
-    unsafe { *tag_size = size };
-    Ok(())
+    ensure(room >= size, format_args!("expected room for a tag of {size} bytes, found {room}"))?;
+    // SAFETY: the caller's word.
+    let room = unsafe { Room::new("a tag", tag, size, size) }?;
+    context.finish(|tag| room.fill(tag))?;
+    // SAFETY: the caller's word.
+    unsafe { put_size(context, tag_size) }
 }
 
 unsafe extern "C" fn finish(
@@ -99,20 +105,25 @@ unsafe extern "C" fn finish(
     room: usize,
 ) -> c_int {
     // SAFETY: a context of ours; the places are OpenSSL's.
-    unsafe { Held::call(c"final", held, |context: &mut Context| put(context, tag, tag_size, room)) }
+    unsafe {
+        if tag.is_null() {
+            return Held::read(c"final", held, |context: &Context| put_size(context, tag_size));
+        }
+        Held::change(c"final", held, |context: &mut Context| put(context, tag, tag_size, room))
+    }
 }
 
 unsafe extern "C" fn get_ctx_params(held: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: a context of ours; a list of OpenSSL's.
     unsafe {
-        Held::call(c"get_ctx_params", held, |context: &mut Context| context.get(each_mut(params)))
+        Held::read(c"get_ctx_params", held, |context: &Context| context.get(each_mut(params)))
     }
 }
 
 unsafe extern "C" fn set_ctx_params(held: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: a context of ours; a list of OpenSSL's, which is read.
     unsafe {
-        Held::call(c"set_ctx_params", held, |context: &mut Context| context.set(each(params)))
+        Held::change(c"set_ctx_params", held, |context: &mut Context| context.set(each(params)))
     }
 }
 
@@ -144,4 +155,37 @@ pub fn functions(newctx: *const c_void, get_params: *const c_void) -> &'static [
         (id::MAC_GETTABLE_CTX_PARAMS, gettable_ctx as *const c_void),
         (id::MAC_SETTABLE_CTX_PARAMS, settable_ctx as *const c_void),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::held::tests::{Pointer, core, while_read};
+    use crate::param::asked;
+
+    #[test]
+    fn calls_that_only_read_a_context_run_at_once() {
+        let mut core = core();
+        // SAFETY: a context of a provider without errors, which is made and freed here.
+        unsafe {
+            let held = Pointer(newctx::<0, 0>((&raw mut core).cast()));
+            assert_eq!(init(held.0, [7; 16].as_ptr(), 16, std::ptr::null_mut()), 1);
+            let read_all = |held: Pointer| {
+                let Pointer(held) = held;
+                let copy = dupctx(held);
+                assert!(!copy.is_null(), "dupctx");
+                freectx(copy);
+                let (mut found, mut size) = (0usize, 0);
+                let mut params = asked(c"size", &mut found);
+                assert_eq!(get_ctx_params(held, params.as_mut_ptr()), 1, "get_ctx_params");
+                assert_eq!(finish(held, std::ptr::null_mut(), &mut size, 0), 1, "final");
+                assert_eq!((found, size), (16, 16));
+            };
+            while_read::<Context>(held, read_all);
+            // Within a message too.
+            assert_eq!(update(held.0, [7; 100].as_ptr(), 100), 1);
+            while_read::<Context>(held, read_all);
+            freectx(held.0);
+        }
+    }
 }

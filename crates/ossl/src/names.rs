@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use tagmac::dynamic::Algorithm;
-use tagmac_border::Failure;
+use tagmac_border::{Failure, Quoted, ensure};
 
 /// The ciphers that names have as their second part.
 const CIPHERS: [&str; 6] = ["AES128", "AES192", "AES256", "PRESENT80", "PRESENT128", "RC6"];
@@ -29,6 +29,19 @@ pub const ROW: usize = 16;
 
 /// All there are: those of the registry first.
 pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(entries);
+
+/// Refuses a size that no MAC takes. Which one it is for may not be known yet.
+pub fn ensure_any(
+    what: &str,
+    found: usize,
+    longest: impl Fn(Algorithm) -> usize,
+) -> Result<(), Failure> {
+    let most = Algorithm::all().map(longest).max().unwrap_or(0);
+    ensure(
+        found <= most,
+        format_args!("expected {what} of at most {most} bytes, the most of any MAC, found {found}"),
+    )
+}
 
 /// The parts of a name around the cipher in it: `LIGHTMAC`, `AES128`, `-S32`.
 fn split(name: &'static str) -> Option<(&'static str, &'static str, &'static str)> {
@@ -98,6 +111,9 @@ fn entries() -> Vec<Entry> {
 impl Entry {
     /// The MAC with a cipher: `AES-128-CBC`, `AES-128`, `aes128`. The mode says nothing here.
     fn with_cipher(&self, cipher: &str) -> Option<Algorithm> {
+        if Quoted(cipher).is_too_long() {
+            return None;
+        }
         let upper = cipher.to_ascii_uppercase();
         let bare = upper.strip_suffix("-CBC").or(upper.strip_suffix("-ECB")).unwrap_or(&upper);
         let bare = bare.replace('-', "");
@@ -112,8 +128,8 @@ impl Entry {
     /// For a cipher that does not go with the MAC.
     pub fn chosen(&self, cipher: &str) -> Result<Algorithm, Failure> {
         self.with_cipher(cipher).ok_or_else(|| {
-            let name = &self.names[0];
-            format!("{name}: expected a cipher that goes with it, found '{cipher}'").into()
+            let (name, cipher) = (&self.names[0], Quoted(cipher));
+            format!("{name}: expected a cipher that goes with it, found {cipher}").into()
         })
     }
 
@@ -177,6 +193,10 @@ mod tests {
         assert_eq!(chosen("PMAC-AES128", "AES-256-CBC"), None);
         assert_eq!(chosen("UMAC-64", "AES-128-CBC"), None);
         assert_eq!(chosen("PMAC", "DES-CBC"), None);
+        let line = |cipher: &str| find("PMAC").chosen(cipher).unwrap_err().into_line();
+        let start = "PMAC: expected a cipher that goes with it, found";
+        assert_eq!(line("\u{1b}[2J"), format!(r"{start} '\u{{1b}}[2J'"));
+        assert_eq!(line(&"x".repeat(1 << 20)), format!("{start} '{}...'", "x".repeat(80)));
         assert!(find("PMAC").only().is_none() && find("UMAC-64").only().is_some());
     }
 }

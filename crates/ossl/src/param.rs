@@ -160,18 +160,19 @@ impl Param {
     /// For another type, and for what fits no `u64`.
     pub fn number(&self) -> Result<u64, Failure> {
         ensure_kind(matches!(self.kind, INTEGER | UNSIGNED), || self.wrong("a number"))?;
-        let mut data = self.data()?.to_vec();
-        if cfg!(target_endian = "big") {
-            data.reverse();
-        }
-        let negative = self.kind == INTEGER && data.last().is_some_and(|&top| top >= 0x80);
-        let long = data.iter().skip(8).any(|&byte| byte != 0);
+        let data = self.data()?;
+        // The lowest first.
+        let byte = |i: usize| {
+            data.get(if cfg!(target_endian = "big") { data.len().wrapping_sub(i + 1) } else { i })
+        };
+        let top = data.len().checked_sub(1).and_then(byte);
+        let negative = self.kind == INTEGER && top.is_some_and(|&top| top >= 0x80);
+        let long = (8..data.len()).any(|i| byte(i) != Some(&0));
         ensure(
-            !negative && !long && !data.is_empty(),
+            !negative && !long && top.is_some(),
             format_args!("expected the parameter '{}' to be 0 to 2^64 - 1", self.name()),
         )?;
-        data.resize(8, 0);
-        Ok(u64::from_le_bytes(*data.first_chunk().expect("8 bytes")))
+        Ok(u64::from_le_bytes(std::array::from_fn(|i| byte(i).copied().unwrap_or(0))))
     }
 
     /// Answers with a number.
@@ -216,4 +217,18 @@ impl Param {
 
 fn ensure_kind(right: bool, wrong: impl FnOnce() -> Failure) -> Result<(), Failure> {
     if right { Ok(()) } else { Err(wrong()) }
+}
+
+/// A parameter with bytes.
+#[cfg(test)]
+pub fn octets(name: &'static CStr, bytes: &[u8]) -> Param {
+    let data = bytes.as_ptr().cast_mut().cast();
+    Param { data, ..of(name, OCTETS, bytes.len()) }
+}
+
+/// A list that asks for a number.
+#[cfg(test)]
+pub fn asked(name: &'static CStr, found: &mut usize) -> [Param; 2] {
+    let asked = of(name, UNSIGNED, size_of::<usize>());
+    [Param { data: std::ptr::from_mut(found).cast(), ..asked }, END]
 }

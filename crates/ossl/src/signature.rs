@@ -4,20 +4,24 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::LazyLock;
 
-use tagmac_border::{Failure, bytes, ensure, text};
+use tagmac_border::{Failure, Quoted, bytes, ensure, text};
 
 use crate::context::Context;
 use crate::core::{Constant, Dispatch, dispatch, id};
 use crate::held::Held;
 use crate::keymgmt::Shared;
-use crate::mac::put;
+use crate::mac::{put, put_size};
 use crate::param::{self, Param, each, each_mut};
 
 /// A context without a MAC until it has a key.
 type Signer = Option<Context>;
 
 fn begun(signer: &mut Signer) -> Result<&mut Context, Failure> {
-    signer.as_mut().ok_or_else(|| "expected an init with a key, found none".into())
+    signer.as_mut().ok_or_else(without_key)
+}
+
+fn without_key() -> Failure {
+    "expected an init with a key, found none".into()
 }
 
 unsafe extern "C" fn newctx(core: *mut c_void, _properties: *const c_char) -> *mut c_void {
@@ -44,11 +48,14 @@ unsafe extern "C" fn init(
 ) -> c_int {
     // SAFETY: a context and a key of ours; the text and the list are OpenSSL's.
     unsafe {
-        Held::call(c"init", signer, |signer: &mut Signer| {
+        Held::change(c"init", signer, |signer: &mut Signer| {
             if !digest.is_null() {
                 // Signatures are made of a digest, and no tag is.
                 let name = text("a digest's name", digest)?;
-                ensure(name.is_empty(), format_args!("expected no digest, found '{name}'"))?;
+                ensure(
+                    name.is_empty(),
+                    format_args!("expected no digest, found {}", Quoted(name)),
+                )?;
             }
             let Some(shared) = Shared::at(key) else {
                 return begun(signer)?.init(None, each(params));
@@ -65,7 +72,7 @@ unsafe extern "C" fn init(
 unsafe extern "C" fn update(signer: *mut c_void, data: *const u8, size: usize) -> c_int {
     // SAFETY: a context of ours; the data is OpenSSL's.
     unsafe {
-        Held::call(c"update", signer, |signer: &mut Signer| {
+        Held::change(c"update", signer, |signer: &mut Signer| {
             begun(signer)?.update(bytes("the message", data, size)?)
         })
     }
@@ -79,14 +86,21 @@ unsafe extern "C" fn sign(
 ) -> c_int {
     // SAFETY: a context of ours; the places are OpenSSL's.
     unsafe {
-        Held::call(c"sign", signer, |signer: &mut Signer| put(begun(signer)?, tag, tag_size, room))
+        if tag.is_null() {
+            return Held::read(c"sign", signer, |signer: &Signer| {
+                put_size(signer.as_ref().ok_or_else(without_key)?, tag_size)
+            });
+        }
+        Held::change(c"sign", signer, |signer: &mut Signer| {
+            put(begun(signer)?, tag, tag_size, room)
+        })
     }
 }
 
 unsafe extern "C" fn verify(signer: *mut c_void, tag: *const u8, size: usize) -> c_int {
     // SAFETY: a context of ours; the tag is OpenSSL's.
     unsafe {
-        Held::call(c"verify", signer, |signer: &mut Signer| {
+        Held::change(c"verify", signer, |signer: &mut Signer| {
             begun(signer)?.verify(bytes("the tag", tag, size)?)
         })
     }
@@ -95,8 +109,8 @@ unsafe extern "C" fn verify(signer: *mut c_void, tag: *const u8, size: usize) ->
 unsafe extern "C" fn get_params(signer: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: a context of ours; a list of OpenSSL's.
     unsafe {
-        Held::call(c"get_ctx_params", signer, |signer: &mut Signer| {
-            begun(signer)?.get(each_mut(params))
+        Held::read(c"get_ctx_params", signer, |signer: &Signer| {
+            signer.as_ref().ok_or_else(without_key)?.get(each_mut(params))
         })
     }
 }
@@ -104,7 +118,7 @@ unsafe extern "C" fn get_params(signer: *mut c_void, params: *mut Param) -> c_in
 unsafe extern "C" fn set_params(signer: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: a context of ours; a list of OpenSSL's, which is read.
     unsafe {
-        Held::call(c"set_ctx_params", signer, |signer: &mut Signer| {
+        Held::change(c"set_ctx_params", signer, |signer: &mut Signer| {
             begun(signer)?.set(each(params))
         })
     }
@@ -138,4 +152,34 @@ pub fn functions() -> &'static [Dispatch] {
         ]))
     });
     FUNCTIONS.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::held::tests::{Pointer, core, while_read};
+    use crate::param::asked;
+
+    #[test]
+    fn calls_that_only_read_a_context_run_at_once() {
+        let mut core = core();
+        let mut context = Context::new(&crate::names::ENTRIES[0]);
+        context.init(Some(&[7; 16]), std::iter::empty()).expect("a key of its length");
+        // SAFETY: a context of a provider without errors, which is made and freed here.
+        unsafe {
+            let held = Pointer(Held::make((&raw mut core).cast(), || Some(context)));
+            while_read::<Signer>(held, |held| {
+                let Pointer(held) = held;
+                let copy = dupctx(held);
+                assert!(!copy.is_null(), "dupctx");
+                freectx(copy);
+                let (mut found, mut size) = (0usize, 0);
+                let mut params = asked(c"size", &mut found);
+                assert_eq!(get_params(held, params.as_mut_ptr()), 1, "get_ctx_params");
+                assert_eq!(sign(held, std::ptr::null_mut(), &mut size, 0), 1, "sign");
+                assert_eq!((found, size), (16, 16));
+            });
+            freectx(held.0);
+        }
+    }
 }

@@ -3,6 +3,7 @@
    Usage: provider FOLDER, where tagmac.so is. */
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@
         CHECK(data_ != NULL && strstr(data_, words) != NULL);                                      \
     } while (0)
 
-enum { MOST = 5000, THREADS = 8, ROUNDS = 300 };
+enum { MOST = 5000, THREADS = 8, ROUNDS = 300, MEETINGS = 10000 };
 
 static uint8_t message[MOST], bytes[64], nonce[16], tag[64], other[64], other_tag[64];
 
@@ -480,10 +481,33 @@ static void one(EVP_MAC *mac, void *to) {
 
 static EVP_MAC *shared;
 static EVP_PKEY *shared_key;
-static EVP_MAC_CTX *of_all;
+static EVP_MAC_CTX *of_all, *template;
+static EVP_MD_CTX *signing_template;
 static uint8_t right[16];
+/* Threads that are in the next function, and how often one of them met another there. */
+static atomic_int inside, met;
 
-/* Eight threads: contexts of their own, and against the rules one for all. */
+/* One context for all, which nobody changes: what only reads it never fails. */
+static void from_templates(void) {
+    if (atomic_fetch_add(&inside, 1) > 0) {
+        atomic_fetch_add(&met, 1);
+    }
+    uint8_t found[16];
+    EVP_MAC_CTX *context = EVP_MAC_CTX_dup(template);
+    CHECK(context != NULL && EVP_MAC_CTX_get_mac_size(template) == 16);
+    CHECK(EVP_MAC_CTX_get_block_size(template) == 16);
+    CHECK(EVP_MAC_update(context, message + 500, 500));
+    CHECK(finish(context, found) == 16 && memcmp(found, right, 16) == 0);
+    EVP_MAC_CTX_free(context);
+    EVP_MD_CTX *signing = EVP_MD_CTX_new();
+    CHECK(signing != NULL && EVP_MD_CTX_copy_ex(signing, signing_template));
+    CHECK(EVP_DigestSignUpdate(signing, message + 500, 500));
+    CHECK(sign(signing, found) == 16 && memcmp(found, right, 16) == 0);
+    EVP_MD_CTX_free(signing);
+    atomic_fetch_sub(&inside, 1);
+}
+
+/* Eight threads: contexts of their own, templates, and against the rules one context for all. */
 static void *work(void *from) {
     (void)from;
     for (int i = 0; i < ROUNDS; i++) {
@@ -504,6 +528,10 @@ static void *work(void *from) {
         }
         ERR_clear_error();
     }
+    /* Until threads have met there often enough, however they are scheduled. */
+    while (atomic_load(&met) < MEETINGS) {
+        from_templates();
+    }
     return NULL;
 }
 
@@ -514,6 +542,10 @@ static void threads(void) {
     CHECK((shared_key = raw("PMAC-AES128", bytes, 16)) != NULL);
     CHECK(EVP_Q_mac(NULL, "PMAC-AES128", NULL, NULL, NULL, bytes, 16, message, 1000, right, 16,
                     NULL) == right);
+    CHECK((template = EVP_MAC_CTX_new(shared)) != NULL);
+    CHECK(EVP_MAC_init(template, bytes, 16, NULL) && EVP_MAC_update(template, message, 500));
+    CHECK((signing_template = of_message(shared_key, 1, NULL)) != NULL);
+    CHECK(EVP_DigestSignUpdate(signing_template, message, 500));
     for (size_t i = 0; i < THREADS; i++) {
         CHECK(pthread_create(&all[i], NULL, work, NULL) == 0);
     }
@@ -521,6 +553,8 @@ static void threads(void) {
         CHECK(pthread_join(all[i], NULL) == 0);
     }
     EVP_MAC_CTX_free(of_all);
+    EVP_MAC_CTX_free(template);
+    EVP_MD_CTX_free(signing_template);
     EVP_MAC_free(shared);
     EVP_PKEY_free(shared_key);
 }

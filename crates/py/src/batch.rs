@@ -8,6 +8,7 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::arrow::Arrow;
 use crate::buffer::{View, no_bytes};
+use crate::memory::{collected, push, reserved};
 
 /// Something that holds messages, or what else there is one of for each.
 pub struct Batch<'py> {
@@ -37,14 +38,16 @@ impl<'py> Batch<'py> {
     /// The messages.
     pub fn slices(&self) -> PyResult<Vec<&[u8]>> {
         match &self.held {
-            Held::Items(items) => Ok(items.iter().map(Item::bytes).collect()),
+            Held::Items(items) => collected(items.iter().map(Item::bytes)),
             Held::Rows(view) => {
                 let [rows, _] = *view.shape() else { unreachable!("two dimensions") };
                 let bytes = view.bytes();
                 if bytes.is_empty() {
-                    return Ok(vec![&[]; rows]);
+                    let mut empty = reserved(rows)?;
+                    empty.resize(rows, &[][..]);
+                    return Ok(empty);
                 }
-                Ok(bytes.chunks_exact(bytes.len() / rows).collect())
+                collected(bytes.chunks_exact(bytes.len() / rows))
             }
             Held::Arrow(arrow) => arrow.slices(self.what),
         }
@@ -72,8 +75,8 @@ impl<'py> Held<'py> {
         if object.is_instance_of::<PyString>() {
             return Err(no_bytes(object));
         }
-        let items = object.try_iter()?.enumerate().map(|(i, item)| {
-            let item = match item?.cast_into::<PyBytes>() {
+        let item_of = |i: usize, item: Bound<'py, PyAny>| {
+            let item = match item.cast_into::<PyBytes>() {
                 Ok(fixed) => return Ok(Item::Fixed(fixed)),
                 Err(error) => error.into_inner(),
             };
@@ -81,8 +84,12 @@ impl<'py> Held<'py> {
                 let line = format!("{what} {i}: {}", error.value(item.py()));
                 PyErr::from_type(error.get_type(item.py()), line)
             })
-        });
-        Ok(Held::Items(items.collect::<PyResult<_>>()?))
+        };
+        let mut items = Vec::new();
+        for (i, item) in object.try_iter()?.enumerate() {
+            push(&mut items, item_of(i, item?)?)?;
+        }
+        Ok(Held::Items(items))
     }
 }
 

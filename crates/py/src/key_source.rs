@@ -1,7 +1,6 @@
 //! `Key.from_file`, `from_env` and `from_command`, under the command's rules for keys.
 
 use std::ffi::OsString;
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -17,6 +16,7 @@ use tagmac_files::{ReadError, open};
 
 use crate::algorithm::named;
 use crate::error::os_error;
+use crate::memory::extracted;
 
 const TERMS: Terms =
     Terms { algorithm: "alg", format: "format", anyway: "Key.from_command([\"cat\", FILE])" };
@@ -61,13 +61,7 @@ pub fn from_file(py: Python<'_>, path: &Path, encoding: Encoding) -> PyResult<Ke
 }
 
 fn read_file(path: &Path) -> Result<KeyText, KeySourceError> {
-    // A pipe might wait for its writer for ever.
-    let opened = open::checked(path, false, |facts| match facts.file_type() {
-        kind if kind.is_dir() => Err(ReadError::Directory),
-        kind if kind.is_fifo() => Err(ReadError::Pipe),
-        _ => Ok(()),
-    });
-    let (file, facts) = opened.map_err(|error| match error {
+    let (file, facts) = open::given(path).map_err(|error| match error {
         ReadError::Missing(error) | ReadError::Io(error) => KeySourceError::Io(error),
         other => KeySourceError::Refused(other.to_string()),
     })?;
@@ -94,7 +88,7 @@ pub fn from_command(
     let words = if command.is_instance_of::<PyString>() || command.is_instance_of::<PyBytes>() {
         None
     } else {
-        command.extract::<Vec<OsString>>().ok()
+        extracted::<OsString>(command).ok()
     };
     let Some((program, arguments)) = words.as_ref().and_then(|words| words.split_first()) else {
         let line = "expected a command as a list of its words, such as [\"pass\", \"show\", \

@@ -22,6 +22,7 @@ mod mac;
 #[cfg(unix)]
 mod manifest;
 mod many;
+mod memory;
 mod nonce;
 #[cfg(unix)]
 mod objects;

@@ -1,11 +1,11 @@
 //! Many messages in one call: `tag_many` and `verify_many`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, TryReserveError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 use tagmac::Tag;
 use tagmac::dynamic::AnyMac;
 
@@ -13,6 +13,7 @@ use crate::batch::Batch;
 use crate::buffer::View;
 use crate::error::{InvalidTag, NonceReuse, refused};
 use crate::key::Key;
+use crate::memory::none_left;
 use crate::nonce::nonce_of;
 
 /// Tags that are made at once.
@@ -35,23 +36,22 @@ pub fn tag_many<'py>(
     let messages = Batch::of(buffers, "message")?;
     let messages = messages.slices()?;
     let nonces = nonces.map(|nonces| Batch::of(nonces, "nonce")).transpose()?;
-    let nonces = nonces_of(py, mac, nonces.as_ref(), messages.len())?;
-    if mac.algorithm().takes_nonce() {
-        py.detach(|| each_once(&nonces)).map_err(NonceReuse::new_err)?;
+    let nonces = Nonces::of(py, mac, nonces.as_ref(), messages.len())?;
+    if let Nonces::Each(nonces) = &nonces {
+        py.detach(|| each_once(nonces)).map_err(Repeated::into_py)?;
     }
     let size = mac.tag_bits().div_ceil(8);
-    let bytes = messages.len().checked_mul(size).ok_or_else(|| {
+    let bytes = messages.len().checked_mul(size).filter(|bytes| *bytes <= isize::MAX as usize);
+    let bytes = bytes.ok_or_else(|| {
         PyValueError::new_err(format!("expected fewer messages, found {}", messages.len()))
     })?;
     PyBytes::new_with(py, bytes, |tags| {
         let work = || {
             let mut made = [Tag::default(); TOGETHER];
-            let each = messages.chunks(TOGETHER).zip(nonces.chunks(TOGETHER));
-            for (i, ((messages, nonces), tags)) in
-                each.zip(tags.chunks_mut(TOGETHER * size)).enumerate()
-            {
+            let each = messages.chunks(TOGETHER).zip(tags.chunks_mut(TOGETHER * size));
+            for (i, (messages, tags)) in each.enumerate() {
                 let made = &mut made[..messages.len()];
-                mac.tag_many(nonces, messages, made)
+                mac.tag_many(nonces.chunk(i, messages.len()), messages, made)
                     .map_err(|refused| (TOGETHER * i + refused.index, refused.error))?;
                 for (tag, made) in tags.chunks_exact_mut(size).zip(made) {
                     tag.copy_from_slice(made.as_bytes());
@@ -84,22 +84,24 @@ pub fn verify_many(
     let messages = Batch::of(buffers, "message")?;
     let messages = messages.slices()?;
     let nonces = nonces.map(|nonces| Batch::of(nonces, "nonce")).transpose()?;
-    let nonces = nonces_of(py, mac, nonces.as_ref(), messages.len())?;
+    let nonces = Nonces::of(py, mac, nonces.as_ref(), messages.len())?;
     let joined = Joined::of(tags)?;
     let tags = joined.tags(mac, messages.len())?;
     let wrong = py.detach(|| {
         let mut wrong = Vec::new();
-        let each = messages.chunks(TOGETHER).zip(nonces.chunks(TOGETHER));
-        for (i, ((messages, nonces), tags)) in each.zip(tags.chunks(TOGETHER)).enumerate() {
-            let mut verdicts = [Ok(()); TOGETHER];
-            let verdicts = &mut verdicts[..messages.len()];
+        for (i, messages) in messages.chunks(TOGETHER).enumerate() {
+            let (mut verdicts, mut given) = ([Ok(()); TOGETHER], [Tag::default(); TOGETHER]);
+            let (verdicts, given) = (&mut verdicts[..messages.len()], &mut given[..messages.len()]);
+            tags.fill(TOGETHER * i, given);
             // What it says in all is in the verdicts.
-            let _ = mac.verify_many(nonces, messages, tags, verdicts);
+            let _ = mac.verify_many(nonces.chunk(i, messages.len()), messages, given, verdicts);
             let failed = verdicts.iter().enumerate().filter(|(_, verdict)| verdict.is_err());
+            wrong.try_reserve(messages.len())?;
             wrong.extend(failed.map(|(j, _)| TOGETHER * i + j));
         }
-        wrong
+        Ok(wrong)
     });
+    let wrong: Vec<usize> = wrong.map_err(none_left)?;
     let Some(first) = wrong.first() else { return Ok(()) };
     let line = match wrong.len() {
         1 => format!("message {first}: the tag does not match the message"),
@@ -108,56 +110,105 @@ pub fn verify_many(
         }
     };
     let error = InvalidTag::new_err(line);
-    error.value(py).setattr("indices", PyTuple::new(py, wrong)?)?;
+    error.value(py).setattr("indices", tuple(py, &wrong)?)?;
     Err(error)
 }
 
-/// A nonce for each message; none for a deterministic MAC.
-fn nonces_of<'a>(
-    py: Python<'_>,
-    mac: &AnyMac,
-    nonces: Option<&'a Batch<'_>>,
-    messages: usize,
-) -> PyResult<Vec<&'a [u8]>> {
-    let Some(nonces) = nonces else {
-        nonce_of(mac.algorithm(), None)?;
-        return Ok(vec![&[]; messages]);
-    };
-    let nonces = nonces.slices()?;
-    if nonces.len() != messages {
-        let line = format!("expected {messages} nonces, found {}", nonces.len());
-        return Err(PyValueError::new_err(line));
+/// Numbers as a tuple. PyO3's own way panics where no memory is left for it.
+fn tuple<'py>(py: Python<'py>, numbers: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = PyBytes::new_with(py, size_of_val(numbers), |bytes| {
+        for (to, number) in bytes.chunks_exact_mut(size_of::<usize>()).zip(numbers) {
+            to.copy_from_slice(&number.to_ne_bytes());
+        }
+        Ok(())
+    })?;
+    // The letter for C's size_t.
+    let view = PyMemoryView::from(&bytes)?.call_method1("cast", ("N",))?;
+    py.get_type::<PyTuple>().call1((view,))
+}
+
+/// The nonces of messages.
+enum Nonces<'a> {
+    /// A deterministic MAC has none.
+    None,
+    Each(Vec<&'a [u8]>),
+}
+
+impl<'a> Nonces<'a> {
+    /// A nonce for each message; none for a deterministic MAC.
+    fn of(
+        py: Python<'_>,
+        mac: &AnyMac,
+        nonces: Option<&'a Batch<'_>>,
+        messages: usize,
+    ) -> PyResult<Nonces<'a>> {
+        let Some(nonces) = nonces else {
+            nonce_of(mac.algorithm(), None)?;
+            return Ok(Nonces::None);
+        };
+        let nonces = nonces.slices()?;
+        if nonces.len() != messages {
+            let line = format!("expected {messages} nonces, found {}", nonces.len());
+            return Err(PyValueError::new_err(line));
+        }
+        for (i, nonce) in nonces.iter().enumerate() {
+            let wrong = |error| format!("message {i}: {}", refused(error).value(py));
+            let checked = mac.algorithm().check_nonce(nonce.len());
+            checked.map_err(|error| PyValueError::new_err(wrong(error)))?;
+        }
+        Ok(if mac.algorithm().takes_nonce() { Nonces::Each(nonces) } else { Nonces::None })
     }
-    for (i, nonce) in nonces.iter().enumerate() {
-        let wrong = |error| format!("message {i}: {}", refused(error).value(py));
-        let checked = mac.algorithm().check_nonce(nonce.len());
-        checked.map_err(|error| PyValueError::new_err(wrong(error)))?;
+
+    /// Those of the `len` messages of chunk `i`, each of `TOGETHER` messages.
+    fn chunk(&self, i: usize, len: usize) -> &[&'a [u8]] {
+        const NONE: [&[u8]; TOGETHER] = [&[]; TOGETHER];
+        match self {
+            Nonces::None => &NONE[..len],
+            Nonces::Each(nonces) => &nonces[TOGETHER * i..][..len],
+        }
     }
-    Ok(nonces)
+}
+
+/// Why nonces are refused.
+enum Repeated {
+    /// Two are one, or may be.
+    Line(String),
+    /// There is no memory to look at them.
+    NoneLeft(TryReserveError),
+}
+
+impl Repeated {
+    fn into_py(self) -> PyErr {
+        match self {
+            Repeated::Line(line) => NonceReuse::new_err(line),
+            Repeated::NoneLeft(error) => none_left(error),
+        }
+    }
 }
 
 /// Nothing if no two of the nonces are one, or what is wrong. Nonces of two lengths may be one, as
 /// shorter ones are filled up with zeros.
-fn each_once(nonces: &[&[u8]]) -> Result<(), String> {
+fn each_once(nonces: &[&[u8]]) -> Result<(), Repeated> {
     let pairs = || nonces.windows(2).enumerate();
     if let Some((i, pair)) = pairs().find(|(_, pair)| pair[0].len() != pair[1].len()) {
-        return Err(format!(
+        return Err(Repeated::Line(format!(
             "message {}: expected a nonce of {} bytes as for message {i}, found one of {}",
             i + 1,
             pair[0].len(),
             pair[1].len()
-        ));
+        )));
     }
     // As counters give them.
     if pairs().all(|(_, pair)| pair[0] < pair[1]) {
         return Ok(());
     }
-    let mut seen = HashMap::with_capacity(nonces.len());
+    let mut seen = HashMap::new();
+    seen.try_reserve(nonces.len()).map_err(Repeated::NoneLeft)?;
     for (i, nonce) in nonces.iter().enumerate() {
         if let Some(before) = seen.insert(nonce, i) {
-            return Err(format!(
+            return Err(Repeated::Line(format!(
                 "message {i}: expected a new nonce, found that of message {before}"
-            ));
+            )));
         }
     }
     Ok(())
@@ -183,23 +234,17 @@ impl<'py> Joined<'py> {
         Batch::of(object, "tag").map(Joined::Each)
     }
 
-    /// As many tags as there are messages. What cannot be a tag of the MAC is one that no message has.
-    fn tags(&self, mac: &AnyMac, messages: usize) -> PyResult<Vec<Tag>> {
-        let size = mac.tag_bits().div_ceil(8);
-        let tag = |bytes: &[u8]| match bytes.len() == size {
-            true => Tag::new(bytes, mac.tag_bits()).unwrap_or_default(),
-            false => Tag::default(),
-        };
-        let (expected, unit, found, tags) = match self {
+    /// As many tags as there are messages.
+    fn tags(&self, mac: &AnyMac, messages: usize) -> PyResult<Tags<'_>> {
+        let (bits, size) = (mac.tag_bits(), mac.tag_bits().div_ceil(8));
+        let (expected, unit, found, given) = match self {
             Joined::One(view) => {
                 let bytes = view.bytes();
-                let tags = bytes.chunks_exact(size).map(tag).collect::<Vec<_>>();
-                (messages.checked_mul(size), "bytes of tags", bytes.len(), tags)
+                (messages.checked_mul(size), "bytes of tags", bytes.len(), Given::One(bytes))
             }
             Joined::Each(batch) => {
                 let slices = batch.slices()?;
-                let tags = slices.iter().map(|bytes| tag(bytes)).collect();
-                (Some(messages), "tags", slices.len(), tags)
+                (Some(messages), "tags", slices.len(), Given::Each(slices))
             }
         };
         if expected != Some(found) {
@@ -207,6 +252,34 @@ impl<'py> Joined<'py> {
             let line = format!("expected {expected} {unit}, found {found}");
             return Err(PyValueError::new_err(line));
         }
-        Ok(tags)
+        Ok(Tags { bits, size, given })
+    }
+}
+
+/// The bytes of tags, as many as there are messages.
+struct Tags<'a> {
+    bits: usize,
+    size: usize,
+    given: Given<'a>,
+}
+
+enum Given<'a> {
+    One(&'a [u8]),
+    Each(Vec<&'a [u8]>),
+}
+
+impl Tags<'_> {
+    /// Fills in the tags from number `start` on. What cannot be a tag of the MAC is one that no message has.
+    fn fill(&self, start: usize, tags: &mut [Tag]) {
+        for (i, tag) in (start..).zip(tags) {
+            let bytes = match &self.given {
+                Given::One(bytes) => &bytes[i * self.size..][..self.size],
+                Given::Each(slices) => slices[i],
+            };
+            *tag = match bytes.len() == self.size {
+                true => Tag::new(bytes, self.bits).unwrap_or_default(),
+                false => Tag::default(),
+            };
+        }
     }
 }

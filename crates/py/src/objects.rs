@@ -13,6 +13,7 @@ use tagmac_files::objects::{
 
 use crate::error::failed;
 use crate::key::Key;
+use crate::memory::{copied, extracted};
 
 /// The text of a shard and what the root is to say of it.
 ///
@@ -23,20 +24,23 @@ pub fn shard_seal<'py>(
     py: Python<'py>,
     key: &Bound<'py, Key>,
     number: u64,
-    names: Vec<PyBackedBytes>,
-    sizes: Vec<u64>,
-    tags: Vec<PyBackedBytes>,
-    nonces: Option<Vec<PyBackedBytes>>,
+    names: &Bound<'py, PyAny>,
+    sizes: &Bound<'py, PyAny>,
+    tags: &Bound<'py, PyAny>,
+    nonces: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
     let key = manifest_key(key);
-    let count = names.len();
-    let columns = [("sizes", sizes.len()), ("tags", tags.len())];
-    let nonces_len = nonces.as_ref().map(|nonces| ("nonces", nonces.len()));
-    for (what, found) in columns.into_iter().chain(nonces_len) {
+    let count = names.len()?;
+    let columns = [("sizes", Some(sizes)), ("tags", Some(tags)), ("nonces", nonces)];
+    for (what, column) in columns {
+        let found = column.map_or(Ok(count), |column| column.len())?;
         if found != count {
             return Err(PyValueError::new_err(format!("expected {count} {what}, found {found}")));
         }
     }
+    let (names, tags) = (extracted::<PyBackedBytes>(names)?, extracted::<PyBackedBytes>(tags)?);
+    let sizes = extracted::<u64>(sizes)?;
+    let nonces = nonces.map(extracted::<PyBackedBytes>).transpose()?;
     let seal = || {
         let mut shard = ShardBuilder::new(&key, number);
         for i in 0..count {
@@ -84,7 +88,8 @@ pub fn shard_open<'py>(
 ) -> PyResult<Columns<'py>> {
     let (key, record) = (manifest_key(key), parse(record)?);
     let file = record.file_name();
-    let open = || Shard::open(&key, &record, text.to_vec(), shown.unwrap_or(&file));
+    let text = copied(&text)?;
+    let open = || Shard::open(&key, &record, text, shown.unwrap_or(&file));
     let shard = py.detach(open).map_err(failed)?;
     let columns = [(); 4].map(|()| PyList::empty(py));
     let [names, sizes, tags, nonces] = &columns;
@@ -102,12 +107,12 @@ pub fn shard_open<'py>(
 pub fn root_seal<'py>(
     py: Python<'py>,
     key: &Bound<'py, Key>,
-    records: Vec<PyBackedBytes>,
+    records: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let key = manifest_key(key);
     let mut root = RootBuilder::new(&key);
-    for record in &records {
-        root.push(&parse(record)?).map_err(failed)?;
+    for record in records.try_iter()? {
+        root.push(&parse(&record?.extract::<PyBackedBytes>()?)?).map_err(failed)?;
     }
     Ok(PyBytes::new(py, &root.seal()))
 }
@@ -124,7 +129,8 @@ pub fn root_open<'py>(
     shown: Option<&str>,
 ) -> PyResult<Bound<'py, PyList>> {
     let key = manifest_key(key);
-    let open = || Root::open(&key, text.to_vec(), shown.unwrap_or(ROOT));
+    let text = copied(&text)?;
+    let open = || Root::open(&key, text, shown.unwrap_or(ROOT));
     let root = py.detach(open).map_err(failed)?;
     let records = PyList::empty(py);
     for record in root.records() {

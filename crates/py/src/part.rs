@@ -17,6 +17,7 @@ use crate::batch::Batch;
 use crate::buffer::{RELEASE, bytes};
 use crate::error::{failed, refused, stays};
 use crate::key::Key;
+use crate::memory::{collected, copied};
 use crate::nonce::nonce_of;
 
 /// The hash of a range of an object, which combine makes a tag of with the others.
@@ -235,8 +236,9 @@ pub fn combine<'py>(
     let version = version.map(|version| text("version", version)).transpose()?;
     let expected = Expected::Object { object: object.as_deref(), version: version.as_deref() };
     let blobs = Batch::of(blobs, "blob")?;
-    let blobs = blobs.slices()?.into_iter().enumerate();
-    let blobs: Vec<_> = blobs.map(|(i, bytes)| Blob { index: Some(i), bytes }).collect();
+    let blobs = blobs.slices()?;
+    let blobs = blobs.iter().enumerate();
+    let blobs = collected(blobs.map(|(i, bytes)| Blob { index: Some(i), bytes }))?;
     let combined = py.detach(|| partial::combine(mac, expected, &blobs, &nonce)).map_err(failed)?;
     Ok(PyBytes::new(py, combined.tagged.tag.as_bytes()))
 }
@@ -256,17 +258,20 @@ impl Stored for Blob<'_> {
 
     fn read(&self, most: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(self.bytes.len());
-        Ok(Zeroizing::new(self.bytes[..most].to_vec()))
+        let copy = tagmac_files::memory::copied(&self.bytes[..most]);
+        Ok(Zeroizing::new(
+            copy.map_err(|error| Error::io(format_args!("{}: {error}", self.name())))?,
+        ))
     }
 }
 
 /// The bytes of a name: those of `bytes`, or of a `str` in UTF-8.
 fn text(what: &str, name: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Ok(name) = name.cast::<PyString>() {
-        return Ok(name.to_str()?.as_bytes().to_vec());
+        return copied(name.to_str()?.as_bytes());
     }
     match bytes(name) {
-        Ok(name) => Ok(name.to_vec()),
+        Ok(name) => copied(&name),
         Err(_) => {
             let found = name.get_type().qualname()?;
             let line = format!("{what}: expected str or bytes, found {found}");

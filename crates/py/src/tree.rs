@@ -14,6 +14,7 @@ use tagmac_files::sidecar::{Edit, Sidecar, Update, update};
 use crate::buffer::bytes;
 use crate::error::failed;
 use crate::key::Key;
+use crate::memory::copied;
 use crate::progress::{Watch, Watched};
 
 /// A file whose tag follows its edits. The sums of its leaves are in a sidecar, FILE.tagmac.
@@ -33,10 +34,20 @@ pub struct Tree {
 /// A nonce and a tag.
 type Tagged<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
+/// New bytes of a file, which are there once.
+#[derive(Clone)]
+struct Data(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Data {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// Which edit, with what it needs.
 enum Work {
     Tag,
-    Patch(u64, Arc<[u8]>),
+    Patch(u64, Data),
     Append,
     Truncate(u64),
     Range(u64, u64),
@@ -62,7 +73,7 @@ impl Tree {
         leaf: Option<u64>,
         expect: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Tagged<'py>> {
-        let expect = expect.map(|tag| bytes(tag).map(|tag| tag.to_vec())).transpose()?;
+        let expect = expect.map(|tag| copied(&bytes(tag)?)).transpose()?;
         let progress = self.progress.as_ref().map(|call| call.clone_ref(py));
         let watch = Arc::new(Watch::new(progress, false));
         let watched = Watched(watch.clone());
@@ -140,7 +151,7 @@ impl Tree {
         data: &Bound<'_, PyAny>,
         expect: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Tagged<'py>> {
-        let data = Arc::from(&*bytes(data)?);
+        let data = Data(Arc::new(copied(&bytes(data)?)?));
         self.update(py, Work::Patch(offset, data), expect)
     }
 

@@ -109,6 +109,15 @@ def test_what_is_refused(saved, monkeypatch, tmp_path):
             tagmac.Key.from_file(file)
 
 
+def test_a_pipe_of_the_process(saved):
+    key, path = saved
+    reader, writer = os.pipe()
+    with open(reader, "rb"), open(writer, "wb") as to:
+        to.write(path.read_bytes())
+        to.close()
+        assert tagmac.Key.from_file(f"/dev/fd/{reader}").id == key.id
+
+
 def test_a_file_that_others_can_write(saved, tmp_path, caplog):
     _, path = saved
     for mode in (0o620, 0o602, 0o666):

@@ -234,18 +234,72 @@ def test_buffers_in_other_shapes():
         KEY.tag(released)
 
 
+def test_a_single_item():
+    """Buffers of no dimensions, as hashlib takes them."""
+    for item in (
+        ctypes.c_uint32(0x01020304),
+        ctypes.c_double(1.5),
+        np.float64(1.5),
+        np.uint8(7),
+        np.complex128(1 + 2j),
+        np.array(7, dtype="<u8"),
+        np.zeros((), dtype=[("a", "u1"), ("b", "<f4")]),
+        memoryview(np.float64(1.5)),
+    ):
+        assert memoryview(item).ndim == 0
+        value = bytes(memoryview(item))
+        assert KEY.tag(item) == KEY.tag(value)
+        assert KEY.new(item).update(item).digest() == KEY.tag(2 * value)
+        assert tagmac.tag_many(KEY, [item, item]) == 2 * KEY.tag(value)
+        with pytest.raises(TypeError, match="an array of 2 dimensions .* found one of 0$"):
+            tagmac.tag_many(KEY, item)
+    umac = tagmac.Key(bytes(16), "UMAC-64")
+    assert umac.tag(b"", np.uint64(7)) == umac.tag(b"", np.uint64(7).tobytes())
+    # Text, whose bytes say how NumPy keeps it.
+    with pytest.raises(TypeError, match="expected bytes, found str_: text.encode"):
+        KEY.tag(np.str_("text"))
+    with pytest.raises(TypeError, match="^message 0: expected bytes, found str_: text.encode"):
+        tagmac.tag_many(KEY, [np.str_("text")])
+
+
+def test_pointers():
+    """Their bytes are addresses: a tag would be right whatever becomes of what they point to."""
+
+    class Named(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_uint32), ("name", ctypes.c_char_p))
+
+    for kind in (
+        ctypes.c_char_p,
+        ctypes.c_void_p,
+        ctypes.c_wchar_p,
+        ctypes.POINTER(ctypes.c_int),
+        ctypes.CFUNCTYPE(None),
+        Named,
+    ):
+        for pointers in (kind(), (kind * 2)(), ((kind * 2) * 2)()):
+            for call in (
+                lambda it: KEY.tag(it),
+                lambda it: KEY.verify(it, bytes(16)),
+                lambda it: KEY.new().update(it),
+                lambda it: tagmac.tag_many(KEY, it),
+                lambda it: tagmac.tag_many(KEY, [it]),
+            ):
+                with pytest.raises(TypeError, match="found pointers, whose bytes are addresses$"):
+                    call(pointers)
+
+
 def test_arrays_of_objects():
-    """Their bytes are addresses: a tag would be right whatever becomes of the objects."""
+    """Their bytes are addresses too. The error names the way out."""
     objects = np.empty((2, 2), dtype=object)
     objects[:] = [[[1], [2]], [b"x", b"y"]]
     fields = np.zeros((2, 2), dtype=[("a", "u1"), ("b", "O")])
     for pointers in (
         objects,
         fields,
+        objects[:, 0],
+        np.array(b"x", dtype=object),
         (ctypes.py_object * 2)(1, 2),
-        (ctypes.c_char_p * 2)(b"x", b"y"),
-        (ctypes.POINTER(ctypes.c_int) * 2)(),
-        (ctypes.c_void_p * 2)(),
+        ctypes.py_object(1),
     ):
         for call in (
             lambda it: KEY.tag(it),
@@ -254,11 +308,16 @@ def test_arrays_of_objects():
             lambda it: tagmac.tag_many(KEY, it),
             lambda it: tagmac.tag_many(KEY, [it]),
         ):
-            with pytest.raises(TypeError, match="array of objects, whose bytes are their addresses$"):
+            line = r"found an array of objects, whose bytes are their addresses: array.tolist\(\) gives a list"
+            with pytest.raises(TypeError, match=line):
                 call(pointers)
+    messages = np.array([b"one", b"three"], dtype=object)
+    assert tagmac.tag_many(KEY, messages.tolist()) == tagmac.tag_many(KEY, [b"one", b"three"])
     for plain in (
         np.zeros((2, 2), dtype=[("O", "u1"), ("Pz", "<u2")]),
         np.ones((2, 2), dtype="complex128"),
+        np.ones((2, 2), dtype=[("a", "complex64"), ("b", "u1")]),
+        np.ones((2, 2), dtype="clongdouble"),
         np.ones((2, 2), dtype="?"),
     ):
         assert KEY.tag(plain) == KEY.tag(plain.tobytes())

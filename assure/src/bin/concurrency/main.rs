@@ -21,11 +21,12 @@ use assure::Job;
 use tagmac::dynamic::Algorithm;
 
 /// Bugs of the models, of what threads share, of children, of the C library, and races.
-const PLANTS: [&str; 15] = [
+const PLANTS: [&str; 16] = [
     "budget-read-then-written",
     "helpers-taken-without-exchange",
     "verdict-before-the-test",
     "reader-while-written",
+    "readers-one-by-one",
     "pool-waited-for-after-fork",
     "another-key",
     "two-counts",

@@ -26,8 +26,10 @@ pub fn run(job: &Job) {
             let early = job.planted("verdict-before-the-test");
             explored("of a self-test", explore(SelfTest::new(threads, passes, early)));
         }
-        let blind = job.planted("reader-while-written");
-        explored("of a slot in C", explore(Slot::new(threads, blind)));
+        let planted = [job.planted("reader-while-written"), job.planted("readers-one-by-one")];
+        for readers in 1..=threads {
+            explored("of a slot in C", explore(Slot::new(threads, readers, planted)));
+        }
         for forks in 0..threads {
             let waits = job.planted("pool-waited-for-after-fork");
             explored("of a pool's start", explore(Start::new(threads, forks, waits)));
@@ -212,25 +214,29 @@ impl Model for SelfTest {
     }
 }
 
-/// `slot.rs` of the C library: readers add to the lock, one that writes takes it at zero. A session's nonce is
-/// read and written under it. Thread 0 reads, the others take a nonce; a refusal ends the call.
+/// `slot.rs` of the C library, and `held.rs` of the provider for OpenSSL: readers add to the lock, one that
+/// writes takes it at zero. A session's nonce is read and written under it. The first threads read, the others
+/// take a nonce; a refusal ends the call. Only a writer may cause one to a reader.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Slot {
     blind: bool,
+    one_by_one: bool,
+    readers: usize,
     lock: u8,
     next: u8,
     at: Vec<u8>,
     read: Vec<u8>,
     nonces: Vec<u8>,
-    used: u8,
+    without_cause: bool,
 }
 
 impl Slot {
     const WRITE: u8 = u8::MAX;
 
-    fn new(threads: usize, blind: bool) -> Slot {
-        let (at, read) = (vec![0; threads], vec![0; threads]);
-        Slot { blind, lock: 0, next: 0, at, read, nonces: Vec::new(), used: 0 }
+    fn new(threads: usize, readers: usize, [blind, one_by_one]: [bool; 2]) -> Slot {
+        let (at, read, nonces) = (vec![0; threads], vec![0; threads], Vec::new());
+        let (lock, next, without_cause) = (0, 0, false);
+        Slot { blind, one_by_one, readers, lock, next, at, read, nonces, without_cause }
     }
 }
 
@@ -240,10 +246,18 @@ impl Model for Slot {
     }
 
     fn step(&mut self, thread: usize) -> Step {
-        let (reads, free) = (thread == 0, self.lock == 0 || self.blind);
+        let (reads, free) = (thread < self.readers, self.lock == 0 || self.blind);
+        let refused = match reads {
+            true if self.one_by_one => !free,
+            true => self.lock == Slot::WRITE && !self.blind,
+            false => !free,
+        };
         match (self.at[thread], reads) {
-            (0, true) if self.lock == Slot::WRITE && !self.blind => self.at[thread] = 3,
-            (0, false) if !free => self.at[thread] = 3,
+            (0, _) if refused => {
+                self.at[thread] = 3;
+                self.without_cause |= reads && self.lock != Slot::WRITE;
+                return Step::Ran;
+            }
             (0, true) => self.lock = if self.blind { self.lock } else { self.lock + 1 },
             (0, false) => self.lock = Slot::WRITE,
             (1, _) => self.read[thread] = self.next,
@@ -260,6 +274,9 @@ impl Model for Slot {
     }
 
     fn holds(&self) -> Result<(), String> {
+        if self.without_cause {
+            return Err("a reader was refused that met only readers".into());
+        }
         match self.nonces.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(format!("nonce {} of two messages", pair[0])),
             None => Ok(()),

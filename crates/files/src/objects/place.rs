@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, io_reason};
 use crate::escaped::Escaped;
+use crate::memory;
 use crate::new_file;
 use crate::objects::manifest_key::Kind;
 use crate::objects::{MAX_ROOT_BYTES, ROOT};
@@ -103,7 +104,8 @@ impl Place for Folder {
         if facts.len() > max {
             return Err(too_long(&self.shown_file(file), max));
         }
-        let mut bytes = Vec::with_capacity(facts.len() as usize);
+        let room = usize::try_from(facts.len()).unwrap_or(usize::MAX);
+        let mut bytes = memory::reserved(room).map_err(|error| self.failed(file, &error))?;
         // It may grow while it is read.
         let read = opened.take(max + 1).read_to_end(&mut bytes);
         read.map_err(|error| self.failed(file, &error))?;

@@ -1,14 +1,14 @@
 //! Where a partial is.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
 use crate::error::Error;
 use crate::escaped::Escaped;
-use crate::open;
 use crate::read_error::ReadError;
+use crate::{memory, open};
 
 /// A partial that is kept somewhere, by somebody. Each is read twice.
 pub trait Stored {
@@ -34,9 +34,8 @@ impl Stored for PathBuf {
         let failed = |error: ReadError| Error::io(format_args!("{}: {error}", Escaped::name(self)));
         let (file, facts) = open::regular(self).map_err(failed)?;
         let room = usize::try_from(facts.len().min(most)).unwrap_or(usize::MAX);
-        let mut bytes = Zeroizing::new(Vec::new());
-        let none = |_| failed(io::Error::from(io::ErrorKind::OutOfMemory).into());
-        bytes.try_reserve_exact(room).map_err(none)?;
+        let room = memory::reserved(room).map_err(|error| failed(error.into()))?;
+        let mut bytes = Zeroizing::new(room);
         (&file).take(most).read_to_end(&mut bytes).map_err(|error| failed(error.into()))?;
         Ok(bytes)
     }

@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::interface::{ArrowArray, ArrowSchema};
+use crate::memory::reserved;
 
 /// How the values of an array are laid out.
 enum Layout<'a> {
@@ -75,32 +76,57 @@ impl<'a> Column<'a> {
         Ok(Column { layout, buffers, valid, start, length })
     }
 
+    /// How many values there are.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
     /// The values, and None for nulls.
     ///
     /// # Safety
     ///
     /// The buffers hold what the specification says, and lie still while `'a` lasts.
     pub unsafe fn values(&self) -> PyResult<Vec<Option<&'a [u8]>>> {
+        let mut values = reserved(self.length)?;
+        // SAFETY: as the caller says.
+        unsafe {
+            self.each_value(|value| {
+                values.push(value);
+                Ok(())
+            })?;
+        }
+        Ok(values)
+    }
+
+    /// Calls `put` with each value, and None for a null.
+    ///
+    /// # Safety
+    ///
+    /// As for [`values`](Column::values).
+    pub unsafe fn each_value(
+        &self,
+        put: impl FnMut(Option<&'a [u8]>) -> PyResult<()>,
+    ) -> PyResult<()> {
         if self.length == 0 {
-            return Ok(Vec::new());
+            return Ok(());
         }
         match &self.layout {
             Layout::Width(width) => {
                 let data = self.buffers[1];
                 // SAFETY: there are `start + length` values of that width.
                 let value = |i| unsafe { bytes(data, i * width, *width) };
-                self.each(|i| Ok(value(i)))
+                self.each(put, |i| Ok(value(i)))
             }
             // SAFETY: there is one offset more than values, and as many bytes as the last says.
-            Layout::Offsets32 => self.each(|i| unsafe { self.between::<i32>(i) }),
+            Layout::Offsets32 => self.each(put, |i| unsafe { self.between::<i32>(i) }),
             // SAFETY: likewise.
-            Layout::Offsets64 => self.each(|i| unsafe { self.between::<i64>(i) }),
+            Layout::Offsets64 => self.each(put, |i| unsafe { self.between::<i64>(i) }),
             // SAFETY: there is a view for each value, and a length for each buffer they point into.
-            Layout::Views => self.each(|i| unsafe { self.view(i) }),
+            Layout::Views => self.each(put, |i| unsafe { self.view(i) }),
             Layout::Dictionary(format, dictionary) => {
                 // SAFETY: as the caller says, of the dictionary too.
                 let values = unsafe { dictionary.values()? };
-                self.each_or_null(|i| {
+                self.each_or_null(put, |i| {
                     // SAFETY: there are `start + length` numbers of that format.
                     let number = unsafe { dictionary_number(self.buffers[1], i, *format) };
                     let value = number.and_then(|number| values.get(number));
@@ -110,21 +136,25 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// What `value` has for each place that is no null.
-    fn each(&self, value: impl Fn(usize) -> PyResult<&'a [u8]>) -> PyResult<Vec<Option<&'a [u8]>>> {
-        self.each_or_null(|i| value(i).map(Some))
+    /// Calls `put` with what `value` has for each place that is no null.
+    fn each(
+        &self,
+        put: impl FnMut(Option<&'a [u8]>) -> PyResult<()>,
+        value: impl Fn(usize) -> PyResult<&'a [u8]>,
+    ) -> PyResult<()> {
+        self.each_or_null(put, |i| value(i).map(Some))
     }
 
     fn each_or_null(
         &self,
+        mut put: impl FnMut(Option<&'a [u8]>) -> PyResult<()>,
         value: impl Fn(usize) -> PyResult<Option<&'a [u8]>>,
-    ) -> PyResult<Vec<Option<&'a [u8]>>> {
+    ) -> PyResult<()> {
         let valid = self.valid;
         // SAFETY: `valid` is null or has a bit for each value.
         let null = |i: usize| !valid.is_null() && unsafe { *valid.add(i / 8) } >> (i % 8) & 1 == 0;
         (self.start..self.start + self.length)
-            .map(|i| if null(i) { Ok(None) } else { value(i) })
-            .collect()
+            .try_for_each(|i| put(if null(i) { None } else { value(i)? }))
     }
 
     /// The value between two offsets.

@@ -12,6 +12,7 @@ use pyo3::types::PyCapsule;
 
 use self::column::Column;
 use self::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Filled, Owned};
+use crate::memory::{none_left, push};
 
 /// Arrays of one type. They are ours: what a capsule holds, any other consumer may release.
 pub struct Arrow {
@@ -60,15 +61,17 @@ fn append<'a>(
     array: &'a ArrowArray,
 ) -> PyResult<()> {
     // SAFETY: the structs are those of one array that is not released.
-    let added = unsafe { Column::of(schema, array)?.values()? };
-    values.reserve(added.len());
-    for value in added {
+    let column = unsafe { Column::of(schema, array)? };
+    values.try_reserve(column.len()).map_err(none_left)?;
+    let put = |value: Option<&'a [u8]>| {
         let row = values.len();
         values.push(value.ok_or_else(|| {
             PyValueError::new_err(format!("{what} {row}: expected a value, found a null"))
         })?);
-    }
-    Ok(())
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { column.each_value(put) }
 }
 
 /// All arrays of a stream.
@@ -95,7 +98,7 @@ fn read(stream: &Bound<'_, PyCapsule>) -> PyResult<Arrow> {
         if array.is_released() {
             return Ok(Arrow { schema, arrays });
         }
-        arrays.push(array);
+        push(&mut arrays, array)?;
     }
 }
 

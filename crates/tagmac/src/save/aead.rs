@@ -56,7 +56,8 @@ impl Sealer {
         out.extend_from_slice(tag.as_bytes());
     }
 
-    /// What [`seal`](Sealer::seal) was given, for the same `associated_data`.
+    /// What [`seal`](Sealer::seal) was given, for the same `associated_data`. Bytes that are refused are
+    /// not copied, however many they are.
     ///
     /// # Errors
     ///
@@ -66,11 +67,12 @@ impl Sealer {
         associated_data: &[&[u8]],
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, SaveError> {
-        let mut bytes = Zeroizing::new(sealed.to_vec());
-        let length = self.open_in_place(associated_data, &mut bytes)?.len();
-        bytes.drain(..NONCE);
-        bytes.truncate(length);
-        Ok(bytes)
+        let (nonce, rest) = sealed.split_first_chunk().ok_or(SaveError::Seal)?;
+        let (encrypted, found) = rest.split_last_chunk().ok_or(SaveError::Seal)?;
+        let stream = self.check(nonce, associated_data, encrypted, found)?;
+        let mut text = Zeroizing::new(encrypted.to_vec());
+        stream.apply(&mut text);
+        Ok(text)
     }
 
     /// The same where the sealed bytes are, which become secret by it: wipe them after use. Bytes
@@ -85,14 +87,25 @@ impl Sealer {
         sealed: &'a mut [u8],
     ) -> Result<&'a mut [u8], SaveError> {
         let (nonce, rest) = sealed.split_first_chunk_mut().ok_or(SaveError::Seal)?;
-        let (text, found) = rest.split_last_chunk_mut::<TAG>().ok_or(SaveError::Seal)?;
+        let (text, found) = rest.split_last_chunk_mut().ok_or(SaveError::Seal)?;
+        self.check(nonce, associated_data, text, found)?.apply(text);
+        Ok(text)
+    }
+
+    /// What decrypts, if the tag is right.
+    fn check(
+        &self,
+        nonce: &[u8; NONCE],
+        associated_data: &[&[u8]],
+        encrypted: &[u8],
+        found: &[u8; TAG],
+    ) -> Result<Keystream, SaveError> {
         let (stream, mac) = self.begin(nonce);
         // Two tags compare in a time that depends on no byte of theirs.
-        if Tag::new(found, 8 * TAG) != Ok(tag(&mac, associated_data, text)) {
+        if Tag::new(found, 8 * TAG) != Ok(tag(&mac, associated_data, encrypted)) {
             return Err(SaveError::Seal);
         }
-        stream.apply(text);
-        Ok(text)
+        Ok(stream)
     }
 
     /// What encrypts, and the MAC whose key is in the block before it.
