@@ -24,6 +24,9 @@ rfc4418-6.3-length rfc4418-6.3-equal rfc4418-6.3-repeat rfc4418-6.3-form rfc4418
 rfc4418-6.5-tag-length rfc4418-6.5-prefix rfc4418-6.6-timing rfc4418-appendix rfc4418-eid3507
 """.split()
 
+# What is named by a paper and not built: its reason, in a section at the end.
+NOT_BUILT = "\n## Not built\n"
+REASON = re.compile(r"\| `[\w.-]+` \| [^|]+ \| [^|`][^|]+ \|")
 ROW = re.compile(r"\| `(?P<id>[\w.-]+)` \| (?P<says>[^|]+) \| `(?P<code>[^|`]+)` \| `(?P<test>[^|`]+)` \|")
 # What may define an item that a claim names.
 ITEM = r"(?:fn|struct|enum|trait|const|static|mod|type)\s+{name}\b|\b{name}!\s*[({{]|macro_rules! {name}\b"
@@ -38,7 +41,12 @@ def ledger(job):
     if job.plants("claim-without-test"):
         text = text.replace("::every_field`", "::every_other_field`", 1)
     if job.plants("claim-unknown"):
-        text += "| `pmac-fig99` | planted | `tag.rs::Tag` | `src/tag.rs::every_bit_counts` |\n"
+        text = "| `pmac-fig99` | planted | `tag.rs::Tag` | `src/tag.rs::every_bit_counts` |\n" + text
+    text, section, reasons = text.partition(NOT_BUILT)
+    reasons = [line for line in reasons.splitlines() if line.startswith("| `")]
+    job.check(bool(section and reasons), "docs/claims.md: expected the section 'Not built', found none")
+    for line in reasons:
+        job.check(bool(REASON.fullmatch(line)), f"docs/claims.md: no row `id`, what, why not: {line}")
     rows = [ROW.fullmatch(line.strip()) for line in text.splitlines() if line.startswith("| `")]
     job.check(all(rows), "docs/claims.md: a row is not `id`, what, `file::item`, `file::test`")
     rows = [row for row in rows if row]

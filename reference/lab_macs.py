@@ -11,7 +11,7 @@ from functools import reduce
 from operator import xor
 
 import gf
-from aes import cipher
+from aes import cipher, mix_columns, shift_rows, sub_bytes
 from cmac import cmac
 from lab_deoxys import encrypt as deoxys
 from lightmac import lightmac
@@ -109,6 +109,70 @@ def aes_xcbc_mac(keys, message, nonce):
     (E,) = ciphers(keys)
     derived = [tag(E(number(bytes([i]) * SIZE))) for i in (1, 2, 3)]
     return xcbc(derived, message, None)
+
+
+def cbc_mac_ede(keys, message, nonce):
+    """ISO/IEC 9797-1, algorithm 3, as remembered: the last block is encrypted three times."""
+    E1, _ = ciphers(keys)
+    return tag(E1(cipher(keys[1]).decrypt(chain(E1, padded_blocks(message))[-1])))
+
+
+def four_rounds(block):
+    """Four rounds of AES without keys, each with MixColumns."""
+    state = block.to_bytes(SIZE, "big")
+    for _ in range(4):
+        state = mix_columns(shift_rows(sub_bytes(state)))
+    return number(bytes(state))
+
+
+def pelican(keys, message, nonce):
+    (E,) = ciphers(keys)
+    *blocks, last = padded_blocks(message)
+    Y = E(0)
+    for block in blocks:
+        Y = four_rounds(Y ^ block)
+    return tag(E(Y ^ last))
+
+
+def marvin(keys, message, nonce):
+    """c = 2a, masks R x^(8 i), zeros after the message, and a tag of all bits."""
+    (E,) = ciphers(keys)
+    R = E(0x2A) ^ 0x2A
+    blocks = pieces(message + bytes(-len(message) % SIZE))
+    terms = [
+        four_rounds(number(block) ^ times_power(R, 8 * i)) for i, block in enumerate(blocks, 1)
+    ]
+    return tag(E(R ^ 1 << 127 ^ 8 * len(message) ^ total(terms)))
+
+
+def chaskey(rounds):
+    """Chaskey: words of 32 bits, lowest byte first, and the field's numbers likewise."""
+
+    def rotate(v, by):
+        return (v << by | v >> 32 - by) % 2**32
+
+    def permute(state):
+        a, b, c, d = (state >> 32 * i & 2**32 - 1 for i in range(4))
+        for _ in range(rounds):
+            a, c = (a + b) % 2**32, (c + d) % 2**32
+            b, d = rotate(b, 5) ^ a, rotate(d, 8) ^ c
+            a, c = (rotate(a, 16) + d) % 2**32, (c + b) % 2**32
+            d, b, c = rotate(d, 13) ^ a, rotate(b, 7) ^ c, rotate(c, 16)
+        return a | b << 32 | c << 64 | d << 96
+
+    def mac(keys, message, nonce):
+        state = key = int.from_bytes(keys[0], "little")
+        if message and len(message) % SIZE == 0:
+            end = gf.double(key, N)
+        else:
+            end = gf.double(gf.double(key, N), N)
+            message += b"\x01" + bytes(-(len(message) + 1) % SIZE)
+        *blocks, last = [int.from_bytes(block, "little") for block in pieces(message)]
+        for block in blocks:
+            state = permute(state ^ block)
+        return (permute(state ^ last ^ end) ^ end).to_bytes(SIZE, "little")
+
+    return mac
 
 
 def cbc3(keys, message, nonce):
@@ -254,6 +318,7 @@ def hmac_of(H):
 MACS = {
     "CBC-MAC": ([16], 0, cbc_mac),
     "EMAC": ([16] * 2, 0, emac),
+    "CBC-MAC-EDE": ([16] * 2, 0, cbc_mac_ede),
     "CBC3": ([16] * 3, 0, cbc3),
     "CMAC": ([16], 0, cmac_aes),
     "AES-XCBC-MAC": ([16], 0, aes_xcbc_mac),
@@ -270,6 +335,10 @@ MACS = {
     "COUNTER-SUM": ([16] * 2, 0, counter_sum),
     "XECB-MAC": ([16], 16, xecb),
     "1K-LIGHTMAC-S32": ([16], 0, one_key_lightmac),
+    "PELICAN": ([16], 0, pelican),
+    "MARVIN": ([16], 0, marvin),
+    "CHASKEY": ([16], 0, chaskey(8)),
+    "CHASKEY-12": ([16], 0, chaskey(12)),
     "HMAC-MD5": (None, 0, hmac_of(hashlib.md5)),
     "HMAC-SHA1": (None, 0, hmac_of(hashlib.sha1)),
     "HMAC-SHA256": (None, 0, hmac_of(hashlib.sha256)),

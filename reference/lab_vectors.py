@@ -2,13 +2,13 @@
 """Checks the lab's vectors against `lab_macs.py`, `lab_deoxys.py` and `lab_hashes.py`.
 
     lab_vectors.py            checks crates/lab/vectors, ends with the line "N passed, N failed"
-    lab_vectors.py --write    writes ours.json, deoxys-ours.json and hashes.json anew
+    lab_vectors.py --write    writes ours.json, deoxys-ours.json, hashes.json and byte-hashes.json
 
 A row of macs.json (from elsewhere) and ours.json (from here) has `algorithm`, `keys`, perhaps `nonce`,
 `msg` as ../vectors has it, `tag`, `status` and `source`; a tag may be the first bytes of the whole one.
 A row of deoxys.json has `key`, `tweak`, `pt` and `ct`, one of deoxys-ii.json `key`, `nonce`, `aad`,
 `msg`, `ct` and `tag`; one of hashes.json `hash`, `key`, `msg` and
-`value`, where words are numbers.
+`value`, where words are numbers; one of byte-hashes.json the same in hex.
 """
 
 import json
@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import lab_deoxys
-from lab_hashes import HASHES
+from lab_hashes import BYTE_HASHES, HASHES
 from lab_macs import MACS
 
 VECTORS = Path(__file__).resolve().parent.parent / "crates" / "lab" / "vectors"
@@ -99,6 +99,15 @@ def hashes():
             yield {"hash": name, "key": key, "msg": msg, "value": hash_of(key, msg)}
 
 
+def byte_hashes():
+    for name, (unit, size, hash_of) in BYTE_HASHES.items():
+        for i in range(40):
+            msg = random(f"{name}/{i}/msg", unit * i)
+            key = random(f"{name}/{i}/key", len(msg) if size is None else size)
+            row = {"hash": name, "key": key.hex(), "msg": msg.hex()}
+            yield row | {"value": hash_of(key, msg).hex()}
+
+
 def mac_fails(row):
     _, _, mac = MACS[row["algorithm"]]
     keys = [bytes.fromhex(key) for key in row["keys"]]
@@ -122,6 +131,12 @@ def hash_fails(row):
     return HASHES[row["hash"]](row["key"], row["msg"]) != row["value"]
 
 
+def byte_hash_fails(row):
+    _, _, hash_of = BYTE_HASHES[row["hash"]]
+    key, msg, value = (bytes.fromhex(row[name]) for name in ("key", "msg", "value"))
+    return hash_of(key, msg) != value
+
+
 FILES = {
     "macs.json": mac_fails,
     "ours.json": mac_fails,
@@ -129,6 +144,7 @@ FILES = {
     "deoxys-ours.json": deoxys_fails,
     "deoxys-ii.json": deoxys_ii_fails,
     "hashes.json": hash_fails,
+    "byte-hashes.json": byte_hash_fails,
 }
 
 
@@ -142,6 +158,7 @@ def main(arguments):
         write("ours.json", ours())
         write("deoxys-ours.json", blocks())
         write("hashes.json", hashes())
+        write("byte-hashes.json", byte_hashes())
     elif arguments:
         sys.exit(__doc__)
     passed = failed = 0

@@ -9,9 +9,9 @@ use tagmac::hazmat::Hash;
 use tagmac::isa::{Isa, Kernel, Level};
 use tagmac::{Cbc3, Cmac, LightMac, Mac, NhShape, Tag, Umac99Parameters, Umac99Set};
 use tagmac_lab::comparators::{
-    COMPARATORS, CbcMac, Comparator, CounterSum, Emac, Keys, PcsHmacSha256, Pmac1, Pmac2,
-    PmacParity, PmacPlus, SumEcbc, ThreeKf9, Xcbc, XecbMac, XorMac, Zmac, hmac_md5, hmac_sha1,
-    hmac_sha256,
+    COMPARATORS, CbcMac, CbcMacEde, Chaskey, Comparator, CounterSum, Emac, Keys, Marvin,
+    PcsHmacSha256, Pelican, Pmac1, Pmac2, PmacParity, PmacPlus, SumEcbc, ThreeKf9, Xcbc, XecbMac,
+    XorMac, Zmac, hmac_md5, hmac_sha1, hmac_sha256,
 };
 use tagmac_lab::hashes::{self, Inner, Outer};
 
@@ -154,8 +154,33 @@ fn sequential(level: Level, costs: &Costs) -> Vec<Engine> {
         let mac = ThreeKf9::<Aes128>::with_level(keys(k), level);
         move |message: &[u8]| mac.tag(message)
     });
+    let ede = timed(move |k: &Key| {
+        let mac = CbcMacEde::<Aes128>::with_level(key(k, 0), key(k, 1), level);
+        move |message: &[u8]| mac.tag(message)
+    });
+    let pelican = timed(move |k: &Key| {
+        let mac = Pelican::with_level(key(k, 0), level);
+        move |message: &[u8]| mac.tag(message)
+    });
+    let marvin = timed(move |k: &Key| {
+        let mac = Marvin::with_level(key(k, 0), level);
+        move |message: &[u8]| mac.tag(message)
+    });
+    let chaskey = timed(|k: &Key| {
+        let mac = Chaskey::<8>::new(key(k, 0));
+        move |message: &[u8]| mac.tag(message)
+    });
+    let chaskey_12 = timed(|k: &Key| {
+        let mac = Chaskey::<12>::new(key(k, 0));
+        move |message: &[u8]| mac.tag(message)
+    });
     vec![
         lab("CBC-MAC", aes, cbc_mac),
+        lab("CBC-MAC-EDE", aes, ede),
+        lab("PELICAN", aes.map(|ten| 0.4 * ten), pelican),
+        lab("MARVIN", Some(4.0 * costs.aes / 16.0), marvin),
+        lab("CHASKEY", None, chaskey),
+        lab("CHASKEY-12", None, chaskey_12),
         lab("CBC-MAC-RC6", None, cbc_mac_rc6),
         lab("EMAC", aes, emac),
         lab("EMAC-PRESENT80", None, emac_present),
@@ -262,6 +287,32 @@ fn universal_hashes(level: Level) -> Vec<Engine> {
         universal(level, "NH-INNER-XOR", nh(Inner::Xor, Outer::Add)),
         universal(level, "NH-OUTER-XOR", nh(Inner::AddMod, Outer::Xor)),
         universal(level, "NH-NO-INNER-MODULI", nh(Inner::Add, Outer::Add)),
+        universal(level, "MULTILINEAR", |k, m| {
+            hashes::multilinear(k.as_flattened(), m.as_flattened())
+        }),
+        universal(level, "BUCKET-HASH", |k, m| {
+            hashes::bucket_hash(k.as_flattened(), m.as_flattened())
+        }),
+        engine(
+            level,
+            "HASH127",
+            LAB,
+            None,
+            timed(|k: &Key| {
+                let key = *key(k, 0);
+                move |message: &[u8]| hashes::hash127(&key, message)
+            }),
+        ),
+        engine(
+            level,
+            "CRYPTOGRAPHIC-CRC",
+            LAB,
+            None,
+            timed(|k: &Key| {
+                let key = *key(k, 0);
+                move |message: &[u8]| hashes::cryptographic_crc(&key, message)
+            }),
+        ),
     ]
 }
 

@@ -10,9 +10,15 @@
 //! square  = sum of (m_i + k_i)^2                       mod p
 //! ```
 //!
+//! Those of its related work, and EliMAC's multilinear hash, are on bytes.
+//!
 //! p = 2^32 + 15, the first prime above 2^w. The paper says that MH is MMH without its last two
 //! reductions and that NH is NMH without them; p is that of Halevi and Krawczyk (FSE 1997), and the
 //! square hash that of Etzel, Patel and Ramzan (CRYPTO 1999), both as remembered.
+
+use tagmac::cipher::CipherBlock;
+
+use crate::field::times;
 
 /// The first prime above 2^32.
 pub const P: u64 = (1 << 32) + 15;
@@ -137,5 +143,90 @@ pub fn nh_variant<W: Word>(key: &[W], message: &[W], inner: Inner, outer: Outer)
     match outer {
         Outer::Add => sum(terms),
         Outer::Xor => terms.fold(0, |sum, term| sum ^ term),
+    }
+}
+
+/// The multilinear hash of Gilbert, MacWilliams and Sloane (EliMAC, section 1.2): the sum of K_i M_i over
+/// GF(2^128), in PMAC's field. The key is as long as the message.
+pub fn multilinear(key: &[u8], message: &[u8]) -> [u8; 16] {
+    let (keys, blocks) = (key.as_chunks::<16>().0, message.as_chunks::<16>().0);
+    keys.iter().zip(blocks).fold([0; 16], |sum, (key, block)| sum.xor(&times(key, block)))
+}
+
+/// Bernstein's hash127: r^(n+1) + m_1 r^n + .. + m_n r mod 2^127 - 1, where the m_i are words of 32 bits
+/// with a sign, lowest byte first, and r a number below 2^127, likewise.
+pub fn hash127(key: &[u8; 16], message: &[u8]) -> [u8; 16] {
+    const P: u128 = (1 << 127) - 1;
+    let add = |a: u128, b: u128| (a + b) % P;
+    // By doubling: no product of 127 bits by 127 fits.
+    let times = |a: u128, b: u128| {
+        (0..127).rev().fold(0, |sum, bit| {
+            let doubled = add(sum, sum);
+            if b >> bit & 1 == 1 { add(doubled, a) } else { doubled }
+        })
+    };
+    let r = (u128::from_le_bytes(*key) & P) % P;
+    let sum = message.as_chunks().0.iter().fold(r, |sum, word: &[u8; 4]| {
+        let word = i128::from(i32::from_le_bytes(*word)).rem_euclid(P as i128) as u128;
+        times(add(sum, word), r)
+    });
+    sum.to_le_bytes()
+}
+
+/// Krawczyk's cryptographic CRC (CRYPTO 1994): M(x) x^64 mod p(x), highest bit first. The key is p
+/// without its first term; the theorem wants p irreducible, which is not checked here.
+pub fn cryptographic_crc(key: &[u8; 8], message: &[u8]) -> [u8; 8] {
+    let p = u64::from_be_bytes(*key);
+    let sum = message.iter().fold(0u64, |crc, byte| {
+        (0..8).fold(crc ^ u64::from(*byte) << 56, |crc, _| {
+            crc << 1 ^ (p & (crc >> 63).wrapping_neg())
+        })
+    });
+    sum.to_be_bytes()
+}
+
+/// Buckets of [`bucket_hash`]: few, where the paper has 140 or more, so that the value fits into a tag.
+const BUCKETS: usize = 8;
+
+/// Rogaway's bucket hash (CRYPTO 1995): each word is xored into three different buckets, which its word of
+/// the key names by their number among all triples, mod 56. The key is as long as the message.
+pub fn bucket_hash(key: &[u8], message: &[u8]) -> [u8; 4 * BUCKETS] {
+    let triples: Vec<[usize; 3]> = (0..BUCKETS)
+        .flat_map(|a| (a + 1..BUCKETS).flat_map(move |b| (b + 1..BUCKETS).map(move |c| [a, b, c])))
+        .collect();
+    let mut buckets = [[0; 4]; BUCKETS];
+    for (key, word) in key.as_chunks().0.iter().zip(message.as_chunks::<4>().0) {
+        for bucket in triples[u32::from_le_bytes(*key) as usize % triples.len()] {
+            buckets[bucket].iter_mut().zip(word).for_each(|(byte, more)| *byte ^= more);
+        }
+    }
+    let mut value = [0; 4 * BUCKETS];
+    value.copy_from_slice(buckets.as_flattened());
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CRC-64 of ECMA-182 has this check value, by the same division.
+    #[test]
+    fn crc_of_ecma_182() {
+        let p = 0x42f0_e1eb_a9ea_3693u64.to_be_bytes();
+        let check = cryptographic_crc(&p, b"123456789");
+        assert_eq!(u64::from_be_bytes(check), 0x6c40_df5f_0b49_7347);
+    }
+
+    /// r = 1 sums up all words and a one, and the words have signs.
+    #[test]
+    fn hash127_of_one() {
+        let one = 1u128.to_le_bytes();
+        let of = |words: &[i32]| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            u128::from_le_bytes(hash127(&one, &bytes))
+        };
+        assert_eq!(of(&[]), 1);
+        assert_eq!(of(&[5, -3]), 3);
+        assert_eq!(of(&[-2]), (1 << 127) - 2);
     }
 }

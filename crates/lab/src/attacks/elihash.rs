@@ -1,14 +1,18 @@
-//! EliMAC's proposition 1 as printed: messages of different numbers of blocks.
+//! EliMAC's proposition 1 as printed: messages of different numbers of blocks. And its remark 1: blocks
+//! without numbers.
 
 use tagmac::EliMac;
-use tagmac::cipher::Aes128;
+use tagmac::cipher::{Aes128, Cipher, CipherBlock};
 use tagmac::hashes::PlainFamilies;
+use tagmac::isa::Level;
 
 use super::attack::{Attack, Options};
 use super::field::product128;
 use super::finding::{Expected, Finding, Role};
 use super::game::{Game, Tags, Trial, real};
 use super::random::Random;
+use super::small_aes::SmallAes;
+use crate::blocks::{encrypt, padded};
 
 /// The row of the table.
 pub const MIXED_LENGTHS: Attack = Attack {
@@ -21,6 +25,70 @@ pub const MIXED_LENGTHS: Attack = Attack {
           M), and resist.",
     run,
 };
+
+/// The row of the table.
+pub const REMARK_1: Attack = Attack {
+    name: "elihash-remark-1",
+    about: "EliHash over pairs, I(H(K, X), X') without a number: swap two pairs, or add one twice",
+    source: "EliMAC, section 3, remark 1; docs/errata.md",
+    how: "The remark puts any value X in the place of the number i, with a more complex proof. But a           xor does not see the order of its terms, and a term that is there twice is gone. With AES of           7 and 4 rounds for H and I, messages of pairs and a last block: two pairs change places, or           the same pair comes twice, and the tag stays. Only sets of different pairs could be hashed so.",
+    run: remark_1,
+};
+
+/// EliMAC over pairs (X, X') of blocks before the last block, which has 10* always: the remark's hash,
+/// with EliMAC-AES's rounds for H and I.
+fn of_pairs(random: &mut Random) -> Tags {
+    let (aes, level) = (SmallAes::aes(), Level::best());
+    let (h, i) = (aes.expand(&random.array(), 7), aes.expand(&[0; 16], 4));
+    let e = Aes128::new(&random.array(), level);
+    Box::new(move |_, message| {
+        let (pairs, last) = message.split_at(message.len() / 32 * 32);
+        let mut sum = [0; 16];
+        for pair in pairs.chunks_exact(32) {
+            let [x, y]: [[u8; 16]; 2] =
+                [0, 16].map(|at| *pair[at..].first_chunk().expect("a block"));
+            let s = h.encrypt(&x);
+            sum = sum.xor(&i.encrypt(&s.xor(&y)));
+        }
+        encrypt(&e, &sum.xor(&padded(last)), level).to_vec()
+    })
+}
+
+/// One query: two of four pairs change places.
+fn swap_pairs(game: &mut Game, random: &mut Random) -> bool {
+    let mut pairs: [[u8; 32]; 4] = core::array::from_fn(|_| random.array());
+    let tag = game.ask(pairs.as_flattened());
+    let (one, other) = (random.below(2), 2 + random.below(2));
+    pairs.swap(one, other);
+    game.forges(pairs.as_flattened(), &tag)
+}
+
+/// One query: a pair comes twice before the others.
+fn add_pair_twice(game: &mut Game, random: &mut Random) -> bool {
+    let (pair, message) = (random.array::<32>(), random.bytes(40));
+    let tag = game.ask(&message);
+    game.forges(&[&pair[..], &pair, &message].concat(), &tag)
+}
+
+fn remark_1(_: &Options) -> Vec<Finding> {
+    let trial = |target, role, expected| Trial {
+        target,
+        role,
+        keys: 500,
+        expected,
+        formula: "a xor has no order, and x ^ x = 0",
+    };
+    use Expected::{Always, Never};
+    use Role::{Attack, Control};
+    vec![
+        trial("EliHash over pairs, two change places", Attack, Always).play(of_pairs, swap_pairs),
+        trial("EliHash over pairs, one comes twice", Attack, Always).play(of_pairs, add_pair_twice),
+        trial("EliMAC-AES128, pairs change places", Control, Never)
+            .play(real("ELIMAC-AES128"), swap_pairs),
+        trial("EliMAC-AES128, a pair comes twice", Control, Never)
+            .play(real("ELIMAC-AES128"), add_pair_twice),
+    ]
+}
 
 /// One query, and a forgery with one to three blocks of zeros in front.
 fn prepend(game: &mut Game, random: &mut Random) -> bool {

@@ -8,6 +8,7 @@
 
 mod attack;
 mod cbc_mac;
+mod double_block;
 mod elihash;
 mod field;
 mod finding;
@@ -23,7 +24,10 @@ mod random;
 mod short_tag;
 mod small_aes;
 mod tight;
+mod tightness;
 mod toy;
+mod two_rounds;
+mod xor_mac;
 mod zero_sum;
 
 pub use attack::{Attack, Options};
@@ -33,6 +37,7 @@ pub use pmac::{Point, lightmac_curve, pmac_curve};
 /// All attacks.
 pub const ATTACKS: &[Attack] = &[
     elihash::MIXED_LENGTHS,
+    elihash::REMARK_1,
     cbc_mac::EXTENSION,
     part_sums::XOR_SUM_MIX,
     pmac::ONE_FORGERY_MANY,
@@ -47,9 +52,15 @@ pub const ATTACKS: &[Attack] = &[
     marvin::A2,
     zero_sum::THREE_ROUNDS,
     zero_sum::FOUR_ROUNDS,
+    two_rounds::TWO_ROUNDS,
     tight::ELIMAC,
+    tightness::TRUNCATION,
+    tightness::SUBKEYS,
+    tightness::GUESS,
     pmac::BIRTHDAY,
     pmac::LIGHTMAC_NONE,
+    double_block::QUADRUPLES,
+    xor_mac::RANDOM_IV,
 ];
 
 #[cfg(test)]

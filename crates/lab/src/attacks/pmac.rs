@@ -17,7 +17,8 @@ pub const ONE_FORGERY_MANY: Attack = Attack {
     name: "pmac-one-forgery-many",
     about: "one collision of PMAC forges all messages that go on from it; one lucky short tag \
             does not",
-    source: "PMAC, section 4.2 (not fixing the tag length)",
+    source: "Preneel and van Oorschot, CRYPTO 1995 (a collision of an iterated MAC goes on); PMAC, \
+             section 4.2 (not fixing the tag length)",
     how: "If two messages of as many blocks have one tag of n bits, their sums are equal, and so \
           are the tags of both with the same suffix, whatever it is. A forged tag of 8 bits says \
           much less: the sums are equal once in 256 times, so the next forgery has to be guessed \

@@ -54,7 +54,13 @@ impl SmallAes {
         (a << 1 & (((1u16 << self.bits) - 1) as u8)) ^ (high * self.low)
     }
 
-    fn times(&self, a: u8, b: u8) -> u8 {
+    /// The S-box.
+    pub fn substituted(&self, cell: u8) -> u8 {
+        self.sbox[cell as usize]
+    }
+
+    /// The product in the cells' field.
+    pub fn times(&self, a: u8, b: u8) -> u8 {
         (0..self.bits).rev().fold(0, |sum, bit| self.times_x(sum) ^ ((b >> bit & 1) * a))
     }
 

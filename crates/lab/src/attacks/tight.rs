@@ -27,16 +27,16 @@ pub const ELIMAC: Attack = Attack {
     run,
 };
 
-/// I(S, M) = S M in GF(2^16), with a subkey for block 1.
+/// I(S, M) = S M in GF(2^16), with subkeys for blocks 1 and 2.
 #[derive(Clone)]
-struct Product(u16);
+pub struct Product(pub [u16; 2]);
 
 impl Families for Product {
     type Block = [u8; 2];
     const LEVELS: Levels = Levels::Words;
     type Lanes<I: Isa> = ScalarBlocks<[u8; 2]>;
     type Keys<'a, I: Isa> = &'a Product;
-    const MU: u64 = 1;
+    const MU: u64 = 2;
 
     #[inline(always)]
     fn lanes<I: Isa>(_: I) -> Self::Lanes<I> {
@@ -59,8 +59,12 @@ impl Families for Product {
     }
 
     #[inline(always)]
-    fn subkeys<I: Isa, const N: usize>(_: I, keys: &&Product, _: [[u8; 2]; N]) -> [[u8; 2]; N] {
-        [keys.0.to_be_bytes(); N]
+    fn subkeys<I: Isa, const N: usize>(
+        _: I,
+        keys: &&Product,
+        numbers: [[u8; 2]; N],
+    ) -> [[u8; 2]; N] {
+        numbers.map(|number| keys.0[usize::from(number[1]) - 1].to_be_bytes())
     }
 
     #[inline(always)]
@@ -93,29 +97,36 @@ fn messages() -> Vec<[u16; 2]> {
             doubled ^ ((b >> bit & 1) * a)
         })
     };
-    let root = |x: u16| (1..16).fold(x, |x, _| product16(x, x));
     let z = |a: u16| a << 7 | product7(a, product7(a, a));
     (0..MESSAGES as u16).map(|a| [root(2 * z(a)), z(a)]).collect()
 }
 
+/// The square root in GF(2^16).
+pub fn root(x: u16) -> u16 {
+    (1..16).fold(x, |x, _| product16(x, x))
+}
+
 /// The message's 31 bits.
-fn bits([block, z]: [u16; 2]) -> [u8; 4] {
-    ((block as u32) << 16 | (z as u32) << 1).to_be_bytes()
+pub fn bits([block, z]: [u16; 2]) -> Vec<u8> {
+    ((block as u32) << 16 | (z as u32) << 1).to_be_bytes().to_vec()
 }
 
 /// What is added to both last blocks: a bit that no z has.
 const ADDED: u16 = 1 << 14;
 
-/// q + 1 queries.
-fn collide(messages: &[[u16; 2]]) -> impl FnMut(&mut Game, &mut Random) -> bool {
+/// q + 1 queries: messages that `of` makes of a first block and a number for the last one.
+pub fn collide(
+    messages: &[[u16; 2]],
+    of: impl Fn([u16; 2]) -> Vec<u8>,
+) -> impl FnMut(&mut Game, &mut Random) -> bool {
     move |game, _| {
         let mut seen: Vec<(Vec<u8>, [u16; 2])> =
-            messages.iter().map(|message| (game.ask(&bits(*message)), *message)).collect();
+            messages.iter().map(|message| (game.ask(&of(*message)), *message)).collect();
         seen.sort_unstable();
         let Some(pair) = seen.windows(2).find(|pair| pair[0].0 == pair[1].0) else {
             return false;
         };
-        let [one, other] = [&pair[0], &pair[1]].map(|(_, [m, z])| bits([*m, z ^ ADDED]));
+        let [one, other] = [&pair[0], &pair[1]].map(|(_, [m, z])| of([*m, z ^ ADDED]));
         let tag = game.ask(&one);
         game.forges(&other, &tag)
     }
@@ -123,7 +134,7 @@ fn collide(messages: &[[u16; 2]]) -> impl FnMut(&mut Game, &mut Random) -> bool 
 
 /// E: one toy permutation. Which one it is does not matter to collisions.
 #[derive(Clone)]
-struct Fixed;
+pub struct Fixed;
 
 impl BlockCipher for Fixed {
     const NAME: &'static str = "FIXED16";
@@ -141,16 +152,17 @@ impl BlockCipher for Fixed {
     }
 }
 
-/// The library's EliMAC over blocks of 16 bits.
-fn toy(subkey: u16) -> Tags {
-    let mac = EliMac::<Product, Fixed>::from_families(Product(subkey), &[]);
+/// The library's EliMAC over blocks of 16 bits. Messages lack one bit to whole bytes.
+pub fn toy(subkeys: [u16; 2]) -> Tags {
+    let mac = EliMac::<Product, Fixed>::from_families(Product(subkeys), &[]);
     Box::new(move |_, message| {
-        mac.tag(Bits::new(message, 31).expect("31 bits")).expect("short").as_bytes().to_vec()
+        let bits = Bits::new(message, 8 * message.len() - 1).expect("all but one bit");
+        mac.tag(bits).expect("short").as_bytes().to_vec()
     })
 }
 
 /// EliMAC-AES, asked for the same messages with zeros in front of the first block.
-fn aes(random: &mut Random) -> Tags {
+pub fn aes(random: &mut Random) -> Tags {
     let tags = real("ELIMAC-AES128")(random);
     Box::new(move |nonce, message| tags(nonce, &[&[0; 14], message].concat()))
 }
@@ -171,11 +183,12 @@ fn run(_: &Options) -> Vec<Finding> {
         findings.push(Finding {
             bound: Some(pairs as f64 / keys as f64),
             ..trial(&target, Role::Attack, keys, Expected::Exactly(pairs))
-                .play(|_| toy(subkeys.next().expect("2^16 subkeys")), collide(messages))
+                .play(|_| toy([subkeys.next().expect("2^16 subkeys"); 2]), collide(messages, bits))
         });
         let target = format!("EliMAC-AES128, q = {q}");
-        findings
-            .push(trial(&target, Role::Control, 100, Expected::Never).play(aes, collide(messages)));
+        findings.push(
+            trial(&target, Role::Control, 100, Expected::Never).play(aes, collide(messages, bits)),
+        );
     }
     findings
 }
@@ -206,6 +219,11 @@ mod tests {
         let ([m, z], subkey) = ([0x1234, 0x2bcd], 0x9876);
         let mut block = [(product16(subkey, m) ^ (2 * z + 1)).to_be_bytes()];
         Fixed.encrypt(&mut block);
-        assert_eq!(toy(subkey)(&[], &bits([m, z])), block[0]);
+        assert_eq!(toy([subkey, 0])(&[], &bits([m, z])), block[0]);
+        // A second block has the second subkey.
+        let mut block = [(product16(3, m) ^ product16(5, m) ^ (2 * z + 1)).to_be_bytes()];
+        Fixed.encrypt(&mut block);
+        let message = [&m.to_be_bytes()[..], &bits([m, z])].concat();
+        assert_eq!(toy([3, 5])(&[], &message), block[0]);
     }
 }

@@ -187,7 +187,8 @@ impl PlainFamilies for Small {
     }
 }
 
-fn small(random: &mut Random, [h, i]: [usize; 2]) -> Tags {
+/// Small-scale EliMAC with so many rounds for H and I, those of H under keys of their own.
+pub fn small(random: &mut Random, [h, i]: [usize; 2]) -> Tags {
     let aes = SmallAes::small();
     let families = Small { h: random_rounds(&aes, h, random), i: aes.rounds(vec![[0; 16]; i + 1]) };
     let mac = EliMac::<_, Present128>::from_families(families, &random.array());

@@ -9,7 +9,7 @@ use tagmac_lab::comparators::{COMPARATORS, Comparator, Keys};
 
 /// List the comparators with the status of their definitions
 ///
-/// official: a standard or an RFC defines it, with vectors. paper: one of the five papers defines it.
+/// official: a standard, an RFC or its designers define it, with vectors. paper: one of the five papers defines it.
 /// pinned: our choice, because the paper that defines it could not be read. not found: the papers name
 /// it, and no definition was found.
 #[derive(Args)]

@@ -6,6 +6,7 @@
 //!
 //! CBC-MAC  = CBC(M), for nonzero multiples of the block alone
 //! EMAC     = E_K2(CBC(M 10*))
+//! EDE      = E_K1(D_K2(CBC(M 10*))), CBC-MAC with triple encryption of the last block
 //! SUM-ECBC = EMAC_{K1,K2} ^ EMAC_{K3,K4}
 //! 3kf9     = E_K2(Y_m) ^ E_K3(Y_1 ^ .. ^ Y_m), of M 10*
 //! XCBC     = CBC(M with K2 xored into the last block, if that is full)
@@ -13,11 +14,11 @@
 //! ```
 //!
 //! `10*` is always there but in XCBC. CBC-MAC: FIPS 113 without its padding; EMAC: LightMAC paper, with
-//! our padding; SUM-ECBC: Yasuda, CT-RSA 2010, and 3kf9: Zhang, Wu, Sui, Wang, ASIACRYPT 2012, both as
+//! our padding; EDE: algorithm 3 of ISO/IEC 9797-1, as remembered; SUM-ECBC: Yasuda, CT-RSA 2010, and 3kf9: Zhang, Wu, Sui, Wang, ASIACRYPT 2012, both as
 //! remembered; XCBC: Black and Rogaway, CRYPTO 2000, and RFC 3566.
 
-use tagmac::cipher::{Cipher, CipherBlock, CipherKey};
-use tagmac::isa::Level;
+use tagmac::cipher::{Cipher, CipherBlock, CipherKey, Decrypt};
+use tagmac::isa::{Isa, Kernel, Level, Levels};
 
 use crate::blocks::{Chained, chains, encrypt, padded};
 
@@ -78,6 +79,42 @@ impl<C: Cipher> Emac<C> {
     pub fn tag(&self, message: &[u8]) -> C::Block {
         let [y] = padded_chains([&self.k1], message, self.level);
         encrypt(&self.k2, &y.last, self.level)
+    }
+}
+
+/// CBC-MAC with triple encryption of the last block, with the cipher C.
+pub struct CbcMacEde<C> {
+    k1: C,
+    k2: C,
+    level: Level,
+}
+
+impl<C: Decrypt> CbcMacEde<C> {
+    /// CBC-MAC with triple encryption, under two keys.
+    pub fn with_level(k1: &C::Key, k2: &C::Key, level: Level) -> Self {
+        CbcMacEde { k1: C::new(k1, level), k2: C::new(k2, level), level }
+    }
+
+    /// The tag of a message.
+    pub fn tag(&self, message: &[u8]) -> C::Block {
+        let [y] = padded_chains([&self.k1], message, self.level);
+        let middle = self.level.run(DecryptOne { cipher: &self.k2, block: &y.last });
+        encrypt(&self.k1, &middle, self.level)
+    }
+}
+
+struct DecryptOne<'a, C: Cipher> {
+    cipher: &'a C,
+    block: &'a C::Block,
+}
+
+impl<C: Decrypt> Kernel for DecryptOne<'_, C> {
+    const LEVELS: Levels = Levels::Narrow;
+    type Out = C::Block;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> C::Block {
+        self.cipher.decrypt_one(isa, self.block)
     }
 }
 

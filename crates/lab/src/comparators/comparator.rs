@@ -72,7 +72,7 @@ pub enum Keys {
 /// Who vouches for a comparator's definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// A standard or an RFC, with published vectors.
+    /// A standard, an RFC or its designers, with published vectors.
     Official,
     /// One of the five papers defines it.
     Paper,

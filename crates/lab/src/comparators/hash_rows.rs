@@ -4,6 +4,32 @@ use tagmac::Tag;
 
 use super::comparator::TagFn;
 
+/// A hash of bytes in multiples of `unit`. With `by_word`, the key is as long as the message.
+pub fn hash_of_bytes<const N: usize>(
+    key: &[u8],
+    unit: usize,
+    by_word: bool,
+    hash: impl Fn(&[u8], &[u8]) -> [u8; N] + Send + Sync + 'static,
+) -> TagFn {
+    let key = key.to_vec();
+    Box::new(move |_, message| {
+        check(unit, message, by_word.then_some(&key))?;
+        Ok(Tag::try_from(&hash(&key, message)[..]).expect("at most 32 bytes"))
+    })
+}
+
+/// What is wrong with a message, or with a key that should be as long.
+fn check(unit: usize, message: &[u8], key: Option<&Vec<u8>>) -> Result<(), String> {
+    let found = message.len();
+    if !found.is_multiple_of(unit) {
+        return Err(format!("message: expected a multiple of {unit} bytes, found {found}"));
+    }
+    match key.map(Vec::len).filter(|key| *key != found) {
+        Some(key) => Err(format!("key 1: expected {found} bytes, as the message has, found {key}")),
+        None => Ok(()),
+    }
+}
+
 /// A hash under a key, on words of 32 bits in multiples of `words`; its value has `bytes` bytes.
 pub fn hash(
     key: &[u8],
@@ -13,14 +39,7 @@ pub fn hash(
 ) -> TagFn {
     let key = key.to_vec();
     Box::new(move |_, message| {
-        let (unit, found) = (4 * words, message.len());
-        if !found.is_multiple_of(unit) {
-            return Err(format!("message: expected a multiple of {unit} bytes, found {found}"));
-        }
-        if key.len() != found {
-            let key = key.len();
-            return Err(format!("key 1: expected {found} bytes, as the message has, found {key}"));
-        }
+        check(4 * words, message, Some(&key))?;
         let value = hash(key.as_chunks().0, message.as_chunks().0);
         Ok(Tag::try_from(&value.to_le_bytes()[..bytes]).expect("at most 32 bytes"))
     })

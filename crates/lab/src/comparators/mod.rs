@@ -1,11 +1,14 @@
 //! The MACs that the papers compare with. [`COMPARATORS`] has them all.
 
 mod chained;
+mod chaskey;
 mod comparator;
 mod counter_sum;
 mod hash_rows;
 mod hmacs;
+mod marvin;
 mod pcs;
+mod pelican;
 mod pmac1;
 mod pmac2;
 mod pmac_parity;
@@ -14,11 +17,14 @@ mod registry;
 mod xecb;
 mod zmac;
 
-pub use chained::{CbcMac, Emac, SumEcbc, ThreeKf9, Xcbc};
+pub use chained::{CbcMac, CbcMacEde, Emac, SumEcbc, ThreeKf9, Xcbc};
+pub use chaskey::Chaskey;
 pub use comparator::{Comparator, Keyed, Keys, Kind, Status, TagFn};
 pub use counter_sum::{CounterSum, XorMac};
 pub use hmacs::{hmac_md5, hmac_sha1, hmac_sha256};
+pub use marvin::Marvin;
 pub use pcs::PcsHmacSha256;
+pub use pelican::Pelican;
 pub use pmac_parity::PmacParity;
 pub use pmac_plus::PmacPlus;
 pub use pmac1::Pmac1;

@@ -4,12 +4,15 @@ use tagmac::cipher::Aes128;
 use tagmac::isa::Level;
 use tagmac::{Cbc3, Cmac, LightMac, Mac, Nonce, Tag};
 
-use super::chained::{CbcMac, Emac, SumEcbc, ThreeKf9, Xcbc};
+use super::chained::{CbcMac, CbcMacEde, Emac, SumEcbc, ThreeKf9, Xcbc};
+use super::chaskey::Chaskey;
 use super::comparator::{Comparator, Keys, Kind, Status, TagFn};
 use super::counter_sum::{CounterSum, XorMac};
-use super::hash_rows::hash;
+use super::hash_rows::{hash, hash_of_bytes};
 use super::hmacs::{hmac_md5, hmac_sha1, hmac_sha256};
+use super::marvin::Marvin;
 use super::pcs::PcsHmacSha256;
+use super::pelican::Pelican;
 use super::pmac_parity::PmacParity;
 use super::pmac_plus::PmacPlus;
 use super::pmac1::Pmac1;
@@ -85,6 +88,18 @@ pub const COMPARATORS: &[Comparator] = &[
         make: Some(|k, level| {
             let [k1, k2] = keys(k);
             let mac = Emac::<Aes128>::with_level(&k1, &k2, level);
+            of_blocks(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "CBC-MAC-EDE",
+        keys: TWO,
+        about: "E_K1(D_K2(CBC_K1(M 10*))): triple encryption of the last block; always padded, which is our choice",
+        source: "PMAC paper, performance, in words; ISO/IEC 9797-1 algorithm 3, as remembered",
+        make: Some(|k, level| {
+            let [k1, k2] = keys(k);
+            let mac = CbcMacEde::<Aes128>::with_level(&k1, &k2, level);
             of_blocks(move |message| mac.tag(message))
         }),
         ..ROW
@@ -272,6 +287,49 @@ pub const COMPARATORS: &[Comparator] = &[
         }),
         ..ROW
     },
+    Comparator {
+        name: "PELICAN",
+        about: "CBC from E_K(0) on with four rounds of AES without keys; E_K of the last sum",
+        source: "Daemen and Rijmen 2005 (ePrint 2005/088), as LibTomCrypt has it, with its vectors; 2.0 begins with another constant",
+        make: Some(|k, level| {
+            let mac = Pelican::with_level(&keys::<1>(k)[0], level);
+            of_blocks(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "MARVIN",
+        about: "E_K(R ^ lengths ^ xor of Theta(M_i ^ R x^(8 i))), R = E_K(c) ^ c; Theta: four rounds of AES",
+        source: "EliMAC paper, figure 3; Simplicio and others 2009, as public programs have its algorithm 1; \
+                 the field is our choice",
+        make: Some(|k, level| {
+            let mac = Marvin::with_level(&keys::<1>(k)[0], level);
+            of_blocks(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "CHASKEY",
+        about: "CBC over a permutation of four words, 8 rounds, with K, x K or x^2 K before and after the last",
+        status: Status::Official,
+        source: "Mouha and others 2014, with the designers' vectors; LightMAC paper, section 1.2",
+        make: Some(|k, _| {
+            let mac = Chaskey::<8>::new(&keys::<1>(k)[0]);
+            of_blocks(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
+    Comparator {
+        name: "CHASKEY-12",
+        about: "Chaskey with 12 rounds",
+        status: Status::Official,
+        source: "ISO/IEC 29192-6; Mouha 2015, with the designer's vectors",
+        make: Some(|k, _| {
+            let mac = Chaskey::<12>::new(&keys::<1>(k)[0]);
+            of_blocks(move |message| mac.tag(message))
+        }),
+        ..ROW
+    },
     not_found(
         "LIGHTMAC-DS",
         "named by the EliMAC paper; no definition found, only the abstract of ePrint 2021/1166: 1K-LIGHTMAC \
@@ -279,6 +337,18 @@ pub const COMPARATORS: &[Comparator] = &[
     ),
     not_found("LEDMAC1", "named by the EliMAC paper; no definition found"),
     not_found("LEDMAC2", "named by the EliMAC paper; no definition found"),
+    not_found(
+        "ZMAC1",
+        "Naito's variant of ZMAC, which the EliMAC paper times; no definition found",
+    ),
+    not_found(
+        "APA-MTH",
+        "named by the EliMAC paper (Minematsu and Tsunoo 2006); no definition found",
+    ),
+    not_found(
+        "MACH",
+        "named by the EliMAC paper (Jakimoski and Subbalakshmi 2007); no definition found",
+    ),
     not_found(
         "PMACX",
         "in the LightMAC paper's table 2 and figure 1 with m = 14, l = 12; no definition found",
@@ -386,6 +456,48 @@ pub const COMPARATORS: &[Comparator] = &[
         make: Some(|k, _| {
             hash(k[0], 2, 8, |k, m| hashes::nh_variant(k, m, Inner::Add, Outer::Add))
         }),
+        ..HASH
+    },
+    Comparator {
+        name: "MULTILINEAR",
+        tag: 16,
+        about: "sum of K_i M_i over GF(2^128)",
+        status: Status::Paper,
+        source: "EliMAC paper, section 1.2; in PMAC's field",
+        make: Some(|k, _| hash_of_bytes(k[0], 16, true, hashes::multilinear)),
+        ..HASH
+    },
+    Comparator {
+        name: "HASH127",
+        keys: Keys::Sizes(&[16]),
+        tag: 16,
+        about: "r^(n+1) + m_1 r^n + .. + m_n r mod 2^127 - 1, words of 32 bits with a sign",
+        source: "UMAC paper, section 1.3, in words; Bernstein's program hash127; the key's form is our choice",
+        make: Some(|k, _| {
+            hash_of_bytes(k[0], 4, false, |k, m| {
+                hashes::hash127(k.try_into().expect("the row's size"), m)
+            })
+        }),
+        ..HASH
+    },
+    Comparator {
+        name: "CRYPTOGRAPHIC-CRC",
+        keys: Keys::Sizes(&[8]),
+        about: "M(x) x^64 mod p(x), the key being an irreducible p, which is not checked",
+        source: "UMAC paper, section 1.3, in words; Krawczyk 1994, as remembered",
+        make: Some(|k, _| {
+            hash_of_bytes(k[0], 1, false, |k, m| {
+                hashes::cryptographic_crc(k.try_into().expect("the row's size"), m)
+            })
+        }),
+        ..HASH
+    },
+    Comparator {
+        name: "BUCKET-HASH",
+        tag: 32,
+        about: "each word xored into three of 8 buckets, which the key names",
+        source: "UMAC paper, section 1.3, in words; Rogaway 1995, as remembered, who has 140 buckets and more",
+        make: Some(|k, _| hash_of_bytes(k[0], 4, true, hashes::bucket_hash)),
         ..HASH
     },
 ];

@@ -39,6 +39,7 @@ const fn table(
 pub const TABLES: &[Table] = &[
     table("pmac-3", "Properties of PMAC", "PMAC, figure 3", pmac::properties),
     table("pmac-5", "PMAC beside the CBC MAC", "PMAC, figure 5", pmac::speed),
+    table("pmac-calls", "Calls of the cipher", "PMAC, performance", pmac::calls),
     table("umac-3", "Peak speed of UMAC", "UMAC, figure 3 and sections 1 and 3", umac::peak),
     table("umac-text", "Experiments with UMAC", "UMAC, section 3", umac::experiments),
     table("lightmac-1", "Sizes of blocks", "LightMAC, table 1", lightmac::ciphers),
@@ -47,6 +48,13 @@ pub const TABLES: &[Table] = &[
     table("lightmac-4", "LightMAC, EMAC and PMAC/P", "LightMAC, table 4", lightmac::speed),
     table("elimac-1", "Rounds of AES", "EliMAC, table 1", elimac::rounds),
     table("elimac-2", "EliMAC beside other parallel MACs", "EliMAC, table 2", elimac::speed),
+    table("elimac-3", "Ports of instructions", "EliMAC, table 3", elimac::ports),
+    table(
+        "elimac-footnote-1",
+        "LightMAC's bound, improved",
+        "EliMAC, section 4.2, footnote 1",
+        elimac::footnote_1,
+    ),
     table("slides-aligned", "Aligned messages", "slides, Poly1305-AES speed", slides::aligned),
     table(
         "slides-unaligned",

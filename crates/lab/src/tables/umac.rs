@@ -37,7 +37,9 @@ pub fn peak(speeds: &Speeds) -> Grid {
          peak (figure 3 has it). The \
          table is lost in our copy: cells that are not lost are in the text of sections 1 and 3. \
          Section 1 does not name the two versions that it times, with 2^-30 and 2^-60; the \
-         caption's order suggests that they are the MMX ones. 5.6 and 0.51 do not agree (errata.md).",
+         caption's order suggests that they are the MMX ones. 5.6 and 0.51 do not agree (errata.md). \
+         Of the paper no other copy was found that has the figure: the pages on UMAC's speed that are \
+         still public are of its versions of 2000 and 2004, on other machines.",
     );
     grid.machine(speeds);
     grid

@@ -86,6 +86,14 @@ fn universal_hashes() {
         assert_eq!(u64::from_le_bytes(expected), value, "{row}");
         *checked.entry(name.to_string()).or_insert(0) += 1;
     }
+    for row in rows("byte-hashes.json") {
+        let [key, message, value] = ["key", "msg", "value"].map(|field| hex(text(&row, field)));
+        let name = text(&row, "hash");
+        let comparator = find(name).unwrap_or_else(|| panic!("no hash for {row}"));
+        let hash = comparator.with_keys(&[&key], Level::best()).expect("a key");
+        assert_eq!(hash.tag(&[], &message).expect("a value").as_bytes(), value, "{row}");
+        *checked.entry(name.to_string()).or_insert(0) += 1;
+    }
     for hash in COMPARATORS.iter().filter(|one| one.kind == Kind::Hash) {
         assert!(
             checked.get(hash.name).is_some_and(|rows| *rows >= 40),

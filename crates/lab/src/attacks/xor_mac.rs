@@ -1,0 +1,78 @@
+//! XOR-MAC with a random IV: what happens when one comes again.
+
+use tagmac::Mac;
+use tagmac::cipher::Aes128;
+use tagmac::isa::Level;
+
+use super::attack::{Attack, Options};
+use super::finding::{Expected, Finding, Role};
+use super::game::{Game, Tags, Trial};
+use super::random::Random;
+use crate::comparators::XorMac;
+
+/// The row of the table.
+pub const RANDOM_IV: Attack = Attack {
+    name: "xor-mac-random-iv",
+    about: "XOR-MAC with a random IV: three tags under one IV give a fourth message's",
+    source: "PMAC, section 4.4 (the XOR MAC: IV is a counter or random value)",
+    how: "A tag is a xor of terms of pieces and one of the IV. Under one IV the tags of (a, b), (a', b) and \
+          (a, b') have the tag of (a', b') for their xor. A counter never lets two tags share an IV; a \
+          random IV does. Three messages, asked for 32 times each, share an IV of 8 bits under about \
+          every third key. With an IV of 64 bits they would be asked for about 2^43 times each.",
+    run: random_iv,
+};
+
+/// How often each of three messages is asked for.
+const TIMES: u32 = 32;
+
+/// Three messages under IVs that are drawn, and a forgery under one that all three had.
+fn share(bits: u32) -> impl FnMut(&mut Game, &mut Random) -> bool {
+    move |game, random| {
+        let [a, b, c, d] = core::array::from_fn(|_| random.array::<8>());
+        let message = |one: [u8; 8], other: [u8; 8]| [one, other].concat();
+        let tags = [message(a, b), message(c, b), message(a, d)].map(|message| {
+            let ask = |_| {
+                let iv = (random.next() >> (64 - bits)).to_be_bytes();
+                (iv, game.ask_with(&iv, &message))
+            };
+            (0..TIMES).map(ask).collect::<Vec<_>>()
+        });
+        let [first, others @ ..] = &tags;
+        let shared = first.iter().find_map(|(iv, tag)| {
+            let of = |tags: &[([u8; 8], Vec<u8>)]| {
+                tags.iter().find(|(other, _)| other == iv).map(|(_, tag)| tag.clone())
+            };
+            Some((*iv, [tag.clone(), of(&others[0])?, of(&others[1])?]))
+        });
+        shared.is_some_and(|(iv, tags)| {
+            let sum: Vec<u8> = (0..16).map(|i| tags[0][i] ^ tags[1][i] ^ tags[2][i]).collect();
+            game.forges_with(&iv, &message(c, d), &sum)
+        })
+    }
+}
+
+fn xor_mac(random: &mut Random) -> Tags {
+    let mac = XorMac::<Aes128, 8>::with_level(&random.array(), Level::best());
+    Box::new(move |iv, message| {
+        let iv = iv.try_into().expect("8 bytes");
+        mac.tag_with(iv, message).expect("short").as_bytes().to_vec()
+    })
+}
+
+fn random_iv(_: &Options) -> Vec<Finding> {
+    let trial = |target, role, keys, expected| Trial {
+        target,
+        role,
+        keys,
+        expected,
+        formula: "an IV that is in all three lists of 32 draws",
+    };
+    let one = 1.0 - (1.0 - 1.0 / 256.0f64).powi(TIMES as i32);
+    let expected = 1.0 - (1.0 - one.powi(3)).powi(256);
+    vec![
+        trial("XOR-MAC, IV of 8 random bits", Role::Attack, 4000, Expected::About(expected))
+            .play(xor_mac, share(8)),
+        trial("XOR-MAC, IV of 64 random bits", Role::Control, 500, Expected::Never)
+            .play(xor_mac, share(64)),
+    ]
+}
