@@ -47,6 +47,15 @@ pub fn hold(path: &Path, file: &File) -> io::Result<bool> {
     }
 }
 
+/// Whether the name, or the link of that name, leads to the open file.
+pub fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(there) => Ok(Identity::new(&there) == Identity::new(&file.metadata()?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Whether the name is that of the open file.
 pub fn is_at(path: &Path, file: &File) -> io::Result<bool> {
     let held = Identity::new(&file.metadata()?);

@@ -40,7 +40,16 @@ impl State<'_> {
         start: u64,
         bytes: &[u8],
     ) -> Result<Option<Range<u64>>, Error> {
-        let sums = &self.header.sums;
+        self.find_change_from(&self.header.sums, start, bytes)
+    }
+
+    /// The same against these sums of the file.
+    pub(super) fn find_change_from(
+        &self,
+        sums: &Sums,
+        start: u64,
+        bytes: &[u8],
+    ) -> Result<Option<Range<u64>>, Error> {
         let blocks = sums.blocks();
         let in_leaves = (blocks.saturating_sub(start) as usize).min(bytes.len());
         let (mut leaves, rest) = bytes.split_at(in_leaves);

@@ -48,8 +48,8 @@ impl State<'_> {
         }
         let mut input = open()?;
         let mut next = self.header.sums.again(self.tree.parts)?;
-        let (mut pieces, mut at) = (Vec::new(), offset);
-        loop {
+        let (mut pieces, mut at, mut ended) = (Vec::new(), offset, false);
+        while !ended {
             // To the end of a leaf; one byte more than there is room for shows that there are too
             // many.
             let end = self.step(self.widened(at, at).0, length).max(at);
@@ -57,6 +57,9 @@ impl State<'_> {
             let mut new = Vec::new();
             let read = (&mut *input).take(most).read_to_end(&mut new);
             read.map_err(store::io(name))?;
+            // A terminal, a pipe with another writer or a file that grows may go on after its end.
+            // More bytes would belong to a leaf whose other bytes are in `next` already.
+            ended = (new.len() as u64) < most;
             let to = at + new.len() as u64;
             if to > length {
                 return Err(self.open.usage(format_args!(
@@ -100,7 +103,7 @@ impl State<'_> {
         let patch = Patch { offset, length, side: Side::New, pieces: list };
         self.begin(Pending { next, patch: Some(patch) })?;
         self.bring(&pieces, Side::New, Side::New, true)?;
-        self.done()
+        self.edited()
     }
 
     /// The pieces of a patch.
