@@ -78,6 +78,7 @@ impl State<'_> {
                     return Err(self.stuck(what));
                 }
                 self.bring(&pieces, side, side, true)?;
+                self.is_written(&patch)?;
                 let (what, done) = match side {
                     Side::New => ("finished", self.edited()),
                     Side::Old => ("undid", self.undone()),

@@ -500,7 +500,9 @@ impl<'a> Model<'a> {
         match op {
             Op::Patch(offset, bytes) => {
                 let end = offset + bytes.len() as u64;
-                let start = if *offset >= all { all } else { offset / leaf * leaf };
+                // Up to the end of the file, also the leaf before.
+                let offset = offset.saturating_sub(u64::from(end == old));
+                let start = if offset >= all { all } else { offset / leaf * leaf };
                 (start, if end > all { old } else { (end.div_ceil(leaf) * leaf).min(all) })
             }
             Op::Truncate(to) => (blocks(to.saturating_sub(1)).min(all) / leaf * leaf, length),
@@ -600,10 +602,21 @@ fn script(macs: &[Mac], seed: u64, number: u64) -> Verdict {
     let mut model = Model::new(mac, seed, number, residue);
     let told = (|| {
         let content = model.content.clone();
-        if model.random.one_in(4) {
-            let at = 1 + model.random.below(CALLS);
-            let ended = model.run(&Op::None, Some((at, Event::Kill(50))));
-            ensure!(ended.met || ended.result.is_ok(), "the first: fails");
+        let at = 1 + model.random.below(CALLS);
+        match model.random.below(8) {
+            0 | 1 => {
+                let ended = model.run(&Op::None, Some((at, Event::Kill(50))));
+                ensure!(ended.met || ended.result.is_ok(), "the first: fails");
+            }
+            2 => {
+                let removed = Event::Other(Other::RemoveFile);
+                let ended = model.run(&Op::None, Some((at, removed)));
+                ensure!(ended.met != ended.result.is_ok(), "the first: not seen");
+                // Nothing vouches for the next file of that name.
+                ensure!(!ended.met || !model.sidecar.exists(), "the first: a sidecar of no file");
+                fs::write(&model.file, &content).unwrap();
+            }
+            _ => {}
         }
         model.has_to_succeed(&Op::None, &content)?;
         (0..4).try_for_each(|step| model.step().map_err(|what| format!("step {step}: {what}")))
