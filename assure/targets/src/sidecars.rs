@@ -28,7 +28,7 @@ pub fn run(data: &[u8]) {
 
 /// A place of a node page, its bytes, and the part that it is of.
 fn child(parts: Parts<'_>, out: &mut Writer) {
-    out.number(12_288).number(500).bytes(&[3; 16]).number(500);
+    out.number(20_480).number(500).bytes(&[3; 16]).number(500);
     part(parts, 0, out);
 }
 
@@ -55,12 +55,12 @@ pub fn seeds() -> Vec<Vec<u8>> {
         for patch in [false, true] {
             let mut header = Writer::default();
             header.number(5).length_prefixed(b"file").number(64 * parts.block() as u64);
-            header.length_prefixed(&subject.nonce).number(12_788);
+            header.length_prefixed(&subject.nonce).number(20_980);
             sums(parts, &mut header);
             header.number(patch.into());
             if patch {
                 sums(parts, &mut header);
-                header.number(1).number(0).number(1).number(12_288).number(500).bytes(&[3; 16]);
+                header.number(1).number(0).number(1).number(20_480).number(500).bytes(&[3; 16]);
             }
             seed(0, &header);
         }

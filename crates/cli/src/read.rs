@@ -115,7 +115,7 @@ impl<'a> NamedReader<'a> {
             Named::List => open::regular(path)?,
         };
         self.is_not_output(&before)?;
-        self.tag_open(&file, &before, nonce)
+        self.reader.tag_named(path, &file, &before, nonce)
     }
 
     /// As [`tag`](NamedReader::tag), going on from what a checkpoint holds and keeping it up, for a
@@ -142,11 +142,12 @@ impl<'a> NamedReader<'a> {
     /// The tag of an open file, of which `before` was said when it was opened.
     pub fn tag_open(
         &mut self,
+        path: &Path,
         file: &File,
         before: &Metadata,
         nonce: &[u8],
     ) -> Result<Tagged, ReadError> {
-        self.reader.tag_open(file, before, nonce)
+        self.reader.tag_named(path, file, before, nonce)
     }
 }
 

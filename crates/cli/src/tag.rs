@@ -125,7 +125,8 @@ impl<'a> Tagger<'a> {
                     Ok(())
                 }
                 Ok(()) => {
-                    let made = self.tag(|reader, _, nonce| reader.tag_open(&file, &facts, nonce));
+                    let made =
+                        self.tag(|reader, _, nonce| reader.tag_open(path, &file, &facts, nonce));
                     self.made(path, made)
                 }
             }

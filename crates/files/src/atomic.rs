@@ -114,6 +114,10 @@ impl AtomicFile {
             #[cfg(not(target_os = "linux"))]
             None => {}
         }
+        // Somebody else may have used the name since.
+        if !is_at(&self.path, &self.file)? {
+            return Err(io::Error::other("the new file was removed or replaced at once"));
+        }
         Ok(self.file)
     }
 

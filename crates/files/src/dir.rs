@@ -170,6 +170,18 @@ impl DirTree {
         self.root.as_fd()
     }
 
+    /// Refuses a tree whose name leads to another directory by now, or to none.
+    pub fn in_place(&self, root: &Path) -> io::Result<()> {
+        let held = Facts::from_fd(self.root())?.identity;
+        match Facts::at(root) {
+            Ok(there) if there.identity == held => Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Err(io::Error::other(
+                "the directory was removed or replaced while this run was using it",
+            )),
+        }
+    }
+
     /// The same tree for another thread.
     pub fn again(&self) -> io::Result<DirTree> {
         self.root.try_clone().map(DirTree::new)

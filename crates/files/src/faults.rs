@@ -13,6 +13,8 @@
 //! | `fail=E` | the call fails with the system's error number E |
 //! | `short=B` | a write stops after B bytes, as where no room is left |
 //! | `run=LINE` | `sh` runs LINE, and then the call is made |
+//!
+//! A test of the library decides itself, at each call of its thread: [`with_hook`].
 
 use std::fs::File;
 use std::io;
@@ -72,6 +74,8 @@ pub fn open_in(
     })
 }
 
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+pub use injected::{HookedFault, with_hook};
 pub use injected::{before, write};
 
 #[cfg(not(all(feature = "fault-injection", debug_assertions)))]
@@ -91,6 +95,7 @@ mod injected {
 
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod injected {
+    use std::cell::RefCell;
     use std::io;
     use std::ops::RangeInclusive;
     use std::process::Command;
@@ -138,6 +143,46 @@ mod injected {
         Some(Fault { kind: kind.into(), numbers, action })
     }
 
+    /// What a hook lets come about at a call.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum HookedFault {
+        /// The call fails with the system's error number.
+        Fail(i32),
+        /// A write stops after that many bytes, and fails with the system's error number; any other
+        /// call fails at once.
+        Short(usize, i32),
+        /// A write succeeds and writes nothing: for tests of the tests.
+        Lose,
+    }
+
+    type Hook = dyn FnMut(&str) -> Option<HookedFault>;
+
+    thread_local! {
+        static HOOK: RefCell<Option<Box<Hook>>> = const { RefCell::new(None) };
+    }
+
+    /// Asks `hook` at each call that `run` makes on this thread, by its kind. What the hook does then
+    /// happens before the call. A process that is killed is one whose calls all fail from some call on.
+    pub fn with_hook<T>(
+        hook: impl FnMut(&str) -> Option<HookedFault> + 'static,
+        run: impl FnOnce() -> T,
+    ) -> T {
+        /// Takes the hook away also after a panic.
+        struct Unhook;
+        impl Drop for Unhook {
+            fn drop(&mut self) {
+                HOOK.with_borrow_mut(|hook| *hook = None);
+            }
+        }
+        HOOK.with_borrow_mut(|now| *now = Some(Box::new(hook)));
+        let _unhook = Unhook;
+        run()
+    }
+
+    fn hooked(kind: &str) -> Option<HookedFault> {
+        HOOK.with_borrow_mut(|hook| hook.as_mut().and_then(|hook| hook(kind)))
+    }
+
     /// What comes about at this call, if something does.
     fn action(kind: &str) -> Option<&'static Action> {
         let fault = FAULT.as_ref().filter(|fault| fault.kind == kind || fault.kind == "any")?;
@@ -165,11 +210,23 @@ mod injected {
 
     /// What goes before a call of this kind.
     pub fn before(kind: &str) -> io::Result<()> {
+        if let Some(HookedFault::Fail(error) | HookedFault::Short(_, error)) = hooked(kind) {
+            return Err(io::Error::from_raw_os_error(error));
+        }
         action(kind).map_or(Ok(()), now)
     }
 
     /// A write.
     pub fn write(bytes: &[u8], call: impl Fn(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        match hooked("write") {
+            Some(HookedFault::Fail(error)) => return Err(io::Error::from_raw_os_error(error)),
+            Some(HookedFault::Short(most, error)) => {
+                call(&bytes[..bytes.len().min(most)])?;
+                return Err(io::Error::from_raw_os_error(error));
+            }
+            Some(HookedFault::Lose) => return Ok(()),
+            None => {}
+        }
         let action = action("write");
         if let Some(Action::Tear(most) | Action::Short(most)) = action {
             call(&bytes[..bytes.len().min(*most)])?;

@@ -47,8 +47,25 @@ pub fn hold(path: &Path, file: &File) -> io::Result<bool> {
     }
 }
 
+/// Whether the name, or the link of that name, leads to the open file.
+pub fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
+    is_found(fs::metadata(path), file)
+}
+
 /// Whether the name is that of the open file.
 pub fn is_at(path: &Path, file: &File) -> io::Result<bool> {
-    let held = Identity::new(&file.metadata()?);
-    Ok(fs::symlink_metadata(path).is_ok_and(|there| Identity::new(&there) == held))
+    is_found(fs::symlink_metadata(path), file)
+}
+
+/// Whether what a name has is the open file. An error if the system does not say what it has.
+fn is_found(there: io::Result<Metadata>, file: &File) -> io::Result<bool> {
+    match there {
+        Ok(there) => Ok(Identity::new(&there) == Identity::new(&file.metadata()?)),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
 }

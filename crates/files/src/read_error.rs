@@ -28,6 +28,8 @@ pub enum ReadError {
     },
     /// It was written to, and its length stayed.
     Written,
+    /// Its name is another file's by now, or nobody's.
+    Replaced,
     /// It is over the limit of the MAC.
     TooLong {
         /// The most bytes that the MAC takes.
@@ -106,6 +108,9 @@ impl fmt::Display for ReadError {
             ),
             ReadError::Written => {
                 f.write_str("the file changed while it was read")
+            }
+            ReadError::Replaced => {
+                f.write_str("the file was removed or replaced while it was read")
             }
             ReadError::TooLong { most, found: None } => {
                 write!(f, "expected at most {most} bytes, the algorithm's limit, found more")

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::dir::{DirTree, Facts, Kind, same_kind};
+use crate::identity::Identity;
 use crate::mac::Mac;
 use crate::progress::Progress;
 use crate::read::{self, Reader};
@@ -111,6 +112,9 @@ impl Scanner<'_> {
                     None => self.mac.algorithm().random_nonce()?,
                 };
                 let tagged = self.reader.tag_open(&file, &before, &content.nonce)?;
+                if self.tree.facts(path)?.identity != Identity::new(&before) {
+                    return Err(ReadError::Replaced);
+                }
                 content.tag = Some(tagged.tag);
                 content.size = tagged.bytes;
             }

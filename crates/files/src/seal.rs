@@ -146,6 +146,7 @@ impl<'a> Sealing<'a> {
             }
         })?;
         sealer.counts.skipped = skipped;
+        self.tree.in_place(root).map_err(|error| failed(&self.options, error))?;
         sealer.finish()
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,11 @@ use vmap::MapMut;
 
 /// A key that is the same in every run, and in hex.
 pub const KEY_HEX: &str = "000102030405060708090a0b0c0d0e0f";
+
+/// The two places of a sidecar's header, and where its node pages begin.
+pub const HEADERS: [Range<usize>; 2] = [4096..12_288, 12_288..20_480];
+/// The first byte of the first node page.
+pub const PAGES: usize = 20_480;
 
 /// A folder of its own for one test, with the key file `k`.
 pub struct Place(TempDir);

@@ -28,6 +28,8 @@ mod parts;
 mod pipes;
 mod process;
 mod progress;
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+mod replaced;
 mod seal;
 mod tag;
 mod update;

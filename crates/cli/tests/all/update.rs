@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
-use crate::common::{Place, Ran, Random, sparse};
+use crate::common::{PAGES, Place, Ran, Random, sparse};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use tagmac::dynamic::Algorithm;
 
@@ -267,15 +268,19 @@ fn a_sidecar_of_something_else() {
     for (bytes, what) in [
         (&b"something else"[..], "expected what this key sealed, found it altered"),
         (&[b'x'; 50], "expected a sidecar made by 'tagmac update', found something else"),
-        (&sidecar[..5000], "expected what this key sealed, found it altered"),
+        (&sidecar[..9000], "expected what this key sealed, found it altered"),
     ] {
         place.file("f.tagmac", bytes);
         place.update(1, &[]).prints("").says(&["f.tagmac: ", what]);
     }
-    let mut earlier = sidecar.clone();
-    earlier[12] = b'1';
-    place.file("f.tagmac", earlier);
-    place.update(1, &[]).says(&["f.tagmac: expected a sidecar of version 2, found another"]);
+    for version in [b'1', b'2', b'4'] {
+        let mut other = sidecar.clone();
+        other[12] = version;
+        place.file("f.tagmac", other);
+        let what = "f.tagmac: this is a sidecar of another version than 3; move it away, and create a \
+                    new one";
+        place.update(1, &[]).says(&[what]);
+    }
 }
 
 /// Whatever byte of the sidecar is altered: it is refused, or the line is right all the same.
@@ -290,8 +295,8 @@ fn an_altered_sidecar() {
     place.update(0, &["--range", "0:1"]);
     let (sidecar, text) = (place.read("f.tagmac"), place.read("f"));
     let mut refused = 0;
-    let near = (0..40).chain([4096, 8191, 8192, 12287, 12288]);
-    for at in near.chain((12_288..sidecar.len()).step_by(97)) {
+    let near = (0..40).chain([4096, 12_287, 12_288, PAGES - 1, PAGES]);
+    for at in near.chain((PAGES..sidecar.len()).step_by(97)) {
         let mut altered = sidecar.clone();
         altered[at] ^= 1;
         place.file("f.tagmac", altered);
@@ -307,7 +312,7 @@ fn an_altered_sidecar() {
     }
     assert!(refused > 60, "{refused}");
     // Both places of the header, and the root.
-    for wrong in [&[4200, 8300][..], &[sidecar.len() - 1]] {
+    for wrong in [&[4200, 12_400][..], &[sidecar.len() - 1]] {
         let mut altered = sidecar.clone();
         wrong.iter().for_each(|at| altered[*at] ^= 1);
         place.file("f.tagmac", altered);
@@ -323,7 +328,7 @@ fn an_old_box_in_a_new_ones_place() {
     place.file("p", "patch");
     place.update(0, &["--leaf", "16"]);
     let boxes = |place: &Place| place.read("f.tagmac").len();
-    let first = 12_288..boxes(&place);
+    let first = PAGES..boxes(&place);
     let before = boxes(&place);
     place.update(0, &["--range", "0:1"]);
     let mut sidecar = place.read("f.tagmac");
@@ -513,8 +518,8 @@ fn a_sidecar_shows_nothing() {
     place.update(0, &["--leaf", "16"]);
     let other = place.read("f.tagmac");
     assert_eq!(one.len(), other.len());
-    let same = one[12_288..].iter().zip(&other[12_288..]).filter(|(a, b)| a == b).count();
-    let expected = (one.len() - 12_288) / 256;
+    let same = one[PAGES..].iter().zip(&other[PAGES..]).filter(|(a, b)| a == b).count();
+    let expected = (one.len() - PAGES) / 256;
     assert!(same < 2 * expected, "{same} of {} bytes are the same", one.len());
 }
 
@@ -551,12 +556,35 @@ fn a_file_that_changes_while_it_is_read() {
             refused += 1;
             let what = "f: the file changed while it was read";
             ran.exits(4).prints("").says(&[what]);
-            let header = |all: Option<Vec<u8>>| all.map(|all| all[..12_288].to_vec());
+            let header = |all: Option<Vec<u8>>| all.map(|all| all[..PAGES].to_vec());
             let found = fs::read(place.path("f.tagmac")).ok();
             assert!(header(sidecar.clone()) == header(found), "{args:?}");
         }
         assert!(refused > 1, "{args:?}: {refused}");
     }
+}
+
+/// A terminal goes on after its end.
+#[test]
+fn a_patch_from_a_terminal() {
+    let place = place("POLY1305-AES");
+    let text = Random(21).bytes(5000);
+    place.file("f", &text);
+    place.update(0, &[]);
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+    let terminal = openpt(flags).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let input = File::options().read(true).write(true).open(name).unwrap();
+    // Ends of input are Ctrl-D at the start of a line.
+    rustix::io::write(&terminal, b"a line\n\x04another\n\x04\x04").unwrap();
+    let mut command = place.command(&["update", "-k", "k", "--patch", "1000", "-", "f"]);
+    let ran = Ran::from(command.stdin(input).output().unwrap()).exits(0);
+    let mut patched = text;
+    patched[1000..1007].copy_from_slice(b"a line\n");
+    assert!(place.read("f") == patched);
+    place.holds(&ran.out);
 }
 
 /// Nobody is at the other end of these pipes.

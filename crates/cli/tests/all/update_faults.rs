@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Place, Ran, Random};
+use crate::common::{HEADERS, Place, Ran, Random};
 
 impl Place {
     /// Whether a line is that of the file.
@@ -199,7 +199,7 @@ fn killed_while_dead_boxes_are_left_behind() {
     assert!(before > 3 && after > 0, "{before} killed before the move, {after} after it");
 }
 
-/// What has the sidecar's name by then stays.
+/// What has the sidecar's name by then stays, and the update does not succeed: its sidecar is nowhere.
 #[test]
 fn what_takes_the_sidecars_name_stays() {
     let place = Place::new();
@@ -213,15 +213,97 @@ fn what_takes_the_sidecars_name_stays() {
         place.file("f.tagmac", &sidecar);
         place.file("photo", "a photo");
         let fault = format!("name:{n}:run=mv photo f.tagmac");
-        let ran = place.faulty(&fault, "update", &["--patch", "0", "p", "f"]).exits(0);
-        assert!(place.agrees(&ran.out), "{n}");
+        let ran = place.faulty(&fault, "update", &["--patch", "0", "p", "f"]);
         if place.path("photo").exists() {
+            assert!(place.agrees(&ran.exits(0).out), "{n}");
             assert!(n > 2, "{n}");
             break;
         }
         assert!(place.read("f.tagmac") == b"a photo", "{n}: something else");
-        ran.says(&["warning: the sidecar stays larger than it could be: f.tagmac: expected the \
-                    file that this run holds, found another"]);
+        ran.exits(4).prints("").says(&[
+            "warning: the sidecar stays larger than it could be: f.tagmac: expected the file that \
+             this run holds, found another",
+            "tagmac: f.tagmac: the sidecar was removed or replaced while this run was using it; the \
+             file may have been edited",
+        ]);
+    }
+}
+
+/// The file or the sidecar is replaced or removed, or the file shortened, at any call before the line.
+#[test]
+fn what_is_replaced_while_an_update_runs() {
+    let cases = [
+        (
+            "cp f g; mv g f",
+            "tagmac: f: the file was removed or replaced while this run was using it",
+        ),
+        ("rm f", "tagmac: f: the file was removed or replaced while this run was using it"),
+        ("truncate -s 10000 f", "tagmac: f: "),
+        ("cp f.tagmac g; mv g f.tagmac", "tagmac: f.tagmac: the sidecar was removed or replaced"),
+        ("rm f.tagmac", "tagmac: f.tagmac: the sidecar was removed or replaced"),
+    ];
+    for edit in edits("POLY1305-AES") {
+        let place = Place::bare();
+        place.run(&["keygen", "-a", edit.algorithm, "-o", "k"]).exits(0);
+        place.file("f", &edit.old);
+        place.keyed("update", &["--leaf", "64", "f"]).exits(0);
+        let sidecar = place.read("f.tagmac");
+        place.file("p", &edit.new[7000.min(edit.new.len())..edit.new.len().min(16_000)]);
+        for (line, what) in cases {
+            let mut met = 0;
+            for kind in ["sync", "cut"] {
+                for n in 1.. {
+                    place.file("f", &edit.now);
+                    place.file("f.tagmac", &sidecar);
+                    let fault = format!("{kind}:{n}:run={line}; : > met");
+                    let ran = place.faulty(&fault, "update", &edit.args);
+                    if fs::remove_file(place.path("met")).is_err() {
+                        break;
+                    }
+                    met += 1;
+                    let why = format!("{:?}, {line}, {kind} {n}: {}", edit.args, ran.err);
+                    assert!(matches!(ran.code, Some(1 | 4)), "{why}: {:?}", ran.code);
+                    assert!(ran.out.is_empty() && ran.err.contains(what), "{why}");
+                    // What others gave the name is not changed but by the edit.
+                    if line.contains("mv g f;") || line.ends_with("mv g f") {
+                        let found = place.read("f");
+                        assert!(found == edit.now || found == edit.new, "{why}");
+                    }
+                }
+            }
+            assert!(met > 2, "{:?}, {line}: {met}", edit.args);
+        }
+    }
+}
+
+/// A pipe that gets a second writer, and a patch file that grows: what comes after the first end is
+/// not part of the patch.
+#[test]
+fn a_patch_that_goes_on_after_its_end() {
+    let place = Place::new();
+    let old = Random(5).bytes(10_000);
+    let mut new = old.clone();
+    new[100..105].copy_from_slice(b"first");
+    for (line, more, fault) in [
+        (
+            "(printf first > pipe &); exec $T update -k k --patch 100 - f < pipe",
+            "printf second > pipe",
+            "read:4",
+        ),
+        ("exec $T update -k k --patch 100 p f", "printf second >> p", "read:4"),
+    ] {
+        place.file("f", &old);
+        place.file("p", "first");
+        let _ = fs::remove_file(place.path("f.tagmac"));
+        place.keyed("update", &["f"]).exits(0);
+        place.shell("rm -f pipe; mkfifo pipe").exits(0);
+        // The sidecar's prelude and its headers are read before the leaf of the file.
+        let line = format!("export TAGMAC_FAULT='{fault}:run={more}; : > met'; {line}");
+        let ran = place.shell(&line).exits(0);
+        fs::remove_file(place.path("met")).expect("a read after the first end");
+        assert!(place.read("f") == new && place.agrees(&ran.out), "{line}");
+        place.keyed("update", &["f"]).exits(0).prints(&ran.out);
+        place.keyed("tag", &["f"]).exits(0).prints(&ran.out);
     }
 }
 
@@ -371,7 +453,7 @@ fn a_header_that_cannot_be_read() {
     let sidecar = place.read("f.tagmac");
     let warning = "tagmac: warning: f.tagmac: Input/output error; the header's other copy is whole";
     // The prelude is read before them.
-    for (number, other) in [(2, 8192..12_288), (3, 4096..8192)] {
+    for (number, other) in [(2, HEADERS[1].clone()), (3, HEADERS[0].clone())] {
         let fault = format!("read:{number}:fail=5");
         let asked = place.faulty(&fault, "update", &["f"]).exits(0).prints(&line);
         asked.says(&[warning]);
@@ -391,7 +473,7 @@ fn a_header_that_cannot_be_read() {
     both.says(&["f.tagmac: Input/output error"]);
     // Nor can the header be written again. The line can be shown all the same, and no more.
     let mut altered = sidecar;
-    altered[8192..12_288].fill(0);
+    altered[HEADERS[1].clone()].fill(0);
     place.file("f.tagmac", &altered);
     let asked = place.faulty("write:1:fail=5", "update", &["f"]).exits(0).prints(&line);
     asked.says(&["tagmac: warning: f.tagmac: Input/output error"]);

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::Stdio;
 use std::time::UNIX_EPOCH;
 
-use crate::common::{Place, Ran, notes_mapped_writes, sparse};
+use crate::common::{HEADERS, Place, Ran, notes_mapped_writes, sparse};
 use vmap::MapMut;
 
 const OLD: usize = 20_000;
@@ -340,7 +340,7 @@ fn in_one_place() -> Cell {
     let offset = OFFSET.to_string();
     let cells = (1..20).filter_map(|n| {
         let cell = Cell::of("PMAC-AES128", &format!("write:{n}:kill"), &["--patch", &offset, "p"]);
-        (cell.sidecar[4096..8192] != cell.sidecar[8192..12_288]).then_some(cell)
+        (cell.sidecar[HEADERS[0].clone()] != cell.sidecar[HEADERS[1].clone()]).then_some(cell)
     });
     let cell = { cells }.next().expect("a write between the two");
     assert!(cell.read() == old());
@@ -357,10 +357,10 @@ fn a_header_that_is_lost() {
     });
     assert!(torn_at.is_some());
     let sidecar = fs::read(cell.place.path("f.tagmac")).unwrap();
-    for place in [4096, 8192] {
+    for header in HEADERS {
         cell.place.file("f", torn());
         let mut lost = sidecar.clone();
-        lost[place..][..4096].fill(0);
+        lost[header].fill(0);
         cell.place.file("f.tagmac", &lost);
         cell.update(0, &[], &new()).says(&["f: finished the interrupted patch"]);
     }
@@ -545,14 +545,23 @@ fn a_cut_and_a_change() {
             .exits(0)
             .says(&["finished the interrupted truncation"]);
         assert!(cell.read() == text[..CUT]);
-        // Cut, and changed in the leaf with the cut: found by the next edit there.
-        let text = changed(old()[..CUT].to_vec(), CUT - 1);
+        // Cut, and changed in what is left of the leaf with the cut.
+        for at in [CUT / LEAF * LEAF, CUT - 1] {
+            let text = changed(old()[..CUT].to_vec(), at);
+            cell.refuses(&text, &["f: bytes ", CHANGED, ONE_WAY]);
+            let ran = cell.set(&text).update(1, &["--finish"], &text).says(&[CHANGED]);
+            ran.says(&["; the interrupted edit is settled, and --range "]);
+            cell.update(0, &["--range", &format!("{at}:1")], &text);
+            cell.update(0, &[], &text).in_silence();
+            cell.set(&text).update(1, &["--undo"], &text).says(&[ONE_WAY]);
+        }
+        // Before it.
+        let text = changed(old()[..CUT].to_vec(), CUT / LEAF * LEAF - 1);
         cell.set(&text)
             .place
             .keyed("update", &["f"])
             .exits(0)
             .says(&["finished the interrupted truncation"]);
-        cell.update(1, &["--patch", "12340", "q"], &text).says(&[CHANGED]);
     }
 }
 

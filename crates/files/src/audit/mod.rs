@@ -137,6 +137,7 @@ impl<'a> Audit<'a> {
         });
         // What was not read may not stand as new or missing.
         stopped(progress)?;
+        self.tree.in_place(self.root).map_err(failed)?;
         Ok(Audited { skipped, renames_complete })
     }
 }

@@ -12,7 +12,7 @@ use crate::escaped::Escaped;
 use crate::mac::Mac;
 use crate::open;
 use crate::progress::{Progress, Total};
-use crate::read::{Reader, Span};
+use crate::read::{self, Reader, Span};
 use crate::read_error::ReadError;
 
 /// A range of an object.
@@ -64,6 +64,7 @@ impl<'a> Ranged<'a> {
         let mut reader = Reader::new(&mac.mac, threads, progress);
         let made = reader.part(&file, &before, span, range.last);
         let (part, rest) = made.map_err(|error| range.failed(&error))?;
+        read::in_place(range.file, &file).map_err(|error| range.failed(&error))?;
         progress.file();
         let rest = range.last.then_some(rest);
         Partial::seal(&mac.mac, &mac.sealer, range.object, &part, rest).map_err(Error::io)

@@ -25,6 +25,7 @@ use tagmac::hazmat::PartError;
 
 use crate::checkpoint::Checkpointer;
 use crate::faults;
+use crate::identity;
 use crate::progress::Progress;
 use crate::read_error::ReadError;
 use crate::stack;
@@ -91,6 +92,23 @@ impl<'a> Reader<'a> {
         self.progress.skip(from.end());
         let tagged = self.tag_from(file, &before, nonce, Some((checkpointer, from)))?;
         checkpointer.unchanged(&file.metadata()?)?;
+        in_place(path, file)?;
+        Ok(tagged)
+    }
+
+    /// The tag of an open file, of which `before` was said when it was opened, and which still has to
+    /// be the one of its name when it was read.
+    pub fn tag_named(
+        &mut self,
+        path: &Path,
+        file: &File,
+        before: &Metadata,
+        nonce: &[u8],
+    ) -> Result<Tagged, ReadError> {
+        let tagged = self.tag_open(file, before, nonce)?;
+        if before.is_file() {
+            in_place(path, file)?;
+        }
         Ok(tagged)
     }
 
@@ -280,6 +298,11 @@ pub fn unchanged(before: &Metadata, after: &Metadata, read: u64) -> Result<(), R
         });
     }
     if stayed { Ok(()) } else { Err(ReadError::Written) }
+}
+
+/// Refuses a file whose name, or the link of that name, does not lead to it any more.
+pub fn in_place(path: &Path, file: &File) -> Result<(), ReadError> {
+    if identity::leads_to(path, file)? { Ok(()) } else { Err(ReadError::Replaced) }
 }
 
 fn within_limit(mac: &AnyMac, bytes: u64, found: Option<u64>) -> Result<(), ReadError> {

@@ -37,6 +37,11 @@ impl State<'_> {
             * self.header.leaf
     }
 
+    /// Where the leaf begins that has the last byte before a cut.
+    pub(super) fn leaf_before(&self, cut: u64) -> u64 {
+        self.leaf_of_last(cut.saturating_sub(1))
+    }
+
     /// The sums of the file with other bytes from byte `start` on, where a leaf begins, to
     /// `length`. What was read of it and checked is `checked`: no other bytes stand for these.
     fn grown(
@@ -91,6 +96,10 @@ impl State<'_> {
             return Ok(());
         }
         let start = self.leaf_of_last(length);
+        let first = self.leaf_before(length);
+        if first < start {
+            self.check_range(first, start, bar)?;
+        }
         let end = if length > start { self.widened(start, length).1 } else { start };
         let mut kept = vec![0; (end - start) as usize];
         self.open.source(self.header.leaf, bar).read(&mut kept, start)?;
@@ -104,6 +113,7 @@ impl State<'_> {
         self.open.stayed(&before)?;
         self.begin(Pending { next, patch: None })?;
         self.cut(&before)?;
-        self.done()
+        self.is_cut()?;
+        self.edited()
     }
 }

@@ -221,7 +221,35 @@ impl Header {
 mod tests {
     use tagmac::dynamic::{Algorithm, AnyMac};
 
+    use super::super::store::HEADER_ROOM;
     use super::*;
+
+    /// Of every algorithm, with an edit on its way, rests of a whole block, and a name of 255 characters
+    /// of three bytes, which is the longest on any system.
+    #[test]
+    fn every_header_has_room() {
+        for algorithm in Algorithm::all().filter(|algorithm| algorithm.capabilities().edits) {
+            let mac = AnyMac::new(algorithm, &vec![7; algorithm.new_key_bytes()]).expect("a key");
+            let parts = mac.parts().expect("parts");
+            let block = parts.block();
+            let sums = || {
+                let (mut root, part) = (Writer::default(), parts.new_part(0, &vec![5; block]));
+                root.number(3).number(u64::MAX).number(500).bytes(&[3; 16]).number(500);
+                parts.save(&part.expect("a block"), &mut root).expect("of this MAC");
+                let root = Root::load(parts, &mut Reader::new(root.as_bytes()));
+                Sums { length: 2 * block as u64, rest: vec![3; block], root }
+            };
+            let pieces = Extent { at: u64::MAX, size: 6, tag: [7; 16] };
+            let patch = Some(Patch { offset: 0, length: 1, side: Side::New, pieces });
+            let (name, nonce) = (vec![b'f'; 3 * 255], algorithm.random_nonce().expect("random"));
+            let pending = Some(Pending { next: sums(), patch });
+            let (number, leaf, sums) = (1, block as u64, sums());
+            assert!(sums.root.is_some());
+            let header = Header { number, name, leaf, nonce, sums, pending };
+            let bytes = header.text(parts, u64::MAX).expect("of this MAC").as_bytes().len();
+            assert!(bytes <= HEADER_ROOM, "{algorithm}: {bytes}");
+        }
+    }
 
     /// Whoever has the key can seal anything.
     #[test]

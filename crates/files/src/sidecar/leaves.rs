@@ -40,7 +40,16 @@ impl State<'_> {
         start: u64,
         bytes: &[u8],
     ) -> Result<Option<Range<u64>>, Error> {
-        let sums = &self.header.sums;
+        self.find_change_from(&self.header.sums, start, bytes)
+    }
+
+    /// The same against these sums of the file.
+    pub(super) fn find_change_from(
+        &self,
+        sums: &Sums,
+        start: u64,
+        bytes: &[u8],
+    ) -> Result<Option<Range<u64>>, Error> {
         let blocks = sums.blocks();
         let in_leaves = (blocks.saturating_sub(start) as usize).min(bytes.len());
         let (mut leaves, rest) = bytes.split_at(in_leaves);
@@ -94,13 +103,24 @@ impl State<'_> {
         end: u64,
         bar: &dyn Progress,
     ) -> Result<Option<Range<u64>>, Error> {
+        self.find_change_in_from(&self.header.sums, start, end, bar)
+    }
+
+    /// The same against the sums of a file of this length.
+    pub(super) fn find_change_in_from(
+        &self,
+        sums: &Sums,
+        start: u64,
+        end: u64,
+        bar: &dyn Progress,
+    ) -> Result<Option<Range<u64>>, Error> {
         let (mut at, end) = self.widened(start, end);
         let (mut bytes, mut change) = (Vec::new(), None);
         while at < end {
             let next = self.step(at, end);
             bytes.resize((next - at) as usize, 0);
             self.open.source(self.header.leaf, bar).read(&mut bytes, at)?;
-            if let Some(more) = self.find_change(at, &bytes)? {
+            if let Some(more) = self.find_change_from(sums, at, &bytes)? {
                 widen(&mut change, more);
             }
             at = next;

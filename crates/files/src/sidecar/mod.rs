@@ -26,6 +26,7 @@ use crate::diagnostic::diagnostic;
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::faults;
+use crate::identity;
 use crate::mac::Mac;
 use crate::open;
 use crate::progress::{Phases, Progress, Total};
@@ -165,7 +166,7 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
     let total = match args.edit {
         Some(Edit::Range { offset, length }) => Total::one(Some(state.in_range(offset, length))),
         Some(Edit::Append) => Total::one(Some(state.open.length()?.saturating_sub(length))),
-        Some(Edit::Truncate(to)) => Total::one(Some(length - state.leaf_of_last(to.min(length)))),
+        Some(Edit::Truncate(to)) => Total::one(Some(length - state.leaf_before(to.min(length)))),
         _ => Total::NONE,
     };
     let bar = phases.start("updating", total);
@@ -256,6 +257,15 @@ impl<'a> Open<'a> {
         read::unchanged(before, &self.metadata()?, before.len()).map_err(|error| self.io(error))
     }
 
+    /// Refuses a file whose name leads to another one by now, or to none: what follows would be said
+    /// of a file that nobody finds.
+    fn is_in_place(&self) -> Result<(), Error> {
+        match identity::leads_to(self.path, &self.file).map_err(store::io(self.path))? {
+            true => Ok(()),
+            false => Err(self.io("the file was removed or replaced while this run was using it")),
+        }
+    }
+
     fn within_limit(&self, length: u64) -> Result<(), Error> {
         match self.mac.mac.algorithm().max_message_bits() {
             Some(limit_bits) if length > limit_bits / 8 => {
@@ -303,8 +313,14 @@ impl<'a> Open<'a> {
         let header = Header { number: 0, name, leaf, nonce, sums, pending: None };
         let mut state = State { open: self, tree, header };
         state.is_expected()?;
-        state.header.commit(&mut state.tree.store, state.tree.parts)?;
+        state.put_header()?;
+        state.open.is_in_place()?;
         state.tree.store.name()?;
+        if let Err(error) = state.open.is_in_place() {
+            // It would vouch for the file that has the name now.
+            state.tree.store.remove();
+            return Err(error);
+        }
         state.updated()
     }
 }
@@ -375,8 +391,15 @@ impl State<'_> {
 
     /// Makes these sums the state, under a nonce of its own.
     fn commit(&mut self, sums: Sums) -> Result<(), Error> {
+        self.open.is_in_place()?;
         self.header.sums = sums;
         self.header.nonce = self.open.nonce()?;
+        self.put_header()
+    }
+
+    /// Makes the header that of the next state.
+    fn put_header(&mut self) -> Result<(), Error> {
+        self.tree.store.is_in_place()?;
         self.header.commit(&mut self.tree.store, self.tree.parts)
     }
 
@@ -398,10 +421,19 @@ impl State<'_> {
             self.header.sums.root = Some(self.tree.copy(root, &mut to)?);
         }
         self.header.commit(&mut to.store, to.parts)?;
-        to.store.name()
+        to.store.name()?;
+        self.tree.store = to.store;
+        Ok(())
     }
 
+    /// The tag, if the file and the sidecar still have their names, and the file its bytes. Somebody
+    /// else may have added some.
     fn updated(self) -> Result<Updated, Error> {
+        self.open.is_in_place()?;
+        self.tree.store.is_in_place()?;
+        if self.open.length()? < self.header.sums.length {
+            self.has_its_length()?;
+        }
         let tagged = Tagged { tag: self.tag()?, bytes: self.header.sums.length };
         Ok(Updated { tagged, nonce: self.header.nonce })
     }

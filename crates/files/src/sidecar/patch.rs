@@ -48,8 +48,8 @@ impl State<'_> {
         }
         let mut input = open()?;
         let mut next = self.header.sums.again(self.tree.parts)?;
-        let (mut pieces, mut at) = (Vec::new(), offset);
-        loop {
+        let (mut pieces, mut at, mut ended) = (Vec::new(), offset, false);
+        while !ended {
             // To the end of a leaf; one byte more than there is room for shows that there are too
             // many.
             let end = self.step(self.widened(at, at).0, length).max(at);
@@ -57,6 +57,9 @@ impl State<'_> {
             let mut new = Vec::new();
             let read = (&mut *input).take(most).read_to_end(&mut new);
             read.map_err(store::io(name))?;
+            // A terminal, a pipe with another writer or a file that grows may go on after its end.
+            // More bytes would belong to a leaf whose other bytes are in `next` already.
+            ended = (new.len() as u64) < most;
             let to = at + new.len() as u64;
             if to > length {
                 return Err(self.open.usage(format_args!(
@@ -91,6 +94,10 @@ impl State<'_> {
         if pieces.is_empty() {
             return Ok(());
         }
+        if at == length {
+            // What is looked at again when the file was written to its end.
+            self.check_range(offset.saturating_sub(1), offset, &())?;
+        }
         let mut text = Writer::default();
         for piece in &pieces {
             text.number(piece.length);
@@ -100,7 +107,24 @@ impl State<'_> {
         let patch = Patch { offset, length, side: Side::New, pieces: list };
         self.begin(Pending { next, patch: Some(patch) })?;
         self.bring(&pieces, Side::New, Side::New, true)?;
-        self.done()
+        self.is_written(&patch)?;
+        self.edited()
+    }
+
+    /// Refuses a file that somebody else had shortened just before a patch was written to its end:
+    /// the write has made it as long as it was, with zeros before the patch.
+    pub(super) fn is_written(&self, patch: &Patch) -> Result<(), Error> {
+        let (start, end) = (patch.offset.saturating_sub(1), patch.offset + patch.length);
+        let Some(Pending { next, .. }) = &self.header.pending else { return Ok(()) };
+        if end < next.length || self.open.length()? < next.length {
+            // Its length shows it.
+            return Ok(());
+        }
+        let sums = if patch.side == Side::Old { &self.header.sums } else { next };
+        match self.find_change_in_from(sums, start, end, &())? {
+            Some(change) => Err(self.stuck(leaves::changed(&change))),
+            None => Ok(()),
+        }
     }
 
     /// The pieces of a patch.
@@ -145,7 +169,10 @@ impl State<'_> {
         patch: &Patch,
         pieces: &[Piece],
     ) -> Result<Option<String>, Error> {
-        let (mut at, end) = self.widened(patch.offset, patch.offset + patch.length);
+        let (offset, end) = (patch.offset, patch.offset + patch.length);
+        // Up to the end of the file, also what is looked at again when it was written.
+        let before = u64::from(end == self.header.sums.length);
+        let (mut at, end) = self.widened(offset.saturating_sub(before), end);
         let mut bytes = Vec::new();
         while at < end {
             let next = self.step(at, end);

@@ -27,19 +27,35 @@ impl State<'_> {
     /// A state with an edit has to be there for good in both places before the file is written:
     /// with the only copy the old bytes would be lost.
     fn make_known(&mut self) -> Result<(), Error> {
-        self.header.commit(&mut self.tree.store, self.tree.parts)?;
-        self.tree.store.sync()
+        self.put_header()?;
+        self.tree.store.sync()?;
+        // Without its name the sidecar, and what it keeps of the file, would be gone with this run.
+        self.tree.store.is_in_place()
     }
 
     /// The file is as it is after the edit.
     pub(super) fn done(&mut self) -> Result<(), Error> {
+        // Until the end of the edit the old bytes and the new ones are kept for a file that somebody
+        // else has put in this one's place.
+        self.open.is_in_place()?;
         self.header.pending.take().map_or(Ok(()), |pending| self.commit(pending.next))
+    }
+
+    /// The same, once the file was edited. Refuses one that somebody else has shortened meanwhile.
+    pub(super) fn edited(&mut self) -> Result<(), Error> {
+        let expected = self.header.pending.as_ref().map_or(0, |pending| pending.next.length);
+        let found = self.open.length()?;
+        if found < expected {
+            return Err(self.stuck(format_args!("expected {expected} bytes, found {found}")));
+        }
+        self.done()
     }
 
     /// The file is as it was before the edit: the same bytes, so the same nonce.
     fn undone(&mut self) -> Result<(), Error> {
+        self.open.is_in_place()?;
         self.header.pending = None;
-        self.header.commit(&mut self.tree.store, self.tree.parts)
+        self.put_header()
     }
 
     /// Goes on with an interrupted edit, if nobody else has touched it.
@@ -62,8 +78,9 @@ impl State<'_> {
                     return Err(self.stuck(what));
                 }
                 self.bring(&pieces, side, side, true)?;
+                self.is_written(&patch)?;
                 let (what, done) = match side {
-                    Side::New => ("finished", self.done()),
+                    Side::New => ("finished", self.edited()),
                     Side::Old => ("undid", self.undone()),
                 };
                 done?;
@@ -74,7 +91,7 @@ impl State<'_> {
             }
             None if found == next => {}
             None if found == old => {
-                let start = self.leaf_of_last(next);
+                let start = self.leaf_before(next);
                 if let Some(change) = self.find_change_in(start, old, &())? {
                     return Err(self.stuck(leaves::changed(&change)));
                 }
@@ -85,7 +102,8 @@ impl State<'_> {
                 return Err(self.stuck(format_args!("{what}, found {found}")));
             }
         }
-        self.done()?;
+        self.is_cut()?;
+        self.edited()?;
         diagnostic(format_args!("{name}: finished the interrupted truncation to {next} bytes"));
         Ok(())
     }
@@ -101,7 +119,7 @@ impl State<'_> {
             Some(patch) => self.settle(patch, Side::New)?,
             None => {
                 let before = self.open.settled()?;
-                let start = self.leaf_of_last(next);
+                let start = self.leaf_before(next);
                 if before.len() == old && self.find_change_in(start, old, &())?.is_none() {
                     self.cut(&before)?;
                 }
@@ -146,7 +164,7 @@ impl State<'_> {
     fn is_as_accepted(&self, patch: Option<Patch>, next: u64) -> Result<(), Error> {
         let (start, end) = match patch {
             Some(Patch { offset, length, .. }) => (offset, offset + length),
-            None => (self.leaf_of_last(next), self.header.sums.length),
+            None => (self.leaf_before(next), self.header.sums.length),
         };
         let (found, length) = (self.open.length()?, self.header.sums.length);
         if start < end
@@ -177,6 +195,24 @@ impl State<'_> {
             Ok(faults::sync_all(file)?)
         };
         cut().map_err(|error: ReadError| self.unfinished(error, "truncation"))
+    }
+
+    /// Refuses a file that was cut off and has other bytes before the cut than those that stay, as
+    /// somebody else has changed them, or had shortened the file, so that the cut made it longer.
+    pub(super) fn is_cut(&self) -> Result<(), Error> {
+        let Some(Pending { next, .. }) = &self.header.pending else { return Ok(()) };
+        let found = self.open.length()?;
+        if found < next.length {
+            let expected = next.length;
+            return Err(self.stuck(format_args!("expected {expected} bytes, found {found}")));
+        }
+        let start = self.leaf_before(next.length);
+        let mut left = vec![0; (next.length - start) as usize];
+        self.read(&mut left, start)?;
+        match self.find_change_from(next, start, &left)? {
+            Some(change) => Err(self.stuck(leaves::changed(&change))),
+            None => Ok(()),
+        }
     }
 
     /// What went wrong with an edit that is known.

@@ -7,12 +7,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
-use crate::atomic::AtomicFile;
+use crate::atomic::{self, AtomicFile};
 use crate::error::Error;
 use crate::error::io_reason;
 use crate::escaped::Escaped;
 use crate::faults;
-use crate::identity::Identity;
+use crate::identity::{Identity, is_at};
 use crate::open;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
@@ -21,11 +21,18 @@ use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
 
 /// What every version begins with, and this version.
 const MAGIC: &[u8] = b"tagmac-tree-";
-const VERSION: &[u8] = b"2\n";
-/// Bytes of the prelude with the zeros after it, and of each place for the header.
-pub const SLOT: usize = 4096;
+const VERSION: &[u8] = b"3\n";
+/// What all seals are about.
+const SEAL: &[u8] = b"tagmac tree 3";
+/// Bytes of the prelude with the zeros after it.
+const PRELUDE: usize = 4096;
+/// Bytes of each place for the header. With an edit that is on its way it has two rests of the file,
+/// of up to a block each, and a file's name.
+const SLOT: usize = 8192;
+/// Bytes that a header can have.
+pub const HEADER_ROOM: usize = SLOT - Sealer::OVERHEAD;
 /// Where the node pages begin.
-pub const FIRST_PAGE: u64 = 3 * SLOT as u64;
+pub const FIRST_PAGE: u64 = (PRELUDE + 2 * SLOT) as u64;
 /// Bytes of an AEAD's tag.
 const TAG: usize = 16;
 /// No node page has more bytes, so nothing larger is asked for before its seal is open.
@@ -108,7 +115,7 @@ impl Store {
     ) -> Result<Store, Error> {
         let new = AtomicFile::new(path, 0o600, over).map_err(io(path))?;
         let mut prelude = [MAGIC, VERSION, key.as_bytes(), &id].concat();
-        prelude.resize(SLOT, 0);
+        prelude.resize(PRELUDE, 0);
         let file = new.file().try_clone().map_err(io(path))?;
         faults::write_all_at(&file, &prelude, 0).map_err(io(path))?;
         Ok(Store { new: Some(new), ..Store::with_file(path, file, sealer, key, id) })
@@ -144,8 +151,10 @@ impl Store {
             return Err(Error::mismatch(format_args!("{name}: {what}")));
         }
         if version != VERSION {
-            let what = "expected a sidecar of version 2, found another";
-            return Err(Error::mismatch(format_args!("{name}: {what}")));
+            return Err(Error::mismatch(format_args!(
+                "{name}: this is a sidecar of another version than 3; move it away, and create a new \
+                 one, which accepts the file as it is"
+            )));
         }
         let (found, id) = rest.split_first_chunk().expect("a key's id and 16 bytes");
         let found = KeyId::from(*found);
@@ -234,7 +243,7 @@ impl Store {
     /// The header in slot 0 or 1, if there is one. An error if that cannot be said.
     pub fn header(&self, slot: u64) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
         let mut sealed = vec![0; SLOT];
-        self.read(&mut sealed, (1 + slot) * SLOT as u64)?;
+        self.read(&mut sealed, place_of(slot))?;
         Ok(self.unseal(b"header", &sealed).ok())
     }
 
@@ -257,7 +266,7 @@ impl Store {
     }
 
     fn write_header(&self, slot: u64, sealed: &[u8]) -> Result<(), Error> {
-        faults::write_all_at(&self.file, sealed, (1 + slot) * SLOT as u64).map_err(io(&self.path))
+        faults::write_all_at(&self.file, sealed, place_of(slot)).map_err(io(&self.path))
     }
 
     /// Makes what was written last.
@@ -268,15 +277,14 @@ impl Store {
     }
 
     fn sealed_header(&self, header: &Writer) -> Result<Vec<u8>, Error> {
-        let room = SLOT - Sealer::OVERHEAD;
-        if header.as_bytes().len() > room {
+        let Some(unused) = HEADER_ROOM.checked_sub(header.as_bytes().len()) else {
             let (name, found) = (Escaped::name(&self.path), header.as_bytes().len());
             return Err(Error::io(format_args!(
-                "{name}: expected a header of at most {room} bytes, found {found}"
+                "{name}: expected a header of at most {HEADER_ROOM} bytes, found {found}"
             )));
-        }
+        };
         let mut text = Writer::default();
-        text.bytes(header.as_bytes()).bytes(&vec![0; room - header.as_bytes().len()]);
+        text.bytes(header.as_bytes()).bytes(&vec![0; unused]);
         self.seal(b"header", text.as_bytes())
     }
 
@@ -287,13 +295,32 @@ impl Store {
         new.finish().map(drop).map_err(io(&self.path))
     }
 
+    /// Refuses a sidecar whose name is another file's by now, or nobody's: the next update would not
+    /// find the state of this one.
+    pub fn is_in_place(&self) -> Result<(), Error> {
+        if self.new.is_some() || is_at(&self.path, &self.file).map_err(io(&self.path))? {
+            return Ok(());
+        }
+        Err(Error::io(format_args!(
+            "{}: the sidecar was removed or replaced while this run was using it; the file may have \
+             been edited",
+            Escaped::name(&self.path)
+        )))
+    }
+
+    /// Removes a sidecar that was just made.
+    pub fn remove(&self) {
+        // What cannot be removed stays, and the caller has another error to show.
+        let _ = atomic::remove(&self.path, &self.file);
+    }
+
     fn seal(&self, what: &[u8], secret: &[u8]) -> Result<Vec<u8>, Error> {
-        let associated_data: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
+        let associated_data: [&[u8]; 3] = [SEAL, &self.id, what];
         self.sealer.seal(&associated_data, secret).map_err(Error::io)
     }
 
     fn unseal(&self, what: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let associated_data: [&[u8]; 3] = [b"tagmac tree 2", &self.id, what];
+        let associated_data: [&[u8]; 3] = [SEAL, &self.id, what];
         self.sealer.open(&associated_data, sealed).map_err(|_| self.altered())
     }
 
@@ -303,6 +330,11 @@ impl Store {
             _ => io(&self.path)(error),
         })
     }
+}
+
+/// Where the header is in slot 0 or 1.
+fn place_of(slot: u64) -> u64 {
+    PRELUDE as u64 + slot * SLOT as u64
 }
 
 fn altered(path: &Path) -> Error {

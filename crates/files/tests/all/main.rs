@@ -1,6 +1,8 @@
 //! What a caller without the command can do: seal, audit, update, part and combine.
 
 mod parts;
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+mod update_model;
 
 use std::fs::{self, File};
 use std::io::Read;

@@ -9,7 +9,7 @@ use tagmac::save::{Purpose, derive};
 const MIN_BYTES: usize = 4;
 
 /// Words of the formats, those of earlier versions too.
-const WORDS: [&str; 25] = [
+const WORDS: [&str; 27] = [
     "",
     "tagmac key id 1",
     "tagmac seal key 1",
@@ -23,10 +23,12 @@ const WORDS: [&str; 25] = [
     "tagmac-partial-2",
     "tagmac-state-2",
     "tagmac-tree-2\n",
+    "tagmac-tree-3\n",
     "partial header 2",
     "partial 2",
     "tag state 2",
     "tagmac tree 2",
+    "tagmac tree 3",
     "any stream 1",
     "stream 1",
     "header",

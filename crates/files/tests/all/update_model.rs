@@ -1,0 +1,777 @@
+//! `update` against a model: random scripts of edits, with kills and failures at calls of the system,
+//! full disks, and other programs that write to the file or replace it or its sidecar.
+//!
+//! The law: an update succeeds only if its tag is that of the file by its name, when nobody else wrote.
+//! Wherever it is killed, the next update finds the state before or after; bytes of others are neither
+//! overwritten nor deleted; and there is always a way on.
+//!
+//! `TAGMAC_TEST_SCRIPTS` scripts run, from the seed `TAGMAC_TEST_SEED`. Script `i` is of the algorithm
+//! `i` modulo their number, and the lengths modulo the block come in turn.
+
+use std::cell::Cell;
+use std::fmt::Debug;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::thread;
+
+use proptest::prelude::Rng;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use tagmac::dynamic::Algorithm;
+use tagmac::isa::Level;
+use tagmac_files::faults::{HookedFault, with_hook};
+use tagmac_files::key::Key;
+use tagmac_files::mac::Mac;
+use tagmac_files::sidecar::{Edit, Sidecar, Update, Updated, update};
+use tagmac_files::{Error, ErrorKind};
+use tempfile::TempDir;
+
+/// The numbers of the system's errors: input or output, and no space.
+const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
+/// An update of a small file makes about as many calls.
+const CALLS: u64 = 40;
+/// Scripts wait for the clock of the file system, most of the time.
+const THREADS: u64 = 16;
+
+type Verdict = Result<(), String>;
+
+/// Breaks the law.
+macro_rules! ensure {
+    ($holds:expr, $($what:tt)+) => {
+        if !$holds {
+            return Err(format!($($what)+));
+        }
+    };
+}
+
+struct Random(TestRng);
+
+impl Random {
+    fn new(seed: u64, script: u64) -> Random {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        bytes[8..16].copy_from_slice(&script.to_le_bytes());
+        Random(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+    }
+
+    /// A number below `end`.
+    fn below(&mut self, end: u64) -> u64 {
+        self.0.next_u64() % end
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    fn bytes(&mut self, bytes: u64) -> Vec<u8> {
+        let mut all = vec![0; bytes as usize];
+        self.0.fill_bytes(&mut all);
+        all
+    }
+}
+
+/// Each algorithm that can follow edits, under a key.
+fn macs() -> Vec<Mac> {
+    let all = Algorithm::all().filter(|algorithm| algorithm.capabilities().edits);
+    let made = all.map(|algorithm| {
+        let bytes: Vec<u8> = (0..algorithm.new_key_bytes() as u8).collect();
+        let key = Key::new(algorithm, bytes.into()).unwrap();
+        Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap()
+    });
+    made.collect()
+}
+
+/// An edit and its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Op {
+    Patch(u64, Vec<u8>),
+    Append,
+    Range(u64, u64),
+    Truncate(u64),
+    Finish,
+    Undo,
+    None,
+}
+
+/// What happens at a call of an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    /// The process ends, after that many bytes of a write.
+    Kill(usize),
+    /// The call fails.
+    Fail,
+    /// The disk is full from here on: a write stops after that many bytes.
+    Full(usize),
+    /// A write does nothing and succeeds: for the test of this test.
+    Lose,
+    /// Somebody else does this.
+    Other(Other),
+}
+
+/// What another program does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Other {
+    /// Puts a copy in the file's place, as editors do.
+    ReplaceFile,
+    RemoveFile,
+    /// Cuts the file off, by at most so many bytes.
+    Shorten(u64),
+    ReplaceSidecar,
+    RemoveSidecar,
+    /// Changes a byte.
+    Change(u64),
+    /// Appends that many bytes, none of which is this one.
+    Append(u64, u8),
+}
+
+impl Other {
+    fn random(random: &mut Random, length: u64) -> Other {
+        match random.below(7) {
+            0 => Other::ReplaceFile,
+            1 => Other::RemoveFile,
+            2 => Other::Shorten(1 + random.below(length + 1)),
+            3 => Other::ReplaceSidecar,
+            4 => Other::RemoveSidecar,
+            5 => Other::Change(random.below(length + 1)),
+            _ => Other::Append(1 + random.below(100), random.below(256) as u8),
+        }
+    }
+
+    /// Whether the update has to notice it.
+    fn has_to_be_seen(self) -> bool {
+        !matches!(self, Other::Change(_) | Other::Append(..))
+    }
+
+    fn act(self, file: &Path, sidecar: &Path) -> io::Result<()> {
+        let replace = |path: &Path| {
+            let copy = path.with_file_name("copy");
+            fs::copy(path, &copy)?;
+            fs::rename(copy, path)
+        };
+        match self {
+            Other::ReplaceFile => replace(file),
+            Other::RemoveFile => fs::remove_file(file),
+            Other::ReplaceSidecar => replace(sidecar),
+            Other::RemoveSidecar => fs::remove_file(sidecar),
+            Other::Shorten(by) => {
+                let file = fs::OpenOptions::new().write(true).open(file)?;
+                file.set_len(file.metadata()?.len().saturating_sub(by))
+            }
+            Other::Change(at) => {
+                let file = fs::OpenOptions::new().read(true).write(true).open(file)?;
+                let mut byte = [0];
+                match file.read_exact_at(&mut byte, at) {
+                    Ok(()) => file.write_all_at(&[byte[0] ^ 0xff], at),
+                    Err(_) => Ok(()),
+                }
+            }
+            Other::Append(bytes, but) => {
+                use std::io::Write;
+                let bytes = vec![but ^ 0x55; bytes as usize];
+                fs::OpenOptions::new().append(true).open(file)?.write_all(&bytes)
+            }
+        }
+    }
+}
+
+/// A file with a sidecar, and what it has to be.
+struct Model<'a> {
+    mac: &'a Mac,
+    folder: TempDir,
+    file: PathBuf,
+    sidecar: PathBuf,
+    leaf: u64,
+    /// The bytes for which the sidecar vouches.
+    content: Vec<u8>,
+    random: Random,
+}
+
+/// How an update ended.
+struct Ended {
+    result: Result<Updated, Error>,
+    /// Whether the event took place.
+    met: bool,
+}
+
+impl<'a> Model<'a> {
+    fn new(mac: &'a Mac, seed: u64, script: u64, residue: u64) -> Model<'a> {
+        let mut random = Random::new(seed, script);
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
+        let folder = folder.unwrap();
+        let name = "f".repeat([1, 9, 248][random.below(3) as usize]);
+        let (file, sidecar) =
+            (folder.path().join(&name), folder.path().join(format!("{name}.tagmac")));
+        let block = mac.parts().unwrap().block() as u64;
+        let leaf = block * (1 + random.below(4));
+        // Now and then two levels of node pages.
+        let limit = mac.mac.max_message_bytes().unwrap_or(u64::MAX);
+        let two_levels = random.one_in(32) && 400 * leaf < limit;
+        let blocks = if two_levels { 300 * leaf / block } else { random.below(20) };
+        let length = residue + blocks * block;
+        let content = random.bytes(length);
+        fs::write(&file, &content).unwrap();
+        Model { mac, folder, file, sidecar, leaf, content, random }
+    }
+
+    fn length(&self) -> u64 {
+        self.content.len() as u64
+    }
+
+    fn disk(&self) -> Vec<u8> {
+        fs::read(&self.file).unwrap_or_default()
+    }
+
+    /// Runs an edit, with an event at a call or none.
+    fn run(&self, op: &Op, event: Option<(u64, Event)>) -> Ended {
+        let input = if let Op::Patch(_, bytes) = op { bytes.clone() } else { Vec::new() };
+        let open = move || Ok(Box::new(io::Cursor::new(input.clone())) as Box<dyn Read>);
+        let edit = match *op {
+            Op::Patch(offset, _) => {
+                Some(Edit::Patch { offset, name: Path::new("patch"), open: &open })
+            }
+            Op::Append => Some(Edit::Append),
+            Op::Range(offset, length) => Some(Edit::Range { offset, length }),
+            Op::Truncate(length) => Some(Edit::Truncate(length)),
+            Op::Finish => Some(Edit::Finish),
+            Op::Undo => Some(Edit::Undo),
+            Op::None => None,
+        };
+        let leaf = (!self.sidecar.exists()).then_some(self.leaf);
+        let args = Update {
+            file: &self.file,
+            sidecar: Sidecar::Any,
+            edit,
+            expect: None,
+            leaf,
+            threads: 1,
+        };
+        let met = Rc::new(Cell::new(false));
+        let (seen, mut call) = (met.clone(), 0);
+        let (file, sidecar) = (self.file.clone(), self.sidecar.clone());
+        let hook = move |kind: &str| {
+            call += 1;
+            let (at, event) = event?;
+            let now = call == at;
+            seen.set(seen.get() || now);
+            match event {
+                Event::Kill(most) if now && kind == "write" => Some(HookedFault::Short(most, EIO)),
+                Event::Kill(_) if call >= at => Some(HookedFault::Fail(EIO)),
+                Event::Fail if now => Some(HookedFault::Fail(EIO)),
+                Event::Full(most) if call >= at && kind == "write" => {
+                    Some(HookedFault::Short(most, ENOSPC))
+                }
+                Event::Lose if now && kind == "write" => Some(HookedFault::Lose),
+                Event::Other(other) if now => {
+                    // The file may be gone already, or the sidecar not be there yet.
+                    let done = other.act(&file, &sidecar);
+                    seen.set(done.is_ok());
+                    None
+                }
+                _ => None,
+            }
+        };
+        let result = with_hook(hook, || update(self.mac, &args, &()));
+        Ended { result, met: met.get() }
+    }
+
+    /// Whether this is the tag of these bytes.
+    fn is_tag_of(&self, updated: &Updated, bytes: &[u8]) -> bool {
+        updated.tagged.bytes == bytes.len() as u64
+            && self.mac.mac.tag(&updated.nonce, bytes).unwrap() == updated.tagged.tag
+    }
+
+    /// An update without an event has to succeed, with this file.
+    fn has_to_succeed(&mut self, op: &Op, expected: &[u8]) -> Verdict {
+        let found = self.run(op, None).result;
+        let updated = found.map_err(|error| format!("{op:?}: {error}"))?;
+        ensure!(self.disk() == expected, "{op:?}: another file");
+        ensure!(self.is_tag_of(&updated, expected), "{op:?}: another file's tag");
+        self.content = expected.to_vec();
+        Ok(())
+    }
+
+    /// An edit, the file as its owner has made it for that, and the file after it.
+    fn edit(&mut self) -> (Op, Vec<u8>, Vec<u8>) {
+        let (length, old) = (self.length(), self.content.clone());
+        let random = &mut self.random;
+        match random.below(9) {
+            0..3 if length > 0 => {
+                let offset = random.below(length);
+                let most = length - offset;
+                let bytes = if random.one_in(2) { most } else { 1 + random.below(most) };
+                let patch = random.bytes(bytes);
+                let mut new = old.clone();
+                new[offset as usize..][..patch.len()].copy_from_slice(&patch);
+                (Op::Patch(offset, patch), old, new)
+            }
+            3..5 if length > 0 => {
+                let to = if random.one_in(8) { 0 } else { random.below(length) };
+                let new = old[..to as usize].to_vec();
+                (Op::Truncate(to), old, new)
+            }
+            5..7 if length > 0 => {
+                let offset = random.below(length);
+                let bytes = 1 + random.below(length - offset);
+                let mut new = old;
+                for byte in &mut new[offset as usize..][..bytes as usize] {
+                    *byte ^= random.below(256) as u8;
+                }
+                (Op::Range(offset, bytes), new.clone(), new)
+            }
+            7 => (Op::None, old.clone(), old),
+            _ => {
+                let limit = self.mac.mac.max_message_bytes().unwrap_or(u64::MAX);
+                // Others may append too.
+                let bytes = random.below(3 * self.leaf).min((limit - length).saturating_sub(200));
+                let new = [old, random.bytes(bytes)].concat();
+                (Op::Append, new.clone(), new)
+            }
+        }
+    }
+
+    /// The owner writes what the edit is to accept.
+    fn write(&self, now: &[u8]) {
+        if now != self.content {
+            fs::write(&self.file, now).unwrap();
+        }
+    }
+
+    /// One edit of a script.
+    fn step(&mut self) -> Verdict {
+        let (op, now, new) = self.edit();
+        self.write(&now);
+        let at = 1 + self.random.below(CALLS);
+        let most = [0, 1, 100, 3000][self.random.below(4) as usize];
+        let event = match self.random.below(10) {
+            0 => return self.has_to_succeed(&op, &new),
+            1..4 => Event::Kill(most),
+            4 => Event::Fail,
+            5 => Event::Full(most),
+            6 | 7 => return self.killed_and_changed(&op, &now, &new, (at, Event::Kill(most))),
+            _ => Event::Other(Other::random(&mut self.random, now.len() as u64)),
+        };
+        let told = match event {
+            Event::Other(other) => self.disturbed(&op, &new, at, other),
+            event => self.failed(&op, &now, &new, (at, event)),
+        };
+        told.map_err(|what| format!("{}: {event:?} at call {at}: {what}", short(&op)))
+    }
+
+    /// An edit that ends early. Nobody else writes.
+    fn failed(&mut self, op: &Op, now: &[u8], new: &[u8], event: (u64, Event)) -> Verdict {
+        let old = self.content.clone();
+        let Ended { result, met } = self.run(op, Some(event));
+        let killed = met && matches!(event.1, Event::Kill(_));
+        if let (Ok(updated), false) = (&result, killed) {
+            ensure!(self.disk() == new, "another file");
+            ensure!(self.is_tag_of(updated, new), "another file's tag");
+            self.content = new.to_vec();
+            return Ok(());
+        }
+        ensure!(met, "no event, and {:?}", result.err().map(|error| error.to_string()));
+        self.is_between(now, new)?;
+        // What comes next may be killed too.
+        for _ in 0..self.random.below(3) {
+            let next = match self.random.below(4) {
+                0 => Op::Finish,
+                1 => Op::Undo,
+                2 => Op::None,
+                _ => op.clone(),
+            };
+            let at = 1 + self.random.below(CALLS);
+            let ended = self.run(&next, Some((at, Event::Kill(1))));
+            self.is_between(now, new)?;
+            if let (Ok(updated), false) = (&ended.result, ended.met) {
+                let disk = self.disk();
+                ensure!(disk == now || disk == new, "{}: between", short(&next));
+                // The owner's bytes are not accepted yet.
+                let told = self.is_tag_of(updated, &disk) || self.is_tag_of(updated, &old);
+                ensure!(told, "{}: another file's tag", short(&next));
+            }
+        }
+        // The state before or after it.
+        let accepts = matches!(op, Op::Append | Op::Range(..));
+        if self.random.one_in(2) && !accepts {
+            let updated = self.run(&Op::None, None).result;
+            let updated = updated.map_err(|error| format!("after it: {error}"))?;
+            let disk = self.disk();
+            ensure!(disk == now || disk == new, "after it: between");
+            ensure!(self.is_tag_of(&updated, &disk), "after it: another file's tag");
+            self.content = disk;
+            return Ok(());
+        }
+        self.has_to_succeed(op, new).map_err(|what| format!("again: {what}"))
+    }
+
+    /// The file has bytes of before and after the edit, and no others.
+    fn is_between(&self, now: &[u8], new: &[u8]) -> Verdict {
+        let disk = self.disk();
+        ensure!([now.len(), new.len()].contains(&disk.len()), "{} bytes", disk.len());
+        let is_one = |at: usize| [now, new].iter().any(|text| text.get(at) == Some(&disk[at]));
+        ensure!((0..disk.len()).all(is_one), "bytes of neither state");
+        Ok(())
+    }
+
+    /// Somebody does something during an edit.
+    fn disturbed(&mut self, op: &Op, new: &[u8], at: u64, other: Other) -> Verdict {
+        let Ended { result, met } = self.run(op, Some((at, Event::Other(other))));
+        let disk = self.disk();
+        match result {
+            Ok(updated) if !met => {
+                ensure!(disk == new && self.is_tag_of(&updated, new), "no event, and another file");
+                self.content = disk;
+                return Ok(());
+            }
+            Ok(updated) if other.has_to_be_seen() => {
+                ensure!(self.file.exists() && self.is_tag_of(&updated, &disk), "not seen");
+                let again = self.run(&Op::None, None).result;
+                let same = again.is_ok_and(|again| again.tagged.tag == updated.tagged.tag);
+                ensure!(same, "not seen: another sidecar");
+            }
+            Err(error) if !met => return Err(format!("no event, and {error}")),
+            _ => {}
+        }
+        self.goes_on(&[self.length(), new.len() as u64])
+    }
+
+    /// There is a way on, to a sidecar of the file as it is.
+    fn goes_on(&mut self, lengths: &[u64]) -> Verdict {
+        let anew = !self.file.exists() || !self.sidecar.exists();
+        let decision = if self.random.one_in(2) { Op::Finish } else { Op::Undo };
+        let before = self.disk().len() as u64;
+        if anew || lengths.iter().all(|length| before < *length) {
+            // Bytes are gone, or all that was known of them.
+            if !self.file.exists() {
+                fs::write(&self.file, &self.content).unwrap();
+            }
+            let _ = fs::remove_file(&self.sidecar);
+        } else {
+            let _ = self.run(&decision, None);
+            // Where a cut cannot be undone, it can be taken as done.
+            let _ = self.run(&Op::Finish, None);
+            let disk = self.disk().len() as u64;
+            for length in lengths.iter().filter(|length| **length <= disk) {
+                let _ = self.run(&Op::Range(0, *length), None);
+            }
+            let appended = self.run(&Op::Append, None).result;
+            if appended.is_err() && lengths.iter().any(|length| disk < *length) {
+                let _ = fs::remove_file(&self.sidecar);
+            }
+        }
+        let disk = self.disk();
+        self.has_to_succeed(&Op::None, &disk).map_err(|what| format!("no way on: {what}"))
+    }
+
+    /// Whether an edit is pending, which a copy tells.
+    fn is_pending(&self) -> bool {
+        let folder = self.folder.path().join("copies");
+        fs::create_dir_all(&folder).unwrap();
+        let copy = |path: &Path| {
+            let to = folder.join(path.file_name().unwrap());
+            fs::copy(path, &to).unwrap();
+            to
+        };
+        let (file, _sidecar) = (copy(&self.file), copy(&self.sidecar));
+        let args = Update {
+            file: &file,
+            sidecar: Sidecar::Exists,
+            edit: Some(Edit::Undo),
+            expect: None,
+            leaf: None,
+            threads: 1,
+        };
+        let undone = update(self.mac, &args, &()).map(drop);
+        undone.map_or_else(|error| error.kind() != ErrorKind::Usage, |()| true)
+    }
+
+    /// The bytes that an edit on its way has touched or looks at: of a file that is `length` long.
+    fn touched(&self, op: &Op, length: u64) -> (u64, u64) {
+        let parts = self.mac.parts().unwrap();
+        let blocks = |length: u64| {
+            let block = parts.block() as u64;
+            length.saturating_sub(parts.last_block_distinct().into()) / block * block
+        };
+        let (old, leaf) = (self.length(), self.leaf);
+        let all = blocks(old);
+        match op {
+            Op::Patch(offset, bytes) => {
+                let end = offset + bytes.len() as u64;
+                // Up to the end of the file, also the leaf before.
+                let offset = offset.saturating_sub(u64::from(end == old));
+                let start = if offset >= all { all } else { offset / leaf * leaf };
+                (start, if end > all { old } else { (end.div_ceil(leaf) * leaf).min(all) })
+            }
+            Op::Truncate(to) => (blocks(to.saturating_sub(1)).min(all) / leaf * leaf, length),
+            _ => (0, 0),
+        }
+    }
+
+    /// An edit is killed, and somebody else changes the file before the next update.
+    fn killed_and_changed(
+        &mut self,
+        op: &Op,
+        now: &[u8],
+        new: &[u8],
+        event: (u64, Event),
+    ) -> Verdict {
+        let told = self.killed_then_changed(op, now, new, event);
+        told.map_err(|what| format!("{}, {event:?}, others: {what}", short(op)))
+    }
+
+    fn killed_then_changed(
+        &mut self,
+        op: &Op,
+        now: &[u8],
+        new: &[u8],
+        event: (u64, Event),
+    ) -> Verdict {
+        let Ended { met, .. } = self.run(op, Some(event));
+        let pending = met && self.is_pending();
+        let left = self.disk();
+        let length = left.len() as u64;
+        let (start, end) = self.touched(op, length);
+        // A byte that is neither old nor new, where the edit looks if it is to; or more bytes.
+        let within = self.random.one_in(2) && start < end;
+        let (from, to) = if within { (start, end) } else { (0, length) };
+        let grows = to == from || self.random.one_in(3);
+        let mut others = left.clone();
+        let (at, bytes) = if grows {
+            let known = now.get(left.len()).copied().unwrap_or(7);
+            let added = vec![known ^ 0x55; 1 + self.random.below(50) as usize];
+            others.extend(&added);
+            (length, added)
+        } else {
+            let at = from + self.random.below(to - from);
+            let index = at as usize;
+            let neither = (0..=255).find(|byte| {
+                ![now, new].iter().any(|text| text.get(index) == Some(byte)) && left[index] != *byte
+            });
+            others[index] = neither.expect("three of 256 bytes at most");
+            (at, vec![others[index]])
+        };
+        fs::write(&self.file, &others).unwrap();
+        let stays = |disk: &[u8], what: &str| {
+            let there = disk.get(at as usize..at as usize + bytes.len()) == Some(&bytes);
+            ensure!(there, "{what}: byte {at} is lost");
+            Ok(())
+        };
+        let asked = self.run(&Op::None, None).result;
+        let disk = self.disk();
+        stays(&disk, "next")?;
+        let seen = pending && !grows && (start..end).contains(&at);
+        match asked {
+            Ok(updated) => {
+                ensure!(!seen, "byte {at} of {start} to {end} is not seen");
+                let is_tag = self.is_tag_of(&updated, &disk);
+                ensure!(!grows && !is_tag, "the tag of {} bytes", updated.tagged.bytes);
+            }
+            Err(error) => {
+                ensure!(error.kind() == ErrorKind::Mismatch, "{error}");
+                ensure!(!seen || disk == others, "{error}: and another file");
+            }
+        }
+        for decision in [Op::Undo, Op::Finish] {
+            if self.random.one_in(2) {
+                let _ = self.run(&decision, None);
+                stays(&self.disk(), &format!("{decision:?}"))?;
+            }
+        }
+        self.goes_on(&[self.length(), new.len() as u64])?;
+        stays(&self.disk(), "in the end")
+    }
+}
+
+/// An edit without its bytes.
+fn short(op: &Op) -> String {
+    match op {
+        Op::Patch(offset, bytes) => format!("patch of {} bytes at {offset}", bytes.len()),
+        op => format!("{op:?}"),
+    }
+}
+
+/// Runs a script.
+fn script(macs: &[Mac], seed: u64, number: u64) -> Verdict {
+    let mac = &macs[(number % macs.len() as u64) as usize];
+    let block = mac.parts().unwrap().block() as u64;
+    // All residues in turn, with neighbours far from each other.
+    let residue = (number / macs.len() as u64 + seed).wrapping_mul(1_000_003) % block;
+    let mut model = Model::new(mac, seed, number, residue);
+    let told = (|| {
+        let content = model.content.clone();
+        let at = 1 + model.random.below(CALLS);
+        match model.random.below(8) {
+            0 | 1 => {
+                let ended = model.run(&Op::None, Some((at, Event::Kill(50))));
+                ensure!(ended.met || ended.result.is_ok(), "the first: fails");
+            }
+            2 => {
+                let removed = Event::Other(Other::RemoveFile);
+                let ended = model.run(&Op::None, Some((at, removed)));
+                ensure!(ended.met != ended.result.is_ok(), "the first: not seen");
+                // Nothing vouches for the next file of that name.
+                ensure!(!ended.met || !model.sidecar.exists(), "the first: a sidecar of no file");
+                fs::write(&model.file, &content).unwrap();
+            }
+            _ => {}
+        }
+        model.has_to_succeed(&Op::None, &content)?;
+        (0..4).try_for_each(|step| model.step().map_err(|what| format!("step {step}: {what}")))
+    })();
+    let algorithm = mac.mac.algorithm();
+    told.map_err(|what| format!("seed {seed}, script {number}, {algorithm}: {what}"))
+}
+
+/// A number that the environment sets.
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
+}
+
+/// Does the work of all numbers below `end`, each on one of the threads.
+fn on_threads<E: Send + Debug>(end: u64, work: impl Fn(u64) -> Result<(), E> + Sync) -> Vec<E> {
+    let work = &work;
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|first| {
+                let mine = (first..end).step_by(THREADS as usize);
+                scope.spawn(move || mine.filter_map(|one| work(one).err()).collect::<Vec<E>>())
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
+    })
+}
+
+#[test]
+fn random_scripts() {
+    let (scripts, seed) = (number("TAGMAC_TEST_SCRIPTS", 2000), number("TAGMAC_TEST_SEED", 1));
+    let macs = macs();
+    let broken = on_threads(scripts, |number| script(&macs, seed, number));
+    assert!(
+        broken.is_empty(),
+        "{} of {scripts}: {:#?}",
+        broken.len(),
+        &broken[..broken.len().min(9)]
+    );
+}
+
+/// A write that is lost while the system says that it was made breaks the law.
+#[test]
+fn a_lost_write_is_noticed() {
+    let macs = macs();
+    let mut noticed = 0;
+    for at in 1..CALLS {
+        let mut model = Model::new(&macs[0], 5, 0, 3);
+        let content = [&*model.content, &[7; 500]].concat();
+        fs::write(&model.file, &content).unwrap();
+        model.has_to_succeed(&Op::None, &content).unwrap();
+        let mut new = content.clone();
+        new[100..200].fill(1);
+        let patch = Op::Patch(100, vec![1; 100]);
+        noticed += u32::from(model.failed(&patch, &content, &new, (at, Event::Lose)).is_err());
+    }
+    assert!(noticed > 0);
+}
+
+/// Every length modulo the block, every algorithm, every kind of edit, short names and long ones.
+#[test]
+fn every_length_modulo_the_block() {
+    let macs = macs();
+    let longest = macs.iter().map(|mac| mac.parts().unwrap().block()).max().unwrap() as u64;
+    let cases: Vec<(usize, u64)> = (0..macs.len())
+        .flat_map(|mac| {
+            let block = macs[mac].parts().unwrap().block() as u64;
+            // Of the longest block, all that are near an end of it, and each 16th.
+            (0..block)
+                .filter(move |rest| {
+                    block < longest || *rest < 8 || *rest + 128 > block || rest % 16 == 0
+                })
+                .map(move |rest| (mac, rest))
+        })
+        .collect();
+    let broken = on_threads(cases.len() as u64, |case| {
+        let (mac, rest) = cases[case as usize];
+        let mut model = Model::new(&macs[mac], 9, case, rest);
+        let told = every_kind_of_edit(&mut model);
+        told.map_err(|what| {
+            let (algorithm, name) =
+                (macs[mac].mac.algorithm(), model.file.file_name().unwrap().len());
+            format!("{algorithm}, {rest} bytes in no block, a name of {name} bytes: {what}")
+        })
+    });
+    assert!(
+        broken.is_empty(),
+        "{} of {}: {:#?}",
+        broken.len(),
+        cases.len(),
+        &broken[..broken.len().min(9)]
+    );
+}
+
+/// At the end of the file, where a header has both rests.
+fn every_kind_of_edit(model: &mut Model<'_>) -> Verdict {
+    let block = model.mac.parts().unwrap().block() as u64;
+    let content = model.content.clone();
+    model.has_to_succeed(&Op::None, &content)?;
+    let length = model.length();
+    if length > 0 {
+        let mut new = content.clone();
+        new[length as usize - 1] ^= 1;
+        let last = vec![new[length as usize - 1]];
+        model.has_to_succeed(&Op::Patch(length - 1, last), &new)?;
+        new[length as usize - 1] ^= 3;
+        model.write(&new);
+        model.has_to_succeed(&Op::Range(length - 1, 1), &new)?;
+    }
+    // From the largest rest to this one, and back.
+    let grown = [&*model.content, &model.random.bytes(block - length % block)].concat();
+    model.write(&grown);
+    model.has_to_succeed(&Op::Append, &grown)?;
+    for to in [grown.len() - 1, content.len(), content.len().saturating_sub(1)] {
+        model.has_to_succeed(&Op::Truncate(to as u64), &grown[..to])?;
+    }
+    Ok(())
+}
+
+/// An input that goes on after its end, as a terminal does, or a pipe with a second writer.
+struct GoesOn(Vec<&'static [u8]>);
+
+impl Read for GoesOn {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() {
+            return Ok(0);
+        }
+        let next = self.0.remove(0);
+        buffer[..next.len()].copy_from_slice(next);
+        Ok(next.len())
+    }
+}
+
+#[test]
+fn a_patch_ends_where_its_input_first_ends() {
+    for mac in &macs() {
+        let model = Model::new(mac, 3, 0, 5);
+        let mut content = vec![b'x'; 1000];
+        fs::write(&model.file, &content).unwrap();
+        assert!(model.run(&Op::None, None).result.is_ok());
+        let open = || {
+            let pieces: [&[u8]; 6] = [b"one", b" line", b"", b"another", b"", b"third"];
+            Ok(Box::new(GoesOn(pieces.to_vec())) as Box<dyn Read>)
+        };
+        let edit = Some(Edit::Patch { offset: 500, name: Path::new("input"), open: &open });
+        let args = Update {
+            file: &model.file,
+            sidecar: Sidecar::Exists,
+            edit,
+            expect: None,
+            leaf: None,
+            threads: 1,
+        };
+        let updated = update(mac, &args, &()).unwrap();
+        content[500..508].copy_from_slice(b"one line");
+        assert!(model.disk() == content, "{}", mac.mac.algorithm());
+        assert!(model.is_tag_of(&updated, &content), "{}", mac.mac.algorithm());
+    }
+}
