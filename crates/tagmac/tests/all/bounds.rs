@@ -273,7 +273,7 @@ fn pads(c: u128) -> Exact {
     let mut term = BigInt::from(1) << PLACES;
     let mut sum = term.clone();
     for k in 1.. {
-        term = (term * &exponent >> PLACES) / k;
+        term = ((term * &exponent) >> PLACES) / k;
         sum += &term;
         if term == BigInt::from(0) {
             break;

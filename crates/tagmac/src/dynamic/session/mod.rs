@@ -112,7 +112,7 @@ impl AnyMac {
     /// probability messages are counted and not limited.
     ///
     /// This is for a [`Session`], which counts its nonces, and for one key. Random nonces allow less:
-    /// [`Algorithm::theorem`]. For several keys, pass [`per_key`](crate::bounds::per_key) of the
+    /// [`Algorithm::theorem`](super::Algorithm::theorem). For several keys, pass [`per_key`](crate::bounds::per_key) of the
     /// probability.
     ///
     /// # Errors
