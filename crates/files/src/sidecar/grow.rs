@@ -110,6 +110,8 @@ impl State<'_> {
         bar.file();
         kept.truncate((length - start) as usize);
         let next = self.grown(start, length, &kept, &())?;
+        // A leaf may be large, and one is read once more.
+        drop(kept);
         self.open.stayed(&before)?;
         self.begin(Pending { next, patch: None })?;
         self.cut(&before)?;
