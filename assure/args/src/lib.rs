@@ -19,6 +19,8 @@ mod json;
 mod key;
 #[path = "../../../crates/cli/src/mac.rs"]
 mod mac;
+#[path = "../../../crates/cli/src/names.rs"]
+mod names;
 #[path = "../../../crates/cli/src/number.rs"]
 pub mod number;
 #[path = "../../../crates/cli/src/progress.rs"]

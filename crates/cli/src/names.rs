@@ -8,8 +8,6 @@ use std::path::Path;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::{Error, url};
 
-use crate::objects::is_url;
-
 /// Refuses `-` where a file is to be made.
 pub fn output(option: &str, path: &Path) -> Result<(), Error> {
     match path.as_os_str() == "-" {
@@ -36,7 +34,7 @@ pub fn object(path: &Path) -> Result<(), Error> {
 
 /// Refuses any URL where only a file will do, unless a file has that name.
 pub fn file(path: &Path) -> Result<(), Error> {
-    match is_url(path) && is_free(path) {
+    match url::is_url(path.as_os_str().as_bytes()) && is_free(path) {
         true => Err(Error::usage(format_args!(
             "{}: expected a file, found the URL of an object; 'tag', 'check --raw-tag', 'part', 'seal' \
              and 'audit' read objects",
