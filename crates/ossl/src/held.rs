@@ -135,6 +135,7 @@ fn refused<G>(error: TryLockError<G>) -> Failure {
 pub mod tests {
     use super::*;
     use crate::core::Dispatch;
+    use crate::param::{Param, asked};
 
     /// A provider's context without functions for errors.
     pub fn core() -> Core {
@@ -166,6 +167,31 @@ pub mod tests {
             })
         };
         assert_eq!(read, 1);
+    }
+
+    /// Makes all calls that only read a context, of a MAC with tags of 16 bytes: each goes well.
+    ///
+    /// # Safety
+    ///
+    /// `held` is a context, and the functions are those of its kind.
+    pub unsafe fn reads(
+        held: Pointer,
+        duplicate: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
+        free: unsafe extern "C" fn(*mut c_void),
+        get: unsafe extern "C" fn(*mut c_void, *mut Param) -> c_int,
+        finish: unsafe extern "C" fn(*mut c_void, *mut u8, *mut usize, usize) -> c_int,
+    ) {
+        let (mut found, mut size) = (0, 0);
+        let mut params = asked(c"size", &mut found);
+        // SAFETY: the caller's word, and places of this frame.
+        unsafe {
+            let copy = duplicate(held.0);
+            assert!(!copy.is_null(), "a duplicate");
+            free(copy);
+            assert_eq!(get(held.0, params.as_mut_ptr()), 1, "a parameter");
+            assert_eq!(finish(held.0, std::ptr::null_mut(), &mut size, 0), 1, "a size");
+        }
+        assert_eq!((found, size), (16, 16));
     }
 
     #[test]

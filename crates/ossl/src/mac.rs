@@ -160,8 +160,7 @@ pub fn functions(newctx: *const c_void, get_params: *const c_void) -> &'static [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::held::tests::{Pointer, core, while_read};
-    use crate::param::asked;
+    use crate::held::tests::{Pointer, core, reads, while_read};
 
     #[test]
     fn calls_that_only_read_a_context_run_at_once() {
@@ -171,15 +170,7 @@ mod tests {
             let held = Pointer(newctx::<0, 0>((&raw mut core).cast()));
             assert_eq!(init(held.0, [7; 16].as_ptr(), 16, std::ptr::null_mut()), 1);
             let read_all = |held: Pointer| {
-                let Pointer(held) = held;
-                let copy = dupctx(held);
-                assert!(!copy.is_null(), "dupctx");
-                freectx(copy);
-                let (mut found, mut size) = (0usize, 0);
-                let mut params = asked(c"size", &mut found);
-                assert_eq!(get_ctx_params(held, params.as_mut_ptr()), 1, "get_ctx_params");
-                assert_eq!(finish(held, std::ptr::null_mut(), &mut size, 0), 1, "final");
-                assert_eq!((found, size), (16, 16));
+                reads(held, dupctx, freectx, get_ctx_params, finish);
             };
             while_read::<Context>(held, read_all);
             // Within a message too.

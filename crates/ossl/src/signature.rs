@@ -157,8 +157,7 @@ pub fn functions() -> &'static [Dispatch] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::held::tests::{Pointer, core, while_read};
-    use crate::param::asked;
+    use crate::held::tests::{Pointer, core, reads, while_read};
 
     #[test]
     fn calls_that_only_read_a_context_run_at_once() {
@@ -169,15 +168,7 @@ mod tests {
         unsafe {
             let held = Pointer(Held::make((&raw mut core).cast(), || Some(context)));
             while_read::<Signer>(held, |held| {
-                let Pointer(held) = held;
-                let copy = dupctx(held);
-                assert!(!copy.is_null(), "dupctx");
-                freectx(copy);
-                let (mut found, mut size) = (0usize, 0);
-                let mut params = asked(c"size", &mut found);
-                assert_eq!(get_params(held, params.as_mut_ptr()), 1, "get_ctx_params");
-                assert_eq!(sign(held, std::ptr::null_mut(), &mut size, 0), 1, "sign");
-                assert_eq!((found, size), (16, 16));
+                reads(held, dupctx, freectx, get_params, sign);
             });
             freectx(held.0);
         }
