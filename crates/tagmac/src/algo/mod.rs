@@ -34,5 +34,5 @@ pub use umac99::{NhError, NhShape};
 #[cfg(feature = "umac99")]
 pub(crate) use umac99::{NhKey, passing as nh_passing};
 #[cfg(feature = "umac99")]
-pub use umac99::{Umac99, Umac99Parameters, Umac99Prf, Umac99Set, Umac99Sum};
+pub use umac99::{Umac99, Umac99Graded, Umac99Parameters, Umac99Prf, Umac99Set, Umac99Sum};
 pub use xor::{XorDigest, XorSum};

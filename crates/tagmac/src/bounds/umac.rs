@@ -65,6 +65,124 @@ pub fn mac_1999(b: u32, tau: u32, q: u128, q_v: u128) -> Result<Bound, BoundErro
     Ok(Bound::new(UpperFloat::from(q_v).times(each), vec![term]))
 }
 
+/// UMAC-128 where the first words of a tag are checked too, as
+/// [`Umac::verify_prefix`](crate::Umac::verify_prefix) does. Of `attempts[i]` attempts that fail or pass
+/// with i + 1 words, one has its first `grade` words accepted with a probability of at most this; 4 is
+/// the whole tag.
+///
+/// A forger whose attempts are answered by lower grades guesses one word after the other. With e =
+/// 2^-30, and v_h attempts at h words,
+///
+/// ```text
+/// P_0 = 1
+/// P_h = min(1, v_h (P_0 e^h + P_1 e^(h-1) + .. + P_(h-1) e))
+/// ```
+///
+/// are the probabilities that h words are ever the most that an attempt had right. The bound is the sum
+/// over h from `grade` on of v_h (P_0 e^h + .. + P_(grade-1) e^(h-grade+1)). With no attempt at lower
+/// grades that is v_4 2^-120, the bound of [`mac`]; with v at each, v (v + 1)^3 2^-120 for the whole
+/// tag, which is nothing any more at 2^30. `docs/theory.md` has the proof. It takes what the proof of
+/// theorem 5.1 shows: each stream's bound holds given the streams before it.
+///
+/// # Errors
+///
+/// [`BoundError::TagBits`] unless `grade` is 1 to 4, and as [`mac`].
+///
+/// ```
+/// use tagmac::bounds::umac;
+/// // A million failures at each grade: the first word, and the whole tag.
+/// assert_eq!(umac::graded(0, &[1 << 20; 4], 1)?.log2().ceil(), -9.0);
+/// assert_eq!(umac::graded(0, &[1 << 20; 4], 4)?.log2().ceil(), -39.0);
+/// // The same number of attempts at whole tags alone.
+/// assert_eq!(umac::graded(0, &[0, 0, 0, 1 << 22], 4)?.log2(), -98.0);
+/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// ```
+pub fn graded(q: u128, attempts: &[u128; 4], grade: usize) -> Result<Bound, BoundError> {
+    let v = attempts.iter().fold(0u128, |sum, v| sum.saturating_add(*v));
+    let terms = mac(128, q, v)?.terms;
+    // What AES being a permutation adds, as a factor: that of one attempt.
+    let factor = mac(128, q, 1)?.value.scaled(120);
+    let value = chain(UpperFloat::new(1, -30), attempts, grade)?;
+    Ok(Bound::new(value.times(factor), terms))
+}
+
+/// The most failures that each of UMAC-128's four grades may have while the forgery of a whole tag has at
+/// most this probability: [`graded`] for no message. Never 2^30 or more.
+///
+/// # Errors
+///
+/// [`BoundError::Probability`] unless it is between 0 and 1.
+pub(crate) fn graded_guesses(probability: f64) -> Result<u64, BoundError> {
+    if !(probability > 0.0 && probability < 1.0) {
+        return Err(BoundError::Probability { found: probability });
+    }
+    let (mut low, mut over) = (0, 1 << 30);
+    while over - low > 1 {
+        let middle: u64 = low + (over - low) / 2;
+        match graded(0, &[middle.into(); 4], 4)?.at_most(probability) {
+            true => low = middle,
+            false => over = middle,
+        }
+    }
+    Ok(low)
+}
+
+/// A UMAC of 1999 with grades, [`Umac99Graded`](crate::Umac99Graded): as [`graded`], with as many words
+/// as `attempts` has numbers. A stream collides with 2^-b and a word has `word_bits` bits, so e is
+/// 2^-b + 2^-`word_bits`. On top comes what the words of q + q_v messages tell the PRFs, one for each
+/// stream, from random functions.
+///
+/// # Errors
+///
+/// [`BoundError::TagBits`] unless `grade` is that of a word and words have 1 to 256 bits, and as
+/// [`mac_1999`].
+///
+/// ```
+/// use tagmac::bounds::umac;
+/// // Streams of UMAC-MMX-60, and words of 32 bits.
+/// assert_eq!(umac::graded_1999(15, 32, 1, &[0, 0, 0, 1], 4)?.log2().ceil(), -59.0);
+/// assert_eq!(umac::graded_1999(15, 32, 1, &[1, 0, 0, 0], 1)?.log2().ceil(), -14.0);
+/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// ```
+pub fn graded_1999(
+    b: u32,
+    word_bits: u32,
+    q: u128,
+    attempts: &[u128],
+    grade: usize,
+) -> Result<Bound, BoundError> {
+    let v = attempts.iter().fold(0u128, |sum, v| sum.saturating_add(*v));
+    let each = mac_1999(b, word_bits, q, 1)?.value;
+    let terms = mac_1999(b, word_bits, q, v)?.terms;
+    let streams = attempts.len() as u32;
+    let terms = terms.into_iter().map(|term| Term { times: streams * term.times, ..term });
+    Ok(Bound::new(chain(each, attempts, grade)?, terms.collect()))
+}
+
+/// The sum of [`graded`].
+fn chain(each: UpperFloat, attempts: &[u128], grade: usize) -> Result<UpperFloat, BoundError> {
+    let bits = |words: usize| 32u32.saturating_mul(u32::try_from(words).unwrap_or(u32::MAX));
+    if !(1..=attempts.len()).contains(&grade) {
+        let (max, found) = (bits(attempts.len()), bits(grade));
+        return Err(BoundError::TagBits { min: 32, max, found });
+    }
+    let one = UpperFloat::from(1);
+    let (mut reached, mut jumps, mut sum) = (one, UpperFloat::ZERO, UpperFloat::ZERO);
+    for (h, &v) in (1..).zip(attempts) {
+        // From each level below `grade`, or below h.
+        if h <= grade {
+            jumps = jumps.plus(reached);
+        }
+        jumps = jumps.times(each);
+        let tried = UpperFloat::from(v).times(jumps);
+        reached = tried.min(one);
+        if h >= grade {
+            sum = sum.plus(tried);
+        }
+    }
+    Ok(sum)
+}
+
 /// Theorems 4.2 and 5.1: NH with words of w bits and t streams collides with 2^-b, b = w t.
 pub const fn nh(w: u32, t: u32) -> u32 {
     w.saturating_mul(t)

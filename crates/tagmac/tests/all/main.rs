@@ -19,6 +19,8 @@ mod edges;
 mod edit;
 mod errata;
 mod far;
+#[cfg(feature = "dynamic")]
+mod grades;
 mod hashes;
 #[cfg(feature = "dynamic")]
 mod hmac;
