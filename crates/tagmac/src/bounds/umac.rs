@@ -183,6 +183,35 @@ fn chain(each: UpperFloat, attempts: &[u128], grade: usize) -> Result<UpperFloat
     Ok(sum)
 }
 
+/// UMAC 1999, section 8.3: the same without a nonce, tag = F(hash). q tagged messages and attempts in all
+/// forge with a probability of at most
+///
+/// ```text
+/// q^2 2^-b + 2^-tau
+/// ```
+///
+/// plus what q queries tell the PRF from a random function. Nothing here is such a MAC. That this bound
+/// says nothing from q = 2^(b/2) on is why UMAC has nonces: equal tags then show a collision of hashes.
+///
+/// # Errors
+///
+/// [`BoundError::TagBits`] unless tau is 1 to 256, [`BoundError::Nothing`] for q = 0.
+///
+/// ```
+/// use tagmac::bounds::umac;
+/// // The paper: a hash of 2^-32 lets one authenticate fewer than 2^16 messages.
+/// assert_eq!(umac::without_nonce(32, 160, 1 << 16)?.log2().floor(), 0.0);
+/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// ```
+pub fn without_nonce(b: u32, tau: u32, q: u128) -> Result<Bound, BoundError> {
+    tag_bits(tau, 256)?;
+    // As in `mac_1999`.
+    let b = b.min(1 << 16) as i32;
+    let value = UpperFloat::from(some(q)?).square().scaled(-b);
+    let term = Term { notion: "prf", ..Term::prp("F", q) };
+    Ok(Bound::new(value.plus(UpperFloat::new(1, -(tau as i32))), vec![term]))
+}
+
 /// Theorems 4.2 and 5.1: NH with words of w bits and t streams collides with 2^-b, b = w t.
 pub const fn nh(w: u32, t: u32) -> u32 {
     w.saturating_mul(t)

@@ -208,6 +208,27 @@ fn the_bound_by_grades_is_exact() {
     }
 }
 
+/// Section 8.3: a hash of 2^-32 lets fewer than 2^16 messages be authenticated without a nonce.
+#[test]
+fn without_a_nonce_collisions_count_by_pairs() {
+    let mut state = 9u64;
+    let mut word = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state >> 20
+    };
+    for _ in 0..500 {
+        let (b, tau) = (1 + word() % 90, 1 + word() % 256);
+        let q = 1 + (u128::from(word()) >> (word() % 44));
+        let bound = umac::without_nonce(b as u32, tau as u32, q).expect("a message");
+        agrees(bound.value(), &(int(q) * int(q) * two(-(b as i32)) + two(-(tau as i32))));
+        assert_eq!(bound.terms()[0].queries, q);
+    }
+    assert!(umac::without_nonce(32, 160, 1 << 16).unwrap().value() >= 1.0);
+    assert_eq!(umac::without_nonce(60, 64, 0), Err(BoundError::Nothing));
+    assert!(umac::without_nonce(60, 0, 1).is_err() && umac::without_nonce(60, 257, 1).is_err());
+    assert!(umac::without_nonce(u32::MAX, 256, 1).is_ok());
+}
+
 #[test]
 fn grades_bound_what_they_should() {
     let log = |attempts: [u128; 4], grade| umac::graded(1, &attempts, grade).unwrap().log2();

@@ -26,6 +26,7 @@ mod hashes;
 mod hmac;
 mod isa;
 mod laws;
+mod lemmas;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(feature = "dynamic")]
