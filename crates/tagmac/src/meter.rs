@@ -64,12 +64,10 @@ use crate::bounds::{BoundError, Theorem, umac};
 use crate::cipher::Cipher;
 use crate::construction::Construction;
 #[cfg(feature = "dynamic")]
-use crate::dynamic::{AnyMac, AnyStream, GradeError};
+use crate::dynamic::{AnyMac, AnyStream};
 use crate::error::{Error, Mismatch, holds_mac_error};
 use crate::isa::Block;
 use crate::mac::Mac;
-#[cfg(feature = "dynamic")]
-use crate::nonce::Nonce;
 use crate::sequence::NonceSequence;
 use crate::stream::Stream;
 use crate::tag::Tag;
@@ -607,23 +605,15 @@ impl<M> Metered<M> {
         })
     }
 
-    /// A check of a tag's first words, by another MAC of the same key.
-    #[cfg(feature = "dynamic")]
-    pub(crate) fn verifying_prefix_by<'m>(
+    /// A check of a tag's first words.
+    pub(crate) fn verifying_prefix<'m>(
         &self,
-        mac: &AnyMac,
-        nonce: &[u8],
         message: impl Into<Bits<'m>>,
-        tag: &Tag,
         grade: Assurance,
-    ) -> Result<(), GradeError> {
-        let graded = mac.graded()?;
+        verify: impl FnOnce(&M, Bits<'_>) -> Result<(), Mismatch>,
+    ) -> Result<(), MeteredVerifyError> {
         let cost = |budget: &Budget, length| budget.failed_grade(length, grade);
-        self.verifying(message.into(), cost, |_, message| {
-            let nonce = UmacNonce::from_slice(nonce).map_err(|_| Mismatch)?;
-            graded.verify_prefix(&nonce, message, tag, grade)
-        })?;
-        Ok(())
+        self.verifying(message.into(), cost, verify)
     }
 
     /// Takes another budget for the same key.
@@ -745,8 +735,7 @@ impl<C: Cipher<Block = Block>> Metered<Umac<C, 4>> {
         tag: &Tag,
         grade: Assurance,
     ) -> Result<(), MeteredVerifyError> {
-        let cost = |budget: &Budget, length| budget.failed_grade(length, grade);
-        self.verifying(message.into(), cost, |mac, message| {
+        self.verifying_prefix(message, grade, |mac, message| {
             mac.verify_prefix(nonce, message, tag, grade)
         })
     }
@@ -777,22 +766,6 @@ impl Metered<AnyMac> {
         tag: &Tag,
     ) -> Result<(), MeteredVerifyError> {
         self.verifying_by(&self.mac, nonce, message, tag)
-    }
-
-    /// As [`AnyMac::verify_prefix`]. What fails counts at its grade, and nowhere else; checks of all
-    /// four words are verifications of whole tags.
-    ///
-    /// # Errors
-    ///
-    /// [`GradeError`].
-    pub fn verify_prefix<'m>(
-        &self,
-        nonce: &[u8],
-        message: impl Into<Bits<'m>>,
-        tag: &Tag,
-        grade: Assurance,
-    ) -> Result<(), GradeError> {
-        self.verifying_prefix_by(&self.mac, nonce, message, tag, grade)
     }
 
     /// As [`AnyMac::stream`].

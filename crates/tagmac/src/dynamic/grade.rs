@@ -7,7 +7,7 @@ use super::{Algorithm, AnyMac};
 use crate::algo::{Assurance, Umac128, UmacNonce};
 use crate::bits::Bits;
 use crate::error::Mismatch;
-use crate::meter::{MeterError, MeteredVerifyError};
+use crate::meter::{MeterError, Metered, MeteredVerifyError};
 use crate::nonce::Nonce;
 use crate::tag::Tag;
 
@@ -75,11 +75,46 @@ impl AnyMac {
     }
 
     /// The MAC with its type, if that has grades.
-    pub(crate) fn graded(&self) -> Result<&Umac128, GradeError> {
+    fn graded(&self) -> Result<&Umac128, GradeError> {
         let mac = match &self.mac {
             Inner::Product(mac) => mac.as_any().downcast_ref(),
             Inner::Sequential(_) => None,
         };
         mac.ok_or(GradeError::NoGrades { algorithm: self.algorithm })
     }
+}
+
+impl Metered<AnyMac> {
+    /// As [`AnyMac::verify_prefix`]. What fails counts at its grade, and nowhere else; checks of all
+    /// four words are verifications of whole tags.
+    ///
+    /// # Errors
+    ///
+    /// [`GradeError`]; what is refused is not checked.
+    pub fn verify_prefix<'m>(
+        &self,
+        nonce: &[u8],
+        message: impl Into<Bits<'m>>,
+        tag: &Tag,
+        grade: Assurance,
+    ) -> Result<(), GradeError> {
+        verify_metered(self, self.mac(), nonce, message.into(), tag, grade)
+    }
+}
+
+/// A check that a meter of the MAC's key counts.
+pub(super) fn verify_metered<M>(
+    meter: &Metered<M>,
+    mac: &AnyMac,
+    nonce: &[u8],
+    message: Bits<'_>,
+    tag: &Tag,
+    grade: Assurance,
+) -> Result<(), GradeError> {
+    let mac = mac.graded()?;
+    meter.verifying_prefix(message, grade, |_, message| {
+        let nonce = UmacNonce::from_slice(nonce).map_err(|_| Mismatch)?;
+        mac.verify_prefix(&nonce, message, tag, grade)
+    })?;
+    Ok(())
 }

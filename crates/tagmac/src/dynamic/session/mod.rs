@@ -14,6 +14,7 @@ mod error;
 pub use error::SessionError;
 
 use super::erased::{AnyNonce, DynSequence, Inner};
+use super::grade::verify_metered;
 use super::key_file::checksum;
 use super::key_id::KeyId;
 use super::{AnyMac, GradeError};
@@ -271,7 +272,7 @@ impl Session {
         tag: &Tag,
         grade: Assurance,
     ) -> Result<(), GradeError> {
-        self.meter.verifying_prefix_by(&self.mac, nonce, message, tag, grade)
+        verify_metered(&self.meter, &self.mac, nonce, message.into(), tag, grade)
     }
 
     /// Lets lower grades answer, under [`Budget::with_grades`]: fewer verifications may fail from now on.
