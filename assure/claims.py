@@ -26,7 +26,7 @@ LEAST_ROWS = {"pmac": 15, "lightmac": 10, "elimac": 12, "poly1305": 5, "umac99":
 ROW = re.compile(r"\| `(?P<id>[\w.-]+)` \| (?P<says>[^|]+) \| `(?P<code>[^|`]+)` \| `(?P<test>[^|`]+)` \|")
 # Ids that a source numbers and that claim nothing, and why.
 NO_CLAIM = re.compile(r"\| (?P<ids>`[^|]+`) \| (?P<why>[^|]+) \|")
-NOT_BUILT = re.compile(r"\| `(?P<id>[\w.-]+)` \| (?P<says>[^|]+) \| (?P<why>[^|`][^|]*) \|")
+NOT_BUILT = re.compile(r"\| `(?P<id>[\w.-]+)` \| (?P<says>[^|]+) \| (?P<why>[^|]+) \|")
 # What may define an item that a claim names.
 ITEM = r"(?:fn|struct|enum|trait|const|static|mod|type)\s+{name}\b|\b{name}!\s*[({{]|macro_rules! {name}\b"
 
