@@ -1,61 +1,101 @@
-"""The ledger of claims, docs/claims.md: each names an item of the source and a test, and both exist."""
+"""The ledger of claims, docs/claims.md: each names an item of the source and a test, and both exist.
 
+What must have a row is what the papers number: `numbered.json`, which `numbering.py` makes of their texts. Each
+number has a row, or a line that says why it has none.
+"""
+
+import json
 import re
 
 from products import REPO
 
 CLAIMS = REPO / "docs/claims.md"
-# What must have a claim: each definition, algorithm, theorem and pinned choice of the papers that the
-# library follows, and each requirement of RFC 4418, which has them in lower case.
-REQUIRED = """
-pmac-2-field pmac-2-gray pmac-2-ntz pmac-fig1-algorithm pmac-fig1-pad pmac-fig1-truncation pmac-thm1
-pmac-4.1-parsimony
-lightmac-eq8-algorithm lightmac-s2-counter lightmac-s2-limit lightmac-s2-padding lightmac-s2-truncation
-lightmac-thm1 lightmac-thm2 lightmac-prop1 lightmac-s2-gray
-elimac-alg1-algorithm elimac-alg1-padding elimac-eq16-families elimac-s1-encoding elimac-s5-rounds
-elimac-prop1 elimac-thm1 elimac-thm2 elimac-cor1
+NUMBERED = REPO / "assure/numbered.json"
+KINDS = ("thm", "lem", "prop", "cor", "def", "alg", "eq", "fig", "tab", "s")
+# `umac99-thm4.2`, `elimac-alg1-padding`, `pmac-4.1-parsimony`: a number without a kind is a section's.
+NUMBER = re.compile(rf"(?P<source>[a-z]+[0-9]*)-(?P<kind>{'|'.join(KINDS)})?(?P<number>(?:\d|[A-C]\.)[\d.]*)(?:-[\w-]+)?")
+# Rows of what no source numbers: the slides on Poly1305-AES number nothing, our copy of LightMAC has lost its
+# equations' numbers, and the others are a list, an appendix and an erratum.
+UNNUMBERED = """
 poly1305-clamp poly1305-polynomial poly1305-addition poly1305-nonce poly1305-bound
-umac99-fig1-example umac99-4.2-nh umac99-4.4-nhs umac99-s2.2-min-length umac99-5.1-toeplitz umac99-5.4-two-levels
-umac99-6-length umac99-6-nhx umac99-7-stride umac99-8-cbc3 umac99-9-graded umac99-thm4.2 umac99-thm4.5
-umac99-thm5.1 umac99-sets
-rfc4418-2.5 rfc4418-3.1-aes rfc4418-3.1-blocklen rfc4418-3.2.1 rfc4418-3.3.1 rfc4418-4.1 rfc4418-4.2
-rfc4418-5.1 rfc4418-5.2.1 rfc4418-5.2.2 rfc4418-5.3.1 rfc4418-5.3.2 rfc4418-5.4.1 rfc4418-6.2-failures
-rfc4418-6.3-length rfc4418-6.3-equal rfc4418-6.3-repeat rfc4418-6.3-form rfc4418-6.4-replay
-rfc4418-6.5-tag-length rfc4418-6.5-prefix rfc4418-6.6-timing rfc4418-appendix rfc4418-eid3507
+lightmac-eq8-algorithm umac99-sets rfc4418-appendix rfc4418-eid3507
 """.split()
+# A row is not lost in silence, even where another has the same number.
+LEAST_ROWS = {"pmac": 15, "lightmac": 10, "elimac": 12, "poly1305": 5, "umac99": 30, "rfc4418": 25}
 
-# What is named by a paper and not built: its reason, in a section at the end.
-NOT_BUILT = "\n## Not built\n"
-REASON = re.compile(r"\| `[\w.-]+` \| [^|]+ \| [^|`][^|]+ \|")
 ROW = re.compile(r"\| `(?P<id>[\w.-]+)` \| (?P<says>[^|]+) \| `(?P<code>[^|`]+)` \| `(?P<test>[^|`]+)` \|")
+# Ids that a source numbers and that claim nothing, and why.
+NO_CLAIM = re.compile(r"\| (?P<ids>`[^|]+`) \| (?P<why>[^|]+) \|")
+NOT_BUILT = re.compile(r"\| `(?P<id>[\w.-]+)` \| (?P<says>[^|]+) \| (?P<why>[^|]+) \|")
 # What may define an item that a claim names.
 ITEM = r"(?:fn|struct|enum|trait|const|static|mod|type)\s+{name}\b|\b{name}!\s*[({{]|macro_rules! {name}\b"
+
+
+def section(text, title):
+    """The lines of a section of the page."""
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0].splitlines()
+
+
+def number_of(name):
+    """(source, kind, number) of an id, if it has one."""
+    match = NUMBER.fullmatch(name)
+    return match and (match["source"], match["kind"] or "s", match["number"].rstrip("."))
 
 
 def ledger(job):
     text = CLAIMS.read_text()
     if job.plants("claim-missing"):
-        text = re.sub(r"\| `rfc4418-6\.3-equal` [^\n]*\n", "", text)
+        text = re.sub(r"\| `rfc4418-6\.4-replay` [^\n]*\n", "", text)
     if job.plants("claim-without-item"):
         text = text.replace("::times_x`", "::times_y`", 1)
     if job.plants("claim-without-test"):
         text = text.replace("::every_field`", "::every_other_field`", 1)
     if job.plants("claim-unknown"):
-        text = "| `pmac-fig99` | planted | `tag.rs::Tag` | `src/tag.rs::every_bit_counts` |\n" + text
-    text, section, reasons = text.partition(NOT_BUILT)
-    reasons = [line for line in reasons.splitlines() if line.startswith("| `")]
-    job.check(bool(section and reasons), "docs/claims.md: expected the section 'Not built', found none")
-    for line in reasons:
-        job.check(bool(REASON.fullmatch(line)), f"docs/claims.md: no row `id`, what, why not: {line}")
-    rows = [ROW.fullmatch(line.strip()) for line in text.splitlines() if line.startswith("| `")]
+        text = text.replace("\n## LightMAC\n", "| `pmac-fig99` | planted | `tag.rs::Tag` | `src/tag.rs::every_bit_counts` |\n\n## LightMAC\n")
+    if job.plants("claim-without-reason"):
+        text = re.sub(r"(\| `rfc4418-6\.1`) [^\n]*\n", r"\1 | |\n", text)
+    sources = json.loads(NUMBERED.read_text())
+    for source, kinds in sources.items():
+        counts = {kind: len(numbers) for kind, numbers in kinds.items() if kind != "counts"}
+        job.check(counts == kinds["counts"], f"assure/numbered.json: the counts of {source} are not those of its lists")
+    known = {(source, kind, number) for source, kinds in sources.items()
+             for kind, numbers in kinds.items() if kind != "counts" for number in numbers}  # fmt: skip
+    no_claim, not_built = section(text, "Numbered, and no claim"), section(text, "Not built")
+    lines = [line.strip() for line in text.splitlines() if line.startswith("| `") and line not in no_claim + not_built]
+    rows = [ROW.fullmatch(line) for line in lines]
     job.check(all(rows), "docs/claims.md: a row is not `id`, what, `file::item`, `file::test`")
     rows = [row for row in rows if row]
     ids = [row["id"] for row in rows]
     job.check(len(set(ids)) == len(ids), "docs/claims.md: an id has two rows")
-    for name in REQUIRED:
+    covered = set()
+    for name in ids:
+        number = number_of(name)
+        job.check(name in UNNUMBERED or number in known, f"docs/claims.md: {name} is no id of a source")
+        covered.add(number)
+    for name in UNNUMBERED:
         job.check(name in ids, f"docs/claims.md: expected a row for {name}, found none")
+    for source, least in LEAST_ROWS.items():
+        count = sum(name.startswith(f"{source}-") for name in ids)
+        job.check(count >= least, f"docs/claims.md: expected {least} rows of {source} or more, found {count}")
+    reasons = [(line, NO_CLAIM.fullmatch(line.strip())) for line in no_claim if line.startswith("| `")]
+    for line, match in reasons:
+        job.check(bool(match) and match["why"].strip() != "", f"docs/claims.md: expected ids and a reason, found {line}")
+        for name in re.findall(r"`([^`]+)`", match["ids"] if match else ""):
+            number = number_of(name)
+            job.check(number in known and number not in covered, f"docs/claims.md: {name} has a row, or is no id of a source")
+            covered.add(number)
+    for line in not_built:
+        if line.startswith("| `"):
+            match = NOT_BUILT.fullmatch(line.strip())
+            job.check(bool(match), f"docs/claims.md: expected an id, what and why not, found {line}")
+            covered.add(match and number_of(match["id"]))
+    # A section is covered by what is within it, too.
+    within = {(source, "s", number.rpartition(".")[0]) for source, kind, number in filter(None, covered) if kind == "s"}
+    for source, kind, number in sorted(known - covered - within):
+        name = f"{source}-{number}" if kind == "s" else f"{source}-{kind}{number}"
+        job.check(False, f"docs/claims.md: expected a row for {name} or why there is none, found neither")
+    job.checked += len(known)
     for row in rows:
-        job.check(row["id"] in REQUIRED, f"docs/claims.md: {row['id']} is no id of a source")
         file, _, name = row["code"].rpartition("::")
         path = REPO / "crates/tagmac/src" / file
         found = path.exists() and re.search(ITEM.format(name=re.escape(name)), path.read_text())

@@ -302,7 +302,7 @@ PLANTED = {
     "sbom-missing": "sbom", "sbom-edge": "sbom", "sbom-invalid": "sbom",
     "api-added": "api", "api-changed": "api", "abi-lost": "abi", "abi-added": "abi",
     "claim-missing": "claims", "claim-without-item": "claims", "claim-without-test": "claims",
-    "claim-unknown": "claims", "build-with-path": "builds",
+    "claim-unknown": "claims", "claim-without-reason": "claims", "build-with-path": "builds",
 }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from algorithms import ALGORITHMS, CIPHERS, two
 from elimac import elimac
 from lightmac import lightmac
 from pmac import decipher, encipher, pmac, recover_block
-from umac99 import PRFS, Parameters, hash_message, umac99
+from umac99 import PRFS, Parameters, graded, hash_message, umac99
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 
@@ -224,6 +224,15 @@ def check_umac99(row):
     check_tag(row, lambda tau: umac99(p, key, message, nonce, tau // 8))
 
 
+def check_graded(row):
+    fields = {"nonce", "msg"} | set(UMAC99_PARAMETERS)
+    require_fields(row, FAMILY_FIELDS | tag_fields(row) | fields)
+    p = Parameters(*(row[name] for name in UMAC99_PARAMETERS))
+    key, nonce = bytes.fromhex(row["key"]), bytes.fromhex(row["nonce"])
+    message, _ = string_of(row)
+    check_tag(row, lambda _: graded(p, key, message, nonce))
+
+
 FAMILIES = {
     "GF": check_gf,
     "PMAC-WIDE": check_wide,
@@ -232,6 +241,7 @@ FAMILIES = {
     "ELIMAC": check_elimac,
     "PRF": check_prf,
     "UMAC99": check_umac99,
+    "UMAC99-GRADED": check_graded,
 }
 
 

@@ -70,7 +70,7 @@
 #define TAGMAC_ERROR_SIZE 256
 
 // Bytes of a saved session.
-#define TAGMAC_SESSION_SAVED 80
+#define TAGMAC_SESSION_SAVED 104
 
 // The lengths of an algorithm's keys, nonces and tags. Keys and nonces count in bytes, tags in
 // bits, because PMAC, LightMAC and EliMAC have tags of any number of bits.
@@ -344,6 +344,30 @@ int tagmac_session_tag(tagmac_session *session,
                        size_t nonce_size,
                        const uint8_t *message,
                        size_t message_size);
+
+// Checks the tag of a message under the key, in constant time, and counts it if it is wrong: 0 if it is
+// right, TAGMAC_MISMATCH if it is wrong, TAGMAC_LIMIT if the budget has no failure left, and then nothing
+// was checked. The nonce is that of the message's sender, and none of the session's is used up.
+//
+// `words` is 0 for the whole tag. A session of UMAC-128 checks the first 1, 2, 3 or all 4 words of 4
+// bytes, once tagmac_session_allow_grades() allows that; the tag is given whole. Save after a failure
+// where somebody else can make the process start again.
+TAGMAC_MUST_USE
+int tagmac_session_verify(tagmac_session *session,
+                          const uint8_t *tag,
+                          size_t tag_size,
+                          const uint8_t *nonce,
+                          size_t nonce_size,
+                          const uint8_t *message,
+                          size_t message_size,
+                          size_t words);
+
+// Lets a session of UMAC-128 check the first words of tags. Each word is then forged by itself, so that
+// fewer failures are allowed from now on, for each number of words: as many as keep the forgery of a
+// whole tag to the probability, such as 1e-9. The first words alone are forged more easily. It is not
+// saved: call it again after tagmac_session_restore().
+int tagmac_session_allow_grades(tagmac_session *session,
+                                double probability);
 
 // Takes the nonces and the budget of `messages` messages more. Save then, and store what that gives,
 // before you tag. What is left of a reserve when the process ends is lost.

@@ -2,13 +2,14 @@
 
 use std::ffi::c_int;
 
-use tagmac::dynamic::{self, AnyMac};
+use tagmac::dynamic::{self, AnyMac, GradeError};
 use tagmac::meter::Budget;
+use tagmac::{Assurance, Tag};
 use tagmac_border::{Failure, Room, bytes, ensure};
 
 use crate::key::{Key, keyed};
 use crate::slot::{Held, free, slot};
-use crate::status::{refused_session, status, value};
+use crate::status::{mismatch, refused_grade, refused_session, status, value};
 
 /// What the sender of packets holds: a key, the next nonce under it, and what the key may still do.
 /// Begin with zeros: `tagmac_session session = {0};`. Several threads may read one session at once, by the
@@ -27,7 +28,7 @@ pub struct Session {
 }
 
 /// Bytes of a saved session.
-pub const TAGMAC_SESSION_SAVED: usize = 80;
+pub const TAGMAC_SESSION_SAVED: usize = 104;
 
 const _: () = assert!(TAGMAC_SESSION_SAVED == dynamic::Session::BYTES);
 
@@ -170,6 +171,69 @@ pub unsafe extern "C" fn tagmac_session_tag(
             nonce_room.fill(nonce.as_bytes());
             Ok(())
         })
+    })
+}
+
+/// Checks the tag of a message under the key, in constant time, and counts it if it is wrong: 0 if it is
+/// right, TAGMAC_MISMATCH if it is wrong, TAGMAC_LIMIT if the budget has no failure left, and then nothing
+/// was checked. The nonce is that of the message's sender, and none of the session's is used up.
+///
+/// `words` is 0 for the whole tag. A session of UMAC-128 checks the first 1, 2, 3 or all 4 words of 4
+/// bytes, once tagmac_session_allow_grades() allows that; the tag is given whole. Save after a failure
+/// where somebody else can make the process start again.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn tagmac_session_verify(
+    session: *mut Session,
+    tag: *const u8,
+    tag_size: usize,
+    nonce: *const u8,
+    nonce_size: usize,
+    message: *const u8,
+    message_size: usize,
+    words: usize,
+) -> c_int {
+    status(|| {
+        // SAFETY: the header asks for memory of those sizes.
+        let (tag, nonce, message) = unsafe {
+            let (tag, nonce) =
+                (bytes("the tag", tag, tag_size)?, bytes("the nonce", nonce, nonce_size)?);
+            (tag, nonce, bytes("the message", message, message_size)?)
+        };
+        let grade = match words {
+            0 => None,
+            1 => Some(Assurance::Bits30),
+            2 => Some(Assurance::Bits60),
+            3 => Some(Assurance::Bits90),
+            4 => Some(Assurance::Bits120),
+            _ => return Err(format!("expected 0 to 4 words of a tag, found {words}").into()),
+        };
+        with(session, |sending| {
+            let Sending { session, tag_bytes } = sending;
+            let (expected, found) = (*tag_bytes, tag.len());
+            ensure(found == expected, tagmac::Error::TagBytes { expected, found })?;
+            session.mac().algorithm().check_nonce(nonce.len())?;
+            let tag = Tag::new(tag, session.mac().tag_bits()).map_err(|_| mismatch())?;
+            let checked = match grade {
+                None => session.verify(nonce, message, &tag).map_err(GradeError::from),
+                Some(grade) => session.verify_prefix(nonce, message, &tag, grade),
+            };
+            checked.map_err(refused_grade)
+        })
+    })
+}
+
+/// Lets a session of UMAC-128 check the first words of tags. Each word is then forged by itself, so that
+/// fewer failures are allowed from now on, for each number of words: as many as keep the forgery of a
+/// whole tag to the probability, such as 1e-9. The first words alone are forged more easily. It is not
+/// saved: call it again after tagmac_session_restore().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tagmac_session_allow_grades(
+    session: *mut Session,
+    probability: f64,
+) -> c_int {
+    status(|| {
+        with(session, |sending| sending.session.allow_grades(probability).map_err(refused_session))
     })
 }
 

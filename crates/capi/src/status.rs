@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int};
 
-use tagmac::dynamic::SessionError;
+use tagmac::dynamic::{GradeError, SessionError};
 use tagmac::hazmat::PartError;
 use tagmac::meter::MeterError;
 use tagmac::{Error, Mismatch};
@@ -93,6 +93,15 @@ pub fn refused_session(error: SessionError) -> Failure {
         _ => Kind::Misuse,
     };
     Failure::from(error).of(kind)
+}
+
+/// What a check of a tag's first words refuses.
+pub fn refused_grade(error: GradeError) -> Failure {
+    match error {
+        GradeError::Mismatch => mismatch(),
+        GradeError::Refused(error) => refused_session(error.into()),
+        _ => Failure::from(error).of(Kind::Misuse),
+    }
 }
 
 /// What a part refuses.

@@ -273,7 +273,7 @@ static void misuse_of_sessions(void) {
     LIMIT(tagmac_session_tag(&session, tag, 8, nonce, 2, message, 101), "at most 100 bytes");
     MISUSE(tagmac_session_tag(NULL, tag, 8, nonce, 2, message, 9), "null");
     LIMIT(tagmac_session_reserve(&session, 2), "unused nonce");
-    MISUSE(tagmac_session_save(&session, saved, sizeof saved - 1), "of 80 bytes, found 79");
+    MISUSE(tagmac_session_save(&session, saved, sizeof saved - 1), "of 104 bytes, found 103");
     MISUSE(tagmac_session_save(&session, NULL, sizeof saved), "null");
     MISUSE(tagmac_session_counts(&session, counts, NULL, counts), "null");
     MISUSE(tagmac_session_counts(NULL, counts, counts + 1, counts + 2), "null");
@@ -307,14 +307,64 @@ static void misuse_of_sessions(void) {
     CHECK(tagmac_session_free(&session) == 0);
 
     INPUT(tagmac_session_restore(&session, &other, saved, sizeof saved, 100, 1e-9), "of the key");
-    INPUT(tagmac_session_restore(&session, &key, saved, 79, 100, 1e-9), "80 bytes");
-    MISUSE(tagmac_session_restore(&session, &key, NULL, 80, 100, 1e-9), "null");
+    INPUT(tagmac_session_restore(&session, &key, saved, 103, 100, 1e-9), "104 bytes");
+    MISUSE(tagmac_session_restore(&session, &key, NULL, 104, 100, 1e-9), "null");
     saved[31] ^= 1;
     INPUT(tagmac_session_restore(&session, &key, saved, sizeof saved, 100, 1e-9), "damaged");
     saved[0] ^= 1;
-    INPUT(tagmac_session_restore(&session, &key, saved, sizeof saved, 100, 1e-9), "tagmacS1");
+    INPUT(tagmac_session_restore(&session, &key, saved, sizeof saved, 100, 1e-9), "tagmacS2");
     MISUSE(tagmac_session_free(NULL), "null");
     CHECK(tagmac_key_free(&key) == 0 && tagmac_key_free(&other) == 0);
+}
+
+/* What fails is counted at its number of words, and saved. */
+static void grades(void) {
+    tagmac_key key = EMPTY;
+    tagmac_session session = EMPTY;
+    uint8_t whole[16], saved[TAGMAC_SESSION_SAVED];
+    CHECK(tagmac_key_init(&key, "UMAC-128", bytes, 16, 0) == 0);
+    CHECK(tagmac_session_init(&session, &key, NULL, 8, 100, 1e-9) == 0);
+    CHECK(tagmac_session_tag(&session, whole, 16, nonce, 8, message, 9) == 0);
+    for (size_t words = 0; words <= 4; words += 4)
+        CHECK(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, words) == 0);
+    LIMIT(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, 1), "of one word");
+    MISUSE(tagmac_session_allow_grades(&session, 1), "between 0 and 1");
+    /* v (v + 1)^3 is at most 2^120 times that: 15 failures at each number of words. */
+    CHECK(tagmac_session_allow_grades(&session, 5e-32) == 0);
+    for (size_t words = 1; words <= 4; words++) {
+        CHECK(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, words) == 0);
+        whole[4 * words - 1] ^= 1;
+        CHECK(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, words)
+              == TAGMAC_MISMATCH);
+        whole[4 * words - 1] ^= 1;
+    }
+    for (int failed = 1; failed < 15; failed++)
+        CHECK(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 8, 2)
+              == TAGMAC_MISMATCH);
+    LIMIT(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, 2), "of two words");
+    CHECK(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, 3) == 0);
+    CHECK(tagmac_session_save(&session, saved, sizeof saved) == 0);
+    CHECK(tagmac_session_free(&session) == 0);
+    CHECK(tagmac_session_restore(&session, &key, saved, sizeof saved, 100, 0) == 0);
+    LIMIT(tagmac_session_allow_grades(&session, 1e-36), "failed");
+    CHECK(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, 2) == 0);
+    MISUSE(tagmac_session_verify(&session, whole, 15, nonce, 8, message, 9, 0), "of 16 bytes");
+    MISUSE(tagmac_session_verify(&session, whole, 16, nonce, 0, message, 9, 0), "nonce of 1 to 16");
+    MISUSE(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, 5), "0 to 4 words");
+    MISUSE(tagmac_session_verify(&session, NULL, 16, nonce, 8, message, 9, 0), "null");
+    MISUSE(tagmac_session_verify(&session, whole, 16, NULL, 8, message, 9, 0), "null");
+    MISUSE(tagmac_session_verify(&session, whole, 16, nonce, 8, NULL, 9, 0), "null");
+    MISUSE(tagmac_session_verify(NULL, whole, 16, nonce, 8, message, 9, 0), "null");
+    MISUSE(tagmac_session_allow_grades(NULL, 1e-9), "null");
+    CHECK(tagmac_session_free(&session) == 0 && tagmac_key_free(&key) == 0);
+
+    CHECK(tagmac_key_init(&key, "UMAC-64", bytes, 16, 0) == 0);
+    CHECK(tagmac_session_init(&session, &key, NULL, 8, 100, 1e-9) == 0);
+    MISUSE(tagmac_session_allow_grades(&session, 1e-9), "128 bits");
+    CHECK(tagmac_session_tag(&session, whole, 8, nonce, 8, message, 9) == 0);
+    MISUSE(tagmac_session_verify(&session, whole, 8, nonce, 8, message, 9, 1), "as a whole");
+    CHECK(tagmac_session_verify(&session, whole, 8, nonce, 8, message, 9, 0) == 0);
+    CHECK(tagmac_session_free(&session) == 0 && tagmac_key_free(&key) == 0);
 }
 
 /* Each argument that cannot be is refused, and says which. */
@@ -556,6 +606,7 @@ int main(int argc, char **argv) {
     arguments();
     misuse();
     misuse_of_sessions();
+    grades();
     key_files(argv[1]);
     printf("%zu algorithms\n", count);
     return 0;

@@ -6,11 +6,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
-use tagmac::dynamic::{self, Algorithm, AnyMac, KeyId};
+use tagmac::dynamic::{self, Algorithm, AnyMac, GradeError, KeyId};
+use tagmac::{Assurance, Tag};
 
 use crate::buffer::{RELEASE, bytes};
-use crate::error::{session_refused, stays};
+use crate::error::{InvalidTag, refused, session_refused, stays};
 use crate::key::Key;
+use crate::nonce::nonce_of;
 
 /// Nonces where nothing else is asked for, if the algorithm takes such: 2^64 of them.
 const USUAL_NONCE: usize = 8;
@@ -93,6 +95,61 @@ impl Session {
         };
         let (nonce, tag) = made.map_err(session_refused)?;
         Ok((PyBytes::new(py, nonce.as_bytes()), PyBytes::new(py, tag.as_bytes())))
+    }
+
+    /// Checks the tag of a message under the key in constant time, and counts it if it is wrong. The nonce
+    /// is that of the message's sender; none of the session's is used up. words is None for the whole tag;
+    /// a session of UMAC-128 checks the first 1, 2, 3 or all 4 words of 4 bytes, once allow_grades allows it.
+    ///
+    /// Raises InvalidTag if it is wrong, and BudgetExhausted if the budget has no failure left; then
+    /// nothing is checked. Save after a failure where somebody else can make the process start again.
+    #[pyo3(signature = (msg, tag, nonce=None, *, words=None))]
+    fn verify(
+        &self,
+        py: Python<'_>,
+        msg: &Bound<'_, PyAny>,
+        tag: &Bound<'_, PyAny>,
+        nonce: Option<&Bound<'_, PyAny>>,
+        words: Option<usize>,
+    ) -> PyResult<()> {
+        let (msg, tag) = (bytes(msg)?, bytes(tag)?);
+        let nonce = nonce_of(self.algorithm, nonce)?;
+        let grade = match words {
+            None => None,
+            Some(1) => Some(Assurance::Bits30),
+            Some(2) => Some(Assurance::Bits60),
+            Some(3) => Some(Assurance::Bits90),
+            Some(4) => Some(Assurance::Bits120),
+            Some(words) => {
+                let line = format!("expected 1 to 4 words of a tag, found {words}");
+                return Err(PyValueError::new_err(line));
+            }
+        };
+        self.algorithm.check_nonce(nonce.len()).map_err(refused)?;
+        let checked = py.detach(|| {
+            let session = self.state.lock().expect("no work panics");
+            let bits = session.mac().tag_bits();
+            // A tag of another length is a wrong one, and counted: it matches nothing.
+            let tag = Tag::new(&tag, bits).unwrap_or_default();
+            match grade {
+                None => session.verify(&nonce, &msg, &tag).map_err(GradeError::from),
+                Some(grade) => session.verify_prefix(&nonce, &msg, &tag, grade),
+            }
+        });
+        checked.map_err(|error| match error {
+            GradeError::Mismatch => InvalidTag::new_err(error.to_string()),
+            GradeError::Refused(error) => session_refused(error.into()),
+            _ => PyValueError::new_err(error.to_string()),
+        })
+    }
+
+    /// Lets a session of UMAC-128 check the first words of tags. Each word is then forged by itself, so
+    /// fewer failures are allowed from now on, for each number of words: as many as keep the forgery of a
+    /// whole tag to the probability. The first words alone are forged more easily. It is not saved: call
+    /// it again for a saved session.
+    #[pyo3(signature = (probability=2.3283064365386963e-10))]
+    fn allow_grades(&self, py: Python<'_>, probability: f64) -> PyResult<()> {
+        self.lock(py).allow_grades(probability).map_err(session_refused)
     }
 
     /// Takes the nonces and the budget of that many messages more. Save then, and store what that

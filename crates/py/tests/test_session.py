@@ -109,9 +109,9 @@ def test_bad_arguments():
         ({"probability": 0.0}, "between 0 and 1"),
         ({"probability": 1}, "between 0 and 1"),
         ({"probability": float("nan")}, "between 0 and 1"),
-        ({"saved": b""}, "expected 80 bytes"),
-        ({"saved": saved[:-1]}, "expected 80 bytes"),
-        ({"saved": bytes(80)}, "tagmacS1"),
+        ({"saved": b""}, "expected 104 bytes"),
+        ({"saved": saved[:-1]}, "expected 104 bytes"),
+        ({"saved": bytes(104)}, "tagmacS2"),
         ({"saved": saved[:40] + b"x" + saved[41:]}, "damaged"),
     ]
     for arguments, words in values:
@@ -141,6 +141,58 @@ def test_bad_arguments():
         with pytest.raises(OverflowError):
             call()
     assert session.used == 0
+
+
+def test_failures_are_counted():
+    session = tagmac.Session(tagmac.Key(bytes(16), "UMAC-64"))
+    nonce, tag = session.tag(b"packet")
+    session.verify(b"packet", tag, nonce)
+    for wrong in (bytes(8), tag[:-1], tag + b"0", b""):
+        with pytest.raises(tagmac.InvalidTag):
+            session.verify(b"packet", wrong, nonce)
+    with pytest.raises(tagmac.NonceRequired):
+        session.verify(b"packet", tag)
+    with pytest.raises(ValueError, match="nonce of 1 to 16 bytes"):
+        session.verify(b"packet", tag, b"")
+    with pytest.raises(ValueError, match="UMAC-64: tags are checked as a whole"):
+        session.verify(b"packet", tag, nonce, words=1)
+    with pytest.raises(ValueError, match="128 bits"):
+        session.allow_grades()
+
+
+def test_grades():
+    key = tagmac.Key(bytes(16), "UMAC-128")
+    session = tagmac.Session(key)
+    nonce, tag = session.tag(b"packet")
+    session.verify(b"packet", tag, nonce, words=4)
+    with pytest.raises(tagmac.BudgetExhausted, match="at most 0 failed checks of one word"):
+        session.verify(b"packet", tag, nonce, words=1)
+    for probability in (0.0, 1.0):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            session.allow_grades(probability)
+    # v (v + 1)^3 is at most 2^16: 15 failures for each number of words.
+    session.allow_grades(2**-104)
+    for words in (1, 2, 3, 4):
+        for byte in range(16):
+            other = bytearray(tag)
+            other[byte] ^= 1
+            if byte >= 4 * words:
+                session.verify(b"packet", other, nonce, words=words)
+        for _ in range(15):
+            with pytest.raises(tagmac.InvalidTag):
+                session.verify(b"pocket", tag, nonce, words=words)
+        with pytest.raises(tagmac.BudgetExhausted, match="at most 15 failed"):
+            session.verify(b"packet", tag, nonce, words=words)
+    with pytest.raises(tagmac.BudgetExhausted, match="failed verifications"):
+        session.verify(b"packet", tag, nonce)
+    saved = session.save()
+    again = tagmac.Session(key, saved=saved, probability=None)
+    again.verify(b"packet", tag, nonce, words=1)
+    with pytest.raises(tagmac.BudgetExhausted, match="failed"):
+        again.allow_grades(2**-110)
+    for words in (0, 5):
+        with pytest.raises(ValueError, match="1 to 4 words"):
+            again.verify(b"packet", tag, nonce, words=words)
 
 
 def test_nothing_goes_out_unasked():

@@ -56,7 +56,8 @@ impl Receiver {
         Receiver { mac: Umac128::new(key), shown: 0, waiting: VecDeque::new() }
     }
 
-    /// The first check: the frame may be shown.
+    /// The first check: the frame may be shown. The first failure ends the film: a forger who were
+    /// answered more often could guess the tag word by word, see `Umac128::verify_prefix`.
     fn show(&mut self, frame: Frame) -> Result<(), Failed> {
         let nonce = UmacNonce::from(self.shown);
         let check = self.mac.verify_prefix(&nonce, &frame.data, &frame.tag, Assurance::Bits30);

@@ -34,14 +34,15 @@
 //! # Recovering a block, and a wide-block cipher
 //!
 //! [`recover_block`] computes a block of a message from PMAC's tag and the other blocks, which the paper
-//! calls parsimony. [`WideBlock`] is a length-preserving cipher made from it. Read its guarantees before
-//! use.
+//! calls parsimony; [`replace_block`] computes the tag after one block changed, from the old tag.
+//! [`WideBlock`] is a length-preserving cipher made from the former, and a deterministic encryption. Read
+//! its guarantees before use.
 
 #[doc(hidden)]
 pub use crate::algo::COMPILED;
 #[cfg(feature = "umac99")]
 pub use crate::algo::Umac99Sum;
-pub use crate::algo::{ParsimonyError, WideBlock, recover_block};
+pub use crate::algo::{ParsimonyError, WideBlock, recover_block, replace_block};
 pub use crate::algo::{Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use crate::algo::{UmacDigest, UmacHash, UmacPad, UmacSum};
 pub use crate::algo::{XorDigest, XorSum};

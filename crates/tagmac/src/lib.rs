@@ -120,7 +120,7 @@ mod wipe;
 pub use algo::{Assurance, Cbc3, Cmac, CmacStream, EliMac, Poly1305, Poly1305Aes};
 pub use algo::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 #[cfg(feature = "umac99")]
-pub use algo::{NhShape, Umac99, Umac99Parameters, Umac99Prf, Umac99Set};
+pub use algo::{NhShape, Umac99, Umac99Graded, Umac99Parameters, Umac99Prf, Umac99Set};
 pub use algo::{Pmac, PmacAes128, PmacAes192, PmacAes256};
 pub use algo::{Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
 pub use bits::Bits;

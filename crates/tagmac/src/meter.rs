@@ -1,6 +1,7 @@
 //! A MAC that counts what its key has done and refuses to exceed a budget.
 //!
-//! It counts messages, their blocks (PMAC), and failed verifications. [`Budget::new`] takes the limits
+//! It counts messages, their blocks (PMAC), and failed verifications, by grade where a receiver checks
+//! the first words of UMAC-128's tags ([`Budget::with_grades`]). [`Budget::new`] takes the limits
 //! from a theorem and the probability of a forgery that you accept. A call that would exceed the budget is refused before it tags or
 //! verifies.
 //!
@@ -14,7 +15,7 @@
 //! use tagmac::bounds::Theorem;
 //! use tagmac::meter::{Budget, Metered, Usage};
 //!
-//! # let mut disk = [0; 32];
+//! # let mut disk = [0; Usage::BYTES];
 //! let budget = Budget::new(Theorem::Pmac { n: 128, t: 128 }, 1 << 20, 2f64.powi(-32))?;
 //! let mac = Metered::new(PmacAes128::new(&[7; 16]), budget, Usage::default())?;
 //! // 1000 messages of 10 MiB in all: counted, saved, and only then tagged.
@@ -54,16 +55,19 @@
 //! The budget belongs to the key: all processes that share a key share its budget. Divide it between
 //! them (lower the fields of [`Budget`], so that their sums stay within it), or let one process count.
 
-use core::fmt;
 use core::ops::Deref;
+use core::{array, fmt};
 use std::sync::{Mutex, PoisonError};
 
+use crate::algo::{Assurance, Umac, UmacNonce};
 use crate::bits::Bits;
-use crate::bounds::{BoundError, Theorem, per_key};
+use crate::bounds::{BoundError, Theorem, per_key, umac};
+use crate::cipher::Cipher;
 use crate::construction::Construction;
 #[cfg(feature = "dynamic")]
 use crate::dynamic::{AnyMac, AnyStream};
 use crate::error::{Error, Mismatch, holds_mac_error};
+use crate::isa::Block;
 use crate::mac::Mac;
 use crate::sequence::NonceSequence;
 use crate::stream::Stream;
@@ -118,7 +122,7 @@ impl fmt::Display for MeterError {
                 write!(f, "expected {expected} bytes of saved usage, found {found}")
             }
             MeterError::UsageMagic => f.write_str(
-                "expected saved usage that begins with 'tagmacU2', found something else",
+                "expected saved usage that begins with 'tagmacU3', found something else",
             ),
             MeterError::UsageBlocks { messages, blocks } => write!(
                 f,
@@ -142,8 +146,11 @@ pub struct Budget {
     pub messages: u64,
     /// The most blocks in all of them; an empty message counts as one.
     pub blocks: u64,
-    /// The most verifications that may fail.
+    /// The most verifications of whole tags that may fail.
     pub failures: u64,
+    /// The most checks of the first one, two or three words of a tag that may fail, see
+    /// [`with_grades`](Budget::with_grades). With 0 that grade is refused.
+    pub graded: [u64; 3],
 }
 
 impl Budget {
@@ -186,7 +193,46 @@ impl Budget {
             _ => u128::MAX,
         };
         let [messages, blocks, failures] = [messages, blocks, failures].map(small);
-        Ok(Budget { theorem, length, messages, blocks, failures })
+        Ok(Budget { theorem, length, messages, blocks, failures, graded: [0; 3] })
+    }
+
+    /// This budget for a receiver that also checks the first words of UMAC-128's tags,
+    /// [`Umac::verify_prefix`](crate::Umac::verify_prefix). Such answers help a forger:
+    /// words are then guessed one at a time. So each grade gets as many failures as keep the forgery of
+    /// a **whole** tag to this probability; of whole tags, at most as many may fail as before.
+    ///
+    /// The first words alone are forged more easily: [`umac::graded`](crate::bounds::umac::graded) has
+    /// the bound for each grade. Lower the fields of [`graded`](Budget::graded) if that is too much.
+    ///
+    /// ```
+    /// use tagmac::bounds::{NonceKind, Theorem, umac};
+    /// use tagmac::meter::Budget;
+    /// let probability = 2f64.powi(-32);
+    /// let theorem = Theorem::Umac { t: 128, nonces: NonceKind::Counted };
+    /// let whole = Budget::new(theorem, 1500, probability)?;
+    /// assert_eq!((whole.failures, whole.graded), (u64::MAX, [0; 3]));
+    /// let budget = whole.with_grades(probability)?;
+    /// assert_eq!((budget.failures, budget.graded), (3_701_459, [3_701_459; 3]));
+    /// // Such a receiver accepts a wrong first word with 2^-8.
+    /// assert_eq!(umac::graded(0, &[3_701_459; 4], 1)?.to_string(), "2^-8.18 + 3 Adv^prp_AES(2^23.82)");
+    /// # Ok::<(), tagmac::bounds::BoundError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BoundError::TagBits`] unless this is a budget of UMAC-128, [`BoundError::Probability`] unless
+    /// the probability is between 0 and 1.
+    pub fn with_grades(self, probability: f64) -> Result<Budget, BoundError> {
+        let found = match self.theorem {
+            Theorem::Umac { t: 128, .. } => None,
+            Theorem::Umac { t, .. } => Some(t),
+            _ => Some(0),
+        };
+        if let Some(found) = found {
+            return Err(BoundError::TagBits { min: 128, max: 128, found });
+        }
+        let each = umac::graded_guesses(probability)?;
+        Ok(Budget { failures: self.failures.min(each), graded: [each; 3], ..self })
     }
 
     /// As [`new`](Budget::new) for each of `keys` keys, such as those of all devices, so that the
@@ -220,12 +266,13 @@ impl Budget {
     #[inline]
     fn message(&self, length: u64) -> Usage {
         let blocks = blocks(&self.theorem, length);
-        Usage { messages: 1, blocks: blocks.max(1), failures: 0 }
+        Usage { messages: 1, blocks: blocks.max(1), ..Usage::default() }
     }
 
     /// All of it.
     fn all(&self) -> Usage {
-        Usage { messages: self.messages, blocks: self.blocks, failures: self.failures }
+        let Budget { messages, blocks, failures, graded, .. } = *self;
+        Usage { messages, blocks, failures, graded }
     }
 
     /// What is not left of it. Inlined, as other errors beside tags: a call would write into the place
@@ -236,8 +283,11 @@ impl Budget {
             ("messages", self.messages, left.messages, asked.messages)
         } else if asked.blocks > left.blocks {
             ("blocks", self.blocks, left.blocks, asked.blocks)
-        } else {
+        } else if asked.failures > left.failures {
             ("failed verifications", self.failures, left.failures, asked.failures)
+        } else {
+            let over = (0..2).find(|&i| asked.graded[i] > left.graded[i]).unwrap_or(2);
+            (GRADED[over], self.graded[over], left.graded[over], asked.graded[over])
         };
         MeterError::BudgetExhausted { count, budget, used: budget - left, asked }
     }
@@ -269,6 +319,10 @@ fn blocks(theorem: &Theorem, length: u64) -> u64 {
     }
 }
 
+/// What is counted at each lower grade.
+const GRADED: [&str; 3] =
+    ["failed checks of one word", "failed checks of two words", "failed checks of three words"];
+
 /// What a key has done. `Display` says it in words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -276,19 +330,38 @@ pub struct Usage {
     pub messages: u64,
     /// Their blocks in all; an empty message has one.
     pub blocks: u64,
-    /// Verifications that failed.
+    /// Verifications of whole tags that failed.
     pub failures: u64,
+    /// Checks of a tag's first one, two or three words that failed.
+    pub graded: [u64; 3],
 }
 
 impl Usage {
-    /// How saved usage begins.
-    const MAGIC: [u8; 8] = *b"tagmacU2";
+    /// A failed verification.
+    const FAILURE: Usage = Usage { messages: 0, blocks: 0, failures: 1, graded: [0; 3] };
 
-    /// The usage as 32 bytes: the magic bytes `tagmacU2`, then messages, blocks and failures as
-    /// little-endian numbers of 8 bytes.
-    pub fn to_bytes(&self) -> [u8; 32] {
-        let counts = [self.messages, self.blocks, self.failures].map(u64::to_le_bytes);
-        let mut bytes = [0; 32];
+    /// A failed check of a tag's first words; that of all four is a whole verification.
+    fn failed_grade(grade: Assurance) -> Usage {
+        let mut usage = Usage::default();
+        match usage.graded.get_mut(grade.words() - 1) {
+            Some(count) => *count = 1,
+            None => usage = Usage::FAILURE,
+        }
+        usage
+    }
+
+    /// How saved usage begins.
+    const MAGIC: [u8; 8] = *b"tagmacU3";
+
+    /// Bytes of saved usage.
+    pub const BYTES: usize = 56;
+
+    /// The usage as 56 bytes: the magic bytes `tagmacU3`, then messages, blocks, failures and those of
+    /// one, two and three words as little-endian numbers of 8 bytes.
+    pub fn to_bytes(&self) -> [u8; Usage::BYTES] {
+        let Usage { messages, blocks, failures, graded: [one, two, three] } = *self;
+        let counts = [messages, blocks, failures, one, two, three].map(u64::to_le_bytes);
+        let mut bytes = [0; Usage::BYTES];
         bytes[..8].copy_from_slice(&Self::MAGIC);
         bytes[8..].copy_from_slice(counts.as_flattened());
         bytes
@@ -298,23 +371,22 @@ impl Usage {
     ///
     /// # Errors
     ///
-    /// [`MeterError::UsageBytes`] unless there are 32 bytes, [`MeterError::UsageMagic`] unless they
+    /// [`MeterError::UsageBytes`] unless there are 56 bytes, [`MeterError::UsageMagic`] unless they
     /// begin with the magic bytes, [`MeterError::UsageBlocks`] if there are fewer blocks than
     /// messages, which no meter counts.
     pub fn from_bytes(bytes: &[u8]) -> Result<Usage, MeterError> {
-        let wrong = MeterError::UsageBytes { expected: 32, found: bytes.len() };
-        let words: &[[u8; 8]; 4] = bytes.as_chunks().0.try_into().map_err(|_| wrong)?;
-        if bytes.len() != 32 {
-            return Err(wrong);
-        }
-        if words[0] != Self::MAGIC {
+        let wrong = MeterError::UsageBytes { expected: Usage::BYTES, found: bytes.len() };
+        let bytes: &[u8; Usage::BYTES] = bytes.try_into().map_err(|_| wrong)?;
+        let (magic, counts) = bytes.split_at(8);
+        if magic != Self::MAGIC {
             return Err(MeterError::UsageMagic);
         }
-        let [messages, blocks, failures] = [1, 2, 3].map(|i| u64::from_le_bytes(words[i]));
+        let count = |i| u64::from_le_bytes(counts.as_chunks().0[i]);
+        let (messages, blocks, failures) = (count(0), count(1), count(2));
         if blocks < messages {
             return Err(MeterError::UsageBlocks { messages, blocks });
         }
-        Ok(Usage { messages, blocks, failures })
+        Ok(Usage { messages, blocks, failures, graded: [count(3), count(4), count(5)] })
     }
 }
 
@@ -325,16 +397,19 @@ impl Usage {
             messages: self.messages - other.messages,
             blocks: self.blocks - other.blocks,
             failures: self.failures - other.failures,
+            graded: array::from_fn(|i| self.graded[i] - other.graded[i]),
         }
     }
 
     /// Nothing if that would be less than none of something.
     #[inline]
     fn checked_less(self, other: Usage) -> Option<Usage> {
+        let fewer = (0..3).any(|i| self.graded[i] < other.graded[i]);
         Some(Usage {
             messages: self.messages.checked_sub(other.messages)?,
             blocks: self.blocks.checked_sub(other.blocks)?,
             failures: self.failures.checked_sub(other.failures)?,
+            graded: (!fewer).then(|| array::from_fn(|i| self.graded[i] - other.graded[i]))?,
         })
     }
 
@@ -343,14 +418,19 @@ impl Usage {
             messages: self.messages + other.messages,
             blocks: self.blocks + other.blocks,
             failures: self.failures + other.failures,
+            graded: array::from_fn(|i| self.graded[i] + other.graded[i]),
         }
     }
 }
 
 impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Usage { messages, blocks, failures } = self;
-        write!(f, "{messages} messages, {blocks} blocks, {failures} failed verifications")
+        let Usage { messages, blocks, failures, graded: [one, two, three] } = self;
+        write!(f, "{messages} messages, {blocks} blocks, {failures} failed verifications")?;
+        if self.graded == [0; 3] {
+            return Ok(());
+        }
+        write!(f, ", {one}, {two} and {three} failed checks of one, two and three words")
     }
 }
 
@@ -378,7 +458,7 @@ impl Used {
         let rest = Usage {
             messages: more.messages.saturating_sub(self.reserve.messages),
             blocks: more.blocks.saturating_sub(self.reserve.blocks),
-            failures: more.failures,
+            ..more
         };
         let Some(left) = self.left.checked_less(rest) else {
             return Err(budget.exhausted(self.left, rest));
@@ -451,7 +531,7 @@ impl<M> Metered<M> {
         // Each message may have one more block than its bytes fill.
         let blocks = blocks(&self.budget.theorem, bytes);
         let blocks = messages.saturating_add(blocks);
-        self.reserve_usage(Usage { messages, blocks, failures: 0 })
+        self.reserve_usage(Usage { messages, blocks, ..Usage::default() })
     }
 
     /// As [`reserve`](Metered::reserve), for messages of any lengths within the budget's. Blocks are
@@ -462,7 +542,8 @@ impl<M> Metered<M> {
             Theorem::Pmac { .. } => self.budget.message(self.budget.length).blocks,
             _ => 1,
         };
-        self.reserve_usage(Usage { messages, blocks: messages.saturating_mul(blocks), failures: 0 })
+        let blocks = messages.saturating_mul(blocks);
+        self.reserve_usage(Usage { messages, blocks, ..Usage::default() })
     }
 
     /// What is reserved and not used yet.
@@ -519,17 +600,48 @@ impl<M> Metered<M> {
     fn verifying(
         &self,
         message: Bits<'_>,
+        cost: Usage,
         verify: impl FnOnce(&M, Bits<'_>) -> Result<(), Mismatch>,
     ) -> Result<(), MeteredVerifyError> {
         let length = message.bytes().len() as u64;
-        let cost = Usage { failures: 1, ..Usage::default() };
         self.budget.check_length(length).map_err(MeteredVerifyError::Refused)?;
-        let rest = self.count(cost).map_err(MeteredVerifyError::Refused)?;
+        // No reserve has failures, so all of it comes from what is left.
+        self.count(cost).map_err(MeteredVerifyError::Refused)?;
         verify(&self.mac, message).map_err(|Mismatch| MeteredVerifyError::Mismatch)?;
-        self.with(|used| {
-            used.left = used.left.plus(rest);
-            used.reserve = used.reserve.plus(cost.less(rest));
-        });
+        self.with(|used| used.left = used.left.plus(cost));
+        Ok(())
+    }
+
+    /// A verification by another MAC of the same key.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn verifying_by<'m>(
+        &self,
+        mac: &AnyMac,
+        nonce: &[u8],
+        message: impl Into<Bits<'m>>,
+        tag: &Tag,
+    ) -> Result<(), MeteredVerifyError> {
+        self.verifying(message.into(), Usage::FAILURE, |_, message| mac.verify(nonce, message, tag))
+    }
+
+    /// A check of a tag's first words.
+    pub(crate) fn verifying_prefix<'m>(
+        &self,
+        message: impl Into<Bits<'m>>,
+        grade: Assurance,
+        verify: impl FnOnce(&M, Bits<'_>) -> Result<(), Mismatch>,
+    ) -> Result<(), MeteredVerifyError> {
+        self.verifying(message.into(), Usage::failed_grade(grade), verify)
+    }
+
+    /// Takes another budget for the same key.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn set_budget(&mut self, budget: Budget) -> Result<(), MeterError> {
+        let mut used = Used { left: budget.all(), reserve: Usage::default() };
+        used.count(&budget, self.usage())?;
+        let now = self.used.get_mut().unwrap_or_else(PoisonError::into_inner);
+        now.left = used.left;
+        self.budget = budget;
         Ok(())
     }
 
@@ -585,7 +697,9 @@ impl<M: Mac> Metered<M> {
         message: impl Into<Bits<'m>>,
         tag: &Tag,
     ) -> Result<(), MeteredVerifyError> {
-        self.verifying(message.into(), |mac, message| mac.verify_with(nonce, message, tag))
+        self.verifying(message.into(), Usage::FAILURE, |mac, message| {
+            mac.verify_with(nonce, message, tag)
+        })
     }
 
     /// A stream of one message under a nonce.
@@ -623,6 +737,28 @@ impl<M: Mac<Nonce = ()>> Metered<M> {
     }
 }
 
+impl<C: Cipher<Block = Block>> Metered<Umac<C, 4>> {
+    /// Checks the first words of a tag, as [`Umac::verify_prefix`](crate::Umac::verify_prefix). What
+    /// fails counts at its grade, and nowhere else; checks of all four words are verifications of whole
+    /// tags. The budget has to allow lower grades: [`Budget::with_grades`].
+    ///
+    /// # Errors
+    ///
+    /// [`MeteredVerifyError::Mismatch`] if it is wrong, [`MeteredVerifyError::Refused`] if the budget
+    /// has no failure left at that grade; then nothing is checked.
+    pub fn verify_prefix<'m>(
+        &self,
+        nonce: &UmacNonce,
+        message: impl Into<Bits<'m>>,
+        tag: &Tag,
+        grade: Assurance,
+    ) -> Result<(), MeteredVerifyError> {
+        self.verifying_prefix(message, grade, |mac, message| {
+            mac.verify_prefix(nonce, message, tag, grade)
+        })
+    }
+}
+
 #[cfg(feature = "dynamic")]
 impl Metered<AnyMac> {
     /// As [`AnyMac::tag`].
@@ -647,7 +783,7 @@ impl Metered<AnyMac> {
         message: impl Into<Bits<'m>>,
         tag: &Tag,
     ) -> Result<(), MeteredVerifyError> {
-        self.verifying(message.into(), |mac, message| mac.verify(nonce, message, tag))
+        self.verifying_by(&self.mac, nonce, message, tag)
     }
 
     /// As [`AnyMac::stream`].

@@ -116,7 +116,7 @@ fn one_session(job: &Job, threads: usize) {
         );
         let reserved = library.get::<Count>("tagmac_session_reserve")(session.at(), covered);
         let saved =
-            library.get::<Save>("tagmac_session_save")(session.at(), [0; 80].as_mut_ptr(), 80);
+            library.get::<Save>("tagmac_session_save")(session.at(), [0; 104].as_mut_ptr(), 104);
         job.check([made, begun, reserved, saved] == [0; 4], || "a session in C".into());
     }
     std::thread::scope(|scope| {

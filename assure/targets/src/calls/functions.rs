@@ -91,6 +91,16 @@ unsafe extern "C" {
         message: *const u8,
         message_size: usize,
     ) -> c_int;
+    pub fn tagmac_session_verify(
+        session: *mut Words,
+        tag: *const u8,
+        tag_size: usize,
+        nonce: *const u8,
+        nonce_size: usize,
+        message: *const u8,
+        message_size: usize,
+        words: usize,
+    ) -> c_int;
     pub fn tagmac_session_reserve(session: *mut Words, messages: u64) -> c_int;
     pub fn tagmac_session_save(session: *mut Words, saved: *mut u8, saved_size: usize) -> c_int;
     pub fn tagmac_session_counts(

@@ -1,6 +1,7 @@
 //! Sessions: nonces of their own and a budget.
 
 use tagmac::dynamic::{AnyMac, Session};
+use tagmac::{Assurance, Tag};
 
 use super::functions::*;
 use super::{State, answered, nonce};
@@ -75,6 +76,41 @@ impl State {
         if let Some((expected, made)) = made {
             assert_eq!(&tag[..tag_size], made.as_bytes());
             assert_eq!(&nonce[..nonce_size], expected.as_bytes());
+            self.session_verify(i, &tag[..tag_size], &nonce[..nonce_size], &message);
+        }
+    }
+
+    /// The tag that was just made, whole and by its words, as it is and changed.
+    fn session_verify(&mut self, i: usize, tag: &[u8], nonce: &[u8], message: &[u8]) {
+        let Some((session, mac)) = &self.session[i] else { return };
+        let grades = [Assurance::Bits30, Assurance::Bits60, Assurance::Bits90, Assurance::Bits120];
+        let words = message.len() % 6;
+        let mut other = tag.to_vec();
+        other[message.len() % tag.len()] ^= 1;
+        for tag in [tag, &other] {
+            // SAFETY: an object of the calls, memory of those sizes.
+            let status = unsafe {
+                let (t, n, m) = (tag.as_ptr(), nonce.as_ptr(), message.as_ptr());
+                let session = &mut self.sessions[i];
+                tagmac_session_verify(
+                    session,
+                    t,
+                    tag.len(),
+                    n,
+                    nonce.len(),
+                    m,
+                    message.len(),
+                    words,
+                )
+            };
+            let made = Tag::new(tag, mac.tag_bits());
+            let right = made.is_ok_and(|tag| match words {
+                0 => session.verify(nonce, message, &tag).is_ok(),
+                words => grades.get(words - 1).is_some_and(|grade| {
+                    session.verify_prefix(nonce, message, &tag, *grade).is_ok()
+                }),
+            });
+            assert_eq!(status == 0, right, "{words} words of {}", mac.algorithm());
         }
     }
 
@@ -92,8 +128,8 @@ impl State {
     }
 
     pub fn session_save(&mut self, i: usize, wrong_size: usize) {
-        let mut tag = [0; 80];
-        let size = 80 - wrong_size;
+        let mut tag = [0; Session::BYTES];
+        let size = tag.len() - wrong_size;
         // SAFETY: an object of the calls, room of that size.
         let status = unsafe { tagmac_session_save(&mut self.sessions[i], tag.as_mut_ptr(), size) };
         let session = self.session[i].as_mut().filter(|_| wrong_size == 0);

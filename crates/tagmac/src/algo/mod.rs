@@ -23,7 +23,7 @@ pub use elimac::{AesFamilies, EliHash, EliMac, Families, PlainFamilies};
 pub use lightmac::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 pub use many_keys::RawKeys;
 pub use pmac::COMPILED;
-pub use pmac::{ParsimonyError, WideBlock, recover_block};
+pub use pmac::{ParsimonyError, WideBlock, recover_block, replace_block};
 pub use pmac::{Pmac, PmacAes128, PmacAes192, PmacAes256};
 pub use poly1305::{Poly1305, Poly1305Aes, Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use umac::{Assurance, Umac, Umac32, Umac64, Umac96, Umac128, UmacNonce};
@@ -34,5 +34,5 @@ pub use umac99::{NhError, NhShape};
 #[cfg(feature = "umac99")]
 pub(crate) use umac99::{NhKey, passing as nh_passing};
 #[cfg(feature = "umac99")]
-pub use umac99::{Umac99, Umac99Parameters, Umac99Prf, Umac99Set, Umac99Sum};
+pub use umac99::{Umac99, Umac99Graded, Umac99Parameters, Umac99Prf, Umac99Set, Umac99Sum};
 pub use xor::{XorDigest, XorSum};

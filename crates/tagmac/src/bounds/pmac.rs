@@ -98,7 +98,7 @@ pub fn mac(
 /// l = `longest` is the most blocks of a message or an attempt. k is the mean, over q random tags, of
 /// how many of them share the most frequent t bits: 1 for whole tags. v is about
 /// n (l + 1) / (n - log2(2 q l^2)). `docs/theory.md` ("PMAC's attempts") has the proof. It is for
-/// 2 q l up to R; beyond that the value is 1, which says nothing.
+/// 2 q l up to R; the value is never over 1, and 1 beyond that, which says nothing.
 ///
 /// # Errors
 ///
@@ -130,7 +130,8 @@ pub(super) fn each(
     block_bits(n)?;
     tag_bits(t, n)?;
     let value = each_proven(n, t, (q, sigma.max(q)), some(longest)?);
-    Ok(value.unwrap_or(UpperFloat::from(1)))
+    // No probability is more, so this never falls as the numbers grow.
+    Ok(value.unwrap_or(UpperFloat::from(1)).min(UpperFloat::from(1)))
 }
 
 /// sigma min(3 q, sigma + 1) / 2^n.

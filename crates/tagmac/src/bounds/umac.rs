@@ -230,6 +230,157 @@ fn one_of(n: u32, q: u128) -> UpperFloat {
     UpperFloat::one_below(n, q).unwrap_or(UpperFloat::from(1))
 }
 
+/// UMAC-128 where the first words of a tag are checked too, as
+/// [`Umac::verify_prefix`](crate::Umac::verify_prefix) does. Of `attempts[i]` attempts that fail or pass
+/// with i + 1 words, one has its first `grade` words accepted with a probability of at most this; 4 is
+/// the whole tag.
+///
+/// A forger whose attempts are answered by lower grades guesses one word after the other. With e =
+/// 2^-30, and v_h attempts at h words,
+///
+/// ```text
+/// P_0 = 1
+/// P_h = min(1, v_h (P_0 e^h + P_1 e^(h-1) + .. + P_(h-1) e))
+/// ```
+///
+/// are the probabilities that h words are ever the most that an attempt had right. The bound is the sum
+/// over h from `grade` on of v_h (P_0 e^h + .. + P_(grade-1) e^(h-grade+1)). With no attempt at lower
+/// grades that is v_4 2^-120; with v at each, v (v + 1)^3 2^-120 for the whole tag, which is nothing any
+/// more at 2^30. As in [`mac`], what pads from a permutation cost after q messages is a factor. Nonces
+/// are those of a counter: random ones add what they add there. `docs/theory.md` has the proof. It takes what the proof of
+/// theorem 5.1 shows: each stream's bound holds given the streams before it.
+///
+/// # Errors
+///
+/// [`BoundError::TagBits`] unless `grade` is 1 to 4, and as [`mac`].
+///
+/// ```
+/// use tagmac::bounds::umac;
+/// // A million failures at each grade: the first word, and the whole tag.
+/// assert_eq!(umac::graded(0, &[1 << 20; 4], 1)?.log2().ceil(), -9.0);
+/// assert_eq!(umac::graded(0, &[1 << 20; 4], 4)?.log2().ceil(), -39.0);
+/// // The same number of attempts at whole tags alone.
+/// assert_eq!(umac::graded(0, &[0, 0, 0, 1 << 22], 4)?.log2().round(), -98.0);
+/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// ```
+pub fn graded(q: u128, attempts: &[u128; 4], grade: usize) -> Result<Bound, BoundError> {
+    let v = attempts.iter().fold(0u128, |sum, v| sum.saturating_add(*v));
+    let terms = mac(128, q, v, NonceKind::Counted)?.terms;
+    let value = chain(UpperFloat::new(1, -30), attempts, grade)?;
+    Ok(Bound::new(value.times(permutation::factor(q)?), terms))
+}
+
+/// The most failures that each of UMAC-128's four grades may have while the forgery of a whole tag has at
+/// most this probability: [`graded`] after 2^64 messages. Never 2^30 or more.
+///
+/// # Errors
+///
+/// [`BoundError::Probability`] unless it is between 0 and 1.
+pub(crate) fn graded_guesses(probability: f64) -> Result<u64, BoundError> {
+    if !(probability > 0.0 && probability < 1.0) {
+        return Err(BoundError::Probability { found: probability });
+    }
+    let (mut low, mut over) = (0, 1 << 30);
+    while over - low > 1 {
+        let middle: u64 = low + (over - low) / 2;
+        match graded(MAX_UNDER_NONCES, &[middle.into(); 4], 4)?.at_most(probability) {
+            true => low = middle,
+            false => over = middle,
+        }
+    }
+    Ok(low)
+}
+
+/// A UMAC of 1999 with grades, [`Umac99Graded`](crate::Umac99Graded): as [`graded`], with as many words
+/// as `attempts` has numbers. `mac` is one of its words: one stream, whose hash collides with 2^-b, the
+/// bits of a word, and the PRF that the stream's hash goes through. So e is what an attempt passes with
+/// by [`mac_1999`]. On top comes what the words of q + q_v messages tell the PRFs, one for each
+/// stream, from random functions; where that is a number, it is in the value.
+///
+/// # Errors
+///
+/// [`BoundError::TagBits`] unless `grade` is that of a word, and as [`mac_1999`].
+///
+/// ```
+/// use tagmac::bounds::NonceKind;
+/// use tagmac::bounds::umac::{Prf1999, Umac1999, graded_1999};
+/// // Streams of UMAC-MMX-60: 4096 bytes hash to 4, words have 32 bits.
+/// let prf = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: 4 };
+/// let word = Umac1999 { b: 15, t: 32, prf, nonces: NonceKind::Counted };
+/// assert_eq!(graded_1999(&word, 4096, 1, &[0, 0, 0, 1], 4)?.log2().ceil(), -59.0);
+/// assert_eq!(graded_1999(&word, 4096, 1, &[1, 0, 0, 0], 1)?.log2().ceil(), -14.0);
+/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// ```
+pub fn graded_1999(
+    mac: &Umac1999,
+    length: u64,
+    q: u128,
+    attempts: &[u128],
+    grade: usize,
+) -> Result<Bound, BoundError> {
+    let v = attempts.iter().fold(0u128, |sum, v| sum.saturating_add(*v));
+    let words = chain(mac.each(length, q)?, attempts, grade)?;
+    let streams = attempts.len() as u32;
+    let terms = mac_1999(mac, length, q, v)?.terms;
+    let terms = terms.into_iter().map(|term| Term { times: streams * term.times, ..term });
+    let tags = if q > 0 { mac_1999(mac, length, q, 0)?.value } else { UpperFloat::ZERO };
+    let tags = UpperFloat::from(u128::from(streams)).times(tags);
+    Ok(Bound::new(words.plus(tags), terms.collect()))
+}
+
+/// The sum of [`graded`].
+fn chain(each: UpperFloat, attempts: &[u128], grade: usize) -> Result<UpperFloat, BoundError> {
+    let bits = |words: usize| 32u32.saturating_mul(u32::try_from(words).unwrap_or(u32::MAX));
+    if !(1..=attempts.len()).contains(&grade) {
+        let (max, found) = (bits(attempts.len()), bits(grade));
+        return Err(BoundError::TagBits { min: 32, max, found });
+    }
+    let one = UpperFloat::from(1);
+    let (mut reached, mut jumps, mut sum) = (one, UpperFloat::ZERO, UpperFloat::ZERO);
+    for (h, &v) in (1..).zip(attempts) {
+        // From each level below `grade`, or below h.
+        if h <= grade {
+            jumps = jumps.plus(reached);
+        }
+        jumps = jumps.times(each);
+        let tried = UpperFloat::from(v).times(jumps);
+        reached = tried.min(one);
+        if h >= grade {
+            sum = sum.plus(tried);
+        }
+    }
+    Ok(sum)
+}
+
+/// UMAC 1999, section 8.3: the same without a nonce, tag = F(hash). q tagged messages and attempts in all
+/// forge with a probability of at most
+///
+/// ```text
+/// q^2 2^-b + 2^-tau
+/// ```
+///
+/// plus what q queries tell the PRF from a random function. Nothing here is such a MAC. That this bound
+/// says nothing from q = 2^(b/2) on is why UMAC has nonces: equal tags then show a collision of hashes.
+///
+/// # Errors
+///
+/// [`BoundError::TagBits`] unless tau is 1 to 256, [`BoundError::Nothing`] for q = 0.
+///
+/// ```
+/// use tagmac::bounds::umac;
+/// // The paper: a hash of 2^-32 lets one authenticate fewer than 2^16 messages.
+/// assert_eq!(umac::without_nonce(32, 160, 1 << 16)?.log2().floor(), 0.0);
+/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// ```
+pub fn without_nonce(b: u32, tau: u32, q: u128) -> Result<Bound, BoundError> {
+    tag_bits(tau, 256)?;
+    // As in `mac_1999`.
+    let b = b.min(1 << 16) as i32;
+    let value = UpperFloat::from(some(q)?).square().scaled(-b);
+    let term = Term { notion: "prf", ..Term::prp("F", q) };
+    Ok(Bound::new(value.plus(UpperFloat::new(1, -(tau as i32))), vec![term]))
+}
+
 /// Theorems 4.2 and 5.1: NH with words of w bits and t streams collides with 2^-b, b = w t.
 pub const fn nh(w: u32, t: u32) -> u32 {
     w.saturating_mul(t)

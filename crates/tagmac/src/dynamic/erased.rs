@@ -138,6 +138,7 @@ impl fmt::Debug for AnyNonce {
 
 /// [`Mac`] without types, for MACs whose hash is a product of parts.
 pub(super) trait DynMac: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
     fn level(&self) -> Level;
     fn block(&self) -> usize;
     fn limit_bits(&self) -> u64;
@@ -219,6 +220,10 @@ fn typed<H: Hash + 'static>(part: ErasedPart) -> Result<Box<Part<H>>, PartError>
 }
 
 impl<M: Mac<Hash: Hash<Sum: Save> + 'static> + 'static> DynMac for M {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn level(&self) -> Level {
         self.hash().level()
     }

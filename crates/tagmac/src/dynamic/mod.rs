@@ -10,6 +10,7 @@
 //! ```
 
 mod erased;
+mod grade;
 mod key_file;
 mod key_id;
 mod partial;
@@ -19,6 +20,7 @@ mod sequential;
 mod session;
 
 pub use erased::{AnyNonce, AnyPart};
+pub use grade::GradeError;
 pub use key_file::{KeyFile, KeyFileError};
 pub use key_id::KeyId;
 pub use partial::{CheckedPartial, Partial, PartialError};

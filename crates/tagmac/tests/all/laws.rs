@@ -118,6 +118,8 @@ fn umac99(key: &[u8; 16], level: Level, check: &mut dyn FnMut(&str, &dyn Laws)) 
     let third = nh(2048, 16).signed().strided().and_then(|shape| shape.toeplitz(3, 8));
     let third = Umac99Parameters::new(third.expect("a shape"), Umac99Prf::Cbc3Rc6);
     check("UMAC99 of three streams", &under(third.key_with_level(key, level), nonce));
+    let graded = tagmac::Umac99Graded::with_level(Umac99Set::Mmx60.into(), key, level);
+    check("UMAC99 Mmx60 with grades", &under(graded.expect("all are hashed"), nonce));
 }
 
 /// A MAC and the nonce that all its messages have here.

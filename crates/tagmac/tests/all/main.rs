@@ -19,11 +19,14 @@ mod edges;
 mod edit;
 mod errata;
 mod far;
+#[cfg(feature = "dynamic")]
+mod grades;
 mod hashes;
 #[cfg(feature = "dynamic")]
 mod hmac;
 mod isa;
 mod laws;
+mod lemmas;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(feature = "dynamic")]

@@ -55,7 +55,7 @@ fn messages_and_blocks_are_counted() {
         assert_eq!(mac.usage().blocks, blocks);
     }
     assert_eq!(exhausted(mac.tag(&[0; 16 * 11 + 1])), ("blocks", 16, 5, 12));
-    assert_eq!(mac.usage(), Usage { messages: 4, blocks: 5, failures: 0 });
+    assert_eq!(mac.usage(), Usage { messages: 4, blocks: 5, ..Usage::default() });
     mac.tag(&[0; 16 * 11]).unwrap();
     assert_eq!(exhausted(mac.tag(b"")), ("messages", 5, 5, 1));
     assert_eq!(mac.usage().to_string(), "5 messages, 16 blocks, 0 failed verifications");
@@ -76,7 +76,7 @@ fn failed_verifications_are_counted() {
     let mac = light_of(10, 2);
     let tag = mac.tag(b"good").unwrap();
     let before = mac.usage();
-    assert_eq!(before, Usage { messages: 1, blocks: 1, failures: 0 });
+    assert_eq!(before, Usage { messages: 1, blocks: 1, ..Usage::default() });
     for _ in 0..100 {
         assert_eq!(mac.verify(b"good", &tag), Ok(()));
     }
@@ -171,7 +171,7 @@ fn threads_lose_no_count() {
 fn a_reserve_is_spent_at_once() {
     let mac = light_of(10, 5);
     mac.reserve(4, 100).unwrap();
-    assert_eq!(mac.usage(), Usage { messages: 4, blocks: 12, failures: 0 });
+    assert_eq!(mac.usage(), Usage { messages: 4, blocks: 12, ..Usage::default() });
     assert_eq!(exhausted(mac.reserve(7, 0)), ("messages", 10, 4, 7));
     assert_eq!(mac.usage().messages, 4);
     for _ in 0..4 {
@@ -204,7 +204,7 @@ fn streams_count_as_they_grow() {
     let mac = pmac_of(10, 18, 5);
     let plain = PmacAes128::new(&[7; 16]);
     let mut stream = mac.stream();
-    assert_eq!(mac.usage(), Usage { messages: 1, blocks: 1, failures: 0 });
+    assert_eq!(mac.usage(), Usage { messages: 1, blocks: 1, ..Usage::default() });
     for piece in [&[1; 5][..], &[2; 11], &[3; 17], b""] {
         stream.update(piece);
     }
@@ -216,7 +216,7 @@ fn streams_count_as_they_grow() {
     let mut stream = mac.stream();
     stream.update(&[0; 16]).update(&[0; 16 * 15]).update(b"x");
     assert_eq!(exhausted(stream.tag()), ("blocks", 18, 4, 15));
-    assert_eq!(mac.usage(), Usage { messages: 2, blocks: 4, failures: 0 });
+    assert_eq!(mac.usage(), Usage { messages: 2, blocks: 4, ..Usage::default() });
     drop(mac.stream());
     assert_eq!(mac.usage().messages, 3);
 
@@ -231,13 +231,14 @@ fn streams_count_as_they_grow() {
 
 #[test]
 fn usage_is_saved_and_resumed() {
-    let usage = Usage { messages: 1, blocks: 0x0203, failures: u64::MAX };
+    let usage = Usage { messages: 1, blocks: 0x0203, failures: u64::MAX, graded: [5, 6, 7] };
     let bytes = usage.to_bytes();
-    assert_eq!(bytes[..10], *b"tagmacU2\x01\0");
+    assert_eq!(bytes[..10], *b"tagmacU3\x01\0");
     assert_eq!(bytes[16..18], [3, 2]);
+    assert_eq!([bytes[32], bytes[40], bytes[48]], [5, 6, 7]);
     assert_eq!(Usage::from_bytes(&bytes), Ok(usage));
-    for found in (0..40).filter(|found| *found != 32) {
-        let wrong = MeterError::UsageBytes { expected: 32, found };
+    for found in (0..80).filter(|found| *found != 56) {
+        let wrong = MeterError::UsageBytes { expected: 56, found };
         assert_eq!(Usage::from_bytes(&[bytes, bytes].concat()[..found]), Err(wrong));
     }
     for i in 0..8 {
@@ -246,7 +247,7 @@ fn usage_is_saved_and_resumed() {
         assert_eq!(Usage::from_bytes(&bytes), Err(MeterError::UsageMagic));
     }
     for (messages, blocks) in [(1, 0), (u64::MAX, u64::MAX - 1), (3, 2)] {
-        let usage = Usage { messages, blocks, failures: 0 };
+        let usage = Usage { messages, blocks, ..Usage::default() };
         assert_eq!(
             Usage::from_bytes(&usage.to_bytes()),
             Err(MeterError::UsageBlocks { messages, blocks })
@@ -255,7 +256,7 @@ fn usage_is_saved_and_resumed() {
 
     let budget = pmac_of(3, 100, 1).budget();
     let resume = |usage| Metered::new(PmacAes128::new(&[7; 16]), budget, usage);
-    let usage = Usage { messages: 2, blocks: 10, failures: 1 };
+    let usage = Usage { messages: 2, blocks: 10, failures: 1, ..Usage::default() };
     let mac = resume(usage).unwrap();
     assert_eq!(mac.usage(), usage);
     let saved = Usage::from_bytes(&mac.usage().to_bytes()).unwrap();
@@ -304,9 +305,9 @@ fn budgets_follow_from_the_theorems() {
 
 #[test]
 fn what_a_meter_refuses_and_shows_is_said() {
-    let (mac, usage) = (pmac_of(3, 100, 1), Usage { messages: 2, blocks: 3, failures: 0 });
-    let short = [b"tagmacU2", &[0; 7][..]].concat();
-    let other = [&b"tagmacU1"[..], &[0; 24]].concat();
+    let (mac, usage) = (pmac_of(3, 100, 1), Usage { messages: 2, blocks: 3, ..Usage::default() });
+    let short = [b"tagmacU3", &[0; 7][..]].concat();
+    let other = [&b"tagmacU2"[..], &[0; 48]].concat();
     let fewer = Usage { blocks: 1, ..usage }.to_bytes();
     let nothing_left =
         Metered::new(PmacAes128::new(&[7; 16]), mac.budget(), Usage { messages: 4, ..usage });
@@ -320,10 +321,10 @@ fn what_a_meter_refuses_and_shows_is_said() {
             mac.tag(&vec![0; (1 << 20) + 1]).map(|_| ()),
             "expected at most 1048576 bytes of a message under this key, found 1048577",
         ),
-        (Usage::from_bytes(&short).map(|_| ()), "expected 32 bytes of saved usage, found 15"),
+        (Usage::from_bytes(&short).map(|_| ()), "expected 56 bytes of saved usage, found 15"),
         (
             Usage::from_bytes(&other).map(|_| ()),
-            "expected saved usage that begins with 'tagmacU2', found something else",
+            "expected saved usage that begins with 'tagmacU3', found something else",
         ),
         (
             Usage::from_bytes(&fewer).map(|_| ()),
@@ -413,7 +414,7 @@ fn macs_with_nonces_and_macs_by_name() {
         mac.verify_with(&UmacNonce::from(2), b"message", &tag),
         Err(MeteredVerifyError::Mismatch)
     );
-    assert_eq!(mac.usage(), Usage { messages: 1, blocks: 1, failures: 1 });
+    assert_eq!(mac.usage(), Usage { messages: 1, blocks: 1, failures: 1, ..Usage::default() });
 
     let budget = Budget::new(POLY1305, 1500, probability).unwrap();
     let poly = Poly1305Aes::new(&[3; 32]);
@@ -465,11 +466,11 @@ fn a_metered_sequence_counts_messages_and_nonces() {
         assert_eq!(nonce, number.to_be_bytes());
         assert!(tag == mac.tag_with(&nonce, &message).unwrap());
     }
-    assert_eq!(session.usage(), Usage { messages: 3, blocks: 4, failures: 0 });
+    assert_eq!(session.usage(), Usage { messages: 3, blocks: 4, ..Usage::default() });
 
     // A reserve is used up first, and what is refused takes neither nonce nor budget.
     session.reserve(1, 16).unwrap();
-    let reserved = Usage { messages: 4, blocks: 6, failures: 0 };
+    let reserved = Usage { messages: 4, blocks: 6, ..Usage::default() };
     assert_eq!(session.usage(), reserved);
     session.tag(b"reserved").unwrap();
     assert_eq!(session.usage(), reserved);

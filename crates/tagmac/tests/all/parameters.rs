@@ -6,7 +6,8 @@ use serde_json::Value;
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, Present80, Present128, Rc6};
 use tagmac::hashes::{AesFamilies, Nh, NhError};
 use tagmac::isa::Level;
-use tagmac::{Bits, Cbc3, EliMac, Error, LightMac, Mac, NhShape, Tag, Umac99Parameters, Umac99Prf};
+use tagmac::{Bits, Cbc3, EliMac, Error, LightMac, Mac, NhShape, Tag, Umac99Graded};
+use tagmac::{Umac99Parameters, Umac99Prf, Umac99Set};
 
 fn number(row: &Value, field: &str) -> usize {
     row[field].as_u64().unwrap_or_else(|| panic!("no number in '{field}' of {row}")) as usize
@@ -109,13 +110,16 @@ fn elimac() {
     }
 }
 
-fn parameters(row: &Value) -> Result<Umac99Parameters, NhError> {
-    let prf = match text(row, "prf") {
+fn prf_of(row: &Value) -> Umac99Prf {
+    match text(row, "prf") {
         "HMAC-SHA1" => Umac99Prf::HmacSha1,
         "CBC3-RC6" => Umac99Prf::Cbc3Rc6,
         "CBC3-AES128" => Umac99Prf::Cbc3Aes128,
         other => panic!("unknown PRF {other}"),
-    };
+    }
+}
+
+fn with_streams(row: &Value, streams: usize) -> Result<NhShape, NhError> {
     let mut shape = NhShape::new(number(row, "n"), number(row, "w"))?;
     if row["signed"] == true {
         shape = shape.signed();
@@ -126,11 +130,16 @@ fn parameters(row: &Value) -> Result<Umac99Parameters, NhError> {
     if text(row, "endian") == "big" {
         shape = shape.big_endian();
     }
-    shape = shape.toeplitz(number(row, "t"), number(row, "shift"))?;
-    if let Some(outputs) = row["m"].as_u64() {
-        shape = shape.two_level(outputs as usize)?;
+    shape = shape.toeplitz(streams, number(row, "shift"))?;
+    match row["m"].as_u64() {
+        Some(outputs) => shape.two_level(outputs as usize),
+        None => Ok(shape),
     }
-    Umac99Parameters::new(shape, prf).min_length_to_hash(number(row, "min_length"))
+}
+
+fn parameters(row: &Value) -> Result<Umac99Parameters, NhError> {
+    let shape = with_streams(row, number(row, "t"))?;
+    Umac99Parameters::new(shape, prf_of(row)).min_length_to_hash(number(row, "min_length"))
 }
 
 #[test]
@@ -151,6 +160,62 @@ fn umac99() {
             assert_eq!(stream.tag(), Ok(tag), "{level}: {row}");
         }
     }
+}
+
+/// Section 9: the tags of all words; each grade checks its words and no others; and word j is the tag of
+/// a MAC with stream j alone.
+#[test]
+fn graded_umac99() {
+    for row in family("UMAC99-GRADED", 55) {
+        let parameters = parameters(&row).unwrap_or_else(|error| panic!("{error}: {row}"));
+        let key: [u8; 16] = hex(text(&row, "key")).try_into().expect("16 bytes");
+        let nonce: [u8; 8] = hex(text(&row, "nonce")).try_into().expect("8 bytes");
+        let (message, tag) = (string(&row, "msg"), expected(&row));
+        let words = number(&row, "t");
+        for level in Level::all() {
+            let mac = Umac99Graded::with_level(parameters, &key, level).expect("all are hashed");
+            assert_eq!((mac.words(), mac.tag_bits()), (words, 32 * words));
+            assert_eq!(mac.tag_with(&nonce, message.bits()), Ok(tag), "{level}: {row}");
+            let mut stream = mac.stream_with(&nonce);
+            message.whole().expect("bytes").chunks(300).for_each(|piece| {
+                stream.update(piece);
+            });
+            assert_eq!(stream.tag(), Ok(tag), "{level}: {row}");
+            for grade in 1..=words {
+                let check = |tag: &Tag| mac.verify_prefix(&nonce, message.bits(), tag, grade);
+                assert!(check(&tag).is_ok(), "{level}, {grade} words: {row}");
+                for word in 0..words {
+                    let mut bytes = tag.as_bytes().to_vec();
+                    bytes[4 * word + word % 4] ^= 0x10;
+                    let other = Tag::try_from(&bytes[..]).expect("as long");
+                    assert_eq!(check(&other).is_ok(), word >= grade, "{level}, word {word}: {row}");
+                }
+                let short = Tag::try_from(&tag.as_bytes()[..4 * words - 1]).expect("some bytes");
+                assert!(check(&short).is_err(), "{level}: {row}");
+            }
+            for grade in [0, words + 1, usize::MAX] {
+                let check = mac.verify_prefix(&nonce, message.bits(), &tag, grade);
+                assert!(check.is_err(), "{level}, {grade} words");
+            }
+            // The first word needs one stream and the first PRF.
+            let shape = with_streams(&row, 1).expect("a shape");
+            let one = Umac99Parameters::new(shape, prf_of(&row)).key_with_level(&key, level);
+            let one = one.with_tag_bits(32).expect("a length").tag_with(&nonce, message.bits());
+            assert_eq!(one.expect("no limit").as_bytes(), &tag.as_bytes()[..4], "{level}: {row}");
+        }
+    }
+    let set = Umac99Graded::new(Umac99Set::Mmx60, &[7; 16]);
+    let other = Umac99Graded::with_level(Umac99Set::Mmx60.into(), &[7; 16], Level::best());
+    let other = other.expect("a named set").tag_with(&[1; 8], b"message");
+    assert_eq!(set.clone().tag_with(&[1; 8], b"message"), other);
+    assert_eq!(format!("{set:?}"), "Umac99Graded(..)");
+    let shape = NhShape::new(16, 16).and_then(|shape| shape.toeplitz(9, 2)).expect("a shape");
+    let nine = Umac99Parameters::new(shape, Umac99Prf::HmacSha1);
+    let refused = Umac99Graded::with_level(nine, &[7; 16], Level::best()).map(|_| ());
+    assert_eq!(refused, Err(NhError::Streams { max: 8, found: 9 }));
+    let some = Umac99Parameters::from(Umac99Set::Mmx60).min_length_to_hash(1).expect("within");
+    let refused = Umac99Graded::with_level(some, &[7; 16], Level::best()).map(|_| ());
+    assert_eq!(refused, Err(NhError::MinLengthToHash { max: 0, found: 1 }));
 }
 
 /// Each refusal as its call gives it, in the words that a user reads.

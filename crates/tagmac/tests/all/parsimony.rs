@@ -6,9 +6,9 @@ use crate::common::{hex, rows, string, text};
 use serde_json::Value;
 use tagmac::cipher::{Aes128, Aes192, Aes256, Cipher, CipherBlock, CipherKey, Decrypt, Field};
 use tagmac::cipher::{Present80, Present128, Rc6};
-use tagmac::hazmat::{ParsimonyError, WideBlock, recover_block};
+use tagmac::hazmat::{ParsimonyError, WideBlock, recover_block, replace_block};
 use tagmac::isa::{Isa, Kernel, Level};
-use tagmac::{Bits, Error, Pmac, Tag};
+use tagmac::{Bits, Error, Mismatch, Pmac, Tag};
 
 fn key<K: CipherKey>(bytes: &[u8]) -> K {
     K::try_from(bytes).ok().expect("a key")
@@ -276,6 +276,83 @@ fn every_block<C: Decrypt<Block: Field>>() {
                     );
                 }
             }
+        }
+    }
+}
+
+/// Each full block replaced, from the old tag and the two blocks alone.
+fn every_replacement<C: Decrypt<Block: Field>>() {
+    let n = C::Block::BYTES;
+    for level in Level::all() {
+        let mac = Pmac::<C>::with_level(&key(&bytes(C::KEY_BYTES, 4)), level);
+        for blocks in [1, 2, 3, 33, 100] {
+            for extra in [0, 1, 8, 13] {
+                let bits = 8 * n * blocks + extra;
+                let mut message = bytes(bits.div_ceil(8), 5);
+                let tag_of = |message: &[u8]| mac.tag(Bits::new(message, bits).expect("bits"));
+                let mut tag = tag_of(&message).expect("a tag");
+                for number in 1..=blocks {
+                    let block = &mut message[n * (number - 1)..n * number];
+                    let old = C::Block::zero_filled(block);
+                    let new = C::Block::zero_filled(&bytes(n, 6 + number as u64));
+                    block.copy_from_slice(new.as_ref());
+                    tag = replace_block(&mac, bits as u64, number as u64, &old, &new, &tag)
+                        .expect("a block");
+                    assert!(tag == tag_of(&message).expect("a tag"), "{number} of {bits} bits");
+                }
+                let block = C::Block::ZERO;
+                for found in [0, blocks as u64 + 1, u64::MAX] {
+                    let last = blocks as u64;
+                    let error = replace_block(&mac, bits as u64, found, &block, &block, &tag).err();
+                    assert_eq!(error, Some(ParsimonyError::NoSuchBlock { last, found }));
+                }
+                let short = Tag::try_from(&tag.as_bytes()[1..]).expect("some bytes");
+                let error = replace_block(&mac, bits as u64, 1, &block, &block, &short).err();
+                let found = 8 * (n - 1);
+                let wrong = Error::TagBits { min: 8 * n, max: 8 * n, step: 1, found };
+                assert_eq!(error, Some(ParsimonyError::Mac(wrong)));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_block_is_replaced_by_the_old_tag_alone() {
+    every_replacement::<Aes128>();
+    every_replacement::<Present80>();
+}
+
+/// C = IV || C_1 .. C_m: the wide-block cipher's, with the block that it leaves out.
+#[test]
+fn deterministic_encryption_comes_back_and_is_checked() {
+    for level in Level::all() {
+        let cipher = wide::<Aes128>(level);
+        for length in [0, 1, 15, 16, 17, 31, 32, 33, 100, 128, 1000, 5000] {
+            let message = bytes(length, 7);
+            let mut data = message.clone();
+            let iv = cipher.encrypt(&mut data).expect("no limit");
+            if length >= 16 {
+                let mut enciphered = message.clone();
+                cipher.encipher(&mut enciphered).expect("a block or more");
+                let last = (length - 1) / 16 * 16;
+                let hole = last.saturating_sub(16);
+                let same = [&iv[..], &data[..hole], &data[last..]].concat();
+                let all = if last == 0 { &iv[..] } else { &same[..] };
+                assert!(all == enciphered, "{level}, {length} bytes");
+            }
+            let encrypted = data.clone();
+            assert_eq!(cipher.decrypt(&iv, &mut data), Ok(()), "{level}, {length} bytes");
+            assert!(data == message, "{level}, {length} bytes");
+            for byte in [0, length / 2, length.saturating_sub(1)] {
+                let mut data = encrypted.clone();
+                let Some(place) = data.get_mut(byte) else { continue };
+                *place ^= 0x10;
+                assert_eq!(cipher.decrypt(&iv, &mut data), Err(Mismatch));
+                assert!(data.iter().all(|byte| *byte == 0), "nothing that is not checked");
+            }
+            let mut other = iv;
+            other[5] ^= 1;
+            assert_eq!(cipher.decrypt(&other, &mut encrypted.clone()), Err(Mismatch));
         }
     }
 }

@@ -16,7 +16,7 @@ mod parsimony;
 
 use core::slice;
 
-pub use parsimony::{ParsimonyError, WideBlock, recover_block};
+pub use parsimony::{ParsimonyError, WideBlock, recover_block, replace_block};
 
 use super::known_answer;
 use super::many::{self, Masked};

@@ -1,5 +1,5 @@
 //! What PMAC's parsimony gives (Black and Rogaway 2001, section 4.1): a block from the tag and the
-//! others, and a cipher on messages of any length from n bits up.
+//! others, a tag from the old one and a changed block, and a cipher on messages of any length from n bits up.
 //!
 //! The tag of n bits is a permutation of each full block. With D for the inverse of E, and S for
 //! the xor of what Sigma is made of without block i:
@@ -31,7 +31,7 @@ use super::{Encrypt, PERIOD, Pmac};
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock, Decrypt, Field};
 use crate::construction::{Hash, absorbable_len};
-use crate::error::{Error, holds_mac_error, silent};
+use crate::error::{Error, Mismatch, holds_mac_error, silent};
 use crate::isa::{Isa, Kernel, Lanes, Level, Levels};
 use crate::tag::Tag;
 
@@ -159,6 +159,84 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
     }
 }
 
+/// The tag of a message after its full block `number`, counted from 1, changed from `old` to `new`: from
+/// `tag`, the message's length and these two blocks alone (section 4.1, incrementality). Three calls of
+/// the cipher and one of its inverse, however long the message is; two in all for the last block.
+///
+/// Nothing is checked and nothing can be. **A wrong old block, number or length gives the tag of no
+/// message, or that of one that nobody wrote**: [`edit::Tree`](crate::edit) keeps what it takes to check old
+/// bytes.
+///
+/// ```
+/// use tagmac::PmacAes128;
+/// use tagmac::hazmat::replace_block;
+///
+/// let mac = PmacAes128::new(&[7; 16]);
+/// let (before, after) = (b"pay 100 to Bob, sixteen more and a rest", b"pay 900 to Bob, sixteen more and a rest");
+/// let tag = mac.tag(before)?;
+/// let [old, new] = [&before[..16], &after[..16]].map(|block| block.try_into().expect("16 bytes"));
+/// assert_eq!(replace_block(&mac, 8 * 39, 1, &old, &new, &tag)?, mac.tag(after)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`recover_block`].
+pub fn replace_block<C: Decrypt<Block: Field>>(
+    mac: &Pmac<C>,
+    message_bits: u64,
+    number: u64,
+    old: &C::Block,
+    new: &C::Block,
+    tag: &Tag,
+) -> Result<Tag, ParsimonyError> {
+    let n = 8 * C::Block::BYTES;
+    if tag.bits() != n {
+        return Err(Error::TagBits { min: n, max: n, step: 1, found: tag.bits() }.into());
+    }
+    let last = message_bits / n as u64;
+    if !(1..=last).contains(&number) {
+        return Err(ParsimonyError::NoSuchBlock { last, found: number });
+    }
+    let is_last = number == last && message_bits.is_multiple_of(n as u64);
+    let offset = (!is_last).then(|| mac.offsets().gamma_l(number));
+    let tag = &C::Block::zero_filled(tag.as_bytes());
+    let tag = mac.level.run(Replace { cipher: &mac.cipher, offset, old, new, tag });
+    Ok(Tag::new(tag.as_ref(), n)?)
+}
+
+/// A tag with one block replaced. `offset` is what is added to a block before it is encrypted; the last
+/// one is not.
+struct Replace<'a, C: Cipher> {
+    cipher: &'a C,
+    offset: Option<C::Block>,
+    old: &'a C::Block,
+    new: &'a C::Block,
+    tag: &'a C::Block,
+}
+
+impl<C: Decrypt<Block: Field>> Kernel for Replace<'_, C> {
+    const LEVELS: Levels = C::LEVELS;
+    type Out = C::Block;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> C::Block {
+        let Replace { cipher, offset, old, new, tag } = self;
+        let mut sigma = cipher.decrypt_one(isa, tag);
+        let mut terms = [*old, *new];
+        if let Some(offset) = &offset {
+            terms = terms.map(|block| cipher.encrypt_one(isa, &block.xor(offset)));
+        }
+        for term in &mut terms {
+            sigma = sigma.xor(term);
+            term.zeroize();
+        }
+        let tag = cipher.encrypt_one(isa, &sigma);
+        sigma.zeroize();
+        tag
+    }
+}
+
 /// A cipher on messages of any length from n bits up, n being the bits of the cipher C's block:
 /// the wide-block cipher that PMAC makes (Black and Rogaway 2001, section 4.1).
 ///
@@ -281,6 +359,57 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
         let recover = Recover { mac: &self.mac, before, after, tag: &iv };
         block.copy_from_slice(self.mac.level.run(recover).as_ref());
         Ok(())
+    }
+
+    /// Encrypts a message of any length in place and returns IV: the paper's deterministic encryption,
+    /// "one can use C directly", C = IV || C_1 .. C_m. Equal messages have equal ciphertexts.
+    ///
+    /// Unlike the wide-block cipher this is longer than the message, and
+    /// [`decrypt`](WideBlock::decrypt) checks IV, which is a tag. It is what Rogaway and Shrimpton later
+    /// called SIV, without associated data: an attempt to forge passes as a guess at PMAC's tag does.
+    ///
+    /// ```
+    /// use tagmac::cipher::Aes128;
+    /// use tagmac::hazmat::WideBlock;
+    /// let cipher = WideBlock::<Aes128>::new(&[1; 16], &[2; 16]);
+    /// let mut data = *b"a key";
+    /// let iv = cipher.encrypt(&mut data)?;
+    /// assert!(cipher.decrypt(&iv, &mut data).is_ok());
+    /// assert_eq!(&data, b"a key");
+    /// # Ok::<(), tagmac::hazmat::ParsimonyError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ParsimonyError::Mac`] as [`Pmac::tag`](crate::Pmac). The message is as it was then.
+    pub fn encrypt(&self, data: &mut [u8]) -> Result<C::Block, ParsimonyError> {
+        let iv = C::Block::zero_filled(self.mac.tag(&*data)?.as_bytes());
+        self.count_all(&iv, data);
+        Ok(iv)
+    }
+
+    /// Decrypts what [`encrypt`](WideBlock::encrypt) made, in place, and checks it in constant time.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless IV is that of the message; `data` is zeros then.
+    pub fn decrypt(&self, iv: &C::Block, data: &mut [u8]) -> Result<(), Mismatch> {
+        self.count_all(iv, data);
+        let tag = Tag::try_from(iv.as_ref()).map_err(|_| Mismatch)?;
+        let checked = self.mac.verify(&*data, &tag);
+        if checked.is_err() {
+            data.zeroize();
+        }
+        checked
+    }
+
+    /// Encrypts or decrypts a message of any length, all of it.
+    fn count_all(&self, iv: &C::Block, data: &mut [u8]) {
+        if let Some(last) = data.len().checked_sub(1) {
+            let (last, bits) = (last / C::Block::BYTES * C::Block::BYTES, 8 * data.len());
+            self.count(iv, &mut data[..last]);
+            self.count_last(iv, data, last, bits);
+        }
     }
 
     /// Encrypts or decrypts whole blocks, the message's first ones.

@@ -12,7 +12,9 @@ use crate::isa::{Block, Isa};
 use crate::mac::Mac;
 use crate::tag::Tag;
 
-/// How sure a check of a UMAC-128 tag is, see [`Umac128::verify_prefix`](super::Umac128::verify_prefix).
+/// How sure a single check of a UMAC-128 tag is, see
+/// [`Umac128::verify_prefix`](super::Umac128::verify_prefix). Where several grades answer, many checks
+/// come to less: [`bounds::umac::graded`](crate::bounds::umac::graded).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Assurance {
     /// One stream: a forgery passes with a probability of 2^-30.
@@ -25,11 +27,27 @@ pub enum Assurance {
     Bits120,
 }
 
+impl Assurance {
+    /// The words of 4 bytes that are checked.
+    pub(crate) fn words(self) -> usize {
+        self as usize + 1
+    }
+}
+
 impl<C: Cipher<Block = Block>> Umac<C, 4> {
     /// Checks the first 4, 8, 12 or 16 bytes of a tag in constant time, for a quarter, half, three
     /// quarters or all of the work: graded verification (section 9 of the paper). A receiver with
     /// little time, or with many copies to check, can be less sure at once and check the rest
     /// later.
+    ///
+    /// **Lower grades that answer give the tag away word by word.** A forger who may try again tries
+    /// values of the first word at [`Assurance::Bits30`], keeps the one that passes, and goes on with
+    /// the second at [`Assurance::Bits60`]: the four words of a whole tag take at most 4 * 2^32 = 2^34
+    /// attempts, and 2^33 in the mean, where 2^120 were promised. So count what fails, grade by grade,
+    /// and stop: [`Metered::verify_prefix`](crate::meter::Metered::verify_prefix) does, under a budget
+    /// by [`Budget::with_grades`](crate::meter::Budget::with_grades), and
+    /// [`bounds::umac::graded`](crate::bounds::umac::graded) has the bound. A receiver that checks at one
+    /// grade alone has that grade's bound and no such attack.
     ///
     /// ```
     /// use tagmac::{Assurance, Mac, Umac128, UmacNonce};

@@ -16,6 +16,7 @@
 //! multiplications for many bytes.
 
 mod error;
+mod graded;
 mod levels;
 mod nh;
 mod prf;
@@ -36,6 +37,7 @@ use crate::tag::Tag;
 use prf::{Feed, PrfKey};
 
 pub use error::NhError;
+pub use graded::Umac99Graded;
 pub(crate) use levels::NhKey;
 pub use prf::Umac99Prf;
 pub use sets::Umac99Set;
@@ -46,6 +48,7 @@ const MIN_TAG_BITS: usize = 32;
 /// What keys are for.
 const USE_K: u8 = 0;
 const USE_L: u8 = 1;
+/// And from it on those of the PRFs of the streams, where each has one.
 const USE_PRF: u8 = 128;
 /// Bytes of the longest hash of a block.
 const MAX_HASH_BYTES: usize = 16 * shape::MAX_STREAMS;

@@ -2,8 +2,8 @@
 //! still do.
 //!
 //! ```text
-//! saved = "tagmacS1" | id of the key, 8 | length of a nonce, 8 | next nonce, zero-filled, 16
-//!       | usage, 32 | first 8 bytes of SHA-256 of all that
+//! saved = "tagmacS2" | id of the key, 8 | length of a nonce, 8 | next nonce, zero-filled, 16
+//!       | usage, 56 | first 8 bytes of SHA-256 of all that
 //! ```
 //!
 //! Numbers are little-endian. The checksum detects accidental damage only: anyone who can write the
@@ -13,18 +13,20 @@ mod error;
 
 pub use error::SessionError;
 
-use super::AnyMac;
 use super::erased::{AnyNonce, DynSequence, Inner};
+use super::grade::verify_metered;
 use super::key_file::checksum;
 use super::key_id::KeyId;
+use super::{AnyMac, GradeError};
+use crate::algo::Assurance;
 use crate::bounds::{NonceKind, Theorem};
 use crate::error::{Error, silent};
-use crate::meter::{Budget, Metered, Usage};
+use crate::meter::{Budget, Metered, MeteredVerifyError, Usage};
 use crate::save::Reader;
 use crate::tag::Tag;
 
 /// How a saved session begins.
-const MAGIC: [u8; 8] = *b"tagmacS1";
+const MAGIC: [u8; 8] = *b"tagmacS2";
 
 /// A MAC with the nonces under its key and its key's budget: [`tag`](Session::tag) is all that the
 /// sender of packets calls. Nonces count up, big-endian. A deterministic MAC has none.
@@ -132,7 +134,14 @@ impl AnyMac {
             let other = Theorem::Poly1305Aes { nonces: NonceKind::Counted };
             let theorem = algorithm.theorem().unwrap_or(other);
             let most = u64::MAX;
-            return Ok(Budget { theorem, length, messages: most, blocks: most, failures: most });
+            return Ok(Budget {
+                theorem,
+                length,
+                messages: most,
+                blocks: most,
+                failures: most,
+                graded: [most; 3],
+            });
         };
         let theorem = algorithm.theorem().ok_or(SessionError::NoTheorem { algorithm })?;
         // A session counts its nonces.
@@ -143,7 +152,7 @@ impl AnyMac {
 
 impl Session {
     /// Bytes of a saved session.
-    pub const BYTES: usize = 80;
+    pub const BYTES: usize = 104;
 
     /// A session of a new key, or of one whose state is kept elsewhere. The nonces count from
     /// `next_nonce` on and have its length; it is empty for a deterministic MAC.
@@ -237,6 +246,52 @@ impl Session {
         };
         self.covered = Some(reserved);
         Ok(written(self.mac.id, &next, &self.meter.usage()))
+    }
+
+    /// Checks a tag of another sender under the key, in constant time, and counts it if it is wrong. It
+    /// takes no nonce of this session. What failed since the last save is lost with the process: save
+    /// after a failure where attackers can make the process start again.
+    ///
+    /// # Errors
+    ///
+    /// [`MeteredVerifyError::Mismatch`] if it is wrong, [`MeteredVerifyError::Refused`] if the budget
+    /// has no failure left; then nothing is verified.
+    pub fn verify(
+        &self,
+        nonce: &[u8],
+        message: &[u8],
+        tag: &Tag,
+    ) -> Result<(), MeteredVerifyError> {
+        self.meter.verifying_by(&self.mac, nonce, message, tag)
+    }
+
+    /// Checks the first words of a UMAC-128 tag, see
+    /// [`Umac::verify_prefix`](crate::Umac::verify_prefix), and counts what fails at its grade. A budget that
+    /// follows from a probability refuses this until [`allow_grades`](Session::allow_grades).
+    ///
+    /// # Errors
+    ///
+    /// [`GradeError`]; what is refused is not checked.
+    pub fn verify_prefix(
+        &self,
+        nonce: &[u8],
+        message: &[u8],
+        tag: &Tag,
+        grade: Assurance,
+    ) -> Result<(), GradeError> {
+        verify_metered(&self.meter, &self.mac, nonce, message.into(), tag, grade)
+    }
+
+    /// Lets lower grades answer, under [`Budget::with_grades`]: fewer verifications may fail from now on.
+    /// It is not saved; call it again after [`restore`](Session::restore).
+    ///
+    /// # Errors
+    ///
+    /// As [`Budget::with_grades`]; [`BudgetExhausted`](crate::meter::MeterError::BudgetExhausted) if more
+    /// has failed by now than that budget allows, and then nothing changes.
+    pub fn allow_grades(&mut self, probability: f64) -> Result<(), SessionError> {
+        let budget = self.meter.budget().with_grades(probability)?;
+        Ok(self.meter.set_budget(budget)?)
     }
 
     /// The MAC, to verify with. It knows neither the nonces nor the budget.

@@ -1,0 +1,175 @@
+//! Section 9 of the paper: a UMAC of 1999 whose tags are checked word by word.
+//!
+//! ```text
+//! word j = first 4 bytes of PRF_j(nonce || H_j(M_1) || .. || H_j(M_m) || length mod block)
+//! ```
+//!
+//! H_j is stream j of the hash, and PRF_j has a key of its own. So a check of the first words hashes
+//! with their streams alone. The paper has the idea, for UMAC-MMX-60, and leaves the rest open: words of
+//! 4 bytes, so that four streams fill the 16 bytes that MMX-60's tag has anyway, and a PRF for each
+//! stream are ours. The first word is that of the same MAC with one stream.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use zeroize::Zeroize;
+
+use super::prf::PrfKey;
+use super::{NhError, NhShape, USE_PRF, Umac99, Umac99Parameters, Umac99Set, Umac99Sum};
+use crate::bits::Bits;
+use crate::construction::Construction;
+use crate::error::{Mismatch, silent};
+use crate::isa::{Isa, Level};
+use crate::mac::Mac;
+use crate::tag::Tag;
+
+/// Bytes of a word.
+const WORD: usize = 4;
+/// The words of the longest tag.
+const MAX_WORDS: usize = Tag::MAX_BYTES / WORD;
+
+/// The UMAC of 1999 with grades: a tag has a word of 4 bytes for each stream, and the first words can be
+/// checked for their part of the work (section 9 of the paper). Nonces have 8 bytes and must never repeat.
+///
+/// With UMAC-MMX-60 each word is forged with a probability of about 2^-15, so the tag of 16 bytes
+/// with about 2^-60, as that of MMX-60 itself. [`verify_prefix`](Umac99Graded::verify_prefix) says what
+/// answers of lower grades give away.
+///
+/// A one-shot call keeps the hash of the message, 1/256 of it, until its end, as streams do.
+///
+/// ```
+/// use tagmac::{Umac99Graded, Mac, Umac99Set};
+/// let mac = Umac99Graded::new(Umac99Set::Mmx60, &[7; 16]);
+/// let nonce = 1u64.to_be_bytes();
+/// let tag = mac.tag_with(&nonce, b"a frame of a film")?;
+/// assert_eq!(tag.as_bytes().len(), 16);
+/// // With 2^-15, for a quarter of the work.
+/// assert!(mac.verify_prefix(&nonce, b"a frame of a film", &tag, 1).is_ok());
+/// assert!(mac.verify_with(&nonce, b"a frame of a film", &tag).is_ok());
+/// # Ok::<(), tagmac::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Umac99Graded {
+    keys: Arc<Keys>,
+    /// The words of a tag, or the first ones that are checked: the same code serves both.
+    words: usize,
+}
+
+struct Keys {
+    /// The hashes of the first stream, the first two, and so on to all.
+    hashes: Vec<Umac99>,
+    prfs: Vec<PrfKey>,
+}
+
+silent!(Umac99Graded);
+
+impl Umac99Graded {
+    /// A named set on the best level of this CPU.
+    pub fn new(set: Umac99Set, key: &[u8; 16]) -> Umac99Graded {
+        let made = Umac99Graded::with_level(set.into(), key, Level::best());
+        made.expect("all messages are hashed, by at most four streams")
+    }
+
+    /// With parameters and a level of your choice. Keys are derived as by
+    /// [`Umac99Parameters::key`], and one for the PRF of each stream.
+    ///
+    /// # Errors
+    ///
+    /// [`NhError::Streams`] for more than 8 streams: a tag has at most 32 bytes.
+    /// [`NhError::MinLengthToHash`] unless all messages are hashed.
+    pub fn with_level(
+        parameters: Umac99Parameters,
+        key: &[u8; 16],
+        level: Level,
+    ) -> Result<Umac99Graded, NhError> {
+        let Umac99Parameters { shape, prf, keys_by, min_length_to_hash: found } = parameters;
+        if found > 0 {
+            return Err(NhError::MinLengthToHash { max: 0, found });
+        }
+        if shape.streams > MAX_WORDS {
+            return Err(NhError::Streams { max: MAX_WORDS, found: shape.streams });
+        }
+        let hash = |streams| {
+            let shape = NhShape { streams, ..shape };
+            Umac99Parameters { shape, ..parameters }.key_with_level(key, level)
+        };
+        let prf = |stream: usize| {
+            let mut derived = [0; 64];
+            let derived = &mut derived[..prf.key_bytes()];
+            keys_by.derive(key, USE_PRF + stream as u8, derived, level);
+            let made = PrfKey::new(prf, derived, level);
+            derived.zeroize();
+            made
+        };
+        let words = shape.streams;
+        let (hashes, prfs) = ((1..=words).map(hash).collect(), (0..words).map(prf).collect());
+        Ok(Umac99Graded { keys: Arc::new(Keys { hashes, prfs }), words })
+    }
+
+    /// The words of a tag.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Checks the first `words` words of a tag in constant time, with as many streams.
+    ///
+    /// **Words are guessed one at a time where several grades answer under one key**: a forger tries the
+    /// first word, at most 2^32 times, keeps the one that passes, and goes on with the second. Where a
+    /// stream collides with 2^-15, as in the MMX sets, four words may take no more than about 2^17
+    /// attempts, not 2^60.
+    /// [`bounds::umac::graded_1999`](crate::bounds::umac::graded_1999) has what attempts at each grade come to. Count those that
+    /// fail, and take a new key.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless `tag` has all words of a tag, and begins as the tag of the message;
+    /// also if `words` is none of its numbers of words.
+    pub fn verify_prefix<'m>(
+        &self,
+        nonce: &[u8; 8],
+        message: impl Into<Bits<'m>>,
+        tag: &Tag,
+        words: usize,
+    ) -> Result<(), Mismatch> {
+        if tag.bits() != 8 * WORD * self.words || !(1..=self.words).contains(&words) {
+            return Err(Mismatch);
+        }
+        let begin = Tag::try_from(&tag.as_bytes()[..WORD * words]).map_err(|_| Mismatch)?;
+        Umac99Graded { keys: self.keys.clone(), words }.verify_with(nonce, message, &begin)
+    }
+}
+
+impl Construction for Umac99Graded {
+    type Hash = Umac99;
+    type Nonce = [u8; 8];
+    type PadCache = ();
+
+    #[inline(always)]
+    fn hash(&self) -> &Umac99 {
+        &self.keys.hashes[self.words - 1]
+    }
+
+    fn output_bits(&self) -> usize {
+        8 * WORD * self.words
+    }
+
+    #[inline(always)]
+    fn finalize_tag<I: Isa>(&self, isa: I, nonce: &[u8; 8], _: &mut (), digest: Umac99Sum) -> Tag {
+        let result = self.hash().key.shape().result_bytes();
+        let (hashes, length) = digest.hashes.split_at(digest.hashes.len() - 2);
+        let mut tag = [0; Tag::MAX_BYTES];
+        let tag = &mut tag[..WORD * self.words];
+        for (stream, word) in tag.chunks_exact_mut(WORD).enumerate() {
+            let prf = &self.keys.prfs[stream];
+            let mut feed = prf.begin(nonce);
+            for block in hashes.chunks_exact(self.words * result) {
+                feed.update(isa, prf, &block[stream * result..][..result]);
+            }
+            feed.update(isa, prf, length);
+            let mut output = feed.finish(isa, prf);
+            word.copy_from_slice(&output[..WORD]);
+            output.zeroize();
+        }
+        Tag::new(tag, 8 * tag.len()).expect("1 to 8 words")
+    }
+}
