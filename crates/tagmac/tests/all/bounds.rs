@@ -177,7 +177,7 @@ fn pmac_attempts(n: u32, t: u32, (q, sigma): (u128, u128), v: u128, l: u128) -> 
     let guess = two((n - t).into()) / &left * (int(1) + int(8) * int(ql) / &left);
     let second = int(ql) * int(l) * (int(5) * int(q) + int(18)) / &left;
     let each = guess + (equal + int(1)) * (int(8) * int(l) + hits + second) / left;
-    Some(int(v) * (two(-i64::from(n)) + each))
+    Some(int(v) * (two(-i64::from(n)) + each).min(int(1)))
 }
 
 /// PMAC's bound with attempts.
