@@ -74,6 +74,10 @@ pub fn foreign(name: &[u8]) -> Option<&'static str> {
     })
 }
 
+/// What is wrong with a key that has dot segments.
+pub const DOT_SEGMENTS: &str =
+    "expected a key without '.' or '..' between slashes: it cannot be asked for in a URL";
+
 /// Whether a key has `.` or `..` between slashes. A path with one is another path by the rules for
 /// URLs, so a client or a proxy on the way to the store would ask for another object.
 pub fn has_dot_segments(key: &str) -> bool {

@@ -20,15 +20,12 @@ use crate::failure::{CHANGED, Failure, root_cause};
 use crate::listing::{self, Page};
 use crate::object::{Body, Facts, Over, Span};
 use crate::pace::Pace;
-use tagmac_files::url::{Url, has_dot_segments};
+use tagmac_files::url::{DOT_SEGMENTS, Url, has_dot_segments};
 
 /// What signatures leave as it is.
 const STRICT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// The same in a path.
 const PATH: &AsciiSet = &STRICT.remove(b'/');
-/// What is wrong with a key that something between here and the store would make another one of.
-const DOT_SEGMENTS: &str =
-    "expected a key without '.' or '..' between slashes: it cannot be asked for in a URL";
 /// An answer that says what went wrong has no more.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 /// A page of a listing has a thousand keys of at most a kilobyte, three times that when encoded.

@@ -202,6 +202,7 @@ class Hostile:
         with contextlib.suppress(OSError, ValueError):
             if self.tls:
                 connection = self.tls.wrap_socket(connection, server_side=True)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection.settimeout(60)
             with connection, connection.makefile("rb") as file:
                 while self.one(connection, file):
