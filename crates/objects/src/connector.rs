@@ -103,15 +103,17 @@ fn failure(error: reqwest::Error) -> HttpError {
 
 /// Whether a server's certificate is not trusted, or the two sides have no way to speak TLS.
 fn is_tls(error: &reqwest::Error) -> bool {
+    use rustls::Error::{InvalidCertificate, PeerIncompatible, UnsupportedNameType};
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
-        let inside = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        let tls = inside.and_then(|inside| inside.downcast_ref()).or_else(|| error.downcast_ref());
-        if let Some(tls) = tls {
-            use rustls::Error::{InvalidCertificate, PeerIncompatible, UnsupportedNameType};
+        if let Some(tls) = error.downcast_ref() {
             return matches!(tls, InvalidCertificate(_) | PeerIncompatible(_) | UnsupportedNameType);
         }
-        cause = error.source();
+        // The source of an `io::Error` skips the error inside it.
+        cause = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(inside) => Some(inside),
+            None => error.source(),
+        };
     }
     false
 }
@@ -160,5 +162,26 @@ impl HttpService for Keys {
             });
             HttpResponseBody::new(body)
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn keys_are_asked_for_over_tls_or_beside_this_machine() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let connector = Connector { allow_http: false, roots: None };
+        let client = connector.connect(&ClientOptions::new()).unwrap();
+        let mut request = HttpRequest::new(object_store::client::HttpRequestBody::empty());
+        *request.uri_mut() = "http://192.0.2.1/token".parse().unwrap();
+        let error = client.execute(request.clone()).await.unwrap_err();
+        assert_eq!(error.kind(), HttpErrorKind::Decode);
+        assert!(crate::failure::root_cause(&error).contains("expected https://"));
+        // Nobody listens there.
+        *request.uri_mut() = "http://127.0.0.1:1/token".parse().unwrap();
+        let error = client.execute(request).await.unwrap_err();
+        assert_eq!(error.kind(), HttpErrorKind::Connect);
     }
 }

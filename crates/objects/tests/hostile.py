@@ -20,8 +20,8 @@ import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 MAX_REQUESTS = 4000
@@ -239,8 +239,7 @@ class Hostile:
         if request.kind == "LIST":
             return self.listing(request)
         if request.kind == "PUT":
-            self.objects[request.key] = body
-            return Answer(201, {"ETag": etag(body)})
+            return self.put(request, body)
         if request.kind == "DELETE":
             self.objects.pop(request.key, None)
             return Answer(204)
@@ -251,6 +250,8 @@ class Hostile:
         if request.headers.get("if-match", etag(content)) != etag(content):
             return Answer(412)
         headers = {"ETag": etag(content), "Last-Modified": DATE, "Accept-Ranges": "bytes"}
+        if self.kind.name == "gs":
+            headers["x-goog-generation"] = generation(content)
         if request.range is None:
             return Answer(200, headers, content)
         start, last = request.range
@@ -259,6 +260,23 @@ class Hostile:
             return Answer(416)
         headers["Content-Range"] = f"bytes {start}-{last}/{len(content)}"
         return Answer(206, headers, content[start : last + 1])
+
+    def put(self, request: Request, body: bytes) -> Answer:
+        """Writes an object, if the one that is there is what the request says."""
+        there, headers = self.objects.get(request.key), request.headers
+        if self.kind.name == "gs":
+            expected, found = headers.get("x-goog-if-generation-match"), generation(there)
+        else:
+            expected, found = headers.get("if-match"), there is not None and etag(there)
+        if headers.get("if-none-match") == "*" and there is not None:
+            more, text = self.kind.error("BlobAlreadyExists")
+            return Answer(409 if self.kind.name == "az" else 412, more, text)
+        if expected is not None and expected != found:
+            return Answer(412)
+        if self.kind.name == "az" and headers.get("x-ms-blob-type") != "BlockBlob":
+            return Answer(400)
+        self.objects[request.key] = body
+        return Answer(201, {"ETag": etag(body)})
 
     def listing(self, request: Request) -> Answer:
         prefix, after = (request.query.get(name, "") for name in ("prefix", self.kind.token))
@@ -296,9 +314,59 @@ class Hostile:
         return answer.cut is None and length is not False
 
 
+class Tunnel:
+    """A proxy that connects all who ask to one port of this machine."""
+
+    def __init__(self, port: int):
+        self.port = port
+        #: The hosts that were asked for.
+        self.log: list[str] = []
+
+    def __enter__(self) -> "Tunnel":
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+
+    def accept(self) -> None:
+        while len(self.log) < MAX_REQUESTS:
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, client: socket.socket) -> None:
+        with contextlib.suppress(OSError), client:
+            head = b""
+            while b"\r\n\r\n" not in head and (piece := client.recv(4096)):
+                head += piece
+            self.log.append(head.split(b"\r\n")[0].decode())
+            with socket.create_connection(("127.0.0.1", self.port)) as server:
+                client.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+                back = threading.Thread(target=self.copy, args=(server, client), daemon=True)
+                back.start()
+                self.copy(client, server)
+                back.join(60)
+
+    @staticmethod
+    def copy(source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while piece := source.recv(1 << 16):
+                sink.sendall(piece)
+            sink.shutdown(socket.SHUT_WR)
+
+
 def etag(content: bytes) -> str:
     """The ETag of an object."""
     return f'"{hashlib.md5(content).hexdigest()}"'
 
 
-__all__ = ["BUCKET", "STORES", "Answer", "Hostile", "Kind", "Listed", "Request", "etag", "quote", "replace"]
+def generation(content: bytes | None) -> str:
+    """The generation of an object; 0 if there is none."""
+    return "0" if content is None else str(int(hashlib.md5(content).hexdigest()[:12], 16))
