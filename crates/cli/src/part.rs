@@ -24,7 +24,8 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
     names::object(&args.file)?;
     let Part { start, at, length, last, .. } = *args;
     let file = &*args.file;
-    let stores = Stores::open([file].into_iter(), [].into_iter(), (args.reading.num_threads, MAX_OBJECTS))?;
+    let stores =
+        Stores::open([file].into_iter(), [].into_iter(), (args.reading.num_threads, MAX_OBJECTS))?;
     let object = match &args.object {
         Some(object) => object.as_bytes(),
         None if stores.is_some() => b"",

@@ -90,7 +90,12 @@ const SETTINGS: [Setting; 18] = [
         When::MachineKeys,
     ),
     ("AWS_CONTAINER_AUTHORIZATION_TOKEN", "", Values::Any, When::MachineKeys),
-    ("AWS_STS_REGIONAL_ENDPOINTS", "sts_regional_endpoints", Values::This("legacy"), When::WebIdentity),
+    (
+        "AWS_STS_REGIONAL_ENDPOINTS",
+        "sts_regional_endpoints",
+        Values::This("legacy"),
+        When::WebIdentity,
+    ),
 ];
 
 /// What a process's environment has.
@@ -219,7 +224,8 @@ mod tests {
         assert!(error.contains("services x: expected no settings of s3"), "{error}");
         // One of the environment comes before it.
         assert_eq!(check(&[("AWS_ENDPOINT_URL_S3", "https://e")], services, false), Ok(()));
-        let other = "[default]\nservices = x\n[services x]\ndynamodb =\n  endpoint_url = https://e\n";
+        let other =
+            "[default]\nservices = x\n[services x]\ndynamodb =\n  endpoint_url = https://e\n";
         assert_eq!(check(&[], other, false), Ok(()));
         let error = check(&[], "[default]\nservices = y\n", false).unwrap_err();
         assert!(error.contains("expected a section [services y]"), "{error}");

@@ -30,7 +30,8 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 const S3: Names = Names { endpoint: "AWS_ENDPOINT_URL", allow_http: "AWS_ALLOW_HTTP" };
 const GOOGLE: Names = Names { endpoint: "GOOGLE_BASE_URL", allow_http: "GOOGLE_ALLOW_HTTP" };
 const AZURE: Names = Names { endpoint: "AZURE_STORAGE_ENDPOINT", allow_http: "AZURE_ALLOW_HTTP" };
-const AZURITE: Names = Names { endpoint: "AZURITE_BLOB_STORAGE_URL", allow_http: "AZURE_ALLOW_HTTP" };
+const AZURITE: Names =
+    Names { endpoint: "AZURITE_BLOB_STORAGE_URL", allow_http: "AZURE_ALLOW_HTTP" };
 
 /// Variables that change where a request goes or with what it is signed, and that are not followed,
 /// with a way out.
@@ -78,7 +79,12 @@ impl Config {
         }
     }
 
-    fn with(reach: Reach, roots: &Roots, endpoint: String, signer: Signer) -> Result<Config, Error> {
+    fn with(
+        reach: Reach,
+        roots: &Roots,
+        endpoint: String,
+        signer: Signer,
+    ) -> Result<Config, Error> {
         let client = |writes| {
             let made = connector::client(Terms { reach, writes, roots });
             made.map_err(|error| Error::usage(format_args!("HTTP: {}", root_cause(&error))))

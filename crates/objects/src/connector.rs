@@ -107,7 +107,10 @@ fn is_tls(error: &reqwest::Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if let Some(tls) = error.downcast_ref() {
-            return matches!(tls, InvalidCertificate(_) | PeerIncompatible(_) | UnsupportedNameType);
+            return matches!(
+                tls,
+                InvalidCertificate(_) | PeerIncompatible(_) | UnsupportedNameType
+            );
         }
         // The source of an `io::Error` skips the error inside it.
         cause = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {

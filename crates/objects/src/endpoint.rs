@@ -128,7 +128,8 @@ mod tests {
             assert!(is_beside(host), "{host}");
         }
         assert!(is_beside("metadata.google.internal") && is_beside("localhost"));
-        for host in ["10.0.0.1", "169.253.0.1", "example.org", "metadata.example.org", "[fd00::1]"] {
+        for host in ["10.0.0.1", "169.253.0.1", "example.org", "metadata.example.org", "[fd00::1]"]
+        {
             assert!(!is_beside(host), "{host}");
         }
     }

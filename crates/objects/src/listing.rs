@@ -93,14 +93,13 @@ pub fn parse(text: &str, form: Form) -> Result<Page, String> {
                     (Form::Bucket, ["EncodingType"]) => is_encoded = value == "url",
                     (Form::Bucket, ["NextContinuationToken"]) => page.next = text(),
                     (Form::Container, ["Blobs", "Blob", "Name"]) => object.key = text(),
-                    (Form::Container, ["Blobs", "Blob", "Properties", property]) => {
-                        match *property {
-                            "Content-Length" => object.size = value.parse().ok(),
-                            "Etag" => object.etag = text(),
-                            "ResourceType" => object.is_folder = value == "directory",
-                            _ => {}
-                        }
-                    }
+                    (Form::Container, ["Blobs", "Blob", "Properties", property]) => match *property
+                    {
+                        "Content-Length" => object.size = value.parse().ok(),
+                        "Etag" => object.etag = text(),
+                        "ResourceType" => object.is_folder = value == "directory",
+                        _ => {}
+                    },
                     (Form::Container, ["NextMarker"]) => {
                         page.next = text();
                         is_truncated = page.next.as_ref().map(|token| !token.is_empty());

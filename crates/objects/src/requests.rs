@@ -178,9 +178,9 @@ impl Store {
 fn fixed(
     headers: &[(&'static str, &'static str)],
 ) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
-    headers.iter().map(|(name, value)| {
-        (HeaderName::from_static(name), HeaderValue::from_static(value))
-    })
+    headers
+        .iter()
+        .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
 }
 
 /// The answer, if it has what was asked for.
@@ -204,9 +204,9 @@ async fn checked(response: HttpResponse) -> Result<HttpResponse, Failure> {
         StatusCode::NOT_FOUND if !matches!(code, "NoSuchBucket" | "ContainerNotFound") => {
             Failure::Missing
         }
-        _ if matches!(code, "InvalidObjectState" | "BlobArchived") => {
-            Failure::Final(format!("the object is archived; restore it before reading it ({shown})"))
-        }
+        _ if matches!(code, "InvalidObjectState" | "BlobArchived") => Failure::Final(format!(
+            "the object is archived; restore it before reading it ({shown})"
+        )),
         StatusCode::CONFLICT if code == "BlobAlreadyExists" => Failure::Exists,
         StatusCode::PRECONDITION_FAILED => CHANGED,
         // The range was in the object.
