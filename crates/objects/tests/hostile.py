@@ -13,6 +13,7 @@ one that does.
 """
 
 import contextlib
+import functools
 import hashlib
 import re
 import socket
@@ -364,9 +365,15 @@ class Tunnel:
 
 def etag(content: bytes) -> str:
     """The ETag of an object."""
-    return f'"{hashlib.md5(content).hexdigest()}"'
+    return f'"{digest(content)}"'
+
+
+@functools.cache
+def digest(content: bytes) -> str:
+    """What tells contents apart. Bytes keep their hash, so each is read once."""
+    return hashlib.md5(content).hexdigest()
 
 
 def generation(content: bytes | None) -> str:
     """The generation of an object; 0 if there is none."""
-    return "0" if content is None else str(int(hashlib.md5(content).hexdigest()[:12], 16))
+    return "0" if content is None else str(int(digest(content)[:12], 16))
