@@ -16,7 +16,7 @@ use tagmac_files::progress::{Progress as _, Total};
 use tagmac_files::{Error, Irregular, ReadError, open, url};
 
 use crate::allowance::{PROBABILITY, show_bound};
-use crate::args::Check;
+use crate::args::{Check, MAX_OBJECTS};
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::given::given;
@@ -49,7 +49,7 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
     let stdin = read::stdin_once(&args.key.only.options(), lists.iter().chain(&args.raw_tag))?;
     let names = lists.iter().filter(|_| raw).map(|name| &**name);
     let allowed = args.allow_url.iter().map(Path::new);
-    let stores = Stores::open(names, allowed, args.reading.num_threads)?;
+    let stores = Stores::open(names, allowed, (args.reading.num_threads, MAX_OBJECTS))?;
     let mac = mac::make(&args.key.options(), args.status)?;
     let nonce = mac::given_nonce(&mac, args.nonce_hex.as_deref(), raw.then_some("--raw-tag"))?;
     let progress = Progress::new(args.reading.progress);

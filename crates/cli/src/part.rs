@@ -7,7 +7,7 @@ use tagmac_files::partial::{Range, Ranged, check_object, piped};
 use tagmac_files::progress::Total;
 use tagmac_files::{Error, new_file};
 
-use crate::args::Part;
+use crate::args::{MAX_OBJECTS, Part};
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::mac;
@@ -24,7 +24,8 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
     names::object(&args.file)?;
     let Part { start, at, length, last, .. } = *args;
     let file = &*args.file;
-    let stores = Stores::open([file].into_iter(), [].into_iter(), args.reading.num_threads)?;
+    let stores =
+        Stores::open([file].into_iter(), [].into_iter(), (args.reading.num_threads, MAX_OBJECTS))?;
     let object = match &args.object {
         Some(object) => object.as_bytes(),
         None if stores.is_some() => b"",

@@ -21,7 +21,8 @@ pub fn run(args: &Seal) -> Result<Option<Exit>, Error> {
     names::object(&args.output)?;
     names::directory(&args.directory)?;
     let names = [&*args.output, &*args.directory];
-    let stores = Stores::open(names.into_iter(), [].into_iter(), args.reading.num_threads)?;
+    let limits = (args.reading.num_threads, args.listing.max_objects);
+    let stores = Stores::open(names.into_iter(), [].into_iter(), limits)?;
     if is_url(&args.directory) {
         return objects(args, &stores.expect("a URL has a store"));
     }

@@ -48,7 +48,8 @@ pub fn run(args: &Tag) -> Result<Option<Exit>, Error> {
     }
     files.iter().try_for_each(|file| names::object(file))?;
     let names = files.iter().map(|file| &**file);
-    let stores = Stores::open(names, iter::empty(), args.reading.num_threads)?;
+    let limits = (args.reading.num_threads, args.listing.max_objects);
+    let stores = Stores::open(names, iter::empty(), limits)?;
     read::stdin_once(&args.key.only.options(), files)?;
     let mac = mac::make(&args.key.options(), false)?;
     let alone = [(args.raw, "--raw"), (args.untagged, "--untagged")];

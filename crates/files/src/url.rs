@@ -74,6 +74,16 @@ pub fn foreign(name: &[u8]) -> Option<&'static str> {
     })
 }
 
+/// What is wrong with a key that has dot segments.
+pub const DOT_SEGMENTS: &str =
+    "expected a key without '.' or '..' between slashes: it cannot be asked for in a URL";
+
+/// Whether a key has `.` or `..` between slashes. A path with one is another path by the rules for
+/// URLs, so a client or a proxy on the way to the store would ask for another object.
+pub fn has_dot_segments(key: &str) -> bool {
+    key.split('/').any(|segment| matches!(segment, "." | ".."))
+}
+
 impl Url {
     /// Reads a URL; or what was expected instead.
     pub fn parse(name: &[u8]) -> Result<Url, String> {
@@ -143,6 +153,16 @@ mod tests {
         }
         assert_eq!(url("s3a://b/k").scheme, Scheme::S3);
         assert_eq!(url("s3a://b").to_string(), "s3a://b/");
+    }
+
+    #[test]
+    fn a_segment_of_dots_is_one_of_nothing_else() {
+        for key in [".", "..", "a/../b", "./a", "a/.", "a//.."] {
+            assert!(has_dot_segments(key), "{key}");
+        }
+        for key in ["", "...", ".a", "a..", "a/.b/c", "a/..b", "a.b"] {
+            assert!(!has_dot_segments(key), "{key}");
+        }
     }
 
     #[test]

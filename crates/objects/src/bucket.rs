@@ -25,21 +25,27 @@ impl Bucket {
             next: None,
             last: None,
             empty: 0,
+            objects: 0,
         };
         listing.fetch(None);
         listing
     }
 }
 
+/// A page, and the token that it was asked for with.
+type Fetched = (Page, Option<String>);
+
 /// The objects of a listing. The next page is asked for while one is used.
 pub struct Listing {
     bucket: Bucket,
     prefix: String,
     page: std::vec::IntoIter<Listed>,
-    next: Option<JoinHandle<Result<Page, Failure>>>,
+    next: Option<JoinHandle<Result<Fetched, Failure>>>,
     last: Option<String>,
     /// Pages without objects that came last.
     empty: u32,
+    /// Objects so far.
+    objects: u64,
 }
 
 impl Listing {
@@ -50,7 +56,7 @@ impl Listing {
             loop {
                 match bucket.store.page(&prefix, token.as_deref()).await {
                     Err(failure) => tries.pause(failure).await?,
-                    page => return page,
+                    Ok(page) => return Ok((page, token)),
                 }
             }
         };
@@ -66,7 +72,7 @@ impl Listing {
             Error::io(format_args!("{}: {what}", shown(&url.to_string())))
         };
         let page = page.map_err(|_| failed("the listing ended".into()))?;
-        let page = page.map_err(|failure| match failure {
+        let (page, asked) = page.map_err(|failure| match failure {
             Failure::Missing => failed("no such bucket".into()),
             failure => failed(ReadError::from(failure).to_string()),
         })?;
@@ -75,6 +81,10 @@ impl Listing {
             self.empty = if page.objects.is_empty() { self.empty + 1 } else { 0 };
             if self.empty > MAX_EMPTY {
                 let what = "expected objects in the listing, found pages without them";
+                return Err(failed(what.into()));
+            }
+            if page.next == asked {
+                let what = "expected the next page of the listing, found the token of this one";
                 return Err(failed(what.into()));
             }
             self.fetch(page.next);
@@ -97,6 +107,15 @@ impl Listing {
                 let [last, key] = [last, key].map(shown);
                 return Err(Error::io(format_args!(
                     "{}: expected a listing in byte order of the keys, found {key} after {last}",
+                    shown(&self.bucket.url(&self.prefix).to_string())
+                )));
+            }
+            self.objects += 1;
+            let most = self.bucket.objects.max_objects();
+            if self.objects > most {
+                return Err(Error::io(format_args!(
+                    "{}: expected at most {most} objects in the listing, found more; --max-objects \
+                     allows them",
                     shown(&self.bucket.url(&self.prefix).to_string())
                 )));
             }

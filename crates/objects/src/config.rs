@@ -1,42 +1,157 @@
-//! Where S3 is and who asks: from the environment, and from the files of AWS's tools.
+//! Where the stores are and who asks: from the environment, and from the files of AWS's tools.
 
 use std::env;
+use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::RetryConfig;
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredentialProvider};
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::client::{ClientConfigKey, HttpClient};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use tagmac_files::Error;
+use tagmac_files::error::io_reason;
 use tagmac_files::escaped::Escaped;
+use tagmac_files::url::{Scheme, Url};
 
-use crate::connector::{self, Connector, Terms};
+use crate::aws::Environment;
+use crate::connector::{self, Connector, Roots, Terms};
+use crate::endpoint::{Names, Reach, is_true};
 use crate::failure::root_cause;
 use crate::profile::Profile;
-use tagmac_files::url::Url;
+use crate::signer::Signer;
 
 /// Who gives keys to a machine answers soon, or is not there.
 const KEYS_TIMEOUT: Duration = Duration::from_secs(10);
+/// Larger files of certificates and of keys are none.
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// What it takes to send requests to a bucket of S3.
+const S3: Names = Names { endpoint: "AWS_ENDPOINT_URL", allow_http: "AWS_ALLOW_HTTP" };
+const GOOGLE: Names = Names { endpoint: "GOOGLE_BASE_URL", allow_http: "GOOGLE_ALLOW_HTTP" };
+const AZURE: Names = Names { endpoint: "AZURE_STORAGE_ENDPOINT", allow_http: "AZURE_ALLOW_HTTP" };
+const AZURITE: Names =
+    Names { endpoint: "AZURITE_BLOB_STORAGE_URL", allow_http: "AZURE_ALLOW_HTTP" };
+
+/// Variables that change where a request goes or with what it is signed, and that are not followed,
+/// with a way out.
+const NOT_FOLLOWED: [(Scheme, &str, &str); 8] = [
+    (Scheme::Gs, "STORAGE_EMULATOR_HOST", "GOOGLE_BASE_URL names the store"),
+    (Scheme::Gs, "GOOGLE_CLOUD_UNIVERSE_DOMAIN", "GOOGLE_BASE_URL names the store"),
+    (Scheme::Gs, "GOOGLE_PROXY_URL", "HTTPS_PROXY names a proxy"),
+    (
+        Scheme::Az,
+        "AZURE_STORAGE_CONNECTION_STRING",
+        "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY have what is in it",
+    ),
+    (Scheme::Az, "AZURE_STORAGE_SERVICE_ENDPOINT", "AZURE_STORAGE_ENDPOINT names the store"),
+    (Scheme::Az, "AZURE_STORAGE_AUTH_MODE", "the other AZURE_* say how to sign"),
+    (Scheme::Az, "AZURE_STORAGE_ENCRYPTION_KEY", "objects under keys of their own cannot be read"),
+    (Scheme::Az, "AZURE_PROXY_URL", "HTTPS_PROXY names a proxy"),
+];
+
+/// What it takes to send requests to a bucket.
 pub struct Config {
     /// Sends requests.
     pub client: HttpClient,
     /// Sends those that carry files.
     pub writer: HttpClient,
-    /// Gives keys; none for a bucket that anybody may read.
-    pub credentials: Option<AwsCredentialProvider>,
-    /// The region, which signatures name.
-    pub region: String,
+    /// Signs them.
+    pub signer: Signer,
     /// What the bucket's keys are behind, without a slash at the end.
     pub endpoint: String,
-    /// Whether the one who asks pays.
-    pub request_payer: bool,
 }
 
 impl Config {
-    /// For a bucket.
+    /// For the bucket of a URL.
     pub fn new(url: &Url) -> Result<Config, Error> {
+        for (scheme, name, way_out) in NOT_FOLLOWED {
+            if scheme == url.scheme && variable(name).is_some() {
+                return Err(Error::usage(format_args!(
+                    "{name}: expected no such setting, found one, which tagmac does not follow; {way_out}"
+                )));
+            }
+        }
+        match url.scheme {
+            Scheme::S3 => Config::s3(url),
+            Scheme::Gs => Config::google(url),
+            Scheme::Az => Config::azure(url),
+        }
+    }
+
+    fn with(
+        reach: Reach,
+        roots: &Roots,
+        endpoint: String,
+        signer: Signer,
+    ) -> Result<Config, Error> {
+        let client = |writes| {
+            let made = connector::client(Terms { reach, writes, roots });
+            made.map_err(|error| Error::usage(format_args!("HTTP: {}", root_cause(&error))))
+        };
+        Ok(Config { client: client(false)?, writer: client(true)?, signer, endpoint })
+    }
+
+    /// A bucket of Google Cloud Storage.
+    fn google(url: &Url) -> Result<Config, Error> {
+        let connector = Connector { allow_http: GOOGLE.allows_http(), roots: None };
+        let builder = GoogleCloudStorageBuilder::from_env()
+            .with_retry(retry())
+            .with_http_connector(connector)
+            .with_bucket_name(&*url.bucket);
+        let value = |key| builder.get_config_value(&key).filter(|value| !value.is_empty());
+        let unsigned = value(GoogleConfigKey::SkipSignature).is_some_and(|value| is_true(&value));
+        let base = match value(GoogleConfigKey::BaseUrl) {
+            Some(base) => base,
+            None => {
+                check_google_account(
+                    value(GoogleConfigKey::ServiceAccount),
+                    value(GoogleConfigKey::ServiceAccountKey),
+                )?;
+                "https://storage.googleapis.com".into()
+            }
+        };
+        let reach = GOOGLE.check(&base, GOOGLE.allows_http())?;
+        let store = builder.build().map_err(|_| unusable(url, "GOOGLE_*"))?;
+        let credentials = (!unsigned).then(|| Arc::clone(store.credentials()));
+        let endpoint = format!("{}/{}", base.trim_end_matches('/'), url.bucket);
+        Config::with(reach, &None, endpoint, Signer::Google { credentials })
+    }
+
+    /// A container of Azure.
+    fn azure(url: &Url) -> Result<Config, Error> {
+        let connector = Connector { allow_http: AZURE.allows_http(), roots: None };
+        let builder = MicrosoftAzureBuilder::from_env()
+            .with_retry(retry())
+            .with_http_connector(connector)
+            .with_container_name(&*url.bucket);
+        let value = |key| builder.get_config_value(&key).filter(|value| !value.is_empty());
+        let is = |key| value(key).is_some_and(|value| is_true(&value));
+        let (unsigned, fabric) =
+            (is(AzureConfigKey::SkipSignature), is(AzureConfigKey::UseFabricEndpoint));
+        let named = value(AzureConfigKey::AccountName);
+        let (names, account, base) = if is(AzureConfigKey::UseEmulator) {
+            let account = named.unwrap_or_else(|| "devstoreaccount1".into());
+            let base = variable("AZURITE_BLOB_STORAGE_URL");
+            let base = base.unwrap_or_else(|| "http://127.0.0.1:10000".into());
+            let base = format!("{}/{account}", base.trim_end_matches('/'));
+            (AZURITE, account, base)
+        } else {
+            let account = named.ok_or_else(|| unusable(url, "AZURE_*"))?;
+            let host = if fabric { "fabric.microsoft.com" } else { "core.windows.net" };
+            let base = value(AzureConfigKey::Endpoint)
+                .unwrap_or_else(|| format!("https://{account}.blob.{host}"));
+            (AZURE, account, base)
+        };
+        let reach = names.check(&base, AZURE.allows_http())?;
+        let store = builder.build().map_err(|_| unusable(url, "AZURE_*"))?;
+        let credentials = (!unsigned).then(|| Arc::clone(store.credentials()));
+        let endpoint = format!("{}/{}", base.trim_end_matches('/'), url.bucket);
+        Config::with(reach, &None, endpoint, Signer::Azure { credentials, account })
+    }
+
+    /// A bucket of S3.
+    fn s3(url: &Url) -> Result<Config, Error> {
         let bucket = &*url.bucket;
         if bucket.ends_with("--x-s3") {
             return Err(Error::usage(format_args!(
@@ -46,27 +161,26 @@ impl Config {
         let wrong = |error: object_store::Error| {
             Error::usage(format_args!("{url}: {}", root_cause(&error)))
         };
-        let retry =
-            RetryConfig { max_retries: 2, retry_timeout: KEYS_TIMEOUT, ..RetryConfig::default() };
-        let mut builder = from_environment()
-            .with_retry(retry)
-            .with_http_connector(Connector)
-            .with_bucket_name(bucket);
+        let mut builder = from_environment().with_retry(retry()).with_bucket_name(bucket);
         check_variables()?;
         let has = |builder: &AmazonS3Builder, key| builder.get_config_value(&key).is_some();
-        let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_set = |name| variable(name).is_some();
         let own_keys = is_set("AWS_ACCESS_KEY_ID") || is_set("AWS_WEB_IDENTITY_TOKEN_FILE");
         // Keys in the environment come first; a profile then says no more than where S3 is.
-        let profile = match own_keys {
-            true if !is_set("AWS_PROFILE") => Profile::load(false).unwrap_or_default(),
-            own_keys => Profile::load(!own_keys)?,
-        };
+        let profile = Profile::load(!own_keys)?;
         if !own_keys && is_set("AWS_SESSION_TOKEN") {
             return Err(Error::usage(
                 "AWS_SESSION_TOKEN: expected AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY beside it, \
                  found none",
             ));
         }
+        let unsigned = builder.get_config_value(&AmazonS3ConfigKey::SkipSignature);
+        let unsigned = unsigned.is_some_and(|value| is_true(&value));
+        let machine_keys = !own_keys && profile.get("aws_access_key_id").is_none() && !unsigned;
+        Environment { variable: &variable, machine_keys }.check(&profile)?;
+        let bundle = variable("AWS_CA_BUNDLE").map(|path| ("AWS_CA_BUNDLE", path));
+        let bundle = bundle.or_else(|| Some(("ca_bundle", profile.get("ca_bundle")?.into())));
+        let roots = bundle.map(|(name, path)| certificates(name, &path)).transpose()?;
         let settings = [
             ("aws_access_key_id", AmazonS3ConfigKey::AccessKeyId, !own_keys),
             ("aws_secret_access_key", AmazonS3ConfigKey::SecretAccessKey, !own_keys),
@@ -90,7 +204,7 @@ impl Config {
             value(AmazonS3ConfigKey::S3Endpoint).or_else(|| value(AmazonS3ConfigKey::Endpoint));
         let allow_http = is_true(AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp));
         let reach = match &endpoint {
-            Some(endpoint) => check_endpoint(endpoint, allow_http)?,
+            Some(endpoint) => S3.check(endpoint, allow_http)?,
             None => Reach::Tls,
         };
         let hosted = is_true(AmazonS3ConfigKey::VirtualHostedStyleRequest);
@@ -108,16 +222,62 @@ impl Config {
             let what = format_args!("{url}: expected a bucket that can be in a URL, found {shown}");
             return Err(Error::usage(what));
         }
-        // A proxy would get in clear what may be plain HTTP only because nobody else hears it.
-        let (http, proxy) = (reach != Reach::Tls, reach != Reach::Loopback);
-        let client = |writes| connector::client(Terms { http, proxy, writes }).map_err(wrong);
-        let (client, writer) = (client(false)?, client(true)?);
         let request_payer = is_true(AmazonS3ConfigKey::RequestPayer)
             || value(AmazonS3ConfigKey::RequestPayer).is_some_and(|value| value == "requester");
-        let unsigned = is_true(AmazonS3ConfigKey::SkipSignature);
-        let store = builder.build().map_err(wrong)?;
+        let connector = Connector { allow_http, roots: roots.clone() };
+        let store = builder.with_http_connector(connector).build().map_err(wrong)?;
         let credentials = (!unsigned).then(|| Arc::clone(store.credentials()));
-        Ok(Config { client, writer, credentials, region, endpoint, request_payer })
+        let signer = Signer::S3 { credentials, region, request_payer };
+        Config::with(reach, &roots, endpoint, signer)
+    }
+}
+
+/// A variable of the environment that says something.
+fn variable(name: &str) -> Option<String> {
+    let value = env::var_os(name).filter(|value| !value.is_empty());
+    value.map(|value| value.to_string_lossy().into_owned())
+}
+
+fn retry() -> RetryConfig {
+    RetryConfig { max_retries: 2, retry_timeout: KEYS_TIMEOUT, ..RetryConfig::default() }
+}
+
+/// The error for settings that make no store. What the library says may have the setting in it, and
+/// that may be a key.
+fn unusable(url: &Url, settings: &str) -> Error {
+    Error::usage(format_args!(
+        "{url}: expected settings for this store in {settings}, found none that can be used"
+    ))
+}
+
+/// Refuses a service account that names a store besides: `object_store` reads that for its tests.
+fn check_google_account(path: Option<String>, key: Option<String>) -> Result<(), Error> {
+    let path = path.or_else(|| variable("SERVICE_ACCOUNT"));
+    // What cannot be read is refused by the one who reads it.
+    let is_small = |path: &String| fs::metadata(path).is_ok_and(|is| is.len() <= MAX_FILE_BYTES);
+    let text = path.filter(is_small).and_then(|path| fs::read_to_string(path).ok());
+    if text.or(key).is_some_and(|text| text.contains("\"gcs_base_url\"")) {
+        return Err(Error::usage(
+            "GOOGLE_SERVICE_ACCOUNT: expected a service account, found one with gcs_base_url, which \
+             tagmac does not follow; GOOGLE_BASE_URL names the store",
+        ));
+    }
+    Ok(())
+}
+
+/// The certificates of a file in PEM.
+fn certificates(name: &str, path: &str) -> Result<Vec<reqwest::Certificate>, Error> {
+    let shown = Escaped::text(path.as_bytes());
+    let failed = |what: &str| Error::usage(format_args!("{name}: {shown}: {what}"));
+    let unread = |error| failed(&io_reason(&error).to_string());
+    let facts = fs::metadata(path).map_err(unread)?;
+    if !facts.is_file() || facts.len() > MAX_FILE_BYTES {
+        return Err(failed("expected a file of at most 16 MiB, found something else"));
+    }
+    let found = reqwest::Certificate::from_pem_bundle(&fs::read(path).map_err(unread)?);
+    match found {
+        Ok(found) if !found.is_empty() => Ok(found),
+        _ => Err(failed("expected certificates in PEM, found none")),
     }
 }
 
@@ -132,21 +292,6 @@ fn from_environment() -> AmazonS3Builder {
         }
     }
     builder
-}
-
-fn is_true(value: &str) -> bool {
-    ["1", "true", "on", "yes", "y"].iter().any(|yes| value.eq_ignore_ascii_case(yes))
-}
-
-/// How an endpoint is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
-    /// Over TLS.
-    Tls,
-    /// On this machine, where nobody else listens.
-    Loopback,
-    /// Over plain HTTP, because the user allows it.
-    Plain,
 }
 
 /// Refuses values that no header can have: they go into every request.
@@ -178,59 +323,9 @@ fn check_hosted(endpoint: &str, bucket: &str) -> Result<(), Error> {
     )))
 }
 
-/// How an endpoint is reached. Refuses one that others could listen to, unless the user allows that.
-fn check_endpoint(endpoint: &str, allow_http: bool) -> Result<Reach, Error> {
-    let shown = Escaped::text(endpoint.as_bytes()).to_string();
-    let wrong = |what| Error::usage(format_args!("AWS_ENDPOINT_URL: {what}, found {shown}"));
-    let uri: http::Uri = endpoint.parse().map_err(|_| wrong("expected a URL"))?;
-    url::Url::parse(endpoint).map_err(|_| wrong("expected a URL"))?;
-    let host = uri.host().ok_or_else(|| wrong("expected https:// and a host"))?;
-    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        // Not shown: it could be a password.
-        return Err(Error::usage(
-            "AWS_ENDPOINT_URL: expected a URL without a user, found one with '@'",
-        ));
-    }
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let is_loopback =
-        host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
-    match uri.scheme_str() {
-        Some("https") => Ok(Reach::Tls),
-        Some("http") if is_loopback => Ok(Reach::Loopback),
-        Some("http") if allow_http => Ok(Reach::Plain),
-        Some("http") => Err(wrong("expected https://, or AWS_ALLOW_HTTP=true")),
-        _ => Err(wrong("expected https://")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn plain_http_is_for_this_machine_or_for_who_asks_for_it() {
-        for (endpoint, allow, expected) in [
-            ("https://example.org", false, Some(Reach::Tls)),
-            ("http://127.0.0.1:9000", false, Some(Reach::Loopback)),
-            ("http://[::1]:9000/", true, Some(Reach::Loopback)),
-            ("http://localhost", false, Some(Reach::Loopback)),
-            ("http://example.org", true, Some(Reach::Plain)),
-            ("http://127.0.0.1:99999", true, None),
-            ("http://example.org", false, None),
-            ("http://127.0.0.1.example.org", false, None),
-            ("http://localhost.example.org", false, None),
-            ("ftp://127.0.0.1", true, None),
-            ("127.0.0.1:9000", true, None),
-            ("https://user:secret@example.org", false, None),
-            ("", false, None),
-        ] {
-            let found = check_endpoint(endpoint, allow);
-            if let Err(error) = &found {
-                assert!(!error.to_string().contains("secret"), "{error}");
-            }
-            assert_eq!(found.ok(), expected, "{endpoint}");
-        }
-    }
 
     #[test]
     fn a_virtual_host_is_its_bucket_s() {

@@ -1,7 +1,8 @@
-//! A page of a listing, as S3 writes it.
+//! A page of a listing, as stores write it: a `ListBucketResult` of S3 and of Google Cloud Storage, or
+//! an `EnumerationResults` of Azure.
 
 use percent_encoding::percent_decode_str;
-use quick_xml::events::Event;
+use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use crate::object::{Facts, Listed};
@@ -10,6 +11,26 @@ use crate::object::{Facts, Listed};
 const MAX_KEY: usize = 4096;
 const MAX_ETAG: usize = 1024;
 const MAX_TOKEN: usize = 8192;
+/// More objects than a page of any store has: 5000.
+const MAX_OBJECTS: usize = 10_000;
+
+/// How a page looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A `ListBucketResult`.
+    Bucket,
+    /// An `EnumerationResults`.
+    Container,
+}
+
+impl Form {
+    fn root(self) -> &'static str {
+        match self {
+            Form::Bucket => "ListBucketResult",
+            Form::Container => "EnumerationResults",
+        }
+    }
+}
 
 /// A page of a listing.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -21,8 +42,9 @@ pub struct Page {
 }
 
 /// Reads a page; or what was expected instead.
-pub fn parse(text: &str) -> Result<Page, String> {
+pub fn parse(text: &str, form: Form) -> Result<Page, String> {
     let mut reader = Reader::from_str(text);
+    reader.config_mut().expand_empty_elements = true;
     let mut page = Page::default();
     let (mut is_truncated, mut is_encoded, mut is_listing) = (None, false, false);
     let mut path: Vec<String> = Vec::new();
@@ -35,10 +57,13 @@ pub fn parse(text: &str) -> Result<Page, String> {
                 value.clear();
                 let is_root = path.len() == 1;
                 // Anything else, an empty answer of a proxy say, would end the listing too soon.
-                if is_root && (is_listing || path[0] != "ListBucketResult") || path.len() > 8 {
-                    return Err("expected a ListBucketResult, found another answer".into());
+                if is_root && (is_listing || path[0] != form.root()) || path.len() > 8 {
+                    return Err(format!("expected a {}, found another answer", form.root()));
                 }
                 is_listing = true;
+                if path.last().is_some_and(|name| name == "Name") {
+                    object.is_encoded = is_encoded_name(&start);
+                }
             }
             Event::Text(text) => {
                 value += &text.decode().map_err(|_| "expected UTF-8")?;
@@ -49,14 +74,36 @@ pub fn parse(text: &str) -> Result<Page, String> {
             Event::CData(text) => value += &text.decode().map_err(|_| "expected UTF-8")?,
             Event::End(_) => {
                 let names: Vec<&str> = path.iter().map(String::as_str).collect();
-                match names[..] {
-                    [_, "Contents", "Key"] => object.key = Some(std::mem::take(&mut value)),
-                    [_, "Contents", "Size"] => object.size = value.parse().ok(),
-                    [_, "Contents", "ETag"] => object.etag = Some(std::mem::take(&mut value)),
-                    [_, "Contents"] => page.objects.push(std::mem::take(&mut object).listed()?),
-                    [_, "IsTruncated"] => is_truncated = value.parse().ok(),
-                    [_, "EncodingType"] => is_encoded = value == "url",
-                    [_, "NextContinuationToken"] => page.next = Some(std::mem::take(&mut value)),
+                let mut text = || Some(std::mem::take(&mut value));
+                match (form, &names[1.min(names.len())..]) {
+                    (Form::Bucket, ["Contents", "Key"]) => object.key = text(),
+                    (Form::Bucket, ["Contents", "Size"]) => object.size = value.parse().ok(),
+                    (Form::Bucket, ["Contents", "ETag"]) => object.etag = text(),
+                    (Form::Bucket, ["Contents"]) | (Form::Container, ["Blobs", "Blob"]) => {
+                        if let Some(listed) = std::mem::take(&mut object).listed()? {
+                            page.objects.push(listed);
+                        }
+                        if page.objects.len() > MAX_OBJECTS {
+                            return Err(format!(
+                                "expected a page of at most {MAX_OBJECTS} objects, found more"
+                            ));
+                        }
+                    }
+                    (Form::Bucket, ["IsTruncated"]) => is_truncated = value.parse().ok(),
+                    (Form::Bucket, ["EncodingType"]) => is_encoded = value == "url",
+                    (Form::Bucket, ["NextContinuationToken"]) => page.next = text(),
+                    (Form::Container, ["Blobs", "Blob", "Name"]) => object.key = text(),
+                    (Form::Container, ["Blobs", "Blob", "Properties", property]) => match *property
+                    {
+                        "Content-Length" => object.size = value.parse().ok(),
+                        "Etag" => object.etag = text(),
+                        "ResourceType" => object.is_folder = value == "directory",
+                        _ => {}
+                    },
+                    (Form::Container, ["NextMarker"]) => {
+                        page.next = text();
+                        is_truncated = page.next.as_ref().map(|token| !token.is_empty());
+                    }
                     _ => {}
                 }
                 path.pop();
@@ -68,6 +115,7 @@ pub fn parse(text: &str) -> Result<Page, String> {
         }
     }
     match is_truncated {
+        None if form == Form::Container => return Err("expected NextMarker, found none".into()),
         None => return Err("expected IsTruncated, found none".into()),
         Some(false) => page.next = None,
         Some(true) if page.next.as_ref().is_none_or(|token| token.len() > MAX_TOKEN) => {
@@ -78,9 +126,7 @@ pub fn parse(text: &str) -> Result<Page, String> {
     if is_encoded {
         for object in &mut page.objects {
             // As forms are: a plus sign is a blank.
-            let key = object.key.replace('+', " ");
-            let key = percent_decode_str(&key).decode_utf8();
-            object.key = key.map_err(|_| "expected keys in UTF-8, found another")?.into_owned();
+            object.key = decoded(&object.key.replace('+', " "))?;
         }
     }
     // Jobs wait with their keys, so these are the memory that a store has of us.
@@ -99,20 +145,39 @@ struct Object {
     key: Option<String>,
     size: Option<u64>,
     etag: Option<String>,
+    is_encoded: bool,
+    is_folder: bool,
 }
 
 impl Object {
-    fn listed(self) -> Result<Listed, String> {
-        let Object { key, size, etag } = self;
+    /// The object, unless it is a folder: Azure lists those where it has a tree of them.
+    fn listed(self) -> Result<Option<Listed>, String> {
+        let Object { key, size, etag, is_encoded, is_folder } = self;
         let key = key.filter(|key| !key.is_empty()).ok_or("expected a key, found none")?;
+        if is_folder {
+            return Ok(None);
+        }
+        let key = if is_encoded { decoded(&key)? } else { key };
         let size = size.ok_or("expected a size, found none")?;
         // Some have it without its quotes, which the header has.
         let etag = etag.filter(|etag| etag.len() > 2).map(|etag| match etag.contains('"') {
             true => etag,
             false => format!("\"{etag}\""),
         });
-        Ok(Listed { key, facts: Facts { size, etag, version: None } })
+        Ok(Some(Listed { key, facts: Facts { size, etag, version: None } }))
     }
+}
+
+/// A key without percent signs for bytes.
+fn decoded(key: &str) -> Result<String, String> {
+    let key = percent_decode_str(key).decode_utf8();
+    Ok(key.map_err(|_| "expected keys in UTF-8, found another")?.into_owned())
+}
+
+/// Whether Azure says that a name has percent signs for what XML cannot have.
+fn is_encoded_name(start: &BytesStart<'_>) -> bool {
+    let encoded = start.try_get_attribute("Encoded").ok().flatten();
+    encoded.is_some_and(|encoded| &*encoded.value == b"true")
 }
 
 /// The character that `&name;` or `&#number;` stands for.
@@ -133,6 +198,10 @@ fn character(reference: &quick_xml::events::BytesRef<'_>) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(text: &str) -> Result<Page, String> {
+        super::parse(text, Form::Bucket)
+    }
 
     fn page(contents: &str) -> Result<Page, String> {
         parse(&format!(
@@ -184,5 +253,47 @@ mod tests {
         assert!(page(&object(&"x".repeat(4096))).is_ok());
         assert!(page(&object(&"x".repeat(4097))).is_err());
         assert!(parse(&"<a>".repeat(1000)).is_err());
+    }
+
+    #[test]
+    fn a_page_has_a_limit() {
+        assert_eq!(page(&object("a").repeat(MAX_OBJECTS)).unwrap().objects.len(), MAX_OBJECTS);
+        let error = page(&object("a").repeat(MAX_OBJECTS + 1)).unwrap_err();
+        assert!(error.contains("at most 10000 objects"), "{error}");
+    }
+
+    fn container(blobs: &str, marker: &str) -> Result<Page, String> {
+        let text = format!(
+            "<?xml version=\"1.0\"?><EnumerationResults><Blobs>{blobs}</Blobs>{marker}\
+             </EnumerationResults>"
+        );
+        super::parse(&text, Form::Container)
+    }
+
+    fn blob(name: &str, more: &str) -> String {
+        let inside = "<Content-Length>3</Content-Length><Etag>0x8D</Etag>";
+        format!("<Blob>{name}<Properties>{inside}{more}</Properties><OrMetadata/></Blob>")
+    }
+
+    #[test]
+    fn a_container_is_a_listing_too() {
+        let folder = blob("<Name>a</Name>", "<ResourceType>directory</ResourceType>");
+        let file = blob("<Name>a/b&amp;%20+</Name>", "<ResourceType>file</ResourceType>");
+        let encoded = blob("<Name Encoded=\"true\">c%EF%BF%BE+%25</Name>", "");
+        let plain = blob("<Name>d%25</Name>", "");
+        let all = [folder, file, encoded, plain].concat();
+        let found = container(&all, "<NextMarker />").unwrap();
+        let keys: Vec<&str> = found.objects.iter().map(|object| &*object.key).collect();
+        assert_eq!(keys, ["a/b&%20+", "c\u{fffe}+%", "d%25"]);
+        let facts = &found.objects[0].facts;
+        assert_eq!((facts.size, facts.etag.as_deref(), found.next), (3, Some("\"0x8D\""), None));
+        let next = container("", "<NextMarker>2!8!x&amp;</NextMarker>").unwrap().next;
+        assert_eq!(next.as_deref(), Some("2!8!x&"));
+        assert!(container("", "").is_err());
+        assert!(container(&blob("", ""), "<NextMarker/>").is_err());
+        assert!(container("<Blob><Name>a</Name></Blob>", "<NextMarker/>").is_err());
+        for text in ["", "<EnumerationResults/>", "<ListBucketResult/>"] {
+            assert!(super::parse(text, Form::Container).is_err(), "{text}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use tagmac_files::url::{Scheme, Url};
 use tokio::runtime::{self, Runtime};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::store::Store;
+use crate::requests::Store;
 
 /// Requests that are under way at once, where nobody asks for another number.
 pub const REQUESTS: usize = 32;
@@ -19,6 +19,15 @@ const MAX_REQUESTS: usize = 64;
 /// Threads that move what connections bring, and hash it.
 const MAX_WORKERS: usize = 32;
 
+/// How much is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Requests that may be under way at once, 0 for 32.
+    pub requests: usize,
+    /// Objects that a listing may have. A store could make one that never ends.
+    pub objects: u64,
+}
+
 /// The stores that a process reads.
 #[derive(Clone)]
 pub struct Objects(Arc<Shared>);
@@ -26,6 +35,7 @@ pub struct Objects(Arc<Shared>);
 struct Shared {
     runtime: Option<Runtime>,
     requests: usize,
+    max_objects: u64,
     permits: Semaphore,
     large: Semaphore,
     stores: Mutex<BTreeMap<(Scheme, String), Arc<Store>>>,
@@ -41,9 +51,10 @@ impl Drop for Shared {
 }
 
 impl Objects {
-    /// None yet. `requests` may be under way at once, 0 for 32.
-    pub fn new(requests: usize) -> Result<Objects, Error> {
-        // Whoever was first is as good.
+    /// None yet.
+    pub fn new(limits: Limits) -> Result<Objects, Error> {
+        let Limits { requests, objects: max_objects } = limits;
+        // An error means that a provider is installed already, and any will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let runtime = runtime::Builder::new_multi_thread()
@@ -57,7 +68,9 @@ impl Objects {
         let requests = if requests == 0 { REQUESTS } else { requests.min(MAX_REQUESTS) };
         let permits = Semaphore::new(requests);
         let (large, stores) = (Semaphore::new(1), Mutex::default());
-        Ok(Objects(Arc::new(Shared { runtime: Some(runtime), requests, permits, large, stores })))
+        let runtime = Some(runtime);
+        let shared = Shared { runtime, requests, max_objects, permits, large, stores };
+        Ok(Objects(Arc::new(shared)))
     }
 
     /// The bucket of a URL. Nothing is asked of the store yet.
@@ -75,6 +88,11 @@ impl Objects {
     /// How many requests may be under way at once.
     pub fn requests(&self) -> usize {
         self.0.requests
+    }
+
+    /// How many objects a listing may have.
+    pub(crate) fn max_objects(&self) -> u64 {
+        self.0.max_objects
     }
 
     /// What moves bytes.

@@ -45,7 +45,7 @@ impl Prefix {
             if facts.size > max {
                 return Ok(None);
             }
-            let mut bytes = Vec::with_capacity(facts.size as usize);
+            let mut bytes = range::buffer(facts.size)?;
             let take = |piece: &[u8]| {
                 bytes.extend_from_slice(piece);
                 Ok(())

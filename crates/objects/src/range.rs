@@ -19,6 +19,14 @@ impl Bucket {
     }
 }
 
+/// Memory for `bytes` bytes, a number that a store names.
+pub fn buffer(bytes: u64) -> Result<Vec<u8>, Failure> {
+    let mut memory = Vec::new();
+    let has = usize::try_from(bytes).is_ok_and(|bytes| memory.try_reserve_exact(bytes).is_ok());
+    let failed = || Failure::Final(format!("expected memory for {bytes} bytes, found none"));
+    has.then_some(memory).ok_or_else(failed)
+}
+
 /// Does something until it is done, or will not be.
 pub async fn persistently<T, F: Future<Output = Result<T, Failure>>>(
     bucket: &Bucket,

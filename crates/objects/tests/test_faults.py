@@ -256,3 +256,11 @@ def test_shards_of_another_root_are_left_alone(place):
     place.proxy.rules.clear()
     assert {file.name for file in place.folder.joinpath("m").iterdir()} == set(before)
     place.keyed("audit", "m", place.url + "o").exits(0)
+
+
+def test_an_archived_object_is_named(place):
+    url = place.put("o", b"x")
+    rule = Rule("status", method="GET", path="/o$", status=403, code="InvalidObjectState", times=None)
+    place.proxy.rules.append(rule)
+    place.keyed("tag", url).exits(4).says(f"{url}: the object is archived; restore it before")
+    assert rule.met == 1

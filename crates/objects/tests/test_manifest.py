@@ -1,7 +1,7 @@
 """Objects are sealed and audited, with the manifest in a folder or in a bucket."""
 
 import pytest
-from conftest import RANGE
+from conftest import RANGE, any_name
 from proxy import Rule
 
 OBJECTS = {"a": b"a", "b/c": b"", "b-c": b"x" * 1000, "large": b"l" * (RANGE + 1), "z": b"z"}
@@ -160,3 +160,14 @@ def test_of_two_seals_at_once_one_is_refused(sealed, when):
     place.keyed(*seal).exits(0)
     if manifest == "m":
         assert len(list(place.folder.joinpath("m").iterdir())) == 2
+
+
+@any_name
+def test_a_key_that_no_url_can_ask_for_is_unreadable_and_not_new(place):
+    for name in ("a", "b/../c"):
+        place.put("o/" + name, b"x")
+    place.keyed("seal", place.url + "o", "-o", "m").exits(4).says("without '.' or '..' between slashes")
+    place.keyed("seal", "--skip-unreadable", place.url + "o", "-o", "m").exits(4)
+    ran = place.keyed("audit", "m", place.url + "o").exits(4)
+    assert ran.out.startswith("b/../c: unreadable: expected a key without '.' or '..' between")
+    ran.says("1 unchanged, 0 changed, 0 new", "1 unreadable")

@@ -85,3 +85,79 @@ def test_settings_of_other_stores_are_not_shown(place):
     ran = place.keyed("tag", "gs://bucket/key", environment=settings)
     assert ran.code in (2, 4) and "hunter2" not in ran.err
     ran = place.keyed("tag", "az://container/key").exits(2).says("AZURE_")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("AWS_USE_FIPS_ENDPOINT", "true"),
+        ("AWS_USE_DUALSTACK_ENDPOINT", "true"),
+        ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true"),
+        ("AWS_AUTH_SCHEME_PREFERENCE", "sigv4a"),
+        ("AWS_SIGV4A_SIGNING_REGION_SET", "*"),
+        ("AWS_SECURITY_TOKEN", "t"),
+        ("AWS_PROXY_URL", "http://127.0.0.1:1"),
+    ],
+)
+def test_variables_that_are_not_followed_are_refused(place, name, value):
+    """Each changes where a request goes or with what it is signed. `aws` has tests of all of them."""
+    nowhere = {"AWS_ENDPOINT_URL": "", name: value}
+    ran = place.keyed("tag", f"s3://{place.bucket}/o", environment=nowhere).exits(2)
+    ran.prints("").says(f"{name}: expected no such setting, found one, which tagmac does not follow")
+
+
+@pytest.mark.parametrize("with_keys", [True, False])
+def test_a_services_section_is_refused(place, url, with_keys):
+    """Skipped, a private store's request would go to AWS, signed with that store's key."""
+    config = (
+        "[default]\nservices = private\n"
+        "[services private]\ns3 =\n  endpoint_url = https://store.example.org\n"
+    )
+    made = files(place, "" if with_keys else keys(), config)
+    if with_keys:
+        made |= {name: os.environ[name] for name in KEYS}
+    ran = place.keyed("tag", url, environment=made | {"AWS_ENDPOINT_URL": ""}).exits(2)
+    ran.prints("").says("services private: expected no settings of s3, found some")
+    # The environment's endpoint comes before it.
+    place.keyed("tag", url, environment=made).exits(0)
+
+
+def test_settings_of_a_profile_that_are_not_followed_are_refused(place, url):
+    for setting, shown in (
+        ("use_fips_endpoint = true", "use_fips_endpoint"),
+        ("s3 =\n  addressing_style = virtual", "s3.addressing_style"),
+        ("s3 =\n  use_accelerate_endpoint = true", "s3.use_accelerate_endpoint"),
+    ):
+        made = files(place, keys(), f"[profile default]\n{setting}\n") | {"AWS_ENDPOINT_URL": ""}
+        ran = place.keyed("tag", url, environment=made).exits(2).prints("")
+        ran.says(f"profile default: expected only settings that tagmac follows, found {shown}")
+
+
+def test_a_config_that_cannot_be_read_is_named(place, url):
+    """It may say where the store is."""
+    made = {"AWS_CONFIG_FILE": str(place.folder)}
+    place.keyed("tag", url, environment=made).exits(4).says("expected a file of at most 1 MiB")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "name"),
+    [
+        ("gs", "STORAGE_EMULATOR_HOST"),
+        ("gs", "GOOGLE_CLOUD_UNIVERSE_DOMAIN"),
+        ("gs", "GOOGLE_PROXY_URL"),
+        ("az", "AZURE_STORAGE_CONNECTION_STRING"),
+        ("az", "AZURE_STORAGE_SERVICE_ENDPOINT"),
+        ("az", "AZURE_STORAGE_AUTH_MODE"),
+        ("az", "AZURE_STORAGE_ENCRYPTION_KEY"),
+        ("az", "AZURE_PROXY_URL"),
+    ],
+)
+def test_variables_of_other_stores_that_are_not_followed_are_refused(place, scheme, name):
+    ran = place.keyed("tag", f"{scheme}://bucket/o", environment={name: "hunter2"}).exits(2)
+    ran.says(f"{name}: expected no such setting")
+    assert "hunter2" not in ran.err
+
+
+def test_a_service_account_that_names_a_store_is_refused(place):
+    account = {"GOOGLE_SERVICE_ACCOUNT_KEY": '{"gcs_base_url": "http://127.0.0.1:1"}'}
+    place.keyed("tag", "gs://bucket/o", environment=account).exits(2).says("gcs_base_url")

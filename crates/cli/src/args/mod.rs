@@ -12,7 +12,8 @@ use tagmac_files::Error;
 
 use crate::{help, number};
 pub use seal::{Audit, Seal};
-use shared::{AlgorithmParser, Key, KeyOnly, Nonce, Reading};
+pub use shared::MAX_OBJECTS;
+use shared::{AlgorithmParser, Key, KeyOnly, Listing, Nonce, Reading};
 
 /// The command line.
 #[derive(Parser)]
@@ -117,6 +118,9 @@ pub struct Tag {
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
+    /// How to list.
+    #[command(flatten)]
+    pub listing: Listing,
     /// The files, or URLs of objects; '-' is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub files: Vec<PathBuf>,

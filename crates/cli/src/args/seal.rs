@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as Group, ValueHint};
 
-use super::shared::{Key, Reading};
+use super::shared::{Key, Listing, Reading};
 
 /// `tagmac seal`
 #[derive(Group)]
@@ -38,6 +38,9 @@ pub struct Seal {
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
+    /// How to list.
+    #[command(flatten)]
+    pub listing: Listing,
     /// The directory, or the URL that objects are below
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
@@ -62,6 +65,9 @@ pub struct Audit {
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
+    /// How to list.
+    #[command(flatten)]
+    pub listing: Listing,
     /// The manifest that 'tagmac seal' wrote
     #[arg(value_name = "MANIFEST")]
     pub manifest: PathBuf,

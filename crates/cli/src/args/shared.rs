@@ -130,6 +130,17 @@ pub struct Reading {
     pub progress: When,
 }
 
+/// How many objects a listing may have where no option says so: a store could make one without an end.
+pub const MAX_OBJECTS: u64 = 100_000_000;
+
+/// How the objects below a URL are listed.
+#[derive(Group)]
+pub struct Listing {
+    /// Refuse a listing of a URL with more objects than this
+    #[arg(long, value_name = "N", default_value_t = MAX_OBJECTS, help_heading = "Reading")]
+    pub max_objects: u64,
+}
+
 /// Reads the name of a key's format.
 fn format() -> impl TypedValueParser<Value = Format> {
     let names = PossibleValuesParser::new(Format::ALL.map(Format::name));

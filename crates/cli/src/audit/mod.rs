@@ -30,7 +30,8 @@ pub fn run(args: &args::Audit) -> Result<Option<Exit>, Error> {
     names::object(&args.manifest)?;
     names::directory(&args.directory)?;
     let names = [&*args.manifest, &*args.directory];
-    let stores = Stores::open(names.into_iter(), [].into_iter(), args.reading.num_threads)?;
+    let limits = (args.reading.num_threads, args.listing.max_objects);
+    let stores = Stores::open(names.into_iter(), [].into_iter(), limits)?;
     if is_url(&args.directory) {
         return objects(args, &stores.expect("a URL has a store"));
     }

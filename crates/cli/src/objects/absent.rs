@@ -22,7 +22,7 @@ impl Stores {
     pub fn open<'n>(
         mut names: impl Iterator<Item = &'n Path>,
         mut allowed: impl Iterator<Item = &'n Path>,
-        _: usize,
+        _: (usize, u64),
     ) -> Result<Option<Stores>, Error> {
         match names.find(|name| is_url(name)).or_else(|| allowed.next()) {
             None => Ok(None),

@@ -8,6 +8,7 @@ use tagmac_files::escaped::Escaped;
 use tagmac_files::mac::Mac;
 use tagmac_files::objects::{self, Audit, Object, ObjectManifest, Put, Tagger, Unread, Writer};
 use tagmac_files::progress::Progress;
+use tagmac_files::url::{DOT_SEGMENTS, has_dot_segments};
 use tagmac_files::{Error, ReadError};
 use tagmac_objects::bucket::Listed;
 use tagmac_objects::read::Reader;
@@ -116,5 +117,10 @@ impl Tagger<Facts> for ObjectTagger<'_> {
             ReadError::Missing(_) => Unread::Gone,
             error => Unread::Failed(error.to_string()),
         })
+    }
+
+    fn refuses(&self, name: &[u8]) -> Option<String> {
+        let key = format!("{}{}", self.prefix, String::from_utf8_lossy(name));
+        has_dot_segments(&key).then(|| DOT_SEGMENTS.into())
     }
 }

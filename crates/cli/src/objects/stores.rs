@@ -14,7 +14,7 @@ use tagmac_files::url::Url;
 use tagmac_files::{Error, ReadError};
 use tagmac_objects::bucket::{self, Listed};
 use tagmac_objects::read::Reader;
-use tagmac_objects::{Bucket, Objects, Prefix};
+use tagmac_objects::{Bucket, Limits, Objects, Prefix};
 
 use crate::objects::is_url;
 
@@ -29,11 +29,11 @@ pub struct Stores {
 impl Stores {
     /// The stores of those names that are URLs, and of those that lists may name, with their settings
     /// and keys looked up. Nothing is asked of them yet. `requests` may be under way at once, 0 for
-    /// as many as is usual.
+    /// the usual number, and a listing may have `objects` objects.
     pub fn open<'n>(
         names: impl Iterator<Item = &'n Path>,
         allowed: impl Iterator<Item = &'n Path>,
-        requests: usize,
+        (requests, objects): (usize, u64),
     ) -> Result<Option<Stores>, Error> {
         let urls: Vec<Url> =
             names.filter(|name| is_url(name)).map(parse).collect::<Result<_, _>>()?;
@@ -41,7 +41,7 @@ impl Stores {
         if urls.is_empty() && allowed.is_empty() {
             return Ok(None);
         }
-        let objects = Objects::new(requests)?;
+        let objects = Objects::new(Limits { requests, objects })?;
         urls.iter().chain(&allowed).try_for_each(|url| objects.bucket(url).map(drop))?;
         Ok(Some(Stores { objects, allowed }))
     }

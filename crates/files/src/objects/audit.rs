@@ -26,6 +26,7 @@ pub struct Audit<'a> {
 /// What came of a job.
 enum Done<T> {
     Both(Object, Listed<T>, Result<Tag, Unread>),
+    Refused(Vec<u8>, String),
     Unread(Item<T>),
 }
 
@@ -51,6 +52,10 @@ impl Audit<'_> {
                 let tag = tagger.tag(&found, &sealed.nonce);
                 Done::Both(sealed, found, tag)
             }
+            Item::New(found) => match tagger.refuses(&found.name) {
+                Some(why) => Done::Refused(found.name, why),
+                None => Done::Unread(Item::New(found)),
+            },
             item => Done::Unread(item),
         };
         // A thread waits for a store most of the time, so none takes more than one at a time.
@@ -66,6 +71,7 @@ impl Audit<'_> {
                     Err(Unread::Gone) => missing(sealed, &mut renames, put),
                     Err(Unread::Failed(why)) => put(&found.name, Status::Unreadable(why)),
                 },
+                Done::Refused(name, why) => put(&name, Status::Unreadable(why)),
                 Done::Unread(Item::Both(sealed, found)) => {
                     let change = Change::new("size", sealed.size, found.size);
                     put(&found.name, Status::Changed(vec![change]));

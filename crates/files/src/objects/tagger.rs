@@ -18,6 +18,12 @@ pub trait Tagger<T>: Send {
     /// The tag of an object under a nonce, which is empty for deterministic MACs. It is the tag of
     /// the very object that was listed: one that has another size or version by now is unread.
     fn tag(&mut self, object: &Listed<T>, nonce: &[u8]) -> Result<Tag, Unread>;
+
+    /// Why no object of this name can ever be read, if so. Such an object is in no manifest, and not
+    /// because it is new.
+    fn refuses(&self, _name: &[u8]) -> Option<String> {
+        None
+    }
 }
 
 /// Why an object has no tag.

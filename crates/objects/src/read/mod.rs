@@ -2,7 +2,7 @@
 //!
 //! A large object is cut into ranges. Each thread takes the next one that nobody has, asks for it and
 //! hashes what comes as it comes; the parts are joined in order. A MAC without parts takes the ranges
-//! in order, so these wait in memory for their turn.
+//! in order, so these wait in memory for their turn, and are smaller: 16 of 2 MiB.
 
 mod joined;
 mod ordered;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use tagmac::dynamic::AnyPart;
+use tagmac::dynamic::{AnyPart, AnyStream};
 use tagmac::save::Zeroizing;
 use tagmac_files::mac::Mac;
 use tagmac_files::partial::PartStream;
@@ -28,6 +28,10 @@ use joined::Joined;
 
 /// Bytes of a range that is asked for, nearly.
 pub const RANGE: u64 = 8 << 20;
+
+/// The same where ranges wait in memory for their turn, and how many do.
+const ORDERED_RANGE: u64 = 2 << 20;
+const ORDERED_RANGES: u64 = 16;
 
 /// How often a thread says how far the request is that it waits for.
 const TICK: Duration = Duration::from_millis(100);
@@ -75,7 +79,16 @@ impl<'a> Reader<'a> {
             }
             None => {
                 let mut stream = self.mac.mac.stream(nonce)?;
-                self.in_order(bucket, key, facts, |piece| stream.update(piece))?;
+                if bytes <= RANGE {
+                    let span = Span { start: 0, end: bytes };
+                    let take = |stream: &mut AnyStream, piece: &[u8]| {
+                        stream.update(piece);
+                        Ok(())
+                    };
+                    stream = self.one_by_one(bucket, key, facts, span, stream, take)?;
+                } else {
+                    self.in_order(bucket, key, facts, |piece| stream.update(piece))?;
+                }
                 stream.tag()?
             }
         };
@@ -131,9 +144,6 @@ impl<'a> Reader<'a> {
     }
 
     /// The hash of a range that comes over one connection at a time.
-    ///
-    /// It is made where the bytes arrive: a thread of its own would be woken for every piece, and
-    /// find it in another core's cache.
     fn one(
         &self,
         bucket: &Bucket,
@@ -143,8 +153,27 @@ impl<'a> Reader<'a> {
     ) -> Result<PartStream<Arc<Mac>>, Failure> {
         // As the last one: at least one byte is left, which some MACs treat apart.
         let mac = Arc::clone(&self.mac);
-        let mut part = PartStream::new(mac, b"-".to_vec(), range.start, true).map_err(hashing)?;
+        let part = PartStream::new(mac, b"-".to_vec(), range.start, true).map_err(hashing)?;
         let span = Span { start: range.at, end: range.at + range.bytes };
+        let take = |part: &mut PartStream<Arc<Mac>>, piece: &[u8]| {
+            part.update(piece).map_err(|error| Failure::Final(error.to_string()))
+        };
+        self.one_by_one(bucket, key, facts, span, part, take)
+    }
+
+    /// Hands the bytes of a range, which come over one connection at a time, to `take` with a hash.
+    ///
+    /// It is made where the bytes arrive: a thread of its own would be woken for every piece, and
+    /// find it in another core's cache.
+    fn one_by_one<H: Send + 'static>(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+        facts: &Facts,
+        span: Span,
+        mut hash: H,
+        mut take: impl FnMut(&mut H, &[u8]) -> Result<(), Failure> + Send + 'static,
+    ) -> Result<H, Failure> {
         let done = Arc::new(AtomicUsize::new(0));
         let hashed = Arc::clone(&done);
         let (bucket, key, facts) = (bucket.clone(), String::from(key), facts.clone());
@@ -152,10 +181,10 @@ impl<'a> Reader<'a> {
         let mut read = objects.runtime().spawn(async move {
             let take = |piece: &[u8]| {
                 hashed.fetch_add(piece.len(), Ordering::Relaxed);
-                part.update(piece).map_err(|error| Failure::Final(error.to_string()))
+                take(&mut hash, piece)
             };
             range::read(&bucket, &key, span, &facts, take).await?;
-            Ok(part)
+            Ok(hash)
         });
         objects.runtime().block_on(async {
             loop {
@@ -176,24 +205,17 @@ impl<'a> Reader<'a> {
         facts: &Facts,
         mut take: impl FnMut(&[u8]),
     ) -> Result<(), Failure> {
-        let count = facts.size.div_ceil(RANGE);
-        if count <= 1 {
-            let span = Span { start: 0, end: facts.size };
-            let bytes = fetch(bucket, key, span, facts)?;
-            self.progress.add(bytes.len());
-            take(&bytes);
-            return Ok(());
-        }
+        let count = facts.size.div_ceil(ORDERED_RANGE);
         if !facts.is_bound() {
             return Err(unbound());
         }
         let _alone = bucket.objects.large();
-        let window = bucket.objects.requests() as u64;
+        let window = (bucket.objects.requests() as u64).min(ORDERED_RANGES);
         let queue = ordered::Queue::new(count, window);
         let fill = || {
             while let Some(index) = queue.next() {
-                let start = index * RANGE;
-                let span = Span { start, end: facts.size.min(start + RANGE) };
+                let start = index * ORDERED_RANGE;
+                let span = Span { start, end: facts.size.min(start + ORDERED_RANGE) };
                 queue.put(index, fetch(bucket, key, span, facts));
             }
         };
@@ -241,7 +263,7 @@ fn fetch(bucket: &Bucket, key: &str, span: Span, facts: &Facts) -> Result<Vec<u8
     let (objects, bucket) = (bucket.objects.clone(), bucket.clone());
     let (key, facts) = (String::from(key), facts.clone());
     let read = objects.runtime().spawn(async move {
-        let mut bytes = Vec::with_capacity((span.end - span.start) as usize);
+        let mut bytes = range::buffer(span.end - span.start)?;
         let take = |piece: &[u8]| {
             bytes.extend_from_slice(piece);
             Ok(())

@@ -1,5 +1,6 @@
 """tagmac.s3: uploads with tags, and reads that release nothing unverified."""
 
+import errno
 import io
 import os
 import pickle
@@ -7,6 +8,7 @@ import pickle
 import boto3
 import pytest
 from boto3.s3.transfer import TransferConfig
+from botocore.config import Config
 from botocore.exceptions import NoCredentialsError
 from proxy import Rule
 
@@ -201,8 +203,12 @@ def test_errors_travel():
 
 
 def test_an_object_that_is_not_there(s3, bucket):
-    with pytest.raises(tagmac.s3.ObjectChanged, match=f"s3://{bucket}/none: it is gone"):
-        tagmac.s3.open_verified(s3, f"s3://{bucket}/none", KEY)
+    for error in (FileNotFoundError, tagmac.s3.ObjectError, tagmac.s3.ObjectMissing):
+        with pytest.raises(error, match=f"^s3://{bucket}/none: no such object$") as found:
+            tagmac.s3.open_verified(s3, f"s3://{bucket}/none", KEY)
+        assert found.value.errno == errno.ENOENT
+        again = pickle.loads(pickle.dumps(found.value))
+        assert (type(again), str(again)) == (type(found.value), str(found.value))
     for url in ("none", "http://b/k", "s3:///k", "s3a://"):
         with pytest.raises(ValueError, match="expected s3://BUCKET/KEY"):
             tagmac.s3.open_verified(s3, url, KEY)
@@ -303,3 +309,85 @@ def test_settings_that_no_client_can_have_are_one_line(monkeypatch):
             with pytest.raises(OSError, match=f"^S3: .*{value}") as found:
                 client()
             assert "\n" not in str(found.value)
+
+
+def test_an_archived_object_is_named(s3, bucket, proxy):
+    tagmac.s3.upload_stream(s3, io.BytesIO(b"x"), f"s3://{bucket}/a", KEY)
+    archived = Rule("status", method="GET", path="/a$", status=403, code="InvalidObjectState")
+    proxy.rules.append(archived)
+    with pytest.raises(tagmac.s3.ObjectError, match=f"s3://{bucket}/a: the object is archived; rest"):
+        tagmac.s3.open_verified(client(), f"s3://{bucket}/a", KEY)
+
+
+@pytest.mark.parametrize("key", [".", "..", "a/../b", "./a", "a/."])
+def test_keys_that_no_url_can_ask_for_are_refused(s3, bucket, tmp_path, key):
+    """As the command refuses them: whoever writes one could not read it everywhere."""
+    (tmp_path / "file").write_bytes(b"x")
+    url, match = f"s3://{bucket}/{key}", "expected a key without '.' or '..' between slashes"
+    for call in (
+        lambda: tagmac.s3.upload_file(s3, tmp_path / "file", url, KEY),
+        lambda: tagmac.s3.upload_stream(s3, io.BytesIO(b"x"), url, KEY),
+        lambda: tagmac.s3.open_verified(s3, url, KEY),
+    ):
+        with pytest.raises(ValueError, match=match):
+            call()
+    with pytest.raises(tagmac.s3.ObjectError, match=match):
+        read_range(s3, Url(bucket, key), "e", 1, 0, 1, bytes)
+    assert s3.list_objects_v2(Bucket=bucket)["KeyCount"] == 0
+
+
+@pytest.mark.parametrize("at", [0, (12 << 20) - 1])
+def test_a_file_that_changes_before_a_part_is_sent_again_is_not_stored(
+    bucket, tmp_path, proxy, at
+):
+    path = tmp_path / "file"
+    path.write_bytes(data(12 << 20))
+
+    def change() -> None:
+        with open(path, "r+b") as file:
+            file.seek(at)
+            file.write(b"!")
+
+    config = TransferConfig(multipart_threshold=1 << 30)
+    s3 = boto3.client("s3", config=Config(retries={"max_attempts": 4}))
+    # All of it is read and sent, and the answer is lost.
+    lost = Rule("refuse", method="PUT", path="/a", times=1)
+    proxy.rules[:] = [lost]
+    sent: list[int] = []
+
+    def before_sending(**_: object) -> None:
+        sent.append(len(sent))
+        if len(sent) == 2:
+            change()
+
+    s3.meta.events.register("before-send.s3", before_sending)
+    with pytest.raises(tagmac.s3.ObjectChanged, match="the file changed while it was uploaded"):
+        tagmac.s3.upload_file(s3, path, f"s3://{bucket}/a", KEY, config=config)
+    assert lost.met and len(sent) > 1
+
+
+@pytest.mark.parametrize("body", [b"<Tagging><TagSet>", b"gone", b"\xff", b"<a>" * 10_000])
+def test_what_is_no_xml_is_an_error_of_the_object(s3, bucket, proxy, tmp_path, body):
+    s3.put_object(Bucket=bucket, Key="a", Body=b"x")
+    # For 200 botocore looks for errors, and for others not.
+    garbage = {"status": 206, "body": body, "times": None}
+    proxy.rules[:] = [Rule("status", method="GET", path="tagging", **garbage)]
+    with pytest.raises(tagmac.s3.ObjectError, match=f"^s3://{bucket}/a: "):
+        tagmac.s3.open_verified(client(), f"s3://{bucket}/a", KEY)
+    path = tmp_path / "file"
+    path.write_bytes(data(17 << 20))
+    proxy.rules[:] = [Rule("status", method="POST", path="uploads", **garbage)]
+    with pytest.raises(tagmac.s3.ObjectError, match=f"^s3://{bucket}/a: "):
+        tagmac.s3.upload_file(client(), path, f"s3://{bucket}/a", KEY, config=PARTS)
+
+
+@pytest.mark.parametrize("method", ["HEAD", "GET"])
+@pytest.mark.parametrize("header", ["Last-Modified", "x-amz-missing-meta"])
+def test_a_header_that_is_no_number_or_time_is_an_error_of_the_object(
+    s3, bucket, proxy, method, header
+):
+    tagmac.s3.upload_stream(s3, io.BytesIO(b"x"), f"s3://{bucket}/a", KEY)
+    rule = Rule("status", method=method, path="/a$", status=200, answer={header: "x"}, times=None)
+    proxy.rules[:] = [rule]
+    with pytest.raises(tagmac.s3.ObjectError, match=f"^s3://{bucket}/a: "):
+        tagmac.s3.open_verified(client(), f"s3://{bucket}/a", KEY)

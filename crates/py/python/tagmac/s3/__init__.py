@@ -16,7 +16,7 @@ try:
 except ModuleNotFoundError:
     raise ModuleNotFoundError("tagmac.s3 needs boto3: pip install tagmac[s3]") from None
 
-from .errors import ObjectChanged, ObjectDenied, ObjectError
+from .errors import ObjectChanged, ObjectDenied, ObjectError, ObjectMissing
 from .stored import TagMissing
 from .upload import Uploaded, upload_file, upload_stream
 from .verified import open_verified
@@ -25,6 +25,7 @@ __all__ = [
     "ObjectChanged",
     "ObjectDenied",
     "ObjectError",
+    "ObjectMissing",
     "TagMissing",
     "Uploaded",
     "open_verified",

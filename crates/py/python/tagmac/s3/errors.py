@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+
+from botocore.exceptions import BotoCoreError
+from botocore.parsers import ResponseParserError
+
 from .url import Url, shown
+
+#: What botocore raises by itself, for an answer that is no XML too.
+CLIENT_FAILURES = (BotoCoreError, ResponseParserError)
+#: The same of a request that reads: an answer may have no number or time where it should.
+READING_FAILURES = (*CLIENT_FAILURES, ValueError)
 
 #: Ends the message about an object that was deleted.
 GONE = "it is gone since it was listed"
@@ -31,3 +41,11 @@ class ObjectChanged(ObjectError):
 
 class ObjectDenied(ObjectError):
     """There is no permission to read the object."""
+
+
+class ObjectMissing(ObjectError, FileNotFoundError):
+    """There is no such object."""
+
+    def __init__(self, url: Url, reason: str = "no such object") -> None:
+        super().__init__(url, reason)
+        self.errno = errno.ENOENT

@@ -13,15 +13,21 @@ from collections.abc import Callable
 from typing import Any
 
 from botocore.exceptions import (
-    BotoCoreError,
     ClientError,
     HTTPClientError,
     IncompleteReadError,
     ResponseStreamingError,
 )
 
-from .errors import GONE, ObjectChanged, ObjectDenied, ObjectError
-from .url import Url, shown
+from .errors import (
+    CLIENT_FAILURES,
+    GONE,
+    ObjectChanged,
+    ObjectDenied,
+    ObjectError,
+    ObjectMissing,
+)
+from .url import Url, check_key, shown
 
 PIECE = 1 << 20
 #: Requests in a row that bring nothing new.
@@ -43,6 +49,10 @@ def read_range(
         raise ObjectError(
             url, "expected an ETag, found none: no request could be bound to a version"
         )
+    try:
+        check_key(url.key)
+    except ValueError as error:
+        raise ObjectError(url, str(error)) from None
     at, tries = start, 0
     while True:
         before = at
@@ -58,7 +68,7 @@ def read_range(
             finally:
                 body.close()
             return
-        except (BotoCoreError, OSError, _Short) as error:
+        except (*CLIENT_FAILURES, OSError, _Short) as error:
             if isinstance(error, ObjectError):
                 raise
             if not isinstance(error, (*PASSING, _Short)):
@@ -81,6 +91,8 @@ def _open(client: Any, url: Url, etag: str, size: int, at: int, end: int) -> Any
         answer = client.get_object(Bucket=url.bucket, Key=url.key, IfMatch=f'"{etag}"', **ranged)
     except ClientError as error:
         raise answered(url, error) from None
+    except ValueError as error:
+        raise ObjectError(url, one_line(error)) from None
     body = answer["Body"]
     try:
         if answer.get("ETag", "").strip('"') != etag:
@@ -116,14 +128,17 @@ def failed(url: Url, error: BaseException) -> ObjectError:
     return ObjectError(url, one_line(cause))
 
 
-def answered(url: Url, error: ClientError) -> ObjectError:
-    """What an answer to a reading request that is an error says about the object."""
+def answered(url: Url, error: ClientError, *, seen: bool = True) -> ObjectError:
+    """What an answer to a reading request that is an error says about the object, which a listing or an
+    earlier answer had if it was seen."""
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     code = error.response.get("Error", {}).get("Code", "")
     if status in (412, 416):
         return ObjectChanged(url, "it changed after it was listed")
     if status == 404 and code != "NoSuchBucket":
-        return ObjectChanged(url, GONE)
+        return ObjectChanged(url, GONE) if seen else ObjectMissing(url)
+    if code == "InvalidObjectState":
+        return ObjectError(url, f"the object is archived; restore it before reading it ({code})")
     if status == 403:
         return ObjectDenied(url, f"no permission to read it ({shown(code)})")
     return ObjectError(url, one_line(error))

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import tagmac
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
-from .errors import ObjectError
+from .errors import READING_FAILURES, ObjectError
 from .reading import answered, one_line
 from .url import Url
 
@@ -50,7 +50,7 @@ def stored_tag(client: Any, url: Url, key: tagmac.Key, head: dict[str, Any]) -> 
             answer = client.get_object_tagging(Bucket=url.bucket, Key=url.key, **named)
         except ClientError as error:
             raise answered(url, error) from None
-        except BotoCoreError as error:
+        except READING_FAILURES as error:
             raise ObjectError(url, one_line(error)) from None
         fields = {entry["Key"]: entry["Value"] for entry in answer.get("TagSet", [])}
     if TAG not in fields:

@@ -3,7 +3,8 @@
 A multipart upload's metadata is fixed when it begins, before a byte of it is sent. So a file is read
 twice: once for the tag, which goes into the metadata, and once to be sent; what is sent is hashed
 on its way, and unless it has the very tag that the metadata says, the upload is aborted before the object
-exists. A stream can be read once: its tag becomes an object tag right after the upload, which a
+exists. What boto3 reads again, for a retry or after a checksum, has to be the same bytes: each chunk is
+tagged in memory under a key of the upload's own. A stream can be read once: its tag becomes an object tag right after the upload, which a
 reader without it refuses.
 """
 
@@ -18,9 +19,10 @@ from urllib.parse import parse_qsl
 import tagmac
 from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import TransferConfig
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
-from .errors import ObjectChanged
+from .chunks import Chunks
+from .errors import CLIENT_FAILURES, ObjectChanged, ObjectError
 from .nonces import new_nonce
 from .reading import failed
 from .stored import Stored, without_ours
@@ -28,10 +30,12 @@ from .url import Url
 
 #: Of a stream, so much is looked at before the upload begins: what is shorter is sent as a file is.
 LOOK_AHEAD = 8 << 20
+#: A file is read by chunks.
+CHUNK = 1 << 20
 #: S3's limit.
 MAX_OBJECT_TAGS = 10
 #: What boto3 raises for requests that fail.
-REQUEST_ERRORS = (Boto3Error, BotoCoreError, ClientError)
+REQUEST_ERRORS = (Boto3Error, *CLIENT_FAILURES, ClientError)
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,64 @@ class Uploaded:
     where: str
 
 
+class _Steady(io.RawIOBase):
+    """A file that has the same bytes each time that they are read, or an error."""
+
+    def __init__(self, file: IO[bytes], url: Url) -> None:
+        self._file, self._url = file, url
+        self._chunks = Chunks(CHUNK)
+        self._at, self._number, self._chunk = 0, -1, b""
+        self.failed: ObjectChanged | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at}.get(whence)
+        self._at = self._file.seek(offset, whence) if base is None else base + offset
+        return self._at
+
+    def read(self, size: int | None = -1) -> bytes:
+        left = -1 if size is None else size
+        pieces: list[bytes] = []
+        while left:
+            number, start = divmod(self._at, CHUNK)
+            if number != self._number:
+                self._load(number)
+            piece = self._chunk[start:] if left < 0 else self._chunk[start : start + left]
+            if not piece:
+                break
+            pieces.append(piece)
+            self._at += len(piece)
+            left -= len(piece) if left > 0 else 0
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _load(self, number: int) -> None:
+        """Reads a chunk. What was read before has to be what it was."""
+        for each in range(min(number, self._chunks.count), number + 1):
+            self._file.seek(each * CHUNK)
+            chunk = _exactly(self._file, CHUNK)
+            if each == self._chunks.count:
+                self._chunks.add(chunk)
+            else:
+                try:
+                    self._chunks.verify(each, chunk)
+                except tagmac.InvalidTag:
+                    self.failed = _changed(self._url)
+                    raise self.failed from None
+        self._number, self._chunk = number, chunk
+
+
+def _changed(url: Url) -> ObjectChanged:
+    return ObjectChanged(url, "the file changed while it was uploaded: nothing was stored")
+
+
 class _Hashed(io.RawIOBase):
     """A file as boto3 reads it. Each byte is hashed the first time that it is read: a retry seeks
     back and reads again, which counts nothing twice."""
@@ -56,6 +118,8 @@ class _Hashed(io.RawIOBase):
         #: of them are handed on.
         self.expected: tuple[Url, int, bytes] | None = None
         self.failed: ObjectChanged | None = None
+        #: Whether all of them were read, and have the tag.
+        self.matched = False
 
     def readable(self) -> bool:
         return True
@@ -89,12 +153,11 @@ class _Hashed(io.RawIOBase):
         if self.hashed == size:
             try:
                 self._mac.verify(tag)
+                self.matched = True
                 return
             except tagmac.InvalidTag:
                 pass
-        self.failed = ObjectChanged(
-            url, "the file changed while it was uploaded: nothing was stored"
-        )
+        self.failed = _changed(url)
         raise self.failed
 
 
@@ -112,7 +175,7 @@ def upload_file(
 
     The file is read twice. If it changes meanwhile, ObjectChanged is raised and nothing is stored.
     """
-    target, nonce, options = Url.parse(url), new_nonce(key), (extra_args, config, callback)
+    target, nonce, options = Url.parse_object(url), new_nonce(key), (extra_args, config, callback)
     with open(path, "rb") as file:
         start = file.read(LOOK_AHEAD)
         if len(start) < LOOK_AHEAD:
@@ -120,8 +183,8 @@ def upload_file(
         file.seek(0)
         tag = tagmac.file_digest(file, key, nonce=nonce)
         size = file.tell()
-        file.seek(0)
-        return _send(client, file, size, target, key, Stored(tag, nonce), *options)
+        steady = _Steady(file, target)
+        return _send(client, steady, size, target, key, Stored(tag, nonce), *options)
 
 
 def upload_stream(
@@ -140,7 +203,7 @@ def upload_stream(
     tag when all was sent: until then, and if that fails, the object has none, and open_verified
     refuses it.
     """
-    target, nonce = Url.parse(url), new_nonce(key)
+    target, nonce = Url.parse_object(url), new_nonce(key)
     start = _exactly(stream, LOOK_AHEAD)
     if len(start) < LOOK_AHEAD:
         return _send_bytes(client, start, target, key, nonce, extra_args, config, callback)
@@ -186,7 +249,7 @@ def _send_bytes(
 
 
 def _send(
-    client: Any, file: IO[bytes], size: int, url: Url, key: tagmac.Key, stored: Stored,
+    client: Any, file: IO[bytes] | _Steady, size: int, url: Url, key: tagmac.Key, stored: Stored,
     extra_args: dict[str, Any] | None, config: Any, callback: Any,
 ) -> Uploaded:  # fmt: skip
     """Uploads a file whose tag is known, if that is still its tag."""
@@ -200,11 +263,13 @@ def _send(
         )
     except Exception as error:
         # In a request that boto3 sends again and again, ours is the cause of the last one's.
-        if body.failed:
-            raise body.failed from None
+        if changed := body.failed or getattr(file, "failed", None):
+            raise changed from None
         if isinstance(error, REQUEST_ERRORS):
             raise failed(url, error) from error
         raise
+    if not body.matched:
+        raise ObjectError(url, "expected an upload of all bytes, found one of fewer")
     return Uploaded(stored.tag, stored.nonce, size, "metadata")
 
 

@@ -25,6 +25,16 @@ class Url:
         raise ValueError(f"{text}: expected s3://BUCKET/KEY, found no such URL")
 
     @staticmethod
+    def parse_object(text: str) -> Url:
+        """The same of an object that is to be read or written."""
+        url = Url.parse(text)
+        try:
+            check_key(url.key)
+        except ValueError as error:
+            raise ValueError(f"{shown(text)}: {error}") from None
+        return url
+
+    @staticmethod
     def parse_prefix(text: str) -> Url:
         """The same of a prefix, to which a missing slash is added: photos is not photos2."""
         url = Url.parse(text)
@@ -32,6 +42,15 @@ class Url:
 
     def __str__(self) -> str:
         return f"s3://{self.bucket}/{self.key}"
+
+
+def check_key(key: str) -> None:
+    """Refuses a key with a segment of dots. A path with one is another path by the rules for URLs, so a
+    client or a proxy on the way to the store could ask for another object."""
+    if any(segment in (".", "..") for segment in key.split("/")):
+        raise ValueError(
+            "expected a key without '.' or '..' between slashes: it cannot be asked for in a URL"
+        )
 
 
 def is_url(text: str) -> bool:

@@ -12,9 +12,10 @@ import io
 from typing import Any
 
 import tagmac
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
-from .errors import ObjectError
+from .chunks import Chunks
+from .errors import READING_FAILURES, ObjectError
 from .reading import answered, one_line, read_range
 from .stored import stored_tag
 from .url import Url
@@ -29,28 +30,30 @@ def open_verified(
 ) -> io.BufferedReader:
     """Opens s3://bucket/key for reading, if it has its tag under the key.
 
-    Raises tagmac.InvalidTag if the tag is wrong, and ObjectError, an OSError, if there is none or
-    the object cannot be read. An object of up to in_memory bytes is read once; a larger one is read
+    Raises tagmac.InvalidTag if the tag is wrong, FileNotFoundError if there is no such object, and
+    ObjectError, an OSError, if it has no tag or cannot be read. An object of up to in_memory bytes is read once; a larger one is read
     twice, takes 16 bytes of memory for each chunk, and stays seekable.
     """
-    target = Url.parse(url)
+    target = Url.parse_object(url)
     if chunk < 1:
         raise ValueError(f"chunk: expected at least 1 byte, found {chunk}")
     try:
         head = client.head_object(Bucket=target.bucket, Key=target.key)
     except ClientError as error:
-        raise answered(target, error) from None
-    except BotoCoreError as error:
+        raise answered(target, error, seen=False) from None
+    except READING_FAILURES as error:
         raise ObjectError(target, one_line(error)) from None
     stored = stored_tag(client, target, key, head)
-    etag, size = head.get("ETag", "").strip('"'), head["ContentLength"]
+    etag, size = head.get("ETag", "").strip('"'), head.get("ContentLength", -1)
+    if size < 0:
+        raise ObjectError(target, "expected a length, found none")
     mac = key.new(nonce=stored.nonce)
     if size <= in_memory:
         memory = bytearray()
         read_range(client, target, etag, size, 0, size, memory.extend)
         mac.update(memory).verify(stored.tag)
         return io.BufferedReader(io.BytesIO(memory))
-    chunks = _Chunks(chunk)
+    chunks = Chunks(chunk)
 
     def both(piece: bytes) -> None:
         mac.update(piece)
@@ -62,51 +65,10 @@ def open_verified(
     return io.BufferedReader(_Again(client, target, etag, size, chunks), chunk)
 
 
-class _Chunks:
-    """The tags of an object's chunks, under a key that nobody else has."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self._key = tagmac.Key.generate()
-        self._tags = bytearray()
-        self._open = bytearray()
-
-    def update(self, piece: bytes) -> None:
-        """More of the object."""
-        rest = memoryview(piece)
-        while rest:
-            taken = rest[: self.size - len(self._open)]
-            self._open += taken
-            rest = rest[len(taken) :]
-            if len(self._open) == self.size:
-                self.close()
-
-    def close(self) -> None:
-        """Ends a chunk."""
-        if self._open:
-            number = len(self._tags) // self._key.digest_size
-            self._tags += self._tag(number, self._open)
-            self._open.clear()
-
-    def verify(self, number: int, chunk: bytearray) -> None:
-        """Raises InvalidTag unless a chunk is the one of this number."""
-        count = self._key.digest_size
-        self._key.verify(
-            self._message(number, chunk), self._tags[number * count : (number + 1) * count]
-        )
-
-    def _tag(self, number: int, chunk: bytearray) -> bytes:
-        return self._key.tag(self._message(number, chunk))
-
-    @staticmethod
-    def _message(number: int, chunk: bytearray) -> bytes:
-        return number.to_bytes(8, "little") + chunk
-
-
 class _Again(io.RawIOBase):
     """An object that was verified, read again chunk by chunk."""
 
-    def __init__(self, client: Any, url: Url, etag: str, size: int, chunks: _Chunks) -> None:
+    def __init__(self, client: Any, url: Url, etag: str, size: int, chunks: Chunks) -> None:
         self._client, self._url, self._etag, self._size = client, url, etag, size
         self._chunks, self._at = chunks, 0
         self._number, self._chunk = -1, bytearray()

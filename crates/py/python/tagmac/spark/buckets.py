@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
-from ..s3.errors import ObjectError
+from ..s3.errors import READING_FAILURES, ObjectError
 from ..s3.reading import one_line
 from ..s3.url import Url
 from .items import Item
@@ -46,7 +46,7 @@ def list_range(s3: Any, prefix: Url, names: NameRange) -> Iterator[Item]:
         if key <= last:
             raise ObjectError(prefix, f"expected names in byte order, found {key!r} after {last!r}")
         last = key
-        size = entry["Size"]
+        size = entry.get("Size", -1)
         if not 0 <= size <= MAX_OBJECT_BYTES:
             # So many ranges would be made of it.
             url = Url(prefix.bucket, key)
@@ -65,7 +65,7 @@ def _entries(s3: Any, prefix: Url, after: str) -> Iterator[tuple[str, dict[str, 
         for page in pages:
             for entry in page.get("Contents", []):
                 yield entry["Key"], entry
-    except (ClientError, BotoCoreError) as error:
+    except (ClientError, *READING_FAILURES) as error:
         raise ObjectError(prefix, f"expected a listing, found: {one_line(error)}") from None
 
 
@@ -110,7 +110,7 @@ def _page(s3: Any, prefix: Url, stem: str, after: str, count: int) -> tuple[list
     start = {"StartAfter": after} if after else {}
     try:
         page = s3.list_objects_v2(Bucket=prefix.bucket, Prefix=stem, MaxKeys=count, **start)
-    except (ClientError, BotoCoreError) as error:
+    except (ClientError, *READING_FAILURES) as error:
         raise ObjectError(prefix, f"expected a listing, found: {one_line(error)}") from None
     names = [entry["Key"] for entry in page.get("Contents", [])]
     return names, bool(names) and page.get("IsTruncated", False)

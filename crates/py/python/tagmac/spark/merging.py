@@ -15,7 +15,8 @@ from typing import Any
 import tagmac
 from tagmac import _tagmac
 
-from ..s3.url import Url
+from ..s3.errors import ObjectError
+from ..s3.url import Url, check_key
 from .items import Item, ranges, to_batches
 from .listings import Listing, ListingFile, read_listing_file
 from .places import Place
@@ -143,7 +144,7 @@ def _merged(sealed: list[Item], listed: Iterable[Item]) -> Iterator[Item]:
             yield replace(entry, error=MISSING)
             entry = next(rest, None)
         if entry is None or entry.name > item.name:
-            yield replace(item, start=0, end=item.size, error=NEW)
+            yield replace(item, start=0, end=item.size, error=_refused(item) or NEW)
         elif entry.size != item.size:
             change = f"{CHANGED}size: expected {entry.size}, found {item.size}"
             yield replace(item, start=0, end=item.size, error=change)
@@ -154,3 +155,14 @@ def _merged(sealed: list[Item], listed: Iterable[Item]) -> Iterator[Item]:
     while entry is not None:
         yield replace(entry, error=MISSING)
         entry = next(rest, None)
+
+
+def _refused(item: Item) -> str | None:
+    """What is wrong with an object that can never be read: it is in no manifest, and not because it is
+    new."""
+    key = item.name.decode(errors="surrogateescape")
+    try:
+        check_key(key)
+    except ValueError as error:
+        return str(ObjectError(Url(item.bucket, key), str(error)))
+    return None

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
 import tagmac
 
 from ..s3.client import client
-from ..s3.errors import ObjectError
+from ..s3.errors import READING_FAILURES, ObjectError
 from ..s3.reading import answered, one_line
 from ..s3.url import Url
 from .buckets import NameRange, list_range, split_names
@@ -102,17 +102,20 @@ def _asked(unit: int | None, streams: int) -> Any:
 
     def ask(text: str | None) -> Item:
         try:
-            url = Url.parse("NULL" if text is None else text)
+            url = Url.parse_object("NULL" if text is None else text)
         except ValueError as error:
             return Item("", (text or "").encode(), "", 0, error=str(error))
         item = Item(url.bucket, url.key.encode(), "", 0)
         try:
             head = client().head_object(Bucket=url.bucket, Key=url.key)
         except ClientError as error:
-            return replace(item, error=str(answered(url, error)))
-        except BotoCoreError as error:
+            return replace(item, error=str(answered(url, error, seen=False)))
+        except READING_FAILURES as error:
             return replace(item, error=str(ObjectError(url, one_line(error))))
-        return replace(item, version=head.get("ETag", "").strip('"'), size=head["ContentLength"])
+        size = head.get("ContentLength", -1)
+        if size < 0:
+            return replace(item, error=str(ObjectError(url, "expected a length, found none")))
+        return replace(item, version=head.get("ETag", "").strip('"'), size=size)
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         texts = (text for batch in batches for text in batch.column(0).to_pylist())

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
 from ..s3.client import client
+from ..s3.errors import READING_FAILURES
 from ..s3.reading import one_line
 from ..s3.url import Url, is_url
 
@@ -148,7 +149,7 @@ class Prefix:
             if _status(error) == 404:
                 return False
             raise self._failed(name, error) from None
-        except BotoCoreError as error:
+        except READING_FAILURES as error:
             raise self._failed(name, error) from None
         return True
 
@@ -179,7 +180,7 @@ class Prefix:
             if error.response.get("Error", {}).get("Code") == "NoSuchKey":
                 return None
             raise self._failed(name, error) from None
-        except BotoCoreError as error:
+        except READING_FAILURES as error:
             raise self._failed(name, error) from None
         return _bounded(self.shown(name), data, max_bytes), answer.get("ETag", "")
 
@@ -192,20 +193,20 @@ class Prefix:
             if condition and _status(error) in (404, 409, 412):
                 raise _Refused from None
             raise self._failed(name, error) from None
-        except BotoCoreError as error:
+        except READING_FAILURES as error:
             raise self._failed(name, error) from None
 
     def _failed(self, name: str, error: BaseException) -> PlaceError:
         return PlaceError(f"{self.shown(name)}: {one_line(error)}")
 
     def remove(self, name: str) -> None:
-        with contextlib.suppress(ClientError, BotoCoreError):
+        with contextlib.suppress(ClientError, *READING_FAILURES):
             client().delete_object(Bucket=self.url.bucket, Key=self.url.key + name)
 
     def remove_folder(self, name: str) -> None:
         pages = client().get_paginator("list_objects_v2")
         start = f"{self.url.key}{name}/"
-        with contextlib.suppress(ClientError, BotoCoreError):
+        with contextlib.suppress(ClientError, *READING_FAILURES):
             for page in pages.paginate(Bucket=self.url.bucket, Prefix=start):
                 for entry in page.get("Contents", []):
                     client().delete_object(Bucket=self.url.bucket, Key=entry["Key"])

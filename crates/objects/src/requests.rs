@@ -1,47 +1,48 @@
-//! Requests to S3: an object's content or a range of it, what is known of an object, a page of a
-//! listing, and what it takes to keep a manifest there.
+//! Requests to a store: an object's content or a range of it, what is known of an object, a page of a
+//! listing, and what it takes to keep a manifest there. All stores are asked with the same care: what
+//! they answer has limits, and says of which content it is.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
 use http::header::{
-    CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE,
-    RETRY_AFTER,
+    CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, RANGE, RETRY_AFTER,
 };
 use http::{Method, StatusCode};
-use object_store::aws::AwsAuthorizer;
 use object_store::client::{HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tagmac_files::Error;
 
 use crate::config::Config;
+use crate::dialect::{Dialect, value};
 use crate::failure::{CHANGED, Failure, root_cause};
 use crate::listing::{self, Page};
 use crate::object::{Body, Facts, Over, Span};
 use crate::pace::Pace;
-use tagmac_files::url::Url;
+use tagmac_files::url::{DOT_SEGMENTS, Url, has_dot_segments};
 
 /// What signatures leave as it is.
 const STRICT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// The same in a path.
 const PATH: &AsciiSet = &STRICT.remove(b'/');
-const VERSION: &str = "x-amz-version-id";
 /// An answer that says what went wrong has no more.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 /// A page of a listing has a thousand keys of at most a kilobyte, three times that when encoded.
 const MAX_PAGE_BYTES: usize = 16 << 20;
 
-/// A bucket of S3.
-pub struct S3 {
+/// The store of a bucket.
+pub struct Store {
     config: Config,
+    dialect: &'static Dialect,
 }
 
-impl S3 {
-    /// The bucket of a URL.
-    pub fn new(url: &Url) -> Result<S3, Error> {
-        Ok(S3 { config: Config::new(url)? })
+impl Store {
+    /// The store of a URL's bucket. Nothing is asked of it yet.
+    pub fn new(url: &Url) -> Result<Store, Error> {
+        let config = Config::new(url)?;
+        let dialect = config.signer.dialect();
+        Ok(Store { config, dialect })
     }
 
     /// The bytes of a range of the content that is expected.
@@ -53,11 +54,6 @@ impl S3 {
         let response = self.object(Method::GET, key, Some(expected), headers, Bytes::new()).await?;
         let (head, body) = response.into_parts();
         let length: Option<u64> = header(&head.headers, CONTENT_LENGTH.as_str());
-        let facts = |size| Facts {
-            size,
-            etag: header(&head.headers, ETAG.as_str()).filter(|etag: &String| etag.len() > 2),
-            version: header(&head.headers, VERSION).filter(|version: &String| version != "null"),
-        };
         let (start, size) = match head.status {
             StatusCode::PARTIAL_CONTENT => {
                 let range: Option<String> = header(&head.headers, CONTENT_RANGE.as_str());
@@ -69,24 +65,26 @@ impl S3 {
             _ => (0, length.ok_or_else(|| Failure::Final("expected a length, found none".into()))?),
         };
         let pieces = body.bytes_stream().map(|piece| piece.map_err(|error| passing(&error)));
-        Ok(Body { facts: facts(size), start, pieces: Box::pin(pieces) })
+        Ok(Body { facts: self.dialect.facts(&head.headers, size), start, pieces: Box::pin(pieces) })
     }
 
     /// What is known of an object.
     pub async fn facts(&self, key: &str) -> Result<Facts, Failure> {
         let response = self.object(Method::HEAD, key, None, HeaderMap::new(), Bytes::new()).await?;
         let headers = response.headers();
+        // Azure has folders that are named as objects are.
+        if headers.get("x-ms-resource-type").is_some_and(|kind| kind != "file") {
+            return Err(Failure::Missing);
+        }
         let size = header(headers, CONTENT_LENGTH.as_str());
-        Ok(Facts {
-            size: size.ok_or_else(|| Failure::Final("expected a length, found none".into()))?,
-            etag: header(headers, ETAG.as_str()).filter(|etag: &String| etag.len() > 2),
-            version: header(headers, VERSION).filter(|version: &String| version != "null"),
-        })
+        let size = size.ok_or_else(|| Failure::Final("expected a length, found none".into()))?;
+        Ok(self.dialect.facts(headers, size))
     }
 
     /// Writes an object, in the place of another one only if that may be.
     pub async fn put(&self, key: &str, bytes: Bytes, over: Over<'_>) -> Result<(), Failure> {
-        let headers = condition(over)?;
+        let mut headers = self.dialect.condition(over)?;
+        headers.extend(fixed(self.dialect.put));
         match (self.object(Method::PUT, key, None, headers, bytes).await, over) {
             (Ok(_), _) => Ok(()),
             (Err(CHANGED), Over::Nothing) => Err(Failure::Exists),
@@ -106,8 +104,9 @@ impl S3 {
     /// The page of the listing of a prefix that a token stands for, or the first one.
     pub async fn page(&self, prefix: &str, token: Option<&str>) -> Result<Page, Failure> {
         let encoded = |text| utf8_percent_encode(text, STRICT).to_string();
-        let mut query = vec![("encoding-type", "url".into()), ("list-type", "2".into())];
-        query.extend(token.map(|token| ("continuation-token", encoded(token))));
+        let Dialect { listing, token: name, form, .. } = self.dialect;
+        let mut query: Vec<_> = listing.iter().map(|(name, is)| (*name, (*is).into())).collect();
+        query.extend(token.map(|token| (*name, encoded(token))));
         query.push(("prefix", encoded(prefix)));
         query.sort();
         let query: Vec<_> = query.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -118,7 +117,7 @@ impl S3 {
         let response = self.send(Method::GET, uri, HeaderMap::new(), Bytes::new()).await?;
         let response = checked(response).await?;
         let text = text(response, MAX_PAGE_BYTES).await?;
-        listing::parse(&text).map_err(|what| Failure::Final(format!("the listing: {what}")))
+        listing::parse(&text, *form).map_err(|what| Failure::Final(format!("the listing: {what}")))
     }
 
     /// The answer to a request for an object, if it is one.
@@ -130,19 +129,16 @@ impl S3 {
         mut headers: HeaderMap,
         body: Bytes,
     ) -> Result<HttpResponse, Failure> {
-        if key.split('/').any(|name| matches!(name, "." | "..")) {
-            // Between here and the store something would make another key of it.
-            return Err(Failure::Final(
-                "expected a key without '.' or '..' between slashes: it cannot be asked for in a URL"
-                    .into(),
-            ));
+        if has_dot_segments(key) {
+            return Err(Failure::Final(DOT_SEGMENTS.into()));
         }
         let mut uri = format!("{}/{}", self.config.endpoint, utf8_percent_encode(key, PATH));
         if let Some(etag) = expected.and_then(Facts::strong_etag) {
-            headers.insert(IF_MATCH, etag.parse().map_err(final_error)?);
+            headers.insert(IF_MATCH, value(etag)?);
         }
         if let Some(version) = expected.and_then(|facts| facts.version.as_deref()) {
-            uri += &format!("?versionId={}", utf8_percent_encode(version, STRICT));
+            let version = utf8_percent_encode(version, STRICT);
+            uri += &format!("?{}={version}", self.dialect.version);
         }
         checked(self.send(method, uri, headers, body).await?).await
     }
@@ -154,53 +150,37 @@ impl S3 {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<HttpResponse, Failure> {
-        let writes = !body.is_empty();
-        let body = if body.is_empty() { HttpRequestBody::empty() } else { body.into() };
+        let bytes = body.len();
+        let body = if bytes == 0 { HttpRequestBody::empty() } else { body.into() };
         let mut request = HttpRequest::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = uri.parse().map_err(final_error)?;
         *request.headers_mut() = headers;
-        let Config { credentials, region, request_payer, .. } = &self.config;
-        let client = if writes { &self.config.writer } else { &self.config.client };
-        if let Some(credentials) = credentials {
-            // What the library says of this may hold what it sent.
-            let key = credentials.get_credential().await.map_err(|_| {
-                Failure::Final(
-                    "expected credentials for S3 in the environment, in AWS's files or from the \
-                     machine's role, found none"
-                        .into(),
-                )
-            })?;
-            let key = Arc::clone(&key);
-            let authorizer =
-                AwsAuthorizer::new(&key, "s3", region).with_request_payer(*request_payer);
-            authorizer.try_authorize(&mut request, None).map_err(final_error)?;
-        }
+        request.headers_mut().extend(fixed(self.dialect.headers));
+        let Config { client, writer, signer, .. } = &self.config;
+        signer.sign(&mut request, bytes).await?;
+        let client = if bytes > 0 { writer } else { client };
         client.execute(request).await.map_err(|error| match error.kind() {
-            HttpErrorKind::Decode => Failure::Final(root_cause(&error)),
+            HttpErrorKind::Decode => {
+                let what = root_cause(&error);
+                let is_certificate = what.contains("certificate");
+                let hint = match self.dialect.certificates {
+                    name if is_certificate => format!("; {name} names certificates to trust"),
+                    _ => String::new(),
+                };
+                Failure::Final(format!("{what}{hint}"))
+            }
             _ => passing(&error),
         })
     }
 }
 
-/// What binds a write to what it may take the place of.
-fn condition(over: Over<'_>) -> Result<HeaderMap, Failure> {
-    let mut headers = HeaderMap::new();
-    match over {
-        Over::Nothing => {
-            headers.insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
-        }
-        Over::This(facts) => {
-            let etag = facts.strong_etag().ok_or_else(|| {
-                let what = "expected a strong ETag from the store, found none: what another run wrote \
-                            meanwhile would be lost";
-                Failure::Final(what.into())
-            })?;
-            headers.insert(IF_MATCH, etag.parse().map_err(final_error)?);
-        }
-        Over::Anything => {}
-    }
-    Ok(headers)
+fn fixed(
+    headers: &[(&'static str, &'static str)],
+) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+    headers
+        .iter()
+        .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
 }
 
 /// The answer, if it has what was asked for.
@@ -212,14 +192,22 @@ async fn checked(response: HttpResponse) -> Result<HttpResponse, Failure> {
     let region: Option<String> = header(response.headers(), "x-amz-bucket-region");
     let after: Option<u64> = header(response.headers(), RETRY_AFTER.as_str());
     // An answer to HEAD has no body, and one that cannot be read says no less than none.
+    let named: Option<String> = header(response.headers(), "x-ms-error-code");
     let code = text(response, MAX_ERROR_BYTES).await.ok().and_then(|text| error_code(&text));
+    let code = named.filter(|code| is_word(code)).or(code);
     let shown = match &code {
         Some(code) => format!("{} {code}", status.as_u16()),
         None => status.as_u16().to_string(),
     };
     let code = code.as_deref().unwrap_or_default();
     Err(match status {
-        StatusCode::NOT_FOUND if !matches!(code, "NoSuchBucket") => Failure::Missing,
+        StatusCode::NOT_FOUND if !matches!(code, "NoSuchBucket" | "ContainerNotFound") => {
+            Failure::Missing
+        }
+        _ if matches!(code, "InvalidObjectState" | "BlobArchived") => Failure::Final(format!(
+            "the object is archived; restore it before reading it ({shown})"
+        )),
+        StatusCode::CONFLICT if code == "BlobAlreadyExists" => Failure::Exists,
         StatusCode::PRECONDITION_FAILED => CHANGED,
         // The range was in the object.
         StatusCode::RANGE_NOT_SATISFIABLE => CHANGED,
@@ -311,18 +299,6 @@ mod tests {
             assert_eq!(error_code(&error(code)), None);
         }
         assert_eq!(error_code("<html>"), None);
-    }
-
-    #[test]
-    fn what_is_replaced_is_named_to_the_store() {
-        let this = |etag: &str| Facts { etag: Some(etag.into()), ..Facts::default() };
-        assert_eq!(condition(Over::Nothing).unwrap()[IF_NONE_MATCH], "*");
-        assert_eq!(condition(Over::This(&this("\"e\""))).unwrap()[IF_MATCH], "\"e\"");
-        assert!(condition(Over::Anything).unwrap().is_empty());
-        for facts in [this("W/\"e\""), Facts::default()] {
-            let refused = condition(Over::This(&facts)).unwrap_err();
-            assert!(matches!(refused, Failure::Final(what) if what.contains("a strong ETag")));
-        }
     }
 
     #[test]

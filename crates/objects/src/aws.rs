@@ -1,0 +1,242 @@
+//! Settings of AWS that are not followed here, though AWS's tools follow them.
+//!
+//! Each changes where a request goes or with what it is signed. Skipped in silence, a request that is
+//! meant for a private store would go to AWS, signed with that store's key; so each is refused by its
+//! name.
+
+use tagmac_files::Error;
+use tagmac_files::escaped::Escaped;
+
+use crate::endpoint::is_true;
+use crate::profile::Profile;
+
+/// When a setting counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    /// Always.
+    Always,
+    /// If no variable of the environment names the endpoint.
+    NoEndpoint,
+    /// If the keys come from the machine: from a container's or an instance's service.
+    MachineKeys,
+    /// If a token of a web identity is exchanged for keys.
+    WebIdentity,
+}
+
+/// Which values of a setting are refused.
+#[derive(Clone, Copy, Debug)]
+enum Values {
+    /// Each.
+    Any,
+    /// Those that mean yes.
+    True,
+    /// This one.
+    This(&'static str),
+    /// Each but this one.
+    NotThis(&'static str),
+}
+
+impl Values {
+    fn has(self, value: &str) -> bool {
+        match self {
+            Values::Any => true,
+            Values::True => is_true(value),
+            Values::This(this) => value.eq_ignore_ascii_case(this),
+            Values::NotThis(this) => !value.eq_ignore_ascii_case(this),
+        }
+    }
+}
+
+/// A variable of the environment, the same setting of a profile, what of it is refused, and when.
+type Setting = (&'static str, &'static str, Values, When);
+
+const SETTINGS: [Setting; 18] = [
+    // Where a request goes.
+    ("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint", Values::True, When::NoEndpoint),
+    ("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint", Values::True, When::NoEndpoint),
+    ("", "s3.use_dualstack_endpoint", Values::True, When::NoEndpoint),
+    ("", "s3.use_accelerate_endpoint", Values::True, When::NoEndpoint),
+    ("", "s3.addressing_style", Values::This("virtual"), When::Always),
+    (
+        "AWS_S3_US_EAST_1_REGIONAL_ENDPOINT",
+        "s3_us_east_1_regional_endpoint",
+        Values::This("legacy"),
+        When::NoEndpoint,
+    ),
+    ("", "s3.us_east_1_regional_endpoint", Values::This("legacy"), When::NoEndpoint),
+    (
+        "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+        "ignore_configured_endpoint_urls",
+        Values::True,
+        When::Always,
+    ),
+    ("AWS_PROXY_URL", "", Values::Any, When::Always),
+    // With what it is signed.
+    ("AWS_AUTH_SCHEME_PREFERENCE", "auth_scheme_preference", Values::Any, When::Always),
+    ("AWS_SIGV4A_SIGNING_REGION_SET", "sigv4a_signing_region_set", Values::Any, When::Always),
+    ("", "s3.signature_version", Values::NotThis("s3v4"), When::Always),
+    ("AWS_SECURITY_TOKEN", "aws_security_token", Values::Any, When::Always),
+    ("AWS_EC2_METADATA_DISABLED", "", Values::True, When::MachineKeys),
+    (
+        "AWS_EC2_METADATA_SERVICE_ENDPOINT",
+        "ec2_metadata_service_endpoint",
+        Values::Any,
+        When::MachineKeys,
+    ),
+    (
+        "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE",
+        "ec2_metadata_service_endpoint_mode",
+        Values::NotThis("ipv4"),
+        When::MachineKeys,
+    ),
+    ("AWS_CONTAINER_AUTHORIZATION_TOKEN", "", Values::Any, When::MachineKeys),
+    (
+        "AWS_STS_REGIONAL_ENDPOINTS",
+        "sts_regional_endpoints",
+        Values::This("legacy"),
+        When::WebIdentity,
+    ),
+];
+
+/// What a process's environment has.
+pub struct Environment<'a> {
+    /// A variable's value; an empty one has none.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Whether the keys come from the machine.
+    pub machine_keys: bool,
+}
+
+impl Environment<'_> {
+    /// Refuses settings that are not followed.
+    pub fn check(&self, profile: &Profile) -> Result<(), Error> {
+        let is_set = |name| (self.variable)(name).is_some();
+        let has_endpoint = is_set("AWS_ENDPOINT_URL") || is_set("AWS_ENDPOINT_URL_S3");
+        let counts = |when| match when {
+            When::Always => true,
+            When::NoEndpoint => !has_endpoint,
+            When::MachineKeys => self.machine_keys,
+            When::WebIdentity => is_set("AWS_WEB_IDENTITY_TOKEN_FILE"),
+        };
+        for (variable, setting, values, when) in SETTINGS {
+            if !counts(when) {
+                continue;
+            }
+            if !variable.is_empty() && (self.variable)(variable).is_some_and(|v| values.has(&v)) {
+                return Err(Error::usage(format_args!(
+                    "{variable}: expected no such setting, found one, which tagmac does not follow"
+                )));
+            }
+            if profile.get(setting).is_some_and(|value| values.has(value)) {
+                return Err(profile.refused(setting));
+            }
+        }
+        let uri = is_set("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+        let token = is_set("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
+        if self.machine_keys && uri && !token {
+            return Err(Error::usage(
+                "AWS_CONTAINER_CREDENTIALS_FULL_URI: expected AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE \
+                 beside it, found none",
+            ));
+        }
+        match profile.get("services").filter(|_| !has_endpoint) {
+            Some(services) => check_services(profile, services),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Refuses a profile whose section of services has one of S3, or is not there.
+fn check_services(profile: &Profile, services: &str) -> Result<(), Error> {
+    let shown = Escaped::text(services.as_bytes());
+    match &profile.services {
+        Some(found) if found.keys().any(|key| key == "s3" || key.starts_with("s3.")) => {
+            Err(Error::usage(format_args!(
+                "services {shown}: expected no settings of s3, found some, which tagmac does not \
+                 follow; AWS_ENDPOINT_URL or the profile's endpoint_url names the store"
+            )))
+        }
+        Some(_) => Ok(()),
+        None => Err(Error::usage(format_args!(
+            "profile {}: expected a section [services {shown}], found none",
+            profile.shown()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(variables: &[(&str, &str)], text: &str, machine_keys: bool) -> Result<(), String> {
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| String::from(*value))
+        };
+        let profile = Profile::parse("default", text, "").unwrap_or_default();
+        let environment = Environment { variable: &variable, machine_keys };
+        environment.check(&profile).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_setting_that_is_not_followed_is_refused_by_its_name() {
+        for (variable, setting, values, when) in SETTINGS {
+            let (refused, taken) = match values {
+                Values::Any => ("x", ""),
+                Values::True => ("true", "false"),
+                Values::This(this) => (this, "x"),
+                Values::NotThis(this) => ("x", this),
+            };
+            let machine = when == When::MachineKeys;
+            let mut others = Vec::new();
+            if when == When::WebIdentity {
+                others.push(("AWS_WEB_IDENTITY_TOKEN_FILE", "f"));
+            }
+            if !variable.is_empty() {
+                let with = |value| [&others[..], &[(variable, value)]].concat();
+                let error = check(&with(refused), "", machine).unwrap_err();
+                assert!(error.contains(&format!("{variable}: expected")), "{error}");
+                if !taken.is_empty() {
+                    assert_eq!(check(&with(taken), "", machine), Ok(()), "{variable}={taken}");
+                }
+                if when != When::Always {
+                    let endpoint = [("AWS_ENDPOINT_URL", "https://e"), (variable, refused)];
+                    assert_eq!(check(&endpoint, "", false), Ok(()), "{variable}");
+                }
+            }
+            let text = |value| match setting.split_once('.') {
+                Some((outer, inner)) => format!("[default]\n{outer} =\n  {inner} = {value}\n"),
+                None => format!("[default]\n{setting} = {value}\n"),
+            };
+            if !setting.is_empty() {
+                let error = check(&others, &text(refused), machine).unwrap_err();
+                assert!(error.contains(&format!("found {setting}")), "{error}");
+                if !taken.is_empty() {
+                    assert_eq!(check(&others, &text(taken), machine), Ok(()), "{setting}={taken}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_endpoint_of_a_services_section_is_refused() {
+        let services = "[default]\nservices = x\n[services x]\ns3 =\n  endpoint_url = https://e\n";
+        let error = check(&[], services, false).unwrap_err();
+        assert!(error.contains("services x: expected no settings of s3"), "{error}");
+        // One of the environment comes before it.
+        assert_eq!(check(&[("AWS_ENDPOINT_URL_S3", "https://e")], services, false), Ok(()));
+        let other =
+            "[default]\nservices = x\n[services x]\ndynamodb =\n  endpoint_url = https://e\n";
+        assert_eq!(check(&[], other, false), Ok(()));
+        let error = check(&[], "[default]\nservices = y\n", false).unwrap_err();
+        assert!(error.contains("expected a section [services y]"), "{error}");
+    }
+
+    #[test]
+    fn a_container_s_service_has_a_token_file() {
+        let uri = ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1/");
+        assert!(check(&[uri], "", true).is_err());
+        assert_eq!(check(&[uri], "", false), Ok(()));
+        let file = ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "f");
+        assert_eq!(check(&[uri, file], "", true), Ok(()));
+    }
+}

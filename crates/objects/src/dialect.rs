@@ -1,0 +1,156 @@
+//! In what the stores differ: the names of headers and of parameters, and what a write may replace.
+//!
+//! Google Cloud Storage speaks the language of S3, with generations in the place of versions.
+
+use http::header::{HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+
+use crate::failure::Failure;
+use crate::listing::Form;
+use crate::object::{Facts, Over};
+
+/// How a store is spoken with.
+pub struct Dialect {
+    /// The header with an object's version, and the parameter that asks for it.
+    pub version_header: &'static str,
+    /// The parameter that asks for a version.
+    pub version: &'static str,
+    /// Parameters of each listing.
+    pub listing: &'static [(&'static str, &'static str)],
+    /// The parameter for the next page.
+    pub token: &'static str,
+    /// How a page of a listing looks.
+    pub form: Form,
+    /// Headers of each request.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// Headers of each write.
+    pub put: &'static [(&'static str, &'static str)],
+    /// Whether writes are bound to a generation, not to an ETag.
+    by_generation: bool,
+    /// Where credentials are looked for.
+    pub no_credentials: &'static str,
+    /// The variable that names the certificates to trust.
+    pub certificates: &'static str,
+}
+
+/// S3, and what speaks its language.
+pub static S3: Dialect = Dialect {
+    version_header: "x-amz-version-id",
+    version: "versionId",
+    listing: &[("encoding-type", "url"), ("list-type", "2")],
+    token: "continuation-token",
+    form: Form::Bucket,
+    headers: &[],
+    put: &[],
+    by_generation: false,
+    no_credentials: "expected credentials for S3 in the environment, in AWS's files or from the \
+                     machine's role, found none",
+    certificates: "AWS_CA_BUNDLE",
+};
+
+/// Google Cloud Storage.
+pub static GOOGLE: Dialect = Dialect {
+    version_header: "x-goog-generation",
+    version: "generation",
+    listing: &[("list-type", "2")],
+    token: "continuation-token",
+    form: Form::Bucket,
+    headers: &[],
+    put: &[],
+    by_generation: true,
+    no_credentials: "expected credentials for Google Cloud Storage in GOOGLE_* or from the machine, \
+                     found none",
+    certificates: "SSL_CERT_FILE",
+};
+
+/// Azure Blob Storage.
+pub static AZURE: Dialect = Dialect {
+    version_header: "x-ms-version-id",
+    version: "versionid",
+    listing: &[("comp", "list"), ("restype", "container")],
+    token: "marker",
+    form: Form::Container,
+    headers: &[("x-ms-version", "2023-11-03")],
+    put: &[("x-ms-blob-type", "BlockBlob"), ("content-type", "application/octet-stream")],
+    by_generation: false,
+    no_credentials: "expected credentials for Azure in AZURE_* or from the machine, found none",
+    certificates: "SSL_CERT_FILE",
+};
+
+impl Dialect {
+    /// What binds a write to what it may take the place of.
+    pub fn condition(&self, over: Over<'_>) -> Result<HeaderMap, Failure> {
+        let generation = HeaderName::from_static("x-goog-if-generation-match");
+        let unbound = |what| {
+            Failure::Final(format!(
+                "expected {what} from the store, found none: what another run wrote meanwhile would be \
+                 lost"
+            ))
+        };
+        let (name, value) = match over {
+            Over::Nothing if self.by_generation => (generation, HeaderValue::from_static("0")),
+            Over::Nothing => (IF_NONE_MATCH, HeaderValue::from_static("*")),
+            Over::This(facts) if self.by_generation => {
+                let version = facts.version.as_deref().ok_or_else(|| unbound("a generation"))?;
+                (generation, value(version)?)
+            }
+            Over::This(facts) => {
+                let etag = facts.strong_etag().ok_or_else(|| unbound("a strong ETag"))?;
+                (IF_MATCH, value(etag)?)
+            }
+            Over::Anything => return Ok(HeaderMap::new()),
+        };
+        Ok(HeaderMap::from_iter([(name, value)]))
+    }
+
+    /// What an answer's headers say of an object of `size` bytes.
+    pub fn facts(&self, headers: &HeaderMap, size: u64) -> Facts {
+        let text = |name: &str| Some(String::from(headers.get(name)?.to_str().ok()?));
+        Facts {
+            size,
+            etag: text("etag").filter(|etag| etag.len() > 2),
+            version: text(self.version_header).filter(|version| version != "null"),
+        }
+    }
+}
+
+/// A text of a store as a header.
+pub fn value(text: &str) -> Result<HeaderValue, Failure> {
+    let wrong = |_| Failure::Final("expected an ETag that a request can name".into());
+    HeaderValue::from_str(text).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_replaced_is_named_to_the_store() {
+        let this = |etag: &str, version: Option<&str>| Facts {
+            etag: Some(etag.into()),
+            version: version.map(String::from),
+            ..Facts::default()
+        };
+        for dialect in [&S3, &AZURE] {
+            assert_eq!(dialect.condition(Over::Nothing).unwrap()[IF_NONE_MATCH], "*");
+            let facts = this("\"e\"", None);
+            assert_eq!(dialect.condition(Over::This(&facts)).unwrap()[IF_MATCH], "\"e\"");
+            assert!(dialect.condition(Over::Anything).unwrap().is_empty());
+            for facts in [this("W/\"e\"", None), Facts::default()] {
+                let refused = dialect.condition(Over::This(&facts)).unwrap_err();
+                assert!(matches!(refused, Failure::Final(what) if what.contains("a strong ETag")));
+            }
+        }
+        let name = "x-goog-if-generation-match";
+        assert_eq!(GOOGLE.condition(Over::Nothing).unwrap()[name], "0");
+        let facts = this("\"e\"", Some("17"));
+        assert_eq!(GOOGLE.condition(Over::This(&facts)).unwrap()[name], "17");
+        let refused = GOOGLE.condition(Over::This(&this("\"e\"", None))).unwrap_err();
+        assert!(matches!(refused, Failure::Final(what) if what.contains("a generation")));
+    }
+
+    #[test]
+    fn an_etag_with_a_line_break_makes_no_header() {
+        let facts = Facts { etag: Some("\"e\n\"".into()), ..Facts::default() };
+        assert!(S3.condition(Over::This(&facts)).is_err());
+    }
+}

@@ -1,0 +1,136 @@
+//! Where a store is, and how it is reached.
+
+use std::env;
+use std::net::IpAddr;
+
+use tagmac_files::Error;
+use tagmac_files::escaped::Escaped;
+
+/// How an endpoint is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Over TLS.
+    Tls,
+    /// On this machine, where nobody else listens.
+    Loopback,
+    /// Over plain HTTP, because the user allows it.
+    Plain,
+}
+
+/// The variables of the environment by which a user names an endpoint.
+#[derive(Clone, Copy, Debug)]
+pub struct Names {
+    /// Has the endpoint.
+    pub endpoint: &'static str,
+    /// Allows plain HTTP to other machines.
+    pub allow_http: &'static str,
+}
+
+impl Names {
+    /// Whether the user allows plain HTTP to other machines.
+    pub fn allows_http(self) -> bool {
+        env::var(self.allow_http).is_ok_and(|value| is_true(&value))
+    }
+
+    /// How an endpoint is reached. Refuses one that others could listen to, unless the user allows
+    /// that.
+    pub fn check(self, endpoint: &str, allow_http: bool) -> Result<Reach, Error> {
+        let Names { endpoint: name, allow_http: allow } = self;
+        let shown = Escaped::text(endpoint.as_bytes()).to_string();
+        let wrong = |what: &str| Error::usage(format_args!("{name}: {what}, found {shown}"));
+        let uri: http::Uri = endpoint.parse().map_err(|_| wrong("expected a URL"))?;
+        let url = url::Url::parse(endpoint).map_err(|_| wrong("expected a URL"))?;
+        let host = uri.host().ok_or_else(|| wrong("expected https:// and a host"))?;
+        // Neither is shown: it could be a password.
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(Error::usage(format_args!(
+                "{name}: expected a URL without a user, found one with '@'"
+            )));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(Error::usage(format_args!(
+                "{name}: expected a URL without a query, found one with '?' or '#'"
+            )));
+        }
+        match uri.scheme_str() {
+            Some("https") => Ok(Reach::Tls),
+            Some("http") if is_loopback(host) => Ok(Reach::Loopback),
+            Some("http") if allow_http => Ok(Reach::Plain),
+            Some("http") => Err(wrong(&format!("expected https://, or {allow}=true"))),
+            _ => Err(wrong("expected https://")),
+        }
+    }
+}
+
+/// Whether the value of a setting means yes.
+pub fn is_true(value: &str) -> bool {
+    ["1", "true", "on", "yes", "y"].iter().any(|yes| value.eq_ignore_ascii_case(yes))
+}
+
+/// Whether a host is this machine.
+pub fn is_loopback(host: &str) -> bool {
+    host == "localhost" || ip(host).is_some_and(|ip| ip.is_loopback())
+}
+
+/// Whether a host is this machine, or one that a cloud puts beside each machine to give it keys. No
+/// router forwards what is sent to such an address.
+pub fn is_beside(host: &str) -> bool {
+    // EC2's own on IPv6: fd00:ec2::/32.
+    let is_ec2 = |ip: IpAddr| matches!(ip, IpAddr::V6(ip) if ip.segments()[..2] == [0xfd00, 0xec2]);
+    let is_link_local = |ip: IpAddr| match ip {
+        IpAddr::V4(ip) => ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_unicast_link_local(),
+    };
+    is_loopback(host)
+        || matches!(host, "metadata.google.internal" | "metadata")
+        || ip(host).is_some_and(|ip| is_link_local(ip) || is_ec2(ip))
+}
+
+fn ip(host: &str) -> Option<IpAddr> {
+    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: Names = Names { endpoint: "E", allow_http: "A" };
+
+    #[test]
+    fn plain_http_is_for_this_machine_or_for_who_asks_for_it() {
+        for (endpoint, allow, expected) in [
+            ("https://example.org", false, Some(Reach::Tls)),
+            ("http://127.0.0.1:9000", false, Some(Reach::Loopback)),
+            ("http://[::1]:9000/", true, Some(Reach::Loopback)),
+            ("http://localhost", false, Some(Reach::Loopback)),
+            ("http://example.org", true, Some(Reach::Plain)),
+            ("http://127.0.0.1:99999", true, None),
+            ("http://example.org", false, None),
+            ("http://127.0.0.1.example.org", false, None),
+            ("http://localhost.example.org", false, None),
+            ("ftp://127.0.0.1", true, None),
+            ("127.0.0.1:9000", true, None),
+            ("https://user:secret@example.org", false, None),
+            ("https://example.org/?sig=secret", false, None),
+            ("", false, None),
+        ] {
+            let found = NAMES.check(endpoint, allow);
+            if let Err(error) = &found {
+                assert!(!error.to_string().contains("secret"), "{error}");
+            }
+            assert_eq!(found.ok(), expected, "{endpoint}");
+        }
+    }
+
+    #[test]
+    fn keys_come_from_beside_the_machine() {
+        for host in ["127.0.0.1", "[::1]", "169.254.169.254", "[fd00:ec2::254]", "[fe80::1]"] {
+            assert!(is_beside(host), "{host}");
+        }
+        assert!(is_beside("metadata.google.internal") && is_beside("localhost"));
+        for host in ["10.0.0.1", "169.253.0.1", "example.org", "metadata.example.org", "[fd00::1]"]
+        {
+            assert!(!is_beside(host), "{host}");
+        }
+    }
+}

@@ -1,0 +1,515 @@
+"""Stores that lie, the same script against each: the tag is right, or one line says what is wrong.
+
+No answer makes the command run for ever, take more memory than its limits, follow the store to another host, or
+write a terminal's controls.
+"""
+
+import itertools
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pytest
+from conftest import COMMAND, RANGE, Ran
+from hostile import BUCKET, MAX_REQUESTS, STORES, Answer, Hostile, Listed, Request
+
+PREFIX = "p/"
+SMALL = b"the bytes of an object"
+LARGE = bytes(range(251)) * ((2 * RANGE + 5000) // 251)
+#: The command with what it links, 32 requests and a page.
+MAX_MEMORY = 160 << 20
+
+
+@pytest.fixture(params=STORES)
+def store(request):
+    with Hostile(STORES[request.param]) as made:
+        made.objects[PREFIX + "a"] = SMALL
+        yield made
+        assert made.count() <= MAX_REQUESTS, "expected an end"
+
+
+@pytest.fixture
+def run(tmp_path, store):
+    """Runs the command with a key, against the store alone."""
+    return runner(tmp_path, store)
+
+
+def runner(folder, store):
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("AWS_", "GOOGLE_", "AZURE_")) and "proxy" not in name.lower()
+    }
+    clean |= {"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}
+    subprocess.run([COMMAND, "keygen", "-o", "k"], cwd=folder, check=True, capture_output=True)
+
+    def command(what: str, *args: str, environment: dict[str, str] | None = None) -> Ran:
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            child = subprocess.Popen(
+                [COMMAND, what, "-k", "k", *args], cwd=folder, stdin=subprocess.DEVNULL, stdout=out,
+                stderr=err, env=clean | store.environment() | (environment or {}),
+            )
+            _, status, used = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            texts = []
+            for file in (out, err):
+                file.seek(0)
+                texts.append(file.read().decode(errors="surrogateescape"))
+        command.memory = used.ru_maxrss << 10
+        assert command.memory < MAX_MEMORY, f"{command.memory >> 20} MiB"
+        ran = Ran(child.returncode, *texts)
+        assert "\x1b" not in ran.out + ran.err and "panic" not in ran.err
+        return ran
+
+    command.folder = folder
+    return command
+
+
+def url(store: Hostile, key: str = "") -> str:
+    return f"{store.kind.scheme}://{BUCKET}/{PREFIX}{key}"
+
+
+def tag(run, content: bytes) -> str:
+    """The tag of bytes, from a file."""
+    run.folder.joinpath("bytes").write_bytes(content)
+    return run("tag", "bytes").exits(0).out.split(" = ")[1].strip()
+
+
+def line(run, store: Hostile, key: str, content: bytes) -> str:
+    return f"PMAC-AES128 ({url(store, key)}) = {tag(run, content)}\n"
+
+
+@dataclass
+class Case:
+    """A lie, and what is said of it; nothing if the tag is right in the end."""
+
+    name: str
+    lie: Callable[[Hostile, Request, Answer], Answer]
+    says: str = ""
+    #: At most so many requests of the kind that is lied to.
+    requests: int = MAX_REQUESTS
+
+
+def page(listed, token=None, **more):
+    """A lie: this page, whatever was asked for."""
+    return lambda store, request, answer: replace(answer, body=store.kind.page(listed, token), **more)
+
+
+def body(text: bytes, status: int = 200):
+    return lambda store, request, answer: replace(answer, body=text, status=status)
+
+
+def at_first(times: int, lie):
+    """A lie that is told so many times."""
+    return lambda store, request, answer: (
+        lie(store, request, answer) if request.number < times else answer
+    )
+
+
+def endless(store, request, answer):
+    """A listing that goes on and on."""
+    first = request.number * 1000
+    listed = [Listed(f"{PREFIX}{first + number:012}", 0) for number in range(1000)]
+    return replace(answer, body=store.kind.page(listed, f"t{request.number}"))
+
+
+def loop(store, request, answer):
+    """A listing of two pages that name each other."""
+    number = request.number % 2
+    return replace(answer, body=store.kind.page([Listed(f"{PREFIX}{number}", 0)], f"t{number}"))
+
+
+def empty_pages(store, request, answer):
+    return replace(answer, body=store.kind.page([], f"t{request.number}"))
+
+
+def stream(store, request, answer):
+    """A body that never ends; the client ends it."""
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    piece = b"10000\r\n" + b"<x/>" * (1 << 14) + b"\r\n"
+    return replace(answer, raw=itertools.chain([head], itertools.repeat(piece, 1000)))
+
+
+def other_form(store, request, answer):
+    other = STORES["az" if store.kind.name != "az" else "s3"]
+    return replace(answer, body=other.page([Listed(PREFIX + "a", 1)]))
+
+
+def length(more: int):
+    return lambda store, request, answer: replace(
+        answer, length=len(answer.body) + more, cut=len(answer.body)
+    )
+
+
+def header(name: str, value: str | None):
+    """A lie in a header, or without it."""
+
+    def lie(store, request, answer):
+        headers = {key: is_ for key, is_ in answer.headers.items() if key != name}
+        return replace(answer, headers=headers | ({} if value is None else {name: value}))
+
+    return lie
+
+
+def flood(store, request, answer):
+    return replace(answer, before=b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" * 5000)
+
+
+def headers(store, request, answer):
+    return replace(answer, headers=answer.headers | {f"X-{n}": "y" * 100 for n in range(20_000)})
+
+
+def raw(text: bytes):
+    return lambda store, request, answer: replace(answer, raw=text)
+
+
+def denied(code: str):
+    def lie(store, request, answer):
+        more, text = store.kind.error(code)
+        return replace(answer, status=403, body=text, headers=more)
+
+    return lie
+
+
+LAUGHS = b"""<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
+<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>&b;</Key></Contents></ListBucketResult>"""
+NEVER = "the listing: expected"
+ORDER = "expected a listing in byte order of the keys"
+
+LISTINGS = [
+    Case("endless", endless, "expected at most 2500 objects in the listing, found more; --max-objects", 5),
+    Case("the-same-page-again", page([Listed(PREFIX + "a", 0)], "t"), "the token of this one", 3),
+    Case("two-pages-in-a-loop", loop, ORDER, 4),
+    Case("out-of-order", page([Listed(PREFIX + "b", 0), Listed(PREFIX + "a", 0)]), ORDER, 1),
+    Case("one-key-twice", page([Listed(PREFIX + "a", 0), Listed(PREFIX + "a", 0)]), ORDER, 1),
+    Case("of-another-prefix", page([Listed("q/a", 0)]), ORDER, 1),
+    Case("of-a-prefix-that-begins-alike", page([Listed("p", 0)]), ORDER, 1),
+    Case("empty-pages", empty_pages, "found pages without them", 1100),
+    Case("an-empty-page-again", page([], "t"), "the token of this one", 3),
+    Case("a-page-too-long", body(b" " * (17 << 20)), "expected an answer of at most 16777216 bytes", 1),
+    Case("a-page-without-end", stream, "expected an answer of at most 16777216 bytes", 1),
+    Case("too-many-objects", page([Listed(f"{PREFIX}{n:06}", 0) for n in range(11_000)]),
+         "a page of at most 10000 objects", 1),
+    Case("a-key-too-long", page([Listed(PREFIX + "k" * 5000, 0)]), "keys of at most 4096 bytes", 1),
+    Case("an-etag-too-long", page([Listed(PREFIX + "k", 0, '"' + "e" * 2000 + '"')]), NEVER, 1),
+    Case("a-token-too-long", page([Listed(PREFIX + "k", 0)], "t" * 10_000), "a token for the next page", 1),
+    Case("more-without-a-token", page([Listed(PREFIX + "k", 0)], ""), NEVER, 1),
+    Case("no-key", page([Listed("", 0)]), "expected a key", 1),
+    Case("no-size", page([Listed(PREFIX + "k", None)]), "expected a size", 1),
+    Case("a-size-below-zero", page([Listed(PREFIX + "k", -1)]), "expected a size", 1),
+    Case("a-size-above-all", page([Listed(PREFIX + "k", 1 << 64)]), "expected a size", 1),
+    Case("nothing", body(b""), NEVER, 1),
+    Case("a-word", body(b"gone"), NEVER, 1),
+    Case("json", body(b'{"kind": "storage#objects", "items": []}'), NEVER, 1),
+    Case("html", body(b"<html><body>Sign in</body></html>"), NEVER, 1),
+    Case("bytes", body(bytes(range(256)) * 8), "invalid utf-8", 1),
+    Case("controls", body(b"\x1b[2J<a/>"), NEVER, 1),
+    Case("cut-off", lambda s, r, a: replace(a, body=a.body[:-9]), NEVER, 1),
+    Case("twice", lambda s, r, a: replace(a, body=a.body * 2), NEVER, 1),
+    Case("deep", body(b"<a>" * 100_000), NEVER, 1),
+    Case("entities", body(LAUGHS), NEVER, 1),
+    Case("of-another-store", other_form, NEVER, 1),
+    Case("no-content", body(b"", 204), NEVER, 1),
+    Case("not-modified", body(b"", 304), "the store is elsewhere (304)", 1),
+    Case("denied", denied("AccessDenied"), "the store denies access (403 AccessDenied)", 1),
+    Case("denied-with-controls", denied("\x1b[2J"), "the store denies access (403)", 1),
+    Case("busy-and-then-not", at_first(2, body(b"", 503)), "", 3),
+    Case("shorter-than-it-says", at_first(1, length(9)), "", 2),
+    Case("reset", at_first(1, lambda s, r, a: replace(a, cut=20, reset=True)), "", 2),
+    Case("1xx-flood", flood, "", 1),
+    Case("headers", at_first(1, headers), "", 2),
+    Case("no-http", at_first(1, raw(b"220 smtp.example.org\r\n")), "", 2),
+    Case("half-an-answer", at_first(1, raw(b"HTTP/1.1 200")), "", 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LISTINGS, ids=lambda case: case.name)
+def test_listings(store, run, case):
+    store.on["LIST"] = lambda request, answer: case.lie(store, request, answer)
+    limit = ["--max-objects", "2500"] if case.name == "endless" else []
+    ran = run("tag", *limit, "-r", url(store))
+    assert store.count("LIST") <= case.requests
+    if not case.says:
+        ran.exits(0).prints(line(run, store, "a", SMALL))
+        return
+    ran.exits(4).says(case.says)
+    assert len(ran.err) < 200_000
+    # Nothing that a listing in error has is sealed.
+    run("seal", *limit, url(store), "-o", "m").exits(4)
+    assert not run.folder.joinpath("m", "root").exists()
+
+
+def shifted(by: int):
+    """A range that begins elsewhere than asked for."""
+
+    def lie(store, request, answer):
+        if answer.status != 206:
+            return answer
+        start, size = request.range[0] + by, len(LARGE)
+        content = LARGE[start : start + len(answer.body)]
+        ranged = {"Content-Range": f"bytes {start}-{start + len(content) - 1}/{size}"}
+        return replace(answer, headers=answer.headers | ranged, body=content)
+
+    return lie
+
+
+def whole(store, request, answer):
+    """All of it, whatever was asked for."""
+    headers = {name: is_ for name, is_ in answer.headers.items() if name != "Content-Range"}
+    return replace(answer, status=200, headers=headers, body=LARGE)
+
+
+def from_second(lie):
+    """A lie to the requests for the second range and those after it."""
+    return lambda store, request, answer: (
+        lie(store, request, answer) if request.range and request.range[0] >= RANGE - 4096 else answer
+    )
+
+
+def error(status: int, code: str = "X"):
+    def lie(store, request, answer):
+        more, text = store.kind.error(code)
+        return Answer(status, more, text)
+
+    return lie
+
+
+def archived(store, request, answer):
+    return error(*store.kind.archived)(store, request, answer)
+
+
+def flipped(store, request, answer):
+    return replace(answer, body=answer.body[:-1] + bytes([answer.body[-1] ^ 1]))
+
+
+def drip(store, request, answer):
+    """One byte after the other."""
+    head = "".join(f"{name}: {is_}\r\n" for name, is_ in answer.headers.items())
+    head = f"HTTP/1.1 {answer.status} X\r\n{head}Content-Length: {len(answer.body)}\r\n\r\n".encode()
+    return replace(answer, raw=itertools.chain([head], (bytes([byte]) for byte in answer.body)))
+
+
+def chunked(store, request, answer):
+    headers = answer.headers | {"Transfer-Encoding": "chunked"}
+    pieces = b"".join(b"7\r\n" + answer.body[at : at + 7] + b"\r\n" for at in range(0, 21, 7))
+    rest = answer.body[21:]
+    return replace(answer, headers=headers, length=False, cut=1 << 30,
+                   body=pieces + b"%x\r\n%b\r\n0\r\n\r\n" % (len(rest), rest))  # fmt: skip
+
+
+CHANGED = "the object changed while it was read"
+NO_RANGES = "the store serves no ranges"
+
+#: Lies about a small object: to GET.
+SMALL_GETS = [
+    Case("longer", lambda s, r, a: replace(a, body=a.body + b"x"), NO_RANGES, 1),
+    Case("much-longer", lambda s, r, a: replace(a, body=a.body * 100_000), NO_RANGES, 1),
+    Case("longer-than-it-says", lambda s, r, a: replace(a, body=a.body + b"HTTP/1.1 200 X\r\n\r\n", length=len(a.body)), ""),
+    Case("shorter-at-first", at_first(2, lambda s, r, a: replace(a, cut=5, length=len(a.body))), "", 3),
+    Case("reset-at-first", at_first(2, lambda s, r, a: replace(a, cut=5, reset=True)), "", 3),
+    Case("another-etag", header("ETag", '"other"'), CHANGED, 1),
+    Case("no-etag", header("ETag", None), CHANGED, 1),
+    Case("an-etag-of-bytes", header("ETag", '"\xff\xfe"'), CHANGED, 1),
+    Case("another-size", header("Content-Range", f"bytes 0-{len(SMALL) - 1}/999"), CHANGED, 1),
+    Case("another-place", header("Content-Range", f"bytes 5-{len(SMALL) + 4}/{len(SMALL)}"), NO_RANGES, 1),
+    Case("no-place", header("Content-Range", None), "expected the header Content-Range", 1),
+    Case("no-number", header("Content-Range", "bytes x-y/z"), "expected the header Content-Range", 1),
+    Case("a-huge-number", header("Content-Range", f"bytes 0-1/{1 << 70}"), "expected the header", 1),
+    Case("gone", error(404), "no such object", 1),
+    Case("another-since", error(412), CHANGED, 1),
+    Case("no-such-range", error(416), CHANGED, 1),
+    Case("denied", error(403, "AccessDenied"), "the store denies access (403 AccessDenied)", 1),
+    Case("denied-with-controls", error(401, "\x1b[2J"), "the store denies access (401)", 1),
+    Case("archived", archived, "the object is archived; restore it before reading it", 1),
+    Case("a-teapot", error(418, "\x1b[2J"), "the store refuses the request (418)", 1),
+    Case("busy-at-first", at_first(2, error(503, "SlowDown")), "", 3),
+    Case("1xx-flood", flood, "", 1),
+    Case("drip", drip, "", 1),
+    Case("chunked", chunked, "", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SMALL_GETS, ids=lambda case: case.name)
+def test_objects(store, run, case):
+    store.on["GET"] = lambda request, answer: case.lie(store, request, answer)
+    ran = run("tag", url(store, "a"))
+    assert store.count("GET") <= case.requests
+    if case.says:
+        ran.exits(4).prints("").says(f"{url(store, 'a')}: ", case.says)
+        assert len(ran.err) < 1000
+    else:
+        ran.exits(0).prints(line(run, store, "a", SMALL))
+
+
+HEADS = [
+    Case("smaller", lambda s, r, a: replace(a, length=5), CHANGED),
+    Case("larger", lambda s, r, a: replace(a, length=1 << 40), CHANGED),
+    Case("no-length", lambda s, r, a: replace(a, length=False), "expected a length, found none"),
+    Case("gone", lambda s, r, a: Answer(404), "no such object"),
+    Case("denied", lambda s, r, a: Answer(403), "the store denies access (403)"),
+    Case("elsewhere", lambda s, r, a: Answer(301), "the store is elsewhere (301)"),
+    Case("1xx-flood", flood, "right"),
+]
+
+
+@pytest.mark.parametrize("case", HEADS, ids=lambda case: case.name)
+def test_what_is_known_of_an_object(store, run, case):
+    store.on["HEAD"] = lambda request, answer: case.lie(store, request, answer)
+    ran = run("tag", url(store, "a"))
+    if case.says == "right":
+        ran.exits(0).prints(line(run, store, "a", SMALL))
+    else:
+        ran.exits(4).prints("").says(f"{url(store, 'a')}: ", case.says)
+
+
+LARGE_GETS = [
+    Case("honest", lambda s, r, a: a, ""),
+    Case("elsewhere-in-it", from_second(shifted(-4096)), NO_RANGES),
+    Case("all-of-it", whole, NO_RANGES),
+    Case("another-since", from_second(header("ETag", '"other"')), CHANGED),
+    Case("deleted", from_second(error(404)), "deleted while it was read"),
+    Case("cut-off-at-first", at_first(3, lambda s, r, a: replace(a, cut=100_000)), ""),
+]
+
+
+@pytest.mark.parametrize("case", LARGE_GETS, ids=lambda case: case.name)
+def test_large_objects(store, run, case):
+    store.objects[PREFIX + "large"] = LARGE
+    store.on["GET"] = lambda request, answer: case.lie(store, request, answer)
+    ran = run("tag", "--num-threads", "1", url(store, "large"))
+    if case.says:
+        ran.exits(4).prints("").says(case.says)
+    else:
+        ran.exits(0).prints(line(run, store, "large", LARGE))
+
+
+@pytest.mark.parametrize("etag", [None, 'W/"e"'])
+def test_without_a_strong_etag_a_large_object_is_refused(store, run, etag):
+    store.objects[PREFIX + "large"] = LARGE
+    lie = header("ETag", etag)
+    store.on = dict.fromkeys(("HEAD", "GET"), lambda request, answer: lie(store, request, answer))
+    run("tag", url(store, "large")).exits(4).prints("").says("expected a strong ETag from the store")
+
+
+@pytest.mark.parametrize("kind", ["LIST", "HEAD", "GET"])
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirects_are_not_followed(store, run, kind, status):
+    with Hostile(store.kind) as other:
+        other.objects = dict(store.objects)
+        elsewhere = {"Location": f"{other.url}/{BUCKET}/{PREFIX}a"}
+        store.on[kind] = lambda request, answer: Answer(status, elsewhere)
+        args = ["-r", url(store)] if kind == "LIST" else [url(store, "a")]
+        run("tag", *args).exits(4).prints("").says(f"the store is elsewhere ({status})")
+        assert store.count(kind) == 1 and other.log == []
+
+
+def test_an_object_that_is_not_what_was_tagged(store, run):
+    run.folder.joinpath("LIST").write_text(line(run, store, "a", SMALL))
+    allowed = ["--allow-url", url(store), "LIST"]
+    run("check", *allowed).exits(0)
+    store.on["GET"] = lambda request, answer: flipped(store, request, answer)
+    run("check", *allowed).exits(1)
+
+
+def test_names_with_controls_are_escaped(store, run):
+    keys = ("\x7f[2J", "\u009b2J", "c\u202ed")
+    for key in keys:
+        store.objects[PREFIX + key] = b""
+    store.on["GET"] = lambda request, answer: Answer(403)
+    ran = run("tag", "-r", url(store)).exits(4).prints("")
+    assert len(ran.err.splitlines()) == 4
+    assert not set(ran.err) & {"\x7f", "\u009b", "\u202e"}
+
+
+def manifest(store, run) -> str:
+    """A manifest in the store, of what is in it."""
+    where = f"{store.kind.scheme}://{BUCKET}/m"
+    run("seal", url(store), "-o", where).exits(0)
+    run("audit", where, url(store)).exits(0)
+    return where
+
+
+def test_manifests(store, run):
+    where = manifest(store, run)
+    run("seal", url(store), "-o", where).exits(0)
+    store.objects[PREFIX + "a"] = b"other"
+    run("audit", where, url(store)).exits(1)
+
+
+@pytest.mark.parametrize("size", [1 << 40, (64 << 20) + 1])
+def test_a_root_of_any_size_takes_no_memory(store, run, size):
+    where = manifest(store, run)
+    store.on["HEAD"] = lambda request, answer: replace(answer, length=size)
+    run("audit", where, url(store)).exits(1).says("expected at most 67108864 bytes, found more")
+
+
+def test_a_root_that_goes_on_is_cut_off(store, run):
+    where = manifest(store, run)
+    store.on["GET"] = lambda request, answer: stream(store, request, answer)
+    run("audit", where, url(store)).exits(4)
+    assert store.count("GET") < 10
+
+
+def test_plain_http_is_for_this_machine(store, run):
+    for endpoint in ("http://192.0.2.1", "http://store.example.org:9000"):
+        there = {store.kind.endpoint: endpoint, store.kind.allow_http: "false"}
+        ran = run("tag", url(store, "a"), environment=there).exits(2).prints("")
+        ran.says(f"{store.kind.endpoint}: expected https://, or {store.kind.allow_http}=true")
+    with_user = {store.kind.endpoint: "https://user:hunter2@store.example.org"}
+    ran = run("tag", url(store, "a"), environment=with_user).exits(2).says("without a user")
+    assert "hunter2" not in ran.err
+
+
+def test_a_store_on_this_machine_is_asked_by_no_proxy(store, run):
+    with Hostile(store.kind) as proxy:
+        names = ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "https_proxy")
+        run("tag", url(store, "a"), environment=dict.fromkeys(names, proxy.url)).exits(0)
+        assert proxy.log == []
+
+
+def test_what_no_url_can_ask_for_is_refused(store, run):
+    for key in (".", "..", "b/../a", "./a"):
+        ran = run("tag", url(store, key)).exits(4).prints("")
+        ran.says("expected a key without '.' or '..' between slashes")
+    assert store.count() == 0
+
+
+def test_keys_come_as_they_are(store, run):
+    for key in ("b//c", "b/", "d%2Fe", "d e+f", "é", "g?h=i&j", "k#l"):
+        store.objects[PREFIX + key] = key.encode()
+    expected = [
+        line(run, store, key.removeprefix(PREFIX), content)
+        for key, content in sorted(store.objects.items(), key=lambda item: item[0].encode())
+    ]
+    run("tag", "-r", url(store)).exits(0).prints("".join(expected))
+
+
+@pytest.mark.parametrize("algorithm", ["HMAC-SHA256", "CMAC-AES128"])
+def test_a_large_object_takes_little_memory(store, run, algorithm):
+    """Ranges wait in memory for their turn where a MAC takes them in order."""
+    key = run.folder / "k"
+    key.unlink()
+    subprocess.run([COMMAND, "keygen", "-a", algorithm, "-o", key], check=True, capture_output=True)
+    store.objects[PREFIX + "large"] = LARGE
+    assert run("tag", url(store, "large")).exits(0).out.split(" = ")[1].strip() == tag(run, LARGE)
+    store.objects[PREFIX + "huge"] = bytes(128 << 20)
+    run("tag", url(store, "huge")).exits(0)
+    assert run.memory < 150 << 20
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_root_that_another_run_wrote_meanwhile_stays(store, run, is_there):
+    where = manifest(store, run) if is_there else f"{store.kind.scheme}://{BUCKET}/m"
+    # Before the shard is written, and after the root was looked at.
+    store.honest, honest = lambda request, body: foreign(request, body), store.honest
+
+    def foreign(request, body):
+        if request.kind == "PUT" and request.key == "m/root":
+            store.objects["m/root"] = b"another run's"
+        return honest(request, body)
+
+    store.objects[PREFIX + "b"] = b"more"
+    run("seal", url(store), "-o", where).exits(4).says("m/root: expected")
+    assert store.objects["m/root"] == b"another run's"
