@@ -6,8 +6,8 @@
 //! overwritten nor deleted; and there is always a way on.
 //!
 //! `TAGMAC_TEST_SCRIPTS` scripts run, from number `TAGMAC_TEST_FIRST` on, with the seed
-//! `TAGMAC_TEST_SEED`: the message of one that fails has both, so that it can be run again. Script `i` is of the algorithm
-//! `i` modulo their number, and the lengths modulo the block come in turn.
+//! `TAGMAC_TEST_SEED`: the message of one that fails has both, so that it can be run again. Script `i` is
+//! of the algorithm `i` modulo their number, and the lengths modulo the block come in turn.
 
 use std::cell::Cell;
 use std::fmt::Debug;
