@@ -270,7 +270,7 @@ fn grades_bound_what_they_should() {
         assert_eq!(umac::graded(1, &[1; 4], grade), Err(wrong));
     }
     assert_eq!(umac::graded(0, &[0; 4], 1), Err(BoundError::Nothing));
-    assert!(matches!(umac::graded((1 << 64) + 1, &[0; 4], 1), Err(BoundError::Messages { .. })));
+    assert!(matches!(umac::graded((1 << 68) + 1, &[0; 4], 1), Err(BoundError::Messages { .. })));
 }
 
 /// Whatever the probability, the failures are as many as keep to it, and too few to try each value of a word.
