@@ -170,7 +170,7 @@ def test_grades():
     for probability in (0.0, 1.0):
         with pytest.raises(ValueError, match="between 0 and 1"):
             session.allow_grades(probability)
-    # v (v + 1)^3 is at most 2^16: 15 failures for each number of words.
+    # v (v + 1)^3 times 1.65, for pads from a permutation, is at most 2^16: 13 failures.
     session.allow_grades(2**-104)
     for words in (1, 2, 3, 4):
         for byte in range(16):
@@ -178,10 +178,10 @@ def test_grades():
             other[byte] ^= 1
             if byte >= 4 * words:
                 session.verify(b"packet", other, nonce, words=words)
-        for _ in range(15):
+        for _ in range(13):
             with pytest.raises(tagmac.InvalidTag):
                 session.verify(b"pocket", tag, nonce, words=words)
-        with pytest.raises(tagmac.BudgetExhausted, match="at most 15 failed"):
+        with pytest.raises(tagmac.BudgetExhausted, match="at most 13 failed"):
             session.verify(b"packet", tag, nonce, words=words)
     with pytest.raises(tagmac.BudgetExhausted, match="failed verifications"):
         session.verify(b"packet", tag, nonce)
