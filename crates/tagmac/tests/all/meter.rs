@@ -281,13 +281,15 @@ fn budgets_follow_from_the_theorems() {
     assert!(cost(budget.messages, budget.blocks));
     assert!(!cost(budget.messages + 1, budget.blocks + (1 << 16)));
     let attempt = pmac::attempt(128, 128, (budget.messages.into(), budget.blocks.into()), 1 << 16);
-    assert!(budget.failures as f64 * attempt.unwrap().value() <= probability);
+    // As numbers of 53 bits, rounded: the failures have more.
+    let failures = budget.failures as f64 * attempt.unwrap().value() / probability;
+    assert!((failures - 1.0).abs() < 2f64.powi(-50), "{failures}");
     // Messages of one block: sigma (sigma + 1) is at most 2^96.
     let budget = Budget::new(PMAC, 16, probability).unwrap();
     assert_eq!((budget.messages, budget.blocks), ((1 << 48) - 1, (1 << 48) - 1));
     // Short tags: guesses are fewer than messages.
     let short = PMAC.with_tag_bits(64).unwrap();
-    assert_eq!(Budget::new(short, 1 << 20, probability).unwrap().failures, 1 << 32);
+    assert_eq!(Budget::new(short, 1 << 20, probability).unwrap().failures, (1 << 32) - 7);
 
     let budget = Budget::new(LIGHT, 1 << 20, probability).unwrap();
     assert_eq!(budget.messages as u128, LIGHT.messages(1 << 20, probability).unwrap());
@@ -443,12 +445,9 @@ fn macs_with_nonces_and_macs_by_name() {
         stream.update(b"mess").update(b"age");
         assert!(stream.tag().unwrap() == tag, "{algorithm}");
         assert_eq!(mac.usage().failures, 1);
-        if matches!(theorem, Theorem::Pmac { .. }) {
-            assert_eq!(exhausted(mac.tag(&nonce, b"")), ("messages", 3, 3, 1));
-        } else {
-            mac.tag(&nonce, b"third").unwrap();
-            assert_eq!(exhausted(mac.tag(&nonce, b"")), ("messages", 3, 3, 1));
-        }
+        // What failed was no message.
+        mac.tag(&nonce, b"third").unwrap();
+        assert_eq!(exhausted(mac.tag(&nonce, b"")), ("messages", 3, 3, 1));
         assert!(mac.stream(&[0; 17]).is_err());
     }
 }
