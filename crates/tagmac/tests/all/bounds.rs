@@ -345,7 +345,7 @@ fn pmac_is_exact() {
         let bound = pmac::mac(n, t, (q, sigma), v, l).unwrap();
         agrees(&bound, &pmac_exact(n, t, (q, sigma), v, l));
         // Numbers for which attempts are linear.
-        let bits = n.min(128) / 3;
+        let bits = (n.min(128) / 3).max(1);
         let (q, l) = (source.number(bits), source.some(bits));
         let sigma = q * (1 + source.below(8) as u128 * l / 8);
         match pmac_attempts(n, t, (q, sigma), 1, l) {
