@@ -179,7 +179,10 @@ fn nothing_altered_is_restored() {
     for length in (0..200).filter(|length| *length != saved.len()) {
         let mut bytes = saved.to_vec();
         bytes.resize(length, 0);
-        assert_eq!(restore(&bytes), Some(SessionError::SavedBytes { expected: 80, found: length }));
+        assert_eq!(
+            restore(&bytes),
+            Some(SessionError::SavedBytes { expected: 104, found: length })
+        );
     }
     for bit in 0..8 * saved.len() {
         let mut bytes = saved;
@@ -193,10 +196,10 @@ fn nothing_altered_is_restored() {
     for _ in 0..20_000 {
         let mut bytes = saved;
         for _ in 0..=below(&mut state, 4) {
-            bytes[8 + below(&mut state, 64) as usize] = below(&mut state, 256) as u8;
+            bytes[8 + below(&mut state, 88) as usize] = below(&mut state, 256) as u8;
         }
-        let sum = checksum(&bytes[..72]);
-        bytes[72..].copy_from_slice(&sum);
+        let sum = checksum(&bytes[..96]);
+        bytes[96..].copy_from_slice(&sum);
         if let Ok(mut session) = Session::restore(mac.clone(), &bytes, budget) {
             let _ = (session.left(), session.reserve(1), session.save(), session.tag(b""));
         }
