@@ -76,9 +76,10 @@ POLY1305-AES and UMAC take a nonce. Each file gets a random one of 16 bytes, and
 one key: anyone who sees two such tags can forge others. Among 2^48.5 random nonces of 16 bytes two
 are equal with a probability of 2^-32, and 'tagmac bounds' has that in its limits; for nonces of
 --nonce-hex you are responsible. UMAC99 has nonces of 8 bytes, which repeat sooner, but a repeat
-costs it little: 2^46.5 files for UMAC99-STD-60, 2^31.5 for UMAC99-STD-30. Under a UMAC key all nonces need the same length: 00
-and 0000 count as one. --raw and --untagged leave the nonce out, so they require --nonce-hex, and so
-does the check. UMAC-32 has tags of 32 bits, so it requires --allow-short.
+costs it little: 2^46.5 files for UMAC99-STD-60, 2^31.5 for UMAC99-STD-30. Under a UMAC key all
+nonces need the same length: 00 and 0000 count as one. --raw and --untagged leave the nonce out, so
+they require --nonce-hex, and so does the check. UMAC-32 has tags of 32 bits, so it requires
+--allow-short.
 
 FILE may be a device or a pipe such as '<(...)'. To read a named pipe, use '< PIPE'. -r tags only
 regular files and follows no links. Files of /proc, /sys and the like are read to their end, because

@@ -219,7 +219,7 @@ fn names_are_quoted(shell: &Shell) {
 const PATHS: [&str; 7] =
     ["FILE", "FILE.svg", "TAGFILE", "CHECKPOINT", "MANIFEST", "PARTIAL", "OFFSET> <PATCHFILE"];
 const FOLDERS: [&str; 1] = ["DIR"];
-const OTHERS: [&str; 15] = [
+const OTHERS: [&str; 16] = [
     "ALG",
     "BITS",
     "BYTES",
@@ -227,6 +227,7 @@ const OTHERS: [&str; 15] = [
     "FORMAT",
     "HEX",
     "ID",
+    "KIND",
     "LENGTH",
     "N",
     "OFFSET:LENGTH",
