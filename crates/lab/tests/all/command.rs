@@ -155,7 +155,7 @@ fn what_the_papers_name_is_built_or_says_why_not() {
     let claims = include_str!("../../../../docs/claims.md");
     let (_, not_built) = claims.split_once("## Not built\n").expect("the section");
     let ids = [
-        "umac-1.3-mdx-mac",
+        "umac99-1.3-mdx-mac",
         "lightmac-table3-present-tables",
         "elimac-1.1-apa-mth",
         "elimac-1.1-mach",
