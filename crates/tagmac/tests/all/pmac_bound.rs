@@ -545,6 +545,9 @@ fn events(field: Field, messages: &[&Message]) -> f64 {
     within(field, bad, cost(q, sigma), "bad")
 }
 
+/// Values of a permutation, where they are known.
+type Values = Vec<Option<u64>>;
+
 /// What is fixed when an attempt is made, and what it may still meet: the ideal world of the proof.
 struct Attempt<'a> {
     field: Field,
@@ -575,10 +578,10 @@ impl Attempt<'_> {
     /// The mean of `then` over the values of these points, which differ from each other and from those used.
     fn over_values(
         &self,
-        pi: &mut Vec<Option<u64>>,
+        pi: &mut Values,
         used: &mut Vec<u64>,
         points: &[u64],
-        then: &dyn Fn(&mut Vec<Option<u64>>, &mut Vec<u64>) -> f64,
+        then: &dyn Fn(&mut Values, &mut Vec<u64>) -> f64,
     ) -> f64 {
         let Some((x, points)) = points.split_first() else { return then(pi, used) };
         let (mut sum, size) = (0.0, 1u64 << self.field.n);
@@ -594,7 +597,7 @@ impl Attempt<'_> {
         sum / (size - used.len() as u64) as f64
     }
 
-    fn after_tags(&self, pi: &mut Vec<Option<u64>>, used: &mut Vec<u64>) -> f64 {
+    fn after_tags(&self, pi: &mut Values, used: &mut Vec<u64>) -> f64 {
         let sums: Vec<u64> = self
             .asked
             .iter()
@@ -619,7 +622,7 @@ impl Attempt<'_> {
         found
     }
 
-    fn at_the_end(&self, pi: &mut Vec<Option<u64>>, used: &mut Vec<u64>) -> f64 {
+    fn at_the_end(&self, pi: &mut Values, used: &mut Vec<u64>) -> f64 {
         let l = pi[0].unwrap();
         let mut points: Vec<u64> =
             self.message.masked(self.field, l).filter(|x| pi[*x as usize].is_none()).collect();
