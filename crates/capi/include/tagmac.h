@@ -362,10 +362,11 @@ int tagmac_session_verify(tagmac_session *session,
                           size_t message_size,
                           size_t words);
 
-// Lets a session of UMAC-128 check the first words of tags. Each word is then forged by itself, so that
-// fewer failures are allowed from now on, for each number of words: as many as keep the forgery of a
-// whole tag to the probability, such as 1e-9. The first words alone are forged more easily. It is not
-// saved: call it again after tagmac_session_restore().
+// Lets a session of UMAC-128 check the first words of tags. Fewer failures are allowed from now on, for
+// each number of words: as many as keep the chance that a forger's attempt ever passes, at any number of
+// words, to the probability, such as 1e-3. Below 2e-9 that is none, and first words stay refused. After a
+// first word that passed there is no bound: check the whole tag at once, and end the key if it is wrong.
+// It is not saved: call it again after tagmac_session_restore().
 int tagmac_session_allow_grades(tagmac_session *session,
                                 double probability);
 

@@ -329,8 +329,8 @@ static void grades(void) {
         CHECK(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, words) == 0);
     LIMIT(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, 1), "of one word");
     MISUSE(tagmac_session_allow_grades(&session, 1), "between 0 and 1");
-    /* v (v + 1)^3 times 1.65, for pads from a permutation, is at most 2^120 times that: 13 failures. */
-    CHECK(tagmac_session_allow_grades(&session, 5e-32) == 0);
+    /* 2^-30 times 1.65 for each failure, for pads from a permutation: 13 failures. */
+    CHECK(tagmac_session_allow_grades(&session, 2e-8) == 0);
     for (size_t words = 1; words <= 4; words++) {
         CHECK(tagmac_session_verify(&session, whole, 16, nonce, 8, message, 9, words) == 0);
         whole[4 * words - 1] ^= 1;

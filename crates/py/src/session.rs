@@ -143,11 +143,11 @@ impl Session {
         })
     }
 
-    /// Lets a session of UMAC-128 check the first words of tags. Each word is then forged by itself, so
-    /// fewer failures are allowed from now on, for each number of words: as many as keep the forgery of a
-    /// whole tag to the probability. The first words alone are forged more easily. It is not saved: call
-    /// it again for a saved session.
-    #[pyo3(signature = (probability=2.3283064365386963e-10))]
+    /// Lets a session of UMAC-128 check the first words of tags. Fewer failures are allowed from now on,
+    /// for each number of words: as many as keep the chance that a forger's attempt ever passes, at any
+    /// number of words, to the probability. Below 2**-29 that is none, and first words stay refused. After
+    /// a first word that passed there is no bound: check the whole tag at once, and end the key if it is
+    /// wrong. It is not saved: call it again for a saved session.
     fn allow_grades(&self, py: Python<'_>, probability: f64) -> PyResult<()> {
         self.lock(py).allow_grades(probability).map_err(session_refused)
     }

@@ -155,8 +155,8 @@ pub struct Budget {
 
 impl Budget {
     /// What a key may do while a forgery has at most this probability, with messages of at most `length` bytes, in any mix of
-    /// lengths. PMAC and UMAC99-MMX have fewer messages, and Poly1305-AES fewer failures, the longer
-    /// messages may be; all others do not mind the length.
+    /// lengths. PMAC and UMAC99-MMX have fewer messages, and these and Poly1305-AES fewer failures, the
+    /// longer messages may be; all others do not mind the length.
     ///
     /// This is for one key. Where an attacker sees the tags of many keys, see
     /// [`for_keys`](Budget::for_keys). For a MAC with nonces the theorem says how they are made.
@@ -164,7 +164,8 @@ impl Budget {
     /// PMAC's bound is sigma min(3 q, sigma + 1) / 2^n for q messages of sigma blocks, and this
     /// budget is for messages that all have `length` bytes. Where most are shorter, other numbers of
     /// messages and blocks may serve better: take any for which [`pmac::prf`](crate::bounds::pmac::prf) keeps
-    /// to the probability.
+    /// to the probability, and failures for which failures times
+    /// [`pmac::attempt`](crate::bounds::pmac::attempt) does.
     ///
     /// ```
     /// use tagmac::bounds::{Theorem, pmac};
@@ -175,7 +176,7 @@ impl Budget {
     /// // One megabyte in all, in up to 10 000 messages.
     /// let (messages, blocks) = (10_000, 131_072);
     /// assert!(pmac::prf(64, messages.into(), blocks.into())?.at_most(probability));
-    /// let budget = Budget { messages, blocks, failures: messages, ..budget };
+    /// let budget = Budget { messages, blocks, failures: 2028, ..budget };
     /// # Ok::<(), tagmac::bounds::BoundError>(())
     /// ```
     ///
@@ -197,24 +198,24 @@ impl Budget {
     }
 
     /// This budget for a receiver that also checks the first words of UMAC-128's tags,
-    /// [`Umac::verify_prefix`](crate::Umac::verify_prefix). Such answers help a forger:
-    /// words are then guessed one at a time. So each grade gets as many failures as keep the forgery of
-    /// a **whole** tag to this probability; of whole tags, at most as many may fail as before.
+    /// [`Umac::verify_prefix`](crate::Umac::verify_prefix). Each grade gets as many failures as keep the
+    /// probability that a forger's attempt ever passes **at any grade** to this one; of whole tags, at most as
+    /// many may fail. Below 2^-29 there are none for the lower grades, and the budget stays as it is.
     ///
-    /// The first words alone are forged more easily: [`umac::graded`](crate::bounds::umac::graded) has
-    /// the bound for each grade. Lower the fields of [`graded`](Budget::graded) if that is too much.
+    /// What follows a first word that passed has no bound: check each tag that passes a lower grade whole
+    /// before the next attempt, and end the key at the first that fails there. See
+    /// [`umac::graded`](crate::bounds::umac::graded).
     ///
     /// ```
     /// use tagmac::bounds::{NonceKind, Theorem, umac};
     /// use tagmac::meter::Budget;
-    /// let probability = 2f64.powi(-32);
     /// let theorem = Theorem::Umac { t: 128, nonces: NonceKind::Counted };
-    /// let whole = Budget::new(theorem, 1500, probability)?;
+    /// let whole = Budget::new(theorem, 1500, 2f64.powi(-32))?;
     /// assert_eq!((whole.failures, whole.graded), (u64::MAX, [0; 3]));
-    /// let budget = whole.with_grades(probability)?;
-    /// assert_eq!((budget.failures, budget.graded), (3_701_459, [3_701_459; 3]));
-    /// // Such a receiver accepts a wrong first word with 2^-8.
-    /// assert_eq!(umac::graded(0, &[3_701_459; 4], 1)?.to_string(), "2^-8.18 + 3 Adv^prp_AES(2^23.82)");
+    /// // 2^-10 for a first word, of some packet, that passes by chance.
+    /// let budget = whole.with_grades(2f64.powi(-10))?;
+    /// assert_eq!((budget.failures, budget.graded), (635_993, [635_993; 3]));
+    /// assert!(umac::graded(1 << 64, &[635_993; 4])?.at_most(2f64.powi(-10)));
     /// # Ok::<(), tagmac::bounds::BoundError>(())
     /// ```
     ///
@@ -232,7 +233,8 @@ impl Budget {
             return Err(BoundError::TagBits { min: 128, max: 128, found });
         }
         let each = umac::graded_guesses(probability)?;
-        Ok(Budget { failures: self.failures.min(each), graded: [each; 3], ..self })
+        let failures = if each > 0 { self.failures.min(each) } else { self.failures };
+        Ok(Budget { failures, graded: [each; 3], ..self })
     }
 
     /// As [`new`](Budget::new) for each of `keys` keys, such as those of all devices, so that the

@@ -17,7 +17,7 @@ use crate::tag::Tag;
 
 /// A random nonce of the MAC's full length.
 ///
-/// Among q random nonces of 16 bytes, two are equal with a probability of q^2 / 2^129: 2^-32 for 2^48.5
+/// Among q random nonces of 16 bytes, two are equal with a probability of at most q^2 / 2^129: 2^-32 for 2^48.5
 /// messages. `bounds::NonceKind` has that in a key's limits. Those of 8 bytes of the UMAC of 1999 repeat
 /// sooner, but there a repeat costs only a collision of two hashes.
 ///

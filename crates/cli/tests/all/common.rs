@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -17,8 +16,9 @@ use vmap::MapMut;
 /// A key that is the same in every run, and in hex.
 pub const KEY_HEX: &str = "000102030405060708090a0b0c0d0e0f";
 
-/// The two places of a sidecar's header, and where its node pages begin.
-pub const HEADERS: [Range<usize>; 2] = [4096..12_288, 12_288..20_480];
+/// The two places of a sidecar's header.
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+pub const HEADERS: [std::ops::Range<usize>; 2] = [4096..12_288, 12_288..20_480];
 /// The first byte of the first node page.
 pub const PAGES: usize = 20_480;
 

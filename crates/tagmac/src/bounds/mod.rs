@@ -34,8 +34,8 @@
 //! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. Random nonces have b
 //! bits ([`NonceKind`]); l is the most blocks of a message; those that count cost nothing. delta is what pads from a permutation cost, 1.65 after
 //! 2^64 messages. k and m are the number of messages that share a cut tag or a nonce, about 1 to 3. Every
-//! bound holds for any mix of lengths: only PMAC's and CBC3's count blocks, in all, and only that of
-//! Poly1305-AES the longest message.
+//! bound holds for any mix of lengths: only PMAC's and CBC3's count blocks in all. What an attempt passes
+//! with depends on the longest message for PMAC, CBC3 and Poly1305-AES.
 //!
 //! All of this is for one key. For several, see [`per_key`] and [`Bound::of_keys`].
 //!

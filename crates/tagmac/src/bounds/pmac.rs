@@ -21,7 +21,7 @@ use super::{Bound, BoundError, Term, block_bits, nonces, some, tag_bits};
 /// The bound never falls as q or sigma grows, so it holds for at most q messages of at most sigma
 /// blocks. Published bounds of the same kind are (sigma + 1)^2 / 2^(n-1) (Black and Rogaway,
 /// Eurocrypt 2002) and (5 q sigma - 3.5 q^2) / 2^n (Nandi and Mandal, 2008). Gaži, Pietrzak and Rybár
-/// (2016) attack PMAC with about q sigma / 2^n.
+/// (2016) attack PMAC with the order of q^2 l / 2^n, for equal lengths.
 ///
 /// # Errors
 ///

@@ -231,47 +231,41 @@ fn one_of(n: u32, q: u128) -> UpperFloat {
 }
 
 /// UMAC-128 where the first words of a tag are checked too, as
-/// [`Umac::verify_prefix`](crate::Umac::verify_prefix) does. Of `attempts[i]` attempts that fail or pass
-/// with i + 1 words, one has its first `grade` words accepted with a probability of at most this; 4 is
-/// the whole tag.
-///
-/// A forger whose attempts are answered by lower grades guesses one word after the other. With e =
-/// 2^-30, and v_h attempts at h words,
+/// [`Umac::verify_prefix`](crate::Umac::verify_prefix) does. `attempts[h - 1]` attempts are made at h words.
+/// **Some attempt ever passes, at any grade,** with a probability of at most
 ///
 /// ```text
-/// P_0 = 1
-/// P_h = min(1, v_h (P_0 e^h + P_1 e^(h-1) + .. + P_(h-1) e))
+/// v_1 e + v_2 e^2 + v_3 e^3 + v_4 e^4,    e = 2^-30
 /// ```
 ///
-/// are the probabilities that h words are ever the most that an attempt had right. The bound is the sum
-/// over h from `grade` on of v_h (P_0 e^h + .. + P_(grade-1) e^(h-grade+1)). With no attempt at lower
-/// grades that is v_4 2^-120; with v at each, v (v + 1)^3 2^-120 for the whole tag, which is nothing any
-/// more at 2^30. As in [`mac`], what pads from a permutation cost after q messages is a factor. Nonces
-/// are those of a counter: random ones add what they add there. `docs/theory.md` has the proof. It takes what the proof of
-/// theorem 5.1 shows: each stream's bound holds given the streams before it.
+/// times what pads from a permutation cost after q messages, as in [`mac`]. Nonces are those of a counter.
+///
+/// **What follows a first word that passed has no bound here.** The streams share their key, so answers at the
+/// first grade alone may show enough of it to forge whole tags: `docs/theory.md` ("Grades") has the attack, and
+/// when a whole tag keeps the bound of [`mac`].
 ///
 /// # Errors
 ///
-/// [`BoundError::TagBits`] unless `grade` is 1 to 4, and as [`mac`].
+/// As [`mac`].
 ///
 /// ```
 /// use tagmac::bounds::umac;
-/// // A million failures at each grade: the first word, and the whole tag.
-/// assert_eq!(umac::graded(0, &[1 << 20; 4], 1)?.log2().ceil(), -9.0);
-/// assert_eq!(umac::graded(0, &[1 << 20; 4], 4)?.log2().ceil(), -39.0);
+/// // A million failures at the first grade.
+/// assert_eq!(umac::graded(0, &[1 << 20, 0, 0, 0])?.log2().ceil(), -10.0);
 /// // The same number of attempts at whole tags alone.
-/// assert_eq!(umac::graded(0, &[0, 0, 0, 1 << 22], 4)?.log2().round(), -98.0);
+/// assert_eq!(umac::graded(0, &[0, 0, 0, 1 << 20])?.log2().round(), -100.0);
 /// # Ok::<(), tagmac::bounds::BoundError>(())
 /// ```
-pub fn graded(q: u128, attempts: &[u128; 4], grade: usize) -> Result<Bound, BoundError> {
+pub fn graded(q: u128, attempts: &[u128; 4]) -> Result<Bound, BoundError> {
     let v = attempts.iter().fold(0u128, |sum, v| sum.saturating_add(*v));
     let terms = mac(128, q, v, NonceKind::Counted)?.terms;
-    let value = chain(UpperFloat::new(1, -30), attempts, grade)?;
+    let value = by_grade(UpperFloat::new(1, -30), attempts);
     Ok(Bound::new(value.times(permutation::factor(q)?), terms))
 }
 
-/// The most failures that each of UMAC-128's four grades may have while the forgery of a whole tag has at
-/// most this probability: [`graded`] after 2^64 messages. Never 2^30 or more.
+/// The most failures that each of UMAC-128's three lower grades may have while some attempt at any grade
+/// passes with at most this probability: [`graded`] after 2^64 messages, with as many at whole tags. Never
+/// 2^30 or more.
 ///
 /// # Errors
 ///
@@ -283,7 +277,7 @@ pub(crate) fn graded_guesses(probability: f64) -> Result<u64, BoundError> {
     let (mut low, mut over) = (0, 1 << 30);
     while over - low > 1 {
         let middle: u64 = low + (over - low) / 2;
-        match graded(MAX_UNDER_NONCES, &[middle.into(); 4], 4)?.at_most(probability) {
+        match graded(MAX_UNDER_NONCES, &[middle.into(); 4])?.at_most(probability) {
             true => low = middle,
             false => over = middle,
         }
@@ -299,7 +293,7 @@ pub(crate) fn graded_guesses(probability: f64) -> Result<u64, BoundError> {
 ///
 /// # Errors
 ///
-/// [`BoundError::TagBits`] unless `grade` is that of a word, and as [`mac_1999`].
+/// [`BoundError::NonceBits`] unless nonces are counted, and as [`mac_1999`].
 ///
 /// ```
 /// use tagmac::bounds::NonceKind;
@@ -307,8 +301,8 @@ pub(crate) fn graded_guesses(probability: f64) -> Result<u64, BoundError> {
 /// // Streams of UMAC-MMX-60: 4096 bytes hash to 4, words have 32 bits.
 /// let prf = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: 4 };
 /// let word = Umac1999 { b: 15, t: 32, prf, nonces: NonceKind::Counted };
-/// assert_eq!(graded_1999(&word, 4096, 1, &[0, 0, 0, 1], 4)?.log2().ceil(), -59.0);
-/// assert_eq!(graded_1999(&word, 4096, 1, &[1, 0, 0, 0], 1)?.log2().ceil(), -14.0);
+/// assert_eq!(graded_1999(&word, 4096, 1, &[0, 0, 0, 1])?.log2().ceil(), -59.0);
+/// assert_eq!(graded_1999(&word, 4096, 1, &[1, 0, 0, 0])?.log2().ceil(), -14.0);
 /// # Ok::<(), tagmac::bounds::BoundError>(())
 /// ```
 pub fn graded_1999(
@@ -316,10 +310,12 @@ pub fn graded_1999(
     length: u64,
     q: u128,
     attempts: &[u128],
-    grade: usize,
 ) -> Result<Bound, BoundError> {
+    if let NonceKind::Random { bits } = mac.nonces {
+        return Err(BoundError::NonceBits { max: 0, found: bits });
+    }
     let v = attempts.iter().fold(0u128, |sum, v| sum.saturating_add(*v));
-    let words = chain(mac.each(length, q)?, attempts, grade)?;
+    let words = by_grade(mac.each(length, q)?, attempts);
     let streams = attempts.len() as u32;
     let terms = mac_1999(mac, length, q, v)?.terms;
     let terms = terms.into_iter().map(|term| Term { times: streams * term.times, ..term });
@@ -328,28 +324,11 @@ pub fn graded_1999(
     Ok(Bound::new(words.plus(tags), terms.collect()))
 }
 
-/// The sum of [`graded`].
-fn chain(each: UpperFloat, attempts: &[u128], grade: usize) -> Result<UpperFloat, BoundError> {
-    let bits = |words: usize| 32u32.saturating_mul(u32::try_from(words).unwrap_or(u32::MAX));
-    if !(1..=attempts.len()).contains(&grade) {
-        let (max, found) = (bits(attempts.len()), bits(grade));
-        return Err(BoundError::TagBits { min: 32, max, found });
-    }
-    let one = UpperFloat::from(1);
-    let (mut reached, mut jumps, mut sum) = (one, UpperFloat::ZERO, UpperFloat::ZERO);
-    for (h, &v) in (1..).zip(attempts) {
-        // From each level below `grade`, or below h.
-        if h <= grade {
-            jumps = jumps.plus(reached);
-        }
-        jumps = jumps.times(each);
-        let tried = UpperFloat::from(v).times(jumps);
-        reached = tried.min(one);
-        if h >= grade {
-            sum = sum.plus(tried);
-        }
-    }
-    Ok(sum)
+/// v_1 e + v_2 e^2 and so on.
+fn by_grade(e: UpperFloat, attempts: &[u128]) -> UpperFloat {
+    // Horner's rule, from the last word on.
+    let add = |sum: UpperFloat, v: &u128| sum.plus(UpperFloat::from(*v)).times(e);
+    attempts.iter().rev().fold(UpperFloat::ZERO, add)
 }
 
 /// UMAC 1999, section 8.3: the same without a nonce, tag = F(hash). q tagged messages and attempts in all

@@ -43,11 +43,12 @@ impl<C: Cipher<Block = Block>> Umac<C, 4> {
     /// **Lower grades that answer give the tag away word by word.** A forger who may try again tries
     /// values of the first word at [`Assurance::Bits30`], keeps the one that passes, and goes on with
     /// the second at [`Assurance::Bits60`]: the four words of a whole tag take at most 4 * 2^32 = 2^34
-    /// attempts, and 2^33 in the mean, where 2^120 were promised. So count what fails, grade by grade,
-    /// and stop: [`Metered::verify_prefix`](crate::meter::Metered::verify_prefix) does, under a budget
-    /// by [`Budget::with_grades`](crate::meter::Budget::with_grades), and
-    /// [`bounds::umac::graded`](crate::bounds::umac::graded) has the bound. A receiver that checks at one
-    /// grade alone has that grade's bound and no such attack.
+    /// attempts, and 2^33 in the mean, where 2^120 were promised. Answers at the first grade alone show
+    /// words of the hash's key, too, since all streams share it. So check each tag that passes a lower
+    /// grade whole before the next attempt, and end the key at the first that fails there. And count
+    /// what fails, grade by grade: [`Metered::verify_prefix`](crate::meter::Metered::verify_prefix) does,
+    /// under a budget by [`Budget::with_grades`](crate::meter::Budget::with_grades).
+    /// [`bounds::umac::graded`](crate::bounds::umac::graded) bounds that any attempt ever passes.
     ///
     /// ```
     /// use tagmac::{Assurance, Mac, Umac128, UmacNonce};
