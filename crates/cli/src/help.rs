@@ -223,8 +223,8 @@ bits). LEVEL is the instruction set in use, 'own' where the algorithm's code cho
 pub const BOUNDS: &str = "\
 For each algorithm, from its theorem: MESSAGES of up to LENGTH that one key may tag, BYTES in all,
 and GUESSES, the wrong tags that a verifier may reject, while a forgery has a probability of at
-most P. Each limit holds by itself; using both up doubles the probability. PMAC counts guesses as
-messages too. All limits are rounded down.
+most P. Each limit holds by itself; using both up at most doubles the probability. Guesses at PMAC,
+POLY1305-AES and UMAC99-MMX are fewer for longer messages. All limits are rounded down.
 
 Shorter tags are easier to guess: --tag-bits shows the limits for tags shortened with 'tag
 --tag-bits'. Algorithms without tags of that length are then left out of the table.
