@@ -221,6 +221,16 @@ fn every_altered_byte_is_refused() {
     resume(&place).exits(0);
 }
 
+/// Refused before the file is read, because no save could succeed.
+#[test]
+fn a_checkpoint_below_a_file() {
+    let place = Place::new();
+    place.file("f", "text");
+    place.file("g", "other");
+    let ran = place.keyed("tag", &["--checkpoint", "g/s", "f"]).exits(4);
+    ran.prints("").says(&["tagmac: f: g/s: Not a directory\n"]);
+}
+
 #[test]
 fn checkpoints_of_others() {
     let place = Place::new();
