@@ -454,9 +454,9 @@ struct Used {
 }
 
 impl Used {
-    /// Counts, from the reserve first. Gives what the reserve did not have.
+    /// Counts, from the reserve first.
     #[inline]
-    fn count(&mut self, budget: &Budget, more: Usage) -> Result<Usage, MeterError> {
+    fn count(&mut self, budget: &Budget, more: Usage) -> Result<(), MeterError> {
         let rest = Usage {
             messages: more.messages.saturating_sub(self.reserve.messages),
             blocks: more.blocks.saturating_sub(self.reserve.blocks),
@@ -466,7 +466,7 @@ impl Used {
             return Err(budget.exhausted(self.left, rest));
         };
         *self = Used { left, reserve: self.reserve.less(more.less(rest)) };
-        Ok(rest)
+        Ok(())
     }
 }
 
@@ -559,13 +559,12 @@ impl<M> Metered<M> {
             let reserve = core::mem::take(&mut used.reserve);
             let counted = used.count(&self.budget, more);
             used.reserve = if counted.is_ok() { reserve.plus(more) } else { reserve };
-            counted.map(|_| ())?;
-            Ok(())
+            counted
         })
     }
 
-    /// Counts, from the reserve first. Gives what the reserve did not have.
-    fn count(&self, more: Usage) -> Result<Usage, MeterError> {
+    /// Counts, from the reserve first.
+    fn count(&self, more: Usage) -> Result<(), MeterError> {
         self.with(|used| used.count(&self.budget, more))
     }
 
@@ -649,7 +648,7 @@ impl<M> Metered<M> {
 
     fn streaming<S>(&self, stream: S) -> MeteredStream<'_, M, S> {
         let message = self.budget.message(0);
-        let over = self.count(message).map(|_| ());
+        let over = self.count(message);
         MeteredStream { meter: self, stream, bytes: 0, blocks: message.blocks, over }
     }
 }

@@ -31,9 +31,9 @@
 //! | [`umac`] of 1999 | 0, or C(q, 2) 2^-b eps; and CBC3's | m eps + 2^-tau | UMAC 1999, theorem 8.2; `docs/theory.md` |
 //! | [`poly1305`] | 0, or C(q, 2) / 2^b | 8 ceil(L/16) delta / 2^106 | Bernstein's slides |
 //!
-//! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. Random nonces have b
-//! bits ([`NonceKind`]); l is the most blocks of a message; those that count cost nothing. delta is what pads from a permutation cost, 1.65 after
-//! 2^64 messages. k and m are the number of messages that share a cut tag or a nonce, about 1 to 3. Every
+//! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. l is the
+//! most blocks of a message. Random nonces have b bits ([`NonceKind`]); those that count cost nothing.
+//! delta is what pads from a permutation cost, 1.65 after 2^64 messages. k and m are the number of messages that share a cut tag or a nonce, about 1 to 3. Every
 //! bound holds for any mix of lengths: only PMAC's and CBC3's count blocks in all. What an attempt passes
 //! with depends on the longest message for PMAC, CBC3 and Poly1305-AES.
 //!
@@ -228,7 +228,7 @@ pub enum BoundError {
     NoKeys,
     /// Random nonces of a length that the MAC does not take.
     NonceBits {
-        /// The most bits.
+        /// The most bits; 0 where nonces have to be counted.
         max: u32,
         /// The bits given.
         found: u32,
@@ -274,6 +274,9 @@ impl fmt::Display for BoundError {
                 write!(f, "expected blocks of an even number of bits, 2 to 256, found {found}")
             }
             BoundError::NoKeys => f.write_str("expected at least one key, found 0"),
+            BoundError::NonceBits { max: 0, found } => {
+                write!(f, "expected nonces of a counter, found random ones of {found} bits")
+            }
             BoundError::NonceBits { max, found } => {
                 write!(f, "expected nonces of 1 to {max} bits, found {found}")
             }

@@ -197,7 +197,10 @@ fn the_bound_by_grades_is_exact() {
         agrees(bound.value(), &by_grade(&each, &longer));
         let random = Umac1999 { nonces: NonceKind::Random { bits: 64 }, ..word };
         let refused = umac::graded_1999(&random, 0, 1, &longer);
-        assert_eq!(refused, Err(BoundError::NonceBits { max: 0, found: 64 }));
+        let wrong = BoundError::NonceBits { max: 0, found: 64 };
+        assert_eq!(refused, Err(wrong));
+        let text = "expected nonces of a counter, found random ones of 64 bits";
+        assert_eq!(wrong.to_string(), text);
     }
 }
 
