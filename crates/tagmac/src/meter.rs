@@ -204,7 +204,7 @@ impl Budget {
     ///
     /// What follows a first word that passed has no bound: check each tag that passes a lower grade whole
     /// before the next attempt, and end the key at the first that fails there. See
-    /// [`umac::graded`](crate::bounds::umac::graded).
+    /// [`umac::graded`].
     ///
     /// ```
     /// use tagmac::bounds::{NonceKind, Theorem, umac};
@@ -254,7 +254,7 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// As [`new`](Budget::new) and [`per_key`](crate::bounds::per_key).
+    /// As [`new`](Budget::new) and [`per_key`].
     pub fn for_keys(
         theorem: Theorem,
         length: u64,
