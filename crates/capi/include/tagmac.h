@@ -366,7 +366,7 @@ int tagmac_session_verify(tagmac_session *session,
 // each number of words: as many as keep the chance that a forger's attempt ever passes, at any number of
 // words, to the probability, such as 1e-3. Below 2e-9 that is none, and first words stay refused. After a
 // first word that passed there is no bound: check the whole tag at once, and end the key if it is wrong.
-// It is not saved: call it again after tagmac_session_restore().
+// Failures are saved and this permission is not: call it again after tagmac_session_restore().
 int tagmac_session_allow_grades(tagmac_session *session,
                                 double probability);
 

@@ -200,13 +200,11 @@ pub unsafe extern "C" fn tagmac_session_verify(
                 (bytes("the tag", tag, tag_size)?, bytes("the nonce", nonce, nonce_size)?);
             (tag, nonce, bytes("the message", message, message_size)?)
         };
-        let grade = match words {
-            0 => None,
-            1 => Some(Assurance::Bits30),
-            2 => Some(Assurance::Bits60),
-            3 => Some(Assurance::Bits90),
-            4 => Some(Assurance::Bits120),
-            _ => return Err(format!("expected 0 to 4 words of a tag, found {words}").into()),
+        let grade = match Assurance::from_words(words) {
+            None if words != 0 => {
+                return Err(format!("expected 0 to 4 words of a tag, found {words}").into());
+            }
+            grade => grade,
         };
         with(session, |sending| {
             let Sending { session, tag_bytes } = sending;
@@ -227,7 +225,7 @@ pub unsafe extern "C" fn tagmac_session_verify(
 /// each number of words: as many as keep the chance that a forger's attempt ever passes, at any number of
 /// words, to the probability, such as 1e-3. Below 2e-9 that is none, and first words stay refused. After a
 /// first word that passed there is no bound: check the whole tag at once, and end the key if it is wrong.
-/// It is not saved: call it again after tagmac_session_restore().
+/// Failures are saved and this permission is not: call it again after tagmac_session_restore().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_allow_grades(
     session: *mut Session,

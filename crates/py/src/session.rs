@@ -114,17 +114,11 @@ impl Session {
     ) -> PyResult<()> {
         let (msg, tag) = (bytes(msg)?, bytes(tag)?);
         let nonce = nonce_of(self.algorithm, nonce)?;
-        let grade = match words {
-            None => None,
-            Some(1) => Some(Assurance::Bits30),
-            Some(2) => Some(Assurance::Bits60),
-            Some(3) => Some(Assurance::Bits90),
-            Some(4) => Some(Assurance::Bits120),
-            Some(words) => {
-                let line = format!("expected 1 to 4 words of a tag, found {words}");
-                return Err(PyValueError::new_err(line));
-            }
+        let graded = |words| {
+            let line = || format!("expected 1 to 4 words of a tag, found {words}");
+            Assurance::from_words(words).ok_or_else(|| PyValueError::new_err(line()))
         };
+        let grade = words.map(graded).transpose()?;
         self.algorithm.check_nonce(nonce.len()).map_err(refused)?;
         let checked = py.detach(|| {
             let session = self.state.lock().expect("no work panics");
@@ -147,7 +141,7 @@ impl Session {
     /// for each number of words: as many as keep the chance that a forger's attempt ever passes, at any
     /// number of words, to the probability. Below 2**-29 that is none, and first words stay refused. After
     /// a first word that passed there is no bound: check the whole tag at once, and end the key if it is
-    /// wrong. It is not saved: call it again for a saved session.
+    /// wrong. Failures are saved and this permission is not: call it again for a saved session.
     fn allow_grades(&self, py: Python<'_>, probability: f64) -> PyResult<()> {
         self.lock(py).allow_grades(probability).map_err(session_refused)
     }

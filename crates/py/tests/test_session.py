@@ -186,6 +186,13 @@ def test_grades():
     with pytest.raises(tagmac.BudgetExhausted, match="failed verifications"):
         session.verify(b"packet", tag, nonce)
     saved = session.save()
+    # What failed at one word does not end a session that is restored without grades.
+    again = tagmac.Session(key, saved=saved)
+    again.verify(b"packet", tag, nonce)
+    with pytest.raises(tagmac.BudgetExhausted, match="of one word"):
+        again.verify(b"packet", tag, nonce, words=1)
+    again.allow_grades(2**-10)
+    again.verify(b"packet", tag, nonce, words=1)
     again = tagmac.Session(key, saved=saved, probability=None)
     again.verify(b"packet", tag, nonce, words=1)
     with pytest.raises(tagmac.BudgetExhausted, match="failed"):

@@ -2,8 +2,8 @@
 //!
 //! It counts messages, their blocks (PMAC), and failed verifications, by grade where a receiver checks
 //! the first words of UMAC-128's tags ([`Budget::with_grades`]). [`Budget::new`] takes the limits
-//! from a theorem and the probability of a forgery that you accept. A call that would exceed the budget is refused before it tags or
-//! verifies.
+//! from a theorem and the probability of a forgery that you accept. A call that would exceed the budget is
+//! refused before it tags or verifies.
 //!
 //! **Store the usage** where nobody can roll it back, like a nonce counter: restoring an old value
 //! lets the key exceed its budget. Store it before you use it: a crash after a tag would lose what was
@@ -271,6 +271,13 @@ impl Budget {
         Usage { messages: 1, blocks: blocks.max(1), ..Usage::default() }
     }
 
+    /// This budget, which allows no check of first words, for a key that has done such: what failed stays
+    /// counted and no more is allowed, so that one forged packet does not end a restored session.
+    fn keeping(self, usage: &Usage) -> Budget {
+        let graded = if self.graded == [0; 3] { usage.graded } else { self.graded };
+        Budget { graded, ..self }
+    }
+
     /// All of it.
     fn all(&self) -> Usage {
         let Budget { messages, blocks, failures, graded, .. } = *self;
@@ -497,12 +504,14 @@ impl fmt::Display for MeteredVerifyError {
 impl core::error::Error for MeteredVerifyError {}
 
 impl<M> Metered<M> {
-    /// The MAC with what its key has done so far; `Usage::default()` for a new key.
+    /// The MAC with what its key has done so far; `Usage::default()` for a new key. Where the budget allows
+    /// no checks of first words, those that failed before stay counted.
     ///
     /// # Errors
     ///
     /// [`MeterError::BudgetExhausted`] if more was done than the budget allows.
     pub fn new(mac: M, budget: Budget, usage: Usage) -> Result<Metered<M>, MeterError> {
+        let budget = budget.keeping(&usage);
         let mut used = Used { left: budget.all(), reserve: Usage::default() };
         used.count(&budget, usage)?;
         Ok(Metered { mac, budget, used: Mutex::new(used) })

@@ -1,5 +1,5 @@
-//! Nonces that must not repeat: `tag = hash(message) + pad(nonce)`, so two tags under one nonce give away
-//! the hash. [`NonceSequence`] counts, and `random_nonce` draws nonces, which repeat after a while.
+//! Nonces that must not repeat. [`NonceSequence`] counts, and `random_nonce` draws nonces, which repeat
+//! after a while.
 
 use core::ops::Deref;
 
@@ -44,8 +44,8 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 /// Tags messages under nonces that count up, big-endian, all of one length. `R` refers to the MAC:
 /// `&M`, `Arc<M>`, `Box<M>`.
 ///
-/// **Use one sequence per key**: two of them would use the same nonces, and anyone who sees two tags
-/// under one nonce can forge. Where AES is no instruction, consecutive nonces are cheap for UMAC-32 and
+/// **Use one sequence per key**: two of them would use the same nonces, and two tags under one nonce
+/// help to forge others, see below. Where AES is no instruction, consecutive nonces are cheap for UMAC-32 and
 /// UMAC-64: four or two of them share a call of the block cipher. To keep to a budget as well, see
 /// [`meter`](crate::meter).
 ///
@@ -66,9 +66,9 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 ///
 /// # What a repeated nonce gives away
 ///
-/// A MAC that takes a nonce is a hash hidden by a pad: `tag = hash(message) + pad(nonce)`. Two
-/// tags under one nonce share the pad, so their difference is that of two hashes, and the hash is
-/// no longer secret. This forger of Poly1305-AES tags has seen two messages of one block under one
+/// Poly1305-AES and UMAC are a hash hidden by a pad: `tag = hash(message) + pad(nonce)`. Two tags under one
+/// nonce share the pad, so their difference is that of two hashes, which tells of the hash's key. (The
+/// UMAC of 1999 hides the hash in a PRF: a repeat costs the chance that two hashes are equal.) This forger of Poly1305-AES tags has seen two messages of one block under one
 /// nonce, and does not know the key:
 ///
 /// ```

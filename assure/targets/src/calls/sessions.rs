@@ -83,7 +83,6 @@ impl State {
     /// The tag that was just made, whole and by its words, as it is and changed.
     fn session_verify(&mut self, i: usize, tag: &[u8], nonce: &[u8], message: &[u8]) {
         let Some((session, mac)) = &self.session[i] else { return };
-        let grades = [Assurance::Bits30, Assurance::Bits60, Assurance::Bits90, Assurance::Bits120];
         let words = message.len() % 6;
         let mut other = tag.to_vec();
         other[message.len() % tag.len()] ^= 1;
@@ -106,8 +105,8 @@ impl State {
             let made = Tag::new(tag, mac.tag_bits());
             let right = made.is_ok_and(|tag| match words {
                 0 => session.verify(nonce, message, &tag).is_ok(),
-                words => grades.get(words - 1).is_some_and(|grade| {
-                    session.verify_prefix(nonce, message, &tag, *grade).is_ok()
+                words => Assurance::from_words(words).is_some_and(|grade| {
+                    session.verify_prefix(nonce, message, &tag, grade).is_ok()
                 }),
             });
             assert_eq!(status == 0, right, "{words} words of {}", mac.algorithm());

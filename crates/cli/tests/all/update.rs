@@ -277,8 +277,8 @@ fn a_sidecar_of_something_else() {
         let mut other = sidecar.clone();
         other[12] = version;
         place.file("f.tagmac", other);
-        let what = "f.tagmac: this is a sidecar of another version than 3; move it away, and create a \
-                    new one";
+        let what =
+            "f.tagmac: expected a sidecar of version 3, found another: the file was not checked";
         place.update(1, &[]).says(&[what]);
     }
 }

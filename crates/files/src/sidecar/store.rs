@@ -151,9 +151,10 @@ impl Store {
             return Err(Error::mismatch(format_args!("{name}: {what}")));
         }
         if version != VERSION {
+            // The version has no tag of its own: anyone who may write here could ask for a new sidecar.
             return Err(Error::mismatch(format_args!(
-                "{name}: this is a sidecar of another version than 3; move it away, and create a new \
-                 one, which accepts the file as it is"
+                "{name}: expected a sidecar of version 3, found another: the file was not checked; check \
+                 it against a tag that you trust before you move this away and create a new one"
             )));
         }
         let (found, id) = rest.split_first_chunk().expect("a key's id and 16 bytes");

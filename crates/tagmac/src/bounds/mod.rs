@@ -1,5 +1,5 @@
-//! How much one key may authenticate: the papers' theorems (for PMAC, one of our own) as
-//! functions.
+//! How much one key may authenticate: theorems as functions. They are the papers', or those of
+//! `docs/theory.md` where a paper's says less or does not hold (PMAC, EliMAC, the CBC MAC with three keys).
 //!
 //! A theorem bounds what an attacker gains from the tags of a key: the probability to tell them from
 //! random strings, or to forge. It has two parts. One is information-theoretic, a formula in the

@@ -203,8 +203,10 @@ impl Theorem {
     }
 
     /// The most messages of up to `length` bytes that keep to the probability of a forgery. For the MACs
-    /// with nonces at most 2^64: up to there Bernstein's factor is below 1.65, and behind it a cliff, as
-    /// an attempt passes with 7.4 times as much after 2^65 messages, 2^11.5 after 2^66, 2^46 after 2^67.
+    /// with nonces at most 2^64. Behind that is a cliff for UMAC of RFC 4418 and for Poly1305-AES, whose
+    /// pads come from a permutation: what an attempt passes with is up to 1.65 times as much after 2^64
+    /// messages, 7.4 times after 2^65, 2^11.5 after 2^66, 2^46 after 2^67. The UMAC of 1999 has no more
+    /// nonces.
     ///
     /// With several keys, pass [`per_key`](super::per_key) of the probability for all of them.
     ///

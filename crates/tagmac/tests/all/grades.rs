@@ -143,6 +143,9 @@ fn what_passes_a_grade_costs_nothing_and_what_fails_is_saved() {
     assert_eq!(Usage::from_bytes(&usage.to_bytes()), Ok(usage));
     let text = "1 messages, 1 blocks, 1 failed verifications, 1, 1 and 1 failed checks of one, two and three words";
     assert_eq!(usage.to_string(), text);
+    let whole = Budget { graded: [0; 3], ..mac.budget() };
+    let again = Metered::new(Umac128::new(&[7; 16]), whole, usage).expect("whole tags");
+    assert_eq!(again.usage(), usage);
     let over = Usage { graded: [1, 1, 5], ..usage };
     assert!(Metered::new(Umac128::new(&[7; 16]), mac.budget(), over).is_err());
     let long = vec![0; (1 << 20) + 1];
@@ -357,6 +360,16 @@ fn any_mac_and_its_session_check_by_grades() {
     assert_eq!(wrong, Err(GradeError::Mismatch));
     assert!(matches!(session.allow_grades(2f64.powi(-119)), Err(SessionError::Meter(_))));
     assert_eq!(check(&session), Ok(()));
+    // What was forged once does not end the session: restored, it checks whole tags, and first words once
+    // they are allowed again.
+    let saved = session.save().expect("a state");
+    let mut again = Session::restore(session.mac().clone(), &saved, budget).expect("whole tags");
+    assert!(matches!(check(&again), Err(GradeError::Refused(_))));
+    assert_eq!(again.verify(nonce.as_bytes(), b"packet", &tag), Ok(()));
+    assert!(matches!(again.allow_grades(2f64.powi(-119)), Err(SessionError::Meter(_))));
+    assert_eq!(again.save().expect("a state"), saved, "what failed stays counted");
+    again.allow_grades(2f64.powi(-10)).expect("a probability");
+    assert_eq!(check(&again), Ok(()));
 }
 
 /// A session of any MAC counts what fails.

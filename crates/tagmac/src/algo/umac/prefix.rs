@@ -28,8 +28,19 @@ pub enum Assurance {
 }
 
 impl Assurance {
+    /// All, by their words.
+    const ALL: [Assurance; 4] = [Self::Bits30, Self::Bits60, Self::Bits90, Self::Bits120];
+
+    /// The one that checks that many words of 4 bytes, 1 to 4.
+    pub const fn from_words(words: usize) -> Option<Assurance> {
+        match words {
+            1..=4 => Some(Self::ALL[words - 1]),
+            _ => None,
+        }
+    }
+
     /// The words of 4 bytes that are checked.
-    pub(crate) fn words(self) -> usize {
+    pub const fn words(self) -> usize {
         self as usize + 1
     }
 }

@@ -57,7 +57,8 @@ impl fmt::Display for SessionError {
                 write!(f, "expected {expected} bytes of a saved session, found {found}")
             }
             SessionError::SavedMagic => f.write_str(
-                "expected a saved session that begins with 'tagmacS2', found something else",
+                "expected a saved session that begins with 'tagmacS2', found something else: \
+                 do not begin anew under its key, which would use the same nonces",
             ),
             SessionError::SavedChecksum => f.write_str(
                 "expected the checksum of the saved session, found another: it was damaged",

@@ -283,7 +283,8 @@ impl Session {
     }
 
     /// Lets lower grades answer, under [`Budget::with_grades`]: fewer verifications may fail from now on.
-    /// It is not saved; call it again after [`restore`](Session::restore).
+    /// The budget is not saved, but the failures are: call it again after [`restore`](Session::restore), or
+    /// no lower grade answers.
     ///
     /// # Errors
     ///
@@ -339,13 +340,14 @@ fn written(id: KeyId, next: &AnyNonce, usage: &Usage) -> [u8; Session::BYTES] {
 
 /// The next nonce, and what the key has done.
 fn read(expected: KeyId, saved: &[u8]) -> Result<(&[u8], Usage), SessionError> {
+    // Before the length: other versions have others.
+    if saved.len() >= MAGIC.len() && !saved.starts_with(&MAGIC) {
+        return Err(SessionError::SavedMagic);
+    }
     let wrong = SessionError::SavedBytes { expected: Session::BYTES, found: saved.len() };
     let saved: &[u8; Session::BYTES] = saved.try_into().map_err(|_| wrong)?;
     let (above, sum) = saved.split_at(Session::BYTES - 8);
-    let mut fields = Reader::new(above);
-    if fields.array() != Some(MAGIC) {
-        return Err(SessionError::SavedMagic);
-    }
+    let mut fields = Reader::new(&above[MAGIC.len()..]);
     if *sum != checksum(above) {
         return Err(SessionError::SavedChecksum);
     }
