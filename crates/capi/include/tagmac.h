@@ -29,7 +29,7 @@
 // NULL too. If memory runs out, the process ends.
 //
 // NONCES. UMAC and Poly1305-AES take a nonce with each message. If one serves two messages under
-// one key, anyone who sees both tags can forge; a tagmac_session counts them, across restarts too. All
+// one key, others can be forged from the tags; a tagmac_session counts them, across restarts too. All
 // nonces of a key have one length, because UMAC takes some of two lengths for the same one.
 // All others take none and cannot go wrong in this way: take PMAC-AES128 unless you know why not.
 //
@@ -364,8 +364,9 @@ int tagmac_session_verify(tagmac_session *session,
 
 // Lets a session of UMAC-128 check the first words of tags. Fewer failures are allowed from now on, for
 // each number of words: as many as keep the chance that a forger's attempt ever passes, at any number of
-// words, to the probability, such as 1e-3. Below 2e-9 that is none, and first words stay refused. After a
-// first word that passed there is no bound: check the whole tag at once, and end the key if it is wrong.
+// words, to the probability, such as 1e-3. Below 1.5e-9 that is none, and first words stay refused. After a
+// first word that passed there is no bound: check the whole tag at once, and end the key if it is wrong (so
+// whoever can change the last bytes of a tag on its way can end the key).
 // Failures are saved and this permission is not: call it again after tagmac_session_restore().
 int tagmac_session_allow_grades(tagmac_session *session,
                                 double probability);

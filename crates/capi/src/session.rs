@@ -223,8 +223,9 @@ pub unsafe extern "C" fn tagmac_session_verify(
 
 /// Lets a session of UMAC-128 check the first words of tags. Fewer failures are allowed from now on, for
 /// each number of words: as many as keep the chance that a forger's attempt ever passes, at any number of
-/// words, to the probability, such as 1e-3. Below 2e-9 that is none, and first words stay refused. After a
-/// first word that passed there is no bound: check the whole tag at once, and end the key if it is wrong.
+/// words, to the probability, such as 1e-3. Below 1.5e-9 that is none, and first words stay refused. After a
+/// first word that passed there is no bound: check the whole tag at once, and end the key if it is wrong (so
+/// whoever can change the last bytes of a tag on its way can end the key).
 /// Failures are saved and this permission is not: call it again after tagmac_session_restore().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_allow_grades(

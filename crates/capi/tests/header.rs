@@ -35,7 +35,7 @@ const TAGMAC: &str = "\
 // NULL too. If memory runs out, the process ends.
 //
 // NONCES. UMAC and Poly1305-AES take a nonce with each message. If one serves two messages under
-// one key, anyone who sees both tags can forge; a tagmac_session counts them, across restarts too. All
+// one key, others can be forged from the tags; a tagmac_session counts them, across restarts too. All
 // nonces of a key have one length, because UMAC takes some of two lengths for the same one.
 // All others take none and cannot go wrong in this way: take PMAC-AES128 unless you know why not.
 //

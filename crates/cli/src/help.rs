@@ -73,7 +73,7 @@ control characters in NAME are escaped too.
 
 POLY1305-AES and UMAC take a nonce. Each file gets a random one of 16 bytes, and its line has it:
 'POLY1305-AES.n=NONCE (NAME) = HEX'. A nonce is not secret, but never use one for two contents under
-one key: anyone who sees two such tags can forge others. Among 2^48.5 random nonces of 16 bytes two
+one key: others can be forged from two such tags. Among 2^48.5 random nonces of 16 bytes two
 are equal with a probability of 2^-32, and 'tagmac bounds' has that in its limits; for nonces of
 --nonce-hex you are responsible. UMAC99 has nonces of 8 bytes, which repeat sooner, but a repeat
 costs it little: 2^46.5 files for UMAC99-STD-60, 2^31.5 for UMAC99-STD-30. Under a UMAC key all
@@ -224,7 +224,8 @@ pub const BOUNDS: &str = "\
 For each algorithm, from its theorem: MESSAGES of up to LENGTH that one key may tag, BYTES in all,
 and GUESSES, the wrong tags that a verifier may reject, while a forgery has a probability of at
 most P. Each limit holds by itself; using both up at most doubles the probability. Guesses at PMAC,
-POLY1305-AES and UMAC99-MMX are fewer for longer messages. All limits are rounded down.
+POLY1305-AES and UMAC99-MMX are fewer for longer messages. Limits are rounded down, but for less
+than one part in 2^50.
 
 Shorter tags are easier to guess: --tag-bits shows the limits for tags shortened with 'tag
 --tag-bits'. Algorithms without tags of that length are then left out of the table.

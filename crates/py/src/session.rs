@@ -139,9 +139,9 @@ impl Session {
 
     /// Lets a session of UMAC-128 check the first words of tags. Fewer failures are allowed from now on,
     /// for each number of words: as many as keep the chance that a forger's attempt ever passes, at any
-    /// number of words, to the probability. Below 2**-29 that is none, and first words stay refused. After
+    /// number of words, to the probability. Below 1.5e-9 that is none, and first words stay refused. After
     /// a first word that passed there is no bound: check the whole tag at once, and end the key if it is
-    /// wrong. Failures are saved and this permission is not: call it again for a saved session.
+    /// wrong (so whoever can change the last bytes of a tag on its way can end the key). Failures are saved and this permission is not: call it again for a saved session.
     fn allow_grades(&self, py: Python<'_>, probability: f64) -> PyResult<()> {
         self.lock(py).allow_grades(probability).map_err(session_refused)
     }

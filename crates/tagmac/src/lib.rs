@@ -28,13 +28,14 @@
 //! | [`Poly1305Aes`] | 32 bytes, k then r | Bernstein 2005 | one nonce per message: formats and protocols that have it |
 //! | [`Umac32`], [`Umac64`], [`Umac96`], [`Umac128`] | an AES-128 key | RFC 4418 | one nonce per message: short tags, many packets |
 //! | `Umac99` | 16 bytes | Black, Halevi, Krawczyk, Krovetz, Rogaway 1999 | the paper's own sets, and all its parameters |
-//! | [`Cbc3`] | three of its cipher | Black and Rogaway 2000 | a PRF of any cipher, for short inputs |
+//! | [`Cbc3`] | three of its cipher | Black, Halevi, Krawczyk, Krovetz, Rogaway 1999 | a PRF of any cipher, for short inputs |
 //! | [`Cmac`] | one of its cipher | NIST SP 800-38B, RFC 4493 | rules and protocols that ask for it; one message at a time it is slow |
 //! | [`Poly1305`] | 32 bytes, r then s, for one message | RFC 8439 | protocols that derive a key for each message |
 //!
 //! PMAC, LightMAC, EliMAC, CMAC and CBC3 are deterministic: they need no nonce. Poly1305-AES, UMAC and the
-//! UMAC of 1999 need one that never repeats under a key ([`NonceSequence`] counts, [`random_nonce`]
-//! draws, for 2^48.5 messages at most); if a nonce repeats, anyone who sees both tags can forge:
+//! UMAC of 1999 need one that never repeats under a key. [`NonceSequence`] counts; [`random_nonce`]
+//! draws, of 16 bytes for 2^48.5 messages at most. If a nonce of Poly1305-AES or UMAC repeats, others can be
+//! forged from the tags; the UMAC of 1999 loses a collision of two hashes ([`bounds::NonceKind`]).
 //!
 //! ```
 //! use tagmac::{Mac, NonceSequence, Umac64};

@@ -200,10 +200,12 @@ impl Budget {
     /// This budget for a receiver that also checks the first words of UMAC-128's tags,
     /// [`Umac::verify_prefix`](crate::Umac::verify_prefix). Each grade gets as many failures as keep the
     /// probability that a forger's attempt ever passes **at any grade** to this one; of whole tags, at most as
-    /// many may fail. Below 2^-29 there are none for the lower grades, and the budget stays as it is.
+    /// many may fail. Below 2^-29.28 there are none for the lower grades, and the budget stays as it is. Nonces
+    /// count: random ones that repeat cost more.
     ///
     /// What follows a first word that passed has no bound: check each tag that passes a lower grade whole
-    /// before the next attempt, and end the key at the first that fails there. See
+    /// before the next attempt, and end the key at the first that fails there. Whoever can change the last bytes
+    /// of a right tag on its way can end the key so. See
     /// [`umac::graded`].
     ///
     /// ```

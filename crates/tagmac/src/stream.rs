@@ -139,8 +139,8 @@ impl<R: Deref<Target: Construction>> Stream<R> {
     }
 
     /// A second stream that begins with the same bytes, under the same nonce. If the MAC takes a
-    /// nonce, **tag only one of the two streams**, unless both end alike: anyone who sees two tags
-    /// under one nonce can forge, see [`NonceSequence`](crate::NonceSequence). A stream of a
+    /// nonce, **tag only one of the two streams**, unless both end alike: two tags
+    /// under one nonce help to forge others, see [`NonceSequence`](crate::NonceSequence). A stream of a
     /// deterministic MAC is also `Clone`.
     #[inline]
     pub fn fork(&self) -> Self

@@ -54,7 +54,8 @@ fn distinguish(n: u32, t: u32, e: UpperFloat, q: u128) -> Result<Bound, BoundErr
 /// ```
 ///
 /// plus what q + q_f queries tell E from a random permutation. The first is the paper's. In the second
-/// k is at least the expected number of messages that have the most frequent cut tag: an attempt passes
+/// k is at least the expected number of messages that have the most frequent cut tag (where the sum is long,
+/// q or 8 q / 2^t + 130 bounds it): an attempt passes
 /// if its hash is that of one of these, or if a new value of E begins as it says. Only the second event
 /// is made more likely by cutting ("amplified by 2^(n-t)", section 4.3, is said of both).
 ///

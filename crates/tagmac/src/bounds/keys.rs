@@ -1,7 +1,7 @@
 //! Several keys: devices, users, tenants.
 //!
 //! With U keys that an attacker sees, the probability that one of them is forged is at most the sum
-//! over the keys (the union bound, with no assumption). So each key gets a U-th of the probability.
+//! over the keys, if these are independent (the union bound). So each key gets a U-th of the probability.
 
 use super::up::UpperFloat;
 use super::{Bound, BoundError, Term};

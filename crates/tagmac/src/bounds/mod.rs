@@ -41,8 +41,8 @@
 //!
 //! CMAC and HMAC are not here: none of these papers bounds them.
 //!
-//! **A value is never too small.** Values are rounded upward at every step and are too large by less
-//! than one part in 2^40, so the numbers of messages derived from them are never too large.
+//! **A value is never too small.** Values are rounded upward at every step and are larger than the
+//! formulas by less than one part in 2^40, so the numbers of messages derived from them are never too large.
 //!
 //! # Limits for a probability
 //!

@@ -13,7 +13,7 @@
 use super::up::UpperFloat;
 use super::{BoundError, MAX_UNDER_NONCES};
 
-/// The most messages for which the factor is computed: it is 2^184 there.
+/// The most messages for which the factor is computed: it is 2^185 there.
 const MAX: u128 = MAX_UNDER_NONCES << 4;
 
 /// (1 - C/N)^(-(C + 1)/2) for N = 2^128: 1.65 at C = 2^64, 2^11.5 at 2^66.

@@ -15,7 +15,7 @@ use super::{Bound, BoundError, Term, block_bits, nonces, some, tag_bits};
 /// ```
 ///
 /// An empty message has one block, so a sigma below q counts as q; one of `u128::MAX` stands for any
-/// number, and the value is then above 1. With E itself, add what sigma + 1 queries tell it from a
+/// number, and the value is then 1 or more. With E itself, add what sigma + 1 queries tell it from a
 /// random permutation. Tags of fewer than n bits only hide something.
 ///
 /// The bound never falls as q or sigma grows, so it holds for at most q messages of at most sigma

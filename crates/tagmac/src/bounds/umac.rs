@@ -15,7 +15,7 @@ use super::{some, tag_bits};
 ///
 /// plus three times what tells AES from a random permutation. Messages may have any length. The text
 /// does not count the queries to AES: here it is one for each message and attempt, which make the pads;
-/// a few hundred more derive the keys.
+/// fewer than a hundred more derive the keys.
 ///
 /// The RFC says that up to 2^64 messages do not harm "significantly" although AES is a permutation, by
 /// reference to a paper of Bernstein, and has no term for it. The factor is that paper's: 1.65 at 2^64
@@ -116,7 +116,7 @@ pub struct Umac1999 {
 /// ```
 ///
 /// plus what q + q_v queries tell the PRF from a random function. m is at least the expected number of
-/// messages under the nonce that has most of them. A nonce that repeats costs only a collision of two
+/// messages under the nonce that has most of them; where the sum is long, q or 8 q / 2^r + 130 bounds it. A nonce that repeats costs only a collision of two
 /// hashes, because the PRF hides the hash: `docs/theory.md` ("Nonces") has the proof.
 ///
 /// Where the PRF is [`Prf1999::Cbc3`], its advantage is no small number and is in the value:
@@ -333,8 +333,8 @@ fn by_grade(e: UpperFloat, attempts: &[u128]) -> UpperFloat {
     attempts.iter().rev().fold(UpperFloat::ZERO, add)
 }
 
-/// UMAC 1999, section 8.3: the same without a nonce, tag = F(hash). q tagged messages and attempts in all
-/// forge with a probability of at most
+/// UMAC 1999, section 8.3: the same without a nonce, tag = F(hash). Of q messages, all but one of them
+/// tagged, the last is forged in one attempt with a probability of at most
 ///
 /// ```text
 /// q^2 2^-b + 2^-tau

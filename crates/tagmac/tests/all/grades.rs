@@ -228,6 +228,21 @@ fn without_a_nonce_collisions_count_by_pairs() {
     assert!(umac::without_nonce(u32::MAX, 256, 1).is_ok());
 }
 
+/// Section 8.3 states its bound for every adversary. It is for one attempt: over all 16 functions F of a hash
+/// of two bits to a tag of one, which never collides, one attempt passes as the bound has it, and one of two always.
+#[test]
+fn attempts_without_a_nonce_count_each() {
+    let bound = umac::without_nonce(64, 1, 1).expect("a message").value();
+    let passing = |attempts: &[(u32, u32)]| {
+        let passes = |f: &u32| attempts.iter().any(|(hash, tag)| f >> hash & 1 == *tag);
+        (0..16).filter(passes).count() as f64 / 16.0
+    };
+    for hash in 0..4 {
+        assert_eq!([passing(&[(hash, 0)]), passing(&[(hash, 0), (hash, 1)])], [0.5, 1.0]);
+    }
+    assert!((0.5..0.6).contains(&bound));
+}
+
 #[test]
 fn grades_bound_what_they_should() {
     let log = |attempts: [u128; 4]| umac::graded(1, &attempts).unwrap().log2();
