@@ -198,11 +198,11 @@ impl Config {
         let roots = bundle.map(|(name, path)| certificates(name, &path)).transpose()?;
         let [no_region, no_endpoint] =
             [AmazonS3ConfigKey::Region, AmazonS3ConfigKey::Endpoint].map(|key| !has(&builder, key));
-        let key: Check = check_key;
+        let plain: Check = check_key;
         let settings = [
-            ("aws_access_key_id", AmazonS3ConfigKey::AccessKeyId, !own_keys, Some(key)),
-            ("aws_secret_access_key", AmazonS3ConfigKey::SecretAccessKey, !own_keys, Some(key)),
-            ("aws_session_token", AmazonS3ConfigKey::Token, !own_keys, Some(key)),
+            ("aws_access_key_id", AmazonS3ConfigKey::AccessKeyId, !own_keys, Some(plain)),
+            ("aws_secret_access_key", AmazonS3ConfigKey::SecretAccessKey, !own_keys, Some(plain)),
+            ("aws_session_token", AmazonS3ConfigKey::Token, !own_keys, Some(plain)),
             ("region", AmazonS3ConfigKey::Region, no_region, Some(check_label)),
             ("endpoint_url", AmazonS3ConfigKey::Endpoint, no_endpoint, None),
         ];
@@ -215,7 +215,8 @@ impl Config {
             if let Some(value) = of_profile {
                 builder = builder.with_config(key, value);
             }
-            if let (Some(check), Some(value)) = (check, builder.get_config_value(&key)) {
+            let value = builder.get_config_value(&key).filter(|value| !value.is_empty());
+            if let (Some(check), Some(value)) = (check, value) {
                 check(&name, &value)?;
             }
         }

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tagmac_files::Error;
@@ -148,7 +147,7 @@ fn named(variable: &str, path: &Path, home: Option<&Path>) -> Result<String, Err
     let path = match path.strip_prefix("~") {
         Ok(rest) => home.ok_or_else(|| wrong("HOME beside a path that begins with ~"))?.join(rest),
         // Another user's.
-        Err(_) if path.as_os_str().as_bytes().starts_with(b"~") => {
+        Err(_) if path.as_os_str().as_encoded_bytes().starts_with(b"~") => {
             return Err(wrong("a path, or one that begins with ~/"));
         }
         Err(_) => path.into(),

@@ -114,6 +114,11 @@ def test_regions_that_no_host_can_have(place, url, value, with_endpoint):
     ran.prints("").says("profile default: region: expected a name of letters, digits, - and _")
 
 
+def test_a_region_that_is_empty_is_none(place, url):
+    config = files(place, keys(), "[default]\nregion =\n")
+    place.keyed("tag", url, environment=config | {"AWS_REGION": "", "AWS_DEFAULT_REGION": ""}).exits(0)
+
+
 @pytest.mark.parametrize("value", HOSTS)
 def test_accounts_that_no_host_can_have(place, value):
     settings = {"AZURE_STORAGE_ACCOUNT_KEY": "a2V5a2V5", "AZURE_STORAGE_ACCOUNT_NAME": value}

@@ -167,7 +167,7 @@ def test_a_folder_of_objects_loses_what_it_has_alone(monkeypatch):
     # A listing that never ends.
     endless = (page(f"m/work/{n:09}") for n in count())
     monkeypatch.setattr(places, "MAX_REMOVED", 100)
-    with pytest.raises(PlaceError, match="expected at most 100 objects in the listing"):
+    with pytest.raises(PlaceError, match="expected at most 100 files to remove, found more"):
         removed(endless)
     # What it may not list or delete stays.
     def denied(**_):

@@ -301,7 +301,9 @@ def test_what_fails_every_time_is_tried_once():
 def test_settings_that_no_client_can_have_are_one_line(monkeypatch):
     from tagmac.s3 import client as module
 
-    for name, value in (("AWS_PROFILE", "none"), ("AWS_ENDPOINT_URL", "no url")):
+    for name, value in (
+        ("AWS_PROFILE", "none"), ("AWS_ENDPOINT_URL", "no url"), ("AWS_DEFAULT_REGION", "x@evil/"),
+    ):  # fmt: skip
         with monkeypatch.context() as changed:
             changed.setattr(module, "_clients", {})
             changed.setattr(boto3, "DEFAULT_SESSION", None)
@@ -309,6 +311,16 @@ def test_settings_that_no_client_can_have_are_one_line(monkeypatch):
             with pytest.raises(OSError, match=f"^S3: .*{value}") as found:
                 client()
             assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("bucket", ["x@evil", "a?b", "a#b", "a%2fb", "a:1"])
+def test_buckets_that_no_host_can_have_are_asked_for_nothing(proxy, tmp_path, bucket):
+    (tmp_path / "file").write_bytes(b"x")
+    with pytest.raises(tagmac.s3.ObjectError, match="^s3://.*Invalid bucket name"):
+        tagmac.s3.open_verified(client(), f"s3://{bucket}/k", KEY)
+    with pytest.raises(tagmac.s3.ObjectError, match="^s3://.*Invalid bucket name"):
+        tagmac.s3.upload_file(client(), tmp_path / "file", f"s3://{bucket}/k", KEY)
+    assert not proxy.log
 
 
 def test_an_archived_object_is_named(s3, bucket, proxy):
