@@ -138,6 +138,22 @@ impl Environment<'_> {
                  beside it, found none",
             ));
         }
+        // Without its role the token would be skipped in silence, and the machine's role would sign.
+        let is_signed = !(self.variable)("AWS_SKIP_SIGNATURE").is_some_and(|value| is_true(&value));
+        let token = is_set("AWS_WEB_IDENTITY_TOKEN_FILE") && !is_set("AWS_ACCESS_KEY_ID");
+        if token && is_signed && !is_set("AWS_ROLE_ARN") {
+            return Err(Error::usage(
+                "AWS_WEB_IDENTITY_TOKEN_FILE: expected AWS_ROLE_ARN beside it, found none",
+            ));
+        }
+        let path = (self.variable)("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
+        // It follows a host's name.
+        if self.machine_keys && path.is_some_and(|path| !path.starts_with('/')) {
+            return Err(Error::usage(
+                "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: expected a path that begins with /, found \
+                 another text",
+            ));
+        }
         match profile.get("services").filter(|_| !has_endpoint) {
             Some(services) => check_services(profile, services),
             None => Ok(()),
@@ -189,7 +205,7 @@ mod tests {
             let machine = when == When::MachineKeys;
             let mut others = Vec::new();
             if when == When::WebIdentity {
-                others.push(("AWS_WEB_IDENTITY_TOKEN_FILE", "f"));
+                others = vec![("AWS_WEB_IDENTITY_TOKEN_FILE", "f"), ("AWS_ROLE_ARN", "r")];
             }
             if !variable.is_empty() {
                 let with = |value| [&others[..], &[(variable, value)]].concat();
@@ -229,6 +245,29 @@ mod tests {
         assert_eq!(check(&[], other, false), Ok(()));
         let error = check(&[], "[default]\nservices = y\n", false).unwrap_err();
         assert!(error.contains("expected a section [services y]"), "{error}");
+    }
+
+    #[test]
+    fn a_token_of_a_web_identity_has_a_role() {
+        let token = ("AWS_WEB_IDENTITY_TOKEN_FILE", "f");
+        let error = check(&[token], "", false).unwrap_err();
+        assert!(error.contains("AWS_WEB_IDENTITY_TOKEN_FILE: expected AWS_ROLE_ARN"), "{error}");
+        // A profile's role would be another one's.
+        assert!(check(&[token], "[default]\nrole_arn = r\n", false).is_err());
+        assert_eq!(check(&[token, ("AWS_ROLE_ARN", "r")], "", false), Ok(()));
+        // Keys come before it, and who signs nothing needs none.
+        assert_eq!(check(&[token, ("AWS_ACCESS_KEY_ID", "k")], "", false), Ok(()));
+        assert_eq!(check(&[token, ("AWS_SKIP_SIGNATURE", "true")], "", false), Ok(()));
+    }
+
+    #[test]
+    fn a_container_s_path_is_one() {
+        let path = |path| [("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", path)];
+        for wrong in ["@example.org/", ".example.org/", ":80/", "x"] {
+            assert!(check(&path(wrong), "", true).is_err(), "{wrong}");
+            assert_eq!(check(&path(wrong), "", false), Ok(()));
+        }
+        assert_eq!(check(&path("/v2/x"), "", true), Ok(()));
     }
 
     #[test]

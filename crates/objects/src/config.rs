@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,10 +18,10 @@ use tagmac_files::url::{Scheme, Url};
 
 use crate::aws::Environment;
 use crate::connector::{self, Connector, Roots, Terms};
-use crate::endpoint::{Names, Reach, is_true};
+use crate::endpoint::{Names, Reach, check_label, is_true};
 use crate::failure::root_cause;
 use crate::profile::Profile;
-use crate::signer::Signer;
+use crate::signer::{Signer, is_plain};
 
 /// Who gives keys to a machine answers soon, or is not there.
 const KEYS_TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,6 +31,9 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 const S3: Names = Names { endpoint: "AWS_ENDPOINT_URL", allow_http: "AWS_ALLOW_HTTP" };
 const GOOGLE: Names = Names { endpoint: "GOOGLE_BASE_URL", allow_http: "GOOGLE_ALLOW_HTTP" };
 const AZURE: Names = Names { endpoint: "AZURE_STORAGE_ENDPOINT", allow_http: "AZURE_ALLOW_HTTP" };
+/// Services that give keys.
+const STS: Names = Names { endpoint: "AWS_ENDPOINT_URL_STS", allow_http: "AWS_ALLOW_HTTP" };
+const AUTHORITY: Names = Names { endpoint: "AZURE_AUTHORITY_HOST", allow_http: "AZURE_ALLOW_HTTP" };
 const AZURITE: Names =
     Names { endpoint: "AZURITE_BLOB_STORAGE_URL", allow_http: "AZURE_ALLOW_HTTP" };
 
@@ -94,6 +98,7 @@ impl Config {
 
     /// A bucket of Google Cloud Storage.
     fn google(url: &Url) -> Result<Config, Error> {
+        check_text::<GoogleConfigKey>("GOOGLE_")?;
         let connector = Connector { allow_http: GOOGLE.allows_http(), roots: None };
         let builder = GoogleCloudStorageBuilder::from_env()
             .with_retry(retry())
@@ -120,6 +125,7 @@ impl Config {
 
     /// A container of Azure.
     fn azure(url: &Url) -> Result<Config, Error> {
+        check_text::<AzureConfigKey>("AZURE_")?;
         let connector = Connector { allow_http: AZURE.allows_http(), roots: None };
         let builder = MicrosoftAzureBuilder::from_env()
             .with_retry(retry())
@@ -130,6 +136,15 @@ impl Config {
         let (unsigned, fabric) =
             (is(AzureConfigKey::SkipSignature), is(AzureConfigKey::UseFabricEndpoint));
         let named = value(AzureConfigKey::AccountName);
+        if let Some(account) = &named {
+            check_label("AZURE_STORAGE_ACCOUNT_NAME", account)?;
+        }
+        if let Some(tenant) = value(AzureConfigKey::AuthorityId) {
+            check_tenant(&tenant)?;
+        }
+        if let Some(authority) = value(AzureConfigKey::AuthorityHost) {
+            AUTHORITY.check(&authority, AZURE.allows_http())?;
+        }
         let (names, account, base) = if is(AzureConfigKey::UseEmulator) {
             let account = named.unwrap_or_else(|| "devstoreaccount1".into());
             let base = variable("AZURITE_BLOB_STORAGE_URL");
@@ -161,13 +176,13 @@ impl Config {
         let wrong = |error: object_store::Error| {
             Error::usage(format_args!("{url}: {}", root_cause(&error)))
         };
+        check_text::<AmazonS3ConfigKey>("AWS_")?;
         let mut builder = from_environment().with_retry(retry()).with_bucket_name(bucket);
-        check_variables()?;
         let has = |builder: &AmazonS3Builder, key| builder.get_config_value(&key).is_some();
         let is_set = |name| variable(name).is_some();
         let own_keys = is_set("AWS_ACCESS_KEY_ID") || is_set("AWS_WEB_IDENTITY_TOKEN_FILE");
         // Keys in the environment come first; a profile then says no more than where S3 is.
-        let profile = Profile::load(!own_keys)?;
+        let profile = Profile::load(&|name| env::var_os(name), !own_keys)?;
         if !own_keys && is_set("AWS_SESSION_TOKEN") {
             return Err(Error::usage(
                 "AWS_SESSION_TOKEN: expected AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY beside it, \
@@ -181,20 +196,28 @@ impl Config {
         let bundle = variable("AWS_CA_BUNDLE").map(|path| ("AWS_CA_BUNDLE", path));
         let bundle = bundle.or_else(|| Some(("ca_bundle", profile.get("ca_bundle")?.into())));
         let roots = bundle.map(|(name, path)| certificates(name, &path)).transpose()?;
+        let [no_region, no_endpoint] =
+            [AmazonS3ConfigKey::Region, AmazonS3ConfigKey::Endpoint].map(|key| !has(&builder, key));
+        let plain: Check = check_key;
         let settings = [
-            ("aws_access_key_id", AmazonS3ConfigKey::AccessKeyId, !own_keys),
-            ("aws_secret_access_key", AmazonS3ConfigKey::SecretAccessKey, !own_keys),
-            ("aws_session_token", AmazonS3ConfigKey::Token, !own_keys),
-            ("region", AmazonS3ConfigKey::Region, !has(&builder, AmazonS3ConfigKey::Region)),
-            (
-                "endpoint_url",
-                AmazonS3ConfigKey::Endpoint,
-                !has(&builder, AmazonS3ConfigKey::Endpoint),
-            ),
+            ("aws_access_key_id", AmazonS3ConfigKey::AccessKeyId, !own_keys, Some(plain)),
+            ("aws_secret_access_key", AmazonS3ConfigKey::SecretAccessKey, !own_keys, Some(plain)),
+            ("aws_session_token", AmazonS3ConfigKey::Token, !own_keys, Some(plain)),
+            ("region", AmazonS3ConfigKey::Region, no_region, Some(check_label)),
+            ("endpoint_url", AmazonS3ConfigKey::Endpoint, no_endpoint, None),
         ];
-        for (setting, key, is_wanted) in settings {
-            if let Some(value) = profile.get(setting).filter(|_| is_wanted) {
+        for (setting, key, is_wanted, check) in settings {
+            let of_profile = profile.get(setting).filter(|_| is_wanted);
+            let name = match of_profile {
+                Some(_) => format!("profile {}: {setting}", profile.shown()),
+                None => key.as_ref().to_ascii_uppercase(),
+            };
+            if let Some(value) = of_profile {
                 builder = builder.with_config(key, value);
+            }
+            let value = builder.get_config_value(&key).filter(|value| !value.is_empty());
+            if let (Some(check), Some(value)) = (check, value) {
+                check(&name, &value)?;
             }
         }
         let value = |key| builder.get_config_value(&key).filter(|value| !value.is_empty());
@@ -207,6 +230,9 @@ impl Config {
             Some(endpoint) => S3.check(endpoint, allow_http)?,
             None => Reach::Tls,
         };
+        if let Some(sts) = value(AmazonS3ConfigKey::StsEndpoint) {
+            STS.check(&sts, allow_http)?;
+        }
         let hosted = is_true(AmazonS3ConfigKey::VirtualHostedStyleRequest);
         if let Some(endpoint) = endpoint.as_deref().filter(|_| hosted) {
             check_hosted(endpoint, bucket)?;
@@ -294,19 +320,40 @@ fn from_environment() -> AmazonS3Builder {
     builder
 }
 
-/// Refuses values that no header can have: they go into every request.
-fn check_variables() -> Result<(), Error> {
-    let names = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION"];
-    for name in names {
-        let is_plain = |byte: &u8| byte.is_ascii_graphic();
-        let value = env::var_os(name).unwrap_or_default();
-        if !value.as_encoded_bytes().iter().all(is_plain) {
-            return Err(Error::usage(format_args!(
-                "{name}: expected letters, digits and signs, found a blank or another character"
-            )));
+/// Refuses a value of a setting that a name stands for.
+type Check = fn(&str, &str) -> Result<(), Error>;
+
+/// Refuses a key that no header can have. It is not shown.
+fn check_key(name: &str, value: &str) -> Result<(), Error> {
+    if is_plain(value) {
+        return Ok(());
+    }
+    Err(Error::usage(format_args!(
+        "{name}: expected letters, digits and signs, found a blank or another character"
+    )))
+}
+
+/// Refuses settings that are not UTF-8: they would be skipped in silence.
+fn check_text<K: FromStr>(prefix: &str) -> Result<(), Error> {
+    for (name, value) in env::vars_os() {
+        let Some(name) = name.to_str().filter(|name| name.starts_with(prefix)) else { continue };
+        if value.to_str().is_none() && name.to_ascii_lowercase().parse::<K>().is_ok() {
+            return Err(Error::usage(format_args!("{name}: expected UTF-8, found other bytes")));
         }
     }
     Ok(())
+}
+
+/// Refuses a tenant of Azure that is no segment of a path: an ID or a domain.
+fn check_tenant(tenant: &str) -> Result<(), Error> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+    if tenant.bytes().all(is_plain) && !tenant.starts_with('.') {
+        return Ok(());
+    }
+    Err(Error::usage(format_args!(
+        "AZURE_TENANT_ID: expected a tenant of letters, digits, - . _, found {}",
+        Escaped::text(tenant.as_bytes())
+    )))
 }
 
 /// Refuses an endpoint that is not the bucket's own.

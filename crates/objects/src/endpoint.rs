@@ -6,6 +6,9 @@ use std::net::IpAddr;
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 
+/// DNS has no longer labels.
+const MAX_LABEL_BYTES: usize = 63;
+
 /// How an endpoint is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
@@ -60,6 +63,20 @@ impl Names {
             _ => Err(wrong("expected https://")),
         }
     }
+}
+
+/// Refuses a name that becomes part of a host, unless it can be nothing but that: `x@example.org/` as
+/// a region would send requests to example.org.
+pub fn check_label(name: &str, value: &str) -> Result<(), Error> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if (1..=MAX_LABEL_BYTES).contains(&value.len()) && value.bytes().all(is_plain) {
+        return Ok(());
+    }
+    Err(Error::usage(format_args!(
+        "{name}: expected a name of letters, digits, - and _, at most {MAX_LABEL_BYTES} bytes long, \
+         found {}",
+        Escaped::text(value.as_bytes())
+    )))
 }
 
 /// Whether the value of a setting means yes.
@@ -119,6 +136,21 @@ mod tests {
                 assert!(!error.to_string().contains("secret"), "{error}");
             }
             assert_eq!(found.ok(), expected, "{endpoint}");
+        }
+    }
+
+    #[test]
+    fn a_label_of_a_host_is_one() {
+        for label in ["us-east-1", "auto", "RegionOne", "a_b", "0", &"x".repeat(63)] {
+            assert!(check_label("R", label).is_ok(), "{label}");
+        }
+        let long = "x".repeat(64);
+        for label in [
+            "", "x@evil/", "a.b", "..", "a.b/..", "x/", "x?", "x#", "x:1", "x\\", "x%2e", "x y",
+            "x\n", "\u{e9}", "x\0", &long,
+        ] {
+            let error = check_label("R", label).unwrap_err().to_string();
+            assert!(error.contains("R: expected a name of letters"), "{error}");
         }
     }
 

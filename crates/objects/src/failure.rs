@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use tagmac_files::ReadError;
+use tokio::task::JoinError;
 
 /// Why a request has no answer that can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +37,11 @@ impl From<Failure> for ReadError {
         };
         ReadError::Io(io::Error::other(text))
     }
+}
+
+/// What came of a task. One that panicked has no answer, and is asked for no other.
+pub fn joined<T>(task: Result<Result<T, Failure>, JoinError>) -> Result<T, Failure> {
+    task.unwrap_or_else(|_| Err(Failure::Final("internal error: a request ended too soon".into())))
 }
 
 /// What a chain of errors ends with: the text that says what happened. Those above it say which

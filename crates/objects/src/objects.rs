@@ -82,7 +82,12 @@ impl Objects {
             Some(store) => Arc::clone(store),
             None => Arc::clone(stores.entry(name).or_insert(Arc::new(Store::new(url)?))),
         };
-        Ok(Bucket { objects: self.clone(), store, url: url.with_key("") })
+        Ok(self.bucket_in(store, url))
+    }
+
+    /// The bucket of a URL, in that store.
+    pub(crate) fn bucket_in(&self, store: Arc<Store>, url: &Url) -> Bucket {
+        Bucket { objects: self.clone(), store, url: url.with_key("") }
     }
 
     /// How many requests may be under way at once.

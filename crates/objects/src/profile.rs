@@ -5,10 +5,10 @@
 //! what else changes a request and is not followed here: see `aws`.
 
 use std::collections::BTreeMap;
-use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tagmac_files::Error;
 use tagmac_files::error::io_reason;
@@ -17,8 +17,20 @@ use tagmac_files::escaped::Escaped;
 /// Larger files are none.
 const MAX_BYTES: u64 = 1 << 20;
 /// Settings by which other tools get keys.
-const ELSEWHERE: [&str; 5] =
-    ["credential_process", "sso_session", "sso_start_url", "role_arn", "login_session"];
+const ELSEWHERE: [&str; 10] = [
+    "credential_process",
+    "sso_session",
+    "sso_start_url",
+    "sso_account_id",
+    "sso_role_name",
+    "role_arn",
+    "source_profile",
+    "credential_source",
+    "web_identity_token_file",
+    "login_session",
+];
+/// Those that AWS's tools follow though the profile has keys besides.
+const BEFORE_KEYS: [&str; 2] = ["role_arn", "web_identity_token_file"];
 
 /// The settings of a section, those that have parts of their own as `name.part`.
 type Section = BTreeMap<String, String>;
@@ -33,22 +45,24 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The profile that the environment names, or the one called `default`.
-    /// With `keys` it has to have them here, or none at all.
-    pub fn load(keys: bool) -> Result<Profile, Error> {
-        let var = |name| env::var_os(name).filter(|value| !value.is_empty());
+    /// The profile that the environment names, or the one called `default`. `variable` is a
+    /// variable's value; an empty one has none. With `keys` the profile has to have them here, or none
+    /// at all.
+    pub fn load(variable: &dyn Fn(&str) -> Option<OsString>, keys: bool) -> Result<Profile, Error> {
+        let var = |name| variable(name).filter(|value| !value.is_empty());
         let asked = var("AWS_PROFILE").or_else(|| var("AWS_DEFAULT_PROFILE"));
         let name = asked.clone().map_or(Ok("default".into()), |name| name.into_string());
         let name = name.map_err(|name| {
             let name = Escaped::name(&name).to_string();
             Error::usage(format_args!("AWS_PROFILE: expected a name in UTF-8, found {name}"))
         })?;
+        let home = var("HOME").map(PathBuf::from);
         let text = |variable, base| {
-            let path = match var(variable) {
-                Some(path) => Some(PathBuf::from(path)),
-                None => var("HOME").map(|home| PathBuf::from(home).join(".aws").join(base)),
-            };
-            Ok(path.map(read).transpose()?.flatten().unwrap_or_default())
+            if let Some(path) = var(variable) {
+                return named(variable, &PathBuf::from(path), home.as_deref());
+            }
+            let path = home.as_ref().map(|home| home.join(".aws").join(base));
+            Ok(path.as_deref().map(read).transpose()?.flatten().unwrap_or_default())
         };
         let config = text("AWS_CONFIG_FILE", "config")?;
         let credentials = text("AWS_SHARED_CREDENTIALS_FILE", "credentials")?;
@@ -102,10 +116,11 @@ impl Profile {
     /// Refuses a profile whose keys another tool has to make.
     fn has_keys_here(&self, name: &str) -> Result<(), Error> {
         // With a role besides, AWS's tools would use these keys to become somebody else.
-        if self.get("aws_access_key_id").is_some() && self.get("role_arn").is_none() {
-            return Ok(());
-        }
-        let Some(setting) = ELSEWHERE.iter().find(|setting| self.get(setting).is_some()) else {
+        let settings = match self.get("aws_access_key_id") {
+            Some(_) => &BEFORE_KEYS[..],
+            None => &ELSEWHERE,
+        };
+        let Some(setting) = settings.iter().find(|setting| self.get(setting).is_some()) else {
             return Ok(());
         };
         let name = Escaped::text(name.as_bytes());
@@ -122,26 +137,49 @@ impl Profile {
     }
 }
 
-/// The text of a file, if there is one.
-fn read(path: PathBuf) -> Result<Option<String>, Error> {
-    let failed = |error: io::Error| {
-        Error::io(format_args!("{}: {}", Escaped::name(&path), io_reason(&error)))
+/// The text of a file that a variable names. AWS's tools skip one that is not there; but it may say
+/// where the store is, and skipped in silence, a request for a private store would go to AWS.
+fn named(variable: &str, path: &Path, home: Option<&Path>) -> Result<String, Error> {
+    let wrong = |what: &str| {
+        let shown = Escaped::name(path);
+        Error::usage(format_args!("{variable}: expected {what}, found {shown}"))
     };
-    // By which a user says that there is none.
+    let path = match path.strip_prefix("~") {
+        Ok(rest) => home.ok_or_else(|| wrong("HOME beside a path that begins with ~"))?.join(rest),
+        // Another user's.
+        Err(_) if path.as_os_str().as_encoded_bytes().starts_with(b"~") => {
+            return Err(wrong("a path, or one that begins with ~/"));
+        }
+        Err(_) => path.into(),
+    };
+    read(&path)?.ok_or_else(|| {
+        let shown = Escaped::name(&path);
+        Error::usage(format_args!(
+            "{variable}: expected a file, found none at {shown}; /dev/null stands for an empty one"
+        ))
+    })
+}
+
+/// The text of a file, if there is one.
+fn read(path: &Path) -> Result<Option<String>, Error> {
+    let failed = |error: io::Error| {
+        Error::io(format_args!("{}: {}", Escaped::name(path), io_reason(&error)))
+    };
+    // By which a user says that nothing is set there.
     if path.as_os_str() == "/dev/null" {
-        return Ok(None);
+        return Ok(Some(String::new()));
     }
-    match fs::metadata(&path) {
+    match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
         Ok(facts) if !facts.is_file() || facts.len() > MAX_BYTES => {
-            let name = Escaped::name(&path);
+            let name = Escaped::name(path);
             let what = "expected a file of at most 1 MiB, found something else";
             return Err(Error::io(format_args!("{name}: {what}")));
         }
         Ok(_) => {}
     }
-    fs::read_to_string(&path).map(Some).map_err(failed)
+    fs::read_to_string(path).map(Some).map_err(failed)
 }
 
 /// The settings of a section. Lines with a blank before them are parts of the setting above.
@@ -203,7 +241,56 @@ mod tests {
         assert!(role.has_keys_here("default").unwrap_err().to_string().contains("found role_arn"));
         let both = "[default]\nsso_session = x\naws_access_key_id = k";
         assert!(profile(both).has_keys_here("default").is_ok());
+        // AWS's tools would exchange the token, and fail without a role.
+        for text in
+            ["web_identity_token_file = f", "web_identity_token_file = f\naws_access_key_id = k"]
+        {
+            let token =
+                profile(&format!("[default]\n{text}")).has_keys_here("default").unwrap_err();
+            assert!(token.to_string().contains("found web_identity_token_file"), "{token}");
+        }
+        for setting in ELSEWHERE {
+            let found = profile(&format!("[default]\n{setting} = x")).has_keys_here("default");
+            assert!(found.unwrap_err().to_string().contains(&format!("found {setting}")));
+        }
         assert!(profile("[default]\nregion = x").has_keys_here("default").is_ok());
+    }
+
+    #[test]
+    fn a_file_that_a_variable_names_is_there() {
+        let home = std::env::temp_dir().join(format!("tagmac-profile-{}", std::process::id()));
+        fs::create_dir_all(home.join(".aws")).unwrap();
+        fs::write(home.join("mine"), "[default]\nendpoint_url = https://e\n").unwrap();
+        let load = |variables: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| OsString::from(value))
+            };
+            let profile = Profile::load(&variable, true).map_err(|error| error.to_string());
+            profile.map(|profile| profile.get("endpoint_url").map(String::from))
+        };
+        let at = home.to_str().unwrap();
+        let there = Ok(Some(String::from("https://e")));
+        for name in ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"] {
+            assert_eq!(load(&[("HOME", at), (name, "~/mine")]), there);
+            assert_eq!(load(&[("HOME", at), (name, &format!("{at}/mine"))]), there);
+            assert_eq!(load(&[("HOME", at), (name, "/dev/null")]), Ok(None));
+            for (path, what) in [
+                ("~/none", "expected a file, found none at "),
+                ("none", "expected a file, found none at none"),
+                ("$HOME/mine", "expected a file, found none at "),
+                ("~root/mine", "expected a path, or one that begins with ~/, found ~root/mine"),
+            ] {
+                let error = load(&[("HOME", at), (name, path)]).unwrap_err();
+                assert!(error.contains(&format!("{name}: {what}")), "{error}");
+            }
+            let error = load(&[(name, "~/mine")]).unwrap_err();
+            assert!(error.contains(&format!("{name}: expected HOME")), "{error}");
+        }
+        // Where no variable names them, there may be none.
+        assert_eq!(load(&[("HOME", at)]), Ok(None));
+        assert_eq!(load(&[]), Ok(None));
+        fs::remove_dir_all(home).unwrap();
     }
 
     #[test]

@@ -40,9 +40,13 @@ pub struct Store {
 impl Store {
     /// The store of a URL's bucket. Nothing is asked of it yet.
     pub fn new(url: &Url) -> Result<Store, Error> {
-        let config = Config::new(url)?;
+        Ok(Store::with(Config::new(url)?))
+    }
+
+    /// The store that is reached by a configuration.
+    pub fn with(config: Config) -> Store {
         let dialect = config.signer.dialect();
-        Ok(Store { config, dialect })
+        Store { config, dialect }
     }
 
     /// The bytes of a range of the content that is expected.

@@ -1,7 +1,7 @@
 //! Signs requests, as each kind of store wants it.
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue};
-use object_store::aws::{AwsAuthorizer, AwsCredentialProvider};
+use object_store::aws::{AwsAuthorizer, AwsCredential, AwsCredentialProvider};
 use object_store::azure::{AzureAuthorizer, AzureCredential, AzureCredentialProvider};
 use object_store::client::HttpRequest;
 use object_store::gcp::GcpCredentialProvider;
@@ -51,6 +51,7 @@ impl Signer {
         match self {
             Signer::S3 { credentials: Some(credentials), region, request_payer } => {
                 let key = credentials.get_credential().await.map_err(none)?;
+                check_key(&key)?;
                 let authorizer =
                     AwsAuthorizer::new(&key, "s3", region).with_request_payer(*request_payer);
                 authorizer.try_authorize(request, None).map_err(wrong)
@@ -76,6 +77,21 @@ impl Signer {
     }
 }
 
+/// Whether a header can have a text of a key.
+pub fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Refuses keys that no header can have, with which `object_store` panics. Those of a service may have
+/// any text in them.
+fn check_key(key: &AwsCredential) -> Result<(), Failure> {
+    let AwsCredential { key_id, secret_key, token } = key;
+    if [key_id, secret_key].into_iter().chain(token).all(|text| is_plain(text)) {
+        return Ok(());
+    }
+    Err(Failure::Final("expected keys of letters, digits and signs, found others".into()))
+}
+
 /// Adds a token. One of a service for keys may have any bytes in it.
 fn bearer(request: &mut HttpRequest, token: &str) -> Result<(), Failure> {
     let mut value = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| {
@@ -88,4 +104,42 @@ fn bearer(request: &mut HttpRequest, token: &str) -> Result<(), Failure> {
 
 fn wrong(error: object_store::Error) -> Failure {
     Failure::Final(root_cause(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use object_store::StaticCredentialProvider;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn keys_that_no_header_can_have_are_refused() {
+        let with = |key_id: &str, secret_key: &str, token: Option<&str>| {
+            let [key_id, secret_key] = [key_id, secret_key].map(String::from);
+            let key = AwsCredential { key_id, secret_key, token: token.map(String::from) };
+            let credentials = Some(Arc::new(StaticCredentialProvider::new(key)) as _);
+            Signer::S3 { credentials, region: "r".into(), request_payer: false }
+        };
+        for (key, secret, token, is_good) in [
+            ("k", "s", None, true),
+            ("k", "s+/=", Some("t+/="), true),
+            ("k\u{e9}", "s", None, false),
+            ("k\n", "s", None, false),
+            ("k", "s\u{e9}", None, false),
+            ("k", "s", Some("t\r\nx: y"), false),
+            ("k", "s", Some("\u{0}"), false),
+        ] {
+            let mut request = HttpRequest::new(object_store::client::HttpRequestBody::empty());
+            *request.uri_mut() = "https://example.org/b/k".parse().unwrap();
+            let signed = with(key, secret, token).sign(&mut request, 0).await;
+            assert_eq!(signed.is_ok(), is_good, "{key:?} {secret:?} {token:?}");
+            if let Err(failure) = signed {
+                assert!(
+                    matches!(failure, Failure::Final(what) if what.contains("expected keys of"))
+                );
+            }
+        }
+    }
 }

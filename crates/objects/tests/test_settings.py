@@ -38,7 +38,10 @@ def test_keys_in_files(place, url):
 
 
 def test_keys_that_another_tool_makes(place, url):
-    for setting in ("sso_session", "credential_process", "role_arn"):
+    for setting in (
+        "sso_session", "sso_account_id", "credential_process", "role_arn", "source_profile",
+        "web_identity_token_file",
+    ):  # fmt: skip
         made = files(place, "", f"[default]\n{setting} = x\n")
         ran = place.keyed("tag", url, environment=made).exits(2)
         ran.says(f"found {setting}, which tagmac cannot follow", "aws configure export-credentials")
@@ -73,11 +76,125 @@ def test_a_virtual_host_is_its_bucket_s(place, url):
     place.keyed("tag", url, environment=hosted).exits(2).says("expected a host that begins with")
 
 
-def test_keys_that_no_header_can_have(place, url):
-    for name in (*KEYS, "AWS_SESSION_TOKEN"):
-        ran = place.keyed("tag", url, environment={name: "hunter2\nx"}).exits(2)
-        ran.says(f"{name}: expected letters")
+@pytest.mark.parametrize("value", ["hunter2\nx", "hunter2\u00e9", "hunter2 x"])
+def test_keys_that_no_header_can_have(place, url, value):
+    for name in (*KEYS, "AWS_SESSION_TOKEN", "AWS_TOKEN"):
+        shown = name.replace("AWS_TOKEN", "AWS_SESSION_TOKEN")
+        ran = place.keyed("tag", url, environment={name: value}).exits(2)
+        ran.says(f"{shown}: expected letters")
         assert "hunter2" not in ran.err
+
+
+@pytest.mark.parametrize("value", ["hunter2\u00e9", "hunter2 x"])
+def test_keys_of_a_profile_that_no_header_can_have(place, url, value):
+    for name in ("aws_access_key_id", "aws_secret_access_key", "aws_session_token"):
+        made = files(place, keys(), f"[default]\n{name} = {value}\n")
+        if name != "aws_session_token":
+            place.folder.joinpath("credentials").write_text(
+                "".join(line for line in keys().splitlines(True) if name not in line)
+            )
+        ran = place.keyed("tag", url, environment=made).exits(2)
+        ran.says(f"profile default: {name}: expected letters")
+        assert "hunter2" not in ran.err
+
+
+HOSTS = ["x@127.0.0.1:1/", "a.b/..", "x/y", "x?y", "x#y", "x\\y", "a.b", "x" * 64]
+
+
+@pytest.mark.parametrize("value", HOSTS)
+@pytest.mark.parametrize("with_endpoint", [True, False])
+def test_regions_that_no_host_can_have(place, url, value, with_endpoint):
+    """A request for a region `x@evil/` would go to the host evil."""
+    nowhere = {} if with_endpoint else {"AWS_ENDPOINT_URL": ""}
+    ran = place.keyed("tag", url, environment=nowhere | {"AWS_REGION": value}).exits(2)
+    ran.prints("").says("AWS_REGION: expected a name of letters, digits, - and _")
+    config = files(place, keys(), f"[default]\nregion = {value}\n")
+    config |= {"AWS_REGION": "", "AWS_DEFAULT_REGION": ""}
+    ran = place.keyed("tag", url, environment=nowhere | config).exits(2)
+    ran.prints("").says("profile default: region: expected a name of letters, digits, - and _")
+
+
+def test_a_region_that_is_empty_is_none(place, url):
+    config = files(place, keys(), "[default]\nregion =\n")
+    place.keyed("tag", url, environment=config | {"AWS_REGION": "", "AWS_DEFAULT_REGION": ""}).exits(0)
+
+
+@pytest.mark.parametrize("value", HOSTS)
+def test_accounts_that_no_host_can_have(place, value):
+    settings = {"AZURE_STORAGE_ACCOUNT_KEY": "a2V5a2V5", "AZURE_STORAGE_ACCOUNT_NAME": value}
+    for more in ({}, {"AZURE_STORAGE_USE_EMULATOR": "true"}, {"AZURE_USE_FABRIC_ENDPOINT": "true"}):
+        ran = place.keyed("tag", "az://container/key", environment=settings | more).exits(2)
+        ran.prints("").says("AZURE_STORAGE_ACCOUNT_NAME: expected a name of letters")
+
+
+@pytest.mark.parametrize("value", ["../x", "x/y", "x?y", "x#", "..", "x@y"])
+def test_tenants_that_no_path_can_have(place, value):
+    settings = {"AZURE_STORAGE_ACCOUNT_NAME": "account", "AZURE_TENANT_ID": value}
+    settings |= {"AZURE_CLIENT_ID": "i", "AZURE_CLIENT_SECRET": "s"}
+    ran = place.keyed("tag", "az://container/key", environment=settings).exits(2)
+    ran.prints("").says("AZURE_TENANT_ID: expected a tenant of letters")
+
+
+@pytest.mark.parametrize(
+    "value", ["http://example.org", "https://a@example.org", "https://example.org/?x", "example.org"]
+)
+def test_services_that_give_keys_are_named_by_a_url(place, value):
+    settings = {"AZURE_STORAGE_ACCOUNT_NAME": "account", "AZURE_TENANT_ID": "t"}
+    settings |= {"AZURE_CLIENT_ID": "i", "AZURE_CLIENT_SECRET": "s", "AZURE_AUTHORITY_HOST": value}
+    ran = place.keyed("tag", "az://container/key", environment=settings).exits(2)
+    ran.prints("").says("AZURE_AUTHORITY_HOST: expected")
+    token = {"AWS_WEB_IDENTITY_TOKEN_FILE": "f", "AWS_ROLE_ARN": "r", "AWS_ENDPOINT_URL_STS": value}
+    no_http = {"AWS_ALLOW_HTTP": ""}
+    ran = place.keyed("tag", "s3://bucket/o", environment=WITHOUT_KEYS | token | no_http).exits(2)
+    ran.prints("").says("AWS_ENDPOINT_URL_STS: expected")
+
+
+def test_a_container_s_path_is_one(place, url):
+    settings = WITHOUT_KEYS | {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "@example.org/"}
+    settings |= {"AWS_EC2_METADATA_DISABLED": ""}
+    ran = place.keyed("tag", url, environment=settings).exits(2).prints("")
+    ran.says("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: expected a path")
+
+
+def test_a_token_of_a_web_identity_has_a_role(place, url):
+    """Without one, the machine's role would sign."""
+    settings = WITHOUT_KEYS | {"AWS_EC2_METADATA_DISABLED": ""}
+    ran = place.keyed("tag", url, environment=settings | {"AWS_WEB_IDENTITY_TOKEN_FILE": "f"})
+    ran.exits(2).prints("").says("AWS_WEB_IDENTITY_TOKEN_FILE: expected AWS_ROLE_ARN beside it")
+    # Keys come before the token.
+    place.keyed("tag", url, environment={"AWS_WEB_IDENTITY_TOKEN_FILE": "f"}).exits(0)
+    # A profile's token, with keys or without, is one that AWS's tools would exchange.
+    for text in ("", keys()):
+        made = files(place, text, "[default]\nweb_identity_token_file = f\n")
+        ran = place.keyed("tag", url, environment=made).exits(2)
+        ran.says("found web_identity_token_file, which tagmac cannot follow")
+
+
+@pytest.mark.parametrize("name", [b"AWS_ENDPOINT_URL", b"AWS_REGION", b"AWS_ROLE_ARN"])
+def test_settings_that_are_no_text_are_not_skipped(place, url, name):
+    ran = place.keyed("tag", url, environment={name: b"\xff"}).exits(2)
+    ran.prints("").says(f"{name.decode()}: expected UTF-8")
+
+
+@pytest.mark.parametrize("variable", ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"])
+def test_files_are_found_from_home(place, url, variable):
+    """As AWS's tools find them."""
+    place.folder.joinpath("mine").write_text(keys())
+    nothing = files(place) | {"HOME": str(place.folder)}
+    place.keyed("tag", url, environment=nothing | {variable: "~/mine"}).exits(0)
+    for path, said in (
+        ("~/none", "expected a file, found none"),
+        (str(place.folder / "none"), "expected a file, found none"),
+        ("$HOME/mine", "expected a file, found none"),
+        ("~root/mine", "expected a path, or one that begins with ~/"),
+    ):
+        # Skipped in silence, keys and endpoints would be others.
+        own = {name: os.environ[name] for name in KEYS}
+        ran = place.keyed("tag", url, environment=nothing | own | {variable: path}).exits(2)
+        ran.prints("").says(f"{variable}: {said}")
+    ran = place.keyed("tag", url, environment=nothing | {variable: "~/mine", "HOME": ""}).exits(2)
+    ran.says(f"{variable}: expected HOME")
+    place.keyed("tag", url, environment={variable: "/dev/null"}).exits(0)
 
 
 def test_settings_of_other_stores_are_not_shown(place):

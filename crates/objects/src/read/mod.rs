@@ -20,7 +20,7 @@ use tagmac_files::progress::Progress;
 use tagmac_files::read::Tagged;
 use tagmac_files::{Error, ReadError};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, joined};
 use crate::object::{Facts, Span};
 use crate::objects::Bucket;
 use crate::range;
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
                 let ended = tokio::time::timeout(TICK, &mut read).await;
                 self.progress.add(done.swap(0, Ordering::Relaxed));
                 if let Ok(ended) = ended {
-                    return ended.expect("no task panics");
+                    return joined(ended);
                 }
             }
         })
@@ -213,6 +213,8 @@ impl<'a> Reader<'a> {
         let window = (bucket.objects.requests() as u64).min(ORDERED_RANGES);
         let queue = ordered::Queue::new(count, window);
         let fill = || {
+            // However a thread ends: one that waits for it would wait for ever.
+            let _closed = queue.closed_on_panic();
             while let Some(index) = queue.next() {
                 let start = index * ORDERED_RANGE;
                 let span = Span { start, end: facts.size.min(start + ORDERED_RANGE) };
@@ -227,8 +229,9 @@ impl<'a> Reader<'a> {
             if !any {
                 return Err(Failure::Final("expected a thread for requests, found none".into()));
             }
-            while let Some(bytes) = queue.take() {
-                let bytes = bytes?;
+            let _closed = queue.closed_on_panic();
+            for _ in 0..count {
+                let bytes = queue.take()?;
                 self.progress.add(bytes.len());
                 take(&bytes);
             }
@@ -271,7 +274,7 @@ fn fetch(bucket: &Bucket, key: &str, span: Span, facts: &Facts) -> Result<Vec<u8
         range::read(&bucket, &key, span, &facts, take).await?;
         Ok(bytes)
     });
-    objects.runtime().block_on(read).expect("no task panics")
+    joined(objects.runtime().block_on(read))
 }
 
 fn hashing(error: Error) -> Failure {
@@ -283,4 +286,53 @@ fn unbound() -> Failure {
         "expected a strong ETag from the store, found none: a change between two ranges would go unseen"
             .into(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use object_store::client::{HttpClient, HttpError, HttpRequest, HttpResponse, HttpService};
+    use tagmac::dynamic::Algorithm;
+    use tagmac::isa::Level;
+    use tagmac_files::key::Key;
+    use tagmac_files::url::Url;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::objects::{Limits, Objects};
+    use crate::requests::Store;
+    use crate::signer::Signer;
+
+    #[derive(Debug)]
+    struct Panics;
+
+    #[async_trait]
+    impl HttpService for Panics {
+        async fn call(&self, _: HttpRequest) -> Result<HttpResponse, HttpError> {
+            panic!("a panic that this test is about")
+        }
+    }
+
+    #[test]
+    fn a_request_that_panics_is_a_failure() {
+        let objects = Objects::new(Limits { requests: 4, objects: 1 }).unwrap();
+        let client = HttpClient::new(Panics);
+        let signer = Signer::S3 { credentials: None, region: "r".into(), request_payer: false };
+        let endpoint = "https://example.org/b".into();
+        let config = Config { client: client.clone(), writer: client, signer, endpoint };
+        let url = Url::parse(b"s3://b/k").unwrap();
+        let bucket = objects.bucket_in(Arc::new(Store::with(config)), &url);
+        // One with parts, and one whose ranges are taken in order.
+        for name in ["PMAC-AES128", "CMAC-AES128"] {
+            let algorithm = Algorithm::from_name(name).unwrap();
+            let key = Key::new(algorithm, Zeroizing::new(vec![0; 16])).unwrap();
+            let mac = Mac::new(&key, 128, Level::best()).unwrap();
+            for size in [1, RANGE + 1, 10 * RANGE] {
+                let facts = Facts { size, etag: Some("\"e\"".into()), version: None };
+                let failed = Reader::new(&mac, &()).tag(&bucket, "k", &facts, &[]);
+                let failed = failed.map(|_| ()).unwrap_err().to_string();
+                assert!(failed.contains("internal error"), "{name} {size}: {failed}");
+            }
+        }
+    }
 }

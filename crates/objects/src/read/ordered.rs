@@ -1,7 +1,8 @@
 //! Ranges that are fetched side by side and taken in order.
 
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
 
 use crate::failure::Failure;
 
@@ -50,27 +51,45 @@ impl Queue {
         self.moved.notify_all();
     }
 
-    /// The next range in order, as soon as it is there; none after the last one, or after a failure.
-    pub fn take(&self) -> Option<Fetched> {
+    /// The next range in order, as soon as it is there; a failure after the last one, or after another
+    /// failure.
+    pub fn take(&self) -> Fetched {
         let state = self.state.lock().expect("no thread panics");
         let waits = |state: &mut State| {
             !state.over && state.take < self.count && !state.there.contains_key(&state.take)
         };
         let mut state = self.moved.wait_while(state, waits).expect("no thread panics");
         let index = state.take;
-        let fetched = state.there.remove(&index)?;
+        let ended = || Err(Failure::Final("internal error: a range is missing".into()));
+        let fetched = state.there.remove(&index).unwrap_or_else(ended);
         state.take += 1;
-        state.over = fetched.is_err();
+        state.over |= fetched.is_err();
         drop(state);
         self.moved.notify_all();
-        Some(fetched)
+        fetched
+    }
+
+    /// Ends the queue if the thread panics while it has this.
+    pub fn closed_on_panic(&self) -> ClosedOnPanic<'_> {
+        ClosedOnPanic(self)
+    }
+}
+
+/// See [`Queue::closed_on_panic`].
+pub struct ClosedOnPanic<'a>(&'a Queue);
+
+impl Drop for ClosedOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let Queue { state, moved, .. } = self.0;
+            state.lock().unwrap_or_else(PoisonError::into_inner).over = true;
+            moved.notify_all();
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
-
     use super::*;
 
     #[test]
@@ -85,10 +104,10 @@ mod tests {
                 });
             }
             for index in 0..100 {
-                assert_eq!(queue.take(), Some(Ok(vec![index])));
+                assert_eq!(queue.take(), Ok(vec![index]));
                 assert!(queue.state.lock().unwrap().there.len() <= 4);
             }
-            assert_eq!(queue.take(), None);
+            assert!(queue.take().is_err());
         });
     }
 
@@ -97,7 +116,22 @@ mod tests {
         let queue = Queue::new(100, 4);
         assert_eq!(queue.next(), Some(0));
         queue.put(0, Err(Failure::Missing));
-        assert_eq!(queue.take(), Some(Err(Failure::Missing)));
-        assert_eq!((queue.take(), queue.next()), (None, None));
+        assert_eq!(queue.take(), Err(Failure::Missing));
+        assert!(queue.take().is_err() && queue.next().is_none());
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_panicked() {
+        let queue = Queue::new(100, 4);
+        let ended = thread::scope(|scope| {
+            let fill = || {
+                let _closed = queue.closed_on_panic();
+                let index = queue.next().unwrap();
+                assert_ne!(index, 0, "a panic that this test is about");
+            };
+            let thread = scope.spawn(fill);
+            (queue.take(), queue.next(), thread.join().is_err())
+        });
+        assert!(matches!(ended, (Err(Failure::Final(_)), None, true)));
     }
 }

@@ -101,7 +101,7 @@ def test_objects_that_cannot_be_read(spark, s3, bucket, proxy, ref):
     assert sorted((row.name, row.error) for row in frame.collect()) == [
         ("", "NULL: expected s3://BUCKET/KEY, found no such URL"),
         ("p/a", "p/a: expected s3://BUCKET/KEY, found no such URL"),
-        (f"s3://{bucket}/none", f"s3://{bucket}/none: it is gone since it was listed"),
+        (f"s3://{bucket}/none", f"s3://{bucket}/none: no such object"),
         (f"s3://{bucket}/p/a", None),
     ]
     with pytest.raises(Exception, match="ObjectsUnreadable"):

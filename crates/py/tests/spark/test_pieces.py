@@ -2,14 +2,17 @@
 
 import random
 from dataclasses import replace
+from itertools import count
 
 import pytest
+from botocore.exceptions import ClientError
 from manifests import KEY, OTHER, data
 from proxy import Rule
 
 import tagmac
 from tagmac.s3.errors import ObjectError
 from tagmac.s3.url import Url
+from tagmac.spark import places
 from tagmac.spark.buckets import NameRange, list_range, split_names
 from tagmac.spark.items import Item, count_ranges, from_batches, ranges, to_batches
 from tagmac.spark.joining import join
@@ -88,6 +91,92 @@ def test_ranges_of_names_are_many_where_names_are():
         split = split_names(bucket, Url("b", ""), 16)
         filled = [each for each in split if next(list_range(bucket, Url("b", ""), each), None)]
         assert len(filled) >= least, which
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        (["p/a", "q"], "expected names below s3://b/p/, found 'q'"),
+        (["a"], "expected names below s3://b/p/, found 'a'"),
+        (["p/a", "p/a"], "expected names in byte order, found 'p/a' after 'p/a'"),
+        (["p/0"], "expected names in byte order, found 'p/0' after 'p/1'"),
+    ],
+)
+def test_a_listing_of_what_was_not_asked_for_is_refused(keys, line):
+    bucket, url = Names([]), Url("b", "p/")
+    entries = [{"Key": key, "ETag": "e", "Size": 0} for key in keys]
+    bucket.paginate = lambda **_: [{"Contents": entries}]
+    with pytest.raises(ObjectError, match=line):
+        list(list_range(bucket, url, NameRange("p/1" if "p/0" in keys else "", None)))
+
+
+def test_a_listing_has_a_limit():
+    bucket, url = Names([f"{n:04}" for n in range(100)]), Url("b", "")
+    assert len(list(list_range(bucket, url, NameRange("", None), max_objects=100))) == 100
+    line = "s3://b/: expected at most 99 objects in the listing, found more; max_objects .--max-objects. raises the limit"
+    with pytest.raises(ObjectError, match=line):
+        list(list_range(bucket, url, NameRange("", None), max_objects=99))
+    # One that never ends, and one of pages without objects.
+    bucket.paginate = lambda **_: (
+        {"Contents": [{"Key": f"{n:09}", "ETag": "e", "Size": 0}]} for n in count()
+    )
+    with pytest.raises(ObjectError, match="expected at most 5000 objects in the listing"):
+        list(list_range(bucket, url, NameRange("", None), max_objects=5000))
+    bucket.paginate = lambda **_: ({"Contents": [], "IsTruncated": True} for _ in count())
+    with pytest.raises(ObjectError, match="expected objects in the listing, found pages without"):
+        list(list_range(bucket, url, NameRange("", None)))
+
+
+def test_names_that_are_all_the_same_split_nothing():
+    bucket = Names([])
+    bucket.list_objects_v2 = lambda **_: {"Contents": [{"Key": "p"}], "IsTruncated": True}
+    assert split_names(bucket, Url("b", "p"), 4) == [NameRange("", None)]
+
+
+def test_a_folder_of_objects_loses_what_it_has_alone(monkeypatch):
+    """Whatever the store says that is in it."""
+
+    class Store(Names):
+        def __init__(self, answers):
+            self.answers, self.deleted = answers, []
+
+        def paginate(self, **_):
+            return self.answers
+
+        def delete_object(self, Bucket, Key):
+            self.deleted.append((Bucket, Key))
+
+    def removed(answers):
+        store = Store(answers)
+        monkeypatch.setattr(places, "client", lambda: store)
+        try:
+            place("s3://b/m").remove_folder("work")
+        finally:
+            deleted[:] = store.deleted
+
+    def page(*keys):
+        return {"Contents": [{"Key": key} for key in keys]}
+
+    deleted = []
+    removed([page("m/work/1"), page("m/work/2")])
+    assert deleted == [("b", "m/work/1"), ("b", "m/work/2")]
+    for other in ("m/root", "m/work", "m/work2/1", "", "x"):
+        with pytest.raises(PlaceError, match="s3://b/m/work/: expected names below s3://b/m/work/"):
+            removed([page("m/work/1", other)])
+        assert deleted in ([], [("b", "m/work/1")])
+    # A listing that never ends.
+    endless = (page(f"m/work/{n:09}") for n in count())
+    monkeypatch.setattr(places, "MAX_REMOVED", 100)
+    with pytest.raises(PlaceError, match="expected at most 100 files to remove, found more"):
+        removed(endless)
+    # What it may not list or delete stays.
+    def denied(**_):
+        raise ClientError({"Error": {"Code": "AccessDenied"}}, "ListObjectsV2")
+
+    store = Store([])
+    store.paginate = denied
+    monkeypatch.setattr(places, "client", lambda: store)
+    place("s3://b/m").remove_folder("work")
 
 
 def test_a_listing_out_of_order_is_refused():

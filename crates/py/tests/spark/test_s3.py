@@ -301,7 +301,9 @@ def test_what_fails_every_time_is_tried_once():
 def test_settings_that_no_client_can_have_are_one_line(monkeypatch):
     from tagmac.s3 import client as module
 
-    for name, value in (("AWS_PROFILE", "none"), ("AWS_ENDPOINT_URL", "no url")):
+    for name, value in (
+        ("AWS_PROFILE", "none"), ("AWS_ENDPOINT_URL", "no url"), ("AWS_DEFAULT_REGION", "x@evil/"),
+    ):  # fmt: skip
         with monkeypatch.context() as changed:
             changed.setattr(module, "_clients", {})
             changed.setattr(boto3, "DEFAULT_SESSION", None)
@@ -309,6 +311,16 @@ def test_settings_that_no_client_can_have_are_one_line(monkeypatch):
             with pytest.raises(OSError, match=f"^S3: .*{value}") as found:
                 client()
             assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("bucket", ["x@evil", "a?b", "a#b", "a%2fb", "a:1"])
+def test_buckets_that_no_host_can_have_are_asked_for_nothing(proxy, tmp_path, bucket):
+    (tmp_path / "file").write_bytes(b"x")
+    with pytest.raises(tagmac.s3.ObjectError, match="^s3://.*Invalid bucket name"):
+        tagmac.s3.open_verified(client(), f"s3://{bucket}/k", KEY)
+    with pytest.raises(tagmac.s3.ObjectError, match="^s3://.*Invalid bucket name"):
+        tagmac.s3.upload_file(client(), tmp_path / "file", f"s3://{bucket}/k", KEY)
+    assert not proxy.log
 
 
 def test_an_archived_object_is_named(s3, bucket, proxy):
@@ -364,6 +376,90 @@ def test_a_file_that_changes_before_a_part_is_sent_again_is_not_stored(
     with pytest.raises(tagmac.s3.ObjectChanged, match="the file changed while it was uploaded"):
         tagmac.s3.upload_file(s3, path, f"s3://{bucket}/a", KEY, config=config)
     assert lost.met and len(sent) > 1
+
+
+class Shrinking:
+    """A client whose uploads begin after something happened to the file."""
+
+    def __init__(self, s3, happens) -> None:
+        self._s3, self._happens = s3, happens
+
+    def upload_fileobj(self, *arguments, **options):
+        self._happens()
+        return self._s3.upload_fileobj(*arguments, **options)
+
+
+@pytest.mark.parametrize("size", [8 << 20, 10 << 20, (12 << 20) - 1, (12 << 20) + 1])
+@pytest.mark.parametrize("threshold", [5 << 20, 1 << 30])
+def test_a_file_that_is_shorter_or_longer_after_its_tag_is_not_stored(
+    s3, bucket, tmp_path, threshold, size
+):
+    path = tmp_path / "file"
+    path.write_bytes(data(12 << 20))
+    config = TransferConfig(multipart_threshold=threshold, multipart_chunksize=5 << 20)
+    changing = Shrinking(s3, lambda: os.truncate(path, size))
+    with pytest.raises(tagmac.s3.ObjectChanged, match="the file changed while it was uploaded"):
+        tagmac.s3.upload_file(changing, path, f"s3://{bucket}/a", KEY, config=config)
+    assert s3.list_objects_v2(Bucket=bucket)["KeyCount"] == 0
+
+
+@pytest.mark.parametrize("size", [0, 8 << 20, (12 << 20) - 1])
+def test_a_file_that_is_shorter_after_it_was_read_is_not_stored(bucket, tmp_path, size):
+    path = tmp_path / "file"
+    path.write_bytes(data(12 << 20))
+    s3 = boto3.client("s3", config=Config(retries={"max_attempts": 2}))
+    # Its checksum is made by then, from all of it.
+    s3.meta.events.register("before-send.s3", lambda **_: os.truncate(path, size))
+    config = TransferConfig(multipart_threshold=1 << 30)
+    with pytest.raises(tagmac.s3.ObjectChanged, match="the file changed while it was uploaded"):
+        tagmac.s3.upload_file(s3, path, f"s3://{bucket}/a", KEY, config=config)
+    assert boto3.client("s3").list_objects_v2(Bucket=bucket)["KeyCount"] == 0
+
+
+def test_the_size_of_a_file_is_that_which_was_tagged(tmp_path):
+    from tagmac.s3.upload import _Hashed, _Steady
+
+    path, url, size = tmp_path / "file", Url("b", "k"), (3 << 20) + 5
+    path.write_bytes(data(size))
+    with open(path, "rb") as file:
+        steady = _Steady(file, url, size)
+        os.truncate(path, 1 << 20)
+        # A client asks for the length by a seek to the end, also after everything was hashed.
+        assert steady.seek(0, io.SEEK_END) == size and steady.seek(-5, io.SEEK_CUR) == size - 5
+        steady.seek(0)
+        assert steady.read(1 << 20) == data(1 << 20)
+        with pytest.raises(tagmac.s3.ObjectChanged):
+            steady.read(1)
+        with pytest.raises(ValueError, match="expected a position from 0 on, found -1"):
+            steady.seek(-1)
+    # Nor is a source that ends early the end of what was tagged.
+    for found in (data(99), data(101)):
+        body = _Hashed(io.BytesIO(found), KEY.new())
+        body.expected = (url, 100, KEY.tag(data(100)))
+        with pytest.raises(tagmac.s3.ObjectChanged):
+            body.read()
+            body.read(1)
+
+
+def test_a_stream_that_has_nothing_now_has_not_ended(s3, bucket):
+    """One that does not wait answers None: what it has until then would be stored as all of it."""
+    for first in (100, 9 << 20):
+        class Waits(io.RawIOBase):
+            pieces = [data(first), None, b"more"]  # noqa: RUF012
+
+            def readable(self) -> bool:
+                return True
+
+            def read(self, size: int = -1):
+                piece = self.pieces[0]
+                if piece is None or len(piece) <= size:
+                    return self.pieces.pop(0)
+                self.pieces[0] = piece[size:]
+                return piece[:size]
+
+        with pytest.raises(BlockingIOError, match="expected a stream that waits for its bytes"):
+            tagmac.s3.upload_stream(s3, Waits(), f"s3://{bucket}/a", KEY)
+        assert s3.list_objects_v2(Bucket=bucket)["KeyCount"] == 0
 
 
 @pytest.mark.parametrize("body", [b"<Tagging><TagSet>", b"gone", b"\xff", b"<a>" * 10_000])

@@ -12,7 +12,8 @@ from proxy import Rule
 import tagmac
 from tagmac import _tagmac
 from tagmac.s3 import ObjectError
-from tagmac.spark import Difference, ManifestDamaged, PlaceError, audit, seal
+from tagmac.spark import Difference, ManifestDamaged, PlaceError, audit, seal, tag_objects
+from tagmac.spark.cluster import JobFailed
 from tagmac.spark.command import main
 from tagmac.spark.places import Folder
 
@@ -233,6 +234,49 @@ def test_a_damaged_manifest_is_refused(spark, s3, bucket, tmp_path, ref):
     tagmac.Key(bytes(16)).save(tmp_path / "other")
     with pytest.raises(tagmac.WrongKey, match="expected a manifest sealed under this key"):
         audit(spark, str(where), prefix, tagmac.KeyRef.file(tmp_path / "other"))
+
+
+def test_a_listing_has_a_limit(session, spark, s3, bucket, tmp_path, ref, capfd, monkeypatch):
+    fill(s3, bucket, OBJECTS)
+    where, prefix, count = str(tmp_path / "manifest"), f"s3://{bucket}/p", len(BELOW)
+    line = f"s3://{bucket}/p/: expected at most {count - 1} objects in the listing, found more"
+    with pytest.raises((ObjectError, JobFailed), match=line):
+        seal(spark, prefix, ref, where, max_objects=count - 1)
+    assert files(tmp_path / "manifest") == {}
+    seal(spark, prefix, ref, where, max_objects=count)
+    before = files(tmp_path / "manifest")
+    with pytest.raises((ObjectError, JobFailed), match=line):
+        audit(spark, where, prefix, ref, max_objects=count - 1)
+    assert audit(spark, where, prefix, ref, max_objects=count).ok
+    assert files(tmp_path / "manifest") == before
+    with pytest.raises(Exception, match=line):
+        tag_objects(spark, prefix, ref, max_objects=count - 1).collect()
+    assert len(tag_objects(spark, prefix, ref, max_objects=count).collect()) == count
+    for call in (seal, audit):
+        with pytest.raises(ValueError, match="max_objects: expected a number from 1 on, found 0"):
+            call(spark, prefix, ref, where, max_objects=0)
+    monkeypatch.setattr(type(session), "stop", lambda _: None)
+    command = ["audit", where, prefix, "-k", str(tmp_path / "key"), "--max-objects"]
+    assert main([*command, str(count - 1)]) == 4
+    assert line in capfd.readouterr().err
+    assert main([*command, str(count)]) == 0
+
+
+def test_a_store_that_names_other_files_loses_none(spark, proxy, s3, bucket, tmp_path, ref):
+    """The listing of what is to be removed has the manifest's root in it."""
+    fill(s3, bucket, OBJECTS)
+    where, prefix = f"s3://{bucket}/m", f"s3://{bucket}/p"
+    seal(spark, prefix, ref, where)
+    page = (
+        '<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated><Contents>'
+        "<Key>m/root</Key><Size>1</Size><ETag>e</ETag></Contents></ListBucketResult>"
+    )
+    listed = Rule("status", method="GET", path="prefix=m.*tagmac-list", times=None, status=200, body=page.encode())
+    proxy.rules.append(listed)
+    with pytest.raises(PlaceError, match="expected names below .*, found 'm/root'"):
+        audit(spark, where, prefix, ref)
+    proxy.rules.clear()
+    assert listed.met and audit(spark, where, prefix, ref).ok
 
 
 def test_the_command(session, proxy, s3, bucket, tmp_path, ref, capfd, monkeypatch):

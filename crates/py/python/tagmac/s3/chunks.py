@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+from typing import Any
+
 import tagmac
 
 
@@ -52,3 +55,63 @@ class Chunks:
     @staticmethod
     def _message(number: int, chunk: bytes | bytearray) -> bytes:
         return number.to_bytes(8, "little") + chunk
+
+
+class ChunkReader(io.RawIOBase):
+    """Bytes whose number is known, loaded chunk by chunk. A source that ends early is an error of `load`,
+    never an end."""
+
+    def __init__(self, size: int, chunk: int) -> None:
+        self._size, self._chunk_bytes = size, chunk
+        self._at, self._number, self._chunk = 0, -1, memoryview(b"")
+
+    def load(self, number: int) -> bytes | bytearray:
+        """All bytes of a chunk, or an error if they are not what they were."""
+        raise NotImplementedError
+
+    def bounds(self, number: int) -> tuple[int, int]:
+        """Where a chunk begins and ends."""
+        start = number * self._chunk_bytes
+        return start, min(start + self._chunk_bytes, self._size)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        if base + offset < 0:
+            raise ValueError(f"expected a position from 0 on, found {base + offset}")
+        self._at = base + offset
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        piece = self._piece(len(view))
+        view[: len(piece)] = piece
+        return len(piece)
+
+    def read(self, size: int | None = -1) -> bytes:
+        left = self._size if size is None or size < 0 else size
+        pieces: list[memoryview] = []
+        while piece := self._piece(left):
+            pieces.append(piece)
+            left -= len(piece)
+        return b"".join(pieces)
+
+    def _piece(self, count: int) -> memoryview:
+        """The next bytes that are in one chunk, at most so many. None are the end."""
+        if self._at >= self._size or count <= 0:
+            return memoryview(b"")
+        number, start = divmod(self._at, self._chunk_bytes)
+        if number != self._number:
+            self._chunk = memoryview(self.load(number))
+            self._number = number
+        piece = self._chunk[start : start + count]
+        self._at += len(piece)
+        return piece

@@ -21,7 +21,7 @@ from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 
-from .chunks import Chunks
+from .chunks import ChunkReader, Chunks
 from .errors import CLIENT_FAILURES, ObjectChanged, ObjectError
 from .nonces import new_nonce
 from .reading import failed
@@ -49,58 +49,37 @@ class Uploaded:
     where: str
 
 
-class _Steady(io.RawIOBase):
-    """A file that has the same bytes each time that they are read, or an error."""
+class _Steady(ChunkReader):
+    """A file that has the same bytes each time that they are read, as many as were tagged, or an
+    error."""
 
-    def __init__(self, file: IO[bytes], url: Url) -> None:
+    def __init__(self, file: IO[bytes], url: Url, size: int) -> None:
+        super().__init__(size, CHUNK)
         self._file, self._url = file, url
         self._chunks = Chunks(CHUNK)
-        self._at, self._number, self._chunk = 0, -1, b""
         self.failed: ObjectChanged | None = None
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at}.get(whence)
-        self._at = self._file.seek(offset, whence) if base is None else base + offset
-        return self._at
-
-    def read(self, size: int | None = -1) -> bytes:
-        left = -1 if size is None else size
-        pieces: list[bytes] = []
-        while left:
-            number, start = divmod(self._at, CHUNK)
-            if number != self._number:
-                self._load(number)
-            piece = self._chunk[start:] if left < 0 else self._chunk[start : start + left]
-            if not piece:
-                break
-            pieces.append(piece)
-            self._at += len(piece)
-            left -= len(piece) if left > 0 else 0
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-    def _load(self, number: int) -> None:
-        """Reads a chunk. What was read before has to be what it was."""
+    def load(self, number: int) -> bytes:
+        # Each is tagged when it is read for the first time, and those before it are by then.
         for each in range(min(number, self._chunks.count), number + 1):
-            self._file.seek(each * CHUNK)
-            chunk = _exactly(self._file, CHUNK)
+            start, end = self.bounds(each)
+            self._file.seek(start)
+            # After the last byte there is one more if the file grew.
+            chunk = _exactly(self._file, end - start + (end == self._size))
+            if len(chunk) != end - start:
+                raise self._fail()
             if each == self._chunks.count:
                 self._chunks.add(chunk)
             else:
                 try:
                     self._chunks.verify(each, chunk)
                 except tagmac.InvalidTag:
-                    self.failed = _changed(self._url)
-                    raise self.failed from None
-        self._number, self._chunk = number, chunk
+                    raise self._fail() from None
+        return chunk
+
+    def _fail(self) -> ObjectChanged:
+        self.failed = _changed(self._url)
+        return self.failed
 
 
 def _changed(url: Url) -> ObjectChanged:
@@ -135,22 +114,26 @@ class _Hashed(io.RawIOBase):
         return self._at
 
     def read(self, size: int | None = -1) -> bytes:
-        piece: bytes = self._file.read(-1 if size is None else size)
+        count = None if size is None or size < 0 else size
+        piece = _exactly(self._file, count)
         new = self._at + len(piece) - self.hashed
         if new > len(piece):
             raise OSError(f"expected no bytes left out, found a read at {self._at}")
         if new > 0:
             self._mac.update(memoryview(piece)[len(piece) - new :])
             self.hashed += new
-        self._at += len(piece)
         if self.expected is not None:
-            self._hold_against(*self.expected, ended=not piece and size != 0)
+            _, all_bytes, _ = self.expected
+            left = max(0, all_bytes - self._at)
+            is_short = len(piece) < (left if count is None else min(count, left))
+            self._hold_against(*self.expected, is_short)
+        self._at += len(piece)
         return piece
 
-    def _hold_against(self, url: Url, size: int, tag: bytes, ended: bool) -> None:
-        if self.hashed < size and not ended:
+    def _hold_against(self, url: Url, size: int, tag: bytes, is_short: bool) -> None:
+        if self.hashed < size and not is_short:
             return
-        if self.hashed == size:
+        if self.hashed == size and not is_short:
             try:
                 self._mac.verify(tag)
                 self.matched = True
@@ -183,7 +166,7 @@ def upload_file(
         file.seek(0)
         tag = tagmac.file_digest(file, key, nonce=nonce)
         size = file.tell()
-        steady = _Steady(file, target)
+        steady = _Steady(file, target, size)
         return _send(client, steady, size, target, key, Stored(tag, nonce), *options)
 
 
@@ -281,24 +264,32 @@ def _config(config: Any) -> Any:
     return config
 
 
-def _exactly(stream: IO[bytes], count: int) -> bytes:
+def _exactly(stream: Any, count: int | None) -> bytes:
     """So many bytes, or all there are."""
     pieces: list[bytes] = []
-    while count > 0 and (piece := stream.read(count)):
+    while count is None or count > 0:
+        piece = stream.read(LOOK_AHEAD if count is None else count)
+        # That is not its end: it has nothing now, and may have more later.
+        if piece is None:
+            raise BlockingIOError(
+                "expected a stream that waits for its bytes, found one that does not"
+            )
+        if not piece:
+            break
         pieces.append(piece)
-        count -= len(piece)
+        count = None if count is None else count - len(piece)
     return b"".join(pieces)
 
 
 class _Chained(io.RawIOBase):
-    """A stream whose first bytes were read already."""
+    """A stream whose first bytes were read already. A read may have fewer bytes than are asked for."""
 
     def __init__(self, start: bytes, rest: IO[bytes]) -> None:
         self._start, self._rest = memoryview(start), rest
 
-    def read(self, size: int | None = -1) -> bytes:
-        if size is None or size < 0:
-            start, self._start = bytes(self._start), memoryview(b"")
-            return start + self._rest.read()
-        start, self._start = bytes(self._start[:size]), self._start[size:]
-        return start + _exactly(self._rest, size - len(start))
+    def read(self, size: int = -1) -> bytes | None:
+        if not self._start:
+            return self._rest.read(size)
+        count = len(self._start) if size < 0 else size
+        start, self._start = bytes(self._start[:count]), self._start[count:]
+        return start

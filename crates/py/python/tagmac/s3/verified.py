@@ -14,7 +14,7 @@ from typing import Any
 import tagmac
 from botocore.exceptions import ClientError
 
-from .chunks import Chunks
+from .chunks import ChunkReader, Chunks
 from .errors import READING_FAILURES, ObjectError
 from .reading import answered, one_line, read_range
 from .stored import stored_tag
@@ -65,46 +65,15 @@ def open_verified(
     return io.BufferedReader(_Again(client, target, etag, size, chunks), chunk)
 
 
-class _Again(io.RawIOBase):
+class _Again(ChunkReader):
     """An object that was verified, read again chunk by chunk."""
 
     def __init__(self, client: Any, url: Url, etag: str, size: int, chunks: Chunks) -> None:
-        self._client, self._url, self._etag, self._size = client, url, etag, size
-        self._chunks, self._at = chunks, 0
-        self._number, self._chunk = -1, bytearray()
+        super().__init__(size, chunks.size)
+        self._client, self._url, self._etag, self._chunks = client, url, etag, chunks
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
-        if base + offset < 0:
-            raise ValueError(f"expected a position from 0 on, found {base + offset}")
-        self._at = base + offset
-        return self._at
-
-    def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer).cast("B")
-        if self._at >= self._size or not view:
-            return 0
-        number, start = divmod(self._at, self._chunks.size)
-        if number != self._number:
-            self._load(number)
-        piece = memoryview(self._chunk)[start : start + len(view)]
-        view[: len(piece)] = piece
-        self._at += len(piece)
-        return len(piece)
-
-    def _load(self, number: int) -> None:
-        start = number * self._chunks.size
-        end = min(start + self._chunks.size, self._size)
-        chunk = bytearray()
+    def load(self, number: int) -> bytearray:
+        (start, end), chunk = self.bounds(number), bytearray()
         read_range(self._client, self._url, self._etag, self._size, start, end, chunk.extend)
         try:
             self._chunks.verify(number, chunk)
@@ -113,4 +82,4 @@ class _Again(io.RawIOBase):
                 self._url,
                 f"expected the verified bytes from {start} on, found others of the same ETag",
             ) from None
-        self._number, self._chunk = number, chunk
+        return chunk

@@ -17,6 +17,7 @@ from tagmac import _tagmac
 
 from ..s3.errors import GONE
 from ..s3.url import Url
+from .buckets import MAX_OBJECTS, check_limit
 from .cluster import TASKS_PER_CORE, Say, cores, job, rows, task_count
 from .items import DDL, Item, from_batches, from_row, to_batches
 from .joining import join
@@ -82,14 +83,17 @@ def audit(
     range_bytes: int | None = None,
     streams: int = STREAMS,
     max_differences: int = MAX_DIFFERENCES,
+    max_objects: int = MAX_OBJECTS,
     work: str | None = None,
     progress: Say | None = None,
 ) -> Report:
     """Holds the objects below s3://bucket/prefix against a manifest.
 
     work is where the listing is kept meanwhile: a prefix, or a folder that all workers share; the
-    manifest's place unless it is given. A manifest that is damaged raises ManifestDamaged.
+    manifest's place unless it is given. A manifest that is damaged raises ManifestDamaged. A listing of
+    more than max_objects objects is refused.
     """
+    check_limit(max_objects)
     ref, key = pinned(key_ref)
     below, where = Url.parse_prefix(prefix), place(manifest)
     work_place = where if work is None else place(work)
@@ -97,7 +101,7 @@ def audit(
     check_apart(below, work_place)
     shards = _open_root(key, where)
     unit = unit_of(key, range_bytes)
-    with listing_of(spark, below, work_place, unit, progress) as listing:
+    with listing_of(spark, below, work_place, unit, max_objects, progress) as listing:
         found, unchanged, counts = _compare(
             spark, ref, where, listing, shards, unit, streams, max_differences, progress
         )

@@ -23,8 +23,16 @@ from .items import Item
 
 #: Twenty times what S3 takes.
 MAX_OBJECT_BYTES = 1 << 50
+#: Objects that a listing may have, unless more are asked for. A store could make one that never ends.
+MAX_OBJECTS = 100_000_000
+#: Pages without objects that may follow each other.
+MAX_EMPTY_PAGES = 1000
 #: Requests that the driver may spend on each range that it looks for.
 REQUESTS_PER_RANGE = 8
+
+
+class ListingFailed(ObjectError):
+    """The store gives no listing."""
 
 
 @dataclass(frozen=True)
@@ -35,25 +43,55 @@ class NameRange:
     upto: str | None
 
 
-def list_range(s3: Any, prefix: Url, names: NameRange) -> Iterator[Item]:
+def list_range(
+    s3: Any, prefix: Url, names: NameRange, *, max_objects: int = MAX_OBJECTS
+) -> Iterator[Item]:
     """The objects of a range, in byte order of their names. What is named just like the prefix, the
     marker of a folder, is left out."""
-    last = ""
-    for key, entry in _entries(s3, prefix, names.after):
-        # Python compares text by code points, which is the order of its UTF-8.
+    count = 0
+    for key, entry in list_names(s3, prefix, names.after):
         if names.upto is not None and key > names.upto:
             return
-        if key <= last:
-            raise ObjectError(prefix, f"expected names in byte order, found {key!r} after {last!r}")
-        last = key
         size = entry.get("Size", -1)
         if not 0 <= size <= MAX_OBJECT_BYTES:
             # So many ranges would be made of it.
             url = Url(prefix.bucket, key)
             raise ObjectError(url, f"expected at most {MAX_OBJECT_BYTES} bytes, found {size}")
         if key != prefix.key:
+            count += 1
+            check_count(prefix, count, max_objects)
             etag = entry.get("ETag", "").strip('"')
             yield Item(prefix.bucket, key.encode(), etag, size)
+
+
+def list_names(s3: Any, prefix: Url, after: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The names after one, in byte order, and what a listing says of each. ListingFailed if there is no
+    listing, and another ObjectError if it has what was not asked for."""
+    last = after
+    for key, entry in _entries(s3, prefix, after):
+        if not key.startswith(prefix.key):
+            raise ObjectError(prefix, f"expected names below {prefix}, found {key!r}")
+        # Python compares text by code points, which is the order of its UTF-8.
+        if key <= last:
+            raise ObjectError(prefix, f"expected names in byte order, found {key!r} after {last!r}")
+        last = key
+        yield key, entry
+
+
+def check_count(prefix: Url, objects: int, most: int) -> None:
+    """Refuses a listing of too many objects."""
+    if objects > most:
+        raise ObjectError(
+            prefix,
+            f"expected at most {most} objects in the listing, found more; max_objects "
+            "(--max-objects) raises the limit",
+        )
+
+
+def check_limit(max_objects: int) -> None:
+    """Refuses a limit that allows nothing."""
+    if max_objects < 1:
+        raise ValueError(f"max_objects: expected a number from 1 on, found {max_objects}")
 
 
 def _entries(s3: Any, prefix: Url, after: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -61,12 +99,19 @@ def _entries(s3: Any, prefix: Url, after: str) -> Iterator[tuple[str, dict[str, 
     pages = s3.get_paginator("list_objects_v2").paginate(
         Bucket=prefix.bucket, Prefix=prefix.key, **start
     )
+    empty = 0
     try:
         for page in pages:
-            for entry in page.get("Contents", []):
+            entries = page.get("Contents", [])
+            empty = 0 if entries else empty + 1
+            if empty > MAX_EMPTY_PAGES:
+                raise ObjectError(
+                    prefix, "expected objects in the listing, found pages without them"
+                )
+            for entry in entries:
                 yield entry["Key"], entry
     except (ClientError, *READING_FAILURES) as error:
-        raise ObjectError(prefix, f"expected a listing, found: {one_line(error)}") from None
+        raise ListingFailed(prefix, f"expected a listing, found: {one_line(error)}") from None
 
 
 def split_names(s3: Any, prefix: Url, wanted: int) -> list[NameRange]:
@@ -92,7 +137,7 @@ def split_names(s3: Any, prefix: Url, wanted: int) -> list[NameRange]:
         if len(common) > len(stem) and (bound := _following(common)) and not after(stem, bound):
             stems.append(common)
             continue
-        name: str | None = next(name for name in names if name != stem)
+        name = next((name for name in names if name != stem), None)
         while name is not None and requests > 0:
             letter = name[: len(stem) + 1]
             stems.append(letter)
@@ -111,7 +156,7 @@ def _page(s3: Any, prefix: Url, stem: str, after: str, count: int) -> tuple[list
     try:
         page = s3.list_objects_v2(Bucket=prefix.bucket, Prefix=stem, MaxKeys=count, **start)
     except (ClientError, *READING_FAILURES) as error:
-        raise ObjectError(prefix, f"expected a listing, found: {one_line(error)}") from None
+        raise ListingFailed(prefix, f"expected a listing, found: {one_line(error)}") from None
     names = [entry["Key"] for entry in page.get("Contents", [])]
     return names, bool(names) and page.get("IsTruncated", False)
 

@@ -20,6 +20,7 @@ import tagmac
 from ..s3.reading import one_line
 from ..s3.url import shown
 from .auditing import Difference, ManifestDamaged, Report, audit
+from .buckets import MAX_OBJECTS
 from .cluster import JobFailed, to_stderr
 from .sealing import Unreadable, seal
 from .tasks import STREAMS
@@ -106,6 +107,13 @@ def _shared(options: argparse.ArgumentParser) -> None:
         help="requests of a task at once [%(default)s]",
     )
     options.add_argument(
+        "--max-objects",
+        type=int,
+        default=MAX_OBJECTS,
+        metavar="N",
+        help="refuse a listing of more objects than this [%(default)s]",
+    )
+    options.add_argument(
         "--progress",
         choices=("auto", "always", "never"),
         default="auto",
@@ -116,7 +124,7 @@ def _shared(options: argparse.ArgumentParser) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Runs a command line. Its exit status."""
     args = parser().parse_args(arguments)
-    for name in ("range_bytes", "streams"):
+    for name in ("range_bytes", "streams", "max_objects"):
         if getattr(args, name) is not None and getattr(args, name) < 1:
             parser().error(
                 f"--{name.replace('_', '-')}: expected a number from 1 on, found {getattr(args, name)}"
@@ -155,7 +163,12 @@ def _failed(error: object, status: int) -> int:
 
 def _run(args: argparse.Namespace, progress: Callable[[str], object] | None) -> int:
     ref = _key_ref(args)
-    options = {"range_bytes": args.range_bytes, "streams": args.streams, "progress": progress}
+    options = {
+        "range_bytes": args.range_bytes,
+        "streams": args.streams,
+        "max_objects": args.max_objects,
+        "progress": progress,
+    }
     spark = _session(args.master)
     try:
         if args.command == "audit":

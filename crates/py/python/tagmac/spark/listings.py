@@ -11,7 +11,7 @@ import hashlib
 import io
 import secrets
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ import pyarrow as pa
 from ..s3.client import client
 from ..s3.errors import ObjectError
 from ..s3.url import Url
-from .buckets import NameRange, list_range, split_names
+from .buckets import NameRange, check_count, list_range, split_names
 from .cluster import TASKS_PER_CORE, Say, cores, job, rows
 from .items import Item, count_ranges
 from .places import Place, PlaceError
@@ -83,15 +83,24 @@ class Listing:
 
 @contextmanager
 def listing_of(
-    spark: SparkSession, prefix: Url, place: Place, range_bytes: int | None, say: Say | None
+    spark: SparkSession,
+    prefix: Url,
+    place: Place,
+    range_bytes: int | None,
+    max_objects: int,
+    say: Say | None,
 ) -> Iterator[Listing]:
     """Lists the objects below a prefix. The listing is there as long as it is in use."""
     folder = f".tagmac-list-{secrets.token_hex(8)}"
     try:
-        yield make_listing(spark, prefix, place, folder, range_bytes, say)
-    finally:
-        # All that any attempt wrote.
-        place.remove_folder(folder)
+        yield make_listing(spark, prefix, place, folder, range_bytes, max_objects, say)
+    except BaseException:
+        # The first error is the one to report.
+        with suppress(PlaceError):
+            place.remove_folder(folder)
+        raise
+    # All that any attempt wrote.
+    place.remove_folder(folder)
 
 
 def make_listing(
@@ -100,26 +109,30 @@ def make_listing(
     place: Place,
     folder: str,
     range_bytes: int | None,
+    max_objects: int,
     say: Say | None,
 ) -> Listing:
-    """Lists the objects below a prefix, into files of that folder."""
+    """Lists the objects below a prefix, into files of that folder. No task lists more than max_objects,
+    and no more are listed by all of them."""
     names = split_names(client(), prefix, TASKS_PER_CORE * cores(spark))
     place.write(f"{folder}/{DRIVER}", DRIVER.encode())
     data = [(number, each.after, each.upto) for number, each in enumerate(names)]
     with job(spark, "listing", say):
         frame = rows(spark, "number long, after string, upto string", data)
         found = frame.mapInArrow(
-            _lister(prefix, place, folder, range_bytes), _SUMMARY_DDL
+            _lister(prefix, place, folder, range_bytes, max_objects), _SUMMARY_DDL
         ).collect()
     files = sorted((ListingFile(*row) for row in found), key=lambda file: file.first)
     for before, after in zip(files, files[1:], strict=False):
         if before.last >= after.first:
             raise ObjectError(prefix, f"expected names in byte order, found {after.first!r} twice")
-    return Listing(prefix, place, tuple(files))
+    listing = Listing(prefix, place, tuple(files))
+    check_count(prefix, listing.objects, max_objects)
+    return listing
 
 
 def _lister(
-    prefix: Url, place: Place, folder: str, range_bytes: int | None
+    prefix: Url, place: Place, folder: str, range_bytes: int | None, max_objects: int
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
@@ -130,16 +143,16 @@ def _lister(
                 )
             for row in batch.to_pylist():
                 names = NameRange(row["after"], row["upto"])
-                for file in _write(prefix, place, folder, row["number"], names, range_bytes):
+                objects = list_range(client(), prefix, names, max_objects=max_objects)
+                for file in _write(place, folder, row["number"], objects, range_bytes):
                     yield pa.RecordBatch.from_pylist([vars(file)], schema=_SUMMARY)
 
     return work
 
 
 def _write(
-    prefix: Url, place: Place, folder: str, number: int, names: NameRange, range_bytes: int | None
+    place: Place, folder: str, number: int, objects: Iterator[Item], range_bytes: int | None
 ) -> Iterator[ListingFile]:
-    objects = list_range(client(), prefix, names)
     while piece := list(islice(objects, FILE_OBJECTS)):
         table = pa.RecordBatch.from_arrays(
             [

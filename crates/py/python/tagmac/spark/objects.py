@@ -15,7 +15,7 @@ from ..s3.client import client
 from ..s3.errors import READING_FAILURES, ObjectError
 from ..s3.reading import answered, one_line
 from ..s3.url import Url
-from .buckets import NameRange, list_range, split_names
+from .buckets import MAX_OBJECTS, NameRange, check_limit, list_range, split_names
 from .cluster import TASKS_PER_CORE, cores, rows
 from .items import DDL, Item, from_batches, ranges, to_batches
 from .joining import join
@@ -49,21 +49,24 @@ def tag_objects(
     range_bytes: int | None = None,
     streams: int = STREAMS,
     tasks: int | None = None,
+    max_objects: int = MAX_OBJECTS,
 ) -> DataFrame:
     """The tags of objects: those below s3://bucket/prefix, or those whose URLs are in the column
     `name` of a data frame, each once.
 
     The columns of what comes out are name (the URL, with s3:// in front), version (the ETag), size, nonce (null for MACs
     without), tag, and error: with errors="column" it says why an object has no tag. Nothing is
-    read before the data frame is used, and everything is read again each time: write it somewhere.
+    read before the data frame is used, and everything is read again each time: write it somewhere. A
+    task that lists more than max_objects objects fails.
     """
+    check_limit(max_objects)
     if errors not in ("raise", "column"):
         raise ValueError(f"errors: expected 'raise' or 'column', found {errors!r}")
     ref, key = pinned(key_ref)
     unit = unit_of(key, range_bytes)
     tasks = tasks or max(LEAST_TASKS, TASKS_PER_CORE * cores(spark))
     if isinstance(objects, str):
-        frame = _listed(spark, Url.parse_prefix(objects), unit)
+        frame = _listed(spark, Url.parse_prefix(objects), unit, max_objects)
     else:
         # Spread before each is asked for, because who made the frame thought of something else.
         frame = (
@@ -80,7 +83,7 @@ def tag_objects(
     return frame.mapInArrow(_finished(ref, errors), _TAGGED_DDL)
 
 
-def _listed(spark: SparkSession, prefix: Url, unit: int | None) -> DataFrame:
+def _listed(spark: SparkSession, prefix: Url, unit: int | None, max_objects: int) -> DataFrame:
     """The items of the objects below a prefix."""
     names = split_names(client(), prefix, TASKS_PER_CORE * cores(spark))
     frame = rows(spark, "after string, upto string", [(each.after, each.upto) for each in names])
@@ -89,7 +92,8 @@ def _listed(spark: SparkSession, prefix: Url, unit: int | None) -> DataFrame:
         def items() -> Iterator[Item]:
             for batch in batches:
                 for row in batch.to_pylist():
-                    for item in list_range(client(), prefix, NameRange(row["after"], row["upto"])):
+                    names = NameRange(row["after"], row["upto"])
+                    for item in list_range(client(), prefix, names, max_objects=max_objects):
                         yield from ranges(item, unit)
 
         return to_batches(items())

@@ -18,13 +18,15 @@ from typing import Protocol
 from botocore.exceptions import ClientError
 
 from ..s3.client import client
-from ..s3.errors import READING_FAILURES
+from ..s3.errors import READING_FAILURES, ObjectError
 from ..s3.reading import one_line
 from ..s3.url import Url, is_url
-
+from .buckets import ListingFailed, list_names
 
 #: Of a file that is replaced: a root.
 MAX_REPLACED_BYTES = 64 << 20
+#: Of a folder that is removed.
+MAX_REMOVED = 1_000_000
 
 
 class PlaceError(OSError):
@@ -53,7 +55,8 @@ class Place(Protocol):
         """Removes a file, if that is possible: never an error."""
 
     def remove_folder(self, name: str) -> None:
-        """Removes all files whose names begin with this one and a slash, if that is possible."""
+        """Removes all files whose names begin with this one and a slash, as far as that is possible.
+        An error if others are said to be there: those stay."""
 
 
 def place(where: str) -> Place:
@@ -204,12 +207,19 @@ class Prefix:
             client().delete_object(Bucket=self.url.bucket, Key=self.url.key + name)
 
     def remove_folder(self, name: str) -> None:
-        pages = client().get_paginator("list_objects_v2")
-        start = f"{self.url.key}{name}/"
-        with contextlib.suppress(ClientError, *READING_FAILURES):
-            for page in pages.paginate(Bucket=self.url.bucket, Prefix=start):
-                for entry in page.get("Contents", []):
-                    client().delete_object(Bucket=self.url.bucket, Key=entry["Key"])
+        folder = Url(self.url.bucket, f"{self.url.key}{name}/")
+        try:
+            for count, (key, _) in enumerate(list_names(client(), folder), 1):
+                if count > MAX_REMOVED:
+                    raise ObjectError(
+                        folder, f"expected at most {MAX_REMOVED} files to remove, found more"
+                    )
+                client().delete_object(Bucket=folder.bucket, Key=key)
+        except (ListingFailed, ClientError, *READING_FAILURES):
+            # What may not be listed or deleted stays.
+            return
+        except ObjectError as error:
+            raise PlaceError(str(error)) from None
 
 
 class _Refused(Exception):

@@ -19,6 +19,7 @@ from tagmac import _tagmac
 
 from ..s3.errors import ObjectError
 from ..s3.url import Url
+from .buckets import MAX_OBJECTS, check_limit
 from .cluster import Say, job, rows, task_count
 from .items import DDL, Item, from_batches, ranges, to_batches
 from .joining import join
@@ -80,20 +81,23 @@ def seal(
     replace_manifest: bool = False,
     range_bytes: int | None = None,
     streams: int = STREAMS,
+    max_objects: int = MAX_OBJECTS,
     progress: Say | None = None,
 ) -> Sealed:
     """Seals all objects below s3://bucket/prefix in a manifest: s3://bucket/prefix too, or a folder
     that the driver and all workers share.
 
     The manifest is there when its root is, which is written last. If an object cannot be read,
-    Unreadable names it and there is no new manifest.
+    Unreadable names it and there is no new manifest. A listing of more than max_objects objects is
+    refused.
     """
+    check_limit(max_objects)
     ref, key = pinned(key_ref)
     below, where = Url.parse_prefix(prefix), place(manifest)
     check_apart(below, where)
     old_root, old = _old_manifest(key, where, replace_manifest)
     unit = unit_of(key, range_bytes)
-    with listing_of(spark, below, where, unit, progress) as listing:
+    with listing_of(spark, below, where, unit, max_objects, progress) as listing:
         if not listing.objects:
             # A prefix that is mistyped looks the same.
             raise ObjectError(below, "expected objects below it, found none")
