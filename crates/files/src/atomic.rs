@@ -75,10 +75,7 @@ impl AtomicFile {
             Some(file) => (file, Draft(None)),
             None => named(path, mode)?,
         };
-        let folder = match folder::open(folder::parent(path)) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
-            folder => Some(folder?),
-        };
+        let folder = folder_of(path)?;
         Ok(AtomicFile { file, path: path.to_path_buf(), over, draft, folder })
     }
 
@@ -106,14 +103,7 @@ impl AtomicFile {
             _ => self.replace()?,
         }
         // Without this the new name could be lost if the machine stops.
-        match &self.folder {
-            Some(folder) => faults::sync_all(folder)?,
-            // A folder that cannot be opened cannot be synced alone.
-            #[cfg(target_os = "linux")]
-            None => faults::sync_file_system(&self.file)?,
-            #[cfg(not(target_os = "linux"))]
-            None => {}
-        }
+        sync_in(self.folder.as_ref(), &self.file)?;
         // Somebody else may have used the name since.
         if !is_at(&self.path, &self.file)? {
             return Err(io::Error::other("the new file was removed or replaced at once"));
@@ -135,6 +125,31 @@ impl AtomicFile {
         self.draft.0 = None;
         Ok(())
     }
+}
+
+/// The folder of a name; none if it cannot be opened.
+fn folder_of(path: &Path) -> io::Result<Option<File>> {
+    match folder::open(folder::parent(path)) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        folder => folder.map(Some),
+    }
+}
+
+/// Makes the names in a folder, that of `file` among them, safe on disk.
+fn sync_in(folder: Option<&File>, file: &File) -> io::Result<()> {
+    match folder {
+        Some(folder) => faults::sync_all(folder),
+        // A folder that cannot be opened cannot be synced alone.
+        #[cfg(target_os = "linux")]
+        None => faults::sync_file_system(file),
+        #[cfg(not(target_os = "linux"))]
+        None => Ok(()),
+    }
+}
+
+/// Makes the name of a file safe on disk: the run that gave it may have been killed before.
+pub fn sync_name(path: &Path, file: &File) -> io::Result<()> {
+    sync_in(folder_of(path)?.as_ref(), file)
 }
 
 impl Write for AtomicFile {

@@ -361,8 +361,11 @@ fn a_patch_that_was_cut_short() {
         let first = cut_short();
         place.file("q", "another");
         let tag = first.trim_end().rsplit(' ').next().unwrap();
-        let edited = place.keyed("update", &["--expect", tag, "--patch", "500000", "q", "f"]);
-        let edited = edited.exits(0).says(&["finished the interrupted patch"]);
+        let edit = ["--patch", "500000", "q", "f"];
+        let refused = place.keyed("update", &[&["--expect", tag][..], &edit].concat());
+        refused.exits(1).prints("").says(&["--expect, found an edit of it on its way"]);
+        let edited =
+            place.keyed("update", &edit).exits(0).says(&["finished the interrupted patch"]);
         assert!(place.agrees(&edited.out), "{algorithm}");
         assert!(&place.read("f")[500_000..][..7] == b"another", "{algorithm}");
         // What somebody else changes beside it meanwhile is refused.

@@ -160,6 +160,7 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
     state.is_of_this_file()?;
     state.is_expected()?;
     if !decides {
+        state.is_expected_to_recover()?;
         state.recover()?;
     }
     let length = state.header.sums.length;
@@ -371,6 +372,18 @@ impl State<'_> {
             "expected the tag of --expect, found another: the file or its sidecar was rolled back, \
              or was updated since",
         ))
+    }
+
+    /// Refuses to go on with an interrupted edit under `--expect`: the tag is that before the edit, and an old
+    /// sidecar, from before the edit was undone, has the same.
+    fn is_expected_to_recover(&self) -> Result<(), Error> {
+        match (&self.header.pending, &self.open.args.expect) {
+            (Some(_), Some(_)) => Err(self.stuck(
+                "expected a state with the tag of --expect, found an edit of it on its way, which an old sidecar may \
+                 have as well",
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a file that has grown or shrunk.

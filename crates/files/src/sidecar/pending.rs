@@ -7,6 +7,7 @@
 
 use std::fmt::Display;
 use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 
 use super::header::{Patch, Pending, Side, Sums};
 use super::{State, leaves};
@@ -29,7 +30,9 @@ impl State<'_> {
     fn make_known(&mut self) -> Result<(), Error> {
         self.put_header()?;
         self.tree.store.sync()?;
-        // Without its name the sidecar, and what it keeps of the file, would be gone with this run.
+        // Without its name the sidecar, and what it keeps of the file, would be gone with this run, or when
+        // the machine stops.
+        self.tree.store.sync_name()?;
         self.tree.store.is_in_place()
     }
 
@@ -150,6 +153,11 @@ impl State<'_> {
 
     /// Brings one side of a patch into the file, and no other from now on.
     fn settle(&mut self, patch: Patch, side: Side) -> Result<(), Error> {
+        if (patch.side, side) == (Side::Old, Side::New) {
+            // A patch on its way out is taken back before it is written again, so that no sector goes over
+            // from one side to the other more often than `bring` knows of.
+            self.bring(&self.pieces(&patch)?, Side::Old, Side::Old, false)?;
+        }
         if let Some(Pending { patch: Some(patch), .. }) = &mut self.header.pending
             && patch.side != side
         {
@@ -163,7 +171,11 @@ impl State<'_> {
     /// `next` bytes.
     fn is_as_accepted(&self, patch: Option<Patch>, next: u64) -> Result<(), Error> {
         let (start, end) = match patch {
-            Some(Patch { offset, length, .. }) => (offset, offset + length),
+            Some(Patch { offset, length, .. }) => {
+                // What was written to the end may have made a file longer that had been shortened.
+                let before = u64::from(offset + length == self.header.sums.length);
+                (offset.saturating_sub(before), offset + length)
+            }
             None => (self.leaf_before(next), self.header.sums.length),
         };
         let (found, length) = (self.open.length()?, self.header.sums.length);
@@ -186,15 +198,20 @@ impl State<'_> {
         let Some(Pending { next: Sums { length, .. }, .. }) = &self.header.pending else {
             return Ok(());
         };
-        let cut = || {
-            let file = &self.open.file;
-            // Some file systems set the times when the bytes reach them.
-            faults::sync_data(file)?;
-            read::unchanged(before, &file.metadata()?, before.len())?;
-            faults::set_len(file, *length)?;
-            Ok(faults::sync_all(file)?)
-        };
-        cut().map_err(|error: ReadError| self.unfinished(error, "truncation"))
+        let file = &self.open.file;
+        let stopped = |error: ReadError| self.unfinished(error, "truncation");
+        // Some file systems set the times when the bytes reach them.
+        let now = faults::sync_data(file).and_then(|()| file.metadata());
+        let now = now.map_err(|error| stopped(error.into()))?;
+        read::unchanged(before, &now, before.len()).map_err(stopped)?;
+        // Those who write may set the time of the last write back, but not this one. It changes with the
+        // file's names, too.
+        if (before.ctime(), before.ctime_nsec()) != (now.ctime(), now.ctime_nsec()) {
+            self.open.is_in_place()?;
+            return Err(stopped(ReadError::Written));
+        }
+        let cut = faults::set_len(file, *length).and_then(|()| faults::sync_all(file));
+        cut.map_err(|error| stopped(error.into()))
     }
 
     /// Refuses a file that was cut off and has other bytes before the cut than those that stay, as

@@ -296,6 +296,11 @@ impl Store {
         new.finish().map(drop).map_err(io(&self.path))
     }
 
+    /// Makes the sidecar's name safe on disk.
+    pub fn sync_name(&self) -> Result<(), Error> {
+        atomic::sync_name(&self.path, &self.file).map_err(io(&self.path))
+    }
+
     /// Refuses a sidecar whose name is another file's by now, or nobody's: the next update would not
     /// find the state of this one.
     pub fn is_in_place(&self) -> Result<(), Error> {
