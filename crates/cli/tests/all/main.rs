@@ -11,6 +11,7 @@ mod checkpoint;
 mod completion;
 mod exit;
 mod faults;
+mod formats;
 mod key;
 #[cfg(target_os = "linux")]
 mod limits;

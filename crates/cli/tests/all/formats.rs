@@ -1,0 +1,178 @@
+//! Files of an older build, in `vectors/formats`: what any later one writes or reads has to agree with them.
+//!
+//! `TAGMAC_WRITE_FORMATS=1` makes those anew that are not there. Do so only for a format with a new version.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use tagmac::dynamic::{AnyMac, KeyFile, Session};
+
+use crate::common::Place;
+
+const NAMES: [&str; 8] = [
+    "PMAC-AES128",
+    "LIGHTMAC-AES128-S32",
+    "ELIMAC-AES128",
+    "POLY1305-AES",
+    "UMAC-64",
+    "UMAC99-STD-60",
+    "CMAC-AES128",
+    "HMAC-SHA256",
+];
+/// Those that have parts.
+const PARTS: [&str; 5] =
+    ["PMAC-AES128", "LIGHTMAC-AES128-S32", "ELIMAC-AES128", "POLY1305-AES", "UMAC-64"];
+/// Bytes of the tagged file, and of its first part.
+const BYTES: usize = 200_003;
+const FIRST: usize = 122_880;
+
+/// The tagged file.
+fn text() -> Vec<u8> {
+    (0..BYTES as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/formats").join(name)
+}
+
+/// A place with the tagged file, a tree, and what an older build wrote.
+fn place(name: &str) -> Place {
+    let place = Place::bare();
+    place.file("f", text());
+    fs::create_dir_all(place.path("tree/below")).unwrap();
+    place.file("tree/below/g", "in a folder");
+    place.file("tree/h", &text()[..3000]);
+    for (path, seconds) in [("tree/below/g", 1_000_000_000), ("tree/h", 1_700_000_000)] {
+        let file = fs::File::options().write(true).open(place.path(path)).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::new(seconds, 500)).unwrap();
+    }
+    for entry in fs::read_dir(folder(name)).into_iter().flatten() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), place.path(entry.file_name())).unwrap();
+    }
+    // Keys that others can read are fine, and those that others can write to are not.
+    place
+}
+
+fn key(place: &Place) -> KeyFile {
+    KeyFile::parse(&place.read("k")).unwrap()
+}
+
+fn mac(place: &Place) -> AnyMac {
+    let key = key(place);
+    AnyMac::new(key.algorithm(), key.key()).unwrap()
+}
+
+/// The first nonce of a session, and that of a stream.
+fn zeros(mac: &AnyMac) -> Vec<u8> {
+    let (min, max) = mac.algorithm().nonce_bytes().into_inner();
+    vec![0; 8.clamp(min, max)]
+}
+
+/// Makes the files of an algorithm that are not there.
+fn write(name: &str) {
+    fs::create_dir_all(folder(name)).unwrap();
+    let place = place(name);
+    let is_there = |file: &str| place.path(file).exists();
+    if !is_there("k") {
+        place.run(&["keygen", "-a", name, "-o", "k"]).exits(0);
+    }
+    if !is_there("list") {
+        place.shell("$T tag -k k f > list").exits(0);
+    }
+    if !is_there("manifest") {
+        place.keyed("seal", &["--mtime", "tree", "-o", "manifest"]).exits(0);
+    }
+    if !is_there("checkpoint") && PARTS.contains(&name) {
+        // A checkpoint has the file's path.
+        let elsewhere = Place::new_in(std::env::temp_dir());
+        elsewhere.file("f", text());
+        elsewhere.file("k", place.read("k"));
+        elsewhere.shell("$T tag -k k --checkpoint checkpoint f > /dev/full").exits(4);
+        place.file("checkpoint", elsewhere.read("checkpoint"));
+    }
+    if !is_there("sidecar") && PARTS.contains(&name) {
+        place.keyed("update", &["f"]).exits(0);
+        fs::rename(place.path("f.tagmac"), place.path("sidecar")).unwrap();
+    }
+    if !is_there("part-2") && PARTS.contains(&name) {
+        let first = FIRST.to_string();
+        let ends = [vec!["--start", "0", "--length", &first], vec!["--start", &first, "--last"]];
+        for (end, output) in ends.iter().zip(["part-1", "part-2"]) {
+            let args = [&end[..], &["--object", "object 1", "-o", output, "f"]].concat();
+            place.keyed("part", &args).exits(0);
+        }
+    }
+    if !is_there("session") {
+        let mac = mac(&place);
+        let (nonce, budget) = (zeros(&mac), mac.budget(None, None).unwrap());
+        let mut session = Session::new(mac, &nonce, budget).unwrap();
+        session.reserve(3).unwrap();
+        place.file("session", session.save().unwrap());
+    }
+    if !is_there("stream") && PARTS.contains(&name) {
+        let mac = mac(&place);
+        let mut stream = mac.stream(&zeros(&mac)).unwrap();
+        stream.update(&text()[..FIRST + 5]);
+        place.file("stream", stream.save(&key(&place).sealer()).unwrap());
+    }
+    let made =
+        ["k", "list", "manifest", "session", "checkpoint", "sidecar", "part-1", "part-2", "stream"];
+    for file in made.into_iter().filter(|file| is_there(file)) {
+        fs::copy(place.path(file), folder(name).join(file)).unwrap();
+    }
+}
+
+#[test]
+fn files_of_an_older_build_open() {
+    for name in NAMES {
+        if std::env::var_os("TAGMAC_WRITE_FORMATS").is_some() {
+            write(name);
+        }
+        let place = place(name);
+        place.keyed("check", &["list"]).exits(0).prints("f: OK\n");
+        place.keyed("audit", &["manifest", "tree"]).exits(0);
+        let takes_nonce = mac(&place).algorithm().takes_nonce();
+        if !takes_nonce {
+            // What is written is the same.
+            place.shell("$T tag -k k f | cmp - list").exits(0);
+            place.keyed("seal", &["--mtime", "tree", "-o", "again"]).exits(0);
+            assert!(place.read("again") == place.read("manifest"), "{name}");
+        }
+        place.file("tree/h", "other");
+        place.keyed("audit", &["manifest", "tree"]).exits(1);
+
+        let saved = place.read("session");
+        let mac = mac(&place);
+        let mut session =
+            Session::restore(mac.clone(), &saved, mac.budget(None, None).unwrap()).unwrap();
+        assert_eq!((session.used(), session.reserved()), (3, 0), "{name}");
+        session.reserve(1).unwrap();
+        session.save().unwrap();
+        let (nonce, tag) = session.tag(b"message").unwrap();
+        assert!(mac.verify(nonce.as_bytes(), b"message", &tag).is_ok(), "{name}");
+        assert!(!takes_nonce || nonce.as_bytes().last() == Some(&3), "{name}");
+        if !PARTS.contains(&name) {
+            continue;
+        }
+
+        let combined = place.keyed("combine", &["--object", "object 1", "part-1", "part-2"]);
+        let line = combined.exits(0).out;
+        place.file("line", line.replace("object 1", "f"));
+        place.keyed("check", &["line"]).exits(0).prints("f: OK\n");
+        let mut stream = mac.restore(&key(&place).sealer(), &place.read("stream")).unwrap();
+        stream.update(&text()[FIRST + 5..]);
+        assert!(stream.tag().unwrap() == mac.tag(&zeros(&mac), &text()).unwrap(), "{name}");
+        // It was opened, and has another file's path.
+        let resumed = place.keyed("tag", &["--checkpoint", "checkpoint", "f"]).exits(1);
+        resumed.says(&["checkpoint: expected a checkpoint of ", "/f, found one of "]);
+
+        fs::rename(place.path("sidecar"), place.path("f.tagmac")).unwrap();
+        place.file("p", "patched");
+        let line = place.keyed("update", &["--patch", "150000", "p", "f"]).exits(0).out;
+        place.file("line", line);
+        place.keyed("check", &["line"]).exits(0).prints("f: OK\n");
+        assert!(&place.read("f")[150_000..][..7] == b"patched");
+    }
+}
