@@ -138,8 +138,9 @@ holds_mac_error!(MeterError);
 /// What a key may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// The theorem that bounds the MAC. It says how many blocks a message has.
-    pub theorem: Theorem,
+    /// The theorem that bounds the MAC, and says how many blocks a message has. `None` for a MAC that none
+    /// bounds: blocks of 16 bytes are counted.
+    pub theorem: Option<Theorem>,
     /// The longest message in bytes; longer ones are refused.
     pub length: u64,
     /// The most messages that may be tagged.
@@ -194,6 +195,7 @@ impl Budget {
             _ => u128::MAX,
         };
         let [messages, blocks, failures] = [messages, blocks, failures].map(small);
+        let theorem = Some(theorem);
         Ok(Budget { theorem, length, messages, blocks, failures, graded: [0; 3] })
     }
 
@@ -227,8 +229,8 @@ impl Budget {
     /// the probability is between 0 and 1.
     pub fn with_grades(self, probability: f64) -> Result<Budget, BoundError> {
         let found = match self.theorem {
-            Theorem::Umac { t: 128, .. } => None,
-            Theorem::Umac { t, .. } => Some(t),
+            Some(Theorem::Umac { t: 128, .. }) => None,
+            Some(Theorem::Umac { t, .. }) => Some(t),
             _ => Some(0),
         };
         if let Some(found) = found {
@@ -315,18 +317,23 @@ impl Budget {
 
 /// The blocks of a message.
 #[inline]
-fn blocks(theorem: &Theorem, length: u64) -> u64 {
+fn blocks(theorem: &Option<Theorem>, length: u64) -> u64 {
     #[inline(never)]
     fn divided(theorem: &Theorem, length: u64) -> u64 {
         u64::try_from(theorem.blocks(length)).unwrap_or(u64::MAX)
     }
     match theorem {
-        Theorem::Pmac { .. } | Theorem::LightMac { .. } => divided(theorem, length),
+        Some(theorem @ (Theorem::Pmac { .. } | Theorem::LightMac { .. })) => {
+            divided(theorem, length)
+        }
         // Of 16 bytes, without a division.
-        Theorem::EliMacAes { .. }
-        | Theorem::Umac { .. }
-        | Theorem::Umac1999(_)
-        | Theorem::Poly1305Aes { .. } => length.div_ceil(16),
+        Some(
+            Theorem::EliMacAes { .. }
+            | Theorem::Umac { .. }
+            | Theorem::Umac1999(_)
+            | Theorem::Poly1305Aes { .. },
+        )
+        | None => length.div_ceil(16),
     }
 }
 
@@ -552,7 +559,7 @@ impl<M> Metered<M> {
     #[cfg(feature = "dynamic")]
     pub(crate) fn reserve_longest(&self, messages: u64) -> Result<(), MeterError> {
         let blocks = match self.budget.theorem {
-            Theorem::Pmac { .. } => self.budget.message(self.budget.length).blocks,
+            Some(Theorem::Pmac { .. }) => self.budget.message(self.budget.length).blocks,
             _ => 1,
         };
         let blocks = messages.saturating_mul(blocks);

@@ -39,7 +39,7 @@ use crate::nonce::Nonce;
 use crate::part::PartError;
 use crate::save::{Reader, SaveError, Writer};
 use crate::tag::{Tag, matches};
-use crate::wipe::{wipe_stack, with_stack_wiped};
+use crate::wipe::with_stack_wiped;
 
 /// A MAC of the registry under a key.
 #[derive(Clone)]
@@ -66,13 +66,7 @@ impl Drop for AnyMac {
     /// Wipes what calls have left on this thread's stack. The key itself is wiped with the last of its
     /// clones, streams and sessions.
     fn drop(&mut self) {
-        match &self.mac {
-            // PRESENT and UMAC: their batches take more room.
-            Inner::Product(mac) if !(9..=16).contains(&mac.block()) => {
-                wipe_stack::<{ 64 << 10 }>();
-            }
-            _ => wipe_stack::<{ 48 << 10 }>(),
-        }
+        self.algorithm.wipe_calls();
     }
 }
 
@@ -239,12 +233,7 @@ impl AnyMac {
     ///
     /// [`Error::NonceLength`] for a nonce of the wrong length.
     pub fn stream(&self, nonce: &[u8]) -> Result<AnyStream, Error> {
-        let can = self.algorithm.capabilities();
-        if can.parts && !can.edits {
-            // UMAC of 1999 has states of several sizes, and what the smaller ones leave empty keeps what was
-            // on the stack.
-            wipe_stack::<{ 8 << 10 }>();
-        }
+        self.algorithm.wipe_before_stream();
         let inner = match &self.mac {
             Inner::Product(mac) => StreamInner::Product(mac.clone().stream(nonce)?),
             Inner::Sequential(mac) => {

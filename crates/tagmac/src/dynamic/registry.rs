@@ -2,6 +2,7 @@
 //! the lists by hand (`docs/adding-a-mac.md`, step 5) miss none.
 
 use core::fmt;
+use core::num::NonZeroU64;
 use core::ops::RangeInclusive;
 use core::str::FromStr;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::cipher::{
 use crate::error::Error;
 use crate::isa::Level;
 use crate::nonce::{check_length, fill_random};
-use crate::wipe::with_stack_wiped;
+use crate::wipe::{wipe_stack, with_stack_wiped};
 
 /// A MAC of the registry.
 #[derive(Clone, Copy)]
@@ -58,6 +59,12 @@ struct Row {
     tag_step: usize,
     /// Bytes of a block, 0 if there are no parts.
     block: usize,
+    /// A saved part's hash grows with the range, by a byte for so many; `None` if it does not.
+    part_growth: Option<NonZeroU64>,
+    /// Wipes what calls leave on the stack of the thread that made them.
+    wipe_calls: fn(),
+    /// Wipes the stack before a stream is made there, for a state whose empty room keeps what it finds.
+    wipe_before_stream: Option<fn()>,
     limit_bits: u64,
     can: Capabilities,
     /// What bounds it with tags of full length.
@@ -103,6 +110,9 @@ where
         max_tag: 8 * C::Block::BYTES,
         tag_step: 1,
         block: C::Block::BYTES,
+        part_growth: None,
+        wipe_calls: wipe_stack::<{ 48 << 10 }>,
+        wipe_before_stream: None,
         limit_bits: u64::MAX,
         can: XOR,
         theorem: Some(Theorem::Pmac { n: n_of::<C>(), t: n_of::<C>() }),
@@ -111,6 +121,11 @@ where
             Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
         },
     }
+}
+
+/// Under PRESENT, whose batches take more room.
+const fn present(row: Row) -> Row {
+    Row { wipe_calls: wipe_stack::<{ 64 << 10 }>, ..row }
 }
 
 /// A xor MAC with two keys of C.
@@ -162,6 +177,9 @@ const fn poly1305_aes(name: &'static str) -> Row {
         max_tag: 128,
         tag_step: 1,
         block: 16,
+        part_growth: None,
+        wipe_calls: wipe_stack::<{ 48 << 10 }>,
+        wipe_before_stream: None,
         limit_bits: u64::MAX,
         can: UNIVERSAL,
         theorem: Some(Theorem::Poly1305Aes { nonces: drawn(128) }),
@@ -187,6 +205,7 @@ const fn umac<const T: usize>(name: &'static str) -> Row {
         min_tag: 32 * T,
         max_tag: 32 * T,
         block: 2048,
+        wipe_calls: wipe_stack::<{ 64 << 10 }>,
         theorem: Some(Theorem::Umac { t: 32 * T as u32, nonces: drawn(128) }),
         make,
         ..poly1305_aes(name)
@@ -224,6 +243,11 @@ const fn umac99(name: &'static str, b: u32, max_tag: usize, prf: Prf1999, make: 
         max_tag,
         tag_step: 8,
         block: 4096,
+        // To a 256th at most: four words of 4 bytes for a block of 4096.
+        part_growth: NonZeroU64::new(256),
+        wipe_calls: wipe_stack::<{ 64 << 10 }>,
+        // States have several sizes.
+        wipe_before_stream: Some(wipe_stack::<{ 8 << 10 }>),
         limit_bits: u64::MAX,
         can: UMAC99,
         theorem: Some(theorem),
@@ -276,8 +300,8 @@ static ROWS: &[Row] = &[
     pmac::<Aes128, Aes128>("PMAC-AES128"),
     pmac::<Aes192, LongAes>("PMAC-AES192"),
     pmac::<Aes256, LongAes>("PMAC-AES256"),
-    pmac::<Present80, Present128>("PMAC-PRESENT80"),
-    pmac::<Present128, Present128>("PMAC-PRESENT128"),
+    present(pmac::<Present80, Present128>("PMAC-PRESENT80")),
+    present(pmac::<Present128, Present128>("PMAC-PRESENT128")),
     pmac::<Rc6, Rc6>("PMAC-RC6"),
     lightmac::<Aes128, Aes128, 8>("LIGHTMAC-AES128-S8"),
     lightmac::<Aes128, Aes128, 16>("LIGHTMAC-AES128-S16"),
@@ -303,14 +327,14 @@ static ROWS: &[Row] = &[
     lightmac::<Aes256, LongAes, 48>("LIGHTMAC-AES256-S48"),
     lightmac::<Aes256, LongAes, 56>("LIGHTMAC-AES256-S56"),
     lightmac::<Aes256, LongAes, 64>("LIGHTMAC-AES256-S64"),
-    lightmac::<Present80, Present128, 8>("LIGHTMAC-PRESENT80-S8"),
-    lightmac::<Present80, Present128, 16>("LIGHTMAC-PRESENT80-S16"),
-    lightmac::<Present80, Present128, 24>("LIGHTMAC-PRESENT80-S24"),
-    lightmac::<Present80, Present128, 32>("LIGHTMAC-PRESENT80-S32"),
-    lightmac::<Present128, Present128, 8>("LIGHTMAC-PRESENT128-S8"),
-    lightmac::<Present128, Present128, 16>("LIGHTMAC-PRESENT128-S16"),
-    lightmac::<Present128, Present128, 24>("LIGHTMAC-PRESENT128-S24"),
-    lightmac::<Present128, Present128, 32>("LIGHTMAC-PRESENT128-S32"),
+    present(lightmac::<Present80, Present128, 8>("LIGHTMAC-PRESENT80-S8")),
+    present(lightmac::<Present80, Present128, 16>("LIGHTMAC-PRESENT80-S16")),
+    present(lightmac::<Present80, Present128, 24>("LIGHTMAC-PRESENT80-S24")),
+    present(lightmac::<Present80, Present128, 32>("LIGHTMAC-PRESENT80-S32")),
+    present(lightmac::<Present128, Present128, 8>("LIGHTMAC-PRESENT128-S8")),
+    present(lightmac::<Present128, Present128, 16>("LIGHTMAC-PRESENT128-S16")),
+    present(lightmac::<Present128, Present128, 24>("LIGHTMAC-PRESENT128-S24")),
+    present(lightmac::<Present128, Present128, 32>("LIGHTMAC-PRESENT128-S32")),
     elimac("ELIMAC-AES128"),
     poly1305_aes("POLY1305-AES"),
     umac::<1>("UMAC-32"),
@@ -468,8 +492,7 @@ impl Algorithm {
     /// The most bytes that [`Parts::save`](super::Parts::save) appends for a part of `range` bytes.
     /// `None` if there are no parts.
     pub fn max_part_len(self, range: u64) -> Option<u64> {
-        // Where no edit is worth its while, the hash grows with the message: to a 256th at most.
-        let grows = if self.0.can.edits { 0 } else { range / 256 };
+        let grows = self.0.part_growth.map_or(0, |bytes| range / bytes);
         self.0.can.parts.then_some(FIXED_PART + grows)
     }
 
@@ -510,6 +533,18 @@ impl Algorithm {
     /// What can be done with the MAC.
     pub fn capabilities(self) -> Capabilities {
         self.0.can
+    }
+
+    /// Wipes what this MAC's calls have left on this thread's stack.
+    pub(super) fn wipe_calls(self) {
+        (self.0.wipe_calls)();
+    }
+
+    /// Wipes the stack where a stream is about to be made, if its state keeps what it finds.
+    pub(super) fn wipe_before_stream(self) {
+        if let Some(wipe) = self.0.wipe_before_stream {
+            wipe();
+        }
     }
 
     /// Refuses a key length.

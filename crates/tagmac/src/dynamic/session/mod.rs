@@ -19,7 +19,7 @@ use super::key_file::checksum;
 use super::key_id::KeyId;
 use super::{AnyMac, GradeError};
 use crate::algo::Assurance;
-use crate::bounds::{NonceKind, Theorem};
+use crate::bounds::NonceKind;
 use crate::error::{Error, silent};
 use crate::meter::{Budget, Metered, MeteredVerifyError, Usage};
 use crate::save::Reader;
@@ -131,9 +131,7 @@ impl AnyMac {
         let algorithm = self.algorithm;
         let Some(probability) = probability else {
             // Blocks are counted as the MAC's theorem has it, so that a later budget can limit them.
-            let other = Theorem::Poly1305Aes { nonces: NonceKind::Counted };
-            let theorem = algorithm.theorem().unwrap_or(other);
-            let most = u64::MAX;
+            let (theorem, most) = (algorithm.theorem(), u64::MAX);
             return Ok(Budget {
                 theorem,
                 length,
