@@ -65,12 +65,11 @@ use crate::bounds::{BoundError, Theorem, per_key, umac};
 use crate::cipher::Cipher;
 use crate::construction::Construction;
 #[cfg(feature = "dynamic")]
-use crate::dynamic::{AnyMac, AnyStream};
+use crate::dynamic::AnyMac;
 use crate::error::{Error, Mismatch, holds_mac_error};
 use crate::isa::Block;
 use crate::mac::Mac;
 use crate::sequence::NonceSequence;
-use crate::stream::Stream;
 use crate::tag::Tag;
 
 /// A call that a meter refuses, or usage that it cannot read.
@@ -454,8 +453,8 @@ impl fmt::Display for Usage {
 
 /// A MAC under a key that keeps to a budget. Share it between threads by reference.
 ///
-/// `M` is a [`Mac`], a [`NonceSequence`], or an `AnyMac` of the registry. Tags and verdicts are those of
-/// the MAC.
+/// `M` is a [`Mac`] or a [`NonceSequence`]; for any MAC of the registry there is `dynamic::Session`. Tags and
+/// verdicts are those of the MAC.
 pub struct Metered<M> {
     mac: M,
     budget: Budget,
@@ -663,12 +662,6 @@ impl<M> Metered<M> {
         self.budget = budget;
         Ok(())
     }
-
-    fn streaming<S>(&self, stream: S) -> MeteredStream<'_, M, S> {
-        let message = self.budget.message(0);
-        let over = self.count(message);
-        MeteredStream { meter: self, stream, bytes: 0, blocks: message.blocks, over }
-    }
 }
 
 impl<R: Deref<Target: Construction>> Metered<NonceSequence<R>> {
@@ -720,11 +713,6 @@ impl<M: Mac> Metered<M> {
             mac.verify_with(nonce, message, tag)
         })
     }
-
-    /// A stream of one message under a nonce.
-    pub fn stream_with(&self, nonce: &M::Nonce) -> MeteredStream<'_, M, Stream<&M>> {
-        self.streaming(self.mac.stream_with(nonce))
-    }
 }
 
 impl<M: Mac<Nonce = ()>> Metered<M> {
@@ -749,11 +737,6 @@ impl<M: Mac<Nonce = ()>> Metered<M> {
     ) -> Result<(), MeteredVerifyError> {
         self.verify_with(&(), message, tag)
     }
-
-    /// As [`stream_with`](Metered::stream_with), without a nonce.
-    pub fn stream(&self) -> MeteredStream<'_, M, Stream<&M>> {
-        self.stream_with(&())
-    }
 }
 
 impl<C: Cipher<Block = Block>> Metered<Umac<C, 4>> {
@@ -777,97 +760,3 @@ impl<C: Cipher<Block = Block>> Metered<Umac<C, 4>> {
         })
     }
 }
-
-#[cfg(feature = "dynamic")]
-impl Metered<AnyMac> {
-    /// As [`AnyMac::tag`].
-    ///
-    /// # Errors
-    ///
-    /// [`MeterError::BudgetExhausted`] if the budget does not have the message; then nothing is tagged.
-    /// [`MeterError::Mac`] comes after the count.
-    pub fn tag<'m>(&self, nonce: &[u8], message: impl Into<Bits<'m>>) -> Result<Tag, MeterError> {
-        self.tagging(message.into(), |mac, message| mac.tag(nonce, message))
-    }
-
-    /// As [`AnyMac::verify`].
-    ///
-    /// # Errors
-    ///
-    /// [`MeteredVerifyError::Mismatch`] if it is wrong, [`MeteredVerifyError::Refused`] if the budget has no failure
-    /// left; then nothing is verified.
-    pub fn verify<'m>(
-        &self,
-        nonce: &[u8],
-        message: impl Into<Bits<'m>>,
-        tag: &Tag,
-    ) -> Result<(), MeteredVerifyError> {
-        self.verifying_by(&self.mac, nonce, message, tag)
-    }
-
-    /// As [`AnyMac::stream`].
-    ///
-    /// # Errors
-    ///
-    /// [`MeterError::Mac`] as [`AnyMac::stream`]; then nothing is counted.
-    pub fn stream(&self, nonce: &[u8]) -> Result<MeteredStream<'_, AnyMac, AnyStream>, MeterError> {
-        Ok(self.streaming(self.mac.stream(nonce)?))
-    }
-}
-
-/// A message to be tagged that comes in pieces, counted as it comes. What was counted for a stream
-/// that is dropped stays counted.
-pub struct MeteredStream<'a, M, S> {
-    meter: &'a Metered<M>,
-    stream: S,
-    bytes: u64,
-    /// Blocks counted so far.
-    blocks: u64,
-    over: Result<(), MeterError>,
-}
-
-impl<M, S> MeteredStream<'_, M, S> {
-    /// Counts what `more` bytes add. Whether the budget had it.
-    fn grow(&mut self, more: usize) -> bool {
-        let budget = &self.meter.budget;
-        self.over = self.over.and_then(|()| {
-            self.bytes = self.bytes.saturating_add(more as u64);
-            budget.check_length(self.bytes)?;
-            let blocks = budget.message(self.bytes).blocks;
-            self.meter.count(Usage { blocks: blocks - self.blocks, ..Usage::default() })?;
-            self.blocks = blocks;
-            Ok(())
-        });
-        self.over.is_ok()
-    }
-}
-
-/// Gives a metered stream the calls of the stream inside.
-macro_rules! stream {
-    ($(#[$cfg:meta])? <$($parameter:ident: $bound:path)?> $mac:ty, $stream:ty) => {
-        $(#[$cfg])?
-        impl<'a $(, $parameter: $bound)?> MeteredStream<'a, $mac, $stream> {
-            /// Adds to the message. Once it is over the budget, the tag is an error that says so.
-            pub fn update(&mut self, data: &[u8]) -> &mut Self {
-                if self.grow(data.len()) {
-                    self.stream.update(data);
-                }
-                self
-            }
-
-            /// The tag of the message.
-            ///
-            /// # Errors
-            ///
-            /// [`MeterError::BudgetExhausted`] if the budget did not have the message,
-            /// [`MeterError::Mac`] if the MAC refuses it.
-            pub fn tag(self) -> Result<Tag, MeterError> {
-                self.over?;
-                Ok(self.stream.tag()?)
-            }
-        }
-    };
-}
-
-stream!(<M: Mac> M, Stream<&'a M>);
-stream!(#[cfg(feature = "dynamic")] <> AnyMac, AnyStream);

@@ -84,24 +84,6 @@ impl AnyMac {
     }
 }
 
-impl Metered<AnyMac> {
-    /// As [`AnyMac::verify_prefix`]. What fails counts at its grade, and nowhere else; checks of all
-    /// four words are verifications of whole tags.
-    ///
-    /// # Errors
-    ///
-    /// [`GradeError`]; what is refused is not checked.
-    pub fn verify_prefix<'m>(
-        &self,
-        nonce: &[u8],
-        message: impl Into<Bits<'m>>,
-        tag: &Tag,
-        grade: Assurance,
-    ) -> Result<(), GradeError> {
-        verify_metered(self, self.mac(), nonce, message.into(), tag, grade)
-    }
-}
-
 /// A check that a meter of the MAC's key counts.
 pub(super) fn verify_metered<M>(
     meter: &Metered<M>,

@@ -4,8 +4,8 @@ use std::error::Error as _;
 use std::thread;
 
 use tagmac::bounds::{NonceKind, Theorem, Workload, pmac};
-use tagmac::cipher::Present80;
-use tagmac::dynamic::{Algorithm, AnyMac};
+use tagmac::cipher::{Present80, Present128};
+use tagmac::dynamic::{Algorithm, AnyMac, Session};
 use tagmac::meter::{Budget, MeterError, Metered, MeteredVerifyError, Usage};
 use tagmac::{LightMacAes128, Nonce, NonceSequence, Poly1305Aes, Tag, Umac32, UmacNonce};
 use tagmac::{Mac, Pmac, PmacAes128};
@@ -200,36 +200,6 @@ fn a_reserve_is_spent_at_once() {
 }
 
 #[test]
-fn streams_count_as_they_grow() {
-    let mac = pmac_of(10, 18, 5);
-    let plain = PmacAes128::new(&[7; 16]);
-    let mut stream = mac.stream();
-    assert_eq!(mac.usage(), Usage { messages: 1, blocks: 1, ..Usage::default() });
-    for piece in [&[1; 5][..], &[2; 11], &[3; 17], b""] {
-        stream.update(piece);
-    }
-    assert_eq!(mac.usage().blocks, 3);
-    let message = [&[1; 5][..], &[2; 11], &[3; 17]].concat();
-    assert!(stream.tag().unwrap() == plain.tag(&message).unwrap());
-
-    // One that the budget does not have stays refused, and counts what came before.
-    let mut stream = mac.stream();
-    stream.update(&[0; 16]).update(&[0; 16 * 15]).update(b"x");
-    assert_eq!(exhausted(stream.tag()), ("blocks", 18, 4, 15));
-    assert_eq!(mac.usage(), Usage { messages: 2, blocks: 4, ..Usage::default() });
-    drop(mac.stream());
-    assert_eq!(mac.usage().messages, 3);
-
-    let mac = light_of(1, 0);
-    let mut stream = mac.stream();
-    let piece = vec![0; 1 << 20];
-    stream.update(&piece);
-    stream.update(b"x");
-    assert_eq!(exhausted(stream.tag()).0, "bytes of a message");
-    assert_eq!(exhausted(mac.stream().tag()), ("messages", 1, 1, 1));
-}
-
-#[test]
 fn usage_is_saved_and_resumed() {
     let usage = Usage { messages: 1, blocks: 0x0203, failures: u64::MAX, graded: [5, 6, 7] };
     let bytes = usage.to_bytes();
@@ -339,13 +309,14 @@ fn what_a_meter_refuses_and_shows_is_said() {
         assert!(error.source().is_none());
         assert_eq!(MeteredVerifyError::Refused(error).to_string(), expected);
     }
-    let inner = AnyMac::new(named("UMAC-64"), &[7; 16]).unwrap();
-    let budget = Budget::new(umac_of(64), 1500, 0.5).unwrap();
-    let umac = Metered::new(inner, budget, Usage::default()).unwrap();
-    let error = umac.tag(&[], b"message").map(|_| ()).unwrap_err();
-    let expected = "expected a nonce of 1 to 16 bytes, found 0";
+    let long = vec![0; 3841];
+    let short = LightMacAes128::new(&[7; 16], &[8; 16], 8).unwrap();
+    let budget = Budget { length: 3841, ..Budget::new(LIGHT, 1500, 0.5).unwrap() };
+    let short = Metered::new(short, budget, Usage::default()).unwrap();
+    let error = short.tag(&long).map(|_| ()).unwrap_err();
+    let expected = tagmac::Error::TooLong { limit_bits: 8 * 3840 }.to_string();
     assert_eq!(error.to_string(), expected);
-    assert_eq!(error.source().map(ToString::to_string).as_deref(), Some(expected));
+    assert_eq!(error.source().map(ToString::to_string).as_deref(), Some(&*expected));
     let mismatch = mac.verify(b"message", &wrong()).unwrap_err();
     assert_eq!(mismatch.to_string(), "the tag does not match the message");
     let shown = "Metered(2 messages, 3 blocks, 1 failed verifications)";
@@ -355,11 +326,11 @@ fn what_a_meter_refuses_and_shows_is_said() {
 /// The lengths of the messages that a key tags under its budget, one after the other, as the meter
 /// lets them.
 fn spend(budget: Budget, lengths: impl Iterator<Item = usize>) -> Vec<u64> {
-    let mac = AnyMac::new(named("PMAC-PRESENT128"), &[7; 16]).unwrap();
+    let mac = Pmac::<Present128>::new(&[7; 16]);
     let mac = Metered::new(mac, budget, Usage::default()).unwrap();
     let data = vec![0; 8 * 1000];
     lengths
-        .take_while(|blocks| mac.tag(&[], &data[..8 * blocks]).is_ok())
+        .take_while(|blocks| mac.tag(&data[..8 * blocks]).is_ok())
         .map(|blocks| blocks as u64)
         .collect()
 }
@@ -432,23 +403,15 @@ fn macs_with_nonces_and_macs_by_name() {
         let key = vec![5; algorithm.new_key_bytes()];
         let nonce = vec![6; *algorithm.nonce_bytes().end()];
         let plain = AnyMac::new(algorithm, &key).unwrap();
-        let mac = Metered::new(plain.clone(), budget, Usage::default()).unwrap();
-        let tag = mac.tag(&nonce, b"message").unwrap();
-        assert!(plain.tag(&nonce, b"message").unwrap() == tag, "{algorithm}");
-        assert_eq!(mac.verify(&nonce, b"message", &tag), Ok(()), "{algorithm}");
-        assert_eq!(
-            mac.verify(&nonce, b"massage", &tag),
-            Err(MeteredVerifyError::Mismatch),
-            "{algorithm}"
-        );
-        let mut stream = mac.stream(&nonce).unwrap();
-        stream.update(b"mess").update(b"age");
-        assert!(stream.tag().unwrap() == tag, "{algorithm}");
-        assert_eq!(mac.usage().failures, 1);
+        let mut session = Session::new(plain.clone(), &nonce, budget).unwrap();
+        let (nonce, tag) = session.tag(b"message").unwrap();
+        let nonce = nonce.as_bytes();
+        assert!(plain.tag(nonce, b"message").unwrap() == tag, "{algorithm}");
+        assert_eq!(session.verify(nonce, b"message", &tag), Ok(()), "{algorithm}");
+        let failed = session.verify(nonce, b"massage", &tag);
+        assert_eq!(failed, Err(MeteredVerifyError::Mismatch), "{algorithm}");
         // What failed was no message.
-        mac.tag(&nonce, b"third").unwrap();
-        assert_eq!(exhausted(mac.tag(&nonce, b"")), ("messages", 3, 3, 1));
-        assert!(mac.stream(&[0; 17]).is_err());
+        assert_eq!((session.used(), session.left()), (1, 2), "{algorithm}");
     }
 }
 
