@@ -179,7 +179,7 @@ the old bytes around the edit with the sidecar, and --truncate also the bytes th
 any have changed, the update changes nothing and exits with 1.
 
 If a patch or truncation was interrupted, the next update finishes it, unless another program has
-written to the same range since. Then it changes nothing and you must choose --finish or --undo.
+written to the same range since, or --expect is given: an old sidecar may hold such an edit. Then it changes nothing and you must choose --finish or --undo.
 Neither overwrites nor deletes bytes of other programs; if there are any, the exit status is 1, and
 --range or --append can accept them afterwards.
 

@@ -167,7 +167,8 @@ impl Session {
 
     /// The session that [`save`](Session::save) saved, under the same key. It covers nothing yet:
     /// reserve and save first. The length of the tags and the budget are those given here, what the
-    /// key has done is what was saved.
+    /// key has done is what was saved. No check of first words is allowed, whatever failed before, until
+    /// [`allow_grades`](Session::allow_grades); what that accepted before comes on top of the budget's probability.
     ///
     /// # Errors
     ///
