@@ -155,8 +155,8 @@ pub struct Budget {
 
 impl Budget {
     /// What a key may do while a forgery has at most this probability, with messages of at most `length` bytes, in any mix of
-    /// lengths. PMAC and UMAC99-MMX have fewer messages, and these and Poly1305-AES fewer failures, the
-    /// longer messages may be; all others do not mind the length.
+    /// lengths. PMAC and UMAC99-MMX have fewer messages, and PMAC and Poly1305-AES fewer failures, the
+    /// longer messages may be (UMAC99-MMX too if its nonces count); all others do not mind the length.
     ///
     /// This is for one key. Where an attacker sees the tags of many keys, see
     /// [`for_keys`](Budget::for_keys). For a MAC with nonces the theorem says how they are made.

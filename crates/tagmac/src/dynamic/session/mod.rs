@@ -250,7 +250,8 @@ impl Session {
     }
 
     /// Checks a tag of another sender under the key, in constant time, and counts it if it is wrong. It
-    /// takes no nonce of this session. What failed since the last save is lost with the process: save
+    /// takes no nonce of this session. That sender needs nonces of another range, and a share of the budget:
+    /// this session counts its own messages alone. What failed since the last save is lost with the process: save
     /// after a failure where attackers can make the process start again.
     ///
     /// # Errors
