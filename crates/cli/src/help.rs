@@ -73,13 +73,13 @@ control characters in NAME are escaped too.
 
 POLY1305-AES and UMAC take a nonce. Each file gets a random one of 16 bytes, and its line has it:
 'POLY1305-AES.n=NONCE (NAME) = HEX'. A nonce is not secret, but never use one for two contents under
-one key: others can be forged from two such tags. Among 2^48.5 random nonces of 16 bytes two
-are equal with a probability of 2^-32, and 'tagmac bounds' has that in its limits; for nonces of
+one key: others can be forged from two such tags. Among 2^48.5 random nonces of 16 bytes two are
+equal with a probability of 2^-32, and 'tagmac bounds' has that in its limits; for nonces of
 --nonce-hex you are responsible. UMAC99 has nonces of 8 bytes, which repeat sooner, but a repeat
-costs it little: 2^46.5 files for UMAC99-STD-60, 2^31.5 for UMAC99-STD-30. Under a UMAC key all
-nonces need the same length: 00 and 0000 count as one. --raw and --untagged leave the nonce out, so
-they require --nonce-hex, and so does the check. UMAC-32 has tags of 32 bits, so it requires
---allow-short.
+costs it little: 2^46.5 files for UMAC99-STD-60, 2^31.5 for UMAC99-STD-30, 2^24 for UMAC99-MMX-15.
+Under a UMAC key all nonces need the same length: 00 and 0000 count as one. --raw and --untagged
+leave the nonce out, so they require --nonce-hex, and so does the check. UMAC-32 has tags of 32
+bits, so it requires --allow-short.
 
 FILE may be a device or a pipe such as '<(...)'. To read a named pipe, use '< PIPE'. -r tags only
 regular files and follows no links. Files of /proc, /sys and the like are read to their end, because
@@ -179,9 +179,10 @@ the old bytes around the edit with the sidecar, and --truncate also the bytes th
 any have changed, the update changes nothing and exits with 1.
 
 If a patch or truncation was interrupted, the next update finishes it, unless another program has
-written to the same range since. Then it changes nothing and you must choose --finish or --undo.
-Neither overwrites nor deletes bytes of other programs; if there are any, the exit status is 1, and
---range or --append can accept them afterwards.
+written to the same range since, or --expect is given: an old sidecar may hold such an edit. Then it
+changes nothing and you must choose --finish or --undo. Neither overwrites nor deletes bytes of
+other programs; if there are any, the exit status is 1, and --range or --append can accept them
+afterwards.
 
 --range is for edits by other programs. It accepts the bytes as they are, without a check, widened
 to whole leaves, and prints the range. In the same way --append accepts the added bytes, and the
@@ -223,16 +224,18 @@ bits). LEVEL is the instruction set in use, 'own' where the algorithm's code cho
 pub const BOUNDS: &str = "\
 For each algorithm, from its theorem: MESSAGES of up to LENGTH that one key may tag, BYTES in all,
 and GUESSES, the wrong tags that a verifier may reject, while a forgery has a probability of at
-most P. Each limit holds by itself; using both up at most doubles the probability. Guesses at PMAC,
-POLY1305-AES and UMAC99-MMX are fewer for longer messages. Limits are rounded down, but for less
-than one part in 2^50.
+most P. Each limit holds by itself; using both up at most doubles the probability. Guesses at PMAC
+and POLY1305-AES are fewer for longer messages. Limits are rounded down, but for less than one part
+in 2^50.
 
 Shorter tags are easier to guess: --tag-bits shows the limits for tags shortened with 'tag
 --tag-bits'. Algorithms without tags of that length are then left out of the table.
 
-These limits assume that the cipher is secure: the last lines show what an attack on it adds. E is
-the cipher under the MAC's key, or E1, E2 and E3 under its first, second and third key. AES10 is
-AES-128, AES7 AES with seven rounds, F the PRF of UMAC99-STD. CMAC and HMAC are not listed: none of the papers used here bounds them.
+These limits assume that the cipher is secure: the last lines show what an attack on it adds for the
+messages and one attempt; each further attempt adds its blocks to the queries. E is the cipher under
+the MAC's key, or E1, E2 and E3 under its first, second and third key. AES10 is AES-128, AES7 AES
+with seven rounds, F the PRF of UMAC99-STD. CMAC and HMAC are not listed: none of the papers used
+here bounds them.
 
 SIZE is a number of bytes, optionally with a unit from KiB to EiB, or a power: 1500, 4KiB, 2^20. N
 is a number or a power: 1000000, 2^40. P is a power or a decimal number between 0 and 1.

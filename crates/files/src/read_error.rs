@@ -28,6 +28,8 @@ pub enum ReadError {
     },
     /// It was written to, and its length stayed.
     Written,
+    /// It may have been written to: the time of its last change is another.
+    Touched,
     /// Its name is another file's by now, or nobody's.
     Replaced,
     /// It is over the limit of the MAC.
@@ -109,6 +111,9 @@ impl fmt::Display for ReadError {
             ReadError::Written => {
                 f.write_str("the file changed while it was read")
             }
+            ReadError::Touched => f.write_str(
+                "the file, its mode, owner or names changed while it was read",
+            ),
             ReadError::Replaced => {
                 f.write_str("the file was removed or replaced while it was read")
             }

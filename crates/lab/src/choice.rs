@@ -16,7 +16,8 @@ pub struct Choice {
 }
 
 const NONE: &str = "takes none";
-const HASH: &str = "two tags under one nonce: forgeries ([attack](lab.md#attacks) `umac-reuse`)";
+const HASH: &str =
+    "two tags under one nonce, and one more: forgeries ([attack](lab.md#attacks) `umac-reuse`)";
 
 /// All rows.
 pub const CHOICES: [Choice; 10] = [

@@ -155,8 +155,8 @@ pub struct Budget {
 
 impl Budget {
     /// What a key may do while a forgery has at most this probability, with messages of at most `length` bytes, in any mix of
-    /// lengths. PMAC and UMAC99-MMX have fewer messages, and these and Poly1305-AES fewer failures, the
-    /// longer messages may be; all others do not mind the length.
+    /// lengths. PMAC and UMAC99-MMX have fewer messages, and PMAC and Poly1305-AES fewer failures, the
+    /// longer messages may be (UMAC99-MMX too if its nonces count); all others do not mind the length.
     ///
     /// This is for one key. Where an attacker sees the tags of many keys, see
     /// [`for_keys`](Budget::for_keys). For a MAC with nonces the theorem says how they are made.
@@ -272,13 +272,6 @@ impl Budget {
     fn message(&self, length: u64) -> Usage {
         let blocks = blocks(&self.theorem, length);
         Usage { messages: 1, blocks: blocks.max(1), ..Usage::default() }
-    }
-
-    /// This budget, which allows no check of first words, for a key that has done such: what failed stays
-    /// counted and no more is allowed, so that one forged packet does not end a restored session.
-    fn keeping(self, usage: &Usage) -> Budget {
-        let graded = if self.graded == [0; 3] { usage.graded } else { self.graded };
-        Budget { graded, ..self }
     }
 
     /// All of it.
@@ -458,6 +451,8 @@ impl fmt::Display for Usage {
 pub struct Metered<M> {
     mac: M,
     budget: Budget,
+    /// Checks of first words that failed when a budget before this one allowed them.
+    kept: [u64; 3],
     used: Mutex<Used>,
 }
 
@@ -513,21 +508,25 @@ impl core::error::Error for MeteredVerifyError {}
 
 impl<M> Metered<M> {
     /// The MAC with what its key has done so far; `Usage::default()` for a new key. Where the budget allows
-    /// no checks of first words, those that failed before stay counted.
+    /// no checks of first words, those that failed under another budget stay counted, and what that one accepted
+    /// comes on top of this one's probability.
     ///
     /// # Errors
     ///
     /// [`MeterError::BudgetExhausted`] if more was done than the budget allows.
     pub fn new(mac: M, budget: Budget, usage: Usage) -> Result<Metered<M>, MeterError> {
-        let budget = budget.keeping(&usage);
+        // One forged packet must not end a session that is restored without leave to check first words.
+        let kept = array::from_fn(|i| if budget.graded[i] == 0 { usage.graded[i] } else { 0 });
+        let counted = usage.less(Usage { graded: kept, ..Usage::default() });
         let mut used = Used { left: budget.all(), reserve: Usage::default() };
-        used.count(&budget, usage)?;
-        Ok(Metered { mac, budget, used: Mutex::new(used) })
+        used.count(&budget, counted)?;
+        Ok(Metered { mac, budget, kept, used: Mutex::new(used) })
     }
 
     /// What the key has done, reserves counted.
     pub fn usage(&self) -> Usage {
-        self.with(|used| self.budget.all().less(used.left))
+        let kept = Usage { graded: self.kept, ..Usage::default() };
+        self.with(|used| self.budget.all().less(used.left)).plus(kept)
     }
 
     /// The budget.
@@ -659,7 +658,7 @@ impl<M> Metered<M> {
         used.count(&budget, self.usage())?;
         let now = self.used.get_mut().unwrap_or_else(PoisonError::into_inner);
         now.left = used.left;
-        self.budget = budget;
+        (self.budget, self.kept) = (budget, [0; 3]);
         Ok(())
     }
 }

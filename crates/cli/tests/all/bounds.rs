@@ -355,12 +355,12 @@ fn keygen_says_what_the_key_may_do() {
 fn check_warns_of_guesses() {
     let place = Place::bare();
     for (algorithm, length, warning) in [
-        // 2^-30; 2^-8 and a little for tags of 8 bits, rounded up.
+        // 2^-30 and a little after as many messages as random nonces allow; 2^-8 and a little for tags of 8 bits, rounded up.
         (
             "UMAC-32",
             "32",
             Some(
-                "1 wrong tag of 32 bits: one of that many guesses passes with a probability of up to 2^-30,",
+                "1 wrong tag of 32 bits: one of that many guesses passes with a probability of up to 2^-29.99,",
             ),
         ),
         (
@@ -404,6 +404,6 @@ fn check_warns_of_guesses() {
     place.file("a", "other");
     let ran = place.run(&[&["check"], &short[..], &["list", "list"]].concat()).exits(1);
     ran.says(&[
-        "WARNING: 2 wrong tags of 32 bits: one of that many guesses passes with a probability of up to 2^-29,",
+        "WARNING: 2 wrong tags of 32 bits: one of that many guesses passes with a probability of up to 2^-28.99,",
     ]);
 }

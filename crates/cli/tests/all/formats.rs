@@ -3,6 +3,7 @@
 //! `TAGMAC_WRITE_FORMATS=1` makes those anew that are not there. Do so only for a format with a new version.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -51,7 +52,11 @@ fn place(name: &str) -> Place {
         let entry = entry.unwrap();
         fs::copy(entry.path(), place.path(entry.file_name())).unwrap();
     }
-    // Keys that others can read are fine, and those that others can write to are not.
+    // A key that others can write to is refused, and some clone so.
+    let key = place.path("k");
+    if key.exists() {
+        fs::set_permissions(key, fs::Permissions::from_mode(0o600)).unwrap();
+    }
     place
 }
 

@@ -522,9 +522,10 @@ fn a_pending_edit_under_expect() {
             place.file("f.tagmac", pending);
             for args in [&[][..], &["--append"], &["--range", "0:1"]] {
                 let ran = place.keyed("update", &[&["--expect", tag], args, &["f"]].concat());
-                ran.exits(1)
-                    .prints("")
-                    .says(&["--expect, found an edit", " was interrupted: --finish"]);
+                ran.exits(1).prints("").says(&[
+                    "--expect, found an edit",
+                    "--undo keeps the old bytes; if no update of yours",
+                ]);
                 assert!(fs::read(place.path("f")).unwrap() == old());
             }
             place.keyed("update", &["--expect", tag, "--undo", "f"]).exits(0).prints(&line);
@@ -549,7 +550,7 @@ fn a_patch_in_a_hole() {
     });
     assert!(torn_at.is_some() && room() < 1 << 17);
     let ran = place.faulty("write:1:short=0", "update", &["f"]).exits(4).prints("");
-    ran.says(&["; free space if the disk is full, or undo the patch with --undo"]);
+    ran.says(&["; the next update continues the patch, or --undo undoes it; free space if the disk is full"]);
     place.keyed("update", &["--undo", "f"]).exits(0);
     assert!(room() < 1 << 17, "{} bytes", room());
     assert!(fs::read(place.path("f")).unwrap() == vec![0; 1 << 20]);
@@ -733,10 +734,10 @@ fn others_come_between() {
         let file = fs::OpenOptions::new().write(true).open(place.path("f")).unwrap();
         file.set_modified(UNIX_EPOCH).unwrap();
         place.file("f.tagmac", &sidecar);
-        // After the sidecar twice and its folder.
-        let fault = format!("sync:4:run={edit}");
+        // The last look at what goes comes after a sync of the file, of the sidecar three times, and of its folder.
+        let fault = format!("sync:6:run={edit}");
         let ran = place.faulty(&fault, "update", &["--truncate", "5000", "f"]);
-        ran.exits(4).prints("").says(&["the file changed while it was read"]);
+        ran.exits(4).prints("").says(&[" changed while it was read"]);
         assert!(fs::read(place.path("f")).unwrap() == text);
         place
             .keyed("update", &["f"])

@@ -112,7 +112,7 @@ impl State<'_> {
         let next = self.grown(start, length, &kept, &())?;
         // A leaf may be large, and one is read once more.
         drop(kept);
-        self.open.stayed(&before)?;
+        self.open.untouched(&before).map_err(|error| self.open.io(error))?;
         self.begin(Pending { next, patch: None })?;
         self.cut(&before)?;
         self.is_cut()?;

@@ -179,6 +179,10 @@ impl Header {
         if !in_both || self.pending.is_some() {
             store.sync()?;
         }
+        // With an edit on its way the file may be written next, and the old bytes are here alone.
+        if self.pending.is_some() {
+            store.sync_name()?;
+        }
         Ok(())
     }
 

@@ -17,6 +17,7 @@ pub(crate) mod tree;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use tagmac::Tag;
@@ -31,6 +32,7 @@ use crate::mac::Mac;
 use crate::open;
 use crate::progress::{Phases, Progress, Total};
 use crate::read::{self, Tagged};
+use crate::read_error::ReadError;
 use header::{Header, MAX_LEAF, Sums};
 use scan::Source;
 use store::{FIRST_PAGE, Store};
@@ -258,6 +260,20 @@ impl<'a> Open<'a> {
         read::unchanged(before, &self.metadata()?, before.len()).map_err(|error| self.io(error))
     }
 
+    /// The same before bytes are deleted, also where a writer has set the time of the last write back.
+    fn untouched(&self, before: &Metadata) -> Result<(), ReadError> {
+        // Some file systems set the times when the bytes reach them.
+        faults::sync_data(&self.file)?;
+        let now = self.file.metadata()?;
+        read::unchanged(before, &now, before.len())?;
+        if (before.ctime(), before.ctime_nsec()) == (now.ctime(), now.ctime_nsec()) {
+            return Ok(());
+        }
+        // That time changes with the file's names, too.
+        read::in_place(self.path, &self.file)?;
+        Err(ReadError::Touched)
+    }
+
     /// Refuses a file whose name leads to another one by now, or to none: what follows would be said
     /// of a file that nobody finds.
     fn is_in_place(&self) -> Result<(), Error> {
@@ -372,18 +388,6 @@ impl State<'_> {
             "expected the tag of --expect, found another: the file or its sidecar was rolled back, \
              or was updated since",
         ))
-    }
-
-    /// Refuses to go on with an interrupted edit under `--expect`: the tag is that before the edit, and an old
-    /// sidecar, from before the edit was undone, has the same.
-    fn is_expected_to_recover(&self) -> Result<(), Error> {
-        match (&self.header.pending, &self.open.args.expect) {
-            (Some(_), Some(_)) => Err(self.stuck(
-                "expected a state with the tag of --expect, found an edit of it on its way, which an old sidecar may \
-                 have as well",
-            )),
-            _ => Ok(()),
-        }
     }
 
     /// Refuses a file that has grown or shrunk.

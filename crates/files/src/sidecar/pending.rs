@@ -7,7 +7,6 @@
 
 use std::fmt::Display;
 use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
 
 use super::header::{Patch, Pending, Side, Sums};
 use super::{State, leaves};
@@ -15,7 +14,6 @@ use crate::diagnostic::diagnostic;
 use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::faults;
-use crate::read;
 use crate::read_error::ReadError;
 
 impl State<'_> {
@@ -59,6 +57,23 @@ impl State<'_> {
         self.open.is_in_place()?;
         self.header.pending = None;
         self.put_header()
+    }
+
+    /// Refuses to go on with an interrupted edit under `--expect`: the tag is that before the edit, and an old
+    /// sidecar, from before the edit was undone, has the same.
+    pub(super) fn is_expected_to_recover(&self) -> Result<(), Error> {
+        let (Some(pending), Some(_)) = (&self.header.pending, &self.open.args.expect) else {
+            return Ok(());
+        };
+        let finish = match &pending.patch {
+            Some(Patch { offset, length, .. }) => format!("writes {length} bytes at byte {offset}"),
+            None => format!("cuts the file off at {} bytes", pending.next.length),
+        };
+        Err(self.open.mismatch(format_args!(
+            "expected a state with the tag of --expect, found an edit of it on its way: --finish {finish}, --undo \
+             keeps the old bytes; if no update of yours was interrupted, this is an old sidecar, and only --undo \
+             is right"
+        )))
     }
 
     /// Goes on with an interrupted edit, if nobody else has touched it.
@@ -200,16 +215,7 @@ impl State<'_> {
         };
         let file = &self.open.file;
         let stopped = |error: ReadError| self.unfinished(error, "truncation");
-        // Some file systems set the times when the bytes reach them.
-        let now = faults::sync_data(file).and_then(|()| file.metadata());
-        let now = now.map_err(|error| stopped(error.into()))?;
-        read::unchanged(before, &now, before.len()).map_err(stopped)?;
-        // Those who write may set the time of the last write back, but not this one. It changes with the
-        // file's names, too.
-        if (before.ctime(), before.ctime_nsec()) != (now.ctime(), now.ctime_nsec()) {
-            self.open.is_in_place()?;
-            return Err(stopped(ReadError::Written));
-        }
+        self.open.untouched(before).map_err(stopped)?;
         let cut = faults::set_len(file, *length).and_then(|()| faults::sync_all(file));
         cut.map_err(|error| stopped(error.into()))
     }
@@ -234,10 +240,11 @@ impl State<'_> {
 
     /// What went wrong with an edit that is known.
     pub(super) fn unfinished(&self, what: impl Display, edit: &str) -> Error {
-        self.open.io(format_args!(
-            "{what}; the next update continues the {edit}; free space if the disk is full, or undo \
-             the {edit} with --undo"
-        ))
+        let next = match self.open.args.expect {
+            Some(_) => format!("--finish continues the {edit}, --undo undoes it"),
+            None => format!("the next update continues the {edit}, or --undo undoes it"),
+        };
+        self.open.io(format_args!("{what}; {next}; free space if the disk is full"))
     }
 
     /// An edit was interrupted, and only the caller can say how to go on.

@@ -6,7 +6,7 @@ use super::up::{UpperFloat, pairs};
 use super::{Bound, BoundError, Term, block_bits, some, tag_bits};
 
 /// The bound of Keliher and Sui on the average differentials of four rounds of AES: (53 / 2^34)^4, about
-/// 1.8813 * 2^-114. Section 5 of the paper prints 1.881 * 2^-114, which is a little less. That it holds for
+/// 1.8812 * 2^-114. Section 5 of the paper prints 1.881 * 2^-114, which is a little less. That it holds for
 /// fixed keys is an assumption.
 pub const AES4: f64 = 7_890_481.0 / (1u128 << 68) as f64 / (1u128 << 68) as f64;
 

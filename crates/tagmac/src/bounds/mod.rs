@@ -42,7 +42,8 @@
 //! CMAC and HMAC are not here: none of these papers bounds them.
 //!
 //! **A value is never too small.** Values are rounded upward at every step and are larger than the
-//! formulas by less than one part in 2^40, so the numbers of messages derived from them are never too large.
+//! formulas by less than one part in 2^40 (a long sum of messages under one nonce or one cut tag is bounded by q
+//! or 8 q / 2^b + 130 instead), so the numbers of messages derived from them are never too large.
 //!
 //! # Limits for a probability
 //!

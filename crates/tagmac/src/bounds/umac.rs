@@ -233,8 +233,9 @@ fn one_of(n: u32, q: u128) -> UpperFloat {
 }
 
 /// UMAC-128 where the first words of a tag are checked too, as
-/// [`Umac::verify_prefix`](crate::Umac::verify_prefix) does. `attempts[h - 1]` attempts are made at h words.
-/// **Some attempt ever passes, at any grade,** with a probability of at most
+/// [`Umac::verify_prefix`](crate::Umac::verify_prefix) does. `attempts[h - 1]` attempts are made at h words
+/// (on messages that were not tagged under their nonce: what was tagged passes at a lower grade with other last
+/// words, too). **Some attempt ever passes, at any grade,** with a probability of at most
 ///
 /// ```text
 /// v_1 e + v_2 e^2 + v_3 e^3 + v_4 e^4,    e = 2^-30

@@ -16,7 +16,8 @@ use super::shape::NhShape;
 ///
 /// All hash 4096 bytes at once and are little-endian. CBC3 counts its blocks of 16 bytes, which are the
 /// nonce, 4, 8 or 16 bytes for each 4096 of the message, and the length: a key of an MMX set is for 2^48
-/// of them or more at 2^-32, 2^40.5 messages of 1 MiB for `Mmx60`.
+/// of them or more at 2^-32, 2^40.5 messages of 1 MiB for `Mmx60`, if nonces count; random ones allow `Mmx15`
+/// 2^24 messages, and `Mmx30` 2^31.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Umac99Set {
     /// UMAC-STD-30.

@@ -43,6 +43,9 @@ pub enum SessionError {
     Meter(MeterError),
 }
 
+/// What to do about a saved session that is no more.
+const NOT_ANEW: &str = "do not begin anew under its key, which would use the same nonces";
+
 impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -54,14 +57,15 @@ impl fmt::Display for SessionError {
                 write!(f, "{algorithm}: expected no probability, because no theorem bounds it")
             }
             SessionError::SavedBytes { expected, found } => {
-                write!(f, "expected {expected} bytes of a saved session, found {found}")
+                write!(f, "expected {expected} bytes of a saved session, found {found}: {NOT_ANEW}")
             }
-            SessionError::SavedMagic => f.write_str(
-                "expected a saved session that begins with 'tagmacS2', found something else: \
-                 do not begin anew under its key, which would use the same nonces",
+            SessionError::SavedMagic => write!(
+                f,
+                "expected a saved session that begins with 'tagmacS2', found something else: {NOT_ANEW}"
             ),
-            SessionError::SavedChecksum => f.write_str(
-                "expected the checksum of the saved session, found another: it was damaged",
+            SessionError::SavedChecksum => write!(
+                f,
+                "expected the checksum of the saved session, found another, as it was damaged: {NOT_ANEW}"
             ),
             SessionError::ForeignKey { expected, found } => {
                 write!(f, "expected a saved session of the key {expected}, found one of {found}")

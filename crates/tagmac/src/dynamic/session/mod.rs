@@ -165,7 +165,8 @@ impl Session {
 
     /// The session that [`save`](Session::save) saved, under the same key. It covers nothing yet:
     /// reserve and save first. The length of the tags and the budget are those given here, what the
-    /// key has done is what was saved.
+    /// key has done is what was saved. No check of first words is allowed, whatever failed before, until
+    /// [`allow_grades`](Session::allow_grades); what that accepted before comes on top of the budget's probability.
     ///
     /// # Errors
     ///
@@ -247,7 +248,8 @@ impl Session {
     }
 
     /// Checks a tag of another sender under the key, in constant time, and counts it if it is wrong. It
-    /// takes no nonce of this session. What failed since the last save is lost with the process: save
+    /// takes no nonce of this session. That sender needs nonces of another range, and a share of the budget:
+    /// this session counts its own messages alone. What failed since the last save is lost with the process: save
     /// after a failure where attackers can make the process start again.
     ///
     /// # Errors
