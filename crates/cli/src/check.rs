@@ -378,10 +378,12 @@ impl Checker<'_> {
         let theorem = mac.algorithm().theorem();
         let theorem = theorem.and_then(|theorem| theorem.with_tag_bits(mac.tag_bits() as u32).ok());
         let Some(theorem) = theorem.filter(|_| *guesses > 0 && !self.args.status) else { return };
+        let after = |messages| {
+            theorem.guessing(&Workload { messages, length: *longest, attempts: (*guesses).into() })
+        };
         // How many messages the key has tagged is not known: at most as many as it may.
-        let Ok(messages) = theorem.messages(*longest, PROBABILITY) else { return };
-        let load = Workload { messages, length: *longest, attempts: (*guesses).into() };
-        let Ok(bound) = theorem.guessing(&load) else { return };
+        let bound = theorem.messages(*longest, PROBABILITY).and_then(after);
+        let Ok(bound) = bound else { return };
         if !bound.at_most(PROBABILITY) {
             let tags = if *guesses == 1 { "wrong tag" } else { "wrong tags" };
             let bits = mac.tag_bits();

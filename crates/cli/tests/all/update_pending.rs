@@ -530,6 +530,13 @@ fn a_pending_edit_under_expect() {
             }
             place.keyed("update", &["--expect", tag, "--undo", "f"]).exits(0).prints(&line);
             assert!(fs::read(place.path("f")).unwrap() == old());
+            // What goes wrong says how to go on.
+            let cut = ["--expect", tag, "--truncate", "12345", "f"];
+            let ran = place.faulty("cut:1:fail=28", "update", &cut).exits(4).prints("");
+            ran.says(&[
+                "f: No space left on device; --finish continues the truncation, --undo undoes it",
+            ]);
+            place.keyed("update", &["--expect", tag, "--undo", "f"]).exits(0).prints(&line);
         }
     }
 }

@@ -62,18 +62,22 @@ impl State<'_> {
     /// Refuses to go on with an interrupted edit under `--expect`: the tag is that before the edit, and an old
     /// sidecar, from before the edit was undone, has the same.
     pub(super) fn is_expected_to_recover(&self) -> Result<(), Error> {
-        let (Some(pending), Some(_)) = (&self.header.pending, &self.open.args.expect) else {
-            return Ok(());
-        };
-        let finish = match &pending.patch {
-            Some(Patch { offset, length, .. }) => format!("writes {length} bytes at byte {offset}"),
-            None => format!("cuts the file off at {} bytes", pending.next.length),
-        };
-        Err(self.open.mismatch(format_args!(
-            "expected a state with the tag of --expect, found an edit of it on its way: --finish {finish}, --undo \
-             keeps the old bytes; if no update of yours was interrupted, this is an old sidecar, and only --undo \
-             is right"
-        )))
+        match (&self.header.pending, &self.open.args.expect) {
+            (Some(pending), Some(_)) => {
+                let finish = match &pending.patch {
+                    Some(Patch { offset, length, .. }) => {
+                        format!("writes {length} bytes at byte {offset}")
+                    }
+                    None => format!("cuts the file off at {} bytes", pending.next.length),
+                };
+                Err(self.open.mismatch(format_args!(
+                    "expected a state with the tag of --expect, found an edit of it on its way: --finish \
+                     {finish}, --undo keeps the old bytes; if no update of yours was interrupted, this is \
+                     an old sidecar, and only --undo is right"
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Goes on with an interrupted edit, if nobody else has touched it.
