@@ -10,6 +10,35 @@ use tagmac_files::escaped::Escaped;
 use crate::endpoint::is_true;
 use crate::profile::Profile;
 
+/// Where the keys come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// Nothing is signed.
+    Unused,
+    /// From the environment, or from a profile.
+    Given,
+    /// A token of a web identity is exchanged for them.
+    WebIdentity,
+    /// From the machine: from a container's or an instance's service.
+    Machine,
+}
+
+impl Keys {
+    /// What the environment says; None if it leaves the question to the profile and the machine.
+    pub fn of_environment(
+        variable: &dyn Fn(&str) -> Option<String>,
+        is_signed: bool,
+    ) -> Option<Keys> {
+        let is_set = |name| variable(name).is_some();
+        match () {
+            () if !is_signed => Some(Keys::Unused),
+            () if is_set("AWS_ACCESS_KEY_ID") => Some(Keys::Given),
+            () if is_set("AWS_WEB_IDENTITY_TOKEN_FILE") => Some(Keys::WebIdentity),
+            () => None,
+        }
+    }
+}
+
 /// When a setting counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
@@ -17,10 +46,8 @@ enum When {
     Always,
     /// If no variable of the environment names the endpoint.
     NoEndpoint,
-    /// If the keys come from the machine: from a container's or an instance's service.
-    MachineKeys,
-    /// If a token of a web identity is exchanged for keys.
-    WebIdentity,
+    /// If the keys come from there.
+    With(Keys),
 }
 
 /// Which values of a setting are refused.
@@ -76,25 +103,25 @@ const SETTINGS: [Setting; 18] = [
     ("AWS_SIGV4A_SIGNING_REGION_SET", "sigv4a_signing_region_set", Values::Any, When::Always),
     ("", "s3.signature_version", Values::NotThis("s3v4"), When::Always),
     ("AWS_SECURITY_TOKEN", "aws_security_token", Values::Any, When::Always),
-    ("AWS_EC2_METADATA_DISABLED", "", Values::True, When::MachineKeys),
+    ("AWS_EC2_METADATA_DISABLED", "", Values::True, When::With(Keys::Machine)),
     (
         "AWS_EC2_METADATA_SERVICE_ENDPOINT",
         "ec2_metadata_service_endpoint",
         Values::Any,
-        When::MachineKeys,
+        When::With(Keys::Machine),
     ),
     (
         "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE",
         "ec2_metadata_service_endpoint_mode",
         Values::NotThis("ipv4"),
-        When::MachineKeys,
+        When::With(Keys::Machine),
     ),
-    ("AWS_CONTAINER_AUTHORIZATION_TOKEN", "", Values::Any, When::MachineKeys),
+    ("AWS_CONTAINER_AUTHORIZATION_TOKEN", "", Values::Any, When::With(Keys::Machine)),
     (
         "AWS_STS_REGIONAL_ENDPOINTS",
         "sts_regional_endpoints",
         Values::This("legacy"),
-        When::WebIdentity,
+        When::With(Keys::WebIdentity),
     ),
 ];
 
@@ -102,8 +129,8 @@ const SETTINGS: [Setting; 18] = [
 pub struct Environment<'a> {
     /// A variable's value; an empty one has none.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// Whether the keys come from the machine.
-    pub machine_keys: bool,
+    /// Where the keys come from.
+    pub keys: Keys,
 }
 
 impl Environment<'_> {
@@ -114,8 +141,7 @@ impl Environment<'_> {
         let counts = |when| match when {
             When::Always => true,
             When::NoEndpoint => !has_endpoint,
-            When::MachineKeys => self.machine_keys,
-            When::WebIdentity => is_set("AWS_WEB_IDENTITY_TOKEN_FILE"),
+            When::With(keys) => self.keys == keys,
         };
         for (variable, setting, values, when) in SETTINGS {
             if !counts(when) {
@@ -132,23 +158,22 @@ impl Environment<'_> {
         }
         let uri = is_set("AWS_CONTAINER_CREDENTIALS_FULL_URI");
         let token = is_set("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
-        if self.machine_keys && uri && !token {
+        let machine_keys = self.keys == Keys::Machine;
+        if machine_keys && uri && !token {
             return Err(Error::usage(
                 "AWS_CONTAINER_CREDENTIALS_FULL_URI: expected AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE \
                  beside it, found none",
             ));
         }
         // Without its role the token would be skipped in silence, and the machine's role would sign.
-        let is_signed = !(self.variable)("AWS_SKIP_SIGNATURE").is_some_and(|value| is_true(&value));
-        let token = is_set("AWS_WEB_IDENTITY_TOKEN_FILE") && !is_set("AWS_ACCESS_KEY_ID");
-        if token && is_signed && !is_set("AWS_ROLE_ARN") {
+        if self.keys == Keys::WebIdentity && !is_set("AWS_ROLE_ARN") {
             return Err(Error::usage(
                 "AWS_WEB_IDENTITY_TOKEN_FILE: expected AWS_ROLE_ARN beside it, found none",
             ));
         }
         let path = (self.variable)("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
         // It follows a host's name.
-        if self.machine_keys && path.is_some_and(|path| !path.starts_with('/')) {
+        if machine_keys && path.is_some_and(|path| !path.starts_with('/')) {
             return Err(Error::usage(
                 "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: expected a path that begins with /, found \
                  another text",
@@ -183,13 +208,15 @@ fn check_services(profile: &Profile, services: &str) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    fn check(variables: &[(&str, &str)], text: &str, machine_keys: bool) -> Result<(), String> {
-        let variable = |name: &str| {
-            let found = variables.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| String::from(*value))
-        };
+    fn value(variables: &[(&str, &str)], name: &str) -> Option<String> {
+        let found = variables.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| String::from(*value))
+    }
+
+    fn check(variables: &[(&str, &str)], text: &str, keys: Keys) -> Result<(), String> {
+        let variable = |name: &str| value(variables, name);
         let profile = Profile::parse("default", text, "").unwrap_or_default();
-        let environment = Environment { variable: &variable, machine_keys };
+        let environment = Environment { variable: &variable, keys };
         environment.check(&profile).map_err(|error| error.to_string())
     }
 
@@ -202,21 +229,24 @@ mod tests {
                 Values::This(this) => (this, "x"),
                 Values::NotThis(this) => ("x", this),
             };
-            let machine = when == When::MachineKeys;
+            let keys = match when {
+                When::With(keys) => keys,
+                _ => Keys::Given,
+            };
             let mut others = Vec::new();
-            if when == When::WebIdentity {
+            if keys == Keys::WebIdentity {
                 others = vec![("AWS_WEB_IDENTITY_TOKEN_FILE", "f"), ("AWS_ROLE_ARN", "r")];
             }
             if !variable.is_empty() {
                 let with = |value| [&others[..], &[(variable, value)]].concat();
-                let error = check(&with(refused), "", machine).unwrap_err();
+                let error = check(&with(refused), "", keys).unwrap_err();
                 assert!(error.contains(&format!("{variable}: expected")), "{error}");
                 if !taken.is_empty() {
-                    assert_eq!(check(&with(taken), "", machine), Ok(()), "{variable}={taken}");
+                    assert_eq!(check(&with(taken), "", keys), Ok(()), "{variable}={taken}");
                 }
                 if when != When::Always {
                     let endpoint = [("AWS_ENDPOINT_URL", "https://e"), (variable, refused)];
-                    assert_eq!(check(&endpoint, "", false), Ok(()), "{variable}");
+                    assert_eq!(check(&endpoint, "", Keys::Given), Ok(()), "{variable}");
                 }
             }
             let text = |value| match setting.split_once('.') {
@@ -224,10 +254,10 @@ mod tests {
                 None => format!("[default]\n{setting} = {value}\n"),
             };
             if !setting.is_empty() {
-                let error = check(&others, &text(refused), machine).unwrap_err();
+                let error = check(&others, &text(refused), keys).unwrap_err();
                 assert!(error.contains(&format!("found {setting}")), "{error}");
                 if !taken.is_empty() {
-                    assert_eq!(check(&others, &text(taken), machine), Ok(()), "{setting}={taken}");
+                    assert_eq!(check(&others, &text(taken), keys), Ok(()), "{setting}={taken}");
                 }
             }
         }
@@ -236,46 +266,61 @@ mod tests {
     #[test]
     fn an_endpoint_of_a_services_section_is_refused() {
         let services = "[default]\nservices = x\n[services x]\ns3 =\n  endpoint_url = https://e\n";
-        let error = check(&[], services, false).unwrap_err();
+        let error = check(&[], services, Keys::Given).unwrap_err();
         assert!(error.contains("services x: expected no settings of s3"), "{error}");
         // One of the environment comes before it.
-        assert_eq!(check(&[("AWS_ENDPOINT_URL_S3", "https://e")], services, false), Ok(()));
+        assert_eq!(check(&[("AWS_ENDPOINT_URL_S3", "https://e")], services, Keys::Given), Ok(()));
         let other =
             "[default]\nservices = x\n[services x]\ndynamodb =\n  endpoint_url = https://e\n";
-        assert_eq!(check(&[], other, false), Ok(()));
-        let error = check(&[], "[default]\nservices = y\n", false).unwrap_err();
+        assert_eq!(check(&[], other, Keys::Given), Ok(()));
+        let error = check(&[], "[default]\nservices = y\n", Keys::Given).unwrap_err();
         assert!(error.contains("expected a section [services y]"), "{error}");
     }
 
     #[test]
     fn a_token_of_a_web_identity_has_a_role() {
         let token = ("AWS_WEB_IDENTITY_TOKEN_FILE", "f");
-        let error = check(&[token], "", false).unwrap_err();
+        let error = check(&[token], "", Keys::WebIdentity).unwrap_err();
         assert!(error.contains("AWS_WEB_IDENTITY_TOKEN_FILE: expected AWS_ROLE_ARN"), "{error}");
-        // A profile's role would be another one's.
-        assert!(check(&[token], "[default]\nrole_arn = r\n", false).is_err());
-        assert_eq!(check(&[token, ("AWS_ROLE_ARN", "r")], "", false), Ok(()));
-        // Keys come before it, and who signs nothing needs none.
-        assert_eq!(check(&[token, ("AWS_ACCESS_KEY_ID", "k")], "", false), Ok(()));
-        assert_eq!(check(&[token, ("AWS_SKIP_SIGNATURE", "true")], "", false), Ok(()));
+        // The token is the environment's; the role has to be too.
+        assert!(check(&[token], "[default]\nrole_arn = r\n", Keys::WebIdentity).is_err());
+        assert_eq!(check(&[token, ("AWS_ROLE_ARN", "r")], "", Keys::WebIdentity), Ok(()));
+        for keys in [Keys::Given, Keys::Unused] {
+            let legacy = ("AWS_STS_REGIONAL_ENDPOINTS", "legacy");
+            assert_eq!(check(&[token, legacy], "", keys), Ok(()), "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn keys_of_the_environment_come_first() {
+        let keys = |variables: &[(&str, &str)], is_signed| {
+            Keys::of_environment(&|name| value(variables, name), is_signed)
+        };
+        let (key, token) = (("AWS_ACCESS_KEY_ID", "k"), ("AWS_WEB_IDENTITY_TOKEN_FILE", "f"));
+        assert_eq!(keys(&[], true), None);
+        assert_eq!(keys(&[token], true), Some(Keys::WebIdentity));
+        assert_eq!(keys(&[token, key], true), Some(Keys::Given));
+        for variables in [&[][..], &[token], &[token, key]] {
+            assert_eq!(keys(variables, false), Some(Keys::Unused));
+        }
     }
 
     #[test]
     fn a_container_s_path_is_one() {
         let path = |path| [("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", path)];
         for wrong in ["@example.org/", ".example.org/", ":80/", "x"] {
-            assert!(check(&path(wrong), "", true).is_err(), "{wrong}");
-            assert_eq!(check(&path(wrong), "", false), Ok(()));
+            assert!(check(&path(wrong), "", Keys::Machine).is_err(), "{wrong}");
+            assert_eq!(check(&path(wrong), "", Keys::Given), Ok(()));
         }
-        assert_eq!(check(&path("/v2/x"), "", true), Ok(()));
+        assert_eq!(check(&path("/v2/x"), "", Keys::Machine), Ok(()));
     }
 
     #[test]
     fn a_container_s_service_has_a_token_file() {
         let uri = ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1/");
-        assert!(check(&[uri], "", true).is_err());
-        assert_eq!(check(&[uri], "", false), Ok(()));
+        assert!(check(&[uri], "", Keys::Machine).is_err());
+        assert_eq!(check(&[uri], "", Keys::Given), Ok(()));
         let file = ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "f");
-        assert_eq!(check(&[uri, file], "", true), Ok(()));
+        assert_eq!(check(&[uri, file], "", Keys::Machine), Ok(()));
     }
 }

@@ -16,7 +16,7 @@ use tagmac_files::error::io_reason;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::url::{Scheme, Url};
 
-use crate::aws::Environment;
+use crate::aws::{Environment, Keys};
 use crate::connector::{self, Connector, Roots, Terms};
 use crate::endpoint::{Names, Reach, check_label, is_true};
 use crate::failure::root_cause;
@@ -28,14 +28,14 @@ const KEYS_TIMEOUT: Duration = Duration::from_secs(10);
 /// Larger files of certificates and of keys are none.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-const S3: Names = Names { endpoint: "AWS_ENDPOINT_URL", allow_http: "AWS_ALLOW_HTTP" };
-const GOOGLE: Names = Names { endpoint: "GOOGLE_BASE_URL", allow_http: "GOOGLE_ALLOW_HTTP" };
-const AZURE: Names = Names { endpoint: "AZURE_STORAGE_ENDPOINT", allow_http: "AZURE_ALLOW_HTTP" };
+const S3: Names<'_> = Names { endpoint: "AWS_ENDPOINT_URL", allow_http: "AWS_ALLOW_HTTP" };
+const GOOGLE: Names<'_> = Names { endpoint: "GOOGLE_BASE_URL", allow_http: "GOOGLE_ALLOW_HTTP" };
+const AZURE: Names<'_> =
+    Names { endpoint: "AZURE_STORAGE_ENDPOINT", allow_http: "AZURE_ALLOW_HTTP" };
 /// Services that give keys.
-const STS: Names = Names { endpoint: "AWS_ENDPOINT_URL_STS", allow_http: "AWS_ALLOW_HTTP" };
-const AUTHORITY: Names = Names { endpoint: "AZURE_AUTHORITY_HOST", allow_http: "AZURE_ALLOW_HTTP" };
-const AZURITE: Names =
-    Names { endpoint: "AZURITE_BLOB_STORAGE_URL", allow_http: "AZURE_ALLOW_HTTP" };
+const STS: Names<'_> = Names { endpoint: "AWS_ENDPOINT_URL_STS", allow_http: "AWS_ALLOW_HTTP" };
+const AUTHORITY: Names<'_> =
+    Names { endpoint: "AZURE_AUTHORITY_HOST", allow_http: "AZURE_ALLOW_HTTP" };
 
 /// Variables that change where a request goes or with what it is signed, and that are not followed,
 /// with a way out.
@@ -127,10 +127,16 @@ impl Config {
     fn azure(url: &Url) -> Result<Config, Error> {
         check_text::<AzureConfigKey>("AZURE_")?;
         let connector = Connector { allow_http: AZURE.allows_http(), roots: None };
-        let builder = MicrosoftAzureBuilder::from_env()
+        let mut builder = MicrosoftAzureBuilder::from_env()
             .with_retry(retry())
             .with_http_connector(connector)
             .with_container_name(&*url.bucket);
+        let authority = builder.get_config_value(&AzureConfigKey::AuthorityHost);
+        let authority = authority.filter(|authority| !authority.is_empty());
+        // Azure's own libraries take the host alone.
+        if let Some(host) = authority.filter(|authority| !authority.contains("://")) {
+            builder = builder.with_authority_host(format!("https://{host}"));
+        }
         let value = |key| builder.get_config_value(&key).filter(|value| !value.is_empty());
         let is = |key| value(key).is_some_and(|value| is_true(&value));
         let (unsigned, fabric) =
@@ -139,26 +145,34 @@ impl Config {
         if let Some(account) = &named {
             check_label("AZURE_STORAGE_ACCOUNT_NAME", account)?;
         }
-        if let Some(tenant) = value(AzureConfigKey::AuthorityId) {
-            check_tenant(&tenant)?;
+        // Only a client asks there for keys. The library takes an empty ID for one, too.
+        if builder.get_config_value(&AzureConfigKey::ClientId).is_some() {
+            if let Some(tenant) = value(AzureConfigKey::AuthorityId) {
+                let name = variable_or("AZURE_", &AzureConfigKey::AuthorityId, "AZURE_TENANT_ID");
+                check_tenant(&name, &tenant)?;
+            }
+            if let Some(authority) = value(AzureConfigKey::AuthorityHost) {
+                let key = AzureConfigKey::AuthorityHost;
+                let name = variable_or("AZURE_", &key, AUTHORITY.endpoint);
+                let names = Names { endpoint: &name, ..AUTHORITY };
+                names.check(&authority, AZURE.allows_http())?;
+            }
         }
-        if let Some(authority) = value(AzureConfigKey::AuthorityHost) {
-            AUTHORITY.check(&authority, AZURE.allows_http())?;
-        }
-        let (names, account, base) = if is(AzureConfigKey::UseEmulator) {
+        let (named_by, account, base) = if is(AzureConfigKey::UseEmulator) {
             let account = named.unwrap_or_else(|| "devstoreaccount1".into());
             let base = variable("AZURITE_BLOB_STORAGE_URL");
             let base = base.unwrap_or_else(|| "http://127.0.0.1:10000".into());
             let base = format!("{}/{account}", base.trim_end_matches('/'));
-            (AZURITE, account, base)
+            ("AZURITE_BLOB_STORAGE_URL".into(), account, base)
         } else {
             let account = named.ok_or_else(|| unusable(url, "AZURE_*"))?;
             let host = if fabric { "fabric.microsoft.com" } else { "core.windows.net" };
             let base = value(AzureConfigKey::Endpoint)
                 .unwrap_or_else(|| format!("https://{account}.blob.{host}"));
-            (AZURE, account, base)
+            let named_by = variable_or("AZURE_", &AzureConfigKey::Endpoint, AZURE.endpoint);
+            (named_by, account, base)
         };
-        let reach = names.check(&base, AZURE.allows_http())?;
+        let reach = Names { endpoint: &named_by, ..AZURE }.check(&base, AZURE.allows_http())?;
         let store = builder.build().map_err(|_| unusable(url, "AZURE_*"))?;
         let credentials = (!unsigned).then(|| Arc::clone(store.credentials()));
         let endpoint = format!("{}/{}", base.trim_end_matches('/'), url.bucket);
@@ -179,30 +193,33 @@ impl Config {
         check_text::<AmazonS3ConfigKey>("AWS_")?;
         let mut builder = from_environment().with_retry(retry()).with_bucket_name(bucket);
         let has = |builder: &AmazonS3Builder, key| builder.get_config_value(&key).is_some();
-        let is_set = |name| variable(name).is_some();
-        let own_keys = is_set("AWS_ACCESS_KEY_ID") || is_set("AWS_WEB_IDENTITY_TOKEN_FILE");
-        // Keys in the environment come first; a profile then says no more than where S3 is.
-        let profile = Profile::load(&|name| env::var_os(name), !own_keys)?;
-        if !own_keys && is_set("AWS_SESSION_TOKEN") {
-            return Err(Error::usage(
-                "AWS_SESSION_TOKEN: expected AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY beside it, \
-                 found none",
-            ));
-        }
         let unsigned = builder.get_config_value(&AmazonS3ConfigKey::SkipSignature);
         let unsigned = unsigned.is_some_and(|value| is_true(&value));
-        let machine_keys = !own_keys && profile.get("aws_access_key_id").is_none() && !unsigned;
-        Environment { variable: &variable, machine_keys }.check(&profile)?;
+        // Keys in the environment come first; a profile then says no more than where S3 is. So it does
+        // where nothing is signed.
+        let keys = Keys::of_environment(&variable, !unsigned);
+        let from_profile = keys.is_none();
+        let profile = Profile::load(&|name| env::var_os(name), from_profile)?;
+        if from_profile && let Some(name) = variable_of("AWS_", &AmazonS3ConfigKey::Token) {
+            return Err(Error::usage(format_args!(
+                "{name}: expected AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY beside it, found none"
+            )));
+        }
+        let keys = keys.unwrap_or(match profile.get("aws_access_key_id") {
+            Some(_) => Keys::Given,
+            None => Keys::Machine,
+        });
+        Environment { variable: &variable, keys }.check(&profile)?;
         let bundle = variable("AWS_CA_BUNDLE").map(|path| ("AWS_CA_BUNDLE", path));
         let bundle = bundle.or_else(|| Some(("ca_bundle", profile.get("ca_bundle")?.into())));
         let roots = bundle.map(|(name, path)| certificates(name, &path)).transpose()?;
         let [no_region, no_endpoint] =
             [AmazonS3ConfigKey::Region, AmazonS3ConfigKey::Endpoint].map(|key| !has(&builder, key));
-        let plain: Check = check_key;
+        let plain = (!unsigned).then_some(check_key as Check);
         let settings = [
-            ("aws_access_key_id", AmazonS3ConfigKey::AccessKeyId, !own_keys, Some(plain)),
-            ("aws_secret_access_key", AmazonS3ConfigKey::SecretAccessKey, !own_keys, Some(plain)),
-            ("aws_session_token", AmazonS3ConfigKey::Token, !own_keys, Some(plain)),
+            ("aws_access_key_id", AmazonS3ConfigKey::AccessKeyId, from_profile, plain),
+            ("aws_secret_access_key", AmazonS3ConfigKey::SecretAccessKey, from_profile, plain),
+            ("aws_session_token", AmazonS3ConfigKey::Token, from_profile, plain),
             ("region", AmazonS3ConfigKey::Region, no_region, Some(check_label)),
             ("endpoint_url", AmazonS3ConfigKey::Endpoint, no_endpoint, None),
         ];
@@ -210,7 +227,7 @@ impl Config {
             let of_profile = profile.get(setting).filter(|_| is_wanted);
             let name = match of_profile {
                 Some(_) => format!("profile {}: {setting}", profile.shown()),
-                None => key.as_ref().to_ascii_uppercase(),
+                None => aws_variable(&key),
             };
             if let Some(value) = of_profile {
                 builder = builder.with_config(key, value);
@@ -226,16 +243,22 @@ impl Config {
         let endpoint =
             value(AmazonS3ConfigKey::S3Endpoint).or_else(|| value(AmazonS3ConfigKey::Endpoint));
         let allow_http = is_true(AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp));
+        let named_by = match () {
+            () if has(&builder, AmazonS3ConfigKey::S3Endpoint) => "AWS_ENDPOINT_URL_S3".into(),
+            () if no_endpoint => format!("profile {}: endpoint_url", profile.shown()),
+            () => aws_variable(&AmazonS3ConfigKey::Endpoint),
+        };
         let reach = match &endpoint {
-            Some(endpoint) => S3.check(endpoint, allow_http)?,
+            Some(endpoint) => Names { endpoint: &named_by, ..S3 }.check(endpoint, allow_http)?,
             None => Reach::Tls,
         };
-        if let Some(sts) = value(AmazonS3ConfigKey::StsEndpoint) {
+        let sts = value(AmazonS3ConfigKey::StsEndpoint).filter(|_| keys == Keys::WebIdentity);
+        if let Some(sts) = sts {
             STS.check(&sts, allow_http)?;
         }
         let hosted = is_true(AmazonS3ConfigKey::VirtualHostedStyleRequest);
         if let Some(endpoint) = endpoint.as_deref().filter(|_| hosted) {
-            check_hosted(endpoint, bucket)?;
+            check_hosted(&named_by, endpoint, bucket)?;
         }
         let endpoint = match (endpoint, hosted) {
             (Some(endpoint), true) => endpoint.trim_end_matches('/').into(),
@@ -264,6 +287,31 @@ fn variable(name: &str) -> Option<String> {
     value.map(|value| value.to_string_lossy().into_owned())
 }
 
+/// The variable of the environment that has a setting. Of several that stand for it, the last counts.
+fn variable_of<K: FromStr + PartialEq>(prefix: &str, key: &K) -> Option<String> {
+    let set = env::vars_os().filter(|(_, value)| !value.is_empty());
+    let names = set.filter_map(|(name, _)| name.into_string().ok());
+    let is_it = |name: &String| {
+        name.starts_with(prefix)
+            && name.to_ascii_lowercase().parse::<K>().is_ok_and(|found| found == *key)
+    };
+    names.filter(is_it).last()
+}
+
+/// The variable that has a setting, or that name if none does.
+fn variable_or<K: FromStr + PartialEq>(prefix: &str, key: &K, name: &str) -> String {
+    variable_of(prefix, key).unwrap_or_else(|| name.into())
+}
+
+/// The variable that has a setting of S3, or would have it.
+fn aws_variable(key: &AmazonS3ConfigKey) -> String {
+    let name = match key {
+        AmazonS3ConfigKey::Region => "AWS_DEFAULT_REGION".into(),
+        _ => key.as_ref().to_ascii_uppercase(),
+    };
+    variable_or("AWS_", key, &name)
+}
+
 fn retry() -> RetryConfig {
     RetryConfig { max_retries: 2, retry_timeout: KEYS_TIMEOUT, ..RetryConfig::default() }
 }
@@ -282,11 +330,16 @@ fn check_google_account(path: Option<String>, key: Option<String>) -> Result<(),
     // What cannot be read is refused by the one who reads it.
     let is_small = |path: &String| fs::metadata(path).is_ok_and(|is| is.len() <= MAX_FILE_BYTES);
     let text = path.filter(is_small).and_then(|path| fs::read_to_string(path).ok());
+    let setting = match text {
+        Some(_) => GoogleConfigKey::ServiceAccount,
+        None => GoogleConfigKey::ServiceAccountKey,
+    };
     if text.or(key).is_some_and(|text| text.contains("\"gcs_base_url\"")) {
-        return Err(Error::usage(
-            "GOOGLE_SERVICE_ACCOUNT: expected a service account, found one with gcs_base_url, which \
-             tagmac does not follow; GOOGLE_BASE_URL names the store",
-        ));
+        let name = variable_or("GOOGLE_", &setting, "SERVICE_ACCOUNT");
+        return Err(Error::usage(format_args!(
+            "{name}: expected a service account, found one with gcs_base_url, which tagmac does not \
+             follow; GOOGLE_BASE_URL names the store"
+        )));
     }
     Ok(())
 }
@@ -345,26 +398,26 @@ fn check_text<K: FromStr>(prefix: &str) -> Result<(), Error> {
 }
 
 /// Refuses a tenant of Azure that is no segment of a path: an ID or a domain.
-fn check_tenant(tenant: &str) -> Result<(), Error> {
+fn check_tenant(name: &str, tenant: &str) -> Result<(), Error> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
     if tenant.bytes().all(is_plain) && !tenant.starts_with('.') {
         return Ok(());
     }
     Err(Error::usage(format_args!(
-        "AZURE_TENANT_ID: expected a tenant of letters, digits, - . _, found {}",
+        "{name}: expected a tenant of letters, digits, - . _, found {}",
         Escaped::text(tenant.as_bytes())
     )))
 }
 
 /// Refuses an endpoint that is not the bucket's own.
-fn check_hosted(endpoint: &str, bucket: &str) -> Result<(), Error> {
+fn check_hosted(name: &str, endpoint: &str, bucket: &str) -> Result<(), Error> {
     let uri: Option<http::Uri> = endpoint.parse().ok();
     let host = uri.as_ref().and_then(http::Uri::host).unwrap_or_default();
     if host.strip_prefix(bucket).is_some_and(|rest| rest.starts_with('.')) {
         return Ok(());
     }
     Err(Error::usage(format_args!(
-        "AWS_ENDPOINT_URL: expected a host that begins with '{bucket}.', as \
+        "{name}: expected a host that begins with '{bucket}.', as \
          AWS_VIRTUAL_HOSTED_STYLE_REQUEST says, found {}",
         Escaped::text(host.as_bytes())
     )))
@@ -376,9 +429,9 @@ mod tests {
 
     #[test]
     fn a_virtual_host_is_its_bucket_s() {
-        assert!(check_hosted("https://b.example.org:80/", "b").is_ok());
+        assert!(check_hosted("E", "https://b.example.org:80/", "b").is_ok());
         for endpoint in ["https://example.org", "https://bb.example.org", "https://b", ""] {
-            assert!(check_hosted(endpoint, "b").is_err(), "{endpoint}");
+            assert!(check_hosted("E", endpoint, "b").is_err(), "{endpoint}");
         }
     }
 }

@@ -22,14 +22,14 @@ pub enum Reach {
 
 /// The variables of the environment by which a user names an endpoint.
 #[derive(Clone, Copy, Debug)]
-pub struct Names {
+pub struct Names<'a> {
     /// Has the endpoint.
-    pub endpoint: &'static str,
+    pub endpoint: &'a str,
     /// Allows plain HTTP to other machines.
     pub allow_http: &'static str,
 }
 
-impl Names {
+impl Names<'_> {
     /// Whether the user allows plain HTTP to other machines.
     pub fn allows_http(self) -> bool {
         env::var(self.allow_http).is_ok_and(|value| is_true(&value))

@@ -29,7 +29,11 @@ const ELSEWHERE: [&str; 10] = [
     "web_identity_token_file",
     "login_session",
 ];
-/// Those that AWS's tools follow though the profile has keys besides.
+/// Those without which a profile's keys do not sign: with a role, AWS's tools would use the keys to
+/// become somebody else, and a token they would exchange before they look for keys.
+///
+/// The AWS CLI and boto3 also look for SSO settings before a profile's keys, and for `login_session` and
+/// `credential_process` before keys that are in the config file. Here the keys sign.
 const BEFORE_KEYS: [&str; 2] = ["role_arn", "web_identity_token_file"];
 
 /// The settings of a section, those that have parts of their own as `name.part`.
@@ -47,30 +51,35 @@ pub struct Profile {
 impl Profile {
     /// The profile that the environment names, or the one called `default`. `variable` is a
     /// variable's value; an empty one has none. With `keys` the profile has to have them here, or none
-    /// at all.
+    /// at all; without, the credentials file need not exist though a variable names it.
     pub fn load(variable: &dyn Fn(&str) -> Option<OsString>, keys: bool) -> Result<Profile, Error> {
         let var = |name| variable(name).filter(|value| !value.is_empty());
-        let asked = var("AWS_PROFILE").or_else(|| var("AWS_DEFAULT_PROFILE"));
+        let names = ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"];
+        let named_by = names.into_iter().find(|name| var(name).is_some()).unwrap_or(names[0]);
+        let asked = var(named_by);
         let name = asked.clone().map_or(Ok("default".into()), |name| name.into_string());
         let name = name.map_err(|name| {
             let name = Escaped::name(&name).to_string();
-            Error::usage(format_args!("AWS_PROFILE: expected a name in UTF-8, found {name}"))
+            Error::usage(format_args!("{named_by}: expected a name in UTF-8, found {name}"))
         })?;
         let home = var("HOME").map(PathBuf::from);
-        let text = |variable, base| {
-            if let Some(path) = var(variable) {
-                return named(variable, &PathBuf::from(path), home.as_deref());
-            }
-            let path = home.as_ref().map(|home| home.join(".aws").join(base));
-            Ok(path.as_deref().map(read).transpose()?.flatten().unwrap_or_default())
+        let text = |variable, base, is_needed| {
+            let found = match (var(variable), &home) {
+                (Some(path), _) => {
+                    named(variable, &PathBuf::from(path), home.as_deref(), is_needed)?
+                }
+                (None, Some(home)) => read(&home.join(".aws").join(base))?,
+                (None, None) => None,
+            };
+            Ok::<_, Error>(found.unwrap_or_default())
         };
-        let config = text("AWS_CONFIG_FILE", "config")?;
-        let credentials = text("AWS_SHARED_CREDENTIALS_FILE", "credentials")?;
+        let config = text("AWS_CONFIG_FILE", "config", true)?;
+        let credentials = text("AWS_SHARED_CREDENTIALS_FILE", "credentials", keys)?;
         let found = Profile::parse(&name, &config, &credentials);
         if asked.is_some() && found.is_none() {
             let name = Escaped::text(name.as_bytes());
             return Err(Error::usage(format_args!(
-                "AWS_PROFILE: expected a profile in ~/.aws/config or ~/.aws/credentials, found none \
+                "{named_by}: expected a profile in ~/.aws/config or ~/.aws/credentials, found none \
                  with the name {name}"
             )));
         }
@@ -115,19 +124,21 @@ impl Profile {
 
     /// Refuses a profile whose keys another tool has to make.
     fn has_keys_here(&self, name: &str) -> Result<(), Error> {
-        // With a role besides, AWS's tools would use these keys to become somebody else.
-        let settings = match self.get("aws_access_key_id") {
-            Some(_) => &BEFORE_KEYS[..],
-            None => &ELSEWHERE,
+        let (settings, has_keys) = match self.get("aws_access_key_id") {
+            Some(_) => (&BEFORE_KEYS[..], true),
+            None => (&ELSEWHERE[..], false),
         };
         let Some(setting) = settings.iter().find(|setting| self.get(setting).is_some()) else {
             return Ok(());
         };
         let name = Escaped::text(name.as_bytes());
+        let what = match has_keys {
+            true => format!("keys without {setting}, found both"),
+            false => format!("aws_access_key_id, found {setting}"),
+        };
         Err(Error::usage(format_args!(
-            "profile {name}: expected aws_access_key_id, found {setting}, which tagmac cannot follow; \
-             'aws configure export-credentials --profile {name} --format env' prints keys for the \
-             environment"
+            "profile {name}: expected {what}, which tagmac cannot follow; 'aws configure \
+             export-credentials --profile {name} --format env' prints keys for the environment"
         )))
     }
 
@@ -137,9 +148,15 @@ impl Profile {
     }
 }
 
-/// The text of a file that a variable names. AWS's tools skip one that is not there; but it may say
-/// where the store is, and skipped in silence, a request for a private store would go to AWS.
-fn named(variable: &str, path: &Path, home: Option<&Path>) -> Result<String, Error> {
+/// The text of a file that a variable names. AWS's tools skip one that does not exist; but it may say
+/// where the store is, and skipped in silence, a request for a private store would go to AWS. So one
+/// that is needed has to exist.
+fn named(
+    variable: &str,
+    path: &Path,
+    home: Option<&Path>,
+    is_needed: bool,
+) -> Result<Option<String>, Error> {
     let wrong = |what: &str| {
         let shown = Escaped::name(path);
         Error::usage(format_args!("{variable}: expected {what}, found {shown}"))
@@ -152,12 +169,14 @@ fn named(variable: &str, path: &Path, home: Option<&Path>) -> Result<String, Err
         }
         Err(_) => path.into(),
     };
-    read(&path)?.ok_or_else(|| {
+    let text = read(&path)?;
+    if is_needed && text.is_none() {
         let shown = Escaped::name(&path);
-        Error::usage(format_args!(
+        return Err(Error::usage(format_args!(
             "{variable}: expected a file, found none at {shown}; /dev/null stands for an empty one"
-        ))
-    })
+        )));
+    }
+    Ok(text)
 }
 
 /// The text of a file, if there is one.
@@ -235,40 +254,39 @@ mod tests {
     #[test]
     fn keys_that_are_made_elsewhere_are_refused_by_name() {
         let profile = |text: &str| Profile::parse("default", text, "").unwrap();
-        let sso = profile("[default]\nsso_session = x").has_keys_here("default").unwrap_err();
-        assert!(sso.to_string().contains("found sso_session"));
-        let role = profile("[default]\nrole_arn = x\naws_access_key_id = k");
-        assert!(role.has_keys_here("default").unwrap_err().to_string().contains("found role_arn"));
-        let both = "[default]\nsso_session = x\naws_access_key_id = k";
-        assert!(profile(both).has_keys_here("default").is_ok());
-        // AWS's tools would exchange the token, and fail without a role.
-        for text in
-            ["web_identity_token_file = f", "web_identity_token_file = f\naws_access_key_id = k"]
-        {
-            let token =
-                profile(&format!("[default]\n{text}")).has_keys_here("default").unwrap_err();
-            assert!(token.to_string().contains("found web_identity_token_file"), "{token}");
-        }
         for setting in ELSEWHERE {
-            let found = profile(&format!("[default]\n{setting} = x")).has_keys_here("default");
-            assert!(found.unwrap_err().to_string().contains(&format!("found {setting}")));
+            let text = format!("[default]\n{setting} = x\n");
+            let error = profile(&text).has_keys_here("default").unwrap_err().to_string();
+            let line = format!("expected aws_access_key_id, found {setting}, which tagmac cannot");
+            assert!(error.contains(&line), "{error}");
+            let with_keys = profile(&(text + "aws_access_key_id = k\n")).has_keys_here("default");
+            // AWS's tools would assume the role, and exchange the token.
+            if BEFORE_KEYS.contains(&setting) {
+                let error = with_keys.unwrap_err().to_string();
+                let line = format!("expected keys without {setting}, found both, which tagmac");
+                assert!(error.contains(&line), "{error}");
+            } else {
+                assert!(with_keys.is_ok(), "{setting}");
+            }
         }
         assert!(profile("[default]\nregion = x").has_keys_here("default").is_ok());
     }
 
     #[test]
     fn a_file_that_a_variable_names_is_there() {
-        let home = std::env::temp_dir().join(format!("tagmac-profile-{}", std::process::id()));
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
         fs::create_dir_all(home.join(".aws")).unwrap();
         fs::write(home.join("mine"), "[default]\nendpoint_url = https://e\n").unwrap();
-        let load = |variables: &[(&str, &str)]| {
+        let load_with = |variables: &[(&str, &str)], keys| {
             let variable = |name: &str| {
                 let found = variables.iter().find(|(known, _)| *known == name);
                 found.map(|(_, value)| OsString::from(value))
             };
-            let profile = Profile::load(&variable, true).map_err(|error| error.to_string());
+            let profile = Profile::load(&variable, keys).map_err(|error| error.to_string());
             profile.map(|profile| profile.get("endpoint_url").map(String::from))
         };
+        let load = |variables: &[(&str, &str)]| load_with(variables, true);
         let at = home.to_str().unwrap();
         let there = Ok(Some(String::from("https://e")));
         for name in ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"] {
@@ -287,10 +305,15 @@ mod tests {
             let error = load(&[(name, "~/mine")]).unwrap_err();
             assert!(error.contains(&format!("{name}: expected HOME")), "{error}");
         }
+        // Who has keys elsewhere needs no credentials file. The other one may say where the store is.
+        let credentials = [("HOME", at), ("AWS_SHARED_CREDENTIALS_FILE", "none")];
+        assert_eq!(load_with(&credentials, false), Ok(None));
+        assert!(load_with(&[("HOME", at), ("AWS_CONFIG_FILE", "none")], false).is_err());
+        let mine = [("HOME", at), ("AWS_SHARED_CREDENTIALS_FILE", "~/mine")];
+        assert_eq!(load_with(&mine, false), there);
         // Where no variable names them, there may be none.
         assert_eq!(load(&[("HOME", at)]), Ok(None));
         assert_eq!(load(&[]), Ok(None));
-        fs::remove_dir_all(home).unwrap();
     }
 
     #[test]

@@ -1,6 +1,7 @@
 """The pieces of tagmac.spark that need no cluster: name ranges, ranges of objects, joins, places."""
 
 import random
+import re
 from dataclasses import replace
 from itertools import count
 
@@ -12,11 +13,12 @@ from proxy import Rule
 import tagmac
 from tagmac.s3.errors import ObjectError
 from tagmac.s3.url import Url
-from tagmac.spark import places
+from tagmac.spark import listings, places
 from tagmac.spark.buckets import NameRange, list_range, split_names
 from tagmac.spark.items import Item, count_ranges, from_batches, ranges, to_batches
 from tagmac.spark.joining import join
 from tagmac.spark.keyed import pinned, unit_of
+from tagmac.spark.listings import listing_of
 from tagmac.spark.places import PlaceError, place
 from tagmac.spark.sealing import check_apart
 from tagmac.spark.tasks import at_once
@@ -99,7 +101,10 @@ def test_ranges_of_names_are_many_where_names_are():
         (["p/a", "q"], "expected names below s3://b/p/, found 'q'"),
         (["a"], "expected names below s3://b/p/, found 'a'"),
         (["p/a", "p/a"], "expected names in byte order, found 'p/a' after 'p/a'"),
-        (["p/0"], "expected names in byte order, found 'p/0' after 'p/1'"),
+        (["p/0"], "expected names after 'p/1', found 'p/0'"),
+        (["p/1"], "expected names after 'p/1', found 'p/1'"),
+        (["p/2", "p/0"], "expected names in byte order, found 'p/0' after 'p/2'"),
+        ([""], "expected names below s3://b/p/, found ''"),
     ],
 )
 def test_a_listing_of_what_was_not_asked_for_is_refused(keys, line):
@@ -107,7 +112,14 @@ def test_a_listing_of_what_was_not_asked_for_is_refused(keys, line):
     entries = [{"Key": key, "ETag": "e", "Size": 0} for key in keys]
     bucket.paginate = lambda **_: [{"Contents": entries}]
     with pytest.raises(ObjectError, match=line):
-        list(list_range(bucket, url, NameRange("p/1" if "p/0" in keys else "", None)))
+        list(list_range(bucket, url, NameRange("p/1", None)))
+    if keys == [""]:
+        with pytest.raises(ObjectError, match="expected names below s3://b/, found ''"):
+            list(list_range(bucket, Url("b", ""), NameRange("", None)))
+        # An entry without a name.
+        del entries[0]["Key"]
+        with pytest.raises(ObjectError, match=line):
+            list(list_range(bucket, url, NameRange("", None)))
 
 
 def test_a_listing_has_a_limit():
@@ -131,6 +143,19 @@ def test_names_that_are_all_the_same_split_nothing():
     bucket = Names([])
     bucket.list_objects_v2 = lambda **_: {"Contents": [{"Key": "p"}], "IsTruncated": True}
     assert split_names(bucket, Url("b", "p"), 4) == [NameRange("", None)]
+
+
+@pytest.mark.parametrize("prefix", ["", "p/"])
+@pytest.mark.parametrize("entry", [{"Key": ""}, {}, {"Key": "p/"}, {"Key": "a"}, {"Key": "p/a"}])
+def test_names_that_were_not_asked_for_split_nothing(prefix, entry):
+    """A store answers every request with one and the same name."""
+    bucket = Names([])
+    bucket.list_objects_v2 = lambda **_: {"Contents": [entry], "IsTruncated": True}
+    split = split_names(bucket, Url("b", prefix), 4)
+    assert (split[0].after, split[-1].upto) == ("", None)
+    assert [each.upto for each in split[:-1]] == [each.after for each in split[1:]]
+    if prefix and entry.get("Key") != "p/a":
+        assert split == [NameRange("", None)]
 
 
 def test_a_folder_of_objects_loses_what_it_has_alone(monkeypatch):
@@ -160,10 +185,16 @@ def test_a_folder_of_objects_loses_what_it_has_alone(monkeypatch):
     deleted = []
     removed([page("m/work/1"), page("m/work/2")])
     assert deleted == [("b", "m/work/1"), ("b", "m/work/2")]
-    for other in ("m/root", "m/work", "m/work2/1", "", "x"):
+    # Directory buckets list names in no order.
+    removed([page("m/work/2", "m/work/1"), page("m/work/0")])
+    assert deleted == [("b", "m/work/2"), ("b", "m/work/1"), ("b", "m/work/0")]
+    for other in ("m/root", "m/work", "m/work2/1", "", "x", "m/work/../root", "m/work/.."):
         with pytest.raises(PlaceError, match="s3://b/m/work/: expected names below s3://b/m/work/"):
-            removed([page("m/work/1", other)])
-        assert deleted in ([], [("b", "m/work/1")])
+            removed([page("m/work/1", other, "m/work/2")])
+        assert deleted == [("b", "m/work/1")]
+    with pytest.raises(PlaceError, match="expected names below s3://b/m/work/, found ''"):
+        removed([{"Contents": [{}]}])
+    assert deleted == []
     # A listing that never ends.
     endless = (page(f"m/work/{n:09}") for n in count())
     monkeypatch.setattr(places, "MAX_REMOVED", 100)
@@ -177,6 +208,35 @@ def test_a_folder_of_objects_loses_what_it_has_alone(monkeypatch):
     store.paginate = denied
     monkeypatch.setattr(places, "client", lambda: store)
     place("s3://b/m").remove_folder("work")
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (PlaceError("s3://b/m: expected x"), "s3://b/m: expected x"),
+        (OSError("no credentials"), "s3://b/m/.tagmac-list-.*: no credentials"),
+        (KeyError("Key"), "s3://b/m/.tagmac-list-.*: 'Key'"),
+    ],
+)
+def test_files_of_a_listing_that_stay_end_nothing(monkeypatch, capsys, error, line):
+    """They are litter: a verdict, a root or another error counts."""
+
+    class Stuck(places.Prefix):
+        def remove_folder(self, name):
+            raise error
+
+    where = Stuck(Url("b", "m/"))
+    monkeypatch.setattr(listings, "make_listing", lambda *_: "a listing")
+    warning = f"tagmac: warning: {line}: the listing's files stay\n"
+    with listing_of(None, Url("b", "p/"), where, None, 1, None) as listing:
+        assert listing == "a listing"
+    assert re.fullmatch(warning, capsys.readouterr().err)
+    with (
+        pytest.raises(ZeroDivisionError),
+        listing_of(None, Url("b", "p/"), where, None, 1, None),
+    ):
+        1 // 0  # noqa: B018
+    assert re.fullmatch(warning, capsys.readouterr().err)
 
 
 def test_a_listing_out_of_order_is_refused():

@@ -1,6 +1,7 @@
 """Manifests and audits on the cluster, where nothing goes wrong."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -262,8 +263,9 @@ def test_a_listing_has_a_limit(session, spark, s3, bucket, tmp_path, ref, capfd,
     assert main([*command, str(count)]) == 0
 
 
-def test_a_store_that_names_other_files_loses_none(spark, proxy, s3, bucket, tmp_path, ref):
-    """The listing of what is to be removed has the manifest's root in it."""
+def test_a_store_that_names_other_files_loses_none(spark, proxy, s3, bucket, ref, capfd):
+    """The listing of what is to be removed has the manifest's root in it. What was found and what was
+    sealed counts."""
     fill(s3, bucket, OBJECTS)
     where, prefix = f"s3://{bucket}/m", f"s3://{bucket}/p"
     seal(spark, prefix, ref, where)
@@ -273,10 +275,20 @@ def test_a_store_that_names_other_files_loses_none(spark, proxy, s3, bucket, tmp
     )
     listed = Rule("status", method="GET", path="prefix=m.*tagmac-list", times=None, status=200, body=page.encode())
     proxy.rules.append(listed)
-    with pytest.raises(PlaceError, match="expected names below .*, found 'm/root'"):
-        audit(spark, where, prefix, ref)
+    fill(s3, bucket, {"p/a": b"new"})
+    warning = re.compile(
+        r"tagmac: warning: s3://.*: expected names below .*, found 'm/root': the listing's files stay\n"
+    )
+    report = audit(spark, where, prefix, ref)
+    assert listed.met and [(each.status, each.name) for each in report.differences] == [("changed", b"a")]
+    assert len(warning.findall(capfd.readouterr().err)) == 1
+    seal(spark, prefix, ref, where, replace_manifest=True)
+    assert len(warning.findall(capfd.readouterr().err)) == 1
+    # The first error is the one to report.
+    with pytest.raises(ObjectError, match="expected objects below it, found none"):
+        seal(spark, f"s3://{bucket}/none", ref, f"s3://{bucket}/m3")
     proxy.rules.clear()
-    assert listed.met and audit(spark, where, prefix, ref).ok
+    assert audit(spark, where, prefix, ref).ok
 
 
 def test_the_command(session, proxy, s3, bucket, tmp_path, ref, capfd, monkeypatch):

@@ -67,12 +67,12 @@ def list_range(
 def list_names(s3: Any, prefix: Url, after: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """The names after one, in byte order, and what a listing says of each. ListingFailed if there is no
     listing, and another ObjectError if it has what was not asked for."""
-    last = after
-    for key, entry in _entries(s3, prefix, after):
-        if not key.startswith(prefix.key):
-            raise ObjectError(prefix, f"expected names below {prefix}, found {key!r}")
+    last = None
+    for key, entry in entries(s3, prefix, after):
         # Python compares text by code points, which is the order of its UTF-8.
-        if key <= last:
+        if last is None and key <= after:
+            raise ObjectError(prefix, f"expected names after {after!r}, found {key!r}")
+        if last is not None and key <= last:
             raise ObjectError(prefix, f"expected names in byte order, found {key!r} after {last!r}")
         last = key
         yield key, entry
@@ -94,7 +94,9 @@ def check_limit(max_objects: int) -> None:
         raise ValueError(f"max_objects: expected a number from 1 on, found {max_objects}")
 
 
-def _entries(s3: Any, prefix: Url, after: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def entries(s3: Any, prefix: Url, after: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The names after one, in the store's order, and what a listing says of each. All begin with the
+    prefix; errors are those of list_names."""
     start = {"StartAfter": after} if after else {}
     pages = s3.get_paginator("list_objects_v2").paginate(
         Bucket=prefix.bucket, Prefix=prefix.key, **start
@@ -102,14 +104,17 @@ def _entries(s3: Any, prefix: Url, after: str) -> Iterator[tuple[str, dict[str, 
     empty = 0
     try:
         for page in pages:
-            entries = page.get("Contents", [])
-            empty = 0 if entries else empty + 1
+            contents = page.get("Contents", [])
+            empty = 0 if contents else empty + 1
             if empty > MAX_EMPTY_PAGES:
                 raise ObjectError(
                     prefix, "expected objects in the listing, found pages without them"
                 )
-            for entry in entries:
-                yield entry["Key"], entry
+            for entry in contents:
+                key = entry.get("Key", "")
+                if not key or not key.startswith(prefix.key):
+                    raise ObjectError(prefix, f"expected names below {prefix}, found {key!r}")
+                yield key, entry
     except (ClientError, *READING_FAILURES) as error:
         raise ListingFailed(prefix, f"expected a listing, found: {one_line(error)}") from None
 
@@ -133,11 +138,11 @@ def split_names(s3: Any, prefix: Url, wanted: int) -> list[NameRange]:
         if not more:
             continue
         # Many names often begin with the same letters: go on behind them.
-        common = os.path.commonprefix([name for name in names if name != stem])
+        common = os.path.commonprefix(names)
         if len(common) > len(stem) and (bound := _following(common)) and not after(stem, bound):
             stems.append(common)
             continue
-        name = next((name for name in names if name != stem), None)
+        name = next(iter(names), None)
         while name is not None and requests > 0:
             letter = name[: len(stem) + 1]
             stems.append(letter)
@@ -151,13 +156,15 @@ def split_names(s3: Any, prefix: Url, wanted: int) -> list[NameRange]:
 
 
 def _page(s3: Any, prefix: Url, stem: str, after: str, count: int) -> tuple[list[str], bool]:
-    """Some names that begin with the stem, and whether there are more."""
+    """Some names that begin with the stem and are longer, and whether there are more. Others, which a
+    listing should not have, split nothing: list_range refuses them."""
     start = {"StartAfter": after} if after else {}
     try:
         page = s3.list_objects_v2(Bucket=prefix.bucket, Prefix=stem, MaxKeys=count, **start)
     except (ClientError, *READING_FAILURES) as error:
         raise ListingFailed(prefix, f"expected a listing, found: {one_line(error)}") from None
-    names = [entry["Key"] for entry in page.get("Contents", [])]
+    names = [entry.get("Key", "") for entry in page.get("Contents", [])]
+    names = [name for name in names if name.startswith(stem) and name != stem]
     return names, bool(names) and page.get("IsTruncated", False)
 
 

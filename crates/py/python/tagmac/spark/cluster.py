@@ -108,5 +108,5 @@ def _one_line(error: Exception) -> Exception:
 
 
 def to_stderr(line: str) -> None:
-    """Progress of the command."""
+    """A line on standard error."""
     print(f"tagmac: {line}", file=sys.stderr, flush=True)

@@ -11,7 +11,7 @@ import hashlib
 import io
 import secrets
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -20,9 +20,10 @@ import pyarrow as pa
 
 from ..s3.client import client
 from ..s3.errors import ObjectError
+from ..s3.reading import one_line
 from ..s3.url import Url
 from .buckets import NameRange, check_count, list_range, split_names
-from .cluster import TASKS_PER_CORE, Say, cores, job, rows
+from .cluster import TASKS_PER_CORE, Say, cores, job, rows, to_stderr
 from .items import Item, count_ranges
 from .places import Place, PlaceError
 
@@ -94,13 +95,13 @@ def listing_of(
     folder = f".tagmac-list-{secrets.token_hex(8)}"
     try:
         yield make_listing(spark, prefix, place, folder, range_bytes, max_objects, say)
-    except BaseException:
-        # The first error is the one to report.
-        with suppress(PlaceError):
+    finally:
+        # All that any attempt wrote. What stays is litter: that ends no run, and hides no other error.
+        try:
             place.remove_folder(folder)
-        raise
-    # All that any attempt wrote.
-    place.remove_folder(folder)
+        except Exception as error:
+            where = "" if isinstance(error, PlaceError) else f"{place.shown(folder)}: "
+            to_stderr(f"warning: {where}{one_line(error)}: the listing's files stay")
 
 
 def make_listing(

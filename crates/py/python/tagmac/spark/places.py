@@ -21,7 +21,7 @@ from ..s3.client import client
 from ..s3.errors import READING_FAILURES, ObjectError
 from ..s3.reading import one_line
 from ..s3.url import Url, is_url
-from .buckets import ListingFailed, list_names
+from .buckets import ListingFailed, entries
 
 #: Of a file that is replaced: a root.
 MAX_REPLACED_BYTES = 64 << 20
@@ -56,7 +56,7 @@ class Place(Protocol):
 
     def remove_folder(self, name: str) -> None:
         """Removes all files whose names begin with this one and a slash, as far as that is possible.
-        An error if others are said to be there: those stay."""
+        An error if a listing of them has others: those stay."""
 
 
 def place(where: str) -> Place:
@@ -209,11 +209,15 @@ class Prefix:
     def remove_folder(self, name: str) -> None:
         folder = Url(self.url.bucket, f"{self.url.key}{name}/")
         try:
-            for count, (key, _) in enumerate(list_names(client(), folder), 1):
+            # In any order: directory buckets have none.
+            for count, (key, _) in enumerate(entries(client(), folder), 1):
                 if count > MAX_REMOVED:
                     raise ObjectError(
                         folder, f"expected at most {MAX_REMOVED} files to remove, found more"
                     )
+                # On its way to the store it could become the key of another file.
+                if not {".", ".."}.isdisjoint(key[len(folder.key) :].split("/")):
+                    raise ObjectError(folder, f"expected names below {folder}, found {key!r}")
                 client().delete_object(Bucket=folder.bucket, Key=key)
         except (ListingFailed, ClientError, *READING_FAILURES):
             # What may not be listed or deleted stays.
