@@ -28,12 +28,12 @@ pub fn per_key(probability: f64, keys: u128) -> Result<f64, BoundError> {
     if keys == 0 {
         return Err(BoundError::NoKeys);
     }
-    if !(probability > 0.0 && probability < 1.0) {
+    if !(f64::MIN_POSITIVE..1.0).contains(&probability) {
         return Err(BoundError::Probability { found: probability });
     }
     let all = |each| UpperFloat::from_f64(each).times(UpperFloat::from(keys));
     let mut each = probability / keys as f64;
-    while each > 0.0 && all(each) > UpperFloat::from_f64(probability) {
+    while all(each) > UpperFloat::from_f64(probability) {
         each = each.next_down();
     }
     if each.is_normal() { Ok(each) } else { Err(BoundError::Probability { found: each }) }
@@ -57,5 +57,29 @@ impl Bound {
         let more = |term: &Term| Term { keys: term.keys.saturating_mul(keys), ..*term };
         let terms = self.terms().iter().map(more).collect();
         Ok(Bound { value: self.value.times(UpperFloat::from(keys)), terms })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_keys_together_keep_to_the_probability() {
+        for probability in [0.1, 0.5, 2f64.powi(-32), 0.999] {
+            for keys in (1..200).chain([1 << 20, 1 << 100, u128::MAX]) {
+                let each = per_key(probability, keys).expect("a share");
+                let all = UpperFloat::from_f64(each).times(UpperFloat::from(keys));
+                assert!(all <= UpperFloat::from_f64(probability), "{probability} of {keys}");
+                assert!(each * keys as f64 > probability * (1.0 - 2f64.powi(-50)));
+            }
+        }
+        assert_eq!(per_key(2f64.powi(-32), 1 << 20), Ok(2f64.powi(-52)));
+        assert_eq!(per_key(0.5, 0), Err(BoundError::NoKeys));
+        for probability in [0.0, -0.5, 1.0, f64::NAN] {
+            assert!(matches!(per_key(probability, 1), Err(BoundError::Probability { .. })));
+        }
+        let least = per_key(f64::MIN_POSITIVE, 2);
+        assert_eq!(least, Err(BoundError::Probability { found: f64::MIN_POSITIVE / 2.0 }));
     }
 }

@@ -10,11 +10,11 @@
 //!
 //! `docs/theory.md` ("Pads from a permutation") has the argument for pads that are pieces of a block.
 
+use super::BoundError;
 use super::up::UpperFloat;
-use super::{BoundError, MAX_UNDER_NONCES};
 
 /// The most messages for which the factor is computed: it is 2^185 there.
-const MAX: u128 = MAX_UNDER_NONCES << 4;
+const MAX: u128 = 1 << 68;
 
 /// (1 - C/N)^(-(C + 1)/2) for N = 2^128: 1.65 at C = 2^64, 2^11.5 at 2^66.
 pub(super) fn factor(c: u128) -> Result<UpperFloat, BoundError> {
