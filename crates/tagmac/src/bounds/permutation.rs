@@ -13,8 +13,8 @@
 use super::BoundError;
 use super::up::UpperFloat;
 
-/// The most messages for which the factor is computed: it is 2^185 there.
-const MAX: u128 = 1 << 68;
+/// The most messages for which the factor is computed, 2^68: it is 2^185 there.
+const MAX: u128 = 0x10_0000_0000_0000_0000;
 
 /// (1 - C/N)^(-(C + 1)/2) for N = 2^128: 1.65 at C = 2^64, 2^11.5 at 2^66.
 pub(super) fn factor(c: u128) -> Result<UpperFloat, BoundError> {
