@@ -91,7 +91,8 @@ fn put_below(
 ///
 /// The key's messages have at most `max_message` bytes (0: 1 MiB, or the algorithm's limit if that is
 /// shorter), and are as many as the theorem about the algorithm allows until a forgery has that
-/// probability, such as 1e-9. With a probability of 0 they are counted only; CMAC and HMAC take no
+/// probability, such as 1e-9. Wrong tags have the same limit by themselves, so that both used up give at most
+/// twice that. With a probability of 0 they are counted only; CMAC and HMAC take no
 /// other.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tagmac_session_init(

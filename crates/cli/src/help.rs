@@ -73,13 +73,13 @@ control characters in NAME are escaped too.
 
 POLY1305-AES and UMAC take a nonce. Each file gets a random one of 16 bytes, and its line has it:
 'POLY1305-AES.n=NONCE (NAME) = HEX'. A nonce is not secret, but never use one for two contents under
-one key: others can be forged from two such tags. Among 2^48.5 random nonces of 16 bytes two are
-equal with a probability of 2^-32, and 'tagmac bounds' has that in its limits; for nonces of
---nonce-hex you are responsible. UMAC99 has nonces of 8 bytes, which repeat sooner, but a repeat
-costs it little: 2^46.5 files for UMAC99-STD-60, 2^31.5 for UMAC99-STD-30, 2^24 for UMAC99-MMX-15.
-Under a UMAC key all nonces need the same length: 00 and 0000 count as one. --raw and --untagged
-leave the nonce out, so they require --nonce-hex, and so does the check. UMAC-32 has tags of 32
-bits, so it requires --allow-short.
+one key: others can be forged from two such tags (for UMAC, and one more). Among 2^48.5 random
+nonces of 16 bytes two are equal with a probability of 2^-32, and 'tagmac bounds' has that in its
+limits; for nonces of --nonce-hex you are responsible. UMAC99 has nonces of 8 bytes, which repeat
+sooner, but a repeat costs it little: 2^46.5 files for UMAC99-STD-60, 2^31.5 for UMAC99-STD-30, 2^24
+for UMAC99-MMX-15. Under a UMAC key all nonces need the same length: 00 and 0000 count as one. --raw
+and --untagged leave the nonce out, so they require --nonce-hex, and so does the check. UMAC-32 has
+tags of 32 bits, so it requires --allow-short.
 
 FILE may be a device or a pipe such as '<(...)'. To read a named pipe, use '< PIPE'. -r tags only
 regular files and follows no links. Files of /proc, /sys and the like are read to their end, because
@@ -225,14 +225,15 @@ pub const BOUNDS: &str = "\
 For each algorithm, from its theorem: MESSAGES of up to LENGTH that one key may tag, BYTES in all,
 and GUESSES, the wrong tags that a verifier may reject, while a forgery has a probability of at
 most P. Each limit holds by itself; using both up at most doubles the probability. Guesses at PMAC
-and POLY1305-AES are fewer for longer messages. Limits are rounded down, but for less than one part
-in 2^50.
+and POLY1305-AES are fewer for longer messages, and at UMAC99-MMX for very long ones. Limits are
+rounded down, but for less than one part in 2^50.
 
 Shorter tags are easier to guess: --tag-bits shows the limits for tags shortened with 'tag
 --tag-bits'. Algorithms without tags of that length are then left out of the table.
 
 These limits assume that the cipher is secure: the last lines show what an attack on it adds for the
-messages and one attempt; each further attempt adds its blocks to the queries. E is the cipher under
+messages and one attempt; each further attempt adds its blocks to the queries (one call for UMAC,
+POLY1305-AES and ELIMAC). E is the cipher under
 the MAC's key, or E1, E2 and E3 under its first, second and third key. AES10 is AES-128, AES7 AES
 with seven rounds, F the PRF of UMAC99-STD. CMAC and HMAC are not listed: none of the papers used
 here bounds them.

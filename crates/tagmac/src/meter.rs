@@ -154,9 +154,11 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// What a key may do while a forgery has at most this probability, with messages of at most `length` bytes, in any mix of
+    /// What a key may do while its messages, and its failures, each by itself keep a forgery to at most this
+    /// probability; both together, to at most twice that. Messages have at most `length` bytes, in any mix of
     /// lengths. PMAC and UMAC99-MMX have fewer messages, and PMAC and Poly1305-AES fewer failures, the
-    /// longer messages may be (UMAC99-MMX too if its nonces count); all others do not mind the length.
+    /// longer messages may be (UMAC99-MMX too from about 4 GiB on, and at any length if its nonces count); all
+    /// others do not mind the length.
     ///
     /// This is for one key. Where an attacker sees the tags of many keys, see
     /// [`for_keys`](Budget::for_keys). For a MAC with nonces the theorem says how they are made.
@@ -241,7 +243,8 @@ impl Budget {
     }
 
     /// As [`new`](Budget::new) for each of `keys` keys, such as those of all devices, so that the
-    /// probability that a tag is forged under any of them is at most `probability`.
+    /// probability that a tag is forged under any of them is at most `probability` by messages and by failures
+    /// each, and at most twice that by both.
     ///
     /// ```
     /// use tagmac::bounds::Theorem;

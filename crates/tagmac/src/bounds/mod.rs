@@ -58,7 +58,7 @@
 //!
 //! Using up both limits at most doubles the probability.
 //!
-//! The terms of the cipher come on top. For AES nothing better is known than to try keys.
+//! The terms of the cipher come on top. For the whole AES nothing much better is known than to try keys.
 
 pub mod elimac;
 mod keys;

@@ -126,7 +126,8 @@ pub struct Umac1999 {
 /// ((l - 1) d + C(l - 1, 2) + q) / (2^n - d - l + 1) + 2^(n - tau) / (2^n - q)
 /// ```
 ///
-/// in the place of 2^-tau.
+/// in the place of 2^-tau. Hashes have a multiple of 4 bytes there, so that the last block of an input is never
+/// full, and K2 is not used.
 ///
 /// Nonces have 8 bytes, so there are 2^64 messages at most. Two levels with one stream, as
 /// UMAC-STD-30 has, are in no theorem of the paper: section 2.2 states 2^-30 for it, and of two levels

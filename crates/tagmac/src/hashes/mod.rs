@@ -19,7 +19,8 @@
 //!
 //! m and m' are the messages' blocks, for Poly1305 those of the longer one; n is the bits of a
 //! block. The last two are the sums before the last cipher call, and their bounds are for a random
-//! permutation in the place of E. Keys are random in all.
+//! permutation in the place of E. Keys are random in all; UHASH's are made by AES from
+//! one key, so add what tells AES from a random permutation.
 //!
 //! All but `Nh`, whose results grow with the message, have [`Universal::value`]:
 //!

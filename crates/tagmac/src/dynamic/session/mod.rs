@@ -109,7 +109,8 @@ impl Sender {
 
 impl AnyMac {
     /// The budget of a key: how many messages of at most `max_message_bytes` it may tag, and how many
-    /// wrong tags it may reject, while a forgery has a probability of at most `probability`. Without
+    /// wrong tags it may reject, while either by itself keeps a forgery to a probability of at most
+    /// `probability`; both together, to at most twice that. Without
     /// `max_message_bytes` they have at most 1 MiB, or the MAC's limit if that is shorter. Without a
     /// probability messages are counted and not limited.
     ///
