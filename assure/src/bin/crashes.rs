@@ -52,7 +52,7 @@ const PLANTS: [Plant; 9] = [
     plant("no-sync-of-a-checkpoint", "tag --checkpoint", true, 3),
     plant("no-sync-of-node-pages", "update --patch", true, 0),
     plant("no-sync-of-a-header", "update --patch", true, 1),
-    plant("no-sync-of-a-patched-file", "update --patch", true, 3),
+    plant("no-sync-of-a-patched-file", "update --patch", true, 4),
     plant("no-write-of-a-node-page", "update --append", false, 0),
     plant("no-write-of-a-key", "keygen", false, 0),
 ];
