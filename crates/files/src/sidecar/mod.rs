@@ -256,16 +256,21 @@ impl<'a> Open<'a> {
     /// Syncs the file, so that no state is there for good before its bytes are. Refuses a file that
     /// is not what it was before it was read: those bytes may never have been there at once.
     fn stayed(&self, before: &Metadata) -> Result<(), Error> {
-        faults::sync_data(&self.file).map_err(store::io(self.path))?;
-        read::unchanged(before, &self.metadata()?, before.len()).map_err(|error| self.io(error))
+        self.unwritten(before).map(drop).map_err(|error| self.io(error))
     }
 
-    /// The same before bytes are deleted, also where a writer has set the time of the last write back.
-    fn untouched(&self, before: &Metadata) -> Result<(), ReadError> {
+    /// The same, with what is known of the file now.
+    fn unwritten(&self, before: &Metadata) -> Result<Metadata, ReadError> {
         // Some file systems set the times when the bytes reach them.
         faults::sync_data(&self.file)?;
         let now = self.file.metadata()?;
         read::unchanged(before, &now, before.len())?;
+        Ok(now)
+    }
+
+    /// The same before bytes are deleted, also where a writer has set the time of the last write back.
+    fn untouched(&self, before: &Metadata) -> Result<(), ReadError> {
+        let now = self.unwritten(before)?;
         if (before.ctime(), before.ctime_nsec()) == (now.ctime(), now.ctime_nsec()) {
             return Ok(());
         }

@@ -218,8 +218,7 @@ impl Umac1999 {
 pub fn cbc3_prf(n: u32, q: u128, sigma: u128) -> Result<Bound, BoundError> {
     block_bits(n)?;
     let inner = sigma.saturating_sub(some(q)?);
-    let last = |cipher| Term::prp(cipher, q);
-    let terms = vec![Term::prp("E1", inner), last("E2"), last("E3")];
+    let terms = vec![Term::prp("E1", inner), Term::prp("E2", q), Term::prp("E3", q)];
     Ok(Bound::new(cbc3(n, q, inner), terms))
 }
 
