@@ -8,12 +8,12 @@ import pytest
 from manifests import KEY, check, fill
 
 import tagmac
-from tagmac.spark import audit, seal, tag_objects
+from tagmac.spark import Unreadable, audit, seal, tag_objects
 
 MOTO = os.environ.get("TAGMAC_S3_SERVER") == "moto"
 NAMES = {
     # moto has no names with a line feed; what XML cannot say comes in listings by encoding-type=url.
-    "moto": [chr(n) for n in range(1, 128) if n != 10] + ["//", "a//b", "./c", "../d", "e/.", "e/..", "/", ".", "..",
+    "moto": [chr(n) for n in range(1, 128) if n not in (10, ord("."))] + ["//", "a//b", ".c/", "..d", "e/f.", "/", "...",
         "%41", "%2F", "a+b", "a b", " ", "a ", "?x=1", "#", "&amp;", "<&>\"'", "é", "e\u0301", "\u2028", "😀", "\U0010ffff",
         "\ufffe", "x" * 1022, "ä" * 511, "g", "g/", "g/h", "-", "--", "~", "*", "\\", "\\t", "a\tb", "a\rb", ".tagmac-1-2"],
     # Names that a file system keeps as they are.
@@ -58,3 +58,15 @@ def test_names_with_everything(local, proxy, s3, bucket, tmp_path):
     assert {row.name: bytes(row.tag) for row in rows} == {
         f"s3://{bucket}/{name}": KEY.tag(body) for name, body in objects.items()
     }
+
+
+def test_names_that_no_url_can_ask_for(local, s3, bucket, tmp_path):
+    if not MOTO:
+        pytest.skip("no file system keeps them")
+    names = [".", "..", "./c", "a/../d", "e/."]
+    fill(s3, bucket, {name: b"x" for name in names} | {"good": b"x"})
+    KEY.save(tmp_path / "key")
+    ref = tagmac.KeyRef.file(tmp_path / "key")
+    with pytest.raises(Unreadable, match="5 objects cannot be read: .*without '.' or '..'"):
+        seal(local, f"s3://{bucket}", ref, str(tmp_path / "m"))
+    assert not (tmp_path / "m").exists()
