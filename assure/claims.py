@@ -98,7 +98,7 @@ def ledger(job):
     job.checked += len(known)
     for row in rows:
         file, _, name = row["code"].rpartition("::")
-        path = REPO / "crates/tagmac/src" / file
+        path = REPO / (file if file.startswith("crates/") else f"crates/tagmac/src/{file}")
         found = path.exists() and re.search(ITEM.format(name=re.escape(name)), path.read_text())
         job.check(bool(found), f"docs/claims.md: {row['id']}: no item {name} in {file}")
         file, _, name = row["test"].rpartition("::")

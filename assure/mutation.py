@@ -53,6 +53,15 @@ SEED = 19
 
 GROUPS = [
     Group(
+        "bounds",
+        ("crates/bounds/src/",),
+        "crates/bounds/src/lib.rs",
+        ("-p", "tagmac-bounds", "--lib"),
+        ("-p", "tagmac-bounds", "--lib", "--test", "all"),
+        (),
+        PROFILE_OF_OTHERS,
+    ),
+    Group(
         "library",
         ("crates/tagmac/src/",),
         "crates/tagmac/src/lib.rs",

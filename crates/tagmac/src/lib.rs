@@ -88,8 +88,6 @@ struct Readme;
 mod algo;
 pub mod batch;
 mod bits;
-#[cfg(feature = "std")]
-pub mod bounds;
 pub mod cipher;
 mod construction;
 #[cfg(feature = "digest")]
@@ -133,4 +131,6 @@ pub use sequence::NonceSequence;
 pub use sequence::random_nonce;
 pub use stream::Stream;
 pub use tag::Tag;
+#[cfg(feature = "std")]
+pub use tagmac_bounds as bounds;
 pub use wipe::wipe_stack;

@@ -4,8 +4,6 @@ mod common;
 
 #[cfg(feature = "dynamic")]
 mod batch;
-#[cfg(feature = "dynamic")]
-mod bounds;
 mod canary;
 #[cfg(feature = "cipher")]
 mod ciphers;

@@ -1,10 +1,14 @@
 //! The registry against the MACs that it makes.
 
 use tagmac::batch::BatchError;
+use tagmac::bounds::umac::{Prf1999, Umac1999};
+use tagmac::bounds::{BoundError, NonceKind, Theorem};
 use tagmac::dynamic::{Algorithm, AnyMac, AnyNonce, Parts, UnknownAlgorithm};
 use tagmac::hazmat::PartError;
 use tagmac::isa::Level;
 use tagmac::{Error, Mismatch, Nonce as _, Tag};
+
+use crate::common::family;
 
 /// A nonce of full length.
 fn nonce(algorithm: Algorithm) -> Vec<u8> {
@@ -342,5 +346,72 @@ fn every_mac_runs_on_the_level_that_it_is_given() {
             let on = mac.level();
             assert!(on.is_none_or(|on| on == level), "{algorithm} on {level}: runs on {on:?}");
         }
+    }
+}
+
+#[test]
+fn all_macs_of_the_papers_have_a_theorem() {
+    for algorithm in Algorithm::all() {
+        let name = algorithm.name();
+        // MACs that no paper here bounds.
+        let none = ["CMAC", "HMAC"].contains(&family(name));
+        let Some(theorem) = algorithm.theorem() else {
+            assert!(none, "{name}: expected a theorem in its row, or its name in this list");
+            continue;
+        };
+        assert!(!none, "{name}: expected no theorem, found one");
+        // The limit is the MAC's own, in whole bytes.
+        let limit = algorithm.max_message_bytes();
+        assert_eq!(limit, algorithm.max_message_bits().map(|bits| bits / 8), "{name}");
+        match theorem {
+            Theorem::LightMac { s: 64, .. } => assert_eq!(limit, None),
+            _ => assert_eq!(theorem.limit(), limit.unwrap_or(u64::MAX), "{name}"),
+        }
+        let tag_bits = algorithm.default_tag_bits() as u32;
+        assert_eq!(theorem.with_tag_bits(tag_bits), Ok(theorem), "{name}");
+        let short = theorem.with_tag_bits(tag_bits - 1).is_ok();
+        assert_eq!(short, algorithm.tag_bits().count() > 1, "{name}");
+        for found in [0, 257] {
+            let error = theorem.with_tag_bits(found).unwrap_err();
+            assert!(matches!(error, BoundError::TagBits { .. }), "{name}");
+        }
+        let words = match name {
+            "PMAC-AES256" => Some(Theorem::Pmac { n: 128, t: 128 }),
+            "PMAC-PRESENT80" => Some(Theorem::Pmac { n: 64, t: 64 }),
+            "PMAC-RC6" => Some(Theorem::Pmac { n: 128, t: 128 }),
+            "LIGHTMAC-AES128-S24" => Some(Theorem::LightMac { n: 128, s: 24, t: 128 }),
+            "LIGHTMAC-PRESENT128-S8" => Some(Theorem::LightMac { n: 64, s: 8, t: 64 }),
+            "UMAC-96" => Some(Theorem::Umac { t: 96, nonces: NonceKind::Random { bits: 128 } }),
+            _ => None,
+        };
+        assert!(words.is_none_or(|words| words == theorem), "{name}");
+    }
+}
+
+#[test]
+fn the_sets_of_1999_have_the_bits_of_their_shapes() {
+    use tagmac::Umac99Set as Set;
+    let sets = [
+        ("UMAC99-STD-30", Set::Std30),
+        ("UMAC99-STD-60", Set::Std60),
+        ("UMAC99-MMX-15", Set::Mmx15),
+        ("UMAC99-MMX-30", Set::Mmx30),
+        ("UMAC99-MMX-60", Set::Mmx60),
+    ];
+    for (name, set) in sets {
+        let t = 8 * set.prf().output_bytes() as u32;
+        let b = set.shape().collision_bits() as u32;
+        let theorem = Algorithm::from_name(name).unwrap().theorem();
+        let prf = match set.prf() {
+            tagmac::Umac99Prf::HmacSha1 => Prf1999::Named,
+            _ => Prf1999::Cbc3 {
+                n: 128,
+                block_bytes: set.shape().block_bytes() as u32,
+                hash_bytes: set.shape().hash_bytes() as u32,
+            },
+        };
+        let nonces = NonceKind::Random { bits: 64 };
+        let expected = Theorem::Umac1999(Umac1999 { b, t, prf, nonces });
+        assert_eq!(theorem, Some(expected), "{name}");
     }
 }

@@ -10,12 +10,12 @@ use super::up::{UpperFloat, pairs};
 /// How the nonces under a key are made.
 ///
 /// ```
-/// use tagmac::bounds::{NonceKind, Theorem};
+/// use tagmac_bounds::{NonceKind, Theorem};
 /// let counted = Theorem::Poly1305Aes { nonces: NonceKind::Counted };
 /// let random = counted.with_nonces(NonceKind::Random { bits: 128 });
 /// assert_eq!(counted.messages(1500, 2f64.powi(-32))?.ilog2(), 64);
 /// assert_eq!(random.messages(1500, 2f64.powi(-32))?.ilog2(), 48);
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NonceKind {

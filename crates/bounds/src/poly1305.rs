@@ -14,10 +14,10 @@ use super::{Bound, BoundError, Term, permutation, some};
 /// ones, have at most L bytes. L = 0 counts as 1: the formula would promise there that nobody ever
 /// guesses the tag of the empty message.
 ///
-/// The hash's own bound is 8 ceil(L/16) / 2^106 (see [`hashes`](crate::hashes)). The factor before it
-/// is Bernstein's, for pads from a permutation. It is 1.6488 at C = 2^64, where the product is
-/// 13.19 ceil(L/16) / 2^106: the slides round that up to 14, for C up to 2^64. Beyond, the factor is
-/// 7.4 at 2^65, 2^11.5 at 2^66 and 2^46.2 at 2^67.
+/// The hash's own bound is 8 ceil(L/16) / 2^106. The factor before it is Bernstein's, for pads from a
+/// permutation. It is 1.6488 at C = 2^64, where the product is 13.19 ceil(L/16) / 2^106: the slides
+/// round that up to 14, for C up to 2^64. Beyond, the factor is 7.4 at 2^65, 2^11.5 at 2^66 and 2^46.2
+/// at 2^67.
 ///
 /// A nonce that repeats gives away r. Random nonces of b bits add C (C - 1) / 2^(b + 1), the
 /// probability that two of them are equal.
@@ -31,10 +31,10 @@ use super::{Bound, BoundError, Term, permutation, some};
 /// than 128 bits, [`BoundError::Nothing`] for C + D = 0.
 ///
 /// ```
-/// use tagmac::bounds::{NonceKind, poly1305};
+/// use tagmac_bounds::{NonceKind, poly1305};
 /// let bound = poly1305::mac(1 << 64, 1 << 64, 1536, NonceKind::Counted)?;
 /// assert_eq!(bound.to_string(), "2^-31.69 + Adv^prp_AES(2^65)");
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 pub fn mac(c: u128, d: u128, l: u64, nonces: NonceKind) -> Result<Bound, BoundError> {
     some(c | d)?;

@@ -10,14 +10,14 @@ use super::{Bound, BoundError, Term};
 /// `probability`, rounded downward.
 ///
 /// ```
-/// use tagmac::bounds::{Theorem, per_key};
+/// use tagmac_bounds::{Theorem, per_key};
 /// let theorem = Theorem::LightMac { n: 128, s: 32, t: 128 };
 /// // A million devices: each may tag a thousandth of the messages.
 /// let each = per_key(2f64.powi(-32), 1 << 20)?;
 /// assert_eq!(each, 2f64.powi(-52));
 /// assert_eq!(theorem.messages(1500, 2f64.powi(-32))?.ilog2(), 47);
 /// assert_eq!(theorem.messages(1500, each)?.ilog2(), 37);
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 ///
 /// # Errors

@@ -23,11 +23,11 @@ use super::{Bound, BoundError, Term, block_bits, some, tag_bits};
 /// [`BoundError::BlockBits`], [`BoundError::CounterBits`], [`BoundError::Nothing`] for q = 0.
 ///
 /// ```
-/// use tagmac::bounds::lightmac;
+/// use tagmac_bounds::lightmac;
 /// // The paper's example: blocks of 32 bits, a probability of 2^-20.
 /// assert!(lightmac::prf(32, 16, 63, u128::MAX)?.at_most(2f64.powi(-20)));
 /// assert!(!lightmac::prf(32, 16, 64, u128::MAX)?.at_most(2f64.powi(-20)));
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 pub fn prf(n: u32, s: u32, q: u128, blocks: u128) -> Result<Bound, BoundError> {
     let e1 = counters(n, s, some(q)?, 0)?.min(blocks);

@@ -11,14 +11,14 @@ use super::{elimac, lightmac, pmac, poly1305, some, umac};
 /// Every MAC of the registry but CMAC and HMAC has one: `dynamic::Algorithm::theorem`.
 ///
 /// ```
-/// use tagmac::bounds::Theorem;
+/// use tagmac_bounds::Theorem;
 /// let present = Theorem::LightMac { n: 64, s: 16, t: 64 };
 /// // Of any length, up to that of the counter.
 /// assert_eq!(present.messages(384 << 10, 2f64.powi(-32))?, 65535);
 /// assert!(present.messages((384 << 10) + 1, 2f64.powi(-32)).is_err());
 /// // Tags of 64 bits are guessed with 2^-64.
 /// assert_eq!(present.guesses(1500, 2f64.powi(-32))?.ilog2(), 31);
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -289,8 +289,8 @@ impl Theorem {
         Ok(low)
     }
 
-    /// The blocks of a message: PMAC's, or LightMAC's that go under K1.
-    pub(crate) fn blocks(self, length: u64) -> u128 {
+    /// The blocks of a message of so many bytes: PMAC's, LightMAC's that go under K1, or 16 bytes each.
+    pub fn blocks(self, length: u64) -> u128 {
         let bits = 8 * length as u128;
         match self {
             Theorem::Pmac { n, .. } => bits.div_ceil(n.max(1).into()).max(1),
@@ -299,7 +299,12 @@ impl Theorem {
         }
     }
 
-    pub(crate) fn check_length(self, found: u64) -> Result<(), BoundError> {
+    /// Refuses messages that are longer than the MAC takes.
+    ///
+    /// # Errors
+    ///
+    /// [`BoundError::TooLong`].
+    pub fn check_length(self, found: u64) -> Result<(), BoundError> {
         let limit = self.limit();
         if found <= limit { Ok(()) } else { Err(BoundError::TooLong { limit, found }) }
     }

@@ -31,12 +31,12 @@ use super::{some, tag_bits};
 /// q + q_v = 0.
 ///
 /// ```
-/// use tagmac::bounds::{NonceKind, umac};
+/// use tagmac_bounds::{NonceKind, umac};
 /// let bound = umac::mac(64, 1 << 32, 1 << 10, NonceKind::Counted)?;
 /// assert_eq!(bound.to_string(), "2^-49.99 + 3 Adv^prp_AES(2^32)");
 /// let bound = umac::mac(64, 1 << 32, 1 << 10, NonceKind::Random { bits: 64 })?;
 /// assert_eq!(bound.to_string(), "2^-1 + 3 Adv^prp_AES(2^32)");
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 pub fn mac(t: u32, q: u128, q_v: u128, nonces: NonceKind) -> Result<Bound, BoundError> {
     some(q | q_v)?;
@@ -75,7 +75,7 @@ impl Prf1999 {
     /// The blocks that the PRF processes for a message of `length` bytes.
     ///
     /// ```
-    /// use tagmac::bounds::umac::Prf1999;
+    /// use tagmac_bounds::umac::Prf1999;
     /// // UMAC-MMX-60 hashes 4096 bytes to 16: 1 MiB are 257 blocks with the nonce and the length.
     /// let prf = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: 16 };
     /// assert_eq!([0, 4096, 1 << 20].map(|length| prf.blocks(length)), [1, 2, 257]);
@@ -209,11 +209,11 @@ impl Umac1999 {
 /// [`BoundError::BlockBits`], [`BoundError::Nothing`] for q = 0.
 ///
 /// ```
-/// use tagmac::bounds::umac;
+/// use tagmac_bounds::umac;
 /// let bound = umac::cbc3_prf(128, 1 << 40, 1 << 48)?;
 /// let terms = "Adv^prp_E1(2^47.99) + Adv^prp_E2(2^40) + Adv^prp_E3(2^40)";
 /// assert_eq!(bound.to_string(), format!("2^-33.01 + {terms}"));
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 pub fn cbc3_prf(n: u32, q: u128, sigma: u128) -> Result<Bound, BoundError> {
     block_bits(n)?;
@@ -233,7 +233,7 @@ fn one_of(n: u32, q: u128) -> UpperFloat {
 }
 
 /// UMAC-128 where the first words of a tag are checked too, as
-/// [`Umac::verify_prefix`](crate::Umac::verify_prefix) does. `attempts[h - 1]` attempts are made at h words
+/// `Umac::verify_prefix` does. `attempts[h - 1]` attempts are made at h words
 /// (on messages that were not tagged under their nonce: what was tagged passes at a lower grade with other last
 /// words, too). **Some attempt ever passes, at any grade,** with a probability of at most
 ///
@@ -252,12 +252,12 @@ fn one_of(n: u32, q: u128) -> UpperFloat {
 /// As [`mac`].
 ///
 /// ```
-/// use tagmac::bounds::umac;
+/// use tagmac_bounds::umac;
 /// // A million failures at the first grade.
 /// assert_eq!(umac::graded(0, &[1 << 20, 0, 0, 0])?.log2().ceil(), -10.0);
 /// // The same number of attempts at whole tags alone.
 /// assert_eq!(umac::graded(0, &[0, 0, 0, 1 << 20])?.log2().round(), -100.0);
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 pub fn graded(q: u128, attempts: &[u128; 4]) -> Result<Bound, BoundError> {
     let v = attempts.iter().fold(0u128, |sum, v| sum.saturating_add(*v));
@@ -273,7 +273,7 @@ pub fn graded(q: u128, attempts: &[u128; 4]) -> Result<Bound, BoundError> {
 /// # Errors
 ///
 /// [`BoundError::Probability`] unless it is between 0 and 1.
-pub(crate) fn graded_guesses(probability: f64) -> Result<u64, BoundError> {
+pub fn graded_guesses(probability: f64) -> Result<u64, BoundError> {
     if !(probability > 0.0 && probability < 1.0) {
         return Err(BoundError::Probability { found: probability });
     }
@@ -288,7 +288,7 @@ pub(crate) fn graded_guesses(probability: f64) -> Result<u64, BoundError> {
     Ok(low)
 }
 
-/// A UMAC of 1999 with grades, [`Umac99Graded`](crate::Umac99Graded): as [`graded`], with as many words
+/// A UMAC of 1999 with grades, `Umac99Graded`: as [`graded`], with as many words
 /// as `attempts` has numbers. `mac` is one of its words: one stream, whose hash collides with 2^-b, the
 /// bits of a word, and the PRF that the stream's hash goes through. So e is what an attempt passes with
 /// by [`mac_1999`]. On top comes what the words of q + q_v messages tell the PRFs, one for each
@@ -299,14 +299,14 @@ pub(crate) fn graded_guesses(probability: f64) -> Result<u64, BoundError> {
 /// [`BoundError::NonceBits`] unless nonces are counted, and as [`mac_1999`].
 ///
 /// ```
-/// use tagmac::bounds::NonceKind;
-/// use tagmac::bounds::umac::{Prf1999, Umac1999, graded_1999};
+/// use tagmac_bounds::NonceKind;
+/// use tagmac_bounds::umac::{Prf1999, Umac1999, graded_1999};
 /// // Streams of UMAC-MMX-60: 4096 bytes hash to 4, words have 32 bits.
 /// let prf = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: 4 };
 /// let word = Umac1999 { b: 15, t: 32, prf, nonces: NonceKind::Counted };
 /// assert_eq!(graded_1999(&word, 4096, 1, &[0, 0, 0, 1])?.log2().ceil(), -59.0);
 /// assert_eq!(graded_1999(&word, 4096, 1, &[1, 0, 0, 0])?.log2().ceil(), -14.0);
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 pub fn graded_1999(
     mac: &Umac1999,
@@ -349,10 +349,10 @@ fn by_grade(e: UpperFloat, attempts: &[u128]) -> UpperFloat {
 /// [`BoundError::TagBits`] unless tau is 1 to 256, [`BoundError::Nothing`] for q = 0.
 ///
 /// ```
-/// use tagmac::bounds::umac;
+/// use tagmac_bounds::umac;
 /// // The paper: a hash of 2^-32 lets one authenticate fewer than 2^16 messages.
 /// assert_eq!(umac::without_nonce(32, 160, 1 << 16)?.log2().floor(), 0.0);
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 pub fn without_nonce(b: u32, tau: u32, q: u128) -> Result<Bound, BoundError> {
     tag_bits(tau, 256)?;

@@ -8,7 +8,7 @@
 //! knows it, so it stays a named [`Term`].
 //!
 //! ```
-//! use tagmac::bounds::{Workload, Theorem, pmac};
+//! use tagmac_bounds::{Workload, Theorem, pmac};
 //! // 2^20 messages of 2^40 blocks in all, under PMAC-AES128.
 //! let bound = pmac::prf(128, 1 << 20, 1 << 40)?;
 //! assert_eq!(bound.to_string(), "2^-66.41 + Adv^prp_E(2^40)");
@@ -19,7 +19,7 @@
 //! assert_eq!(messages.ilog2(), 39);
 //! let load = Workload { messages, length: 1 << 20, attempts: 0 };
 //! assert!(theorem.tags(&load)?.at_most(2f64.powi(-32)));
-//! # Ok::<(), tagmac::bounds::BoundError>(())
+//! # Ok::<(), tagmac_bounds::BoundError>(())
 //! ```
 //!
 //! | MAC | tags cost | each attempt passes with | from |
@@ -48,8 +48,7 @@
 //! # Limits for a probability
 //!
 //! You choose the probability of a forgery that you accept, such as 2^-32. [`Theorem`] turns it into
-//! numbers, [`Budget`](crate::meter::Budget) into what a [`Metered`](crate::meter::Metered) MAC
-//! keeps:
+//! numbers, the crate `tagmac`'s `Budget` into what a `Metered` MAC keeps:
 //!
 //! - **tags** alone may reach it: the largest number of messages for which neither the bound on
 //!   telling tags from random strings passes it, nor that on forging with no attempt;

@@ -28,14 +28,14 @@ use super::{Bound, BoundError, Term, block_bits, nonces, some, tag_bits};
 /// [`BoundError::BlockBits`], [`BoundError::Nothing`] for q = 0.
 ///
 /// ```
-/// use tagmac::bounds::pmac;
+/// use tagmac_bounds::pmac;
 /// // A million messages, 16 TiB in all.
 /// let bound = pmac::prf(128, 1 << 20, 1 << 40)?;
 /// assert_eq!(bound.to_string(), "2^-66.41 + Adv^prp_E(2^40)");
 /// // Short messages: sigma (sigma + 1) is less.
 /// let bound = pmac::prf(128, 1 << 40, 1 << 40)?;
 /// assert_eq!(bound.to_string(), "2^-47.99 + Adv^prp_E(2^40)");
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 pub fn prf(n: u32, q: u128, sigma: u128) -> Result<Bound, BoundError> {
     block_bits(n)?;
@@ -61,13 +61,13 @@ pub fn prf(n: u32, q: u128, sigma: u128) -> Result<Bound, BoundError> {
 /// l = 0.
 ///
 /// ```
-/// use tagmac::bounds::pmac;
+/// use tagmac_bounds::pmac;
 /// // 1000 messages of 512 blocks of 64 bits, and as many attempts: they hardly add anything.
 /// let (messages, blocks) = (1000, 512_000);
 /// assert_eq!(pmac::prf(64, messages, blocks)?.to_string(), "2^-33.48 + Adv^prp_E(2^18.97)");
 /// let bound = pmac::mac(64, 64, (messages, blocks), 1000, 512)?;
 /// assert_eq!(bound.to_string(), "2^-33.47 + Adv^prp_E(2^19.97)");
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 pub fn mac(
     n: u32,
@@ -105,11 +105,11 @@ pub fn mac(
 /// As [`mac`].
 ///
 /// ```
-/// use tagmac::bounds::pmac;
+/// use tagmac_bounds::pmac;
 /// // PMAC-PRESENT, messages of 4 KiB: an attempt adds a 220th of what a message does on average.
 /// let attempt = pmac::attempt(64, 64, (1672, 1672 * 512), 512)?;
 /// assert_eq!(attempt.to_string(), "2^-50.50");
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 pub fn attempt(
     n: u32,

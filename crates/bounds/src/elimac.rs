@@ -22,14 +22,12 @@ const MU: u128 = 1 << 32;
 ///
 /// plus what q queries tell E from a random permutation. H is delta-mu-independent and gives subkeys
 /// of k bits; I is eps-XOR-universal, and has no value with more than eps either. (The paper lacks
-/// the last condition, without which proposition 1 is false: see [`PlainFamilies`]. EliMAC-AES keeps
-/// it.)
+/// the last condition, without which proposition 1 is false: `docs/errata.md` has a counterexample.
+/// EliMAC-AES keeps it.)
 ///
 /// The minimum is the price of E being a permutation. The paper has the root alone, which is far too
 /// much for whole tags; the other part is that of whole tags, from which cut ones are computed (Gilboa,
 /// Gueron and Morris, Journal of Cryptology 2018, have both).
-///
-/// [`PlainFamilies`]: crate::hashes::PlainFamilies#contract
 ///
 /// # Errors
 ///
@@ -102,13 +100,13 @@ fn each(n: u32, t: u32, e: UpperFloat, q: u128) -> Result<UpperFloat, BoundError
 /// As [`prf`].
 ///
 /// ```
-/// use tagmac::bounds::elimac;
+/// use tagmac_bounds::elimac;
 /// // "security up to q about 2^56" (section 5.1): the corollary as printed has 0.4730 there.
 /// let at = |q| elimac::aes_prf(128, elimac::AES4, q).map(|bound| format!("{:.4}", bound.value()));
 /// assert_eq!(at(1 << 55)?, "0.0588");
 /// assert_eq!(at(1 << 56)?, "0.2352");
 /// assert_eq!(at(1 << 57)?, "0.9406");
-/// # Ok::<(), tagmac::bounds::BoundError>(())
+/// # Ok::<(), tagmac_bounds::BoundError>(())
 /// ```
 pub fn aes_prf(t: u32, eps: f64, q: u128) -> Result<Bound, BoundError> {
     Ok(aes(distinguish(128, t, aes_epsilon(t, eps)?, q)?))

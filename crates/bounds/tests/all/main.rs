@@ -1,0 +1,5 @@
+//! The tests from outside, in one program.
+
+mod bounds;
+mod edges;
+mod exact;
