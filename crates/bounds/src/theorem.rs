@@ -1,5 +1,7 @@
 //! Which theorem speaks of a MAC, and how much a key may do at a given probability of a forgery.
 
+use core::ops::Div;
+
 use super::umac::Umac1999;
 use super::up::UpperFloat;
 use super::{Bound, BoundError, MAX_UNDER_NONCES, NonceKind};
@@ -290,12 +292,20 @@ impl Theorem {
     }
 
     /// The blocks of a message of so many bytes: PMAC's, LightMAC's that go under K1, or 16 bytes each.
-    pub fn blocks(self, length: u64) -> u128 {
-        let bits = 8 * length as u128;
-        match self {
-            Theorem::Pmac { n, .. } => bits.div_ceil(n.max(1).into()).max(1),
-            Theorem::LightMac { n, s, .. } => bits / n.saturating_sub(s).max(1) as u128,
-            _ => bits.div_ceil(128),
+    #[inline]
+    pub fn blocks(&self, length: u64) -> u128 {
+        #[inline(never)]
+        fn divided(length: u64, bits: u32, divide: fn(u128, u128) -> u128) -> u128 {
+            divide(8 * length as u128, bits.max(1).into())
+        }
+        match *self {
+            Theorem::Pmac { n, .. } => divided(length, n, u128::div_ceil).max(1),
+            Theorem::LightMac { n, s, .. } => divided(length, n.saturating_sub(s), u128::div),
+            // Without a division.
+            Theorem::EliMacAes { .. }
+            | Theorem::Umac { .. }
+            | Theorem::Umac1999(_)
+            | Theorem::Poly1305Aes { .. } => length.div_ceil(16).into(),
         }
     }
 

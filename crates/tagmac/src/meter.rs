@@ -313,22 +313,9 @@ impl Budget {
 /// The blocks of a message.
 #[inline]
 fn blocks(theorem: &Option<Theorem>, length: u64) -> u64 {
-    #[inline(never)]
-    fn divided(theorem: &Theorem, length: u64) -> u64 {
-        u64::try_from(theorem.blocks(length)).unwrap_or(u64::MAX)
-    }
     match theorem {
-        Some(theorem @ (Theorem::Pmac { .. } | Theorem::LightMac { .. })) => {
-            divided(theorem, length)
-        }
-        // Of 16 bytes, without a division.
-        Some(
-            Theorem::EliMacAes { .. }
-            | Theorem::Umac { .. }
-            | Theorem::Umac1999(_)
-            | Theorem::Poly1305Aes { .. },
-        )
-        | None => length.div_ceil(16),
+        Some(theorem) => u64::try_from(theorem.blocks(length)).unwrap_or(u64::MAX),
+        None => length.div_ceil(16),
     }
 }
 

@@ -120,3 +120,9 @@ fn what_is_wrong_with_a_bound_is_said() {
         assert_eq!(error.to_string(), expected);
     }
 }
+
+/// Constants that the compiler holds: with others this does not build.
+const _: () = {
+    let each = 53.0 / 17_179_869_184.0;
+    assert!(elimac::AES4 == each * each * each * each);
+};
