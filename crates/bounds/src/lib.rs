@@ -33,7 +33,8 @@
 //!
 //! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. l is the
 //! most blocks of a message. Random nonces have b bits ([`NonceKind`]); those that count cost nothing.
-//! delta is what pads from a permutation cost, 1.65 after 2^64 messages. k and m are the number of messages that share a cut tag or a nonce, about 1 to 3. Every
+//! delta is what pads from a permutation cost, 1.65 after 2^64 messages. k and m are the number of messages
+//! that share a cut tag or a nonce: about 1 to 3, unless tags or nonces are short. Every
 //! bound holds for any mix of lengths: only PMAC's and CBC3's count blocks in all. What an attempt passes
 //! with depends on the longest message for PMAC, CBC3 and Poly1305-AES.
 //!
@@ -94,10 +95,10 @@ pub struct Bound {
 pub struct Term {
     /// How often the advantage counts.
     pub times: u32,
-    /// From what it is told: `prp`, a random permutation, or `prf`, a random function.
+    /// From what it is told: `prp`, a random permutation, `prf`, a random function, or `prg`, random bits.
     pub notion: &'static str,
     /// The primitive: `E`, `E1`, `E2` and `E3` for the cipher under its keys, `AES` or `AES7` for AES,
-    /// or for that many rounds of it, `F` for the PRF of UMAC 1999.
+    /// or for that many rounds of it; of UMAC 1999 `F`, the PRF, and `KDF`, which derives its keys.
     pub primitive: &'static str,
     /// The queries to it under each key, or `u128::MAX` for more.
     pub queries: u128,

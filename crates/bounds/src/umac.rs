@@ -72,7 +72,7 @@ pub enum Prf1999 {
 }
 
 impl Prf1999 {
-    /// The blocks that the PRF processes for a message of `length` bytes.
+    /// The blocks that the PRF processes for a message of `length` bytes that is hashed.
     ///
     /// ```
     /// use tagmac_bounds::umac::Prf1999;
@@ -115,9 +115,10 @@ pub struct Umac1999 {
 /// m = sum over j of min(1, C(q, j + 1) / 2^(rj))
 /// ```
 ///
-/// plus what q + q_v queries tell the PRF from a random function. m is at least the expected number of
-/// messages under the nonce that has most of them; where the sum is long, q or 8 q / 2^r + 130 bounds it. A nonce that repeats costs only a collision of two
-/// hashes, because the PRF hides the hash: `docs/theory.md` ("Nonces") has the proof.
+/// plus what q + q_v queries tell the PRF from a random function, and what tells the keys that a set derives
+/// from its own (KDF) from random ones. m is at least the expected number of messages under the nonce that has
+/// most of them; where the sum is long, q or 8 q / 2^r + 130 bounds it. A nonce that repeats costs only a
+/// collision of two hashes, because the PRF hides the hash: `docs/theory.md` ("Nonces") has the proof.
 ///
 /// Where the PRF is [`Prf1999::Cbc3`], its advantage is no small number and is in the value:
 /// [`cbc3_prf`] for the tags, and for an attempt of l blocks after d inner blocks
@@ -128,6 +129,9 @@ pub struct Umac1999 {
 ///
 /// in the place of 2^-tau. Hashes have a multiple of 4 bytes there, so that the last block of an input is never
 /// full, and K2 is not used.
+///
+/// **Every message is hashed.** Under a minimum length to hash, shorter ones go to the PRF as they are, and their
+/// blocks are not counted here.
 ///
 /// Nonces have 8 bytes, so there are 2^64 messages at most. Two levels with one stream, as
 /// UMAC-STD-30 has, are in no theorem of the paper: section 2.2 states 2^-30 for it, and of two levels
@@ -155,7 +159,8 @@ pub fn mac_1999(mac: &Umac1999, length: u64, q: u128, q_v: u128) -> Result<Bound
             (cbc3(n, q, inner), vec![queries, last])
         }
     };
-    Ok(Bound::new(hashes.plus(prf).plus(guess), terms))
+    let terms = terms.into_iter().chain([Term { notion: "prg", ..Term::prp("KDF", 1) }]);
+    Ok(Bound::new(hashes.plus(prf).plus(guess), terms.collect()))
 }
 
 impl Umac1999 {

@@ -68,6 +68,13 @@ fn draw(args: &Bounds, file: &Path) -> Result<(), Error> {
         line.map_err(|error| Error::usage(format_args!("--probability: {error}")))
     };
     let lines = args.algorithms.iter().map(line).collect::<Result<Vec<_>, Error>>()?;
+    let derived = match plus.iter().flatten().any(|cell| cell.contains("_KDF")) {
+        true => {
+            "\nF is the PRF of UMAC99, told from a random function; KDF is what derives its keys, told from\n\
+             random bits.\n"
+        }
+        false => "",
+    };
     let tags = args.tag_bits.map(|bits| format!(" with tags of {bits} bits")).unwrap_or_default();
     let probability = show_probability(args.probability());
     let title =
@@ -248,13 +255,20 @@ fn text(args: &Bounds, rows: &[Row]) -> String {
     cells.extend(groups.map(|group| line(args, &group[0], &group[group.len() - 1])));
     let mut plus: Vec<Vec<String>> = rows.iter().map(|row| row.plus(all)).collect();
     plus.dedup();
+    let derived = match plus.iter().flatten().any(|cell| cell.contains("_KDF")) {
+        true => {
+            "\nF is the PRF of UMAC99, told from a random function; KDF is what derives its keys, told from\n\
+             random bits.\n"
+        }
+        false => "",
+    };
     let tags = args.tag_bits.map(|bits| format!(" with tags of {bits} bits")).unwrap_or_default();
     let under = if args.keys() == 1 { "" } else { " under any of them" };
     format!(
         "{}{tags} while a forgery{under} has a probability of at most {}:\n\n{}\n{}\
          Plus the advantage of the best attack on the cipher; Adv^prp_E(q) is that of telling the\n\
          cipher E from a random permutation with q queries. E1, E2 and E3 are E under the first,\n\
-         second and third key of a MAC:\n\n{}",
+         second and third key of a MAC:\n\n{}{derived}",
         args.who(),
         show_probability(args.probability()),
         table(&cells),

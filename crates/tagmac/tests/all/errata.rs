@@ -272,6 +272,47 @@ fn the_longest_message_of_lightmac_has_every_counter() {
     assert!(mac.value(&[0; 256 * 15 + 1]).is_err());
 }
 
+/// LightMAC, theorem 2, with s = 2 and n = 4: a cipher that three queries do not tell from a random
+/// permutation, and four hardly, but under which two messages always have one tag.
+#[test]
+fn theorem_2_of_lightmac_splits_what_belongs_together() {
+    /// What tells the outputs of the first `K` of six inputs from random ones, if all six xor to 0.
+    fn told<const K: usize>() -> f64 {
+        let mut ways = Vec::new();
+        let mut visit = |seen: [u8; K]| {
+            let is_free = |found: &[u8], x: u8| !seen.contains(&x) && !found.contains(&x);
+            let left = seen.iter().fold(0, |sum, x| sum ^ x);
+            // The outputs of the others; the last one follows.
+            let mut found = vec![(Vec::new(), left)];
+            for _ in K..5 {
+                found = found
+                    .into_iter()
+                    .flat_map(|(found, sum)| {
+                        let free = (0..16).filter(|x| is_free(&found, *x)).collect::<Vec<u8>>();
+                        free.into_iter().map(move |x| ([&*found, &[x]].concat(), sum ^ x))
+                    })
+                    .collect();
+            }
+            ways.push(found.iter().filter(|(found, last)| is_free(found, *last)).count() as f64);
+        };
+        for code in 0..16u32.pow(K as u32) {
+            let seen: [u8; K] = core::array::from_fn(|i| (code >> (4 * i) & 15) as u8);
+            if (0..K).all(|i| !seen[..i].contains(&seen[i])) {
+                visit(seen);
+            }
+        }
+        let (all, each) = (ways.iter().sum::<f64>(), 1.0 / ways.len() as f64);
+        ways.iter().map(|ways| (ways / all - each).abs()).sum::<f64>() / 2.0
+    }
+    let (three, four) = (told::<3>(), told::<4>());
+    assert!(three < 1e-12, "{three}");
+    assert_eq!(format!("{four:.3}"), "0.077");
+    // The theorem: one tag, one attempt.
+    let claimed = (1.0f64 + 1.0 / 3.0).powi(2) * (1.0 / 16.0 + 1.0 / 16.0) + three + four;
+    assert_eq!(format!("{claimed:.2}"), "0.30");
+    // But the messages of three of the six inputs each have equal sums, and so equal tags.
+}
+
 /// LightMAC with AES and s = 32 as the authors' Go code pads: up to the next length of a full last
 /// block, of 16 bytes, and not at all if the message has one.
 fn go_code(key: &[u8], message: &[u8]) -> u128 {
