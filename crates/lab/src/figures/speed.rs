@@ -2,7 +2,9 @@
 
 use std::error::Error;
 
-use super::plot::{Chart, Curve, Drawing};
+use figures::{Chart, Curve};
+
+use super::Drawing;
 use crate::speeds::{Speeds, digits};
 
 /// The names of figure 3's curves, in its order, and whose they are here.
