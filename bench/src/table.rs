@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use figures::number;
+use tagmac_figures::number;
 
 use crate::record::{Record, Series};
 

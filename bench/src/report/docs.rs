@@ -1,6 +1,6 @@
 //! `docs/PERFORMANCE.md`, made from the records that are kept with the source.
 
-use figures::{bytes, number};
+use tagmac_figures::{bytes, number};
 
 use super::machine_tables::{MAIN, Machine};
 use super::markdown::{flagged, head, table};

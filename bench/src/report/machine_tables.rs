@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use figures::{bytes, number};
+use tagmac_figures::{bytes, number};
 
 use super::markdown::{flagged, head, table};
 use super::memory;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use figures::{bytes, escaped, number};
+use tagmac_figures::{bytes, escaped, number};
 
 use super::pictures::Picture;
 use crate::record::Record;

@@ -1,6 +1,6 @@
 //! Which pictures a record gives.
 
-use figures::{Bars, Dot, Line, Lines, Quartiles, Roofline, Row, bytes};
+use tagmac_figures::{Bars, Dot, Line, Lines, Quartiles, Roofline, Row, bytes};
 
 use crate::failure::Failure;
 use crate::measure::Figure;

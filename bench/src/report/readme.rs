@@ -1,6 +1,6 @@
 //! What README says about speed: typical figures from the tables of all machines.
 
-use figures::number;
+use tagmac_figures::number;
 
 use super::machine_tables::{Machine, filled};
 use super::markdown::{head, table};

@@ -7,7 +7,7 @@
 //! all. Several threads, a batch and the command are also held against one thread, single calls and
 //! other commands.
 
-use figures::bytes;
+use tagmac_figures::bytes;
 
 use super::call_tables::{BATCHES, SENDER};
 use super::machine_tables::{LENGTHS, Machine, NOT_RECORDED, all_xs, worst};

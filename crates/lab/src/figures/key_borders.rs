@@ -6,10 +6,10 @@
 
 use std::error::Error;
 
-use figures::{Panel, Panels};
 use tagmac::bounds::{Bound, elimac, lightmac, pmac};
+use tagmac_figures::{Panel, Panels};
 
-use super::Drawing;
+use super::drawing::Drawing;
 
 /// A border of the figure.
 struct Mode {

@@ -2,9 +2,9 @@
 
 use std::error::Error;
 
-use figures::{Span, Spans};
+use tagmac_figures::{Span, Spans};
 
-use super::Drawing;
+use super::drawing::Drawing;
 use crate::choice::{CHOICES, DAY, PACKET, YEAR, duration};
 
 /// Ends of the axis, in seconds; what lasts longer is cut off there.

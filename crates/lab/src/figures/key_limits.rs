@@ -2,10 +2,10 @@
 
 use std::error::Error;
 
-use figures::{Panel, Panels};
 use tagmac::bounds::{BoundError, Theorem};
+use tagmac_figures::{Panel, Panels};
 
-use super::Drawing;
+use super::drawing::Drawing;
 use crate::choice::{ACCEPTED, CHOICES};
 
 /// The longest message that is drawn, 1 TiB, as its logarithm, and the lengths to a doubling.

@@ -3,6 +3,7 @@
 //! A new figure is a function that makes a [`Drawing`], and a line in [`FIGURES`].
 
 mod collisions;
+mod drawing;
 mod key_borders;
 mod key_life;
 mod key_limits;
@@ -11,19 +12,12 @@ mod speed;
 
 use std::error::Error;
 
-use figures::{Chart, Curve, power};
+use tagmac_figures::{Chart, Curve, power};
 
 use crate::speeds::Speeds;
 
+pub use drawing::Drawing;
 pub use modes::{MODES, Mode};
-
-/// A picture.
-pub struct Drawing {
-    /// The picture, which also has the words.
-    pub svg: String,
-    /// What it shows, in words.
-    pub alternative: String,
-}
 
 /// A figure that can be drawn.
 pub struct Figure {
@@ -131,7 +125,7 @@ fn lightmac_1(_: &[Speeds]) -> Result<Drawing, Box<dyn Error>> {
 
 #[cfg(test)]
 mod tests {
-    use figures::escaped;
+    use tagmac_figures::escaped;
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use std::error::Error;
 
-use figures::{Chart, Curve};
+use tagmac_figures::{Chart, Curve};
 
-use super::Drawing;
+use super::drawing::Drawing;
 use crate::speeds::{Speeds, digits};
 
 /// The names of figure 3's curves, in its order, and whose they are here.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use figures::escaped;
+use tagmac_figures::escaped;
 
 use super::results::{Outcome, comparator_grid};
 use crate::attacks::Role;
