@@ -110,7 +110,7 @@ JOBS = [
         full=10_000,
         claim="The command exits with 0 only if its whole result is there and outlives a power cut; "
         "otherwise it says why, keeps the old file, and the next run succeeds",
-        caveat="One fault in a run, at the calls of 42 small examples on Linux for x86-64. A kernel that "
+        caveat="One fault in a run, at the calls of 40 small examples on Linux for x86-64. A kernel that "
         "reports success for what it lost is believed",
     ),
     Job(

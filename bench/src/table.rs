@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use tagmac_figures::number;
+
 use crate::record::{Record, Series};
 
 /// More columns than this do not fit.
@@ -42,16 +44,6 @@ pub fn title(series: &Series) -> String {
     match more.is_empty() {
         true => series.name.clone(),
         false => format!("{} ({})", series.name, more.join(", ")),
-    }
-}
-
-/// Three digits that count.
-pub fn number(y: f64) -> String {
-    match y {
-        _ if y >= 100.0 => format!("{y:.0}"),
-        _ if y >= 10.0 => format!("{y:.1}"),
-        _ if y >= 1.0 => format!("{y:.2}"),
-        _ => format!("{y:.3}"),
     }
 }
 

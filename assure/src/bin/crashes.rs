@@ -1,6 +1,6 @@
 //! The power fails, and what is on the disk is read.
 //!
-//! For each way to make or change a key, manifest, partial, checkpoint, sidecar or plot, the
+//! For each way to make or change a key, manifest, partial, checkpoint or sidecar, the
 //! command's writes, syncs and names are recorded from its system calls. `process::disk` makes of them the
 //! states that a weak file system may have after a power cut at each moment: what was not synced
 //! may be lost, there in part or there in another order. Each state is put into a folder, and the command
@@ -173,7 +173,6 @@ impl Bench {
         let part =
             ["part", "-k", "k", "--object", "o", "--start", "2048", "--last", "-o", "p2", "f"];
         place.must(&part)?;
-        place.must(&["bounds", "--plot", "plot.svg"])?;
         let old = random.bytes(20_000);
         let mut patched = old.clone();
         patched[7000..8500].copy_from_slice(&place.read("patch").ok_or("no patch")?);
@@ -254,11 +253,6 @@ impl Bench {
             },
         ];
         if full {
-            examples.push(Example {
-                name: "bounds --plot, replacing",
-                args: vec!["bounds", "--plot", "plot.svg"],
-                rule: whole("plot.svg", None, false),
-            });
             examples.push(Example {
                 name: "update --patch, rewriting the sidecar",
                 args: update(&["--patch", "0", "large", "l"]),

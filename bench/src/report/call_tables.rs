@@ -1,7 +1,8 @@
 //! The tables of one machine that are about the calls of an application: all of them side by side,
 //! a packet's sender, and a batch.
 
-use super::draw::bytes;
+use tagmac_figures::bytes;
+
 use super::machine_tables::{Machine, NOT_RECORDED, all_xs, cycles, filled, names};
 use super::markdown::{head, table};
 use crate::record::Record;

@@ -1,12 +1,12 @@
 //! `docs/PERFORMANCE.md`, made from the records that are kept with the source.
 
-use super::draw::bytes;
+use tagmac_figures::{bytes, number};
+
 use super::machine_tables::{MAIN, Machine};
 use super::markdown::{flagged, head, table};
 use super::papers::{self, Printed};
 use super::{kinds, readme, wins};
 use crate::failure::Failure;
-use crate::table::number;
 
 /// The text around the tables: a line `@name` stands for the table of that name, and a line
 /// `?experiment text` for the text if there is a record of the experiment.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::draw::bytes;
+use tagmac_figures::{bytes, number};
+
 use super::markdown::{flagged, head, table};
 use super::memory;
 use crate::measure::Figure;
 use crate::record::{Record, Series};
-use crate::table::number;
 
 /// What a table is that has no record.
 pub const NOT_RECORDED: &str = "Not recorded on this machine.";

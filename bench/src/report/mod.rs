@@ -1,11 +1,8 @@
 //! The report: one page with all records of a folder, and its pictures as files beside it.
 
-mod bars;
 mod call_tables;
 mod docs;
-mod draw;
 mod kinds;
-mod lines;
 mod machine_tables;
 mod markdown;
 mod memory;
@@ -13,7 +10,6 @@ mod page;
 mod papers;
 mod pictures;
 mod readme;
-mod roofline;
 mod wins;
 
 use std::fs;

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use super::draw::bytes;
+use tagmac_figures::{bytes, escaped, number};
+
 use super::pictures::Picture;
 use crate::record::Record;
-use crate::table::{number, title};
+use crate::table::title;
 
 const STYLE: &str = "\
 body { font: 15px/1.5 sans-serif; max-width: 1000px; margin: 2em auto; padding: 0 1em; color: #222 }
@@ -116,8 +117,4 @@ fn table(page: &mut String, record: &Record) {
         page.push_str("</tr>\n");
     }
     page.push_str("</table></div></details>\n");
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,8 +1,7 @@
 //! Which pictures a record gives.
 
-use super::bars::{Bars, Row};
-use super::lines::{Line, Lines};
-use super::roofline::{Dot, Roofline};
+use tagmac_figures::{Bars, Dot, Line, Lines, Quartiles, Roofline, Row, bytes};
+
 use crate::failure::Failure;
 use crate::measure::Figure;
 use crate::record::{Point, Record, Series};
@@ -141,9 +140,13 @@ pub fn of(record: &Record, memory: &[(String, f64)]) -> Result<Vec<Picture>, Fai
     Ok(all)
 }
 
+fn quartiles(Figure { median, low, high }: Figure) -> Quartiles {
+    Quartiles { median, low, high }
+}
+
 fn lines(record: &Record, about: &str, shown: &dyn Fn(&Series) -> bool) -> Result<String, Failure> {
     let per_byte = record.x == "bytes";
-    let share = |figure: Figure, by: f64| Figure {
+    let share = |figure: Figure, by: f64| Quartiles {
         median: figure.median / by,
         low: figure.low / by,
         high: figure.high / by,
@@ -215,7 +218,7 @@ fn bars(record: &Record, x: u64, about: &str) -> Result<String, Failure> {
                 rows.last_mut().expect("just pushed")
             }
         };
-        row.figures[at] = Some(figure);
+        row.figures[at] = Some(quartiles(figure));
     }
     if matches!(&*record.experiment, "keys" | "verify") {
         rows.retain(|row| !row.label.ends_with(", cached"));
@@ -237,10 +240,10 @@ fn command_bars(record: &Record, case: &str, x: u64) -> Result<String, Failure> 
     let rows = of_case.map(|series| Row {
         label: series.name.clone(),
         ours: series.is_ours(),
-        figures: vec![series.at(x)],
+        figures: vec![series.at(x).map(quartiles)],
     });
     Bars {
-        title: format!("{case}, {} each", super::draw::bytes(x as f64)),
+        title: format!("{case}, {} each", bytes(x as f64)),
         unit: "seconds of the whole command".into(),
         cases: vec!["the whole command".into()],
         rows: rows.collect(),

@@ -1,12 +1,13 @@
 //! What README says about speed: typical figures from the tables of all machines.
 
+use tagmac_figures::number;
+
 use super::machine_tables::{Machine, filled};
 use super::markdown::{head, table};
 use super::wins::{self, DEFAULT};
 use crate::failure::Failure;
 use crate::measure::Figure;
 use crate::record::Series;
-use crate::table::number;
 
 /// README with its blocks made anew. A block stands between `<!-- bench docs: NAME -->` and
 /// `<!-- end -->`, each on a line of its own.

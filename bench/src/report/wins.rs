@@ -7,8 +7,9 @@
 //! all. Several threads, a batch and the command are also held against one thread, single calls and
 //! other commands.
 
+use tagmac_figures::bytes;
+
 use super::call_tables::{BATCHES, SENDER};
-use super::draw::bytes;
 use super::machine_tables::{LENGTHS, Machine, NOT_RECORDED, all_xs, worst};
 use super::markdown::{head, table};
 use crate::measure::Figure;

@@ -1,7 +1,6 @@
 //! `tagmac bounds`: how much one key may authenticate.
 
 use std::fmt::Display;
-use std::path::Path;
 
 use serde::Serialize;
 use tagmac::bounds::{Bound, BoundError, NonceKind, Term, Theorem, Workload, per_key};
@@ -11,15 +10,11 @@ use tagmac_files::Error;
 use crate::allowance::{Allowance, PROBABILITY, USUAL_LENGTH, show_bound};
 use crate::args::{Bounds, Nonces};
 use crate::number::{show_count, show_probability, show_size};
-use crate::plot::Line;
+use crate::output;
 use crate::table::{self, table};
-use crate::{output, plot};
 
-/// Shows the bounds, or draws them.
+/// Shows the bounds.
 pub fn run(args: &Bounds) -> Result<(), Error> {
-    if let Some(file) = &args.plot {
-        return draw(args, file);
-    }
     let rows = if args.algorithms.is_empty() {
         let bounded = Algorithm::all().filter(|algorithm| algorithm.theorem().is_some());
         let bounded: Vec<Algorithm> = match args.tag_bits {
@@ -41,45 +36,6 @@ pub fn run(args: &Bounds) -> Result<(), Error> {
         return rows.iter().try_for_each(|row| output::json(&row.record(args)));
     }
     output::write(text(args, &rows).as_bytes())
-}
-
-/// Draws the algorithms that are asked for, or the figure of the paper.
-fn draw(args: &Bounds, file: &Path) -> Result<(), Error> {
-    if args.algorithms.is_empty() {
-        // It has its own probabilities and whole tags.
-        let whole = args.tag_bits.is_none() && args.probability.is_none();
-        return match whole && args.keys.is_none() && args.nonces.is_none() {
-            true => plot::figure(file),
-            false => Err(Error::usage(
-                "--plot: expected -a with --tag-bits, --probability, --keys or --nonces, found no \
-                 algorithm",
-            )),
-        };
-    }
-    let (most, found) = (Line::MOST, args.algorithms.len());
-    if found > most {
-        return Err(Error::usage(format_args!(
-            "--plot: expected at most {most} algorithms, found {found}"
-        )));
-    }
-    let line = |algorithm: &Algorithm| {
-        let theorem = theorem(args, *algorithm)?;
-        let line = Line::new(algorithm.name(), theorem, args.per_key()?);
-        line.map_err(|error| Error::usage(format_args!("--probability: {error}")))
-    };
-    let lines = args.algorithms.iter().map(line).collect::<Result<Vec<_>, Error>>()?;
-    let derived = match plus.iter().flatten().any(|cell| cell.contains("_KDF")) {
-        true => {
-            "\nF is the PRF of UMAC99, told from a random function; KDF is what derives its keys, told from\n\
-             random bits.\n"
-        }
-        false => "",
-    };
-    let tags = args.tag_bits.map(|bits| format!(" with tags of {bits} bits")).unwrap_or_default();
-    let probability = show_probability(args.probability());
-    let title =
-        format!("{}{tags} while a forgery has a probability of at most {probability}", args.who());
-    plot::keys(file, &title, &lines)
 }
 
 /// The theorem that bounds an algorithm with the tags that are asked for.
@@ -122,7 +78,7 @@ impl Bounds {
         })
     }
 
-    /// How a table or plot begins.
+    /// How a table begins.
     fn who(&self) -> String {
         match self.keys() {
             1 => "What one key may authenticate".into(),

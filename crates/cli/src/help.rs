@@ -241,17 +241,11 @@ here bounds them.
 SIZE is a number of bytes, optionally with a unit from KiB to EiB, or a power: 1500, 4KiB, 2^20. N
 is a number or a power: 1000000, 2^40. P is a power or a decimal number between 0 and 1.
 
---plot draws the limits of the algorithms that -a names, at most eight, for messages of up to 1 TiB.
-Without -a it draws figure 1 of the LightMAC paper, for blocks of 32, 64 and 128 bits. FILE must be
-new, empty or an older plot, which is replaced; anything else, a link too, is refused.
-
 Examples:
   tagmac bounds
   tagmac bounds -a PMAC-PRESENT128 -a LIGHTMAC-PRESENT128-S16 --length 1500 --messages 2^20
   tagmac bounds -a UMAC-64 --probability 2^-20 --json
-  tagmac bounds -a PMAC-AES128 --tag-bits 64
-  tagmac bounds -a PMAC-AES128 -a LIGHTMAC-AES128-S16 -a UMAC-64 --plot keys.svg
-  tagmac bounds --plot figure.svg";
+  tagmac bounds -a PMAC-AES128 --tag-bits 64";
 
 /// What `selftest` does.
 pub const SELFTEST: &str = "\

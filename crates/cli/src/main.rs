@@ -25,7 +25,6 @@ mod objects;
 mod output;
 mod pages;
 mod part;
-mod plot;
 mod progress;
 mod read;
 mod record;

@@ -13,8 +13,6 @@ pub enum Proof {
     Manifest(&'static str),
     /// The partial `new` and `p2` make the tag of `f`.
     Partial,
-    /// The file has the bytes that it has without a fault.
-    SameBytes(&'static str),
     /// The folder has the manual pages that it has without a fault.
     Pages(&'static str),
     /// The report has the lines that it has without a fault, or says what could not be read.

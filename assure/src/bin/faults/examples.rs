@@ -45,9 +45,8 @@ impl Bench {
         let lines = edits.lines(&place)?;
         place.restore(&files);
         let mut cases = cases(&place, edits);
-        // They compute for long, and write no other way than the others do.
-        let slow = ["selftest", "bounds --plot"];
-        cases.retain(|case| full || !slow.contains(&case.name));
+        // It computes for long, and writes no other way than the others do.
+        cases.retain(|case| full || case.name != "selftest");
         Ok(Bench { place, files, cases, line, lines })
     }
 }
@@ -62,7 +61,7 @@ fn plain_files(place: &Place, random: &mut Random) -> std::io::Result<()> {
     std::os::unix::fs::symlink("a", place.file("t/link"))
 }
 
-/// A key, and what is made with it: manifests, lists and partials, each right and wrong, and a plot.
+/// A key, and what is made with it: manifests, lists and partials, each right and wrong.
 fn manifests_and_lists(place: &Place, random: &mut Random) -> Result<(), String> {
     place.must(&["keygen", "-o", "k"])?;
     place.must(&["seal", "-k", "k", "-o", "mbad", "t"])?;
@@ -81,7 +80,6 @@ fn manifests_and_lists(place: &Place, random: &mut Random) -> Result<(), String>
     let mut bad = place.read("p2").ok_or("no partial")?;
     *bad.last_mut().ok_or("an empty partial")? ^= 1;
     place.write("pbad", bad);
-    place.must(&["bounds", "--plot", "plot.svg"])?;
     place.must(&["man", "--output", "man"])?;
     place.write("man/tagmac.1", ".TH tagmac 1 \"an older page\"");
     Ok(())
@@ -235,10 +233,6 @@ fn cases(place: &Place, edits: Edits) -> Vec<Case> {
         Case::new("update --undo", &update(&["--undo", "sp"]))
             .proof(Proof::Updated("sp", undone), &["sp", "sp.tagmac"])
             .again(&["update", "-k", "k", "--undo", "sp"]),
-        Case::new("bounds --plot", &["bounds", "--plot", "new.svg"])
-            .proof(Proof::SameBytes("new.svg"), &["new.svg"]),
-        Case::new("bounds --plot, replacing", &["bounds", "--plot", "plot.svg"])
-            .proof(Proof::SameBytes("plot.svg"), &["plot.svg"]),
         Case::new("bounds", &["bounds", "-a", "PMAC-AES128"]),
         Case::new("list", &["list"]),
         Case::new("selftest", &["selftest"]),

@@ -41,10 +41,6 @@ pub fn pairs_of(index: usize, case: &Case, trace: &Trace) -> Vec<Pair> {
         let starts = [libc::SYS_futex, libc::SYS_clone3, libc::SYS_clone];
         pairs.retain(|pair| !is_of_the_runtime(pair.nr) && !starts.contains(&pair.nr));
     }
-    if case.name.starts_with("bounds --plot") {
-        // To draw takes ten times as long as all that the others do.
-        pairs = spread(pairs, 150);
-    }
     pairs
 }
 

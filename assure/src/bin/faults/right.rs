@@ -26,7 +26,7 @@ impl Bench {
             return Err(format!("{}: without faults: {}: {out} {err}", case.name, trace.status));
         }
         let made = match case.proof {
-            Proof::SameBytes(name) | Proof::Report(name) => {
+            Proof::Report(name) => {
                 self.place.read(name).map(|bytes| (name.to_string(), bytes)).into_iter().collect()
             }
             Proof::Pages(_) => {
@@ -67,7 +67,7 @@ impl Bench {
             Proof::Partial => {
                 prints(&place.must(&["combine", "-k", "k", "new", "p2"])?, &self.line)?
             }
-            Proof::SameBytes(name) | Proof::Report(name) => {
+            Proof::Report(name) => {
                 if place.read(name).as_ref() != baseline.made.get(*name) {
                     return Err(format!("{name} has other bytes than without a fault"));
                 }

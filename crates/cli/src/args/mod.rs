@@ -345,10 +345,6 @@ pub struct Bounds {
     /// Write a JSON object for each algorithm
     #[arg(long)]
     pub json: bool,
-    /// Draw message length against messages per key as SVG, instead of the table: of the algorithms
-    /// given, or without any of modes of the literature
-    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["messages", "length", "json"])]
-    pub plot: Option<PathBuf>,
 }
 
 /// How nonces are made.

@@ -18,7 +18,7 @@ fn draft(name: &str, slot: u32) -> String {
 
 /// A folder without a key, and how each command that writes a file writes "o.svg".
 #[cfg(all(feature = "fault-injection", debug_assertions))]
-fn writers() -> (Place, [Vec<&'static str>; 6]) {
+fn writers() -> (Place, [Vec<&'static str>; 5]) {
     let place = Place::new();
     place.file("f", vec![7; 1000]);
     fs::create_dir(place.path("t")).unwrap();
@@ -28,7 +28,6 @@ fn writers() -> (Place, [Vec<&'static str>; 6]) {
         vec!["keygen", "-o", "o.svg"],
         vec!["seal", "-k", "k", "t", "-o", "o.svg"],
         vec!["part", "-k", "k", "--object", "x", "--start", "0", "--last", "f", "-o", "o.svg"],
-        vec!["bounds", "--plot", "o.svg"],
         vec!["audit", "-k", "k", "--combined", "o.svg", "m", "t"],
         vec!["update", "-k", "k", "f"],
     ];
@@ -140,32 +139,33 @@ fn what_a_killed_run_left_is_removed_and_nothing_else() {
 #[test]
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 fn what_was_left_and_others_at_the_same_time() {
-    let place = Place::bare();
-    let left = draft("o.svg", 0);
-    let plot = |what: &str| -> Ran {
-        let _ = fs::remove_file(place.path("o.svg"));
-        place.file(&left, "half of a plot");
-        let mut command = place.command(&["bounds", "--plot", "o.svg"]);
+    let place = Place::new();
+    fs::create_dir(place.path("t")).unwrap();
+    let left = draft("o", 0);
+    let seal = |what: &str| -> Ran {
+        let _ = fs::remove_file(place.path("o"));
+        place.file(&left, "half of a manifest");
+        let mut command = place.command(&["seal", "-k", "k", "t", "-o", "o"]);
         command.env("T", env!("CARGO_BIN_EXE_tagmac"));
         let ran = Ran::from(at(&mut command, "remove:1", what).output().unwrap()).exits(0);
-        assert!(fs::metadata(place.path("o.svg")).unwrap().len() > 0);
+        assert!(fs::metadata(place.path("o")).unwrap().len() > 0);
         ran
     };
     let removed = format!("{left}: removed: a run that was killed left it\n");
     // Another run looks at it meanwhile.
-    let second = "unset TAGMAC_FAULT; $T bounds --plot o.svg > out 2> err";
-    plot(&format!("run={second}")).says(&[&removed]);
+    let second = "unset TAGMAC_FAULT; $T seal -k k t -o o > out 2> err";
+    seal(&format!("run={second}")).says(&[&removed]);
     let said = fs::read_to_string(place.path("err")).unwrap();
-    assert_eq!(said, "tagmac: wrote the plot to o.svg\n");
+    assert_eq!(said, "tagmac: sealed in o: 0 files\n");
     assert!(!place.path(&left).exists());
     // It goes, and something else comes.
-    plot(&format!("run=rm {left}")).says(&[&removed]);
-    let ran = plot(&format!("run=rm {left}; printf new > {left}"));
+    seal(&format!("run=rm {left}")).says(&[&removed]);
+    let ran = seal(&format!("run=rm {left}; printf new > {left}"));
     ran.says(&[&format!(
         "warning: ./{left}: expected the file that this run holds, found another"
     )]);
     assert_eq!(fs::read_to_string(place.path(&left)).unwrap(), "new");
-    let ran = plot("fail=5");
+    let ran = seal("fail=5");
     ran.says(&[&format!("warning: ./{left}: Input/output error: not removed\n")]);
     assert!(place.path(&left).exists());
 }

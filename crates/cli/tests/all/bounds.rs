@@ -1,8 +1,5 @@
 //! `tagmac bounds`, and what other commands say of a key's budget.
 
-use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-
 use crate::common::{Place, Ran};
 use serde_json::Value;
 
@@ -207,8 +204,6 @@ fn what_there_is_not() {
     );
     refused(&["--keys", "0"], "--keys: expected at least one key, found 0");
     refused(&["--nonces", "none"], "invalid value 'none' for '--nonces <KIND>'");
-    refused(&["--keys", "2", "--plot", "f.svg"], "expected -a with --tag-bits");
-    refused(&["--nonces", "counter", "--plot", "f.svg"], "expected -a with --tag-bits");
     refused(
         &["-a", "HMAC-SHA256"],
         "-a: HMAC-SHA256 has no bound here: CMAC and HMAC are not covered",
@@ -222,114 +217,6 @@ fn what_there_is_not() {
     tag_bits("PMAC-AES128", "4294967360", "found 4294967360");
     refused(&["--tag-bits", "1000"], "--tag-bits: no algorithm has tags of 1000 bits");
     refused(&["--tag-bits", "x"], "invalid value 'x' for '--tag-bits <BITS>'");
-    refused(&["--tag-bits", "64", "--plot", "f.svg"], "expected -a with --tag-bits");
-    refused(&["--probability", "2^-32", "--plot", "f.svg"], "expected -a with --tag-bits");
-    refused(&["-a", "HMAC-SHA256", "--plot", "f.svg"], "HMAC-SHA256 has no bound here");
-    refused(&["-a", "UMAC-64", "--length", "5", "--plot", "f.svg"], "cannot be used with");
-    refused(&["-a", "UMAC-64", "--plot", "f.png"], "a name that ends with .svg, found 'f.png'");
-    let nine = ["-a", "UMAC-64"].repeat(9);
-    refused(&[&nine[..], &["--plot", "f.svg"]].concat(), "at most 8 algorithms, found 9");
-    refused(&["--plot", "f.svg", "--json"], "cannot be used with");
-    for name in ["plot", "plot.png", "plot.SVG", ".svg"] {
-        refused(&["--plot", name], "expected a name that ends with .svg, found '");
-    }
-}
-
-#[test]
-fn plots() {
-    let place = Place::bare();
-    let ran = place.run(&["bounds", "--plot", "a.svg"]).exits(0).prints("");
-    ran.says(&["tagmac: wrote the plot to a.svg\n"]);
-    let svg = fs::read_to_string(place.path("a.svg")).unwrap();
-    assert!(svg.starts_with("<!-- a plot of tagmac bounds -->\n<svg width=\"1200\" height=\"590\" viewBox=\"0 0 4800 2360\""));
-    assert!(svg.trim_end().ends_with("</svg>"));
-    let names = ["LightMAC, theorem 1", "EliMAC-AES, corollary 1", "PMAC, at most 3q²ℓ/2ⁿ"];
-    for text in names.into_iter().chain(["sum of CBCs", "2¹²", "2⁷²"]) {
-        assert!(svg.contains(text), "{text}");
-    }
-    place.run(&["bounds", "--plot", "b.svg"]).exits(0).says(&["b.svg"]);
-    let again = fs::read_to_string(place.path("b.svg")).unwrap();
-    assert_eq!(again, svg, "nothing of the system is in it");
-    place.run(&["bounds", "--plot", "no/a.svg"]).exits(4).says(&["no/a.svg: No such file"]);
-    fs::create_dir(place.path("d.svg")).unwrap();
-    place.run(&["bounds", "--plot", "d.svg"]).exits(4).says(&["tagmac: d.svg: "]);
-    assert_eq!(fs::read_dir(place.path(".")).unwrap().count(), 3, "nothing half-written is left");
-}
-
-#[test]
-fn plots_of_algorithms() {
-    let place = Place::bare();
-    let plot = |more: &[&str]| {
-        let ran = place.run(&[&["bounds", "--plot", "a.svg"], more].concat()).exits(0).prints("");
-        ran.says(&["tagmac: wrote the plot to a.svg\n"]);
-        fs::read_to_string(place.path("a.svg")).unwrap()
-    };
-    // The polylines of the algorithms' colours, as the places of their ends.
-    let lines = |svg: &str| -> Vec<Vec<(f64, f64)>> {
-        let drawn =
-            svg.lines().filter(|line| line.contains("<polyline") && line.contains("#0072B2"));
-        let points = drawn.map(|line| {
-            let points = line.split_once("points=\"").unwrap().1.split_once('"').unwrap().0;
-            let point = |text: &str| {
-                let (x, y) = text.split_once(',').unwrap();
-                (x.parse::<f64>().unwrap() / 4.0, y.parse::<f64>().unwrap() / 4.0)
-            };
-            points.split_whitespace().map(point).collect()
-        });
-        points.collect()
-    };
-    // Its limit is 3840 bytes; 2^16 - 1 messages of that length are allowed, or of any other.
-    let svg = plot(&["-a", "LIGHTMAC-PRESENT128-S8"]);
-    assert!(svg.contains("LIGHTMAC-PRESENT128-S8") && svg.contains("probability of at most 2^-32"));
-    let line = &lines(&svg)[0];
-    let (top, bottom) = (line[0], line[line.len() - 1]);
-    assert!(top.0 == 80.0 && bottom.1 == 440.0, "{top:?} {bottom:?}");
-    // 1792 bytes, the limit, is at most an eighth of a doubling above what is drawn.
-    let length = (440.0 - top.1) / 350.0 * 40.0;
-    assert!((1792f64.log2() - 0.13..=1792f64.log2()).contains(&length), "{length}");
-    let messages = (bottom.0 - 80.0) / 690.0 * 16.0;
-    assert!((messages - 16.0).abs() < 0.02, "{messages}");
-    // Lower probabilities and shorter tags allow less.
-    let end = |more: &[&str]| {
-        let svg = plot(&[&["-a", "UMAC-128", "-a", "POLY1305-AES"], more].concat());
-        assert!(svg.contains("UMAC-128") && svg.contains("POLY1305-AES"));
-        lines(&svg)[0].last().map(|(x, _)| *x)
-    };
-    assert!(end(&[]) >= end(&["-p", "2^-60"]));
-    assert!(plot(&["-a", "PMAC-PRESENT80", "-p", "2^-90"]).contains("PMAC-PRESENT80: nothing"));
-    let counted = plot(&["-a", "UMAC-64", "--nonces", "counter", "--keys", "2^10"]);
-    assert!(counted.contains("What each of 1024 keys may authenticate"));
-    let tags = plot(&["-a", "PMAC-AES128", "--tag-bits", "64"]);
-    assert!(tags.contains("with tags of 64 bits"));
-}
-
-#[test]
-fn a_plot_takes_the_place_of_plots_alone() {
-    let place = Place::bare();
-    let plot = |name: &str| place.run(&["bounds", "--plot", name]);
-    plot("a.svg").exits(0);
-    let whole = fs::read(place.path("a.svg")).unwrap();
-    // One of another version of the program.
-    fs::write(place.path("a.svg"), &whole[..whole.len() / 2]).unwrap();
-    fs::set_permissions(place.path("a.svg"), fs::Permissions::from_mode(0o600)).unwrap();
-    plot("a.svg").exits(0);
-    assert_eq!(fs::read(place.path("a.svg")).unwrap(), whole);
-    assert_eq!(fs::metadata(place.path("a.svg")).unwrap().permissions().mode() & 0o777, 0o600);
-    place.file("photo.svg", b"\x89PNG\r\n\x1a\n a photo");
-    place.file("drawing.svg", "<svg width=\"1\"/>");
-    symlink("a.svg", place.path("link.svg")).unwrap();
-    symlink("/dev/null", place.path("null.svg")).unwrap();
-    symlink("nothing", place.path("dangling.svg")).unwrap();
-    place.shell("mkfifo pipe.svg").exits(0);
-    for name in ["photo.svg", "drawing.svg", "link.svg", "null.svg", "dangling.svg", "pipe.svg"] {
-        let path = place.path(name);
-        let old = fs::symlink_metadata(&path).unwrap();
-        let what = "expected a plot of 'tagmac bounds' or no file, found something else";
-        plot(name).exits(4).prints("").says(&[&format!("tagmac: {name}: {what}\n")]);
-        let new = fs::symlink_metadata(&path).unwrap();
-        assert_eq!((old.ino(), old.len()), (new.ino(), new.len()), "{name}");
-    }
-    assert!(!place.path("nothing").exists());
 }
 
 #[test]

@@ -361,12 +361,7 @@ const TABLE: [Row; 69] = [
             "$T --help >&- || $T --version > /dev/full || $T tag --help >&-",
         ],
     ),
-    (
-        OTHERS,
-        4,
-        "the files of `bounds --plot` and `man --output`",
-        &["$T bounds --plot no/x.svg", "$T man --output f"],
-    ),
+    (OTHERS, 4, "the files of `man --output`", &["$T man --output f"]),
 ];
 
 const OTHERS: &str = "list`, `bounds`, `completions`, `man`, `--help";

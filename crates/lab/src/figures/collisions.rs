@@ -2,7 +2,9 @@
 
 use std::error::Error;
 
-use super::plot::{Chart, Curve, Drawing, power};
+use tagmac_figures::{Chart, Curve, power};
+
+use super::drawing::Drawing;
 use crate::attacks::{Expected, Point, bound, interval, lightmac_curve, pmac_curve};
 
 /// The points of q messages, by length.

@@ -2,7 +2,9 @@
 
 use std::error::Error;
 
-use super::plot::{Bars, Drawing};
+use tagmac_figures::{Span, Spans};
+
+use super::drawing::Drawing;
 use crate::choice::{CHOICES, DAY, PACKET, YEAR, duration};
 
 /// Ends of the axis, in seconds; what lasts longer is cut off there.
@@ -10,14 +12,14 @@ const MOST: f64 = 1e4 * YEAR;
 
 /// A bar for each MAC with a bound.
 pub fn bars() -> Result<Drawing, Box<dyn Error>> {
-    let mut bars = Vec::new();
+    let mut spans = Vec::new();
     for choice in CHOICES {
         if let Some(seconds) = choice.seconds(PACKET) {
             let label = duration(seconds);
-            bars.push((choice.name.to_string(), seconds.min(MOST), label));
+            spans.push(Span { name: choice.name.into(), value: seconds.min(MOST), label });
         }
     }
-    let words: Vec<_> = bars.iter().map(|(name, _, label)| format!("{name} {label}")).collect();
+    let words: Vec<_> = spans.iter().map(|span| format!("{} {}", span.name, span.label)).collect();
     let alternative = format!(
         "How long one key lasts at 10 Gb/s of messages of {PACKET} bytes, until a forgery, or \
          telling tags from random numbers, may have a probability of 2^-32: {}.",
@@ -34,5 +36,5 @@ pub fn bars() -> Result<Drawing, Box<dyn Error>> {
     ];
     let title =
         "How long one key lasts at 10 Gb/s, messages of 1.5 KiB, the bound at most 2⁻³²".into();
-    Ok(Drawing { svg: Bars { title, bars, marks }.svg(&alternative)?, alternative })
+    Ok(Drawing { svg: Spans { title, spans, marks }.svg(&alternative)?, alternative })
 }

@@ -3,18 +3,21 @@
 //! A new figure is a function that makes a [`Drawing`], and a line in [`FIGURES`].
 
 mod collisions;
+mod drawing;
+mod key_borders;
 mod key_life;
+mod key_limits;
 mod modes;
-mod plot;
 mod speed;
 
 use std::error::Error;
 
-pub use modes::{MODES, Mode};
-pub use plot::{Drawing, escaped};
+use tagmac_figures::{Chart, Curve, power};
 
 use crate::speeds::Speeds;
-use plot::{Chart, Curve, power};
+
+pub use drawing::Drawing;
+pub use modes::{MODES, Mode};
 
 /// A figure that can be drawn.
 pub struct Figure {
@@ -63,6 +66,18 @@ pub const FIGURES: &[Figure] = &[
         source: "the library's bounds",
         draw: |_| key_life::bars(),
     },
+    Figure {
+        name: "key-limits",
+        title: "What one key may authenticate",
+        source: "the library's bounds",
+        draw: |_| key_limits::draw(),
+    },
+    Figure {
+        name: "key-borders",
+        title: "How many messages, and how long, one key may authenticate",
+        source: "LightMAC, figure 1, by the library's bounds",
+        draw: |_| key_borders::draw(),
+    },
 ];
 
 /// The figure of a name.
@@ -110,13 +125,15 @@ fn lightmac_1(_: &[Speeds]) -> Result<Drawing, Box<dyn Error>> {
 
 #[cfg(test)]
 mod tests {
+    use tagmac_figures::escaped;
+
     use super::*;
 
     /// One alternative for each, no two alike; nothing that runs.
     #[test]
     fn pictures_have_words() {
         let speeds = crate::speeds::kept().expect("the kept records");
-        for name in ["lightmac-1", "umac-3", "key-life"] {
+        for name in ["lightmac-1", "umac-3", "key-life", "key-limits", "key-borders"] {
             let drawing = (find(name).expect("a figure").draw)(&speeds).expect("a picture");
             let label = format!("role=\"img\" aria-label=\"{}\"", escaped(&drawing.alternative));
             assert!(drawing.svg.contains(&label) && drawing.alternative.len() > 80, "{name}");

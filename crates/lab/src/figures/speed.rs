@@ -2,7 +2,9 @@
 
 use std::error::Error;
 
-use super::plot::{Chart, Curve, Drawing};
+use tagmac_figures::{Chart, Curve};
+
+use super::drawing::Drawing;
 use crate::speeds::{Speeds, digits};
 
 /// The names of figure 3's curves, in its order, and whose they are here.

@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
+use tagmac_figures::escaped;
+
 use super::results::{Outcome, comparator_grid};
 use crate::attacks::Role;
-use crate::figures::{Drawing, FIGURES, Figure, escaped};
+use crate::figures::{Drawing, FIGURES, Figure};
 use crate::speeds::Speeds;
 use crate::tables::{Cell, Grid, TABLES};
 

@@ -2,25 +2,32 @@
 
 use plotters::prelude::*;
 
-use super::draw::{COLOURS, FAINT, Hang, bytes, plain, svg, text};
-use crate::failure::Failure;
-use crate::measure::Figure;
+use crate::canvas::{FONT, Hang, rows, svg, text};
+use crate::numbers::{bytes, plain};
+use crate::palette::{FAINT, INK, nth};
+use crate::{Failure, Quartiles};
 
 /// A line and its name.
 pub struct Line {
+    /// Its name.
     pub label: String,
     /// Of tagmac; others are dashed.
     pub ours: bool,
-    pub points: Vec<(f64, Figure)>,
+    /// By rising x.
+    pub points: Vec<(f64, Quartiles)>,
 }
 
 /// A picture.
 pub struct Lines {
+    /// Its first line.
     pub title: String,
+    /// What x is.
     pub x: String,
+    /// What y is.
     pub y: String,
     /// Whether x grows by doubling, and is shown in bytes.
     pub doubling: bool,
+    /// In the order of their colours.
     pub lines: Vec<Line>,
 }
 
@@ -38,8 +45,8 @@ impl Lines {
         let all = || self.lines.iter().flat_map(|line| &line.points);
         let (left, right) = range(all().map(|(x, _)| across(*x)));
         let (low, high) = range(all().map(|(_, figure)| figure.median.log2()));
-        svg((WIDTH, height), |area| {
-            text(area, (&self.title, 18, COLOURS[6]), (70, 22), Hang::Left)?;
+        svg((WIDTH, height), None, |area| {
+            text(area, (&self.title, 18, INK), (70, 22), Hang::Left)?;
             let mut chart = ChartBuilder::on(area)
                 .margin_top(44)
                 .margin_right(NAMES)
@@ -54,8 +61,8 @@ impl Lines {
                 .bold_line_style(FAINT)
                 .x_desc(&self.x)
                 .y_desc(&self.y)
-                .label_style(("sans-serif", 13))
-                .axis_desc_style(("sans-serif", 14))
+                .label_style((FONT, 13))
+                .axis_desc_style((FONT, 14))
                 .x_labels(14)
                 .y_labels(12)
                 .x_label_formatter(&|x| {
@@ -64,10 +71,9 @@ impl Lines {
                 })
                 .y_label_formatter(&|y| plain(y.exp2()))
                 .draw()?;
-            let mut colours = COLOURS.iter().cycle();
             let mut names = Vec::new();
-            for line in &self.lines {
-                let colour = colours.next().expect("they cycle");
+            for (at, line) in self.lines.iter().enumerate() {
+                let colour = nth(at);
                 let point = |x: f64, y: f64| (across(x), y.max(1e-6).log2());
                 let up = line.points.iter().map(|(x, figure)| point(*x, figure.high));
                 let down = line.points.iter().rev().map(|(x, figure)| point(*x, figure.low));
@@ -85,21 +91,18 @@ impl Lines {
                 };
                 if let Some((x, figure)) = line.points.last() {
                     let (_, at) = chart.backend_coord(&point(*x, figure.median));
-                    names.push((at, &line.label, *colour));
+                    names.push((at, &line.label, colour));
                 }
             }
-            // Names stand at the ends of their lines, pushed apart where those are close.
+            // Names are at the ends of their lines, pushed apart where those are close.
             names.sort_by_key(|name| name.0);
-            let mut free = 50;
-            let room = names.len() as i32 * NAME_HEIGHT;
-            for (place, (at, label, colour)) in names.into_iter().enumerate() {
-                let last = height as i32 - 60 - (room - place as i32 * NAME_HEIGHT);
-                let row = at.max(free).min(last.max(free));
+            let heights: Vec<i32> = names.iter().map(|name| name.0).collect();
+            let rows = rows(&heights, (50, height as i32 - 60), NAME_HEIGHT);
+            for ((at, label, colour), row) in names.into_iter().zip(rows) {
                 let start = WIDTH as i32 - NAMES as i32;
                 let style = colour.mix(0.6).stroke_width(1);
                 area.draw(&PathElement::new(vec![(start + 2, at), (start + 16, row)], style))?;
                 text(area, (label, 13, colour), (start + 20, row), Hang::Left)?;
-                free = row + NAME_HEIGHT;
             }
             Ok(())
         })

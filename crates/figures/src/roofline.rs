@@ -2,12 +2,16 @@
 
 use plotters::prelude::*;
 
-use super::draw::{COLOURS, FAINT, GREY, Hang, plain, svg, text};
-use crate::failure::Failure;
+use crate::Failure;
+use crate::canvas::{FONT, Hang, svg, text};
+use crate::numbers::plain;
+use crate::palette::{FAINT, GREY, INK, nth};
 
 /// A MAC on a level.
 pub struct Dot {
+    /// Its name; without one the dot has none.
     pub label: String,
+    /// The level of the CPU.
     pub level: String,
     /// Cycles per byte that its instructions cost at least.
     pub ceiling: f64,
@@ -17,7 +21,9 @@ pub struct Dot {
 
 /// A picture.
 pub struct Roofline {
+    /// Its first line.
     pub title: String,
+    /// In any order.
     pub dots: Vec<Dot>,
     /// In the order of their colours.
     pub levels: Vec<String>,
@@ -36,8 +42,8 @@ impl Roofline {
             (left, right) = (left.min(across(dot.ceiling)), right.max(across(dot.ceiling)));
         }
         let (left, right) = (left - 0.5, right + 1.5);
-        svg(SIZE, |area| {
-            text(area, (&self.title, 18, COLOURS[6]), (70, 22), Hang::Left)?;
+        svg(SIZE, None, |area| {
+            text(area, (&self.title, 18, INK), (70, 22), Hang::Left)?;
             let mut chart = ChartBuilder::on(area)
                 .margin_top(44)
                 .margin_right(20)
@@ -52,12 +58,12 @@ impl Roofline {
                 .bold_line_style(FAINT)
                 .x_desc("bytes per cycle that the instructions allow")
                 .y_desc("bytes per cycle, measured")
-                .label_style(("sans-serif", 13))
-                .axis_desc_style(("sans-serif", 14))
+                .label_style((FONT, 13))
+                .axis_desc_style((FONT, 14))
                 .x_label_formatter(&|x| plain(x.exp2()))
                 .y_label_formatter(&|y| plain(y.exp2()))
                 .draw()?;
-            let roof = LineSeries::new([(left, left), (right, right)], COLOURS[6].stroke_width(2));
+            let roof = LineSeries::new([(left, left), (right, right)], INK.stroke_width(2));
             chart.draw_series(roof)?;
             let levels = 60 + 18 * self.levels.len() as i32;
             let mut taken = vec![Place { left: 70, right: 190, top: 44, bottom: levels }];
@@ -74,7 +80,7 @@ impl Roofline {
             let mut dots = Vec::new();
             for dot in &self.dots {
                 let at = self.levels.iter().position(|level| *level == dot.level).unwrap_or(0);
-                let colour = COLOURS[at % COLOURS.len()];
+                let colour = nth(at);
                 let place = (across(dot.ceiling), across(dot.found));
                 chart.draw_series([Circle::new(place, 4, colour.filled())])?;
                 let (x, y) = chart.backend_coord(&place);
@@ -102,7 +108,7 @@ impl Roofline {
             }
             for (at, level) in self.levels.iter().enumerate() {
                 let y = 60 + at as i32 * 18;
-                let colour = COLOURS[at % COLOURS.len()];
+                let colour = nth(at);
                 area.draw(&Circle::new((90, y), 4, colour.filled()))?;
                 text(area, (level, 13, colour), (100, y), Hang::Left)?;
             }

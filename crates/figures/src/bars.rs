@@ -2,24 +2,30 @@
 
 use plotters::prelude::*;
 
-use super::draw::{COLOURS, FAINT, GREY, Hang, plain, svg, text};
-use crate::failure::Failure;
-use crate::measure::Figure;
+use crate::canvas::{Hang, svg, text};
+use crate::numbers::{number, plain};
+use crate::palette::{FAINT, GREY, INK, nth};
+use crate::{Failure, Quartiles};
 
 /// A row.
 pub struct Row {
+    /// Its name.
     pub label: String,
+    /// Of tagmac; the bars of others are paler.
     pub ours: bool,
     /// In the order of the cases.
-    pub figures: Vec<Option<Figure>>,
+    pub figures: Vec<Option<Quartiles>>,
 }
 
 /// A picture.
 pub struct Bars {
+    /// Its first line.
     pub title: String,
     /// What a bar's length is, and in what unit.
     pub unit: String,
+    /// The names of the cases.
     pub cases: Vec<String>,
+    /// From top to bottom.
     pub rows: Vec<Row>,
 }
 
@@ -43,12 +49,12 @@ impl Bars {
         let room = f64::from(WIDTH - NAMES - NUMBERS);
         let most = f64::from(WIDTH - NAMES - 4);
         let across = |y: f64| NAMES + (scale.share(y) * room).clamp(0.0, most) as i32;
-        svg((WIDTH as u32, height as u32), |area| {
-            text(area, (&self.title, 18, COLOURS[6]), (20, 22), Hang::Left)?;
+        svg((WIDTH as u32, height as u32), None, |area| {
+            text(area, (&self.title, 18, INK), (20, 22), Hang::Left)?;
             for (at, (case, (x, y))) in self.cases.iter().zip(places).enumerate() {
                 let style = self.colour(at, true).filled();
                 area.draw(&Rectangle::new([(x, y - 7), (x + 12, y + 5)], style))?;
-                text(area, (case, 13, COLOURS[6]), (x + 18, y), Hang::Left)?;
+                text(area, (case, 13, INK), (x + 18, y), Hang::Left)?;
             }
             let bottom = height - 34;
             for tick in scale.ticks() {
@@ -63,7 +69,7 @@ impl Bars {
             text(area, (&unit, 13, GREY), (NAMES, height - 9), Hang::Left)?;
             for (at, row) in self.rows.iter().enumerate() {
                 let top = under_cases + at as i32 * step;
-                let colour = if row.ours { COLOURS[6] } else { GREY };
+                let colour = if row.ours { INK } else { GREY };
                 let middle = top + (step - 8) / 2;
                 text(area, (&row.label, 13, colour), (NAMES - 8, middle), Hang::Right)?;
                 for (case, figure) in row.figures.iter().enumerate() {
@@ -75,9 +81,9 @@ impl Bars {
                     let middle = top + BAR / 2 - 1;
                     let whisker = vec![(across(figure.low), middle), (across(figure.high), middle)];
                     area.draw(&PathElement::new(whisker, BLACK.stroke_width(1)))?;
-                    let number = crate::table::number(figure.median);
+                    let value = number(figure.median);
                     let beside = across(figure.high.min(2.0 * figure.median)).max(end) + 5;
-                    text(area, (&number, 11, colour), (beside, middle), Hang::Left)?;
+                    text(area, (&value, 11, colour), (beside, middle), Hang::Left)?;
                 }
             }
             Ok(())
@@ -102,7 +108,7 @@ impl Bars {
 
     /// Peers' bars are paler.
     fn colour(&self, case: usize, ours: bool) -> RGBAColor {
-        COLOURS[case % COLOURS.len()].mix(if ours { 1.0 } else { 0.45 })
+        nth(case).mix(if ours { 1.0 } else { 0.45 })
     }
 }
 
@@ -117,7 +123,7 @@ impl Scale {
     /// Bars that differ by more cannot be told from zero beside each other.
     const EVEN: f64 = 100.0;
 
-    fn of<'a>(figures: impl Iterator<Item = &'a Figure>) -> Scale {
+    fn of<'a>(figures: impl Iterator<Item = &'a Quartiles>) -> Scale {
         let (mut least, mut most) = (f64::MAX, 1e-9_f64);
         for figure in figures {
             least = least.min(figure.median.min(figure.low));
@@ -168,7 +174,7 @@ mod tests {
     use super::*;
 
     fn bars(cases: &[&str], medians: &[f64]) -> Bars {
-        let figure = |median: &f64| Figure { median: *median, low: *median, high: *median };
+        let figure = |median: &f64| Quartiles { median: *median, low: *median, high: *median };
         let row = |median: &f64| Row {
             label: format!("row {median}"),
             ours: true,

@@ -1,0 +1,71 @@
+//! Pictures of bars from a common start, on a logarithmic axis to base 10.
+
+use plotters::prelude::*;
+
+use crate::Failure;
+use crate::canvas::{Hang, svg, text};
+use crate::chart::ends;
+use crate::palette::{COLOURS, FAINT, INK};
+
+/// A bar.
+pub struct Span {
+    /// Its name, at its left.
+    pub name: String,
+    /// Where it ends.
+    pub value: f64,
+    /// The text at its end.
+    pub label: String,
+}
+
+/// A picture.
+pub struct Spans {
+    /// Its first line.
+    pub title: String,
+    /// From top to bottom.
+    pub spans: Vec<Span>,
+    /// The lines of the grid and their names.
+    pub marks: Vec<(f64, &'static str)>,
+}
+
+const WIDTH: i32 = 960;
+/// Room for the names at the left and for the labels at the right.
+const NAMES: i32 = 250;
+const LABELS: i32 = 130;
+const TOP: i32 = 46;
+const STEP: i32 = 30;
+const THICKNESS: i32 = 20;
+
+impl Spans {
+    /// The picture as SVG, with words for those who do not see it.
+    ///
+    /// # Errors
+    ///
+    /// Those of drawing.
+    pub fn svg(&self, alternative: &str) -> Result<String, Failure> {
+        let height = TOP + 20 + self.spans.len() as i32 * STEP + 40;
+        let values = self.spans.iter().map(|span| span.value);
+        let (low, high) = ends(values.chain(self.marks.iter().map(|mark| mark.0)).map(f64::log10));
+        let (low, right) = (low - 0.5, WIDTH - LABELS);
+        let across =
+            |x: f64| NAMES + ((x.log10() - low) / (high - low) * (right - NAMES) as f64) as i32;
+        svg((WIDTH as u32, height as u32), Some(alternative), |area| {
+            text(area, (&self.title, 18, INK), (20, 22), Hang::Left)?;
+            let bottom = height - 34;
+            for (value, name) in &self.marks {
+                let x = across(*value);
+                area.draw(&PathElement::new(vec![(x, TOP), (x, bottom)], FAINT))?;
+                text(area, (name, 13, INK), (x, bottom + 14), Hang::Middle)?;
+            }
+            for (at, Span { name, value, label }) in self.spans.iter().enumerate() {
+                let top = TOP + 8 + at as i32 * STEP;
+                let end = across(*value);
+                let corners = [(NAMES, top), (end, top + THICKNESS)];
+                area.draw(&Rectangle::new(corners, COLOURS[0].filled()))?;
+                let middle = top + THICKNESS / 2;
+                text(area, (name, 14, INK), (NAMES - 8, middle), Hang::Right)?;
+                text(area, (label, 13, INK), (end + 6, middle), Hang::Left)?;
+            }
+            Ok(())
+        })
+    }
+}
