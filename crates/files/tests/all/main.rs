@@ -72,6 +72,100 @@ fn a_tree_is_sealed_and_audited() {
     assert_eq!(error.kind(), ErrorKind::Mismatch);
 }
 
+/// Seals `sealed`, puts `now` in its place, and returns the verdicts of its files: names and contents.
+fn verdicts(
+    algorithm: &str,
+    threads: usize,
+    sealed: &[(String, String)],
+    now: &[(String, String)],
+) -> (Vec<String>, bool) {
+    let algorithm = Algorithm::from_name(algorithm).unwrap();
+    let bytes = vec![7; *algorithm.key_bytes().end()].into();
+    let key = Key::new(algorithm, bytes).unwrap();
+    let mac = Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let (root, output) = (place.path().join("tree"), place.path().join("manifest"));
+    let write = |files: &[(String, String)]| {
+        fs::create_dir(&root).unwrap();
+        files.iter().for_each(|(name, text)| fs::write(root.join(name), text).unwrap());
+    };
+    write(sealed);
+    let options = SealOptions {
+        directory: &root,
+        output: &output,
+        sealed: Options::default(),
+        skip_unreadable: false,
+        threads,
+    };
+    Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
+    fs::remove_dir_all(&root).unwrap();
+    write(now);
+    let mut audit = Audit::open(&mac, &key, &output, &root).unwrap();
+    audit.exclude(Ok(Vec::new())).unwrap();
+    let mut lines = Vec::new();
+    let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+    let put = &mut |path: &[u8], _, status: Status<'_>| {
+        let path = text(path);
+        lines.push(match status {
+            Status::Renamed(from, changes) if changes.is_empty() => {
+                format!("{path}: was {}", text(from))
+            }
+            Status::New => format!("{path}: new"),
+            Status::Missing => format!("{path}: missing"),
+            other => panic!("{path}: {other:?}"),
+        });
+    };
+    let audited = audit.run(threads, &(), put).unwrap();
+    (lines, audited.renames_complete)
+}
+
+fn numbered(names: impl Iterator<Item = (String, u32)>) -> Vec<(String, String)> {
+    names.map(|(name, content)| (name, format!("{content:04}"))).collect()
+}
+
+#[test]
+fn of_many_missing_files_of_one_size_a_new_one_is_held_against_eight() {
+    // The ninth missing one, the first, and the ninth again, which is the eighth by then.
+    let now = numbered([("n0".into(), 8), ("n1".into(), 0), ("n2".into(), 8)].into_iter());
+    let sealed = numbered((0..12).map(|number| (format!("m{number:02}"), number)));
+    for (algorithm, first) in [
+        ("PMAC-AES128", ["n0: was m08", "n1: was m00", "n2: new"]),
+        ("POLY1305-AES", ["n0: new", "n1: was m00", "n2: was m08"]),
+    ] {
+        for threads in [1, 3] {
+            let (lines, complete) = verdicts(algorithm, threads, &sealed, &now);
+            let left = (0..12).filter(|number| ![0, 8].contains(number));
+            let missing = left.map(|number| format!("m{number:02}: missing"));
+            let expected: Vec<_> = first.map(String::from).into_iter().chain(missing).collect();
+            assert_eq!((lines, complete), (expected, true), "{algorithm}");
+        }
+    }
+}
+
+#[test]
+fn equal_files_are_paired_in_order() {
+    let of = |kind, count| numbered((0..count).map(move |n| (format!("{kind}{n:03}"), 7)));
+    let (lines, complete) = verdicts("PMAC-AES128", 3, &of("m", 90), &of("n", 60));
+    let renamed = (0..60).map(|n| format!("n{n:03}: was m{n:03}"));
+    let missing = (60..90).map(|n| format!("m{n:03}: missing"));
+    assert!(complete && lines.into_iter().eq(renamed.chain(missing)));
+}
+
+#[test]
+fn large_files_are_found_under_other_names() {
+    // So large that all threads read each together.
+    let large = |name: &str, byte: &str| (name.to_string(), byte.repeat(3 << 20));
+    let sealed = [large("a", "a"), large("b", "b"), ("c".into(), "small".into())];
+    let now = [large("x", "b"), large("y", "c"), ("z".into(), "small".into())];
+    for algorithm in ["PMAC-AES128", "UMAC-64"] {
+        for threads in [1, 3] {
+            let (lines, complete) = verdicts(algorithm, threads, &sealed, &now);
+            let expected = ["x: was b", "y: new", "z: was c", "a: missing"];
+            assert_eq!((lines, complete), (expected.map(String::from).to_vec(), true));
+        }
+    }
+}
+
 /// A tree with one file, its manifest, and where these are.
 fn sealed_file(mac: &Mac, key: &Key) -> (tempfile::TempDir, PathBuf, PathBuf) {
     let place = tempfile::tempdir().unwrap();
