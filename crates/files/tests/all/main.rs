@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
-use tagmac_files::audit::{Audit, Status};
+use tagmac_files::audit::{Status, TreeAudit};
 use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;
 use tagmac_files::manifest::header::Options;
@@ -51,7 +51,7 @@ fn a_tree_is_sealed_and_audited() {
     fs::write(root.join("b"), "new").unwrap();
     fs::remove_file(root.join("d/c")).unwrap();
     fs::rename(root.join("e"), root.join("f")).unwrap();
-    let mut audit = Audit::open(&mac, &key, &output, &root).unwrap();
+    let mut audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
     audit.exclude(Ok(Vec::new())).unwrap();
     let mut verdicts = Vec::new();
     let put = &mut |path: &[u8], _, status: Status<'_>| {
@@ -68,7 +68,7 @@ fn a_tree_is_sealed_and_audited() {
     let expected = ["a: unchanged", "b: changed", "d: unchanged", "f: renamed", "d/c: missing"];
     assert_eq!(verdicts, expected);
     fs::write(&output, "no manifest").unwrap();
-    let error = Audit::open(&mac, &key, &output, &root).err().unwrap();
+    let error = TreeAudit::open(&mac, &key, &output, &root).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Mismatch);
 }
 
@@ -100,7 +100,7 @@ fn verdicts(
     Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
     fs::remove_dir_all(&root).unwrap();
     write(now);
-    let mut audit = Audit::open(&mac, &key, &output, &root).unwrap();
+    let mut audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
     audit.exclude(Ok(Vec::new())).unwrap();
     let mut lines = Vec::new();
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
@@ -197,7 +197,7 @@ fn new_in_an_audit(early: bool, meanwhile: impl Fn(&Path)) -> Vec<String> {
         threads: 1,
     };
     Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
-    let mut audit = Audit::open(&mac, &key, &output, root).unwrap();
+    let mut audit = TreeAudit::open(&mac, &key, &output, root).unwrap();
     if early {
         meanwhile(root);
     }
@@ -253,7 +253,7 @@ fn a_manifest_that_changes_while_it_is_read_is_refused() {
     ];
     for (other, expected) in cases {
         fs::write(&output, &text).unwrap();
-        let audit = Audit::open(&mac, &key, &output, &root).unwrap();
+        let audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
         fs::write(&output, &other).unwrap();
         let error = audit.run(1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
         assert!(error.ends_with(expected), "{error}");
@@ -275,7 +275,7 @@ fn a_sealed_nonce_has_its_one_length() {
         let body = body.replace(nonce, other);
         let seal = seal_mac(&key).tag(&[], body.as_bytes()).unwrap();
         fs::write(&output, format!("{body}seal: {seal}\n")).unwrap();
-        let audit = Audit::open(&mac, &key, &output, &root).unwrap();
+        let audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
         let error = audit.run(1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
         let expected = "expected a nonce of the longest length that the algorithm takes";
         assert!(error.ends_with(expected), "{error}");
@@ -383,7 +383,7 @@ fn a_caller_may_stop_all_else_that_reads() {
         assert!(stopped.to_string().contains("found a request to stop"));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "something is left");
         Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
-        let mut audit = Audit::open(&mac, &key, &output, &root).unwrap();
+        let mut audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
         audit.exclude(Ok(Vec::new())).unwrap();
         let stopped = audit.run(threads, &Stop, &mut |_, _, _| {}).unwrap_err();
         assert!(stopped.to_string().contains("found a request to stop"));

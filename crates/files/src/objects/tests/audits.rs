@@ -6,11 +6,9 @@ use tagmac::Tag;
 use tagmac::dynamic::AnyMac;
 
 use super::key;
-use crate::audit::Status;
+use crate::audit::{BucketAudit, Status};
 use crate::error::Error;
-use crate::objects::{
-    Audit, Folder, Listed, ManifestKey, Object, ObjectManifest, Tagger, Unread, Writer,
-};
+use crate::objects::{Folder, Listed, ManifestKey, Object, ObjectManifest, Tagger, Unread, Writer};
 
 /// Names and contents.
 type Bucket = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -83,11 +81,16 @@ fn audit(
     threads: usize,
 ) -> (Result<bool, String>, Vec<String>, usize) {
     let manifest = ObjectManifest::open(key, place).unwrap();
-    let mut readers: Vec<_> = (0..threads).map(|_| Reader { mac, bucket, reads: 0 }).collect();
+    let reader = || Reader { mac, bucket, reads: 0 };
+    let (mut main, mut others) = (reader(), (0..threads).map(|_| reader()).collect::<Vec<_>>());
     let mut lines = Vec::new();
-    let mut put = |name: &[u8], status: Status<'_>| lines.push(line(name, status));
-    let result = Audit { manifest: &manifest, progress: &() }.run(listed, &mut readers, &mut put);
-    let reads = readers.iter().map(|reader| reader.reads).sum();
+    let mut put = |name: &[u8], kind, status: Status<'_>| {
+        assert_eq!(kind, "object");
+        lines.push(line(name, status));
+    };
+    let audit = BucketAudit { manifest: &manifest, progress: &() };
+    let result = audit.run(listed, &mut main, &mut others, &mut put);
+    let reads = others.iter().chain([&main]).map(|reader| reader.reads).sum();
     (result.map_err(|error| error.to_string()), lines, reads)
 }
 
