@@ -9,7 +9,7 @@ use std::thread;
 use crate::stack;
 
 /// Jobs that a thread takes at a time: few, so that threads end together.
-const BATCH: usize = 8;
+pub const BATCH: usize = 8;
 /// Batches that may be ahead of the results, for each thread, and for all together: a job may hold a
 /// long path or two.
 const AHEAD: u64 = 32;

@@ -9,10 +9,11 @@ impl Room {
         Room(bytes)
     }
 
-    /// Whether there was room for a path and what belongs to it. Once there was none, there is none.
-    pub fn takes<T>(&mut self, path: &[u8]) -> bool {
+    /// Whether there was room for a path and the `bytes` bytes that belong to it. After the first
+    /// refusal, always refuses.
+    pub fn takes(&mut self, path: &[u8], bytes: usize) -> bool {
         // Vectors that grow have room for twice as many; the index has an entry for each.
-        let bytes = path.len() + 2 * size_of::<T>() + 64;
+        let bytes = path.len() + 2 * bytes + 64;
         self.0 = self.0.saturating_sub(bytes);
         !self.is_spent()
     }

@@ -60,7 +60,10 @@ mod _tagmac {
 
     #[cfg(unix)]
     #[pymodule_export]
-    use super::objects::{record_fields, root_open, root_seal, shard_name, shard_open, shard_seal};
+    use super::objects::{
+        record_fields, rename_pairs, rename_readings, root_open, root_seal, shard_name, shard_open,
+        shard_seal,
+    };
     #[cfg(unix)]
     #[pymodule_export]
     use super::{
@@ -89,6 +92,8 @@ mod _tagmac {
         module.add("algorithms_available", names)?;
         #[cfg(unix)]
         module.add("SHARD_ENTRIES", tagmac_files::objects::SHARD_ENTRIES)?;
+        #[cfg(unix)]
+        module.add("STATUSES", PyTuple::new(py, tagmac_files::audit::Status::WORDS)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -5,9 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use tagmac_files::audit::{Audit, Change, Status};
-use tagmac_files::dir::Kind;
-use tagmac_files::manifest::entry::word;
+use tagmac_files::audit::{Audited, Change, Counts, Status, TreeAudit};
 use tagmac_files::manifest::header::Options;
 use tagmac_files::seal::{SealCounts, SealOptions, Sealing};
 
@@ -130,25 +128,37 @@ pub fn audit(
 ) -> PyResult<AuditReport> {
     let (mac, own) = (key.get().sealing(), key.get().stored());
     let watch = Watch::new(progress, true);
-    let mut report = AuditReport::default();
+    let (mut counts, mut differences) = (Counts::default(), Vec::new());
     let work = || {
-        let mut audit = Audit::open(mac, &own, &manifest, &directory)?;
+        let mut audit = TreeAudit::open(mac, &own, &manifest, &directory)?;
         audit.exclude(Ok(Vec::new()))?;
         let total = audit.total();
         watch.set_total(total.bytes, total.files);
-        let put = &mut |path: &[u8], kind, status: Status<'_>| report.put(path, kind, status);
+        let put = &mut |path: &[u8], kind, status: Status<'_>| {
+            counts.add(&status);
+            differences.extend(Difference::new(path, kind, status));
+        };
         audit.run(threads, &watch, put)
     };
     let audited = py.detach(work).map_err(|error| watch.failed(|| failed(error)))?;
     watch.tell(py)?;
-    report.skipped = audited.skipped;
-    report.renames_complete = audited.renames_complete;
-    Ok(report)
+    let Counts { unchanged, changed, new, missing, renamed, unreadable } = counts;
+    let Audited { skipped, renames_complete } = audited;
+    Ok(AuditReport {
+        unchanged,
+        changed,
+        new,
+        missing,
+        renamed,
+        unreadable,
+        skipped,
+        renames_complete,
+        differences,
+    })
 }
 
 /// What audit has found. It is true where everything is as it was sealed.
 #[pyclass(frozen, module = "tagmac")]
-#[derive(Default)]
 pub struct AuditReport {
     /// Entries that are as they were sealed.
     #[pyo3(get)]
@@ -175,43 +185,6 @@ pub struct AuditReport {
     #[pyo3(get)]
     renames_complete: bool,
     differences: Vec<Difference>,
-}
-
-impl AuditReport {
-    fn put(&mut self, path: &[u8], kind: Kind, status: Status<'_>) {
-        let mut difference = Difference {
-            path: if path.is_empty() { ".".into() } else { OsStr::from_bytes(path).into() },
-            kind: word(kind),
-            status: "unchanged",
-            was: None,
-            changes: Vec::new(),
-            reason: None,
-        };
-        let (count, status) = match status {
-            Status::Unchanged => {
-                self.unchanged += 1;
-                return;
-            }
-            Status::Changed(changes) => {
-                difference.changes = changes;
-                (&mut self.changed, "changed")
-            }
-            Status::New => (&mut self.new, "new"),
-            Status::Missing => (&mut self.missing, "missing"),
-            Status::Renamed(from, changes) => {
-                difference.was = Some(OsStr::from_bytes(from).into());
-                difference.changes = changes;
-                (&mut self.renamed, "renamed")
-            }
-            Status::Unreadable(why) => {
-                difference.reason = Some(why);
-                (&mut self.unreadable, "unreadable")
-            }
-        };
-        *count += 1;
-        difference.status = status;
-        self.differences.push(difference);
-    }
 }
 
 #[pymethods]
@@ -262,6 +235,22 @@ pub struct Difference {
     /// Why it is unreadable.
     #[pyo3(get)]
     reason: Option<String>,
+}
+
+impl Difference {
+    /// The difference in a verdict, if there is one.
+    fn new(path: &[u8], kind: &'static str, status: Status<'_>) -> Option<Difference> {
+        let path = if path.is_empty() { ".".into() } else { OsStr::from_bytes(path).into() };
+        let word = status.word();
+        let (was, changes, reason) = match status {
+            Status::Unchanged => return None,
+            Status::New | Status::Missing => (None, Vec::new(), None),
+            Status::Changed(changes) => (None, changes, None),
+            Status::Renamed(from, changes) => (Some(OsStr::from_bytes(from).into()), changes, None),
+            Status::Unreadable(why) => (None, Vec::new(), Some(why)),
+        };
+        Some(Difference { path, kind, status: word, was, changes, reason })
+    }
 }
 
 /// What has changed, as it was sealed, and as it is now.

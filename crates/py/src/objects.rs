@@ -7,13 +7,15 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
 use tagmac::Tag;
 use tagmac_files::Error;
+use tagmac_files::audit::{paired, planned};
+use tagmac_files::manifest::entry::Content;
 use tagmac_files::objects::{
     ManifestKey, Object, ROOT, Record, Root, RootBuilder, Shard, ShardBuilder,
 };
 
 use crate::error::failed;
 use crate::key::Key;
-use crate::memory::{copied, extracted};
+use crate::memory::{copied, extracted, reserved};
 
 /// The text of a shard and what the root is to say of it.
 ///
@@ -137,6 +139,63 @@ pub fn root_open<'py>(
         records.append(PyBytes::new(py, &record.to_line()))?;
     }
     Ok(records)
+}
+
+/// The readings that find new objects of these sizes among missing ones: the number of a new object,
+/// and the nonce.
+///
+/// missing has sizes, nonces and tags, in byte order of the names, as sizes are.
+#[pyfunction]
+pub fn rename_readings<'py>(
+    py: Python<'py>,
+    key: &Bound<'py, Key>,
+    missing: &Bound<'py, PyAny>,
+    sizes: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyList>> {
+    let missing = extracted::<Fields>(missing)?;
+    let missing = contents(key, missing.iter())?;
+    let sizes = extracted::<u64>(sizes)?;
+    let readings = PyList::empty(py);
+    for (number, nonce) in py.detach(|| planned(&missing, &sizes)) {
+        let nonce = (!nonce.is_empty()).then(|| PyBytes::new(py, nonce));
+        readings.append((number, nonce))?;
+    }
+    Ok(readings)
+}
+
+/// The numbers of new objects, each with that of the missing object that it is.
+///
+/// read has the number of a new object, and the size, nonce and tag that it was found to have, in the
+/// order of rename_readings. Readings that failed may be left out.
+#[pyfunction]
+pub fn rename_pairs(
+    py: Python<'_>,
+    key: &Bound<'_, Key>,
+    missing: &Bound<'_, PyAny>,
+    read: &Bound<'_, PyAny>,
+) -> PyResult<Vec<(usize, usize)>> {
+    let (missing, read) = (extracted::<Fields>(missing)?, extracted::<(usize, Fields)>(read)?);
+    let missing = contents(key, missing.iter())?;
+    let found = contents(key, read.iter().map(|(_, fields)| fields))?;
+    let read: Vec<_> = read.iter().map(|(number, _)| *number).zip(found).collect();
+    Ok(py.detach(|| paired(&missing, &read)))
+}
+
+/// A size, a nonce and a tag.
+type Fields = (u64, Option<PyBackedBytes>, PyBackedBytes);
+
+fn contents<'a>(
+    key: &Bound<'_, Key>,
+    fields: impl ExactSizeIterator<Item = &'a Fields>,
+) -> PyResult<Vec<Content>> {
+    let bits = key.get().mac().tag_bits();
+    let mut contents = reserved(fields.len())?;
+    for (size, nonce, tag) in fields {
+        let nonce = nonce.as_ref().map_or(Ok(Vec::new()), |nonce| copied(nonce))?;
+        let tag = Tag::new(tag, bits).map_err(|error| failed(Error::usage(error)))?;
+        contents.push(Content { size: *size, nonce, tag: Some(tag) });
+    }
+    Ok(contents)
 }
 
 fn manifest_key(key: &Bound<'_, Key>) -> ManifestKey {

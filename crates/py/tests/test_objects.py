@@ -129,3 +129,37 @@ def test_nothing_else_is_read(put, at, over):
     if changed != text:
         with pytest.raises(tagmac.InvalidTag):
             _tagmac.shard_open(KEY, record, changed)
+
+
+def found(key, readings, new):
+    """What readings of new objects come to, given by their contents."""
+    for number, nonce in readings:
+        content = new[number]
+        yield number, (len(content), nonce, key.tag(content, nonce))
+
+
+@pytest.mark.parametrize("alg", ["PMAC-AES128", "UMAC-64"])
+def test_renamed_objects_are_found(alg):
+    key = tagmac.Key.generate(alg)
+    nonces = [bytes([n] * 16) if alg == "UMAC-64" else None for n in range(20)]
+    old = [b"%02d" % n for n in range(20)]
+    missing = [(2, nonce, key.tag(body, nonce)) for body, nonce in zip(old, nonces, strict=True)]
+    new = [b"xx", *old, b"large"]
+    readings = _tagmac.rename_readings(key, missing, list(map(len, new)))
+    assert len(readings) == 21 * (8 if alg == "UMAC-64" else 1)
+    assert readings[0] == (0, nonces[0])
+    read = list(found(key, readings, new))
+    assert _tagmac.rename_pairs(key, missing, read) == [(n + 1, n) for n in range(20)]
+    # Some could not be read.
+    assert _tagmac.rename_pairs(key, missing, read[:20]) == [
+        (number, number - 1) for number in sorted({number for number, _ in readings[:20]} - {0})
+    ]
+    assert _tagmac.rename_readings(key, [], [1, 2]) == _tagmac.rename_pairs(key, [], []) == []
+
+
+def test_contents_that_are_none_are_refused():
+    for missing in ([(2, None, b"short")], [(-1, None, bytes(16))], [(2, None)], [2], 2):
+        with pytest.raises((ValueError, TypeError, OverflowError)):
+            _tagmac.rename_readings(KEY, missing, [2])
+        with pytest.raises((ValueError, TypeError, OverflowError)):
+            _tagmac.rename_pairs(KEY, missing, [])

@@ -4,9 +4,8 @@ mod combined;
 mod report;
 
 use tagmac_files::Error;
-use tagmac_files::audit::{Audit, Status};
+use tagmac_files::audit::{Status, TreeAudit};
 use tagmac_files::escaped::Escaped;
-use tagmac_files::manifest::entry::word;
 use tagmac_files::objects::{ManifestKey, ObjectManifest};
 use tagmac_files::progress::Total;
 
@@ -42,12 +41,12 @@ pub fn run(args: &args::Audit) -> Result<Option<Exit>, Error> {
         )));
     }
     let (mac, key) = mac::make_with_key(&args.key.options(), false)?;
-    let mut audit = Audit::open(&mac, &key, &args.manifest, &args.directory)?;
+    let mut audit = TreeAudit::open(&mac, &key, &args.manifest, &args.directory)?;
     let combined = Combined::new(args)?;
     audit.exclude(combined.exclusions())?;
     let mut report = Report::new(args, &mac, audit.manifest().seal, combined);
     let bar = Progress::new(args.reading.progress).start("auditing", audit.total());
-    let put = &mut |path: &[u8], kind, status: Status<'_>| report.put(path, word(kind), status);
+    let put = &mut |path: &[u8], kind, status: Status<'_>| report.put(path, kind, status);
     let audited = audit.run(args.reading.num_threads, &bar, put)?;
     drop(bar);
     Ok(report.finish(audited.skipped, audited.renames_complete))
@@ -64,7 +63,7 @@ fn objects(args: &args::Audit, stores: &Stores) -> Result<Option<Exit>, Error> {
     let root = &manifest.root;
     let total = Total { files: Some(root.entries), bytes: Some(root.bytes) };
     let bar = Progress::new(args.reading.progress).start("auditing", total);
-    let put = &mut |name: &[u8], status: Status<'_>| report.put(name, "object", status);
+    let put = &mut |name: &[u8], kind, status: Status<'_>| report.put(name, kind, status);
     let renames_complete = stores.audit(&mac, &bar, &manifest, &args.directory, put)?;
     drop(bar);
     Ok(report.finish(0, renames_complete))

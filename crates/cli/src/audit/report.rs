@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tagmac::Tag;
 use tagmac_files::Error;
-use tagmac_files::audit::{Change, Status};
+use tagmac_files::audit::{Change, Counts, Status};
 use tagmac_files::escaped::Escaped;
 use tagmac_files::mac::Mac;
 
@@ -14,17 +14,6 @@ use crate::audit::combined::Combined;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::output;
-
-#[derive(Default, Serialize)]
-struct Counts {
-    unchanged: u64,
-    changed: u64,
-    new: u64,
-    missing: u64,
-    renamed: u64,
-    unreadable: u64,
-    skipped: u64,
-}
 
 /// Where verdicts go.
 pub struct Report<'a> {
@@ -73,10 +62,29 @@ impl<'a> ChangeRecord<'a> {
     }
 }
 
+/// How many entries have each verdict, and how many have none for what they are.
+struct Sums {
+    counts: Counts,
+    skipped: u64,
+}
+
+impl Sums {
+    /// The words, each with its number.
+    fn with_words(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.counts.with_words().into_iter().chain([("skipped", self.skipped)])
+    }
+}
+
+impl Serialize for Sums {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.with_words())
+    }
+}
+
 /// The last object of `--json`.
 #[derive(Serialize)]
 struct Summary<'a> {
-    summary: &'a Counts,
+    summary: Sums,
     /// Whether all renamed files were looked for.
     renames_complete: bool,
     algorithm: &'a str,
@@ -95,18 +103,9 @@ impl<'a> Report<'a> {
     /// Takes the verdict on an entry of a kind, which is a word.
     pub fn put(&mut self, path: &[u8], kind: &'static str, status: Status<'_>) {
         let path = if path.is_empty() { b"." } else { path };
-        let counts = &mut self.counts;
-        let (count, name) = match &status {
-            Status::Unchanged => (&mut counts.unchanged, "unchanged"),
-            Status::Changed(_) => (&mut counts.changed, "changed"),
-            Status::New => (&mut counts.new, "new"),
-            Status::Missing => (&mut counts.missing, "missing"),
-            Status::Renamed(..) => (&mut counts.renamed, "renamed"),
-            Status::Unreadable(_) => (&mut counts.unreadable, "unreadable"),
-        };
-        *count += 1;
+        self.counts.add(&status);
         if !self.lost {
-            let told = self.tell(path, kind, name, &status);
+            let told = self.tell(path, kind, &status);
             self.taken(told);
         }
     }
@@ -119,13 +118,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn tell(
-        &mut self,
-        path: &[u8],
-        kind: &'static str,
-        name: &'static str,
-        status: &Status<'_>,
-    ) -> Result<(), Error> {
+    fn tell(&mut self, path: &[u8], kind: &'static str, status: &Status<'_>) -> Result<(), Error> {
         let combined = &mut self.combined;
         match status {
             Status::Unchanged => combined.line(b'=', path)?,
@@ -143,32 +136,26 @@ impl<'a> Report<'a> {
             return Ok(());
         }
         if self.args.json {
-            return self.json(path, kind, name, status);
+            return self.json(path, kind, status);
         }
         let verdict = match status {
-            Status::Changed(changes) => format!("changed: {}", text(changes)),
+            Status::Changed(changes) => format!("{}: {}", status.word(), text(changes)),
             Status::Renamed(from, changes) => {
                 let end = if changes.is_empty() { "" } else { "; " };
-                format!("renamed: it was {}{end}{}", Escaped::bytes(from), text(changes))
+                format!("{}: it was {}{end}{}", status.word(), Escaped::bytes(from), text(changes))
             }
-            Status::Unreadable(why) => format!("unreadable: {why}"),
-            Status::Unchanged | Status::New | Status::Missing => name.into(),
+            Status::Unreadable(why) => format!("{}: {why}", status.word()),
+            Status::Unchanged | Status::New | Status::Missing => status.word().into(),
         };
         output::verdict(path, &verdict)
     }
 
-    fn json(
-        &self,
-        path: &[u8],
-        kind: &'static str,
-        name: &'static str,
-        status: &Status<'_>,
-    ) -> Result<(), Error> {
+    fn json(&self, path: &[u8], kind: &'static str, status: &Status<'_>) -> Result<(), Error> {
         let mut record = Record {
             path: String::from_utf8_lossy(path),
             path_hex: None,
             kind,
-            status: name,
+            status: status.word(),
             changes: Vec::new(),
             from: None,
             from_hex: None,
@@ -197,12 +184,12 @@ impl<'a> Report<'a> {
     /// Sums up. `skipped` entries have no verdict for what they are; `all` renamed files were
     /// looked for or not.
     pub fn finish(mut self, skipped: u64, all: bool) -> Option<Exit> {
-        self.counts.skipped = skipped;
         let combined = std::mem::replace(&mut self.combined, Combined::Nowhere);
         if !self.lost {
             self.taken(combined.finish());
         }
-        let Counts { unchanged, changed, new, missing, renamed, unreadable, .. } = self.counts;
+        let Counts { changed, new, missing, renamed, unreadable, .. } = self.counts;
+        let sums = Sums { counts: self.counts, skipped };
         let (exit, status) = match (changed + new + missing + renamed, unreadable) {
             (0, 0) => (None, "unchanged"),
             (0, _) => (Some(Exit::Io), "unreadable"),
@@ -213,7 +200,7 @@ impl<'a> Report<'a> {
         }
         if self.args.json && !self.lost {
             let told = output::json(&Summary {
-                summary: &self.counts,
+                summary: sums,
                 renames_complete: all,
                 algorithm: self.mac.mac.algorithm().name(),
                 bits: self.mac.mac.tag_bits(),
@@ -223,16 +210,13 @@ impl<'a> Report<'a> {
             });
             self.taken(told);
         } else if !self.args.quiet || exit.is_some() {
-            let mut text = format!(
-                "{unchanged} unchanged, {changed} changed, {new} new, {missing} missing, \
-                 {renamed} renamed"
-            );
-            for (count, word) in [(unreadable, "unreadable"), (skipped, "skipped")] {
-                if count > 0 {
-                    text.push_str(&format!(", {count} {word}"));
-                }
-            }
-            diagnostic(text);
+            // The last two are rare.
+            let is_told = |(word, count): &(&str, u64)| {
+                *count > 0 || !["unreadable", "skipped"].contains(word)
+            };
+            let sums = sums.with_words().filter(is_told);
+            let texts: Vec<_> = sums.map(|(word, count)| format!("{count} {word}")).collect();
+            diagnostic(texts.join(", "));
         }
         exit.or(self.lost.then_some(Exit::Io))
     }

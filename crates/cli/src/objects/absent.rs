@@ -3,9 +3,10 @@
 use std::convert::Infallible;
 use std::path::Path;
 
+use tagmac_files::audit::Put;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::mac::Mac;
-use tagmac_files::objects::{ObjectManifest, Place, Put, Writer};
+use tagmac_files::objects::{ObjectManifest, Place, Writer};
 use tagmac_files::partial::Range;
 use tagmac_files::progress::Progress;
 use tagmac_files::read::Tagged;

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tagmac::Tag;
+use tagmac_files::audit::{BucketAudit, Put};
 use tagmac_files::escaped::Escaped;
 use tagmac_files::mac::Mac;
-use tagmac_files::objects::{self, Audit, Object, ObjectManifest, Put, Tagger, Unread, Writer};
+use tagmac_files::objects::{self, Object, ObjectManifest, Tagger, Unread, Writer};
 use tagmac_files::progress::Progress;
 use tagmac_files::url::{DOT_SEGMENTS, has_dot_segments};
 use tagmac_files::{Error, ReadError};
@@ -97,8 +98,8 @@ impl Stores {
             Ok(objects::Listed { name, size: facts.size, about: facts })
         });
         let tagger = || ObjectTagger { reader: Reader::new(mac, progress), bucket, prefix };
-        let mut taggers: Vec<_> = (0..self.requests()).map(|_| tagger()).collect();
-        Audit { manifest, progress }.run(found, &mut taggers, put)
+        let mut others: Vec<_> = (0..self.requests()).map(|_| tagger()).collect();
+        BucketAudit { manifest, progress }.run(found, &mut tagger(), &mut others, put)
     }
 }
 

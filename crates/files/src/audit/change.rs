@@ -41,19 +41,18 @@ pub fn changes(sealed: &Entry, found: &Entry) -> Vec<Change> {
     {
         changes.push(Change::new("target", Escaped::bytes(sealed), Escaped::bytes(found)));
     }
-    metadata((sealed.mode, sealed.mtime), found, &mut changes);
+    metadata((sealed.mode, sealed.mtime), (found.mode, found.mtime), &mut changes);
     changes
 }
 
-/// What is another than it was beside the content.
-pub fn metadata(sealed: Metadata, found: &Entry, changes: &mut Vec<Change>) {
-    let (mode, mtime) = sealed;
-    if let (Some(sealed), Some(found)) = (mode, found.mode)
+/// What is another than it was besides the content.
+pub fn metadata(sealed: Metadata, found: Metadata, changes: &mut Vec<Change>) {
+    if let (Some(sealed), Some(found)) = (sealed.0, found.0)
         && sealed != found
     {
         changes.push(Change::new("mode", mode_text(sealed), mode_text(found)));
     }
-    if let (Some(sealed), Some(found)) = (mtime, found.mtime)
+    if let (Some(sealed), Some(found)) = (sealed.1, found.1)
         && sealed != found
     {
         changes.push(Change::new("mtime", mtime_text(sealed), mtime_text(found)));

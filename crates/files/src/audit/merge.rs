@@ -1,42 +1,30 @@
-//! A tree and its manifest side by side. They have one order, so each is read once.
+//! The entries of a tree and of its manifest, in order.
 
-use std::cmp::Ordering;
-use std::iter::Peekable;
+use std::iter::{Map, Peekable};
 use std::path::Path;
 
+use crate::audit::pair::{self, Pair};
+use crate::audit::scanned::{Both, NewFile, missing};
+use crate::audit::source::Item;
+use crate::audit::{Change, Status};
 use crate::dir::{self, Kind};
 use crate::error::Error;
 use crate::manifest::Entries;
-use crate::manifest::entry::Entry;
+use crate::manifest::entry::word;
 use crate::manifest::listed::{remark_manifest, remark_mount};
 use crate::read_error::ReadError;
-use crate::scanner::Observation;
+use crate::scanner::Scanner;
 use crate::walk::{self, Found, Walk, below};
 
-/// An entry of the tree, of the manifest, or of both.
-pub enum Item {
-    /// One of the manifest that is there, as it seems, and what was seen of it since.
-    Both(Entry, Option<Observation>),
-    /// A directory of the manifest that is there and cannot be listed, or not wholly, and why.
-    UnreadableDir(Entry, String),
-    /// One that is there as something else.
-    Kind(Entry, Kind),
-    /// One of the manifest alone.
-    Missing(Entry),
-    /// One of the tree alone, with the size that was seen since, if it is a file.
-    New(Vec<u8>, Kind, Option<u64>),
-    /// There is no verdict on what is at this path, and why.
-    Unreadable(Vec<u8>, Kind, String),
-    /// The manifest is wrong, or cannot be read.
-    Wrong(Error),
-}
+/// A walk, which has no errors of its own.
+type Walked = Map<Walk, fn(Found) -> Result<Found, Error>>;
 
 /// The entries of a tree and of its manifest.
 pub struct Merge<'a> {
     root: &'a Path,
     /// Whether pipes, sockets and devices were sealed.
     special: bool,
-    found: Peekable<Walk>,
+    found: Peekable<Walked>,
     sealed: Peekable<Entries<'a>>,
     /// A directory that cannot be listed, and why: there is no verdict on what was sealed in it.
     closed: Option<(Vec<u8>, String)>,
@@ -46,8 +34,8 @@ pub struct Merge<'a> {
 impl<'a> Merge<'a> {
     /// The walk through the tree at `root`, and the entries of its manifest.
     pub fn new(root: &'a Path, special: bool, found: Walk, sealed: Entries<'a>) -> Merge<'a> {
-        let (found, sealed) = (found.peekable(), sealed.peekable());
-        Merge { root, special, found, sealed, closed: None, skipped: 0 }
+        let found = found.map(Ok as fn(_) -> _).peekable();
+        Merge { root, special, found, sealed: sealed.peekable(), closed: None, skipped: 0 }
     }
 
     /// The pipes, sockets and devices so far that were not sealed for what they are.
@@ -55,18 +43,17 @@ impl<'a> Merge<'a> {
         self.skipped
     }
 
-    /// Says what a walk tells beside entries, and returns a directory that cannot be listed, or not
-    /// wholly.
-    fn aside(&mut self, found: Found) -> Option<Item> {
+    /// Reports what a walk finds besides entries, and returns a directory that cannot be listed, or
+    /// not wholly, and why.
+    fn aside(&mut self, found: Found) -> Option<(Vec<u8>, String)> {
         match found {
             Found::UnreadableDir { path, error } => {
                 let why = ReadError::from(error).to_string();
                 self.closed = Some((path.clone(), why.clone()));
-                return Some(Item::Unreadable(path, Kind::Directory, why));
+                return Some((path, why));
             }
             Found::Partly { path, error } => {
-                let why = ReadError::from(error).to_string();
-                return Some(Item::Unreadable(path, Kind::Directory, why));
+                return Some((path, ReadError::from(error).to_string()));
             }
             Found::Mount { path } => remark_mount(&below(self.root, &path)),
             Found::Excluded { path, exclusion: 0 } => remark_manifest(&below(self.root, &path)),
@@ -76,62 +63,63 @@ impl<'a> Merge<'a> {
     }
 }
 
-impl Iterator for Merge<'_> {
-    type Item = Item;
+impl<'a> Iterator for Merge<'a> {
+    type Item = Result<Item<Scanner<'a>>, Error>;
 
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(found) = self.found.next_if(|found| !matches!(found, Found::Entry { .. })) {
+            let is_aside = |found: &Result<Found, _>| !matches!(found, Ok(Found::Entry { .. }));
+            if let Some(Ok(found)) = self.found.next_if(is_aside) {
                 match self.aside(found) {
                     None => continue,
-                    item => return item,
+                    Some((path, why)) => {
+                        let kind = word(Kind::Directory);
+                        return Some(Ok(Item::Settled(path, kind, Status::Unreadable(why))));
+                    }
                 }
             }
-            let found = match self.found.peek() {
-                Some(Found::Entry { path, .. }) => Some(path),
-                _ => None,
-            };
-            let order = match (self.sealed.peek(), found) {
-                (None, None) => return None,
-                (Some(Err(_)), _) => return self.sealed.next()?.err().map(Item::Wrong),
-                (Some(Ok(_)), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some(Ok(sealed)), Some(path)) => dir::order(&sealed.path, path),
-            };
-            let sealed = if order.is_le() { self.sealed.next()?.ok() } else { None };
-            let found = if order.is_ge() { self.found.next() } else { None };
-            return Some(match (sealed, found) {
-                (Some(sealed), Some(Found::Entry { kind, .. })) if kind == sealed.kind => {
-                    // The walk says so before all else of the directory. Of one above it may say so
-                    // here too.
-                    let is_closed = |found: &Found| match found {
-                        Found::UnreadableDir { path, .. } | Found::Partly { path, .. } => {
+            let pair = pair::next(&mut self.sealed, &mut self.found, |sealed, found| match found {
+                Found::Entry { path, .. } => dir::order(&sealed.path, path),
+                _ => unreachable!("what is no entry was taken before"),
+            });
+            return Some(Ok(match pair? {
+                Err(error) => return Some(Err(error)),
+                Ok(Pair::Both(sealed, Found::Entry { kind, .. })) if kind == sealed.kind => {
+                    // The walk reports it before all else of the directory. It may report one of a
+                    // directory above here too.
+                    let is_closed = |found: &Result<Found, _>| match found {
+                        Ok(Found::UnreadableDir { path, .. } | Found::Partly { path, .. }) => {
                             *path == sealed.path
                         }
                         _ => false,
                     };
-                    match self.found.next_if(is_closed).and_then(|found| self.aside(found)) {
-                        Some(Item::Unreadable(.., why)) => Item::UnreadableDir(sealed, why),
-                        _ => Item::Both(sealed, None),
-                    }
+                    let closed = self.found.next_if(is_closed).and_then(Result::ok);
+                    let unlisted = closed.and_then(|found| self.aside(found)).map(|(_, why)| why);
+                    Item::Both(Both { sealed, unlisted })
                 }
-                (Some(sealed), Some(Found::Entry { kind, .. })) => Item::Kind(sealed, kind),
-                (Some(sealed), _) => match &self.closed {
+                Ok(Pair::Both(sealed, Found::Entry { kind, .. })) => {
+                    let (sealed, path) = (word(sealed.kind), sealed.path);
+                    let change = Change::new("kind", sealed, word(kind));
+                    Item::Settled(path, word(kind), Status::Changed(vec![change]))
+                }
+                Ok(Pair::Sealed(sealed)) => match &self.closed {
                     Some((folder, why)) if is_in(folder, &sealed.path) => {
-                        Item::Unreadable(sealed.path, sealed.kind, why.clone())
+                        let (path, kind) = (sealed.path, word(sealed.kind));
+                        Item::Settled(path, kind, Status::Unreadable(why.clone()))
                     }
-                    _ => Item::Missing(sealed),
+                    _ => missing(sealed),
                 },
-                (None, Some(Found::Entry { path, kind })) => {
-                    if kind.is_special() && !self.special {
+                Ok(Pair::Found(Found::Entry { path, kind })) => match kind {
+                    Kind::File => Item::New(NewFile::new(path)),
+                    kind if kind.is_special() && !self.special => {
                         self.skipped += 1;
                         walk::say_skipped(&below(self.root, &path), kind);
                         continue;
                     }
-                    Item::New(path, kind, None)
-                }
-                (None, _) => return None,
-            });
+                    kind => Item::Settled(path, word(kind), Status::New),
+                },
+                Ok(Pair::Both(..) | Pair::Found(_)) => unreachable!("these were taken before"),
+            }));
         }
     }
 }

@@ -3,24 +3,20 @@
 //!
 //! A shard and the root are made and opened as pure functions over bytes, so that any machine can
 //! make any shard; a [`Place`] keeps them. Whoever has all names in order writes with a [`Writer`]
-//! and reads with an [`ObjectManifest`], one shard in memory at a time. An [`Audit`] holds a listing
-//! of the objects against it.
+//! and reads with an [`ObjectManifest`], one shard in memory at a time. A
+//! [`BucketAudit`](crate::audit::BucketAudit) holds a listing of the objects against it.
 
-mod audit;
 mod line;
 mod manifest_key;
-mod merge;
 mod object;
 mod place;
 mod reader;
 mod record;
-mod renames;
 mod root;
 mod shard;
 mod tagger;
 mod writer;
 
-pub use audit::{Audit, Put};
 pub use line::MAX_NAME;
 pub use manifest_key::ManifestKey;
 pub use object::Object;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
-use tagmac_files::audit::{Audit, Status};
+use tagmac_files::audit::{Status, TreeAudit};
 use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;
 use tagmac_files::manifest::header::Options;
@@ -51,7 +51,7 @@ fn a_tree_is_sealed_and_audited() {
     fs::write(root.join("b"), "new").unwrap();
     fs::remove_file(root.join("d/c")).unwrap();
     fs::rename(root.join("e"), root.join("f")).unwrap();
-    let mut audit = Audit::open(&mac, &key, &output, &root).unwrap();
+    let mut audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
     audit.exclude(Ok(Vec::new())).unwrap();
     let mut verdicts = Vec::new();
     let put = &mut |path: &[u8], _, status: Status<'_>| {
@@ -68,8 +68,102 @@ fn a_tree_is_sealed_and_audited() {
     let expected = ["a: unchanged", "b: changed", "d: unchanged", "f: renamed", "d/c: missing"];
     assert_eq!(verdicts, expected);
     fs::write(&output, "no manifest").unwrap();
-    let error = Audit::open(&mac, &key, &output, &root).err().unwrap();
+    let error = TreeAudit::open(&mac, &key, &output, &root).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Mismatch);
+}
+
+/// Seals `sealed`, puts `now` in its place, and returns the verdicts of its files: names and contents.
+fn verdicts(
+    algorithm: &str,
+    threads: usize,
+    sealed: &[(String, String)],
+    now: &[(String, String)],
+) -> (Vec<String>, bool) {
+    let algorithm = Algorithm::from_name(algorithm).unwrap();
+    let bytes = vec![7; *algorithm.key_bytes().end()].into();
+    let key = Key::new(algorithm, bytes).unwrap();
+    let mac = Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let (root, output) = (place.path().join("tree"), place.path().join("manifest"));
+    let write = |files: &[(String, String)]| {
+        fs::create_dir(&root).unwrap();
+        files.iter().for_each(|(name, text)| fs::write(root.join(name), text).unwrap());
+    };
+    write(sealed);
+    let options = SealOptions {
+        directory: &root,
+        output: &output,
+        sealed: Options::default(),
+        skip_unreadable: false,
+        threads,
+    };
+    Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
+    fs::remove_dir_all(&root).unwrap();
+    write(now);
+    let mut audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
+    audit.exclude(Ok(Vec::new())).unwrap();
+    let mut lines = Vec::new();
+    let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+    let put = &mut |path: &[u8], _, status: Status<'_>| {
+        let path = text(path);
+        lines.push(match status {
+            Status::Renamed(from, changes) if changes.is_empty() => {
+                format!("{path}: was {}", text(from))
+            }
+            Status::New => format!("{path}: new"),
+            Status::Missing => format!("{path}: missing"),
+            other => panic!("{path}: {other:?}"),
+        });
+    };
+    let audited = audit.run(threads, &(), put).unwrap();
+    (lines, audited.renames_complete)
+}
+
+fn numbered(names: impl Iterator<Item = (String, u32)>) -> Vec<(String, String)> {
+    names.map(|(name, content)| (name, format!("{content:04}"))).collect()
+}
+
+#[test]
+fn of_many_missing_files_of_one_size_a_new_one_is_held_against_eight() {
+    // The ninth missing one, the first, and the ninth again, which is the eighth by then.
+    let now = numbered([("n0".into(), 8), ("n1".into(), 0), ("n2".into(), 8)].into_iter());
+    let sealed = numbered((0..12).map(|number| (format!("m{number:02}"), number)));
+    for (algorithm, first) in [
+        ("PMAC-AES128", ["n0: was m08", "n1: was m00", "n2: new"]),
+        ("POLY1305-AES", ["n0: new", "n1: was m00", "n2: was m08"]),
+    ] {
+        for threads in [1, 3] {
+            let (lines, complete) = verdicts(algorithm, threads, &sealed, &now);
+            let left = (0..12).filter(|number| ![0, 8].contains(number));
+            let missing = left.map(|number| format!("m{number:02}: missing"));
+            let expected: Vec<_> = first.map(String::from).into_iter().chain(missing).collect();
+            assert_eq!((lines, complete), (expected, true), "{algorithm}");
+        }
+    }
+}
+
+#[test]
+fn equal_files_are_paired_in_order() {
+    let of = |kind, count| numbered((0..count).map(move |n| (format!("{kind}{n:03}"), 7)));
+    let (lines, complete) = verdicts("PMAC-AES128", 3, &of("m", 90), &of("n", 60));
+    let renamed = (0..60).map(|n| format!("n{n:03}: was m{n:03}"));
+    let missing = (60..90).map(|n| format!("m{n:03}: missing"));
+    assert!(complete && lines.into_iter().eq(renamed.chain(missing)));
+}
+
+#[test]
+fn large_files_are_found_under_other_names() {
+    // So large that all threads read each together.
+    let large = |name: &str, byte: &str| (name.to_string(), byte.repeat(3 << 20));
+    let sealed = [large("a", "a"), large("b", "b"), ("c".into(), "small".into())];
+    let now = [large("x", "b"), large("y", "c"), ("z".into(), "small".into())];
+    for algorithm in ["PMAC-AES128", "UMAC-64"] {
+        for threads in [1, 3] {
+            let (lines, complete) = verdicts(algorithm, threads, &sealed, &now);
+            let expected = ["x: was b", "y: new", "z: was c", "a: missing"];
+            assert_eq!((lines, complete), (expected.map(String::from).to_vec(), true));
+        }
+    }
 }
 
 /// A tree with one file, its manifest, and where these are.
@@ -103,7 +197,7 @@ fn new_in_an_audit(early: bool, meanwhile: impl Fn(&Path)) -> Vec<String> {
         threads: 1,
     };
     Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
-    let mut audit = Audit::open(&mac, &key, &output, root).unwrap();
+    let mut audit = TreeAudit::open(&mac, &key, &output, root).unwrap();
     if early {
         meanwhile(root);
     }
@@ -159,7 +253,7 @@ fn a_manifest_that_changes_while_it_is_read_is_refused() {
     ];
     for (other, expected) in cases {
         fs::write(&output, &text).unwrap();
-        let audit = Audit::open(&mac, &key, &output, &root).unwrap();
+        let audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
         fs::write(&output, &other).unwrap();
         let error = audit.run(1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
         assert!(error.ends_with(expected), "{error}");
@@ -181,7 +275,7 @@ fn a_sealed_nonce_has_its_one_length() {
         let body = body.replace(nonce, other);
         let seal = seal_mac(&key).tag(&[], body.as_bytes()).unwrap();
         fs::write(&output, format!("{body}seal: {seal}\n")).unwrap();
-        let audit = Audit::open(&mac, &key, &output, &root).unwrap();
+        let audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
         let error = audit.run(1, &(), &mut |_, _, _| ()).err().unwrap().to_string();
         let expected = "expected a nonce of the longest length that the algorithm takes";
         assert!(error.ends_with(expected), "{error}");
@@ -289,7 +383,7 @@ fn a_caller_may_stop_all_else_that_reads() {
         assert!(stopped.to_string().contains("found a request to stop"));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "something is left");
         Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
-        let mut audit = Audit::open(&mac, &key, &output, &root).unwrap();
+        let mut audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
         audit.exclude(Ok(Vec::new())).unwrap();
         let stopped = audit.run(threads, &Stop, &mut |_, _, _| {}).unwrap_err();
         assert!(stopped.to_string().contains("found a request to stop"));

@@ -15,6 +15,7 @@ __all__ = [
     "NonceReuse",
     "ReserveUsedUp",
     "SHARD_ENTRIES",
+    "STATUSES",
     "Session",
     "WrongKey",
     "WrongObject",
@@ -24,6 +25,8 @@ __all__ = [
     "file_digest",
     "new",
     "record_fields",
+    "rename_pairs",
+    "rename_readings",
     "root_open",
     "root_seal",
     "shard_name",
@@ -227,6 +230,7 @@ def verify_many(
 # Manifests of objects, for tagmac.spark.
 
 SHARD_ENTRIES: Final[int]
+STATUSES: Final[tuple[str, ...]]
 
 def shard_seal(
     key: Key,
@@ -243,6 +247,14 @@ def shard_open(
 ) -> tuple[list[bytes], list[int], list[bytes], list[bytes]]: ...
 def root_seal(key: Key, records: Sequence[bytes]) -> bytes: ...
 def root_open(key: Key, text: bytes, *, shown: str | None = None) -> list[bytes]: ...
+def rename_readings(
+    key: Key, missing: Sequence[tuple[int, bytes | None, bytes]], sizes: Sequence[int]
+) -> list[tuple[int, bytes | None]]: ...
+def rename_pairs(
+    key: Key,
+    missing: Sequence[tuple[int, bytes | None, bytes]],
+    read: Sequence[tuple[int, tuple[int, bytes | None, bytes]]],
+) -> list[tuple[int, int]]: ...
 
 if sys.platform != "win32":
     @final

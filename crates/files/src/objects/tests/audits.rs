@@ -6,11 +6,9 @@ use tagmac::Tag;
 use tagmac::dynamic::AnyMac;
 
 use super::key;
-use crate::audit::Status;
+use crate::audit::{BucketAudit, Status};
 use crate::error::Error;
-use crate::objects::{
-    Audit, Folder, Listed, ManifestKey, Object, ObjectManifest, Tagger, Unread, Writer,
-};
+use crate::objects::{Folder, Listed, ManifestKey, Object, ObjectManifest, Tagger, Unread, Writer};
 
 /// Names and contents.
 type Bucket = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -83,11 +81,16 @@ fn audit(
     threads: usize,
 ) -> (Result<bool, String>, Vec<String>, usize) {
     let manifest = ObjectManifest::open(key, place).unwrap();
-    let mut readers: Vec<_> = (0..threads).map(|_| Reader { mac, bucket, reads: 0 }).collect();
+    let reader = || Reader { mac, bucket, reads: 0 };
+    let (mut main, mut others) = (reader(), (0..threads).map(|_| reader()).collect::<Vec<_>>());
     let mut lines = Vec::new();
-    let mut put = |name: &[u8], status: Status<'_>| lines.push(line(name, status));
-    let result = Audit { manifest: &manifest, progress: &() }.run(listed, &mut readers, &mut put);
-    let reads = readers.iter().map(|reader| reader.reads).sum();
+    let mut put = |name: &[u8], kind, status: Status<'_>| {
+        assert_eq!(kind, "object");
+        lines.push(line(name, status));
+    };
+    let audit = BucketAudit { manifest: &manifest, progress: &() };
+    let result = audit.run(listed, &mut main, &mut others, &mut put);
+    let reads = others.iter().chain([&main]).map(|reader| reader.reads).sum();
     (result.map_err(|error| error.to_string()), lines, reads)
 }
 
@@ -227,4 +230,67 @@ fn renames_take_no_more_memory_than_there_is_room() {
     let renamed = lines.iter().filter(|line| line.contains(": was ")).count();
     assert!((1000..2048).contains(&renamed), "{renamed}");
     assert_eq!(lines.len(), 2 * 2100 - renamed);
+}
+
+/// Objects of one size, each with its own content.
+fn numbered(names: impl Iterator<Item = (String, u32)>) -> Bucket {
+    names.map(|(name, content)| (name.into(), format!("{content:04}").into())).collect()
+}
+
+#[test]
+fn of_many_missing_objects_of_one_size_a_new_one_is_held_against_eight() {
+    // The ninth missing one, the first, and the ninth again, which is the eighth by then.
+    let now = numbered([("n0".into(), 8), ("n1".into(), 0), ("n2".into(), 8)].into_iter());
+    let missing = |taken: [u32; 2]| {
+        let left = (0..12).filter(move |number| !taken.contains(number));
+        left.map(|number| format!("m{number:02}: missing"))
+    };
+    for (algorithm, first, reads) in [
+        ("PMAC-AES128", ["n0: was m08", "n1: was m00", "n2: new"], 3),
+        ("UMAC-64", ["n0: new", "n1: was m00", "n2: was m08"], 8 + 1 + 8),
+    ] {
+        for threads in [1, 3] {
+            let keys = key(algorithm, 64, 7);
+            let folder = tempfile::tempdir().unwrap();
+            let place = Folder::new(folder.path());
+            let sealed = numbered((0..12).map(|number| (format!("m{number:02}"), number)));
+            seal(&keys.0, &keys.1, &place, &sealed);
+            let (result, lines, read) = audit(&keys, &place, listing(&now), &now, threads);
+            assert_eq!(result, Ok(true));
+            let expected: Vec<_> =
+                first.map(String::from).into_iter().chain(missing([0, 8])).collect();
+            assert_eq!(lines, expected, "{algorithm}");
+            assert_eq!(read, reads, "{algorithm}");
+        }
+    }
+}
+
+#[test]
+fn equal_objects_are_paired_in_order() {
+    let keys = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    let of = |kind, count| numbered((0..count).map(move |n| (format!("{kind}{n:03}"), 7)));
+    seal(&keys.0, &keys.1, &place, &of("m", 300));
+    let now = of("n", 200);
+    let (result, lines, reads) = audit(&keys, &place, listing(&now), &now, 3);
+    let renamed = (0..200).map(|n| format!("n{n:03}: was m{n:03}"));
+    let missing = (200..300).map(|n| format!("m{n:03}: missing"));
+    assert_eq!((result, reads), (Ok(true), 200));
+    assert!(lines.into_iter().eq(renamed.chain(missing)));
+}
+
+#[test]
+fn many_short_names_take_no_more_memory_than_there_is_room() {
+    let keys = key("PMAC-AES128", 128, 7);
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folder::new(folder.path());
+    let of = |kind| numbered((0..60_000).map(move |n| (format!("{kind}{n:09}"), n)));
+    seal(&keys.0, &keys.1, &place, &of("m"));
+    let now = of("n");
+    let (result, lines, _) = audit(&keys, &place, listing(&now), &now, 2);
+    assert_eq!(result, Ok(false));
+    let renamed = lines.iter().filter(|line| line.contains(": was ")).count();
+    assert!((20_000..40_000).contains(&renamed), "{renamed}");
+    assert_eq!(lines.len(), 2 * 60_000 - renamed);
 }

@@ -106,7 +106,7 @@ def audit(
             spark, ref, where, listing, shards, unit, streams, max_differences, progress
         )
         is_complete = len(found) == sum(counts.values())
-        pairs = find_renamed(spark, ref, found, unit, streams, progress)
+        pairs = find_renamed(spark, ref, key, found, unit, streams, progress)
     cut = len(below.key.encode())
     differences = [_difference(item, cut) for item in found if item.name not in pairs.gone]
     for new, old in pairs.renamed.items():

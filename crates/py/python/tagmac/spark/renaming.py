@@ -1,15 +1,14 @@
-"""New objects that are missing ones under other names: those of the same size and, under the missing
-one's nonce, the same tag. Only new objects with a missing one of their size are read."""
+"""New objects that are missing ones under other names. What is read, and what is a pair, is decided
+where the command decides it; the readings are a job of their own."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import tagmac
+from tagmac import _tagmac
 
 from .cluster import Say, job, rows, task_count
 from .items import DDL, SCHEMA, Item, from_batches, from_row, ranges, to_batches
@@ -19,9 +18,6 @@ from .tasks import read_items
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-#: Under nonces each pair is a tag of its own. A new object gets so many.
-TRIES = 8
 
 #: Size, nonce and tag.
 _Content = tuple[int, bytes | None, bytes]
@@ -42,34 +38,33 @@ class Renamed:
 def find_renamed(
     spark: SparkSession,
     ref: tagmac.KeyRef,
+    key: tagmac.Key,
     found: list[Item],
     unit: int | None,
     streams: int,
     say: Say | None,
 ) -> Renamed:
     """The pairs among the differences of an audit, which are in order of their names."""
-    nonces: dict[int, dict[bytes | None, None]] = {}
-    missing: dict[_Content, deque[Item]] = {}
-    for item in found:
-        if item.error == MISSING and item.expected is not None:
-            missing.setdefault((item.size, item.nonce, item.expected), deque()).append(item)
-            # In order, and without repetition.
-            nonces.setdefault(item.size, {})[item.nonce] = None
-    # One row for each nonce; MACs without nonces need one.
-    work = [
-        replace(item, error=None, nonce=nonce, index=number)
+    missing = [
+        (item.name, (item.size, item.nonce, item.expected))
         for item in found
-        if item.error == NEW
-        for number, nonce in enumerate(islice(nonces.get(item.size, ()), TRIES))
+        if item.error == MISSING and item.expected is not None
     ]
-    pairs = Renamed()
-    if not work:
-        return pairs
-    for item in _matched(spark, ref, work, frozenset(missing), unit, streams, say):
-        old = missing.get((item.size, item.nonce, item.tag or b""))
-        if old and item.name not in pairs.renamed:
-            pairs.renamed[item.name] = old.popleft().name
-    return pairs
+    contents: list[_Content] = [content for _, content in missing]
+    new = [item for item in found if item.error == NEW]
+    readings = _tagmac.rename_readings(key, contents, [item.size for item in new])
+    if not readings:
+        return Renamed()
+    work = [
+        replace(new[number], error=None, nonce=nonce, index=index)
+        for index, (number, nonce) in enumerate(readings)
+    ]
+    read = [
+        (readings[item.index][0], (item.size, item.nonce, item.tag or b""))
+        for item in _matched(spark, ref, work, frozenset(contents), unit, streams, say)
+    ]
+    pairs = _tagmac.rename_pairs(key, contents, read)
+    return Renamed({new[number].name: missing[old][0] for number, old in pairs})
 
 
 def _matched(
@@ -81,7 +76,7 @@ def _matched(
     streams: int,
     say: Say | None,
 ) -> list[Item]:
-    """The objects with a size, nonce and tag that are known, in order of their names. What cannot
+    """The objects with a size, nonce and tag that are known, in the order of the work. What cannot
     be read stays new. Other tags than those known leave no task."""
     items = [part for item in work for part in ranges(item, unit)]
     data = [tuple(getattr(item, field.name) for field in SCHEMA) for item in items]
@@ -103,4 +98,4 @@ def _matched(
         frame = frame.mapInArrow(tagged, DDL).repartition(tasks, "name", "index")
         frame = frame.sortWithinPartitions("name", "index", "start")
         made = [from_row(row) for row in frame.mapInArrow(joined, DDL).collect()]
-    return sorted(made, key=lambda item: (item.name, item.index))
+    return sorted(made, key=lambda item: item.index)

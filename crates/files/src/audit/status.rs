@@ -1,0 +1,105 @@
+//! The six verdicts, the words for them, and how often each was given.
+
+use crate::audit::Change;
+
+/// The verdict on an entry.
+#[derive(Debug)]
+pub enum Status<'a> {
+    /// It is as it was sealed.
+    Unchanged,
+    /// It is there, and differs in this.
+    Changed(Vec<Change>),
+    /// It was not sealed.
+    New,
+    /// It is not there.
+    Missing,
+    /// It was sealed under this other name, and differs in this besides.
+    Renamed(&'a [u8], Vec<Change>),
+    /// There is no verdict, for this reason.
+    Unreadable(String),
+}
+
+/// Gets the name of an entry, the word for its kind, and the verdict on it.
+pub type Put<'a> = dyn FnMut(&[u8], &'static str, Status<'_>) + 'a;
+
+impl Status<'_> {
+    /// The words for all verdicts.
+    pub const WORDS: [&'static str; 6] =
+        ["unchanged", "changed", "new", "missing", "renamed", "unreadable"];
+
+    /// The verdict on an entry with these changes.
+    pub(crate) fn from_changes(changes: Vec<Change>) -> Self {
+        if changes.is_empty() { Status::Unchanged } else { Status::Changed(changes) }
+    }
+
+    /// The word for it.
+    pub fn word(&self) -> &'static str {
+        Status::WORDS[match self {
+            Status::Unchanged => 0,
+            Status::Changed(_) => 1,
+            Status::New => 2,
+            Status::Missing => 3,
+            Status::Renamed(..) => 4,
+            Status::Unreadable(_) => 5,
+        }]
+    }
+}
+
+/// How many entries have each verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields have the words for the verdicts")]
+pub struct Counts {
+    pub unchanged: u64,
+    pub changed: u64,
+    pub new: u64,
+    pub missing: u64,
+    pub renamed: u64,
+    pub unreadable: u64,
+}
+
+impl Counts {
+    /// Counts a verdict.
+    pub fn add(&mut self, status: &Status<'_>) {
+        *match status {
+            Status::Unchanged => &mut self.unchanged,
+            Status::Changed(_) => &mut self.changed,
+            Status::New => &mut self.new,
+            Status::Missing => &mut self.missing,
+            Status::Renamed(..) => &mut self.renamed,
+            Status::Unreadable(_) => &mut self.unreadable,
+        } += 1;
+    }
+
+    /// The words for all verdicts, each with its count.
+    pub fn with_words(&self) -> [(&'static str, u64); 6] {
+        let Counts { unchanged, changed, new, missing, renamed, unreadable } = *self;
+        let counts = [unchanged, changed, new, missing, renamed, unreadable];
+        std::array::from_fn(|number| (Status::WORDS[number], counts[number]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_verdict_is_counted_under_its_word() {
+        let mut counts = Counts::default();
+        for count in 1.. {
+            let status = match count {
+                1 => Status::Unchanged,
+                2 => Status::from_changes(vec![Change::new("size", 1, 2)]),
+                3 => Status::New,
+                4 => Status::Missing,
+                5 => Status::Renamed(b"old", Vec::new()),
+                6 => Status::Unreadable("why".into()),
+                _ => break,
+            };
+            assert_eq!(status.word(), Status::WORDS[count - 1]);
+            (0..count).for_each(|_| counts.add(&status));
+        }
+        let expected = Status::WORDS.into_iter().zip(1..);
+        assert!(counts.with_words().into_iter().eq(expected));
+        assert!(matches!(Status::from_changes(Vec::new()), Status::Unchanged));
+    }
+}

@@ -1,0 +1,100 @@
+//! A tree against its manifest.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use crate::audit::merge::Merge;
+use crate::audit::source::Sources;
+use crate::audit::{Put, audit};
+use crate::dir::DirTree;
+use crate::error::Error;
+use crate::escaped::Escaped;
+use crate::key::Key;
+use crate::mac::Mac;
+use crate::manifest::listed::start;
+use crate::manifest::{Manifest, seal_mac};
+use crate::progress::{Progress, Total};
+use crate::read_error::ReadError;
+use crate::scanner::Scanners;
+use crate::walk::Exclusion;
+
+/// What an audit of a tree reports in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Audited {
+    /// Entries that have no verdict, as their kind was not sealed.
+    pub skipped: u64,
+    /// Whether all renamed files were looked for. Some may stand as new and missing otherwise.
+    pub renames_complete: bool,
+}
+
+/// An audit of a tree, with a manifest whose seal was checked.
+pub struct TreeAudit<'a> {
+    mac: &'a Mac,
+    root: &'a Path,
+    place: PathBuf,
+    manifest: Manifest,
+    tree: DirTree,
+    excluded: Vec<Exclusion>,
+}
+
+impl<'a> TreeAudit<'a> {
+    /// Opens the manifest and the directory `root`.
+    pub fn open(
+        mac: &'a Mac,
+        key: &Key,
+        manifest: &Path,
+        root: &'a Path,
+    ) -> Result<TreeAudit<'a>, Error> {
+        let place = manifest.to_path_buf();
+        let manifest = Manifest::open(manifest, mac, seal_mac(key))?;
+        let tree = DirTree::open(root).map_err(|error| failed(root, error))?;
+        Ok(TreeAudit { mac, root, place, manifest, tree, excluded: Vec::new() })
+    }
+
+    /// Leaves the manifest out, and what else is no part of the tree.
+    pub fn exclude(&mut self, others: io::Result<Vec<Exclusion>>) -> Result<(), Error> {
+        let failed = |error| failed(self.root, error);
+        // Where the manifest really is, if a link was given.
+        let place = self.place.canonicalize().map_err(failed)?;
+        self.excluded = vec![self.manifest.exclusion(&place).map_err(failed)?];
+        self.excluded.extend(others.map_err(failed)?);
+        Ok(())
+    }
+
+    /// The manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// What there is to audit.
+    pub fn total(&self) -> Total {
+        Total { files: Some(self.manifest.entries), bytes: Some(self.manifest.bytes) }
+    }
+
+    /// Audits with `threads` threads, 0 for as many as there are cores. `put` gets the verdicts, in
+    /// the order of the tree, and those on new, missing and renamed files after all others.
+    pub fn run(
+        &self,
+        threads: usize,
+        progress: &dyn Progress,
+        put: &mut Put<'_>,
+    ) -> Result<Audited, Error> {
+        let (mac, options) = (self.mac, self.manifest.header.options);
+        let skip_reading = AtomicBool::new(false);
+        let failed = |error| failed(self.root, error);
+        let scanners = Scanners::new(&self.tree, mac, options, threads, progress, &skip_reading);
+        let Scanners { mut main, mut others } = scanners.map_err(failed)?;
+        let found = start(&self.tree, &self.excluded, options).map_err(failed)?;
+        let mut items = Merge::new(self.root, options.special, found, self.manifest.entries(mac)?);
+        let sources = Sources { main: &mut main, others: &mut others };
+        let nonces = mac.mac.algorithm().takes_nonce();
+        let renames_complete = audit(nonces, &mut items, sources, progress, put)?;
+        self.tree.in_place(self.root).map_err(failed)?;
+        Ok(Audited { skipped: items.skipped(), renames_complete })
+    }
+}
+
+fn failed(root: &Path, error: io::Error) -> Error {
+    Error::io(format_args!("{}: {}", Escaped::name(root), ReadError::from(error)))
+}
