@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::{Arc, Mutex};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
@@ -256,6 +256,7 @@ fn save_refused(error: SaveError) -> PyErr {
     match error {
         SaveError::Seal => InvalidTag::new_err(error.to_string()),
         SaveError::Mac(error) => refused(error),
+        SaveError::NoMemory => PyMemoryError::new_err(error.to_string()),
         other => PyValueError::new_err(other.to_string()),
     }
 }

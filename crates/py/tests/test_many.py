@@ -238,44 +238,105 @@ def test_dictionaries():
         tagmac.tag_many(umac, [b"a", b"b"], pa.array([b"1", None]))
     for wrong in (-1, 6, 100):
         array = pa.DictionaryArray.from_arrays(pa.array([0, wrong], pa.int8()), words, safe=False)
-        with pytest.raises(ValueError, match="found a number that the dictionary has not$"):
+        with pytest.raises(ValueError, match=f"^invalid Arrow array: .* out of bounds: {wrong} "):
             tagmac.tag_many(KEY, array)
+    # Under a null there may be any number.
+    numbers = pa.Array.from_buffers(pa.int8(), 1, [pa.py_buffer(b"\0"), pa.py_buffer(b"\x63")])
+    array = pa.DictionaryArray.from_arrays(numbers, words, safe=False)
+    with pytest.raises(ValueError, match="^message 0: expected a value, found a null$"):
+        tagmac.tag_many(KEY, array)
+
+
+def view(length, start, number=0, prefix=b"3456"):
+    numbers = (n.to_bytes(4, "little", signed=True) for n in (length, number, start))
+    return b"".join([next(numbers), prefix, *numbers])
 
 
 def test_broken_views():
-    def view(length, number, start):
-        return b"".join(n.to_bytes(4, "little", signed=True) for n in (length, 0, number, start))
-
     data = pa.py_buffer(b"0123456789abcdef")
-    right = view(13, 0, 3)
+    right = view(13, 3)
     for wrong, found in [
-        (view(-1, 0, 0), "a view with a length below 0"),
-        (view(13, 1, 0), "a view of no buffer"),
-        (view(13, -1, 0), "a view of no buffer"),
-        (view(13, 0, -1), "a view of no buffer"),
-        (view(13, 0, 4), "a view over the end of its buffer"),
-        (view(17, 0, 0), "a view over the end of its buffer"),
-        (view(2**31 - 1, 0, 2**31 - 1), "a view over the end of its buffer"),
+        (view(-1, 0), "Invalid buffer slice at 1: got 0..4294967295"),
+        (view(13, 3, 1), "Invalid buffer index at 1: got index 1"),
+        (view(13, 3, -1), "Invalid buffer index at 1: got index 4294967295"),
+        (view(13, -1), "Invalid buffer slice at 1: got 4294967295.."),
+        (view(13, 4), "Invalid buffer slice at 1: got 4..17"),
+        (view(17, 0), "Invalid buffer slice at 1: got 0..17"),
+        (view(2**31 - 1, 2**31 - 1), "Invalid buffer slice at 1: got 2147483647.."),
+        (view(13, 3, prefix=b"0000"), "Mismatch between embedded prefix and data"),
+        (b"\1\0\0\0one" + bytes(9), "View at index 1 contained non-zero padding"),
     ]:
         views = pa.py_buffer(right + wrong)
         array = pa.Array.from_buffers(pa.binary_view(), 2, [None, views, data])
         assert tagmac.tag_many(KEY, array[:1]) == KEY.tag(b"3456789abcdef")
-        with pytest.raises(
-            ValueError, match=f"expected an array as Arrow specifies, found {found}"
-        ):
+        with pytest.raises(ValueError, match=f"^invalid Arrow array: {found}"):
             tagmac.tag_many(KEY, array)
-    # Under a null there may be anything.
-    array = pa.Array.from_buffers(pa.binary_view(), 2, [pa.py_buffer(b"\x01"), views, data])
-    with pytest.raises(ValueError, match="^message 1: expected a value, found a null$"):
-        tagmac.tag_many(KEY, array)
+
+
+def offsets(*numbers):
+    return pa.py_buffer(np.array(numbers, "<i4").tobytes())
+
+
+def test_broken_offsets():
+    """None is over the last one, below the one before or below 0."""
+    data = pa.py_buffer(b"onetwo")
+    for wrong in ((0, 3, 2, 6), (0, 7, 7, 6), (0, -1, 3, 6)):
+        array = pa.Array.from_buffers(pa.binary(), 3, [None, offsets(*wrong), data])
+        with pytest.raises(ValueError, match="^invalid Arrow array: .*[Oo]ffset"):
+            tagmac.tag_many(KEY, array)
+    # The last one of a slice is below 0.
+    array = pa.Array.from_buffers(pa.binary(), 3, [None, offsets(0, -1, 3, 6), data])
+    with pytest.raises(ValueError, match="^invalid Arrow array: the last offset is negative$"):
+        tagmac.tag_many(KEY, array[:1])
+
+
+def test_offsets_that_change():
+    """The last offset is the end of the bytes from when the array comes. What a producer writes
+    there later, while it makes the next array, is not followed."""
+    numbers = bytearray(np.array([0, 3], "<i4").tobytes())
+    first = pa.Array.from_buffers(
+        pa.binary(), 1, [None, pa.py_buffer(numbers), pa.py_buffer(b"onetwo")]
+    )
+    count = 0
+
+    def array(_, out):
+        nonlocal count
+        count += 1
+        if count == 1:
+            first._export_to_c(out)
+        elif count == 2:
+            numbers[4] = 6
+            pa.array([b"more"])._export_to_c(out)
+        return 0
+
+    def schema(_, out):
+        pa.binary()._export_to_c(out)
+        return 0
+
+    stream = Stream(
+        Stream.Get(schema), Stream.Get(array), Stream.Say(lambda _: None), Stream.Release(lambda _: None)
+    )
+    with pytest.raises(ValueError, match="^invalid Arrow array: it was changed while it was read$"):
+        tagmac.tag_many(KEY, stream)
+
+
+def odd(buffer):
+    """The same bytes at an odd address."""
+    return pa.py_buffer(b"x" + buffer.to_pybytes()).slice(1)
 
 
 def test_buffers_that_are_not_aligned():
     """Arrow recommends alignment and does not ask for it."""
-    offsets = b"".join(n.to_bytes(4, "little") for n in (0, 3, 3, 6))
-    odd = pa.py_buffer(b"x" + offsets).slice(1)
-    array = pa.Array.from_buffers(pa.binary(), 3, [None, odd, pa.py_buffer(b"onetwo")])
-    assert tagmac.tag_many(KEY, array) == one_by_one([b"one", b"", b"two"])
+    values = [b"one", b"", b"two", b"y" * 20]
+    for kind in (pa.binary(), pa.large_binary(), pa.binary_view()):
+        valid, numbers, *data = pa.array(values, kind).buffers()
+        array = pa.Array.from_buffers(kind, len(values), [valid, odd(numbers), *data])
+        assert tagmac.tag_many(KEY, array) == one_by_one(values)
+        assert tagmac.tag_many(KEY, array[1:3]) == one_by_one(values[1:3])
+    numbers = pa.array([3, 0, 2], pa.int16())
+    numbers = pa.Array.from_buffers(numbers.type, 3, [None, odd(numbers.buffers()[1])])
+    array = pa.DictionaryArray.from_arrays(numbers, pa.array(values))
+    assert tagmac.tag_many(KEY, array) == one_by_one([values[i] for i in (3, 0, 2)])
 
 
 @given(st.lists(st.lists(st.one_of(st.binary(), st.none()))))

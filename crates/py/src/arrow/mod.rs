@@ -1,23 +1,23 @@
 //! Arrow arrays whose values are messages: binary and string values in each of their layouts, and
-//! dictionaries of them; one array, or several one after the other. None is copied.
+//! dictionaries of them; one array, or several one after the other. No value is copied.
 
-mod column;
-mod interface;
+mod import;
+mod stream;
+mod values;
 
-use std::ffi::{CStr, c_int};
-
+use arrow_data::ArrayData;
+use arrow_data::ffi::FFI_ArrowArray;
+use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use self::column::Column;
-use self::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Filled, Owned};
+use self::stream::ArrowArrayStream;
 use crate::memory::{none_left, push};
 
-/// Arrays of one type. They are ours: what a capsule holds, any other consumer may release.
+/// Valid arrays of one type. They are ours: what a capsule holds, any other consumer may release.
 pub struct Arrow {
-    schema: Owned<ArrowSchema>,
-    arrays: Vec<Owned<ArrowArray>>,
+    arrays: Vec<ArrayData>,
 }
 
 impl Arrow {
@@ -35,11 +35,20 @@ impl Arrow {
 
     /// The values; `what` is a word for one.
     pub fn slices(&self, what: &str) -> PyResult<Vec<&[u8]>> {
-        let mut values = Vec::new();
+        let mut slices = Vec::new();
         for array in &self.arrays {
-            append(&mut values, what, &self.schema, array)?;
+            slices.try_reserve(array.len()).map_err(none_left)?;
+            values::each(array, |value| {
+                let Some(value) = value else {
+                    let row = slices.len();
+                    let line = format!("{what} {row}: expected a value, found a null");
+                    return Err(PyValueError::new_err(line));
+                };
+                slices.push(value);
+                Ok(())
+            })?;
         }
-        Ok(values)
+        Ok(slices)
     }
 }
 
@@ -47,80 +56,38 @@ impl Arrow {
 fn one(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<Arrow> {
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast();
-    // SAFETY: a capsule of that name points to that struct.
-    let taken = unsafe { Owned::taken(schema).zip(Owned::taken(array)) };
-    let (schema, array) = taken.ok_or_else(released)?;
-    Ok(Arrow { schema, arrays: vec![array] })
-}
-
-/// Adds the values of an array, which may be none of nulls.
-fn append<'a>(
-    values: &mut Vec<&'a [u8]>,
-    what: &str,
-    schema: &'a ArrowSchema,
-    array: &'a ArrowArray,
-) -> PyResult<()> {
-    // SAFETY: the structs are those of one array that is not released.
-    let column = unsafe { Column::of(schema, array)? };
-    values.try_reserve(column.len()).map_err(none_left)?;
-    let put = |value: Option<&'a [u8]>| {
-        let row = values.len();
-        values.push(value.ok_or_else(|| {
-            PyValueError::new_err(format!("{what} {row}: expected a value, found a null"))
-        })?);
-        Ok(())
+    // SAFETY: a capsule of that name points to that struct, and only the interpreter's thread uses it.
+    // What is left there is marked as released.
+    let (schema, array) = unsafe {
+        (FFI_ArrowSchema::from_raw(schema.as_ptr()), FFI_ArrowArray::from_raw(array.as_ptr()))
     };
-    // SAFETY: as above.
-    unsafe { column.each_value(put) }
+    if schema.release().is_none() || array.is_released() {
+        return Err(released());
+    }
+    // SAFETY: the producer of the type made the array too.
+    let array = unsafe { import::array(&import::data_type(&schema)?, array) }?;
+    Ok(Arrow { arrays: vec![array] })
 }
 
 /// All arrays of a stream.
 fn read(stream: &Bound<'_, PyCapsule>) -> PyResult<Arrow> {
-    let stream = stream.pointer_checked(Some(c"arrow_array_stream"))?.cast::<ArrowArrayStream>();
-    // SAFETY: a capsule of that name points to that struct.
-    let mut stream = unsafe { Owned::taken(stream) }.ok_or_else(released)?;
-    let stream = stream.at();
-    // SAFETY: the stream is not released, so it has its functions; so below.
-    let (schema, result) = Owned::filled(|to| unsafe { ((*stream).get_schema)(stream, to) });
-    // SAFETY: as above.
-    unsafe { succeeded(stream, result) }?;
-    if schema.is_released() {
-        return Err(released());
-    }
-    // SAFETY: the stream has filled it in. There may be no array to see the type of.
-    unsafe { column::check_type(&schema) }?;
+    let stream = stream.pointer_checked(Some(c"arrow_array_stream"))?.cast();
+    // SAFETY: a capsule of that name points to that struct, and only the interpreter's thread uses it.
+    let mut stream = unsafe { ArrowArrayStream::from_raw(stream) };
+    // There may be no array to see the type of.
+    let data_type = import::data_type(&stream.schema()?)?;
     let mut arrays = Vec::new();
-    loop {
-        // SAFETY: as above.
-        let (array, result) = Owned::filled(|to| unsafe { ((*stream).get_next)(stream, to) });
-        // SAFETY: as above.
-        unsafe { succeeded(stream, result) }?;
-        if array.is_released() {
-            return Ok(Arrow { schema, arrays });
-        }
-        push(&mut arrays, array)?;
+    while let Some(array) = stream.next_array()? {
+        // SAFETY: all arrays of a stream have its type.
+        push(&mut arrays, unsafe { import::array(&data_type, array) }?)?;
     }
-}
-
-/// Nothing, or what a stream says of its last call.
-///
-/// # Safety
-///
-/// The stream is not released.
-unsafe fn succeeded(stream: *mut ArrowArrayStream, result: c_int) -> PyResult<()> {
-    if result == 0 {
-        return Ok(());
-    }
-    // SAFETY: as the caller says. What it gives is null, or a C string until the next call.
-    let line = unsafe {
-        let line = ((*stream).get_last_error)(stream);
-        if line.is_null() { c"" } else { CStr::from_ptr(line) }
-    };
-    let line = line.to_string_lossy();
-    let line = format!("expected an Arrow array, found error {result} of its stream: {line}");
-    Err(PyValueError::new_err(line))
+    Ok(Arrow { arrays })
 }
 
 fn released() -> PyErr {
     PyValueError::new_err("expected an Arrow array, found a released one")
+}
+
+fn invalid(why: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("invalid Arrow array: {why}"))
 }

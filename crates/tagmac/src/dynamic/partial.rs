@@ -204,7 +204,7 @@ impl<'a> Partial<'a> {
         parts.save(part, &mut secret)?;
         secret.length_prefixed(tail);
         let secret = secret.as_bytes();
-        // The system's call takes as long as a seal: both nonces are of one, and differ in a bit.
+        // One call of the system makes both nonces, which differ in a bit.
         let mut nonces = [[0; NONCE]; 2];
         fill_random(&mut nonces[0]).map_err(SaveError::from)?;
         nonces[1] = nonces[0];

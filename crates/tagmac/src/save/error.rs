@@ -15,6 +15,8 @@ pub enum SaveError {
         /// What was expected.
         expected: &'static str,
     },
+    /// No memory is left for what was sealed.
+    NoMemory,
     /// The MAC's state within a message cannot be saved.
     NoSavedState,
     /// A part was made by another kind of MAC, or under another key.
@@ -32,6 +34,7 @@ impl fmt::Display for SaveError {
             SaveError::Saved { expected } => {
                 write!(f, "expected {expected} under the seal, found something else")
             }
+            SaveError::NoMemory => f.write_str("no memory is left to open the sealed data"),
             SaveError::NoSavedState => f.write_str("this MAC's state cannot be saved"),
             SaveError::ForeignPart => f.write_str(FOREIGN_PART),
             SaveError::Mac(error) => error.fmt(f),

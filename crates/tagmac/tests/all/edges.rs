@@ -151,6 +151,8 @@ fn what_is_wrong_with_a_part_is_said() {
     let saved = SaveError::Saved { expected: "a part" };
     assert!(saved.to_string().contains("a part"));
     assert_eq!(SaveError::NoSavedState.to_string(), "this MAC's state cannot be saved");
+    let line = "no memory is left to open the sealed data";
+    assert_eq!(SaveError::NoMemory.to_string(), line);
     assert_eq!(SaveError::ForeignPart.to_string(), PartError::ForeignPart.to_string());
     assert_eq!(PartError::ForeignPart.to_string(), "the part belongs to another MAC or key");
     assert_eq!(partial(saved.into()), (saved.to_string(), Some(saved.to_string())));
