@@ -12,6 +12,7 @@ Where none of this tells which statement is meant, the anchor is lost, and what 
 
     anchors.py           shows that each anchor holds: of survivors, of lines that never run, of bugs, of planted bugs
     anchors.py --renew   writes files, functions and statements as they are now; says what is lost, and keeps it
+    anchors.py --self-test
 
 Neither builds anything but `cargo mutants`.
 """
@@ -28,7 +29,7 @@ from functools import cached_property
 from pathlib import Path
 
 import rust_source
-from rust_source import Source, pieces, renaming, words
+from rust_source import Source, pieces, renaming, spelled, words
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -100,7 +101,7 @@ class Tree:
 
 def names_in(source, item):
     """The names that an item has."""
-    return {text for one in source.tokens[item.start : item.end] for is_name, text in pieces(one) if is_name}
+    return {text for is_name, text in spelled(source.tokens[item.start : item.end]) if is_name}
 
 
 def number_of(text):
@@ -141,14 +142,15 @@ def occurrences(source, start, end, wanted, kept=None):
     length, found = len(wanted), []
     if not length:
         return found
-    here = [pieces(one) for one in source.tokens[start:end]]
+    here = source.tokens[start:end]
+    counts = [len(pieces(one)) for one in here]
     for at in range(len(here)):
         stop, count = at, 0
         while stop < len(here) and count < length:
-            count += len(here[stop])
+            count += counts[stop]
             stop += 1
         if count == length:
-            now = [piece for one in here[at:stop] for piece in one]
+            now = spelled(here[at:stop])
             names = {} if now == wanted else renaming(wanted, now, kept) if kept is not None else None
             if names is not None:
                 found.append((start + at, start + stop, names))
@@ -173,9 +175,11 @@ def replaced(tree, change):
         return None, f"{at[0]}: {at[1]}: {len(found) or 'no'} places with {change['before']!r}"
     start, stop, names = found[0]
     after = change["after"]
-    for token in reversed(rust_source.tokens(after)):
-        if token.is_name and names.get(token.text, token.text) != token.text:
-            after = after[: token.start] + names[token.text] + after[token.end :]
+    parts = rust_source.tokens(after)
+    for ahead, token in reversed(list(zip([None, *parts], parts, strict=False))):
+        [(is_name, name), *_] = pieces(token, ahead)
+        if is_name and token.is_name and name in names:
+            after = after[: token.start] + names[name].removeprefix(".") + after[token.end :]
     first, last = source.tokens[start], source.tokens[stop - 1]
     # A comma that layout has after the last token stays where it is.
     text = source.text[: first.start] + after + source.text[last.end :]
@@ -227,3 +231,132 @@ def read_bug(path):
     if not told.get("change") or any(set(change) != names for change in told["change"]):
         sys.exit(f"{path}: expected changes, each with {', '.join(sorted(names))}, found others")
     return told
+
+
+# All anchors of the repository.
+
+
+def survivors(renews):
+    """How many survivors there are, and those that no mutant is."""
+    import mutants
+
+    ledger = mutants.Ledger(mutants.mutants([*mutants.STRICT, *mutants.ALGO]))
+    if renews:
+        ledger.renew()
+    lost = [f"{row['file']}: {mutants.label(row)}" for row in ledger.survivors if id(row) not in ledger.mutant_of]
+    return len(ledger.survivors), lost
+
+
+def uncovered(renews):
+    """How many statements and sides there are that never run, and those that are not there."""
+    import coverage
+
+    tree, reasons, lost, count = Tree(), json.loads(coverage.REASONS.read_text()), [], 0
+    for reason in reasons:
+        file = reason["file"]
+        for number, hole in enumerate(reason["holes"]):
+            count += 1
+            place = coverage.find(tree, file, hole)
+            if place is None:
+                lost.append(f"{file}: {hole['function']}: {hole['code']}")
+                continue
+            path, index, which = place
+            item = tree.source(path).items[index]
+            codes = [tree.source(path).code(statement) for statement in item.statements]
+            now = {"function": item.name, **anchor(codes, which)}
+            reason["holes"][number] = now | ({"part": hole["part"]} if "part" in hole else {})
+            reason["file"] = path
+    if renews:
+        coverage.REASONS.write_text(json.dumps(reasons, indent=1, ensure_ascii=False) + "\n")
+    return count, lost
+
+
+def bugs():
+    """How many bugs there are, and those that cannot be made."""
+    sys.path.append(str(ROOT / "assure/proofs"))
+    from planted import PLANTED, change_of
+
+    tree, lost = Tree(), []
+    all_of = {path.stem: read_bug(path)["change"] for path in sorted((ROOT / "bugs").glob("*.toml"))}
+    all_of |= {f"proofs, {name}": [change_of(name)] for name in PLANTED}
+    for name, changes in all_of.items():
+        _, error = in_memory(tree, changes)
+        if error:
+            lost.append(f"{name}: {error}")
+    return len(all_of), lost
+
+
+CODE = """
+impl<T: Copy> Hash for Pair<T> {
+    /// The sum of two.
+    pub(crate) fn sum(&self, left: usize) -> usize {
+        let right = self.right(left); // a comment
+        if left > right && right != 0 {
+            return Err(altered(left, right));
+        }
+        let Some(more) = self.more else { return 0 };
+        match more {
+            0 => left,
+            _ => left + right,
+        }
+    }
+}
+"""
+
+
+def self_test():
+    """Changes that keep anchors, and changes that must not."""
+    renamed = CODE.replace("right", "other").replace("self.other", "self.right")
+    spread = CODE.replace("altered(left, right)", "altered(\n  left,\n  right,\n )").replace("-> usize {", "-> usize\n{")
+    longer = CODE.replace("let Some(more)", "self.count();\n let Some(more)")
+    twice = CODE.replace("let Some(more)", "if left > right && right != 0 {}\n let Some(more)")
+    other = CODE.replace("left > right", "left >= right")
+    call = CODE.replace("self.right(left)", "self.left(left)")
+    same = rust_source.digest(CODE)
+    anchored = "if left > right && right != 0"
+    for name, text, holds, is_same in [
+        ("itself", CODE, True, True),
+        ("new name of a variable", renamed, True, True),
+        ("other layout", spread, True, True),
+        ("a comment", CODE.replace("a comment", "another"), True, True),
+        ("one more statement", longer, True, False),
+        ("another function is called", call, True, False),
+        ("the same statement twice", twice, False, False),
+        ("another operator", other, False, False),
+        ("another function", CODE.replace("fn sum", "fn product"), False, False),
+    ]:
+        before, source = Source(CODE), Source(text)
+        [item] = before.named("<impl Hash for Pair<T>>::sum")
+        codes = [before.code(statement) for statement in item.statements]
+        row = anchor(codes, codes.index(anchored))
+        found = None
+        for now in source.named("<impl Hash for Pair<T>>::sum"):
+            found = align(row, [source.code(statement) for statement in now.statements], names_in(source, now))
+        if (found is not None) != holds:
+            sys.exit(f"anchors: self-test '{name}': expected {'an anchor that holds' if holds else 'none'}, found {found}")
+        if (rust_source.digest(text) == same) != is_same:
+            sys.exit(f"anchors: self-test '{name}': expected {'the same' if is_same else 'another'} digest")
+    print("anchors: 9 changes of a function, each judged as it must be")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--renew", action="store_true", help="write files, functions and statements as they are now")
+    parser.add_argument("--self-test", action="store_true", help="changes that keep anchors, and others")
+    args = parser.parse_args()
+    if args.self_test:
+        self_test()
+        return 0
+    lost = []
+    for name, (count, without) in {
+        "survivors": survivors(args.renew), "statements that never run": uncovered(args.renew), "bugs": bugs()
+    }.items():  # fmt: skip
+        print(f"{name}: {count - len(without)} of {count} hold")
+        lost += without
+    for line in lost:
+        print(f"lost: {line}")
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

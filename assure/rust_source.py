@@ -267,13 +267,19 @@ def one_line(text, here):
 
 def words(text):
     """What tokens say, with the names in texts that are formatted apart."""
-    return [one for token in tokens(text) for one in pieces(token)]
+    return spelled(tokens(text))
 
 
-def pieces(token):
+def spelled(some):
+    """What tokens say. Names of fields and methods are not those of variables."""
+    return [one for before, token in zip([None, *some], some, strict=False) for one in pieces(token, before)]
+
+
+def pieces(token, before=None):
     """A token as it is compared: whether it is a name, and its text."""
     if token.kind != "string" or "{" not in token.text:
-        return [(token.is_name, token.text)]
+        is_member = token.is_name and before is not None and before.text == "."
+        return [(token.is_name, f".{token.text}" if is_member else token.text)]
     found, at = [], 0
     for match in PLACEHOLDER.finditer(token.text):
         if match[1] == "{":
