@@ -73,10 +73,13 @@ class Tree:
 
     def nearest(self, file, paths):
         """The one of some files whose modules are most like those of a file that moved; `None` if two are."""
-        ranked = sorted(((common_end(module(file), module(path)), path) for path in paths), reverse=True)
-        if not ranked or len(ranked) > 1 and ranked[0][0] == ranked[1][0]:
+        of = module(file)
+        ranked = sorted(
+            (common_end(of, module(path)), common_end(of[::-1], module(path)[::-1]), path) for path in paths
+        )
+        if not ranked or len(ranked) > 1 and ranked[-1][:2] == ranked[-2][:2]:
             return None
-        return ranked[0][1]
+        return ranked[-1][2]
 
     def locate(self, file, name):
         """Where a function is now: its file and its name, or `None`."""

@@ -83,7 +83,32 @@ def tokens(text):
                 at = more.end()
         elif kind not in ("space", "comment"):
             found.append(Token(kind, match[0], match.start(), at))
-    return without_last_commas(found)
+    return without_last_commas(without_braces(found))
+
+
+def without_braces(found):
+    """The tokens without braces around the one expression of an arm or a closure, which layout adds."""
+    stack, statements, drop = [], {}, {}
+    for number, one in enumerate(found):
+        if one.kind != "mark":
+            continue
+        if one.text in OPEN:
+            stack.append(number)
+        elif one.text == ";" and stack:
+            statements[stack[-1]] = True
+        elif one.text in CLOSE and stack:
+            start = stack.pop()
+            before = found[start - 1].text if start else None
+            if found[start].text == "{" and before in ("=>", "|", "||") and start not in statements and number > start + 1:
+                drop[start], drop[number] = None, before
+    out = []
+    for number, one in enumerate(found):
+        if number not in drop:
+            out.append(one)
+        elif drop[number] == "=>" and number + 1 < len(found) and found[number + 1].text != ",":
+            # Nothing else parts the arm from the next one.
+            out.append(Token("mark", ",", one.start, one.start))
+    return out
 
 
 def without_last_commas(found):
@@ -391,7 +416,7 @@ def digest(text):
                     f"${numbering.setdefault(text, len(numbering))}" if is_name and text in of_item else text
                     for is_name, text in parts
                 )
-            elif word in of_item and source.word(number - 1) not in (".", "::"):
+            elif word in of_item and source.word(number - 1) not in (".", "::", "fn"):
                 local[number] = f"${numbering.setdefault(word, len(numbering))}"
     out, number = [], 0
     while number < len(source.tokens):
