@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Historical bugs: faults that other projects had, made again here, are each found by a named test.
 
-`bugs/NN-name.patch` has a fault of another project (`source:`) as a patch to this one, and the test
-that must find it (`test: PACKAGE TARGET NAME`, where TARGET is `lib` or a program of tests). The job
-copies the tree to `target/assure/bugs`, shows that all those tests pass there, and then, patch by
-patch: applies it, builds the test program, runs that one test, and demands that it fails. A patch
-that does not apply, does not build, or leaves the test green is a failure of the job.
+`bugs/NN-name.toml` has a fault of another project (`source`) as changes to functions of this one
+(`anchors.py`), and the test that must find it (`test = "PACKAGE TARGET NAME"`, where TARGET is `lib` or a
+program of tests). The job copies the tree to `target/assure/bugs`, shows that all those tests pass there,
+and then, bug by bug: makes its changes, builds the test program, runs that one test, and demands that it
+fails. A change whose place is not found, or found twice, a bug that does not build, or that leaves the test
+green is a failure of the job.
 
-It shows that the tests find these faults, and not that they find all of their kind: a patch is one
+It shows that the tests find these faults, and not that they find all of their kind: a bug is one
 place of the code, chosen by hand. Programs are built with `opt-level` 0, and so show what an
 algorithm does wrong and not what an optimiser does.
 
-`--full` takes all patches, `--quick` a fixed few whose programs are built fast, and shows that all apply.
+`--full` takes all bugs, `--quick` a fixed few whose programs are built fast, and shows that all can be made.
 """
 
 import argparse
@@ -25,10 +26,12 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import anchors
+from anchors import ROOT, apply, read_bug, revert
+
 SCRATCH = ROOT / "target/assure/bugs"
 # A test that waits for ever is not one that found something.
 PATIENCE = 1200
@@ -86,10 +89,10 @@ class Test:
 
 @dataclass
 class Bug:
-    """A patch, and the test that must find it."""
+    """Changes, and the test that must find them."""
 
     name: str
-    text: str
+    changes: list
     test: Test
 
 
@@ -102,17 +105,13 @@ class Result:
     notes: list = field(default_factory=list)
 
 
-def read_bug(path):
-    """A patch from its file."""
-    text = path.read_text()
-    found = re.search(r"^test: (\S+) (\S+) (\S+)$", text, re.M)
-    head = text[: text.index("diff --git")]
-    for line in ["what: ", "source: ", "here: "]:
-        if f"\n{line}" not in f"\n{head}":
-            sys.exit(f"{path}: expected a line '{line}', found none")
-    if not found:
-        sys.exit(f"{path}: expected a line 'test: PACKAGE TARGET NAME', found none")
-    return Bug(re.sub(r"^\d+-", "", path.stem), text, Test(*found.groups()))
+def bug_of(path):
+    """A bug from its file."""
+    told = read_bug(path)
+    words = told["test"].split()
+    if len(words) != 3:
+        sys.exit(f"{path}: expected test = 'PACKAGE TARGET NAME', found '{told['test']}'")
+    return Bug(re.sub(r"^\d+-", "", path.stem), told["change"], Test(*words))
 
 
 def git_files():
@@ -159,25 +158,6 @@ class Tree:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(contents)
                 shutil.copymode(source, copy)
-
-    def apply(self, text):
-        """Applies a patch. What its files were before, or an error."""
-        names = re.findall(r"^--- a/(.+)$", text, re.M)
-        before = {name: (self.path / name).read_bytes() for name in names}
-        command = ["git", "apply", "-"]
-        ran = subprocess.run(
-            command, cwd=self.path, input=text.encode(), env=self.environment, capture_output=True
-        )
-        if ran.returncode != 0:
-            return None, ran.stderr.decode().strip()
-        if all((self.path / name).read_bytes() == old for name, old in before.items()):
-            return None, "it changes nothing"
-        return before, None
-
-    def revert(self, before):
-        """Takes a patch back. The files are new again, or cargo would not see it."""
-        for name, contents in before.items():
-            (self.path / name).write_bytes(contents)
 
     def call(self, command, folder, patience=None):
         """Runs a command in a group of its own, which ends with this program: a compiler that
@@ -277,9 +257,9 @@ def work(tree, bugs, result):
 
 def check(tree, bug):
     """What is wrong, if the bug's test does not find it."""
-    before, error = tree.apply(bug.text)
+    before, error = apply(tree.path, bug.changes)
     if error:
-        return f"that the patch does not apply: {error}"
+        return f"that it cannot be made: {error}"
     try:
         built, error = tree.build(bug.test.program)
         if error:
@@ -289,48 +269,34 @@ def check(tree, bug):
             return error
         return None if failed else "it green"
     finally:
-        tree.revert(before)
-
-
-BORDER = "crates/border/src/lib.rs"
-
-
-def line_for_line(old, new):
-    """A patch that has another line in the place of one of the border's."""
-    lines = (ROOT / BORDER).read_text().split("\n")
-    at = lines.index(old)
-    before, after = ([f" {line}" for line in some] for some in (lines[at - 3 : at], lines[at + 1 : at + 4]))
-    head = [f"diff --git a/{BORDER} b/{BORDER}", f"--- a/{BORDER}", f"+++ b/{BORDER}"]
-    place = f"{at - 2},7"
-    return "\n".join([*head, f"@@ -{place} +{place} @@", *before, f"-{old}", f"+{new}", *after]) + "\n"
+        revert(tree.path, before)
 
 
 def planted(name, bugs):
     """A bug that no test finds, or that cannot be checked."""
     room = next(bug for bug in bugs if bug.name == "room-larger-than-the-tag")
-    old = "            size == expected,"
+    [change] = room.changes
+    program = room.test.package, room.test.target
     if name == "no-bug":
-        return Bug(name, line_for_line(old, "            expected == size,"), room.test)
+        return replace(room, name=name, changes=[change | {"after": "expected == size"}])
     if name == "another-test":
-        other = Test(room.test.package, room.test.target, "tests::panics_end_here")
-        return Bug(name, room.text, other)
+        return replace(room, name=name, test=Test(*program, "tests::panics_end_here"))
     if name == "does-not-build":
-        return Bug(name, line_for_line(old, "            size = expected,"), room.test)
+        return replace(room, name=name, changes=[change | {"after": "size = expected"}])
     if name == "does-not-apply":
-        return Bug(name, room.text.replace(old, "            size  ==  expected,"), room.test)
+        return replace(room, name=name, changes=[change | {"before": "size <= expected"}])
     if name == "no-such-test":
-        return Bug(name, room.text, Test(room.test.package, room.test.target, "tests::none"))
+        return replace(room, name=name, test=Test(*program, "tests::none"))
     sys.exit(f"expected one of {', '.join(PLANTED)}, found {name}")
 
 
 def stale(bugs):
-    """The patches that do not apply to the tree, whose code has changed."""
-    failed = []
+    """The bugs that cannot be made in the tree, whose code has changed."""
+    tree, failed = anchors.Tree(), []
     for bug in bugs:
-        command = ["git", "apply", "--check", "-"]
-        ran = subprocess.run(command, cwd=ROOT, input=bug.text, capture_output=True, text=True)
-        if ran.returncode != 0:
-            failed.append(f"{bug.name}: expected a patch that applies, found: {ran.stderr.strip().splitlines()[0]}")
+        _, error = anchors.in_memory(tree, bug.changes)
+        if error:
+            failed.append(f"{bug.name}: expected code that it changes, found {error}")
     return failed
 
 
@@ -339,15 +305,15 @@ PLANTED = ["no-bug", "another-test", "does-not-build", "does-not-apply", "no-suc
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a fixed few of the patches")
-    parser.add_argument("--full", action="store_true", help="all patches")
+    parser.add_argument("--quick", action="store_true", help="a fixed few of the bugs")
+    parser.add_argument("--full", action="store_true", help="all bugs")
     parser.add_argument("--planted", nargs="?", const="", help="names the planted bugs, or plants one")
-    parser.add_argument("name", nargs="*", help="only patches of these names")
+    parser.add_argument("name", nargs="*", help="only bugs of these names")
     args = parser.parse_args()
     if args.planted == "":
         print("\n".join(PLANTED))
         return 0
-    bugs = [read_bug(path) for path in sorted((ROOT / "bugs").glob("*.patch"))]
+    bugs = [bug_of(path) for path in sorted((ROOT / "bugs").glob("*.toml"))]
     failed = stale(bugs) if args.quick and not args.planted else []
     if args.planted:
         bugs = [planted(args.planted, bugs)]
@@ -365,7 +331,7 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
     SCRATCH.mkdir(parents=True, exist_ok=True)
-    # Two runs at once would patch each other's copies.
+    # Two runs at once would change each other's copies.
     lock = open(SCRATCH / "lock", "w")
     fcntl.flock(lock, fcntl.LOCK_EX)
     start = time.monotonic()
@@ -376,10 +342,10 @@ def main():
     checked = sum(result.checked for result in results)
     found = [line for result in results for line in result.failed]
     if checked + len(found) < len(bugs):
-        found.append(f"expected verdicts on {len(bugs)} patches, found {checked + len(found)}")
+        found.append(f"expected verdicts on {len(bugs)} bugs, found {checked + len(found)}")
     failed += found
     if args.full:
-        print(f"note: {checked} patches in {time.monotonic() - start:.0f} s, with two workers")
+        print(f"note: {checked} bugs in {time.monotonic() - start:.0f} s, with two workers")
     for line in failed:
         print(f"failed: {line}")
     print(f"bugs: {checked} checked, {len(failed)} failed")

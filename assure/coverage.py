@@ -4,8 +4,10 @@
 Builds the tests with counters (`-Cinstrument-coverage`), without optimisation, runs them, and reads what
 ran with LLVM's own tools. Each line of the files in `NAMED` must run in some test, and each branch there
 must be taken and not taken, unless `assure/uncovered.json` has it with a reason; a reason for what runs is
-a failure too. There, `lines` have one reason, and `never` says which side of their branch it is about: `true`
-or `false`; those of a `level` count where the CPU does not have it. Of the regions of all files that are
+a failure too. There, `holes` have one reason: statements of functions (`anchors.py`), each for one statement that does
+not run, or for one branch in it, of which `never` says which side is never taken, `true` or `false`. `part` is the
+part that does not run of a statement whose others do, and the condition where a statement has several. What only a
+side that is never taken leads to needs no reason of its own. Those of a `level` count where the CPU does not have it. Of the regions of all files that are
 measured, `FLOOR` percent must run where the CPU has all levels. Lines of tests do not count, nor do lines
 that only close something.
 
@@ -39,8 +41,13 @@ import re
 import shutil
 import subprocess
 import sys
+from bisect import bisect_right
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from anchors import Tree, align, anchor, names_in
+from rust_source import one_line, renaming, words
 
 REPO = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")).resolve()
@@ -55,7 +62,8 @@ PROFILE = {
     "incremental": "false",
     "codegen-units": "16",
 }
-PLANTED = ["tests-left-out", "reason-left-out", "reason-for-a-line-that-runs", "branch-with-one-side"]
+PLANTED = ["tests-left-out", "reason-left-out", "reason-for-a-line-that-runs", "branch-with-one-side",
+           "another-line-of-the-function"]  # fmt: skip
 PLANTED_BRANCH = """fn main() {
     let is_named = std::env::args().count() > 0;
     println!("{}", if is_named { 1 } else { 2 });
@@ -359,47 +367,182 @@ def has_level(level):
     return set(FLAGS.get(level, [])) <= set(re.findall(r"\w+", Path("/proc/cpuinfo").read_text()))
 
 
-def excuses(reasons):
-    """What the reasons are about."""
-    return {(one["file"], line, one.get("never")) for one in reasons for line in one["lines"]}
+@dataclass(frozen=True)
+class Hole:
+    """A statement that does not run, or a side of a branch in it that is never taken."""
+
+    path: str
+    line: int
+    function: int  # the number of the item
+    statement: int  # its number there
+    part: str | None
+    never: str | None
+
+    @property
+    def place(self):
+        return self.path, self.function, self.statement
 
 
-def judge(files, named, reasons):
+def holes_of(path, file, source):
+    """The holes of a file, and how many lines and sides there are."""
+    text, checked, holes = source.text.splitlines(), 0, defaultdict(list)
+    where = {
+        number: (index, which)
+        for index, item in enumerate(source.items)
+        for which, statement in enumerate(item.statements)
+        for number in range(statement.start, statement.end)
+    }
+    line_of = [bisect_right(source.lines, start) for start in source.starts]
+    by_line = defaultdict(list)
+    for number, line in enumerate(line_of):
+        by_line[line].append(number)
+    zero = set()
+    for number, count in sorted(file.lines.items()):
+        if re.fullmatch(r"[\s\])};,]*", text[number - 1]):
+            continue
+        checked += 1
+        if count == 0:
+            zero.add(number)
+    for line in sorted(zero):
+        for number in by_line[line]:
+            if number in where:
+                holes[where[number]].append(number)
+    found = []
+    for (index, which), numbers in holes.items():
+        statement = source.items[index].statements[which]
+        # Lines without a counter, as those of texts that go on, are like those around them.
+        if not any(file.lines.get(line_of[number], 0) > 0 for number in range(statement.start, statement.end)):
+            found.append(Hole(path, line_of[numbers[0]], index, which, None, None))
+            continue
+        starts = [at for at, number in enumerate(numbers) if at == 0 or number > numbers[at - 1] + 1]
+        for start, stop in zip(starts, [*starts[1:], None], strict=True):
+            part = one_line(source.text, [source.tokens[number] for number in numbers[start:stop]])
+            found.append(Hole(path, line_of[numbers[start]], index, which, part, None))
+    for place, sides in sorted(file.branches.items()):
+        checked += 2
+        # Where the line does not run, that is the hole.
+        if file.lines.get(place[0], 1) > 0:
+            start = source.token_at(source.offset(*place[:2]))
+            stop = source.token_at(source.offset(*place[2:4]) - 1) + 1
+            part = one_line(source.text, source.tokens[start:stop])
+            for side, count in zip(("true", "false"), sides, strict=True):
+                if count == 0 and start in where:
+                    found.append(Hole(path, place[0], *where[start], part, side))
+    return checked, found
+
+
+def find(tree, file, hole):
+    """Where the statement of a reason is: its file, and the numbers of the function and of itself."""
+    at = tree.locate(file, hole["function"])
+    if at is None:
+        return None
+    source = tree.source(at[0])
+    for index, item in enumerate(source.items):
+        if item.name == at[1]:
+            codes = [source.code(statement) for statement in item.statements]
+            found = align(hole, codes, names_in(source, item))
+            if found:
+                return at[0], index, found[0]
+    return None
+
+
+class Excuses:
+    """What the reasons are about, in the code of today."""
+
+    def __init__(self, reasons, tree):
+        self.tree, self.rows, self.taken = tree, [], set()
+        self.by_place = defaultdict(list)
+        for reason in reasons:
+            # Where the CPU has the level, its code runs as all other does; where it has not, it may run or not.
+            here = not has_level(reason.get("level"))
+            for hole in reason["holes"]:
+                row = {"file": reason["file"], "reason": reason, "hole": hole, "used": here}
+                row["place"] = find(tree, reason["file"], hole)
+                self.rows.append(row)
+                if row["place"] and (here or "level" not in reason):
+                    self.by_place[row["place"]].append(row)
+
+    def take(self, hole):
+        """The row that a hole has, if there is one that no other hole has."""
+        for row in self.by_place[hole.place]:
+            never, part = row["reason"].get("never"), row["hole"].get("part")
+            if id(row) in self.taken or never != hole.never:
+                continue
+            if part is None and (hole.part is None or never) or part is not None and alike(part, hole.part):
+                self.taken.add(id(row))
+                row["used"] = True
+                return row
+        return None
+
+    def dead(self, row):
+        """Where tokens begin and end that only a side leads to that is never taken."""
+        path, index, which = row["place"]
+        source, never = self.tree.source(path), row["reason"].get("never")
+        statement = source.items[index].statements[which]
+        first = source.word(statement.start)
+        block = statement.end
+        if "part" in row["hole"] or never is None:
+            return None
+        if never == "false" and first == "let":
+            # Patterns have braces of their own.
+            number = statement.start
+            while source.word(number) not in ("else", ";", None):
+                number = source.partner.get(number, number) + 1
+            return (number + 1, source.partner[number + 1]) if source.word(number) == "else" else None
+        if source.word(block) != "{":
+            return None
+        if first in ("if", "while") or (first, source.word(statement.start + 1)) == ("else", "if"):
+            stop = source.partner[block]
+            if never == "true":
+                return block, stop
+            if source.word(stop + 1) == "else" and source.word(stop + 2) == "{":
+                return stop + 2, source.partner[stop + 2]
+        return None
+
+
+def alike(one, other):
+    """Whether two texts are the same but for names."""
+    return other is not None and renaming(words(one), words(other), ()) is not None
+
+
+def judge(files, named, reasons, tree):
     """What was checked, and the failures."""
-    checked, failed, used = 0, [], set()
-    excused = excuses(one for one in reasons if "level" not in one)
-    missing = excuses(one for one in reasons if not has_level(one.get("level")))
+    checked, failed = 0, []
+    excuses = Excuses(reasons, tree)
+    here = [row for rows in excuses.by_place.values() for row in rows]
+    for row in excuses.rows:
+        if not row["place"]:
+            failed.append(f"{row['file']}: no such statement in {row['hole']['function']}: {row['hole']['code']}")
+    dead = defaultdict(list)
+    for row in here:
+        if part := excuses.dead(row):
+            dead[row["place"][0]].append(part)
+
+    def is_dead(place):
+        path, index, which = place
+        number = tree.source(path).items[index].statements[which].start
+        return any(start < number < end for start, end in dead[path])
+
     for path, file in sorted(files.items()):
         if not is_within(path, named):
             continue
-        text = (REPO / path).read_text().splitlines()
-        holes = []
-        for number, count in sorted(file.lines.items()):
-            if re.fullmatch(r"[\s\])};,]*", text[number - 1]):
-                continue
-            checked += 1
-            if count == 0:
-                holes.append((number, None))
-        for place, sides in sorted(file.branches.items()):
-            checked += 2
-            # Where the line does not run, that is the hole.
-            if file.lines.get(place[0], 1) > 0:
-                holes += [(place[0], side) for side, count in zip(("true", "false"), sides) if count == 0]
-        for number, never in holes:
-            key = (path, text[number - 1].strip(), never)
-            if never is None:
-                # Nor does its branch have a side that runs.
-                used |= {(*key[:2], side) for side in ("true", "false")}
-            if key in excused:
-                used.add(key)
-            elif key in missing:
-                continue
-            elif never:
-                failed.append(f"{path}:{number}: is never {never}: {key[1]}")
-            else:
-                failed.append(f"{path}:{number}: runs in no test: {key[1]}")
-    for path, line, never in sorted(excused - used, key=str):
-        failed.append(f"{path}: expected a {'branch' if never else 'line'} that does not run, found none: {line}")
+        source = tree.source(path)
+        count, holes = holes_of(path, file, source)
+        checked += count
+        not_run = {hole.place for hole in holes if hole.never is None}
+        for hole in holes:
+            if not excuses.take(hole) and not is_dead(hole.place):
+                code = source.code(source.items[hole.function].statements[hole.statement])
+                what = f"is never {hole.never}" if hole.never else "runs in no test"
+                part = f" ({hole.part})" if hole.part and hole.part not in code else ""
+                failed.append(f"{path}:{hole.line}: {what}: {code}{part}")
+        for row in here:
+            # Of a statement that does not run, branches have no sides that run.
+            row["used"] |= row["place"] in not_run and "never" in row["reason"]
+    for row in here:
+        if not row["used"] and is_within(row["place"][0], named) and not is_dead(row["place"]):
+            kind = "branch" if row["reason"].get("never") else "line"
+            failed.append(f"{row['place'][0]}: expected a {kind} that does not run, found none: {row['hole']['code']}")
     return checked, failed
 
 
@@ -425,6 +568,19 @@ def one_sided(profiles):
     return named_from_repo(source), str(program)
 
 
+def plant_hole(files, named, reasons, tree):
+    """Lets a statement not run that has no reason, in a function where another has one."""
+    for place in Excuses(reasons, tree).by_place:
+        path, index, which = place
+        source = tree.source(path)
+        for number, statement in enumerate(source.items[index].statements):
+            line = source.text.count("\n", 0, source.starts[statement.start]) + 1
+            if number != which and is_within(path, named) and files[path].lines.get(line, 0) > 0:
+                files[path].lines[line] = 0
+                return
+    sys.exit("coverage: no function has a statement that runs and one that does not")
+
+
 def main():
     arguments = sys.argv[1:]
     if arguments == ["--planted"]:
@@ -435,10 +591,9 @@ def main():
     if planted not in [None, *PLANTED] or not (planted or holes or arguments in (["--quick"], ["--full"])):
         sys.exit("usage: coverage.py --quick [--planted NAME] | --full | --planted | --holes [FILE...]")
     full = arguments == ["--full"] or holes
-    named, reasons = NAMED, json.loads(REASONS.read_text())
+    named, reasons, tree = NAMED, json.loads(REASONS.read_text()), Tree()
     if not full:
         named = [name for name in named if not name.startswith("crates/tagmac/")]
-        reasons = [one for one in reasons if is_within(one["file"], named)]
     tests, objects = build(full)
     profiles = SCRATCH / "profiles"
     stamp = profiles / "of"
@@ -456,9 +611,14 @@ def main():
         reasons = reasons[1:]
     if planted == "reason-for-a-line-that-runs":
         path = "crates/cli/src/check.rs"
-        lines = [line.strip() for line in (REPO / path).read_text().splitlines()]
-        line = next(line for line in lines if line.startswith("let "))
-        reasons.append({"file": path, "lines": [line], "reason": "planted"})
+        source = tree.source(path)
+        all_codes = [(item, [source.code(statement) for statement in item.statements]) for item in source.items]
+        item, codes, number = next(
+            (item, codes, number) for item, codes in all_codes
+            for number, code in enumerate(codes) if code.startswith("let ")
+        )  # fmt: skip
+        hole = {"function": item.name, **anchor(codes, number)}
+        reasons.append({"file": path, "holes": [hole], "reason": "planted"})
     if planted == "branch-with-one-side":
         source, program = one_sided(profiles)
         objects, named, places = [*objects, program], [*named, source], [*places, source]
@@ -471,7 +631,9 @@ def main():
     if holes:
         print_holes({path: file for path, file in files.items() if not arguments[1:] or path in arguments[1:]})
         return 0
-    checked, more = judge(of_tests, named, reasons)
+    if planted == "another-line-of-the-function":
+        plant_hole(of_tests, named, reasons, tree)
+    checked, more = judge(of_tests, named, reasons, tree)
     failed += more
     for place in MEASURED:
         found = [
@@ -486,8 +648,8 @@ def main():
         print(f"note: all: {covered:,} of {count:,} regions ({share:.2f} %)")
         if share < FLOOR and all(has_level(level) for level in FLAGS):
             failed.append(f"expected {FLOOR} % of {count} regions to run, found {share:.2f} %")
-    excused = sum(len(one["lines"]) for one in reasons if "level" not in one)
-    print(f"note: {excused} lines and sides of branches never run, each with a reason in assure/uncovered.json")
+    excused = sum(len(one["holes"]) for one in reasons if "level" not in one)
+    print(f"note: {excused} statements and sides of branches never run, each with a reason in assure/uncovered.json")
     for line in failed:
         print(f"failed: {line}")
     print(f"coverage: {checked} checked, {len(failed)} failed")

@@ -200,7 +200,7 @@ JOBS = [
     ),
     Job(
         "bugs",
-        "faults that other projects had, made again here as patches: a named test must find each",
+        "faults that other projects had, made again here: a named test must find each",
         ["bugs.py"],
         quick=6,
         full=71,

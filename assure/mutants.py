@@ -1,17 +1,18 @@
 """Mutants: which there are, and what is known of them.
 
 `cargo mutants` lists them. `assure/mutants.json` is the ledger, a row for each file, and `assure/survivors.json` has
-those that no test finds.
+those that no test finds, each by its function, its operator and which of how many equal operators there it is at.
 """
 
-import hashlib
 import json
 import os
 import subprocess
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from anchors import ROOT, Tree, align, anchor, names_in, number_of
+from rust_source import digest as digest_of
+
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 SCRATCH = TARGET / "assure" / "mutation"
 LEDGER = ROOT / "assure" / "mutants.json"
@@ -50,32 +51,63 @@ def tool():
     return program
 
 
-def mutants(places):
-    """All mutants of these files, as `cargo mutants` has them."""
+def mutants(places, tree=None):
+    """All mutants of these files, as `cargo mutants` has them, with the function and the statement of each."""
+    tree = tree or Tree()
     command = [tool(), "mutants", "--list", "--json", "--no-config"]
     for package in ["tagmac-bounds", "tagmac", "tagmac-files"]:
         command += ["--package", package]
-    ran = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
-    found = [one for one in json.loads(ran.stdout) if is_within(one["file"], places)]
-    lines = {path: (ROOT / path).read_text().splitlines() for path in {one["file"] for one in found}}
-    seen = Counter()
+    ran = subprocess.run(command, cwd=tree.root, stdout=subprocess.PIPE, check=True)
+    return identified([one for one in json.loads(ran.stdout) if is_within(one["file"], places)], tree)
+
+
+def operator(one):
+    """What a mutant does, without what it does it to."""
+    match one["genre"]:
+        case "FnValue":
+            return f"return {one['replacement']}"
+        case "MatchArmGuard":
+            return f"replace match guard with {one['replacement']}"
+        case "MatchArm":
+            return "delete match arm"
+        case "StructField":
+            return "delete field"
+        case _:
+            return one["name"].split(": ", 1)[1].split(" in ", 1)[0]
+
+
+def identified(found, tree):
+    """Mutants with a name that outlives changes elsewhere."""
+    groups = defaultdict(list)
     for one in found:
-        # A name that outlives changes elsewhere: what is changed, on which text, and which of equal ones.
-        one["what"] = one["name"].split(": ", 1)[1]
-        one["line"] = lines[one["file"]][one["span"]["start"]["line"] - 1].strip()
-        key = one["file"], one["what"], one["line"]
-        seen[key] += 1
-        one["nth"] = seen[key]
+        source, start = tree.source(one["file"]), one["span"]["start"]
+        item = source.item_at(source.offset(start["line"], start["column"]))
+        number = source.token_at(source.offset(start["line"], start["column"]))
+        here = [statement for statement in item.statements if statement.start <= number < statement.end]
+        # A function that returns at once is known by its head, whatever it does.
+        statement = item.statements[0] if one["genre"] == "FnValue" else here[0]
+        one["item"], one["what"], one["code"] = item.name, operator(one), source.code(statement)
         one.pop("diff", None)
+        groups[one["file"], one["item"], one["what"]].append(one)
+    for here in groups.values():
+        codes = [one["code"] for one in here]
+        for index, one in enumerate(here):
+            one |= anchor(codes, index)
     return found
 
 
 def key_of(one):
-    return one["file"], one["line"], one["what"], one.get("nth", 1)
+    """A mutant's name among those of today."""
+    return one["file"], one["item"], one["what"], one["place"]
+
+
+def label(row):
+    """A survivor, for readers."""
+    return f"{row['function']}: {row['what']} ({row['place']}): {row['code']}"
 
 
 def digest(path):
-    return hashlib.sha256((ROOT / path).read_bytes()).hexdigest()[:16]
+    return digest_of((ROOT / path).read_text())
 
 
 def read_json(path, default):
@@ -83,48 +115,92 @@ def read_json(path, default):
 
 
 class Ledger:
-    """What is known of files and of survivors."""
+    """What is known of files and of survivors, and which of these mutants they are."""
 
-    def __init__(self):
+    def __init__(self, found, tree=None):
+        self.found, self.tree = found, tree or Tree()
         self.read()
 
     def read(self):
-        self.files = read_json(LEDGER, {})
+        recorded, now = read_json(LEDGER, {}), sorted({one["file"] for one in self.found})
+        self.digests = {}
+        # A file that moved is known by what it does, or by its module's name.
+        moved = [path for path in recorded if path not in now and not (self.tree.root / path).exists()]
+        free = [path for path in now if path not in recorded]
+        self.files = {path: row for path, row in recorded.items() if path not in moved}
+        for path in moved:
+            same = [one for one in free if self.digest(one) == recorded[path]["source"]]
+            place = same[0] if len(same) == 1 else self.tree.nearest(path, free)
+            self.files[place if place and place not in self.files else path] = recorded[path]
         self.survivors = read_json(SURVIVORS, [])
+        self.match()
 
-    def reasons(self):
-        return {key_of(one): one["reason"] for one in self.survivors}
+    def digest(self, path):
+        if path not in self.digests:
+            self.digests[path] = digest_of((self.tree.root / path).read_text())
+        return self.digests[path]
+
+    def match(self):
+        """Gives each mutant its row, and each row the mutant that it is about."""
+        groups, rows, self.mutant_of = defaultdict(list), defaultdict(list), {}
+        for one in self.found:
+            one.pop("row", None)
+            groups[one["file"], one["item"], one["what"]].append(one)
+        for row in self.survivors:
+            rows[row["file"], row["function"]].append(row)
+        # Functions that have not moved come first, so that no other gets their reasons.
+        for file, function in sorted(rows, key=lambda key: not self.tree.has(*key)):
+            place = self.tree.locate(file, function)
+            for row in rows[file, function] if place else []:
+                here = groups[*place, row["what"]]
+                item = self.tree.source(place[0]).named(place[1])[0]
+                names = names_in(self.tree.source(place[0]), item)
+                found = align(row, [one["code"] for one in here], names) if here else None
+                if found and "row" not in here[found[0]]:
+                    here[found[0]]["row"] = row
+                    self.mutant_of[id(row)] = here[found[0]]
+
+    def place(self, row):
+        """The file of a survivor, as it is now if that is known."""
+        return self.mutant_of.get(id(row), row)["file"]
 
     def is_stale(self, path):
-        return self.files.get(path, {}).get("source") != digest(path)
+        return self.files.get(path, {}).get("source") != self.digest(path)
 
     def keep(self, path, counts, survivors):
         """Stores what came of a file's mutants. Another run may be at work on other files."""
         self.read()
-        known = {key_of(one): one for one in self.survivors}
-        self.files[path] = {"source": digest(path)} | counts
-        self.survivors = [one for one in self.survivors if one["file"] != path]
-        for one in survivors:
-            row = {"file": path, "line": one["line"], "what": one["what"]}
-            if one["nth"] > 1:
-                row["nth"] = one["nth"]
-            before = known.get(key_of(one), {})
-            row["reason"] = before.get("reason", "")
-            if before.get("equal"):
-                row["equal"] = True
-            self.survivors.append(row)
+        self.files[path] = {"source": self.digest(path)} | counts
+        self.survivors = [row for row in self.survivors if self.place(row) != path]
+        self.survivors += [row_of(one, one.get("row", {})) for one in survivors]
         self.write()
+        self.match()
+
+    def renew(self):
+        """Writes files, functions and statements as they are now."""
+        of = self.mutant_of
+        self.survivors = [row_of(of[id(row)], row) if id(row) in of else row for row in self.survivors]
+        self.write()
+        self.match()
 
     def write(self):
-        self.survivors.sort(key=key_of)
-        rows = [f' "{path}": {json.dumps(row)}' for path, row in sorted(self.files.items())]
-        LEDGER.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+        self.survivors.sort(key=lambda row: (row["file"], row["function"], row["what"], number_of(row["place"])))
+        files = [f' "{path}": {json.dumps(row)}' for path, row in sorted(self.files.items())]
+        LEDGER.write_text("{\n" + ",\n".join(files) + "\n}\n")
         SURVIVORS.write_text(json.dumps(self.survivors, indent=1, ensure_ascii=False) + "\n")
+
+
+def row_of(one, before):
+    """What is stored of a survivor."""
+    row = {"file": one["file"], "function": one["item"], "what": one["what"], "code": one["code"]}
+    row |= {name: one[name] for name in ("place", "alike") if name in one}
+    row["reason"] = before.get("reason", "")
+    return row | ({"equal": True} if before.get("equal") else {})
 
 
 def judge(ledger, files):
     """The mutants of the ledger, and what is wrong."""
-    checked, failed, reasons = 0, [], ledger.reasons()
+    checked, failed = 0, []
     for name, places, floor in (("strict", STRICT, 100), ("algo", ALGO, FLOOR)):
         here = {path: row for path, row in ledger.files.items() if is_within(path, places)}
         total = Counter()
@@ -134,15 +210,15 @@ def judge(ledger, files):
         count = found + total["survived"]
         checked += count
         share = 100 * found / max(count, 1)
+        listed = [row for row in ledger.survivors if is_within(ledger.place(row), places)]
         # With a reason that says that no result differs.
-        equal = sum(1 for one in ledger.survivors if one.get("equal") and is_within(one["file"], places))
+        equal = sum(1 for row in listed if row.get("equal"))
         telling = 100 * found / max(count - equal, 1)
-        listed = [key for key in reasons if is_within(key[0], places)]
-        explained = [key for key in listed if reasons[key]]
+        explained = sum(1 for row in listed if row["reason"])
         print(
             f"note: {name}: {found:,} of {count:,} viable mutants of {len(here)} files found ({share:.1f} %), "
             f"{total['timeout']} of them as loops without an end; of {count - equal:,} that can change a result "
-            f"{telling:.1f} %; {len(explained)} of {total['survived']} survivors have a reason; "
+            f"{telling:.1f} %; {explained} of {total['survived']} survivors have a reason; "
             f"{total['unviable']:,} do not compile"
         )
         missing = [path for path in files if is_within(path, places) and path not in ledger.files]
@@ -153,19 +229,18 @@ def judge(ledger, files):
         if len(listed) != total["survived"]:
             failed.append(f"{name}: expected {total['survived']} survivors in survivors.json, found {len(listed)}")
         if floor == 100:
-            failed += [f"{key[0]}: survives: {key[2]}: {key[1]}" for key in listed if not reasons[key]]
+            failed += [f"{ledger.place(row)}: survives: {label(row)}" for row in listed if not row["reason"]]
         elif not missing and telling < floor:
             failed.append(f"{name}: expected {floor} % of {count - equal} mutants to be found, found {telling:.1f} %")
         failed += [
-            f"{one['file']}: expected a reason why results are equal, found none: {one['what']}"
-            for one in ledger.survivors
-            if one.get("equal") and not one["reason"] and is_within(one["file"], places)
-        ]
+            f"{ledger.place(row)}: expected a reason why results are equal, found none: {label(row)}"
+            for row in listed if row.get("equal") and not row["reason"]
+        ]  # fmt: skip
         stale = [path for path in here if path in files and ledger.is_stale(path)]
         if stale:
             print(f"note: {name}: changed since their mutants were tried: {', '.join(stale)}")
-        for path in here:
-            if path in files and path not in stale:
-                lines = {line.strip() for line in (ROOT / path).read_text().splitlines()}
-                failed += [f"{path}: no such line: {key[1]}" for key in listed if key[0] == path and key[1] not in lines]
+        lost = [row for row in listed if id(row) not in ledger.mutant_of]
+        failed += [f"{row['file']}: no such mutant: {label(row)}" for row in lost if row["file"] not in stale]
+        if lost:
+            print(f"note: {name}: {len(lost)} survivors are of code that changed since")
     return checked, failed

@@ -20,7 +20,7 @@ What is woven is not optimised, so that only tests of a few seconds are tried: o
 
 `assure/mutants.json` is the ledger: for each file what came of its mutants, and a digest of its source. A full run
 can be stopped, and the next one goes on with the next file. `assure/survivors.json` has the survivors, each with a
-reason; they are known by the text of their line, so that they outlive changes elsewhere. Some only choose between
+reason; they are known by function and operator (`anchors.py`), so that they outlive changes elsewhere. Some only choose between
 ways to the same result, and no test of results can find them: `equal` says so, where the reason does. In files of
 `STRICT` a survivor without a reason is a failure; of the mutants in `algo` that can change a result, 95 % must be
 found once all its files were tried.
@@ -205,22 +205,21 @@ def hunt_files(group, all_mutants, files, ledger, jobs, only, args):
             for kind in ("killed", "timeout"):
                 counts[kind] += row.get(kind, 0)
             counts["unviable"] += row.get("unviable", 0)
-            survivors += [one for one in ledger.survivors if one["file"] == path and key_of(one) not in only]
+            survivors += [one for one in all_mutants if one["file"] == path and "row" in one and key_of(one) not in only]
             counts["survived"] = len(survivors)
         kinds = {kind: counts[kind] for kind in ("killed", "timeout", "unviable", "survived") if counts[kind]}
-        ledger.keep(path, kinds, [one | {"nth": one.get("nth", 1)} for one in survivors])
+        ledger.keep(path, kinds, survivors)
         say(f"{path}: {kinds} in {time.monotonic() - begin:.0f} s")
 
 
 def quick(ledger, planted, jobs):
     """Tries some mutants of the strictest files whose tests are built in seconds."""
     group = next(group for group in GROUPS if group.quick)
-    listed = mutants([*STRICT, *ALGO])
+    listed = ledger.found
     found = [one for one in listed if one["file"].startswith(group.files)]
-    reasons = ledger.reasons()
     if planted == "reason-left-out":
-        key = next(key for key in reasons if is_within(key[0], STRICT))
-        ledger.survivors = [one for one in ledger.survivors if key_of(one) != key]
+        ledger.survivors.remove(next(row for row in ledger.survivors if is_within(ledger.place(row), STRICT)))
+        ledger.match()
     checked, failed = judge(ledger, sorted({one["file"] for one in listed}))
     if planted == "reason-left-out":
         return checked, failed
@@ -234,7 +233,7 @@ def quick(ledger, planted, jobs):
     alone = {number for number, _ in woven.alone}
     viable = [
         one for one in found
-        if key_of(one) not in reasons and one["number"] not in woven.unviable and one["number"] not in alone
+        if "row" not in one and one["number"] not in woven.unviable and one["number"] not in alone
     ]  # fmt: skip
     random.Random(SEED).shuffle(viable)
     # Those of files that changed come first.
@@ -272,11 +271,11 @@ def main():
         parser.error(f"expected --quick --planted, with one of {', '.join(PLANTED)}, found {args.planted}")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
-    jobs, ledger = len(os.sched_getaffinity(0)), Ledger()
+    found = mutants([*STRICT, *ALGO])
+    jobs, ledger = len(os.sched_getaffinity(0)), Ledger(found)
     if args.quick:
         checked, failed = quick(ledger, args.planted, jobs)
     else:
-        found = mutants([*STRICT, *ALGO])
         files = sorted({one["file"] for one in found})
         if args.list:
             for path in files:
@@ -286,7 +285,7 @@ def main():
             return 0
         only, wanted = None, [path for path in files if not args.files or is_within(path, args.files)]
         if args.again:
-            only = {key_of(one) for one in ledger.survivors if not one["reason"]}
+            only = {key_of(one) for one in found if "row" in one and not one["row"]["reason"]}
             wanted = [path for path in wanted if path in {key[0] for key in only}]
         elif not args.files:
             wanted = [path for path in wanted if ledger.is_stale(path)]

@@ -36,6 +36,7 @@ from pathlib import Path
 
 import public_api as listing
 import sbom
+from anchors import Tree, in_memory
 from claims import ledger
 from products import C_PACKAGES, REPO, TARGET, WORK, run
 
@@ -186,15 +187,18 @@ def public_api(job):
                 (repo / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(REPO / file, repo / file)
         if job.planted == "api-added":
-            file, old, new = "lib.rs", None, "\n/// Planted.\npub fn planted() {}\n"
+            with open(repo / "crates/tagmac/src/lib.rs", "a") as file:
+                file.write("\n/// Planted.\npub fn planted() {}\n")
         else:
-            file, old, new = "tag.rs", "pub fn bits(&self) -> usize {", "pub fn bits(&self) -> u64 {"
-        path = repo / "crates/tagmac/src" / file
-        text = path.read_text()
-        if old and text.count(old) != 1:
-            raise SystemExit(f"supply: {file} has no place for the bug {job.planted}")
-        # The body is not checked: rustdoc reads signatures.
-        path.write_text(text.replace(old, new) if old else text + new)
+            # The body is not checked: rustdoc reads signatures.
+            bits = "pub fn bits(&self) -> "
+            change = {"file": "crates/tagmac/src/tag.rs", "function": "Tag::bits"}
+            change |= {"before": f"{bits}usize", "after": f"{bits}u64"}
+            changed, error = in_memory(Tree(), [change])
+            if error:
+                raise SystemExit(f"supply: no place for the bug {job.planted}: {error}")
+            for path, text in changed.items():
+                (repo / path).write_text(text)
     run(
         "cargo", "rustdoc", "--quiet", "--locked", "-p", "tagmac", "--all-features", "--",
         "-Zunstable-options", "--output-format", "json",

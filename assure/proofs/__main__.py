@@ -23,15 +23,19 @@ functions that are named: which kernel runs when is what the tests on all levels
 import argparse
 import sys
 import time
+from pathlib import Path
 
 import z3_wheel
 
 z3_wheel.need()
 
 import theorems  # noqa: E402, F401
-from planted import PLANTED  # noqa: E402
+from planted import PLANTED, change_of  # noqa: E402
 from rust.tokens import Unsupported  # noqa: E402
 from theorem import SRC, THEOREMS, Failed, Proof  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from anchors import ROOT, Tree, in_memory  # noqa: E402
 
 TIMEOUT_MS = {"quick": 30_000, "full": 200_000}
 
@@ -51,11 +55,10 @@ def options():
 
 def with_bug(name):
     """The text of the file with the bug, by its name."""
-    file, old, new = PLANTED[name]
-    text = (SRC / file).read_text()
-    if text.count(old) != 1:
-        sys.exit(f"proofs: {file} has {text.count(old)} places for the bug {name}")
-    return {file: text.replace(old, new)}
+    changed, error = in_memory(Tree(), [change_of(name)])
+    if error:
+        sys.exit(f"proofs: no place for the bug {name}: {error}")
+    return {str((ROOT / path).relative_to(SRC)): text for path, text in changed.items()}
 
 
 def main():
@@ -73,7 +76,7 @@ def main():
     texts = with_bug(asked.planted) if asked.planted else {}
     if asked.planted:
         # Theorems about other files cannot see it.
-        chosen = [t for t in chosen if PLANTED[asked.planted][0] in t.where]
+        chosen = [t for t in chosen if set(texts) & set(t.where)]
     invariants, notes, timeout = {}, [], TIMEOUT_MS["full" if asked.full else "quick"]
     checked = failed = goals = solved = slowest = 0
     for t in chosen:
