@@ -1,5 +1,7 @@
 //! `tagmac bounds`, and what other commands say of a key's budget.
 
+use std::fs;
+
 use crate::common::{Place, Ran};
 use serde_json::Value;
 
