@@ -4,6 +4,7 @@ import random
 import re
 from dataclasses import replace
 from itertools import count
+from typing import get_args
 
 import pytest
 from botocore.exceptions import ClientError
@@ -11,14 +12,17 @@ from manifests import KEY, OTHER, data
 from proxy import Rule
 
 import tagmac
+from tagmac import _tagmac
 from tagmac.s3.errors import ObjectError
 from tagmac.s3.url import Url
-from tagmac.spark import listings, places
+from tagmac.spark import listings, places, renaming
+from tagmac.spark.auditing import Status
 from tagmac.spark.buckets import NameRange, list_range, split_names
 from tagmac.spark.items import Item, count_ranges, from_batches, ranges, to_batches
 from tagmac.spark.joining import join
 from tagmac.spark.keyed import pinned, unit_of
 from tagmac.spark.listings import listing_of
+from tagmac.spark.merging import MISSING, NEW
 from tagmac.spark.places import PlaceError, place
 from tagmac.spark.sealing import check_apart
 from tagmac.spark.tasks import at_once
@@ -476,3 +480,30 @@ def test_ranges_are_of_whole_blocks():
             ValueError, match=f"range_bytes: expected a multiple of 16, .* found {bad}"
         ):
             unit_of(KEY, bad)
+
+
+def test_verdicts_have_the_words_of_the_command():
+    assert {"unchanged", *get_args(Status)} == set(_tagmac.STATUSES)
+
+
+@pytest.mark.parametrize("alg", ["PMAC-AES128", "UMAC-64"])
+def test_renamed_objects_of_one_size_are_all_found(monkeypatch, alg):
+    key = tagmac.Key.generate(alg)
+    bodies = {b"new%02d" % n: b"%02d" % n for n in range(20)} | {b"new99": b"xx"}
+
+    def read(_spark, _ref, work, known, *_):
+        """What the job finds, whose rows come in any order."""
+        made = [replace(item, tag=key.tag(bodies[item.name], item.nonce)) for item in work]
+        return [item for item in made if (item.size, item.nonce, item.tag) in known]
+
+    monkeypatch.setattr(renaming, "_matched", read)
+    nonce = lambda n: bytes([n] * 16) if alg == "UMAC-64" else None  # noqa: E731
+    missing = [
+        Item("b", b"old%02d" % n, "", 2, nonce=nonce(n), expected=key.tag(b"%02d" % n, nonce(n)), error=MISSING)
+        for n in range(20)
+    ]  # fmt: skip
+    new = [Item("b", name, "v", 2, error=NEW) for name in bodies]
+    found = [*new, *missing, Item("b", b"other", "v", 2, error="changed: content")]
+    pairs = renaming.find_renamed(None, None, key, found, None, 1, None)
+    assert pairs.renamed == {b"new%02d" % n: b"old%02d" % n for n in range(20)}
+    assert renaming.find_renamed(None, None, key, new, None, 1, None).renamed == {}
