@@ -14,7 +14,7 @@ use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::invalid;
+use super::error::invalid;
 use crate::memory::{collected, reserved};
 
 /// The type of arrays whose values are bytes. Text is bytes too, in the same layout: its message is

@@ -1,6 +1,7 @@
 //! Arrow arrays whose values are messages: binary and string values in each of their layouts, and
 //! dictionaries of them; one array, or several one after the other. No value is copied.
 
+mod error;
 mod import;
 mod stream;
 mod values;
@@ -12,6 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use self::error::released;
 use self::stream::ArrowArrayStream;
 use crate::memory::{none_left, push};
 
@@ -82,12 +84,4 @@ fn read(stream: &Bound<'_, PyCapsule>) -> PyResult<Arrow> {
         push(&mut arrays, unsafe { import::array(&data_type, array) }?)?;
     }
     Ok(Arrow { arrays })
-}
-
-fn released() -> PyErr {
-    PyValueError::new_err("expected an Arrow array, found a released one")
-}
-
-fn invalid(why: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(format!("invalid Arrow array: {why}"))
 }

@@ -9,7 +9,7 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::released;
+use super::error::released;
 
 /// Arrays of one type, one after the other. Numbers are 0 or of `errno`.
 #[repr(C)]

@@ -5,7 +5,7 @@ use arrow_data::{ArrayData, ByteView, MAX_INLINE_VIEW_LEN};
 use arrow_schema::DataType;
 use pyo3::prelude::*;
 
-use super::invalid;
+use super::error::invalid;
 use crate::memory::reserved;
 
 /// Calls `put` with each value of a valid array, and with None for a null. Its memory may be changed by
