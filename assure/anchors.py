@@ -29,7 +29,7 @@ from functools import cached_property
 from pathlib import Path
 
 import rust_source
-from rust_source import Source, pieces, renaming, spelled, words
+from rust_source import Source, parts_of, pieces, renaming, spelled, words
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -179,8 +179,7 @@ def replaced(tree, change):
     start, stop, names = found[0]
     after = change["after"]
     parts = rust_source.tokens(after)
-    for ahead, token in reversed(list(zip([None, *parts], parts, strict=False))):
-        [(is_name, name), *_] = pieces(token, ahead)
+    for token, [(is_name, name), *_] in reversed(list(zip(parts, parts_of(parts), strict=True))):
         if is_name and token.is_name and name in names:
             after = after[: token.start] + names[name].removeprefix(".") + after[token.end :]
     first, last = source.tokens[start], source.tokens[stop - 1]

@@ -58,7 +58,11 @@ def mutants(places, tree=None):
     for package in ["tagmac-bounds", "tagmac", "tagmac-files"]:
         command += ["--package", package]
     ran = subprocess.run(command, cwd=tree.root, stdout=subprocess.PIPE, check=True)
-    return identified([one for one in json.loads(ran.stdout) if is_within(one["file"], places)], tree)
+    listed = json.loads(ran.stdout)
+    for one in listed:
+        # Modules may have a `path`.
+        one["file"] = os.path.normpath(one["file"])
+    return identified([one for one in listed if is_within(one["file"], places)], tree)
 
 
 def operator(one):

@@ -296,15 +296,24 @@ def words(text):
 
 
 def spelled(some):
-    """What tokens say. Names of fields and methods are not those of variables."""
-    return [one for before, token in zip([None, *some], some, strict=False) for one in pieces(token, before)]
+    """What tokens say."""
+    return [one for parts in parts_of(some) for one in parts]
 
 
-def pieces(token, before=None):
+def parts_of(some):
+    """What each token says. Names of fields, methods and functions that begin are not those of variables."""
+    found = []
+    for before, token, after in zip([None, *some], some, [*some[1:], None], strict=False):
+        ahead, behind = before.text if before else None, after.text if after else None
+        is_member = ahead in (".", "fn") or behind == ":" and ahead in (None, "{", ",", "(")
+        found.append(pieces(token, "." if is_member else ""))
+    return found
+
+
+def pieces(token, mark=""):
     """A token as it is compared: whether it is a name, and its text."""
     if token.kind != "string" or "{" not in token.text:
-        is_member = token.is_name and before is not None and before.text == "."
-        return [(token.is_name, f".{token.text}" if is_member else token.text)]
+        return [(token.is_name, mark * token.is_name + token.text)]
     found, at = [], 0
     for match in PLACEHOLDER.finditer(token.text):
         if match[1] == "{":
