@@ -156,7 +156,7 @@ fn what_was_left_and_others_at_the_same_time() {
     let second = "unset TAGMAC_FAULT; $T seal -k k t -o o > out 2> err";
     seal(&format!("run={second}")).says(&[&removed]);
     let said = fs::read_to_string(place.path("err")).unwrap();
-    assert_eq!(said, "tagmac: sealed in o: 0 files\n");
+    assert_eq!(said, "tagmac: sealed in o: 0 files, 0 directories, 0 links, 0 bytes\n");
     assert!(!place.path(&left).exists());
     // It goes, and something else comes.
     seal(&format!("run=rm {left}")).says(&[&removed]);
