@@ -309,7 +309,9 @@ impl<T: Copy> Hash for Pair<T> {
 def self_test():
     """Changes that keep anchors, and changes that must not."""
     renamed = CODE.replace("right", "other").replace("self.other", "self.right")
-    spread = CODE.replace("altered(left, right)", "altered(\n  left,\n  right,\n )").replace("-> usize {", "-> usize\n{")
+    spread = CODE.replace("altered(left, right)", "altered(\n  left,\n  right,\n )").replace(
+        "-> usize {", "-> usize\n{"
+    )
     longer = CODE.replace("let Some(more)", "self.count();\n let Some(more)")
     twice = CODE.replace("let Some(more)", "if left > right && right != 0 {}\n let Some(more)")
     other = CODE.replace("left > right", "left >= right")
@@ -335,7 +337,9 @@ def self_test():
         for now in source.named("<impl Hash for Pair<T>>::sum"):
             found = align(row, [source.code(statement) for statement in now.statements], names_in(source, now))
         if (found is not None) != holds:
-            sys.exit(f"anchors: self-test '{name}': expected {'an anchor that holds' if holds else 'none'}, found {found}")
+            sys.exit(
+                f"anchors: self-test '{name}': expected {'an anchor that holds' if holds else 'none'}, found {found}"
+            )
         if (rust_source.digest(text) == same) != is_same:
             sys.exit(f"anchors: self-test '{name}': expected {'the same' if is_same else 'another'} digest")
     print("anchors: 9 changes of a function, each judged as it must be")

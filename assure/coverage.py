@@ -4,12 +4,12 @@
 Builds the tests with counters (`-Cinstrument-coverage`), without optimisation, runs them, and reads what
 ran with LLVM's own tools. Each line of the files in `NAMED` must run in some test, and each branch there
 must be taken and not taken, unless `assure/uncovered.json` has it with a reason; a reason for what runs is
-a failure too. There, `holes` have one reason: statements of functions (`anchors.py`), each for one statement that does
-not run, or for one branch in it, of which `never` says which side is never taken, `true` or `false`. `part` is the
-part that does not run of a statement whose others do, and the condition where a statement has several. What only a
-side that is never taken leads to needs no reason of its own. Those of a `level` count where the CPU does not have it. Of the regions of all files that are
-measured, `FLOOR` percent must run where the CPU has all levels. Lines of tests do not count, nor do lines
-that only close something.
+a failure too. A reason is for `holes`, each a statement of a function (`anchors.py`) that does not run or, with
+`never`, one branch in it and the side that is never taken, `true` or `false`. `part` is the part that does not
+run of a statement that runs in part, or the condition where a statement has several. A block that only such a
+side leads to needs no reason. Reasons with a `level` count where the CPU does not have it. Of the regions of all
+files that are measured, `FLOOR` percent must run where the CPU has all levels. Lines of tests do not count, nor
+do lines that only close something.
 
     coverage.py --quick [--planted NAME] | --full | --planted
     coverage.py --holes [FILE...]    the regions that do not run, for those who write tests

@@ -99,7 +99,12 @@ def without_braces(found):
         elif one.text in CLOSE and stack:
             start = stack.pop()
             before = found[start - 1].text if start else None
-            if found[start].text == "{" and before in ("=>", "|", "||") and start not in statements and number > start + 1:
+            if (
+                found[start].text == "{"
+                and before in ("=>", "|", "||")
+                and start not in statements
+                and number > start + 1
+            ):
                 drop[start], drop[number] = None, before
     out = []
     for number, one in enumerate(found):
@@ -214,7 +219,13 @@ class Source:
                     self.scan(body + 1, stop, path, depth + 1, items)
                 number = stop + 1
                 continue
-            elif depth == 1 and word in ("const", "static") and before in (*BEFORE_ITEMS, "pub", ")") and named and after not in ("fn", "unsafe"):
+            elif (
+                depth == 1
+                and word in ("const", "static")
+                and before in (*BEFORE_ITEMS, "pub", ")")
+                and named
+                and after not in ("fn", "unsafe")
+            ):
                 if self.word(number + 2) in (":", "mut") or after == "mut":
                     name = self.word(number + 2) if after == "mut" else name
                     stop = self.body(number, (";",))
@@ -353,7 +364,12 @@ def binders(source, item):
             if one.text == ":" and source.word(number - 1) and not is_field(number - 1):
                 # A type, up to the next comma.
                 number = source.body(number, (",", ")", "=", "|")) - 1
-            elif one.is_name and one.text[0].islower() and after not in ("(", "::", "{", "!") and before not in ("::", "."):
+            elif (
+                one.is_name
+                and one.text[0].islower()
+                and after not in ("(", "::", "{", "!")
+                and before not in ("::", ".")
+            ):
                 if not (after == ":" and is_field(number)):
                     found.add(one.text)
             number += 1
@@ -390,7 +406,11 @@ def binders(source, item):
             pattern(start, stop)
     # Where the name of a field is the variable's too, a new name changes more than the name.
     for number in here:
-        if source.word(number) in found and source.word(number - 1) in ("{", ",", "ref", "mut") and source.word(number + 1) in (",", "}"):
+        if (
+            source.word(number) in found
+            and source.word(number - 1) in ("{", ",", "ref", "mut")
+            and source.word(number + 1) in (",", "}")
+        ):
             if innermost.get(number) == "{":
                 not_sure.add(source.word(number))
     return found - not_sure
@@ -404,7 +424,11 @@ def imports(source):
             stop = source.body(number, (";",))
             numbers |= set(range(source.begin_of_item(number), stop + 1))
             for at in range(number + 1, stop):
-                if (source.tokens[at].kind == "word" or source.word(at) == "*") and source.word(at + 1) in (",", "}", ";"):
+                if (source.tokens[at].kind == "word" or source.word(at) == "*") and source.word(at + 1) in (
+                    ",",
+                    "}",
+                    ";",
+                ):
                     names.add(source.word(at))
     return names, numbers
 
