@@ -7,7 +7,8 @@
 //! RFC 5869 with SHA-256. K is HKDF's message and never its HMAC key, so that nothing here is a tag
 //! under K, not even where the MAC is HMAC-SHA256. `docs/key-file.md` has the argument for each MAC.
 
-use hkdf::Hkdf;
+use hmac::digest::CtOutput;
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
@@ -57,16 +58,26 @@ pub(crate) fn derive_only(purpose: Purpose, algorithm: &str, key: &[u8]) -> Zero
     hkdf(purpose.label().as_bytes(), key, algorithm.as_bytes())
 }
 
-/// The first 32 bytes. The crate hkdf leaves what it extracts on the stack, which is wiped as above.
+/// HKDF's first block of output, T(1). Both values in it are wiped: the hkdf crate leaves them.
 fn hkdf(salt: &[u8], key: &[u8], info: &[u8]) -> Zeroizing<[u8; 32]> {
+    let extracted = hmac(salt, &[key]);
+    let expanded = hmac(extracted.as_bytes(), &[info, &[1]]);
     let mut derived = Zeroizing::new([0; 32]);
-    let expanded = Hkdf::<Sha256>::new(Some(salt), key).expand(info, &mut *derived);
-    expanded.expect("HKDF-SHA256 makes up to 8,160 bytes");
+    derived.copy_from_slice(expanded.as_bytes());
     derived
+}
+
+/// HMAC-SHA256 of the strings in a row. It is wiped on drop.
+fn hmac(key: &[u8], strings: &[&[u8]]) -> CtOutput<Hmac<Sha256>> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
+    strings.iter().for_each(|string| mac.update(string));
+    mac.finalize()
 }
 
 #[cfg(test)]
 mod tests {
+    use hmac::Hmac;
+    use hmac::digest::CtOutput;
     use sha2::Sha256;
     use zeroize::ZeroizeOnDrop;
 
@@ -89,11 +100,10 @@ mod tests {
         assert_eq!(*super::hkdf(&[], &[0x0b; 22], &[]), three);
     }
 
-    /// HKDF's keys are in hashes that have begun. It is so with a feature of sha2 alone, which a change of
-    /// dependencies could lose.
+    /// It is so with a feature of hmac alone, which a change of dependencies could lose.
     #[test]
-    fn keys_are_wiped() {
+    fn outputs_are_wiped() {
         fn wiped<T: ZeroizeOnDrop>() {}
-        wiped::<Sha256>();
+        wiped::<CtOutput<Hmac<Sha256>>>();
     }
 }
