@@ -226,7 +226,8 @@ For each algorithm, from its theorem: MESSAGES of up to LENGTH that one key may 
 and GUESSES, the wrong tags that a verifier may reject, while a forgery has a probability of at
 most P. Each limit holds by itself; using both up at most doubles the probability. Guesses at
 POLY1305-AES are fewer for longer messages, at UMAC99-MMX for very long ones; those at PMAC depend
-on the length, but neither fall nor grow with it throughout. Limits are rounded down, but for less than one part in 2^50.
+on the length, but neither fall nor grow with it throughout. Limits are rounded down, but for less
+than one part in 2^50.
 
 Shorter tags are easier to guess: --tag-bits shows the limits for tags shortened with 'tag
 --tag-bits'. Algorithms without tags of that length are then left out of the table.
