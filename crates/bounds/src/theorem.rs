@@ -269,11 +269,7 @@ impl Theorem {
             return Err(BoundError::Probability { found: probability });
         }
         let probability = UpperFloat::from_f64(probability);
-        let fits = |count| match fits(count, probability) {
-            // Beyond what the theorem speaks of.
-            Err(BoundError::Messages { .. }) => Ok(false),
-            verdict => verdict,
-        };
+        let fits = |count| fits(count, probability);
         // First the power of 2, so that small numbers take few steps.
         let (mut bits, mut over_bits) = (0, 129);
         while over_bits - bits > 1 {

@@ -114,6 +114,14 @@ fn what_is_wrong_with_a_bound_is_said() {
             BoundError::CounterBits { max: 7, found: 9 },
             "expected a counter of 1 to 7 bits, found 9",
         ),
+        (
+            BoundError::NonceBits { max: 0, found: 64 },
+            "expected nonces of a counter, found random ones of 64 bits",
+        ),
+        (
+            BoundError::NonceBits { max: 128, found: 129 },
+            "expected nonces of 1 to 128 bits, found 129",
+        ),
         (BoundError::TagBits { min: 7, max: 7, found: 9 }, "expected tags of 7 bits, found 9"),
         (BoundError::TagBits { min: 1, max: 7, found: 9 }, "expected tags of 1 to 7 bits, found 9"),
     ];

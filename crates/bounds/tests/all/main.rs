@@ -3,3 +3,4 @@
 mod bounds;
 mod edges;
 mod exact;
+mod grades;

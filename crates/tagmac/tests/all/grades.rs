@@ -1,9 +1,6 @@
 //! Grades: where lower ones answer, words of a tag are guessed one after the other, and a budget ends that.
 
-use num_bigint::BigInt;
-use num_rational::Ratio;
-use tagmac::bounds::umac::{self, Prf1999, Umac1999};
-use tagmac::bounds::{BoundError, NonceKind, Theorem};
+use tagmac::bounds::{BoundError, NonceKind, Theorem, umac};
 use tagmac::dynamic::{Algorithm, AnyMac, GradeError, Session, SessionError};
 use tagmac::meter::{Budget, MeterError, Metered, MeteredVerifyError, Usage};
 use tagmac::{Assurance, Mac, Nonce, Tag, Umac128, UmacNonce};
@@ -152,122 +149,6 @@ fn what_passes_a_grade_costs_nothing_and_what_fails_is_saved() {
     let refused = mac.verify_prefix(&nonce, &long, &tag, Assurance::Bits30);
     assert!(matches!(refused, Err(MeteredVerifyError::Refused(_))));
     assert_eq!(mac.usage(), usage);
-}
-
-type Exact = Ratio<BigInt>;
-
-fn int(value: impl Into<BigInt>) -> Exact {
-    Exact::from(value.into())
-}
-
-fn two(e: i32) -> Exact {
-    let power = int(BigInt::from(1) << e.unsigned_abs());
-    if e < 0 { power.recip() } else { power }
-}
-
-/// v_1 e + v_2 e^2 and so on.
-fn by_grade(e: &Exact, attempts: &[u128]) -> Exact {
-    let power = |k: usize| (0..k).fold(int(1), |product, _| product * e);
-    (1..).zip(attempts).fold(int(0), |sum, (h, v)| sum + int(*v) * power(h))
-}
-
-#[track_caller]
-fn agrees(value: f64, exact: &Exact) {
-    let value = Exact::from_float(value).expect("finite");
-    assert!(value >= *exact && value <= exact * (int(1) + two(-40)), "{value} for {exact}");
-}
-
-#[test]
-fn the_bound_by_grades_is_exact() {
-    let mut state = 5u64;
-    let mut word = || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        state >> 20
-    };
-    for _ in 0..500 {
-        let attempts: [u128; 4] = core::array::from_fn(|_| {
-            (u128::from(word()) << 20 | u128::from(word())) >> (word() % 64)
-        });
-        let (b, bits) = (1 + (word() % 40) as u32, 1 + (word() % 32) as u32);
-        let streams = 1 + (word() % 8) as usize;
-        let longer: Vec<u128> = attempts.iter().chain(&attempts).copied().take(streams).collect();
-        let bound = umac::graded(1, &attempts).expect("a message");
-        agrees(bound.value(), &by_grade(&two(-30), &attempts));
-        let word = Umac1999 { b, t: bits, prf: Prf1999::Named, nonces: NonceKind::Counted };
-        let bound = umac::graded_1999(&word, 0, 1, &longer).expect("a message");
-        let each = two(-(b as i32)) + two(-(bits as i32));
-        agrees(bound.value(), &by_grade(&each, &longer));
-        let random = Umac1999 { nonces: NonceKind::Random { bits: 64 }, ..word };
-        let refused = umac::graded_1999(&random, 0, 1, &longer);
-        let wrong = BoundError::NonceBits { max: 0, found: 64 };
-        assert_eq!(refused, Err(wrong));
-        let text = "expected nonces of a counter, found random ones of 64 bits";
-        assert_eq!(wrong.to_string(), text);
-    }
-}
-
-/// Section 8.3: a hash of 2^-32 lets fewer than 2^16 messages be authenticated without a nonce.
-#[test]
-fn without_a_nonce_collisions_count_by_pairs() {
-    let mut state = 9u64;
-    let mut word = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        state >> 20
-    };
-    for _ in 0..500 {
-        let (b, tau) = (1 + word() % 90, 1 + word() % 256);
-        let q = 1 + (u128::from(word()) >> (word() % 44));
-        let bound = umac::without_nonce(b as u32, tau as u32, q).expect("a message");
-        agrees(bound.value(), &(int(q) * int(q) * two(-(b as i32)) + two(-(tau as i32))));
-        assert_eq!(bound.terms()[0].queries, q);
-    }
-    assert!(umac::without_nonce(32, 160, 1 << 16).unwrap().value() >= 1.0);
-    assert_eq!(umac::without_nonce(60, 64, 0), Err(BoundError::Nothing));
-    assert!(umac::without_nonce(60, 0, 1).is_err() && umac::without_nonce(60, 257, 1).is_err());
-    assert!(umac::without_nonce(u32::MAX, 256, 1).is_ok());
-}
-
-/// Section 8.3 states its bound for every adversary. It is for one attempt: over all 16 functions F of a hash
-/// of two bits to a tag of one, which never collides, one attempt passes as the bound has it, and one of two always.
-#[test]
-fn attempts_without_a_nonce_count_each() {
-    let bound = umac::without_nonce(64, 1, 1).expect("a message").value();
-    let passing = |attempts: &[(u32, u32)]| {
-        let passes = |f: &u32| attempts.iter().any(|(hash, tag)| f >> hash & 1 == *tag);
-        (0..16).filter(passes).count() as f64 / 16.0
-    };
-    for hash in 0..4 {
-        assert_eq!([passing(&[(hash, 0)]), passing(&[(hash, 0), (hash, 1)])], [0.5, 1.0]);
-    }
-    assert!((0.5..0.6).contains(&bound));
-}
-
-#[test]
-fn grades_bound_what_they_should() {
-    let log = |attempts: [u128; 4]| umac::graded(1, &attempts).unwrap().log2();
-    // No lower grade: as UMAC-128 by itself.
-    assert!((log([0, 0, 0, 1 << 88]) + 32.0).abs() < 1e-9);
-    let whole = umac::mac(128, 9, 7, NonceKind::Counted).unwrap();
-    let grades = umac::graded(9, &[0, 0, 0, 7]).unwrap();
-    assert!((grades.log2() - whole.log2()).abs() < 1e-9 && grades.terms() == whole.terms());
-    // One word alone: as UMAC-32 by itself, whatever the attempts at more words.
-    assert!((log([1 << 20, 0, 0, 0]) + 10.0).abs() < 1e-9);
-    assert!((log([1 << 20; 4]) + 10.0).abs() < 1e-8);
-    // What pads from a permutation cost.
-    let after = umac::graded(1 << 64, &[0, 0, 0, 1 << 88]).unwrap().value();
-    assert!((after * 2f64.powi(32) - 0.5f64.exp()).abs() < 1e-9, "{after}");
-    // Where each word may be guessed, the bound says nothing.
-    assert!(log([1 << 32, 0, 0, 0]) >= 0.0);
-    // More attempts at any grade never have less.
-    let before = log([100; 4]);
-    for word in 0..4 {
-        let mut more = [100; 4];
-        more[word] += 1;
-        assert!(log(more) >= before);
-    }
-    assert_eq!(umac::graded(0, &[0; 4]), Err(BoundError::Nothing));
-    assert!(matches!(umac::graded((1 << 68) + 1, &[0; 4]), Err(BoundError::Messages { .. })));
 }
 
 /// Whatever the probability, the failures are as many as keep to it, and too few to try each value of a word.
