@@ -2,22 +2,20 @@
 
 use base16ct::lower::encode_string;
 use tagmac::dynamic::Algorithm;
-use tagmac_files::key_file::Terms;
 use tagmac_files::key_source::{Format, KeyText};
 
 use crate::input::pattern;
 use crate::subject::any;
-
-const TERMS: Terms = Terms { algorithm: "-a", format: "--key-format", anyway: "--anyway" };
 
 pub fn run(data: &[u8]) {
     let Some((&first, text)) = data.split_first() else { return };
     let format = [Format::Raw, Format::Hex, Format::Base64, Format::Auto][usize::from(first & 3)];
     let algorithm: Algorithm = any(first >> 2).algorithm;
     let found = KeyText::from_input(text).expect("memory");
-    let file = match found.key_file(format, Some(algorithm), TERMS) {
+    let file = match found.key_file(format, Some(algorithm)) {
         Ok(file) => file,
         Err(why) => {
+            let why = why.to_string();
             assert!(!why.is_empty() && !why.chars().any(char::is_control), "expected a line");
             return;
         }

@@ -13,8 +13,6 @@ use crate::subject::with_parts;
 struct Blob(Vec<u8>);
 
 impl Stored for Blob {
-    const LAST: &'static str = "last";
-
     fn name(&self) -> String {
         "blob".into()
     }

@@ -28,7 +28,7 @@ use crate::output;
 use crate::progress::{Bar, Progress};
 use crate::read::{self, Named, NamedReader, Stdin};
 use crate::record::{MalformedRecord, Record};
-use crate::stdio;
+use crate::{say, stdio};
 
 /// Checks the lists. `Some(exit)` if not all is good.
 pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
@@ -72,7 +72,7 @@ pub fn run(args: &Check) -> Result<Option<Exit>, Error> {
     };
     if let Err(error) = done {
         // What was seen before stands: 1 wins over 4.
-        diagnostic(error);
+        diagnostic(say::line(&error));
         checker.seen.io = true;
     }
     checker.warn_of_guesses();
@@ -166,8 +166,7 @@ struct Checker<'a> {
 impl Checker<'_> {
     /// One file against what `tag --raw` wrote.
     fn raw(&mut self, tag: &Path, file: &Path) -> Result<(), Error> {
-        let found = read_raw(tag)
-            .map_err(|error| Error::io(format_args!("{}: {error}", Escaped::name(tag))))?;
+        let found = read_raw(tag).map_err(|error| Error::file(tag, error))?;
         let mut counts = Counts::default();
         let name = file.as_os_str().as_bytes().into();
         let nonce = self.nonce.map(<[u8]>::to_vec);
@@ -189,7 +188,7 @@ impl Checker<'_> {
 
     fn unreadable_list(&mut self, list: &Path, error: &ReadError) {
         self.seen.io = true;
-        diagnostic(format_args!("{}: {error}", Escaped::name(list)));
+        diagnostic(format_args!("{}: {}", Escaped::name(list), say::read(error)));
     }
 
     fn lines(&mut self, list: &Path, input: &mut dyn BufRead) {
@@ -279,7 +278,7 @@ impl Checker<'_> {
     /// Notes whether output was taken.
     fn taken(&mut self, told: Result<(), Error>) {
         if let Err(error) = told {
-            diagnostic(error);
+            diagnostic(say::line(&error));
             (self.lost, self.seen.io) = (true, true);
         }
     }
@@ -318,7 +317,7 @@ impl Checker<'_> {
                     }
                     _ => String::new(),
                 };
-                self.explain(&line.name, &format!("{error}{hint}"));
+                self.explain(&line.name, &format!("{}{hint}", say::read(error)));
             }
         }
         if !self.lost {
@@ -416,7 +415,7 @@ impl Checker<'_> {
                     ReadError::Missing(_) => "missing",
                     _ => "unreadable",
                 };
-                ("FAILED open or read", status, None, Some(error.to_string()))
+                ("FAILED open or read", status, None, Some(say::read(error)))
             }
         };
         if !self.args.json {

@@ -29,7 +29,7 @@ pub fn run(args: &Combine) -> Result<Option<Exit>, Error> {
         None => mac.mac.algorithm().random_nonce().map_err(Error::io)?,
     };
     let expected = match &args.object {
-        Some(object) => Expected::Name { what: "--object", name: object.as_bytes() },
+        Some(object) => Expected::Name(object.as_bytes()),
         None => Expected::Any,
     };
     let combined = partial::combine(&mac, expected, &args.partials, &nonce)?;

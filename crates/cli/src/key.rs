@@ -11,22 +11,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tagmac::dynamic::Algorithm;
+use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::key::Key;
-use tagmac_files::key_file::{self, Terms};
+use tagmac_files::key_file;
 pub use tagmac_files::key_source::Format;
 use tagmac_files::key_source::{KeySourceError, KeyText};
-use tagmac_files::{Error, ReadError};
 use zeroize::Zeroizing;
 
 use crate::diagnostic::diagnostic;
 use crate::given::given;
-use crate::{harden, names, stdio};
+use crate::{harden, names, say, stdio};
 
 /// The key file where no option names a key.
 const DEFAULT: &str = "TAGMAC_KEY_FILE";
-const TERMS: Terms =
-    Terms { algorithm: "-a", format: "--key-format", anyway: "'--key-fd 0 < FILE'" };
 
 /// Bytes of the keys that need no `--allow-short-key`, where the algorithm's own have as many. HMAC
 /// takes shorter ones: a password, or what is left of a key that was cut off.
@@ -84,11 +82,12 @@ pub fn get(options: &Options<'_>, silent: bool) -> Result<Key, Error> {
         return Err(Error::usage("--key-format: expected -a with the key's algorithm, found none"));
     }
     let wrong = |what: &dyn fmt::Display| Error::key(format_args!("{source}: {what}"));
-    let text = source.read(silent).map_err(|error| wrong(&error))?;
+    let text = source.read(silent).map_err(|error| wrong(&say::key_source(&error)))?;
     if let Some(warning) = text.warning(format).filter(|_| !silent) {
         diagnostic(format_args!("warning: {source}: {warning}"));
     }
-    let file = text.key_file(format, algorithm, TERMS).map_err(|what| wrong(&what))?;
+    let file = text.key_file(format, algorithm);
+    let file = file.map_err(|error| wrong(&say::key(&error)))?;
     let (least, found) = (SHORT.min(file.algorithm().new_key_bytes()), file.key().len());
     if found < least && !allow_short {
         return Err(wrong(&format_args!(
@@ -145,9 +144,8 @@ fn open(fd: i32) -> io::Result<File> {
 }
 
 fn read_file(path: &Path, silent: bool) -> Result<KeyText, KeySourceError> {
-    let refused = |error: ReadError| KeySourceError::Refused(error.to_string());
-    let (file, facts) = given(path).map_err(refused)?;
-    let text = KeyText::from_file(path, &file, &facts, TERMS)?;
+    let (file, facts) = given(path).map_err(KeySourceError::Closed)?;
+    let text = KeyText::from_file(path, &file, &facts)?;
     if !silent {
         key_file::warn_of_readers(path, &facts);
     }

@@ -28,6 +28,7 @@ mod part;
 mod progress;
 mod read;
 mod record;
+mod say;
 mod seal;
 mod selftest;
 mod stdio;
@@ -77,7 +78,7 @@ fn main() -> ExitCode {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(exit)) => ExitCode::from(exit as u8),
         Err(error) => {
-            diagnostic(&error);
+            diagnostic(say::line(&error));
             ExitCode::from(Exit::from(error.kind()) as u8)
         }
     }
@@ -89,7 +90,7 @@ fn settled(exit: Result<Option<Exit>, Error>) -> Result<Option<Exit>, Error> {
     match (exit, output::settle()) {
         (Ok(None), Err(lost)) => Err(lost),
         (Ok(Some(Exit::Mismatch)), Err(lost)) => {
-            diagnostic(lost);
+            diagnostic(say::line(&lost));
             Ok(Some(Exit::Mismatch))
         }
         (exit, _) => exit,

@@ -15,7 +15,7 @@ use crate::names;
 use crate::objects::Stores;
 use crate::progress::Progress;
 use crate::read::stdin_once;
-use crate::stdio;
+use crate::{say, stdio};
 
 /// Makes a partial of a range. `Some(exit)` if the file could not be read.
 pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
@@ -37,7 +37,7 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
         }
     };
     if args.object.is_some() {
-        check_object("--object", object)?;
+        check_object(object)?;
     }
     stdin_once(&args.key.options(), [&args.file])?;
     let mac = mac::full(&args.key.options())?;
@@ -60,7 +60,7 @@ pub fn run(args: &Part) -> Result<Option<Exit>, Error> {
     match partial {
         Ok(partial) => new_file::write(&args.output, 0o666, Overwrite::Nothing, &partial)?,
         Err(error) => {
-            diagnostic(&error);
+            diagnostic(say::line(&error));
             return Ok(Some(Exit::from(error.kind())));
         }
     }

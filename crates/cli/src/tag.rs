@@ -24,6 +24,7 @@ use crate::output;
 use crate::progress::{Bar, Progress};
 use crate::read::{self, Named, NamedReader, is_dir};
 use crate::record::Record;
+use crate::say;
 use crate::tag_line::{self, Form};
 
 /// Tags the files. `Some(exit)` if not all could be.
@@ -203,11 +204,12 @@ impl<'a> Tagger<'a> {
             }
             _ => "",
         };
-        diagnostic(format_args!("{}: {error}{hint}", Escaped::name(file)));
+        let why = say::read(error);
+        diagnostic(format_args!("{}: {why}{hint}", Escaped::name(file)));
         if !self.args.json {
             return Ok(());
         }
-        let (name, reason) = (file.as_os_str().as_bytes(), Some(error.to_string()));
+        let (name, reason) = (file.as_os_str().as_bytes(), Some(why));
         output::json(&Record { reason, ..Record::new(name, self.mac, "unreadable") })
     }
 }

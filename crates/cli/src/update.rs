@@ -4,7 +4,6 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use tagmac_files::escaped::Escaped;
 use tagmac_files::sidecar::{self, Edit, Sidecar, Updated};
 use tagmac_files::{Error, open};
 
@@ -58,6 +57,5 @@ fn input(path: &Path) -> Result<Box<dyn Read>, Error> {
     if path.as_os_str() == "-" {
         return Ok(Box::new(stdio::Stdin));
     }
-    let closed = |error| Error::io(format_args!("{}: {error}", Escaped::name(path)));
-    Ok(Box::new(open::regular(path).map_err(closed)?.0))
+    Ok(Box::new(open::regular(path).map_err(|error| Error::file(path, error))?.0))
 }

@@ -290,10 +290,7 @@ impl<'a> Checkpointer<'a> {
         checkpoint.take(head as u64).read_to_end(&mut saved).map_err(failed)?;
         let id = saved.strip_prefix(MAGIC).and_then(|id| <[u8; KeyId::BYTES]>::try_from(id).ok());
         let id = id.map(KeyId::from).ok_or_else(|| {
-            self.mismatch(
-                "expected a checkpoint made by this version of 'tagmac tag --checkpoint', found \
-                 something else",
-            )
+            self.mismatch("expected a checkpoint of this version, found something else")
         })?;
         let own = self.mac.key_id();
         if id != own {
@@ -412,9 +409,9 @@ impl<'a> Checkpointer<'a> {
         let Some(before) = &self.facts else { return Ok(()) };
         match before.differ(&Facts::from_metadata(before.name.clone(), after)) {
             None => Ok(()),
-            Some(found) => Err(ReadError::Checkpoint(Error::io(format_args!(
-                "the file changed while it was read: {found}"
-            )))),
+            Some(found) => {
+                Err(Error::io(format_args!("the file changed while it was read: {found}")).into())
+            }
         }
     }
 

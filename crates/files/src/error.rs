@@ -1,36 +1,44 @@
-//! What ends a piece of work: its kind, and one line for whoever asked for it.
+//! Why a piece of work ended: facts, from which each program makes a line in the words of its users.
 
 use std::fmt;
-use std::io;
+use std::path::{Path, PathBuf};
 
-/// What kind of error it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// Something does not match its tag or seal.
-    Mismatch,
-    /// Pieces do not make a whole: one is missing, or there twice.
-    Incomplete,
-    /// Something belongs to another object or version.
-    Foreign,
-    /// The caller asks for what there is not.
-    Usage,
-    /// The key cannot be used.
-    Key,
-    /// Input or output failed, so there is no verdict.
-    Io,
-}
+use tagmac::dynamic::Algorithm;
 
-/// Why a piece of work ended. It displays as one line, which names what it is about first.
+pub use crate::error_kind::{ErrorKind, io_reason};
+use crate::escaped::Escaped;
+use crate::manifest::ManifestError;
+use crate::partial::{CombineError, RangeError};
+use crate::read_error::ReadError;
+use crate::sidecar::UpdateError;
+
+/// Why a piece of work ended.
+///
+/// It displays as one line, which names what it is about first, and knows nothing of the options or
+/// arguments of a program. A program that wants these in its lines matches on the variant.
 #[derive(Debug)]
-pub struct Error {
-    kind: ErrorKind,
-    message: String,
+#[non_exhaustive]
+pub enum Error {
+    /// A file and its sidecar could not be brought to the next state.
+    Update(Box<UpdateError>),
+    /// A range of an object has no partial.
+    Range(Box<RangeError>),
+    /// Partials make no object.
+    Combine(Box<CombineError>),
+    /// A manifest could not be written, or is none.
+    Manifest(Box<ManifestError>),
+    /// The algorithm cannot hash ranges.
+    NoParts(NoParts),
+    /// A file could not be opened or read.
+    File(Box<FileError>),
+    /// All else: its kind, and its line.
+    Other(ErrorKind, String),
 }
 
 impl Error {
-    /// An error of this kind.
+    /// An error of this kind that has nothing but a line.
     pub fn new(kind: ErrorKind, message: impl fmt::Display) -> Error {
-        Error { kind, message: message.to_string() }
+        Error::Other(kind, message.to_string())
     }
 
     /// Something does not match its tag or seal.
@@ -48,7 +56,7 @@ impl Error {
         Error::new(ErrorKind::Foreign, message)
     }
 
-    /// The caller asks for what there is not.
+    /// An argument is invalid.
     pub fn usage(message: impl fmt::Display) -> Error {
         Error::new(ErrorKind::Usage, message)
     }
@@ -63,24 +71,103 @@ impl Error {
         Error::new(ErrorKind::Io, message)
     }
 
+    /// A file could not be opened or read.
+    pub fn file(path: &Path, error: impl Into<ReadError>) -> Error {
+        Error::File(Box::new(FileError { path: path.into(), error: error.into() }))
+    }
+
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
-        self.kind
+        match self {
+            Error::Update(error) => error.kind(),
+            Error::Range(error) => error.kind(),
+            Error::Combine(error) => error.kind(),
+            Error::Manifest(error) => error.kind(),
+            Error::NoParts(_) => ErrorKind::Usage,
+            Error::File(error) => error.error.kind(),
+            Error::Other(kind, _) => *kind,
+        }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        match self {
+            Error::Update(error) => error.fmt(f),
+            Error::Range(error) => error.fmt(f),
+            Error::Combine(error) => error.fmt(f),
+            Error::Manifest(error) => error.fmt(f),
+            Error::NoParts(error) => error.fmt(f),
+            Error::File(error) => error.fmt(f),
+            Error::Other(_, message) => f.write_str(message),
+        }
     }
 }
 
 impl std::error::Error for Error {}
 
-/// What the system says, without its number.
-pub fn io_reason(error: &io::Error) -> String {
-    // A temporary file's error ends with the name that the file was to have.
-    let text = error.to_string();
-    let end = text.find(" (os error ").unwrap_or(text.len());
-    text[..end].into()
+/// The error of a checkpoint.
+impl From<Error> for ReadError {
+    fn from(error: Error) -> ReadError {
+        ReadError::Checkpoint(error.kind(), Box::new(error))
+    }
 }
+
+impl From<UpdateError> for Error {
+    fn from(error: UpdateError) -> Error {
+        Error::Update(Box::new(error))
+    }
+}
+
+impl From<RangeError> for Error {
+    fn from(error: RangeError) -> Error {
+        Error::Range(Box::new(error))
+    }
+}
+
+impl From<CombineError> for Error {
+    fn from(error: CombineError) -> Error {
+        Error::Combine(Box::new(error))
+    }
+}
+
+impl From<ManifestError> for Error {
+    fn from(error: ManifestError) -> Error {
+        Error::Manifest(Box::new(error))
+    }
+}
+
+impl From<NoParts> for Error {
+    fn from(error: NoParts) -> Error {
+        Error::NoParts(error)
+    }
+}
+
+/// The algorithm cannot hash ranges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoParts(pub Algorithm);
+
+impl fmt::Display for NoParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} cannot hash ranges", self.0)
+    }
+}
+
+impl std::error::Error for NoParts {}
+
+/// A file could not be opened or read.
+#[derive(Debug)]
+pub struct FileError {
+    /// The file's name.
+    pub path: PathBuf,
+    /// Why.
+    pub error: ReadError,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", Escaped::name(&self.path), self.error)
+    }
+}
+
+impl std::error::Error for FileError {}

@@ -1,5 +1,6 @@
 //! Key files as files: who may have written one, and what is in it. `docs/key-file.md` has the format.
 
+use std::fmt;
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -16,42 +17,198 @@ use crate::escaped::Escaped;
 /// Links on the way to a key file: as many as Linux follows.
 const MAX_LINKS: u32 = 40;
 
-/// What the caller's users have to write, for messages.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    /// What names the algorithm.
-    pub algorithm: &'static str,
-    /// What says that a key is raw, in hex or in base64.
-    pub format: &'static str,
-    /// What takes a key file that somebody else could have written.
-    pub anyway: &'static str,
+/// What the source of a key gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A key file of `tagmac keygen`, nothing else.
+    Auto,
+    /// The bytes.
+    Raw,
+    /// The bytes in hex.
+    Hex,
+    /// The bytes in base64, with padding.
+    Base64,
 }
 
+impl Format {
+    /// All of them.
+    pub const ALL: [Format; 4] = [Format::Auto, Format::Raw, Format::Hex, Format::Base64];
+
+    /// What users call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Auto => "auto",
+            Format::Raw => "raw",
+            Format::Hex => "hex",
+            Format::Base64 => "base64",
+        }
+    }
+
+    /// The one with this name.
+    pub fn from_name(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+}
+
+/// Why a text is no key.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// There is no text.
+    Empty,
+    /// The text begins with a mark of an encoding.
+    Mark(ByteOrder),
+    /// It is not the text of a key file.
+    NotAKeyFile,
+    /// It is the text of a key file that is damaged, or of a kind that is not known here.
+    File(KeyFileError),
+    /// The key is for another algorithm than the one asked for.
+    OtherAlgorithm {
+        /// The one asked for.
+        expected: Algorithm,
+        /// The one in the key file.
+        found: Algorithm,
+    },
+    /// The format does not name the algorithm, and neither did the caller.
+    NoAlgorithm,
+    /// A key in hex or base64 begins with a mark of an encoding.
+    EncodedMark {
+        /// The format.
+        format: Format,
+        /// The mark.
+        mark: ByteOrder,
+    },
+    /// A key in hex or base64 is in lines that are not of one length.
+    Lines,
+    /// It is no key in hex.
+    Hex,
+    /// It is no key in base64.
+    Base64,
+    /// The algorithm takes no key of this length.
+    Length(tagmac::Error),
+}
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeyError::Empty => f.write_str("expected a key file, found nothing"),
+            KeyError::Mark(mark) => write!(f, "expected a key file, found {mark}"),
+            KeyError::NotAKeyFile => f.write_str("expected a key file, found something else"),
+            KeyError::File(error) => error.fmt(f),
+            KeyError::OtherAlgorithm { expected, found } => {
+                write!(f, "expected a key for {expected}, found one for {found}")
+            }
+            KeyError::NoAlgorithm => f.write_str("expected the key's algorithm, found none"),
+            KeyError::EncodedMark { format, mark } => {
+                write!(f, "expected a key in {}, found {mark}", format.name())
+            }
+            KeyError::Lines => f.write_str("expected lines of one length, found others"),
+            KeyError::Hex => {
+                f.write_str("expected an even number of hex digits, found something else")
+            }
+            KeyError::Base64 => f.write_str("expected base64 with padding, found something else"),
+            KeyError::Length(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for KeyError {}
+
 /// The key in a key file, which is one for `asked` if that is given.
-pub fn parse(text: &[u8], asked: Option<Algorithm>, terms: Terms) -> Result<KeyFile, String> {
-    let file = KeyFile::parse(text).map_err(|error| match error {
-        KeyFileError::NotAKeyFile if text.is_empty() => {
-            "expected a key file made by 'tagmac keygen', found nothing".to_string()
-        }
-        KeyFileError::NotAKeyFile if ByteOrder::of(text).is_some() => {
-            let mark = ByteOrder::of(text).expect("just seen");
-            format!("expected a key file made by 'tagmac keygen', found {mark}")
-        }
-        KeyFileError::NotAKeyFile => format!(
-            "expected a key file made by 'tagmac keygen', found something else; for other keys \
-             give {} raw, hex or base64",
-            terms.format
-        ),
-        other => other.to_string(),
+pub fn parse(text: &[u8], asked: Option<Algorithm>) -> Result<KeyFile, KeyError> {
+    let file = KeyFile::parse(text).map_err(|error| match (error, ByteOrder::of(text)) {
+        (KeyFileError::NotAKeyFile, _) if text.is_empty() => KeyError::Empty,
+        (KeyFileError::NotAKeyFile, Some(mark)) => KeyError::Mark(mark),
+        (KeyFileError::NotAKeyFile, None) => KeyError::NotAKeyFile,
+        (error, _) => KeyError::File(error),
     })?;
-    match asked.filter(|asked| *asked != file.algorithm()) {
-        Some(asked) => {
-            let (option, found) = (terms.algorithm, file.algorithm());
-            Err(format!("expected a key for {asked} ({option}), found one for {found}"))
-        }
+    let found = file.algorithm();
+    match asked.filter(|asked| *asked != found) {
+        Some(expected) => Err(KeyError::OtherAlgorithm { expected, found }),
         None => Ok(file),
     }
 }
+
+/// Why a key file is refused that somebody else could have written: whoever chooses the key makes tags
+/// that pass.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AccessError {
+    /// Others can write to the file.
+    Writable {
+        /// The file's mode.
+        mode: u32,
+    },
+    /// The file belongs to another user.
+    OtherOwner {
+        /// The user of this process.
+        own: u32,
+        /// The file's owner.
+        owner: u32,
+    },
+    /// Others can replace what is in a folder that leads to the file.
+    SharedFolder {
+        /// The folder.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// A folder or link that leads to the file belongs to another user.
+    OwnerOnWay {
+        /// What it is.
+        what: &'static str,
+        /// Its name.
+        path: PathBuf,
+        /// The user of this process.
+        own: u32,
+        /// Its owner.
+        owner: u32,
+    },
+    /// More links lead to the file than the system follows.
+    Links,
+    /// The folders and links that lead to the file cannot be checked.
+    Unchecked(io::Error),
+}
+
+impl AccessError {
+    /// Whether it is only another user's: one that the caller may trust, and then opens the file for
+    /// this process.
+    pub fn is_other_owner(&self) -> bool {
+        matches!(self, AccessError::OtherOwner { .. } | AccessError::OwnerOnWay { .. })
+    }
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AccessError::Writable { mode } => write!(
+                f,
+                "others can write to it (mode {mode:04o}); check who changed it, then run 'chmod go-w'"
+            ),
+            AccessError::OtherOwner { own, owner } => write!(
+                f,
+                "it belongs to user {owner}, who could replace the key; expected user {own} or root"
+            ),
+            AccessError::SharedFolder { path, mode } => write!(
+                f,
+                "others can put another key into the folder {} (mode {mode:04o}); run 'chmod go-w' on it",
+                Escaped::name(path)
+            ),
+            AccessError::OwnerOnWay { what, path, own, owner } => write!(
+                f,
+                "the {what} {} belongs to user {owner}, who could replace the key; expected user {own} \
+                 or root",
+                Escaped::name(path)
+            ),
+            AccessError::Links => write!(f, "expected at most {MAX_LINKS} links to it, found more"),
+            AccessError::Unchecked(error) => {
+                write!(f, "cannot check the folders that lead to it: {}", io_reason(error))
+            }
+        }
+    }
+}
+
+impl std::error::Error for AccessError {}
 
 /// Remarks on a key file that others can read.
 pub fn warn_of_readers(path: &Path, file: &Metadata) {
@@ -65,36 +222,28 @@ pub fn warn_of_readers(path: &Path, file: &Metadata) {
     }
 }
 
-/// Refuses a key file that somebody else could have written: who chooses the key makes tags that
-/// pass. Root could do so anyway. `anyway` is what takes it all the same.
-pub fn check_owner(path: &Path, file: &Metadata, anyway: &str) -> Result<(), String> {
+/// Refuses a key file that somebody else could have written: whoever chooses the key makes tags that
+/// pass. Root could do so anyway.
+pub fn check_owner(path: &Path, file: &Metadata) -> Result<(), AccessError> {
     let (mode, own) = (file.mode() & 0o7777, rustix::process::geteuid().as_raw());
     // Everybody writes to some devices, and reads there what is their own.
     let kind = file.file_type();
     let device = kind.is_char_device() || kind.is_block_device() || kind.is_socket();
     if mode & 0o022 != 0 && !device {
-        return Err(format!(
-            "expected mode 0600, found {mode:04o}: others can write the key; after a look at who \
-             did, 'chmod go-w' keeps them out"
-        ));
+        return Err(AccessError::Writable { mode });
     }
     let owner = file.uid();
     if is_another(owner, own) {
-        return Err(format!(
-            "expected a file of yours (user {own}) or of root, found one of user {owner}, who can \
-             write the key; {anyway} takes it all the same"
-        ));
+        return Err(AccessError::OtherOwner { own, owner });
     }
-    check_way(path, file, own, anyway)
+    check_way(path, file, own)
 }
 
 /// Refuses a way to a file on which others could put another file, folder or link. It is gone name by
 /// name and link by link, as the system goes it, and what was found good on it stays: nobody else can
 /// replace it. So it may be looked at after the file was opened.
-fn check_way(path: &Path, file: &Metadata, own: u32, anyway: &str) -> Result<(), String> {
-    let unseen = |error: io::Error| {
-        format!("expected a way to it that can be checked, found: {}", io_reason(&error))
-    };
+fn check_way(path: &Path, file: &Metadata, own: u32) -> Result<(), AccessError> {
+    let unseen = AccessError::Unchecked;
     let mut rest = path::absolute(path).map_err(unseen)?;
     let (mut at, mut links) = (PathBuf::new(), 0);
     loop {
@@ -120,11 +269,11 @@ fn check_way(path: &Path, file: &Metadata, own: u32, anyway: &str) -> Result<(),
             }
             facts => facts.map_err(unseen)?,
         };
-        nobody_elses(&at, &facts, own, anyway)?;
+        nobody_elses(&at, &facts, own)?;
         if facts.is_symlink() {
             links += 1;
             if links > MAX_LINKS {
-                return Err(format!("expected at most {MAX_LINKS} links to it, found more"));
+                return Err(AccessError::Links);
             }
             let to = fs::read_link(&at).map_err(unseen)?;
             at.pop();
@@ -137,13 +286,10 @@ fn check_way(path: &Path, file: &Metadata, own: u32, anyway: &str) -> Result<(),
 
 /// Refuses a file, a folder or a link of somebody else, and a folder in which others can replace what
 /// is not theirs.
-fn nobody_elses(path: &Path, facts: &Metadata, own: u32, anyway: &str) -> Result<(), String> {
-    let (mode, owner, path) = (facts.mode() & 0o7777, facts.uid(), Escaped::name(path));
+fn nobody_elses(path: &Path, facts: &Metadata, own: u32) -> Result<(), AccessError> {
+    let (mode, owner) = (facts.mode() & 0o7777, facts.uid());
     if facts.is_dir() && others_can_replace(mode, facts.gid(), own) {
-        return Err(format!(
-            "expected a folder that others cannot write to, found {path} of mode {mode:04o}: they \
-             can put another key there; 'chmod go-w' on it keeps them out"
-        ));
+        return Err(AccessError::SharedFolder { path: path.into(), mode });
     }
     if is_another(owner, own) {
         let what = match facts.file_type() {
@@ -151,10 +297,7 @@ fn nobody_elses(path: &Path, facts: &Metadata, own: u32, anyway: &str) -> Result
             kind if kind.is_symlink() => "link",
             _ => "file",
         };
-        return Err(format!(
-            "expected a {what} of yours (user {own}) or of root, found {path} of user {owner}, who can \
-             put another key there; {anyway} takes it all the same"
-        ));
+        return Err(AccessError::OwnerOnWay { what, path: path.into(), own, owner });
     }
     Ok(())
 }
@@ -188,14 +331,17 @@ mod tests {
 
     use super::*;
 
-    const TERMS: Terms = Terms { algorithm: "-a", format: "--key-format", anyway: "--anyway" };
+    /// Why a file is refused, as a line.
+    fn refused(path: &Path, facts: &Metadata) -> Result<(), String> {
+        check_owner(path, facts).map_err(|error| error.to_string())
+    }
 
     #[test]
     fn everybody_may_write_to_some_devices() {
         let path = Path::new("/dev/null");
         let facts = fs::metadata(path).expect("a device");
         assert_eq!(facts.mode() & 0o022, 0o022, "others write there");
-        assert_eq!(check_owner(path, &facts, "--anyway"), Ok(()));
+        assert_eq!(refused(path, &facts), Ok(()));
     }
 
     #[test]
@@ -266,7 +412,7 @@ mod tests {
     /// Refuses a file with this mode, or does not.
     fn checked(path: &Path, mode: u32) -> Result<(), String> {
         fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
-        check_owner(path, &fs::metadata(path).unwrap(), TERMS.anyway)
+        refused(path, &fs::metadata(path).unwrap())
     }
 
     #[test]
@@ -279,13 +425,16 @@ mod tests {
         }
         for mode in [0o620, 0o602, 0o622, 0o666] {
             let found = checked(&path, mode).unwrap_err();
-            assert!(found.contains(&format!("found {mode:04o}: others can write")), "{found}");
+            assert!(
+                found.contains(&format!("others can write to it (mode {mode:04o})")),
+                "{found}"
+            );
         }
         let socket = folder.path().join("s");
         let _listener = UnixListener::bind(&socket).unwrap();
         assert_eq!(checked(&socket, 0o666), Ok(()));
         let device = Path::new("/dev/null");
-        assert_eq!(check_owner(device, &fs::metadata(device).unwrap(), TERMS.anyway), Ok(()));
+        assert_eq!(refused(device, &fs::metadata(device).unwrap()), Ok(()));
     }
 
     #[test]
@@ -297,17 +446,17 @@ mod tests {
         fs::write(home.join("k"), "").unwrap();
         fs::set_permissions(home.join("k"), Permissions::from_mode(0o600)).unwrap();
         std::os::unix::fs::symlink(home.join("k"), shared.join("link")).unwrap();
-        let check = |path: &Path| check_owner(path, &fs::metadata(path).unwrap(), TERMS.anyway);
+        let check = |path: &Path| refused(path, &fs::metadata(path).unwrap());
         assert_eq!(check(&shared.join("link")), Ok(()));
         fs::set_permissions(&shared, Permissions::from_mode(0o777)).unwrap();
         let found = check(&shared.join("link")).unwrap_err();
-        assert!(found.contains("shared of mode 0777"), "{found}");
+        assert!(found.contains("shared (mode 0777)"), "{found}");
         assert_eq!(check(&home.join("k")), Ok(()));
         // A folder that is only on the way to the file itself.
         fs::set_permissions(&shared, Permissions::from_mode(0o755)).unwrap();
         fs::set_permissions(&home, Permissions::from_mode(0o707)).unwrap();
         let found = check(&shared.join("link")).unwrap_err();
-        assert!(found.contains("home of mode 0707"), "{found}");
+        assert!(found.contains("home (mode 0707)"), "{found}");
     }
 
     #[test]
@@ -326,17 +475,17 @@ mod tests {
         link("folder/k".into(), "link");
         let check = |name: &str| {
             let path = place(name);
-            check_owner(&path, &fs::metadata(&path).unwrap(), TERMS.anyway)
+            refused(&path, &fs::metadata(&path).unwrap())
         };
         assert_eq!(check("link"), Ok(()));
         fs::set_permissions(place("shared"), Permissions::from_mode(0o777)).unwrap();
         let found = check("link").unwrap_err();
-        assert!(found.contains("shared of mode 0777"), "{found}");
+        assert!(found.contains("shared (mode 0777)"), "{found}");
         fs::set_permissions(place("shared"), Permissions::from_mode(0o755)).unwrap();
         // A way that never ends.
         link("loop".into(), "loop");
         let facts = fs::metadata(place("home/k")).unwrap();
-        let check_as_open = |name: &str| check_owner(&place(name), &facts, TERMS.anyway);
+        let check_as_open = |name: &str| refused(&place(name), &facts);
         assert_eq!(
             check_as_open("loop").unwrap_err(),
             "expected at most 40 links to it, found more"
@@ -348,17 +497,17 @@ mod tests {
         for links in 2..=MAX_LINKS + 1 {
             std::os::unix::fs::symlink(chain(links - 1), chain(links)).unwrap();
         }
-        assert_eq!(check_owner(&chain(MAX_LINKS), &facts, TERMS.anyway), Ok(()));
-        let found = check_owner(&chain(MAX_LINKS + 1), &facts, TERMS.anyway).unwrap_err();
+        assert_eq!(refused(&chain(MAX_LINKS), &facts), Ok(()));
+        let found = refused(&chain(MAX_LINKS + 1), &facts).unwrap_err();
         assert_eq!(found, "expected at most 40 links to it, found more");
         // A link that was removed once it was followed.
         let found = check_as_open("gone").unwrap_err();
-        assert!(found.starts_with("expected a way to it that can be checked, found: "), "{found}");
+        assert!(found.starts_with("cannot check the folders that lead to it: "), "{found}");
         // A file that has no name any more, as a shell's here-document.
         let file = File::create(place("gone")).unwrap();
         fs::remove_file(place("gone")).unwrap();
         let facts = file.metadata().unwrap();
-        assert_eq!(check_owner(&place("gone"), &facts, TERMS.anyway), Ok(()));
+        assert_eq!(refused(&place("gone"), &facts), Ok(()));
         // Only root can give something away.
         if !rustix::process::geteuid().is_root() {
             return;
@@ -368,18 +517,18 @@ mod tests {
         assert_eq!(check("sticky/k"), Ok(()));
         std::os::unix::fs::lchown(place("sticky/k"), Some(12345), None).unwrap();
         let found = check("sticky/k").unwrap_err();
-        assert!(found.contains("a link of yours") && found.contains("sticky/k of user 12345"));
+        assert!(found.contains("the link ") && found.contains("sticky/k belongs to user 12345"));
         // One that made way for a file.
         fs::remove_file(place("sticky/k")).unwrap();
         fs::write(place("sticky/k"), "").unwrap();
         std::os::unix::fs::chown(place("sticky/k"), Some(12345), None).unwrap();
         let found = check_as_open("sticky/k").unwrap_err();
-        assert!(found.contains("a file of yours") && found.contains("sticky/k of user 12345"));
+        assert!(found.contains("the file ") && found.contains("sticky/k belongs to user 12345"));
         for mode in [0o755, 0o1755] {
             fs::set_permissions(place("shared"), Permissions::from_mode(mode)).unwrap();
             std::os::unix::fs::chown(place("shared"), Some(12345), None).unwrap();
             let found = check("link").unwrap_err();
-            assert!(found.contains("a folder of yours") && found.contains("of user 12345"));
+            assert!(found.contains("the folder ") && found.contains("belongs to user 12345"));
             std::os::unix::fs::chown(place("shared"), Some(0), None).unwrap();
             assert_eq!(check("link"), Ok(()));
         }
@@ -397,7 +546,12 @@ mod tests {
         assert_eq!(checked(&path, 0o600), Ok(()));
         fchown(&file, Some(12345), None).unwrap();
         let found = checked(&path, 0o600).unwrap_err();
-        assert!(found.contains("one of user 12345") && found.contains("--anyway"), "{found}");
+        assert!(
+            found.starts_with("it belongs to user 12345, who could replace the key"),
+            "{found}"
+        );
+        let facts = fs::metadata(&path).unwrap();
+        assert!(check_owner(&path, &facts).is_err_and(|error| error.is_other_owner()));
     }
 
     #[test]
@@ -406,22 +560,19 @@ mod tests {
             ["PMAC-AES128", "UMAC-64"].map(|name| Algorithm::from_name(name).unwrap());
         let text = KeyFile::generate(pmac, SystemTime::now()).unwrap().to_text();
         for asked in [None, Some(pmac)] {
-            assert_eq!(parse(text.as_bytes(), asked, TERMS).unwrap().algorithm(), pmac);
+            assert_eq!(parse(text.as_bytes(), asked).unwrap().algorithm(), pmac);
         }
-        let found = parse(text.as_bytes(), Some(umac), TERMS).err().unwrap();
-        assert_eq!(found, "expected a key for UMAC-64 (-a), found one for PMAC-AES128");
-        let found = parse(b"", None, TERMS).err().unwrap();
-        assert_eq!(found, "expected a key file made by 'tagmac keygen', found nothing");
+        let refused = |text: &[u8], asked| parse(text, asked).err().unwrap().to_string();
+        let found = refused(text.as_bytes(), Some(umac));
+        assert_eq!(found, "expected a key for UMAC-64, found one for PMAC-AES128");
+        assert_eq!(refused(b"", None), "expected a key file, found nothing");
         for (mark, said) in
             [(&b"\xef\xbb\xbf"[..], "found a byte order mark (BOM)"), (b"\xff\xfe", "UTF-16")]
         {
-            let found = parse(&[mark, text.as_bytes()].concat(), None, TERMS).err().unwrap();
+            let found = refused(&[mark, text.as_bytes()].concat(), None);
             assert!(found.contains(said), "{found}");
         }
-        let found = parse(b"key", None, TERMS).err().unwrap();
-        assert!(found.ends_with(
-            "found something else; for other keys give --key-format raw, hex or base64"
-        ));
+        assert_eq!(refused(b"key", None), "expected a key file, found something else");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::SystemTime;
 
 use base64ct::Encoding as _;
@@ -16,67 +16,52 @@ use zeroize::Zeroizing;
 
 use crate::byte_order::ByteOrder;
 use crate::error::io_reason;
-use crate::key_file::{self, Terms};
+pub use crate::key_file::Format;
+use crate::key_file::{self, AccessError, KeyError};
+use crate::read_error::ReadError;
 
-/// What the source of a key gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// A key file of `tagmac keygen`, nothing else.
-    Auto,
-    /// The bytes.
-    Raw,
-    /// The bytes in hex.
-    Hex,
-    /// The bytes in base64, with padding.
-    Base64,
-}
-
-impl Format {
-    /// All of them.
-    pub const ALL: [Format; 4] = [Format::Auto, Format::Raw, Format::Hex, Format::Base64];
-
-    /// What users call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Auto => "auto",
-            Format::Raw => "raw",
-            Format::Hex => "hex",
-            Format::Base64 => "base64",
-        }
-    }
-
-    /// The one with this name.
-    pub fn from_name(name: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| format.name() == name)
-    }
-}
-
-/// Why there is no key.
+/// Why a source gave nothing.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum KeySourceError {
     /// The system failed.
     Io(io::Error),
-    /// What is there is refused.
-    Refused(String),
+    /// The file cannot be opened.
+    Closed(ReadError),
+    /// Somebody else could have written the file.
+    Access(AccessError),
+    /// No variable of the environment can have this name.
+    VariableName,
+    /// The variable of the environment is not set.
+    VariableUnset,
+    /// The command failed.
+    Command(ExitStatus),
+    /// There is more than a key can have.
+    TooLong,
 }
 
 impl fmt::Display for KeySourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeySourceError::Io(error) => f.write_str(&io_reason(error)),
-            KeySourceError::Refused(what) => f.write_str(what),
+            KeySourceError::Closed(error) => error.fmt(f),
+            KeySourceError::Access(error) => error.fmt(f),
+            KeySourceError::VariableName => {
+                f.write_str("expected a name without '=', found another")
+            }
+            KeySourceError::VariableUnset => f.write_str("the variable is not set"),
+            KeySourceError::Command(status) => write!(f, "the command failed: {status}"),
+            KeySourceError::TooLong => f.write_str("expected at most 64 KiB, found more"),
         }
     }
 }
+
+impl std::error::Error for KeySourceError {}
 
 impl From<io::Error> for KeySourceError {
     fn from(error: io::Error) -> KeySourceError {
         KeySourceError::Io(error)
     }
-}
-
-fn refused(what: impl fmt::Display) -> KeySourceError {
-    KeySourceError::Refused(what.to_string())
 }
 
 /// What a source gave.
@@ -92,9 +77,8 @@ impl KeyText {
         path: &Path,
         file: &File,
         facts: &Metadata,
-        terms: Terms,
     ) -> Result<KeyText, KeySourceError> {
-        key_file::check_owner(path, facts, terms.anyway).map_err(KeySourceError::Refused)?;
+        key_file::check_owner(path, facts).map_err(KeySourceError::Access)?;
         Ok(KeyText { from_file: true, ..KeyText::from_input(file)? })
     }
 
@@ -103,11 +87,11 @@ impl KeyText {
         // Such a name would be a panic, or another variable's.
         let bytes = name.as_encoded_bytes();
         if bytes.is_empty() || bytes.contains(&b'=') || bytes.contains(&0) {
-            return Err(refused("expected a name without '=', found another"));
+            return Err(KeySourceError::VariableName);
         }
         match std::env::var_os(name) {
             Some(value) => limited(Zeroizing::new(value.into_vec())),
-            None => Err(refused("expected a variable that is set, found none")),
+            None => Err(KeySourceError::VariableUnset),
         }
     }
 
@@ -121,7 +105,7 @@ impl KeyText {
         // The pipe is closed by now, so a command that writes on and on ends too.
         let (status, text) = (child.wait()?, text?);
         if !status.success() {
-            return Err(refused(format_args!("expected the command to succeed, found {status}")));
+            return Err(KeySourceError::Command(status));
         }
         Ok(text)
     }
@@ -144,33 +128,25 @@ impl KeyText {
     }
 
     /// The key, which is one for `asked` if that is given. Foreign formats do not name the algorithm.
-    pub fn key_file(
-        self,
-        format: Format,
-        asked: Option<Algorithm>,
-        terms: Terms,
-    ) -> Result<KeyFile, String> {
+    pub fn key_file(self, format: Format, asked: Option<Algorithm>) -> Result<KeyFile, KeyError> {
         let KeyText { mut bytes, from_file } = self;
         if format == Format::Auto && !from_file {
             end_line(&mut bytes);
         }
         match (format, asked) {
-            (Format::Auto, asked) => key_file::parse(&bytes, asked, terms),
+            (Format::Auto, asked) => key_file::parse(&bytes, asked),
             (_, Some(asked)) => {
                 let key = KeyFile::new(asked, &foreign(&bytes, format)?, SystemTime::now());
-                key.map_err(|wrong| wrong.to_string())
+                key.map_err(KeyError::Length)
             }
-            (_, None) => {
-                let Terms { algorithm, format, .. } = terms;
-                Err(format!("{format}: expected {algorithm} with the key's algorithm, found none"))
-            }
+            (_, None) => Err(KeyError::NoAlgorithm),
         }
     }
 }
 
 fn limited(bytes: Zeroizing<Vec<u8>>) -> Result<KeyText, KeySourceError> {
     if bytes.len() > KeyFile::MAX_BYTES {
-        return Err(refused("expected at most 64 KiB, found more"));
+        return Err(KeySourceError::TooLong);
     }
     Ok(KeyText { bytes, from_file: false })
 }
@@ -213,21 +189,19 @@ fn unwrapped(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
 }
 
 /// A key that another program made.
-fn foreign(text: &[u8], format: Format) -> Result<Zeroizing<Vec<u8>>, String> {
+fn foreign(text: &[u8], format: Format) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     if matches!(format, Format::Raw | Format::Auto) {
         return Ok(Zeroizing::new(text.to_vec()));
     }
     if let Some(mark) = ByteOrder::of(text) {
-        return Err(format!("expected a key in {}, found {mark}", format.name()));
+        return Err(KeyError::EncodedMark { format, mark });
     }
-    let line = unwrapped(text).ok_or("expected lines of one length, found others")?;
+    let line = unwrapped(text).ok_or(KeyError::Lines)?;
     // What was decoded is wiped even where the rest cannot be.
     let mut key = Zeroizing::new(line.to_vec());
     let bytes = match format {
-        Format::Hex => base16ct::mixed::decode(&*line, &mut key)
-            .map_err(|_| "expected an even number of hex digits, found something else")?,
-        _ => base64ct::Base64::decode(&*line, &mut key)
-            .map_err(|_| "expected base64 with padding, found something else")?,
+        Format::Hex => base16ct::mixed::decode(&*line, &mut key).map_err(|_| KeyError::Hex)?,
+        _ => base64ct::Base64::decode(&*line, &mut key).map_err(|_| KeyError::Base64)?,
     };
     let length = bytes.len();
     key.truncate(length);
@@ -237,8 +211,6 @@ fn foreign(text: &[u8], format: Format) -> Result<Zeroizing<Vec<u8>>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const TERMS: Terms = Terms { algorithm: "A", format: "F", anyway: "X" };
 
     #[test]
     fn one_trailing_newline_is_lost() {
@@ -282,7 +254,7 @@ mod tests {
     #[test]
     fn a_mark_before_a_key_is_named() {
         for format in [Format::Hex, Format::Base64] {
-            let found = foreign(b"\xef\xbb\xbf00ff", format).unwrap_err();
+            let found = foreign(b"\xef\xbb\xbf00ff", format).unwrap_err().to_string();
             assert!(found.contains("found a byte order mark (BOM)"), "{found}");
         }
         assert_eq!(**foreign(b"\xef\xbb\xbf0", Format::Raw).unwrap(), *b"\xef\xbb\xbf0");
@@ -313,11 +285,15 @@ mod tests {
             let mut shell = Command::new("sh");
             let text = KeyText::from_command(shell.args(["-c", line]), Command::spawn);
             let key = text.map_err(|error| error.to_string())?;
-            let key = key.key_file(Format::Hex, Some(Algorithm::default()), TERMS)?;
-            Ok::<_, String>(key.key().to_vec())
+            let key = key.key_file(Format::Hex, Some(Algorithm::default()));
+            key.map(|key| key.key().to_vec()).map_err(|error| error.to_string())
         };
         assert_eq!(ran("printf %032d 7").unwrap(), 7u128.to_be_bytes());
-        assert!(ran("printf %032d 7; exit 3").unwrap_err().starts_with("expected the command to"));
+        assert!(
+            ran("printf %032d 7; exit 3")
+                .unwrap_err()
+                .starts_with("the command failed: exit status: 3")
+        );
         assert_eq!(ran("yes").unwrap_err(), "expected at most 64 KiB, found more");
         assert!(ran("cat").unwrap_err().starts_with("expected a key of 16 bytes, found 0"));
         for name in ["", "A=B", "A\0", "TAGMAC_NO_SUCH_VARIABLE"] {

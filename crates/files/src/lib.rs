@@ -13,8 +13,9 @@
 //! | many things at once, with the results in order | [`pool`] |
 //! | files that appear whole or not at all | [`new_file`], [`atomic`] |
 //!
-//! Nothing here prints or exits. What ends a piece of work is an [`Error`] of one line, or a
-//! [`ReadError`] of one file; what is remarked on meanwhile goes to the sink of [`diagnostic`], and
+//! Nothing here prints or exits. What ends a piece of work is an [`Error`], or a [`ReadError`] of one
+//! file. Errors are facts that display as one line; the options of the command and the arguments of
+//! other languages are unknown here. What is remarked on meanwhile goes to the sink of [`diagnostic`], and
 //! how far it is to a [`progress::Progress`].
 
 pub mod atomic;
@@ -24,6 +25,7 @@ pub mod checkpoint;
 pub mod diagnostic;
 pub mod dir;
 pub mod error;
+mod error_kind;
 pub mod escaped;
 pub mod faults;
 pub mod folder;
@@ -57,5 +59,5 @@ mod stack;
 pub mod url;
 pub mod walk;
 
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, FileError, NoParts};
 pub use read_error::{Irregular, ReadError};

@@ -4,7 +4,7 @@ use tagmac::dynamic::{AnyMac, KeyId, Parts};
 use tagmac::isa::Level;
 use tagmac::save::Sealer;
 
-use crate::error::Error;
+use crate::error::{Error, NoParts};
 use crate::key::Key;
 
 /// A MAC under a key. Clones share the MAC.
@@ -26,13 +26,8 @@ impl Mac {
     }
 
     /// The calls on parts.
-    pub fn parts(&self) -> Result<Parts<'_>, Error> {
-        let name = self.mac.algorithm();
-        self.mac.parts().ok_or_else(|| {
-            Error::usage(format_args!(
-                "{name} cannot hash ranges; 'tagmac list' marks the algorithms that can with 'parts'"
-            ))
-        })
+    pub fn parts(&self) -> Result<Parts<'_>, NoParts> {
+        self.mac.parts().ok_or_else(|| NoParts(self.mac.algorithm()))
     }
 
     /// The key's public id.

@@ -27,6 +27,5 @@ pub fn refuse_existing(path: &Path) -> Result<(), Error> {
 }
 
 fn exists(path: &Path) -> Error {
-    let name = Escaped::name(path);
-    Error::io(format_args!("{name}: expected a new file, found one that exists"))
+    Error::io(format_args!("{}: the file exists", Escaped::name(path)))
 }

@@ -8,10 +8,11 @@ use tagmac::Error;
 use tagmac::hazmat::PartError;
 use tagmac::save::SaveError;
 
-use crate::error::{self, ErrorKind, io_reason};
+use crate::error_kind::{ErrorKind, io_reason};
 
 /// Why a file cannot be read.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum ReadError {
     /// There is no such file.
     Missing(io::Error),
@@ -62,8 +63,9 @@ pub enum ReadError {
         /// The file's length.
         found: u64,
     },
-    /// What was saved of the run before cannot be used; why.
-    Checkpoint(error::Error),
+    /// What was saved of the run before cannot be used: the kind of the [`Error`](crate::Error), and the
+    /// error.
+    Checkpoint(ErrorKind, Box<dyn StdError + Send + Sync>),
     /// The caller asked for the work to end.
     Stopped,
 }
@@ -93,7 +95,7 @@ impl ReadError {
     /// What kind of error it is where nothing else went wrong.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            ReadError::Checkpoint(error) => error.kind(),
+            ReadError::Checkpoint(kind, _) => *kind,
             _ => ErrorKind::Io,
         }
     }
@@ -108,12 +110,10 @@ impl fmt::Display for ReadError {
                 f,
                 "expected {before} bytes, found {after}: the file changed while it was read"
             ),
-            ReadError::Written => {
-                f.write_str("the file changed while it was read")
+            ReadError::Written => f.write_str("the file changed while it was read"),
+            ReadError::Touched => {
+                f.write_str("the file, its mode, owner or names changed while it was read")
             }
-            ReadError::Touched => f.write_str(
-                "the file, its mode, owner or names changed while it was read",
-            ),
             ReadError::Replaced => {
                 f.write_str("the file was removed or replaced while it was read")
             }
@@ -129,24 +129,17 @@ impl fmt::Display for ReadError {
                 write!(f, "standard input is already used for {user}")
             }
             ReadError::Irregular(found) => write!(f, "expected a regular file, found {found}"),
-            ReadError::Pipe => f.write_str(
-                "expected a file, found a named pipe; '< PIPE' gives it as standard input",
-            ),
-            ReadError::Sizeless => f.write_str(
-                "expected a file with a known size, found a generated one, as in /proc; 'tagmac tag' \
-                 reads it to its end",
-            ),
-            ReadError::Link => f.write_str("expected the file itself, found a symbolic link"),
-            ReadError::Busy => {
-                f.write_str("another run is using this file")
+            ReadError::Pipe => f.write_str("expected a file, found a named pipe"),
+            ReadError::Sizeless => {
+                f.write_str("expected a file with a known size, found a generated one, as in /proc")
             }
+            ReadError::Link => f.write_str("expected the file itself, found a symbolic link"),
+            ReadError::Busy => f.write_str("another run is using this file"),
             ReadError::Short { expected, found } => {
                 write!(f, "expected at least {expected} bytes, found {found}")
             }
-            ReadError::Checkpoint(error) => error.fmt(f),
-            ReadError::Stopped => {
-                f.write_str("expected to read to the end, found a request to stop")
-            }
+            ReadError::Checkpoint(_, error) => error.fmt(f),
+            ReadError::Stopped => f.write_str("stopped on request"),
         }
     }
 }
@@ -190,11 +183,5 @@ impl From<SaveError> for ReadError {
             SaveError::Mac(error) => error.into(),
             _ => ReadError::Mac(error.into()),
         }
-    }
-}
-
-impl From<error::Error> for ReadError {
-    fn from(error: error::Error) -> ReadError {
-        ReadError::Checkpoint(error)
     }
 }

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::key::Key;
 use crate::mac::Mac;
+use crate::manifest::ManifestError;
 use crate::manifest::entry::Entry;
 use crate::manifest::header::{Header, Options};
 use crate::manifest::listed::{remark_leftover, remark_manifest, remark_mount, start};
@@ -189,15 +190,8 @@ impl Sealer<'_> {
 
     fn finish(self) -> Result<SealCounts, Error> {
         if self.will_fail() {
-            let name = Escaped::name(self.options.output);
-            let (count, entries) = match self.counts.unreadable {
-                1 => (1, "entry"),
-                count => (count, "entries"),
-            };
-            return Err(Error::io(format_args!(
-                "{name}: not written, as {count} {entries} could not be sealed; --skip-unreadable \
-                 seals the rest"
-            )));
+            let (manifest, entries) = (self.options.output.into(), self.counts.unreadable);
+            return Err(ManifestError::Unsealed { manifest, entries }.into());
         }
         self.writer.finish()?;
         Ok(self.counts)

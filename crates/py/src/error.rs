@@ -64,9 +64,10 @@ pub fn refused(error: impl Into<PartError>) -> PyErr {
 
 /// The exception for what ended a piece of work on files, partials or manifests.
 #[cfg(unix)]
-pub fn failed(error: tagmac_files::Error) -> PyErr {
+pub fn failed(error: impl Into<tagmac_files::Error>) -> PyErr {
     use tagmac_files::ErrorKind;
-    let line = error.to_string();
+    let error = error.into();
+    let line = crate::say::line(&error);
     match error.kind() {
         ErrorKind::Mismatch => InvalidTag::new_err(line),
         ErrorKind::Incomplete => IncompleteObject::new_err(line),

@@ -10,16 +10,14 @@ use pyo3::types::{PyBytes, PyString};
 use tagmac::dynamic::{Algorithm, KeyFile};
 use tagmac_files::diagnostic::diagnostic;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::key_file::{self, Terms};
+use tagmac_files::key_file;
 use tagmac_files::key_source::{Format, KeySourceError, KeyText};
 use tagmac_files::{ReadError, open};
 
 use crate::algorithm::named;
 use crate::error::os_error;
 use crate::memory::extracted;
-
-const TERMS: Terms =
-    Terms { algorithm: "alg", format: "format", anyway: "Key.from_command([\"cat\", FILE])" };
+use crate::say;
 
 /// How a key is written.
 #[derive(Clone, Copy)]
@@ -44,8 +42,8 @@ impl Encoding {
         if let Some(warning) = text.warning(format) {
             diagnostic(format_args!("warning: {name}: {warning}"));
         }
-        let key = text.key_file(format, algorithm, TERMS);
-        key.map_err(|what| PyValueError::new_err(format!("{name}: {what}")))
+        let key = text.key_file(format, algorithm);
+        key.map_err(|error| PyValueError::new_err(format!("{name}: {}", say::key(&error))))
     }
 }
 
@@ -55,7 +53,7 @@ pub fn from_file(py: Python<'_>, path: &Path, encoding: Encoding) -> PyResult<Ke
     let text = py.detach(|| read_file(path)).map_err(|error| match error {
         // Python's own exception, with the number and the name.
         KeySourceError::Io(error) if error.raw_os_error().is_some() => os_error(py, error, path),
-        other => PyValueError::new_err(format!("{name}: {other}")),
+        other => PyValueError::new_err(format!("{name}: {}", say::key_source(&other))),
     })?;
     encoding.key(&name, text)
 }
@@ -63,9 +61,9 @@ pub fn from_file(py: Python<'_>, path: &Path, encoding: Encoding) -> PyResult<Ke
 fn read_file(path: &Path) -> Result<KeyText, KeySourceError> {
     let (file, facts) = open::given(path).map_err(|error| match error {
         ReadError::Missing(error) | ReadError::Io(error) => KeySourceError::Io(error),
-        other => KeySourceError::Refused(other.to_string()),
+        other => KeySourceError::Closed(other),
     })?;
-    let text = KeyText::from_file(path, &file, &facts, TERMS)?;
+    let text = KeyText::from_file(path, &file, &facts)?;
     key_file::warn_of_readers(path, &facts);
     Ok(text)
 }

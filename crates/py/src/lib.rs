@@ -29,6 +29,8 @@ mod objects;
 #[cfg(unix)]
 mod part;
 mod progress;
+#[cfg(unix)]
+mod say;
 mod secret;
 mod session;
 #[cfg(unix)]

@@ -250,8 +250,6 @@ struct Blob<'a> {
 }
 
 impl Stored for Blob<'_> {
-    const LAST: &'static str = "last=True";
-
     fn name(&self) -> String {
         self.index.map_or("blob".into(), |index| format!("blob {index}"))
     }

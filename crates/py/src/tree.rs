@@ -21,8 +21,7 @@ use crate::progress::{Watch, Watched};
 ///
 /// Tree(path, key) is one that has a sidecar, and Tree.create makes one. Each call is an update of the
 /// command: it takes the tag expected of the file before, if you kept that, and gives the nonce, empty
-/// for a deterministic MAC, and the tag of the file after. Messages name the command's options, which
-/// are the calls here.
+/// for a deterministic MAC, and the tag of the file after.
 #[pyclass(frozen, module = "tagmac")]
 pub struct Tree {
     mac: Arc<Mac>,

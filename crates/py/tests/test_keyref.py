@@ -76,7 +76,7 @@ def test_what_is_refused(saved, monkeypatch, tmp_path):
     ):
         tagmac.Key.from_file(path, alg="UMAC-64")
     with pytest.raises(
-        ValueError, match="environment variable TAGMAC_NONE: expected a variable that"
+        ValueError, match="environment variable TAGMAC_NONE: the variable is not set"
     ):
         tagmac.Key.from_env("TAGMAC_NONE")
     for name in ("", "A=B", "A\0B"):
@@ -88,12 +88,12 @@ def test_what_is_refused(saved, monkeypatch, tmp_path):
     for words, line in [
         (
             ["false", "secret"],
-            "command false: expected the command to succeed, found exit status: 1",
+            "command false: the command failed: exit status: 1",
         ),
         (["tagmac-no-such-command", "secret"], "command tagmac-no-such-command: No such file"),
         (
             ["true", "secret"],
-            "command true: expected a key file made by 'tagmac keygen', found nothing",
+            "command true: expected a key file, found nothing",
         ),
         (["yes", "secret"], "command yes: expected at most 64 KiB, found more"),
     ]:
@@ -123,7 +123,7 @@ def test_a_file_that_others_can_write(saved, tmp_path, caplog):
     for mode in (0o620, 0o602, 0o666):
         path.chmod(mode)
         with pytest.raises(
-            ValueError, match=f"expected mode 0600, found {mode:04o}: others can write"
+            ValueError, match=f"others can write to it \\(mode {mode:04o}\\)"
         ):
             tagmac.Key.from_file(path)
     path.chmod(0o600)
@@ -131,7 +131,7 @@ def test_a_file_that_others_can_write(saved, tmp_path, caplog):
     folder.mkdir()
     folder.chmod(0o777)
     path.rename(folder / "my.key")
-    with pytest.raises(ValueError, match="expected a folder that others cannot write to"):
+    with pytest.raises(ValueError, match="others can put another key into the folder "):
         tagmac.Key.from_file(folder / "my.key")
     folder.chmod(0o755)
     assert not caplog.records
@@ -245,8 +245,8 @@ def test_references_that_lead_nowhere(tmp_path, monkeypatch):
             tagmac.KeyRef.file(tmp_path / "none"),
             f"No such file or directory: '{tmp_path / 'none'}'",
         ),
-        (tagmac.KeyRef.env("TAGMAC_NONE"), "environment variable TAGMAC_NONE: expected a variable"),
-        (tagmac.KeyRef.command(["false"]), "command false: expected the command to succeed"),
+        (tagmac.KeyRef.env("TAGMAC_NONE"), "environment variable TAGMAC_NONE: the variable"),
+        (tagmac.KeyRef.command(["false"]), "command false: the command failed"),
         (
             tagmac.KeyRef.secret("tagmac-none"),
             "in /run/secrets, found none; $CREDENTIALS_DIRECTORY",

@@ -84,27 +84,38 @@ def test_what_changed_beside_is_refused(file):
     with pytest.raises(tagmac.InvalidTag, match="db: bytes 0 to 4096 have changed since the last"):
         tree.patch(100, b"x")
     assert file.read_bytes() == before
-    with pytest.raises(tagmac.InvalidTag, match="expected the tag of --expect, found another"):
+    with pytest.raises(tagmac.InvalidTag, match="db: expect: the tag is not the expected one: "):
         tree.tag(expect=bytes(16))
-    with pytest.raises(ValueError, match="--expect: PMAC-AES128: "):
+    with pytest.raises(ValueError, match="^expect: PMAC-AES128: "):
         tree.tag(expect=b"short")
-    file.write_bytes(MESSAGE[:-1])
-    with pytest.raises(tagmac.InvalidTag, match="expected 300000 bytes, found 299999"):
+    with pytest.raises(tagmac.InvalidTag, match="restore the file"):
+        file.write_bytes(MESSAGE[:-1])
         tree.tag(expect=tag)
+    file.write_bytes(MESSAGE + b"more")
+    with pytest.raises(
+        tagmac.InvalidTag, match="found 300004: append\\(\\) accepts what was added$"
+    ):
+        tree.tag(expect=tag)
+    file.write_bytes(MESSAGE[:-1] + b"\0more")
+    with pytest.raises(
+        tagmac.InvalidTag,
+        match=r"; range\(299984, 16\) accepts them .*, and then append\(\) accepts what was added$",
+    ):
+        tree.append()
 
 
 def test_misuse(file, tmp_path):
     key = tagmac.Key.generate()
     with pytest.raises(ValueError, match="db.tagmac: expected the file's sidecar, found none"):
         tagmac.Tree(file, key).tag()
-    with pytest.raises(ValueError, match="expected the file's sidecar, found none"):
+    with pytest.raises(ValueError, match="expected the file's sidecar, found none; Tree.create creates"):
         tagmac.Tree(file, key).patch(0, b"x")
     assert not sidecar(file).exists()
-    with pytest.raises(ValueError, match="--leaf: expected at most 67108864 bytes"):
+    with pytest.raises(ValueError, match="^leaf: expected at most 67108864 bytes"):
         tagmac.Tree.create(file, key, leaf=1 << 30)
     tree = tagmac.Tree.create(file, key)
     assert repr(tree) == f'<tagmac.Tree PMAC-AES128 of "{file}">'
-    with pytest.raises(ValueError, match="db.tagmac: expected no sidecar, found one"):
+    with pytest.raises(ValueError, match="db.tagmac: the sidecar exists$"):
         tagmac.Tree.create(file, key)
     with pytest.raises(tagmac.WrongKey, match="under the key with id"):
         tagmac.Tree(file, tagmac.Key.generate()).tag()
@@ -125,14 +136,18 @@ def test_misuse(file, tmp_path):
             call()
     with pytest.raises(OverflowError):
         tree.truncate(-1)
-    with pytest.raises(ValueError, match="--truncate: expected at most the file's 300000 bytes"):
+    with pytest.raises(ValueError, match="db: length: expected at most the file's 300000 bytes"):
         tree.truncate(300_001)
     with pytest.raises(
-        ValueError, match="--range: expected a range within the file's 300000 bytes"
+        ValueError, match="db: offset and length: expected a range within the file's 300000 bytes"
     ):
         tree.range(299_999, 2)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="db: offset: expected an offset within the file's 300000"):
         tree.patch(1 << 62, b"x")
+    with pytest.raises(ValueError, match="db: data: .*; append\\(\\) accepts what was added"):
+        tree.patch(299_999, b"xy")
+    with pytest.raises(ValueError, match="db: expected an interrupted edit, found none$"):
+        tree.undo()
 
 
 def test_an_altered_sidecar_is_refused(file):

@@ -232,7 +232,7 @@ impl Attempt<'_> {
         let place = &bench.place;
         if case.refuses && made {
             let ran = place.run(&case.args, &case.stdin);
-            let refusals = ["found one that exists", "found something else"];
+            let refusals = ["the file exists", "found something else"];
             let refused = refusals.iter().any(|text| ran.err.contains(text));
             if ran.code != Some(4) || !refused {
                 let what = "expected the next run to find the new file";

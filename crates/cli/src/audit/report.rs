@@ -14,6 +14,7 @@ use crate::audit::combined::Combined;
 use crate::diagnostic::diagnostic;
 use crate::exit::Exit;
 use crate::output;
+use crate::say;
 
 /// Where verdicts go.
 pub struct Report<'a> {
@@ -113,7 +114,7 @@ impl<'a> Report<'a> {
     /// Notes whether output was taken.
     fn taken(&mut self, told: Result<(), Error>) {
         if let Err(error) = told {
-            diagnostic(error);
+            diagnostic(say::line(&error));
             self.lost = true;
         }
     }

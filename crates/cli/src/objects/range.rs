@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tagmac::dynamic::Partial;
 use tagmac_files::mac::Mac;
-use tagmac_files::partial::{Range, aligned, versioned};
+use tagmac_files::partial::{Edge, Range, RangeError, aligned, versioned};
 use tagmac_files::progress::Progress;
 use tagmac_files::{Error, ReadError};
 use tagmac_objects::{Facts, read};
@@ -21,15 +21,15 @@ impl Stores {
         range: Range<'_>,
     ) -> Result<Vec<u8>, Error> {
         let parts = mac.parts()?;
-        aligned(mac, "--start", parts.block() as u64, range.start)?;
+        aligned(mac, Edge::Start, parts.block() as u64, range.start)?;
         let length = range.inner_length(mac, parts.block() as u64)?;
         let (bucket, key) = self.object(range.file)?;
-        let failed = |error: ReadError| range.failed(&error);
+        let failed = |error: ReadError| range.failed(error);
         let facts = bucket.facts(&key).map_err(failed)?;
         let span = range.span(length, facts.size)?;
         let (expected, found) = (span.at.saturating_add(span.bytes), facts.size);
         if expected > found {
-            return Err(failed(ReadError::Short { expected, found }));
+            return Err(failed(ReadError::Short { expected, found }).into());
         }
         let object = match range.object {
             // The bytes of another place of the object are another object's.
@@ -50,14 +50,15 @@ impl Stores {
         }
         progress.file();
         let tail = range.last.then_some(&**tail);
-        Partial::seal(&mac.mac, &mac.sealer, &object, &part, tail).map_err(Error::io)
+        let sealed = Partial::seal(&mac.mac, &mac.sealer, &object, &part, tail);
+        Ok(sealed.map_err(RangeError::Seal)?)
     }
 }
 
 /// What the partials of an object's content are called, on whatever machine they are made.
 fn name(url: &Path, key: &str, facts: &Facts) -> Result<Vec<u8>, Error> {
     match facts.version_name() {
-        Some(version) => versioned(key.as_bytes(), version.as_bytes()),
+        Some(version) => Ok(versioned(key.as_bytes(), version.as_bytes())?),
         None => Err(Error::usage(format_args!(
             "{}: expected a version or an ETag from the store, found none; give --object",
             tagmac_files::escaped::Escaped::name(url)

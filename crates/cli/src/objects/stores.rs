@@ -17,6 +17,7 @@ use tagmac_objects::read::Reader;
 use tagmac_objects::{Bucket, Limits, Objects, Prefix};
 
 use crate::objects::is_url;
+use crate::say;
 
 /// The stores that the command line names.
 #[derive(Clone)]
@@ -59,7 +60,7 @@ impl Stores {
         name: &Path,
         nonce: &[u8],
     ) -> Result<Tagged, ReadError> {
-        let failed = |error: Error| ReadError::Io(io::Error::other(error.to_string()));
+        let failed = |error: Error| ReadError::Io(io::Error::other(say::line(&error)));
         let url = parse(name).map_err(failed)?;
         if url.key.is_empty() {
             return Err(ReadError::Directory);

@@ -209,7 +209,7 @@ fn without_nameless_files() {
     assert!(seen >= 3, "{seen}");
     // Nor is anything replaced, or left where it fails.
     let old = fs::metadata(place.path("n")).unwrap().ino();
-    bare("none:1:kill", keygen).exits(4).says(&["n: expected a new file"]);
+    bare("none:1:kill", keygen).exits(4).says(&["n: the file exists"]);
     assert_eq!(fs::metadata(place.path("n")).unwrap().ino(), old);
     fs::remove_file(place.path("n")).unwrap();
     for kind in ["write", "sync", "name"] {

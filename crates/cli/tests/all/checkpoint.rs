@@ -251,13 +251,13 @@ fn checkpoints_of_others() {
     // A list, and the file itself.
     for text in ["text", ""] {
         place.file("s", text);
-        resume(&place).exits(1).says(&["tagmac: f: s: expected a checkpoint made by this version"]);
+        resume(&place).exits(1).says(&["tagmac: f: s: expected a checkpoint of this version"]);
         assert_eq!(fs::read_to_string(place.path("s")).unwrap(), text);
     }
     place
         .keyed("tag", &["--checkpoint", "f", "f"])
         .exits(1)
-        .says(&["f: f: expected a checkpoint made"]);
+        .says(&["f: f: expected a checkpoint of this"]);
     place.file("s", good);
 }
 

@@ -387,9 +387,7 @@ fn what_cannot_be_read_or_written() {
     range(&place, "p", 0, None);
     let whole = ["--start", "0", "--last"];
     let to = |output: &'static str| [&whole[..], &["-o", output]].concat();
-    part(&place, &to("p"))
-        .exits(4)
-        .says(&["tagmac: p: expected a new file, found one that exists\n"]);
+    part(&place, &to("p")).exits(4).says(&["tagmac: p: the file exists\n"]);
     part(&place, &to("none/p")).exits(4).says(&["tagmac: none/p: No such file or directory\n"]);
     part(&place, &to("-")).exits(2).says(&["-o: expected a file to write, found '-'"]);
     let of = |file: &'static str| {

@@ -9,7 +9,8 @@ use crate::line_reader::Lines;
 use crate::mac::Mac;
 use tagmac::dynamic::{Algorithm, KeyId};
 
-use crate::manifest::error::unreadable;
+use crate::manifest::error::ManifestError;
+use crate::manifest::unreadable::unreadable;
 
 /// What the first line of every version begins with.
 pub const MAGIC: &str = "tagmac-manifest-";
@@ -92,24 +93,20 @@ impl Header {
     /// Reads a header and compares its key with the one in use. No word of it is trusted: what
     /// follows is a refusal, or the check of the seal.
     pub fn read(lines: &mut Lines<impl BufRead>, name: &str, mac: &Mac) -> Result<Header, Error> {
-        let cut = || {
-            Error::mismatch(format_args!(
-                "{name}: expected a manifest made by 'tagmac seal', found the end of the file in \
-                 its header"
-            ))
-        };
+        let none = |cut_off| ManifestError::NotAManifest { manifest: name.into(), cut_off };
+        let cut = || none(true);
         let mut line = |before: &str| {
             let line =
                 lines.next_line().map_err(|error| unreadable(name, &error))?.ok_or_else(cut)?;
             let text = line.bytes.and_then(|bytes| str::from_utf8(bytes).ok());
             text.and_then(|text| text.strip_prefix(before)).map(String::from).ok_or_else(|| {
                 let number = line.number;
-                Error::mismatch(match before {
-                    MAGIC => format!(
-                        "{name}: expected a manifest made by 'tagmac seal', found something else"
-                    ),
-                    _ => format!("{name}: line {number}: expected '{before}', found another line"),
-                })
+                match before {
+                    MAGIC => none(false).into(),
+                    _ => Error::mismatch(format_args!(
+                        "{name}: line {number}: expected '{before}', found another line"
+                    )),
+                }
             })
         };
         let own = mac.mac.algorithm();

@@ -7,6 +7,7 @@ pub(crate) mod listed;
 pub(crate) mod name;
 #[cfg(test)]
 mod tests;
+mod unreadable;
 pub(crate) mod writer;
 
 use std::fs::File;
@@ -28,8 +29,9 @@ use tagmac::save::{Purpose, derive};
 
 use crate::key::Key;
 use crate::manifest::entry::Entry;
-use crate::manifest::error::unreadable;
+pub use crate::manifest::error::ManifestError;
 use crate::manifest::header::Header;
+use crate::manifest::unreadable::unreadable;
 
 /// The last line: this, 64 hex digits, a line feed.
 pub const SEAL: &[u8] = b"seal: ";
@@ -70,10 +72,8 @@ impl Manifest {
         // It is read twice.
         let opened = open::regular(path);
         let (file, facts) = opened.map_err(|error| match error {
-            ReadError::Directory => Error::io(format_args!(
-                "{name}: expected a manifest, found a directory; usage: audit MANIFEST DIR"
-            )),
-            _ => Error::io(format_args!("{name}: {error}")),
+            ReadError::Directory => ManifestError::Directory { manifest: name.clone() }.into(),
+            _ => Error::file(path, error),
         })?;
         let header = Header::read(&mut Lines::new(BufReader::new(&file), b'\n'), &name, mac)?;
         let mut end = [0; SEAL_LINE];
@@ -103,10 +103,8 @@ impl Manifest {
         // Said of what was sealed: where it was not, the number of bits is nobody's choice.
         let (expected, found) = (mac.mac.tag_bits(), manifest.header.bits);
         if expected != found {
-            return Err(Error::usage(format_args!(
-                "{}: expected tags of {expected} bits, found {found}; see --tag-bits",
-                manifest.name
-            )));
+            let manifest = manifest.name;
+            return Err(ManifestError::TagBits { manifest, expected, found }.into());
         }
         manifest.count()?;
         Ok(manifest)

@@ -327,10 +327,10 @@ fn a_manifest_is_of_one_key_and_one_length_of_tags() {
     let (mac, seal) = macs(64);
     let found = failed(&mac, seal);
     assert_eq!(found.kind(), ErrorKind::Usage);
-    let what = "expected tags of 64 bits, found 32; see --tag-bits";
+    let what = "expected tags of 64 bits, found 32";
     assert!(found.to_string().ends_with(what), "{found}");
     let found = Manifest::open(path.parent().unwrap(), &mac, macs(32).1).err().unwrap();
-    let what = "expected a manifest, found a directory; usage: audit MANIFEST DIR";
+    let what = "expected a manifest, found a directory";
     assert!(found.to_string().ends_with(what), "{found}");
     let found = Manifest::open(&path.join("a"), &mac, macs(32).1).err().unwrap();
     assert_eq!(found.kind(), ErrorKind::Io);
@@ -390,12 +390,7 @@ fn a_header_is_read_as_it_is_written_and_not_otherwise() {
             mismatch,
             "expected tagmac-manifest-2, found tagmac-manifest-3",
         ),
-        (
-            "tagmac-m",
-            "x",
-            mismatch,
-            "expected a manifest made by 'tagmac seal', found something else",
-        ),
+        ("tagmac-m", "x", mismatch, "expected a manifest, found something else"),
         ("PMAC-AES128", "UMAC-32", key, "expected a manifest of PMAC-AES128, found one of UMAC-32"),
         ("algorithm: ", "a: ", mismatch, "line 2: expected 'algorithm: ', found another line"),
         ("bits: 32", "bits: 032", mismatch, "expected a number of bits, found '032'"),

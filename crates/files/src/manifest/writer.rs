@@ -13,8 +13,9 @@ use crate::walk::Exclusion;
 use tagmac::dynamic::{AnyMac, AnyStream};
 
 use crate::manifest::entry::Entry;
-use crate::manifest::error::unreadable;
+use crate::manifest::error::ManifestError;
 use crate::manifest::header::{Header, MAGIC};
+use crate::manifest::unreadable::unreadable;
 use crate::manifest::{BUFFER, SEAL};
 
 /// A manifest that is being written, beside the one that it will replace.
@@ -33,7 +34,7 @@ impl Writer {
     pub fn create(path: &Path, header: Header, seal: &AnyMac) -> Result<Writer, Error> {
         let name = Escaped::name(path);
         if path.as_os_str() == "-" || path.file_name().is_none() {
-            return Err(Error::usage(format_args!("-o: expected a file to write, found '{name}'")));
+            return Err(ManifestError::NoFileName { manifest: path.into() }.into());
         }
         let over = Overwrite::Kind("a manifest", is_manifest);
         let file = AtomicFile::new(path, 0o666, over);

@@ -8,14 +8,13 @@ use std::cmp::Ordering;
 
 use tagmac::Tag;
 use tagmac::dynamic::{Algorithm, AnyPart, Partial, PartialError};
-use tagmac::hazmat::PartError;
 use tagmac::save::SaveError;
 use zeroize::Zeroizing;
 
-use super::name::split_version;
+use super::error::{Between, CombineError, Located, Wanted};
 use super::stored::Stored;
+use super::version::split_version;
 use crate::error::Error;
-use crate::escaped::Escaped;
 use crate::mac::Mac;
 use crate::read::Tagged;
 
@@ -32,13 +31,8 @@ pub struct Combined {
 pub enum Expected<'a> {
     /// Any one.
     Any,
-    /// The one of this name, `what` the caller calls it.
-    Name {
-        /// What the caller calls it.
-        what: &'static str,
-        /// The whole name.
-        name: &'a [u8],
-    },
+    /// The one of this name.
+    Name(&'a [u8]),
     /// One of these, which are in the name as [`versioned`](super::versioned) puts them there.
     Object {
         /// The object, or any.
@@ -49,29 +43,17 @@ pub enum Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// What was expected and what is found, if this name is another.
-    fn differs(&self, name: &[u8]) -> Option<[String; 2]> {
-        let shown = |what: &str, name: &[u8]| format!("{what} {}", Escaped::bytes(name));
+    /// What was expected, if this name is another.
+    fn differs(&self, name: &[u8]) -> Option<Wanted> {
         match *self {
             Expected::Any => None,
-            Expected::Name { what, name: expected } => (expected != name).then(|| {
-                let [expected, found] =
-                    [expected, name].map(|name| Escaped::bytes(name).to_string());
-                [format!("{expected} ({what})"), found]
-            }),
+            Expected::Name(expected) => (expected != name).then(|| Wanted::Name(expected.into())),
             Expected::Object { object, version } => {
                 let (found_object, found) = split_version(name);
                 let object = object.filter(|object| *object != found_object);
                 let version = version.filter(|version| Some(*version) != found);
-                let none = || "no version".to_string();
-                match (object, version) {
-                    (Some(object), _) => Some([object, found_object].map(|o| shown("object", o))),
-                    (None, Some(version)) => Some([
-                        shown("version", version),
-                        found.map_or_else(none, |found| shown("version", found)),
-                    ]),
-                    (None, None) => None,
-                }
+                let object = object.map(|object| Wanted::Object(object.into()));
+                object.or_else(|| version.map(|version| Wanted::Version(version.into())))
             }
         }
     }
@@ -86,7 +68,7 @@ pub fn combine<S: Stored>(
     nonce: &[u8],
 ) -> Result<Combined, Error> {
     if partials.is_empty() {
-        return Err(Error::incomplete("expected at least one partial, found none"));
+        return Err(CombineError::NoPartials.into());
     }
     let (object, mut ranges) = ranges(expected, partials, mac)?;
     ranges.sort_by_key(|range| (range.start, range.end));
@@ -128,9 +110,9 @@ struct Range<'a, S> {
 }
 
 impl<S: Stored> Range<'_, S> {
-    /// The range and where it is from, for a message.
-    fn shown(&self) -> String {
-        format!("bytes {} to {} ({})", self.start, self.end, self.stored.name())
+    /// The range and where it is from.
+    fn located(&self) -> Located {
+        Located { start: self.start, end: self.end, partial: self.stored.name() }
     }
 
     fn is_of(&self, partial: &Partial<'_>) -> bool {
@@ -154,23 +136,20 @@ fn ranges<'a, S: Stored>(
         ranges.push(range);
         let (of, name) = first.get_or_insert_with(|| (object.clone(), stored));
         let differs = || {
-            (*of != object).then(|| {
-                let [of, found] = [&*of, &object].map(|name| Escaped::bytes(name).to_string());
-                [format!("{of} ({})", name.name()), found]
-            })
+            let first = || Wanted::First { name: of.clone(), partial: name.name() };
+            (*of != object).then(first)
         };
         if other.is_none() {
-            let found = expected.differs(&object).or_else(differs);
-            other = found.map(|found| (stored, found));
+            let expected = expected.differs(&object).or_else(differs);
+            other = expected.map(|expected| (stored.name(), expected, object));
         }
     }
-    let Some((stored, [expected, found])) = other else {
-        return Ok((first.map_or(Vec::new(), |(object, _)| object), ranges));
-    };
-    let name = stored.name();
-    Err(Error::foreign(format_args!(
-        "{name}: expected a partial of {expected}, found one of {found}"
-    )))
+    match other {
+        None => Ok((first.map_or(Vec::new(), |(object, _)| object), ranges)),
+        Some((partial, expected, found)) => {
+            Err(CombineError::OtherObject { partial, expected, found }.into())
+        }
+    }
 }
 
 /// The object's name and the range, as the header says, which is read and checked alone.
@@ -192,12 +171,8 @@ fn belongs(stored: &impl Stored, partial: &Partial<'_>, mac: &Mac) -> Result<(),
     if Algorithm::from_name(found) == Ok(algorithm) && id == mac.key_id() {
         return Ok(());
     }
-    let (name, own) = (stored.name(), mac.key_id());
-    let found = Escaped::bytes(found.as_bytes());
-    Err(Error::key(format_args!(
-        "{name}: expected a partial of {algorithm} under this key (id {own}), found one of {found} \
-         under the key with id {id}"
-    )))
+    let (partial, expected, found_algorithm) = (stored.name(), mac.key_id(), found.into());
+    Err(CombineError::OtherKey { partial, algorithm, expected, found_algorithm, found: id }.into())
 }
 
 /// The part and the tail in a partial whose header was read before.
@@ -224,11 +199,11 @@ fn opened<S: Stored>(
 }
 
 fn refused(stored: &impl Stored, error: PartialError) -> Error {
-    Error::mismatch(format_args!("{}: {error}", stored.name()))
+    CombineError::Refused { partial: stored.name(), error }.into()
 }
 
 /// Refuses ranges, in the order of their starts, that do not make a whole.
-fn adjoin<S: Stored>(ranges: &[Range<'_, S>]) -> Result<(), Error> {
+fn adjoin<S: Stored>(ranges: &[Range<'_, S>]) -> Result<(), CombineError> {
     let [first, .., last] = ranges else {
         let [only] = ranges else { return Ok(()) };
         return ends(only, only);
@@ -236,34 +211,25 @@ fn adjoin<S: Stored>(ranges: &[Range<'_, S>]) -> Result<(), Error> {
     for pair in ranges.windows(2) {
         let [left, right] = pair else { unreachable!("two") };
         let (end, start) = (left.end, right.start);
-        let what = match end.cmp(&start) {
-            Ordering::Less => format!("a gap of {} bytes", start - end),
-            Ordering::Greater => "an overlap".into(),
-            Ordering::Equal if left.last => "the last one before".into(),
+        let between = match end.cmp(&start) {
+            Ordering::Less => Between::Gap(start - end),
+            Ordering::Greater => Between::Overlap,
+            Ordering::Equal if left.last => Between::End,
             Ordering::Equal => continue,
         };
-        return Err(Error::incomplete(format_args!(
-            "expected adjoining ranges, found {what}: {} and {}",
-            left.shown(),
-            right.shown()
-        )));
+        let (left, right) = (left.located(), right.located());
+        return Err(CombineError::Apart { between, left, right });
     }
     ends(first, last)
 }
 
 /// Refuses ranges that lack the first or the last one.
-fn ends<S: Stored>(first: &Range<'_, S>, last: &Range<'_, S>) -> Result<(), Error> {
+fn ends<S: Stored>(first: &Range<'_, S>, last: &Range<'_, S>) -> Result<(), CombineError> {
     if first.start > 0 {
-        let found = first.shown();
-        return Err(Error::incomplete(format_args!(
-            "expected a first range from byte 0, found {found} before all others"
-        )));
+        return Err(CombineError::NoFirst { found: first.located() });
     }
     if !last.last {
-        let (found, hint) = (last.shown(), S::LAST);
-        return Err(Error::incomplete(format_args!(
-            "expected a last range ({hint}), found {found} after all others"
-        )));
+        return Err(CombineError::NoLast { found: last.located() });
     }
     Ok(())
 }
@@ -276,7 +242,7 @@ fn tag<S: Stored>(
     ranges: &[Range<'_, S>],
 ) -> Result<Tag, Error> {
     let parts = mac.parts()?;
-    let wrong = |error: PartError| Error::mismatch(error);
+    let wrong = CombineError::Mac;
     let mut whole = parts.new_part(0, &[]).map_err(wrong)?;
     let mut tail = None;
     for range in ranges {
@@ -285,5 +251,5 @@ fn tag<S: Stored>(
         tail = Some(rest);
     }
     let tail = tail.as_ref().map_or(&[][..], |tail| tail);
-    parts.finish(whole, nonce, tail).map_err(wrong)
+    Ok(parts.finish(whole, nonce, tail).map_err(wrong)?)
 }

@@ -1,15 +1,19 @@
 //! Partials: the hash of a range that left the process, sealed. `docs/partials.md` has the format.
 
 mod combine;
+mod error;
 mod name;
 mod part;
 mod piped;
 mod stored;
 mod stream;
+mod version;
 
 pub use combine::{Combined, Expected, Opened, combine, open};
-pub use name::{check_object, split_version, versioned};
+pub use error::{Between, CombineError, Edge, Located, Named, RangeError, Wanted};
+pub use name::{check_object, versioned};
 pub use part::{Range, Ranged, aligned};
 pub use piped::piped;
 pub use stored::Stored;
 pub use stream::PartStream;
+pub use version::split_version;

@@ -5,48 +5,41 @@
 
 use tagmac::dynamic::Partial;
 
-use crate::error::Error;
-use crate::escaped::Escaped;
+use super::error::{Named, RangeError};
 
 /// `OBJECT@VERSION`. No version has an `@`, so the last one is where the name ends.
-pub fn versioned(object: &[u8], version: &[u8]) -> Result<Vec<u8>, Error> {
-    let wrong = |what: &str| Err(Error::usage(format_args!("version: expected {what}")));
+pub fn versioned(object: &[u8], version: &[u8]) -> Result<Vec<u8>, RangeError> {
     if object.is_empty() {
-        return Err(Error::usage("object: expected a name, found an empty one"));
+        return Err(RangeError::NoObject);
     }
     if version.is_empty() {
-        return wrong("a version id, an ETag or an upload's id, found an empty one");
+        return Err(RangeError::NoVersion);
     }
     if version.contains(&b'@') {
-        return wrong(&format!("one without '@', found {}", Escaped::bytes(version)));
+        return Err(RangeError::VersionWithAt { found: version.into() });
     }
     let name = [object, b"@", version].concat();
-    check_object("object and version", &name)?;
+    check_length(Named::ObjectAndVersion, &name)?;
     Ok(name)
 }
 
-/// The object and the version, if the name has one.
-pub fn split_version(name: &[u8]) -> (&[u8], Option<&[u8]>) {
-    match name.iter().rposition(|&byte| byte == b'@') {
-        Some(at) if at > 0 && at + 1 < name.len() => (&name[..at], Some(&name[at + 1..])),
-        _ => (name, None),
-    }
+/// Refuses an object's name that no partial has room for.
+pub fn check_object(name: &[u8]) -> Result<(), RangeError> {
+    check_length(Named::Object, name)
 }
 
-/// Refuses an object's name that no partial has room for. `what` is what the caller calls it.
-pub fn check_object(what: &str, name: &[u8]) -> Result<(), Error> {
-    let (most, found) = (Partial::MAX_OBJECT, name.len());
-    if !(1..=most).contains(&found) {
-        return Err(Error::usage(format_args!(
-            "{what}: expected a name of 1 to {most} bytes, found {found}"
-        )));
+fn check_length(what: Named, name: &[u8]) -> Result<(), RangeError> {
+    let found = name.len();
+    match (1..=Partial::MAX_OBJECT).contains(&found) {
+        true => Ok(()),
+        false => Err(RangeError::NameLength { name: what, found }),
     }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{split_version, versioned};
+    use super::super::version::split_version;
+    use super::versioned;
 
     #[test]
     fn the_last_at_splits() {

@@ -1,14 +1,13 @@
 //! The sealed hash of a range of an object.
 
-use std::fmt;
 use std::fs::{File, Metadata};
 use std::path::Path;
 
 use tagmac::dynamic::Partial;
 
+use super::error::{Edge, RangeError};
 use super::name::check_object;
 use crate::error::Error;
-use crate::escaped::Escaped;
 use crate::mac::Mac;
 use crate::open;
 use crate::progress::{Progress, Total};
@@ -44,11 +43,11 @@ pub struct Ranged<'a> {
 impl<'a> Ranged<'a> {
     /// Opens the file of a range that a MAC has partials of.
     pub fn open(mac: &'a Mac, range: Range<'a>) -> Result<Ranged<'a>, Error> {
-        check_object("--object", range.object)?;
+        check_object(range.object)?;
         let block = mac.parts()?.block() as u64;
-        aligned(mac, "--start", block, range.start)?;
+        aligned(mac, Edge::Start, block, range.start)?;
         let length = range.inner_length(mac, block)?;
-        let (file, before) = open::regular(range.file).map_err(|error| range.failed(&error))?;
+        let (file, before) = open::regular(range.file).map_err(|error| range.failed(error))?;
         let span = range.span(length, before.len())?;
         Ok(Ranged { range, mac, file, before, span })
     }
@@ -63,44 +62,39 @@ impl<'a> Ranged<'a> {
         let Ranged { range, mac, file, before, span } = self;
         let mut reader = Reader::new(&mac.mac, threads, progress);
         let made = reader.part(&file, &before, span, range.last);
-        let (part, rest) = made.map_err(|error| range.failed(&error))?;
-        read::in_place(range.file, &file).map_err(|error| range.failed(&error))?;
+        let (part, rest) = made.map_err(|error| range.failed(error))?;
+        read::in_place(range.file, &file).map_err(|error| range.failed(error))?;
         progress.file();
         let rest = range.last.then_some(rest);
-        Partial::seal(&mac.mac, &mac.sealer, range.object, &part, rest).map_err(Error::io)
+        let sealed = Partial::seal(&mac.mac, &mac.sealer, range.object, &part, rest);
+        Ok(sealed.map_err(RangeError::Seal)?)
     }
 }
 
 impl Range<'_> {
     /// The length of a range that is not the last.
-    pub fn inner_length(&self, mac: &Mac, block: u64) -> Result<Option<u64>, Error> {
+    pub fn inner_length(&self, mac: &Mac, block: u64) -> Result<Option<u64>, RangeError> {
         if self.last {
             return Ok(None);
         }
-        let bytes = self.length.ok_or_else(|| {
-            Error::usage("give --length BYTES, or --last for the range up to the end of the file")
-        })?;
-        aligned(mac, "--length, without --last", block, bytes)?;
+        let bytes = self.length.ok_or(RangeError::NoLength)?;
+        aligned(mac, Edge::Length, block, bytes)?;
         some(bytes)?;
         Ok(Some(bytes))
     }
 
     /// The range and where it is in the file, which has `found` bytes.
-    pub fn span(&self, length: Option<u64>, found: u64) -> Result<Span, Error> {
+    pub fn span(&self, length: Option<u64>, found: u64) -> Result<Span, RangeError> {
         let (start, at) = (self.start, self.at.unwrap_or(self.start));
         if let Some(bytes) = length {
             return Ok(Span { start, at, bytes });
         }
         let Some(left) = found.checked_sub(at) else {
-            return Err(self.failed(&ReadError::Short { expected: at, found }));
+            return Err(self.failed(ReadError::Short { expected: at, found }));
         };
         let bytes = self.length.unwrap_or(left);
         if bytes < left {
-            return Err(Error::usage(format_args!(
-                "--last: expected the range to end with the file, at byte {found}, found its end at \
-                 {}",
-                at + bytes
-            )));
+            return Err(RangeError::BeforeEnd { expected: found, found: at + bytes });
         }
         if start > 0 {
             some(bytes)?;
@@ -109,34 +103,19 @@ impl Range<'_> {
     }
 
     /// The error of the file.
-    pub fn failed(&self, error: &ReadError) -> Error {
-        let hint = match error {
-            ReadError::Short { .. } if self.at.is_none() => {
-                "; --at 0 is for a file that has only the range"
-            }
-            _ => "",
-        };
-        Error::io(format_args!("{}: {error}{hint}", Escaped::name(self.file)))
+    pub fn failed(&self, error: ReadError) -> RangeError {
+        RangeError::Read { file: self.file.into(), in_place: self.at.is_none(), error }
     }
 }
 
-/// Refuses what is no multiple of the block. `what` is what the caller calls it.
-pub fn aligned(mac: &Mac, what: impl fmt::Display, block: u64, found: u64) -> Result<(), Error> {
-    let below = found / block * block;
-    if below == found {
+/// Refuses what is no multiple of the block.
+pub fn aligned(mac: &Mac, edge: Edge, block: u64, found: u64) -> Result<(), RangeError> {
+    if found.is_multiple_of(block) {
         return Ok(());
     }
-    let algorithm = mac.mac.algorithm();
-    let above = below.checked_add(block).map_or(String::new(), |above| format!(" and {above}"));
-    Err(Error::usage(format_args!(
-        "{what}: expected a multiple of {algorithm}'s block of {block} bytes, found {found}; \
-         the nearest: {below}{above}"
-    )))
+    Err(RangeError::Unaligned { edge, algorithm: mac.mac.algorithm(), block, found })
 }
 
-fn some(bytes: u64) -> Result<(), Error> {
-    match bytes {
-        0 => Err(Error::usage("--length: expected at least 1 byte, found 0")),
-        _ => Ok(()),
-    }
+fn some(bytes: u64) -> Result<(), RangeError> {
+    if bytes == 0 { Err(RangeError::LengthZero) } else { Ok(()) }
 }

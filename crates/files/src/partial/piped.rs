@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use crate::error::Error;
 use crate::mac::Mac;
+use crate::partial::error::{Edge, RangeError};
 use crate::partial::part::{Range, aligned};
 use crate::partial::stream::PartStream;
 use crate::progress::Progress;
@@ -22,16 +23,14 @@ pub fn piped(
     progress: &dyn Progress,
 ) -> Result<Vec<u8>, Error> {
     if range.at.is_some() {
-        return Err(Error::usage(
-            "--at: expected a file, found standard input, whose next byte is the range's first",
-        ));
+        return Err(RangeError::StreamPlace.into());
     }
     let block = mac.parts()?.block() as u64;
-    aligned(mac, "--start", block, range.start)?;
+    aligned(mac, Edge::Start, block, range.start)?;
     let inner = range.inner_length(mac, block)?;
     let mut part = PartStream::new(mac, range.object.to_vec(), range.start, range.last)?;
     // With a place in the input, so that nobody is told to give one.
-    let failed = |error: ReadError| Range { at: Some(0), ..range }.failed(&error);
+    let failed = |error: ReadError| Range { at: Some(0), ..range }.failed(error);
     let mut buffer = vec![0; STEP];
     let expected = inner.or(range.length);
     let mut left = expected.unwrap_or(u64::MAX);
@@ -48,13 +47,11 @@ pub fn piped(
     let found = part.end() - part.start();
     if let Some(expected) = expected {
         if found < expected {
-            return Err(failed(ReadError::Short { expected, found }));
+            return Err(failed(ReadError::Short { expected, found }).into());
         }
         // The object ends with the range, so nothing may follow.
         if range.last && read(input, &mut buffer[..1]).map_err(|error| failed(error.into()))? > 0 {
-            return Err(Error::usage(format_args!(
-                "--last: expected standard input to end after {expected} bytes, found more"
-            )));
+            return Err(RangeError::StreamGoesOn { expected }.into());
         }
     }
     progress.file();

@@ -12,9 +12,6 @@ use crate::{memory, open};
 
 /// A partial that is kept somewhere, by somebody. Each is read twice.
 pub trait Stored {
-    /// How the caller says that a range is the object's last.
-    const LAST: &'static str;
-
     /// What to call it in a message.
     fn name(&self) -> String;
 
@@ -24,14 +21,12 @@ pub trait Stored {
 
 /// A file.
 impl Stored for PathBuf {
-    const LAST: &'static str = "part --last";
-
     fn name(&self) -> String {
         Escaped::name(self).to_string()
     }
 
     fn read(&self, most: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let failed = |error: ReadError| Error::io(format_args!("{}: {error}", Escaped::name(self)));
+        let failed = |error: ReadError| Error::file(self, error);
         let (file, facts) = open::regular(self).map_err(failed)?;
         let room = usize::try_from(facts.len().min(most)).unwrap_or(usize::MAX);
         let room = memory::reserved(room).map_err(|error| failed(error.into()))?;

@@ -6,6 +6,7 @@ use tagmac::dynamic::{AnyPart, Partial};
 use tagmac::hazmat::PartError;
 use tagmac::save::Zeroizing;
 
+use super::error::{Edge, RangeError};
 use super::name::check_object;
 use super::part::aligned;
 use crate::error::Error;
@@ -25,10 +26,12 @@ impl<M: Deref<Target = Mac>> PartStream<M> {
     /// The range from byte `start` on of the object of this name, see
     /// [`versioned`](super::versioned). `last` says that the object ends with the range.
     pub fn new(mac: M, object: Vec<u8>, start: u64, last: bool) -> Result<PartStream<M>, Error> {
-        check_object("object", &object)?;
+        check_object(&object)?;
         let parts = mac.parts()?;
-        aligned(&mac, "start", parts.block() as u64, start)?;
-        let part = parts.new_part(start, &[]).map_err(|error| wrong(&mac, error))?;
+        aligned(&mac, Edge::Start, parts.block() as u64, start)?;
+        let algorithm = mac.mac.algorithm();
+        let wrong = |error| RangeError::Mac { algorithm, error };
+        let part = parts.new_part(start, &[]).map_err(wrong)?;
         // At its full length at once: a vector that grows would leave copies behind.
         let held = Zeroizing::new(Vec::with_capacity(parts.block()));
         Ok(PartStream { mac, object, last, part, held })
@@ -100,7 +103,8 @@ impl<M: Deref<Target = Mac>> PartStream<M> {
         self.check_end()?;
         let PartStream { mac, object, part, held, .. } = self;
         let tail = self.last.then_some(&held[..]);
-        Partial::seal(&mac.mac, &mac.sealer, object, part, tail).map_err(Error::io)
+        let sealed = Partial::seal(&mac.mac, &mac.sealer, object, part, tail);
+        Ok(sealed.map_err(RangeError::Seal)?)
     }
 
     /// The part, and what comes after it: up to a block if the range is the last, else nothing. Both
@@ -117,16 +121,12 @@ impl<M: Deref<Target = Mac>> PartStream<M> {
     fn check_end(&self) -> Result<(), Error> {
         let bytes = self.end() - self.start();
         if bytes == 0 && (self.start() > 0 || !self.last) {
-            return Err(Error::usage("expected a range of at least 1 byte, found an empty one"));
+            return Err(RangeError::Empty.into());
         }
         if !self.last && !self.held.is_empty() {
             let block = self.mac.parts()?.block() as u64;
-            aligned(&self.mac, "a range that is not the object's last", block, bytes)?;
+            aligned(&self.mac, Edge::Hashed, block, bytes)?;
         }
         Ok(())
     }
-}
-
-fn wrong(mac: &Mac, error: PartError) -> Error {
-    Error::usage(format_args!("{}: {error}", mac.mac.algorithm()))
 }

@@ -1,8 +1,9 @@
 //! Edits that change the file's length: the sidecar's tree is cut off, and grows again.
 
+use super::State;
+use super::error::UpdateError;
 use super::header::{Pending, Sums};
 use super::tree::TreeBuilder;
-use super::{State, leaves};
 use crate::error::Error;
 use crate::progress::Progress;
 
@@ -19,8 +20,7 @@ impl State<'_> {
         let mut last = vec![0; (length - start) as usize];
         self.read(&mut last, start)?;
         if let Some(change) = self.find_change(start, &last)? {
-            let way = leaves::way_to_accept(&change, found > length);
-            return Err(self.open.mismatch(format_args!("{}; {way}", leaves::changed(&change))));
+            return Err(self.unaccepted(change, found > length, false));
         }
         if found > length {
             let sums = self.grown(start, found, &last, bar)?;
@@ -66,7 +66,8 @@ impl State<'_> {
         for (bytes, at) in
             bytes[..in_leaves].chunks(leaf as usize).zip((start..).step_by(leaf as usize))
         {
-            let part = self.tree.parts.new_part(at, bytes).map_err(|error| self.open.io(error))?;
+            let part =
+                self.tree.parts.new_part(at, bytes).map_err(|error| self.open.refused(error))?;
             builder.push(&mut self.tree, part)?;
         }
         let mut rest = bytes.split_off(in_leaves);
@@ -85,9 +86,8 @@ impl State<'_> {
     pub(super) fn truncate(&mut self, length: u64, bar: &dyn Progress) -> Result<(), Error> {
         let old = self.header.sums.length;
         if length > old {
-            return Err(self.open.usage(format_args!(
-                "--truncate: expected at most the file's {old} bytes, found {length}"
-            )));
+            let file = self.open.path.into();
+            return Err(UpdateError::TruncateEnd { file, length: old, found: length }.into());
         }
         let before = self.open.settled()?;
         self.has_its_length()?;
@@ -112,7 +112,7 @@ impl State<'_> {
         let next = self.grown(start, length, &kept, &())?;
         // A leaf may be large, and one is read once more.
         drop(kept);
-        self.open.untouched(&before).map_err(|error| self.open.io(error))?;
+        self.open.untouched(&before).map_err(|error| self.open.unread(error))?;
         self.begin(Pending { next, patch: None })?;
         self.cut(&before)?;
         self.is_cut()?;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::State;
+use super::error::UpdateError;
 use super::header::Sums;
 use crate::diagnostic::diagnostic;
 use crate::error::Error;
@@ -65,7 +66,7 @@ impl State<'_> {
                     Err(tagmac::hazmat::PartError::LeafChanged { start, end }) => {
                         widen(&mut change, start..end);
                     }
-                    done => done.map_err(|error| self.open.io(error))?,
+                    done => done.map_err(|error| self.open.refused(error))?,
                 }
                 leaves = after;
             }
@@ -93,7 +94,14 @@ impl State<'_> {
     }
 
     fn is_same(&self, change: Option<Range<u64>>) -> Result<(), Error> {
-        change.map_or(Ok(()), |change| Err(self.open.mismatch(changed(&change))))
+        let file = || self.open.path.into();
+        change.map_or(Ok(()), |bytes| Err(UpdateError::Changed { file: file(), bytes }.into()))
+    }
+
+    /// Leaves have changed, and nothing is left to do but to accept them. If the file grew, that comes
+    /// after: an edit at its end holds the last leaf against the sums.
+    pub(super) fn unaccepted(&self, bytes: Range<u64>, grew: bool, settled: bool) -> Error {
+        UpdateError::Unaccepted { file: self.open.path.into(), bytes, grew, settled }.into()
     }
 
     /// From the first leaf around a range that is another than before to the last.
@@ -141,7 +149,7 @@ impl State<'_> {
             let parts = leaves.chunks(leaf as usize).zip(starts);
             let parts = parts.map(|(bytes, at)| self.tree.parts.new_part(at, bytes));
             let parts: Vec<_> =
-                parts.collect::<Result<_, _>>().map_err(|error| self.open.io(error))?;
+                parts.collect::<Result<_, _>>().map_err(|error| self.open.refused(error))?;
             sums.root = Some(self.tree.replace(root, start / leaf, parts)?);
         }
         Ok(())
@@ -171,9 +179,8 @@ impl State<'_> {
         }
         let (end, file) = (offset.saturating_add(length), self.header.sums.length);
         if end > file {
-            return Err(self.open.usage(format_args!(
-                "--range: expected a range within the file's {file} bytes, found one up to {end}"
-            )));
+            let (file, length) = (self.open.path.into(), file);
+            return Err(UpdateError::RangeEnd { file, length, found: end }.into());
         }
         if length == 0 {
             bar.file();
@@ -202,18 +209,4 @@ impl State<'_> {
 fn widen(change: &mut Option<Range<u64>>, more: Range<u64>) {
     let start = change.as_ref().map_or(more.start, |change| change.start);
     *change = Some(start..more.end);
-}
-
-/// What helps where leaves are others and nothing is to be done but to accept them. If the file
-/// has grown, that comes after: an edit at its end holds the last leaf against the sums.
-pub(super) fn way_to_accept(change: &Range<u64>, grew: bool) -> String {
-    let (start, bytes) = (change.start, change.end - change.start);
-    let then = if grew { ", and then --append accepts what was added" } else { "" };
-    format!("--range {start}:{bytes} accepts them as they are now{then}")
-}
-
-/// What is said of leaves that are others.
-pub(super) fn changed(change: &Range<u64>) -> String {
-    let Range { start, end } = change;
-    format!("bytes {start} to {end} have changed since the last update")
 }

@@ -5,6 +5,7 @@
 //! one state to the next at once: new node pages are appended, and then the header says that they
 //! count.
 
+pub(crate) mod error;
 mod grow;
 pub(crate) mod header;
 mod leaves;
@@ -22,10 +23,10 @@ use std::path::Path;
 
 use tagmac::Tag;
 use tagmac::dynamic::Parts;
+use tagmac::hazmat::PartError;
 
 use crate::diagnostic::diagnostic;
 use crate::error::Error;
-use crate::escaped::Escaped;
 use crate::faults;
 use crate::identity;
 use crate::mac::Mac;
@@ -33,6 +34,7 @@ use crate::open;
 use crate::progress::{Phases, Progress, Total};
 use crate::read::{self, Tagged};
 use crate::read_error::ReadError;
+pub use error::{Interference, Interrupted, UpdateError};
 use header::{Header, MAX_LEAF, Sums};
 use scan::Source;
 use store::{FIRST_PAGE, Store};
@@ -111,11 +113,11 @@ pub struct Updated {
 pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updated, Error> {
     let path = args.file;
     let algorithm = mac.mac.algorithm();
-    let parts = mac.mac.parts().filter(|_| algorithm.capabilities().edits).ok_or_else(|| {
-        Error::usage(format_args!(
-            "{algorithm} cannot follow edits; 'tagmac list' marks the algorithms that can with 'edits'"
-        ))
-    })?;
+    let parts = mac
+        .mac
+        .parts()
+        .filter(|_| algorithm.capabilities().edits)
+        .ok_or_else(|| UpdateError::NoEdits { algorithm })?;
     let decides = matches!(args.edit, Some(Edit::Finish | Edit::Undo));
     let writes = matches!(args.edit, Some(Edit::Patch { .. } | Edit::Truncate(_))) || decides;
     let file = match writes {
@@ -128,22 +130,16 @@ pub fn update(mac: &Mac, args: &Update<'_>, phases: &dyn Phases) -> Result<Updat
     let found = beside.symlink_metadata();
     if found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         if args.edit.is_some() || args.sidecar == Sidecar::Exists {
-            return Err(Error::usage(format_args!(
-                "{}: expected the file's sidecar, found none; 'tagmac update' without an edit \
-                 creates it and accepts the file as it is",
-                Escaped::name(&beside)
-            )));
+            return Err(UpdateError::NoSidecar { sidecar: beside }.into());
         }
         return update.make(&beside, phases);
     }
     found.map_err(store::io(&beside))?;
     if args.sidecar == Sidecar::New {
-        let name = Escaped::name(&beside);
-        return Err(Error::usage(format_args!("{name}: expected no sidecar, found one")));
+        return Err(UpdateError::SidecarExists { sidecar: beside }.into());
     }
     if args.leaf.is_some() {
-        let what = "the sidecar exists and keeps the size of its leaves";
-        return Err(Error::usage(format_args!("--leaf: {what}")));
+        return Err(UpdateError::LeafFixed.into());
     }
     let mut store = Store::open(&beside, mac.sealer.clone(), mac.key_id())?;
     let (header, stands) = Header::open(&mut store, parts)?;
@@ -211,18 +207,14 @@ struct State<'a> {
 }
 
 impl<'a> Open<'a> {
-    /// An error about the file, with no verdict on it.
-    fn io(&self, what: impl std::fmt::Display) -> Error {
-        Error::io(format_args!("{}: {what}", Escaped::name(self.path)))
+    /// The file cannot be read, or changes while it is.
+    fn unread(&self, error: ReadError) -> Error {
+        Error::file(self.path, error)
     }
 
-    /// The file is not as it was vouched for.
-    fn mismatch(&self, what: impl std::fmt::Display) -> Error {
-        Error::mismatch(format_args!("{}: {what}", Escaped::name(self.path)))
-    }
-
-    fn usage(&self, what: impl std::fmt::Display) -> Error {
-        Error::usage(format_args!("{}: {what}", Escaped::name(self.path)))
+    /// The MAC cannot hash the file.
+    fn refused(&self, error: impl Into<PartError>) -> Error {
+        UpdateError::Mac(self.path.into(), error.into()).into()
     }
 
     fn name(&self) -> &[u8] {
@@ -241,7 +233,7 @@ impl<'a> Open<'a> {
 
     /// What is known of the file before it is read, for [`stayed`](Open::stayed).
     fn settled(&self) -> Result<Metadata, Error> {
-        read::settled(&self.file).map_err(|error| self.io(error))
+        read::settled(&self.file).map_err(|error| self.unread(error))
     }
 
     fn metadata(&self) -> Result<Metadata, Error> {
@@ -256,7 +248,7 @@ impl<'a> Open<'a> {
     /// Syncs the file, so that no state is there for good before its bytes are. Refuses a file that
     /// is not what it was before it was read: those bytes may never have been there at once.
     fn stayed(&self, before: &Metadata) -> Result<(), Error> {
-        self.unwritten(before).map(drop).map_err(|error| self.io(error))
+        self.unwritten(before).map(drop).map_err(|error| self.unread(error))
     }
 
     /// The same, with what is known of the file now.
@@ -284,14 +276,14 @@ impl<'a> Open<'a> {
     fn is_in_place(&self) -> Result<(), Error> {
         match identity::leads_to(self.path, &self.file).map_err(store::io(self.path))? {
             true => Ok(()),
-            false => Err(self.io("the file was removed or replaced while this run was using it")),
+            false => Err(UpdateError::FileReplaced { file: self.path.into() }.into()),
         }
     }
 
     fn within_limit(&self, length: u64) -> Result<(), Error> {
         match self.mac.mac.algorithm().max_message_bits() {
             Some(limit_bits) if length > limit_bits / 8 => {
-                Err(self.io(tagmac::Error::TooLong { limit_bits }))
+                Err(self.refused(tagmac::Error::TooLong { limit_bits }))
             }
             _ => Ok(()),
         }
@@ -307,12 +299,10 @@ impl<'a> Open<'a> {
         let length = before.len();
         self.within_limit(length)?;
         if self.args.expect.is_some() && self.mac.mac.algorithm().takes_nonce() {
-            let what = "expected a sidecar, found none, and a new tag has a new nonce";
-            return Err(Error::usage(format_args!("--expect: {what}")));
+            return Err(UpdateError::NothingToExpect.into());
         }
         if let Some(found) = self.args.leaf.filter(|leaf| *leaf > MAX_LEAF) {
-            let what = format_args!("expected at most {MAX_LEAF} bytes (64 MiB), found {found}");
-            return Err(Error::usage(format_args!("--leaf: {what}")));
+            return Err(UpdateError::LeafTooLong { max: MAX_LEAF, found }.into());
         }
         let block = self.parts.block() as u64;
         let leaf = (self.args.leaf.unwrap_or(LEAF) / block).max(1) * block;
@@ -357,7 +347,7 @@ impl State<'_> {
             }
             parts.finish(whole, &self.header.nonce, &self.header.sums.rest)
         };
-        tag().map_err(|error| self.open.io(error))
+        tag().map_err(|error| self.open.refused(error))
     }
 
     /// Refuses the sidecar of a file with another name.
@@ -366,33 +356,23 @@ impl State<'_> {
         if expected == found {
             return Ok(());
         }
-        let path = Escaped::name(self.tree.store.path());
-        let (expected, found) = (Escaped::bytes(expected), Escaped::bytes(found));
-        let what =
-            format_args!("{path}: expected the sidecar of {expected}, found that of {found}");
-        if self.header.pending.is_none() {
-            return Err(Error::mismatch(what));
-        }
-        // Made anew, it would vouch for half of an edit, and the old bytes would be gone.
-        Err(Error::mismatch(format_args!(
-            "{what}, with an interrupted edit: keep it, rename both back to {found} and \
-             {found}.tagmac, and finish the edit there, or undo it with --undo"
-        )))
+        let sidecar = self.tree.store.path().into();
+        let (expected, found) = (expected.into(), found.into());
+        // A new sidecar would vouch for half of an interrupted edit, and the old bytes would be gone.
+        let interrupted = self.header.pending.is_some();
+        Err(UpdateError::OtherFile { sidecar, expected, found, interrupted }.into())
     }
 
     /// Refuses a state that is not the one whose tag the caller knows.
     fn is_expected(&self) -> Result<(), Error> {
         let Some(expected) = &self.open.args.expect else { return Ok(()) };
-        let expected = Tag::new(expected, self.open.mac.mac.tag_bits()).map_err(|error| {
-            Error::usage(format_args!("--expect: {}: {error}", self.open.mac.mac.algorithm()))
-        })?;
+        let mac = &self.open.mac.mac;
+        let expected = Tag::new(expected, mac.tag_bits())
+            .map_err(|error| UpdateError::ExpectedTag { algorithm: mac.algorithm(), error })?;
         if self.tag()? == expected {
             return Ok(());
         }
-        Err(self.open.mismatch(
-            "expected the tag of --expect, found another: the file or its sidecar was rolled back, \
-             or was updated since",
-        ))
+        Err(UpdateError::OtherTag { file: self.open.path.into() }.into())
     }
 
     /// Refuses a file that has grown or shrunk.
@@ -401,14 +381,7 @@ impl State<'_> {
         if found == expected {
             return Ok(());
         }
-        let hint = if found > expected {
-            "--append accepts what was added"
-        } else {
-            "what is left cannot be checked without the missing bytes; restore the file, or, to \
-             accept what is left, move the sidecar away and create a new one"
-        };
-        let what = format_args!("expected {expected} bytes, found {found}: {hint}");
-        Err(self.open.mismatch(what))
+        Err(UpdateError::OtherLength { file: self.open.path.into(), expected, found }.into())
     }
 
     /// Makes these sums the state, under a nonce of its own.

@@ -9,13 +9,14 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::error::Error;
-use crate::error::io_reason;
 use crate::faults;
+use crate::read_error::ReadError;
 use tagmac::save::{Reader, Writer, Zeroizing};
 
+use super::error::{Interference, UpdateError};
 use super::header::{Patch, Pending, Side};
 use super::store::Extent;
-use super::{State, leaves, store};
+use super::{State, store};
 
 /// So many bytes of a patch are in one node page.
 const PIECE: usize = 1 << 20;
@@ -42,9 +43,8 @@ impl State<'_> {
         self.has_its_length()?;
         let length = self.header.sums.length;
         if offset > length {
-            return Err(self.open.usage(format_args!(
-                "--patch: expected an offset within the file's {length} bytes, found {offset}"
-            )));
+            let file = self.open.path.into();
+            return Err(UpdateError::PatchStart { file, length, found: offset }.into());
         }
         let mut input = open()?;
         let mut next = self.header.sums.again(self.tree.parts)?;
@@ -62,10 +62,7 @@ impl State<'_> {
             ended = (new.len() as u64) < most;
             let to = at + new.len() as u64;
             if to > length {
-                return Err(self.open.usage(format_args!(
-                    "--patch: expected bytes within the file's {length}, found some past them; \
-                     --append accepts what was added at its end"
-                )));
+                return Err(UpdateError::PatchEnd { file: self.open.path.into(), length }.into());
             }
             if new.is_empty() {
                 break;
@@ -77,10 +74,8 @@ impl State<'_> {
             let old = &mut bytes[(at - start) as usize..][..new.len()];
             for (old, new) in old.chunks(PIECE).zip(new.chunks(PIECE)) {
                 if pieces.len() == MAX_PIECES {
-                    return Err(self.open.usage(format_args!(
-                        "--patch: expected at most {} bytes, found more",
-                        at - offset
-                    )));
+                    let file = self.open.path.into();
+                    return Err(UpdateError::PatchTooLong(file, at - offset).into());
                 }
                 let mut text = Writer::default();
                 text.bytes(old).bytes(new);
@@ -122,7 +117,7 @@ impl State<'_> {
         }
         let sums = if patch.side == Side::Old { &self.header.sums } else { next };
         match self.find_change_in_from(sums, start, end, &())? {
-            Some(change) => Err(self.stuck(leaves::changed(&change))),
+            Some(change) => Err(self.stuck(Interference::Changed(change))),
             None => Ok(()),
         }
     }
@@ -168,7 +163,7 @@ impl State<'_> {
         &self,
         patch: &Patch,
         pieces: &[Piece],
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<Option<Interference>, Error> {
         let (offset, end) = (patch.offset, patch.offset + patch.length);
         // Up to the end of the file, also what is looked at again when it was written.
         let before = u64::from(end == self.header.sums.length);
@@ -192,7 +187,7 @@ impl State<'_> {
                 found.copy_from_slice(old);
             }
             if let Some(change) = self.find_change(at, &bytes)? {
-                return Ok(Some(leaves::changed(&change)));
+                return Ok(Some(Interference::Changed(change)));
             }
             at = next;
         }
@@ -225,18 +220,17 @@ impl State<'_> {
                 for run in unlike(at, &found[own.clone()], &bytes[own.clone()]) {
                     let at = at + run.start as u64;
                     let written = faults::write_all_at(file, &bytes[own.clone()][run], at);
-                    written.map_err(|error| self.unfinished(io_reason(&error), "patch"))?;
+                    written.map_err(|error| self.unfinished(ReadError::Io(error), "patch"))?;
                 }
             }
         }
-        faults::sync_data(file).map_err(|error| self.unfinished(io_reason(&error), "patch"))
+        faults::sync_data(file).map_err(|error| self.unfinished(ReadError::Io(error), "patch"))
     }
 }
 
-/// What is said of bytes in the place of a patch.
-fn foreign(at: u64, others: &Range<usize>) -> String {
-    let (start, end) = (at + others.start as u64, at + others.end as u64);
-    format!("expected bytes {start} to {end} as before or after the patch, found others")
+/// Bytes in the place of a patch that are not its own.
+fn foreign(at: u64, others: &Range<usize>) -> Interference {
+    Interference::Foreign(at + others.start as u64..at + others.end as u64)
 }
 
 /// The sectors of so many bytes from byte `at` of the file on.

@@ -5,11 +5,11 @@
 //! are somebody else's. No update writes over such bytes or deletes them. One that finds none of
 //! them finishes the edit; otherwise it asks for a decision, `--finish` or `--undo`.
 
-use std::fmt::Display;
 use std::fs::Metadata;
 
+use super::State;
+use super::error::{Interference, Interrupted, UpdateError};
 use super::header::{Patch, Pending, Side, Sums};
-use super::{State, leaves};
 use crate::diagnostic::diagnostic;
 use crate::error::Error;
 use crate::escaped::Escaped;
@@ -47,7 +47,7 @@ impl State<'_> {
         let expected = self.header.pending.as_ref().map_or(0, |pending| pending.next.length);
         let found = self.open.length()?;
         if found < expected {
-            return Err(self.stuck(format_args!("expected {expected} bytes, found {found}")));
+            return Err(self.stuck(length(expected, found)));
         }
         self.done()
     }
@@ -59,22 +59,13 @@ impl State<'_> {
         self.put_header()
     }
 
-    /// Refuses to go on with an interrupted edit under `--expect`: the tag is that before the edit, and an old
+    /// Refuses to go on with an interrupted edit where a tag is expected: the tag is that before the edit, and an old
     /// sidecar, from before the edit was undone, has the same.
     pub(super) fn is_expected_to_recover(&self) -> Result<(), Error> {
         match (&self.header.pending, &self.open.args.expect) {
             (Some(pending), Some(_)) => {
-                let finish = match &pending.patch {
-                    Some(Patch { offset, length, .. }) => {
-                        format!("writes {length} bytes at byte {offset}")
-                    }
-                    None => format!("cuts the file off at {} bytes", pending.next.length),
-                };
-                Err(self.open.mismatch(format_args!(
-                    "expected a state with the tag of --expect, found an edit of it on its way: --finish \
-                     {finish}, --undo keeps the old bytes; if no update of yours was interrupted, this is \
-                     an old sidecar, and only --undo is right"
-                )))
+                let (file, edit) = (self.open.path.into(), self.interrupted(pending));
+                Err(UpdateError::ExpectedInterrupted { file, edit }.into())
             }
             _ => Ok(()),
         }
@@ -92,7 +83,7 @@ impl State<'_> {
         let (name, found) = (Escaped::name(self.open.path), before.len());
         match patch {
             Some(_) if found < old => {
-                return Err(self.stuck(format_args!("expected {old} bytes, found {found}")));
+                return Err(self.stuck(length(old, found)));
             }
             Some(patch @ Patch { offset, length, side, .. }) => {
                 let pieces = self.pieces(&patch)?;
@@ -115,13 +106,13 @@ impl State<'_> {
             None if found == old => {
                 let start = self.leaf_before(next);
                 if let Some(change) = self.find_change_in(start, old, &())? {
-                    return Err(self.stuck(leaves::changed(&change)));
+                    return Err(self.stuck(Interference::Changed(change)));
                 }
                 self.cut(&before)?;
             }
             None => {
-                let what = format_args!("expected {next} bytes, or {old} as before the truncation");
-                return Err(self.stuck(format_args!("{what}, found {found}")));
+                let (expected, before) = (next, Some(old));
+                return Err(self.stuck(Interference::Length { expected, before, found }));
             }
         }
         self.is_cut()?;
@@ -130,7 +121,7 @@ impl State<'_> {
         Ok(())
     }
 
-    /// `--finish`: writes the new bytes of a patch where only its own are, or cuts the file off if
+    /// Finishes the edit: writes the new bytes of a patch where only its own are, or cuts the file off if
     /// it ends in the bytes that are to go. All else stays as it is.
     pub(super) fn finish(&mut self) -> Result<(), Error> {
         let Some(Pending { next, patch }) = &self.header.pending else {
@@ -151,18 +142,18 @@ impl State<'_> {
         self.is_as_accepted(patch, next)
     }
 
-    /// `--undo`: writes the old bytes of a patch where only its own are. What is to be cut off
+    /// Undoes the edit: writes the old bytes of a patch where only its own are. What is to be cut off
     /// stays.
     pub(super) fn undo(&mut self) -> Result<(), Error> {
         let Some(Pending { next, patch }) = &self.header.pending else {
-            return Err(self.open.usage("--undo: expected an interrupted edit, found none"));
+            return Err(UpdateError::NotInterrupted { file: self.open.path.into() }.into());
         };
         let (patch, next, old) = (*patch, next.length, self.header.sums.length);
         let found = self.open.length()?;
         match patch {
             Some(patch) => self.settle(patch, Side::Old)?,
             None if found < old => {
-                return Err(self.stuck(format_args!("expected {old} bytes, found {found}")));
+                return Err(self.stuck(length(old, found)));
             }
             None => {}
         }
@@ -202,11 +193,7 @@ impl State<'_> {
             && found >= length
             && let Some(change) = self.find_change_in(start, end, &())?
         {
-            let (what, way) =
-                (leaves::changed(&change), leaves::way_to_accept(&change, found > length));
-            return Err(self
-                .open
-                .mismatch(format_args!("{what}; the interrupted edit is settled, and {way}")));
+            return Err(self.unaccepted(change, found > length, true));
         }
         self.has_its_length()
     }
@@ -221,7 +208,7 @@ impl State<'_> {
         let stopped = |error: ReadError| self.unfinished(error, "truncation");
         self.open.untouched(before).map_err(stopped)?;
         let cut = faults::set_len(file, *length).and_then(|()| faults::sync_all(file));
-        cut.map_err(|error| stopped(error.into()))
+        cut.map_err(|error| stopped(ReadError::Io(error)))
     }
 
     /// Refuses a file that was cut off and has other bytes before the cut than those that stay, as
@@ -231,46 +218,46 @@ impl State<'_> {
         let found = self.open.length()?;
         if found < next.length {
             let expected = next.length;
-            return Err(self.stuck(format_args!("expected {expected} bytes, found {found}")));
+            return Err(self.stuck(length(expected, found)));
         }
         let start = self.leaf_before(next.length);
         let mut left = vec![0; (next.length - start) as usize];
         self.read(&mut left, start)?;
         match self.find_change_from(next, start, &left)? {
-            Some(change) => Err(self.stuck(leaves::changed(&change))),
+            Some(change) => Err(self.stuck(Interference::Changed(change))),
             None => Ok(()),
         }
     }
 
-    /// What went wrong with an edit that is known.
-    pub(super) fn unfinished(&self, what: impl Display, edit: &str) -> Error {
-        let next = match self.open.args.expect {
-            Some(_) => format!("--finish continues the {edit}, --undo undoes it"),
-            None => format!("the next update continues the {edit}, or --undo undoes it"),
-        };
-        self.open.io(format_args!("{what}; {next}; free space if the disk is full"))
+    /// An edit that is known could not be finished.
+    pub(super) fn unfinished(&self, error: ReadError, edit: &'static str) -> Error {
+        let (file, expects) = (self.open.path.into(), self.open.args.expect.is_some());
+        UpdateError::Unfinished { file, edit, expects, error }.into()
     }
 
     /// An edit was interrupted, and only the caller can say how to go on.
-    pub(super) fn stuck(&self, what: impl Display) -> Error {
-        let Some(Pending { next, patch }) = &self.header.pending else {
-            return self.open.mismatch(what);
+    pub(super) fn stuck(&self, found: Interference) -> Error {
+        let Some(pending) = &self.header.pending else {
+            return self.tree.store.altered();
         };
-        let (old, next) = (self.header.sums.length, next.length);
-        let gone = self.open.length().is_ok_and(|found| found < old);
-        match patch {
-            Some(Patch { offset, length, .. }) => self.open.mismatch(format_args!(
-                "{what}; a patch of {length} bytes at byte {offset} was interrupted: --finish writes \
-                 its bytes, --undo the old ones, and neither overwrites bytes of other programs"
-            )),
-            None if gone => self.open.mismatch(format_args!(
-                "{what}; a truncation from {old} to {next} bytes was interrupted: --finish takes it \
-                 as done and deletes nothing"
-            )),
-            None => self.open.mismatch(format_args!(
-                "{what}; a truncation from {old} to {next} bytes was interrupted: --finish takes it \
-                 as done, --undo undoes it, and neither deletes bytes of other programs"
-            )),
+        let (file, edit) = (self.open.path.into(), self.interrupted(pending));
+        UpdateError::Stuck { file, edit, found }.into()
+    }
+
+    /// The edit on its way.
+    fn interrupted(&self, pending: &Pending) -> Interrupted {
+        let (from, to) = (self.header.sums.length, pending.next.length);
+        match pending.patch {
+            Some(Patch { offset, length, .. }) => Interrupted::Patch { offset, length },
+            None => {
+                let gone = self.open.length().is_ok_and(|found| found < from);
+                Interrupted::Truncation { from, to, gone }
+            }
         }
     }
+}
+
+/// The file does not have the length that the edit leaves it with.
+fn length(expected: u64, found: u64) -> Interference {
+    Interference::Length { expected, before: None, found }
 }

@@ -5,12 +5,12 @@ use std::io;
 use std::path::Path;
 
 use crate::error::Error;
-use crate::escaped::Escaped;
 use crate::faults;
 use crate::pool;
 use crate::progress::{Progress, stopped};
 use tagmac::dynamic::{AnyPart, Parts};
 
+use super::error::UpdateError;
 use super::store;
 use crate::read;
 
@@ -37,11 +37,10 @@ impl Source<'_> {
     /// Reads bytes that the file has to have.
     pub fn read(self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         faults::read_exact_at(self.file, bytes, at).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Error::io(format_args!(
-                "{}: expected {} bytes, found fewer: the file changed while it was read",
-                Escaped::name(self.path),
-                at + bytes.len() as u64,
-            )),
+            io::ErrorKind::UnexpectedEof => {
+                let (file, expected) = (self.path.into(), at + bytes.len() as u64);
+                UpdateError::Shrunk { file, expected }.into()
+            }
             _ => store::io(self.path)(error),
         })?;
         self.bar.add(bytes.len());
@@ -75,9 +74,7 @@ impl Source<'_> {
             buffer.resize((end - at).min(self.leaf) as usize, 0);
             self.read(buffer, at)?;
             let part = self.parts.new_part(at, buffer);
-            made.push(part.map_err(|error| {
-                Error::io(format_args!("{}: {error}", Escaped::name(self.path)))
-            })?);
+            made.push(part.map_err(|error| UpdateError::Mac(self.path.into(), error))?);
             at += buffer.len() as u64;
         }
         Ok(made)

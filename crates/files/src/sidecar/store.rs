@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use crate::atomic::{self, AtomicFile};
 use crate::error::Error;
-use crate::error::io_reason;
 use crate::escaped::Escaped;
 use crate::faults;
 use crate::identity::{Identity, is_at};
@@ -18,6 +17,8 @@ use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
 use tagmac::dynamic::KeyId;
 use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
+
+use super::error::UpdateError;
 
 /// What every version begins with, and this version.
 const MAGIC: &[u8] = b"tagmac-tree-";
@@ -90,12 +91,12 @@ pub fn sidecar_path(file: &Path) -> PathBuf {
 
 /// An error of the system with a file's name.
 pub fn io(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
-    move |error| Error::io(format_args!("{}: {}", Escaped::name(path), io_reason(&error)))
+    move |error| Error::file(path, ReadError::Io(error))
 }
 
 /// The same of a file that cannot be opened.
 pub fn closed(path: &Path) -> impl Fn(ReadError) -> Error + '_ {
-    move |error| Error::io(format_args!("{}: {error}", Escaped::name(path)))
+    move |error| Error::file(path, error)
 }
 
 impl Store {
@@ -137,7 +138,7 @@ impl Store {
 
     /// Opens a sidecar and keeps others from it.
     pub fn open(path: &Path, sealer: Sealer, key: KeyId) -> Result<Store, Error> {
-        let name = Escaped::name(path);
+        let sidecar = || PathBuf::from(path);
         let file = open::alone(path).map_err(closed(path))?;
         let mut prelude = [0; MAGIC.len() + VERSION.len() + KeyId::BYTES + 16];
         faults::read_exact_at(&file, &mut prelude, 0).map_err(|error| match error.kind() {
@@ -147,23 +148,17 @@ impl Store {
         let (mark, rest) = prelude.split_at(MAGIC.len());
         let (version, rest) = rest.split_at(VERSION.len());
         if mark != MAGIC {
-            let what = "expected a sidecar made by 'tagmac update', found something else";
-            return Err(Error::mismatch(format_args!("{name}: {what}")));
+            return Err(UpdateError::NotASidecar { sidecar: sidecar() }.into());
         }
         if version != VERSION {
             // The version has no tag of its own: anyone who may write here could ask for a new sidecar.
-            return Err(Error::mismatch(format_args!(
-                "{name}: expected a sidecar of version 3, found another: the file was not checked; check \
-                 it against a tag that you trust before you move this away and create a new one"
-            )));
+            return Err(UpdateError::Version { sidecar: sidecar() }.into());
         }
         let (found, id) = rest.split_first_chunk().expect("a key's id and 16 bytes");
         let found = KeyId::from(*found);
         if found != key {
-            return Err(Error::key(format_args!(
-                "{name}: expected a sidecar sealed under this key (id {key}), found one sealed under \
-                 the key with id {found}"
-            )));
+            let sidecar = sidecar();
+            return Err(UpdateError::OtherKey { sidecar, expected: key, found }.into());
         }
         let id = id.try_into().expect("16 bytes");
         Ok(Store::with_file(path, file, sealer, key, id))
@@ -307,11 +302,7 @@ impl Store {
         if self.new.is_some() || is_at(&self.path, &self.file).map_err(io(&self.path))? {
             return Ok(());
         }
-        Err(Error::io(format_args!(
-            "{}: the sidecar was removed or replaced while this run was using it; the file may have \
-             been edited",
-            Escaped::name(&self.path)
-        )))
+        Err(UpdateError::SidecarReplaced { sidecar: self.path.clone() }.into())
     }
 
     /// Removes a sidecar that was just made.
@@ -344,6 +335,5 @@ fn place_of(slot: u64) -> u64 {
 }
 
 fn altered(path: &Path) -> Error {
-    let what = "expected what this key sealed, found it altered";
-    Error::mismatch(format_args!("{}: {what}", Escaped::name(path)))
+    UpdateError::Altered { sidecar: path.into() }.into()
 }

@@ -1,5 +1,6 @@
 //! What a caller without the command can do: seal, audit, update, part and combine.
 
+mod errors;
 mod parts;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod update_model;
@@ -315,7 +316,7 @@ fn a_tag_follows_edits() {
         assert_eq!(error.kind(), ErrorKind::Usage);
         error.to_string()
     };
-    assert!(refused(Sidecar::New).ends_with("file.tagmac: expected no sidecar, found one"));
+    assert!(refused(Sidecar::New).ends_with("file.tagmac: the sidecar exists"));
     fs::remove_file(place.path().join("file.tagmac")).unwrap();
     assert!(refused(Sidecar::Exists).contains("expected the file's sidecar, found none"));
 }
@@ -334,13 +335,13 @@ fn partials_make_a_whole() {
         fs::write(&name, partial).unwrap();
         name
     });
-    let expected = Expected::Name { what: "object", name: b"object" };
+    let expected = Expected::Name(b"object");
     let combined = combine(&mac, expected, &partials, &[]).unwrap();
     assert_eq!(combined.tagged.tag, mac.mac.tag(&[], &*bytes).unwrap());
     assert_eq!((combined.object, combined.tagged.bytes), (b"object".to_vec(), 100_000));
     let error = combine(&mac, Expected::Any, &partials[..1], &[]).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Incomplete);
-    assert!(error.to_string().starts_with("expected a last range"));
+    assert!(error.to_string().starts_with("expected the object's last range"));
 }
 
 #[test]
@@ -380,13 +381,13 @@ fn a_caller_may_stop_all_else_that_reads() {
             threads,
         };
         let stopped = Sealing::new(&mac, &key, options).unwrap().run(&Stop).unwrap_err();
-        assert!(stopped.to_string().contains("found a request to stop"));
+        assert!(stopped.to_string().contains("stopped on request"));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "something is left");
         Sealing::new(&mac, &key, options).unwrap().run(&()).unwrap();
         let mut audit = TreeAudit::open(&mac, &key, &output, &root).unwrap();
         audit.exclude(Ok(Vec::new())).unwrap();
         let stopped = audit.run(threads, &Stop, &mut |_, _, _| {}).unwrap_err();
-        assert!(stopped.to_string().contains("found a request to stop"));
+        assert!(stopped.to_string().contains("stopped on request"));
         fs::remove_file(&output).unwrap();
         let file = root.join("0");
         let options = Update {
@@ -398,7 +399,7 @@ fn a_caller_may_stop_all_else_that_reads() {
             threads,
         };
         let stopped = update(&mac, &options, &Stop).map(|_| ()).unwrap_err();
-        assert!(stopped.to_string().contains("found a request to stop"));
+        assert!(stopped.to_string().contains("stopped on request"));
         assert_eq!(fs::read_dir(&root).unwrap().count(), 20, "something is left");
     }
 }

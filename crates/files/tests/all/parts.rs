@@ -16,8 +16,6 @@ use tagmac_files::{Error, ErrorKind};
 struct Blob(usize, Vec<u8>);
 
 impl Stored for Blob {
-    const LAST: &'static str = "last";
-
     fn name(&self) -> String {
         format!("blob {}", self.0)
     }
@@ -178,7 +176,7 @@ fn what_is_no_whole_is_named() {
     let first =
         "expected a first range from byte 0, found bytes 64 to 100 (blob 0) before all others";
     incomplete(&[blob(0, 64, 100, true)], first);
-    let last = "expected a last range (last), found bytes 0 to 64 (blob 0) after all others";
+    let last = "expected the object's last range, found bytes 0 to 64 (blob 0) after all others";
     incomplete(&[blob(0, 0, 64, false)], last);
     let foreign = |object: Option<&str>, version: Option<&str>, text: &str| {
         let [object, version] = [object, version].map(|name| name.map(str::as_bytes));
@@ -230,8 +228,6 @@ fn one_partial_alone() {
 struct Changing(RefCell<Vec<Vec<u8>>>);
 
 impl Stored for Changing {
-    const LAST: &'static str = "last";
-
     fn name(&self) -> String {
         "changing".into()
     }

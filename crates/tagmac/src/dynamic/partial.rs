@@ -105,9 +105,7 @@ pub enum PartialError {
 impl fmt::Display for PartialError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PartialError::NotAPartial => {
-                f.write_str("expected a partial made by 'tagmac part', found something else")
-            }
+            PartialError::NotAPartial => f.write_str("expected a partial, found something else"),
             PartialError::Version => {
                 f.write_str("expected a partial of version 2, found one of another")
             }

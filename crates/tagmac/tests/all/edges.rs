@@ -126,10 +126,7 @@ fn what_is_wrong_with_a_part_is_said() {
     let partial =
         |error: PartialError| (error.to_string(), error.source().map(ToString::to_string));
     let cases = [
-        (
-            PartialError::NotAPartial,
-            "expected a partial made by 'tagmac part', found something else",
-        ),
+        (PartialError::NotAPartial, "expected a partial, found something else"),
         (PartialError::Version, "expected a partial of version 2, found one of another"),
         (PartialError::Header, "the partial's header is damaged or cut off"),
         (PartialError::Foreign, "the partial belongs to another algorithm or key"),

@@ -1,0 +1,229 @@
+//! Errors in the words of the command: `tagmac_files` gives facts, and here they become lines with the
+//! options that they concern, and what to do.
+
+use tagmac::dynamic::PartialError;
+use tagmac_files::escaped::Escaped;
+use tagmac_files::key_file::KeyError;
+use tagmac_files::key_source::KeySourceError;
+use tagmac_files::manifest::ManifestError;
+use tagmac_files::partial::{CombineError, Edge, Named, RangeError, Wanted};
+use tagmac_files::sidecar::{Interrupted, UpdateError};
+use tagmac_files::{Error, ReadError};
+
+/// The line of an error.
+pub fn line(error: &Error) -> String {
+    match error {
+        Error::Update(error) => update(error),
+        Error::Range(error) => range(error),
+        Error::Combine(error) => combine(error),
+        Error::Manifest(error) => manifest(error),
+        Error::NoParts(_) => {
+            format!("{error}; 'tagmac list' marks the algorithms that can with 'parts'")
+        }
+        Error::File(file) => format!("{}: {}", Escaped::name(&file.path), read(&file.error)),
+        _ => error.to_string(),
+    }
+}
+
+/// Why a file cannot be read, without its name.
+pub fn read(error: &ReadError) -> String {
+    match error {
+        ReadError::Pipe => format!("{error}; '< PIPE' gives it as standard input"),
+        ReadError::Sizeless => format!("{error}; 'tagmac tag' reads it to its end"),
+        ReadError::Checkpoint(_, error) => {
+            error.downcast_ref().map_or_else(|| error.to_string(), line)
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// Why the source of a key gave nothing.
+pub fn key_source(error: &KeySourceError) -> String {
+    match error {
+        KeySourceError::Closed(error) => read(error),
+        KeySourceError::Access(access) if access.is_other_owner() => {
+            format!("{error}; to use it anyway: '--key-fd 0 < FILE'")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// Why what a source gave is no key.
+pub fn key(error: &KeyError) -> String {
+    match error {
+        KeyError::Empty => "expected a key file made by 'tagmac keygen', found nothing".into(),
+        KeyError::Mark(mark) => {
+            format!("expected a key file made by 'tagmac keygen', found {mark}")
+        }
+        KeyError::NotAKeyFile => {
+            "expected a key file made by 'tagmac keygen', found something else; \
+                                  for other keys give --key-format raw, hex or base64"
+                .into()
+        }
+        KeyError::OtherAlgorithm { expected, found } => {
+            format!("expected a key for {expected} (-a), found one for {found}")
+        }
+        _ => error.to_string(),
+    }
+}
+
+fn update(error: &UpdateError) -> String {
+    let reason = error.reason();
+    let place = match error.place() {
+        Some(place) => format!("{}: ", Escaped::name(place)),
+        None => String::new(),
+    };
+    let option = |option: &str| format!("{place}{option}: {reason}");
+    match error {
+        UpdateError::NoEdits { .. } => {
+            format!("{error}; 'tagmac list' marks the algorithms that can with 'edits'")
+        }
+        UpdateError::NoSidecar { .. } => format!(
+            "{error}; 'tagmac update' without an edit creates it and accepts the file as it is"
+        ),
+        UpdateError::LeafFixed => option("--leaf"),
+        UpdateError::LeafTooLong { max, found } => {
+            format!("--leaf: expected at most {max} bytes (64 MiB), found {found}")
+        }
+        UpdateError::NothingToExpect => option("--expect"),
+        UpdateError::ExpectedTag { algorithm, error } => format!("--expect: {algorithm}: {error}"),
+        UpdateError::OtherTag { .. } => format!(
+            "{place}expected the tag of --expect, found another: the file or its sidecar was rolled \
+             back, or was updated since"
+        ),
+        UpdateError::ExpectedInterrupted { edit, .. } => {
+            let finish = match edit {
+                Interrupted::Truncation { to, .. } => format!("cuts the file off at {to} bytes"),
+                Interrupted::Patch { offset, length } => {
+                    format!("writes {length} bytes at byte {offset}")
+                }
+            };
+            format!(
+                "{place}expected a state with the tag of --expect, found an edit of it on its way: \
+                 --finish {finish}, --undo keeps the old bytes; if no update of yours was interrupted, \
+                 this is an old sidecar, and only --undo is right"
+            )
+        }
+        UpdateError::OtherFile { expected, found, interrupted: true, .. } => {
+            let [expected, found] = [expected, found].map(|name| Escaped::bytes(name));
+            format!(
+                "{place}expected the sidecar of {expected}, found that of {found}, with an interrupted \
+                 edit: keep it, rename both back to {found} and {found}.tagmac, and finish the edit \
+                 there, or undo it with --undo"
+            )
+        }
+        UpdateError::OtherLength { expected, found, .. } if found > expected => {
+            format!("{error}: --append accepts what was added")
+        }
+        UpdateError::Unaccepted { bytes, grew, settled, .. } => {
+            let and = if *settled { ", and" } else { ";" };
+            let then = if *grew { ", and then --append accepts what was added" } else { "" };
+            let (start, length) = (bytes.start, bytes.end - bytes.start);
+            format!("{error}{and} --range {start}:{length} accepts them as they are now{then}")
+        }
+        UpdateError::PatchStart { .. } | UpdateError::PatchTooLong(..) => option("--patch"),
+        UpdateError::PatchEnd { .. } => {
+            format!("{}; --append accepts what was added at its end", option("--patch"))
+        }
+        UpdateError::TruncateEnd { .. } => option("--truncate"),
+        UpdateError::RangeEnd { .. } => option("--range"),
+        UpdateError::NotInterrupted { .. } => option("--undo"),
+        UpdateError::Stuck { edit, .. } => format!("{error}: {}", decision(edit)),
+        UpdateError::Unfinished { edit, expects, error, .. } => {
+            let next = match expects {
+                true => format!("--finish continues the {edit}, --undo undoes it"),
+                false => format!("the next update continues the {edit}, or --undo undoes it"),
+            };
+            format!("{place}{}; {next}; free space if the disk is full", read(error))
+        }
+        UpdateError::NotASidecar { .. } => {
+            format!("{place}expected a sidecar made by 'tagmac update', found something else")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// The two ways to go on with an interrupted edit, or the only one.
+fn decision(edit: &Interrupted) -> &'static str {
+    match edit {
+        Interrupted::Truncation { gone: true, .. } => {
+            "--finish takes it as done and deletes nothing"
+        }
+        Interrupted::Truncation { .. } => {
+            "--finish takes it as done, --undo undoes it, and neither deletes bytes of other programs"
+        }
+        Interrupted::Patch { .. } => {
+            "--finish writes its bytes, --undo the old ones, and neither overwrites bytes of other \
+             programs"
+        }
+    }
+}
+
+fn range(error: &RangeError) -> String {
+    match error {
+        RangeError::NameLength { name: Named::Object, .. } => format!("--{error}"),
+        RangeError::Unaligned { edge: Edge::Start, .. } => format!("--{error}"),
+        RangeError::Unaligned { edge: Edge::Length, algorithm, block, found } => format!(
+            "--length, without --last: expected a multiple of {algorithm}'s block of {block} bytes, \
+             found {found}; the nearest: {}",
+            RangeError::nearest(*block, *found)
+        ),
+        RangeError::NoLength => {
+            "give --length BYTES, or --last for the range up to the end of the file".into()
+        }
+        RangeError::LengthZero => "--length: expected at least 1 byte, found 0".into(),
+        RangeError::BeforeEnd { expected, found } => format!(
+            "--last: expected the range to end with the file, at byte {expected}, found its end at \
+             {found}"
+        ),
+        RangeError::StreamGoesOn { expected } => {
+            format!("--last: expected standard input to end after {expected} bytes, found more")
+        }
+        RangeError::StreamPlace => {
+            "--at: expected a file, found standard input, whose next byte is the range's first"
+                .into()
+        }
+        RangeError::Read { file, in_place, error } => {
+            let hint = match error {
+                ReadError::Short { .. } if *in_place => {
+                    "; --at 0 is for a file that has only the range"
+                }
+                _ => "",
+            };
+            format!("{}: {}{hint}", Escaped::name(file), read(error))
+        }
+        _ => error.to_string(),
+    }
+}
+
+fn combine(error: &CombineError) -> String {
+    match error {
+        CombineError::OtherObject { partial, expected: Wanted::Name(name), found } => format!(
+            "{partial}: expected a partial of {} (--object), found one of {}",
+            Escaped::bytes(name),
+            Escaped::bytes(found)
+        ),
+        CombineError::Refused { partial, error: PartialError::NotAPartial } => {
+            format!("{partial}: expected a partial made by 'tagmac part', found something else")
+        }
+        CombineError::NoLast { found } => {
+            format!("expected a last range (part --last), found {found} after all others")
+        }
+        _ => error.to_string(),
+    }
+}
+
+fn manifest(error: &ManifestError) -> String {
+    match error {
+        ManifestError::NoFileName { .. } => format!("-o: {error}"),
+        ManifestError::Unsealed { .. } => format!("{error}; --skip-unreadable seals the rest"),
+        ManifestError::Directory { .. } => format!("{error}; usage: audit MANIFEST DIR"),
+        ManifestError::NotAManifest { manifest, cut_off } => {
+            let found =
+                if *cut_off { "the end of the file in its header" } else { "something else" };
+            format!("{manifest}: expected a manifest made by 'tagmac seal', found {found}")
+        }
+        ManifestError::TagBits { .. } => format!("{error}; see --tag-bits"),
+        _ => error.to_string(),
+    }
+}

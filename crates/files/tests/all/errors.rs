@@ -1,0 +1,532 @@
+//! Errors are facts, and display as a line that any program can show: each variant here, and no word of
+//! the command's in any of them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tagmac::dynamic::{Algorithm, KeyFileError, KeyId, PartialError};
+use tagmac::hazmat::PartError;
+use tagmac_files::byte_order::ByteOrder;
+use tagmac_files::key_file::{AccessError, KeyError};
+use tagmac_files::key_source::{Format, KeySourceError};
+use tagmac_files::manifest::ManifestError;
+use tagmac_files::partial::{Between, CombineError, Edge, Located, Named, RangeError, Wanted};
+use tagmac_files::sidecar::{Interference, Interrupted, UpdateError};
+use tagmac_files::{Error, ErrorKind, NoParts, ReadError};
+
+fn pmac() -> Algorithm {
+    Algorithm::from_name("PMAC-AES128").unwrap()
+}
+
+fn shown(cases: Vec<(Error, ErrorKind, &str)>) {
+    for (error, kind, line) in cases {
+        assert_eq!((error.kind(), error.to_string()), (kind, line.into()), "{error:?}");
+        assert!(!line.contains("--") && !line.contains('\n'), "{line}");
+    }
+}
+
+#[test]
+fn an_update_says_what_is_wrong_with_the_file() {
+    let (file, sidecar) = (|| PathBuf::from("f"), || PathBuf::from("f.tagmac"));
+    let (algorithm, bits) = (pmac(), tagmac::Error::TooLong { limit_bits: 8 });
+    let patch = Interrupted::Patch { offset: 5, length: 7 };
+    let cut = Interrupted::Truncation { from: 9, to: 4, gone: true };
+    let stuck = |edit, found| UpdateError::Stuck { file: file(), edit, found };
+    let of = |interrupted| UpdateError::OtherFile {
+        sidecar: sidecar(),
+        expected: b"f".into(),
+        found: b"g".into(),
+        interrupted,
+    };
+    let length = |found| UpdateError::OtherLength { file: file(), expected: 5, found };
+    let unaccepted =
+        |settled| UpdateError::Unaccepted { file: file(), bytes: 0..16, grew: false, settled };
+    let range = |before| Interference::Length { expected: 4, before, found: 3 };
+    let [expected, found] = [[1; 8], [2; 8]].map(KeyId::from);
+    use ErrorKind::{Io, Key, Mismatch, Usage};
+    use UpdateError as U;
+    let full = ReadError::Io(io::Error::from_raw_os_error(28));
+    let cases = vec![
+        (U::NoEdits { algorithm }, Usage, "PMAC-AES128 cannot follow edits"),
+        (
+            U::NoSidecar { sidecar: sidecar() },
+            Usage,
+            "f.tagmac: expected the file's sidecar, found none",
+        ),
+        (U::SidecarExists { sidecar: sidecar() }, Usage, "f.tagmac: the sidecar exists"),
+        (U::LeafFixed, Usage, "the sidecar exists and keeps the size of its leaves"),
+        (
+            U::LeafTooLong { max: 8, found: 9 },
+            Usage,
+            "expected a leaf of at most 8 bytes (64 MiB), found 9",
+        ),
+        (
+            U::NothingToExpect,
+            Usage,
+            "expected a sidecar, found none, and a new tag has a new nonce",
+        ),
+        (
+            U::ExpectedTag { algorithm, error: bits },
+            Usage,
+            "the expected tag: PMAC-AES128: the message is over this MAC's limit of 8 bits (1 bytes)",
+        ),
+        (
+            U::OtherTag { file: file() },
+            Mismatch,
+            "f: the tag is not the expected one: the file or its sidecar was rolled back, or was \
+             updated since",
+        ),
+        (
+            U::ExpectedInterrupted { file: file(), edit: patch },
+            Mismatch,
+            "f: the tag is the expected one, but a patch of 7 bytes at byte 5 was interrupted; if \
+             that was no update of yours, this is an old sidecar, and the edit has to be undone",
+        ),
+        (of(false), Mismatch, "f.tagmac: expected the sidecar of f, found that of g"),
+        (
+            of(true),
+            Mismatch,
+            "f.tagmac: expected the sidecar of f, found that of g, with an interrupted edit: keep \
+             it, rename both back to g and g.tagmac, and finish or undo the edit there",
+        ),
+        (length(6), Mismatch, "f: expected 5 bytes, found 6"),
+        (
+            length(4),
+            Mismatch,
+            "f: expected 5 bytes, found 4: what is left cannot be checked without the missing bytes; \
+             restore the file, or, to accept what is left, move the sidecar away and create a new one",
+        ),
+        (
+            U::Changed { file: file(), bytes: 16..32 },
+            Mismatch,
+            "f: bytes 16 to 32 have changed since the last update",
+        ),
+        (unaccepted(false), Mismatch, "f: bytes 0 to 16 have changed since the last update"),
+        (
+            unaccepted(true),
+            Mismatch,
+            "f: bytes 0 to 16 have changed since the last update; the interrupted edit is settled",
+        ),
+        (
+            U::PatchStart { file: file(), length: 5, found: 6 },
+            Usage,
+            "f: expected an offset within the file's 5 bytes, found 6",
+        ),
+        (
+            U::PatchEnd { file: file(), length: 5 },
+            Usage,
+            "f: expected bytes within the file's 5, found some past them",
+        ),
+        (
+            U::PatchTooLong(file(), 5),
+            Usage,
+            "f: expected at most 5 bytes, found more",
+        ),
+        (
+            U::TruncateEnd { file: file(), length: 5, found: 6 },
+            Usage,
+            "f: expected at most the file's 5 bytes, found 6",
+        ),
+        (
+            U::RangeEnd { file: file(), length: 5, found: 6 },
+            Usage,
+            "f: expected a range within the file's 5 bytes, found one up to 6",
+        ),
+        (U::NotInterrupted { file: file() }, Usage, "f: expected an interrupted edit, found none"),
+        (
+            stuck(patch, Interference::Foreign(5..6)),
+            Mismatch,
+            "f: expected bytes 5 to 6 as before or after the patch, found others; a patch of 7 bytes \
+             at byte 5 was interrupted",
+        ),
+        (
+            stuck(cut, range(None)),
+            Mismatch,
+            "f: expected 4 bytes, found 3; a truncation from 9 to 4 bytes was interrupted",
+        ),
+        (
+            stuck(cut, range(Some(9))),
+            Mismatch,
+            "f: expected 4 bytes, or 9 as before the truncation, found 3; a truncation from 9 to 4 \
+             bytes was interrupted",
+        ),
+        (
+            U::Unfinished { file: file(), edit: "patch", expects: true, error: full },
+            Io,
+            "f: No space left on device; the patch was interrupted; free space if the disk is full",
+        ),
+        (
+            U::FileReplaced { file: file() },
+            Io,
+            "f: the file was removed or replaced while this run was using it",
+        ),
+        (
+            U::SidecarReplaced { sidecar: sidecar() },
+            Io,
+            "f.tagmac: the sidecar was removed or replaced while this run was using it; the file may \
+             have been edited",
+        ),
+        (
+            U::NotASidecar { sidecar: sidecar() },
+            Mismatch,
+            "f.tagmac: expected a sidecar, found something else",
+        ),
+        (
+            U::Version { sidecar: sidecar() },
+            Mismatch,
+            "f.tagmac: expected a sidecar of version 3, found another: the file was not checked; \
+             check it against a tag that you trust before you move this away and create a new one",
+        ),
+        (
+            U::OtherKey { sidecar: sidecar(), expected, found },
+            Key,
+            "f.tagmac: expected a sidecar sealed under this key (id 0101010101010101), found one \
+             sealed under the key with id 0202020202020202",
+        ),
+        (
+            U::Altered { sidecar: sidecar() },
+            Mismatch,
+            "f.tagmac: expected what this key sealed, found it altered",
+        ),
+        (
+            U::Shrunk { file: file(), expected: 5 },
+            Io,
+            "f: expected 5 bytes, found fewer: the file changed while it was read",
+        ),
+        (
+            U::Mac(file(), PartError::ForeignPart),
+            Io,
+            "f: the part belongs to another MAC or key",
+        ),
+    ];
+    shown(cases.into_iter().map(|(error, kind, line)| (error.into(), kind, line)).collect());
+}
+
+#[test]
+fn a_range_says_what_is_wrong_with_it() {
+    use ErrorKind::{Io, Usage};
+    use RangeError as R;
+    let (algorithm, block) = (pmac(), 16);
+    let edge = |edge, found| R::Unaligned { edge, algorithm, block, found };
+    let name = |name| R::NameLength { name, found: 0 };
+    let cases = vec![
+        (R::NoObject, Usage, "object: expected a name, found an empty one"),
+        (
+            R::NoVersion,
+            Usage,
+            "version: expected a version id, an ETag or an upload's id, found an empty one",
+        ),
+        (
+            R::VersionWithAt { found: b"1@2".into() },
+            Usage,
+            "version: expected one without '@', found 1@2",
+        ),
+        (name(Named::Object), Usage, "object: expected a name of 1 to 65535 bytes, found 0"),
+        (
+            name(Named::ObjectAndVersion),
+            Usage,
+            "object and version: expected a name of 1 to 65535 bytes, found 0",
+        ),
+        (
+            edge(Edge::Start, 17),
+            Usage,
+            "start: expected a multiple of PMAC-AES128's block of 16 bytes, found 17; the nearest: 16 \
+             and 32",
+        ),
+        (
+            edge(Edge::Length, u64::MAX),
+            Usage,
+            "length: expected a multiple of PMAC-AES128's block of 16 bytes, found \
+             18446744073709551615; the nearest: 18446744073709551600",
+        ),
+        (
+            edge(Edge::Hashed, 1),
+            Usage,
+            "a range that is not the object's last: expected a multiple of PMAC-AES128's block of 16 \
+             bytes, found 1; the nearest: 0 and 16",
+        ),
+        (
+            R::NoLength,
+            Usage,
+            "expected a length of a range that is not the object's last, found none",
+        ),
+        (R::LengthZero, Usage, "expected a range of at least 1 byte, found an empty one"),
+        (R::Empty, Usage, "expected a range of at least 1 byte, found an empty one"),
+        (
+            R::BeforeEnd { expected: 9, found: 5 },
+            Usage,
+            "expected the object's last range to end with the file, at byte 9, found its end at 5",
+        ),
+        (
+            R::StreamGoesOn { expected: 5 },
+            Usage,
+            "expected the stream of the object's last range to end after 5 bytes, found more",
+        ),
+        (
+            R::StreamPlace,
+            Usage,
+            "expected a file, found a stream, whose next byte is the range's first",
+        ),
+        (
+            R::Read {
+                file: "f".into(),
+                in_place: true,
+                error: ReadError::Short { expected: 5, found: 4 },
+            },
+            Io,
+            "f: expected at least 5 bytes, found 4",
+        ),
+        (
+            R::Mac { algorithm, error: PartError::ForeignPart },
+            Usage,
+            "PMAC-AES128: the part belongs to another MAC or key",
+        ),
+        (R::Seal(PartialError::Foreign), Io, "the partial belongs to another algorithm or key"),
+    ];
+    shown(cases.into_iter().map(|(error, kind, line)| (error.into(), kind, line)).collect());
+}
+
+#[test]
+fn partials_say_why_they_make_no_object() {
+    use CombineError as C;
+    use ErrorKind::{Foreign, Incomplete, Key, Mismatch};
+    let partial = || "p".to_string();
+    let at = |start, end| Located { start, end, partial: partial() };
+    let other = |expected| C::OtherObject { partial: partial(), expected, found: b"o@1".into() };
+    let apart = |between| C::Apart { between, left: at(0, 16), right: at(32, 48) };
+    let [expected, found] = [[1; 8], [2; 8]].map(KeyId::from);
+    let cases = vec![
+        (C::NoPartials, Incomplete, "expected at least one partial, found none"),
+        (other(Wanted::Name(b"n".into())), Foreign, "p: expected a partial of n, found one of o@1"),
+        (
+            other(Wanted::Object(b"n".into())),
+            Foreign,
+            "p: expected a partial of object n, found one of object o",
+        ),
+        (
+            other(Wanted::Version(b"2".into())),
+            Foreign,
+            "p: expected a partial of version 2, found one of version 1",
+        ),
+        (
+            C::OtherObject {
+                partial: partial(),
+                expected: Wanted::Version(b"2".into()),
+                found: b"o".into(),
+            },
+            Foreign,
+            "p: expected a partial of version 2, found one of no version",
+        ),
+        (
+            other(Wanted::First { name: b"n".into(), partial: "q".into() }),
+            Foreign,
+            "p: expected a partial of n (q), found one of o@1",
+        ),
+        (
+            C::OtherKey {
+                partial: partial(),
+                algorithm: pmac(),
+                expected,
+                found_algorithm: "X\n".into(),
+                found,
+            },
+            Key,
+            "p: expected a partial of PMAC-AES128 under this key (id 0101010101010101), found one of \
+             $'X\\n' under the key with id 0202020202020202",
+        ),
+        (
+            C::Refused { partial: partial(), error: PartialError::NotAPartial },
+            Mismatch,
+            "p: expected a partial, found something else",
+        ),
+        (
+            apart(Between::Gap(16)),
+            Incomplete,
+            "expected adjoining ranges, found a gap of 16 bytes: bytes 0 to 16 (p) and bytes 32 to 48 \
+             (p)",
+        ),
+        (
+            apart(Between::Overlap),
+            Incomplete,
+            "expected adjoining ranges, found an overlap: bytes 0 to 16 (p) and bytes 32 to 48 (p)",
+        ),
+        (
+            apart(Between::End),
+            Incomplete,
+            "expected adjoining ranges, found the last one before: bytes 0 to 16 (p) and bytes 32 to \
+             48 (p)",
+        ),
+        (
+            C::NoFirst { found: at(16, 32) },
+            Incomplete,
+            "expected a first range from byte 0, found bytes 16 to 32 (p) before all others",
+        ),
+        (
+            C::NoLast { found: at(16, 32) },
+            Incomplete,
+            "expected the object's last range, found bytes 16 to 32 (p) after all others",
+        ),
+        (C::Mac(PartError::ForeignPart), Mismatch, "the part belongs to another MAC or key"),
+    ];
+    shown(cases.into_iter().map(|(error, kind, line)| (error.into(), kind, line)).collect());
+}
+
+#[test]
+fn a_manifest_says_what_is_wrong_with_it() {
+    use ErrorKind::{Io, Mismatch, Usage};
+    use ManifestError as M;
+    let (path, manifest) = (|| PathBuf::from("m"), || "m".to_string());
+    let unsealed = |entries| M::Unsealed { manifest: path(), entries };
+    let none = |cut_off| M::NotAManifest { manifest: manifest(), cut_off };
+    let cases = vec![
+        (M::NoFileName { manifest: "-".into() }, Usage, "expected a file to write, found '-'"),
+        (unsealed(1), Io, "m: not written, as 1 entry could not be sealed"),
+        (unsealed(2), Io, "m: not written, as 2 entries could not be sealed"),
+        (M::Directory { manifest: manifest() }, Io, "m: expected a manifest, found a directory"),
+        (none(false), Mismatch, "m: expected a manifest, found something else"),
+        (none(true), Mismatch, "m: expected a manifest, found the end of the file in its header"),
+        (
+            M::TagBits { manifest: manifest(), expected: 64, found: 32 },
+            Usage,
+            "m: expected tags of 64 bits, found 32",
+        ),
+    ];
+    shown(cases.into_iter().map(|(error, kind, line)| (error.into(), kind, line)).collect());
+}
+
+#[test]
+fn all_else_is_a_kind_and_a_line() {
+    let piped = Error::file(Path::new("f"), ReadError::Pipe);
+    shown(vec![
+        (NoParts(pmac()).into(), ErrorKind::Usage, "PMAC-AES128 cannot hash ranges"),
+        (piped, ErrorKind::Io, "f: expected a file, found a named pipe"),
+        (Error::foreign("x"), ErrorKind::Foreign, "x"),
+    ]);
+}
+
+#[test]
+fn a_key_says_what_is_wrong_with_it() {
+    let (path, algorithm) = (|| PathBuf::from("d"), pmac());
+    let umac = Algorithm::from_name("UMAC-64").unwrap();
+    let mark = ByteOrder::Utf16;
+    let length = tagmac::Error::KeyLength { min: 16, max: 16, found: 3 };
+    let (own, owner) = (7, 8);
+    let closed = || ReadError::Sizeless;
+    let cases: Vec<(String, &str)> = vec![
+        (KeyError::Empty.to_string(), "expected a key file, found nothing"),
+        (
+            KeyError::Mark(mark).to_string(),
+            "expected a key file, found a text in UTF-16, as PowerShell writes it: save as UTF-8",
+        ),
+        (KeyError::NotAKeyFile.to_string(), "expected a key file, found something else"),
+        (
+            KeyError::File(KeyFileError::Checksum).to_string(),
+            "line 6: expected the checksum of the lines above, found another: the file is damaged",
+        ),
+        (
+            KeyError::OtherAlgorithm { expected: umac, found: algorithm }.to_string(),
+            "expected a key for UMAC-64, found one for PMAC-AES128",
+        ),
+        (KeyError::NoAlgorithm.to_string(), "expected the key's algorithm, found none"),
+        (
+            KeyError::EncodedMark { format: Format::Hex, mark }.to_string(),
+            "expected a key in hex, found a text in UTF-16, as PowerShell writes it: save as UTF-8",
+        ),
+        (KeyError::Lines.to_string(), "expected lines of one length, found others"),
+        (KeyError::Hex.to_string(), "expected an even number of hex digits, found something else"),
+        (KeyError::Base64.to_string(), "expected base64 with padding, found something else"),
+        (KeyError::Length(length).to_string(), "expected a key of 16 bytes, found 3"),
+        (
+            AccessError::Writable { mode: 0o622 }.to_string(),
+            "others can write to it (mode 0622); check who changed it, then run 'chmod go-w'",
+        ),
+        (
+            AccessError::OtherOwner { own, owner }.to_string(),
+            "it belongs to user 8, who could replace the key; expected user 7 or root",
+        ),
+        (
+            AccessError::SharedFolder { path: path(), mode: 0o777 }.to_string(),
+            "others can put another key into the folder d (mode 0777); run 'chmod go-w' on it",
+        ),
+        (
+            AccessError::OwnerOnWay { what: "link", path: path(), own, owner }.to_string(),
+            "the link d belongs to user 8, who could replace the key; expected user 7 or root",
+        ),
+        (AccessError::Links.to_string(), "expected at most 40 links to it, found more"),
+        (
+            AccessError::Unchecked(io::Error::from_raw_os_error(13)).to_string(),
+            "cannot check the folders that lead to it: Permission denied",
+        ),
+        (KeySourceError::Io(io::Error::from_raw_os_error(13)).to_string(), "Permission denied"),
+        (
+            KeySourceError::Closed(closed()).to_string(),
+            "expected a file with a known size, found a generated one, as in /proc",
+        ),
+        (
+            KeySourceError::Access(AccessError::Links).to_string(),
+            "expected at most 40 links to it, found more",
+        ),
+        (KeySourceError::VariableName.to_string(), "expected a name without '=', found another"),
+        (KeySourceError::VariableUnset.to_string(), "the variable is not set"),
+        (KeySourceError::TooLong.to_string(), "expected at most 64 KiB, found more"),
+    ];
+    for (found, line) in cases {
+        assert_eq!(found, line);
+    }
+    let others = [
+        (AccessError::Writable { mode: 0o622 }, false),
+        (AccessError::OtherOwner { own, owner }, true),
+        (AccessError::SharedFolder { path: path(), mode: 0o777 }, false),
+        (AccessError::OwnerOnWay { what: "link", path: path(), own, owner }, true),
+        (AccessError::Links, false),
+    ];
+    for (error, expected) in others {
+        assert_eq!(error.is_other_owner(), expected, "{error}");
+    }
+}
+
+/// Python and other callers get these lines, too: they know neither the command's options nor what it
+/// calls its subcommands.
+#[test]
+fn no_line_of_the_library_names_an_option_of_the_command() {
+    let mut found = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let text = fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+                let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+                let named = lines.filter(|line| names_the_command(line));
+                found.extend(named.map(|line| format!("{}: {}", path.display(), line.trim())));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// Whether a line of code has `'tagmac `, or an option.
+fn names_the_command(line: &str) -> bool {
+    let has_option = line.match_indices("--").any(|(at, _)| {
+        let letter = |at: usize| line.as_bytes().get(at).is_some_and(u8::is_ascii_lowercase);
+        letter(at + 2) && letter(at + 3)
+    });
+    has_option || line.contains("'tagmac ")
+}
+
+#[test]
+fn options_are_told_from_other_text() {
+    for (line, expected) in [
+        ("\"--leaf: expected\"", true),
+        ("made by 'tagmac seal', found", true),
+        ("a -- b", false),
+        ("--1", false),
+        ("tagmac tree 3", false),
+    ] {
+        assert_eq!(names_the_command(line), expected, "{line}");
+    }
+}
