@@ -25,5 +25,7 @@ mod names;
 pub mod number;
 #[path = "../../../crates/cli/src/progress.rs"]
 mod progress;
+#[path = "../../../crates/cli/src/say.rs"]
+mod say;
 #[path = "../../../crates/cli/src/stdio.rs"]
 mod stdio;

@@ -58,7 +58,7 @@ fn audit<S: Source>(
             }
             Item::Both(_) => unreachable!("the main reader leaves nothing to others"),
         }
-        Ok(())
+        Ok::<(), Error>(())
     })?;
     let sources = Sources { main, others };
     let complete = renames.resolve(nonces, sources, |found| match found {

@@ -118,11 +118,7 @@ fn an_update_says_what_is_wrong_with_the_file() {
             Usage,
             "f: expected bytes within the file's 5, found some past them",
         ),
-        (
-            U::PatchTooLong(file(), 5),
-            Usage,
-            "f: expected at most 5 bytes, found more",
-        ),
+        (U::PatchTooLong(file(), 5), Usage, "f: expected at most 5 bytes, found more"),
         (
             U::TruncateEnd { file: file(), length: 5, found: 6 },
             Usage,
@@ -194,11 +190,7 @@ fn an_update_says_what_is_wrong_with_the_file() {
             Io,
             "f: expected 5 bytes, found fewer: the file changed while it was read",
         ),
-        (
-            U::Mac(file(), PartError::ForeignPart),
-            Io,
-            "f: the part belongs to another MAC or key",
-        ),
+        (U::Mac(file(), PartError::ForeignPart), Io, "f: the part belongs to another MAC or key"),
     ];
     shown(cases.into_iter().map(|(error, kind, line)| (error.into(), kind, line)).collect());
 }
