@@ -158,7 +158,7 @@ pub fn read_all<M: Send>(
     let read = |(): &mut (), listed: Result<Listed, Error>| {
         let listed = listed?;
         let made = read(&listed);
-        Ok((listed, made))
+        Ok::<_, Error>((listed, made))
     };
     let mut workers = vec![(); bucket.objects.requests()];
     // A thread waits for a store most of the time, so none takes more than one at a time.
