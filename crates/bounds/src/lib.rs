@@ -24,7 +24,7 @@
 //!
 //! | MAC | tags cost | each attempt passes with | from |
 //! |---|---|---|---|
-//! | [`pmac`] | sigma min(3 q, sigma + 1) / 2^n | 2^-t and about (16 l + 2 q) / 2^n | `docs/theory.md`, "PMAC's bound", "PMAC's attempts" |
+//! | [`pmac`] | sigma min(3 q, sigma + 1) / 2^n | 2^-t and about (k + 1) (8 l + min(q, l v)) / 2^n | `docs/theory.md`, "PMAC's bound", "PMAC's attempts" |
 //! | [`lightmac`] | about q^2 / 2^n | about 2^-t | LightMAC, theorems 1 and 2 |
 //! | [`elimac`] | C(q, 2) (e + 2^-128) | 2^(128-t) / (2^128 - q) + k e | EliMAC, corollary 1, theorem 2; `docs/theory.md` |
 //! | [`umac`], RFC 4418 | 0, or C(q, 2) / 2^b | 2^-30 for each 32 bits, times delta | RFC 4418, section 6.2; Bernstein |
@@ -32,7 +32,7 @@
 //! | [`poly1305`] | 0, or C(q, 2) / 2^b | 8 ceil(L/16) delta / 2^106 | Bernstein's slides |
 //!
 //! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. l is the
-//! most blocks of a message. Random nonces have b bits ([`NonceKind`]); those that count cost nothing.
+//! most blocks of a message, v is about n. Random nonces have b bits ([`NonceKind`]); those that count cost nothing.
 //! delta is what pads from a permutation cost, 1.65 after 2^64 messages. k and m are the number of messages
 //! that share a cut tag or a nonce: about 1 to 3, unless tags or nonces are short. Every
 //! bound holds for any mix of lengths: only PMAC's and CBC3's count blocks in all. What an attempt passes

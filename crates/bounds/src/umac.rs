@@ -294,7 +294,8 @@ pub fn graded_guesses(probability: f64) -> Result<u64, BoundError> {
 }
 
 /// A UMAC of 1999 with grades, `Umac99Graded`: as [`graded`], with as many words
-/// as `attempts` has numbers. `mac` is one of its words: one stream, whose hash collides with 2^-b, the
+/// as `attempts` has numbers. h streams must collide with 2^-bh, which is proven for all shapes but strides
+/// whose shift is not whole groups. `mac` is one of the words: one stream, whose hash collides with 2^-b, the
 /// bits of a word, and the PRF that the stream's hash goes through. So e is what an attempt passes with
 /// by [`mac_1999`]. On top comes what the words of q + q_v messages tell the PRFs, one for each
 /// stream, from random functions; where that is a number, it is in the value.
