@@ -367,24 +367,23 @@ impl fmt::Display for Reason<'_> {
             UpdateError::OtherFile { expected, found, interrupted, .. } => {
                 let [expected, found] = [expected, found].map(|name| Escaped::bytes(name));
                 write!(f, "expected the sidecar of {expected}, found that of {found}")?;
-                if *interrupted {
-                    write!(
-                        f,
-                        ", with an interrupted edit: keep it, rename both back to {found} and \
-                         {found}.tagmac, and finish or undo the edit there"
-                    )?;
+                if !interrupted {
+                    return Ok(());
                 }
-                Ok(())
+                write!(
+                    f,
+                    ", with an interrupted edit: keep it, rename both back to {found} and \
+                     {found}.tagmac, and finish or undo the edit there"
+                )
             }
             UpdateError::OtherLength { expected, found, .. } => {
                 write!(f, "expected {expected} bytes, found {found}")?;
-                if found < expected {
-                    f.write_str(
-                        ": what is left cannot be checked without the missing bytes; restore the file, \
-                         or, to accept what is left, move the sidecar away and create a new one",
-                    )?;
-                }
-                Ok(())
+                f.write_str(if found < expected {
+                    ": what is left cannot be checked without the missing bytes; restore the file, \
+                     or, to accept what is left, move the sidecar away and create a new one"
+                } else {
+                    ""
+                })
             }
             UpdateError::Changed { bytes, .. } => Interference::Changed(bytes.clone()).fmt(f),
             UpdateError::Unaccepted { bytes, settled, .. } => {
