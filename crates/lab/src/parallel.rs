@@ -2,7 +2,7 @@
 //! [`Parallel`] they have streams, parts and threads, and run on every level.
 
 use tagmac::cipher::{CipherBlock, Field};
-use tagmac::hazmat::{Construction, Hash};
+use tagmac::hazmat::{Construction, Hash, Plan};
 use tagmac::isa::{Isa, Lanes, Level, Levels};
 use tagmac::{Bits, Nonce, Tag};
 use zeroize::Zeroize;
@@ -189,12 +189,11 @@ impl<M: Mode> Parallel<M> {
 impl<M: Mode> Hash for Parallel<M> {
     type Sum = Sums<M::Word>;
     type Digest = M::Digest;
-    const LONG: Levels = M::LEVELS;
-    const SHORT: Levels = Levels::Narrow;
     type BlockBuffer = Vec<u8>;
     const LAST_BLOCK_DISTINCT: bool = M::LAST_BLOCK_DISTINCT;
     const ACCEPTS_BIT_STRINGS: bool = false;
-    const HAS_NARROW_PATH: bool = false;
+    const PLAN: Plan =
+        Plan { long: M::LEVELS, short: Levels::Narrow, narrow_path: false, ..Plan::DEFAULT };
 
     #[inline(always)]
     fn level(&self) -> Level {

@@ -17,10 +17,10 @@ use core::fmt;
 use core::ops::Range;
 
 pub use crate::algo::RawKeys;
+use crate::construction;
 use crate::construction::{Construction, Hash};
 use crate::error::{Error, Mismatch};
 use crate::isa::{Isa, Kernel, Levels};
-use crate::kernels;
 use crate::tag::Tag;
 
 /// Fewer messages go one by one.
@@ -57,7 +57,7 @@ struct Batch<'a, M: Construction + ?Sized> {
 }
 
 impl<M: Construction + ?Sized> Kernel for Batch<'_, M> {
-    const LEVELS: Levels = M::Hash::LONG;
+    const LEVELS: Levels = M::Hash::PLAN.long;
     type Out = ();
 
     #[inline(always)]
@@ -120,7 +120,7 @@ pub(crate) fn tag_many<M: Construction + ?Sized>(
             if together && is_short(&messages[index]) {
                 continue;
             }
-            match kernels::tag(mac, &nonces[index], messages[index].into()) {
+            match construction::tag(mac, &nonces[index], messages[index].into()) {
                 Ok(tag) => tags[index] = tag,
                 Err(error) => return Err(BatchError { index, error }),
             }
@@ -166,7 +166,7 @@ pub(crate) fn verify_many<M: Construction + ?Sized>(
         tags,
         verdicts,
         |now, expected| tag_many(mac, &nonces[now.clone()], &messages[now], expected),
-        |i, tag| kernels::verify(mac, &nonces[i], messages[i].into(), tag),
+        |i, tag| construction::verify(mac, &nonces[i], messages[i].into(), tag),
     )
 }
 
@@ -296,7 +296,7 @@ pub fn tag_many_keys<M: Construction>(
         let refused = |refused: BatchError| BatchError { index: done + refused.index, ..refused };
         if run < MIN_BATCH {
             for (index, (job, tag)) in now.iter().zip(tags).enumerate() {
-                match kernels::tag(job.mac, &job.nonce, job.message.into()) {
+                match construction::tag(job.mac, &job.nonce, job.message.into()) {
                     Ok(made) => *tag = made,
                     Err(error) => return Err(refused(BatchError { index, error })),
                 }

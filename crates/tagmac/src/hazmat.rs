@@ -38,13 +38,14 @@
 //! [`WideBlock`] is a length-preserving cipher made from the former, and a deterministic encryption. Read
 //! its guarantees before use.
 
-#[doc(hidden)]
-pub use crate::algo::COMPILED;
 #[cfg(feature = "umac99")]
 pub use crate::algo::Umac99Sum;
 pub use crate::algo::{ParsimonyError, WideBlock, recover_block, replace_block};
 pub use crate::algo::{Poly1305Digest, Poly1305Hash, Poly1305Sum};
 pub use crate::algo::{UmacDigest, UmacHash, UmacPad, UmacSum};
 pub use crate::algo::{XorDigest, XorSum};
-pub use crate::construction::{Construction, Hash, SharedFinish};
+pub use crate::construction::{Construction, Hash};
 pub use crate::part::{Part, PartError};
+pub use crate::plan::{Plan, SharedFinish};
+#[doc(hidden)]
+pub use crate::precompiled::COMPILED;

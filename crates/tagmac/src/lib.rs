@@ -100,12 +100,13 @@ mod error;
 pub mod hashes;
 pub mod hazmat;
 pub mod isa;
-mod kernels;
 mod mac;
 #[cfg(feature = "std")]
 pub mod meter;
 mod nonce;
 mod part;
+mod plan;
+mod precompiled;
 #[cfg(feature = "save")]
 pub mod save;
 mod sealed;

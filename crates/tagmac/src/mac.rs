@@ -2,9 +2,9 @@
 
 use crate::batch::{self, BatchError};
 use crate::bits::Bits;
+use crate::construction;
 use crate::construction::Construction;
 use crate::error::{Error, Mismatch};
-use crate::kernels;
 use crate::stream::Stream;
 use crate::tag::Tag;
 
@@ -35,7 +35,7 @@ pub trait Mac: Construction {
         nonce: &Self::Nonce,
         message: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
-        kernels::tag(self, nonce, message.into())
+        construction::tag(self, nonce, message.into())
     }
 
     /// As [`tag_with`](Mac::tag_with), reusing the pad cached from the previous message where that
@@ -52,7 +52,7 @@ pub trait Mac: Construction {
         pad: &mut Self::PadCache,
         message: impl Into<Bits<'m>>,
     ) -> Result<Tag, Error> {
-        kernels::tag_with_pad(self, nonce, pad, message.into())
+        construction::tag_with_pad(self, nonce, pad, message.into())
     }
 
     /// Checks a tag in constant time. A message that is too long does not verify.
@@ -67,7 +67,7 @@ pub trait Mac: Construction {
         message: impl Into<Bits<'m>>,
         tag: &Tag,
     ) -> Result<(), Mismatch> {
-        kernels::verify(self, nonce, message.into(), tag)
+        construction::verify(self, nonce, message.into(), tag)
     }
 
     /// The tags of many messages, a nonce for each; `&[(); n]` for a deterministic MAC. Short
@@ -140,7 +140,7 @@ macro_rules! deterministic {
                 &self,
                 message: impl Into<crate::Bits<'m>>,
             ) -> Result<crate::Tag, crate::Error> {
-                crate::Mac::tag_with(self, &(), message)
+                crate::construction::tag(self, &(), message.into())
             }
 
             /// Checks a tag in constant time.
@@ -155,7 +155,7 @@ macro_rules! deterministic {
                 message: impl Into<crate::Bits<'m>>,
                 tag: &crate::Tag,
             ) -> Result<(), crate::Mismatch> {
-                crate::Mac::verify_with(self, &(), message, tag)
+                crate::construction::verify(self, &(), message.into(), tag)
             }
 
             /// A stream of one message.

@@ -5,9 +5,9 @@ use core::fmt;
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
+use crate::construction;
 use crate::construction::{Construction, Hash, absorbable_len, check_length};
 use crate::error::{Error, FOREIGN_PART, holds_mac_error};
-use crate::kernels;
 #[cfg(feature = "save")]
 use crate::save::{Reader, Save, SaveError, Sealer, Writer};
 use crate::tag::Tag;
@@ -147,7 +147,7 @@ impl<H: Hash> Part<H> {
 
     /// Adds neighbouring whole blocks within the limit.
     fn grow(&mut self, hash: &H, blocks: &[u8]) {
-        kernels::absorb(hash, &mut self.sum, self.end, blocks);
+        construction::absorb(hash, &mut self.sum, self.end, blocks);
         self.end += blocks.len() as u64;
     }
 
@@ -246,7 +246,7 @@ impl<H: Hash> Part<H> {
         self.grow(hash, &rest.bytes()[..cut]);
         let (sum, at, tail) = (&self.sum, self.end, rest.after(cut));
         let pad = &mut M::PadCache::default();
-        Ok(kernels::finalize(mac, nonce, pad, sum, at, tail)?)
+        Ok(construction::finalize(mac, nonce, pad, sum, at, tail)?)
     }
 }
 

@@ -5,9 +5,9 @@ use core::ops::Deref;
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
+use crate::construction;
 use crate::construction::{Construction, Hash, absorbable_len, check_length};
 use crate::error::{Error, Mismatch};
-use crate::kernels;
 #[cfg(feature = "save")]
 use crate::nonce::Nonce;
 #[cfg(feature = "save")]
@@ -123,7 +123,7 @@ impl<R: Deref<Target: Construction>> Stream<R> {
         let (mac, nonce, state) = (&*self.mac, &self.nonce, &mut self.state);
         let tail = Bits::from(&state.held.as_mut()[..state.held_bytes]);
         let (sum, at, pad) = (&state.sum, state.at, &mut Default::default());
-        kernels::finalize(mac, nonce, pad, sum, at, tail)
+        construction::finalize(mac, nonce, pad, sum, at, tail)
     }
 
     /// Begins again with an empty message under the same nonce. The old one is wiped.
@@ -181,14 +181,14 @@ impl<H: Hash> State<H> {
             let (fill, rest) = data.split_at(hash.block() - self.held_bytes);
             self.hold(fill);
             let (sum, at, blocks) = (&mut self.sum, self.at, &self.held.as_mut()[..hash.block()]);
-            kernels::absorb(hash, sum, at, blocks);
+            construction::absorb(hash, sum, at, blocks);
             self.at += hash.block() as u64;
             self.held_bytes = 0;
             data = rest;
         }
         let cut = absorbable_len(hash, data.into());
         let (sum, at, blocks) = (&mut self.sum, self.at, &data[..cut]);
-        kernels::absorb(hash, sum, at, blocks);
+        construction::absorb(hash, sum, at, blocks);
         self.at += cut as u64;
         self.hold(&data[cut..]);
     }

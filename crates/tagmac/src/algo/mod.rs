@@ -22,7 +22,6 @@ pub use cmac::{Cmac, CmacStream};
 pub use elimac::{AesFamilies, EliHash, EliMac, Families, PlainFamilies};
 pub use lightmac::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 pub use many_keys::RawKeys;
-pub use pmac::COMPILED;
 pub use pmac::{ParsimonyError, WideBlock, recover_block, replace_block};
 pub use pmac::{Pmac, PmacAes128, PmacAes192, PmacAes256};
 pub use poly1305::{Poly1305, Poly1305Aes, Poly1305Digest, Poly1305Hash, Poly1305Sum};

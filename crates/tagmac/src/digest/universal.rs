@@ -9,10 +9,10 @@ use zeroize::Zeroize;
 use super::keyed::{Algorithm, Keyed, Message, Owned};
 use crate::algo::{AesFamilies, EliHash, Poly1305, Poly1305Hash};
 use crate::bits::Bits;
+use crate::construction;
 use crate::construction::{Hash, check_length};
 use crate::hashes::HashValue;
 use crate::isa::{Isa, Kernel, Level, Levels};
-use crate::kernels;
 use crate::sealed::Sealed;
 use crate::stream::Stream;
 
@@ -141,7 +141,7 @@ impl<H: Hash<Digest: Into<HashValue>>> Message for Blocks<H> {
         if let Err(error) = check_length(&self.hash, self.at, blocks.into()) {
             panic!("{error}");
         }
-        kernels::absorb(&self.hash, &mut self.sum, self.at, blocks);
+        construction::absorb(&self.hash, &mut self.sum, self.at, blocks);
         self.at += blocks.len() as u64;
     }
 
@@ -154,7 +154,7 @@ impl<H: Hash<Digest: Into<HashValue>>> Message for Blocks<H> {
 struct Finish<'a, H: Hash>(&'a Blocks<H>);
 
 impl<H: Hash> Kernel for Finish<'_, H> {
-    const LEVELS: Levels = H::SHORT;
+    const LEVELS: Levels = H::PLAN.short;
     type Out = H::Digest;
 
     #[inline(always)]

@@ -37,9 +37,9 @@ use core::ops::{Deref, Range};
 
 use zeroize::Zeroizing;
 
+use crate::construction;
 use crate::construction::{Construction, Hash, absorbable_len, check_length};
 use crate::error::{Error, Mismatch, holds_mac_error};
-use crate::kernels;
 use crate::part::PartError;
 use crate::tag::{Tag, matches};
 use node::{Link, Node, Trees, total};
@@ -259,7 +259,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
                 let old = (range.end - range.start) as usize;
                 filled = blocks.len().min(leaf.saturating_sub(old));
                 let blocks = &blocks[..filled];
-                kernels::absorb(hash, sum, end, blocks);
+                construction::absorb(hash, sum, end, blocks);
                 old + filled
             });
         }
@@ -310,7 +310,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
             let new = &in_leaves[(from - offset) as usize..(to - offset) as usize];
             blocks[(from - range.start) as usize..][..new.len()].copy_from_slice(new);
             *sum = hash.empty();
-            kernels::absorb(hash, sum, range.start, &blocks);
+            construction::absorb(hash, sum, range.start, &blocks);
             blocks.len()
         };
         if !leaves.is_empty() {
@@ -367,7 +367,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
         let empty = Zeroizing::new(hash.empty());
         let sum = self.root.as_ref().map_or(&*empty, |root| root.joined());
         let (at, tail, pad) = (total(&self.root), (&*self.rest).into(), &mut Default::default());
-        kernels::finalize(mac, nonce, pad, sum, at, tail)
+        construction::finalize(mac, nonce, pad, sum, at, tail)
     }
 
     /// Checks a tag in constant time.
@@ -451,7 +451,7 @@ impl<R: Deref<Target: Construction>> Tree<R> {
 /// The sum of blocks that start at byte `at`.
 fn sum_of<H: Hash>(hash: &H, at: u64, blocks: &[u8]) -> Zeroizing<H::Sum> {
     let mut sum = Zeroizing::new(hash.empty());
-    kernels::absorb(hash, &mut *sum, at, blocks);
+    construction::absorb(hash, &mut *sum, at, blocks);
     sum
 }
 

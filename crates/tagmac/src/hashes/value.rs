@@ -108,7 +108,7 @@ struct Whole<'a, H> {
 }
 
 impl<H: Hash> Kernel for Whole<'_, H> {
-    const LEVELS: Levels = H::LONG;
+    const LEVELS: Levels = H::PLAN.long;
     type Out = H::Digest;
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 
 use tagmac::cipher::Aes128;
 use tagmac::hazmat::{Construction, Hash, Part};
-use tagmac::isa::{Isa, Kernel, Level, Levels};
+use tagmac::isa::{Isa, Kernel, Level};
 use tagmac::{Bits, EliMac, Error, LightMac, Mac, Pmac, Tag};
 
 /// AES-128 with `rounds` rounds, from FIPS-197, byte by byte.
@@ -274,8 +274,6 @@ struct Hollow(EliMac);
 impl Hash for Hollow {
     type Sum = <EliHash as Hash>::Sum;
     type Digest = <EliHash as Hash>::Digest;
-    const LONG: Levels = Levels::All;
-    const SHORT: Levels = Levels::All;
     type BlockBuffer = <EliHash as Hash>::BlockBuffer;
     const LAST_BLOCK_DISTINCT: bool = <EliHash as Hash>::LAST_BLOCK_DISTINCT;
     const ACCEPTS_BIT_STRINGS: bool = <EliHash as Hash>::ACCEPTS_BIT_STRINGS;

@@ -15,6 +15,7 @@ use crate::isa::Kernel;
 use crate::isa::l2_bytes;
 use crate::isa::{Isa, Lanes, Level, Levels, fetch_ahead};
 #[cfg(feature = "alloc")]
+use crate::plan::Plan;
 use crate::wipe::wipe;
 
 /// How many bytes of subkeys a range of `bytes` bytes takes from the cache, at most: what the L2 of a
@@ -307,12 +308,15 @@ impl<'a, F: Families> CounterTerms for EliTerms<'a, F, Computed> {
 impl<F: Families> Hash for EliHash<F> {
     type Sum = XorSum<F::Block>;
     type Digest = XorDigest<F::Block>;
-    const LONG: Levels = F::LEVELS;
-    const SHORT: Levels = Levels::Narrow;
     type BlockBuffer = F::Block;
     const ACCEPTS_BIT_STRINGS: bool = true;
-    const SHARES_STREAM_KERNELS: bool = true;
     const LAST_BLOCK_DISTINCT: bool = false;
+    const PLAN: Plan = Plan {
+        long: F::LEVELS,
+        short: Levels::Narrow,
+        shares_stream_kernels: true,
+        ..Plan::DEFAULT
+    };
 
     #[inline(always)]
     fn level(&self) -> Level {

@@ -29,7 +29,8 @@ use super::xor::{
 use crate::bits::Bits;
 use crate::cipher::{Cipher, CipherBlock, V};
 use crate::construction::{Construction, Hash};
-use crate::isa::{Isa, Lanes, Level, Levels, fetch_ahead};
+use crate::isa::{Isa, Lanes, Level, fetch_ahead};
+use crate::plan::Plan;
 use crate::tag::Tag;
 use crate::wipe::wipe;
 
@@ -166,14 +167,11 @@ impl<C: Cipher> CounterTerms for LightTerms<'_, C> {
 impl<C: Cipher> Hash for LightMac<C> {
     type Sum = XorSum<C::Block>;
     type Digest = XorDigest<C::Block>;
-    const LONG: Levels = C::LEVELS;
-    const SHORT: Levels = Levels::Narrow;
     /// As many blocks as end on a byte: fewer bytes than a block has bits.
     type BlockBuffer = [u8; 8 * Tag::MAX_BYTES];
     const ACCEPTS_BIT_STRINGS: bool = true;
-    const HAS_NARROW_PATH: bool = C::HAS_NARROW_PATH;
-    const SHARES_STREAM_KERNELS: bool = C::HAS_NARROW_PATH;
     const LAST_BLOCK_DISTINCT: bool = false;
+    const PLAN: Plan = Plan::over::<C>();
 
     #[inline(always)]
     fn level(&self) -> Level {

@@ -15,9 +15,9 @@ use core::slice;
 pub(super) use masked::Masked;
 
 use crate::cipher::Cipher;
+use crate::construction::one_by_one;
 use crate::construction::{Construction, Hash};
 use crate::isa::{CipherBlock, Facts, Isa, Lanes, MAX_LANES, ScalarBlocks};
-use crate::kernels::one_by_one;
 use crate::tag::Tag;
 use crate::wipe::wipe;
 use together::{Together, some_pieces};

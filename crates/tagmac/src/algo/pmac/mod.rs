@@ -25,9 +25,9 @@ use crate::bits::Bits;
 use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Encrypt, Field, V};
 use crate::construction::{Construction, Hash};
 use crate::error::{Error, silent};
-use crate::isa::{Block, CipherBlock, Isa, Lanes, Level, Levels, Register, fetch_ahead};
-use crate::kernels;
+use crate::isa::{CipherBlock, Isa, Lanes, Level, fetch_ahead};
 use crate::mac::deterministic;
+use crate::plan::Plan;
 use crate::tag::Tag;
 use crate::wipe::wipe;
 
@@ -236,26 +236,6 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
     }
 }
 
-/// What the default MAC is made of, so that it is compiled with the library, and programs link it.
-/// That of another MAC is compiled where it is used, so that nobody pays for those they do not use.
-/// Exported, because what is not is not compiled; not `#[used]`, which would keep it in programs that
-/// have another MAC.
-pub static COMPILED: Compiled = Compiled((
-    PmacAes128::with_level,
-    kernels::one_shot,
-    kernels::absorb_and_finalize,
-    kernels::absorb,
-    kernels::finalize,
-));
-pub struct Compiled(#[allow(dead_code, reason = "it is there to be compiled")] Functions);
-type Functions = (
-    fn(&[u8; 16], Level) -> PmacAes128,
-    fn(&PmacAes128, &(), &[u8]) -> Register,
-    fn(&PmacAes128, &(), &mut (), Bits<'_>) -> Result<Tag, Error>,
-    fn(&PmacAes128, &mut XorSum<Block>, u64, &[u8]),
-    fn(&PmacAes128, &(), &mut (), &XorSum<Block>, u64, Bits<'_>) -> Result<Tag, Error>,
-);
-
 deterministic!(Pmac<C: Cipher<Block: Field>>);
 silent!(Pmac<C: Cipher<Block: Field>>);
 
@@ -385,13 +365,10 @@ impl<C: Cipher<Block: Field>, I: Isa> Accumulator<'_, I, PmacTerms<'_, C, PERIOD
 impl<C: Cipher<Block: Field>> Hash for Pmac<C> {
     type Sum = XorSum<C::Block>;
     type Digest = XorDigest<C::Block>;
-    const LONG: Levels = C::LEVELS;
-    const SHORT: Levels = Levels::Narrow;
     type BlockBuffer = C::Block;
     const ACCEPTS_BIT_STRINGS: bool = true;
-    const HAS_NARROW_PATH: bool = C::HAS_NARROW_PATH;
-    const SHARES_STREAM_KERNELS: bool = C::HAS_NARROW_PATH;
     const LAST_BLOCK_DISTINCT: bool = true;
+    const PLAN: Plan = Plan::over::<C>();
 
     #[inline(always)]
     fn level(&self) -> Level {

@@ -26,11 +26,12 @@ use zeroize::Zeroize;
 use super::known_answer;
 use crate::bits::Bits;
 use crate::cipher::{Aes128, Cipher, CipherBlock};
+use crate::construction::one_by_one;
 use crate::construction::{Construction, Hash, PADS_AT_ONCE};
 use crate::error::silent;
 use crate::isa::{Block, Facts, Isa, KnownAnswer, Level, Levels, Words, zero_filled};
-use crate::kernels::one_by_one;
 use crate::mac::{Mac, deterministic};
+use crate::plan::Plan;
 use crate::tag::Tag;
 use crate::wipe::wipe;
 use field::{ClampedR, FieldElement};
@@ -218,12 +219,11 @@ impl Poly1305Hash {
 impl Hash for Poly1305Hash {
     type Sum = Poly1305Sum;
     type Digest = Poly1305Digest;
-    const LONG: Levels = Levels::Words;
-    const SHORT: Levels = Levels::Narrow;
     type BlockBuffer = Block;
     const LAST_BLOCK_DISTINCT: bool = false;
     const ACCEPTS_BIT_STRINGS: bool = false;
     const POSITION_INDEPENDENT: bool = true;
+    const PLAN: Plan = Plan { long: Levels::Words, short: Levels::Narrow, ..Plan::DEFAULT };
 
     #[inline(always)]
     fn level(&self) -> Level {

@@ -8,9 +8,9 @@ use super::uhash::UmacHash;
 use crate::algo::many::have_equal_lengths;
 use crate::bits::Bits;
 use crate::cipher::Cipher;
+use crate::construction::one_by_one;
 use crate::construction::{Hash, PADS_AT_ONCE};
 use crate::isa::{Block, CipherBlock, Isa, MAX_WORDS, Words};
-use crate::kernels::one_by_one;
 use crate::tag::Tag;
 use crate::wipe::wipe;
 

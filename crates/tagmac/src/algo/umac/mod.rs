@@ -27,10 +27,10 @@ mod uhash;
 
 use super::known_answer;
 use crate::cipher::{Aes128, Cipher};
+use crate::construction::one_by_one;
 use crate::construction::{Construction, PADS_AT_ONCE};
 use crate::error::silent;
 use crate::isa::{Block, Facts, Isa, KnownAnswer, Level};
-use crate::kernels::one_by_one;
 use crate::mac::Mac;
 use crate::tag::Tag;
 use crate::wipe::wipe;

@@ -10,8 +10,9 @@ use super::nh::{CHUNK, STREAMS};
 use super::poly::Poly;
 use crate::bits::Bits;
 use crate::cipher::Cipher;
-use crate::construction::{Hash, SharedFinish};
+use crate::construction::Hash;
 use crate::isa::{Block, Isa, Level, Levels, Words, fetch_ahead, opaque_word, reloaded};
+use crate::plan::{Plan, SharedFinish};
 
 /// Two chunks, so that no range of blocks splits a word of POLY-128.
 const BLOCK: usize = 2 * CHUNK;
@@ -171,14 +172,17 @@ fn add_words<const T: usize>(key: &HashKey, polys: &mut [Poly<u64>; T], words: [
 impl<const T: usize, K: Borrow<HashKey> + Send + Sync> Hash for UmacHash<T, K> {
     type Sum = UmacSum<T>;
     type Digest = UmacDigest<T>;
-    const LONG: Levels = Levels::Words;
-    const SHORT: Levels = Levels::Words;
     type BlockBuffer = [u8; BLOCK];
     const LAST_BLOCK_DISTINCT: bool = false;
     const ACCEPTS_BIT_STRINGS: bool = false;
-    // A block is many vectors.
-    const HAS_NARROW_PATH: bool = false;
-    const SHARED_FINISH: SharedFinish = SharedFinish::WithoutAesInstructions;
+    const PLAN: Plan = Plan {
+        long: Levels::Words,
+        short: Levels::Words,
+        // A block is many vectors.
+        narrow_path: false,
+        shared_finish: SharedFinish::WithoutAesInstructions,
+        ..Plan::DEFAULT
+    };
 
     #[inline(always)]
     fn level(&self) -> Level {

@@ -30,9 +30,10 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
 use crate::bits::Bits;
-use crate::construction::{Construction, Hash, SharedFinish};
+use crate::construction::{Construction, Hash};
 use crate::error::{Error, silent};
 use crate::isa::{Isa, Level, Levels, SelfTest};
+use crate::plan::{Plan, SharedFinish};
 use crate::tag::Tag;
 use prf::{Feed, PrfKey};
 
@@ -280,14 +281,17 @@ impl Umac99Sum {
 impl Hash for Umac99 {
     type Sum = Umac99Sum;
     type Digest = Umac99Sum;
-    const LONG: Levels = Levels::Narrow;
-    const SHORT: Levels = Levels::Narrow;
     type BlockBuffer = Vec<u8>;
     const LAST_BLOCK_DISTINCT: bool = false;
     const ACCEPTS_BIT_STRINGS: bool = false;
-    // A block is many vectors.
-    const HAS_NARROW_PATH: bool = false;
-    const SHARED_FINISH: SharedFinish = SharedFinish::Always;
+    const PLAN: Plan = Plan {
+        long: Levels::Narrow,
+        short: Levels::Narrow,
+        // A block is many vectors.
+        narrow_path: false,
+        shared_finish: SharedFinish::Always,
+        ..Plan::DEFAULT
+    };
 
     #[inline(always)]
     fn level(&self) -> Level {
