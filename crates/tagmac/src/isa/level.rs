@@ -26,97 +26,6 @@ pub enum Levels {
     Narrow,
 }
 
-/// Makes a level's type. One list of features serves detection and compilation, so they agree.
-macro_rules! level {
-    ($(#[$doc:meta])* $arch:literal, $detected:ident, $place:literal $called:literal $name:ident:
-     $($feature:tt),+) => {
-        $(#[$doc])*
-        #[cfg(target_arch = $arch)]
-        #[derive(Clone, Copy)]
-        pub struct $name(());
-
-        #[cfg(target_arch = $arch)]
-        impl crate::sealed::Sealed for $name {}
-
-        #[cfg(target_arch = $arch)]
-        impl Features for $name {
-            const NAME: &'static str = $called;
-            const PLACE: usize = $place;
-
-            #[inline]
-            fn detect() -> Option<Self> {
-                #[cfg(feature = "std")]
-                let found = $(std::arch::$detected!($feature))&&+;
-                #[cfg(not(feature = "std"))]
-                let found = $(cfg!(target_feature = $feature))&&+;
-                found.then_some($name(()))
-            }
-
-            #[inline(always)]
-            fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
-                #[target_feature($(enable = $feature),+)]
-                fn inside<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
-                    f(a, b, c)
-                }
-                // SAFETY: `self` exists only after `detect` saw every feature in the list.
-                unsafe { inside(a, b, c, f) }
-            }
-
-            #[inline(always)]
-            fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
-                #[inline(never)]
-                #[target_feature($(enable = $feature),+)]
-                fn inside<R>(f: impl FnOnce() -> R) -> R {
-                    f()
-                }
-                // SAFETY: `self` exists only after `detect` saw every feature in the list.
-                unsafe { inside(f) }
-            }
-        }
-    };
-}
-
-level!(
-    /// SSE4.1 and AES: Westmere and Jaguar on.
-    "x86_64", is_x86_feature_detected, 1 "aesni" Aesni: "sse4.1", "aes"
-);
-level!(
-    /// AVX2 and AES: Haswell and Zen on. Same width for AES, but three-operand instructions.
-    "x86_64", is_x86_feature_detected, 2 "avx2" Avx2: "avx2", "aes"
-);
-level!(
-    /// AVX2 and VAES: Zen 3, Alder Lake and later CPUs without AVX-512.
-    "x86_64", is_x86_feature_detected, 3 "vaes" Vaes: "avx2", "aes", "vaes"
-);
-level!(
-    /// Ice Lake and Zen 4 on. Without VL: with it, compilers 1.95 to 1.97 miscompile auto-vectorised
-    /// code, also without DQ (rust-lang/rust#158622).
-    "x86_64", is_x86_feature_detected, 4 "avx512" Avx512: "avx2", "aes", "avx512f", "avx512bw",
-        "avx512ifma", "avx512vbmi", "avx512vbmi2", "gfni", "vaes", "vpclmulqdq"
-);
-level!(
-    /// NEON and AES: nearly every 64-bit Arm CPU of servers, phones and desktops.
-    "aarch64", is_aarch64_feature_detected, 1 "neon" Neon: "neon", "aes"
-);
-
-#[cfg(target_arch = "x86_64")]
-impl From<Vaes> for Avx2 {
-    #[inline(always)]
-    fn from(_: Vaes) -> Avx2 {
-        // Every feature of Avx2 is one of Vaes.
-        Avx2(())
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl From<Avx512> for Avx2 {
-    #[inline(always)]
-    fn from(_: Avx512) -> Avx2 {
-        // Every feature of Avx2 is one of Avx512.
-        Avx2(())
-    }
-}
-
 /// A level that this CPU has and that passed its self-test in this process. The portable level has
 /// no such test: no level could take its place.
 ///
@@ -127,85 +36,184 @@ impl From<Avx512> for Avx2 {
 #[derive(Clone, Copy)]
 pub struct Level(Proof);
 
-#[derive(Clone, Copy)]
-enum Proof {
-    Portable(Portable),
-    #[cfg(target_arch = "x86_64")]
-    Aesni(Aesni),
-    #[cfg(target_arch = "x86_64")]
-    Avx2(Avx2),
-    #[cfg(target_arch = "x86_64")]
-    Vaes(Vaes),
-    #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512),
-    #[cfg(target_arch = "aarch64")]
-    Neon(Neon),
-}
+/// Makes all that is a list of levels from one table, lowest level first: their types, how they are
+/// detected and compiled, and what a [`Level`] knows of them. One list of features serves detection and
+/// compilation, so they agree.
+///
+/// A row with `as BELOW: Words, Narrow` hands kernels for these [`Levels`] down to a level whose
+/// features are among its own: they would be the same code.
+macro_rules! levels {
+    ($(
+        $(#[$doc:meta])*
+        $arch:literal $detected:ident $name:ident $called:literal $(as $below:ident: $($same:ident),+)?
+        = [$($feature:tt),+];
+    )+) => {
+        $(
+            $(#[$doc])*
+            #[cfg(target_arch = $arch)]
+            #[derive(Clone, Copy)]
+            pub struct $name(());
 
-impl Proof {
-    /// The level whose kernels run on this one.
-    #[inline(always)]
-    fn shared(self, levels: Levels) -> Proof {
-        match (self, levels) {
-            #[cfg(target_arch = "x86_64")]
-            (Proof::Vaes(isa), Levels::Words | Levels::Narrow) => Proof::Avx2(isa.into()),
-            #[cfg(target_arch = "x86_64")]
-            (Proof::Avx512(isa), Levels::Narrow) => Proof::Avx2(isa.into()),
-            (proof, _) => proof,
+            #[cfg(target_arch = $arch)]
+            impl crate::sealed::Sealed for $name {}
+
+            #[cfg(target_arch = $arch)]
+            impl Features for $name {
+                const NAME: &'static str = $called;
+                const PLACE: usize = Place::$name as usize;
+
+                #[inline]
+                fn detect() -> Option<Self> {
+                    #[cfg(feature = "std")]
+                    let found = $(std::arch::$detected!($feature))&&+;
+                    #[cfg(not(feature = "std"))]
+                    let found = $(cfg!(target_feature = $feature))&&+;
+                    found.then_some($name(()))
+                }
+
+                #[inline(always)]
+                fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+                    #[target_feature($(enable = $feature),+)]
+                    fn inside<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+                        f(a, b, c)
+                    }
+                    // SAFETY: `self` exists only after `detect` saw every feature in the list.
+                    unsafe { inside(a, b, c, f) }
+                }
+
+                #[inline(always)]
+                fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+                    #[inline(never)]
+                    #[target_feature($(enable = $feature),+)]
+                    fn inside<R>(f: impl FnOnce() -> R) -> R {
+                        f()
+                    }
+                    // SAFETY: `self` exists only after `detect` saw every feature in the list.
+                    unsafe { inside(f) }
+                }
+            }
+
+            $(
+                #[cfg(target_arch = $arch)]
+                impl From<$name> for $below {
+                    #[inline(always)]
+                    fn from(_: $name) -> $below {
+                        // Every feature of the level below is one of this level: see the test.
+                        $below(())
+                    }
+                }
+            )?
+        )+
+
+        /// The places of levels in [`Level::NAMES`].
+        pub(super) enum Place {
+            Portable,
+            $(#[cfg(target_arch = $arch)] $name,)+
         }
-    }
+
+        #[derive(Clone, Copy)]
+        enum Proof {
+            Portable(Portable),
+            $(#[cfg(target_arch = $arch)] $name($name),)+
+        }
+
+        impl Proof {
+            /// The level whose kernels run on this one. First of all: two levels that share kernels
+            /// are then one case, and a call on the higher one takes three instructions less.
+            #[inline(always)]
+            fn shared(self, levels: Levels) -> Proof {
+                match (self, levels) {
+                    $($(
+                        #[cfg(target_arch = $arch)]
+                        (Proof::$name(isa), $(Levels::$same)|+) => Proof::$below(isa.into()),
+                    )?)+
+                    (proof, _) => proof,
+                }
+            }
+        }
+
+        /// Every level of this architecture, lowest first, if the CPU has it: not yet one that passed its
+        /// self-test.
+        pub(super) const DETECT: &[fn() -> Option<Level>] = &[
+            || Portable::detect().map(|isa| Level(Proof::Portable(isa))),
+            $(
+                #[cfg(target_arch = $arch)]
+                || $name::detect().map(|isa| Level(Proof::$name(isa))),
+            )+
+        ];
+
+        impl Level {
+            /// The names of all levels of this architecture, lowest first.
+            pub const NAMES: &'static [&'static str] = &[
+                Portable::NAME,
+                $(#[cfg(target_arch = $arch)] $name::NAME,)+
+            ];
+
+            /// What is known of the level without a kernel on it.
+            #[inline(always)]
+            pub(crate) fn facts(self) -> Facts {
+                match self.0 {
+                    Proof::Portable(_) => const { Facts::new::<Portable>() },
+                    $(
+                        #[cfg(target_arch = $arch)]
+                        Proof::$name(_) => const { Facts::new::<$name>() },
+                    )+
+                }
+            }
+
+            /// Runs a kernel that is made of three values, which travel as [`Features::call`] says. Here
+            /// the choice at run time becomes code for one level.
+            #[inline(always)]
+            pub(crate) fn run_on<A, B, C, K: Kernel>(
+                self,
+                a: A,
+                b: B,
+                c: C,
+                kernel: impl FnOnce(A, B, C) -> K,
+            ) -> K::Out {
+                match self.0.shared(K::LEVELS) {
+                    Proof::Portable(isa) => enter(isa, a, b, c, kernel),
+                    $(
+                        #[cfg(target_arch = $arch)]
+                        Proof::$name(isa) => {
+                            $(
+                                if const { matches!(K::LEVELS, $(Levels::$same)|+) } {
+                                    unreachable!("`shared` gives a lower level")
+                                }
+                            )?
+                            enter(isa, a, b, c, kernel)
+                        }
+                    )+
+                }
+            }
+        }
+
+        /// The features of each level, and of the one that it hands kernels down to.
+        #[cfg(test)]
+        const TABLE: &[(&str, &[&str], &[&str])] = &[$(
+            (stringify!($name), &[$($feature),+], &[$(stringify!($below))?]),
+        )+];
+    };
 }
 
-/// Every level of this architecture, lowest first, if the CPU has it: not yet one that passed its
-/// self-test.
-pub(super) const DETECT: &[fn() -> Option<Level>] = &[
-    || Portable::detect().map(|isa| Level(Proof::Portable(isa))),
-    #[cfg(target_arch = "x86_64")]
-    || Aesni::detect().map(|isa| Level(Proof::Aesni(isa))),
-    #[cfg(target_arch = "x86_64")]
-    || Avx2::detect().map(|isa| Level(Proof::Avx2(isa))),
-    #[cfg(target_arch = "x86_64")]
-    || Vaes::detect().map(|isa| Level(Proof::Vaes(isa))),
-    #[cfg(target_arch = "x86_64")]
-    || Avx512::detect().map(|isa| Level(Proof::Avx512(isa))),
-    #[cfg(target_arch = "aarch64")]
-    || Neon::detect().map(|isa| Level(Proof::Neon(isa))),
-];
+levels! {
+    /// SSE4.1 and AES: Westmere and Jaguar on.
+    "x86_64" is_x86_feature_detected Aesni "aesni" = ["sse4.1", "aes"];
+    /// AVX2 and AES: Haswell and Zen on. Same width for AES, but three-operand instructions.
+    "x86_64" is_x86_feature_detected Avx2 "avx2" = ["avx2", "aes"];
+    /// AVX2 and VAES: Zen 3, Alder Lake and later CPUs without AVX-512.
+    "x86_64" is_x86_feature_detected Vaes "vaes" as Avx2: Words, Narrow = ["avx2", "aes", "vaes"];
+    /// Ice Lake and Zen 4 on. Without VL: with it, compilers 1.95 to 1.97 miscompile auto-vectorised
+    /// code, also without DQ (rust-lang/rust#158622).
+    "x86_64" is_x86_feature_detected Avx512 "avx512" as Avx2: Narrow = [
+        "avx2", "aes", "avx512f", "avx512bw", "avx512ifma", "avx512vbmi", "avx512vbmi2", "gfni", "vaes",
+        "vpclmulqdq"
+    ];
+    /// NEON and AES: nearly every 64-bit Arm CPU of servers, phones and desktops.
+    "aarch64" is_aarch64_feature_detected Neon "neon" = ["neon", "aes"];
+}
 
 impl Level {
-    /// The names of all levels of this architecture, lowest first.
-    pub const NAMES: &'static [&'static str] = &[
-        Portable::NAME,
-        #[cfg(target_arch = "x86_64")]
-        Aesni::NAME,
-        #[cfg(target_arch = "x86_64")]
-        Avx2::NAME,
-        #[cfg(target_arch = "x86_64")]
-        Vaes::NAME,
-        #[cfg(target_arch = "x86_64")]
-        Avx512::NAME,
-        #[cfg(target_arch = "aarch64")]
-        Neon::NAME,
-    ];
-
-    /// What is known of the level without a kernel on it.
-    #[inline(always)]
-    pub(crate) fn facts(self) -> Facts {
-        match self.0 {
-            Proof::Portable(_) => const { Facts::new::<Portable>() },
-            #[cfg(target_arch = "x86_64")]
-            Proof::Aesni(_) => const { Facts::new::<Aesni>() },
-            #[cfg(target_arch = "x86_64")]
-            Proof::Avx2(_) => const { Facts::new::<Avx2>() },
-            #[cfg(target_arch = "x86_64")]
-            Proof::Vaes(_) => const { Facts::new::<Vaes>() },
-            #[cfg(target_arch = "x86_64")]
-            Proof::Avx512(_) => const { Facts::new::<Avx512>() },
-            #[cfg(target_arch = "aarch64")]
-            Proof::Neon(_) => const { Facts::new::<Neon>() },
-        }
-    }
-
     /// Runs a kernel on this level.
     #[inline(always)]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
@@ -216,43 +224,6 @@ impl Level {
             #[inline(always)]
             |kernel, (), ()| kernel,
         )
-    }
-
-    /// Runs a kernel that is made of three values, which travel as [`Features::call`] says. Here the
-    /// choice at run time becomes code for one level.
-    #[inline(always)]
-    pub(crate) fn run_on<A, B, C, K: Kernel>(
-        self,
-        a: A,
-        b: B,
-        c: C,
-        kernel: impl FnOnce(A, B, C) -> K,
-    ) -> K::Out {
-        match self.0.shared(K::LEVELS) {
-            Proof::Portable(isa) => enter(isa, a, b, c, kernel),
-            #[cfg(target_arch = "x86_64")]
-            Proof::Aesni(isa) => enter(isa, a, b, c, kernel),
-            #[cfg(target_arch = "x86_64")]
-            Proof::Avx2(isa) => enter(isa, a, b, c, kernel),
-            #[cfg(target_arch = "x86_64")]
-            Proof::Vaes(isa) => {
-                if const { matches!(K::LEVELS, Levels::All) } {
-                    enter(isa, a, b, c, kernel)
-                } else {
-                    unreachable!("`shared` gives a lower level")
-                }
-            }
-            #[cfg(target_arch = "x86_64")]
-            Proof::Avx512(isa) => {
-                if const { matches!(K::LEVELS, Levels::All | Levels::Words) } {
-                    enter(isa, a, b, c, kernel)
-                } else {
-                    unreachable!("`shared` gives a lower level")
-                }
-            }
-            #[cfg(target_arch = "aarch64")]
-            Proof::Neon(isa) => enter(isa, a, b, c, kernel),
-        }
     }
 }
 
@@ -350,3 +321,19 @@ impl PartialEq for Level {
 }
 
 impl Eq for Level {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_has_the_features_of_the_one_that_serves_it() {
+        for (name, features, below) in TABLE {
+            let [below] = below else { continue };
+            let (_, needed, _) = TABLE.iter().find(|(name, ..)| name == below).expect("a level");
+            for feature in *needed {
+                assert!(features.contains(feature), "{name} lacks {feature}, which {below} has");
+            }
+        }
+    }
+}

@@ -33,6 +33,7 @@ mod planes;
 mod sbox;
 mod words;
 
+use super::level::Place;
 use super::{Block, Features, Isa, Lanes, ZERO, be_prefix, zeros_before};
 use crate::sealed::Sealed;
 use layout::unpack;
@@ -80,7 +81,7 @@ impl Sealed for PortableNarrow {}
 
 impl Features for PortableWide {
     const NAME: &'static str = "portable";
-    const PLACE: usize = 0;
+    const PLACE: usize = Place::Portable as usize;
 
     #[inline]
     fn detect() -> Option<Self> {

@@ -12,6 +12,7 @@ use super::layout::{Nibbles, pack, swap, unpack};
 use super::sbox::sub_bytes;
 use super::words::PortableWords;
 use super::{PortableNarrow, written};
+use crate::isa::level::Place;
 use crate::isa::{Block, Features, Isa, Lanes, SMALL, be_prefix, zero_filled, zeros_before};
 
 /// Bit 0 of every nibble: one plane.
@@ -196,7 +197,7 @@ impl Lanes for PortableNarrow {
 
 impl Features for PortableNarrow {
     const NAME: &'static str = "portable";
-    const PLACE: usize = 0;
+    const PLACE: usize = Place::Portable as usize;
 
     #[inline]
     fn detect() -> Option<Self> {
