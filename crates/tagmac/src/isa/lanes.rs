@@ -1,4 +1,4 @@
-//! What kernels need of a level: its features, vectors of cipher blocks, and rounds of AES on them.
+//! What kernels need of a level: vectors of cipher blocks, and rounds of AES on them.
 
 use super::block::{Block, CipherBlock};
 use super::gf128;
@@ -7,33 +7,6 @@ use crate::sealed::Sealed;
 
 /// The most blocks in a vector, of any size and on any level.
 pub(crate) const MAX_LANES: usize = 16;
-
-/// A bundle of CPU features. A value of the type is the proof that this CPU has them.
-pub trait Features: Sealed + Copy + Send + Sync + 'static {
-    /// The name that `TAGMAC_LEVEL` takes.
-    const NAME: &'static str;
-    /// Its place in [`Level::NAMES`](super::Level::NAMES).
-    const PLACE: usize;
-
-    /// The proof, if this CPU has every feature.
-    fn detect() -> Option<Self>;
-    /// Runs `f` on three values, compiled with this level's instructions. Values of up to two words
-    /// are passed in registers; what `f` captures is not, so it should capture nothing.
-    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R;
-    /// Runs `f` compiled with this level's instructions.
-    #[inline(always)]
-    fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        self.call(
-            f,
-            (),
-            (),
-            #[inline(always)]
-            |f, (), ()| f(),
-        )
-    }
-    /// As [`run`](Features::run), in a function of its own: for what is large and stands in many kernels.
-    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R;
-}
 
 /// Blocks of one size in vectors.
 ///
@@ -156,8 +129,9 @@ pub trait Lanes: Sealed + Copy + Send + Sync + 'static {
     }
 }
 
-/// One level of instruction sets: vectors of AES blocks, and what else its instructions do.
-pub trait Isa: Features + Lanes<Block = Block, Narrow = Self::One> {
+/// One level of instruction sets, a bundle of CPU features: vectors of AES blocks, and what else its
+/// instructions do. A value of the type is the proof that this CPU has them.
+pub trait Isa: Lanes<Block = Block, Narrow = Self::One> {
     /// The most AES blocks of a message that has a kernel of its own on the one-block level, at most
     /// 8. Zero on a one-block level where code without loops gains nothing.
     const NARROW_PATH_MAX_BLOCKS: usize;
@@ -168,6 +142,10 @@ pub trait Isa: Features + Lanes<Block = Block, Narrow = Self::One> {
     type Words: Words;
     /// The one-block level: [`Narrow`](Lanes::Narrow), which is a level too.
     type One: Isa<One = Self::One>;
+
+    /// Runs `f` compiled with this level's instructions, in a function of its own: for what is large and
+    /// stands in many kernels.
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R;
 
     /// Arithmetic on words, at the widest that the level has.
     fn words(self) -> Self::Words;

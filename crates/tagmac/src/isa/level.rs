@@ -1,6 +1,6 @@
 //! Levels: the features of each, and how a kernel comes to run on one.
 
-use super::lanes::{Features, Isa};
+use super::lanes::Isa;
 use super::portable::Portable;
 use super::words::Words;
 
@@ -58,10 +58,8 @@ macro_rules! levels {
             impl crate::sealed::Sealed for $name {}
 
             #[cfg(target_arch = $arch)]
-            impl Features for $name {
-                const NAME: &'static str = $called;
-                const PLACE: usize = Place::$name as usize;
-
+            impl $name {
+                /// The proof, if this CPU has every feature.
                 #[inline]
                 fn detect() -> Option<Self> {
                     #[cfg(feature = "std")]
@@ -71,8 +69,16 @@ macro_rules! levels {
                     found.then_some($name(()))
                 }
 
+                /// Runs `f` on three values, compiled with this level's instructions. Values of up to two
+                /// words are passed in registers; what `f` captures is not, so it should capture nothing.
                 #[inline(always)]
-                fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+                pub(super) fn call<A, B, C, R>(
+                    self,
+                    a: A,
+                    b: B,
+                    c: C,
+                    f: impl FnOnce(A, B, C) -> R,
+                ) -> R {
                     #[target_feature($(enable = $feature),+)]
                     fn inside<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
                         f(a, b, c)
@@ -81,8 +87,9 @@ macro_rules! levels {
                     unsafe { inside(a, b, c, f) }
                 }
 
+                /// See [`Isa::run_outlined`].
                 #[inline(always)]
-                fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+                pub(super) fn outlined<R>(self, f: impl FnOnce() -> R) -> R {
                     #[inline(never)]
                     #[target_feature($(enable = $feature),+)]
                     fn inside<R>(f: impl FnOnce() -> R) -> R {
@@ -106,7 +113,7 @@ macro_rules! levels {
         )+
 
         /// The places of levels in [`Level::NAMES`].
-        pub(super) enum Place {
+        enum Place {
             Portable,
             $(#[cfg(target_arch = $arch)] $name,)+
         }
@@ -145,9 +152,19 @@ macro_rules! levels {
         impl Level {
             /// The names of all levels of this architecture, lowest first.
             pub const NAMES: &'static [&'static str] = &[
-                Portable::NAME,
-                $(#[cfg(target_arch = $arch)] $name::NAME,)+
+                "portable",
+                $(#[cfg(target_arch = $arch)] $called,)+
             ];
+
+            /// Its place in [`Level::NAMES`].
+            #[inline(always)]
+            pub(super) fn place(self) -> usize {
+                let place = match self.0 {
+                    Proof::Portable(_) => Place::Portable,
+                    $(#[cfg(target_arch = $arch)] Proof::$name(_) => Place::$name,)+
+                };
+                place as usize
+            }
 
             /// What is known of the level without a kernel on it.
             #[inline(always)]
@@ -161,7 +178,7 @@ macro_rules! levels {
                 }
             }
 
-            /// Runs a kernel that is made of three values, which travel as [`Features::call`] says. Here
+            /// Runs a kernel that is made of three values, which travel as `call` says. Here
             /// the choice at run time becomes code for one level.
             #[inline(always)]
             pub(crate) fn run_on<A, B, C, K: Kernel>(
@@ -172,7 +189,10 @@ macro_rules! levels {
                 kernel: impl FnOnce(A, B, C) -> K,
             ) -> K::Out {
                 match self.0.shared(K::LEVELS) {
-                    Proof::Portable(isa) => enter(isa, a, b, c, kernel),
+                    Proof::Portable(isa) => isa.call(a, b, c,
+                                #[inline(always)]
+                                |a, b, c| kernel(a, b, c).run(isa),
+                            ),
                     $(
                         #[cfg(target_arch = $arch)]
                         Proof::$name(isa) => {
@@ -181,7 +201,10 @@ macro_rules! levels {
                                     unreachable!("`shared` gives a lower level")
                                 }
                             )?
-                            enter(isa, a, b, c, kernel)
+                            isa.call(a, b, c,
+                                #[inline(always)]
+                                |a, b, c| kernel(a, b, c).run(isa),
+                            )
                         }
                     )+
                 }
@@ -227,29 +250,9 @@ impl Level {
     }
 }
 
-/// Runs a kernel, compiled with a level's instructions.
-#[inline(always)]
-fn enter<I: Isa, A, B, C, K: Kernel>(
-    isa: I,
-    a: A,
-    b: B,
-    c: C,
-    kernel: impl FnOnce(A, B, C) -> K,
-) -> K::Out {
-    isa.call(
-        a,
-        b,
-        c,
-        #[inline(always)]
-        |a, b, c| kernel(a, b, c).run(isa),
-    )
-}
-
 /// What is known of a level without a kernel on it.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts {
-    /// Its place in [`Level::NAMES`].
-    pub(super) place: usize,
     /// See [`Isa::NARROW_PATH_MAX_BLOCKS`].
     pub(crate) narrow_path_max_blocks: usize,
     /// See [`Isa::AES_INSTRUCTIONS`].
@@ -268,7 +271,6 @@ impl Facts {
     /// Those of a level.
     pub(crate) const fn new<I: Isa>() -> Facts {
         Facts {
-            place: I::PLACE,
             narrow_path_max_blocks: I::NARROW_PATH_MAX_BLOCKS,
             aes_instructions: I::AES_INSTRUCTIONS,
             lanes: I::LANES,
@@ -298,7 +300,7 @@ impl Facts {
 impl Level {
     /// The level's name.
     pub fn name(self) -> &'static str {
-        Level::NAMES[self.facts().place]
+        Level::NAMES[self.place()]
     }
 }
 
@@ -316,7 +318,7 @@ impl core::fmt::Debug for Level {
 
 impl PartialEq for Level {
     fn eq(&self, other: &Level) -> bool {
-        self.facts().place == other.facts().place
+        self.place() == other.place()
     }
 }
 

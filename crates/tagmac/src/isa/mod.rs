@@ -30,7 +30,7 @@ pub(crate) use block::zeros_before;
 pub use block::{Block, CipherBlock};
 pub use blocks64::Blocks64;
 pub(crate) use lanes::MAX_LANES;
-pub use lanes::{Features, Isa, Lanes};
+pub use lanes::{Isa, Lanes};
 pub(crate) use level::Facts;
 #[cfg(target_arch = "aarch64")]
 pub(crate) use level::Neon;

@@ -73,7 +73,7 @@ impl SelfTest {
     /// What is known of a level: 0 if nothing is.
     #[inline(always)]
     fn verdict(&self, level: Level) -> &AtomicU8 {
-        &self.0[level.facts().place]
+        &self.0[level.place()]
     }
 
     /// Whether a level passes, which is found out once.
@@ -162,7 +162,7 @@ impl Level {
     #[cold]
     #[inline(never)]
     fn tested(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
-        let levels = (0..=self.facts().place).rev().filter_map(|place| Level::usable(place).ok());
+        let levels = (0..=self.place()).rev().filter_map(|place| Level::usable(place).ok());
         let mut passing = levels.filter(|level| known.passes(*level, test));
         passing.next().expect("even the portable level fails its self-test")
     }
@@ -178,7 +178,7 @@ mod tests {
         let runs = std::cell::Cell::new(0);
         let portable_alone = |level: Level| {
             runs.set(runs.get() + 1);
-            level.facts().place == 0
+            level.place() == 0
         };
         for _ in 0..2 {
             assert_eq!(best.passing(&test, portable_alone).name(), "portable");

@@ -52,7 +52,7 @@ fn add<I: Isa, C: Cipher>(
     if n == 0 {
         return sum;
     }
-    isa.run(
+    isa.run_outlined(
         #[inline(always)]
         || {
             let (lanes, keys) = (C::lanes(isa), strings.mac.k1.keys(isa));

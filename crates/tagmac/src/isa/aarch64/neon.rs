@@ -157,6 +157,11 @@ impl Isa for Neon {
     type One = Neon;
 
     #[inline(always)]
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        self.outlined(f)
+    }
+
+    #[inline(always)]
     fn words(self) -> NeonWords {
         NeonWords(self)
     }

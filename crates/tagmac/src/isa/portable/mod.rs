@@ -33,8 +33,7 @@ mod planes;
 mod sbox;
 mod words;
 
-use super::level::Place;
-use super::{Block, Features, Isa, Lanes, ZERO, be_prefix, zeros_before};
+use super::{Block, Isa, Lanes, ZERO, be_prefix, zeros_before};
 use crate::sealed::Sealed;
 use layout::unpack;
 use planes::{
@@ -79,24 +78,25 @@ pub struct PortableNarrow(());
 impl Sealed for PortableWide {}
 impl Sealed for PortableNarrow {}
 
-impl Features for PortableWide {
-    const NAME: &'static str = "portable";
-    const PLACE: usize = Place::Portable as usize;
-
+#[allow(dead_code, reason = "one of the two portable levels is in use")]
+impl PortableWide {
+    /// The proof, which every CPU has.
     #[inline]
-    fn detect() -> Option<Self> {
+    pub(in crate::isa) fn detect() -> Option<Self> {
         Some(PortableWide(()))
     }
 
+    /// Runs `f` on three values.
     // So that the caller, who may take another level, needs no stack for planes.
     #[inline(never)]
-    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+    pub(in crate::isa) fn call<A, B, C, R>(
+        self,
+        a: A,
+        b: B,
+        c: C,
+        f: impl FnOnce(A, B, C) -> R,
+    ) -> R {
         f(a, b, c)
-    }
-
-    #[inline(never)]
-    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
-        f()
     }
 }
 
@@ -273,6 +273,11 @@ impl Isa for PortableWide {
     type Keys<'a, const R: usize> = [Planes; R];
     type Words = PortableWords;
     type One = PortableNarrow;
+
+    #[inline(never)]
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
+    }
 
     #[inline(always)]
     fn words(self) -> PortableWords {

@@ -12,8 +12,7 @@ use super::layout::{Nibbles, pack, swap, unpack};
 use super::sbox::sub_bytes;
 use super::words::PortableWords;
 use super::{PortableNarrow, written};
-use crate::isa::level::Place;
-use crate::isa::{Block, Features, Isa, Lanes, SMALL, be_prefix, zero_filled, zeros_before};
+use crate::isa::{Block, Isa, Lanes, SMALL, be_prefix, zero_filled, zeros_before};
 
 /// Bit 0 of every nibble: one plane.
 const PLANE: u64 = 0x1111_1111_1111_1111;
@@ -195,23 +194,24 @@ impl Lanes for PortableNarrow {
     }
 }
 
-impl Features for PortableNarrow {
-    const NAME: &'static str = "portable";
-    const PLACE: usize = Place::Portable as usize;
-
+#[allow(dead_code, reason = "one of the two portable levels is in use")]
+impl PortableNarrow {
+    /// The proof, which every CPU has.
     #[inline]
-    fn detect() -> Option<Self> {
+    pub(in crate::isa) fn detect() -> Option<Self> {
         Some(PortableNarrow(()))
     }
 
+    /// Runs `f` on three values.
     #[inline(always)]
-    fn call<A, B, C, R>(self, a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+    pub(in crate::isa) fn call<A, B, C, R>(
+        self,
+        a: A,
+        b: B,
+        c: C,
+        f: impl FnOnce(A, B, C) -> R,
+    ) -> R {
         f(a, b, c)
-    }
-
-    #[inline(never)]
-    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
-        f()
     }
 }
 
@@ -220,6 +220,11 @@ impl Isa for PortableNarrow {
     type Keys<'a, const R: usize> = &'a [Block; R];
     type Words = PortableWords;
     type One = Self;
+
+    #[inline(never)]
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
+    }
 
     #[inline(always)]
     fn words(self) -> PortableWords {

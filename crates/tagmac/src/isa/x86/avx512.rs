@@ -219,6 +219,11 @@ impl Isa for Avx512 {
     type One = Avx2;
 
     #[inline(always)]
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        self.outlined(f)
+    }
+
+    #[inline(always)]
     fn words(self) -> Words512 {
         Words512(self)
     }

@@ -1,39 +1,71 @@
-//! One block in an `__m128i`: the levels Aesni and Avx2, and the one-block level of wider ones.
+//! One block in an `__m128i`: the levels Aesni and Avx2, the one-block level of wider ones, and the register
+//! in which a function returns a block.
 
 use core::arch::x86_64::*;
 
-use super::opaque;
-use super::product::Xmm;
+use super::product::{mul32_128, mul32_sse2};
 use super::words::{Words128, Words256};
-use super::{OVER_X, REVERSED, TIMES_X};
+use super::{OVER_X, REVERSED, TIMES_X, opaque, opaque_word};
 use crate::isa::{
     Aesni, Avx2, Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, Words, ZERO, be_prefix,
     first_block, last_ones, zeros_before,
 };
+use crate::sealed::Sealed;
 
-/// A level with 128-bit vectors, and its words.
-pub trait Lane: Xmm {
+/// A level with 128-bit vectors: what is not the same on all of them.
+///
+/// # Safety
+///
+/// A value of the type exists only where the CPU has SSE4.1 and AES.
+pub unsafe trait Xmm: Sealed + Copy + Send + Sync + 'static {
     /// See [`Isa::Words`].
     type Words: Words;
     /// See [`Isa::words`].
     fn words(self) -> Self::Words;
+    /// See [`Isa::run_outlined`].
+    fn outlined<R>(self, f: impl FnOnce() -> R) -> R;
+    /// See [`Words::mul32`].
+    fn mul32(self, a: __m128i, b: __m128i) -> __m128i;
 }
 
-impl Lane for Aesni {
+// SAFETY: both are in the level's list.
+unsafe impl Xmm for Aesni {
     type Words = Words128<Aesni>;
 
     #[inline(always)]
     fn words(self) -> Words128<Aesni> {
         Words128(self)
     }
+
+    #[inline(always)]
+    fn outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        self.outlined(f)
+    }
+
+    #[inline(always)]
+    fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
+        mul32_sse2(a, b)
+    }
 }
 
-impl Lane for Avx2 {
+// SAFETY: AVX2, which includes SSE4.1, and AES are in the level's list.
+unsafe impl Xmm for Avx2 {
     type Words = Words256;
 
     #[inline(always)]
     fn words(self) -> Words256 {
         Words256(self)
+    }
+
+    #[inline(always)]
+    fn outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        self.outlined(f)
+    }
+
+    #[inline(always)]
+    fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: `self` is proof of avx2.
+        unsafe { mul32_128(a, b) }
     }
 }
 
@@ -60,7 +92,7 @@ pub(super) fn moved(first: isize) -> Block {
     *RAMP[16usize.wrapping_add_signed(first)..].first_chunk().expect("a block of three")
 }
 
-impl<L: Lane> Lanes for L {
+impl<L: Xmm> Lanes for L {
     type Block = Block;
     const LANES: usize = 1;
     const UNROLL: usize = 8;
@@ -146,7 +178,7 @@ impl<L: Lane> Lanes for L {
 
     #[inline(always)]
     fn encode_counter(self, c: __m128i, layout: __m128i) -> __m128i {
-        // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3.
+        // SAFETY: an `Xmm` is proof of sse4.1, which includes ssse3.
         unsafe { _mm_shuffle_epi8(c, layout) }
     }
 
@@ -191,15 +223,20 @@ impl<L: Lane> Lanes for L {
     }
 }
 
-impl<L: Lane> Isa for L {
+impl<L: Xmm> Isa for L {
     const NARROW_PATH_MAX_BLOCKS: usize = 8;
     type Keys<'a, const R: usize> = &'a [Block; R];
-    type Words = <L as Lane>::Words;
+    type Words = <L as Xmm>::Words;
     type One = L;
 
     #[inline(always)]
-    fn words(self) -> <L as Lane>::Words {
-        Lane::words(self)
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        Xmm::outlined(self, f)
+    }
+
+    #[inline(always)]
+    fn words(self) -> <L as Xmm>::Words {
+        Xmm::words(self)
     }
 
     #[inline(always)]
@@ -219,13 +256,13 @@ impl<L: Lane> Isa for L {
 
     #[inline(always)]
     fn aes(self, a: __m128i, k: __m128i) -> __m128i {
-        // SAFETY: a `Lane` is proof of aes.
+        // SAFETY: an `Xmm` is proof of aes.
         unsafe { _mm_aesenc_si128(a, k) }
     }
 
     #[inline(always)]
     fn aes_last(self, a: __m128i, k: __m128i) -> __m128i {
-        // SAFETY: a `Lane` is proof of aes.
+        // SAFETY: an `Xmm` is proof of aes.
         unsafe { _mm_aesenclast_si128(a, k) }
     }
 
@@ -237,7 +274,7 @@ impl<L: Lane> Isa for L {
     #[inline(always)]
     fn next_key_words(self, before: __m128i, last: __m128i, rcon: Option<u8>) -> __m128i {
         let (shuffle, rcon) = rcon.map_or((LAST_WORD, 0), |rcon| (LAST_WORD_TURNED, rcon as i32));
-        // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3 and SSE2, and of aes.
+        // SAFETY: an `Xmm` is proof of sse4.1, which includes ssse3 and SSE2, and of aes.
         unsafe {
             let words = _mm_shuffle_epi8(last, self.splat(&shuffle));
             // ShiftRows leaves a block of four equal words alone.
@@ -255,7 +292,7 @@ impl<L: Lane> Isa for L {
     #[inline(always)]
     fn times_x(self, a: __m128i) -> __m128i {
         let (reversed, c) = (self.splat(&REVERSED), self.splat(&TIMES_X));
-        // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3 and SSE2.
+        // SAFETY: an `Xmm` is proof of sse4.1, which includes ssse3 and SSE2.
         unsafe {
             let a = _mm_shuffle_epi8(a, reversed);
             // The first bit of each word goes into the next one, that of the last to c.
@@ -268,7 +305,7 @@ impl<L: Lane> Isa for L {
     #[inline(always)]
     fn over_x(self, a: __m128i) -> __m128i {
         let (reversed, c) = (self.splat(&REVERSED), self.splat(&OVER_X));
-        // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3 and SSE2.
+        // SAFETY: an `Xmm` is proof of sse4.1, which includes ssse3 and SSE2.
         unsafe {
             let a = _mm_shuffle_epi8(a, reversed);
             // The last bit of each word goes into the one before, that of the first to c as well.
@@ -277,5 +314,49 @@ impl<L: Lane> Isa for L {
             let c = self.and(_mm_srai_epi32::<31>(last), c);
             _mm_shuffle_epi8(self.xor3(_mm_srli_epi32::<1>(a), moved, c), reversed)
         }
+    }
+}
+
+/// See [`isa::Register`](crate::isa::Register).
+// The bits of two numbers that nobody calculates with: functions of Rust return those in vector registers,
+// but a vector in memory.
+#[derive(Clone, Copy)]
+pub struct Register(f64, f64);
+
+impl Register {
+    /// The register that holds a block.
+    #[inline(always)]
+    pub(crate) fn new(block: &Block) -> Register {
+        // SAFETY: reads the 16 bytes of an array; SSE2 is part of x86-64.
+        let low = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
+        // SAFETY: SSE2 is part of x86-64.
+        let high = unsafe { _mm_unpackhi_epi64(low, low) };
+        // SAFETY: as above.
+        let halves = [low, high].map(|half| unsafe { _mm_cvtsd_f64(_mm_castsi128_pd(half)) });
+        Register(halves[0], halves[1])
+    }
+
+    #[inline(always)]
+    fn vector(self) -> __m128i {
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_castpd_si128(_mm_set_pd(self.1, self.0)) }
+    }
+
+    /// The block, stored at once.
+    #[inline(always)]
+    pub(crate) fn block(self) -> Block {
+        let mut block = [0; 16];
+        // SAFETY: writes the 16 bytes of an array; SSE2 is part of x86-64.
+        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), self.vector()) };
+        block
+    }
+
+    /// Whether it holds this block, in a time that does not depend on either.
+    #[inline(always)]
+    pub(crate) fn ct_eq(self, block: &Block) -> bool {
+        let other = Register::new(block).vector();
+        // SAFETY: SSE2 is part of x86-64.
+        let equal = unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self.vector(), other)) };
+        opaque_word(equal as u64) == 0xffff
     }
 }

@@ -5,13 +5,12 @@ mod avx512;
 mod l2;
 mod lane;
 mod product;
-mod register;
 mod vaes;
 mod words;
 
 #[cfg(feature = "alloc")]
 pub(crate) use l2::l2_bytes;
-pub use register::Register;
+pub use lane::Register;
 
 use core::arch::asm;
 use core::arch::x86_64::{__m128i, _MM_HINT_T0, _mm_prefetch, _mm_set_epi64x, _mm_storeu_si128};

@@ -5,8 +5,6 @@
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-use crate::isa::{Aesni, Avx2, Features};
-
 /// Makes a function of the products of the low halves.
 macro_rules! product {
     ($name:ident, $feature:literal, $word:ty, $register:ident) => {
@@ -33,38 +31,17 @@ product!(mul32_128, "avx2", __m128i, xmm_reg);
 product!(mul32_256, "avx2", __m256i, ymm_reg);
 product!(mul32_512, "avx512f", __m512i, zmm_reg);
 
-/// A level with 128-bit vectors.
-///
-/// # Safety
-///
-/// A value of the type exists only where the CPU has SSE4.1 and AES.
-pub unsafe trait Xmm: Features {
-    /// See [`Words::mul32`](crate::isa::Words::mul32).
-    fn mul32(self, a: __m128i, b: __m128i) -> __m128i;
-}
-
-// SAFETY: both are in the level's list.
-unsafe impl Xmm for Aesni {
-    #[inline(always)]
-    fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
-        let mut product = a;
-        // SAFETY: SSE2 is part of x86-64; the instruction reads and writes registers only.
-        unsafe {
-            asm!(
-                "pmuludq {product}, {b}",
-                product = inout(xmm_reg) product, b = in(xmm_reg) b,
-                options(pure, nomem, nostack, preserves_flags)
-            );
-        }
-        product
+/// As [`mul32_128`] without AVX2.
+#[inline(always)]
+pub(super) fn mul32_sse2(a: __m128i, b: __m128i) -> __m128i {
+    let mut product = a;
+    // SAFETY: SSE2 is part of x86-64; the instruction reads and writes registers only.
+    unsafe {
+        asm!(
+            "pmuludq {product}, {b}",
+            product = inout(xmm_reg) product, b = in(xmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags)
+        );
     }
-}
-
-// SAFETY: AVX2, which includes SSE4.1, and AES are in the level's list.
-unsafe impl Xmm for Avx2 {
-    #[inline(always)]
-    fn mul32(self, a: __m128i, b: __m128i) -> __m128i {
-        // SAFETY: `self` is proof of avx2.
-        unsafe { mul32_128(a, b) }
-    }
+    product
 }

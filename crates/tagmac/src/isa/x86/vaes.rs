@@ -189,6 +189,11 @@ impl Isa for Vaes {
     type One = Avx2;
 
     #[inline(always)]
+    fn run_outlined<R>(self, f: impl FnOnce() -> R) -> R {
+        self.outlined(f)
+    }
+
+    #[inline(always)]
     fn words(self) -> Words256 {
         Words256(self.into())
     }

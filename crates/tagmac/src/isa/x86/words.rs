@@ -2,9 +2,10 @@
 
 use core::arch::x86_64::*;
 
-use super::product::{Xmm, mul32_256, mul32_512};
+use super::lane::Xmm;
+use super::product::{mul32_256, mul32_512};
 use super::stored;
-use crate::isa::{Avx2, Avx512, Block, Features, Lanes, Words};
+use crate::isa::{Avx2, Avx512, Block, Lanes, Words};
 use crate::sealed::Sealed;
 
 /// Two words in an `__m128i`.
@@ -288,7 +289,7 @@ impl<L: Xmm> Words for Words128<L> {
 
     #[inline(always)]
     fn swap_bytes(self, a: __m128i) -> __m128i {
-        // SAFETY: a `Lane` is proof of sse4.1, which includes ssse3.
+        // SAFETY: an `Xmm` is proof of sse4.1, which includes ssse3.
         unsafe { _mm_shuffle_epi8(a, swapped()) }
     }
 
@@ -588,9 +589,12 @@ impl Words for Words512 {
     fn with_half<R>(self, f: impl FnOnce(Words256) -> R) -> R {
         // Compiled here, tables of three inputs would be made of 512-bit instructions.
         let half = Avx2::from(self.0);
-        half.run(
+        half.call(
+            f,
+            half,
+            (),
             #[inline(always)]
-            || f(Words256(half)),
+            |f, half, ()| f(Words256(half)),
         )
     }
 }
