@@ -5,28 +5,11 @@ use core::arch::x86_64::*;
 
 use super::product::{mul32_128, mul32_sse2};
 use super::words::{Words128, Words256};
-use super::{OVER_X, REVERSED, TIMES_X, opaque, opaque_word};
+use super::{OVER_X, REVERSED, TIMES_X, Xmm, opaque, opaque_word};
 use crate::isa::{
-    Aesni, Avx2, Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, Words, ZERO, be_prefix,
-    first_block, last_ones, zeros_before,
+    Aesni, Avx2, Block, Isa, LAST_WORD, LAST_WORD_TURNED, Lanes, ZERO, be_prefix, first_block,
+    last_ones, zeros_before,
 };
-use crate::sealed::Sealed;
-
-/// A level with 128-bit vectors: what is not the same on all of them.
-///
-/// # Safety
-///
-/// A value of the type exists only where the CPU has SSE4.1 and AES.
-pub unsafe trait Xmm: Sealed + Copy + Send + Sync + 'static {
-    /// See [`Isa::Words`].
-    type Words: Words;
-    /// See [`Isa::words`].
-    fn words(self) -> Self::Words;
-    /// See [`Isa::run_outlined`].
-    fn outlined<R>(self, f: impl FnOnce() -> R) -> R;
-    /// See [`Words::mul32`].
-    fn mul32(self, a: __m128i, b: __m128i) -> __m128i;
-}
 
 // SAFETY: both are in the level's list.
 unsafe impl Xmm for Aesni {

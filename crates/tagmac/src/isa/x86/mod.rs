@@ -15,7 +15,8 @@ pub use lane::Register;
 use core::arch::asm;
 use core::arch::x86_64::{__m128i, _MM_HINT_T0, _mm_prefetch, _mm_set_epi64x, _mm_storeu_si128};
 
-use super::{Block, gf128};
+use super::{Block, Words, gf128};
+use crate::sealed::Sealed;
 
 /// The bytes of a block from the last to the first: a big-endian number as a little-endian one.
 const REVERSED: Block = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
@@ -76,4 +77,20 @@ pub(super) fn opaque<T>(reference: &T) -> &T {
     }
     // SAFETY: `p` is the reference.
     unsafe { &*p }
+}
+
+/// A level with 128-bit vectors: what is not the same on all of them.
+///
+/// # Safety
+///
+/// A value of the type exists only where the CPU has SSE4.1 and AES.
+pub unsafe trait Xmm: Sealed + Copy + Send + Sync + 'static {
+    /// See [`Isa::Words`].
+    type Words: Words;
+    /// See [`Isa::words`].
+    fn words(self) -> Self::Words;
+    /// See [`Isa::run_outlined`].
+    fn outlined<R>(self, f: impl FnOnce() -> R) -> R;
+    /// See [`Words::mul32`].
+    fn mul32(self, a: __m128i, b: __m128i) -> __m128i;
 }

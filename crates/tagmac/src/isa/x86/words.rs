@@ -2,9 +2,8 @@
 
 use core::arch::x86_64::*;
 
-use super::lane::Xmm;
 use super::product::{mul32_256, mul32_512};
-use super::stored;
+use super::{Xmm, stored};
 use crate::isa::{Avx2, Avx512, Block, Lanes, Words};
 use crate::sealed::Sealed;
 
