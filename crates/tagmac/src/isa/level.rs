@@ -126,7 +126,7 @@ macro_rules! levels {
 
         impl Proof {
             /// The level whose kernels run on this one. First of all: two levels that share kernels
-            /// are then one case, and a call on the higher one takes three instructions less.
+            /// are then one case, and a call on the higher one takes 2 to 4 instructions less.
             #[inline(always)]
             fn shared(self, levels: Levels) -> Proof {
                 match (self, levels) {
