@@ -14,8 +14,8 @@ use crate::isa::Kernel;
 #[cfg(all(feature = "alloc", target_arch = "x86_64"))]
 use crate::isa::l2_bytes;
 use crate::isa::{Isa, Lanes, Level, Levels, fetch_ahead};
-#[cfg(feature = "alloc")]
 use crate::plan::Plan;
+#[cfg(feature = "alloc")]
 use crate::wipe::wipe;
 
 /// How many bytes of subkeys a range of `bytes` bytes takes from the cache, at most: what the L2 of a
