@@ -119,7 +119,7 @@ SLOW = [
     "manifest::every_byte_of_a_manifest_counts", "process::memory_does_not_depend_on_the_file",
     "process::the_test_of_itself", "progress::",
     "seal::the_same_tree_has_the_same_manifest_on_any_number_of_threads", "tag::every_algorithm_and_every_way",
-    "update_faults::killed_", "update_pending::a_recovery_that_is_killed",
+    "update_faults::killed_", "update_pending::patch::a_recovery_that_is_killed",
 ]  # fmt: skip
 MEASURED = ["crates/bounds/src/", "crates/tagmac/src/", "crates/files/src/", "crates/cli/src/", "crates/capi/src/", "crates/border/src/"]
 # Each line of these files, and of the files of these folders, must run, and both sides of each branch.

@@ -9,33 +9,28 @@
 //! `TAGMAC_TEST_SEED`: the message of one that fails has both, so that it can be run again. Script `i` is
 //! of the algorithm `i` modulo their number, and the lengths modulo the block come in turn.
 
+mod ops;
+mod scripts;
+
 use std::cell::Cell;
-use std::fmt::Debug;
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::thread;
 
-use proptest::prelude::Rng;
-use proptest::test_runner::{RngAlgorithm, TestRng};
-use tagmac::dynamic::Algorithm;
-use tagmac::isa::Level;
 use tagmac_files::faults::{HookedFault, with_hook};
-use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;
 use tagmac_files::sidecar::{Edit, Sidecar, Update, Updated, update};
 use tagmac_files::{Error, ErrorKind};
 use tempfile::TempDir;
+
+use ops::{Event, Op, Other, Random, macs};
 
 /// The numbers of the system's errors: input or output, and no space.
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 /// An update of a small file makes about as many calls.
 const CALLS: u64 = 40;
-/// Scripts wait for the clock of the file system, most of the time.
-const THREADS: u64 = 16;
 
 type Verdict = Result<(), String>;
 
@@ -46,136 +41,6 @@ macro_rules! ensure {
             return Err(format!($($what)+));
         }
     };
-}
-
-struct Random(TestRng);
-
-impl Random {
-    fn new(seed: u64, script: u64) -> Random {
-        let mut bytes = [0; 32];
-        bytes[..8].copy_from_slice(&seed.to_le_bytes());
-        bytes[8..16].copy_from_slice(&script.to_le_bytes());
-        Random(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
-    }
-
-    /// A number below `end`.
-    fn below(&mut self, end: u64) -> u64 {
-        self.0.next_u64() % end
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    fn bytes(&mut self, bytes: u64) -> Vec<u8> {
-        let mut all = vec![0; bytes as usize];
-        self.0.fill_bytes(&mut all);
-        all
-    }
-}
-
-/// Each algorithm that can follow edits, under a key.
-fn macs() -> Vec<Mac> {
-    let all = Algorithm::all().filter(|algorithm| algorithm.capabilities().edits);
-    let made = all.map(|algorithm| {
-        let bytes: Vec<u8> = (0..algorithm.new_key_bytes() as u8).collect();
-        let key = Key::new(algorithm, bytes.into()).unwrap();
-        Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap()
-    });
-    made.collect()
-}
-
-/// An edit and its bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Op {
-    Patch(u64, Vec<u8>),
-    Append,
-    Range(u64, u64),
-    Truncate(u64),
-    Finish,
-    Undo,
-    None,
-}
-
-/// What happens at a call of an update.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
-    /// The process ends, after that many bytes of a write.
-    Kill(usize),
-    /// The call fails.
-    Fail,
-    /// The disk is full from here on: a write stops after that many bytes.
-    Full(usize),
-    /// A write does nothing and succeeds: for the test of this test.
-    Lose,
-    /// Somebody else does this.
-    Other(Other),
-}
-
-/// What another program does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Other {
-    /// Puts a copy in the file's place, as editors do.
-    ReplaceFile,
-    RemoveFile,
-    /// Cuts the file off, by at most so many bytes.
-    Shorten(u64),
-    ReplaceSidecar,
-    RemoveSidecar,
-    /// Changes a byte.
-    Change(u64),
-    /// Appends that many bytes, none of which is this one.
-    Append(u64, u8),
-}
-
-impl Other {
-    fn random(random: &mut Random, length: u64) -> Other {
-        match random.below(7) {
-            0 => Other::ReplaceFile,
-            1 => Other::RemoveFile,
-            2 => Other::Shorten(1 + random.below(length + 1)),
-            3 => Other::ReplaceSidecar,
-            4 => Other::RemoveSidecar,
-            5 => Other::Change(random.below(length + 1)),
-            _ => Other::Append(1 + random.below(100), random.below(256) as u8),
-        }
-    }
-
-    /// Whether the update has to notice it.
-    fn has_to_be_seen(self) -> bool {
-        !matches!(self, Other::Change(_) | Other::Append(..))
-    }
-
-    fn act(self, file: &Path, sidecar: &Path) -> io::Result<()> {
-        let replace = |path: &Path| {
-            let copy = path.with_file_name("copy");
-            fs::copy(path, &copy)?;
-            fs::rename(copy, path)
-        };
-        match self {
-            Other::ReplaceFile => replace(file),
-            Other::RemoveFile => fs::remove_file(file),
-            Other::ReplaceSidecar => replace(sidecar),
-            Other::RemoveSidecar => fs::remove_file(sidecar),
-            Other::Shorten(by) => {
-                let file = fs::OpenOptions::new().write(true).open(file)?;
-                file.set_len(file.metadata()?.len().saturating_sub(by))
-            }
-            Other::Change(at) => {
-                let file = fs::OpenOptions::new().read(true).write(true).open(file)?;
-                let mut byte = [0];
-                match file.read_exact_at(&mut byte, at) {
-                    Ok(()) => file.write_all_at(&[byte[0] ^ 0xff], at),
-                    Err(_) => Ok(()),
-                }
-            }
-            Other::Append(bytes, but) => {
-                use std::io::Write;
-                let bytes = vec![but ^ 0x55; bytes as usize];
-                fs::OpenOptions::new().append(true).open(file)?.write_all(&bytes)
-            }
-        }
-    }
 }
 
 /// A file with a sidecar, and what it has to be.
@@ -625,155 +490,4 @@ fn script(macs: &[Mac], seed: u64, number: u64) -> Verdict {
     })();
     let algorithm = mac.mac.algorithm();
     told.map_err(|what| format!("seed {seed}, script {number}, {algorithm}: {what}"))
-}
-
-/// A number that the environment sets.
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
-}
-
-/// Does the work of all numbers below `end`, each on one of the threads.
-fn on_threads<E: Send + Debug>(end: u64, work: impl Fn(u64) -> Result<(), E> + Sync) -> Vec<E> {
-    let work = &work;
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS)
-            .map(|first| {
-                let mine = (first..end).step_by(THREADS as usize);
-                scope.spawn(move || mine.filter_map(|one| work(one).err()).collect::<Vec<E>>())
-            })
-            .collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
-    })
-}
-
-#[test]
-fn random_scripts() {
-    let (scripts, seed) = (number("TAGMAC_TEST_SCRIPTS", 2000), number("TAGMAC_TEST_SEED", 1));
-    let (macs, first) = (macs(), number("TAGMAC_TEST_FIRST", 0));
-    let broken = on_threads(scripts, |number| script(&macs, seed, first + number));
-    assert!(
-        broken.is_empty(),
-        "{} of {scripts}: {:#?}",
-        broken.len(),
-        &broken[..broken.len().min(9)]
-    );
-}
-
-/// A write that is lost while the system says that it was made breaks the law.
-#[test]
-fn a_lost_write_is_noticed() {
-    let macs = macs();
-    let mut noticed = 0;
-    for at in 1..CALLS {
-        let mut model = Model::new(&macs[0], 5, 0, 3);
-        let content = [&*model.content, &[7; 500]].concat();
-        fs::write(&model.file, &content).unwrap();
-        model.has_to_succeed(&Op::None, &content).unwrap();
-        let mut new = content.clone();
-        new[100..200].fill(1);
-        let patch = Op::Patch(100, vec![1; 100]);
-        noticed += u32::from(model.failed(&patch, &content, &new, (at, Event::Lose)).is_err());
-    }
-    assert!(noticed > 0);
-}
-
-/// Every length modulo the block, every algorithm, every kind of edit, short names and long ones.
-#[test]
-fn every_length_modulo_the_block() {
-    let macs = macs();
-    let longest = macs.iter().map(|mac| mac.parts().unwrap().block()).max().unwrap() as u64;
-    let cases: Vec<(usize, u64)> = (0..macs.len())
-        .flat_map(|mac| {
-            let block = macs[mac].parts().unwrap().block() as u64;
-            // Of the longest block, all that are near an end of it, and each 16th.
-            (0..block)
-                .filter(move |rest| {
-                    block < longest || *rest < 8 || *rest + 128 > block || rest % 16 == 0
-                })
-                .map(move |rest| (mac, rest))
-        })
-        .collect();
-    let broken = on_threads(cases.len() as u64, |case| {
-        let (mac, rest) = cases[case as usize];
-        let mut model = Model::new(&macs[mac], 9, case, rest);
-        let told = every_kind_of_edit(&mut model);
-        told.map_err(|what| {
-            let (algorithm, name) =
-                (macs[mac].mac.algorithm(), model.file.file_name().unwrap().len());
-            format!("{algorithm}, {rest} bytes in no block, a name of {name} bytes: {what}")
-        })
-    });
-    assert!(
-        broken.is_empty(),
-        "{} of {}: {:#?}",
-        broken.len(),
-        cases.len(),
-        &broken[..broken.len().min(9)]
-    );
-}
-
-/// At the end of the file, where a header has both rests.
-fn every_kind_of_edit(model: &mut Model<'_>) -> Verdict {
-    let block = model.mac.parts().unwrap().block() as u64;
-    let content = model.content.clone();
-    model.has_to_succeed(&Op::None, &content)?;
-    let length = model.length();
-    if length > 0 {
-        let mut new = content.clone();
-        new[length as usize - 1] ^= 1;
-        let last = vec![new[length as usize - 1]];
-        model.has_to_succeed(&Op::Patch(length - 1, last), &new)?;
-        new[length as usize - 1] ^= 3;
-        model.write(&new);
-        model.has_to_succeed(&Op::Range(length - 1, 1), &new)?;
-    }
-    // From the largest rest to this one, and back.
-    let grown = [&*model.content, &model.random.bytes(block - length % block)].concat();
-    model.write(&grown);
-    model.has_to_succeed(&Op::Append, &grown)?;
-    for to in [grown.len() - 1, content.len(), content.len().saturating_sub(1)] {
-        model.has_to_succeed(&Op::Truncate(to as u64), &grown[..to])?;
-    }
-    Ok(())
-}
-
-/// An input that goes on after its end, as a terminal does, or a pipe with a second writer.
-struct GoesOn(Vec<&'static [u8]>);
-
-impl Read for GoesOn {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.0.is_empty() {
-            return Ok(0);
-        }
-        let next = self.0.remove(0);
-        buffer[..next.len()].copy_from_slice(next);
-        Ok(next.len())
-    }
-}
-
-#[test]
-fn a_patch_ends_where_its_input_first_ends() {
-    for mac in &macs() {
-        let model = Model::new(mac, 3, 0, 5);
-        let mut content = vec![b'x'; 1000];
-        fs::write(&model.file, &content).unwrap();
-        assert!(model.run(&Op::None, None).result.is_ok());
-        let open = || {
-            let pieces: [&[u8]; 6] = [b"one", b" line", b"", b"another", b"", b"third"];
-            Ok(Box::new(GoesOn(pieces.to_vec())) as Box<dyn Read>)
-        };
-        let edit = Some(Edit::Patch { offset: 500, name: Path::new("input"), open: &open });
-        let args = Update {
-            file: &model.file,
-            sidecar: Sidecar::Exists,
-            edit,
-            expect: None,
-            leaf: None,
-            threads: 1,
-        };
-        let updated = update(mac, &args, &()).unwrap();
-        content[500..508].copy_from_slice(b"one line");
-        assert!(model.disk() == content, "{}", mac.mac.algorithm());
-        assert!(model.is_tag_of(&updated, &content), "{}", mac.mac.algorithm());
-    }
 }

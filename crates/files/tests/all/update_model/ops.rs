@@ -1,0 +1,143 @@
+//! What scripts are made of: random numbers, edits, and what happens meanwhile.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use proptest::prelude::Rng;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use tagmac::dynamic::Algorithm;
+use tagmac::isa::Level;
+use tagmac_files::key::Key;
+use tagmac_files::mac::Mac;
+
+pub struct Random(TestRng);
+
+impl Random {
+    pub fn new(seed: u64, script: u64) -> Random {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        bytes[8..16].copy_from_slice(&script.to_le_bytes());
+        Random(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+    }
+
+    /// A number below `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0.next_u64() % end
+    }
+
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    pub fn bytes(&mut self, bytes: u64) -> Vec<u8> {
+        let mut all = vec![0; bytes as usize];
+        self.0.fill_bytes(&mut all);
+        all
+    }
+}
+
+/// Each algorithm that can follow edits, under a key.
+pub fn macs() -> Vec<Mac> {
+    let all = Algorithm::all().filter(|algorithm| algorithm.capabilities().edits);
+    let made = all.map(|algorithm| {
+        let bytes: Vec<u8> = (0..algorithm.new_key_bytes() as u8).collect();
+        let key = Key::new(algorithm, bytes.into()).unwrap();
+        Mac::new(&key, algorithm.default_tag_bits(), Level::best()).unwrap()
+    });
+    made.collect()
+}
+
+/// An edit and its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Op {
+    Patch(u64, Vec<u8>),
+    Append,
+    Range(u64, u64),
+    Truncate(u64),
+    Finish,
+    Undo,
+    None,
+}
+
+/// What happens at a call of an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The process ends, after that many bytes of a write.
+    Kill(usize),
+    /// The call fails.
+    Fail,
+    /// The disk is full from here on: a write stops after that many bytes.
+    Full(usize),
+    /// A write does nothing and succeeds: for the test of this test.
+    Lose,
+    /// Somebody else does this.
+    Other(Other),
+}
+
+/// What another program does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Other {
+    /// Puts a copy in the file's place, as editors do.
+    ReplaceFile,
+    RemoveFile,
+    /// Cuts the file off, by at most so many bytes.
+    Shorten(u64),
+    ReplaceSidecar,
+    RemoveSidecar,
+    /// Changes a byte.
+    Change(u64),
+    /// Appends that many bytes, none of which is this one.
+    Append(u64, u8),
+}
+
+impl Other {
+    pub fn random(random: &mut Random, length: u64) -> Other {
+        match random.below(7) {
+            0 => Other::ReplaceFile,
+            1 => Other::RemoveFile,
+            2 => Other::Shorten(1 + random.below(length + 1)),
+            3 => Other::ReplaceSidecar,
+            4 => Other::RemoveSidecar,
+            5 => Other::Change(random.below(length + 1)),
+            _ => Other::Append(1 + random.below(100), random.below(256) as u8),
+        }
+    }
+
+    /// Whether the update has to notice it.
+    pub fn has_to_be_seen(self) -> bool {
+        !matches!(self, Other::Change(_) | Other::Append(..))
+    }
+
+    pub fn act(self, file: &Path, sidecar: &Path) -> io::Result<()> {
+        let replace = |path: &Path| {
+            let copy = path.with_file_name("copy");
+            fs::copy(path, &copy)?;
+            fs::rename(copy, path)
+        };
+        match self {
+            Other::ReplaceFile => replace(file),
+            Other::RemoveFile => fs::remove_file(file),
+            Other::ReplaceSidecar => replace(sidecar),
+            Other::RemoveSidecar => fs::remove_file(sidecar),
+            Other::Shorten(by) => {
+                let file = fs::OpenOptions::new().write(true).open(file)?;
+                file.set_len(file.metadata()?.len().saturating_sub(by))
+            }
+            Other::Change(at) => {
+                let file = fs::OpenOptions::new().read(true).write(true).open(file)?;
+                let mut byte = [0];
+                match file.read_exact_at(&mut byte, at) {
+                    Ok(()) => file.write_all_at(&[byte[0] ^ 0xff], at),
+                    Err(_) => Ok(()),
+                }
+            }
+            Other::Append(bytes, but) => {
+                use std::io::Write;
+                let bytes = vec![but ^ 0x55; bytes as usize];
+                fs::OpenOptions::new().append(true).open(file)?.write_all(&bytes)
+            }
+        }
+    }
+}
