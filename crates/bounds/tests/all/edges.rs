@@ -88,6 +88,15 @@ fn the_sum_of_cbcs_is_bounded_up_to_its_length() {
 }
 
 #[test]
+fn one_attempt_one_pair_and_one_message() {
+    let attempt = pmac::attempt(64, 64, (1672, 1672 * 512), 512).unwrap();
+    assert_eq!(attempt.to_string(), "2^-50.50");
+    let pair = lightmac::collision(4, 8, 1).unwrap().value();
+    assert!((0.125..0.125001).contains(&pair), "{pair}");
+    assert_eq!([0, 1 << 20].map(|length| Prf1999::Named.blocks(length)), [1, 1]);
+}
+
+#[test]
 fn what_is_wrong_with_a_bound_is_said() {
     let (max, found) = (7, 9);
     let cases = [
