@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Anchors: how evidence names code, so that it outlives moves, layout and new names of variables.
 
 An anchor is a file, a function (`rust_source` says how it is named) and a statement's text, `code`; `place` says
@@ -9,16 +8,9 @@ which of how many it is in the function, and `alike`, where several have the sam
   differs in names alone, and no old name is in the function any more;
 - with other statements around it: its text is there as often as it was.
 Where none of this tells which statement is meant, the anchor is lost, and what it stood for counts as new.
-
-    anchors.py           shows that each anchor holds: of survivors, of lines that never run, of bugs, of planted bugs
-    anchors.py --renew   writes files, functions and statements as they are now; says what is lost, and keeps it
-    anchors.py --self-test
-
-Neither builds anything but `cargo mutants`.
+`anchored.py` lists all anchors of the repository.
 """
 
-import argparse
-import json
 import os
 import re
 import subprocess
@@ -235,59 +227,6 @@ def read_bug(path):
     return told
 
 
-# All anchors of the repository.
-
-
-def survivors(renews):
-    """How many survivors there are, and those that no mutant is."""
-    import mutants
-
-    ledger = mutants.Ledger(mutants.mutants([*mutants.STRICT, *mutants.ALGO]))
-    if renews:
-        ledger.renew()
-    lost = [f"{row['file']}: {mutants.label(row)}" for row in ledger.survivors if id(row) not in ledger.mutant_of]
-    return len(ledger.survivors), lost
-
-
-def uncovered(renews):
-    """How many statements and sides there are that never run, and those that are not there."""
-    import coverage
-
-    tree, reasons, lost, count = Tree(), json.loads(coverage.REASONS.read_text()), [], 0
-    for reason in reasons:
-        file = reason["file"]
-        for number, hole in enumerate(reason["holes"]):
-            count += 1
-            place = coverage.find(tree, file, hole)
-            if place is None:
-                lost.append(f"{file}: {hole['function']}: {hole['code']}")
-                continue
-            path, index, which = place
-            item = tree.source(path).items[index]
-            codes = [tree.source(path).code(statement) for statement in item.statements]
-            now = {"function": item.name, **anchor(codes, which)}
-            reason["holes"][number] = now | ({"part": hole["part"]} if "part" in hole else {})
-            reason["file"] = path
-    if renews:
-        coverage.REASONS.write_text(json.dumps(reasons, indent=1, ensure_ascii=False) + "\n")
-    return count, lost
-
-
-def bugs():
-    """How many bugs there are, and those that cannot be made."""
-    sys.path.append(str(ROOT / "assure/proofs"))
-    from planted import PLANTED, change_of
-
-    tree, lost = Tree(), []
-    all_of = {path.stem: read_bug(path)["change"] for path in sorted((ROOT / "bugs").glob("*.toml"))}
-    all_of |= {f"proofs, {name}": [change_of(name)] for name in PLANTED}
-    for name, changes in all_of.items():
-        _, error = in_memory(tree, changes)
-        if error:
-            lost.append(f"{name}: {error}")
-    return len(all_of), lost
-
-
 CODE = """
 impl<T: Copy> Hash for Pair<T> {
     /// The sum of two.
@@ -343,26 +282,3 @@ def self_test():
         if (rust_source.digest(text) == same) != is_same:
             sys.exit(f"anchors: self-test '{name}': expected {'the same' if is_same else 'another'} digest")
     print("anchors: 9 changes of a function, each judged as it must be")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--renew", action="store_true", help="write files, functions and statements as they are now")
-    parser.add_argument("--self-test", action="store_true", help="changes that keep anchors, and others")
-    args = parser.parse_args()
-    if args.self_test:
-        self_test()
-        return 0
-    lost = []
-    for name, (count, without) in {
-        "survivors": survivors(args.renew), "statements that never run": uncovered(args.renew), "bugs": bugs()
-    }.items():  # fmt: skip
-        print(f"{name}: {count - len(without)} of {count} hold")
-        lost += without
-    for line in lost:
-        print(f"lost: {line}")
-    return 1 if lost else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
