@@ -16,7 +16,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
 
