@@ -314,9 +314,9 @@ def test_the_command(session, proxy, s3, bucket, tmp_path, ref, capfd, monkeypat
     assert main(["audit", where, prefix, "-k", key, "--progress", "always"]) == 1
     out, err = capfd.readouterr()
     assert out == "a: changed: size: expected 0, found 3\n"
-    assert f"tagmac: {len(BELOW) - 1} unchanged, 1 changed, 0 missing" in err
+    assert f"tagmac: {len(BELOW) - 1} unchanged, 1 changed, 0 new, 0 missing" in err
     assert main(["audit", where, prefix, "-k", key, "--json"]) == 1
-    assert '"path": "a", "kind": "file", "status": "changed"' in capfd.readouterr().out
+    assert '"path": "a", "kind": "object", "status": "changed"' in capfd.readouterr().out
     (tmp_path / "manifest/root").write_bytes(b"?")
     assert main(["audit", where, prefix, "-k", key]) == 1
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import tagmac
 from tagmac import _tagmac
@@ -37,7 +37,7 @@ MAX_DIFFERENCES = 100_000
 #: What a task adds up to one row: objects that are as they were sealed, in `index`.
 UNCHANGED = "unchanged:"
 
-Status = Literal["changed", "missing", "new", "renamed", "unreadable"]
+Status = Literal["changed", "new", "missing", "renamed", "unreadable"]
 
 
 class ManifestDamaged(ValueError):
@@ -135,13 +135,7 @@ def _compare(
 ) -> tuple[list[Item], int, dict[Status, int]]:  # fmt: skip
     """Differences, up to a number of them; how many objects have none; how many differences there
     are of each kind."""
-    counts: dict[Status, int] = {
-        "changed": 0,
-        "missing": 0,
-        "new": 0,
-        "renamed": 0,
-        "unreadable": 0,
-    }
+    counts: dict[Status, int] = dict.fromkeys(get_args(Status), 0)
     stretched = stretches(shards, listing)
     if not stretched:
         return [], 0, counts

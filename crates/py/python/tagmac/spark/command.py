@@ -245,7 +245,7 @@ def _text(difference: Difference) -> str:
 def _json(difference: Difference) -> str:
     row = {
         "path": difference.name.decode(errors="backslashreplace"),
-        "kind": "file",
+        "kind": "object",
         "status": difference.status,
     }
     if difference.before is not None:
