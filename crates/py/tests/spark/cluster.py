@@ -99,7 +99,7 @@ class Cluster:
         return {
             "spark.master": self.url, "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
-            "spark.executor.memory": self.memory, "spark.task.maxFailures": "20",
+            "spark.executor.memory": self.memory, "spark.task.maxFailures": "8",
             "spark.stage.maxConsecutiveAttempts": "100", "spark.eventLog.enabled": "true",
             "spark.eventLog.dir": (self.folder / "events").as_uri(), "spark.eventLog.compress": "false",
             "spark.shuffle.compress": "false", "spark.shuffle.spill.compress": "false",
