@@ -337,6 +337,14 @@ mod tests {
     }
 
     #[test]
+    fn a_format_is_found_by_its_name() {
+        for format in Format::ALL {
+            assert_eq!(Format::from_name(format.name()), Some(format));
+        }
+        assert_eq!(Format::from_name("Raw"), None);
+    }
+
+    #[test]
     fn everybody_may_write_to_some_devices() {
         let path = Path::new("/dev/null");
         let facts = fs::metadata(path).expect("a device");
