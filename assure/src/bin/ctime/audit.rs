@@ -50,9 +50,13 @@ fn level(function: &Function) -> Option<&'static str> {
         ("Vaes", "vaes"),
         ("Avx512", "avx512"),
     ];
-    let name = &function.name;
-    let of = |ty: &str| name.contains(&format!("level::{ty} as ")) && name.contains("::inside");
-    levels.into_iter().find(|(ty, _)| of(ty)).map(|(_, level)| level)
+    let name = function.name.split_once("::inside")?.0;
+    // `level::Avx2::call`, or `<level::Avx2 as Isa>::call` of a trait's function.
+    let is_of = |ty: &str| {
+        let mut places = name.split("level::").filter_map(|rest| rest.strip_prefix(ty));
+        places.any(|rest| rest.starts_with([':', '>', ' ']))
+    };
+    levels.into_iter().find(|(ty, _)| is_of(ty)).map(|(_, level)| level)
 }
 
 /// Which functions call each function, by their addresses.
