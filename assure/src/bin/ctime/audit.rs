@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::symbols::{Function, Instruction};
+use crate::symbols::{self, Function, Instruction};
 use crate::tally::Tally;
 use crate::trace;
 
@@ -15,15 +15,12 @@ use crate::trace;
 /// passes it.
 const WITHOUT_SECRETS: &[&str] = &["isa::usable", "filter_map_try_fold"];
 
-/// Kernels that no call here reaches, by who calls them, or by their own name where that is not known: how many
-/// a level has at most, and why.
-const UNREACHED: [(&str, usize, &str); 3] = [
+/// Kernels that no call here reaches, by who calls them: how many a level has at most, and why.
+const UNREACHED: [(&str, usize, &str); 2] = [
     // PMAC of `Aes256` itself, which raw keys alone have; the registry's is of `LongAes`.
     ("construction::absorb", 1, "bit strings under a cipher that only raw keys have"),
     // The counter of 13 bits is watched with AES-128.
     ("lightmac::strings::add", 3, "counters that do not end on a byte, with other ciphers"),
-    // They are called by an address in memory, which the listing does not resolve.
-    ("::outlined::", 2, "how the kernels of the two lines above end"),
 ];
 
 /// Whether a kernel may do this only as lengths want.
@@ -64,12 +61,21 @@ fn level(function: &Function) -> Option<&'static str> {
 
 /// Which functions call each function, by their addresses.
 fn callers(functions: &[Function]) -> BTreeMap<u64, BTreeSet<&str>> {
+    let pointers = symbols::pointers();
+    let address = |digits: &str| u64::from_str_radix(digits, 16).ok();
+    // `12f0 <name>`, or `*0x3a(%rip)  # 12f0 <name>` for the address that stands there.
+    let target = |operands: &str| match operands.strip_prefix('*') {
+        None => address(operands.split(' ').next()?),
+        Some(place) => {
+            let place = place.split_once("(%rip)")?.1.trim().strip_prefix("# ")?;
+            pointers.get(&address(place.split(' ').next()?)?).copied()
+        }
+    };
     let mut callers: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
     for function in functions {
         for code in &function.code {
             let is_call = code.mnemonic.starts_with("call") || code.mnemonic.starts_with("jmp");
-            let target = code.operands.split(' ').next().filter(|_| is_call);
-            if let Some(Ok(target)) = target.map(|target| u64::from_str_radix(target, 16)) {
+            if let Some(target) = is_call.then(|| target(&code.operands)).flatten() {
                 callers.entry(target).or_default().insert(&function.name);
             }
         }
@@ -108,12 +114,10 @@ pub fn run(functions: &[Function], levels: &[&str], folder: &Path, with_planted:
         let now = [1, is_entered, reached.len(), unreached.len()];
         count.iter_mut().zip(now).for_each(|(count, now)| *count += now);
         let is_missing = reached.is_empty() && !unreached.is_empty();
-        let is_called_by = |name| match callers.is_empty() {
-            true => function.name.contains(name),
-            false => callers.iter().all(|caller| caller.contains(name)),
-        };
-        let listed = UNREACHED.iter().position(|(name, ..)| is_called_by(*name));
-        if let Some(i) = listed.filter(|_| is_missing) {
+        let listed = UNREACHED
+            .iter()
+            .position(|(name, ..)| callers.iter().all(|caller| caller.contains(name)));
+        if let Some(i) = listed.filter(|_| is_missing && !callers.is_empty()) {
             let (_, most, why) = UNREACHED[i];
             let found = missing.entry((level, i)).or_insert(0);
             *found += 1;

@@ -1,5 +1,6 @@
 //! This program's own code: where it is, and what it is called.
 
+use std::collections::BTreeMap;
 use std::process::Command;
 use std::{env, fs};
 
@@ -43,13 +44,28 @@ pub fn name(functions: &[Function], at: u64) -> String {
     of.map_or(format!("{at:#x}"), |of| format!("{}+{:#x}", of.name, at - of.code[0].at))
 }
 
+/// What objdump says of this program.
+fn objdump(arguments: &[&str]) -> String {
+    let output = Command::new("objdump").args(arguments).arg(program()).output();
+    String::from_utf8_lossy(&output.expect("objdump is there").stdout).into()
+}
+
+/// The functions and data that places of this program's memory have the addresses of, by these places: what
+/// is called by such an address is called by no other name.
+pub fn pointers() -> BTreeMap<u64, u64> {
+    let listing = objdump(&["--dynamic-reloc", "--wide"]);
+    let pointer = |line: &str| {
+        let (at, to) = line.split_once(" R_X86_64_RELATIVE")?;
+        Some((address(at), address(to.trim().strip_prefix("*ABS*+0x")?)))
+    };
+    listing.lines().filter_map(pointer).collect()
+}
+
 /// All functions of this program, in the order of their addresses.
 pub fn functions() -> Vec<Function> {
-    let arguments = ["--disassemble", "--demangle", "--no-show-raw-insn", "--wide"];
-    let output = Command::new("objdump").args(arguments).arg(program()).output();
-    let listing = output.expect("objdump is there").stdout;
+    let listing = objdump(&["--disassemble", "--demangle", "--no-show-raw-insn", "--wide"]);
     let mut functions: Vec<Function> = Vec::new();
-    for line in String::from_utf8_lossy(&listing).lines() {
+    for line in listing.lines() {
         if let Some(name) = line.strip_suffix(">:").and_then(|line| line.split_once(" <")) {
             functions.push(Function { name: name.1.into(), code: Vec::new() });
         } else if let (Some(function), Some((at, code))) =
