@@ -32,8 +32,8 @@
 //! | [`poly1305`] | 0, or C(q, 2) / 2^b | 8 ceil(L/16) delta / 2^106 | Bernstein's slides |
 //!
 //! q messages have sigma blocks in all, or at most L bytes each; tags have t bits. l is the
-//! most blocks of a message, v is about
-//! n (l + 1) / (n - log2(2 q l^2)). Random nonces have b bits ([`NonceKind`]); those that count cost nothing.
+//! most blocks of a message, v is about n (l + 1) / (n - log2(2 q l^2)). Random nonces have b bits
+//! ([`NonceKind`]); those that count cost nothing.
 //! delta is what pads from a permutation cost, 1.65 after 2^64 messages. k and m are the number of messages
 //! that share a cut tag or a nonce: about 1 to 3, unless tags or nonces are short. Every
 //! bound holds for any mix of lengths: only PMAC's and CBC3's count blocks in all. What an attempt passes

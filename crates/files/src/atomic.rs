@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use crate::diagnostic::diagnostic;
-use crate::error::io_reason;
+use crate::error_kind::io_reason;
 use crate::escaped::Escaped;
 use crate::faults;
 use crate::folder;

@@ -7,10 +7,10 @@ use tagmac::dynamic::Algorithm;
 
 pub use crate::error_kind::{ErrorKind, io_reason};
 use crate::escaped::Escaped;
-use crate::manifest::ManifestError;
-use crate::partial::{CombineError, RangeError};
+use crate::manifest::error::ManifestError;
+use crate::partial::error::{CombineError, RangeError};
 use crate::read_error::ReadError;
-use crate::sidecar::UpdateError;
+use crate::sidecar::error::UpdateError;
 
 /// Why a piece of work ended.
 ///

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::byte_order::ByteOrder;
 use crate::diagnostic::diagnostic;
-use crate::error::io_reason;
+use crate::error_kind::io_reason;
 use crate::escaped::Escaped;
 
 /// Links on the way to a key file: as many as Linux follows.

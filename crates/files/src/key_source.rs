@@ -15,7 +15,7 @@ use tagmac::dynamic::{Algorithm, KeyFile};
 use zeroize::Zeroizing;
 
 use crate::byte_order::ByteOrder;
-use crate::error::io_reason;
+use crate::error_kind::io_reason;
 pub use crate::key_file::Format;
 use crate::key_file::{self, AccessError, KeyError};
 use crate::read_error::ReadError;

@@ -1,7 +1,7 @@
 //! Manifests: a line for each entry of a tree, closed by one tag. `docs/manifest.md` has the format.
 
 pub mod entry;
-mod error;
+pub(crate) mod error;
 pub mod header;
 pub(crate) mod listed;
 pub(crate) mod name;

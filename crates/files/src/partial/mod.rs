@@ -1,7 +1,7 @@
 //! Partials: the hash of a range that left the process, sealed. `docs/partials.md` has the format.
 
 mod combine;
-mod error;
+pub(crate) mod error;
 mod name;
 mod part;
 mod piped;

@@ -1,6 +1,7 @@
 //! Universal hashes by themselves, for constructions of your own: two different messages that are
 //! chosen without the key have the same hash with a small probability, which is proven. (For the
-//! EliHash of EliMAC-AES it follows from an assumption on rounds of AES; for UHASH-64 to UHASH-128 it is RFC 4418's.)
+//! EliHash of EliMAC-AES it follows from an assumption on rounds of AES; for UHASH-64 to UHASH-128 it is
+//! what RFC 4418 says.)
 //!
 //! **They are no MACs**: a result that is seen gives the key away. Hide it: encrypt it, add a pad
 //! that is used once, or feed it to a PRF.
