@@ -226,7 +226,9 @@ def _print(report: Report, as_json: bool) -> int:
         verdict = {OK: "unchanged", MISMATCH: "changed", NO_VERDICT: "unreadable"}[status]
         print(json.dumps({"summary": counts, "complete": report.is_complete, "status": verdict}))
     else:
-        to_stderr(", ".join(f"{count} {name}" for name, count in counts.items()))
+        # The command's line has no "0 unreadable" either.
+        told = [f"{n} {name}" for name, n in counts.items() if n or name != "unreadable"]
+        to_stderr(", ".join(told))
         if not report.is_complete:
             left = sum(report.counts.values()) - len(report.differences)
             to_stderr(f"{left} differences are counted and not named")
