@@ -73,13 +73,13 @@ class Test:
 
     @property
     def program(self):
-        """What is built for it. Only unit tests of `dynamic` need every MAC, and those of `threads`
+        """What is built for it. No unit test of the library needs every MAC, and those of `threads` need
         some."""
         features = {
             "tagmac": ["--all-features"],
             "tagmac-cli": ["--features", "fault-injection"],
         }.get(self.package, [])
-        if self.package == "tagmac" and self.target == "lib" and not self.name.startswith("dynamic::"):
+        if self.package == "tagmac" and self.target == "lib":
             features = ["--features", "threads" if self.name.startswith("threads::") else "save"]
         return (self.package, self.target, *features)
 

@@ -11,7 +11,7 @@ Tests run one by one first, with no mutant alive, and write down which mutants t
 in turn, and tests that pass it run, the quickest first, until one fails. A test that uses ten times the CPU time
 that it should, and two seconds, counts as failed: the loop has no end. A mutant that no test finds is a survivor.
 What is woven is not optimised, so that only tests of a few seconds are tried: of tests that go through all lengths,
-`crates/tagmac/tests/all/small.rs` has the laws at the edges.
+`crates/any/tests/all/small` has the laws at the edges.
 
     mutation.py --quick [--planted NAME]   some mutants of the strictest files, at random from a fixed seed
     mutation.py --full [FILE...]           all mutants of files that changed since they were last tried, or of these
@@ -39,6 +39,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from bugs import end
 from mutants import ALGO, ROOT, SCRATCH, STRICT, Ledger, is_within, judge, key_of, mutants
@@ -66,7 +67,17 @@ GROUPS = [
         ("crates/tagmac/src/",),
         "crates/tagmac/src/lib.rs",
         ("-p", "tagmac", "--lib", "--all-features"),
-        ("-p", "tagmac", "--lib", "--test", "all", "--all-features"),
+        # Many of its tests go through the table of all MACs.
+        ("-p", "tagmac", "-p", "tagmac-any", "--lib", "--test", "all", "--all-features"),
+        (),
+        PROFILE_OF_OTHERS,
+    ),
+    Group(
+        "any",
+        ("crates/any/src/",),
+        "crates/any/src/lib.rs",
+        ("-p", "tagmac-any", "--lib"),
+        ("-p", "tagmac-any", "--lib", "--test", "all"),
         (),
         PROFILE_OF_OTHERS,
     ),
@@ -155,10 +166,11 @@ def try_alone(woven, number, builds):
             return "killed", "tests that do not compile with it"
         if not builds:
             return "survived", "not built alone"
-        programs = {stem(program): program for program, _ in woven.build(woven.group.tests, tree)}
+        built = woven.build(woven.group.tests, tree)
+        programs = {(Path(folder).name, stem(program)): program for program, folder in built}
         spent = 0.0
         for test in sorted(woven.tests, key=lambda test: test.seconds):
-            here = Test(programs[stem(test.program)], test.folder, test.name)
+            here = Test(programs[Path(test.folder).name, stem(test.program)], test.folder, test.name)
             ended, _ = woven.run(here, 10 * test.seconds + 2, {})
             if ended != "green":
                 return ("killed" if ended == "red" else "timeout"), test.name

@@ -2,7 +2,7 @@
 //! scripts/check-pages.
 
 use tagmac::Tag;
-use tagmac::dynamic::{Algorithm, AnyMac};
+use tagmac_any::{Algorithm, AnyMac};
 use tagmac::isa::Level;
 
 const MAC: &str = "TOY-AES128";

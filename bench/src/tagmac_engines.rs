@@ -8,9 +8,9 @@ use tagmac::bounds::{NonceKind, Theorem};
 use tagmac::cipher::{Aes128, Aes256, Present80, Rc6};
 use tagmac::hazmat::Hash;
 use tagmac::isa::Level;
-use tagmac::meter::{Budget, Metered, Usage};
 use tagmac::{Cmac, EliMac, LightMac, Mac, Nonce, NonceSequence, Pmac, Poly1305, Poly1305Aes};
 use tagmac::{Tag, Umac, Umac99, Umac99Set, UmacNonce};
+use tagmac_any::meter::{Budget, Metered, Usage};
 
 use crate::ceiling::Costs;
 use crate::engine::{Engine, KEY, Key, Role, Timed, timed, timed_verifying};
@@ -161,9 +161,9 @@ impl Maker {
             let nonces = NonceSequence::resume(Box::new(make(key)), &nonce).expect("its nonce");
             let meter = Metered::new(nonces, budget, Usage::default());
             let mut meter = meter.expect("none is used");
-            move |message: &[u8]| Packet(meter.tag(message).expect("within limit and budget"))
+            move |message: &[u8]| Packet(meter.tag_next(message).expect("within limit and budget"))
         });
-        let call = "Metered<NonceSequence>::tag, the next nonce and the tag";
+        let call = "Metered<NonceSequence>::tag_next, the next nonce and the tag";
         Engine { longest, repeats: false, ..self.engine(name, ceiling, call, timed) }
     }
 
@@ -313,7 +313,7 @@ impl<N: Nonce> AsRef<[u8]> for Packet<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tagmac::dynamic::Algorithm;
+    use tagmac_any::Algorithm;
 
     const COSTS: Costs = Costs { aes: 1.0, aes_chained: 4.0, mul32: 1.0, mul52: None };
 

@@ -11,8 +11,8 @@ use std::time::UNIX_EPOCH;
 
 use assure::{Job, Random, on_all_cores};
 use tagmac::Tag;
-use tagmac::dynamic::{Algorithm, AnyMac, AnyStream, KeyFile, Partial, PartialError};
 use tagmac::save::Sealer;
+use tagmac_any::{Algorithm, AnyMac, AnyStream, KeyFile, Partial, PartialError};
 
 /// Each is a verifier with a fault that others had: it stands in the place of the library's.
 const PLANTS: [&str; 5] = [

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use assure::{Job, Random, on_all_cores};
 use tagmac::Tag;
-use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::Level;
+use tagmac_any::{Algorithm, AnyMac};
 
 /// Bytes of the longest message of the sweep over lengths and alignments.
 const LONGEST: usize = 4096;

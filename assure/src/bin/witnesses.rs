@@ -15,8 +15,8 @@ use assure::plain::{self, NhKey};
 use assure::{Job, Random, on_all_cores};
 use num_bigint::BigUint;
 use peers::{Info, Visit};
-use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::Level;
+use tagmac_any::{Algorithm, AnyMac};
 
 /// Each stands between a witness and the comparison.
 const PLANTS: [&str; 4] =

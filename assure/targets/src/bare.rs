@@ -1,7 +1,7 @@
 //! Keys that are in no key file: the first byte says how they are written and for which algorithm.
 
 use base16ct::lower::encode_string;
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 use tagmac_files::key_source::{Format, KeyText};
 
 use crate::input::pattern;

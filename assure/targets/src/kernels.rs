@@ -1,7 +1,7 @@
 //! Kernels against each other: one message on all levels, at any alignment, as bits, and beside others.
 
-use tagmac::dynamic::AnyMac;
 use tagmac::{Bits, Tag};
+use tagmac_any::AnyMac;
 
 use crate::input::{Input, pattern};
 use crate::plant::Plant;

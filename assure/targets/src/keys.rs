@@ -4,7 +4,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
-use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError};
+use tagmac_any::{Algorithm, KeyFile, KeyFileError};
 use tagmac_files::key_file::parse;
 
 use crate::input::pattern;

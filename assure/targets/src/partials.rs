@@ -1,7 +1,7 @@
 //! Partials. The first byte chooses the MAC and the second what is read: all bytes of a file, or what is
 //! under the seal of one, whose header is right but for the range and the rest that the bytes say.
 
-use tagmac::dynamic::{Partial, PartialError};
+use tagmac_any::{Partial, PartialError};
 
 use crate::subject::{Subject, with_parts};
 

@@ -1,8 +1,8 @@
 //! What is under the seals of sidecars: headers and node pages. The first byte chooses the MAC, the second
 //! what it is: the header, or a node page of a level.
 
-use tagmac::dynamic::Parts;
 use tagmac::save::Writer;
+use tagmac_any::Parts;
 use tagmac_files::fuzzing::{node_page, sidecar_header};
 
 use crate::plant::Plant;

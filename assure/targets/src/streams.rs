@@ -1,7 +1,7 @@
 //! Streams as state machines: whatever is added, forked, saved, restored on other levels and joined from
 //! parts, the tag is that of the message at once, on the portable level.
 
-use tagmac::dynamic::AnyStream;
+use tagmac_any::AnyStream;
 
 use crate::input::{Input, pattern};
 use crate::plant::Plant;

@@ -3,9 +3,9 @@
 use std::sync::{LazyLock, OnceLock};
 use std::time::UNIX_EPOCH;
 
-use tagmac::dynamic::{Algorithm, AnyMac, KeyFile};
 use tagmac::isa::Level;
 use tagmac::save::Sealer;
+use tagmac_any::{Algorithm, AnyMac, KeyFile};
 use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;
 

@@ -1,8 +1,8 @@
 //! A message cut into ranges, a partial of each, and what becomes of them together: the message's tag if
 //! each range is there once, and an error in all other cases.
 
-use tagmac::dynamic::Partial;
 use tagmac::save::Zeroizing;
+use tagmac_any::Partial;
 use tagmac_files::Error;
 use tagmac_files::partial::{Expected, Stored, combine};
 

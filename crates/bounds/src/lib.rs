@@ -50,7 +50,7 @@
 //! # Limits for a probability
 //!
 //! You choose the probability of a forgery that you accept, such as 2^-32. [`Theorem`] turns it into
-//! numbers, the crate `tagmac`'s `Budget` into what a `Metered` MAC keeps:
+//! numbers, the crate `tagmac-any`'s `Budget` into what a `Metered` MAC keeps:
 //!
 //! - **tags** alone may reach it: the largest number of messages for which neither the bound on
 //!   telling tags from random strings passes it, nor that on forging with no attempt;

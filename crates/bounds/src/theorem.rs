@@ -10,7 +10,7 @@ use super::{elimac, lightmac, pmac, poly1305, some, umac};
 /// The theorem that bounds a MAC, with the MAC's parameters. n is the bits of the cipher's block,
 /// t those of a tag.
 ///
-/// Every MAC of the registry but CMAC and HMAC has one: `dynamic::Algorithm::theorem`.
+/// Every MAC of the registry but CMAC and HMAC has one: `Algorithm::theorem` of the crate `tagmac-any`.
 ///
 /// ```
 /// use tagmac_bounds::Theorem;

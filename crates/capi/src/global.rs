@@ -4,8 +4,8 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
+use tagmac_any::Algorithm;
 use tagmac_border::{Failure, Quoted, text};
 use zeroize::Zeroize;
 

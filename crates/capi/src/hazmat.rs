@@ -2,8 +2,8 @@
 
 use std::ffi::c_int;
 
-use tagmac::dynamic::{AnyPart, Parts};
 use tagmac::hazmat::PartError;
+use tagmac_any::{AnyPart, Parts};
 use tagmac_border::{Failure, Room, bytes, ensure};
 
 use crate::key::{Key, Keyed, keyed};

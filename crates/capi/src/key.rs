@@ -3,8 +3,8 @@
 use std::ffi::{c_char, c_int};
 use std::fmt::Display;
 
-use tagmac::dynamic::{Algorithm, AnyMac, KeyFile, KeyId};
 use tagmac::{Mismatch, Tag};
+use tagmac_any::{Algorithm, AnyMac, KeyFile, KeyId};
 use tagmac_border::{Failure, Kind, Room, bytes, ensure};
 
 use crate::global::{algorithm, level, name_of};
@@ -93,7 +93,7 @@ mod file {
     use std::ffi::{CStr, OsStr};
     use std::os::unix::ffi::OsStrExt;
 
-    use tagmac::dynamic::KeyFile;
+    use tagmac_any::KeyFile;
     use tagmac_border::Failure;
     use tagmac_files::escaped::Escaped;
     use tagmac_files::{ReadError, key_file, open};
@@ -125,7 +125,7 @@ mod file {
     use std::fs::File;
     use std::io::Read;
 
-    use tagmac::dynamic::KeyFile;
+    use tagmac_any::KeyFile;
     use tagmac_border::{Failure, Quoted};
     use zeroize::Zeroizing;
 

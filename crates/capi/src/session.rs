@@ -2,9 +2,9 @@
 
 use std::ffi::c_int;
 
-use tagmac::dynamic::{self, AnyMac, GradeError};
-use tagmac::meter::Budget;
 use tagmac::{Assurance, Tag};
+use tagmac_any::meter::Budget;
+use tagmac_any::{AnyMac, GradeError};
 use tagmac_border::{Failure, Room, bytes, ensure};
 
 use crate::key::{Key, keyed};
@@ -30,11 +30,11 @@ pub struct Session {
 /// Bytes of a saved session.
 pub const TAGMAC_SESSION_SAVED: usize = 104;
 
-const _: () = assert!(TAGMAC_SESSION_SAVED == dynamic::Session::BYTES);
+const _: () = assert!(TAGMAC_SESSION_SAVED == tagmac_any::Session::BYTES);
 
 /// What a session holds.
 struct Sending {
-    session: dynamic::Session,
+    session: tagmac_any::Session,
     /// Bytes of a tag. The MAC knows them behind a call, which each packet would wait for.
     tag_bytes: usize,
 }
@@ -60,7 +60,7 @@ fn put(
     key: *const Key,
     max_message: u64,
     probability: f64,
-    make: impl FnOnce(AnyMac, Budget) -> Result<dynamic::Session, Failure>,
+    make: impl FnOnce(AnyMac, Budget) -> Result<tagmac_any::Session, Failure>,
 ) -> Result<(), Failure> {
     // What a session leaves empty would keep what calls before have left on the stack.
     tagmac::wipe_stack::<{ 16 << 10 }>();
@@ -74,7 +74,7 @@ fn put_below(
     key: *const Key,
     max_message: u64,
     probability: f64,
-    make: impl FnOnce(AnyMac, Budget) -> Result<dynamic::Session, Failure>,
+    make: impl FnOnce(AnyMac, Budget) -> Result<tagmac_any::Session, Failure>,
 ) -> Result<(), Failure> {
     // SAFETY: the caller of the C function vouches for the session and the key.
     let (mut session, key) = unsafe { (slot::<Sending, Session>(session)?.alone()?, keyed(key)?) };
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn tagmac_session_init(
                 // SAFETY: the header asks for memory of that size.
                 unsafe { bytes("the nonce", next_nonce, nonce_size) }?
             };
-            dynamic::Session::new(mac, nonce, budget).map_err(refused_session)
+            tagmac_any::Session::new(mac, nonce, budget).map_err(refused_session)
         })
     })
 }
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn tagmac_session_restore(
         // SAFETY: the header asks for memory of that size.
         let saved = unsafe { bytes("a saved session", saved, saved_size) }?;
         put(session, key, max_message, probability, |mac, budget| {
-            dynamic::Session::restore(mac, saved, budget).map_err(refused_session)
+            tagmac_any::Session::restore(mac, saved, budget).map_err(refused_session)
         })
     })
 }

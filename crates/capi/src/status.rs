@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int};
 
-use tagmac::dynamic::{GradeError, SessionError};
 use tagmac::hazmat::PartError;
-use tagmac::meter::MeterError;
 use tagmac::{Error, Mismatch};
+use tagmac_any::meter::MeterError;
+use tagmac_any::{GradeError, SessionError};
 use tagmac_border::{Failure, Kind, guard};
 
 /// All went well.

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use tagmac::Error;
-use tagmac::dynamic::AnyStream;
+use tagmac_any::AnyStream;
 use tagmac_border::{Failure, Room, bytes, ensure};
 
 use crate::key::{Key, Keyed, compare, keyed, tag_length};

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde::Serialize;
 use tagmac::bounds::{Bound, BoundError, NonceKind, Term, Theorem, Workload, per_key};
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 use tagmac_files::Error;
 
 use crate::allowance::{Allowance, PROBABILITY, USUAL_LENGTH, show_bound};

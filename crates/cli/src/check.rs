@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tagmac::Tag;
 use tagmac::bounds::Workload;
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::line::{self, End, Line, Malformed};
 use tagmac_files::line_reader::Lines;

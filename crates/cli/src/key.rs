@@ -10,7 +10,7 @@ use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::key::Key;

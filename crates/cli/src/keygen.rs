@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use tagmac::dynamic::KeyFile;
+use tagmac_any::KeyFile;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::overwrite::Overwrite;
 use tagmac_files::{Error, new_file};

@@ -1,8 +1,8 @@
 //! `tagmac list`: the registry as a table.
 
 use serde::Serialize;
-use tagmac::dynamic::{Algorithm, AnyMac, Capabilities};
 use tagmac::isa::Level;
+use tagmac_any::{Algorithm, AnyMac, Capabilities};
 use tagmac_files::Error;
 
 use crate::allowance::Allowance;

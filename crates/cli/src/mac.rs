@@ -3,8 +3,8 @@
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
-use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
+use tagmac_any::Algorithm;
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::key::Key;

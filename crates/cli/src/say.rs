@@ -1,7 +1,7 @@
 //! Errors in the words of the command: `tagmac_files` gives facts, and here they become lines with the
 //! options that they concern, and what to do.
 
-use tagmac::dynamic::PartialError;
+use tagmac_any::PartialError;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::key_file::KeyError;
 use tagmac_files::key_source::KeySourceError;

@@ -3,8 +3,8 @@
 use miniz_oxide::inflate::decompress_to_vec_zlib;
 use serde::Deserialize;
 use tagmac::Tag;
-use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::{Level, Status};
+use tagmac_any::{Algorithm, AnyMac};
 use tagmac_files::Error;
 
 use crate::exit::Exit;
@@ -109,7 +109,7 @@ fn holds(algorithm: Algorithm, level: Level, row: &Row) -> bool {
         message.chunks(37).for_each(|chunk| stream.update(chunk));
         stream.tag()
     };
-    let parts = |parts: tagmac::dynamic::Parts<'_>| {
+    let parts = |parts: tagmac_any::Parts<'_>| {
         let cut = message.len().saturating_sub(1) / parts.block() * parts.block();
         parts.finish(parts.new_part(0, &message[..cut])?, &nonce, &message[cut..])
     };

@@ -1,6 +1,6 @@
 //! Tables of algorithms, in columns. LightMACs that differ in their counters alone share a row.
 
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 
 /// Whether these are LightMACs that differ in their counters alone, so that they share a row.
 pub fn same_family(a: Algorithm, b: Algorithm) -> bool {

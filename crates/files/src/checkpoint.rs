@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tagmac::dynamic::{AnyPart, KeyId, Parts};
 use tagmac::save::{Reader, SaveError, Writer};
+use tagmac_any::{AnyPart, KeyId, Parts};
 
 use crate::atomic::{self, AtomicFile};
 use crate::diagnostic::diagnostic;
@@ -448,7 +448,7 @@ impl<'a> Checkpointer<'a> {
 
 #[cfg(test)]
 mod tests {
-    use tagmac::dynamic::{Algorithm, AnyMac};
+    use tagmac_any::{Algorithm, AnyMac};
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 
 pub use crate::error_kind::{ErrorKind, io_reason};
 use crate::escaped::Escaped;

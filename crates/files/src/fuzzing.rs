@@ -1,8 +1,8 @@
 //! What `assure/targets` tries that has no public name: the texts under seals, and lines between others.
 //! No part of the interface.
 
-use tagmac::dynamic::Parts;
 use tagmac::save::Reader;
+use tagmac_any::Parts;
 
 use crate::manifest::Sequence;
 use crate::manifest::entry::Entry;

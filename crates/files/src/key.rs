@@ -1,7 +1,7 @@
 //! A key that is in hand.
 
 use tagmac::Error;
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 use zeroize::Zeroizing;
 
 /// A key with its algorithm.

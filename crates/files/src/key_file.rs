@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{self, Component, Path, PathBuf};
 
-use tagmac::dynamic::{Algorithm, KeyFile, KeyFileError};
+use tagmac_any::{Algorithm, KeyFile, KeyFileError};
 use zeroize::Zeroizing;
 
 use crate::byte_order::ByteOrder;

@@ -11,7 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::SystemTime;
 
 use base64ct::Encoding as _;
-use tagmac::dynamic::{Algorithm, KeyFile};
+use tagmac_any::{Algorithm, KeyFile};
 use zeroize::Zeroizing;
 
 use crate::byte_order::ByteOrder;

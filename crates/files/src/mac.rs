@@ -1,8 +1,8 @@
 //! A MAC under a key, and what it takes to store things under that key.
 
-use tagmac::dynamic::{AnyMac, KeyId, Parts};
 use tagmac::isa::Level;
 use tagmac::save::Sealer;
+use tagmac_any::{AnyMac, KeyId, Parts};
 
 use crate::error::{Error, NoParts};
 use crate::key::Key;

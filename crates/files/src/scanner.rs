@@ -9,7 +9,7 @@ use crate::mac::Mac;
 use crate::progress::Progress;
 use crate::read::{self, Reader};
 use crate::read_error::ReadError;
-use tagmac::dynamic::AnyMac;
+use tagmac_any::AnyMac;
 
 use crate::manifest::entry::{Content, Entry};
 use crate::manifest::header::Options;

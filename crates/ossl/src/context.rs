@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::isa::Level;
 use tagmac::{Error, Tag};
+use tagmac_any::{Algorithm, AnyMac, AnyStream};
 use tagmac_border::{Failure, ensure};
 use zeroize::Zeroizing;
 

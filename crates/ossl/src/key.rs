@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use subtle::ConstantTimeEq;
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 use tagmac_border::Failure;
 use zeroize::Zeroizing;
 

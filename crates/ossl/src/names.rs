@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 use tagmac_border::{Failure, Quoted, ensure};
 
 /// The ciphers that names have as their second part.

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tagmac::dynamic::{Algorithm, UnknownAlgorithm};
+use tagmac_any::{Algorithm, UnknownAlgorithm};
 
 /// The algorithm of this name.
 pub fn named(name: &str) -> PyResult<Algorithm> {

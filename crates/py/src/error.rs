@@ -7,9 +7,9 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use tagmac::Error;
-use tagmac::dynamic::SessionError;
 use tagmac::hazmat::PartError;
-use tagmac::meter::MeterError;
+use tagmac_any::SessionError;
+use tagmac_any::meter::MeterError;
 
 create_exception!(tagmac, InvalidTag, PyValueError, "A tag or a seal is wrong.");
 create_exception!(

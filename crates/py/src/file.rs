@@ -12,7 +12,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 use tagmac::Tag;
-use tagmac::dynamic::AnyMac;
+use tagmac_any::AnyMac;
 
 use crate::error::refused;
 use crate::key::mac_of;

@@ -16,8 +16,8 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use subtle::ConstantTimeEq;
-use tagmac::dynamic::{Algorithm, AnyMac, KeyFile};
 use tagmac::isa::Level;
+use tagmac_any::{Algorithm, AnyMac, KeyFile};
 
 use crate::algorithm::named;
 use crate::buffer::{bytes, released};

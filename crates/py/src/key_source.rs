@@ -7,7 +7,7 @@ use std::process::Command;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use tagmac::dynamic::{Algorithm, KeyFile};
+use tagmac_any::{Algorithm, KeyFile};
 use tagmac_files::diagnostic::diagnostic;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::key_file;

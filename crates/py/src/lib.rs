@@ -1,6 +1,6 @@
 //! The Python package `tagmac`: the registry's MACs as Python has hashes and MACs.
 //!
-//! Everything goes through [`tagmac::dynamic`], so that a MAC that is new there is here too. Objects
+//! Everything goes through [`tagmac_any`], so that a MAC that is new there is here too. Objects
 //! are frozen; those that change, [`mac::Mac`] and [`session::Session`], have a lock. `docs/python.md` is for users, and
 //! `python/tagmac/_tagmac.pyi` has the types.
 //!
@@ -38,7 +38,7 @@ mod tree;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 
 use crate::buffer::{bytes, released};
 use crate::error::{

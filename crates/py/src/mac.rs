@@ -7,9 +7,9 @@ use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
-use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::save::SaveError;
 use tagmac::{Error, Tag};
+use tagmac_any::{Algorithm, AnyMac, AnyStream};
 
 use crate::buffer::{RELEASE, bytes, released};
 use crate::error::{InvalidTag, NonceReuse, refused, stays};

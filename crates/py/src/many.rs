@@ -7,7 +7,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 use tagmac::Tag;
-use tagmac::dynamic::AnyMac;
+use tagmac_any::AnyMac;
 
 use crate::batch::Batch;
 use crate::buffer::View;

@@ -1,7 +1,7 @@
 //! The nonce of a call, which a MAC takes or not.
 
 use pyo3::prelude::*;
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 
 use crate::buffer::{Bytes, bytes};
 use crate::error::NonceRequired;

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use tagmac::dynamic::KeyFile;
 use tagmac::save::Sealer;
+use tagmac_any::KeyFile;
 
 /// The bytes of a key, which all that is under it shares.
 pub struct Secret {

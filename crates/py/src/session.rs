@@ -6,8 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
-use tagmac::dynamic::{self, Algorithm, AnyMac, GradeError, KeyId};
 use tagmac::{Assurance, Tag};
+use tagmac_any::{Algorithm, AnyMac, GradeError, KeyId};
 
 use crate::buffer::{RELEASE, bytes};
 use crate::error::{InvalidTag, refused, session_refused, stays};
@@ -33,11 +33,11 @@ const USUAL_NONCE: usize = 8;
 pub struct Session {
     algorithm: Algorithm,
     id: KeyId,
-    state: Mutex<dynamic::Session>,
+    state: Mutex<tagmac_any::Session>,
 }
 
 impl Session {
-    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, dynamic::Session> {
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, tagmac_any::Session> {
         self.state.lock_py_attached(py).expect("no work panics")
     }
 }
@@ -67,11 +67,11 @@ impl Session {
                 let line = "expected a saved session or its next nonce, found both";
                 return Err(PyValueError::new_err(line));
             }
-            (Some(saved), None) => dynamic::Session::restore(mac, &bytes(saved)?, budget),
-            (None, Some(nonce)) => dynamic::Session::new(mac, &bytes(nonce)?, budget),
+            (Some(saved), None) => tagmac_any::Session::restore(mac, &bytes(saved)?, budget),
+            (None, Some(nonce)) => tagmac_any::Session::new(mac, &bytes(nonce)?, budget),
             (None, None) => {
                 let nonce = zeros(&mac);
-                dynamic::Session::new(mac, &nonce, budget)
+                tagmac_any::Session::new(mac, &nonce, budget)
             }
         };
         let state = Mutex::new(session.map_err(session_refused)?);

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! The keys in all other examples, such as `[7; 16]`, are not random. Take yours from the crate
-//! `getrandom`, as above, or from a key file ([`dynamic::KeyFile`]).
+//! `getrandom`, as above, or from a key file (`KeyFile` of the crate `tagmac-any`).
 //!
 //! | MAC | key | from | choose it for |
 //! |---|---|---|---|
@@ -55,18 +55,18 @@
 //! A MAC proves that a message comes from somebody who has the key. It is not a signature (anyone who
 //! can check a tag can also forge one), not encryption, and not a hash for content ids.
 //!
-//! [`bounds`] says how much one key may authenticate; [`meter::Metered`] enforces it.
+//! [`bounds`] says how much one key may authenticate. The crate `tagmac-any` enforces it (`Metered`), has
+//! every MAC by name, key files, and parts of objects that leave the process.
 //!
 //! # Features
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `std` (default) | CPU detection, `io::Write`, random nonces, [`bounds`], [`meter`] (includes `alloc`) |
+//! | `std` (default) | CPU detection, `io::Write`, random nonces, [`bounds`] (includes `alloc`) |
 //! | `threads` | [`threads`]: one message on several threads (includes `std`) |
 //! | `alloc` | [`EliMac`]'s cache of subkeys, [`edit`] |
 //! | `umac99` | the UMAC of 1999, NH and its relatives (includes `alloc`) |
 //! | `save` | save streams and parts, encrypted, and resume them elsewhere (includes `std`) |
-//! | `dynamic` | every MAC by name, HMAC, key files, partials (includes `save` and `umac99`) |
 //! | `cipher` | RustCrypto's block ciphers in all modes |
 //! | `digest` | [`digest`]: RustCrypto's `Mac`, `KeyInit` and `UniversalHash`; `subtle::ConstantTimeEq` for [`Tag`] |
 //!
@@ -75,7 +75,10 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // The text above links to modules that only features have.
-#![cfg_attr(not(feature = "dynamic"), allow(rustdoc::broken_intra_doc_links))]
+#![cfg_attr(
+    not(all(feature = "digest", feature = "threads")),
+    allow(rustdoc::broken_intra_doc_links)
+)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
@@ -92,17 +95,15 @@ pub mod cipher;
 mod construction;
 #[cfg(feature = "digest")]
 pub mod digest;
-#[cfg(feature = "dynamic")]
-pub mod dynamic;
 #[cfg(feature = "alloc")]
 pub mod edit;
 mod error;
 pub mod hashes;
 pub mod hazmat;
+#[doc(hidden)]
+pub mod internals;
 pub mod isa;
 mod mac;
-#[cfg(feature = "std")]
-pub mod meter;
 mod nonce;
 mod part;
 mod plan;

@@ -7,7 +7,7 @@ use crate::isa::{Block, be_block};
 use crate::sealed::Sealed;
 
 /// Bytes of the longest nonce.
-pub(crate) const MAX_BYTES: usize = 16;
+pub const MAX_BYTES: usize = 16;
 
 /// What a MAC takes as a nonce: `()` if it takes none, an array of up to 16 bytes, or a type of the
 /// library. No other crate can implement it.
@@ -80,13 +80,13 @@ impl<const N: usize> Nonce for [u8; N] {
 
 /// Refuses a nonce of a length that there is not.
 #[inline]
-pub(crate) fn check_length(expected: RangeInclusive<usize>, found: usize) -> Result<(), Error> {
+pub fn check_length(expected: RangeInclusive<usize>, found: usize) -> Result<(), Error> {
     let (min, max) = expected.into_inner();
     if (min..=max).contains(&found) { Ok(()) } else { Err(Error::NonceLength { min, max, found }) }
 }
 
 /// Random bytes from the system.
 #[cfg(feature = "std")]
-pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<(), Error> {
+pub fn fill_random(bytes: &mut [u8]) -> Result<(), Error> {
     getrandom::fill(bytes).map_err(|_| Error::NoRandomBytes)
 }

@@ -111,7 +111,7 @@ impl Tag {
 
 /// Whether a message's tag is this one. A message that has no tag matches none.
 #[inline]
-pub(crate) fn matches(expected: Result<Tag, Error>, tag: &Tag) -> Result<(), Mismatch> {
+pub fn matches(expected: Result<Tag, Error>, tag: &Tag) -> Result<(), Mismatch> {
     match expected {
         Ok(expected) if expected == *tag => Ok(()),
         _ => Err(Mismatch),

@@ -40,7 +40,7 @@ pub fn wipe_stack<const BYTES: usize>() {
 /// Runs what makes keys, and wipes the stack that it had.
 #[cfg(feature = "save")]
 #[inline(never)]
-pub(crate) fn with_stack_wiped<R>(make: impl FnOnce() -> R) -> R {
+pub fn with_stack_wiped<R>(make: impl FnOnce() -> R) -> R {
     let made = deeper(make);
     wipe_stack::<{ 16 << 10 }>();
     made

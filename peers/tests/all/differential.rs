@@ -2,10 +2,10 @@
 //! tag them. Seeds are fixed.
 
 use peers::{NettlePoly1305Aes, NettleUmac, OpensslPoly1305, OpensslPoly1305Aes};
-use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::hazmat::{Hash, Part};
 use tagmac::isa::Level;
 use tagmac::{Mac, Nonce, Poly1305, Poly1305Aes, Stream, Umac32, Umac64, Umac96, Umac128, threads};
+use tagmac_any::{Algorithm, AnyMac};
 
 /// Random numbers from a fixed seed: SplitMix64.
 struct Random(u64);

@@ -1,7 +1,7 @@
 //! Every peer proves its tags, and a proof catches a wrong one.
 
 use peers::{Info, Visit, Wrong, prove};
-use tagmac::dynamic::{Algorithm, AnyMac};
+use tagmac_any::{Algorithm, AnyMac};
 
 /// Proves what it sees, and what it spoils.
 #[derive(Default)]

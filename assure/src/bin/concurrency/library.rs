@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use assure::Job;
 use assure::c_library::Library;
-use tagmac::dynamic::{Algorithm, AnyMac};
+use tagmac_any::{Algorithm, AnyMac};
 
 type Words = [usize; 4];
 type Init = unsafe extern "C" fn(*mut Words, *const c_char, *const u8, usize, usize) -> c_int;

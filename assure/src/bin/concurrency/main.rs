@@ -18,7 +18,7 @@ mod shared;
 use std::process::ExitCode;
 
 use assure::Job;
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 
 /// Bugs of the models, of what threads share, of children, of the C library, and races.
 const PLANTS: [&str; 16] = [

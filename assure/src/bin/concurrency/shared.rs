@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
 use tagmac::bounds::Theorem;
-use tagmac::dynamic::{Algorithm, AnyMac, Session};
-use tagmac::meter::{Budget, Metered, MeteredVerifyError, Usage};
 use tagmac::{PmacAes128, Tag, threads};
+use tagmac_any::meter::{Budget, Metered, MeteredVerifyError, Usage};
+use tagmac_any::{Algorithm, AnyMac, Session};
 
 /// Four cores, in the place of what the system says: the pool has three helpers on any machine, and they
 /// take turns where there are fewer cores.

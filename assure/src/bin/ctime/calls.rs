@@ -3,11 +3,11 @@
 use std::hint::black_box;
 
 use tagmac::batch::RawKeys;
-use tagmac::dynamic::{Algorithm, AnyMac, Session};
 use tagmac::edit::{Edit, Tree};
 use tagmac::isa::Level;
 use tagmac::save::{Reader, Sealer, Writer};
 use tagmac::{Bits, LightMacAes128, Mac, Mismatch, PmacAes128, PmacAes256, Poly1305, Tag, Umac32};
+use tagmac_any::{Algorithm, AnyMac, Session};
 
 use crate::leaks::Leak;
 use crate::marked;

@@ -28,8 +28,8 @@ use std::process::exit;
 use std::sync::Mutex;
 use std::{env, thread};
 
-use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
+use tagmac_any::Algorithm;
 
 use assure::Random;
 use calls::Subject;

@@ -9,8 +9,8 @@ use std::arch::x86_64::{_mm_lfence, _rdtsc};
 use std::hint::black_box;
 
 use assure::Random;
-use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::{Mac, PmacAes128, Poly1305Aes, Tag, Umac32};
+use tagmac_any::{Algorithm, AnyMac};
 
 use crate::leaks;
 use crate::marked;

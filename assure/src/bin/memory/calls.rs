@@ -1,8 +1,8 @@
 //! Tags, checks, streams, batches and parts, with all that they read and write in rooms.
 
-use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::Level;
 use tagmac::{Bits, Mismatch, Tag};
+use tagmac_any::{Algorithm, AnyMac};
 
 use assure::Random;
 

@@ -4,8 +4,8 @@
 use std::ffi::c_void;
 use std::time::SystemTime;
 
-use tagmac::dynamic::{AnyMac, KeyFile, Partial};
 use tagmac::save::{Reader, SaveError, Writer};
+use tagmac_any::{AnyMac, KeyFile, Partial};
 
 use assure::Random;
 

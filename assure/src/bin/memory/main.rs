@@ -21,8 +21,8 @@ mod rooms;
 use std::process::ExitCode;
 
 use assure::Job;
-use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
+use tagmac_any::Algorithm;
 
 use calls::Subject;
 use rooms::{SANITIZED, SANITIZER};

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 
 use assure::Job;
-use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
+use tagmac_any::Algorithm;
 
 use crate::c_calls;
 use crate::calls::Subject;

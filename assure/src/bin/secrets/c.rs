@@ -12,7 +12,7 @@ use std::time::UNIX_EPOCH;
 
 use assure::Job;
 use assure::c_library::Library;
-use tagmac::dynamic::{Algorithm, KeyFile};
+use tagmac_any::{Algorithm, KeyFile};
 
 use crate::known::told;
 use crate::{keys, known, process};

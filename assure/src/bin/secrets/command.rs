@@ -9,8 +9,8 @@ use std::time::UNIX_EPOCH;
 
 use assure::Job;
 use assure::process::place;
-use tagmac::dynamic::{Algorithm, KeyFile};
 use tagmac::save::{Purpose, derive};
+use tagmac_any::{Algorithm, KeyFile};
 
 use crate::c::hex;
 use crate::known::{Hit, Known, told};

@@ -6,11 +6,11 @@
 //! left. The C library and the command are other processes, whose memory is read from outside.
 //! Registers are not looked at.
 
+mod any;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod c;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod command;
-mod dynamic;
 mod heap;
 mod known;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -23,10 +23,10 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use assure::{Job, Random};
-use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::Level;
+use tagmac_any::{Algorithm, AnyMac};
 
-use dynamic::Case;
+use any::Case;
 use known::{Known, told};
 use stack::Stack;
 
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
     for algorithm in Algorithm::all() {
         for keys in lengths(algorithm).map(|length| keys_of(algorithm, length)) {
             for &level in levels {
-                search.dynamic(algorithm, level, &keys);
+                search.any(algorithm, level, &keys);
             }
         }
     }
@@ -109,11 +109,11 @@ fn keys_of(algorithm: Algorithm, length: usize) -> [Vec<u8>; 2] {
 /// All that a key of the registry holds when it has tagged messages.
 fn known(algorithm: Algorithm, keys: &[Vec<u8>; 2]) -> Known {
     let id = AnyMac::new(algorithm, &keys[0]).expect("a key of its length").key_id();
-    let messages = dynamic::messages(algorithm);
+    let messages = any::messages(algorithm);
     let mut known = Known::default();
     for case in [Case::Tag, Case::Stream] {
         let play = |key: &[u8], learn: &mut Learn<'_>| {
-            dynamic::play(case, algorithm, Level::best(), &messages, key, learn);
+            any::play(case, algorithm, Level::best(), &messages, key, learn);
         };
         known.extend(&learned(&mut Stack::new(), keys, id.as_bytes(), &play));
     }
@@ -148,16 +148,16 @@ fn learned(
 }
 
 impl Search<'_> {
-    fn dynamic(&mut self, algorithm: Algorithm, level: Level, keys: &[Vec<u8>; 2]) {
+    fn any(&mut self, algorithm: Algorithm, level: Level, keys: &[Vec<u8>; 2]) {
         let id = AnyMac::new(algorithm, &keys[0]).expect("a key of its length").key_id();
-        let messages = dynamic::messages(algorithm);
+        let messages = any::messages(algorithm);
         for case in Case::ALL {
             if !case.fits(algorithm) {
                 continue;
             }
             let (job, make) = (self.job, case == Case::Make);
             let play = |key: &[u8], learn: &mut Learn<'_>| {
-                dynamic::play(case, algorithm, level, &messages, key, learn);
+                any::play(case, algorithm, level, &messages, key, learn);
                 if make {
                     plant(job, algorithm, key);
                 }

@@ -13,8 +13,8 @@ use std::ptr::{null, null_mut};
 // The calls are linked from it, as a C program links them.
 use capi_as_rust as _;
 use tagmac::Tag;
-use tagmac::dynamic::{Algorithm, AnyMac, AnyPart, AnyStream, Session};
 use tagmac::isa::Level;
+use tagmac_any::{Algorithm, AnyMac, AnyPart, AnyStream, Session};
 
 use crate::input::{Input, pattern};
 use crate::plant::Plant;

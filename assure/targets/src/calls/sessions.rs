@@ -1,7 +1,7 @@
 //! Sessions: nonces of their own and a budget.
 
-use tagmac::dynamic::{AnyMac, Session};
 use tagmac::{Assurance, Tag};
+use tagmac_any::{AnyMac, Session};
 
 use super::functions::*;
 use super::{State, answered, nonce};

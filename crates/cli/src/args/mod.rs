@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args as Group, Parser, Subcommand, ValueHint};
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 use tagmac_files::Error;
 
 use crate::{help, number};

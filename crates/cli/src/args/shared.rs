@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, ValueEnum, ValueHint, value_parser};
-use tagmac::dynamic::{Algorithm, UnknownAlgorithm};
+use tagmac_any::{Algorithm, UnknownAlgorithm};
 use tagmac_files::hex;
 
 use crate::key::{self, Format, Source};

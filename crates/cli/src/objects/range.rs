@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tagmac::dynamic::Partial;
+use tagmac_any::Partial;
 use tagmac_files::mac::Mac;
 use tagmac_files::partial::{Edge, Range, RangeError, aligned, versioned};
 use tagmac_files::progress::Progress;

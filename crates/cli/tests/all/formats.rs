@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use tagmac::dynamic::{AnyMac, KeyFile, Session};
+use tagmac_any::{AnyMac, KeyFile, Session};
 
 use crate::common::Place;
 

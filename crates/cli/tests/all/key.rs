@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::time::SystemTime;
 
-use tagmac::dynamic::{Algorithm, KeyFile};
+use tagmac_any::{Algorithm, KeyFile};
 
 use crate::common::{KEY_HEX, Place, Ran};
 

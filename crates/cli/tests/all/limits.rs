@@ -7,8 +7,8 @@ use std::os::unix::fs::FileExt;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 use crate::common::peak;
 use crate::common::{Place, Ran, sparse};
-use tagmac::dynamic::{KeyFile, Partial};
 use tagmac::save::Sealer;
+use tagmac_any::{KeyFile, Partial};
 
 const TIB: u64 = 1 << 40;
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::common::{KEY_HEX, Place, Ran, sealed, tree};
-use tagmac::dynamic::{Algorithm, AnyMac};
+use tagmac_any::{Algorithm, AnyMac};
 
 const GUIDE: &str = include_str!("../../docs/manifest.md");
 const KEY_GUIDE: &str = include_str!("../../docs/key-file.md");

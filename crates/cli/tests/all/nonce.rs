@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use crate::common::{Place, Ran};
-use tagmac::dynamic::{AnyMac, KeyFile};
+use tagmac_any::{AnyMac, KeyFile};
 
 const ALGORITHMS: [&str; 5] = ["POLY1305-AES", "UMAC-32", "UMAC-64", "UMAC-96", "UMAC-128"];
 /// A nonce of 16 bytes.

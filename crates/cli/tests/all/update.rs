@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::common::{PAGES, Place, Ran, Random, sparse};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
-use tagmac::dynamic::Algorithm;
+use tagmac_any::Algorithm;
 
 /// A folder with a key for an algorithm.
 fn place(algorithm: &str) -> Place {

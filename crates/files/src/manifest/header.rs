@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::escaped::Escaped;
 use crate::line_reader::Lines;
 use crate::mac::Mac;
-use tagmac::dynamic::{Algorithm, KeyId};
+use tagmac_any::{Algorithm, KeyId};
 
 use crate::manifest::error::ManifestError;
 use crate::manifest::unreadable::unreadable;

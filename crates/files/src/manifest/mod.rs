@@ -24,8 +24,8 @@ use crate::open;
 use crate::read_error::ReadError;
 use crate::walk::Exclusion;
 use tagmac::Tag;
-use tagmac::dynamic::{Algorithm, AnyMac, AnyStream};
 use tagmac::save::{Purpose, derive};
+use tagmac_any::{Algorithm, AnyMac, AnyStream};
 
 use crate::key::Key;
 use crate::manifest::entry::Entry;

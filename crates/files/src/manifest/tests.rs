@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use tagmac::dynamic::KeyId;
 use tagmac::isa::Level;
+use tagmac_any::KeyId;
 
 use super::*;
 use crate::error::ErrorKind;

@@ -10,7 +10,7 @@ use crate::escaped::Escaped;
 use crate::line_reader;
 use crate::overwrite::Overwrite;
 use crate::walk::Exclusion;
-use tagmac::dynamic::{AnyMac, AnyStream};
+use tagmac_any::{AnyMac, AnyStream};
 
 use crate::manifest::entry::Entry;
 use crate::manifest::error::ManifestError;
@@ -109,7 +109,7 @@ fn is_manifest(file: File) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use tagmac::dynamic::{Algorithm, KeyId};
+    use tagmac_any::{Algorithm, KeyId};
 
     use super::*;
     use crate::manifest::header::Options;

@@ -1,7 +1,7 @@
 //! What all files of a manifest have in common: the head, and the tag at the end.
 
 use tagmac::Tag;
-use tagmac::dynamic::{Algorithm, AnyMac, KeyId};
+use tagmac_any::{Algorithm, AnyMac, KeyId};
 
 use crate::error::Error;
 use crate::escaped::Escaped;

@@ -7,8 +7,8 @@
 use std::cmp::Ordering;
 
 use tagmac::Tag;
-use tagmac::dynamic::{Algorithm, AnyPart, Partial, PartialError};
 use tagmac::save::SaveError;
+use tagmac_any::{Algorithm, AnyPart, Partial, PartialError};
 use zeroize::Zeroizing;
 
 use super::error::{Between, CombineError, Located, Wanted};

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use tagmac::dynamic::{Algorithm, KeyId, Partial, PartialError};
 use tagmac::hazmat::PartError;
+use tagmac_any::{Algorithm, KeyId, Partial, PartialError};
 
 use crate::error_kind::ErrorKind;
 use crate::escaped::Escaped;

@@ -3,7 +3,7 @@
 //! Parts of two contents that have one name can be mixed, and the mix has a tag that neither has. So the
 //! name says which version it is: an object store's version id or ETag, or the id of an upload.
 
-use tagmac::dynamic::Partial;
+use tagmac_any::Partial;
 
 use super::error::{Named, RangeError};
 

@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata};
 use std::path::Path;
 
-use tagmac::dynamic::Partial;
+use tagmac_any::Partial;
 
 use super::error::{Edge, RangeError};
 use super::name::check_object;

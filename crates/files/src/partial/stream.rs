@@ -2,9 +2,9 @@
 
 use std::ops::Deref;
 
-use tagmac::dynamic::{AnyPart, Partial};
 use tagmac::hazmat::PartError;
 use tagmac::save::Zeroizing;
+use tagmac_any::{AnyPart, Partial};
 
 use super::error::{Edge, RangeError};
 use super::name::check_object;
@@ -108,7 +108,7 @@ impl<M: Deref<Target = Mac>> PartStream<M> {
     }
 
     /// The part, and what comes after it: up to a block if the range is the last, else nothing. Both
-    /// are as secret as the key. Neighbours [join](tagmac::dynamic::Parts::join).
+    /// are as secret as the key. Neighbours [join](tagmac_any::Parts::join).
     ///
     /// # Errors
     ///

@@ -20,8 +20,8 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use tagmac::Tag;
-use tagmac::dynamic::{AnyMac, AnyPart, Parts};
 use tagmac::hazmat::PartError;
+use tagmac_any::{AnyMac, AnyPart, Parts};
 
 use crate::checkpoint::Checkpointer;
 use crate::faults;

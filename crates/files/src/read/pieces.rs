@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tagmac::dynamic::{AnyPart, Parts};
+use tagmac_any::{AnyPart, Parts};
 
 use crate::checkpoint::Checkpointer;
 use crate::faults;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use tagmac::dynamic::{Algorithm, KeyId};
 use tagmac::hazmat::PartError;
+use tagmac_any::{Algorithm, KeyId};
 
 use crate::error_kind::ErrorKind;
 use crate::escaped::Escaped;

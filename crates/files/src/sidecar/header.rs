@@ -1,8 +1,8 @@
 //! A state of the sidecar: what the header says.
 
 use crate::error::{Error, ErrorKind};
-use tagmac::dynamic::Parts;
 use tagmac::save::{Reader, Writer};
+use tagmac_any::Parts;
 
 use super::store::{Extent, FIRST_PAGE, Store};
 use super::tree::Root;
@@ -223,7 +223,7 @@ impl Header {
 
 #[cfg(test)]
 mod tests {
-    use tagmac::dynamic::{Algorithm, AnyMac};
+    use tagmac_any::{Algorithm, AnyMac};
 
     use super::super::store::HEADER_ROOM;
     use super::*;

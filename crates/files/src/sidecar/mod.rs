@@ -22,8 +22,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use tagmac::Tag;
-use tagmac::dynamic::Parts;
 use tagmac::hazmat::PartError;
+use tagmac_any::Parts;
 
 use crate::diagnostic::diagnostic;
 use crate::error::Error;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::faults;
 use crate::pool;
 use crate::progress::{Progress, stopped};
-use tagmac::dynamic::{AnyPart, Parts};
+use tagmac_any::{AnyPart, Parts};
 
 use super::error::UpdateError;
 use super::store;

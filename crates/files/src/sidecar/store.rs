@@ -15,8 +15,8 @@ use crate::identity::{Identity, is_at};
 use crate::open;
 use crate::overwrite::Overwrite;
 use crate::read_error::ReadError;
-use tagmac::dynamic::KeyId;
 use tagmac::save::{Reader, Sealer, Writer, Zeroizing};
+use tagmac_any::KeyId;
 
 use super::error::UpdateError;
 

@@ -5,8 +5,8 @@
 //! last of each level, so the digits of a leaf's number in base `FAN` say where it is.
 
 use crate::error::Error;
-use tagmac::dynamic::{AnyPart, Parts};
 use tagmac::save::{Reader, Writer};
+use tagmac_any::{AnyPart, Parts};
 
 use super::store::{Extent, Store};
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tagmac::dynamic::{Algorithm, KeyFileError, KeyId, PartialError};
 use tagmac::hazmat::PartError;
+use tagmac_any::{Algorithm, KeyFileError, KeyId, PartialError};
 use tagmac_files::byte_order::ByteOrder;
 use tagmac_files::key_file::{AccessError, KeyError};
 use tagmac_files::key_source::{Format, KeySourceError};

@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
+use tagmac_any::Algorithm;
 use tagmac_files::audit::{Status, TreeAudit};
 use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;

@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
 use tagmac::save::Zeroizing;
+use tagmac_any::Algorithm;
 use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;
 use tagmac_files::partial::{Expected, PartStream, Range, Stored, combine, open, piped, versioned};

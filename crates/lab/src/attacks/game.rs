@@ -1,7 +1,7 @@
 //! The game of forging (LightMAC, definition 3; EliMAC, section 2.3): ask for tags, then name a
 //! message that was not asked for and its tag.
 
-use tagmac::dynamic::{Algorithm, AnyMac};
+use tagmac_any::{Algorithm, AnyMac};
 
 use super::finding::{Expected, Finding, Role};
 use super::random::Random;

@@ -1,7 +1,7 @@
 //! Why the sums of parts are secret.
 
-use tagmac::dynamic::{Algorithm, AnyMac, AnyPart};
 use tagmac::save::{Sealer, Writer};
+use tagmac_any::{Algorithm, AnyMac, AnyPart};
 
 use super::attack::{Attack, Options};
 use super::finding::{Expected, Finding, Role};

@@ -81,7 +81,7 @@ fn border(theorem: Theorem, probability: f64) -> Result<Vec<(f64, f64)>, BoundEr
 
 #[cfg(test)]
 mod tests {
-    use tagmac::dynamic::Algorithm;
+    use tagmac_any::Algorithm;
 
     use super::*;
 

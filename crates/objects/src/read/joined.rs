@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use tagmac::dynamic::{AnyPart, Parts};
 use tagmac::save::Zeroizing;
+use tagmac_any::{AnyPart, Parts};
 
 use crate::failure::Failure;
 

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use tagmac::dynamic::{AnyPart, AnyStream};
 use tagmac::save::Zeroizing;
+use tagmac_any::{AnyPart, AnyStream};
 use tagmac_files::mac::Mac;
 use tagmac_files::partial::PartStream;
 use tagmac_files::progress::Progress;
@@ -292,8 +292,8 @@ fn unbound() -> Failure {
 mod tests {
     use async_trait::async_trait;
     use object_store::client::{HttpClient, HttpError, HttpRequest, HttpResponse, HttpService};
-    use tagmac::dynamic::Algorithm;
     use tagmac::isa::Level;
+    use tagmac_any::Algorithm;
     use tagmac_files::key::Key;
     use tagmac_files::url::Url;
 

@@ -108,8 +108,7 @@ impl<C: Cipher<Block: Field>> Cmac<C> {
     }
 
     /// The level in use.
-    #[cfg(feature = "dynamic")]
-    pub(crate) fn level(&self) -> Level {
+    pub fn level(&self) -> Level {
         self.level
     }
 

@@ -56,3 +56,57 @@ fn is_right(answer: u128, tag: &dyn Fn(&[u8]) -> Result<Tag, Error>) -> bool {
     // A tag shorter than the answer is one of a shorter block.
     found[..bytes] == [0; 16][..bytes]
 }
+
+/// With the feature that has every MAC, as this compiles them all.
+#[cfg(all(test, feature = "umac99"))]
+mod tests {
+    use super::*;
+    use crate::algo::{
+        Cmac, EliMac, LightMac, Pmac, Poly1305, Poly1305Aes, Umac, Umac99, Umac99Set,
+    };
+    use crate::cipher::aes::LongAes;
+    use crate::cipher::{Aes128, Aes192, Aes256, Cipher, Field, Present80, Present128};
+    use crate::isa::ASKED;
+
+    fn asks<M>(name: &str, make: impl FnOnce(Level) -> M) {
+        let before = ASKED.get();
+        drop(make(Level::best()));
+        assert!(ASKED.get() > before, "{name}: expected a known answer, found none");
+    }
+
+    fn modes_ask<C: Cipher<Block: Field>>() {
+        let cipher = |level| C::from_slice(&KEYS[..C::KEY_BYTES], level).expect("its key");
+        asks(C::NAME, |level| Pmac::from_cipher(cipher(level), level));
+        asks(C::NAME, |level| LightMac::from_ciphers(cipher(level), cipher(level), 24, level));
+        asks(C::NAME, |level| Cmac::from_cipher(cipher(level), level));
+    }
+
+    #[test]
+    fn every_mac_has_a_known_answer() {
+        modes_ask::<Aes128>();
+        modes_ask::<Aes192>();
+        modes_ask::<Aes256>();
+        modes_ask::<LongAes>();
+        modes_ask::<Present80>();
+        modes_ask::<Present128>();
+        let [short, long] = [KEYS.first_chunk().expect("64"), KEYS.last_chunk().expect("64")];
+        asks("EliMAC", |level| EliMac::with_level(short, long, level));
+        asks("UMAC-32", |level| Umac::<Aes128, 1>::with_level(short, level));
+        asks("UMAC-64", |level| Umac::<Aes128, 2>::with_level(short, level));
+        asks("UMAC-96", |level| Umac::<Aes128, 3>::with_level(short, level));
+        asks("UMAC-128", |level| Umac::<Aes128, 4>::with_level(short, level));
+        let sets = [
+            Umac99Set::Std30,
+            Umac99Set::Std60,
+            Umac99Set::Mmx15,
+            Umac99Set::Mmx30,
+            Umac99Set::Mmx60,
+        ];
+        for set in sets {
+            asks("UMAC of 1999", |level| Umac99::with_level(set, short, level));
+        }
+        let key = KEYS.first_chunk().expect("64");
+        asks("Poly1305", |level| Poly1305::with_level(key, level));
+        asks("Poly1305-AES", |level| Poly1305Aes::with_level(key, level));
+    }
+}

@@ -3,7 +3,6 @@
 //! The key schedule needs no table either, see [`Isa::next_key_words`].
 
 mod inverse;
-#[cfg(feature = "dynamic")]
 mod long;
 
 use core::slice;
@@ -13,8 +12,7 @@ use super::traits::{Cipher, Decrypt, V};
 use crate::isa::{Block, CipherBlock, Isa, Kernel, Lanes, Level, Levels};
 use crate::wipe::wipe;
 
-#[cfg(feature = "dynamic")]
-pub(crate) use long::LongAes;
+pub use long::LongAes;
 
 /// AES with `ROUNDS` rounds. Fewer rounds than the standard's are the first rounds' keys with a
 /// last round that has no MixColumns.
@@ -289,7 +287,6 @@ macro_rules! aes {
         }
     };
 }
-#[cfg(feature = "dynamic")]
 use aes;
 
 aes!(Aes<10>, Keys[10], "AES128", 16, AES128);

@@ -47,7 +47,7 @@
 //! # Ok::<(), tagmac::Error>(())
 //! ```
 
-mod aes;
+pub(crate) mod aes;
 mod field;
 mod known_answers;
 mod present;
@@ -56,8 +56,6 @@ mod rc6;
 mod rust_crypto;
 mod traits;
 
-#[cfg(feature = "dynamic")]
-pub(crate) use aes::LongAes;
 pub(crate) use aes::{Aes, Keys, next_rcon};
 pub use aes::{Aes128, Aes192, Aes256};
 pub use field::Field;

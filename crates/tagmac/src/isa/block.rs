@@ -117,7 +117,7 @@ fn combine<const N: usize>(a: &mut [u8; N], b: &[u8; N], bits: impl Fn(u128, u12
 /// Up to 16 bytes filled up with zeros. Two overlapping reads instead of a copy of unknown
 /// length, which would be a call.
 #[inline(always)]
-pub(crate) fn zero_filled(p: &[u8]) -> Block {
+pub fn zero_filled(p: &[u8]) -> Block {
     let n = p.len();
     let value = if let Some(b) = p.first_chunk::<16>() {
         u128::from_le_bytes(*b)

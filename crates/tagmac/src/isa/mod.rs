@@ -10,7 +10,7 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-mod block;
+pub(crate) mod block;
 mod blocks64;
 pub(crate) mod gf128;
 mod lanes;
@@ -44,7 +44,7 @@ pub(crate) use portable::SMALL;
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use register::Register;
 pub use scalar_blocks::ScalarBlocks;
-#[cfg(all(test, feature = "dynamic"))]
+#[cfg(all(test, feature = "umac99"))]
 pub(crate) use usable::ASKED;
 pub(crate) use usable::{KnownAnswer, SelfTest};
 pub use usable::{Status, UnusableLevel};

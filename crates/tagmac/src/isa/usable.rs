@@ -55,7 +55,7 @@ impl Kernel for Operations {
 /// a program holds the kernels of those MACs alone that it uses.
 pub struct SelfTest([AtomicU8; DETECT.len()]);
 
-#[cfg(all(test, feature = "dynamic"))]
+#[cfg(all(test, feature = "umac99"))]
 std::thread_local! {
     /// How often a construction asked for a self-test in this thread, for the test that each does.
     pub(crate) static ASKED: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
@@ -152,7 +152,7 @@ impl Level {
     /// If there is none: a broken machine or compiler.
     #[inline(always)]
     pub(crate) fn passing(self, known: &SelfTest, test: impl Fn(Level) -> bool + Copy) -> Level {
-        #[cfg(all(test, feature = "dynamic"))]
+        #[cfg(all(test, feature = "umac99"))]
         ASKED.set(ASKED.get() + 1);
         let verdict = known.verdict(self).load(Ordering::Relaxed);
         if verdict == SelfTest::PASSED { self } else { self.tested(known, test) }

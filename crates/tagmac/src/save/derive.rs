@@ -54,7 +54,7 @@ pub fn derive(purpose: Purpose, algorithm: &str, key: &[u8]) -> Zeroizing<[u8; 3
 }
 
 /// The same for callers that wipe the stack themselves.
-pub(crate) fn derive_only(purpose: Purpose, algorithm: &str, key: &[u8]) -> Zeroizing<[u8; 32]> {
+pub fn derive_only(purpose: Purpose, algorithm: &str, key: &[u8]) -> Zeroizing<[u8; 32]> {
     hkdf(purpose.label().as_bytes(), key, algorithm.as_bytes())
 }
 

@@ -5,16 +5,12 @@
 //! belongs to, and opens as nothing else.
 
 mod aead;
-mod derive;
+pub(crate) mod derive;
 mod error;
-mod sealer;
+pub(crate) mod sealer;
 
-#[cfg(feature = "dynamic")]
-pub(crate) use derive::derive_only;
 pub use derive::{Purpose, derive};
 pub use error::SaveError;
-#[cfg(feature = "dynamic")]
-pub(crate) use sealer::NONCE;
 pub use sealer::Sealer;
 pub use zeroize::Zeroizing;
 

@@ -7,7 +7,7 @@ use super::{Purpose, derive};
 use crate::error::silent;
 
 /// Bytes of a random nonce.
-pub(crate) const NONCE: usize = 24;
+pub const NONCE: usize = 24;
 /// Bytes of the AEAD's tag.
 pub(super) const TAG: usize = 16;
 

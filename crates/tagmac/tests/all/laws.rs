@@ -210,18 +210,6 @@ impl<M: Mac> Laws for Under<M> {
     }
 }
 
-#[cfg(feature = "dynamic")]
-#[test]
-fn every_mac_with_parts_walks_through_the_laws() {
-    use crate::common::family;
-    let mut walked = Vec::new();
-    each_mac(Level::best(), &mut |name, _| walked.push(family(name).to_string()));
-    for algorithm in tagmac::dynamic::Algorithm::all().filter(|one| one.capabilities().parts) {
-        let is_walked = walked.iter().any(|known| known == family(algorithm.name()));
-        assert!(is_walked, "{algorithm}: expected a line in `each_mac`, found none");
-    }
-}
-
 #[test]
 fn any_cut_gives_the_one_shot_tag() {
     for level in Level::all() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tagmac::Tag;
-use tagmac::dynamic::AnyMac;
+use tagmac_any::AnyMac;
 
 use super::key;
 use crate::audit::{BucketAudit, Status};

@@ -6,8 +6,8 @@ mod page;
 mod places;
 
 use tagmac::Tag;
-use tagmac::dynamic::{Algorithm, AnyMac};
 use tagmac::isa::Level;
+use tagmac_any::{Algorithm, AnyMac};
 use zeroize::Zeroizing;
 
 use crate::key::Key;

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use tagmac::dynamic::{AnyMac, KeyFile};
 use tagmac::isa::Level;
+use tagmac_any::{AnyMac, KeyFile};
 use zeroize::Zeroizing;
 
 use super::{names, object};
@@ -77,7 +77,7 @@ fn another_implementation_reads_the_same() {
         ("UMAC99-STD-30", 1),
         ("HMAC-SHA256", 0),
     ] {
-        let algorithm = tagmac::dynamic::Algorithm::from_name(algorithm).unwrap();
+        let algorithm = tagmac_any::Algorithm::from_name(algorithm).unwrap();
         let file = KeyFile::generate(algorithm, std::time::SystemTime::now()).unwrap();
         let (mac, key) = keys(&file);
         let [key_file, place] =

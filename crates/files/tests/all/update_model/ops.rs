@@ -7,8 +7,8 @@ use std::path::Path;
 
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use tagmac::dynamic::Algorithm;
 use tagmac::isa::Level;
+use tagmac_any::Algorithm;
 use tagmac_files::key::Key;
 use tagmac_files::mac::Mac;
 

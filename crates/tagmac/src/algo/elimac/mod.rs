@@ -30,8 +30,7 @@ use crate::tag::Tag;
 use families::V;
 
 /// The most bits of a message under EliMAC-AES.
-#[cfg(feature = "dynamic")]
-pub(crate) const LIMIT_BITS: u64 = hash::limit_bits::<AesFamilies<7, 4>>();
+pub const LIMIT_BITS: u64 = hash::limit_bits::<AesFamilies<7, 4>>();
 
 /// EliMAC under a key: EliMAC-AES, or with families H and I and a cipher E of your own.
 ///

@@ -48,7 +48,7 @@ pub type LightMacAes256 = LightMac<Aes256>;
 
 /// The most bits of a message with blocks of n bits and a counter of `s` bits: 2^s (n - s), where
 /// that is a `u64`.
-pub(crate) const fn limit_bits(n: usize, s: usize) -> u64 {
+pub const fn limit_bits(n: usize, s: usize) -> u64 {
     if s >= 64 {
         return u64::MAX;
     }

@@ -16,8 +16,7 @@
 mod key;
 mod strings;
 
-#[cfg(feature = "dynamic")]
-pub(crate) use key::limit_bits;
+pub use key::limit_bits;
 pub use key::{LightMac, LightMacAes128, LightMacAes192, LightMacAes256};
 
 use core::slice;

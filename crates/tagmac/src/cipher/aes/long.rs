@@ -9,7 +9,7 @@ use crate::wipe::wipe;
 
 /// AES with 12 or 14 rounds.
 #[derive(Clone)]
-pub(crate) struct LongAes {
+pub struct LongAes {
     /// Whether it is not zero. A block as the others are: padding would keep what was on the stack before it.
     has_first: Block,
     first: [Block; 2],
@@ -41,7 +41,7 @@ impl From<Aes<14>> for LongAes {
 
 /// Round keys on a level.
 #[derive(Clone, Copy)]
-pub(crate) struct LongKeys<'a, I: Isa> {
+pub struct LongKeys<'a, I: Isa> {
     has_first: bool,
     first: I::Keys<'a, 2>,
     rest: Keys<'a, I, 12>,

@@ -1,0 +1,47 @@
+//! Every MAC of [`tagmac`] by its name: what the command and the bindings for other languages drive.
+//!
+//! ```
+//! use tagmac_any::{Algorithm, AnyMac};
+//! let algorithm = Algorithm::from_name("pmac-aes128")?;
+//! let mac = AnyMac::new(algorithm, &[7; 16])?;
+//! let tag = mac.tag(&[], b"message")?;
+//! assert!(mac.verify(&[], b"message", &tag).is_ok());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Algorithm`] is the table of all MACs, and [`AnyMac`] one of them under a key: it has [`Parts`] and
+//! [streams](AnyStream), which can be saved. [`KeyFile`] is a key as text, [`Session`] a key with its
+//! nonces and its budget, and [`Partial`] the sealed hash of a range of an object. Where a MAC's type is
+//! known, [`meter::Metered`] keeps its key to a budget.
+
+#![forbid(unsafe_code)]
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod erased;
+mod grade;
+mod key_file;
+mod key_id;
+mod mac;
+pub mod meter;
+mod partial;
+mod parts;
+mod registry;
+mod saved;
+mod sequential;
+mod session;
+mod stream;
+
+pub use erased::{AnyNonce, AnyPart};
+pub use grade::GradeError;
+pub use key_file::{KeyFile, KeyFileError};
+pub use key_id::KeyId;
+pub use mac::AnyMac;
+pub use partial::{CheckedPartial, Partial, PartialError};
+pub use parts::Parts;
+pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
+pub use session::{Session, SessionError};
+pub use stream::AnyStream;

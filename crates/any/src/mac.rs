@@ -1,0 +1,220 @@
+//! A MAC of the registry under a key.
+
+use core::fmt;
+
+use tagmac::batch::BatchError;
+use tagmac::internals::{matches, with_stack_wiped, write_verdicts};
+use tagmac::isa::Level;
+use tagmac::{Bits, Error, Mismatch, Nonce, Tag};
+
+use crate::erased::Inner;
+use crate::key_id::KeyId;
+use crate::parts::Parts;
+use crate::registry::{Algorithm, max_bytes};
+use crate::stream::{AnyStream, StreamInner};
+
+/// A MAC of the registry under a key.
+#[derive(Clone)]
+pub struct AnyMac {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) id: KeyId,
+    pub(crate) mac: Inner,
+}
+
+/// Silent about the key.
+impl fmt::Debug for AnyMac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AnyMac(..)")
+    }
+}
+
+impl Drop for AnyMac {
+    /// Wipes what calls have left on this thread's stack. The key itself is wiped with the last of its
+    /// clones, streams and sessions.
+    fn drop(&mut self) {
+        self.algorithm.wipe_calls();
+    }
+}
+
+impl AnyMac {
+    /// The MAC under a key, with its full tag, on the best level of this CPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyLength`] if the algorithm takes no key of that length.
+    pub fn new(algorithm: Algorithm, key: &[u8]) -> Result<Self, Error> {
+        AnyMac::with_options(algorithm, key, algorithm.default_tag_bits(), Level::best())
+    }
+
+    /// The MAC under a key, with tags of `tag_bits` bits, on a level of your choice.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyLength`] or [`Error::TagBits`] if the algorithm has no such key or tag.
+    pub fn with_options(
+        algorithm: Algorithm,
+        key: &[u8],
+        tag_bits: usize,
+        level: Level,
+    ) -> Result<Self, Error> {
+        algorithm.check_key(key.len())?;
+        algorithm.check_tag_bits(tag_bits)?;
+        with_stack_wiped(|| {
+            let (id, mac) =
+                (KeyId::new(algorithm.name(), key), algorithm.make(key, tag_bits, level)?);
+            Ok(AnyMac { algorithm, id, mac })
+        })
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The key's public id.
+    pub fn key_id(&self) -> KeyId {
+        self.id
+    }
+
+    /// The length of the tags in bits.
+    pub fn tag_bits(&self) -> usize {
+        match &self.mac {
+            Inner::Product(mac) => mac.tag_bits(),
+            Inner::Sequential(mac) => mac.tag_bits(),
+        }
+    }
+
+    /// The most bytes of a message; `None` where a limit, if there is one, is out of reach.
+    pub fn max_message_bytes(&self) -> Option<u64> {
+        match &self.mac {
+            Inner::Product(mac) => max_bytes(mac.limit_bits()),
+            Inner::Sequential(_) => None,
+        }
+    }
+
+    /// The level in use; `None` for HMAC, which chooses its own.
+    pub fn level(&self) -> Option<Level> {
+        match &self.mac {
+            Inner::Product(mac) => Some(mac.level()),
+            Inner::Sequential(mac) => mac.level(),
+        }
+    }
+
+    /// The tag of a message. `nonce` is empty for deterministic MACs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NonceLength`] for a nonce of the wrong length, [`Error::TooLong`] if the message
+    /// is over the limit, [`Error::PartialByte`] if it ends within a byte and the MAC takes bytes
+    /// alone.
+    pub fn tag<'m>(&self, nonce: &[u8], message: impl Into<Bits<'m>>) -> Result<Tag, Error> {
+        let message = message.into();
+        match &self.mac {
+            Inner::Product(mac) => mac.tag(nonce, message),
+            Inner::Sequential(mac) => {
+                <()>::from_slice(nonce)?;
+                if !message.bits().is_multiple_of(8) {
+                    return Err(Error::PartialByte { found: message.bits() });
+                }
+                Ok(mac.tag(message.bytes()))
+            }
+        }
+    }
+
+    /// The tags of many messages, a nonce for each, empty for deterministic MACs. Short messages
+    /// share vectors where the MAC can, see [`batch`](tagmac::batch).
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError`] if a nonce has the wrong length or a message is over the limit. Those before it
+    /// may have their tags.
+    ///
+    /// # Panics
+    ///
+    /// If `nonces` and `tags` do not have one entry per message.
+    pub fn tag_many(
+        &self,
+        nonces: &[&[u8]],
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+    ) -> Result<(), BatchError> {
+        let n = messages.len();
+        assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
+        match &self.mac {
+            Inner::Product(mac) => mac.tag_many(nonces, messages, tags),
+            Inner::Sequential(mac) => {
+                for (index, nonce) in nonces.iter().enumerate() {
+                    <()>::from_slice(nonce).map_err(|error| BatchError { index, error })?;
+                }
+                mac.tag_many(messages, tags);
+                Ok(())
+            }
+        }
+    }
+
+    /// Checks a tag in constant time.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless `tag` is the message's tag, of this MAC's own length.
+    pub fn verify<'m>(
+        &self,
+        nonce: &[u8],
+        message: impl Into<Bits<'m>>,
+        tag: &Tag,
+    ) -> Result<(), Mismatch> {
+        matches(self.tag(nonce, message), tag)
+    }
+
+    /// Checks the tags of many messages, each in constant time, and writes a verdict for each. A
+    /// message that is refused does not verify.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] unless all verify.
+    ///
+    /// # Panics
+    ///
+    /// If `nonces`, `tags` and `verdicts` do not have one entry per message.
+    pub fn verify_many(
+        &self,
+        nonces: &[&[u8]],
+        messages: &[&[u8]],
+        tags: &[Tag],
+        verdicts: &mut [Result<(), Mismatch>],
+    ) -> Result<(), Mismatch> {
+        let n = messages.len();
+        let equal = nonces.len() == n && tags.len() == n && verdicts.len() == n;
+        assert!(equal, "a nonce, a tag and a verdict for each message");
+        let mut expected = vec![Tag::default(); n];
+        let made = self.tag_many(nonces, messages, &mut expected);
+        write_verdicts(made, &expected, tags, verdicts, |i| {
+            self.verify(nonces[i], messages[i], &tags[i])
+        })
+    }
+
+    /// A stream of one message. `nonce` is empty for deterministic MACs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NonceLength`] for a nonce of the wrong length.
+    pub fn stream(&self, nonce: &[u8]) -> Result<AnyStream, Error> {
+        self.algorithm.wipe_before_stream();
+        let inner = match &self.mac {
+            Inner::Product(mac) => StreamInner::Product(mac.clone().stream(nonce)?),
+            Inner::Sequential(mac) => {
+                <()>::from_slice(nonce)?;
+                StreamInner::Sequential(mac.clone().stream())
+            }
+        };
+        Ok(AnyStream { id: self.id, inner })
+    }
+
+    /// The calls on parts; `None` if the MAC's hash is no product of parts.
+    pub fn parts(&self) -> Option<Parts<'_>> {
+        match &self.mac {
+            Inner::Product(mac) => Some(Parts { mac: &**mac, id: self.id }),
+            Inner::Sequential(_) => None,
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The tests of what has every MAC, and of the library by it, in one program: each program would compile
+//! kernels of its own.
+
+mod common;
+
+mod batch;
+mod edges;
+mod grades;
+mod hmac;
+mod meter;
+mod published;
+mod reference;
+mod registry;
+mod save;
+mod small;
+mod vectors;
+mod wycheproof;
