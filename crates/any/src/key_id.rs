@@ -5,7 +5,7 @@ use core::fmt;
 use tagmac::internals::derive_only;
 use tagmac::save::Purpose;
 
-/// The public id of a key: the first 8 bytes of what is [derived](crate::save::derive()) from it for
+/// The public id of a key: the first 8 bytes of what is [derived](tagmac::save::derive()) from it for
 /// [`Purpose::KeyId`]. It covers the algorithm, and is no tag of anything. `Display` writes
 /// lower-case hex.
 ///

@@ -83,7 +83,7 @@ impl Parts<'_> {
     /// # Errors
     ///
     /// As [`Part::finish`](tagmac::hazmat::Part::finish), [`PartError::Mac`] with
-    /// [`Error::NonceLength`] for a nonce of the wrong length; [`PartError::ForeignPart`] if the part
+    /// [`Error::NonceLength`](tagmac::Error::NonceLength) for a nonce of the wrong length; [`PartError::ForeignPart`] if the part
     /// is of another MAC or key.
     pub fn finish(self, part: AnyPart, nonce: &[u8], rest: &[u8]) -> Result<Tag, PartError> {
         if part.id != self.id {
@@ -109,7 +109,7 @@ impl Parts<'_> {
     /// # Errors
     ///
     /// [`SaveError::Saved`] unless one was, [`SaveError::ForeignPart`] if it has another block,
-    /// [`SaveError::Mac`] with [`Error::TooLong`] if it ends over the MAC's limit.
+    /// [`SaveError::Mac`] with [`Error::TooLong`](tagmac::Error::TooLong) if it ends over the MAC's limit.
     pub fn load(self, input: &mut Reader<'_>) -> Result<AnyPart, SaveError> {
         let (range, part) = self.mac.load(input)?;
         Ok(AnyPart { id: self.id, start: range.start, end: range.end, part })

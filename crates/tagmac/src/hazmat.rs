@@ -11,12 +11,12 @@
 //! * **Parts are as secret as the key.** Anyone who sees the sums of some ranges can forge tags.
 //!   They are wiped on drop and show nothing in `Debug`. They leave the process only sealed
 //!   (`Part::seal`, with the feature `save`), under a key derived from the MAC's; anyone who can open
-//!   the seal could have made the tag. Only `dynamic::Parts::save` gives bare sums, to be sealed.
+//!   the seal could have made the tag. Only `Parts::save` of the crate `tagmac-any` gives bare sums, to be sealed.
 //! * **A part authenticates nothing.** Only the whole message has a tag. Check it before you use
 //!   any of the bytes.
 //! * **Ranges are in bytes from the start of the message**, multiples of [`Hash::block`]. Joining
 //!   refuses what does not fit, but it cannot know that two parts are of the same message, and
-//!   only the parts of the module `dynamic` know their key. A sealed part is bound to the name of its
+//!   only the parts of the crate `tagmac-any` know their key. A sealed part is bound to the name of its
 //!   object: give no two messages the same, or a mix of both gets a tag that neither has.
 //!
 //! ```

@@ -47,7 +47,7 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 /// **Use one sequence per key**: two of them would use the same nonces, and two tags under one nonce
 /// help to forge others, see below. Where AES is no instruction, consecutive nonces are cheap for UMAC-32 and
 /// UMAC-64: four or two of them share a call of the block cipher. To keep to a budget as well, see
-/// [`meter`](crate::meter).
+/// `meter` of the crate `tagmac-any`.
 ///
 /// ```
 /// use tagmac::{Mac, NonceSequence, Umac64};

@@ -19,7 +19,7 @@ pub(crate) fn wipe<T: Copy>(secrets: &mut [T], zero: T) {
 /// of registers, and no destructor knows of them.
 ///
 /// Call it on each thread that made a key or used it, after the last use. Making a key leaves copies within
-/// 16 KiB, and other calls within 48 KiB, or 64 KiB for UMAC and under PRESENT. The module `dynamic` does it
+/// 16 KiB, and other calls within 48 KiB, or 64 KiB for UMAC and under PRESENT. The crate `tagmac-any` does it
 /// by itself, where it makes a key and where it drops one.
 ///
 /// ```

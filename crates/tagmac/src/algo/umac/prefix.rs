@@ -58,8 +58,8 @@ impl<C: Cipher<Block = Block>> Umac<C, 4> {
     /// first grade alone show words of the hash's key, too, since all streams share it. So check each tag that passes a lower
     /// grade whole before the next attempt, and end the key at the first that fails there; whoever can
     /// change the last bytes of a right tag on its way can end the key so. And count
-    /// what fails, grade by grade: [`Metered::verify_prefix`](crate::meter::Metered::verify_prefix) does,
-    /// under a budget by [`Budget::with_grades`](crate::meter::Budget::with_grades).
+    /// what fails, grade by grade: `Metered::verify_prefix` of the crate `tagmac-any` does,
+    /// under a budget by `Budget::with_grades`.
     /// [`bounds::umac::graded`](crate::bounds::umac::graded) bounds that any attempt ever passes.
     ///
     /// ```
