@@ -4,7 +4,6 @@ use core::fmt;
 
 use tagmac::{Assurance, Bits, Mismatch, Nonce, Tag, Umac128, UmacNonce};
 
-use crate::erased::Inner;
 use crate::mac::AnyMac;
 use crate::meter::{MeterError, Metered, MeteredVerifyError};
 use crate::registry::Algorithm;
@@ -74,11 +73,7 @@ impl AnyMac {
 
     /// The MAC with its type, if that has grades.
     fn graded(&self) -> Result<&Umac128, GradeError> {
-        let mac = match &self.mac {
-            Inner::Product(mac) => mac.as_any().downcast_ref(),
-            Inner::Sequential(_) => None,
-        };
-        mac.ok_or(GradeError::NoGrades { algorithm: self.algorithm })
+        self.mac.as_any().downcast_ref().ok_or(GradeError::NoGrades { algorithm: self.algorithm })
     }
 }
 

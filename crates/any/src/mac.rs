@@ -1,24 +1,25 @@
 //! A MAC of the registry under a key.
 
 use core::fmt;
+use std::sync::Arc;
 
 use tagmac::batch::BatchError;
 use tagmac::internals::{matches, with_stack_wiped, write_verdicts};
 use tagmac::isa::Level;
-use tagmac::{Bits, Error, Mismatch, Nonce, Tag};
+use tagmac::{Bits, Error, Mismatch, Tag};
 
-use crate::erased::Inner;
+use crate::erased::DynMac;
 use crate::key_id::KeyId;
 use crate::parts::Parts;
 use crate::registry::{Algorithm, max_bytes};
-use crate::stream::{AnyStream, StreamInner};
+use crate::stream::AnyStream;
 
 /// A MAC of the registry under a key.
 #[derive(Clone)]
 pub struct AnyMac {
     pub(crate) algorithm: Algorithm,
     pub(crate) id: KeyId,
-    pub(crate) mac: Inner,
+    pub(crate) mac: Arc<dyn DynMac>,
 }
 
 /// Silent about the key.
@@ -78,26 +79,17 @@ impl AnyMac {
 
     /// The length of the tags in bits.
     pub fn tag_bits(&self) -> usize {
-        match &self.mac {
-            Inner::Product(mac) => mac.tag_bits(),
-            Inner::Sequential(mac) => mac.tag_bits(),
-        }
+        self.mac.tag_bits()
     }
 
     /// The most bytes of a message; `None` where a limit, if there is one, is out of reach.
     pub fn max_message_bytes(&self) -> Option<u64> {
-        match &self.mac {
-            Inner::Product(mac) => max_bytes(mac.limit_bits()),
-            Inner::Sequential(_) => None,
-        }
+        max_bytes(self.mac.limit_bits())
     }
 
     /// The level in use; `None` for HMAC, which chooses its own.
     pub fn level(&self) -> Option<Level> {
-        match &self.mac {
-            Inner::Product(mac) => Some(mac.level()),
-            Inner::Sequential(mac) => mac.level(),
-        }
+        self.mac.level()
     }
 
     /// The tag of a message. `nonce` is empty for deterministic MACs.
@@ -108,17 +100,7 @@ impl AnyMac {
     /// is over the limit, [`Error::PartialByte`] if it ends within a byte and the MAC takes bytes
     /// alone.
     pub fn tag<'m>(&self, nonce: &[u8], message: impl Into<Bits<'m>>) -> Result<Tag, Error> {
-        let message = message.into();
-        match &self.mac {
-            Inner::Product(mac) => mac.tag(nonce, message),
-            Inner::Sequential(mac) => {
-                <()>::from_slice(nonce)?;
-                if !message.bits().is_multiple_of(8) {
-                    return Err(Error::PartialByte { found: message.bits() });
-                }
-                Ok(mac.tag(message.bytes()))
-            }
-        }
+        self.mac.tag(nonce, message.into())
     }
 
     /// The tags of many messages, a nonce for each, empty for deterministic MACs. Short messages
@@ -140,16 +122,7 @@ impl AnyMac {
     ) -> Result<(), BatchError> {
         let n = messages.len();
         assert!(nonces.len() == n && tags.len() == n, "a nonce and a tag for each message");
-        match &self.mac {
-            Inner::Product(mac) => mac.tag_many(nonces, messages, tags),
-            Inner::Sequential(mac) => {
-                for (index, nonce) in nonces.iter().enumerate() {
-                    <()>::from_slice(nonce).map_err(|error| BatchError { index, error })?;
-                }
-                mac.tag_many(messages, tags);
-                Ok(())
-            }
-        }
+        self.mac.tag_many(nonces, messages, tags)
     }
 
     /// Checks a tag in constant time.
@@ -200,21 +173,12 @@ impl AnyMac {
     /// [`Error::NonceLength`] for a nonce of the wrong length.
     pub fn stream(&self, nonce: &[u8]) -> Result<AnyStream, Error> {
         self.algorithm.wipe_before_stream();
-        let inner = match &self.mac {
-            Inner::Product(mac) => StreamInner::Product(mac.clone().stream(nonce)?),
-            Inner::Sequential(mac) => {
-                <()>::from_slice(nonce)?;
-                StreamInner::Sequential(mac.clone().stream())
-            }
-        };
+        let inner = self.mac.clone().stream(nonce)?;
         Ok(AnyStream { id: self.id, inner })
     }
 
     /// The calls on parts; `None` if the MAC's hash is no product of parts.
     pub fn parts(&self) -> Option<Parts<'_>> {
-        match &self.mac {
-            Inner::Product(mac) => Some(Parts { mac: &**mac, id: self.id }),
-            Inner::Sequential(_) => None,
-        }
+        self.mac.parts().map(|mac| Parts { mac, id: self.id })
     }
 }

@@ -20,10 +20,9 @@ use tagmac::Error;
 use tagmac::internals::{SEAL_NONCE, fill_random, seal_into};
 use tagmac::save::{Reader, SaveError, Sealer, Writer};
 
-use crate::erased::AnyPart;
 use crate::key_id::KeyId;
 use crate::mac::AnyMac;
-use crate::parts::Parts;
+use crate::parts::{AnyPart, Parts};
 
 /// What every version begins with, and this one.
 const MAGIC: &[u8] = b"tagmac-partial-";

@@ -1,16 +1,49 @@
-//! The calls on parts of messages.
+//! Parts of messages, and the calls on them.
+
+use core::fmt;
 
 use tagmac::Tag;
 use tagmac::hazmat::PartError;
 use tagmac::save::{Reader, SaveError, Writer};
 
-use crate::erased::{AnyPart, DynMac};
+use crate::erased::{DynParts, ErasedPart};
 use crate::key_id::KeyId;
+
+/// A part of a message, for any MAC that has parts. Secret, wiped on drop, silent in `Debug`.
+pub struct AnyPart {
+    id: KeyId,
+    start: u64,
+    end: u64,
+    part: ErasedPart,
+}
+
+impl fmt::Debug for AnyPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AnyPart({}..{})", self.start, self.end)
+    }
+}
+
+impl AnyPart {
+    /// The id of the key that it is under.
+    pub fn key_id(&self) -> KeyId {
+        self.id
+    }
+
+    /// The first byte of the range.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The byte after the range.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+}
 
 /// The calls on parts of a MAC that has them, see [`Part`](tagmac::hazmat::Part).
 #[derive(Clone, Copy)]
 pub struct Parts<'a> {
-    pub(crate) mac: &'a dyn DynMac,
+    pub(crate) mac: &'a dyn DynParts,
     pub(crate) id: KeyId,
 }
 

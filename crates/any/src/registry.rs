@@ -19,9 +19,9 @@ use tagmac::internals::{
 use tagmac::isa::Level;
 use tagmac::{EliMac, Error, Poly1305Aes, Umac, Umac99, Umac99Set, wipe_stack};
 
-use crate::erased::Inner;
+use crate::erased::DynMac;
 use crate::key_id::KeyId;
-use crate::sequential;
+use crate::sequential::{HmacSha256, SequentialCmac};
 
 /// A MAC of the registry.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ pub struct Capabilities {
     pub bits: bool,
 }
 
-type Make = fn(key: &[u8], tag_bits: usize, level: Level) -> Result<Inner, Error>;
+type Make = fn(key: &[u8], tag_bits: usize, level: Level) -> Result<Arc<dyn DynMac>, Error>;
 
 struct Row {
     name: &'static str,
@@ -119,7 +119,7 @@ where
         theorem: Some(Theorem::Pmac { n: n_of::<C>(), t: n_of::<C>() }),
         make: |key, tag_bits, level| {
             let mac = internals::pmac::<K>(C::from_slice(key, level)?.into(), level);
-            Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
+            Ok(Arc::new(mac.with_tag_bits(tag_bits)?))
         },
     }
 }
@@ -146,7 +146,7 @@ where
         let (k1, k2) = key.split_at(C::KEY_BYTES);
         let (k1, k2) = (C::from_slice(k1, level)?, C::from_slice(k2, level)?);
         let mac = internals::lightmac::<K>(k1.into(), k2.into(), S, level)?;
-        Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
+        Ok(Arc::new(mac.with_tag_bits(tag_bits)?))
     };
     let n = C::Block::BYTES;
     let (block, limit_bits) = (n - S / 8, lightmac_limit_bits(8 * n, S));
@@ -159,7 +159,7 @@ const fn elimac(name: &'static str) -> Row {
         let wrong = Error::KeyLength { min: 32, max: 32, found: key.len() };
         let ([k1, k2], []) = key.as_chunks() else { return Err(wrong) };
         let mac = EliMac::with_level(k1, k2, level);
-        Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
+        Ok(Arc::new(mac.with_tag_bits(tag_bits)?))
     };
     let theorem = Some(Theorem::EliMacAes { t: 128 });
     Row { limit_bits: ELIMAC_LIMIT_BITS, theorem, ..two_keys::<Aes128, Aes128>(name, make) }
@@ -187,7 +187,7 @@ const fn poly1305_aes(name: &'static str) -> Row {
         make: |key, _, level| {
             let wrong = Error::KeyLength { min: 32, max: 32, found: key.len() };
             let mac = Poly1305Aes::with_level(key.try_into().map_err(|_| wrong)?, level);
-            Ok(Inner::Product(Arc::new(mac)))
+            Ok(Arc::new(mac))
         },
     }
 }
@@ -196,7 +196,7 @@ const fn umac<const T: usize>(name: &'static str) -> Row {
     let make: Make = |key, _, level| {
         let wrong = Error::KeyLength { min: 16, max: 16, found: key.len() };
         let mac = Umac::<Aes128, T>::with_level(key.try_into().map_err(|_| wrong)?, level);
-        Ok(Inner::Product(Arc::new(mac)))
+        Ok(Arc::new(mac))
     };
     Row {
         new_key: 16,
@@ -256,10 +256,15 @@ const fn umac99(name: &'static str, b: u32, max_tag: usize, prf: Prf1999, make: 
     }
 }
 
-fn umac99_set(set: Umac99Set, key: &[u8], tag_bits: usize, level: Level) -> Result<Inner, Error> {
+fn umac99_set(
+    set: Umac99Set,
+    key: &[u8],
+    tag_bits: usize,
+    level: Level,
+) -> Result<Arc<dyn DynMac>, Error> {
     let wrong = Error::KeyLength { min: 16, max: 16, found: key.len() };
     let mac = Umac99::with_level(set, key.try_into().map_err(|_| wrong)?, level);
-    Ok(Inner::Product(Arc::new(mac.with_tag_bits(tag_bits)?)))
+    Ok(Arc::new(mac.with_tag_bits(tag_bits)?))
 }
 
 /// CMAC of C, with the kernels of K.
@@ -275,7 +280,7 @@ where
         theorem: None,
         make: |key, tag_bits, level| {
             let mac = internals::cmac::<K>(C::from_slice(key, level)?.into(), level);
-            Ok(Inner::Sequential(Arc::new(mac.with_tag_bits(tag_bits)?)))
+            Ok(Arc::new(SequentialCmac(mac.with_tag_bits(tag_bits)?)))
         },
         ..pmac::<C, K>(name)
     }
@@ -293,7 +298,7 @@ const HMAC_SHA256: Row = Row {
     cipher_key: 32,
     max_tag: 256,
     can: SEQUENTIAL,
-    make: |key, bits, _| Ok(Inner::Sequential(sequential::hmac_sha256(key, bits))),
+    make: |key, bits, _| Ok(Arc::new(HmacSha256::new(key, bits))),
     ..cmac::<Aes256, LongAes>("HMAC-SHA256")
 };
 
@@ -590,7 +595,12 @@ impl Algorithm {
         }
     }
 
-    pub(crate) fn make(self, key: &[u8], tag_bits: usize, level: Level) -> Result<Inner, Error> {
+    pub(crate) fn make(
+        self,
+        key: &[u8],
+        tag_bits: usize,
+        level: Level,
+    ) -> Result<Arc<dyn DynMac>, Error> {
         (self.0.make)(key, tag_bits, level)
     }
 }

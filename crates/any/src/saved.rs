@@ -2,9 +2,8 @@
 
 use tagmac::save::{SaveError, Sealer};
 
-use crate::erased::Inner;
 use crate::mac::AnyMac;
-use crate::stream::{AnyStream, StreamInner};
+use crate::stream::AnyStream;
 
 /// What a stream is saved for, before the key's id.
 const PURPOSE: &[u8] = b"any stream 1";
@@ -34,10 +33,7 @@ impl AnyStream {
     /// [`SaveError::NoSavedState`] for CMAC, HMAC and the UMAC of 1999, which keep their states to
     /// themselves, and as [`Stream::save`](tagmac::Stream::save).
     pub fn save(&self, sealer: &Sealer) -> Result<Vec<u8>, SaveError> {
-        match &self.inner {
-            StreamInner::Product(stream) => stream.save(sealer, &[PURPOSE, self.id.as_bytes()]),
-            StreamInner::Sequential(_) => Err(SaveError::NoSavedState),
-        }
+        self.inner.save(sealer, &[PURPOSE, self.id.as_bytes()])
     }
 }
 
@@ -50,8 +46,7 @@ impl AnyMac {
     /// [`SaveError::Saved`] if the tags have another length, [`SaveError::NoSavedState`] for CMAC and
     /// HMAC.
     pub fn restore(&self, sealer: &Sealer, saved: &[u8]) -> Result<AnyStream, SaveError> {
-        let Inner::Product(mac) = &self.mac else { return Err(SaveError::NoSavedState) };
-        let stream = mac.clone().restore(sealer, &[PURPOSE, self.id.as_bytes()], saved)?;
-        Ok(AnyStream { id: self.id, inner: StreamInner::Product(stream) })
+        let inner = self.mac.clone().restore(sealer, &[PURPOSE, self.id.as_bytes()], saved)?;
+        Ok(AnyStream { id: self.id, inner })
     }
 }

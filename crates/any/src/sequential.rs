@@ -1,132 +1,199 @@
 //! CMAC (SP 800-38B) and HMAC (FIPS 198-1), for users who may use only approved algorithms. They
 //! are no product of parts: one block waits for the one before it.
 
+use core::ops::Deref;
+use std::any::Any;
 use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-
+use tagmac::batch::BatchError;
 use tagmac::cipher::{Cipher, Field};
 use tagmac::internals::finalize_cmac;
 use tagmac::isa::Level;
-use tagmac::{Cmac, CmacStream, Tag};
+use tagmac::{Bits, Cmac, CmacStream, Error, Nonce, Tag};
 
-/// A MAC that takes its message in order.
-pub(crate) trait Sequential: Send + Sync {
-    /// The length of the tag in bits.
-    fn tag_bits(&self) -> usize;
-    /// The level in use, if it is one of this library's.
-    fn level(&self) -> Option<Level>;
-    /// The tag of a message.
-    fn tag(&self, message: &[u8]) -> Tag;
-    /// The tags of many messages.
-    fn tag_many(&self, messages: &[&[u8]], tags: &mut [Tag]) {
-        for (message, tag) in messages.iter().zip(tags) {
-            *tag = self.tag(message);
-        }
+use crate::erased::{Deterministic, DynMac, DynSequence, DynStream};
+
+/// The bytes of a message, for MACs that take bytes alone.
+fn whole_bytes(message: Bits<'_>) -> Result<&[u8], Error> {
+    if message.bits().is_multiple_of(8) {
+        Ok(message.bytes())
+    } else {
+        Err(Error::PartialByte { found: message.bits() })
     }
-    /// An empty message.
-    fn stream(self: Arc<Self>) -> Box<dyn SequentialStream>;
 }
 
-/// The state of one message.
-pub(crate) trait SequentialStream: Send + Sync {
-    /// Adds to the message.
-    fn update(&mut self, data: &[u8]);
-    /// The tag of the message.
-    fn tag(self: Box<Self>) -> Tag;
-    /// The same state again.
-    fn fork(&self) -> Box<dyn SequentialStream>;
+/// Refuses nonces.
+fn without_nonces(nonces: &[&[u8]]) -> Result<(), BatchError> {
+    nonces.iter().enumerate().try_for_each(|(index, nonce)| {
+        <()>::from_slice(nonce).map_err(|error| BatchError { index, error })
+    })
 }
 
-impl<C: Cipher<Block: Field> + 'static> Sequential for Cmac<C> {
-    fn tag_bits(&self) -> usize {
-        Cmac::tag_bits(self)
+/// CMAC, as a type of this crate: the library's might become a [`tagmac::Mac`].
+pub(crate) struct SequentialCmac<C: Cipher<Block: Field>>(pub(crate) Cmac<C>);
+
+/// What a stream refers to.
+struct Shared<C: Cipher<Block: Field>>(Arc<SequentialCmac<C>>);
+
+// Derived, it would ask for a cipher that is `Clone`.
+impl<C: Cipher<Block: Field>> Clone for Shared<C> {
+    fn clone(&self) -> Self {
+        Shared(self.0.clone())
+    }
+}
+
+impl<C: Cipher<Block: Field>> Deref for Shared<C> {
+    type Target = Cmac<C>;
+
+    fn deref(&self) -> &Cmac<C> {
+        &self.0.0
+    }
+}
+
+impl<C: Cipher<Block: Field> + 'static> DynMac for SequentialCmac<C> {
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
     fn level(&self) -> Option<Level> {
-        Some(Cmac::level(self))
+        Some(self.0.level())
     }
 
-    fn tag(&self, message: &[u8]) -> Tag {
-        Cmac::tag(self, message)
+    fn limit_bits(&self) -> u64 {
+        u64::MAX
     }
 
-    fn tag_many(&self, messages: &[&[u8]], tags: &mut [Tag]) {
-        Cmac::tag_many(self, messages, tags);
+    fn tag_bits(&self) -> usize {
+        self.0.tag_bits()
     }
 
-    fn stream(self: Arc<Self>) -> Box<dyn SequentialStream> {
-        Box::new(CmacStream::new(self))
+    fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error> {
+        <()>::from_slice(nonce)?;
+        Ok(self.0.tag(whole_bytes(message)?))
+    }
+
+    fn tag_many(
+        &self,
+        nonces: &[&[u8]],
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+    ) -> Result<(), BatchError> {
+        without_nonces(nonces)?;
+        self.0.tag_many(messages, tags);
+        Ok(())
+    }
+
+    fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn DynStream>, Error> {
+        <()>::from_slice(nonce)?;
+        Ok(Box::new(CmacStream::new(Shared(self))))
+    }
+
+    fn sequence(self: Arc<Self>, next: &[u8]) -> Result<Box<dyn DynSequence>, Error> {
+        <()>::from_slice(next)?;
+        Ok(Box::new(Deterministic(self)))
     }
 }
 
-impl<C: Cipher<Block: Field> + 'static> SequentialStream for CmacStream<Arc<Cmac<C>>, C> {
+impl<C: Cipher<Block: Field> + 'static> DynStream for CmacStream<Shared<C>, C> {
     fn update(&mut self, data: &[u8]) {
         CmacStream::update(self, data);
     }
 
-    fn tag(self: Box<Self>) -> Tag {
-        finalize_cmac(&self)
+    fn fork(&self) -> Box<dyn DynStream> {
+        Box::new(self.clone())
     }
 
-    fn fork(&self) -> Box<dyn SequentialStream> {
-        Box::new(self.clone())
+    fn tag(self: Box<Self>) -> Result<Tag, Error> {
+        Ok(finalize_cmac(&self))
     }
 }
 
 /// HMAC after the first bytes of a message, or none.
 #[derive(Clone)]
-struct HmacSha256 {
+pub(crate) struct HmacSha256 {
     state: Hmac<Sha256>,
     tag_bits: usize,
 }
 
 impl HmacSha256 {
+    /// Under a key of any length.
+    pub(crate) fn new(key: &[u8], tag_bits: usize) -> HmacSha256 {
+        let state = Hmac::new_from_slice(key).expect("HMAC takes keys of any length");
+        HmacSha256 { state, tag_bits }
+    }
+
     /// The first bits of a finished HMAC.
     fn truncate(&self, state: Hmac<Sha256>) -> Tag {
         let full = state.finalize().into_bytes();
         Tag::new(&full[..self.tag_bits / 8], self.tag_bits).expect("a length of the registry")
     }
+
+    fn tag_of(&self, message: &[u8]) -> Tag {
+        let mut state = self.state.clone();
+        state.update(message);
+        self.truncate(state)
+    }
 }
 
-impl Sequential for HmacSha256 {
-    fn tag_bits(&self) -> usize {
-        self.tag_bits
+impl DynMac for HmacSha256 {
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
     fn level(&self) -> Option<Level> {
         None
     }
 
-    fn tag(&self, message: &[u8]) -> Tag {
-        let mut state = self.state.clone();
-        state.update(message);
-        self.truncate(state)
+    fn limit_bits(&self) -> u64 {
+        u64::MAX
     }
 
-    fn stream(self: Arc<Self>) -> Box<dyn SequentialStream> {
-        self.fork()
+    fn tag_bits(&self) -> usize {
+        self.tag_bits
+    }
+
+    fn tag(&self, nonce: &[u8], message: Bits<'_>) -> Result<Tag, Error> {
+        <()>::from_slice(nonce)?;
+        Ok(self.tag_of(whole_bytes(message)?))
+    }
+
+    fn tag_many(
+        &self,
+        nonces: &[&[u8]],
+        messages: &[&[u8]],
+        tags: &mut [Tag],
+    ) -> Result<(), BatchError> {
+        without_nonces(nonces)?;
+        for (message, tag) in messages.iter().zip(tags) {
+            *tag = self.tag_of(message);
+        }
+        Ok(())
+    }
+
+    fn stream(self: Arc<Self>, nonce: &[u8]) -> Result<Box<dyn DynStream>, Error> {
+        <()>::from_slice(nonce)?;
+        Ok(self.fork())
+    }
+
+    fn sequence(self: Arc<Self>, next: &[u8]) -> Result<Box<dyn DynSequence>, Error> {
+        <()>::from_slice(next)?;
+        Ok(Box::new(Deterministic(self)))
     }
 }
 
-impl SequentialStream for HmacSha256 {
+impl DynStream for HmacSha256 {
     fn update(&mut self, data: &[u8]) {
         self.state.update(data);
     }
 
-    fn tag(self: Box<Self>) -> Tag {
-        // Where the state is, it is wiped; moved out of its box, it would stay there.
-        self.truncate(self.state.clone())
-    }
-
-    fn fork(&self) -> Box<dyn SequentialStream> {
+    fn fork(&self) -> Box<dyn DynStream> {
         Box::new(self.clone())
     }
-}
 
-/// HMAC-SHA256 under a key of any length.
-pub(crate) fn hmac_sha256(key: &[u8], tag_bits: usize) -> Arc<dyn Sequential> {
-    let state = Hmac::new_from_slice(key).expect("HMAC takes keys of any length");
-    Arc::new(HmacSha256 { state, tag_bits })
+    fn tag(self: Box<Self>) -> Result<Tag, Error> {
+        // Where the state is, it is wiped; moved out of its box, it would stay there.
+        Ok(self.truncate(self.state.clone()))
+    }
 }

@@ -7,17 +7,11 @@ use tagmac::{Error, Mismatch, Tag};
 
 use crate::erased::DynStream;
 use crate::key_id::KeyId;
-use crate::sequential::SequentialStream;
 
 /// A message that comes in pieces, for any MAC.
 pub struct AnyStream {
     pub(crate) id: KeyId,
-    pub(crate) inner: StreamInner,
-}
-
-pub(crate) enum StreamInner {
-    Product(Box<dyn DynStream>),
-    Sequential(Box<dyn SequentialStream>),
+    pub(crate) inner: Box<dyn DynStream>,
 }
 
 /// Silent about the key and the message.
@@ -30,10 +24,7 @@ impl fmt::Debug for AnyStream {
 impl AnyStream {
     /// Adds to the message. Once it is over the MAC's limit, [`tag`](AnyStream::tag) says so.
     pub fn update(&mut self, data: &[u8]) {
-        match &mut self.inner {
-            StreamInner::Product(stream) => stream.update(data),
-            StreamInner::Sequential(state) => state.update(data),
-        }
+        self.inner.update(data);
     }
 
     /// The tag of the message.
@@ -42,20 +33,13 @@ impl AnyStream {
     ///
     /// [`Error::TooLong`] if the message is over the limit.
     pub fn tag(self) -> Result<Tag, Error> {
-        match self.inner {
-            StreamInner::Product(stream) => stream.tag(),
-            StreamInner::Sequential(state) => Ok(state.tag()),
-        }
+        self.inner.tag()
     }
 
     /// A second stream that begins with the same bytes, under the same nonce: see
     /// [`Stream::fork`](tagmac::Stream::fork) for what that forbids.
     pub fn fork(&self) -> AnyStream {
-        let inner = match &self.inner {
-            StreamInner::Product(stream) => StreamInner::Product(stream.fork()),
-            StreamInner::Sequential(state) => StreamInner::Sequential(state.fork()),
-        };
-        AnyStream { id: self.id, inner }
+        AnyStream { id: self.id, inner: self.inner.fork() }
     }
 
     /// Checks the message's tag in constant time.

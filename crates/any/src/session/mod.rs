@@ -19,12 +19,13 @@ use tagmac::bounds::NonceKind;
 use tagmac::save::Reader;
 use tagmac::{Assurance, Error, Tag};
 
-use crate::erased::{AnyNonce, DynSequence, Inner};
+use crate::erased::DynSequence;
 use crate::grade::{GradeError, verify_metered};
 use crate::key_file::checksum;
 use crate::key_id::KeyId;
 use crate::mac::AnyMac;
 use crate::meter::{Budget, Metered, MeteredVerifyError, Usage};
+use crate::nonce::AnyNonce;
 
 /// How a saved session begins.
 const MAGIC: [u8; 8] = *b"tagmacS2";
@@ -74,7 +75,7 @@ const MAGIC: [u8; 8] = *b"tagmacS2";
 /// [`NonceSequence`](tagmac::NonceSequence) does the same, without the saved form.
 pub struct Session {
     mac: AnyMac,
-    meter: Metered<Sender>,
+    meter: Metered<Box<dyn DynSequence>>,
     nonce_bytes: usize,
     /// The messages that the last save covers and that are yet to come. `None`: it was never saved.
     covered: Option<u64>,
@@ -87,30 +88,10 @@ impl fmt::Debug for Session {
     }
 }
 
-/// What tags the messages.
-enum Sender {
-    Deterministic(AnyMac),
-    Sequence(Box<dyn DynSequence>),
-}
-
-impl Sender {
-    fn new(mac: AnyMac, next: &[u8]) -> Result<Sender, Error> {
-        mac.algorithm.check_nonce(next.len())?;
-        Ok(match &mac.mac {
-            Inner::Product(mac) if !next.is_empty() => {
-                Sender::Sequence(mac.clone().sequence(next)?)
-            }
-            _ => Sender::Deterministic(mac),
-        })
-    }
-
-    /// The next nonce, `None` if there is none to count.
-    fn peek(&self) -> Result<Option<AnyNonce>, Error> {
-        match self {
-            Sender::Deterministic(_) => Ok(None),
-            Sender::Sequence(sequence) => sequence.peek().map(Some),
-        }
-    }
+/// What tags the messages, from this nonce on.
+fn sequence(mac: &AnyMac, next: &[u8]) -> Result<Box<dyn DynSequence>, Error> {
+    mac.algorithm.check_nonce(next.len())?;
+    mac.mac.clone().sequence(next)
 }
 
 impl AnyMac {
@@ -166,7 +147,7 @@ impl Session {
     ///
     /// [`Error::NonceLength`] if the MAC takes no nonces of that length.
     pub fn new(mac: AnyMac, next_nonce: &[u8], budget: Budget) -> Result<Session, SessionError> {
-        let meter = Metered::new(Sender::new(mac.clone(), next_nonce)?, budget, Usage::default())?;
+        let meter = Metered::new(sequence(&mac, next_nonce)?, budget, Usage::default())?;
         Ok(Session { mac, meter, nonce_bytes: next_nonce.len(), covered: None })
     }
 
@@ -183,7 +164,7 @@ impl Session {
     /// allows.
     pub fn restore(mac: AnyMac, saved: &[u8], budget: Budget) -> Result<Session, SessionError> {
         let (next, usage) = read(mac.id, saved)?;
-        let meter = Metered::new(Sender::new(mac.clone(), next)?, budget, usage)?;
+        let meter = Metered::new(sequence(&mac, next)?, budget, usage)?;
         Ok(Session { mac, meter, nonce_bytes: next.len(), covered: Some(0) })
     }
 
@@ -213,12 +194,9 @@ impl Session {
             Some(0) => return Err(SessionError::ReserveUsedUp),
             covered => covered.map(|messages| messages - 1),
         };
-        let sender = self.meter.count_message(message.len())?;
+        let sequence = self.meter.count_message(message.len())?;
         self.covered = covered;
-        *tag = match sender {
-            Sender::Deterministic(mac) => mac.tag(&[], message),
-            Sender::Sequence(sequence) => sequence.tag(message, nonce),
-        }?;
+        *tag = sequence.tag(message, nonce)?;
         Ok(())
     }
 
