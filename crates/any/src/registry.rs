@@ -46,6 +46,10 @@ type Make = fn(key: &[u8], tag_bits: usize, level: Level) -> Result<Arc<dyn DynM
 
 struct Row {
     name: &'static str,
+    family: &'static str,
+    /// The cipher that the name has, and LightMAC's counter.
+    cipher: Option<&'static str>,
+    counter_bits: Option<usize>,
     /// Bytes of a new key, and of the keys that are taken.
     new_key: usize,
     min_key: usize,
@@ -85,6 +89,9 @@ const UMAC99: Capabilities = Capabilities { batch: false, edits: false, ..UNIVER
 const SEQUENTIAL: Capabilities =
     Capabilities { parts: false, threads: false, batch: false, edits: false, bits: false };
 
+/// LightMAC's counter where a name has none.
+const USUAL_COUNTER_BITS: usize = 32;
+
 /// Bytes of a saved part but for a hash that grows: the range and 160 bytes for UMAC-128.
 const FIXED_PART: u64 = 16 + 160;
 
@@ -101,6 +108,9 @@ where
 {
     Row {
         name,
+        family: "PMAC",
+        cipher: Some(C::NAME),
+        counter_bits: None,
         new_key: C::KEY_BYTES,
         min_key: C::KEY_BYTES,
         max_key: C::KEY_BYTES,
@@ -129,6 +139,11 @@ const fn present(row: Row) -> Row {
     Row { wipe_calls: wipe_stack::<{ 64 << 10 }>, ..row }
 }
 
+/// Under AES.
+const fn aes(row: Row) -> Row {
+    row
+}
+
 /// A xor MAC with two keys of C.
 const fn two_keys<C: Cipher<Block: Field>, K>(name: &'static str, make: Make) -> Row
 where
@@ -151,7 +166,14 @@ where
     let n = C::Block::BYTES;
     let (block, limit_bits) = (n - S / 8, lightmac_limit_bits(8 * n, S));
     let theorem = Theorem::LightMac { n: n_of::<C>(), s: S as u32, t: n_of::<C>() };
-    Row { block, limit_bits, theorem: Some(theorem), ..two_keys::<C, K>(name, make) }
+    Row {
+        family: "LIGHTMAC",
+        counter_bits: Some(S),
+        block,
+        limit_bits,
+        theorem: Some(theorem),
+        ..two_keys::<C, K>(name, make)
+    }
 }
 
 const fn elimac(name: &'static str) -> Row {
@@ -162,12 +184,20 @@ const fn elimac(name: &'static str) -> Row {
         Ok(Arc::new(mac.with_tag_bits(tag_bits)?))
     };
     let theorem = Some(Theorem::EliMacAes { t: 128 });
-    Row { limit_bits: ELIMAC_LIMIT_BITS, theorem, ..two_keys::<Aes128, Aes128>(name, make) }
+    Row {
+        family: "ELIMAC",
+        limit_bits: ELIMAC_LIMIT_BITS,
+        theorem,
+        ..two_keys::<Aes128, Aes128>(name, make)
+    }
 }
 
 const fn poly1305_aes(name: &'static str) -> Row {
     Row {
         name,
+        family: "POLY1305",
+        cipher: None,
+        counter_bits: None,
         new_key: 32,
         min_key: 32,
         max_key: 32,
@@ -199,6 +229,7 @@ const fn umac<const T: usize>(name: &'static str) -> Row {
         Ok(Arc::new(mac))
     };
     Row {
+        family: "UMAC",
         new_key: 16,
         min_key: 16,
         max_key: 16,
@@ -234,6 +265,9 @@ const fn umac99(name: &'static str, b: u32, max_tag: usize, prf: Prf1999, make: 
     let theorem = Theorem::Umac1999(Umac1999 { b, t: max_tag as u32, prf, nonces: drawn(64) });
     Row {
         name,
+        family: "UMAC99",
+        cipher: None,
+        counter_bits: None,
         new_key: 16,
         min_key: 16,
         max_key: 16,
@@ -273,6 +307,7 @@ where
     K: Cipher<Block = C::Block> + From<C> + 'static,
 {
     Row {
+        family: "CMAC",
         min_tag: 32,
         tag_step: 8,
         block: 0,
@@ -291,6 +326,8 @@ where
 const MAX_HMAC_KEY: usize = 16 << 10;
 
 const HMAC_SHA256: Row = Row {
+    family: "HMAC",
+    cipher: None,
     new_key: 32,
     // Without a byte it is no key: everybody makes its tags.
     min_key: 1,
@@ -302,70 +339,55 @@ const HMAC_SHA256: Row = Row {
     ..cmac::<Aes256, LongAes>("HMAC-SHA256")
 };
 
-static ROWS: &[Row] = &[
-    pmac::<Aes128, Aes128>("PMAC-AES128"),
-    pmac::<Aes192, LongAes>("PMAC-AES192"),
-    pmac::<Aes256, LongAes>("PMAC-AES256"),
-    present(pmac::<Present80, Present128>("PMAC-PRESENT80")),
-    present(pmac::<Present128, Present128>("PMAC-PRESENT128")),
-    pmac::<Rc6, Rc6>("PMAC-RC6"),
-    lightmac::<Aes128, Aes128, 8>("LIGHTMAC-AES128-S8"),
-    lightmac::<Aes128, Aes128, 16>("LIGHTMAC-AES128-S16"),
-    lightmac::<Aes128, Aes128, 24>("LIGHTMAC-AES128-S24"),
-    lightmac::<Aes128, Aes128, 32>("LIGHTMAC-AES128-S32"),
-    lightmac::<Aes128, Aes128, 40>("LIGHTMAC-AES128-S40"),
-    lightmac::<Aes128, Aes128, 48>("LIGHTMAC-AES128-S48"),
-    lightmac::<Aes128, Aes128, 56>("LIGHTMAC-AES128-S56"),
-    lightmac::<Aes128, Aes128, 64>("LIGHTMAC-AES128-S64"),
-    lightmac::<Aes192, LongAes, 8>("LIGHTMAC-AES192-S8"),
-    lightmac::<Aes192, LongAes, 16>("LIGHTMAC-AES192-S16"),
-    lightmac::<Aes192, LongAes, 24>("LIGHTMAC-AES192-S24"),
-    lightmac::<Aes192, LongAes, 32>("LIGHTMAC-AES192-S32"),
-    lightmac::<Aes192, LongAes, 40>("LIGHTMAC-AES192-S40"),
-    lightmac::<Aes192, LongAes, 48>("LIGHTMAC-AES192-S48"),
-    lightmac::<Aes192, LongAes, 56>("LIGHTMAC-AES192-S56"),
-    lightmac::<Aes192, LongAes, 64>("LIGHTMAC-AES192-S64"),
-    lightmac::<Aes256, LongAes, 8>("LIGHTMAC-AES256-S8"),
-    lightmac::<Aes256, LongAes, 16>("LIGHTMAC-AES256-S16"),
-    lightmac::<Aes256, LongAes, 24>("LIGHTMAC-AES256-S24"),
-    lightmac::<Aes256, LongAes, 32>("LIGHTMAC-AES256-S32"),
-    lightmac::<Aes256, LongAes, 40>("LIGHTMAC-AES256-S40"),
-    lightmac::<Aes256, LongAes, 48>("LIGHTMAC-AES256-S48"),
-    lightmac::<Aes256, LongAes, 56>("LIGHTMAC-AES256-S56"),
-    lightmac::<Aes256, LongAes, 64>("LIGHTMAC-AES256-S64"),
-    present(lightmac::<Present80, Present128, 8>("LIGHTMAC-PRESENT80-S8")),
-    present(lightmac::<Present80, Present128, 16>("LIGHTMAC-PRESENT80-S16")),
-    present(lightmac::<Present80, Present128, 24>("LIGHTMAC-PRESENT80-S24")),
-    present(lightmac::<Present80, Present128, 32>("LIGHTMAC-PRESENT80-S32")),
-    present(lightmac::<Present128, Present128, 8>("LIGHTMAC-PRESENT128-S8")),
-    present(lightmac::<Present128, Present128, 16>("LIGHTMAC-PRESENT128-S16")),
-    present(lightmac::<Present128, Present128, 24>("LIGHTMAC-PRESENT128-S24")),
-    present(lightmac::<Present128, Present128, 32>("LIGHTMAC-PRESENT128-S32")),
-    elimac("ELIMAC-AES128"),
-    poly1305_aes("POLY1305-AES"),
-    umac::<1>("UMAC-32"),
-    umac::<2>("UMAC-64"),
-    umac::<3>("UMAC-96"),
-    umac::<4>("UMAC-128"),
-    umac99_std("UMAC99-STD-30", 30, |key, bits, level| {
-        umac99_set(Umac99Set::Std30, key, bits, level)
-    }),
-    umac99_std("UMAC99-STD-60", 60, |key, bits, level| {
-        umac99_set(Umac99Set::Std60, key, bits, level)
-    }),
-    umac99_mmx("UMAC99-MMX-15", 15, 32, |key, bits, level| {
-        umac99_set(Umac99Set::Mmx15, key, bits, level)
-    }),
-    umac99_mmx("UMAC99-MMX-30", 30, 64, |key, bits, level| {
-        umac99_set(Umac99Set::Mmx30, key, bits, level)
-    }),
-    umac99_mmx("UMAC99-MMX-60", 60, 128, |key, bits, level| {
-        umac99_set(Umac99Set::Mmx60, key, bits, level)
-    }),
-    cmac::<Aes128, Aes128>("CMAC-AES128"),
-    cmac::<Aes192, LongAes>("CMAC-AES192"),
-    cmac::<Aes256, LongAes>("CMAC-AES256"),
-    HMAC_SHA256,
+/// LightMACs with a cipher and each of some lengths of the counter.
+macro_rules! lightmacs {
+    ($wrap:ident, $cipher:ty, $kernels:ty, $name:literal, $($s:literal)+) => {
+        &[$($wrap(lightmac::<$cipher, $kernels, $s>(concat!($name, "-S", $s)))),+]
+    };
+}
+
+/// Every MAC, in groups that are made alike.
+static GROUPS: &[&[Row]] = &[
+    &[
+        pmac::<Aes128, Aes128>("PMAC-AES128"),
+        pmac::<Aes192, LongAes>("PMAC-AES192"),
+        pmac::<Aes256, LongAes>("PMAC-AES256"),
+        present(pmac::<Present80, Present128>("PMAC-PRESENT80")),
+        present(pmac::<Present128, Present128>("PMAC-PRESENT128")),
+        pmac::<Rc6, Rc6>("PMAC-RC6"),
+    ],
+    lightmacs!(aes, Aes128, Aes128, "LIGHTMAC-AES128", 8 16 24 32 40 48 56 64),
+    lightmacs!(aes, Aes192, LongAes, "LIGHTMAC-AES192", 8 16 24 32 40 48 56 64),
+    lightmacs!(aes, Aes256, LongAes, "LIGHTMAC-AES256", 8 16 24 32 40 48 56 64),
+    lightmacs!(present, Present80, Present128, "LIGHTMAC-PRESENT80", 8 16 24 32),
+    lightmacs!(present, Present128, Present128, "LIGHTMAC-PRESENT128", 8 16 24 32),
+    &[
+        elimac("ELIMAC-AES128"),
+        poly1305_aes("POLY1305-AES"),
+        umac::<1>("UMAC-32"),
+        umac::<2>("UMAC-64"),
+        umac::<3>("UMAC-96"),
+        umac::<4>("UMAC-128"),
+        umac99_std("UMAC99-STD-30", 30, |key, bits, level| {
+            umac99_set(Umac99Set::Std30, key, bits, level)
+        }),
+        umac99_std("UMAC99-STD-60", 60, |key, bits, level| {
+            umac99_set(Umac99Set::Std60, key, bits, level)
+        }),
+        umac99_mmx("UMAC99-MMX-15", 15, 32, |key, bits, level| {
+            umac99_set(Umac99Set::Mmx15, key, bits, level)
+        }),
+        umac99_mmx("UMAC99-MMX-30", 30, 64, |key, bits, level| {
+            umac99_set(Umac99Set::Mmx30, key, bits, level)
+        }),
+        umac99_mmx("UMAC99-MMX-60", 60, 128, |key, bits, level| {
+            umac99_set(Umac99Set::Mmx60, key, bits, level)
+        }),
+        cmac::<Aes128, Aes128>("CMAC-AES128"),
+        cmac::<Aes192, LongAes>("CMAC-AES192"),
+        cmac::<Aes256, LongAes>("CMAC-AES256"),
+        HMAC_SHA256,
+    ],
 ];
 
 /// A limit as [`Hash::limit_bits`](tagmac::hazmat::Hash::limit_bits) says it, if it can be reached.
@@ -405,7 +427,7 @@ impl std::error::Error for UnknownAlgorithm {}
 impl Algorithm {
     /// Every MAC there is.
     pub fn all() -> impl Iterator<Item = Algorithm> {
-        ROWS.iter().map(Algorithm)
+        GROUPS.iter().copied().flatten().map(Algorithm)
     }
 
     /// The MAC of that name, in any case of letters, also by `FromStr`. LightMAC without a counter
@@ -415,20 +437,55 @@ impl Algorithm {
     ///
     /// [`UnknownAlgorithm`] if there is none.
     pub fn from_name(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
-        let find = |name: &str| Algorithm::all().find(|a| a.name().eq_ignore_ascii_case(name));
-        if let Some(found) = find(name).or_else(|| find(&format!("{name}-S32"))) {
-            return Ok(found);
-        }
-        let stem = name.rsplit_once(['-']).map_or(name, |(stem, _)| stem);
-        match find(&format!("{stem}-S32")) {
-            Some(_) => Err(UnknownAlgorithm::CounterBits(name.into())),
-            None => Err(UnknownAlgorithm::Name(name.into())),
-        }
+        let find = |is: &dyn Fn(Algorithm) -> bool| Algorithm::all().find(|one| is(*one));
+        let usual = |one: Algorithm| {
+            one.counter_bits() == Some(USUAL_COUNTER_BITS) && one.stem().eq_ignore_ascii_case(name)
+        };
+        let found = find(&|one| one.name().eq_ignore_ascii_case(name)).or_else(|| find(&usual));
+        let stem = name.rsplit_once('-').map_or(name, |(stem, _)| stem);
+        let counts =
+            |one: Algorithm| one.counter_bits().is_some() && one.stem().eq_ignore_ascii_case(stem);
+        found.ok_or_else(|| match find(&counts) {
+            Some(_) => UnknownAlgorithm::CounterBits(name.into()),
+            None => UnknownAlgorithm::Name(name.into()),
+        })
     }
 
     /// The name, in capitals.
     pub fn name(self) -> &'static str {
         self.0.name
+    }
+
+    /// The name without the length of LightMAC's counter.
+    pub fn stem(self) -> &'static str {
+        match self.0.counter_bits {
+            Some(_) => self.0.name.rsplit_once('-').map_or(self.0.name, |(stem, _)| stem),
+            None => self.0.name,
+        }
+    }
+
+    /// The MAC without its cipher and parameters, such as `PMAC` and `UMAC`.
+    ///
+    /// ```
+    /// use tagmac_any::Algorithm;
+    /// let light = Algorithm::from_name("lightmac-aes128")?;
+    /// assert_eq!((light.name(), light.stem()), ("LIGHTMAC-AES128-S32", "LIGHTMAC-AES128"));
+    /// assert_eq!((light.family(), light.cipher()), ("LIGHTMAC", Some("AES128")));
+    /// assert_eq!(light.counter_bits(), Some(32));
+    /// # Ok::<(), tagmac_any::UnknownAlgorithm>(())
+    /// ```
+    pub fn family(self) -> &'static str {
+        self.0.family
+    }
+
+    /// The cipher in the name; `None` where there is no choice.
+    pub fn cipher(self) -> Option<&'static str> {
+        self.0.cipher
+    }
+
+    /// The length of LightMAC's counter.
+    pub fn counter_bits(self) -> Option<usize> {
+        self.0.counter_bits
     }
 
     /// Bytes of a new key.
@@ -612,7 +669,7 @@ impl Algorithm {
 /// ```
 impl Default for Algorithm {
     fn default() -> Algorithm {
-        Algorithm(&ROWS[0])
+        Algorithm(&GROUPS[0][0])
     }
 }
 

@@ -4,22 +4,13 @@ use tagmac_any::Algorithm;
 
 /// Whether these are LightMACs that differ in their counters alone, so that they share a row.
 pub fn same_family(a: Algorithm, b: Algorithm) -> bool {
-    family(a).is_some() && family(a) == family(b)
-}
-
-/// The name without the length of the counter, if it has one.
-fn family(algorithm: Algorithm) -> Option<&'static str> {
-    algorithm
-        .name()
-        .rsplit_once("-S")
-        .map(|(family, _)| family)
-        .filter(|_| algorithm.name().starts_with("LIGHTMAC-"))
+    a.counter_bits().is_some() && a.stem() == b.stem()
 }
 
 /// The name of a row that goes from one algorithm to another of its family.
 pub fn name(first: Algorithm, last: Algorithm) -> String {
-    match last.name().rsplit_once('-') {
-        Some((_, counter)) if first != last => format!("{}..{counter}", first.name()),
+    match last.counter_bits() {
+        Some(counter) if first != last => format!("{}..S{counter}", first.name()),
         _ => first.name().into(),
     }
 }

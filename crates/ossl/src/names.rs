@@ -6,9 +6,6 @@ use std::sync::LazyLock;
 use tagmac_any::Algorithm;
 use tagmac_border::{Failure, Quoted, ensure};
 
-/// The ciphers that names have as their second part.
-const CIPHERS: [&str; 6] = ["AES128", "AES192", "AES256", "PRESENT80", "PRESENT128", "RC6"];
-
 /// Families that OpenSSL has by itself, under a name that is not to be taken from it.
 const ITS_OWN: [&str; 1] = ["CMAC"];
 
@@ -44,11 +41,9 @@ pub fn ensure_any(
 }
 
 /// The parts of a name around the cipher in it: `LIGHTMAC`, `AES128`, `-S32`.
-fn split(name: &'static str) -> Option<(&'static str, &'static str, &'static str)> {
-    let (family, rest) = name.split_once('-')?;
-    let end = rest.find('-').unwrap_or(rest.len());
-    let (cipher, counter) = rest.split_at(end);
-    CIPHERS.contains(&cipher).then_some((family, cipher, counter))
+fn split(algorithm: Algorithm) -> Option<(&'static str, &'static str, &'static str)> {
+    let counter = algorithm.name().strip_prefix(algorithm.stem()).unwrap_or_default();
+    algorithm.cipher().map(|cipher| (algorithm.family(), cipher, counter))
 }
 
 /// A cipher with a dash before its number, as OpenSSL writes it: `AES-128`, `PRESENT-80`, `RC6`.
@@ -69,7 +64,7 @@ fn without_counter(names: Vec<String>) -> Vec<String> {
 fn names(algorithm: Algorithm) -> Vec<String> {
     let name = algorithm.name();
     let mut names = vec![name.to_string()];
-    match split(name) {
+    match split(algorithm) {
         Some((family, cipher, counter)) => {
             let other = format!("{family}-{}{counter}", dashed(cipher));
             names.extend((other != name).then_some(other));
@@ -87,7 +82,7 @@ fn names(algorithm: Algorithm) -> Vec<String> {
 fn entries() -> Vec<Entry> {
     let mut families: Vec<Entry> = Vec::new();
     for algorithm in Algorithm::all() {
-        let Some((family, cipher, counter)) = split(algorithm.name()) else { continue };
+        let Some((family, cipher, counter)) = split(algorithm) else { continue };
         if ITS_OWN.contains(&family) {
             continue;
         }
@@ -103,7 +98,7 @@ fn entries() -> Vec<Entry> {
     families.retain(|entry| entry.choices.len() > 1);
     let alone = Algorithm::all().map(|algorithm| Entry {
         names: names(algorithm),
-        choices: vec![(split(algorithm.name()).map(|(_, cipher, _)| cipher), algorithm)],
+        choices: vec![(algorithm.cipher(), algorithm)],
     });
     alone.chain(families).collect()
 }

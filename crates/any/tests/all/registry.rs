@@ -122,6 +122,31 @@ fn names_are_found_in_any_case() {
 }
 
 #[test]
+fn names_have_the_parts_of_their_rows() {
+    for algorithm in Algorithm::all() {
+        let (name, stem, counter) = (algorithm.name(), algorithm.stem(), algorithm.counter_bits());
+        assert_eq!(algorithm.family(), family(name));
+        assert_eq!(name, counter.map_or(stem.into(), |bits| format!("{stem}-S{bits}")));
+        if let Some(cipher) = algorithm.cipher() {
+            assert_eq!(stem, format!("{}-{cipher}", algorithm.family()));
+            assert_eq!(
+                algorithm.cipher_key_bits().to_string(),
+                match cipher {
+                    "RC6" => "128",
+                    cipher => cipher.trim_start_matches(char::is_alphabetic),
+                }
+            );
+        }
+    }
+    // A name that has a cipher says so.
+    let ciphers: Vec<&str> = Algorithm::all().filter_map(Algorithm::cipher).collect();
+    for algorithm in Algorithm::all().filter(|one| one.cipher().is_none()) {
+        let has_one = algorithm.name().split('-').any(|part| ciphers.contains(&part));
+        assert!(!has_one, "{algorithm}: expected its cipher in its row, found none");
+    }
+}
+
+#[test]
 fn names_are_read_and_shown() {
     for algorithm in Algorithm::all() {
         let name = algorithm.name();
