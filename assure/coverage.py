@@ -14,11 +14,11 @@ do lines that only close something.
     coverage.py --quick [--planted NAME] | --full | --planted
     coverage.py --holes [FILE...]    the regions that do not run, for those who write tests
 
-`--full` runs the tests of the library, of `crates/files` and of the command but for those in `LEFT_OUT`, the
-corpus of `assure/targets`, which calls the C library as well, the C library's own test of all its functions, the
+`--full` runs the tests of the library, of `crates/any`, of `crates/files` and of the command but for those in
+`LEFT_OUT`, the corpus of `assure/targets`, which calls the C library as well, the C library's own test of all its functions, the
 tests of object stores with a server of moto's, and the job `faults` with the command that has counters: every
 system call fails, and of what runs then only regions count. `--quick` runs none of the last two, leaves out the
-library's tests and `SLOW` ones, and asks for nothing of the library's files and of `FLOOR`.
+tests of the first two and `SLOW` ones, and asks for nothing of their files and of `FLOOR`.
 
 What it counts:
 - Code of generic types is compiled for each choice of types. What one of them runs has run, and a side of a
