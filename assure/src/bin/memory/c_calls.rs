@@ -12,7 +12,7 @@ use crate::rooms::{Room, SIDES, Side};
 /// Sizes of tags that are not the key's.
 const WRONG_SIZES: [usize; 5] = [0, 1, 3, 17, 65];
 /// Bytes of a session that was saved.
-const SAVED: usize = tagmac::dynamic::Session::BYTES;
+const SAVED: usize = tagmac_any::Session::BYTES;
 
 /// The header's `TAGMAC_MISMATCH` and the others.
 const MISMATCH: c_int = -1;
