@@ -1,5 +1,5 @@
-//! The registry: one line per MAC. The command and the bindings find every MAC here; tests check that
-//! the lists by hand (`docs/adding-a-mac.md`, step 5) miss none.
+//! The registry: one row per MAC, which is all that others ask about it. The command, the bindings, the laws and
+//! the vectors find every MAC here.
 
 use core::fmt;
 use core::num::NonZeroU64;

@@ -13,22 +13,12 @@ FIELDS = {
     "valid", "refuse", "status", "source", "comment",
 }  # fmt: skip
 
-# Files, and how many of their rows concern Python: no message of bits. PRESENT, RC6, AES, POLY1305 and
-# parameters.json have no names there.
-FILES = {
-    "pmac.json": 190,
-    "lightmac.json": 378,
-    "elimac.json": 15,
-    "cmac.json": 344,
-    "hmac-sha256.json": 183,
-    "poly1305-aes.json": 128,
-    "umac.json": 417,
-    "umac99.json": 240,
-}
+# Rows that concern Python: none of bits, and of no MAC without a name there.
+LEAST = 1895
 
 
-def rows(name):
-    return json.loads((VECTORS / name).read_text())
+def rows(path):
+    return json.loads(path.read_text())
 
 
 def family(alg):
@@ -36,11 +26,18 @@ def family(alg):
     return alg.split("-")[0]
 
 
+# Files of MACs that Python has.
+FAMILIES = {family(alg) for alg in tagmac.algorithms_available}
+FILES = [
+    path
+    for path in sorted(VECTORS.glob("*.json"))
+    if any(row.get("algorithm") in tagmac.algorithms_available for row in rows(path))
+]
+
+
 def test_every_mac_has_vectors():
-    algorithms = [row["algorithm"] for name in FILES for row in rows(name)]
-    known = {family(alg) for alg in algorithms}
-    missing = [alg for alg in tagmac.algorithms_available if family(alg) not in known]
-    assert not missing, f"expected a file of vectors/ in FILES for each of {missing}"
+    known = {family(row["algorithm"]) for path in FILES for row in rows(path)}
+    assert FAMILIES <= known, f"expected rows in vectors/ for each of {FAMILIES - known}"
 
 
 def message_of(row):
@@ -94,9 +91,10 @@ def check(row) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_vectors(name):
-    found = rows(name)
-    checked = sum(check(row) for row in found)
-    print(f"{name}: {checked} of {len(found)} rows")
-    assert checked >= FILES[name]
+def test_vectors():
+    checked = 0
+    for path in FILES:
+        found = [check(row) for row in rows(path)]
+        print(f"{path.name}: {sum(found)} of {len(found)} rows")
+        checked += sum(found)
+    assert checked >= LEAST

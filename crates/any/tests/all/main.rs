@@ -7,6 +7,7 @@ mod batch;
 mod edges;
 mod grades;
 mod hmac;
+mod laws;
 mod meter;
 mod published;
 mod reference;

@@ -15,7 +15,6 @@ mod errata;
 mod far;
 mod hashes;
 mod isa;
-mod laws;
 mod lemmas;
 #[cfg(target_os = "linux")]
 mod memory;
