@@ -66,10 +66,10 @@ struct Row {
     block: usize,
     /// A saved part's hash grows with the range, by a byte for so many; `None` if it does not.
     part_growth: Option<NonZeroU64>,
-    /// Wipes what calls leave on the stack of the thread that made them.
-    wipe_calls: fn(),
-    /// Wipes the stack before a stream is made there, for a state whose empty room keeps what it finds.
-    wipe_before_stream: Option<fn()>,
+    /// Bytes of the stack within which calls leave secrets, on the thread that made them.
+    stack: usize,
+    /// Bytes of the stack to wipe before a stream is made there, for a state whose empty room keeps what it finds.
+    stream_stack: usize,
     limit_bits: u64,
     can: Capabilities,
     /// What bounds it with tags of full length.
@@ -122,8 +122,8 @@ where
         tag_step: 1,
         block: C::Block::BYTES,
         part_growth: None,
-        wipe_calls: wipe_stack::<{ 48 << 10 }>,
-        wipe_before_stream: None,
+        stack: 48 << 10,
+        stream_stack: 0,
         limit_bits: u64::MAX,
         can: XOR,
         theorem: Some(Theorem::Pmac { n: n_of::<C>(), t: n_of::<C>() }),
@@ -136,7 +136,7 @@ where
 
 /// Under PRESENT, whose batches take more room.
 const fn present(row: Row) -> Row {
-    Row { wipe_calls: wipe_stack::<{ 64 << 10 }>, ..row }
+    Row { stack: 64 << 10, ..row }
 }
 
 /// Under AES.
@@ -209,8 +209,8 @@ const fn poly1305_aes(name: &'static str) -> Row {
         tag_step: 1,
         block: 16,
         part_growth: None,
-        wipe_calls: wipe_stack::<{ 48 << 10 }>,
-        wipe_before_stream: None,
+        stack: 48 << 10,
+        stream_stack: 0,
         limit_bits: u64::MAX,
         can: UNIVERSAL,
         theorem: Some(Theorem::Poly1305Aes { nonces: drawn(128) }),
@@ -237,7 +237,7 @@ const fn umac<const T: usize>(name: &'static str) -> Row {
         min_tag: 32 * T,
         max_tag: 32 * T,
         block: 2048,
-        wipe_calls: wipe_stack::<{ 64 << 10 }>,
+        stack: 64 << 10,
         theorem: Some(Theorem::Umac { t: 32 * T as u32, nonces: drawn(128) }),
         make,
         ..poly1305_aes(name)
@@ -280,9 +280,9 @@ const fn umac99(name: &'static str, b: u32, max_tag: usize, prf: Prf1999, make: 
         block: 4096,
         // To a 256th at most: four words of 4 bytes for a block of 4096.
         part_growth: NonZeroU64::new(256),
-        wipe_calls: wipe_stack::<{ 64 << 10 }>,
+        stack: 64 << 10,
         // States have several sizes.
-        wipe_before_stream: Some(wipe_stack::<{ 8 << 10 }>),
+        stream_stack: 8 << 10,
         limit_bits: u64::MAX,
         can: UMAC99,
         theorem: Some(theorem),
@@ -389,6 +389,24 @@ static GROUPS: &[&[Row]] = &[
         HMAC_SHA256,
     ],
 ];
+
+/// Wipes that much of the stack.
+fn wipe(bytes: usize) {
+    /// Bytes of one step.
+    const STEP: usize = 8 << 10;
+    const WIPES: [fn(); 9] = [
+        || {},
+        wipe_stack::<STEP>,
+        wipe_stack::<{ 2 * STEP }>,
+        wipe_stack::<{ 3 * STEP }>,
+        wipe_stack::<{ 4 * STEP }>,
+        wipe_stack::<{ 5 * STEP }>,
+        wipe_stack::<{ 6 * STEP }>,
+        wipe_stack::<{ 7 * STEP }>,
+        wipe_stack::<{ 8 * STEP }>,
+    ];
+    WIPES[bytes.div_ceil(STEP)]();
+}
 
 /// A limit as [`Hash::limit_bits`](tagmac::hazmat::Hash::limit_bits) says it, if it can be reached.
 fn reachable(limit_bits: u64) -> Option<u64> {
@@ -600,14 +618,12 @@ impl Algorithm {
 
     /// Wipes what this MAC's calls have left on this thread's stack.
     pub(crate) fn wipe_calls(self) {
-        (self.0.wipe_calls)();
+        wipe(self.0.stack);
     }
 
     /// Wipes the stack where a stream is about to be made, if its state keeps what it finds.
     pub(crate) fn wipe_before_stream(self) {
-        if let Some(wipe) = self.0.wipe_before_stream {
-            wipe();
-        }
+        wipe(self.0.stream_stack);
     }
 
     /// Refuses a key length.
