@@ -23,7 +23,36 @@ fail() {
     exit 1
 }
 
-step() { printf '\n\033[1m== %s (%ds)\033[0m\n' "$*" "$SECONDS"; }
+steps=() starts=()
+step() {
+    steps+=("$*") starts+=("$SECONDS")
+    printf '\n\033[1m== %s (%ds)\033[0m\n' "$*" "$SECONDS"
+}
+
+# The last step, which says how long each took.
+all_passed() {
+    step "all passed"
+    for ((i = 0; i + 1 < ${#steps[@]}; i++)); do
+        printf '%5d s  %s\n' $((starts[i + 1] - starts[i])) "${steps[i]}"
+    done
+}
+
+# Sets `everything`, arguments for cargo: the workspace with all features, but for object stores.
+# `scripts/test-objects` has these, as what they are built on takes as long to build as all else. Installs the
+# libraries that the tests of peers/ link, of which none may be missing.
+everything() {
+    local features
+    "$repo/scripts/need" nettle-dev libssl-dev libsodium-dev libtomcrypt-dev pkgconf
+    export TAGMAC_ALL_PEERS=1
+    features=$(cargo metadata --no-deps --format-version 1 | python3 -c '
+import json, sys
+for package in json.load(sys.stdin)["packages"]:
+    for feature in package["features"]:
+        if package["name"] != "tagmac-objects" and feature != "objects":
+            print(package["name"], feature, sep="/")')
+    # shellcheck disable=SC2034
+    everything=(--workspace --exclude tagmac-objects --features "${features//$'\n'/,}")
+}
 
 # Sets `work`, a new folder that is removed when the script ends; the arguments are those of mktemp.
 make_work() {
