@@ -65,7 +65,7 @@ fn every_row_on_every_level() {
     let long = |row: &Value| row["msg"]["total_bytes"].as_u64().is_some_and(|n| n > most);
     let files = files();
     for level in Level::all() {
-        let one = |row| if long(row) { 1 } else { check(row, level) };
+        let one = |row: &Value| if long(row) { 1 } else { check(row, level) };
         let all: usize = thread::scope(|scope| {
             let walk = |rows: &[Value]| rows.iter().map(one).sum::<usize>();
             let threads: Vec<_> =
