@@ -14,7 +14,7 @@
 //! | `short=B` | a write stops after B bytes, as where no room is left |
 //! | `run=LINE` | `sh` runs LINE, and then the call is made |
 //!
-//! A test of the library decides itself, at each call of its thread: [`with_hook`].
+//! A test of the library decides itself, at each call of its thread: `with_hook`.
 
 use std::fs::File;
 use std::io;
