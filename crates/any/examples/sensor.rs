@@ -30,9 +30,9 @@ use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Duration;
 
-use tagmac::bounds::Theorem;
 use tagmac::cipher::Present128;
 use tagmac::{LightMac, Tag};
+use tagmac_any::bounds::Theorem;
 use tagmac_any::meter::{Budget, Metered, MeteredVerifyError, Usage};
 
 /// Counter and temperature.

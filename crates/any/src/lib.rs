@@ -47,3 +47,4 @@ pub use parts::{AnyPart, Parts};
 pub use registry::{Algorithm, Capabilities, UnknownAlgorithm};
 pub use session::{Session, SessionError};
 pub use stream::AnyStream;
+pub use tagmac_bounds as bounds;

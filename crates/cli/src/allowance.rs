@@ -1,7 +1,7 @@
 //! How much one key may authenticate.
 
 use serde::Serialize;
-use tagmac::bounds::{Bound, BoundError, Theorem};
+use tagmac_any::bounds::{Bound, BoundError, Theorem};
 
 /// The probability of a forgery that is accepted where nothing else is asked.
 pub const PROBABILITY: f64 = 1.0 / (1u64 << 32) as f64;

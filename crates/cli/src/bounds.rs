@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use serde::Serialize;
-use tagmac::bounds::{Bound, BoundError, NonceKind, Term, Theorem, Workload, per_key};
 use tagmac_any::Algorithm;
+use tagmac_any::bounds::{Bound, BoundError, NonceKind, Term, Theorem, Workload, per_key};
 use tagmac_files::Error;
 
 use crate::allowance::{Allowance, PROBABILITY, USUAL_LENGTH, show_bound};

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tagmac::Tag;
-use tagmac::bounds::Workload;
 use tagmac_any::Algorithm;
+use tagmac_any::bounds::Workload;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::line::{self, End, Line, Malformed};
 use tagmac_files::line_reader::Lines;

@@ -1,7 +1,7 @@
 //! The ten MACs of the page on choosing one: what limits a key, and what a repeated nonce does.
 
-use tagmac::bounds::{NonceKind, Theorem, per_key};
 use tagmac_any::Algorithm;
+use tagmac_any::bounds::{NonceKind, Theorem, per_key};
 
 /// A row of the page.
 pub struct Choice {

@@ -35,7 +35,7 @@
 //! PMAC, LightMAC, EliMAC, CMAC and CBC3 are deterministic: they need no nonce. Poly1305-AES, UMAC and the
 //! UMAC of 1999 need one that never repeats under a key. [`NonceSequence`] counts; [`random_nonce`]
 //! draws, of 16 bytes for 2^48.5 messages at most. If a nonce of Poly1305-AES or UMAC repeats, others can be
-//! forged from the tags; the UMAC of 1999 loses a collision of two hashes ([`bounds::NonceKind`]).
+//! forged from the tags; the UMAC of 1999 loses a collision of two hashes (`NonceKind` of the crate `tagmac-bounds`).
 //!
 //! ```
 //! use tagmac::{Mac, NonceSequence, Umac64};
@@ -55,14 +55,14 @@
 //! A MAC proves that a message comes from somebody who has the key. It is not a signature (anyone who
 //! can check a tag can also forge one), not encryption, and not a hash for content ids.
 //!
-//! [`bounds`] says how much one key may authenticate. The crate `tagmac-any` enforces it (`Metered`), has
+//! The crate `tagmac-bounds` says how much one key may authenticate. The crate `tagmac-any` enforces it (`Metered`), has
 //! every MAC by name, key files, and parts of objects that leave the process.
 //!
 //! # Features
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `std` (default) | CPU detection, `io::Write`, random nonces, [`bounds`] (includes `alloc`) |
+//! | `std` (default) | CPU detection, `io::Write`, random nonces (includes `alloc`) |
 //! | `threads` | [`threads`]: one message on several threads (includes `std`) |
 //! | `alloc` | [`EliMac`]'s cache of subkeys, [`edit`] |
 //! | `umac99` | the UMAC of 1999, NH and its relatives (includes `alloc`) |
@@ -133,6 +133,4 @@ pub use sequence::NonceSequence;
 pub use sequence::random_nonce;
 pub use stream::Stream;
 pub use tag::Tag;
-#[cfg(feature = "std")]
-pub use tagmac_bounds as bounds;
 pub use wipe::wipe_stack;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
-use tagmac::bounds::Theorem;
 use tagmac::{PmacAes128, Tag, threads};
+use tagmac_any::bounds::Theorem;
 use tagmac_any::meter::{Budget, Metered, MeteredVerifyError, Usage};
 use tagmac_any::{Algorithm, AnyMac, Session};
 

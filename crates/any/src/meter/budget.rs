@@ -1,6 +1,6 @@
 //! What a key may do.
 
-use tagmac::bounds::{BoundError, Theorem, per_key, umac};
+use tagmac_bounds::{BoundError, Theorem, per_key, umac};
 
 use super::{MeterError, Usage};
 
@@ -40,12 +40,12 @@ impl Budget {
     ///
     /// PMAC's bound is sigma min(3 q, sigma + 1) / 2^n for q messages of sigma blocks, and this
     /// budget is for messages that all have `length` bytes. Where most are shorter, other numbers of
-    /// messages and blocks may serve better: take any for which [`pmac::prf`](tagmac::bounds::pmac::prf) keeps
+    /// messages and blocks may serve better: take any for which [`pmac::prf`](tagmac_bounds::pmac::prf) keeps
     /// to the probability, and failures for which failures times
-    /// [`pmac::attempt`](tagmac::bounds::pmac::attempt) does.
+    /// [`pmac::attempt`](tagmac_bounds::pmac::attempt) does.
     ///
     /// ```
-    /// use tagmac::bounds::{Theorem, pmac};
+    /// use tagmac_any::bounds::{Theorem, pmac};
     /// use tagmac_any::meter::Budget;
     /// let (present, probability) = (Theorem::Pmac { n: 64, t: 64 }, 2f64.powi(-32));
     /// let budget = Budget::new(present, 1 << 20, probability)?;
@@ -54,7 +54,7 @@ impl Budget {
     /// let (messages, blocks) = (10_000, 131_072);
     /// assert!(pmac::prf(64, messages.into(), blocks.into())?.at_most(probability));
     /// let budget = Budget { messages, blocks, failures: 2028, ..budget };
-    /// # Ok::<(), tagmac::bounds::BoundError>(())
+    /// # Ok::<(), tagmac_any::bounds::BoundError>(())
     /// ```
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Budget {
     /// [`umac::graded`].
     ///
     /// ```
-    /// use tagmac::bounds::{NonceKind, Theorem, umac};
+    /// use tagmac_any::bounds::{NonceKind, Theorem, umac};
     /// use tagmac_any::meter::Budget;
     /// let theorem = Theorem::Umac { t: 128, nonces: NonceKind::Counted };
     /// let whole = Budget::new(theorem, 1500, 2f64.powi(-32))?;
@@ -96,7 +96,7 @@ impl Budget {
     /// let budget = whole.with_grades(2f64.powi(-10))?;
     /// assert_eq!((budget.failures, budget.graded), (635_993, [635_993; 3]));
     /// assert!(umac::graded(1 << 64, &[635_993; 4])?.at_most(2f64.powi(-10)));
-    /// # Ok::<(), tagmac::bounds::BoundError>(())
+    /// # Ok::<(), tagmac_any::bounds::BoundError>(())
     /// ```
     ///
     /// # Errors
@@ -122,7 +122,7 @@ impl Budget {
     /// each, and at most twice that by both.
     ///
     /// ```
-    /// use tagmac::bounds::Theorem;
+    /// use tagmac_any::bounds::Theorem;
     /// use tagmac_any::meter::Budget;
     /// let (light, probability) = (Theorem::LightMac { n: 128, s: 32, t: 128 }, 2f64.powi(-32));
     /// let (one, each) = (
@@ -130,7 +130,7 @@ impl Budget {
     ///     Budget::for_keys(light, 1500, probability, 1 << 20)?,
     /// );
     /// assert_eq!((one.messages.ilog2(), each.messages.ilog2()), (47, 37));
-    /// # Ok::<(), tagmac::bounds::BoundError>(())
+    /// # Ok::<(), tagmac_any::bounds::BoundError>(())
     /// ```
     ///
     /// # Errors

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use tagmac::PmacAes128;
-//! use tagmac::bounds::Theorem;
+//! use tagmac_any::bounds::Theorem;
 //! use tagmac_any::meter::{Budget, Metered, Usage};
 //!
 //! # let mut disk = [0; Usage::BYTES];
@@ -36,7 +36,7 @@
 //! any MAC, and saves and restores its state.
 //!
 //! ```
-//! use tagmac::bounds::{NonceKind, Theorem};
+//! use tagmac_any::bounds::{NonceKind, Theorem};
 //! use tagmac_any::meter::{Budget, Metered, Usage};
 //! use tagmac::{Mac, NonceSequence, Umac64};
 //!
@@ -63,12 +63,12 @@ use core::ops::Deref;
 use core::{array, fmt};
 use std::sync::{Mutex, PoisonError};
 
-use tagmac::bounds::Theorem;
 use tagmac::cipher::Cipher;
 use tagmac::hazmat::Construction;
 use tagmac::internals;
 use tagmac::isa::Block;
 use tagmac::{Assurance, Bits, Error, Mac, Mismatch, NonceSequence, Tag, Umac, UmacNonce};
+use tagmac_bounds::Theorem;
 
 use crate::mac::AnyMac;
 pub use budget::Budget;

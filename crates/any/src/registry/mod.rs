@@ -9,10 +9,10 @@ use core::ops::RangeInclusive;
 use core::str::FromStr;
 use std::sync::Arc;
 
-use tagmac::bounds::Theorem;
 use tagmac::internals::{check_nonce_length, fill_random, with_stack_wiped};
 use tagmac::isa::Level;
 use tagmac::{Error, wipe_stack};
+use tagmac_bounds::Theorem;
 
 use crate::erased::DynMac;
 use crate::key_id::KeyId;
@@ -293,7 +293,7 @@ impl Algorithm {
     /// // Tags of 64 bits, and a probability of 2^-32: a few less than 2^32 guesses.
     /// let guesses = theorem.with_tag_bits(64)?.guesses(1500, 2f64.powi(-32))?;
     /// assert_eq!(guesses.ilog2(), 31);
-    /// # Ok::<(), tagmac::bounds::BoundError>(())
+    /// # Ok::<(), tagmac_any::bounds::BoundError>(())
     /// ```
     pub fn theorem(self) -> Option<Theorem> {
         self.0.theorem

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use tagmac::Error;
-use tagmac::bounds::BoundError;
+use tagmac_bounds::BoundError;
 
 use crate::key_id::KeyId;
 use crate::meter::MeterError;

@@ -15,9 +15,9 @@ pub use error::SessionError;
 
 use core::fmt;
 
-use tagmac::bounds::NonceKind;
 use tagmac::save::Reader;
 use tagmac::{Assurance, Error, Tag};
+use tagmac_bounds::NonceKind;
 
 use crate::erased::DynSequence;
 use crate::grade::{GradeError, verify_metered};
@@ -102,7 +102,7 @@ impl AnyMac {
     /// probability messages are counted and not limited.
     ///
     /// This is for a [`Session`], which counts its nonces, and for one key. Random nonces allow less:
-    /// [`Algorithm::theorem`](super::Algorithm::theorem). For several keys, pass [`per_key`](tagmac::bounds::per_key) of the
+    /// [`Algorithm::theorem`](super::Algorithm::theorem). For several keys, pass [`per_key`](tagmac_bounds::per_key) of the
     /// probability.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Grades: where lower ones answer, words of a tag are guessed one after the other, and a budget ends that.
 
-use tagmac::bounds::{BoundError, NonceKind, Theorem, umac};
 use tagmac::{Assurance, Mac, Nonce, Tag, Umac128, UmacNonce};
+use tagmac_any::bounds::{BoundError, NonceKind, Theorem, umac};
 use tagmac_any::meter::{Budget, MeterError, Metered, MeteredVerifyError, Usage};
 use tagmac_any::{Algorithm, AnyMac, GradeError, Session, SessionError};
 

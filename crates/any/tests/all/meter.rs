@@ -3,10 +3,10 @@
 use std::error::Error as _;
 use std::thread;
 
-use tagmac::bounds::{NonceKind, Theorem, Workload, pmac};
 use tagmac::cipher::{Present80, Present128};
 use tagmac::{LightMacAes128, Nonce, NonceSequence, Poly1305Aes, Tag, Umac32, UmacNonce};
 use tagmac::{Mac, Pmac, PmacAes128};
+use tagmac_any::bounds::{NonceKind, Theorem, Workload, pmac};
 use tagmac_any::meter::{Budget, MeterError, Metered, MeteredVerifyError, Usage};
 use tagmac_any::{Algorithm, AnyMac, Session};
 

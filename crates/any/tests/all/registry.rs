@@ -1,11 +1,11 @@
 //! The registry against the MACs that it makes.
 
 use tagmac::batch::BatchError;
-use tagmac::bounds::umac::{Prf1999, Umac1999};
-use tagmac::bounds::{BoundError, NonceKind, Theorem};
 use tagmac::hazmat::PartError;
 use tagmac::isa::Level;
 use tagmac::{Error, Mismatch, Nonce as _, Tag};
+use tagmac_any::bounds::umac::{Prf1999, Umac1999};
+use tagmac_any::bounds::{BoundError, NonceKind, Theorem};
 use tagmac_any::{Algorithm, AnyMac, AnyNonce, Parts, UnknownAlgorithm};
 
 use crate::common::family;

@@ -3,8 +3,9 @@
 
 use std::sync::LazyLock;
 
+use tagmac::LightMac;
 use tagmac::cipher::BlockCipher;
-use tagmac::{LightMac, bounds};
+use tagmac_any::bounds;
 
 use super::attack::{Attack, Options};
 use super::finding::{Expected, Finding, Role};

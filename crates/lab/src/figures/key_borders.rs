@@ -6,7 +6,7 @@
 
 use std::error::Error;
 
-use tagmac::bounds::{Bound, elimac, lightmac, pmac};
+use tagmac_any::bounds::{Bound, elimac, lightmac, pmac};
 use tagmac_figures::{Panel, Panels};
 
 use super::drawing::Drawing;

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use tagmac::bounds::{BoundError, Theorem};
+use tagmac_any::bounds::{BoundError, Theorem};
 use tagmac_figures::{Panel, Panels};
 
 use super::drawing::Drawing;

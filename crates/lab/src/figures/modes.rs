@@ -3,7 +3,7 @@
 //! Most cells of the paper's table 2 are lost in our copy. Where one is, the formula is from the paper
 //! that the table cites, as far as its abstract could be read: [`Mode::source`] says so.
 
-use tagmac::bounds::lightmac;
+use tagmac_any::bounds::lightmac;
 
 /// A curve of the figure.
 pub struct Mode {

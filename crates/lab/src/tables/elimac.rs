@@ -1,6 +1,6 @@
 //! EliMAC 2023, tables 1 to 3, and its first footnote.
 
-use tagmac::bounds;
+use tagmac_any::bounds;
 
 use super::{Cell, Grid, Unit};
 use crate::speeds::{Call, Speeds, digits};

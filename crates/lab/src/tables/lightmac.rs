@@ -1,6 +1,6 @@
 //! LightMAC 2016, tables 1 to 4. Of tables 3 and 4 our copy has the rows' names at most.
 
-use tagmac::bounds::Theorem;
+use tagmac_any::bounds::Theorem;
 
 use super::{Cell, Grid, Unit};
 use crate::figures::MODES;

@@ -1,7 +1,7 @@
 //! PMAC 2001, figures 3 and 5.
 
-use tagmac::bounds::pmac;
 use tagmac_any::Algorithm;
+use tagmac_any::bounds::pmac;
 
 use std::cell::Cell as StdCell;
 

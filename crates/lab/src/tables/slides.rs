@@ -1,7 +1,7 @@
 //! Bernstein's slides on Poly1305-AES. They print two tables of speeds; the other three here are what
 //! they ask of honest figures.
 
-use tagmac::bounds::{NonceKind, poly1305};
+use tagmac_any::bounds::{NonceKind, poly1305};
 
 use super::{Cell, Grid, Unit};
 use crate::speeds::{Call, Speeds};

@@ -6,9 +6,9 @@
 
 use std::convert::Infallible;
 
-use tagmac::bounds::pmac as bound;
 use tagmac::cipher::BlockCipher;
 use tagmac::{Bits, Pmac};
+use tagmac_bounds::pmac as bound;
 
 /// GF(2^n) over p_n = x^n + low.
 #[derive(Clone, Copy)]

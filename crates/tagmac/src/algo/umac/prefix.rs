@@ -14,7 +14,7 @@ use crate::tag::Tag;
 
 /// How sure a single check of a UMAC-128 tag is, see
 /// [`Umac128::verify_prefix`](super::Umac128::verify_prefix). Where several grades answer, many checks
-/// come to less: [`bounds::umac::graded`](crate::bounds::umac::graded).
+/// come to less: `tagmac_bounds::umac::graded`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Assurance {
     /// One stream: a forgery passes with a probability of 2^-30.
@@ -60,7 +60,7 @@ impl<C: Cipher<Block = Block>> Umac<C, 4> {
     /// change the last bytes of a right tag on its way can end the key so. And count
     /// what fails, grade by grade: `Metered::verify_prefix` of the crate `tagmac-any` does,
     /// under a budget by `Budget::with_grades`.
-    /// [`bounds::umac::graded`](crate::bounds::umac::graded) bounds that any attempt ever passes.
+    /// `tagmac_bounds::umac::graded` bounds that any attempt ever passes.
     ///
     /// ```
     /// use tagmac::{Assurance, Mac, Umac128, UmacNonce};

@@ -118,7 +118,7 @@ impl Umac99Graded {
     /// first word, at most 2^32 times, keeps the one that passes, and goes on with the second. Where a
     /// stream collides with 2^-15, as in the MMX sets, the first word may take no more than about 2^15
     /// attempts.
-    /// [`bounds::umac::graded_1999`](crate::bounds::umac::graded_1999) bounds that any attempt ever
+    /// `tagmac_bounds::umac::graded_1999` bounds that any attempt ever
     /// passes; after one has, there is no bound, since the streams share a key. Count those that
     /// fail, and take a new key.
     ///
