@@ -19,13 +19,13 @@
 //!   was inlined into a function with `avx2` and so moved a call with vector
 //!   arguments across the ABI boundary between the two.
 //!
-//! Every computation below is inlined into one function per level, under that
+//! Every computation of `canary_kernels.rs` is inlined into one function per level, under that
 //! level's list, and its result compared with the same source in which each
 //! value goes through `black_box`, so that nothing can be vectorised. A failure
 //! means: do not release with this compiler before the fault is understood.
 //!
-//! The lists are copies of the library's on purpose: this file uses nothing of
-//! the library, so that it shows a fault of the compiler and not one of ours. A
+//! The lists are copies of the library's on purpose: these two files use nothing of
+//! the library, so that they show a fault of the compiler and not one of ours. A
 //! change of a level's list must be repeated here. Flags for the whole build add
 //! to every list: `-C target-cpu=native` on a CPU with AVX-512 makes all tests
 //! fail with the compilers named above, and rightly so.

@@ -8,10 +8,10 @@ use std::hint::black_box;
 
 /// Elements per array: several 512-bit vectors of the narrowest type, and an
 /// odd remainder.
-const N: usize = 203;
+pub const N: usize = 203;
 
 /// Input, and the place for the results.
-struct Data {
+pub struct Data {
     b: [u8; N],
     h: [u16; N],
     w: [u32; N],
@@ -25,7 +25,7 @@ struct Data {
 }
 
 impl Data {
-    fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         // splitmix64, with a good share of values at the edges.
         let mut state = seed;
         let mut next = || {
@@ -58,7 +58,7 @@ impl Data {
     }
 
     /// Everything that a kernel may have written.
-    fn results(&self) -> impl PartialEq {
+    pub fn results(&self) -> impl PartialEq {
         (&self.out8[..], &self.out16[..], &self.out32[..], &self.out64[..], &self.out128[..])
     }
 }
@@ -77,7 +77,7 @@ fn o<const OPAQUE: bool, T>(x: T) -> T {
 macro_rules! sign {
     ($negation:ident, $product:ident, $input:ident, $signed:ty) => {
         #[inline(always)]
-        fn $negation<const O: bool, V>(d: &mut Data, n: usize) {
+        pub fn $negation<const O: bool, V>(d: &mut Data, n: usize) {
             for i in 0..n {
                 let (q, r) = (o::<O, _>(d.q[i]), o::<O, _>(d.r[i]));
                 let negative = (o::<O, _>(d.$input[i]) as $signed) < 0;
@@ -88,7 +88,7 @@ macro_rules! sign {
         }
 
         #[inline(always)]
-        fn $product<const O: bool, V>(d: &mut Data, n: usize) {
+        pub fn $product<const O: bool, V>(d: &mut Data, n: usize) {
             for i in 0..n {
                 let (q, r) = (o::<O, _>(d.q[i]), o::<O, _>(d.r[i]));
                 let negative = (o::<O, _>(d.$input[i]) as $signed) < 0;
@@ -107,7 +107,7 @@ sign!(sign_8, sign_8_product, b, i8);
 
 /// Stores made or left out by the sign: masked stores where there are any.
 #[inline(always)]
-fn sign_store<const O: bool, V>(d: &mut Data, n: usize) {
+pub fn sign_store<const O: bool, V>(d: &mut Data, n: usize) {
     for i in 0..n {
         if (o::<O, _>(d.q[i]) as i64) < 0 {
             d.out64[i] = o::<O, _>(d.r[i]);
@@ -124,7 +124,7 @@ fn sign_store<const O: bool, V>(d: &mut Data, n: usize) {
 /// Poly1305 in limbs of 26 bits, one message block per lane: 32 by 32 to
 /// 64 bits, sums of products, a chain of carries (the setting of #79865).
 #[inline(always)]
-fn limbs_26<const O: bool, V>(d: &mut Data, n: usize) {
+pub fn limbs_26<const O: bool, V>(d: &mut Data, n: usize) {
     const M: u64 = (1 << 26) - 1;
     for i in 0..n {
         let (q, r) = (o::<O, _>(d.q[i]), o::<O, _>(d.r[i]));
@@ -145,7 +145,7 @@ fn limbs_26<const O: bool, V>(d: &mut Data, n: usize) {
 /// Products of 52-bit halves, low and high part, as the IFMA unit makes
 /// them.
 #[inline(always)]
-fn limbs_52<const O: bool, V>(d: &mut Data, n: usize) {
+pub fn limbs_52<const O: bool, V>(d: &mut Data, n: usize) {
     const M: u64 = (1 << 52) - 1;
     for i in 0..n {
         let p = u128::from(o::<O, _>(d.q[i]) & M) * u128::from(o::<O, _>(d.r[i]) & M);
@@ -157,7 +157,7 @@ fn limbs_52<const O: bool, V>(d: &mut Data, n: usize) {
 /// Full 64-bit products: low half, high half, and an accumulator carried
 /// from element to element.
 #[inline(always)]
-fn product_64<const O: bool, V>(d: &mut Data, n: usize) {
+pub fn product_64<const O: bool, V>(d: &mut Data, n: usize) {
     let mut sum = 0u128;
     for i in 0..n {
         let (q, r) = (o::<O, _>(d.q[i]), o::<O, _>(d.r[i]));
@@ -172,7 +172,7 @@ fn product_64<const O: bool, V>(d: &mut Data, n: usize) {
 /// Rotations and funnel shifts in four widths, by constants and by values.
 /// Under VBMI2 without VL, 128- and 256-bit ones are widened to 512 bits.
 #[inline(always)]
-fn shifts<const O: bool, V>(d: &mut Data, n: usize) {
+pub fn shifts<const O: bool, V>(d: &mut Data, n: usize) {
     for i in 0..n {
         let (b, h) = (o::<O, _>(d.b[i]), o::<O, _>(d.h[i]));
         let (w, q, r) = (o::<O, _>(d.w[i]), o::<O, _>(d.q[i]), o::<O, _>(d.r[i]));
@@ -187,7 +187,7 @@ fn shifts<const O: bool, V>(d: &mut Data, n: usize) {
 
 /// Widening, narrowing, saturating, across all widths at once.
 #[inline(always)]
-fn widths<const O: bool, V>(d: &mut Data, n: usize) {
+pub fn widths<const O: bool, V>(d: &mut Data, n: usize) {
     for i in 0..n {
         let (b, h) = (o::<O, _>(d.b[i]), o::<O, _>(d.h[i]));
         let (w, q) = (o::<O, _>(d.w[i]), o::<O, _>(d.q[i]));
@@ -201,7 +201,7 @@ fn widths<const O: bool, V>(d: &mut Data, n: usize) {
 /// Comparisons of one width that choose among values of another, and a
 /// count of the bytes that match, as a comparison of tags makes it.
 #[inline(always)]
-fn masks<const O: bool, V>(d: &mut Data, n: usize) {
+pub fn masks<const O: bool, V>(d: &mut Data, n: usize) {
     let mut differ = 0u8;
     let mut count = 0u64;
     for i in 0..n {
@@ -219,7 +219,7 @@ fn masks<const O: bool, V>(d: &mut Data, n: usize) {
 
 /// Bytes put in another order by a fixed pattern: byte shuffles.
 #[inline(always)]
-fn shuffles<const O: bool, V>(d: &mut Data, n: usize) {
+pub fn shuffles<const O: bool, V>(d: &mut Data, n: usize) {
     for i in (0..n & !63).step_by(64) {
         for j in 0..64 {
             let b = o::<O, _>(d.b[i + (j % 4 * 16 + j / 4)]);
@@ -235,7 +235,7 @@ fn shuffles<const O: bool, V>(d: &mut Data, n: usize) {
 
 /// Multiplication in GF(2^128), bit by bit without branches.
 #[inline(always)]
-fn field<const O: bool, V>(d: &mut Data, n: usize) {
+pub fn field<const O: bool, V>(d: &mut Data, n: usize) {
     let h = o::<O, _>(u128::from(d.q[0]) << 64 | u128::from(d.r[0]));
     let mut y = 0u128;
     for i in 0..n.min(24) {
@@ -251,7 +251,7 @@ fn field<const O: bool, V>(d: &mut Data, n: usize) {
 }
 
 /// A vector of one level, or a plain `u64` for the reference.
-trait Vector: Copy {
+pub trait Vector: Copy {
     /// # Safety
     /// The CPU has the vectors.
     unsafe fn xor(self, other: Self) -> Self;
@@ -286,7 +286,7 @@ fn near<V: Vector>(pair: &[V; 2]) -> u64 {
 
 /// And the near side. The sum does not depend on the size of the vectors.
 #[inline(always)]
-fn helper<const O: bool, V: Vector>(d: &mut Data, n: usize) {
+pub fn helper<const O: bool, V: Vector>(d: &mut Data, n: usize) {
     let per = 64 / size_of::<V>();
     for i in 0..n / 8 {
         let (q, r) = (d.q[8 * i..].as_ptr(), d.r[8 * i..].as_ptr());

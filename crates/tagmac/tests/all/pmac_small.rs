@@ -182,7 +182,7 @@ pub fn tags(field: Field, t: u32, messages: &[&Message]) -> (Vec<u128>, u128) {
 }
 
 /// The same choices in every run: SplitMix64.
-pub struct Choice(u64);
+pub struct Choice(pub u64);
 
 impl Choice {
     pub fn below(&mut self, n: usize) -> usize {
