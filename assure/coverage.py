@@ -174,7 +174,8 @@ def smoke(library):
     program, name = SCRATCH / "smoke", SCRATCH / "libtagmac.so.0"
     name.unlink(missing_ok=True)
     name.symlink_to(library)
-    command = ["cc", "-o", program, REPO / "crates/capi/tests/smoke.c", f"-I{REPO / 'crates/capi/include'}"]
+    sources = [REPO / "crates/capi/tests" / one for one in ("smoke.c", "smoke_sessions.c")]
+    command = ["cc", "-o", program, *sources, f"-I{REPO / 'crates/capi/include'}"]
     subprocess.run([*command, library, f"-Wl,-rpath,{SCRATCH}"], check=True)
     return program
 
