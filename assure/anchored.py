@@ -11,9 +11,9 @@ import argparse
 import json
 import sys
 
-import coverage
 import mutants
 from anchors import ROOT, Tree, anchor, in_memory, read_bug
+from uncovered import REASONS, find
 
 sys.path.append(str(ROOT / "assure/proofs"))
 from planted import PLANTED, change_of  # noqa: E402
@@ -30,12 +30,12 @@ def survivors(renews):
 
 def uncovered(renews):
     """How many statements and sides there are that never run, and those that are not there."""
-    tree, reasons, lost, count = Tree(), json.loads(coverage.REASONS.read_text()), [], 0
+    tree, reasons, lost, count = Tree(), json.loads(REASONS.read_text()), [], 0
     for reason in reasons:
         file = reason["file"]
         for number, hole in enumerate(reason["holes"]):
             count += 1
-            place = coverage.find(tree, file, hole)
+            place = find(tree, file, hole)
             if place is None:
                 lost.append(f"{file}: {hole['function']}: {hole['code']}")
                 continue
@@ -46,7 +46,7 @@ def uncovered(renews):
             reason["holes"][number] = now | ({"part": hole["part"]} if "part" in hole else {})
             reason["file"] = path
     if renews:
-        coverage.REASONS.write_text(json.dumps(reasons, indent=1, ensure_ascii=False) + "\n")
+        REASONS.write_text(json.dumps(reasons, indent=1, ensure_ascii=False) + "\n")
     return count, lost
 
 

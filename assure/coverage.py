@@ -41,19 +41,15 @@ import re
 import shutil
 import subprocess
 import sys
-from bisect import bisect_right
-from collections import defaultdict
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from anchors import Tree, align, anchor, names_in
-from rust_source import one_line, renaming, words
+from anchors import Tree, anchor
+from products import REPO, TARGET
+from profiles import is_within, named_from_repo, read, shares
+from uncovered import FLAGS, REASONS, Excuses, has_level, judge
 
-REPO = Path(__file__).resolve().parent.parent
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")).resolve()
 SCRATCH = TARGET / "assure" / "coverage"
 COMMAND = SCRATCH / "coverage" / "tagmac"
-REASONS = REPO / "assure" / "uncovered.json"
 WRAPPER = REPO / "assure" / "coverage-rustc"
 PROFILE = {
     "inherits": '"dev"',
@@ -69,15 +65,6 @@ PLANTED_BRANCH = """fn main() {
     println!("{}", if is_named { 1 } else { 2 });
 }
 """
-# What the system calls the features of levels that not every CPU has.
-FLAGS = {
-    "vaes": ["avx2", "aes", "vaes"],
-    "avx512": ["avx512bw", "avx512ifma", "avx512vbmi", "avx512_vbmi2", "gfni", "vaes", "vpclmulqdq"],
-}
-# LLVM's kind of a region of code, among gaps and expansions.
-CODE = 0
-
-
 # What is built together, so that the library is built once with all features and once for its own tests. Its own and
 # those of all MACs come first, and are for full runs.
 PACKAGES = ["tagmac", "tagmac-any", "tagmac-bounds", "tagmac-files", "tagmac-cli", "tagmac-border", "fuzz-targets"]
@@ -93,7 +80,7 @@ LEFT_OUT = {
         "cipher::present::tests::official_vectors", "cipher::present::tests::sums_on_every_rung",
         "canary::", "cmac::many_at_once", "collisions::", "digest::lightmac_present", "digest::pmac_present",
         "edit::scripts_of_umac", "far::",
-        "nonces::a_grade_checks_its_words", "pmac_bound::",
+        "nonces::a_grade_checks_its_words", "pmac_bound::", "pmac_small::",
     ],
     "any": [
         # As above.
@@ -103,8 +90,8 @@ LEFT_OUT = {
     ],
     "bounds": [
         # As above.
-        "bounds::bounds_grow", "bounds::elimac_is_exact", "bounds::lightmac_is_exact", "bounds::limits_never_grow",
-        "bounds::numbers_are_the_largest", "bounds::pmac_is_exact", "bounds::umac_of_1999_is_exact",
+        "bounds::bounds_grow", "bounds::elimac_is_exact", "bounds::lightmac_is_exact", "bounds::pmac_is_exact",
+        "bounds::umac_of_1999_is_exact", "limits::limits_never_grow", "limits::numbers_are_the_largest",
     ],
     "cli": [
         # As above.
@@ -144,16 +131,6 @@ FLOOR = 98.0
 # The folder of the counters of the job `faults`, and how much it must have tried.
 FAULTS = "faults"
 LEAST_FAULTS = 10_000
-
-
-def tool(name):
-    """LLVM's tool of the compiler's own version, which alone reads what it writes."""
-    said = subprocess.run(["rustc", "-vV"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    version = re.search(r"LLVM version: (\d+)", said)[1]
-    command = f"{name}-{version}"
-    if not shutil.which(command):
-        subprocess.run(["scripts/need", f"llvm-{version}"], cwd=REPO, check=True)
-    return command
 
 
 def cargo(packages, features, *command):
@@ -197,7 +174,8 @@ def smoke(library):
     program, name = SCRATCH / "smoke", SCRATCH / "libtagmac.so.0"
     name.unlink(missing_ok=True)
     name.symlink_to(library)
-    command = ["cc", "-o", program, REPO / "crates/capi/tests/smoke.c", f"-I{REPO / 'crates/capi/include'}"]
+    sources = [REPO / "crates/capi/tests" / one for one in ("smoke.c", "smoke_sessions.c")]
+    command = ["cc", "-o", program, *sources, f"-I{REPO / 'crates/capi/include'}"]
     subprocess.run([*command, library, f"-Wl,-rpath,{SCRATCH}"], check=True)
     return program
 
@@ -268,301 +246,6 @@ def with_faults():
     build = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "assure", "--bin", "faults"]
     subprocess.run(build, cwd=REPO, check=True)
     return [TARGET / "release/faults", "--quick"]
-
-
-@dataclass
-class File:
-    """What ran of a file before its tests, in any of the programs and for any types."""
-
-    lines: dict = field(default_factory=dict)  # how often, by number
-    regions: dict = field(default_factory=dict)  # how often, by place
-    branches: dict = field(default_factory=dict)  # how often it was true and false, by place
-
-
-def read(objects, profiles, places, but=None):
-    """What ran, by file, but for what ran in one of the folders."""
-    raw = [str(path) for path in sorted(profiles.rglob("*.profraw")) if path.parent.name != but]
-    merged = profiles / "all.profdata"
-    # A process that is killed while it adds leaves a file that is cut short: the others are whole.
-    subprocess.run(
-        [tool("llvm-profdata"), "merge", "-sparse", "--failure-mode=all", *raw, "-o", merged], check=True
-    )
-    first, *others = objects
-    export = [tool("llvm-cov"), "export", f"-instr-profile={merged}", first]
-    export += ["-ignore-filename-regex=/tests/|/tests.rs|/registry/|/rustc/"]
-    for other in others:
-        export += ["-object", other]
-    lcov, text = [
-        subprocess.run([*export, *how], stdout=subprocess.PIPE, text=True, check=True).stdout
-        for how in (["-format=lcov"], ["-format=text", "-skip-expansions"])
-    ]
-    files, known, file = {}, {}, None
-
-    def file_of(name):
-        """The file, and the number of its last line before its tests, if it is measured."""
-        if name not in known:
-            path, known[name] = named_from_repo(name), (None, 0)
-            if is_within(path, places) and "/tests" not in path:
-                end = end_of_code((REPO / path).read_text().splitlines())
-                known[name] = files.setdefault(path, File()), end
-        return known[name]
-
-    for line in lcov.splitlines():
-        if line.startswith("SF:"):
-            file, end = file_of(line[3:])
-        elif line.startswith("DA:") and file:
-            number, count = map(int, line[3:].split(",")[:2])
-            if number <= end:
-                file.lines[number] = file.lines.get(number, 0) + count
-    functions = json.loads(text)["data"][0]["functions"]
-    constant = constants(functions, file_of)
-    for function in functions:
-        # A function of generic types is here once for each choice of types. What one of them runs has run.
-        names = function["filenames"]
-        if place_of(function) in constant:
-            continue
-        for *place, count, of, _, kind in function["regions"]:
-            file, end = file_of(names[of])
-            if file and kind == CODE and place[0] <= end:
-                place = tuple(place)
-                file.regions[place] = file.regions.get(place, 0) + count
-        for *place, yes, no, of, _, _ in function["branches"]:
-            file, end = file_of(names[of])
-            if file and place[0] <= end:
-                place = tuple(place)
-                before = file.branches.get(place, (0, 0))
-                file.branches[place] = before[0] + yes, before[1] + no
-    return files
-
-
-def place_of(function):
-    """Where a function is, whatever its types."""
-    return function["filenames"][0], *function["regions"][0][:2]
-
-
-def constants(functions, file_of):
-    """The places of each `const fn` that is not `pub` and never ran."""
-    ran = {place_of(function) for function in functions if function["count"] > 0}
-    texts, found = {}, set()
-    for name, line, column in {place_of(function) for function in functions} - ran:
-        if file_of(name)[0]:
-            text = texts.setdefault(name, Path(name).read_text().splitlines())[line - 1]
-            if re.match(r"(pub\(.*?\) )?const fn ", text[column - 1 :]):
-                found.add((name, line, column))
-    return found
-
-
-def named_from_repo(name):
-    """A path as `MEASURED` has it, if it is in the repository."""
-    path = Path(os.path.normpath(name))
-    return str(path.relative_to(REPO)) if path.is_relative_to(REPO) else str(path)
-
-
-def is_within(path, places):
-    return any(path == place or place.endswith("/") and path.startswith(place) for place in places)
-
-
-def end_of_code(lines):
-    """The number of the last line before a file's tests."""
-    for number, line in enumerate(lines[:-1]):
-        if line.startswith("#[cfg(") and "test" in line and re.match(r"mod \w+ \{", lines[number + 1]):
-            return number
-    return len(lines)
-
-
-def has_level(level):
-    """Whether this CPU has a level; `None` is one that all have."""
-    return set(FLAGS.get(level, [])) <= set(re.findall(r"\w+", Path("/proc/cpuinfo").read_text()))
-
-
-@dataclass(frozen=True)
-class Hole:
-    """A statement that does not run, or a side of a branch in it that is never taken."""
-
-    path: str
-    line: int
-    function: int  # the number of the item
-    statement: int  # its number there
-    part: str | None
-    never: str | None
-
-    @property
-    def place(self):
-        return self.path, self.function, self.statement
-
-
-def holes_of(path, file, source):
-    """The holes of a file, and how many lines and sides there are."""
-    text, checked, holes = source.text.splitlines(), 0, defaultdict(list)
-    where = {
-        number: (index, which)
-        for index, item in enumerate(source.items)
-        for which, statement in enumerate(item.statements)
-        for number in range(statement.start, statement.end)
-    }
-    line_of = [bisect_right(source.lines, start) for start in source.starts]
-    by_line = defaultdict(list)
-    for number, line in enumerate(line_of):
-        by_line[line].append(number)
-    zero = set()
-    for number, count in sorted(file.lines.items()):
-        if re.fullmatch(r"[\s\])};,]*", text[number - 1]):
-            continue
-        checked += 1
-        if count == 0:
-            zero.add(number)
-    for line in sorted(zero):
-        for number in by_line[line]:
-            if number in where:
-                holes[where[number]].append(number)
-    found = []
-    for (index, which), numbers in holes.items():
-        statement = source.items[index].statements[which]
-        # Lines without a counter, as those of texts that go on, are like those around them.
-        if not any(file.lines.get(line_of[number], 0) > 0 for number in range(statement.start, statement.end)):
-            found.append(Hole(path, line_of[numbers[0]], index, which, None, None))
-            continue
-        starts = [at for at, number in enumerate(numbers) if at == 0 or number > numbers[at - 1] + 1]
-        for start, stop in zip(starts, [*starts[1:], None], strict=True):
-            part = one_line(source.text, [source.tokens[number] for number in numbers[start:stop]])
-            found.append(Hole(path, line_of[numbers[start]], index, which, part, None))
-    for place, sides in sorted(file.branches.items()):
-        checked += 2
-        # Where the line does not run, that is the hole.
-        if file.lines.get(place[0], 1) > 0:
-            start = source.token_at(source.offset(*place[:2]))
-            stop = source.token_at(source.offset(*place[2:4]) - 1) + 1
-            part = one_line(source.text, source.tokens[start:stop])
-            for side, count in zip(("true", "false"), sides, strict=True):
-                if count == 0 and start in where:
-                    found.append(Hole(path, place[0], *where[start], part, side))
-    return checked, found
-
-
-def find(tree, file, hole):
-    """Where the statement of a reason is: its file, and the numbers of the function and of itself."""
-    at = tree.locate(file, hole["function"])
-    if at is None:
-        return None
-    source = tree.source(at[0])
-    for index, item in enumerate(source.items):
-        if item.name == at[1]:
-            codes = [source.code(statement) for statement in item.statements]
-            found = align(hole, codes, names_in(source, item))
-            if found:
-                return at[0], index, found[0]
-    return None
-
-
-class Excuses:
-    """What the reasons are about, in the code of today."""
-
-    def __init__(self, reasons, tree):
-        self.tree, self.rows, self.taken = tree, [], set()
-        self.by_place = defaultdict(list)
-        for reason in reasons:
-            # Where the CPU has the level, its code runs as all other does; where it has not, it may run or not.
-            here = not has_level(reason.get("level"))
-            for hole in reason["holes"]:
-                row = {"file": reason["file"], "reason": reason, "hole": hole, "used": here}
-                row["place"] = find(tree, reason["file"], hole)
-                self.rows.append(row)
-                if row["place"] and (here or "level" not in reason):
-                    self.by_place[row["place"]].append(row)
-
-    def take(self, hole):
-        """The row that a hole has, if there is one that no other hole has."""
-        for row in self.by_place[hole.place]:
-            never, part = row["reason"].get("never"), row["hole"].get("part")
-            if id(row) in self.taken or never != hole.never:
-                continue
-            if part is None and (hole.part is None or never) or part is not None and alike(part, hole.part):
-                self.taken.add(id(row))
-                row["used"] = True
-                return row
-        return None
-
-    def dead(self, row):
-        """Where tokens begin and end that only a side leads to that is never taken."""
-        path, index, which = row["place"]
-        source, never = self.tree.source(path), row["reason"].get("never")
-        statement = source.items[index].statements[which]
-        first = source.word(statement.start)
-        block = statement.end
-        if "part" in row["hole"] or never is None:
-            return None
-        if never == "false" and first == "let":
-            # Patterns have braces of their own.
-            number = statement.start
-            while source.word(number) not in ("else", ";", None):
-                number = source.partner.get(number, number) + 1
-            return (number + 1, source.partner[number + 1]) if source.word(number) == "else" else None
-        if source.word(block) != "{":
-            return None
-        if first in ("if", "while") or (first, source.word(statement.start + 1)) == ("else", "if"):
-            stop = source.partner[block]
-            if never == "true":
-                return block, stop
-            if source.word(stop + 1) == "else" and source.word(stop + 2) == "{":
-                return stop + 2, source.partner[stop + 2]
-        return None
-
-
-def alike(one, other):
-    """Whether two texts are the same but for names."""
-    return other is not None and renaming(words(one), words(other), ()) is not None
-
-
-def judge(files, named, reasons, tree):
-    """What was checked, and the failures."""
-    checked, failed = 0, []
-    excuses = Excuses(reasons, tree)
-    here = [row for rows in excuses.by_place.values() for row in rows]
-    for row in excuses.rows:
-        if not row["place"]:
-            failed.append(f"{row['file']}: no such statement in {row['hole']['function']}: {row['hole']['code']}")
-    dead = defaultdict(list)
-    for row in here:
-        if part := excuses.dead(row):
-            dead[row["place"][0]].append(part)
-
-    def is_dead(place):
-        path, index, which = place
-        number = tree.source(path).items[index].statements[which].start
-        return any(start < number < end for start, end in dead[path])
-
-    for path, file in sorted(files.items()):
-        if not is_within(path, named):
-            continue
-        source = tree.source(path)
-        count, holes = holes_of(path, file, source)
-        checked += count
-        not_run = {hole.place for hole in holes if hole.never is None}
-        for hole in holes:
-            if not excuses.take(hole) and not is_dead(hole.place):
-                code = source.code(source.items[hole.function].statements[hole.statement])
-                what = f"is never {hole.never}" if hole.never else "runs in no test"
-                part = f" ({hole.part})" if hole.part and hole.part not in code else ""
-                failed.append(f"{path}:{hole.line}: {what}: {code}{part}")
-        for row in here:
-            # Of a statement that does not run, branches have no sides that run.
-            row["used"] |= row["place"] in not_run and "never" in row["reason"]
-    for row in here:
-        if not row["used"] and is_within(row["place"][0], named) and not is_dead(row["place"]):
-            kind = "branch" if row["reason"].get("never") else "line"
-            failed.append(f"{row['place'][0]}: expected a {kind} that does not run, found none: {row['hole']['code']}")
-    return checked, failed
-
-
-def shares(files, places):
-    """How many lines, regions and sides of branches there are in these files, and how many ran."""
-    here = [file for path, file in files.items() if is_within(path, places)]
-    counts = {
-        "lines": [count for file in here for count in file.lines.values()],
-        "regions": [count for file in here for count in file.regions.values()],
-        "sides of branches": [count for file in here for sides in file.branches.values() for count in sides],
-    }
-    return {kind: (len(all_of), sum(count > 0 for count in all_of)) for kind, all_of in counts.items()}
 
 
 def one_sided(profiles):

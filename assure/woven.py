@@ -22,9 +22,9 @@ from mutants import ROOT, SCRATCH, read_json
 # takes an hour: each kernel is one function with all its mutants.
 PROFILE_OF_OTHERS = {'package."*".opt-level': "3"}
 # What the names of the command's tests begin with that are tried: those of others are about other files.
-COMMANDS_TESTS = ("atomic::", "audit::", "check::", "key::", "limits::", "manifest::", "nonce::", "output::", "seal::")
+COMMANDS_TESTS = ("atomic::", "audit::", "check::", "key::", "limits::", "lists::", "manifest::", "nonce::", "output::", "seal::")
 # What the names of the library's tests begin with that go through all lengths: `small` has their laws at the edges.
-LONG_TESTS = ("batch::", "canary::", "collisions::", "laws::", "pmac_bound::", "random::", "wycheproof::")
+LONG_TESTS = ("batch::", "canary::", "collisions::", "laws::", "pmac_bound::", "pmac_small::", "random::", "wycheproof::")
 # Seconds of CPU time of a test that is longer than is worth its while.
 LONG = int(os.environ.get("TAGMAC_MUTATION_LONG", 6))
 # Bytes of addresses: a mutant may ask for all there is.

@@ -9,7 +9,7 @@
 #include <tagmac.h>
 
 /* The line of the last failure. */
-static const char *last_error(void) {
+static inline const char *last_error(void) {
     static char line[4096];
     return tagmac_error_string(line, sizeof line);
 }
@@ -37,7 +37,7 @@ static const char *last_error(void) {
 #define INPUT(call, words) FAILS(TAGMAC_INPUT, call, words)
 
 /* Chooses the level of TAGMAC_LEVEL, and says which one it is. */
-static void choose_level(void) {
+static inline void choose_level(void) {
     const char *level = getenv("TAGMAC_LEVEL");
     CHECK(tagmac_set_level(level != NULL && *level != 0 ? level : NULL) == 0);
     printf("level %s\n", tagmac_level());

@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 from hostile import STORES, Hostile, Tunnel
-from test_hostile import PREFIX, SMALL, line, runner, url
+from lies import PREFIX, SMALL
+from test_hostile import line, runner, url
 
 HOST = "store.example.org"
 SUBJECT = f"subjectAltName=IP:127.0.0.1,DNS:{HOST}"

@@ -5,10 +5,12 @@ mod common;
 
 mod batch;
 mod edges;
+mod every_mac;
 mod grades;
 mod hmac;
 mod laws;
 mod meter;
+mod partials;
 mod published;
 mod reference;
 mod registry;

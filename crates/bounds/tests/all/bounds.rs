@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 use tagmac_bounds::umac::{Prf1999, Umac1999};
-use tagmac_bounds::{Bound, BoundError, NonceKind, Theorem, Workload, per_key};
+use tagmac_bounds::{Bound, BoundError, NonceKind, Theorem, Workload};
 use tagmac_bounds::{elimac, lightmac, pmac, poly1305, umac};
 
 use crate::exact::*;
@@ -176,57 +176,6 @@ fn other_modes_are_exact() {
 }
 
 #[test]
-fn numbers_are_the_largest_within_the_probability() {
-    let mut source = Source(6);
-    // The next number is over, or under by less than what is rounded.
-    let over = |bound: Exact, limit: &Exact| bound > limit * (int(1) - two(-40));
-    for theorem in theorems() {
-        for _ in 0..60 {
-            let length = (source.number(64) as u64).min(theorem.limit());
-            let length = if source.below(2) == 0 { length % 4096 } else { length };
-            let length = length.min(theorem.limit());
-            let probability = match source.below(3) {
-                0 => 2f64.powi(-1 - source.below(128) as i32),
-                1 => source.e().min(0.99) / 2.0,
-                _ => (1.0 - source.e() / 4.0).min(1f64.next_down()),
-            };
-            let limit = of_f64(probability);
-            let q = theorem.messages(length, probability).unwrap();
-            let (tags, _) = exact(theorem, q, length, 0);
-            assert!(q == 0 || tags <= limit, "{theorem:?} {length} {probability}: {q}");
-            let all = theorem.nonces().is_some() && q == 1 << 64;
-            if !all {
-                let (more, _) = exact(theorem, q + 1, length, 0);
-                assert!(over(more, &limit), "{theorem:?} {length} {probability}: {q}");
-            }
-            let bytes = theorem.bytes(length, probability).unwrap();
-            assert_eq!(bytes, q.saturating_mul(length.into()));
-
-            let v = theorem.guesses(length, probability).unwrap();
-            let pads = matches!(theorem, Theorem::Umac { .. } | Theorem::Poly1305Aes { .. });
-            if v > 0 {
-                let messages = if pads { 1 << 64 } else { q };
-                let load = Workload { messages, length, attempts: v };
-                agrees(&theorem.guessing(&load).unwrap(), &exact(theorem, q, length, v).1);
-            }
-            assert!(exact(theorem, q, length, v).1 <= limit);
-            // No more can be counted.
-            if v < u128::MAX - 1 {
-                let (_, more) = exact(theorem, q, length, v + 1);
-                assert!(over(more, &limit), "{theorem:?} {length} {probability}: {v}");
-            }
-
-            // Both together: at most the sum.
-            let load = Workload { messages: q, length, attempts: v };
-            match theorem.forgery(&load) {
-                Ok(bound) => assert!(bound.at_most(2.0 * probability * (1.0 + 2f64.powi(-50)))),
-                Err(error) => assert_eq!((error, q, v), (BoundError::Nothing, 0, 0)),
-            }
-        }
-    }
-}
-
-#[test]
 fn loads_are_the_functions() {
     let load = Workload { messages: 1 << 20, length: 1000, attempts: 1 << 10 };
     let of = |theorem: Theorem| (theorem.tags(&load).unwrap(), theorem.forgery(&load).unwrap());
@@ -342,9 +291,6 @@ fn the_papers_numbers() {
     assert!((-50.0..-49.999_999_999).contains(&umac), "{umac}");
 }
 
-/// UMAC99-STD-60 with tags of 64 bits.
-const STD: Umac1999 = Umac1999 { b: 60, t: 64, prf: Prf1999::Named, nonces: NonceKind::Counted };
-
 #[test]
 fn the_hashes_of_1999_have_these_bits() {
     assert_eq!([umac::nh(32, 1), umac::nh(16, 4), umac::nhs(16, 1)], [32, 64, 15]);
@@ -352,12 +298,6 @@ fn the_hashes_of_1999_have_these_bits() {
     let sure = Umac1999 { b: u32::MAX, t: 256, ..STD };
     assert!(umac::mac_1999(&sure, 0, 1, 1).unwrap().log2() > -256.1);
     assert_eq!([umac::nhs(16, 4), umac::nh_t2(32), umac::nhs_t2(32)], [60, 62, 60]);
-}
-
-/// Whether a theorem's numbers of blocks have 128 bits. Those of PMAC with blocks of 256 bits have more, and
-/// where they end there, no attempt is allowed.
-fn numbers_suffice(theorem: &Theorem) -> bool {
-    !matches!(theorem, Theorem::Pmac { n: 256, .. })
 }
 
 #[test]
@@ -404,162 +344,6 @@ fn bounds_grow() {
             assert!(grows || guesses(length, probability) <= shorter);
         }
     }
-}
-
-#[test]
-fn what_no_theorem_speaks_of_is_refused() {
-    use BoundError::*;
-    let pmac = Theorem::Pmac { n: 128, t: 128 };
-    let light = Theorem::LightMac { n: 64, s: 8, t: 64 };
-    let none = Workload::default();
-    for theorem in theorems() {
-        assert_eq!(theorem.tags(&none), Err(Nothing));
-        assert_eq!(theorem.forgery(&none), Err(Nothing));
-        assert_eq!(theorem.guessing(&none), Err(Nothing));
-        for found in [0.0, -1.0, 1.0, 2.0, f64::INFINITY, -0.0] {
-            assert_eq!(theorem.messages(0, found), Err(Probability { found }));
-            assert_eq!(theorem.guesses(0, found), Err(Probability { found }));
-        }
-        assert!(matches!(theorem.messages(0, f64::NAN), Err(Probability { .. })));
-        assert!(theorem.messages(0, f64::from_bits(1)).is_ok());
-        let limit = theorem.limit();
-        if let Some(found) = limit.checked_add(1) {
-            assert_eq!(theorem.messages(found, 0.5), Err(TooLong { limit, found }));
-            let load = Workload { messages: 1, length: found, attempts: 0 };
-            assert_eq!(theorem.tags(&load), Err(TooLong { limit, found }));
-            assert_eq!(theorem.forgery(&load), Err(TooLong { limit, found }));
-            assert_eq!(theorem.guessing(&load), Err(TooLong { limit, found }));
-        }
-    }
-    assert_eq!(light.limit(), 1792);
-    assert_eq!(pmac.limit(), u64::MAX);
-    for n in [0, 1, 3, 127, 257, 258, u32::MAX] {
-        let wrong = BlockBits { found: n };
-        assert_eq!(pmac::prf(n, 1, 1), Err(wrong));
-        assert_eq!(lightmac::prf(n, 1, 1, 1), Err(wrong));
-        assert_eq!(elimac::prf(n, 1, 0.5, 1), Err(wrong));
-        assert_eq!(lightmac::mac(n, 1, 1, (1, 1), (0, 0)), Err(wrong));
-        assert_eq!(lightmac::collision(n, 1, 1), Err(wrong));
-        assert_eq!(lightmac::generic(n, 1, 1), Err(wrong));
-        assert_eq!(lightmac::emac(n, 1, 1), Err(wrong));
-        assert_eq!(lightmac::sum_of_cbcs(n, 1, 1), Err(wrong));
-        assert_eq!(elimac::mac(n, 1, 0.5, 1, 0), Err(wrong));
-        assert_eq!(Theorem::Pmac { n, t: 1 }.messages(1 << 40, 0.5), Err(wrong));
-        assert_eq!(Theorem::Pmac { n, t: 1 }.bytes(1 << 40, 0.5), Err(wrong));
-        assert_eq!(Theorem::Pmac { n, t: 1 }.guesses(1 << 40, 0.5), Err(wrong));
-        assert_eq!(Theorem::LightMac { n, s: 1, t: 1 }.messages(0, 0.5), Err(wrong));
-    }
-    for s in [0, 33, 64, u32::MAX] {
-        assert_eq!(lightmac::prf(64, s, 1, 1), Err(CounterBits { max: 32, found: s }));
-    }
-    for t in [0, 129, u32::MAX] {
-        let wrong = TagBits { min: 1, max: 128, found: t };
-        assert_eq!(pmac::mac(128, t, (1, 1), 0, 1), Err(wrong));
-        assert_eq!(lightmac::mac(128, 64, t, (1, 1), (0, 0)), Err(wrong));
-        assert_eq!(elimac::aes_prf(t, elimac::AES4, 1), Err(wrong));
-        assert_eq!(umac::mac(t, 1, 0, NonceKind::Counted), Err(wrong));
-        // The bound on tags as random bits has no length, that on forging has.
-        assert_eq!(Theorem::Pmac { n: 128, t }.messages(0, 0.5), Err(wrong));
-        assert_eq!(Theorem::Pmac { n: 128, t }.guesses(0, 0.5), Err(wrong));
-    }
-    let wrong = TagBits { min: 1, max: 256, found: 0 };
-    assert_eq!(umac::mac_1999(&Umac1999 { t: 0, ..STD }, 0, 1, 0), Err(wrong));
-    for (q, l) in [(0, 1), (1, 0)] {
-        assert_eq!(lightmac::generic(128, q, l), Err(Nothing));
-        assert_eq!(lightmac::emac(128, q, l), Err(Nothing));
-        assert_eq!(lightmac::sum_of_cbcs(128, q, l), Err(Nothing));
-    }
-    assert_eq!(lightmac::collision(128, 0, 0), Err(Nothing));
-    let all = 1 << 16;
-    assert_eq!(lightmac::collision(16, all, 1), Err(Blocks { n: 16, found: all + 1 }));
-    assert_eq!(elimac::mac(16, 16, 0.5, all, 0), Err(Messages { max: all - 1, found: all }));
-    assert_eq!(
-        umac::mac(48, 1, 0, NonceKind::Counted),
-        Err(TagBits { min: 32, max: 128, found: 48 })
-    );
-    for found in [0.0, -0.5, f64::INFINITY] {
-        assert_eq!(elimac::prf(128, 128, found, 1), Err(Epsilon { found }));
-    }
-    let (max, found) = (1 << 68, (1 << 68) + 1);
-    let counted = NonceKind::Counted;
-    assert_eq!(poly1305::mac(found, 0, 16, counted), Err(Messages { max, found }));
-    assert_eq!(umac::mac(64, found, 0, counted), Err(Messages { max, found }));
-    let (max, found) = (1 << 64, (1 << 64) + 1);
-    assert_eq!(umac::mac_1999(&STD, 0, found, 0), Err(Messages { max, found }));
-    for found in [0, 129] {
-        let (nonces, wrong) = (NonceKind::Random { bits: found }, NonceBits { max: 128, found });
-        assert_eq!(poly1305::mac(1, 0, 16, nonces), Err(wrong));
-        assert_eq!(umac::mac(64, 1, 0, nonces), Err(wrong));
-    }
-    let (nonces, wrong) = (NonceKind::Random { bits: 65 }, NonceBits { max: 64, found: 65 });
-    assert_eq!(umac::mac_1999(&Umac1999 { nonces, ..STD }, 0, 1, 0), Err(wrong));
-    let cbc3 = |n| Prf1999::Cbc3 { n, block_bytes: 4096, hash_bytes: 16 };
-    let wrong = TagBits { min: 1, max: 64, found: 65 };
-    let mac = Umac1999 { t: 65, prf: cbc3(64), ..STD };
-    assert_eq!(umac::mac_1999(&mac, 0, 1, 0), Err(wrong));
-    assert_eq!(Theorem::Umac1999(mac).with_tag_bits(65), Err(wrong));
-    assert_eq!(
-        umac::mac_1999(&Umac1999 { prf: cbc3(7), ..STD }, 0, 1, 0),
-        Err(BlockBits { found: 7 })
-    );
-    assert_eq!(umac::cbc3_prf(128, 0, 5), Err(Nothing));
-    assert_eq!(per_key(0.5, 0), Err(NoKeys));
-    assert_eq!(poly1305::mac(1, 1, 1, counted).unwrap().of_keys(0), Err(NoKeys));
-    for found in [0.0, 1.0, -1.0, f64::INFINITY] {
-        assert_eq!(per_key(found, 2), Err(Probability { found }));
-    }
-    assert!(matches!(per_key(f64::MIN_POSITIVE, 2), Err(Probability { .. })));
-    // One clear line each.
-    let lines = [Nothing, NoKeys, wrong, Messages { max, found }];
-    for error in lines.into_iter().chain([TooLong { limit: 1792, found: 1793 }]) {
-        assert!(!error.to_string().contains('\n'));
-    }
-}
-
-#[test]
-fn random_nonces_cost_what_they_repeat() {
-    let probability = 2f64.powi(-32);
-    let random = |bits| NonceKind::Random { bits };
-    let limits = |theorem: Theorem| {
-        [theorem, theorem.with_nonces(NonceKind::Counted)].map(|theorem| {
-            let messages = theorem.messages(1 << 20, probability).unwrap();
-            let guesses = theorem.guesses(1 << 20, probability).unwrap();
-            [messages, guesses].map(|count| format!("{:.2}", (count as f64).log2()))
-        })
-    };
-    // q^2 / 2^129 for nonces of 16 bytes.
-    for (theorem, guesses) in [
-        (Theorem::Poly1305Aes { nonces: random(128) }, "54.28"),
-        (Theorem::Umac { t: 64, nonces: random(128) }, "27.28"),
-        (Theorem::Umac { t: 128, nonces: random(128) }, "87.28"),
-    ] {
-        assert_eq!(limits(theorem), [["48.50", guesses], ["64.00", guesses]], "{theorem:?}");
-    }
-    // With 8 bytes 92 682 messages would reach it.
-    let umac = Theorem::Umac { t: 64, nonces: random(64) };
-    assert_eq!(umac.messages(0, probability), Ok(92_682));
-    // UMAC of 1999: a repeat costs a collision of two hashes.
-    let std =
-        |b| Theorem::Umac1999(Umac1999 { b, t: 160, prf: Prf1999::Named, nonces: random(64) });
-    assert_eq!(limits(std(60)), [["46.50", "26.41"], ["64.00", "28.00"]]);
-    assert_eq!(limits(std(30))[0][0], "31.50");
-}
-
-#[test]
-fn cbc3_limits_umac_mmx() {
-    let probability = 2f64.powi(-32);
-    let prf = Prf1999::Cbc3 { n: 128, block_bytes: 4096, hash_bytes: 16 };
-    let mmx = Theorem::Umac1999(Umac1999 { b: 60, t: 128, prf, nonces: NonceKind::Counted });
-    // Two blocks each, and 257.
-    let messages = |length| mmx.messages(length, probability).unwrap() as f64;
-    assert_eq!(format!("{:.2}", messages(4096).log2()), "47.71");
-    assert_eq!(format!("{:.2}", (messages(1 << 20) * 257.0).log2()), "48.51");
-    let blocks = [0, 1, 4096, 4097, 1 << 20].map(|length| prf.blocks(length));
-    assert_eq!(blocks, [1, 2, 2, 3, 257]);
-    // Nothing is left after 2^64 blocks: the cipher's values run out.
-    assert!(umac::cbc3_prf(128, 1 << 64, 1 << 64).unwrap().log2() >= 0.0);
-    assert!(umac::cbc3_prf(128, 1 << 20, 1 << 65).unwrap().log2() >= 0.0);
-    assert!(umac::cbc3_prf(8, 1, 1 << 20).unwrap().log2() >= 0.0);
 }
 
 /// All permutations of 0..8 (Heap's algorithm).
@@ -620,104 +404,4 @@ fn pads_of_a_permutation_end_in_a_cliff() {
     let shown = [32, 63, 64, 65, 66, 67, 68].map(|log2| format!("{:.2}", factor(log2)));
     assert_eq!(shown, ["0.00", "0.18", "0.72", "2.89", "11.54", "46.17", "184.66"]);
     assert!(factor(0) >= 0.0 && factor(32) > 0.0);
-}
-
-#[test]
-fn elimac_is_limited_by_its_hash() {
-    let (eli, probability) = (Theorem::EliMacAes { t: 128 }, 2f64.powi(-32));
-    let log2 = |count: u128| format!("{:.2}", (count as f64).log2());
-    let of = |t| eli.with_tag_bits(t).unwrap();
-    let messages = of(128).messages(1500, probability).unwrap();
-    assert_eq!(log2(messages), "41.04");
-    for t in 1..128 {
-        assert_eq!(of(t).messages(1500, probability), Ok(messages), "{t}");
-    }
-    // A tag of 64 bits is guessed with about 2^-64, whatever the hash does.
-    let guesses = of(64).guesses(1500, probability).unwrap();
-    assert!(guesses < 1 << 32 && guesses > (1 << 32) - (1 << 10), "{guesses}");
-    assert_eq!(log2(of(128).guesses(1500, probability).unwrap()), "81.09");
-}
-
-#[test]
-fn limits_never_grow_where_they_should_fall() {
-    let mut source = Source(9);
-    let mut theorems = theorems();
-    theorems.retain(numbers_suffice);
-    for round in 0..100_000usize {
-        let mut theorem = theorems[round % theorems.len()];
-        // Nonces of whole bytes; those of UMAC of 1999 have eight.
-        let (least, bytes) = if matches!(theorem, Theorem::Umac1999(_)) { (8, 8) } else { (1, 16) };
-        let mut nonces = || match source.below(3) {
-            0 => NonceKind::Counted,
-            _ => NonceKind::Random { bits: 8 * (least + source.below(bytes - least + 1)) as u32 },
-        };
-        if theorem.nonces().is_some() {
-            theorem = theorem.with_nonces(nonces());
-        }
-        let extreme = source.below(4) == 0;
-        let length = match (extreme, source.below(3)) {
-            (true, 0) => 0,
-            (true, 1) => 1,
-            (true, _) => theorem.limit(),
-            (false, 0) => (source.number(64) as u64).min(theorem.limit()),
-            (false, _) => (source.number(24) as u64).min(theorem.limit()),
-        };
-        let probability = match source.below(4) {
-            0 => 2f64.powi(-1 - source.below(128) as i32),
-            1 => source.e().min(0.99) / 2.0,
-            2 => 2f64.powi(-32),
-            _ => (1.0 - source.e() / 4.0).clamp(0.25, 1f64.next_down()),
-        };
-        let limits = |theorem: Theorem, probability| {
-            let messages = theorem.messages(length, probability).unwrap();
-            [messages, theorem.guesses(length, probability).unwrap()]
-        };
-        let at_most = |less: [u128; 2], more: [u128; 2]| less[0] <= more[0] && less[1] <= more[1];
-        let context = format!("{theorem:?} {length} {probability:e}");
-        let own = limits(theorem, probability);
-
-        // Exactly: each limit keeps to the probability, and both to twice of it.
-        let (tags, attempts) = exact(theorem, own[0], length, own[1]);
-        let limit = of_f64(probability);
-        assert!(own[0] == 0 || tags <= limit, "{context}: {own:?}");
-        assert!(attempts <= limit, "{context}: {own:?}");
-        if own != [0, 0] {
-            let load = Workload { messages: own[0], length, attempts: own[1] };
-            let both = 2.0 * probability * (1.0 + 2f64.powi(-40));
-            assert!(theorem.forgery(&load).unwrap().at_most(both), "{context}: {own:?}");
-        }
-        match round / theorems.len() % 3 {
-            0 => {
-                // Shorter tags.
-                let own_tag = |t: &u32| theorem.with_tag_bits(*t) == Ok(theorem);
-                let full = (1..=256).find(own_tag).expect("a tag of its length");
-                let tags: Vec<u32> =
-                    (1..=full).filter(|t| theorem.with_tag_bits(*t).is_ok()).collect();
-                let t = tags[source.below(tags.len() as u64) as usize];
-                let cut = limits(theorem.with_tag_bits(t).unwrap(), probability);
-                assert!(at_most(cut, own), "{context}: {t} {cut:?} {own:?}");
-            }
-            1 => {
-                // More keys, and still more.
-                let keys = source.some(40);
-                let (few, many) = (source.some(20).min(keys), keys);
-                let each = |keys| per_key(probability, keys).unwrap();
-                assert!(of_f64(each(many)) * int(many) <= limit);
-                let [few, many] = [few, many].map(|keys| limits(theorem, each(keys)));
-                assert!(at_most(few, own) && at_most(many, few), "{context}: {keys} {many:?}");
-            }
-            _ => {
-                // A counter, and longer nonces.
-                let counted = limits(theorem.with_nonces(NonceKind::Counted), probability);
-                assert!(at_most(own, counted), "{context}: {own:?} {counted:?}");
-                if let Some(NonceKind::Random { bits }) = theorem.nonces() {
-                    let bytes = u64::from(bits / 8);
-                    let bits = 8 * (least + source.below(bytes - least + 1)) as u32;
-                    let short = theorem.with_nonces(NonceKind::Random { bits });
-                    let short = limits(short, probability);
-                    assert!(at_most(short, own), "{context}: {bits} {short:?} {own:?}");
-                }
-            }
-        }
-    }
 }

@@ -402,3 +402,13 @@ pub fn exact(theorem: Theorem, q: u128, length: u64, v: u128) -> (Exact, Exact) 
         _ => unreachable!("no other theorem"),
     }
 }
+
+/// UMAC99-STD-60 with tags of 64 bits.
+pub const STD: Umac1999 =
+    Umac1999 { b: 60, t: 64, prf: Prf1999::Named, nonces: NonceKind::Counted };
+
+/// Whether a theorem's numbers of blocks have 128 bits. Those of PMAC with blocks of 256 bits have more, and
+/// where they end there, no attempt is allowed.
+pub fn numbers_suffice(theorem: &Theorem) -> bool {
+    !matches!(theorem, Theorem::Pmac { n: 256, .. })
+}

@@ -4,3 +4,5 @@ mod bounds;
 mod edges;
 mod exact;
 mod grades;
+mod limits;
+mod refused;

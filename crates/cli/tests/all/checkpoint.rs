@@ -1,24 +1,20 @@
 //! `tagmac tag --checkpoint`: interrupted at any moment, the tag is right in the end; a checkpoint of another
-//! run is refused, and one of a file that has changed since.
+//! run is refused.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::symlink;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-#[cfg(any(target_os = "linux", all(feature = "fault-injection", debug_assertions)))]
-use crate::common::notes_mapped_writes;
 use crate::common::{Place, Ran, sparse};
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 use crate::common::{at, leftovers};
-#[cfg(any(target_os = "linux", all(feature = "fault-injection", debug_assertions)))]
-use vmap::MapMut;
 
-const MIB: usize = 1 << 20;
+pub const MIB: usize = 1 << 20;
 
 /// A file of so many MiB with holes, and data that is nowhere the same.
-fn large(place: &Place, name: &str, mib: usize) {
+pub fn large(place: &Place, name: &str, mib: usize) {
     let mut file = File::create(place.path(name)).unwrap();
     file.set_len((mib * MIB) as u64 + 5).unwrap();
     for at in (0..mib).step_by(3) {
@@ -28,7 +24,7 @@ fn large(place: &Place, name: &str, mib: usize) {
 }
 
 /// Makes the tag of "f", and fails to print it: the checkpoint "s" is left.
-fn interrupted(place: &Place) -> Vec<u8> {
+pub fn interrupted(place: &Place) -> Vec<u8> {
     // One thread saves when so many bytes are read; with more it depends on who comes first.
     let line = "$T tag -k k --checkpoint s --checkpoint-every 1MiB --num-threads 1 f > /dev/full";
     let ran = place.shell(line).exits(4);
@@ -36,7 +32,7 @@ fn interrupted(place: &Place) -> Vec<u8> {
     fs::read(place.path("s")).unwrap()
 }
 
-fn resume(place: &Place) -> Ran {
+pub fn resume(place: &Place) -> Ran {
     place.keyed("tag", &["--checkpoint", "s", "f"])
 }
 
@@ -115,7 +111,7 @@ fn a_resumed_run_saves_as_often_as_it_is_asked_to() {
 
 /// Tags "f" on one thread, saving at every piece.
 #[cfg(all(feature = "fault-injection", debug_assertions))]
-fn slowly(place: &Place) -> Command {
+pub fn slowly(place: &Place) -> Command {
     let args = [
         "tag",
         "-k",
@@ -259,60 +255,6 @@ fn checkpoints_of_others() {
         .exits(1)
         .says(&["f: f: expected a checkpoint of this"]);
     place.file("s", good);
-}
-
-#[test]
-fn a_file_that_changed_since() {
-    let place = Place::new();
-    large(&place, "f", 3);
-    let saved = interrupted(&place);
-    let refused = |why: &str| {
-        let ran = resume(&place).exits(4).prints("");
-        ran.says(&[
-            "tagmac: f: s: the file has changed since this checkpoint was saved: ",
-            why,
-            "; remove the checkpoint to start over\n",
-        ]);
-        assert_eq!(fs::read(place.path("s")).unwrap(), saved, "the checkpoint is left alone");
-    };
-    let open = || OpenOptions::new().write(true).open(place.path("f")).unwrap();
-    let times = fs::metadata(place.path("f")).unwrap().modified().unwrap();
-    open().write_all(b"x").unwrap();
-    refused("it was written to");
-    open().set_modified(times).unwrap();
-    refused("its contents, mode, owner or names changed");
-    open().set_len(1000).unwrap();
-    refused(&format!("it had {} bytes and has 1000", 3 * MIB + 5));
-    fs::remove_file(place.path("s")).unwrap();
-    let whole = place.keyed("tag", &["f"]).exits(0).out;
-    resume(&place).exits(0).in_silence().prints(&whole);
-}
-
-#[test]
-#[cfg(all(feature = "fault-injection", debug_assertions))]
-fn a_file_that_changes_while_it_is_read() {
-    let place = Place::new();
-    large(&place, "f", 3);
-    let change = "run=printf x 1<> f";
-    let ran: Ran = at(&mut slowly(&place), "read:7", change).output().unwrap().into();
-    ran.exits(4).prints("").says(&["the file changed while it was read"]);
-    // Its bytes and their time are the same.
-    let place = Place::new();
-    large(&place, "f", 3);
-    let ran: Ran = at(&mut slowly(&place), "read:7", "run=chmod 400 f").output().unwrap().into();
-    let what = "the file changed while it was read: its contents, mode, owner or names changed";
-    ran.exits(4).prints("").says(&[what]);
-}
-
-#[test]
-#[cfg(all(feature = "fault-injection", debug_assertions))]
-fn a_file_that_cannot_be_read_again() {
-    let place = Place::new();
-    large(&place, "f", 40);
-    let saved = interrupted(&place);
-    let ran = place.faulty("read:1:fail=5", "tag", &["--checkpoint", "s", "f"]);
-    ran.exits(4).prints("").says(&["Input/output error"]);
-    assert_eq!(fs::read(place.path("s")).unwrap(), saved);
 }
 
 #[test]
@@ -467,56 +409,4 @@ fn a_checkpoint_is_not_read_further_than_it_can_go() {
     resume(&place).exits(1).says(&["the checkpoint is damaged"]);
     sparse(&place, "s", 1 << 40);
     resume(&place).exits(1).says(&["found something else"]);
-}
-
-/// What a program can do that has the file mapped: it writes to a page, and again later. The system
-/// notes the first write, and the second one only if the page was put on disk between the two.
-#[test]
-#[cfg(target_os = "linux")]
-fn a_mapped_file_that_changed_since() {
-    // Large enough that the page is in a piece that is likely not read again.
-    for (folder, mib, what) in [
-        (env!("CARGO_TARGET_TMPDIR"), 256, "it was written to; remove"),
-        // No times of mapped writes here, but each piece is read again.
-        ("/dev/shm", 3, " differ; remove the checkpoint"),
-    ] {
-        let place = Place::new_in(folder);
-        large(&place, "f", mib);
-        let (mut map, _) = MapMut::with_options().open(place.path("f")).unwrap();
-        map[70_000] = 1;
-        interrupted(&place);
-        map[70_001] = 2;
-        if mib > 100 && !notes_mapped_writes(&place) {
-            println!("left out: mapped writes are not noted in {folder}");
-            continue;
-        }
-        let ran = resume(&place).exits(4).prints("");
-        ran.says(&["f: s: the file has changed since this checkpoint was saved: ", what]);
-    }
-}
-
-/// The same while a run reads: its first read of the file is past the page.
-#[test]
-#[cfg(all(feature = "fault-injection", debug_assertions))]
-fn a_mapped_file_that_changes_while_it_is_read() {
-    for (args, call) in [(&["tag", "--checkpoint", "s"][..], "read:3"), (&["update"], "make:1")] {
-        let place = Place::new();
-        large(&place, "f", 3);
-        place.shell("mkfifo ready go").exits(0);
-        let (mut map, _) = MapMut::with_options().open(place.path("f")).unwrap();
-        map[70_000] = 1;
-        let mut command = place.command(&[args, &["-k", "k", "--num-threads", "1", "f"]].concat());
-        at(&mut command, call, "run=: > ready; read x < go");
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().unwrap();
-        fs::read(place.path("ready")).unwrap();
-        map[70_001] = 2;
-        place.file("go", "go\n");
-        let ran: Ran = child.wait_with_output().unwrap().into();
-        if notes_mapped_writes(&place) {
-            ran.exits(4).prints("").says(&["the file changed while it was read"]);
-        } else {
-            println!("left out: mapped writes are not noted here");
-        }
-    }
 }

@@ -7,6 +7,7 @@ mod audit;
 mod bounds;
 mod check;
 mod checkpoint;
+mod checkpoint_changed;
 #[cfg(target_os = "linux")]
 mod completion;
 mod exit;
@@ -15,6 +16,7 @@ mod formats;
 mod key;
 #[cfg(target_os = "linux")]
 mod limits;
+mod lists;
 mod manifest;
 #[cfg(all(target_os = "linux", feature = "fault-injection", debug_assertions))]
 mod memory;
@@ -40,5 +42,6 @@ mod update_faults;
 mod update_memory;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 mod update_pending;
+mod update_refused;
 #[cfg(not(feature = "objects"))]
 mod urls;

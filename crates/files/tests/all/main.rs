@@ -1,5 +1,6 @@
 //! What a caller without the command can do: seal, audit, update, part and combine.
 
+mod command_words;
 mod errors;
 mod parts;
 #[cfg(all(feature = "fault-injection", debug_assertions))]

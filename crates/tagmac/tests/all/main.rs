@@ -3,6 +3,7 @@
 mod common;
 
 mod canary;
+mod canary_kernels;
 #[cfg(feature = "cipher")]
 mod ciphers;
 mod cmac;
@@ -25,6 +26,7 @@ mod parameters;
 mod parsimony;
 mod parts;
 mod pmac_bound;
+mod pmac_small;
 mod random;
 #[cfg(all(target_arch = "x86_64", unix))]
 mod registers;

@@ -1,0 +1,25 @@
+/* What smoke.c and smoke_sessions.c share. */
+#ifndef SMOKE_H
+#define SMOKE_H
+
+#include "check.h"
+
+#include <tagmac_hazmat.h>
+
+#ifdef __cplusplus
+#define EMPTY {}
+#else
+#define EMPTY {0}
+#endif
+
+enum { MOST = 1 << 16 };
+
+extern uint8_t message[MOST], bytes[64], nonce[16], tag[64], other[64];
+
+/* The sender of packets, under each algorithm, over a crash. */
+void sessions(const char *name);
+void misuse_of_sessions(void);
+/* What fails is counted at its number of words, and saved. */
+void grades(void);
+
+#endif
