@@ -4,7 +4,7 @@
 //! |---|---|
 //! | the parallel reader, and a run that can be resumed | [`read`], [`checkpoint`] |
 //! | lines of lists | [`mod@line`], [`line_reader`] |
-//! | a tree and its manifest | [`seal`], [`audit`], [`manifest`], [`dir`], [`walk`] |
+//! | a tree and its manifest | [`seal`], [`audit`], [`manifest`], [`dir`], [`walk`], [`exclusion`] |
 //! | a bucket's objects and their manifest | [`objects`] |
 //! | a tag that follows edits | [`sidecar`] |
 //! | partials of an object | [`partial`] |
@@ -27,6 +27,7 @@ pub mod dir;
 pub mod error;
 mod error_kind;
 pub mod escaped;
+pub mod exclusion;
 pub mod faults;
 pub mod folder;
 #[doc(hidden)]
