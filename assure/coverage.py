@@ -122,7 +122,8 @@ NAMED = [
     ]),
     *(f"crates/any/src/{name}" for name in ["key_file.rs", "key_id.rs", "partial.rs", "saved.rs"]),
     *(f"crates/files/src/{name}" for name in [
-        "key_file.rs", "line.rs", "line_reader.rs", "manifest/", "partial/", "sidecar/", "checkpoint.rs",
+        "key_access.rs", "key_file.rs", "line.rs", "line_reader.rs", "manifest/", "partial/", "sidecar/",
+        "checkpoint.rs",
     ]),
     *(f"crates/cli/src/{name}" for name in ["check.rs", "tag_line.rs"]),
 ]  # fmt: skip

@@ -14,7 +14,7 @@ use tagmac_any::Algorithm;
 use tagmac_files::Error;
 use tagmac_files::escaped::Escaped;
 use tagmac_files::key::Key;
-use tagmac_files::key_file;
+use tagmac_files::key_access;
 pub use tagmac_files::key_source::Format;
 use tagmac_files::key_source::{KeySourceError, KeyText};
 use zeroize::Zeroizing;
@@ -147,7 +147,7 @@ fn read_file(path: &Path, silent: bool) -> Result<KeyText, KeySourceError> {
     let (file, facts) = given(path).map_err(KeySourceError::Closed)?;
     let text = KeyText::from_file(path, &file, &facts)?;
     if !silent {
-        key_file::warn_of_readers(path, &facts);
+        key_access::warn_of_readers(path, &facts);
     }
     Ok(text)
 }

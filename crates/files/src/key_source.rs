@@ -16,8 +16,9 @@ use zeroize::Zeroizing;
 
 use crate::byte_order::ByteOrder;
 use crate::error_kind::io_reason;
+use crate::key_access::{AccessError, check_owner};
 pub use crate::key_file::Format;
-use crate::key_file::{self, AccessError, KeyError};
+use crate::key_file::{self, KeyError};
 use crate::read_error::ReadError;
 
 /// Why a source gave nothing.
@@ -78,7 +79,7 @@ impl KeyText {
         file: &File,
         facts: &Metadata,
     ) -> Result<KeyText, KeySourceError> {
-        key_file::check_owner(path, facts).map_err(KeySourceError::Access)?;
+        check_owner(path, facts).map_err(KeySourceError::Access)?;
         Ok(KeyText { from_file: true, ..KeyText::from_input(file)? })
     }
 

@@ -4,11 +4,11 @@
 //! |---|---|
 //! | the parallel reader, and a run that can be resumed | [`read`], [`checkpoint`] |
 //! | lines of lists | [`mod@line`], [`line_reader`] |
-//! | a tree and its manifest | [`seal`], [`audit`], [`manifest`], [`dir`], [`walk`] |
+//! | a tree and its manifest | [`seal`], [`audit`], [`manifest`], [`dir`], [`walk`], [`exclusion`] |
 //! | a bucket's objects and their manifest | [`objects`] |
 //! | a tag that follows edits | [`sidecar`] |
 //! | partials of an object | [`partial`] |
-//! | keys | [`key`], [`key_file`], [`key_source`], [`mac`] |
+//! | keys | [`key`], [`key_file`], [`key_access`], [`key_source`], [`mac`] |
 //! | what objects in stores are called | [`url`] |
 //! | many things at once, with the results in order | [`pool`] |
 //! | files that appear whole or not at all | [`new_file`], [`atomic`] |
@@ -27,6 +27,7 @@ pub mod dir;
 pub mod error;
 mod error_kind;
 pub mod escaped;
+pub mod exclusion;
 pub mod faults;
 pub mod folder;
 #[doc(hidden)]
@@ -34,6 +35,7 @@ pub mod fuzzing;
 pub mod hex;
 pub mod identity;
 pub mod key;
+pub mod key_access;
 pub mod key_file;
 pub mod key_source;
 pub mod line;

@@ -8,6 +8,7 @@ use crate::diagnostic::diagnostic;
 use crate::dir::{DirTree, Kind};
 use crate::error::Error;
 use crate::escaped::Escaped;
+use crate::exclusion::Exclusion;
 use crate::key::Key;
 use crate::mac::Mac;
 use crate::manifest::ManifestError;
@@ -20,7 +21,7 @@ use crate::pool;
 use crate::progress::{Progress, Total, stopped};
 use crate::read_error::ReadError;
 use crate::scanner::{Observation, Scanner, Scanners};
-use crate::walk::{self, Exclusion, Found, Walk, below};
+use crate::walk::{self, Found, Walk, below};
 
 /// What to seal, and how.
 #[derive(Clone, Copy, Debug)]

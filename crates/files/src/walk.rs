@@ -19,8 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::diagnostic::diagnostic;
 use crate::dir::{DirTree, Facts, Kind, MAX_PATH};
 use crate::escaped::Escaped;
-use crate::folder;
-use crate::identity::Identity;
+use crate::exclusion::Exclusion;
 use crate::listing::{Listing, Names};
 use crate::progress::Total;
 use crate::read_error::ReadError;
@@ -67,41 +66,6 @@ pub enum Found {
         /// Which of the exclusions names it.
         exclusion: usize,
     },
-}
-
-/// A name in a directory, or all that begin with it, wherever the directory appears.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exclusion {
-    folder: Identity,
-    name: Vec<u8>,
-    begins: bool,
-    /// The one file that is left out under that name.
-    only: Option<Identity>,
-}
-
-impl Exclusion {
-    /// The last name of a path, in the directory that is there now.
-    pub fn new(path: &Path) -> io::Result<Exclusion> {
-        let name = path.file_name().unwrap_or_default().as_bytes().to_vec();
-        let folder = Facts::at(folder::parent(path))?.identity;
-        Ok(Exclusion { folder, name, begins: false, only: None })
-    }
-
-    /// The same for this file alone: whoever puts something else under its name hides nothing there.
-    pub fn of_file(path: &Path, file: &File) -> io::Result<Exclusion> {
-        let only = Some(Identity::new(&file.metadata()?));
-        Ok(Exclusion { only, ..Exclusion::new(path)? })
-    }
-
-    /// The same for all names that begin with the last one.
-    pub fn with_prefix(path: &Path) -> io::Result<Exclusion> {
-        Ok(Exclusion { begins: true, ..Exclusion::new(path)? })
-    }
-
-    fn has(&self, folder: Identity, name: &[u8]) -> bool {
-        let is_one = if self.begins { name.starts_with(&self.name) } else { name == self.name };
-        is_one && folder == self.folder
-    }
 }
 
 /// A walk through a tree.

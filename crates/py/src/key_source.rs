@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyString};
 use tagmac_any::{Algorithm, KeyFile};
 use tagmac_files::diagnostic::diagnostic;
 use tagmac_files::escaped::Escaped;
-use tagmac_files::key_file;
+use tagmac_files::key_access;
 use tagmac_files::key_source::{Format, KeySourceError, KeyText};
 use tagmac_files::{ReadError, open};
 
@@ -64,7 +64,7 @@ fn read_file(path: &Path) -> Result<KeyText, KeySourceError> {
         other => KeySourceError::Closed(other),
     })?;
     let text = KeyText::from_file(path, &file, &facts)?;
-    key_file::warn_of_readers(path, &facts);
+    key_access::warn_of_readers(path, &facts);
     Ok(text)
 }
 

@@ -7,9 +7,9 @@ use tagmac_files::Error;
 use tagmac_files::atomic::AtomicFile;
 use tagmac_files::error::io_reason;
 use tagmac_files::escaped::Escaped;
+use tagmac_files::exclusion::Exclusion;
 use tagmac_files::line::{self, End};
 use tagmac_files::overwrite::Overwrite;
-use tagmac_files::walk::Exclusion;
 
 use crate::args::Audit;
 use crate::output;

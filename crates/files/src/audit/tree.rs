@@ -10,6 +10,7 @@ use crate::audit::{Put, audit};
 use crate::dir::DirTree;
 use crate::error::Error;
 use crate::escaped::Escaped;
+use crate::exclusion::Exclusion;
 use crate::key::Key;
 use crate::mac::Mac;
 use crate::manifest::listed::start;
@@ -17,7 +18,6 @@ use crate::manifest::{Manifest, seal_mac};
 use crate::progress::{Progress, Total};
 use crate::read_error::ReadError;
 use crate::scanner::Scanners;
-use crate::walk::Exclusion;
 
 /// What an audit of a tree reports in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,9 @@ use std::path::Path;
 use crate::diagnostic::diagnostic;
 use crate::dir::DirTree;
 use crate::escaped::Escaped;
+use crate::exclusion::Exclusion;
 use crate::manifest::header::Options;
-use crate::walk::{Exclusion, Walk};
+use crate::walk::Walk;
 
 /// A walk through all of a tree but what is `excluded`.
 pub fn start(tree: &DirTree, excluded: &[Exclusion], options: Options) -> io::Result<Walk> {

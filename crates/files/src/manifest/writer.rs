@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::atomic::{self, AtomicFile};
 use crate::error::Error;
 use crate::escaped::Escaped;
+use crate::exclusion::Exclusion;
 use crate::line_reader;
 use crate::overwrite::Overwrite;
-use crate::walk::Exclusion;
 use tagmac_any::{AnyMac, AnyStream};
 
 use crate::manifest::entry::Entry;

@@ -14,6 +14,7 @@ mod pmac2;
 mod pmac_parity;
 mod pmac_plus;
 mod registry;
+mod rows;
 mod xecb;
 mod zmac;
 

@@ -2,11 +2,11 @@
 
 use tagmac::cipher::Aes128;
 use tagmac::isa::Level;
-use tagmac::{Cbc3, Cmac, LightMac, Mac, Nonce, Tag};
+use tagmac::{Cbc3, Cmac, LightMac, Mac};
 
 use super::chained::{CbcMac, CbcMacEde, Emac, SumEcbc, ThreeKf9, Xcbc};
 use super::chaskey::Chaskey;
-use super::comparator::{Comparator, Keys, Kind, Status, TagFn};
+use super::comparator::{Comparator, Keys, Status};
 use super::counter_sum::{CounterSum, XorMac};
 use super::hash_rows::{hash, hash_of_bytes};
 use super::hmacs::{hmac_md5, hmac_sha1, hmac_sha256};
@@ -17,55 +17,11 @@ use super::pmac_parity::PmacParity;
 use super::pmac_plus::PmacPlus;
 use super::pmac1::Pmac1;
 use super::pmac2::Pmac2;
+use super::rows::{FOUR, HASH, ROW, THREE, TWO, keys, not_found, of_blocks, of_tags, of_trait};
 use super::xecb::XecbMac;
 use super::zmac::Zmac;
 use crate::hashes::{self, Inner, Outer};
 use crate::parallel::whole;
-
-type Key = [u8; 16];
-
-/// The keys of a row that says so many of 16 bytes.
-fn keys<const N: usize>(keys: &[&[u8]]) -> [Key; N] {
-    std::array::from_fn(|i| keys[i].try_into().expect("the row's sizes"))
-}
-
-/// A MAC of the library's traits.
-fn of_trait<M: Mac + 'static>(mac: M) -> TagFn {
-    Box::new(move |nonce, message| {
-        let nonce = M::Nonce::from_slice(nonce).map_err(|error| error.to_string())?;
-        mac.tag_with(&nonce, message).map_err(|error| error.to_string())
-    })
-}
-
-/// A MAC without a nonce that takes every message.
-fn of_blocks(tag: impl Fn(&[u8]) -> Key + Send + Sync + 'static) -> TagFn {
-    Box::new(move |_, message| Ok(whole(&tag(message))))
-}
-
-/// As [`of_blocks`], for a MAC of the library.
-fn of_tags(tag: impl Fn(&[u8]) -> Tag + Send + Sync + 'static) -> TagFn {
-    Box::new(move |_, message| Ok(tag(message)))
-}
-
-/// A row with one key of 16 bytes, a tag as long, and no nonce: what most rows differ from in little.
-const ROW: Comparator = Comparator {
-    name: "",
-    kind: Kind::Mac,
-    keys: Keys::Sizes(&[16]),
-    nonce: 0,
-    tag: 16,
-    about: "",
-    status: Status::Pinned,
-    source: "",
-    make: None,
-};
-
-const TWO: Keys = Keys::Sizes(&[16; 2]);
-const THREE: Keys = Keys::Sizes(&[16; 3]);
-const FOUR: Keys = Keys::Sizes(&[16; 4]);
-
-/// What hashes differ from in little.
-const HASH: Comparator = Comparator { kind: Kind::Hash, keys: Keys::AsMessage, tag: 8, ..ROW };
 
 /// All comparators, in the order of the lab's definition.
 pub const COMPARATORS: &[Comparator] = &[
@@ -505,18 +461,4 @@ pub const COMPARATORS: &[Comparator] = &[
 /// The comparator of a name.
 pub fn find(name: &str) -> Option<&'static Comparator> {
     COMPARATORS.iter().find(|comparator| comparator.name == name)
-}
-
-/// A row that the papers name and do not define.
-const fn not_found(name: &'static str, about: &'static str) -> Comparator {
-    Comparator {
-        name,
-        keys: Keys::Sizes(&[]),
-        tag: 0,
-        about,
-        status: Status::NotFound,
-        source: "the five papers; stored web pages, documentation, repositories and issues, by the name, \
-                 the authors and the paper's title",
-        ..ROW
-    }
 }

@@ -1,0 +1,45 @@
+//! What a walk leaves out: a name in a directory, or all that begin with it.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::dir::Facts;
+use crate::folder;
+use crate::identity::Identity;
+
+/// A name in a directory, or all that begin with it, wherever the directory appears.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exclusion {
+    folder: Identity,
+    name: Vec<u8>,
+    begins: bool,
+    /// The one file that is left out under that name.
+    pub(crate) only: Option<Identity>,
+}
+
+impl Exclusion {
+    /// The last name of a path, in the directory that is there now.
+    pub fn new(path: &Path) -> io::Result<Exclusion> {
+        let name = path.file_name().unwrap_or_default().as_bytes().to_vec();
+        let folder = Facts::at(folder::parent(path))?.identity;
+        Ok(Exclusion { folder, name, begins: false, only: None })
+    }
+
+    /// The same for this file alone: whoever puts something else under its name hides nothing there.
+    pub fn of_file(path: &Path, file: &File) -> io::Result<Exclusion> {
+        let only = Some(Identity::new(&file.metadata()?));
+        Ok(Exclusion { only, ..Exclusion::new(path)? })
+    }
+
+    /// The same for all names that begin with the last one.
+    pub fn with_prefix(path: &Path) -> io::Result<Exclusion> {
+        Ok(Exclusion { begins: true, ..Exclusion::new(path)? })
+    }
+
+    pub(crate) fn has(&self, folder: Identity, name: &[u8]) -> bool {
+        let is_one = if self.begins { name.starts_with(&self.name) } else { name == self.name };
+        is_one && folder == self.folder
+    }
+}

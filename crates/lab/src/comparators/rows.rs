@@ -1,0 +1,65 @@
+//! What the rows of the comparators are made of: what most of them have, and their tags as one function.
+
+use tagmac::{Mac, Nonce, Tag};
+
+use super::comparator::{Comparator, Keys, Kind, Status, TagFn};
+use crate::parallel::whole;
+
+pub type Key = [u8; 16];
+
+/// The keys of a row that says so many of 16 bytes.
+pub fn keys<const N: usize>(keys: &[&[u8]]) -> [Key; N] {
+    std::array::from_fn(|i| keys[i].try_into().expect("the row's sizes"))
+}
+
+/// A MAC of the library's traits.
+pub fn of_trait<M: Mac + 'static>(mac: M) -> TagFn {
+    Box::new(move |nonce, message| {
+        let nonce = M::Nonce::from_slice(nonce).map_err(|error| error.to_string())?;
+        mac.tag_with(&nonce, message).map_err(|error| error.to_string())
+    })
+}
+
+/// A MAC without a nonce that takes every message.
+pub fn of_blocks(tag: impl Fn(&[u8]) -> Key + Send + Sync + 'static) -> TagFn {
+    Box::new(move |_, message| Ok(whole(&tag(message))))
+}
+
+/// As [`of_blocks`], for a MAC of the library.
+pub fn of_tags(tag: impl Fn(&[u8]) -> Tag + Send + Sync + 'static) -> TagFn {
+    Box::new(move |_, message| Ok(tag(message)))
+}
+
+/// A row with one key of 16 bytes, a tag as long, and no nonce: what most rows differ from in little.
+pub const ROW: Comparator = Comparator {
+    name: "",
+    kind: Kind::Mac,
+    keys: Keys::Sizes(&[16]),
+    nonce: 0,
+    tag: 16,
+    about: "",
+    status: Status::Pinned,
+    source: "",
+    make: None,
+};
+
+pub const TWO: Keys = Keys::Sizes(&[16; 2]);
+pub const THREE: Keys = Keys::Sizes(&[16; 3]);
+pub const FOUR: Keys = Keys::Sizes(&[16; 4]);
+
+/// What hashes differ from in little.
+pub const HASH: Comparator = Comparator { kind: Kind::Hash, keys: Keys::AsMessage, tag: 8, ..ROW };
+
+/// A row that the papers name and do not define.
+pub const fn not_found(name: &'static str, about: &'static str) -> Comparator {
+    Comparator {
+        name,
+        keys: Keys::Sizes(&[]),
+        tag: 0,
+        about,
+        status: Status::NotFound,
+        source: "the five papers; stored web pages, documentation, repositories and issues, by the name, \
+                 the authors and the paper's title",
+        ..ROW
+    }
+}
