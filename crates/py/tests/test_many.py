@@ -1,4 +1,4 @@
-"""tag_many: sequences, Arrow arrays, rows of NumPy arrays."""
+"""tag_many and verify_many: sequences, rows of NumPy arrays, nonces; test_many_arrow.py has the layouts of Arrow."""
 
 import gc
 import weakref

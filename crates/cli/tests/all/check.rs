@@ -1,4 +1,4 @@
-//! `tagmac check`: verdicts, summaries, exit codes.
+//! `tagmac check`: verdicts, summaries, exit codes; `lists.rs` has the lines of lists.
 
 use std::fs;
 

@@ -8,11 +8,11 @@ use std::process::Stdio;
 #[cfg(all(feature = "fault-injection", debug_assertions))]
 use crate::checkpoint::slowly;
 use crate::checkpoint::{MIB, interrupted, large, resume};
-#[cfg(all(feature = "fault-injection", debug_assertions))]
-use crate::common::at;
+use crate::common::Place;
 #[cfg(any(target_os = "linux", all(feature = "fault-injection", debug_assertions)))]
 use crate::common::notes_mapped_writes;
-use crate::common::{Place, Ran};
+#[cfg(all(feature = "fault-injection", debug_assertions))]
+use crate::common::{Ran, at};
 #[cfg(any(target_os = "linux", all(feature = "fault-injection", debug_assertions)))]
 use vmap::MapMut;
 

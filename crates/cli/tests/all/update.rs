@@ -1,4 +1,4 @@
-//! `tagmac update`: lines that follow edits.
+//! `tagmac update`: lines that follow edits; `update_refused.rs` has what is refused.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
