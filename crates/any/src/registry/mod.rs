@@ -1,10 +1,10 @@
 //! The registry: one row per MAC, which is all that others ask about it. The command, the bindings, the laws and
 //! the vectors find every MAC here.
 
+mod row;
 mod rows;
 
 use core::fmt;
-use core::num::NonZeroU64;
 use core::ops::RangeInclusive;
 use core::str::FromStr;
 use std::sync::Arc;
@@ -16,61 +16,13 @@ use tagmac_bounds::Theorem;
 
 use crate::erased::DynMac;
 use crate::key_id::KeyId;
+pub use row::Capabilities;
+use row::Row;
 use rows::GROUPS;
 
 /// A MAC of the registry.
 #[derive(Clone, Copy)]
 pub struct Algorithm(&'static Row);
-
-/// What can be done with a MAC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Capabilities {
-    /// Hashes of ranges join.
-    pub parts: bool,
-    /// One message on several threads.
-    pub threads: bool,
-    /// Many short messages in one call, side by side.
-    pub batch: bool,
-    /// A tag that follows edits.
-    pub edits: bool,
-    /// Messages of any number of bits.
-    pub bits: bool,
-}
-
-type Make = fn(key: &[u8], tag_bits: usize, level: Level) -> Result<Arc<dyn DynMac>, Error>;
-
-struct Row {
-    name: &'static str,
-    family: &'static str,
-    /// The cipher that the name has, and LightMAC's counter.
-    cipher: Option<&'static str>,
-    counter_bits: Option<usize>,
-    /// Bytes of a new key, and of the keys that are taken.
-    new_key: usize,
-    min_key: usize,
-    max_key: usize,
-    /// Bytes of the cipher's key: what a search for a key tries.
-    cipher_key: usize,
-    /// The shortest and longest nonce in bytes; both 0 for a deterministic MAC.
-    min_nonce: usize,
-    max_nonce: usize,
-    min_tag: usize,
-    max_tag: usize,
-    tag_step: usize,
-    /// Bytes of a block, 0 if there are no parts.
-    block: usize,
-    /// A saved part's hash grows with the range, by a byte for so many; `None` if it does not.
-    part_growth: Option<NonZeroU64>,
-    /// Bytes of the stack within which calls leave secrets, on the thread that made them.
-    stack: usize,
-    /// Bytes of the stack to wipe before a stream is made there, for a state whose empty room keeps what it finds.
-    stream_stack: usize,
-    limit_bits: u64,
-    can: Capabilities,
-    /// What bounds it with tags of full length.
-    theorem: Option<Theorem>,
-    make: Make,
-}
 
 /// LightMAC's counter where a name has none.
 const USUAL_COUNTER_BITS: usize = 32;

@@ -12,7 +12,7 @@ use tagmac::{EliMac, Error, Poly1305Aes, Umac, Umac99, Umac99Set};
 use tagmac_bounds::umac::{Prf1999, Umac1999};
 use tagmac_bounds::{NonceKind, Theorem};
 
-use super::{Capabilities, Make, Row};
+use super::row::{Capabilities, Make, Row};
 use crate::erased::DynMac;
 use crate::sequential::{HmacSha256, SequentialCmac};
 
