@@ -233,8 +233,8 @@ Shorter tags are easier to guess: --tag-bits shows the limits for tags shortened
 --tag-bits'. Algorithms without tags of that length are then left out of the table.
 
 These limits assume that the cipher is secure: the last lines show what an attack on it adds for the
-messages and one attempt; each further attempt adds its blocks to the queries of
-E or E1, and one to those of AES, AES10, F, E2 and E3. E is the cipher under the MAC's key, or E1, E2 and E3 under its first, second and third key. AES10 is AES-128, AES7 AES
+messages and one attempt; each further attempt adds the blocks that it puts
+through E or E1, and one to those of AES, AES10, F, E2 and E3. E is the cipher under the MAC's key, or E1, E2 and E3 under its first, second and third key. AES10 is AES-128, AES7 AES
 with seven rounds, F the PRF of UMAC99-STD. CMAC and HMAC are not listed: none of the papers used
 here bounds them.
 
