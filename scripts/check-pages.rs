@@ -2,8 +2,8 @@
 //! scripts/check-pages.
 
 use tagmac::Tag;
-use tagmac_any::{Algorithm, AnyMac};
 use tagmac::isa::Level;
+use tagmac_any::{Algorithm, AnyMac};
 
 const MAC: &str = "TOY-AES128";
 
