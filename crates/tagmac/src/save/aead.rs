@@ -98,7 +98,7 @@ impl Sealer {
     }
 
     fn cipher(&self) -> XChaCha20Poly1305 {
-        XChaCha20Poly1305::new((&*self.0).into())
+        XChaCha20Poly1305::new((&**self.0).into())
     }
 }
 
@@ -197,7 +197,7 @@ mod tests {
             0xcf, 0x49,
         ];
         let mut found = text;
-        let cipher = Sealer(Zeroizing::new(key)).cipher();
+        let cipher = Sealer(Zeroizing::new(key).into()).cipher();
         let tag = cipher.encrypt_inout_detached((&nonce).into(), &data, (&mut found[..]).into());
         assert_eq!((&found[..16], &*tag.unwrap()), (&start[..], &expected[..]));
         assert_eq!(sealed(&key, &nonce, &data, &text)[NONCE..], [&found[..], &expected].concat());
