@@ -194,15 +194,20 @@ fn shift_rows(a: [u64; 4]) -> [u64; 4] {
 #[inline(never)]
 pub(super) fn rounds(a: &mut Planes, keys: &[Planes]) {
     let Some((last, keys)) = keys.split_last() else { return };
-    for key in keys {
+    /// A call: in the loop it would leave some of the planes no register, and take up to a tenth longer. Whether
+    /// compilers see that depends on who else calls it.
+    #[inline(never)]
+    fn called(a: &mut Planes, key: &Planes) {
         round(a, key);
+    }
+    for key in keys {
+        called(a, key);
     }
     last_round(a, last);
 }
 
-/// A round. A call: in the loop of [`rounds`] it would leave some of the planes no register, and take up to a tenth
-/// longer. Whether compilers see that depends on who else calls it.
-#[inline(never)]
+/// A round.
+#[inline(always)]
 pub(super) fn round(a: &mut Planes, k: &Planes) {
     sub_bytes(a);
     // 2t is t one plane up, and what leaves plane 7 comes back as 0x1b.
