@@ -233,10 +233,10 @@ Shorter tags are easier to guess: --tag-bits shows the limits for tags shortened
 --tag-bits'. Algorithms without tags of that length are then left out of the table.
 
 These limits assume that the cipher is secure: the last lines show what an attack on it adds for the
-messages and one attempt; each further attempt adds the blocks that it puts through E or E1, and one
-to those of AES, AES10, F, E2 and E3. E is the cipher under the MAC's key, or E1, E2 and E3 under
-its first, second and third key. AES10 is AES-128, AES7 AES with seven rounds, F the PRF of
-UMAC99-STD. CMAC and HMAC are not listed: none of the papers used here bounds them.
+messages and one attempt; each further attempt adds to the queries of E or E1 the blocks that go
+through it, and one to those of AES, AES10, F, E2 and E3. E is the cipher under the MAC's key, or
+E1, E2 and E3 under its first, second and third key. AES10 is AES-128, AES7 AES with seven rounds, F
+the PRF of UMAC99-STD. CMAC and HMAC are not listed: none of the papers used here bounds them.
 
 SIZE is a number of bytes, optionally with a unit from KiB to EiB, or a power: 1500, 4KiB, 2^20. N
 is a number or a power: 1000000, 2^40. P is a power or a decimal number between 0 and 1.
