@@ -44,7 +44,7 @@ impl Bound {
     /// the number times `keys`, and each term for that many keys of the primitive.
     ///
     /// The factor holds for every MAC. A search that tries keys of k bits of the cipher finds one of
-    /// `keys` keys with 2^k / `keys` trials on average, so a term for u keys is at least about u times the
+    /// `keys` keys with (2^k + 1) / (`keys` + 1) trials on average, so a term for u keys is at least about u times the
     /// trials divided by 2^k, while that is far below 1.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
 //! How much one key may authenticate: theorems as functions. They are the papers', or those of
-//! `docs/theory.md` where a paper's says less or does not hold (PMAC, EliMAC, the CBC MAC with three keys).
+//! `docs/theory.md` where a paper's says less or does not hold (PMAC, EliMAC and others).
 //!
 //! A theorem bounds what an attacker gains from the tags of a key: the probability to tell them from
 //! random strings, or to forge. It has two parts. One is information-theoretic, a formula in the
@@ -41,7 +41,7 @@
 //!
 //! All of this is for one key. For several, see [`per_key`] and [`Bound::of_keys`].
 //!
-//! CMAC and HMAC are not here: none of these papers bounds them.
+//! CMAC and HMAC are not here: none of these papers proves a bound for them.
 //!
 //! **A value is never too small.** Values are rounded upward at every step and are larger than the
 //! formulas by less than one part in 2^40 (a long sum of messages under one nonce or one cut tag is bounded by q
@@ -113,8 +113,8 @@ impl Bound {
         Bound { value, terms }
     }
 
-    /// The information-theoretic part, as a logarithm to base 2. Never below the exact one and over
-    /// it by less than 2^-42; minus infinity for 0. At 0 and above the theorem says nothing.
+    /// The information-theoretic part, as a logarithm to base 2. Never below the exact one. Over it by
+    /// less than 2^-42 from 2^-1024 to 2^1024, and beyond by less than two steps of an `f64`. Minus infinity for 0. At 0 and above the theorem says nothing.
     pub fn log2(&self) -> f64 {
         self.value.log2()
     }

@@ -129,8 +129,8 @@ impl UpperFloat {
             return (self.e + 63) as f64;
         }
         // Over the exact one by what `log2` and the conversion to `f64` may lack, and a last bit
-        // for the sum: less than 2^-42 in all for exponents of up to 11 bits. The next power of 2
-        // ends it, so that larger numbers never have smaller logarithms.
+        // for the sum: less than 2^-42 in all for exponents of up to 10 bits, and less than two steps of an
+        // `f64` beyond. The next power of 2 ends it, so that larger numbers never have smaller logarithms.
         let (above, fraction) = ((self.e + 64) as f64, (self.m as f64 / 2f64.powi(64)).log2());
         (above + fraction + 2f64.powi(-50)).next_up().min(above)
     }
