@@ -35,7 +35,7 @@
 //! most blocks of a message, v is about n (l + 1) / (n - log2(2 q l^2)). Random nonces have b bits
 //! ([`NonceKind`]); those that count cost nothing.
 //! delta is what pads from a permutation cost, 1.65 after 2^64 messages. k and m are the number of messages
-//! that share a cut tag or a nonce: about 1 to 3, unless tags or nonces are short. Every
+//! that share a cut tag or a nonce: about 1 to 3 at the limits for 2^-32, unless tags or nonces are short. Every
 //! bound holds for any mix of lengths: only PMAC's and CBC3's count blocks in all. What an attempt passes
 //! with depends on the longest message for PMAC, CBC3 and Poly1305-AES.
 //!

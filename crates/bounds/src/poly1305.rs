@@ -50,7 +50,7 @@ pub(super) fn each(c: u128, l: u64) -> Result<UpperFloat, BoundError> {
     Ok(hash.times(permutation::factor(c)?))
 }
 
-/// The probability that a nonce of 16 bytes repeats, for MACs that a repeat breaks.
+/// The probability that a nonce of at most 16 bytes repeats, for MACs that a repeat breaks.
 pub(super) fn repeated(c: u128, nonces: NonceKind) -> Result<UpperFloat, BoundError> {
     nonces.check(128)?;
     Ok(nonces.equal_pairs(c))

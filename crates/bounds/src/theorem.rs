@@ -92,8 +92,8 @@ impl Theorem {
     ///
     /// # Errors
     ///
-    /// [`BoundError::TagBits`] if there are no such tags; those of UMAC and Poly1305-AES have one
-    /// length.
+    /// [`BoundError::TagBits`] if there are no such tags; those of UMAC (RFC 4418) and Poly1305-AES
+    /// have one length.
     pub fn with_tag_bits(self, t: u32) -> Result<Theorem, BoundError> {
         let (min, max, with) = match self {
             Theorem::Pmac { n, .. } => (1, n, Theorem::Pmac { n, t }),
@@ -239,7 +239,7 @@ impl Theorem {
     }
 
     /// The most failed attempts on messages of up to `length` bytes that keep to the probability of a
-    /// forgery after as many [`messages`](Theorem::messages), or after 2^64 under UMAC and Poly1305-AES: attempts
+    /// forgery after as many [`messages`](Theorem::messages), or after 2^64 under UMAC (RFC 4418) and Poly1305-AES: attempts
     /// times what one passes with. Using up both limits thus gives at most twice the probability.
     ///
     /// # Errors

@@ -207,7 +207,7 @@ impl Umac1999 {
 /// d is the number of blocks that are not the last of their input. With the cipher itself, add what
 /// d queries under K1 and q under K2 and K3 tell it from a random permutation. `docs/theory.md`
 /// ("The CBC MAC with three keys") has the proof. For n = 128 that is 2^-32 after 2^48 inputs of one
-/// block or 2^48.5 blocks of long ones, and nothing after 2^64 to 2^64.5.
+/// block or 2^48.5 blocks of long ones, and nothing after 2^64 to 2^64.8.
 ///
 /// # Errors
 ///

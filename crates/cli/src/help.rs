@@ -225,19 +225,18 @@ pub const BOUNDS: &str = "\
 For each algorithm, from its theorem: MESSAGES of up to LENGTH that one key may tag, BYTES in all,
 and GUESSES, the wrong tags that a verifier may reject, while a forgery has a probability of at
 most P. Each limit holds by itself; using both up at most doubles the probability. Guesses at
-POLY1305-AES are fewer for longer messages, at UMAC99-MMX for very long ones; those at PMAC depend
-on the length, but neither fall nor grow with it throughout. Limits are rounded down, but for less
+POLY1305-AES are fewer for longer messages; those at PMAC and UMAC99-MMX depend on the length, but
+neither fall nor grow with it throughout. Limits are rounded down, but for less
 than one part in 2^50.
 
 Shorter tags are easier to guess: --tag-bits shows the limits for tags shortened with 'tag
 --tag-bits'. Algorithms without tags of that length are then left out of the table.
 
 These limits assume that the cipher is secure: the last lines show what an attack on it adds for the
-messages and one attempt; each further attempt adds its blocks to the queries (one call for UMAC,
-POLY1305-AES and ELIMAC). E is the cipher under
-the MAC's key, or E1, E2 and E3 under its first, second and third key. AES10 is AES-128, AES7 AES
-with seven rounds, F the PRF of UMAC99-STD. CMAC and HMAC are not listed: none of the papers used
-here bounds them.
+messages and one attempt; each further attempt adds to the queries of E or E1 the blocks that go
+through it, and one to those of AES, AES10, F, E2 and E3. E is the cipher under the MAC's key, or
+E1, E2 and E3 under its first, second and third key. AES10 is AES-128, AES7 AES with seven rounds, F
+the PRF of UMAC99-STD. CMAC and HMAC are not listed: none of the papers used here bounds them.
 
 SIZE is a number of bytes, optionally with a unit from KiB to EiB, or a power: 1500, 4KiB, 2^20. N
 is a number or a power: 1000000, 2^40. P is a power or a decimal number between 0 and 1.

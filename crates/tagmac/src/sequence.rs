@@ -44,7 +44,7 @@ pub fn random_nonce<M: Mac>(_mac: &M) -> Result<M::Nonce, Error> {
 /// Tags messages under nonces that count up, big-endian, all of one length. `R` refers to the MAC:
 /// `&M`, `Arc<M>`, `Box<M>`.
 ///
-/// **Use one sequence per key**: two of them would use the same nonces, and two tags under one nonce
+/// **Use one sequence per key**: two of them may use the same nonces, and two tags under one nonce
 /// help to forge others, see below. Where AES is no instruction, consecutive nonces are cheap for UMAC-32 and
 /// UMAC-64: four or two of them share a call of the block cipher. To keep to a budget as well, see
 /// [`meter`](crate::meter).

@@ -32,8 +32,8 @@ use crate::isa::Level;
 /// | NHS^T2\[n, m, w\] | 2^-(2w-4) | theorem 5.4 |
 ///
 /// if the key is random; [`NhShape::collision_bits`] has what is proven for each shape, strides and
-/// any number of streams included. `tests/all/collisions.rs` finds these numbers by trying every key
-/// for w = 4.
+/// any number of streams included. `tests/all/collisions.rs` compares them with what every key
+/// gives for w = 4.
 /// The bounds hold for all messages, of any lengths (proposition 6.1): [`hash`](Nh::hash) fills the
 /// last block up with zeros and ends with the length.
 ///
@@ -105,8 +105,8 @@ impl Nh {
         out
     }
 
-    /// The hash of one block alone, filled up with zeros to whole groups of words: only messages
-    /// of equal length are far from colliding. In `out` of exactly
+    /// The hash of one block alone, filled up with zeros to whole groups of words: a block collides
+    /// with itself filled up with zeros. In `out` of exactly
     /// [`hash_bytes`](NhShape::hash_bytes).
     ///
     /// # Errors

@@ -36,8 +36,8 @@ pub(crate) const LIMIT_BITS: u64 = hash::limit_bits::<AesFamilies<7, 4>>();
 /// EliMAC under a key: EliMAC-AES, or with families H and I and a cipher E of your own.
 ///
 /// Deterministic; tags of 1 to n bits; messages of EliMAC-AES are shorter than 2^36 bytes. The two
-/// keys must be independent. The fastest of the xor MACs on long messages once its subkeys are
-/// cached.
+/// keys must be independent. The fastest of the xor MACs on messages of some KiB whose subkeys
+/// are cached.
 ///
 /// ```
 /// use tagmac::EliMac;
@@ -102,7 +102,7 @@ impl<F: Families, E: Cipher<Block = F::Block>> EliMac<F, E> {
     /// The same key with the subkeys of the first `message_bytes` of a message kept, a block for
     /// each block, allocated at once. Tags do not change.
     ///
-    /// A cached subkey saves 7 of the 11 rounds of a block, but must be read. Where the CPU has AES on
+    /// A cached subkey saves 7 of EliMAC-AES's 11 rounds of a block, but must be read. Where the CPU has AES on
     /// vectors of 256 or 512 bits (VAES), that pays only in a core's L2 cache. There, half of the L2
     /// is the most that is kept, and a message, or a piece of a stream, uses as much of it as fits in
     /// the L2 beside the message itself: with 1 MiB of L2, a message of 512 KiB takes all its subkeys

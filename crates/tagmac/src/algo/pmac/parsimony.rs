@@ -163,8 +163,9 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
 /// `tag`, the message's length and these two blocks alone (section 4.1, incrementality). Three calls of
 /// the cipher and one of its inverse, however long the message is; two in all for the last block.
 ///
-/// Nothing is checked and nothing can be. **A wrong old block, number or length gives the tag of no
-/// message, or that of one that nobody wrote**: [`edit::Tree`](crate::edit) keeps what it takes to check old
+/// Nothing is checked and nothing can be. **A wrong old block or number, or a length that makes another
+/// block the last one, gives the tag of another message than the edited one, mostly of one that nobody wrote** (an
+/// edit that is made twice takes itself back): [`edit::Tree`](crate::edit) keeps what it takes to check old
 /// bytes.
 ///
 /// ```
@@ -262,8 +263,8 @@ impl<C: Decrypt<Block: Field>> Kernel for Replace<'_, C> {
 ///
 /// **It is not secure where attackers learn how ciphertexts decipher that they made**, and it
 /// authenticates nothing. To flip a bit of C_j is to flip that bit of M_j and to change block
-/// m - 1 at random, no more. Redundancy in the message shows a forgery only if it is all of block
-/// m - 1 (n zero bits, say): then IV is a tag of the other blocks. Where the ciphertext may be
+/// m - 1 at random, no more. Redundancy is sure to show a forgery only as far as it depends on block
+/// m - 1: k fixed bits there miss it with 2^-k. If it is all of that block (n zero bits, say), IV is a tag of the others. Where the ciphertext may be
 /// longer than the message, take an AEAD, or a MAC beside a cipher.
 ///
 /// ```

@@ -305,8 +305,8 @@ impl Hash for Poly1305Hash {
     }
 }
 
-/// One-time Poly1305 (RFC 8439, section 2.5): a key is for **one message**, and anyone who sees two
-/// tags under one key can forge. Protocols derive a key for each message; to keep a key, take
+/// One-time Poly1305 (RFC 8439, section 2.5): a key is for **one message**, and anyone who sees the
+/// tags of two messages under one key can forge. Protocols derive a key for each message; to keep a key, take
 /// [`Poly1305Aes`].
 ///
 /// The key is r || s, 32 bytes. Tags have 128 bits.

@@ -1,7 +1,8 @@
 //! UMAC (RFC 4418; Black, Halevi, Krawczyk, Krovetz, Rogaway, "UMAC: Fast and Secure Message
 //! Authentication", CRYPTO 1999).
 //!
-//! A tag of 4t bytes is that of t streams, each with keys of its own, xored with a pad:
+//! A tag of 4t bytes is that of t streams, xored with a pad. POLY and L3 have keys of their own in each stream; NH
+//! has one key, shifted by 16 bytes from stream to stream:
 //!
 //! ```text
 //! L1    8 bytes for each 1024 of the message: NH, plus their length in bits    nh.rs
@@ -68,10 +69,10 @@ pub struct Umac<C: Cipher<Block = Block>, const T: usize> {
     cipher: C,
 }
 
-/// UMAC-32: forgeries succeed with a probability of 2^-30 each. For many short messages whose
+/// UMAC-32: each forgery succeeds with a probability of at most about 2^-30. For many short messages whose
 /// forgeries cost little.
 pub type Umac32 = Umac<Aes128, 1>;
-/// UMAC-64: forgeries succeed with a probability of 2^-60 each.
+/// UMAC-64: each forgery succeeds with a probability of at most about 2^-60.
 ///
 /// ```
 /// use tagmac::{Mac, Umac64, UmacNonce};
@@ -83,9 +84,9 @@ pub type Umac32 = Umac<Aes128, 1>;
 /// # Ok::<(), tagmac::Error>(())
 /// ```
 pub type Umac64 = Umac<Aes128, 2>;
-/// UMAC-96: forgeries succeed with a probability of 2^-90 each. The first 12 bytes of UMAC-128.
+/// UMAC-96: each forgery succeeds with a probability of at most about 2^-90. The first 12 bytes of UMAC-128.
 pub type Umac96 = Umac<Aes128, 3>;
-/// UMAC-128: forgeries succeed with a probability of 2^-120 each.
+/// UMAC-128: each forgery succeeds with a probability of at most about 2^-120.
 pub type Umac128 = Umac<Aes128, 4>;
 
 silent!(Umac32, Umac64, Umac96, Umac128);

@@ -12,7 +12,7 @@
 //! and length, keys by the PRF's own primitive, the full output as the tag. `docs/theory.md` says
 //! more.
 //!
-//! Fast because H leaves a thousandth to a 256th of the message to the PRF, and costs one to four
+//! Fast because H leaves a 1024th to a 256th of the message to the PRF under the named sets, and costs one to four
 //! multiplications for many bytes.
 
 mod error;

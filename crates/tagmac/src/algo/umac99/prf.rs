@@ -5,7 +5,8 @@
 //! CBC3        the CBC MAC with three keys, see [`Cbc3`]
 //! ```
 //!
-//! Both take their input as it comes, so that no string of block hashes is ever kept.
+//! Both take their input as it comes, so that a one-shot call or a stream of `Umac99` keeps no
+//! string of block hashes.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;

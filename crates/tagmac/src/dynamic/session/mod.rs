@@ -29,9 +29,9 @@ use crate::tag::Tag;
 const MAGIC: [u8; 8] = *b"tagmacS2";
 
 /// A MAC with the nonces under its key and its key's budget: [`tag`](Session::tag) is all that the
-/// sender of packets calls. Nonces count up, big-endian. A deterministic MAC has none.
+/// sender of packets calls for each. Nonces count up, big-endian. A deterministic MAC has none.
 ///
-/// **One session per key**: two would use the same nonces, also those of two processes after a fork.
+/// **One session per key**: two may use the same nonces, also those of two processes after a fork.
 /// One that ends with the process is never saved, and needs a key of its own. One that outlives the
 /// process keeps this rule:
 ///
@@ -166,7 +166,8 @@ impl Session {
 
     /// The session that [`save`](Session::save) saved, under the same key. It covers nothing yet:
     /// reserve and save first. The length of the tags and the budget are those given here, what the
-    /// key has done is what was saved. No check of first words is allowed, whatever failed before, until
+    /// key has done is what was saved. Where that budget allows no checks of first words, as one
+    /// that follows from a probability does not, none is allowed until
     /// [`allow_grades`](Session::allow_grades); what that accepted before comes on top of the budget's probability.
     ///
     /// # Errors
@@ -284,8 +285,8 @@ impl Session {
     }
 
     /// Lets lower grades answer, under [`Budget::with_grades`]: fewer verifications may fail from now on.
-    /// The budget is not saved, but the failures are: call it again after [`restore`](Session::restore), or
-    /// no lower grade answers.
+    /// The budget is not saved, but the failures are: call it again after [`restore`](Session::restore), if
+    /// the budget given there has no grades.
     ///
     /// # Errors
     ///
