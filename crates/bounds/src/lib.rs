@@ -113,8 +113,9 @@ impl Bound {
         Bound { value, terms }
     }
 
-    /// The information-theoretic part, as a logarithm to base 2. Never below the exact one. Over it by
-    /// less than 2^-42 from 2^-1024 to 2^1024, and beyond by less than two steps of an `f64`. Minus infinity for 0. At 0 and above the theorem says nothing.
+    /// The information-theoretic part, as a logarithm to base 2, rounded upward: for values from 2^-1024 to
+    /// 2^1024 by less than 2^-42, for others by less than two steps of an `f64`. Minus infinity for 0. At 0 and
+    /// above the theorem says nothing.
     pub fn log2(&self) -> f64 {
         self.value.log2()
     }

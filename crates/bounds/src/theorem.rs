@@ -239,8 +239,8 @@ impl Theorem {
     }
 
     /// The most failed attempts on messages of up to `length` bytes that keep to the probability of a
-    /// forgery after as many [`messages`](Theorem::messages), or after 2^64 under UMAC (RFC 4418) and Poly1305-AES: attempts
-    /// times what one passes with. Using up both limits thus gives at most twice the probability.
+    /// forgery after as many [`messages`](Theorem::messages), or after 2^64 under UMAC (RFC 4418) and
+    /// Poly1305-AES: attempts times what one passes with. Using up both limits thus gives at most twice the probability.
     ///
     /// # Errors
     ///

@@ -34,8 +34,9 @@
 //!
 //! PMAC, LightMAC, EliMAC, CMAC and CBC3 are deterministic: they need no nonce. Poly1305-AES, UMAC and the
 //! UMAC of 1999 need one that never repeats under a key. [`NonceSequence`] counts; [`random_nonce`]
-//! draws, of 16 bytes for 2^48.5 messages at most if one may repeat with 2^-32. If a nonce of Poly1305-AES or UMAC repeats, others can be
-//! forged from the tags; the UMAC of 1999 loses a collision of two hashes (`NonceKind` of the crate `tagmac-bounds`).
+//! draws. Nonces of 16 bytes then repeat with a probability of 2^-32 after 2^48.5 messages. If a nonce of
+//! Poly1305-AES or UMAC repeats, others can be forged from the tags; the UMAC of 1999 loses a collision of two hashes (`NonceKind` of the crate
+//! `tagmac-bounds`).
 //!
 //! ```
 //! use tagmac::{Mac, NonceSequence, Umac64};

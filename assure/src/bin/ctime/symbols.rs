@@ -50,8 +50,8 @@ fn objdump(arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.expect("objdump is there").stdout).into()
 }
 
-/// The functions and data that places of this program's memory have the addresses of, by these places: what
-/// is called by such an address is called by no other name.
+/// Places in this program's memory that store an address, with the address. A call through such a place
+/// does not name its target.
 pub fn pointers() -> BTreeMap<u64, u64> {
     let listing = objdump(&["--dynamic-reloc", "--wide"]);
     let pointer = |line: &str| {

@@ -31,8 +31,9 @@ impl Budget {
     /// What a key may do while its messages, and its failures, each by itself keep a forgery to at most this
     /// probability; both together, to at most twice that. Messages have at most `length` bytes, in any mix of
     /// lengths. The longer messages may be, the fewer messages PMAC has, and the fewer failures Poly1305-AES.
-    /// UMAC99-MMX may have fewer messages. Its failures under random nonces, and PMAC's, depend on the length, but
-    /// neither fall nor grow with it throughout; under counted nonces its failures fall. All others do not mind the length.
+    /// UMAC99-MMX may have fewer messages. Its failures under counted nonces fall. Its failures under random nonces,
+    /// and PMAC's, depend on the length, but neither fall nor grow with it throughout. The length does not matter to
+    /// the other MACs.
     ///
     /// This is for one key. Where an attacker sees the tags of many keys, see
     /// [`for_keys`](Budget::for_keys). For a MAC with nonces the theorem says how they are made.

@@ -3,8 +3,9 @@
 //! EliHash of EliMAC-AES it follows from an assumption on rounds of AES; for UHASH-64 to UHASH-128 it is
 //! what RFC 4418 says.)
 //!
-//! **They are no MACs**: results that are seen tell of the key (one, of a message that is not empty, gives away Poly1305's r), or of the
-//! hashes of other messages. Hide them: encrypt them, add pads that are used once, or feed them to a PRF.
+//! **They are not MACs.** Results that are seen reveal something about the key, or about the hashes of other
+//! messages. One result of Poly1305 gives away r, unless its message is empty. Hide results: encrypt them, add
+//! pads that are used once, or feed them to a PRF.
 //!
 //! | hash | two messages chosen without the key | from |
 //! |---|---|---|

@@ -264,7 +264,8 @@ impl<C: Decrypt<Block: Field>> Kernel for Replace<'_, C> {
 /// **It is not secure where attackers learn how ciphertexts decipher that they made**, and it
 /// authenticates nothing. To flip a bit of C_j is to flip that bit of M_j and to change block
 /// m - 1 at random, no more. Redundancy is sure to show a forgery only as far as it depends on block
-/// m - 1: k fixed bits there miss it with 2^-k. If it is all of that block (n zero bits, say), IV is a tag of the others. Where the ciphertext may be
+/// m - 1: k fixed bits there miss it with 2^-k. If it is all of that block (n zero bits, say), IV is a tag
+/// of the others. Where the ciphertext may be
 /// longer than the message, take an AEAD, or a MAC beside a cipher.
 ///
 /// ```

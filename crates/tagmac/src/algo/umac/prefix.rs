@@ -55,8 +55,8 @@ impl<C: Cipher<Block = Block>> Umac<C, 4> {
     /// values of the first word at [`Assurance::Bits30`], keeps the one that passes, and goes on with
     /// the second at [`Assurance::Bits60`]: the four words of a whole tag take at most 4 * 2^32 = 2^34
     /// attempts, and 2^33 in the mean, where whole tags alone pass with at most about 2^-120. Answers at the
-    /// first grade alone show words of the hash's key, too, since all streams share NH's. So check each tag that passes a lower
-    /// grade whole before the next attempt, and end the key at the first that fails there; whoever can
+    /// first grade alone show words of the hash's key, too, since all streams share NH's. So check each tag
+    /// that passes a lower grade whole before the next attempt, and end the key at the first that fails there; whoever can
     /// change the last bytes of a right tag on its way can end the key so. And count
     /// what fails, grade by grade: `Metered::verify_prefix` of the crate `tagmac-any` does,
     /// under a budget by `Budget::with_grades`.

@@ -33,8 +33,8 @@ const MAX_WORDS: usize = Tag::MAX_BYTES / WORD;
 ///
 /// With UMAC-MMX-60 each word is forged with a probability of about 2^-15, so the tag of 16 bytes
 /// with about 2^-60, as that of MMX-60 itself. Of other shapes each word is forged with about 2^-b + 2^-32,
-/// where b is the bits of a stream in [`NhShape::collision_bits`](crate::NhShape::collision_bits). [`verify_prefix`](Umac99Graded::verify_prefix) says what
-/// answers of lower grades give away.
+/// where b is the bits of a stream in [`NhShape::collision_bits`](crate::NhShape::collision_bits).
+/// [`verify_prefix`](Umac99Graded::verify_prefix) says what answers of lower grades give away.
 ///
 /// A one-shot call keeps the hash of the message, a 256th of it with UMAC-MMX-60, until its end, as streams do.
 ///
