@@ -177,7 +177,7 @@ def dependencies(job, packages, locked, rules):
 
 
 def public_api(job):
-    """The interfaces of the library, of all MACs by name and of the bounds now. A bug is planted in a copy of the workspace."""
+    """The interfaces of the library, of all MACs by name, of the bounds and of what the papers have now. A bug is planted in a copy of the workspace."""
     repo = REPO
     if job.planted in ("api-added", "api-changed"):
         repo = WORK / "planted"

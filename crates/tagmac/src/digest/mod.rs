@@ -41,7 +41,8 @@
 //! `Cbc3<C>` is.
 //!
 //! ```
-//! use tagmac::digest::{Algorithm, DeterministicMac, KeyInit, Keyed, Mac, Owned, consts};
+//! use digest::consts;
+//! use tagmac::digest::{Algorithm, DeterministicMac, KeyInit, Keyed, Mac, Owned};
 //! use tagmac::{PmacAes128, Stream};
 //!
 //! /// PMAC under a name of its own.
@@ -81,7 +82,7 @@ mod keyed;
 mod macs;
 mod universal;
 
-pub use ::digest::{KeyInit, Mac, consts};
+pub use ::digest::{KeyInit, Mac};
 pub use ::universal_hash::UniversalHash;
 
 pub use keyed::{Algorithm, Keyed, Message, Owned};
