@@ -1,4 +1,4 @@
-//! The MACs of [`tagmac`] by their names, but for one-time Poly1305, `Cbc3` and parameters without a name: what the command and the bindings for other languages drive.
+//! The MACs of [`tagmac`], and of [`tagmac_papers`], by their names, but for one-time Poly1305, `Cbc3` and parameters without a name: what the command and the bindings for other languages drive.
 //!
 //! ```
 //! use tagmac_any::{Algorithm, AnyMac};

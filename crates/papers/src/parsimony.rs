@@ -24,7 +24,7 @@
 
 use core::fmt;
 
-use tagmac::cipher::{Cipher, CipherBlock, Decrypt, Field};
+use tagmac::cipher::{Cipher, CipherBlock, Decrypt, Encrypt, Field};
 use tagmac::hazmat::{Hash, PmacKey, absorbable_len};
 use tagmac::isa::{Isa, Kernel, Lanes, Level, Levels};
 use tagmac::{Bits, Error, Mismatch, Pmac, Tag};
@@ -158,7 +158,8 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
         let (is_last, zeros) = (after.bits() == 0, C::Block::ZERO);
         let tail = if is_last { Bits::from(&zeros) } else { after.after(cut) };
         let mut others = mac.finish(isa, &sum, (next + cut) as u64, tail);
-        let mut term = mac.cipher().decrypt_one(isa, tag).xor(others.block());
+        let mut sigma = mac.cipher().decrypt_one(isa, tag);
+        let mut term = sigma.xor(others.block());
         let block = if is_last {
             term
         } else {
@@ -167,6 +168,7 @@ impl<C: Decrypt<Block: Field>> Kernel for Recover<'_, C> {
         };
         sum.zeroize();
         others.block().zeroize();
+        sigma.zeroize();
         term.zeroize();
         block
     }
@@ -433,29 +435,13 @@ impl<C: Decrypt<Block: Field>> WideBlock<C> {
     /// Encrypts or decrypts the last block, which begins at byte `last`.
     fn count_last(&self, iv: &C::Block, data: &mut [u8], last: usize, bits: usize) {
         let number = plus(iv, (last / C::Block::BYTES) as u64);
-        let mut pad = self.mac.level().run(Encrypt { cipher: &self.counter, block: &number });
+        let mut pad = self.mac.level().run(Encrypt(&self.counter, &number));
         for (byte, pad) in data[last..].iter_mut().zip(pad.as_ref()) {
             *byte ^= pad;
         }
         pad.zeroize();
         let unused = 8 * data.len() - bits;
         data[bits.div_ceil(8) - 1] &= 0xff << unused;
-    }
-}
-
-/// E_K of a block.
-struct Encrypt<'a, C: Cipher> {
-    cipher: &'a C,
-    block: &'a C::Block,
-}
-
-impl<C: Cipher> Kernel for Encrypt<'_, C> {
-    const LEVELS: Levels = C::ONE_BLOCK_LEVELS;
-    type Out = C::Block;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> C::Block {
-        self.cipher.encrypt_one(isa, self.block)
     }
 }
 

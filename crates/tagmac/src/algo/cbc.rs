@@ -91,6 +91,7 @@ impl<B: CipherBlock> Chain<B> {
     /// If it does not.
     #[inline(always)]
     pub fn new(first: &[u8]) -> Self {
+        assert!(first.len() <= B::BYTES, "an input that fits in a block");
         Chain { y: B::ZERO, held: B::zero_filled(first), bytes: first.len() }
     }
 

@@ -62,7 +62,7 @@ pub use known_answers::KnownAnswers;
 pub use present::{Present, Present80, Present128};
 #[cfg(feature = "cipher")]
 pub use rust_crypto::RustCrypto;
-pub use traits::{BlockCipher, Cipher, CipherKey, Decrypt, V};
-pub(crate) use traits::{Encrypt, vectors};
+pub(crate) use traits::vectors;
+pub use traits::{BlockCipher, Cipher, CipherKey, Decrypt, Encrypt, V};
 
 pub use crate::isa::CipherBlock;

@@ -199,8 +199,17 @@ pub trait Decrypt: Cipher {
     fn decrypt_one<I: Isa>(&self, isa: I, block: &Self::Block) -> Self::Block;
 }
 
-/// E_K of a block.
-pub(crate) struct Encrypt<'a, C: Cipher>(pub(crate) &'a C, pub(crate) &'a C::Block);
+/// E_K of a block, outside of any kernel.
+///
+/// ```
+/// use tagmac::cipher::{Aes128, Cipher, Encrypt};
+/// use tagmac::isa::Level;
+/// let level = Level::best();
+/// let cipher = Aes128::new(&[7; 16], level);
+/// let block = level.run(Encrypt(&cipher, &[1; 16]));
+/// assert_ne!(block, [1; 16]);
+/// ```
+pub struct Encrypt<'a, C: Cipher>(pub &'a C, pub &'a C::Block);
 
 impl<C: Cipher> Kernel for Encrypt<'_, C> {
     const LEVELS: Levels = C::ONE_BLOCK_LEVELS;

@@ -161,7 +161,7 @@ impl Level {
     }
 
     /// This level, or the highest below it on which a construction passes its test: what a key is made
-    /// for. The test runs once on each level that is asked for, and never on others.
+    /// for. The test runs once on a level, and on a lower one only where it failed.
     ///
     /// # Panics
     ///
