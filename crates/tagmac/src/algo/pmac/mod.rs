@@ -243,7 +243,7 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
 /// `tagmac-papers` does it.)
 ///
 /// ```
-/// use tagmac::cipher::{Aes128, Cipher, CipherBlock, Decrypt};
+/// use tagmac::cipher::{Cipher, CipherBlock, Decrypt};
 /// use tagmac::hazmat::{Hash, PmacKey};
 /// use tagmac::isa::{Isa, Kernel};
 /// use tagmac::PmacAes128;
@@ -255,10 +255,12 @@ impl<C: Cipher<Block: Field>> Pmac<C> {
 ///
 ///     #[inline(always)]
 ///     fn run<I: Isa>(self, isa: I) -> [u8; 16] {
-///         let Replace(mac, blocks, tag) = self;
-///         let sigma = mac.cipher().decrypt_one(isa, tag);
-///         let [old, new] = blocks.map(|block| mac.cipher().encrypt_one(isa, &block.xor(&mac.offset(1))));
-///         mac.cipher().encrypt_one(isa, &sigma.xor(&old).xor(&new))
+///         let Replace(mac, [old, new], tag) = self;
+///         let (cipher, offset) = (mac.cipher(), mac.offset(1));
+///         let old = cipher.encrypt_one(isa, &old.xor(&offset));
+///         let new = cipher.encrypt_one(isa, &new.xor(&offset));
+///         let sigma = cipher.decrypt_one(isa, tag).xor(&old).xor(&new);
+///         cipher.encrypt_one(isa, &sigma)
 ///     }
 /// }
 ///
